@@ -1,0 +1,228 @@
+//! Writes the C++ twin of `src/abi.rs` and compiles the kernels for the CPU, once per instruction set.
+
+use std::{env, fmt::Write as _, fs, path::Path};
+
+#[path = "src/abi.rs"]
+mod abi;
+
+/// One compilation of `kernels/kernel_cpu.cpp`.
+struct Variant {
+    name: &'static str,
+    /// Children per node, equal to the SIMD width in floats.
+    width: u32,
+    flags: &'static [&'static str],
+}
+
+const BASELINE: Variant = Variant {
+    name: "baseline",
+    width: 4,
+    flags: &[],
+};
+const X86_VARIANTS: [Variant; 2] = [
+    Variant {
+        name: "avx2",
+        width: 8,
+        flags: &["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"],
+    },
+    Variant {
+        name: "avx512",
+        width: 16,
+        flags: &[
+            "-mavx512f",
+            "-mavx512vl",
+            "-mavx512dq",
+            "-mavx512bw",
+            "-mavx2",
+            "-mfma",
+            "-mbmi",
+            "-mbmi2",
+            "-mlzcnt",
+            "-mpopcnt",
+            "-mprefer-vector-width=256",
+        ],
+    },
+];
+
+fn main() {
+    println!("cargo::rerun-if-changed=kernels");
+    println!("cargo::rerun-if-changed=src/abi.rs");
+    let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    let out = Path::new(&out);
+    let entries = kernel_names(
+        &fs::read_to_string("kernels/kernels.def").expect("kernels/kernels.def is readable"),
+    );
+    write_if_changed(&out.join("abi.h"), &header());
+    write_if_changed(&out.join("abi_layout.inc"), &layout_table());
+
+    let mut variants = vec![BASELINE];
+    if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("x86_64") {
+        variants.extend(X86_VARIANTS);
+    }
+    for variant in &variants {
+        compile(variant, out);
+    }
+    write_if_changed(&out.join("kernels.rs"), &rust_bindings(&variants, &entries));
+}
+
+fn compile(variant: &Variant, out: &Path) {
+    let mut build = cc::Build::new();
+    build
+        .cpp(true)
+        .cpp_link_stdlib(None)
+        .std("c++17")
+        .file("kernels/kernel_cpu.cpp")
+        .include(out)
+        .include("kernels")
+        .out_dir(out.join(variant.name))
+        .opt_level(3)
+        .debug(false)
+        .force_frame_pointer(false)
+        .define("THRONG_VARIANT", variant.name)
+        .define("THRONG_WIDTH", variant.width.to_string().as_str())
+        .flag("-fno-exceptions")
+        .flag("-fno-rtti")
+        .flag("-fno-math-errno")
+        .flag("-fno-trapping-math")
+        // The watertight triangle test relies on x·y - z·w being computed as written.
+        .flag("-ffp-contract=off")
+        .warnings(true)
+        .extra_warnings(true)
+        // GCC 12 claims that its own intrinsics read an uninitialised register.
+        .flag_if_supported("-Wno-maybe-uninitialized")
+        .warnings_into_errors(env::var("THRONG_WERROR").is_ok());
+    for flag in variant.flags {
+        build.flag(flag);
+    }
+    build.compile(&format!("throng_kernels_{}", variant.name));
+}
+
+/// The names in `KERNEL(name)` lines.
+fn kernel_names(definitions: &str) -> Vec<String> {
+    let names = definitions
+        .lines()
+        .filter_map(|line| line.strip_prefix("KERNEL(")?.strip_suffix(')'));
+    names.map(str::to_owned).collect()
+}
+
+/// `[[f32; 8]; 3]` becomes (`float`, `[3][8]`).
+fn cpp_type(rust: &str) -> (String, String) {
+    let rust = rust.trim();
+    if let Some(inner) = rust.strip_prefix('[').and_then(|r| r.strip_suffix(']')) {
+        let (element, count) = inner.rsplit_once(';').expect("an array type has a length");
+        let (base, suffix) = cpp_type(element);
+        return (base, format!("[{}]{suffix}", count.trim()));
+    }
+    if let Some(target) = rust.strip_prefix("*const ") {
+        return (format!("const {}*", cpp_type(target).0), String::new());
+    }
+    if let Some(target) = rust.strip_prefix("*mut ") {
+        return (format!("{}*", cpp_type(target).0), String::new());
+    }
+    let base = match rust {
+        "f32" => "float",
+        "u8" => "uint8_t",
+        "u32" => "uint32_t",
+        "u64" => "uint64_t",
+        other => other,
+    };
+    (base.to_owned(), String::new())
+}
+
+/// `abi.h`: constants and structs inside the variant's namespace, with every size and offset asserted.
+fn header() -> String {
+    let mut h = String::from(
+        "// Generated from src/abi.rs by build.rs.\n#pragma once\n#include \"compat.h\"\n#include <stddef.h>\n\n",
+    );
+    h.push_str("namespace THRONG_NAMESPACE {\n\n");
+    for (name, value) in abi::CONSTANTS {
+        writeln!(h, "constexpr uint32_t {name} = {value}u;").unwrap();
+    }
+    h.push_str("\nstruct alignas(64) WideNode {\n    float planes[6][THRONG_WIDTH];\n    uint32_t children[THRONG_WIDTH];\n};\n\n");
+    for layout in abi::LAYOUTS {
+        writeln!(h, "struct alignas({}) {} {{", layout.align, layout.name).unwrap();
+        for field in layout.fields {
+            let (base, suffix) = cpp_type(field.rust_type);
+            writeln!(h, "    {base} {}{suffix};", field.name).unwrap();
+        }
+        writeln!(
+            h,
+            "}};\nstatic_assert(sizeof({}) == {}, \"size\");",
+            layout.name, layout.size
+        )
+        .unwrap();
+        for field in layout.fields {
+            writeln!(
+                h,
+                "static_assert(offsetof({}, {}) == {}, \"offset\");",
+                layout.name, field.name, field.offset
+            )
+            .unwrap();
+        }
+        h.push('\n');
+    }
+    h.push_str("}\n");
+    h
+}
+
+/// Sizes, alignments and offsets as the C++ compiler sees them, for the run-time test.
+fn layout_table() -> String {
+    let mut t = String::new();
+    for layout in abi::LAYOUTS {
+        write!(t, "sizeof({0}), alignof({0}), ", layout.name).unwrap();
+        for field in layout.fields {
+            write!(t, "offsetof({}, {}), ", layout.name, field.name).unwrap();
+        }
+        t.push('\n');
+    }
+    t.push_str("sizeof(WideNode), alignof(WideNode), offsetof(WideNode, planes), offsetof(WideNode, children)\n");
+    t
+}
+
+/// `kernels.rs`: the struct of entry points, and one table per compiled variant.
+fn rust_bindings(variants: &[Variant], entries: &[String]) -> String {
+    let mut r = String::from(
+        "/// Entry points of one kernel variant.\npub struct KernelTable {\n    pub name: &'static str,\n    pub width: usize,\n",
+    );
+    for entry in entries {
+        writeln!(r, "    pub {entry}: Kernel,").unwrap();
+    }
+    r.push_str("    #[cfg(test)]\n    pub layout: unsafe extern \"C\" fn(*mut u32) -> *const u32,\n}\n\nunsafe extern \"C\" {\n");
+    for variant in variants {
+        for entry in entries {
+            writeln!(r, "    fn throng_{}_{entry}(params: *const Params, begin: u32, end: u32, thread: *mut Thread);", variant.name).unwrap();
+        }
+        writeln!(
+            r,
+            "    #[cfg(test)]\n    fn throng_{}_layout(count: *mut u32) -> *const u32;",
+            variant.name
+        )
+        .unwrap();
+    }
+    r.push_str("}\n\n/// All variants in this binary, the plainest first.\npub const VARIANTS: &[KernelTable] = &[\n");
+    for variant in variants {
+        writeln!(
+            r,
+            "    KernelTable {{\n        name: \"{}\",\n        width: {},",
+            variant.name, variant.width
+        )
+        .unwrap();
+        for entry in entries {
+            writeln!(r, "        {entry}: throng_{}_{entry},", variant.name).unwrap();
+        }
+        writeln!(
+            r,
+            "        #[cfg(test)]\n        layout: throng_{}_layout,\n    }},",
+            variant.name
+        )
+        .unwrap();
+    }
+    r.push_str("];\n");
+    r
+}
+
+/// Leaves the file's time alone where nothing changed, so that `cc` and rustc need not run again.
+fn write_if_changed(path: &Path, text: &str) {
+    if fs::read_to_string(path).ok().as_deref() != Some(text) {
+        fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    }
+}

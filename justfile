@@ -1,0 +1,35 @@
+# Recipes for `just`; every one is a plain command that works without it.
+
+# Build the optimised program
+build:
+    cargo build --release
+
+# Run all tests
+test:
+    cargo test
+
+# Render a scene, for example: just render scenes/million.ron --frames 1
+render scene="scenes/dragon_of_dragons.ron" *flags:
+    cargo run --release -- render {{scene}} {{flags}}
+
+# Format the code
+fmt:
+    cargo fmt
+
+# What the gate checks before the tests
+lint:
+    cargo fmt --check
+    cargo clippy --all-targets -- -D warnings
+
+# Measure
+bench:
+    cargo bench
+
+# Make the files in assets/ again; they come out byte for byte the same
+assets:
+    cargo run --release --example make_dragon
+    cargo run --release --example make_textures
+
+# All that has to pass before a change is merged
+ci:
+    .ci/run

@@ -1,0 +1,60 @@
+// Primary rays: pixels in 8x8 tiles, positions within the pixel drawn from the reconstruction filter.
+#pragma once
+#include "abi.h"
+#include "sampler.h"
+
+namespace THRONG_NAMESPACE {
+
+// Pixel of a work item. Items run through 8x8 tiles, so that neighbours in a batch look at the same things.
+// Returns false for the items that hang over the right and lower edge.
+THRONG_INLINE bool item_pixel(const Params& params, uint32_t item, uint32_t& x, uint32_t& y) {
+    uint32_t tiles_x = (params.width + 7) / 8, tile = item / 64, inner = item % 64;
+    x = tile % tiles_x * 8 + inner % 8;
+    y = tile / tiles_x * 8 + inner / 8;
+    return x < params.width && y < params.height;
+}
+
+// Inverse error function in single precision (Giles 2010).
+THRONG_DEVICE float inverse_erf(float x) {
+    float w = -logf((1.0f - x) * (1.0f + x));
+    if (w < 5.0f) {
+        w -= 2.5f;
+        float p = 2.81022636e-08f;
+        p = 3.43273939e-07f + p * w;
+        p = -3.5233877e-06f + p * w;
+        p = -4.39150654e-06f + p * w;
+        p = 0.00021858087f + p * w;
+        p = -0.00125372503f + p * w;
+        p = -0.00417768164f + p * w;
+        p = 0.246640727f + p * w;
+        return (1.50140941f + p * w) * x;
+    }
+    w = sqrtf(w) - 3.0f;
+    float p = -0.000200214257f;
+    p = 0.000100950558f + p * w;
+    p = 0.00134934322f + p * w;
+    p = -0.00367342844f + p * w;
+    p = 0.00573950773f + p * w;
+    p = -0.0076224613f + p * w;
+    p = 0.00943887047f + p * w;
+    p = 1.00167406f + p * w;
+    return (2.83297682f + p * w) * x;
+}
+
+// Distance from the pixel's centre, distributed as a Gaussian of sigma 0.5 cut at 1.5 pixels (3 sigma): sampling the
+// filter instead of weighting by it keeps every pixel independent of its neighbours.
+THRONG_INLINE float filter_offset(float u) { return 0.70710678f * inverse_erf(0.9973f * (2.0f * u - 1.0f)); }
+
+THRONG_DEVICE Ray camera_ray(const Params& params, float x, float y) {
+    const CameraRecord& camera = params.camera;
+    float sx = 2.0f * x / float(params.width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.height);
+    Vec3 d = load3(camera.forward) + load3(camera.right) * sx + load3(camera.up) * sy;
+    Ray ray;
+    store3(ray.origin, load3(camera.origin));
+    ray.t_min = 0.0f;
+    store3(ray.direction, normalize_or(d, load3(camera.forward)));
+    ray.t_max = kInfinity;
+    return ray;
+}
+
+}

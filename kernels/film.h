@@ -1,0 +1,75 @@
+// The film: sums of radiance in linear float, and their way to display values.
+#pragma once
+#include "integrate.h"
+
+namespace THRONG_NAMESPACE {
+
+// Adds samples [sample_begin, sample_end) of one pixel to the film.
+THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thread) {
+    uint32_t x, y;
+    if (!item_pixel(params, item, x, y)) return;
+    uint32_t pixel = y * params.width + x;
+    float* sum = params.film + 4 * uint64_t(pixel);
+    Vec3 total = load3(sum);
+    for (uint32_t sample = params.sample_begin; sample < params.sample_end; sample++) {
+        Path path;
+        path.sampler = make_sampler(pixel, sample, params.seed);
+        Vec2 u = sample_2d(path.sampler, kDimensionFilter);
+        path.ray = camera_ray(params, float(x) + 0.5f + filter_offset(u.x), float(y) + 0.5f + filter_offset(u.y));
+        path.throughput = vec3(1.0f);
+        path.radiance = vec3(0.0f);
+        path.depth = 0;
+        Vec3 radiance = integrate(params, path, thread);
+        float brightest = max_component(radiance);
+        if (brightest > params.radiance_clamp) radiance = radiance * (params.radiance_clamp / brightest);
+        total += radiance;
+    }
+    store3(sum, total);
+    sum[3] = float(params.sample_end);
+}
+
+// Stephen Hill's fit of the ACES reference rendering and output transforms for sRGB displays.
+THRONG_DEVICE Vec3 aces(Vec3 c) {
+    Vec3 v = vec3(0.59719f * c.x + 0.35458f * c.y + 0.04823f * c.z,
+                  0.07600f * c.x + 0.90834f * c.y + 0.01566f * c.z,
+                  0.02840f * c.x + 0.13383f * c.y + 0.83777f * c.z);
+    const float in[3] = {v.x, v.y, v.z};
+    float out[3];
+    for (int k = 0; k < 3; k++)
+        out[k] = (in[k] * (in[k] + 0.0245786f) - 0.000090537f) / (in[k] * (0.983729f * in[k] + 0.4329510f) + 0.238081f);
+    return vec3(1.60475f * out[0] - 0.53108f * out[1] - 0.07367f * out[2],
+                -0.10208f * out[0] + 1.10813f * out[1] - 0.00605f * out[2],
+                -0.00327f * out[0] - 0.07276f * out[1] + 1.07602f * out[2]);
+}
+
+THRONG_DEVICE float srgb_curve(float x) {
+    return x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1.0f / 2.4f) - 0.055f;
+}
+
+THRONG_INLINE uint8_t quantize(float x) { return uint8_t(clamp(x, 0.0f, 1.0f) * 255.0f + 0.5f); }
+
+// Film to RGB bytes of one pixel.
+THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) {
+    const float* sum = params.film + 4 * uint64_t(pixel);
+    Vec3 c = load3(sum) * (1.0f / max(sum[3], 1.0f));
+    if (params.tone_map != TONE_DISPLAY) {
+        c = c * params.exposure;
+        if (params.tone_map == TONE_ACES) c = aces(c);
+        c = vec3(srgb_curve(clamp(c.x, 0.0f, 1.0f)), srgb_curve(clamp(c.y, 0.0f, 1.0f)), srgb_curve(clamp(c.z, 0.0f, 1.0f)));
+    }
+    uint8_t* out = params.pixels + 3 * uint64_t(pixel);
+    out[0] = quantize(c.x);
+    out[1] = quantize(c.y);
+    out[2] = quantize(c.z);
+}
+
+// The bare queries: one ray of a batch each.
+THRONG_DEVICE void trace_closest(const Params& params, uint32_t item, Thread& thread) {
+    params.hits[item] = closest_hit(params, params.rays[item], thread.stack);
+}
+
+THRONG_DEVICE void trace_any(const Params& params, uint32_t item, Thread& thread) {
+    params.hits[item] = Hit{any_hit(params, params.rays[item], thread.stack) ? 1.0f : -1.0f, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX};
+}
+
+}

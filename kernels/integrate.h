@@ -1,0 +1,173 @@
+// From hits to radiance. An integrator is a step: given a path and its hit, it adds radiance and says which shadow rays
+// and which next ray to trace. The loop around it lives here for the CPU; a device may schedule the same step otherwise.
+#pragma once
+#include "camera.h"
+#include "light.h"
+#include "surface.h"
+#include "traverse.h"
+
+namespace THRONG_NAMESPACE {
+
+struct Path {
+    Ray ray;
+    Vec3 throughput, radiance;
+    uint32_t depth;
+    Sampler sampler;
+};
+
+// One ray to the sky, and one each for up to three lights.
+constexpr uint32_t kMaxShadowRays = 4;
+
+// What the path gains if the ray is free, and if it is blocked.
+struct ShadowRay {
+    Ray ray;
+    Vec3 open, blocked;
+};
+
+struct Step {
+    bool more;
+    uint32_t shadow_count;
+    ShadowRay shadow[kMaxShadowRays];
+};
+
+// Random dimensions: two for the pixel filter, then a block per bounce.
+constexpr uint32_t kDimensionFilter = 0, kDimensionBounce = 1, kDimensionsPerBounce = 1 + 2 * kMaxShadowRays;
+
+THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
+    return kDimensionBounce + path.depth * kDimensionsPerBounce + offset;
+}
+
+// One sky ray, cosine-weighted: an unbiased sample of the light from the open sky. Where it is blocked, a share of
+// what the sky would have given stands for light that comes after more bounces.
+THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {
+    Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, bounce_dimension(path, 0)));
+    if (!(dot(d, s.geometric) > 0.0f)) return;
+    Vec3 light = path.throughput * albedo * diffuse_sky_radiance(params, d);
+    step.shadow[step.shadow_count++] = ShadowRay{leave(s, d, kInfinity), light, light * albedo * params.ambient_fill};
+}
+
+// Shadow rays to the lights; where there are more lights than rays, each ray picks one at random.
+THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {
+    uint32_t rays = params.light_count < kMaxShadowRays - 1 ? params.light_count : kMaxShadowRays - 1;
+    bool pick = params.light_count > rays;
+    for (uint32_t i = 0; i < rays; i++) {
+        uint32_t index = i;
+        if (pick) {
+            float u = sample_2d(path.sampler, bounce_dimension(path, 2 * i + 1)).x;
+            index = uint32_t(u * float(params.light_count));
+            if (index >= params.light_count) index = params.light_count - 1;
+        }
+        LightSample l = sample_light(params.lights[index], s.position, sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
+        float cosine = dot(l.direction, s.shading);
+        if (!(cosine > 0.0f) || !(dot(l.direction, s.geometric) > 0.0f)) continue;
+        float weight = cosine * (1.0f / kPi) * (pick ? float(params.light_count) / float(rays) : 1.0f);
+        Vec3 light = path.throughput * albedo * l.irradiance * weight;
+        // Stops short of the light, for the light may sit right at a surface.
+        step.shadow[step.shadow_count++] = ShadowRay{leave(s, l.direction, l.distance * 0.9999f), light, vec3(0.0f)};
+    }
+}
+
+THRONG_DEVICE Vec3 mirror_direction(Vec3 d, const Surface& s) {
+    Vec3 r = d - s.shading * (2.0f * dot(d, s.shading));
+    // A bent shading normal may reflect into the surface; folding the ray back over the tangent plane is continuous.
+    float below = dot(r, s.geometric);
+    if (below < 0.0f) r = r - s.geometric * (2.0f * below);
+    return normalize_or(r, s.geometric);
+}
+
+// Whitted's integrator with a sky: mirrors are followed, diffuse surfaces end the path.
+THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit, Step& step) {
+    step.more = false;
+    step.shadow_count = 0;
+    Vec3 direction = load3(path.ray.direction);
+    if (hit.t < 0.0f) {
+        path.radiance += path.throughput * background(params, direction);
+        return;
+    }
+    Surface s = make_surface(params, path.ray, hit);
+    const MaterialRecord& material = params.materials[s.material];
+    path.radiance += path.throughput * load3(material.emission) * sample_texture(params, material.emission_texture, s.uv);
+    Vec3 color = load3(material.color) * sample_texture(params, material.color_texture, s.uv);
+    if (material.kind == MATERIAL_MIRROR) {
+        Vec3 reflected = mirror_direction(direction, s);
+        path.throughput *= color;
+        // What lies beyond the last bounce is unknown; the environment is the best guess, and continuous.
+        if (path.depth >= params.bounces) {
+            path.radiance += path.throughput * sky_radiance(params, reflected);
+            return;
+        }
+        path.ray = leave(s, reflected, kInfinity);
+        path.depth++;
+        step.more = true;
+        return;
+    }
+    if (!(max_component(color) > 0.0f)) return;
+    add_sky_ray(params, path, s, color, step);
+    add_light_rays(params, path, s, color, step);
+}
+
+THRONG_DEVICE Vec3 whitted(const Params& params, Path path, Thread& thread) {
+    for (;;) {
+        Hit hit = closest_hit(params, path.ray, thread.stack);
+        path.depth ? thread.bounce_rays++ : thread.primary_rays++;
+        Step step;
+        whitted_step(params, path, hit, step);
+        thread.shadow_rays += step.shadow_count;
+        for (uint32_t i = 0; i < step.shadow_count; i++) {
+            const ShadowRay& shadow = step.shadow[i];
+            path.radiance += any_hit(params, shadow.ray, thread.stack) ? shadow.blocked : shadow.open;
+        }
+        if (!step.more) return path.radiance;
+    }
+}
+
+THRONG_DEVICE Vec3 ambient_occlusion(const Params& params, const Path& path, const Hit& hit, Thread& thread) {
+    if (hit.t < 0.0f) return vec3(1.0f);
+    Surface s = make_surface(params, path.ray, hit);
+    Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, kDimensionBounce));
+    if (!(dot(d, s.geometric) > 0.0f)) return vec3(0.0f);
+    thread.shadow_rays++;
+    return vec3(any_hit(params, leave(s, d, params.ao_distance), thread.stack) ? 0.0f : 1.0f);
+}
+
+// Dark blue over green to red and white.
+THRONG_DEVICE Vec3 heat(float x) {
+    x = clamp(x, 0.0f, 1.0f) * 4.0f;
+    if (x < 1.0f) return lerp(vec3(0.0f, 0.0f, 0.15f), vec3(0.0f, 0.35f, 0.9f), x);
+    if (x < 2.0f) return lerp(vec3(0.0f, 0.35f, 0.9f), vec3(0.1f, 0.8f, 0.2f), x - 1.0f);
+    if (x < 3.0f) return lerp(vec3(0.1f, 0.8f, 0.2f), vec3(0.95f, 0.6f, 0.05f), x - 2.0f);
+    return lerp(vec3(0.95f, 0.6f, 0.05f), vec3(1.0f, 0.95f, 0.9f), x - 3.0f);
+}
+
+// A vivid colour per number.
+THRONG_DEVICE Vec3 index_color(uint32_t index) {
+    uint32_t h = hash(index + 1);
+    return vec3(0.15f + 0.85f * float(h & 255u) / 255.0f, 0.15f + 0.85f * float(h >> 8 & 255u) / 255.0f, 0.15f + 0.85f * float(h >> 16 & 255u) / 255.0f);
+}
+
+// The debugging views: what the first hit is, without light. Display values in [0, 1].
+THRONG_DEVICE Vec3 debug_view(const Params& params, const Path& path, const Hit& hit) {
+    if (hit.t < 0.0f) return vec3(0.0f);
+    if (params.integrator == INTEGRATOR_DEPTH) return vec3(clamp(1.0f - hit.t / params.depth_range, 0.0f, 1.0f));
+    if (params.integrator == INTEGRATOR_INSTANCE) return index_color(hit.instance);
+    Surface s = make_surface(params, path.ray, hit);
+    if (params.integrator == INTEGRATOR_NORMAL) return s.shading * 0.5f + vec3(0.5f);
+    const MaterialRecord& material = params.materials[s.material];
+    return load3(material.color) * sample_texture(params, material.color_texture, s.uv);
+}
+
+// Radiance along one camera ray.
+THRONG_DEVICE Vec3 integrate(const Params& params, const Path& path, Thread& thread) {
+    if (params.integrator == INTEGRATOR_WHITTED) return whitted(params, path, thread);
+    thread.primary_rays++;
+    if (params.integrator == INTEGRATOR_STEPS) {
+        StepCount count;
+        closest_hit_counted(params, path.ray, thread.stack, count);
+        return heat(log2f(1.0f + float(count.steps)) * 0.1f);
+    }
+    Hit hit = closest_hit(params, path.ray, thread.stack);
+    if (params.integrator == INTEGRATOR_AO) return ambient_occlusion(params, path, hit, thread);
+    return debug_view(params, path, hit);
+}
+
+}

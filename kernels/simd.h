@@ -1,0 +1,94 @@
+// Short float vectors of 4, 8 or 16 lanes: the few operations that the node and triangle tests need.
+// Masks are plain integers, one bit per lane.
+#pragma once
+#include "compat.h"
+#if defined(THRONG_AVX2) || defined(THRONG_SSE2)
+#include <immintrin.h>
+#endif
+
+namespace THRONG_NAMESPACE {
+
+template <int Lanes> struct Floats;
+
+#if defined(THRONG_SSE2) || defined(THRONG_AVX2)
+template <> struct Floats<4> {
+    __m128 v;
+    static THRONG_INLINE Floats load(const float* p) { return {_mm_load_ps(p)}; }
+    static THRONG_INLINE Floats all(float x) { return {_mm_set1_ps(x)}; }
+    THRONG_INLINE void store(float* p) const { _mm_storeu_ps(p, v); }
+};
+THRONG_INLINE Floats<4> operator+(Floats<4> a, Floats<4> b) { return {_mm_add_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<4> operator-(Floats<4> a, Floats<4> b) { return {_mm_sub_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<4> operator*(Floats<4> a, Floats<4> b) { return {_mm_mul_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<4> operator/(Floats<4> a, Floats<4> b) { return {_mm_div_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<4> minimum(Floats<4> a, Floats<4> b) { return {_mm_min_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<4> maximum(Floats<4> a, Floats<4> b) { return {_mm_max_ps(a.v, b.v)}; }
+THRONG_INLINE uint32_t less_equal(Floats<4> a, Floats<4> b) { return uint32_t(_mm_movemask_ps(_mm_cmple_ps(a.v, b.v))); }
+THRONG_INLINE uint32_t equal(Floats<4> a, Floats<4> b) { return uint32_t(_mm_movemask_ps(_mm_cmpeq_ps(a.v, b.v))); }
+THRONG_INLINE Floats<4> multiply_add(Floats<4> a, Floats<4> b, Floats<4> c) {
+#if defined(THRONG_AVX2)
+    return {_mm_fmadd_ps(a.v, b.v, c.v)};
+#else
+    return {_mm_add_ps(_mm_mul_ps(a.v, b.v), c.v)};
+#endif
+}
+#else
+// Any other processor: GCC and Clang turn these vector types into its own instructions.
+template <> struct Floats<4> {
+    typedef float Vector __attribute__((vector_size(16)));
+    typedef int32_t Mask __attribute__((vector_size(16)));
+    Vector v;
+    static THRONG_INLINE Floats load(const float* p) { return {*(const Vector*)p}; }
+    static THRONG_INLINE Floats all(float x) { return {Vector{x, x, x, x}}; }
+    THRONG_INLINE void store(float* p) const { for (int i = 0; i < 4; i++) p[i] = v[i]; }
+    static THRONG_INLINE uint32_t bits(Mask m) { return (m[0] & 1) | (m[1] & 2) | (m[2] & 4) | (m[3] & 8); }
+};
+THRONG_INLINE Floats<4> operator+(Floats<4> a, Floats<4> b) { return {a.v + b.v}; }
+THRONG_INLINE Floats<4> operator-(Floats<4> a, Floats<4> b) { return {a.v - b.v}; }
+THRONG_INLINE Floats<4> operator*(Floats<4> a, Floats<4> b) { return {a.v * b.v}; }
+THRONG_INLINE Floats<4> operator/(Floats<4> a, Floats<4> b) { return {a.v / b.v}; }
+THRONG_INLINE Floats<4> minimum(Floats<4> a, Floats<4> b) { return {a.v < b.v ? a.v : b.v}; }
+THRONG_INLINE Floats<4> maximum(Floats<4> a, Floats<4> b) { return {a.v > b.v ? a.v : b.v}; }
+THRONG_INLINE uint32_t less_equal(Floats<4> a, Floats<4> b) { return Floats<4>::bits(a.v <= b.v); }
+THRONG_INLINE uint32_t equal(Floats<4> a, Floats<4> b) { return Floats<4>::bits(a.v == b.v); }
+THRONG_INLINE Floats<4> multiply_add(Floats<4> a, Floats<4> b, Floats<4> c) { return {a.v * b.v + c.v}; }
+#endif
+
+#if defined(THRONG_AVX2)
+template <> struct Floats<8> {
+    __m256 v;
+    static THRONG_INLINE Floats load(const float* p) { return {_mm256_load_ps(p)}; }
+    static THRONG_INLINE Floats all(float x) { return {_mm256_set1_ps(x)}; }
+    THRONG_INLINE void store(float* p) const { _mm256_storeu_ps(p, v); }
+};
+THRONG_INLINE Floats<8> operator+(Floats<8> a, Floats<8> b) { return {_mm256_add_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<8> operator-(Floats<8> a, Floats<8> b) { return {_mm256_sub_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<8> operator*(Floats<8> a, Floats<8> b) { return {_mm256_mul_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<8> operator/(Floats<8> a, Floats<8> b) { return {_mm256_div_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<8> minimum(Floats<8> a, Floats<8> b) { return {_mm256_min_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<8> maximum(Floats<8> a, Floats<8> b) { return {_mm256_max_ps(a.v, b.v)}; }
+THRONG_INLINE uint32_t less_equal(Floats<8> a, Floats<8> b) {
+    return uint32_t(_mm256_movemask_ps(_mm256_cmp_ps(a.v, b.v, _CMP_LE_OQ)));
+}
+THRONG_INLINE uint32_t equal(Floats<8> a, Floats<8> b) {
+    return uint32_t(_mm256_movemask_ps(_mm256_cmp_ps(a.v, b.v, _CMP_EQ_OQ)));
+}
+THRONG_INLINE Floats<8> multiply_add(Floats<8> a, Floats<8> b, Floats<8> c) { return {_mm256_fmadd_ps(a.v, b.v, c.v)}; }
+#endif
+
+#if defined(THRONG_AVX512)
+template <> struct Floats<16> {
+    __m512 v;
+    static THRONG_INLINE Floats load(const float* p) { return {_mm512_load_ps(p)}; }
+    static THRONG_INLINE Floats all(float x) { return {_mm512_set1_ps(x)}; }
+    THRONG_INLINE void store(float* p) const { _mm512_storeu_ps(p, v); }
+};
+THRONG_INLINE Floats<16> minimum(Floats<16> a, Floats<16> b) { return {_mm512_min_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<16> maximum(Floats<16> a, Floats<16> b) { return {_mm512_max_ps(a.v, b.v)}; }
+THRONG_INLINE uint32_t less_equal(Floats<16> a, Floats<16> b) {
+    return uint32_t(_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ));
+}
+THRONG_INLINE Floats<16> multiply_add(Floats<16> a, Floats<16> b, Floats<16> c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+#endif
+
+}

@@ -1,0 +1,290 @@
+//! Every struct that crosses the border between Rust and the kernels, declared once.
+//!
+//! `build.rs` includes this file and writes the C++ twin (`abi.h`) with an assertion per size and offset; a test
+//! compares the offsets again through each compiled kernel. Fields are plain `f32`, `u32`, `u64`, arrays and
+//! pointers (no glam types, whose alignment depends on features). Matrices are 3×4, row-major.
+//!
+//! The module sits below `accel`, which fills nodes and records, and `device`, which hands them to kernels.
+
+/// One field of a border struct, for the generated header and the layout test.
+pub struct Field {
+    pub name: &'static str,
+    pub rust_type: &'static str,
+    pub offset: usize,
+}
+
+/// One border struct.
+pub struct Layout {
+    pub name: &'static str,
+    pub size: usize,
+    pub align: usize,
+    pub fields: &'static [Field],
+}
+
+macro_rules! border {
+    ($($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* pub $field:ident: $ty:ty,)* })*) => {
+        $($(#[$meta])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name { $($(#[$field_meta])* pub $field: $ty,)* })*
+
+        /// The layout of every struct above, in order of declaration.
+        pub const LAYOUTS: &[Layout] = &[$(Layout {
+            name: stringify!($name),
+            size: size_of::<$name>(),
+            align: align_of::<$name>(),
+            fields: &[$(Field {
+                name: stringify!($field),
+                rust_type: stringify!($ty),
+                offset: std::mem::offset_of!($name, $field),
+            },)*],
+        },)*];
+    };
+}
+
+macro_rules! constants {
+    ($($(#[$meta:meta])* pub const $name:ident: u32 = $value:expr;)*) => {
+        $($(#[$meta])* pub const $name: u32 = $value;)*
+
+        /// Every constant above, for the generated header.
+        pub const CONSTANTS: &[(&str, u32)] = &[$((stringify!($name), $name),)*];
+    };
+}
+
+constants! {
+    /// Set in a child reference that names a leaf: a triangle pack in a BLAS, an instance record in a TLAS.
+    pub const LEAF: u32 = 0x8000_0000;
+    /// A child slot without a child; its box is inverted, so no ray ever enters it.
+    pub const EMPTY_CHILD: u32 = 0xffff_ffff;
+    /// Triangles per [`TrianglePack`].
+    pub const PACK_SIZE: u32 = 8;
+    /// "No such index".
+    pub const NO_INDEX: u32 = 0xffff_ffff;
+
+    pub const SHAPE_TRIANGLES: u32 = 0;
+    pub const SHAPE_SPHERE: u32 = 1;
+
+    pub const MATERIAL_DIFFUSE: u32 = 0;
+    pub const MATERIAL_MIRROR: u32 = 1;
+
+    pub const TEXELS_SRGB8: u32 = 0;
+    pub const TEXELS_FLOAT: u32 = 1;
+
+    pub const WRAP_REPEAT: u32 = 0;
+    pub const WRAP_CLAMP: u32 = 1;
+    pub const WRAP_MIRROR: u32 = 2;
+
+    pub const LIGHT_POINT: u32 = 0;
+    pub const LIGHT_SUN: u32 = 1;
+
+    pub const ENVIRONMENT_GRADIENT: u32 = 0;
+    pub const ENVIRONMENT_IMAGE: u32 = 1;
+
+    pub const INTEGRATOR_WHITTED: u32 = 0;
+    pub const INTEGRATOR_AO: u32 = 1;
+    pub const INTEGRATOR_NORMAL: u32 = 2;
+    pub const INTEGRATOR_DEPTH: u32 = 3;
+    pub const INTEGRATOR_ALBEDO: u32 = 4;
+    pub const INTEGRATOR_INSTANCE: u32 = 5;
+    pub const INTEGRATOR_STEPS: u32 = 6;
+
+    pub const TONE_NONE: u32 = 0;
+    pub const TONE_ACES: u32 = 1;
+    /// The film holds display values already (debugging views): neither exposure nor sRGB curve.
+    pub const TONE_DISPLAY: u32 = 2;
+}
+
+border! {
+    /// A ray in world space; also the record of `.ray` files. `t` is in units of the direction's length.
+    #[repr(C)]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct Ray {
+        pub origin: [f32; 3],
+        pub t_min: f32,
+        pub direction: [f32; 3],
+        pub t_max: f32,
+    }
+
+    /// What a ray met. `t` is negative for a miss.
+    #[repr(C)]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct Hit {
+        pub t: f32,
+        /// Barycentric weights of the triangle's second and third vertex.
+        pub u: f32,
+        pub v: f32,
+        /// Triangle index within the mesh.
+        pub prim: u32,
+        /// Index of the instance in the scene.
+        pub instance: u32,
+        /// Index of the instance's record in this frame's TLAS.
+        pub record: u32,
+    }
+
+    /// Up to eight triangles of a BLAS leaf; unused lanes repeat the first triangle with `prim` = `NO_INDEX`.
+    #[repr(C, align(64))]
+    pub struct TrianglePack {
+        /// `[vertex][axis][lane]`, object space.
+        pub vertices: [[[f32; 8]; 3]; 3],
+        pub prim: [u32; 8],
+    }
+
+    /// One instance, in TLAS order. The first cache line is all that traversal touches.
+    #[repr(C, align(64))]
+    pub struct InstanceRecord {
+        pub object_from_world: [f32; 12],
+        pub blas: u32,
+        /// Rays whose mask shares no bit with this one pass through; 0xffff_ffff is seen by all.
+        pub mask: u32,
+        /// Index of the instance in the scene.
+        pub instance: u32,
+        pub flags: u32,
+        pub world_from_object: [f32; 12],
+        /// First material slot: an index into the frame's slot table.
+        pub slot_base: u32,
+        pub mesh: u32,
+        pub reserved: [u32; 2],
+    }
+
+    /// Where a mesh's tree is.
+    #[repr(C, align(64))]
+    pub struct BlasRecord {
+        pub nodes: *const WideNode,
+        pub packs: *const TrianglePack,
+        /// Greatest absolute coordinate of the tree's bounds, for the error bound of the node test.
+        pub magnitude: f32,
+        pub root: u32,
+        pub shape: u32,
+        pub reserved: u32,
+    }
+
+    /// A mesh's attributes for shading. Null pointers: attribute absent.
+    #[repr(C)]
+    pub struct MeshRecord {
+        pub positions: *const f32,
+        pub triangles: *const u32,
+        pub normals: *const f32,
+        pub uvs: *const f32,
+        pub slots: *const u32,
+        pub shape: u32,
+        pub reserved: u32,
+    }
+
+    #[repr(C)]
+    pub struct MaterialRecord {
+        pub color: [f32; 3],
+        pub color_texture: u32,
+        pub emission: [f32; 3],
+        pub emission_texture: u32,
+        pub kind: u32,
+        pub reserved: [u32; 3],
+    }
+
+    /// Texels are rows of RGBA, 8-bit sRGB or 32-bit linear float, the top row first.
+    #[repr(C)]
+    pub struct TextureRecord {
+        pub texels: *const u8,
+        pub width: u32,
+        pub height: u32,
+        pub format: u32,
+        pub wrap: u32,
+    }
+
+    #[repr(C)]
+    pub struct LightRecord {
+        /// Position of a point light; unit direction towards a sun.
+        pub vector: [f32; 3],
+        pub kind: u32,
+        /// Radiant intensity of a point light; irradiance of a sun.
+        pub power: [f32; 3],
+        /// Cosine of a sun's angular radius.
+        pub cos_radius: f32,
+    }
+
+    #[repr(C)]
+    pub struct EnvironmentRecord {
+        /// Gradient colours.
+        pub zenith: [f32; 3],
+        pub kind: u32,
+        pub horizon: [f32; 3],
+        /// Texture with the image, and one with its low-pass copy for diffuse light.
+        pub image: u32,
+        pub nadir: [f32; 3],
+        pub diffuse_image: u32,
+        /// Added to the azimuth, in turns.
+        pub rotation: f32,
+        pub reserved: [u32; 3],
+    }
+
+    /// A primary ray's direction is `forward + x · right + y · up` with x and y in [-1, 1].
+    #[repr(C)]
+    pub struct CameraRecord {
+        pub origin: [f32; 3],
+        pub forward: [f32; 3],
+        pub right: [f32; 3],
+        pub up: [f32; 3],
+    }
+
+    /// An inner node or leaf still to be visited, and where the ray enters it.
+    #[repr(C)]
+    pub struct StackEntry {
+        pub t: f32,
+        pub reference: u32,
+    }
+
+    /// What one CPU thread (or GPU lane) brings along: its traversal stack, and its counters.
+    #[repr(C)]
+    pub struct Thread {
+        pub stack: *mut StackEntry,
+        pub primary_rays: u64,
+        pub bounce_rays: u64,
+        pub shadow_rays: u64,
+    }
+
+    /// Launch parameters of every kernel.
+    #[repr(C)]
+    pub struct Params {
+        pub tlas_nodes: *const WideNode,
+        pub instances: *const InstanceRecord,
+        pub blas: *const BlasRecord,
+        pub meshes: *const MeshRecord,
+        pub materials: *const MaterialRecord,
+        pub material_slots: *const u32,
+        pub textures: *const TextureRecord,
+        pub lights: *const LightRecord,
+        /// 256 linear values of sRGB-encoded bytes.
+        pub srgb_table: *const f32,
+        /// `trace_*`: the rays in, the hits out.
+        pub rays: *const Ray,
+        pub hits: *mut Hit,
+        /// `render_pixel`: sums of radiance, RGBA per pixel. `resolve_pixel`: RGB bytes out.
+        pub film: *mut f32,
+        pub pixels: *mut u8,
+        pub camera: CameraRecord,
+        pub environment: EnvironmentRecord,
+        pub tlas_root: u32,
+        pub tlas_magnitude: f32,
+        pub light_count: u32,
+        pub width: u32,
+        pub height: u32,
+        pub sample_begin: u32,
+        pub sample_end: u32,
+        pub bounces: u32,
+        pub seed: u32,
+        pub integrator: u32,
+        pub tone_map: u32,
+        /// Radiance multiplier, 2^stops.
+        pub exposure: f32,
+        /// Reach of ambient-occlusion rays, and the distance that the depth view shows as black.
+        pub ao_distance: f32,
+        pub depth_range: f32,
+        /// A single sample is clamped to this radiance, so that glints of the sun do not turn into fireflies.
+        pub radiance_clamp: f32,
+        /// Share of the unoccluded sky that reaches points whose sky ray is blocked: stands for light
+        /// that arrives after further bounces.
+        pub ambient_fill: f32,
+    }
+}
+
+/// Stands for `accel::Wide<N>` of the kernel variant's own width where a pointer crosses the border; `build.rs` writes its
+/// C++ twin.
+pub enum WideNode {}

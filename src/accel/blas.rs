@@ -1,0 +1,221 @@
+//! The bottom level: one tree per mesh, over packs of eight triangles or a single analytic sphere.
+
+use super::{
+    Buffer,
+    build::{BuildOptions, BuildPrim, build},
+    node::{NodeLayout, Tree, each_width},
+    split::SplitMethod,
+    support::SupportMap,
+};
+use crate::{
+    abi::{EMPTY_CHILD, LEAF, NO_INDEX, PACK_SIZE, TrianglePack},
+    math::Aabb,
+    scene::{Mesh, Shape, TriangleMesh},
+};
+use glam::{Affine3, Vec3};
+use std::time::{Duration, Instant};
+
+/// How much time a build may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quality {
+    /// Binned cuts: for trees that live for a frame.
+    Fast,
+    /// Every cut is tried: for trees that are built once.
+    High,
+}
+
+/// The acceleration structure of one mesh, in object space.
+pub struct Blas {
+    pub shape: BlasShape,
+    pub bounds: Aabb,
+    pub build_time: Duration,
+    support: Option<SupportMap>,
+}
+
+pub enum BlasShape {
+    Triangles {
+        tree: Tree,
+        packs: Buffer<TrianglePack>,
+    },
+    /// The unit sphere about the origin: no tree, the kernel knows it.
+    Sphere,
+}
+
+impl Blas {
+    /// Builds the tree of `mesh`; deterministic, parallel.
+    pub fn build(mesh: &Mesh, layout: NodeLayout, quality: Quality) -> Self {
+        let start = Instant::now();
+        let (shape, support) = match &mesh.shape {
+            Shape::Sphere => (BlasShape::Sphere, None),
+            Shape::Triangles(triangles) => {
+                let (shape, support) = rayon::join(
+                    || build_triangles(triangles, layout, quality),
+                    || SupportMap::new(&used_vertices(triangles)),
+                );
+                (shape, Some(support))
+            }
+        };
+        let bounds = match &shape {
+            BlasShape::Triangles { tree, .. } => tree.bounds,
+            BlasShape::Sphere => mesh.bounds(),
+        };
+        Self {
+            shape,
+            bounds,
+            build_time: start.elapsed(),
+            support,
+        }
+    }
+
+    /// The box of an instance: exact for triangles and spheres at rest, the transformed bounds after a refit.
+    pub fn instance_bounds(&self, world_from_object: &Affine3) -> Aabb {
+        match (&self.shape, &self.support) {
+            (BlasShape::Sphere, _) => sphere_bounds(world_from_object),
+            (_, Some(support)) => support.transformed_bounds(world_from_object),
+            (_, None) => self.bounds.transformed(world_from_object),
+        }
+    }
+
+    /// Traversal stack entries for this level.
+    pub fn stack_entries(&self) -> usize {
+        match &self.shape {
+            BlasShape::Triangles { tree, .. } => tree.stack_entries(),
+            BlasShape::Sphere => 0,
+        }
+    }
+
+    /// Memory of nodes, triangles and support map.
+    pub fn bytes(&self) -> usize {
+        let tree = match &self.shape {
+            BlasShape::Triangles { tree, packs } => tree.nodes.bytes() + packs.bytes(),
+            BlasShape::Sphere => 0,
+        };
+        tree + self.support.as_ref().map_or(0, SupportMap::bytes)
+    }
+
+    /// Expected node and pack tests of a ray that meets the bounds.
+    pub fn sah_cost(&self) -> f32 {
+        match &self.shape {
+            BlasShape::Triangles { tree, .. } => tree.sah_cost(1.0),
+            BlasShape::Sphere => 1.0,
+        }
+    }
+
+    /// Follows moved vertices without changing the tree's shape (see [`super::refit`]). `mesh` must have the triangles
+    /// that this BLAS was built from.
+    pub fn refit(&mut self, mesh: &TriangleMesh) {
+        if let BlasShape::Triangles { tree, packs } = &mut self.shape {
+            super::refit::refit(tree, packs, mesh);
+            self.bounds = tree.bounds;
+            self.support = None;
+        }
+    }
+}
+
+/// Box of the unit sphere's image: the length of each row is the reach along that axis.
+fn sphere_bounds(transform: &Affine3) -> Aabb {
+    let rows = transform.matrix3.transpose();
+    let reach = Vec3::new(
+        rows.x_axis.length(),
+        rows.y_axis.length(),
+        rows.z_axis.length(),
+    );
+    let slack = 4.0 * f32::EPSILON * (reach + transform.translation.abs());
+    Aabb {
+        min: transform.translation - reach - slack,
+        max: transform.translation + reach + slack,
+    }
+}
+
+/// Positions that some triangle refers to.
+fn used_vertices(mesh: &TriangleMesh) -> Vec<Vec3> {
+    let mut used = vec![false; mesh.positions.len()];
+    mesh.triangles
+        .iter()
+        .flatten()
+        .for_each(|&i| used[i as usize] = true);
+    let positions = mesh.positions.iter().zip(&used).filter(|(_, used)| **used);
+    positions.map(|(p, _)| Vec3::from(*p)).collect()
+}
+
+/// The corners of a triangle.
+pub fn corners(mesh: &TriangleMesh, triangle: usize) -> [[f32; 3]; 3] {
+    mesh.triangles[triangle].map(|i| mesh.positions[i as usize])
+}
+
+fn build_triangles(mesh: &TriangleMesh, layout: NodeLayout, quality: Quality) -> BlasShape {
+    let mut prims: Vec<BuildPrim> = (0..mesh.triangles.len())
+        .map(|i| BuildPrim::new(&Aabb::of_points(corners(mesh, i).map(Vec3::from)), i as u32))
+        .collect();
+    let method = match quality {
+        Quality::Fast => SplitMethod::Binned,
+        Quality::High => SplitMethod::Swept,
+    };
+    let mut tree = Tree::new(layout);
+    build(
+        &mut prims,
+        BuildOptions {
+            leaf_size: PACK_SIZE as usize,
+            method,
+        },
+        &mut tree,
+    );
+    let packs = pack_leaves(&mut tree, &prims, mesh);
+    #[cfg(debug_assertions)]
+    super::validate::validate_blas(&tree, &packs, mesh).expect("a fresh BLAS is valid");
+    BlasShape::Triangles { tree, packs }
+}
+
+/// Copies each leaf's triangles into a pack and points the leaf at it.
+fn pack_leaves(tree: &mut Tree, prims: &[BuildPrim], mesh: &TriangleMesh) -> Buffer<TrianglePack> {
+    let mut packs = Vec::new();
+    let mut renumber = |child: &mut u32| {
+        if *child & LEAF == 0 || *child == EMPTY_CHILD {
+            return;
+        }
+        let first = (*child & !LEAF) as usize;
+        let count = prims[first].leaf_count as usize;
+        *child = LEAF | packs.len() as u32;
+        packs.push(pack(&prims[first..first + count], mesh));
+    };
+    renumber(&mut tree.root);
+    each_width!(&mut tree.nodes, nodes => nodes.iter_mut().flat_map(|n| &mut n.children).for_each(renumber));
+    let mut buffer = Buffer::new();
+    // SAFETY: all elements are copied from `packs`, which has the same length.
+    unsafe {
+        buffer.refill(packs.len(), |to| {
+            to.iter_mut().zip(&packs).for_each(|(to, from)| {
+                to.write(*from);
+            })
+        })
+    };
+    buffer
+}
+
+fn pack(prims: &[BuildPrim], mesh: &TriangleMesh) -> TrianglePack {
+    let mut pack = TrianglePack {
+        vertices: [[[0.0; 8]; 3]; 3],
+        prim: [NO_INDEX; 8],
+    };
+    for (lane, prim) in prims.iter().enumerate() {
+        pack.prim[lane] = prim.id;
+    }
+    fill_lanes(&mut pack, mesh);
+    pack
+}
+
+/// Writes the vertices of the pack's triangles; unused lanes repeat the first, whose results are ignored there.
+pub fn fill_lanes(pack: &mut TrianglePack, mesh: &TriangleMesh) {
+    for lane in 0..PACK_SIZE as usize {
+        let prim = if pack.prim[lane] == NO_INDEX {
+            pack.prim[0]
+        } else {
+            pack.prim[lane]
+        };
+        for (vertex, corner) in corners(mesh, prim as usize).iter().enumerate() {
+            for axis in 0..3 {
+                pack.vertices[vertex][axis][lane] = corner[axis];
+            }
+        }
+    }
+}

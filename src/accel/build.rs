@@ -1,0 +1,265 @@
+//! Builds wide trees top down: a node's range of primitives is cut in two, the largest part again, until all slots are
+//! taken. No binary tree in between. The result does not depend on the number of threads.
+
+use super::{
+    Buffer,
+    node::{NodeArray, Tree, Wide, each_width},
+    split::{SetBounds, SplitMethod, split},
+};
+use crate::{
+    abi::{EMPTY_CHILD, LEAF},
+    math::Aabb,
+};
+use glam::Vec4;
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
+
+/// A primitive as the builder sees it: a box and a name. After a build, the primitives are in leaf order.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(16))]
+pub struct BuildPrim {
+    pub min: [f32; 3],
+    pub id: u32,
+    pub max: [f32; 3],
+    /// Set by the builder on the first primitive of each leaf: how many the leaf holds.
+    pub leaf_count: u32,
+}
+
+impl BuildPrim {
+    pub fn new(bounds: &Aabb, id: u32) -> Self {
+        Self {
+            min: bounds.min.into(),
+            id,
+            max: bounds.max.into(),
+            leaf_count: 0,
+        }
+    }
+
+    /// Corners as vectors; the fourth components carry no meaning and may be anything finite.
+    #[inline]
+    pub fn vectors(&self) -> (Vec4, Vec4) {
+        let [x, y, z] = self.min;
+        let [u, v, w] = self.max;
+        (Vec4::new(x, y, z, 0.0), Vec4::new(u, v, w, 0.0))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct BuildOptions {
+    /// Most primitives in a leaf.
+    pub leaf_size: usize,
+    pub method: SplitMethod,
+}
+
+/// Ranges of at most this many primitives (or a 64th of all) are built as one task each.
+const SMALLEST_TASK: usize = 1024;
+
+/// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous
+/// run. A leaf reference is [`LEAF`] plus the position of the run's first primitive.
+pub fn build(prims: &mut [BuildPrim], options: BuildOptions, tree: &mut Tree) {
+    let set = SetBounds::of(prims);
+    tree.bounds = if prims.is_empty() {
+        Aabb::EMPTY
+    } else {
+        set.bounds()
+    };
+    if prims.len() <= options.leaf_size {
+        let count = prims.len() as u32;
+        let root = prims.first_mut().map_or(EMPTY_CHILD, |first| {
+            first.leaf_count = count;
+            LEAF
+        });
+        each_width!(&mut tree.nodes, nodes => nodes.resize(0, Wide::EMPTY));
+        (tree.root, tree.depth) = (root, 0);
+        return;
+    }
+    tree.root = 0;
+    tree.depth = match &mut tree.nodes {
+        NodeArray::Wide4(nodes) => build_wide(prims, set, options, nodes),
+        NodeArray::Wide8(nodes) => build_wide(prims, set, options, nodes),
+        NodeArray::Wide16(nodes) => build_wide(prims, set, options, nodes),
+    };
+}
+
+/// A range of primitives that some slot of an unfinished node refers to.
+struct Part<'a> {
+    prims: &'a mut [BuildPrim],
+    /// Position of the first one among all.
+    first: u32,
+    set: SetBounds,
+    area: f32,
+}
+
+impl<'a> Part<'a> {
+    fn new(prims: &'a mut [BuildPrim], first: u32, set: SetBounds) -> Self {
+        Self {
+            area: set.bounds().half_area(),
+            prims,
+            first,
+            set,
+        }
+    }
+}
+
+/// A subtree to be built on its own, and the slot of the top part that will refer to it.
+struct Task<'a> {
+    part: Part<'a>,
+    node: usize,
+    slot: usize,
+    level: u32,
+}
+
+/// Nodes of one subtree, numbered from 0, and the deepest level in it.
+struct Subtree<const N: usize> {
+    nodes: Vec<Wide<N>>,
+    depth: u32,
+}
+
+fn build_wide<const N: usize>(
+    prims: &mut [BuildPrim],
+    set: SetBounds,
+    options: BuildOptions,
+    out: &mut Buffer<Wide<N>>,
+) -> u32 {
+    let task_size = (prims.len() / 64).max(SMALLEST_TASK);
+    let mut tasks = Vec::new();
+    let mut top = build_subtree(
+        Part::new(prims, 0, set),
+        options,
+        |part, node, slot, level| {
+            if part.prims.len() > task_size {
+                return Some(part);
+            }
+            tasks.push(Task {
+                part,
+                node,
+                slot,
+                level,
+            });
+            None
+        },
+    );
+    let (slots, subtrees): (Vec<_>, Vec<Subtree<N>>) = tasks
+        .into_par_iter()
+        .map(|t| {
+            (
+                (t.node, t.slot, t.level),
+                build_subtree(t.part, options, |part, _, _, _| Some(part)),
+            )
+        })
+        .unzip();
+
+    let mut depth = top.depth;
+    let mut offsets = Vec::with_capacity(subtrees.len());
+    let mut total = top.nodes.len();
+    for (&(node, slot, level), subtree) in slots.iter().zip(&subtrees) {
+        top.nodes[node].children[slot] = total as u32;
+        offsets.push(total as u32);
+        total += subtree.nodes.len();
+        depth = depth.max(level + subtree.depth);
+    }
+    assert!(total < LEAF as usize, "node references have 31 bits");
+    join(&top.nodes, &subtrees, &offsets, total, out);
+    depth
+}
+
+/// Copies the parts one after the other into `out`.
+fn join<const N: usize>(
+    top: &[Wide<N>],
+    subtrees: &[Subtree<N>],
+    offsets: &[u32],
+    total: usize,
+    out: &mut Buffer<Wide<N>>,
+) {
+    let copy = |all: &mut [MaybeUninit<Wide<N>>]| {
+        let (head, mut rest) = all.split_at_mut(top.len());
+        for (to, from) in head.iter_mut().zip(top) {
+            to.write(*from);
+        }
+        let mut targets = Vec::with_capacity(subtrees.len());
+        for subtree in subtrees {
+            let (target, tail) = rest.split_at_mut(subtree.nodes.len());
+            targets.push(target);
+            rest = tail;
+        }
+        targets.into_par_iter().zip(subtrees).zip(offsets).for_each(
+            |((target, subtree), &offset)| {
+                for (to, from) in target.iter_mut().zip(&subtree.nodes) {
+                    let mut node = *from;
+                    for child in node.children.iter_mut().filter(|c| **c & LEAF == 0) {
+                        *child += offset;
+                    }
+                    to.write(node);
+                }
+            },
+        );
+    };
+    // SAFETY: the head and the targets cover all `total` elements, and each is written.
+    unsafe { out.refill(total, copy) };
+}
+
+/// Builds nodes depth first, parents before children. `keep` is asked about every part that is not a leaf and may take
+/// it away instead (its slot then stays without a reference).
+fn build_subtree<'a, const N: usize>(
+    root: Part<'a>,
+    options: BuildOptions,
+    mut keep: impl FnMut(Part<'a>, usize, usize, u32) -> Option<Part<'a>>,
+) -> Subtree<N> {
+    let mut nodes: Vec<Wide<N>> = Vec::new();
+    let mut depth = 0;
+    // (part, slot that refers to it, level of its node)
+    let mut open: Vec<(Part<'a>, Option<(usize, usize)>, u32)> = vec![(root, None, 1)];
+    while let Some((part, parent, level)) = open.pop() {
+        let index = nodes.len();
+        depth = depth.max(level);
+        nodes.push(Wide::EMPTY);
+        if let Some((node, slot)) = parent {
+            nodes[node].children[slot] = index as u32;
+        }
+        for (slot, child) in fill_slots::<N>(part, options).into_iter().enumerate() {
+            let bounds = child.set.bounds();
+            if child.prims.len() <= options.leaf_size {
+                child.prims[0].leaf_count = child.prims.len() as u32;
+                nodes[index].set(slot, &bounds, LEAF | child.first);
+            } else {
+                nodes[index].set(slot, &bounds, 0);
+                if let Some(child) = keep(child, index, slot, level) {
+                    open.push((child, Some((index, slot)), level + 1));
+                }
+            }
+        }
+    }
+    Subtree { nodes, depth }
+}
+
+/// Cuts a part into at most `N`, always the one with the largest surface that is not a leaf yet.
+fn fill_slots<'a, const N: usize>(part: Part<'a>, options: BuildOptions) -> Vec<Part<'a>> {
+    if options.leaf_size == 1 && part.prims.len() <= N {
+        // As many slots as primitives: no cut can do better than to give each its own.
+        let leaf = |(i, prim): (usize, &'a mut [BuildPrim])| {
+            let set = SetBounds::of(prim);
+            Part::new(prim, part.first + i as u32, set)
+        };
+        return part.prims.chunks_mut(1).enumerate().map(leaf).collect();
+    }
+    let mut parts = Vec::with_capacity(N);
+    parts.push(part);
+    while parts.len() < N {
+        let candidates = parts
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| p.prims.len() > options.leaf_size);
+        let Some((largest, _)) = candidates.max_by(|a, b| a.1.area.total_cmp(&b.1.area)) else {
+            break;
+        };
+        let Part {
+            prims, first, set, ..
+        } = parts.swap_remove(largest);
+        let count = split(prims, &set, options.leaf_size, options.method);
+        let (left, right) = prims.split_at_mut(count);
+        let (left_set, right_set) = (SetBounds::of(left), SetBounds::of(right));
+        parts.push(Part::new(left, first, left_set));
+        parts.push(Part::new(right, first + count as u32, right_set));
+    }
+    parts
+}

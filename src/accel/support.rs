@@ -1,0 +1,251 @@
+//! Which vertices of a mesh can be extreme in a direction: the exact box of a transformed mesh in a few dot products.
+//!
+//! The corners of a transformed bounding box overestimate a rotated mesh by far; its convex hull is exact, but has
+//! hundreds of vertices. So directions are grouped into cells on a cube map, and each cell keeps the vertices that are
+//! extreme for some direction within it.
+
+use crate::math::Aabb;
+use glam::{Affine3, Vec3, Vec4};
+
+/// Cells along one edge of a cube face.
+const RESOLUTION: usize = 16;
+/// Meshes up to this many vertices are scanned as a whole.
+const SMALL: usize = 8;
+/// Widening of the box for the rounding of its own computation, in units of the terms added up.
+const ROUNDING: f32 = 4.0 * f32::EPSILON;
+
+/// Candidates for the extreme vertex, per direction cell.
+pub struct SupportMap {
+    /// Candidates of cell `c` are in `blocks[starts[c]..starts[c + 1]]`; one single cell for small meshes.
+    starts: Vec<u32>,
+    blocks: Vec<Block>,
+}
+
+/// Four points, coordinate by coordinate, so that their dot products fit SIMD registers. A short last block repeats
+/// its first point.
+#[derive(Clone, Copy)]
+struct Block {
+    x: Vec4,
+    y: Vec4,
+    z: Vec4,
+}
+
+impl Block {
+    fn new(points: &[Vec3]) -> Self {
+        let lane = |i: usize| *points.get(i).unwrap_or(&points[0]);
+        let [a, b, c, d] = std::array::from_fn(lane);
+        Self {
+            x: Vec4::new(a.x, b.x, c.x, d.x),
+            y: Vec4::new(a.y, b.y, c.y, d.y),
+            z: Vec4::new(a.z, b.z, c.z, d.z),
+        }
+    }
+}
+
+/// Directions around a centre: all that deviate by at most the angle whose sine is given.
+struct Cone {
+    directions: Vec<Vec3>,
+    center: Vec3,
+    sine: f32,
+}
+
+impl SupportMap {
+    /// Costs about 1 ms per 10,000 vertices.
+    pub fn new(vertices: &[Vec3]) -> Self {
+        let mut map = Self {
+            starts: vec![0],
+            blocks: Vec::new(),
+        };
+        if vertices.len() <= SMALL {
+            map.push_cell(vertices);
+            return map;
+        }
+        let quarters: Vec<Vec<Vec3>> = (0..24)
+            .map(|q| candidates(vertices, &cone(q / 4, q % 4 % 2, q % 4 / 2, 2)))
+            .collect();
+        for face in 0..6 {
+            for y in 0..RESOLUTION {
+                for x in 0..RESOLUTION {
+                    let quarter = face * 4 + 2 * (y * 2 / RESOLUTION) + x * 2 / RESOLUTION;
+                    map.push_cell(&candidates(
+                        &quarters[quarter],
+                        &cone(face, x, y, RESOLUTION),
+                    ));
+                }
+            }
+        }
+        map
+    }
+
+    fn push_cell(&mut self, points: &[Vec3]) {
+        self.blocks.extend(points.chunks(4).map(Block::new));
+        self.starts.push(self.blocks.len() as u32);
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.starts[..]) + size_of_val(&self.blocks[..])
+    }
+
+    /// The tightest box around the vertices after `transform`, widened by its rounding error.
+    pub fn transformed_bounds(&self, transform: &Affine3) -> Aabb {
+        let rows = transform.matrix3.transpose();
+        let extent = |row: Vec3| (-self.support(-row), self.support(row));
+        let (x, y, z) = (
+            extent(rows.x_axis),
+            extent(rows.y_axis),
+            extent(rows.z_axis),
+        );
+        let (min, max) = (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1));
+        let t = transform.translation;
+        let slack = ROUNDING * (min.abs().max(max.abs()) + t.abs());
+        Aabb {
+            min: min + t - slack,
+            max: max + t + slack,
+        }
+    }
+
+    /// Greatest dot product of a vertex with `direction`.
+    fn support(&self, direction: Vec3) -> f32 {
+        let cell = if self.starts.len() == 2 {
+            0
+        } else {
+            cell_of(direction)
+        };
+        let range = self.starts[cell] as usize..self.starts[cell + 1] as usize;
+        let (x, y, z) = (
+            Vec4::splat(direction.x),
+            Vec4::splat(direction.y),
+            Vec4::splat(direction.z),
+        );
+        let best = self.blocks[range]
+            .iter()
+            .fold(Vec4::NEG_INFINITY, |best, b| {
+                best.max(b.x * x + b.y * y + b.z * z)
+            });
+        best.max_element()
+    }
+}
+
+/// Faces +X, -X, +Y, -Y, +Z, -Z; the two other axes in order, mapped from [-1, 1].
+fn cell_of(d: Vec3) -> usize {
+    let a = d.abs();
+    let axis = if a.x >= a.y && a.x >= a.z {
+        0
+    } else if a.y >= a.z {
+        1
+    } else {
+        2
+    };
+    let face = axis * 2 + usize::from(d[axis] < 0.0);
+    let scale = 0.5 * RESOLUTION as f32 / a[axis].max(f32::MIN_POSITIVE);
+    let cell = |v: f32| ((v * scale + 0.5 * RESOLUTION as f32) as usize).min(RESOLUTION - 1);
+    (face * RESOLUTION + cell(d[(axis + 2) % 3])) * RESOLUTION + cell(d[(axis + 1) % 3])
+}
+
+/// The cone around cell (x, y) of a face with `resolution` cells along an edge, and its corner directions.
+fn cone(face: usize, x: usize, y: usize, resolution: usize) -> Cone {
+    let axis = face / 2;
+    let direction = |u: f32, v: f32| {
+        let mut d = Vec3::ZERO;
+        d[axis] = if face % 2 == 0 { 1.0 } else { -1.0 };
+        d[(axis + 1) % 3] = (x as f32 + u) * 2.0 / resolution as f32 - 1.0;
+        d[(axis + 2) % 3] = (y as f32 + v) * 2.0 / resolution as f32 - 1.0;
+        d.normalize()
+    };
+    let center = direction(0.5, 0.5);
+    let corners = [
+        direction(0.0, 0.0),
+        direction(1.0, 0.0),
+        direction(0.0, 1.0),
+        direction(1.0, 1.0),
+    ];
+    // A hair more than the corners, for directions that rounding puts into the neighbouring cell.
+    let sine = corners
+        .iter()
+        .map(|c| center.cross(*c).length())
+        .fold(0.0, f32::max)
+        * 1.001
+        + 1e-5;
+    Cone {
+        directions: corners.into_iter().chain([center]).collect(),
+        center,
+        sine,
+    }
+}
+
+/// The vertices that no single other vertex beats in every direction of the cone.
+fn candidates(vertices: &[Vec3], cone: &Cone) -> Vec<Vec3> {
+    let extreme = |d: &Vec3| {
+        vertices
+            .iter()
+            .copied()
+            .max_by(|a, b| a.dot(*d).total_cmp(&b.dot(*d)))
+    };
+    let mut winners: Vec<Vec3> = cone.directions.iter().filter_map(extreme).collect();
+    winners.dedup();
+    // max over the cone of dot(v - w, d) is negative exactly when v - w points away by more than the cone's angle.
+    let beaten = |v: &Vec3| {
+        winners.iter().any(|w| {
+            let gap = *v - *w;
+            gap.dot(cone.center) < -gap.length() * cone.sine
+        })
+    };
+    vertices.iter().copied().filter(|v| !beaten(v)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::hash_unit;
+    use glam::{EulerRot, Quat};
+
+    fn cloud(n: u32, seed: u32) -> Vec<Vec3> {
+        let random = |i| hash_unit(seed, i) * 2.0 - 1.0;
+        (0..n)
+            .map(|i| {
+                Vec3::new(
+                    random(3 * i),
+                    2.0 * random(3 * i + 1),
+                    0.3 * random(3 * i + 2),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_box_is_exact_up_to_rounding() {
+        for n in [1, 5, 9, 40, 2000] {
+            let points = cloud(n, n);
+            let map = SupportMap::new(&points);
+            for i in 0..200 {
+                let angle = |k| hash_unit(77, 4 * i + k) * 7.0;
+                let rotation = Quat::from_euler(EulerRot::XYZ, angle(0), angle(1), angle(2));
+                let scale = Vec3::new(angle(3) - 3.0, 0.5, 1.0);
+                let transform = Affine3::from_scale_rotation_translation(
+                    scale,
+                    rotation,
+                    Vec3::new(3.0, -2.0, angle(1)),
+                );
+                let exact = Aabb::of_points(points.iter().map(|p| transform.transform_point3(*p)));
+                let found = map.transformed_bounds(&transform);
+                assert!(
+                    found.contains(&exact),
+                    "{n} points, transform {i}: {found:?} lacks {exact:?}"
+                );
+                assert!((found.min - exact.min).abs().max_element() < 1e-5);
+                assert!((found.max - exact.max).abs().max_element() < 1e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn cells_keep_few_candidates() {
+        let map = SupportMap::new(&cloud(5000, 3));
+        let cells = 6 * RESOLUTION * RESOLUTION;
+        assert!(
+            map.blocks.len() / cells < 15,
+            "{} blocks for {cells} cells",
+            map.blocks.len()
+        );
+    }
+}

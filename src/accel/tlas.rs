@@ -1,0 +1,154 @@
+//! The top level: a tree over the instances of one frame, rebuilt from scratch for every frame.
+
+use super::{
+    Blas, Buffer,
+    build::{BuildOptions, BuildPrim, build},
+    node::{NodeLayout, Tree},
+    split::SplitMethod,
+};
+use crate::{
+    abi::InstanceRecord,
+    math::{Aabb, rows_from_affine},
+    scene::Instance,
+};
+use glam::{Affine3, DAffine3, DMat3};
+use rayon::prelude::*;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// The tree over a frame's instances, and their records in the order in which the tree visits them.
+pub struct Tlas {
+    pub tree: Tree,
+    pub records: Buffer<InstanceRecord>,
+    pub build_time: Duration,
+}
+
+/// Builds TLASes one after the other, with working memory that is kept from frame to frame.
+#[derive(Default)]
+pub struct TlasBuilder {
+    prims: Buffer<BuildPrim>,
+}
+
+/// What a TLAS is built from: instance `i` stands at `world_from_object[i]`, and mesh `m` has the tree `blas[m]`.
+#[derive(Clone, Copy)]
+pub struct TlasInput<'a> {
+    pub instances: &'a [Instance],
+    pub world_from_object: &'a [Affine3],
+    pub blas: &'a [Arc<Blas>],
+}
+
+impl Tlas {
+    pub fn new(layout: NodeLayout) -> Self {
+        Self {
+            tree: Tree::new(layout),
+            records: Buffer::new(),
+            build_time: Duration::ZERO,
+        }
+    }
+
+    /// The box around all instances.
+    pub fn bounds(&self) -> Aabb {
+        self.tree.bounds
+    }
+
+    /// Memory of nodes and records.
+    pub fn bytes(&self) -> usize {
+        self.tree.nodes.bytes() + self.records.bytes()
+    }
+}
+
+impl TlasBuilder {
+    /// Replaces the contents of `tlas`, whose memory is reused. Deterministic, parallel, linear in memory.
+    pub fn build(&mut self, input: TlasInput<'_>, tlas: &mut Tlas) {
+        let start = Instant::now();
+        self.collect_bounds(input);
+        build(
+            &mut self.prims,
+            BuildOptions {
+                leaf_size: 1,
+                method: SplitMethod::Binned,
+            },
+            &mut tlas.tree,
+        );
+        self.write_records(input, &mut tlas.records);
+        tlas.build_time = start.elapsed();
+        #[cfg(debug_assertions)]
+        super::validate::validate_tlas(tlas, input).expect("a fresh TLAS is valid");
+    }
+
+    fn collect_bounds(&mut self, input: TlasInput<'_>) {
+        let prim = |i: usize| {
+            let bounds = input.blas[input.instances[i].mesh as usize]
+                .instance_bounds(&input.world_from_object[i]);
+            BuildPrim::new(&bounds, i as u32)
+        };
+        // SAFETY: every element is written.
+        unsafe {
+            self.prims.refill(input.instances.len(), |prims| {
+                prims
+                    .par_iter_mut()
+                    .with_min_len(512)
+                    .enumerate()
+                    .for_each(|(i, to)| {
+                        to.write(prim(i));
+                    });
+            });
+        }
+    }
+
+    fn write_records(&self, input: TlasInput<'_>, records: &mut Buffer<InstanceRecord>) {
+        let prims = &self.prims;
+        // SAFETY: every element is written.
+        unsafe {
+            records.refill(prims.len(), |records| {
+                records
+                    .par_iter_mut()
+                    .with_min_len(512)
+                    .zip(&prims[..])
+                    .for_each(|(to, prim)| {
+                        let i = prim.id as usize;
+                        to.write(record(
+                            &input.instances[i],
+                            prim.id,
+                            &input.world_from_object[i],
+                        ));
+                    });
+            });
+        }
+    }
+}
+
+fn record(instance: &Instance, index: u32, world_from_object: &Affine3) -> InstanceRecord {
+    InstanceRecord {
+        object_from_world: rows_from_affine(&inverse(world_from_object)),
+        blas: instance.mesh,
+        mask: u32::MAX,
+        instance: index,
+        flags: 0,
+        world_from_object: rows_from_affine(world_from_object),
+        slot_base: instance.slot_base,
+        mesh: instance.mesh,
+        reserved: [0; 2],
+    }
+}
+
+/// Inverted in double precision: with an extreme scale the float determinant under- or overflows, and a sloppy inverse
+/// shows as gaps between what a ray hits and where the hit is placed.
+fn inverse(transform: &Affine3) -> Affine3 {
+    let m = &transform.matrix3;
+    let matrix = DMat3::from_cols(
+        m.x_axis.as_dvec3(),
+        m.y_axis.as_dvec3(),
+        m.z_axis.as_dvec3(),
+    );
+    let wide = DAffine3::from_mat3_translation(matrix, transform.translation.as_dvec3()).inverse();
+    let w = &wide.matrix3;
+    Affine3::from_cols(
+        w.x_axis.as_vec3(),
+        w.y_axis.as_vec3(),
+        w.z_axis.as_vec3(),
+        wide.translation.as_vec3(),
+    )
+}

@@ -1,0 +1,147 @@
+//! Proves a tree right after it was built; debug builds run it on every tree.
+
+#![cfg_attr(
+    not(debug_assertions),
+    expect(dead_code, reason = "release builds trust their trees")
+)]
+
+use super::{
+    Tlas, TlasInput,
+    node::{Tree, Wide, each_width},
+    refit::pack_bounds,
+};
+use crate::{
+    abi::{EMPTY_CHILD, LEAF, NO_INDEX, TrianglePack},
+    math::Aabb,
+    scene::TriangleMesh,
+};
+
+/// What is wrong with a tree.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum TreeError {
+    #[error("node {node}, slot {slot}: the child's box is not inside its parent's")]
+    ChildOutside { node: usize, slot: usize },
+    #[error("node {node}, slot {slot}: child {child} does not come after its parent")]
+    Order {
+        node: usize,
+        slot: usize,
+        child: u32,
+    },
+    #[error("node {node}, slot {slot}: the box is not a number")]
+    NotANumber { node: usize, slot: usize },
+    #[error("leaf {leaf} does not exist")]
+    NoSuchLeaf { leaf: u32 },
+    #[error("primitive {prim} is referred to {times} times")]
+    Count { prim: usize, times: u32 },
+    #[error("the tree has {found} levels, not {claimed}")]
+    Depth { found: u32, claimed: u32 },
+}
+
+/// Each triangle exactly once, children inside parents, boxes around their triangles.
+pub fn validate_blas(
+    tree: &Tree,
+    packs: &[TrianglePack],
+    mesh: &TriangleMesh,
+) -> Result<(), TreeError> {
+    let mut seen = vec![0u32; mesh.triangles.len()];
+    validate(tree, packs.len(), |leaf, bounds| {
+        let pack = &packs[leaf];
+        pack.prim
+            .iter()
+            .filter(|p| **p != NO_INDEX)
+            .for_each(|p| seen[*p as usize] += 1);
+        bounds.contains(&pack_bounds(pack))
+    })?;
+    each_once(&seen)
+}
+
+/// Each instance exactly once, children inside parents, boxes around their instances.
+pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError> {
+    let mut seen = vec![0u32; input.instances.len()];
+    validate(&tlas.tree, tlas.records.len(), |leaf, bounds| {
+        let i = tlas.records[leaf].instance as usize;
+        seen[i] += 1;
+        bounds.contains(
+            &input.blas[input.instances[i].mesh as usize]
+                .instance_bounds(&input.world_from_object[i]),
+        )
+    })?;
+    each_once(&seen)
+}
+
+fn each_once(seen: &[u32]) -> Result<(), TreeError> {
+    match seen.iter().position(|&times| times != 1) {
+        Some(prim) => Err(TreeError::Count {
+            prim,
+            times: seen[prim],
+        }),
+        None => Ok(()),
+    }
+}
+
+fn validate(
+    tree: &Tree,
+    leaves: usize,
+    mut leaf_inside: impl FnMut(usize, &Aabb) -> bool,
+) -> Result<(), TreeError> {
+    if tree.root == EMPTY_CHILD {
+        return Ok(());
+    }
+    let mut found = 0;
+    let mut visit_leaf = |leaf: u32, bounds: &Aabb, node: usize, slot: usize| {
+        let leaf = leaf & !LEAF;
+        if leaf as usize >= leaves {
+            return Err(TreeError::NoSuchLeaf { leaf });
+        }
+        if leaf_inside(leaf as usize, bounds) {
+            Ok(())
+        } else {
+            Err(TreeError::ChildOutside { node, slot })
+        }
+    };
+    if tree.root & LEAF != 0 {
+        visit_leaf(tree.root, &tree.bounds, 0, 0)?;
+    } else {
+        each_width!(&tree.nodes, nodes => found = validate_nodes(nodes, &tree.bounds, &mut visit_leaf)?);
+    }
+    if found == tree.depth {
+        Ok(())
+    } else {
+        Err(TreeError::Depth {
+            found,
+            claimed: tree.depth,
+        })
+    }
+}
+
+/// Returns the number of levels.
+fn validate_nodes<const N: usize>(
+    nodes: &[Wide<N>],
+    root_bounds: &Aabb,
+    visit_leaf: &mut impl FnMut(u32, &Aabb, usize, usize) -> Result<(), TreeError>,
+) -> Result<u32, TreeError> {
+    let mut levels = vec![0u32; nodes.len()];
+    let mut bounds = vec![*root_bounds; nodes.len()];
+    levels[0] = 1;
+    for (node, wide) in nodes.iter().enumerate() {
+        for slot in (0..N).filter(|&s| wide.children[s] != EMPTY_CHILD) {
+            let (child, child_bounds) = (wide.children[slot], wide.bounds(slot));
+            if child_bounds.is_empty() {
+                return Err(TreeError::NotANumber { node, slot });
+            }
+            if !bounds[node].contains(&child_bounds) {
+                return Err(TreeError::ChildOutside { node, slot });
+            }
+            if child & LEAF != 0 {
+                visit_leaf(child, &child_bounds, node, slot)?;
+                continue;
+            }
+            if child as usize <= node || child as usize >= nodes.len() {
+                return Err(TreeError::Order { node, slot, child });
+            }
+            levels[child as usize] = levels[node] + 1;
+            bounds[child as usize] = child_bounds;
+        }
+    }
+    Ok(levels.into_iter().max().unwrap_or(0))
+}

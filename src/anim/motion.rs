@@ -1,0 +1,249 @@
+//! A motion at a time, as a transform in the space of what moves.
+
+use super::turn::sin_cos_of_turns;
+use crate::{
+    math::hash_unit,
+    scene::{Keyframe, Motion, MotionPart, Phase},
+};
+use glam::{Affine3, Vec3};
+use std::f32::consts::TAU;
+
+/// A motion at one time, prepared for many instances.
+pub struct PosedMotion<'a> {
+    parts: Vec<PosedPart<'a>>,
+    phase: Phase,
+    /// The transform, where all instances share it.
+    shared: Option<Affine3>,
+}
+
+/// A part, and how many periods have passed (only the fraction counts) or how many seconds.
+struct PosedPart<'a> {
+    part: &'a MotionPart,
+    passed: f64,
+}
+
+impl<'a> PosedMotion<'a> {
+    pub fn new(motion: &'a Motion, time: f32) -> Self {
+        let parts: Vec<_> = motion
+            .parts
+            .iter()
+            .map(|part| PosedPart::new(part, f64::from(time)))
+            .collect();
+        let shared = (motion.phase == Phase::Same).then(|| transform(&parts, 0.0));
+        Self {
+            parts,
+            phase: motion.phase,
+            shared,
+        }
+    }
+
+    /// For the instance or node `index` whose local translation is `origin`.
+    pub fn of(&self, index: u32, origin: Vec3) -> Affine3 {
+        if let Some(shared) = self.shared {
+            return shared;
+        }
+        let phase = match self.phase {
+            Phase::Same => 0.0,
+            Phase::Random { seed, spread } => hash_unit(seed, index) * spread,
+            Phase::Wave { direction, length } => origin.dot(direction) / length,
+        };
+        transform(&self.parts, phase)
+    }
+}
+
+fn transform(parts: &[PosedPart], phase: f32) -> Affine3 {
+    match parts {
+        [only] => only.transform(phase),
+        parts => parts
+            .iter()
+            .fold(Affine3::IDENTITY, |a, p| a * p.transform(phase)),
+    }
+}
+
+impl<'a> PosedPart<'a> {
+    fn new(part: &'a MotionPart, time: f64) -> Self {
+        let passed = match part {
+            MotionPart::Spin { period, .. }
+            | MotionPart::Sway { period, .. }
+            | MotionPart::Bob { period, .. } => (time / f64::from(*period)).fract(),
+            MotionPart::Keyframes { .. } => time,
+        };
+        Self { part, passed }
+    }
+
+    fn transform(&self, phase: f32) -> Affine3 {
+        let turns = self.passed as f32 + phase;
+        match self.part {
+            MotionPart::Spin { axis, .. } => rotation(*axis, turns),
+            MotionPart::Sway { axis, angle, .. } => {
+                rotation(*axis, angle / TAU * sin_cos_of_turns(turns).0)
+            }
+            MotionPart::Bob { offset, .. } => {
+                Affine3::from_translation(*offset * sin_cos_of_turns(turns).0)
+            }
+            MotionPart::Keyframes { keys, repeat } => {
+                keyframes(keys, *repeat, self.passed + f64::from(phase))
+            }
+        }
+    }
+}
+
+/// Rodrigues' formula.
+fn rotation(axis: Vec3, turns: f32) -> Affine3 {
+    let (sin, cos) = sin_cos_of_turns(turns);
+    let (s, o) = (axis * sin, axis * (1.0 - cos));
+    Affine3::from_cols(
+        axis * o.x + Vec3::new(cos, s.z, -s.y),
+        axis * o.y + Vec3::new(-s.z, cos, s.x),
+        axis * o.z + Vec3::new(s.y, -s.x, cos),
+        Vec3::ZERO,
+    )
+}
+
+fn keyframes(keys: &[Keyframe], repeat: bool, time: f64) -> Affine3 {
+    let (Some(first), Some(last)) = (keys.first(), keys.last()) else {
+        return Affine3::IDENTITY;
+    };
+    let (start, length) = (
+        f64::from(first.time),
+        f64::from(last.time) - f64::from(first.time),
+    );
+    let time = if repeat && length > 0.0 {
+        start + (time - start).rem_euclid(length)
+    } else {
+        time
+    };
+    let next = keys.partition_point(|k| f64::from(k.time) <= time);
+    let k = match (next.checked_sub(1), keys.get(next)) {
+        (Some(i), Some(b)) => between(&keys[i], b, time),
+        (None, _) => *first,
+        (_, None) => *last,
+    };
+    Affine3::from_scale_rotation_translation(k.scale, k.rotation, k.translation)
+}
+
+fn between(a: &Keyframe, b: &Keyframe, time: f64) -> Keyframe {
+    let t = ((time - f64::from(a.time)) / (f64::from(b.time) - f64::from(a.time))) as f32;
+    Keyframe {
+        time: time as f32,
+        translation: a.translation.lerp(b.translation, t),
+        rotation: a.rotation.slerp(b.rotation, t),
+        scale: a.scale.lerp(b.scale, t),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Quat;
+    use std::f32::consts::FRAC_PI_2;
+
+    fn at(parts: Vec<MotionPart>, time: f32, point: Vec3) -> Vec3 {
+        PosedMotion::new(
+            &Motion {
+                parts,
+                phase: Phase::Same,
+            },
+            time,
+        )
+        .of(0, Vec3::ZERO)
+        .transform_point3(point)
+    }
+
+    #[test]
+    fn spin_turns_once_per_period_even_after_a_long_time() {
+        let spin = || {
+            vec![MotionPart::Spin {
+                axis: Vec3::Y,
+                period: 4.0,
+            }]
+        };
+        assert!(at(spin(), 1.0, Vec3::Z).distance(Vec3::X) < 1e-6);
+        assert!(at(spin(), 1_000_001.0, Vec3::Z).distance(Vec3::X) < 1e-6);
+    }
+
+    #[test]
+    fn sway_and_bob_reach_their_greatest_after_a_quarter() {
+        let sway = vec![MotionPart::Sway {
+            axis: Vec3::Z,
+            angle: FRAC_PI_2,
+            period: 4.0,
+        }];
+        assert!(at(sway, 1.0, Vec3::X).distance(Vec3::Y) < 1e-6);
+        let bob = vec![MotionPart::Bob {
+            offset: Vec3::Y,
+            period: 4.0,
+        }];
+        assert!(at(bob, 3.0, Vec3::ZERO).distance(Vec3::NEG_Y) < 1e-6);
+    }
+
+    #[test]
+    fn the_last_part_is_nearest_to_the_object() {
+        let spin = MotionPart::Spin {
+            axis: Vec3::Y,
+            period: 4.0,
+        };
+        let bob = MotionPart::Bob {
+            offset: Vec3::Z,
+            period: 4.0,
+        };
+        assert!(at(vec![spin, bob], 1.0, Vec3::ZERO).distance(Vec3::X) < 1e-6);
+    }
+
+    #[test]
+    fn keyframes_interpolate_hold_and_repeat() {
+        let key = |time, x, scale| Keyframe {
+            time,
+            translation: Vec3::X * x,
+            rotation: Quat::IDENTITY,
+            scale: Vec3::splat(scale),
+        };
+        let keys = vec![key(1.0, 0.0, 1.0), key(3.0, 4.0, 3.0)];
+        let pose = |repeat, time| {
+            at(
+                vec![MotionPart::Keyframes {
+                    keys: keys.clone(),
+                    repeat,
+                }],
+                time,
+                Vec3::Y,
+            )
+        };
+        assert_eq!(pose(false, 2.0), Vec3::new(2.0, 2.0, 0.0));
+        assert_eq!(pose(false, 9.0), Vec3::new(4.0, 3.0, 0.0));
+        assert_eq!(pose(false, 0.0), Vec3::new(0.0, 1.0, 0.0));
+        assert_eq!(pose(true, 6.0), Vec3::new(2.0, 2.0, 0.0));
+    }
+
+    #[test]
+    fn phases_differ_as_they_say() {
+        let spin = || {
+            vec![MotionPart::Spin {
+                axis: Vec3::Y,
+                period: 4.0,
+            }]
+        };
+        let wave = Motion {
+            parts: spin(),
+            phase: Phase::Wave {
+                direction: Vec3::X,
+                length: 8.0,
+            },
+        };
+        let turned = PosedMotion::new(&wave, 0.0).of(0, Vec3::new(2.0, 5.0, 0.0));
+        assert!(turned.transform_point3(Vec3::Z).distance(Vec3::X) < 1e-6);
+        let random = Motion {
+            parts: spin(),
+            phase: Phase::Random {
+                seed: 1,
+                spread: 1.0,
+            },
+        };
+        let posed = PosedMotion::new(&random, 0.0);
+        assert_ne!(posed.of(0, Vec3::ZERO), posed.of(1, Vec3::ZERO));
+        assert_eq!(
+            posed.of(7, Vec3::ZERO),
+            PosedMotion::new(&random, 0.0).of(7, Vec3::ONE)
+        );
+    }
+}

@@ -1,0 +1,46 @@
+//! Sine and cosine of an angle in turns: several times faster than the system's, and the same on every machine.
+
+/// `(sin 2πx, cos 2πx)` with an error below 3e-7, for any finite `x`.
+///
+/// Reduced to an eighth of a turn around the nearest quarter, then Taylor polynomials of degree 9 and 8.
+pub fn sin_cos_of_turns(x: f32) -> (f32, f32) {
+    // From 2^23 on there are only whole turns.
+    let fraction = if x.abs() < 8_388_608.0 {
+        x - (x as i32) as f32
+    } else {
+        0.0
+    };
+    let quarters = fraction * 4.0;
+    let nearest = (quarters + if quarters < 0.0 { -0.5 } else { 0.5 }) as i32;
+    let a = (quarters - nearest as f32) * std::f32::consts::FRAC_PI_2;
+    let b = a * a;
+    let sin =
+        a * (1.0 + b * (-1.0 / 6.0 + b * (1.0 / 120.0 + b * (-1.0 / 5040.0 + b / 362_880.0))));
+    let cos = 1.0 + b * (-0.5 + b * (1.0 / 24.0 + b * (-1.0 / 720.0 + b / 40320.0)));
+    match nearest & 3 {
+        0 => (sin, cos),
+        1 => (cos, -sin),
+        2 => (-sin, -cos),
+        _ => (-cos, sin),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_agrees_with_the_exact_functions() {
+        for i in -40_000..40_000 {
+            let x = i as f32 * 1.03e-4;
+            let (sin, cos) = (f64::from(x) * std::f64::consts::TAU).sin_cos();
+            let (s, c) = sin_cos_of_turns(x);
+            assert!(
+                (f64::from(s) - sin).abs() < 3e-7 && (f64::from(c) - cos).abs() < 3e-7,
+                "{x}"
+            );
+        }
+        assert_eq!(sin_cos_of_turns(0.25), (1.0, 0.0));
+        assert_eq!(sin_cos_of_turns(1e30), (0.0, 1.0));
+    }
+}

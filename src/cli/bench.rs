@@ -1,0 +1,52 @@
+//! `throng bench`: rays per second and build times of a scene.
+
+use super::{
+    Exit,
+    args::{DeviceArgs, SceneArgs},
+    console,
+};
+use crate::render::measure::{BenchOptions, bench};
+use std::{path::PathBuf, sync::Arc};
+
+const JSON_HELP: &str = "\
+With --json, standard output has one document with the keys
+  scene, device, threads
+  instances, instanced_primitives
+  blas_fast_ms, blas_high_ms  builds of all meshes, at both qualities
+  tlas_ms                     build over the instances, their boxes included
+  bytes                       memory of both structures
+  primary, bounce, shadow     as the document of `throng trace --json`; null where nothing was hit
+  not_dumped                  spheres that a dumped .scn file cannot hold";
+
+/// Measure primary, bounce and shadow rays and build times of a scene
+#[derive(clap::Args)]
+#[command(after_long_help = JSON_HELP)]
+pub struct BenchArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// Write the scene, the rays and their hits to this folder
+    #[arg(long, value_name = "DIR")]
+    dump: Option<PathBuf>,
+    /// How often to measure; the median is reported
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: u32,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Print one JSON document on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl BenchArgs {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let scene = Arc::new(self.scene.load()?);
+        let mut device = self.device.open()?;
+        let options = BenchOptions {
+            dump: self.dump,
+            repeat: self.repeat,
+        };
+        let report = bench(&scene, device.as_mut(), &options)?;
+        console::report(&report, self.json)?;
+        Ok(Exit::Done)
+    }
+}

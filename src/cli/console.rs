@@ -1,0 +1,79 @@
+//! What reaches the terminal. Closed pipes are no reason to panic, so `print!` and `eprintln!` are not used.
+
+use super::Exit;
+use anyhow::Context;
+use std::{
+    fmt::Display,
+    io::{self, ErrorKind, Write},
+};
+
+/// Prints an error, in the form that all errors have.
+pub fn error(message: &str) {
+    let _ = writeln!(io::stderr().lock(), "throng: error: {message}");
+}
+
+/// The error and its causes; a cause that the text before it already tells is left out.
+pub fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if line.is_empty() {
+            line = cause;
+        } else if !line.contains(&cause) {
+            line = format!("{line}: {cause}");
+        }
+    }
+    line
+}
+
+/// Prints a report on standard output: one JSON document or text for people.
+pub fn report(report: &(impl serde::Serialize + Display), json: bool) -> anyhow::Result<()> {
+    let text = if json {
+        serde_json::to_string_pretty(report).context("cannot write the report as JSON")?
+    } else {
+        report.to_string()
+    };
+    print(text.trim_end())
+}
+
+/// Prints on standard output. A reader that closes the pipe early is content, other failures are errors.
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let written = writeln!(out, "{text}").and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to standard output")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A panic is a bug in throng; it is reported in one line like every other error, and the process ends at once so
+/// that no thread waits for the one that panicked. Finished frames are complete files by then. With
+/// `RUST_BACKTRACE` set, Rust's own report is kept.
+pub fn install_panic_message() {
+    if std::env::var_os("RUST_BACKTRACE").is_some() {
+        return;
+    }
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        let what = info.payload_as_str().unwrap_or("unknown");
+        error(&format!(
+            "internal error at {place}: {what}; please report this"
+        ));
+        std::process::exit(Exit::Failed as i32);
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_told_once() {
+        let inner = io::Error::other("no luck");
+        let error = anyhow::Error::new(inner)
+            .context("frame 3: no luck")
+            .context("failed");
+        assert_eq!(one_line(&error), "failed: frame 3: no luck");
+    }
+}

@@ -1,0 +1,70 @@
+//! The lines of `--progress json`; `throng render --help` documents them for users.
+
+use crate::{
+    render::{FrameReport, Summary},
+    settings::FramePlan,
+};
+use serde::Serialize;
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum Event<'a> {
+    Started {
+        scene: &'a str,
+        device: &'a str,
+        /// How many frames were asked for, existing ones included.
+        frames: usize,
+        skipped: usize,
+        width: u32,
+        height: u32,
+        samples: u32,
+        warnings: &'a [String],
+    },
+    Frame {
+        #[serde(flatten)]
+        report: &'a FrameReport,
+        /// How many of the `frames` exist now.
+        done: usize,
+        frames: usize,
+    },
+    Done(Stats),
+    Stopped {
+        #[serde(flatten)]
+        stats: Stats,
+        resume: String,
+    },
+}
+
+/// What a run did, in the numbers that its end reports.
+#[derive(Clone, Serialize)]
+pub struct Stats {
+    /// Rendered in this run.
+    pub frames: u32,
+    pub skipped: usize,
+    pub seconds: f64,
+    pub frames_per_s: f64,
+    pub rays: u64,
+    pub mrays_per_s: f64,
+    pub refits: u64,
+    pub rebuilds: u64,
+    /// Where the files are.
+    pub output: String,
+}
+
+impl Stats {
+    pub fn new(summary: &Summary, plan: &FramePlan, scene: &str) -> Self {
+        let seconds = summary.elapsed.as_secs_f64();
+        let rate = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+        Self {
+            frames: summary.frames,
+            skipped: plan.skipped,
+            seconds,
+            frames_per_s: rate(summary.frames.into()),
+            rays: summary.rays.total(),
+            mrays_per_s: rate(summary.rays.total() as f64 / 1e6),
+            refits: summary.refits,
+            rebuilds: summary.rebuilds,
+            output: plan.describe_output(scene),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The command line: one file per subcommand, little logic. `run` is all that `main` calls.
+
+mod args;
+mod bench;
+mod check;
+mod console;
+mod events;
+mod info;
+mod interrupt;
+mod render;
+mod report;
+mod resume;
+mod trace;
+
+use crate::settings::SettingsError;
+use clap::{Parser, Subcommand, error::ErrorKind};
+use std::process::ExitCode;
+
+/// Renders scenes in which the same meshes appear thousands to millions of times.
+#[derive(Parser)]
+#[command(name = "throng", version, disable_help_subcommand = true)]
+#[command(after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and resumable.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Render(render::RenderArgs),
+    Info(info::InfoArgs),
+    Check(check::CheckArgs),
+    Trace(trace::TraceArgs),
+    Bench(bench::BenchArgs),
+}
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Done = 0,
+    Failed = 1,
+    Usage = 2,
+    /// `EX_TEMPFAIL` of sysexits.h: running the same command again with `--skip-existing` goes on.
+    Stopped = 75,
+}
+
+/// Runs the program with the process's arguments. Every error is printed here, once.
+pub fn run() -> ExitCode {
+    console::install_panic_message();
+    let exit = match Cli::try_parse() {
+        Ok(cli) => cli.command.run().unwrap_or_else(|error| {
+            console::error(&console::one_line(&error));
+            exit_of(&error)
+        }),
+        Err(error) => refuse(&error),
+    };
+    ExitCode::from(exit as u8)
+}
+
+impl Command {
+    fn run(self) -> anyhow::Result<Exit> {
+        match self {
+            Self::Render(args) => args.run(),
+            Self::Info(args) => args.run(),
+            Self::Check(args) => args.run(),
+            Self::Trace(args) => args.run(),
+            Self::Bench(args) => args.run(),
+        }
+    }
+}
+
+fn exit_of(error: &anyhow::Error) -> Exit {
+    match error.downcast_ref::<SettingsError>() {
+        Some(error) if error.is_usage() => Exit::Usage,
+        _ => Exit::Failed,
+    }
+}
+
+/// Prints what clap has to say: help and version on standard output, mistakes on standard error.
+fn refuse(error: &clap::Error) -> Exit {
+    if !error.use_stderr() {
+        // A reader that closed the pipe has seen enough.
+        let _ = error.print();
+        return Exit::Done;
+    }
+    match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+        }
+        _ => console::error(
+            error
+                .render()
+                .to_string()
+                .trim_start_matches("error: ")
+                .trim_end(),
+        ),
+    }
+    Exit::Usage
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

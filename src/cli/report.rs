@@ -1,0 +1,178 @@
+//! What `throng render` tells while it works and at the end, to people and to programs.
+
+use super::{
+    Exit,
+    events::{Event, Stats},
+    resume,
+};
+use crate::{
+    output::Progress,
+    render::{FrameReport, Observer, RenderJob, Summary},
+    settings::FramePlan,
+};
+
+/// Follows one run.
+pub struct Reporter<'a> {
+    progress: Progress,
+    job: &'a RenderJob,
+    plan: &'a FramePlan,
+    verbose: u8,
+    /// Frames that exist, earlier runs' included.
+    done: usize,
+}
+
+impl<'a> Reporter<'a> {
+    pub fn new(progress: &Progress, job: &'a RenderJob, plan: &'a FramePlan, verbose: u8) -> Self {
+        Self {
+            progress: progress.clone(),
+            job,
+            plan,
+            verbose,
+            done: plan.skipped,
+        }
+    }
+
+    pub fn started(&self, device: &str) {
+        let (scene, settings) = (&self.job.scene, &self.job.settings);
+        self.progress.event(&Event::Started {
+            scene: &scene.name,
+            device,
+            frames: self.plan.total(),
+            skipped: self.plan.skipped,
+            width: settings.width,
+            height: settings.height,
+            samples: settings.samples,
+            warnings: &scene.warnings,
+        });
+        self.warn();
+        if self.verbose > 1 {
+            self.progress.note(&format!("device: {device}"));
+            self.progress.note(&format!("settings: {settings:?}"));
+        }
+        self.progress.start(self.plan.skipped, self.plan.total());
+    }
+
+    fn warn(&self) {
+        let warnings = &self.job.scene.warnings;
+        if self.verbose > 0 {
+            for warning in warnings {
+                self.progress.note(&format!("throng: warning: {warning}"));
+            }
+        } else if !warnings.is_empty() {
+            let count = plural(warnings.len(), "warning");
+            self.progress
+                .summary(&format!("throng: {count} about the scene; -v shows them"));
+        }
+    }
+
+    /// Tells the outcome of a run that did not fail.
+    pub fn ended(&self, summary: &Summary) -> Exit {
+        let stats = Stats::new(summary, self.plan, &self.job.scene.name);
+        self.progress.summary(&describe(&stats));
+        if !summary.stopped {
+            self.progress.event(&Event::Done(stats));
+            return Exit::Done;
+        }
+        let resume = resume::command_line(std::env::args_os());
+        self.progress.summary(&format!(
+            "stopped after {} of {} frames; resume with: {resume}",
+            self.plan.skipped + summary.frames as usize,
+            self.plan.total(),
+        ));
+        self.progress.event(&Event::Stopped { stats, resume });
+        Exit::Stopped
+    }
+}
+
+impl Observer for Reporter<'_> {
+    fn frame_done(&mut self, report: &FrameReport) {
+        self.done += 1;
+        self.progress.advance();
+        self.progress.event(&Event::Frame {
+            report,
+            done: self.done,
+            frames: self.plan.total(),
+        });
+        if self.verbose > 0 {
+            self.progress.note(&describe_frame(report, self.verbose));
+        }
+    }
+}
+
+fn describe_frame(report: &FrameReport, verbose: u8) -> String {
+    let mut line = format!(
+        "frame {}: pose {:.1} ms, trace {:.1} ms, write {:.1} ms",
+        report.frame, report.pose_ms, report.trace_ms, report.write_ms
+    );
+    if verbose > 1 {
+        let rays = &report.rays;
+        line += &format!(
+            "; rays: {} primary, {} bounce, {} shadow; {}, {}",
+            rays.primary,
+            rays.bounce,
+            rays.shadow,
+            plural(report.refits as usize, "refit"),
+            plural(report.rebuilds as usize, "rebuild"),
+        );
+    }
+    line
+}
+
+fn describe(stats: &Stats) -> String {
+    let skipped = plural(stats.skipped, "frame");
+    if stats.frames == 0 && stats.skipped > 0 {
+        return format!(
+            "nothing rendered: {skipped} existed already in {}",
+            stats.output
+        );
+    }
+    let mut line = format!(
+        "{} in {}: {:.2} frames/s, {:.2} Mrays/s, {}, {}; ",
+        plural(stats.frames as usize, "frame"),
+        duration(stats.seconds),
+        stats.frames_per_s,
+        stats.mrays_per_s,
+        plural(stats.refits as usize, "refit"),
+        plural(stats.rebuilds as usize, "rebuild"),
+    );
+    if stats.skipped > 0 {
+        line += &format!("{skipped} existed already; ");
+    }
+    line + "see " + &stats.output
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
+fn duration(seconds: f64) -> String {
+    if seconds < 60.0 {
+        return format!("{seconds:.1} s");
+    }
+    let whole = seconds.round() as u64;
+    let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
+    match hours {
+        0 => format!("{minutes} min {seconds} s"),
+        _ => format!("{hours} h {minutes} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_short() {
+        assert_eq!(duration(0.04), "0.0 s");
+        assert_eq!(duration(59.94), "59.9 s");
+        assert_eq!(duration(192.4), "3 min 12 s");
+        assert_eq!(duration(7325.0), "2 h 2 min");
+    }
+
+    #[test]
+    fn counts_agree_with_their_noun() {
+        assert_eq!(plural(1, "frame"), "1 frame");
+        assert_eq!(plural(0, "frame"), "0 frames");
+    }
+}

@@ -1,0 +1,64 @@
+//! `throng trace`: a file of rays against a scene.
+
+use super::{
+    Exit,
+    args::{DeviceArgs, SceneArgs},
+    console,
+};
+use crate::{
+    device::RayKind,
+    render::measure::{TraceOptions, trace_file},
+};
+use std::{path::PathBuf, sync::Arc};
+
+const JSON_HELP: &str = "\
+With --json, standard output has one document with at least the keys
+  device         what traced
+  threads        CPU threads
+  kind           closest or any
+  rays, hits     how many
+  mrays_per_s    million rays per second, the median of --repeat; also _min and _max
+  blas_build_ms  time to build the structures of all meshes
+  tlas_build_ms  time to build the structure over the instances
+  bytes          memory of both structures";
+
+/// Trace a file of rays against a scene and measure how fast
+#[derive(clap::Args)]
+#[command(after_long_help = JSON_HELP)]
+pub struct TraceArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// File of rays
+    #[arg(value_name = "RAYS")]
+    rays: PathBuf,
+    /// Whether the nearest hit is looked for, or any
+    #[arg(long, value_name = "KIND", value_enum, default_value = "closest")]
+    kind: RayKind,
+    /// Write the hits to this file
+    #[arg(long, value_name = "FILE")]
+    hits: Option<PathBuf>,
+    /// How often to trace; the median is reported
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: u32,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Print one JSON document on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl TraceArgs {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let scene = Arc::new(self.scene.load()?);
+        let mut device = self.device.open()?;
+        let options = TraceOptions {
+            rays: self.rays,
+            kind: self.kind,
+            hits: self.hits,
+            repeat: self.repeat,
+        };
+        let report = trace_file(&scene, device.as_mut(), &options)?;
+        console::report(&report, self.json)?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,148 @@
+//! What executes kernels: the small trait that every device implements, and the choice among them.
+
+mod cpu;
+mod tables;
+
+use crate::{
+    abi::{Hit, Ray},
+    accel::{Blas, NodeLayout, Tlas},
+    anim::CameraPose,
+    scene::{Integrator, Scene, ToneMap},
+};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+pub use cpu::CpuDevice;
+
+/// What a frame looks like, the same for all frames of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrameSettings {
+    pub width: u32,
+    pub height: u32,
+    pub samples: u32,
+    pub bounces: u32,
+    pub seed: u32,
+    pub integrator: Integrator,
+    /// In stops.
+    pub exposure: f32,
+    pub tone_map: ToneMap,
+}
+
+/// One frame, posed: everything about it that changes from frame to frame.
+#[derive(Clone)]
+pub struct Frame {
+    pub number: u32,
+    pub camera: CameraPose,
+    pub tlas: Arc<Tlas>,
+    /// The tree of each mesh of the scene.
+    pub blas: Arc<Vec<Arc<Blas>>>,
+}
+
+/// A frame that a device has finished.
+pub struct Rendered {
+    pub frame: Frame,
+    /// Display-ready RGB, row-major, the top row first.
+    pub pixels: Vec<u8>,
+    pub rays: RayCounts,
+    pub time: Duration,
+}
+
+/// How many rays of each kind a frame cast.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct RayCounts {
+    pub primary: u64,
+    pub bounce: u64,
+    pub shadow: u64,
+}
+
+impl RayCounts {
+    pub fn total(&self) -> u64 {
+        self.primary + self.bounce + self.shadow
+    }
+}
+
+impl std::ops::AddAssign for RayCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.primary += other.primary;
+        self.bounce += other.bounce;
+        self.shadow += other.shadow;
+    }
+}
+
+/// What a bare query asks about each ray.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum RayKind {
+    /// The closest hit.
+    Closest,
+    /// Whether there is any hit.
+    Any,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    #[error("{0}")]
+    Failed(String),
+    #[error("interrupted")]
+    Stopped,
+}
+
+/// Which device the user asked for (`--device`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The fastest there is.
+    Auto,
+    Cpu,
+}
+
+/// Something that renders frames and traces rays of one scene at a time.
+pub trait Device: Send {
+    /// For people: "cpu (avx512, 2 threads)".
+    fn describe(&self) -> String;
+
+    /// CPU threads that tracing uses.
+    fn threads(&self) -> usize;
+
+    /// The nodes that [`Frame`]s must have.
+    fn node_layout(&self) -> NodeLayout;
+
+    /// How many frames may be submitted before one is collected.
+    fn queue_depth(&self) -> usize;
+
+    /// Makes `scene` the one that frames refer to. Nothing may be under way.
+    fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError>;
+
+    /// Starts a frame; at most `queue_depth` may be under way.
+    fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError>;
+
+    /// Waits for the oldest frame under way. When `stop` is set, gives up on it with [`DeviceError::Stopped`].
+    fn collect(&mut self, stop: &AtomicBool) -> Result<Rendered, DeviceError>;
+
+    /// Traces `rays` against a posed frame into `hits` (of the same length) and returns the time that tracing took. For
+    /// [`RayKind::Any`], `t` is 1 for a hit and -1 otherwise, and nothing else is meaningful.
+    fn trace(
+        &mut self,
+        frame: &Frame,
+        kind: RayKind,
+        rays: &[Ray],
+        hits: &mut [Hit],
+    ) -> Result<Duration, DeviceError>;
+}
+
+/// Opens a device. `threads` is the number of CPU threads, 0 for one per core; the thread pool belongs to the process,
+/// so the first call decides.
+pub fn open(choice: DeviceChoice, threads: usize) -> Result<Box<dyn Device>, DeviceError> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global();
+    if let (Err(error), true) = (pool, threads > 0 && rayon::current_num_threads() != threads) {
+        return Err(DeviceError::Failed(format!(
+            "cannot start {threads} threads: {error}"
+        )));
+    }
+    match choice {
+        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(Box::new(CpuDevice::new()?)),
+    }
+}

@@ -1,0 +1,258 @@
+//! The flat tables that kernels read, made once from a scene: meshes, materials, textures, lights, environment.
+
+use crate::{
+    abi::{
+        self, EnvironmentRecord, LightRecord, MaterialRecord, MeshRecord, NO_INDEX, TextureRecord,
+    },
+    scene::{
+        Environment, FloatImage, Light, Material, MaterialKind, Mesh, Scene, Shape, Texels,
+        Texture, Wrap,
+    },
+};
+use glam::Vec3;
+use std::sync::Arc;
+
+/// Size of the low-passed environment that diffuse light is sampled from.
+const DIFFUSE_SKY: (u32, u32) = (64, 32);
+
+/// The tables of one scene. Pointers in them lead into the scene, which they keep alive, or into `skies`.
+pub struct Tables {
+    pub meshes: Vec<MeshRecord>,
+    pub materials: Vec<MaterialRecord>,
+    pub textures: Vec<TextureRecord>,
+    pub lights: Vec<LightRecord>,
+    pub environment: EnvironmentRecord,
+    pub srgb: [f32; 256],
+    pub scene: Arc<Scene>,
+    _skies: Vec<Vec<[f32; 4]>>,
+}
+
+// SAFETY: the pointers lead to memory that the tables own or share and that nobody writes to.
+unsafe impl Send for Tables {}
+
+impl Tables {
+    pub fn new(scene: Arc<Scene>) -> Self {
+        let mut textures: Vec<TextureRecord> = scene.textures.iter().map(texture_record).collect();
+        let mut skies = Vec::new();
+        let mut environment = environment_record(&scene.environment);
+        if let Environment::Image { pixels, .. } = &scene.environment {
+            for (image, index) in [
+                (pixels, &mut environment.image),
+                (&low_pass(pixels), &mut environment.diffuse_image),
+            ] {
+                let texels: Vec<[f32; 4]> =
+                    image.data.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
+                *index = textures.len() as u32;
+                textures.push(TextureRecord {
+                    texels: texels.as_ptr().cast(),
+                    width: image.width,
+                    height: image.height,
+                    format: abi::TEXELS_FLOAT,
+                    wrap: abi::WRAP_REPEAT,
+                });
+                skies.push(texels);
+            }
+        }
+        Self {
+            meshes: scene.meshes.iter().map(mesh_record).collect(),
+            materials: scene.materials.iter().map(material_record).collect(),
+            textures,
+            lights: scene.lights.iter().map(light_record).collect(),
+            environment,
+            srgb: std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0)),
+            scene,
+            _skies: skies,
+        }
+    }
+}
+
+/// The sRGB transfer function (IEC 61966-2-1), decoding.
+pub fn linear_from_srgb(x: f32) -> f32 {
+    if x <= 0.04045 {
+        x / 12.92
+    } else {
+        ((x + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+fn pointer_or_null<T, U>(data: &[T]) -> *const U {
+    if data.is_empty() {
+        std::ptr::null()
+    } else {
+        data.as_ptr().cast()
+    }
+}
+
+fn mesh_record(mesh: &Mesh) -> MeshRecord {
+    let null = MeshRecord {
+        positions: std::ptr::null(),
+        triangles: std::ptr::null(),
+        normals: std::ptr::null(),
+        uvs: std::ptr::null(),
+        slots: std::ptr::null(),
+        shape: abi::SHAPE_SPHERE,
+        reserved: 0,
+    };
+    match &mesh.shape {
+        Shape::Sphere => null,
+        Shape::Triangles(m) => MeshRecord {
+            positions: pointer_or_null(&m.positions),
+            triangles: pointer_or_null(&m.triangles),
+            normals: pointer_or_null(&m.normals),
+            uvs: pointer_or_null(&m.uvs),
+            slots: pointer_or_null(&m.slots),
+            shape: abi::SHAPE_TRIANGLES,
+            reserved: 0,
+        },
+    }
+}
+
+fn material_record(material: &Material) -> MaterialRecord {
+    MaterialRecord {
+        color: material.color.into(),
+        color_texture: material.color_texture,
+        emission: material.emission.into(),
+        emission_texture: material.emission_texture,
+        kind: match material.kind {
+            MaterialKind::Diffuse => abi::MATERIAL_DIFFUSE,
+            MaterialKind::Mirror => abi::MATERIAL_MIRROR,
+        },
+        reserved: [0; 3],
+    }
+}
+
+fn texture_record(texture: &Texture) -> TextureRecord {
+    let (texels, format) = match &texture.texels {
+        Texels::Srgb8(data) => (data.as_ptr().cast(), abi::TEXELS_SRGB8),
+        Texels::Linear(data) => (data.as_ptr().cast(), abi::TEXELS_FLOAT),
+    };
+    let wrap = match texture.wrap {
+        Wrap::Repeat => abi::WRAP_REPEAT,
+        Wrap::Clamp => abi::WRAP_CLAMP,
+        Wrap::Mirror => abi::WRAP_MIRROR,
+    };
+    TextureRecord {
+        texels,
+        width: texture.width,
+        height: texture.height,
+        format,
+        wrap,
+    }
+}
+
+fn light_record(light: &Light) -> LightRecord {
+    match *light {
+        Light::Point {
+            position,
+            intensity,
+        } => LightRecord {
+            vector: position.into(),
+            kind: abi::LIGHT_POINT,
+            power: intensity.into(),
+            cos_radius: 1.0,
+        },
+        Light::Sun {
+            direction,
+            irradiance,
+            angular_radius,
+        } => LightRecord {
+            vector: direction.into(),
+            kind: abi::LIGHT_SUN,
+            power: irradiance.into(),
+            cos_radius: angular_radius.cos(),
+        },
+    }
+}
+
+fn environment_record(environment: &Environment) -> EnvironmentRecord {
+    let gradient = |zenith: Vec3, horizon: Vec3, nadir: Vec3| EnvironmentRecord {
+        zenith: zenith.into(),
+        kind: abi::ENVIRONMENT_GRADIENT,
+        horizon: horizon.into(),
+        image: NO_INDEX,
+        nadir: nadir.into(),
+        diffuse_image: NO_INDEX,
+        rotation: 0.0,
+        reserved: [0; 3],
+    };
+    match *environment {
+        Environment::Constant { radiance } => gradient(radiance, radiance, radiance),
+        Environment::Gradient {
+            zenith,
+            horizon,
+            nadir,
+        } => gradient(zenith, horizon, nadir),
+        Environment::Image { rotation, .. } => EnvironmentRecord {
+            kind: abi::ENVIRONMENT_IMAGE,
+            rotation: rotation / std::f32::consts::TAU,
+            ..gradient(Vec3::ZERO, Vec3::ZERO, Vec3::ZERO)
+        },
+    }
+}
+
+/// Averages blocks of a latitude-longitude image, weighted by solid angle, so that its total light stays the same.
+fn low_pass(image: &FloatImage) -> FloatImage {
+    let (width, height) = (
+        DIFFUSE_SKY.0.min(image.width),
+        DIFFUSE_SKY.1.min(image.height),
+    );
+    let cells = |index: u32, count: u32, size: u32| {
+        let at = |i: u32| (u64::from(i) * u64::from(size) / u64::from(count)) as u32;
+        at(index)..at(index + 1)
+    };
+    let mean = |x: u32, y: u32| {
+        let (mut sum, mut weights) = (Vec3::ZERO, 0.0);
+        for row in cells(y, height, image.height) {
+            let weight = ((row as f32 + 0.5) * std::f32::consts::PI / image.height as f32).sin();
+            for column in cells(x, width, image.width) {
+                sum += Vec3::from(image.data[(row * image.width + column) as usize]) * weight;
+                weights += weight;
+            }
+        }
+        <[f32; 3]>::from(sum / weights)
+    };
+    let data = (0..height)
+        .flat_map(|y| (0..width).map(move |x| (x, y)))
+        .map(|(x, y)| mean(x, y))
+        .collect();
+    FloatImage {
+        width,
+        height,
+        data,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_low_passed_sky_keeps_the_total_light() {
+        let (width, height) = (200, 100);
+        let data = (0..width * height)
+            .map(|i| [(i % 7) as f32, (i / width) as f32, 1.0])
+            .collect();
+        let total = |image: &FloatImage| {
+            let cell = |i: usize| {
+                ((i as u32 / image.width) as f32 + 0.5) * std::f32::consts::PI / image.height as f32
+            };
+            let light: Vec3 = image
+                .data
+                .iter()
+                .enumerate()
+                .map(|(i, &c)| Vec3::from(c) * cell(i).sin())
+                .sum();
+            light / (image.width * image.height) as f32
+        };
+        let image = FloatImage {
+            width,
+            height,
+            data,
+        };
+        let (before, after) = (total(&image), total(&low_pass(&image)));
+        assert!(
+            (before - after).abs().max_element() < 0.01 * before.max_element(),
+            "{before} {after}"
+        );
+    }
+}

@@ -1,0 +1,17 @@
+//! throng renders scenes in which the same meshes appear thousands to millions of times.
+//!
+//! Dependencies between the modules point one way:
+//! `cli → settings → render → {device, anim, output} → accel → scene → math`;
+//! `loader` knows `scene` and `math` only, and `accel` never sees `device`.
+
+pub mod abi;
+pub mod accel;
+pub mod anim;
+pub mod cli;
+pub mod device;
+pub mod loader;
+pub mod math;
+pub mod output;
+pub mod render;
+pub mod scene;
+pub mod settings;

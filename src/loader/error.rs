@@ -1,0 +1,83 @@
+//! Why a scene could not be loaded: always one line that names the file, the place, the thing and the fix.
+
+use std::path::{Path, PathBuf};
+
+/// See [`crate::loader::load`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// Something about a file as a whole.
+    #[error("{}: {message}", file.display())]
+    File { file: PathBuf, message: String },
+    /// Something on one line of a model file; lines count from 1.
+    #[error("{}:{line}: {message}", file.display())]
+    Line {
+        file: PathBuf,
+        line: usize,
+        message: String,
+    },
+    /// Something at one place of a scene file; lines and columns (in characters) count from 1.
+    #[error("{}:{line}:{column}: {message}", file.display())]
+    Place {
+        file: PathBuf,
+        line: usize,
+        column: usize,
+        message: String,
+    },
+    /// A `--set key=value` that does not fit the scene file.
+    #[error("--set {key}: {message}")]
+    Override { key: String, message: String },
+}
+
+impl LoadError {
+    pub(crate) fn file(file: &Path, message: impl AsRef<str>) -> Self {
+        Self::File {
+            file: file.into(),
+            message: one_line(message.as_ref()),
+        }
+    }
+
+    pub(crate) fn line(file: &Path, line: usize, message: impl AsRef<str>) -> Self {
+        Self::Line {
+            file: file.into(),
+            line,
+            message: one_line(message.as_ref()),
+        }
+    }
+
+    pub(crate) fn place(file: &Path, at: (usize, usize), message: impl AsRef<str>) -> Self {
+        let message = one_line(message.as_ref());
+        Self::Place {
+            file: file.into(),
+            line: at.0,
+            column: at.1,
+            message,
+        }
+    }
+
+    pub(crate) fn set(key: &str, message: impl AsRef<str>) -> Self {
+        Self::Override {
+            key: one_line(key),
+            message: one_line(message.as_ref()),
+        }
+    }
+
+    /// The sentence without the place.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::File { message, .. }
+            | Self::Line { message, .. }
+            | Self::Place { message, .. }
+            | Self::Override { message, .. } => message,
+        }
+    }
+}
+
+/// Names come from files: none may break the line or move the cursor, and none fills the screen.
+fn one_line(message: &str) -> String {
+    message
+        .chars()
+        .take(1000)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}

@@ -1,0 +1,91 @@
+//! Reading files and guarding memory: everything the loaders open passes through here.
+
+use super::LoadError;
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::Path,
+};
+
+/// The bytes of a regular file.
+///
+/// # Errors
+/// When it is missing, not a file, unreadable, or larger than the memory that is left.
+pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+    let fail = |e: std::io::Error| LoadError::file(path, describe(&e));
+    let length = fs::metadata(path)
+        .map_err(fail)
+        .and_then(|m| regular_file(path, &m))?;
+    reserve(path, "the file", length)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+    File::open(path)
+        .map_err(fail)?
+        .take(length)
+        .read_to_end(&mut bytes)
+        .map_err(fail)?;
+    Ok(bytes)
+}
+
+fn regular_file(path: &Path, meta: &fs::Metadata) -> Result<u64, LoadError> {
+    if meta.is_dir() {
+        return Err(LoadError::file(
+            path,
+            "this is a directory: name a file in it",
+        ));
+    }
+    if !meta.is_file() {
+        return Err(LoadError::file(path, "this is not a regular file"));
+    }
+    Ok(meta.len())
+}
+
+fn describe(e: &std::io::Error) -> String {
+    match e.kind() {
+        std::io::ErrorKind::NotFound => "no such file: check the path".to_owned(),
+        std::io::ErrorKind::PermissionDenied => {
+            "permission denied: make the file readable".to_owned()
+        }
+        _ => format!("cannot be read: {e}"),
+    }
+}
+
+/// Refuses what would not fit in memory, before anything is allocated.
+///
+/// # Errors
+/// When `bytes` exceeds the memory that the system says is available (where it says so).
+pub fn reserve(path: &Path, what: &str, bytes: u64) -> Result<(), LoadError> {
+    match fits(bytes) {
+        Ok(()) => Ok(()),
+        Err(lack) => Err(LoadError::file(path, format!("{what} {lack}"))),
+    }
+}
+
+/// As [`reserve`], with only the end of the sentence: "needs 5.0 GiB of memory, but ...".
+pub fn fits(bytes: u64) -> Result<(), String> {
+    match available_memory() {
+        Some(free) if bytes > free => Err(format!(
+            "needs {} of memory, but only {} are available",
+            size(bytes),
+            size(free)
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    const MIB: f64 = 1024.0 * 1024.0;
+    let mib = bytes as f64 / MIB;
+    if mib < 1024.0 {
+        format!("{mib:.0} MiB")
+    } else {
+        format!("{:.1} GiB", mib / 1024.0)
+    }
+}
+
+/// Bytes that can be allocated without swapping, where the system tells (Linux).
+fn available_memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib.saturating_mul(1024))
+}

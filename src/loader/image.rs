@@ -1,0 +1,202 @@
+//! Pictures: PNG, JPEG and Radiance HDR, told apart by their content, refused when too large to be meant.
+
+use super::{LoadError, files};
+use crate::scene::{FloatImage, Texels, desc::linear_from_srgb};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+use std::{io::Cursor, path::Path};
+
+/// Greatest width and height.
+const MAX_SIDE: u32 = 16384;
+/// Greatest radiance that is kept; more would overflow once it is summed.
+const MAX_RADIANCE: f32 = 1e9;
+
+/// A decoded picture, first row at the top.
+pub struct Picture {
+    pub width: u32,
+    pub height: u32,
+    pub texels: Texels,
+}
+
+/// Reads and decodes a picture; costs 4 bytes per pixel, 16 for HDR.
+///
+/// # Errors
+/// When the file is missing, damaged, of another format, or too large.
+pub fn load(path: &Path) -> Result<Picture, LoadError> {
+    let bytes = files::read(path)?;
+    let decoded = decode(&bytes).map_err(|message| LoadError::file(path, message))?;
+    let (width, height) = (decoded.width(), decoded.height());
+    let texels = match decoded {
+        DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => linear(decoded),
+        _ => Texels::Srgb8(decoded.into_rgba8().pixels().map(|p| p.0).collect()),
+    };
+    Ok(Picture {
+        width,
+        height,
+        texels,
+    })
+}
+
+/// Reads an environment map, multiplied by `intensity`; 8-bit pictures are taken as sRGB.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadError> {
+    let picture = load(path)?;
+    let data = match picture.texels {
+        Texels::Linear(t) => t
+            .iter()
+            .map(|p| [p[0], p[1], p[2]].map(|x| x * intensity))
+            .collect(),
+        Texels::Srgb8(t) => {
+            let table: [f32; 256] =
+                std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0) * intensity);
+            t.iter()
+                .map(|p| [p[0], p[1], p[2]].map(|x| table[x as usize]))
+                .collect()
+        }
+    };
+    Ok(FloatImage {
+        width: picture.width,
+        height: picture.height,
+        data,
+    })
+}
+
+fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
+    let damaged = |e: image::ImageError| format!("the picture is damaged: {e}");
+    let mut reader = ImageReader::new(Cursor::new(bytes))
+        .with_guessed_format()
+        .map_err(|e| format!("the picture cannot be read: {e}"))?;
+    if !matches!(
+        reader.format(),
+        Some(ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Hdr)
+    ) {
+        return Err("not a PNG, JPEG or HDR picture: convert it to one of these".to_owned());
+    }
+    reader.limits(Limits::no_limits());
+    let decoder = reader.into_decoder().map_err(damaged)?;
+    let (width, height) = decoder.dimensions();
+    check_size(width, height)?;
+    DynamicImage::from_decoder(decoder).map_err(damaged)
+}
+
+fn check_size(width: u32, height: u32) -> Result<(), String> {
+    if width == 0 || height == 0 {
+        return Err("the picture is empty".to_owned());
+    }
+    if width > MAX_SIDE || height > MAX_SIDE {
+        return Err(format!(
+            "{width}x{height} pixels are too many: scale it to at most {MAX_SIDE} a side"
+        ));
+    }
+    // Decoded, converted, and the copy in between.
+    files::fits(u64::from(width) * u64::from(height) * 32)
+        .map_err(|lack| format!("the picture {lack}"))
+}
+
+fn linear(image: DynamicImage) -> Texels {
+    let sane = |x: f32| {
+        if x.is_nan() {
+            0.0
+        } else {
+            x.clamp(0.0, MAX_RADIANCE)
+        }
+    };
+    Texels::Linear(
+        image
+            .into_rgba32f()
+            .pixels()
+            .map(|p| p.0.map(sane))
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn encoded(format: ImageFormat) -> Vec<u8> {
+        let mut bytes = Cursor::new(Vec::new());
+        let image = DynamicImage::ImageRgb8(image::RgbImage::from_fn(4, 3, |x, y| {
+            image::Rgb([x as u8 * 60, y as u8, 9])
+        }));
+        let image = if format == ImageFormat::Hdr {
+            DynamicImage::ImageRgb32F(image.into_rgb32f())
+        } else {
+            image
+        };
+        image.write_to(&mut bytes, format).expect("encodes");
+        bytes.into_inner()
+    }
+
+    fn load_bytes(bytes: &[u8]) -> Result<Picture, LoadError> {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("picture.dat");
+        std::fs::write(&path, bytes).expect("writes");
+        load(&path)
+    }
+
+    #[test]
+    fn the_format_is_told_by_content() {
+        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Hdr] {
+            let p = load_bytes(&encoded(format)).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!((p.width, p.height), (4, 3));
+            assert_eq!(
+                matches!(p.texels, Texels::Linear(_)),
+                format == ImageFormat::Hdr
+            );
+        }
+    }
+
+    #[test]
+    fn sixteen_bit_and_grey_pictures_become_rgba() {
+        let mut bytes = Cursor::new(Vec::new());
+        let grey = image::ImageBuffer::from_pixel(2, 2, image::Luma([0x8000u16]));
+        DynamicImage::ImageLuma16(grey)
+            .write_to(&mut bytes, ImageFormat::Png)
+            .expect("encodes");
+        let p = load_bytes(bytes.get_ref()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(p.texels, Texels::Srgb8(vec![[128, 128, 128, 255]; 4]));
+    }
+
+    #[test]
+    fn a_size_beyond_the_limit_is_refused_before_decoding() {
+        let mut png = encoded(ImageFormat::Png);
+        png[16..20].copy_from_slice(&60000u32.to_be_bytes());
+        let crc = png_crc(&png[12..29]);
+        png[29..33].copy_from_slice(&crc.to_be_bytes());
+        let e = load_bytes(&png)
+            .err()
+            .map(|e| e.to_string())
+            .unwrap_or_default();
+        assert!(e.contains("60000x3 pixels are too many"), "{e}");
+    }
+
+    fn png_crc(bytes: &[u8]) -> u32 {
+        !bytes.iter().fold(!0u32, |crc, &b| {
+            (0..8).fold(crc ^ u32::from(b), |c, _| {
+                if c & 1 == 1 {
+                    0xedb8_8320 ^ (c >> 1)
+                } else {
+                    c >> 1
+                }
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn damaged_pictures_never_panic(which in 0usize..3, cut in 0usize..400, flips in prop::collection::vec((0usize..400, any::<u8>()), 0..6)) {
+            let mut bytes = encoded([ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Hdr][which]);
+            for (at, value) in flips {
+                let n = bytes.len();
+                bytes[at % n] = value;
+            }
+            bytes.truncate(cut.max(1));
+            let _ = load_bytes(&bytes);
+        }
+    }
+}

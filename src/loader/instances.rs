@@ -1,0 +1,276 @@
+//! Unrolls placements into the scene's nodes and instances. Groups that never move leave no node behind.
+
+use super::{
+    LoadError,
+    materials::Slots,
+    meshes::MeshSource,
+    placements::{Item, Resolved, Target, check_count},
+    scene_file::Source,
+    source::Place,
+    transform::is_invertible,
+};
+use crate::scene::{Instance, NONE, Node, desc::SceneFile};
+use glam::Affine3;
+use rayon::prelude::*;
+
+/// How deep groups may be in groups.
+const MAX_DEPTH: usize = 64;
+
+/// Everything that the placements amount to.
+#[derive(Default)]
+pub struct Unrolled {
+    pub nodes: Vec<Node>,
+    pub instances: Vec<Instance>,
+    pub slots: Slots,
+    /// The file's meshes in the order in which instances number them.
+    pub meshes: Used,
+    /// The file's motions in the order in which instances and nodes number them.
+    pub motions: Used,
+}
+
+/// Numbers things in the order of their first use.
+#[derive(Default)]
+pub struct Used {
+    number: std::collections::HashMap<u32, u32>,
+    pub order: Vec<u32>,
+}
+
+impl Used {
+    fn number(&mut self, thing: u32) -> u32 {
+        *self.number.entry(thing).or_insert_with(|| {
+            self.order.push(thing);
+            self.order.len() as u32 - 1
+        })
+    }
+}
+
+/// Unrolls `resolved`, after making sure that the result is finite in every sense.
+///
+/// # Errors
+/// Groups that contain themselves or nest too deep, too many instances, transforms without an inverse.
+pub fn unroll(
+    source: &Source,
+    file: &SceneFile,
+    resolved: &Resolved,
+    meshes: &[MeshSource],
+) -> Result<Unrolled, LoadError> {
+    let top = Place::ROOT.key("instances");
+    let total = Totals::new(source, file, resolved).top(&top)?;
+    let mut unroller = Unroller {
+        resolved,
+        meshes,
+        out: Unrolled::default(),
+    };
+    unroller.out.instances.reserve_exact(total as usize);
+    let mut starts = Vec::new();
+    for item in &resolved.top {
+        starts.push((unroller.out.instances.len(), unroller.out.nodes.len()));
+        unroller.item(
+            item,
+            Frame {
+                node: NONE,
+                local: Affine3::IDENTITY,
+                material: NONE,
+            },
+        );
+    }
+    match first_degenerate(&unroller.out) {
+        None => Ok(unroller.out),
+        Some(instance) => {
+            let entry = starts.partition_point(|s| s.0 <= instance) - 1;
+            let message = "the transform has no inverse: scales are too small, too large or flat";
+            Err(source.error(&top.index(entry), message))
+        }
+    }
+}
+
+/// The static transform of every node, motions left out.
+pub fn node_worlds(nodes: &[Node]) -> Vec<Affine3> {
+    let mut worlds: Vec<Affine3> = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let parent = worlds
+            .get(node.parent as usize)
+            .copied()
+            .unwrap_or(Affine3::IDENTITY);
+        worlds.push(parent * node.local);
+    }
+    worlds
+}
+
+/// World transform of an instance, motions left out.
+pub fn instance_world(instance: &Instance, node_worlds: &[Affine3]) -> Affine3 {
+    match node_worlds.get(instance.node as usize) {
+        Some(node) => *node * instance.local,
+        None => instance.local,
+    }
+}
+
+fn first_degenerate(out: &Unrolled) -> Option<usize> {
+    let worlds = node_worlds(&out.nodes);
+    let degenerate =
+        |i: &Instance| !is_invertible(&i.local) || !is_invertible(&instance_world(i, &worlds));
+    out.instances.par_iter().position_first(degenerate)
+}
+
+/// Where a list is unrolled: relative to which node, and in which material.
+#[derive(Clone, Copy)]
+struct Frame {
+    node: u32,
+    local: Affine3,
+    material: u32,
+}
+
+struct Unroller<'a> {
+    resolved: &'a Resolved,
+    meshes: &'a [MeshSource],
+    out: Unrolled,
+}
+
+impl Unroller<'_> {
+    fn item(&mut self, item: &Item, frame: Frame) {
+        let motion = if item.motion == NONE {
+            NONE
+        } else {
+            self.out.motions.number(item.motion)
+        };
+        for copy in 0..item.pattern.count() as u32 {
+            let own = item.material(copy);
+            let material = if own == NONE { frame.material } else { own };
+            let frame = Frame {
+                local: frame.local * item.copy(copy),
+                material,
+                ..frame
+            };
+            match item.target {
+                Target::Mesh(mesh) => self.instance(mesh, frame, motion),
+                Target::List(list) => self.list(list, frame, motion),
+            }
+        }
+    }
+
+    fn instance(&mut self, mesh: usize, frame: Frame, motion: u32) {
+        let number = self.out.meshes.number(mesh as u32);
+        let slot_base = self
+            .out
+            .slots
+            .run(number, &self.meshes[mesh].materials, frame.material);
+        self.out.instances.push(Instance {
+            local: frame.local,
+            node: frame.node,
+            mesh: number,
+            slot_base,
+            motion,
+        });
+    }
+
+    fn list(&mut self, list: usize, mut frame: Frame, motion: u32) {
+        if motion != NONE {
+            self.out.nodes.push(Node {
+                local: frame.local,
+                parent: frame.node,
+                motion,
+            });
+            frame.node = self.out.nodes.len() as u32 - 1;
+            frame.local = Affine3::IDENTITY;
+        }
+        let resolved = self.resolved;
+        for item in &resolved.lists[list] {
+            self.item(item, frame);
+        }
+    }
+}
+
+/// Counts before anything is unrolled; each list once, however often it is used.
+struct Totals<'a> {
+    source: &'a Source,
+    file: &'a SceneFile,
+    resolved: &'a Resolved,
+    /// Instances in each list and how deep it nests, once known.
+    known: Vec<Option<(u64, usize)>>,
+    open: Vec<usize>,
+}
+
+impl<'a> Totals<'a> {
+    fn new(source: &'a Source, file: &'a SceneFile, resolved: &'a Resolved) -> Self {
+        Self {
+            source,
+            file,
+            resolved,
+            known: vec![None; resolved.lists.len()],
+            open: Vec::new(),
+        }
+    }
+
+    fn top(mut self, place: &Place) -> Result<u64, LoadError> {
+        for group in 0..self.file.groups.0.len() {
+            self.list(group, place)?;
+        }
+        let mut total = 0u64;
+        for (i, item) in self.resolved.top.iter().enumerate() {
+            let place = place.index(i);
+            total = total.saturating_add(self.item(item, &place)?.0);
+            check_count(total).map_err(|message| self.source.error(&place, message))?;
+        }
+        Ok(total)
+    }
+
+    fn item(&mut self, item: &Item, place: &Place) -> Result<(u64, usize), LoadError> {
+        let (inner, depth) = match item.target {
+            Target::Mesh(_) => (1, 0),
+            Target::List(list) => self.list(list, place)?,
+        };
+        Ok((item.pattern.count().saturating_mul(inner), depth))
+    }
+
+    fn list(&mut self, list: usize, place: &Place) -> Result<(u64, usize), LoadError> {
+        if let Some(known) = self.known[list] {
+            return Ok(known);
+        }
+        if let Some(start) = self.open.iter().position(|&l| l == list) {
+            return Err(self.cycle(start, place));
+        }
+        if self.open.len() >= MAX_DEPTH {
+            return Err(self.too_deep(place));
+        }
+        self.open.push(list);
+        let (mut total, mut depth) = (0u64, 0);
+        let resolved = self.resolved;
+        for item in &resolved.lists[list] {
+            let (count, inner) = self.item(item, place)?;
+            total = total.saturating_add(count);
+            depth = depth.max(inner + 1);
+        }
+        self.open.pop();
+        if depth > MAX_DEPTH {
+            return Err(self.too_deep(place));
+        }
+        self.known[list] = Some((total, depth));
+        Ok((total, depth))
+    }
+
+    fn too_deep(&self, place: &Place) -> LoadError {
+        self.source.error(
+            place,
+            format!("groups are nested more than {MAX_DEPTH} deep: flatten them"),
+        )
+    }
+
+    fn cycle(&self, start: usize, fallback: &Place) -> LoadError {
+        let name = |l: &usize| self.file.groups.0.get(*l).map(|(n, _)| n.as_str());
+        let mut names: Vec<&str> = self.open[start..].iter().filter_map(name).collect();
+        let message = |names: &[&str]| {
+            format!(
+                "groups contain themselves: {}: break the circle",
+                names.join(" → ")
+            )
+        };
+        let groups = Place::ROOT.key("groups");
+        match names.first().copied() {
+            Some(first) => {
+                names.push(first);
+                self.source.error(&groups.key(first), message(&names))
+            }
+            None => self.source.error(fallback, message(&names)),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The flat tables of materials and textures that a load fills, each row once.
+
+use super::{LoadError, image};
+use crate::scene::{Material, MaterialKind, NONE, Texture, Wrap};
+use rayon::prelude::*;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
+
+/// Materials and textures of the scene being loaded.
+#[derive(Default)]
+pub struct Materials {
+    pub rows: Vec<Material>,
+    row_of: HashMap<[u32; 9], u32>,
+    textures: Vec<Request>,
+    texture_of: HashMap<(PathBuf, u8), u32>,
+}
+
+/// A texture to be decoded, and who asked for it.
+struct Request {
+    path: PathBuf,
+    wrap: Wrap,
+    used_by: PathBuf,
+}
+
+impl Materials {
+    /// Row of `material`, shared with all that look the same.
+    pub fn add(&mut self, material: Material) -> u32 {
+        *self.row_of.entry(bits(&material)).or_insert_with(|| {
+            self.rows.push(material);
+            self.rows.len() as u32 - 1
+        })
+    }
+
+    /// Index of the texture at `path`; it is decoded later, by [`Materials::decode_textures`].
+    ///
+    /// # Errors
+    /// The sentence to put behind the place that names the file, when there is no such file.
+    pub fn texture(&mut self, path: &Path, wrap: Wrap, used_by: &Path) -> Result<u32, String> {
+        let path = path
+            .canonicalize()
+            .ok()
+            .filter(|p| p.is_file())
+            .ok_or_else(|| {
+                format!(
+                    "the texture {} does not exist: check the path",
+                    path.display()
+                )
+            })?;
+        let index = self.textures.len() as u32;
+        let found = *self
+            .texture_of
+            .entry((path.clone(), wrap as u8))
+            .or_insert(index);
+        if found == index {
+            self.textures.push(Request {
+                path,
+                wrap,
+                used_by: used_by.into(),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Decodes all textures, in parallel.
+    ///
+    /// # Errors
+    /// The first that fails, in the order of their indices.
+    pub fn decode_textures(&self) -> Result<Vec<Texture>, LoadError> {
+        let decoded: Vec<_> = self.textures.par_iter().map(decode).collect();
+        decoded.into_iter().collect()
+    }
+}
+
+fn decode(request: &Request) -> Result<Texture, LoadError> {
+    let picture = image::load(&request.path).map_err(|e| {
+        LoadError::file(
+            &request.path,
+            format!("{} (used by {})", e.message(), request.used_by.display()),
+        )
+    })?;
+    Ok(Texture {
+        name: request
+            .path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+        width: picture.width,
+        height: picture.height,
+        texels: picture.texels,
+        wrap: request.wrap,
+    })
+}
+
+fn bits(m: &Material) -> [u32; 9] {
+    let [r, g, b] = m.color.to_array().map(f32::to_bits);
+    let [er, eg, eb] = m.emission.to_array().map(f32::to_bits);
+    let kind = match m.kind {
+        MaterialKind::Diffuse => 0,
+        MaterialKind::Mirror => 1,
+    };
+    [
+        kind,
+        r,
+        g,
+        b,
+        er,
+        eg,
+        eb,
+        m.color_texture,
+        m.emission_texture,
+    ]
+}
+
+/// Runs of [`crate::scene::Scene::material_slots`], shared by instances that look alike.
+#[derive(Default)]
+pub struct Slots {
+    pub all: Vec<u32>,
+    runs: HashMap<(u32, u32), u32>,
+}
+
+impl Slots {
+    /// First slot of a run for `mesh`: its own `defaults`, or `material` in every slot unless that is [`NONE`].
+    pub fn run(&mut self, mesh: u32, defaults: &[u32], material: u32) -> u32 {
+        *self.runs.entry((mesh, material)).or_insert_with(|| {
+            let start = self.all.len() as u32;
+            self.all.extend(
+                defaults
+                    .iter()
+                    .map(|&own| if material == NONE { own } else { material }),
+            );
+            start
+        })
+    }
+}

@@ -1,0 +1,219 @@
+//! The `meshes` section: files parsed in parallel, then their materials entered into the table.
+
+use super::{
+    LoadError,
+    materials::Materials,
+    mtl::{self, MtlData, MtlMaterial, MtlTexture},
+    obj::{self, ObjData},
+    obj_mesh, shapes,
+};
+use crate::scene::{Material, Mesh, NONE, Shape, TriangleMesh, Wrap};
+use glam::Vec3;
+use std::path::Path;
+
+/// A mesh, what its slots look like, and the points that copies can be scattered on.
+pub struct MeshSource {
+    pub mesh: Mesh,
+    /// Material row of each slot.
+    pub materials: Vec<u32>,
+    /// Positions as the file has them, unsplit.
+    pub points: Vec<[f32; 3]>,
+    /// Triangles between `points`.
+    pub point_triangles: Vec<[u32; 3]>,
+}
+
+impl MeshSource {
+    /// The unit sphere.
+    pub fn sphere(name: &str, material: u32) -> Self {
+        let mesh = Mesh {
+            name: name.to_owned(),
+            shape: Shape::Sphere,
+            slot_count: 1,
+        };
+        Self {
+            mesh,
+            materials: vec![material],
+            points: Vec::new(),
+            point_triangles: Vec::new(),
+        }
+    }
+
+    /// The quad of [`shapes::quad`].
+    pub fn quad(name: &str, tile: f32, material: u32) -> Self {
+        let triangles = shapes::quad(tile);
+        let (points, faces) = (triangles.positions.clone(), triangles.triangles.clone());
+        Self::of_triangles(name, triangles, vec![material], points, faces)
+    }
+
+    /// The box of [`shapes::cuboid`].
+    pub fn cuboid(name: &str, tile: f32, material: u32) -> Self {
+        let (points, faces) = shapes::cuboid_corners();
+        Self::of_triangles(name, shapes::cuboid(tile), vec![material], points, faces)
+    }
+
+    fn of_triangles(
+        name: &str,
+        triangles: TriangleMesh,
+        materials: Vec<u32>,
+        points: Vec<[f32; 3]>,
+        point_triangles: Vec<[u32; 3]>,
+    ) -> Self {
+        let slot_count = materials.len() as u32;
+        let mesh = Mesh {
+            name: name.to_owned(),
+            shape: Shape::Triangles(triangles),
+            slot_count,
+        };
+        Self {
+            mesh,
+            materials,
+            points,
+            point_triangles,
+        }
+    }
+}
+
+/// An OBJ file with its MTL files, read and parsed but not yet in any table.
+pub struct ParsedObj {
+    data: ObjData,
+    built: obj_mesh::ObjMesh,
+    libraries: Vec<MtlData>,
+    pub warnings: Vec<String>,
+}
+
+/// Reads an OBJ file and the MTL files it names, smoothing up to `smooth_angle` radians.
+///
+/// # Errors
+/// When a file is malformed or nothing in it can be seen. A missing MTL file is only a warning.
+pub fn parse_obj(path: &Path, smooth_angle: f32) -> Result<ParsedObj, LoadError> {
+    let data = obj::read(path)?;
+    let built = obj_mesh::build(&data, smooth_angle);
+    if built.mesh.triangles.is_empty() {
+        return Err(LoadError::file(
+            path,
+            "there are no faces with an area in it: export a mesh with faces",
+        ));
+    }
+    let mut warnings = Vec::new();
+    let mut warn = |n: usize, what: &str| {
+        if n > 0 {
+            warnings.push(format!("{}: {n} {what}", path.display()));
+        }
+    };
+    warn(
+        data.ignored,
+        "points, lines or faces with fewer than 3 corners are ignored",
+    );
+    warn(built.dropped, "triangles without area are left out");
+    let libraries = read_libraries(&data, &mut warnings)?;
+    Ok(ParsedObj {
+        data,
+        built,
+        libraries,
+        warnings,
+    })
+}
+
+fn read_libraries(data: &ObjData, warnings: &mut Vec<String>) -> Result<Vec<MtlData>, LoadError> {
+    let folder = data.path.parent().unwrap_or(Path::new(""));
+    let mut read = Vec::new();
+    for (line, name) in &data.libraries {
+        let path = folder.join(name.replace('\\', "/"));
+        if path.is_file() {
+            let library = mtl::read(&path)?;
+            warnings.extend(library.warnings.iter().cloned());
+            read.push(library);
+        } else {
+            warnings.push(format!(
+                "{}:{line}: the material file {name} does not exist",
+                data.path.display()
+            ));
+        }
+    }
+    Ok(read)
+}
+
+impl ParsedObj {
+    /// Enters the materials in use into `table`; `replacement` takes the place of all of them.
+    ///
+    /// # Errors
+    /// When a texture that a material in use names does not exist.
+    pub fn into_source(
+        mut self,
+        name: &str,
+        replacement: Option<u32>,
+        wrap: Wrap,
+        table: &mut Materials,
+    ) -> Result<(MeshSource, Vec<String>), LoadError> {
+        let slots = std::mem::take(&mut self.built.slot_materials);
+        let mut rows = Vec::with_capacity(slots.len());
+        for slot in slots {
+            rows.push(match replacement {
+                Some(row) => row,
+                None => self.material(slot, wrap, table)?,
+            });
+        }
+        let faces = obj_mesh::position_triangles(&self.data);
+        let source =
+            MeshSource::of_triangles(name, self.built.mesh, rows, self.data.positions, faces);
+        Ok((source, self.warnings))
+    }
+
+    fn material(&mut self, slot: u32, wrap: Wrap, table: &mut Materials) -> Result<u32, LoadError> {
+        let Some(name) = (slot != NONE).then(|| &self.data.materials[slot as usize]) else {
+            return Ok(table.add(Material::default()));
+        };
+        let found = self
+            .libraries
+            .iter()
+            .find_map(|l| Some((l, l.materials.iter().find(|m| m.name == *name)?)));
+        match found {
+            Some((library, material)) => {
+                let converted = convert(library, material, wrap, table)?;
+                Ok(table.add(converted))
+            }
+            None => {
+                if !self.libraries.is_empty() {
+                    self.warnings.push(format!(
+                        "{}: no MTL file has the material `{name}`",
+                        self.data.path.display()
+                    ));
+                }
+                Ok(table.add(Material::default()))
+            }
+        }
+    }
+}
+
+fn convert(
+    library: &MtlData,
+    m: &MtlMaterial,
+    wrap: Wrap,
+    table: &mut Materials,
+) -> Result<Material, LoadError> {
+    let mut texture = |t: &Option<MtlTexture>| match t {
+        None => Ok(NONE),
+        Some(t) => {
+            let path = library.path.parent().unwrap_or(Path::new("")).join(&t.file);
+            table
+                .texture(&path, t.wrap(wrap), &library.path)
+                .map_err(|message| LoadError::line(&library.path, t.line, message))
+        }
+    };
+    let (color_texture, emission_texture) =
+        (texture(&m.diffuse_texture)?, texture(&m.emission_texture)?);
+    // Exporters write black under a texture and mean "as the texture is".
+    let under_texture = |c: Option<Vec3>, t: u32, default: Vec3| match c {
+        Some(c) if t == NONE || c != Vec3::ZERO => c,
+        _ if t != NONE => Vec3::ONE,
+        _ => default,
+    };
+    let grey = Material::default().color;
+    Ok(Material {
+        color: under_texture(m.diffuse, color_texture, grey),
+        color_texture,
+        emission: under_texture(m.emission, emission_texture, Vec3::ZERO),
+        emission_texture,
+        ..Material::default()
+    })
+}

@@ -1,0 +1,142 @@
+//! Shading normals for meshes whose file has none, weighted by the angle of each face at the vertex.
+//!
+//! Thürmer and Wüthrich, "Computing vertex normals from polygonal facets", 1998.
+
+use glam::DVec3;
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// Where more faces than this meet they are left flat: the work grows with the square.
+const MAX_VALENCE: usize = 1024;
+
+/// Unit normal of a triangle, or zero when it has no area.
+pub fn face_normal(corners: [[f32; 3]; 3]) -> DVec3 {
+    let [a, b, c] = corners.map(|p| DVec3::from(p.map(f64::from)));
+    (b - a).cross(c - a).normalize_or_zero()
+}
+
+/// The faces around each position.
+pub struct Fans {
+    starts: Vec<u32>,
+    /// (triangle, corner's angle) around each position in turn.
+    members: Vec<(u32, f32)>,
+    faces: Vec<DVec3>,
+    weld: Vec<u32>,
+}
+
+impl Fans {
+    /// Positions with the same coordinates count as one.
+    pub fn new(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Self {
+        let weld = weld(positions);
+        let mut starts = vec![0u32; positions.len() + 1];
+        for &v in triangles.as_flattened() {
+            starts[weld[v as usize] as usize + 1] += 1;
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut next = starts.clone();
+        let mut members = vec![(0, 0.0); triangles.len() * 3];
+        for (t, triangle) in triangles.iter().enumerate() {
+            for corner in 0..3 {
+                let slot = &mut next[weld[triangle[corner] as usize] as usize];
+                members[*slot as usize] = (t as u32, corner_angle(positions, triangle, corner));
+                *slot += 1;
+            }
+        }
+        let faces = triangles
+            .par_iter()
+            .map(|t| face_normal(t.map(|v| positions[v as usize])))
+            .collect();
+        Self {
+            starts,
+            members,
+            faces,
+            weld,
+        }
+    }
+
+    fn around(&self, position: u32) -> &[(u32, f32)] {
+        let at = self.weld[position as usize] as usize;
+        &self.members[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// Normal of `triangle` at its corner `position`: over all faces there that differ by less than `cos_limit` says.
+    pub fn corner_normal(&self, triangle: u32, position: u32, cos_limit: f64) -> [f32; 3] {
+        let own = self.faces[triangle as usize];
+        let fan = self.around(position);
+        let sum: DVec3 = fan
+            .iter()
+            .filter(|_| fan.len() <= MAX_VALENCE)
+            .map(|&(t, angle)| (self.faces[t as usize], f64::from(angle)))
+            .filter(|(n, _)| n.dot(own) >= cos_limit)
+            .map(|(n, angle)| n * angle)
+            .sum();
+        sum.try_normalize().unwrap_or(own).as_vec3().to_array()
+    }
+
+    /// Normal of every position over all faces around it; +Y where there are none.
+    pub fn position_normals(&self, count: usize) -> Vec<[f32; 3]> {
+        (0..count as u32)
+            .into_par_iter()
+            .map(|p| {
+                let sum: DVec3 = self
+                    .around(p)
+                    .iter()
+                    .map(|&(t, a)| self.faces[t as usize] * f64::from(a))
+                    .sum();
+                sum.try_normalize().unwrap_or(DVec3::Y).as_vec3().to_array()
+            })
+            .collect()
+    }
+}
+
+/// For each position the first one with the same coordinates.
+fn weld(positions: &[[f32; 3]]) -> Vec<u32> {
+    let mut first = HashMap::with_capacity(positions.len());
+    // Adding 0 makes -0 and 0 the same.
+    let key = |p: &[f32; 3]| p.map(|x| (x + 0.0).to_bits());
+    positions
+        .iter()
+        .enumerate()
+        .map(|(i, p)| *first.entry(key(p)).or_insert(i as u32))
+        .collect()
+}
+
+fn corner_angle(positions: &[[f32; 3]], triangle: &[u32; 3], corner: usize) -> f32 {
+    let p = |i: usize| DVec3::from(positions[triangle[i % 3] as usize].map(f64::from));
+    let (a, b) = (p(corner + 1) - p(corner), p(corner + 2) - p(corner));
+    match (a.try_normalize(), b.try_normalize()) {
+        (Some(a), Some(b)) => a.dot(b).clamp(-1.0, 1.0).acos() as f32,
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two triangles that share the edge 0-1 and fold along it by 90 degrees.
+    const FOLD: ([[f32; 3]; 4], [[u32; 3]; 2]) = (
+        [[0., 0., 0.], [0., 0., 1.], [1., 0., 0.], [0., 1., 0.]],
+        [[0, 1, 2], [1, 0, 3]],
+    );
+
+    #[test]
+    fn a_sharp_edge_stays_flat_and_a_soft_one_is_smoothed() {
+        let fans = Fans::new(&FOLD.0, &FOLD.1);
+        let flat = fans.corner_normal(0, 0, 60f64.to_radians().cos());
+        let soft = fans.corner_normal(0, 0, 100f64.to_radians().cos());
+        assert_eq!(flat, [0.0, 1.0, 0.0]);
+        assert!(
+            (soft[0] - soft[1]).abs() < 1e-6 && soft[0] > 0.7,
+            "{soft:?}"
+        );
+    }
+
+    #[test]
+    fn a_position_without_faces_has_a_normal_too() {
+        let fans = Fans::new(&[[5.0; 3]], &[]);
+        assert_eq!(fans.position_normals(1), [[0.0, 1.0, 0.0]]);
+    }
+}

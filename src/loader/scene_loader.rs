@@ -1,0 +1,244 @@
+//! From a parsed scene file to a `Scene`: every section in turn, each by its own module.
+
+use super::{
+    LoadError, camera, environment, framing,
+    instances::{self, Unrolled},
+    materials::Materials,
+    meshes::{self, MeshSource, ParsedObj},
+    motions,
+    placements::{Resolver, unknown_material},
+    scene_file::{self, Source},
+    source::Place,
+};
+use crate::scene::{
+    Material, MaterialKind, NONE, RenderDefaults, Scene, Wrap,
+    desc::{MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
+};
+use glam::Vec3;
+use rayon::prelude::*;
+use std::path::Path;
+
+/// Loads a `.ron` file with `--set` overrides.
+///
+/// # Errors
+/// Everything in the file, or in a file that it names, that cannot be rendered.
+pub fn load(path: &Path, sets: &[(String, String)]) -> Result<Scene, LoadError> {
+    let (source, file) = scene_file::read(path, sets)?;
+    let mut scene = Scene {
+        settings: settings(&source, &file.render)?,
+        ..Scene::default()
+    };
+    if let Some(desc) = &file.camera {
+        scene.camera = camera::convert(&source, desc, scene.duration())?;
+    }
+    let (surroundings, sun) = environment::convert(&source, file.environment.as_ref())?;
+    scene.environment = surroundings;
+    scene.lights = environment::lights(&source, &file.lights)?;
+    scene.lights.extend(sun);
+
+    let mut loader = Loader {
+        source: &source,
+        file: &file,
+        table: Materials::default(),
+        warnings: Vec::new(),
+    };
+    let rows = loader.materials()?;
+    let mut sources = loader.meshes(&rows)?;
+    let resolved = Resolver::new(&source, &file, &sources, &rows).resolve()?;
+    let unrolled = instances::unroll(&source, &file, &resolved, &sources)?;
+    scene.textures = loader.table.decode_textures()?;
+    scene.materials = loader.table.rows;
+    scene.warnings = loader.warnings;
+    place(&mut scene, &source, &file, &mut sources, unrolled)?;
+    if file.camera.is_none() {
+        scene.camera = framing::turntable(&framing::world_bounds(&scene));
+    }
+    Ok(scene)
+}
+
+/// Moves what the instances use into the scene; motions are all checked, used or not.
+fn place(
+    scene: &mut Scene,
+    source: &Source,
+    file: &SceneFile,
+    sources: &mut [MeshSource],
+    unrolled: Unrolled,
+) -> Result<(), LoadError> {
+    let all = Place::ROOT.key("motions");
+    let convert = |(name, m): &(String, _)| motions::convert(source, m, &all.key(name));
+    let motions = file
+        .motions
+        .0
+        .iter()
+        .map(convert)
+        .collect::<Result<Vec<_>, _>>()?;
+    scene.motions = unrolled
+        .motions
+        .order
+        .iter()
+        .map(|&m| motions[m as usize].clone())
+        .collect();
+    let placeholder = || MeshSource::sphere("", NONE).mesh;
+    let take = |&m: &u32| std::mem::replace(&mut sources[m as usize].mesh, placeholder());
+    scene.meshes = unrolled.meshes.order.iter().map(take).collect();
+    scene.material_slots = unrolled.slots.all;
+    (scene.nodes, scene.instances) = (unrolled.nodes, unrolled.instances);
+    Ok(())
+}
+
+fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError> {
+    let place = Place::ROOT.key("render");
+    let check = |fine: bool, field: &str, message: &str| match fine {
+        true => Ok(()),
+        false => Err(source.error(&place.key(field), message)),
+    };
+    let side = 1..=65535;
+    check(
+        side.contains(&r.size.0) && side.contains(&r.size.1),
+        "size",
+        "width and height must be 1 to 65535",
+    )?;
+    check(r.samples > 0, "samples", "samples must be at least 1")?;
+    check(r.frames > 0, "frames", "frames must be at least 1")?;
+    check(r.fps.0 > 0.0, "fps", "fps must be above 0")?;
+    check(
+        r.exposure.0.abs() <= 64.0,
+        "exposure",
+        "the exposure must be -64 to 64 stops",
+    )?;
+    Ok(RenderDefaults {
+        width: r.size.0,
+        height: r.size.1,
+        samples: r.samples,
+        bounces: r.bounces,
+        seed: r.seed,
+        frames: r.frames,
+        fps: r.fps.0,
+        integrator: r.integrator,
+        exposure: r.exposure.0,
+        tone_map: r.tone_map,
+    })
+}
+
+struct Loader<'a> {
+    source: &'a Source,
+    file: &'a SceneFile,
+    table: Materials,
+    warnings: Vec<String>,
+}
+
+impl Loader<'_> {
+    /// Table row of each of the file's materials.
+    fn materials(&mut self) -> Result<Vec<u32>, LoadError> {
+        let all = Place::ROOT.key("materials");
+        self.file
+            .materials
+            .0
+            .iter()
+            .map(|(name, m)| self.material(m, &all.key(name)))
+            .collect()
+    }
+
+    fn material(&mut self, desc: &MaterialDesc, place: &Place) -> Result<u32, LoadError> {
+        let mut m = Material::default();
+        match desc {
+            MaterialDesc::Diffuse(d) => {
+                m.color_texture = self.texture(d.texture.as_deref(), d.wrap, place)?;
+                let default = if m.color_texture == NONE {
+                    m.color
+                } else {
+                    Vec3::ONE
+                };
+                m.color = d.color.map_or(default, |c| c.0);
+            }
+            MaterialDesc::Mirror(d) => {
+                m.kind = MaterialKind::Mirror;
+                m.color_texture = self.texture(d.texture.as_deref(), d.wrap, place)?;
+                m.color = d.tint.0;
+            }
+            MaterialDesc::Emissive(d) => {
+                m.emission_texture = self.texture(d.texture.as_deref(), d.wrap, place)?;
+                (m.color, m.emission) = (Vec3::ZERO, d.radiance.0);
+            }
+        }
+        Ok(self.table.add(m))
+    }
+
+    fn texture(&mut self, file: Option<&str>, wrap: Wrap, place: &Place) -> Result<u32, LoadError> {
+        let Some(file) = file else { return Ok(NONE) };
+        let path = self.source.resolve(file);
+        let found = self.table.texture(&path, wrap, &self.source.path);
+        found.map_err(|message| self.source.error(&place.key("texture"), message))
+    }
+
+    fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {
+        let all = Place::ROOT.key("meshes");
+        let parse = |(name, desc): &(String, MeshDesc)| match desc {
+            MeshDesc::Obj(obj) => parse_obj(self.source, obj, &all.key(name)).map(Some),
+            _ => Ok(None),
+        };
+        let parsed: Vec<Result<Option<ParsedObj>, LoadError>> =
+            self.file.meshes.0.par_iter().map(parse).collect();
+        let file = self.file;
+        let entries = file.meshes.0.iter().zip(parsed);
+        entries
+            .map(|((name, desc), parsed)| self.mesh(name, desc, parsed?, rows, &all.key(name)))
+            .collect()
+    }
+
+    fn mesh(
+        &mut self,
+        name: &str,
+        desc: &MeshDesc,
+        parsed: Option<ParsedObj>,
+        rows: &[u32],
+        place: &Place,
+    ) -> Result<MeshSource, LoadError> {
+        if let (MeshDesc::Obj(obj), Some(parsed)) = (desc, parsed) {
+            let replacement = obj
+                .material
+                .as_deref()
+                .map(|m| self.row_of(m, rows, &place.key("material")))
+                .transpose()?;
+            let (source, warnings) =
+                parsed.into_source(name, replacement, obj.wrap, &mut self.table)?;
+            self.warnings.extend(warnings);
+            return Ok(source);
+        }
+        let grey = self.table.add(Material::default());
+        Ok(match desc {
+            MeshDesc::Quad(q) => MeshSource::quad(name, q.tile.0, grey),
+            MeshDesc::Box(b) => MeshSource::cuboid(name, b.tile.0, grey),
+            MeshDesc::Sphere | MeshDesc::Obj(_) => MeshSource::sphere(name, grey),
+        })
+    }
+
+    fn row_of(&self, name: &str, rows: &[u32], place: &Place) -> Result<u32, LoadError> {
+        let index = self.file.materials.index(name);
+        index
+            .map(|i| rows[i])
+            .ok_or_else(|| unknown_material(self.source, self.file, name, place))
+    }
+}
+
+fn parse_obj(source: &Source, obj: &ObjFile, place: &Place) -> Result<ParsedObj, LoadError> {
+    if !(0.0..=180.0).contains(&obj.smooth_angle.0) {
+        return Err(source.error(
+            &place.key("smooth_angle"),
+            "the angle must be 0 to 180 degrees",
+        ));
+    }
+    let path = source.resolve(&obj.file);
+    if !path.exists() {
+        let message = format!(
+            "the mesh file {} does not exist: check the path",
+            path.display()
+        );
+        return Err(source.error(&place.key("file"), message));
+    }
+    if super::extension(&path) != "obj" {
+        let message = format!("{} is not an .obj file: convert it to OBJ", path.display());
+        return Err(source.error(&place.key("file"), message));
+    }
+    meshes::parse_obj(&path, obj.smooth_angle.0.to_radians())
+}

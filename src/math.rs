@@ -1,0 +1,125 @@
+//! Small geometric types that every other module shares: boxes, and a hash for reproducible variation.
+
+use glam::{Affine3, Vec3};
+
+/// An axis-aligned box. Empty when any `min` exceeds its `max`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aabb {
+    pub min: Vec3,
+    pub max: Vec3,
+}
+
+impl Aabb {
+    /// The box that contains nothing and is the identity of [`Aabb::union`].
+    pub const EMPTY: Self = Self {
+        min: Vec3::INFINITY,
+        max: Vec3::NEG_INFINITY,
+    };
+
+    /// The smallest box around `points`.
+    pub fn of_points(points: impl IntoIterator<Item = Vec3>) -> Self {
+        points.into_iter().fold(Self::EMPTY, Self::with_point)
+    }
+
+    #[must_use]
+    pub fn with_point(self, p: Vec3) -> Self {
+        Self {
+            min: self.min.min(p),
+            max: self.max.max(p),
+        }
+    }
+
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        !self.min.cmple(self.max).all()
+    }
+
+    pub fn center(&self) -> Vec3 {
+        self.min * 0.5 + self.max * 0.5
+    }
+
+    pub fn extent(&self) -> Vec3 {
+        self.max - self.min
+    }
+
+    /// Half the surface area, which is all the surface area heuristic needs; 0 for an empty box.
+    pub fn half_area(&self) -> f32 {
+        let e = self.extent().max(Vec3::ZERO);
+        e.x * e.y + e.y * e.z + e.z * e.x
+    }
+
+    /// Length of the diagonal; 0 for an empty box.
+    pub fn diagonal(&self) -> f32 {
+        if self.is_empty() {
+            0.0
+        } else {
+            self.extent().length()
+        }
+    }
+
+    pub fn contains(&self, other: &Self) -> bool {
+        other.is_empty() || (self.min.cmple(other.min).all() && self.max.cmpge(other.max).all())
+    }
+
+    /// The eight corners.
+    pub fn corners(&self) -> [Vec3; 8] {
+        std::array::from_fn(|i| {
+            Vec3::new(
+                if i & 1 == 0 { self.min.x } else { self.max.x },
+                if i & 2 == 0 { self.min.y } else { self.max.y },
+                if i & 4 == 0 { self.min.z } else { self.max.z },
+            )
+        })
+    }
+
+    /// The box around this box after `transform`.
+    #[must_use]
+    pub fn transformed(&self, transform: &Affine3) -> Self {
+        if self.is_empty() {
+            return Self::EMPTY;
+        }
+        Self::of_points(self.corners().map(|c| transform.transform_point3(c)))
+    }
+}
+
+/// A well-mixed 32-bit hash (the finaliser "lowbias32" of Ellis Wellons' hash prospector).
+pub fn hash_u32(mut x: u32) -> u32 {
+    x ^= x >> 16;
+    x = x.wrapping_mul(0x7feb_352d);
+    x ^= x >> 15;
+    x = x.wrapping_mul(0x846c_a68b);
+    x ^ (x >> 16)
+}
+
+/// Uniform in [0, 1), a pure function of `seed` and `index`.
+pub fn hash_unit(seed: u32, index: u32) -> f32 {
+    let h = hash_u32(index ^ hash_u32(seed ^ 0x9e37_79b9));
+    (h >> 8) as f32 * (1.0 / 16_777_216.0)
+}
+
+/// Row-major 3×4 matrix, the layout of instance records and `.scn` files.
+pub fn rows_from_affine(a: &Affine3) -> [f32; 12] {
+    let (m, t) = (a.matrix3, a.translation);
+    [
+        m.x_axis.x, m.y_axis.x, m.z_axis.x, t.x, //
+        m.x_axis.y, m.y_axis.y, m.z_axis.y, t.y, //
+        m.x_axis.z, m.y_axis.z, m.z_axis.z, t.z,
+    ]
+}
+
+/// Inverse of [`rows_from_affine`].
+pub fn affine_from_rows(r: &[f32; 12]) -> Affine3 {
+    Affine3::from_cols(
+        Vec3::new(r[0], r[4], r[8]),
+        Vec3::new(r[1], r[5], r[9]),
+        Vec3::new(r[2], r[6], r[10]),
+        Vec3::new(r[3], r[7], r[11]),
+    )
+}

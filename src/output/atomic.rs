@@ -1,0 +1,253 @@
+//! Files that appear under their name only when they are complete.
+//!
+//! A frame is written to `.<name>.<random>.part` in the folder where it belongs and then renamed, which is atomic
+//! within one file system. A process that is killed leaves at most such a hidden file; [`prepare`] removes it.
+//! Whoever writes a `.part` file holds a lock on it, so a second process rendering into the same folder can tell a
+//! leftover from a file in use.
+
+use super::OutputError;
+use std::{
+    collections::{BTreeMap, HashSet},
+    ffi::{OsStr, OsString},
+    fs::{self, File},
+    io::{self, BufWriter, ErrorKind, Write},
+    path::{Path, PathBuf},
+};
+use tempfile::NamedTempFile;
+
+const SUFFIX: &str = ".part";
+
+/// Creates `path` with what `fill` writes, or replaces it; on any error `path` is as it was before and the temporary
+/// file is gone. The folder must exist: one that vanished during a run is an error, not something to recreate.
+///
+/// Nothing is forced to the disk, for speed. After a power failure a file may therefore be incomplete, which
+/// [`super::is_complete_png`] notices.
+pub fn write_atomically(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), OutputError> {
+    replace(path, fill).map_err(|error| OutputError::File {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let name = path.file_name().ok_or(ErrorKind::IsADirectory)?;
+    let part = create_part(folder_of(path), name)?;
+    let mut writer = BufWriter::new(part.as_file());
+    fill(&mut writer)?;
+    writer.flush()?;
+    drop(writer);
+    part.persist(path).map_err(|e| e.error)?;
+    Ok(())
+}
+
+/// A locked temporary file that removes itself when dropped.
+fn create_part(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
+    let mut prefix = OsString::from(".");
+    prefix.push(name);
+    prefix.push(".");
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(SUFFIX);
+    #[cfg(unix)]
+    {
+        // Temporary files are private by default; frames follow the user's umask like any other file.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let part = builder.tempfile_in(folder)?;
+    // Some network file systems have no locks. Then the file merely looks like a leftover to other processes.
+    let _ = part.as_file().try_lock();
+    Ok(part)
+}
+
+/// Makes the folders of `paths`, checks that files can be created there and that no folder is in the way of a file,
+/// and removes temporary files that a killed process left for these paths. Called once before the work starts, so
+/// that a bad `--output` is reported before hours of rendering.
+pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
+    for (folder, names) in group_by_folder(paths) {
+        fs::create_dir_all(folder).map_err(|error| OutputError::Folder {
+            path: folder.to_owned(),
+            error,
+        })?;
+        check_writable(folder, &names)?;
+        remove_leftovers(folder, &names);
+    }
+    Ok(())
+}
+
+fn group_by_folder(paths: &[PathBuf]) -> BTreeMap<&Path, HashSet<&OsStr>> {
+    let mut folders: BTreeMap<&Path, HashSet<&OsStr>> = BTreeMap::new();
+    for path in paths {
+        let names = folders.entry(folder_of(path)).or_default();
+        names.extend(path.file_name());
+    }
+    folders
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn check_writable(folder: &Path, names: &HashSet<&OsStr>) -> Result<(), OutputError> {
+    let failed = |name: &OsStr, error| OutputError::File {
+        path: folder.join(name),
+        error,
+    };
+    for name in names {
+        if folder.join(name).is_dir() {
+            return Err(failed(name, ErrorKind::IsADirectory.into()));
+        }
+    }
+    match names.iter().min() {
+        Some(first) => create_part(folder, first)
+            .map(drop)
+            .map_err(|e| failed(first, e)),
+        None => Ok(()),
+    }
+}
+
+/// Leftovers are harmless, so what cannot be listed or removed is left alone.
+fn remove_leftovers(folder: &Path, names: &HashSet<&OsStr>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let file_name = entry.file_name();
+        let is_ours = target_of_part(&file_name).is_some_and(|t| names.contains(OsStr::new(t)));
+        if is_ours && !is_in_use(&entry.path()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The name for which a temporary file was made: `0001.png` for `.0001.png.a1B2c3.part`.
+fn target_of_part(file_name: &OsStr) -> Option<&str> {
+    let inner = file_name
+        .to_str()?
+        .strip_prefix('.')?
+        .strip_suffix(SUFFIX)?;
+    inner.rsplit_once('.').map(|(target, _random)| target)
+}
+
+/// Whether a living process holds the lock that [`create_part`] takes.
+fn is_in_use(part: &Path) -> bool {
+    File::open(part).is_ok_and(|file| file.try_lock().is_err())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_in(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_written_file_is_alone_in_its_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.png");
+        write_atomically(&path, |w| w.write_all(b"one")).unwrap();
+        write_atomically(&path, |w| w.write_all(b"two")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(names_in(dir.path()), ["a.png"]);
+    }
+
+    #[test]
+    fn a_failed_write_keeps_the_old_file_and_leaves_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.png");
+        fs::write(&path, "old").unwrap();
+        let full = |w: &mut dyn Write| {
+            w.write_all(b"half")?;
+            Err(ErrorKind::StorageFull.into())
+        };
+        let error = write_atomically(&path, full).unwrap_err().to_string();
+        assert!(
+            error.contains("a.png: the disk is full; free some space"),
+            "{error}"
+        );
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names_in(dir.path()), ["a.png"]);
+    }
+
+    #[test]
+    fn a_missing_folder_is_an_error_that_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("gone/a.png");
+        let error = write_atomically(&path, |_| Ok(())).unwrap_err().to_string();
+        assert!(
+            error.contains("gone/a.png: its folder is missing"),
+            "{error}"
+        );
+        assert!(!dir.path().join("gone").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_follow_the_umask() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, plain) = (dir.path().join("a.png"), dir.path().join("b.png"));
+        write_atomically(&ours, |_| Ok(())).unwrap();
+        fs::write(&plain, "").unwrap();
+        let mode = |p: &Path| fs::metadata(p).unwrap().permissions().mode();
+        assert_eq!(mode(&ours), mode(&plain));
+    }
+
+    #[test]
+    fn prepare_makes_folders_and_removes_only_leftovers_of_its_frames() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("x/y");
+        fs::create_dir_all(&folder).unwrap();
+        for name in [
+            ".0001.png.abc123.part",
+            ".0002.png.abc123.part",
+            ".part",
+            "0001.part",
+        ] {
+            fs::write(folder.join(name), "").unwrap();
+        }
+        prepare(&[folder.join("0001.png"), folder.join("sub/0001.png")]).unwrap();
+        assert_eq!(
+            names_in(&folder),
+            [".0002.png.abc123.part", ".part", "0001.part", "sub"]
+        );
+    }
+
+    #[test]
+    fn prepare_keeps_a_temporary_file_that_is_still_being_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.png");
+        let part = create_part(dir.path(), OsStr::new("a.png")).unwrap();
+        prepare(std::slice::from_ref(&path)).unwrap();
+        assert!(part.path().exists());
+    }
+
+    #[test]
+    fn prepare_reports_a_folder_in_the_way_of_a_frame() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("a.png")).unwrap();
+        let error = prepare(&[dir.path().join("a.png")])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("a.png: a folder has that name"), "{error}");
+    }
+
+    #[test]
+    fn prepare_reports_a_file_in_the_way_of_a_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("x"), "").unwrap();
+        let error = prepare(&[dir.path().join("x/y/a.png")])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("cannot create the folder"), "{error}");
+        assert!(error.contains("a part of the path is a file"), "{error}");
+    }
+}

@@ -1,0 +1,57 @@
+//! What can go wrong between a finished frame and its file, said with the likely fix.
+
+use std::{
+    io::{self, ErrorKind},
+    path::PathBuf,
+};
+
+/// The text names the path, the reason and a remedy, so that it can be shown alone. The I/O error is part of that
+/// text and therefore not also offered as `source`.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    #[error("cannot create the folder {}: {}", .path.display(), explain(.error))]
+    Folder { path: PathBuf, error: io::Error },
+    #[error("cannot write {}: {}", .path.display(), explain(.error))]
+    File { path: PathBuf, error: io::Error },
+    #[error("cannot write {}: {width}x{height} pixels do not take {bytes} bytes", .path.display())]
+    Pixels {
+        path: PathBuf,
+        width: u32,
+        height: u32,
+        bytes: usize,
+    },
+}
+
+/// The reason in words and what to do about it.
+fn explain(error: &io::Error) -> String {
+    let known = match error.kind() {
+        ErrorKind::PermissionDenied => {
+            "permission denied; choose a folder you may write to with --output"
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            "the file system is read-only; choose another folder with --output"
+        }
+        ErrorKind::StorageFull => {
+            "the disk is full; free some space and continue with --skip-existing"
+        }
+        ErrorKind::QuotaExceeded => {
+            "your disk quota is used up; free some space and continue with --skip-existing"
+        }
+        ErrorKind::NotFound => {
+            "its folder is missing (deleted or renamed while rendering?); \
+             run again with --skip-existing to render what is missing"
+        }
+        ErrorKind::NotADirectory => {
+            "a part of the path is a file, not a folder; choose another --output"
+        }
+        ErrorKind::IsADirectory => {
+            "a folder has that name; remove it or choose another --output pattern"
+        }
+        ErrorKind::AlreadyExists => {
+            "a file has that name; remove it or choose another --output pattern"
+        }
+        ErrorKind::InvalidFilename => "the name is too long; choose a shorter --output pattern",
+        _ => return error.to_string(),
+    };
+    known.to_owned()
+}

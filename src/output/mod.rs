@@ -1,0 +1,13 @@
+//! Where finished frames go: names, encodings, and writing them so that no reader ever sees half a file.
+
+mod atomic;
+mod error;
+mod pattern;
+mod png;
+mod progress;
+
+pub use atomic::{prepare, write_atomically};
+pub use error::OutputError;
+pub use pattern::{Pattern, PatternError};
+pub use png::{is_complete_png, write_png};
+pub use progress::{Progress, ProgressMode};

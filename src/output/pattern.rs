@@ -1,0 +1,274 @@
+//! Names of output files: `frames/####.png`, `{scene}/{frame:04}.png`.
+
+use std::{fmt, path::Path, path::PathBuf};
+
+/// A file name with places for the frame number and the scene's name.
+///
+/// `####` and `{frame:04}` stand for the frame number, padded with zeros to that width; `{frame}` for the plain
+/// number; `{scene}` for the scene's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    /// The frame number, padded with zeros to at least `width` digits.
+    Frame {
+        width: usize,
+    },
+    Scene,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    #[error("the output name is empty; try frames/####.png")]
+    Empty,
+    #[error(
+        "`{{` has no matching `}}`; placeholders are ####, {{frame}}, {{frame:04}} and {{scene}}"
+    )]
+    Unclosed,
+    #[error(
+        "`}}` has no matching `{{`; placeholders are ####, {{frame}}, {{frame:04}} and {{scene}}"
+    )]
+    Unopened,
+    #[error(
+        "unknown placeholder `{{{0}}}`; placeholders are ####, {{frame}}, {{frame:04}} and {{scene}}"
+    )]
+    Unknown(String),
+    #[error("frame numbers have at most {MAX_WIDTH} digits")]
+    TooWide,
+    #[error("`.{found}` files cannot be written, only .png; try `{fix}`")]
+    Extension { found: String, fix: String },
+    #[error("`{pattern}` has no place for the frame number; try `{fix}`")]
+    NoFrame { pattern: String, fix: String },
+}
+
+/// Enough for any u32 and then some.
+const MAX_WIDTH: usize = 20;
+
+/// The file name in a folder for which none was given.
+const IN_FOLDER: &str = "####.png";
+
+impl Pattern {
+    /// Reads what follows `--output`. A text that ends in `/` or names an existing folder gets `####.png`; a name
+    /// without extension gets `.png`.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        if text.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        if text.ends_with('/') {
+            return Self::parse_file(&format!("{text}{IN_FOLDER}"));
+        }
+        if Path::new(text).is_dir() {
+            return Self::parse_file(&format!("{text}/{IN_FOLDER}"));
+        }
+        Self::parse_file(text)
+    }
+
+    fn parse_file(text: &str) -> Result<Self, PatternError> {
+        let mut pieces = split(text)?;
+        match pieces.last_mut() {
+            Some(Piece::Text(last)) => match extension(last) {
+                Some(ext) if ext.eq_ignore_ascii_case("png") => {}
+                Some(ext) => return Err(wrong_extension(text, ext)),
+                None => last.push_str(".png"),
+            },
+            _ => pieces.push(Piece::Text(".png".into())),
+        }
+        Ok(Self { pieces })
+    }
+
+    /// Several frames need a place for their number.
+    pub fn check_frame_count(&self, frames: usize) -> Result<(), PatternError> {
+        if frames <= 1 || self.pieces.iter().any(|p| matches!(p, Piece::Frame { .. })) {
+            return Ok(());
+        }
+        let pattern = self.to_string();
+        let stem = &pattern[..pattern.len() - ".png".len()];
+        let fix = format!("{stem}_{IN_FOLDER}");
+        Err(PatternError::NoFrame { pattern, fix })
+    }
+
+    /// The file of one frame. `scene` is taken literally, whatever characters it has.
+    pub fn path_for(&self, frame: u32, scene: &str) -> PathBuf {
+        let text = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Frame { width } => format!("{frame:0width$}"),
+            Piece::Scene => scene.to_owned(),
+        };
+        self.pieces.iter().map(text).collect::<String>().into()
+    }
+
+    /// For people: where the frames of `scene` are, with `#` for the digits of the frame number.
+    pub fn describe(&self, scene: &str) -> String {
+        let text = |piece: &Piece| match piece {
+            Piece::Scene => scene.to_owned(),
+            other => other.to_string(),
+        };
+        self.pieces.iter().map(text).collect()
+    }
+}
+
+/// The text from which an equal pattern can be parsed.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.pieces.iter().try_for_each(|piece| piece.fmt(f))
+    }
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Frame { width } => f.write_str(&"#".repeat(*width)),
+            Self::Scene => f.write_str("{scene}"),
+        }
+    }
+}
+
+fn split(mut text: &str) -> Result<Vec<Piece>, PatternError> {
+    let mut pieces = Vec::new();
+    while let Some(at) = text.find(['#', '{', '}']) {
+        if at > 0 {
+            pieces.push(Piece::Text(text[..at].into()));
+        }
+        let (piece, rest) = placeholder(&text[at..])?;
+        pieces.push(piece);
+        text = rest;
+    }
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text.into()));
+    }
+    Ok(pieces)
+}
+
+/// The placeholder with which `text` begins, and what follows it.
+fn placeholder(text: &str) -> Result<(Piece, &str), PatternError> {
+    if text.starts_with('#') {
+        let rest = text.trim_start_matches('#');
+        let width = text.len() - rest.len();
+        return Ok((frame(width)?, rest));
+    }
+    let inner = text.strip_prefix('{').ok_or(PatternError::Unopened)?;
+    let (name, rest) = inner.split_once('}').ok_or(PatternError::Unclosed)?;
+    Ok((named(name)?, rest))
+}
+
+fn named(name: &str) -> Result<Piece, PatternError> {
+    if name == "scene" {
+        return Ok(Piece::Scene);
+    }
+    if name == "frame" {
+        return frame(1);
+    }
+    let unknown = || PatternError::Unknown(name.into());
+    let digits = name.strip_prefix("frame:0").ok_or_else(unknown)?;
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(unknown());
+    }
+    frame(digits.parse().map_err(|_| PatternError::TooWide)?)
+}
+
+fn frame(width: usize) -> Result<Piece, PatternError> {
+    match width {
+        0 => Ok(Piece::Frame { width: 1 }),
+        1..=MAX_WIDTH => Ok(Piece::Frame { width }),
+        _ => Err(PatternError::TooWide),
+    }
+}
+
+/// What follows the last dot of the file name with which `text` ends.
+fn extension(text: &str) -> Option<&str> {
+    let name = text.rsplit('/').next()?;
+    name.rsplit_once('.').map(|(_, ext)| ext)
+}
+
+fn wrong_extension(text: &str, found: &str) -> PatternError {
+    let stem = &text[..text.len() - found.len()];
+    PatternError::Extension {
+        found: found.into(),
+        fix: format!("{stem}png"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(pattern: &str, frame: u32) -> String {
+        let path = Pattern::parse(pattern)
+            .unwrap()
+            .path_for(frame, "dra{g}on#");
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn error(pattern: &str) -> String {
+        Pattern::parse(pattern).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn placeholders_become_numbers_and_names() {
+        assert_eq!(path("a/####.png", 7), "a/0007.png");
+        assert_eq!(path("a/####.png", 12345), "a/12345.png");
+        assert_eq!(path("x{frame}y#.png", 7), "x7y7.png");
+        assert_eq!(path("{frame:04}_{frame:02}.PNG", 7), "0007_07.PNG");
+        assert_eq!(
+            path("{scene}/{scene}_#.png", 1),
+            "dra{g}on#/dra{g}on#_1.png"
+        );
+        assert_eq!(path("ünïcode_##.png", 3), "ünïcode_03.png");
+    }
+
+    #[test]
+    fn a_missing_extension_is_added() {
+        assert_eq!(path("a.b/####", 1), "a.b/0001.png");
+        assert_eq!(path("shot.####", 1), "shot.0001.png");
+        assert_eq!(path("v1.5/still", 1), "v1.5/still.png");
+        assert_eq!(path("{scene}", 1), "dra{g}on#.png");
+    }
+
+    #[test]
+    fn a_folder_gets_numbered_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = dir.path().to_str().unwrap();
+        assert_eq!(path(name, 3), format!("{name}/0003.png"));
+        assert_eq!(path("not/there/yet/", 3), "not/there/yet/0003.png");
+        assert_eq!(path(".", 3), "./0003.png");
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert!(error("").contains("is empty"));
+        assert!(error("{frame.png").contains("`{` has no matching `}`"));
+        assert!(error("frame}.png").contains("`}` has no matching `{`"));
+        assert!(error("{shot}.png").contains("unknown placeholder `{shot}`"));
+        assert!(error("{frame:}.png").contains("unknown placeholder `{frame:}`"));
+        assert!(error("{frame:4}.png").contains("unknown placeholder `{frame:4}`"));
+        assert!(error("{frame:0x}.png").contains("unknown placeholder"));
+        assert!(error("{frame:099}.png").contains("at most 20 digits"));
+        assert!(error(&"#".repeat(70_000)).contains("at most 20 digits"));
+        assert!(error("a_##.jpg").contains("only .png; try `a_##.png`"));
+        assert!(error("a.").contains("try `a.png`"));
+    }
+
+    #[test]
+    fn several_frames_need_a_number() {
+        let pattern = Pattern::parse("out/still").unwrap();
+        assert_eq!(pattern.check_frame_count(1), Ok(()));
+        let error = pattern.check_frame_count(2).unwrap_err().to_string();
+        assert!(error.ends_with("try `out/still_####.png`"), "{error}");
+        assert_eq!(Pattern::parse("#").unwrap().check_frame_count(2), Ok(()));
+    }
+
+    #[test]
+    fn a_shown_pattern_parses_to_itself() {
+        for text in ["a_####.png", "{scene}/{frame}.png", "{frame:02}{scene}"] {
+            let pattern = Pattern::parse(text).unwrap();
+            assert_eq!(Pattern::parse(&pattern.to_string()).unwrap(), pattern);
+        }
+        let pattern = Pattern::parse("{scene}/{frame:03}").unwrap();
+        assert_eq!(pattern.describe("s"), "s/###.png");
+    }
+}

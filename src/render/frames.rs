@@ -1,0 +1,199 @@
+//! Which frames to render: `--frames 1-48:2,60`.
+
+use std::str::FromStr;
+
+/// A list of single frames and ranges, in the order in which they were typed.
+///
+/// `7` is one frame, `1-48` is 48 of them, `1-48:2` every second one of these, `10-` all from 10 to the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameList(Vec<FrameRange>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FrameRange {
+    first: u32,
+    /// Inclusive; `None` is the scene's last frame.
+    last: Option<u32>,
+    step: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FramesError {
+    #[error("`{0}` is not a frame or a range; write frames like 1-48:2,60")]
+    Malformed(String),
+    #[error("`{0}`: frames count from 1")]
+    Zero(String),
+    #[error("`{0}`: the step must be at least 1")]
+    ZeroStep(String),
+    #[error("`{0}`: a step needs a range, like 1-48:2")]
+    StepWithoutRange(String),
+    #[error("`{0}` runs backwards; write {1}")]
+    Backwards(String, String),
+    #[error("frame {frame} does not exist: the scene has {}", describe_range(*.last))]
+    Outside { frame: u32, last: u32 },
+}
+
+fn describe_range(last: u32) -> String {
+    match last {
+        1 => "only frame 1".into(),
+        last => format!("frames 1 to {last}"),
+    }
+}
+
+impl FrameList {
+    /// Every frame of the scene.
+    pub fn all() -> Self {
+        Self(vec![FrameRange {
+            first: 1,
+            last: None,
+            step: 1,
+        }])
+    }
+
+    /// The frame numbers for a scene whose last frame is `last`, in the order typed, each once. O(`last`) memory.
+    pub fn resolve(&self, last: u32) -> Result<Vec<u32>, FramesError> {
+        for range in &self.0 {
+            let frame = range.first.max(range.last.unwrap_or(0));
+            if frame > last {
+                return Err(FramesError::Outside { frame, last });
+            }
+        }
+        let mut seen = vec![false; last as usize + 1];
+        let mut frames: Vec<u32> = self
+            .0
+            .iter()
+            .flat_map(|range| range.numbers(last))
+            .collect();
+        frames.retain(|&frame| !std::mem::replace(&mut seen[frame as usize], true));
+        Ok(frames)
+    }
+}
+
+impl FrameRange {
+    fn numbers(self, last: u32) -> impl Iterator<Item = u32> {
+        (self.first..=self.last.unwrap_or(last)).step_by(self.step as usize)
+    }
+
+    /// `text` is one part between commas.
+    fn parse(text: &str) -> Result<Self, FramesError> {
+        let (span, step) = match text.split_once(':') {
+            Some((span, step)) => (span, Some(number(step, text)?)),
+            None => (text, None),
+        };
+        let range = match span.split_once('-') {
+            Some((first, "")) => (number(first, text)?, None),
+            Some((first, last)) => (number(first, text)?, Some(number(last, text)?)),
+            None if step.is_some() => return Err(FramesError::StepWithoutRange(text.into())),
+            None => (number(span, text)?, Some(number(span, text)?)),
+        };
+        Self::check(range, step.unwrap_or(1), text)
+    }
+
+    fn check(
+        (first, last): (u32, Option<u32>),
+        step: u32,
+        text: &str,
+    ) -> Result<Self, FramesError> {
+        if first == 0 || last == Some(0) {
+            return Err(FramesError::Zero(text.into()));
+        }
+        if step == 0 {
+            return Err(FramesError::ZeroStep(text.into()));
+        }
+        match last {
+            Some(last) if last < first => {
+                let fix = format!("{last}-{first}");
+                Err(FramesError::Backwards(text.into(), fix))
+            }
+            _ => Ok(Self { first, last, step }),
+        }
+    }
+}
+
+/// Digits only: `u32::from_str` would also take a sign.
+fn number(digits: &str, part: &str) -> Result<u32, FramesError> {
+    let malformed = || FramesError::Malformed(part.into());
+    if !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(malformed());
+    }
+    digits.parse().map_err(|_| malformed())
+}
+
+impl FromStr for FrameList {
+    type Err = FramesError;
+
+    fn from_str(text: &str) -> Result<Self, FramesError> {
+        text.split(',')
+            .map(|part| FrameRange::parse(part.trim()))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(text: &str) -> Vec<u32> {
+        text.parse::<FrameList>().unwrap().resolve(12).unwrap()
+    }
+
+    fn error(text: &str) -> String {
+        let list = text.parse::<FrameList>();
+        list.and_then(|list| list.resolve(12))
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn ranges_steps_and_single_frames_mix() {
+        assert_eq!(frames("7"), [7]);
+        assert_eq!(frames("1-3"), [1, 2, 3]);
+        assert_eq!(frames("1-8:3,12"), [1, 4, 7, 12]);
+        assert_eq!(frames("10-"), [10, 11, 12]);
+        assert_eq!(frames("8-:2, 3"), [8, 10, 12, 3]);
+        assert_eq!(FrameList::all().resolve(3).unwrap(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn the_order_is_kept_and_repeats_are_dropped() {
+        assert_eq!(frames("12,1-3,2-4,12"), [12, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for text in [
+            "",
+            "x",
+            "1-x",
+            "1,,2",
+            "-5",
+            "+5",
+            "1-2-3",
+            "1-2:",
+            "99999999999",
+        ] {
+            assert!(error(text).contains("is not a frame or a range"), "{text}");
+        }
+        assert!(error("0-4").contains("frames count from 1"));
+        assert!(error("1-4:0").contains("step must be at least 1"));
+        assert!(error("4:2").contains("a step needs a range"));
+        assert_eq!(error("9-3:2"), "`9-3:2` runs backwards; write 3-9");
+    }
+
+    #[test]
+    fn frames_outside_the_scene_are_refused_without_counting_to_them() {
+        assert_eq!(
+            error("1-4000000000"),
+            "frame 4000000000 does not exist: the scene has frames 1 to 12"
+        );
+        assert_eq!(
+            error("13-"),
+            "frame 13 does not exist: the scene has frames 1 to 12"
+        );
+        let still = "2".parse::<FrameList>().unwrap().resolve(1).unwrap_err();
+        assert_eq!(
+            still.to_string(),
+            "frame 2 does not exist: the scene has only frame 1"
+        );
+    }
+}

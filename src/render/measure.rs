@@ -1,0 +1,355 @@
+//! Bare ray queries, timed: files of rays that other ray tracers trace too, and rays of a scene's own camera.
+
+use super::{
+    Poser, milliseconds,
+    ray_files::{RayFileError, read_rays, write_hits, write_rays, write_scene},
+};
+use crate::{
+    abi::{Hit, Ray},
+    accel::{Blas, Quality},
+    anim,
+    device::{Device, DeviceError, Frame, RayKind},
+    output::OutputError,
+    scene::Scene,
+};
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+mod secondary;
+
+/// Picture size of the bench's primary rays.
+const BENCH_SIZE: (u32, u32) = (1280, 720);
+/// Camera positions along the animation that the bench looks from.
+const BENCH_VIEWS: u32 = 4;
+
+pub struct TraceOptions {
+    /// A `.ray` file.
+    pub rays: PathBuf,
+    pub kind: RayKind,
+    /// Where to write the hits, as a `.hit` file.
+    pub hits: Option<PathBuf>,
+    /// Timed passes, after one that warms up.
+    pub repeat: u32,
+}
+
+pub struct BenchOptions {
+    /// Folder for the scene, rays and hits.
+    pub dump: Option<PathBuf>,
+    /// Timed passes, after one that warms up.
+    pub repeat: u32,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    #[error(transparent)]
+    Rays(#[from] RayFileError),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    #[error("cannot create the folder {}: {error}", .path.display())]
+    Folder {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+}
+
+/// What `throng trace` found.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct TraceReport {
+    pub device: String,
+    pub threads: usize,
+    pub kind: RayKind,
+    pub rays: u64,
+    pub hits: u64,
+    /// Median over the timed passes, in millions of rays per second.
+    pub mrays_per_s: f64,
+    /// Slowest and fastest pass.
+    pub mrays_per_s_min: f64,
+    pub mrays_per_s_max: f64,
+    /// All BLASes, at high quality.
+    pub blas_build_ms: f64,
+    pub tlas_build_ms: f64,
+    /// Trees and instance records.
+    pub bytes: u64,
+}
+
+impl fmt::Display for TraceReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "device   {}", self.device)?;
+        writeln!(f, "rays     {} ({} hit)", self.rays, self.hits)?;
+        writeln!(
+            f,
+            "speed    {:.3} Mrays/s (median; {:.3} to {:.3})",
+            self.mrays_per_s, self.mrays_per_s_min, self.mrays_per_s_max
+        )?;
+        writeln!(
+            f,
+            "builds   BLAS {:.2} ms, TLAS {:.2} ms",
+            self.blas_build_ms, self.tlas_build_ms
+        )?;
+        write!(
+            f,
+            "memory   {:.1} MiB of trees and records",
+            self.bytes as f64 / 1048576.0
+        )
+    }
+}
+
+/// Traces a file of rays against the scene's first frame.
+pub fn trace_file(
+    scene: &Arc<Scene>,
+    device: &mut dyn Device,
+    options: &TraceOptions,
+) -> Result<TraceReport, MeasureError> {
+    let rays = read_rays(&options.rays)?;
+    let posed = pose(scene, device, 1)?;
+    let (report, hits) = time_rays(device, &posed, options.kind, &rays, options.repeat)?;
+    if let Some(path) = &options.hits {
+        write_hits(path, &hits)?;
+    }
+    Ok(report)
+}
+
+/// A frame and what it took to get there.
+struct Posed {
+    frame: Frame,
+    scene: Arc<Scene>,
+    blas_build_ms: f64,
+    tlas_build_ms: f64,
+}
+
+fn pose(scene: &Arc<Scene>, device: &mut dyn Device, number: u32) -> Result<Posed, DeviceError> {
+    device.load(scene.clone())?;
+    let mut poser = Poser::new(scene.clone(), device.node_layout());
+    let blas_build_ms = poser
+        .blas()
+        .iter()
+        .map(|b| milliseconds(b.build_time))
+        .sum();
+    let frame = poser.pose(number).frame;
+    let tlas_build_ms = milliseconds(frame.tlas.build_time);
+    Ok(Posed {
+        frame,
+        scene: scene.clone(),
+        blas_build_ms,
+        tlas_build_ms,
+    })
+}
+
+fn time_rays(
+    device: &mut dyn Device,
+    posed: &Posed,
+    kind: RayKind,
+    rays: &[Ray],
+    repeat: u32,
+) -> Result<(TraceReport, Vec<Hit>), DeviceError> {
+    let mut hits = vec![Hit::default(); rays.len()];
+    device.trace(&posed.frame, kind, rays, &mut hits)?;
+    let mut rates = Vec::new();
+    for _ in 0..repeat.max(1) {
+        let time = device.trace(&posed.frame, kind, rays, &mut hits)?;
+        rates.push(rays.len() as f64 / time.as_secs_f64().max(1e-9) * 1e-6);
+    }
+    rates.sort_by(f64::total_cmp);
+    let trees: usize = posed.frame.blas.iter().map(|b| b.bytes()).sum();
+    let report = TraceReport {
+        device: device.describe(),
+        threads: device.threads(),
+        kind,
+        rays: rays.len() as u64,
+        hits: hits.iter().filter(|h| h.t >= 0.0).count() as u64,
+        mrays_per_s: median(&rates),
+        mrays_per_s_min: rates[0],
+        mrays_per_s_max: rates[rates.len() - 1],
+        blas_build_ms: posed.blas_build_ms,
+        tlas_build_ms: posed.tlas_build_ms,
+        bytes: (trees + posed.frame.tlas.bytes()) as u64,
+    };
+    Ok((report, hits))
+}
+
+/// Of a sorted list that is not empty.
+fn median(sorted: &[f64]) -> f64 {
+    let n = sorted.len();
+    (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0
+}
+
+/// What `throng bench` found.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct BenchReport {
+    pub scene: String,
+    pub device: String,
+    pub threads: usize,
+    pub instances: u64,
+    /// Primitives of all instances together.
+    pub instanced_primitives: u64,
+    /// All BLASes, built one after the other: median over the passes.
+    pub blas_fast_ms: f64,
+    pub blas_high_ms: f64,
+    /// Median over the passes, instance boxes included.
+    pub tlas_ms: f64,
+    /// Trees and instance records.
+    pub bytes: u64,
+    /// Rays of the scene's camera; cosine-weighted ones from their hits; and ones from the hits to a light outside.
+    pub primary: TraceReport,
+    pub bounce: Option<TraceReport>,
+    pub shadow: Option<TraceReport>,
+    /// Instances of spheres, which a dumped `.scn` cannot hold.
+    pub not_dumped: usize,
+}
+
+impl fmt::Display for BenchReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "scene    {}: {} instances, {} primitives in all",
+            self.scene, self.instances, self.instanced_primitives
+        )?;
+        writeln!(f, "device   {}", self.device)?;
+        writeln!(
+            f,
+            "builds   BLAS {:.2} ms (fast), {:.2} ms (high quality); TLAS {:.2} ms",
+            self.blas_fast_ms, self.blas_high_ms, self.tlas_ms
+        )?;
+        writeln!(
+            f,
+            "memory   {:.1} MiB of trees and records",
+            self.bytes as f64 / 1048576.0
+        )?;
+        let mut line = |name: &str, report: Option<&TraceReport>| match report {
+            Some(r) => writeln!(
+                f,
+                "{name:8} {:9.3} Mrays/s, {} rays, {} hit",
+                r.mrays_per_s, r.rays, r.hits
+            ),
+            None => writeln!(f, "{name:8} nothing was hit"),
+        };
+        line("primary", Some(&self.primary))?;
+        line("bounce", self.bounce.as_ref())?;
+        line("shadow", self.shadow.as_ref())?;
+        match self.not_dumped {
+            0 => Ok(()),
+            n => writeln!(
+                f,
+                "note     the dumped scene lacks {n} spheres, which .scn files cannot hold"
+            ),
+        }
+    }
+}
+
+/// Measures builds, and the speed of primary, bounce and shadow rays from [`BENCH_VIEWS`] views along the animation
+/// against the scene as it is half-way through.
+pub fn bench(
+    scene: &Arc<Scene>,
+    device: &mut dyn Device,
+    options: &BenchOptions,
+) -> Result<BenchReport, MeasureError> {
+    let middle = scene.settings.frames.div_ceil(2).max(1);
+    let posed = pose(scene, device, middle)?;
+    let primary_rays = camera_rays(scene);
+    let (primary, hits) = time_rays(
+        device,
+        &posed,
+        RayKind::Closest,
+        &primary_rays,
+        options.repeat,
+    )?;
+    let (bounce_rays, shadow_rays) =
+        secondary::make(&posed.scene, &posed.frame, &primary_rays, &hits);
+    let mut traced = vec![("primary", primary_rays, hits)];
+    let mut measure = |name, kind, rays: Vec<Ray>| -> Result<Option<TraceReport>, DeviceError> {
+        if rays.is_empty() {
+            return Ok(None);
+        }
+        let (report, hits) = time_rays(device, &posed, kind, &rays, options.repeat)?;
+        traced.push((name, rays, hits));
+        Ok(Some(report))
+    };
+    let bounce = measure("bounce", RayKind::Closest, bounce_rays)?;
+    let shadow = measure("shadow", RayKind::Any, shadow_rays)?;
+    let not_dumped = match &options.dump {
+        Some(folder) => dump(folder, &posed, middle, &traced)?,
+        None => 0,
+    };
+    let builds = measure_builds(&posed, device, options.repeat, middle);
+    Ok(BenchReport {
+        scene: scene.name.clone(),
+        device: device.describe(),
+        threads: device.threads(),
+        instances: scene.instances.len() as u64,
+        instanced_primitives: scene.instanced_prim_count(),
+        blas_fast_ms: builds.0,
+        blas_high_ms: builds.1,
+        tlas_ms: builds.2,
+        bytes: primary.bytes,
+        primary,
+        bounce,
+        shadow,
+        not_dumped,
+    })
+}
+
+/// Pixel centres in 8×8 tiles, as renderers trace them.
+fn camera_rays(scene: &Scene) -> Vec<Ray> {
+    let views = BENCH_VIEWS.min(scene.settings.frames.max(1));
+    let time = |view: u32| scene.duration() * view as f32 / BENCH_VIEWS as f32;
+    let times = (0..views).map(|v| {
+        if scene.settings.frames > 1 {
+            time(v)
+        } else {
+            0.0
+        }
+    });
+    times
+        .flat_map(|t| secondary::view_rays(&anim::camera_at(scene, t), BENCH_SIZE))
+        .collect()
+}
+
+/// Medians of fast and high-quality BLAS builds and of TLAS builds, in milliseconds.
+fn measure_builds(posed: &Posed, device: &dyn Device, repeat: u32, number: u32) -> (f64, f64, f64) {
+    let layout = device.node_layout();
+    let blas = |quality| {
+        median_of(repeat, || {
+            let build = |mesh| milliseconds(Blas::build(mesh, layout, quality).build_time);
+            posed.scene.meshes.iter().map(build).sum()
+        })
+    };
+    let mut poser = Poser::new(posed.scene.clone(), layout);
+    let tlas = median_of(repeat, || {
+        milliseconds(poser.repose(number).tlas.build_time)
+    });
+    (blas(Quality::Fast), blas(Quality::High), tlas)
+}
+
+fn median_of(repeat: u32, mut sample: impl FnMut() -> f64) -> f64 {
+    let mut samples: Vec<f64> = (0..repeat.max(1)).map(|_| sample()).collect();
+    samples.sort_by(f64::total_cmp);
+    median(&samples)
+}
+
+/// Writes `NAME.scn`, and `NAME.KIND.ray` and `NAME.KIND.hit` of each kind. Returns the number of spheres left out.
+fn dump(
+    folder: &Path,
+    posed: &Posed,
+    number: u32,
+    traced: &[(&str, Vec<Ray>, Vec<Hit>)],
+) -> Result<usize, MeasureError> {
+    fs::create_dir_all(folder).map_err(|error| MeasureError::Folder {
+        path: folder.to_owned(),
+        error,
+    })?;
+    let file = |suffix: &str| folder.join(format!("{}.{suffix}", posed.scene.name));
+    let mut world_from_object = Vec::new();
+    let time = (number - 1) as f32 / posed.scene.settings.fps;
+    anim::world_transforms(&posed.scene, time, &mut world_from_object);
+    let left_out = write_scene(&file("scn"), &posed.scene, &world_from_object)?;
+    for (kind, rays, hits) in traced {
+        write_rays(&file(&format!("{kind}.ray")), rays)?;
+        write_hits(&file(&format!("{kind}.hit")), hits)?;
+    }
+    Ok(left_out)
+}

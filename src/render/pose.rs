@@ -1,0 +1,114 @@
+//! The first stage: the scene at a frame's time, with its TLAS.
+
+use crate::{
+    accel::{Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput},
+    anim,
+    device::Frame,
+    scene::Scene,
+};
+use glam::Affine3;
+use rayon::prelude::*;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Poses frames of one scene. Builds each mesh's BLAS once.
+pub struct Poser {
+    scene: Arc<Scene>,
+    layout: NodeLayout,
+    blas: Arc<Vec<Arc<Blas>>>,
+    world_from_object: Vec<Affine3>,
+    builder: TlasBuilder,
+    /// TLASes of earlier frames; those that nobody holds any more are filled again.
+    recent: Vec<Arc<Tlas>>,
+}
+
+/// A frame that is ready to be traced.
+pub struct Posed {
+    pub frame: Frame,
+    pub time: Duration,
+    /// 1 if the TLAS was rebuilt, 0 if nothing had moved.
+    pub tlas_builds: u32,
+}
+
+impl Poser {
+    pub fn new(scene: Arc<Scene>, layout: NodeLayout) -> Self {
+        Self::with_quality(scene, layout, Quality::High)
+    }
+
+    pub fn with_quality(scene: Arc<Scene>, layout: NodeLayout, quality: Quality) -> Self {
+        let blas = scene
+            .meshes
+            .par_iter()
+            .map(|mesh| Arc::new(Blas::build(mesh, layout, quality)))
+            .collect();
+        Self {
+            scene,
+            layout,
+            blas: Arc::new(blas),
+            world_from_object: Vec::new(),
+            builder: TlasBuilder::default(),
+            recent: Vec::new(),
+        }
+    }
+
+    /// The tree of each mesh.
+    pub fn blas(&self) -> &[Arc<Blas>] {
+        &self.blas
+    }
+
+    /// The scene at frame `number` (from 1).
+    pub fn pose(&mut self, number: u32) -> Posed {
+        let start = Instant::now();
+        let time = number.saturating_sub(1) as f32 / self.scene.settings.fps;
+        let rebuild = self.scene.is_animated() || self.recent.is_empty();
+        let tlas = if rebuild {
+            self.rebuild_tlas(time)
+        } else {
+            self.recent[0].clone()
+        };
+        let frame = Frame {
+            number,
+            camera: anim::camera_at(&self.scene, time),
+            tlas,
+            blas: self.blas.clone(),
+        };
+        Posed {
+            frame,
+            time: start.elapsed(),
+            tlas_builds: u32::from(rebuild),
+        }
+    }
+
+    /// The same, with a TLAS that is built afresh even if nothing moved: for measuring.
+    pub fn repose(&mut self, number: u32) -> Frame {
+        if !self.scene.is_animated() {
+            let time = number.saturating_sub(1) as f32 / self.scene.settings.fps;
+            let tlas = self.rebuild_tlas(time);
+            return Frame {
+                number,
+                camera: anim::camera_at(&self.scene, time),
+                tlas,
+                blas: self.blas.clone(),
+            };
+        }
+        self.pose(number).frame
+    }
+
+    fn rebuild_tlas(&mut self, time: f32) -> Arc<Tlas> {
+        anim::world_transforms(&self.scene, time, &mut self.world_from_object);
+        let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
+        let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
+        let mut tlas = reused.unwrap_or_else(|| Tlas::new(self.layout));
+        let input = TlasInput {
+            instances: &self.scene.instances,
+            world_from_object: &self.world_from_object,
+            blas: &self.blas,
+        };
+        self.builder.build(input, &mut tlas);
+        let tlas = Arc::new(tlas);
+        self.recent.push(tlas.clone());
+        tlas
+    }
+}

@@ -1,0 +1,221 @@
+//! The binary files that throng shares with other ray tracers: rays in, hits out, scenes out. All little-endian.
+//!
+//! - `.ray`: `RAY1\0\0\0\0`, u64 count, then per ray f32 × 8: origin, t_min, direction, t_max.
+//! - `.hit`: `HIT1\0\0\0\0`, u64 count, then per ray f32 t (negative: miss), u32 instance, u32 primitive.
+//! - `.scn`: `SCN1\0\0\0\0`, u32 mesh count, u32 instance count; per mesh u32 vertex count, u32 triangle count, the
+//!   vertices (f32 × 3) and triangles (u32 × 3); then a u32 mesh index per instance; then f32 × 12 per instance, its
+//!   3×4 row-major object-to-world matrix.
+
+use crate::{
+    abi::{Hit, Ray},
+    math::rows_from_affine,
+    output::{OutputError, write_atomically},
+    scene::{Scene, Shape},
+};
+use glam::Affine3;
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+const RAY_MAGIC: &[u8; 8] = b"RAY1\0\0\0\0";
+const HIT_MAGIC: &[u8; 8] = b"HIT1\0\0\0\0";
+const SCENE_MAGIC: &[u8; 8] = b"SCN1\0\0\0\0";
+
+#[derive(Debug, thiserror::Error)]
+pub enum RayFileError {
+    #[error("{}: {error}", .path.display())]
+    Read { path: PathBuf, error: io::Error },
+    #[error("{}: not a ray file: it does not start with `RAY1`", .path.display())]
+    Magic { path: PathBuf },
+    #[error("{}: the header promises {rays} rays, which takes {expected} bytes, but the file has {found}", .path.display())]
+    Size {
+        path: PathBuf,
+        rays: u64,
+        expected: u128,
+        found: u64,
+    },
+    #[error("{}: ray {index} has a number that is not finite, or no direction", .path.display())]
+    Ray { path: PathBuf, index: usize },
+}
+
+/// Reads all rays; their numbers are finite (only `t_max` may be infinite) and no direction is zero.
+pub fn read_rays(path: &Path) -> Result<Vec<Ray>, RayFileError> {
+    let failed = |error| RayFileError::Read {
+        path: path.to_owned(),
+        error,
+    };
+    let mut file = File::open(path).map_err(failed)?;
+    let found = file.metadata().map_err(failed)?.len();
+    let mut header = [0u8; 16];
+    if found < 16 || file.read_exact(&mut header).is_err() || &header[..8] != RAY_MAGIC {
+        return Err(RayFileError::Magic {
+            path: path.to_owned(),
+        });
+    }
+    let rays = u64::from_le_bytes(std::array::from_fn(|i| header[8 + i]));
+    let expected = 16 + u128::from(rays) * size_of::<Ray>() as u128;
+    if expected != u128::from(found) {
+        return Err(RayFileError::Size {
+            path: path.to_owned(),
+            rays,
+            expected,
+            found,
+        });
+    }
+    let mut data = vec![<Ray as bytemuck::Zeroable>::zeroed(); rays as usize];
+    file.read_exact(bytemuck::cast_slice_mut(&mut data))
+        .map_err(failed)?;
+    if cfg!(target_endian = "big") {
+        for word in bytemuck::cast_slice_mut::<Ray, u32>(&mut data) {
+            *word = word.swap_bytes();
+        }
+    }
+    match data.iter().position(|r| !is_sound(r)) {
+        Some(index) => Err(RayFileError::Ray {
+            path: path.to_owned(),
+            index,
+        }),
+        None => Ok(data),
+    }
+}
+
+fn is_sound(ray: &Ray) -> bool {
+    let finite = ray
+        .origin
+        .iter()
+        .chain(&ray.direction)
+        .chain([&ray.t_min])
+        .all(|x| x.is_finite());
+    finite && !ray.t_max.is_nan() && ray.direction.iter().any(|&d| d != 0.0)
+}
+
+pub fn write_rays(path: &Path, rays: &[Ray]) -> Result<(), OutputError> {
+    write_atomically(path, |out| {
+        out.write_all(RAY_MAGIC)?;
+        out.write_all(&(rays.len() as u64).to_le_bytes())?;
+        let words = bytemuck::cast_slice::<Ray, u32>(rays);
+        words
+            .iter()
+            .try_for_each(|word| out.write_all(&word.to_le_bytes()))
+    })
+}
+
+pub fn write_hits(path: &Path, hits: &[Hit]) -> Result<(), OutputError> {
+    write_atomically(path, |out| {
+        out.write_all(HIT_MAGIC)?;
+        out.write_all(&(hits.len() as u64).to_le_bytes())?;
+        hits.iter().try_for_each(|hit| {
+            let hit = if hit.t < 0.0 || hit.prim == u32::MAX {
+                Hit {
+                    instance: 0,
+                    prim: 0,
+                    ..*hit
+                }
+            } else {
+                *hit
+            };
+            out.write_all(&hit.t.to_le_bytes())?;
+            out.write_all(&hit.instance.to_le_bytes())?;
+            out.write_all(&hit.prim.to_le_bytes())
+        })
+    })
+}
+
+/// Writes the scene's triangle meshes and instances; the format has no spheres, so instances of those are left out and
+/// counted in the result.
+pub fn write_scene(
+    path: &Path,
+    scene: &Scene,
+    world_from_object: &[Affine3],
+) -> Result<usize, OutputError> {
+    let mut mesh_index = Vec::new();
+    let mut meshes = Vec::new();
+    for mesh in &scene.meshes {
+        match &mesh.shape {
+            Shape::Triangles(triangles) => {
+                mesh_index.push(Some(meshes.len() as u32));
+                meshes.push(triangles);
+            }
+            Shape::Sphere => mesh_index.push(None),
+        }
+    }
+    let placed: Vec<(u32, &Affine3)> = (scene.instances.iter().zip(world_from_object))
+        .filter_map(|(instance, transform)| Some((mesh_index[instance.mesh as usize]?, transform)))
+        .collect();
+    write_atomically(path, |out| {
+        out.write_all(SCENE_MAGIC)?;
+        out.write_all(&(meshes.len() as u32).to_le_bytes())?;
+        out.write_all(&(placed.len() as u32).to_le_bytes())?;
+        for mesh in &meshes {
+            out.write_all(&(mesh.positions.len() as u32).to_le_bytes())?;
+            out.write_all(&(mesh.triangles.len() as u32).to_le_bytes())?;
+            mesh.positions
+                .as_flattened()
+                .iter()
+                .try_for_each(|x| out.write_all(&x.to_le_bytes()))?;
+            mesh.triangles
+                .as_flattened()
+                .iter()
+                .try_for_each(|i| out.write_all(&i.to_le_bytes()))?;
+        }
+        placed
+            .iter()
+            .try_for_each(|(mesh, _)| out.write_all(&mesh.to_le_bytes()))?;
+        placed
+            .iter()
+            .flat_map(|(_, transform)| rows_from_affine(transform))
+            .try_for_each(|x| out.write_all(&x.to_le_bytes()))
+    })?;
+    Ok(scene.instances.len() - placed.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ray(direction: [f32; 3]) -> Ray {
+        Ray {
+            origin: [1.0, 2.0, 3.0],
+            t_min: 0.0,
+            direction,
+            t_max: f32::INFINITY,
+        }
+    }
+
+    #[test]
+    fn rays_survive_the_round_trip() {
+        let path = tempfile::tempdir().unwrap().keep().join("a.ray");
+        let rays = vec![ray([0.0, 1.0, 0.0]), ray([0.5, -1.0, 2.0])];
+        write_rays(&path, &rays).unwrap();
+        let read = read_rays(&path).unwrap();
+        assert_eq!(
+            bytemuck::cast_slice::<Ray, u8>(&read),
+            bytemuck::cast_slice::<Ray, u8>(&rays)
+        );
+    }
+
+    #[test]
+    fn bad_ray_files_are_errors_that_name_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let error_of = |bytes: &[u8]| {
+            let path = dir.path().join("bad.ray");
+            std::fs::write(&path, bytes).unwrap();
+            read_rays(&path).unwrap_err().to_string()
+        };
+        let mut promised = RAY_MAGIC.to_vec();
+        promised.extend(u64::MAX.to_le_bytes());
+        let mut still = RAY_MAGIC.to_vec();
+        still.extend(1u64.to_le_bytes());
+        still.extend([0u8; 32]);
+        for (bytes, part) in [
+            (&b"RAY"[..], "not a ray file"),
+            (&promised, "promises"),
+            (&still, "ray 0"),
+        ] {
+            let error = error_of(bytes);
+            assert!(error.contains("bad.ray") && error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What is in a scene, for `throng info`: counts, memory, trees, camera.
+
+use super::Poser;
+use crate::{
+    accel::{Blas, BlasShape},
+    device::{Device, DeviceError},
+    scene::{CameraPath, Environment, Integrator, MaterialKind, Mesh, Scene, Shape, Texels},
+};
+use std::{fmt, sync::Arc};
+
+/// The document of `throng info --json`.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct SceneInfo {
+    pub name: String,
+    pub device: String,
+    pub frames: u32,
+    pub fps: f32,
+    pub seconds: f32,
+    pub size: (u32, u32),
+    pub samples: u32,
+    pub integrator: Integrator,
+    pub camera: String,
+    pub environment: String,
+    pub lights: usize,
+    pub meshes: Vec<MeshInfo>,
+    pub instances: u64,
+    /// Group frames.
+    pub nodes: usize,
+    pub motions: usize,
+    /// As if every instance were a copy.
+    pub instanced_primitives: u64,
+    pub materials: MaterialCounts,
+    pub textures: usize,
+    pub texture_bytes: u64,
+    /// World-space box of the first frame.
+    pub bounds: Bounds,
+    pub tlas_bytes: u64,
+    pub tlas_depth: u32,
+    /// Meshes, instances and textures as loaded, without trees.
+    pub scene_bytes: u64,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct MeshInfo {
+    pub name: String,
+    pub shape: &'static str,
+    pub primitives: usize,
+    pub vertices: usize,
+    pub instances: u64,
+    pub tree_bytes: u64,
+    pub tree_depth: u32,
+    /// Expected node and leaf tests of a ray that meets the mesh's box.
+    pub sah_cost: f32,
+}
+
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+pub struct MaterialCounts {
+    pub diffuse: usize,
+    pub mirror: usize,
+    pub emissive: usize,
+}
+
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct Bounds {
+    pub min: [f32; 3],
+    pub max: [f32; 3],
+}
+
+/// Builds the trees of the scene's first frame in order to describe them.
+pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, DeviceError> {
+    let mut poser = Poser::new(scene.clone(), device.node_layout());
+    let tlas = poser.pose(1).frame.tlas;
+    let mut used = vec![0u64; scene.meshes.len()];
+    scene
+        .instances
+        .iter()
+        .for_each(|i| used[i.mesh as usize] += 1);
+    let meshes = scene
+        .meshes
+        .iter()
+        .zip(poser.blas())
+        .zip(used)
+        .map(|((mesh, blas), n)| mesh_info(mesh, blas, n));
+    let texture_bytes = scene.textures.iter().map(|t| texel_bytes(&t.texels)).sum();
+    let settings = &scene.settings;
+    Ok(SceneInfo {
+        name: scene.name.clone(),
+        device: device.describe(),
+        frames: settings.frames,
+        fps: settings.fps,
+        seconds: settings.frames as f32 / settings.fps,
+        size: (settings.width, settings.height),
+        samples: settings.samples,
+        integrator: settings.integrator,
+        camera: camera(&scene.camera.path),
+        environment: environment(&scene.environment),
+        lights: scene.lights.len(),
+        meshes: meshes.collect(),
+        instances: scene.instances.len() as u64,
+        nodes: scene.nodes.len(),
+        motions: scene.motions.len(),
+        instanced_primitives: scene.instanced_prim_count(),
+        materials: count_materials(scene),
+        textures: scene.textures.len(),
+        texture_bytes,
+        bounds: Bounds {
+            min: tlas.bounds().min.into(),
+            max: tlas.bounds().max.into(),
+        },
+        tlas_bytes: tlas.bytes() as u64,
+        tlas_depth: tlas.tree.depth,
+        scene_bytes: scene.meshes.iter().map(mesh_bytes).sum::<u64>()
+            + size_of_val(&scene.instances[..]) as u64
+            + texture_bytes,
+        warnings: scene.warnings.clone(),
+    })
+}
+
+fn mesh_info(mesh: &Mesh, blas: &Blas, instances: u64) -> MeshInfo {
+    MeshInfo {
+        name: mesh.name.clone(),
+        shape: match mesh.shape {
+            Shape::Triangles(_) => "triangles",
+            Shape::Sphere => "sphere",
+        },
+        primitives: mesh.prim_count(),
+        vertices: match &mesh.shape {
+            Shape::Triangles(m) => m.positions.len(),
+            Shape::Sphere => 0,
+        },
+        instances,
+        tree_bytes: blas.bytes() as u64,
+        tree_depth: match &blas.shape {
+            BlasShape::Triangles { tree, .. } => tree.depth,
+            BlasShape::Sphere => 0,
+        },
+        sah_cost: blas.sah_cost(),
+    }
+}
+
+fn texel_bytes(texels: &Texels) -> u64 {
+    match texels {
+        Texels::Srgb8(t) => size_of_val(&t[..]) as u64,
+        Texels::Linear(t) => size_of_val(&t[..]) as u64,
+    }
+}
+
+fn mesh_bytes(mesh: &Mesh) -> u64 {
+    match &mesh.shape {
+        Shape::Sphere => 0,
+        Shape::Triangles(m) => {
+            let vertices = size_of_val(&m.positions[..])
+                + size_of_val(&m.normals[..])
+                + size_of_val(&m.uvs[..]);
+            (vertices + size_of_val(&m.triangles[..]) + size_of_val(&m.slots[..])) as u64
+        }
+    }
+}
+
+fn count_materials(scene: &Scene) -> MaterialCounts {
+    let mut counts = MaterialCounts::default();
+    for material in &scene.materials {
+        match material.kind {
+            _ if material.emission.max_element() > 0.0 => counts.emissive += 1,
+            MaterialKind::Diffuse => counts.diffuse += 1,
+            MaterialKind::Mirror => counts.mirror += 1,
+        }
+    }
+    counts
+}
+
+fn camera(path: &CameraPath) -> String {
+    match path {
+        CameraPath::Still { .. } => "still".into(),
+        CameraPath::Orbit { turns, .. } => format!("orbit, {turns} turns"),
+        CameraPath::Spline { keys } => format!("spline, {} keys", keys.len()),
+    }
+}
+
+fn environment(environment: &Environment) -> String {
+    match environment {
+        Environment::Constant { .. } => "constant".into(),
+        Environment::Gradient { .. } => "gradient".into(),
+        Environment::Image { pixels, .. } => format!("image, {}x{}", pixels.width, pixels.height),
+    }
+}
+
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / 1048576.0
+}
+
+impl fmt::Display for SceneInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (width, height) = self.size;
+        writeln!(f, "{}", self.name)?;
+        writeln!(
+            f,
+            "  frames       {} at {} fps, {:.2} s",
+            self.frames, self.fps, self.seconds
+        )?;
+        writeln!(
+            f,
+            "  picture      {width}x{height}, {} samples, {:?}",
+            self.samples, self.integrator
+        )?;
+        writeln!(f, "  camera       {}", self.camera)?;
+        writeln!(
+            f,
+            "  environment  {}; {} lights",
+            self.environment, self.lights
+        )?;
+        writeln!(f, "  meshes       {}", self.meshes.len())?;
+        for mesh in &self.meshes {
+            write!(f, "    {:<12} {} × ", mesh.name, mesh.instances)?;
+            match mesh.shape {
+                "sphere" => writeln!(f, "analytic sphere")?,
+                _ => writeln!(
+                    f,
+                    "{} triangles, {} vertices; tree {:.2} MiB, {} levels, SAH cost {:.1}",
+                    mesh.primitives,
+                    mesh.vertices,
+                    mebibytes(mesh.tree_bytes),
+                    mesh.tree_depth,
+                    mesh.sah_cost
+                )?,
+            }
+        }
+        let m = self.materials;
+        writeln!(
+            f,
+            "  instances    {} ({} groups, {} motions)",
+            self.instances, self.nodes, self.motions
+        )?;
+        writeln!(
+            f,
+            "  primitives   {} with instancing",
+            self.instanced_primitives
+        )?;
+        writeln!(
+            f,
+            "  materials    {} diffuse, {} mirror, {} emissive",
+            m.diffuse, m.mirror, m.emissive
+        )?;
+        writeln!(
+            f,
+            "  textures     {}, {:.1} MiB",
+            self.textures,
+            mebibytes(self.texture_bytes)
+        )?;
+        writeln!(
+            f,
+            "  bounds       {:?} to {:?}",
+            self.bounds.min, self.bounds.max
+        )?;
+        writeln!(
+            f,
+            "  memory       scene {:.1} MiB, TLAS {:.1} MiB ({} levels)",
+            mebibytes(self.scene_bytes),
+            mebibytes(self.tlas_bytes),
+            self.tlas_depth
+        )?;
+        self.warnings
+            .iter()
+            .try_for_each(|w| writeln!(f, "  warning      {w}"))
+    }
+}

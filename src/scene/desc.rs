@@ -1,0 +1,398 @@
+//! The scene file (`.ron`) as it is written: the user's reference, one type per thing that can be typed.
+//!
+//! A file is one parenthesised struct; every section but `meshes` and `instances` may be left out:
+//!
+//! ```ron
+//! (
+//!     render: (size: (960, 540), samples: 8, frames: 96),
+//!     environment: SunSky(elevation: 35, azimuth: 120),
+//!     materials: { "stone": Diffuse(color: "#c8b090"), "chrome": Mirror() },
+//!     meshes: { "dragon": Obj(file: "dragon.obj"), "floor": Quad(tile: 20) },
+//!     motions: { "turn": (parts: [Spin(axis: (0, 1, 0), period: 4)], phase: random(seed: 1)) },
+//!     instances: [
+//!         Single(of: "floor", scale: 200, material: "stone"),
+//!         Grid(of: "dragon", count: (10, 1, 10), spacing: (3, 0, 3), motion: "turn"),
+//!     ],
+//!     camera: Orbit(target: (0, 1, 0), radius: 12, height: 5),
+//! )
+//! ```
+//!
+//! Lengths are in scene units, angles in degrees, times in seconds, Y is up. Numbers must be finite. Paths are
+//! relative to the scene file. Colours are linear Rec.709 triples or sRGB hex strings (`"#c8b090"`).
+//! Unknown fields, names and variants are errors. Nothing here is resolved or checked against anything else;
+//! that is `loader`'s work.
+
+mod motion;
+mod placement;
+mod values;
+
+pub use motion::{
+    Bob, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Spin, Sway, Wave,
+};
+pub use placement::{
+    Align, Choose, Common, Each, Grid, Group, Jitter, Placement, Random, Sample, Scatter, Single,
+    Surface, Turn,
+};
+pub use values::{Color, Finite, Named, Of, Point, Rotation, Scale, linear_from_srgb};
+
+use super::{Integrator, ToneMap, Wrap};
+use serde::Deserialize;
+
+/// The whole file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "the scene", deny_unknown_fields)]
+pub struct SceneFile {
+    #[serde(default)]
+    pub render: RenderDesc,
+    /// What lights the scene from all around; black when left out.
+    #[serde(default)]
+    pub environment: Option<EnvironmentDesc>,
+    #[serde(default)]
+    pub lights: Vec<LightDesc>,
+    #[serde(default)]
+    pub materials: Named<MaterialDesc>,
+    pub meshes: Named<MeshDesc>,
+    /// Lists of placements that any `of:` may name as if they were a mesh.
+    #[serde(default)]
+    pub groups: Named<Vec<Placement>>,
+    #[serde(default)]
+    pub motions: Named<MotionDesc>,
+    pub instances: Vec<Placement>,
+    /// An automatic turntable around everything when left out.
+    #[serde(default)]
+    pub camera: Option<CameraDesc>,
+}
+
+/// `render: (..)`: how pictures are made; the command line overrides each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "render", default, deny_unknown_fields)]
+pub struct RenderDesc {
+    /// Width and height in pixels, each 1 to 65535. Default (960, 540).
+    pub size: (u32, u32),
+    /// Samples per pixel, at least 1. Default 8.
+    pub samples: u32,
+    /// Greatest number of mirror bounces. Default 8.
+    pub bounces: u32,
+    /// Seed of all sampling noise. Default 0.
+    pub seed: u32,
+    /// Number of frames of the animation, at least 1. Default 1.
+    pub frames: u32,
+    /// Frames per second, above 0. Default 24.
+    pub fps: Finite,
+    /// `whitted` (default), `ao`, `normal`, `depth`, `albedo`, `instance` or `steps`.
+    pub integrator: Integrator,
+    /// In stops: +1 doubles the brightness. Default 0.
+    pub exposure: Finite,
+    /// `aces` (default) or `none`.
+    pub tone_map: ToneMap,
+}
+
+impl Default for RenderDesc {
+    fn default() -> Self {
+        let d = super::RenderDefaults::default();
+        Self {
+            size: (d.width, d.height),
+            samples: d.samples,
+            bounces: d.bounces,
+            seed: d.seed,
+            frames: d.frames,
+            fps: Finite(d.fps),
+            integrator: d.integrator,
+            exposure: Finite(d.exposure),
+            tone_map: d.tone_map,
+        }
+    }
+}
+
+/// `environment:`: radiance from where no geometry is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "environment")]
+pub enum EnvironmentDesc {
+    /// `Constant(radiance: (0.2, 0.2, 0.25))`
+    Constant(Constant),
+    /// `Gradient(zenith: .., horizon: .., nadir: ..)`, interpolated over the elevation.
+    Gradient(Gradient),
+    /// A clear sky with its sun.
+    SunSky(SunSky),
+    /// `Image(file: "studio.hdr", rotation: 90, intensity: 1)`: a latitude-longitude picture.
+    Image(EnvironmentImage),
+}
+
+/// The same radiance from everywhere.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constant {
+    pub radiance: Color,
+}
+
+/// Three radiances, from straight up to straight down.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gradient {
+    pub zenith: Color,
+    pub horizon: Color,
+    pub nadir: Color,
+}
+
+/// `SunSky(elevation: 35, azimuth: 120)`: daylight through the Earth's atmosphere.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SunSky {
+    /// Of the sun above the horizon, -18 to 90. Default 40.
+    pub elevation: Finite,
+    /// Of the sun: 0 is +X, 90 is +Z. Default 60.
+    pub azimuth: Finite,
+    /// Haze: 1 is the purest air, 2.5 a clear day (default), 10 hazy. At most 20.
+    pub turbidity: Finite,
+    /// Factor of both sun and sky. Default 1: daylight at exposure 0.
+    pub intensity: Finite,
+    /// Albedo of the ground below the horizon. Default (0.3, 0.28, 0.25).
+    pub ground: Color,
+    /// Whether the sun itself shines; `false` leaves the sky's light alone. Default true.
+    pub sun: bool,
+    /// The sun's angular diameter, 0 to 90; more gives softer shadows. Default 0.53.
+    pub sun_size: Finite,
+}
+
+impl Default for SunSky {
+    fn default() -> Self {
+        Self {
+            elevation: Finite(40.0),
+            azimuth: Finite(60.0),
+            turbidity: Finite(2.5),
+            intensity: Finite(1.0),
+            ground: Color::new(0.3, 0.28, 0.25),
+            sun: true,
+            sun_size: Finite(0.53),
+        }
+    }
+}
+
+/// A latitude-longitude image (HDR, or PNG and JPEG taken as sRGB).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnvironmentImage {
+    pub file: String,
+    /// Turns the picture about Y. Default 0.
+    #[serde(default)]
+    pub rotation: Finite,
+    /// Default 1.
+    #[serde(default = "values::one")]
+    pub intensity: Finite,
+}
+
+/// An entry of `lights: [..]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "lights")]
+pub enum LightDesc {
+    Point(PointLight),
+    Sun(SunLight),
+}
+
+/// `Point(position: (0, 5, 0), intensity: (40, 40, 40))`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PointLight {
+    pub position: Point,
+    /// Radiant intensity; an irradiance of intensity / distance² arrives.
+    pub intensity: Color,
+}
+
+/// `Sun(direction: (1, 2, 1), irradiance: (5, 5, 4.5))`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SunLight {
+    /// Towards the light, of any length but 0.
+    pub direction: Point,
+    /// On a surface that faces the light.
+    pub irradiance: Color,
+    /// Angular diameter, 0 (hard shadows, the default) to 90.
+    #[serde(default)]
+    pub size: Finite,
+}
+
+/// An entry of `materials: { "name": .. }`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "materials")]
+pub enum MaterialDesc {
+    Diffuse(Diffuse),
+    Mirror(Mirror),
+    Emissive(Emissive),
+}
+
+/// `Diffuse(color: "#c8b090", texture: "bricks.png", wrap: repeat)`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Diffuse {
+    /// Albedo. Default 0.8 grey, or white under a texture.
+    pub color: Option<Color>,
+    /// Multiplies the colour.
+    pub texture: Option<String>,
+    /// Outside UV 0..1: `repeat` (default), `clamp` or `mirror`.
+    pub wrap: Wrap,
+}
+
+impl Default for Diffuse {
+    fn default() -> Self {
+        Self {
+            color: None,
+            texture: None,
+            wrap: Wrap::Repeat,
+        }
+    }
+}
+
+/// `Mirror(tint: (0.95, 0.95, 0.95))`: a perfect mirror.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mirror {
+    pub tint: Color,
+    pub texture: Option<String>,
+    pub wrap: Wrap,
+}
+
+impl Default for Mirror {
+    fn default() -> Self {
+        Self {
+            tint: Color::new(0.95, 0.95, 0.95),
+            texture: None,
+            wrap: Wrap::Repeat,
+        }
+    }
+}
+
+/// `Emissive(radiance: (4, 3, 2))`: glows and reflects nothing.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Emissive {
+    pub radiance: Color,
+    /// Multiplies the radiance.
+    #[serde(default)]
+    pub texture: Option<String>,
+    #[serde(default)]
+    pub wrap: Wrap,
+}
+
+/// An entry of `meshes: { "name": .. }`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "meshes")]
+pub enum MeshDesc {
+    Obj(ObjFile),
+    /// Radius 1 about the origin.
+    Sphere,
+    Quad(Quad),
+    Box(Cuboid),
+}
+
+/// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ObjFile {
+    pub file: String,
+    /// Replaces all materials of the file.
+    #[serde(default)]
+    pub material: Option<String>,
+    /// Faces without normals are smoothed where they meet at less than this, 0 (flat) to 180. Default 60.
+    #[serde(default = "values::sixty")]
+    pub smooth_angle: Finite,
+    /// For the file's textures: `repeat` (default), `clamp` or `mirror`.
+    #[serde(default)]
+    pub wrap: Wrap,
+}
+
+/// `Quad(tile: 4)`: side 1 in the XZ plane about the origin, facing +Y; UV 0 to `tile`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quad {
+    pub tile: Finite,
+}
+
+impl Default for Quad {
+    fn default() -> Self {
+        Self { tile: Finite(1.0) }
+    }
+}
+
+/// `Box()`: the unit cube about the origin; UV 0 to `tile` on each face.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Box", default, deny_unknown_fields)]
+pub struct Cuboid {
+    pub tile: Finite,
+}
+
+impl Default for Cuboid {
+    fn default() -> Self {
+        Self { tile: Finite(1.0) }
+    }
+}
+
+/// `camera:`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "camera")]
+pub enum CameraDesc {
+    LookAt(LookAt),
+    Orbit(Orbit),
+    Spline(Spline),
+}
+
+/// `LookAt(eye: (0, 2, 8), target: (0, 1, 0), fov: 40)`: stands still.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LookAt {
+    pub eye: Point,
+    pub target: Point,
+    /// Vertical, above 0 and below 180. Default 40.
+    #[serde(default = "values::forty")]
+    pub fov: Finite,
+    /// Default (0, 1, 0).
+    #[serde(default = "values::up")]
+    pub up: Point,
+}
+
+/// `Orbit(target: (0, 1, 0), radius: 8, height: 3)`: a turntable, seamless when the frames are looped.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Orbit {
+    pub target: Point,
+    /// Above 0.
+    pub radius: Finite,
+    /// Of the eye above the target. Default 0.
+    #[serde(default)]
+    pub height: Finite,
+    /// Where it begins: 0 (default) looks from +Z, 90 from +X.
+    #[serde(default)]
+    pub start: Finite,
+    /// Over the whole animation; negative turns the other way. Default 1.
+    #[serde(default = "values::one")]
+    pub turns: Finite,
+    /// Vertical, above 0 and below 180. Default 40.
+    #[serde(default = "values::forty")]
+    pub fov: Finite,
+    /// The axis. Default (0, 1, 0).
+    #[serde(default = "values::up")]
+    pub up: Point,
+}
+
+/// `Spline(keys: [(eye: .., target: ..), ..])`: a Catmull-Rom flight through at least 2 keys.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spline {
+    pub keys: Vec<SplineKey>,
+    /// Vertical, above 0 and below 180. Default 40.
+    #[serde(default = "values::forty")]
+    pub fov: Finite,
+    /// Default (0, 1, 0).
+    #[serde(default = "values::up")]
+    pub up: Point,
+}
+
+/// `(eye: (0, 2, 8), target: (0, 1, 0), time: 1.5)`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "key", deny_unknown_fields)]
+pub struct SplineKey {
+    pub eye: Point,
+    pub target: Point,
+    /// All keys have a time, increasing, or none: then they are spread evenly over the animation.
+    #[serde(default)]
+    pub time: Option<Finite>,
+}

@@ -1,0 +1,110 @@
+//! `motions: { "name": (parts: [..], phase: ..) }`: movements that instances and groups share.
+
+use super::{Finite, Point, Rotation, Scale, values};
+use serde::Deserialize;
+
+/// `(parts: [Spin(axis: (0, 1, 0), period: 4)], phase: wave(direction: (1, 0, 0), length: 10))`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "motions", deny_unknown_fields)]
+pub struct MotionDesc {
+    /// Applied from left to right: the last one is nearest to the object.
+    pub parts: Vec<PartDesc>,
+    #[serde(default)]
+    pub phase: PhaseDesc,
+}
+
+/// One movement.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "parts")]
+pub enum PartDesc {
+    Spin(Spin),
+    Sway(Sway),
+    Bob(Bob),
+    Keyframes(Keyframes),
+}
+
+/// `Spin(axis: (0, 1, 0), period: 4)`: one turn per `period` seconds (negative: the other way).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spin {
+    #[serde(default = "values::up")]
+    pub axis: Point,
+    pub period: Finite,
+}
+
+/// `Sway(axis: (0, 0, 1), degrees: 10, period: 3)`: to `degrees` and to -`degrees` once per `period`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sway {
+    pub axis: Point,
+    pub degrees: Finite,
+    pub period: Finite,
+}
+
+/// `Bob(offset: (0, 0.5, 0), period: 2)`: to `offset` and to -`offset` once per `period`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bob {
+    pub offset: Point,
+    pub period: Finite,
+}
+
+/// `Keyframes(keys: [(time: 0), (time: 2, translate: (0, 1, 0))], repeat: true)`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Keyframes {
+    /// At least one, at increasing times.
+    pub keys: Vec<KeyframeDesc>,
+    /// Starts over after the last key. Default false: holds it.
+    #[serde(default)]
+    pub repeat: bool,
+}
+
+/// A pose at a time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "key", deny_unknown_fields)]
+pub struct KeyframeDesc {
+    pub time: Finite,
+    #[serde(default)]
+    pub translate: Point,
+    #[serde(default)]
+    pub rotate: Rotation,
+    #[serde(default)]
+    pub scale: Scale,
+}
+
+/// How far each instance is ahead, in periods (in seconds for keyframes).
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "phase", rename_all = "snake_case")]
+pub enum PhaseDesc {
+    /// All move alike.
+    #[default]
+    Same,
+    Random(RandomPhase),
+    Wave(Wave),
+}
+
+/// `random(seed: 1, spread: 1)`: uniform in 0 to `spread`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RandomPhase {
+    pub seed: u32,
+    pub spread: Finite,
+}
+
+impl Default for RandomPhase {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            spread: Finite(1.0),
+        }
+    }
+}
+
+/// `wave(direction: (1, 0, 0), length: 10)`: a plane wave, one period per `length` along `direction`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wave {
+    pub direction: Point,
+    pub length: Finite,
+}

@@ -1,0 +1,293 @@
+//! The small values of the scene file, each refusing what can never be meant (NaN, infinity, negative light).
+
+use super::Placement;
+use glam::{EulerRot, Quat, Vec3};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, SeqAccess, Visitor, value},
+};
+use std::{fmt, marker::PhantomData};
+
+/// A finite number.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Finite(pub f32);
+
+impl<'de> Deserialize<'de> for Finite {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        finite(f32::deserialize(d)?).map(Self)
+    }
+}
+
+fn finite<E: Error>(x: f32) -> Result<f32, E> {
+    if x.is_finite() {
+        Ok(x)
+    } else {
+        Err(E::custom("the number must be finite"))
+    }
+}
+
+pub(super) fn one() -> Finite {
+    Finite(1.0)
+}
+
+pub(super) fn forty() -> Finite {
+    Finite(40.0)
+}
+
+pub(super) fn sixty() -> Finite {
+    Finite(60.0)
+}
+
+pub(super) fn up() -> Point {
+    Point(Vec3::Y)
+}
+
+/// `(x, y, z)`, all finite: a position, direction or offset.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point(pub Vec3);
+
+impl<'de> Deserialize<'de> for Point {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let [x, y, z] = <[Finite; 3]>::deserialize(d)?;
+        Ok(Self(Vec3::new(x.0, y.0, z.0)))
+    }
+}
+
+fn triple<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec3, A::Error> {
+    let mut v = [0.0; 3];
+    for (i, x) in v.iter_mut().enumerate() {
+        *x = seq
+            .next_element::<Finite>()?
+            .ok_or_else(|| A::Error::invalid_length(i, &"three numbers"))?
+            .0;
+    }
+    match seq.next_element::<Finite>()? {
+        None => Ok(v.into()),
+        Some(_) => Err(A::Error::custom("expected three numbers but found more")),
+    }
+}
+
+/// `(r, g, b)` in linear Rec.709, or `"#rrggbb"` in sRGB. Never negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Color(pub Vec3);
+
+impl Color {
+    pub const fn new(r: f32, g: f32, b: f32) -> Self {
+        Self(Vec3::new(r, g, b))
+    }
+}
+
+impl<'de> Deserialize<'de> for Color {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(ColorVisitor)
+    }
+}
+
+/// Decodes one sRGB channel (IEC 61966-2-1), both sides in [0, 1].
+pub fn linear_from_srgb(x: f32) -> f32 {
+    if x <= 0.04045 {
+        x / 12.92
+    } else {
+        ((x + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+struct ColorVisitor;
+
+impl<'de> Visitor<'de> for ColorVisitor {
+    type Value = Color;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a colour: (r, g, b) or \"#rrggbb\"")
+    }
+
+    fn visit_str<E: Error>(self, s: &str) -> Result<Color, E> {
+        let bad = || E::custom(format!("bad colour \"{s}\": write \"#rrggbb\""));
+        let digits = s
+            .strip_prefix('#')
+            .filter(|h| h.len() == 6 && h.is_ascii())
+            .ok_or_else(bad)?;
+        let n = u32::from_str_radix(digits, 16).map_err(|_| bad())?;
+        let channel = |shift: u32| linear_from_srgb((n >> shift & 255) as f32 / 255.0);
+        Ok(Color::new(channel(16), channel(8), channel(0)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Color, A::Error> {
+        let c = triple(seq)?;
+        if c.min_element() < 0.0 {
+            return Err(A::Error::custom("a colour must not be negative"));
+        }
+        Ok(Color(c))
+    }
+}
+
+/// A size: one number or `(x, y, z)`. Negative mirrors; 0 is refused.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale(pub Vec3);
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self(Vec3::ONE)
+    }
+}
+
+impl<'de> Deserialize<'de> for Scale {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let v = d.deserialize_any(ScaleVisitor)?;
+        if v.cmpeq(Vec3::ZERO).any() {
+            return Err(D::Error::custom("a scale must not be 0"));
+        }
+        Ok(Self(v))
+    }
+}
+
+struct ScaleVisitor;
+
+impl<'de> Visitor<'de> for ScaleVisitor {
+    type Value = Vec3;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a number or (x, y, z)")
+    }
+
+    fn visit_f64<E: Error>(self, x: f64) -> Result<Vec3, E> {
+        finite(x as f32).map(Vec3::splat)
+    }
+
+    fn visit_i64<E: Error>(self, x: i64) -> Result<Vec3, E> {
+        Ok(Vec3::splat(x as f32))
+    }
+
+    fn visit_u64<E: Error>(self, x: u64) -> Result<Vec3, E> {
+        Ok(Vec3::splat(x as f32))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Vec3, A::Error> {
+        triple(seq)
+    }
+}
+
+/// A rotation: `(x, y, z)` in degrees about the fixed axes, x first, then y, then z; or `(axis: .., degrees: ..)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rotation(pub Quat);
+
+impl<'de> Deserialize<'de> for Rotation {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(RotationVisitor)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AxisAngle {
+    axis: Point,
+    degrees: Finite,
+}
+
+struct RotationVisitor;
+
+impl<'de> Visitor<'de> for RotationVisitor {
+    type Value = Rotation;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("(x, y, z) in degrees or (axis: (x, y, z), degrees: a)")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Rotation, A::Error> {
+        let [x, y, z] = triple(seq)?.to_array().map(f32::to_radians);
+        Ok(Rotation(Quat::from_euler(EulerRot::ZYX, z, y, x)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Rotation, A::Error> {
+        let r = AxisAngle::deserialize(value::MapAccessDeserializer::new(map))?;
+        let axis = r
+            .axis
+            .0
+            .try_normalize()
+            .ok_or_else(|| A::Error::custom("a rotation axis must not be zero"))?;
+        Ok(Rotation(Quat::from_axis_angle(
+            axis,
+            r.degrees.0.to_radians(),
+        )))
+    }
+}
+
+/// What is placed: the name of a mesh or group, or a list of placements written in place.
+#[derive(Clone, Debug)]
+pub enum Of {
+    Name(String),
+    List(Vec<Placement>),
+}
+
+impl<'de> Deserialize<'de> for Of {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(OfVisitor)
+    }
+}
+
+struct OfVisitor;
+
+impl<'de> Visitor<'de> for OfVisitor {
+    type Value = Of;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("the name of a mesh or group, or a [list] of placements")
+    }
+
+    fn visit_str<E: Error>(self, s: &str) -> Result<Of, E> {
+        Ok(Of::Name(s.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Of, A::Error> {
+        Vec::deserialize(value::SeqAccessDeserializer::new(seq)).map(Of::List)
+    }
+}
+
+/// `{ "name": .., }` in the file's order; a name that comes twice is refused.
+#[derive(Clone, Debug)]
+pub struct Named<T>(pub Vec<(String, T)>);
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Named<T> {
+    /// Position of the entry `name` in the file's order.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|(n, _)| n == name)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.0.iter().map(|(n, _)| n.as_str())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_map(NamedVisitor(PhantomData))
+    }
+}
+
+struct NamedVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for NamedVisitor<T> {
+    type Value = Named<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("{ \"name\": value, .. }")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<T>, A::Error> {
+        let mut entries = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if !seen.insert(name.clone()) {
+                return Err(A::Error::custom(format!("the name `{name}` comes twice")));
+            }
+            entries.push((name, map.next_value()?));
+        }
+        Ok(Named(entries))
+    }
+}

@@ -1,0 +1,397 @@
+//! A scene as the renderer sees it: validated, names resolved to indices, groups unrolled.
+//!
+//! Loaders make it, `anim` evaluates it at a time, `accel` and `device` consume it. Nothing here reads files.
+//! World space is right-handed with Y up; lengths are in scene units, times in seconds, angles in radians,
+//! colours in linear Rec.709.
+
+pub mod desc;
+
+use crate::math::Aabb;
+use glam::{Affine3, Quat, Vec3};
+
+/// "No such index" wherever an index is optional.
+pub const NONE: u32 = u32::MAX;
+
+/// A whole scene. All indices are valid and all numbers finite once a loader has returned it.
+#[derive(Clone, Debug, Default)]
+pub struct Scene {
+    /// The file's stem, for `{scene}` in output patterns and for reports.
+    pub name: String,
+    pub settings: RenderDefaults,
+    pub environment: Environment,
+    pub lights: Vec<Light>,
+    pub materials: Vec<Material>,
+    pub textures: Vec<Texture>,
+    pub meshes: Vec<Mesh>,
+    /// Material of each (instance, slot): `material_slots[instance.slot_base + triangle's slot]`.
+    /// Instances that look alike share a run of slots.
+    pub material_slots: Vec<u32>,
+    /// Group frames, parents before children.
+    pub nodes: Vec<Node>,
+    pub instances: Vec<Instance>,
+    pub motions: Vec<Motion>,
+    pub camera: Camera,
+    /// What the loader repaired or ignored, one line each.
+    pub warnings: Vec<String>,
+}
+
+/// What the scene file asks of the renderer; the command line may override each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RenderDefaults {
+    pub width: u32,
+    pub height: u32,
+    /// Samples per pixel.
+    pub samples: u32,
+    /// Greatest number of mirror bounces after the first hit.
+    pub bounces: u32,
+    pub seed: u32,
+    /// Number of frames of the whole animation; frame numbers run from 1 to this.
+    pub frames: u32,
+    /// Frames per second: frame `n` shows time `(n - 1) / fps`.
+    pub fps: f32,
+    pub integrator: Integrator,
+    /// Exposure in stops: radiance is multiplied by 2^exposure.
+    pub exposure: f32,
+    pub tone_map: ToneMap,
+}
+
+impl Default for RenderDefaults {
+    fn default() -> Self {
+        Self {
+            width: 960,
+            height: 540,
+            samples: 8,
+            bounces: 8,
+            seed: 0,
+            frames: 1,
+            fps: 24.0,
+            integrator: Integrator::Whitted,
+            exposure: 0.0,
+            tone_map: ToneMap::Aces,
+        }
+    }
+}
+
+/// How a path turns hits into radiance.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Integrator {
+    /// Mirrors, sun, point lights and one sky ray per hit.
+    Whitted,
+    /// Ambient occlusion: the share of the hemisphere that is open.
+    Ao,
+    /// Shading normal, mapped from [-1, 1] to [0, 1].
+    Normal,
+    /// Distance to the first hit, near white and far dark.
+    Depth,
+    /// Base colour without light.
+    Albedo,
+    /// A colour per instance.
+    Instance,
+    /// Nodes and primitives visited by the camera ray, as a heat map.
+    Steps,
+}
+
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ToneMap {
+    /// Clip at 1.
+    None,
+    /// ACES filmic (Stephen Hill's fit of RRT and ODT).
+    Aces,
+}
+
+/// Radiance from where no geometry is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Environment {
+    Constant {
+        radiance: Vec3,
+    },
+    /// Interpolated over the elevation: nadir at -Y, horizon at y = 0, zenith at +Y.
+    Gradient {
+        zenith: Vec3,
+        horizon: Vec3,
+        nadir: Vec3,
+    },
+    /// Latitude-longitude image of linear radiance. A unit direction d reads
+    /// u = 0.5 + atan2(d.z, d.x) / 2π (+ rotation / 2π), v = acos(d.y) / π from the top.
+    Image {
+        pixels: FloatImage,
+        rotation: f32,
+    },
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Self::Constant {
+            radiance: Vec3::ZERO,
+        }
+    }
+}
+
+/// Linear RGB, row-major, first row at the top; `data.len() == width * height`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FloatImage {
+    pub width: u32,
+    pub height: u32,
+    pub data: Vec<[f32; 3]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Light {
+    /// Radiant intensity per colour; falls off with the square of the distance.
+    Point { position: Vec3, intensity: Vec3 },
+    /// A distant disc: unit direction towards it, its irradiance on a surface that faces it, and the disc's
+    /// angular radius (0 gives hard shadows and no visible disc). Camera and mirror rays see the disc.
+    Sun {
+        direction: Vec3,
+        irradiance: Vec3,
+        angular_radius: f32,
+    },
+}
+
+/// One row of the flat material table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Material {
+    pub kind: MaterialKind,
+    /// Diffuse albedo or mirror tint, multiplied by `color_texture`.
+    pub color: Vec3,
+    /// Index into `textures` or [`NONE`].
+    pub color_texture: u32,
+    /// Emitted radiance, multiplied by `emission_texture`.
+    pub emission: Vec3,
+    /// Index into `textures` or [`NONE`].
+    pub emission_texture: u32,
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self {
+            kind: MaterialKind::Diffuse,
+            color: Vec3::splat(0.8),
+            color_texture: NONE,
+            emission: Vec3::ZERO,
+            emission_texture: NONE,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaterialKind {
+    Diffuse,
+    Mirror,
+}
+
+/// An image for materials. v = 0 is the bottom row of the picture, as in OBJ files; `data` starts at the top.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Texture {
+    pub name: String,
+    pub width: u32,
+    pub height: u32,
+    pub texels: Texels,
+    pub wrap: Wrap,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Texels {
+    /// sRGB-encoded 8-bit RGB with linear alpha.
+    Srgb8(Vec<[u8; 4]>),
+    /// Linear radiance or reflectance.
+    Linear(Vec<[f32; 4]>),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wrap {
+    #[default]
+    Repeat,
+    Clamp,
+    Mirror,
+}
+
+/// Something that gets one BLAS.
+#[derive(Clone, Debug)]
+pub struct Mesh {
+    pub name: String,
+    pub shape: Shape,
+    /// Number of material slots its triangles use (at least 1).
+    pub slot_count: u32,
+}
+
+#[derive(Clone, Debug)]
+pub enum Shape {
+    Triangles(TriangleMesh),
+    /// The analytic sphere of radius 1 about the origin of object space.
+    Sphere,
+}
+
+/// Indexed triangles in object space, counter-clockwise seen from outside.
+#[derive(Clone, Debug, Default)]
+pub struct TriangleMesh {
+    pub positions: Vec<[f32; 3]>,
+    /// Indices into `positions` (and into `normals` and `uvs` where present); never empty.
+    pub triangles: Vec<[u32; 3]>,
+    /// Unit shading normals, one per position, or empty: flat shading.
+    pub normals: Vec<[f32; 3]>,
+    /// One per position, or empty.
+    pub uvs: Vec<[f32; 2]>,
+    /// Material slot of each triangle, or empty: all 0.
+    pub slots: Vec<u32>,
+}
+
+impl Mesh {
+    /// Bounds in object space.
+    pub fn bounds(&self) -> Aabb {
+        match &self.shape {
+            Shape::Triangles(m) => Aabb::of_points(m.positions.iter().copied().map(Vec3::from)),
+            Shape::Sphere => Aabb {
+                min: Vec3::NEG_ONE,
+                max: Vec3::ONE,
+            },
+        }
+    }
+
+    /// Number of primitives: triangles, or 1 for a sphere.
+    pub fn prim_count(&self) -> usize {
+        match &self.shape {
+            Shape::Triangles(m) => m.triangles.len(),
+            Shape::Sphere => 1,
+        }
+    }
+}
+
+/// A frame that instances hang from: `world_from_node = world_from_parent · local · motion(t)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Node {
+    pub local: Affine3,
+    /// Index of an earlier node or [`NONE`] for the world.
+    pub parent: u32,
+    /// Index into `motions` or [`NONE`].
+    pub motion: u32,
+}
+
+/// One placement of a mesh: `world_from_object = world_from_node · local · motion(t)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Instance {
+    pub local: Affine3,
+    /// Index into `nodes` or [`NONE`] for the world.
+    pub node: u32,
+    pub mesh: u32,
+    /// First of the mesh's `slot_count` entries in [`Scene::material_slots`].
+    pub slot_base: u32,
+    /// Index into `motions` or [`NONE`].
+    pub motion: u32,
+}
+
+/// A movement in the instance's own space, shared by many instances that differ in phase.
+#[derive(Clone, Debug)]
+pub struct Motion {
+    /// Applied from left to right: the last one is nearest to the object.
+    pub parts: Vec<MotionPart>,
+    pub phase: Phase,
+}
+
+#[derive(Clone, Debug)]
+pub enum MotionPart {
+    /// Steady rotation about a unit axis, one turn per `period` seconds.
+    Spin { axis: Vec3, period: f32 },
+    /// Rotation back and forth by up to `angle` radians, one swing per `period` seconds.
+    Sway { axis: Vec3, angle: f32, period: f32 },
+    /// Translation along ± `offset`, one swing per `period` seconds.
+    Bob { offset: Vec3, period: f32 },
+    /// Interpolated poses, at increasing times; `repeat` starts over after the last.
+    Keyframes { keys: Vec<Keyframe>, repeat: bool },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Keyframe {
+    pub time: f32,
+    pub translation: Vec3,
+    pub rotation: Quat,
+    pub scale: Vec3,
+}
+
+/// How far into its movement an instance is at time 0, in periods (in seconds for keyframes).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Phase {
+    /// All alike.
+    Same,
+    /// Uniform in [0, spread), a pure function of the seed and the instance's index.
+    Random { seed: u32, spread: f32 },
+    /// A plane wave: `dot(local translation, direction) / length`, with a unit direction.
+    Wave { direction: Vec3, length: f32 },
+}
+
+#[derive(Clone, Debug)]
+pub struct Camera {
+    pub path: CameraPath,
+    pub up: Vec3,
+    /// Vertical field of view in radians.
+    pub fov_y: f32,
+}
+
+impl Default for Camera {
+    fn default() -> Self {
+        Self {
+            path: CameraPath::Still {
+                eye: Vec3::new(0.0, 0.0, 5.0),
+                target: Vec3::ZERO,
+            },
+            up: Vec3::Y,
+            fov_y: 40f32.to_radians(),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum CameraPath {
+    Still {
+        eye: Vec3,
+        target: Vec3,
+    },
+    /// A circle about the axis `up` through `target`: `turns` turns over the whole animation, from `start` radians
+    /// (0 looks from +Z of the target, growing towards +X), `height` above the target.
+    Orbit {
+        target: Vec3,
+        radius: f32,
+        height: f32,
+        start: f32,
+        turns: f32,
+    },
+    /// Catmull-Rom through keys of increasing time (at least 2).
+    Spline {
+        keys: Vec<CameraKey>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CameraKey {
+    pub time: f32,
+    pub eye: Vec3,
+    pub target: Vec3,
+}
+
+impl Scene {
+    /// Length of the animation in seconds: the time of the last frame, at least one frame long.
+    pub fn duration(&self) -> f32 {
+        self.settings.frames.saturating_sub(1).max(1) as f32 / self.settings.fps
+    }
+
+    /// Whether any instance or group moves.
+    pub fn is_animated(&self) -> bool {
+        !self.motions.is_empty()
+    }
+
+    /// Number of primitives after instancing, as if every instance were a copy.
+    pub fn instanced_prim_count(&self) -> u64 {
+        let per_mesh: Vec<u64> = self.meshes.iter().map(|m| m.prim_count() as u64).collect();
+        self.instances
+            .iter()
+            .map(|i| per_mesh[i.mesh as usize])
+            .sum()
+    }
+}

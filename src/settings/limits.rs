@@ -1,0 +1,160 @@
+//! The range of every setting, for what was typed and for what a scene asks.
+
+use super::SettingsError;
+use crate::device::FrameSettings;
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
+
+const SIDE: RangeInclusive<u32> = 1..=65_535;
+const SAMPLES: RangeInclusive<u32> = 1..=1 << 20;
+const BOUNCES: RangeInclusive<u32> = 0..=1000;
+const FRAMES: RangeInclusive<u32> = 1..=1_000_000;
+/// In stops; far beyond, every picture is black or white.
+const EXPOSURE: RangeInclusive<f32> = -64.0..=64.0;
+
+/// `--size 1920x1080`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    pub width: u32,
+    pub height: u32,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LimitError {
+    #[error("write width and height like 1920x1080")]
+    Size,
+    #[error("must be {0}")]
+    Outside(String),
+}
+
+impl FromStr for Size {
+    type Err = LimitError;
+
+    fn from_str(text: &str) -> Result<Self, LimitError> {
+        let (width, height) = text.split_once(['x', 'X']).ok_or(LimitError::Size)?;
+        let side = |text: &str| match text.parse() {
+            Ok(side) => in_range(side, &SIDE).map_err(|_| LimitError::Outside(sides())),
+            Err(_) => Err(LimitError::Size),
+        };
+        Ok(Self {
+            width: side(width)?,
+            height: side(height)?,
+        })
+    }
+}
+
+fn sides() -> String {
+    format!("{} pixels on each side", describe(&SIDE))
+}
+
+pub fn parse_samples(text: &str) -> Result<u32, LimitError> {
+    parse(text, &SAMPLES)
+}
+
+pub fn parse_bounces(text: &str) -> Result<u32, LimitError> {
+    parse(text, &BOUNCES)
+}
+
+pub fn parse_exposure(text: &str) -> Result<f32, LimitError> {
+    parse(text, &EXPOSURE)
+}
+
+fn parse<T: FromStr + PartialOrd + Display>(
+    text: &str,
+    range: &RangeInclusive<T>,
+) -> Result<T, LimitError> {
+    let outside = || LimitError::Outside(describe(range));
+    in_range(text.parse().map_err(|_| outside())?, range)
+}
+
+fn in_range<T: PartialOrd + Display>(value: T, range: &RangeInclusive<T>) -> Result<T, LimitError> {
+    if range.contains(&value) {
+        Ok(value)
+    } else {
+        Err(LimitError::Outside(describe(range)))
+    }
+}
+
+fn describe<T: Display>(range: &RangeInclusive<T>) -> String {
+    format!("{} to {}", range.start(), range.end())
+}
+
+/// Checks what a scene may have got wrong.
+pub fn check(settings: &FrameSettings) -> Result<(), SettingsError> {
+    check_one("width", settings.width, &SIDE)?;
+    check_one("height", settings.height, &SIDE)?;
+    check_one("samples", settings.samples, &SAMPLES)?;
+    check_one("bounces", settings.bounces, &BOUNCES)?;
+    check_one("exposure", settings.exposure, &EXPOSURE)
+}
+
+pub fn check_frames(frames: u32) -> Result<(), SettingsError> {
+    check_one("frames", frames, &FRAMES)
+}
+
+fn check_one<T: PartialOrd + Display>(
+    name: &'static str,
+    value: T,
+    range: &RangeInclusive<T>,
+) -> Result<(), SettingsError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(SettingsError::Scene {
+        name,
+        value: value.to_string(),
+        allowed: describe(range),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_parse() {
+        let size = |width, height| Size { width, height };
+        assert_eq!("1920x1080".parse::<Size>().unwrap(), size(1920, 1080));
+        assert_eq!("1X65535".parse::<Size>().unwrap(), size(1, 65_535));
+    }
+
+    #[test]
+    fn bad_sizes_say_what_is_right() {
+        for text in [
+            "",
+            "x",
+            "10",
+            "10x",
+            "x10",
+            "10x10x10",
+            "-1x5",
+            "1.5x2",
+            "99999999999x1",
+        ] {
+            let error = text.parse::<Size>().unwrap_err().to_string();
+            assert!(error.contains("like 1920x1080"), "{text}: {error}");
+        }
+        for text in ["0x10", "10x0", "65536x1"] {
+            let error = text.parse::<Size>().unwrap_err().to_string();
+            assert_eq!(error, "must be 1 to 65535 pixels on each side");
+        }
+    }
+
+    #[test]
+    fn numbers_outside_their_range_name_it() {
+        assert_eq!(parse_samples("16").unwrap(), 16);
+        assert_eq!(parse_exposure("-1.5").unwrap(), -1.5);
+        for bad in ["0", "-1", "1048577", "x", ""] {
+            assert_eq!(
+                parse_samples(bad).unwrap_err().to_string(),
+                "must be 1 to 1048576"
+            );
+        }
+        for bad in ["nan", "inf", "65", "-1e9"] {
+            assert_eq!(
+                parse_exposure(bad).unwrap_err().to_string(),
+                "must be -64 to 64"
+            );
+        }
+        assert!(parse_bounces("1001").is_err());
+    }
+}

@@ -1,0 +1,184 @@
+//! A folder with a scene in it, and ways to run `throng` there.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+/// Long enough for the slowest machine; reached only by a test that fails.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// More frames than any machine renders while a test watches.
+pub const ENDLESS: u32 = 100_000;
+
+/// A temporary folder that holds `scene.ron`.
+pub struct Place {
+    dir: TempDir,
+}
+
+/// What a finished run printed.
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Place {
+    /// With a small scene of `frames` frames in which spheres spin.
+    pub fn new(frames: u32) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("scene.ron"), scene(frames)).unwrap();
+        Self { dir }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// `throng` with `args`, to be run in this folder.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null());
+        command.env_remove("RUST_BACKTRACE");
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Run {
+        Run::from(self.command(args).output().unwrap())
+    }
+
+    /// Runs and expects success.
+    pub fn ok(&self, args: &[&str]) -> Run {
+        let run = self.run(args);
+        assert_eq!(run.code, 0, "{args:?}: {}", run.stderr);
+        run
+    }
+
+    /// Runs, expects the exit code and one error message with `text` in it.
+    #[track_caller]
+    pub fn fails(&self, args: &[&str], code: i32, text: &str) -> Run {
+        let run = self.run(args);
+        assert_eq!(run.code, code, "{args:?}: {}", run.stderr);
+        run.assert_one_error(text);
+        run
+    }
+
+    /// Starts an endless rendering and waits for its first frame.
+    pub fn start_endless(&self, more: &[&str]) -> Child {
+        let mut args = vec!["render", "scene.ron", "-o", "out/"];
+        args.extend(more);
+        let mut command = self.command(&args);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_until("the first frame", || {
+            let ended = child.try_wait().unwrap();
+            assert!(ended.is_none(), "ended early: {ended:?}");
+            !self.frames("out").is_empty()
+        });
+        child
+    }
+
+    /// The PNG files of a folder by name. All of them must decode to their end.
+    pub fn frames(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
+        let mut frames = BTreeMap::new();
+        for name in self.names(folder) {
+            if name.ends_with(".png") {
+                let path = self.path(folder).join(&name);
+                frames.insert(name, decode(&path));
+            }
+        }
+        frames
+    }
+
+    /// All names in a folder, sorted; nothing if there is no such folder.
+    pub fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).into_iter().flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    pub fn assert_no_parts(&self, folder: &str) {
+        let parts: Vec<String> = self
+            .names(folder)
+            .into_iter()
+            .filter(|name| name.ends_with(".part"))
+            .collect();
+        assert!(parts.is_empty(), "{parts:?}");
+    }
+}
+
+/// RGB pixels.
+pub fn decode(path: &Path) -> Vec<u8> {
+    let picture = image::open(path);
+    picture
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        .into_rgb8()
+        .into_raw()
+}
+
+pub fn scene(frames: u32) -> String {
+    format!(
+        r#"(
+    render: (size: (64, 36), samples: 1, frames: {frames}),
+    environment: Gradient(zenith: (0.3, 0.5, 1.0), horizon: (1.0, 1.0, 1.0), nadir: (0.2, 0.2, 0.2)),
+    materials: {{ "red": Diffuse(color: (0.8, 0.2, 0.2)) }},
+    meshes: {{ "ball": Sphere }},
+    motions: {{ "spin": (parts: [Spin(axis: (0, 1, 0), period: 2.0)]) }},
+    instances: [ Grid(of: "ball", count: (3, 1, 3), spacing: (3, 3, 3), material: "red", motion: "spin") ],
+    camera: LookAt(eye: (0, 4, 12), target: (0, 0, 0), fov: 40),
+)
+"#
+    )
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        Self {
+            // Killed by a signal: no code.
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Run {
+    /// The one JSON document on standard output.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}", self.stdout))
+    }
+
+    #[track_caller]
+    pub fn assert_one_error(&self, text: &str) {
+        let stderr = &self.stderr;
+        assert!(stderr.contains(text), "no `{text}` in: {stderr}");
+        assert_eq!(stderr.matches("throng: error: ").count(), 1, "{stderr}");
+        assert_eq!(stderr.matches("error:").count(), 1, "{stderr}");
+        for unwanted in ["panicked", "backtrace", "internal error"] {
+            assert!(!stderr.contains(unwanted), "{stderr}");
+        }
+    }
+}
+
+/// Polls until `done`; panics when that takes far too long.
+pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < PATIENCE, "waited too long for {what}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}

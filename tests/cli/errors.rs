@@ -1,0 +1,276 @@
+//! What is refused, with which exit code and in which words.
+
+use crate::common::{Place, scene};
+use std::fs;
+
+#[test]
+fn usage_errors_exit_with_2() {
+    let place = Place::new(2);
+    for (args, text) in [
+        (&["frobnicate"][..], "unrecognized subcommand 'frobnicate'"),
+        (&["render"], "<SCENE>"),
+        (
+            &["render", "scene.ron", "--frobnicate"],
+            "unexpected argument '--frobnicate'",
+        ),
+        (
+            &["render", "scene.ron", "more.ron"],
+            "unexpected argument 'more.ron'",
+        ),
+        (&["render", "scene.ron", "-q", "-v"], "cannot be used with"),
+        (
+            &["render", "scene.ron", "--device", "cuda"],
+            "[possible values: auto, cpu]",
+        ),
+        (
+            &["render", "scene.ron", "--integrator", "x"],
+            "[possible values: whitted, ao, normal",
+        ),
+        (
+            &["render", "scene.ron", "--tone-map", "x"],
+            "[possible values: none, aces]",
+        ),
+        (
+            &["render", "scene.ron", "--progress", "x"],
+            "[possible values: auto, bar, json, none]",
+        ),
+        (
+            &["render", "scene.ron", "--size", "10"],
+            "write width and height like 1920x1080",
+        ),
+        (
+            &["render", "scene.ron", "--size", "0x9"],
+            "must be 1 to 65535 pixels on each side",
+        ),
+        (
+            &["render", "scene.ron", "--size", "9x65536"],
+            "must be 1 to 65535 pixels",
+        ),
+        (
+            &["render", "scene.ron", "--samples", "0"],
+            "must be 1 to 1048576",
+        ),
+        (
+            &["render", "scene.ron", "--samples", "1048577"],
+            "must be 1 to 1048576",
+        ),
+        (
+            &["render", "scene.ron", "--bounces", "1001"],
+            "must be 0 to 1000",
+        ),
+        (
+            &["render", "scene.ron", "--exposure", "nan"],
+            "must be -64 to 64",
+        ),
+        (&["render", "scene.ron", "--seed", "-1"], "'-1'"),
+        (
+            &["render", "scene.ron", "--threads", "1025"],
+            "1025 is not in 0..=1024",
+        ),
+        (
+            &["render", "scene.ron", "--set", "x"],
+            "write a key and a value like",
+        ),
+        (&["info"], "<SCENE>"),
+        (
+            &["info", "scene.ron", "--samples", "1"],
+            "unexpected argument '--samples'",
+        ),
+        (
+            &["check", "scene.ron", "--threads", "1"],
+            "unexpected argument '--threads'",
+        ),
+        (&["trace", "scene.ron"], "<RAYS>"),
+        (
+            &["trace", "scene.ron", "r.ray", "--kind", "x"],
+            "[possible values: closest, any]",
+        ),
+        (
+            &["trace", "scene.ron", "r.ray", "--repeat", "0"],
+            "0 is not in 1..=",
+        ),
+        (
+            &["bench", "scene.ron", "--repeat", "x"],
+            "invalid value 'x'",
+        ),
+    ] {
+        let run = place.fails(args, 2, text);
+        assert_eq!(run.stdout, "");
+    }
+    assert_eq!(place.names("."), ["scene.ron"], "nothing is written");
+}
+
+#[test]
+fn bad_frame_lists_say_how_to_write_them() {
+    let place = Place::new(12);
+    for (list, text) in [
+        (
+            "1-x",
+            "`1-x` is not a frame or a range; write frames like 1-48:2,60",
+        ),
+        ("", "is not a frame or a range"),
+        ("0", "frames count from 1"),
+        ("1-4:0", "the step must be at least 1"),
+        ("4:2", "a step needs a range"),
+        ("9-3", "`9-3` runs backwards; write 3-9"),
+        (
+            "13",
+            "frame 13 does not exist: the scene has frames 1 to 12",
+        ),
+        ("1-4000000000", "the scene has frames 1 to 12"),
+    ] {
+        place.fails(&["render", "scene.ron", "--frames", list], 2, text);
+    }
+}
+
+#[test]
+fn bad_output_patterns_show_the_fix() {
+    let place = Place::new(2);
+    for (pattern, text) in [
+        (
+            "still.png",
+            "`still.png` has no place for the frame number; try `still_####.png`",
+        ),
+        ("x/still", "try `x/still_####.png`"),
+        (
+            "a_##.jpg",
+            "`.jpg` files cannot be written, only .png; try `a_##.png`",
+        ),
+        ("{shot}.png", "unknown placeholder `{shot}`"),
+        ("{frame.png", "`{` has no matching `}`"),
+        ("frame}.png", "`}` has no matching `{`"),
+        ("", "the output name is empty"),
+    ] {
+        place.fails(&["render", "scene.ron", "-o", pattern], 2, text);
+    }
+    assert_eq!(place.names("."), ["scene.ron"]);
+}
+
+#[test]
+fn no_arguments_show_the_help_and_exit_with_2() {
+    let run = Place::new(1).run(&[]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("Usage: throng"), "{}", run.stderr);
+}
+
+#[test]
+fn help_and_version_exit_with_0() {
+    let place = Place::new(1);
+    let help = place.ok(&["--help"]).stdout;
+    for text in [
+        "render",
+        "info",
+        "check",
+        "trace",
+        "bench",
+        "75 stopped and resumable",
+    ] {
+        assert!(help.contains(text), "{help}");
+    }
+    for subcommand in ["render", "info", "check", "trace", "bench"] {
+        let help = place.ok(&[subcommand, "--help"]).stdout;
+        assert!(help.contains("SCENE"), "{help}");
+    }
+    let version = place.ok(&["--version"]).stdout;
+    assert_eq!(
+        version.trim(),
+        format!("throng {}", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn a_missing_scene_is_named() {
+    let place = Place::new(1);
+    fs::write(place.path("r.ray"), "").unwrap();
+    for subcommand in ["render", "info", "check", "bench"] {
+        place.fails(&[subcommand, "nowhere.ron"], 1, "nowhere.ron");
+    }
+    place.fails(&["trace", "nowhere.ron", "r.ray"], 1, "nowhere.ron");
+}
+
+#[test]
+fn a_broken_scene_is_an_error_with_its_place() {
+    let place = Place::new(1);
+    let broken = scene(1).replace("samples: 1", "nonsense: 1");
+    fs::write(place.path("broken.ron"), broken).unwrap();
+    for subcommand in ["render", "info", "check", "bench"] {
+        let run = place.fails(&[subcommand, "broken.ron"], 1, "nonsense");
+        assert!(run.stderr.contains("broken.ron:2:"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn senseless_settings_in_the_scene_fail() {
+    let place = Place::new(0);
+    place.fails(&["render", "scene.ron"], 1, "frames");
+    place.fails(&["check", "scene.ron"], 1, "frames");
+}
+
+#[test]
+fn an_unknown_key_in_set_fails() {
+    let place = Place::new(1);
+    place.fails(
+        &["render", "scene.ron", "--set", "render.bogus=1"],
+        1,
+        "bogus",
+    );
+}
+
+#[test]
+fn a_file_in_the_way_of_the_output_folder_fails_before_rendering() {
+    let place = Place::new(1);
+    fs::write(place.path("file"), "").unwrap();
+    let args = ["render", "scene.ron", "-o", "file/x/####.png"];
+    place.fails(&args, 1, "a part of the path is a file, not a folder");
+}
+
+#[test]
+fn a_folder_in_the_way_of_a_frame_fails_before_rendering() {
+    let place = Place::new(3);
+    fs::create_dir_all(place.path("out/0003.png")).unwrap();
+    let args = ["render", "scene.ron", "-o", "out/"];
+    place.fails(&args, 1, "out/0003.png: a folder has that name");
+    assert_eq!(place.names("out"), ["0003.png"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_without_write_permission_fails() {
+    use std::os::unix::fs::PermissionsExt;
+    // SAFETY: takes no arguments and cannot fail.
+    if unsafe { libc::geteuid() } == 0 {
+        eprintln!("skipped: root may write everywhere");
+        return;
+    }
+    let place = Place::new(1);
+    fs::create_dir(place.path("out")).unwrap();
+    fs::set_permissions(place.path("out"), fs::Permissions::from_mode(0o555)).unwrap();
+    place.fails(
+        &["render", "scene.ron", "-o", "out/"],
+        1,
+        "permission denied; choose a folder",
+    );
+    place.fails(
+        &["render", "scene.ron", "-o", "out/x/"],
+        1,
+        "cannot create the folder out/x",
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_printed_fails() {
+    let place = Place::new(1);
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = place
+        .command(&["info", "scene.ron"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        stderr.contains("throng: error: cannot write to standard output"),
+        "{stderr}"
+    );
+}

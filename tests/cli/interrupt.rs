@@ -1,0 +1,127 @@
+//! Signals: the run stops, says how to go on, and going on works.
+#![cfg(unix)]
+
+use crate::common::{ENDLESS, Place, Run, wait_until};
+use std::{
+    os::unix::process::CommandExt,
+    process::{Child, Command, Stdio},
+};
+
+fn send(child: &Child, signal: libc::c_int) {
+    // SAFETY: no pointers; the child is ours and not waited for, so its number is not reused.
+    assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, signal) }, 0);
+}
+
+fn interrupt(child: Child, signal: libc::c_int) -> Run {
+    send(&child, signal);
+    Run::from(child.wait_with_output().unwrap())
+}
+
+/// The command line after `resume with: `.
+fn resume_line(stderr: &str) -> &str {
+    let (_, line) = stderr
+        .split_once("resume with: ")
+        .unwrap_or_else(|| panic!("{stderr}"));
+    line.lines().next().unwrap()
+}
+
+#[test]
+fn interrupts_exit_with_75_and_leave_whole_frames() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        let place = Place::new(ENDLESS);
+        let run = interrupt(place.start_endless(&[]), signal);
+        assert_eq!(run.code, 75, "{}", run.stderr);
+        let frames = place.frames("out").len();
+        let text = format!("stopped after {frames} of {ENDLESS} frames; resume with: ");
+        assert!(run.stderr.contains(&text), "{}", run.stderr);
+        assert!(!run.stderr.contains("error"), "{}", run.stderr);
+        place.assert_no_parts("out");
+    }
+}
+
+#[test]
+fn the_resume_line_goes_on_where_the_run_stopped() {
+    let place = Place::new(ENDLESS);
+    std::fs::rename(place.path("scene.ron"), place.path("it's a scene.ron")).unwrap();
+    let mut command = place.command(&["render", "it's a scene.ron", "-o", "out/{scene} ####.png"]);
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("the first frame", || !place.frames("out").is_empty());
+    let run = interrupt(child, libc::SIGINT);
+    let before = place.frames("out");
+
+    let line = resume_line(&run.stderr);
+    assert!(line.ends_with("--skip-existing"), "{line}");
+    let mut shell = Command::new("bash");
+    shell
+        .args(["-c", &format!("exec {line}")])
+        .current_dir(place.path("."));
+    let child = shell.stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("another frame", || {
+        place.names("out").len() > before.len() + 1
+    });
+    let run = interrupt(child, libc::SIGINT);
+    assert_eq!(run.code, 75, "{}", run.stderr);
+
+    let after = place.frames("out");
+    assert!(after.len() > before.len());
+    let text = format!("stopped after {} of {ENDLESS} frames", after.len());
+    assert!(run.stderr.contains(&text), "{}", run.stderr);
+    for (name, pixels) in &before {
+        assert_eq!(after[name], *pixels);
+    }
+}
+
+#[test]
+fn a_stopped_run_tells_programs_how_to_resume() {
+    let place = Place::new(ENDLESS);
+    let child = place.start_endless(&["--progress", "json", "--frames", "1-90000"]);
+    send(&child, libc::SIGTERM);
+    let run = Run::from(child.wait_with_output().unwrap());
+    assert_eq!(run.code, 75);
+    let last = run.stdout.lines().last().unwrap();
+    let event: serde_json::Value = serde_json::from_str(last).unwrap();
+    assert_eq!(event["event"], "stopped");
+    assert_eq!(event["frames"], place.frames("out").len());
+    assert!(
+        event["resume"]
+            .as_str()
+            .unwrap()
+            .ends_with("--skip-existing")
+    );
+}
+
+#[test]
+fn a_quiet_run_is_stopped_quietly() {
+    let place = Place::new(ENDLESS);
+    let run = interrupt(place.start_endless(&["-q"]), libc::SIGINT);
+    assert_eq!((run.code, run.stderr.as_str()), (75, ""));
+}
+
+#[test]
+fn two_interrupts_end_the_run_without_torn_frames() {
+    let place = Place::new(ENDLESS);
+    let child = place.start_endless(&[]);
+    send(&child, libc::SIGINT);
+    send(&child, libc::SIGTERM);
+    let run = Run::from(child.wait_with_output().unwrap());
+    assert_eq!(run.code, 75, "{}", run.stderr);
+    assert!(!place.frames("out").is_empty());
+}
+
+#[test]
+fn signals_that_the_parent_ignores_stay_ignored() {
+    let place = Place::new(40);
+    let mut command = place.command(&["render", "scene.ron", "-o", "out/", "-q"]);
+    // SAFETY: `signal` may be called between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGHUP, libc::SIG_IGN);
+            Ok(())
+        })
+    };
+    let mut child = command.spawn().unwrap();
+    wait_until("the first frame", || !place.frames("out").is_empty());
+    send(&child, libc::SIGHUP);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(place.frames("out").len(), 40);
+}

@@ -1,0 +1,9 @@
+//! Black-box tests of the `throng` program: every subcommand, flag, exit code and error message.
+
+mod common;
+mod errors;
+mod interrupt;
+mod limits;
+mod render;
+mod reports;
+mod resume;

@@ -1,0 +1,7 @@
+//! Rays against whole scenes, through the public interface: trees, instances, kernels and devices together.
+
+mod brute_force;
+mod common;
+mod integrators;
+mod self_hits;
+mod watertight;
