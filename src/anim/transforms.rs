@@ -11,7 +11,7 @@ const CHUNK: usize = 4096;
 /// Fills `out` with world_from_object of every instance, `time` seconds after the first frame.
 ///
 /// `world_from_node · local · motion`, in parallel; the result does not depend on the number of threads.
-/// About 15 ns per moving instance and core; `out` keeps its allocation from frame to frame.
+/// About 50 ns per spinning instance and core, 15 ns per still one; `out` keeps its allocation.
 pub fn world_transforms(scene: &Scene, time: f32, out: &mut Vec<Affine3>) {
     let motions: Vec<_> = scene
         .motions

@@ -89,3 +89,20 @@ fn available_memory() -> Option<u64> {
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kib.saturating_mul(1024))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_exceeds_the_memory_is_refused_with_both_sizes() {
+        assert_eq!(fits(1), Ok(()));
+        if available_memory().is_some() {
+            let lack = fits(1 << 60).err().unwrap_or_default();
+            assert!(
+                lack.starts_with("needs 1073741824.0 GiB of memory, but only "),
+                "{lack}"
+            );
+        }
+    }
+}

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::scene::{Material, Mesh, NONE, Shape, TriangleMesh, Wrap};
 use glam::Vec3;
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 /// A mesh, what its slots look like, and the points that copies can be scattered on.
 pub struct MeshSource {
@@ -78,6 +78,8 @@ pub struct ParsedObj {
     data: ObjData,
     built: obj_mesh::ObjMesh,
     libraries: Vec<MtlData>,
+    /// Library and entry of each material name; the first one counts.
+    entries: HashMap<String, (usize, usize)>,
     pub warnings: Vec<String>,
 }
 
@@ -106,12 +108,24 @@ pub fn parse_obj(path: &Path, smooth_angle: f32) -> Result<ParsedObj, LoadError>
     );
     warn(built.dropped, "triangles without area are left out");
     let libraries = read_libraries(&data, &mut warnings)?;
+    let entries = entries_of(&libraries);
     Ok(ParsedObj {
         data,
         built,
         libraries,
+        entries,
         warnings,
     })
+}
+
+fn entries_of(libraries: &[MtlData]) -> HashMap<String, (usize, usize)> {
+    let mut entries = HashMap::new();
+    for (l, library) in libraries.iter().enumerate() {
+        for (m, material) in library.materials.iter().enumerate() {
+            entries.entry(material.name.clone()).or_insert((l, m));
+        }
+    }
+    entries
 }
 
 fn read_libraries(data: &ObjData, warnings: &mut Vec<String>) -> Result<Vec<MtlData>, LoadError> {
@@ -163,13 +177,10 @@ impl ParsedObj {
         let Some(name) = (slot != NONE).then(|| &self.data.materials[slot as usize]) else {
             return Ok(table.add(Material::default()));
         };
-        let found = self
-            .libraries
-            .iter()
-            .find_map(|l| Some((l, l.materials.iter().find(|m| m.name == *name)?)));
-        match found {
-            Some((library, material)) => {
-                let converted = convert(library, material, wrap, table)?;
+        match self.entries.get(name) {
+            Some(&(library, entry)) => {
+                let library = &self.libraries[library];
+                let converted = convert(library, &library.materials[entry], wrap, table)?;
                 Ok(table.add(converted))
             }
             None => {

@@ -237,14 +237,14 @@ mod tests {
         let Some(Light::Sun { direction, .. }) = light else {
             panic!("no sun")
         };
-        // Haze makes the horizon bright as well.
+        // Haze makes the horizon bright as well, and pulls the brightest point down a little.
         let brightest = (0..512 * 115)
             .max_by(|a, b| luminance(image.data[*a]).total_cmp(&luminance(image.data[*b])));
         let (x, y) = brightest.map(|i| (i % 512, i / 512)).unwrap_or_default();
         let (u, v) = ((x as f32 + 0.5) / 512.0, (y as f32 + 0.5) / 256.0);
         let (s, c) = ((u - 0.5) * std::f32::consts::TAU).sin_cos();
         let (sin, cos) = (v * std::f32::consts::PI).sin_cos();
-        assert!(direction.dot(Vec3::new(c * sin, cos, s * sin)) > 0.999);
+        assert!(direction.dot(Vec3::new(c * sin, cos, s * sin)) > 0.99);
     }
 
     #[test]

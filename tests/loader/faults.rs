@@ -1,0 +1,343 @@
+//! What is said about files that are wrong.
+
+use super::*;
+
+#[test]
+fn faults_in_the_text_have_line_and_column() {
+    let table = [
+        (
+            "(\n  rendr: (),\n)",
+            "s.ron:2:3: unknown field `rendr` in the scene: did you mean `render`?",
+        ),
+        (
+            "(\n  render: (\n    sampels: 3))",
+            "s.ron:3:5: unknown field `sampels` in render: did you mean `samples`?",
+        ),
+        ("(render: (samples: many))", "s.ron:1:20: expected integer"),
+        ("(render: (samples: -1))", "s.ron:1:"),
+        ("(render: (size: (1, 2, 3)))", "s.ron:1:"),
+        (
+            "(render: (exposure: NaN))",
+            "s.ron:1:21: the number must be finite",
+        ),
+        (
+            "(render: (fps: inf))",
+            "s.ron:1:16: the number must be finite",
+        ),
+        (
+            "(render: (fps: 1e99))",
+            "s.ron:1:16: the number must be finite",
+        ),
+        (
+            "(render: (integrator: wited))",
+            "s.ron:1:23: unknown name `wited`",
+        ),
+        (
+            "(environment: SunSki())",
+            "s.ron:1:15: unknown name `SunSki` in environment: did you mean `SunSky`?",
+        ),
+        (
+            "(environment: SunSky(elevaton: 3))",
+            "s.ron:1:22: unknown field `elevaton` in SunSky: did you mean `elevation`?",
+        ),
+        ("(environment: SunSky)", "expected `(`"),
+        (
+            "(environment: Constant(radiance: (-1, 0, 0)))",
+            "a colour must not be negative",
+        ),
+        (
+            "(environment: Constant(radiance: \"#12345\"))",
+            "bad colour \"#12345\"",
+        ),
+        (
+            "(environment: Constant(radiance: 3))",
+            "a colour: (r, g, b)",
+        ),
+        (
+            "(materials: {\"a\": Mirror(), \"a\": Mirror()})",
+            "the name `a` comes twice",
+        ),
+        (
+            "(meshes: {\"a\": Sphere})",
+            "`instances` is missing in the scene: add it",
+        ),
+        (
+            "(instances: [Single(of: \"a\", scale: 0)])",
+            "a scale must not be 0",
+        ),
+        (
+            "(instances: [Single(of: \"a\", scale: (1, 2))])",
+            "three numbers",
+        ),
+        (
+            "(instances: [Single(of: \"a\", rotate: (axis: (0, 0, 0), degrees: 3))])",
+            "axis must not be zero",
+        ),
+        (
+            "(instances: [Single(of: 3)])",
+            "the name of a mesh or group",
+        ),
+        ("(instances: [Singel(of: \"a\")])", "did you mean `Single`?"),
+        ("(", "s.ron:1:2: the file ends too early"),
+        ("", "s.ron:1:1: "),
+        ("(render: (samples: 1)", "s.ron:1:22: "),
+    ];
+    for (text, expected) in table {
+        let e = error(text);
+        assert!(e.contains(expected), "{text}\n  {e}\n  {expected}");
+        assert!(e.starts_with("s.ron:") && e.lines().count() == 1, "{e}");
+    }
+}
+
+#[test]
+fn faults_in_the_meaning_have_line_and_column() {
+    let table = [
+        (
+            "(render: (samples: 0),\nBALL)",
+            "s.ron:1:20: samples must be at least 1",
+        ),
+        (
+            "(render: (size: (0, 4)), BALL)",
+            "s.ron:1:17: width and height must be 1 to 65535",
+        ),
+        (
+            "(render: (size: (70000, 4)), BALL)",
+            "s.ron:1:17: width and height",
+        ),
+        (
+            "(render: (frames: 0), BALL)",
+            "s.ron:1:19: frames must be at least 1",
+        ),
+        (
+            "(render: (fps: -1), BALL)",
+            "s.ron:1:16: fps must be above 0",
+        ),
+        (
+            "(environment: SunSky(turbidity: 0.5), BALL)",
+            "s.ron:1:33: 0.5 is out of range: write 1 to 20",
+        ),
+        (
+            "(environment: Image(file: \"no.hdr\"), BALL)",
+            "s.ron:1:27: the image",
+        ),
+        (
+            "(lights: [Sun(direction: (0, 0, 0), irradiance: (1, 1, 1))], BALL)",
+            "s.ron:1:26: the direction must not be (0, 0, 0)",
+        ),
+        (
+            "(materials: {\"m\": Diffuse(texture: \"no.png\")}, BALL)",
+            "s.ron:1:36: the texture no.png does not exist",
+        ),
+        (
+            "(meshes: {\"a\": Obj(file: \"no.obj\")}, instances: [Single(of: \"a\")])",
+            "s.ron:1:26: the mesh file no.obj does not exist",
+        ),
+        (
+            "(meshes: {\"a\": Obj(file: \"tri.obj\", material: \"x\")}, instances: [Single(of: \"a\")])",
+            "s.ron:1:47: unknown material `x`: there are no materials",
+        ),
+        (
+            "(meshes: {\"ball\": Sphere},\n instances: [\n  Single(of: \"bal\")])",
+            "s.ron:3:14: unknown mesh or group `bal`: did you mean `ball`?",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, instances: [Single(of: \"a\", material: \"x\")])",
+            "s.ron:1:63: unknown material `x`",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, instances: [Single(of: \"a\", motion: \"x\")])",
+            "s.ron:1:61: unknown motion `x`",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, instances: [])",
+            "s.ron:1:36: the list is empty",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, instances: [Scatter(of: \"a\", on: \"b\", at: vertices)])",
+            "s.ron:1:58: unknown mesh `b`",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, instances: [Scatter(of: \"a\", on: \"a\", at: vertices)])",
+            "s.ron:1:67: a sphere has no vertices",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, instances: [Scatter(of: \"a\", on: \"a\", at: surface(count: 0))])",
+            "s.ron:1:82: nothing to place",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, instances: [Grid(of: \"a\", count: (0, 1, 1), spacing: (1, 1, 1))])",
+            "s.ron:1:58: nothing to place",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, instances: [Grid(of: \"a\", count: (4000000000, 4000000000, 4000000000), spacing: (1, 1, 1))])",
+            "s.ron:1:58: 18446744073709551615 instances are too many",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, instances: [Random(of: \"a\", count: 3, min: (2, 0, 0), max: (1, 1, 1))])",
+            "s.ron:1:68: `min` exceeds `max`",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, instances: [Random(of: \"a\", count: 3, sizes: (0, 1), min: (0, 0, 0), max: (1, 1, 1))])",
+            "s.ron:1:70: sizes must be above 0",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, instances: [Single(of: \"a\"), Single(of: [Single(of: \"a\", scale: 1e-20)], scale: 1e-20)])",
+            "s.ron:1:54: the transform has no inverse",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, groups: {\"g\": [Single(of: \"h\")], \"h\": [Single(of: \"g\")]}, instances: [Single(of: \"g\")])",
+            "s.ron:1:39: groups contain themselves: g → h → g",
+        ),
+        (
+            "(meshes: {\"a\": Sphere}, groups: {\"a\": [Single(of: \"a\")]}, instances: [Single(of: \"a\")])",
+            "s.ron:1:39: `a` is also a mesh",
+        ),
+        (
+            "(motions: {\"m\": (parts: [Spin(period: 0)])}, BALL)",
+            "s.ron:1:39: the period must not be 0",
+        ),
+        (
+            "(motions: {\"m\": (parts: [])}, BALL)",
+            "s.ron:1:25: a motion needs at least one part",
+        ),
+        (
+            "(motions: {\"m\": (parts: [Keyframes(keys: [(time: 1), (time: 1)])])}, BALL)",
+            "s.ron:1:61: key times must increase",
+        ),
+        (
+            "(camera: LookAt(eye: (0, 1, 0), target: (0, 1, 0)), BALL)",
+            "s.ron:1:41: the camera looks at itself",
+        ),
+        (
+            "(camera: LookAt(eye: (0, 1, 0), target: (0, 0, 0)), BALL)",
+            "s.ron:1:41: the camera looks along `up`",
+        ),
+        (
+            "(camera: LookAt(eye: (0, 1, 5), target: (0, 0, 0), fov: 180), BALL)",
+            "s.ron:1:57: the field of view",
+        ),
+        (
+            "(camera: Orbit(target: (0, 0, 0), radius: 0), BALL)",
+            "s.ron:1:43: the radius must be above 0",
+        ),
+        (
+            "(camera: Spline(keys: [(eye: (0, 1, 5), target: (0, 0, 0))]), BALL)",
+            "s.ron:1:23: a spline needs at least 2 keys",
+        ),
+        (
+            "(camera: Spline(keys: [(eye: (0, 1, 5), target: (0, 0, 0), time: 1), (eye: (0, 1, 4), target: (0, 0, 0))]), BALL)",
+            "s.ron:1:70: this key has no time",
+        ),
+        (
+            "(camera: Spline(keys: [(eye: (0, 1, 5), target: (0, 0, 0), time: 1), (eye: (0, 1, 4), target: (0, 0, 0), time: 1)]), BALL)",
+            "s.ron:1:112: key times must increase",
+        ),
+    ];
+    for (text, expected) in table {
+        let e = error(&text.replace("BALL", BALL));
+        assert!(e.starts_with(expected), "{text}\n  {e}\n  {expected}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_scenes_are_refused() {
+    let dir = folder();
+    let says = |name: &str, bytes: Option<&[u8]>, expected: &str| {
+        let path = dir.path().join(name);
+        if let Some(bytes) = bytes {
+            fs::write(&path, bytes).expect("writes");
+        }
+        let e = load(&path).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(
+            e.starts_with(path.to_str().unwrap_or("?")) && e.contains(expected),
+            "{name}: {e}"
+        );
+    };
+    says("missing.ron", None, "no such file");
+    says("missing.xyz", None, "no such file");
+    says("", None, "this is a directory");
+    says("a.glb", Some(b""), "glTF is not supported yet: use .ron");
+    says("a.blend", Some(b""), ".blend files are not supported");
+    says("plain", Some(b""), "no extension");
+    says("bad.ron", Some(b"(\n \xff)"), ":2:2: this is not text");
+    says("empty.obj", Some(b""), "there are no faces");
+    says(
+        "flat.obj",
+        Some(b"v 0 0 0\nf 1 1 1\n"),
+        "there are no faces with an area",
+    );
+    says("bad.OBJ", Some(b"v 0 0 x\n"), ":1: `x` is not a number");
+}
+
+#[test]
+fn a_missing_texture_names_both_files() {
+    let dir = folder();
+    let obj = dir.path().join("m.obj");
+    fs::write(
+        &obj,
+        "mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1 2 3\n",
+    )
+    .expect("writes");
+    assert!(
+        load(&obj).is_ok_and(
+            |s| s.warnings[0].contains("m.obj:1: the material file m.mtl does not exist")
+        )
+    );
+    fs::write(dir.path().join("m.mtl"), "newmtl a\nmap_Kd gone.png\n").expect("writes");
+    let e = load(&obj).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(
+        e.contains("m.mtl:2: the texture") && e.contains("gone.png does not exist"),
+        "{e}"
+    );
+    fs::write(dir.path().join("gone.png"), "not a picture").expect("writes");
+    let e = load(&obj).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(
+        e.contains("gone.png: not a PNG") && e.contains("(used by ") && e.contains("m.mtl"),
+        "{e}"
+    );
+}
+
+#[test]
+fn nesting_is_limited_without_overflowing_the_stack() {
+    for open in ["(", "[", "{", "(a:", "(instances: [Single(of: [", "Some("] {
+        let e = error(&open.repeat(50_000));
+        assert!(e.starts_with("s.ron:1:"), "{e}");
+    }
+    let deep = |n: usize| {
+        let groups: String = (1..n)
+            .map(|i| format!("\"g{i}\": [Single(of: \"g{}\")], ", i - 1))
+            .collect();
+        format!(
+            "(meshes: {{\"a\": Sphere}}, groups: {{\"g0\": [Single(of: \"a\")], {groups}}}, instances: [Single(of: \"g{}\")])",
+            n - 1
+        )
+    };
+    assert_eq!(scene(&deep(60)).instances.len(), 1);
+    for n in [66, 5000] {
+        assert!(error(&deep(n)).contains("nested more than 64 deep"));
+    }
+}
+
+#[test]
+fn groups_that_multiply_are_counted_before_they_are_unrolled() {
+    let groups: String = (1..40)
+        .map(|i| {
+            format!(
+                "\"g{i}\": [Single(of: \"g{0}\"), Single(of: \"g{0}\")], ",
+                i - 1
+            )
+        })
+        .collect();
+    let e = error(&format!(
+        "(meshes: {{\"a\": Sphere}}, groups: {{\"g0\": [Single(of: \"a\")], {groups}}}, instances: [Single(of: \"g39\")])"
+    ));
+    assert!(e.contains("549755813888 instances are too many"), "{e}");
+}
+
+#[test]
+fn two_million_instances_load() {
+    let s = scene(
+        "(meshes: {\"a\": Sphere}, instances: [Grid(of: \"a\", count: (1000, 2, 1000), spacing: (3, 3, 3))])",
+    );
+    assert_eq!(s.instances.len(), 2_000_000);
+}
