@@ -217,8 +217,8 @@ mod tests {
         for n in [1, 5, 9, 40, 2000] {
             let points = cloud(n, n);
             let map = SupportMap::new(&points);
-            for i in 0..200 {
-                let angle = |k| hash_unit(77, 4 * i + k) * 7.0;
+            for i in 0..200u32 {
+                let angle = |k: u32| hash_unit(77, 4 * i + k) * 7.0;
                 let rotation = Quat::from_euler(EulerRot::XYZ, angle(0), angle(1), angle(2));
                 let scale = Vec3::new(angle(3) - 3.0, 0.5, 1.0);
                 let transform = Affine3::from_scale_rotation_translation(

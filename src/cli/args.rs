@@ -58,16 +58,13 @@ enum DeviceName {
 }
 
 impl DeviceArgs {
+    /// Comes before loading, which already uses the threads that are started here.
     pub fn open(&self) -> anyhow::Result<Box<dyn Device>> {
         let choice = match self.device {
             DeviceName::Auto => DeviceChoice::Auto,
             DeviceName::Cpu => DeviceChoice::Cpu,
         };
-        device::open(choice, self.threads()).context("cannot open the device")
-    }
-
-    pub fn threads(&self) -> usize {
-        self.threads.into()
+        device::open(choice, self.threads.into()).context("cannot open the device")
     }
 }
 

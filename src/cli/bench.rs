@@ -39,8 +39,8 @@ pub struct BenchArgs {
 
 impl BenchArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let scene = Arc::new(self.scene.load()?);
         let mut device = self.device.open()?;
+        let scene = Arc::new(self.scene.load()?);
         let options = BenchOptions {
             dump: self.dump,
             repeat: self.repeat,

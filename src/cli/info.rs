@@ -37,8 +37,8 @@ pub struct InfoArgs {
 
 impl InfoArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let scene = Arc::new(self.scene.load()?);
         let device = self.device.open()?;
+        let scene = Arc::new(self.scene.load()?);
         let info = scene_info(&scene, device.as_ref())?;
         console::report(&info, self.json)?;
         Ok(Exit::Done)

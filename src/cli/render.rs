@@ -62,9 +62,9 @@ impl RenderArgs {
             let progress = progress.clone();
             move || progress.note("stopping; Ctrl-C again stops at once")
         })?;
+        let mut device = self.device.open()?;
         let (job, plan) = self.job()?;
         output::prepare(&plan.paths(&job.scene.name))?;
-        let mut device = self.device.open()?;
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);
         reporter.started(&device.describe());
         let result = if job.frames.is_empty() {

@@ -49,8 +49,8 @@ pub struct TraceArgs {
 
 impl TraceArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let scene = Arc::new(self.scene.load()?);
         let mut device = self.device.open()?;
+        let scene = Arc::new(self.scene.load()?);
         let options = TraceOptions {
             rays: self.rays,
             kind: self.kind,

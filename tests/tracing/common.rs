@@ -39,15 +39,6 @@ impl Random {
             self.range(-1.0, 1.0),
         )
     }
-
-    pub fn direction(&mut self) -> Vec3 {
-        loop {
-            let v = self.cube();
-            if v.length_squared() > 0.01 && v.length_squared() <= 1.0 {
-                return v.normalize();
-            }
-        }
-    }
 }
 
 pub fn mesh(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Mesh {
