@@ -213,8 +213,8 @@ pub fn fill_lanes(pack: &mut TrianglePack, mesh: &TriangleMesh) {
             pack.prim[lane]
         };
         for (vertex, corner) in corners(mesh, prim as usize).iter().enumerate() {
-            for axis in 0..3 {
-                pack.vertices[vertex][axis][lane] = corner[axis];
+            for (axis, &coordinate) in corner.iter().enumerate() {
+                pack.vertices[vertex][axis][lane] = coordinate;
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::{
 };
 use glam::Vec4;
 use rayon::prelude::*;
-use std::mem::MaybeUninit;
+use std::{cmp::Ordering, mem::MaybeUninit};
 
 /// A primitive as the builder sees it: a box and a name. After a build, the primitives are in leaf order.
 #[derive(Clone, Copy, Debug)]
@@ -101,11 +101,25 @@ impl<'a> Part<'a> {
     }
 }
 
+impl Part<'_> {
+    /// Large surfaces are cut first; where many boxes coincide, large sets, which keeps the tree shallow.
+    fn priority(&self) -> (f32, usize) {
+        (self.area, self.prims.len())
+    }
+}
+
 /// A subtree to be built on its own, and the slot of the top part that will refer to it.
 struct Task<'a> {
     part: Part<'a>,
     node: usize,
     slot: usize,
+    level: u32,
+}
+
+/// A part that will become a node, the slot (node, index) that refers to it, and the node's level.
+struct Open<'a> {
+    part: Part<'a>,
+    parent: Option<(usize, usize)>,
     level: u32,
 }
 
@@ -207,9 +221,17 @@ fn build_subtree<'a, const N: usize>(
 ) -> Subtree<N> {
     let mut nodes: Vec<Wide<N>> = Vec::new();
     let mut depth = 0;
-    // (part, slot that refers to it, level of its node)
-    let mut open: Vec<(Part<'a>, Option<(usize, usize)>, u32)> = vec![(root, None, 1)];
-    while let Some((part, parent, level)) = open.pop() {
+    let mut open = vec![Open {
+        part: root,
+        parent: None,
+        level: 1,
+    }];
+    while let Some(Open {
+        part,
+        parent,
+        level,
+    }) = open.pop()
+    {
         let index = nodes.len();
         depth = depth.max(level);
         nodes.push(Wide::EMPTY);
@@ -224,7 +246,11 @@ fn build_subtree<'a, const N: usize>(
             } else {
                 nodes[index].set(slot, &bounds, 0);
                 if let Some(child) = keep(child, index, slot, level) {
-                    open.push((child, Some((index, slot)), level + 1));
+                    open.push(Open {
+                        part: child,
+                        parent: Some((index, slot)),
+                        level: level + 1,
+                    });
                 }
             }
         }
@@ -249,7 +275,11 @@ fn fill_slots<'a, const N: usize>(part: Part<'a>, options: BuildOptions) -> Vec<
             .iter()
             .enumerate()
             .filter(|(_, p)| p.prims.len() > options.leaf_size);
-        let Some((largest, _)) = candidates.max_by(|a, b| a.1.area.total_cmp(&b.1.area)) else {
+        let Some((largest, _)) = candidates.max_by(|a, b| {
+            a.1.priority()
+                .partial_cmp(&b.1.priority())
+                .unwrap_or(Ordering::Equal)
+        }) else {
             break;
         };
         let Part {
@@ -262,4 +292,121 @@ fn fill_slots<'a, const N: usize>(part: Part<'a>, options: BuildOptions) -> Vec<
         parts.push(Part::new(right, first + count as u32, right_set));
     }
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{accel::NodeLayout, math::hash_unit};
+    use glam::Vec3;
+    use proptest::prelude::*;
+
+    fn boxes(count: u32, seed: u32, spread: f32, size: f32) -> Vec<BuildPrim> {
+        let random = |i| hash_unit(seed, i) * 2.0 - 1.0;
+        let one = |i: u32| {
+            let center = Vec3::new(random(6 * i), random(6 * i + 1), random(6 * i + 2)) * spread;
+            let half =
+                Vec3::new(random(6 * i + 3), random(6 * i + 4), random(6 * i + 5)).abs() * size;
+            BuildPrim::new(
+                &Aabb {
+                    min: center - half,
+                    max: center + half,
+                },
+                i,
+            )
+        };
+        (0..count).map(one).collect()
+    }
+
+    fn tree(
+        mut prims: Vec<BuildPrim>,
+        leaf_size: usize,
+        method: SplitMethod,
+    ) -> (Tree, Vec<BuildPrim>) {
+        let mut tree = Tree::new(NodeLayout::Wide8);
+        build(&mut prims, BuildOptions { leaf_size, method }, &mut tree);
+        (tree, prims)
+    }
+
+    /// Runs of primitives that leaves refer to, checked against their slots' boxes.
+    fn leaf_runs(tree: &Tree, prims: &[BuildPrim]) -> Vec<(usize, usize)> {
+        let NodeArray::Wide8(nodes) = &tree.nodes else {
+            return Vec::new();
+        };
+        let leaves = nodes
+            .iter()
+            .flat_map(|n| n.occupied())
+            .filter(|(_, child)| child & LEAF != 0);
+        leaves
+            .map(|(bounds, child)| {
+                let first = (child & !LEAF) as usize;
+                let count = prims[first].leaf_count as usize;
+                for p in &prims[first..first + count] {
+                    assert!(bounds.contains(&Aabb {
+                        min: p.min.into(),
+                        max: p.max.into()
+                    }));
+                }
+                (first, count)
+            })
+            .collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_primitive_is_in_exactly_one_leaf_inside_its_box(
+            count in 9u32..3000,
+            seed in any::<u32>(),
+            spread in prop::sample::select(vec![0.0f32, 1e-30, 1e-3, 1.0, 1e15]),
+            size in prop::sample::select(vec![0.0f32, 1e-20, 0.1, 1e12]),
+            leaf_size in prop::sample::select(vec![1usize, 8]),
+            method in prop::sample::select(vec![SplitMethod::Binned, SplitMethod::Swept]),
+        ) {
+            let (tree, prims) = tree(boxes(count, seed, spread, size), leaf_size, method);
+            let mut runs = leaf_runs(&tree, &prims);
+            runs.sort_unstable();
+            let mut next = 0;
+            for (first, run) in runs {
+                prop_assert_eq!(first, next);
+                prop_assert!(run >= 1 && run <= leaf_size);
+                next += run;
+            }
+            prop_assert_eq!(next, count as usize);
+            let mut ids: Vec<u32> = prims.iter().map(|p| p.id).collect();
+            ids.sort_unstable();
+            prop_assert!(ids.into_iter().eq(0..count));
+        }
+    }
+
+    #[test]
+    fn the_tree_does_not_depend_on_the_number_of_threads() {
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            let (tree, prims) =
+                pool.install(|| tree(boxes(200_000, 1, 100.0, 0.1), 1, SplitMethod::Binned));
+            let NodeArray::Wide8(nodes) = &tree.nodes else {
+                panic!("built 8 wide")
+            };
+            let ids: Vec<u32> = prims.iter().map(|p| p.id).collect();
+            (
+                nodes
+                    .iter()
+                    .map(|n| (n.planes, n.children))
+                    .collect::<Vec<_>>(),
+                ids,
+            )
+        };
+        assert!(with(1) == with(3));
+    }
+
+    #[test]
+    fn a_million_coincident_boxes_make_a_shallow_tree() {
+        let (tree, _) = tree(boxes(1_000_000, 0, 0.0, 0.0), 1, SplitMethod::Binned);
+        assert!(tree.depth <= 10, "{} levels", tree.depth);
+    }
 }

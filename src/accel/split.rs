@@ -327,10 +327,10 @@ fn cheapest_cut(
     }
     let (mut min, mut max) = (EMPTY_BIN.min, EMPTY_BIN.max);
     let mut best = (f32::INFINITY, n / 2);
-    for i in 1..n {
+    for (i, right) in right_cost.iter().enumerate().take(n).skip(1) {
         let (prim_min, prim_max) = corners(i - 1);
         (min, max) = (min.min(prim_min), max.max(prim_max));
-        let cost = half_area(min, max) * leaves(i, leaf_size) + right_cost[i];
+        let cost = half_area(min, max) * leaves(i, leaf_size) + right;
         if cost < best.0 {
             best = (cost, i);
         }

@@ -47,20 +47,23 @@ pub struct CpuDevice {
 }
 
 impl CpuDevice {
-    /// Picks the widest variant that the processor supports; `THRONG_CPU=baseline|avx2|avx512` asks for a given one.
+    /// Uses the widest variant that the processor supports; `THRONG_CPU=baseline|avx2|avx512` asks for a given one.
     pub fn new() -> Result<Self, DeviceError> {
-        let wanted = std::env::var("THRONG_CPU").ok();
-        let usable = || VARIANTS.iter().filter(|v| supported(v.name));
-        let kernels = match &wanted {
-            None => usable().next_back(),
-            Some(name) => usable().find(|v| v.name == name),
-        };
-        let Some(kernels) = kernels else {
-            let names: Vec<&str> = usable().map(|v| v.name).collect();
+        match std::env::var("THRONG_CPU") {
+            Ok(name) => Self::with_variant(&name),
+            Err(_) => Self::with_variant(Self::variants().last().unwrap_or(&"baseline")),
+        }
+    }
+
+    /// Uses the variant of that name. They differ in speed, never in what they find.
+    pub fn with_variant(name: &str) -> Result<Self, DeviceError> {
+        let variant = VARIANTS
+            .iter()
+            .find(|v| v.name == name && supported(v.name));
+        let Some(kernels) = variant else {
+            let names = Self::variants().join(", ");
             return Err(DeviceError::Failed(format!(
-                "THRONG_CPU is `{}`, but this processor and build have {}",
-                wanted.unwrap_or_default(),
-                names.join(", ")
+                "there is no CPU variant `{name}`: this processor and build have {names} (see THRONG_CPU)"
             )));
         };
         Ok(Self {
@@ -68,6 +71,15 @@ impl CpuDevice {
             tables: None,
             queued: None,
         })
+    }
+
+    /// Names of the kernel variants that this processor supports, the plainest first.
+    pub fn variants() -> Vec<&'static str> {
+        VARIANTS
+            .iter()
+            .map(|v| v.name)
+            .filter(|name| supported(name))
+            .collect()
     }
 
     fn tables(&self) -> Result<&Tables, DeviceError> {

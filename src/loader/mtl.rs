@@ -1,6 +1,11 @@
 //! Wavefront MTL: diffuse and emitted colours and their textures; the rest is for other renderers.
+//!
+//! tobj parses the files; the scan in front finds the faulty line and keeps from tobj what it panics on.
 
-use super::{LoadError, files, obj::Lines};
+use super::{
+    LoadError, files,
+    lines::{Lines, material_name},
+};
 use crate::scene::Wrap;
 use glam::Vec3;
 use std::path::{Path, PathBuf};
@@ -48,46 +53,99 @@ pub fn read(path: &Path) -> Result<MtlData, LoadError> {
 
 /// As [`read`], from bytes; `path` is for messages.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<MtlData, LoadError> {
+    let scan = scan(path, bytes)?;
+    let (parsed, _) = tobj::load_mtl_buf(&mut scan.restated.as_bytes())
+        .map_err(|e| LoadError::file(path, e.to_string()))?;
     let mut data = MtlData {
         path: path.into(),
         ..MtlData::default()
     };
+    for (material, lines) in parsed.into_iter().zip(scan.texture_lines) {
+        data.add(material, lines)?;
+    }
+    Ok(data)
+}
+
+/// What tobj would lose of an MTL file, and the rest restated for it.
+#[derive(Default)]
+struct MtlScan {
+    /// Lines of each material's `map_Kd` and `map_Ke`; the last ones count.
+    texture_lines: Vec<[usize; 2]>,
+    /// The lines that matter, with complete colours: tobj panics on others.
+    restated: String,
+}
+
+fn scan(path: &Path, bytes: &[u8]) -> Result<MtlScan, LoadError> {
+    let mut scan = MtlScan::default();
     for (line, text) in Lines::new(bytes) {
-        let fail = |message: String| LoadError::line(path, line, message);
-        let text = text.trim();
+        scan.line(line, text.trim())
+            .map_err(|message| LoadError::line(path, line, message))?;
+    }
+    Ok(scan)
+}
+
+impl MtlScan {
+    /// What comes before the first material is left out.
+    fn line(&mut self, line: usize, text: &str) -> Result<(), String> {
         let (keyword, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         if keyword == "newmtl" {
-            data.materials.push(MtlMaterial {
-                name: rest.trim().to_owned(),
-                ..MtlMaterial::default()
-            });
-            continue;
+            self.texture_lines.push([0; 2]);
+            self.restate(keyword, material_name(rest));
         }
-        let Some(material) = data.materials.last_mut() else {
-            continue;
+        let Some(lines) = self.texture_lines.last_mut() else {
+            return Ok(());
         };
         match keyword {
-            "Kd" => material.diffuse = Some(color(rest).map_err(fail)?),
-            "Ke" => material.emission = Some(color(rest).map_err(fail)?),
+            "Kd" | "Ke" => {
+                let Vec3 { x, y, z } = color(rest)?;
+                self.restate(keyword, &format!("{x} {y} {z}"));
+            }
             "map_Kd" | "map_Ke" => {
-                let (texture, ignored) = texture(line, rest).map_err(fail)?;
-                if let Some(option) = ignored {
-                    data.warnings.push(format!(
-                        "{}:{line}: the option {option} is ignored",
-                        path.display()
-                    ));
-                }
-                let slot = if keyword == "map_Kd" {
-                    &mut material.diffuse_texture
-                } else {
-                    &mut material.emission_texture
-                };
-                *slot = Some(texture);
+                lines[usize::from(keyword == "map_Ke")] = line;
+                self.restate(keyword, file_name(rest)?);
             }
             _ => {}
         }
+        Ok(())
     }
-    Ok(data)
+
+    fn restate(&mut self, keyword: &str, value: &str) {
+        self.restated.extend([keyword, " ", value, "\n"]);
+    }
+}
+
+impl MtlData {
+    fn add(&mut self, m: tobj::Material, lines: [usize; 2]) -> Result<(), LoadError> {
+        let glow = m.unknown_param.get("map_Ke");
+        let [diffuse_texture, emission_texture] = [
+            self.texture(m.diffuse_texture.as_ref(), lines[0])?,
+            self.texture(glow, lines[1])?,
+        ];
+        self.materials.push(MtlMaterial {
+            name: m.name,
+            diffuse: m.diffuse.map(Vec3::from),
+            diffuse_texture,
+            emission: m.emissive.map(Vec3::from),
+            emission_texture,
+        });
+        Ok(())
+    }
+
+    fn texture(
+        &mut self,
+        text: Option<&String>,
+        line: usize,
+    ) -> Result<Option<MtlTexture>, LoadError> {
+        let Some(text) = text else { return Ok(None) };
+        let (texture, ignored) =
+            texture(line, text).map_err(|message| LoadError::line(&self.path, line, message))?;
+        if let Some(option) = ignored {
+            let path = self.path.display();
+            self.warnings
+                .push(format!("{path}:{line}: the option {option} is ignored"));
+        }
+        Ok(Some(texture))
+    }
 }
 
 /// `r g b`, or one number for all three.
@@ -118,17 +176,21 @@ fn texture(line: usize, text: &str) -> Result<(MtlTexture, Option<String>), Stri
         }
         rest = after;
     }
-    if rest.is_empty() {
-        return Err("the texture's file name is missing".to_owned());
-    }
     Ok((
         MtlTexture {
-            file: rest.replace('\\', "/"),
+            file: file_name(rest)?.replace('\\', "/"),
             line,
             clamp,
         },
         ignored,
     ))
+}
+
+fn file_name(text: &str) -> Result<&str, String> {
+    match text.trim() {
+        "" => Err("the texture's file name is missing".to_owned()),
+        name => Ok(name),
+    }
 }
 
 /// Fewest and most arguments of a texture option.
@@ -159,6 +221,7 @@ fn take_arguments(mut text: &str, (fewest, most): (usize, usize)) -> (Vec<&str>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn parse_text(text: &str) -> Result<MtlData, String> {
         parse(Path::new("a.mtl"), text.as_bytes()).map_err(|e| e.to_string())
@@ -206,6 +269,55 @@ mod tests {
         for (text, expected) in cases {
             let e = parse_text(text).err().unwrap_or_default();
             assert!(e.starts_with(expected), "{text:?}: {e}");
+        }
+    }
+
+    #[test]
+    fn what_tobj_alone_would_refuse_is_read() {
+        let text = "Kd 1\nnewmtl\nKs 1\nKa x y\nNs\nillum 9999\nmap_d\nKd 1 0 0 1\nnewmtl\tb\nmap_Ke\tglow.png\n";
+        let d = parse_text(text).unwrap_or_default();
+        let names: Vec<_> = d.materials.iter().map(|m| m.name.as_str()).collect();
+        assert_eq!(names, ["unnamed", "b"]);
+        assert_eq!(d.materials[0].diffuse, Some(Vec3::X));
+        let glow = d.materials[1].emission_texture.as_ref();
+        assert_eq!(
+            glow.map(|t| (t.file.as_str(), t.line)),
+            Some(("glow.png", 10))
+        );
+    }
+
+    /// All faults are the scan's: none is left for tobj, which has no line numbers.
+    fn assert_read_or_one_line(bytes: &[u8]) {
+        if let Err(e) = parse(Path::new("a.mtl"), bytes) {
+            assert!(matches!(e, LoadError::Line { line: 1.., .. }), "{e}");
+        }
+    }
+
+    const WORDS: [&str; 21] = [
+        "newmtl", "newmtl", "Kd", "Kd", "Ke", "map_Kd", "map_Ke", "Ks", "Ns", "illum", "bump",
+        "-clamp", "-s", "-zz", "on", "0", "1", "-1", "inf", "é\t", "\\",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn mutated_files_never_panic(edits in prop::collection::vec((0usize..200, any::<u8>()), 1..8)) {
+            let mut bytes = b"newmtl a\nKd 1 0 0\nKe 1\nKs 1 1 1\nmap_Kd -s 1 1 -clamp on a b.png\nmap_Ke e.png\nnewmtl b\n".to_vec();
+            for (at, value) in edits {
+                let n = bytes.len();
+                bytes[at % n] = value;
+            }
+            assert_read_or_one_line(&bytes);
+        }
+
+        #[test]
+        fn files_of_random_words_never_panic(
+            lines in prop::collection::vec(prop::collection::vec(prop::sample::select(&WORDS), 1..6), 1..6),
+        ) {
+            let lines: Vec<String> = lines.iter().map(|words| words.join(" ")).collect();
+            assert_read_or_one_line(lines.join("\n").as_bytes());
+            assert_read_or_one_line(format!("newmtl a\n{}", lines.join("\n")).as_bytes());
         }
     }
 }

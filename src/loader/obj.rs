@@ -1,17 +1,26 @@
-//! Wavefront OBJ as text: positions in file order, polygons as triangle fans, materials by name.
+//! Wavefront OBJ: geometry and material assignment as tobj parses them, with positions in file order.
 //!
-//! `tobj` is not used: it renumbers positions, guesses the normals of faces that lack them, has no line numbers and
-//! panics on some damaged files. Making a renderable mesh of the result is `obj_mesh`'s work.
+//! `obj_scan` finds what is wrong with a file; making a renderable mesh of the result is `obj_mesh`'s work.
 
-use super::{LoadError, files};
+use super::{
+    LoadError, files,
+    obj_scan::{self, ObjScan},
+};
 use crate::scene::NONE;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
+use tobj::{LoadOptions, Mesh, Model};
 
-/// One corner of a face: indices into the file's lists, `vt` and `vn` may be [`NONE`].
+/// One corner of a face: indices into [`ObjData`]'s lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corner {
+    /// The first of the positions with the same bits.
     pub v: u32,
+    /// [`NONE`] when the whole file has no UVs; a zero UV where only this corner has none.
     pub vt: u32,
+    /// [`NONE`] when the whole file has no normals; a zero normal where only this corner has none.
     pub vn: u32,
 }
 
@@ -19,9 +28,13 @@ pub struct Corner {
 #[derive(Debug, Default)]
 pub struct ObjData {
     pub path: PathBuf,
+    /// Every `v` in file order.
     pub positions: Vec<[f32; 3]>,
+    /// UVs in use; one may be there more than once.
     pub uvs: Vec<[f32; 2]>,
+    /// Normals in use; one may be there more than once.
     pub normals: Vec<[f32; 3]>,
+    /// Fans of the file's polygons, in file order.
     pub triangles: Vec<[Corner; 3]>,
     /// Index into `materials` of each triangle, or [`NONE`].
     pub triangle_materials: Vec<u32>,
@@ -43,212 +56,79 @@ pub fn read(path: &Path) -> Result<ObjData, LoadError> {
 
 /// As [`read`], from bytes; `path` is for messages.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
-    let mut parser = Parser {
-        data: ObjData {
-            path: path.into(),
-            ..ObjData::default()
-        },
-        ..Parser::default()
+    let scan = obj_scan::scan(path, bytes)?;
+    let (models, place_of) = rayon::join(|| models(&scan), || places(&scan.positions));
+    let models = models.map_err(|e| LoadError::file(path, e.to_string()))?;
+    let mut data = ObjData {
+        path: path.into(),
+        materials: in_order(scan.materials),
+        positions: scan.positions,
+        libraries: scan.libraries,
+        ignored: scan.ignored,
+        ..ObjData::default()
     };
-    for (line, text) in Lines::new(bytes) {
-        parser
-            .line(line, &text)
-            .map_err(|message| LoadError::line(path, line, message))?;
+    for model in &models {
+        data.append(&model.mesh, &place_of)
+            .ok_or_else(|| LoadError::file(path, "the geometry cannot be read"))?;
     }
-    parser.check_indices()?;
-    Ok(parser.data)
+    Ok(data)
 }
 
-/// Numbered lines; one that ends in a backslash goes on in the next.
-pub struct Lines<'a> {
-    rest: &'a [u8],
-    next: usize,
+/// The file in tobj's form: one model for each run of faces with the same material.
+fn models(scan: &ObjScan) -> Result<Vec<Model>, tobj::LoadError> {
+    let options = LoadOptions {
+        triangulate: true,
+        ..LoadOptions::default()
+    };
+    let names = |_: &Path| Ok((Vec::new(), scan.materials.clone()));
+    let (models, _) = tobj::load_obj_buf(&mut scan.restated(), &options, names)?;
+    Ok(models)
 }
 
-impl<'a> Lines<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Self {
-            rest: bytes,
-            next: 1,
-        }
+/// For the bits of each position the first one that has them.
+fn places(positions: &[[f32; 3]]) -> HashMap<[u32; 3], u32> {
+    let mut places = HashMap::with_capacity(positions.len());
+    for (i, p) in positions.iter().enumerate() {
+        places.entry(p.map(f32::to_bits)).or_insert(i as u32);
     }
+    places
+}
 
-    fn physical(&mut self) -> &'a [u8] {
-        let end = self
-            .rest
+fn in_order(materials: HashMap<String, usize>) -> Vec<String> {
+    let mut names: Vec<_> = materials.into_iter().collect();
+    names.sort_unstable_by_key(|(_, index)| *index);
+    names.into_iter().map(|(name, _)| name).collect()
+}
+
+impl ObjData {
+    /// Adds a triangulated mesh; `None` when one of its positions is not in the file.
+    fn append(&mut self, mesh: &Mesh, place_of: &HashMap<[u32; 3], u32>) -> Option<()> {
+        let places: Vec<u32> = triples(&mesh.positions)
             .iter()
-            .position(|&b| b == b'\n')
-            .unwrap_or(self.rest.len());
-        let line = &self.rest[..end];
-        self.rest = self.rest.get(end + 1..).unwrap_or(&[]);
-        self.next += 1;
-        line.strip_suffix(b"\r").unwrap_or(line)
+            .map(|p| place_of.get(&p.map(f32::to_bits)).copied())
+            .collect::<Option<_>>()?;
+        let shifted =
+            |list: &[u32], i: usize, by: usize| list.get(i).map_or(NONE, |x| x + by as u32);
+        let (uvs, normals) = (self.uvs.len(), self.normals.len());
+        let corner = |i: usize| Corner {
+            v: places[mesh.indices[i] as usize],
+            vt: shifted(&mesh.texcoord_indices, i, uvs),
+            vn: shifted(&mesh.normal_indices, i, normals),
+        };
+        let triangles = 0..mesh.indices.len() / 3;
+        self.triangles
+            .extend(triangles.map(|t| [0, 1, 2].map(|k| corner(3 * t + k))));
+        self.uvs.extend_from_slice(mesh.texcoords.as_chunks().0);
+        self.normals.extend_from_slice(triples(&mesh.normals));
+        let material = mesh.material_id.map_or(NONE, |m| m as u32);
+        self.triangle_materials
+            .resize(self.triangles.len(), material);
+        Some(())
     }
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = (usize, std::borrow::Cow<'a, str>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        let number = self.next;
-        let mut line = String::from_utf8_lossy(self.physical());
-        while line.ends_with('\\') && !self.rest.is_empty() {
-            let more = String::from_utf8_lossy(self.physical());
-            let joined = line.to_mut();
-            joined.pop();
-            joined.push(' ');
-            joined.push_str(&more);
-        }
-        Some((number, line))
-    }
-}
-
-#[derive(Default)]
-struct Parser {
-    data: ObjData,
-    material: Option<u32>,
-    material_of: std::collections::HashMap<String, u32>,
-    lines: Vec<u32>,
-    corners: Vec<Corner>,
-}
-
-impl Parser {
-    fn line(&mut self, line: usize, text: &str) -> Result<(), String> {
-        let text = text.trim_start();
-        let (keyword, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        match keyword {
-            "v" => self.data.positions.push(numbers(rest, "v x y z")?),
-            "vt" => self.data.uvs.push(texture_coordinate(rest)?),
-            "vn" => self.data.normals.push(numbers(rest, "vn x y z")?),
-            "f" => self.face(line, rest)?,
-            "p" | "l" => self.data.ignored += 1,
-            "usemtl" => self.use_material(rest.trim()),
-            "mtllib" => self.data.libraries.push((line, rest.trim().to_owned())),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn use_material(&mut self, name: &str) {
-        let materials = &mut self.data.materials;
-        let index = *self.material_of.entry(name.to_owned()).or_insert_with(|| {
-            materials.push(name.to_owned());
-            materials.len() as u32 - 1
-        });
-        self.material = Some(index);
-    }
-
-    fn face(&mut self, line: usize, text: &str) -> Result<(), String> {
-        let counts = [
-            self.data.positions.len(),
-            self.data.uvs.len(),
-            self.data.normals.len(),
-        ];
-        self.corners.clear();
-        for word in text.split_whitespace().take_while(|w| !w.starts_with('#')) {
-            self.corners.push(corner(word, counts)?);
-        }
-        if self.corners.len() < 3 {
-            self.data.ignored += 1;
-            return Ok(());
-        }
-        for pair in self.corners[1..].windows(2) {
-            self.data
-                .triangles
-                .push([self.corners[0], pair[0], pair[1]]);
-            self.data
-                .triangle_materials
-                .push(self.material.unwrap_or(NONE));
-            self.lines.push(u32::try_from(line).unwrap_or(u32::MAX));
-        }
-        Ok(())
-    }
-
-    /// Indices may point forwards, so they are checked once all is read.
-    fn check_indices(&self) -> Result<(), LoadError> {
-        let d = &self.data;
-        let lists = [
-            ("vertex", d.positions.len()),
-            ("texture coordinate", d.uvs.len()),
-            ("normal", d.normals.len()),
-        ];
-        for (triangle, &line) in d.triangles.iter().zip(&self.lines) {
-            for c in triangle {
-                for ((what, count), index) in lists.iter().zip([c.v, c.vt, c.vn]) {
-                    if index as usize >= *count && !(index == NONE && *what != "vertex") {
-                        let message = format!(
-                            "the face uses {what} {}, but the file has {count}",
-                            u64::from(index) + 1
-                        );
-                        return Err(LoadError::line(&d.path, line as usize, message));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// `N` finite numbers; what follows them (w, vertex colours) is ignored.
-fn numbers<const N: usize>(text: &str, shape: &str) -> Result<[f32; N], String> {
-    let mut words = text.split_whitespace();
-    let mut out = [0.0; N];
-    for x in &mut out {
-        let word = words
-            .next()
-            .ok_or_else(|| format!("too few numbers: expected `{shape}`"))?;
-        *x = number(word)?;
-    }
-    Ok(out)
-}
-
-fn number(word: &str) -> Result<f32, String> {
-    match word.parse::<f32>() {
-        Ok(x) if x.is_finite() => Ok(x),
-        Ok(_) => Err(format!("`{word}` is not finite")),
-        Err(_) => Err(format!("`{word}` is not a number")),
-    }
-}
-
-/// The second coordinate may be left out.
-fn texture_coordinate(text: &str) -> Result<[f32; 2], String> {
-    let [u] = numbers(text, "vt u v")?;
-    let v = text.split_whitespace().nth(1).map_or(Ok(0.0), number)?;
-    Ok([u, v])
-}
-
-fn corner(word: &str, counts: [usize; 3]) -> Result<Corner, String> {
-    let mut indices = [NONE; 3];
-    let mut parts = word.split('/');
-    for ((slot, part), count) in indices.iter_mut().zip(&mut parts).zip(counts) {
-        if !part.is_empty() {
-            *slot = index(part, count).ok_or_else(|| format!("`{word}` is not a face corner: write v, v/vt, v//vn or v/vt/vn, counting from 1"))?;
-        }
-    }
-    if parts.next().is_some() || indices[0] == NONE {
-        return Err(format!(
-            "`{word}` is not a face corner: write v, v/vt, v//vn or v/vt/vn"
-        ));
-    }
-    Ok(Corner {
-        v: indices[0],
-        vt: indices[1],
-        vn: indices[2],
-    })
-}
-
-/// 1 is the first of the file, -1 the last one so far.
-fn index(text: &str, count: usize) -> Option<u32> {
-    let i: i64 = text.parse().ok()?;
-    let from_zero = if i < 0 {
-        i.checked_add(i64::try_from(count).ok()?)?
-    } else {
-        i.checked_sub(1)?
-    };
-    u32::try_from(from_zero).ok().filter(|&i| i != NONE)
+fn triples(flat: &[f32]) -> &[[f32; 3]] {
+    flat.as_chunks().0
 }
 
 #[cfg(test)]
@@ -309,6 +189,117 @@ mod tests {
         }
     }
 
+    #[test]
+    fn corners_without_uv_or_normal_get_none_from_their_neighbours() {
+        let d =
+            parse_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 1 1\nvn 0 0 1\nf 1/1/1 2 3//1\nf 1 2/1 3\n")
+                .unwrap_or_default();
+        let corners = d.triangles.as_flattened();
+        let uvs: Vec<_> = corners.iter().map(|c| d.uvs[c.vt as usize][0]).collect();
+        let normals: Vec<_> = corners
+            .iter()
+            .map(|c| d.normals[c.vn as usize][2])
+            .collect();
+        assert_eq!(uvs, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(normals, [1.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn positions_keep_their_order_and_equal_ones_are_the_first() {
+        let d = parse_text(
+            "v 9 9 9\nv 1 0 0\nv 0 1 0\nv 0 0 0\nv 1 0 0\nusemtl b\nf 4 2 3\no x\nusemtl a\nf 3 5 4\nusemtl b\nf 2 3 4\n",
+        )
+        .unwrap_or_default();
+        let v: Vec<_> = d.triangles.iter().map(|t| t.map(|c| c.v)).collect();
+        assert_eq!(v, [[3, 1, 2], [2, 1, 3], [1, 2, 3]]);
+        assert_eq!((d.positions.len(), d.positions[0]), (5, [9.0; 3]));
+        assert_eq!(d.materials, ["b", "a"]);
+        assert_eq!(d.triangle_materials, [0, 1, 0]);
+    }
+
+    #[test]
+    fn what_tobj_alone_would_refuse_is_read() {
+        let bodies = [
+            "v 0 0 0 0\nv 1 0 0 0.5\nv 0 1 0 1 1\nf 1 2 3\n",
+            "v 0 0 0 1 0 0\nv 1 0 0\nv 0 1 0 1 2 3 4\nf 1 2 3 # a comment\n",
+            "f 1 2 3\nusemtl\nf 3 2 1\nusemtl\tb\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 1\n",
+            "v 0 0 0\nv 1 0 0\nv 0 1 0\nl x\nf 1/ 2/ 3/\n#é\n",
+        ];
+        for text in bodies {
+            let d = parse_text(text);
+            assert!(d.is_ok_and(|d| !d.triangles.is_empty()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_tobj_alone_would_panic_on_or_guess_is_an_error() {
+        let lists = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\n";
+        for corner in [
+            "1/-2",
+            "1/-3",
+            "1//-3",
+            "-4",
+            "1/0",
+            "1//-9223372036854775808",
+        ] {
+            let e = parse_text(&format!("{lists}f {corner} 2/1/1 3/1/1\n")).err();
+            let expected = format!("a.obj:6: `{corner}` is not a face corner");
+            assert!(e.is_some_and(|e| e.starts_with(&expected)), "{corner}");
+        }
+    }
+
+    /// All faults are the scan's: none is left for tobj, which has no line numbers.
+    fn assert_sound_or_one_line(bytes: &[u8]) {
+        match parse(Path::new("a.obj"), bytes) {
+            Ok(d) => {
+                let below = |i: u32, n: usize| (i as usize) < n || (n == 0 && i == NONE);
+                let sound = |c: &Corner| {
+                    (c.v as usize) < d.positions.len()
+                        && below(c.vt, d.uvs.len())
+                        && below(c.vn, d.normals.len())
+                };
+                assert!(d.triangles.as_flattened().iter().all(sound));
+                assert_eq!(d.triangles.len(), d.triangle_materials.len());
+            }
+            Err(e) => assert!(matches!(e, LoadError::Line { .. }), "{e}"),
+        }
+    }
+
+    const WORDS: [&str; 32] = [
+        "v",
+        "v",
+        "v",
+        "vt",
+        "vn",
+        "f",
+        "f",
+        "f",
+        "usemtl",
+        "mtllib",
+        "o",
+        "g",
+        "l",
+        "p",
+        "0",
+        "1",
+        "1",
+        "2",
+        "-1",
+        "-3",
+        "1/1",
+        "2/-1",
+        "1//1",
+        "1//-2",
+        "1/1/1",
+        "-1/-1/-1",
+        "nan",
+        "1e39",
+        "#",
+        "\\",
+        "é\t",
+        "18446744073709551615",
+    ];
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -319,7 +310,17 @@ mod tests {
                 let n = bytes.len();
                 bytes[at % n] = value;
             }
-            let _ = parse(Path::new("a.obj"), &bytes);
+            assert_sound_or_one_line(&bytes);
+        }
+
+        #[test]
+        fn files_of_random_words_never_panic(
+            lines in prop::collection::vec(prop::collection::vec(prop::sample::select(&WORDS), 1..6), 1..5),
+        ) {
+            let lines: Vec<String> = lines.iter().map(|words| words.join(" ")).collect();
+            let lists = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\nf 1 2 3\n";
+            assert_sound_or_one_line(lines.join("\n").as_bytes());
+            assert_sound_or_one_line(format!("{lists}{}", lines.join("\n")).as_bytes());
         }
     }
 }

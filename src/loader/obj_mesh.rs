@@ -4,7 +4,7 @@ use super::{
     normals::{Fans, face_normal},
     obj::{Corner, ObjData},
 };
-use crate::scene::{NONE, TriangleMesh};
+use crate::scene::TriangleMesh;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// A renderable mesh and what its slots stand for.
 pub struct ObjMesh {
     pub mesh: TriangleMesh,
-    /// Index into the file's materials of each slot, or [`NONE`].
+    /// Index into the file's materials of each slot, or [`NONE`](crate::scene::NONE).
     pub slot_materials: Vec<u32>,
     /// Number of triangles without area, which are left out.
     pub dropped: usize,
@@ -102,28 +102,22 @@ struct Unifier<'a> {
     data: &'a ObjData,
     has_uvs: bool,
     mesh: TriangleMesh,
-    vertex_of: HashMap<(u32, u32, [u32; 3]), u32>,
+    vertex_of: HashMap<(u32, [u32; 2], [u32; 3]), u32>,
 }
 
 impl Unifier<'_> {
     fn vertex(&mut self, corner: Corner, normal: [f32; 3]) -> u32 {
         let next = self.mesh.positions.len() as u32;
-        let index = *self
-            .vertex_of
-            .entry((corner.v, corner.vt, normal.map(f32::to_bits)))
-            .or_insert(next);
+        let uv = self.data.uvs.get(corner.vt as usize);
+        let uv = uv.copied().unwrap_or_default();
+        let key = (corner.v, uv.map(f32::to_bits), normal.map(f32::to_bits));
+        let index = *self.vertex_of.entry(key).or_insert(next);
         if index == next {
-            self.mesh
-                .positions
-                .push(self.data.positions[corner.v as usize]);
+            let position = self.data.positions[corner.v as usize];
+            self.mesh.positions.push(position);
             self.mesh.normals.push(normal);
             if self.has_uvs {
-                let missing = corner.vt == NONE;
-                self.mesh.uvs.push(if missing {
-                    [0.0; 2]
-                } else {
-                    self.data.uvs[corner.vt as usize]
-                });
+                self.mesh.uvs.push(uv);
             }
         }
         index

@@ -4,7 +4,7 @@ use glam::{Affine3, Vec3};
 use std::sync::{Arc, atomic::AtomicBool};
 use throng::{
     abi::{Hit, Ray},
-    device::{Device, DeviceChoice, FrameSettings, RayKind, Rendered, open},
+    device::{CpuDevice, Device, FrameSettings, RayKind, Rendered},
     math::hash_unit,
     render::Poser,
     scene::{Instance, Integrator, Material, Mesh, NONE, Scene, Shape, ToneMap, TriangleMesh},
@@ -126,18 +126,40 @@ pub fn scene(meshes: Vec<Mesh>, placements: &[(u32, Affine3)]) -> Scene {
     }
 }
 
-pub fn device() -> Box<dyn Device> {
-    open(DeviceChoice::Cpu, 0).unwrap()
+fn variants() -> Vec<CpuDevice> {
+    let names = CpuDevice::variants();
+    names
+        .into_iter()
+        .map(|name| CpuDevice::with_variant(name).unwrap())
+        .collect()
 }
 
+/// Traces on every kernel variant, which must agree to the bit.
 pub fn trace(scene: Scene, kind: RayKind, rays: &[Ray]) -> Vec<Hit> {
     let scene = Arc::new(scene);
-    let mut device = device();
-    device.load(scene.clone()).unwrap();
-    let frame = Poser::new(scene, device.node_layout()).pose(1).frame;
-    let mut hits = vec![Hit::default(); rays.len()];
-    device.trace(&frame, kind, rays, &mut hits).unwrap();
-    hits
+    let mut agreed: Option<Vec<Hit>> = None;
+    for mut device in variants() {
+        device.load(scene.clone()).unwrap();
+        let frame = Poser::new(scene.clone(), device.node_layout())
+            .pose(1)
+            .frame;
+        let mut hits = vec![Hit::default(); rays.len()];
+        device.trace(&frame, kind, rays, &mut hits).unwrap();
+        // Each width has a tree of its own, and so its own order of records.
+        hits.iter_mut().for_each(|hit| hit.record = 0);
+        if let Some(agreed) = &agreed {
+            for ((ray, a), b) in rays.iter().zip(agreed).zip(&hits) {
+                assert_eq!(
+                    bytemuck::bytes_of(a),
+                    bytemuck::bytes_of(b),
+                    "{}: {ray:?} {a:?} {b:?}",
+                    device.describe()
+                );
+            }
+        }
+        agreed = Some(hits);
+    }
+    agreed.unwrap()
 }
 
 pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSettings {
@@ -153,14 +175,28 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
     }
 }
 
-/// Renders the first frame.
+/// Renders the first frame on every kernel variant, which must agree to the bit.
 pub fn render(scene: Scene, settings: &FrameSettings) -> Rendered {
     let scene = Arc::new(scene);
-    let mut device = device();
-    device.load(scene.clone()).unwrap();
-    let frame = Poser::new(scene, device.node_layout()).pose(1).frame;
-    device.submit(frame, settings).unwrap();
-    device.collect(&AtomicBool::new(false)).unwrap()
+    let mut agreed: Option<Rendered> = None;
+    for mut device in variants() {
+        device.load(scene.clone()).unwrap();
+        let frame = Poser::new(scene.clone(), device.node_layout())
+            .pose(1)
+            .frame;
+        device.submit(frame, settings).unwrap();
+        let rendered = device.collect(&AtomicBool::new(false)).unwrap();
+        if let Some(agreed) = agreed.filter(|_| settings.integrator != Integrator::Steps) {
+            assert!(
+                agreed.pixels == rendered.pixels,
+                "{} makes another picture",
+                device.describe()
+            );
+            assert_eq!(agreed.rays, rendered.rays);
+        }
+        agreed = Some(rendered);
+    }
+    agreed.unwrap()
 }
 
 pub fn ray(origin: Vec3, direction: Vec3) -> Ray {
