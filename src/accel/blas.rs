@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 /// How much time a build may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quality {
-    /// Binned cuts: for trees that live for a frame.
+    /// Binned cuts, and instance boxes from the transformed bounds: for trees that live for a frame.
     Fast,
-    /// Every cut is tried: for trees that are built once.
+    /// Every cut is tried, and instance boxes are exact: for trees that are built once.
     High,
 }
 
@@ -47,13 +47,10 @@ impl Blas {
         let start = Instant::now();
         let (shape, support) = match &mesh.shape {
             Shape::Sphere => (BlasShape::Sphere, None),
-            Shape::Triangles(triangles) => {
-                let (shape, support) = rayon::join(
-                    || build_triangles(triangles, layout, quality),
-                    || SupportMap::new(&used_vertices(triangles)),
-                );
-                (shape, Some(support))
-            }
+            Shape::Triangles(triangles) => rayon::join(
+                || build_triangles(triangles, layout, quality),
+                || (quality == Quality::High).then(|| SupportMap::new(&used_vertices(triangles))),
+            ),
         };
         let bounds = match &shape {
             BlasShape::Triangles { tree, .. } => tree.bounds,
@@ -67,7 +64,7 @@ impl Blas {
         }
     }
 
-    /// The box of an instance: exact for triangles and spheres at rest, the transformed bounds after a refit.
+    /// The box of an instance: exact for spheres and high-quality trees, else the transformed bounds.
     pub fn instance_bounds(&self, world_from_object: &Affine3) -> Aabb {
         match (&self.shape, &self.support) {
             (BlasShape::Sphere, _) => sphere_bounds(world_from_object),

@@ -149,6 +149,22 @@ impl<T: Copy> DerefMut for Buffer<T> {
     }
 }
 
+/// Asks for the cache lines of an element that will be read soon. Out of range: nothing happens.
+#[inline]
+pub fn prefetch<T>(data: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = data.get(index) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let first = std::ptr::from_ref(element).cast::<i8>();
+        for offset in (0..size_of::<T>()).step_by(64) {
+            // SAFETY: prefetching has no effect but on caches.
+            unsafe { _mm_prefetch(first.wrapping_add(offset), _MM_HINT_T0) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (data, index);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -219,7 +219,9 @@ fn build_subtree<'a, const N: usize>(
     options: BuildOptions,
     mut keep: impl FnMut(Part<'a>, usize, usize, u32) -> Option<Part<'a>>,
 ) -> Subtree<N> {
-    let mut nodes: Vec<Wide<N>> = Vec::new();
+    // Trees over single primitives come out at about two thirds full.
+    let mut nodes: Vec<Wide<N>> =
+        Vec::with_capacity(root.prims.len() * 3 / (2 * N * options.leaf_size) + 1);
     let mut depth = 0;
     let mut open = vec![Open {
         part: root,
@@ -258,30 +260,19 @@ fn build_subtree<'a, const N: usize>(
     Subtree { nodes, depth }
 }
 
-/// Cuts a part into at most `N`, always the one with the largest surface that is not a leaf yet.
-fn fill_slots<'a, const N: usize>(part: Part<'a>, options: BuildOptions) -> Vec<Part<'a>> {
-    if options.leaf_size == 1 && part.prims.len() <= N {
-        // As many slots as primitives: no cut can do better than to give each its own.
-        let leaf = |(i, prim): (usize, &'a mut [BuildPrim])| {
-            let set = SetBounds::of(prim);
-            Part::new(prim, part.first + i as u32, set)
-        };
-        return part.prims.chunks_mut(1).enumerate().map(leaf).collect();
-    }
+/// Cuts a part into at most `N` parts, one per slot of a node.
+fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part<'_>> {
+    // What fits into one node as it is needs no more cuts: it becomes that node, or is opened into this one.
+    let small = if options.leaf_size == 1 {
+        N
+    } else {
+        options.leaf_size
+    };
     let mut parts = Vec::with_capacity(N);
     parts.push(part);
     while parts.len() < N {
-        let candidates = parts
-            .iter()
-            .enumerate()
-            .filter(|(_, p)| p.prims.len() > options.leaf_size);
-        let Some((largest, _)) = candidates.max_by(|a, b| {
-            a.1.priority()
-                .partial_cmp(&b.1.priority())
-                .unwrap_or(Ordering::Equal)
-        }) else {
-            break;
-        };
+        let largest = position_of_max(&parts, |p| (p.prims.len() > small).then(|| p.priority()));
+        let Some(largest) = largest else { break };
         let Part {
             prims, first, set, ..
         } = parts.swap_remove(largest);
@@ -291,7 +282,49 @@ fn fill_slots<'a, const N: usize>(part: Part<'a>, options: BuildOptions) -> Vec<
         parts.push(Part::new(left, first, left_set));
         parts.push(Part::new(right, first + count as u32, right_set));
     }
+    if options.leaf_size == 1 {
+        open_small_parts::<N>(&mut parts);
+    }
     parts
+}
+
+/// Replaces parts by their single primitives while there are slots for them: this saves the visit of a node that would
+/// hold just those. The most surface saved per slot comes first.
+fn open_small_parts<const N: usize>(parts: &mut Vec<Part<'_>>) {
+    loop {
+        let free = N - parts.len();
+        let best = position_of_max(parts, |p| {
+            let extra = p.prims.len() - 1;
+            (1..=free)
+                .contains(&extra)
+                .then(|| (p.area / extra as f32, extra))
+        });
+        let Some(best) = best else { return };
+        let Part { prims, first, .. } = parts.swap_remove(best);
+        for (i, prim) in prims.chunks_mut(1).enumerate() {
+            let set = SetBounds::of(prim);
+            parts.push(Part::new(prim, first + i as u32, set));
+        }
+    }
+}
+
+/// Index of the part with the greatest key among those that have one.
+fn position_of_max(
+    parts: &[Part<'_>],
+    key: impl Fn(&Part<'_>) -> Option<(f32, usize)>,
+) -> Option<usize> {
+    let keyed = parts
+        .iter()
+        .enumerate()
+        .filter_map(|(i, part)| Some((key(part)?, i)));
+    let greatest = keyed.reduce(|a, b| {
+        if b.0.partial_cmp(&a.0) == Some(Ordering::Greater) {
+            b
+        } else {
+            a
+        }
+    });
+    greatest.map(|(_, i)| i)
 }
 
 #[cfg(test)]

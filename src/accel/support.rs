@@ -82,11 +82,10 @@ impl SupportMap {
     /// The tightest box around the vertices after `transform`, widened by its rounding error.
     pub fn transformed_bounds(&self, transform: &Affine3) -> Aabb {
         let rows = transform.matrix3.transpose();
-        let extent = |row: Vec3| (-self.support(-row), self.support(row));
         let (x, y, z) = (
-            extent(rows.x_axis),
-            extent(rows.y_axis),
-            extent(rows.z_axis),
+            self.extent(rows.x_axis),
+            self.extent(rows.y_axis),
+            self.extent(rows.z_axis),
         );
         let (min, max) = (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1));
         let t = transform.translation;
@@ -97,13 +96,21 @@ impl SupportMap {
         }
     }
 
-    /// Greatest dot product of a vertex with `direction`.
-    fn support(&self, direction: Vec3) -> f32 {
-        let cell = if self.starts.len() == 2 {
-            0
+    /// Least and greatest dot product of a vertex with `direction`.
+    fn extent(&self, direction: Vec3) -> (f32, f32) {
+        let (ahead, behind) = if self.starts.len() == 2 {
+            (0, 0)
         } else {
-            cell_of(direction)
+            cells_of(direction)
         };
+        (
+            -self.support(behind, -direction),
+            self.support(ahead, direction),
+        )
+    }
+
+    /// Greatest dot product with `direction`, which lies in `cell`.
+    fn support(&self, cell: usize, direction: Vec3) -> f32 {
         let range = self.starts[cell] as usize..self.starts[cell + 1] as usize;
         let (x, y, z) = (
             Vec4::splat(direction.x),
@@ -135,8 +142,9 @@ fn face_cells(face: usize, vertices: &[Vec3]) -> Vec<Vec<Vec3>> {
     cells
 }
 
-/// Faces +X, -X, +Y, -Y, +Z, -Z; the two other axes in order, mapped from [-1, 1].
-fn cell_of(d: Vec3) -> usize {
+/// The cells of a direction and of its opposite. Faces are +X, -X, +Y, -Y, +Z, -Z, and their rows and columns run along
+/// the two other axes in order, so the opposite cell is the mirror image on the next face.
+fn cells_of(d: Vec3) -> (usize, usize) {
     let a = d.abs();
     let axis = if a.x >= a.y && a.x >= a.z {
         0
@@ -145,10 +153,19 @@ fn cell_of(d: Vec3) -> usize {
     } else {
         2
     };
-    let face = axis * 2 + usize::from(d[axis] < 0.0);
     let scale = 0.5 * RESOLUTION as f32 / a[axis].max(f32::MIN_POSITIVE);
     let cell = |v: f32| ((v * scale + 0.5 * RESOLUTION as f32) as usize).min(RESOLUTION - 1);
-    (face * RESOLUTION + cell(d[(axis + 2) % 3])) * RESOLUTION + cell(d[(axis + 1) % 3])
+    let (row, column) = (cell(d[(axis + 2) % 3]), cell(d[(axis + 1) % 3]));
+    let negative = usize::from(d[axis] < 0.0);
+    let index = |face, row, column| (face * RESOLUTION + row) * RESOLUTION + column;
+    (
+        index(axis * 2 + negative, row, column),
+        index(
+            axis * 2 + 1 - negative,
+            RESOLUTION - 1 - row,
+            RESOLUTION - 1 - column,
+        ),
+    )
 }
 
 /// The cone around cell (x, y) of a face with `resolution` cells along an edge, and its corner directions.
@@ -176,7 +193,8 @@ fn cone(face: usize, x: usize, y: usize, resolution: usize) -> Cone {
         * 1.001
         + 1e-5;
     Cone {
-        directions: corners.into_iter().chain([center]).collect(),
+        // The centre first: its winner beats most of the rest.
+        directions: [center].into_iter().chain(corners).collect(),
         center,
         sine,
     }

@@ -2,6 +2,7 @@
 
 use super::{
     Blas, Buffer,
+    buffer::prefetch,
     build::{BuildOptions, BuildPrim, build},
     node::{NodeLayout, Tree},
     split::SplitMethod,
@@ -14,9 +15,15 @@ use crate::{
 use glam::{Affine3, DAffine3, DMat3};
 use rayon::prelude::*;
 use std::{
+    mem::MaybeUninit,
     sync::Arc,
     time::{Duration, Instant},
 };
+
+/// Records that one task writes.
+const RECORD_CHUNK: usize = 2048;
+/// How many records ahead their sources are asked for.
+const PREFETCH_DISTANCE: usize = 24;
 
 /// The tree over a frame's instances, and their records in the order in which the tree visits them.
 pub struct Tlas {
@@ -100,21 +107,23 @@ impl TlasBuilder {
 
     fn write_records(&self, input: TlasInput<'_>, records: &mut Buffer<InstanceRecord>) {
         let prims = &self.prims;
-        // SAFETY: every element is written.
+        let fill = |first: usize, chunk: &mut [MaybeUninit<InstanceRecord>]| {
+            for (offset, to) in chunk.iter_mut().enumerate() {
+                let id = prims[first + offset].id;
+                // Leaf order jumps all over the scene's arrays; without this, waiting for memory takes most of the time.
+                if let Some(ahead) = prims.get(first + offset + PREFETCH_DISTANCE) {
+                    prefetch(input.instances, ahead.id as usize);
+                    prefetch(input.world_from_object, ahead.id as usize);
+                }
+                let i = id as usize;
+                to.write(record(&input.instances[i], id, &input.world_from_object[i]));
+            }
+        };
+        // SAFETY: the chunks cover all elements, and each is written.
         unsafe {
             records.refill(prims.len(), |records| {
-                records
-                    .par_iter_mut()
-                    .with_min_len(512)
-                    .zip(&prims[..])
-                    .for_each(|(to, prim)| {
-                        let i = prim.id as usize;
-                        to.write(record(
-                            &input.instances[i],
-                            prim.id,
-                            &input.world_from_object[i],
-                        ));
-                    });
+                let chunks = records.par_chunks_mut(RECORD_CHUNK).enumerate();
+                chunks.for_each(|(index, chunk)| fill(index * RECORD_CHUNK, chunk));
             });
         }
     }
