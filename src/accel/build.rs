@@ -51,8 +51,10 @@ pub struct BuildOptions {
     pub method: SplitMethod,
 }
 
-/// Ranges of at most this many primitives (or a 64th of all) are built as one task each.
+/// Ranges of at most this many primitives (or a 16th of all) are built as one task each.
 const SMALLEST_TASK: usize = 1024;
+/// Parts of at least this many primitives are all cut, side by side, instead of the one with the largest surface.
+const SPLIT_TOGETHER: usize = 1 << 15;
 
 /// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous
 /// run. A leaf reference is [`LEAF`] plus the position of the run's first primitive.
@@ -135,7 +137,7 @@ fn build_wide<const N: usize>(
     options: BuildOptions,
     out: &mut Buffer<Wide<N>>,
 ) -> u32 {
-    let task_size = (prims.len() / 64).max(SMALLEST_TASK);
+    let task_size = (prims.len() / 16).max(SMALLEST_TASK);
     let mut tasks = Vec::new();
     let mut top = build_subtree(
         Part::new(prims, 0, set),
@@ -268,24 +270,35 @@ fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part
     } else {
         options.leaf_size
     };
-    let mut parts = Vec::with_capacity(N);
-    parts.push(part);
+    let mut parts = vec![part];
+    while 2 * parts.len() <= N && parts.iter().all(|p| p.prims.len() >= SPLIT_TOGETHER) {
+        let halves = parts.into_par_iter().flat_map_iter(|p| cut(p, options));
+        parts = halves.collect();
+    }
     while parts.len() < N {
         let largest = position_of_max(&parts, |p| (p.prims.len() > small).then(|| p.priority()));
         let Some(largest) = largest else { break };
-        let Part {
-            prims, first, set, ..
-        } = parts.swap_remove(largest);
-        let count = split(prims, &set, options.leaf_size, options.method);
-        let (left, right) = prims.split_at_mut(count);
-        let (left_set, right_set) = (SetBounds::of(left), SetBounds::of(right));
-        parts.push(Part::new(left, first, left_set));
-        parts.push(Part::new(right, first + count as u32, right_set));
+        let part = parts.swap_remove(largest);
+        parts.extend(cut(part, options));
     }
     if options.leaf_size == 1 {
         open_small_parts::<N>(&mut parts);
     }
     parts
+}
+
+/// Cuts a part of at least two primitives in two.
+fn cut(part: Part<'_>, options: BuildOptions) -> [Part<'_>; 2] {
+    let Part {
+        prims, first, set, ..
+    } = part;
+    let count = split(prims, &set, options.leaf_size, options.method);
+    let (left, right) = prims.split_at_mut(count);
+    let (left_set, right_set) = (SetBounds::of(left), SetBounds::of(right));
+    [
+        Part::new(left, first, left_set),
+        Part::new(right, first + count as u32, right_set),
+    ]
 }
 
 /// Replaces parts by their single primitives while there are slots for them: this saves the visit of a node that would
