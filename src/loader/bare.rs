@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     math::Aabb,
-    scene::{Instance, Material, NONE, Scene, Wrap, desc::SunSky},
+    scene::{Instance, Material, Mesh, NONE, Scene, Shape, Wrap, desc::SunSky},
 };
 use glam::{Affine3, Vec3};
 use std::path::Path;
@@ -30,6 +30,7 @@ pub fn load_obj(path: &Path) -> Result<Scene, LoadError> {
     let parsed = meshes::parse_obj(path, SMOOTH_DEGREES.to_radians())?;
     let (model, warnings) = parsed.into_source(&name, None, Wrap::Repeat, &mut table)?;
     let bounds = model.mesh.bounds();
+    let radius = radius_about_axis(&model.mesh, bounds.center());
     let ground_row = table.add(Material {
         color: GROUND_COLOR,
         ..Material::default()
@@ -63,10 +64,19 @@ pub fn load_obj(path: &Path) -> Result<Scene, LoadError> {
     }
     scene.materials = table.rows;
     scene.material_slots = slots.all;
-    scene.camera = framing::turntable(&bounds);
+    scene.camera = framing::turntable_of_radius(&bounds, radius);
     scene.settings.frames = FRAMES;
     set_daylight(&mut scene);
     Ok(scene)
+}
+
+/// Greatest distance of a vertex from the vertical axis through `center`.
+fn radius_about_axis(mesh: &Mesh, center: Vec3) -> f32 {
+    let Shape::Triangles(triangles) = &mesh.shape else {
+        return 1.0;
+    };
+    let distance = |p: &[f32; 3]| (Vec3::from(*p) - center).with_y(0.0).length();
+    triangles.positions.iter().map(distance).fold(0.0, f32::max)
 }
 
 /// Just beneath the model, so that flat bottoms do not touch it.

@@ -12,8 +12,10 @@ use rayon::prelude::*;
 const FOV_DEGREES: f32 = 40.0;
 /// How far above the horizon the camera is.
 const ELEVATION_DEGREES: f32 = 18.0;
-/// Empty space around the bounding sphere, as a factor.
-const MARGIN: f32 = 1.08;
+/// Width of the narrowest picture that everything fits into, in heights.
+const ASPECT: f32 = 4.0 / 3.0;
+/// Empty space around what is framed, as a factor of the distance.
+const MARGIN: f32 = 1.06;
 
 /// World bounds of all instances at rest.
 pub fn world_bounds(scene: &Scene) -> Aabb {
@@ -26,18 +28,31 @@ pub fn world_bounds(scene: &Scene) -> Aabb {
         .reduce(|| Aabb::EMPTY, |a, b| a.union(b))
 }
 
-/// One turn around `bounds`, whose bounding sphere fits into any picture at least as wide as high.
+/// One turn around `bounds`, which stay inside of any picture at least as wide as 4:3.
 pub fn turntable(bounds: &Aabb) -> Camera {
-    let radius = (bounds.diagonal() * 0.5).clamp(f32::MIN_POSITIVE, f32::MAX / 16.0);
-    let radius = if radius < 1e-12 { 1.0 } else { radius };
+    turntable_of_radius(bounds, bounds.extent().with_y(0.0).length() * 0.5)
+}
+
+/// The same, around something that is nowhere farther than `radius` from the vertical axis through its centre: to the
+/// camera it sweeps a cylinder.
+pub fn turntable_of_radius(bounds: &Aabb, radius: f32) -> Camera {
     let fov_y = FOV_DEGREES.to_radians();
-    let distance = MARGIN * radius / (fov_y * 0.5).sin();
-    let (height, around) = ELEVATION_DEGREES.to_radians().sin_cos();
-    let target = if bounds.is_empty() {
-        Vec3::ZERO
+    let (target, distance) = if bounds.diagonal() < 1e-12 {
+        let target = if bounds.is_empty() {
+            Vec3::ZERO
+        } else {
+            bounds.center()
+        };
+        (target, 4.0)
     } else {
-        bounds.center()
+        let half_height = bounds.extent().y * 0.5;
+        (
+            bounds.center(),
+            MARGIN * cylinder_distance(radius, half_height, fov_y),
+        )
     };
+    let distance = distance.clamp(f32::MIN_POSITIVE, f32::MAX / 16.0);
+    let (height, around) = ELEVATION_DEGREES.to_radians().sin_cos();
     let path = CameraPath::Orbit {
         target,
         radius: distance * around,
@@ -52,16 +67,33 @@ pub fn turntable(bounds: &Aabb) -> Camera {
     }
 }
 
+/// From how far away a standing cylinder about the target fits into the picture.
+fn cylinder_distance(radius: f32, half_height: f32, fov_y: f32) -> f32 {
+    let (sin, cos) = ELEVATION_DEGREES.to_radians().sin_cos();
+    let slope = (fov_y * 0.5).tan();
+    let rim = (0..64).flat_map(|i| {
+        let (z, x) = (i as f32 / 64.0 * std::f32::consts::TAU).sin_cos();
+        [-half_height, half_height].map(|y| Vec3::new(x * radius, y, z * radius))
+    });
+    let needed = rim.map(|p| {
+        let towards_camera = p.x * cos + p.y * sin;
+        let up = (p.y * cos - p.x * sin).abs();
+        towards_camera + (up / slope).max(p.z.abs() / (slope * ASPECT))
+    });
+    needed.fold(0.0, f32::max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_bounding_sphere_fits_with_a_margin() {
-        let camera = turntable(&Aabb {
+    fn every_corner_stays_in_the_picture_and_the_picture_is_filled() {
+        let bounds = Aabb {
             min: Vec3::new(-1.0, 2.0, 0.0),
             max: Vec3::new(3.0, 4.0, 1.0),
-        });
+        };
+        let camera = turntable(&bounds);
         let CameraPath::Orbit {
             target,
             radius,
@@ -71,10 +103,22 @@ mod tests {
         else {
             panic!("{camera:?}")
         };
-        let sphere = Vec3::new(4.0, 2.0, 1.0).length() * 0.5;
-        let half_angle = (sphere / radius.hypot(height)).asin();
-        assert_eq!(target, Vec3::new(1.0, 3.0, 0.5));
-        assert!(half_angle < camera.fov_y * 0.5 && half_angle > camera.fov_y * 0.4);
+        assert_eq!(target, bounds.center());
+        let mut greatest = 0f32;
+        for step in 0..90 {
+            let (z, x) = (step as f32 * 0.0698).sin_cos();
+            let eye = target + Vec3::new(x * radius, height, z * radius);
+            let forward = (target - eye).normalize();
+            let right = forward.cross(Vec3::Y).normalize();
+            let up = right.cross(forward);
+            for corner in bounds.corners() {
+                let p = corner - eye;
+                let slope = forward.dot(p) * (camera.fov_y * 0.5).tan();
+                greatest = greatest.max((up.dot(p) / slope).abs());
+                greatest = greatest.max((right.dot(p) / slope / ASPECT).abs());
+            }
+        }
+        assert!(greatest < 1.0 && greatest > 0.85, "{greatest}");
     }
 
     #[test]
