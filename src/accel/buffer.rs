@@ -77,7 +77,8 @@ impl<T: Copy> Buffer<T> {
         if bytes <= self.layout.size() {
             return;
         }
-        self.release();
+        // Frees the old memory first: its contents are not needed any more.
+        *self = Self::new();
         let align = if bytes >= HUGE_PAGE {
             HUGE_PAGE
         } else {
@@ -93,18 +94,6 @@ impl<T: Copy> Buffer<T> {
         advise_huge_pages(data, layout);
         self.data = data.cast();
         self.layout = layout;
-    }
-
-    fn release(&mut self) {
-        if self.layout.size() > 0 {
-            // SAFETY: allocated in `reserve` with this layout.
-            unsafe { dealloc(self.data.as_ptr().cast(), self.layout) };
-        }
-        *self = Self {
-            data: NonNull::dangling(),
-            len: 0,
-            layout: Layout::new::<()>(),
-        };
     }
 }
 
@@ -176,6 +165,15 @@ mod tests {
             Buffer::filled(1 << 20, 1u32).as_ptr() as usize % HUGE_PAGE,
             0
         );
+    }
+
+    #[test]
+    fn a_buffer_may_grow_again_and_again() {
+        let mut buffer = Buffer::new();
+        for len in [10usize, 1000, 5, 100_000, 1 << 20, 3 << 20] {
+            buffer.resize(len, len as u32);
+            assert!(buffer.len() == len && buffer.iter().all(|&x| x == len as u32));
+        }
     }
 
     #[test]

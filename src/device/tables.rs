@@ -13,7 +13,7 @@ use glam::Vec3;
 use std::sync::Arc;
 
 /// Size of the low-passed environment that diffuse light is sampled from.
-const DIFFUSE_SKY: (u32, u32) = (64, 32);
+const DIFFUSE_SKY: (u32, u32) = (32, 16);
 
 /// The tables of one scene. Pointers in them lead into the scene, which they keep alive, or into `skies`.
 pub struct Tables {

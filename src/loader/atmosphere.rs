@@ -19,7 +19,7 @@ const HAZE_HEIGHT: f64 = 1.2;
 const HAZE_TINT: Rgb = Rgb::new(0.85, 1.0, 1.18);
 /// Optical depth of the haze at the zenith for each unit of turbidity above 1.
 const HAZE_DEPTH: f64 = 0.045;
-const HAZE_ALBEDO: f64 = 0.92;
+const HAZE_ALBEDO: f64 = 0.96;
 const HAZE_FORWARD: f64 = 0.76;
 const OZONE_ABSORPTION: Rgb = Rgb::new(0.65e-3, 1.881e-3, 0.085e-3);
 
@@ -119,13 +119,13 @@ impl Atmosphere {
             DVec3::Y * radius,
             DVec3::new((1.0 - cos * cos).max(0.0).sqrt(), cos, 0.0),
         );
-        let step = self.distance_to_space(from, direction) / STEPS as f64;
+        let end = self.distance_to_space(from, direction);
         let depth = |i: usize| {
-            let at = from + direction * (step * (i as f64 + 0.5));
-            self.medium((at.length() - GROUND_RADIUS).max(0.0))
-                .extinction
+            let (distance, length) = step(i, STEPS, end);
+            let height = (from + direction * distance).length() - GROUND_RADIUS;
+            self.medium(height.max(0.0)).extinction * length
         };
-        (-(0..STEPS).map(depth).sum::<Rgb>() * step).exp()
+        (-(0..STEPS).map(depth).sum::<Rgb>()).exp()
     }
 
     /// All orders of scattering beyond the first, for sunlight of irradiance 1, as if from everywhere alike.
@@ -152,13 +152,13 @@ impl Atmosphere {
         const STEPS: usize = 16;
         let ground = self.distance_to_ground(at, direction);
         let end = ground.unwrap_or_else(|| self.distance_to_space(at, direction));
-        let step = end / STEPS as f64;
         let (mut light, mut share, mut through) = (Rgb::ZERO, Rgb::ZERO, Rgb::ONE);
         for i in 0..STEPS {
-            let p = at + direction * (step * (i as f64 + 0.5));
+            let (distance, length) = step(i, STEPS, end);
+            let p = at + direction * distance;
             let radius = p.length();
             let medium = self.medium(radius - GROUND_RADIUS);
-            let passed = (-medium.extinction * step).exp();
+            let passed = (-medium.extinction * length).exp();
             let scattered = through * (medium.air + medium.haze) * (Rgb::ONE - passed)
                 / medium.extinction.max(Rgb::splat(1e-12));
             light += scattered * self.sunlight(radius, p.dot(sun) / radius) / (4.0 * PI);
@@ -172,6 +172,13 @@ impl Atmosphere {
         }
         (light, share)
     }
+}
+
+/// Middle and length of the `i`-th of `steps` steps over `length`, the shorter the nearer: the haze lies low.
+pub fn step(i: usize, steps: usize, length: f64) -> (f64, f64) {
+    let edge = |i: usize| length * (i as f64 / steps as f64).powi(2);
+    let (near, far) = (edge(i), edge(i + 1));
+    (0.5 * (near + far), far - near)
 }
 
 fn air_phase(cos: f64) -> f64 {
