@@ -112,7 +112,7 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
             rays.bounce,
             rays.shadow,
             plural(report.refits as usize, "refit"),
-            plural(report.rebuilds as usize, "rebuild"),
+            plural(report.rebuilds as usize, "tree rebuild"),
         );
     }
     line
@@ -133,7 +133,7 @@ fn describe(stats: &Stats) -> String {
         stats.frames_per_s,
         stats.mrays_per_s,
         plural(stats.refits as usize, "refit"),
-        plural(stats.rebuilds as usize, "rebuild"),
+        plural(stats.rebuilds as usize, "tree rebuild"),
     );
     if stats.skipped > 0 {
         line += &format!("{skipped} existed already; ");

@@ -42,11 +42,10 @@ pub struct FrameReport {
     pub trace_ms: f64,
     pub write_ms: f64,
     pub rays: RayCounts,
-    /// BLASes refitted and rebuilt for this frame.
+    /// BLASes whose boxes followed a deforming mesh.
     pub refits: u32,
+    /// Trees built afresh: the TLAS if anything moved, and BLASes that no longer fit their mesh.
     pub rebuilds: u32,
-    /// 1 if the TLAS was rebuilt, 0 if nothing had moved.
-    pub tlas_builds: u32,
 }
 
 /// Told about each finished frame, in order, from the writing thread.
@@ -64,7 +63,6 @@ pub struct Summary {
     pub rays: RayCounts,
     pub refits: u64,
     pub rebuilds: u64,
-    pub tlas_builds: u64,
     /// True when `stop` ended the run before its last frame.
     pub stopped: bool,
 }
@@ -86,7 +84,7 @@ struct Finished {
     rays: RayCounts,
     trace_time: Duration,
     pose_time: Duration,
-    tlas_builds: u32,
+    trees: pose::TreeWork,
 }
 
 /// Renders and writes all frames. Whatever was finished before an error or before `stop` was set stays on disk.
@@ -163,9 +161,9 @@ fn trace_frames(
             device
                 .submit(posed.frame, &job.settings)
                 .map_err(|source| RenderError::Device { frame, source })?;
-            under_way.push_back((frame, posed.time, posed.tlas_builds));
+            under_way.push_back((frame, posed.time, posed.trees));
         }
-        let Some((frame, pose_time, tlas_builds)) = under_way.pop_front() else {
+        let Some((frame, pose_time, trees)) = under_way.pop_front() else {
             return Ok(());
         };
         // Only the pixels travel on: a frame's TLAS goes back to the first stage as soon as it is traced.
@@ -184,7 +182,7 @@ fn trace_frames(
                 rays,
                 trace_time,
                 pose_time,
-                tlas_builds,
+                trees,
             })
             .is_err()
         {
@@ -206,7 +204,7 @@ fn write_frames(
         rays,
         trace_time,
         pose_time,
-        tlas_builds,
+        trees,
     } in finished
     {
         let start = Instant::now();
@@ -219,15 +217,13 @@ fn write_frames(
             trace_ms: milliseconds(trace_time),
             write_ms: milliseconds(start.elapsed()),
             rays,
-            refits: 0,
-            rebuilds: 0,
-            tlas_builds,
+            refits: trees.refits,
+            rebuilds: trees.rebuilds,
         };
         summary.frames += 1;
         summary.rays += report.rays;
         summary.refits += u64::from(report.refits);
         summary.rebuilds += u64::from(report.rebuilds);
-        summary.tlas_builds += u64::from(report.tlas_builds);
         observer.frame_done(&report);
     }
     Ok(summary)

@@ -28,8 +28,16 @@ pub struct Poser {
 pub struct Posed {
     pub frame: Frame,
     pub time: Duration,
-    /// 1 if the TLAS was rebuilt, 0 if nothing had moved.
-    pub tlas_builds: u32,
+    pub trees: TreeWork,
+}
+
+/// Work on acceleration structures for one frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TreeWork {
+    /// BLASes whose boxes followed a deforming mesh.
+    pub refits: u32,
+    /// Trees built afresh: the TLAS if anything moved, and BLASes that no longer fit their mesh.
+    pub rebuilds: u32,
 }
 
 impl Poser {
@@ -77,7 +85,10 @@ impl Poser {
         Posed {
             frame,
             time: start.elapsed(),
-            tlas_builds: u32::from(rebuild),
+            trees: TreeWork {
+                rebuilds: u32::from(rebuild),
+                ..TreeWork::default()
+            },
         }
     }
 

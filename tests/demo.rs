@@ -1,0 +1,112 @@
+//! What the repository shows: the demo scenes load and are what the README says, and the dragon is a sound mesh.
+
+use std::{collections::HashMap, path::Path};
+use throng::{
+    anim::{camera_at, world_transforms},
+    loader::load,
+    scene::{CameraPath, MaterialKind, Scene, Shape},
+};
+
+fn demo(file: &str) -> Scene {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("scenes")
+        .join(file);
+    let scene = load(&path).unwrap_or_else(|error| panic!("{error}"));
+    assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
+    scene
+}
+
+/// Number of instances whose first slot is a mirror.
+fn mirrors(scene: &Scene) -> usize {
+    let material = |slot: u32| &scene.materials[scene.material_slots[slot as usize] as usize];
+    let kinds = scene.instances.iter().map(|i| material(i.slot_base).kind);
+    kinds.filter(|kind| *kind == MaterialKind::Mirror).count()
+}
+
+#[test]
+fn the_dragon_of_dragons_is_half_mirrors_and_moves_in_every_frame() {
+    let scene = demo("dragon_of_dragons.ron");
+    assert!(scene.instances.len() >= 10_000);
+    let share = mirrors(&scene) as f64 / scene.instances.len() as f64;
+    assert!((0.48..0.52).contains(&share), "{share} are mirrors");
+    let CameraPath::Spline { keys } = &scene.camera.path else {
+        panic!("the camera flies along a spline")
+    };
+    assert!(keys.len() >= 12);
+
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for frame in 1..scene.settings.frames {
+        let time = |frame: u32| (frame - 1) as f32 / scene.settings.fps;
+        world_transforms(&scene, time(frame), &mut before);
+        world_transforms(&scene, time(frame + 1), &mut after);
+        assert_ne!(before, after, "nothing moves after frame {frame}");
+        let (from, to) = (
+            camera_at(&scene, time(frame)),
+            camera_at(&scene, time(frame + 1)),
+        );
+        assert!(
+            from.eye.distance(to.eye) < 4.0,
+            "the camera jumps after frame {frame}"
+        );
+    }
+}
+
+#[test]
+fn the_million_is_a_million() {
+    assert!(demo("million.ron").instances.len() >= 1_000_000);
+}
+
+#[test]
+fn the_hall_has_deep_mirrors_and_the_spheres_are_analytic() {
+    let hall = demo("mirror_hall.ron");
+    assert!(hall.settings.bounces >= 16 && mirrors(&hall) >= 2);
+    let spheres = demo("spheres.ron");
+    let analytic = |mesh: u32| matches!(spheres.meshes[mesh as usize].shape, Shape::Sphere);
+    let count = spheres
+        .instances
+        .iter()
+        .filter(|i| analytic(i.mesh))
+        .count();
+    assert!(count >= 2000 && mirrors(&spheres) > 100, "{count} spheres");
+}
+
+#[test]
+fn the_dragon_is_closed_and_consistently_wound() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/dragon.obj");
+    let scene = load(&path).unwrap_or_else(|error| panic!("{error}"));
+    let Shape::Triangles(mesh) = &scene.meshes[0].shape else {
+        panic!("a mesh of triangles")
+    };
+    assert!(
+        (15_000..=30_000).contains(&mesh.triangles.len()),
+        "{} triangles",
+        mesh.triangles.len()
+    );
+    assert_eq!(mesh.normals.len(), mesh.positions.len());
+    assert_eq!(mesh.uvs.len(), mesh.positions.len());
+
+    // Vertices that texture seams split are one again.
+    let mut index = HashMap::new();
+    let welded: Vec<usize> = (mesh.positions.iter())
+        .map(|p| {
+            let next = index.len();
+            *index.entry(p.map(f32::to_bits)).or_insert(next)
+        })
+        .collect();
+    assert!(index.len() >= 10_000, "{} points", index.len());
+    let mut edges: HashMap<(usize, usize), u32> = HashMap::new();
+    for t in &mesh.triangles {
+        for k in 0..3 {
+            let (a, b) = (welded[t[k] as usize], welded[t[(k + 1) % 3] as usize]);
+            assert_ne!(a, b, "a triangle without area");
+            *edges.entry((a, b)).or_default() += 1;
+        }
+    }
+    for (&(a, b), &count) in &edges {
+        assert_eq!(
+            (count, edges.get(&(b, a))),
+            (1, Some(&1)),
+            "edge {a} {b} is not shared by two triangles"
+        );
+    }
+}
