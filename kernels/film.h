@@ -4,6 +4,15 @@
 
 namespace THRONG_NAMESPACE {
 
+// Keeps a sample's hue but not more than `limit` of any component; what is no number at all counts as black.
+THRONG_DEVICE Vec3 clamp_sample(Vec3 radiance, float limit) {
+    if (!(radiance.x + radiance.y + radiance.z >= 0.0f)) return vec3(0.0f);
+    float brightest = max_component(radiance);
+    if (brightest <= limit) return radiance;
+    if (brightest == kInfinity) return vec3(limit);
+    return radiance * (1.0f / brightest) * limit;
+}
+
 // Adds samples [sample_begin, sample_end) of one pixel to the film.
 THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thread) {
     uint32_t x, y;
@@ -20,9 +29,7 @@ THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thr
         path.radiance = vec3(0.0f);
         path.depth = 0;
         Vec3 radiance = integrate(params, path, thread);
-        float brightest = max_component(radiance);
-        if (brightest > params.radiance_clamp) radiance = radiance * (params.radiance_clamp / brightest);
-        total += radiance;
+        total += clamp_sample(radiance, params.radiance_clamp);
     }
     store3(sum, total);
     sum[3] = float(params.sample_end);

@@ -36,11 +36,12 @@ pub enum RayFileError {
         expected: u128,
         found: u64,
     },
-    #[error("{}: ray {index} has a number that is not finite, or no direction", .path.display())]
+    #[error("{}: ray {index} has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long", .path.display())]
     Ray { path: PathBuf, index: usize },
 }
 
-/// Reads all rays; their numbers are finite (only `t_max` may be infinite) and no direction is zero.
+/// Reads all rays; their numbers are finite (only `t_max` may be infinite) and no direction is so
+/// short or long that its square leaves the range of floats.
 pub fn read_rays(path: &Path) -> Result<Vec<Ray>, RayFileError> {
     let failed = |error| RayFileError::Read {
         path: path.to_owned(),
@@ -88,7 +89,8 @@ fn is_sound(ray: &Ray) -> bool {
         .chain(&ray.direction)
         .chain([&ray.t_min])
         .all(|x| x.is_finite());
-    finite && !ray.t_max.is_nan() && ray.direction.iter().any(|&d| d != 0.0)
+    let longest = ray.direction.iter().fold(0f32, |a, d| a.max(d.abs()));
+    finite && !ray.t_max.is_nan() && (1e-15..=1e15).contains(&longest)
 }
 
 pub fn write_rays(path: &Path, rays: &[Ray]) -> Result<(), OutputError> {
