@@ -3,6 +3,7 @@
 use image::RgbImage;
 use std::{
     fmt, fs,
+    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -93,6 +94,17 @@ impl Picture {
             "{name}: {distance}; see {}",
             file("{found,expected,difference}").display()
         );
+    }
+
+    /// Mean colour of the pixels in these columns and rows.
+    pub fn mean(&self, (columns, rows): (Range<u32>, Range<u32>)) -> [f64; 3] {
+        let count = (columns.len() * rows.len()) as f64;
+        let mut mean = [0.0; 3];
+        for (x, y) in rows.flat_map(|y| columns.clone().map(move |x| (x, y))) {
+            let pixel = self.0.get_pixel(x, y).0;
+            (0..3).for_each(|k| mean[k] += f64::from(pixel[k]) / count);
+        }
+        mean
     }
 
     /// Eightfold, so that small differences can be seen.
