@@ -2,6 +2,8 @@
 
 mod common;
 mod errors;
+mod flags;
+mod inputs;
 mod interrupt;
 mod limits;
 mod render;

@@ -17,13 +17,34 @@ fn write_rays(place: &Place) {
     fs::write(place.path("two.ray"), bytes).unwrap();
 }
 
+/// The keys of a document are those that the subcommand's help lists, except for ones nested deeper.
+fn assert_documented(place: &Place, subcommand: &str, json: &serde_json::Value) {
+    let help = place.ok(&[subcommand, "--help"]).stdout;
+    for key in json.as_object().unwrap().keys() {
+        let name = key
+            .strip_prefix("mrays_per_s")
+            .filter(|s| !s.is_empty())
+            .unwrap_or(key);
+        assert!(
+            help.contains(name),
+            "the help of {subcommand} lacks `{key}`"
+        );
+    }
+}
+
 #[test]
 fn info_tells_people_and_programs() {
     let place = Place::new(2);
     assert!(!place.ok(&["info", "scene.ron"]).stdout.is_empty());
     let run = place.ok(&["info", "--json", "scene.ron", "--threads", "1"]);
-    assert!(run.json().is_object());
     assert_eq!(run.stderr, "");
+    let json = run.json();
+    assert_documented(&place, "info", &json);
+    assert_eq!(
+        (&json["instances"], &json["meshes"][0]["instances"]),
+        (&9.into(), &9.into())
+    );
+    assert_eq!(json["size"], serde_json::json!([64, 36]));
 }
 
 #[test]
@@ -73,6 +94,7 @@ fn trace_reports_rays_and_writes_hits() {
             "--threads", "1", "--json",
         ]);
         let json = run.json();
+        assert_documented(&place, "trace", &json);
         assert!(json["device"].is_string());
         assert_eq!((&json["threads"], &json["rays"]), (&1.into(), &2.into()));
         assert_eq!(json["hits"], 1, "{kind}");
@@ -82,6 +104,11 @@ fn trace_reports_rays_and_writes_hits() {
         let hits = fs::read(place.path("two.hit")).unwrap();
         assert_eq!(&hits[..8], b"HIT1\0\0\0\0");
         assert_eq!(hits.len(), 16 + 2 * 12);
+        let t = |at: usize| f32::from_le_bytes(hits[at..at + 4].try_into().unwrap());
+        // The sphere in the middle has radius 1.
+        let expected = if kind == "any" { 1.0 } else { 16.0 };
+        assert!((t(16) - expected).abs() < 1e-4, "{}", t(16));
+        assert!(t(28) < 0.0, "{}", t(28));
         fs::remove_file(place.path("two.hit")).unwrap();
     }
     assert!(
@@ -104,6 +131,69 @@ fn trace_refuses_what_is_not_a_ray_file() {
     place.fails(&["trace", "scene.ron", "cut.ray"], 1, "cut.ray");
     fs::write(place.path("empty.ray"), "").unwrap();
     place.fails(&["trace", "scene.ron", "empty.ray"], 1, "empty.ray");
+    for (at, number) in [(16, f32::NAN), (16 + 7 * 4, f32::NAN), (16 + 6 * 4, 0.0)] {
+        let mut bytes = whole.clone();
+        bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+        fs::write(place.path("bad.ray"), bytes).unwrap();
+        let text = "bad.ray: ray 0 has a number that is not finite, or no direction";
+        place.fails(&["trace", "scene.ron", "bad.ray"], 1, text);
+    }
+    let mut promised = whole.clone();
+    promised[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
+    fs::write(place.path("huge.ray"), promised).unwrap();
+    place.fails(
+        &["trace", "scene.ron", "huge.ray"],
+        1,
+        "the header promises 18446744073709551615 rays",
+    );
+}
+
+#[test]
+fn no_rays_are_no_hits() {
+    let place = Place::new(1);
+    fs::write(
+        place.path("none.ray"),
+        [&b"RAY1\0\0\0\0"[..], &[0; 8]].concat(),
+    )
+    .unwrap();
+    let json = place
+        .ok(&["trace", "scene.ron", "none.ray", "--json"])
+        .json();
+    assert_eq!((&json["rays"], &json["hits"]), (&0.into(), &0.into()));
+    assert!(json["mrays_per_s"].is_number());
+}
+
+#[test]
+fn results_that_cannot_be_written_are_an_error() {
+    let place = Place::new(1);
+    write_rays(&place);
+    let to = |file| ["trace", "scene.ron", "two.ray", "--hits", file];
+    place.fails(
+        &to("nowhere/two.hit"),
+        1,
+        "cannot write nowhere/two.hit: its folder is missing",
+    );
+    fs::create_dir(place.path("taken")).unwrap();
+    place.fails(
+        &to("taken"),
+        1,
+        "cannot write taken: a folder has that name",
+    );
+    let dump = ["bench", "scene.ron", "--repeat", "1", "--dump", "two.ray"];
+    place.fails(&dump, 1, "cannot create the folder two.ray");
+}
+
+#[test]
+fn a_scene_that_no_ray_meets_is_measured_without_bounces() {
+    let place = Place::new(1);
+    let away = "camera=LookAt(eye: (0, 90, 0), target: (0, 99, 1))";
+    let args = ["bench", "scene.ron", "--repeat", "1", "--set", away];
+    assert!(place.ok(&args).stdout.contains("nothing was hit"));
+    let json = place.ok(&[&args[..], &["--json"]].concat()).json();
+    assert!(
+        json["bounce"].is_null() && json["shadow"].is_null(),
+        "{json}"
+    );
 }
 
 #[test]
@@ -112,7 +202,14 @@ fn bench_measures_and_dumps() {
     let args = ["bench", "scene.ron", "--repeat", "1", "--threads", "1"];
     assert!(!place.ok(&args).stdout.is_empty());
     let run = place.ok(&[&args[..], &["--json", "--dump", "dump"]].concat());
-    assert!(run.json().is_object());
+    let json = run.json();
+    assert_documented(&place, "bench", &json);
+    for kind in ["primary", "bounce", "shadow"] {
+        assert!(
+            json[kind]["mrays_per_s"].as_f64().unwrap() > 0.0,
+            "{kind}: {json}"
+        );
+    }
     let names = place.names("dump");
     assert!(names.iter().any(|name| name.ends_with(".scn")), "{names:?}");
     assert!(

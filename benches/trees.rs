@@ -1,0 +1,249 @@
+//! Times of builds, refits and traversal on this machine: `cargo bench`, or `cargo bench -- tlas` for a part.
+//!
+//! `throng bench SCENE` measures a scene of one's own; this measures the trees on fixed, reproducible inputs.
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use glam::{Affine3, Quat, Vec3};
+use std::{hint::black_box, path::Path, sync::Arc};
+use throng::{
+    abi::{Hit, Ray},
+    accel::{Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput},
+    anim::CameraPose,
+    device::{CpuDevice, Device, Frame, RayKind},
+    loader,
+    math::hash_unit,
+    scene::{Instance, Material, Mesh, NONE, Scene, Shape, TriangleMesh},
+};
+
+const TLAS_SIZES: [u32; 2] = [11_042, 1_000_000];
+/// Picture size of the primary rays, a multiple of the tile's 8 on both sides.
+const PICTURE: (u32, u32) = (512, 288);
+
+fn device() -> CpuDevice {
+    CpuDevice::new().expect("a CPU device")
+}
+
+/// The dragon without the ground that a bare model is shown on.
+fn dragon() -> Mesh {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/dragon.obj");
+    let scene = loader::load(&path).expect("the dragon loads");
+    let meshes = scene.meshes.into_iter();
+    meshes.max_by_key(Mesh::prim_count).expect("a mesh")
+}
+
+fn triangles(mesh: &Mesh) -> &TriangleMesh {
+    match &mesh.shape {
+        Shape::Triangles(triangles) => triangles,
+        Shape::Sphere => panic!("the dragon is made of triangles"),
+    }
+}
+
+/// Builds at both qualities, and a refit to a dragon that is bent a little.
+fn blas(c: &mut Criterion) {
+    let (mesh, layout) = (dragon(), device().node_layout());
+    let mut group = c.benchmark_group("blas");
+    group.throughput(Throughput::Elements(mesh.prim_count() as u64));
+    for (name, quality) in [("fast", Quality::Fast), ("high", Quality::High)] {
+        group.bench_function(name, |b| {
+            b.iter(|| Blas::build(black_box(&mesh), layout, quality))
+        });
+    }
+    let mut bent = triangles(&mesh).clone();
+    bent.positions
+        .iter_mut()
+        .for_each(|[x, y, _]| *y += 0.1 * x.sin());
+    let mut tree = Blas::build(&mesh, layout, Quality::High);
+    group.bench_function("refit", |b| b.iter(|| tree.refit(black_box(&bent))));
+    group.finish();
+}
+
+fn instance(mesh: u32) -> Instance {
+    Instance {
+        local: Affine3::IDENTITY,
+        node: NONE,
+        mesh,
+        slot_base: 0,
+        motion: NONE,
+    }
+}
+
+/// Random position in a cube of a size at which dragons overlap a little, random rotation, size 0.5 to 1.5.
+fn random_transform(index: u32, count: u32) -> Affine3 {
+    let u = |seed| hash_unit(seed, index);
+    let side = 8.0 * (count as f32).cbrt();
+    let axis = Vec3::new(u(0) - 0.5, u(1) - 0.5, u(2) - 0.5).normalize_or(Vec3::Y);
+    Affine3::from_scale_rotation_translation(
+        Vec3::splat(0.5 + u(3)),
+        Quat::from_axis_angle(axis, 6.0 * u(4)),
+        Vec3::new(u(5), u(6), u(7)) * side,
+    )
+}
+
+/// Instance boxes included, as for a frame.
+fn tlas(c: &mut Criterion) {
+    let layout = device().node_layout();
+    let blas = [Arc::new(Blas::build(&dragon(), layout, Quality::Fast))];
+    let mut group = c.benchmark_group("tlas");
+    group.sample_size(20);
+    for count in TLAS_SIZES {
+        group.throughput(Throughput::Elements(count.into()));
+        group.bench_function(BenchmarkId::from_parameter(count), |b| {
+            let instances = vec![instance(0); count as usize];
+            let transforms: Vec<_> = (0..count).map(|i| random_transform(i, count)).collect();
+            let input = TlasInput {
+                instances: &instances,
+                world_from_object: &transforms,
+                blas: &blas,
+            };
+            let (mut builder, mut tlas) = (TlasBuilder::default(), Tlas::new(layout));
+            b.iter(|| builder.build(black_box(input), &mut tlas));
+        });
+    }
+    group.finish();
+}
+
+/// Small dragons on the vertices of a dragon ten times as large.
+fn scatter() -> (Scene, Vec<Affine3>) {
+    let mesh = dragon();
+    let small = |(index, &position): (usize, &[f32; 3])| {
+        let turn = Quat::from_rotation_y(6.3 * hash_unit(8, index as u32));
+        Affine3::from_scale_rotation_translation(
+            Vec3::splat(0.18),
+            turn,
+            Vec3::from(position) * 10.0,
+        )
+    };
+    let transforms: Vec<_> = triangles(&mesh)
+        .positions
+        .iter()
+        .enumerate()
+        .map(small)
+        .collect();
+    let instances = transforms
+        .iter()
+        .map(|&local| Instance {
+            local,
+            ..instance(0)
+        })
+        .collect();
+    let slots = vec![0; mesh.slot_count as usize];
+    let scene = Scene {
+        instances,
+        meshes: vec![mesh],
+        materials: vec![Material::default()],
+        material_slots: slots,
+        ..Scene::default()
+    };
+    (scene, transforms)
+}
+
+fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
+    let blas = vec![Arc::new(Blas::build(
+        &scene.meshes[0],
+        layout,
+        Quality::High,
+    ))];
+    let mut tlas = Tlas::new(layout);
+    let input = TlasInput {
+        instances: &scene.instances,
+        world_from_object: transforms,
+        blas: &blas,
+    };
+    TlasBuilder::default().build(input, &mut tlas);
+    let (center, diagonal) = (tlas.bounds().center(), tlas.bounds().diagonal());
+    let camera = CameraPose {
+        eye: center + diagonal * Vec3::new(0.5, 0.2, 0.5),
+        target: center,
+        up: Vec3::Y,
+        fov_y: 40f32.to_radians(),
+    };
+    Frame {
+        number: 1,
+        camera,
+        tlas: Arc::new(tlas),
+        blas: Arc::new(blas),
+    }
+}
+
+fn ray(origin: Vec3, direction: Vec3) -> Ray {
+    Ray {
+        origin: origin.into(),
+        t_min: 0.0,
+        direction: direction.normalize().into(),
+        t_max: f32::INFINITY,
+    }
+}
+
+/// Through the pixels' centres, in tiles of 8×8.
+fn primary_rays(camera: &CameraPose) -> Vec<Ray> {
+    let (width, height) = PICTURE;
+    let forward = (camera.target - camera.eye).normalize();
+    let right = forward.cross(camera.up).normalize();
+    let up = right.cross(forward);
+    let half = (0.5 * camera.fov_y).tan();
+    let through = |item: u32| {
+        let (tile, inner) = (item / 64, item % 64);
+        let x = tile % (width / 8) * 8 + inner % 8;
+        let y = tile / (width / 8) * 8 + inner / 8;
+        let sx = (2.0 * x as f32 + 1.0 - width as f32) / height as f32;
+        let sy = 1.0 - (2.0 * y as f32 + 1.0) / height as f32;
+        ray(camera.eye, forward + half * (sx * right + sy * up))
+    };
+    (0..width * height).map(through).collect()
+}
+
+/// From just before each hit, back into a random direction of the half space that the ray came from.
+fn bounce_rays(rays: &[Ray], hits: &[Hit]) -> Vec<Ray> {
+    let hit_rays = rays
+        .iter()
+        .zip(hits)
+        .zip(0..)
+        .filter(|((_, hit), _)| hit.t >= 0.0);
+    hit_rays
+        .map(|((primary, hit), index)| {
+            let direction = Vec3::from(primary.direction);
+            let u = |seed| 2.0 * hash_unit(seed, index) - 1.0;
+            let random = Vec3::new(u(0), u(1), u(2)).normalize_or(-direction);
+            let back = if random.dot(direction) > 0.0 {
+                -random
+            } else {
+                random
+            };
+            ray(
+                Vec3::from(primary.origin) + direction * (hit.t * 0.9999),
+                back,
+            )
+        })
+        .collect()
+}
+
+/// Coherent and incoherent rays through the scattered dragons.
+fn traversal(c: &mut Criterion) {
+    let mut device = device();
+    let (scene, transforms) = scatter();
+    let frame = frame(&scene, &transforms, device.node_layout());
+    device.load(Arc::new(scene)).expect("the scene loads");
+    let mut trace = |kind, rays: &[Ray]| {
+        let mut hits = vec![Hit::default(); rays.len()];
+        device
+            .trace(&frame, kind, rays, &mut hits)
+            .expect("rays are traced");
+        hits
+    };
+    let primary = primary_rays(&frame.camera);
+    let bounce = bounce_rays(&primary, &trace(RayKind::Closest, &primary));
+    let mut group = c.benchmark_group("traversal");
+    group.sample_size(20);
+    for (name, kind, rays) in [
+        ("primary", RayKind::Closest, &primary),
+        ("bounce", RayKind::Closest, &bounce),
+        ("bounce_any", RayKind::Any, &bounce),
+    ] {
+        group.throughput(Throughput::Elements(rays.len() as u64));
+        group.bench_function(name, |b| b.iter(|| trace(kind, black_box(rays))));
+    }
+    group.finish();
+}
+
+criterion_group!(trees, blas, tlas, traversal);
+criterion_main!(trees);

@@ -1,0 +1,230 @@
+//! Scenes as golden images: what the program renders, against committed references that were judged by eye.
+//!
+//! Each test renders one frame of a file in `scenes/` with every CPU variant that this machine runs. The variants have
+//! to agree exactly; the picture may differ a little from its reference in `references/` (see `picture.rs`). After an
+//! intended change, `THRONG_BLESS=1 cargo test --test golden` writes the references anew: look at each before
+//! committing it.
+//!
+//! The scenes share three small files: `letter.png`, an F whose picture has a red corner at the bottom left and a
+//! yellow one at the top right; `studio.hdr`, red around +X, green around +Z, blue around -X and grey around -Z with a
+//! bright window between +X and +Z; and `house.obj`, which has no symmetry.
+
+mod picture;
+
+use picture::Picture;
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+use throng::device::CpuDevice;
+
+/// One picture: a frame of a scene, with more flags where needed.
+struct Golden {
+    name: &'static str,
+    scene: &'static str,
+    frame: u32,
+    flags: &'static [&'static str],
+}
+
+impl Golden {
+    /// Frame 1 of the scene of that name, as the scene asks for.
+    const fn of(name: &'static str) -> Self {
+        Self {
+            name,
+            scene: name,
+            frame: 1,
+            flags: &[],
+        }
+    }
+
+    /// A picture of `scene` under another name.
+    const fn with(name: &'static str, scene: &'static str, flags: &'static [&'static str]) -> Self {
+        Self {
+            name,
+            scene,
+            frame: 1,
+            flags,
+        }
+    }
+
+    const fn frame(self, frame: u32) -> Self {
+        Self { frame, ..self }
+    }
+
+    fn render(&self, variant: &str) -> Picture {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("picture.png");
+        let output = Command::new(env!("CARGO_BIN_EXE_throng"))
+            .arg("render")
+            .arg(
+                folder_of_tests()
+                    .join("scenes")
+                    .join(self.scene)
+                    .with_extension("ron"),
+            )
+            .args(["--frames", &self.frame.to_string(), "--output"])
+            .arg(&path)
+            .args(self.flags)
+            .env("THRONG_CPU", variant)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {stderr}", self.name);
+        assert!(!stderr.contains("warning"), "{}: {stderr}", self.name);
+        Picture::load(&path)
+    }
+
+    fn reference(&self) -> PathBuf {
+        folder_of_tests()
+            .join("references")
+            .join(self.name)
+            .with_extension("png")
+    }
+
+    #[track_caller]
+    fn check(&self) {
+        let found = self.render("baseline");
+        for variant in CpuDevice::variants() {
+            assert!(
+                self.render(variant) == found,
+                "{}: {variant} makes another picture",
+                self.name
+            );
+        }
+        if std::env::var_os("THRONG_BLESS").is_some() {
+            found.save(&self.reference());
+        } else {
+            found.assert_like(&Picture::load(&self.reference()), self.name);
+        }
+    }
+}
+
+fn folder_of_tests() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"))
+}
+
+#[test]
+fn textures_stand_upright_and_wrap() {
+    Golden::of("textures").check();
+}
+
+#[test]
+fn every_mesh_stands_in_the_sun_and_mirrored_ones_face_out() {
+    Golden::of("village").check();
+}
+
+#[test]
+fn point_lights_and_a_wide_sun_cast_their_shadows() {
+    Golden::of("lights").check();
+}
+
+#[test]
+fn a_sun_stands_in_its_sky() {
+    Golden::of("sky").check();
+}
+
+#[test]
+fn a_constant_environment_is_the_same_all_around() {
+    const ENVIRONMENT: &str = "environment=Constant(radiance: (0.5, 0.6, 0.7))";
+    Golden::with("sky_constant", "sky", &["--set", ENVIRONMENT]).check();
+}
+
+#[test]
+fn a_gradient_runs_from_nadir_to_zenith() {
+    const ENVIRONMENT: &str = "environment=Gradient(zenith: (0.1, 0.2, 0.8), horizon: (1, 0.7, 0.4), nadir: (0.1, 0.3, 0.1))";
+    Golden::with("sky_gradient", "sky", &["--set", ENVIRONMENT]).check();
+}
+
+#[test]
+fn an_environment_image_is_turned_and_reflected() {
+    const ENVIRONMENT: &str = "environment=Image(file: \"studio.hdr\", rotation: 90)";
+    Golden::with("sky_image", "sky", &["--set", ENVIRONMENT]).check();
+}
+
+#[test]
+fn mirrors_bounce_until_their_limit() {
+    Golden::of("mirrors").check();
+}
+
+#[test]
+fn without_bounces_mirrors_show_the_environment() {
+    Golden::with("mirrors_without_bounces", "mirrors", &["--bounces", "0"]).check();
+}
+
+#[test]
+fn copies_stand_where_their_placements_say() {
+    Golden::of("placements").check();
+}
+
+#[test]
+fn motions_are_half_way_at_half_a_second() {
+    Golden::of("motions").frame(7).check();
+}
+
+#[test]
+fn motions_begin_at_rest_or_at_their_phase() {
+    Golden::with("motions_at_rest", "motions", &[]).check();
+}
+
+#[test]
+fn a_spline_flies_past() {
+    Golden::of("flight").frame(8).check();
+}
+
+#[test]
+fn an_orbit_begins_in_front() {
+    Golden::of("orbit").check();
+}
+
+#[test]
+fn an_orbit_comes_round_to_the_side() {
+    Golden::with("orbit_turned", "orbit", &[]).frame(3).check();
+}
+
+#[test]
+fn ambient_occlusion_darkens_corners() {
+    Golden::with("view_ao", "village", &["--integrator", "ao"]).check();
+}
+
+#[test]
+fn the_normal_view_colours_directions() {
+    Golden::with("view_normal", "village", &["--integrator", "normal"]).check();
+}
+
+#[test]
+fn the_depth_view_darkens_with_distance() {
+    Golden::with("view_depth", "village", &["--integrator", "depth"]).check();
+}
+
+#[test]
+fn the_albedo_view_has_no_light() {
+    Golden::with("view_albedo", "village", &["--integrator", "albedo"]).check();
+}
+
+#[test]
+fn the_instance_view_gives_each_its_colour() {
+    Golden::with("view_instance", "placements", &["--integrator", "instance"]).check();
+}
+
+/// No reference: the steps are the trees' own, and change whenever a builder does.
+#[test]
+fn the_steps_view_is_hot_where_traversal_works() {
+    let golden = Golden::with("view_steps", "placements", &["--integrator", "steps"]);
+    let hedgehog = (100..140, 30..60);
+    let sky = (0..40, 0..10);
+    for variant in CpuDevice::variants() {
+        let picture = golden.render(variant);
+        let (hot, cold) = (picture.mean(hedgehog.clone()), picture.mean(sky.clone()));
+        // From dark blue over blue to green.
+        assert!(hot[1] > cold[1] + 40.0, "{variant}: {hot:?} {cold:?}");
+        assert!(cold[2] > 30.0, "{variant}: {cold:?}");
+    }
+}
+
+/// Guards the tolerance: it lets rounding pass, not a change.
+#[test]
+fn other_noise_is_another_picture() {
+    let seed = |seed| Golden::with("lights", "lights", seed).render("baseline");
+    let distance = seed(&["--seed", "1"]).compare(&seed(&["--seed", "2"]));
+    assert!(!distance.is_like(), "{distance}");
+}

@@ -1,0 +1,122 @@
+//! Pictures, and how far two of them may be apart.
+
+use image::RgbImage;
+use std::{
+    fmt, fs,
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+/// A channel that differs by no more than this is not counted: far below what an eye sees.
+const CHANNEL_TOLERANCE: u8 = 4;
+/// Share of the pixels that may differ by more. The sine or power of another machine's libm may differ in its last
+/// bit, by which a ray at an edge now and then meets the other side. At 4 samples that moves one pixel by up to a
+/// quarter of the range, so the size of single differences says nothing and only their number is limited.
+const OUTLIER_SHARE: f64 = 0.005;
+/// Mean difference of a channel, in steps of 1/255. Rounding moves hardly any value by a step; a whole picture that
+/// has become a little brighter exceeds this long before it exceeds the tolerance of any channel.
+const MEAN_DIFFERENCE: f64 = 0.1;
+
+#[derive(PartialEq)]
+pub struct Picture(RgbImage);
+
+/// How far two pictures of the same size are apart.
+pub struct Distance {
+    outliers: f64,
+    mean: f64,
+}
+
+impl Distance {
+    pub fn is_like(&self) -> bool {
+        self.outliers <= OUTLIER_SHARE && self.mean <= MEAN_DIFFERENCE
+    }
+}
+
+impl fmt::Display for Distance {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let share = 100.0 * self.outliers;
+        write!(
+            f,
+            "{share:.2} % of the pixels differ by more than {CHANNEL_TOLERANCE}/255, the mean difference is {:.3}/255",
+            self.mean
+        )
+    }
+}
+
+impl Picture {
+    #[track_caller]
+    pub fn load(path: &Path) -> Self {
+        let picture = image::open(path);
+        let picture = picture.unwrap_or_else(|e| {
+            panic!("{}: {e} (THRONG_BLESS=1 writes references)", path.display())
+        });
+        Self(picture.into_rgb8())
+    }
+
+    pub fn save(&self, path: &Path) {
+        self.0.save(path).unwrap();
+    }
+
+    #[track_caller]
+    pub fn compare(&self, other: &Self) -> Distance {
+        assert_eq!(self.0.dimensions(), other.0.dimensions());
+        let differences = || {
+            self.0
+                .pixels()
+                .zip(other.0.pixels())
+                .map(|(a, b)| difference(a.0, b.0))
+        };
+        let pixels = self.0.pixels().len() as f64;
+        let outliers = differences()
+            .filter(|d| d.iter().any(|&c| c > CHANNEL_TOLERANCE))
+            .count();
+        let sum: u64 = differences().flatten().map(u64::from).sum();
+        Distance {
+            outliers: outliers as f64 / pixels,
+            mean: sum as f64 / (3.0 * pixels),
+        }
+    }
+
+    /// Panics if the pictures are too far apart, and says where both and their difference can be looked at.
+    #[track_caller]
+    pub fn assert_like(&self, reference: &Self, name: &str) {
+        let distance = self.compare(reference);
+        if distance.is_like() {
+            return;
+        }
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("golden");
+        fs::create_dir_all(&folder).unwrap();
+        let file = |what: &str| -> PathBuf { folder.join(format!("{name}.{what}.png")) };
+        self.save(&file("found"));
+        reference.save(&file("expected"));
+        self.difference(reference).save(&file("difference"));
+        panic!(
+            "{name}: {distance}; see {}",
+            file("{found,expected,difference}").display()
+        );
+    }
+
+    /// Mean colour of the pixels in these columns and rows.
+    pub fn mean(&self, (columns, rows): (Range<u32>, Range<u32>)) -> [f64; 3] {
+        let count = (columns.len() * rows.len()) as f64;
+        let mut mean = [0.0; 3];
+        for (x, y) in rows.flat_map(|y| columns.clone().map(move |x| (x, y))) {
+            let pixel = self.0.get_pixel(x, y).0;
+            (0..3).for_each(|k| mean[k] += f64::from(pixel[k]) / count);
+        }
+        mean
+    }
+
+    /// Eightfold, so that small differences can be seen.
+    fn difference(&self, other: &Self) -> Self {
+        let mut picture = self.0.clone();
+        for (a, b) in picture.pixels_mut().zip(other.0.pixels()) {
+            a.0 = difference(a.0, b.0).map(|c| c.saturating_mul(8));
+        }
+        Self(picture)
+    }
+}
+
+fn difference(a: [u8; 3], b: [u8; 3]) -> [u8; 3] {
+    std::array::from_fn(|k| a[k].abs_diff(b[k]))
+}
