@@ -9,7 +9,7 @@ use std::{
 /// text and therefore not also offered as `source`.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    #[error("cannot create the folder {}: {}", .path.display(), explain(.error))]
+    #[error("cannot create the folder {}: {}", .path.display(), explain_folder(.error))]
     Folder { path: PathBuf, error: io::Error },
     #[error("cannot write {}: {}", .path.display(), explain(.error))]
     File { path: PathBuf, error: io::Error },
@@ -20,6 +20,14 @@ pub enum OutputError {
         height: u32,
         bytes: usize,
     },
+}
+
+/// A folder that is made before the work starts cannot have been deleted during it.
+fn explain_folder(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no folders can be made there; choose another --output".to_owned(),
+        _ => explain(error),
+    }
 }
 
 /// The reason in words and what to do about it.
