@@ -38,7 +38,7 @@ const RAY_BATCH: usize = 1024;
 /// A single sample is clamped to this display value.
 const SAMPLE_CLAMP: f32 = 24.0;
 /// Share of the open sky's light that blocked points get, in place of further bounces.
-const AMBIENT_FILL: f32 = 0.35;
+const AMBIENT_FILL: f32 = 0.5;
 
 pub struct CpuDevice {
     kernels: &'static KernelTable,
