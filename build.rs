@@ -46,6 +46,7 @@ const X86_VARIANTS: [Variant; 2] = [
 fn main() {
     println!("cargo::rerun-if-changed=kernels");
     println!("cargo::rerun-if-changed=src/abi.rs");
+    println!("cargo::rerun-if-env-changed=THRONG_WERROR");
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let out = Path::new(&out);
     let entries = kernel_names(

@@ -73,8 +73,10 @@ THRONG_INLINE uint32_t intersect_node(const WideNode& node, const WideSlabs& s, 
     F far_x = multiply_add(F::load(node.planes[s.far_row[0]]), s.scale[0], s.far_offset[0]);
     F far_y = multiply_add(F::load(node.planes[s.far_row[1]]), s.scale[1], s.far_offset[1]);
     F far_z = multiply_add(F::load(node.planes[s.far_row[2]]), s.scale[2], s.far_offset[2]);
-    entry = maximum(maximum(near_x, near_y), maximum(near_z, s.t_min));
-    F exit = minimum(minimum(far_x, far_y), minimum(far_z, F::all(t_max)));
+    // The order of operands matters: of an operand that is no number, minimum and maximum return the second one. So an
+    // empty slot, whose z planes are crossed at infinity or nowhere, is never entered, whatever overflows elsewhere.
+    entry = maximum(maximum(near_x, near_y), maximum(s.t_min, near_z));
+    F exit = minimum(minimum(far_x, far_y), minimum(F::all(t_max), far_z));
     return less_equal(entry, exit);
 }
 
@@ -177,12 +179,15 @@ THRONG_INLINE bool intersect_pack(const TrianglePack& pack, const Shear& shear, 
 // The unit sphere about the origin, without the cancellation of the textbook formula (Haines et al. 2019, "Precision
 // Improvements for Ray/Sphere Intersection").
 THRONG_DEVICE bool intersect_sphere(Vec3 origin, Vec3 direction, uint32_t instance, uint32_t record, Query& q) {
+    // Squares of very long or short directions would leave the range of floats.
+    float scale = 1.0f / max_component(absolute(direction));
+    direction = direction * scale;
     float a = dot(direction, direction), b = -dot(origin, direction), c = dot(origin, origin) - 1.0f;
     Vec3 nearest = origin + direction * (b / a);
     float discriminant = 1.0f - dot(nearest, nearest);
     if (!(discriminant >= 0.0f)) return false;
     float root = b + copysignf(sqrtf(a * discriminant), b);
-    float t0 = c / root, t1 = root / a;
+    float t0 = c / root * scale, t1 = root / a * scale;
     float first = min(t0, t1), second = max(t0, t1);
     float t = first >= q.t_min ? first : second;
     if (!(t >= q.t_min && t <= q.t_max) || !closer(q, t, instance, 0)) return false;

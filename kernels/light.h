@@ -28,7 +28,9 @@ THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
     Vec3 radiance = sky_radiance(params, d);
     for (uint32_t i = 0; i < params.light_count; i++) {
         const LightRecord& light = params.lights[i];
-        if (light.kind != LIGHT_SUN || !(dot(load3(light.vector), d) > light.cos_radius)) continue;
+        // A sun without size casts light but has no disc.
+        if (light.kind != LIGHT_SUN || !(light.cos_radius < 1.0f)) continue;
+        if (!(dot(load3(light.vector), d) > light.cos_radius)) continue;
         radiance += load3(light.power) * (1.0f / (2.0f * kPi * (1.0f - light.cos_radius)));
     }
     return radiance;

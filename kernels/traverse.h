@@ -68,6 +68,7 @@ THRONG_INLINE bool walk(const WideNode* nodes, uint32_t root, const WideSlabs& s
 template <bool Any, class Count>
 THRONG_INLINE bool enter_instance(const Params& params, uint32_t record, Query& q, StackEntry* stack, Count& count) {
     const InstanceRecord& instance = params.instances[record];
+    if (instance.mask == 0) return false;
     const BlasRecord& blas = params.blas[instance.blas];
     Vec3 origin = transform_point(instance.object_from_world, q.origin);
     Vec3 direction = transform_vector(instance.object_from_world, q.direction);

@@ -133,11 +133,11 @@ border! {
     pub struct InstanceRecord {
         pub object_from_world: [f32; 12],
         pub blas: u32,
-        /// Rays whose mask shares no bit with this one pass through; 0xffff_ffff is seen by all.
+        /// 0 hides the instance from all rays; other values show it to all.
         pub mask: u32,
         /// Index of the instance in the scene.
         pub instance: u32,
-        pub flags: u32,
+        pub reserved_flags: u32,
         pub world_from_object: [f32; 12],
         /// First material slot: an index into the frame's slot table.
         pub slot_base: u32,

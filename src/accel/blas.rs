@@ -5,7 +5,7 @@ use super::{
     build::{BuildOptions, BuildPrim, build},
     node::{NodeLayout, Tree, each_width},
     split::SplitMethod,
-    support::SupportMap,
+    support::{SupportMap, rounding_slack},
 };
 use crate::{
     abi::{EMPTY_CHILD, LEAF, NO_INDEX, PACK_SIZE, TrianglePack},
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// How much time a build may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quality {
-    /// Binned cuts, and instance boxes from the transformed bounds: for trees that live for a frame.
+    /// Binned cuts, and instance boxes from the transformed bounds: for trees that are built again and again.
     Fast,
     /// Every cut is tried, and instance boxes are exact: for trees that are built once.
     High,
@@ -69,7 +69,15 @@ impl Blas {
         match (&self.shape, &self.support) {
             (BlasShape::Sphere, _) => sphere_bounds(world_from_object),
             (_, Some(support)) => support.transformed_bounds(world_from_object),
-            (_, None) => self.bounds.transformed(world_from_object),
+            (_, None) => {
+                let bounds = self.bounds.transformed(world_from_object);
+                let reach = self.bounds.min.abs().max(self.bounds.max.abs());
+                let slack = rounding_slack(world_from_object, reach);
+                Aabb {
+                    min: bounds.min - slack,
+                    max: bounds.max + slack,
+                }
+            }
         }
     }
 
@@ -117,7 +125,7 @@ fn sphere_bounds(transform: &Affine3) -> Aabb {
         rows.y_axis.length(),
         rows.z_axis.length(),
     );
-    let slack = 4.0 * f32::EPSILON * (reach + transform.translation.abs());
+    let slack = rounding_slack(transform, Vec3::ONE);
     Aabb {
         min: transform.translation - reach - slack,
         max: transform.translation + reach + slack,

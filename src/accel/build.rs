@@ -10,7 +10,7 @@ use crate::{
     abi::{EMPTY_CHILD, LEAF},
     math::Aabb,
 };
-use glam::Vec4;
+use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 use std::{cmp::Ordering, mem::MaybeUninit};
 
@@ -26,11 +26,13 @@ pub struct BuildPrim {
 }
 
 impl BuildPrim {
+    /// Loaders and the TLAS keep coordinates within ±1e18; the clamp makes sure that cuts are computed from numbers.
     pub fn new(bounds: &Aabb, id: u32) -> Self {
+        let in_range = |v: Vec3| v.max(Vec3::splat(-1e30)).min(Vec3::splat(1e30));
         Self {
-            min: bounds.min.into(),
+            min: in_range(bounds.min).into(),
             id,
-            max: bounds.max.into(),
+            max: in_range(bounds.max).into(),
             leaf_count: 0,
         }
     }
@@ -344,7 +346,6 @@ fn position_of_max(
 mod tests {
     use super::*;
     use crate::{accel::NodeLayout, math::hash_unit};
-    use glam::Vec3;
     use proptest::prelude::*;
 
     fn boxes(count: u32, seed: u32, spread: f32, size: f32) -> Vec<BuildPrim> {

@@ -125,7 +125,8 @@ impl BinCut {
 
 #[inline]
 fn bin_index(position: f32) -> usize {
-    // SAFETY: the position is (centre - least centre) * (BINS - ε) / extent, finite and within [0, BINS).
+    // SAFETY: the position is (centre - least centre) * (BINS - ε) / extent: within [0, BINS) up to rounding, and finite
+    // because `BuildPrim::new` keeps coordinates in range.
     (unsafe { position.to_int_unchecked::<i32>() } as usize).min(BINS - 1)
 }
 

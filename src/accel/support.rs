@@ -12,14 +12,13 @@ use rayon::prelude::*;
 const RESOLUTION: usize = 16;
 /// Meshes up to this many vertices are scanned as a whole.
 const SMALL: usize = 8;
-/// Widening of the box for the rounding of its own computation, in units of the terms added up.
-const ROUNDING: f32 = 4.0 * f32::EPSILON;
-
 /// Candidates for the extreme vertex, per direction cell.
 pub struct SupportMap {
     /// Candidates of cell `c` are in `blocks[starts[c]..starts[c + 1]]`; one single cell for small meshes.
     starts: Vec<u32>,
     blocks: Vec<Block>,
+    /// Greatest absolute coordinates of a vertex.
+    reach: Vec3,
 }
 
 /// Four points, coordinate by coordinate, so that their dot products fit SIMD registers. A short last block repeats
@@ -57,6 +56,7 @@ impl SupportMap {
         let mut map = Self {
             starts: vec![0],
             blocks: Vec::new(),
+            reach: vertices.iter().fold(Vec3::ZERO, |r, v| r.max(v.abs())),
         };
         if vertices.len() <= SMALL {
             map.push_cell(vertices);
@@ -89,7 +89,7 @@ impl SupportMap {
         );
         let (min, max) = (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1));
         let t = transform.translation;
-        let slack = ROUNDING * (min.abs().max(max.abs()) + t.abs());
+        let slack = rounding_slack(transform, self.reach);
         Aabb {
             min: min + t - slack,
             max: max + t + slack,
@@ -124,6 +124,13 @@ impl SupportMap {
             });
         best.max_element()
     }
+}
+
+/// How far the image of a point within `reach` of the origin may be off, per axis: a few ulps of the terms added up.
+pub fn rounding_slack(transform: &Affine3, reach: Vec3) -> Vec3 {
+    let m = transform.matrix3;
+    let terms = m.x_axis.abs() * reach.x + m.y_axis.abs() * reach.y + m.z_axis.abs() * reach.z;
+    4.0 * f32::EPSILON * (terms + transform.translation.abs())
 }
 
 /// The candidates of each cell of a face, row by row.

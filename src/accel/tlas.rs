@@ -12,7 +12,7 @@ use crate::{
     math::{Aabb, rows_from_affine},
     scene::Instance,
 };
-use glam::{Affine3, DAffine3, DMat3};
+use glam::{Affine3, DAffine3, DMat3, Vec3};
 use rayon::prelude::*;
 use std::{
     mem::MaybeUninit,
@@ -44,6 +44,30 @@ pub struct TlasInput<'a> {
     pub instances: &'a [Instance],
     pub world_from_object: &'a [Affine3],
     pub blas: &'a [Arc<Blas>],
+}
+
+/// Coordinates beyond this are not traced: products of a few of them would leave the range of floats.
+const LARGEST_COORDINATE: f32 = 1e18;
+
+impl TlasInput<'_> {
+    /// The box of an instance; none if a motion has taken it out of the range of floats, so that it has to be hidden.
+    pub(super) fn bounds(&self, instance: usize) -> Option<Aabb> {
+        let blas = &self.blas[self.instances[instance].mesh as usize];
+        self.bounds_are_usable(instance)
+            .then(|| blas.instance_bounds(&self.world_from_object[instance]))
+    }
+
+    fn bounds_are_usable(&self, instance: usize) -> bool {
+        let blas = &self.blas[self.instances[instance].mesh as usize];
+        let reach = blas.bounds.min.abs().max(blas.bounds.max.abs());
+        let transform = &self.world_from_object[instance];
+        let m = &transform.matrix3;
+        let corner = m.x_axis.abs() * reach.x + m.y_axis.abs() * reach.y + m.z_axis.abs() * reach.z;
+        // False for what is no number, too.
+        (corner + transform.translation.abs())
+            .cmple(Vec3::splat(LARGEST_COORDINATE))
+            .all()
+    }
 }
 
 impl Tlas {
@@ -87,8 +111,11 @@ impl TlasBuilder {
 
     fn collect_bounds(&mut self, input: TlasInput<'_>) {
         let prim = |i: usize| {
-            let bounds = input.blas[input.instances[i].mesh as usize]
-                .instance_bounds(&input.world_from_object[i]);
+            // A hidden instance has a record and a place in the tree, but no size.
+            let bounds = input.bounds(i).unwrap_or(Aabb {
+                min: Vec3::ZERO,
+                max: Vec3::ZERO,
+            });
             BuildPrim::new(&bounds, i as u32)
         };
         // SAFETY: every element is written.
@@ -115,8 +142,14 @@ impl TlasBuilder {
                     prefetch(input.instances, ahead.id as usize);
                     prefetch(input.world_from_object, ahead.id as usize);
                 }
+                let visible = input.bounds_are_usable(id as usize);
                 let i = id as usize;
-                to.write(record(&input.instances[i], id, &input.world_from_object[i]));
+                to.write(record(
+                    &input.instances[i],
+                    id,
+                    &input.world_from_object[i],
+                    visible,
+                ));
             }
         };
         // SAFETY: the chunks cover all elements, and each is written.
@@ -129,13 +162,20 @@ impl TlasBuilder {
     }
 }
 
-fn record(instance: &Instance, index: u32, world_from_object: &Affine3) -> InstanceRecord {
+fn record(
+    instance: &Instance,
+    index: u32,
+    world_from_object: &Affine3,
+    visible: bool,
+) -> InstanceRecord {
+    let object_from_world = inverse(world_from_object);
+    let visible = visible && object_from_world.is_finite();
     InstanceRecord {
-        object_from_world: rows_from_affine(&inverse(world_from_object)),
+        object_from_world: rows_from_affine(&object_from_world),
         blas: instance.mesh,
-        mask: u32::MAX,
+        mask: if visible { u32::MAX } else { 0 },
         instance: index,
-        flags: 0,
+        reserved_flags: 0,
         world_from_object: rows_from_affine(world_from_object),
         slot_base: instance.slot_base,
         mesh: instance.mesh,

@@ -61,10 +61,7 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
     validate(&tlas.tree, tlas.records.len(), |leaf, bounds| {
         let i = tlas.records[leaf].instance as usize;
         seen[i] += 1;
-        bounds.contains(
-            &input.blas[input.instances[i].mesh as usize]
-                .instance_bounds(&input.world_from_object[i]),
-        )
+        input.bounds(i).is_none_or(|b| bounds.contains(&b))
     })?;
     each_once(&seen)
 }

@@ -17,6 +17,18 @@ pub struct CameraPose {
     pub fov_y: f32,
 }
 
+impl CameraPose {
+    /// Unit vectors forward, right and up in the picture. Where the camera looks along `up`, some right is chosen.
+    pub fn basis(&self) -> (Vec3, Vec3, Vec3) {
+        let forward = (self.target - self.eye).normalize_or(Vec3::NEG_Z);
+        let right = forward
+            .cross(self.up)
+            .try_normalize()
+            .unwrap_or_else(|| forward.any_orthonormal_vector());
+        (forward, right, right.cross(forward))
+    }
+}
+
 /// Where `scene`'s camera is `time` seconds after the first frame.
 ///
 /// An orbit returns to its start one frame after the last, so that a looped film turns evenly.

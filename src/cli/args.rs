@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
-    /// Scene file (.ron) or model (.obj)
+    /// Scene file (.ron), model (.obj) or raw scene (.scn)
     #[arg(value_name = "SCENE")]
     pub path: PathBuf,
     /// Replace a value of the scene file, for example render.frames=12 (repeatable)

@@ -14,7 +14,7 @@ use crate::{
 use std::sync::Arc;
 
 const EVENTS_HELP: &str = "\
-Files appear under their name only when they are complete. Ctrl-C stops after the frames under way;
+Files appear under their name only when they are complete. Ctrl-C drops the frame that is being traced and stops;
 a second Ctrl-C stops at once. Run the same command with --skip-existing to go on.
 
 With --progress json, standard output has one JSON object per line; `event` is one of

@@ -2,7 +2,7 @@
 //! rayon's threads. It is the oracle that other devices are compared with.
 
 use super::{
-    Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, tables::Tables,
+    Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop, tables::Tables,
 };
 use crate::{
     abi::{self, BlasRecord, CameraRecord, Hit, Params, Ray, StackEntry, Thread},
@@ -15,10 +15,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::{
     ptr::null,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -33,6 +30,10 @@ use kernels::{KernelTable, VARIANTS};
 
 /// Items of `render_pixel` that are handed out at once: four 8×8 tiles.
 const PIXEL_BATCH: u32 = 256;
+/// Pixels of `resolve_pixel` that are handed out at once.
+const RESOLVE_BATCH: u32 = 1 << 14;
+/// Samples per pixel between two looks at whether to stop.
+const SAMPLE_SLICE: usize = 16;
 /// Rays that are handed out at once.
 const RAY_BATCH: usize = 1024;
 /// A single sample is clamped to this display value.
@@ -55,7 +56,8 @@ impl CpuDevice {
         }
     }
 
-    /// Uses the variant of that name. They differ in speed, never in what they find.
+    /// Uses the variant of that name. They differ in speed and in the steps that they count, never in what
+    /// they find.
     pub fn with_variant(name: &str) -> Result<Self, DeviceError> {
         let variant = VARIANTS
             .iter()
@@ -95,7 +97,7 @@ impl CpuDevice {
         launch: &Launch,
         count: u32,
         batch: u32,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> RayCounts {
         let batches = (0..count.div_ceil(batch)).into_par_iter();
         let run = |stack: &mut Vec<StackEntry>, index: u32| {
@@ -105,7 +107,7 @@ impl CpuDevice {
                 bounce_rays: 0,
                 shadow_rays: 0,
             };
-            if !stop.load(Ordering::Relaxed) {
+            if !stop() {
                 let begin = index * batch;
                 // SAFETY: the launch's pointers outlive the call (it borrows what they lead to), batches touch disjoint
                 // items, and the stack has the entries that the trees need.
@@ -227,11 +229,13 @@ impl Launch {
             settings.width as f32 / settings.height as f32,
         );
         (p.width, p.height) = (settings.width, settings.height);
-        p.sample_end = settings.samples;
         p.bounces = settings.bounces;
         p.seed = hash_u32(settings.seed ^ hash_u32(frame.number));
         p.exposure = settings.exposure.exp2();
-        p.radiance_clamp = SAMPLE_CLAMP / p.exposure;
+        p.radiance_clamp = match settings.integrator {
+            Integrator::Whitted => SAMPLE_CLAMP / p.exposure,
+            _ => f32::INFINITY,
+        };
         p.integrator = integrator(settings.integrator);
         p.tone_map = tone_map(settings);
     }
@@ -301,17 +305,13 @@ fn blas_record(blas: &Blas) -> BlasRecord {
 }
 
 fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
-    let forward = (pose.target - pose.eye).normalize_or(Vec3::NEG_Z);
-    let right = forward
-        .cross(pose.up)
-        .try_normalize()
-        .unwrap_or_else(|| forward.any_orthonormal_vector());
+    let (forward, right, up) = pose.basis();
     let height = (0.5 * pose.fov_y).tan();
     CameraRecord {
         origin: pose.eye.into(),
         forward: forward.into(),
         right: (right * height * aspect).into(),
-        up: (right.cross(forward) * height).into(),
+        up: (up * height).into(),
     }
 }
 
@@ -355,7 +355,7 @@ impl Device for CpuDevice {
         Ok(())
     }
 
-    fn collect(&mut self, stop: &AtomicBool) -> Result<Rendered, DeviceError> {
+    fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
         let Some((frame, settings)) = self.queued.take() else {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
@@ -375,17 +375,23 @@ impl Device for CpuDevice {
         let mut pixels = vec![0u8; pixel_count as usize * 3];
         launch.params.film = film.as_mut_ptr();
         launch.params.pixels = pixels.as_mut_ptr();
-        let rays = self.launch(self.kernels.render_pixel, &launch, items, PIXEL_BATCH, stop);
+        let mut rays = RayCounts::default();
+        // Slices of samples: a stop must not have to wait until the first pixels have all of theirs.
+        for begin in (0..settings.samples).step_by(SAMPLE_SLICE) {
+            launch.params.sample_begin = begin;
+            launch.params.sample_end = settings.samples.min(begin + SAMPLE_SLICE as u32);
+            rays += self.launch(self.kernels.render_pixel, &launch, items, PIXEL_BATCH, stop);
+            if stop() {
+                return Err(DeviceError::Stopped);
+            }
+        }
         self.launch(
             self.kernels.resolve_pixel,
             &launch,
             pixel_count as u32,
-            1 << 14,
-            stop,
+            RESOLVE_BATCH,
+            &|| false,
         );
-        if stop.load(Ordering::Relaxed) {
-            return Err(DeviceError::Stopped);
-        }
         Ok(Rendered {
             frame,
             pixels,
@@ -417,7 +423,7 @@ impl Device for CpuDevice {
                 &launch,
                 rays.len() as u32,
                 RAY_BATCH as u32,
-                &AtomicBool::new(false),
+                &|| false,
             );
         }
         Ok(start.elapsed())

@@ -9,10 +9,7 @@ use crate::{
     anim::CameraPose,
     scene::{Integrator, Scene, ToneMap},
 };
-use std::{
-    sync::{Arc, atomic::AtomicBool},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 pub use cpu::CpuDevice;
 
@@ -97,6 +94,9 @@ pub enum DeviceChoice {
     Cpu,
 }
 
+/// Asked again and again during long work whether to give up.
+pub type Stop<'a> = dyn Fn() -> bool + Sync + 'a;
+
 /// Something that renders frames and traces rays of one scene at a time.
 pub trait Device: Send {
     /// For people: "cpu (avx512, 2 threads)".
@@ -117,8 +117,8 @@ pub trait Device: Send {
     /// Starts a frame; at most `queue_depth` may be under way.
     fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError>;
 
-    /// Waits for the oldest frame under way. When `stop` is set, gives up on it with [`DeviceError::Stopped`].
-    fn collect(&mut self, stop: &AtomicBool) -> Result<Rendered, DeviceError>;
+    /// Waits for the oldest frame under way. Once `stop` says so, gives up on it with [`DeviceError::Stopped`].
+    fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
     /// Traces `rays` against a posed frame into `hits` (of the same length) and returns the time that tracing took. For
     /// [`RayKind::Any`], `t` is 1 for a hit and -1 otherwise, and nothing else is meaningful.

@@ -12,6 +12,7 @@ mod files;
 mod framing;
 mod image;
 mod instances;
+mod limits;
 mod lines;
 mod materials;
 mod meshes;
@@ -74,6 +75,7 @@ pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError>
         "scn" => scn::load(path)?,
         other => return Err(unsupported(path, other)),
     };
+    limits::check(path, &scene)?;
     scene.name = path
         .file_stem()
         .unwrap_or_default()

@@ -8,7 +8,7 @@ mod ray_files;
 pub mod report;
 
 use crate::{
-    device::{Device, DeviceError, FrameSettings, RayCounts, Rendered},
+    device::{Device, DeviceError, FrameSettings, RayCounts, Rendered, Stop},
     output::{OutputError, Pattern, write_png},
     scene::Scene,
 };
@@ -58,7 +58,7 @@ pub trait Observer: Send {
 pub struct Summary {
     /// Frames written.
     pub frames: u32,
-    /// Wall-clock time from the first pose to the last rename.
+    /// Wall-clock time from the upload of the scene to the last rename.
     pub elapsed: Duration,
     pub rays: RayCounts,
     pub refits: u64,
@@ -102,8 +102,9 @@ pub fn run(
     // No buffer: one frame is traced while the next one is posed, and no third one takes up memory.
     let (posed_out, posed_in) = sync_channel(0);
     let (finished_out, finished_in) = sync_channel(1);
+    let ended = || stop.load(Ordering::Relaxed) || abort.load(Ordering::Relaxed);
+    let ended = &ended;
     let (mut summary, traced) = thread::scope(|scope| {
-        let ended = || stop.load(Ordering::Relaxed) || abort.load(Ordering::Relaxed);
         scope.spawn(move || pose_frames(poser, &job.frames, &posed_out, ended));
         let abort = &abort;
         let writer = scope.spawn(move || {
@@ -111,7 +112,7 @@ pub fn run(
             abort.fetch_or(result.is_err(), Ordering::Relaxed);
             result
         });
-        let traced = trace_frames(job, device, &posed_in, &finished_out, stop);
+        let traced = trace_frames(job, device, &posed_in, &finished_out, ended);
         // Closing both ends lets the neighbours finish.
         drop((posed_in, finished_out));
         let written = writer
@@ -151,7 +152,7 @@ fn trace_frames(
     device: &mut dyn Device,
     posed: &Receiver<pose::Posed>,
     finished: &SyncSender<Finished>,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<(), RenderError> {
     let mut under_way = std::collections::VecDeque::new();
     loop {

@@ -42,14 +42,10 @@ pub struct TreeWork {
 
 impl Poser {
     pub fn new(scene: Arc<Scene>, layout: NodeLayout) -> Self {
-        Self::with_quality(scene, layout, Quality::High)
-    }
-
-    pub fn with_quality(scene: Arc<Scene>, layout: NodeLayout, quality: Quality) -> Self {
         let blas = scene
             .meshes
             .par_iter()
-            .map(|mesh| Arc::new(Blas::build(mesh, layout, quality)))
+            .map(|mesh| Arc::new(Blas::build(mesh, layout, Quality::High)))
             .collect();
         Self {
             scene,
@@ -66,11 +62,20 @@ impl Poser {
         &self.blas
     }
 
-    /// The scene at frame `number` (from 1).
+    /// The scene at frame `number` (from 1). The TLAS is built afresh if something moves.
     pub fn pose(&mut self, number: u32) -> Posed {
+        let rebuild = self.scene.is_animated() || self.recent.is_empty();
+        self.pose_with(number, rebuild)
+    }
+
+    /// The same, with a TLAS that is built afresh even if nothing moved: for measuring.
+    pub fn repose(&mut self, number: u32) -> Frame {
+        self.pose_with(number, true).frame
+    }
+
+    fn pose_with(&mut self, number: u32, rebuild: bool) -> Posed {
         let start = Instant::now();
         let time = number.saturating_sub(1) as f32 / self.scene.settings.fps;
-        let rebuild = self.scene.is_animated() || self.recent.is_empty();
         let tlas = if rebuild {
             self.rebuild_tlas(time)
         } else {
@@ -90,21 +95,6 @@ impl Poser {
                 ..TreeWork::default()
             },
         }
-    }
-
-    /// The same, with a TLAS that is built afresh even if nothing moved: for measuring.
-    pub fn repose(&mut self, number: u32) -> Frame {
-        if !self.scene.is_animated() {
-            let time = number.saturating_sub(1) as f32 / self.scene.settings.fps;
-            let tlas = self.rebuild_tlas(time);
-            return Frame {
-                number,
-                camera: anim::camera_at(&self.scene, time),
-                tlas,
-                blas: self.blas.clone(),
-            };
-        }
-        self.pose(number).frame
     }
 
     fn rebuild_tlas(&mut self, time: f32) -> Arc<Tlas> {

@@ -36,11 +36,11 @@ pub enum RayFileError {
         expected: u128,
         found: u64,
     },
-    #[error("{}: ray {index} has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long", .path.display())]
+    #[error("{}: ray {index} has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long, or starts before its origin", .path.display())]
     Ray { path: PathBuf, index: usize },
 }
 
-/// Reads all rays; their numbers are finite (only `t_max` may be infinite) and no direction is so
+/// Reads all rays; their numbers are finite (only `t_max` may be infinite), `t_min` is not negative, and no direction is so
 /// short or long that its square leaves the range of floats.
 pub fn read_rays(path: &Path) -> Result<Vec<Ray>, RayFileError> {
     let failed = |error| RayFileError::Read {
@@ -90,7 +90,7 @@ fn is_sound(ray: &Ray) -> bool {
         .chain([&ray.t_min])
         .all(|x| x.is_finite());
     let longest = ray.direction.iter().fold(0f32, |a, d| a.max(d.abs()));
-    finite && !ray.t_max.is_nan() && (1e-15..=1e15).contains(&longest)
+    finite && ray.t_min >= 0.0 && !ray.t_max.is_nan() && (1e-15..=1e15).contains(&longest)
 }
 
 pub fn write_rays(path: &Path, rays: &[Ray]) -> Result<(), OutputError> {

@@ -3,6 +3,7 @@
 mod common;
 mod errors;
 mod flags;
+mod hostile;
 mod inputs;
 mod interrupt;
 mod limits;

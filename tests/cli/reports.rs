@@ -135,7 +135,7 @@ fn trace_refuses_what_is_not_a_ray_file() {
         let mut bytes = whole.clone();
         bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
         fs::write(place.path("bad.ray"), bytes).unwrap();
-        let text = "bad.ray: ray 0 has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long";
+        let text = "bad.ray: ray 0 has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long, or starts before its origin";
         place.fails(&["trace", "scene.ron", "bad.ray"], 1, text);
     }
     let mut promised = whole.clone();

@@ -1,7 +1,7 @@
 //! Small scenes made in code, and rays shot at them.
 
 use glam::{Affine3, Vec3};
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::Arc;
 use throng::{
     abi::{Hit, Ray},
     device::{CpuDevice, Device, FrameSettings, RayKind, Rendered},
@@ -185,7 +185,7 @@ pub fn render(scene: Scene, settings: &FrameSettings) -> Rendered {
             .pose(1)
             .frame;
         device.submit(frame, settings).unwrap();
-        let rendered = device.collect(&AtomicBool::new(false)).unwrap();
+        let rendered = device.collect(&|| false).unwrap();
         if let Some(agreed) = agreed.filter(|_| settings.integrator != Integrator::Steps) {
             assert!(
                 agreed.pixels == rendered.pixels,

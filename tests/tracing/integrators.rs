@@ -224,6 +224,44 @@ fn an_emitter_shows_its_radiance() {
 }
 
 #[test]
+fn a_sun_without_size_has_no_disc_and_no_black_spot() {
+    let direction = Vec3::new(0.3, 0.5, -1.0).normalize();
+    let mut scene = scene(vec![], &[]);
+    scene.environment = Environment::Constant {
+        radiance: Vec3::splat(0.2),
+    };
+    scene.lights = vec![Light::Sun {
+        direction,
+        irradiance: Vec3::splat(3.0),
+        angular_radius: 0.0,
+    }];
+    scene.camera = look(Vec3::ZERO, direction);
+    let pixels = render(scene, &settings(64, 64, Integrator::Whitted)).pixels;
+    assert!(pixels.iter().all(|&p| p == srgb(0.2)));
+}
+
+#[test]
+fn the_debugging_views_do_not_depend_on_the_exposure() {
+    for view in [Integrator::Normal, Integrator::Depth, Integrator::Instance] {
+        let mut bright = settings(16, 16, view);
+        bright.exposure = 8.0;
+        let plain = render(floor_under(vec![]), &settings(16, 16, view)).pixels;
+        assert_eq!(render(floor_under(vec![]), &bright).pixels, plain);
+    }
+}
+
+#[test]
+fn extreme_brightness_is_white() {
+    let mut scene = scene(vec![], &[]);
+    scene.environment = Environment::Constant {
+        radiance: Vec3::splat(1e30),
+    };
+    let mut settings = settings(8, 8, Integrator::Whitted);
+    (settings.exposure, settings.tone_map) = (64.0, throng::scene::ToneMap::Aces);
+    assert!(render(scene, &settings).pixels.iter().all(|&p| p == 255));
+}
+
+#[test]
 fn albedo_depth_instance_and_steps_show_the_first_hit() {
     let views = [
         Integrator::Albedo,

@@ -11,9 +11,7 @@ use glam::{DVec3, Vec3};
 
 /// Pixel centres of a view, tile by tile.
 pub fn view_rays(pose: &CameraPose, (width, height): (u32, u32)) -> Vec<Ray> {
-    let forward = (pose.target - pose.eye).normalize();
-    let right = forward.cross(pose.up).normalize();
-    let up = right.cross(forward);
+    let (forward, right, up) = pose.basis();
     let half_height = (0.5 * pose.fov_y).tan();
     let half_width = half_height * width as f32 / height as f32;
     let pixels = (0..height / 8)
