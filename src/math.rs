@@ -79,13 +79,22 @@ impl Aabb {
         })
     }
 
-    /// The box around this box after `transform`.
+    /// The box around this box after `transform`, up to rounding.
     #[must_use]
     pub fn transformed(&self, transform: &Affine3) -> Self {
         if self.is_empty() {
             return Self::EMPTY;
         }
-        Self::of_points(self.corners().map(|c| transform.transform_point3(c)))
+        let (center, half) = (
+            transform.transform_point3(self.center()),
+            self.extent() * 0.5,
+        );
+        let m = transform.matrix3;
+        let reach = m.x_axis.abs() * half.x + m.y_axis.abs() * half.y + m.z_axis.abs() * half.z;
+        Self {
+            min: center - reach,
+            max: center + reach,
+        }
     }
 }
 

@@ -138,6 +138,19 @@ impl<T: Copy> DerefMut for Buffer<T> {
     }
 }
 
+/// Makes room for `len` elements in an empty vector, in huge pages where that is worth it.
+pub fn reserve_huge_pages<T>(vec: &mut Vec<T>, len: usize) {
+    vec.reserve_exact(len);
+    let bytes = vec.capacity() * size_of::<T>();
+    let start = (vec.as_ptr() as usize).next_multiple_of(HUGE_PAGE);
+    let end = (vec.as_ptr() as usize + bytes) / HUGE_PAGE * HUGE_PAGE;
+    if let (true, Some(data)) = (start < end, NonNull::new(start as *mut u8))
+        && let Ok(layout) = Layout::from_size_align(end - start, HUGE_PAGE)
+    {
+        advise_huge_pages(data, layout);
+    }
+}
+
 /// Asks for the cache lines of an element that will be read soon. Out of range: nothing happens.
 #[inline]
 pub fn prefetch<T>(data: &[T], index: usize) {

@@ -14,7 +14,7 @@ mod tlas;
 mod validate;
 
 pub use blas::{Blas, BlasShape, Quality, corners};
-pub use buffer::Buffer;
+pub use buffer::{Buffer, reserve_huge_pages};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use tlas::{Tlas, TlasBuilder, TlasInput};
 pub use validate::TreeError;

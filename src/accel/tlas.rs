@@ -142,7 +142,8 @@ impl TlasBuilder {
                     prefetch(input.instances, ahead.id as usize);
                     prefetch(input.world_from_object, ahead.id as usize);
                 }
-                let visible = input.bounds_are_usable(id as usize);
+                // See `collect_bounds`: a box always has some extent, unless it stands for a hidden instance.
+                let visible = prims[first + offset].min != prims[first + offset].max;
                 let i = id as usize;
                 to.write(record(
                     &input.instances[i],

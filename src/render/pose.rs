@@ -1,7 +1,7 @@
 //! The first stage: the scene at a frame's time, with its TLAS.
 
 use crate::{
-    accel::{Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput},
+    accel::{Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput, reserve_huge_pages},
     anim,
     device::Frame,
     scene::Scene,
@@ -47,11 +47,14 @@ impl Poser {
             .par_iter()
             .map(|mesh| Arc::new(Blas::build(mesh, layout, Quality::High)))
             .collect();
+        // The TLAS builder reads this in leaf order, which is no order at all to memory.
+        let mut world_from_object = Vec::new();
+        reserve_huge_pages(&mut world_from_object, scene.instances.len());
         Self {
             scene,
             layout,
             blas: Arc::new(blas),
-            world_from_object: Vec::new(),
+            world_from_object,
             builder: TlasBuilder::default(),
             recent: Vec::new(),
         }
