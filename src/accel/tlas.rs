@@ -36,6 +36,14 @@ pub struct Tlas {
 #[derive(Default)]
 pub struct TlasBuilder {
     prims: Buffer<BuildPrim>,
+    /// Mesh and first slot of each instance, close together for when they are read in leaf order.
+    kinds: Buffer<Kind>,
+}
+
+#[derive(Clone, Copy)]
+struct Kind {
+    mesh: u32,
+    slot_base: u32,
 }
 
 /// What a TLAS is built from: instance `i` stands at `world_from_object[i]`, and mesh `m` has the tree `blas[m]`.
@@ -118,18 +126,25 @@ impl TlasBuilder {
             });
             BuildPrim::new(&bounds, i as u32)
         };
-        // SAFETY: every element is written.
-        unsafe {
-            self.prims.refill(input.instances.len(), |prims| {
-                prims
-                    .par_iter_mut()
-                    .with_min_len(512)
-                    .enumerate()
-                    .for_each(|(i, to)| {
-                        to.write(prim(i));
-                    });
+        let kind = |i: usize| Kind {
+            mesh: input.instances[i].mesh,
+            slot_base: input.instances[i].slot_base,
+        };
+        let (all_prims, all_kinds) = (&mut self.prims, &mut self.kinds);
+        let count = input.instances.len();
+        let fill = |prims: &mut [MaybeUninit<BuildPrim>], kinds: &mut [MaybeUninit<Kind>]| {
+            let pairs = prims.par_iter_mut().zip(kinds).with_min_len(512);
+            pairs.enumerate().for_each(|(i, (to_prim, to_kind))| {
+                to_prim.write(prim(i));
+                to_kind.write(kind(i));
             });
-        }
+        };
+        // SAFETY: every element of both is written.
+        unsafe {
+            all_prims.refill(count, |prims| {
+                all_kinds.refill(count, |kinds| fill(prims, kinds))
+            })
+        };
     }
 
     fn write_records(&self, input: TlasInput<'_>, records: &mut Buffer<InstanceRecord>) {
@@ -139,14 +154,14 @@ impl TlasBuilder {
                 let id = prims[first + offset].id;
                 // Leaf order jumps all over the scene's arrays; without this, waiting for memory takes most of the time.
                 if let Some(ahead) = prims.get(first + offset + PREFETCH_DISTANCE) {
-                    prefetch(input.instances, ahead.id as usize);
+                    prefetch(&self.kinds, ahead.id as usize);
                     prefetch(input.world_from_object, ahead.id as usize);
                 }
                 // See `collect_bounds`: a box always has some extent, unless it stands for a hidden instance.
                 let visible = prims[first + offset].min != prims[first + offset].max;
                 let i = id as usize;
                 to.write(record(
-                    &input.instances[i],
+                    &self.kinds[i],
                     id,
                     &input.world_from_object[i],
                     visible,
@@ -163,23 +178,18 @@ impl TlasBuilder {
     }
 }
 
-fn record(
-    instance: &Instance,
-    index: u32,
-    world_from_object: &Affine3,
-    visible: bool,
-) -> InstanceRecord {
+fn record(kind: &Kind, index: u32, world_from_object: &Affine3, visible: bool) -> InstanceRecord {
     let object_from_world = inverse(world_from_object);
     let visible = visible && object_from_world.is_finite();
     InstanceRecord {
         object_from_world: rows_from_affine(&object_from_world),
-        blas: instance.mesh,
+        blas: kind.mesh,
         mask: if visible { u32::MAX } else { 0 },
         instance: index,
         reserved_flags: 0,
         world_from_object: rows_from_affine(world_from_object),
-        slot_base: instance.slot_base,
-        mesh: instance.mesh,
+        slot_base: kind.slot_base,
+        mesh: kind.mesh,
         reserved: [0; 2],
     }
 }
