@@ -1,4 +1,5 @@
-//! Small geometric types that every other module shares: boxes, and a hash for reproducible variation.
+//! Small geometric types that every other module shares: boxes, transforms, a hash for reproducible variation,
+//! the sRGB curve.
 
 use glam::{Affine3, Vec3};
 
@@ -55,6 +56,11 @@ impl Aabb {
         e.x * e.y + e.y * e.z + e.z * e.x
     }
 
+    /// Greatest absolute coordinates; infinite for an empty box.
+    pub fn reach(&self) -> Vec3 {
+        self.min.abs().max(self.max.abs())
+    }
+
     /// Length of the diagonal; 0 for an empty box.
     pub fn diagonal(&self) -> f32 {
         if self.is_empty() {
@@ -85,17 +91,29 @@ impl Aabb {
         if self.is_empty() {
             return Self::EMPTY;
         }
-        let (center, half) = (
-            transform.transform_point3(self.center()),
-            self.extent() * 0.5,
-        );
-        let m = transform.matrix3;
-        let reach = m.x_axis.abs() * half.x + m.y_axis.abs() * half.y + m.z_axis.abs() * half.z;
+        let center = transform.transform_point3(self.center());
+        let reach = transformed_reach(transform, self.extent() * 0.5);
         Self {
             min: center - reach,
             max: center + reach,
         }
     }
+}
+
+/// Coordinates beyond this cannot be traced: products of a few of them would leave the range of floats.
+pub const LARGEST_COORDINATE: f32 = 1e18;
+
+/// Greatest absolute coordinates, after the linear part of `transform`, of points whose own are at most `reach`.
+pub fn transformed_reach(transform: &Affine3, reach: Vec3) -> Vec3 {
+    let m = &transform.matrix3;
+    m.x_axis.abs() * reach.x + m.y_axis.abs() * reach.y + m.z_axis.abs() * reach.z
+}
+
+/// Whether `transform` keeps such points within [`LARGEST_COORDINATE`]; false for what is no number, too.
+pub fn stays_in_range(transform: &Affine3, reach: Vec3) -> bool {
+    (transformed_reach(transform, reach) + transform.translation.abs())
+        .cmple(Vec3::splat(LARGEST_COORDINATE))
+        .all()
 }
 
 /// A well-mixed 32-bit hash (the finaliser "lowbias32" of Ellis Wellons' hash prospector).
@@ -111,6 +129,15 @@ pub fn hash_u32(mut x: u32) -> u32 {
 pub fn hash_unit(seed: u32, index: u32) -> f32 {
     let h = hash_u32(index ^ hash_u32(seed ^ 0x9e37_79b9));
     (h >> 8) as f32 * (1.0 / 16_777_216.0)
+}
+
+/// Decodes one sRGB channel (IEC 61966-2-1), both sides in [0, 1].
+pub fn linear_from_srgb(x: f32) -> f32 {
+    if x <= 0.04045 {
+        x / 12.92
+    } else {
+        ((x + 0.055) / 1.055).powf(2.4)
+    }
 }
 
 /// Row-major 3×4 matrix, the layout of instance records and `.scn` files.

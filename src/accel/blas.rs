@@ -71,8 +71,7 @@ impl Blas {
             (_, Some(support)) => support.transformed_bounds(world_from_object),
             (_, None) => {
                 let bounds = self.bounds.transformed(world_from_object);
-                let reach = self.bounds.min.abs().max(self.bounds.max.abs());
-                let slack = rounding_slack(world_from_object, reach);
+                let slack = rounding_slack(world_from_object, self.bounds.reach());
                 Aabb {
                     min: bounds.min - slack,
                     max: bounds.max + slack,

@@ -4,7 +4,7 @@
 //! hundreds of vertices. So directions are grouped into cells on a cube map, and each cell keeps the vertices that are
 //! extreme for some direction within it.
 
-use crate::math::Aabb;
+use crate::math::{Aabb, transformed_reach};
 use glam::{Affine3, Vec3, Vec4};
 use rayon::prelude::*;
 
@@ -93,7 +93,7 @@ impl SupportMap {
         );
         let (min, max) = (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1));
         let t = transform.translation;
-        let slack = rounding_slack(transform, self.bounds.min.abs().max(self.bounds.max.abs()));
+        let slack = rounding_slack(transform, self.bounds.reach());
         // The transformed box is no smaller, except where a crowded cell was simplified.
         let boxed = self.bounds.transformed(transform);
         Aabb {
@@ -134,8 +134,7 @@ impl SupportMap {
 
 /// How far the image of a point within `reach` of the origin may be off, per axis: a few ulps of the terms added up.
 pub fn rounding_slack(transform: &Affine3, reach: Vec3) -> Vec3 {
-    let m = transform.matrix3;
-    let terms = m.x_axis.abs() * reach.x + m.y_axis.abs() * reach.y + m.z_axis.abs() * reach.z;
+    let terms = transformed_reach(transform, reach);
     8.0 * f32::EPSILON * (terms + transform.translation.abs())
 }
 

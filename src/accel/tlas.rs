@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     abi::InstanceRecord,
-    math::{Aabb, rows_from_affine},
+    math::{Aabb, rows_from_affine, stays_in_range},
     scene::Instance,
 };
 use glam::{Affine3, DAffine3, DMat3, Vec3};
@@ -54,27 +54,12 @@ pub struct TlasInput<'a> {
     pub blas: &'a [Arc<Blas>],
 }
 
-/// Coordinates beyond this are not traced: products of a few of them would leave the range of floats.
-const LARGEST_COORDINATE: f32 = 1e18;
-
 impl TlasInput<'_> {
     /// The box of an instance; none if a motion has taken it out of the range of floats, so that it has to be hidden.
     pub(super) fn bounds(&self, instance: usize) -> Option<Aabb> {
         let blas = &self.blas[self.instances[instance].mesh as usize];
-        self.bounds_are_usable(instance)
-            .then(|| blas.instance_bounds(&self.world_from_object[instance]))
-    }
-
-    fn bounds_are_usable(&self, instance: usize) -> bool {
-        let blas = &self.blas[self.instances[instance].mesh as usize];
-        let reach = blas.bounds.min.abs().max(blas.bounds.max.abs());
         let transform = &self.world_from_object[instance];
-        let m = &transform.matrix3;
-        let corner = m.x_axis.abs() * reach.x + m.y_axis.abs() * reach.y + m.z_axis.abs() * reach.z;
-        // False for what is no number, too.
-        (corner + transform.translation.abs())
-            .cmple(Vec3::splat(LARGEST_COORDINATE))
-            .all()
+        stays_in_range(transform, blas.bounds.reach()).then(|| blas.instance_bounds(transform))
     }
 }
 

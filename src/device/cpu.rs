@@ -266,7 +266,7 @@ fn magnitude(bounds: &Aabb) -> f32 {
     if bounds.is_empty() {
         0.0
     } else {
-        bounds.min.abs().max(bounds.max.abs()).max_element()
+        bounds.reach().max_element()
     }
 }
 

@@ -4,6 +4,7 @@ use crate::{
     abi::{
         self, EnvironmentRecord, LightRecord, MaterialRecord, MeshRecord, NO_INDEX, TextureRecord,
     },
+    math::linear_from_srgb,
     scene::{
         Environment, FloatImage, Light, Material, MaterialKind, Mesh, Scene, Shape, Texels,
         Texture, Wrap,
@@ -63,15 +64,6 @@ impl Tables {
             scene,
             _skies: skies,
         }
-    }
-}
-
-/// The sRGB transfer function (IEC 61966-2-1), decoding.
-pub fn linear_from_srgb(x: f32) -> f32 {
-    if x <= 0.04045 {
-        x / 12.92
-    } else {
-        ((x + 0.055) / 1.055).powf(2.4)
     }
 }
 

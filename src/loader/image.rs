@@ -1,7 +1,10 @@
 //! Pictures: PNG, JPEG and Radiance HDR, told apart by their content, refused when too large to be meant.
 
 use super::{LoadError, files};
-use crate::scene::{FloatImage, Texels, desc::linear_from_srgb};
+use crate::{
+    math::linear_from_srgb,
+    scene::{FloatImage, Texels},
+};
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use std::{io::Cursor, path::Path};
 

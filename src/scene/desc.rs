@@ -33,7 +33,7 @@ pub use placement::{
     Align, Choose, Common, Each, Grid, Group, Jitter, Placement, Random, Sample, Scatter, Single,
     Surface, Turn,
 };
-pub use values::{Color, Finite, Named, Of, Point, Rotation, Scale, linear_from_srgb};
+pub use values::{Color, Finite, Named, Of, Point, Rotation, Scale};
 
 use super::{Integrator, ToneMap, Wrap};
 use serde::Deserialize;

@@ -1,6 +1,7 @@
 //! The small values of the scene file, each refusing what can never be meant (NaN, infinity, negative light).
 
 use super::Placement;
+use crate::math::linear_from_srgb;
 use glam::{EulerRot, Quat, Vec3};
 use serde::{
     Deserialize, Deserializer,
@@ -80,15 +81,6 @@ impl Color {
 impl<'de> Deserialize<'de> for Color {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         d.deserialize_any(ColorVisitor)
-    }
-}
-
-/// Decodes one sRGB channel (IEC 61966-2-1), both sides in [0, 1].
-pub fn linear_from_srgb(x: f32) -> f32 {
-    if x <= 0.04045 {
-        x / 12.92
-    } else {
-        ((x + 0.055) / 1.055).powf(2.4)
     }
 }
 
