@@ -57,6 +57,8 @@ constants! {
     pub const EMPTY_CHILD: u32 = 0xffff_ffff;
     /// Triangles per [`TrianglePack`].
     pub const PACK_SIZE: u32 = 8;
+    /// Entries of the traversal stack of walks over compressed trees: levels of the TLAS plus those of the deepest BLAS.
+    pub const COMPRESSED_STACK: u32 = 64;
     /// "No such index".
     pub const NO_INDEX: u32 = 0xffff_ffff;
 
@@ -126,6 +128,71 @@ border! {
         /// `[vertex][axis][lane]`, object space.
         pub vertices: [[[f32; 8]; 3]; 3],
         pub prim: [u32; 8],
+    }
+
+    /// A node of eight children in 80 bytes (Ylitie, Karras and Laine 2017, "Efficient Incoherent Ray Traversal on GPUs
+    /// Through Compressed Wide BVHs"), one kind of [`Unit`].
+    ///
+    /// Children sit in slots by the octant of the node that they lie in, so that slots visited in the order
+    /// `slot ^ octant of the ray` come roughly front to back. Child boxes are counted in cells of a grid; they are
+    /// rounded outwards by at least 2⁻⁸ cells, which the kernel's arithmetic relies on.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct CompressedNode {
+        /// Lower corner of the grid.
+        pub origin: [f32; 3],
+        /// Size of a cell along each axis: the float with this biased exponent, 2^(e - 127).
+        pub exponents: [u8; 3],
+        /// Bit `s`: the child in slot `s` is a unit. Such children are contiguous, in order of their slots.
+        pub unit_mask: u8,
+        /// Index of the first child unit. Relative to the tree's own units; devices add where the tree starts.
+        pub unit_base: u32,
+        /// In a BLAS, index of the node's first triangle (relative, too). In a TLAS, bit `s`: the unit in slot `s` is an
+        /// instance.
+        pub leaf_base: u32,
+        /// 0 for an empty slot, `0x38 + slot` for a unit (0x20 + bit 24 + slot of the hit mask), `0x20 + rank` for the
+        /// triangle `leaf_base + rank`.
+        pub meta: [u8; 8],
+        /// Min x, y, z and max x, y, z of every slot's box, in cells.
+        pub planes: [[u8; 8]; 6],
+    }
+
+    /// An instance as traversal meets it, the other kind of [`Unit`]. Hidden instances have none.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct InstanceUnit {
+        pub object_from_world: [f32; 12],
+        /// Unit of the BLAS's root, counted over the BLASes of all meshes one after the other; `NO_INDEX` for spheres.
+        pub root: u32,
+        /// As in [`BlasRecord`].
+        pub magnitude: f32,
+        /// Index of the instance in the scene.
+        pub instance: u32,
+        /// Index of the instance's record.
+        pub record: u32,
+        pub reserved: [u32; 4],
+    }
+
+    /// An element of a compressed tree: a [`CompressedNode`] or an [`InstanceUnit`]. Unit 0 is the root node.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct Unit {
+        pub words: [u32; 20],
+    }
+
+    /// One coordinate of a triangle's three vertices, in object space.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct TriangleRow {
+        pub corners: [f32; 3],
+        pub prim: u32,
+    }
+
+    /// A triangle of a compressed BLAS: the x, y and z row. The triangle test permutes axes; rows make that an address.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct TriangleRecord {
+        pub rows: [TriangleRow; 3],
     }
 
     /// One instance, in TLAS order. The first cache line is all that traversal touches.
@@ -244,6 +311,11 @@ border! {
     #[repr(C)]
     pub struct Params {
         pub tlas_nodes: *const WideNode,
+        /// Compressed trees: the TLAS's units, and units and triangles of all BLASes one after the other. Null where the
+        /// kernel variant walks [`WideNode`]s.
+        pub tlas_units: *const Unit,
+        pub blas_units: *const Unit,
+        pub triangles: *const TriangleRecord,
         pub instances: *const InstanceRecord,
         pub blas: *const BlasRecord,
         pub meshes: *const MeshRecord,

@@ -184,6 +184,9 @@ impl Launch {
         let bounds = frame.tlas.bounds();
         let params = Params {
             tlas_nodes: frame.tlas.tree.nodes.address().cast(),
+            tlas_units: null(),
+            blas_units: null(),
+            triangles: null(),
             instances: frame.tlas.records.as_ptr(),
             blas: blas.as_ptr(),
             meshes: tables.meshes.as_ptr(),
