@@ -14,8 +14,15 @@
 #define THRONG_JOIN(a, b) THRONG_JOIN2(a, b)
 #define THRONG_NAMESPACE THRONG_JOIN(throng_, THRONG_VARIANT)
 
+#if defined(__CUDACC__)
+#define THRONG_CUDA 1
+#define THRONG_COMPRESSED 1
+#define THRONG_DEVICE __device__ inline
+#define THRONG_INLINE __device__ __forceinline__
+#else
 #define THRONG_DEVICE inline
 #define THRONG_INLINE inline __attribute__((always_inline))
+#endif
 
 #if defined(__AVX512F__) && defined(__AVX512VL__)
 #define THRONG_AVX512 1
@@ -28,8 +35,86 @@
 
 namespace THRONG_NAMESPACE {
 
-THRONG_INLINE uint32_t lowest_bit(uint32_t mask) { return uint32_t(__builtin_ctz(mask)); }
+struct alignas(16) Words4 {
+    uint32_t x, y, z, w;
+};
 
-THRONG_INLINE void prefetch(const void* address) { __builtin_prefetch(address); }
+#if defined(THRONG_CUDA)
+
+THRONG_INLINE uint32_t lowest_bit(uint32_t mask) { return uint32_t(__ffs(int(mask)) - 1); }
+THRONG_INLINE uint32_t highest_bit(uint32_t mask) { return 31u - uint32_t(__clz(int(mask))); }
+THRONG_INLINE uint32_t count_bits(uint32_t mask) { return uint32_t(__popc(mask)); }
+THRONG_INLINE uint32_t float_bits(float x) { return __float_as_uint(x); }
+THRONG_INLINE float bits_float(uint32_t x) { return __uint_as_float(x); }
+THRONG_INLINE float reciprocal(float x) { return __frcp_rn(x); }
+THRONG_INLINE float fused_multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+
+// Sum over a whole warp, all of whose lanes take part.
+THRONG_INLINE uint32_t warp_sum(uint32_t x) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(0xffffffffu, x);
+#else
+    for (int step = 16; step; step /= 2) x += __shfl_xor_sync(0xffffffffu, x, step);
+    return x;
+#endif
+}
+
+// 16 aligned bytes that no one writes while the kernel runs.
+THRONG_INLINE Words4 load_words(const void* address) {
+    uint4 v = __ldg(static_cast<const uint4*>(address));
+    return Words4{v.x, v.y, v.z, v.w};
+}
+
+// The float 32768 + byte `index` of `word`: the byte goes straight into the mantissa.
+template <int index> THRONG_INLINE float biased_byte(uint32_t word) {
+    return __uint_as_float(__byte_perm(word, 0x47000000u, 0x7604u | index << 4));
+}
+
+// Floats that are not negative are ordered as integers are, and negative ones are all below them; so these are right
+// wherever the result is not negative.
+THRONG_INLINE float max_not_negative(float a, float b, float c, float d) {
+    int m = __vimax3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c));
+    return __int_as_float(max(m, __float_as_int(d)));
+}
+THRONG_INLINE float min_not_negative(float a, float b, float c, float d) {
+    int m = __vimin3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c));
+    return __int_as_float(min(m, __float_as_int(d)));
+}
+
+#else
+
+THRONG_INLINE uint32_t lowest_bit(uint32_t mask) { return uint32_t(__builtin_ctz(mask)); }
+THRONG_INLINE uint32_t highest_bit(uint32_t mask) { return 31u - uint32_t(__builtin_clz(mask)); }
+THRONG_INLINE uint32_t count_bits(uint32_t mask) { return uint32_t(__builtin_popcount(mask)); }
+THRONG_INLINE uint32_t float_bits(float x) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, &x, 4);
+    return bits;
+}
+THRONG_INLINE float bits_float(uint32_t bits) {
+    float x;
+    __builtin_memcpy(&x, &bits, 4);
+    return x;
+}
+THRONG_INLINE float reciprocal(float x) { return 1.0f / x; }
+THRONG_INLINE float fused_multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+THRONG_INLINE Words4 load_words(const void* address) {
+    Words4 v;
+    __builtin_memcpy(&v, address, 16);
+    return v;
+}
+template <int index> THRONG_INLINE float biased_byte(uint32_t word) { return bits_float(0x47000000u | (word >> (8 * index) & 255u) << 8); }
+THRONG_INLINE float max_not_negative(float a, float b, float c, float d) { return fmaxf(fmaxf(a, b), fmaxf(c, d)); }
+THRONG_INLINE float min_not_negative(float a, float b, float c, float d) { return fminf(fminf(a, b), fminf(c, d)); }
+
+#endif
+
+THRONG_INLINE void prefetch(const void* address) {
+#if !defined(THRONG_CUDA)
+    __builtin_prefetch(address);
+#else
+    (void)address;
+#endif
+}
 
 }

@@ -17,18 +17,10 @@ THRONG_DEVICE Vec3 clamp_sample(Vec3 radiance, float limit) {
 THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thread) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
-    uint32_t pixel = y * params.width + x;
-    float* sum = params.film + 4 * uint64_t(pixel);
+    float* sum = params.film + 4 * uint64_t(y * params.width + x);
     Vec3 total = load3(sum);
     for (uint32_t sample = params.sample_begin; sample < params.sample_end; sample++) {
-        Path path;
-        path.sampler = make_sampler(pixel, sample, params.seed);
-        Vec2 u = sample_2d(path.sampler, kDimensionFilter);
-        path.ray = camera_ray(params, float(x) + 0.5f + filter_offset(u.x), float(y) + 0.5f + filter_offset(u.y));
-        path.throughput = vec3(1.0f);
-        path.radiance = vec3(0.0f);
-        path.depth = 0;
-        Vec3 radiance = integrate(params, path, thread);
+        Vec3 radiance = integrate(params, camera_path(params, x, y, sample), thread);
         total += clamp_sample(radiance, params.radiance_clamp);
     }
     store3(sum, total);

@@ -37,6 +37,18 @@ THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
     return kDimensionBounce + path.depth * kDimensionsPerBounce + offset;
 }
 
+// A path through pixel (x, y).
+THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
+    Path path;
+    path.sampler = make_sampler(y * params.width + x, sample, params.seed);
+    Vec2 u = sample_2d(path.sampler, kDimensionFilter);
+    path.ray = camera_ray(params, float(x) + 0.5f + filter_offset(u.x), float(y) + 0.5f + filter_offset(u.y));
+    path.throughput = vec3(1.0f);
+    path.radiance = vec3(0.0f);
+    path.depth = 0;
+    return path;
+}
+
 // One sky ray, cosine-weighted: an unbiased sample of the light from the open sky. Where it is blocked, a share of
 // what the sky would have given stands for light that comes after more bounces.
 THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {

@@ -147,12 +147,12 @@ border! {
         pub unit_mask: u8,
         /// Index of the first child unit. Relative to the tree's own units; devices add where the tree starts.
         pub unit_base: u32,
-        /// In a BLAS, index of the node's first triangle (relative, too). In a TLAS, bit `s`: the unit in slot `s` is an
-        /// instance.
+        /// Index of the node's first triangle in a BLAS (relative, too).
         pub leaf_base: u32,
-        /// 0 for an empty slot, `0x38 + slot` for a unit (0x20 + bit 24 + slot of the hit mask), `0x20 + rank` for the
-        /// triangle `leaf_base + rank`.
-        pub meta: [u8; 8],
+        /// Bit `s`: slot `s` holds a leaf. In a BLAS, triangles in order of their slots; in a TLAS, an instance, which is a
+        /// unit as well.
+        pub leaf_mask: u32,
+        pub reserved: u32,
         /// Min x, y, z and max x, y, z of every slot's box, in cells.
         pub planes: [[u8; 8]; 6],
     }
@@ -305,6 +305,65 @@ border! {
         pub primary_rays: u64,
         pub bounce_rays: u64,
         pub shadow_rays: u64,
+    }
+
+    /// A path of the wavefront schedule between two of its rays.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct PathState {
+        pub throughput: [f32; 3],
+        /// The path's shadow rays are contiguous in their queue.
+        pub first_shadow: u32,
+        pub radiance: [f32; 3],
+        pub shadow_count: u32,
+    }
+
+    /// What a path gains if a shadow ray is free, and if it is blocked.
+    #[repr(C)]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct ShadowLight {
+        pub open: [f32; 3],
+        pub blocked: [f32; 3],
+    }
+
+    /// Length of a queue, and how much of it has been fetched by tracing warps.
+    #[repr(C)]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct QueueState {
+        pub length: u32,
+        pub fetched: u32,
+    }
+
+    /// Rays of each kind that were cast.
+    #[repr(C)]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct RayTally {
+        pub primary: u64,
+        pub bounce: u64,
+        pub shadow: u64,
+    }
+
+    /// Queues of the wavefront schedule. Wave `w` reads rays from queue `w % 2` and fills the other one.
+    #[repr(C)]
+    pub struct Wavefront {
+        pub rays: [*mut Ray; 2],
+        /// Path of each ray.
+        pub owners: [*mut u32; 2],
+        /// One per ray of the current wave.
+        pub hits: *mut Hit,
+        pub paths: *mut PathState,
+        pub shadow_rays: *mut Ray,
+        pub shadow_lights: *mut ShadowLight,
+        /// Whether each shadow ray met something: 0 or 1.
+        pub shadow_blocked: *mut u32,
+        /// The shadow rays' queue, then one per wave.
+        pub queues: *mut QueueState,
+        pub tally: *mut RayTally,
+        /// The paths are those of all samples `sample_begin..sample_end` of items from `first_item` on.
+        pub first_item: u32,
+        pub path_count: u32,
+        pub wave: u32,
+        pub reserved: u32,
     }
 
     /// Launch parameters of every kernel.

@@ -1,0 +1,149 @@
+// Tests of a ray against a compressed node and against a single triangle, for processors that run many rays side by side.
+#pragma once
+#include "intersect.h"
+
+namespace THRONG_NAMESPACE {
+
+// A ray prepared for the space it is traversed in.
+struct Space {
+    Vec3 origin, inverse;
+    // Woop's shear: direction components of the two shorter axes, divided by the longest one.
+    float shear_x, shear_y;
+    // How far boxes are widened (see `box_slack`).
+    float slack;
+    // 4, 2 and 1 where the ray goes up the x, y and z axis: slot ^ up is the place of a slot in the order of visits.
+    uint32_t up;
+    // The axis along which the direction is longest.
+    uint32_t longest;
+};
+
+THRONG_INLINE float component(Vec3 v, uint32_t axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
+
+THRONG_INLINE float inverse_component(float d, float tiny) { return reciprocal(fabsf(d) < tiny ? copysignf(tiny, d) : d); }
+
+// Without the shear, which only triangles need.
+THRONG_INLINE void prepare_boxes(Space& s, Vec3 origin, Vec3 direction, float magnitude) {
+    float tiny = least_component(direction);
+    s.origin = origin;
+    s.inverse = vec3(inverse_component(direction.x, tiny), inverse_component(direction.y, tiny), inverse_component(direction.z, tiny));
+    s.slack = box_slack(origin, magnitude);
+    s.up = (s.inverse.x < 0.0f ? 0u : 4u) | (s.inverse.y < 0.0f ? 0u : 2u) | (s.inverse.z < 0.0f ? 0u : 1u);
+}
+
+THRONG_INLINE uint32_t next_axis(uint32_t axis) { return axis == 2 ? 0 : axis + 1; }
+
+THRONG_INLINE void prepare_triangles(Space& s, Vec3 direction) {
+    Vec3 a = absolute(direction);
+    s.longest = a.x > a.y ? (a.x > a.z ? 0u : 2u) : (a.y > a.z ? 1u : 2u);
+    uint32_t kx = next_axis(s.longest), ky = next_axis(kx);
+    float z = component(s.inverse, s.longest);
+    s.shear_x = component(direction, kx) * z;
+    s.shear_y = component(direction, ky) * z;
+}
+
+// Crossings of one axis's planes, near and far, as (32768 + byte) * scale + offset.
+struct AxisSlabs {
+    float scale, near_offset, far_offset;
+};
+
+THRONG_INLINE AxisSlabs axis_slabs(float grid, uint32_t exponent, float origin, float inverse, float slack) {
+    AxisSlabs a;
+    a.scale = bits_float(exponent << 23) * inverse;
+    float corner = (grid - origin) * inverse, widen = slack * fabsf(inverse);
+    // Adding 32768 cells rounds to 2^-9 cells, which the boxes' margin of 2^-8 cells makes up for.
+    a.near_offset = fused_multiply_add(-32768.0f, a.scale, corner - widen);
+    a.far_offset = fused_multiply_add(-32768.0f, a.scale, corner + widen);
+    return a;
+}
+
+// Words of a node's planes, four slots each, and which of them is the near one.
+struct PlaneWords {
+    uint32_t near_x, near_y, near_z, far_x, far_y, far_z;
+};
+
+template <int index>
+THRONG_INLINE bool enters(const PlaneWords& w, const AxisSlabs& x, const AxisSlabs& y, const AxisSlabs& z, float t_min, float t_max) {
+    float near_x = fused_multiply_add(biased_byte<index>(w.near_x), x.scale, x.near_offset);
+    float near_y = fused_multiply_add(biased_byte<index>(w.near_y), y.scale, y.near_offset);
+    float near_z = fused_multiply_add(biased_byte<index>(w.near_z), z.scale, z.near_offset);
+    float far_x = fused_multiply_add(biased_byte<index>(w.far_x), x.scale, x.far_offset);
+    float far_y = fused_multiply_add(biased_byte<index>(w.far_y), y.scale, y.far_offset);
+    float far_z = fused_multiply_add(biased_byte<index>(w.far_z), z.scale, z.far_offset);
+    return max_not_negative(near_x, near_y, near_z, t_min) <= min_not_negative(far_x, far_y, far_z, t_max);
+}
+
+// Children of a node: which are hit (in the order of visits, the first in the highest bit) and which there are (by slot).
+struct NodeHits {
+    uint32_t unit_base, units, instances, unit_hits;
+    uint32_t triangle_base, triangles, triangle_hits;
+};
+
+// Bit `slot` becomes bit `slot ^ flip`, in each byte of `bits`.
+THRONG_INLINE uint32_t permute_slots(uint32_t bits, uint32_t flip) {
+    if (flip & 1) bits = (bits & 0x5555u) << 1 | (bits >> 1 & 0x5555u);
+    if (flip & 2) bits = (bits & 0x3333u) << 2 | (bits >> 2 & 0x3333u);
+    if (flip & 4) bits = (bits & 0x0f0fu) << 4 | (bits >> 4 & 0x0f0fu);
+    return bits;
+}
+
+// `t_min` is not negative.
+THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, float t_min, float t_max) {
+    Words4 head = load_words(&unit->words[0]), links = load_words(&unit->words[4]);
+    Words4 p0 = load_words(&unit->words[8]), p1 = load_words(&unit->words[12]), p2 = load_words(&unit->words[16]);
+    AxisSlabs x = axis_slabs(bits_float(head.x), head.w & 255u, s.origin.x, s.inverse.x, s.slack);
+    AxisSlabs y = axis_slabs(bits_float(head.y), head.w >> 8 & 255u, s.origin.y, s.inverse.y, s.slack);
+    AxisSlabs z = axis_slabs(bits_float(head.z), head.w >> 16 & 255u, s.origin.z, s.inverse.z, s.slack);
+    bool up_x = s.up & 4, up_y = s.up & 2, up_z = s.up & 1;
+    uint32_t hits = 0;
+    PlaneWords w{up_x ? p0.x : p1.z, up_y ? p0.z : p2.x, up_z ? p1.x : p2.z, up_x ? p1.z : p0.x, up_y ? p2.x : p0.z, up_z ? p2.z : p1.x};
+    if (enters<0>(w, x, y, z, t_min, t_max)) hits |= 1;
+    if (enters<1>(w, x, y, z, t_min, t_max)) hits |= 2;
+    if (enters<2>(w, x, y, z, t_min, t_max)) hits |= 4;
+    if (enters<3>(w, x, y, z, t_min, t_max)) hits |= 8;
+    w = PlaneWords{up_x ? p0.y : p1.w, up_y ? p0.w : p2.y, up_z ? p1.y : p2.w, up_x ? p1.w : p0.y, up_y ? p2.y : p0.w, up_z ? p2.w : p1.y};
+    if (enters<0>(w, x, y, z, t_min, t_max)) hits |= 16;
+    if (enters<1>(w, x, y, z, t_min, t_max)) hits |= 32;
+    if (enters<2>(w, x, y, z, t_min, t_max)) hits |= 64;
+    if (enters<3>(w, x, y, z, t_min, t_max)) hits |= 128;
+
+    NodeHits n;
+    n.unit_base = links.x;
+    n.triangle_base = links.y;
+    n.units = head.w >> 24;
+    n.instances = links.z & n.units;
+    n.triangles = links.z & ~n.units;
+    uint32_t ordered = permute_slots((hits & n.units) | (hits & n.triangles) << 8, s.up);
+    n.unit_hits = ordered & 255u;
+    n.triangle_hits = ordered >> 8;
+    return n;
+}
+
+struct TriangleHit {
+    float t, u, v;
+    uint32_t prim;
+};
+
+// Watertight (Woop, Benthin and Wald 2013), operation by operation the same as the CPU's SIMD test, so that both find the
+// same bits.
+THRONG_INLINE bool intersect_triangle(const TriangleRecord* triangle, const Space& s, float t_min, float t_max, TriangleHit& hit) {
+    uint32_t kz = s.longest, kx = next_axis(kz), ky = next_axis(kx);
+    Words4 x = load_words(&triangle->rows[kx]), y = load_words(&triangle->rows[ky]), z = load_words(&triangle->rows[kz]);
+    float ox = component(s.origin, kx), oy = component(s.origin, ky), oz = component(s.origin, kz), sz = component(s.inverse, kz);
+    float az = bits_float(z.x) - oz, bz = bits_float(z.y) - oz, cz = bits_float(z.z) - oz;
+    float ax = (bits_float(x.x) - ox) - s.shear_x * az, ay = (bits_float(y.x) - oy) - s.shear_y * az;
+    float bx = (bits_float(x.y) - ox) - s.shear_x * bz, by = (bits_float(y.y) - oy) - s.shear_y * bz;
+    float cx = (bits_float(x.z) - ox) - s.shear_x * cz, cy = (bits_float(y.z) - oy) - s.shear_y * cz;
+    float e[3] = {cx * by - cy * bx, ax * cy - ay * cx, bx * ay - by * ax};
+    if (e[0] == 0.0f || e[1] == 0.0f || e[2] == 0.0f) edge_functions_exact(ax, ay, bx, by, cx, cy, e);
+    bool inside = fminf(e[0], fminf(e[1], e[2])) >= 0.0f || fmaxf(e[0], fmaxf(e[1], e[2])) <= 0.0f;
+    float det = e[0] + e[1] + e[2];
+    if (!inside || det == 0.0f) return false;
+    hit.t = (e[0] * (sz * az) + e[1] * (sz * bz) + e[2] * (sz * cz)) / det;
+    if (!(hit.t >= t_min && hit.t <= t_max)) return false;
+    hit.u = e[1] / det;
+    hit.v = e[2] / det;
+    hit.prim = x.w;
+    return true;
+}
+
+}

@@ -1,0 +1,156 @@
+// SIMD tests of the CPU's trees: a ray against all boxes of a node, and against a pack of triangles.
+#pragma once
+#include "intersect.h"
+#include "simd.h"
+
+namespace THRONG_NAMESPACE {
+
+// A ray prepared for the node test: the crossing of plane p is p * scale + offset, widened by the rounding error.
+struct Slabs {
+    float scale[3], near_offset[3], far_offset[3];
+    uint32_t near_row[3], far_row[3];
+};
+
+THRONG_INLINE Slabs make_slabs(Vec3 origin, Vec3 direction, float magnitude) {
+    const float o[3] = {origin.x, origin.y, origin.z}, d[3] = {direction.x, direction.y, direction.z};
+    float tiny = least_component(direction), error = box_slack(origin, magnitude);
+    Slabs s;
+    for (uint32_t k = 0; k < 3; k++) {
+        float dk = fabsf(d[k]) < tiny ? copysignf(tiny, d[k]) : d[k];
+        float inverse = 1.0f / dk, widen = error * fabsf(inverse);
+        s.scale[k] = inverse;
+        s.near_offset[k] = -o[k] * inverse - widen;
+        s.far_offset[k] = -o[k] * inverse + widen;
+        s.near_row[k] = inverse < 0.0f ? k + 3 : k;
+        s.far_row[k] = inverse < 0.0f ? k : k + 3;
+    }
+    return s;
+}
+
+// The slabs as vectors, kept in registers while a level is traversed.
+struct WideSlabs {
+    typedef Floats<THRONG_WIDTH> F;
+    F scale[3], near_offset[3], far_offset[3], t_min;
+    uint32_t near_row[3], far_row[3];
+};
+
+THRONG_INLINE WideSlabs widen(const Slabs& s, float t_min) {
+    typedef WideSlabs::F F;
+    WideSlabs w;
+    for (int k = 0; k < 3; k++) {
+        w.scale[k] = F::all(s.scale[k]);
+        w.near_offset[k] = F::all(s.near_offset[k]);
+        w.far_offset[k] = F::all(s.far_offset[k]);
+        w.near_row[k] = s.near_row[k];
+        w.far_row[k] = s.far_row[k];
+    }
+    w.t_min = F::all(t_min);
+    return w;
+}
+
+// Mask of the children that the ray enters before `t_max`; their entry distances go to `entry`.
+THRONG_INLINE uint32_t intersect_node(const WideNode& node, const WideSlabs& s, float t_max, Floats<THRONG_WIDTH>& entry) {
+    typedef WideSlabs::F F;
+    F near_x = multiply_add(F::load(node.planes[s.near_row[0]]), s.scale[0], s.near_offset[0]);
+    F near_y = multiply_add(F::load(node.planes[s.near_row[1]]), s.scale[1], s.near_offset[1]);
+    F near_z = multiply_add(F::load(node.planes[s.near_row[2]]), s.scale[2], s.near_offset[2]);
+    F far_x = multiply_add(F::load(node.planes[s.far_row[0]]), s.scale[0], s.far_offset[0]);
+    F far_y = multiply_add(F::load(node.planes[s.far_row[1]]), s.scale[1], s.far_offset[1]);
+    F far_z = multiply_add(F::load(node.planes[s.far_row[2]]), s.scale[2], s.far_offset[2]);
+    // The order of operands matters: of an operand that is no number, minimum and maximum return the second one. So an
+    // empty slot, whose z planes are crossed at infinity or nowhere, is never entered, whatever overflows elsewhere.
+    entry = maximum(maximum(near_x, near_y), maximum(s.t_min, near_z));
+    F exit = minimum(minimum(far_x, far_y), minimum(F::all(t_max), far_z));
+    return less_equal(entry, exit);
+}
+
+// Woop's shear: the ray becomes the +z axis. Axes are permuted so that z is where the direction is longest.
+struct Shear {
+    uint32_t kx, ky, kz;
+    float x, y, z;
+    float origin[3];
+};
+
+THRONG_INLINE Shear make_shear(Vec3 origin, Vec3 direction) {
+    const float d[3] = {direction.x, direction.y, direction.z};
+    Vec3 a = absolute(direction);
+    Shear s;
+    s.kz = a.x > a.y ? (a.x > a.z ? 0 : 2) : (a.y > a.z ? 1 : 2);
+    s.kx = s.kz == 2 ? 0 : s.kz + 1;
+    s.ky = s.kx == 2 ? 0 : s.kx + 1;
+    s.z = 1.0f / d[s.kz];
+    s.x = d[s.kx] * s.z;
+    s.y = d[s.ky] * s.z;
+    s.origin[0] = origin.x; s.origin[1] = origin.y; s.origin[2] = origin.z;
+    return s;
+}
+
+// Lanes of the pack that the ray hits within [t_min, t_max]; t, u and v of these lanes.
+template <int Lanes>
+THRONG_INLINE uint32_t intersect_lanes(const TrianglePack& pack, int first, const Shear& s, float t_min, float t_max, float* t, float* u, float* v) {
+    typedef Floats<Lanes> F;
+    F ox = F::all(s.origin[s.kx]), oy = F::all(s.origin[s.ky]), oz = F::all(s.origin[s.kz]);
+    F sx = F::all(s.x), sy = F::all(s.y), sz = F::all(s.z);
+    F az = F::load(&pack.vertices[0][s.kz][first]) - oz;
+    F bz = F::load(&pack.vertices[1][s.kz][first]) - oz;
+    F cz = F::load(&pack.vertices[2][s.kz][first]) - oz;
+    F ax = (F::load(&pack.vertices[0][s.kx][first]) - ox) - sx * az, ay = (F::load(&pack.vertices[0][s.ky][first]) - oy) - sy * az;
+    F bx = (F::load(&pack.vertices[1][s.kx][first]) - ox) - sx * bz, by = (F::load(&pack.vertices[1][s.ky][first]) - oy) - sy * bz;
+    F cx = (F::load(&pack.vertices[2][s.kx][first]) - ox) - sx * cz, cy = (F::load(&pack.vertices[2][s.ky][first]) - oy) - sy * cz;
+    F e0 = cx * by - cy * bx, e1 = ax * cy - ay * cx, e2 = bx * ay - by * ax;
+
+    F zero = F::all(0.0f);
+    uint32_t on_edge = equal(e0, zero) | equal(e1, zero) | equal(e2, zero);
+    if (__builtin_expect(on_edge != 0, 0)) {
+        alignas(64) float x[3][Lanes], y[3][Lanes], e[3][Lanes];
+        ax.store(x[0]); bx.store(x[1]); cx.store(x[2]);
+        ay.store(y[0]); by.store(y[1]); cy.store(y[2]);
+        e0.store(e[0]); e1.store(e[1]); e2.store(e[2]);
+        for (uint32_t rest = on_edge; rest; rest &= rest - 1) {
+            uint32_t i = lowest_bit(rest);
+            float exact[3];
+            edge_functions_exact(x[0][i], y[0][i], x[1][i], y[1][i], x[2][i], y[2][i], exact);
+            for (int k = 0; k < 3; k++) e[k][i] = exact[k];
+        }
+        e0 = F::load(e[0]); e1 = F::load(e[1]); e2 = F::load(e[2]);
+    }
+
+    F lowest = minimum(e0, minimum(e1, e2)), highest = maximum(e0, maximum(e1, e2));
+    uint32_t inside = less_equal(zero, lowest) | less_equal(highest, zero);
+    if (!inside) return 0;
+    F det = e0 + e1 + e2;
+    inside &= ~equal(det, zero);
+    F distance = (e0 * (sz * az) + e1 * (sz * bz) + e2 * (sz * cz)) / det;
+    inside &= less_equal(F::all(t_min), distance) & less_equal(distance, F::all(t_max));
+    if (!inside) return 0;
+    distance.store(t);
+    (e1 / det).store(u);
+    (e2 / det).store(v);
+    return inside;
+}
+
+// Takes over the pack's closest hit. True if there was one.
+THRONG_INLINE bool intersect_pack(const TrianglePack& pack, const Shear& shear, uint32_t instance, uint32_t record, Query& q) {
+    constexpr int kLanes = THRONG_WIDTH < int(PACK_SIZE) ? THRONG_WIDTH : int(PACK_SIZE);
+    alignas(64) float t[kLanes], u[kLanes], v[kLanes];
+    bool any = false;
+    for (int first = 0; first < int(PACK_SIZE); first += kLanes) {
+        uint32_t hits = intersect_lanes<kLanes>(pack, first, shear, q.t_min, q.t_max, t, u, v);
+        for (; hits; hits &= hits - 1) {
+            uint32_t i = lowest_bit(hits), prim = pack.prim[first + i];
+            if (prim == NO_INDEX || !q.closer(t[i], instance, prim)) continue;
+            q.take(t[i], u[i], v[i], prim, instance, record);
+            any = true;
+        }
+    }
+    return any;
+}
+
+THRONG_INLINE bool intersect_sphere(Vec3 origin, Vec3 direction, uint32_t instance, uint32_t record, Query& q) {
+    float t;
+    if (!sphere_distance(origin, direction, q.t_min, q.t_max, t) || !q.closer(t, instance, 0)) return false;
+    q.take(t, 0.0f, 0.0f, 0, instance, record);
+    return true;
+}
+
+}

@@ -1,0 +1,60 @@
+// Expands kernels.def for CUDA, and the wavefront schedule's kernels.
+#include "persistent.h"
+#include "append.h"
+
+using namespace THRONG_NAMESPACE;
+
+#define KERNEL(name)                                                                                                   \
+    extern "C" __global__ void throng_##name(const __grid_constant__ Params params, uint32_t begin, uint32_t end, RayTally* tally) { \
+        Thread thread{nullptr, 0, 0, 0};                                                                               \
+        uint32_t item = begin + blockIdx.x * blockDim.x + threadIdx.x;                                                 \
+        if (item < end) THRONG_NAMESPACE::name(params, item, thread);                                                  \
+        add_to_tally(tally, thread);                                                                                   \
+    }
+#include "kernels.def"
+#undef KERNEL
+
+extern "C" __global__ void __launch_bounds__(kTraceThreads, kTraceBlocks)
+throng_trace_closest_queue(const __grid_constant__ Params params, const Ray* rays, Hit* hits, QueueState* queue) {
+    trace_queue<false>(params, rays, hits, queue);
+}
+
+extern "C" __global__ void __launch_bounds__(kTraceThreads, kTraceBlocks)
+throng_trace_any_queue(const __grid_constant__ Params params, const Ray* rays, uint32_t* blocked, QueueState* queue) {
+    trace_queue<true>(params, rays, blocked, queue);
+}
+
+extern "C" __global__ void throng_start_paths(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
+    if (p < w.path_count) start_path(params, w, p);
+    if (p == 0) w.queues[1].length = w.path_count;
+}
+
+extern "C" __global__ void __launch_bounds__(kShadeThreads)
+throng_shade_wave(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    shade_wave(params, w);
+}
+
+extern "C" __global__ void throng_finish_items(const __grid_constant__ Params params, const __grid_constant__ Wavefront w, uint32_t items) {
+    uint32_t index = blockIdx.x * blockDim.x + threadIdx.x;
+    if (index < items) finish_item(params, w, index);
+}
+
+// One thread: adds what a chunk of paths cast to the frame's tally.
+extern "C" __global__ void throng_tally_queues(const __grid_constant__ Wavefront w, uint32_t waves, uint32_t primary) {
+    w.tally->primary += primary;
+    w.tally->shadow += w.queues[0].length;
+    for (uint32_t wave = 1; wave < waves; wave++) w.tally->bounce += w.queues[1 + wave].length;
+}
+
+namespace THRONG_NAMESPACE {
+__device__ const uint32_t kLayout[] = {
+#include "abi_layout.inc"
+};
+}
+
+// Sizes, alignments and offsets of the border structs as this compiler laid them out.
+extern "C" __global__ void throng_layout(uint32_t* out, uint32_t capacity) {
+    uint32_t count = sizeof(kLayout) / sizeof(uint32_t);
+    for (uint32_t i = threadIdx.x; i < count && i < capacity; i += blockDim.x) out[i] = kLayout[i];
+}

@@ -1,0 +1,89 @@
+// Tracing of whole queues by warps that stay: a warp walks its lanes' rays in step and fetches new ones as soon as a few
+// lanes are idle (Aila and Laine 2009, "Understanding the Efficiency of Ray Traversal on GPUs"; the threshold is
+// measured, see docs/gpu.md).
+#pragma once
+#include "wavefront.h"
+
+namespace THRONG_NAMESPACE {
+
+// Idle lanes from which on a warp fetches rays.
+#ifndef THRONG_REFILL
+#define THRONG_REFILL 4
+#endif
+// Threads of a block, and blocks per multiprocessor that registers are divided among.
+constexpr int kTraceThreads = 64;
+#if __CUDA_ARCH__ == 750
+constexpr int kTraceBlocks = 16;
+#else
+constexpr int kTraceBlocks = 18;
+#endif
+
+constexpr uint32_t kAllLanes = 0xffffffffu;
+
+// Hits go straight to memory: they are few, and the registers that would hold them are worth more.
+struct HitInMemory {
+    Hit* hit;
+
+    THRONG_INLINE void start() {
+        hit->t = -1.0f;
+        hit->prim = NO_INDEX;
+    }
+    THRONG_INLINE bool closer(float, uint32_t instance, uint32_t prim) const {
+        return hit->prim == NO_INDEX || instance < hit->instance || (instance == hit->instance && prim < hit->prim);
+    }
+    THRONG_INLINE void take(float t, float u, float v, uint32_t prim, uint32_t instance, uint32_t record) {
+        *hit = Hit{t, u, v, prim, instance, record};
+    }
+};
+
+// Any hit will do.
+struct HitFlag {
+    uint32_t* blocked;
+
+    THRONG_INLINE void start() { *blocked = 0; }
+    THRONG_INLINE bool closer(float, uint32_t, uint32_t) const { return true; }
+    THRONG_INLINE void take(float, float, float, uint32_t, uint32_t, uint32_t) { *blocked = 1; }
+};
+
+THRONG_INLINE HitInMemory hit_of(Hit* hits, uint32_t index) { return HitInMemory{hits + index}; }
+THRONG_INLINE HitFlag hit_of(uint32_t* blocked, uint32_t index) { return HitFlag{blocked + index}; }
+
+// Gives each idle lane of the warp the next ray's index, and returns whether there may be more.
+THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint32_t lane, uint32_t& index) {
+    uint32_t first = 0, leader = lowest_bit(idle);
+    if (lane == leader) first = atomicAdd(&queue->fetched, count_bits(idle));
+    first = __shfl_sync(kAllLanes, first, int(leader));
+    index = first + count_bits(idle & ((1u << lane) - 1u));
+    return first + count_bits(idle) < length;
+}
+
+// `hits` is an array of `Hit` for closest hits, of flags for any.
+template <bool Any, class Output>
+THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hits, QueueState* queue) {
+    Group stack[COMPRESSED_STACK];
+    Walk<Any, decltype(hit_of(hits, 0))> walk;
+    NoCount none;
+    const uint32_t lane = threadIdx.x & 31u, length = queue->length;
+    uint32_t index = 0;
+    bool active = false, more = true;
+    for (;;) {
+        uint32_t idle = __ballot_sync(kAllLanes, !active);
+        if (idle == kAllLanes && !more) return;
+        if (more && (count_bits(idle) >= THRONG_REFILL)) {
+            uint32_t next;
+            more = fetch(queue, length, idle, lane, next);
+            if (!active && next < length) {
+                index = next;
+                active = params.tlas_root != EMPTY_CHILD;
+                hit_of(hits, index).start();
+                walk.begin(params, rays[index]);
+            }
+        }
+        if (active) {
+            auto found = hit_of(hits, index);
+            active = !walk.advance(params, rays + index, stack, found, none);
+        }
+    }
+}
+
+}

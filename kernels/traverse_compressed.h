@@ -1,0 +1,152 @@
+// Two-level traversal for GPUs: one loop over both levels that the lanes of a warp run in step. A round enters an
+// instance, then visits a node, then tests a triangle, each for the lanes that have one.
+//
+// Ylitie, Karras and Laine 2017, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs"; instances sit
+// in slots of the TLAS's nodes like any other child, so that they are entered in front-to-back order, too.
+#pragma once
+#include "count.h"
+#include "intersect_compressed.h"
+
+namespace THRONG_NAMESPACE {
+
+// Units still to visit: those of a node that the ray hits, in the top byte of `mask`; in the lower ones, from the lowest,
+// which of the node's slots hold units and which hold instances.
+struct Group {
+    uint32_t base, mask;
+};
+
+// `Walk::floor` in the TLAS.
+constexpr uint32_t kOutside = NO_INDEX;
+
+// A ray on its way through the trees. `Found` keeps the closest hit; with `Any` the walk ends at the first.
+template <bool Any, class Found>
+struct Walk {
+    Space space;
+    float t_min, t_max;
+    Group group;
+    // Triangles still to test: hits in the lowest byte of `mask`, all of the node's in the next one.
+    Group triangles;
+    // Entries on the stack, and how many of them were there when the current instance was entered.
+    uint32_t top, floor;
+    // Unit of the current instance.
+    uint32_t instance;
+
+    THRONG_INLINE void begin(const Params& params, const Ray& ray) {
+        t_min = ray.t_min;
+        t_max = ray.t_max;
+        group = Group{0, 1u << 24};
+        triangles = Group{0, 0};
+        top = 0;
+        floor = kOutside;
+        prepare_boxes(space, load3(ray.origin), load3(ray.direction), params.tlas_magnitude);
+    }
+
+    // One round: true when the walk is over. `stack` has room for the levels of both trees.
+    template <class Count>
+    THRONG_INLINE bool advance(const Params& params, const Ray* ray, Group* stack, Found& found, Count& count) {
+        if (!(triangles.mask & 255u)) {
+            if (!(group.mask >> 24)) {
+                if (top == 0) return true;
+                if (top == floor) leave_instance(params, ray);
+                group = stack[--top];
+            }
+            uint32_t bit = highest_bit(group.mask), slot = (bit ^ space.up) & 7u;
+            uint32_t unit = group.base + count_bits(group.mask & ((1u << slot) - 1u));
+            bool is_instance = group.mask >> (8 + slot) & 1u;
+            group.mask ^= 1u << bit;
+            if (group.mask >> 24) stack[top++] = group;
+            if (is_instance) {
+                count.leaf();
+                if (enter_instance(params, ray, unit, found)) return true;
+                if (floor == kOutside) return false;
+            }
+            count.node();
+            visit_node(floor == kOutside ? params.tlas_units + unit : params.blas_units + unit);
+        }
+        if (!(triangles.mask & 255u)) return false;
+        count.leaf();
+        return test_triangle(params, found) && Any;
+    }
+
+    // Moves on to the BLAS's root in `unit`; for a sphere, tests it and stays outside. True if that ends the walk.
+    THRONG_INLINE bool enter_instance(const Params& params, const Ray* ray, uint32_t& unit, Found& found) {
+        const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.tlas_units[unit]);
+        Words4 ids = load_words(&entered.root);
+        float m[12];
+        load_matrix(&entered, m);
+        Words4 a = load_words(ray), b = load_words(reinterpret_cast<const Words4*>(ray) + 1);
+        Vec3 origin = transform_point(m, vec3(bits_float(a.x), bits_float(a.y), bits_float(a.z)));
+        Vec3 direction = transform_vector(m, vec3(bits_float(b.x), bits_float(b.y), bits_float(b.z)));
+        if (ids.x == NO_INDEX) {
+            float t;
+            group.mask = 0;
+            if (!sphere_distance(origin, direction, t_min, t_max, t)) return false;
+            if (t == t_max && !found.closer(t, ids.z, 0)) return false;
+            t_max = t;
+            found.take(t, 0.0f, 0.0f, 0, ids.z, ids.w);
+            return Any;
+        }
+        prepare_boxes(space, origin, direction, bits_float(ids.y));
+        prepare_triangles(space, direction);
+        instance = unit;
+        floor = top;
+        unit = ids.x;
+        return false;
+    }
+
+    THRONG_INLINE void leave_instance(const Params& params, const Ray* ray) {
+        Words4 a = load_words(ray), b = load_words(reinterpret_cast<const Words4*>(ray) + 1);
+        prepare_boxes(space, vec3(bits_float(a.x), bits_float(a.y), bits_float(a.z)),
+                      vec3(bits_float(b.x), bits_float(b.y), bits_float(b.z)), params.tlas_magnitude);
+        floor = kOutside;
+    }
+
+    THRONG_INLINE void visit_node(const Unit* unit) {
+        NodeHits n = intersect_node(unit, space, t_min, t_max);
+        group = Group{n.unit_base, n.unit_hits << 24 | n.instances << 8 | n.units};
+        triangles = Group{n.triangle_base, n.triangles << 8 | n.triangle_hits};
+    }
+
+    // True if the triangle is the closest hit now.
+    THRONG_INLINE bool test_triangle(const Params& params, Found& found) {
+        uint32_t bit = highest_bit(triangles.mask & 255u), slot = bit ^ space.up;
+        uint32_t index = triangles.base + count_bits((triangles.mask >> 8) & ((1u << slot) - 1u));
+        triangles.mask ^= 1u << bit;
+        TriangleHit hit;
+        if (!intersect_triangle(&params.triangles[index], space, t_min, t_max, hit)) return false;
+        Words4 ids = load_words(&reinterpret_cast<const InstanceUnit&>(params.tlas_units[instance]).root);
+        if (hit.t == t_max && !found.closer(hit.t, ids.z, hit.prim)) return false;
+        t_max = hit.t;
+        found.take(hit.t, hit.u, hit.v, hit.prim, ids.z, ids.w);
+        return true;
+    }
+
+    static THRONG_INLINE void load_matrix(const InstanceUnit* unit, float* m) {
+        for (int row = 0; row < 3; row++) {
+            Words4 r = load_words(&unit->object_from_world[4 * row]);
+            m[4 * row] = bits_float(r.x);
+            m[4 * row + 1] = bits_float(r.y);
+            m[4 * row + 2] = bits_float(r.z);
+            m[4 * row + 3] = bits_float(r.w);
+        }
+    }
+};
+
+#if defined(THRONG_CUDA)
+#define THRONG_STACK(memory) Group stack[COMPRESSED_STACK]
+#else
+#define THRONG_STACK(memory) Group* stack = reinterpret_cast<Group*>(memory)
+#endif
+
+template <bool Any, class Count>
+THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* memory, Count& count) {
+    if (params.tlas_root == EMPTY_CHILD) return false;
+    THRONG_STACK(memory);
+    (void)memory;
+    Walk<Any, Query> walk;
+    walk.begin(params, ray);
+    while (!walk.advance(params, &ray, stack, q, count)) {}
+    return q.prim != NO_INDEX;
+}
+
+}

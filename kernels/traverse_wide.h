@@ -1,0 +1,82 @@
+// Two-level traversal for CPUs: the same walk over wide nodes for the TLAS and for each BLAS.
+#pragma once
+#include "count.h"
+#include "intersect_wide.h"
+
+namespace THRONG_NAMESPACE {
+
+// Puts the entered children on the stack so that the nearest ends up on top, and returns the new top.
+THRONG_INLINE StackEntry* push_children(const WideNode& node, uint32_t mask, const Floats<THRONG_WIDTH>& entry, StackEntry* top) {
+    alignas(64) float t[THRONG_WIDTH];
+    entry.store(t);
+    StackEntry* bottom = top;
+    for (; mask; mask &= mask - 1) {
+        uint32_t i = lowest_bit(mask);
+        StackEntry item{t[i], node.children[i]};
+        StackEntry* place = top++;
+        for (; place > bottom && place[-1].t < item.t; place--) *place = place[-1];
+        *place = item;
+    }
+    return top;
+}
+
+// Visits leaves in order of entry. `leaf(index, stack)` returns true to end the walk; it may lower q.t_max.
+// `stack` has room for (depth of the tree) * (THRONG_WIDTH - 1) + 1 entries.
+template <class Leaf, class Count>
+THRONG_INLINE bool walk(const WideNode* nodes, uint32_t root, const WideSlabs& slabs, Query& q, StackEntry* stack, Count& count, Leaf&& leaf) {
+    StackEntry* top = stack;
+    uint32_t reference = root;
+    for (;;) {
+        if (reference & LEAF) {
+            count.leaf();
+            if (leaf(reference & ~LEAF, top)) return true;
+        } else {
+            count.node();
+            Floats<THRONG_WIDTH> entry;
+            uint32_t mask = intersect_node(nodes[reference], slabs, q.t_max, entry);
+            if (mask) {
+                const WideNode& node = nodes[reference];
+                if ((mask & (mask - 1)) == 0) {
+                    reference = node.children[lowest_bit(mask)];
+                    continue;
+                }
+                top = push_children(node, mask, entry, top);
+                reference = (--top)->reference;
+                prefetch(&nodes[reference & ~LEAF]);
+                continue;
+            }
+        }
+        do {
+            if (top == stack) return false;
+            --top;
+        } while (top->t > q.t_max);
+        reference = top->reference;
+    }
+}
+
+// The part of the scene below one instance. True if the walk should end (`Any` and something was hit).
+template <bool Any, class Count>
+THRONG_INLINE bool enter_instance(const Params& params, uint32_t record, Query& q, StackEntry* stack, Count& count) {
+    const InstanceRecord& instance = params.instances[record];
+    if (instance.mask == 0) return false;
+    const BlasRecord& blas = params.blas[instance.blas];
+    Vec3 origin = transform_point(instance.object_from_world, q.origin);
+    Vec3 direction = transform_vector(instance.object_from_world, q.direction);
+    if (blas.shape == SHAPE_SPHERE) return intersect_sphere(origin, direction, instance.instance, record, q) && Any;
+    WideSlabs slabs = widen(make_slabs(origin, direction, blas.magnitude), q.t_min);
+    Shear shear = make_shear(origin, direction);
+    return walk(blas.nodes, blas.root, slabs, q, stack, count, [&](uint32_t pack, StackEntry*) {
+        return intersect_pack(blas.packs[pack], shear, instance.instance, record, q) && Any;
+    });
+}
+
+template <bool Any, class Count>
+THRONG_INLINE bool traverse(const Params& params, const Ray&, Query& q, StackEntry* stack, Count& count) {
+    if (params.tlas_root == EMPTY_CHILD) return false;
+    WideSlabs slabs = widen(make_slabs(q.origin, q.direction, params.tlas_magnitude), q.t_min);
+    return walk(params.tlas_nodes, params.tlas_root, slabs, q, stack, count, [&](uint32_t record, StackEntry* top) {
+        return enter_instance<Any>(params, record, q, top, count);
+    });
+}
+
+}

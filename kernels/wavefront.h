@@ -1,0 +1,73 @@
+// The wavefront schedule's steps, one path or pixel at a time: paths start, are shaded between traces, and end in the
+// film. It casts the same rays and adds them up in the same order as the loop in integrate.h. How rays get into queues and
+// are traced is the device's business.
+#pragma once
+#include "film.h"
+
+namespace THRONG_NAMESPACE {
+
+// Pixel and sample of path `p`: the samples of a pixel lie side by side. False for items that hang over the edge.
+struct PathPlace {
+    uint32_t x, y, pixel, sample;
+};
+
+THRONG_INLINE bool path_place(const Params& params, const Wavefront& w, uint32_t p, PathPlace& place) {
+    uint32_t samples = params.sample_end - params.sample_begin;
+    place.sample = params.sample_begin + p % samples;
+    bool inside = item_pixel(params, w.first_item + p / samples, place.x, place.y);
+    place.pixel = place.y * params.width + place.x;
+    return inside;
+}
+
+// Camera ray of path `p` into the first queue. Paths over the edge get a ray without extent.
+THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t p) {
+    PathPlace place;
+    bool inside = path_place(params, w, p, place);
+    Path path = camera_path(params, place.x, place.y, place.sample);
+    if (!inside) path.ray.t_max = -1.0f;
+    w.rays[0][p] = path.ray;
+    w.owners[0][p] = p;
+    PathState state;
+    store3(state.throughput, path.throughput);
+    store3(state.radiance, path.radiance);
+    state.first_shadow = 0;
+    state.shadow_count = 0;
+    w.paths[p] = state;
+}
+
+// Shades entry `q` of the current wave. The caller queues what `step` and `path.ray` ask for.
+THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t q, uint32_t owner, Path& path, Step& step) {
+    step.more = false;
+    step.shadow_count = 0;
+    path.ray = w.rays[w.wave & 1][q];
+    if (path.ray.t_max < 0.0f) return;
+    PathPlace place;
+    path_place(params, w, owner, place);
+    const PathState& state = w.paths[owner];
+    path.sampler = make_sampler(place.pixel, place.sample, params.seed);
+    path.throughput = load3(state.throughput);
+    path.radiance = load3(state.radiance);
+    path.depth = w.wave;
+    whitted_step(params, path, w.hits[q], step);
+}
+
+THRONG_INLINE Vec3 path_radiance(const Wavefront& w, const PathState& state) {
+    Vec3 radiance = load3(state.radiance);
+    for (uint32_t i = state.first_shadow; i < state.first_shadow + state.shadow_count; i++)
+        radiance += load3(w.shadow_blocked[i] ? w.shadow_lights[i].blocked : w.shadow_lights[i].open);
+    return radiance;
+}
+
+// Adds the finished samples of the `index`th item to the film.
+THRONG_DEVICE void finish_item(const Params& params, const Wavefront& w, uint32_t index) {
+    uint32_t x, y, samples = params.sample_end - params.sample_begin;
+    if (!item_pixel(params, w.first_item + index, x, y)) return;
+    float* sum = params.film + 4 * uint64_t(y * params.width + x);
+    Vec3 total = load3(sum);
+    for (uint32_t s = 0; s < samples; s++)
+        total += clamp_sample(path_radiance(w, w.paths[uint64_t(index) * samples + s]), params.radiance_clamp);
+    store3(sum, total);
+    sum[3] = float(params.sample_end);
+}
+
+}
