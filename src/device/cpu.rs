@@ -2,16 +2,15 @@
 //! rayon's threads. It is the oracle that other devices are compared with.
 
 use super::{
-    Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop, tables::Tables,
+    Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop,
+    params::{apply_settings, magnitude, pixel_items, scene_params},
+    tables::Tables,
 };
 use crate::{
-    abi::{self, BlasRecord, CameraRecord, Hit, Params, Ray, StackEntry, Thread},
+    abi::{self, BlasRecord, Hit, Params, Ray, StackEntry, Thread},
     accel::{Blas, BlasShape, NodeLayout},
-    anim::CameraPose,
-    math::{Aabb, hash_u32},
-    scene::{Integrator, Scene, ToneMap},
+    scene::Scene,
 };
-use glam::Vec3;
 use rayon::prelude::*;
 use std::{
     ptr::null,
@@ -36,11 +35,6 @@ const RESOLVE_BATCH: u32 = 1 << 14;
 const SAMPLE_SLICE: usize = 16;
 /// Rays that are handed out at once.
 const RAY_BATCH: usize = 1024;
-/// A single sample is clamped to this display value.
-const SAMPLE_CLAMP: f32 = 24.0;
-/// Share of the open sky's light that blocked points get, in place of further bounces.
-const AMBIENT_FILL: f32 = 0.5;
-
 pub struct CpuDevice {
     kernels: &'static KernelTable,
     tables: Option<Tables>,
@@ -181,108 +175,22 @@ impl Launch {
             .map(|b| b.stack_entries())
             .max()
             .unwrap_or(0);
-        let bounds = frame.tlas.bounds();
-        let params = Params {
-            tlas_nodes: frame.tlas.tree.nodes.address().cast(),
-            tlas_units: null(),
-            blas_units: null(),
-            triangles: null(),
-            instances: frame.tlas.records.as_ptr(),
-            blas: blas.as_ptr(),
-            meshes: tables.meshes.as_ptr(),
-            materials: tables.materials.as_ptr(),
-            material_slots: tables.scene.material_slots.as_ptr(),
-            textures: tables.textures.as_ptr(),
-            lights: tables.lights.as_ptr(),
-            srgb_table: tables.srgb.as_ptr(),
-            rays: null(),
-            hits: std::ptr::null_mut(),
-            film: std::ptr::null_mut(),
-            pixels: std::ptr::null_mut(),
-            camera: camera_record(&frame.camera, 1.0),
-            environment: tables.environment,
-            tlas_root: frame.tlas.tree.root,
-            tlas_magnitude: magnitude(&bounds),
-            light_count: tables.lights.len() as u32,
-            width: 0,
-            height: 0,
-            sample_begin: 0,
-            sample_end: 0,
-            bounces: 0,
-            seed: 0,
-            integrator: abi::INTEGRATOR_WHITTED,
-            tone_map: abi::TONE_NONE,
-            exposure: 1.0,
-            ao_distance: 0.05 * bounds.diagonal(),
-            depth_range: depth_range(&bounds, frame.camera.eye),
-            radiance_clamp: SAMPLE_CLAMP,
-            ambient_fill: AMBIENT_FILL,
-        };
+        let mut params = scene_params(frame, tables.environment);
+        params.tlas_nodes = frame.tlas.tree.nodes.address().cast();
+        params.instances = frame.tlas.records.as_ptr();
+        params.blas = blas.as_ptr();
+        params.meshes = tables.meshes.as_ptr();
+        params.materials = tables.materials.as_ptr();
+        params.material_slots = tables.scene.material_slots.as_ptr();
+        params.textures = tables.textures.as_ptr();
+        params.lights = tables.lights.as_ptr();
+        params.srgb_table = tables.srgb.as_ptr();
+        params.light_count = tables.lights.len() as u32;
         Self {
             params,
             stack_entries: frame.tlas.tree.stack_entries() + deepest,
             _blas: blas,
         }
-    }
-
-    fn apply(&mut self, frame: &Frame, settings: &FrameSettings) {
-        let p = &mut self.params;
-        p.camera = camera_record(
-            &frame.camera,
-            settings.width as f32 / settings.height as f32,
-        );
-        (p.width, p.height) = (settings.width, settings.height);
-        p.bounces = settings.bounces;
-        p.seed = hash_u32(settings.seed ^ hash_u32(frame.number));
-        p.exposure = settings.exposure.exp2();
-        p.radiance_clamp = match settings.integrator {
-            Integrator::Whitted => SAMPLE_CLAMP / p.exposure,
-            _ => f32::INFINITY,
-        };
-        p.integrator = integrator(settings.integrator);
-        p.tone_map = tone_map(settings);
-    }
-}
-
-fn integrator(integrator: Integrator) -> u32 {
-    match integrator {
-        Integrator::Whitted => abi::INTEGRATOR_WHITTED,
-        Integrator::Ao => abi::INTEGRATOR_AO,
-        Integrator::Normal => abi::INTEGRATOR_NORMAL,
-        Integrator::Depth => abi::INTEGRATOR_DEPTH,
-        Integrator::Albedo => abi::INTEGRATOR_ALBEDO,
-        Integrator::Instance => abi::INTEGRATOR_INSTANCE,
-        Integrator::Steps => abi::INTEGRATOR_STEPS,
-    }
-}
-
-/// Light is tone mapped; occlusion and albedo are encoded but not tone mapped; the other views are display values.
-fn tone_map(settings: &FrameSettings) -> u32 {
-    match (settings.integrator, settings.tone_map) {
-        (Integrator::Whitted, ToneMap::Aces) => abi::TONE_ACES,
-        (Integrator::Whitted | Integrator::Ao | Integrator::Albedo, _) => abi::TONE_NONE,
-        _ => abi::TONE_DISPLAY,
-    }
-}
-
-fn magnitude(bounds: &Aabb) -> f32 {
-    if bounds.is_empty() {
-        0.0
-    } else {
-        bounds.reach().max_element()
-    }
-}
-
-/// Distance from the eye to the farthest corner of the scene.
-fn depth_range(bounds: &Aabb, eye: Vec3) -> f32 {
-    if bounds.is_empty() {
-        1.0
-    } else {
-        bounds
-            .corners()
-            .iter()
-            .map(|c| c.distance(eye))
-            .fold(1e-30, f32::max)
     }
 }
 
@@ -304,17 +212,6 @@ fn blas_record(blas: &Blas) -> BlasRecord {
             shape: abi::SHAPE_TRIANGLES,
             ..sphere
         },
-    }
-}
-
-fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
-    let (forward, right, up) = pose.basis();
-    let height = (0.5 * pose.fov_y).tan();
-    CameraRecord {
-        origin: pose.eye.into(),
-        forward: forward.into(),
-        right: (right * height * aspect).into(),
-        up: (up * height).into(),
     }
 }
 
@@ -364,16 +261,9 @@ impl Device for CpuDevice {
         };
         let start = Instant::now();
         let mut launch = Launch::new(self.tables()?, &frame);
-        launch.apply(&frame, &settings);
+        apply_settings(&mut launch.params, &frame, &settings);
         let pixel_count = u64::from(settings.width) * u64::from(settings.height);
-        let items =
-            u64::from(settings.width.div_ceil(8)) * u64::from(settings.height.div_ceil(8)) * 64;
-        let Ok(items) = u32::try_from(items) else {
-            return Err(DeviceError::Failed(format!(
-                "{} × {} is too large a picture",
-                settings.width, settings.height
-            )));
-        };
+        let items = pixel_items(&settings)?;
         let mut film = vec![0f32; pixel_count as usize * 4];
         let mut pixels = vec![0u8; pixel_count as usize * 3];
         launch.params.film = film.as_mut_ptr();

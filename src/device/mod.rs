@@ -1,6 +1,7 @@
 //! What executes kernels: the small trait that every device implements, and the choice among them.
 
 mod cpu;
+mod params;
 mod tables;
 
 use crate::{

@@ -1,0 +1,140 @@
+//! Launch parameters that every device computes alike: all but the addresses of tables, trees and pictures.
+
+use super::{DeviceError, Frame, FrameSettings};
+use crate::{
+    abi::{self, CameraRecord, EnvironmentRecord, Params},
+    anim::CameraPose,
+    math::{Aabb, hash_u32},
+    scene::{Integrator, ToneMap},
+};
+use glam::Vec3;
+use std::ptr::{null, null_mut};
+
+/// A single sample is clamped to this display value.
+const SAMPLE_CLAMP: f32 = 24.0;
+/// Share of the open sky's light that blocked points get, in place of further bounces.
+const AMBIENT_FILL: f32 = 0.5;
+
+/// What depends on the frame's scene alone; addresses are null, and there is no picture yet.
+pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
+    let bounds = frame.tlas.bounds();
+    Params {
+        tlas_nodes: null(),
+        tlas_units: null(),
+        blas_units: null(),
+        triangles: null(),
+        instances: null(),
+        blas: null(),
+        meshes: null(),
+        materials: null(),
+        material_slots: null(),
+        textures: null(),
+        lights: null(),
+        srgb_table: null(),
+        rays: null(),
+        hits: null_mut(),
+        film: null_mut(),
+        pixels: null_mut(),
+        camera: camera_record(&frame.camera, 1.0),
+        environment,
+        tlas_root: frame.tlas.tree.root,
+        tlas_magnitude: magnitude(&bounds),
+        light_count: 0,
+        width: 0,
+        height: 0,
+        sample_begin: 0,
+        sample_end: 0,
+        bounces: 0,
+        seed: 0,
+        integrator: abi::INTEGRATOR_WHITTED,
+        tone_map: abi::TONE_NONE,
+        exposure: 1.0,
+        ao_distance: 0.05 * bounds.diagonal(),
+        depth_range: depth_range(&bounds, frame.camera.eye),
+        radiance_clamp: SAMPLE_CLAMP,
+        ambient_fill: AMBIENT_FILL,
+    }
+}
+
+/// Adds the picture's settings.
+pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
+    p.camera = camera_record(
+        &frame.camera,
+        settings.width as f32 / settings.height as f32,
+    );
+    (p.width, p.height) = (settings.width, settings.height);
+    p.bounces = settings.bounces;
+    p.seed = hash_u32(settings.seed ^ hash_u32(frame.number));
+    p.exposure = settings.exposure.exp2();
+    p.radiance_clamp = match settings.integrator {
+        Integrator::Whitted => SAMPLE_CLAMP / p.exposure,
+        _ => f32::INFINITY,
+    };
+    p.integrator = integrator(settings.integrator);
+    p.tone_map = tone_map(settings);
+}
+
+/// Work items of a picture: 64 per 8×8 tile, those that hang over the edge included.
+pub fn pixel_items(settings: &FrameSettings) -> Result<u32, DeviceError> {
+    let tiles = u64::from(settings.width.div_ceil(8)) * u64::from(settings.height.div_ceil(8));
+    u32::try_from(tiles * 64).map_err(|_| {
+        DeviceError::Failed(format!(
+            "{} × {} is too large a picture",
+            settings.width, settings.height
+        ))
+    })
+}
+
+fn integrator(integrator: Integrator) -> u32 {
+    match integrator {
+        Integrator::Whitted => abi::INTEGRATOR_WHITTED,
+        Integrator::Ao => abi::INTEGRATOR_AO,
+        Integrator::Normal => abi::INTEGRATOR_NORMAL,
+        Integrator::Depth => abi::INTEGRATOR_DEPTH,
+        Integrator::Albedo => abi::INTEGRATOR_ALBEDO,
+        Integrator::Instance => abi::INTEGRATOR_INSTANCE,
+        Integrator::Steps => abi::INTEGRATOR_STEPS,
+    }
+}
+
+/// Light is tone mapped; occlusion and albedo are encoded but not tone mapped; the other views are display values.
+fn tone_map(settings: &FrameSettings) -> u32 {
+    match (settings.integrator, settings.tone_map) {
+        (Integrator::Whitted, ToneMap::Aces) => abi::TONE_ACES,
+        (Integrator::Whitted | Integrator::Ao | Integrator::Albedo, _) => abi::TONE_NONE,
+        _ => abi::TONE_DISPLAY,
+    }
+}
+
+/// Greatest absolute coordinate of a tree, for the error bound of its node tests.
+pub fn magnitude(bounds: &Aabb) -> f32 {
+    if bounds.is_empty() {
+        0.0
+    } else {
+        bounds.reach().max_element()
+    }
+}
+
+/// Distance from the eye to the farthest corner of the scene.
+fn depth_range(bounds: &Aabb, eye: Vec3) -> f32 {
+    if bounds.is_empty() {
+        1.0
+    } else {
+        bounds
+            .corners()
+            .iter()
+            .map(|c| c.distance(eye))
+            .fold(1e-30, f32::max)
+    }
+}
+
+fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
+    let (forward, right, up) = pose.basis();
+    let height = (0.5 * pose.fov_y).tan();
+    CameraRecord {
+        origin: pose.eye.into(),
+        forward: forward.into(),
+        right: (right * height * aspect).into(),
+        up: (up * height).into(),
+    }
+}
