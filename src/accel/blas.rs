@@ -3,12 +3,14 @@
 use super::{
     Buffer,
     build::{BuildOptions, BuildPrim, build},
+    compressed_blas::{build_compressed, refit_compressed},
     node::{NodeLayout, Tree, each_width},
+    slots::Arrangement,
     split::SplitMethod,
     support::{SupportMap, rounding_slack},
 };
 use crate::{
-    abi::{EMPTY_CHILD, LEAF, NO_INDEX, PACK_SIZE, TrianglePack},
+    abi::{EMPTY_CHILD, LEAF, NO_INDEX, PACK_SIZE, TrianglePack, TriangleRecord, Unit},
     math::Aabb,
     scene::{Mesh, Shape, TriangleMesh},
 };
@@ -24,6 +26,15 @@ pub enum Quality {
     High,
 }
 
+impl Quality {
+    pub(super) fn split_method(self) -> SplitMethod {
+        match self {
+            Quality::Fast => SplitMethod::Binned,
+            Quality::High => SplitMethod::Swept,
+        }
+    }
+}
+
 /// The acceleration structure of one mesh, in object space.
 pub struct Blas {
     pub shape: BlasShape,
@@ -36,6 +47,15 @@ pub enum BlasShape {
     Triangles {
         tree: Tree,
         packs: Buffer<TrianglePack>,
+    },
+    /// For [`NodeLayout::Compressed8`]. Indices in `units` count from this tree's first unit and triangle.
+    Compressed {
+        /// What the units were made from; its leaves refer to `triangles`. Stays on the host, for refits.
+        tree: Tree,
+        units: Buffer<Unit>,
+        triangles: Buffer<TriangleRecord>,
+        /// Which slots the children of `tree` have in `units`.
+        arrangements: Buffer<Arrangement>,
     },
     /// The unit sphere about the origin: no tree, the kernel knows it.
     Sphere,
@@ -53,7 +73,7 @@ impl Blas {
             ),
         };
         let bounds = match &shape {
-            BlasShape::Triangles { tree, .. } => tree.bounds,
+            BlasShape::Triangles { tree, .. } | BlasShape::Compressed { tree, .. } => tree.bounds,
             BlasShape::Sphere => mesh.bounds(),
         };
         Self {
@@ -80,10 +100,29 @@ impl Blas {
         }
     }
 
+    /// Greatest absolute coordinate of the bounds; 0 for a mesh of nothing.
+    pub fn magnitude(&self) -> f32 {
+        if self.bounds.is_empty() {
+            0.0
+        } else {
+            self.bounds.reach().max_element()
+        }
+    }
+
+    /// Node levels on the longest path.
+    pub fn depth(&self) -> u32 {
+        match &self.shape {
+            BlasShape::Triangles { tree, .. } | BlasShape::Compressed { tree, .. } => tree.depth,
+            BlasShape::Sphere => 0,
+        }
+    }
+
     /// Traversal stack entries for this level.
     pub fn stack_entries(&self) -> usize {
         match &self.shape {
-            BlasShape::Triangles { tree, .. } => tree.stack_entries(),
+            BlasShape::Triangles { tree, .. } | BlasShape::Compressed { tree, .. } => {
+                tree.stack_entries()
+            }
             BlasShape::Sphere => 0,
         }
     }
@@ -92,15 +131,26 @@ impl Blas {
     pub fn bytes(&self) -> usize {
         let tree = match &self.shape {
             BlasShape::Triangles { tree, packs } => tree.nodes.bytes() + packs.bytes(),
+            BlasShape::Compressed {
+                tree,
+                units,
+                triangles,
+                arrangements,
+            } => {
+                let host = tree.nodes.bytes() + arrangements.bytes();
+                host + units.bytes() + triangles.bytes()
+            }
             BlasShape::Sphere => 0,
         };
         tree + self.support.as_ref().map_or(0, SupportMap::bytes)
     }
 
-    /// Expected node and pack tests of a ray that meets the bounds.
+    /// Expected node and leaf tests of a ray that meets the bounds.
     pub fn sah_cost(&self) -> f32 {
         match &self.shape {
-            BlasShape::Triangles { tree, .. } => tree.sah_cost(1.0),
+            BlasShape::Triangles { tree, .. } | BlasShape::Compressed { tree, .. } => {
+                tree.sah_cost(1.0)
+            }
             BlasShape::Sphere => 1.0,
         }
     }
@@ -108,11 +158,23 @@ impl Blas {
     /// Follows moved vertices without changing the tree's shape (see [`super::refit`]). `mesh` must have the triangles
     /// that this BLAS was built from.
     pub fn refit(&mut self, mesh: &TriangleMesh) {
-        if let BlasShape::Triangles { tree, packs } = &mut self.shape {
-            super::refit::refit(tree, packs, mesh);
-            self.bounds = tree.bounds;
-            self.support = None;
-        }
+        self.bounds = match &mut self.shape {
+            BlasShape::Triangles { tree, packs } => {
+                super::refit::refit(tree, packs, mesh);
+                tree.bounds
+            }
+            BlasShape::Compressed {
+                tree,
+                units,
+                triangles,
+                arrangements,
+            } => {
+                refit_compressed(tree, arrangements, units, triangles, mesh);
+                tree.bounds
+            }
+            BlasShape::Sphere => return,
+        };
+        self.support = None;
     }
 }
 
@@ -142,25 +204,29 @@ fn used_vertices(mesh: &TriangleMesh) -> Vec<Vec3> {
     positions.map(|(p, _)| Vec3::from(*p)).collect()
 }
 
+/// The boxes of a mesh's triangles.
+pub fn build_prims(mesh: &TriangleMesh) -> Vec<BuildPrim> {
+    (0..mesh.triangles.len())
+        .map(|i| BuildPrim::new(&Aabb::of_points(corners(mesh, i).map(Vec3::from)), i as u32))
+        .collect()
+}
+
 /// The corners of a triangle.
 pub fn corners(mesh: &TriangleMesh, triangle: usize) -> [[f32; 3]; 3] {
     mesh.triangles[triangle].map(|i| mesh.positions[i as usize])
 }
 
 fn build_triangles(mesh: &TriangleMesh, layout: NodeLayout, quality: Quality) -> BlasShape {
-    let mut prims: Vec<BuildPrim> = (0..mesh.triangles.len())
-        .map(|i| BuildPrim::new(&Aabb::of_points(corners(mesh, i).map(Vec3::from)), i as u32))
-        .collect();
-    let method = match quality {
-        Quality::Fast => SplitMethod::Binned,
-        Quality::High => SplitMethod::Swept,
-    };
+    if layout == NodeLayout::Compressed8 {
+        return build_compressed(mesh, quality);
+    }
+    let mut prims = build_prims(mesh);
     let mut tree = Tree::new(layout);
     build(
         &mut prims,
         BuildOptions {
             leaf_size: PACK_SIZE as usize,
-            method,
+            method: quality.split_method(),
         },
         &mut tree,
     );

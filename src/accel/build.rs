@@ -53,10 +53,24 @@ pub struct BuildOptions {
     pub method: SplitMethod,
 }
 
+impl BuildOptions {
+    fn on_level(self, level: u32) -> Self {
+        let method = if level < BALANCED_FROM {
+            self.method
+        } else {
+            SplitMethod::Halved
+        };
+        Self { method, ..self }
+    }
+}
+
 /// Ranges of at most this many primitives (or a 16th of all) are built as one task each.
 const SMALLEST_TASK: usize = 1024;
 /// Parts of at least this many primitives are all cut, side by side, instead of the one with the largest surface.
 const SPLIT_TOGETHER: usize = 1 << 15;
+/// Nodes from this level on (the root's is 1) share their primitives out evenly. Trees of real scenes never get there;
+/// for others it limits the depth to 30 levels of 8-wide nodes.
+const BALANCED_FROM: u32 = 20;
 
 /// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous
 /// run. A leaf reference is [`LEAF`] plus the position of the run's first primitive.
@@ -106,9 +120,12 @@ impl<'a> Part<'a> {
 }
 
 impl Part<'_> {
-    /// Large surfaces are cut first; where many boxes coincide, large sets, which keeps the tree shallow.
-    fn priority(&self) -> (f32, usize) {
-        (self.area, self.prims.len())
+    /// Large surfaces are cut first; where many boxes coincide (or halves are wanted), large sets, which keeps the tree shallow.
+    fn priority(&self, method: SplitMethod) -> (f32, usize) {
+        match method {
+            SplitMethod::Halved => (0.0, self.prims.len()),
+            _ => (self.area, self.prims.len()),
+        }
     }
 }
 
@@ -127,7 +144,7 @@ struct Open<'a> {
     level: u32,
 }
 
-/// Nodes of one subtree, numbered from 0, and the deepest level in it.
+/// Nodes of one subtree, numbered from 0, and the deepest level in it (counted from the root of the whole tree).
 struct Subtree<const N: usize> {
     nodes: Vec<Wide<N>>,
     depth: u32,
@@ -143,6 +160,7 @@ fn build_wide<const N: usize>(
     let mut tasks = Vec::new();
     let mut top = build_subtree(
         Part::new(prims, 0, set),
+        1,
         options,
         |part, node, slot, level| {
             if part.prims.len() > task_size {
@@ -161,8 +179,8 @@ fn build_wide<const N: usize>(
         .into_par_iter()
         .map(|t| {
             (
-                (t.node, t.slot, t.level),
-                build_subtree(t.part, options, |part, _, _, _| Some(part)),
+                (t.node, t.slot),
+                build_subtree(t.part, t.level + 1, options, |part, _, _, _| Some(part)),
             )
         })
         .unzip();
@@ -170,11 +188,11 @@ fn build_wide<const N: usize>(
     let mut depth = top.depth;
     let mut offsets = Vec::with_capacity(subtrees.len());
     let mut total = top.nodes.len();
-    for (&(node, slot, level), subtree) in slots.iter().zip(&subtrees) {
+    for (&(node, slot), subtree) in slots.iter().zip(&subtrees) {
         top.nodes[node].children[slot] = total as u32;
         offsets.push(total as u32);
         total += subtree.nodes.len();
-        depth = depth.max(level + subtree.depth);
+        depth = depth.max(subtree.depth);
     }
     assert!(total < LEAF as usize, "node references have 31 bits");
     join(&top.nodes, &subtrees, &offsets, total, out);
@@ -220,6 +238,7 @@ fn join<const N: usize>(
 /// it away instead (its slot then stays without a reference).
 fn build_subtree<'a, const N: usize>(
     root: Part<'a>,
+    root_level: u32,
     options: BuildOptions,
     mut keep: impl FnMut(Part<'a>, usize, usize, u32) -> Option<Part<'a>>,
 ) -> Subtree<N> {
@@ -230,7 +249,7 @@ fn build_subtree<'a, const N: usize>(
     let mut open = vec![Open {
         part: root,
         parent: None,
-        level: 1,
+        level: root_level,
     }];
     while let Some(Open {
         part,
@@ -240,6 +259,7 @@ fn build_subtree<'a, const N: usize>(
     {
         let index = nodes.len();
         depth = depth.max(level);
+        let options = options.on_level(level);
         nodes.push(Wide::EMPTY);
         if let Some((node, slot)) = parent {
             nodes[node].children[slot] = index as u32;
@@ -278,7 +298,9 @@ fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part
         parts = halves.collect();
     }
     while parts.len() < N {
-        let largest = position_of_max(&parts, |p| (p.prims.len() > small).then(|| p.priority()));
+        let largest = position_of_max(&parts, |p| {
+            (p.prims.len() > small).then(|| p.priority(options.method))
+        });
         let Some(largest) = largest else { break };
         let part = parts.swap_remove(largest);
         parts.extend(cut(part, options));

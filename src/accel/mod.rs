@@ -1,20 +1,31 @@
 //! Acceleration structures: one BLAS per mesh, one TLAS over the instances of a frame.
 //!
 //! Nouns hold data (`node`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it (`build`, `split`, `refit`,
-//! `validate`). Builders take boxes, never meshes. Devices say which [`NodeLayout`] they want.
+//! `validate`). Compressed trees, for GPUs, are made from float trees: `compress`, with `slots` and `quantize` for its two
+//! steps per node; `compressed_blas` and `compressed_tlas` say what their leaves are. Builders take boxes, never meshes. Devices say which [`NodeLayout`] they want.
 
 mod blas;
 mod buffer;
 mod build;
+mod compress;
+mod compressed_blas;
+#[cfg(test)]
+mod compressed_tests;
+mod compressed_tlas;
 mod node;
+mod quantize;
 mod refit;
+mod slots;
 mod split;
 mod support;
 mod tlas;
 mod validate;
+mod validate_compressed;
 
 pub use blas::{Blas, BlasShape, Quality, corners};
 pub use buffer::{Buffer, reserve_huge_pages};
+pub use compressed_blas::{PoolOffset, pool_offsets};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
+pub use slots::Arrangement;
 pub use tlas::{Tlas, TlasBuilder, TlasInput};
 pub use validate::TreeError;

@@ -28,6 +28,9 @@ pub enum NodeLayout {
     Wide8,
     /// 16 boxes, 448 bytes (AVX-512).
     Wide16,
+    /// 8 quantised boxes in 80 bytes ([`CompressedNode`](crate::abi::CompressedNode)), made from a tree of [`Wide8`](Self::Wide8)
+    /// nodes with one primitive per leaf (GPUs).
+    Compressed8,
 }
 
 /// The nodes of one tree, parents before children. The root's own box is not stored in a node.
@@ -53,7 +56,7 @@ impl NodeArray {
     pub fn new(layout: NodeLayout) -> Self {
         match layout {
             NodeLayout::Wide4 => Self::Wide4(Buffer::new()),
-            NodeLayout::Wide8 => Self::Wide8(Buffer::new()),
+            NodeLayout::Wide8 | NodeLayout::Compressed8 => Self::Wide8(Buffer::new()),
             NodeLayout::Wide16 => Self::Wide16(Buffer::new()),
         }
     }
@@ -87,6 +90,7 @@ impl NodeArray {
 
 /// A finished tree over primitives; what its leaves mean is its owner's business.
 pub struct Tree {
+    pub layout: NodeLayout,
     pub nodes: NodeArray,
     /// Reference to the root: node 0, a single leaf, or [`EMPTY_CHILD`] for a tree of nothing.
     pub root: u32,
@@ -98,6 +102,7 @@ pub struct Tree {
 impl Tree {
     pub fn new(layout: NodeLayout) -> Self {
         Self {
+            layout,
             nodes: NodeArray::new(layout),
             root: EMPTY_CHILD,
             depth: 0,
@@ -105,9 +110,13 @@ impl Tree {
         }
     }
 
-    /// Entries that a traversal stack needs at most: on each level all children but the one that is entered.
+    /// Entries that a traversal stack needs at most: on each level all children but the one that is entered, which one
+    /// entry holds in a compressed tree.
     pub fn stack_entries(&self) -> usize {
-        self.depth as usize * (self.nodes.width() - 1) + 1
+        match self.layout {
+            NodeLayout::Compressed8 => self.depth as usize,
+            _ => self.depth as usize * (self.nodes.width() - 1) + 1,
+        }
     }
 
     /// Expected cost of a ray through the bounds, by the surface area heuristic: one unit per node visited, `leaf_cost`
@@ -152,6 +161,11 @@ impl<const N: usize> Wide<N> {
             self.planes[axis + 3][slot] = bounds.max[axis];
         }
         self.children[slot] = child;
+    }
+
+    /// Takes the child of `slot` away.
+    pub fn clear(&mut self, slot: usize) {
+        self.set(slot, &Aabb::EMPTY, EMPTY_CHILD);
     }
 
     /// Box and reference of each child that there is.

@@ -28,7 +28,7 @@ pub fn refit(tree: &mut Tree, packs: &mut Buffer<TrianglePack>, mesh: &TriangleM
 }
 
 /// Children come after their parents, so one reverse sweep has both ends of every edge in hand. Returns the root's box.
-fn sweep<const N: usize>(nodes: &mut [Wide<N>], leaf_bounds: impl Fn(u32) -> Aabb) -> Aabb {
+pub fn sweep<const N: usize>(nodes: &mut [Wide<N>], leaf_bounds: impl Fn(u32) -> Aabb) -> Aabb {
     for index in (0..nodes.len()).rev() {
         for slot in 0..N {
             let child = nodes[index].children[slot];

@@ -12,6 +12,8 @@ pub enum SplitMethod {
     Binned,
     /// Every position on every axis; binned only for sets too large to sort.
     Swept,
+    /// Half of the primitives on either side: bounds the depth of trees over pathological sets.
+    Halved,
 }
 
 const BINS: usize = 16;
@@ -98,6 +100,9 @@ pub fn split(
         // All centres coincide (or lie too far apart for floats): any cut is as good as another.
         return prims.len() / 2;
     }
+    if method == SplitMethod::Halved {
+        return halve(prims, extent.max_position());
+    }
     if method == SplitMethod::Swept && prims.len() <= LARGEST_SWEEP {
         return sweep(prims, leaf_size);
     }
@@ -106,6 +111,16 @@ pub fn split(
     }
     let cut = best_bin_cut(prims, set, leaf_size);
     partition(prims, |p| cut.bin(p) < cut.first_right)
+}
+
+/// Half of the primitives by their centres; ties go by name.
+fn halve(prims: &mut [BuildPrim], axis: usize) -> usize {
+    let half = prims.len() / 2;
+    let center = |p: &BuildPrim| p.min[axis] + p.max[axis];
+    prims.select_nth_unstable_by(half, |a, b| {
+        center(a).total_cmp(&center(b)).then(a.id.cmp(&b.id))
+    });
+    half
 }
 
 /// A cut between two bins of one axis.

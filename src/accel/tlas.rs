@@ -4,11 +4,13 @@ use super::{
     Blas, Buffer,
     buffer::prefetch,
     build::{BuildOptions, BuildPrim, build},
+    compressed_tlas::compress_tlas,
     node::{NodeLayout, Tree},
+    slots::Arrangement,
     split::SplitMethod,
 };
 use crate::{
-    abi::InstanceRecord,
+    abi::{InstanceRecord, Unit},
     math::{Aabb, rows_from_affine, stays_in_range},
     scene::Instance,
 };
@@ -16,7 +18,10 @@ use glam::{Affine3, DAffine3, DMat3, Vec3};
 use rayon::prelude::*;
 use std::{
     mem::MaybeUninit,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -29,6 +34,8 @@ const PREFETCH_DISTANCE: usize = 24;
 pub struct Tlas {
     pub tree: Tree,
     pub records: Buffer<InstanceRecord>,
+    /// The compressed form of `tree`, for [`NodeLayout::Compressed8`]; else empty.
+    pub units: Buffer<Unit>,
     pub build_time: Duration,
 }
 
@@ -38,6 +45,7 @@ pub struct TlasBuilder {
     prims: Buffer<BuildPrim>,
     /// Mesh and first slot of each instance, close together for when they are read in leaf order.
     kinds: Buffer<Kind>,
+    arrangements: Buffer<Arrangement>,
 }
 
 #[derive(Clone, Copy)]
@@ -68,6 +76,7 @@ impl Tlas {
         Self {
             tree: Tree::new(layout),
             records: Buffer::new(),
+            units: Buffer::new(),
             build_time: Duration::ZERO,
         }
     }
@@ -77,9 +86,9 @@ impl Tlas {
         self.tree.bounds
     }
 
-    /// Memory of nodes and records.
+    /// Memory of nodes, units and records.
     pub fn bytes(&self) -> usize {
-        self.tree.nodes.bytes() + self.records.bytes()
+        self.tree.nodes.bytes() + self.units.bytes() + self.records.bytes()
     }
 }
 
@@ -96,7 +105,10 @@ impl TlasBuilder {
             },
             &mut tlas.tree,
         );
-        self.write_records(input, &mut tlas.records);
+        let some_hidden = self.write_records(input, &mut tlas.records);
+        if tlas.tree.layout == NodeLayout::Compressed8 {
+            compress_tlas(tlas, input.blas, some_hidden, &mut self.arrangements);
+        }
         tlas.build_time = start.elapsed();
         #[cfg(debug_assertions)]
         super::validate::validate_tlas(tlas, input).expect("a fresh TLAS is valid");
@@ -132,8 +144,10 @@ impl TlasBuilder {
         };
     }
 
-    fn write_records(&self, input: TlasInput<'_>, records: &mut Buffer<InstanceRecord>) {
+    /// Returns whether any record is hidden.
+    fn write_records(&self, input: TlasInput<'_>, records: &mut Buffer<InstanceRecord>) -> bool {
         let prims = &self.prims;
+        let some_hidden = AtomicBool::new(false);
         let fill = |first: usize, chunk: &mut [MaybeUninit<InstanceRecord>]| {
             for (offset, to) in chunk.iter_mut().enumerate() {
                 let id = prims[first + offset].id;
@@ -145,12 +159,11 @@ impl TlasBuilder {
                 // See `collect_bounds`: a box always has some extent, unless it stands for a hidden instance.
                 let visible = prims[first + offset].min != prims[first + offset].max;
                 let i = id as usize;
-                to.write(record(
-                    &self.kinds[i],
-                    id,
-                    &input.world_from_object[i],
-                    visible,
-                ));
+                let transform = &input.world_from_object[i];
+                let record = to.write(record(&self.kinds[i], id, transform, visible));
+                if record.mask == 0 {
+                    some_hidden.store(true, Ordering::Relaxed);
+                }
             }
         };
         // SAFETY: the chunks cover all elements, and each is written.
@@ -160,6 +173,7 @@ impl TlasBuilder {
                 chunks.for_each(|(index, chunk)| fill(index * RECORD_CHUNK, chunk));
             });
         }
+        some_hidden.into_inner()
     }
 }
 

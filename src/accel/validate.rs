@@ -7,7 +7,7 @@
 
 use super::{
     Tlas, TlasInput,
-    node::{Tree, Wide, each_width},
+    node::{NodeLayout, Tree, Wide, each_width},
     refit::pack_bounds,
 };
 use crate::{
@@ -31,6 +31,10 @@ pub enum TreeError {
     NotANumber { node: usize, slot: usize },
     #[error("leaf {leaf} does not exist")]
     NoSuchLeaf { leaf: u32 },
+    #[error("unit {unit} is referred to {times} times")]
+    Unit { unit: usize, times: u32 },
+    #[error("node {node}, slot {slot}: the kind of child is unknown")]
+    Meta { node: usize, slot: usize },
     #[error("primitive {prim} is referred to {times} times")]
     Count { prim: usize, times: u32 },
     #[error("the tree has {found} levels, not {claimed}")]
@@ -57,6 +61,9 @@ pub fn validate_blas(
 
 /// Each instance exactly once, children inside parents, boxes around their instances.
 pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError> {
+    if tlas.tree.layout == NodeLayout::Compressed8 {
+        return super::validate_compressed::validate_tlas(tlas, input);
+    }
     let mut seen = vec![0u32; input.instances.len()];
     validate(&tlas.tree, tlas.records.len(), |leaf, bounds| {
         let i = tlas.records[leaf].instance as usize;

@@ -204,7 +204,7 @@ fn blas_record(blas: &Blas) -> BlasRecord {
         reserved: 0,
     };
     match &blas.shape {
-        BlasShape::Sphere => sphere,
+        BlasShape::Sphere | BlasShape::Compressed { .. } => sphere,
         BlasShape::Triangles { tree, packs } => BlasRecord {
             nodes: tree.nodes.address().cast(),
             packs: packs.as_ptr(),

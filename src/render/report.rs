@@ -2,7 +2,7 @@
 
 use super::Poser;
 use crate::{
-    accel::{Blas, BlasShape},
+    accel::Blas,
     device::{Device, DeviceError},
     scene::{CameraPath, Environment, Integrator, MaterialKind, Mesh, Scene, Shape, Texels},
 };
@@ -131,10 +131,7 @@ fn mesh_info(mesh: &Mesh, blas: &Blas, instances: u64) -> MeshInfo {
         },
         instances,
         tree_bytes: blas.bytes() as u64,
-        tree_depth: match &blas.shape {
-            BlasShape::Triangles { tree, .. } => tree.depth,
-            BlasShape::Sphere => 0,
-        },
+        tree_depth: blas.depth(),
         sah_cost: blas.sah_cost(),
     }
 }

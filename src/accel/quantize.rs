@@ -1,0 +1,86 @@
+//! Child boxes in cells of a node's grid, rounded outwards.
+//!
+//! The kernel makes floats of the bytes with an error below 2⁻⁹ cells, and the products that follow are rounded to no less:
+//! each plane therefore keeps a distance of at least [`MARGIN`] cells from what it bounds.
+
+use super::node::Wide;
+
+/// Least distance between a plane and the box that it was rounded from, in cells.
+#[cfg_attr(
+    not(debug_assertions),
+    expect(dead_code, reason = "a promise that validation checks")
+)]
+pub const MARGIN: f64 = 1.0 / 256.0;
+/// What is aimed at: twice that, so that rounding errors of 2⁻¹⁴ cells in this file do no harm.
+const AIM: f32 = 1.0 / 128.0;
+/// Most cells that the union of all boxes covers. To the 255 that there are, [`AIM`] on both sides and the rounding of the
+/// origin (3/16) are missing.
+const CELLS: f32 = 254.75;
+/// Least cell, relative to the coordinates: floats of that size then come in steps of at most 1/8 cell.
+const RELATIVE_CELL: f32 = 1.0 / (1 << 20) as f32;
+/// Least cell of a box at the origin: 2⁻¹⁰⁰, whose reciprocal and products with distances stay within floats.
+const LEAST_CELL: f32 = f32::from_bits((127 - 100) << 23);
+
+/// A node's grid and the planes of its children in it, children in the order of the float node.
+pub struct Quantized {
+    pub origin: [f32; 3],
+    pub exponents: [u8; 3],
+    /// As in `CompressedNode`. Lanes without a child get inverted boxes, as in [`Wide`].
+    pub planes: [[u8; 8]; 6],
+}
+
+/// Quantises the boxes of a node.
+pub fn quantize(node: &Wide<8>) -> Quantized {
+    let mut to = Quantized {
+        origin: [0.0; 3],
+        exponents: [0; 3],
+        planes: [[0; 8]; 6],
+    };
+    for axis in 0..3 {
+        let (lower, upper) = (&node.planes[axis], &node.planes[axis + 3]);
+        let min = lower.iter().copied().fold(f32::INFINITY, f32::min);
+        let max = upper.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let grid = Grid::around(min, max);
+        to.origin[axis] = grid.origin;
+        to.exponents[axis] = grid.exponent as u8;
+        to.planes[axis] = grid.round(lower, -0.5 - AIM);
+        to.planes[axis + 3] = grid.round(upper, 0.5 + AIM);
+    }
+    to
+}
+
+/// One axis of the grid.
+struct Grid {
+    origin: f32,
+    exponent: u32,
+}
+
+impl Grid {
+    fn around(min: f32, max: f32) -> Self {
+        // A node whose children are all hidden.
+        let (min, max) = if min <= max { (min, max) } else { (0.0, 0.0) };
+        let reach = min.abs().max(max.abs());
+        let least = ((max - min) * (1.0 / CELLS))
+            .max(reach * RELATIVE_CELL)
+            .max(LEAST_CELL);
+        // The next power of two. Coordinates are below 2^100, so this is far from infinity.
+        let exponent = (least.to_bits() + 0x007f_ffff) >> 23;
+        let cell = f32::from_bits(exponent << 23);
+        Self {
+            origin: (min - AIM * cell).next_down(),
+            exponent,
+        }
+    }
+
+    /// Counts coordinates in cells and rounds to the nearest after adding `shift`: by more than a half, this rounds
+    /// outwards. Branch free, so that lanes become SIMD lanes.
+    fn round(&self, plane: &[f32; 8], shift: f32) -> [u8; 8] {
+        /// Adding this leaves a float's integer part in its lowest bits.
+        const INTEGERS: f32 = (1 << 23) as f32;
+        let cells = f32::from_bits((254 - self.exponent) << 23);
+        plane.map(|x| {
+            let position = ((x - self.origin) * cells + shift).max(0.0).min(255.0);
+            (position + INTEGERS).to_bits() as u8
+        })
+    }
+}

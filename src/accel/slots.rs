@@ -1,0 +1,157 @@
+//! Which slot of a compressed node each child gets.
+//!
+//! Rays visit slots in the order `slot ^ octant`, so a child belongs into the slot whose bits (x: 4, y: 2, z: 1) say on which
+//! side of the node it lies. Starting from any order, children change places along an axis while that improves the sum
+//! over children of their offset from the node's centre towards their slot's corner (the cost of Ylitie, Karras and Laine
+//! 2017).
+
+use super::node::Wide;
+use crate::abi::{EMPTY_CHILD, LEAF};
+
+/// Sweeps over the three axes; more gain nothing that could be measured.
+const SWEEPS: usize = 3;
+
+/// What the leaves of a compressed tree are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeafKind {
+    /// Units beside the nodes (instances of a TLAS).
+    Units,
+    /// Elements of an array of their own (triangles of a BLAS).
+    Separate,
+}
+
+/// The slots of one node's children, and where what they refer to begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrangement {
+    /// By slot: which child of the float node.
+    pub sources: [u8; 8],
+    /// Slots that hold units.
+    pub units: u8,
+    /// Slots that hold leaves of an array of their own.
+    pub leaves: u8,
+    /// Slots that hold leaves which are units.
+    pub leaf_units: u8,
+    pub unit_base: u32,
+    pub leaf_base: u32,
+}
+
+impl Arrangement {
+    /// References to the children that become units, in order of their slots.
+    pub fn child_units(self, node: &Wide<8>) -> impl Iterator<Item = u32> {
+        self.children(node, self.units)
+    }
+
+    /// The children in the slots of `mask`.
+    fn children(self, node: &Wide<8>, mask: u8) -> impl Iterator<Item = u32> {
+        self.lanes(mask).map(|lane| node.children[lane])
+    }
+
+    /// Which children of the float node those are that become separate leaves, in order of their slots.
+    pub fn leaf_lanes(self) -> impl Iterator<Item = usize> {
+        self.lanes(self.leaves)
+    }
+
+    fn lanes(self, mask: u8) -> impl Iterator<Item = usize> {
+        let slots = (0..8).filter(move |slot| mask >> slot & 1 != 0);
+        slots.map(move |slot: usize| self.sources[slot] as usize & 7)
+    }
+
+    /// `CompressedNode::leaf_base`.
+    pub fn leaf_word(&self) -> u32 {
+        if self.leaf_units != 0 {
+            u32::from(self.leaf_units)
+        } else {
+            self.leaf_base
+        }
+    }
+
+    /// `CompressedNode::meta`.
+    pub fn meta(&self) -> [u8; 8] {
+        let mut rank = 0;
+        std::array::from_fn(|slot| {
+            if self.units >> slot & 1 != 0 {
+                0x38 + slot as u8
+            } else if self.leaves >> slot & 1 != 0 {
+                rank += 1;
+                0x20 + rank - 1
+            } else {
+                0
+            }
+        })
+    }
+}
+
+/// Deals the children of `node` out. The bases are left for the caller.
+pub fn arrange(node: &Wide<8>, leaf_kind: LeafKind) -> Arrangement {
+    let sources = deal(node);
+    let mask = |holds: &dyn Fn(u32) -> bool| {
+        let bits = sources.iter().enumerate();
+        bits.fold(0u8, |mask, (slot, &lane)| {
+            mask | u8::from(holds(node.children[lane as usize & 7])) << slot
+        })
+    };
+    let leaves = mask(&|child| child & LEAF != 0 && child != EMPTY_CHILD);
+    let inner = mask(&|child| child & LEAF == 0);
+    let (units, leaves, leaf_units) = match leaf_kind {
+        LeafKind::Units => (inner | leaves, 0, leaves),
+        LeafKind::Separate => (inner, leaves, 0),
+    };
+    Arrangement {
+        sources: sources.map(|lane| lane as u8),
+        units,
+        leaves,
+        leaf_units,
+        unit_base: 0,
+        leaf_base: 0,
+    }
+}
+
+/// By slot, the child that it gets.
+fn deal(node: &Wide<8>) -> [u32; 8] {
+    let mut offsets = offsets_from_center(node);
+    let mut sources = std::array::from_fn(|lane| lane as u32);
+    for _ in 0..SWEEPS {
+        exchange::<4>(&mut offsets, &mut sources);
+        exchange::<2>(&mut offsets, &mut sources);
+        exchange::<1>(&mut offsets, &mut sources);
+    }
+    sources
+}
+
+/// Twice the offset of each child's centre from the node's, by axis. Empty lanes count as lying at the centre.
+fn offsets_from_center(node: &Wide<8>) -> [[f32; 8]; 3] {
+    std::array::from_fn(|axis| {
+        let (lower, upper) = (&node.planes[axis], &node.planes[axis + 3]);
+        let min = lower.iter().copied().fold(f32::INFINITY, f32::min);
+        let max = upper.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        std::array::from_fn(|lane| {
+            let occupied = node.children[lane] != EMPTY_CHILD;
+            let offset = lower[lane] + upper[lane] - (min + max);
+            if occupied { offset } else { 0.0 }
+        })
+    })
+}
+
+/// Exchanges the children of each two slots that differ in `BIT` alone, where the wrong one lies further along its axis.
+/// Selects instead of branches, which nobody could predict.
+#[inline(always)]
+fn exchange<const BIT: usize>(offsets: &mut [[f32; 8]; 3], sources: &mut [u32; 8]) {
+    let axis = 2 - BIT.trailing_zeros() as usize;
+    for low in [0, 1, 2, 3, 4, 5, 6, 7] {
+        if low & BIT != 0 {
+            continue;
+        }
+        let high = low | BIT;
+        let wrong = offsets[axis][low] > offsets[axis][high];
+        for offset in offsets.iter_mut() {
+            (offset[low], offset[high]) = select(wrong, offset[low], offset[high]);
+        }
+        (sources[low], sources[high]) = select(wrong, sources[low], sources[high]);
+    }
+}
+
+/// The two, exchanged if `swap`.
+#[inline(always)]
+fn select<T: Copy>(swap: bool, a: T, b: T) -> (T, T) {
+    (if swap { b } else { a }, if swap { a } else { b })
+}

@@ -1,0 +1,184 @@
+//! Proves a compressed tree right after it was built; debug builds run it on every one.
+
+#![cfg_attr(
+    not(debug_assertions),
+    expect(dead_code, reason = "release builds trust their trees")
+)]
+
+use super::{
+    BlasShape, Tlas, TlasInput, TreeError, compressed_blas::triangle_bounds, quantize::MARGIN,
+};
+use crate::{
+    abi::{CompressedNode, InstanceUnit, NO_INDEX, TriangleRecord, Unit},
+    math::Aabb,
+    scene::TriangleMesh,
+};
+use glam::DVec3;
+
+/// Each triangle once, rows that agree with the mesh, planes outside of all that they bound.
+pub fn validate_blas(
+    units: &[Unit],
+    triangles: &[TriangleRecord],
+    mesh: &TriangleMesh,
+    depth: u32,
+) -> Result<(), TreeError> {
+    let mut seen = vec![0u32; mesh.triangles.len()];
+    let leaf = |node: &CompressedNode, slot: usize| {
+        let rank = node.meta[slot] - 0x20;
+        let index = node.leaf_base + u32::from(rank);
+        let Some(record) = triangles.get(index as usize) else {
+            return Err(TreeError::NoSuchLeaf { leaf: index });
+        };
+        let prim = record.rows[0].prim as usize;
+        seen[prim] += 1;
+        let exact = Aabb::of_points(super::corners(mesh, prim).map(Into::into));
+        if exact == triangle_bounds(record) {
+            Ok(exact)
+        } else {
+            Err(TreeError::NoSuchLeaf { leaf: index })
+        }
+    };
+    Walk::new(units, false, leaf).check(depth)?;
+    match seen.iter().position(|&times| times != 1) {
+        Some(prim) => Err(TreeError::Count {
+            prim,
+            times: seen[prim],
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Each visible instance once, hidden ones never, planes outside of all that they bound.
+pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError> {
+    let mut seen = vec![0u32; input.instances.len()];
+    let leaf = |node: &CompressedNode, slot: usize| {
+        let index = unit_index(node, slot);
+        let unit: InstanceUnit = bytemuck::cast(tlas.units[index]);
+        let wrong = TreeError::NoSuchLeaf { leaf: index as u32 };
+        let i = unit.instance as usize;
+        let matches = tlas.records.get(unit.record as usize).is_some_and(|r| {
+            let sphere = matches!(input.blas[r.mesh as usize].shape, BlasShape::Sphere);
+            r.instance == unit.instance
+                && r.object_from_world == unit.object_from_world
+                && (unit.root == NO_INDEX) == sphere
+        });
+        if !matches {
+            return Err(wrong);
+        }
+        seen[i] += 1;
+        input.bounds(i).ok_or(wrong)
+    };
+    Walk::new(&tlas.units, true, leaf).check(tlas.tree.depth)?;
+    for record in tlas.records.iter() {
+        let blas = &input.blas[record.mesh as usize];
+        let visible = record.mask != 0 && !blas.bounds.is_empty();
+        let (prim, times) = (record.instance as usize, seen[record.instance as usize]);
+        if times != u32::from(visible) {
+            return Err(TreeError::Count { prim, times });
+        }
+    }
+    Ok(())
+}
+
+fn unit_index(node: &CompressedNode, slot: usize) -> usize {
+    let before = node.unit_mask & ((1u16 << slot) - 1) as u8;
+    (node.unit_base + before.count_ones()) as usize
+}
+
+/// A slot's box as a kernel decodes it, less the margin that it relies on.
+pub fn decoded(node: &CompressedNode, slot: usize) -> (DVec3, DVec3) {
+    let corner = |first: usize, margin: f64| {
+        DVec3::from_array(std::array::from_fn(|axis| {
+            let cell = f64::from(f32::from_bits(u32::from(node.exponents[axis]) << 23));
+            let byte = f64::from(node.planes[first + axis][slot]);
+            f64::from(node.origin[axis]) + (byte + margin) * cell
+        }))
+    };
+    (corner(0, MARGIN), corner(3, -MARGIN))
+}
+
+struct Walk<'a, L> {
+    units: &'a [Unit],
+    /// Whether leaves are units, which `leaf_base` tells; in a BLAS it is an index.
+    leaf_units: bool,
+    /// Counts a leaf and returns its exact box.
+    leaf: L,
+    references: Vec<u32>,
+    deepest: u32,
+}
+
+impl<'a, L: FnMut(&CompressedNode, usize) -> Result<Aabb, TreeError>> Walk<'a, L> {
+    fn new(units: &'a [Unit], leaf_units: bool, leaf: L) -> Self {
+        Self {
+            units,
+            leaf_units,
+            leaf,
+            references: vec![0; units.len()],
+            deepest: 0,
+        }
+    }
+
+    fn check(&mut self, depth: u32) -> Result<(), TreeError> {
+        if self.units.is_empty() {
+            return Ok(());
+        }
+        self.references[0] = 1;
+        self.node(0, 1)?;
+        if self.deepest != depth {
+            return Err(TreeError::Depth {
+                found: self.deepest,
+                claimed: depth,
+            });
+        }
+        match self.references.iter().position(|&times| times != 1) {
+            Some(unit) => Err(TreeError::Unit {
+                unit,
+                times: self.references[unit],
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks a subtree and returns the box around its leaves.
+    fn node(&mut self, index: usize, level: u32) -> Result<Aabb, TreeError> {
+        self.deepest = self.deepest.max(level);
+        let node: CompressedNode = bytemuck::cast(self.units[index]);
+        let mut all = Aabb::EMPTY;
+        let mut triangles = 0;
+        for slot in 0..8 {
+            let is_unit = node.unit_mask >> slot & 1 != 0;
+            let content = match node.meta[slot] {
+                0 if !is_unit => continue,
+                meta if is_unit && usize::from(meta) == 0x38 + slot => {
+                    self.unit(&node, slot, level)?
+                }
+                meta if !is_unit && meta == 0x20 + triangles => {
+                    triangles += 1;
+                    (self.leaf)(&node, slot)?
+                }
+                _ => return Err(TreeError::Meta { node: index, slot }),
+            };
+            let (min, max) = decoded(&node, slot);
+            let inside =
+                min.cmple(content.min.as_dvec3()).all() && max.cmpge(content.max.as_dvec3()).all();
+            if !inside && !content.is_empty() {
+                return Err(TreeError::ChildOutside { node: index, slot });
+            }
+            all = all.union(content);
+        }
+        Ok(all)
+    }
+
+    fn unit(&mut self, node: &CompressedNode, slot: usize, level: u32) -> Result<Aabb, TreeError> {
+        let index = unit_index(node, slot);
+        let Some(references) = self.references.get_mut(index) else {
+            return Err(TreeError::NoSuchLeaf { leaf: index as u32 });
+        };
+        *references += 1;
+        if self.leaf_units && node.leaf_base >> slot & 1 != 0 {
+            (self.leaf)(node, slot)
+        } else {
+            self.node(index, level + 1)
+        }
+    }
+}
