@@ -18,6 +18,12 @@ const BASELINE: Variant = Variant {
     width: 4,
     flags: &[],
 };
+/// The GPU's trees and walk, for tests on machines without one.
+const COMPRESSED: Variant = Variant {
+    name: "compressed",
+    width: 8,
+    flags: &["-DTHRONG_COMPRESSED"],
+};
 const X86_VARIANTS: [Variant; 2] = [
     Variant {
         name: "avx2",
@@ -55,7 +61,7 @@ fn main() {
     write_if_changed(&out.join("abi.h"), &header());
     write_if_changed(&out.join("abi_layout.inc"), &layout_table());
 
-    let mut variants = vec![BASELINE];
+    let mut variants = vec![COMPRESSED, BASELINE];
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("x86_64") {
         variants.extend(X86_VARIANTS);
     }

@@ -133,8 +133,9 @@ fn compress(node: &Wide<8>, arrangement: &Arrangement) -> CompressedNode {
         exponents: grid.exponents,
         unit_mask: arrangement.units,
         unit_base: arrangement.unit_base,
-        leaf_base: arrangement.leaf_word(),
-        meta: arrangement.meta(),
+        leaf_base: arrangement.leaf_base,
+        leaf_mask: u32::from(arrangement.leaves | arrangement.leaf_units),
+        reserved: 0,
         planes: grid
             .planes
             .map(|plane| sources.map(|lane| plane[lane as usize & 7])),

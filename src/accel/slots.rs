@@ -55,30 +55,6 @@ impl Arrangement {
         let slots = (0..8).filter(move |slot| mask >> slot & 1 != 0);
         slots.map(move |slot: usize| self.sources[slot] as usize & 7)
     }
-
-    /// `CompressedNode::leaf_base`.
-    pub fn leaf_word(&self) -> u32 {
-        if self.leaf_units != 0 {
-            u32::from(self.leaf_units)
-        } else {
-            self.leaf_base
-        }
-    }
-
-    /// `CompressedNode::meta`.
-    pub fn meta(&self) -> [u8; 8] {
-        let mut rank = 0;
-        std::array::from_fn(|slot| {
-            if self.units >> slot & 1 != 0 {
-                0x38 + slot as u8
-            } else if self.leaves >> slot & 1 != 0 {
-                rank += 1;
-                0x20 + rank - 1
-            } else {
-                0
-            }
-        })
-    }
 }
 
 /// Deals the children of `node` out. The bases are left for the caller.

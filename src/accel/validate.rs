@@ -33,8 +33,8 @@ pub enum TreeError {
     NoSuchLeaf { leaf: u32 },
     #[error("unit {unit} is referred to {times} times")]
     Unit { unit: usize, times: u32 },
-    #[error("node {node}, slot {slot}: the kind of child is unknown")]
-    Meta { node: usize, slot: usize },
+    #[error("node {node}: its masks of leaves and of units contradict each other")]
+    Masks { node: usize },
     #[error("primitive {prim} is referred to {times} times")]
     Count { prim: usize, times: u32 },
     #[error("the tree has {found} levels, not {claimed}")]

@@ -24,8 +24,8 @@ pub fn validate_blas(
 ) -> Result<(), TreeError> {
     let mut seen = vec![0u32; mesh.triangles.len()];
     let leaf = |node: &CompressedNode, slot: usize| {
-        let rank = node.meta[slot] - 0x20;
-        let index = node.leaf_base + u32::from(rank);
+        let before = node.leaf_mask & ((1 << slot) - 1);
+        let index = node.leaf_base + before.count_ones();
         let Some(record) = triangles.get(index as usize) else {
             return Err(TreeError::NoSuchLeaf { leaf: index });
         };
@@ -99,7 +99,7 @@ pub fn decoded(node: &CompressedNode, slot: usize) -> (DVec3, DVec3) {
 
 struct Walk<'a, L> {
     units: &'a [Unit],
-    /// Whether leaves are units, which `leaf_base` tells; in a BLAS it is an index.
+    /// Whether leaves are units.
     leaf_units: bool,
     /// Counts a leaf and returns its exact box.
     leaf: L,
@@ -144,19 +144,16 @@ impl<'a, L: FnMut(&CompressedNode, usize) -> Result<Aabb, TreeError>> Walk<'a, L
         self.deepest = self.deepest.max(level);
         let node: CompressedNode = bytemuck::cast(self.units[index]);
         let mut all = Aabb::EMPTY;
-        let mut triangles = 0;
+        let leaf_units = if self.leaf_units { node.leaf_mask } else { 0 };
+        if node.leaf_mask > 255 || node.leaf_mask & u32::from(node.unit_mask) != leaf_units {
+            return Err(TreeError::Masks { node: index });
+        }
         for slot in 0..8 {
             let is_unit = node.unit_mask >> slot & 1 != 0;
-            let content = match node.meta[slot] {
-                0 if !is_unit => continue,
-                meta if is_unit && usize::from(meta) == 0x38 + slot => {
-                    self.unit(&node, slot, level)?
-                }
-                meta if !is_unit && meta == 0x20 + triangles => {
-                    triangles += 1;
-                    (self.leaf)(&node, slot)?
-                }
-                _ => return Err(TreeError::Meta { node: index, slot }),
+            let content = match node.leaf_mask >> slot & 1 != 0 {
+                _ if is_unit => self.unit(&node, slot, level)?,
+                true => (self.leaf)(&node, slot)?,
+                false => continue,
             };
             let (min, max) = decoded(&node, slot);
             let inside =
@@ -175,7 +172,7 @@ impl<'a, L: FnMut(&CompressedNode, usize) -> Result<Aabb, TreeError>> Walk<'a, L
             return Err(TreeError::NoSuchLeaf { leaf: index as u32 });
         };
         *references += 1;
-        if self.leaf_units && node.leaf_base >> slot & 1 != 0 {
+        if node.leaf_mask >> slot & 1 != 0 {
             (self.leaf)(node, slot)
         } else {
             self.node(index, level + 1)

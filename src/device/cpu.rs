@@ -4,6 +4,7 @@
 use super::{
     Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop,
     params::{apply_settings, magnitude, pixel_items, scene_params},
+    pool::Pool,
     tables::Tables,
 };
 use crate::{
@@ -35,6 +36,9 @@ const RESOLVE_BATCH: u32 = 1 << 14;
 const SAMPLE_SLICE: usize = 16;
 /// Rays that are handed out at once.
 const RAY_BATCH: usize = 1024;
+/// The variant that walks the GPU's trees as a GPU does, on the CPU: slow, and there to be compared with the others.
+pub const COMPRESSED: &str = "compressed";
+
 pub struct CpuDevice {
     kernels: &'static KernelTable,
     tables: Option<Tables>,
@@ -69,7 +73,7 @@ impl CpuDevice {
         })
     }
 
-    /// Names of the kernel variants that this processor supports, the plainest first.
+    /// Names of the kernel variants that this processor supports, the fastest last.
     pub fn variants() -> Vec<&'static str> {
         VARIANTS
             .iter()
@@ -134,7 +138,7 @@ impl CpuDevice {
 /// Whether this processor has the instructions of a variant.
 fn supported(variant: &str) -> bool {
     match variant {
-        "baseline" => true,
+        "baseline" | COMPRESSED => true,
         #[cfg(target_arch = "x86_64")]
         "avx2" => {
             is_x86_feature_detected!("avx2")
@@ -161,6 +165,7 @@ struct Launch {
     params: Params,
     stack_entries: usize,
     _blas: Vec<BlasRecord>,
+    _pool: Pool,
 }
 
 // SAFETY: kernels read everything the parameters lead to, except film, pixels and hits, of which each item has its own.
@@ -176,7 +181,11 @@ impl Launch {
             .max()
             .unwrap_or(0);
         let mut params = scene_params(frame, tables.environment);
+        let pool = Pool::new(&frame.blas);
         params.tlas_nodes = frame.tlas.tree.nodes.address().cast();
+        params.tlas_units = frame.tlas.units.as_ptr();
+        params.blas_units = pool.units.as_ptr();
+        params.triangles = pool.triangles.as_ptr();
         params.instances = frame.tlas.records.as_ptr();
         params.blas = blas.as_ptr();
         params.meshes = tables.meshes.as_ptr();
@@ -190,6 +199,7 @@ impl Launch {
             params,
             stack_entries: frame.tlas.tree.stack_entries() + deepest,
             _blas: blas,
+            _pool: pool,
         }
     }
 }
@@ -231,6 +241,7 @@ impl Device for CpuDevice {
 
     fn node_layout(&self) -> NodeLayout {
         match self.kernels.width {
+            _ if self.kernels.name == COMPRESSED => NodeLayout::Compressed8,
             16 => NodeLayout::Wide16,
             8 => NodeLayout::Wide8,
             _ => NodeLayout::Wide4,

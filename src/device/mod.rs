@@ -2,6 +2,7 @@
 
 mod cpu;
 mod params;
+mod pool;
 mod tables;
 
 use crate::{
