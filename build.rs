@@ -1,9 +1,12 @@
-//! Writes the C++ twin of `src/abi.rs` and compiles the kernels for the CPU, once per instruction set.
+//! Writes the C++ twin of `src/abi.rs` and compiles the kernels for the CPU, once per instruction set. The part for GPUs
+//! is in `build/cuda.rs`.
 
 use std::{env, fmt::Write as _, fs, path::Path};
 
 #[path = "src/abi.rs"]
 mod abi;
+#[path = "build/cuda.rs"]
+mod cuda;
 
 /// One compilation of `kernels/kernel_cpu.cpp`.
 struct Variant {
@@ -52,6 +55,7 @@ const X86_VARIANTS: [Variant; 2] = [
 fn main() {
     println!("cargo::rerun-if-changed=kernels");
     println!("cargo::rerun-if-changed=src/abi.rs");
+    println!("cargo::rustc-check-cfg=cfg(throng_cuda)");
     println!("cargo::rerun-if-env-changed=THRONG_WERROR");
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let out = Path::new(&out);
@@ -61,6 +65,11 @@ fn main() {
     write_if_changed(&out.join("abi.h"), &header());
     write_if_changed(&out.join("abi_layout.inc"), &layout_table());
 
+    let gpu_kernels = cuda::is_wanted().then(|| {
+        println!("cargo::rustc-cfg=throng_cuda");
+        cuda::build_driver_stub(out);
+        cuda::Kernels::start(out)
+    });
     let mut variants = vec![COMPRESSED, BASELINE];
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("x86_64") {
         variants.extend(X86_VARIANTS);
@@ -69,6 +78,9 @@ fn main() {
         compile(variant, out);
     }
     write_if_changed(&out.join("kernels.rs"), &rust_bindings(&variants, &entries));
+    if let Some(gpu_kernels) = gpu_kernels {
+        gpu_kernels.finish();
+    }
 }
 
 fn compile(variant: &Variant, out: &Path) {

@@ -19,6 +19,10 @@ pub enum SettingsError {
     Frames(#[from] FramesError),
     #[error("--output: {0}")]
     Output(#[from] PatternError),
+    #[error(
+        "--device: {count} devices are named and one is needed; write several GPUs like cuda:0,1"
+    )]
+    ManyDevices { count: usize },
     #[error("the scene's render settings: {name} is {value}; it must be {allowed}")]
     Scene {
         name: &'static str,
@@ -42,7 +46,10 @@ pub enum SettingsError {
 impl SettingsError {
     /// Whether the command line is wrong, rather than the scene or the machine.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Frames(_) | Self::Output(_))
+        matches!(
+            self,
+            Self::Frames(_) | Self::Output(_) | Self::ManyDevices { .. }
+        )
     }
 }
 

@@ -1,9 +1,10 @@
 //! Arguments that several subcommands share.
 
 use crate::{
-    device::{self, Device, DeviceChoice},
+    device::{self, Device, DeviceList, Opened},
     loader::{self, LoadOptions},
     scene::Scene,
+    settings::SettingsError,
 };
 use anyhow::Context;
 use std::path::PathBuf;
@@ -39,32 +40,44 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Device")]
 pub struct DeviceArgs {
-    /// What renders
-    #[arg(long, value_enum, default_value_t)]
-    device: DeviceName,
+    /// What renders: auto, cpu, cuda (all GPUs) or some GPUs like cuda:0,1
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    device: DeviceList,
     /// CPU threads, 0 for one per core
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     threads: u16,
 }
 
-/// What this build can run on.
-#[derive(Clone, Copy, Default, clap::ValueEnum)]
-enum DeviceName {
-    /// The fastest there is
-    #[default]
-    Auto,
-    /// The processor
-    Cpu,
-}
-
 impl DeviceArgs {
-    /// Comes before loading, which already uses the threads that are started here.
-    pub fn open(&self) -> anyhow::Result<Box<dyn Device>> {
-        let choice = match self.device {
-            DeviceName::Auto => DeviceChoice::Auto,
-            DeviceName::Cpu => DeviceChoice::Cpu,
-        };
-        device::open(choice, self.threads.into()).context("cannot open the device")
+    /// The device that does the work. Comes before loading, which already uses the threads that are started here.
+    /// `tell` gets a line for people if the device is not the fastest that they may expect.
+    pub fn open(&self, tell: impl Fn(&str)) -> anyhow::Result<Box<dyn Device>> {
+        let count = self.device.choices().len();
+        if count == 1
+            && let Some(device) = self.open_all(tell)?.pop()
+        {
+            return Ok(device);
+        }
+        Err(SettingsError::ManyDevices { count }.into())
+    }
+
+    /// All devices of the list, in its order.
+    pub fn open_all(&self, tell: impl Fn(&str)) -> anyhow::Result<Vec<Box<dyn Device>>> {
+        let mut devices = Vec::new();
+        for choice in self.device.choices() {
+            let Opened { device, note } =
+                device::open(choice, self.threads.into()).context("cannot open the device")?;
+            if let Some(note) = note {
+                tell(&format!("throng: {note}"));
+            }
+            devices.push(device);
+        }
+        Ok(devices)
     }
 }
 

@@ -39,7 +39,7 @@ pub struct BenchArgs {
 
 impl BenchArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let mut device = self.device.open()?;
+        let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
         let options = BenchOptions {
             dump: self.dump,

@@ -12,6 +12,11 @@ pub fn error(message: &str) {
     let _ = writeln!(io::stderr().lock(), "throng: error: {message}");
 }
 
+/// Prints a line for people.
+pub fn note(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
 /// The error and its causes; a cause that the text before it already tells is left out.
 pub fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();

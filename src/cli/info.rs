@@ -37,7 +37,7 @@ pub struct InfoArgs {
 
 impl InfoArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let device = self.device.open()?;
+        let device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
         let info = scene_info(&scene, device.as_ref())?;
         console::report(&info, self.json)?;

@@ -62,7 +62,7 @@ impl RenderArgs {
             let progress = progress.clone();
             move || progress.note("stopping; Ctrl-C again stops at once")
         })?;
-        let mut device = self.device.open()?;
+        let mut device = self.device.open(|line| progress.note(line))?;
         let (job, plan) = self.job()?;
         output::prepare(&plan.paths(&job.scene.name))?;
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);

@@ -49,7 +49,7 @@ pub struct TraceArgs {
 
 impl TraceArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let mut device = self.device.open()?;
+        let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
         let options = TraceOptions {
             rays: self.rays,

@@ -1,6 +1,8 @@
 //! What executes kernels: the small trait that every device implements, and the choice among them.
 
+mod choice;
 mod cpu;
+pub mod cuda;
 mod params;
 mod pool;
 mod tables;
@@ -13,6 +15,7 @@ use crate::{
 };
 use std::{sync::Arc, time::Duration};
 
+pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open};
 pub use cpu::CpuDevice;
 
 /// What a frame looks like, the same for all frames of a run.
@@ -84,16 +87,13 @@ pub enum RayKind {
 pub enum DeviceError {
     #[error("{0}")]
     Failed(String),
+    #[error("{reason}; {}", .reason.advice())]
+    NoGpu {
+        #[from]
+        reason: cuda::Unavailable,
+    },
     #[error("interrupted")]
     Stopped,
-}
-
-/// Which device the user asked for (`--device`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeviceChoice {
-    /// The fastest there is.
-    Auto,
-    Cpu,
 }
 
 /// Asked again and again during long work whether to give up.
@@ -131,20 +131,4 @@ pub trait Device: Send {
         rays: &[Ray],
         hits: &mut [Hit],
     ) -> Result<Duration, DeviceError>;
-}
-
-/// Opens a device. `threads` is the number of CPU threads, 0 for one per core; the thread pool belongs to the process,
-/// so the first call decides.
-pub fn open(choice: DeviceChoice, threads: usize) -> Result<Box<dyn Device>, DeviceError> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global();
-    if let (Err(error), true) = (pool, threads > 0 && rayon::current_num_threads() != threads) {
-        return Err(DeviceError::Failed(format!(
-            "cannot start {threads} threads: {error}"
-        )));
-    }
-    match choice {
-        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(Box::new(CpuDevice::new()?)),
-    }
 }

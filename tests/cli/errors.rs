@@ -19,10 +19,6 @@ fn usage_errors_exit_with_2() {
         ),
         (&["render", "scene.ron", "-q", "-v"], "cannot be used with"),
         (
-            &["render", "scene.ron", "--device", "cuda"],
-            "[possible values: auto, cpu]",
-        ),
-        (
             &["render", "scene.ron", "--integrator", "x"],
             "[possible values: whitted, ao, normal",
         ),

@@ -21,7 +21,8 @@ fn scene(motion: &str, placement: &str, camera: &str) -> String {
 
 fn renders_on_every_variant(place: &Place, file: &str) {
     for variant in VARIANTS {
-        let mut command = place.command(&["render", file, "--frames", "1,2,9", "-o", "out/"]);
+        let args = ["render", file, "--device", "cpu", "--frames", "1,2,9"];
+        let mut command = place.command(&[&args[..], &["-o", "out/"]].concat());
         let output = command.env("THRONG_CPU", variant).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         let code = output.status.code();

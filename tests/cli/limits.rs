@@ -41,8 +41,7 @@ fn a_picture_larger_than_the_memory_is_refused() {
 #[test]
 fn running_out_of_memory_is_one_line_and_exit_code_1() {
     let place = Place::new(1);
-    let script =
-        "ulimit -v 600000; exec \"$THRONG\" render scene.ron --size 10000x8000 --threads 1";
+    let script = "ulimit -v 600000; exec \"$THRONG\" render scene.ron --size 10000x8000 --threads 1 --device cpu";
     let run = shell(&place, &["bash"], script);
     assert_eq!(run.code, 1, "{}", run.stderr);
     run.assert_one_error("memory");

@@ -167,7 +167,8 @@ fn verbose_tells_the_times_of_each_frame() {
     for text in ["frame 1: pose ", "frame 2: pose ", "trace ", "write "] {
         assert!(run.stderr.contains(text), "{}", run.stderr);
     }
-    let more = place.ok(&["render", "scene.ron", "-vv"]).stderr;
+    let more = place.ok(&["render", "scene.ron", "-vv", "--device=cpu"]);
+    let more = more.stderr;
     for text in ["device: cpu", "settings: ", "rays: ", " primary", " shadow"] {
         assert!(more.contains(text), "{more}");
     }
@@ -185,6 +186,7 @@ fn json_progress_is_one_object_per_line() {
         "--progress",
         "json",
         "--skip-existing",
+        "--device=cpu",
     ];
     let run = place.ok(&args);
     assert_eq!(run.stderr, "");
@@ -235,7 +237,7 @@ fn json_progress_is_one_object_per_line() {
 fn no_bar_is_drawn_without_a_terminal() {
     let place = Place::new(2);
     for mode in ["auto", "bar", "none"] {
-        let run = place.ok(&["render", "scene.ron", "--progress", mode]);
+        let run = place.ok(&["render", "scene.ron", "--device=cpu", "--progress", mode]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         assert!(!run.stderr.contains('\x1b'));
     }

@@ -36,7 +36,7 @@ fn assert_documented(place: &Place, subcommand: &str, json: &serde_json::Value) 
 fn info_tells_people_and_programs() {
     let place = Place::new(2);
     assert!(!place.ok(&["info", "scene.ron"]).stdout.is_empty());
-    let run = place.ok(&["info", "--json", "scene.ron", "--threads", "1"]);
+    let run = place.ok(&["info", "--json", "scene.ron", "--device", "cpu"]);
     assert_eq!(run.stderr, "");
     let json = run.json();
     assert_documented(&place, "info", &json);
@@ -226,7 +226,7 @@ fn bench_measures_and_dumps() {
 fn a_reader_that_closes_the_pipe_is_no_error() {
     let place = Place::new(1);
     for args in [
-        &["info", "scene.ron"][..],
+        &["info", "scene.ron", "--device", "cpu"][..],
         &["check", "scene.ron", "--json"],
         &["--help"],
     ] {

@@ -1,0 +1,193 @@
+//! The CUDA part of the build: a static stand-in for the driver's library and, where there is an nvcc, the kernels for
+//! GPUs as one fat binary. Without an nvcc the fat binary is empty and the program says so.
+
+use std::{
+    env,
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+/// What `just cuda-toolkit` installs.
+const LOCAL_NVCC: &str = ".cuda/nvidia/cu13/bin/nvcc";
+
+/// Compute capabilities that get machine code, as far as nvcc knows them; newer GPUs compile PTX of the last one.
+const DEFAULT_ARCHITECTURES: [u32; 5] = [75, 80, 86, 89, 90];
+
+/// Whether the feature is on and the target can have a CUDA driver: `throng_cuda` in the code.
+pub fn is_wanted() -> bool {
+    let target = |key| env::var(key).unwrap_or_default();
+    env::var_os("CARGO_FEATURE_CUDA").is_some()
+        && target("CARGO_CFG_TARGET_OS") == "linux"
+        && ["x86_64", "aarch64"].contains(&target("CARGO_CFG_TARGET_ARCH").as_str())
+}
+
+/// Compiles `libcuda.a`. cust links with a library of that name, which is then found here first.
+pub fn build_driver_stub(out: &Path) {
+    cc::Build::new()
+        .file("kernels/driver/libcuda.c")
+        .out_dir(out.join("driver"))
+        .opt_level(2)
+        .debug(false)
+        .warnings(true)
+        .extra_warnings(true)
+        .warnings_into_errors(env::var_os("THRONG_WERROR").is_some())
+        .compile("cuda");
+}
+
+/// The compilation of the kernels, under way in another process.
+pub struct Kernels {
+    nvcc: Option<Child>,
+    log: PathBuf,
+}
+
+impl Kernels {
+    /// Starts nvcc, if there is one.
+    ///
+    /// Exports to the program: `kernels.fatbin` in OUT_DIR, and in `THRONG_CUDA_BUILT` the capabilities that have
+    /// machine code (ascending, separated by commas; empty without nvcc). `kernels.ptxas.txt` beside it tells the
+    /// registers, spills and stack of every kernel.
+    pub fn start(out: &Path) -> Self {
+        for variable in ["NVCC", "NVCC_CCBIN", "CUDA_HOME", "THRONG_CUDA_ARCH"] {
+            println!("cargo::rerun-if-env-changed={variable}");
+        }
+        let log = out.join("kernels.ptxas.txt");
+        let fatbin = out.join("kernels.fatbin");
+        let Some(nvcc) = find_nvcc() else {
+            println!(
+                "cargo::warning=no nvcc found: this build renders on the CPU only. `just cuda-toolkit` installs one \
+                 in .cuda; --no-default-features builds without CUDA"
+            );
+            println!("cargo::rustc-env=THRONG_CUDA_BUILT=");
+            write(&fatbin, "");
+            write(&log, "");
+            return Self { nvcc: None, log };
+        };
+        if nvcc.is_file() {
+            println!("cargo::rerun-if-changed={}", nvcc.display());
+        }
+        let architectures = architectures(&nvcc);
+        let names: Vec<String> = architectures.iter().map(u32::to_string).collect();
+        println!("cargo::rustc-env=THRONG_CUDA_BUILT={}", names.join(","));
+        let messages = File::create(&log).unwrap_or_else(|e| panic!("{}: {e}", log.display()));
+        let mut command = command(&nvcc, &architectures, out);
+        command.arg("-o").arg(&fatbin);
+        command.stdin(Stdio::null()).stderr(messages);
+        // nvcc's remarks on standard output would be taken for instructions to cargo.
+        command.stdout(Stdio::null());
+        let child = command.spawn();
+        let child = child.unwrap_or_else(|e| panic!("cannot run {}: {e}", nvcc.display()));
+        Self {
+            nvcc: Some(child),
+            log,
+        }
+    }
+
+    /// Waits for nvcc. Kernels that do not compile end the build with nvcc's messages.
+    pub fn finish(self) {
+        let Some(mut nvcc) = self.nvcc else { return };
+        let status = nvcc.wait().expect("nvcc is a child of this process");
+        let messages = fs::read(&self.log).unwrap_or_default();
+        let messages = String::from_utf8_lossy(&messages);
+        assert!(
+            status.success(),
+            "nvcc cannot compile kernels/kernel_cuda.cu ({status}):\n{messages}"
+        );
+        for line in messages.lines().filter(|line| line.contains("warning")) {
+            println!("cargo::warning={line}");
+        }
+    }
+}
+
+fn command(nvcc: &Path, architectures: &[u32], out: &Path) -> Command {
+    let mut command = Command::new(nvcc);
+    command
+        .args(["-fatbin", "kernels/kernel_cuda.cu", "-I", "kernels", "-I"])
+        .arg(out)
+        .args(["-std=c++17", "-O3", "-lineinfo", "--threads", "0"])
+        // As on the CPU: the watertight triangle test relies on x·y - z·w being computed as written.
+        .arg("-fmad=false")
+        .args(["-DTHRONG_VARIANT=cuda", "-DTHRONG_WIDTH=8"])
+        .args(["-Xptxas", "-v"]);
+    if env::var_os("THRONG_WERROR").is_some() {
+        command.args(["-Werror", "all-warnings"]);
+    }
+    for arch in architectures {
+        command.arg(format!("-gencode=arch=compute_{arch},code=sm_{arch}"));
+    }
+    if let Some(newest) = architectures.last() {
+        command.arg(format!(
+            "-gencode=arch=compute_{newest},code=compute_{newest}"
+        ));
+    }
+    command
+}
+
+/// `$NVCC` is an order; elsewhere the first one that exists is taken.
+fn find_nvcc() -> Option<PathBuf> {
+    if let Some(nvcc) = env::var_os("NVCC").filter(|nvcc| !nvcc.is_empty()) {
+        return Some(nvcc.into());
+    }
+    let home = env::var_os("CUDA_HOME").filter(|home| !home.is_empty());
+    let path = env::var_os("PATH").unwrap_or_default();
+    let in_home = home.map(|home| Path::new(&home).join("bin/nvcc"));
+    let in_path = env::split_paths(&path).map(|folder| folder.join("nvcc"));
+    let usual = ["/usr/local/cuda/bin/nvcc", LOCAL_NVCC].map(PathBuf::from);
+    in_home
+        .into_iter()
+        .chain(in_path)
+        .chain(usual)
+        .find(|nvcc| nvcc.is_file())
+}
+
+/// Ascending: what `THRONG_CUDA_ARCH` names, or those of the default that nvcc knows.
+fn architectures(nvcc: &Path) -> Vec<u32> {
+    let mut architectures = match env::var("THRONG_CUDA_ARCH") {
+        Ok(list) if !list.is_empty() => parse_architectures(&list),
+        _ => {
+            let known = known_architectures(nvcc);
+            let mut usual = DEFAULT_ARCHITECTURES.to_vec();
+            usual.retain(|arch| known.contains(arch));
+            if usual.is_empty() {
+                usual.extend(known.last());
+            }
+            usual
+        }
+    };
+    architectures.sort_unstable();
+    architectures.dedup();
+    assert!(
+        !architectures.is_empty(),
+        "{} knows no architectures",
+        nvcc.display()
+    );
+    architectures
+}
+
+fn parse_architectures(list: &str) -> Vec<u32> {
+    let parse = |name: &str| {
+        name.trim().parse().unwrap_or_else(|_| {
+            panic!("THRONG_CUDA_ARCH: `{name}` is no compute capability; write a list like 75,90")
+        })
+    };
+    list.split(',').map(parse).collect()
+}
+
+/// Lines of `nvcc --list-gpu-arch` are like `compute_75`.
+fn known_architectures(nvcc: &Path) -> Vec<u32> {
+    let output = Command::new(nvcc).arg("--list-gpu-arch").output();
+    let output = output.unwrap_or_else(|e| panic!("cannot run {}: {e}", nvcc.display()));
+    assert!(
+        output.status.success(),
+        "{} --list-gpu-arch failed: {}",
+        nvcc.display(),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let text = String::from_utf8_lossy(&output.stdout);
+    let number = |line: &str| line.trim().strip_prefix("compute_")?.parse().ok();
+    text.lines().filter_map(number).collect()
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+}

@@ -1,0 +1,268 @@
+//! How devices are named on the command line, and what stands behind the names.
+
+use super::{CpuDevice, Device, DeviceError, cuda};
+use std::{fmt, str::FromStr};
+
+/// Which device the user asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// All GPUs, or the processor where there is none.
+    Auto,
+    Cpu,
+    /// The GPUs of these ordinals, which differ; all if there are none.
+    Cuda(Vec<u32>),
+}
+
+/// A list of different devices (`--device`), like `cpu,cuda:0,1`: at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceList(Vec<DeviceChoice>);
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeviceNameError {
+    #[error("`{0}` is not a device; write auto, cpu, cuda or cuda:0,1")]
+    Unknown(String),
+    #[error("`{0}` is not the number of a GPU; write GPUs like cuda:0 or cuda:0,1")]
+    Ordinal(String),
+    #[error("`{0}` is there twice")]
+    Twice(String),
+}
+
+/// A device that is ready.
+pub struct Opened {
+    pub device: Box<dyn Device>,
+    /// Worth telling the user: why it is not a faster one.
+    pub note: Option<String>,
+}
+
+impl DeviceList {
+    pub fn choices(&self) -> &[DeviceChoice] {
+        &self.0
+    }
+}
+
+impl Default for DeviceList {
+    fn default() -> Self {
+        Self(vec![DeviceChoice::Auto])
+    }
+}
+
+impl FromStr for DeviceList {
+    type Err = DeviceNameError;
+
+    /// A number belongs to the GPUs before it: `cuda:0,1,cpu` are two devices.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut choices = Vec::new();
+        for word in text.split(',').map(str::trim) {
+            match choices.last_mut() {
+                Some(DeviceChoice::Cuda(ordinals)) if !ordinals.is_empty() && is_number(word) => {
+                    add_new(ordinals, ordinal(word)?)?;
+                }
+                _ => choices.push(one(word)?),
+            }
+        }
+        let mut different = Vec::new();
+        for choice in choices {
+            add_new(&mut different, choice)?;
+        }
+        Ok(Self(different))
+    }
+}
+
+impl FromStr for DeviceChoice {
+    type Err = DeviceNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let DeviceList(mut choices) = text.parse()?;
+        match (choices.pop(), choices.is_empty()) {
+            (Some(choice), true) => Ok(choice),
+            _ => Err(DeviceNameError::Unknown(text.into())),
+        }
+    }
+}
+
+/// A device without the numbers that may follow.
+fn one(word: &str) -> Result<DeviceChoice, DeviceNameError> {
+    match (word, word.split_once(':')) {
+        ("auto", _) => Ok(DeviceChoice::Auto),
+        ("cpu", _) => Ok(DeviceChoice::Cpu),
+        ("cuda", _) => Ok(DeviceChoice::Cuda(Vec::new())),
+        (_, Some(("cuda", number))) => Ok(DeviceChoice::Cuda(vec![ordinal(number)?])),
+        _ => Err(DeviceNameError::Unknown(word.into())),
+    }
+}
+
+fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn ordinal(word: &str) -> Result<u32, DeviceNameError> {
+    let number = Some(word).filter(|word| is_number(word));
+    let ordinal = number.and_then(|word| word.parse().ok());
+    ordinal.ok_or_else(|| DeviceNameError::Ordinal(word.into()))
+}
+
+fn add_new<T: PartialEq + fmt::Display>(list: &mut Vec<T>, new: T) -> Result<(), DeviceNameError> {
+    if list.contains(&new) {
+        return Err(DeviceNameError::Twice(new.to_string()));
+    }
+    list.push(new);
+    Ok(())
+}
+
+/// As it is typed.
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Cpu => f.write_str("cpu"),
+            Self::Cuda(ordinals) => {
+                f.write_str("cuda")?;
+                for (i, ordinal) in ordinals.iter().enumerate() {
+                    write!(f, "{}{ordinal}", if i == 0 { ':' } else { ',' })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Opens a device. `threads` is the number of CPU threads, 0 for one per core; the thread pool belongs to the process,
+/// so the first call decides.
+pub fn open(choice: &DeviceChoice, threads: usize) -> Result<Opened, DeviceError> {
+    start_threads(threads)?;
+    let (device, note) = match choice {
+        DeviceChoice::Cpu => (cpu()?, None),
+        DeviceChoice::Cuda(ordinals) => (open_gpus(ordinals)?, None),
+        // Where CUDA is not even built in, the processor is what there is, and nothing to talk about.
+        DeviceChoice::Auto if cuda::gpus() == Err(cuda::Unavailable::NotBuilt) => (cpu()?, None),
+        DeviceChoice::Auto => match open_gpus(&[]) {
+            Ok(device) => (device, None),
+            Err(error) => (cpu()?, Some(fallback(&error))),
+        },
+    };
+    Ok(Opened { device, note })
+}
+
+fn fallback(error: &DeviceError) -> String {
+    match error {
+        DeviceError::NoGpu { reason } => format!("{reason}: running on the CPU"),
+        other => format!("{other}: running on the CPU"),
+    }
+}
+
+fn start_threads(threads: usize) -> Result<(), DeviceError> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global();
+    if let (Err(error), true) = (pool, threads > 0 && rayon::current_num_threads() != threads) {
+        return Err(DeviceError::Failed(format!(
+            "cannot start {threads} threads: {error}"
+        )));
+    }
+    Ok(())
+}
+
+fn cpu() -> Result<Box<dyn Device>, DeviceError> {
+    Ok(Box::new(CpuDevice::new()?))
+}
+
+/// Opens the GPUs of these ordinals, all if there are none, as one device.
+fn open_gpus(ordinals: &[u32]) -> Result<Box<dyn Device>, DeviceError> {
+    let gpus = cuda::gpus()?;
+    let usable: Vec<u32> = gpus.iter().map(|gpu| gpu.ordinal).collect();
+    if let Some(missing) = ordinals.iter().find(|o| !usable.contains(o)) {
+        let names: Vec<String> = gpus
+            .iter()
+            .map(|gpu| format!("cuda:{} ({})", gpu.ordinal, gpu.name))
+            .collect();
+        return Err(DeviceError::Failed(format!(
+            "there is no usable GPU cuda:{missing}; there is {}",
+            names.join(", ")
+        )));
+    }
+    let chosen = if ordinals.is_empty() {
+        &usable
+    } else {
+        ordinals
+    };
+    let devices: Result<Vec<Box<dyn Device>>, DeviceError> =
+        chosen.iter().map(|&ordinal| cuda::open(ordinal)).collect();
+    together(devices?)
+}
+
+/// Makes one device of several.
+fn together(mut devices: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, DeviceError> {
+    match (devices.pop(), devices.is_empty()) {
+        (Some(device), true) => Ok(device),
+        // `Gang::new(devices)` belongs here.
+        _ => Err(DeviceError::Failed(
+            "several GPUs are not supported yet; choose one like cuda:0".into(),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use DeviceChoice::{Auto, Cpu, Cuda};
+
+    fn list(text: &str) -> Result<Vec<DeviceChoice>, DeviceNameError> {
+        text.parse().map(|DeviceList(choices)| choices)
+    }
+
+    #[test]
+    fn numbers_belong_to_the_gpus_before_them() {
+        for (text, choices) in [
+            ("auto", vec![Auto]),
+            ("cuda", vec![Cuda(vec![])]),
+            ("cuda:0,1", vec![Cuda(vec![0, 1])]),
+            ("cpu,cuda", vec![Cpu, Cuda(vec![])]),
+            ("cuda:0,cuda:1", vec![Cuda(vec![0]), Cuda(vec![1])]),
+            ("cuda:2,10, cpu", vec![Cuda(vec![2, 10]), Cpu]),
+            ("cpu,cuda:0,1", vec![Cpu, Cuda(vec![0, 1])]),
+            ("cuda:0,cuda:0,1", vec![Cuda(vec![0]), Cuda(vec![0, 1])]),
+        ] {
+            assert_eq!(list(text), Ok(choices.clone()), "{text}");
+            let typed: Vec<String> = choices.iter().map(ToString::to_string).collect();
+            assert_eq!(list(&typed.join(",")), Ok(choices), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_device_is_named() {
+        use DeviceNameError::{Ordinal, Twice, Unknown};
+        for (text, error) in [
+            ("", Unknown("".into())),
+            ("gpu", Unknown("gpu".into())),
+            ("cpu:0", Unknown("cpu:0".into())),
+            ("cpu,,cuda", Unknown("".into())),
+            ("0", Unknown("0".into())),
+            ("cuda,1", Unknown("1".into())),
+            ("CUDA", Unknown("CUDA".into())),
+            ("cuda:", Ordinal("".into())),
+            ("cuda:x", Ordinal("x".into())),
+            ("cuda:-1", Ordinal("-1".into())),
+            ("cuda:+1", Ordinal("+1".into())),
+            ("cuda:0,1x", Ordinal("1x".into())),
+            ("cuda:4294967296", Ordinal("4294967296".into())),
+            ("cuda:0,0", Twice("0".into())),
+            ("cpu,cpu", Twice("cpu".into())),
+            ("cuda:1,cpu,cuda:1", Twice("cuda:1".into())),
+        ] {
+            assert_eq!(list(text), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_single_choice_is_not_a_list() {
+        assert_eq!("cuda:0,1".parse(), Ok(Cuda(vec![0, 1])));
+        assert!("cpu,cuda".parse::<DeviceChoice>().is_err());
+    }
+
+    #[test]
+    fn the_cpu_opens_without_a_remark() {
+        let opened = open(&Cpu, 0).unwrap();
+        assert!(opened.device.describe().starts_with("cpu"));
+        assert_eq!(opened.note, None);
+    }
+}

@@ -1,0 +1,55 @@
+//! Starts the CUDA driver and asks it for its GPUs.
+
+use super::{Gpu, Unavailable};
+use cust::{
+    CudaFlags,
+    device::{Device, DeviceAttribute},
+    error::{CudaError, CudaResult},
+};
+use std::ffi::{CStr, c_char};
+
+unsafe extern "C" {
+    /// In `kernels/driver/libcuda.c`: a text without end of life, empty if the driver started.
+    safe fn throng_driver_problem() -> *const c_char;
+}
+
+/// All GPUs by ordinal.
+pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
+    let started = cust::init(CudaFlags::empty());
+    match (started, problem()) {
+        (Err(CudaError::NoDevice), None) => return Err(Unavailable::NoGpu),
+        (Err(CudaError::NoDevice), Some(problem)) => return Err(Unavailable::NoDriver(problem)),
+        (Err(error), problem) => {
+            let text = problem.unwrap_or_else(|| format!("{error:?}"));
+            return Err(Unavailable::DriverFailed(text));
+        }
+        (Ok(()), _) => {}
+    }
+    let count = Device::num_devices().map_err(failed)?;
+    (0..count).map(|i| gpu(i).map_err(failed)).collect()
+}
+
+fn gpu(ordinal: u32) -> CudaResult<Gpu> {
+    let device = Device::get_device(ordinal)?;
+    let capability = |attribute| Ok(device.get_attribute(attribute)?.unsigned_abs());
+    Ok(Gpu {
+        ordinal,
+        name: device.name()?,
+        capability: (
+            capability(DeviceAttribute::ComputeCapabilityMajor)?,
+            capability(DeviceAttribute::ComputeCapabilityMinor)?,
+        ),
+        memory: device.total_memory()? as u64,
+    })
+}
+
+/// The driver's or the dynamic linker's own words; to be asked after `init`, by the same thread.
+fn problem() -> Option<String> {
+    // SAFETY: the function returns a static text that ends with a zero; only `cuInit` writes to it.
+    let text = unsafe { CStr::from_ptr(throng_driver_problem()) };
+    Some(text.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
+}
+
+fn failed(error: CudaError) -> Unavailable {
+    Unavailable::DriverFailed(error.to_string())
+}

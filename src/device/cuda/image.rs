@@ -1,0 +1,56 @@
+//! The compiled kernels, and which GPUs they run on.
+
+/// Keeps the fat binary aligned as its header wants to be.
+#[repr(C, align(16))]
+struct Aligned<T: ?Sized>(T);
+
+#[cfg(throng_cuda)]
+static IMAGE: &Aligned<[u8]> =
+    &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/kernels.fatbin")));
+#[cfg(not(throng_cuda))]
+static IMAGE: &Aligned<[u8]> = &Aligned([]);
+
+#[cfg(throng_cuda)]
+const BUILT: &str = env!("THRONG_CUDA_BUILT");
+#[cfg(not(throng_cuda))]
+const BUILT: &str = "";
+
+/// The fat binary; empty in a build without nvcc.
+pub fn image() -> &'static [u8] {
+    &IMAGE.0
+}
+
+/// Compute capabilities with machine code in [`image`], like 75 for 7.5, ascending; the last has PTX too. Empty in a
+/// build without nvcc.
+pub fn architectures() -> Vec<u32> {
+    BUILT.split(',').filter_map(|a| a.parse().ok()).collect()
+}
+
+/// Machine code runs on its own generation from its own capability on; PTX on everything newer.
+#[cfg_attr(not(throng_cuda), allow(dead_code))]
+pub(super) fn runs_on(architectures: &[u32], (major, minor): (u32, u32)) -> bool {
+    let gpu = major * 10 + minor;
+    let native = |&arch: &u32| arch / 10 == major && arch <= gpu;
+    architectures.iter().any(native) || architectures.last().is_some_and(|&ptx| ptx <= gpu)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machine_code_serves_its_generation_and_ptx_everything_newer() {
+        let built = [75, 80, 90];
+        for gpu in [(7, 5), (8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (12, 1)] {
+            assert!(runs_on(&built, gpu), "{gpu:?}");
+        }
+        assert!(!runs_on(&built, (7, 0)));
+        assert!(!runs_on(&[86], (8, 0)));
+        assert!(!runs_on(&[], (9, 0)));
+    }
+
+    #[test]
+    fn there_are_kernels_exactly_if_there_are_architectures() {
+        assert_eq!(image().is_empty(), architectures().is_empty());
+    }
+}

@@ -1,0 +1,106 @@
+//! NVIDIA GPUs: which there are, whether this build can use them and why not, and the device that runs on one. Only
+//! files in this folder name cust.
+
+#[cfg(throng_cuda)]
+mod device;
+#[cfg(throng_cuda)]
+mod driver;
+mod image;
+
+#[cfg(throng_cuda)]
+pub use device::CudaDevice;
+pub use image::{architectures, image};
+
+use super::{Device, DeviceError};
+use std::sync::OnceLock;
+
+/// A GPU that this build can use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gpu {
+    /// The driver's number of it.
+    pub ordinal: u32,
+    pub name: String,
+    /// Compute capability, major and minor.
+    pub capability: (u32, u32),
+    /// In bytes.
+    pub memory: u64,
+}
+
+/// Why no GPU can be used. The texts are parts of sentences.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unavailable {
+    #[error("built without CUDA")]
+    NotBuilt,
+    #[error("built without nvcc, so there are no GPU kernels")]
+    NoNvcc,
+    #[error("no NVIDIA driver ({0})")]
+    NoDriver(String),
+    #[error("the NVIDIA driver does not work ({0})")]
+    DriverFailed(String),
+    #[error("no NVIDIA GPU")]
+    NoGpu,
+    #[error(
+        "this build has no kernels for the {name} of compute capability {}.{}",
+        .capability.0,
+        .capability.1
+    )]
+    TooOld {
+        name: String,
+        capability: (u32, u32),
+    },
+}
+
+impl Unavailable {
+    /// What the user can do about it.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::NotBuilt => "build on Linux with the feature `cuda`, or use --device cpu",
+            Self::NoNvcc => "run `just cuda-toolkit` and build again, or use --device cpu",
+            Self::NoDriver(_) => "install the NVIDIA driver, or use --device cpu",
+            Self::DriverFailed(_) => "see whether nvidia-smi works, or use --device cpu",
+            Self::NoGpu => "use --device cpu",
+            Self::TooOld { .. } => {
+                "build with its capability in THRONG_CUDA_ARCH, or use --device cpu"
+            }
+        }
+    }
+}
+
+/// The GPUs that this build can use, by ascending ordinal; at least one. The driver is asked once per process.
+pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
+    static GPUS: OnceLock<Result<Vec<Gpu>, Unavailable>> = OnceLock::new();
+    GPUS.get_or_init(usable_gpus).clone()
+}
+
+#[cfg(not(throng_cuda))]
+fn usable_gpus() -> Result<Vec<Gpu>, Unavailable> {
+    Err(Unavailable::NotBuilt)
+}
+
+#[cfg(throng_cuda)]
+fn usable_gpus() -> Result<Vec<Gpu>, Unavailable> {
+    let architectures = architectures();
+    if architectures.is_empty() {
+        return Err(Unavailable::NoNvcc);
+    }
+    let runs = |gpu: &Gpu| image::runs_on(&architectures, gpu.capability);
+    let (usable, others): (Vec<Gpu>, Vec<Gpu>) = driver::gpus()?.into_iter().partition(runs);
+    match others.into_iter().next() {
+        Some(Gpu {
+            name, capability, ..
+        }) if usable.is_empty() => Err(Unavailable::TooOld { name, capability }),
+        _ if usable.is_empty() => Err(Unavailable::NoGpu),
+        _ => Ok(usable),
+    }
+}
+
+/// Opens one of [`gpus`].
+#[cfg(throng_cuda)]
+pub(super) fn open(ordinal: u32) -> Result<Box<dyn Device>, DeviceError> {
+    Ok(Box::new(CudaDevice::open(ordinal)?))
+}
+
+#[cfg(not(throng_cuda))]
+pub(super) fn open(_: u32) -> Result<Box<dyn Device>, DeviceError> {
+    Err(DeviceError::Failed(Unavailable::NotBuilt.to_string()))
+}

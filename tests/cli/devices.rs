@@ -1,0 +1,113 @@
+//! `--device`: names, and what happens where there is no GPU.
+
+use crate::common::{Place, Run};
+
+/// Whether a GPU renders here.
+pub fn has_gpu(place: &Place) -> bool {
+    let run = place.run(&["info", "scene.ron", "--device", "cuda"]);
+    run.code == 0
+}
+
+/// Whether `auto` has something to say: CUDA is built in, and there is no GPU to use it with.
+fn falls_back(place: &Place) -> bool {
+    cfg!(throng_cuda) && !has_gpu(place)
+}
+
+#[test]
+fn nonsense_is_refused_and_the_names_are_told() {
+    let place = Place::new(1);
+    for (device, text) in [
+        (
+            "nonsense",
+            "`nonsense` is not a device; write auto, cpu, cuda or cuda:0,1",
+        ),
+        ("cuda:x", "`x` is not the number of a GPU"),
+        ("cuda:0,0", "`0` is there twice"),
+        ("cpu,cuda", "2 devices are named and one is needed"),
+    ] {
+        for subcommand in ["render", "info", "bench"] {
+            place.fails(&[subcommand, "scene.ron", "--device", device], 2, text);
+        }
+    }
+    assert_eq!(place.names("."), ["scene.ron"], "nothing is written");
+}
+
+#[test]
+fn cuda_without_a_gpu_fails_and_says_what_to_do() {
+    let place = Place::new(1);
+    if has_gpu(&place) {
+        eprintln!("skipped: there is a GPU");
+        return;
+    }
+    for device in ["cuda", "cuda:0", "cuda:0,1"] {
+        for subcommand in ["render", "info"] {
+            let args = [subcommand, "scene.ron", "--device", device];
+            let run = place.fails(&args, 1, "cannot open the device: ");
+            assert_eq!(run.stdout, "");
+            assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+        }
+    }
+    assert_eq!(place.names("."), ["scene.ron"], "nothing is written");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_missing_driver_is_named() {
+    let place = Place::new(1);
+    let libraries = std::fs::read_to_string("/etc/ld.so.cache").unwrap_or_default();
+    if libraries.contains("libcuda.so.1") {
+        eprintln!("skipped: there is a driver");
+        return;
+    }
+    let run = place.run(&["info", "scene.ron", "--device", "cuda"]);
+    let known = ["no NVIDIA driver (libcuda.so.1", "built without "];
+    assert!(
+        known.iter().any(|text| run.stderr.contains(text)),
+        "{}",
+        run.stderr
+    );
+    run.assert_one_error("use --device cpu");
+}
+
+#[test]
+fn auto_falls_back_with_one_line_on_standard_error() {
+    let place = Place::new(1);
+    if has_gpu(&place) {
+        eprintln!("skipped: there is a GPU");
+        return;
+    }
+    for subcommand in ["info", "bench"] {
+        let run = place.ok(&[subcommand, "scene.ron", "--json"]);
+        assert!(run.json()["device"].as_str().unwrap().starts_with("cpu"));
+        assert_one_line_if(falls_back(&place), &run.stderr);
+    }
+    let run = place.ok(&["render", "scene.ron", "--progress", "json"]);
+    assert_one_line_if(falls_back(&place), &run.stderr);
+    let run = place.ok(&["render", "scene.ron", "--quiet"]);
+    assert_eq!(run.stderr, "");
+}
+
+fn assert_one_line_if(expected: bool, stderr: &str) {
+    assert_eq!(stderr.lines().count(), usize::from(expected), "{stderr}");
+    assert_eq!(stderr.ends_with(": running on the CPU\n"), expected);
+    assert_eq!(stderr.starts_with("throng: "), expected);
+}
+
+#[test]
+fn the_cpu_says_nothing_about_gpus() {
+    let place = Place::new(1);
+    let run = place.ok(&["info", "scene.ron", "--device", "cpu"]);
+    assert_eq!(run.stderr, "");
+}
+
+/// The driver is loaded at run time, so that the program starts on machines without one.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_program_is_not_linked_with_the_driver() {
+    let place = Place::new(1);
+    let mut command = place.command(&["--version"]);
+    // The dynamic linker then lists what it would load.
+    command.env("LD_TRACE_LOADED_OBJECTS", "1");
+    let libraries = Run::from(command.output().unwrap()).stdout;
+    assert!(!libraries.contains("libcuda"), "{libraries}");
+}
