@@ -1,7 +1,7 @@
 //! The lines of `--progress json`; `throng render --help` documents them for users.
 
 use crate::{
-    render::{FrameReport, Summary},
+    render::{BusyShares, FrameReport, Summary},
     settings::FramePlan,
 };
 use serde::Serialize;
@@ -47,6 +47,7 @@ pub struct Stats {
     pub mrays_per_s: f64,
     pub refits: u64,
     pub rebuilds: u64,
+    pub busy: BusyShares,
     /// Where the files are.
     pub output: String,
 }
@@ -64,6 +65,7 @@ impl Stats {
             mrays_per_s: rate(summary.rays.total() as f64 / 1e6),
             refits: summary.refits,
             rebuilds: summary.rebuilds,
+            busy: summary.busy.shares(),
             output: plan.describe_output(scene),
         }
     }

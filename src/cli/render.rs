@@ -21,7 +21,10 @@ With --progress json, standard output has one JSON object per line; `event` is o
   started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
            refits, rebuilds
-  done     frames (rendered), skipped, seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, output
+  done     frames (rendered), skipped, seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, output,
+           busy {pose, device, write, writers}: the share of the time from the first pose on that each stage
+           worked, from 0 to 1 (write: on average over the `writers`, the threads that write); the stage near 1
+           is what the others wait for
   stopped  as done, and resume: the command line that goes on
 An error ends the lines; its text is on standard error.";
 
@@ -50,7 +53,8 @@ struct MessageArgs {
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
-    /// Print warnings and the times of each frame (-vv: rays and settings too)
+    /// Print warnings, the times of each frame and what each stage of the work was busy with (-vv: rays and
+    /// settings too)
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
 }
