@@ -1,7 +1,7 @@
 //! Arguments that several subcommands share.
 
 use crate::{
-    device::{self, Device, DeviceChoice},
+    device::{self, Device, DeviceChoice, Gang},
     loader::{self, LoadOptions},
     scene::Scene,
 };
@@ -39,19 +39,18 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Device")]
 pub struct DeviceArgs {
-    /// What renders
-    #[arg(long, value_enum, default_value_t)]
-    device: DeviceName,
+    /// What renders; frames are shared among several, like cpu,cpu
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "auto")]
+    device: Vec<DeviceName>,
     /// CPU threads, 0 for one per core
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     threads: u16,
 }
 
 /// What this build can run on.
-#[derive(Clone, Copy, Default, clap::ValueEnum)]
+#[derive(Clone, Copy, clap::ValueEnum)]
 enum DeviceName {
     /// The fastest there is
-    #[default]
     Auto,
     /// The processor
     Cpu,
@@ -60,11 +59,27 @@ enum DeviceName {
 impl DeviceArgs {
     /// Comes before loading, which already uses the threads that are started here.
     pub fn open(&self) -> anyhow::Result<Box<dyn Device>> {
-        let choice = match self.device {
-            DeviceName::Auto => DeviceChoice::Auto,
-            DeviceName::Cpu => DeviceChoice::Cpu,
+        let mut devices = self.open_all()?;
+        match devices.pop() {
+            Some(only) if devices.is_empty() => Ok(only),
+            last => {
+                devices.extend(last);
+                let gang = Gang::new(devices).context("cannot share frames among the devices")?;
+                Ok(Box::new(gang))
+            }
+        }
+    }
+
+    /// Each device by itself.
+    pub fn open_all(&self) -> anyhow::Result<Vec<Box<dyn Device>>> {
+        let open = |name: &DeviceName| {
+            let choice = match name {
+                DeviceName::Auto => DeviceChoice::Auto,
+                DeviceName::Cpu => DeviceChoice::Cpu,
+            };
+            device::open(choice, self.threads.into()).context("cannot open the device")
         };
-        device::open(choice, self.threads.into()).context("cannot open the device")
+        self.device.iter().map(open).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{
     Exit,
     args::{DeviceArgs, SceneArgs},
-    interrupt,
+    compare, interrupt,
     report::Reporter,
 };
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     render::{self, RenderJob, Summary},
     settings::{FrameOptions, FramePlan, LookOptions},
 };
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 const EVENTS_HELP: &str = "\
 Files appear under their name only when they are complete. Ctrl-C drops the frame that is being traced and stops;
@@ -26,6 +26,10 @@ With --progress json, standard output has one JSON object per line; `event` is o
            worked, from 0 to 1 (write: on average over the `writers`, the threads that write); the stage near 1
            is what the others wait for
   stopped  as done, and resume: the command line that goes on
+With --compare, the lines after `started` are
+  difference  per frame and device but the first: frame, device, differing (share of pixels of which a channel
+              differs by more than 0.016 of 1), max and mean (difference of a channel, from 0 to 1)
+  compared    per device but the first, over all frames: device, frames, differing, max, mean, agrees
 An error ends the lines; its text is on standard error.";
 
 /// Render frames to PNG files
@@ -40,6 +44,10 @@ pub struct RenderArgs {
     look: LookOptions,
     #[command(flatten)]
     device: DeviceArgs,
+    /// Render each frame on every device of --device and compare with the first one's; fail if more than 1 % of
+    /// the pixels differ. Files are written only with --output: the first device's
+    #[arg(long, conflicts_with = "skip_existing", help_heading = "Device")]
+    compare: bool,
     #[command(flatten)]
     messages: MessageArgs,
 }
@@ -66,6 +74,9 @@ impl RenderArgs {
             let progress = progress.clone();
             move || progress.note("stopping; Ctrl-C again stops at once")
         })?;
+        if self.compare {
+            return self.compare(&progress, &stop);
+        }
         let mut device = self.device.open()?;
         let (job, plan) = self.job()?;
         output::prepare(&plan.paths(&job.scene.name))?;
@@ -78,6 +89,17 @@ impl RenderArgs {
         };
         progress.finish();
         Ok(reporter.ended(&result?))
+    }
+
+    fn compare(&self, progress: &Progress, stop: &AtomicBool) -> anyhow::Result<Exit> {
+        let mut devices = compare::open(&self.device)?;
+        let (job, plan) = self.job()?;
+        let write = self.frames.output.is_some();
+        if write {
+            output::prepare(&plan.paths(&job.scene.name))?;
+        }
+        let reporter = Reporter::new(progress, &job, &plan, self.messages.verbose);
+        compare::frames(&job, &mut devices, write, (progress, &reporter), stop)
     }
 
     fn job(&self) -> anyhow::Result<(RenderJob, FramePlan)> {

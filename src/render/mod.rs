@@ -1,5 +1,6 @@
 //! The frame loop: pose, trace and write overlap as three stages, so the slowest one sets the frame rate.
 
+pub mod compare;
 pub mod frames;
 pub mod measure;
 pub mod report;
