@@ -1,7 +1,7 @@
 //! The lines of `--progress json`; `throng render --help` documents them for users.
 
 use crate::{
-    render::{FrameReport, Summary},
+    render::{BusyShares, FrameReport, Summary, compare::PictureDifference},
     settings::FramePlan,
 };
 use serde::Serialize;
@@ -27,12 +27,61 @@ pub enum Event<'a> {
         done: usize,
         frames: usize,
     },
+    /// `--compare`: a frame on one device against the first device.
+    Difference {
+        frame: u32,
+        #[serde(flatten)]
+        difference: Difference<'a>,
+    },
+    /// `--compare`: all frames of one device.
+    Compared {
+        frames: usize,
+        #[serde(flatten)]
+        difference: Difference<'a>,
+        agrees: bool,
+    },
     Done(Stats),
     Stopped {
         #[serde(flatten)]
         stats: Stats,
         resume: String,
     },
+}
+
+/// All numbers from 0 to 1.
+#[derive(Serialize)]
+pub struct Difference<'a> {
+    device: &'a str,
+    /// Share of pixels.
+    differing: f64,
+    max: f64,
+    mean: f64,
+}
+
+impl<'a> Difference<'a> {
+    fn new(device: &'a str, found: &PictureDifference) -> Self {
+        Self {
+            device,
+            differing: found.share(),
+            max: found.max(),
+            mean: found.mean(),
+        }
+    }
+}
+
+impl<'a> Event<'a> {
+    pub fn difference(frame: u32, device: &'a str, found: &PictureDifference) -> Self {
+        let difference = Difference::new(device, found);
+        Self::Difference { frame, difference }
+    }
+
+    pub fn compared(frames: usize, device: &'a str, found: &PictureDifference) -> Self {
+        Self::Compared {
+            frames,
+            difference: Difference::new(device, found),
+            agrees: found.agrees(),
+        }
+    }
 }
 
 /// What a run did, in the numbers that its end reports.
@@ -47,6 +96,7 @@ pub struct Stats {
     pub mrays_per_s: f64,
     pub refits: u64,
     pub rebuilds: u64,
+    pub busy: BusyShares,
     /// Where the files are.
     pub output: String,
 }
@@ -64,6 +114,7 @@ impl Stats {
             mrays_per_s: rate(summary.rays.total() as f64 / 1e6),
             refits: summary.refits,
             rebuilds: summary.rebuilds,
+            busy: summary.busy.shares(),
             output: plan.describe_output(scene),
         }
     }

@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod check;
+mod compare;
 mod console;
 mod events;
 mod info;
@@ -14,6 +15,7 @@ mod trace;
 
 use crate::settings::SettingsError;
 use clap::{Parser, Subcommand, error::ErrorKind};
+use compare::CompareError;
 use std::process::ExitCode;
 
 /// Renders scenes in which the same meshes appear thousands to millions of times.
@@ -70,9 +72,13 @@ impl Command {
 }
 
 fn exit_of(error: &anyhow::Error) -> Exit {
-    match error.downcast_ref::<SettingsError>() {
-        Some(error) if error.is_usage() => Exit::Usage,
-        _ => Exit::Failed,
+    let usage = error
+        .downcast_ref::<SettingsError>()
+        .is_some_and(SettingsError::is_usage)
+        || matches!(error.downcast_ref(), Some(CompareError::OneDevice));
+    match usage {
+        true => Exit::Usage,
+        false => Exit::Failed,
     }
 }
 

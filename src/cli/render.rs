@@ -3,7 +3,7 @@
 use super::{
     Exit,
     args::{DeviceArgs, SceneArgs},
-    interrupt,
+    compare, interrupt,
     report::Reporter,
 };
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     render::{self, RenderJob, Summary},
     settings::{FrameOptions, FramePlan, LookOptions},
 };
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 const EVENTS_HELP: &str = "\
 Files appear under their name only when they are complete. Ctrl-C drops the frame that is being traced and stops;
@@ -21,8 +21,15 @@ With --progress json, standard output has one JSON object per line; `event` is o
   started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
            refits, rebuilds
-  done     frames (rendered), skipped, seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, output
+  done     frames (rendered), skipped, seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, output,
+           busy {pose, device, write, writers}: the share of the time from the first pose on that each stage
+           worked, from 0 to 1 (write: on average over the `writers`, the threads that write); the stage near 1
+           is what the others wait for
   stopped  as done, and resume: the command line that goes on
+With --compare, the lines after `started` are
+  difference  per frame and device but the first: frame, device, differing (share of pixels of which a channel
+              differs by more than 0.016 of 1), max and mean (difference of a channel, from 0 to 1)
+  compared    per device but the first, over all frames: device, frames, differing, max, mean, agrees
 An error ends the lines; its text is on standard error.";
 
 /// Render frames to PNG files
@@ -37,6 +44,10 @@ pub struct RenderArgs {
     look: LookOptions,
     #[command(flatten)]
     device: DeviceArgs,
+    /// Render each frame on every device of --device and compare with the first one's; fail if more than 1 % of
+    /// the pixels differ. Files are written only with --output: the first device's
+    #[arg(long, conflicts_with = "skip_existing", help_heading = "Device")]
+    compare: bool,
     #[command(flatten)]
     messages: MessageArgs,
 }
@@ -50,7 +61,8 @@ struct MessageArgs {
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
-    /// Print warnings and the times of each frame (-vv: rays and settings too)
+    /// Print warnings, the times of each frame and what each stage of the work was busy with (-vv: rays and
+    /// settings too)
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
 }
@@ -62,6 +74,9 @@ impl RenderArgs {
             let progress = progress.clone();
             move || progress.note("stopping; Ctrl-C again stops at once")
         })?;
+        if self.compare {
+            return self.compare(&progress, &stop);
+        }
         let mut device = self.device.open(|line| progress.note(line))?;
         let (job, plan) = self.job()?;
         output::prepare(&plan.paths(&job.scene.name))?;
@@ -74,6 +89,17 @@ impl RenderArgs {
         };
         progress.finish();
         Ok(reporter.ended(&result?))
+    }
+
+    fn compare(&self, progress: &Progress, stop: &AtomicBool) -> anyhow::Result<Exit> {
+        let mut devices = compare::open(&self.device, |line| progress.note(line))?;
+        let (job, plan) = self.job()?;
+        let write = self.frames.output.is_some();
+        if write {
+            output::prepare(&plan.paths(&job.scene.name))?;
+        }
+        let reporter = Reporter::new(progress, &job, &plan, self.messages.verbose);
+        compare::frames(&job, &mut devices, write, (progress, &reporter), stop)
     }
 
     fn job(&self) -> anyhow::Result<(RenderJob, FramePlan)> {

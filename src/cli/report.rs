@@ -69,6 +69,9 @@ impl<'a> Reporter<'a> {
     pub fn ended(&self, summary: &Summary) -> Exit {
         let stats = Stats::new(summary, self.plan, &self.job.scene.name);
         self.progress.summary(&describe(&stats));
+        if self.verbose > 0 && stats.frames > 0 {
+            self.progress.summary(&stats.busy.to_string());
+        }
         if !summary.stopped {
             self.progress.event(&Event::Done(stats));
             return Exit::Done;

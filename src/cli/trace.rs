@@ -3,11 +3,11 @@
 use super::{
     Exit,
     args::{DeviceArgs, SceneArgs},
-    console,
+    compare, console,
 };
 use crate::{
     device::RayKind,
-    render::measure::{TraceOptions, trace_file},
+    render::measure::{TraceOptions, compare_traces, trace_file},
 };
 use std::{path::PathBuf, sync::Arc};
 
@@ -20,7 +20,12 @@ With --json, standard output has one document with at least the keys
   mrays_per_s    million rays per second, the median of --repeat; also _min and _max
   blas_build_ms  time to build the structures of all meshes
   tlas_build_ms  time to build the structure over the instances
-  bytes          memory of both structures";
+  bytes          memory of both structures
+With --compare, the document has two lists instead:
+  devices        the document above of each device
+  differences    per device but the first: device, rays, differing, share (of rays, from 0 to 1), agrees, first
+                 (index of a ray that differs), and how many rays differ in hit_or_miss, in distance (by more than
+                 a thousandth and 1e-5 of the scene's diagonal) and in target (primitive or instance)";
 
 /// Trace a file of rays against a scene and measure how fast
 #[derive(clap::Args)]
@@ -42,6 +47,10 @@ pub struct TraceArgs {
     repeat: u32,
     #[command(flatten)]
     device: DeviceArgs,
+    /// Trace on every device of --device and compare the hits with the first one's; fail if more than 1 % of the
+    /// rays differ. The file of --hits is the first device's
+    #[arg(long, help_heading = "Device")]
+    compare: bool,
     /// Print one JSON document on standard output
     #[arg(long)]
     json: bool,
@@ -49,14 +58,21 @@ pub struct TraceArgs {
 
 impl TraceArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let mut device = self.device.open(console::note)?;
-        let scene = Arc::new(self.scene.load()?);
         let options = TraceOptions {
             rays: self.rays,
             kind: self.kind,
             hits: self.hits,
             repeat: self.repeat,
         };
+        if self.compare {
+            let mut devices = compare::open(&self.device, console::note)?;
+            let scene = Arc::new(self.scene.load()?);
+            let report = compare_traces(&scene, &mut devices, &options)?;
+            console::report(&report, self.json)?;
+            return compare::rays(&compare::names(&devices)[0], &report.differences);
+        }
+        let mut device = self.device.open(console::note)?;
+        let scene = Arc::new(self.scene.load()?);
         let report = trace_file(&scene, device.as_mut(), &options)?;
         console::report(&report, self.json)?;
         Ok(Exit::Done)

@@ -1,6 +1,6 @@
 //! How devices are named on the command line, and what stands behind the names.
 
-use super::{CpuDevice, Device, DeviceError, cuda};
+use super::{CpuDevice, Device, DeviceError, Gang, cuda};
 use std::{fmt, str::FromStr};
 
 /// Which device the user asked for.
@@ -13,7 +13,7 @@ pub enum DeviceChoice {
     Cuda(Vec<u32>),
 }
 
-/// A list of different devices (`--device`), like `cpu,cuda:0,1`: at least one.
+/// A list of devices (`--device`), like `cpu,cuda:0,1`: at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceList(Vec<DeviceChoice>);
 
@@ -23,8 +23,8 @@ pub enum DeviceNameError {
     Unknown(String),
     #[error("`{0}` is not the number of a GPU; write GPUs like cuda:0 or cuda:0,1")]
     Ordinal(String),
-    #[error("`{0}` is there twice")]
-    Twice(String),
+    #[error("GPU {0} is there twice")]
+    Twice(u32),
 }
 
 /// A device that is ready.
@@ -55,16 +55,16 @@ impl FromStr for DeviceList {
         for word in text.split(',').map(str::trim) {
             match choices.last_mut() {
                 Some(DeviceChoice::Cuda(ordinals)) if !ordinals.is_empty() && is_number(word) => {
-                    add_new(ordinals, ordinal(word)?)?;
+                    let ordinal = ordinal(word)?;
+                    if ordinals.contains(&ordinal) {
+                        return Err(DeviceNameError::Twice(ordinal));
+                    }
+                    ordinals.push(ordinal);
                 }
                 _ => choices.push(one(word)?),
             }
         }
-        let mut different = Vec::new();
-        for choice in choices {
-            add_new(&mut different, choice)?;
-        }
-        Ok(Self(different))
+        Ok(Self(choices))
     }
 }
 
@@ -99,14 +99,6 @@ fn ordinal(word: &str) -> Result<u32, DeviceNameError> {
     let number = Some(word).filter(|word| is_number(word));
     let ordinal = number.and_then(|word| word.parse().ok());
     ordinal.ok_or_else(|| DeviceNameError::Ordinal(word.into()))
-}
-
-fn add_new<T: PartialEq + fmt::Display>(list: &mut Vec<T>, new: T) -> Result<(), DeviceNameError> {
-    if list.contains(&new) {
-        return Err(DeviceNameError::Twice(new.to_string()));
-    }
-    list.push(new);
-    Ok(())
 }
 
 /// As it is typed.
@@ -194,10 +186,10 @@ fn open_gpus(ordinals: &[u32]) -> Result<Box<dyn Device>, DeviceError> {
 fn together(mut devices: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, DeviceError> {
     match (devices.pop(), devices.is_empty()) {
         (Some(device), true) => Ok(device),
-        // `Gang::new(devices)` belongs here.
-        _ => Err(DeviceError::Failed(
-            "several GPUs are not supported yet; choose one like cuda:0".into(),
-        )),
+        (last, _) => {
+            devices.extend(last);
+            Ok(Box::new(Gang::new(devices)?))
+        }
     }
 }
 
@@ -245,9 +237,7 @@ mod tests {
             ("cuda:+1", Ordinal("+1".into())),
             ("cuda:0,1x", Ordinal("1x".into())),
             ("cuda:4294967296", Ordinal("4294967296".into())),
-            ("cuda:0,0", Twice("0".into())),
-            ("cpu,cpu", Twice("cpu".into())),
-            ("cuda:1,cpu,cuda:1", Twice("cuda:1".into())),
+            ("cuda:0,0", Twice(0)),
         ] {
             assert_eq!(list(text), Err(error), "{text}");
         }

@@ -297,7 +297,6 @@ impl Device for CpuDevice {
             &|| false,
         );
         Ok(Rendered {
-            frame,
             pixels,
             rays,
             time: start.elapsed(),

@@ -3,6 +3,9 @@
 mod choice;
 mod cpu;
 pub mod cuda;
+#[cfg(test)]
+pub(crate) mod fake;
+mod gang;
 mod params;
 mod pool;
 mod tables;
@@ -17,6 +20,7 @@ use std::{sync::Arc, time::Duration};
 
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open};
 pub use cpu::CpuDevice;
+pub use gang::Gang;
 
 /// What a frame looks like, the same for all frames of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,10 +48,10 @@ pub struct Frame {
 
 /// A frame that a device has finished.
 pub struct Rendered {
-    pub frame: Frame,
     /// Display-ready RGB, row-major, the top row first.
     pub pixels: Vec<u8>,
     pub rays: RayCounts,
+    /// How long the device worked on it. Waiting behind other frames does not count.
     pub time: Duration,
 }
 
@@ -96,6 +100,16 @@ pub enum DeviceError {
     Stopped,
 }
 
+impl DeviceError {
+    /// The same error with the name of the device, where there are several.
+    pub fn on(self, device: &str) -> Self {
+        match self {
+            Self::Failed(what) => Self::Failed(format!("{device}: {what}")),
+            other => other,
+        }
+    }
+}
+
 /// Asked again and again during long work whether to give up.
 pub type Stop<'a> = dyn Fn() -> bool + Sync + 'a;
 
@@ -113,13 +127,21 @@ pub trait Device: Send {
     /// How many frames may be submitted before one is collected.
     fn queue_depth(&self) -> usize;
 
-    /// Makes `scene` the one that frames refer to. Nothing may be under way.
+    /// How many frames can be worked on at the same moment.
+    fn device_count(&self) -> usize {
+        1
+    }
+
+    /// Makes `scene` the one that frames refer to. Nothing may be under way, unless an error lost it.
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError>;
 
-    /// Starts a frame; at most `queue_depth` may be under way.
+    /// Starts a frame; at most `queue_depth` may be under way. The frame loop fills a TLAS again as soon as nobody else
+    /// holds it: a device that copies the TLAS lets go of the frame after the copy, others do when it is collected.
+    /// If this fails, the frames under way before can still be collected.
     fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError>;
 
     /// Waits for the oldest frame under way. Once `stop` says so, gives up on it with [`DeviceError::Stopped`].
+    /// An error loses all frames under way; only [`Device::load`] may follow.
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
     /// Traces `rays` against a posed frame into `hits` (of the same length) and returns the time that tracing took. For

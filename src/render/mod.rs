@@ -1,28 +1,36 @@
 //! The frame loop: pose, trace and write overlap as three stages, so the slowest one sets the frame rate.
 
+pub mod compare;
 pub mod frames;
 pub mod measure;
-
-mod pose;
-mod ray_files;
 pub mod report;
 
+mod busy;
+mod pose;
+mod ray_files;
+#[cfg(test)]
+mod tests;
+mod write;
+
 use crate::{
-    device::{Device, DeviceError, FrameSettings, RayCounts, Rendered, Stop},
-    output::{OutputError, Pattern, write_png},
+    device::{Device, DeviceError, FrameSettings, RayCounts, Stop},
+    output::{OutputError, Pattern},
     scene::Scene,
 };
+pub use busy::{Busy, BusyShares};
 pub use pose::Poser;
 use std::{
+    collections::VecDeque,
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread,
     time::{Duration, Instant},
 };
+use write::{Finished, Ledger};
 
 /// Everything `run` needs to know.
 pub struct RenderJob {
@@ -48,7 +56,7 @@ pub struct FrameReport {
     pub rebuilds: u32,
 }
 
-/// Told about each finished frame, in order, from the writing thread.
+/// Told about each finished frame, in order, from one writing thread at a time.
 pub trait Observer: Send {
     fn frame_done(&mut self, report: &FrameReport);
 }
@@ -63,8 +71,19 @@ pub struct Summary {
     pub rays: RayCounts,
     pub refits: u64,
     pub rebuilds: u64,
+    pub busy: Busy,
     /// True when `stop` ended the run before its last frame.
     pub stopped: bool,
+}
+
+impl Summary {
+    fn add(&mut self, report: &FrameReport) {
+        self.frames += 1;
+        self.rays += report.rays;
+        self.refits += u64::from(report.refits);
+        self.rebuilds += u64::from(report.rebuilds);
+        self.busy.add(report);
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -77,16 +96,6 @@ pub enum RenderError {
     Output(#[from] OutputError),
 }
 
-/// A rendered frame on its way to disk.
-struct Finished {
-    frame: u32,
-    pixels: Vec<u8>,
-    rays: RayCounts,
-    trace_time: Duration,
-    pose_time: Duration,
-    trees: pose::TreeWork,
-}
-
 /// Renders and writes all frames. Whatever was finished before an error or before `stop` was set stays on disk.
 pub fn run(
     job: &RenderJob,
@@ -97,30 +106,17 @@ pub fn run(
     let start = Instant::now();
     device.load(job.scene.clone())?;
     let poser = Poser::new(job.scene.clone(), device.node_layout());
-    // Set when a later stage has failed, so that earlier ones end.
-    let abort = AtomicBool::new(false);
-    // No buffer: one frame is traced while the next one is posed, and no third one takes up memory.
-    let (posed_out, posed_in) = sync_channel(0);
-    let (finished_out, finished_in) = sync_channel(1);
-    let ended = || stop.load(Ordering::Relaxed) || abort.load(Ordering::Relaxed);
-    let ended = &ended;
-    let (mut summary, traced) = thread::scope(|scope| {
-        scope.spawn(move || pose_frames(poser, &job.frames, &posed_out, ended));
-        let abort = &abort;
-        let writer = scope.spawn(move || {
-            let result = write_frames(job, finished_in, observer);
-            abort.fetch_or(result.is_err(), Ordering::Relaxed);
-            result
-        });
-        let traced = trace_frames(job, device, &posed_in, &finished_out, ended);
-        // Closing both ends lets the neighbours finish.
-        drop((posed_in, finished_out));
-        let written = writer
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        written.map(|summary| (summary, traced))
-    })?;
+    let loop_start = Instant::now();
+    let writers = write::writer_count(job);
+    let ledger = Mutex::new(Ledger::new(
+        observer,
+        Busy::of(device.device_count(), writers),
+    ));
+    let traced = run_stages(job, device, poser, (&ledger, writers), stop);
+    let ledger = ledger.into_inner();
+    let mut summary = ledger.unwrap_or_else(|e| e.into_inner()).close()?;
     summary.elapsed = start.elapsed();
+    summary.busy.elapsed = loop_start.elapsed();
     summary.stopped = (summary.frames as usize) < job.frames.len();
     match traced {
         Err(RenderError::Device {
@@ -130,6 +126,40 @@ pub fn run(
         | Ok(()) => Ok(summary),
         Err(error) => Err(error),
     }
+}
+
+/// Returns what became of the second stage; the ledger knows of the third.
+fn run_stages(
+    job: &RenderJob,
+    device: &mut dyn Device,
+    poser: Poser,
+    (ledger, writers): (&Mutex<Ledger<'_>>, usize),
+    stop: &AtomicBool,
+) -> Result<(), RenderError> {
+    // Set when a later stage has failed, so that earlier ones end.
+    let abort = &AtomicBool::new(false);
+    let ended = &|| stop.load(Ordering::Relaxed) || abort.load(Ordering::Relaxed);
+    // For a device that takes one frame at a time there is no buffer: one frame is traced while the next one is posed,
+    // and no third one takes up memory. A device with a queue is fast and shall not wait for a pose that takes longer.
+    let (posed_out, posed_in) = sync_channel(usize::from(device.queue_depth() > 1));
+    let (finished_out, finished_in) = sync_channel(1);
+    let finished_in = Arc::new(Mutex::new(finished_in));
+    thread::scope(|scope| {
+        scope.spawn(move || pose_frames(poser, &job.frames, &posed_out, ended));
+        for _ in 0..writers {
+            let finished = finished_in.clone();
+            scope.spawn(move || {
+                let failed = write::write_frames(job, finished, ledger);
+                abort.fetch_or(failed, Ordering::Relaxed);
+            });
+        }
+        // Only the writers hold it now: when the last of them fails, sending to them does, too.
+        drop(finished_in);
+        let traced = trace_frames(job, device, &posed_in, &finished_out, ended);
+        // Closing both ends lets the neighbours finish.
+        drop((posed_in, finished_out));
+        traced
+    })
 }
 
 /// First stage. Ends early when the next stage has gone away.
@@ -146,7 +176,15 @@ fn pose_frames(
     }
 }
 
-/// Second stage: keeps the device's queue full.
+/// A frame that the device has.
+struct UnderWay {
+    frame: u32,
+    pose_time: Duration,
+    trees: pose::TreeWork,
+}
+
+/// Second stage: keeps the device's queue full. A full queue goes before results, which can wait. When a frame cannot
+/// be submitted, those before it are still passed on.
 fn trace_frames(
     job: &RenderJob,
     device: &mut dyn Device,
@@ -154,80 +192,54 @@ fn trace_frames(
     finished: &SyncSender<Finished>,
     stop: &Stop,
 ) -> Result<(), RenderError> {
-    let mut under_way = std::collections::VecDeque::new();
-    loop {
-        while under_way.len() < device.queue_depth() {
+    let mut under_way = VecDeque::new();
+    let mut submitted = Ok(());
+    for index in 0.. {
+        while submitted.is_ok() && under_way.len() < device.queue_depth() {
             let Ok(posed) = posed.recv() else { break };
-            let frame = posed.frame.number;
-            device
-                .submit(posed.frame, &job.settings)
-                .map_err(|source| RenderError::Device { frame, source })?;
-            under_way.push_back((frame, posed.time, posed.trees));
+            submitted = submit(job, device, posed, &mut under_way);
         }
-        let Some((frame, pose_time, trees)) = under_way.pop_front() else {
-            return Ok(());
+        let Some(next) = under_way.pop_front() else {
+            break;
         };
-        // Only the pixels travel on: a frame's TLAS goes back to the first stage as soon as it is traced.
-        let Rendered {
-            pixels,
-            rays,
-            time: trace_time,
-            ..
-        } = device
-            .collect(stop)
-            .map_err(|source| RenderError::Device { frame, source })?;
-        if finished
-            .send(Finished {
-                frame,
-                pixels,
-                rays,
-                trace_time,
-                pose_time,
-                trees,
-            })
-            .is_err()
-        {
-            return Ok(());
+        let rendered = match device.collect(stop) {
+            Ok(rendered) => rendered,
+            Err(DeviceError::Stopped) if submitted.is_err() => break,
+            Err(source) => {
+                let frame = next.frame;
+                return Err(RenderError::Device { frame, source });
+            }
+        };
+        let frame = Finished {
+            index,
+            frame: next.frame,
+            rendered,
+            pose_ms: milliseconds(next.pose_time),
+            trees: next.trees,
+        };
+        if finished.send(frame).is_err() {
+            break;
         }
     }
+    submitted
 }
 
-/// Third stage: encodes and writes.
-fn write_frames(
+fn submit(
     job: &RenderJob,
-    finished: Receiver<Finished>,
-    observer: &mut dyn Observer,
-) -> Result<Summary, RenderError> {
-    let mut summary = Summary::default();
-    for Finished {
+    device: &mut dyn Device,
+    posed: pose::Posed,
+    under_way: &mut VecDeque<UnderWay>,
+) -> Result<(), RenderError> {
+    let frame = posed.frame.number;
+    device
+        .submit(posed.frame, &job.settings)
+        .map_err(|source| RenderError::Device { frame, source })?;
+    under_way.push_back(UnderWay {
         frame,
-        pixels,
-        rays,
-        trace_time,
-        pose_time,
-        trees,
-    } in finished
-    {
-        let start = Instant::now();
-        let path = job.output.path_for(frame, &job.scene.name);
-        write_png(&path, job.settings.width, job.settings.height, &pixels)?;
-        let report = FrameReport {
-            frame,
-            path,
-            pose_ms: milliseconds(pose_time),
-            trace_ms: milliseconds(trace_time),
-            write_ms: milliseconds(start.elapsed()),
-            rays,
-            refits: trees.refits,
-            rebuilds: trees.rebuilds,
-        };
-        summary.frames += 1;
-        summary.rays += report.rays;
-        summary.refits += u64::from(report.refits);
-        summary.rebuilds += u64::from(report.rebuilds);
-        observer.frame_done(&report);
-    }
-    Ok(summary)
+        pose_time: posed.time,
+        trees: posed.trees,
+    });
+    Ok(())
 }
 
 pub(crate) fn milliseconds(d: Duration) -> f64 {

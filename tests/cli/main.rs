@@ -1,6 +1,7 @@
 //! Black-box tests of the `throng` program: every subcommand, flag, exit code and error message.
 
 mod common;
+mod compare;
 mod devices;
 mod errors;
 mod flags;

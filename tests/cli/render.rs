@@ -164,7 +164,13 @@ fn quiet_is_silent() {
 fn verbose_tells_the_times_of_each_frame() {
     let place = Place::new(2);
     let run = place.ok(&["render", "scene.ron", "-v"]);
-    for text in ["frame 1: pose ", "frame 2: pose ", "trace ", "write "] {
+    for text in [
+        "frame 1: pose ",
+        "frame 2: pose ",
+        "trace ",
+        "write ",
+        "busy: pose ",
+    ] {
         assert!(run.stderr.contains(text), "{}", run.stderr);
     }
     let more = place.ok(&["render", "scene.ron", "-vv", "--device=cpu"]);
@@ -230,6 +236,9 @@ fn json_progress_is_one_object_per_line() {
         "rebuilds",
     ] {
         assert!(done[key].is_number(), "{key}: {done}");
+    }
+    for key in ["pose", "device", "write", "writers"] {
+        assert!(done["busy"][key].is_number(), "{key}: {done}");
     }
 }
 

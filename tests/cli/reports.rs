@@ -1,21 +1,10 @@
 //! `throng info`, `check`, `trace` and `bench`: reports for people and programs.
 
-use crate::common::Place;
+use crate::common::{Place, write_rays};
 use std::{
     fs,
     process::{Command, Stdio},
 };
-
-/// Two rays along -Z: the first meets the sphere in the middle of the grid, the second misses everything.
-fn write_rays(place: &Place) {
-    let mut bytes = b"RAY1\0\0\0\0".to_vec();
-    bytes.extend(2u64.to_le_bytes());
-    for y in [0.0f32, 100.0] {
-        let ray = [0.0, y, 20.0, 0.0, 0.0, 0.0, -1.0, f32::INFINITY];
-        bytes.extend(ray.iter().flat_map(|value| value.to_le_bytes()));
-    }
-    fs::write(place.path("two.ray"), bytes).unwrap();
-}
 
 /// The keys of a document are those that the subcommand's help lists, except for ones nested deeper.
 fn assert_documented(place: &Place, subcommand: &str, json: &serde_json::Value) {

@@ -1,0 +1,157 @@
+//! A device for tests: draws its frame's number, fails on request and remembers what it was told to do.
+
+use super::{Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop};
+use crate::{
+    abi::{Hit, Ray},
+    accel::{NodeLayout, Tlas},
+    anim::camera_at,
+    scene::{Integrator, Scene, ToneMap},
+};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+pub struct FakeDevice {
+    depth: usize,
+    pub layout: NodeLayout,
+    /// The frame that fails.
+    pub fail_submit: Option<u32>,
+    pub fail_collect: Option<u32>,
+    under_way: VecDeque<(u32, FrameSettings)>,
+    log: Log,
+}
+
+/// What a device was told to do, in this order; clones share it.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<Step>>>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    Submit(u32),
+    Collect(u32),
+}
+
+impl Log {
+    pub fn steps(&self) -> Vec<Step> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub fn submitted(&self) -> Vec<u32> {
+        let number = |step: Step| match step {
+            Step::Submit(number) => Some(number),
+            Step::Collect(_) => None,
+        };
+        self.steps().into_iter().filter_map(number).collect()
+    }
+
+    fn push(&self, step: Step) {
+        self.0.lock().unwrap().push(step);
+    }
+}
+
+impl FakeDevice {
+    pub fn new(depth: usize) -> Self {
+        Self {
+            depth,
+            layout: NodeLayout::Wide4,
+            fail_submit: None,
+            fail_collect: None,
+            under_way: VecDeque::new(),
+            log: Log::default(),
+        }
+    }
+
+    pub fn log(&self) -> Log {
+        self.log.clone()
+    }
+
+    fn fail(&self, asked: Option<u32>, number: u32) -> Result<(), DeviceError> {
+        if asked == Some(number) {
+            return Err(DeviceError::Failed(format!("frame {number} broke")));
+        }
+        Ok(())
+    }
+}
+
+/// A frame without anything to see.
+pub fn frame(number: u32) -> Frame {
+    Frame {
+        number,
+        camera: camera_at(&Scene::default(), 0.0),
+        tlas: Arc::new(Tlas::new(NodeLayout::Wide4)),
+        blas: Arc::default(),
+    }
+}
+
+pub fn settings() -> FrameSettings {
+    FrameSettings {
+        width: 4,
+        height: 2,
+        samples: 1,
+        bounces: 0,
+        seed: 0,
+        integrator: Integrator::Whitted,
+        exposure: 0.0,
+        tone_map: ToneMap::None,
+    }
+}
+
+impl Device for FakeDevice {
+    fn describe(&self) -> String {
+        format!("fake {}", self.depth)
+    }
+
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn node_layout(&self) -> NodeLayout {
+        self.layout
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.depth
+    }
+
+    fn load(&mut self, _: Arc<Scene>) -> Result<(), DeviceError> {
+        self.under_way.clear();
+        Ok(())
+    }
+
+    fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
+        self.log.push(Step::Submit(frame.number));
+        self.fail(self.fail_submit, frame.number)?;
+        self.under_way.push_back((frame.number, settings.clone()));
+        assert!(self.under_way.len() <= self.depth);
+        Ok(())
+    }
+
+    fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
+        let (number, settings) = self.under_way.pop_front().unwrap();
+        self.log.push(Step::Collect(number));
+        self.fail(self.fail_collect, number)?;
+        if stop() {
+            return Err(DeviceError::Stopped);
+        }
+        Ok(Rendered {
+            pixels: vec![number as u8; (settings.width * settings.height * 3) as usize],
+            rays: RayCounts {
+                primary: 1,
+                ..RayCounts::default()
+            },
+            time: Duration::from_millis(1),
+        })
+    }
+
+    fn trace(
+        &mut self,
+        _: &Frame,
+        _: RayKind,
+        _: &[Ray],
+        _: &mut [Hit],
+    ) -> Result<Duration, DeviceError> {
+        Ok(Duration::from_millis(1))
+    }
+}

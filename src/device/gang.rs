@@ -1,0 +1,228 @@
+//! Several devices as one: each frame goes to the least busy one, and results come back in the order of submission.
+
+use super::{Device, DeviceError, Frame, FrameSettings, RayKind, Rendered, Stop};
+use crate::{
+    abi::{Hit, Ray},
+    accel::NodeLayout,
+    scene::Scene,
+};
+use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
+
+/// Devices that take frames from one queue.
+///
+/// Meant for equals that work on their own after `submit`, like the GPUs of a machine: a slow member holds the others
+/// up, since frames are collected in order, and members that do their work in `collect`, like the CPU, work one
+/// after the other.
+pub struct Gang {
+    members: Vec<Member>,
+    /// The members that have the frames under way, the oldest frame's first.
+    order: VecDeque<usize>,
+}
+
+struct Member {
+    device: Box<dyn Device>,
+    under_way: usize,
+}
+
+impl Member {
+    fn free_places(&self) -> usize {
+        self.device.queue_depth().saturating_sub(self.under_way)
+    }
+}
+
+impl Gang {
+    /// At least one device; all have to read the same nodes.
+    pub fn new(devices: Vec<Box<dyn Device>>) -> Result<Self, DeviceError> {
+        let Some(first) = devices.first() else {
+            return Err(DeviceError::Failed("no device to render on".into()));
+        };
+        let layout = first.node_layout();
+        if let Some(other) = devices.iter().find(|d| d.node_layout() != layout) {
+            return Err(DeviceError::Failed(format!(
+                "{} and {} need different trees, so they cannot share the frames of a run",
+                first.describe(),
+                other.describe()
+            )));
+        }
+        let member = |device| Member {
+            device,
+            under_way: 0,
+        };
+        Ok(Self {
+            members: devices.into_iter().map(member).collect(),
+            order: VecDeque::new(),
+        })
+    }
+
+    fn first(&self) -> &dyn Device {
+        self.members[0].device.as_ref()
+    }
+}
+
+impl Device for Gang {
+    fn describe(&self) -> String {
+        let names: Vec<String> = self.members.iter().map(|m| m.device.describe()).collect();
+        names.join(" + ")
+    }
+
+    fn threads(&self) -> usize {
+        self.first().threads()
+    }
+
+    fn node_layout(&self) -> NodeLayout {
+        self.first().node_layout()
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.members.iter().map(|m| m.device.queue_depth()).sum()
+    }
+
+    fn device_count(&self) -> usize {
+        self.members.iter().map(|m| m.device.device_count()).sum()
+    }
+
+    fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {
+        self.order.clear();
+        thread::scope(|scope| {
+            let load = |member: &mut Member, scene| {
+                member.under_way = 0;
+                let loaded = member.device.load(scene);
+                loaded.map_err(|error| error.on(&member.device.describe()))
+            };
+            let threads: Vec<_> = self
+                .members
+                .iter_mut()
+                .map(|member| (member, scene.clone()))
+                .map(|(member, scene)| scope.spawn(move || load(member, scene)))
+                .collect();
+            threads.into_iter().try_for_each(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+        })
+    }
+
+    fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
+        let free = |&index: &usize| self.members[index].free_places();
+        // Of several with as many free places, the first.
+        let chosen = (0..self.members.len()).rev().max_by_key(free);
+        let Some(index) = chosen.filter(|index| free(index) > 0) else {
+            return Err(DeviceError::Failed("all devices are busy".into()));
+        };
+        let member = &mut self.members[index];
+        let submitted = member.device.submit(frame, settings);
+        submitted.map_err(|error| error.on(&member.device.describe()))?;
+        member.under_way += 1;
+        self.order.push_back(index);
+        Ok(())
+    }
+
+    fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
+        let Some(index) = self.order.pop_front() else {
+            return Err(DeviceError::Failed("no frame is under way".into()));
+        };
+        let member = &mut self.members[index];
+        member.under_way -= 1;
+        let collected = member.device.collect(stop);
+        collected.map_err(|error| error.on(&member.device.describe()))
+    }
+
+    /// On the first device.
+    fn trace(
+        &mut self,
+        frame: &Frame,
+        kind: RayKind,
+        rays: &[Ray],
+        hits: &mut [Hit],
+    ) -> Result<Duration, DeviceError> {
+        self.members[0].device.trace(frame, kind, rays, hits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::fake::{FakeDevice, frame, settings};
+
+    fn gang(devices: Vec<FakeDevice>) -> Gang {
+        let boxed = devices.into_iter().map(|d| Box::new(d) as Box<dyn Device>);
+        let mut gang = Gang::new(boxed.collect()).unwrap();
+        gang.load(Arc::new(Scene::default())).unwrap();
+        gang
+    }
+
+    fn collect(gang: &mut Gang) -> Result<u8, String> {
+        let rendered = gang.collect(&|| false).map_err(|e| e.to_string())?;
+        Ok(rendered.pixels[0])
+    }
+
+    /// Renders frames 1 to `count` with the queue kept full.
+    fn render(gang: &mut Gang, count: u32) -> Vec<u8> {
+        let depth = gang.queue_depth() as u32;
+        let mut numbers = Vec::new();
+        for number in 1..=count {
+            if number > depth {
+                numbers.push(collect(gang).unwrap());
+            }
+            gang.submit(frame(number), &settings()).unwrap();
+        }
+        numbers.extend((0..depth.min(count)).map(|_| collect(gang).unwrap()));
+        numbers
+    }
+
+    #[test]
+    fn frames_come_back_in_the_order_of_submission() {
+        let mut gang = gang(vec![FakeDevice::new(1), FakeDevice::new(3)]);
+        assert_eq!(gang.queue_depth(), 4);
+        assert_eq!(render(&mut gang, 9), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn equal_devices_get_equally_many_frames() {
+        let devices = vec![FakeDevice::new(2), FakeDevice::new(2), FakeDevice::new(2)];
+        let logs: Vec<_> = devices.iter().map(FakeDevice::log).collect();
+        render(&mut gang(devices), 12);
+        let counts: Vec<usize> = logs.iter().map(|log| log.submitted().len()).collect();
+        assert_eq!(counts, [4, 4, 4]);
+    }
+
+    #[test]
+    fn a_device_that_fails_is_named_and_earlier_frames_can_be_collected() {
+        let mut broken = FakeDevice::new(2);
+        broken.fail_submit = Some(2);
+        let mut gang = gang(vec![FakeDevice::new(2), broken]);
+        gang.submit(frame(1), &settings()).unwrap();
+        let error = gang.submit(frame(2), &settings()).unwrap_err();
+        assert_eq!(error.to_string(), "fake 2: frame 2 broke");
+        assert_eq!(collect(&mut gang), Ok(1));
+
+        let mut broken = FakeDevice::new(2);
+        broken.fail_collect = Some(2);
+        let mut gang = self::gang(vec![FakeDevice::new(2), broken]);
+        for number in [1, 2] {
+            gang.submit(frame(number), &settings()).unwrap();
+        }
+        assert_eq!(collect(&mut gang), Ok(1));
+        assert_eq!(collect(&mut gang), Err("fake 2: frame 2 broke".into()));
+    }
+
+    #[test]
+    fn a_full_gang_and_an_empty_one_are_errors() {
+        let mut gang = gang(vec![FakeDevice::new(1)]);
+        assert!(collect(&mut gang).unwrap_err().contains("no frame"));
+        gang.submit(frame(1), &settings()).unwrap();
+        let error = gang.submit(frame(2), &settings()).unwrap_err();
+        assert!(error.to_string().contains("busy"));
+        assert!(Gang::new(Vec::new()).is_err());
+    }
+
+    #[test]
+    fn devices_that_need_different_trees_are_refused() {
+        let mut other = FakeDevice::new(1);
+        other.layout = NodeLayout::Wide8;
+        let devices: Vec<Box<dyn Device>> = vec![Box::new(FakeDevice::new(1)), Box::new(other)];
+        let error = Gang::new(devices).err().unwrap().to_string();
+        assert!(error.contains("need different trees"), "{error}");
+    }
+}

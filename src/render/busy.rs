@@ -1,0 +1,109 @@
+//! What binds a run: how much of the time each stage works.
+
+use super::FrameReport;
+use std::{fmt, time::Duration};
+
+/// Time that the three stages worked, of the time that the frame loop took.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+pub struct Busy {
+    /// From the first pose to the last rename.
+    pub elapsed: Duration,
+    pub pose_ms: f64,
+    /// Sum over all devices.
+    pub device_ms: f64,
+    /// Sum over all writers.
+    pub write_ms: f64,
+    pub devices: usize,
+    /// Threads that write.
+    pub writers: usize,
+}
+
+/// Shares of the time from the first pose to the last rename, from 0 to 1. The stage near 1 is the one that others wait for.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct BusyShares {
+    pub pose: f64,
+    /// On average over the devices.
+    pub device: f64,
+    /// On average over the writers.
+    pub write: f64,
+    pub writers: usize,
+}
+
+impl Busy {
+    pub(super) fn of(devices: usize, writers: usize) -> Self {
+        Self {
+            devices,
+            writers,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn add(&mut self, report: &FrameReport) {
+        self.pose_ms += report.pose_ms;
+        self.device_ms += report.trace_ms;
+        self.write_ms += report.write_ms;
+    }
+
+    /// Zeros for a run without frames.
+    pub fn shares(&self) -> BusyShares {
+        let elapsed = self.elapsed.as_secs_f64() * 1e3;
+        let share = |work: f64, workers: usize| match elapsed * workers as f64 {
+            available if available > 0.0 => work / available,
+            _ => 0.0,
+        };
+        BusyShares {
+            pose: share(self.pose_ms, 1),
+            device: share(self.device_ms, self.devices),
+            write: share(self.write_ms, self.writers),
+            writers: self.writers,
+        }
+    }
+}
+
+/// "busy: pose 12 %, device 91 %, write 34 % of 16 threads".
+impl fmt::Display for BusyShares {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        let (pose, device, write) = (
+            percent(self.pose),
+            percent(self.device),
+            percent(self.write),
+        );
+        let threads = match self.writers {
+            1 => "thread",
+            _ => "threads",
+        };
+        write!(
+            f,
+            "busy: pose {pose}, device {device}, write {write} of {} {threads}",
+            self.writers
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_per_worker() {
+        let busy = Busy {
+            elapsed: Duration::from_millis(100),
+            pose_ms: 12.0,
+            device_ms: 182.0,
+            write_ms: 544.0,
+            devices: 2,
+            writers: 16,
+        };
+        assert_eq!(
+            busy.shares().to_string(),
+            "busy: pose 12 %, device 91 %, write 34 % of 16 threads"
+        );
+    }
+
+    #[test]
+    fn no_work_is_no_share() {
+        let shares = Busy::default().shares();
+        assert_eq!((shares.pose, shares.device, shares.write), (0.0, 0.0, 0.0));
+    }
+}

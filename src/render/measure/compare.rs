@@ -1,0 +1,198 @@
+//! Whether devices agree about rays: the same rays traced on each of them, hit by hit against the first one's.
+
+use super::{MeasureError, TraceOptions, TraceReport, pose, time_rays};
+use crate::{
+    abi::{Hit, Ray},
+    device::{Device, RayKind},
+    render::{
+        compare::LIMIT,
+        ray_files::{read_rays, write_hits},
+    },
+    scene::Scene,
+};
+use glam::Vec3;
+use std::{fmt, sync::Arc};
+
+/// Distances may differ by this share of the distance …
+const RELATIVE: f32 = 1e-3;
+/// … and this share of the scene's diagonal.
+const ABSOLUTE: f32 = 1e-5;
+
+/// What `throng trace --compare` found.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct TraceComparison {
+    pub devices: Vec<TraceReport>,
+    /// Per device but the first.
+    pub differences: Vec<RayDifference>,
+}
+
+/// How the hits of one device differ from the first device's. A ray counts once, at the first of the three reasons.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct RayDifference {
+    pub device: String,
+    pub rays: u64,
+    pub differing: u64,
+    /// From 0 to 1.
+    pub share: f64,
+    /// One device hits and the other misses.
+    pub hit_or_miss: u64,
+    /// Both hit, at distances farther apart than a thousandth and 1e-5 of the scene's diagonal.
+    pub distance: u64,
+    /// Both hit at one distance, but different primitives or instances.
+    pub target: u64,
+    /// Index of the first ray that differs.
+    pub first: Option<usize>,
+    pub agrees: bool,
+}
+
+impl fmt::Display for TraceComparison {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        for report in &self.devices {
+            writeln!(f, "{report}\n")?;
+        }
+        self.differences.iter().try_for_each(|difference| {
+            let RayDifference {
+                device,
+                rays,
+                differing,
+                ..
+            } = difference;
+            let percent = 100.0 * difference.share;
+            writeln!(
+                f,
+                "compared {device}: {differing} of {rays} rays differ ({percent:.4} %)"
+            )
+        })
+    }
+}
+
+/// Traces a file of rays on every device, as [`super::trace_file`] does on one; the hits written are the first one's.
+pub fn compare_traces(
+    scene: &Arc<Scene>,
+    devices: &mut [Box<dyn Device>],
+    options: &TraceOptions,
+) -> Result<TraceComparison, MeasureError> {
+    let rays = read_rays(&options.rays)?;
+    let mut comparison = TraceComparison {
+        devices: Vec::new(),
+        differences: Vec::new(),
+    };
+    let mut first: Option<Vec<Hit>> = None;
+    for device in devices {
+        let (report, hits, diagonal) = trace_on(scene, device.as_mut(), options, &rays)?;
+        match &first {
+            None => {
+                if let Some(path) = &options.hits {
+                    write_hits(path, &hits)?;
+                }
+                first = Some(hits);
+            }
+            Some(first) => {
+                let mut found = difference(options.kind, &rays, first, &hits, diagonal);
+                found.device.clone_from(&report.device);
+                comparison.differences.push(found);
+            }
+        }
+        comparison.devices.push(report);
+    }
+    Ok(comparison)
+}
+
+/// The hits, and the diagonal of the scene's bounds.
+fn trace_on(
+    scene: &Arc<Scene>,
+    device: &mut dyn Device,
+    options: &TraceOptions,
+    rays: &[Ray],
+) -> Result<(TraceReport, Vec<Hit>, f32), MeasureError> {
+    let name = device.describe();
+    let posed = pose(scene, device, 1).map_err(|error| error.on(&name))?;
+    let (report, hits) = time_rays(device, &posed, options.kind, rays, options.repeat)
+        .map_err(|error| error.on(&name))?;
+    Ok((report, hits, posed.frame.tlas.bounds().diagonal()))
+}
+
+fn difference(kind: RayKind, rays: &[Ray], a: &[Hit], b: &[Hit], diagonal: f32) -> RayDifference {
+    let mut found = RayDifference {
+        rays: rays.len() as u64,
+        ..RayDifference::default()
+    };
+    for (index, (ray, (a, b))) in rays.iter().zip(a.iter().zip(b)).enumerate() {
+        let count = match (a.t >= 0.0, b.t >= 0.0) {
+            (false, false) => continue,
+            (true, true) if kind == RayKind::Any => continue,
+            (true, true) if !is_near(ray, a.t, b.t, diagonal) => &mut found.distance,
+            (true, true) if (a.instance, a.prim) == (b.instance, b.prim) => continue,
+            (true, true) => &mut found.target,
+            _ => &mut found.hit_or_miss,
+        };
+        *count += 1;
+        found.first.get_or_insert(index);
+    }
+    found.differing = found.hit_or_miss + found.distance + found.target;
+    found.share = found.differing as f64 / found.rays.max(1) as f64;
+    found.agrees = found.share <= LIMIT;
+    found
+}
+
+/// Distances are in multiples of the ray's direction, the diagonal is not.
+fn is_near(ray: &Ray, a: f32, b: f32, diagonal: f32) -> bool {
+    let length = Vec3::from(ray.direction).length();
+    (a - b).abs() <= RELATIVE * a.abs() + ABSOLUTE * diagonal / length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hit(t: f32, instance: u32, prim: u32) -> Hit {
+        Hit {
+            t,
+            instance,
+            prim,
+            ..Hit::default()
+        }
+    }
+
+    fn rays(count: usize) -> Vec<Ray> {
+        let ray = Ray {
+            origin: [0.0; 3],
+            t_min: 0.0,
+            direction: [0.0, 2.0, 0.0],
+            t_max: 1e30,
+        };
+        vec![ray; count]
+    }
+
+    #[test]
+    fn each_ray_counts_once_and_by_its_reason() {
+        let a = [
+            hit(-1.0, 0, 0),
+            hit(100.0, 1, 2),
+            hit(100.0, 1, 2),
+            hit(-1.0, 0, 0),
+            hit(100.0, 1, 2),
+            hit(0.0, 1, 2),
+        ];
+        let b = [
+            hit(-1.0, 7, 7),
+            hit(100.09, 1, 2),
+            hit(101.0, 1, 3),
+            hit(1.0, 0, 0),
+            hit(100.0, 2, 2),
+            hit(0.004, 1, 2),
+        ];
+        let found = difference(RayKind::Closest, &rays(6), &a, &b, 1000.0);
+        let counts = (found.hit_or_miss, found.distance, found.target);
+        assert_eq!(counts, (1, 1, 1));
+        assert_eq!((found.differing, found.first), (3, Some(2)));
+        assert!(found.share == 0.5 && !found.agrees);
+    }
+
+    #[test]
+    fn any_hit_is_as_good_as_another() {
+        let (a, b) = ([hit(1.0, 1, 1); 2], [hit(1.0, 2, 3), hit(-1.0, 0, 0)]);
+        let found = difference(RayKind::Any, &rays(2), &a, &b, 1.0);
+        assert_eq!((found.hit_or_miss, found.differing), (1, 1));
+    }
+}

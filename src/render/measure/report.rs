@@ -1,0 +1,109 @@
+//! What measuring found, for people and as JSON documents.
+
+use crate::device::RayKind;
+use std::fmt;
+
+/// What `throng trace` found.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct TraceReport {
+    pub device: String,
+    pub threads: usize,
+    pub kind: RayKind,
+    pub rays: u64,
+    pub hits: u64,
+    /// Median over the timed passes, in millions of rays per second.
+    pub mrays_per_s: f64,
+    /// Slowest and fastest pass.
+    pub mrays_per_s_min: f64,
+    pub mrays_per_s_max: f64,
+    /// All BLASes, at high quality.
+    pub blas_build_ms: f64,
+    pub tlas_build_ms: f64,
+    /// Trees and instance records.
+    pub bytes: u64,
+}
+
+impl fmt::Display for TraceReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "device   {}", self.device)?;
+        writeln!(f, "rays     {} ({} hit)", self.rays, self.hits)?;
+        writeln!(
+            f,
+            "speed    {:.3} Mrays/s (median; {:.3} to {:.3})",
+            self.mrays_per_s, self.mrays_per_s_min, self.mrays_per_s_max
+        )?;
+        writeln!(
+            f,
+            "builds   BLAS {:.2} ms, TLAS {:.2} ms",
+            self.blas_build_ms, self.tlas_build_ms
+        )?;
+        write!(
+            f,
+            "memory   {:.1} MiB of trees and records",
+            self.bytes as f64 / 1048576.0
+        )
+    }
+}
+
+/// What `throng bench` found.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct BenchReport {
+    pub scene: String,
+    pub device: String,
+    pub threads: usize,
+    pub instances: u64,
+    /// Primitives of all instances together.
+    pub instanced_primitives: u64,
+    /// All BLASes, built one after the other: median over the passes.
+    pub blas_fast_ms: f64,
+    pub blas_high_ms: f64,
+    /// Median over the passes, instance boxes included.
+    pub tlas_ms: f64,
+    /// Trees and instance records.
+    pub bytes: u64,
+    /// Rays of the scene's camera; cosine-weighted ones from their hits; and ones from the hits to a light outside.
+    pub primary: TraceReport,
+    pub bounce: Option<TraceReport>,
+    pub shadow: Option<TraceReport>,
+    /// Instances of spheres, which a dumped `.scn` cannot hold.
+    pub not_dumped: usize,
+}
+
+impl fmt::Display for BenchReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "scene    {}: {} instances, {} primitives in all",
+            self.scene, self.instances, self.instanced_primitives
+        )?;
+        writeln!(f, "device   {}", self.device)?;
+        writeln!(
+            f,
+            "builds   BLAS {:.2} ms (fast), {:.2} ms (high quality); TLAS {:.2} ms",
+            self.blas_fast_ms, self.blas_high_ms, self.tlas_ms
+        )?;
+        writeln!(
+            f,
+            "memory   {:.1} MiB of trees and records",
+            self.bytes as f64 / 1048576.0
+        )?;
+        let mut line = |name: &str, report: Option<&TraceReport>| match report {
+            Some(r) => writeln!(
+                f,
+                "{name:8} {:9.3} Mrays/s, {} rays, {} hit",
+                r.mrays_per_s, r.rays, r.hits
+            ),
+            None => writeln!(f, "{name:8} nothing was hit"),
+        };
+        line("primary", Some(&self.primary))?;
+        line("bounce", self.bounce.as_ref())?;
+        line("shadow", self.shadow.as_ref())?;
+        match self.not_dumped {
+            0 => Ok(()),
+            n => writeln!(
+                f,
+                "note     the dumped scene lacks {n} spheres, which .scn files cannot hold"
+            ),
+        }
+    }
+}

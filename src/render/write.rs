@@ -1,0 +1,203 @@
+//! The third stage: encodes and writes frames on several threads, and tells about them in order.
+
+use super::{Busy, FrameReport, Observer, RenderJob, Summary, milliseconds, pose::TreeWork};
+use crate::{
+    device::Rendered,
+    output::{OutputError, write_png},
+};
+use std::{
+    collections::BTreeMap,
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Receiver},
+    time::Instant,
+};
+
+/// Frames that are written at the same time have at most this many bytes of pixels, or are alone.
+const BYTES_IN_MEMORY: u64 = 256 << 20;
+
+/// A rendered frame on its way to disk.
+pub struct Finished {
+    /// Which one of the run's frames it is, from 0 and without gaps.
+    pub index: usize,
+    pub frame: u32,
+    pub rendered: Rendered,
+    pub pose_ms: f64,
+    pub trees: TreeWork,
+}
+
+/// How many threads write the frames of `job`: as many as trace on the CPU, where that many frames exist and fit into
+/// memory. Those that a slow device gives nothing to do sleep.
+pub fn writer_count(job: &RenderJob) -> usize {
+    let frame_bytes = u64::from(job.settings.width) * u64::from(job.settings.height) * 3;
+    let fit = usize::try_from(BYTES_IN_MEMORY / frame_bytes.max(1)).unwrap_or(usize::MAX);
+    fit.min(rayon::current_num_threads())
+        .min(job.frames.len())
+        .max(1)
+}
+
+/// One writer: takes frames from `finished`, which all writers share, until it is closed. After an error it takes no
+/// more, and returns true; once the last writer has returned, so is the channel's receiver gone.
+pub fn write_frames(
+    job: &RenderJob,
+    finished: Arc<Mutex<Receiver<Finished>>>,
+    ledger: &Mutex<Ledger<'_>>,
+) -> bool {
+    loop {
+        let next = lock(&finished).recv();
+        let Ok(frame) = next else { return false };
+        let index = frame.index;
+        match write_frame(job, frame) {
+            Ok(report) => lock(ledger).add(index, report),
+            Err(error) => {
+                lock(ledger).fail(index, error);
+                return true;
+            }
+        }
+    }
+}
+
+fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, OutputError> {
+    let start = Instant::now();
+    let Finished {
+        frame, rendered, ..
+    } = finished;
+    let path = job.output.path_for(frame, &job.scene.name);
+    let (width, height) = (job.settings.width, job.settings.height);
+    write_png(&path, width, height, &rendered.pixels)?;
+    Ok(FrameReport {
+        frame,
+        path,
+        pose_ms: finished.pose_ms,
+        trace_ms: milliseconds(rendered.time),
+        write_ms: milliseconds(start.elapsed()),
+        rays: rendered.rays,
+        refits: finished.trees.refits,
+        rebuilds: finished.trees.rebuilds,
+    })
+}
+
+/// A panic elsewhere is reported there; what the lock protects is whole between two statements.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What was written, told to the observer in the order of the frames, whichever writer is done first.
+pub struct Ledger<'a> {
+    observer: &'a mut dyn Observer,
+    summary: Summary,
+    next: usize,
+    /// Frames that wait for an earlier one, which takes longer to write.
+    early: BTreeMap<usize, FrameReport>,
+    /// The earliest frame's.
+    error: Option<(usize, OutputError)>,
+}
+
+impl<'a> Ledger<'a> {
+    pub fn new(observer: &'a mut dyn Observer, busy: Busy) -> Self {
+        Self {
+            observer,
+            summary: Summary {
+                busy,
+                ..Summary::default()
+            },
+            next: 0,
+            early: BTreeMap::new(),
+            error: None,
+        }
+    }
+
+    fn add(&mut self, index: usize, report: FrameReport) {
+        self.early.insert(index, report);
+        while let Some(report) = self.early.remove(&self.next) {
+            self.next += 1;
+            self.tell(&report);
+        }
+    }
+
+    fn fail(&mut self, index: usize, error: OutputError) {
+        if self.error.as_ref().is_none_or(|&(first, _)| index < first) {
+            self.error = Some((index, error));
+        }
+    }
+
+    fn tell(&mut self, report: &FrameReport) {
+        self.summary.add(report);
+        self.observer.frame_done(report);
+    }
+
+    /// After the last writer. Frames behind one that failed are told now, as they are on the disk.
+    pub fn close(mut self) -> Result<Summary, OutputError> {
+        for report in mem::take(&mut self.early).into_values() {
+            self.tell(&report);
+        }
+        match self.error {
+            Some((_, error)) => Err(error),
+            None => Ok(self.summary),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::RayCounts;
+    use std::io::ErrorKind;
+
+    struct Numbers(Vec<u32>);
+
+    impl Observer for Numbers {
+        fn frame_done(&mut self, report: &FrameReport) {
+            self.0.push(report.frame);
+        }
+    }
+
+    fn report(frame: u32) -> FrameReport {
+        FrameReport {
+            frame,
+            path: "a.png".into(),
+            pose_ms: 1.0,
+            trace_ms: 2.0,
+            write_ms: 4.0,
+            rays: RayCounts::default(),
+            refits: 0,
+            rebuilds: 1,
+        }
+    }
+
+    fn error(path: &str) -> OutputError {
+        OutputError::File {
+            path: path.into(),
+            error: ErrorKind::StorageFull.into(),
+        }
+    }
+
+    #[test]
+    fn frames_are_told_in_order() {
+        let mut numbers = Numbers(Vec::new());
+        let mut ledger = Ledger::new(&mut numbers, Busy::default());
+        for index in [2, 0, 3, 1, 4] {
+            ledger.add(index, report(10 * index as u32));
+        }
+        let summary = ledger.close().unwrap();
+        assert_eq!((summary.frames, summary.rebuilds), (5, 5));
+        let busy = summary.busy;
+        assert_eq!(
+            (busy.pose_ms, busy.device_ms, busy.write_ms),
+            (5.0, 10.0, 20.0)
+        );
+        assert_eq!(numbers.0, [0, 10, 20, 30, 40]);
+    }
+
+    #[test]
+    fn the_first_error_is_reported_and_later_frames_are_told() {
+        let mut numbers = Numbers(Vec::new());
+        let mut ledger = Ledger::new(&mut numbers, Busy::default());
+        ledger.add(3, report(3));
+        ledger.fail(2, error("2.png"));
+        ledger.fail(1, error("1.png"));
+        ledger.add(0, report(0));
+        let text = ledger.close().unwrap_err().to_string();
+        assert!(text.contains("1.png"), "{text}");
+        assert_eq!(numbers.0, [0, 3]);
+    }
+}
