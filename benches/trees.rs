@@ -226,7 +226,7 @@ fn traversal(c: &mut Criterion) {
     let mut trace = |kind, rays: &[Ray]| {
         let mut hits = vec![Hit::default(); rays.len()];
         device
-            .trace(&frame, kind, rays, &mut hits)
+            .trace(&frame, kind, rays, &mut hits, 1)
             .expect("rays are traced");
         hits
     };

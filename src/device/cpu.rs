@@ -300,6 +300,7 @@ impl Device for CpuDevice {
             pixels,
             rays,
             time: start.elapsed(),
+            stages: None,
         })
     }
 
@@ -309,27 +310,26 @@ impl Device for CpuDevice {
         kind: RayKind,
         rays: &[Ray],
         hits: &mut [Hit],
-    ) -> Result<Duration, DeviceError> {
+        passes: u32,
+    ) -> Result<Vec<Duration>, DeviceError> {
         assert_eq!(rays.len(), hits.len(), "one hit per ray");
         let kernel = match kind {
             RayKind::Closest => self.kernels.trace_closest,
             RayKind::Any => self.kernels.trace_any,
         };
         let mut launch = Launch::new(self.tables()?, frame);
-        let start = Instant::now();
-        // Item numbers have 32 bits; longer lists are traced in pieces.
-        for (rays, hits) in rays.chunks(1 << 30).zip(hits.chunks_mut(1 << 30)) {
-            launch.params.rays = rays.as_ptr();
-            launch.params.hits = hits.as_mut_ptr();
-            self.launch(
-                kernel,
-                &launch,
-                rays.len() as u32,
-                RAY_BATCH as u32,
-                &|| false,
-            );
-        }
-        Ok(start.elapsed())
+        let mut pass = || {
+            let start = Instant::now();
+            // Item numbers have 32 bits; longer lists are traced in pieces.
+            for (rays, hits) in rays.chunks(1 << 30).zip(hits.chunks_mut(1 << 30)) {
+                launch.params.rays = rays.as_ptr();
+                launch.params.hits = hits.as_mut_ptr();
+                let count = rays.len() as u32;
+                self.launch(kernel, &launch, count, RAY_BATCH as u32, &|| false);
+            }
+            start.elapsed()
+        };
+        Ok((0..passes).map(|_| pass()).collect())
     }
 }
 

@@ -142,6 +142,7 @@ impl Device for FakeDevice {
                 ..RayCounts::default()
             },
             time: Duration::from_millis(1),
+            stages: None,
         })
     }
 
@@ -151,7 +152,8 @@ impl Device for FakeDevice {
         _: RayKind,
         _: &[Ray],
         _: &mut [Hit],
-    ) -> Result<Duration, DeviceError> {
-        Ok(Duration::from_millis(1))
+        passes: u32,
+    ) -> Result<Vec<Duration>, DeviceError> {
+        Ok(vec![Duration::from_millis(1); passes as usize])
     }
 }

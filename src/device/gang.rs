@@ -135,8 +135,11 @@ impl Device for Gang {
         kind: RayKind,
         rays: &[Ray],
         hits: &mut [Hit],
-    ) -> Result<Duration, DeviceError> {
-        self.members[0].device.trace(frame, kind, rays, hits)
+        passes: u32,
+    ) -> Result<Vec<Duration>, DeviceError> {
+        self.members[0]
+            .device
+            .trace(frame, kind, rays, hits, passes)
     }
 }
 

@@ -53,6 +53,19 @@ pub struct Rendered {
     pub rays: RayCounts,
     /// How long the device worked on it. Waiting behind other frames does not count.
     pub time: Duration,
+    /// Where the time went, if the device can tell.
+    pub stages: Option<StageTimes>,
+}
+
+/// What a GPU spent its time on in a frame. Where frames overlap, so do these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StageTimes {
+    pub primary: Duration,
+    pub bounce: Duration,
+    pub shadow: Duration,
+    pub shade: Duration,
+    /// Starting paths, adding them up, resolving and downloading the picture.
+    pub other: Duration,
 }
 
 /// How many rays of each kind a frame cast.
@@ -144,13 +157,15 @@ pub trait Device: Send {
     /// An error loses all frames under way; only [`Device::load`] may follow.
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
-    /// Traces `rays` against a posed frame into `hits` (of the same length) and returns the time that tracing took. For
-    /// [`RayKind::Any`], `t` is 1 for a hit and -1 otherwise, and nothing else is meaningful.
+    /// Traces `rays` against a posed frame into `hits` (of the same length), `passes` times, and returns the time that each
+    /// pass took, without copies to and from the device. For [`RayKind::Any`], `t` is 1 for a hit and -1 otherwise, and
+    /// nothing else is meaningful.
     fn trace(
         &mut self,
         frame: &Frame,
         kind: RayKind,
         rays: &[Ray],
         hits: &mut [Hit],
-    ) -> Result<Duration, DeviceError>;
+        passes: u32,
+    ) -> Result<Vec<Duration>, DeviceError>;
 }

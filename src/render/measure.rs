@@ -111,12 +111,10 @@ fn time_rays(
     repeat: u32,
 ) -> Result<(TraceReport, Vec<Hit>), DeviceError> {
     let mut hits = vec![Hit::default(); rays.len()];
-    device.trace(&posed.frame, kind, rays, &mut hits)?;
-    let mut rates = Vec::new();
-    for _ in 0..repeat.max(1) {
-        let time = device.trace(&posed.frame, kind, rays, &mut hits)?;
-        rates.push(rays.len() as f64 / time.as_secs_f64().max(1e-9) * 1e-6);
-    }
+    let passes = repeat.max(1) + 1;
+    let times = device.trace(&posed.frame, kind, rays, &mut hits, passes)?;
+    let rate = |time: &std::time::Duration| rays.len() as f64 / time.as_secs_f64().max(1e-9) * 1e-6;
+    let mut rates: Vec<f64> = times[1..].iter().map(rate).collect();
     rates.sort_by(f64::total_cmp);
     let trees: usize = posed.frame.blas.iter().map(|b| b.bytes()).sum();
     let report = TraceReport {

@@ -144,7 +144,7 @@ pub fn trace(scene: Scene, kind: RayKind, rays: &[Ray]) -> Vec<Hit> {
             .pose(1)
             .frame;
         let mut hits = vec![Hit::default(); rays.len()];
-        device.trace(&frame, kind, rays, &mut hits).unwrap();
+        device.trace(&frame, kind, rays, &mut hits, 1).unwrap();
         // Each width has a tree of its own, and so its own order of records.
         hits.iter_mut().for_each(|hit| hit.record = 0);
         if let Some(agreed) = &agreed {

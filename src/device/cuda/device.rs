@@ -1,62 +1,408 @@
-//! The device that runs the kernels on one GPU.
+//! The device that runs the kernels on one GPU. Two frames are in flight, each on a stream of its own, so that uploads,
+//! kernels and downloads of different frames overlap, and the end of one frame's work with the start of the next one's.
 
-use crate::{
-    abi::{Hit, Ray},
-    accel::NodeLayout,
-    device::{Device, DeviceError, Frame, FrameSettings, RayKind, Rendered, Stop},
-    scene::Scene,
+use super::{
+    budget::Need,
+    forest::Forest,
+    kernels::{Kernels, arguments},
+    memory::{Array, bytes_of},
+    scene::{Plan, SceneTables},
+    slot::{Picture, Slot, elapsed, event_now},
+    waves::{Chunk, Stage, bytes_per_path, chunks},
 };
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use crate::{
+    abi::{Hit, NO_INDEX, Params, QueueState, Ray},
+    accel::{BlasShape, NodeLayout},
+    device::{
+        Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, StageTimes, Stop,
+        params::{apply_settings, pixel_items, scene_params},
+        tables::Tables,
+    },
+    scene::{Integrator, Scene},
+};
+use cust::{
+    context::{Context, CurrentContext},
+    device::Device as Gpu,
+    error::{CudaError, CudaResult},
+    event::Event,
+    memory::mem_get_info,
+};
+use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
+
+/// Frames in flight.
+const SLOTS: usize = 2;
+/// Paths or pixel samples of one launch, per multiprocessor: well below 50 ms even on small GPUs.
+const PATHS_PER_MULTIPROCESSOR: usize = 1 << 16;
+/// Samples per pixel of one launch of the loop schedule.
+const LOOP_SAMPLES: u32 = 4;
+/// Rays of one launch of a bare query.
+const RAYS_PER_LAUNCH: usize = 1 << 24;
+/// Pause between two looks at whether a frame is finished.
+const LOOK_INTERVAL: Duration = Duration::from_micros(50);
 
 pub struct CudaDevice {
-    never: Infallible,
+    name: String,
+    scene: Option<SceneTables>,
+    forest: Forest,
+    slots: Vec<Slot>,
+    /// Slots with frames under way, the oldest first.
+    under_way: VecDeque<usize>,
+    /// When the last frame ended.
+    last: Option<Event>,
+    rays: Array,
+    hits: Array,
+    kernels: Kernels,
+    context: Context,
 }
 
 impl CudaDevice {
     /// `ordinal` is one of [`super::gpus`].
     pub fn open(ordinal: u32) -> Result<Self, DeviceError> {
-        Err(DeviceError::Failed(format!(
-            "cuda:{ordinal}: rendering on GPUs is not supported yet"
-        )))
+        let open = || -> CudaResult<Self> {
+            let gpu = Gpu::get_device(ordinal)?;
+            let context = Context::new(gpu)?;
+            let slots = (0..SLOTS).map(|_| Slot::new()).collect::<CudaResult<_>>()?;
+            Ok(Self {
+                name: format!("cuda:{ordinal} ({})", gpu.name()?),
+                scene: None,
+                forest: Forest::default(),
+                slots,
+                under_way: VecDeque::new(),
+                last: None,
+                rays: Array::default(),
+                hits: Array::default(),
+                kernels: Kernels::load(gpu)?,
+                context,
+            })
+        };
+        open().map_err(|error| failed(&format!("cuda:{ordinal}"), "opening it", error))
     }
+
+    /// Runs `work` with this GPU's context on the calling thread.
+    fn with<T>(
+        &mut self,
+        what: &str,
+        work: impl FnOnce(&mut Self) -> CudaResult<T>,
+    ) -> Result<T, DeviceError> {
+        CurrentContext::set_current(&self.context)
+            .and_then(|()| work(self))
+            .map_err(|error| failed(&self.name, what, error))
+    }
+
+    fn scene(&self) -> Result<&SceneTables, DeviceError> {
+        self.scene
+            .as_ref()
+            .ok_or_else(|| DeviceError::Failed("no scene is loaded".into()))
+    }
+
+    /// Uploads trees that are not there yet, once nothing uses the old ones.
+    fn plant(&mut self, frame: &Frame) -> Result<(), DeviceError> {
+        if self.forest.holds(&frame.blas) {
+            return Ok(());
+        }
+        let bytes = tree_bytes(frame);
+        let free = self.with("asking for free memory", |_| mem_get_info())?.0;
+        let mut need = Need::default();
+        need.add("trees of meshes", bytes);
+        need.check(free).map_err(|text| self.out_of_memory(&text))?;
+        self.with("uploading meshes' trees", |device| {
+            for slot in &device.slots {
+                slot.stream.synchronize()?;
+            }
+            device.forest.upload(&frame.blas)
+        })
+    }
+
+    fn params(&self, frame: &Frame) -> Result<Params, DeviceError> {
+        let scene = self.scene()?;
+        let mut params = scene_params(frame, scene.environment);
+        scene.apply(&mut params);
+        self.forest.apply(&mut params);
+        Ok(params)
+    }
+
+    /// How a picture is cut up, once its memory is known to be there.
+    fn plan(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+    ) -> Result<VecDeque<Chunk>, DeviceError> {
+        let items = pixel_items(settings)?;
+        let limit = self.kernels.multiprocessors() as usize * PATHS_PER_MULTIPROCESSOR;
+        let pixels = settings.width as usize * settings.height as usize;
+        let (tlas, picture) = Slot::bytes(&frame.tlas, pixels);
+        let mut need = Need::default();
+        need.add("instances", tlas * 9 / 8 * SLOTS);
+        need.add("pictures", picture * SLOTS);
+        let free = self.with("asking for free memory", |device| {
+            let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
+            Ok(mem_get_info()?.0 + own)
+        })?;
+        if settings.integrator != Integrator::Whitted {
+            need.check(free).map_err(|text| self.out_of_memory(&text))?;
+            let samples = settings.samples;
+            let width = u32::try_from(limit / LOOP_SAMPLES as usize).unwrap_or(u32::MAX);
+            let cut = |begin: u32| {
+                let end = samples.min(begin + LOOP_SAMPLES);
+                (0..items).step_by(width as usize).map(move |first| Chunk {
+                    items: first..items.min(first.saturating_add(width)),
+                    samples: begin..end,
+                })
+            };
+            return Ok((0..samples)
+                .step_by(LOOP_SAMPLES as usize)
+                .flat_map(cut)
+                .collect());
+        }
+        let wanted = limit.min((items as usize).saturating_mul(settings.samples as usize));
+        let shadows = self.scene()?.shadow_rays();
+        let capacity = need
+            .paths(free, wanted, bytes_per_path(shadows), SLOTS)
+            .map_err(|text| self.out_of_memory(&text))?;
+        // Whole tiles.
+        let capacity = (capacity as u32).next_multiple_of(64);
+        let bounces = settings.bounces;
+        self.with("making queues for paths", |device| {
+            for slot in device.slots.iter_mut().filter(|slot| slot.work.is_none()) {
+                slot.queues.reserve(capacity, shadows, bounces)?;
+            }
+            Ok(())
+        })?;
+        Ok(chunks(items, settings.samples, capacity).collect())
+    }
+
+    fn out_of_memory(&self, text: &str) -> DeviceError {
+        DeviceError::Failed(format!("{}: {text}", self.name))
+    }
+
+    fn rendered(&mut self, picture: Picture) -> CudaResult<Rendered> {
+        let own = elapsed(&picture.started, &picture.finished)?;
+        let since_last = match &self.last {
+            Some(last) => elapsed(last, &picture.finished)?,
+            None => own,
+        };
+        self.last = Some(picture.finished);
+        let tally = picture.tally;
+        Ok(Rendered {
+            pixels: picture.pixels,
+            rays: RayCounts {
+                primary: tally.primary,
+                bounce: tally.bounce,
+                shadow: tally.shadow,
+            },
+            time: own.min(since_last),
+            stages: Some(stage_times(&picture.stages)),
+        })
+    }
+
+    /// Traces one launch's worth of rays `passes` times and adds to `times`.
+    fn trace_slice(
+        &mut self,
+        params: &Params,
+        any: bool,
+        rays: &[Ray],
+        hits: &mut [Hit],
+        times: &mut [Duration],
+    ) -> CudaResult<()> {
+        let size = if any {
+            size_of::<u32>()
+        } else {
+            size_of::<Hit>()
+        };
+        let queue_bytes = 256;
+        self.rays.reserve(size_of_val(rays) + queue_bytes)?;
+        self.hits.reserve(rays.len() * size)?;
+        self.rays.write(queue_bytes, bytes_of(rays))?;
+        let (first_ray, first_hit) = (self.rays.at::<Ray>(queue_bytes), self.hits.at::<Hit>(0));
+        let queue = self.rays.at::<QueueState>(0);
+        let stream = &self.slots[0].stream;
+        for time in times {
+            let state = QueueState {
+                length: rays.len() as u32,
+                fetched: 0,
+            };
+            self.rays.write(0, bytes_of(&[state]))?;
+            let begin = event_now(stream)?;
+            // SAFETY: the arguments are the kernel's, and the memory is kept until the stream has been waited for.
+            unsafe {
+                self.kernels.launch_trace(
+                    any,
+                    stream,
+                    arguments![*params, first_ray, first_hit, queue],
+                )?;
+            }
+            let end = event_now(stream)?;
+            stream.synchronize()?;
+            *time += elapsed(&begin, &end)?;
+        }
+        if !any {
+            return self.hits.read(bytemuck::cast_slice_mut(hits));
+        }
+        let mut blocked = vec![0u32; rays.len()];
+        self.hits.read(bytemuck::cast_slice_mut(&mut blocked))?;
+        for (hit, blocked) in hits.iter_mut().zip(blocked) {
+            *hit = Hit {
+                t: if blocked == 0 { -1.0 } else { 1.0 },
+                u: 0.0,
+                v: 0.0,
+                prim: NO_INDEX,
+                instance: NO_INDEX,
+                record: NO_INDEX,
+            };
+        }
+        Ok(())
+    }
+}
+
+fn failed(name: &str, what: &str, error: CudaError) -> DeviceError {
+    DeviceError::Failed(format!("{name} failed at {what}: {error}"))
+}
+
+fn tree_bytes(frame: &Frame) -> usize {
+    let bytes = frame.blas.iter().map(|blas| match &blas.shape {
+        BlasShape::Compressed {
+            units, triangles, ..
+        } => size_of_val(&units[..]) + size_of_val(&triangles[..]),
+        _ => 0,
+    });
+    bytes.sum()
+}
+
+fn stage_times(stages: &[(Stage, Duration)]) -> StageTimes {
+    let mut times = StageTimes::default();
+    for (stage, time) in stages {
+        *match stage {
+            Stage::Primary => &mut times.primary,
+            Stage::Bounce => &mut times.bounce,
+            Stage::Shadow => &mut times.shadow,
+            Stage::Shade => &mut times.shade,
+            Stage::Other => &mut times.other,
+        } += *time;
+    }
+    times
 }
 
 impl Device for CudaDevice {
     fn describe(&self) -> String {
-        match self.never {}
+        self.name.clone()
     }
 
     fn threads(&self) -> usize {
-        match self.never {}
+        0
     }
 
     fn node_layout(&self) -> NodeLayout {
-        match self.never {}
+        NodeLayout::Compressed8
     }
 
     fn queue_depth(&self) -> usize {
-        match self.never {}
+        SLOTS
     }
 
-    fn load(&mut self, _: Arc<Scene>) -> Result<(), DeviceError> {
-        match self.never {}
+    fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {
+        let tables = Tables::new(scene);
+        let plan = Plan::new(&tables);
+        let free = self.with("making room for a scene", |device| {
+            for slot in &mut device.slots {
+                slot.abandon()?;
+            }
+            device.under_way.clear();
+            device.scene = None;
+            device.forest = Forest::default();
+            Ok(mem_get_info()?.0)
+        })?;
+        let mut need = Need::default();
+        need.add("meshes", plan.mesh_bytes);
+        need.add("textures", plan.texture_bytes);
+        need.check(free).map_err(|text| self.out_of_memory(&text))?;
+        self.scene = Some(self.with("uploading the scene", |_| plan.upload(&tables))?);
+        Ok(())
     }
 
-    fn submit(&mut self, _: Frame, _: &FrameSettings) -> Result<(), DeviceError> {
-        match self.never {}
+    fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
+        let Some(index) = self.slots.iter().position(|slot| slot.work.is_none()) else {
+            return Err(DeviceError::Failed("too many frames are under way".into()));
+        };
+        self.plant(&frame)?;
+        let mut params = self.params(&frame)?;
+        apply_settings(&mut params, &frame, settings);
+        let chunks = self.plan(&frame, settings)?;
+        let wavefront = settings.integrator == Integrator::Whitted;
+        self.with("starting a frame", |device| {
+            let slot = &mut device.slots[index];
+            let started = event_now(&slot.stream)?;
+            slot.upload(&frame.tlas, &mut params)?;
+            slot.start(params, wavefront, chunks, started)?;
+            slot.pump(&device.kernels)?;
+            device.under_way.push_back(index);
+            Ok(())
+        })
     }
 
-    fn collect(&mut self, _: &Stop) -> Result<Rendered, DeviceError> {
-        match self.never {}
+    fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
+        let Some(oldest) = self.under_way.pop_front() else {
+            return Err(DeviceError::Failed("no frame is under way".into()));
+        };
+        let rendered = self.with("rendering", |device| {
+            loop {
+                let mut finished = false;
+                for index in std::iter::once(oldest).chain(device.under_way.iter().copied()) {
+                    let done = device.slots[index].pump(&device.kernels)?;
+                    finished |= done && index == oldest;
+                }
+                if finished {
+                    break;
+                }
+                if stop() {
+                    for slot in &mut device.slots {
+                        slot.abandon()?;
+                    }
+                    device.under_way.clear();
+                    return Ok(None);
+                }
+                thread::sleep(LOOK_INTERVAL);
+            }
+            match device.slots[oldest].take()? {
+                Some(picture) => device.rendered(picture).map(Some),
+                None => Ok(None),
+            }
+        })?;
+        rendered.ok_or(DeviceError::Stopped)
     }
 
     fn trace(
         &mut self,
-        _: &Frame,
-        _: RayKind,
-        _: &[Ray],
-        _: &mut [Hit],
-    ) -> Result<Duration, DeviceError> {
-        match self.never {}
+        frame: &Frame,
+        kind: RayKind,
+        rays: &[Ray],
+        hits: &mut [Hit],
+        passes: u32,
+    ) -> Result<Vec<Duration>, DeviceError> {
+        assert_eq!(rays.len(), hits.len(), "one hit per ray");
+        self.plant(frame)?;
+        let mut params = self.params(frame)?;
+        let mut times = vec![Duration::ZERO; passes.max(1) as usize];
+        self.with("tracing", |device| {
+            device.slots[0].upload(&frame.tlas, &mut params)?;
+            let slices = rays
+                .chunks(RAYS_PER_LAUNCH)
+                .zip(hits.chunks_mut(RAYS_PER_LAUNCH));
+            for (rays, hits) in slices {
+                device.trace_slice(&params, kind == RayKind::Any, rays, hits, &mut times)?;
+            }
+            Ok(())
+        })?;
+        Ok(times)
+    }
+}
+
+impl Drop for CudaDevice {
+    /// The fields free their memory in this context; nothing may be running then. There is nobody to tell of errors.
+    fn drop(&mut self) {
+        if CurrentContext::set_current(&self.context).is_ok() {
+            for slot in &mut self.slots {
+                let _ = slot.abandon();
+            }
+        }
     }
 }

@@ -2,10 +2,24 @@
 //! files in this folder name cust.
 
 #[cfg(throng_cuda)]
+mod budget;
+#[cfg(throng_cuda)]
 mod device;
 #[cfg(throng_cuda)]
 mod driver;
+#[cfg(throng_cuda)]
+mod forest;
 mod image;
+#[cfg(throng_cuda)]
+mod kernels;
+#[cfg(throng_cuda)]
+mod memory;
+#[cfg(throng_cuda)]
+mod scene;
+#[cfg(throng_cuda)]
+mod slot;
+#[cfg(throng_cuda)]
+mod waves;
 
 #[cfg(throng_cuda)]
 pub use device::CudaDevice;

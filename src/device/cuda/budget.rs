@@ -1,0 +1,109 @@
+//! Whether a scene and its picture fit into the GPU's memory, and how many paths may be under way at once.
+
+/// Left to the driver: local memory of the kernels, page tables, rounding.
+const RESERVE: usize = 192 << 20;
+/// Fewer paths than this do not keep a GPU busy.
+const FEWEST_PATHS: usize = 1 << 16;
+
+/// What takes memory, in bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Need(Vec<(&'static str, usize)>);
+
+impl Need {
+    pub fn add(&mut self, what: &'static str, bytes: usize) {
+        self.0.push((what, bytes));
+    }
+
+    pub fn total(&self) -> usize {
+        self.0.iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    /// An error text if this is more than `free` bytes.
+    pub fn check(&self, free: usize) -> Result<(), String> {
+        if self.total() + RESERVE <= free {
+            return Ok(());
+        }
+        let mut parts = self.0.clone();
+        parts.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
+        let list: Vec<String> = parts
+            .iter()
+            .filter(|(_, bytes)| *bytes > 0)
+            .map(|(what, bytes)| format!("{what} {}", describe(*bytes)))
+            .collect();
+        Err(format!(
+            "too little GPU memory: {} needed ({}), {} free; use fewer pixels or --device cpu",
+            describe(self.total() + RESERVE),
+            list.join(", "),
+            describe(free)
+        ))
+    }
+
+    /// How many of the `wanted` paths fit into what is left of `free` bytes for each of `frames` frames in flight.
+    pub fn paths(
+        mut self,
+        free: usize,
+        wanted: usize,
+        bytes_per_path: usize,
+        frames: usize,
+    ) -> Result<usize, String> {
+        let left = free.saturating_sub(self.total() + RESERVE);
+        let fit = left / 10 * 9 / (bytes_per_path * frames);
+        if fit >= wanted.min(FEWEST_PATHS) {
+            return Ok(wanted.min(fit));
+        }
+        self.add(
+            "paths",
+            wanted.min(FEWEST_PATHS) * bytes_per_path * frames * 10 / 9 + 1,
+        );
+        self.check(free).map(|()| wanted.min(FEWEST_PATHS))
+    }
+}
+
+/// "1.5 GiB", or "12 MiB" below one.
+fn describe(bytes: usize) -> String {
+    match bytes as f64 / f64::from(1 << 30) {
+        gib if gib < 1.0 => format!("{:.0} MiB", gib * 1024.0),
+        gib => format!("{gib:.1} GiB"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: usize = 1 << 30;
+
+    fn need() -> Need {
+        let mut need = Need::default();
+        need.add("meshes", GIB / 2);
+        need.add("instances", 6 * GIB);
+        need
+    }
+
+    #[test]
+    fn too_little_memory_is_told_with_what_takes_it() {
+        assert_eq!(need().check(8 * GIB), Ok(()));
+        let error = need().check(6 * GIB).unwrap_err();
+        for part in [
+            "6.7 GiB needed",
+            "(instances 6.0 GiB, meshes 512 MiB)",
+            "6.0 GiB free",
+        ] {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn paths_take_what_is_left() {
+        let paths = |free, wanted| need().paths(free, wanted, 256, 2);
+        assert_eq!(paths(80 * GIB, 1 << 20), Ok(1 << 20));
+        let fit = paths(7 * GIB, 1 << 20).unwrap();
+        assert!(fit > 500_000 && fit < 1 << 20, "{fit}");
+        assert!(
+            paths(6 * GIB + GIB / 2 + (200 << 20), 1 << 20)
+                .unwrap_err()
+                .contains("paths")
+        );
+        assert_eq!(paths(7 * GIB, 100), Ok(100));
+    }
+}

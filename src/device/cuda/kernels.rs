@@ -1,0 +1,122 @@
+//! The kernels of one GPU, by name, and how many blocks of the persistent ones it holds.
+
+use super::image::image;
+use cust::{
+    device::{Device, DeviceAttribute},
+    error::CudaResult,
+    function::FunctionAttribute,
+    module::Module,
+    stream::Stream,
+};
+use std::ffi::c_void;
+
+/// Threads of a block of the tracing kernels and of the shading one, as in `persistent.h` and `append.h`.
+const TRACE_THREADS: u32 = 64;
+pub const SHADE_THREADS: u32 = 128;
+/// Threads of a block of all other kernels.
+const ITEM_THREADS: u32 = 128;
+
+pub struct Kernels {
+    module: Module,
+    multiprocessors: u32,
+    /// Blocks that fill the GPU.
+    closest_blocks: u32,
+    any_blocks: u32,
+}
+
+/// Pointers to the arguments of a launch.
+macro_rules! arguments {
+    ($($argument:expr),* $(,)?) => {
+        &[$((&raw const $argument).cast_mut().cast::<std::ffi::c_void>()),*]
+    };
+}
+pub(super) use arguments;
+
+impl Kernels {
+    /// The GPU's context must be current.
+    pub fn load(device: Device) -> CudaResult<Self> {
+        let module = Module::from_fatbin(image(), &[])?;
+        let multiprocessors = device
+            .get_attribute(DeviceAttribute::MultiprocessorCount)?
+            .unsigned_abs();
+        let resident = |name: &str| -> CudaResult<u32> {
+            let per_multiprocessor = module
+                .get_function(name)?
+                .max_active_blocks_per_multiprocessor(TRACE_THREADS.into(), 0)?;
+            Ok(per_multiprocessor.max(1) * multiprocessors)
+        };
+        let closest_blocks = resident("throng_trace_closest_queue")?;
+        let any_blocks = resident("throng_trace_any_queue")?;
+        Ok(Self {
+            module,
+            multiprocessors,
+            closest_blocks,
+            any_blocks,
+        })
+    }
+
+    pub fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+
+    /// Registers and bytes of stack of each thread that traces.
+    pub fn trace_resources(&self) -> CudaResult<(i32, i32)> {
+        let function = self.module.get_function("throng_trace_closest_queue")?;
+        Ok((
+            function.get_attribute(FunctionAttribute::NumRegisters)?,
+            function.get_attribute(FunctionAttribute::LocalSizeBytes)?,
+        ))
+    }
+
+    /// One thread per item.
+    ///
+    /// # Safety
+    /// `arguments` point to what the kernel takes, and what they lead to lives until the stream has passed the launch.
+    pub unsafe fn launch_items(
+        &self,
+        name: &str,
+        items: u32,
+        stream: &Stream,
+        arguments: &[*mut c_void],
+    ) -> CudaResult<()> {
+        let blocks = items.div_ceil(ITEM_THREADS);
+        // SAFETY: passed on.
+        unsafe { self.launch(name, blocks, ITEM_THREADS, stream, arguments) }
+    }
+
+    /// A kernel whose warps stay until the queue is empty.
+    ///
+    /// # Safety
+    /// As [`Self::launch_items`].
+    pub unsafe fn launch_trace(
+        &self,
+        any: bool,
+        stream: &Stream,
+        arguments: &[*mut c_void],
+    ) -> CudaResult<()> {
+        let (name, blocks) = match any {
+            false => ("throng_trace_closest_queue", self.closest_blocks),
+            true => ("throng_trace_any_queue", self.any_blocks),
+        };
+        // SAFETY: passed on.
+        unsafe { self.launch(name, blocks, TRACE_THREADS, stream, arguments) }
+    }
+
+    /// # Safety
+    /// As [`Self::launch_items`].
+    pub unsafe fn launch(
+        &self,
+        name: &str,
+        blocks: u32,
+        threads: u32,
+        stream: &Stream,
+        arguments: &[*mut c_void],
+    ) -> CudaResult<()> {
+        if blocks == 0 {
+            return Ok(());
+        }
+        let function = self.module.get_function(name)?;
+        // SAFETY: passed on.
+        unsafe { stream.launch(&function, blocks, threads, 0, arguments) }
+    }
+}

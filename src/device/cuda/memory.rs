@@ -1,0 +1,162 @@
+//! Memory of the GPU, and page-locked memory of the host that it copies from and to. Both grow on demand and are kept.
+
+use cust::{
+    error::CudaResult,
+    memory::{
+        AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice,
+        LockedBuffer,
+    },
+    stream::Stream,
+};
+use rayon::prelude::*;
+
+/// Bytes that one task copies into page-locked memory.
+const COPY_CHUNK: usize = 1 << 20;
+
+/// An array of bytes on the GPU. What it holds is lost when it grows.
+#[derive(Default)]
+pub struct Array {
+    buffer: Option<DeviceBuffer<u8>>,
+}
+
+impl Array {
+    /// Makes room for at least `bytes`. Nothing on the GPU may use the array meanwhile.
+    pub fn reserve(&mut self, bytes: usize) -> CudaResult<()> {
+        if self.bytes() < bytes {
+            // Freed first: two of a kind may not fit.
+            self.buffer = None;
+            // SAFETY: any bytes are valid bytes.
+            self.buffer = Some(unsafe { DeviceBuffer::uninitialized(bytes)? });
+        }
+        Ok(())
+    }
+
+    /// Makes room for `bytes`, and for an eighth more if that takes a new allocation.
+    pub fn reserve_with_room(&mut self, bytes: usize) -> CudaResult<()> {
+        if self.bytes() < bytes {
+            return self.reserve(bytes + bytes / 8);
+        }
+        Ok(())
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.buffer.as_ref().map_or(0, |b| b.len())
+    }
+
+    /// Address of the element `offset` bytes from the start, for kernels; null where there is no memory.
+    pub fn at<T>(&self, offset: usize) -> *mut T {
+        match &self.buffer {
+            Some(buffer) => (buffer.as_device_ptr().as_raw() as usize + offset) as *mut T,
+            None => std::ptr::null_mut(),
+        }
+    }
+
+    /// Copies `data` to `offset` and waits.
+    pub fn write(&self, offset: usize, data: &[u8]) -> CudaResult<()> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        self.range(offset, data.len()).copy_from(data)
+    }
+
+    /// Queues a copy of `len` page-locked bytes.
+    pub fn write_later(
+        &self,
+        offset: usize,
+        data: &Pinned,
+        from: usize,
+        len: usize,
+        stream: &Stream,
+    ) -> CudaResult<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        let mut target = self.range(offset, len);
+        // SAFETY: page-locked memory is written to only when the stream has passed the copy (see `Slot`).
+        unsafe { target.async_copy_from(&data.bytes()[from..from + len], stream) }
+    }
+
+    /// Queues a copy of the first `len` bytes to page-locked memory.
+    pub fn read_later(
+        &self,
+        data: &mut Pinned,
+        to: usize,
+        len: usize,
+        stream: &Stream,
+    ) -> CudaResult<()> {
+        let source = self.range(0, len);
+        // SAFETY: page-locked memory is read only when the stream has passed the copy (see `Slot`).
+        unsafe { source.async_copy_to(&mut data.bytes_mut()[to..to + len], stream) }
+    }
+
+    /// Queues filling the first `len` bytes with zeros.
+    pub fn clear_later(&self, len: usize, stream: &Stream) -> CudaResult<()> {
+        let mut target = self.range(0, len);
+        // SAFETY: the memory is this array's own, and uses of it follow on the same stream.
+        unsafe { target.set_8_async(0, stream) }
+    }
+
+    /// Copies the first bytes to `data` and waits.
+    pub fn read(&self, data: &mut [u8]) -> CudaResult<()> {
+        self.range(0, data.len()).copy_to(data)
+    }
+
+    fn range(&self, offset: usize, len: usize) -> DeviceSlice<u8> {
+        assert!(
+            offset + len <= self.bytes(),
+            "copies stay inside of the array"
+        );
+        let start = DevicePointer::from_raw(self.at::<u8>(offset) as u64);
+        // SAFETY: the range was just checked.
+        unsafe { DeviceSlice::from_raw_parts(start, len) }
+    }
+}
+
+/// Page-locked host memory.
+#[derive(Default)]
+pub struct Pinned {
+    buffer: Option<LockedBuffer<u8>>,
+}
+
+impl Pinned {
+    /// Makes room for at least `bytes`. No copy may be under way.
+    pub fn reserve(&mut self, bytes: usize) -> CudaResult<()> {
+        if self.bytes().len() < bytes {
+            self.buffer = None;
+            // SAFETY: any bytes are valid bytes.
+            self.buffer = Some(unsafe { LockedBuffer::uninitialized(bytes)? });
+        }
+        Ok(())
+    }
+
+    /// As [`Array::reserve_with_room`].
+    pub fn reserve_with_room(&mut self, bytes: usize) -> CudaResult<()> {
+        if self.bytes().len() < bytes {
+            return self.reserve(bytes + bytes / 8);
+        }
+        Ok(())
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        self.buffer.as_ref().map_or(&[], |b| b.as_slice())
+    }
+
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.buffer.as_mut().map_or(&mut [], |b| b.as_mut_slice())
+    }
+
+    /// Copies `data` to `offset`, on all threads.
+    pub fn fill(&mut self, offset: usize, data: &[u8]) {
+        let target = &mut self.bytes_mut()[offset..offset + data.len()];
+        target
+            .par_chunks_mut(COPY_CHUNK)
+            .zip(data.par_chunks(COPY_CHUNK))
+            .for_each(|(to, from)| to.copy_from_slice(from));
+    }
+}
+
+/// The bytes of border structs, which have no padding.
+pub fn bytes_of<T: Copy>(data: &[T]) -> &[u8] {
+    // SAFETY: the structs of the border are made of numbers and pointers without gaps between them.
+    unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
+}

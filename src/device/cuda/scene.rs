@@ -1,0 +1,176 @@
+//! A scene's tables on the GPU: uploaded once, with every pointer in them leading to the GPU's memory.
+
+use super::memory::{Array, bytes_of};
+use crate::{
+    abi::{self, EnvironmentRecord, MeshRecord, Params, TextureRecord},
+    device::tables::Tables,
+    scene::{Mesh, Shape},
+};
+use cust::error::CudaResult;
+use std::mem::size_of_val;
+
+/// Start of every part, so that texels and vertices are loaded in whole sectors.
+const ALIGNMENT: usize = 256;
+
+/// The uploaded tables.
+pub struct SceneTables {
+    memory: Array,
+    tables: TablePlaces,
+    pub environment: EnvironmentRecord,
+    light_count: u32,
+}
+
+/// Where each table starts, in bytes.
+#[derive(Clone, Copy, Default)]
+struct TablePlaces {
+    meshes: usize,
+    materials: usize,
+    material_slots: usize,
+    textures: usize,
+    lights: usize,
+    srgb: usize,
+}
+
+/// Parts of one allocation.
+#[derive(Default)]
+pub struct Plan<'a> {
+    parts: Vec<(usize, &'a [u8])>,
+    meshes: Vec<[Option<usize>; 5]>,
+    textures: Vec<usize>,
+    tables: TablePlaces,
+    pub mesh_bytes: usize,
+    pub texture_bytes: usize,
+    pub bytes: usize,
+}
+
+impl<'a> Plan<'a> {
+    pub fn new(tables: &'a Tables) -> Self {
+        let mut plan = Self::default();
+        for mesh in &tables.scene.meshes {
+            let parts = mesh_parts(mesh).map(|data| plan.add(data));
+            plan.meshes.push(parts);
+        }
+        plan.mesh_bytes = plan.bytes;
+        for texture in &tables.textures {
+            let start = plan.add(texels(texture)).unwrap_or(0);
+            plan.textures.push(start);
+        }
+        plan.texture_bytes = plan.bytes - plan.mesh_bytes;
+        plan.tables = TablePlaces {
+            meshes: plan.reserve(size_of_val(&tables.meshes[..])),
+            textures: plan.reserve(size_of_val(&tables.textures[..])),
+            materials: plan.reserve(size_of_val(&tables.materials[..])),
+            material_slots: plan.reserve(size_of_val(&tables.scene.material_slots[..])),
+            lights: plan.reserve(size_of_val(&tables.lights[..])),
+            srgb: plan.reserve(size_of_val(&tables.srgb)),
+        };
+        plan
+    }
+
+    fn reserve(&mut self, bytes: usize) -> usize {
+        let start = self.bytes;
+        self.bytes += bytes.next_multiple_of(ALIGNMENT);
+        start
+    }
+
+    /// None for what is empty.
+    fn add(&mut self, data: &'a [u8]) -> Option<usize> {
+        (!data.is_empty()).then(|| {
+            let start = self.reserve(data.len());
+            self.parts.push((start, data));
+            start
+        })
+    }
+
+    pub fn upload(&self, tables: &Tables) -> CudaResult<SceneTables> {
+        let mut memory = Array::default();
+        memory.reserve(self.bytes.max(1))?;
+        for (start, data) in &self.parts {
+            memory.write(*start, data)?;
+        }
+        let records = tables.meshes.iter().zip(&self.meshes);
+        let meshes: Vec<MeshRecord> = records
+            .map(|(record, parts)| mesh_record(record, parts, &memory))
+            .collect();
+        let records = tables.textures.iter().zip(&self.textures);
+        let textures: Vec<TextureRecord> = records
+            .map(|(record, &start)| TextureRecord {
+                texels: memory.at(start),
+                ..*record
+            })
+            .collect();
+        let places = &self.tables;
+        memory.write(places.meshes, bytes_of(&meshes))?;
+        memory.write(places.textures, bytes_of(&textures))?;
+        memory.write(places.materials, bytes_of(&tables.materials))?;
+        memory.write(
+            places.material_slots,
+            bytes_of(&tables.scene.material_slots),
+        )?;
+        memory.write(places.lights, bytes_of(&tables.lights))?;
+        memory.write(places.srgb, bytes_of(&tables.srgb))?;
+        Ok(SceneTables {
+            memory,
+            tables: *places,
+            environment: tables.environment,
+            light_count: tables.lights.len() as u32,
+        })
+    }
+}
+
+impl SceneTables {
+    /// Points launch parameters at the tables.
+    pub fn apply(&self, params: &mut Params) {
+        let (memory, places) = (&self.memory, &self.tables);
+        params.meshes = memory.at(places.meshes);
+        params.materials = memory.at(places.materials);
+        params.material_slots = memory.at(places.material_slots);
+        params.textures = memory.at(places.textures);
+        params.lights = memory.at(places.lights);
+        params.srgb_table = memory.at(places.srgb);
+        params.light_count = self.light_count;
+    }
+
+    /// Shadow rays that a path may need at its end: one to the sky, and one to each of up to three lights.
+    pub fn shadow_rays(&self) -> u32 {
+        1 + self.light_count.min(3)
+    }
+}
+
+/// Positions, triangles, normals, texture coordinates, material slots.
+fn mesh_parts(mesh: &Mesh) -> [&[u8]; 5] {
+    match &mesh.shape {
+        Shape::Sphere => [&[]; 5],
+        Shape::Triangles(m) => [
+            bytes_of(&m.positions),
+            bytes_of(&m.triangles),
+            bytes_of(&m.normals),
+            bytes_of(&m.uvs),
+            bytes_of(&m.slots),
+        ],
+    }
+}
+
+fn mesh_record(record: &MeshRecord, parts: &[Option<usize>; 5], memory: &Array) -> MeshRecord {
+    let place = |part: usize| parts[part].map(|start| memory.at::<u8>(start).cast_const());
+    let float = |part| place(part).map_or(std::ptr::null(), |p| p.cast::<f32>());
+    let index = |part| place(part).map_or(std::ptr::null(), |p| p.cast::<u32>());
+    MeshRecord {
+        positions: float(0),
+        triangles: index(1),
+        normals: float(2),
+        uvs: float(3),
+        slots: index(4),
+        ..*record
+    }
+}
+
+fn texels(texture: &TextureRecord) -> &[u8] {
+    let size = match texture.format {
+        abi::TEXELS_FLOAT => size_of::<[f32; 4]>(),
+        _ => size_of::<[u8; 4]>(),
+    };
+    let bytes = texture.width as usize * texture.height as usize * size;
+    // SAFETY: `Tables` points at that many texels, which it keeps alive.
+    unsafe { std::slice::from_raw_parts(texture.texels, bytes) }
+}

@@ -1,0 +1,300 @@
+//! A frame in flight: its stream, and the memory that is its own so that frames overlap.
+
+use super::{
+    kernels::{Kernels, arguments},
+    memory::{Array, Pinned, bytes_of},
+    waves::{Chunk, Queues, Stage, WaveLaunch},
+};
+use crate::{
+    abi::{InstanceRecord, Params, RayTally, Unit},
+    accel::Tlas,
+};
+use cust::{
+    error::CudaResult,
+    event::{Event, EventFlags, EventStatus},
+    stream::{Stream, StreamFlags},
+};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+/// Chunks that are queued ahead of the GPU: enough to keep it busy, few enough to stop soon.
+const CHUNKS_AHEAD: usize = 3;
+
+pub struct Slot {
+    pub stream: Stream,
+    /// Page-locked copies on their way up.
+    staging: Pinned,
+    units: Array,
+    records: Array,
+    /// What `units` and `records` hold, so that a scene at rest is uploaded once.
+    uploaded: Weak<Tlas>,
+    film: Array,
+    pixels: Array,
+    tally: Array,
+    picture: Pinned,
+    pub queues: Queues,
+    look: Pinned,
+    pub work: Option<Work>,
+}
+
+/// What is left to do for the frame in a slot.
+pub struct Work {
+    params: Params,
+    /// With queues; the other way is a loop per pixel.
+    wavefront: bool,
+    chunks: VecDeque<Chunk>,
+    /// One per queued chunk.
+    under_way: VecDeque<Event>,
+    started: Event,
+    finished: Option<Event>,
+    marks: Vec<(Stage, Event)>,
+}
+
+// SAFETY: the parameters point to memory of the GPU, which is not tied to a thread.
+unsafe impl Send for Work {}
+
+/// A finished frame.
+pub struct Picture {
+    pub pixels: Vec<u8>,
+    pub tally: RayTally,
+    pub started: Event,
+    pub finished: Event,
+    pub stages: Vec<(Stage, Duration)>,
+}
+
+impl Slot {
+    pub fn new() -> CudaResult<Self> {
+        Ok(Self {
+            stream: Stream::new(StreamFlags::NON_BLOCKING, None)?,
+            staging: Pinned::default(),
+            units: Array::default(),
+            records: Array::default(),
+            uploaded: Weak::new(),
+            film: Array::default(),
+            pixels: Array::default(),
+            tally: Array::default(),
+            picture: Pinned::default(),
+            queues: Queues::default(),
+            look: Pinned::default(),
+            work: None,
+        })
+    }
+
+    /// Bytes on the GPU for a TLAS and a picture.
+    pub fn bytes(tlas: &Tlas, pixels: usize) -> (usize, usize) {
+        (
+            size_of_val(&tlas.units[..]) + size_of_val(&tlas.records[..]),
+            pixels * (16 + 3),
+        )
+    }
+
+    /// Bytes on the GPU that this slot has already.
+    pub fn bytes_held(&self) -> usize {
+        let own = [&self.units, &self.records, &self.film, &self.pixels];
+        own.iter().map(|array| array.bytes()).sum::<usize>() + self.queues.bytes_held()
+    }
+
+    /// Copies a TLAS to page-locked memory and queues the upload. The slot must be idle.
+    pub fn upload(&mut self, tlas: &Arc<Tlas>, params: &mut Params) -> CudaResult<()> {
+        let (units, records) = (bytes_of(&tlas.units), bytes_of(&tlas.records));
+        if self.uploaded.as_ptr() != Arc::as_ptr(tlas) || self.uploaded.strong_count() == 0 {
+            self.uploaded = Weak::new();
+            // A little more than needed: a moving scene's tree changes its size from frame to frame.
+            self.units.reserve_with_room(units.len())?;
+            self.records.reserve_with_room(records.len())?;
+            self.staging
+                .reserve_with_room(units.len() + records.len())?;
+            self.staging.fill(0, units);
+            self.staging.fill(units.len(), records);
+            self.units
+                .write_later(0, &self.staging, 0, units.len(), &self.stream)?;
+            self.records
+                .write_later(0, &self.staging, units.len(), records.len(), &self.stream)?;
+            self.uploaded = Arc::downgrade(tlas);
+        }
+        params.tlas_units = self.units.at::<Unit>(0);
+        params.instances = self.records.at::<InstanceRecord>(0);
+        Ok(())
+    }
+
+    /// Takes on a frame whose TLAS is uploaded. Work starts with [`Self::pump`].
+    pub fn start(
+        &mut self,
+        mut params: Params,
+        wavefront: bool,
+        chunks: VecDeque<Chunk>,
+        started: Event,
+    ) -> CudaResult<()> {
+        let pixels = params.width as usize * params.height as usize;
+        self.film.reserve(pixels * 16)?;
+        self.pixels.reserve(pixels * 3)?;
+        self.tally.reserve(size_of::<RayTally>())?;
+        self.picture.reserve(pixels * 3 + size_of::<RayTally>())?;
+        self.film.clear_later(pixels * 16, &self.stream)?;
+        self.tally
+            .clear_later(size_of::<RayTally>(), &self.stream)?;
+        params.film = self.film.at(0);
+        params.pixels = self.pixels.at(0);
+        self.work = Some(Work {
+            params,
+            wavefront,
+            chunks,
+            under_way: VecDeque::new(),
+            started,
+            finished: None,
+            marks: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// Queues what may be queued now. True when the frame is finished.
+    pub fn pump(&mut self, kernels: &Kernels) -> CudaResult<bool> {
+        let Some(mut work) = self.work.take() else {
+            return Ok(false);
+        };
+        let result = self.advance(&mut work, kernels);
+        self.work = Some(work);
+        result
+    }
+
+    fn advance(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<bool> {
+        if let Some(finished) = &work.finished {
+            return is_past(finished);
+        }
+        while let Some(event) = work.under_way.front() {
+            if !is_past(event)? {
+                break;
+            }
+            work.under_way.pop_front();
+        }
+        while work.under_way.len() < CHUNKS_AHEAD {
+            let Some(chunk) = work.chunks.pop_front() else {
+                work.finished = Some(self.finish(work, kernels)?);
+                return Ok(false);
+            };
+            self.run(work, &chunk, kernels)?;
+            work.under_way.push_back(event_now(&self.stream)?);
+        }
+        Ok(false)
+    }
+
+    fn run(&mut self, work: &mut Work, chunk: &Chunk, kernels: &Kernels) -> CudaResult<()> {
+        let tally = self.tally.at::<RayTally>(0);
+        let stream = &self.stream;
+        if work.wavefront {
+            let marks = &mut work.marks;
+            let mut mark = |stage| {
+                marks.push((stage, event_now(stream)?));
+                Ok(())
+            };
+            let mut launch = WaveLaunch {
+                kernels,
+                stream,
+                tally,
+                look: &mut self.look,
+                mark: &mut mark,
+            };
+            return self.queues.run(&work.params, chunk, &mut launch);
+        }
+        let params = Params {
+            sample_begin: chunk.samples.start,
+            sample_end: chunk.samples.end,
+            ..work.params
+        };
+        let (begin, end) = (chunk.items.start, chunk.items.end);
+        // SAFETY: the arguments are the kernel's, and its memory belongs to this slot and the scene, which outlive the work.
+        unsafe {
+            kernels.launch_items(
+                "throng_render_pixel",
+                end - begin,
+                stream,
+                arguments![params, begin, end, tally],
+            )
+        }
+    }
+
+    /// Queues the way from the film to page-locked memory.
+    fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Event> {
+        let params = work.params;
+        let pixels = params.width * params.height;
+        work.marks.push((Stage::Other, event_now(&self.stream)?));
+        let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
+        // SAFETY: see `run`.
+        unsafe {
+            kernels.launch_items(
+                "throng_resolve_pixel",
+                pixels,
+                &self.stream,
+                arguments![params, begin, pixels, none],
+            )?;
+        }
+        let bytes = pixels as usize * 3;
+        self.pixels
+            .read_later(&mut self.picture, 0, bytes, &self.stream)?;
+        self.tally.read_later(
+            &mut self.picture,
+            bytes,
+            size_of::<RayTally>(),
+            &self.stream,
+        )?;
+        event_now(&self.stream)
+    }
+
+    /// The frame that [`Self::pump`] called finished.
+    pub fn take(&mut self) -> CudaResult<Option<Picture>> {
+        let Some(Work {
+            params,
+            started,
+            finished: Some(finished),
+            marks,
+            ..
+        }) = self.work.take()
+        else {
+            return Ok(None);
+        };
+        let bytes = params.width as usize * params.height as usize * 3;
+        let (pixels, rest) = self.picture.bytes().split_at(bytes);
+        let ends = marks.iter().skip(1).map(|(_, e)| e).chain([&finished]);
+        let stages = marks
+            .iter()
+            .zip(ends)
+            .map(|((stage, begin), end)| Ok((*stage, elapsed(begin, end)?)))
+            .collect::<CudaResult<_>>()?;
+        Ok(Some(Picture {
+            pixels: pixels.to_vec(),
+            tally: bytemuck::pod_read_unaligned(&rest[..size_of::<RayTally>()]),
+            started,
+            finished,
+            stages,
+        }))
+    }
+
+    /// Gives up on the frame and waits for what is queued.
+    pub fn abandon(&mut self) -> CudaResult<()> {
+        self.work = None;
+        self.uploaded = Weak::new();
+        self.stream.synchronize()
+    }
+}
+
+/// An event at the end of what is queued.
+pub fn event_now(stream: &Stream) -> CudaResult<Event> {
+    let event = Event::new(EventFlags::DEFAULT)?;
+    event.record(stream)?;
+    Ok(event)
+}
+
+fn is_past(event: &Event) -> CudaResult<bool> {
+    Ok(matches!(event.query()?, EventStatus::Ready))
+}
+
+/// Zero where `end` came first.
+pub fn elapsed(begin: &Event, end: &Event) -> CudaResult<Duration> {
+    let milliseconds = end.elapsed_time_f32(begin)?;
+    Ok(Duration::from_secs_f64(
+        f64::from(milliseconds.max(0.0)) * 1e-3,
+    ))
+}

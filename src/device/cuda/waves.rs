@@ -1,0 +1,289 @@
+//! The wavefront schedule: a picture in chunks of paths, and the launches of a chunk. A chunk's paths go through trace and
+//! shade kernels wave by wave; then all shadow rays are traced, and the finished samples are added to the film.
+
+use super::{
+    kernels::{Kernels, SHADE_THREADS, arguments},
+    memory::{Array, Pinned},
+};
+use crate::abi::{Hit, Params, PathState, QueueState, Ray, RayTally, ShadowLight, Wavefront};
+use cust::{error::CudaResult, stream::Stream};
+
+/// Waves between two looks at whether any path is left, in pictures of many bounces.
+const WAVES_PER_LOOK: u32 = 24;
+
+/// All samples `samples` of the items `items`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    pub items: std::ops::Range<u32>,
+    pub samples: std::ops::Range<u32>,
+}
+
+impl Chunk {
+    pub fn item_count(&self) -> u32 {
+        self.items.end - self.items.start
+    }
+
+    pub fn path_count(&self) -> u32 {
+        self.item_count() * (self.samples.end - self.samples.start)
+    }
+}
+
+/// Cuts a picture into chunks of at most `capacity` paths, the samples of an item in order.
+pub fn chunks(items: u32, samples: u32, capacity: u32) -> impl Iterator<Item = Chunk> {
+    let width = items.min(capacity).max(1);
+    let depth = (capacity / width).clamp(1, samples);
+    (0..samples).step_by(depth as usize).flat_map(move |begin| {
+        (0..items).step_by(width as usize).map(move |first| Chunk {
+            items: first..items.min(first.saturating_add(width)),
+            samples: begin..samples.min(begin + depth),
+        })
+    })
+}
+
+/// Memory of the queues.
+#[derive(Default)]
+pub struct Queues {
+    rays: [Array; 2],
+    owners: [Array; 2],
+    hits: Array,
+    paths: Array,
+    shadow_rays: Array,
+    shadow_lights: Array,
+    shadow_blocked: Array,
+    states: Array,
+}
+
+/// Bytes of queues that one path takes, with up to `shadows` shadow rays at its end.
+pub fn bytes_per_path(shadows: u32) -> usize {
+    let ray = size_of::<Ray>() + size_of::<u32>();
+    let shadow = size_of::<Ray>() + size_of::<ShadowLight>() + size_of::<u32>();
+    2 * ray + size_of::<Hit>() + size_of::<PathState>() + shadows as usize * shadow
+}
+
+/// What a launch of the schedule's kernels takes besides the parameters.
+pub struct WaveLaunch<'a> {
+    pub kernels: &'a Kernels,
+    pub stream: &'a Stream,
+    pub tally: *mut RayTally,
+    /// For looks at the length of a queue.
+    pub look: &'a mut Pinned,
+    /// Told before the first launch of each stage.
+    pub mark: &'a mut dyn FnMut(Stage) -> CudaResult<()>,
+}
+
+/// Parts of a frame's work on the GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Other,
+    Primary,
+    Bounce,
+    Shadow,
+    Shade,
+}
+
+impl Queues {
+    /// Makes room for `paths` paths with `shadows` shadow rays each, and waves up to `bounces`.
+    pub fn reserve(&mut self, paths: u32, shadows: u32, bounces: u32) -> CudaResult<()> {
+        let paths = paths as usize;
+        let shadows = paths * shadows as usize;
+        for queue in &mut self.rays {
+            queue.reserve(paths * size_of::<Ray>())?;
+        }
+        for queue in &mut self.owners {
+            queue.reserve(paths * size_of::<u32>())?;
+        }
+        self.hits.reserve(paths * size_of::<Hit>())?;
+        self.paths.reserve(paths * size_of::<PathState>())?;
+        self.shadow_rays.reserve(shadows * size_of::<Ray>())?;
+        self.shadow_lights
+            .reserve(shadows * size_of::<ShadowLight>())?;
+        self.shadow_blocked.reserve(shadows * size_of::<u32>())?;
+        self.states.reserve(state_bytes(bounces))
+    }
+
+    /// Bytes on the GPU that the queues have already.
+    pub fn bytes_held(&self) -> usize {
+        let single = [
+            &self.hits,
+            &self.paths,
+            &self.shadow_rays,
+            &self.shadow_lights,
+            &self.shadow_blocked,
+            &self.states,
+        ];
+        let all = self.rays.iter().chain(&self.owners).chain(single);
+        all.map(Array::bytes).sum()
+    }
+
+    /// Queues all launches of a chunk. `params` are the picture's; its paths must fit.
+    pub fn run(&self, params: &Params, chunk: &Chunk, launch: &mut WaveLaunch) -> CudaResult<()> {
+        let params = Params {
+            sample_begin: chunk.samples.start,
+            sample_end: chunk.samples.end,
+            ..*params
+        };
+        let mut w = self.wavefront(chunk, launch.tally);
+        let (kernels, stream) = (launch.kernels, launch.stream);
+        (launch.mark)(Stage::Other)?;
+        self.states
+            .clear_later(state_bytes(params.bounces), stream)?;
+        // SAFETY: here and below, the arguments are those of the kernels in `kernel_cuda.cu`, and the arrays live in the
+        // device until its streams have come to rest.
+        unsafe {
+            kernels.launch_items(
+                "throng_start_paths",
+                w.path_count,
+                stream,
+                arguments![params, w],
+            )?;
+        }
+        let waves = self.trace_waves(&params, &mut w, launch)?;
+        (launch.mark)(Stage::Shadow)?;
+        let items = chunk.item_count();
+        let primary = inside_items(&params, chunk) * (chunk.samples.end - chunk.samples.start);
+        // SAFETY: as above.
+        unsafe {
+            let queue = self.states.at::<QueueState>(0);
+            kernels.launch_trace(
+                true,
+                stream,
+                arguments![params, w.shadow_rays, w.shadow_blocked, queue],
+            )?;
+            (launch.mark)(Stage::Other)?;
+            kernels.launch_items(
+                "throng_finish_items",
+                items,
+                stream,
+                arguments![params, w, items],
+            )?;
+            kernels.launch(
+                "throng_tally_queues",
+                1,
+                1,
+                stream,
+                arguments![w, waves, primary],
+            )
+        }
+    }
+
+    /// Returns how many waves there were.
+    fn trace_waves(
+        &self,
+        params: &Params,
+        w: &mut Wavefront,
+        launch: &mut WaveLaunch,
+    ) -> CudaResult<u32> {
+        let (kernels, stream) = (launch.kernels, launch.stream);
+        let shade_blocks = w
+            .path_count
+            .div_ceil(SHADE_THREADS)
+            .min(kernels.multiprocessors() * 16);
+        for wave in 0..=params.bounces {
+            if wave > 0 && wave % WAVES_PER_LOOK == 0 && self.is_empty(wave, launch)? {
+                return Ok(wave);
+            }
+            w.wave = wave;
+            let queue = self.state(wave);
+            let rays = w.rays[wave as usize % 2];
+            (launch.mark)(if wave == 0 {
+                Stage::Primary
+            } else {
+                Stage::Bounce
+            })?;
+            // SAFETY: see `run`.
+            unsafe {
+                kernels.launch_trace(false, stream, arguments![*params, rays, w.hits, queue])?;
+                (launch.mark)(Stage::Shade)?;
+                kernels.launch(
+                    "throng_shade_wave",
+                    shade_blocks,
+                    SHADE_THREADS,
+                    stream,
+                    arguments![*params, *w],
+                )?;
+            }
+        }
+        Ok(params.bounces + 1)
+    }
+
+    /// Waits, and looks whether a wave has no rays.
+    fn is_empty(&self, wave: u32, launch: &mut WaveLaunch) -> CudaResult<bool> {
+        let bytes = state_bytes(wave);
+        launch.look.reserve(bytes)?;
+        self.states
+            .read_later(launch.look, 0, bytes, launch.stream)?;
+        launch.stream.synchronize()?;
+        let states: &[QueueState] = bytemuck::cast_slice(&launch.look.bytes()[..bytes]);
+        Ok(states[1 + wave as usize].length == 0)
+    }
+
+    /// The queue of a wave's rays; that of shadow rays comes before all of them.
+    fn state(&self, wave: u32) -> *mut QueueState {
+        self.states
+            .at((1 + wave as usize) * size_of::<QueueState>())
+    }
+
+    fn wavefront(&self, chunk: &Chunk, tally: *mut RayTally) -> Wavefront {
+        Wavefront {
+            rays: [self.rays[0].at(0), self.rays[1].at(0)],
+            owners: [self.owners[0].at(0), self.owners[1].at(0)],
+            hits: self.hits.at(0),
+            paths: self.paths.at(0),
+            shadow_rays: self.shadow_rays.at(0),
+            shadow_lights: self.shadow_lights.at(0),
+            shadow_blocked: self.shadow_blocked.at(0),
+            queues: self.states.at(0),
+            tally,
+            first_item: chunk.items.start,
+            path_count: chunk.path_count(),
+            wave: 0,
+            reserved: 0,
+        }
+    }
+}
+
+/// The shadow rays' queue, those of waves 0 to `bounces`, and one that the last wave finds empty.
+fn state_bytes(bounces: u32) -> usize {
+    (bounces as usize + 3) * size_of::<QueueState>()
+}
+
+/// How many of the chunk's items are inside of the picture.
+fn inside_items(params: &Params, chunk: &Chunk) -> u32 {
+    let tiles_x = params.width.div_ceil(8);
+    let inside_tile = |tile: u32| {
+        let side = |tile: u32, size: u32| size.saturating_sub(tile * 8).min(8);
+        side(tile % tiles_x, params.width) * side(tile / tiles_x, params.height)
+    };
+    (chunk.items.start / 64..chunk.items.end.div_ceil(64))
+        .map(inside_tile)
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_cover_every_sample_of_every_item_once_and_in_order() {
+        for (items, samples, capacity) in [
+            (64, 1, 64),
+            (640, 5, 64),
+            (640, 5, 1280),
+            (640, 7, 1 << 20),
+            (128, 100, 300),
+        ] {
+            let mut next = vec![0; items as usize];
+            for chunk in chunks(items, samples, capacity) {
+                assert!(chunk.path_count() <= capacity, "{chunk:?}");
+                for item in chunk.items.clone() {
+                    assert_eq!(next[item as usize], chunk.samples.start, "{chunk:?}");
+                    next[item as usize] = chunk.samples.end;
+                }
+            }
+            assert!(
+                next.iter().all(|&end| end == samples),
+                "{items} {samples} {capacity}"
+            );
+        }
+    }
+}
