@@ -4,6 +4,10 @@
 build:
     cargo build --release
 
+# Install nvcc in .cuda, for builds with kernels for NVIDIA GPUs
+cuda-toolkit:
+    .ci/cuda-toolkit
+
 # Run all tests
 test:
     cargo test

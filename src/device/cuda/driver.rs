@@ -9,7 +9,7 @@ use cust::{
 use std::ffi::{CStr, c_char};
 
 unsafe extern "C" {
-    /// In `kernels/driver/libcuda.c`: a text without end of life, empty if the driver started.
+    /// In `kernels/driver/libcuda.c`: a static text, empty if the driver started.
     safe fn throng_driver_problem() -> *const c_char;
 }
 

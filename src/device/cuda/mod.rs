@@ -118,3 +118,24 @@ pub(super) fn open(ordinal: u32) -> Result<Box<dyn Device>, DeviceError> {
 pub(super) fn open(_: u32) -> Result<Box<dyn Device>, DeviceError> {
     Err(DeviceError::Failed(Unavailable::NotBuilt.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_are_described_or_the_reason_is_told() {
+        match gpus() {
+            Ok(gpus) => {
+                assert!(gpus.is_sorted_by_key(|gpu| gpu.ordinal) && !gpus.is_empty());
+                for gpu in gpus {
+                    assert!(!gpu.name.is_empty() && gpu.memory > 1 << 28, "{gpu:?}");
+                }
+            }
+            Err(reason) => {
+                println!("skipped: {reason}");
+                assert!(reason.advice().contains("--device cpu"));
+            }
+        }
+    }
+}
