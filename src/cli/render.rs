@@ -23,8 +23,8 @@ With --progress json, standard output has one JSON object per line; `event` is o
            refits, rebuilds
   done     frames (rendered), skipped, seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, output,
            busy {pose, device, write, writers}: the share of the time from the first pose on that each stage
-           worked, from 0 to 1 (write: on average over the `writers`, the threads that write); the stage near 1
-           is what the others wait for
+           worked, from 0 to 1 (write: on average over the `writers`, the threads that write); the stage
+           nearest to 1 is what the others wait for (pose includes waiting for threads that trace)
   stopped  as done, and resume: the command line that goes on
 With --compare, the lines after `started` are
   difference  per frame and device but the first: frame, device, differing (share of pixels of which a channel

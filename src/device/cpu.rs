@@ -253,6 +253,7 @@ impl Device for CpuDevice {
     }
 
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {
+        self.queued = None;
         self.tables = Some(Tables::new(scene));
         Ok(())
     }

@@ -145,7 +145,7 @@ pub trait Device: Send {
         1
     }
 
-    /// Makes `scene` the one that frames refer to. Nothing may be under way, unless an error lost it.
+    /// Makes `scene` the one that frames refer to. Frames under way, of a run that ended early, are forgotten.
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError>;
 
     /// Starts a frame; at most `queue_depth` may be under way. The frame loop fills a TLAS again as soon as nobody else

@@ -8,6 +8,7 @@ use std::{fmt, time::Duration};
 pub struct Busy {
     /// From the first pose to the last rename.
     pub elapsed: Duration,
+    /// Includes waiting for threads on which a CPU device traces.
     pub pose_ms: f64,
     /// Sum over all devices.
     pub device_ms: f64,
@@ -18,7 +19,8 @@ pub struct Busy {
     pub writers: usize,
 }
 
-/// Shares of the time from the first pose to the last rename, from 0 to 1. The stage near 1 is the one that others wait for.
+/// Shares of the time from the first pose to the last rename, from 0 to 1. The stage nearest to 1 is the one that others
+/// wait for.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct BusyShares {
     pub pose: f64,
