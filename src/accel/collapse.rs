@@ -7,6 +7,7 @@ use super::{
     build::BuildPrim,
     compress::wide_nodes,
     node::Wide,
+    reinsert::reinsert,
 };
 use crate::abi::{COMPRESSED_STACK, LEAF};
 
@@ -20,7 +21,8 @@ pub fn build_collapsed(prims: &mut [BuildPrim], tree: &mut Tree) -> bool {
     if prims.len() < 2 {
         return false;
     }
-    let binary = build_binary(prims);
+    let mut binary = build_binary(prims);
+    reinsert(&mut binary);
     let plans = plan(&binary);
     let (wide, depth) = emit(&binary, &plans);
     let Some(nodes) = wide_nodes(tree) else {

@@ -17,6 +17,7 @@ mod compressed_tlas;
 mod node;
 mod quantize;
 mod refit;
+mod reinsert;
 mod slots;
 mod split;
 mod support;

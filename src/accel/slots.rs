@@ -155,3 +155,63 @@ fn exchange<const BIT: usize>(offsets: &mut [[f32; 8]; 3], sources: &mut [u32; 8
 fn select<T: Copy>(swap: bool, a: T, b: T) -> (T, T) {
     (if swap { b } else { a }, if swap { a } else { b })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Aabb, hash_unit};
+    use glam::Vec3;
+
+    fn node(children: usize, seed: u32) -> Wide<8> {
+        let mut node = Wide::EMPTY;
+        for slot in 0..children {
+            let u = |k| hash_unit(seed, 6 * slot as u32 + k);
+            let min = Vec3::new(u(0), 0.5 * u(1), 2.0 * u(2));
+            let size = Vec3::new(u(3), u(4), u(5)) * 0.3;
+            let bounds = Aabb {
+                min,
+                max: min + size,
+            };
+            node.set(slot, &bounds, slot as u32);
+        }
+        node
+    }
+
+    /// How far the child of `lane` lies towards the corner of `slot`.
+    fn gain(offsets: &[[f32; 8]; 3], lane: usize, slot: usize) -> f32 {
+        let along = |axis: usize| {
+            let sign = if slot & (4 >> axis) != 0 { 1.0 } else { -1.0 };
+            sign * offsets[axis][lane]
+        };
+        along(0) + along(1) + along(2)
+    }
+
+    /// The greatest possible sum of gains: the best for each set of slots that the first lanes may take.
+    fn best_sum(offsets: &[[f32; 8]; 3]) -> f32 {
+        let mut best = [f32::NEG_INFINITY; 256];
+        best[0] = 0.0;
+        for taken in 1usize..256 {
+            let lane = taken.count_ones() as usize - 1;
+            for slot in (0..8).filter(|s| taken >> s & 1 != 0) {
+                let sum = best[taken ^ 1 << slot] + gain(offsets, lane, slot);
+                best[taken] = best[taken].max(sum);
+            }
+        }
+        best[255]
+    }
+
+    #[test]
+    fn children_are_dealt_out_nearly_as_well_as_possible() {
+        let (mut found, mut possible) = (0.0, 0.0);
+        for seed in 0..2000 {
+            let node = node(2 + seed as usize % 7, seed);
+            let (offsets, sources) = (offsets_from_center(&node), deal(&node));
+            let lanes = sources.iter().enumerate();
+            found += lanes
+                .map(|(slot, &lane)| gain(&offsets, lane as usize, slot))
+                .sum::<f32>();
+            possible += best_sum(&offsets);
+        }
+        assert!(found > 0.9 * possible, "{found} of {possible}");
+    }
+}
