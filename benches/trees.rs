@@ -54,6 +54,14 @@ fn blas(c: &mut Criterion) {
         .for_each(|[x, y, _]| *y += 0.1 * x.sin());
     let mut tree = Blas::build(&mesh, layout, Quality::High);
     group.bench_function("refit", |b| b.iter(|| tree.refit(black_box(&bent))));
+    for (name, quality) in [
+        ("compressed_fast", Quality::Fast),
+        ("compressed_high", Quality::High),
+    ] {
+        group.bench_function(name, |b| {
+            b.iter(|| Blas::build(black_box(&mesh), NodeLayout::Compressed8, quality))
+        });
+    }
     group.finish();
 }
 
@@ -81,9 +89,13 @@ fn random_transform(index: u32, count: u32) -> Affine3 {
 
 /// Instance boxes included, as for a frame.
 fn tlas(c: &mut Criterion) {
-    let layout = device().node_layout();
+    tlas_in(c, "tlas", device().node_layout());
+    tlas_in(c, "tlas_compressed", NodeLayout::Compressed8);
+}
+
+fn tlas_in(c: &mut Criterion, name: &str, layout: NodeLayout) {
     let blas = [Arc::new(Blas::build(&dragon(), layout, Quality::Fast))];
-    let mut group = c.benchmark_group("tlas");
+    let mut group = c.benchmark_group(name);
     group.sample_size(20);
     for count in TLAS_SIZES {
         group.throughput(Throughput::Elements(count.into()));

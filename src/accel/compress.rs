@@ -95,9 +95,10 @@ pub fn write_units(
         split_by_node(rest, arrangements)
             .into_par_iter()
             .for_each(|(first, mut to)| {
-                for node in first..nodes.len().min(first + CHUNK) {
-                    let (children, tail) =
-                        to.split_at_mut(arrangements[node].units.count_ones() as usize);
+                let chunk = arrangements.iter().skip(first).take(CHUNK);
+                for (node, arrangement) in (first..).zip(chunk) {
+                    let count = arrangement.units.count_ones() as usize;
+                    let (children, tail) = to.split_at_mut(count);
                     write_children(node, children);
                     to = tail;
                 }

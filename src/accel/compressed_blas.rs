@@ -4,6 +4,7 @@ use super::{
     Blas, BlasShape, Buffer, Quality, Tree,
     blas::{build_prims, corners},
     build::{BuildOptions, BuildPrim, build},
+    collapse::build_collapsed,
     compress::{arrange_all, plant_root, wide_nodes, write_units},
     node::{NodeLayout, Wide},
     refit::sweep,
@@ -45,13 +46,8 @@ pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
 /// Builds the compressed tree of `mesh`. The float tree is kept for refits; its leaves refer to triangle records.
 pub fn build_compressed(mesh: &TriangleMesh, quality: Quality) -> BlasShape {
     let mut prims = build_prims(mesh);
-    let options = BuildOptions {
-        leaf_size: 1,
-        method: quality.split_method(),
-    };
     let mut tree = Tree::new(NodeLayout::Compressed8);
-    build(&mut prims, options, &mut tree);
-    plant_root(&mut tree);
+    build_float_tree(&mut prims, quality, &mut tree);
     let (mut units, mut triangles) = (Buffer::new(), Buffer::new());
     let mut arrangements = Buffer::new();
     if let Some(nodes) = wide_nodes(&mut tree) {
@@ -69,6 +65,19 @@ pub fn build_compressed(mesh: &TriangleMesh, quality: Quality) -> BlasShape {
         triangles,
         arrangements,
     }
+}
+
+/// Builds `tree` with one triangle per leaf, by way of a binary tree where quality is wanted.
+fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) {
+    let collapsed = quality == Quality::High && build_collapsed(prims, tree);
+    if !collapsed {
+        let options = BuildOptions {
+            leaf_size: 1,
+            method: quality.split_method(),
+        };
+        build(prims, options, tree);
+    }
+    plant_root(tree);
 }
 
 /// Takes over the positions of `mesh`. Slots and sizes stay as they are. O(triangles).

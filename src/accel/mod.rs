@@ -4,9 +4,11 @@
 //! `validate`). Compressed trees, for GPUs, are made from float trees: `compress`, with `slots` and `quantize` for its two
 //! steps per node; `compressed_blas` and `compressed_tlas` say what their leaves are. Builders take boxes, never meshes. Devices say which [`NodeLayout`] they want.
 
+mod binary;
 mod blas;
 mod buffer;
 mod build;
+mod collapse;
 mod compress;
 mod compressed_blas;
 #[cfg(test)]
@@ -15,6 +17,7 @@ mod compressed_tlas;
 mod node;
 mod quantize;
 mod refit;
+mod reinsert;
 mod slots;
 mod split;
 mod support;

@@ -6,10 +6,6 @@
 use super::node::Wide;
 
 /// Least distance between a plane and the box that it was rounded from, in cells.
-#[cfg_attr(
-    not(debug_assertions),
-    expect(dead_code, reason = "a promise that validation checks")
-)]
 pub const MARGIN: f64 = 1.0 / 256.0;
 /// What is aimed at: twice that, so that rounding errors of 2⁻¹⁴ cells in this file do no harm.
 const AIM: f32 = 1.0 / 128.0;
@@ -79,7 +75,7 @@ impl Grid {
         const INTEGERS: f32 = (1 << 23) as f32;
         let cells = f32::from_bits((254 - self.exponent) << 23);
         plane.map(|x| {
-            let position = ((x - self.origin) * cells + shift).max(0.0).min(255.0);
+            let position = ((x - self.origin) * cells + shift).clamp(0.0, 255.0);
             (position + INTEGERS).to_bits() as u8
         })
     }

@@ -1,15 +1,15 @@
 //! Which slot of a compressed node each child gets.
 //!
 //! Rays visit slots in the order `slot ^ octant`, so a child belongs into the slot whose bits (x: 4, y: 2, z: 1) say on which
-//! side of the node it lies. Starting from any order, children change places along an axis while that improves the sum
-//! over children of their offset from the node's centre towards their slot's corner (the cost of Ylitie, Karras and Laine
-//! 2017).
+//! side of the node it lies. Starting from any order, children change places where that improves the sum over children of
+//! their offset from the node's centre towards their slot's corner (the cost of Ylitie, Karras and Laine 2017).
 
 use super::node::Wide;
 use crate::abi::{EMPTY_CHILD, LEAF};
 
-/// Sweeps over the three axes; more gain nothing that could be measured.
-const SWEEPS: usize = 3;
+/// Sweeps over the seven ways in which two slots can differ, the most different first. The sum comes to 98 % of the greatest
+/// possible one (96 % after one sweep; 97 % when dealing out the best pair of child and slot first, which takes longer).
+const SWEEPS: usize = 2;
 
 /// What the leaves of a compressed tree are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +87,10 @@ fn deal(node: &Wide<8>) -> [u32; 8] {
     let mut offsets = offsets_from_center(node);
     let mut sources = std::array::from_fn(|lane| lane as u32);
     for _ in 0..SWEEPS {
+        exchange::<7>(&mut offsets, &mut sources);
+        exchange::<6>(&mut offsets, &mut sources);
+        exchange::<5>(&mut offsets, &mut sources);
+        exchange::<3>(&mut offsets, &mut sources);
         exchange::<4>(&mut offsets, &mut sources);
         exchange::<2>(&mut offsets, &mut sources);
         exchange::<1>(&mut offsets, &mut sources);
@@ -108,17 +112,26 @@ fn offsets_from_center(node: &Wide<8>) -> [[f32; 8]; 3] {
     })
 }
 
-/// Exchanges the children of each two slots that differ in `BIT` alone, where the wrong one lies further along its axis.
-/// Selects instead of branches, which nobody could predict.
+/// Exchanges the children of each two slots that differ in exactly the bits of `MASK`, where both together would lie further
+/// towards their corners. Selects instead of branches, which nobody could predict.
 #[inline(always)]
-fn exchange<const BIT: usize>(offsets: &mut [[f32; 8]; 3], sources: &mut [u32; 8]) {
-    let axis = 2 - BIT.trailing_zeros() as usize;
+fn exchange<const MASK: usize>(offsets: &mut [[f32; 8]; 3], sources: &mut [u32; 8]) {
     for low in [0, 1, 2, 3, 4, 5, 6, 7] {
-        if low & BIT != 0 {
+        let high = low ^ MASK;
+        if low > high {
             continue;
         }
-        let high = low | BIT;
-        let wrong = offsets[axis][low] > offsets[axis][high];
+        let mut loss = 0.0;
+        for (axis, offset) in offsets.iter().enumerate() {
+            let bit = 4 >> axis;
+            let step = offset[low] - offset[high];
+            match (MASK & bit, low & bit) {
+                (0, _) => {}
+                (_, 0) => loss += step,
+                _ => loss -= step,
+            }
+        }
+        let wrong = loss > 0.0;
         for offset in offsets.iter_mut() {
             (offset[low], offset[high]) = select(wrong, offset[low], offset[high]);
         }
@@ -130,4 +143,64 @@ fn exchange<const BIT: usize>(offsets: &mut [[f32; 8]; 3], sources: &mut [u32; 8
 #[inline(always)]
 fn select<T: Copy>(swap: bool, a: T, b: T) -> (T, T) {
     (if swap { b } else { a }, if swap { a } else { b })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Aabb, hash_unit};
+    use glam::Vec3;
+
+    fn node(children: usize, seed: u32) -> Wide<8> {
+        let mut node = Wide::EMPTY;
+        for slot in 0..children {
+            let u = |k| hash_unit(seed, 6 * slot as u32 + k);
+            let min = Vec3::new(u(0), 0.5 * u(1), 2.0 * u(2));
+            let size = Vec3::new(u(3), u(4), u(5)) * 0.3;
+            let bounds = Aabb {
+                min,
+                max: min + size,
+            };
+            node.set(slot, &bounds, slot as u32);
+        }
+        node
+    }
+
+    /// How far the child of `lane` lies towards the corner of `slot`.
+    fn gain(offsets: &[[f32; 8]; 3], lane: usize, slot: usize) -> f32 {
+        let along = |axis: usize| {
+            let sign = if slot & (4 >> axis) != 0 { 1.0 } else { -1.0 };
+            sign * offsets[axis][lane]
+        };
+        along(0) + along(1) + along(2)
+    }
+
+    /// The greatest possible sum of gains: the best for each set of slots that the first lanes may take.
+    fn best_sum(offsets: &[[f32; 8]; 3]) -> f32 {
+        let mut best = [f32::NEG_INFINITY; 256];
+        best[0] = 0.0;
+        for taken in 1usize..256 {
+            let lane = taken.count_ones() as usize - 1;
+            for slot in (0..8).filter(|s| taken >> s & 1 != 0) {
+                let sum = best[taken ^ 1 << slot] + gain(offsets, lane, slot);
+                best[taken] = best[taken].max(sum);
+            }
+        }
+        best[255]
+    }
+
+    #[test]
+    fn children_are_dealt_out_nearly_as_well_as_possible() {
+        let (mut found, mut possible) = (0.0, 0.0);
+        for seed in 0..2000 {
+            let node = node(2 + seed as usize % 7, seed);
+            let (offsets, sources) = (offsets_from_center(&node), deal(&node));
+            let lanes = sources.iter().enumerate();
+            found += lanes
+                .map(|(slot, &lane)| gain(&offsets, lane as usize, slot))
+                .sum::<f32>();
+            possible += best_sum(&offsets);
+        }
+        assert!(found > 0.97 * possible, "{found} of {possible}");
+    }
 }

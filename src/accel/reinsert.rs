@@ -1,0 +1,184 @@
+//! Improves a finished binary tree: subtrees are taken out and put back where they enlarge boxes the least (Meister and
+//! Bittner 2018, "Parallel Reinsertion for Bounding Volume Hierarchy Optimization").
+
+use super::binary::BinaryNode;
+use crate::math::Aabb;
+use rayon::prelude::*;
+
+/// Rounds of search and moves.
+const ROUNDS: usize = 4;
+/// One in this many subtrees, the largest, is a candidate in each round.
+const CANDIDATE_SHARE: usize = 2;
+/// Most candidates of a round: in huge trees, what is far down is not worth the time.
+const MOST_CANDIDATES: usize = 1 << 18;
+/// Most places that are looked at for a candidate: where everything overlaps, little can be ruled out.
+const MOST_PLACES: u32 = 1 << 12;
+const ROOT: u32 = 0;
+
+/// Lowers the sum of all surfaces; the root stays node 0, other nodes may come before their parents. Deterministic, parallel.
+pub fn reinsert(nodes: &mut [BinaryNode]) {
+    let mut forest = Forest::new(nodes);
+    for _ in 0..ROUNDS {
+        let mut moves: Vec<Move> = forest
+            .candidates()
+            .into_par_iter()
+            .with_min_len(64)
+            .filter_map(|node| forest.best_move(node))
+            .collect();
+        moves.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.from.cmp(&b.from)));
+        forest.apply(&moves);
+    }
+}
+
+/// Subtree `from` becomes the sibling of `to`.
+#[derive(Clone, Copy)]
+struct Move {
+    from: u32,
+    to: u32,
+    /// Surface saved.
+    gain: f32,
+}
+
+struct Forest<'a> {
+    nodes: &'a mut [BinaryNode],
+    parents: Vec<u32>,
+}
+
+impl<'a> Forest<'a> {
+    fn new(nodes: &'a mut [BinaryNode]) -> Self {
+        let mut parents = vec![ROOT; nodes.len()];
+        for (index, node) in nodes.iter().enumerate().filter(|(_, n)| !n.is_leaf()) {
+            for child in node.children {
+                parents[child as usize] = index as u32;
+            }
+        }
+        Self { nodes, parents }
+    }
+
+    fn bounds(&self, node: u32) -> Aabb {
+        self.nodes[node as usize].bounds
+    }
+
+    fn parent(&self, node: u32) -> u32 {
+        self.parents[node as usize]
+    }
+
+    fn sibling(&self, node: u32) -> u32 {
+        let [left, right] = self.nodes[self.parent(node) as usize].children;
+        if left == node { right } else { left }
+    }
+
+    /// The largest subtrees, but for the root's children, whose parent has to stay.
+    fn candidates(&self) -> Vec<u32> {
+        let movable = (1..self.nodes.len() as u32).filter(|&n| self.parent(n) != ROOT);
+        let mut all: Vec<(f32, u32)> = movable.map(|n| (self.bounds(n).half_area(), n)).collect();
+        let count = (all.len() / CANDIDATE_SHARE).min(MOST_CANDIDATES);
+        if count == 0 {
+            return all.into_iter().map(|(_, node)| node).collect();
+        }
+        all.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        all.into_iter().take(count).map(|(_, node)| node).collect()
+    }
+
+    /// Branch and bound over the siblings of all ancestors. None if the subtree is best where it is.
+    fn best_move(&self, from: u32) -> Option<Move> {
+        let bounds = self.bounds(from);
+        let mut best = Move {
+            from,
+            to: ROOT,
+            gain: 0.0,
+        };
+        // Surface saved by taking the subtree out, among the ancestors below `pivot`.
+        let mut saved = self.bounds(self.parent(from)).half_area();
+        let mut pivot = self.parent(from);
+        let mut rest = self.bounds(self.sibling(from));
+        let mut places = MOST_PLACES;
+        self.search(self.sibling(from), saved, &bounds, &mut best, &mut places);
+        while pivot != ROOT {
+            let aside = self.sibling(pivot);
+            self.search(aside, saved, &bounds, &mut best, &mut places);
+            pivot = self.parent(pivot);
+            rest = rest.union(self.bounds(aside));
+            saved += self.bounds(pivot).half_area() - rest.half_area();
+        }
+        (best.gain > 0.0 && best.to != self.sibling(from)).then_some(best)
+    }
+
+    /// Looks for the best place within the subtree of `top`, when reaching it has saved `saved`;
+    /// `places` counts down.
+    fn search(&self, top: u32, saved: f32, bounds: &Aabb, best: &mut Move, places: &mut u32) {
+        let least = bounds.half_area();
+        let mut open = vec![(saved, top)];
+        while let Some((saved, place)) = open.pop() {
+            if saved - least <= best.gain || *places == 0 {
+                continue;
+            }
+            *places -= 1;
+            let node = &self.nodes[place as usize];
+            let gain = saved - node.bounds.union(*bounds).half_area();
+            if gain > best.gain {
+                (best.to, best.gain) = (place, gain);
+            }
+            if !node.is_leaf() {
+                let below = gain + node.bounds.half_area();
+                open.extend(node.children.map(|child| (below, child)));
+            }
+        }
+    }
+
+    /// Makes the moves that do not get in the way of better ones.
+    fn apply(&mut self, moves: &[Move]) {
+        let mut touched = vec![false; self.nodes.len()];
+        for &Move { from, to, .. } in moves {
+            let concerned = [
+                from,
+                to,
+                self.sibling(from),
+                self.parent(from),
+                self.parent(self.parent(from)),
+                self.parent(to),
+            ];
+            if concerned.iter().all(|&n| !touched[n as usize]) && !self.is_within(to, from) {
+                concerned.iter().for_each(|&n| touched[n as usize] = true);
+                self.make(from, to);
+            }
+        }
+    }
+
+    /// Earlier moves may have put the destination into the subtree that is to go there.
+    fn is_within(&self, mut node: u32, subtree: u32) -> bool {
+        while node != ROOT && node != subtree {
+            node = self.parent(node);
+        }
+        node == subtree
+    }
+
+    fn make(&mut self, from: u32, to: u32) {
+        let (joint, sibling) = (self.parent(from), self.sibling(from));
+        let above = self.parent(joint);
+        self.replace_child(above, joint, sibling);
+        let target = self.parent(to);
+        self.replace_child(target, to, joint);
+        self.nodes[joint as usize].children = [from, to];
+        self.parents[to as usize] = joint;
+        self.refit_upwards(above);
+        self.refit_upwards(joint);
+    }
+
+    fn replace_child(&mut self, parent: u32, old: u32, new: u32) {
+        let children = &mut self.nodes[parent as usize].children;
+        children[usize::from(children[1] == old)] = new;
+        self.parents[new as usize] = parent;
+    }
+
+    fn refit_upwards(&mut self, mut node: u32) {
+        loop {
+            let [left, right] = self.nodes[node as usize].children;
+            self.nodes[node as usize].bounds = self.bounds(left).union(self.bounds(right));
+            if node == ROOT {
+                return;
+            }
+            node = self.parent(node);
+        }
+    }
+}
