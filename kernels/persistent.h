@@ -12,7 +12,7 @@ namespace THRONG_NAMESPACE {
 #endif
 // Threads of a block, and blocks per multiprocessor that registers are divided among.
 constexpr int kTraceThreads = 64;
-#if __CUDA_ARCH__ == 750
+#if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870
 constexpr int kTraceBlocks = 16;
 #else
 constexpr int kTraceBlocks = 18;

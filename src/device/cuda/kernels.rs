@@ -4,7 +4,6 @@ use super::image::image;
 use cust::{
     device::{Device, DeviceAttribute},
     error::CudaResult,
-    function::FunctionAttribute,
     module::Module,
     stream::Stream,
 };
@@ -57,15 +56,6 @@ impl Kernels {
 
     pub fn multiprocessors(&self) -> u32 {
         self.multiprocessors
-    }
-
-    /// Registers and bytes of stack of each thread that traces.
-    pub fn trace_resources(&self) -> CudaResult<(i32, i32)> {
-        let function = self.module.get_function("throng_trace_closest_queue")?;
-        Ok((
-            function.get_attribute(FunctionAttribute::NumRegisters)?,
-            function.get_attribute(FunctionAttribute::LocalSizeBytes)?,
-        ))
     }
 
     /// One thread per item.
