@@ -47,6 +47,14 @@ THRONG_INLINE uint32_t count_bits(uint32_t mask) { return uint32_t(__popc(mask))
 THRONG_INLINE uint32_t float_bits(float x) { return __float_as_uint(x); }
 THRONG_INLINE float bits_float(uint32_t x) { return __uint_as_float(x); }
 THRONG_INLINE float reciprocal(float x) { return __frcp_rn(x); }
+// To within one unit in the last place.
+THRONG_INLINE float rough_reciprocal(float x) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+THRONG_INLINE float min(float a, float b) { return fminf(a, b); }
+THRONG_INLINE float max(float a, float b) { return fmaxf(a, b); }
 THRONG_INLINE float fused_multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 
 // Sum over a whole warp, all of whose lanes take part.
@@ -74,11 +82,11 @@ template <int index> THRONG_INLINE float biased_byte(uint32_t word) {
 // wherever the result is not negative.
 THRONG_INLINE float max_not_negative(float a, float b, float c, float d) {
     int m = __vimax3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c));
-    return __int_as_float(max(m, __float_as_int(d)));
+    return __int_as_float(::max(m, __float_as_int(d)));
 }
 THRONG_INLINE float min_not_negative(float a, float b, float c, float d) {
     int m = __vimin3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c));
-    return __int_as_float(min(m, __float_as_int(d)));
+    return __int_as_float(::min(m, __float_as_int(d)));
 }
 
 #else
@@ -97,6 +105,9 @@ THRONG_INLINE float bits_float(uint32_t bits) {
     return x;
 }
 THRONG_INLINE float reciprocal(float x) { return 1.0f / x; }
+THRONG_INLINE float rough_reciprocal(float x) { return 1.0f / x; }
+THRONG_INLINE float min(float a, float b) { return a < b ? a : b; }
+THRONG_INLINE float max(float a, float b) { return a > b ? a : b; }
 THRONG_INLINE float fused_multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 THRONG_INLINE Words4 load_words(const void* address) {
     Words4 v;

@@ -19,14 +19,16 @@ struct Space {
 
 THRONG_INLINE float component(Vec3 v, uint32_t axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
 
-THRONG_INLINE float inverse_component(float d, float tiny) { return reciprocal(fabsf(d) < tiny ? copysignf(tiny, d) : d); }
+// The slack covers its error.
+THRONG_INLINE float inverse_component(float d, float tiny) { return rough_reciprocal(fabsf(d) < tiny ? copysignf(tiny, d) : d); }
 
 // Without the shear, which only triangles need.
 THRONG_INLINE void prepare_boxes(Space& s, Vec3 origin, Vec3 direction, float magnitude) {
     float tiny = least_component(direction);
     s.origin = origin;
     s.inverse = vec3(inverse_component(direction.x, tiny), inverse_component(direction.y, tiny), inverse_component(direction.z, tiny));
-    s.slack = box_slack(origin, magnitude);
+    // Half as much again as where reciprocals are exact.
+    s.slack = 1.5f * box_slack(origin, magnitude);
     s.up = (s.inverse.x < 0.0f ? 0u : 4u) | (s.inverse.y < 0.0f ? 0u : 2u) | (s.inverse.z < 0.0f ? 0u : 1u);
 }
 
@@ -36,7 +38,10 @@ THRONG_INLINE void prepare_triangles(Space& s, Vec3 direction) {
     Vec3 a = absolute(direction);
     s.longest = a.x > a.y ? (a.x > a.z ? 0u : 2u) : (a.y > a.z ? 1u : 2u);
     uint32_t kx = next_axis(s.longest), ky = next_axis(kx);
-    float z = component(s.inverse, s.longest);
+    float z = reciprocal(component(direction, s.longest));
+    if (s.longest == 0) s.inverse.x = z;
+    if (s.longest == 1) s.inverse.y = z;
+    if (s.longest == 2) s.inverse.z = z;
     s.shear_x = component(direction, kx) * z;
     s.shear_y = component(direction, ky) * z;
 }

@@ -15,7 +15,11 @@ constexpr int kTraceThreads = 64;
 #if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870
 constexpr int kTraceBlocks = 16;
 #else
+#ifdef THRONG_TRACE_BLOCKS
+constexpr int kTraceBlocks = THRONG_TRACE_BLOCKS;
+#else
 constexpr int kTraceBlocks = 18;
+#endif
 #endif
 
 constexpr uint32_t kAllLanes = 0xffffffffu;
@@ -81,7 +85,8 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
         }
         if (active) {
             auto found = hit_of(hits, index);
-            active = !walk.advance(params, rays + index, stack, found, none);
+            walk.advance(params, rays[index], stack, found, none);
+            active = !walk.over;
         }
     }
 }

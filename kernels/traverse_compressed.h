@@ -30,6 +30,7 @@ struct Walk {
     uint32_t top, floor;
     // Unit of the current instance.
     uint32_t instance;
+    bool over;
 
     THRONG_INLINE void begin(const Params& params, const Ray& ray) {
         t_min = ray.t_min;
@@ -38,66 +39,87 @@ struct Walk {
         triangles = Group{0, 0};
         top = 0;
         floor = kOutside;
+        over = false;
         prepare_boxes(space, load3(ray.origin), load3(ray.direction), params.tlas_magnitude);
     }
 
-    // One round: true when the walk is over. `stack` has room for the levels of both trees.
+    // One round. Becomes `over` when there is nothing left to do. `stack` has room for the levels of both trees.
+    //
+    // Every phase is entered and left at one place, so that the lanes of a warp meet again before the next one; an early
+    // return would make each phase run once per group of lanes.
     template <class Count>
-    THRONG_INLINE bool advance(const Params& params, const Ray* ray, Group* stack, Found& found, Count& count) {
-        if (!(triangles.mask & 255u)) {
-            if (!(group.mask >> 24)) {
-                if (top == 0) return true;
-                if (top == floor) leave_instance(params, ray);
-                group = stack[--top];
-            }
-            uint32_t bit = highest_bit(group.mask), slot = (bit ^ space.up) & 7u;
-            uint32_t unit = group.base + count_bits(group.mask & ((1u << slot) - 1u));
-            bool is_instance = group.mask >> (8 + slot) & 1u;
-            group.mask ^= 1u << bit;
-            if (group.mask >> 24) stack[top++] = group;
-            if (is_instance) {
-                count.leaf();
-                if (enter_instance(params, ray, unit, found)) return true;
-                if (floor == kOutside) return false;
-            }
+    THRONG_INLINE void advance(const Params& params, const Ray& ray, Group* stack, Found& found, Count& count) {
+        uint32_t unit = NO_INDEX;
+        bool is_instance = false;
+        if (!(triangles.mask & 255u)) unit = next_unit(params, ray, stack, is_instance);
+        if (is_instance) {
+            count.leaf();
+            unit = enter_instance(params, ray, unit, found);
+        }
+        if (unit != NO_INDEX) {
             count.node();
             visit_node(floor == kOutside ? params.tlas_units + unit : params.blas_units + unit);
         }
-        if (!(triangles.mask & 255u)) return false;
-        count.leaf();
-        return test_triangle(params, found) && Any;
+        if (triangles.mask & 255u) {
+            count.leaf();
+            test_triangle(params, found);
+        }
     }
 
-    // Moves on to the BLAS's root in `unit`; for a sphere, tests it and stays outside. True if that ends the walk.
-    THRONG_INLINE bool enter_instance(const Params& params, const Ray* ray, uint32_t& unit, Found& found) {
+    // Takes the next unit off the group, or off the stack; `NO_INDEX` and `over` if there is none.
+    THRONG_INLINE uint32_t next_unit(const Params& params, const Ray& ray, Group* stack, bool& is_instance) {
+        uint32_t unit = NO_INDEX;
+        if (!(group.mask >> 24)) {
+            over = top == 0;
+            if (!over) {
+                if (top == floor) leave_instance(params, ray);
+                group = stack[--top];
+            }
+        }
+        if (!over) {
+            uint32_t bit = highest_bit(group.mask), slot = (bit ^ space.up) & 7u;
+            unit = group.base + count_bits(group.mask & ((1u << slot) - 1u));
+            is_instance = group.mask >> (8 + slot) & 1u;
+            group.mask ^= 1u << bit;
+            if (group.mask >> 24) stack[top++] = group;
+            group.mask &= 0x00ffffffu;
+        }
+        return unit;
+    }
+
+    // Returns the BLAS's root to go on with. A sphere has none; it is tested at once.
+    THRONG_INLINE uint32_t enter_instance(const Params& params, const Ray& ray, uint32_t unit, Found& found) {
         const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.tlas_units[unit]);
         Words4 ids = load_words(&entered.root);
         float m[12];
         load_matrix(&entered, m);
-        Words4 a = load_words(ray), b = load_words(reinterpret_cast<const Words4*>(ray) + 1);
-        Vec3 origin = transform_point(m, vec3(bits_float(a.x), bits_float(a.y), bits_float(a.z)));
-        Vec3 direction = transform_vector(m, vec3(bits_float(b.x), bits_float(b.y), bits_float(b.z)));
+        Vec3 origin = transform_point(m, load3(ray.origin)), direction = transform_vector(m, load3(ray.direction));
         if (ids.x == NO_INDEX) {
-            float t;
-            group.mask = 0;
-            if (!sphere_distance(origin, direction, t_min, t_max, t)) return false;
-            if (t == t_max && !found.closer(t, ids.z, 0)) return false;
-            t_max = t;
-            found.take(t, 0.0f, 0.0f, 0, ids.z, ids.w);
-            return Any;
+            test_sphere(origin, direction, ids, found);
+        } else {
+            prepare_boxes(space, origin, direction, bits_float(ids.y));
+            prepare_triangles(space, direction);
+            instance = unit;
+            floor = top;
         }
-        prepare_boxes(space, origin, direction, bits_float(ids.y));
-        prepare_triangles(space, direction);
-        instance = unit;
-        floor = top;
-        unit = ids.x;
-        return false;
+        return ids.x;
     }
 
-    THRONG_INLINE void leave_instance(const Params& params, const Ray* ray) {
-        Words4 a = load_words(ray), b = load_words(reinterpret_cast<const Words4*>(ray) + 1);
-        prepare_boxes(space, vec3(bits_float(a.x), bits_float(a.y), bits_float(a.z)),
-                      vec3(bits_float(b.x), bits_float(b.y), bits_float(b.z)), params.tlas_magnitude);
+    THRONG_INLINE void test_sphere(Vec3 origin, Vec3 direction, const Words4& ids, Found& found) {
+        float t;
+        if (sphere_distance(origin, direction, t_min, t_max, t)) take(t, 0.0f, 0.0f, 0, ids, found);
+    }
+
+    // Takes over a hit within reach.
+    THRONG_INLINE void take(float t, float u, float v, uint32_t prim, const Words4& ids, Found& found) {
+        if (t == t_max && !found.closer(t, ids.z, prim)) return;
+        t_max = t;
+        found.take(t, u, v, prim, ids.z, ids.w);
+        over = Any;
+    }
+
+    THRONG_INLINE void leave_instance(const Params& params, const Ray& ray) {
+        prepare_boxes(space, load3(ray.origin), load3(ray.direction), params.tlas_magnitude);
         floor = kOutside;
     }
 
@@ -107,18 +129,15 @@ struct Walk {
         triangles = Group{n.triangle_base, n.triangles << 8 | n.triangle_hits};
     }
 
-    // True if the triangle is the closest hit now.
-    THRONG_INLINE bool test_triangle(const Params& params, Found& found) {
+    THRONG_INLINE void test_triangle(const Params& params, Found& found) {
         uint32_t bit = highest_bit(triangles.mask & 255u), slot = bit ^ space.up;
         uint32_t index = triangles.base + count_bits((triangles.mask >> 8) & ((1u << slot) - 1u));
         triangles.mask ^= 1u << bit;
         TriangleHit hit;
-        if (!intersect_triangle(&params.triangles[index], space, t_min, t_max, hit)) return false;
-        Words4 ids = load_words(&reinterpret_cast<const InstanceUnit&>(params.tlas_units[instance]).root);
-        if (hit.t == t_max && !found.closer(hit.t, ids.z, hit.prim)) return false;
-        t_max = hit.t;
-        found.take(hit.t, hit.u, hit.v, hit.prim, ids.z, ids.w);
-        return true;
+        if (intersect_triangle(&params.triangles[index], space, t_min, t_max, hit)) {
+            Words4 ids = load_words(&reinterpret_cast<const InstanceUnit&>(params.tlas_units[instance]).root);
+            take(hit.t, hit.u, hit.v, hit.prim, ids, found);
+        }
     }
 
     static THRONG_INLINE void load_matrix(const InstanceUnit* unit, float* m) {
@@ -145,7 +164,7 @@ THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, Stac
     (void)memory;
     Walk<Any, Query> walk;
     walk.begin(params, ray);
-    while (!walk.advance(params, &ray, stack, q, count)) {}
+    while (!walk.over) walk.advance(params, ray, stack, q, count);
     return q.prim != NO_INDEX;
 }
 

@@ -25,8 +25,6 @@ THRONG_INLINE Vec3 operator-(Vec3 a) { return vec3(-a.x, -a.y, -a.z); }
 THRONG_INLINE Vec3& operator+=(Vec3& a, Vec3 b) { return a = a + b; }
 THRONG_INLINE Vec3& operator*=(Vec3& a, Vec3 b) { return a = a * b; }
 
-THRONG_INLINE float min(float a, float b) { return a < b ? a : b; }
-THRONG_INLINE float max(float a, float b) { return a > b ? a : b; }
 THRONG_INLINE float clamp(float x, float lo, float hi) { return min(max(x, lo), hi); }
 
 THRONG_INLINE float dot(Vec3 a, Vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
