@@ -46,8 +46,10 @@ THRONG_INLINE uint32_t highest_bit(uint32_t mask) { return 31u - uint32_t(__clz(
 THRONG_INLINE uint32_t count_bits(uint32_t mask) { return uint32_t(__popc(mask)); }
 THRONG_INLINE uint32_t float_bits(float x) { return __float_as_uint(x); }
 THRONG_INLINE float bits_float(uint32_t x) { return __uint_as_float(x); }
-THRONG_INLINE float reciprocal(float x) { return __frcp_rn(x); }
-// To within one unit in the last place.
+// One step of Newton's iteration makes a rough reciprocal `y` of `x` the correctly rounded one, unless it is near the ends
+// of the range of floats.
+THRONG_INLINE float refined_reciprocal(float x, float y) { return __fmaf_rn(y, __fmaf_rn(-x, y, 1.0f), y); }
+// To within one unit in the last place; of zero, infinity.
 THRONG_INLINE float rough_reciprocal(float x) {
     float y;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -56,6 +58,12 @@ THRONG_INLINE float rough_reciprocal(float x) {
 THRONG_INLINE float min(float a, float b) { return fminf(a, b); }
 THRONG_INLINE float max(float a, float b) { return fmaxf(a, b); }
 THRONG_INLINE float fused_multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+
+// 16 aligned bytes of any memory.
+THRONG_INLINE Words4 load_any_words(const void* address) {
+    uint4 v = *static_cast<const uint4*>(address);
+    return Words4{v.x, v.y, v.z, v.w};
+}
 
 // Sum over a whole warp, all of whose lanes take part.
 THRONG_INLINE uint32_t warp_sum(uint32_t x) {
@@ -67,15 +75,15 @@ THRONG_INLINE uint32_t warp_sum(uint32_t x) {
 #endif
 }
 
-// 16 aligned bytes that no one writes while the kernel runs.
+// 16 aligned bytes of the GPU's memory that no one writes while the kernel runs.
 THRONG_INLINE Words4 load_words(const void* address) {
     uint4 v = __ldg(static_cast<const uint4*>(address));
     return Words4{v.x, v.y, v.z, v.w};
 }
 
-// The float 32768 + byte `index` of `word`: the byte goes straight into the mantissa.
-template <int index> THRONG_INLINE float biased_byte(uint32_t word) {
-    return __uint_as_float(__byte_perm(word, 0x47000000u, 0x7604u | index << 4));
+// The float 32768 + byte `index` of `word`: the byte goes straight into the mantissa. `bias` is 32768 as a float's bits.
+template <int index> THRONG_INLINE float biased_byte(uint32_t bias, uint32_t word) {
+    return __uint_as_float(__byte_perm(word, bias, 0x7604u | index << 4));
 }
 
 // Floats that are not negative are ordered as integers are, and negative ones are all below them; so these are right
@@ -104,7 +112,7 @@ THRONG_INLINE float bits_float(uint32_t bits) {
     __builtin_memcpy(&x, &bits, 4);
     return x;
 }
-THRONG_INLINE float reciprocal(float x) { return 1.0f / x; }
+THRONG_INLINE float refined_reciprocal(float, float y) { return y; }
 THRONG_INLINE float rough_reciprocal(float x) { return 1.0f / x; }
 THRONG_INLINE float min(float a, float b) { return a < b ? a : b; }
 THRONG_INLINE float max(float a, float b) { return a > b ? a : b; }
@@ -114,7 +122,8 @@ THRONG_INLINE Words4 load_words(const void* address) {
     __builtin_memcpy(&v, address, 16);
     return v;
 }
-template <int index> THRONG_INLINE float biased_byte(uint32_t word) { return bits_float(0x47000000u | (word >> (8 * index) & 255u) << 8); }
+THRONG_INLINE Words4 load_any_words(const void* address) { return load_words(address); }
+template <int index> THRONG_INLINE float biased_byte(uint32_t bias, uint32_t word) { return bits_float(bias | (word >> (8 * index) & 255u) << 8); }
 THRONG_INLINE float max_not_negative(float a, float b, float c, float d) { return fmaxf(fmaxf(a, b), fmaxf(c, d)); }
 THRONG_INLINE float min_not_negative(float a, float b, float c, float d) { return fminf(fminf(a, b), fminf(c, d)); }
 

@@ -39,9 +39,9 @@ THRONG_DEVICE void edge_functions_exact(float ax, float ay, float bx, float by, 
 // The box tests' bound on rounding: the triangle test works on vertices that are rounded relative to the ray's origin, so
 // its hits may lie outside the exact box by a few units in the last place of |origin| + |box|. Eight half-ulps absorb that
 // and the rounding of the slab arithmetic itself.
-THRONG_INLINE float box_slack(Vec3 origin, float magnitude) {
-    return 8.0f * 5.9604645e-8f * (max_component(absolute(origin)) + magnitude);
-}
+constexpr float kBoxSlack = 8.0f * 5.9604645e-8f;
+
+THRONG_INLINE float box_slack(Vec3 origin, float magnitude) { return kBoxSlack * (max_component(absolute(origin)) + magnitude); }
 
 // A direction component of less than this moves the ray by less than rounding does; slabs use this instead, which keeps
 // the reciprocal finite.

@@ -11,39 +11,41 @@ struct Space {
     float shear_x, shear_y;
     // How far boxes are widened (see `box_slack`).
     float slack;
-    // 4, 2 and 1 where the ray goes up the x, y and z axis: slot ^ up is the place of a slot in the order of visits.
-    uint32_t up;
-    // The axis along which the direction is longest.
-    uint32_t longest;
+    // From the lowest bit: where the ray goes up (4, 2 and 1 for the x, y and z axis) in this space; the same in the
+    // world; along which axis it is longest. `slot ^ up` is the place of a slot in the order of visits.
+    uint32_t axes;
 };
+
+constexpr uint32_t kWorldUpShift = 3, kLongestShift = 6;
 
 THRONG_INLINE float component(Vec3 v, uint32_t axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
 
-// The slack covers its error.
-THRONG_INLINE float inverse_component(float d, float tiny) { return rough_reciprocal(fabsf(d) < tiny ? copysignf(tiny, d) : d); }
-
-// Without the shear, which only triangles need.
-THRONG_INLINE void prepare_boxes(Space& s, Vec3 origin, Vec3 direction, float magnitude) {
-    float tiny = least_component(direction);
-    s.origin = origin;
-    s.inverse = vec3(inverse_component(direction.x, tiny), inverse_component(direction.y, tiny), inverse_component(direction.z, tiny));
-    // Half as much again as where reciprocals are exact.
-    s.slack = 1.5f * box_slack(origin, magnitude);
-    s.up = (s.inverse.x < 0.0f ? 0u : 4u) | (s.inverse.y < 0.0f ? 0u : 2u) | (s.inverse.z < 0.0f ? 0u : 1u);
-}
-
 THRONG_INLINE uint32_t next_axis(uint32_t axis) { return axis == 2 ? 0 : axis + 1; }
 
-THRONG_INLINE void prepare_triangles(Space& s, Vec3 direction) {
+// For nodes alone. Returns where the ray goes up.
+THRONG_INLINE uint32_t prepare_boxes(Space& s, Vec3 origin, Vec3 direction, float magnitude) {
+    Vec3 r = vec3(rough_reciprocal(direction.x), rough_reciprocal(direction.y), rough_reciprocal(direction.z));
+    // Components of less than 1e-12 of the longest move the ray by less than rounding does; the bound keeps the others
+    // finite.
+    float bound = 1e12f * min(min(fabsf(r.x), fabsf(r.y)), fabsf(r.z));
+    s.inverse = vec3(copysignf(min(fabsf(r.x), bound), direction.x), copysignf(min(fabsf(r.y), bound), direction.y),
+                     copysignf(min(fabsf(r.z), bound), direction.z));
+    s.origin = origin;
+    // Half as much again as where reciprocals are exact.
+    s.slack = 1.5f * kBoxSlack * (max_component(absolute(origin)) + magnitude);
+    return (float_bits(direction.x) >> 31 ? 0u : 4u) | (float_bits(direction.y) >> 31 ? 0u : 2u) | (float_bits(direction.z) >> 31 ? 0u : 1u);
+}
+
+// For triangles too, after `prepare_boxes`. Returns the longest axis.
+THRONG_INLINE uint32_t prepare_triangles(Space& s, Vec3 direction) {
     Vec3 a = absolute(direction);
-    s.longest = a.x > a.y ? (a.x > a.z ? 0u : 2u) : (a.y > a.z ? 1u : 2u);
-    uint32_t kx = next_axis(s.longest), ky = next_axis(kx);
-    float z = reciprocal(component(direction, s.longest));
-    if (s.longest == 0) s.inverse.x = z;
-    if (s.longest == 1) s.inverse.y = z;
-    if (s.longest == 2) s.inverse.z = z;
+    uint32_t longest = a.x > a.y ? (a.x > a.z ? 0u : 2u) : (a.y > a.z ? 1u : 2u);
+    uint32_t kx = next_axis(longest), ky = next_axis(kx);
+    float z = refined_reciprocal(component(direction, longest), component(s.inverse, longest));
+    s.inverse = vec3(longest == 0 ? z : s.inverse.x, longest == 1 ? z : s.inverse.y, longest == 2 ? z : s.inverse.z);
     s.shear_x = component(direction, kx) * z;
     s.shear_y = component(direction, ky) * z;
+    return longest;
 }
 
 // Crossings of one axis's planes, near and far, as (32768 + byte) * scale + offset.
@@ -54,10 +56,10 @@ struct AxisSlabs {
 THRONG_INLINE AxisSlabs axis_slabs(float grid, uint32_t exponent, float origin, float inverse, float slack) {
     AxisSlabs a;
     a.scale = bits_float(exponent << 23) * inverse;
-    float corner = (grid - origin) * inverse, widen = slack * fabsf(inverse);
+    float corner = (grid - origin) * inverse;
     // Adding 32768 cells rounds to 2^-9 cells, which the boxes' margin of 2^-8 cells makes up for.
-    a.near_offset = fused_multiply_add(-32768.0f, a.scale, corner - widen);
-    a.far_offset = fused_multiply_add(-32768.0f, a.scale, corner + widen);
+    a.near_offset = fused_multiply_add(-32768.0f, a.scale, fused_multiply_add(-slack, fabsf(inverse), corner));
+    a.far_offset = fused_multiply_add(-32768.0f, a.scale, fused_multiply_add(slack, fabsf(inverse), corner));
     return a;
 }
 
@@ -67,13 +69,13 @@ struct PlaneWords {
 };
 
 template <int index>
-THRONG_INLINE bool enters(const PlaneWords& w, const AxisSlabs& x, const AxisSlabs& y, const AxisSlabs& z, float t_min, float t_max) {
-    float near_x = fused_multiply_add(biased_byte<index>(w.near_x), x.scale, x.near_offset);
-    float near_y = fused_multiply_add(biased_byte<index>(w.near_y), y.scale, y.near_offset);
-    float near_z = fused_multiply_add(biased_byte<index>(w.near_z), z.scale, z.near_offset);
-    float far_x = fused_multiply_add(biased_byte<index>(w.far_x), x.scale, x.far_offset);
-    float far_y = fused_multiply_add(biased_byte<index>(w.far_y), y.scale, y.far_offset);
-    float far_z = fused_multiply_add(biased_byte<index>(w.far_z), z.scale, z.far_offset);
+THRONG_INLINE bool enters(const PlaneWords& w, uint32_t bias, const AxisSlabs& x, const AxisSlabs& y, const AxisSlabs& z, float t_min, float t_max) {
+    float near_x = fused_multiply_add(biased_byte<index>(bias, w.near_x), x.scale, x.near_offset);
+    float near_y = fused_multiply_add(biased_byte<index>(bias, w.near_y), y.scale, y.near_offset);
+    float near_z = fused_multiply_add(biased_byte<index>(bias, w.near_z), z.scale, z.near_offset);
+    float far_x = fused_multiply_add(biased_byte<index>(bias, w.far_x), x.scale, x.far_offset);
+    float far_y = fused_multiply_add(biased_byte<index>(bias, w.far_y), y.scale, y.far_offset);
+    float far_z = fused_multiply_add(biased_byte<index>(bias, w.far_z), z.scale, z.far_offset);
     return max_not_negative(near_x, near_y, near_z, t_min) <= min_not_negative(far_x, far_y, far_z, t_max);
 }
 
@@ -91,25 +93,25 @@ THRONG_INLINE uint32_t permute_slots(uint32_t bits, uint32_t flip) {
     return bits;
 }
 
-// `t_min` is not negative.
-THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, float t_min, float t_max) {
+// `t_min` is not negative; `bias` is the float 32768 (see `Params`).
+THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, uint32_t bias, float t_min, float t_max) {
     Words4 head = load_words(&unit->words[0]), links = load_words(&unit->words[4]);
     Words4 p0 = load_words(&unit->words[8]), p1 = load_words(&unit->words[12]), p2 = load_words(&unit->words[16]);
     AxisSlabs x = axis_slabs(bits_float(head.x), head.w & 255u, s.origin.x, s.inverse.x, s.slack);
     AxisSlabs y = axis_slabs(bits_float(head.y), head.w >> 8 & 255u, s.origin.y, s.inverse.y, s.slack);
     AxisSlabs z = axis_slabs(bits_float(head.z), head.w >> 16 & 255u, s.origin.z, s.inverse.z, s.slack);
-    bool up_x = s.up & 4, up_y = s.up & 2, up_z = s.up & 1;
+    bool up_x = s.axes & 4, up_y = s.axes & 2, up_z = s.axes & 1;
     uint32_t hits = 0;
     PlaneWords w{up_x ? p0.x : p1.z, up_y ? p0.z : p2.x, up_z ? p1.x : p2.z, up_x ? p1.z : p0.x, up_y ? p2.x : p0.z, up_z ? p2.z : p1.x};
-    if (enters<0>(w, x, y, z, t_min, t_max)) hits |= 1;
-    if (enters<1>(w, x, y, z, t_min, t_max)) hits |= 2;
-    if (enters<2>(w, x, y, z, t_min, t_max)) hits |= 4;
-    if (enters<3>(w, x, y, z, t_min, t_max)) hits |= 8;
+    if (enters<0>(w, bias, x, y, z, t_min, t_max)) hits |= 1;
+    if (enters<1>(w, bias, x, y, z, t_min, t_max)) hits |= 2;
+    if (enters<2>(w, bias, x, y, z, t_min, t_max)) hits |= 4;
+    if (enters<3>(w, bias, x, y, z, t_min, t_max)) hits |= 8;
     w = PlaneWords{up_x ? p0.y : p1.w, up_y ? p0.w : p2.y, up_z ? p1.y : p2.w, up_x ? p1.w : p0.y, up_y ? p2.y : p0.w, up_z ? p2.w : p1.y};
-    if (enters<0>(w, x, y, z, t_min, t_max)) hits |= 16;
-    if (enters<1>(w, x, y, z, t_min, t_max)) hits |= 32;
-    if (enters<2>(w, x, y, z, t_min, t_max)) hits |= 64;
-    if (enters<3>(w, x, y, z, t_min, t_max)) hits |= 128;
+    if (enters<0>(w, bias, x, y, z, t_min, t_max)) hits |= 16;
+    if (enters<1>(w, bias, x, y, z, t_min, t_max)) hits |= 32;
+    if (enters<2>(w, bias, x, y, z, t_min, t_max)) hits |= 64;
+    if (enters<3>(w, bias, x, y, z, t_min, t_max)) hits |= 128;
 
     NodeHits n;
     n.unit_base = links.x;
@@ -117,7 +119,7 @@ THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, float t_
     n.units = head.w >> 24;
     n.instances = links.z & n.units;
     n.triangles = links.z & ~n.units;
-    uint32_t ordered = permute_slots((hits & n.units) | (hits & n.triangles) << 8, s.up);
+    uint32_t ordered = permute_slots((hits & n.units) | (hits & n.triangles) << 8, s.axes);
     n.unit_hits = ordered & 255u;
     n.triangle_hits = ordered >> 8;
     return n;
@@ -131,7 +133,7 @@ struct TriangleHit {
 // Watertight (Woop, Benthin and Wald 2013), operation by operation the same as the CPU's SIMD test, so that both find the
 // same bits.
 THRONG_INLINE bool intersect_triangle(const TriangleRecord* triangle, const Space& s, float t_min, float t_max, TriangleHit& hit) {
-    uint32_t kz = s.longest, kx = next_axis(kz), ky = next_axis(kx);
+    uint32_t kz = s.axes >> kLongestShift, kx = next_axis(kz), ky = next_axis(kx);
     Words4 x = load_words(&triangle->rows[kx]), y = load_words(&triangle->rows[ky]), z = load_words(&triangle->rows[kz]);
     float ox = component(s.origin, kx), oy = component(s.origin, ky), oz = component(s.origin, kz), sz = component(s.inverse, kz);
     float az = bits_float(z.x) - oz, bz = bits_float(z.y) - oz, cz = bits_float(z.z) - oz;

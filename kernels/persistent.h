@@ -80,7 +80,7 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
                 index = next;
                 active = params.tlas_root != EMPTY_CHILD;
                 hit_of(hits, index).start();
-                walk.begin(params, rays[index]);
+                walk.begin(rays[index].t_min, rays[index].t_max);
             }
         }
         if (active) {

@@ -30,17 +30,19 @@ struct Walk {
     uint32_t top, floor;
     // Unit of the current instance.
     uint32_t instance;
+    // Whether `space` is the world's.
+    bool in_world;
     bool over;
 
-    THRONG_INLINE void begin(const Params& params, const Ray& ray) {
-        t_min = ray.t_min;
-        t_max = ray.t_max;
+    THRONG_INLINE void begin(float ray_t_min, float ray_t_max) {
+        t_min = ray_t_min;
+        t_max = ray_t_max;
         group = Group{0, 1u << 24};
         triangles = Group{0, 0};
         top = 0;
         floor = kOutside;
-        over = false;
-        prepare_boxes(space, load3(ray.origin), load3(ray.direction), params.tlas_magnitude);
+        in_world = over = false;
+        space.axes = 0;
     }
 
     // One round. Becomes `over` when there is nothing left to do. `stack` has room for the levels of both trees.
@@ -51,14 +53,14 @@ struct Walk {
     THRONG_INLINE void advance(const Params& params, const Ray& ray, Group* stack, Found& found, Count& count) {
         uint32_t unit = NO_INDEX;
         bool is_instance = false;
-        if (!(triangles.mask & 255u)) unit = next_unit(params, ray, stack, is_instance);
-        if (is_instance) {
-            count.leaf();
-            unit = enter_instance(params, ray, unit, found);
+        if (!(triangles.mask & 255u)) unit = next_unit(stack, is_instance);
+        if (unit != NO_INDEX && (is_instance || (floor == kOutside && !in_world))) {
+            if (is_instance) count.leaf();
+            change_space(params, ray, is_instance, unit, found);
         }
         if (unit != NO_INDEX) {
             count.node();
-            visit_node(floor == kOutside ? params.tlas_units + unit : params.blas_units + unit);
+            visit_node(floor == kOutside ? params.tlas_units + unit : params.blas_units + unit, params.byte_bias);
         }
         if (triangles.mask & 255u) {
             count.leaf();
@@ -67,17 +69,21 @@ struct Walk {
     }
 
     // Takes the next unit off the group, or off the stack; `NO_INDEX` and `over` if there is none.
-    THRONG_INLINE uint32_t next_unit(const Params& params, const Ray& ray, Group* stack, bool& is_instance) {
+    THRONG_INLINE uint32_t next_unit(Group* stack, bool& is_instance) {
         uint32_t unit = NO_INDEX;
         if (!(group.mask >> 24)) {
             over = top == 0;
             if (!over) {
-                if (top == floor) leave_instance(params, ray);
+                // Leaves the instance. The world's ray is prepared again only when a node of the TLAS asks for it.
+                if (top == floor) {
+                    floor = kOutside;
+                    space.axes = (space.axes & ~7u) | (space.axes >> kWorldUpShift & 7u);
+                }
                 group = stack[--top];
             }
         }
         if (!over) {
-            uint32_t bit = highest_bit(group.mask), slot = (bit ^ space.up) & 7u;
+            uint32_t bit = highest_bit(group.mask), slot = (bit ^ space.axes) & 7u;
             unit = group.base + count_bits(group.mask & ((1u << slot) - 1u));
             is_instance = group.mask >> (8 + slot) & 1u;
             group.mask ^= 1u << bit;
@@ -87,22 +93,32 @@ struct Walk {
         return unit;
     }
 
-    // Returns the BLAS's root to go on with. A sphere has none; it is tested at once.
-    THRONG_INLINE uint32_t enter_instance(const Params& params, const Ray& ray, uint32_t unit, Found& found) {
-        const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.tlas_units[unit]);
-        Words4 ids = load_words(&entered.root);
-        float m[12];
-        load_matrix(&entered, m);
-        Vec3 origin = transform_point(m, load3(ray.origin)), direction = transform_vector(m, load3(ray.direction));
-        if (ids.x == NO_INDEX) {
-            test_sphere(origin, direction, ids, found);
-        } else {
-            prepare_boxes(space, origin, direction, bits_float(ids.y));
-            prepare_triangles(space, direction);
+    // Prepares the world's ray for a node of the TLAS, or enters an instance: then `unit` becomes the BLAS's root. A sphere
+    // has none; it is tested at once.
+    THRONG_INLINE void change_space(const Params& params, const Ray& ray, bool enter, uint32_t& unit, Found& found) {
+        Words4 from = load_any_words(ray.origin), along = load_any_words(ray.direction);
+        Vec3 origin = vec3(bits_float(from.x), bits_float(from.y), bits_float(from.z));
+        Vec3 direction = vec3(bits_float(along.x), bits_float(along.y), bits_float(along.z));
+        float magnitude = params.tlas_magnitude;
+        if (enter) {
+            const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.tlas_units[unit]);
+            Words4 ids = load_words(&entered.root);
+            float m[12];
+            load_matrix(&entered, m);
+            origin = transform_point(m, origin);
+            direction = transform_vector(m, direction);
+            magnitude = bits_float(ids.y);
             instance = unit;
-            floor = top;
+            unit = ids.x;
+            if (ids.x == NO_INDEX) test_sphere(origin, direction, ids, found);
         }
-        return ids.x;
+        if (unit != NO_INDEX) {
+            uint32_t up = prepare_boxes(space, origin, direction, magnitude), world_up = space.axes >> kWorldUpShift & 7u;
+            floor = enter ? top : kOutside;
+            in_world = !enter;
+            space.axes = up | (enter ? world_up : up) << kWorldUpShift;
+            if (enter) space.axes |= prepare_triangles(space, direction) << kLongestShift;
+        }
     }
 
     THRONG_INLINE void test_sphere(Vec3 origin, Vec3 direction, const Words4& ids, Found& found) {
@@ -118,19 +134,14 @@ struct Walk {
         over = Any;
     }
 
-    THRONG_INLINE void leave_instance(const Params& params, const Ray& ray) {
-        prepare_boxes(space, load3(ray.origin), load3(ray.direction), params.tlas_magnitude);
-        floor = kOutside;
-    }
-
-    THRONG_INLINE void visit_node(const Unit* unit) {
-        NodeHits n = intersect_node(unit, space, t_min, t_max);
+    THRONG_INLINE void visit_node(const Unit* unit, uint32_t bias) {
+        NodeHits n = intersect_node(unit, space, bias, t_min, t_max);
         group = Group{n.unit_base, n.unit_hits << 24 | n.instances << 8 | n.units};
         triangles = Group{n.triangle_base, n.triangles << 8 | n.triangle_hits};
     }
 
     THRONG_INLINE void test_triangle(const Params& params, Found& found) {
-        uint32_t bit = highest_bit(triangles.mask & 255u), slot = bit ^ space.up;
+        uint32_t bit = highest_bit(triangles.mask & 255u), slot = (bit ^ space.axes) & 7u;
         uint32_t index = triangles.base + count_bits((triangles.mask >> 8) & ((1u << slot) - 1u));
         triangles.mask ^= 1u << bit;
         TriangleHit hit;
@@ -163,7 +174,7 @@ THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, Stac
     THRONG_STACK(memory);
     (void)memory;
     Walk<Any, Query> walk;
-    walk.begin(params, ray);
+    walk.begin(ray.t_min, ray.t_max);
     while (!walk.over) walk.advance(params, ray, stack, q, count);
     return q.prim != NO_INDEX;
 }
