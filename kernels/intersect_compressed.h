@@ -48,7 +48,8 @@ THRONG_INLINE uint32_t prepare_triangles(Space& s, Vec3 direction) {
     return longest;
 }
 
-// Crossings of one axis's planes, near and far, as (32768 + byte) * scale + offset.
+// Crossings of one axis's planes: near ones as (32768 + byte) * scale + near_offset, far ones as (65536 + byte) * scale +
+// far_offset.
 struct AxisSlabs {
     float scale, near_offset, far_offset;
 };
@@ -57,9 +58,9 @@ THRONG_INLINE AxisSlabs axis_slabs(float grid, uint32_t cell, float origin, floa
     AxisSlabs a;
     a.scale = bits_float(cell) * inverse;
     float corner = (grid - origin) * inverse;
-    // Adding 32768 cells rounds to 2^-9 cells, which the boxes' margin of 2^-8 cells makes up for.
+    // Adding that many cells rounds to 2^-9 and 2^-8 cells, which the boxes' margin of 2^-7 cells makes up for.
     a.near_offset = fused_multiply_add(-32768.0f, a.scale, fused_multiply_add(-slack, fabsf(inverse), corner));
-    a.far_offset = fused_multiply_add(-32768.0f, a.scale, fused_multiply_add(slack, fabsf(inverse), corner));
+    a.far_offset = fused_multiply_add(-65536.0f, a.scale, fused_multiply_add(slack, fabsf(inverse), corner));
     return a;
 }
 
@@ -74,28 +75,34 @@ THRONG_INLINE float overlap(const PlaneWords& w, uint32_t bias, const AxisSlabs&
     float near_x = fused_multiply_add(biased_byte<index>(bias, w.near_x), x.scale, x.near_offset);
     float near_y = fused_multiply_add(biased_byte<index>(bias, w.near_y), y.scale, y.near_offset);
     float near_z = fused_multiply_add(biased_byte<index>(bias, w.near_z), z.scale, z.near_offset);
-    float far_x = fused_multiply_add(biased_byte<index>(bias, w.far_x), x.scale, x.far_offset);
-    float far_y = fused_multiply_add(biased_byte<index>(bias, w.far_y), y.scale, y.far_offset);
-    float far_z = fused_multiply_add(biased_byte<index>(bias, w.far_z), z.scale, z.far_offset);
+    float far_x = fused_multiply_add(biased_byte_wide<index>(w.far_x), x.scale, x.far_offset);
+    float far_y = fused_multiply_add(biased_byte_wide<index>(w.far_y), y.scale, y.far_offset);
+    float far_z = fused_multiply_add(biased_byte_wide<index>(w.far_z), z.scale, z.far_offset);
     return min_or_negative(far_x, far_y, far_z, t_max) - max_or_zero(near_x, near_y, near_z);
 }
 
 // Children of a node: which there are, by slot (units, instances and triangles, a byte each from the lowest), and which are
-// hit, in the order of visits, the first in the highest bit.
+// hit: units in the order of visits, the first in the highest bit, and triangles by slot.
 struct NodeHits {
-    uint32_t unit_base, triangle_base, masks, hits;
+    uint32_t unit_base, triangle_base, masks, unit_hits, triangle_hits;
 };
 
-// Bit `slot` becomes bit `slot ^ flip`, in each byte of `bits`.
-THRONG_INLINE uint32_t permute_slots(uint32_t bits, uint32_t flip) {
-    if (flip & 1) bits = (bits & 0x5555u) << 1 | (bits >> 1 & 0x5555u);
-    if (flip & 2) bits = (bits & 0x3333u) << 2 | (bits >> 2 & 0x3333u);
-    if (flip & 4) bits = (bits & 0x0f0fu) << 4 | (bits >> 4 & 0x0f0fu);
+// Bit `slot` of a byte becomes bit `slot ^ up`: hits in the order of visits.
+THRONG_INLINE uint32_t order_slots(uint32_t bits, uint32_t up) {
+    if (up & 1) bits = (bits & 0x55u) << 1 | (bits >> 1 & 0x55u);
+    if (up & 2) bits = (bits & 0x33u) << 2 | (bits >> 2 & 0x33u);
+    if (up & 4) bits = (bits & 0x0fu) << 4 | bits >> 4;
     return bits;
 }
 
+// The same as a value to call: computed, or looked up in a table (see `persistent.h`).
+struct ComputedOrder {
+    THRONG_INLINE uint32_t operator()(uint32_t bits, uint32_t up) const { return order_slots(bits, up); }
+};
+
 // Boxes behind the ray's origin are not entered, those before its t_min are. `bias` is the float 32768 (see `Params`).
-THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, uint32_t bias, float t_max) {
+template <class Order>
+THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, uint32_t bias, float t_max, const Order& order) {
     Words4 head = load_words(&unit->words[0]), links = load_words(&unit->words[4]);
     Words4 p0 = load_words(&unit->words[8]), p1 = load_words(&unit->words[12]), p2 = load_words(&unit->words[16]);
     AxisSlabs x = axis_slabs(bits_float(head.x), head.w << 16, s.origin.x, s.inverse.x, s.slack);
@@ -118,8 +125,8 @@ THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, uint32_t
     n.unit_base = links.x;
     n.triangle_base = links.y;
     n.masks = links.z;
-    // Unit hits in the lowest byte, triangle hits in the one above.
-    n.hits = permute_slots((~misses & links.z & 0xffu) | (~(misses << 8) & (links.z >> 8) & 0xff00u), s.axes);
+    n.unit_hits = order(~misses & links.z & 255u, s.axes & 7u);
+    n.triangle_hits = ~misses & links.z >> 16 & 255u;
     return n;
 }
 

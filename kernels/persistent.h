@@ -52,6 +52,13 @@ struct HitFlag {
 THRONG_INLINE HitInMemory hit_of(Hit* hits, uint32_t index) { return HitInMemory{hits + index}; }
 THRONG_INLINE HitFlag hit_of(uint32_t* blocked, uint32_t index) { return HitFlag{blocked + index}; }
 
+// Orders of visits for all hits and directions: looking them up is faster than computing them.
+struct TableOrder {
+    const uint8_t* table;
+
+    THRONG_INLINE uint32_t operator()(uint32_t bits, uint32_t up) const { return table[up << 8 | bits]; }
+};
+
 // Gives each idle lane of the warp the next ray's index, and returns whether there may be more.
 THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint32_t lane, uint32_t& index) {
     uint32_t first = 0, leader = lowest_bit(idle);
@@ -64,6 +71,9 @@ THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint
 // `hits` is an array of `Hit` for closest hits, of flags for any.
 template <bool Any, class Output>
 THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hits, QueueState* queue) {
+    __shared__ uint8_t orders[8 * 256];
+    for (uint32_t i = threadIdx.x; i < sizeof(orders); i += kTraceThreads) orders[i] = uint8_t(order_slots(i & 255u, i >> 8));
+    __syncthreads();
     Group stack[COMPRESSED_STACK];
     Walk<Any, decltype(hit_of(hits, 0))> walk;
     NoCount none;
@@ -85,7 +95,7 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
         }
         if (active) {
             auto found = hit_of(hits, index);
-            walk.advance(params, rays[index], stack, found, none);
+            walk.advance(params, rays[index], stack, TableOrder{orders}, found, none);
             active = !walk.over;
         }
     }

@@ -16,7 +16,7 @@ struct Group {
 };
 
 #ifndef THRONG_NODE_STEPS
-#define THRONG_NODE_STEPS 1
+#define THRONG_NODE_STEPS 2
 #endif
 
 // `Walk::floor` in the TLAS.
@@ -57,14 +57,18 @@ struct Walk {
     //
     // Every phase is entered and left at one place, so that the lanes of a warp meet again before the next one; an early
     // return would make each phase run once per group of lanes.
-    template <class Count>
-    THRONG_INLINE void advance(const Params& params, const Ray& ray, Group* stack, Found& found, Count& count) {
+    template <class Order, class Count>
+    THRONG_INLINE void advance(const Params& params, const Ray& ray, Group* stack, const Order& order, Found& found, Count& count) {
         if (unit == NO_INDEX && !(triangles.mask & 255u)) next_unit(stack);
         if (unit != NO_INDEX && needs_space()) change_space(params, ray, found, count);
-        if (unit != NO_INDEX) visit_node(params, count);
+        if (unit != NO_INDEX) visit_node(params, order, count);
+#ifdef THRONG_DYNAMIC
+        for (int step = 1; step < 8 && __popc(__ballot_sync(__activemask(), unit == NO_INDEX && !(triangles.mask & 255u))) >= THRONG_DYNAMIC; step++) {
+#else
         for (int step = 1; step < THRONG_NODE_STEPS; step++) {
+#endif
             if (unit == NO_INDEX && !(triangles.mask & 255u)) next_unit(stack);
-            if (unit != NO_INDEX && !needs_space()) visit_node(params, count);
+            if (unit != NO_INDEX && !needs_space()) visit_node(params, order, count);
         }
         if (triangles.mask & 255u) {
             count.leaf();
@@ -94,7 +98,6 @@ struct Walk {
             is_instance = group.mask >> (8 + slot) & 1u;
             group.mask ^= 1u << bit;
             if (group.mask >> 24) stack[top++] = group;
-            group.mask &= 0x00ffffffu;
         }
     }
 
@@ -119,7 +122,10 @@ struct Walk {
             magnitude = bits_float(ids.y);
             instance = unit;
             unit = ids.x;
-            if (ids.x == NO_INDEX) test_sphere(origin, direction, ids, found);
+            if (ids.x == NO_INDEX) {
+                group.mask = 0;
+                test_sphere(origin, direction, ids, found);
+            }
         }
         if (unit != NO_INDEX) {
             uint32_t up = prepare_boxes(space, origin, direction, magnitude), world_up = space.axes >> kWorldUpShift & 7u;
@@ -143,20 +149,20 @@ struct Walk {
         over = Any;
     }
 
-    template <class Count>
-    THRONG_INLINE void visit_node(const Params& params, Count& count) {
+    template <class Order, class Count>
+    THRONG_INLINE void visit_node(const Params& params, const Order& order, Count& count) {
         count.node();
         const Unit* units = floor == kOutside ? params.tlas_units : params.blas_units;
-        NodeHits n = intersect_node(units + unit, space, params.byte_bias, t_max);
+        NodeHits n = intersect_node(units + unit, space, params.byte_bias, t_max, order);
         unit = NO_INDEX;
-        group = Group{n.unit_base, n.hits << 24 | (n.masks & 0xffffu)};
-        triangles = Group{n.triangle_base, (n.masks >> 8 & 0xff00u) | n.hits >> 8};
+        group = Group{n.unit_base, n.unit_hits << 24 | (n.masks & 0xffffu)};
+        triangles = Group{n.triangle_base, (n.masks >> 8 & 0xff00u) | n.triangle_hits};
     }
 
     THRONG_INLINE void test_triangle(const Params& params, Found& found) {
-        uint32_t bit = highest_bit(triangles.mask & 255u), slot = (bit ^ space.axes) & 7u;
+        uint32_t slot = highest_bit(triangles.mask & 255u);
         uint32_t index = triangles.base + count_bits((triangles.mask >> 8) & ((1u << slot) - 1u));
-        triangles.mask ^= 1u << bit;
+        triangles.mask ^= 1u << slot;
         TriangleHit hit;
         if (intersect_triangle(&params.triangles[index], space, t_min, t_max, hit)) {
             Words4 ids = load_words(&reinterpret_cast<const InstanceUnit&>(params.tlas_units[instance]).root);
@@ -188,7 +194,7 @@ THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, Stac
     (void)memory;
     Walk<Any, Query> walk;
     walk.begin(ray.t_min, ray.t_max);
-    while (!walk.over) walk.advance(params, ray, stack, q, count);
+    while (!walk.over) walk.advance(params, ray, stack, ComputedOrder(), q, count);
     return q.prim != NO_INDEX;
 }
 

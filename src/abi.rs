@@ -135,7 +135,7 @@ border! {
     ///
     /// Children sit in slots by the octant of the node that they lie in, so that slots visited in the order
     /// `slot ^ octant of the ray` come roughly front to back. Child boxes are counted in cells of a grid; they are
-    /// rounded outwards by at least 2⁻⁸ cells, which the kernel's arithmetic relies on.
+    /// rounded outwards by at least 2⁻⁷ cells, which the kernel's arithmetic relies on.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct CompressedNode {

@@ -1,14 +1,14 @@
 //! Child boxes in cells of a node's grid, rounded outwards.
 //!
-//! The kernel makes floats of the bytes with an error below 2⁻⁹ cells, and the products that follow are rounded to no less:
+//! The kernel makes floats of the bytes with an error below 2⁻⁸ cells, and the products that follow are rounded to no less:
 //! each plane therefore keeps a distance of at least [`MARGIN`] cells from what it bounds.
 
 use super::node::Wide;
 
 /// Least distance between a plane and the box that it was rounded from, in cells.
-pub const MARGIN: f64 = 1.0 / 256.0;
+pub const MARGIN: f64 = 1.0 / 128.0;
 /// What is aimed at: twice that, so that rounding errors of 2⁻¹⁴ cells in this file do no harm.
-const AIM: f32 = 1.0 / 128.0;
+const AIM: f32 = 1.0 / 64.0;
 /// Most cells that the union of all boxes covers. To the 255 that there are, [`AIM`] on both sides and the rounding of the
 /// origin (3/16) are missing.
 const CELLS: f32 = 254.75;
