@@ -5,12 +5,16 @@
 
 namespace THRONG_NAMESPACE {
 
-// Pixel of a work item. Items run through 8x8 tiles, so that neighbours in a batch look at the same things.
+// Every second bit of a six-bit number.
+THRONG_INLINE uint32_t even_bits(uint32_t x) { return (x & 1u) | (x >> 1 & 2u) | (x >> 2 & 4u); }
+
+// Pixel of a work item. Items run through 8x8 tiles, and through these along a Z-shaped curve, so that neighbours in a batch
+// look at the same things.
 // Returns false for the items that hang over the right and lower edge.
 THRONG_INLINE bool item_pixel(const Params& params, uint32_t item, uint32_t& x, uint32_t& y) {
     uint32_t tiles_x = (params.width + 7) / 8, tile = item / 64, inner = item % 64;
-    x = tile % tiles_x * 8 + inner % 8;
-    y = tile / tiles_x * 8 + inner / 8;
+    x = tile % tiles_x * 8 + even_bits(inner);
+    y = tile / tiles_x * 8 + even_bits(inner >> 1);
     return x < params.width && y < params.height;
 }
 

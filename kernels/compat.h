@@ -81,13 +81,9 @@ THRONG_INLINE Words4 load_words(const void* address) {
     return Words4{v.x, v.y, v.z, v.w};
 }
 
-// The float 32768 + byte `index` of `word`: the byte goes straight into the mantissa. `bias` is 32768 as a float's bits.
-template <int index> THRONG_INLINE float biased_byte(uint32_t bias, uint32_t word) {
-    return __uint_as_float(__byte_perm(word, bias, 0x7604u | index << 4));
-}
-
-// The same for 65536, made in another part of the processor: the two kinds side by side are faster than either alone.
-template <int index> THRONG_INLINE float biased_byte_wide(uint32_t word) {
+// The float 65536 + byte `index` of `word`: the byte goes straight into the mantissa. The dot-product unit does this beside
+// the one for integers and logic, which is the busiest in traversal.
+template <int index> THRONG_INLINE float biased_byte(uint32_t word) {
     return __uint_as_float(__dp4a(word, 128u << 8 * index, 0x47800000u));
 }
 
@@ -130,8 +126,7 @@ THRONG_INLINE Words4 load_words(const void* address) {
     return v;
 }
 THRONG_INLINE Words4 load_any_words(const void* address) { return load_words(address); }
-template <int index> THRONG_INLINE float biased_byte(uint32_t bias, uint32_t word) { return bits_float(bias | (word >> (8 * index) & 255u) << 8); }
-template <int index> THRONG_INLINE float biased_byte_wide(uint32_t word) { return bits_float(0x47800000u | (word >> (8 * index) & 255u) << 7); }
+template <int index> THRONG_INLINE float biased_byte(uint32_t word) { return bits_float(0x47800000u | (word >> (8 * index) & 255u) << 7); }
 THRONG_INLINE float max_or_zero(float a, float b, float c) { return fmaxf(fmaxf(a, b), fmaxf(c, 0.0f)); }
 THRONG_INLINE float min_or_negative(float a, float b, float c, float d) { return fminf(fminf(a, b), fminf(c, d)); }
 THRONG_INLINE uint32_t push_sign(uint32_t bits, float x) { return bits << 1 | uint32_t(x < 0.0f); }

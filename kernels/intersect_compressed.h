@@ -48,19 +48,19 @@ THRONG_INLINE uint32_t prepare_triangles(Space& s, Vec3 direction) {
     return longest;
 }
 
-// Crossings of one axis's planes: near ones as (32768 + byte) * scale + near_offset, far ones as (65536 + byte) * scale +
-// far_offset.
+// Crossings of one axis's planes, near and far, as (65536 + byte) * scale + offset.
 struct AxisSlabs {
     float scale, near_offset, far_offset;
 };
 
+// `grid` is the node's, 65536 cells below where the bytes count from. So the offset's three roundings are of up to 2^-8 cells
+// each, which the boxes' margin of 2^-6 cells makes up for.
 THRONG_INLINE AxisSlabs axis_slabs(float grid, uint32_t cell, float origin, float inverse, float slack) {
     AxisSlabs a;
     a.scale = bits_float(cell) * inverse;
-    float corner = (grid - origin) * inverse;
-    // Adding that many cells rounds to 2^-9 and 2^-8 cells, which the boxes' margin of 2^-7 cells makes up for.
-    a.near_offset = fused_multiply_add(-32768.0f, a.scale, fused_multiply_add(-slack, fabsf(inverse), corner));
-    a.far_offset = fused_multiply_add(-65536.0f, a.scale, fused_multiply_add(slack, fabsf(inverse), corner));
+    float offset = (grid - origin) * inverse;
+    a.near_offset = fused_multiply_add(-slack, fabsf(inverse), offset);
+    a.far_offset = fused_multiply_add(slack, fabsf(inverse), offset);
     return a;
 }
 
@@ -71,13 +71,13 @@ struct PlaneWords {
 
 // How long the ray is inside of a slot's box, before t_max; negative if it is not.
 template <int index>
-THRONG_INLINE float overlap(const PlaneWords& w, uint32_t bias, const AxisSlabs& x, const AxisSlabs& y, const AxisSlabs& z, float t_max) {
-    float near_x = fused_multiply_add(biased_byte<index>(bias, w.near_x), x.scale, x.near_offset);
-    float near_y = fused_multiply_add(biased_byte<index>(bias, w.near_y), y.scale, y.near_offset);
-    float near_z = fused_multiply_add(biased_byte<index>(bias, w.near_z), z.scale, z.near_offset);
-    float far_x = fused_multiply_add(biased_byte_wide<index>(w.far_x), x.scale, x.far_offset);
-    float far_y = fused_multiply_add(biased_byte_wide<index>(w.far_y), y.scale, y.far_offset);
-    float far_z = fused_multiply_add(biased_byte_wide<index>(w.far_z), z.scale, z.far_offset);
+THRONG_INLINE float overlap(const PlaneWords& w, const AxisSlabs& x, const AxisSlabs& y, const AxisSlabs& z, float t_max) {
+    float near_x = fused_multiply_add(biased_byte<index>(w.near_x), x.scale, x.near_offset);
+    float near_y = fused_multiply_add(biased_byte<index>(w.near_y), y.scale, y.near_offset);
+    float near_z = fused_multiply_add(biased_byte<index>(w.near_z), z.scale, z.near_offset);
+    float far_x = fused_multiply_add(biased_byte<index>(w.far_x), x.scale, x.far_offset);
+    float far_y = fused_multiply_add(biased_byte<index>(w.far_y), y.scale, y.far_offset);
+    float far_z = fused_multiply_add(biased_byte<index>(w.far_z), z.scale, z.far_offset);
     return min_or_negative(far_x, far_y, far_z, t_max) - max_or_zero(near_x, near_y, near_z);
 }
 
@@ -102,7 +102,7 @@ struct ComputedOrder {
 
 // Boxes behind the ray's origin are not entered, those before its t_min are. `bias` is the float 32768 (see `Params`).
 template <class Order>
-THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, uint32_t bias, float t_max, const Order& order) {
+THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, float t_max, const Order& order) {
     Words4 head = load_words(&unit->words[0]), links = load_words(&unit->words[4]);
     Words4 p0 = load_words(&unit->words[8]), p1 = load_words(&unit->words[12]), p2 = load_words(&unit->words[16]);
     AxisSlabs x = axis_slabs(bits_float(head.x), head.w << 16, s.origin.x, s.inverse.x, s.slack);
@@ -111,15 +111,15 @@ THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, uint32_t
     bool up_x = s.axes & 4, up_y = s.axes & 2, up_z = s.axes & 1;
     uint32_t misses = 0;
     PlaneWords w{up_x ? p0.y : p1.w, up_y ? p0.w : p2.y, up_z ? p1.y : p2.w, up_x ? p1.w : p0.y, up_y ? p2.y : p0.w, up_z ? p2.w : p1.y};
-    misses = push_sign(misses, overlap<3>(w, bias, x, y, z, t_max));
-    misses = push_sign(misses, overlap<2>(w, bias, x, y, z, t_max));
-    misses = push_sign(misses, overlap<1>(w, bias, x, y, z, t_max));
-    misses = push_sign(misses, overlap<0>(w, bias, x, y, z, t_max));
+    misses = push_sign(misses, overlap<3>(w, x, y, z, t_max));
+    misses = push_sign(misses, overlap<2>(w, x, y, z, t_max));
+    misses = push_sign(misses, overlap<1>(w, x, y, z, t_max));
+    misses = push_sign(misses, overlap<0>(w, x, y, z, t_max));
     w = PlaneWords{up_x ? p0.x : p1.z, up_y ? p0.z : p2.x, up_z ? p1.x : p2.z, up_x ? p1.z : p0.x, up_y ? p2.x : p0.z, up_z ? p2.z : p1.x};
-    misses = push_sign(misses, overlap<3>(w, bias, x, y, z, t_max));
-    misses = push_sign(misses, overlap<2>(w, bias, x, y, z, t_max));
-    misses = push_sign(misses, overlap<1>(w, bias, x, y, z, t_max));
-    misses = push_sign(misses, overlap<0>(w, bias, x, y, z, t_max));
+    misses = push_sign(misses, overlap<3>(w, x, y, z, t_max));
+    misses = push_sign(misses, overlap<2>(w, x, y, z, t_max));
+    misses = push_sign(misses, overlap<1>(w, x, y, z, t_max));
+    misses = push_sign(misses, overlap<0>(w, x, y, z, t_max));
 
     NodeHits n;
     n.unit_base = links.x;

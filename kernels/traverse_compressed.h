@@ -1,5 +1,5 @@
 // Two-level traversal for GPUs: one loop over both levels that the lanes of a warp run in step. A round enters an
-// instance, then visits a node, then tests a triangle, each for the lanes that have one.
+// instance, then visits one or two nodes, then tests a triangle, each for the lanes that have one.
 //
 // Ylitie, Karras and Laine 2017, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs"; instances sit
 // in slots of the TLAS's nodes like any other child, so that they are entered in front-to-back order, too.
@@ -14,10 +14,6 @@ namespace THRONG_NAMESPACE {
 struct Group {
     uint32_t base, mask;
 };
-
-#ifndef THRONG_NODE_STEPS
-#define THRONG_NODE_STEPS 2
-#endif
 
 // `Walk::floor` in the TLAS.
 constexpr uint32_t kOutside = NO_INDEX;
@@ -62,14 +58,10 @@ struct Walk {
         if (unit == NO_INDEX && !(triangles.mask & 255u)) next_unit(stack);
         if (unit != NO_INDEX && needs_space()) change_space(params, ray, found, count);
         if (unit != NO_INDEX) visit_node(params, order, count);
-#ifdef THRONG_DYNAMIC
-        for (int step = 1; step < 8 && __popc(__ballot_sync(__activemask(), unit == NO_INDEX && !(triangles.mask & 255u))) >= THRONG_DYNAMIC; step++) {
-#else
-        for (int step = 1; step < THRONG_NODE_STEPS; step++) {
-#endif
-            if (unit == NO_INDEX && !(triangles.mask & 255u)) next_unit(stack);
-            if (unit != NO_INDEX && !needs_space()) visit_node(params, order, count);
-        }
+        // A second node for those that have no triangle to test and no space to change: twice as many lanes then take part in
+        // those phases.
+        if (unit == NO_INDEX && !(triangles.mask & 255u)) next_unit(stack);
+        if (unit != NO_INDEX && !needs_space()) visit_node(params, order, count);
         if (triangles.mask & 255u) {
             count.leaf();
             test_triangle(params, found);
@@ -153,7 +145,7 @@ struct Walk {
     THRONG_INLINE void visit_node(const Params& params, const Order& order, Count& count) {
         count.node();
         const Unit* units = floor == kOutside ? params.tlas_units : params.blas_units;
-        NodeHits n = intersect_node(units + unit, space, params.byte_bias, t_max, order);
+        NodeHits n = intersect_node(units + unit, space, t_max, order);
         unit = NO_INDEX;
         group = Group{n.unit_base, n.unit_hits << 24 | (n.masks & 0xffffu)};
         triangles = Group{n.triangle_base, (n.masks >> 8 & 0xff00u) | n.triangle_hits};

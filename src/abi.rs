@@ -135,11 +135,11 @@ border! {
     ///
     /// Children sit in slots by the octant of the node that they lie in, so that slots visited in the order
     /// `slot ^ octant of the ray` come roughly front to back. Child boxes are counted in cells of a grid; they are
-    /// rounded outwards by at least 2⁻⁷ cells, which the kernel's arithmetic relies on.
+    /// rounded outwards by at least 2⁻⁶ cells, which the kernel's arithmetic relies on.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct CompressedNode {
-        /// Lower corner of the grid.
+        /// The point 65536 cells below the lower corner of the grid, along each axis.
         pub origin: [f32; 3],
         /// Size of a cell along x and y: the upper halves of floats that are powers of two.
         pub scale_xy: [u16; 2],
@@ -377,9 +377,6 @@ border! {
         pub tlas_units: *const Unit,
         pub blas_units: *const Unit,
         pub triangles: *const TriangleRecord,
-        /// 32768.0 as bits: read from here, GPUs keep it in a register, which spares them an instruction per byte and plane.
-        pub byte_bias: u32,
-        pub reserved: u32,
         pub instances: *const InstanceRecord,
         pub blas: *const BlasRecord,
         pub meshes: *const MeshRecord,

@@ -1,17 +1,19 @@
 //! Child boxes in cells of a node's grid, rounded outwards.
 //!
-//! The kernel makes floats of the bytes with an error below 2⁻⁸ cells, and the products that follow are rounded to no less:
+//! The kernel counts cells from a point 65536 cells below the grid, with errors below 3·2⁻⁸ cells in sum, and the products that follow are rounded to no less:
 //! each plane therefore keeps a distance of at least [`MARGIN`] cells from what it bounds.
 
 use super::node::Wide;
 
 /// Least distance between a plane and the box that it was rounded from, in cells.
-pub const MARGIN: f64 = 1.0 / 128.0;
+pub const MARGIN: f64 = 1.0 / 64.0;
 /// What is aimed at: twice that, so that rounding errors of 2⁻¹⁴ cells in this file do no harm.
-const AIM: f32 = 1.0 / 64.0;
+const AIM: f32 = 1.0 / 32.0;
 /// Most cells that the union of all boxes covers. To the 255 that there are, [`AIM`] on both sides and the rounding of the
-/// origin (3/16) are missing.
-const CELLS: f32 = 254.75;
+/// origin (3/8) are missing.
+const CELLS: f32 = 254.5;
+/// Cells between the point that a node stores and the grid's lower corner.
+pub const BIAS: f32 = 65536.0;
 /// Least cell, relative to the coordinates: floats of that size then come in steps of at most 1/8 cell.
 const RELATIVE_CELL: f32 = 1.0 / (1 << 20) as f32;
 /// Least cell of a box at the origin: 2⁻¹⁰⁰, whose reciprocal and products with distances stay within floats.
@@ -19,6 +21,7 @@ const LEAST_CELL: f32 = f32::from_bits((127 - 100) << 23);
 
 /// A node's grid and the planes of its children in it, children in the order of the float node.
 pub struct Quantized {
+    /// As in `CompressedNode`: [`BIAS`] cells below the grid.
     pub origin: [f32; 3],
     /// Size of a cell, a power of two.
     pub scale: [f32; 3],
@@ -38,7 +41,7 @@ pub fn quantize(node: &Wide<8>) -> Quantized {
         let min = lower.iter().copied().fold(f32::INFINITY, f32::min);
         let max = upper.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let grid = Grid::around(min, max);
-        to.origin[axis] = grid.origin;
+        to.origin[axis] = grid.biased;
         to.scale[axis] = f32::from_bits(grid.exponent << 23);
         to.planes[axis] = grid.round(lower, -0.5 - AIM);
         to.planes[axis + 3] = grid.round(upper, 0.5 + AIM);
@@ -48,6 +51,8 @@ pub fn quantize(node: &Wide<8>) -> Quantized {
 
 /// One axis of the grid.
 struct Grid {
+    /// [`BIAS`] cells below `origin`.
+    biased: f32,
     origin: f32,
     exponent: u32,
 }
@@ -63,8 +68,12 @@ impl Grid {
         // The next power of two. Coordinates are below 2^100, so this is far from infinity.
         let exponent = (least.to_bits() + 0x007f_ffff) >> 23;
         let cell = f32::from_bits(exponent << 23);
+        // In steps of at most 1/64 cell, or a float's own; the sum in double precision is exact, and it is a float again but
+        // for less than the rounding of coordinates.
+        let biased = (min - AIM * cell - BIAS * cell).next_down();
         Self {
-            origin: (min - AIM * cell).next_down(),
+            biased,
+            origin: (f64::from(biased) + f64::from(BIAS) * f64::from(cell)) as f32,
             exponent,
         }
     }

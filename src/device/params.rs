@@ -23,8 +23,6 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         tlas_units: null(),
         blas_units: null(),
         triangles: null(),
-        byte_bias: 32768f32.to_bits(),
-        reserved: 0,
         instances: null(),
         blas: null(),
         meshes: null(),
