@@ -140,6 +140,7 @@ fn cpp_type(rust: &str) -> (String, String) {
     let base = match rust {
         "f32" => "float",
         "u8" => "uint8_t",
+        "u16" => "uint16_t",
         "u32" => "uint32_t",
         "u64" => "uint64_t",
         other => other,

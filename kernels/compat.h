@@ -86,16 +86,18 @@ template <int index> THRONG_INLINE float biased_byte(uint32_t bias, uint32_t wor
     return __uint_as_float(__byte_perm(word, bias, 0x7604u | index << 4));
 }
 
-// Floats that are not negative are ordered as integers are, and negative ones are all below them; so these are right
-// wherever the result is not negative.
-THRONG_INLINE float max_not_negative(float a, float b, float c, float d) {
-    int m = __vimax3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c));
-    return __int_as_float(::max(m, __float_as_int(d)));
+// The greatest of these, at least 0. Floats that are not negative are ordered as integers are, negative ones below them.
+THRONG_INLINE float max_or_zero(float a, float b, float c) {
+    return __int_as_float(__vimax3_s32_relu(__float_as_int(a), __float_as_int(b), __float_as_int(c)));
 }
-THRONG_INLINE float min_not_negative(float a, float b, float c, float d) {
+// The least of these; if some are negative, one of them.
+THRONG_INLINE float min_or_negative(float a, float b, float c, float d) {
     int m = __vimin3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c));
     return __int_as_float(::min(m, __float_as_int(d)));
 }
+
+// Shifts the sign of `x` in as the lowest bit.
+THRONG_INLINE uint32_t push_sign(uint32_t bits, float x) { return __funnelshift_l(__float_as_uint(x), bits, 1); }
 
 #else
 
@@ -124,8 +126,9 @@ THRONG_INLINE Words4 load_words(const void* address) {
 }
 THRONG_INLINE Words4 load_any_words(const void* address) { return load_words(address); }
 template <int index> THRONG_INLINE float biased_byte(uint32_t bias, uint32_t word) { return bits_float(bias | (word >> (8 * index) & 255u) << 8); }
-THRONG_INLINE float max_not_negative(float a, float b, float c, float d) { return fmaxf(fmaxf(a, b), fmaxf(c, d)); }
-THRONG_INLINE float min_not_negative(float a, float b, float c, float d) { return fminf(fminf(a, b), fminf(c, d)); }
+THRONG_INLINE float max_or_zero(float a, float b, float c) { return fmaxf(fmaxf(a, b), fmaxf(c, 0.0f)); }
+THRONG_INLINE float min_or_negative(float a, float b, float c, float d) { return fminf(fminf(a, b), fminf(c, d)); }
+THRONG_INLINE uint32_t push_sign(uint32_t bits, float x) { return bits << 1 | uint32_t(x < 0.0f); }
 
 #endif
 

@@ -53,9 +53,9 @@ struct AxisSlabs {
     float scale, near_offset, far_offset;
 };
 
-THRONG_INLINE AxisSlabs axis_slabs(float grid, uint32_t exponent, float origin, float inverse, float slack) {
+THRONG_INLINE AxisSlabs axis_slabs(float grid, uint32_t cell, float origin, float inverse, float slack) {
     AxisSlabs a;
-    a.scale = bits_float(exponent << 23) * inverse;
+    a.scale = bits_float(cell) * inverse;
     float corner = (grid - origin) * inverse;
     // Adding 32768 cells rounds to 2^-9 cells, which the boxes' margin of 2^-8 cells makes up for.
     a.near_offset = fused_multiply_add(-32768.0f, a.scale, fused_multiply_add(-slack, fabsf(inverse), corner));
@@ -68,21 +68,22 @@ struct PlaneWords {
     uint32_t near_x, near_y, near_z, far_x, far_y, far_z;
 };
 
+// How long the ray is inside of a slot's box, before t_max; negative if it is not.
 template <int index>
-THRONG_INLINE bool enters(const PlaneWords& w, uint32_t bias, const AxisSlabs& x, const AxisSlabs& y, const AxisSlabs& z, float t_min, float t_max) {
+THRONG_INLINE float overlap(const PlaneWords& w, uint32_t bias, const AxisSlabs& x, const AxisSlabs& y, const AxisSlabs& z, float t_max) {
     float near_x = fused_multiply_add(biased_byte<index>(bias, w.near_x), x.scale, x.near_offset);
     float near_y = fused_multiply_add(biased_byte<index>(bias, w.near_y), y.scale, y.near_offset);
     float near_z = fused_multiply_add(biased_byte<index>(bias, w.near_z), z.scale, z.near_offset);
     float far_x = fused_multiply_add(biased_byte<index>(bias, w.far_x), x.scale, x.far_offset);
     float far_y = fused_multiply_add(biased_byte<index>(bias, w.far_y), y.scale, y.far_offset);
     float far_z = fused_multiply_add(biased_byte<index>(bias, w.far_z), z.scale, z.far_offset);
-    return max_not_negative(near_x, near_y, near_z, t_min) <= min_not_negative(far_x, far_y, far_z, t_max);
+    return min_or_negative(far_x, far_y, far_z, t_max) - max_or_zero(near_x, near_y, near_z);
 }
 
-// Children of a node: which are hit (in the order of visits, the first in the highest bit) and which there are (by slot).
+// Children of a node: which there are, by slot (units, instances and triangles, a byte each from the lowest), and which are
+// hit, in the order of visits, the first in the highest bit.
 struct NodeHits {
-    uint32_t unit_base, units, instances, unit_hits;
-    uint32_t triangle_base, triangles, triangle_hits;
+    uint32_t unit_base, triangle_base, masks, hits;
 };
 
 // Bit `slot` becomes bit `slot ^ flip`, in each byte of `bits`.
@@ -93,35 +94,32 @@ THRONG_INLINE uint32_t permute_slots(uint32_t bits, uint32_t flip) {
     return bits;
 }
 
-// `t_min` is not negative; `bias` is the float 32768 (see `Params`).
-THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, uint32_t bias, float t_min, float t_max) {
+// Boxes behind the ray's origin are not entered, those before its t_min are. `bias` is the float 32768 (see `Params`).
+THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, uint32_t bias, float t_max) {
     Words4 head = load_words(&unit->words[0]), links = load_words(&unit->words[4]);
     Words4 p0 = load_words(&unit->words[8]), p1 = load_words(&unit->words[12]), p2 = load_words(&unit->words[16]);
-    AxisSlabs x = axis_slabs(bits_float(head.x), head.w & 255u, s.origin.x, s.inverse.x, s.slack);
-    AxisSlabs y = axis_slabs(bits_float(head.y), head.w >> 8 & 255u, s.origin.y, s.inverse.y, s.slack);
-    AxisSlabs z = axis_slabs(bits_float(head.z), head.w >> 16 & 255u, s.origin.z, s.inverse.z, s.slack);
+    AxisSlabs x = axis_slabs(bits_float(head.x), head.w << 16, s.origin.x, s.inverse.x, s.slack);
+    AxisSlabs y = axis_slabs(bits_float(head.y), head.w & 0xffff0000u, s.origin.y, s.inverse.y, s.slack);
+    AxisSlabs z = axis_slabs(bits_float(head.z), links.w, s.origin.z, s.inverse.z, s.slack);
     bool up_x = s.axes & 4, up_y = s.axes & 2, up_z = s.axes & 1;
-    uint32_t hits = 0;
-    PlaneWords w{up_x ? p0.x : p1.z, up_y ? p0.z : p2.x, up_z ? p1.x : p2.z, up_x ? p1.z : p0.x, up_y ? p2.x : p0.z, up_z ? p2.z : p1.x};
-    if (enters<0>(w, bias, x, y, z, t_min, t_max)) hits |= 1;
-    if (enters<1>(w, bias, x, y, z, t_min, t_max)) hits |= 2;
-    if (enters<2>(w, bias, x, y, z, t_min, t_max)) hits |= 4;
-    if (enters<3>(w, bias, x, y, z, t_min, t_max)) hits |= 8;
-    w = PlaneWords{up_x ? p0.y : p1.w, up_y ? p0.w : p2.y, up_z ? p1.y : p2.w, up_x ? p1.w : p0.y, up_y ? p2.y : p0.w, up_z ? p2.w : p1.y};
-    if (enters<0>(w, bias, x, y, z, t_min, t_max)) hits |= 16;
-    if (enters<1>(w, bias, x, y, z, t_min, t_max)) hits |= 32;
-    if (enters<2>(w, bias, x, y, z, t_min, t_max)) hits |= 64;
-    if (enters<3>(w, bias, x, y, z, t_min, t_max)) hits |= 128;
+    uint32_t misses = 0;
+    PlaneWords w{up_x ? p0.y : p1.w, up_y ? p0.w : p2.y, up_z ? p1.y : p2.w, up_x ? p1.w : p0.y, up_y ? p2.y : p0.w, up_z ? p2.w : p1.y};
+    misses = push_sign(misses, overlap<3>(w, bias, x, y, z, t_max));
+    misses = push_sign(misses, overlap<2>(w, bias, x, y, z, t_max));
+    misses = push_sign(misses, overlap<1>(w, bias, x, y, z, t_max));
+    misses = push_sign(misses, overlap<0>(w, bias, x, y, z, t_max));
+    w = PlaneWords{up_x ? p0.x : p1.z, up_y ? p0.z : p2.x, up_z ? p1.x : p2.z, up_x ? p1.z : p0.x, up_y ? p2.x : p0.z, up_z ? p2.z : p1.x};
+    misses = push_sign(misses, overlap<3>(w, bias, x, y, z, t_max));
+    misses = push_sign(misses, overlap<2>(w, bias, x, y, z, t_max));
+    misses = push_sign(misses, overlap<1>(w, bias, x, y, z, t_max));
+    misses = push_sign(misses, overlap<0>(w, bias, x, y, z, t_max));
 
     NodeHits n;
     n.unit_base = links.x;
     n.triangle_base = links.y;
-    n.units = head.w >> 24;
-    n.instances = links.z & n.units;
-    n.triangles = links.z & ~n.units;
-    uint32_t ordered = permute_slots((hits & n.units) | (hits & n.triangles) << 8, s.axes);
-    n.unit_hits = ordered & 255u;
-    n.triangle_hits = ordered >> 8;
+    n.masks = links.z;
+    // Unit hits in the lowest byte, triangle hits in the one above.
+    n.hits = permute_slots((~misses & links.z & 0xffu) | (~(misses << 8) & (links.z >> 8) & 0xff00u), s.axes);
     return n;
 }
 

@@ -15,6 +15,10 @@ struct Group {
     uint32_t base, mask;
 };
 
+#ifndef THRONG_NODE_STEPS
+#define THRONG_NODE_STEPS 1
+#endif
+
 // `Walk::floor` in the TLAS.
 constexpr uint32_t kOutside = NO_INDEX;
 
@@ -30,6 +34,9 @@ struct Walk {
     uint32_t top, floor;
     // Unit of the current instance.
     uint32_t instance;
+    // The unit to go on with, and whether it is an instance; `NO_INDEX` if it is not known yet.
+    uint32_t unit;
+    bool is_instance;
     // Whether `space` is the world's.
     bool in_world;
     bool over;
@@ -41,7 +48,8 @@ struct Walk {
         triangles = Group{0, 0};
         top = 0;
         floor = kOutside;
-        in_world = over = false;
+        unit = NO_INDEX;
+        is_instance = in_world = over = false;
         space.axes = 0;
     }
 
@@ -51,16 +59,12 @@ struct Walk {
     // return would make each phase run once per group of lanes.
     template <class Count>
     THRONG_INLINE void advance(const Params& params, const Ray& ray, Group* stack, Found& found, Count& count) {
-        uint32_t unit = NO_INDEX;
-        bool is_instance = false;
-        if (!(triangles.mask & 255u)) unit = next_unit(stack, is_instance);
-        if (unit != NO_INDEX && (is_instance || (floor == kOutside && !in_world))) {
-            if (is_instance) count.leaf();
-            change_space(params, ray, is_instance, unit, found);
-        }
-        if (unit != NO_INDEX) {
-            count.node();
-            visit_node(floor == kOutside ? params.tlas_units + unit : params.blas_units + unit, params.byte_bias);
+        if (unit == NO_INDEX && !(triangles.mask & 255u)) next_unit(stack);
+        if (unit != NO_INDEX && needs_space()) change_space(params, ray, found, count);
+        if (unit != NO_INDEX) visit_node(params, count);
+        for (int step = 1; step < THRONG_NODE_STEPS; step++) {
+            if (unit == NO_INDEX && !(triangles.mask & 255u)) next_unit(stack);
+            if (unit != NO_INDEX && !needs_space()) visit_node(params, count);
         }
         if (triangles.mask & 255u) {
             count.leaf();
@@ -68,9 +72,11 @@ struct Walk {
         }
     }
 
-    // Takes the next unit off the group, or off the stack; `NO_INDEX` and `over` if there is none.
-    THRONG_INLINE uint32_t next_unit(Group* stack, bool& is_instance) {
-        uint32_t unit = NO_INDEX;
+    // Whether the next unit lies in a space that the ray is not prepared for.
+    THRONG_INLINE bool needs_space() const { return is_instance || (floor == kOutside && !in_world); }
+
+    // Takes the next unit off the group, or off the stack; `over` if there is none.
+    THRONG_INLINE void next_unit(Group* stack) {
         if (!(group.mask >> 24)) {
             over = top == 0;
             if (!over) {
@@ -90,17 +96,20 @@ struct Walk {
             if (group.mask >> 24) stack[top++] = group;
             group.mask &= 0x00ffffffu;
         }
-        return unit;
     }
 
     // Prepares the world's ray for a node of the TLAS, or enters an instance: then `unit` becomes the BLAS's root. A sphere
     // has none; it is tested at once.
-    THRONG_INLINE void change_space(const Params& params, const Ray& ray, bool enter, uint32_t& unit, Found& found) {
+    template <class Count>
+    THRONG_INLINE void change_space(const Params& params, const Ray& ray, Found& found, Count& count) {
+        const bool enter = is_instance;
+        is_instance = false;
         Words4 from = load_any_words(ray.origin), along = load_any_words(ray.direction);
         Vec3 origin = vec3(bits_float(from.x), bits_float(from.y), bits_float(from.z));
         Vec3 direction = vec3(bits_float(along.x), bits_float(along.y), bits_float(along.z));
         float magnitude = params.tlas_magnitude;
         if (enter) {
+            count.leaf();
             const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.tlas_units[unit]);
             Words4 ids = load_words(&entered.root);
             float m[12];
@@ -134,10 +143,14 @@ struct Walk {
         over = Any;
     }
 
-    THRONG_INLINE void visit_node(const Unit* unit, uint32_t bias) {
-        NodeHits n = intersect_node(unit, space, bias, t_min, t_max);
-        group = Group{n.unit_base, n.unit_hits << 24 | n.instances << 8 | n.units};
-        triangles = Group{n.triangle_base, n.triangles << 8 | n.triangle_hits};
+    template <class Count>
+    THRONG_INLINE void visit_node(const Params& params, Count& count) {
+        count.node();
+        const Unit* units = floor == kOutside ? params.tlas_units : params.blas_units;
+        NodeHits n = intersect_node(units + unit, space, params.byte_bias, t_max);
+        unit = NO_INDEX;
+        group = Group{n.unit_base, n.hits << 24 | (n.masks & 0xffffu)};
+        triangles = Group{n.triangle_base, (n.masks >> 8 & 0xff00u) | n.hits >> 8};
     }
 
     THRONG_INLINE void test_triangle(const Params& params, Found& found) {

@@ -141,18 +141,20 @@ border! {
     pub struct CompressedNode {
         /// Lower corner of the grid.
         pub origin: [f32; 3],
-        /// Size of a cell along each axis: the float with this biased exponent, 2^(e - 127).
-        pub exponents: [u8; 3],
-        /// Bit `s`: the child in slot `s` is a unit. Such children are contiguous, in order of their slots.
-        pub unit_mask: u8,
+        /// Size of a cell along x and y: the upper halves of floats that are powers of two.
+        pub scale_xy: [u16; 2],
         /// Index of the first child unit. Relative to the tree's own units; devices add where the tree starts.
         pub unit_base: u32,
         /// Index of the node's first triangle in a BLAS (relative, too).
         pub leaf_base: u32,
-        /// Bit `s`: slot `s` holds a leaf. In a BLAS, triangles in order of their slots; in a TLAS, an instance, which is a
-        /// unit as well.
-        pub leaf_mask: u32,
-        pub reserved: u32,
+        /// Bit `s`: the child in slot `s` is a unit. Such children are contiguous, in order of their slots.
+        pub units: u8,
+        /// Bit `s`: the unit in slot `s` is an instance.
+        pub instances: u8,
+        /// Bit `s`: the child in slot `s` is a triangle. They are contiguous, too.
+        pub triangles: u8,
+        pub reserved: u8,
+        pub scale_z: f32,
         /// Min x, y, z and max x, y, z of every slot's box, in cells.
         pub planes: [[u8; 8]; 6],
     }

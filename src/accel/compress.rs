@@ -131,12 +131,14 @@ fn compress(node: &Wide<8>, arrangement: &Arrangement) -> CompressedNode {
     let sources = arrangement.sources;
     CompressedNode {
         origin: grid.origin,
-        exponents: grid.exponents,
-        unit_mask: arrangement.units,
+        scale_xy: [grid.scale[0], grid.scale[1]].map(|scale| (scale.to_bits() >> 16) as u16),
         unit_base: arrangement.unit_base,
         leaf_base: arrangement.leaf_base,
-        leaf_mask: u32::from(arrangement.leaves | arrangement.leaf_units),
+        units: arrangement.units,
+        instances: arrangement.leaf_units,
+        triangles: arrangement.leaves,
         reserved: 0,
+        scale_z: grid.scale[2],
         planes: grid
             .planes
             .map(|plane| sources.map(|lane| plane[lane as usize & 7])),

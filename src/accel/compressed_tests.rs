@@ -149,7 +149,7 @@ fn nothing_has_no_units_and_one_triangle_or_instance_has_a_root_node() {
     let single = tlas(&[Affine3::IDENTITY], &[0], &[tree]);
     assert_eq!((single.units.len(), single.tree.stack_entries()), (2, 1));
     let root: CompressedNode = bytemuck::cast(single.units[0]);
-    assert_eq!((root.unit_mask, root.leaf_mask, root.unit_base), (1, 1, 1));
+    assert_eq!((root.units, root.instances, root.unit_base), (1, 1, 1));
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn slots_come_roughly_front_to_back() {
         .map(|&u| bytemuck::cast::<_, CompressedNode>(u))
     {
         let occupied: Vec<usize> = (0..8)
-            .filter(|&s| (u32::from(node.unit_mask) | node.leaf_mask) >> s & 1 != 0)
+            .filter(|&s| (node.units | node.triangles) >> s & 1 != 0)
             .collect();
         let center = |slot| {
             let (min, max) = decoded(&node, slot);

@@ -20,7 +20,8 @@ const LEAST_CELL: f32 = f32::from_bits((127 - 100) << 23);
 /// A node's grid and the planes of its children in it, children in the order of the float node.
 pub struct Quantized {
     pub origin: [f32; 3],
-    pub exponents: [u8; 3],
+    /// Size of a cell, a power of two.
+    pub scale: [f32; 3],
     /// As in `CompressedNode`. Lanes without a child get inverted boxes, as in [`Wide`].
     pub planes: [[u8; 8]; 6],
 }
@@ -29,7 +30,7 @@ pub struct Quantized {
 pub fn quantize(node: &Wide<8>) -> Quantized {
     let mut to = Quantized {
         origin: [0.0; 3],
-        exponents: [0; 3],
+        scale: [0.0; 3],
         planes: [[0; 8]; 6],
     };
     for axis in 0..3 {
@@ -38,7 +39,7 @@ pub fn quantize(node: &Wide<8>) -> Quantized {
         let max = upper.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let grid = Grid::around(min, max);
         to.origin[axis] = grid.origin;
-        to.exponents[axis] = grid.exponent as u8;
+        to.scale[axis] = f32::from_bits(grid.exponent << 23);
         to.planes[axis] = grid.round(lower, -0.5 - AIM);
         to.planes[axis + 3] = grid.round(upper, 0.5 + AIM);
     }

@@ -24,7 +24,7 @@ pub fn validate_blas(
 ) -> Result<(), TreeError> {
     let mut seen = vec![0u32; mesh.triangles.len()];
     let leaf = |node: &CompressedNode, slot: usize| {
-        let before = node.leaf_mask & ((1 << slot) - 1);
+        let before = u32::from(node.triangles) & ((1 << slot) - 1);
         let index = node.leaf_base + before.count_ones();
         let Some(record) = triangles.get(index as usize) else {
             return Err(TreeError::NoSuchLeaf { leaf: index });
@@ -81,7 +81,7 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
 }
 
 fn unit_index(node: &CompressedNode, slot: usize) -> usize {
-    let before = node.unit_mask & ((1u16 << slot) - 1) as u8;
+    let before = node.units & ((1u16 << slot) - 1) as u8;
     (node.unit_base + before.count_ones()) as usize
 }
 
@@ -89,7 +89,12 @@ fn unit_index(node: &CompressedNode, slot: usize) -> usize {
 pub fn decoded(node: &CompressedNode, slot: usize) -> (DVec3, DVec3) {
     let corner = |first: usize, margin: f64| {
         DVec3::from_array(std::array::from_fn(|axis| {
-            let cell = f64::from(f32::from_bits(u32::from(node.exponents[axis]) << 23));
+            let upper = |half: u16| f32::from_bits(u32::from(half) << 16);
+            let cell = match axis {
+                2 => node.scale_z,
+                _ => upper(node.scale_xy[axis]),
+            };
+            let cell = f64::from(cell);
             let byte = f64::from(node.planes[first + axis][slot]);
             f64::from(node.origin[axis]) + (byte + margin) * cell
         }))
@@ -144,13 +149,20 @@ impl<'a, L: FnMut(&CompressedNode, usize) -> Result<Aabb, TreeError>> Walk<'a, L
         self.deepest = self.deepest.max(level);
         let node: CompressedNode = bytemuck::cast(self.units[index]);
         let mut all = Aabb::EMPTY;
-        let leaf_units = if self.leaf_units { node.leaf_mask } else { 0 };
-        if node.leaf_mask > 255 || node.leaf_mask & u32::from(node.unit_mask) != leaf_units {
+        let leaves_elsewhere = if self.leaf_units {
+            node.triangles
+        } else {
+            node.instances
+        };
+        if leaves_elsewhere != 0
+            || node.instances & !node.units != 0
+            || node.triangles & node.units != 0
+        {
             return Err(TreeError::Masks { node: index });
         }
         for slot in 0..8 {
-            let is_unit = node.unit_mask >> slot & 1 != 0;
-            let content = match node.leaf_mask >> slot & 1 != 0 {
+            let is_unit = node.units >> slot & 1 != 0;
+            let content = match node.triangles >> slot & 1 != 0 {
                 _ if is_unit => self.unit(&node, slot, level)?,
                 true => (self.leaf)(&node, slot)?,
                 false => continue,
@@ -172,7 +184,7 @@ impl<'a, L: FnMut(&CompressedNode, usize) -> Result<Aabb, TreeError>> Walk<'a, L
             return Err(TreeError::NoSuchLeaf { leaf: index as u32 });
         };
         *references += 1;
-        if node.leaf_mask >> slot & 1 != 0 {
+        if node.instances >> slot & 1 != 0 {
             (self.leaf)(node, slot)
         } else {
             self.node(index, level + 1)
