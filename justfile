@@ -29,6 +29,10 @@ lint:
 bench:
     cargo bench
 
+# Build, check and time everything on a machine with a GPU, for example: just gpu-check compare bench
+gpu-check *sections:
+    scripts/gpu-check {{sections}}
+
 # Make the files in assets/ again; they come out byte for byte the same
 assets:
     cargo run --release --example make_dragon

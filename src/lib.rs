@@ -15,3 +15,5 @@ pub mod output;
 pub mod render;
 pub mod scene;
 pub mod settings;
+#[cfg(test)]
+mod testing;

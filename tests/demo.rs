@@ -57,6 +57,16 @@ fn the_million_is_a_million() {
 }
 
 #[test]
+fn all_of_the_animated_million_move() {
+    let scene = demo("../tests/gpu/million_animated.ron");
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    world_transforms(&scene, 0.0, &mut before);
+    world_transforms(&scene, 1.0 / scene.settings.fps, &mut after);
+    let moved = before.iter().zip(&after).filter(|(a, b)| a != b).count();
+    assert!(moved >= 1_000_000, "{moved} move");
+}
+
+#[test]
 fn the_hall_has_deep_mirrors_and_the_spheres_are_analytic() {
     let hall = demo("mirror_hall.ron");
     assert!(hall.settings.bounces >= 16 && mirrors(&hall) >= 2);

@@ -422,7 +422,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(crate::testing::same_cases(64))]
 
         #[test]
         fn every_primitive_is_in_exactly_one_leaf_inside_its_box(

@@ -91,7 +91,7 @@ fn scattered(count: u32, seed: u32, spread: f32) -> Vec<Affine3> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::testing::same_cases(48))]
 
     #[test]
     fn planes_enclose_every_triangle_and_nothing_is_lost(

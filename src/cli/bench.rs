@@ -5,7 +5,11 @@ use super::{
     args::{DeviceArgs, SceneArgs},
     console,
 };
-use crate::render::measure::{BenchOptions, bench};
+use crate::{
+    render::measure::{BENCH_SAMPLES, BENCH_SIZE, BenchOptions, bench},
+    scene::Integrator,
+    settings::{LookOptions, Size},
+};
 use std::{path::PathBuf, sync::Arc};
 
 const JSON_HELP: &str = "\
@@ -16,6 +20,13 @@ With --json, standard output has one document with the keys
   tlas_ms                     build over the instances, their boxes included
   bytes                       memory of both structures
   primary, bounce, shadow     as the document of `throng trace --json`; null where nothing was hit
+  render                      the rays of a frame as the device renders it: the middle one, whitted, 1280x720 with
+                              4 samples, the scene's bounces; rendered one at a time, medians. An object with
+                              width, height, samples, rays {primary, bounce, shadow};
+                              primary_mrays_per_s, bounce_mrays_per_s, shadow_mrays_per_s;
+                              primary_ratio, bounce_ratio, shadow_ratio (multiples of the bare rays' rates above);
+                              primary_ms, bounce_ms, shadow_ms, shade_ms, other_ms (time on the device by stage),
+                              frame_ms; null for devices that do not tell stages apart
   not_dumped                  spheres that a dumped .scn file cannot hold";
 
 /// Measure primary, bounce and shadow rays and build times of a scene
@@ -41,9 +52,19 @@ impl BenchArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
+        let look = LookOptions {
+            size: Some(Size {
+                width: BENCH_SIZE.0,
+                height: BENCH_SIZE.1,
+            }),
+            samples: Some(BENCH_SAMPLES),
+            integrator: Some(Integrator::Whitted),
+            ..LookOptions::default()
+        };
         let options = BenchOptions {
             dump: self.dump,
             repeat: self.repeat,
+            render: look.resolve(&scene.settings)?,
         };
         let report = bench(&scene, device.as_mut(), &options)?;
         console::report(&report, self.json)?;

@@ -337,36 +337,16 @@ impl Device for CpuDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{abi::LAYOUTS, accel::Wide};
-    use std::mem::offset_of;
-
-    fn wide_layout<const N: usize>() -> [u32; 4] {
-        [
-            size_of::<Wide<N>>(),
-            align_of::<Wide<N>>(),
-            offset_of!(Wide<N>, planes),
-            offset_of!(Wide<N>, children),
-        ]
-        .map(|x| x as u32)
-    }
+    use crate::device::layout;
 
     #[test]
     fn every_compiled_kernel_lays_out_the_border_structs_as_rust_does() {
         for variant in VARIANTS {
-            let mut expected: Vec<u32> = Vec::new();
-            for layout in LAYOUTS {
-                expected.extend([layout.size as u32, layout.align as u32]);
-                expected.extend(layout.fields.iter().map(|f| f.offset as u32));
-            }
-            expected.extend(match variant.width {
-                4 => wide_layout::<4>(),
-                8 => wide_layout::<8>(),
-                _ => wide_layout::<16>(),
-            });
             let mut count = 0;
             // SAFETY: returns a static table and its length; uses no instruction beyond the baseline.
             let found =
                 unsafe { std::slice::from_raw_parts((variant.layout)(&mut count), count as usize) };
+            let expected = layout::expected(variant.width);
             assert_eq!(found, expected, "variant {}", variant.name);
         }
     }

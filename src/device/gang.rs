@@ -81,6 +81,10 @@ impl Device for Gang {
         self.members.iter().map(|m| m.device.device_count()).sum()
     }
 
+    fn has_stages(&self) -> bool {
+        self.members.iter().all(|m| m.device.has_stages())
+    }
+
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {
         self.order.clear();
         thread::scope(|scope| {

@@ -6,6 +6,8 @@ pub mod cuda;
 #[cfg(test)]
 pub(crate) mod fake;
 mod gang;
+#[cfg(test)]
+mod layout;
 mod params;
 mod pool;
 mod tables;
@@ -145,6 +147,11 @@ pub trait Device: Send {
         1
     }
 
+    /// Whether [`Rendered::stages`] tells where the time went.
+    fn has_stages(&self) -> bool {
+        false
+    }
+
     /// Makes `scene` the one that frames refer to. Frames under way, of a run that ended early, are forgotten.
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError>;
 
@@ -158,8 +165,8 @@ pub trait Device: Send {
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
     /// Traces `rays` against a posed frame into `hits` (of the same length), `passes` times, and returns the time that each
-    /// pass took, without copies to and from the device. For [`RayKind::Any`], `t` is 1 for a hit and -1 otherwise, and
-    /// nothing else is meaningful.
+    /// pass took, without copies to and from the device. No ray's `t_min` is negative or NaN. Of a miss, and of any
+    /// answer to [`RayKind::Any`] (`t` is 1 for a hit and -1 otherwise), nothing but `t` is meaningful.
     fn trace(
         &mut self,
         frame: &Frame,

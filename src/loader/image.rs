@@ -189,7 +189,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(128))]
+        #![proptest_config(crate::testing::same_cases(128))]
 
         #[test]
         fn damaged_pictures_never_panic(which in 0usize..3, cut in 0usize..400, flips in prop::collection::vec((0usize..400, any::<u8>()), 0..6)) {

@@ -229,7 +229,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(256))]
+        #![proptest_config(crate::testing::same_cases(256))]
 
         #[test]
         fn damaged_files_never_panic(edits in prop::collection::vec((0usize..176, any::<u8>()), 0..6), cut in 0usize..200) {

@@ -8,7 +8,7 @@ use crate::{
     abi::{Hit, Ray},
     accel::{Blas, Quality},
     anim,
-    device::{Device, DeviceError, Frame, RayKind},
+    device::{Device, DeviceError, Frame, FrameSettings, RayKind},
     output::OutputError,
     scene::Scene,
 };
@@ -19,14 +19,18 @@ use std::{
 };
 
 mod compare;
+mod render;
 mod report;
 mod secondary;
 
 pub use compare::{RayDifference, TraceComparison, compare_traces};
+pub use render::RenderReport;
 pub use report::{BenchReport, TraceReport};
 
-/// Picture size of the bench's primary rays.
-const BENCH_SIZE: (u32, u32) = (1280, 720);
+/// Picture size of the bench's primary rays, and of the frame that it renders.
+pub const BENCH_SIZE: (u32, u32) = (1280, 720);
+/// Samples per pixel of the frame that the bench renders.
+pub const BENCH_SAMPLES: u32 = 4;
 /// Camera positions along the animation that the bench looks from.
 const BENCH_VIEWS: u32 = 4;
 
@@ -45,6 +49,8 @@ pub struct BenchOptions {
     pub dump: Option<PathBuf>,
     /// Timed passes, after one that warms up.
     pub repeat: u32,
+    /// Of the frame that is rendered.
+    pub render: FrameSettings,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -140,7 +146,7 @@ fn median(sorted: &[f64]) -> f64 {
 }
 
 /// Measures builds, and the speed of primary, bounce and shadow rays from [`BENCH_VIEWS`] views along the animation
-/// against the scene as it is half-way through.
+/// against the scene as it is half-way through; and of the rays of that frame, as the device renders it, if it can tell.
 pub fn bench(
     scene: &Arc<Scene>,
     device: &mut dyn Device,
@@ -169,10 +175,17 @@ pub fn bench(
     };
     let bounce = measure("bounce", RayKind::Closest, bounce_rays)?;
     let shadow = measure("shadow", RayKind::Any, shadow_rays)?;
+    let rate = |report: &TraceReport| report.mrays_per_s;
+    let bare = [
+        Some(rate(&primary)),
+        bounce.as_ref().map(rate),
+        shadow.as_ref().map(rate),
+    ];
     let not_dumped = match &options.dump {
         Some(folder) => dump(folder, &posed, middle, &traced)?,
         None => 0,
     };
+    let render = render::measure(device, &posed, &options.render, options.repeat, bare)?;
     let builds = measure_builds(&posed, device, options.repeat, middle);
     Ok(BenchReport {
         scene: scene.name.clone(),
@@ -187,6 +200,7 @@ pub fn bench(
         primary,
         bounce,
         shadow,
+        render,
         not_dumped,
     })
 }

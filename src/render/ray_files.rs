@@ -36,8 +36,14 @@ pub enum RayFileError {
         expected: u128,
         found: u64,
     },
-    #[error("{}: ray {index} has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long, or starts before its origin", .path.display())]
+    #[error("{}: ray {index} has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long", .path.display())]
     Ray { path: PathBuf, index: usize },
+    #[error("{}: ray {index} starts before its origin, at t_min = {t_min}; make t_min 0 and move the origin instead", .path.display())]
+    Start {
+        path: PathBuf,
+        index: usize,
+        t_min: f32,
+    },
 }
 
 /// Reads all rays; their numbers are finite (only `t_max` may be infinite), `t_min` is not negative, and no direction is so
@@ -74,11 +80,16 @@ pub fn read_rays(path: &Path) -> Result<Vec<Ray>, RayFileError> {
         }
     }
     match data.iter().position(|r| !is_sound(r)) {
-        Some(index) => Err(RayFileError::Ray {
-            path: path.to_owned(),
-            index,
-        }),
+        Some(index) => Err(fault(path.to_owned(), index, &data[index])),
         None => Ok(data),
+    }
+}
+
+/// What is wrong with a ray that is not sound.
+fn fault(path: PathBuf, index: usize, ray: &Ray) -> RayFileError {
+    match ray.t_min {
+        t_min if t_min < 0.0 => RayFileError::Start { path, index, t_min },
+        _ => RayFileError::Ray { path, index },
     }
 }
 
@@ -208,13 +219,32 @@ mod tests {
         };
         let mut promised = RAY_MAGIC.to_vec();
         promised.extend(u64::MAX.to_le_bytes());
-        let mut still = RAY_MAGIC.to_vec();
-        still.extend(1u64.to_le_bytes());
-        still.extend([0u8; 32]);
+        let one = |ray: Ray| {
+            let mut bytes = RAY_MAGIC.to_vec();
+            bytes.extend(1u64.to_le_bytes());
+            bytes.extend(
+                bytemuck::cast_slice::<Ray, u32>(&[ray])
+                    .iter()
+                    .flat_map(|word| word.to_le_bytes()),
+            );
+            bytes
+        };
+        let starting_at = |t_min| {
+            one(Ray {
+                t_min,
+                ..ray([0.0, 1.0, 0.0])
+            })
+        };
         for (bytes, part) in [
             (&b"RAY"[..], "not a ray file"),
             (&promised, "promises"),
-            (&still, "ray 0"),
+            (&one(ray([0.0; 3])), "ray 0"),
+            (&starting_at(f32::NAN), "ray 0"),
+            (&starting_at(f32::NEG_INFINITY), "ray 0"),
+            (
+                &starting_at(-0.5),
+                "ray 0 starts before its origin, at t_min = -0.5; make t_min 0",
+            ),
         ] {
             let error = error_of(bytes);
             assert!(error.contains("bad.ray") && error.contains(part), "{error}");

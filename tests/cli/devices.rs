@@ -22,7 +22,7 @@ fn nonsense_is_refused_and_the_names_are_told() {
             "`nonsense` is not a device; write auto, cpu, cuda or cuda:0,1",
         ),
         ("cuda:x", "`x` is not the number of a GPU"),
-        ("cuda:0,0", "`0` is there twice"),
+        ("cuda:0,0", "GPU 0 is there twice"),
         ("cpu,cuda", "2 devices are named and one is needed"),
     ] {
         for subcommand in ["render", "info", "bench"] {

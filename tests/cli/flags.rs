@@ -145,7 +145,7 @@ fn an_unknown_cpu_variant_is_refused_and_the_known_ones_named() {
         let run = Run::from(command.env("THRONG_CPU", "abacus").output().unwrap());
         assert_eq!(run.code, 1);
         run.assert_one_error(
-            "there is no CPU variant `abacus`: this processor and build have baseline",
+            "there is no CPU variant `abacus`: this processor and build have compressed, baseline",
         );
     }
 }

@@ -138,7 +138,7 @@ fn rays_along_an_axis_from_far_away_only_miss() {
     bytes.extend(rays.as_flattened().iter().flat_map(|x| x.to_le_bytes()));
     fs::write(place.path("far.ray"), bytes).unwrap();
     for variant in VARIANTS {
-        let mut command = place.command(&["trace", "scene.ron", "far.ray"]);
+        let mut command = place.command(&["trace", "scene.ron", "far.ray", "--device", "cpu"]);
         let output = command.env("THRONG_CPU", variant).output().unwrap();
         assert!(
             matches!(output.status.code(), Some(0 | 1)),

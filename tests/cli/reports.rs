@@ -124,9 +124,14 @@ fn trace_refuses_what_is_not_a_ray_file() {
         let mut bytes = whole.clone();
         bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
         fs::write(place.path("bad.ray"), bytes).unwrap();
-        let text = "bad.ray: ray 0 has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long, or starts before its origin";
+        let text = "bad.ray: ray 0 has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long";
         place.fails(&["trace", "scene.ron", "bad.ray"], 1, text);
     }
+    let mut bytes = whole.clone();
+    bytes[28..32].copy_from_slice(&(-1.0f32).to_le_bytes());
+    fs::write(place.path("bad.ray"), bytes).unwrap();
+    let text = "bad.ray: ray 0 starts before its origin, at t_min = -1; make t_min 0";
+    place.fails(&["trace", "scene.ron", "bad.ray"], 1, text);
     let mut promised = whole.clone();
     promised[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
     fs::write(place.path("huge.ray"), promised).unwrap();
@@ -199,6 +204,11 @@ fn bench_measures_and_dumps() {
             "{kind}: {json}"
         );
     }
+    assert_eq!(
+        json["render"].is_object(),
+        json["device"].as_str().unwrap().starts_with("cuda"),
+        "{json}"
+    );
     let names = place.names("dump");
     assert!(names.iter().any(|name| name.ends_with(".scn")), "{names:?}");
     assert!(

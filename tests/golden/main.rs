@@ -1,7 +1,8 @@
 //! Scenes as golden images: what the program renders, against committed references that were judged by eye.
 //!
-//! Each test renders one frame of a file in `scenes/` with every CPU variant that this machine runs. The variants have
-//! to agree exactly; the picture may differ a little from its reference in `references/` (see `picture.rs`). After an
+//! Each test renders one frame of a file in `scenes/` with every CPU variant that this machine runs, and on a GPU where
+//! one is usable. The variants have to agree exactly, a GPU as `--compare` demands; the picture may differ a little from
+//! its reference in `references/` (see `picture.rs`). After an
 //! intended change, `THRONG_BLESS=1 cargo test --test golden` writes the references anew: look at each before
 //! committing it.
 //!
@@ -16,7 +17,38 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
 };
-use throng::device::CpuDevice;
+use throng::{
+    device::{CpuDevice, cuda::gpus},
+    render::compare::PictureDifference,
+};
+
+/// What renders.
+#[derive(Clone, Copy, Debug)]
+enum On {
+    /// A kernel variant of the CPU.
+    Cpu(&'static str),
+    Gpu,
+}
+
+impl On {
+    /// The first GPU; none, after one line that tells why, where there is none to use.
+    fn gpu() -> Option<Self> {
+        match gpus() {
+            Ok(_) => Some(Self::Gpu),
+            Err(reason) => {
+                println!("skipped on GPUs: {reason}");
+                None
+            }
+        }
+    }
+
+    fn add_to(self, command: &mut Command) {
+        match self {
+            Self::Cpu(variant) => command.args(["--device", "cpu"]).env("THRONG_CPU", variant),
+            Self::Gpu => command.args(["--device", "cuda"]),
+        };
+    }
+}
 
 /// One picture: a frame of a scene, with more flags where needed.
 struct Golden {
@@ -51,10 +83,11 @@ impl Golden {
         Self { frame, ..self }
     }
 
-    fn render(&self, variant: &str) -> Picture {
+    fn render(&self, on: On) -> Picture {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("picture.png");
-        let output = Command::new(env!("CARGO_BIN_EXE_throng"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
+        command
             .arg("render")
             .arg(
                 folder_of_tests()
@@ -64,10 +97,9 @@ impl Golden {
             )
             .args(["--frames", &self.frame.to_string(), "--output"])
             .arg(&path)
-            .args(self.flags)
-            .env("THRONG_CPU", variant)
-            .output()
-            .unwrap();
+            .args(self.flags);
+        on.add_to(&mut command);
+        let output = command.output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}: {stderr}", self.name);
         assert!(!stderr.contains("warning"), "{}: {stderr}", self.name);
@@ -83,13 +115,18 @@ impl Golden {
 
     #[track_caller]
     fn check(&self) {
-        let found = self.render("baseline");
+        let found = self.render(On::Cpu("baseline"));
         for variant in CpuDevice::variants() {
             assert!(
-                self.render(variant) == found,
+                self.render(On::Cpu(variant)) == found,
                 "{}: {variant} makes another picture",
                 self.name
             );
+        }
+        if let Some(gpu) = On::gpu() {
+            let picture = self.render(gpu);
+            let difference = PictureDifference::between(found.bytes(), picture.bytes());
+            assert!(difference.agrees(), "{}: {difference:?}", self.name);
         }
         if std::env::var_os("THRONG_BLESS").is_some() {
             found.save(&self.reference());
@@ -212,19 +249,20 @@ fn the_steps_view_is_hot_where_traversal_works() {
     let golden = Golden::with("view_steps", "placements", &["--integrator", "steps"]);
     let hedgehog = (100..140, 30..60);
     let sky = (0..40, 0..10);
-    for variant in CpuDevice::variants() {
-        let picture = golden.render(variant);
+    let variants = CpuDevice::variants().into_iter().map(On::Cpu);
+    for on in variants.chain(On::gpu()) {
+        let picture = golden.render(on);
         let (hot, cold) = (picture.mean(hedgehog.clone()), picture.mean(sky.clone()));
         // From dark blue over blue to green.
-        assert!(hot[1] > cold[1] + 40.0, "{variant}: {hot:?} {cold:?}");
-        assert!(cold[2] > 30.0, "{variant}: {cold:?}");
+        assert!(hot[1] > cold[1] + 40.0, "{on:?}: {hot:?} {cold:?}");
+        assert!(cold[2] > 30.0, "{on:?}: {cold:?}");
     }
 }
 
 /// Guards the tolerance: it lets rounding pass, not a change.
 #[test]
 fn other_noise_is_another_picture() {
-    let seed = |seed| Golden::with("lights", "lights", seed).render("baseline");
+    let seed = |seed| Golden::with("lights", "lights", seed).render(On::Cpu("baseline"));
     let distance = seed(&["--seed", "1"]).compare(&seed(&["--seed", "2"]));
     assert!(!distance.is_like(), "{distance}");
 }

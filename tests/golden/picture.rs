@@ -53,6 +53,11 @@ impl Picture {
         Self(picture.into_rgb8())
     }
 
+    /// RGB, row by row.
+    pub fn bytes(&self) -> &[u8] {
+        self.0.as_raw()
+    }
+
     pub fn save(&self, path: &Path) {
         self.0.save(path).unwrap();
     }

@@ -2,7 +2,20 @@
 
 use super::*;
 
-use proptest::prelude::*;
+use proptest::{
+    prelude::*,
+    test_runner::{Config, RngSeed},
+};
+
+/// The same cases in every run.
+fn same_cases(cases: u32) -> Config {
+    Config {
+        cases,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..Config::default()
+    }
+}
 
 fn edits() -> impl Strategy<Value = Vec<(usize, prop::sample::Index)>> {
     prop::collection::vec((0usize..20, any::<prop::sample::Index>()), 1..5)
@@ -44,7 +57,7 @@ fn damaged(text: &str, edits: &[(usize, prop::sample::Index)]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(same_cases(256))]
 
     #[test]
     fn damaged_scenes_end_in_a_scene_or_one_line(edits in edits()) {

@@ -1,10 +1,11 @@
 //! A ray that leaves a surface does not meet it again: a convex body has no ambient occlusion at all.
 
-use crate::common::{Random, ball, mesh, render, scene, settings, sphere};
+use crate::common::{Random, ball, mesh, render_on_each, scene, settings, sphere};
 use glam::{Affine3, EulerRot, Quat, Vec3};
 use throng::scene::{Camera, CameraPath, Integrator, Mesh};
 
-/// Renders the body's ambient occlusion from some distance; returns (pixels on the body, dark pixels).
+/// Renders the body's ambient occlusion from some distance on every device; returns (pixels on the body, most dark
+/// pixels of a device).
 fn occlusion(body: Mesh, transform: Affine3, reach: f32, size: u32) -> (u64, usize) {
     let mut scene = scene(vec![body], &[(0, transform)]);
     let target = transform.translation;
@@ -16,10 +17,11 @@ fn occlusion(body: Mesh, transform: Affine3, reach: f32, size: u32) -> (u64, usi
         up: Vec3::Y,
         fov_y: 0.5,
     };
-    let rendered = render(scene, &settings(size, size, Integrator::Ao));
+    let all = render_on_each(scene, &settings(size, size, Integrator::Ao));
+    let dark = |pixels: &[u8]| pixels.iter().filter(|&&p| p != 255).count();
     (
-        rendered.rays.shadow,
-        rendered.pixels.iter().filter(|&&p| p != 255).count(),
+        all[0].rays.shadow,
+        all.iter().map(|one| dark(&one.pixels)).max().unwrap_or(0),
     )
 }
 

@@ -49,6 +49,8 @@ pub struct CudaDevice {
     under_way: VecDeque<usize>,
     /// When the last frame ended.
     last: Option<Event>,
+    /// Greatest number of paths or pixel samples of one launch.
+    paths_per_launch: usize,
     rays: Array,
     hits: Array,
     kernels: Kernels,
@@ -62,6 +64,7 @@ impl CudaDevice {
             let gpu = Gpu::get_device(ordinal)?;
             let context = Context::new(gpu)?;
             let slots = (0..SLOTS).map(|_| Slot::new()).collect::<CudaResult<_>>()?;
+            let kernels = Kernels::load(gpu)?;
             Ok(Self {
                 name: format!("cuda:{ordinal} ({})", gpu.name()?),
                 scene: None,
@@ -69,13 +72,21 @@ impl CudaDevice {
                 slots,
                 under_way: VecDeque::new(),
                 last: None,
+                paths_per_launch: kernels.multiprocessors() as usize * PATHS_PER_MULTIPROCESSOR,
                 rays: Array::default(),
                 hits: Array::default(),
-                kernels: Kernels::load(gpu)?,
+                kernels,
                 context,
             })
         };
         open().map_err(|error| failed(&format!("cuda:{ordinal}"), "opening it", error))
+    }
+
+    /// Cuts pictures into launches of at most `paths` paths, rounded up to whole tiles of 64 pixels; frames under way
+    /// keep their launches. This changes speed and memory, never a pixel, which is what tests call it for; nothing else
+    /// does.
+    pub fn limit_paths_per_launch(&mut self, paths: u32) {
+        self.paths_per_launch = paths.max(1) as usize;
     }
 
     /// Runs `work` with this GPU's context on the calling thread.
@@ -128,7 +139,7 @@ impl CudaDevice {
         settings: &FrameSettings,
     ) -> Result<VecDeque<Chunk>, DeviceError> {
         let items = pixel_items(settings)?;
-        let limit = self.kernels.multiprocessors() as usize * PATHS_PER_MULTIPROCESSOR;
+        let limit = self.paths_per_launch;
         let pixels = settings.width as usize * settings.height as usize;
         let (tlas, picture) = Slot::bytes(&frame.tlas, pixels);
         let mut need = Need::default();
@@ -141,7 +152,8 @@ impl CudaDevice {
         if settings.integrator != Integrator::Whitted {
             need.check(free).map_err(|text| self.out_of_memory(&text))?;
             let samples = settings.samples;
-            let width = u32::try_from(limit / LOOP_SAMPLES as usize).unwrap_or(u32::MAX);
+            let width = (limit / LOOP_SAMPLES as usize).next_multiple_of(64).max(64);
+            let width = u32::try_from(width).unwrap_or(u32::MAX);
             let cut = |begin: u32| {
                 let end = samples.min(begin + LOOP_SAMPLES);
                 (0..items).step_by(width as usize).map(move |first| Chunk {
@@ -297,6 +309,10 @@ impl Device for CudaDevice {
 
     fn queue_depth(&self) -> usize {
         SLOTS
+    }
+
+    fn has_stages(&self) -> bool {
+        true
     }
 
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {

@@ -110,3 +110,54 @@ impl Kernels {
         unsafe { stream.launch(&function, blocks, threads, 0, arguments) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{
+        cuda::{gpus, memory::Array},
+        layout,
+    };
+    use cust::{
+        context::Context,
+        stream::{Stream, StreamFlags},
+    };
+
+    /// The layout table of the CUDA compiler, as GPU `ordinal` reports it: `count` words, and the one after them.
+    fn compiled_layout(ordinal: u32, count: usize) -> CudaResult<Vec<u32>> {
+        let gpu = Device::get_device(ordinal)?;
+        let _context = Context::new(gpu)?;
+        let kernels = Kernels::load(gpu)?;
+        let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+        // One word more than there ought to be: a table that is too long shows, too.
+        let mut table = vec![u32::MAX; count + 1];
+        let mut memory = Array::default();
+        memory.reserve(size_of_val(&table[..]))?;
+        memory.write(0, bytemuck::cast_slice(&table))?;
+        let (out, capacity) = (memory.at::<u32>(0), table.len() as u32);
+        // SAFETY: the arguments are the kernel's, and the memory is kept until the stream has been waited for.
+        unsafe {
+            kernels.launch("throng_layout", 1, 64, &stream, arguments![out, capacity])?;
+        }
+        stream.synchronize()?;
+        memory.read(bytemuck::cast_slice_mut(&mut table))?;
+        Ok(table)
+    }
+
+    #[test]
+    fn the_cuda_compiler_lays_out_the_border_structs_as_rust_does() {
+        let gpus = match gpus() {
+            Ok(gpus) => gpus,
+            Err(reason) => {
+                println!("skipped: {reason}");
+                return;
+            }
+        };
+        let mut expected = layout::expected(8);
+        expected.push(u32::MAX);
+        for gpu in gpus {
+            let found = compiled_layout(gpu.ordinal, expected.len() - 1).unwrap();
+            assert_eq!(found, expected, "cuda:{} ({})", gpu.ordinal, gpu.name);
+        }
+    }
+}

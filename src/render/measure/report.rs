@@ -1,5 +1,6 @@
 //! What measuring found, for people and as JSON documents.
 
+use super::RenderReport;
 use crate::device::RayKind;
 use std::fmt;
 
@@ -65,6 +66,8 @@ pub struct BenchReport {
     pub primary: TraceReport,
     pub bounce: Option<TraceReport>,
     pub shadow: Option<TraceReport>,
+    /// The rays of a frame as the device renders it; none if it does not tell its stages apart.
+    pub render: Option<RenderReport>,
     /// Instances of spheres, which a dumped `.scn` cannot hold.
     pub not_dumped: usize,
 }
@@ -98,6 +101,9 @@ impl fmt::Display for BenchReport {
         line("primary", Some(&self.primary))?;
         line("bounce", self.bounce.as_ref())?;
         line("shadow", self.shadow.as_ref())?;
+        if let Some(render) = &self.render {
+            write!(f, "{render}")?;
+        }
         match self.not_dumped {
             0 => Ok(()),
             n => writeln!(

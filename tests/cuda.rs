@@ -1,0 +1,140 @@
+//! The GPU against itself: a frame is the same to the bit however often it is rendered, however it is cut into launches,
+//! and whatever is under way beside it. Whether it is the same as the CPU's is for tests/golden and tests/tracing.
+
+#![cfg(throng_cuda)]
+
+use std::sync::Arc;
+use throng::{
+    accel::NodeLayout,
+    device::{
+        Device, Frame, FrameSettings, Rendered,
+        cuda::{CudaDevice, gpus},
+    },
+    loader::load,
+    render::Poser,
+    scene::{Integrator, Scene},
+    settings::LookOptions,
+};
+
+/// Both schedules: queues, and a loop per pixel.
+const INTEGRATORS: [Integrator; 2] = [Integrator::Whitted, Integrator::Ao];
+/// More than one launch of the loop schedule adds up, and no multiple of that.
+const SAMPLES: u32 = 6;
+
+/// None, after one line that tells why, where no GPU is usable.
+fn gpu() -> Option<CudaDevice> {
+    match gpus() {
+        Ok(gpus) => Some(CudaDevice::open(gpus[0].ordinal).unwrap()),
+        Err(reason) => {
+            println!("skipped: {reason}");
+            None
+        }
+    }
+}
+
+/// The golden scenes, small enough to be rendered again and again.
+fn scenes() -> Vec<Arc<Scene>> {
+    // Of the checkout that this runs in, which need not be the one that it was built in.
+    let files = std::fs::read_dir("tests/golden/scenes").unwrap();
+    let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "ron"));
+    paths.sort();
+    assert!(!paths.is_empty());
+    paths.iter().map(|p| Arc::new(load(p).unwrap())).collect()
+}
+
+fn settings(scene: &Scene, integrator: Integrator) -> FrameSettings {
+    let look = LookOptions {
+        samples: Some(SAMPLES),
+        integrator: Some(integrator),
+        ..LookOptions::default()
+    };
+    look.resolve(&scene.settings).unwrap()
+}
+
+fn pose(scene: &Arc<Scene>, number: u32) -> Frame {
+    Poser::new(scene.clone(), NodeLayout::Compressed8)
+        .pose(number)
+        .frame
+}
+
+fn render(device: &mut CudaDevice, frame: &Frame, settings: &FrameSettings) -> Rendered {
+    device.submit(frame.clone(), settings).unwrap();
+    device.collect(&|| false).unwrap()
+}
+
+#[track_caller]
+fn assert_same(found: &Rendered, expected: &Rendered, what: &str) {
+    let pairs = found.pixels.iter().zip(&expected.pixels);
+    let differing = pairs.filter(|(a, b)| a != b).count();
+    assert_eq!(found.pixels.len(), expected.pixels.len(), "{what}");
+    assert_eq!(differing, 0, "{what}: differing bytes");
+    assert_eq!(found.rays, expected.rays, "{what}");
+}
+
+/// Calls `check` with each scene and schedule, and the picture as the device makes it on its own.
+fn on_each_scene(
+    mut check: impl FnMut(&mut CudaDevice, &Arc<Scene>, &FrameSettings, &Rendered, &str),
+) {
+    let Some(mut device) = gpu() else { return };
+    for scene in scenes() {
+        device.load(scene.clone()).unwrap();
+        for integrator in INTEGRATORS {
+            let settings = settings(&scene, integrator);
+            let expected = render(&mut device, &pose(&scene, 1), &settings);
+            let what = format!("{}, {integrator:?}", scene.name);
+            check(&mut device, &scene, &settings, &expected, &what);
+        }
+    }
+}
+
+#[test]
+fn a_frame_rendered_ten_times_is_the_same_to_the_bit() {
+    on_each_scene(|device, scene, settings, expected, what| {
+        let frame = pose(scene, 1);
+        for _ in 0..10 {
+            assert_same(&render(device, &frame, settings), expected, what);
+        }
+    });
+}
+
+#[test]
+fn how_a_frame_is_cut_into_launches_does_not_show() {
+    let Some(mut cut) = gpu() else { return };
+    on_each_scene(|_, scene, settings, expected, what| {
+        cut.load(scene.clone()).unwrap();
+        let frame = pose(scene, 1);
+        // A few tiles of one sample, a part of the picture, and all of it with some of the samples.
+        let pixels = settings.width * settings.height;
+        for paths in [1000, pixels / 3, pixels * 3] {
+            cut.limit_paths_per_launch(paths);
+            let what = format!("{what}, {paths} paths per launch");
+            assert_same(&render(&mut cut, &frame, settings), expected, &what);
+        }
+    });
+}
+
+#[test]
+fn frames_under_way_at_the_same_time_do_not_disturb_each_other() {
+    on_each_scene(|device, scene, settings, first, what| {
+        let last = scene.settings.frames.max(1);
+        let second = render(device, &pose(scene, last), settings);
+        assert!(device.queue_depth() >= 2);
+        for _ in 0..3 {
+            device.submit(pose(scene, 1), settings).unwrap();
+            device.submit(pose(scene, last), settings).unwrap();
+            assert_same(&device.collect(&|| false).unwrap(), first, what);
+            assert_same(&device.collect(&|| false).unwrap(), &second, what);
+        }
+    });
+}
+
+#[test]
+fn another_device_of_the_same_gpu_makes_the_same_frame() {
+    let Some(mut other) = gpu() else { return };
+    on_each_scene(|_, scene, settings, expected, what| {
+        other.load(scene.clone()).unwrap();
+        let found = render(&mut other, &pose(scene, 1), settings);
+        assert_same(&found, expected, what);
+    });
+}
