@@ -7,12 +7,16 @@ namespace THRONG_NAMESPACE {
 
 constexpr int kShadeThreads = 128;
 
-// A place in a queue for each thread that wants one. All threads of the block call this.
-THRONG_INLINE uint32_t reserve(QueueState* queue, bool wanted) {
+// Places for `count` entries per thread in a queue, those of a thread side by side. All threads of the block call this.
+THRONG_INLINE uint32_t reserve(QueueState* queue, uint32_t count) {
     __shared__ uint32_t warp_sums[kShadeThreads / 32], block_first;
     const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32;
-    const uint32_t wants = __ballot_sync(0xffffffffu, wanted);
-    if (lane == 0) warp_sums[warp] = count_bits(wants);
+    uint32_t sum = count;
+    for (uint32_t step = 1; step < 32; step *= 2) {
+        uint32_t other = __shfl_up_sync(0xffffffffu, sum, step);
+        if (lane >= step) sum += other;
+    }
+    if (lane == 31) warp_sums[warp] = sum;
     __syncthreads();
     if (threadIdx.x == 0) {
         uint32_t total = 0;
@@ -24,29 +28,14 @@ THRONG_INLINE uint32_t reserve(QueueState* queue, bool wanted) {
         block_first = total ? atomicAdd(&queue->length, total) : 0;
     }
     __syncthreads();
-    uint32_t place = block_first + warp_sums[warp] + count_bits(wants & ((1u << lane) - 1u));
+    uint32_t place = block_first + warp_sums[warp] + sum - count;
     __syncthreads();
     return place;
 }
 
-THRONG_INLINE void append_shadows(const Wavefront& w, const Step& step, PathState& state) {
-    uint32_t done = 0;
-    for (uint32_t kind = 0; kind < SHADOW_KINDS; kind++) {
-        state.shadows[kind] = NO_INDEX;
-        if (kind >= w.shadow_kinds) continue;
-        bool wanted = done < step.shadow_count && step.shadow[done].kind == kind;
-        uint32_t place = kind * w.shadow_stride + reserve(&w.queues[kind], wanted);
-        if (!wanted) continue;
-        const ShadowRay& shadow = step.shadow[done++];
-        w.shadow_rays[place] = shadow.ray;
-        store3(w.shadow_lights[place].open, shadow.open);
-        store3(w.shadow_lights[place].blocked, shadow.blocked);
-        state.shadows[kind] = place;
-    }
-}
-
 THRONG_INLINE void shade_wave(const Params& params, const Wavefront& w) {
-    const uint32_t length = w.queues[SHADOW_KINDS + w.wave].length;
+    const uint32_t length = w.queues[1 + w.wave].length;
+    QueueState *shadows = w.queues, *next_wave = w.queues + 2 + w.wave;
     for (uint32_t begin = blockIdx.x * blockDim.x; begin < length; begin += gridDim.x * blockDim.x) {
         const uint32_t q = begin + threadIdx.x, owner = q < length ? w.owners[w.wave & 1][q] : 0;
         Path path;
@@ -55,13 +44,20 @@ THRONG_INLINE void shade_wave(const Params& params, const Wavefront& w) {
         step.shadow_count = 0;
         path.ray.t_max = -1.0f;
         if (q < length) shade_ray(params, w, q, owner, path, step);
-        PathState state;
-        append_shadows(w, step, state);
-        uint32_t next = reserve(&w.queues[SHADOW_KINDS + w.wave + 1], step.more);
+        uint32_t shadow = reserve(shadows, step.shadow_count);
+        uint32_t next = reserve(next_wave, step.more ? 1 : 0);
         if (path.ray.t_max < 0.0f) continue;
+        PathState state;
         store3(state.throughput, path.throughput);
         store3(state.radiance, path.radiance);
+        state.first_shadow = shadow;
+        state.shadow_count = step.shadow_count;
         w.paths[owner] = state;
+        for (uint32_t i = 0; i < step.shadow_count; i++) {
+            w.shadow_rays[shadow + i] = step.shadow[i].ray;
+            store3(w.shadow_lights[shadow + i].open, step.shadow[i].open);
+            store3(w.shadow_lights[shadow + i].blocked, step.shadow[i].blocked);
+        }
         if (step.more) {
             w.rays[~w.wave & 1][next] = path.ray;
             w.owners[~w.wave & 1][next] = owner;

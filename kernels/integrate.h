@@ -15,22 +15,23 @@ struct Path {
     Sampler sampler;
 };
 
-// What the path gains if the ray is free, and if it is blocked. Kind 0 goes to the sky, the others to lights; a step's
-// shadow rays are in order of their kinds.
+// One ray to the sky, and one each for up to three lights.
+constexpr uint32_t kMaxShadowRays = 4;
+
+// What the path gains if the ray is free, and if it is blocked.
 struct ShadowRay {
     Ray ray;
     Vec3 open, blocked;
-    uint32_t kind;
 };
 
 struct Step {
     bool more;
     uint32_t shadow_count;
-    ShadowRay shadow[SHADOW_KINDS];
+    ShadowRay shadow[kMaxShadowRays];
 };
 
 // Random dimensions: two for the pixel filter, then a block per bounce.
-constexpr uint32_t kDimensionFilter = 0, kDimensionBounce = 1, kDimensionsPerBounce = 1 + 2 * SHADOW_KINDS;
+constexpr uint32_t kDimensionFilter = 0, kDimensionBounce = 1, kDimensionsPerBounce = 1 + 2 * kMaxShadowRays;
 
 THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
     return kDimensionBounce + path.depth * kDimensionsPerBounce + offset;
@@ -54,12 +55,12 @@ THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Sur
     Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, bounce_dimension(path, 0)));
     if (!(dot(d, s.geometric) > 0.0f)) return;
     Vec3 light = path.throughput * albedo * diffuse_sky_radiance(params, d);
-    step.shadow[step.shadow_count++] = ShadowRay{leave(s, d, kInfinity), light, light * albedo * params.ambient_fill, 0};
+    step.shadow[step.shadow_count++] = ShadowRay{leave(s, d, kInfinity), light, light * albedo * params.ambient_fill};
 }
 
 // Shadow rays to the lights; where there are more lights than rays, each ray picks one at random.
 THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {
-    uint32_t rays = params.light_count < SHADOW_KINDS - 1 ? params.light_count : SHADOW_KINDS - 1;
+    uint32_t rays = params.light_count < kMaxShadowRays - 1 ? params.light_count : kMaxShadowRays - 1;
     bool pick = params.light_count > rays;
     for (uint32_t i = 0; i < rays; i++) {
         uint32_t index = i;
@@ -74,7 +75,7 @@ THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const 
         float weight = cosine * (1.0f / kPi) * (pick ? float(params.light_count) / float(rays) : 1.0f);
         Vec3 light = path.throughput * albedo * l.irradiance * weight;
         // Stops short of the light, for the light may sit right at a surface.
-        step.shadow[step.shadow_count++] = ShadowRay{leave(s, l.direction, l.distance * 0.9999f), light, vec3(0.0f), i + 1};
+        step.shadow[step.shadow_count++] = ShadowRay{leave(s, l.direction, l.distance * 0.9999f), light, vec3(0.0f)};
     }
 }
 

@@ -27,7 +27,7 @@ throng_trace_any_queue(const __grid_constant__ Params params, const Ray* rays, u
 extern "C" __global__ void throng_start_paths(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
     uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
     if (p < w.path_count) start_path(params, w, p);
-    if (p == 0) w.queues[SHADOW_KINDS].length = w.path_count;
+    if (p == 0) w.queues[1].length = w.path_count;
 }
 
 extern "C" __global__ void __launch_bounds__(kShadeThreads)
@@ -43,8 +43,8 @@ extern "C" __global__ void throng_finish_items(const __grid_constant__ Params pa
 // One thread: adds what a chunk of paths cast to the frame's tally.
 extern "C" __global__ void throng_tally_queues(const __grid_constant__ Wavefront w, uint32_t waves, uint32_t primary) {
     w.tally->primary += primary;
-    for (uint32_t kind = 0; kind < SHADOW_KINDS; kind++) w.tally->shadow += w.queues[kind].length;
-    for (uint32_t wave = 1; wave < waves; wave++) w.tally->bounce += w.queues[SHADOW_KINDS + wave].length;
+    w.tally->shadow += w.queues[0].length;
+    for (uint32_t wave = 1; wave < waves; wave++) w.tally->bounce += w.queues[1 + wave].length;
 }
 
 namespace THRONG_NAMESPACE {

@@ -30,7 +30,8 @@ THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t
     PathState state;
     store3(state.throughput, path.throughput);
     store3(state.radiance, path.radiance);
-    for (uint32_t& shadow : state.shadows) shadow = NO_INDEX;
+    state.first_shadow = 0;
+    state.shadow_count = 0;
     w.paths[p] = state;
 }
 
@@ -52,10 +53,8 @@ THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t 
 
 THRONG_INLINE Vec3 path_radiance(const Wavefront& w, const PathState& state) {
     Vec3 radiance = load3(state.radiance);
-    for (uint32_t kind = 0; kind < w.shadow_kinds; kind++) {
-        uint32_t i = state.shadows[kind];
-        if (i != NO_INDEX) radiance += load3(w.shadow_blocked[i] ? w.shadow_lights[i].blocked : w.shadow_lights[i].open);
-    }
+    for (uint32_t i = state.first_shadow; i < state.first_shadow + state.shadow_count; i++)
+        radiance += load3(w.shadow_blocked[i] ? w.shadow_lights[i].blocked : w.shadow_lights[i].open);
     return radiance;
 }
 

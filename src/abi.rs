@@ -59,8 +59,6 @@ constants! {
     pub const PACK_SIZE: u32 = 8;
     /// Entries of the traversal stack of walks over compressed trees: levels of the TLAS plus those of the deepest BLAS.
     pub const COMPRESSED_STACK: u32 = 64;
-    /// Shadow rays of a path at most: one to the sky, and one each for up to three lights.
-    pub const SHADOW_KINDS: u32 = 4;
     /// "No such index".
     pub const NO_INDEX: u32 = 0xffff_ffff;
 
@@ -312,13 +310,14 @@ border! {
     }
 
     /// A path of the wavefront schedule between two of its rays.
-    #[repr(C)]
+    #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct PathState {
         pub throughput: [f32; 3],
+        /// The path's shadow rays are contiguous in their queue.
+        pub first_shadow: u32,
         pub radiance: [f32; 3],
-        /// By kind, the path's shadow ray in the shadow queues; `NO_INDEX` where it has none.
-        pub shadows: [u32; 4],
+        pub shadow_count: u32,
     }
 
     /// What a path gains if a shadow ray is free, and if it is blocked.
@@ -355,21 +354,17 @@ border! {
         /// One per ray of the current wave.
         pub hits: *mut Hit,
         pub paths: *mut PathState,
-        /// The shadow queues, `shadow_stride` entries each: one of rays to the sky, and one per light that a path asks for.
-        /// Rays of a kind run side by side, and those to a sun alike.
         pub shadow_rays: *mut Ray,
         pub shadow_lights: *mut ShadowLight,
         /// Whether each shadow ray met something: 0 or 1.
         pub shadow_blocked: *mut u32,
-        /// The four shadow queues', then those of the waves.
+        /// The shadow rays' queue, then one per wave.
         pub queues: *mut QueueState,
         pub tally: *mut RayTally,
         /// The paths are those of all samples `sample_begin..sample_end` of items from `first_item` on.
         pub first_item: u32,
         pub path_count: u32,
         pub wave: u32,
-        pub shadow_kinds: u32,
-        pub shadow_stride: u32,
         pub reserved: u32,
     }
 

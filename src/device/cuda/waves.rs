@@ -5,9 +5,7 @@ use super::{
     kernels::{Kernels, SHADE_THREADS, arguments},
     memory::{Array, Pinned},
 };
-use crate::abi::{
-    Hit, Params, PathState, QueueState, Ray, RayTally, SHADOW_KINDS, ShadowLight, Wavefront,
-};
+use crate::abi::{Hit, Params, PathState, QueueState, Ray, RayTally, ShadowLight, Wavefront};
 use cust::{error::CudaResult, stream::Stream};
 
 /// Waves between two looks at whether any path is left, in pictures of many bounces.
@@ -53,9 +51,6 @@ pub struct Queues {
     shadow_lights: Array,
     shadow_blocked: Array,
     states: Array,
-    /// Entries of each shadow queue, and how many of these queues there are.
-    shadow_stride: u32,
-    shadow_kinds: u32,
 }
 
 /// Bytes of queues that one path takes, with up to `shadows` shadow rays at its end.
@@ -89,10 +84,8 @@ pub enum Stage {
 impl Queues {
     /// Makes room for `paths` paths with `shadows` shadow rays each, and waves up to `bounces`.
     pub fn reserve(&mut self, paths: u32, shadows: u32, bounces: u32) -> CudaResult<()> {
-        self.shadow_stride = self.shadow_stride.max(paths);
-        self.shadow_kinds = shadows;
         let paths = paths as usize;
-        let shadows = self.shadow_stride as usize * shadows as usize;
+        let shadows = paths * shadows as usize;
         for queue in &mut self.rays {
             queue.reserve(paths * size_of::<Ray>())?;
         }
@@ -150,13 +143,12 @@ impl Queues {
         let primary = inside_items(&params, chunk) * (chunk.samples.end - chunk.samples.start);
         // SAFETY: as above.
         unsafe {
-            for kind in 0..self.shadow_kinds as usize {
-                let first = kind * self.shadow_stride as usize;
-                let queue = self.states.at::<QueueState>(kind * size_of::<QueueState>());
-                let rays = self.shadow_rays.at::<Ray>(first * size_of::<Ray>());
-                let blocked = self.shadow_blocked.at::<u32>(first * size_of::<u32>());
-                kernels.launch_trace(true, stream, arguments![params, rays, blocked, queue])?;
-            }
+            let queue = self.states.at::<QueueState>(0);
+            kernels.launch_trace(
+                true,
+                stream,
+                arguments![params, w.shadow_rays, w.shadow_blocked, queue],
+            )?;
             (launch.mark)(Stage::Other)?;
             kernels.launch_items(
                 "throng_finish_items",
@@ -222,13 +214,13 @@ impl Queues {
             .read_later(launch.look, 0, bytes, launch.stream)?;
         launch.stream.synchronize()?;
         let states: &[QueueState] = bytemuck::cast_slice(&launch.look.bytes()[..bytes]);
-        Ok(states[SHADOW_KINDS as usize + wave as usize].length == 0)
+        Ok(states[1 + wave as usize].length == 0)
     }
 
-    /// The queue of a wave's rays; those of shadow rays come before all of them.
+    /// The queue of a wave's rays; that of shadow rays comes before all of them.
     fn state(&self, wave: u32) -> *mut QueueState {
         self.states
-            .at((SHADOW_KINDS as usize + wave as usize) * size_of::<QueueState>())
+            .at((1 + wave as usize) * size_of::<QueueState>())
     }
 
     fn wavefront(&self, chunk: &Chunk, tally: *mut RayTally) -> Wavefront {
@@ -245,16 +237,14 @@ impl Queues {
             first_item: chunk.items.start,
             path_count: chunk.path_count(),
             wave: 0,
-            shadow_kinds: self.shadow_kinds,
-            shadow_stride: self.shadow_stride,
             reserved: 0,
         }
     }
 }
 
-/// The shadow queues, those of waves 0 to `bounces`, and one that the last wave leaves empty.
+/// The shadow rays' queue, those of waves 0 to `bounces`, and one that the last wave finds empty.
 fn state_bytes(bounces: u32) -> usize {
-    (SHADOW_KINDS as usize + bounces as usize + 2) * size_of::<QueueState>()
+    (bounces as usize + 3) * size_of::<QueueState>()
 }
 
 /// How many of the chunk's items are inside of the picture.
