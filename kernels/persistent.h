@@ -59,35 +59,13 @@ struct TableOrder {
     THRONG_INLINE uint32_t operator()(uint32_t bits, uint32_t up) const { return table[up << 8 | bits]; }
 };
 
-// Rays that a warp has reserved for its lanes. All lanes of a warp hold the same values.
-struct Batch {
-    uint32_t next, end, size;
-    bool more;
-};
-
-// Queues are handed out in pieces of this many rays, unless they are short: then in as many pieces as keep all warps busy.
-constexpr uint32_t kLargestBatch = 128, kSmallestBatch = 8, kBatchesPerWarp = 4;
-
-THRONG_INLINE Batch first_batch(uint32_t length) {
-    uint32_t share = length / (gridDim.x * (kTraceThreads / 32) * kBatchesPerWarp);
-    return Batch{0, 0, ::min(::max(share, kSmallestBatch), kLargestBatch), length > 0};
-}
-
-// Gives idle lanes rays; true for the lanes that got one, at `index`.
-THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint32_t lane, Batch& batch, uint32_t& index) {
-    if (batch.next == batch.end) {
-        uint32_t first = 0;
-        if (lane == 0) first = atomicAdd(&queue->fetched, batch.size);
-        batch.next = __shfl_sync(kAllLanes, first, 0);
-        batch.end = ::min(batch.next + batch.size, length);
-        batch.more = batch.next < length;
-        if (!batch.more) return false;
-    }
-    uint32_t candidate = batch.next + count_bits(idle & ((1u << lane) - 1u));
-    bool got = (idle >> lane & 1u) && candidate < batch.end;
-    if (got) index = candidate;
-    batch.next = ::min(batch.next + count_bits(idle), batch.end);
-    return got;
+// Gives each idle lane of the warp the next ray's index, and returns whether there may be more.
+THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint32_t lane, uint32_t& index) {
+    uint32_t first = 0, leader = lowest_bit(idle);
+    if (lane == leader) first = atomicAdd(&queue->fetched, count_bits(idle));
+    first = __shfl_sync(kAllLanes, first, int(leader));
+    index = first + count_bits(idle & ((1u << lane) - 1u));
+    return first + count_bits(idle) < length;
 }
 
 // `hits` is an array of `Hit` for closest hits, of flags for any.
@@ -102,14 +80,27 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
     const uint32_t lane = threadIdx.x & 31u, length = queue->length;
     uint32_t index = 0;
     bool active = false;
-    Batch batch = first_batch(length);
+    bool more = length > 0;
     for (;;) {
         uint32_t idle = __ballot_sync(kAllLanes, !active);
+<<<<<<< Updated upstream
         if (idle == kAllLanes && !batch.more) return;
         if (batch.more && count_bits(idle) >= THRONG_REFILL && fetch(queue, length, idle, lane, batch, index)) {
             active = params.tlas_root != EMPTY_CHILD;
             hit_of(hits, index).start();
             walk.begin(rays[index].t_min, rays[index].t_max);
+=======
+        if (idle == kAllLanes && !more) return;
+        if (more && count_bits(idle) >= THRONG_REFILL) {
+            uint32_t next;
+            more = fetch(queue, length, idle, lane, next);
+            if (!active && next < length) {
+                index = next;
+                hit_of(hits, index).start();
+                walk.begin(rays[index].t_min, rays[index].t_max);
+                active = params.tlas_root != EMPTY_CHILD && walk.t_max >= 0.0f;
+            }
+>>>>>>> Stashed changes
         }
         if (active) {
             auto found = hit_of(hits, index);
