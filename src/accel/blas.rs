@@ -2,7 +2,7 @@
 
 use super::{
     Buffer,
-    build::{BuildOptions, BuildPrim, build},
+    build::{BuildMemory, BuildOptions, BuildPrim, build},
     compressed_blas::{build_compressed, refit_compressed},
     node::{NodeLayout, Tree, each_width},
     slots::Arrangement,
@@ -228,6 +228,7 @@ fn build_triangles(mesh: &TriangleMesh, layout: NodeLayout, quality: Quality) ->
             leaf_size: PACK_SIZE as usize,
             method: quality.split_method(),
         },
+        &BuildMemory::default(),
         &mut tree,
     );
     let packs = pack_leaves(&mut tree, &prims, mesh);

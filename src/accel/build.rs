@@ -12,7 +12,11 @@ use crate::{
 };
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
-use std::{cmp::Ordering, mem::MaybeUninit};
+use std::{
+    cmp::Ordering,
+    mem::MaybeUninit,
+    sync::{Mutex, PoisonError},
+};
 
 /// A primitive as the builder sees it: a box and a name. After a build, the primitives are in leaf order.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +68,36 @@ impl BuildOptions {
     }
 }
 
+/// Memory of subtrees, for whoever builds tree after tree: giving tens of megabytes back to the system and asking for them
+/// again takes longer than copying them, and is not done side by side.
+#[derive(Default)]
+pub struct BuildMemory {
+    spare4: Spare<4>,
+    spare8: Spare<8>,
+    spare16: Spare<16>,
+}
+
+#[derive(Default)]
+struct Spare<const N: usize>(Mutex<Vec<Vec<Wide<N>>>>);
+
+impl<const N: usize> Spare<N> {
+    /// An empty vector with room for `capacity` nodes.
+    fn take(&self, capacity: usize) -> Vec<Wide<N>> {
+        let spare = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut nodes = spare.unwrap_or_default();
+        nodes.reserve(capacity);
+        nodes
+    }
+
+    fn put_back(&self, subtrees: Vec<Subtree<N>>) {
+        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.extend(subtrees.into_iter().map(|mut subtree| {
+            subtree.nodes.clear();
+            subtree.nodes
+        }));
+    }
+}
+
 /// Ranges of at most this many primitives (or a 256th of all) are built as one task each: many more than there are threads,
 /// because their costs differ.
 const SMALLEST_TASK: usize = 1024;
@@ -75,7 +109,12 @@ const BALANCED_FROM: u32 = 20;
 
 /// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous
 /// run. A leaf reference is [`LEAF`] plus the position of the run's first primitive.
-pub fn build(prims: &mut [BuildPrim], options: BuildOptions, tree: &mut Tree) {
+pub fn build(
+    prims: &mut [BuildPrim],
+    options: BuildOptions,
+    memory: &BuildMemory,
+    tree: &mut Tree,
+) {
     let set = SetBounds::of(prims);
     tree.bounds = if prims.is_empty() {
         Aabb::EMPTY
@@ -94,9 +133,9 @@ pub fn build(prims: &mut [BuildPrim], options: BuildOptions, tree: &mut Tree) {
     }
     tree.root = 0;
     tree.depth = match &mut tree.nodes {
-        NodeArray::Wide4(nodes) => build_wide(prims, set, options, nodes),
-        NodeArray::Wide8(nodes) => build_wide(prims, set, options, nodes),
-        NodeArray::Wide16(nodes) => build_wide(prims, set, options, nodes),
+        NodeArray::Wide4(nodes) => build_wide(prims, set, options, &memory.spare4, nodes),
+        NodeArray::Wide8(nodes) => build_wide(prims, set, options, &memory.spare8, nodes),
+        NodeArray::Wide16(nodes) => build_wide(prims, set, options, &memory.spare16, nodes),
     };
 }
 
@@ -165,6 +204,7 @@ fn build_wide<const N: usize>(
     prims: &mut [BuildPrim],
     set: SetBounds,
     options: BuildOptions,
+    spare: &Spare<N>,
     out: &mut Buffer<Wide<N>>,
 ) -> u32 {
     let (mut top, tasks) = build_top(Part::new(prims, 0, set), options);
@@ -173,7 +213,7 @@ fn build_wide<const N: usize>(
         .map(|t| {
             (
                 (t.node, t.slot),
-                build_subtree(t.part, t.level + 1, options),
+                build_subtree(t.part, t.level + 1, options, spare),
             )
         })
         .unzip();
@@ -189,6 +229,7 @@ fn build_wide<const N: usize>(
     }
     assert!(total < LEAF as usize, "node references have 31 bits");
     join(&top.nodes, &subtrees, &offsets, total, out);
+    spare.put_back(subtrees);
     depth
 }
 
@@ -230,7 +271,7 @@ fn join<const N: usize>(
 /// Builds the nodes of large parts level by level, the nodes of a level side by side. Smaller parts are left as tasks.
 fn build_top<const N: usize>(root: Part<'_>, options: BuildOptions) -> (Subtree<N>, Vec<Task<'_>>) {
     let task_size = (root.prims.len() / 256).max(SMALLEST_TASK);
-    let mut top = Subtree::new(0);
+    let mut top = Subtree::new(Vec::new());
     let mut tasks = Vec::new();
     let mut open = vec![Open::root(root, 1)];
     while !open.is_empty() {
@@ -282,9 +323,11 @@ fn build_subtree<const N: usize>(
     root: Part<'_>,
     root_level: u32,
     options: BuildOptions,
+    spare: &Spare<N>,
 ) -> Subtree<N> {
     // Trees over single primitives come out at about two thirds full.
-    let mut tree = Subtree::new(root.prims.len() * 3 / (2 * N * options.leaf_size) + 1);
+    let capacity = root.prims.len() * 3 / (2 * N * options.leaf_size) + 1;
+    let mut tree = Subtree::new(spare.take(capacity));
     let mut open = vec![Open::root(root, root_level)];
     while let Some(Open {
         part,
@@ -308,11 +351,8 @@ fn build_subtree<const N: usize>(
 }
 
 impl<const N: usize> Subtree<N> {
-    fn new(capacity: usize) -> Self {
-        Self {
-            nodes: Vec::with_capacity(capacity),
-            depth: 0,
-        }
+    fn new(nodes: Vec<Wide<N>>) -> Self {
+        Self { nodes, depth: 0 }
     }
 
     /// Adds an empty node, which the slot `parent` then refers to.
@@ -353,7 +393,8 @@ fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part
     } else {
         options.leaf_size
     };
-    let mut parts = vec![part];
+    let mut parts = Vec::with_capacity(N);
+    parts.push(part);
     while 2 * parts.len() <= N && parts.iter().all(|p| p.prims.len() >= SPLIT_TOGETHER) {
         let halves = parts.into_par_iter().flat_map_iter(|p| cut(p, options));
         parts = halves.collect();
@@ -454,7 +495,8 @@ mod tests {
         method: SplitMethod,
     ) -> (Tree, Vec<BuildPrim>) {
         let mut tree = Tree::new(NodeLayout::Wide8);
-        build(&mut prims, BuildOptions { leaf_size, method }, &mut tree);
+        let options = BuildOptions { leaf_size, method };
+        build(&mut prims, options, &BuildMemory::default(), &mut tree);
         (tree, prims)
     }
 

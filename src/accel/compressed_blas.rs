@@ -3,7 +3,7 @@
 use super::{
     Blas, BlasShape, Buffer, Quality, Tree,
     blas::{build_prims, corners},
-    build::{BuildOptions, BuildPrim, build},
+    build::{BuildMemory, BuildOptions, BuildPrim, build},
     collapse::build_collapsed,
     compress::{arrange_all, plant_root, wide_nodes, write_units},
     node::{NodeLayout, Wide},
@@ -75,7 +75,7 @@ fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) 
             leaf_size: 1,
             method: quality.split_method(),
         };
-        build(prims, options, tree);
+        build(prims, options, &BuildMemory::default(), tree);
     }
     plant_root(tree);
 }

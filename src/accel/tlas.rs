@@ -3,7 +3,7 @@
 use super::{
     Blas, Buffer,
     buffer::prefetch,
-    build::{BuildOptions, BuildPrim, build},
+    build::{BuildMemory, BuildOptions, BuildPrim, build},
     compressed_tlas::compress_tlas,
     node::{NodeLayout, Tree},
     slots::Arrangement,
@@ -46,6 +46,7 @@ pub struct TlasBuilder {
     /// Mesh and first slot of each instance, close together for when they are read in leaf order.
     kinds: Buffer<Kind>,
     arrangements: Buffer<Arrangement>,
+    memory: BuildMemory,
 }
 
 #[derive(Clone, Copy)]
@@ -103,6 +104,7 @@ impl TlasBuilder {
                 leaf_size: 1,
                 method: SplitMethod::Binned,
             },
+            &self.memory,
             &mut tlas.tree,
         );
         let some_hidden = self.write_records(input, &mut tlas.records);
