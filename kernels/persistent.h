@@ -83,13 +83,6 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
     bool more = length > 0;
     for (;;) {
         uint32_t idle = __ballot_sync(kAllLanes, !active);
-<<<<<<< Updated upstream
-        if (idle == kAllLanes && !batch.more) return;
-        if (batch.more && count_bits(idle) >= THRONG_REFILL && fetch(queue, length, idle, lane, batch, index)) {
-            active = params.tlas_root != EMPTY_CHILD;
-            hit_of(hits, index).start();
-            walk.begin(rays[index].t_min, rays[index].t_max);
-=======
         if (idle == kAllLanes && !more) return;
         if (more && count_bits(idle) >= THRONG_REFILL) {
             uint32_t next;
@@ -100,7 +93,6 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
                 walk.begin(rays[index].t_min, rays[index].t_max);
                 active = params.tlas_root != EMPTY_CHILD && walk.t_max >= 0.0f;
             }
->>>>>>> Stashed changes
         }
         if (active) {
             auto found = hit_of(hits, index);
