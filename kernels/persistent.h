@@ -10,16 +10,16 @@ namespace THRONG_NAMESPACE {
 #ifndef THRONG_REFILL
 #define THRONG_REFILL 4
 #endif
-// Threads of a block, and blocks per multiprocessor that registers are divided among.
-constexpr int kTraceThreads = 64;
-#if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870
-constexpr int kTraceBlocks = 16;
-#else
-#ifdef THRONG_TRACE_BLOCKS
-constexpr int kTraceBlocks = THRONG_TRACE_BLOCKS;
-#else
-constexpr int kTraceBlocks = 18;
+// Threads of a block, and blocks per multiprocessor that registers are divided among. The device asks the kernels for the
+// former.
+#ifndef THRONG_TRACE_THREADS
+#define THRONG_TRACE_THREADS 64
 #endif
+constexpr int kTraceThreads = THRONG_TRACE_THREADS;
+#if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870
+constexpr int kTraceBlocks = 1024 / kTraceThreads;
+#else
+constexpr int kTraceBlocks = 1152 / kTraceThreads;
 #endif
 
 constexpr uint32_t kAllLanes = 0xffffffffu;
