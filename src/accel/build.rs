@@ -64,7 +64,8 @@ impl BuildOptions {
     }
 }
 
-/// Ranges of at most this many primitives (or a 16th of all) are built as one task each.
+/// Ranges of at most this many primitives (or a 256th of all) are built as one task each: many more than there are threads,
+/// because their costs differ.
 const SMALLEST_TASK: usize = 1024;
 /// Parts of at least this many primitives are all cut, side by side, instead of the one with the largest surface.
 const SPLIT_TOGETHER: usize = 1 << 15;
@@ -144,6 +145,16 @@ struct Open<'a> {
     level: u32,
 }
 
+impl<'a> Open<'a> {
+    fn root(part: Part<'a>, level: u32) -> Self {
+        Self {
+            part,
+            parent: None,
+            level,
+        }
+    }
+}
+
 /// Nodes of one subtree, numbered from 0, and the deepest level in it (counted from the root of the whole tree).
 struct Subtree<const N: usize> {
     nodes: Vec<Wide<N>>,
@@ -156,31 +167,13 @@ fn build_wide<const N: usize>(
     options: BuildOptions,
     out: &mut Buffer<Wide<N>>,
 ) -> u32 {
-    let task_size = (prims.len() / 16).max(SMALLEST_TASK);
-    let mut tasks = Vec::new();
-    let mut top = build_subtree(
-        Part::new(prims, 0, set),
-        1,
-        options,
-        |part, node, slot, level| {
-            if part.prims.len() > task_size {
-                return Some(part);
-            }
-            tasks.push(Task {
-                part,
-                node,
-                slot,
-                level,
-            });
-            None
-        },
-    );
+    let (mut top, tasks) = build_top(Part::new(prims, 0, set), options);
     let (slots, subtrees): (Vec<_>, Vec<Subtree<N>>) = tasks
         .into_par_iter()
         .map(|t| {
             (
                 (t.node, t.slot),
-                build_subtree(t.part, t.level + 1, options, |part, _, _, _| Some(part)),
+                build_subtree(t.part, t.level + 1, options),
             )
         })
         .unzip();
@@ -234,54 +227,122 @@ fn join<const N: usize>(
     unsafe { out.refill(total, copy) };
 }
 
-/// Builds nodes depth first, parents before children. `keep` is asked about every part that is not a leaf and may take
-/// it away instead (its slot then stays without a reference).
-fn build_subtree<'a, const N: usize>(
-    root: Part<'a>,
+/// Builds the nodes of large parts level by level, the nodes of a level side by side. Smaller parts are left as tasks.
+fn build_top<const N: usize>(root: Part<'_>, options: BuildOptions) -> (Subtree<N>, Vec<Task<'_>>) {
+    let task_size = (root.prims.len() / 256).max(SMALLEST_TASK);
+    let mut top = Subtree::new(0);
+    let mut tasks = Vec::new();
+    let mut open = vec![Open::root(root, 1)];
+    while !open.is_empty() {
+        let filled: Vec<_> = open
+            .into_par_iter()
+            .map(
+                |Open {
+                     part,
+                     parent,
+                     level,
+                 }| {
+                    (
+                        parent,
+                        level,
+                        fill_slots::<N>(part, options.on_level(level)),
+                    )
+                },
+            )
+            .collect();
+        open = Vec::new();
+        for (parent, level, parts) in filled {
+            let node = top.push_node(parent, level);
+            for (slot, part) in parts.into_iter().enumerate() {
+                let Some(part) = top.place(part, node, slot, options.leaf_size) else {
+                    continue;
+                };
+                if part.prims.len() > task_size {
+                    open.push(Open {
+                        part,
+                        parent: Some((node, slot)),
+                        level: level + 1,
+                    });
+                } else {
+                    tasks.push(Task {
+                        part,
+                        node,
+                        slot,
+                        level,
+                    });
+                }
+            }
+        }
+    }
+    (top, tasks)
+}
+
+/// Builds nodes depth first, parents before children.
+fn build_subtree<const N: usize>(
+    root: Part<'_>,
     root_level: u32,
     options: BuildOptions,
-    mut keep: impl FnMut(Part<'a>, usize, usize, u32) -> Option<Part<'a>>,
 ) -> Subtree<N> {
     // Trees over single primitives come out at about two thirds full.
-    let mut nodes: Vec<Wide<N>> =
-        Vec::with_capacity(root.prims.len() * 3 / (2 * N * options.leaf_size) + 1);
-    let mut depth = 0;
-    let mut open = vec![Open {
-        part: root,
-        parent: None,
-        level: root_level,
-    }];
+    let mut tree = Subtree::new(root.prims.len() * 3 / (2 * N * options.leaf_size) + 1);
+    let mut open = vec![Open::root(root, root_level)];
     while let Some(Open {
         part,
         parent,
         level,
     }) = open.pop()
     {
-        let index = nodes.len();
-        depth = depth.max(level);
-        let options = options.on_level(level);
-        nodes.push(Wide::EMPTY);
-        if let Some((node, slot)) = parent {
-            nodes[node].children[slot] = index as u32;
-        }
-        for (slot, child) in fill_slots::<N>(part, options).into_iter().enumerate() {
-            let bounds = child.set.bounds();
-            if child.prims.len() <= options.leaf_size {
-                child.prims[0].leaf_count = child.prims.len() as u32;
-                nodes[index].set(slot, &bounds, LEAF | child.first);
-            } else {
-                nodes[index].set(slot, &bounds, 0);
-                if let Some(child) = keep(child, index, slot, level) {
-                    open.push(Open {
-                        part: child,
-                        parent: Some((index, slot)),
-                        level: level + 1,
-                    });
-                }
+        let node = tree.push_node(parent, level);
+        let parts = fill_slots::<N>(part, options.on_level(level));
+        for (slot, part) in parts.into_iter().enumerate() {
+            if let Some(part) = tree.place(part, node, slot, options.leaf_size) {
+                open.push(Open {
+                    part,
+                    parent: Some((node, slot)),
+                    level: level + 1,
+                });
             }
         }
     }
-    Subtree { nodes, depth }
+    tree
+}
+
+impl<const N: usize> Subtree<N> {
+    fn new(capacity: usize) -> Self {
+        Self {
+            nodes: Vec::with_capacity(capacity),
+            depth: 0,
+        }
+    }
+
+    /// Adds an empty node, which the slot `parent` then refers to.
+    fn push_node(&mut self, parent: Option<(usize, usize)>, level: u32) -> usize {
+        let index = self.nodes.len();
+        self.depth = self.depth.max(level);
+        self.nodes.push(Wide::EMPTY);
+        if let Some((node, slot)) = parent {
+            self.nodes[node].children[slot] = index as u32;
+        }
+        index
+    }
+
+    /// Fills a slot. Returns the part if it is no leaf: its node does not exist yet, and the slot lacks the reference.
+    fn place<'a>(
+        &mut self,
+        part: Part<'a>,
+        node: usize,
+        slot: usize,
+        leaf_size: usize,
+    ) -> Option<Part<'a>> {
+        let bounds = part.set.bounds();
+        if part.prims.len() > leaf_size {
+            self.nodes[node].set(slot, &bounds, 0);
+            return Some(part);
+        }
+        part.prims[0].leaf_count = part.prims.len() as u32;
+        self.nodes[node].set(slot, &bounds, LEAF | part.first);
+        None
+    }
 }
 
 /// Cuts a part into at most `N` parts, one per slot of a node.

@@ -17,8 +17,10 @@ pub enum SplitMethod {
 }
 
 const BINS: usize = 16;
-/// Sets of at least this many primitives are binned by all threads.
-const PARALLEL_BINNING: usize = 1 << 16;
+/// Sets of at least this many primitives are measured, binned and partitioned by all threads,
+const PARALLEL: usize = 1 << 15;
+/// in chunks of this many.
+const CHUNK: usize = 1 << 13;
 /// Binned sets up to this size try all three axes; above, the longest axis is nearly always the right one.
 const ALL_AXES: usize = 1 << 6;
 /// Binned sets up to this size are sorted along the longest axis instead: setting up bins would cost more.
@@ -44,10 +46,10 @@ impl SetBounds {
     };
 
     pub fn of(prims: &[BuildPrim]) -> Self {
-        if prims.len() < PARALLEL_BINNING {
+        if prims.len() < PARALLEL {
             return prims.iter().fold(Self::EMPTY, Self::with);
         }
-        let chunks = prims.par_chunks(PARALLEL_BINNING / 2);
+        let chunks = prims.par_chunks(CHUNK);
         chunks
             .map(|c| c.iter().fold(Self::EMPTY, Self::with))
             .reduce(|| Self::EMPTY, Self::union)
@@ -197,10 +199,10 @@ fn best_bin_cut(prims: &[BuildPrim], set: &SetBounds, leaf_size: usize) -> BinCu
 }
 
 fn bin_prims(prims: &[BuildPrim], cut: &BinCut) -> AxisBins {
-    if prims.len() < PARALLEL_BINNING {
+    if prims.len() < PARALLEL {
         return bin_serial(prims, cut);
     }
-    let chunks = prims.par_chunks(PARALLEL_BINNING / 2);
+    let chunks = prims.par_chunks(CHUNK);
     chunks
         .map(|c| bin_serial(c, cut))
         .reduce(|| [EMPTY_BIN; BINS], merge_bins)
@@ -268,7 +270,21 @@ fn cheapest_boundary(bins: &AxisBins, leaf_size: usize) -> (f32, usize) {
 }
 
 /// Puts the primitives that `left` accepts first. Halves the set where all fall on one side.
-fn partition(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool) -> usize {
+fn partition(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool + Sync) -> usize {
+    let count = if prims.len() < PARALLEL {
+        partition_serial(prims, left)
+    } else {
+        partition_parallel(prims, left)
+    };
+    if count == 0 || count == prims.len() {
+        prims.len() / 2
+    } else {
+        count
+    }
+}
+
+/// Returns how many are accepted.
+fn partition_serial(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool) -> usize {
     // Every primitive changes places with the first one that is not known to be left: more moves than needed, but no
     // branch that could be mispredicted.
     let mut count = 0;
@@ -277,11 +293,48 @@ fn partition(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool) -> usiz
         prims.swap(i, count);
         count += usize::from(is_left);
     }
-    if count == 0 || count == prims.len() {
-        prims.len() / 2
-    } else {
-        count
+    count
+}
+
+/// The same, in place: partitions chunks on their own, and then exchanges what lies on the wrong side of the whole set.
+/// Chunks do not depend on the number of threads, and neither does the order that comes out.
+fn partition_parallel(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool + Sync) -> usize {
+    let chunks = prims.par_chunks_mut(CHUNK);
+    let counts: Vec<usize> = chunks.map(|c| partition_serial(c, &left)).collect();
+    let count: usize = counts.iter().sum();
+    let (mut wrong_rights, mut wrong_lefts) = (Vec::new(), Vec::new());
+    for (index, chunk) in prims.chunks_mut(CHUNK).enumerate() {
+        let first = index * CHUNK;
+        let (lefts, rights) = chunk.split_at_mut(counts[index]);
+        let right_before = count.saturating_sub(first + lefts.len()).min(rights.len());
+        let left_before = count.saturating_sub(first).min(lefts.len());
+        wrong_rights.push(&mut rights[..right_before]);
+        wrong_lefts.push(&mut lefts[left_before..]);
     }
+    exchange(wrong_rights, wrong_lefts);
+    count
+}
+
+/// Exchanges the elements of two lists of slices, which hold the same number in all.
+fn exchange(a: Vec<&mut [BuildPrim]>, b: Vec<&mut [BuildPrim]>) {
+    let mut pairs = Vec::with_capacity(a.len() + b.len());
+    let mut others = b.into_iter();
+    let mut other: &mut [BuildPrim] = &mut [];
+    for mut slice in a {
+        while !slice.is_empty() {
+            while other.is_empty() {
+                other = others.next().expect("both lists hold the same number");
+            }
+            let count = slice.len().min(other.len());
+            let (from, slice_rest) = std::mem::take(&mut slice).split_at_mut(count);
+            let (to, other_rest) = std::mem::take(&mut other).split_at_mut(count);
+            pairs.push((from, to));
+            (slice, other) = (slice_rest, other_rest);
+        }
+    }
+    pairs
+        .into_par_iter()
+        .for_each(|(a, b)| a.swap_with_slice(b));
 }
 
 /// Tries every cut along one axis of a handful of primitives, in place.
@@ -362,4 +415,38 @@ fn order_along(prims: &[BuildPrim], axis: usize) -> Vec<u32> {
 fn sortable(x: f32) -> u32 {
     let bits = x.to_bits();
     bits ^ (((bits as i32 >> 31) as u32) | 0x8000_0000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::hash_unit;
+
+    fn points(count: u32) -> Vec<BuildPrim> {
+        let at = |i| Vec3::splat(hash_unit(5, i));
+        let point = |i| BuildPrim::new(&Aabb::of_points([at(i)]), i);
+        (0..count).map(point).collect()
+    }
+
+    #[test]
+    fn large_sets_are_partitioned_as_small_ones_are() {
+        for (count, share) in [
+            (PARALLEL as u32, 0.5),
+            (100_000, 0.0),
+            (100_001, 0.001),
+            (123_456, 0.4),
+            (131_072, 0.999),
+            (131_073, 1.0),
+        ] {
+            let mut prims = points(count);
+            let accepted = |p: &BuildPrim| p.min[0] < share;
+            let expected = prims.iter().filter(|p| accepted(p)).count();
+            let found = partition_parallel(&mut prims, accepted);
+            assert_eq!(found, expected);
+            assert!(prims[..found].iter().all(accepted) && !prims[found..].iter().any(accepted));
+            let mut ids: Vec<u32> = prims.iter().map(|p| p.id).collect();
+            ids.sort_unstable();
+            assert!(ids.into_iter().eq(0..count));
+        }
+    }
 }
