@@ -5,7 +5,7 @@ use crate::{
     math::hash_unit,
     scene::{Keyframe, Motion, MotionPart, Phase},
 };
-use glam::{Affine3, Vec3};
+use glam::{Affine3A, Vec3, Vec3A};
 use std::f32::consts::TAU;
 
 /// A motion at one time, prepared for many instances.
@@ -13,7 +13,7 @@ pub struct PosedMotion<'a> {
     parts: Vec<PosedPart<'a>>,
     phase: Phase,
     /// The transform, where all instances share it.
-    shared: Option<Affine3>,
+    shared: Option<Affine3A>,
 }
 
 /// A part, and how many periods have passed (only the fraction counts) or how many seconds.
@@ -38,7 +38,7 @@ impl<'a> PosedMotion<'a> {
     }
 
     /// For the instance or node `index` whose local translation is `origin`.
-    pub fn of(&self, index: u32, origin: Vec3) -> Affine3 {
+    pub fn of(&self, index: u32, origin: Vec3) -> Affine3A {
         if let Some(shared) = self.shared {
             return shared;
         }
@@ -51,13 +51,12 @@ impl<'a> PosedMotion<'a> {
     }
 }
 
-fn transform(parts: &[PosedPart], phase: f32) -> Affine3 {
-    match parts {
-        [only] => only.transform(phase),
-        parts => parts
-            .iter()
-            .fold(Affine3::IDENTITY, |a, p| a * p.transform(phase)),
-    }
+fn transform(parts: &[PosedPart], phase: f32) -> Affine3A {
+    let Some((first, rest)) = parts.split_first() else {
+        return Affine3A::IDENTITY;
+    };
+    let first = first.transform(phase);
+    rest.iter().fold(first, |a, p| a * p.transform(phase))
 }
 
 impl<'a> PosedPart<'a> {
@@ -71,7 +70,7 @@ impl<'a> PosedPart<'a> {
         Self { part, passed }
     }
 
-    fn transform(&self, phase: f32) -> Affine3 {
+    fn transform(&self, phase: f32) -> Affine3A {
         let turns = self.passed as f32 + phase;
         match self.part {
             MotionPart::Spin { axis, .. } => rotation(*axis, turns),
@@ -79,7 +78,7 @@ impl<'a> PosedPart<'a> {
                 rotation(*axis, angle / TAU * sin_cos_of_turns(turns).0)
             }
             MotionPart::Bob { offset, .. } => {
-                Affine3::from_translation(*offset * sin_cos_of_turns(turns).0)
+                Affine3A::from_translation(*offset * sin_cos_of_turns(turns).0)
             }
             MotionPart::Keyframes { keys, repeat } => {
                 keyframes(keys, *repeat, self.passed + f64::from(phase))
@@ -89,20 +88,20 @@ impl<'a> PosedPart<'a> {
 }
 
 /// Rodrigues' formula.
-fn rotation(axis: Vec3, turns: f32) -> Affine3 {
+fn rotation(axis: Vec3, turns: f32) -> Affine3A {
     let (sin, cos) = sin_cos_of_turns(turns);
-    let (s, o) = (axis * sin, axis * (1.0 - cos));
-    Affine3::from_cols(
-        axis * o.x + Vec3::new(cos, s.z, -s.y),
-        axis * o.y + Vec3::new(-s.z, cos, s.x),
-        axis * o.z + Vec3::new(s.y, -s.x, cos),
-        Vec3::ZERO,
+    let (s, o) = (axis * sin, Vec3A::from(axis) * (1.0 - cos));
+    Affine3A::from_cols(
+        o * axis.x + Vec3A::new(cos, s.z, -s.y),
+        o * axis.y + Vec3A::new(-s.z, cos, s.x),
+        o * axis.z + Vec3A::new(s.y, -s.x, cos),
+        Vec3A::ZERO,
     )
 }
 
-fn keyframes(keys: &[Keyframe], repeat: bool, time: f64) -> Affine3 {
+fn keyframes(keys: &[Keyframe], repeat: bool, time: f64) -> Affine3A {
     let (Some(first), Some(last)) = (keys.first(), keys.last()) else {
-        return Affine3::IDENTITY;
+        return Affine3A::IDENTITY;
     };
     let (start, length) = (
         f64::from(first.time),
@@ -119,7 +118,7 @@ fn keyframes(keys: &[Keyframe], repeat: bool, time: f64) -> Affine3 {
         (None, _) => *first,
         (_, None) => *last,
     };
-    Affine3::from_scale_rotation_translation(k.scale, k.rotation, k.translation)
+    Affine3A::from_scale_rotation_translation(k.scale, k.rotation, k.translation)
 }
 
 fn between(a: &Keyframe, b: &Keyframe, time: f64) -> Keyframe {

@@ -2,7 +2,7 @@
 
 use super::motion::PosedMotion;
 use crate::scene::{Instance, Scene};
-use glam::Affine3;
+use glam::{Affine3, Affine3A};
 use rayon::prelude::*;
 
 /// Instances per task: enough to hide the cost of handing out tasks.
@@ -31,14 +31,14 @@ pub fn world_transforms(scene: &Scene, time: f32, out: &mut Vec<Affine3>) {
         .zip(scene.instances.par_chunks(CHUNK));
     chunks.enumerate().for_each(|(c, (out, instances))| {
         for (i, (out, instance)) in out.iter_mut().zip(instances).enumerate() {
-            *out = world(c * CHUNK + i, instance);
+            *out = world(c * CHUNK + i, instance).into();
         }
     });
 }
 
 /// Parents come before children, so one pass is enough.
-fn node_transforms(scene: &Scene, motions: &[PosedMotion]) -> Vec<Affine3> {
-    let mut worlds: Vec<Affine3> = Vec::with_capacity(scene.nodes.len());
+fn node_transforms(scene: &Scene, motions: &[PosedMotion]) -> Vec<Affine3A> {
+    let mut worlds: Vec<Affine3A> = Vec::with_capacity(scene.nodes.len());
     for (index, node) in scene.nodes.iter().enumerate() {
         let own = moved(node.local, node.motion, motions, index as u32);
         worlds.push(
@@ -50,10 +50,11 @@ fn node_transforms(scene: &Scene, motions: &[PosedMotion]) -> Vec<Affine3> {
     worlds
 }
 
-fn moved(local: Affine3, motion: u32, motions: &[PosedMotion], index: u32) -> Affine3 {
+fn moved(local: Affine3, motion: u32, motions: &[PosedMotion], index: u32) -> Affine3A {
+    let own = Affine3A::from(local);
     motions
         .get(motion as usize)
-        .map_or(local, |m| local * m.of(index, local.translation))
+        .map_or(own, |m| own * m.of(index, local.translation))
 }
 
 #[cfg(test)]

@@ -14,15 +14,16 @@ pub fn sin_cos_of_turns(x: f32) -> (f32, f32) {
     let nearest = (quarters + if quarters < 0.0 { -0.5 } else { 0.5 }) as i32;
     let a = (quarters - nearest as f32) * std::f32::consts::FRAC_PI_2;
     let b = a * a;
-    let sin =
-        a * (1.0 + b * (-1.0 / 6.0 + b * (1.0 / 120.0 + b * (-1.0 / 5040.0 + b / 362_880.0))));
-    let cos = 1.0 + b * (-0.5 + b * (1.0 / 24.0 + b * (-1.0 / 720.0 + b / 40320.0)));
-    match nearest & 3 {
-        0 => (sin, cos),
-        1 => (cos, -sin),
-        2 => (-sin, -cos),
-        _ => (-cos, sin),
-    }
+    let sin = a
+        * (1.0
+            + b * (-1.0 / 6.0 + b * (1.0 / 120.0 + b * (-1.0 / 5040.0 + b * (1.0 / 362_880.0)))));
+    let cos = 1.0 + b * (-0.5 + b * (1.0 / 24.0 + b * (-1.0 / 720.0 + b * (1.0 / 40320.0))));
+    // Selects instead of branches: phases are random, and nobody could predict the quarter.
+    let odd = nearest & 1 != 0;
+    let (sin, cos) = (if odd { cos } else { sin }, if odd { sin } else { cos });
+    let with_sign =
+        |x: f32, negative: i32| f32::from_bits(x.to_bits() ^ ((negative & 2) as u32) << 30);
+    (with_sign(sin, nearest), with_sign(cos, nearest + 1))
 }
 
 #[cfg(test)]
