@@ -60,6 +60,25 @@ impl Poser {
         }
     }
 
+    /// One more poser of the same scene, with the same trees of meshes.
+    pub fn sibling(&self) -> Self {
+        let mut world_from_object = Vec::new();
+        reserve_huge_pages(&mut world_from_object, self.scene.instances.len());
+        Self {
+            scene: self.scene.clone(),
+            layout: self.layout,
+            blas: self.blas.clone(),
+            world_from_object,
+            builder: TlasBuilder::default(),
+            recent: Vec::new(),
+        }
+    }
+
+    /// Whether frames differ in more than the camera.
+    pub fn is_animated(&self) -> bool {
+        self.scene.is_animated()
+    }
+
     /// The tree of each mesh.
     pub fn blas(&self) -> &[Arc<Blas>] {
         &self.blas
