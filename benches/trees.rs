@@ -108,7 +108,7 @@ fn tlas_in(c: &mut Criterion, name: &str, layout: NodeLayout) {
                 blas: &blas,
             };
             let (mut builder, mut tlas) = (TlasBuilder::default(), Tlas::new(layout));
-            b.iter(|| builder.build(black_box(input), &mut tlas));
+            b.iter(|| builder.build(black_box(input), Quality::Fast, &mut tlas));
         });
     }
     group.finish();
@@ -161,7 +161,7 @@ fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
         world_from_object: transforms,
         blas: &blas,
     };
-    TlasBuilder::default().build(input, &mut tlas);
+    TlasBuilder::default().build(input, Quality::Fast, &mut tlas);
     let (center, diagonal) = (tlas.bounds().center(), tlas.bounds().diagonal());
     let camera = CameraPose {
         eye: center + diagonal * Vec3::new(0.5, 0.2, 0.5),

@@ -19,9 +19,12 @@
 #define THRONG_COMPRESSED 1
 #define THRONG_DEVICE __device__ inline
 #define THRONG_INLINE __device__ __forceinline__
+// A stack of the thread's own, or the memory that a CPU thread brings along.
+#define THRONG_STACK(type, name, size, memory) type name[size]; (void)memory
 #else
 #define THRONG_DEVICE inline
 #define THRONG_INLINE inline __attribute__((always_inline))
+#define THRONG_STACK(type, name, size, memory) type* name = reinterpret_cast<type*>(memory)
 #endif
 
 #if defined(__AVX512F__) && defined(__AVX512VL__)

@@ -53,14 +53,13 @@ struct AxisSlabs {
     float scale, near_offset, far_offset;
 };
 
-// `grid` is the node's, 65536 cells below where the bytes count from. So the offset's three roundings are of up to 2^-8 cells
-// each, which the boxes' margin of 2^-6 cells makes up for.
 THRONG_INLINE AxisSlabs axis_slabs(float grid, uint32_t cell, float origin, float inverse, float slack) {
     AxisSlabs a;
     a.scale = bits_float(cell) * inverse;
-    float offset = (grid - origin) * inverse;
-    a.near_offset = fused_multiply_add(-slack, fabsf(inverse), offset);
-    a.far_offset = fused_multiply_add(slack, fabsf(inverse), offset);
+    float corner = (grid - origin) * inverse;
+    // Taking that many cells away rounds to 2^-8 cells, which the boxes' margin of 2^-7 cells makes up for.
+    a.near_offset = fused_multiply_add(-65536.0f, a.scale, fused_multiply_add(-slack, fabsf(inverse), corner));
+    a.far_offset = fused_multiply_add(-65536.0f, a.scale, fused_multiply_add(slack, fabsf(inverse), corner));
     return a;
 }
 

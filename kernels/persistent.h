@@ -10,16 +10,16 @@ namespace THRONG_NAMESPACE {
 #ifndef THRONG_REFILL
 #define THRONG_REFILL 4
 #endif
-// Threads of a block, and blocks per multiprocessor that registers are divided among.
-constexpr int kTraceThreads = 64;
-#if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870
-constexpr int kTraceBlocks = 16;
-#else
-#ifdef THRONG_TRACE_BLOCKS
-constexpr int kTraceBlocks = THRONG_TRACE_BLOCKS;
-#else
-constexpr int kTraceBlocks = 18;
+// Threads of a block, and blocks per multiprocessor that registers are divided among. The device asks the kernels for the
+// former.
+#ifndef THRONG_TRACE_THREADS
+#define THRONG_TRACE_THREADS 64
 #endif
+constexpr int kTraceThreads = THRONG_TRACE_THREADS;
+#if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870
+constexpr int kTraceBlocks = 1024 / kTraceThreads;
+#else
+constexpr int kTraceBlocks = 1152 / kTraceThreads;
 #endif
 
 constexpr uint32_t kAllLanes = 0xffffffffu;
@@ -83,13 +83,6 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
     bool more = length > 0;
     for (;;) {
         uint32_t idle = __ballot_sync(kAllLanes, !active);
-<<<<<<< Updated upstream
-        if (idle == kAllLanes && !batch.more) return;
-        if (batch.more && count_bits(idle) >= THRONG_REFILL && fetch(queue, length, idle, lane, batch, index)) {
-            active = params.tlas_root != EMPTY_CHILD;
-            hit_of(hits, index).start();
-            walk.begin(rays[index].t_min, rays[index].t_max);
-=======
         if (idle == kAllLanes && !more) return;
         if (more && count_bits(idle) >= THRONG_REFILL) {
             uint32_t next;
@@ -100,7 +93,6 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
                 walk.begin(rays[index].t_min, rays[index].t_max);
                 active = params.tlas_root != EMPTY_CHILD && walk.t_max >= 0.0f;
             }
->>>>>>> Stashed changes
         }
         if (active) {
             auto found = hit_of(hits, index);

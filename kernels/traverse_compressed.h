@@ -173,17 +173,10 @@ struct Walk {
     }
 };
 
-#if defined(THRONG_CUDA)
-#define THRONG_STACK(memory) Group stack[COMPRESSED_STACK]
-#else
-#define THRONG_STACK(memory) Group* stack = reinterpret_cast<Group*>(memory)
-#endif
-
 template <bool Any, class Count>
 THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* memory, Count& count) {
     if (params.tlas_root == EMPTY_CHILD) return false;
-    THRONG_STACK(memory);
-    (void)memory;
+    THRONG_STACK(Group, stack, COMPRESSED_STACK, memory);
     Walk<Any, Query> walk;
     walk.begin(ray.t_min, ray.t_max);
     while (!walk.over) walk.advance(params, ray, stack, ComputedOrder(), q, count);

@@ -135,13 +135,13 @@ border! {
     ///
     /// Children sit in slots by the octant of the node that they lie in, so that slots visited in the order
     /// `slot ^ octant of the ray` come roughly front to back. Child boxes are counted in cells of a grid; they are
-    /// rounded outwards by at least 2⁻⁶ cells, which the kernel's arithmetic relies on.
+    /// rounded outwards by at least 2⁻⁷ cells, which the kernel's arithmetic relies on.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct CompressedNode {
-        /// The point 65536 cells below the lower corner of the grid, along each axis.
+        /// Lower corner of the grid.
         pub origin: [f32; 3],
-        /// Size of a cell along x and y: the upper halves of floats that are powers of two.
+        /// Size of a cell along x and y: the upper halves of floats whose lower ones are zero.
         pub scale_xy: [u16; 2],
         /// Index of the first child unit. Relative to the tree's own units; devices add where the tree starts.
         pub unit_base: u32,

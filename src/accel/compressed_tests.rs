@@ -73,10 +73,15 @@ fn tlas(transforms: &[Affine3], meshes: &[u32], blas: &[Arc<Blas>]) -> Tlas {
         world_from_object: transforms,
         blas,
     };
-    let mut tlas = Tlas::new(NodeLayout::Compressed8);
-    TlasBuilder::default().build(input, &mut tlas);
-    validate_tlas(&tlas, input).unwrap();
-    tlas
+    let build = |quality| {
+        let mut tlas = Tlas::new(NodeLayout::Compressed8);
+        TlasBuilder::default().build(input, quality, &mut tlas);
+        validate_tlas(&tlas, input).unwrap();
+        tlas
+    };
+    let (fast, refined) = (build(Quality::Fast), build(Quality::High));
+    assert!(refined.tree.sah_cost(1.0) <= fast.tree.sah_cost(1.0) * 1.001);
+    fast
 }
 
 /// Scattered and rotated; a few beyond the range of floats, which hides them.

@@ -1,19 +1,17 @@
 //! Child boxes in cells of a node's grid, rounded outwards.
 //!
-//! The kernel counts cells from a point 65536 cells below the grid, with errors below 3·2⁻⁸ cells in sum, and the products that follow are rounded to no less:
+//! The kernel makes floats of the bytes with an error of up to 2⁻⁸ cells, and the products that follow are rounded to no less:
 //! each plane therefore keeps a distance of at least [`MARGIN`] cells from what it bounds.
 
 use super::node::Wide;
 
 /// Least distance between a plane and the box that it was rounded from, in cells.
-pub const MARGIN: f64 = 1.0 / 64.0;
+pub const MARGIN: f64 = 1.0 / 128.0;
 /// What is aimed at: twice that, so that rounding errors of 2⁻¹⁴ cells in this file do no harm.
-const AIM: f32 = 1.0 / 32.0;
+const AIM: f32 = 1.0 / 64.0;
 /// Most cells that the union of all boxes covers. To the 255 that there are, [`AIM`] on both sides and the rounding of the
-/// origin (3/8) are missing.
-const CELLS: f32 = 254.5;
-/// Cells between the point that a node stores and the grid's lower corner.
-pub const BIAS: f32 = 65536.0;
+/// origin (3/16) are missing.
+const CELLS: f32 = 254.75;
 /// Least cell, relative to the coordinates: floats of that size then come in steps of at most 1/8 cell.
 const RELATIVE_CELL: f32 = 1.0 / (1 << 20) as f32;
 /// Least cell of a box at the origin: 2⁻¹⁰⁰, whose reciprocal and products with distances stay within floats.
@@ -21,9 +19,8 @@ const LEAST_CELL: f32 = f32::from_bits((127 - 100) << 23);
 
 /// A node's grid and the planes of its children in it, children in the order of the float node.
 pub struct Quantized {
-    /// As in `CompressedNode`: [`BIAS`] cells below the grid.
     pub origin: [f32; 3],
-    /// Size of a cell, a power of two.
+    /// Size of a cell: a float whose lower half is zero.
     pub scale: [f32; 3],
     /// As in `CompressedNode`. Lanes without a child get inverted boxes, as in [`Wide`].
     pub planes: [[u8; 8]; 6],
@@ -41,8 +38,8 @@ pub fn quantize(node: &Wide<8>) -> Quantized {
         let min = lower.iter().copied().fold(f32::INFINITY, f32::min);
         let max = upper.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let grid = Grid::around(min, max);
-        to.origin[axis] = grid.biased;
-        to.scale[axis] = f32::from_bits(grid.exponent << 23);
+        to.origin[axis] = grid.origin;
+        to.scale[axis] = grid.cell;
         to.planes[axis] = grid.round(lower, -0.5 - AIM);
         to.planes[axis + 3] = grid.round(upper, 0.5 + AIM);
     }
@@ -51,10 +48,8 @@ pub fn quantize(node: &Wide<8>) -> Quantized {
 
 /// One axis of the grid.
 struct Grid {
-    /// [`BIAS`] cells below `origin`.
-    biased: f32,
     origin: f32,
-    exponent: u32,
+    cell: f32,
 }
 
 impl Grid {
@@ -65,16 +60,12 @@ impl Grid {
         let least = ((max - min) * (1.0 / CELLS))
             .max(reach * RELATIVE_CELL)
             .max(LEAST_CELL);
-        // The next power of two. Coordinates are below 2^100, so this is far from infinity.
-        let exponent = (least.to_bits() + 0x007f_ffff) >> 23;
-        let cell = f32::from_bits(exponent << 23);
-        // In steps of at most 1/64 cell, or a float's own; the sum in double precision is exact, and it is a float again but
-        // for less than the rounding of coordinates.
-        let biased = (min - AIM * cell - BIAS * cell).next_down();
+        // Rounded up to eight significant bits, which is what nodes have room for. Coordinates are below 2^100, so this is far
+        // from infinity.
+        let cell = f32::from_bits((least.to_bits() + 0xffff) & !0xffff);
         Self {
-            biased,
-            origin: (f64::from(biased) + f64::from(BIAS) * f64::from(cell)) as f32,
-            exponent,
+            origin: (min - AIM * cell).next_down(),
+            cell,
         }
     }
 
@@ -83,7 +74,7 @@ impl Grid {
     fn round(&self, plane: &[f32; 8], shift: f32) -> [u8; 8] {
         /// Adding this leaves a float's integer part in its lowest bits.
         const INTEGERS: f32 = (1 << 23) as f32;
-        let cells = f32::from_bits((254 - self.exponent) << 23);
+        let cells = 1.0 / self.cell;
         plane.map(|x| {
             let position = ((x - self.origin) * cells + shift).clamp(0.0, 255.0);
             (position + INTEGERS).to_bits() as u8

@@ -1,9 +1,10 @@
 //! The top level: a tree over the instances of one frame, rebuilt from scratch for every frame.
 
 use super::{
-    Blas, Buffer,
+    Blas, Buffer, Quality,
     buffer::prefetch,
     build::{BuildMemory, BuildOptions, BuildPrim, build},
+    collapse::build_collapsed,
     compressed_tlas::compress_tlas,
     node::{NodeLayout, Tree},
     slots::Arrangement,
@@ -25,6 +26,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Most instances of a tree that is worth refining before the first picture: it takes about half a second.
+const MOST_REFINED: usize = 1 << 17;
 /// Records that one task writes.
 const RECORD_CHUNK: usize = 2048;
 /// How many records ahead their sources are asked for.
@@ -95,18 +98,15 @@ impl Tlas {
 
 impl TlasBuilder {
     /// Replaces the contents of `tlas`, whose memory is reused. Deterministic, parallel, linear in memory.
-    pub fn build(&mut self, input: TlasInput<'_>, tlas: &mut Tlas) {
+    ///
+    /// [`Quality::High`] is for trees that serve many frames: compressed ones then become as good as a BLAS, at thirty times
+    /// the cost. Other layouts, and trees over more than [`MOST_REFINED`] instances, are built fast either way.
+    pub fn build(&mut self, input: TlasInput<'_>, quality: Quality, tlas: &mut Tlas) {
         let start = Instant::now();
         self.collect_bounds(input);
-        build(
-            &mut self.prims,
-            BuildOptions {
-                leaf_size: 1,
-                method: SplitMethod::Binned,
-            },
-            &self.memory,
-            &mut tlas.tree,
-        );
+        if !(quality == Quality::High && self.build_refined(&mut tlas.tree)) {
+            self.build_fast(&mut tlas.tree);
+        }
         let some_hidden = self.write_records(input, &mut tlas.records);
         if tlas.tree.layout == NodeLayout::Compressed8 {
             compress_tlas(tlas, input.blas, some_hidden, &mut self.arrangements);
@@ -114,6 +114,20 @@ impl TlasBuilder {
         tlas.build_time = start.elapsed();
         #[cfg(debug_assertions)]
         super::validate::validate_tlas(tlas, input).expect("a fresh TLAS is valid");
+    }
+
+    fn build_refined(&mut self, tree: &mut Tree) -> bool {
+        tree.layout == NodeLayout::Compressed8
+            && (2..=MOST_REFINED).contains(&self.prims.len())
+            && build_collapsed(&mut self.prims, tree)
+    }
+
+    fn build_fast(&mut self, tree: &mut Tree) {
+        let options = BuildOptions {
+            leaf_size: 1,
+            method: SplitMethod::Binned,
+        };
+        build(&mut self.prims, options, &self.memory, tree);
     }
 
     fn collect_bounds(&mut self, input: TlasInput<'_>) {

@@ -6,9 +6,7 @@
 )]
 
 use super::{
-    BlasShape, Tlas, TlasInput, TreeError,
-    compressed_blas::triangle_bounds,
-    quantize::{BIAS, MARGIN},
+    BlasShape, Tlas, TlasInput, TreeError, compressed_blas::triangle_bounds, quantize::MARGIN,
 };
 use crate::{
     abi::{CompressedNode, InstanceUnit, NO_INDEX, TriangleRecord, Unit},
@@ -98,7 +96,7 @@ pub fn decoded(node: &CompressedNode, slot: usize) -> (DVec3, DVec3) {
             };
             let cell = f64::from(cell);
             let byte = f64::from(node.planes[first + axis][slot]);
-            f64::from(node.origin[axis]) + (f64::from(BIAS) + byte + margin) * cell
+            f64::from(node.origin[axis]) + (byte + margin) * cell
         }))
     };
     (corner(0, MARGIN), corner(3, -MARGIN))

@@ -9,11 +9,13 @@ pub struct Busy {
     /// From the first pose to the last rename.
     pub elapsed: Duration,
     /// Includes waiting for threads on which a CPU device traces.
+    /// Sum over all posers.
     pub pose_ms: f64,
     /// Sum over all devices.
     pub device_ms: f64,
     /// Sum over all writers.
     pub write_ms: f64,
+    pub posers: usize,
     pub devices: usize,
     /// Threads that write.
     pub writers: usize,
@@ -23,6 +25,7 @@ pub struct Busy {
 /// wait for.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct BusyShares {
+    /// On average over the posers.
     pub pose: f64,
     /// On average over the devices.
     pub device: f64,
@@ -32,8 +35,9 @@ pub struct BusyShares {
 }
 
 impl Busy {
-    pub(super) fn of(devices: usize, writers: usize) -> Self {
+    pub(super) fn of(posers: usize, devices: usize, writers: usize) -> Self {
         Self {
+            posers,
             devices,
             writers,
             ..Self::default()
@@ -54,7 +58,7 @@ impl Busy {
             _ => 0.0,
         };
         BusyShares {
-            pose: share(self.pose_ms, 1),
+            pose: share(self.pose_ms, self.posers),
             device: share(self.device_ms, self.devices),
             write: share(self.write_ms, self.writers),
             writers: self.writers,
@@ -90,6 +94,7 @@ mod tests {
     #[test]
     fn shares_are_per_worker() {
         let busy = Busy {
+            posers: 1,
             elapsed: Duration::from_millis(100),
             pose_ms: 12.0,
             device_ms: 182.0,

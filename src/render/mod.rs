@@ -7,6 +7,7 @@ pub mod report;
 
 mod busy;
 mod pose;
+mod pose_stage;
 mod ray_files;
 #[cfg(test)]
 mod tests;
@@ -19,13 +20,14 @@ use crate::{
 };
 pub use busy::{Busy, BusyShares};
 pub use pose::Poser;
+use pose_stage::PosedFrames;
 use std::{
     collections::VecDeque,
     path::PathBuf,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
-        mpsc::{Receiver, SyncSender, sync_channel},
+        mpsc::{SyncSender, sync_channel},
     },
     thread,
     time::{Duration, Instant},
@@ -106,13 +108,14 @@ pub fn run(
     let start = Instant::now();
     device.load(job.scene.clone())?;
     let poser = Poser::new(job.scene.clone(), device.node_layout());
+    let posers = pose_stage::posers(poser, job.frames.len(), device.queue_depth());
     let loop_start = Instant::now();
     let writers = write::writer_count(job);
     let ledger = Mutex::new(Ledger::new(
         observer,
-        Busy::of(device.device_count(), writers),
+        Busy::of(posers.len(), device.device_count(), writers),
     ));
-    let traced = run_stages(job, device, poser, (&ledger, writers), stop);
+    let traced = run_stages(job, device, posers, (&ledger, writers), stop);
     let ledger = ledger.into_inner();
     let mut summary = ledger.unwrap_or_else(|e| e.into_inner()).close()?;
     summary.elapsed = start.elapsed();
@@ -132,7 +135,7 @@ pub fn run(
 fn run_stages(
     job: &RenderJob,
     device: &mut dyn Device,
-    poser: Poser,
+    posers: Vec<Poser>,
     (ledger, writers): (&Mutex<Ledger<'_>>, usize),
     stop: &AtomicBool,
 ) -> Result<(), RenderError> {
@@ -141,11 +144,11 @@ fn run_stages(
     let ended = &|| stop.load(Ordering::Relaxed) || abort.load(Ordering::Relaxed);
     // For a device that takes one frame at a time there is no buffer: one frame is traced while the next one is posed,
     // and no third one takes up memory. A device with a queue is fast and shall not wait for a pose that takes longer.
-    let (posed_out, posed_in) = sync_channel(usize::from(device.queue_depth() > 1));
+    let buffer = usize::from(device.queue_depth() > 1 && posers.len() == 1);
     let (finished_out, finished_in) = sync_channel(1);
     let finished_in = Arc::new(Mutex::new(finished_in));
     thread::scope(|scope| {
-        scope.spawn(move || pose_frames(poser, &job.frames, &posed_out, ended));
+        let mut posed_in = pose_stage::start(scope, posers, &job.frames, buffer, ended);
         for _ in 0..writers {
             let finished = finished_in.clone();
             scope.spawn(move || {
@@ -155,25 +158,11 @@ fn run_stages(
         }
         // Only the writers hold it now: when the last of them fails, sending to them does, too.
         drop(finished_in);
-        let traced = trace_frames(job, device, &posed_in, &finished_out, ended);
+        let traced = trace_frames(job, device, &mut posed_in, &finished_out, ended);
         // Closing both ends lets the neighbours finish.
         drop((posed_in, finished_out));
         traced
     })
-}
-
-/// First stage. Ends early when the next stage has gone away.
-fn pose_frames(
-    mut poser: Poser,
-    frames: &[u32],
-    posed: &SyncSender<pose::Posed>,
-    ended: impl Fn() -> bool,
-) {
-    for &number in frames {
-        if ended() || posed.send(poser.pose(number)).is_err() {
-            return;
-        }
-    }
 }
 
 /// A frame that the device has.
@@ -188,7 +177,7 @@ struct UnderWay {
 fn trace_frames(
     job: &RenderJob,
     device: &mut dyn Device,
-    posed: &Receiver<pose::Posed>,
+    posed: &mut PosedFrames,
     finished: &SyncSender<Finished>,
     stop: &Stop,
 ) -> Result<(), RenderError> {
@@ -196,7 +185,7 @@ fn trace_frames(
     let mut submitted = Ok(());
     for index in 0.. {
         while submitted.is_ok() && under_way.len() < device.queue_depth() {
-            let Ok(posed) = posed.recv() else { break };
+            let Some(posed) = posed.recv() else { break };
             submitted = submit(job, device, posed, &mut under_way);
         }
         let Some(next) = under_way.pop_front() else {

@@ -60,29 +60,52 @@ impl Poser {
         }
     }
 
+    /// One more poser of the same scene, with the same trees of meshes.
+    pub fn sibling(&self) -> Self {
+        let mut world_from_object = Vec::new();
+        reserve_huge_pages(&mut world_from_object, self.scene.instances.len());
+        Self {
+            scene: self.scene.clone(),
+            layout: self.layout,
+            blas: self.blas.clone(),
+            world_from_object,
+            builder: TlasBuilder::default(),
+            recent: Vec::new(),
+        }
+    }
+
+    /// Whether frames differ in more than the camera.
+    pub fn is_animated(&self) -> bool {
+        self.scene.is_animated()
+    }
+
     /// The tree of each mesh.
     pub fn blas(&self) -> &[Arc<Blas>] {
         &self.blas
     }
 
-    /// The scene at frame `number` (from 1). The TLAS is built afresh if something moves.
+    /// The scene at frame `number` (from 1). The TLAS is built afresh if something moves; if nothing does, it serves all
+    /// frames, and may take longer to build.
     pub fn pose(&mut self, number: u32) -> Posed {
-        let rebuild = self.scene.is_animated() || self.recent.is_empty();
-        self.pose_with(number, rebuild)
+        match (self.scene.is_animated(), self.recent.is_empty()) {
+            (true, _) => self.pose_with(number, Some(Quality::Fast)),
+            (false, true) => self.pose_with(number, Some(Quality::High)),
+            (false, false) => self.pose_with(number, None),
+        }
     }
 
-    /// The same, with a TLAS that is built afresh even if nothing moved: for measuring.
+    /// The same, with a TLAS that is built afresh as in a moving scene: for measuring.
     pub fn repose(&mut self, number: u32) -> Frame {
-        self.pose_with(number, true).frame
+        self.pose_with(number, Some(Quality::Fast)).frame
     }
 
-    fn pose_with(&mut self, number: u32, rebuild: bool) -> Posed {
+    /// `rebuild`: how the TLAS is built afresh, if it is.
+    fn pose_with(&mut self, number: u32, rebuild: Option<Quality>) -> Posed {
         let start = Instant::now();
         let time = number.saturating_sub(1) as f32 / self.scene.settings.fps;
-        let tlas = if rebuild {
-            self.rebuild_tlas(time)
-        } else {
-            self.recent[0].clone()
+        let tlas = match rebuild {
+            Some(quality) => self.rebuild_tlas(time, quality),
+            None => self.recent[0].clone(),
         };
         let frame = Frame {
             number,
@@ -94,13 +117,13 @@ impl Poser {
             frame,
             time: start.elapsed(),
             trees: TreeWork {
-                rebuilds: u32::from(rebuild),
+                rebuilds: u32::from(rebuild.is_some()),
                 ..TreeWork::default()
             },
         }
     }
 
-    fn rebuild_tlas(&mut self, time: f32) -> Arc<Tlas> {
+    fn rebuild_tlas(&mut self, time: f32, quality: Quality) -> Arc<Tlas> {
         anim::world_transforms(&self.scene, time, &mut self.world_from_object);
         let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
         let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
@@ -110,7 +133,7 @@ impl Poser {
             world_from_object: &self.world_from_object,
             blas: &self.blas,
         };
-        self.builder.build(input, &mut tlas);
+        self.builder.build(input, quality, &mut tlas);
         let tlas = Arc::new(tlas);
         self.recent.push(tlas.clone());
         tlas

@@ -4,13 +4,13 @@ use super::image::image;
 use cust::{
     device::{Device, DeviceAttribute},
     error::CudaResult,
+    function::FunctionAttribute,
     module::Module,
     stream::Stream,
 };
 use std::ffi::c_void;
 
-/// Threads of a block of the tracing kernels and of the shading one, as in `persistent.h` and `append.h`.
-const TRACE_THREADS: u32 = 64;
+/// Threads of a block of the shading kernel, as in `append.h`.
 pub const SHADE_THREADS: u32 = 128;
 /// Threads of a block of all other kernels.
 const ITEM_THREADS: u32 = 128;
@@ -18,9 +18,16 @@ const ITEM_THREADS: u32 = 128;
 pub struct Kernels {
     module: Module,
     multiprocessors: u32,
-    /// Blocks that fill the GPU.
-    closest_blocks: u32,
-    any_blocks: u32,
+    closest: Resident,
+    any: Resident,
+}
+
+/// A launch of a persistent kernel that fills the GPU.
+#[derive(Clone, Copy)]
+struct Resident {
+    blocks: u32,
+    /// Of a block: the bound that the kernel was compiled with.
+    threads: u32,
 }
 
 /// Pointers to the arguments of a launch.
@@ -38,19 +45,24 @@ impl Kernels {
         let multiprocessors = device
             .get_attribute(DeviceAttribute::MultiprocessorCount)?
             .unsigned_abs();
-        let resident = |name: &str| -> CudaResult<u32> {
-            let per_multiprocessor = module
-                .get_function(name)?
-                .max_active_blocks_per_multiprocessor(TRACE_THREADS.into(), 0)?;
-            Ok(per_multiprocessor.max(1) * multiprocessors)
+        let resident = |name: &str| -> CudaResult<Resident> {
+            let function = module.get_function(name)?;
+            let threads = function
+                .get_attribute(FunctionAttribute::MaxThreadsPerBlock)?
+                .unsigned_abs();
+            let blocks = function.max_active_blocks_per_multiprocessor(threads.into(), 0)?;
+            Ok(Resident {
+                blocks: blocks.max(1) * multiprocessors,
+                threads,
+            })
         };
-        let closest_blocks = resident("throng_trace_closest_queue")?;
-        let any_blocks = resident("throng_trace_any_queue")?;
+        let closest = resident("throng_trace_closest_queue")?;
+        let any = resident("throng_trace_any_queue")?;
         Ok(Self {
             module,
             multiprocessors,
-            closest_blocks,
-            any_blocks,
+            closest,
+            any,
         })
     }
 
@@ -84,12 +96,12 @@ impl Kernels {
         stream: &Stream,
         arguments: &[*mut c_void],
     ) -> CudaResult<()> {
-        let (name, blocks) = match any {
-            false => ("throng_trace_closest_queue", self.closest_blocks),
-            true => ("throng_trace_any_queue", self.any_blocks),
+        let (name, resident) = match any {
+            false => ("throng_trace_closest_queue", self.closest),
+            true => ("throng_trace_any_queue", self.any),
         };
         // SAFETY: passed on.
-        unsafe { self.launch(name, blocks, TRACE_THREADS, stream, arguments) }
+        unsafe { self.launch(name, resident.blocks, resident.threads, stream, arguments) }
     }
 
     /// # Safety

@@ -1,0 +1,100 @@
+//! The first stage: poses frames, with several posers where a device is waiting for them, and hands them on in order.
+
+use super::pose::{Posed, Poser};
+use std::{
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    thread::Scope,
+};
+
+/// Parts of a pose run on one thread, and while one poser is there, others use the rest of the machine.
+const MOST_POSERS: usize = 3;
+/// Threads that are worth another poser.
+const THREADS_PER_POSER: usize = 4;
+
+/// Several posers with memory of their own for moving scenes on devices with a queue, which are fast; else the one.
+pub fn posers(first: Poser, frames: usize, queue_depth: usize) -> Vec<Poser> {
+    let useful = if queue_depth > 1 && first.is_animated() {
+        (rayon::current_num_threads() / THREADS_PER_POSER)
+            .min(MOST_POSERS)
+            .min(frames)
+    } else {
+        1
+    };
+    let mut posers = vec![first];
+    while posers.len() < useful {
+        posers.push(posers[0].sibling());
+    }
+    posers
+}
+
+/// Posed frames, in the order in which they were asked for.
+pub struct PosedFrames {
+    receivers: Vec<Receiver<Posed>>,
+    next: usize,
+}
+
+impl PosedFrames {
+    /// None after the last frame, or if the stage has ended early.
+    pub fn recv(&mut self) -> Option<Posed> {
+        let posed = self.receivers[self.next].recv().ok();
+        self.next = (self.next + 1) % self.receivers.len();
+        posed
+    }
+}
+
+/// Starts the stage: of `n` posers, each poses every `n`th frame, and up to `buffer` ahead of the one that waits to be
+/// taken. It ends when `ended` says so, and when nobody takes frames any more.
+pub fn start<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    posers: Vec<Poser>,
+    frames: &'env [u32],
+    buffer: usize,
+    ended: &'env (impl Fn() -> bool + Sync),
+) -> PosedFrames {
+    let count = posers.len();
+    let start_one = |(index, poser)| {
+        let (to, from) = sync_channel(buffer);
+        let own = frames.iter().skip(index).step_by(count);
+        scope.spawn(move || pose_frames(poser, own.copied(), &to, ended));
+        from
+    };
+    PosedFrames {
+        receivers: posers.into_iter().enumerate().map(start_one).collect(),
+        next: 0,
+    }
+}
+
+fn pose_frames(
+    mut poser: Poser,
+    frames: impl Iterator<Item = u32>,
+    posed: &SyncSender<Posed>,
+    ended: impl Fn() -> bool,
+) {
+    for number in frames {
+        if ended() || posed.send(poser.pose(number)).is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{accel::NodeLayout, scene::Scene};
+    use std::sync::Arc;
+
+    #[test]
+    fn several_posers_hand_frames_on_in_order() {
+        let frames: Vec<u32> = (1..=10).collect();
+        for count in [1, 2, 3, 20] {
+            let first = Poser::new(Arc::new(Scene::default()), NodeLayout::Wide8);
+            let posers = (1..count).map(|_| first.sibling()).collect::<Vec<_>>();
+            let posers = [first].into_iter().chain(posers).collect();
+            let numbers: Vec<u32> = std::thread::scope(|scope| {
+                let mut posed = start(scope, posers, &frames, 0, &|| false);
+                std::iter::from_fn(|| posed.recv().map(|p| p.frame.number)).collect()
+            });
+            assert_eq!(numbers, frames, "{count} posers");
+        }
+    }
+}
