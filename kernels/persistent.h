@@ -7,15 +7,10 @@
 namespace THRONG_NAMESPACE {
 
 // Idle lanes from which on a warp fetches rays.
-#ifndef THRONG_REFILL
-#define THRONG_REFILL 4
-#endif
+constexpr uint32_t kRefill = 4;
 // Threads of a block, and blocks per multiprocessor that registers are divided among. The device asks the kernels for the
 // former.
-#ifndef THRONG_TRACE_THREADS
-#define THRONG_TRACE_THREADS 64
-#endif
-constexpr int kTraceThreads = THRONG_TRACE_THREADS;
+constexpr int kTraceThreads = 64;
 #if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870
 constexpr int kTraceBlocks = 1024 / kTraceThreads;
 #else
@@ -84,7 +79,7 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
     for (;;) {
         uint32_t idle = __ballot_sync(kAllLanes, !active);
         if (idle == kAllLanes && !more) return;
-        if (more && count_bits(idle) >= THRONG_REFILL) {
+        if (more && count_bits(idle) >= kRefill) {
             uint32_t next;
             more = fetch(queue, length, idle, lane, next);
             if (!active && next < length) {

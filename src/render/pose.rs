@@ -47,27 +47,22 @@ impl Poser {
             .par_iter()
             .map(|mesh| Arc::new(Blas::build(mesh, layout, Quality::High)))
             .collect();
+        Self::with_trees(scene, layout, Arc::new(blas))
+    }
+
+    /// One more poser of the same scene, with the same trees of meshes.
+    pub fn sibling(&self) -> Self {
+        Self::with_trees(self.scene.clone(), self.layout, self.blas.clone())
+    }
+
+    fn with_trees(scene: Arc<Scene>, layout: NodeLayout, blas: Arc<Vec<Arc<Blas>>>) -> Self {
         // The TLAS builder reads this in leaf order, which is no order at all to memory.
         let mut world_from_object = Vec::new();
         reserve_huge_pages(&mut world_from_object, scene.instances.len());
         Self {
             scene,
             layout,
-            blas: Arc::new(blas),
-            world_from_object,
-            builder: TlasBuilder::default(),
-            recent: Vec::new(),
-        }
-    }
-
-    /// One more poser of the same scene, with the same trees of meshes.
-    pub fn sibling(&self) -> Self {
-        let mut world_from_object = Vec::new();
-        reserve_huge_pages(&mut world_from_object, self.scene.instances.len());
-        Self {
-            scene: self.scene.clone(),
-            layout: self.layout,
-            blas: self.blas.clone(),
+            blas,
             world_from_object,
             builder: TlasBuilder::default(),
             recent: Vec::new(),

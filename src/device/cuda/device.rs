@@ -8,7 +8,7 @@ use super::{
     memory::{Array, bytes_of},
     scene::{Plan, SceneTables},
     slot::{Picture, Slot, elapsed, event_now},
-    waves::{Chunk, Stage, bytes_per_path, chunks},
+    waves::{Chunk, Stage, bytes_per_path, chunks, cut},
 };
 use crate::{
     abi::{Hit, NO_INDEX, Params, QueueState, Ray},
@@ -154,17 +154,7 @@ impl CudaDevice {
             let samples = settings.samples;
             let width = (limit / LOOP_SAMPLES as usize).next_multiple_of(64).max(64);
             let width = u32::try_from(width).unwrap_or(u32::MAX);
-            let cut = |begin: u32| {
-                let end = samples.min(begin + LOOP_SAMPLES);
-                (0..items).step_by(width as usize).map(move |first| Chunk {
-                    items: first..items.min(first.saturating_add(width)),
-                    samples: begin..end,
-                })
-            };
-            return Ok((0..samples)
-                .step_by(LOOP_SAMPLES as usize)
-                .flat_map(cut)
-                .collect());
+            return Ok(cut(items, samples, width, LOOP_SAMPLES).collect());
         }
         let wanted = limit.min((items as usize).saturating_mul(settings.samples as usize));
         let shadows = self.scene()?.shadow_rays();

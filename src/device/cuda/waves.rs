@@ -32,6 +32,11 @@ impl Chunk {
 pub fn chunks(items: u32, samples: u32, capacity: u32) -> impl Iterator<Item = Chunk> {
     let width = items.min(capacity).max(1);
     let depth = (capacity / width).clamp(1, samples);
+    cut(items, samples, width, depth)
+}
+
+/// Cuts a picture into chunks of at most `width` items and `depth` samples, the samples of an item in order.
+pub fn cut(items: u32, samples: u32, width: u32, depth: u32) -> impl Iterator<Item = Chunk> {
     (0..samples).step_by(depth as usize).flat_map(move |begin| {
         (0..items).step_by(width as usize).map(move |first| Chunk {
             items: first..items.min(first.saturating_add(width)),
