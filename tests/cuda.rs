@@ -1,13 +1,15 @@
 //! The GPU against itself: a frame is the same to the bit however often it is rendered, however it is cut into launches,
-//! and whatever is under way beside it. Whether it is the same as the CPU's is for tests/golden and tests/tracing.
+//! and whatever is under way beside it; and the rays that it says it cast are those that it cast. Whether it is the same as
+//! the CPU's is for tests/golden and tests/tracing.
 
 #![cfg(throng_cuda)]
 
 use std::sync::Arc;
 use throng::{
+    abi::{Hit, Ray},
     accel::NodeLayout,
     device::{
-        Device, Frame, FrameSettings, Rendered,
+        CpuDevice, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
         cuda::{CudaDevice, gpus},
     },
     loader::load,
@@ -137,4 +139,73 @@ fn another_device_of_the_same_gpu_makes_the_same_frame() {
         let found = render(&mut other, &pose(scene, 1), settings);
         assert_same(&found, expected, what);
     });
+}
+
+/// What each ray hits, in a form that compares to the bit and holds nothing else.
+fn trace(device: &mut dyn Device, scene: &Arc<Scene>, rays: &[Ray]) -> Vec<Option<[u32; 5]>> {
+    let frame = Poser::new(scene.clone(), device.node_layout())
+        .pose(1)
+        .frame;
+    let mut hits = vec![Hit::default(); rays.len()];
+    device
+        .trace(&frame, RayKind::Closest, rays, &mut hits, 1)
+        .unwrap();
+    let target = |h: &Hit| {
+        [
+            h.t.to_bits(),
+            h.u.to_bits(),
+            h.v.to_bits(),
+            h.prim,
+            h.instance,
+        ]
+    };
+    hits.iter()
+        .map(|h| (h.t >= 0.0).then(|| target(h)))
+        .collect()
+}
+
+#[test]
+fn a_frames_own_rays_are_as_many_as_it_counts_and_hit_what_they_hit_on_the_cpu() {
+    let Some(mut device) = gpu() else { return };
+    let mut cpu = CpuDevice::new().unwrap();
+    for scene in scenes() {
+        device.load(scene.clone()).unwrap();
+        cpu.load(scene.clone()).unwrap();
+        let mut settings = settings(&scene, Integrator::Whitted);
+        // Tiles hang over the edges of such a picture.
+        settings.width -= 3;
+        settings.height -= 5;
+        let frame = pose(&scene, 1);
+        let counts = render(&mut device, &frame, &settings).rays;
+        for paths in [1000, u32::MAX] {
+            let what = format!("{}, {paths} paths per launch", scene.name);
+            device.limit_paths_per_launch(paths);
+            let own = device.own_rays(&frame, &settings).unwrap().unwrap();
+            let found = RayCounts {
+                primary: own.primary.len() as u64,
+                bounce: own.bounce.len() as u64,
+                shadow: own.shadow.len() as u64,
+            };
+            assert_eq!(found, counts, "{what}");
+            let hits = trace(&mut device, &scene, &own.primary);
+            let on_cpu = trace(&mut cpu, &scene, &own.primary);
+            let differing = hits.iter().zip(&on_cpu).filter(|(a, b)| a != b).count();
+            assert_eq!(differing, 0, "{what}: differing hits of primary rays");
+        }
+    }
+}
+
+#[test]
+fn own_rays_are_those_of_queues_and_of_one_frame_at_a_time() {
+    let Some(mut device) = gpu() else { return };
+    let scene = scenes().remove(0);
+    device.load(scene.clone()).unwrap();
+    let frame = pose(&scene, 1);
+    let [whitted, ao] = INTEGRATORS.map(|integrator| settings(&scene, integrator));
+    assert!(device.own_rays(&frame, &ao).unwrap().is_none());
+    let expected = render(&mut device, &frame, &whitted);
+    device.submit(frame.clone(), &whitted).unwrap();
+    assert!(device.own_rays(&frame, &whitted).is_err());
+    let found = device.collect(&|| false).unwrap();
+    assert_same(&found, &expected, "after a refusal");
 }

@@ -1,6 +1,6 @@
 //! Several devices as one: each frame goes to the least busy one, and results come back in the order of submission.
 
-use super::{Device, DeviceError, Frame, FrameSettings, RayKind, Rendered, Stop};
+use super::{Device, DeviceError, Frame, FrameSettings, OwnRays, RayKind, Rendered, Stop};
 use crate::{
     abi::{Hit, Ray},
     accel::NodeLayout,
@@ -130,6 +130,15 @@ impl Device for Gang {
         member.under_way -= 1;
         let collected = member.device.collect(stop);
         collected.map_err(|error| error.on(&member.device.describe()))
+    }
+
+    /// Of the first device.
+    fn own_rays(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+    ) -> Result<Option<OwnRays>, DeviceError> {
+        self.members[0].device.own_rays(frame, settings)
     }
 
     /// On the first device.

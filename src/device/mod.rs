@@ -92,6 +92,15 @@ impl std::ops::AddAssign for RayCounts {
     }
 }
 
+/// The rays that a frame cast, each kind in the order in which the device traced it; as many as [`RayCounts`] says.
+#[derive(Clone, Debug, Default)]
+pub struct OwnRays {
+    pub primary: Vec<Ray>,
+    /// Those of all bounces, the first bounce's first.
+    pub bounce: Vec<Ray>,
+    pub shadow: Vec<Ray>,
+}
+
 /// What a bare query asks about each ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -163,6 +172,13 @@ pub trait Device: Send {
     /// Waits for the oldest frame under way. Once `stop` says so, gives up on it with [`DeviceError::Stopped`].
     /// An error loses all frames under way; only [`Device::load`] may follow.
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
+
+    /// Renders a frame for the rays that it casts, which take 32 bytes each; no frame may be under way. They are to be traced
+    /// with [`Device::trace`] against the same frame, shadow rays with [`RayKind::Any`]. None if the device does not
+    /// gather the rays of such frames in queues, which is what makes them comparable to bare queries.
+    fn own_rays(&mut self, _: &Frame, _: &FrameSettings) -> Result<Option<OwnRays>, DeviceError> {
+        Ok(None)
+    }
 
     /// Traces `rays` against a posed frame into `hits` (of the same length), `passes` times, and returns the time that each
     /// pass took, without copies to and from the device. No ray's `t_min` is negative or NaN. Of a miss, and of any

@@ -14,7 +14,8 @@ use crate::{
     abi::{Hit, NO_INDEX, Params, QueueState, Ray},
     accel::{BlasShape, NodeLayout},
     device::{
-        Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, StageTimes, Stop,
+        Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered,
+        StageTimes, Stop,
         params::{apply_settings, pixel_items, scene_params},
         tables::Tables,
     },
@@ -177,6 +178,61 @@ impl CudaDevice {
         DeviceError::Failed(format!("{}: {text}", self.name))
     }
 
+    /// Starts a frame, whose rays are added to `own_rays` if that is given.
+    fn start(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+        own_rays: Option<OwnRays>,
+    ) -> Result<(), DeviceError> {
+        let Some(index) = self.slots.iter().position(|slot| slot.work.is_none()) else {
+            return Err(DeviceError::Failed("too many frames are under way".into()));
+        };
+        self.plant(frame)?;
+        let mut params = self.params(frame)?;
+        apply_settings(&mut params, frame, settings);
+        let chunks = self.plan(frame, settings)?;
+        let wavefront = settings.integrator == Integrator::Whitted;
+        self.with("starting a frame", |device| {
+            let slot = &mut device.slots[index];
+            let started = event_now(&slot.stream)?;
+            slot.upload(&frame.tlas, &mut params)?;
+            slot.start(params, wavefront, chunks, started, own_rays)?;
+            slot.pump(&device.kernels)?;
+            device.under_way.push_back(index);
+            Ok(())
+        })
+    }
+
+    /// Waits for the oldest frame under way, as [`Device::collect`] does.
+    fn wait(&mut self, stop: &Stop) -> Result<Picture, DeviceError> {
+        let Some(oldest) = self.under_way.pop_front() else {
+            return Err(DeviceError::Failed("no frame is under way".into()));
+        };
+        let picture = self.with("rendering", |device| {
+            loop {
+                let mut finished = false;
+                for index in std::iter::once(oldest).chain(device.under_way.iter().copied()) {
+                    let done = device.slots[index].pump(&device.kernels)?;
+                    finished |= done && index == oldest;
+                }
+                if finished {
+                    break;
+                }
+                if stop() {
+                    for slot in &mut device.slots {
+                        slot.abandon()?;
+                    }
+                    device.under_way.clear();
+                    return Ok(None);
+                }
+                thread::sleep(LOOK_INTERVAL);
+            }
+            device.slots[oldest].take()
+        })?;
+        picture.ok_or(DeviceError::Stopped)
+    }
+
     fn rendered(&mut self, picture: Picture) -> CudaResult<Rendered> {
         let own = elapsed(&picture.started, &picture.finished)?;
         let since_last = match &self.last {
@@ -326,54 +382,27 @@ impl Device for CudaDevice {
     }
 
     fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
-        let Some(index) = self.slots.iter().position(|slot| slot.work.is_none()) else {
-            return Err(DeviceError::Failed("too many frames are under way".into()));
-        };
-        self.plant(&frame)?;
-        let mut params = self.params(&frame)?;
-        apply_settings(&mut params, &frame, settings);
-        let chunks = self.plan(&frame, settings)?;
-        let wavefront = settings.integrator == Integrator::Whitted;
-        self.with("starting a frame", |device| {
-            let slot = &mut device.slots[index];
-            let started = event_now(&slot.stream)?;
-            slot.upload(&frame.tlas, &mut params)?;
-            slot.start(params, wavefront, chunks, started)?;
-            slot.pump(&device.kernels)?;
-            device.under_way.push_back(index);
-            Ok(())
-        })
+        self.start(&frame, settings, None)
     }
 
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
-        let Some(oldest) = self.under_way.pop_front() else {
-            return Err(DeviceError::Failed("no frame is under way".into()));
-        };
-        let rendered = self.with("rendering", |device| {
-            loop {
-                let mut finished = false;
-                for index in std::iter::once(oldest).chain(device.under_way.iter().copied()) {
-                    let done = device.slots[index].pump(&device.kernels)?;
-                    finished |= done && index == oldest;
-                }
-                if finished {
-                    break;
-                }
-                if stop() {
-                    for slot in &mut device.slots {
-                        slot.abandon()?;
-                    }
-                    device.under_way.clear();
-                    return Ok(None);
-                }
-                thread::sleep(LOOK_INTERVAL);
-            }
-            match device.slots[oldest].take()? {
-                Some(picture) => device.rendered(picture).map(Some),
-                None => Ok(None),
-            }
-        })?;
-        rendered.ok_or(DeviceError::Stopped)
+        let picture = self.wait(stop)?;
+        self.with("rendering", |device| device.rendered(picture))
+    }
+
+    fn own_rays(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+    ) -> Result<Option<OwnRays>, DeviceError> {
+        if settings.integrator != Integrator::Whitted {
+            return Ok(None);
+        }
+        if !self.under_way.is_empty() {
+            return Err(DeviceError::Failed("a frame is under way".into()));
+        }
+        self.start(frame, settings, Some(OwnRays::default()))?;
+        Ok(self.wait(&|| false)?.own_rays)
     }
 
     fn trace(

@@ -8,6 +8,7 @@ use super::{
 use crate::{
     abi::{InstanceRecord, Params, RayTally, Unit},
     accel::Tlas,
+    device::OwnRays,
 };
 use cust::{
     error::CudaResult,
@@ -51,6 +52,8 @@ pub struct Work {
     started: Event,
     finished: Option<Event>,
     marks: Vec<(Stage, Event)>,
+    /// The rays cast so far, if they are asked for.
+    own_rays: Option<OwnRays>,
 }
 
 // SAFETY: the parameters point to memory of the GPU, which is not tied to a thread.
@@ -63,6 +66,8 @@ pub struct Picture {
     pub started: Event,
     pub finished: Event,
     pub stages: Vec<(Stage, Duration)>,
+    /// If they were asked for.
+    pub own_rays: Option<OwnRays>,
 }
 
 impl Slot {
@@ -120,13 +125,15 @@ impl Slot {
         Ok(())
     }
 
-    /// Takes on a frame whose TLAS is uploaded. Work starts with [`Self::pump`].
+    /// Takes on a frame whose TLAS is uploaded. Work starts with [`Self::pump`]. The frame's rays are added to `own_rays`
+    /// if that is given, which only a wavefront does.
     pub fn start(
         &mut self,
         mut params: Params,
         wavefront: bool,
         chunks: VecDeque<Chunk>,
         started: Event,
+        own_rays: Option<OwnRays>,
     ) -> CudaResult<()> {
         let pixels = params.width as usize * params.height as usize;
         self.film.reserve(pixels * 16)?;
@@ -146,6 +153,7 @@ impl Slot {
             started,
             finished: None,
             marks: Vec::new(),
+            own_rays,
         });
         Ok(())
     }
@@ -196,6 +204,7 @@ impl Slot {
                 tally,
                 look: &mut self.look,
                 mark: &mut mark,
+                own_rays: work.own_rays.as_mut(),
             };
             return self.queues.run(&work.params, chunk, &mut launch);
         }
@@ -250,6 +259,7 @@ impl Slot {
             started,
             finished: Some(finished),
             marks,
+            own_rays,
             ..
         }) = self.work.take()
         else {
@@ -269,6 +279,7 @@ impl Slot {
             started,
             finished,
             stages,
+            own_rays,
         }))
     }
 

@@ -5,7 +5,10 @@ use super::{
     kernels::{Kernels, SHADE_THREADS, arguments},
     memory::{Array, Pinned},
 };
-use crate::abi::{Hit, Params, PathState, QueueState, Ray, RayTally, ShadowLight, Wavefront};
+use crate::{
+    abi::{Hit, Params, PathState, QueueState, Ray, RayTally, ShadowLight, Wavefront},
+    device::OwnRays,
+};
 use cust::{error::CudaResult, stream::Stream};
 
 /// Waves between two looks at whether any path is left, in pictures of many bounces.
@@ -74,7 +77,12 @@ pub struct WaveLaunch<'a> {
     pub look: &'a mut Pinned,
     /// Told before the first launch of each stage.
     pub mark: &'a mut dyn FnMut(Stage) -> CudaResult<()>,
+    /// Where copies of the rays go, if they are asked for; that takes a pause per queue.
+    pub own_rays: Option<&'a mut OwnRays>,
 }
+
+/// Picks the list of a kind.
+type OwnKind = fn(&mut OwnRays) -> &mut Vec<Ray>;
 
 /// Parts of a frame's work on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +162,7 @@ impl Queues {
                 stream,
                 arguments![params, w.shadow_rays, w.shadow_blocked, queue],
             )?;
+            self.copy_rays(0, &self.shadow_rays, |own| &mut own.shadow, launch)?;
             (launch.mark)(Stage::Other)?;
             kernels.launch_items(
                 "throng_finish_items",
@@ -184,20 +193,21 @@ impl Queues {
             .div_ceil(SHADE_THREADS)
             .min(kernels.multiprocessors() * 16);
         for wave in 0..=params.bounces {
-            if wave > 0 && wave % WAVES_PER_LOOK == 0 && self.is_empty(wave, launch)? {
+            if wave > 0 && wave % WAVES_PER_LOOK == 0 && self.length(1 + wave, launch)? == 0 {
                 return Ok(wave);
             }
             w.wave = wave;
             let queue = self.state(wave);
             let rays = w.rays[wave as usize % 2];
-            (launch.mark)(if wave == 0 {
-                Stage::Primary
-            } else {
-                Stage::Bounce
-            })?;
+            let (stage, own): (_, OwnKind) = match wave {
+                0 => (Stage::Primary, |own| &mut own.primary),
+                _ => (Stage::Bounce, |own| &mut own.bounce),
+            };
+            (launch.mark)(stage)?;
             // SAFETY: see `run`.
             unsafe {
                 kernels.launch_trace(false, stream, arguments![*params, rays, w.hits, queue])?;
+                self.copy_rays(1 + wave, &self.rays[wave as usize % 2], own, launch)?;
                 (launch.mark)(Stage::Shade)?;
                 kernels.launch(
                     "throng_shade_wave",
@@ -211,15 +221,38 @@ impl Queues {
         Ok(params.bounces + 1)
     }
 
-    /// Waits, and looks whether a wave has no rays.
-    fn is_empty(&self, wave: u32, launch: &mut WaveLaunch) -> CudaResult<bool> {
-        let bytes = state_bytes(wave);
+    /// Adds the rays of queue `index` to those of their kind, where they are asked for. They stay in place until the
+    /// next wave is shaded. Rays without extent belong to paths over the edge of the picture and are left out.
+    fn copy_rays(
+        &self,
+        index: u32,
+        rays: &Array,
+        own: OwnKind,
+        launch: &mut WaveLaunch,
+    ) -> CudaResult<()> {
+        if launch.own_rays.is_none() {
+            return Ok(());
+        }
+        let mut queued = vec![Ray::default(); self.length(index, launch)? as usize];
+        if queued.is_empty() {
+            return Ok(());
+        }
+        rays.read(bytemuck::cast_slice_mut(&mut queued))?;
+        if let Some(own_rays) = &mut launch.own_rays {
+            own(own_rays).extend(queued.iter().filter(|ray| ray.t_max >= 0.0));
+        }
+        Ok(())
+    }
+
+    /// Waits, and returns how many rays queue `index` has: that of shadow rays is the first, those of the waves follow.
+    fn length(&self, index: u32, launch: &mut WaveLaunch) -> CudaResult<u32> {
+        let bytes = (index as usize + 1) * size_of::<QueueState>();
         launch.look.reserve(bytes)?;
         self.states
             .read_later(launch.look, 0, bytes, launch.stream)?;
         launch.stream.synchronize()?;
         let states: &[QueueState] = bytemuck::cast_slice(&launch.look.bytes()[..bytes]);
-        Ok(states[1 + wave as usize].length == 0)
+        Ok(states[index as usize].length)
     }
 
     /// The queue of a wave's rays; that of shadow rays comes before all of them.
