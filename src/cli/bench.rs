@@ -19,12 +19,15 @@ With --json, standard output has one document with the keys
   blas_fast_ms, blas_high_ms  builds of all meshes, at both qualities
   tlas_ms                     build over the instances, their boxes included
   bytes                       memory of both structures
-  primary, bounce, shadow     as the document of `throng trace --json`; null where nothing was hit
+  primary, bounce, shadow     rays made for the bench, which other ray tracers can trace, too: as the document of
+                              `throng trace --json`; null where nothing was hit
   render                      the rays of a frame as the device renders it: the middle one, whitted, 1280x720 with
                               4 samples, the scene's bounces; rendered one at a time, medians. An object with
                               width, height, samples, rays {primary, bounce, shadow};
                               primary_mrays_per_s, bounce_mrays_per_s, shadow_mrays_per_s;
-                              primary_ratio, bounce_ratio, shadow_ratio (multiples of the bare rays' rates above);
+                              primary_bare_mrays_per_s, bounce_bare_mrays_per_s, shadow_bare_mrays_per_s (the very
+                              rays of that frame, all of a kind as one bare query, as `throng trace` times it);
+                              primary_ratio, bounce_ratio, shadow_ratio (of the rates in the frame to these);
                               primary_ms, bounce_ms, shadow_ms, shade_ms, other_ms (time on the device by stage),
                               frame_ms; null for devices that do not tell stages apart
   not_dumped                  spheres that a dumped .scn file cannot hold";
@@ -35,7 +38,7 @@ With --json, standard output has one document with the keys
 pub struct BenchArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// Write the scene, the rays and their hits to this folder
+    /// Write the scene, the rays and their hits to this folder; of a GPU also the frame's own rays (NAME.own_KIND.ray)
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
     /// How often to measure; the median is reported

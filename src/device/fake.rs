@@ -1,6 +1,9 @@
 //! A device for tests: draws its frame's number, fails on request and remembers what it was told to do.
 
-use super::{Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop};
+use super::{
+    Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes,
+    Stop,
+};
 use crate::{
     abi::{Hit, Ray},
     accel::{NodeLayout, Tlas},
@@ -19,6 +22,9 @@ pub struct FakeDevice {
     /// The frame that fails.
     pub fail_submit: Option<u32>,
     pub fail_collect: Option<u32>,
+    /// Of every frame.
+    pub stages: Option<StageTimes>,
+    pub own_rays: Option<OwnRays>,
     under_way: VecDeque<(u32, FrameSettings)>,
     log: Log,
 }
@@ -58,6 +64,8 @@ impl FakeDevice {
             layout: NodeLayout::Wide4,
             fail_submit: None,
             fail_collect: None,
+            stages: None,
+            own_rays: None,
             under_way: VecDeque::new(),
             log: Log::default(),
         }
@@ -115,6 +123,10 @@ impl Device for FakeDevice {
         self.depth
     }
 
+    fn has_stages(&self) -> bool {
+        self.stages.is_some()
+    }
+
     fn load(&mut self, _: Arc<Scene>) -> Result<(), DeviceError> {
         self.under_way.clear();
         Ok(())
@@ -142,8 +154,12 @@ impl Device for FakeDevice {
                 ..RayCounts::default()
             },
             time: Duration::from_millis(1),
-            stages: None,
+            stages: self.stages,
         })
+    }
+
+    fn own_rays(&mut self, _: &Frame, _: &FrameSettings) -> Result<Option<OwnRays>, DeviceError> {
+        Ok(self.own_rays.clone())
     }
 
     fn trace(

@@ -1,4 +1,5 @@
-//! Bare ray queries, timed: files of rays that other ray tracers trace too, and rays of a scene's own camera.
+//! Bare ray queries, timed: files of rays that other ray tracers trace too, rays of a scene's own camera, and the rays that
+//! a rendered frame cast.
 
 use super::{
     Poser, milliseconds,
@@ -139,6 +140,39 @@ fn time_rays(
     Ok((report, hits))
 }
 
+/// Bare queries of one bench.
+struct Queries<'a> {
+    posed: &'a Posed,
+    repeat: u32,
+    dumped: bool,
+    /// Names, rays and hits, if they are to be dumped.
+    traced: Vec<(&'static str, Vec<Ray>, Vec<Hit>)>,
+}
+
+impl Queries<'_> {
+    /// None if there are no rays.
+    fn time(
+        &mut self,
+        device: &mut dyn Device,
+        name: &'static str,
+        kind: RayKind,
+        rays: Vec<Ray>,
+    ) -> Result<Option<TraceReport>, DeviceError> {
+        if rays.is_empty() {
+            return Ok(None);
+        }
+        let (report, hits) = time_rays(device, self.posed, kind, &rays, self.repeat)?;
+        self.keep(name, rays, hits);
+        Ok(Some(report))
+    }
+
+    fn keep(&mut self, name: &'static str, rays: Vec<Ray>, hits: Vec<Hit>) {
+        if self.dumped {
+            self.traced.push((name, rays, hits));
+        }
+    }
+}
+
 /// Of a sorted list that is not empty.
 fn median(sorted: &[f64]) -> f64 {
     let n = sorted.len();
@@ -146,7 +180,8 @@ fn median(sorted: &[f64]) -> f64 {
 }
 
 /// Measures builds, and the speed of primary, bounce and shadow rays from [`BENCH_VIEWS`] views along the animation
-/// against the scene as it is half-way through; and of the rays of that frame, as the device renders it, if it can tell.
+/// against the scene as it is half-way through; and of the rays of that frame, as the device renders it and as bare queries,
+/// if it can tell. Each kind of these is held in memory until it is traced or, with its hits, until it is dumped.
 pub fn bench(
     scene: &Arc<Scene>,
     device: &mut dyn Device,
@@ -164,28 +199,20 @@ pub fn bench(
     )?;
     let (bounce_rays, shadow_rays) =
         secondary::make(&posed.scene, &posed.frame, &primary_rays, &hits);
-    let mut traced = vec![("primary", primary_rays, hits)];
-    let mut measure = |name, kind, rays: Vec<Ray>| -> Result<Option<TraceReport>, DeviceError> {
-        if rays.is_empty() {
-            return Ok(None);
-        }
-        let (report, hits) = time_rays(device, &posed, kind, &rays, options.repeat)?;
-        traced.push((name, rays, hits));
-        Ok(Some(report))
+    let mut queries = Queries {
+        posed: &posed,
+        repeat: options.repeat,
+        dumped: options.dump.is_some(),
+        traced: Vec::new(),
     };
-    let bounce = measure("bounce", RayKind::Closest, bounce_rays)?;
-    let shadow = measure("shadow", RayKind::Any, shadow_rays)?;
-    let rate = |report: &TraceReport| report.mrays_per_s;
-    let bare = [
-        Some(rate(&primary)),
-        bounce.as_ref().map(rate),
-        shadow.as_ref().map(rate),
-    ];
+    queries.keep("primary", primary_rays, hits);
+    let bounce = queries.time(device, "bounce", RayKind::Closest, bounce_rays)?;
+    let shadow = queries.time(device, "shadow", RayKind::Any, shadow_rays)?;
+    let render = render::measure(device, &options.render, &mut queries)?;
     let not_dumped = match &options.dump {
-        Some(folder) => dump(folder, &posed, middle, &traced)?,
+        Some(folder) => dump(folder, &posed, middle, &queries.traced)?,
         None => 0,
     };
-    let render = render::measure(device, &posed, &options.render, options.repeat, bare)?;
     let builds = measure_builds(&posed, device, options.repeat, middle);
     Ok(BenchReport {
         scene: scene.name.clone(),

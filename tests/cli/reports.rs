@@ -211,6 +211,11 @@ fn bench_measures_and_dumps() {
     );
     let names = place.names("dump");
     assert!(names.iter().any(|name| name.ends_with(".scn")), "{names:?}");
+    assert_eq!(
+        names.iter().any(|name| name.contains(".own_")),
+        json["render"].is_object(),
+        "{names:?}"
+    );
     assert!(
         names.iter().any(|name| name.ends_with(".primary.ray")),
         "{names:?}"

@@ -1,9 +1,11 @@
-//! How fast a device traces the rays of its own frames: those that its scheduling gathers, in the order that shading leaves
-//! them in, as opposed to the bench's bare lists of rays.
+//! How fast a device traces the rays of its own frames while it renders them, and the same rays in the same order as bare
+//! queries. The ratio tells what rendering costs the tracing, and nothing about the rays, which are the same on both sides.
 
-use super::{Posed, median};
+use super::{Queries, median};
 use crate::{
-    device::{Device, DeviceError, FrameSettings, RayCounts, Rendered, StageTimes},
+    device::{
+        Device, DeviceError, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes,
+    },
     render::milliseconds,
 };
 use std::{fmt, time::Duration};
@@ -19,7 +21,11 @@ pub struct RenderReport {
     pub primary_mrays_per_s: Option<f64>,
     pub bounce_mrays_per_s: Option<f64>,
     pub shadow_mrays_per_s: Option<f64>,
-    /// These rates as multiples of those of bare rays of the kind.
+    /// The same for these very rays as one bare query per kind; none where the device does not hand them out.
+    pub primary_bare_mrays_per_s: Option<f64>,
+    pub bounce_bare_mrays_per_s: Option<f64>,
+    pub shadow_bare_mrays_per_s: Option<f64>,
+    /// The rates in the frame as multiples of the bare ones.
     pub primary_ratio: Option<f64>,
     pub bounce_ratio: Option<f64>,
     pub shadow_ratio: Option<f64>,
@@ -32,30 +38,45 @@ pub struct RenderReport {
     pub frame_ms: f64,
 }
 
-/// Millions of bare rays per second: primary, bounce, shadow.
-pub type BareRates = [Option<f64>; 3];
+/// Millions of the frame's own rays per second as bare queries: primary, bounce, shadow.
+type BareRates = [Option<f64>; 3];
 
-/// Renders the posed frame once to warm up and then `repeat` times, one at a time: where frames overlap, so do their stages.
-/// None if the device does not tell stages apart.
+/// Renders the frame of the queries once to warm up and then as often as they are repeated, one at a time: where frames
+/// overlap, so do their stages. Then traces its own rays on their own. None if the device does not tell stages apart.
 pub fn measure(
     device: &mut dyn Device,
-    posed: &Posed,
     settings: &FrameSettings,
-    repeat: u32,
-    bare: BareRates,
+    queries: &mut Queries,
 ) -> Result<Option<RenderReport>, DeviceError> {
     if !device.has_stages() {
         return Ok(None);
     }
     let mut render = || {
-        device.submit(posed.frame.clone(), settings)?;
+        device.submit(queries.posed.frame.clone(), settings)?;
         device.collect(&|| false)
     };
     render()?;
-    let frames = (0..repeat.max(1))
+    let frames = (0..queries.repeat.max(1))
         .map(|_| render())
         .collect::<Result<Vec<_>, _>>()?;
+    let bare = match device.own_rays(&queries.posed.frame, settings)? {
+        Some(rays) => time_own(device, rays, queries)?,
+        None => [None; 3],
+    };
     Ok(report(&frames, settings, bare))
+}
+
+fn time_own(
+    device: &mut dyn Device,
+    rays: OwnRays,
+    queries: &mut Queries,
+) -> Result<BareRates, DeviceError> {
+    let reports = [
+        queries.time(device, "own_primary", RayKind::Closest, rays.primary)?,
+        queries.time(device, "own_bounce", RayKind::Closest, rays.bounce)?,
+        queries.time(device, "own_shadow", RayKind::Any, rays.shadow)?,
+    ];
+    Ok(reports.map(|report| report.map(|report| report.mrays_per_s)))
 }
 
 fn report(frames: &[Rendered], settings: &FrameSettings, bare: BareRates) -> Option<RenderReport> {
@@ -85,6 +106,9 @@ fn report(frames: &[Rendered], settings: &FrameSettings, bare: BareRates) -> Opt
         primary_mrays_per_s: rates[0],
         bounce_mrays_per_s: rates[1],
         shadow_mrays_per_s: rates[2],
+        primary_bare_mrays_per_s: bare[0],
+        bounce_bare_mrays_per_s: bare[1],
+        shadow_bare_mrays_per_s: bare[2],
         primary_ratio: ratio(0),
         bounce_ratio: ratio(1),
         shadow_ratio: ratio(2),
@@ -119,25 +143,37 @@ impl fmt::Display for RenderReport {
             self.shade_ms,
             self.other_ms
         )?;
-        let RayCounts {
-            primary,
-            bounce,
-            shadow,
-        } = self.rays;
-        for (name, rate, ratio, rays) in [
+        let rays = self.rays;
+        for (name, rays, rate, bare, ratio) in [
             (
                 "primary",
+                rays.primary,
                 self.primary_mrays_per_s,
+                self.primary_bare_mrays_per_s,
                 self.primary_ratio,
-                primary,
             ),
-            ("bounce", self.bounce_mrays_per_s, self.bounce_ratio, bounce),
-            ("shadow", self.shadow_mrays_per_s, self.shadow_ratio, shadow),
+            (
+                "bounce",
+                rays.bounce,
+                self.bounce_mrays_per_s,
+                self.bounce_bare_mrays_per_s,
+                self.bounce_ratio,
+            ),
+            (
+                "shadow",
+                rays.shadow,
+                self.shadow_mrays_per_s,
+                self.shadow_bare_mrays_per_s,
+                self.shadow_ratio,
+            ),
         ] {
             let Some(rate) = rate else { continue };
             write!(f, "  {name:8} {rate:9.3} Mrays/s, {rays} rays")?;
-            if let Some(ratio) = ratio {
-                write!(f, ", {ratio:.3} times the bare rays' rate")?;
+            if let (Some(bare), Some(ratio)) = (bare, ratio) {
+                write!(
+                    f,
+                    "; the same rays as a bare query: {bare:.3} Mrays/s, ratio {ratio:.3}"
+                )?;
             }
             writeln!(f)?;
         }
@@ -147,8 +183,12 @@ impl fmt::Display for RenderReport {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::device::fake::settings;
+    use super::{super::Posed, *};
+    use crate::{
+        abi::Ray,
+        device::fake::{FakeDevice, frame, settings},
+    };
+    use std::sync::Arc;
 
     fn rendered(milliseconds: u64, stages: bool) -> Rendered {
         let time = Duration::from_millis(milliseconds);
@@ -171,12 +211,12 @@ mod tests {
     #[test]
     fn rates_are_those_of_the_median_frame() {
         let frames = [2, 100, 4].map(|time| rendered(time, true));
-        let bare = [Some(1000.0), Some(1000.0), None];
+        let bare = [Some(2500.0), Some(1000.0), None];
         let found = report(&frames, &settings(), bare).unwrap();
         assert_eq!(found.frame_ms, 4.0);
         assert_eq!((found.primary_ms, found.shadow_ms), (2.0, 1.0));
         assert_eq!(found.primary_mrays_per_s, Some(2000.0));
-        assert_eq!(found.primary_ratio, Some(2.0));
+        assert_eq!(found.primary_ratio, Some(0.8));
         assert_eq!((found.bounce_mrays_per_s, found.bounce_ratio), (None, None));
         assert_eq!(
             (found.shadow_mrays_per_s, found.shadow_ratio),
@@ -184,10 +224,54 @@ mod tests {
         );
         let text = found.to_string();
         assert!(
-            text.contains("primary   2000.000 Mrays/s, 4000000 rays, 2.000 times"),
+            text.contains("primary   2000.000 Mrays/s, 4000000 rays; the same rays as a bare query: 2500.000 Mrays/s, ratio 0.800\n"),
             "{text}"
         );
         assert!(!text.contains("bounce    "), "{text}");
+        assert!(
+            text.contains("shadow    1000.000 Mrays/s, 1000000 rays\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_frames_own_rays_are_traced_as_bare_queries() {
+        let mut device = FakeDevice::new(1);
+        device.stages = Some(StageTimes {
+            primary: Duration::from_micros(4),
+            ..StageTimes::default()
+        });
+        device.own_rays = Some(OwnRays {
+            primary: vec![Ray::default(); 500],
+            bounce: Vec::new(),
+            shadow: vec![Ray::default(); 2000],
+        });
+        let posed = Posed {
+            frame: frame(1),
+            scene: Arc::default(),
+            blas_build_ms: 0.0,
+            tlas_build_ms: 0.0,
+        };
+        let mut queries = Queries {
+            posed: &posed,
+            repeat: 3,
+            dumped: true,
+            traced: Vec::new(),
+        };
+        let found = measure(&mut device, &settings(), &mut queries)
+            .unwrap()
+            .unwrap();
+        // One ray in the frame, and a millisecond per query.
+        assert_eq!(found.primary_mrays_per_s, Some(0.25));
+        let bare = [
+            found.primary_bare_mrays_per_s,
+            found.bounce_bare_mrays_per_s,
+            found.shadow_bare_mrays_per_s,
+        ];
+        assert_eq!(bare, [Some(0.5), None, Some(2.0)]);
+        assert_eq!((found.primary_ratio, found.shadow_ratio), (Some(0.5), None));
+        let dumped: Vec<_> = queries.traced.iter().map(|t| (t.0, t.1.len())).collect();
+        assert_eq!(dumped, [("own_primary", 500), ("own_shadow", 2000)]);
     }
 
     #[test]

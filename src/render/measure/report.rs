@@ -66,7 +66,7 @@ pub struct BenchReport {
     pub primary: TraceReport,
     pub bounce: Option<TraceReport>,
     pub shadow: Option<TraceReport>,
-    /// The rays of a frame as the device renders it; none if it does not tell its stages apart.
+    /// The rays of a frame as the device renders it, and as bare queries; none if it does not tell its stages apart.
     pub render: Option<RenderReport>,
     /// Instances of spheres, which a dumped `.scn` cannot hold.
     pub not_dumped: usize,
