@@ -68,6 +68,18 @@ THRONG_INLINE Words4 load_any_words(const void* address) {
     return Words4{v.x, v.y, v.z, v.w};
 }
 
+// Address of shared memory for `load_shared_byte`, kept in a register: the compiler would work it out again at every use.
+THRONG_INLINE uint32_t shared_address(const void* pointer) {
+    uint32_t address = uint32_t(__cvta_generic_to_shared(pointer));
+    asm volatile("" : "+r"(address));
+    return address;
+}
+THRONG_INLINE uint32_t load_shared_byte(uint32_t address) {
+    uint32_t byte;
+    asm("ld.shared.u8 %0, [%1];" : "=r"(byte) : "r"(address));
+    return byte;
+}
+
 // Sum over a whole warp, all of whose lanes take part.
 THRONG_INLINE uint32_t warp_sum(uint32_t x) {
 #if __CUDA_ARCH__ >= 800
@@ -84,10 +96,13 @@ THRONG_INLINE Words4 load_words(const void* address) {
     return Words4{v.x, v.y, v.z, v.w};
 }
 
+// 128 at one of the bytes. In constant memory, for else the compiler loads the numbers again for every node.
+__constant__ uint32_t kByteSelectors[4] = {128u, 128u << 8, 128u << 16, 128u << 24};
+
 // The float 65536 + byte `index` of `word`: the byte goes straight into the mantissa. The dot-product unit does this beside
 // the one for integers and logic, which is the busiest in traversal.
 template <int index> THRONG_INLINE float biased_byte(uint32_t word) {
-    return __uint_as_float(__dp4a(word, 128u << 8 * index, 0x47800000u));
+    return __uint_as_float(__dp4a(word, kByteSelectors[index], 0x47800000u));
 }
 
 // The greatest of these, at least 0. Floats that are not negative are ordered as integers are, negative ones below them.

@@ -9,7 +9,7 @@ struct Space {
     Vec3 origin, inverse;
     // Woop's shear: direction components of the two shorter axes, divided by the longest one.
     float shear_x, shear_y;
-    // How far boxes are widened (see `box_slack`).
+    // How far boxes are widened for rounding at the ray's origin (see `box_slack`).
     float slack;
     // From the lowest bit: where the ray goes up (4, 2 and 1 for the x, y and z axis) in this space; the same in the
     // world; along which axis it is longest. `slot ^ up` is the place of a slot in the order of visits.
@@ -18,12 +18,14 @@ struct Space {
 
 constexpr uint32_t kWorldUpShift = 3, kLongestShift = 6;
 
-THRONG_INLINE float component(Vec3 v, uint32_t axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
-
-THRONG_INLINE uint32_t next_axis(uint32_t axis) { return axis == 2 ? 0 : axis + 1; }
+// Cyclic shift of a vector that puts the given axis last.
+THRONG_INLINE Vec3 axis_last(Vec3 v, uint32_t axis) {
+    const bool x = axis == 0, y = axis == 1;
+    return vec3(x ? v.y : y ? v.z : v.x, x ? v.z : y ? v.x : v.y, x ? v.x : y ? v.y : v.z);
+}
 
 // For nodes alone. Returns where the ray goes up.
-THRONG_INLINE uint32_t prepare_boxes(Space& s, Vec3 origin, Vec3 direction, float magnitude) {
+THRONG_INLINE uint32_t prepare_boxes(Space& s, Vec3 origin, Vec3 direction) {
     Vec3 r = vec3(rough_reciprocal(direction.x), rough_reciprocal(direction.y), rough_reciprocal(direction.z));
     // Components of less than 1e-12 of the longest move the ray by less than rounding does; the bound keeps the others
     // finite.
@@ -31,20 +33,32 @@ THRONG_INLINE uint32_t prepare_boxes(Space& s, Vec3 origin, Vec3 direction, floa
     s.inverse = vec3(copysignf(min(fabsf(r.x), bound), direction.x), copysignf(min(fabsf(r.y), bound), direction.y),
                      copysignf(min(fabsf(r.z), bound), direction.z));
     s.origin = origin;
-    // Half as much again as where reciprocals are exact.
-    s.slack = 1.5f * kBoxSlack * (max_component(absolute(origin)) + magnitude);
+    // Half as much again as where reciprocals are exact. The boxes' own coordinates are accounted for in the boxes.
+    s.slack = 1.5f * kBoxSlack * max_component(absolute(origin));
     return (float_bits(direction.x) >> 31 ? 0u : 4u) | (float_bits(direction.y) >> 31 ? 0u : 2u) | (float_bits(direction.z) >> 31 ? 0u : 1u);
+}
+
+// Whether the ray misses the box for certain. The box is widened as a node's are.
+THRONG_INLINE bool misses_box(Vec3 origin, Vec3 direction, float t_max, const float* box_min, const float* box_max) {
+    Space s;
+    prepare_boxes(s, origin, direction);
+    Vec3 a = (load3(box_min) - origin) * s.inverse, b = (load3(box_max) - origin) * s.inverse;
+    float near = max(0.0f, max(max(min(a.x, b.x) - s.slack * fabsf(s.inverse.x), min(a.y, b.y) - s.slack * fabsf(s.inverse.y)),
+                               min(a.z, b.z) - s.slack * fabsf(s.inverse.z)));
+    float far = min(t_max, min(min(max(a.x, b.x) + s.slack * fabsf(s.inverse.x), max(a.y, b.y) + s.slack * fabsf(s.inverse.y)),
+                               max(a.z, b.z) + s.slack * fabsf(s.inverse.z)));
+    return near > far;
 }
 
 // For triangles too, after `prepare_boxes`. Returns the longest axis.
 THRONG_INLINE uint32_t prepare_triangles(Space& s, Vec3 direction) {
     Vec3 a = absolute(direction);
     uint32_t longest = a.x > a.y ? (a.x > a.z ? 0u : 2u) : (a.y > a.z ? 1u : 2u);
-    uint32_t kx = next_axis(longest), ky = next_axis(kx);
-    float z = refined_reciprocal(component(direction, longest), component(s.inverse, longest));
+    Vec3 d = axis_last(direction, longest);
+    float z = refined_reciprocal(d.z, axis_last(s.inverse, longest).z);
     s.inverse = vec3(longest == 0 ? z : s.inverse.x, longest == 1 ? z : s.inverse.y, longest == 2 ? z : s.inverse.z);
-    s.shear_x = component(direction, kx) * z;
-    s.shear_y = component(direction, ky) * z;
+    s.shear_x = d.x * z;
+    s.shear_y = d.y * z;
     return longest;
 }
 
@@ -56,10 +70,10 @@ struct AxisSlabs {
 THRONG_INLINE AxisSlabs axis_slabs(float grid, uint32_t cell, float origin, float inverse, float slack) {
     AxisSlabs a;
     a.scale = bits_float(cell) * inverse;
-    float corner = (grid - origin) * inverse;
-    // Taking that many cells away rounds to 2^-8 cells, which the boxes' margin of 2^-7 cells makes up for.
-    a.near_offset = fused_multiply_add(-65536.0f, a.scale, fused_multiply_add(-slack, fabsf(inverse), corner));
-    a.far_offset = fused_multiply_add(-65536.0f, a.scale, fused_multiply_add(slack, fabsf(inverse), corner));
+    // Taking that many cells away rounds to 2^-8 cells, and so does widening. The boxes' margin makes up for both.
+    float base = fused_multiply_add(-65536.0f, a.scale, (grid - origin) * inverse);
+    a.near_offset = fused_multiply_add(-slack, fabsf(inverse), base);
+    a.far_offset = fused_multiply_add(slack, fabsf(inverse), base);
     return a;
 }
 
@@ -87,7 +101,7 @@ struct NodeHits {
 };
 
 // Bit `slot` of a byte becomes bit `slot ^ up`: hits in the order of visits.
-THRONG_INLINE uint32_t order_slots(uint32_t bits, uint32_t up) {
+THRONG_INLINE constexpr uint32_t order_slots(uint32_t bits, uint32_t up) {
     if (up & 1) bits = (bits & 0x55u) << 1 | (bits >> 1 & 0x55u);
     if (up & 2) bits = (bits & 0x33u) << 2 | (bits >> 2 & 0x33u);
     if (up & 4) bits = (bits & 0x0fu) << 4 | bits >> 4;
@@ -107,7 +121,7 @@ THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, float t_
     AxisSlabs x = axis_slabs(bits_float(head.x), head.w << 16, s.origin.x, s.inverse.x, s.slack);
     AxisSlabs y = axis_slabs(bits_float(head.y), head.w & 0xffff0000u, s.origin.y, s.inverse.y, s.slack);
     AxisSlabs z = axis_slabs(bits_float(head.z), links.w, s.origin.z, s.inverse.z, s.slack);
-    bool up_x = s.axes & 4, up_y = s.axes & 2, up_z = s.axes & 1;
+    bool up_x = !(float_bits(s.inverse.x) >> 31), up_y = !(float_bits(s.inverse.y) >> 31), up_z = !(float_bits(s.inverse.z) >> 31);
     uint32_t misses = 0;
     PlaneWords w{up_x ? p0.y : p1.w, up_y ? p0.w : p2.y, up_z ? p1.y : p2.w, up_x ? p1.w : p0.y, up_y ? p2.y : p0.w, up_z ? p2.w : p1.y};
     misses = push_sign(misses, overlap<3>(w, x, y, z, t_max));
@@ -137,13 +151,14 @@ struct TriangleHit {
 // Watertight (Woop, Benthin and Wald 2013), operation by operation the same as the CPU's SIMD test, so that both find the
 // same bits.
 THRONG_INLINE bool intersect_triangle(const TriangleRecord* triangle, const Space& s, float t_min, float t_max, TriangleHit& hit) {
-    uint32_t kz = s.axes >> kLongestShift, kx = next_axis(kz), ky = next_axis(kx);
+    const uint32_t kz = s.axes >> kLongestShift, kx = kz == 0 ? 1 : kz == 1 ? 2 : 0, ky = kz == 0 ? 2 : kz == 1 ? 0 : 1;
     Words4 x = load_words(&triangle->rows[kx]), y = load_words(&triangle->rows[ky]), z = load_words(&triangle->rows[kz]);
-    float ox = component(s.origin, kx), oy = component(s.origin, ky), oz = component(s.origin, kz), sz = component(s.inverse, kz);
-    float az = bits_float(z.x) - oz, bz = bits_float(z.y) - oz, cz = bits_float(z.z) - oz;
-    float ax = (bits_float(x.x) - ox) - s.shear_x * az, ay = (bits_float(y.x) - oy) - s.shear_y * az;
-    float bx = (bits_float(x.y) - ox) - s.shear_x * bz, by = (bits_float(y.y) - oy) - s.shear_y * bz;
-    float cx = (bits_float(x.z) - ox) - s.shear_x * cz, cy = (bits_float(y.z) - oy) - s.shear_y * cz;
+    Vec3 o = axis_last(s.origin, kz);
+    float sz = axis_last(s.inverse, kz).z;
+    float az = bits_float(z.x) - o.z, bz = bits_float(z.y) - o.z, cz = bits_float(z.z) - o.z;
+    float ax = (bits_float(x.x) - o.x) - s.shear_x * az, ay = (bits_float(y.x) - o.y) - s.shear_y * az;
+    float bx = (bits_float(x.y) - o.x) - s.shear_x * bz, by = (bits_float(y.y) - o.y) - s.shear_y * bz;
+    float cx = (bits_float(x.z) - o.x) - s.shear_x * cz, cy = (bits_float(y.z) - o.y) - s.shear_y * cz;
     float e[3] = {cx * by - cy * bx, ax * cy - ay * cx, bx * ay - by * ax};
     if (e[0] == 0.0f || e[1] == 0.0f || e[2] == 0.0f) edge_functions_exact(ax, ay, bx, by, cx, cy, e);
     bool inside = fminf(e[0], fminf(e[1], e[2])) >= 0.0f || fmaxf(e[0], fmaxf(e[1], e[2])) <= 0.0f;

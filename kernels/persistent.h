@@ -47,12 +47,37 @@ struct HitFlag {
 THRONG_INLINE HitInMemory hit_of(Hit* hits, uint32_t index) { return HitInMemory{hits + index}; }
 THRONG_INLINE HitFlag hit_of(uint32_t* blocked, uint32_t index) { return HitFlag{blocked + index}; }
 
-// Orders of visits for all hits and directions: looking them up is faster than computing them.
-struct TableOrder {
-    const uint8_t* table;
+// Orders of visits for all directions and hits: looking them up is faster than computing them.
+constexpr uint32_t kOrderBytes = 8 * 256;
 
-    THRONG_INLINE uint32_t operator()(uint32_t bits, uint32_t up) const { return table[up << 8 | bits]; }
+struct alignas(16) OrderTable {
+    uint8_t bytes[kOrderBytes];
 };
+
+constexpr OrderTable make_order_table() {
+    OrderTable table{};
+    for (uint32_t i = 0; i < kOrderBytes; i++) table.bytes[i] = uint8_t(order_slots(i & 255u, i >> 8));
+    return table;
+}
+
+__device__ constexpr OrderTable kOrderTable = make_order_table();
+
+// The table where it is copied to in the block's shared memory.
+struct TableOrder {
+    uint32_t address;
+
+    THRONG_INLINE uint32_t operator()(uint32_t bits, uint32_t up) const { return load_shared_byte(address + (up << 8 | bits)); }
+};
+
+// All threads of the block call this.
+THRONG_INLINE TableOrder copy_order_table() {
+    __shared__ OrderTable copy;
+    constexpr uint32_t kPieces = kOrderBytes / sizeof(uint4);
+    for (uint32_t i = threadIdx.x; i < kPieces; i += kTraceThreads)
+        reinterpret_cast<uint4*>(&copy)[i] = reinterpret_cast<const uint4*>(&kOrderTable)[i];
+    __syncthreads();
+    return TableOrder{shared_address(&copy)};
+}
 
 // Gives each idle lane of the warp the next ray's index, and returns whether there may be more.
 THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint32_t lane, uint32_t& index) {
@@ -66,33 +91,34 @@ THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint
 // `hits` is an array of `Hit` for closest hits, of flags for any.
 template <bool Any, class Output>
 THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hits, QueueState* queue) {
-    __shared__ uint8_t orders[8 * 256];
-    for (uint32_t i = threadIdx.x; i < sizeof(orders); i += kTraceThreads) orders[i] = uint8_t(order_slots(i & 255u, i >> 8));
-    __syncthreads();
+    const TableOrder order = copy_order_table();
     Group stack[COMPRESSED_STACK];
     Walk<Any, decltype(hit_of(hits, 0))> walk;
     NoCount none;
     const uint32_t lane = threadIdx.x & 31u, length = queue->length;
     uint32_t index = 0;
-    bool active = false;
+    walk.floor = kOver;
     bool more = length > 0;
     for (;;) {
-        uint32_t idle = __ballot_sync(kAllLanes, !active);
+        uint32_t idle = __ballot_sync(kAllLanes, walk.over());
         if (idle == kAllLanes && !more) return;
         if (more && count_bits(idle) >= kRefill) {
             uint32_t next;
             more = fetch(queue, length, idle, lane, next);
-            if (!active && next < length) {
+            if (walk.over() && next < length) {
                 index = next;
                 hit_of(hits, index).start();
-                walk.begin(rays[index].t_min, rays[index].t_max);
-                active = params.tlas_root != EMPTY_CHILD && walk.t_max >= 0.0f;
+                const Ray& ray = rays[index];
+                walk.begin(params, ray.t_min, ray.t_max);
+                if (params.tlas_root == EMPTY_CHILD || walk.t_max < 0.0f) walk.floor = kOver;
+                // Where rays miss the scene, mostly all of a warp do: a cheap test for all lanes at once.
+                if (idle == kAllLanes && misses_box(load3(ray.origin), load3(ray.direction), ray.t_max, params.bounds_min, params.bounds_max))
+                    walk.floor = kOver;
             }
         }
-        if (active) {
+        if (!walk.over()) {
             auto found = hit_of(hits, index);
-            walk.advance(params, rays[index], stack, TableOrder{orders}, found, none);
-            active = !walk.over;
+            walk.advance(params, rays[index], stack, order, found, none);
         }
     }
 }

@@ -1,5 +1,5 @@
 // Two-level traversal for GPUs: one loop over both levels that the lanes of a warp run in step. A round enters an
-// instance, then visits one or two nodes, then tests a triangle, each for the lanes that have one.
+// instance, then visits a node and tests a triangle, twice, each for the lanes that have one.
 //
 // Ylitie, Karras and Laine 2017, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs"; instances sit
 // in slots of the TLAS's nodes like any other child, so that they are entered in front-to-back order, too.
@@ -15,8 +15,11 @@ struct Group {
     uint32_t base, mask;
 };
 
-// `Walk::floor` in the TLAS.
-constexpr uint32_t kOutside = NO_INDEX;
+// A unit that is an instance has this bit set.
+constexpr uint32_t kInstance = 0x80000000u;
+
+// `Walk::floor` outside of instances: in the TLAS, the same with a space that is not the world's, and when the walk is over.
+constexpr uint32_t kOutside = 0xffffffffu, kStale = 0xfffffffeu, kOver = 0xfffffffdu;
 
 // A ray on its way through the trees. `Found` keeps the closest hit; with `Any` the walk ends at the first.
 template <bool Any, class Found>
@@ -30,24 +33,21 @@ struct Walk {
     uint32_t top, floor;
     // Unit of the current instance.
     uint32_t instance;
-    // The unit to go on with, and whether it is an instance; `NO_INDEX` if it is not known yet.
+    // The unit to go on with, with `kInstance` if it is one; `NO_INDEX` if it is not known yet.
     uint32_t unit;
-    bool is_instance;
-    // Whether `space` is the world's.
-    bool in_world;
-    bool over;
 
-    THRONG_INLINE void begin(float ray_t_min, float ray_t_max) {
+    THRONG_INLINE void begin(const Params& params, float ray_t_min, float ray_t_max) {
         t_min = ray_t_min;
         t_max = ray_t_max;
-        group = Group{0, 1u << 24};
+        group = Group{params.start_base, params.start_mask};
         triangles = Group{0, 0};
         top = 0;
-        floor = kOutside;
+        floor = kStale;
         unit = NO_INDEX;
-        is_instance = in_world = over = false;
         space.axes = 0;
     }
+
+    THRONG_INLINE bool over() const { return floor == kOver; }
 
     // One round. Becomes `over` when there is nothing left to do. `stack` has room for the levels of both trees.
     //
@@ -55,39 +55,37 @@ struct Walk {
     // return would make each phase run once per group of lanes.
     template <class Order, class Count>
     THRONG_INLINE void advance(const Params& params, const Ray& ray, Group* stack, const Order& order, Found& found, Count& count) {
-        if (unit == NO_INDEX && !(triangles.mask & 255u)) next_unit(stack);
-        if (unit != NO_INDEX && needs_space()) change_space(params, ray, found, count);
-        if (unit != NO_INDEX) visit_node(params, order, count);
-        // A second node for those that have no triangle to test and no space to change: twice as many lanes then take part in
-        // those phases.
-        if (unit == NO_INDEX && !(triangles.mask & 255u)) next_unit(stack);
-        if (unit != NO_INDEX && !needs_space()) visit_node(params, order, count);
-        if (triangles.mask & 255u) {
-            count.leaf();
-            test_triangle(params, found);
-        }
+        if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
+        if (unit != NO_INDEX && (!is_node() || floor == kStale)) change_space(params, ray, found, count);
+        if (is_node()) visit_node(params, order, count);
+        if (has_triangle()) test_triangle(params, found, count);
+        // A second node and triangle for those that have no space to change: twice as many lanes then take part in that.
+        if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
+        if (is_node() && floor != kStale) visit_node(params, order, count);
+        if (has_triangle()) test_triangle(params, found, count);
     }
 
-    // Whether the next unit lies in a space that the ray is not prepared for.
-    THRONG_INLINE bool needs_space() const { return is_instance || (floor == kOutside && !in_world); }
+    // Whether the unit to go on with is known, and no instance.
+    THRONG_INLINE bool is_node() const { return int32_t(unit) >= 0; }
+
+    THRONG_INLINE bool has_triangle() const { return triangles.mask & 255u; }
 
     // Takes the next unit off the group, or off the stack; `over` if there is none.
     THRONG_INLINE void next_unit(Group* stack) {
         if (!(group.mask >> 24)) {
-            over = top == 0;
-            if (!over) {
-                // Leaves the instance. The world's ray is prepared again only when a node of the TLAS asks for it.
-                if (top == floor) {
-                    floor = kOutside;
-                    space.axes = (space.axes & ~7u) | (space.axes >> kWorldUpShift & 7u);
-                }
-                group = stack[--top];
+            // Leaves the instance. The world's ray is prepared again only when a node of the TLAS asks for it.
+            if (top == floor) {
+                floor = kStale;
+                space.axes = (space.axes & ~7u) | (space.axes >> kWorldUpShift & 7u);
             }
+            if (top == 0) floor = kOver;
+            else group = stack[--top];
         }
-        if (!over) {
+        if (floor != kOver) {
             uint32_t bit = highest_bit(group.mask), slot = (bit ^ space.axes) & 7u;
             unit = group.base + count_bits(group.mask & ((1u << slot) - 1u));
-            is_instance = group.mask >> (8 + slot) & 1u;
+            // Its bit among the instances moves to the top.
+            unit |= group.mask << (23 - slot) & kInstance;
             group.mask ^= 1u << bit;
             if (group.mask >> 24) stack[top++] = group;
         }
@@ -97,12 +95,11 @@ struct Walk {
     // has none; it is tested at once.
     template <class Count>
     THRONG_INLINE void change_space(const Params& params, const Ray& ray, Found& found, Count& count) {
-        const bool enter = is_instance;
-        is_instance = false;
+        const bool enter = !is_node();
+        unit &= ~kInstance;
         Words4 from = load_any_words(ray.origin), along = load_any_words(ray.direction);
         Vec3 origin = vec3(bits_float(from.x), bits_float(from.y), bits_float(from.z));
         Vec3 direction = vec3(bits_float(along.x), bits_float(along.y), bits_float(along.z));
-        float magnitude = params.tlas_magnitude;
         if (enter) {
             count.leaf();
             const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.tlas_units[unit]);
@@ -111,7 +108,6 @@ struct Walk {
             load_matrix(&entered, m);
             origin = transform_point(m, origin);
             direction = transform_vector(m, direction);
-            magnitude = bits_float(ids.y);
             instance = unit;
             unit = ids.x;
             if (ids.x == NO_INDEX) {
@@ -120,9 +116,8 @@ struct Walk {
             }
         }
         if (unit != NO_INDEX) {
-            uint32_t up = prepare_boxes(space, origin, direction, magnitude), world_up = space.axes >> kWorldUpShift & 7u;
+            uint32_t up = prepare_boxes(space, origin, direction), world_up = space.axes >> kWorldUpShift & 7u;
             floor = enter ? top : kOutside;
-            in_world = !enter;
             space.axes = up | (enter ? world_up : up) << kWorldUpShift;
             if (enter) space.axes |= prepare_triangles(space, direction) << kLongestShift;
         }
@@ -130,15 +125,18 @@ struct Walk {
 
     THRONG_INLINE void test_sphere(Vec3 origin, Vec3 direction, const Words4& ids, Found& found) {
         float t;
-        if (sphere_distance(origin, direction, t_min, t_max, t)) take(t, 0.0f, 0.0f, 0, ids, found);
+        if (!sphere_distance(origin, direction, t_min, t_max, t)) return;
+        take(t, 0.0f, 0.0f, 0, ids, found);
+        // Nothing is left to visit.
+        if (Any) top = 0;
     }
 
     // Takes over a hit within reach.
     THRONG_INLINE void take(float t, float u, float v, uint32_t prim, const Words4& ids, Found& found) {
-        if (t == t_max && !found.closer(t, ids.z, prim)) return;
+        if (t == t_max && !found.closer(t, ids.y, prim)) return;
         t_max = t;
-        found.take(t, u, v, prim, ids.z, ids.w);
-        over = Any;
+        found.take(t, u, v, prim, ids.y, ids.z);
+        if (Any) floor = kOver;
     }
 
     template <class Order, class Count>
@@ -151,7 +149,9 @@ struct Walk {
         triangles = Group{n.triangle_base, (n.masks >> 8 & 0xff00u) | n.triangle_hits};
     }
 
-    THRONG_INLINE void test_triangle(const Params& params, Found& found) {
+    template <class Count>
+    THRONG_INLINE void test_triangle(const Params& params, Found& found, Count& count) {
+        count.leaf();
         uint32_t slot = highest_bit(triangles.mask & 255u);
         uint32_t index = triangles.base + count_bits((triangles.mask >> 8) & ((1u << slot) - 1u));
         triangles.mask ^= 1u << slot;
@@ -178,8 +178,8 @@ THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, Stac
     if (params.tlas_root == EMPTY_CHILD) return false;
     THRONG_STACK(Group, stack, COMPRESSED_STACK, memory);
     Walk<Any, Query> walk;
-    walk.begin(ray.t_min, ray.t_max);
-    while (!walk.over) walk.advance(params, ray, stack, ComputedOrder(), q, count);
+    walk.begin(params, ray.t_min, ray.t_max);
+    while (!walk.over()) walk.advance(params, ray, stack, ComputedOrder(), q, count);
     return q.prim != NO_INDEX;
 }
 

@@ -134,8 +134,8 @@ border! {
     /// Through Compressed Wide BVHs"), one kind of [`Unit`].
     ///
     /// Children sit in slots by the octant of the node that they lie in, so that slots visited in the order
-    /// `slot ^ octant of the ray` come roughly front to back. Child boxes are counted in cells of a grid; they are
-    /// rounded outwards by at least 2⁻⁷ cells, which the kernel's arithmetic relies on.
+    /// `slot ^ octant of the ray` come roughly front to back. Child boxes are widened by what hits may be off, counted in
+    /// cells of a grid, and rounded outwards by at least 2⁻⁶ cells, which the kernel's arithmetic relies on.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct CompressedNode {
@@ -166,13 +166,11 @@ border! {
         pub object_from_world: [f32; 12],
         /// Unit of the BLAS's root, counted over the BLASes of all meshes one after the other; `NO_INDEX` for spheres.
         pub root: u32,
-        /// As in [`BlasRecord`].
-        pub magnitude: f32,
         /// Index of the instance in the scene.
         pub instance: u32,
         /// Index of the instance's record.
         pub record: u32,
-        pub reserved: [u32; 4],
+        pub reserved: [u32; 5],
     }
 
     /// An element of a compressed tree: a [`CompressedNode`] or an [`InstanceUnit`]. Unit 0 is the root node.
@@ -395,7 +393,14 @@ border! {
         pub camera: CameraRecord,
         pub environment: EnvironmentRecord,
         pub tlas_root: u32,
+        /// Of trees that are not compressed: greatest absolute coordinate of the bounds.
         pub tlas_magnitude: f32,
+        /// Group of units that walks over compressed trees begin with: the root, or the only instance.
+        pub start_base: u32,
+        pub start_mask: u32,
+        /// Bounds of the TLAS, widened like the boxes of compressed nodes.
+        pub bounds_min: [f32; 3],
+        pub bounds_max: [f32; 3],
         pub light_count: u32,
         pub width: u32,
         pub height: u32,

@@ -15,7 +15,6 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 struct MeshTree {
     root: u32,
-    magnitude: f32,
     /// Whether there is anything to hit.
     solid: bool,
 }
@@ -54,11 +53,7 @@ fn mesh_trees(blas: &[Arc<Blas>]) -> Vec<MeshTree> {
                 BlasShape::Sphere => (NO_INDEX, true),
                 BlasShape::Triangles { .. } => (NO_INDEX, false),
             };
-            MeshTree {
-                root,
-                magnitude: blas.magnitude(),
-                solid,
-            }
+            MeshTree { root, solid }
         })
         .collect()
 }
@@ -81,9 +76,8 @@ fn instance_unit(records: &[InstanceRecord], leaf: u32, meshes: &[MeshTree]) -> 
     bytemuck::cast(InstanceUnit {
         object_from_world: record.object_from_world,
         root: mesh.root,
-        magnitude: mesh.magnitude,
         instance: record.instance,
         record: leaf,
-        reserved: [0; 4],
+        reserved: [0; 5],
     })
 }

@@ -29,6 +29,7 @@ pub use blas::{Blas, BlasShape, Quality, corners};
 pub use buffer::{Buffer, reserve_huge_pages};
 pub use compressed_blas::{PoolOffset, pool_offsets};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
+pub use quantize::SLACK;
 pub use slots::Arrangement;
 pub use tlas::{Tlas, TlasBuilder, TlasInput};
 pub use validate::TreeError;

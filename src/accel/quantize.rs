@@ -1,17 +1,22 @@
 //! Child boxes in cells of a node's grid, rounded outwards.
 //!
-//! The kernel makes floats of the bytes with an error of up to 2⁻⁸ cells, and the products that follow are rounded to no less:
-//! each plane therefore keeps a distance of at least [`MARGIN`] cells from what it bounds.
+//! The kernel makes floats of the bytes and places them with errors of up to 2⁻⁷ cells, and the products that follow are rounded
+//! to no less: each plane therefore keeps a distance of at least [`MARGIN`] cells from what it bounds. The boxes themselves are
+//! first widened by [`SLACK`], so that the kernel only has to know of the rounding at the ray's origin.
 
 use super::node::Wide;
 
 /// Least distance between a plane and the box that it was rounded from, in cells.
-pub const MARGIN: f64 = 1.0 / 128.0;
+pub const MARGIN: f64 = 1.0 / 64.0;
 /// What is aimed at: twice that, so that rounding errors of 2⁻¹⁴ cells in this file do no harm.
-const AIM: f32 = 1.0 / 64.0;
+const AIM: f32 = 1.0 / 32.0;
 /// Most cells that the union of all boxes covers. To the 255 that there are, [`AIM`] on both sides and the rounding of the
 /// origin (3/16) are missing.
 const CELLS: f32 = 254.75;
+/// How far outside of a box hits may lie, relative to the greatest absolute coordinate of the box: twelve half-ulps, half as much
+/// again as `kBoxSlack` in `intersect.h`.
+pub const SLACK: f32 = 12.0 * HALF_ULP;
+const HALF_ULP: f32 = 0.5 * f32::EPSILON;
 /// Least cell, relative to the coordinates: floats of that size then come in steps of at most 1/8 cell.
 const RELATIVE_CELL: f32 = 1.0 / (1 << 20) as f32;
 /// Least cell of a box at the origin: 2⁻¹⁰⁰, whose reciprocal and products with distances stay within floats.
@@ -33,15 +38,29 @@ pub fn quantize(node: &Wide<8>) -> Quantized {
         scale: [0.0; 3],
         planes: [[0; 8]; 6],
     };
+    let mut slack = [0.0; 8];
+    for plane in &node.planes {
+        slack = std::array::from_fn(|lane| plane[lane].abs().max(slack[lane]));
+    }
+    // The widened planes are rounded, too. Lanes without a child have infinite boxes, which stay as they are.
+    let widening = |reach: f32| {
+        if reach < f32::INFINITY {
+            (SLACK + HALF_ULP) * reach
+        } else {
+            0.0
+        }
+    };
+    let slack = slack.map(widening);
     for axis in 0..3 {
-        let (lower, upper) = (&node.planes[axis], &node.planes[axis + 3]);
+        let lower = std::array::from_fn(|lane| node.planes[axis][lane] - slack[lane]);
+        let upper = std::array::from_fn(|lane| node.planes[axis + 3][lane] + slack[lane]);
         let min = lower.iter().copied().fold(f32::INFINITY, f32::min);
         let max = upper.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let grid = Grid::around(min, max);
         to.origin[axis] = grid.origin;
         to.scale[axis] = grid.cell;
-        to.planes[axis] = grid.round(lower, -0.5 - AIM);
-        to.planes[axis + 3] = grid.round(upper, 0.5 + AIM);
+        to.planes[axis] = grid.round(&lower, -0.5 - AIM);
+        to.planes[axis + 3] = grid.round(&upper, 0.5 + AIM);
     }
     to
 }

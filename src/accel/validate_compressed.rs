@@ -6,7 +6,9 @@
 )]
 
 use super::{
-    BlasShape, Tlas, TlasInput, TreeError, compressed_blas::triangle_bounds, quantize::MARGIN,
+    BlasShape, Tlas, TlasInput, TreeError,
+    compressed_blas::triangle_bounds,
+    quantize::{MARGIN, SLACK},
 };
 use crate::{
     abi::{CompressedNode, InstanceUnit, NO_INDEX, TriangleRecord, Unit},
@@ -85,7 +87,7 @@ fn unit_index(node: &CompressedNode, slot: usize) -> usize {
     (node.unit_base + before.count_ones()) as usize
 }
 
-/// A slot's box as a kernel decodes it, less the margin that it relies on.
+/// A slot's box as a kernel decodes it, less the margin in cells that it relies on.
 pub fn decoded(node: &CompressedNode, slot: usize) -> (DVec3, DVec3) {
     let corner = |first: usize, margin: f64| {
         DVec3::from_array(std::array::from_fn(|axis| {
@@ -168,10 +170,13 @@ impl<'a, L: FnMut(&CompressedNode, usize) -> Result<Aabb, TreeError>> Walk<'a, L
                 false => continue,
             };
             let (min, max) = decoded(&node, slot);
-            let inside =
-                min.cmple(content.min.as_dvec3()).all() && max.cmpge(content.max.as_dvec3()).all();
-            if !inside && !content.is_empty() {
-                return Err(TreeError::ChildOutside { node: index, slot });
+            if !content.is_empty() {
+                let slack = f64::from(SLACK) * f64::from(content.reach().max_element());
+                let inside = min.cmple(content.min.as_dvec3() - slack).all()
+                    && max.cmpge(content.max.as_dvec3() + slack).all();
+                if !inside {
+                    return Err(TreeError::ChildOutside { node: index, slot });
+                }
             }
             all = all.union(content);
         }

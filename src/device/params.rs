@@ -2,7 +2,8 @@
 
 use super::{DeviceError, Frame, FrameSettings};
 use crate::{
-    abi::{self, CameraRecord, EnvironmentRecord, Params},
+    abi::{self, CameraRecord, CompressedNode, EnvironmentRecord, Params, Unit},
+    accel::SLACK,
     anim::CameraPose,
     math::{Aabb, hash_u32},
     scene::{Integrator, ToneMap},
@@ -18,6 +19,9 @@ const AMBIENT_FILL: f32 = 0.5;
 /// What depends on the frame's scene alone; addresses are null, and there is no picture yet.
 pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
     let bounds = frame.tlas.bounds();
+    let (start_base, start_mask) = start_group(&frame.tlas.units);
+    // With room for the rounding of the widened bounds.
+    let widened = 1.25 * SLACK * magnitude(&bounds);
     Params {
         tlas_nodes: null(),
         tlas_units: null(),
@@ -39,6 +43,10 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         environment,
         tlas_root: frame.tlas.tree.root,
         tlas_magnitude: magnitude(&bounds),
+        start_base,
+        start_mask,
+        bounds_min: (bounds.min - widened).to_array(),
+        bounds_max: (bounds.max + widened).to_array(),
         light_count: 0,
         width: 0,
         height: 0,
@@ -112,6 +120,23 @@ pub fn magnitude(bounds: &Aabb) -> f32 {
         0.0
     } else {
         bounds.reach().max_element()
+    }
+}
+
+/// The group of units that walks begin with, as `Group` in `traverse_compressed.h`: the root, or what alone it holds if that is
+/// an instance.
+fn start_group(units: &[Unit]) -> (u32, u32) {
+    const ROOT: (u32, u32) = (0, 1 << 24);
+    let Some(root) = units.first() else {
+        return ROOT;
+    };
+    let root: CompressedNode = bytemuck::cast(*root);
+    match root.units.count_ones() {
+        1 if root.instances == root.units => {
+            let slot = u32::from(root.units);
+            (root.unit_base, slot << 24 | slot << 8 | slot)
+        }
+        _ => ROOT,
     }
 }
 

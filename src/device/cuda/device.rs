@@ -267,20 +267,22 @@ impl CudaDevice {
         } else {
             size_of::<Hit>()
         };
-        let queue_bytes = 256;
+        // A queue for each pass, so that passes follow one another without a pause for the host.
+        let state = QueueState {
+            length: rays.len() as u32,
+            fetched: 0,
+        };
+        let states = vec![state; times.len()];
+        let queue_bytes = size_of_val(&states[..]).next_multiple_of(256);
         self.rays.reserve(size_of_val(rays) + queue_bytes)?;
         self.hits.reserve(rays.len() * size)?;
+        self.rays.write(0, bytes_of(&states))?;
         self.rays.write(queue_bytes, bytes_of(rays))?;
         let (first_ray, first_hit) = (self.rays.at::<Ray>(queue_bytes), self.hits.at::<Hit>(0));
-        let queue = self.rays.at::<QueueState>(0);
         let stream = &self.slots[0].stream;
-        for time in times {
-            let state = QueueState {
-                length: rays.len() as u32,
-                fetched: 0,
-            };
-            self.rays.write(0, bytes_of(&[state]))?;
-            let begin = event_now(stream)?;
+        let mut ends = vec![event_now(stream)?];
+        for pass in 0..times.len() {
+            let queue = self.rays.at::<QueueState>(pass * size_of::<QueueState>());
             // SAFETY: the arguments are the kernel's, and the memory is kept until the stream has been waited for.
             unsafe {
                 self.kernels.launch_trace(
@@ -289,9 +291,11 @@ impl CudaDevice {
                     arguments![*params, first_ray, first_hit, queue],
                 )?;
             }
-            let end = event_now(stream)?;
-            stream.synchronize()?;
-            *time += elapsed(&begin, &end)?;
+            ends.push(event_now(stream)?);
+        }
+        stream.synchronize()?;
+        for (time, pass) in times.iter_mut().zip(ends.windows(2)) {
+            *time += elapsed(&pass[0], &pass[1])?;
         }
         if !any {
             return self.hits.read(bytemuck::cast_slice_mut(hits));
