@@ -6,6 +6,8 @@
 namespace THRONG_NAMESPACE {
 
 constexpr int kShadeThreads = 128;
+// Blocks per multiprocessor that registers are divided among.
+constexpr int kShadeBlocks = 8;
 
 // Places for `count` entries per thread in a queue, those of a thread side by side. All threads of the block call this.
 THRONG_INLINE uint32_t reserve(QueueState* queue, uint32_t count) {

@@ -19,11 +19,14 @@
 #define THRONG_COMPRESSED 1
 #define THRONG_DEVICE __device__ inline
 #define THRONG_INLINE __device__ __forceinline__
+// For what is long and called in several places: instruction caches are small.
+#define THRONG_OUTLINE __device__ __noinline__ inline
 // A stack of the thread's own, or the memory that a CPU thread brings along.
 #define THRONG_STACK(type, name, size, memory) type name[size]; (void)memory
 #else
 #define THRONG_DEVICE inline
 #define THRONG_INLINE inline __attribute__((always_inline))
+#define THRONG_OUTLINE inline
 #define THRONG_STACK(type, name, size, memory) type* name = reinterpret_cast<type*>(memory)
 #endif
 
@@ -47,6 +50,7 @@ struct alignas(16) Words4 {
 THRONG_INLINE uint32_t lowest_bit(uint32_t mask) { return uint32_t(__ffs(int(mask)) - 1); }
 THRONG_INLINE uint32_t highest_bit(uint32_t mask) { return 31u - uint32_t(__clz(int(mask))); }
 THRONG_INLINE uint32_t count_bits(uint32_t mask) { return uint32_t(__popc(mask)); }
+THRONG_INLINE uint32_t reverse_bits(uint32_t x) { return __brev(x); }
 THRONG_INLINE uint32_t float_bits(float x) { return __float_as_uint(x); }
 THRONG_INLINE float bits_float(uint32_t x) { return __uint_as_float(x); }
 // One step of Newton's iteration makes a rough reciprocal `y` of `x` the correctly rounded one, unless it is near the ends
@@ -123,6 +127,12 @@ THRONG_INLINE uint32_t push_sign(uint32_t bits, float x) { return __funnelshift_
 THRONG_INLINE uint32_t lowest_bit(uint32_t mask) { return uint32_t(__builtin_ctz(mask)); }
 THRONG_INLINE uint32_t highest_bit(uint32_t mask) { return 31u - uint32_t(__builtin_clz(mask)); }
 THRONG_INLINE uint32_t count_bits(uint32_t mask) { return uint32_t(__builtin_popcount(mask)); }
+THRONG_INLINE uint32_t reverse_bits(uint32_t x) {
+    x = ((x & 0xaaaaaaaau) >> 1) | ((x & 0x55555555u) << 1);
+    x = ((x & 0xccccccccu) >> 2) | ((x & 0x33333333u) << 2);
+    x = ((x & 0xf0f0f0f0u) >> 4) | ((x & 0x0f0f0f0fu) << 4);
+    return __builtin_bswap32(x);
+}
 THRONG_INLINE uint32_t float_bits(float x) {
     uint32_t bits;
     __builtin_memcpy(&bits, &x, 4);

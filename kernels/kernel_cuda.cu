@@ -30,7 +30,7 @@ extern "C" __global__ void throng_start_paths(const __grid_constant__ Params par
     if (p == 0) w.queues[1].length = w.path_count;
 }
 
-extern "C" __global__ void __launch_bounds__(kShadeThreads)
+extern "C" __global__ void __launch_bounds__(kShadeThreads, kShadeBlocks)
 throng_shade_wave(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
     shade_wave(params, w);
 }

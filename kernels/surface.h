@@ -85,10 +85,10 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
                               fabsf(instance.world_from_object[8]) * back.x + fabsf(instance.world_from_object[9]) * back.y + fabsf(instance.world_from_object[10]) * back.z);
     s.error = 16.0f * 5.9604645e-8f * (max_component(out) + max_component(back_in_world));
 
-    Vec3 facing = normalize_or(-direction, vec3(0.0f, 1.0f, 0.0f));
-    s.geometric = normalize_or(transform_normal(instance.object_from_world, o.geometric), facing);
+    s.geometric = transform_normal(instance.object_from_world, o.geometric);
+    if (!normalize(s.geometric)) s.geometric = normalize_or(-direction, vec3(0.0f, 1.0f, 0.0f));
     s.shading = normalize_or(transform_normal(instance.object_from_world, o.shading), s.geometric);
-    if (dot(s.geometric, facing) < 0.0f) {
+    if (dot(s.geometric, direction) > 0.0f) {
         s.geometric = -s.geometric;
         s.shading = -s.shading;
     }

@@ -10,8 +10,12 @@ THRONG_INLINE uint32_t wrap_texel(int64_t i, uint32_t size, uint32_t wrap) {
     int64_t n = int64_t(size);
     if (wrap == WRAP_CLAMP) return uint32_t(i < 0 ? 0 : i >= n ? n - 1 : i);
     int64_t period = wrap == WRAP_MIRROR ? 2 * n : n;
-    int64_t k = i % period;
-    if (k < 0) k += period;
+    int64_t k = i < 0 ? i + period : i < period ? i : i - period;
+    // Farther away: division of 64 bits, which GPUs do in a hundred steps.
+    if (k < 0 || k >= period) {
+        k = i % period;
+        if (k < 0) k += period;
+    }
     return uint32_t(k < n ? k : period - 1 - k);
 }
 
@@ -23,7 +27,7 @@ THRONG_INLINE Vec3 fetch_texel(const Params& params, const TextureRecord& textur
 }
 
 // `x` and `y` in texels, with texel centres at half-integers.
-THRONG_DEVICE Vec3 bilinear(const Params& params, const TextureRecord& texture, float x, float y, uint32_t wrap_x, uint32_t wrap_y) {
+THRONG_OUTLINE Vec3 bilinear(const Params& params, const TextureRecord& texture, float x, float y, uint32_t wrap_x, uint32_t wrap_y) {
     float fx = floorf(x - 0.5f), fy = floorf(y - 0.5f);
     float wx = x - 0.5f - fx, wy = y - 0.5f - fy;
     int64_t ix = int64_t(fx), iy = int64_t(fy);

@@ -36,13 +36,16 @@ THRONG_INLINE Vec3 absolute(Vec3 a) { return vec3(fabsf(a.x), fabsf(a.y), fabsf(
 THRONG_INLINE float max_component(Vec3 a) { return max(a.x, max(a.y, a.z)); }
 THRONG_INLINE Vec3 lerp(Vec3 a, Vec3 b, float t) { return a * (1.0f - t) + b * t; }
 
-// Unit vector; a zero or denormal one becomes `fallback`. Scaled first, so that tiny and huge vectors survive.
-THRONG_DEVICE Vec3 normalize_or(Vec3 a, Vec3 fallback) {
+// Makes a unit vector, unless it is zero or denormal. Scaled first, so that tiny and huge vectors survive.
+THRONG_DEVICE bool normalize(Vec3& a) {
     float scale = max_component(absolute(a));
-    if (!(scale > 1e-37f) || !(scale < 1e37f)) return fallback;
+    if (!(scale > 1e-37f) || !(scale < 1e37f)) return false;
     Vec3 b = a * (1.0f / scale);
-    return b * (1.0f / length(b));
+    a = b * (1.0f / length(b));
+    return true;
 }
+// Unit vector; a zero or denormal one becomes `fallback`.
+THRONG_DEVICE Vec3 normalize_or(Vec3 a, Vec3 fallback) { return normalize(a) ? a : fallback; }
 
 THRONG_INLINE Vec3 transform_point(const float* m, Vec3 p) {
     return vec3(m[0] * p.x + m[1] * p.y + m[2] * p.z + m[3],

@@ -30,8 +30,8 @@ use cust::{
 };
 use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
 
-/// Frames in flight.
-const SLOTS: usize = 2;
+/// Frames in flight: the end of a launch, when few rays are left, is filled with another frame's work.
+const SLOTS: usize = 3;
 /// Paths or pixel samples of one launch, per multiprocessor: well below 50 ms even on small GPUs.
 const PATHS_PER_MULTIPROCESSOR: usize = 1 << 16;
 /// Samples per pixel of one launch of the loop schedule.
