@@ -4,7 +4,7 @@
 use super::{
     Buffer,
     node::{NodeArray, Tree, Wide, each_width},
-    split::{SetBounds, SplitMethod, split},
+    split::{SetBounds, SplitMethod, split_with_bounds},
 };
 use crate::{
     abi::{EMPTY_CHILD, LEAF},
@@ -19,7 +19,7 @@ use std::{
 };
 
 /// A primitive as the builder sees it: a box and a name. After a build, the primitives are in leaf order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, bytemuck::Zeroable, bytemuck::Pod)]
 #[repr(C, align(16))]
 pub struct BuildPrim {
     pub min: [f32; 3],
@@ -44,9 +44,9 @@ impl BuildPrim {
     /// Corners as vectors; the fourth components carry no meaning and may be anything finite.
     #[inline]
     pub fn vectors(&self) -> (Vec4, Vec4) {
-        let [x, y, z] = self.min;
-        let [u, v, w] = self.max;
-        (Vec4::new(x, y, z, 0.0), Vec4::new(u, v, w, 0.0))
+        // Whole registers, instead of numbers that are put together.
+        let [min, max]: [[f32; 4]; 2] = bytemuck::cast(*self);
+        (Vec4::from(min).with_w(0.0), Vec4::from(max).with_w(0.0))
     }
 }
 
@@ -418,9 +418,9 @@ fn cut(part: Part<'_>, options: BuildOptions) -> [Part<'_>; 2] {
     let Part {
         prims, first, set, ..
     } = part;
-    let count = split(prims, &set, options.leaf_size, options.method);
+    let (count, [left_set, right_set]) =
+        split_with_bounds(prims, &set, options.leaf_size, options.method);
     let (left, right) = prims.split_at_mut(count);
-    let (left_set, right_set) = (SetBounds::of(left), SetBounds::of(right));
     [
         Part::new(left, first, left_set),
         Part::new(right, first + count as u32, right_set),

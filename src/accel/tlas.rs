@@ -46,7 +46,7 @@ pub struct Tlas {
 #[derive(Default)]
 pub struct TlasBuilder {
     prims: Buffer<BuildPrim>,
-    /// Mesh and first slot of each instance, close together for when they are read in leaf order.
+    /// What the record of each instance needs beside its transform, close together for when they are read in leaf order.
     kinds: Buffer<Kind>,
     arrangements: Buffer<Arrangement>,
     memory: BuildMemory,
@@ -54,6 +54,7 @@ pub struct TlasBuilder {
 
 #[derive(Clone, Copy)]
 struct Kind {
+    id: u32,
     mesh: u32,
     slot_base: u32,
 }
@@ -62,11 +63,26 @@ struct Kind {
 #[derive(Clone, Copy)]
 pub struct TlasInput<'a> {
     pub instances: &'a [Instance],
+    /// The number that instance `i` has in the scene, if that is not `i`: each number once, or nothing at all.
+    pub ids: &'a [u32],
     pub world_from_object: &'a [Affine3],
     pub blas: &'a [Arc<Blas>],
 }
 
 impl TlasInput<'_> {
+    fn id(&self, instance: usize) -> u32 {
+        self.ids.get(instance).map_or(instance as u32, |id| *id)
+    }
+
+    /// Where the instance with each number is.
+    pub(super) fn positions(&self) -> Vec<usize> {
+        let mut positions = vec![0; self.instances.len()];
+        for position in 0..self.instances.len() {
+            positions[self.id(position) as usize] = position;
+        }
+        positions
+    }
+
     /// The box of an instance; none if a motion has taken it out of the range of floats, so that it has to be hidden.
     pub(super) fn bounds(&self, instance: usize) -> Option<Aabb> {
         let blas = &self.blas[self.instances[instance].mesh as usize];
@@ -140,6 +156,7 @@ impl TlasBuilder {
             BuildPrim::new(&bounds, i as u32)
         };
         let kind = |i: usize| Kind {
+            id: input.id(i),
             mesh: input.instances[i].mesh,
             slot_base: input.instances[i].slot_base,
         };
@@ -166,17 +183,16 @@ impl TlasBuilder {
         let some_hidden = AtomicBool::new(false);
         let fill = |first: usize, chunk: &mut [MaybeUninit<InstanceRecord>]| {
             for (offset, to) in chunk.iter_mut().enumerate() {
-                let id = prims[first + offset].id;
-                // Leaf order jumps all over the scene's arrays; without this, waiting for memory takes most of the time.
+                let i = prims[first + offset].id as usize;
+                // Leaf order may jump all over these arrays; without this, waiting for memory would take most of the time.
                 if let Some(ahead) = prims.get(first + offset + PREFETCH_DISTANCE) {
                     prefetch(&self.kinds, ahead.id as usize);
                     prefetch(input.world_from_object, ahead.id as usize);
                 }
                 // See `collect_bounds`: a box always has some extent, unless it stands for a hidden instance.
                 let visible = prims[first + offset].min != prims[first + offset].max;
-                let i = id as usize;
                 let transform = &input.world_from_object[i];
-                let record = to.write(record(&self.kinds[i], id, transform, visible));
+                let record = to.write(record(&self.kinds[i], transform, visible));
                 if record.mask == 0 {
                     some_hidden.store(true, Ordering::Relaxed);
                 }
@@ -193,14 +209,14 @@ impl TlasBuilder {
     }
 }
 
-fn record(kind: &Kind, index: u32, world_from_object: &Affine3, visible: bool) -> InstanceRecord {
+fn record(kind: &Kind, world_from_object: &Affine3, visible: bool) -> InstanceRecord {
     let object_from_world = inverse(world_from_object);
     let visible = visible && object_from_world.is_finite();
     InstanceRecord {
         object_from_world: rows_from_affine(&object_from_world),
         blas: kind.mesh,
         mask: if visible { u32::MAX } else { 0 },
-        instance: index,
+        instance: kind.id,
         reserved_flags: 0,
         world_from_object: rows_from_affine(world_from_object),
         slot_base: kind.slot_base,

@@ -2,7 +2,7 @@
 
 use crate::{
     accel::{Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput, reserve_huge_pages},
-    anim,
+    anim::{self, OrderedInstances},
     device::Frame,
     scene::Scene,
 };
@@ -18,6 +18,8 @@ pub struct Poser {
     scene: Arc<Scene>,
     layout: NodeLayout,
     blas: Arc<Vec<Arc<Blas>>>,
+    /// The instances in an order in which posing them is quick, if they are posed again and again.
+    ordered: Option<Arc<OrderedInstances>>,
     world_from_object: Vec<Affine3>,
     builder: TlasBuilder,
     /// TLASes of earlier frames; those that nobody holds any more are filled again.
@@ -47,22 +49,36 @@ impl Poser {
             .par_iter()
             .map(|mesh| Arc::new(Blas::build(mesh, layout, Quality::High)))
             .collect();
-        Self::with_trees(scene, layout, Arc::new(blas))
+        let ordered = scene
+            .is_animated()
+            .then(|| Arc::new(OrderedInstances::along_curve(&scene)));
+        Self::with_trees(scene, layout, Arc::new(blas), ordered)
     }
 
     /// One more poser of the same scene, with the same trees of meshes.
     pub fn sibling(&self) -> Self {
-        Self::with_trees(self.scene.clone(), self.layout, self.blas.clone())
+        Self::with_trees(
+            self.scene.clone(),
+            self.layout,
+            self.blas.clone(),
+            self.ordered.clone(),
+        )
     }
 
-    fn with_trees(scene: Arc<Scene>, layout: NodeLayout, blas: Arc<Vec<Arc<Blas>>>) -> Self {
-        // The TLAS builder reads this in leaf order, which is no order at all to memory.
+    fn with_trees(
+        scene: Arc<Scene>,
+        layout: NodeLayout,
+        blas: Arc<Vec<Arc<Blas>>>,
+        ordered: Option<Arc<OrderedInstances>>,
+    ) -> Self {
+        // The TLAS builder reads this in leaf order, which may be no order at all to memory.
         let mut world_from_object = Vec::new();
         reserve_huge_pages(&mut world_from_object, scene.instances.len());
         Self {
             scene,
             layout,
             blas,
+            ordered,
             world_from_object,
             builder: TlasBuilder::default(),
             recent: Vec::new(),
@@ -119,12 +135,23 @@ impl Poser {
     }
 
     fn rebuild_tlas(&mut self, time: f32, quality: Quality) -> Arc<Tlas> {
-        anim::world_transforms(&self.scene, time, &mut self.world_from_object);
+        let (scene, transforms) = (&*self.scene, &mut self.world_from_object);
+        let (instances, ids) = match self.ordered.as_deref() {
+            Some(ordered) => {
+                anim::ordered_transforms(scene, ordered, time, transforms);
+                (ordered.instances(), ordered.ids())
+            }
+            None => {
+                anim::world_transforms(scene, time, transforms);
+                (&scene.instances[..], &[][..])
+            }
+        };
         let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
         let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
         let mut tlas = reused.unwrap_or_else(|| Tlas::new(self.layout));
         let input = TlasInput {
-            instances: &self.scene.instances,
+            instances,
+            ids,
             world_from_object: &self.world_from_object,
             blas: &self.blas,
         };
