@@ -105,6 +105,7 @@ fn tlas_in(c: &mut Criterion, name: &str, layout: NodeLayout) {
             let input = TlasInput {
                 instances: &instances,
                 ids: &[],
+                groups: None,
                 world_from_object: &transforms,
                 blas: &blas,
             };
@@ -160,6 +161,7 @@ fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
     let input = TlasInput {
         instances: &scene.instances,
         ids: &[],
+        groups: None,
         world_from_object: transforms,
         blas: &blas,
     };

@@ -103,14 +103,25 @@ impl<const N: usize> Spare<N> {
 const SMALLEST_TASK: usize = 1024;
 /// Parts of at least this many primitives are all cut, side by side, instead of the one with the largest surface.
 const SPLIT_TOGETHER: usize = 1 << 15;
+/// Primitives that are built together while their surroundings stay the same: what a task works on fits its core's caches.
+const LARGEST_GROUP: usize = 512;
+/// The share of the surface around everything from which a primitive is a group of its own,
+const HUGE: f32 = 1.0 / 256.0;
+/// unless there are more than this many.
+const MOST_HUGE: usize = 64;
+/// Fewer groups are not worth the trouble.
+const LEAST_GROUPS: usize = 64;
 /// Nodes from this level on (the root's is 1) share their primitives out evenly. Trees of real scenes never get there;
 /// for others it limits the depth to 30 levels of 8-wide nodes.
 const BALANCED_FROM: u32 = 20;
 
 /// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous
 /// run. A leaf reference is [`LEAF`] plus the position of the run's first primitive.
+///
+/// `groups`: runs of primitives that each get a subtree of their own, if there are any: where each one ends, as [`group`] tells.
 pub fn build(
     prims: &mut [BuildPrim],
+    groups: &[u32],
     options: BuildOptions,
     memory: &BuildMemory,
     tree: &mut Tree,
@@ -133,9 +144,9 @@ pub fn build(
     }
     tree.root = 0;
     tree.depth = match &mut tree.nodes {
-        NodeArray::Wide4(nodes) => build_wide(prims, set, options, &memory.spare4, nodes),
-        NodeArray::Wide8(nodes) => build_wide(prims, set, options, &memory.spare8, nodes),
-        NodeArray::Wide16(nodes) => build_wide(prims, set, options, &memory.spare16, nodes),
+        NodeArray::Wide4(nodes) => build_wide(prims, set, groups, options, &memory.spare4, nodes),
+        NodeArray::Wide8(nodes) => build_wide(prims, set, groups, options, &memory.spare8, nodes),
+        NodeArray::Wide16(nodes) => build_wide(prims, set, groups, options, &memory.spare16, nodes),
     };
 }
 
@@ -203,11 +214,16 @@ struct Subtree<const N: usize> {
 fn build_wide<const N: usize>(
     prims: &mut [BuildPrim],
     set: SetBounds,
+    groups: &[u32],
     options: BuildOptions,
     spare: &Spare<N>,
     out: &mut Buffer<Wide<N>>,
 ) -> u32 {
-    let (mut top, tasks) = build_top(Part::new(prims, 0, set), options);
+    let (mut top, tasks) = if groups.is_empty() {
+        build_top(Part::new(prims, 0, set), options)
+    } else {
+        build_over_groups(prims, groups, options, spare)
+    };
     let (slots, subtrees): (Vec<_>, Vec<Subtree<N>>) = tasks
         .into_par_iter()
         .map(|t| {
@@ -316,6 +332,137 @@ fn build_top<const N: usize>(root: Part<'_>, options: BuildOptions) -> (Subtree<
         }
     }
     (top, tasks)
+}
+
+/// Builds the nodes above groups of primitives, which are left as tasks. A group counts as one primitive.
+fn build_over_groups<'a, const N: usize>(
+    prims: &'a mut [BuildPrim],
+    groups: &[u32],
+    options: BuildOptions,
+    spare: &Spare<N>,
+) -> (Subtree<N>, Vec<Task<'a>>) {
+    let mut parts: Vec<_> = runs(prims, groups)
+        .into_par_iter()
+        .map(|(first, prims)| {
+            let set = SetBounds::of(prims);
+            Some(Part::new(prims, first, set))
+        })
+        .collect();
+    let mut boxes: Vec<BuildPrim> = parts
+        .iter()
+        .flatten()
+        .zip(0..)
+        .map(|(part, id)| BuildPrim::new(&part.set.bounds(), id))
+        .collect();
+    let set = SetBounds::of(&boxes);
+    let one_each = BuildOptions {
+        leaf_size: 1,
+        ..options
+    };
+    let mut top = build_subtree::<N>(Part::new(&mut boxes, 0, set), 1, one_each, spare);
+    let mut levels = vec![1; top.nodes.len()];
+    let mut tasks = Vec::with_capacity(parts.len());
+    for node in 0..top.nodes.len() {
+        for slot in 0..N {
+            let child = top.nodes[node].children[slot];
+            if child & LEAF == 0 {
+                levels[child as usize] = levels[node] + 1;
+            } else if child != EMPTY_CHILD {
+                let group = boxes[(child & !LEAF) as usize].id as usize;
+                let part = parts[group]
+                    .take()
+                    .and_then(|part| top.place(part, node, slot, 1));
+                tasks.extend(part.map(|part| Task {
+                    part,
+                    node,
+                    slot,
+                    level: levels[node],
+                }));
+            }
+        }
+    }
+    (top, tasks)
+}
+
+/// The primitives of each group, and the position of the first one. `ends`: where each group ends, the last one at the end.
+fn runs<'a>(prims: &'a mut [BuildPrim], ends: &[u32]) -> Vec<(u32, &'a mut [BuildPrim])> {
+    let (mut rest, mut first) = (prims, 0);
+    let run = |&end: &u32| {
+        let (run, tail) = std::mem::take(&mut rest).split_at_mut((end - first) as usize);
+        let begin = first;
+        (rest, first) = (tail, end);
+        (begin, run)
+    };
+    ends.iter().map(run).collect()
+}
+
+/// Orders `prims` so that the groups that binned cuts lead to are runs, and returns where each ends: groups of at most
+/// [`LARGEST_GROUP`], and none at all for so few primitives that there would be fewer than [`LEAST_GROUPS`].
+pub fn group(prims: &mut [BuildPrim]) -> Vec<u32> {
+    if prims.len() < LEAST_GROUPS * LARGEST_GROUP {
+        return Vec::new();
+    }
+    let alone = huge_last(prims);
+    let (others, huge) = prims.split_at_mut(prims.len() - alone);
+    let mut ends = group_sizes(others, SetBounds::of(others));
+    ends.extend(huge.iter().map(|_| 1));
+    let mut end = 0;
+    for size in &mut ends {
+        end += *size;
+        *size = end;
+    }
+    ends
+}
+
+/// Moves primitives nearly as large as everything together, such as the ground that all the others stand on, to the end, and
+/// returns how many there are. A box around one of those and its neighbours would be met by every ray.
+fn huge_last(prims: &mut [BuildPrim]) -> usize {
+    let limit = SetBounds::of(prims).bounds().half_area() * HUGE;
+    let area = |prim: &BuildPrim| SetBounds::of(&[*prim]).bounds().half_area();
+    let count = prims.iter().filter(|prim| area(prim) > limit).count();
+    if count > MOST_HUGE {
+        return 0;
+    }
+    let mut end = prims.len();
+    for i in (0..prims.len()).rev() {
+        if area(&prims[i]) > limit {
+            end -= 1;
+            prims.swap(i, end);
+        }
+    }
+    count
+}
+
+fn group_sizes(prims: &mut [BuildPrim], set: SetBounds) -> Vec<u32> {
+    if prims.len() <= LARGEST_GROUP {
+        return vec![prims.len() as u32];
+    }
+    let (count, [left_set, right_set]) = split_with_bounds(prims, &set, 1, SplitMethod::Binned);
+    let (left, right) = prims.split_at_mut(count);
+    let (mut sizes, more) = rayon::join(
+        || group_sizes(left, left_set),
+        || group_sizes(right, right_set),
+    );
+    sizes.extend(more);
+    sizes
+}
+
+/// The sum of the groups' surfaces, each as often as it has primitives: what tests of their boxes cost.
+pub fn surface_of_groups(prims: &[BuildPrim], groups: &[u32]) -> f64 {
+    let begins = [0].into_iter().chain(groups.iter().copied());
+    let ranges: Vec<_> = begins
+        .zip(groups)
+        .map(|(a, &b)| a as usize..b as usize)
+        .collect();
+    let surfaces: Vec<f64> = ranges
+        .into_par_iter()
+        .map(|range| {
+            let count = range.len() as f64;
+            f64::from(SetBounds::of(&prims[range]).bounds().half_area()) * count
+        })
+        .collect();
+    // One after the other, so that the sum does not depend on the number of threads.
+    surfaces.iter().sum()
 }
 
 /// Builds nodes depth first, parents before children.
@@ -496,7 +643,7 @@ mod tests {
     ) -> (Tree, Vec<BuildPrim>) {
         let mut tree = Tree::new(NodeLayout::Wide8);
         let options = BuildOptions { leaf_size, method };
-        build(&mut prims, options, &BuildMemory::default(), &mut tree);
+        build(&mut prims, &[], options, &BuildMemory::default(), &mut tree);
         (tree, prims)
     }
 

@@ -75,7 +75,7 @@ fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) 
             leaf_size: 1,
             method: quality.split_method(),
         };
-        build(prims, options, &BuildMemory::default(), tree);
+        build(prims, &[], options, &BuildMemory::default(), tree);
     }
     plant_root(tree);
 }

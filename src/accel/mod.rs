@@ -30,5 +30,5 @@ pub use buffer::{Buffer, reserve_huge_pages};
 pub use compressed_blas::{PoolOffset, pool_offsets};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use slots::Arrangement;
-pub use tlas::{Tlas, TlasBuilder, TlasInput};
+pub use tlas::{InstanceGroups, Tlas, TlasBuilder, TlasInput};
 pub use validate::TreeError;

@@ -3,7 +3,7 @@
 use super::{
     Blas, Buffer, Quality,
     buffer::prefetch,
-    build::{BuildMemory, BuildOptions, BuildPrim, build},
+    build::{BuildMemory, BuildOptions, BuildPrim, build, group, surface_of_groups},
     collapse::build_collapsed,
     compressed_tlas::compress_tlas,
     node::{NodeLayout, Tree},
@@ -28,6 +28,8 @@ use std::{
 
 /// Most instances of a tree that is worth refining before the first picture: it takes about half a second.
 const MOST_REFINED: usize = 1 << 17;
+/// Groups whose surface has grown by more than this are given up: a tree over them would be worse than one without.
+const MOST_GROWTH: f64 = 1.25;
 /// Records that one task writes.
 const RECORD_CHUNK: usize = 2048;
 /// How many records ahead their sources are asked for.
@@ -65,8 +67,37 @@ pub struct TlasInput<'a> {
     pub instances: &'a [Instance],
     /// The number that instance `i` has in the scene, if that is not `i`: each number once, or nothing at all.
     pub ids: &'a [u32],
+    /// Groups of neighbours among the instances, if they are in such an order.
+    pub groups: Option<&'a InstanceGroups>,
     pub world_from_object: &'a [Affine3],
     pub blas: &'a [Arc<Blas>],
+}
+
+/// An order of instances, and groups in it: what lies close together at one time will mostly do so at others. Trees over
+/// them are built without looking at all instances for every cut.
+pub struct InstanceGroups {
+    /// By position: the number of the instance in the input that this was made from.
+    order: Vec<u32>,
+    /// Where each group ends.
+    ends: Vec<u32>,
+    /// As [`surface_of_groups`] tells.
+    surface: f64,
+}
+
+impl InstanceGroups {
+    /// By position: the number of the instance in the input that this was made from.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// The ends of the groups, if these are still groups of neighbours.
+    fn ends_if_fit(&self, prims: &[BuildPrim]) -> &[u32] {
+        if surface_of_groups(prims, &self.ends) <= self.surface * MOST_GROWTH {
+            &self.ends
+        } else {
+            &[]
+        }
+    }
 }
 
 impl TlasInput<'_> {
@@ -121,7 +152,7 @@ impl TlasBuilder {
         let start = Instant::now();
         self.collect_bounds(input);
         if !(quality == Quality::High && self.build_refined(&mut tlas.tree)) {
-            self.build_fast(&mut tlas.tree);
+            self.build_fast(input.groups, &mut tlas.tree);
         }
         let some_hidden = self.write_records(input, &mut tlas.records);
         if tlas.tree.layout == NodeLayout::Compressed8 {
@@ -138,12 +169,24 @@ impl TlasBuilder {
             && build_collapsed(&mut self.prims, tree)
     }
 
-    fn build_fast(&mut self, tree: &mut Tree) {
+    /// Groups the instances of `input` as they stand.
+    pub fn group(&mut self, input: TlasInput<'_>) -> InstanceGroups {
+        self.collect_bounds(input);
+        let ends = group(&mut self.prims);
+        InstanceGroups {
+            order: self.prims.iter().map(|prim| prim.id).collect(),
+            surface: surface_of_groups(&self.prims, &ends),
+            ends,
+        }
+    }
+
+    fn build_fast(&mut self, groups: Option<&InstanceGroups>, tree: &mut Tree) {
         let options = BuildOptions {
             leaf_size: 1,
             method: SplitMethod::Binned,
         };
-        build(&mut self.prims, options, &self.memory, tree);
+        let ends = groups.map_or(&[][..], |groups| groups.ends_if_fit(&self.prims));
+        build(&mut self.prims, ends, options, &self.memory, tree);
     }
 
     fn collect_bounds(&mut self, input: TlasInput<'_>) {

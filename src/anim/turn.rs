@@ -3,15 +3,12 @@
 /// `(sin 2πx, cos 2πx)` with an error below 3e-7, for any finite `x`.
 ///
 /// Reduced to an eighth of a turn around the nearest quarter, then Taylor polynomials of degree 9 and 8.
+#[inline]
 pub fn sin_cos_of_turns(x: f32) -> (f32, f32) {
     // From 2^23 on there are only whole turns.
-    let fraction = if x.abs() < 8_388_608.0 {
-        x - (x as i32) as f32
-    } else {
-        0.0
-    };
-    let quarters = fraction * 4.0;
-    let nearest = (quarters + if quarters < 0.0 { -0.5 } else { 0.5 }) as i32;
+    let x = if x.abs() < 8_388_608.0 { x } else { 0.0 };
+    let quarters = (x - truncated(x) as f32) * 4.0;
+    let nearest = truncated(quarters + 0.5f32.copysign(quarters));
     let a = (quarters - nearest as f32) * std::f32::consts::FRAC_PI_2;
     let b = a * a;
     let sin = a
@@ -24,6 +21,14 @@ pub fn sin_cos_of_turns(x: f32) -> (f32, f32) {
     let with_sign =
         |x: f32, negative: i32| f32::from_bits(x.to_bits() ^ ((negative & 2) as u32) << 30);
     (with_sign(sin, nearest), with_sign(cos, nearest + 1))
+}
+
+/// The integer part of a number below 2^23: a single instruction, unlike a cast that also serves all others.
+#[inline]
+fn truncated(x: f32) -> i32 {
+    debug_assert!(x.abs() <= 8_388_608.0);
+    // SAFETY: such numbers are in the range of i32.
+    unsafe { x.to_int_unchecked() }
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! The first stage: the scene at a frame's time, with its TLAS.
 
 use crate::{
-    accel::{Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput, reserve_huge_pages},
+    accel::{
+        Blas, InstanceGroups, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput, reserve_huge_pages,
+    },
     anim::{self, OrderedInstances},
     device::Frame,
     scene::Scene,
@@ -18,12 +20,19 @@ pub struct Poser {
     scene: Arc<Scene>,
     layout: NodeLayout,
     blas: Arc<Vec<Arc<Blas>>>,
-    /// The instances in an order in which posing them is quick, if they are posed again and again.
-    ordered: Option<Arc<OrderedInstances>>,
+    /// Groups of neighbours among the instances, if these are posed again and again.
+    grouped: Option<Arc<Grouped>>,
     world_from_object: Vec<Affine3>,
     builder: TlasBuilder,
     /// TLASes of earlier frames; those that nobody holds any more are filled again.
     recent: Vec<Arc<Tlas>>,
+}
+
+/// Instances in the order of their groups. Where neighbours in space are neighbours in memory, whatever walks them in the
+/// order of a tree finds them in the caches. As much memory again as the scene's instances.
+struct Grouped {
+    instances: OrderedInstances,
+    groups: InstanceGroups,
 }
 
 /// A frame that is ready to be traced.
@@ -44,15 +53,15 @@ pub struct TreeWork {
 
 impl Poser {
     pub fn new(scene: Arc<Scene>, layout: NodeLayout) -> Self {
-        let blas = scene
+        let blas: Vec<_> = scene
             .meshes
             .par_iter()
             .map(|mesh| Arc::new(Blas::build(mesh, layout, Quality::High)))
             .collect();
-        let ordered = scene
+        let grouped = scene
             .is_animated()
-            .then(|| Arc::new(OrderedInstances::along_curve(&scene)));
-        Self::with_trees(scene, layout, Arc::new(blas), ordered)
+            .then(|| Arc::new(Grouped::new(&scene, &blas)));
+        Self::with_trees(scene, layout, Arc::new(blas), grouped)
     }
 
     /// One more poser of the same scene, with the same trees of meshes.
@@ -61,7 +70,7 @@ impl Poser {
             self.scene.clone(),
             self.layout,
             self.blas.clone(),
-            self.ordered.clone(),
+            self.grouped.clone(),
         )
     }
 
@@ -69,7 +78,7 @@ impl Poser {
         scene: Arc<Scene>,
         layout: NodeLayout,
         blas: Arc<Vec<Arc<Blas>>>,
-        ordered: Option<Arc<OrderedInstances>>,
+        grouped: Option<Arc<Grouped>>,
     ) -> Self {
         // The TLAS builder reads this in leaf order, which may be no order at all to memory.
         let mut world_from_object = Vec::new();
@@ -78,7 +87,7 @@ impl Poser {
             scene,
             layout,
             blas,
-            ordered,
+            grouped,
             world_from_object,
             builder: TlasBuilder::default(),
             recent: Vec::new(),
@@ -136,14 +145,14 @@ impl Poser {
 
     fn rebuild_tlas(&mut self, time: f32, quality: Quality) -> Arc<Tlas> {
         let (scene, transforms) = (&*self.scene, &mut self.world_from_object);
-        let (instances, ids) = match self.ordered.as_deref() {
-            Some(ordered) => {
-                anim::ordered_transforms(scene, ordered, time, transforms);
-                (ordered.instances(), ordered.ids())
+        let (instances, ids, groups) = match self.grouped.as_deref() {
+            Some(Grouped { instances, groups }) => {
+                anim::ordered_transforms(scene, instances, time, transforms);
+                (instances.instances(), instances.ids(), Some(groups))
             }
             None => {
                 anim::world_transforms(scene, time, transforms);
-                (&scene.instances[..], &[][..])
+                (&scene.instances[..], &[][..], None)
             }
         };
         let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
@@ -152,6 +161,7 @@ impl Poser {
         let input = TlasInput {
             instances,
             ids,
+            groups,
             world_from_object: &self.world_from_object,
             blas: &self.blas,
         };
@@ -159,5 +169,24 @@ impl Poser {
         let tlas = Arc::new(tlas);
         self.recent.push(tlas.clone());
         tlas
+    }
+}
+
+impl Grouped {
+    /// As the instances stand at time 0.
+    fn new(scene: &Scene, blas: &[Arc<Blas>]) -> Self {
+        let mut world_from_object = Vec::new();
+        anim::world_transforms(scene, 0.0, &mut world_from_object);
+        let groups = TlasBuilder::default().group(TlasInput {
+            instances: &scene.instances,
+            ids: &[],
+            groups: None,
+            world_from_object: &world_from_object,
+            blas,
+        });
+        Self {
+            instances: OrderedInstances::new(scene, groups.order().to_vec()),
+            groups,
+        }
     }
 }
