@@ -286,3 +286,79 @@ fn inverse(transform: &Affine3) -> Affine3 {
         wide.translation.as_vec3(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        math::hash_unit,
+        scene::{Mesh, NONE, Shape},
+    };
+
+    /// Spheres in a cube, and trees over them with and without groups from `before`.
+    fn trees(before: impl Fn(u32) -> Vec3, after: impl Fn(u32) -> Vec3) -> [Tlas; 2] {
+        let count = 100_000;
+        let sphere = Mesh {
+            name: "sphere".into(),
+            shape: Shape::Sphere,
+            slot_count: 1,
+        };
+        let layout = NodeLayout::Compressed8;
+        let blas = [Arc::new(Blas::build(&sphere, layout, Quality::High))];
+        let instance = Instance {
+            local: Affine3::IDENTITY,
+            node: NONE,
+            mesh: 0,
+            slot_base: 0,
+            motion: NONE,
+        };
+        let instances = vec![instance; count as usize];
+        let transforms = |places: &dyn Fn(u32) -> Vec3, order: &[u32]| -> Vec<Affine3> {
+            let places = order.iter().map(|&id| places(id));
+            places.map(Affine3::from_translation).collect()
+        };
+        let all: Vec<u32> = (0..count).collect();
+        let mut builder = TlasBuilder::default();
+        let input = |world_from_object, ids, groups| TlasInput {
+            instances: &instances,
+            ids,
+            groups,
+            world_from_object,
+            blas: &blas,
+        };
+        let start = transforms(&before, &all);
+        let groups = builder.group(input(&start, &[], None));
+        let moved = transforms(&after, groups.order());
+        [None, Some(&groups)].map(|groups_or_none| {
+            let mut tlas = Tlas::new(layout);
+            let input = input(&moved, groups.order(), groups_or_none);
+            builder.build(input, Quality::Fast, &mut tlas);
+            super::super::validate::validate_tlas(&tlas, input).unwrap();
+            tlas
+        })
+    }
+
+    fn place(seed: u32, index: u32) -> Vec3 {
+        Vec3::from([0, 1, 2].map(|axis| 500.0 * hash_unit(3 * seed + axis, index)))
+    }
+
+    #[test]
+    fn groups_serve_while_neighbours_stay_together() {
+        let [without, with] = trees(|i| place(0, i), |i| place(0, i) + place(1, i) * 0.002);
+        assert_ne!(without.units.len(), with.units.len());
+        let (grouped, free) = (with.tree.sah_cost(1.0), without.tree.sah_cost(1.0));
+        assert!(grouped < 1.03 * free, "{grouped}, {free} without groups");
+    }
+
+    #[test]
+    fn groups_that_have_spread_are_given_up() {
+        let [without, with] = trees(|i| place(0, i), |i| place(1, i));
+        let words = |tlas: &Tlas| {
+            tlas.units
+                .iter()
+                .flat_map(|unit| unit.words)
+                .collect::<Vec<u32>>()
+        };
+        assert!(words(&without) == words(&with));
+    }
+}
