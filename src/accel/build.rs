@@ -103,9 +103,12 @@ impl<const N: usize> Spare<N> {
 const SMALLEST_TASK: usize = 1024;
 /// Parts of at least this many primitives are all cut, side by side, instead of the one with the largest surface.
 const SPLIT_TOGETHER: usize = 1 << 15;
-/// Primitives that are built together while their surroundings stay the same: what a task works on fits its core's caches. A
-/// power of 8, and so nodes are as full as in a tree without groups; with 256 or 1024 they cost up to 8 % more.
-const LARGEST_GROUP: usize = 512;
+/// Most primitives of a group, which one task builds: a power of the number of children, and so nodes are as full as in a tree
+/// without groups. With 256 or 1024 instead, trees of eight children cost up to 8 % more.
+fn largest_group(children: usize) -> usize {
+    if children == 8 { 512 } else { 4096 }
+}
+
 /// The share of the surface around everything from which a primitive is a group of its own,
 const HUGE: f32 = 1.0 / 256.0;
 /// unless there are more than this many.
@@ -397,15 +400,16 @@ fn runs<'a>(prims: &'a mut [BuildPrim], ends: &[u32]) -> Vec<(u32, &'a mut [Buil
     ends.iter().map(run).collect()
 }
 
-/// Orders `prims` so that the groups that binned cuts lead to are runs, and returns where each ends: groups of at most
-/// [`LARGEST_GROUP`], and none at all for so few primitives that there would be fewer than [`LEAST_GROUPS`].
-pub fn group(prims: &mut [BuildPrim]) -> Vec<u32> {
-    if prims.len() < LEAST_GROUPS * LARGEST_GROUP {
+/// Orders `prims` so that the groups that binned cuts lead to are runs, and returns where each ends: groups for trees whose nodes
+/// have that many `children`, and none at all for so few primitives that there would be fewer than [`LEAST_GROUPS`].
+pub fn group(prims: &mut [BuildPrim], children: usize) -> Vec<u32> {
+    let largest = largest_group(children);
+    if prims.len() < LEAST_GROUPS * largest {
         return Vec::new();
     }
     let alone = huge_last(prims);
     let (others, huge) = prims.split_at_mut(prims.len() - alone);
-    let mut ends = group_sizes(others, SetBounds::of(others));
+    let mut ends = group_sizes(others, SetBounds::of(others), largest);
     ends.extend(huge.iter().map(|_| 1));
     let mut end = 0;
     for size in &mut ends {
@@ -434,15 +438,15 @@ fn huge_last(prims: &mut [BuildPrim]) -> usize {
     count
 }
 
-fn group_sizes(prims: &mut [BuildPrim], set: SetBounds) -> Vec<u32> {
-    if prims.len() <= LARGEST_GROUP {
+fn group_sizes(prims: &mut [BuildPrim], set: SetBounds, largest: usize) -> Vec<u32> {
+    if prims.len() <= largest {
         return vec![prims.len() as u32];
     }
     let (count, [left_set, right_set]) = split_with_bounds(prims, &set, 1, SplitMethod::Binned);
     let (left, right) = prims.split_at_mut(count);
     let (mut sizes, more) = rayon::join(
-        || group_sizes(left, left_set),
-        || group_sizes(right, right_set),
+        || group_sizes(left, left_set, largest),
+        || group_sizes(right, right_set, largest),
     );
     sizes.extend(more);
     sizes
@@ -734,14 +738,10 @@ mod tests {
         };
         prims[5] = BuildPrim::new(&ground, 5);
         let (without, _) = tree(prims.clone(), 1, SplitMethod::Binned);
-        let groups = group(&mut prims);
+        let groups = group(&mut prims, 8);
         assert_eq!(groups.last(), Some(&count));
         let sizes: Vec<u32> = groups.windows(2).map(|w| w[1] - w[0]).collect();
-        assert!(
-            sizes
-                .iter()
-                .all(|&size| (1..=LARGEST_GROUP as u32).contains(&size))
-        );
+        assert!(sizes.iter().all(|&size| (1..=512).contains(&size)));
         assert_eq!(sizes.last(), Some(&1), "the ground is a group of its own");
 
         let mut with = Tree::new(NodeLayout::Wide8);
@@ -764,8 +764,8 @@ mod tests {
 
     #[test]
     fn few_primitives_are_not_grouped() {
-        assert!(group(&mut boxes(1000, 3, 1.0, 0.1)).is_empty());
-        assert!(group(&mut []).is_empty());
+        assert!(group(&mut boxes(1000, 3, 1.0, 0.1), 8).is_empty());
+        assert!(group(&mut [], 8).is_empty());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{
     build::{BuildMemory, BuildOptions, BuildPrim, build, group, surface_of_groups},
     collapse::build_collapsed,
     compressed_tlas::compress_tlas,
-    node::{NodeLayout, Tree},
+    node::{NodeArray, NodeLayout, Tree},
     slots::Arrangement,
     split::SplitMethod,
 };
@@ -169,10 +169,10 @@ impl TlasBuilder {
             && build_collapsed(&mut self.prims, tree)
     }
 
-    /// Groups the instances of `input` as they stand.
-    pub fn group(&mut self, input: TlasInput<'_>) -> InstanceGroups {
+    /// Groups the instances of `input` as they stand, for trees of that layout.
+    pub fn group(&mut self, input: TlasInput<'_>, layout: NodeLayout) -> InstanceGroups {
         self.collect_bounds(input);
-        let ends = group(&mut self.prims);
+        let ends = group(&mut self.prims, NodeArray::new(layout).width());
         InstanceGroups {
             order: self.prims.iter().map(|prim| prim.id).collect(),
             surface: surface_of_groups(&self.prims, &ends),
@@ -327,7 +327,7 @@ mod tests {
             blas: &blas,
         };
         let start = transforms(&before, &all);
-        let groups = builder.group(input(&start, &[], None));
+        let groups = builder.group(input(&start, &[], None), layout);
         let moved = transforms(&after, groups.order());
         [None, Some(&groups)].map(|groups_or_none| {
             let mut tlas = Tlas::new(layout);

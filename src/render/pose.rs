@@ -60,7 +60,7 @@ impl Poser {
             .collect();
         let grouped = scene
             .is_animated()
-            .then(|| Arc::new(Grouped::new(&scene, &blas)));
+            .then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
         Self::with_trees(scene, layout, Arc::new(blas), grouped)
     }
 
@@ -174,16 +174,17 @@ impl Poser {
 
 impl Grouped {
     /// As the instances stand at time 0.
-    fn new(scene: &Scene, blas: &[Arc<Blas>]) -> Self {
+    fn new(scene: &Scene, layout: NodeLayout, blas: &[Arc<Blas>]) -> Self {
         let mut world_from_object = Vec::new();
         anim::world_transforms(scene, 0.0, &mut world_from_object);
-        let groups = TlasBuilder::default().group(TlasInput {
+        let input = TlasInput {
             instances: &scene.instances,
             ids: &[],
             groups: None,
             world_from_object: &world_from_object,
             blas,
-        });
+        };
+        let groups = TlasBuilder::default().group(input, layout);
         Self {
             instances: OrderedInstances::new(scene, groups.order().to_vec()),
             groups,
