@@ -25,7 +25,7 @@ const PARALLEL: usize = 1 << 15;
 /// in chunks of this many.
 const CHUNK: usize = 1 << 13;
 /// Binned sets up to this size try all three axes; above, the longest axis is nearly always the right one.
-const ALL_AXES: usize = 1 << 6;
+const ALL_AXES: usize = 1 << 5;
 /// Binned sets up to this size are sorted along the longest axis instead: setting up bins would cost more.
 const SMALL: usize = 12;
 /// Swept sets above this size are binned: the top levels of a tree gain nothing from more positions.
