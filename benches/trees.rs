@@ -104,6 +104,8 @@ fn tlas_in(c: &mut Criterion, name: &str, layout: NodeLayout) {
             let transforms: Vec<_> = (0..count).map(|i| random_transform(i, count)).collect();
             let input = TlasInput {
                 instances: &instances,
+                ids: &[],
+                groups: None,
                 world_from_object: &transforms,
                 blas: &blas,
             };
@@ -158,6 +160,8 @@ fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
     let mut tlas = Tlas::new(layout);
     let input = TlasInput {
         instances: &scene.instances,
+        ids: &[],
+        groups: None,
         world_from_object: transforms,
         blas: &blas,
     };

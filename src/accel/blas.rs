@@ -224,6 +224,7 @@ fn build_triangles(mesh: &TriangleMesh, layout: NodeLayout, quality: Quality) ->
     let mut tree = Tree::new(layout);
     build(
         &mut prims,
+        &[],
         BuildOptions {
             leaf_size: PACK_SIZE as usize,
             method: quality.split_method(),

@@ -10,7 +10,7 @@ use super::{
     quantize::quantize,
     slots::{Arrangement, LeafKind, arrange},
 };
-use crate::abi::{CompressedNode, LEAF, Unit};
+use crate::abi::{CompressedNode, EMPTY_CHILD, LEAF, Unit};
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 
@@ -58,10 +58,12 @@ pub fn arrange_all(nodes: &[Wide<8>], leaves: LeafKind, out: &mut Buffer<Arrange
     }
 }
 
-/// Second pass. `leaf_unit` makes the unit of a leaf, for trees whose leaves are units.
+/// Second pass. `leaf_unit` makes the unit of a leaf, for trees whose leaves are units; what it is made of is asked for by
+/// `prefetch_leaf` some time before.
 pub fn write_units(
     nodes: &[Wide<8>],
     arrangements: &[Arrangement],
+    prefetch_leaf: impl Fn(u32) + Sync,
     leaf_unit: impl Fn(u32) -> Unit + Sync,
     units: &mut Buffer<Unit>,
 ) {
@@ -73,8 +75,13 @@ pub fn write_units(
     let node_unit = |i: usize| bytemuck::cast(compress(&nodes[i], &arrangements[i]));
     let write_children = |node: usize, to: &mut [MaybeUninit<Unit>]| {
         if let Some(ahead) = nodes.get(node + PREFETCH_DISTANCE) {
-            let inner = ahead.children.iter().filter(|c| **c & LEAF == 0);
-            inner.for_each(|&c| prefetch(nodes, c as usize));
+            for &child in ahead.children.iter().filter(|c| **c != EMPTY_CHILD) {
+                if child & LEAF == 0 {
+                    prefetch(nodes, child as usize);
+                } else {
+                    prefetch_leaf(child & !LEAF);
+                }
+            }
         }
         for (to, child) in to
             .iter_mut()

@@ -54,7 +54,13 @@ pub fn build_compressed(mesh: &TriangleMesh, quality: Quality) -> BlasShape {
         arrange_all(nodes, LeafKind::Separate, &mut arrangements);
         triangles = place_triangles(nodes, &arrangements, &prims);
         fill_triangles(&mut triangles, mesh);
-        write_units(nodes, &arrangements, |_| Unit::default(), &mut units);
+        write_units(
+            nodes,
+            &arrangements,
+            |_| (),
+            |_| Unit::default(),
+            &mut units,
+        );
     }
     #[cfg(debug_assertions)]
     super::validate_compressed::validate_blas(&units, &triangles, mesh, tree.depth)
@@ -75,7 +81,7 @@ fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) 
             leaf_size: 1,
             method: quality.split_method(),
         };
-        build(prims, options, &BuildMemory::default(), tree);
+        build(prims, &[], options, &BuildMemory::default(), tree);
     }
     plant_root(tree);
 }
@@ -94,7 +100,7 @@ pub fn refit_compressed(
         && !nodes.is_empty()
     {
         bounds = sweep(nodes, |leaf| triangle_bounds(&triangles[leaf as usize]));
-        write_units(nodes, arrangements, |_| Unit::default(), units);
+        write_units(nodes, arrangements, |_| (), |_| Unit::default(), units);
     }
     tree.bounds = bounds;
 }

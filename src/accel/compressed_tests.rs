@@ -70,6 +70,8 @@ fn tlas(transforms: &[Affine3], meshes: &[u32], blas: &[Arc<Blas>]) -> Tlas {
     let instances: Vec<_> = meshes.iter().map(instance).collect();
     let input = TlasInput {
         instances: &instances,
+        ids: &[],
+        groups: None,
         world_from_object: transforms,
         blas,
     };

@@ -2,6 +2,7 @@
 
 use super::{
     Blas, BlasShape, Buffer, Tlas,
+    buffer::prefetch,
     compress::{arrange_all, plant_root, wide_nodes, write_units},
     compressed_blas::pool_offsets,
     node::Wide,
@@ -41,7 +42,8 @@ pub fn compress_tlas(
     }
     arrange_all(nodes, LeafKind::Units, arrangements);
     let unit = |leaf| instance_unit(records, leaf, &meshes);
-    write_units(nodes, arrangements, unit, &mut tlas.units);
+    let ahead = |leaf| prefetch(records, leaf as usize);
+    write_units(nodes, arrangements, ahead, unit, &mut tlas.units);
 }
 
 fn mesh_trees(blas: &[Arc<Blas>]) -> Vec<MeshTree> {

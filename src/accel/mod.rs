@@ -31,5 +31,5 @@ pub use compressed_blas::{PoolOffset, pool_offsets};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use quantize::SLACK;
 pub use slots::Arrangement;
-pub use tlas::{Tlas, TlasBuilder, TlasInput};
+pub use tlas::{InstanceGroups, Tlas, TlasBuilder, TlasInput};
 pub use validate::TreeError;

@@ -60,14 +60,13 @@ impl Arrangement {
 /// Deals the children of `node` out. The bases are left for the caller.
 pub fn arrange(node: &Wide<8>, leaf_kind: LeafKind) -> Arrangement {
     let sources = deal(node);
-    let mask = |holds: &dyn Fn(u32) -> bool| {
-        let bits = sources.iter().enumerate();
-        bits.fold(0u8, |mask, (slot, &lane)| {
-            mask | u8::from(holds(node.children[lane as usize & 7])) << slot
-        })
-    };
-    let leaves = mask(&|child| child & LEAF != 0 && child != EMPTY_CHILD);
-    let inner = mask(&|child| child & LEAF == 0);
+    let (mut inner, mut leaves) = (0, 0);
+    for (slot, &lane) in sources.iter().enumerate() {
+        let child = node.children[lane as usize & 7];
+        let leaf = child & LEAF != 0;
+        inner |= u8::from(!leaf) << slot;
+        leaves |= u8::from(leaf && child != EMPTY_CHILD) << slot;
+    }
     let (units, leaves, leaf_units) = match leaf_kind {
         LeafKind::Units => (inner | leaves, 0, leaves),
         LeafKind::Separate => (inner, leaves, 0),
@@ -113,36 +112,34 @@ fn offsets_from_center(node: &Wide<8>) -> [[f32; 8]; 3] {
 }
 
 /// Exchanges the children of each two slots that differ in exactly the bits of `MASK`, where both together would lie further
-/// towards their corners. Selects instead of branches, which nobody could predict.
+/// towards their corners. Both slots of a pair come to the same decision, so that all eight are lanes of the same operations.
 #[inline(always)]
 fn exchange<const MASK: usize>(offsets: &mut [[f32; 8]; 3], sources: &mut [u32; 8]) {
-    for low in [0, 1, 2, 3, 4, 5, 6, 7] {
-        let high = low ^ MASK;
-        if low > high {
+    let mut loss = [0f32; 8];
+    for (axis, offset) in offsets.iter().enumerate() {
+        let bit = 4 >> axis;
+        if MASK & bit == 0 {
             continue;
         }
-        let mut loss = 0.0;
-        for (axis, offset) in offsets.iter().enumerate() {
-            let bit = 4 >> axis;
-            let step = offset[low] - offset[high];
-            match (MASK & bit, low & bit) {
-                (0, _) => {}
-                (_, 0) => loss += step,
-                _ => loss -= step,
-            }
+        for slot in 0..8 {
+            let step = offset[slot] - offset[slot ^ MASK];
+            loss[slot] += if slot & bit == 0 { step } else { -step };
         }
-        let wrong = loss > 0.0;
-        for offset in offsets.iter_mut() {
-            (offset[low], offset[high]) = select(wrong, offset[low], offset[high]);
-        }
-        (sources[low], sources[high]) = select(wrong, sources[low], sources[high]);
     }
+    let wrong = loss.map(|loss| loss > 0.0);
+    for offset in offsets.iter_mut() {
+        *offset = choose(&wrong, offset, MASK);
+    }
+    *sources = choose(&wrong, sources, MASK);
 }
 
-/// The two, exchanged if `swap`.
+/// By slot: the value of the slot that differs from it by `mask` where `other` says so, else its own.
 #[inline(always)]
-fn select<T: Copy>(swap: bool, a: T, b: T) -> (T, T) {
-    (if swap { b } else { a }, if swap { a } else { b })
+fn choose<T: Copy>(other: &[bool; 8], values: &[T; 8], mask: usize) -> [T; 8] {
+    std::array::from_fn(|slot| {
+        let (own, others) = (values[slot], values[slot ^ mask]);
+        if other[slot] { others } else { own }
+    })
 }
 
 #[cfg(test)]

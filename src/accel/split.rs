@@ -2,13 +2,14 @@
 
 use super::build::BuildPrim;
 use crate::math::Aabb;
+use bytemuck::Zeroable;
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
 /// Which positions are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitMethod {
-    /// 16 bins on the longest axis of large sets, on all three axes of small ones (Wald 2007).
+    /// 16 bins on the longest axis of large sets, 8 on all three axes of small ones (Wald 2007).
     Binned,
     /// Every position on every axis; binned only for sets too large to sort.
     Swept,
@@ -16,13 +17,15 @@ pub enum SplitMethod {
     Halved,
 }
 
+/// Bins of large sets; small ones, of which there are by far the most, are measured with fewer.
 const BINS: usize = 16;
+const FEW_BINS: usize = 8;
 /// Sets of at least this many primitives are measured, binned and partitioned by all threads,
 const PARALLEL: usize = 1 << 15;
 /// in chunks of this many.
 const CHUNK: usize = 1 << 13;
 /// Binned sets up to this size try all three axes; above, the longest axis is nearly always the right one.
-const ALL_AXES: usize = 1 << 6;
+const ALL_AXES: usize = 1 << 5;
 /// Binned sets up to this size are sorted along the longest axis instead: setting up bins would cost more.
 const SMALL: usize = 12;
 /// Swept sets above this size are binned: the top levels of a tree gain nothing from more positions.
@@ -83,9 +86,40 @@ impl SetBounds {
         }
     }
 
+    /// Whether centres differ, by a distance that floats can express.
+    fn is_divisible(&self) -> bool {
+        let extent = self.center_extent().max_element();
+        extent > 0.0 && extent < f32::INFINITY
+    }
+
     fn center_extent(&self) -> Vec3 {
         (self.center_max - self.center_min).truncate()
     }
+}
+
+/// Cuts a set of at least two primitives in two, and returns how many come first, with the bounds of both parts.
+pub fn split_with_bounds(
+    prims: &mut [BuildPrim],
+    set: &SetBounds,
+    leaf_size: usize,
+    method: SplitMethod,
+) -> (usize, [SetBounds; 2]) {
+    let bins = method == SplitMethod::Binned && prims.len() > SMALL && set.is_divisible();
+    if bins {
+        // The bins know the bounds already.
+        let cut = best_bin_cut(prims, set, leaf_size);
+        let count = partition(prims, |p| cut.is_left(p));
+        if count == cut.left_count as usize {
+            return (count, cut.sets);
+        }
+    }
+    let count = if bins {
+        prims.len() / 2
+    } else {
+        split(prims, set, leaf_size, method)
+    };
+    let (left, right) = prims.split_at(count);
+    (count, [SetBounds::of(left), SetBounds::of(right)])
 }
 
 /// Reorders `prims` and returns how many come first: at least 1, at most all but 1.
@@ -98,7 +132,7 @@ pub fn split(
     method: SplitMethod,
 ) -> usize {
     let extent = set.center_extent();
-    if !(extent.max_element() > 0.0 && extent.max_element() < f32::INFINITY) {
+    if !set.is_divisible() {
         // All centres coincide (or lie too far apart for floats): any cut is as good as another.
         return prims.len() / 2;
     }
@@ -112,7 +146,7 @@ pub fn split(
         return sweep_small(prims, extent.max_position(), leaf_size);
     }
     let cut = best_bin_cut(prims, set, leaf_size);
-    partition(prims, |p| cut.bin(p) < cut.first_right)
+    partition(prims, |p| cut.is_left(p))
 }
 
 /// Half of the primitives by their centres; ties go by name.
@@ -125,38 +159,65 @@ fn halve(prims: &mut [BuildPrim], axis: usize) -> usize {
     half
 }
 
-/// A cut between two bins of one axis.
-struct BinCut {
+/// Bins along one axis.
+#[derive(Clone, Copy)]
+struct Binning {
     axis: usize,
-    first_right: usize,
     offset: f32,
     scale: f32,
 }
 
-impl BinCut {
+impl Binning {
     #[inline]
     fn bin(&self, prim: &BuildPrim) -> usize {
         bin_index((prim.min[self.axis] + prim.max[self.axis] - self.offset) * self.scale)
     }
 }
 
+/// A cut between two bins, and what lies on either side of it.
+struct BinCut {
+    binning: Binning,
+    first_right: usize,
+    left_count: u32,
+    sets: [SetBounds; 2],
+}
+
+impl BinCut {
+    fn new(binning: Binning, first_right: usize, bins: &[Bin]) -> Self {
+        let side = |bins: &[Bin]| {
+            let sets = bins.iter().map(|bin| bin.set);
+            sets.fold(SetBounds::EMPTY, SetBounds::union)
+        };
+        let (left, right) = bins.split_at(first_right);
+        Self {
+            binning,
+            first_right,
+            left_count: left.iter().map(|bin| bin.count).sum(),
+            sets: [side(left), side(right)],
+        }
+    }
+
+    #[inline]
+    fn is_left(&self, prim: &BuildPrim) -> bool {
+        self.binning.bin(prim) < self.first_right
+    }
+}
+
 #[inline]
 fn bin_index(position: f32) -> usize {
-    // SAFETY: the position is (centre - least centre) * (BINS - ε) / extent: within [0, BINS) up to rounding, and finite
+    // SAFETY: the position is (centre - least centre) * (bins - ε) / extent: within [0, bins) up to rounding, and finite
     // because `BuildPrim::new` keeps coordinates in range.
     (unsafe { position.to_int_unchecked::<i32>() } as usize).min(BINS - 1)
 }
 
 #[derive(Clone, Copy)]
 struct Bin {
-    min: Vec4,
-    max: Vec4,
+    set: SetBounds,
     count: u32,
 }
 
 const EMPTY_BIN: Bin = Bin {
-    min: Vec4::INFINITY,
-    max: Vec4::NEG_INFINITY,
+    set: SetBounds::EMPTY,
     count: 0,
 };
 type AxisBins = [Bin; BINS];
@@ -164,57 +225,54 @@ type AxisBins = [Bin; BINS];
 fn best_bin_cut(prims: &[BuildPrim], set: &SetBounds, leaf_size: usize) -> BinCut {
     let extent = set.center_extent();
     let longest = extent.max_position();
-    let axes = if prims.len() > ALL_AXES {
-        longest..longest + 1
+    let (axes, count) = if prims.len() > ALL_AXES {
+        (longest..longest + 1, BINS)
     } else {
-        0..3
+        (0..3, FEW_BINS)
     };
     let mut best: Option<(f32, BinCut)> = None;
     for axis in axes.filter(|&a| extent[a] > 0.0) {
-        let (offset, scale) = (set.center_min[axis], (BINS as f32 * 0.9999) / extent[axis]);
-        if !scale.is_finite() {
+        let binning = Binning {
+            axis,
+            offset: set.center_min[axis],
+            scale: (count as f32 * 0.9999) / extent[axis],
+        };
+        if !binning.scale.is_finite() {
             continue;
         }
-        let cut = BinCut {
-            axis,
-            first_right: BINS / 2,
-            offset,
-            scale,
-        };
-        let (cost, first_right) = cheapest_boundary(&bin_prims(prims, &cut), leaf_size);
+        let bins = bin_prims(prims, &binning);
+        let (cost, first_right) = cheapest_boundary(&bins[..count], leaf_size);
         if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-            best = Some((cost, BinCut { first_right, ..cut }));
+            best = Some((cost, BinCut::new(binning, first_right, &bins[..count])));
         }
     }
     // An extent so small that its reciprocal overflows: everything falls into the first bin, and `partition` halves.
-    best.map_or(
-        BinCut {
+    let unfit = || {
+        let binning = Binning {
             axis: longest,
-            first_right: 1,
             offset: 0.0,
             scale: 0.0,
-        },
-        |(_, cut)| cut,
-    )
+        };
+        BinCut::new(binning, 1, &[EMPTY_BIN])
+    };
+    best.map_or_else(unfit, |(_, cut)| cut)
 }
 
-fn bin_prims(prims: &[BuildPrim], cut: &BinCut) -> AxisBins {
+fn bin_prims(prims: &[BuildPrim], binning: &Binning) -> AxisBins {
     if prims.len() < PARALLEL {
-        return bin_serial(prims, cut);
+        return bin_serial(prims, binning);
     }
     let chunks = prims.par_chunks(CHUNK);
     chunks
-        .map(|c| bin_serial(c, cut))
+        .map(|c| bin_serial(c, binning))
         .reduce(|| [EMPTY_BIN; BINS], merge_bins)
 }
 
-fn bin_serial(prims: &[BuildPrim], cut: &BinCut) -> AxisBins {
+fn bin_serial(prims: &[BuildPrim], binning: &Binning) -> AxisBins {
     let mut bins = [EMPTY_BIN; BINS];
     for prim in prims {
-        let bin = &mut bins[cut.bin(prim)];
-        let (min, max) = prim.vectors();
-        bin.min = bin.min.min(min);
-        bin.max = bin.max.max(max);
+        let bin = &mut bins[binning.bin(prim)];
+        bin.set = bin.set.with(prim);
         bin.count += 1;
     }
     bins
@@ -222,8 +280,7 @@ fn bin_serial(prims: &[BuildPrim], cut: &BinCut) -> AxisBins {
 
 fn merge_bins(mut a: AxisBins, b: AxisBins) -> AxisBins {
     for (a, b) in a.iter_mut().zip(&b) {
-        a.min = a.min.min(b.min);
-        a.max = a.max.max(b.max);
+        a.set = a.set.union(b.set);
         a.count += b.count;
     }
     a
@@ -241,22 +298,22 @@ fn leaves(count: usize, leaf_size: usize) -> f32 {
 }
 
 /// Least cost over the boundaries that leave primitives on both sides, and the bin right of it.
-fn cheapest_boundary(bins: &AxisBins, leaf_size: usize) -> (f32, usize) {
+fn cheapest_boundary(bins: &[Bin], leaf_size: usize) -> (f32, usize) {
     let mut right_cost = [f32::INFINITY; BINS];
-    let (mut min, mut max, mut count) = (EMPTY_BIN.min, EMPTY_BIN.max, 0);
-    for i in (1..BINS).rev() {
-        min = min.min(bins[i].min);
-        max = max.max(bins[i].max);
+    let (mut min, mut max, mut count) = (Vec4::INFINITY, Vec4::NEG_INFINITY, 0);
+    for i in (1..bins.len()).rev() {
+        min = min.min(bins[i].set.min);
+        max = max.max(bins[i].set.max);
         count += bins[i].count as usize;
         if count > 0 {
             right_cost[i] = half_area(min, max) * leaves(count, leaf_size);
         }
     }
-    let mut best = (f32::INFINITY, BINS / 2);
-    let (mut min, mut max, mut count) = (EMPTY_BIN.min, EMPTY_BIN.max, 0);
-    for i in 1..BINS {
-        min = min.min(bins[i - 1].min);
-        max = max.max(bins[i - 1].max);
+    let mut best = (f32::INFINITY, bins.len() / 2);
+    let (mut min, mut max, mut count) = (Vec4::INFINITY, Vec4::NEG_INFINITY, 0);
+    for i in 1..bins.len() {
+        min = min.min(bins[i - 1].set.min);
+        max = max.max(bins[i - 1].set.max);
         count += bins[i - 1].count as usize;
         if count == 0 {
             continue;
@@ -339,7 +396,7 @@ fn exchange(a: Vec<&mut [BuildPrim]>, b: Vec<&mut [BuildPrim]>) {
 
 /// Tries every cut along one axis of a handful of primitives, in place.
 fn sweep_small(prims: &mut [BuildPrim], axis: usize, leaf_size: usize) -> usize {
-    prims.sort_by(|a, b| (a.min[axis] + a.max[axis]).total_cmp(&(b.min[axis] + b.max[axis])));
+    sort_small(prims, axis);
     cheapest_cut(
         prims.len(),
         |i| prims[i].vectors(),
@@ -347,6 +404,25 @@ fn sweep_small(prims: &mut [BuildPrim], axis: usize, leaf_size: usize) -> usize 
         &mut [0.0; SMALL],
     )
     .1
+}
+
+/// Sorts up to [`SMALL`] primitives by their centres; those that coincide keep their order. Each finds its place by counting
+/// those before it: many comparisons, but none that decides where the program goes on.
+fn sort_small(prims: &mut [BuildPrim], axis: usize) {
+    let mut centers = [f32::INFINITY; SMALL];
+    let mut sorted = [BuildPrim::zeroed(); SMALL];
+    let (centers_of_all, sorted_all) = (&mut centers[..prims.len()], &mut sorted[..prims.len()]);
+    for (center, prim) in centers_of_all.iter_mut().zip(&*prims) {
+        *center = prim.min[axis] + prim.max[axis];
+    }
+    for (i, prim) in prims.iter().enumerate() {
+        let (own, mut place) = (centers[i], 0);
+        for (j, &other) in centers.iter().enumerate() {
+            place += usize::from((other < own) | ((other == own) & (j < i)));
+        }
+        sorted_all[place] = *prim;
+    }
+    prims.copy_from_slice(sorted_all);
 }
 
 /// Tries every cut along every axis.
@@ -381,13 +457,13 @@ fn cheapest_cut(
     leaf_size: usize,
     right_cost: &mut [f32],
 ) -> (f32, usize) {
-    let (mut min, mut max) = (EMPTY_BIN.min, EMPTY_BIN.max);
+    let (mut min, mut max) = (Vec4::INFINITY, Vec4::NEG_INFINITY);
     for i in (1..n).rev() {
         let (prim_min, prim_max) = corners(i);
         (min, max) = (min.min(prim_min), max.max(prim_max));
         right_cost[i] = half_area(min, max) * leaves(n - i, leaf_size);
     }
-    let (mut min, mut max) = (EMPTY_BIN.min, EMPTY_BIN.max);
+    let (mut min, mut max) = (Vec4::INFINITY, Vec4::NEG_INFINITY);
     let mut best = (f32::INFINITY, n / 2);
     for (i, right) in right_cost.iter().enumerate().take(n).skip(1) {
         let (prim_min, prim_max) = corners(i - 1);

@@ -12,6 +12,8 @@ use rayon::prelude::*;
 const RESOLUTION: usize = 16;
 /// Meshes up to this many vertices are scanned as a whole.
 const SMALL: usize = 8;
+/// Blocks of a cell come in multiples of this: so the end of most loops over them can be foreseen.
+const TOGETHER: usize = 2;
 /// A cell with more candidates than this gets the rectangle around them instead. Flat undersides crowd the one direction
 /// in which they face, and there the rectangle is as good as exact.
 const CROWD: usize = 32;
@@ -75,7 +77,13 @@ impl SupportMap {
     }
 
     fn push_cell(&mut self, points: &[Vec3]) {
+        let begin = self.blocks.len();
         self.blocks.extend(points.chunks(4).map(Block::new));
+        while let Some(last) = self.blocks.last()
+            && !(self.blocks.len() - begin).is_multiple_of(TOGETHER)
+        {
+            self.blocks.push(*last);
+        }
         self.starts.push(self.blocks.len() as u32);
     }
 
@@ -123,11 +131,11 @@ impl SupportMap {
             Vec4::splat(direction.y),
             Vec4::splat(direction.z),
         );
-        let best = self.blocks[range]
-            .iter()
-            .fold(Vec4::NEG_INFINITY, |best, b| {
-                best.max(b.x * x + b.y * y + b.z * z)
-            });
+        let along = |b: &Block| b.x * x + b.y * y + b.z * z;
+        let (groups, _) = self.blocks[range].as_chunks::<TOGETHER>();
+        let best = groups.iter().fold(Vec4::NEG_INFINITY, |best, [a, b]| {
+            best.max(along(a).max(along(b)))
+        });
         best.max_element()
     }
 }
@@ -184,17 +192,14 @@ fn cover(points: &[Vec3], cone: &Cone) -> [Vec3; 4] {
 /// the two other axes in order, so the opposite cell is the mirror image on the next face.
 fn cells_of(d: Vec3) -> (usize, usize) {
     let a = d.abs();
-    let axis = if a.x >= a.y && a.x >= a.z {
-        0
-    } else if a.y >= a.z {
-        1
-    } else {
-        2
-    };
-    let scale = 0.5 * RESOLUTION as f32 / a[axis].max(f32::MIN_POSITIVE);
+    // Selects instead of branches, and a table: which axis is the longest is anybody's guess.
+    let of_yz = if a.y >= a.z { 1 } else { 2 };
+    let axis = if a.x >= a.y.max(a.z) { 0 } else { of_yz };
+    let along = [d.x, d.y, d.z, d.x, d.y];
+    let scale = 0.5 * RESOLUTION as f32 / along[axis].abs().max(f32::MIN_POSITIVE);
     let cell = |v: f32| ((v * scale + 0.5 * RESOLUTION as f32) as usize).min(RESOLUTION - 1);
-    let (row, column) = (cell(d[(axis + 2) % 3]), cell(d[(axis + 1) % 3]));
-    let negative = usize::from(d[axis] < 0.0);
+    let (row, column) = (cell(along[axis + 2]), cell(along[axis + 1]));
+    let negative = usize::from(along[axis] < 0.0);
     let index = |face, row, column| (face * RESOLUTION + row) * RESOLUTION + column;
     (
         index(axis * 2 + negative, row, column),

@@ -64,11 +64,14 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
     if tlas.tree.layout == NodeLayout::Compressed8 {
         return super::validate_compressed::validate_tlas(tlas, input);
     }
+    let positions = input.positions();
     let mut seen = vec![0u32; input.instances.len()];
     validate(&tlas.tree, tlas.records.len(), |leaf, bounds| {
         let i = tlas.records[leaf].instance as usize;
         seen[i] += 1;
-        input.bounds(i).is_none_or(|b| bounds.contains(&b))
+        input
+            .bounds(positions[i])
+            .is_none_or(|b| bounds.contains(&b))
     })?;
     each_once(&seen)
 }

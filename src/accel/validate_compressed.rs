@@ -52,6 +52,7 @@ pub fn validate_blas(
 
 /// Each visible instance once, hidden ones never, planes outside of all that they bound.
 pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError> {
+    let positions = input.positions();
     let mut seen = vec![0u32; input.instances.len()];
     let leaf = |node: &CompressedNode, slot: usize| {
         let index = unit_index(node, slot);
@@ -68,7 +69,7 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
             return Err(wrong);
         }
         seen[i] += 1;
-        input.bounds(i).ok_or(wrong)
+        input.bounds(positions[i]).ok_or(wrong)
     };
     Walk::new(&tlas.units, true, leaf).check(tlas.tree.depth)?;
     for record in tlas.records.iter() {

@@ -6,9 +6,11 @@
 mod camera;
 mod catmull_rom;
 mod motion;
+mod order;
 mod transforms;
 mod turn;
 
 pub use camera::{CameraPose, camera_at};
 pub use catmull_rom::catmull_rom;
-pub use transforms::world_transforms;
+pub use order::OrderedInstances;
+pub use transforms::{ordered_transforms, world_transforms};

@@ -1,6 +1,6 @@
 //! A motion at a time, as a transform in the space of what moves.
 
-use super::turn::sin_cos_of_turns;
+use super::turn::{sin_cos_of_turns, sin_of_turns};
 use crate::{
     math::hash_unit,
     scene::{Keyframe, Motion, MotionPart, Phase},
@@ -75,10 +75,10 @@ impl<'a> PosedPart<'a> {
         match self.part {
             MotionPart::Spin { axis, .. } => rotation(*axis, turns),
             MotionPart::Sway { axis, angle, .. } => {
-                rotation(*axis, angle / TAU * sin_cos_of_turns(turns).0)
+                rotation(*axis, angle / TAU * sin_of_turns(turns))
             }
             MotionPart::Bob { offset, .. } => {
-                Affine3A::from_translation(*offset * sin_cos_of_turns(turns).0)
+                Affine3A::from_translation(*offset * sin_of_turns(turns))
             }
             MotionPart::Keyframes { keys, repeat } => {
                 keyframes(keys, *repeat, self.passed + f64::from(phase))

@@ -1,8 +1,10 @@
 //! The first stage: the scene at a frame's time, with its TLAS.
 
 use crate::{
-    accel::{Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput, reserve_huge_pages},
-    anim,
+    accel::{
+        Blas, InstanceGroups, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput, reserve_huge_pages,
+    },
+    anim::{self, OrderedInstances},
     device::Frame,
     scene::Scene,
 };
@@ -18,10 +20,19 @@ pub struct Poser {
     scene: Arc<Scene>,
     layout: NodeLayout,
     blas: Arc<Vec<Arc<Blas>>>,
+    /// Groups of neighbours among the instances, if these are posed again and again.
+    grouped: Option<Arc<Grouped>>,
     world_from_object: Vec<Affine3>,
     builder: TlasBuilder,
     /// TLASes of earlier frames; those that nobody holds any more are filled again.
     recent: Vec<Arc<Tlas>>,
+}
+
+/// Instances in the order of their groups. Where neighbours in space are neighbours in memory, whatever walks them in the
+/// order of a tree finds them in the caches. As much memory again as the scene's instances.
+struct Grouped {
+    instances: OrderedInstances,
+    groups: InstanceGroups,
 }
 
 /// A frame that is ready to be traced.
@@ -42,27 +53,41 @@ pub struct TreeWork {
 
 impl Poser {
     pub fn new(scene: Arc<Scene>, layout: NodeLayout) -> Self {
-        let blas = scene
+        let blas: Vec<_> = scene
             .meshes
             .par_iter()
             .map(|mesh| Arc::new(Blas::build(mesh, layout, Quality::High)))
             .collect();
-        Self::with_trees(scene, layout, Arc::new(blas))
+        let grouped = scene
+            .is_animated()
+            .then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
+        Self::with_trees(scene, layout, Arc::new(blas), grouped)
     }
 
     /// One more poser of the same scene, with the same trees of meshes.
     pub fn sibling(&self) -> Self {
-        Self::with_trees(self.scene.clone(), self.layout, self.blas.clone())
+        Self::with_trees(
+            self.scene.clone(),
+            self.layout,
+            self.blas.clone(),
+            self.grouped.clone(),
+        )
     }
 
-    fn with_trees(scene: Arc<Scene>, layout: NodeLayout, blas: Arc<Vec<Arc<Blas>>>) -> Self {
-        // The TLAS builder reads this in leaf order, which is no order at all to memory.
+    fn with_trees(
+        scene: Arc<Scene>,
+        layout: NodeLayout,
+        blas: Arc<Vec<Arc<Blas>>>,
+        grouped: Option<Arc<Grouped>>,
+    ) -> Self {
+        // The TLAS builder reads this in leaf order, which may be no order at all to memory.
         let mut world_from_object = Vec::new();
         reserve_huge_pages(&mut world_from_object, scene.instances.len());
         Self {
             scene,
             layout,
             blas,
+            grouped,
             world_from_object,
             builder: TlasBuilder::default(),
             recent: Vec::new(),
@@ -119,12 +144,24 @@ impl Poser {
     }
 
     fn rebuild_tlas(&mut self, time: f32, quality: Quality) -> Arc<Tlas> {
-        anim::world_transforms(&self.scene, time, &mut self.world_from_object);
+        let (scene, transforms) = (&*self.scene, &mut self.world_from_object);
+        let (instances, ids, groups) = match self.grouped.as_deref() {
+            Some(Grouped { instances, groups }) => {
+                anim::ordered_transforms(scene, instances, time, transforms);
+                (instances.instances(), instances.ids(), Some(groups))
+            }
+            None => {
+                anim::world_transforms(scene, time, transforms);
+                (&scene.instances[..], &[][..], None)
+            }
+        };
         let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
         let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
         let mut tlas = reused.unwrap_or_else(|| Tlas::new(self.layout));
         let input = TlasInput {
-            instances: &self.scene.instances,
+            instances,
+            ids,
+            groups,
             world_from_object: &self.world_from_object,
             blas: &self.blas,
         };
@@ -132,5 +169,25 @@ impl Poser {
         let tlas = Arc::new(tlas);
         self.recent.push(tlas.clone());
         tlas
+    }
+}
+
+impl Grouped {
+    /// As the instances stand at time 0.
+    fn new(scene: &Scene, layout: NodeLayout, blas: &[Arc<Blas>]) -> Self {
+        let mut world_from_object = Vec::new();
+        anim::world_transforms(scene, 0.0, &mut world_from_object);
+        let input = TlasInput {
+            instances: &scene.instances,
+            ids: &[],
+            groups: None,
+            world_from_object: &world_from_object,
+            blas,
+        };
+        let groups = TlasBuilder::default().group(input, layout);
+        Self {
+            instances: OrderedInstances::new(scene, groups.order().to_vec()),
+            groups,
+        }
     }
 }

@@ -1,0 +1,29 @@
+//! The instances of a scene in another order than the scene's.
+
+use crate::scene::{Instance, Scene};
+use rayon::prelude::*;
+
+/// Instances of a scene and their names: `instances()[i]` is number `ids()[i]` of the scene.
+pub struct OrderedInstances {
+    instances: Vec<Instance>,
+    ids: Vec<u32>,
+}
+
+impl OrderedInstances {
+    /// `ids`: the number of each instance in the scene.
+    pub fn new(scene: &Scene, ids: Vec<u32>) -> Self {
+        let instances = ids.par_iter().map(|&id| scene.instances[id as usize]);
+        Self {
+            instances: instances.collect(),
+            ids,
+        }
+    }
+
+    pub fn instances(&self) -> &[Instance] {
+        &self.instances
+    }
+
+    pub fn ids(&self) -> &[u32] {
+        &self.ids
+    }
+}
