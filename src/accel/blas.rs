@@ -84,12 +84,13 @@ impl Blas {
         }
     }
 
-    /// The box of an instance: exact for spheres and high-quality trees, else the transformed bounds.
-    pub fn instance_bounds(&self, world_from_object: &Affine3) -> Aabb {
+    /// The box of an instance: that of the sphere, that of the mesh if it is to be `exact` and the tree of high quality, else
+    /// that of the transformed bounds.
+    pub fn instance_bounds(&self, world_from_object: &Affine3, exact: bool) -> Aabb {
         match (&self.shape, &self.support) {
             (BlasShape::Sphere, _) => sphere_bounds(world_from_object),
-            (_, Some(support)) => support.transformed_bounds(world_from_object),
-            (_, None) => {
+            (_, Some(support)) if exact => support.transformed_bounds(world_from_object),
+            _ => {
                 let bounds = self.bounds.transformed(world_from_object);
                 let slack = rounding_slack(world_from_object, self.bounds.reach());
                 Aabb {

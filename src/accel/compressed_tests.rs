@@ -74,6 +74,7 @@ fn tlas(transforms: &[Affine3], meshes: &[u32], blas: &[Arc<Blas>]) -> Tlas {
         groups: None,
         world_from_object: transforms,
         blas,
+        exact_boxes: true,
     };
     let build = |quality| {
         let mut tlas = Tlas::new(NodeLayout::Compressed8);

@@ -71,6 +71,8 @@ pub struct TlasInput<'a> {
     pub groups: Option<&'a InstanceGroups>,
     pub world_from_object: &'a [Affine3],
     pub blas: &'a [Arc<Blas>],
+    /// Whether the boxes of instances are exact. Others are larger where meshes are turned, and made several times faster.
+    pub exact_boxes: bool,
 }
 
 /// An order of instances, and groups in it: what lies close together at one time will mostly do so at others. Trees over
@@ -118,7 +120,8 @@ impl TlasInput<'_> {
     pub(super) fn bounds(&self, instance: usize) -> Option<Aabb> {
         let blas = &self.blas[self.instances[instance].mesh as usize];
         let transform = &self.world_from_object[instance];
-        stays_in_range(transform, blas.bounds.reach()).then(|| blas.instance_bounds(transform))
+        stays_in_range(transform, blas.bounds.reach())
+            .then(|| blas.instance_bounds(transform, self.exact_boxes))
     }
 }
 
@@ -325,6 +328,7 @@ mod tests {
             groups,
             world_from_object,
             blas: &blas,
+            exact_boxes: true,
         };
         let start = transforms(&before, &all);
         let groups = builder.group(input(&start, &[], None), layout);

@@ -107,7 +107,16 @@ pub fn run(
 ) -> Result<Summary, RenderError> {
     let start = Instant::now();
     device.load(job.scene.clone())?;
-    let poser = Poser::new(job.scene.clone(), device.node_layout());
+    let mut poser = Poser::new(job.scene.clone(), device.node_layout());
+    if device.queue_depth() > 1 {
+        let FrameSettings {
+            width,
+            height,
+            samples,
+            ..
+        } = job.settings;
+        poser.choose_boxes(u64::from(width) * u64::from(height) * u64::from(samples));
+    }
     let posers = pose_stage::posers(poser, job.frames.len(), device.queue_depth());
     let loop_start = Instant::now();
     let writers = write::writer_count(job);
