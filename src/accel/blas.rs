@@ -101,15 +101,6 @@ impl Blas {
         }
     }
 
-    /// Greatest absolute coordinate of the bounds; 0 for a mesh of nothing.
-    pub fn magnitude(&self) -> f32 {
-        if self.bounds.is_empty() {
-            0.0
-        } else {
-            self.bounds.reach().max_element()
-        }
-    }
-
     /// Node levels on the longest path.
     pub fn depth(&self) -> u32 {
         match &self.shape {

@@ -1,4 +1,4 @@
-//! The device that runs the kernels on one GPU. Two frames are in flight, each on a stream of its own, so that uploads,
+//! The device that runs the kernels on one GPU. Three frames are in flight, each on a stream of its own, so that uploads,
 //! kernels and downloads of different frames overlap, and the end of one frame's work with the start of the next one's.
 
 use super::{
