@@ -109,13 +109,7 @@ pub fn run(
     device.load(job.scene.clone())?;
     let mut poser = Poser::new(job.scene.clone(), device.node_layout());
     if device.queue_depth() > 1 {
-        let FrameSettings {
-            width,
-            height,
-            samples,
-            ..
-        } = job.settings;
-        poser.choose_boxes(u64::from(width) * u64::from(height) * u64::from(samples));
+        poser.choose_boxes(&job.settings);
     }
     let posers = pose_stage::posers(poser, job.frames.len(), device.queue_depth());
     let loop_start = Instant::now();

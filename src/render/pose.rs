@@ -5,8 +5,8 @@ use crate::{
         Blas, InstanceGroups, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput, reserve_huge_pages,
     },
     anim::{self, OrderedInstances},
-    device::Frame,
-    scene::Scene,
+    device::{Frame, FrameSettings},
+    scene::{Integrator, Scene},
 };
 use glam::Affine3;
 use rayon::prelude::*;
@@ -81,11 +81,14 @@ impl Poser {
         sibling
     }
 
-    /// Does without exact boxes of moving instances where a GPU traces no more than `paths` paths per frame: making them would
-    /// take longer than they save. The picture is the same.
-    pub fn choose_boxes(&mut self, paths: u64) {
-        self.exact_boxes =
-            !self.is_animated() || paths > PATHS_PER_EXACT_BOX * self.scene.instances.len() as u64;
+    /// Does without exact boxes of moving instances where a GPU traces few paths per frame: making them would take longer than
+    /// they save. The picture is the same: the views that are scaled by the scene's bounds keep exact ones.
+    pub fn choose_boxes(&mut self, settings: &FrameSettings) {
+        let pixels = u64::from(settings.width) * u64::from(settings.height);
+        let paths = pixels.saturating_mul(u64::from(settings.samples));
+        let many_paths = paths > PATHS_PER_EXACT_BOX * self.scene.instances.len() as u64;
+        let scaled = matches!(settings.integrator, Integrator::Ao | Integrator::Depth);
+        self.exact_boxes = !self.is_animated() || many_paths || scaled;
     }
 
     fn with_trees(
@@ -206,5 +209,67 @@ impl Grouped {
             instances: OrderedInstances::new(scene, groups.order().to_vec()),
             groups,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        device::fake::settings,
+        math::Aabb,
+        scene::{Instance, Mesh, Motion, MotionPart, NONE, Phase, Shape, TriangleMesh},
+    };
+    use glam::Vec3;
+
+    /// A tetrahedron that turns, and fills no more than a corner of its box.
+    fn turning() -> Arc<Scene> {
+        let tetrahedron = TriangleMesh {
+            positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            triangles: vec![[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]],
+            ..TriangleMesh::default()
+        };
+        let spin = MotionPart::Spin {
+            axis: Vec3::Y,
+            period: 2.0,
+        };
+        Arc::new(Scene {
+            meshes: vec![Mesh {
+                name: "tetrahedron".into(),
+                shape: Shape::Triangles(tetrahedron),
+                slot_count: 1,
+            }],
+            instances: vec![Instance {
+                local: Affine3::IDENTITY,
+                node: NONE,
+                mesh: 0,
+                slot_base: 0,
+                motion: 0,
+            }],
+            motions: vec![Motion {
+                parts: vec![spin],
+                phase: Phase::Same,
+            }],
+            ..Scene::default()
+        })
+    }
+
+    #[test]
+    fn few_paths_get_cheap_boxes_except_in_views_that_the_bounds_scale() {
+        let bounds = |integrator, samples| -> Aabb {
+            let mut poser = Poser::new(turning(), NodeLayout::Wide8);
+            poser.choose_boxes(&FrameSettings {
+                integrator,
+                samples,
+                ..settings()
+            });
+            poser.sibling().pose(5).frame.tlas.bounds()
+        };
+        let exact = Poser::new(turning(), NodeLayout::Wide8).pose(5);
+        let exact = exact.frame.tlas.bounds();
+        assert!(bounds(Integrator::Whitted, 1).half_area() > 1.01 * exact.half_area());
+        assert_eq!(bounds(Integrator::Whitted, 1000), exact);
+        assert_eq!(bounds(Integrator::Ao, 1), exact);
+        assert_eq!(bounds(Integrator::Depth, 1), exact);
     }
 }
