@@ -140,6 +140,18 @@ mod tests {
     }
 
     #[test]
+    fn instances_in_another_order_move_as_they_do_in_the_scene() {
+        let scene = scene(10_000);
+        let ids: Vec<u32> = (0..10_000).map(|i| i * 7 % 10_000).collect();
+        let (mut plain, mut ordered) = (Vec::new(), Vec::new());
+        world_transforms(&scene, 0.7, &mut plain);
+        let instances = OrderedInstances::new(&scene, ids.clone());
+        ordered_transforms(&scene, &instances, 0.7, &mut ordered);
+        let expected: Vec<_> = ids.iter().map(|&id| plain[id as usize]).collect();
+        assert_eq!(ordered, expected);
+    }
+
+    #[test]
     fn the_result_does_not_depend_on_threads() {
         let scene = scene(20_000);
         let on = |threads| {
