@@ -9,7 +9,7 @@ struct Space {
     Vec3 origin, inverse;
     // Woop's shear: direction components of the two shorter axes, divided by the longest one.
     float shear_x, shear_y;
-    // How far boxes are widened for rounding at the ray's origin (see `box_slack`).
+    // How far boxes are widened for rounding at the ray's origin (see `kBoxSlack`).
     float slack;
     // From the lowest bit: where the ray goes up (4, 2 and 1 for the x, y and z axis) in this space; the same in the
     // world; along which axis it is longest. `slot ^ up` is the place of a slot in the order of visits.
@@ -38,7 +38,7 @@ THRONG_INLINE uint32_t prepare_boxes(Space& s, Vec3 origin, Vec3 direction) {
     return (float_bits(direction.x) >> 31 ? 0u : 4u) | (float_bits(direction.y) >> 31 ? 0u : 2u) | (float_bits(direction.z) >> 31 ? 0u : 1u);
 }
 
-// Whether the ray misses the box for certain. The box is widened as a node's are.
+// Whether the ray misses the box for certain. The box comes widened for its own coordinates, as those of nodes do.
 THRONG_INLINE bool misses_box(Vec3 origin, Vec3 direction, float t_max, const float* box_min, const float* box_max) {
     Space s;
     prepare_boxes(s, origin, direction);
@@ -113,7 +113,7 @@ struct ComputedOrder {
     THRONG_INLINE uint32_t operator()(uint32_t bits, uint32_t up) const { return order_slots(bits, up); }
 };
 
-// Boxes behind the ray's origin are not entered, those before its t_min are. `bias` is the float 32768 (see `Params`).
+// Boxes behind the ray's origin are not entered, those before its t_min are.
 template <class Order>
 THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, float t_max, const Order& order) {
     Words4 head = load_words(&unit->words[0]), links = load_words(&unit->words[4]);

@@ -11,7 +11,7 @@ use std::{
 /// otherwise spends a quarter of its time in page table walks.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// A buffer that grows again gets this part of its size in addition.
+/// A buffer that grows again gets one part in so many of its size in addition.
 const ROOM: usize = 16;
 
 /// A growable array of plain data that keeps its memory when it is reused for the next frame.

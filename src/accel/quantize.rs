@@ -1,8 +1,8 @@
 //! Child boxes in cells of a node's grid, rounded outwards.
 //!
-//! The kernel makes floats of the bytes and places them with errors of up to 2⁻⁷ cells, and the products that follow are rounded
-//! to no less: each plane therefore keeps a distance of at least [`MARGIN`] cells from what it bounds. The boxes themselves are
-//! first widened by [`SLACK`], so that the kernel only has to know of the rounding at the ray's origin.
+//! The kernel makes floats of the bytes and places them with two roundings of up to 2⁻⁸ cells each: each plane therefore keeps a
+//! distance of at least [`MARGIN`] cells, twice their sum, from what it bounds. The boxes themselves are first widened by [`SLACK`],
+//! so that the kernel only has to know of the rounding at the ray's origin.
 
 use super::node::Wide;
 
