@@ -116,7 +116,7 @@ const MOST_HUGE: usize = 64;
 /// Fewer groups are not worth the trouble, and the few nodes above them come out badly filled.
 const LEAST_GROUPS: usize = 128;
 /// Nodes from this level on (the root's is 1) share their primitives out evenly. Trees of real scenes never get there;
-/// for others it limits the depth to 30 levels of 8-wide nodes.
+/// for others it limits the depth to 30 levels of 8-wide nodes, not counting those that groups add.
 const BALANCED_FROM: u32 = 20;
 
 /// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous

@@ -13,7 +13,7 @@ use crate::abi::{COMPRESSED_STACK, LEAF};
 
 const WIDTH: usize = 8;
 /// Collapsed trees of more levels are refused.
-const MOST_LEVELS: u32 = COMPRESSED_STACK / 2;
+pub const MOST_LEVELS: u32 = COMPRESSED_STACK / 2;
 
 /// Builds `tree` over `prims`, which it reorders; leaves as `build::build` makes them. False if there is nothing to
 /// collapse, or if the outcome would be too deep: then `tree` has to be built otherwise.

@@ -4,7 +4,7 @@ use super::{
     Blas, Buffer, Quality,
     buffer::prefetch,
     build::{BuildMemory, BuildOptions, BuildPrim, build, group, surface_of_groups},
-    collapse::build_collapsed,
+    collapse::{MOST_LEVELS, build_collapsed},
     compressed_tlas::compress_tlas,
     node::{NodeArray, NodeLayout, Tree},
     slots::Arrangement,
@@ -190,6 +190,10 @@ impl TlasBuilder {
         };
         let ends = groups.map_or(&[][..], |groups| groups.ends_if_fit(&self.prims));
         build(&mut self.prims, ends, options, &self.memory, tree);
+        // Cuts between groups and within them are each limited in depth, but their sum is not.
+        if !ends.is_empty() && tree.depth > MOST_LEVELS {
+            build(&mut self.prims, &[], options, &self.memory, tree);
+        }
     }
 
     fn collect_bounds(&mut self, input: TlasInput<'_>) {
