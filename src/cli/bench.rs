@@ -6,7 +6,7 @@ use super::{
     console,
 };
 use crate::{
-    render::measure::{BENCH_SAMPLES, BENCH_SIZE, BenchOptions, bench},
+    render::measure::{BENCH_FRAME, BENCH_SAMPLES, BenchOptions, bench},
     scene::Integrator,
     settings::{LookOptions, Size},
 };
@@ -21,7 +21,7 @@ With --json, standard output has one document with the keys
   bytes                       memory of both structures
   primary, bounce, shadow     rays made for the bench, which other ray tracers can trace, too: as the document of
                               `throng trace --json`; null where nothing was hit
-  render                      the rays of a frame as the device renders it: the middle one, whitted, 1280x720 with
+  render                      the rays of a frame as the device renders it: the middle one, whitted, 1920x1080 with
                               4 samples, the scene's bounces; rendered one at a time, medians. An object with
                               width, height, samples, rays {primary, bounce, shadow};
                               primary_mrays_per_s, bounce_mrays_per_s, shadow_mrays_per_s;
@@ -57,8 +57,8 @@ impl BenchArgs {
         let scene = Arc::new(self.scene.load()?);
         let look = LookOptions {
             size: Some(Size {
-                width: BENCH_SIZE.0,
-                height: BENCH_SIZE.1,
+                width: BENCH_FRAME.0,
+                height: BENCH_FRAME.1,
             }),
             samples: Some(BENCH_SAMPLES),
             integrator: Some(Integrator::Whitted),

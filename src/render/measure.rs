@@ -28,9 +28,11 @@ pub use compare::{RayDifference, TraceComparison, compare_traces};
 pub use render::RenderReport;
 pub use report::{BenchReport, TraceReport};
 
-/// Picture size of the bench's primary rays, and of the frame that it renders.
+/// Picture size of the bench's primary rays.
 pub const BENCH_SIZE: (u32, u32) = (1280, 720);
-/// Samples per pixel of the frame that the bench renders.
+/// Picture size of the frame that the bench renders.
+pub const BENCH_FRAME: (u32, u32) = (1920, 1080);
+/// Samples per pixel of that frame.
 pub const BENCH_SAMPLES: u32 = 4;
 /// Camera positions along the animation that the bench looks from.
 const BENCH_VIEWS: u32 = 4;
