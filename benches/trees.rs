@@ -108,7 +108,7 @@ fn tlas_in(c: &mut Criterion, name: &str, layout: NodeLayout) {
                 groups: None,
                 world_from_object: &transforms,
                 blas: &blas,
-                exact_boxes: true,
+                careful: true,
             };
             let (mut builder, mut tlas) = (TlasBuilder::default(), Tlas::new(layout));
             b.iter(|| builder.build(black_box(input), Quality::Fast, &mut tlas));
@@ -165,7 +165,7 @@ fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
         groups: None,
         world_from_object: transforms,
         blas: &blas,
-        exact_boxes: true,
+        careful: true,
     };
     TlasBuilder::default().build(input, Quality::Fast, &mut tlas);
     let (center, diagonal) = (tlas.bounds().center(), tlas.bounds().diagonal());

@@ -59,10 +59,11 @@ pub struct BuildOptions {
 
 impl BuildOptions {
     fn on_level(self, level: u32) -> Self {
-        let method = if level < BALANCED_FROM {
-            self.method
-        } else {
-            SplitMethod::Halved
+        let method = match self.method {
+            _ if level >= BALANCED_FROM => SplitMethod::Halved,
+            SplitMethod::Hasty if level >= HASTY_FROM => SplitMethod::Halved,
+            SplitMethod::Hasty => SplitMethod::Binned,
+            method => method,
         };
         Self { method, ..self }
     }
@@ -118,6 +119,8 @@ const LEAST_GROUPS: usize = 128;
 /// Nodes from this level on (the root's is 1) share their primitives out evenly. Trees of real scenes never get there;
 /// for others it limits the depth to 30 levels of 8-wide nodes, not counting those that groups add.
 const BALANCED_FROM: u32 = 20;
+/// The same for trees made in haste: above are some thousand nodes.
+const HASTY_FROM: u32 = 5;
 
 /// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous
 /// run. A leaf reference is [`LEAF`] plus the position of the run's first primitive.

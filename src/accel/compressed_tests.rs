@@ -74,13 +74,10 @@ fn tlas(transforms: &[Affine3], meshes: &[u32], blas: &[Arc<Blas>]) -> Tlas {
         groups: None,
         world_from_object: transforms,
         blas,
-        exact_boxes: true,
+        careful: true,
     };
-    let build = |quality, exact_boxes| {
-        let input = TlasInput {
-            exact_boxes,
-            ..input
-        };
+    let build = |quality, careful| {
+        let input = TlasInput { careful, ..input };
         let mut tlas = Tlas::new(NodeLayout::Compressed8);
         TlasBuilder::default().build(input, quality, &mut tlas);
         validate_tlas(&tlas, input).unwrap();

@@ -13,6 +13,8 @@ pub enum SplitMethod {
     Binned,
     /// Every position on every axis; binned only for sets too large to sort.
     Swept,
+    /// Binned near the root, halved below: for trees that few rays will meet.
+    Hasty,
     /// Half of the primitives on either side: bounds the depth of trees over pathological sets.
     Halved,
 }

@@ -109,7 +109,7 @@ pub fn run(
     device.load(job.scene.clone())?;
     let mut poser = Poser::new(job.scene.clone(), device.node_layout());
     if device.queue_depth() > 1 {
-        poser.choose_boxes(&job.settings);
+        poser.choose_care(&job.settings);
     }
     let posers = pose_stage::posers(poser, job.frames.len(), device.queue_depth());
     let loop_start = Instant::now();
