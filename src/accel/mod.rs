@@ -1,6 +1,6 @@
 //! Acceleration structures: one BLAS per mesh, one TLAS over the instances of a frame.
 //!
-//! Nouns hold data (`node`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it (`build`, `split`, `refit`,
+//! Nouns hold data (`node`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it (`build`, `group`, `split`, `refit`,
 //! `validate`). Compressed trees, for GPUs, are made from float trees: `compress`, with `slots` and `quantize` for its two
 //! steps per node; `compressed_blas` and `compressed_tlas` say what their leaves are. Builders take boxes, never meshes. Devices say which [`NodeLayout`] they want.
 
@@ -14,6 +14,7 @@ mod compressed_blas;
 #[cfg(test)]
 mod compressed_tests;
 mod compressed_tlas;
+mod group;
 mod node;
 mod quantize;
 mod refit;

@@ -3,9 +3,10 @@
 use super::{
     Blas, Buffer, Quality,
     buffer::prefetch,
-    build::{BuildMemory, BuildOptions, BuildPrim, build, group, surface_of_groups},
+    build::{BuildMemory, BuildOptions, BuildPrim, build},
     collapse::{MOST_LEVELS, build_collapsed},
     compressed_tlas::compress_tlas,
+    group::{group, is_worth_it, surface_of_groups},
     node::{NodeArray, NodeLayout, Tree},
     slots::Arrangement,
     split::SplitMethod,
@@ -88,6 +89,11 @@ pub struct InstanceGroups {
 }
 
 impl InstanceGroups {
+    /// Whether that many instances are enough for groups in trees of that layout.
+    pub fn are_worth_it(instances: usize, layout: NodeLayout) -> bool {
+        is_worth_it(instances, NodeArray::new(layout).width())
+    }
+
     /// By position: the number of the instance in the input that this was made from.
     pub fn order(&self) -> &[u32] {
         &self.order

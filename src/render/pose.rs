@@ -24,7 +24,7 @@ pub struct Poser {
     scene: Arc<Scene>,
     layout: NodeLayout,
     blas: Arc<Vec<Arc<Blas>>>,
-    /// Groups of neighbours among the instances, if these are posed again and again.
+    /// Groups of neighbours among the instances, if these are many and posed again and again.
     grouped: Option<Arc<Grouped>>,
     world_from_object: Vec<Affine3>,
     careful: bool,
@@ -63,9 +63,9 @@ impl Poser {
             .par_iter()
             .map(|mesh| Arc::new(Blas::build(mesh, layout, Quality::High)))
             .collect();
-        let grouped = scene
-            .is_animated()
-            .then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
+        let many = InstanceGroups::are_worth_it(scene.instances.len(), layout);
+        let grouped =
+            (scene.is_animated() && many).then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
         Self::with_trees(scene, layout, Arc::new(blas), grouped)
     }
 
