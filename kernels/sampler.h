@@ -27,12 +27,16 @@ THRONG_INLINE uint32_t laine_karras(uint32_t x, uint32_t seed) {
 }
 THRONG_INLINE uint32_t owen_scramble(uint32_t x, uint32_t seed) { return reverse_bits(laine_karras(reverse_bits(x), seed)); }
 
-// Second Sobol dimension (the first is the bit reversal).
+// Second Sobol dimension (the first is the bit reversal). Its generator matrix is Pascal's triangle modulo 2: bit j of the
+// reversed result is the sum of all bits i of the index whose binary digits include those of j (Lucas's theorem), which five
+// steps of a butterfly add up.
 THRONG_INLINE uint32_t sobol_1(uint32_t index) {
-    uint32_t x = 0, direction = 0x80000000u;
-    for (; index; index >>= 1, direction ^= direction >> 1)
-        if (index & 1u) x ^= direction;
-    return x;
+    index ^= index >> 1 & 0x55555555u;
+    index ^= index >> 2 & 0x33333333u;
+    index ^= index >> 4 & 0x0f0f0f0fu;
+    index ^= index >> 8 & 0x00ff00ffu;
+    index ^= index >> 16;
+    return reverse_bits(index);
 }
 
 THRONG_INLINE float unit_float(uint32_t x) { return float(x >> 8) * (1.0f / 16777216.0f); }
