@@ -23,7 +23,8 @@ pub fn reinsert(nodes: &mut [BinaryNode]) {
             .candidates()
             .into_par_iter()
             .with_min_len(64)
-            .filter_map(|node| forest.best_move(node))
+            .map_init(Vec::new, |open, node| forest.best_move(node, open))
+            .flatten()
             .collect();
         moves.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.from.cmp(&b.from)));
         forest.apply(&moves);
@@ -80,8 +81,9 @@ impl<'a> Forest<'a> {
         all.into_iter().take(count).map(|(_, node)| node).collect()
     }
 
-    /// Branch and bound over the siblings of all ancestors. None if the subtree is best where it is.
-    fn best_move(&self, from: u32) -> Option<Move> {
+    /// Branch and bound over the siblings of all ancestors. None if the subtree is best where it is. `open` is room for a
+    /// search.
+    fn best_move(&self, from: u32, open: &mut Vec<(f32, u32)>) -> Option<Move> {
         let bounds = self.bounds(from);
         let mut best = Move {
             from,
@@ -93,10 +95,14 @@ impl<'a> Forest<'a> {
         let mut pivot = self.parent(from);
         let mut rest = self.bounds(self.sibling(from));
         let mut places = MOST_PLACES;
-        self.search(self.sibling(from), saved, &bounds, &mut best, &mut places);
+        let mut search = |saved, top, best: &mut Move| {
+            open.push((saved, top));
+            self.search(open, &bounds, best, &mut places);
+        };
+        search(saved, self.sibling(from), &mut best);
         while pivot != ROOT {
             let aside = self.sibling(pivot);
-            self.search(aside, saved, &bounds, &mut best, &mut places);
+            search(saved, aside, &mut best);
             pivot = self.parent(pivot);
             rest = rest.union(self.bounds(aside));
             saved += self.bounds(pivot).half_area() - rest.half_area();
@@ -104,11 +110,10 @@ impl<'a> Forest<'a> {
         (best.gain > 0.0 && best.to != self.sibling(from)).then_some(best)
     }
 
-    /// Looks for the best place within the subtree of `top`, when reaching it has saved `saved`;
-    /// `places` counts down.
-    fn search(&self, top: u32, saved: f32, bounds: &Aabb, best: &mut Move, places: &mut u32) {
+    /// Looks for the best place within the subtrees in `open`, each with what reaching it has saved, until there are none
+    /// left; `places` counts down.
+    fn search(&self, open: &mut Vec<(f32, u32)>, bounds: &Aabb, best: &mut Move, places: &mut u32) {
         let least = bounds.half_area();
-        let mut open = vec![(saved, top)];
         while let Some((saved, place)) = open.pop() {
             if saved - least <= best.gain || *places == 0 {
                 continue;

@@ -30,6 +30,8 @@ const CHUNK: usize = 1 << 13;
 const ALL_AXES: usize = 1 << 5;
 /// Binned sets up to this size are sorted along the longest axis instead: setting up bins would cost more.
 const SMALL: usize = 12;
+/// From this many primitives on, the axes of a sweep are tried side by side.
+const PARALLEL_SWEEP: usize = 2048;
 /// Swept sets above this size are binned: the top levels of a tree gain nothing from more positions.
 const LARGEST_SWEEP: usize = 1 << 15;
 
@@ -429,24 +431,23 @@ fn sort_small(prims: &mut [BuildPrim], axis: usize) {
 
 /// Tries every cut along every axis.
 fn sweep(prims: &mut [BuildPrim], leaf_size: usize) -> usize {
-    let n = prims.len();
-    let mut right_cost = vec![0f32; n];
-    let mut best: Option<(f32, usize, Vec<u32>)> = None;
-    for axis in 0..3 {
+    let sweep_axis = |axis| {
         let order = order_along(prims, axis);
-        let (cost, cut) = cheapest_cut(
-            n,
-            |i| prims[order[i] as usize].vectors(),
-            leaf_size,
-            &mut right_cost,
-        );
-        if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
-            best = Some((cost, cut, order));
-        }
-    }
-    let Some((_, count, order)) = best else {
-        return n / 2;
+        let corners = |i: usize| prims[order[i] as usize].vectors();
+        let mut right_cost = vec![0f32; order.len()];
+        let (cost, count) = cheapest_cut(order.len(), corners, leaf_size, &mut right_cost);
+        (cost, count, order)
     };
+    let (x, (y, z)) = if prims.len() < PARALLEL_SWEEP {
+        (sweep_axis(0), (sweep_axis(1), sweep_axis(2)))
+    } else {
+        let rest = || rayon::join(|| sweep_axis(1), || sweep_axis(2));
+        rayon::join(|| sweep_axis(0), rest)
+    };
+    // Of cuts that cost the same, the first axis's.
+    type Cut = (f32, usize, Vec<u32>);
+    let cheaper = |a: Cut, b: Cut| if b.0 < a.0 { b } else { a };
+    let (_, count, order) = cheaper(cheaper(x, y), z);
     let sorted: Vec<BuildPrim> = order.iter().map(|&i| prims[i as usize]).collect();
     prims.copy_from_slice(&sorted);
     count

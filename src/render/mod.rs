@@ -106,8 +106,12 @@ pub fn run(
     stop: &AtomicBool,
 ) -> Result<Summary, RenderError> {
     let start = Instant::now();
-    device.load(job.scene.clone())?;
-    let mut poser = Poser::new(job.scene.clone(), device.node_layout());
+    let layout = device.node_layout();
+    let (loaded, mut poser) = rayon::join(
+        || device.load(job.scene.clone()),
+        || Poser::new(job.scene.clone(), layout),
+    );
+    loaded?;
     if device.queue_depth() > 1 {
         poser.choose_care(&job.settings);
     }
