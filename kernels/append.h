@@ -7,62 +7,67 @@ namespace THRONG_NAMESPACE {
 
 constexpr int kShadeThreads = 128;
 // Blocks per multiprocessor that registers are divided among.
-constexpr int kShadeBlocks = 8;
+constexpr int kShadeBlocks = 6;
 
-// Places for `count` entries per thread in a queue, those of a thread side by side. All threads of the block call this.
-THRONG_INLINE uint32_t reserve(QueueState* queue, uint32_t count) {
-    __shared__ uint32_t warp_sums[kShadeThreads / 32], block_first;
-    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32;
-    uint32_t sum = count;
+// Where a thread's entries start in the queue of shadow rays and in that of the next wave.
+struct Places {
+    uint32_t shadow, next;
+};
+
+// Places for `shadow_count` shadow rays, at most 255, side by side, and for the next ray, if there is one. All threads of the
+// block call this.
+THRONG_INLINE Places reserve(QueueState* shadows, QueueState* next_wave, uint32_t shadow_count, bool more) {
+    __shared__ uint32_t warp_sums[kShadeThreads / 32];
+    __shared__ Places block;
+    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32, counts = shadow_count << 16 | (more ? 1u : 0u);
+    uint32_t sum = counts;
     for (uint32_t step = 1; step < 32; step *= 2) {
         uint32_t other = __shfl_up_sync(0xffffffffu, sum, step);
         if (lane >= step) sum += other;
     }
     if (lane == 31) warp_sums[warp] = sum;
     __syncthreads();
-    if (threadIdx.x == 0) {
-        uint32_t total = 0;
-        for (uint32_t& entry : warp_sums) {
-            uint32_t own = entry;
-            entry = total;
-            total += own;
-        }
-        block_first = total ? atomicAdd(&queue->length, total) : 0;
+    uint32_t before = 0, total = 0;
+    for (uint32_t w = 0; w < kShadeThreads / 32; w++) {
+        if (w == warp) before = total;
+        total += warp_sums[w];
     }
+    // Two threads of different warps, so that neither waits for the other's answer.
+    if (threadIdx.x == 0) block.shadow = total >> 16 ? atomicAdd(&shadows->length, total >> 16) : 0;
+    if (threadIdx.x == 32) block.next = total & 0xffffu ? atomicAdd(&next_wave->length, total & 0xffffu) : 0;
+    // No barrier more: when the next call's first one is passed, all have read what is written after it.
     __syncthreads();
-    uint32_t place = block_first + warp_sums[warp] + sum - count;
-    __syncthreads();
-    return place;
+    uint32_t own = before + sum - counts;
+    return Places{block.shadow + (own >> 16), block.next + (own & 0xffffu)};
 }
 
 THRONG_INLINE void shade_wave(const Params& params, const Wavefront& w) {
     const uint32_t length = w.queues[1 + w.wave].length;
     QueueState *shadows = w.queues, *next_wave = w.queues + 2 + w.wave;
     for (uint32_t begin = blockIdx.x * blockDim.x; begin < length; begin += gridDim.x * blockDim.x) {
-        const uint32_t q = begin + threadIdx.x, owner = q < length ? w.owners[w.wave & 1][q] : 0;
+        const uint32_t q = begin + threadIdx.x, owner = q < length ? path_of(w, q) : 0;
         Path path;
         Step step;
-        step.more = false;
-        step.shadow_count = 0;
+        step.clear();
         path.ray.t_max = -1.0f;
         if (q < length) shade_ray(params, w, q, owner, path, step);
-        uint32_t shadow = reserve(shadows, step.shadow_count);
-        uint32_t next = reserve(next_wave, step.more ? 1 : 0);
+        Places place = reserve(shadows, next_wave, step.shadow_count(), step.more);
         if (path.ray.t_max < 0.0f) continue;
         PathState state;
         store3(state.throughput, path.throughput);
         store3(state.radiance, path.radiance);
-        state.first_shadow = shadow;
-        state.shadow_count = step.shadow_count;
+        state.first_shadow = place.shadow;
+        state.shadow_count = step.shadow_count();
         w.paths[owner] = state;
-        for (uint32_t i = 0; i < step.shadow_count; i++) {
-            w.shadow_rays[shadow + i] = step.shadow[i].ray;
-            store3(w.shadow_lights[shadow + i].open, step.shadow[i].open);
-            store3(w.shadow_lights[shadow + i].blocked, step.shadow[i].blocked);
-        }
+        step.each_shadow_ray([&](const ShadowRay& shadow, Vec3 blocked) {
+            w.shadow_rays[place.shadow] = ray_of(step.origin, shadow.direction, shadow.t_max);
+            store3(w.shadow_lights[place.shadow].open, shadow.open);
+            store3(w.shadow_lights[place.shadow].blocked, blocked);
+            place.shadow++;
+        });
         if (step.more) {
-            w.rays[~w.wave & 1][next] = path.ray;
-            w.owners[~w.wave & 1][next] = owner;
+            w.rays[~w.wave & 1][place.next] = path.ray;
+            w.owners[~w.wave & 1][place.next] = owner;
         }
     }
 }

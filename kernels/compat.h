@@ -23,10 +23,13 @@
 #define THRONG_OUTLINE __device__ __noinline__ inline
 // A stack of the thread's own, or the memory that a CPU thread brings along.
 #define THRONG_STACK(type, name, size, memory) type name[size]; (void)memory
+// Before a loop whose body is long.
+#define THRONG_NO_UNROLL _Pragma("unroll 1")
 #else
 #define THRONG_DEVICE inline
 #define THRONG_INLINE inline __attribute__((always_inline))
 #define THRONG_OUTLINE inline
+#define THRONG_NO_UNROLL
 #define THRONG_STACK(type, name, size, memory) type* name = reinterpret_cast<type*>(memory)
 #endif
 
@@ -84,6 +87,9 @@ THRONG_INLINE uint32_t load_shared_byte(uint32_t address) {
     return byte;
 }
 
+// For how many of the lanes that run in step this holds.
+THRONG_INLINE uint32_t lanes_where(bool x) { return count_bits(__ballot_sync(__activemask(), x)); }
+
 // Sum over a whole warp, all of whose lanes take part.
 THRONG_INLINE uint32_t warp_sum(uint32_t x) {
 #if __CUDA_ARCH__ >= 800
@@ -99,6 +105,9 @@ THRONG_INLINE Words4 load_words(const void* address) {
     uint4 v = __ldg(static_cast<const uint4*>(address));
     return Words4{v.x, v.y, v.z, v.w};
 }
+
+// Four aligned bytes of the same.
+THRONG_INLINE uint32_t load_word(const void* address) { return __ldg(static_cast<const uint32_t*>(address)); }
 
 // 128 at one of the bytes. In constant memory, for else the compiler loads the numbers again for every node.
 __constant__ uint32_t kByteSelectors[4] = {128u, 128u << 8, 128u << 16, 128u << 24};
@@ -154,12 +163,38 @@ THRONG_INLINE Words4 load_words(const void* address) {
     return v;
 }
 THRONG_INLINE Words4 load_any_words(const void* address) { return load_words(address); }
+THRONG_INLINE uint32_t load_word(const void* address) {
+    uint32_t word;
+    __builtin_memcpy(&word, address, 4);
+    return word;
+}
 template <int index> THRONG_INLINE float biased_byte(uint32_t word) { return bits_float(0x47800000u | (word >> (8 * index) & 255u) << 7); }
 THRONG_INLINE float max_or_zero(float a, float b, float c) { return fmaxf(fmaxf(a, b), fmaxf(c, 0.0f)); }
 THRONG_INLINE float min_or_negative(float a, float b, float c, float d) { return fminf(fminf(a, b), fminf(c, d)); }
-THRONG_INLINE uint32_t push_sign(uint32_t bits, float x) { return bits << 1 | uint32_t(x < 0.0f); }
+THRONG_INLINE uint32_t push_sign(uint32_t bits, float x) { return bits << 1 | float_bits(x) >> 31; }
+THRONG_INLINE uint32_t lanes_where(bool x) { return x ? 32 : 0; }
 
 #endif
+
+// A copy of a record that no one writes while the kernel runs, in loads of 16 bytes: through a reference, each field would be
+// a load of its own, and scattered loads cost a GPU as much as all that it computes in between.
+template <class T> THRONG_INLINE T load_record(const T* record) {
+    static_assert(alignof(T) % 16 == 0, "aligned");
+    Words4 words[sizeof(T) / 16];
+    for (uint32_t i = 0; i < sizeof(T) / 16; i++) words[i] = load_words(reinterpret_cast<const Words4*>(record) + i);
+    T copy;
+    __builtin_memcpy(&copy, words, sizeof(T));
+    return copy;
+}
+// The same of memory that the kernel itself writes, too.
+template <class T> THRONG_INLINE T load_any_record(const T* record) {
+    static_assert(alignof(T) % 16 == 0, "aligned");
+    Words4 words[sizeof(T) / 16];
+    for (uint32_t i = 0; i < sizeof(T) / 16; i++) words[i] = load_any_words(reinterpret_cast<const Words4*>(record) + i);
+    T copy;
+    __builtin_memcpy(&copy, words, sizeof(T));
+    return copy;
+}
 
 THRONG_INLINE void prefetch(const void* address) {
 #if !defined(THRONG_CUDA)

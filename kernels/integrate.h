@@ -18,17 +18,44 @@ struct Path {
 // One ray to the sky, and one each for up to three lights.
 constexpr uint32_t kMaxShadowRays = 4;
 
-// What the path gains if the ray is free, and if it is blocked.
+// Where a shadow ray goes, and what the path gains if it gets there.
 struct ShadowRay {
-    Ray ray;
-    Vec3 open, blocked;
+    Vec3 direction;
+    float t_max;
+    Vec3 open;
 };
 
+// What is left to trace after a hit. Shadow rays start at the same point; the one to the sky, if there is one, comes first. It
+// also brings something where it is blocked. Small: on a GPU, the lights' rays are in memory.
 struct Step {
-    bool more;
-    uint32_t shadow_count;
-    ShadowRay shadow[kMaxShadowRays];
+    bool more, has_sky;
+    Vec3 origin;
+    ShadowRay sky;
+    Vec3 sky_blocked;
+    uint32_t light_rays;
+    ShadowRay lights[kMaxShadowRays - 1];
+
+    THRONG_INLINE void clear() {
+        more = has_sky = false;
+        light_rays = 0;
+    }
+    THRONG_INLINE uint32_t shadow_count() const { return light_rays + (has_sky ? 1u : 0u); }
+    // Calls `visit` with each ray and what it brings if it is blocked.
+    template <class Visit>
+    THRONG_INLINE void each_shadow_ray(Visit visit) const {
+        if (has_sky) visit(sky, sky_blocked);
+        for (uint32_t i = 0; i < light_rays; i++) visit(lights[i], vec3(0.0f));
+    }
 };
+
+THRONG_INLINE Ray ray_of(Vec3 origin, Vec3 direction, float t_max) {
+    Ray ray;
+    store3(ray.origin, origin);
+    ray.t_min = 0.0f;
+    store3(ray.direction, direction);
+    ray.t_max = t_max;
+    return ray;
+}
 
 // Random dimensions: two for the pixel filter, then a block per bounce.
 constexpr uint32_t kDimensionFilter = 0, kDimensionBounce = 1, kDimensionsPerBounce = 1 + 2 * kMaxShadowRays;
@@ -55,13 +82,16 @@ THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Sur
     Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, bounce_dimension(path, 0)));
     if (!(dot(d, s.geometric) > 0.0f)) return;
     Vec3 light = path.throughput * albedo * diffuse_sky_radiance(params, d);
-    step.shadow[step.shadow_count++] = ShadowRay{leave(s, d, kInfinity), light, light * albedo * params.ambient_fill};
+    step.has_sky = true;
+    step.sky = ShadowRay{d, kInfinity, light};
+    step.sky_blocked = light * albedo * params.ambient_fill;
 }
 
 // Shadow rays to the lights; where there are more lights than rays, each ray picks one at random.
 THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {
     uint32_t rays = params.light_count < kMaxShadowRays - 1 ? params.light_count : kMaxShadowRays - 1;
     bool pick = params.light_count > rays;
+    THRONG_NO_UNROLL
     for (uint32_t i = 0; i < rays; i++) {
         uint32_t index = i;
         if (pick) {
@@ -69,13 +99,13 @@ THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const 
             index = uint32_t(u * float(params.light_count));
             if (index >= params.light_count) index = params.light_count - 1;
         }
-        LightSample l = sample_light(params.lights[index], s.position, sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
+        LightSample l = sample_light(load_record(&params.lights[index]), s.position, sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
         float cosine = dot(l.direction, s.shading);
         if (!(cosine > 0.0f) || !(dot(l.direction, s.geometric) > 0.0f)) continue;
         float weight = cosine * (1.0f / kPi) * (pick ? float(params.light_count) / float(rays) : 1.0f);
         Vec3 light = path.throughput * albedo * l.irradiance * weight;
         // Stops short of the light, for the light may sit right at a surface.
-        step.shadow[step.shadow_count++] = ShadowRay{leave(s, l.direction, l.distance * 0.9999f), light, vec3(0.0f)};
+        step.lights[step.light_rays++] = ShadowRay{l.direction, l.distance * 0.9999f, light};
     }
 }
 
@@ -89,15 +119,14 @@ THRONG_DEVICE Vec3 mirror_direction(Vec3 d, const Surface& s) {
 
 // Whitted's integrator with a sky: mirrors are followed, diffuse surfaces end the path.
 THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit, Step& step) {
-    step.more = false;
-    step.shadow_count = 0;
+    step.clear();
     Vec3 direction = load3(path.ray.direction);
     if (hit.t < 0.0f) {
         path.radiance += path.throughput * background(params, direction);
         return;
     }
     Surface s = make_surface(params, path.ray, hit);
-    const MaterialRecord& material = params.materials[s.material];
+    const MaterialRecord material = load_record(&params.materials[s.material]);
     path.radiance += path.throughput * load3(material.emission) * sample_texture(params, material.emission_texture, s.uv);
     Vec3 color = load3(material.color) * sample_texture(params, material.color_texture, s.uv);
     if (material.kind == MATERIAL_MIRROR) {
@@ -108,12 +137,14 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
             path.radiance += path.throughput * sky_radiance(params, reflected);
             return;
         }
-        path.ray = leave(s, reflected, kInfinity);
+        path.ray = ray_of(leave(s, reflected), reflected, kInfinity);
         path.depth++;
         step.more = true;
         return;
     }
     if (!(max_component(color) > 0.0f)) return;
+    // All shadow rays go to the side of the geometric normal.
+    step.origin = leave(s, s.geometric);
     add_sky_ray(params, path, s, color, step);
     add_light_rays(params, path, s, color, step);
 }
@@ -124,11 +155,11 @@ THRONG_DEVICE Vec3 whitted(const Params& params, Path path, Thread& thread) {
         path.depth ? thread.bounce_rays++ : thread.primary_rays++;
         Step step;
         whitted_step(params, path, hit, step);
-        thread.shadow_rays += step.shadow_count;
-        for (uint32_t i = 0; i < step.shadow_count; i++) {
-            const ShadowRay& shadow = step.shadow[i];
-            path.radiance += any_hit(params, shadow.ray, thread.stack) ? shadow.blocked : shadow.open;
-        }
+        thread.shadow_rays += step.shadow_count();
+        step.each_shadow_ray([&](const ShadowRay& shadow, Vec3 blocked) {
+            bool is_blocked = any_hit(params, ray_of(step.origin, shadow.direction, shadow.t_max), thread.stack);
+            path.radiance += is_blocked ? blocked : shadow.open;
+        });
         if (!step.more) return path.radiance;
     }
 }
@@ -139,7 +170,7 @@ THRONG_DEVICE Vec3 ambient_occlusion(const Params& params, const Path& path, con
     Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, kDimensionBounce));
     if (!(dot(d, s.geometric) > 0.0f)) return vec3(0.0f);
     thread.shadow_rays++;
-    return vec3(any_hit(params, leave(s, d, params.ao_distance), thread.stack) ? 0.0f : 1.0f);
+    return vec3(any_hit(params, ray_of(leave(s, d), d, params.ao_distance), thread.stack) ? 0.0f : 1.0f);
 }
 
 // Dark blue over green to red and white.

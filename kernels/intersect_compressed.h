@@ -12,7 +12,8 @@ struct Space {
     // How far boxes are widened for rounding at the ray's origin (see `kBoxSlack`).
     float slack;
     // From the lowest bit: where the ray goes up (4, 2 and 1 for the x, y and z axis) in this space; the same in the
-    // world; along which axis it is longest. `slot ^ up` is the place of a slot in the order of visits.
+    // world; along which axis it is longest. `slot ^ up` is the place of a slot in the order of visits; where far ones are to
+    // be visited first, this holds where the ray goes down.
     uint32_t axes;
 };
 
@@ -27,15 +28,18 @@ THRONG_INLINE Vec3 axis_last(Vec3 v, uint32_t axis) {
 // For nodes alone. Returns where the ray goes up.
 THRONG_INLINE uint32_t prepare_boxes(Space& s, Vec3 origin, Vec3 direction) {
     Vec3 r = vec3(rough_reciprocal(direction.x), rough_reciprocal(direction.y), rough_reciprocal(direction.z));
-    // Components of less than 1e-12 of the longest move the ray by less than rounding does; the bound keeps the others
-    // finite.
-    float bound = 1e12f * min(min(fabsf(r.x), fabsf(r.y)), fabsf(r.z));
-    s.inverse = vec3(copysignf(min(fabsf(r.x), bound), direction.x), copysignf(min(fabsf(r.y), bound), direction.y),
-                     copysignf(min(fabsf(r.z), bound), direction.z));
+    // Rarely: components of less than 1e-12 of the longest move the ray by less than rounding does; the bound keeps their
+    // distances finite.
+    if (max_component(absolute(r)) > 1e15f) {
+        float bound = 1e12f * min(min(fabsf(r.x), fabsf(r.y)), fabsf(r.z));
+        r = vec3(copysignf(min(fabsf(r.x), bound), direction.x), copysignf(min(fabsf(r.y), bound), direction.y),
+                 copysignf(min(fabsf(r.z), bound), direction.z));
+    }
+    s.inverse = r;
     s.origin = origin;
     // Half as much again as where reciprocals are exact. The boxes' own coordinates are accounted for in the boxes.
     s.slack = 1.5f * kBoxSlack * max_component(absolute(origin));
-    return (float_bits(direction.x) >> 31 ? 0u : 4u) | (float_bits(direction.y) >> 31 ? 0u : 2u) | (float_bits(direction.z) >> 31 ? 0u : 1u);
+    return 7u ^ push_sign(push_sign(float_bits(direction.x) >> 31, direction.y), direction.z);
 }
 
 // Whether the ray misses the box for certain. The box comes widened for its own coordinates, as those of nodes do.

@@ -26,8 +26,9 @@ THRONG_DEVICE Vec3 diffuse_sky_radiance(const Params& params, Vec3 d) {
 // What a camera or mirror ray sees where it meets nothing: the sky and the discs of suns.
 THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
     Vec3 radiance = sky_radiance(params, d);
+    THRONG_NO_UNROLL
     for (uint32_t i = 0; i < params.light_count; i++) {
-        const LightRecord& light = params.lights[i];
+        const LightRecord light = load_record(&params.lights[i]);
         // A sun without size casts light but has no disc.
         if (light.kind != LIGHT_SUN || !(light.cos_radius < 1.0f)) continue;
         if (!(dot(load3(light.vector), d) > light.cos_radius)) continue;

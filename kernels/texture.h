@@ -19,40 +19,51 @@ THRONG_INLINE uint32_t wrap_texel(int64_t i, uint32_t size, uint32_t wrap) {
     return uint32_t(k < n ? k : period - 1 - k);
 }
 
-THRONG_INLINE Vec3 fetch_texel(const Params& params, const TextureRecord& texture, uint32_t x, uint32_t y) {
-    uint64_t index = (uint64_t(y) * texture.width + x) * 4;
-    if (texture.format == TEXELS_FLOAT) return load3(reinterpret_cast<const float*>(texture.texels) + index);
-    const uint8_t* texel = texture.texels + index;
-    return vec3(params.srgb_table[texel[0]], params.srgb_table[texel[1]], params.srgb_table[texel[2]]);
+THRONG_INLINE Vec3 srgb_color(const float* srgb_table, uint32_t texel) {
+    const uint32_t bytes[3] = {texel & 255u, texel >> 8 & 255u, texel >> 16 & 255u};
+    return vec3(bits_float(load_word(srgb_table + bytes[0])), bits_float(load_word(srgb_table + bytes[1])), bits_float(load_word(srgb_table + bytes[2])));
+}
+
+// Four texels at once: loads that do not wait for each other.
+THRONG_INLINE void fetch_texels(const float* srgb_table, const TextureRecord& texture, const uint64_t* indices, Vec3* colors) {
+    if (texture.format == TEXELS_FLOAT) {
+        for (int i = 0; i < 4; i++) colors[i] = vec3(load_words(texture.texels + 16 * indices[i]));
+        return;
+    }
+    uint32_t texels[4];
+    for (int i = 0; i < 4; i++) texels[i] = load_word(texture.texels + 4 * indices[i]);
+    for (int i = 0; i < 4; i++) colors[i] = srgb_color(srgb_table, texels[i]);
 }
 
 // `x` and `y` in texels, with texel centres at half-integers.
-THRONG_OUTLINE Vec3 bilinear(const Params& params, const TextureRecord& texture, float x, float y, uint32_t wrap_x, uint32_t wrap_y) {
+THRONG_OUTLINE Vec3 bilinear(const float* srgb_table, const TextureRecord texture, float x, float y, uint32_t wrap_x, uint32_t wrap_y) {
     float fx = floorf(x - 0.5f), fy = floorf(y - 0.5f);
     float wx = x - 0.5f - fx, wy = y - 0.5f - fy;
     int64_t ix = int64_t(fx), iy = int64_t(fy);
     uint32_t x0 = wrap_texel(ix, texture.width, wrap_x), x1 = wrap_texel(ix + 1, texture.width, wrap_x);
-    uint32_t y0 = wrap_texel(iy, texture.height, wrap_y), y1 = wrap_texel(iy + 1, texture.height, wrap_y);
-    Vec3 top = lerp(fetch_texel(params, texture, x0, y0), fetch_texel(params, texture, x1, y0), wx);
-    Vec3 bottom = lerp(fetch_texel(params, texture, x0, y1), fetch_texel(params, texture, x1, y1), wx);
-    return lerp(top, bottom, wy);
+    uint64_t row0 = uint64_t(wrap_texel(iy, texture.height, wrap_y)) * texture.width;
+    uint64_t row1 = uint64_t(wrap_texel(iy + 1, texture.height, wrap_y)) * texture.width;
+    const uint64_t indices[4] = {row0 + x0, row0 + x1, row1 + x0, row1 + x1};
+    Vec3 c[4];
+    fetch_texels(srgb_table, texture, indices, c);
+    return lerp(lerp(c[0], c[1], wx), lerp(c[2], c[3], wx), wy);
 }
 
 // Colour at (u, v), v upwards from the bottom row; white where there is no texture.
 THRONG_DEVICE Vec3 sample_texture(const Params& params, uint32_t index, Vec2 uv) {
     if (index == NO_INDEX) return vec3(1.0f);
-    const TextureRecord& texture = params.textures[index];
+    const TextureRecord texture = load_record(&params.textures[index]);
     // Beyond this many repeats a float holds no fraction worth filtering; it also keeps the integers in range.
     float u = clamp(uv.x, -1e6f, 1e6f), v = clamp(uv.y, -1e6f, 1e6f);
-    return bilinear(params, texture, u * float(texture.width), (1.0f - v) * float(texture.height), texture.wrap, texture.wrap);
+    return bilinear(params.srgb_table, texture, u * float(texture.width), (1.0f - v) * float(texture.height), texture.wrap, texture.wrap);
 }
 
 // Latitude-longitude lookup of a unit direction.
-THRONG_DEVICE Vec3 sample_latlong(const Params& params, uint32_t index, float rotation, Vec3 d) {
-    const TextureRecord& texture = params.textures[index];
+THRONG_OUTLINE Vec3 sample_latlong(const Params& params, uint32_t index, float rotation, Vec3 d) {
+    const TextureRecord texture = load_record(&params.textures[index]);
     float u = 0.5f + atan2f(d.z, d.x) * (0.5f / kPi) + rotation;
     float v = acosf(clamp(d.y, -1.0f, 1.0f)) * (1.0f / kPi);
-    return bilinear(params, texture, (u - floorf(u)) * float(texture.width), v * float(texture.height), WRAP_REPEAT, WRAP_CLAMP);
+    return bilinear(params.srgb_table, texture, (u - floorf(u)) * float(texture.width), v * float(texture.height), WRAP_REPEAT, WRAP_CLAMP);
 }
 
 }

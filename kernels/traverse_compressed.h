@@ -1,5 +1,6 @@
 // Two-level traversal for GPUs: one loop over both levels that the lanes of a warp run in step. A round enters an
-// instance, then visits a node and tests a triangle, twice, each for the lanes that have one.
+// instance, then visits a node and tests a triangle, twice, each for the lanes that have one (and the first triangles only
+// if these are some).
 //
 // Ylitie, Karras and Laine 2017, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs"; instances sit
 // in slots of the TLAS's nodes like any other child, so that they are entered in front-to-back order, too.
@@ -58,7 +59,8 @@ struct Walk {
         if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
         if (unit != NO_INDEX && (!is_node() || floor == kStale)) change_space(params, ray, found, count);
         if (is_node()) visit_node(params, order, count);
-        if (has_triangle()) test_triangle(params, found, count);
+        // Few lanes can wait until others have found a triangle with their second node.
+        if (lanes_where(has_triangle()) >= params.triangle_lanes && has_triangle()) test_triangle(params, found, count);
         // A second node and triangle for those that have no space to change: twice as many lanes then take part in that.
         if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
         if (is_node() && floor != kStale) visit_node(params, order, count);
@@ -98,14 +100,13 @@ struct Walk {
         const bool enter = !is_node();
         unit &= ~kInstance;
         Words4 from = load_any_words(ray.origin), along = load_any_words(ray.direction);
-        Vec3 origin = vec3(bits_float(from.x), bits_float(from.y), bits_float(from.z));
-        Vec3 direction = vec3(bits_float(along.x), bits_float(along.y), bits_float(along.z));
+        Vec3 origin = vec3(from), direction = vec3(along);
         if (enter) {
             count.leaf();
             const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.tlas_units[unit]);
             Words4 ids = load_words(&entered.root);
             float m[12];
-            load_matrix(&entered, m);
+            load_matrix(entered.object_from_world, m);
             origin = transform_point(m, origin);
             direction = transform_vector(m, direction);
             instance = unit;
@@ -116,7 +117,7 @@ struct Walk {
             }
         }
         if (unit != NO_INDEX) {
-            uint32_t up = prepare_boxes(space, origin, direction), world_up = space.axes >> kWorldUpShift & 7u;
+            uint32_t up = prepare_boxes(space, origin, direction) ^ (Any ? params.any_order : 0u), world_up = space.axes >> kWorldUpShift & 7u;
             floor = enter ? top : kOutside;
             space.axes = up | (enter ? world_up : up) << kWorldUpShift;
             if (enter) space.axes |= prepare_triangles(space, direction) << kLongestShift;
@@ -159,16 +160,6 @@ struct Walk {
         if (intersect_triangle(&params.triangles[index], space, t_min, t_max, hit)) {
             Words4 ids = load_words(&reinterpret_cast<const InstanceUnit&>(params.tlas_units[instance]).root);
             take(hit.t, hit.u, hit.v, hit.prim, ids, found);
-        }
-    }
-
-    static THRONG_INLINE void load_matrix(const InstanceUnit* unit, float* m) {
-        for (int row = 0; row < 3; row++) {
-            Words4 r = load_words(&unit->object_from_world[4 * row]);
-            m[4 * row] = bits_float(r.x);
-            m[4 * row + 1] = bits_float(r.y);
-            m[4 * row + 2] = bits_float(r.z);
-            m[4 * row + 3] = bits_float(r.w);
         }
     }
 };

@@ -14,6 +14,7 @@ struct Vec3 {
 THRONG_INLINE Vec3 vec3(float x, float y, float z) { return Vec3{x, y, z}; }
 THRONG_INLINE Vec3 vec3(float s) { return Vec3{s, s, s}; }
 THRONG_INLINE Vec3 load3(const float* p) { return Vec3{p[0], p[1], p[2]}; }
+THRONG_INLINE Vec3 vec3(const Words4& w) { return vec3(bits_float(w.x), bits_float(w.y), bits_float(w.z)); }
 THRONG_INLINE void store3(float* p, Vec3 v) { p[0] = v.x; p[1] = v.y; p[2] = v.z; }
 
 THRONG_INLINE Vec3 operator+(Vec3 a, Vec3 b) { return vec3(a.x + b.x, a.y + b.y, a.z + b.z); }
@@ -36,26 +37,31 @@ THRONG_INLINE Vec3 absolute(Vec3 a) { return vec3(fabsf(a.x), fabsf(a.y), fabsf(
 THRONG_INLINE float max_component(Vec3 a) { return max(a.x, max(a.y, a.z)); }
 THRONG_INLINE Vec3 lerp(Vec3 a, Vec3 b, float t) { return a * (1.0f - t) + b * t; }
 
-// Makes a unit vector, unless it is zero or denormal. Scaled first, so that tiny and huge vectors survive.
+// Makes a unit vector, unless it is zero or denormal. Tiny and huge vectors are scaled first, for their squares have no digits.
 THRONG_DEVICE bool normalize(Vec3& a) {
-    float scale = max_component(absolute(a));
-    if (!(scale > 1e-37f) || !(scale < 1e37f)) return false;
-    Vec3 b = a * (1.0f / scale);
-    a = b * (1.0f / length(b));
+    float squared = dot(a, a);
+    if (!(squared > 1e-30f && squared < 1e30f)) {
+        float scale = max_component(absolute(a));
+        if (!(scale > 1e-37f) || !(scale < 1e37f)) return false;
+        a = a * (1.0f / scale);
+        squared = dot(a, a);
+    }
+    a = a * (1.0f / sqrtf(squared));
     return true;
 }
 // Unit vector; a zero or denormal one becomes `fallback`.
 THRONG_DEVICE Vec3 normalize_or(Vec3 a, Vec3 fallback) { return normalize(a) ? a : fallback; }
 
+// Fused in this order on every device, so that all find the same hits.
 THRONG_INLINE Vec3 transform_point(const float* m, Vec3 p) {
-    return vec3(m[0] * p.x + m[1] * p.y + m[2] * p.z + m[3],
-                m[4] * p.x + m[5] * p.y + m[6] * p.z + m[7],
-                m[8] * p.x + m[9] * p.y + m[10] * p.z + m[11]);
+    return vec3(fused_multiply_add(m[0], p.x, fused_multiply_add(m[1], p.y, fused_multiply_add(m[2], p.z, m[3]))),
+                fused_multiply_add(m[4], p.x, fused_multiply_add(m[5], p.y, fused_multiply_add(m[6], p.z, m[7]))),
+                fused_multiply_add(m[8], p.x, fused_multiply_add(m[9], p.y, fused_multiply_add(m[10], p.z, m[11]))));
 }
 THRONG_INLINE Vec3 transform_vector(const float* m, Vec3 v) {
-    return vec3(m[0] * v.x + m[1] * v.y + m[2] * v.z,
-                m[4] * v.x + m[5] * v.y + m[6] * v.z,
-                m[8] * v.x + m[9] * v.y + m[10] * v.z);
+    return vec3(fused_multiply_add(m[0], v.x, fused_multiply_add(m[1], v.y, m[2] * v.z)),
+                fused_multiply_add(m[4], v.x, fused_multiply_add(m[5], v.y, m[6] * v.z)),
+                fused_multiply_add(m[8], v.x, fused_multiply_add(m[9], v.y, m[10] * v.z)));
 }
 // Product with the transposed linear part: takes normals from object to world when given object_from_world.
 THRONG_INLINE Vec3 transform_normal(const float* inverse, Vec3 n) {
@@ -69,6 +75,17 @@ THRONG_INLINE Vec3 transform_magnitude(const float* m, Vec3 p) {
     return vec3(fabsf(m[0]) * a.x + fabsf(m[1]) * a.y + fabsf(m[2]) * a.z + fabsf(m[3]),
                 fabsf(m[4]) * a.x + fabsf(m[5]) * a.y + fabsf(m[6]) * a.z + fabsf(m[7]),
                 fabsf(m[8]) * a.x + fabsf(m[9]) * a.y + fabsf(m[10]) * a.z + fabsf(m[11]));
+}
+
+// The rows of a transform that is aligned to 16 bytes and that no one writes while the kernel runs.
+THRONG_INLINE void load_matrix(const float* from, float* m) {
+    for (int row = 0; row < 3; row++) {
+        Words4 r = load_words(from + 4 * row);
+        m[4 * row] = bits_float(r.x);
+        m[4 * row + 1] = bits_float(r.y);
+        m[4 * row + 2] = bits_float(r.z);
+        m[4 * row + 3] = bits_float(r.w);
+    }
 }
 
 // Two unit vectors that complete `n` to a right-handed basis (Duff et al. 2017).

@@ -19,34 +19,34 @@ THRONG_INLINE bool path_place(const Params& params, const Wavefront& w, uint32_t
     return inside;
 }
 
-// Camera ray of path `p` into the first queue. Paths over the edge get a ray without extent.
+// Camera ray of path `p` into the first queue, whose entries are the paths in order. Paths over the edge get a ray without
+// extent.
 THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t p) {
     PathPlace place;
     bool inside = path_place(params, w, p, place);
     Path path = camera_path(params, place.x, place.y, place.sample);
     if (!inside) path.ray.t_max = -1.0f;
     w.rays[0][p] = path.ray;
-    w.owners[0][p] = p;
-    PathState state;
-    store3(state.throughput, path.throughput);
-    store3(state.radiance, path.radiance);
-    state.first_shadow = 0;
-    state.shadow_count = 0;
-    w.paths[p] = state;
 }
+
+// The path that entry `q` of the current wave belongs to.
+THRONG_INLINE uint32_t path_of(const Wavefront& w, uint32_t q) { return w.wave ? w.owners[w.wave & 1][q] : q; }
 
 // Shades entry `q` of the current wave. The caller queues what `step` and `path.ray` ask for.
 THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t q, uint32_t owner, Path& path, Step& step) {
-    step.more = false;
-    step.shadow_count = 0;
-    path.ray = w.rays[w.wave & 1][q];
+    step.clear();
+    path.ray = load_any_record(&w.rays[w.wave & 1][q]);
     if (path.ray.t_max < 0.0f) return;
     PathPlace place;
     path_place(params, w, owner, place);
-    const PathState& state = w.paths[owner];
     path.sampler = make_sampler(place.pixel, place.sample, params.seed);
-    path.throughput = load3(state.throughput);
-    path.radiance = load3(state.radiance);
+    path.throughput = vec3(1.0f);
+    path.radiance = vec3(0.0f);
+    if (w.wave) {
+        const PathState state = load_any_record(&w.paths[owner]);
+        path.throughput = load3(state.throughput);
+        path.radiance = load3(state.radiance);
+    }
     path.depth = w.wave;
     whitted_step(params, path, w.hits[q], step);
 }
@@ -65,7 +65,7 @@ THRONG_DEVICE void finish_item(const Params& params, const Wavefront& w, uint32_
     float* sum = params.film + 4 * uint64_t(y * params.width + x);
     Vec3 total = load3(sum);
     for (uint32_t s = 0; s < samples; s++)
-        total += clamp_sample(path_radiance(w, w.paths[uint64_t(index) * samples + s]), params.radiance_clamp);
+        total += clamp_sample(path_radiance(w, load_any_record(&w.paths[uint64_t(index) * samples + s])), params.radiance_clamp);
     store3(sum, total);
     sum[3] = float(params.sample_end);
 }

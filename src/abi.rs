@@ -107,7 +107,7 @@ border! {
     }
 
     /// What a ray met. `t` is negative for a miss.
-    #[repr(C)]
+    #[repr(C, align(8))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct Hit {
         pub t: f32,
@@ -224,19 +224,37 @@ border! {
         pub reserved: u32,
     }
 
-    /// A mesh's attributes for shading. Null pointers: attribute absent.
-    #[repr(C)]
-    pub struct MeshRecord {
-        pub positions: *const f32,
-        pub triangles: *const u32,
-        pub normals: *const f32,
-        pub uvs: *const f32,
-        pub slots: *const u32,
-        pub shape: u32,
-        pub reserved: u32,
+    /// What shading needs of a vertex, side by side: two loads of 16 bytes. Attributes that a mesh lacks are zero.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct VertexRecord {
+        pub position: [f32; 3],
+        pub u: f32,
+        pub normal: [f32; 3],
+        pub v: f32,
     }
 
-    #[repr(C)]
+    /// A triangle's vertices and its material slot.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct CornerRecord {
+        pub vertices: [u32; 3],
+        pub slot: u32,
+    }
+
+    /// A mesh's attributes for shading. Null pointers: a sphere.
+    #[repr(C, align(16))]
+    pub struct MeshRecord {
+        pub vertices: *const VertexRecord,
+        pub corners: *const CornerRecord,
+        /// One of `SHAPE_*`.
+        pub shape: u32,
+        /// 1 if vertices have normals; else triangles are flat.
+        pub smooth: u32,
+        pub reserved: [u32; 2],
+    }
+
+    #[repr(C, align(16))]
     pub struct MaterialRecord {
         pub color: [f32; 3],
         pub color_texture: u32,
@@ -247,16 +265,17 @@ border! {
     }
 
     /// Texels are rows of RGBA, 8-bit sRGB or 32-bit linear float, the top row first.
-    #[repr(C)]
+    #[repr(C, align(16))]
     pub struct TextureRecord {
         pub texels: *const u8,
         pub width: u32,
         pub height: u32,
         pub format: u32,
         pub wrap: u32,
+        pub reserved: [u32; 2],
     }
 
-    #[repr(C)]
+    #[repr(C, align(16))]
     pub struct LightRecord {
         /// Position of a point light; unit direction towards a sun.
         pub vector: [f32; 3],
@@ -398,6 +417,11 @@ border! {
         /// Group of units that walks over compressed trees begin with: the root, or the only instance.
         pub start_base: u32,
         pub start_mask: u32,
+        /// Lanes with a triangle from which on a round of such a walk tests triangles after its first node, too.
+        pub triangle_lanes: u32,
+        /// Octants to exchange in the order in which walks for any hit visit a node's children: 0 for near ones first, 7 for
+        /// far ones.
+        pub any_order: u32,
         /// Bounds of the TLAS, widened like the boxes of compressed nodes.
         pub bounds_min: [f32; 3],
         pub bounds_max: [f32; 3],

@@ -2,23 +2,27 @@
 
 use crate::{
     abi::{
-        self, EnvironmentRecord, LightRecord, MaterialRecord, MeshRecord, NO_INDEX, TextureRecord,
+        self, CornerRecord, EnvironmentRecord, LightRecord, MaterialRecord, MeshRecord, NO_INDEX,
+        TextureRecord, VertexRecord,
     },
     math::linear_from_srgb,
     scene::{
         Environment, FloatImage, Light, Material, MaterialKind, Mesh, Scene, Shape, Texels,
-        Texture, Wrap,
+        Texture, TriangleMesh, Wrap,
     },
 };
 use glam::Vec3;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Size of the low-passed environment that diffuse light is sampled from.
 const DIFFUSE_SKY: (u32, u32) = (32, 16);
 
-/// The tables of one scene. Pointers in them lead into the scene, which they keep alive, or into `skies`.
+/// The tables of one scene. Pointers in them lead into the scene, which they keep alive, or into tables beside them.
 pub struct Tables {
     pub meshes: Vec<MeshRecord>,
+    /// What `meshes` point at.
+    pub attributes: Vec<Attributes>,
     pub materials: Vec<MaterialRecord>,
     pub textures: Vec<TextureRecord>,
     pub lights: Vec<LightRecord>,
@@ -26,6 +30,13 @@ pub struct Tables {
     pub srgb: [f32; 256],
     pub scene: Arc<Scene>,
     _skies: Vec<Vec<[f32; 4]>>,
+}
+
+/// A mesh for shading, as kernels read it: as much memory again as the mesh takes in the scene. Empty for a sphere.
+#[derive(Default)]
+pub struct Attributes {
+    pub vertices: Vec<VertexRecord>,
+    pub corners: Vec<CornerRecord>,
 }
 
 // SAFETY: the pointers lead to memory that the tables own or share and that nobody writes to.
@@ -50,12 +61,16 @@ impl Tables {
                     height: image.height,
                     format: abi::TEXELS_FLOAT,
                     wrap: abi::WRAP_REPEAT,
+                    reserved: [0; 2],
                 });
                 skies.push(texels);
             }
         }
+        let attributes: Vec<_> = scene.meshes.par_iter().map(Attributes::new).collect();
+        let meshes = scene.meshes.iter().zip(&attributes);
         Self {
-            meshes: scene.meshes.iter().map(mesh_record).collect(),
+            meshes: meshes.map(|(mesh, a)| mesh_record(mesh, a)).collect(),
+            attributes,
             materials: scene.materials.iter().map(material_record).collect(),
             textures,
             lights: scene.lights.iter().map(light_record).collect(),
@@ -67,35 +82,52 @@ impl Tables {
     }
 }
 
-fn pointer_or_null<T, U>(data: &[T]) -> *const U {
-    if data.is_empty() {
-        std::ptr::null()
-    } else {
-        data.as_ptr().cast()
+impl Attributes {
+    fn new(mesh: &Mesh) -> Self {
+        match &mesh.shape {
+            Shape::Sphere => Self::default(),
+            Shape::Triangles(m) => Self {
+                vertices: (0..m.positions.len())
+                    .into_par_iter()
+                    .map(|i| vertex_record(m, i))
+                    .collect(),
+                corners: (0..m.triangles.len())
+                    .into_par_iter()
+                    .map(|i| corner_record(m, i))
+                    .collect(),
+            },
+        }
     }
 }
 
-fn mesh_record(mesh: &Mesh) -> MeshRecord {
-    let null = MeshRecord {
-        positions: std::ptr::null(),
-        triangles: std::ptr::null(),
-        normals: std::ptr::null(),
-        uvs: std::ptr::null(),
-        slots: std::ptr::null(),
-        shape: abi::SHAPE_SPHERE,
-        reserved: 0,
+fn vertex_record(mesh: &TriangleMesh, index: usize) -> VertexRecord {
+    let [u, v] = mesh.uvs.get(index).copied().unwrap_or_default();
+    VertexRecord {
+        position: mesh.positions[index],
+        u,
+        normal: mesh.normals.get(index).copied().unwrap_or_default(),
+        v,
+    }
+}
+
+fn corner_record(mesh: &TriangleMesh, index: usize) -> CornerRecord {
+    CornerRecord {
+        vertices: mesh.triangles[index],
+        slot: mesh.slots.get(index).copied().unwrap_or_default(),
+    }
+}
+
+fn mesh_record(mesh: &Mesh, attributes: &Attributes) -> MeshRecord {
+    let (shape, smooth) = match &mesh.shape {
+        Shape::Sphere => (abi::SHAPE_SPHERE, false),
+        Shape::Triangles(m) => (abi::SHAPE_TRIANGLES, !m.normals.is_empty()),
     };
-    match &mesh.shape {
-        Shape::Sphere => null,
-        Shape::Triangles(m) => MeshRecord {
-            positions: pointer_or_null(&m.positions),
-            triangles: pointer_or_null(&m.triangles),
-            normals: pointer_or_null(&m.normals),
-            uvs: pointer_or_null(&m.uvs),
-            slots: pointer_or_null(&m.slots),
-            shape: abi::SHAPE_TRIANGLES,
-            reserved: 0,
-        },
+    MeshRecord {
+        vertices: attributes.vertices.as_ptr(),
+        corners: attributes.corners.as_ptr(),
+        shape,
+        smooth: u32::from(smooth),
+        reserved: [0; 2],
     }
 }
 
@@ -129,6 +161,7 @@ fn texture_record(texture: &Texture) -> TextureRecord {
         height: texture.height,
         format,
         wrap,
+        reserved: [0; 2],
     }
 }
 

@@ -10,9 +10,7 @@ use cust::{
 };
 use std::ffi::c_void;
 
-/// Threads of a block of the shading kernel, as in `append.h`.
-pub const SHADE_THREADS: u32 = 128;
-/// Threads of a block of all other kernels.
+/// Threads of a block of kernels that have one thread per item.
 const ITEM_THREADS: u32 = 128;
 
 pub struct Kernels {
@@ -20,9 +18,10 @@ pub struct Kernels {
     multiprocessors: u32,
     closest: Resident,
     any: Resident,
+    shade: Resident,
 }
 
-/// A launch of a persistent kernel that fills the GPU.
+/// A launch of a kernel whose blocks stay, which fills the GPU.
 #[derive(Clone, Copy)]
 struct Resident {
     blocks: u32,
@@ -58,11 +57,13 @@ impl Kernels {
         };
         let closest = resident("throng_trace_closest_queue")?;
         let any = resident("throng_trace_any_queue")?;
+        let shade = resident("throng_shade_wave")?;
         Ok(Self {
             module,
             multiprocessors,
             closest,
             any,
+            shade,
         })
     }
 
@@ -102,6 +103,22 @@ impl Kernels {
         };
         // SAFETY: passed on.
         unsafe { self.launch(name, resident.blocks, resident.threads, stream, arguments) }
+    }
+
+    /// Shades a queue of at most `length` entries.
+    ///
+    /// # Safety
+    /// As [`Self::launch_items`].
+    pub unsafe fn launch_shade(
+        &self,
+        length: u32,
+        stream: &Stream,
+        arguments: &[*mut c_void],
+    ) -> CudaResult<()> {
+        let Resident { blocks, threads } = self.shade;
+        let blocks = blocks.min(length.div_ceil(threads));
+        // SAFETY: passed on.
+        unsafe { self.launch("throng_shade_wave", blocks, threads, stream, arguments) }
     }
 
     /// # Safety

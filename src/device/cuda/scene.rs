@@ -4,7 +4,6 @@ use super::memory::{Array, bytes_of};
 use crate::{
     abi::{self, EnvironmentRecord, MeshRecord, Params, TextureRecord},
     device::tables::Tables,
-    scene::{Mesh, Shape},
 };
 use cust::error::CudaResult;
 use std::mem::size_of_val;
@@ -35,7 +34,8 @@ struct TablePlaces {
 #[derive(Default)]
 pub struct Plan<'a> {
     parts: Vec<(usize, &'a [u8])>,
-    meshes: Vec<[Option<usize>; 5]>,
+    /// Vertices and corners of each.
+    meshes: Vec<[usize; 2]>,
     textures: Vec<usize>,
     tables: TablePlaces,
     pub mesh_bytes: usize,
@@ -46,13 +46,14 @@ pub struct Plan<'a> {
 impl<'a> Plan<'a> {
     pub fn new(tables: &'a Tables) -> Self {
         let mut plan = Self::default();
-        for mesh in &tables.scene.meshes {
-            let parts = mesh_parts(mesh).map(|data| plan.add(data));
-            plan.meshes.push(parts);
+        for mesh in &tables.attributes {
+            let parts = [bytes_of(&mesh.vertices), bytes_of(&mesh.corners)];
+            let places = parts.map(|data| plan.add(data));
+            plan.meshes.push(places);
         }
         plan.mesh_bytes = plan.bytes;
         for texture in &tables.textures {
-            let start = plan.add(texels(texture)).unwrap_or(0);
+            let start = plan.add(texels(texture));
             plan.textures.push(start);
         }
         plan.texture_bytes = plan.bytes - plan.mesh_bytes;
@@ -73,13 +74,10 @@ impl<'a> Plan<'a> {
         start
     }
 
-    /// None for what is empty.
-    fn add(&mut self, data: &'a [u8]) -> Option<usize> {
-        (!data.is_empty()).then(|| {
-            let start = self.reserve(data.len());
-            self.parts.push((start, data));
-            start
-        })
+    fn add(&mut self, data: &'a [u8]) -> usize {
+        let start = self.reserve(data.len());
+        self.parts.push((start, data));
+        start
     }
 
     pub fn upload(&self, tables: &Tables) -> CudaResult<SceneTables> {
@@ -90,7 +88,11 @@ impl<'a> Plan<'a> {
         }
         let records = tables.meshes.iter().zip(&self.meshes);
         let meshes: Vec<MeshRecord> = records
-            .map(|(record, parts)| mesh_record(record, parts, &memory))
+            .map(|(record, &[vertices, corners])| MeshRecord {
+                vertices: memory.at(vertices),
+                corners: memory.at(corners),
+                ..*record
+            })
             .collect();
         let records = tables.textures.iter().zip(&self.textures);
         let textures: Vec<TextureRecord> = records
@@ -134,34 +136,6 @@ impl SceneTables {
     /// Shadow rays that a path may need at its end: one to the sky, and one to each of up to three lights.
     pub fn shadow_rays(&self) -> u32 {
         1 + self.light_count.min(3)
-    }
-}
-
-/// Positions, triangles, normals, texture coordinates, material slots.
-fn mesh_parts(mesh: &Mesh) -> [&[u8]; 5] {
-    match &mesh.shape {
-        Shape::Sphere => [&[]; 5],
-        Shape::Triangles(m) => [
-            bytes_of(&m.positions),
-            bytes_of(&m.triangles),
-            bytes_of(&m.normals),
-            bytes_of(&m.uvs),
-            bytes_of(&m.slots),
-        ],
-    }
-}
-
-fn mesh_record(record: &MeshRecord, parts: &[Option<usize>; 5], memory: &Array) -> MeshRecord {
-    let place = |part: usize| parts[part].map(|start| memory.at::<u8>(start).cast_const());
-    let float = |part| place(part).map_or(std::ptr::null(), |p| p.cast::<f32>());
-    let index = |part| place(part).map_or(std::ptr::null(), |p| p.cast::<u32>());
-    MeshRecord {
-        positions: float(0),
-        triangles: index(1),
-        normals: float(2),
-        uvs: float(3),
-        slots: index(4),
-        ..*record
     }
 }
 

@@ -2,7 +2,7 @@
 //! shade kernels wave by wave; then all shadow rays are traced, and the finished samples are added to the film.
 
 use super::{
-    kernels::{Kernels, SHADE_THREADS, arguments},
+    kernels::{Kernels, arguments},
     memory::{Array, Pinned},
 };
 use crate::{
@@ -188,10 +188,6 @@ impl Queues {
         launch: &mut WaveLaunch,
     ) -> CudaResult<u32> {
         let (kernels, stream) = (launch.kernels, launch.stream);
-        let shade_blocks = w
-            .path_count
-            .div_ceil(SHADE_THREADS)
-            .min(kernels.multiprocessors() * 16);
         for wave in 0..=params.bounces {
             if wave > 0 && wave % WAVES_PER_LOOK == 0 && self.length(1 + wave, launch)? == 0 {
                 return Ok(wave);
@@ -209,13 +205,7 @@ impl Queues {
                 kernels.launch_trace(false, stream, arguments![*params, rays, w.hits, queue])?;
                 self.copy_rays(1 + wave, &self.rays[wave as usize % 2], own, launch)?;
                 (launch.mark)(Stage::Shade)?;
-                kernels.launch(
-                    "throng_shade_wave",
-                    shade_blocks,
-                    SHADE_THREADS,
-                    stream,
-                    arguments![*params, *w],
-                )?;
+                kernels.launch_shade(w.path_count, stream, arguments![*params, *w])?;
             }
         }
         Ok(params.bounces + 1)
