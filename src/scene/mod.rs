@@ -5,6 +5,7 @@
 //! colours in linear Rec.709.
 
 pub mod desc;
+pub mod rig;
 
 use crate::math::Aabb;
 use glam::{Affine3, Quat, Vec3};

@@ -1,0 +1,111 @@
+//! What makes a model move: a hierarchy of nodes, skins, morph targets, and clips that drive them.
+//!
+//! Loaders make it from glTF files; `anim` evaluates it at a time. Units and spaces are glTF's: right-handed, Y up,
+//! seconds. A rig's root space is the space of the model that it belongs to.
+
+use glam::{Affine3, Quat, Vec3};
+
+/// A hierarchy of nodes with the skins and clips that refer to it.
+#[derive(Clone, Debug, Default)]
+pub struct Rig {
+    /// Parents before children.
+    pub nodes: Vec<RigNode>,
+    pub skins: Vec<Skin>,
+    pub clips: Vec<Clip>,
+}
+
+#[derive(Clone, Debug)]
+pub struct RigNode {
+    pub name: String,
+    /// Index of an earlier node or [`super::NONE`].
+    pub parent: u32,
+    /// `parent_from_node` at rest.
+    pub local: Local,
+    /// Weight of each morph target at rest; empty where the node has no mesh with targets.
+    pub weights: Vec<f32>,
+}
+
+/// A transform at rest. Only one in parts can be driven by channels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Local {
+    Parts(Trs),
+    Matrix(Affine3),
+}
+
+/// `translation · rotation · scale`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trs {
+    pub translation: Vec3,
+    /// Unit length.
+    pub rotation: Quat,
+    pub scale: Vec3,
+}
+
+/// glTF 2.0, 3.7.3: `model_from_vertex = Σ weight · model_from_joint · joint_from_mesh`.
+#[derive(Clone, Debug)]
+pub struct Skin {
+    pub name: String,
+    /// Indices into [`Rig::nodes`]; never empty.
+    pub joints: Vec<u32>,
+    /// The inverse bind matrices, one per joint.
+    pub joint_from_mesh: Vec<Affine3>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Clip {
+    pub name: String,
+    /// Seconds: the greatest key time of all channels; 0 where all have a single key at 0.
+    pub duration: f32,
+    pub channels: Vec<Channel>,
+}
+
+/// One animated property.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    /// Index into [`Rig::nodes`].
+    pub node: u32,
+    pub property: Property,
+    pub interpolation: Interpolation,
+    /// Seconds, finite, not negative, strictly increasing, never empty.
+    pub times: Vec<f32>,
+    /// `components` floats per key; with [`Interpolation::CubicSpline`] three times as many: in-tangent, value,
+    /// out-tangent of each key, as in glTF 2.0, appendix C. Rotations are unit quaternions (x, y, z, w).
+    pub values: Vec<f32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Property {
+    Translation,
+    Rotation,
+    Scale,
+    /// All morph weights of the node at once.
+    Weights,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpolation {
+    Step,
+    /// Spherical for rotations.
+    Linear,
+    CubicSpline,
+}
+
+/// What a mesh needs to deform, beside its triangles in bind pose.
+#[derive(Clone, Debug, Default)]
+pub struct Deformers {
+    /// Joints that move each vertex: `joints_per_vertex` of them, a multiple of four, or 0 without a skin.
+    pub joints_per_vertex: u32,
+    /// Indices into [`Skin::joints`], `joints_per_vertex` for each vertex.
+    pub joints: Vec<u16>,
+    /// Weights in the same order; those of a vertex sum to 1.
+    pub weights: Vec<f32>,
+    pub targets: Vec<MorphTarget>,
+}
+
+/// Offsets that a weight adds to each vertex; each array has one per vertex or is empty.
+#[derive(Clone, Debug, Default)]
+pub struct MorphTarget {
+    pub positions: Vec<[f32; 3]>,
+    pub normals: Vec<[f32; 3]>,
+    pub tangents: Vec<[f32; 3]>,
+}
