@@ -53,7 +53,7 @@ fn blas(c: &mut Criterion) {
         .iter_mut()
         .for_each(|[x, y, _]| *y += 0.1 * x.sin());
     let mut tree = Blas::build(&mesh, layout, Quality::High);
-    group.bench_function("refit", |b| b.iter(|| tree.refit(black_box(&bent))));
+    group.bench_function("refit", |b| b.iter(|| tree.refit(black_box(&bent).into())));
     for (name, quality) in [
         ("compressed_fast", Quality::Fast),
         ("compressed_high", Quality::High),

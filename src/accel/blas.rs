@@ -3,16 +3,20 @@
 use super::{
     Buffer,
     build::{BuildMemory, BuildOptions, BuildPrim, build},
-    compressed_blas::{build_compressed, refit_compressed},
+    compressed_blas::build_compressed,
     node::{NodeLayout, Tree, each_width},
-    slots::Arrangement,
+    pack,
+    refit::refit,
+    refit_compressed::refit_compressed,
+    refit_plan::RefitPlan,
     split::SplitMethod,
     support::{SupportMap, rounding_slack},
+    surface::Surface,
 };
 use crate::{
-    abi::{EMPTY_CHILD, LEAF, NO_INDEX, PACK_SIZE, TrianglePack, TriangleRecord, Unit},
+    abi::{EMPTY_CHILD, LEAF, PACK_SIZE, TrianglePack, TriangleRecord, Unit},
     math::Aabb,
-    scene::{Mesh, Shape, TriangleMesh},
+    scene::{Mesh, Shape},
 };
 use glam::{Affine3, Vec3};
 use std::time::{Duration, Instant};
@@ -36,13 +40,18 @@ impl Quality {
 }
 
 /// The acceleration structure of one mesh, in object space.
+#[derive(Clone)]
 pub struct Blas {
     pub shape: BlasShape,
     pub bounds: Aabb,
     pub build_time: Duration,
+    sah_cost: f32,
     support: Option<SupportMap>,
+    /// Made by the first refit.
+    plan: Option<RefitPlan>,
 }
 
+#[derive(Clone)]
 pub enum BlasShape {
     Triangles {
         tree: Tree,
@@ -50,37 +59,55 @@ pub enum BlasShape {
     },
     /// For [`NodeLayout::Compressed8`]. Indices in `units` count from this tree's first unit and triangle.
     Compressed {
-        /// What the units were made from; its leaves refer to `triangles`. Stays on the host, for refits.
-        tree: Tree,
+        /// Node levels on the longest path.
+        depth: u32,
         units: Buffer<Unit>,
         triangles: Buffer<TriangleRecord>,
-        /// Which slots the children of `tree` have in `units`.
-        arrangements: Buffer<Arrangement>,
     },
     /// The unit sphere about the origin: no tree, the kernel knows it.
     Sphere,
 }
 
+/// A fresh tree of triangles.
+pub struct BuiltTree {
+    pub shape: BlasShape,
+    pub bounds: Aabb,
+    pub sah_cost: f32,
+}
+
 impl Blas {
     /// Builds the tree of `mesh`; deterministic, parallel.
     pub fn build(mesh: &Mesh, layout: NodeLayout, quality: Quality) -> Self {
+        match &mesh.shape {
+            Shape::Triangles(triangles) => Self::of_surface(triangles.into(), layout, quality),
+            Shape::Sphere => Self {
+                shape: BlasShape::Sphere,
+                bounds: mesh.bounds(),
+                build_time: Duration::ZERO,
+                sah_cost: 1.0,
+                support: None,
+                plan: None,
+            },
+        }
+    }
+
+    /// Builds a tree of triangles; deterministic, parallel.
+    pub fn of_surface(surface: Surface<'_>, layout: NodeLayout, quality: Quality) -> Self {
         let start = Instant::now();
-        let (shape, support) = match &mesh.shape {
-            Shape::Sphere => (BlasShape::Sphere, None),
-            Shape::Triangles(triangles) => rayon::join(
-                || build_triangles(triangles, layout, quality),
-                || (quality == Quality::High).then(|| SupportMap::new(&used_vertices(triangles))),
-            ),
-        };
-        let bounds = match &shape {
-            BlasShape::Triangles { tree, .. } | BlasShape::Compressed { tree, .. } => tree.bounds,
-            BlasShape::Sphere => mesh.bounds(),
-        };
+        let (tree, support) = rayon::join(
+            || match layout {
+                NodeLayout::Compressed8 => build_compressed(&surface, quality),
+                _ => build_triangles(&surface, layout, quality),
+            },
+            || (quality == Quality::High).then(|| SupportMap::new(&used_vertices(&surface))),
+        );
         Self {
-            shape,
-            bounds,
+            shape: tree.shape,
+            bounds: tree.bounds,
             build_time: start.elapsed(),
+            sah_cost: tree.sah_cost,
             support,
+            plan: None,
         }
     }
 
@@ -104,7 +131,8 @@ impl Blas {
     /// Node levels on the longest path.
     pub fn depth(&self) -> u32 {
         match &self.shape {
-            BlasShape::Triangles { tree, .. } | BlasShape::Compressed { tree, .. } => tree.depth,
+            BlasShape::Triangles { tree, .. } => tree.depth,
+            BlasShape::Compressed { depth, .. } => *depth,
             BlasShape::Sphere => 0,
         }
     }
@@ -112,60 +140,50 @@ impl Blas {
     /// Traversal stack entries for this level.
     pub fn stack_entries(&self) -> usize {
         match &self.shape {
-            BlasShape::Triangles { tree, .. } | BlasShape::Compressed { tree, .. } => {
-                tree.stack_entries()
-            }
+            BlasShape::Triangles { tree, .. } => tree.stack_entries(),
+            BlasShape::Compressed { depth, .. } => *depth as usize,
             BlasShape::Sphere => 0,
         }
     }
 
-    /// Memory of nodes, triangles and support map.
+    /// Memory of nodes, triangles, support map, and what refits keep.
     pub fn bytes(&self) -> usize {
         let tree = match &self.shape {
             BlasShape::Triangles { tree, packs } => tree.nodes.bytes() + packs.bytes(),
             BlasShape::Compressed {
-                tree,
-                units,
-                triangles,
-                arrangements,
-            } => {
-                let host = tree.nodes.bytes() + arrangements.bytes();
-                host + units.bytes() + triangles.bytes()
-            }
+                units, triangles, ..
+            } => units.bytes() + triangles.bytes(),
             BlasShape::Sphere => 0,
         };
-        tree + self.support.as_ref().map_or(0, SupportMap::bytes)
+        let support = self.support.as_ref().map_or(0, SupportMap::bytes);
+        tree + support + self.plan.as_ref().map_or(0, RefitPlan::bytes)
     }
 
-    /// Expected node and leaf tests of a ray that meets the bounds.
+    /// Expected node and leaf tests of a ray that meets the bounds, by the surface area heuristic. Known from the build or
+    /// refit.
     pub fn sah_cost(&self) -> f32 {
-        match &self.shape {
-            BlasShape::Triangles { tree, .. } | BlasShape::Compressed { tree, .. } => {
-                tree.sah_cost(1.0)
-            }
-            BlasShape::Sphere => 1.0,
-        }
+        self.sah_cost
     }
 
-    /// Follows moved vertices without changing the tree's shape (see [`super::refit`]). `mesh` must have the triangles
-    /// that this BLAS was built from.
-    pub fn refit(&mut self, mesh: &TriangleMesh) {
-        self.bounds = match &mut self.shape {
+    /// Follows moved vertices without changing the tree's shape (see [`super::refit`]). `surface` must have the triangles
+    /// that this BLAS was built from. Deterministic, parallel; an eighth of a fast build's time or less.
+    ///
+    /// Instance boxes are those of the transformed bounds from then on.
+    pub fn refit(&mut self, surface: Surface<'_>) {
+        match &mut self.shape {
             BlasShape::Triangles { tree, packs } => {
-                super::refit::refit(tree, packs, mesh);
-                tree.bounds
+                self.sah_cost = refit(tree, packs, &mut self.plan, &surface);
+                self.bounds = tree.bounds;
             }
             BlasShape::Compressed {
-                tree,
-                units,
-                triangles,
-                arrangements,
+                units, triangles, ..
             } => {
-                refit_compressed(tree, arrangements, units, triangles, mesh);
-                tree.bounds
+                let refitted = refit_compressed(units, triangles, &mut self.plan, &surface);
+                self.sah_cost = refitted.sah_cost();
+                self.bounds = refitted.bounds.to_aabb();
             }
             BlasShape::Sphere => return,
-        };
+        }
         self.support = None;
     }
 }
@@ -186,33 +204,24 @@ fn sphere_bounds(transform: &Affine3) -> Aabb {
 }
 
 /// Positions that some triangle refers to.
-fn used_vertices(mesh: &TriangleMesh) -> Vec<Vec3> {
-    let mut used = vec![false; mesh.positions.len()];
-    mesh.triangles
-        .iter()
-        .flatten()
-        .for_each(|&i| used[i as usize] = true);
-    let positions = mesh.positions.iter().zip(&used).filter(|(_, used)| **used);
+fn used_vertices(surface: &Surface<'_>) -> Vec<Vec3> {
+    let mut used = vec![false; surface.positions.len()];
+    let vertices = surface.triangles.iter().flatten();
+    vertices.for_each(|&i| used[i as usize] = true);
+    let positions = surface.positions.iter().zip(&used);
+    let positions = positions.filter(|(_, used)| **used);
     positions.map(|(p, _)| Vec3::from(*p)).collect()
 }
 
 /// The boxes of a mesh's triangles.
-pub fn build_prims(mesh: &TriangleMesh) -> Vec<BuildPrim> {
-    (0..mesh.triangles.len())
-        .map(|i| BuildPrim::new(&Aabb::of_points(corners(mesh, i).map(Vec3::from)), i as u32))
+pub fn build_prims(surface: &Surface<'_>) -> Vec<BuildPrim> {
+    (0..surface.triangles.len())
+        .map(|i| BuildPrim::new(&surface.bounds(i), i as u32))
         .collect()
 }
 
-/// The corners of a triangle.
-pub fn corners(mesh: &TriangleMesh, triangle: usize) -> [[f32; 3]; 3] {
-    mesh.triangles[triangle].map(|i| mesh.positions[i as usize])
-}
-
-fn build_triangles(mesh: &TriangleMesh, layout: NodeLayout, quality: Quality) -> BlasShape {
-    if layout == NodeLayout::Compressed8 {
-        return build_compressed(mesh, quality);
-    }
-    let mut prims = build_prims(mesh);
+fn build_triangles(surface: &Surface<'_>, layout: NodeLayout, quality: Quality) -> BuiltTree {
+    let mut prims = build_prims(surface);
     let mut tree = Tree::new(layout);
     build(
         &mut prims,
@@ -224,14 +233,22 @@ fn build_triangles(mesh: &TriangleMesh, layout: NodeLayout, quality: Quality) ->
         &BuildMemory::default(),
         &mut tree,
     );
-    let packs = pack_leaves(&mut tree, &prims, mesh);
+    let packs = pack_leaves(&mut tree, &prims, surface);
     #[cfg(debug_assertions)]
-    super::validate::validate_blas(&tree, &packs, mesh).expect("a fresh BLAS is valid");
-    BlasShape::Triangles { tree, packs }
+    super::validate::validate_blas(&tree, &packs, surface).expect("a fresh BLAS is valid");
+    BuiltTree {
+        bounds: tree.bounds,
+        sah_cost: tree.sah_cost(1.0),
+        shape: BlasShape::Triangles { tree, packs },
+    }
 }
 
 /// Copies each leaf's triangles into a pack and points the leaf at it.
-fn pack_leaves(tree: &mut Tree, prims: &[BuildPrim], mesh: &TriangleMesh) -> Buffer<TrianglePack> {
+fn pack_leaves(
+    tree: &mut Tree,
+    prims: &[BuildPrim],
+    surface: &Surface<'_>,
+) -> Buffer<TrianglePack> {
     let mut packs = Vec::new();
     let mut renumber = |child: &mut u32| {
         if *child & LEAF == 0 || *child == EMPTY_CHILD {
@@ -240,46 +257,11 @@ fn pack_leaves(tree: &mut Tree, prims: &[BuildPrim], mesh: &TriangleMesh) -> Buf
         let first = (*child & !LEAF) as usize;
         let count = prims[first].leaf_count as usize;
         *child = LEAF | packs.len() as u32;
-        packs.push(pack(&prims[first..first + count], mesh));
+        let mut pack = pack::named(prims[first..first + count].iter().map(|prim| prim.id));
+        pack::fill(&mut pack, surface);
+        packs.push(pack);
     };
     renumber(&mut tree.root);
     each_width!(&mut tree.nodes, nodes => nodes.iter_mut().flat_map(|n| &mut n.children).for_each(renumber));
-    let mut buffer = Buffer::new();
-    // SAFETY: all elements are copied from `packs`, which has the same length.
-    unsafe {
-        buffer.refill(packs.len(), |to| {
-            to.iter_mut().zip(&packs).for_each(|(to, from)| {
-                to.write(*from);
-            })
-        })
-    };
-    buffer
-}
-
-fn pack(prims: &[BuildPrim], mesh: &TriangleMesh) -> TrianglePack {
-    let mut pack = TrianglePack {
-        vertices: [[[0.0; 8]; 3]; 3],
-        prim: [NO_INDEX; 8],
-    };
-    for (lane, prim) in prims.iter().enumerate() {
-        pack.prim[lane] = prim.id;
-    }
-    fill_lanes(&mut pack, mesh);
-    pack
-}
-
-/// Writes the vertices of the pack's triangles; unused lanes repeat the first, whose results are ignored there.
-pub fn fill_lanes(pack: &mut TrianglePack, mesh: &TriangleMesh) {
-    for lane in 0..PACK_SIZE as usize {
-        let prim = if pack.prim[lane] == NO_INDEX {
-            pack.prim[0]
-        } else {
-            pack.prim[lane]
-        };
-        for (vertex, corner) in corners(mesh, prim as usize).iter().enumerate() {
-            for (axis, &coordinate) in corner.iter().enumerate() {
-                pack.vertices[vertex][axis][lane] = coordinate;
-            }
-        }
-    }
+    Buffer::copied(&packs)
 }

@@ -2,6 +2,7 @@
 
 use std::{
     alloc::{Layout, alloc, dealloc, handle_alloc_error},
+    mem::MaybeUninit,
     ops::{Deref, DerefMut},
     ptr::NonNull,
     slice,
@@ -42,6 +43,18 @@ impl<T: Copy> Buffer<T> {
         buffer
     }
 
+    pub fn copied(from: &[T]) -> Self {
+        let mut buffer = Self::new();
+        let copy = |to: &mut [MaybeUninit<T>]| {
+            for (to, from) in to.iter_mut().zip(from) {
+                to.write(*from);
+            }
+        };
+        // SAFETY: all elements are copied from `from`, which has the same length.
+        unsafe { buffer.refill(from.len(), copy) };
+        buffer
+    }
+
     /// Makes the length `len`; all elements are `value` afterwards. Reallocates only to grow.
     pub fn resize(&mut self, len: usize, value: T) {
         self.reserve(len);
@@ -59,7 +72,7 @@ impl<T: Copy> Buffer<T> {
     pub unsafe fn refill(
         &mut self,
         len: usize,
-        fill: impl FnOnce(&mut [std::mem::MaybeUninit<T>]),
+        fill: impl FnOnce(&mut [MaybeUninit<T>]),
     ) {
         self.len = 0;
         self.reserve(len);
@@ -123,6 +136,12 @@ impl<T: Copy> Drop for Buffer<T> {
             // SAFETY: allocated in `reserve` with this layout.
             unsafe { dealloc(self.data.as_ptr().cast(), self.layout) };
         }
+    }
+}
+
+impl<T: Copy> Clone for Buffer<T> {
+    fn clone(&self) -> Self {
+        Self::copied(self)
     }
 }
 

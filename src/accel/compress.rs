@@ -134,20 +134,19 @@ fn split_by_node<'a>(
 
 /// A node in 80 bytes.
 fn compress(node: &Wide<8>, arrangement: &Arrangement) -> CompressedNode {
-    let grid = quantize(node);
+    let mut grid = quantize(&node.planes);
     let sources = arrangement.sources;
-    CompressedNode {
-        origin: grid.origin,
-        scale_xy: [grid.scale[0], grid.scale[1]].map(|scale| (scale.to_bits() >> 16) as u16),
+    grid.planes = grid
+        .planes
+        .map(|plane| sources.map(|lane| plane[lane as usize & 7]));
+    let mut compressed = CompressedNode {
         unit_base: arrangement.unit_base,
         leaf_base: arrangement.leaf_base,
         units: arrangement.units,
         instances: arrangement.leaf_units,
         triangles: arrangement.leaves,
-        reserved: 0,
-        scale_z: grid.scale[2],
-        planes: grid
-            .planes
-            .map(|plane| sources.map(|lane| plane[lane as usize & 7])),
-    }
+        ..CompressedNode::default()
+    };
+    compressed.set_grid(&grid);
+    compressed
 }

@@ -2,20 +2,18 @@
 
 use super::{
     Blas, BlasShape, Buffer, Quality, Tree,
-    blas::{build_prims, corners},
+    blas::{BuiltTree, build_prims},
     build::{BuildMemory, BuildOptions, BuildPrim, build},
     collapse::build_collapsed,
     compress::{arrange_all, plant_root, wide_nodes, write_units},
     node::{NodeLayout, Wide},
-    refit::sweep,
+    refit_compressed::fill_record,
     slots::{Arrangement, LeafKind},
+    surface::Surface,
 };
 use crate::{
     abi::{LEAF, TriangleRecord, TriangleRow, Unit},
-    math::Aabb,
-    scene::TriangleMesh,
 };
-use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -43,17 +41,17 @@ pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
     blas.iter().map(offset).collect()
 }
 
-/// Builds the compressed tree of `mesh`. The float tree is kept for refits; its leaves refer to triangle records.
-pub fn build_compressed(mesh: &TriangleMesh, quality: Quality) -> BlasShape {
-    let mut prims = build_prims(mesh);
+/// Builds the compressed tree of `surface`.
+pub fn build_compressed(surface: &Surface<'_>, quality: Quality) -> BuiltTree {
+    let mut prims = build_prims(surface);
     let mut tree = Tree::new(NodeLayout::Compressed8);
     build_float_tree(&mut prims, quality, &mut tree);
     let (mut units, mut triangles) = (Buffer::new(), Buffer::new());
-    let mut arrangements = Buffer::new();
     if let Some(nodes) = wide_nodes(&mut tree) {
+        let mut arrangements = Buffer::new();
         arrange_all(nodes, LeafKind::Separate, &mut arrangements);
         triangles = place_triangles(nodes, &arrangements, &prims);
-        fill_triangles(&mut triangles, mesh);
+        fill_triangles(&mut triangles, surface);
         write_units(
             nodes,
             &arrangements,
@@ -63,13 +61,16 @@ pub fn build_compressed(mesh: &TriangleMesh, quality: Quality) -> BlasShape {
         );
     }
     #[cfg(debug_assertions)]
-    super::validate_compressed::validate_blas(&units, &triangles, mesh, tree.depth)
+    super::validate_compressed::validate_blas(&units, &triangles, surface, tree.depth)
         .expect("a fresh compressed BLAS is valid");
-    BlasShape::Compressed {
-        tree,
-        units,
-        triangles,
-        arrangements,
+    BuiltTree {
+        shape: BlasShape::Compressed {
+            depth: tree.depth,
+            units,
+            triangles,
+        },
+        bounds: tree.bounds,
+        sah_cost: tree.sah_cost(1.0),
     }
 }
 
@@ -84,25 +85,6 @@ fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) 
         build(prims, &[], options, &BuildMemory::default(), tree);
     }
     plant_root(tree);
-}
-
-/// Takes over the positions of `mesh`. Slots and sizes stay as they are. O(triangles).
-pub fn refit_compressed(
-    tree: &mut Tree,
-    arrangements: &[Arrangement],
-    units: &mut Buffer<Unit>,
-    triangles: &mut [TriangleRecord],
-    mesh: &TriangleMesh,
-) {
-    fill_triangles(triangles, mesh);
-    let mut bounds = Aabb::EMPTY;
-    if let Some(nodes) = wide_nodes(tree)
-        && !nodes.is_empty()
-    {
-        bounds = sweep(nodes, |leaf| triangle_bounds(&triangles[leaf as usize]));
-        write_units(nodes, arrangements, |_| (), |_| Unit::default(), units);
-    }
-    tree.bounds = bounds;
 }
 
 /// Names the triangle of each record, and points leaves at the records.
@@ -127,20 +109,9 @@ fn place_triangles(
 }
 
 /// Writes the corners of the triangles that the records name.
-fn fill_triangles(triangles: &mut [TriangleRecord], mesh: &TriangleMesh) {
-    triangles
-        .par_iter_mut()
-        .with_min_len(512)
-        .for_each(|record| {
-            let corners = corners(mesh, record.rows[0].prim as usize);
-            for (axis, row) in record.rows.iter_mut().enumerate() {
-                row.corners = corners.map(|corner| corner[axis]);
-            }
-        });
-}
-
-/// The box around a triangle.
-pub fn triangle_bounds(record: &TriangleRecord) -> Aabb {
-    let [x, y, z] = record.rows.map(|row| row.corners);
-    Aabb::of_points((0..3).map(|i| Vec3::new(x[i], y[i], z[i])))
+fn fill_triangles(triangles: &mut [TriangleRecord], surface: &Surface<'_>) {
+    let records = triangles.par_iter_mut().with_min_len(512);
+    records.for_each(|record| {
+        fill_record(record, surface);
+    });
 }

@@ -34,6 +34,7 @@ pub enum NodeLayout {
 }
 
 /// The nodes of one tree, parents before children. The root's own box is not stored in a node.
+#[derive(Clone)]
 pub enum NodeArray {
     Wide4(Buffer<Wide<4>>),
     Wide8(Buffer<Wide<8>>),
@@ -89,6 +90,7 @@ impl NodeArray {
 }
 
 /// A finished tree over primitives; what its leaves mean is its owner's business.
+#[derive(Clone)]
 pub struct Tree {
     pub layout: NodeLayout,
     pub nodes: NodeArray,

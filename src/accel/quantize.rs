@@ -4,7 +4,7 @@
 //! distance of at least [`MARGIN`] cells, twice their sum, from what it bounds. The boxes themselves are first widened by [`SLACK`],
 //! so that the kernel only has to know of the rounding at the ray's origin.
 
-use super::node::Wide;
+use crate::abi::CompressedNode;
 
 /// Least distance between a plane and the box that it was rounded from, in cells.
 pub const MARGIN: f64 = 1.0 / 64.0;
@@ -22,24 +22,34 @@ const RELATIVE_CELL: f32 = 1.0 / (1 << 20) as f32;
 /// Least cell of a box at the origin: 2⁻¹⁰⁰, whose reciprocal and products with distances stay within floats.
 const LEAST_CELL: f32 = f32::from_bits((127 - 100) << 23);
 
-/// A node's grid and the planes of its children in it, children in the order of the float node.
+/// A node's grid and the planes of its children in it, children in the order of the boxes.
 pub struct Quantized {
     pub origin: [f32; 3],
     /// Size of a cell: a float whose lower half is zero.
     pub scale: [f32; 3],
-    /// As in `CompressedNode`. Lanes without a child get inverted boxes, as in [`Wide`].
+    /// As in `CompressedNode`. Lanes without a child get inverted boxes, as in [`Wide`](super::Wide).
     pub planes: [[u8; 8]; 6],
 }
 
-/// Quantises the boxes of a node.
-pub fn quantize(node: &Wide<8>) -> Quantized {
+impl CompressedNode {
+    /// Takes over a grid whose lanes are in the order of the slots.
+    pub fn set_grid(&mut self, grid: &Quantized) {
+        self.origin = grid.origin;
+        self.scale_xy = [grid.scale[0], grid.scale[1]].map(|scale| (scale.to_bits() >> 16) as u16);
+        self.scale_z = grid.scale[2];
+        self.planes = grid.planes;
+    }
+}
+
+/// Quantises the boxes of a node: `boxes` as in [`Wide::planes`](super::Wide::planes).
+pub fn quantize(boxes: &[[f32; 8]; 6]) -> Quantized {
     let mut to = Quantized {
         origin: [0.0; 3],
         scale: [0.0; 3],
         planes: [[0; 8]; 6],
     };
     let mut slack = [0.0; 8];
-    for plane in &node.planes {
+    for plane in boxes {
         slack = std::array::from_fn(|lane| plane[lane].abs().max(slack[lane]));
     }
     // The widened planes are rounded, too. Lanes without a child have infinite boxes, which stay as they are.
@@ -52,8 +62,8 @@ pub fn quantize(node: &Wide<8>) -> Quantized {
     };
     let slack = slack.map(widening);
     for axis in 0..3 {
-        let lower = std::array::from_fn(|lane| node.planes[axis][lane] - slack[lane]);
-        let upper = std::array::from_fn(|lane| node.planes[axis + 3][lane] + slack[lane]);
+        let lower = std::array::from_fn(|lane| boxes[axis][lane] - slack[lane]);
+        let upper = std::array::from_fn(|lane| boxes[axis + 3][lane] + slack[lane]);
         let min = lower.iter().copied().fold(f32::INFINITY, f32::min);
         let max = upper.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let grid = Grid::around(min, max);

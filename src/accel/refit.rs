@@ -1,68 +1,90 @@
 //! Follows moving primitives: recomputes every box of a tree and keeps its shape.
 
 use super::{
-    Buffer,
-    blas::fill_lanes,
+    Buffer, pack,
     node::{Tree, Wide, each_width},
+    refit_plan::{Item, Part, RefitPlan, Refitted},
+    surface::{SimdBox, Surface, half_areas, planes},
 };
-use crate::{
-    abi::{EMPTY_CHILD, LEAF, NO_INDEX, TrianglePack},
-    math::Aabb,
-    scene::TriangleMesh,
-};
-use glam::Vec3;
-use rayon::prelude::*;
+use crate::abi::{EMPTY_CHILD, LEAF, TrianglePack};
 
-/// Takes over the positions of `mesh`. O(triangles), no stack.
-pub fn refit(tree: &mut Tree, packs: &mut Buffer<TrianglePack>, mesh: &TriangleMesh) {
-    packs
-        .par_iter_mut()
-        .with_min_len(256)
-        .for_each(|pack| fill_lanes(pack, mesh));
-    let leaf_bounds = |leaf: u32| pack_bounds(&packs[leaf as usize]);
-    tree.bounds = match tree.root {
-        EMPTY_CHILD => Aabb::EMPTY,
-        root if root & LEAF != 0 => leaf_bounds(root & !LEAF),
-        _ => each_width!(&mut tree.nodes, nodes => sweep(nodes, leaf_bounds)),
+/// Takes over the positions of `surface`, and returns the cost of the tree afterwards, as [`Tree::sah_cost`] counts it.
+/// O(triangles), no stack; `plan` is made if there is none yet.
+pub fn refit(
+    tree: &mut Tree,
+    packs: &mut Buffer<TrianglePack>,
+    plan: &mut Option<RefitPlan>,
+    surface: &Surface<'_>,
+) -> f32 {
+    let refitted = match tree.root {
+        EMPTY_CHILD => Refitted::NOTHING,
+        root if root & LEAF != 0 => Refitted {
+            bounds: pack::fill(&mut packs[(root & !LEAF) as usize], surface),
+            half_areas: 0.0,
+        },
+        _ => each_width!(&mut tree.nodes, nodes => sweep(nodes, packs, plan, surface)),
     };
+    tree.bounds = refitted.bounds.to_aabb();
+    refitted.sah_cost()
 }
 
-/// Children come after their parents, so one reverse sweep has both ends of every edge in hand. Returns the root's box.
-pub fn sweep<const N: usize>(nodes: &mut [Wide<N>], leaf_bounds: impl Fn(u32) -> Aabb) -> Aabb {
-    for index in (0..nodes.len()).rev() {
-        for slot in 0..N {
-            let child = nodes[index].children[slot];
-            if child == EMPTY_CHILD {
-                continue;
-            }
-            let bounds = if child & LEAF != 0 {
-                leaf_bounds(child & !LEAF)
-            } else {
-                nodes[child as usize].union()
-            };
-            nodes[index].set(slot, &bounds, child);
+fn sweep<const N: usize>(
+    nodes: &mut [Wide<N>],
+    packs: &mut [TrianglePack],
+    plan: &mut Option<RefitPlan>,
+    surface: &Surface<'_>,
+) -> Refitted {
+    let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes));
+    plan.sweep(nodes, packs, |part, index| refit_node(part, index, surface))
+}
+
+/// Fills the packs that hang from a node and takes over the boxes of all its children.
+fn refit_node<const N: usize>(
+    part: &mut Part<'_, Wide<N>, TrianglePack>,
+    index: usize,
+    surface: &Surface<'_>,
+) -> (SimdBox, f32) {
+    let mut boxes = [SimdBox::EMPTY; N];
+    let mut bounds = SimdBox::EMPTY;
+    for (slot, child) in part.items[index].children.into_iter().enumerate() {
+        if child == EMPTY_CHILD {
+            continue;
         }
+        boxes[slot] = if child & LEAF != 0 {
+            pack::fill(part.leaf(child & !LEAF), surface)
+        } else {
+            part.below(child)
+        };
+        bounds = bounds.union(boxes[slot]);
     }
-    nodes[0].union()
+    let node = &mut part.items[index];
+    node.planes = planes(&boxes);
+    (bounds, half_areas(&node.planes))
 }
 
-/// The box around a pack's triangles.
-pub fn pack_bounds(pack: &TrianglePack) -> Aabb {
-    let lanes = (0..pack.prim.len()).filter(|&lane| pack.prim[lane] != NO_INDEX);
-    Aabb::of_points(lanes.flat_map(|lane| {
-        pack.vertices
-            .iter()
-            .map(move |v| Vec3::new(v[0][lane], v[1][lane], v[2][lane]))
-    }))
+impl<const N: usize> Item for Wide<N> {
+    const LARGEST_RUN: u32 = 1024 / N as u32;
+    const LEADS_SUBTREE: bool = true;
+
+    fn children(&self) -> impl Iterator<Item = u32> {
+        self.children.into_iter().filter(|child| child & LEAF == 0)
+    }
+
+    fn leaves(&self) -> impl Iterator<Item = u32> {
+        let leaf = |child: u32| child & LEAF != 0 && child != EMPTY_CHILD;
+        let leaves = self.children.into_iter().filter(move |&child| leaf(child));
+        leaves.map(|child| child & !LEAF)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec3;
     use crate::{
         accel::{Blas, BlasShape, NodeLayout, Quality, validate::validate_blas},
-        math::hash_unit,
-        scene::{Mesh, Shape},
+        math::{Aabb, hash_unit},
+        scene::{Mesh, Shape, TriangleMesh},
     };
 
     const LAYOUTS: [NodeLayout; 3] = [NodeLayout::Wide4, NodeLayout::Wide8, NodeLayout::Wide16];
@@ -102,11 +124,11 @@ mod tests {
             for count in [1, 7, 9, 500] {
                 let mut blas = build(moving(count, 0.0), layout);
                 let moved = moving(count, 1.3);
-                blas.refit(&moved);
+                blas.refit((&moved).into());
                 let BlasShape::Triangles { tree, packs } = &blas.shape else {
                     panic!("a mesh of triangles has a tree of triangles");
                 };
-                validate_blas(tree, packs, &moved).unwrap();
+                validate_blas(tree, packs, &(&moved).into()).unwrap();
                 let exact = Aabb::of_points(moved.positions.iter().map(|&p| Vec3::from(p)));
                 assert_eq!((tree.bounds, blas.bounds), (exact, exact));
             }
@@ -124,7 +146,7 @@ mod tests {
             each_width!(&tree.nodes, n => n.iter().flat_map(|n| n.occupied().collect::<Vec<_>>()).collect())
         };
         let before = boxes(&blas);
-        blas.refit(&still);
+        blas.refit((&still).into());
         assert_eq!(boxes(&blas), before);
     }
 
@@ -132,7 +154,7 @@ mod tests {
     fn a_refitted_tree_costs_no_less_than_a_fresh_one_built_for_it() {
         let mut blas = build(moving(2000, 0.0), NodeLayout::Wide8);
         let fresh = build(moving(2000, 2.0), NodeLayout::Wide8).sah_cost();
-        blas.refit(&moving(2000, 2.0));
+        blas.refit((&moving(2000, 2.0)).into());
         assert!(blas.sah_cost() > fresh, "{} {fresh}", blas.sah_cost());
     }
 }

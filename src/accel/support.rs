@@ -19,6 +19,7 @@ const TOGETHER: usize = 2;
 const CROWD: usize = 32;
 
 /// Candidates for the extreme vertex, per direction cell.
+#[derive(Clone)]
 pub struct SupportMap {
     /// Candidates of cell `c` are in `blocks[starts[c]..starts[c + 1]]`; one single cell for small meshes.
     starts: Vec<u32>,

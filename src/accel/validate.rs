@@ -7,14 +7,14 @@
 
 use super::{
     Tlas, TlasInput,
+    Surface,
     node::{NodeLayout, Tree, Wide, each_width},
-    refit::pack_bounds,
 };
 use crate::{
     abi::{EMPTY_CHILD, LEAF, NO_INDEX, TrianglePack},
     math::Aabb,
-    scene::TriangleMesh,
 };
+use glam::Vec3;
 
 /// What is wrong with a tree.
 #[derive(Debug, thiserror::Error, PartialEq)]
@@ -45,18 +45,36 @@ pub enum TreeError {
 pub fn validate_blas(
     tree: &Tree,
     packs: &[TrianglePack],
-    mesh: &TriangleMesh,
+    surface: &Surface<'_>,
 ) -> Result<(), TreeError> {
-    let mut seen = vec![0u32; mesh.triangles.len()];
+    let mut seen = vec![0u32; surface.triangles.len()];
     validate(tree, packs.len(), |leaf, bounds| {
         let pack = &packs[leaf];
         pack.prim
             .iter()
             .filter(|p| **p != NO_INDEX)
             .for_each(|p| seen[*p as usize] += 1);
-        bounds.contains(&pack_bounds(pack))
+        let follows = (0..pack.prim.len()).all(|lane| follows(pack, lane, surface));
+        follows && bounds.contains(&pack_bounds(pack))
     })?;
     each_once(&seen)
+}
+
+/// Whether a lane holds the corners of the triangle that it names.
+fn follows(pack: &TrianglePack, lane: usize, surface: &Surface<'_>) -> bool {
+    let held = pack.vertices.map(|axes| axes.map(|axis| axis[lane]));
+    let prim = pack.prim[lane];
+    prim == NO_INDEX || held == surface.corners(prim as usize)
+}
+
+/// The box around a pack's triangles.
+fn pack_bounds(pack: &TrianglePack) -> Aabb {
+    let lanes = (0..pack.prim.len()).filter(|&lane| pack.prim[lane] != NO_INDEX);
+    Aabb::of_points(lanes.flat_map(|lane| {
+        pack.vertices
+            .iter()
+            .map(move |v| Vec3::new(v[0][lane], v[1][lane], v[2][lane]))
+    }))
 }
 
 /// Each instance exactly once, children inside parents, boxes around their instances.

@@ -6,25 +6,23 @@
 )]
 
 use super::{
-    BlasShape, Tlas, TlasInput, TreeError,
-    compressed_blas::triangle_bounds,
+    BlasShape, Surface, Tlas, TlasInput, TreeError,
     quantize::{MARGIN, SLACK},
 };
 use crate::{
     abi::{CompressedNode, InstanceUnit, NO_INDEX, TriangleRecord, Unit},
     math::Aabb,
-    scene::TriangleMesh,
 };
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 /// Each triangle once, rows that agree with the mesh, planes outside of all that they bound.
 pub fn validate_blas(
     units: &[Unit],
     triangles: &[TriangleRecord],
-    mesh: &TriangleMesh,
+    surface: &Surface<'_>,
     depth: u32,
 ) -> Result<(), TreeError> {
-    let mut seen = vec![0u32; mesh.triangles.len()];
+    let mut seen = vec![0u32; surface.triangles.len()];
     let leaf = |node: &CompressedNode, slot: usize| {
         let before = u32::from(node.triangles) & ((1 << slot) - 1);
         let index = node.leaf_base + before.count_ones();
@@ -33,7 +31,7 @@ pub fn validate_blas(
         };
         let prim = record.rows[0].prim as usize;
         seen[prim] += 1;
-        let exact = Aabb::of_points(super::corners(mesh, prim).map(Into::into));
+        let exact = surface.bounds(prim);
         if exact == triangle_bounds(record) {
             Ok(exact)
         } else {
@@ -48,6 +46,12 @@ pub fn validate_blas(
         }),
         None => Ok(()),
     }
+}
+
+/// The box around a triangle.
+fn triangle_bounds(record: &TriangleRecord) -> Aabb {
+    let [x, y, z] = record.rows.map(|row| row.corners);
+    Aabb::of_points((0..3).map(|i| Vec3::new(x[i], y[i], z[i])))
 }
 
 /// Each visible instance once, hidden ones never, planes outside of all that they bound.

@@ -83,7 +83,8 @@ fn world_normal(scene: &Scene, frame: &Frame, hit: &Hit, position: DVec3) -> Opt
                 .try_normalize()
         }
         Shape::Triangles(mesh) => {
-            let [a, b, c] = crate::accel::corners(mesh, hit.prim as usize)
+            let [a, b, c] = crate::accel::Surface::from(mesh)
+                .corners(hit.prim as usize)
                 .map(|p| world_from_object.transform_point3(Vec3::from(p)).as_dvec3());
             (b - a).cross(c - a).try_normalize()
         }

@@ -1,0 +1,79 @@
+//! Follows moving triangles in place: a compressed tree tells by itself where the children of each node are.
+
+use super::{
+    quantize::quantize,
+    refit_plan::{Item, Part, RefitPlan, Refitted},
+    surface::{SimdBox, Surface, half_areas, planes, rows},
+};
+use crate::abi::{CompressedNode, TriangleRecord, Unit};
+use glam::Vec4;
+
+/// Takes over the positions of `surface`. Slots and sizes stay as they are. O(triangles), no stack; `plan` is made if there is
+/// none yet.
+pub fn refit_compressed(
+    units: &mut [Unit],
+    triangles: &mut [TriangleRecord],
+    plan: &mut Option<RefitPlan>,
+    surface: &Surface<'_>,
+) -> Refitted {
+    let nodes: &mut [CompressedNode] = bytemuck::cast_slice_mut(units);
+    let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes));
+    plan.sweep(nodes, triangles, |part, index| {
+        refit_node(part, index, surface)
+    })
+}
+
+fn refit_node(
+    part: &mut Part<'_, CompressedNode, TriangleRecord>,
+    index: usize,
+    surface: &Surface<'_>,
+) -> (SimdBox, f32) {
+    let CompressedNode {
+        mut unit_base,
+        mut leaf_base,
+        units,
+        triangles,
+        ..
+    } = part.items[index];
+    let mut boxes = [SimdBox::EMPTY; 8];
+    let mut bounds = SimdBox::EMPTY;
+    for (slot, child) in boxes.iter_mut().enumerate() {
+        if triangles >> slot & 1 != 0 {
+            *child = fill_record(part.leaf(leaf_base), surface);
+            leaf_base += 1;
+        } else if units >> slot & 1 != 0 {
+            *child = part.below(unit_base);
+            unit_base += 1;
+        }
+        bounds = bounds.union(*child);
+    }
+    let planes = planes(&boxes);
+    let grid = quantize(&planes);
+    part.items[index].set_grid(&grid);
+    (bounds, half_areas(&planes))
+}
+
+/// Writes the corners of the triangle that the record names, and returns the box around it.
+#[inline]
+pub fn fill_record(record: &mut TriangleRecord, surface: &Surface<'_>) -> SimdBox {
+    let prim = record.rows[0].prim;
+    let corners = surface.vectors(prim);
+    let [a, b, c] = corners;
+    for (to, row) in record.rows.iter_mut().zip(rows([a, b, c, Vec4::ZERO])) {
+        to.corners = row.truncate().to_array();
+    }
+    SimdBox::EMPTY.with_points(&corners)
+}
+
+impl Item for CompressedNode {
+    const LARGEST_RUN: u32 = 512;
+    const LEADS_SUBTREE: bool = false;
+
+    fn children(&self) -> impl Iterator<Item = u32> {
+        self.unit_base..self.unit_base + self.units.count_ones()
+    }
+
+    fn leaves(&self) -> impl Iterator<Item = u32> {
+        self.leaf_base..self.leaf_base + self.triangles.count_ones()
+    }
+}

@@ -1,0 +1,295 @@
+//! How the refit of a tree is shared out to threads.
+//!
+//! Builders put parents before children and mostly keep subtrees together. Runs of whole subtrees are therefore refitted
+//! side by side, each backwards in one linear pass; what lies above them follows. Where the runs are depends on the tree
+//! alone, and so do the sums over them.
+
+use super::surface::SimdBox;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// An element of a tree that is refitted: a node, or a compressed one.
+pub trait Item {
+    /// Items of one run at most: about what fits into a core's cache with its triangles.
+    const LARGEST_RUN: u32;
+    /// Whether an item's subtree begins with the item itself. If not, it begins with the item's children.
+    const LEADS_SUBTREE: bool;
+
+    /// Child items, all of which come later.
+    fn children(&self) -> impl Iterator<Item = u32>;
+    fn leaves(&self) -> impl Iterator<Item = u32>;
+}
+
+/// Made once for a tree, used for each of its refits.
+#[derive(Clone)]
+pub struct RefitPlan {
+    runs: Vec<Run>,
+    /// Items in no run, in ascending order.
+    top: Vec<u32>,
+    /// The box of each item, as of the last refit.
+    boxes: Vec<SimdBox>,
+}
+
+/// Items and leaves that nothing outside refers to but `top`.
+#[derive(Clone, Debug, PartialEq)]
+struct Run {
+    items: Range<u32>,
+    leaves: Range<u32>,
+}
+
+/// The part of a tree that is being refitted.
+pub struct Part<'a, I, L> {
+    pub items: &'a mut [I],
+    leaves: &'a mut [L],
+    boxes: &'a mut [SimdBox],
+    first_item: u32,
+    first_leaf: u32,
+}
+
+impl<I, L> Part<'_, I, L> {
+    /// Leaf `reference` of the tree.
+    #[inline]
+    pub fn leaf(&mut self, reference: u32) -> &mut L {
+        &mut self.leaves[(reference - self.first_leaf) as usize]
+    }
+
+    /// The box of a child.
+    #[inline]
+    pub fn below(&self, child: u32) -> SimdBox {
+        self.boxes[(child - self.first_item) as usize]
+    }
+}
+
+/// What a refit learns of a tree.
+#[derive(Clone, Copy, Debug)]
+pub struct Refitted {
+    pub bounds: SimdBox,
+    /// Sum of half the surface areas of all children's boxes.
+    pub half_areas: f64,
+}
+
+impl Refitted {
+    /// Of a tree without nodes and leaves.
+    pub const NOTHING: Self = Self {
+        bounds: SimdBox::EMPTY,
+        half_areas: 0.0,
+    };
+
+    /// One unit per node or leaf that a ray through the bounds is expected to meet, as [`Tree::sah_cost`](super::Tree::sah_cost)
+    /// counts where leaves cost 1.
+    pub fn sah_cost(&self) -> f32 {
+        let area = self.bounds.to_aabb().half_area();
+        if area > 0.0 {
+            1.0 + (self.half_areas / f64::from(area)) as f32
+        } else {
+            1.0
+        }
+    }
+}
+
+impl RefitPlan {
+    /// The plan of a tree with root 0. O(items).
+    pub fn new<I: Item>(items: &[I]) -> Self {
+        let (runs, mut top) = cut_into_runs(items);
+        let mut runs = join_neighbours(runs, I::LARGEST_RUN);
+        let apart = |pair: &[Run]| {
+            pair[0].items.end <= pair[1].items.start && pair[0].leaves.end <= pair[1].leaves.start
+        };
+        if !runs.windows(2).all(apart) {
+            // An order that no builder has: right all the same, in one thread.
+            (runs, top) = (Vec::new(), (0..items.len() as u32).collect());
+        }
+        top.sort_unstable();
+        Self {
+            runs,
+            top,
+            boxes: vec![SimdBox::EMPTY; items.len()],
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.runs[..]) + size_of_val(&self.top[..]) + size_of_val(&self.boxes[..])
+    }
+
+    /// Calls `refit` for each item, children first: it updates the item at a position within its part and returns its box
+    /// and the sum of its children's half surface areas.
+    pub fn sweep<I: Send, L: Send>(
+        &mut self,
+        items: &mut [I],
+        leaves: &mut [L],
+        refit: impl Fn(&mut Part<'_, I, L>, usize) -> (SimdBox, f32) + Sync,
+    ) -> Refitted {
+        let parts = self.parts(items, leaves).into_par_iter();
+        let sums: Vec<f64> = parts
+            .map(|mut part| {
+                let order = (0..part.items.len()).rev();
+                sweep_part(&mut part, order, &refit)
+            })
+            .collect();
+        let mut all = Part {
+            items,
+            leaves,
+            boxes: &mut self.boxes,
+            first_item: 0,
+            first_leaf: 0,
+        };
+        let top = self.top.iter().rev().map(|&item| item as usize);
+        let top = sweep_part(&mut all, top, &refit);
+        Refitted {
+            bounds: self.boxes.first().copied().unwrap_or(SimdBox::EMPTY),
+            half_areas: sums.iter().sum::<f64>() + top,
+        }
+    }
+
+    /// A part per run.
+    fn parts<'a, I, L>(
+        &'a mut self,
+        mut items: &'a mut [I],
+        mut leaves: &'a mut [L],
+    ) -> Vec<Part<'a, I, L>> {
+        let mut boxes = &mut self.boxes[..];
+        let (mut item, mut leaf) = (0, 0);
+        let part = |run: &Run| {
+            let part = Part {
+                items: take(&mut items, item, &run.items),
+                leaves: take(&mut leaves, leaf, &run.leaves),
+                boxes: take(&mut boxes, item, &run.items),
+                first_item: run.items.start,
+                first_leaf: run.leaves.start,
+            };
+            (item, leaf) = (run.items.end, run.leaves.end);
+            part
+        };
+        self.runs.iter().map(part).collect()
+    }
+}
+
+/// Cuts `range` off the front of `rest`, which begins with element `first`, and what comes before it.
+fn take<'a, T>(rest: &mut &'a mut [T], first: u32, range: &Range<u32>) -> &'a mut [T] {
+    let (_, tail) = std::mem::take(rest).split_at_mut((range.start - first) as usize);
+    let (taken, tail) = tail.split_at_mut(range.len());
+    *rest = tail;
+    taken
+}
+
+fn sweep_part<I, L>(
+    part: &mut Part<'_, I, L>,
+    order: impl Iterator<Item = usize>,
+    refit: &impl Fn(&mut Part<'_, I, L>, usize) -> (SimdBox, f32),
+) -> f64 {
+    order
+        .map(|index| {
+            let (bounds, half_areas) = refit(part, index);
+            part.boxes[index] = bounds;
+            f64::from(half_areas)
+        })
+        .sum()
+}
+
+/// What a subtree occupies: the ranges around its items and leaves, and how many items there are.
+#[derive(Clone, Copy)]
+struct Extent {
+    items: (u32, u32),
+    leaves: (u32, u32),
+    count: u32,
+}
+
+impl Extent {
+    const EMPTY: Self = Self {
+        items: (u32::MAX, 0),
+        leaves: (u32::MAX, 0),
+        count: 0,
+    };
+
+    fn with_item(mut self, item: u32) -> Self {
+        self.items = hull(self.items, (item, item + 1));
+        self.count += 1;
+        self
+    }
+
+    fn with_leaf(mut self, leaf: u32) -> Self {
+        self.leaves = hull(self.leaves, (leaf, leaf + 1));
+        self
+    }
+
+    fn union(self, other: Self) -> Self {
+        Self {
+            items: hull(self.items, other.items),
+            leaves: hull(self.leaves, other.leaves),
+            count: self.count + other.count,
+        }
+    }
+
+    /// The run that the subtree is, if nothing else lies in between and it is no larger than `largest`.
+    fn run(&self, largest: u32) -> Option<Run> {
+        let Self { items, leaves, .. } = *self;
+        let closed = (1..=largest).contains(&self.count) && items.1 - items.0 == self.count;
+        (closed && leaves.0 < leaves.1).then_some(Run {
+            items: items.0..items.1,
+            leaves: leaves.0..leaves.1,
+        })
+    }
+}
+
+fn hull(a: (u32, u32), b: (u32, u32)) -> (u32, u32) {
+    (a.0.min(b.0), a.1.max(b.1))
+}
+
+/// Runs of whole subtrees, each as large as may be, and the items outside of them. Neither is in order.
+fn cut_into_runs<I: Item>(items: &[I]) -> (Vec<Run>, Vec<u32>) {
+    let extents = extents(items);
+    let (mut runs, mut top) = (Vec::new(), Vec::new());
+    let mut open: Vec<u32> = (0..items.len().min(1) as u32).collect();
+    while let Some(index) = open.pop() {
+        let run = extents[index as usize].run(I::LARGEST_RUN);
+        if run.is_none() {
+            open.extend(items[index as usize].children());
+        }
+        if run.is_none() || !I::LEADS_SUBTREE {
+            top.push(index);
+        }
+        runs.extend(run);
+    }
+    runs.sort_unstable_by_key(|run| run.items.start);
+    (runs, top)
+}
+
+/// What each item's subtree occupies.
+fn extents<I: Item>(items: &[I]) -> Vec<Extent> {
+    let own = |index: u32| {
+        let leaves = items[index as usize].leaves();
+        leaves.fold(Extent::EMPTY.with_item(index), Extent::with_leaf)
+    };
+    let mut extents = vec![Extent::EMPTY; items.len()];
+    for (index, item) in items.iter().enumerate().rev() {
+        let mut extent = if I::LEADS_SUBTREE {
+            own(index as u32)
+        } else {
+            item.children().map(own).fold(Extent::EMPTY, Extent::union)
+        };
+        for child in item.children() {
+            extent = extent.union(extents[child as usize]);
+        }
+        extents[index] = extent;
+    }
+    extents
+}
+
+/// Joins runs that follow each other while they stay small.
+fn join_neighbours(runs: Vec<Run>, largest: u32) -> Vec<Run> {
+    let mut joined: Vec<Run> = Vec::with_capacity(runs.len());
+    for run in runs {
+        match joined.last_mut() {
+            Some(last)
+                if last.items.end == run.items.start
+                    && last.leaves.end <= run.leaves.start
+                    && run.items.end - last.items.start <= largest =>
+            {
+                last.items.end = run.items.end;
+                last.leaves.end = run.leaves.end;
+            }
+            _ => joined.push(run),
+        }
+    }
+    joined
+}

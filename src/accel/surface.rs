@@ -1,0 +1,130 @@
+//! What trees of triangles are made from, and boxes in SIMD registers.
+
+use crate::{math::Aabb, scene::TriangleMesh};
+use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
+
+/// Triangles and the positions of their corners, in object space. What moves has positions of its own and shares its
+/// triangles.
+#[derive(Clone, Copy, Debug)]
+pub struct Surface<'a> {
+    pub positions: &'a [[f32; 3]],
+    /// Indices into `positions`.
+    pub triangles: &'a [[u32; 3]],
+}
+
+impl<'a> From<&'a TriangleMesh> for Surface<'a> {
+    fn from(mesh: &'a TriangleMesh) -> Self {
+        Self {
+            positions: &mesh.positions,
+            triangles: &mesh.triangles,
+        }
+    }
+}
+
+impl Surface<'_> {
+    /// The corners of a triangle.
+    pub fn corners(&self, triangle: usize) -> [[f32; 3]; 3] {
+        self.triangles[triangle].map(|vertex| self.positions[vertex as usize])
+    }
+
+    /// The box of a triangle.
+    pub fn bounds(&self, triangle: usize) -> Aabb {
+        Aabb::of_points(self.corners(triangle).map(Vec3::from))
+    }
+
+    /// The corners of a triangle. Fourth components carry no meaning.
+    #[inline]
+    pub(super) fn vectors(&self, triangle: u32) -> [Vec4; 3] {
+        self.triangles[triangle as usize].map(|vertex| self.vector(vertex))
+    }
+
+    #[inline]
+    fn vector(&self, vertex: u32) -> Vec4 {
+        let first = 3 * vertex as usize;
+        let rest = self.positions.as_flattened().get(first..);
+        // Whole registers; only the last position has no number behind it.
+        match rest.and_then(|rest| rest.first_chunk::<4>()) {
+            Some(&four) => Vec4::from_array(four),
+            None => {
+                let [x, y, z] = self.positions[vertex as usize];
+                Vec4::new(x, y, z, 0.0)
+            }
+        }
+    }
+}
+
+/// A box in two registers. Fourth components carry no meaning.
+#[derive(Clone, Copy, Debug)]
+pub struct SimdBox {
+    pub min: Vec4,
+    pub max: Vec4,
+}
+
+impl SimdBox {
+    pub const EMPTY: Self = Self {
+        min: Vec4::INFINITY,
+        max: Vec4::NEG_INFINITY,
+    };
+
+    #[inline]
+    #[must_use]
+    pub fn with_points(self, points: &[Vec4]) -> Self {
+        points.iter().fold(self, |all, &p| Self {
+            min: all.min.min(p),
+            max: all.max.max(p),
+        })
+    }
+
+    #[inline]
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
+    }
+
+    pub fn to_aabb(self) -> Aabb {
+        Aabb {
+            min: self.min.xyz(),
+            max: self.max.xyz(),
+        }
+    }
+}
+
+/// Rows of x, y and z of `N` boxes, lower planes first: the order of [`Wide`](super::Wide).
+#[inline]
+pub fn planes<const N: usize>(boxes: &[SimdBox; N]) -> [[f32; N]; 6] {
+    let mut planes = [[0.0; N]; 6];
+    for (first, four) in (0..).step_by(4).zip(boxes.as_chunks::<4>().0) {
+        let lower = rows(four.map(|b| b.min));
+        let upper = rows(four.map(|b| b.max));
+        for (plane, row) in planes.iter_mut().zip(lower.into_iter().chain(upper)) {
+            plane[first..first + 4].copy_from_slice(&row.to_array());
+        }
+    }
+    planes
+}
+
+/// The x, y and z of four vectors.
+#[inline]
+pub fn rows(vectors: [Vec4; 4]) -> [Vec4; 3] {
+    let [a, b, c, d] = vectors;
+    let transposed = Mat4::from_cols(a, b, c, d).transpose();
+    [transposed.x_axis, transposed.y_axis, transposed.z_axis]
+}
+
+/// Sum of half the surface areas of `N` boxes; inverted ones have none.
+#[inline]
+pub fn half_areas<const N: usize>(planes: &[[f32; N]; 6]) -> f32 {
+    let extent = |axis: usize| -> [f32; N] {
+        std::array::from_fn(|lane| {
+            let extent = planes[axis + 3][lane] - planes[axis][lane];
+            if extent > 0.0 { extent } else { 0.0 }
+        })
+    };
+    let (x, y, z) = (extent(0), extent(1), extent(2));
+    let areas: [f32; N] =
+        std::array::from_fn(|lane| x[lane] * y[lane] + y[lane] * z[lane] + z[lane] * x[lane]);
+    areas.iter().sum()
+}
