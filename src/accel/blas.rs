@@ -8,7 +8,7 @@ use super::{
     pack,
     refit::refit,
     refit_compressed::refit_compressed,
-    refit_plan::RefitPlan,
+    refit_plan::{Leaf, RefitPlan},
     split::SplitMethod,
     support::{SupportMap, rounding_slack},
     surface::Surface,
@@ -46,6 +46,8 @@ pub struct Blas {
     pub bounds: Aabb,
     pub build_time: Duration,
     sah_cost: f32,
+    /// What it was after the build.
+    built_cost: f32,
     support: Option<SupportMap>,
     /// Made by the first refit.
     plan: Option<RefitPlan>,
@@ -85,6 +87,7 @@ impl Blas {
                 bounds: mesh.bounds(),
                 build_time: Duration::ZERO,
                 sah_cost: 1.0,
+                built_cost: 1.0,
                 support: None,
                 plan: None,
             },
@@ -106,6 +109,7 @@ impl Blas {
             bounds: tree.bounds,
             build_time: start.elapsed(),
             sah_cost: tree.sah_cost,
+            built_cost: tree.sah_cost,
             support,
             plan: None,
         }
@@ -163,6 +167,11 @@ impl Blas {
     /// refit.
     pub fn sah_cost(&self) -> f32 {
         self.sah_cost
+    }
+
+    /// The cost after the last refit over that after the build; 1 without refits.
+    pub fn cost_ratio(&self) -> f32 {
+        self.sah_cost / self.built_cost
     }
 
     /// Follows moved vertices without changing the tree's shape (see [`super::refit`]). `surface` must have the triangles
@@ -258,7 +267,7 @@ fn pack_leaves(
         let count = prims[first].leaf_count as usize;
         *child = LEAF | packs.len() as u32;
         let mut pack = pack::named(prims[first..first + count].iter().map(|prim| prim.id));
-        pack::fill(&mut pack, surface);
+        pack.fill(surface);
         packs.push(pack);
     };
     renumber(&mut tree.root);

@@ -7,7 +7,7 @@ use super::{
     collapse::build_collapsed,
     compress::{arrange_all, plant_root, wide_nodes, write_units},
     node::{NodeLayout, Wide},
-    refit_compressed::fill_record,
+    refit_plan::Leaf,
     slots::{Arrangement, LeafKind},
     surface::Surface,
 };
@@ -112,6 +112,6 @@ fn place_triangles(
 fn fill_triangles(triangles: &mut [TriangleRecord], surface: &Surface<'_>) {
     let records = triangles.par_iter_mut().with_min_len(512);
     records.for_each(|record| {
-        fill_record(record, surface);
+        record.fill(surface);
     });
 }

@@ -1,9 +1,9 @@
 //! Follows moving primitives: recomputes every box of a tree and keeps its shape.
 
 use super::{
-    Buffer, pack,
+    Buffer,
     node::{Tree, Wide, each_width},
-    refit_plan::{Item, Part, RefitPlan, Refitted},
+    refit_plan::{Item, Leaf, Part, RefitPlan, Refitted},
     surface::{SimdBox, Surface, half_areas, planes},
 };
 use crate::abi::{EMPTY_CHILD, LEAF, TrianglePack};
@@ -19,7 +19,7 @@ pub fn refit(
     let refitted = match tree.root {
         EMPTY_CHILD => Refitted::NOTHING,
         root if root & LEAF != 0 => Refitted {
-            bounds: pack::fill(&mut packs[(root & !LEAF) as usize], surface),
+            bounds: packs[(root & !LEAF) as usize].fill(surface),
             half_areas: 0.0,
         },
         _ => each_width!(&mut tree.nodes, nodes => sweep(nodes, packs, plan, surface)),
@@ -35,14 +35,13 @@ fn sweep<const N: usize>(
     surface: &Surface<'_>,
 ) -> Refitted {
     let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes));
-    plan.sweep(nodes, packs, |part, index| refit_node(part, index, surface))
+    plan.sweep(nodes, packs, surface, refit_node)
 }
 
-/// Fills the packs that hang from a node and takes over the boxes of all its children.
+/// Takes over the boxes of a node's children.
 fn refit_node<const N: usize>(
     part: &mut Part<'_, Wide<N>, TrianglePack>,
     index: usize,
-    surface: &Surface<'_>,
 ) -> (SimdBox, f32) {
     let mut boxes = [SimdBox::EMPTY; N];
     let mut bounds = SimdBox::EMPTY;
@@ -51,7 +50,7 @@ fn refit_node<const N: usize>(
             continue;
         }
         boxes[slot] = if child & LEAF != 0 {
-            pack::fill(part.leaf(child & !LEAF), surface)
+            part.leaf(child & !LEAF)
         } else {
             part.below(child)
         };

@@ -2,7 +2,7 @@
 
 use super::{
     quantize::quantize,
-    refit_plan::{Item, Part, RefitPlan, Refitted},
+    refit_plan::{Item, Leaf, Part, RefitPlan, Refitted},
     surface::{SimdBox, Surface, half_areas, planes, rows},
 };
 use crate::abi::{CompressedNode, TriangleRecord, Unit};
@@ -18,15 +18,12 @@ pub fn refit_compressed(
 ) -> Refitted {
     let nodes: &mut [CompressedNode] = bytemuck::cast_slice_mut(units);
     let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes));
-    plan.sweep(nodes, triangles, |part, index| {
-        refit_node(part, index, surface)
-    })
+    plan.sweep(nodes, triangles, surface, refit_node)
 }
 
 fn refit_node(
     part: &mut Part<'_, CompressedNode, TriangleRecord>,
     index: usize,
-    surface: &Surface<'_>,
 ) -> (SimdBox, f32) {
     let CompressedNode {
         mut unit_base,
@@ -37,15 +34,18 @@ fn refit_node(
     } = part.items[index];
     let mut boxes = [SimdBox::EMPTY; 8];
     let mut bounds = SimdBox::EMPTY;
-    for (slot, child) in boxes.iter_mut().enumerate() {
-        if triangles >> slot & 1 != 0 {
-            *child = fill_record(part.leaf(leaf_base), surface);
+    for (slot, to) in boxes.iter_mut().enumerate() {
+        let child = if triangles >> slot & 1 != 0 {
             leaf_base += 1;
+            part.leaf(leaf_base - 1)
         } else if units >> slot & 1 != 0 {
-            *child = part.below(unit_base);
             unit_base += 1;
-        }
-        bounds = bounds.union(*child);
+            part.below(unit_base - 1)
+        } else {
+            continue;
+        };
+        *to = child;
+        bounds = bounds.union(child);
     }
     let planes = planes(&boxes);
     let grid = quantize(&planes);
@@ -53,16 +53,23 @@ fn refit_node(
     (bounds, half_areas(&planes))
 }
 
-/// Writes the corners of the triangle that the record names, and returns the box around it.
-#[inline]
-pub fn fill_record(record: &mut TriangleRecord, surface: &Surface<'_>) -> SimdBox {
-    let prim = record.rows[0].prim;
-    let corners = surface.vectors(prim);
-    let [a, b, c] = corners;
-    for (to, row) in record.rows.iter_mut().zip(rows([a, b, c, Vec4::ZERO])) {
-        to.corners = row.truncate().to_array();
+impl Leaf for TriangleRecord {
+    const AHEAD: usize = 8;
+
+    fn triangles(&self) -> impl Iterator<Item = u32> {
+        std::iter::once(self.rows[0].prim)
     }
-    SimdBox::EMPTY.with_points(&corners)
+
+    #[inline]
+    fn fill(&mut self, surface: &Surface<'_>) -> SimdBox {
+        let prim = self.rows[0].prim;
+        let corners = surface.vectors(prim);
+        let [a, b, c] = corners;
+        // The triangle's name comes along as a fourth corner, so that whole rows are written.
+        let rows = rows([a, b, c, Vec4::splat(f32::from_bits(prim))]);
+        self.rows = [0, 1, 2].map(|axis| bytemuck::cast(rows[axis].to_array()));
+        SimdBox::EMPTY.with_points(&corners)
+    }
 }
 
 impl Item for CompressedNode {

@@ -4,7 +4,10 @@
 //! side by side, each backwards in one linear pass; what lies above them follows. Where the runs are depends on the tree
 //! alone, and so do the sums over them.
 
-use super::surface::SimdBox;
+use super::{
+    buffer::prefetch,
+    surface::{SimdBox, Surface},
+};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -18,6 +21,18 @@ pub trait Item {
     /// Child items, all of which come later.
     fn children(&self) -> impl Iterator<Item = u32>;
     fn leaves(&self) -> impl Iterator<Item = u32>;
+}
+
+/// What holds triangles: a pack, or the record of a single one.
+pub trait Leaf: Send {
+    /// How many leaves ahead the corners of triangles are asked for. Their indices are asked for twice as far ahead.
+    const AHEAD: usize;
+
+    /// The triangles that it names.
+    fn triangles(&self) -> impl Iterator<Item = u32>;
+
+    /// Writes the corners of the triangles, and returns the box around them.
+    fn fill(&mut self, surface: &Surface<'_>) -> SimdBox;
 }
 
 /// Made once for a tree, used for each of its refits.
@@ -40,23 +55,64 @@ struct Run {
 /// The part of a tree that is being refitted.
 pub struct Part<'a, I, L> {
     pub items: &'a mut [I],
+    surface: &'a Surface<'a>,
     leaves: &'a mut [L],
     boxes: &'a mut [SimdBox],
+    /// Boxes of leaves that are filled already.
+    leaf_boxes: &'a [SimdBox],
     first_item: u32,
     first_leaf: u32,
 }
 
-impl<I, L> Part<'_, I, L> {
-    /// Leaf `reference` of the tree.
+impl<I, L: Leaf> Part<'_, I, L> {
+    /// The box of a leaf.
     #[inline]
-    pub fn leaf(&mut self, reference: u32) -> &mut L {
-        &mut self.leaves[(reference - self.first_leaf) as usize]
+    pub fn leaf(&mut self, leaf: u32) -> SimdBox {
+        let position = (leaf - self.first_leaf) as usize;
+        match self.leaf_boxes.get(position) {
+            Some(bounds) => *bounds,
+            None => self.leaves[position].fill(self.surface),
+        }
     }
 
-    /// The box of a child.
+    /// The box of a child item.
     #[inline]
     pub fn below(&self, child: u32) -> SimdBox {
         self.boxes[(child - self.first_item) as usize]
+    }
+
+    /// Refits items, the last one first, and returns the sum of their children's half surface areas.
+    fn sweep(
+        &mut self,
+        order: impl Iterator<Item = usize>,
+        refit: &impl Fn(&mut Self, usize) -> (SimdBox, f32),
+    ) -> f64 {
+        let item = |index: usize| {
+            let (bounds, half_areas) = refit(self, index);
+            self.boxes[index] = bounds;
+            f64::from(half_areas)
+        };
+        order.map(item).sum()
+    }
+}
+
+/// Fills leaves in the order of memory; the triangles, which are in another order, are asked for some time before.
+fn fill_leaves<L: Leaf>(leaves: &mut [L], surface: &Surface<'_>, boxes: &mut Vec<SimdBox>) {
+    boxes.clear();
+    for position in 0..leaves.len() {
+        if let Some(far) = leaves.get(position + 2 * L::AHEAD) {
+            for triangle in far.triangles() {
+                prefetch(surface.triangles, triangle as usize);
+            }
+        }
+        if let Some(near) = leaves.get(position + L::AHEAD) {
+            for triangle in near.triangles() {
+                for vertex in surface.triangles[triangle as usize] {
+                    prefetch(surface.positions, vertex as usize);
+                }
+            }
+        }
+        boxes.push(leaves[position].fill(surface));
     }
 }
 
@@ -111,30 +167,34 @@ impl RefitPlan {
         size_of_val(&self.runs[..]) + size_of_val(&self.top[..]) + size_of_val(&self.boxes[..])
     }
 
-    /// Calls `refit` for each item, children first: it updates the item at a position within its part and returns its box
-    /// and the sum of its children's half surface areas.
-    pub fn sweep<I: Send, L: Send>(
+    /// Fills all leaves and calls `refit` for each item, children first: it updates the item at a position within its part
+    /// and returns its box and the sum of its children's half surface areas.
+    pub fn sweep<I: Send, L: Leaf>(
         &mut self,
         items: &mut [I],
         leaves: &mut [L],
+        surface: &Surface<'_>,
         refit: impl Fn(&mut Part<'_, I, L>, usize) -> (SimdBox, f32) + Sync,
     ) -> Refitted {
-        let parts = self.parts(items, leaves).into_par_iter();
+        let parts = self.parts(items, leaves, surface).into_par_iter();
         let sums: Vec<f64> = parts
-            .map(|mut part| {
+            .map_init(Vec::new, |leaf_boxes, part| {
+                fill_leaves(part.leaves, surface, leaf_boxes);
                 let order = (0..part.items.len()).rev();
-                sweep_part(&mut part, order, &refit)
+                Part { leaf_boxes, ..part }.sweep(order, &refit)
             })
             .collect();
         let mut all = Part {
             items,
+            surface,
             leaves,
             boxes: &mut self.boxes,
+            leaf_boxes: &[],
             first_item: 0,
             first_leaf: 0,
         };
         let top = self.top.iter().rev().map(|&item| item as usize);
-        let top = sweep_part(&mut all, top, &refit);
+        let top = all.sweep(top, &refit);
         Refitted {
             bounds: self.boxes.first().copied().unwrap_or(SimdBox::EMPTY),
             half_areas: sums.iter().sum::<f64>() + top,
@@ -146,14 +206,17 @@ impl RefitPlan {
         &'a mut self,
         mut items: &'a mut [I],
         mut leaves: &'a mut [L],
+        surface: &'a Surface<'a>,
     ) -> Vec<Part<'a, I, L>> {
         let mut boxes = &mut self.boxes[..];
         let (mut item, mut leaf) = (0, 0);
         let part = |run: &Run| {
             let part = Part {
                 items: take(&mut items, item, &run.items),
+                surface,
                 leaves: take(&mut leaves, leaf, &run.leaves),
                 boxes: take(&mut boxes, item, &run.items),
+                leaf_boxes: &[],
                 first_item: run.items.start,
                 first_leaf: run.leaves.start,
             };
@@ -170,20 +233,6 @@ fn take<'a, T>(rest: &mut &'a mut [T], first: u32, range: &Range<u32>) -> &'a mu
     let (taken, tail) = tail.split_at_mut(range.len());
     *rest = tail;
     taken
-}
-
-fn sweep_part<I, L>(
-    part: &mut Part<'_, I, L>,
-    order: impl Iterator<Item = usize>,
-    refit: &impl Fn(&mut Part<'_, I, L>, usize) -> (SimdBox, f32),
-) -> f64 {
-    order
-        .map(|index| {
-            let (bounds, half_areas) = refit(part, index);
-            part.boxes[index] = bounds;
-            f64::from(half_areas)
-        })
-        .sum()
 }
 
 /// What a subtree occupies: the ranges around its items and leaves, and how many items there are.

@@ -35,7 +35,8 @@ impl Surface<'_> {
     /// The corners of a triangle. Fourth components carry no meaning.
     #[inline]
     pub(super) fn vectors(&self, triangle: u32) -> [Vec4; 3] {
-        self.triangles[triangle as usize].map(|vertex| self.vector(vertex))
+        let [a, b, c] = self.triangles[triangle as usize];
+        [self.vector(a), self.vector(b), self.vector(c)]
     }
 
     #[inline]
@@ -97,8 +98,9 @@ impl SimdBox {
 pub fn planes<const N: usize>(boxes: &[SimdBox; N]) -> [[f32; N]; 6] {
     let mut planes = [[0.0; N]; 6];
     for (first, four) in (0..).step_by(4).zip(boxes.as_chunks::<4>().0) {
-        let lower = rows(four.map(|b| b.min));
-        let upper = rows(four.map(|b| b.max));
+        let [a, b, c, d] = four;
+        let lower = rows([a.min, b.min, c.min, d.min]);
+        let upper = rows([a.max, b.max, c.max, d.max]);
         for (plane, row) in planes.iter_mut().zip(lower.into_iter().chain(upper)) {
             plane[first..first + 4].copy_from_slice(&row.to_array());
         }
@@ -117,14 +119,12 @@ pub fn rows(vectors: [Vec4; 4]) -> [Vec4; 3] {
 /// Sum of half the surface areas of `N` boxes; inverted ones have none.
 #[inline]
 pub fn half_areas<const N: usize>(planes: &[[f32; N]; 6]) -> f32 {
-    let extent = |axis: usize| -> [f32; N] {
-        std::array::from_fn(|lane| {
-            let extent = planes[axis + 3][lane] - planes[axis][lane];
-            if extent > 0.0 { extent } else { 0.0 }
-        })
-    };
-    let (x, y, z) = (extent(0), extent(1), extent(2));
-    let areas: [f32; N] =
-        std::array::from_fn(|lane| x[lane] * y[lane] + y[lane] * z[lane] + z[lane] * x[lane]);
-    areas.iter().sum()
+    let four = |plane: usize, first: usize| Vec4::from_slice(&planes[plane][first..first + 4]);
+    let mut areas = Vec4::ZERO;
+    for first in (0..N).step_by(4) {
+        let extent = |axis| (four(axis + 3, first) - four(axis, first)).max(Vec4::ZERO);
+        let (x, y, z) = (extent(0), extent(1), extent(2));
+        areas += x * y + y * z + z * x;
+    }
+    areas.element_sum()
 }

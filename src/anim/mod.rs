@@ -1,16 +1,25 @@
-//! The scene at a time: where the camera looks from and where every instance is.
+//! The scene at a time: where the camera looks from, where every instance is, and what shape rigs and their meshes have.
 //!
 //! Everything here is a pure function of the scene and the time; nothing keeps state between frames, so any frame
 //! can be rendered on its own.
 
 mod camera;
 mod catmull_rom;
+mod clip;
+mod deform;
 mod motion;
 mod order;
+mod palette;
+mod rig_pose;
+mod skinning;
 mod transforms;
 mod turn;
 
 pub use camera::{CameraPose, camera_at};
 pub use catmull_rom::catmull_rom;
+pub use clip::{Playback, sample};
+pub use deform::{BindPose, Deformed, deform};
 pub use order::OrderedInstances;
+pub use palette::PoseBuckets;
+pub use rig_pose::RigPose;
 pub use transforms::{ordered_transforms, world_transforms};

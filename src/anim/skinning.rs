@@ -1,0 +1,100 @@
+//! Skins: each vertex follows the weighted sum of its joints' transforms.
+
+use super::deform::Chunk;
+use crate::scene::rig::Deformers;
+use glam::{Affine3A, Mat3A, Vec3A};
+
+/// Joints are blended four at a time; loaders fill up with weights of 0.
+const GROUP: usize = 4;
+
+/// Transforms the vertices of a chunk from the mesh's space to that of the joints. Without a skin they stay.
+pub(super) fn skin_chunk(chunk: &mut Chunk<'_>, deformers: &Deformers, joints: &[Affine3A]) {
+    let per_vertex = deformers.joints_per_vertex as usize;
+    let influences = per_vertex * chunk.first..per_vertex * (chunk.first + chunk.positions.len());
+    let (Some(indices), Some(weights)) = (
+        deformers.joints.get(influences.clone()),
+        deformers.weights.get(influences),
+    ) else {
+        return;
+    };
+    if per_vertex < GROUP {
+        return;
+    }
+    let indices = indices.chunks_exact(per_vertex);
+    let weights = weights.chunks_exact(per_vertex);
+    for (vertex, (indices, weights)) in indices.zip(weights).enumerate() {
+        let transform = blend(indices, weights, joints);
+        let position = &mut chunk.positions[vertex];
+        *position = transform.transform_point3a(Vec3A::from(*position)).into();
+        if chunk.normals.is_empty() && chunk.tangents.is_empty() {
+            continue;
+        }
+        let (cofactors, mirrored) = cofactors(&transform.matrix3);
+        if let Some(normal) = chunk.normals.get_mut(vertex) {
+            *normal = turn(&cofactors, *normal);
+            if mirrored {
+                *normal = normal.map(|x| -x);
+            }
+        }
+        if let Some([x, y, z, sign]) = chunk.tangents.get_mut(vertex) {
+            [*x, *y, *z] = turn(&transform.matrix3, [*x, *y, *z]);
+            if mirrored {
+                *sign = -*sign;
+            }
+        }
+    }
+}
+
+/// The weighted sum of transforms. A joint that the palette lacks stays where it is in the mesh.
+#[inline(always)]
+fn blend(indices: &[u16], weights: &[f32], joints: &[Affine3A]) -> Affine3A {
+    let mut sum = Affine3A {
+        matrix3: Mat3A::ZERO,
+        translation: Vec3A::ZERO,
+    };
+    let groups = indices.as_chunks::<GROUP>().0.iter();
+    for (indices, weights) in groups.zip(weights.as_chunks::<GROUP>().0) {
+        for (&joint, &weight) in indices.iter().zip(weights) {
+            let joint = joints.get(joint as usize).unwrap_or(&Affine3A::IDENTITY);
+            sum.matrix3.x_axis += joint.matrix3.x_axis * weight;
+            sum.matrix3.y_axis += joint.matrix3.y_axis * weight;
+            sum.matrix3.z_axis += joint.matrix3.z_axis * weight;
+            sum.translation += joint.translation * weight;
+        }
+    }
+    sum
+}
+
+/// The matrix of cofactors, which is the inverse transpose times the determinant and exists for flat matrices, too; and
+/// whether the determinant is negative.
+#[inline(always)]
+fn cofactors(m: &Mat3A) -> (Mat3A, bool) {
+    let x = m.y_axis.cross(m.z_axis);
+    let y = m.z_axis.cross(m.x_axis);
+    let z = m.x_axis.cross(m.y_axis);
+    (Mat3A::from_cols(x, y, z), m.x_axis.dot(x) < 0.0)
+}
+
+/// The direction after a linear map, of unit length. One that the map makes nothing of stays.
+#[inline(always)]
+fn turn(map: &Mat3A, direction: [f32; 3]) -> [f32; 3] {
+    let turned = *map * Vec3A::from(direction);
+    let square = turned.length_squared();
+    // Squares of very small and very large numbers are not in the range of floats.
+    if (1e-30..1e30).contains(&square) {
+        (turned * square.sqrt().recip()).into()
+    } else {
+        turn_exactly(map, direction)
+    }
+}
+
+#[cold]
+fn turn_exactly(map: &Mat3A, direction: [f32; 3]) -> [f32; 3] {
+    let column = |v: Vec3A| glam::Vec3::from(v).as_dvec3();
+    let [x, y, z] = direction.map(f64::from);
+    let turned = column(map.x_axis) * x + column(map.y_axis) * y + column(map.z_axis) * z;
+    match turned.try_normalize() {
+        Some(unit) => unit.as_vec3().to_array(),
+        None => direction,
+    }
+}
