@@ -3,18 +3,22 @@
 //! `throng bench SCENE` measures a scene of one's own; this measures the trees on fixed, reproducible inputs.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use glam::{Affine3, Quat, Vec3};
+use glam::{Affine3, Affine3A, Quat, Vec3};
 use std::{hint::black_box, path::Path, sync::Arc};
 use throng::{
     abi::{Hit, Ray},
-    accel::{Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput},
-    anim::CameraPose,
+    accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput},
+    anim::{self, BindPose, CameraPose, Deformed},
     device::{CpuDevice, Device, Frame, RayKind},
     loader,
     math::hash_unit,
-    scene::{Instance, Material, Mesh, NONE, Scene, Shape, TriangleMesh},
+    scene::{
+        Instance, Material, Mesh, NONE, Scene, Shape, TriangleMesh,
+        rig::{Deformers, MorphTarget},
+    },
 };
 
+const REFIT_SIZES: [u32; 3] = [20_000, 200_000, 1_000_000];
 const TLAS_SIZES: [u32; 2] = [11_042, 1_000_000];
 /// Picture size of the primary rays, a multiple of the tile's 8 on both sides.
 const PICTURE: (u32, u32) = (512, 288);
@@ -60,6 +64,101 @@ fn blas(c: &mut Criterion) {
     ] {
         group.bench_function(name, |b| {
             b.iter(|| Blas::build(black_box(&mesh), NodeLayout::Compressed8, quality))
+        });
+    }
+    group.finish();
+}
+
+/// A bumpy ball of about `count` triangles, in rows as modellers write them.
+fn ball(count: u32, phase: f32) -> TriangleMesh {
+    let side = ((count / 2) as f32).sqrt() as u32;
+    let vertex = |i: u32| {
+        let (x, y) = (i % (side + 1), i / (side + 1));
+        let (a, b) = (
+            x as f32 / side as f32 * std::f32::consts::TAU,
+            (y as f32 / side as f32 - 0.5) * 3.1,
+        );
+        let radius = 1.0 + 0.2 * (9.0 * a + phase).sin() * (7.0 * b).cos();
+        (radius * Vec3::new(b.cos() * a.cos(), b.sin(), b.cos() * a.sin())).into()
+    };
+    let quad = |i: u32| {
+        let corner = i / side * (side + 1) + i % side;
+        let above = corner + side + 1;
+        [[corner, corner + 1, above], [corner + 1, above + 1, above]]
+    };
+    TriangleMesh {
+        positions: (0..(side + 1) * (side + 1)).map(vertex).collect(),
+        triangles: (0..side * side).flat_map(quad).collect(),
+        ..TriangleMesh::default()
+    }
+}
+
+/// What a refit saves: each size and layout built fast, and refitted.
+fn refit(c: &mut Criterion) {
+    let mut group = c.benchmark_group("refit");
+    group.sample_size(20);
+    for count in REFIT_SIZES {
+        let (still, moved) = (ball(count, 0.0), ball(count, 0.5));
+        group.throughput(Throughput::Elements(still.triangles.len() as u64));
+        for layout in [
+            NodeLayout::Wide8,
+            NodeLayout::Wide16,
+            NodeLayout::Compressed8,
+        ] {
+            let build = || Blas::of_surface((&moved).into(), layout, Quality::Fast);
+            let id = |what| BenchmarkId::new(format!("{layout:?}_{what}"), count);
+            group.bench_function(id("build"), |b| b.iter(build));
+            let mut blas = Blas::of_surface((&still).into(), layout, Quality::Fast);
+            group.bench_function(id("refit"), |b| {
+                b.iter(|| blas.refit(black_box(&moved).into()))
+            });
+        }
+    }
+    group.finish();
+}
+
+/// A skin of four joints per vertex and a target, and the refit that follows.
+fn deform(c: &mut Criterion) {
+    let mesh = ball(1_000_000, 0.0);
+    let count = mesh.positions.len() as u32;
+    let deformers = Deformers {
+        joints_per_vertex: 4,
+        joints: (0..4 * count)
+            .map(|i| (i / 4 * 60 / count + i % 4) as u16)
+            .collect(),
+        weights: (0..count).flat_map(|_| [0.4, 0.3, 0.2, 0.1]).collect(),
+        targets: vec![MorphTarget {
+            positions: mesh.positions.clone(),
+            ..MorphTarget::default()
+        }],
+    };
+    let palette: Vec<Affine3A> = (0..64)
+        .map(|i| Affine3A::from_rotation_x(0.01 * i as f32))
+        .collect();
+    let mesh = TriangleMesh {
+        normals: mesh.positions.clone(),
+        ..mesh
+    };
+    let mut group = c.benchmark_group("deform");
+    group.throughput(Throughput::Elements(mesh.triangles.len() as u64));
+    let mut out = Deformed::default();
+    for (name, weight) in [("skin", 0.0), ("morph_and_skin", 0.1)] {
+        group.bench_function(name, |b| {
+            let bind = BindPose::new(&mesh, &[]);
+            b.iter(|| anim::deform(bind, &deformers, &palette, &[weight], &mut out))
+        });
+    }
+    for layout in [NodeLayout::Wide16, NodeLayout::Compressed8] {
+        let mut blas = Blas::of_surface((&mesh).into(), layout, Quality::Fast);
+        group.bench_function(format!("skin_and_refit_{layout:?}"), |b| {
+            b.iter(|| {
+                let bind = BindPose::new(&mesh, &[]);
+                anim::deform(bind, &deformers, &palette, &[0.0], &mut out);
+                blas.refit(Surface {
+                    positions: &out.positions,
+                    triangles: &mesh.triangles,
+                });
+            })
         });
     }
     group.finish();
@@ -263,5 +362,5 @@ fn traversal(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(trees, blas, tlas, traversal);
+criterion_group!(trees, blas, refit, deform, tlas, traversal);
 criterion_main!(trees);

@@ -69,11 +69,7 @@ impl<T: Copy> Buffer<T> {
     ///
     /// # Safety
     /// `fill` must initialise every element of the slice that it is given.
-    pub unsafe fn refill(
-        &mut self,
-        len: usize,
-        fill: impl FnOnce(&mut [MaybeUninit<T>]),
-    ) {
+    pub unsafe fn refill(&mut self, len: usize, fill: impl FnOnce(&mut [MaybeUninit<T>])) {
         self.len = 0;
         self.reserve(len);
         // SAFETY: `reserve` made room, and MaybeUninit needs no initialisation.

@@ -11,9 +11,7 @@ use super::{
     slots::{Arrangement, LeafKind},
     surface::Surface,
 };
-use crate::{
-    abi::{LEAF, TriangleRecord, TriangleRow, Unit},
-};
+use crate::abi::{LEAF, TriangleRecord, TriangleRow, Unit};
 use rayon::prelude::*;
 use std::sync::Arc;
 

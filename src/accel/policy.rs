@@ -12,7 +12,15 @@ pub const REFIT_FACTOR: f32 = 1.3;
 
 /// How the tree of a mesh that changes shape follows it.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize, clap::ValueEnum,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Deserialize,
+    serde::Serialize,
+    clap::ValueEnum,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum RefitPolicy {
@@ -164,7 +172,11 @@ mod tests {
     #[test]
     fn who_asks_for_refits_or_rebuilds_gets_nothing_else() {
         let mut blas = fresh(0.0, NodeLayout::Wide8);
-        assert!(!blas.follow((&swarm(2.0)).into(), RefitPolicy::Refit).rebuilt);
+        assert!(
+            !blas
+                .follow((&swarm(2.0)).into(), RefitPolicy::Refit)
+                .rebuilt
+        );
         assert!(blas.cost_ratio() > REFIT_FACTOR);
         let rebuilt = blas.follow((&swarm(2.0)).into(), RefitPolicy::Rebuild);
         assert!(rebuilt.rebuilt && rebuilt.cost_ratio == 1.0);

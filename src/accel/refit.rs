@@ -79,14 +79,23 @@ impl<const N: usize> Item for Wide<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Vec3;
     use crate::{
-        accel::{Blas, BlasShape, NodeLayout, Quality, validate::validate_blas},
+        accel::{
+            Blas, BlasShape, NodeLayout, Quality, validate::validate_blas, validate_compressed,
+        },
         math::{Aabb, hash_unit},
         scene::{Mesh, Shape, TriangleMesh},
     };
+    use glam::Vec3;
 
-    const LAYOUTS: [NodeLayout; 3] = [NodeLayout::Wide4, NodeLayout::Wide8, NodeLayout::Wide16];
+    const LAYOUTS: [NodeLayout; 4] = [
+        NodeLayout::Wide4,
+        NodeLayout::Wide8,
+        NodeLayout::Wide16,
+        NodeLayout::Compressed8,
+    ];
+    /// Enough for many runs and a top above them.
+    const MANY: u32 = 60_000;
 
     /// Triangles here and there, displaced by `phase`.
     fn moving(count: u32, phase: f32) -> TriangleMesh {
@@ -117,43 +126,113 @@ mod tests {
         Blas::build(&mesh, layout, Quality::Fast)
     }
 
+    /// The tree's bytes, and what it costs.
+    fn contents(blas: &Blas) -> (Vec<u32>, f32) {
+        let words = match &blas.shape {
+            BlasShape::Triangles { tree, packs } => {
+                let vertices = packs.iter().flat_map(|pack| pack.vertices);
+                let numbers = vertices.flatten().flatten();
+                let planes = each_width!(&tree.nodes, nodes => nodes
+                    .iter()
+                    .flat_map(|node| node.planes.into_iter().flatten())
+                    .collect::<Vec<f32>>());
+                planes
+                    .into_iter()
+                    .chain(numbers)
+                    .map(f32::to_bits)
+                    .collect()
+            }
+            BlasShape::Compressed {
+                units, triangles, ..
+            } => {
+                let units: &[u32] = bytemuck::cast_slice(units);
+                [units, bytemuck::cast_slice(triangles)].concat()
+            }
+            BlasShape::Sphere => Vec::new(),
+        };
+        (words, blas.sah_cost())
+    }
+
     #[test]
     fn a_refitted_tree_is_valid_and_tight() {
         for layout in LAYOUTS {
-            for count in [1, 7, 9, 500] {
+            for count in [1, 7, 9, 500, MANY] {
                 let mut blas = build(moving(count, 0.0), layout);
                 let moved = moving(count, 1.3);
-                blas.refit((&moved).into());
-                let BlasShape::Triangles { tree, packs } = &blas.shape else {
-                    panic!("a mesh of triangles has a tree of triangles");
-                };
-                validate_blas(tree, packs, &(&moved).into()).unwrap();
+                let surface = (&moved).into();
+                blas.refit(surface);
+                match &blas.shape {
+                    BlasShape::Triangles { tree, packs } => {
+                        validate_blas(tree, packs, &surface).unwrap();
+                        assert_eq!(tree.bounds, blas.bounds);
+                        let cost = tree.sah_cost(1.0);
+                        assert!((blas.sah_cost() - cost).abs() < 1e-4 * cost);
+                    }
+                    BlasShape::Compressed {
+                        depth,
+                        units,
+                        triangles,
+                    } => {
+                        validate_compressed::validate_blas(units, triangles, &surface, *depth)
+                            .unwrap();
+                    }
+                    BlasShape::Sphere => panic!("a mesh of triangles has a tree"),
+                }
                 let exact = Aabb::of_points(moved.positions.iter().map(|&p| Vec3::from(p)));
-                assert_eq!((tree.bounds, blas.bounds), (exact, exact));
+                assert_eq!(blas.bounds, exact);
             }
         }
     }
 
     #[test]
-    fn refitting_what_did_not_move_changes_no_box() {
-        let still = moving(500, 0.0);
-        let mut blas = build(still.clone(), NodeLayout::Wide8);
-        let boxes = |blas: &Blas| {
-            let BlasShape::Triangles { tree, .. } = &blas.shape else {
-                return Vec::new();
+    fn refitting_what_did_not_move_changes_nothing() {
+        for layout in LAYOUTS {
+            let still = moving(3000, 0.0);
+            let mut blas = build(still.clone(), layout);
+            let (before, cost) = contents(&blas);
+            blas.refit((&still).into());
+            let (after, refitted_cost) = contents(&blas);
+            assert!(before == after);
+            assert!((cost - refitted_cost).abs() < 1e-4 * cost);
+        }
+    }
+
+    #[test]
+    fn refits_there_and_back_leave_no_trace() {
+        for layout in LAYOUTS {
+            let mut blas = build(moving(3000, 0.0), layout);
+            let (before, _) = contents(&blas);
+            blas.refit((&moving(3000, 1.7)).into());
+            blas.refit((&moving(3000, 0.0)).into());
+            assert!(before == contents(&blas).0);
+        }
+    }
+
+    #[test]
+    fn a_refit_does_not_depend_on_the_number_of_threads() {
+        let moved = moving(MANY, 0.9);
+        for layout in LAYOUTS {
+            let built = build(moving(MANY, 0.0), layout);
+            let with = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .unwrap();
+                let mut blas = built.clone();
+                pool.install(|| blas.refit((&moved).into()));
+                (contents(&blas), blas.bounds)
             };
-            each_width!(&tree.nodes, n => n.iter().flat_map(|n| n.occupied().collect::<Vec<_>>()).collect())
-        };
-        let before = boxes(&blas);
-        blas.refit((&still).into());
-        assert_eq!(boxes(&blas), before);
+            assert!(with(1) == with(3));
+        }
     }
 
     #[test]
     fn a_refitted_tree_costs_no_less_than_a_fresh_one_built_for_it() {
-        let mut blas = build(moving(2000, 0.0), NodeLayout::Wide8);
-        let fresh = build(moving(2000, 2.0), NodeLayout::Wide8).sah_cost();
-        blas.refit((&moving(2000, 2.0)).into());
-        assert!(blas.sah_cost() > fresh, "{} {fresh}", blas.sah_cost());
+        for layout in LAYOUTS {
+            let mut blas = build(moving(2000, 0.0), layout);
+            let fresh = build(moving(2000, 2.0), layout).sah_cost();
+            blas.refit((&moving(2000, 2.0)).into());
+            assert!(blas.sah_cost() > fresh, "{} {fresh}", blas.sah_cost());
+        }
     }
 }

@@ -21,10 +21,7 @@ pub fn refit_compressed(
     plan.sweep(nodes, triangles, surface, refit_node)
 }
 
-fn refit_node(
-    part: &mut Part<'_, CompressedNode, TriangleRecord>,
-    index: usize,
-) -> (SimdBox, f32) {
+fn refit_node(part: &mut Part<'_, CompressedNode, TriangleRecord>, index: usize) -> (SimdBox, f32) {
     let CompressedNode {
         mut unit_base,
         mut leaf_base,

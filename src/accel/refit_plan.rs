@@ -342,3 +342,73 @@ fn join_neighbours(runs: Vec<Run>, largest: u32) -> Vec<Run> {
     }
     joined
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        abi::{EMPTY_CHILD, LEAF},
+        accel::node::Wide,
+    };
+
+    /// A node of items and leaves.
+    fn node(children: &[u32]) -> Wide<8> {
+        let mut node = Wide::EMPTY;
+        node.children[..children.len()].copy_from_slice(children);
+        assert_eq!(node.children[7], EMPTY_CHILD);
+        node
+    }
+
+    /// A binary tree of `levels` levels, depth first, with two leaves below each of the lowest nodes.
+    fn depth_first(levels: u32, leaves: &mut u32, nodes: &mut Vec<Wide<8>>) -> u32 {
+        let index = nodes.len() as u32;
+        nodes.push(node(&[]));
+        let mut below = || match levels {
+            1 => {
+                *leaves += 1;
+                LEAF | (*leaves - 1)
+            }
+            _ => depth_first(levels - 1, leaves, nodes),
+        };
+        let children = [below(), below()];
+        nodes[index as usize].children[..2].copy_from_slice(&children);
+        index
+    }
+
+    #[test]
+    fn runs_and_top_are_all_items_once_and_runs_are_closed() {
+        let (mut nodes, mut leaves) = (Vec::new(), 0);
+        depth_first(10, &mut leaves, &mut nodes);
+        let plan = RefitPlan::new(&nodes);
+        let largest = <Wide<8> as Item>::LARGEST_RUN;
+        let inside = plan.runs.iter().flat_map(|run| run.items.clone());
+        let mut all: Vec<u32> = inside.chain(plan.top.iter().copied()).collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..nodes.len() as u32));
+        for run in &plan.runs {
+            assert!(run.items.len() as u32 <= largest);
+            for item in run.items.clone() {
+                let node = &nodes[item as usize];
+                assert!(node.children().all(|child| run.items.contains(&child)));
+                assert!(node.leaves().all(|leaf| run.leaves.contains(&leaf)));
+            }
+        }
+        assert!(plan.runs.len() > 4 && plan.top.len() < 32);
+    }
+
+    #[test]
+    fn an_order_that_keeps_no_subtree_together_is_left_to_one_thread() {
+        // Level by level: the subtrees of the root interlock.
+        let count = 4 * <Wide<8> as Item>::LARGEST_RUN;
+        let child = |index: u32| match 2 * index {
+            below if below + 2 < count => [below + 1, below + 2],
+            _ => [LEAF | (2 * index), LEAF | (2 * index + 1)],
+        };
+        let nodes: Vec<_> = (0..count - 1).map(|i| node(&child(i))).collect();
+        let plan = RefitPlan::new(&nodes);
+        let lone = |run: &Run| run.items.len() == 1;
+        assert!(plan.runs.iter().all(lone) || plan.runs.is_empty());
+        let covered: usize = plan.runs.iter().map(|run| run.items.len()).sum();
+        assert_eq!(covered + plan.top.len(), nodes.len());
+    }
+}

@@ -6,8 +6,7 @@
 )]
 
 use super::{
-    Tlas, TlasInput,
-    Surface,
+    Surface, Tlas, TlasInput,
     node::{NodeLayout, Tree, Wide, each_width},
 };
 use crate::{

@@ -136,3 +136,176 @@ fn normalize(quaternion: &mut [f32]) {
         quaternion.copy_from_slice(&unit.to_array());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::hash_unit;
+    use glam::{DQuat, DVec4};
+    use proptest::prelude::*;
+
+    const TIMES: [f32; 4] = [0.5, 0.75, 2.0, 2.25];
+
+    fn channel(property: Property, interpolation: Interpolation, per_key: usize) -> Channel {
+        let random = |i: usize| 2.0 * hash_unit(per_key as u32, i as u32) - 1.0;
+        let mut values: Vec<f32> = (0..per_key * TIMES.len()).map(random).collect();
+        if property == Property::Rotation {
+            let [before, value, after] = match interpolation {
+                Interpolation::CubicSpline => [4, 4, 4],
+                _ => [0, 4, 0],
+            };
+            for key in values.chunks_mut(before + value + after) {
+                normalize(&mut key[before..before + value]);
+            }
+        }
+        Channel {
+            node: 0,
+            property,
+            interpolation,
+            times: TIMES.to_vec(),
+            values,
+        }
+    }
+
+    /// The key before `time` and how far the next one is, by looking at each.
+    fn segment(time: f64) -> (usize, f64, f64) {
+        let key = (0..3).rev().find(|&k| time >= f64::from(TIMES[k]));
+        let key = key.unwrap_or(0);
+        let (from, to) = (f64::from(TIMES[key]), f64::from(TIMES[key + 1]));
+        (
+            key,
+            ((time - from) / (to - from)).clamp(0.0, 1.0),
+            to - from,
+        )
+    }
+
+    fn value(channel: &Channel, index: usize) -> f64 {
+        f64::from(channel.values[index])
+    }
+
+    /// glTF 2.0, appendix C, word by word.
+    fn reference(channel: &Channel, time: f64, count: usize) -> Vec<f64> {
+        let (key, t, seconds) = segment(time);
+        let one = |i: usize| match channel.interpolation {
+            Interpolation::Step if t >= 1.0 => value(channel, (key + 1) * count + i),
+            Interpolation::Step => value(channel, key * count + i),
+            Interpolation::Linear => {
+                let (a, b) = (key * count + i, (key + 1) * count + i);
+                (1.0 - t) * value(channel, a) + t * value(channel, b)
+            }
+            Interpolation::CubicSpline => {
+                let at = |key: usize, part: usize| value(channel, (3 * key + part) * count + i);
+                (2.0 * t.powi(3) - 3.0 * t.powi(2) + 1.0) * at(key, 1)
+                    + seconds * (t.powi(3) - 2.0 * t.powi(2) + t) * at(key, 2)
+                    + (-2.0 * t.powi(3) + 3.0 * t.powi(2)) * at(key + 1, 1)
+                    + seconds * (t.powi(3) - t.powi(2)) * at(key + 1, 0)
+            }
+        };
+        (0..count).map(one).collect()
+    }
+
+    proptest! {
+        #![proptest_config(crate::testing::same_cases(256))]
+
+        #[test]
+        fn numbers_are_interpolated_as_the_specification_says(
+            time in 0.0f32..3.0,
+            count in 1usize..6,
+            interpolation in prop::sample::select(vec![
+                Interpolation::Step,
+                Interpolation::Linear,
+                Interpolation::CubicSpline,
+            ]),
+        ) {
+            let parts = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+            let channel = channel(Property::Weights, interpolation, parts * count);
+            let mut out = vec![0.0; count];
+            prop_assert!(sample(&channel, time, &mut out));
+            for (out, expected) in out.iter().zip(reference(&channel, f64::from(time), count)) {
+                prop_assert!((f64::from(*out) - expected).abs() < 2e-6, "{out} {expected}");
+            }
+        }
+
+        #[test]
+        fn rotations_take_the_shorter_arc_at_a_steady_pace(time in 0.0f32..3.0) {
+            let channel = channel(Property::Rotation, Interpolation::Linear, 4);
+            let mut out = [0.0; 4];
+            sample(&channel, time, &mut out);
+            let (key, t, _) = segment(f64::from(time));
+            let quat = |k: usize| {
+                DVec4::from_array(std::array::from_fn(|i| value(&channel, 4 * k + i)))
+            };
+            let (a, mut b) = (quat(key), quat(key + 1));
+            if a.dot(b) < 0.0 {
+                b = -b;
+            }
+            let angle = a.dot(b).min(1.0).acos();
+            let expected = (a * ((1.0 - t) * angle).sin() + b * (t * angle).sin()) / angle.sin();
+            let found = DVec4::from(out.map(f64::from));
+            let error = found.distance(expected).min(found.distance(-expected));
+            prop_assert!(error < 1e-6, "{error}");
+        }
+
+        #[test]
+        fn splines_of_rotations_have_unit_length(time in 0.0f32..3.0) {
+            let channel = channel(Property::Rotation, Interpolation::CubicSpline, 12);
+            let mut out = [0.0; 4];
+            sample(&channel, time, &mut out);
+            let expected = reference(&channel, f64::from(time), 4);
+            let expected = DQuat::from_slice(&expected).normalize();
+            prop_assert!(DQuat::from_array(out.map(f64::from)).dot(expected) > 1.0 - 1e-6);
+            prop_assert!((out.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-6);
+        }
+
+        #[test]
+        fn the_time_of_a_clip_is_always_within_it(
+            offset in -10.0f32..10.0,
+            speed in -3.0f32..3.0,
+            time in 0.0f32..100.0,
+            duration in prop::sample::select(vec![0.0f32, 1e-30, 0.1, 2.5]),
+            looped in any::<bool>(),
+        ) {
+            let playback = Playback { clip: 0, speed, offset, looped };
+            let inside = playback.clip_time(duration, time);
+            prop_assert!((0.0..=duration).contains(&inside));
+        }
+    }
+
+    #[test]
+    fn loops_start_over_and_others_hold_their_end() {
+        let playback = |speed, offset, looped| Playback {
+            clip: 0,
+            speed,
+            offset,
+            looped,
+        };
+        assert_eq!(playback(2.0, 0.5, true).clip_time(2.0, 1.0), 0.5);
+        assert_eq!(playback(-1.0, 0.0, true).clip_time(2.0, 0.5), 1.5);
+        assert_eq!(playback(2.0, 0.5, false).clip_time(2.0, 1.0), 2.0);
+        assert_eq!(playback(-1.0, 2.0, false).clip_time(2.0, 5.0), 0.0);
+        assert_eq!(playback(f32::NAN, 0.0, true).clip_time(2.0, 1.0), 0.0);
+    }
+
+    #[test]
+    fn nearly_equal_rotations_are_interpolated_without_noise() {
+        let (a, b) = (Quat::IDENTITY, Quat::from_rotation_y(1e-4));
+        let middle = slerp(a, b, 0.5);
+        assert!((f64::from(middle.y) - 0.25e-4).abs() < 1e-11);
+        assert_eq!(slerp(a, a, 0.3), a);
+        assert!(slerp(a, -b, 0.5).dot(middle) > 0.999_999);
+    }
+
+    #[test]
+    fn a_channel_with_a_wrong_number_of_values_drives_nothing() {
+        let channel = channel(Property::Weights, Interpolation::Linear, 3);
+        let mut out = [7.0; 4];
+        assert!(!sample(&channel, 1.0, &mut out));
+        let empty = Channel {
+            times: Vec::new(),
+            values: Vec::new(),
+            ..channel
+        };
+        assert!(!sample(&empty, 1.0, &mut out));
+        assert_eq!(out, [7.0; 4]);
+    }
+}

@@ -71,7 +71,8 @@ pub fn deform(
     let count = base.positions.len();
     out.positions.resize(count, [0.0; 3]);
     out.normals.resize(base.normals.len().min(count), [0.0; 3]);
-    out.tangents.resize(base.tangents.len().min(count), [0.0; 4]);
+    out.tangents
+        .resize(base.tangents.len().min(count), [0.0; 4]);
     let boxes: Vec<Aabb> = chunks(out)
         .into_par_iter()
         .map(|mut chunk| {

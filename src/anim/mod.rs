@@ -7,6 +7,8 @@ mod camera;
 mod catmull_rom;
 mod clip;
 mod deform;
+#[cfg(test)]
+mod deform_tests;
 mod motion;
 mod order;
 mod palette;

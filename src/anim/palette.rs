@@ -34,3 +34,55 @@ impl PoseBuckets {
         (within * f64::from(count)).round() as u32 % count
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(crate::testing::same_cases(256))]
+
+        #[test]
+        fn a_bucket_shows_the_nearest_pose(
+            count in 1u32..100,
+            duration in 0.1f32..10.0,
+            phase in -2.0f32..2.0,
+            speed in -2.0f32..2.0,
+            time in 0.0f32..50.0,
+        ) {
+            let buckets = PoseBuckets { count, duration };
+            let bucket = buckets.bucket(phase, speed, time);
+            prop_assert!(bucket < count);
+            let exact = f64::from(phase) * f64::from(duration) + f64::from(speed) * f64::from(time);
+            let off = (f64::from(buckets.time(bucket)) - exact).rem_euclid(f64::from(duration));
+            let off = off.min(f64::from(duration) - off);
+            prop_assert!(off <= f64::from(duration) * (0.5 / f64::from(count) + 1e-6));
+        }
+    }
+
+    #[test]
+    fn poses_are_evenly_spaced_and_the_end_is_the_beginning() {
+        let buckets = PoseBuckets {
+            count: 4,
+            duration: 2.0,
+        };
+        let times: Vec<f32> = (0..5).map(|bucket| buckets.time(bucket)).collect();
+        assert_eq!(times, [0.0, 0.5, 1.0, 1.5, 0.0]);
+        assert_eq!(buckets.bucket(0.99, 1.0, 0.0), 0);
+    }
+
+    #[test]
+    fn a_clip_without_length_and_a_palette_without_poses_have_one() {
+        let still = PoseBuckets {
+            count: 0,
+            duration: 0.0,
+        };
+        assert_eq!((still.time(0), still.bucket(0.7, 1.0, 3.0)), (0.0, 0));
+        let nothing = PoseBuckets {
+            count: 8,
+            duration: 1.0,
+        };
+        assert_eq!(nothing.bucket(f32::NAN, 1.0, 3.0), 0);
+    }
+}

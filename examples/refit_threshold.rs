@@ -1,0 +1,340 @@
+//! Measures when the tree of a mesh that changes shape had better be built anew, for `docs/refit.md`.
+//!
+//! `cargo run --release --example refit_threshold -- MODEL [PLOT.svg]` twists the model more and more about its vertical axis
+//! and compares the refitted tree with one that is built for the twisted mesh: cost by the surface area heuristic, rays
+//! per second on the CPU, and how many rays a frame must have for a rebuild to pay.
+
+use anyhow::{Context, Result};
+use glam::{Affine3, Quat, Vec3};
+use std::{fmt::Write, path::Path, sync::Arc, time::Instant};
+use throng::{
+    abi::{Hit, Ray},
+    accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput},
+    anim::CameraPose,
+    device::{CpuDevice, Device, Frame, RayKind},
+    loader,
+    math::{Aabb, hash_unit},
+    scene::{Instance, Material, Mesh, NONE, Scene, Shape, TriangleMesh},
+};
+
+/// Turns between the lowest and the highest point.
+const TWISTS: [f32; 12] = [
+    0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5, 2.0,
+];
+/// Rays on each side of the picture.
+const SIDE: u32 = 640;
+const REPEATS: usize = 7;
+
+struct Row {
+    twist: f32,
+    /// Cost after the refit, over that of the tree at rest: what the policy sees.
+    policy_ratio: f64,
+    /// The same, over that of a fresh tree.
+    fresh_ratio: f64,
+    /// Seconds per ray with the refitted tree and with the fresh one.
+    refitted: f64,
+    fresh: f64,
+    /// Seconds.
+    refit: f64,
+    rebuild: f64,
+}
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let model = arguments
+        .next()
+        .context("usage: refit_threshold MODEL [PLOT.svg]")?;
+    let mesh = largest_mesh(Path::new(&model))?;
+    let mut device = CpuDevice::new()?;
+    let mut rows = Vec::new();
+    for twist in TWISTS {
+        rows.push(measure(&mut device, &mesh, twist)?);
+    }
+    print!("{}", table(&mesh, &rows));
+    if let Some(path) = arguments.next() {
+        std::fs::write(&path, plot(&rows)).with_context(|| path.clone())?;
+    }
+    Ok(())
+}
+
+fn largest_mesh(path: &Path) -> Result<TriangleMesh> {
+    let meshes = loader::load(path)?.meshes.into_iter();
+    let triangles = meshes.filter_map(|mesh| match mesh.shape {
+        Shape::Triangles(triangles) => Some(triangles),
+        Shape::Sphere => None,
+    });
+    triangles
+        .max_by_key(|mesh| mesh.triangles.len())
+        .context("the model has no triangles")
+}
+
+fn twisted(mesh: &TriangleMesh, turns: f32) -> TriangleMesh {
+    let bounds = Aabb::of_points(mesh.positions.iter().map(|&p| Vec3::from(p)));
+    let center = bounds.center();
+    let twist = |&p: &[f32; 3]| {
+        let height = (p[1] - bounds.min.y) / bounds.extent().y;
+        let turn = Quat::from_rotation_y(std::f32::consts::TAU * turns * height);
+        (center + turn * (Vec3::from(p) - center)).into()
+    };
+    TriangleMesh {
+        positions: mesh.positions.iter().map(twist).collect(),
+        triangles: mesh.triangles.clone(),
+        ..TriangleMesh::default()
+    }
+}
+
+fn measure(device: &mut CpuDevice, mesh: &TriangleMesh, twist: f32) -> Result<Row> {
+    let layout = device.node_layout();
+    let moved = twisted(mesh, twist);
+    let surface = Surface::from(&moved);
+    let mut refitted = Blas::of_surface(mesh.into(), layout, Quality::Fast);
+    let refit = least_seconds(|| refitted.refit(surface));
+    let mut fresh = None;
+    let rebuild = least_seconds(|| fresh = Some(Blas::of_surface(surface, layout, Quality::Fast)));
+    let fresh = fresh.context("a tree was built")?;
+    let (policy_ratio, fresh_cost) = (refitted.cost_ratio().into(), f64::from(fresh.sah_cost()));
+    let fresh_ratio = f64::from(refitted.sah_cost()) / fresh_cost;
+    device.load(Arc::new(scene(moved.clone())))?;
+    let (refitted, fresh) = (frame(refitted, layout), frame(fresh, layout));
+    let rays = rays(device, &fresh)?;
+    let mut hits = vec![Hit::default(); rays.len()];
+    let mut seconds = [f64::INFINITY; 2];
+    for _ in 0..REPEATS {
+        for (frame, least) in [&refitted, &fresh].into_iter().zip(&mut seconds) {
+            let start = Instant::now();
+            device.trace(frame, RayKind::Closest, &rays, &mut hits, 1)?;
+            *least = least.min(start.elapsed().as_secs_f64() / rays.len() as f64);
+        }
+    }
+    Ok(Row {
+        twist,
+        policy_ratio,
+        fresh_ratio,
+        refitted: seconds[0],
+        fresh: seconds[1],
+        refit,
+        rebuild,
+    })
+}
+
+fn least_seconds(mut work: impl FnMut()) -> f64 {
+    let once = |_| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64()
+    };
+    (0..REPEATS).map(once).fold(f64::INFINITY, f64::min)
+}
+
+fn instance() -> Instance {
+    Instance {
+        local: Affine3::IDENTITY,
+        node: NONE,
+        mesh: 0,
+        slot_base: 0,
+        motion: NONE,
+    }
+}
+
+fn scene(mesh: TriangleMesh) -> Scene {
+    Scene {
+        instances: vec![instance()],
+        meshes: vec![Mesh {
+            name: "twisted".into(),
+            shape: Shape::Triangles(mesh),
+            slot_count: 1,
+        }],
+        materials: vec![Material::default()],
+        material_slots: vec![0],
+        ..Scene::default()
+    }
+}
+
+fn frame(blas: Blas, layout: NodeLayout) -> Frame {
+    let blas = vec![Arc::new(blas)];
+    let mut tlas = Tlas::new(layout);
+    let input = TlasInput {
+        instances: &[instance()],
+        ids: &[],
+        groups: None,
+        world_from_object: &[Affine3::IDENTITY],
+        blas: &blas,
+        careful: true,
+    };
+    TlasBuilder::default().build(input, Quality::Fast, &mut tlas);
+    let bounds = tlas.bounds();
+    let camera = CameraPose {
+        eye: bounds.center() + bounds.diagonal() * Vec3::new(0.6, 0.3, 0.8),
+        target: bounds.center(),
+        up: Vec3::Y,
+        fov_y: 50f32.to_radians(),
+    };
+    Frame {
+        number: 1,
+        camera,
+        tlas: Arc::new(tlas),
+        blas: Arc::new(blas),
+    }
+}
+
+/// A picture's rays in tiles, and a ray in a random direction from wherever one of them ends: about what ambient light
+/// takes.
+fn rays(device: &mut CpuDevice, frame: &Frame) -> Result<Vec<Ray>> {
+    let camera = &frame.camera;
+    let forward = (camera.target - camera.eye).normalize();
+    let right = forward.cross(camera.up).normalize();
+    let (up, half) = (right.cross(forward), (0.5 * camera.fov_y).tan());
+    let through = |item: u32| {
+        let (tile, inner) = (item / 64, item % 64);
+        let place = |tile: u32, inner: u32| (2 * (8 * tile + inner) + 1) as f32 / SIDE as f32 - 1.0;
+        let x = place(tile % (SIDE / 8), inner % 8);
+        let y = place(tile / (SIDE / 8), inner / 8);
+        ray(camera.eye, forward + half * (x * right - y * up))
+    };
+    let mut rays: Vec<Ray> = (0..SIDE * SIDE).map(through).collect();
+    let mut hits = vec![Hit::default(); rays.len()];
+    device.trace(frame, RayKind::Closest, &rays, &mut hits, 1)?;
+    let hit = (0..).zip(&hits).filter(|(_, hit)| hit.t >= 0.0);
+    let scattered: Vec<Ray> = hit
+        .map(|(index, hit)| {
+            let from = &rays[index as usize];
+            let direction = Vec3::from(from.direction);
+            let u = |seed| 2.0 * hash_unit(seed, index) - 1.0;
+            let random = Vec3::new(u(0), u(1), u(2)).normalize_or(Vec3::Y);
+            let back = if random.dot(direction) > 0.0 {
+                -random
+            } else {
+                random
+            };
+            ray(Vec3::from(from.origin) + direction * (0.9999 * hit.t), back)
+        })
+        .collect();
+    rays.extend(scattered);
+    Ok(rays)
+}
+
+fn ray(origin: Vec3, direction: Vec3) -> Ray {
+    Ray {
+        origin: origin.into(),
+        t_min: 0.0,
+        direction: direction.normalize().into(),
+        t_max: f32::INFINITY,
+    }
+}
+
+fn table(mesh: &TriangleMesh, rows: &[Row]) -> String {
+    let mut out = format!(
+        "{} triangles\n\n| turns | cost/rest | cost/fresh | Mrays/s refitted | Mrays/s fresh | slowdown | refit ms | rebuild ms | \
+         rebuild pays from |\n|---|---|---|---|---|---|---|---|---|\n",
+        mesh.triangles.len()
+    );
+    for row in rows {
+        let lost = row.refitted - row.fresh;
+        let pays = match (row.rebuild - row.refit) / lost {
+            rays if lost > 0.01 * row.fresh => format!("{:.1} Mrays", rays / 1e6),
+            _ => "never".into(),
+        };
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            out,
+            "| {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} | {pays} |",
+            row.twist,
+            row.policy_ratio,
+            row.fresh_ratio,
+            1e-6 / row.refitted,
+            1e-6 / row.fresh,
+            row.refitted / row.fresh,
+            1e3 * row.refit,
+            1e3 * row.rebuild,
+        );
+    }
+    out
+}
+
+/// Size of the plot, and of the frame around it.
+const SIZE: (f64, f64) = (640.0, 400.0);
+const MARGIN: f64 = 56.0;
+
+/// Slowdown of rays over the ratio of costs that the policy sees.
+fn plot(rows: &[Row]) -> String {
+    let slowdown = |row: &Row| row.refitted / row.fresh;
+    let (width, height) = (SIZE.0 - 2.0 * MARGIN, SIZE.1 - 2.0 * MARGIN);
+    let most_x = rows
+        .iter()
+        .map(|r| r.policy_ratio)
+        .fold(2.0, f64::max)
+        .ceil();
+    let most_y = rows.iter().map(slowdown).fold(2.0, f64::max).ceil();
+    let x = |ratio: f64| MARGIN + width * (ratio - 1.0) / (most_x - 1.0);
+    let y = |slower: f64| SIZE.1 - MARGIN - height * (slower - 1.0) / (most_y - 1.0);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"13\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+        SIZE.0, SIZE.1
+    );
+    let mut line = |text: String| {
+        svg.push_str(&text);
+        svg.push('\n');
+    };
+    for step in 0..=4 {
+        let share = f64::from(step) / 4.0;
+        let (ratio, slower) = (1.0 + share * (most_x - 1.0), 1.0 + share * (most_y - 1.0));
+        let (left, right, bottom, top) = (MARGIN, SIZE.0 - MARGIN, SIZE.1 - MARGIN, MARGIN);
+        line(format!(
+            "<path d=\"M{left} {0:.1}H{right}M{1:.1} {bottom}V{top}\" stroke=\"#ddd\"/>",
+            y(slower),
+            x(ratio)
+        ));
+        line(format!(
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{slower:.2}</text>",
+            left - 8.0,
+            y(slower) + 4.0
+        ));
+        line(format!(
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{ratio:.2}</text>",
+            x(ratio),
+            bottom + 18.0
+        ));
+    }
+    let factor = f64::from(throng::accel::REFIT_FACTOR);
+    line(format!(
+        "<path d=\"M{:.1} {}V{MARGIN}\" stroke=\"#c33\" stroke-dasharray=\"5 4\"/>",
+        x(factor),
+        SIZE.1 - MARGIN
+    ));
+    line(format!(
+        "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"#c33\">rebuild beyond {factor}</text>",
+        x(factor) + 6.0,
+        MARGIN + 12.0
+    ));
+    let mut sorted: Vec<_> = rows
+        .iter()
+        .map(|row| (row.policy_ratio, slowdown(row)))
+        .collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let points: Vec<_> = sorted
+        .iter()
+        .map(|&(a, b)| format!("{:.1},{:.1}", x(a), y(b)))
+        .collect();
+    line(format!(
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"#269\" stroke-width=\"2\"/>",
+        points.join(" ")
+    ));
+    for &(a, b) in &sorted {
+        line(format!(
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\" fill=\"#269\"/>",
+            x(a),
+            y(b)
+        ));
+    }
+    line(format!(
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">cost by the surface area heuristic, relative to the last build</text>",
+        SIZE.0 / 2.0,
+        SIZE.1 - 12.0
+    ));
+    line(format!(
+        "<text x=\"16\" y=\"{0:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {0:.1})\">time per ray, relative to a fresh tree</text>",
+        SIZE.1 / 2.0
+    ));
+    svg + "</svg>\n"
+}
