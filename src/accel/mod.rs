@@ -1,8 +1,11 @@
 //! Acceleration structures: one BLAS per mesh, one TLAS over the instances of a frame.
 //!
-//! Nouns hold data (`node`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it (`build`, `group`, `split`, `refit`,
-//! `validate`). Compressed trees, for GPUs, are made from float trees: `compress`, with `slots` and `quantize` for its two
-//! steps per node; `compressed_blas` and `compressed_tlas` say what their leaves are. Builders take boxes, never meshes. Devices say which [`NodeLayout`] they want.
+//! Nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it (`build`, `group`, `split`,
+//! `refit`, `validate`). `policy` chooses between refit and build, `refit_plan` shares a refit out to threads.
+//!
+//! Compressed trees, for GPUs, are made from float trees: `compress`, with `slots` and `quantize` for its two steps per node;
+//! `compressed_blas` and `compressed_tlas` say what their leaves are. Builders take boxes, never meshes. Devices say which
+//! [`NodeLayout`] they want.
 
 mod binary;
 mod blas;

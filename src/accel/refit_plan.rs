@@ -375,40 +375,56 @@ mod tests {
         index
     }
 
-    #[test]
-    fn runs_and_top_are_all_items_once_and_runs_are_closed() {
-        let (mut nodes, mut leaves) = (Vec::new(), 0);
-        depth_first(10, &mut leaves, &mut nodes);
-        let plan = RefitPlan::new(&nodes);
-        let largest = <Wide<8> as Item>::LARGEST_RUN;
+    /// Each item once, and nothing in a run that refers out of it.
+    fn assert_runs_are_closed(nodes: &[Wide<8>], plan: &RefitPlan) {
         let inside = plan.runs.iter().flat_map(|run| run.items.clone());
         let mut all: Vec<u32> = inside.chain(plan.top.iter().copied()).collect();
         all.sort_unstable();
         assert!(all.into_iter().eq(0..nodes.len() as u32));
         for run in &plan.runs {
-            assert!(run.items.len() as u32 <= largest);
+            assert!(run.items.len() as u32 <= <Wide<8> as Item>::LARGEST_RUN);
             for item in run.items.clone() {
                 let node = &nodes[item as usize];
                 assert!(node.children().all(|child| run.items.contains(&child)));
                 assert!(node.leaves().all(|leaf| run.leaves.contains(&leaf)));
             }
         }
+    }
+
+    #[test]
+    fn runs_are_whole_subtrees_and_little_is_above_them() {
+        let (mut nodes, mut leaves) = (Vec::new(), 0);
+        depth_first(10, &mut leaves, &mut nodes);
+        let plan = RefitPlan::new(&nodes);
+        assert_runs_are_closed(&nodes, &plan);
         assert!(plan.runs.len() > 4 && plan.top.len() < 32);
     }
 
     #[test]
-    fn an_order_that_keeps_no_subtree_together_is_left_to_one_thread() {
-        // Level by level: the subtrees of the root interlock.
-        let count = 4 * <Wide<8> as Item>::LARGEST_RUN;
+    fn an_order_that_keeps_no_subtree_together_leaves_all_but_the_lowest_nodes_to_one_thread() {
+        let count = 1023;
         let child = |index: u32| match 2 * index {
             below if below + 2 < count => [below + 1, below + 2],
-            _ => [LEAF | (2 * index), LEAF | (2 * index + 1)],
+            below => [LEAF | below, LEAF | (below + 1)],
         };
-        let nodes: Vec<_> = (0..count - 1).map(|i| node(&child(i))).collect();
+        let nodes: Vec<_> = (0..count).map(|i| node(&child(i))).collect();
         let plan = RefitPlan::new(&nodes);
-        let lone = |run: &Run| run.items.len() == 1;
-        assert!(plan.runs.iter().all(lone) || plan.runs.is_empty());
-        let covered: usize = plan.runs.iter().map(|run| run.items.len()).sum();
-        assert_eq!(covered + plan.top.len(), nodes.len());
+        assert_runs_are_closed(&nodes, &plan);
+        assert_eq!(plan.top.len(), 511);
+    }
+
+    #[test]
+    fn runs_whose_leaves_interlock_are_given_up() {
+        let child = |leaf: u32| node(&[LEAF | leaf, LEAF | (leaf + 2)]);
+        // More items than one run may have, so that the two halves are runs of their own.
+        let half = <Wide<8> as Item>::LARGEST_RUN;
+        let mut nodes = vec![node(&[1, 1 + half])];
+        for first in [0, 1] {
+            let begin = nodes.len() as u32;
+            nodes.extend((1..half).map(|i| node(&[begin + i])));
+            nodes.push(child(first));
+        }
+        let plan = RefitPlan::new(&nodes);
+        assert!(plan.runs.is_empty() && plan.top.len() == nodes.len());
     }
 }
