@@ -72,7 +72,8 @@ pub fn fits(bytes: u64) -> Result<(), String> {
     }
 }
 
-fn size(bytes: u64) -> String {
+/// "12 MiB", or "1.5 GiB" from one GiB on.
+pub fn size(bytes: u64) -> String {
     const MIB: f64 = 1024.0 * 1024.0;
     let mib = bytes as f64 / MIB;
     if mib < 1024.0 {
@@ -83,7 +84,7 @@ fn size(bytes: u64) -> String {
 }
 
 /// Bytes that can be allocated without swapping, where the system tells (Linux).
-fn available_memory() -> Option<u64> {
+pub fn available_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;

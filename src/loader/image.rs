@@ -1,4 +1,4 @@
-//! Pictures: PNG, JPEG and Radiance HDR, told apart by their content, refused when too large to be meant.
+//! Pictures: PNG, JPEG, WebP and Radiance HDR, told apart by their content, refused when too large to be meant.
 
 use super::{LoadError, files};
 use crate::{
@@ -26,11 +26,11 @@ pub struct Picture {
 /// When the file is missing, damaged, of another format, or too large.
 pub fn load(path: &Path) -> Result<Picture, LoadError> {
     let bytes = files::read(path)?;
-    let decoded = decode(&bytes).map_err(|message| LoadError::file(path, message))?;
+    let decoded = decode(&bytes, files::fits).map_err(|message| LoadError::file(path, message))?;
     let (width, height) = (decoded.width(), decoded.height());
     let texels = match decoded {
         DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => linear(decoded),
-        _ => Texels::Srgb8(decoded.into_rgba8().pixels().map(|p| p.0).collect()),
+        _ => Texels::Srgb8(rgba8(decoded)),
     };
     Ok(Picture {
         width,
@@ -65,23 +65,42 @@ pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadErro
     })
 }
 
-fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
+/// Decodes a picture in memory. `reserve` is asked for the greatest number of bytes that this and a conversion to RGBA
+/// can take, once the size is known and before anything of that size is allocated.
+///
+/// # Errors
+/// The end of a sentence about the picture: it is damaged, of another format, or too large.
+pub fn decode(
+    bytes: &[u8],
+    reserve: impl FnOnce(u64) -> Result<(), String>,
+) -> Result<DynamicImage, String> {
     let damaged = |e: image::ImageError| format!("the picture is damaged: {e}");
     let mut reader = ImageReader::new(Cursor::new(bytes))
         .with_guessed_format()
         .map_err(|e| format!("the picture cannot be read: {e}"))?;
-    if !matches!(
-        reader.format(),
-        Some(ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Hdr)
-    ) {
-        return Err("not a PNG, JPEG or HDR picture: convert it to one of these".to_owned());
-    }
     reader.limits(Limits::no_limits());
+    match reader.format() {
+        Some(ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::WebP | ImageFormat::Hdr) => {}
+        _ if bytes.starts_with(KTX2_MAGIC) => return Err(KTX2.to_owned()),
+        _ => {
+            return Err(
+                "not a PNG, JPEG, WebP or HDR picture: convert it to one of these".to_owned(),
+            );
+        }
+    }
     let decoder = reader.into_decoder().map_err(damaged)?;
     let (width, height) = decoder.dimensions();
     check_size(width, height)?;
+    let per_pixel = u64::from(decoder.color_type().bytes_per_pixel()) + 4;
+    reserve(u64::from(width) * u64::from(height) * per_pixel)
+        .map_err(|lack| format!("the picture {lack}"))?;
     DynamicImage::from_decoder(decoder).map_err(damaged)
 }
+
+/// How every KTX 2 file begins.
+const KTX2_MAGIC: &[u8] = b"\xabKTX 20\xbb";
+const KTX2: &str = "KTX2 pictures are not supported: convert it to PNG, JPEG or WebP \
+    (for example with `ktx extract --transcode rgba8`)";
 
 fn check_size(width: u32, height: u32) -> Result<(), String> {
     if width == 0 || height == 0 {
@@ -92,9 +111,18 @@ fn check_size(width: u32, height: u32) -> Result<(), String> {
             "{width}x{height} pixels are too many: scale it to at most {MAX_SIDE} a side"
         ));
     }
-    // Decoded, converted, and the copy in between.
-    files::fits(u64::from(width) * u64::from(height) * 32)
-        .map_err(|lack| format!("the picture {lack}"))
+    Ok(())
+}
+
+/// Eight bits per channel; the usual formats are converted row by row without a lookup per pixel.
+pub fn rgba8(image: DynamicImage) -> Vec<[u8; 4]> {
+    let opaque = |p: &[u8; 3]| [p[0], p[1], p[2], 255];
+    match image {
+        DynamicImage::ImageRgb8(i) => i.as_raw().as_chunks().0.iter().map(opaque).collect(),
+        DynamicImage::ImageRgba8(i) => i.as_raw().as_chunks().0.to_vec(),
+        DynamicImage::ImageLuma8(i) => i.as_raw().iter().map(|&l| [l, l, l, 255]).collect(),
+        other => other.into_rgba8().pixels().map(|p| p.0).collect(),
+    }
 }
 
 fn linear(image: DynamicImage) -> Texels {
@@ -142,7 +170,12 @@ mod tests {
 
     #[test]
     fn the_format_is_told_by_content() {
-        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Hdr] {
+        for format in [
+            ImageFormat::Png,
+            ImageFormat::Jpeg,
+            ImageFormat::WebP,
+            ImageFormat::Hdr,
+        ] {
             let p = load_bytes(&encoded(format)).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((p.width, p.height), (4, 3));
             assert_eq!(
@@ -192,8 +225,8 @@ mod tests {
         #![proptest_config(crate::testing::same_cases(128))]
 
         #[test]
-        fn damaged_pictures_never_panic(which in 0usize..3, cut in 0usize..400, flips in prop::collection::vec((0usize..400, any::<u8>()), 0..6)) {
-            let mut bytes = encoded([ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Hdr][which]);
+        fn damaged_pictures_never_panic(which in 0usize..4, cut in 0usize..400, flips in prop::collection::vec((0usize..400, any::<u8>()), 0..6)) {
+            let mut bytes = encoded([ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Hdr, ImageFormat::WebP][which]);
             for (at, value) in flips {
                 let n = bytes.len();
                 bytes[at % n] = value;

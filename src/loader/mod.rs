@@ -10,6 +10,7 @@ mod environment;
 mod error;
 mod files;
 mod framing;
+pub mod gltf;
 mod image;
 mod instances;
 mod limits;

@@ -240,6 +240,13 @@ pub struct TriangleMesh {
     pub normals: Vec<[f32; 3]>,
     /// One per position, or empty.
     pub uvs: Vec<[f32; 2]>,
+    /// A second set of texture coordinates: one per position, or empty.
+    pub uvs1: Vec<[f32; 2]>,
+    /// Linear colour and alpha that multiply the material's: one per position, or empty.
+    pub colors: Vec<[f32; 4]>,
+    /// Unit tangents along growing `u`, one per position, or empty. The bitangent, along growing `v`, is
+    /// `cross(normal, tangent.xyz) * tangent.w`, and `w` is 1 or -1.
+    pub tangents: Vec<[f32; 4]>,
     /// Material slot of each triangle, or empty: all 0.
     pub slots: Vec<u32>,
 }

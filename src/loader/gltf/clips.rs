@@ -1,0 +1,270 @@
+//! Animations to clips (glTF 2.0, 3.11): channels of the rig's nodes with valid keys.
+
+use super::{
+    accessor,
+    document::{Document, out_of_range},
+    extensions::ANIMATION_POINTER,
+    fault::{Fault, fault},
+    json,
+    nodes::{Hierarchy, name, unit_quaternion},
+};
+use crate::scene::{
+    NONE,
+    rig::{Channel, Clip, Interpolation, Local, Property, RigNode},
+};
+use gltf::json::{
+    animation::{self, Interpolation as Mode, Property as Target},
+    validation::Checked,
+};
+use rayon::prelude::*;
+use std::collections::HashSet;
+
+/// One clip for each animation of the file. Channels of nodes outside of the rig are dropped.
+///
+/// # Errors
+/// When indices are out of range, or keys do not fit or are not finite.
+pub fn read(
+    document: &Document,
+    hierarchy: &Hierarchy,
+    nodes: &[RigNode],
+) -> Result<Vec<Clip>, Fault> {
+    let reader = Reader {
+        document,
+        hierarchy,
+        nodes,
+    };
+    (0..document.root.animations.len())
+        .into_par_iter()
+        .map(|index| reader.clip(index))
+        .collect()
+}
+
+struct Reader<'a> {
+    document: &'a Document<'a>,
+    hierarchy: &'a Hierarchy,
+    nodes: &'a [RigNode],
+}
+
+/// What a channel drives, before its keys are read.
+struct Drive {
+    node: u32,
+    property: Property,
+}
+
+impl Reader<'_> {
+    fn clip(&self, index: usize) -> Result<Clip, Fault> {
+        let animation = &self.document.root.animations[index];
+        let mut driven = HashSet::new();
+        let mut channels = Vec::new();
+        for (k, channel) in animation.channels.iter().enumerate() {
+            let path = format!("/animations/{index}/channels/{k}");
+            let Some(target) = self.target(channel, &path)? else {
+                continue;
+            };
+            if !driven.insert((target.node, target.property as u32)) {
+                let message = "an earlier channel drives the same property; this one is ignored";
+                self.document.warnings.add(&path, message);
+                continue;
+            }
+            channels.push(self.channel(animation, index, channel, &path, target)?);
+        }
+        let ends = channels.iter().filter_map(|c| c.times.last());
+        Ok(Clip {
+            name: name(&animation.name, "animation", index),
+            duration: ends.copied().fold(0.0, f32::max),
+            channels,
+        })
+    }
+
+    /// None when the channel has no effect.
+    fn target(&self, channel: &animation::Channel, path: &str) -> Result<Option<Drive>, Fault> {
+        let warn = |message| {
+            self.document.warnings.add(path, message);
+            Ok(None)
+        };
+        if json::is_absent(channel.target.node) {
+            let used = &self.document.root.extensions_used;
+            return match used.iter().any(|e| e == ANIMATION_POINTER) {
+                true => warn("only nodes can be animated; this channel is ignored"),
+                false => Ok(None),
+            };
+        }
+        let node = channel.target.node.value();
+        let Some(&rig_node) = self.hierarchy.rig_index.get(node) else {
+            let count = self.document.root.nodes.len();
+            let message = out_of_range("node", node, count);
+            return Err(fault(format!("{path}/target/node"), message));
+        };
+        let property = match channel.target.path {
+            Checked::Valid(Target::Translation) => Property::Translation,
+            Checked::Valid(Target::Rotation) => Property::Rotation,
+            Checked::Valid(Target::Scale) => Property::Scale,
+            Checked::Valid(Target::MorphTargetWeights) => Property::Weights,
+            Checked::Invalid => {
+                return warn("an unknown property is animated; this channel is ignored");
+            }
+        };
+        if rig_node == NONE {
+            return Ok(None);
+        }
+        let animated = &self.nodes[rig_node as usize];
+        match (property, animated.local) {
+            (Property::Weights, _) if animated.weights.is_empty() => {
+                warn("the node has no morph targets; this channel is ignored")
+            }
+            (Property::Translation | Property::Rotation | Property::Scale, Local::Matrix(_)) => {
+                warn("the node has a matrix, which cannot be animated; this channel is ignored")
+            }
+            _ => Ok(Some(Drive {
+                node: rig_node,
+                property,
+            })),
+        }
+    }
+
+    fn channel(
+        &self,
+        animation: &animation::Animation,
+        index: usize,
+        channel: &animation::Channel,
+        path: &str,
+        target: Drive,
+    ) -> Result<Channel, Fault> {
+        let sampler = channel.sampler.value();
+        let at = format!("/animations/{index}/samplers/{sampler}");
+        let sampler = animation.samplers.get(sampler).ok_or_else(|| {
+            let count = animation.samplers.len();
+            fault(
+                format!("{path}/sampler"),
+                out_of_range("sampler", sampler, count),
+            )
+        })?;
+        let interpolation = match sampler.interpolation {
+            Checked::Valid(Mode::Step) => Interpolation::Step,
+            Checked::Valid(Mode::Linear) => Interpolation::Linear,
+            Checked::Valid(Mode::CubicSpline) => Interpolation::CubicSpline,
+            Checked::Invalid => {
+                return Err(fault(
+                    format!("{at}/interpolation"),
+                    "unknown interpolation",
+                ));
+            }
+        };
+        let mut keys = Keys {
+            times: self.times(sampler, &at)?,
+            values: self.values(sampler, &at, target.property)?,
+            path: at,
+        };
+        let components = match target.property {
+            Property::Translation | Property::Scale => 3,
+            Property::Rotation => 4,
+            Property::Weights => self.nodes[target.node as usize].weights.len(),
+        };
+        let per_key = components
+            * if interpolation == Interpolation::CubicSpline {
+                3
+            } else {
+                1
+            };
+        keys.check(per_key)?;
+        if keys.remove_unordered(per_key) {
+            let message = "times do not rise; the keys that come too late are ignored";
+            self.document.warnings.add(&keys.path, message);
+        }
+        if target.property == Property::Rotation {
+            keys.normalise_rotations(per_key);
+        }
+        Ok(Channel {
+            node: target.node,
+            property: target.property,
+            interpolation,
+            times: keys.times,
+            values: keys.values,
+        })
+    }
+
+    fn times(&self, sampler: &animation::Sampler, path: &str) -> Result<Vec<f32>, Fault> {
+        let elements = accessor::elements(self.document, sampler.input, &format!("{path}/input"))?;
+        let times = elements.floats::<1>(&self.document.budget)?;
+        Ok(times.into_flattened())
+    }
+
+    fn values(
+        &self,
+        sampler: &animation::Sampler,
+        path: &str,
+        property: Property,
+    ) -> Result<Vec<f32>, Fault> {
+        let budget = &self.document.budget;
+        let elements =
+            accessor::elements(self.document, sampler.output, &format!("{path}/output"))?;
+        Ok(match property {
+            Property::Translation | Property::Scale => {
+                elements.floats::<3>(budget)?.into_flattened()
+            }
+            Property::Rotation => elements.floats::<4>(budget)?.into_flattened(),
+            Property::Weights => elements.floats::<1>(budget)?.into_flattened(),
+        })
+    }
+}
+
+struct Keys {
+    /// Of the sampler.
+    path: String,
+    times: Vec<f32>,
+    values: Vec<f32>,
+}
+
+impl Keys {
+    fn check(&self, per_key: usize) -> Result<(), Fault> {
+        let refuse = |message: String| Err(fault(&self.path, message));
+        if self.times.is_empty() {
+            return refuse("there are no keys".to_owned());
+        }
+        if self.times.iter().any(|t| !t.is_finite() || *t < 0.0) {
+            return refuse("times must be finite and not negative".to_owned());
+        }
+        if self.values.iter().any(|x| !x.is_finite()) {
+            return refuse("values must be finite".to_owned());
+        }
+        match self.times.len().checked_mul(per_key) {
+            Some(needed) if needed == self.values.len() => Ok(()),
+            _ => refuse(format!(
+                "{} keys need {per_key} numbers each, but there are {}",
+                self.times.len(),
+                self.values.len()
+            )),
+        }
+    }
+
+    /// Drops keys that are not after all before them; whether there were any.
+    fn remove_unordered(&mut self, per_key: usize) -> bool {
+        let mut kept = 0;
+        let mut latest = -1.0;
+        for key in 0..self.times.len() {
+            let time = self.times[key];
+            if time <= latest {
+                continue;
+            }
+            latest = time;
+            self.times[kept] = time;
+            self.values
+                .copy_within(key * per_key..(key + 1) * per_key, kept * per_key);
+            kept += 1;
+        }
+        let removed = kept < self.times.len();
+        self.times.truncate(kept);
+        self.values.truncate(kept * per_key);
+        removed
+    }
+
+    /// Leaves the tangents of splines alone; a rotation without direction becomes none.
+    fn normalise_rotations(&mut self, per_key: usize) {
+        let value_at = if per_key == 12 { 4 } else { 0 };
+        for key in self.values.chunks_exact_mut(per_key) {
+            if let Some(value) = key[value_at..].first_chunk_mut::<4>() {
+                *value = unit_quaternion(*value).unwrap_or_default().to_array();
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The GLB container (glTF 2.0, chapter 4): a header, a JSON chunk and at most one binary chunk.
+
+/// The parts of a file; a bare .gltf has no binary chunk.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Container<'a> {
+    pub json: &'a [u8],
+    pub bin: Option<&'a [u8]>,
+}
+
+const MAGIC: &[u8] = b"glTF";
+const JSON: &[u8] = b"JSON";
+const BIN: &[u8] = b"BIN\0";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Tells the two formats apart by content and finds the chunks. Chunks of unknown types are skipped, as chapter 4.4.3
+/// demands.
+///
+/// # Errors
+/// One sentence, when the file ends early or is of another version.
+pub fn open(bytes: &[u8]) -> Result<Container<'_>, String> {
+    if !bytes.starts_with(MAGIC) {
+        let json = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        return Ok(Container { json, bin: None });
+    }
+    let version = word(bytes, 4)?;
+    if version != 2 {
+        return Err(format!(
+            "version {version} of the GLB format is not supported: export it as glTF 2.0"
+        ));
+    }
+    let length = word(bytes, 8)? as usize;
+    let body = bytes.get(12..length).ok_or_else(|| {
+        format!(
+            "the header says {length} bytes, but the file has {}: it is cut off, get it again",
+            bytes.len()
+        )
+    })?;
+    let (kind, json, mut rest) = chunk(body)?;
+    if kind != JSON {
+        return Err("the first chunk is not JSON: export the file again".to_owned());
+    }
+    let mut bin = None;
+    while bin.is_none() && !rest.is_empty() {
+        let (kind, data, after) = chunk(rest)?;
+        bin = (kind == BIN).then_some(data);
+        rest = after;
+    }
+    Ok(Container { json, bin })
+}
+
+type Chunk<'a> = (&'a [u8], &'a [u8], &'a [u8]);
+
+/// Type, data, and what follows.
+fn chunk(bytes: &[u8]) -> Result<Chunk<'_>, String> {
+    let cut = || "a chunk is cut off: get the file again".to_owned();
+    let length = word(bytes, 0)? as usize;
+    let kind = bytes.get(4..8).ok_or_else(cut)?;
+    let (data, after) = bytes
+        .get(8..)
+        .and_then(|rest| rest.split_at_checked(length))
+        .ok_or_else(cut)?;
+    Ok((kind, data, after))
+}
+
+fn word(bytes: &[u8], at: usize) -> Result<u32, String> {
+    bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk())
+        .map(|b| u32::from_le_bytes(*b))
+        .ok_or_else(|| "the file ends within a header: get it again".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn glb(chunks: &[(&[u8], &[u8])]) -> Vec<u8> {
+        let mut body = Vec::new();
+        for (kind, data) in chunks {
+            body.extend((data.len() as u32).to_le_bytes());
+            body.extend(*kind);
+            body.extend(*data);
+        }
+        let mut bytes = b"glTF\x02\0\0\0".to_vec();
+        bytes.extend((body.len() as u32 + 12).to_le_bytes());
+        bytes.extend(body);
+        bytes
+    }
+
+    #[test]
+    fn a_bare_file_is_all_json_with_or_without_a_byte_order_mark() {
+        for bytes in [&b"{}"[..], b"\xef\xbb\xbf{}"] {
+            let c = open(bytes).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!((c.json, c.bin), (&b"{}"[..], None));
+        }
+    }
+
+    #[test]
+    fn unknown_chunks_are_skipped() {
+        let bytes = glb(&[(JSON, b"{} "), (b"XTRA", b"12"), (BIN, b"345")]);
+        let c = open(&bytes).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((c.json, c.bin), (&b"{} "[..], Some(&b"345"[..])));
+    }
+
+    #[test]
+    fn every_truncation_is_refused() {
+        let whole = glb(&[(JSON, b"{}  "), (BIN, b"3456")]);
+        for length in 4..whole.len() {
+            assert!(open(&whole[..length]).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn other_versions_and_orders_are_refused() {
+        let mut old = glb(&[(JSON, b"{}")]);
+        old[4] = 1;
+        assert!(open(&old).is_err_and(|e| e.contains("version 1")));
+        assert!(open(&glb(&[(BIN, b"")])).is_err_and(|e| e.contains("not JSON")));
+    }
+}

@@ -1,0 +1,195 @@
+//! glTF 2.0 files to a [`Model`]: geometry, hierarchy, skins, clips, materials, cameras and lights of one scene.
+//!
+//! The JSON is parsed with the `gltf` crate's model; everything it points at is validated here before it is read.
+//! A file can cause errors and warnings, but no panic, no reading beyond its folder, and no allocation beyond a limit.
+//!
+//! The way of a file: `container` → `json` → `document` (buffers, views; `uri`, `meshopt`) → `nodes`, `skins`,
+//! `materials` (`textures`), `parts` (`mesh`: `triangles`, `vertices`, `draco`, `deform`, `tangents`; all through
+//! `accessor`), `clips`, `viewpoints`.
+
+mod accessor;
+mod clips;
+mod container;
+mod deform;
+mod document;
+mod draco;
+mod extensions;
+mod fault;
+mod json;
+mod material_extensions;
+mod materials;
+mod mesh;
+mod meshopt;
+mod model;
+mod nodes;
+mod parts;
+mod pbr;
+mod skins;
+mod tangents;
+mod textures;
+mod triangles;
+mod uri;
+mod vertices;
+mod viewpoints;
+
+#[cfg(test)]
+mod builder;
+#[cfg(test)]
+mod damage_tests;
+#[cfg(test)]
+mod geometry_tests;
+#[cfg(test)]
+mod scene_tests;
+#[cfg(test)]
+mod shared_tests;
+
+pub use model::*;
+pub use pbr::*;
+
+use super::{LoadError, files, suggest};
+use crate::scene::{NONE, rig::Rig};
+use document::Document;
+use fault::{Budget, Fault, fault};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// What the user chooses about a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GltfOptions {
+    /// Name or index of the scene; None for the file's own choice.
+    pub scene: Option<String>,
+    /// Name of the material variant.
+    pub variant: Option<String>,
+    /// Folders beside the file's own that it may refer to.
+    pub allow_dirs: Vec<PathBuf>,
+    /// Greatest number of bytes that loading may take, the file's own included; None for what the system has left.
+    pub memory_limit: Option<u64>,
+}
+
+/// Loads a .gltf or .glb file (told apart by content) with the buffers and pictures it names.
+///
+/// The file is read once and only the results are kept; accessors are converted and pictures decoded in parallel.
+///
+/// # Errors
+/// One line that names the file, a JSON pointer to what is wrong, and the fix.
+pub fn load_model(path: &Path, options: &GltfOptions) -> Result<Model, LoadError> {
+    let bytes = files::read(path)?;
+    let home = path.parent().unwrap_or(Path::new(""));
+    load(&bytes, Some(home), options).map_err(|fault| LoadError::file(path, fault.line()))
+}
+
+/// Loads a model in memory, which cannot refer to files.
+///
+/// # Errors
+/// As [`load_model`].
+pub fn load_model_bytes(bytes: &[u8], options: &GltfOptions) -> Result<Model, LoadError> {
+    load(bytes, None, options)
+        .map_err(|fault| LoadError::file(Path::new("glTF in memory"), fault.line()))
+}
+
+fn load(bytes: &[u8], home: Option<&Path>, options: &GltfOptions) -> Result<Model, Fault> {
+    let budget = Budget::new(options.memory_limit);
+    budget
+        .take(bytes.len() as u64)
+        .map_err(|lack| fault("", format!("the file {lack}")))?;
+    let container = container::open(bytes).map_err(|message| fault("", message))?;
+    let document = Document::open(&container, home, budget, options)?;
+    let model = read_model(&document, options)?;
+    Ok(finish(document, model))
+}
+
+fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault> {
+    let scene = nodes::choose_scene(document, options.scene.as_deref())?;
+    let mut hierarchy = nodes::Hierarchy::new(document, scene)?;
+    let skins = skins::read(document, &mut hierarchy)?;
+    let mut rig_nodes = hierarchy.rig_nodes(document)?;
+    let variants = variant_names(document)?;
+    let ((materials, textures), meshes) = read_looks_and_meshes(
+        document,
+        &hierarchy,
+        variants.len(),
+        choose_variant(&variants, options.variant.as_deref())?,
+    )?;
+    let parts = parts::place(document, &hierarchy, &meshes, &skins, &mut rig_nodes)?;
+    Ok(Model {
+        cameras: viewpoints::cameras(document, &hierarchy)?,
+        lights: viewpoints::lights(document, &hierarchy)?,
+        rig: Rig {
+            clips: clips::read(document, &hierarchy, &rig_nodes)?,
+            nodes: rig_nodes,
+            skins: skins.skins,
+        },
+        meshes: meshes.meshes,
+        parts,
+        materials,
+        textures,
+        scenes: nodes::scene_names(document),
+        scene: scene.map_or(NONE, |s| s as u32),
+        variants,
+        ..Model::default()
+    })
+}
+
+type Looks = (Vec<PbrMaterial>, Vec<ModelTexture>);
+
+fn read_looks_and_meshes(
+    document: &Document,
+    hierarchy: &nodes::Hierarchy,
+    variant_count: usize,
+    variant: Option<u32>,
+) -> Result<(Looks, parts::Meshes), Fault> {
+    let (materials, textures) = materials::read(document)?;
+    // Pictures and meshes are independent, and decoding is what takes longest.
+    let (textures, meshes) = rayon::join(
+        || textures.decode(),
+        || {
+            let looks = mesh::Looks {
+                materials: &materials,
+                variant_count,
+                variant,
+            };
+            parts::read_meshes(document, hierarchy, &looks)
+        },
+    );
+    let (textures, meshes) = (textures?, meshes?);
+    Ok(((materials, textures), meshes))
+}
+
+/// Moves what the document still holds into the model.
+fn finish(document: Document, model: Model) -> Model {
+    Model {
+        extensions_used: document.root.extensions_used,
+        extensions_unsupported: document.unsupported,
+        warnings: document.warnings.into_lines(),
+        ..model
+    }
+}
+
+#[derive(Deserialize)]
+struct Variants {
+    variants: Vec<Variant>,
+}
+
+#[derive(Deserialize)]
+struct Variant {
+    name: String,
+}
+
+fn variant_names(document: &Document) -> Result<Vec<String>, Fault> {
+    let others = document.root.extensions.as_ref().map(|e| &e.others);
+    let read = extensions::read::<Variants>(others, extensions::VARIANTS, "")?;
+    let variants = read.into_iter().flat_map(|v| v.variants);
+    Ok(variants.map(|v| v.name).collect())
+}
+
+fn choose_variant(names: &[String], wanted: Option<&str>) -> Result<Option<u32>, Fault> {
+    let Some(wanted) = wanted else {
+        return Ok(None);
+    };
+    let found = names.iter().position(|n| n == wanted);
+    found.map(|i| Some(i as u32)).ok_or_else(|| {
+        let hint = suggest::hint(wanted, names.iter().map(String::as_str), "variants");
+        let path = format!("/extensions/{}", extensions::VARIANTS);
+        fault(path, format!("there is no variant `{wanted}`: {hint}"))
+    })
+}

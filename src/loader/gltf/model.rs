@@ -1,0 +1,160 @@
+//! A glTF file as the rest of the program sees it: validated, indices resolved, bytes decoded.
+
+use super::pbr::PbrMaterial;
+use crate::scene::{
+    Texels, Texture, TriangleMesh, Wrap,
+    rig::{Deformers, Rig},
+};
+use glam::Affine3;
+
+/// The chosen scene of a file. All indices are valid and all numbers finite. "None" is [`crate::scene::NONE`].
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    /// All nodes of the scene, with skins and clips. Joints that a skin has outside of the scene follow its nodes.
+    /// There is a clip for each animation of the file; channels of nodes that are not in the rig are dropped.
+    pub rig: Rig,
+    /// The mesh primitives that the scene uses, however often.
+    pub meshes: Vec<ModelMesh>,
+    pub parts: Vec<Part>,
+    /// All materials of the file, in its order.
+    pub materials: Vec<PbrMaterial>,
+    pub textures: Vec<ModelTexture>,
+    pub cameras: Vec<ModelCamera>,
+    pub lights: Vec<ModelLight>,
+    /// Names of the file's scenes.
+    pub scenes: Vec<String>,
+    /// Which of them this is, or none if the file has no scenes.
+    pub scene: u32,
+    /// Names of the material variants (KHR_materials_variants).
+    pub variants: Vec<String>,
+    pub extensions_used: Vec<String>,
+    /// Those of `extensions_used` that were ignored.
+    pub extensions_unsupported: Vec<String>,
+    /// What was repaired or ignored: one line each, with a JSON pointer.
+    pub warnings: Vec<String>,
+}
+
+/// One mesh primitive, in its bind pose. Texture coordinates have v = 0 at the bottom, as everywhere in the renderer.
+#[derive(Clone, Debug)]
+pub struct ModelMesh {
+    pub name: String,
+    pub mesh: TriangleMesh,
+    pub deformers: Deformers,
+    /// Index into [`Model::materials`], or none for the default material. The chosen variant is applied.
+    pub material: u32,
+    /// (index into [`Model::variants`], index into [`Model::materials`]): which variants change the material.
+    pub variants: Vec<(u32, u32)>,
+}
+
+/// Where a mesh stands.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Index into the rig's nodes.
+    pub node: u32,
+    /// Index into [`Model::meshes`].
+    pub mesh: u32,
+    /// Index into the rig's skins, or none. A skinned mesh is placed by its joints alone, not by its node.
+    pub skin: u32,
+    /// `node_from_object`, one per copy: many with EXT_mesh_gpu_instancing, else one identity.
+    pub placements: Vec<Affine3>,
+}
+
+/// A decoded picture: one per distinct picture, sampling and colour space.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelTexture {
+    pub name: String,
+    pub width: u32,
+    pub height: u32,
+    /// First row at the top; 8 bits per channel.
+    pub texels: Vec<[u8; 4]>,
+    pub space: ColorSpace,
+    pub wrap_s: Wrap,
+    pub wrap_t: Wrap,
+    /// Whether magnified texels stay square.
+    pub nearest: bool,
+}
+
+/// What the bytes of a texture's red, green and blue mean; alpha is always linear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ColorSpace {
+    Srgb,
+    Linear,
+}
+
+impl ModelTexture {
+    /// For the renderer's own textures, which wrap alike in both directions (as this one does along s). Linear data
+    /// becomes floats, four times as large.
+    pub fn into_texture(self) -> Texture {
+        let texels = match self.space {
+            ColorSpace::Srgb => Texels::Srgb8(self.texels),
+            ColorSpace::Linear => {
+                let linear = |t: &[u8; 4]| t.map(|x| f32::from(x) / 255.0);
+                Texels::Linear(self.texels.iter().map(linear).collect())
+            }
+        };
+        Texture {
+            name: self.name,
+            width: self.width,
+            height: self.height,
+            texels,
+            wrap: self.wrap_s,
+        }
+    }
+}
+
+/// A camera that looks along -Z of its node, with +Y up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelCamera {
+    /// The camera's name, else its node's.
+    pub name: String,
+    /// Index into the rig's nodes.
+    pub node: u32,
+    pub projection: Projection,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Projection {
+    Perspective {
+        /// Vertical field of view in radians.
+        fov_y: f32,
+        /// Width by height; None for that of the picture.
+        aspect: Option<f32>,
+        near: f32,
+        /// None for infinity.
+        far: Option<f32>,
+    },
+    Orthographic {
+        /// Half the width and half the height of what is seen.
+        half_width: f32,
+        half_height: f32,
+        near: f32,
+        far: f32,
+    },
+}
+
+/// A light of KHR_lights_punctual.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelLight {
+    pub name: String,
+    /// Index into the rig's nodes.
+    pub node: u32,
+    /// Linear RGB.
+    pub color: [f32; 3],
+    /// Candela for points and spots, lux for directional lights.
+    pub intensity: f32,
+    /// Distance at which the light ends, where one is given.
+    pub range: Option<f32>,
+    pub shape: LightShape,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LightShape {
+    /// Light from infinitely far away, along -Z of the node.
+    Directional,
+    Point,
+    /// A cone along -Z of the node; angles from the axis in radians, 0 <= inner < outer <= π/2.
+    Spot {
+        inner: f32,
+        outer: f32,
+    },
+}

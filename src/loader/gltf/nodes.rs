@@ -1,0 +1,268 @@
+//! The node hierarchy: which nodes the chosen scene has, in which order, and their transforms at rest.
+//!
+//! Nothing here recurses, so 100,000 nodes may be one chain.
+
+use super::{
+    document::{Document, out_of_range},
+    fault::{Fault, fault},
+};
+use crate::{
+    loader::suggest,
+    scene::{
+        NONE,
+        rig::{Local, RigNode, Trs},
+    },
+};
+use glam::{Affine3, Mat4, Quat, Vec3};
+use gltf::json::scene::Node;
+
+/// The nodes of the rig and how they are called in the file.
+pub struct Hierarchy {
+    /// For each node of the rig, its index in the file: parents before children, level by level.
+    pub file_index: Vec<u32>,
+    /// For each node of the file, its index in the rig or none.
+    pub rig_index: Vec<u32>,
+    /// The first of `file_index` are the scene's own; the others only carry joints.
+    pub in_scene: usize,
+    /// For each node of the file, the node above all its ancestors.
+    tops: Vec<u32>,
+    /// Parents in the rig.
+    parents: Vec<u32>,
+}
+
+/// Which scene to load: by name, else by index.
+///
+/// # Errors
+/// When there is no such scene, with a hint; or `/scene` is out of range.
+pub fn choose_scene(document: &Document, wanted: Option<&str>) -> Result<Option<usize>, Fault> {
+    let scenes = &document.root.scenes;
+    let Some(wanted) = wanted else {
+        return match document.root.scene {
+            Some(i) if i.value() >= scenes.len() => Err(fault(
+                "/scene",
+                out_of_range("scene", i.value(), scenes.len()),
+            )),
+            Some(i) => Ok(Some(i.value())),
+            None => Ok((!scenes.is_empty()).then_some(0)),
+        };
+    };
+    let by_name = scenes
+        .iter()
+        .position(|s| s.name.as_deref() == Some(wanted));
+    let by_index = wanted.parse().ok().filter(|&i| i < scenes.len());
+    by_name.or(by_index).map(Some).ok_or_else(|| {
+        let names = scene_names(document);
+        let hint = suggest::hint(wanted, names.iter().map(String::as_str), "scenes");
+        fault("/scenes", format!("there is no scene `{wanted}`: {hint}"))
+    })
+}
+
+pub fn scene_names(document: &Document) -> Vec<String> {
+    let scenes = document.root.scenes.iter().enumerate();
+    scenes.map(|(i, s)| name(&s.name, "scene", i)).collect()
+}
+
+/// What the file calls it, or `kind index`.
+pub fn name(given: &Option<String>, kind: &str, index: usize) -> String {
+    match given {
+        Some(name) if !name.is_empty() => name.clone(),
+        _ => format!("{kind} {index}"),
+    }
+}
+
+impl Hierarchy {
+    /// The nodes of `scene`, or of the whole file if it has no scenes.
+    ///
+    /// # Errors
+    /// When a node has two parents, is its own ancestor, or does not exist.
+    pub fn new(document: &Document, scene: Option<usize>) -> Result<Self, Fault> {
+        let nodes = &document.root.nodes;
+        let parents = parents_in_file(nodes)?;
+        let roots = match scene {
+            Some(scene) => scene_roots(document, scene)?,
+            None => (0..nodes.len() as u32)
+                .filter(|&i| parents[i as usize] == NONE)
+                .collect(),
+        };
+        let mut hierarchy = Self {
+            file_index: Vec::new(),
+            rig_index: vec![NONE; nodes.len()],
+            in_scene: 0,
+            tops: tops(nodes, &parents)?,
+            parents: Vec::new(),
+        };
+        for root in roots {
+            if !hierarchy.push(root, NONE) {
+                let path = scene.map_or_else(String::new, |s| format!("/scenes/{s}/nodes"));
+                return Err(fault(path, format!("node {root} is listed twice")));
+            }
+        }
+        hierarchy.add_descendants(nodes, 0)?;
+        hierarchy.in_scene = hierarchy.file_index.len();
+        Ok(hierarchy)
+    }
+
+    /// False when the node is there already.
+    fn push(&mut self, node: u32, parent: u32) -> bool {
+        let slot = &mut self.rig_index[node as usize];
+        if *slot != NONE {
+            return false;
+        }
+        *slot = self.file_index.len() as u32;
+        self.file_index.push(node);
+        self.parents.push(parent);
+        true
+    }
+
+    fn add_descendants(&mut self, nodes: &[Node], first: usize) -> Result<(), Fault> {
+        let mut next = first;
+        while let Some(&node) = self.file_index.get(next) {
+            for (k, child) in children(&nodes[node as usize]).enumerate() {
+                if !self.push(child, next as u32) {
+                    let path = format!("/nodes/{node}/children/{k}");
+                    return Err(fault(path, format!("node {child} is in the scene twice")));
+                }
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// Adds the tree of a joint that is not in the scene, for its transform.
+    ///
+    /// # Errors
+    /// As [`Hierarchy::new`].
+    pub fn add_joint(&mut self, nodes: &[Node], joint: u32) -> Result<(), Fault> {
+        let first = self.file_index.len();
+        let top = self.tops[joint as usize];
+        if self.push(top, NONE) {
+            self.add_descendants(nodes, first)?;
+        } else {
+            self.push(joint, NONE);
+            self.add_descendants(nodes, first)?;
+        }
+        Ok(())
+    }
+
+    /// The rig's nodes. Morph weights are left to whoever knows the meshes.
+    ///
+    /// # Errors
+    /// When a transform is not finite.
+    pub fn rig_nodes(&self, document: &Document) -> Result<Vec<RigNode>, Fault> {
+        let each = self.file_index.iter().zip(&self.parents);
+        each.map(|(&index, &parent)| {
+            let node = &document.root.nodes[index as usize];
+            Ok(RigNode {
+                name: name(&node.name, "node", index as usize),
+                parent,
+                local: local(document, node, index)?,
+                weights: Vec::new(),
+            })
+        })
+        .collect()
+    }
+}
+
+fn children(node: &Node) -> impl Iterator<Item = u32> {
+    node.children.iter().flatten().map(|c| c.value() as u32)
+}
+
+fn scene_roots(document: &Document, scene: usize) -> Result<Vec<u32>, Fault> {
+    let count = document.root.nodes.len();
+    let roots = document.root.scenes[scene].nodes.iter().enumerate();
+    roots
+        .map(|(i, node)| match node.value() {
+            n if n < count => Ok(n as u32),
+            n => Err(fault(
+                format!("/scenes/{scene}/nodes/{i}"),
+                out_of_range("node", n, count),
+            )),
+        })
+        .collect()
+}
+
+fn parents_in_file(nodes: &[Node]) -> Result<Vec<u32>, Fault> {
+    let mut parents = vec![NONE; nodes.len()];
+    for (i, node) in nodes.iter().enumerate() {
+        for (k, child) in children(node).enumerate() {
+            let path = || format!("/nodes/{i}/children/{k}");
+            match parents.get_mut(child as usize) {
+                None => {
+                    let message = out_of_range("node", child as usize, nodes.len());
+                    return Err(fault(path(), message));
+                }
+                Some(parent) if *parent != NONE => {
+                    let message = format!("node {child} is a child of node {parent} already");
+                    return Err(fault(path(), message));
+                }
+                Some(parent) => *parent = i as u32,
+            }
+        }
+    }
+    Ok(parents)
+}
+
+/// The top of each node's tree. Nodes that no tree has are in a cycle or below one.
+fn tops(nodes: &[Node], parents: &[u32]) -> Result<Vec<u32>, Fault> {
+    let mut tops = vec![NONE; nodes.len()];
+    let is_root = |&i: &u32| parents[i as usize] == NONE;
+    let mut open: Vec<u32> = (0..nodes.len() as u32).filter(is_root).collect();
+    open.iter().for_each(|&i| tops[i as usize] = i);
+    while let Some(node) = open.pop() {
+        for child in children(&nodes[node as usize]) {
+            tops[child as usize] = tops[node as usize];
+            open.push(child);
+        }
+    }
+    match tops.iter().position(|&top| top == NONE) {
+        None => Ok(tops),
+        Some(start) => {
+            let path = format!("/nodes/{}", on_cycle(parents, start));
+            Err(fault(path, "the node is its own ancestor"))
+        }
+    }
+}
+
+/// After as many steps up as there are nodes, we are on the cycle itself.
+fn on_cycle(parents: &[u32], start: usize) -> usize {
+    (0..parents.len()).fold(start, |node, _| parents[node] as usize)
+}
+
+fn local(document: &Document, node: &Node, index: u32) -> Result<Local, Fault> {
+    let path = |what: &str| format!("/nodes/{index}/{what}");
+    let finite = |values: &[f32], what| match values.iter().all(|x| x.is_finite()) {
+        true => Ok(()),
+        false => Err(fault(path(what), "numbers must be finite")),
+    };
+    if let Some(matrix) = &node.matrix {
+        finite(matrix, "matrix")?;
+        let matrix = Mat4::from_cols_array(matrix);
+        if matrix.row(3) != glam::Vec4::W {
+            let message = "the last row is not 0 0 0 1 and ignored";
+            document.warnings.add(&path("matrix"), message);
+        }
+        return Ok(Local::Matrix(Affine3::from_mat4(matrix)));
+    }
+    let translation = node.translation.unwrap_or([0.0; 3]);
+    let rotation = node.rotation.map_or([0.0, 0.0, 0.0, 1.0], |q| q.0);
+    let scale = node.scale.unwrap_or([1.0; 3]);
+    finite(&translation, "translation")?;
+    finite(&rotation, "rotation")?;
+    finite(&scale, "scale")?;
+    let rotation = unit_quaternion(rotation).unwrap_or_else(|| {
+        let message = "the rotation has no direction and is ignored";
+        document.warnings.add(&path("rotation"), message);
+        Quat::IDENTITY
+    });
+    Ok(Local::Parts(Trs {
+        translation: Vec3::from(translation),
+        rotation,
+        scale: Vec3::from(scale),
+    }))
+}
+
+/// None for zero and for what is not finite.
+pub fn unit_quaternion(xyzw: [f32; 4]) -> Option<Quat> {
+    let q = glam::DVec4::from(xyzw.map(f64::from)).try_normalize()?;
+    Some(Quat::from_vec4(q.as_vec4()))
+}

@@ -1,0 +1,238 @@
+//! Where meshes stand: nodes with a mesh, instancing on the GPU, skins; and the weights of morph targets at rest.
+
+use super::{
+    accessor,
+    document::{Document, out_of_range},
+    extensions,
+    fault::{Fault, fault},
+    mesh::{self, Looks},
+    model::{ModelMesh, Part},
+    nodes::{Hierarchy, unit_quaternion},
+    skins::Skins,
+};
+use crate::scene::{
+    NONE,
+    rig::{RigNode, Skin},
+};
+use glam::{Affine3, Quat, Vec3};
+use gltf::json::{Index, accessor::Accessor, scene::Node};
+use rayon::prelude::*;
+use serde::Deserialize;
+
+/// The meshes that the scene uses, read in parallel.
+pub struct Meshes {
+    pub meshes: Vec<ModelMesh>,
+    /// For each mesh of the file, the indices of its primitives in `meshes`.
+    by_file_mesh: Vec<Vec<u32>>,
+}
+
+/// Reads every primitive of every mesh that a node of the scene has, once.
+///
+/// # Errors
+/// When a mesh does not exist or is invalid.
+pub fn read_meshes(
+    document: &Document,
+    hierarchy: &Hierarchy,
+    looks: &Looks,
+) -> Result<Meshes, Fault> {
+    let count = document.root.meshes.len();
+    let mut used = vec![false; count];
+    for &index in &hierarchy.file_index[..hierarchy.in_scene] {
+        let Some(mesh) = document.root.nodes[index as usize].mesh else {
+            continue;
+        };
+        let slot = used.get_mut(mesh.value()).ok_or_else(|| {
+            let message = out_of_range("mesh", mesh.value(), count);
+            fault(format!("/nodes/{index}/mesh"), message)
+        })?;
+        *slot = true;
+    }
+    let wanted: Vec<(usize, usize)> = (0..count)
+        .filter(|&m| used[m])
+        .flat_map(|m| (0..document.root.meshes[m].primitives.len()).map(move |k| (m, k)))
+        .collect();
+    let read: Vec<Option<ModelMesh>> = wanted
+        .par_iter()
+        .map(|&(m, k)| mesh::read(document, looks, m, k))
+        .collect::<Result<_, _>>()?;
+    let mut meshes = Meshes {
+        meshes: Vec::new(),
+        by_file_mesh: vec![Vec::new(); count],
+    };
+    for ((m, _), mesh) in wanted.into_iter().zip(read) {
+        if let Some(mesh) = mesh {
+            meshes.by_file_mesh[m].push(meshes.meshes.len() as u32);
+            meshes.meshes.push(mesh);
+        }
+    }
+    Ok(meshes)
+}
+
+/// Sets the nodes' morph weights at rest and returns the parts of the scene.
+///
+/// # Errors
+/// When weights, joints or instances do not fit.
+pub fn place(
+    document: &Document,
+    hierarchy: &Hierarchy,
+    meshes: &Meshes,
+    skins: &Skins,
+    nodes: &mut [RigNode],
+) -> Result<Vec<Part>, Fault> {
+    let reach: Vec<u32> = meshes.meshes.par_iter().map(greatest_joint).collect();
+    let mut parts = Vec::new();
+    for (i, &index) in hierarchy.file_index[..hierarchy.in_scene]
+        .iter()
+        .enumerate()
+    {
+        let node = &document.root.nodes[index as usize];
+        let Some(mesh) = node.mesh.map(|m| m.value()) else {
+            continue;
+        };
+        let path = format!("/nodes/{index}");
+        nodes[i].weights = rest_weights(document, meshes, node, &path)?;
+        let skin = node.skin.map_or(NONE, |s| skins.rig_index[s.value()]);
+        for &mesh in &meshes.by_file_mesh[mesh] {
+            let used = skins.skins.get(skin as usize);
+            let fits = check_skin(document, used, reach[mesh as usize], &path)?;
+            parts.push(Part {
+                node: i as u32,
+                mesh,
+                skin: if fits { skin } else { NONE },
+                placements: placements(document, node, &path)?,
+            });
+        }
+    }
+    Ok(parts)
+}
+
+/// [`NONE`] without joints.
+fn greatest_joint(mesh: &ModelMesh) -> u32 {
+    mesh.deformers
+        .joints
+        .par_iter()
+        .max()
+        .map_or(NONE, |&j| j.into())
+}
+
+/// Whether the mesh moves with the skin.
+fn check_skin(
+    document: &Document,
+    skin: Option<&Skin>,
+    greatest_joint: u32,
+    path: &str,
+) -> Result<bool, Fault> {
+    let Some(skin) = skin else {
+        return Ok(false);
+    };
+    if greatest_joint == NONE {
+        let message = "the mesh has no joints and weights; its skin is ignored";
+        document.warnings.add(path, message);
+        return Ok(false);
+    }
+    if (greatest_joint as usize) < skin.joints.len() {
+        return Ok(true);
+    }
+    let message = format!(
+        "the mesh names joint {greatest_joint}, but its skin has {}: export the file again",
+        skin.joints.len()
+    );
+    Err(fault(format!("{path}/skin"), message))
+}
+
+/// The node's weights, else the mesh's, else zeros.
+fn rest_weights(
+    document: &Document,
+    meshes: &Meshes,
+    node: &Node,
+    path: &str,
+) -> Result<Vec<f32>, Fault> {
+    let Some(index) = node.mesh.map(|m| m.value()) else {
+        return Ok(Vec::new());
+    };
+    let targets = |&m: &u32| meshes.meshes[m as usize].deformers.targets.len();
+    let mut counts = meshes.by_file_mesh[index].iter().map(targets);
+    let count = counts.next().unwrap_or(0);
+    if counts.any(|other| other != count) {
+        let message = "all primitives need the same number of morph targets";
+        return Err(fault(format!("/meshes/{index}"), message));
+    }
+    let mesh = &document.root.meshes[index];
+    let weights = node.weights.as_ref().or(mesh.weights.as_ref());
+    let Some(weights) = weights.filter(|_| count > 0) else {
+        return Ok(vec![0.0; count]);
+    };
+    if weights.len() != count || weights.iter().any(|w| !w.is_finite()) {
+        let message = format!("{count} morph targets need as many finite weights");
+        return Err(fault(format!("{path}/weights"), message));
+    }
+    Ok(weights.clone())
+}
+
+#[derive(Deserialize)]
+struct Instancing {
+    attributes: Attributes,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+struct Attributes {
+    translation: Option<u32>,
+    rotation: Option<u32>,
+    scale: Option<u32>,
+}
+
+fn placements(document: &Document, node: &Node, path: &str) -> Result<Vec<Affine3>, Fault> {
+    let others = node.extensions.as_ref().map(|e| &e.others);
+    let read = extensions::read::<Instancing>(others, extensions::INSTANCING, path)?;
+    let Some(a) = read.map(|i| i.attributes) else {
+        return Ok(vec![Affine3::IDENTITY]);
+    };
+    let path = format!("{path}/extensions/{}/attributes", extensions::INSTANCING);
+    let translations = finite::<3>(document, a.translation, &format!("{path}/TRANSLATION"))?;
+    let rotations = finite::<4>(document, a.rotation, &format!("{path}/ROTATION"))?;
+    let scales = finite::<3>(document, a.scale, &format!("{path}/SCALE"))?;
+    let lengths = [
+        translations.as_ref().map(Vec::len),
+        rotations.as_ref().map(Vec::len),
+        scales.as_ref().map(Vec::len),
+    ];
+    let count = lengths.iter().flatten().max().copied().unwrap_or(0);
+    if lengths.iter().flatten().any(|&n| n != count) {
+        return Err(fault(
+            path,
+            "all attributes need the same number of instances",
+        ));
+    }
+    document
+        .budget
+        .take_array(count, size_of::<Affine3>())
+        .map_err(|lack| fault(&path, format!("the instances {lack}")))?;
+    let placement = |i: usize| {
+        let rotation = rotations.as_ref().and_then(|r| unit_quaternion(r[i]));
+        Affine3::from_scale_rotation_translation(
+            scales.as_ref().map_or(Vec3::ONE, |s| Vec3::from(s[i])),
+            rotation.unwrap_or(Quat::IDENTITY),
+            translations
+                .as_ref()
+                .map_or(Vec3::ZERO, |t| Vec3::from(t[i])),
+        )
+    };
+    Ok((0..count).into_par_iter().map(placement).collect())
+}
+
+fn finite<const N: usize>(
+    document: &Document,
+    accessor: Option<u32>,
+    path: &str,
+) -> Result<Option<Vec<[f32; N]>>, Fault> {
+    let Some(accessor) = accessor else {
+        return Ok(None);
+    };
+    let accessor: Index<Accessor> = Index::new(accessor);
+    let values = accessor::elements(document, accessor, path)?.floats::<N>(&document.budget)?;
+    match values.par_iter().flatten_iter().all(|x| x.is_finite()) {
+        true => Ok(Some(values)),
+        false => Err(fault(path, "numbers must be finite")),
+    }
+}

@@ -1,0 +1,275 @@
+//! Where a URI of a glTF file may lead: into the text itself (`data:`), or to a file in the folder of the glTF file or
+//! in one that the user allowed. Everything else is an error, whatever links or dots disguise it.
+
+use super::super::files;
+use super::fault::Budget;
+use base64::{Engine, alphabet, engine};
+use std::{
+    io::ErrorKind,
+    path::{Component, Path, PathBuf},
+};
+
+/// The folders that files may be read from.
+#[derive(Debug, Default)]
+pub struct Folders {
+    /// The glTF file's own, absolute and without links; URIs are relative to it. None for a model in memory.
+    home: Option<PathBuf>,
+    allowed: Vec<PathBuf>,
+}
+
+impl Folders {
+    /// Folders of `allow` that do not exist allow nothing.
+    pub fn new(home: Option<&Path>, allow: &[PathBuf]) -> Self {
+        let real = |p: &Path| p.canonicalize().ok();
+        let here = Path::new(".");
+        let home = home.map(|h| if h.as_os_str().is_empty() { here } else { h });
+        Self {
+            home: home.and_then(real),
+            allowed: allow.iter().filter_map(|p| real(p)).collect(),
+        }
+    }
+
+    /// The bytes that `uri` stands for.
+    ///
+    /// # Errors
+    /// A sentence that names the URI (shortened).
+    pub fn read(&self, uri: &str, budget: &Budget) -> Result<Vec<u8>, String> {
+        if let Some(rest) = strip_scheme(uri, "data") {
+            return data(rest, budget);
+        }
+        let path = self.find(uri)?;
+        let size = path.metadata().map_or(0, |m| m.len());
+        budget
+            .take(size)
+            .map_err(|lack| format!("`{}` {lack}", short(uri)))?;
+        files::read(&path).map_err(|e| format!("`{}`: {}", short(uri), e.message()))
+    }
+
+    /// The file that `uri` names, without links.
+    fn find(&self, uri: &str) -> Result<PathBuf, String> {
+        if let Some(scheme) = scheme(uri) {
+            return Err(format!(
+                "`{}` has the scheme `{scheme}:`, which is not opened: put the file beside the model",
+                short(uri)
+            ));
+        }
+        let Some(home) = &self.home else {
+            return Err(format!(
+                "`{}` is a file of its own, but this model has no folder: pack it as .glb",
+                short(uri)
+            ));
+        };
+        let joined = home.join(decode_percent(uri)?);
+        match joined.canonicalize() {
+            Ok(path) => self.check(&path, uri).map(|()| path),
+            Err(e) => {
+                self.check(&without_dots(&joined), uri)?;
+                Err(match e.kind() {
+                    ErrorKind::NotFound => {
+                        format!("`{}`: no such file: put it beside the model", short(uri))
+                    }
+                    _ => format!("`{}` cannot be read: {e}", short(uri)),
+                })
+            }
+        }
+    }
+
+    fn check(&self, path: &Path, uri: &str) -> Result<(), String> {
+        let mut folders = self.home.iter().chain(&self.allowed);
+        if folders.any(|folder| path.starts_with(folder)) {
+            return Ok(());
+        }
+        Err(format!(
+            "`{}` leads out of the model's folder: move the file there, or allow it with --allow-dir DIR",
+            short(uri)
+        ))
+    }
+}
+
+/// Resolves `.` and `..` by name alone, for paths that do not exist.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => _ = clean.pop(),
+            Component::CurDir => {}
+            other => clean.push(other),
+        }
+    }
+    clean
+}
+
+/// RFC 3986: a letter, then letters, digits, `+`, `-` and `.`, up to a colon. Drive letters count, too.
+fn scheme(uri: &str) -> Option<&str> {
+    let (scheme, _) = uri.split_once(':')?;
+    let mut chars = scheme.chars();
+    let fits = chars.next()?.is_ascii_alphabetic()
+        && chars.all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    fits.then_some(scheme)
+}
+
+fn strip_scheme<'a>(uri: &'a str, name: &str) -> Option<&'a str> {
+    let scheme = scheme(uri)?;
+    scheme
+        .eq_ignore_ascii_case(name)
+        .then(|| &uri[scheme.len() + 1..])
+}
+
+/// What follows `data:` (RFC 2397).
+fn data(rest: &str, budget: &Budget) -> Result<Vec<u8>, String> {
+    /// Exporters differ in whether they pad.
+    const BASE64: engine::GeneralPurpose = engine::GeneralPurpose::new(
+        &alphabet::STANDARD,
+        engine::GeneralPurposeConfig::new()
+            .with_decode_padding_mode(engine::DecodePaddingMode::Indifferent)
+            .with_decode_allow_trailing_bits(true),
+    );
+    let Some((head, body)) = rest.split_once(',') else {
+        return Err("the data URI has no comma before its data: export the file again".to_owned());
+    };
+    budget
+        .take(body.len() as u64)
+        .map_err(|lack| format!("the data URI {lack}"))?;
+    if !head.to_ascii_lowercase().ends_with(";base64") {
+        return Ok(percent_decoded(body));
+    }
+    BASE64
+        .decode(body)
+        .map_err(|e| format!("the data URI is not valid base64 ({e}): export the file again"))
+}
+
+fn decode_percent(uri: &str) -> Result<String, String> {
+    String::from_utf8(percent_decoded(uri))
+        .map_err(|_| format!("`{}` is not UTF-8 once %-codes are decoded", short(uri)))
+}
+
+/// Decodes `%41` and the like; what is no such code stays as it is.
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).and_then(|&b| char::from(b).to_digit(16));
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match (byte, digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                decoded.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            _ => {
+                decoded.push(byte);
+                at += 1;
+            }
+        }
+    }
+    decoded
+}
+
+/// The beginning, for messages.
+pub fn short(uri: &str) -> String {
+    const LONGEST: usize = 80;
+    match uri.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &uri[..end]),
+        None => uri.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn read(folders: &Folders, uri: &str) -> Result<Vec<u8>, String> {
+        folders.read(uri, &Budget::new(Some(1000)))
+    }
+
+    /// A folder with `model/a b.bin` and `secret.bin`.
+    fn tree() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir(dir.path().join("model")).expect("a folder");
+        fs::write(dir.path().join("model/a b.bin"), "inside").expect("writes");
+        fs::write(dir.path().join("secret.bin"), "outside").expect("writes");
+        dir
+    }
+
+    #[test]
+    fn files_in_the_folder_are_found_with_percent_codes() {
+        let dir = tree();
+        let folders = Folders::new(Some(&dir.path().join("model")), &[]);
+        for uri in ["a%20b.bin", "a b.bin", "./a b.bin", "../model/a%20b.bin"] {
+            assert_eq!(read(&folders, uri).as_deref(), Ok(&b"inside"[..]), "{uri}");
+        }
+        let e = read(&folders, "gone.bin").err().unwrap_or_default();
+        assert!(e.contains("`gone.bin`: no such file"), "{e}");
+    }
+
+    #[test]
+    fn ways_out_of_the_folder_are_refused_by_name() {
+        let dir = tree();
+        let folders = Folders::new(Some(&dir.path().join("model")), &[]);
+        let absolute = dir.path().join("secret.bin").display().to_string();
+        for uri in [
+            "../secret.bin",
+            "%2e%2e/secret.bin",
+            &absolute,
+            "/gone",
+            "../gone",
+        ] {
+            let e = read(&folders, uri).err().unwrap_or_default();
+            assert!(e.contains(uri) && e.contains("--allow-dir DIR"), "{e}");
+        }
+        for uri in [
+            "file:///etc/passwd",
+            "http://x.org/a.bin",
+            "C:/a.bin",
+            "FILE:a",
+        ] {
+            let e = read(&folders, uri).err().unwrap_or_default();
+            assert!(e.contains(uri) && e.contains("scheme"), "{e}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_out_are_refused_and_links_inside_are_followed() {
+        let dir = tree();
+        let model = dir.path().join("model");
+        std::os::unix::fs::symlink("../secret.bin", model.join("out")).expect("links");
+        std::os::unix::fs::symlink("a b.bin", model.join("in")).expect("links");
+        let folders = Folders::new(Some(&model), &[]);
+        assert!(read(&folders, "out").is_err_and(|e| e.contains("leads out")));
+        assert_eq!(read(&folders, "in").as_deref(), Ok(&b"inside"[..]));
+    }
+
+    #[test]
+    fn an_allowed_folder_is_open() {
+        let dir = tree();
+        let folders = Folders::new(Some(&dir.path().join("model")), &[dir.path().to_owned()]);
+        assert_eq!(
+            read(&folders, "../secret.bin").as_deref(),
+            Ok(&b"outside"[..])
+        );
+    }
+
+    #[test]
+    fn data_uris_may_be_padded_or_not_and_need_not_be_base64() {
+        let folders = Folders::default();
+        for uri in [
+            "data:application/octet-stream;base64,aGk=",
+            "DATA:;base64,aGk",
+            "data:text/plain,h%69",
+        ] {
+            assert_eq!(read(&folders, uri).as_deref(), Ok(&b"hi"[..]), "{uri}");
+        }
+        for uri in ["data:;base64,a", "data:;base64,a?==", "data:"] {
+            assert!(read(&folders, uri).is_err(), "{uri}");
+        }
+    }
+
+    #[test]
+    fn a_model_in_memory_has_no_files_and_a_budget() {
+        let folders = Folders::default();
+        assert!(read(&folders, "a.bin").is_err_and(|e| e.contains("pack it as .glb")));
+        let long = format!("data:,{}", "x".repeat(2000));
+        assert!(read(&folders, &long).is_err_and(|e| e.contains("memory")));
+    }
+}
