@@ -10,6 +10,10 @@ use std::{io::Cursor, path::Path};
 
 /// Greatest width and height.
 const MAX_SIDE: u32 = 16384;
+/// Greatest size of what a file has beside pixels, such as colour profiles, in bytes.
+const MAX_EXTRAS: u64 = 64 << 20;
+/// Bytes per pixel that a conversion to RGBA takes, and decoders for what they keep in between.
+const EXTRA_PER_PIXEL: u64 = 10;
 /// Greatest radiance that is kept; more would overflow once it is summed.
 const MAX_RADIANCE: f32 = 1e9;
 
@@ -65,8 +69,7 @@ pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadErro
     })
 }
 
-/// Decodes a picture in memory. `reserve` is asked for the greatest number of bytes that this and a conversion to RGBA
-/// can take, once the size is known and before anything of that size is allocated.
+/// Decodes a picture in memory. `reserve` is asked for the greatest number of bytes that this and [`rgba8`] can take, once the size is known and before anything of that size is allocated.
 ///
 /// # Errors
 /// The end of a sentence about the picture: it is damaged, of another format, or too large.
@@ -78,7 +81,9 @@ pub fn decode(
     let mut reader = ImageReader::new(Cursor::new(bytes))
         .with_guessed_format()
         .map_err(|e| format!("the picture cannot be read: {e}"))?;
-    reader.limits(Limits::no_limits());
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(MAX_EXTRAS);
+    reader.limits(limits);
     match reader.format() {
         Some(ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::WebP | ImageFormat::Hdr) => {}
         _ if bytes.starts_with(KTX2_MAGIC) => return Err(KTX2.to_owned()),
@@ -91,7 +96,7 @@ pub fn decode(
     let decoder = reader.into_decoder().map_err(damaged)?;
     let (width, height) = decoder.dimensions();
     check_size(width, height)?;
-    let per_pixel = u64::from(decoder.color_type().bytes_per_pixel()) + 4;
+    let per_pixel = u64::from(decoder.color_type().bytes_per_pixel()) + EXTRA_PER_PIXEL;
     reserve(u64::from(width) * u64::from(height) * per_pixel)
         .map_err(|lack| format!("the picture {lack}"))?;
     DynamicImage::from_decoder(decoder).map_err(damaged)

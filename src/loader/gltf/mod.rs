@@ -78,12 +78,16 @@ pub fn load_model(path: &Path, options: &GltfOptions) -> Result<Model, LoadError
     load(&bytes, Some(home), options).map_err(|fault| LoadError::file(path, fault.line()))
 }
 
-/// Loads a model in memory, which cannot refer to files.
+/// Loads a model in memory. URIs are resolved in `folder`; without one, the model cannot refer to files.
 ///
 /// # Errors
 /// As [`load_model`].
-pub fn load_model_bytes(bytes: &[u8], options: &GltfOptions) -> Result<Model, LoadError> {
-    load(bytes, None, options)
+pub fn load_model_bytes(
+    bytes: &[u8],
+    folder: Option<&Path>,
+    options: &GltfOptions,
+) -> Result<Model, LoadError> {
+    load(bytes, folder, options)
         .map_err(|fault| LoadError::file(Path::new("glTF in memory"), fault.line()))
 }
 

@@ -97,7 +97,9 @@ impl Hierarchy {
                 return Err(fault(path, format!("node {root} is listed twice")));
             }
         }
-        hierarchy.add_descendants(nodes, 0)?;
+        if let Some((path, child)) = hierarchy.add_descendants(nodes, 0) {
+            return Err(fault(path, format!("node {child} is in the scene twice")));
+        }
         hierarchy.in_scene = hierarchy.file_index.len();
         Ok(hierarchy)
     }
@@ -114,34 +116,29 @@ impl Hierarchy {
         true
     }
 
-    fn add_descendants(&mut self, nodes: &[Node], first: usize) -> Result<(), Fault> {
+    /// Adds what is below the nodes from `first` on. Returns the first child that was there already, with its place.
+    fn add_descendants(&mut self, nodes: &[Node], first: usize) -> Option<(String, u32)> {
+        let mut known = None;
         let mut next = first;
         while let Some(&node) = self.file_index.get(next) {
             for (k, child) in children(&nodes[node as usize]).enumerate() {
                 if !self.push(child, next as u32) {
-                    let path = format!("/nodes/{node}/children/{k}");
-                    return Err(fault(path, format!("node {child} is in the scene twice")));
+                    known.get_or_insert_with(|| (format!("/nodes/{node}/children/{k}"), child));
                 }
             }
             next += 1;
         }
-        Ok(())
+        known
     }
 
     /// Adds the tree of a joint that is not in the scene, for its transform.
-    ///
-    /// # Errors
-    /// As [`Hierarchy::new`].
-    pub fn add_joint(&mut self, nodes: &[Node], joint: u32) -> Result<(), Fault> {
+    pub fn add_joint(&mut self, nodes: &[Node], joint: u32) {
         let first = self.file_index.len();
-        let top = self.tops[joint as usize];
-        if self.push(top, NONE) {
-            self.add_descendants(nodes, first)?;
-        } else {
+        if !self.push(self.tops[joint as usize], NONE) {
             self.push(joint, NONE);
-            self.add_descendants(nodes, first)?;
         }
-        Ok(())
+        // A scene may have begun in the midst of this tree: that part stays where it is.
+        self.add_descendants(nodes, first);
     }
 
     /// The rig's nodes. Morph weights are left to whoever knows the meshes.

@@ -70,7 +70,7 @@ fn read_skin(document: &Document, hierarchy: &mut Hierarchy, index: usize) -> Re
         };
         if known == NONE {
             outside = true;
-            hierarchy.add_joint(&document.root.nodes, joint as u32)?;
+            hierarchy.add_joint(&document.root.nodes, joint as u32);
         }
         joints.push(hierarchy.rig_index[joint]);
     }

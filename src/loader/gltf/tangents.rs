@@ -5,10 +5,18 @@ use crate::{
     scene::{TriangleMesh, rig::Deformers},
 };
 use bevy_mikktspace::{Geometry, StdOps, TangentSpace, generate_tangents};
-use std::collections::HashMap;
+use glam::{Vec2, Vec3};
+use std::{
+    collections::{HashMap, HashSet},
+    hash::{DefaultHasher, Hasher},
+};
 
-/// A vertex that the algorithm gives no tangent, having no area around it, gets this.
+/// What has no texture coordinates to tell, nor neighbours that have, gets this.
 const ANY: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
+
+/// Where more corners than this meet, triangles get tangents of their own: the algorithm recurses from one to the
+/// next, and its work grows with the square.
+const MAX_VALENCE: u32 = 256;
 
 /// Bytes that [`generate`] takes at most, with what splitting adds to the mesh.
 pub fn memory(mesh: &TriangleMesh, deformers: &Deformers) -> u64 {
@@ -29,8 +37,10 @@ pub fn generate(mesh: &mut TriangleMesh, deformers: &mut Deformers, uv_set: u32)
     let mut corners = Corners {
         mesh,
         uvs,
-        tangents: vec![[ANY; 3]; mesh.triangles.len()],
+        faces: Vec::new(),
+        tangents: vec![[None; 3]; mesh.triangles.len()],
     };
+    corners.choose_faces();
     if generate_tangents::<_, StdOps>(&mut corners).is_err() {
         return false;
     }
@@ -42,19 +52,88 @@ pub fn generate(mesh: &mut TriangleMesh, deformers: &mut Deformers, uv_set: u32)
 struct Corners<'a> {
     mesh: &'a TriangleMesh,
     uvs: &'a [[f32; 2]],
-    /// Of each triangle's corners.
-    tangents: Vec<[[f32; 4]; 3]>,
+    /// The triangles that the algorithm sees.
+    faces: Vec<u32>,
+    /// Of each triangle's corners; None to take over that of the vertex.
+    tangents: Vec<[Option<[f32; 4]>; 3]>,
 }
 
 impl Corners<'_> {
-    fn vertex(&self, face: usize, corner: usize) -> usize {
-        self.mesh.triangles[face][corner] as usize
+    fn positions(&self, triangle: usize) -> [[f32; 3]; 3] {
+        self.mesh.triangles[triangle].map(|v| self.mesh.positions[v as usize])
+    }
+
+    fn normal_of(&self, triangle: usize, corner: usize) -> [f32; 3] {
+        let vertex = self.mesh.triangles[triangle][corner];
+        match self.mesh.normals.get(vertex as usize) {
+            Some(normal) => *normal,
+            None => face_normal(self.positions(triangle)).as_vec3().to_array(),
+        }
+    }
+
+    fn uv_of(&self, triangle: usize, corner: usize) -> [f32; 2] {
+        self.uvs[self.mesh.triangles[triangle][corner] as usize]
+    }
+
+    /// Keeps triangles without area from the algorithm, which searches the whole mesh for each, and those in a crowd.
+    fn choose_faces(&mut self) {
+        let crowds = self.crowds();
+        for triangle in 0..self.mesh.triangles.len() {
+            let [a, b, c] = self.positions(triangle);
+            if a == b || b == c || c == a {
+                continue;
+            }
+            if (0..3).any(|k| crowds.contains(&self.key(triangle, k))) {
+                self.tangents[triangle] = std::array::from_fn(|k| self.slope(triangle, k));
+            } else {
+                self.faces.push(triangle as u32);
+            }
+        }
+    }
+
+    /// The keys of corners of which there are more than [`MAX_VALENCE`].
+    fn crowds(&self) -> HashSet<u64> {
+        let mut counts: HashMap<u64, u32> = HashMap::new();
+        for triangle in 0..self.mesh.triangles.len() {
+            for corner in 0..3 {
+                *counts.entry(self.key(triangle, corner)).or_default() += 1;
+            }
+        }
+        counts.retain(|_, count| *count > MAX_VALENCE);
+        counts.into_keys().collect()
+    }
+
+    /// Alike for corners that the algorithm takes for one vertex.
+    fn key(&self, triangle: usize, corner: usize) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let position = self.positions(triangle)[corner];
+        let (normal, uv) = (
+            self.normal_of(triangle, corner),
+            self.uv_of(triangle, corner),
+        );
+        for x in position.iter().chain(&normal).chain(&uv) {
+            // Both zeros are alike.
+            hasher.write_u32((x + 0.0).to_bits());
+        }
+        hasher.finish()
+    }
+
+    /// The direction of growing `u` on one triangle.
+    fn slope(&self, triangle: usize, corner: usize) -> Option<[f32; 4]> {
+        let [p0, p1, p2] = self.positions(triangle).map(Vec3::from);
+        let [t0, t1, t2] = [0, 1, 2].map(|k| Vec2::from(self.uv_of(triangle, k)));
+        let (du, dv) = (t1 - t0, t2 - t0);
+        let turn = du.perp_dot(dv).signum();
+        let normal = Vec3::from(self.normal_of(triangle, corner));
+        let along = ((p1 - p0) * dv.y - (p2 - p0) * du.y) * turn;
+        let tangent = (along - normal * normal.dot(along)).try_normalize()?;
+        Some(tangent.extend(turn).to_array())
     }
 }
 
 impl Geometry<StdOps> for Corners<'_> {
     fn num_faces(&self) -> usize {
-        self.mesh.triangles.len()
+        self.faces.len()
     }
 
     fn num_vertices_of_face(&self, _face: usize) -> usize {
@@ -62,28 +141,20 @@ impl Geometry<StdOps> for Corners<'_> {
     }
 
     fn position(&self, face: usize, corner: usize) -> [f32; 3] {
-        self.mesh.positions[self.vertex(face, corner)]
+        self.positions(self.faces[face] as usize)[corner]
     }
 
     fn normal(&self, face: usize, corner: usize) -> [f32; 3] {
-        match self.mesh.normals.get(self.vertex(face, corner)) {
-            Some(normal) => *normal,
-            None => {
-                let corners = self.mesh.triangles[face].map(|v| self.mesh.positions[v as usize]);
-                face_normal(corners).as_vec3().to_array()
-            }
-        }
+        self.normal_of(self.faces[face] as usize, corner)
     }
 
     fn tex_coord(&self, face: usize, corner: usize) -> [f32; 2] {
-        self.uvs[self.vertex(face, corner)]
+        self.uv_of(self.faces[face] as usize, corner)
     }
 
     fn set_tangent(&mut self, space: Option<TangentSpace>, face: usize, corner: usize) {
-        let tangent = space
-            .map(|s| s.tangent_encoded())
-            .filter(|t| is_direction(t));
-        self.tangents[face][corner] = tangent.unwrap_or(ANY);
+        let tangent = space.map(|s| s.tangent_encoded()).filter(is_direction);
+        self.tangents[self.faces[face] as usize][corner] = tangent;
     }
 }
 
@@ -93,14 +164,18 @@ fn is_direction(t: &[f32; 4]) -> bool {
 }
 
 /// Gives each vertex the tangent of its corners, and each further tangent a copy of the vertex.
-fn split(mesh: &mut TriangleMesh, deformers: &mut Deformers, corners: &[[[f32; 4]; 3]]) {
+fn split(mesh: &mut TriangleMesh, deformers: &mut Deformers, corners: &[[Option<[f32; 4]>; 3]]) {
     let first = mesh.positions.len();
     let mut tangents: Vec<Option<[f32; 4]>> = vec![None; first];
     let mut copies = HashMap::new();
     // Which vertex each new one is a copy of.
     let mut originals = Vec::new();
     for (triangle, corners) in mesh.triangles.iter_mut().zip(corners) {
-        for (vertex, tangent) in triangle.iter_mut().zip(corners) {
+        let known = corners
+            .iter()
+            .zip(triangle)
+            .filter_map(|(t, v)| t.as_ref().map(|t| (v, t)));
+        for (vertex, tangent) in known {
             let own = tangents[*vertex as usize].get_or_insert(*tangent);
             if own != tangent {
                 let key = (*vertex, tangent.map(f32::to_bits));
@@ -184,6 +259,24 @@ mod tests {
         let copy = mesh.triangles[1][0] as usize;
         assert_eq!(deformers.joints[4 * copy..4 * copy + 4], [0, 1, 2, 3]);
         assert_eq!(mesh.normals.len(), 6);
+    }
+
+    #[test]
+    fn a_fan_of_very_many_triangles_is_no_trouble() {
+        const RIM: u32 = 50_000;
+        let around = |i: u32| (i as f32 / RIM as f32 * std::f32::consts::TAU).sin_cos();
+        let rim = (0..RIM).map(around);
+        let corner = |(y, x): (f32, f32)| [x, y, 0.0];
+        let mut mesh = TriangleMesh {
+            positions: [[0.0; 3]].into_iter().chain(rim.map(corner)).collect(),
+            triangles: (0..RIM).map(|i| [0, 1 + i, 1 + (i + 1) % RIM]).collect(),
+            ..TriangleMesh::default()
+        };
+        mesh.uvs = mesh.positions.iter().map(|p| [p[0], p[1]]).collect();
+        mesh.normals = vec![[0.0, 0.0, 1.0]; mesh.positions.len()];
+        assert!(generate(&mut mesh, &mut Deformers::default(), 0));
+        let along_x = |t: &[f32; 4]| t[0] > 0.99 && t[3] == 1.0;
+        assert!(mesh.tangents.iter().all(along_x));
     }
 
     #[test]
