@@ -35,9 +35,13 @@ mod viewpoints;
 #[cfg(test)]
 mod builder;
 #[cfg(test)]
+mod compression_tests;
+#[cfg(test)]
 mod damage_tests;
 #[cfg(test)]
 mod geometry_tests;
+#[cfg(test)]
+mod look_tests;
 #[cfg(test)]
 mod scene_tests;
 #[cfg(test)]

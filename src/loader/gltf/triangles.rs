@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn vertices_left_over_are_told() {
         assert_eq!(implicit(Mode::Triangles, 5), (vec![[0, 1, 2]], true));
-        assert_eq!(implicit(Mode::Triangles, 6).1, false);
+        assert!(!implicit(Mode::Triangles, 6).1);
         for mode in [Mode::Triangles, Mode::TriangleStrip, Mode::TriangleFan] {
             assert!(implicit(mode, 2).0.is_empty());
         }
