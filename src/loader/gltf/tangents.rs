@@ -2,14 +2,12 @@
 
 use crate::{
     loader::normals::face_normal,
+    math::hash_u32,
     scene::{TriangleMesh, rig::Deformers},
 };
 use bevy_mikktspace::{Geometry, StdOps, TangentSpace, generate_tangents};
 use glam::{Vec2, Vec3};
-use std::{
-    collections::{HashMap, HashSet},
-    hash::{DefaultHasher, Hasher},
-};
+use std::collections::HashMap;
 
 /// What has no texture coordinates to tell, nor neighbours that have, gets this.
 const ANY: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
@@ -77,13 +75,14 @@ impl Corners<'_> {
 
     /// Keeps triangles without area from the algorithm, which searches the whole mesh for each, and those in a crowd.
     fn choose_faces(&mut self) {
-        let crowds = self.crowds();
+        let counts = self.corner_counts();
+        let crowded = |key| counts[key as usize & (counts.len() - 1)] > MAX_VALENCE;
         for triangle in 0..self.mesh.triangles.len() {
             let [a, b, c] = self.positions(triangle);
             if a == b || b == c || c == a {
                 continue;
             }
-            if (0..3).any(|k| crowds.contains(&self.key(triangle, k))) {
+            if (0..3).any(|k| crowded(self.key(triangle, k))) {
                 self.tangents[triangle] = std::array::from_fn(|k| self.slope(triangle, k));
             } else {
                 self.faces.push(triangle as u32);
@@ -91,31 +90,27 @@ impl Corners<'_> {
         }
     }
 
-    /// The keys of corners of which there are more than [`MAX_VALENCE`].
-    fn crowds(&self) -> HashSet<u64> {
-        let mut counts: HashMap<u64, u32> = HashMap::new();
+    /// How many corners there are of each key, up to its lower bits. Different keys may meet in a slot, which can only
+    /// make a crowd too many.
+    fn corner_counts(&self) -> Vec<u32> {
+        let slots = (self.mesh.triangles.len() * 6).next_power_of_two();
+        let mut counts = vec![0; slots];
         for triangle in 0..self.mesh.triangles.len() {
             for corner in 0..3 {
-                *counts.entry(self.key(triangle, corner)).or_default() += 1;
+                counts[self.key(triangle, corner) as usize & (slots - 1)] += 1;
             }
         }
-        counts.retain(|_, count| *count > MAX_VALENCE);
-        counts.into_keys().collect()
+        counts
     }
 
     /// Alike for corners that the algorithm takes for one vertex.
-    fn key(&self, triangle: usize, corner: usize) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        let position = self.positions(triangle)[corner];
-        let (normal, uv) = (
-            self.normal_of(triangle, corner),
-            self.uv_of(triangle, corner),
-        );
-        for x in position.iter().chain(&normal).chain(&uv) {
-            // Both zeros are alike.
-            hasher.write_u32((x + 0.0).to_bits());
-        }
-        hasher.finish()
+    fn key(&self, triangle: usize, corner: usize) -> u32 {
+        let vertex = self.mesh.triangles[triangle][corner] as usize;
+        let normal = self.normal_of(triangle, corner);
+        let (position, uv) = (self.mesh.positions[vertex], self.uvs[vertex]);
+        // Both zeros are alike.
+        let numbers = position.iter().chain(&normal).chain(&uv);
+        numbers.fold(0, |key, x| hash_u32(key ^ (x + 0.0).to_bits()))
     }
 
     /// The direction of growing `u` on one triangle.
