@@ -22,6 +22,10 @@ const DIFFUSE_SKY: (u32, u32) = (32, 16);
 pub struct Tables {
     pub meshes: Vec<MeshRecord>,
     /// What `meshes` point at.
+    #[cfg_attr(
+        not(throng_cuda),
+        expect(dead_code, reason = "the CPU follows the pointers")
+    )]
     pub attributes: Vec<Attributes>,
     pub materials: Vec<MaterialRecord>,
     pub textures: Vec<TextureRecord>,
