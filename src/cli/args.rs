@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
-    /// Scene file (.ron), model (.obj) or raw scene (.scn)
+    /// Scene file (.ron), model (.gltf, .glb, .obj) or raw scene (.scn)
     #[arg(value_name = "SCENE")]
     pub path: PathBuf,
     /// Replace a value of the scene file, for example render.frames=12 (repeatable)

@@ -9,9 +9,10 @@ use super::{
 };
 use crate::{
     math::Aabb,
-    scene::{Instance, Material, Mesh, NONE, Scene, Shape, Wrap, desc::SunSky},
+    scene::{Instance, Material, NONE, Scene, Shape, Wrap, desc::SunSky},
 };
 use glam::{Affine3, Vec3};
+use rayon::prelude::*;
 use std::path::Path;
 
 const FRAMES: u32 = 72;
@@ -29,54 +30,64 @@ pub fn load_obj(path: &Path) -> Result<Scene, LoadError> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let parsed = meshes::parse_obj(path, SMOOTH_DEGREES.to_radians())?;
     let (model, warnings) = parsed.into_source(&name, None, Wrap::Repeat, &mut table)?;
-    let bounds = model.mesh.bounds();
-    let radius = radius_about_axis(&model.mesh, bounds.center());
-    let ground_row = table.add(Material {
-        color: GROUND_COLOR,
-        ..Material::default()
-    });
-    let ground = MeshSource::quad("ground", 1.0, ground_row);
-
     let mut slots = Slots::default();
-    let sources = [
-        (model, Affine3::IDENTITY),
-        (ground, ground_transform(&bounds)),
-    ];
-    let usable = sources
-        .into_iter()
-        .filter(|(_, local)| is_invertible(local));
     let mut scene = Scene {
         warnings,
         textures: table.decode_textures()?,
         ..Scene::default()
     };
-    for (source, local) in usable {
-        let mesh = scene.meshes.len() as u32;
-        let slot_base = slots.run(mesh, &source.materials, NONE);
-        scene.meshes.push(source.mesh);
-        scene.instances.push(Instance {
-            local,
-            node: NONE,
-            mesh,
-            slot_base,
-            motion: NONE,
-        });
+    add(&mut scene, &mut slots, model, Affine3::IDENTITY);
+    stage(&mut scene, table, slots);
+    Ok(scene)
+}
+
+/// Puts what is in the scene on a ground under a clear sky, with a turntable around it, and fills in the tables.
+pub fn stage(scene: &mut Scene, mut table: Materials, mut slots: Slots) {
+    let bounds = framing::world_bounds(scene);
+    let radius = radius_about_axis(scene, bounds.center());
+    let ground_row = table.add(Material {
+        color: GROUND_COLOR,
+        ..Material::default()
+    });
+    let ground = MeshSource::quad("ground", 1.0, ground_row);
+    let local = ground_transform(&bounds);
+    if is_invertible(&local) {
+        add(scene, &mut slots, ground, local);
     }
     scene.materials = table.rows;
     scene.material_slots = slots.all;
     scene.camera = framing::turntable_of_radius(&bounds, radius);
     scene.settings.frames = FRAMES;
-    set_daylight(&mut scene);
-    Ok(scene)
+    set_daylight(scene);
+}
+
+fn add(scene: &mut Scene, slots: &mut Slots, source: MeshSource, local: Affine3) {
+    let mesh = scene.meshes.len() as u32;
+    let slot_base = slots.run(mesh, &source.materials, NONE);
+    scene.meshes.push(source.mesh);
+    scene.instances.push(Instance {
+        local,
+        node: NONE,
+        mesh,
+        slot_base,
+        motion: NONE,
+    });
 }
 
 /// Greatest distance of a vertex from the vertical axis through `center`.
-fn radius_about_axis(mesh: &Mesh, center: Vec3) -> f32 {
-    let Shape::Triangles(triangles) = &mesh.shape else {
-        return 1.0;
+fn radius_about_axis(scene: &Scene, center: Vec3) -> f32 {
+    let radius = |instance: &Instance| {
+        let Shape::Triangles(triangles) = &scene.meshes[instance.mesh as usize].shape else {
+            return 0.0;
+        };
+        let distance = |p: &[f32; 3]| {
+            let point = instance.local.transform_point3(Vec3::from(*p));
+            (point - center).with_y(0.0).length()
+        };
+        triangles.positions.iter().map(distance).fold(0.0, f32::max)
     };
-    let distance = |p: &[f32; 3]| (Vec3::from(*p) - center).with_y(0.0).length();
-    triangles.positions.iter().map(distance).fold(0.0, f32::max)
+    let all = scene.instances.par_iter().map(radius);
+    all.reduce(|| 0.0, f32::max)
 }
 
 /// Just beneath the model, so that flat bottoms do not touch it.

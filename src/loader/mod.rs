@@ -1,10 +1,11 @@
-//! Files to scenes: `.ron` scene files, bare `.obj` models and raw `.scn` dumps.
+//! Files to scenes: `.ron` scene files, bare `.obj` and glTF models and raw `.scn` dumps.
 //!
 //! Whatever a file contains, loading ends with a valid [`Scene`] or with one line that names the file, the place and
 //! the fix. Nothing is allocated before its size is known to fit.
 
 mod atmosphere;
 mod bare;
+mod bare_gltf;
 mod camera;
 mod environment;
 mod error;
@@ -58,9 +59,9 @@ pub fn load(path: &Path) -> Result<Scene, LoadError> {
     load_with(path, &LoadOptions::default())
 }
 
-/// Loads `path` by its extension (in any case): `.ron`, `.obj` or `.scn`.
+/// Loads `path` by its extension (in any case): `.ron`, `.obj`, `.gltf`, `.glb` or `.scn`.
 ///
-/// Textures are decoded and meshes parsed in parallel. An `.obj` stands on a ground under a clear sky, seen from a
+/// Textures are decoded and meshes parsed in parallel. A model stands on a ground under a clear sky, seen from a
 /// turntable of 72 frames.
 ///
 /// # Errors
@@ -73,6 +74,7 @@ pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError>
     let mut scene = match extension.as_str() {
         "ron" => scene_loader::load(path, &options.overrides)?,
         "obj" => bare::load_obj(path)?,
+        "gltf" | "glb" => bare_gltf::load(path)?,
         "scn" => scn::load(path)?,
         other => return Err(unsupported(path, other)),
     };
@@ -93,7 +95,7 @@ fn extension(path: &Path) -> String {
 }
 
 fn unsupported(path: &Path, extension: &str) -> LoadError {
-    const KNOWN: &str = "use .ron (scene), .obj (model) or .scn (raw scene)";
+    const KNOWN: &str = "use .ron (scene), .gltf, .glb or .obj (model) or .scn (raw scene)";
     if path.is_dir() {
         return LoadError::file(path, "this is a directory: name a scene file in it");
     }
@@ -103,7 +105,6 @@ fn unsupported(path: &Path, extension: &str) -> LoadError {
     LoadError::file(
         path,
         match extension {
-            "gltf" | "glb" => format!("glTF is not supported yet: {KNOWN}"),
             "" => format!("the file has no extension that tells what it is: {KNOWN}"),
             other => format!(".{other} files are not supported: {KNOWN}"),
         },

@@ -77,8 +77,8 @@ fn what_is_no_scene_is_told_apart() {
     let place = Place::new(1);
     for (name, text) in [
         (
-            "model.gltf",
-            "glTF is not supported yet: use .ron (scene), .obj (model) or .scn (raw scene)",
+            "model.fbx",
+            ".fbx files are not supported: use .ron (scene), .gltf, .glb or .obj (model) or .scn (raw scene)",
         ),
         ("notes.txt", ".txt files are not supported"),
         ("scene", "the file has no extension that tells what it is"),

@@ -33,7 +33,7 @@ mod vertices;
 mod viewpoints;
 
 #[cfg(test)]
-mod builder;
+pub(super) mod builder;
 #[cfg(test)]
 mod compression_tests;
 #[cfg(test)]
