@@ -256,7 +256,12 @@ fn files_that_cannot_be_scenes_are_refused() {
     says("missing.ron", None, "no such file");
     says("missing.xyz", None, "no such file");
     says("", None, "this is a directory");
-    says("a.glb", Some(b""), "glTF is not supported yet: use .ron");
+    says("a.glb", Some(b""), "not valid JSON");
+    says(
+        "a.gltf",
+        Some(br#"{"asset": {"version": "2.0"}}"#),
+        "there is nothing to see",
+    );
     says("a.blend", Some(b""), ".blend files are not supported");
     says("plain", Some(b""), "no extension");
     says("bad.ron", Some(b"(\n \xff)"), ":2:2: this is not text");
