@@ -176,24 +176,24 @@ THRONG_INLINE uint32_t lanes_where(bool x) { return x ? 32 : 0; }
 
 #endif
 
-// A copy of a record that no one writes while the kernel runs, in loads of 16 bytes: through a reference, each field would be
-// a load of its own, and scattered loads cost a GPU as much as all that it computes in between.
-template <class T> THRONG_INLINE T load_record(const T* record) {
+// A copy of a record, 16 bytes at a time by `load`.
+template <class T, class Load> THRONG_INLINE T copy_record(const T* record, Load load) {
     static_assert(alignof(T) % 16 == 0, "aligned");
     Words4 words[sizeof(T) / 16];
-    for (uint32_t i = 0; i < sizeof(T) / 16; i++) words[i] = load_words(reinterpret_cast<const Words4*>(record) + i);
+    for (uint32_t i = 0; i < sizeof(T) / 16; i++) words[i] = load(reinterpret_cast<const Words4*>(record) + i);
     T copy;
     __builtin_memcpy(&copy, words, sizeof(T));
     return copy;
 }
+
+// A copy of a record that no one writes while the kernel runs, in loads of 16 bytes: through a reference, each field would be
+// a load of its own, and scattered loads cost a GPU as much as all that it computes in between.
+template <class T> THRONG_INLINE T load_record(const T* record) {
+    return copy_record(record, [](const Words4* at) { return load_words(at); });
+}
 // The same of memory that the kernel itself writes, too.
 template <class T> THRONG_INLINE T load_any_record(const T* record) {
-    static_assert(alignof(T) % 16 == 0, "aligned");
-    Words4 words[sizeof(T) / 16];
-    for (uint32_t i = 0; i < sizeof(T) / 16; i++) words[i] = load_any_words(reinterpret_cast<const Words4*>(record) + i);
-    T copy;
-    __builtin_memcpy(&copy, words, sizeof(T));
-    return copy;
+    return copy_record(record, [](const Words4* at) { return load_any_words(at); });
 }
 
 THRONG_INLINE void prefetch(const void* address) {

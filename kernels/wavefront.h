@@ -32,9 +32,8 @@ THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t
 // The path that entry `q` of the current wave belongs to.
 THRONG_INLINE uint32_t path_of(const Wavefront& w, uint32_t q) { return w.wave ? w.owners[w.wave & 1][q] : q; }
 
-// Shades entry `q` of the current wave. The caller queues what `step` and `path.ray` ask for.
+// Shades entry `q` of the current wave. `step` comes cleared; the caller queues what it and `path.ray` ask for.
 THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t q, uint32_t owner, Path& path, Step& step) {
-    step.clear();
     path.ray = load_any_record(&w.rays[w.wave & 1][q]);
     if (path.ray.t_max < 0.0f) return;
     PathPlace place;
