@@ -204,6 +204,7 @@ fn tlas_in(c: &mut Criterion, name: &str, layout: NodeLayout) {
             let input = TlasInput {
                 instances: &instances,
                 ids: &[],
+                meshes: &[],
                 groups: None,
                 world_from_object: &transforms,
                 blas: &blas,
@@ -261,6 +262,7 @@ fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
     let input = TlasInput {
         instances: &scene.instances,
         ids: &[],
+        meshes: &[],
         groups: None,
         world_from_object: transforms,
         blas: &blas,
@@ -279,6 +281,7 @@ fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
         camera,
         tlas: Arc::new(tlas),
         blas: Arc::new(blas),
+        shapes: Vec::new(),
     }
 }
 

@@ -170,6 +170,7 @@ fn frame(blas: Blas, layout: NodeLayout) -> Frame {
     let input = TlasInput {
         instances: &[instance()],
         ids: &[],
+        meshes: &[],
         groups: None,
         world_from_object: &[Affine3::IDENTITY],
         blas: &blas,
@@ -188,6 +189,7 @@ fn frame(blas: Blas, layout: NodeLayout) -> Frame {
         camera,
         tlas: Arc::new(tlas),
         blas: Arc::new(blas),
+        shapes: Vec::new(),
     }
 }
 

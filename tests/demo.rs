@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, path::Path};
 use throng::{
-    anim::{camera_at, world_transforms},
+    anim::{Moment, camera_at, world_transforms},
     loader::load,
     scene::{CameraPath, MaterialKind, Scene, Shape},
 };
@@ -37,8 +37,8 @@ fn the_dragon_of_dragons_is_half_mirrors_and_moves_in_every_frame() {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for frame in 1..scene.settings.frames {
         let time = |frame: u32| (frame - 1) as f32 / scene.settings.fps;
-        world_transforms(&scene, time(frame), &mut before);
-        world_transforms(&scene, time(frame + 1), &mut after);
+        world_transforms(&scene, &Moment::of(&scene, time(frame)), &mut before);
+        world_transforms(&scene, &Moment::of(&scene, time(frame + 1)), &mut after);
         assert_ne!(before, after, "nothing moves after frame {frame}");
         let (from, to) = (
             camera_at(&scene, time(frame)),
@@ -60,8 +60,12 @@ fn the_million_is_a_million() {
 fn all_of_the_animated_million_move() {
     let scene = demo("../tests/gpu/million_animated.ron");
     let (mut before, mut after) = (Vec::new(), Vec::new());
-    world_transforms(&scene, 0.0, &mut before);
-    world_transforms(&scene, 1.0 / scene.settings.fps, &mut after);
+    world_transforms(&scene, &Moment::of(&scene, 0.0), &mut before);
+    world_transforms(
+        &scene,
+        &Moment::of(&scene, 1.0 / scene.settings.fps),
+        &mut after,
+    );
     let moved = before.iter().zip(&after).filter(|(a, b)| a != b).count();
     assert!(moved >= 1_000_000, "{moved} move");
 }

@@ -51,6 +51,7 @@ pub struct Blas {
     support: Option<SupportMap>,
     /// Made by the first refit.
     plan: Option<RefitPlan>,
+    deforms: bool,
 }
 
 #[derive(Clone)]
@@ -90,6 +91,7 @@ impl Blas {
                 built_cost: 1.0,
                 support: None,
                 plan: None,
+                deforms: false,
             },
         }
     }
@@ -112,7 +114,20 @@ impl Blas {
             built_cost: tree.sah_cost,
             support,
             plan: None,
+            deforms: false,
         }
+    }
+
+    /// The same tree as one that follows a mesh from frame to frame: whoever keeps all trees in one place keeps those apart.
+    #[must_use]
+    pub fn deforming(mut self) -> Self {
+        self.deforms = true;
+        self
+    }
+
+    /// Whether it may differ from frame to frame.
+    pub fn deforms(&self) -> bool {
+        self.deforms
     }
 
     /// The box of an instance: that of the sphere, that of the mesh if it is to be `exact` and the tree of high quality, else

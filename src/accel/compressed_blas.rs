@@ -22,21 +22,25 @@ pub struct PoolOffset {
     pub triangles: u32,
 }
 
-/// The offsets of all meshes. Meshes without a compressed tree (spheres, meshes of no triangles) take no room.
+/// The offsets of all meshes: those that keep their shape first, so that theirs do not change. Meshes without a compressed tree
+/// (spheres, meshes of no triangles) take no room.
 pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
     let mut next = PoolOffset::default();
-    let offset = |blas: &Arc<Blas>| {
-        let offset = next;
-        if let BlasShape::Compressed {
-            units, triangles, ..
-        } = &blas.shape
-        {
-            next.units += units.len() as u32;
-            next.triangles += triangles.len() as u32;
+    let mut offsets = vec![next; blas.len()];
+    for deforms in [false, true] {
+        let some = blas.iter().zip(&mut offsets);
+        for (blas, offset) in some.filter(|(blas, _)| blas.deforms() == deforms) {
+            *offset = next;
+            if let BlasShape::Compressed {
+                units, triangles, ..
+            } = &blas.shape
+            {
+                next.units += units.len() as u32;
+                next.triangles += triangles.len() as u32;
+            }
         }
-        offset
-    };
-    blas.iter().map(offset).collect()
+    }
+    offsets
 }
 
 /// Builds the compressed tree of `surface`.

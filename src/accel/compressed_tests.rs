@@ -70,6 +70,7 @@ fn tlas(transforms: &[Affine3], meshes: &[u32], blas: &[Arc<Blas>]) -> Tlas {
     let input = TlasInput {
         instances: &instances,
         ids: &[],
+        meshes: &[],
         groups: None,
         world_from_object: transforms,
         blas,

@@ -38,7 +38,7 @@ pub use blas::{Blas, BlasShape, Quality};
 pub use buffer::{Buffer, reserve_huge_pages};
 pub use compressed_blas::{PoolOffset, pool_offsets};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
-pub use policy::{Followed, REFIT_FACTOR, RefitPolicy, RefitStats};
+pub use policy::{Followed, REFIT_FACTOR, RefitStats};
 pub use quantize::SLACK;
 pub use slots::Arrangement;
 pub use surface::Surface;

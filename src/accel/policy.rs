@@ -5,33 +5,11 @@
 //! when; `docs/refit.md` shows measurements. What rays meet does not depend on the tree, so neither do pictures.
 
 use super::{Blas, BlasShape, NodeLayout, Quality, Surface};
+use crate::scene::rig::RefitPolicy;
 use std::time::{Duration, Instant};
 
 /// Trees whose cost has grown by more than this factor since their last build are built anew under [`RefitPolicy::Auto`].
 pub const REFIT_FACTOR: f32 = 1.3;
-
-/// How the tree of a mesh that changes shape follows it.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    serde::Deserialize,
-    serde::Serialize,
-    clap::ValueEnum,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum RefitPolicy {
-    /// Refit while that does not cost rays too much, else rebuild.
-    #[default]
-    Auto,
-    /// Always refit.
-    Refit,
-    /// Always rebuild.
-    Rebuild,
-}
 
 impl RefitPolicy {
     /// Whether a tree is built anew that costs `ratio` times as much as after its last build.
@@ -117,7 +95,11 @@ impl Blas {
         };
         let rebuilt = layout.filter(|_| policy.rebuilds_at(cost_ratio));
         if let Some(layout) = rebuilt {
-            *self = Self::of_surface(surface, layout, Quality::Fast);
+            let fresh = Self::of_surface(surface, layout, Quality::Fast);
+            *self = match self.deforms() {
+                true => fresh.deforming(),
+                false => fresh,
+            };
         }
         Followed {
             rebuilt: rebuilt.is_some(),

@@ -68,6 +68,8 @@ pub struct TlasInput<'a> {
     pub instances: &'a [Instance],
     /// The number that instance `i` has in the scene, if that is not `i`: each number once, or nothing at all.
     pub ids: &'a [u32],
+    /// The mesh that instance `i` shows, if that is not its own: of each, or nothing at all.
+    pub meshes: &'a [u32],
     /// Groups of neighbours among the instances, if they are in such an order.
     pub groups: Option<&'a InstanceGroups>,
     pub world_from_object: &'a [Affine3],
@@ -114,6 +116,11 @@ impl TlasInput<'_> {
         self.ids.get(instance).map_or(instance as u32, |id| *id)
     }
 
+    fn mesh(&self, instance: usize) -> u32 {
+        let own = self.instances[instance].mesh;
+        self.meshes.get(instance).map_or(own, |mesh| *mesh)
+    }
+
     /// Where the instance with each number is.
     pub(super) fn positions(&self) -> Vec<usize> {
         let mut positions = vec![0; self.instances.len()];
@@ -125,7 +132,7 @@ impl TlasInput<'_> {
 
     /// The box of an instance; none if a motion has taken it out of the range of floats, so that it has to be hidden.
     pub(super) fn bounds(&self, instance: usize) -> Option<Aabb> {
-        let blas = &self.blas[self.instances[instance].mesh as usize];
+        let blas = &self.blas[self.mesh(instance) as usize];
         let transform = &self.world_from_object[instance];
         stays_in_range(transform, blas.bounds.reach())
             .then(|| blas.instance_bounds(transform, self.careful))
@@ -220,7 +227,7 @@ impl TlasBuilder {
         };
         let kind = |i: usize| Kind {
             id: input.id(i),
-            mesh: input.instances[i].mesh,
+            mesh: input.mesh(i),
             slot_base: input.instances[i].slot_base,
         };
         let (all_prims, all_kinds) = (&mut self.prims, &mut self.kinds);
@@ -342,6 +349,7 @@ mod tests {
         let input = |world_from_object, ids, groups| TlasInput {
             instances: &instances,
             ids,
+            meshes: &[],
             groups,
             world_from_object,
             blas: &blas,

@@ -1,31 +1,7 @@
 //! Clips of a rig: the value of each channel at a time, and how the time of a scene becomes that of a clip.
 
-use crate::scene::rig::{Channel, Interpolation, Property};
+use crate::scene::rig::{Channel, Interpolation, Playback, Property};
 use glam::{Quat, Vec4};
-
-/// How a clip is played.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Playback {
-    /// Index into [`Rig::clips`](crate::scene::rig::Rig::clips).
-    pub clip: u32,
-    /// Seconds of the clip per second; negative plays backwards.
-    pub speed: f32,
-    /// Time of the clip at time 0, in seconds.
-    pub offset: f32,
-    /// Start over at the end, instead of holding the last pose (the first one when played backwards).
-    pub looped: bool,
-}
-
-impl Default for Playback {
-    fn default() -> Self {
-        Self {
-            clip: 0,
-            speed: 1.0,
-            offset: 0.0,
-            looped: true,
-        }
-    }
-}
 
 impl Playback {
     /// Time within a clip of `duration` seconds, at `time` seconds. In [0, duration].

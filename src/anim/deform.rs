@@ -2,7 +2,7 @@
 //!
 //! Vertices are independent of each other: chunks of them are deformed side by side, each in one go while it is in cache.
 
-use super::skinning::skin_chunk;
+use super::skinning::{place_chunk, skin_chunk};
 use crate::{
     math::{Aabb, LARGEST_COORDINATE},
     scene::{TriangleMesh, rig::Deformers},
@@ -68,21 +68,73 @@ pub fn deform(
     weights: &[f32],
     out: &mut Deformed,
 ) {
-    let count = base.positions.len();
-    out.positions.resize(count, [0.0; 3]);
-    out.normals.resize(base.normals.len().min(count), [0.0; 3]);
-    out.tangents
-        .resize(base.tangents.len().min(count), [0.0; 4]);
+    out.reserve(&base);
+    let movement = Movement {
+        deformers,
+        weights,
+        joints,
+        place: None,
+    };
+    out.bounds = deform_part(base, &movement, out.part(0, base.positions.len()));
+}
+
+/// What is done to the vertices of a part of a mesh.
+pub(super) struct Movement<'a> {
+    pub deformers: &'a Deformers,
+    /// Of morph targets.
+    pub weights: &'a [f32],
+    pub joints: &'a [Affine3A],
+    /// Applied to all vertices in the end.
+    pub place: Option<Affine3A>,
+}
+
+/// Deforms the vertices of `base` into `out`, which has as many, and returns their bounds.
+pub(super) fn deform_part(base: BindPose<'_>, movement: &Movement<'_>, out: Chunk<'_>) -> Aabb {
     let boxes: Vec<Aabb> = chunks(out)
         .into_par_iter()
         .map(|mut chunk| {
             chunk.copy(&base);
-            chunk.morph(deformers, weights);
-            skin_chunk(&mut chunk, deformers, joints);
+            chunk.morph(movement.deformers, movement.weights);
+            skin_chunk(&mut chunk, movement.deformers, movement.joints);
+            if let Some(place) = &movement.place {
+                place_chunk(&mut chunk, place);
+            }
             chunk.bounds()
         })
         .collect();
-    out.bounds = boxes.into_iter().fold(Aabb::EMPTY, Aabb::union);
+    boxes.into_iter().fold(Aabb::EMPTY, Aabb::union)
+}
+
+impl Deformed {
+    /// Makes room for the vertices of `base`.
+    pub(super) fn reserve(&mut self, base: &BindPose<'_>) {
+        let count = base.positions.len();
+        self.positions.resize(count, [0.0; 3]);
+        self.normals.resize(base.normals.len().min(count), [0.0; 3]);
+        let tangents = base.tangents.len().min(count);
+        self.tangents.resize(tangents, [0.0; 4]);
+    }
+
+    /// Vertices `first` to `end`.
+    pub(super) fn part(&mut self, first: usize, end: usize) -> Chunk<'_> {
+        Chunk {
+            first: 0,
+            positions: self.positions.get_mut(first..end).unwrap_or_default(),
+            normals: self.normals.get_mut(first..end).unwrap_or_default(),
+            tangents: self.tangents.get_mut(first..end).unwrap_or_default(),
+        }
+    }
+}
+
+impl<'a> BindPose<'a> {
+    /// Vertices `first` to `end`.
+    pub(super) fn part(&self, first: usize, end: usize) -> BindPose<'a> {
+        BindPose {
+            positions: self.positions.get(first..end).unwrap_or_default(),
+            normals: self.normals.get(first..end).unwrap_or_default(),
+            tangents: self.tangents.get(first..end).unwrap_or_default(),
+        }
+    }
 }
 
 /// Some of the vertices that are being deformed.
@@ -93,10 +145,10 @@ pub(super) struct Chunk<'a> {
     pub tangents: &'a mut [[f32; 4]],
 }
 
-fn chunks(out: &mut Deformed) -> Vec<Chunk<'_>> {
-    let mut normals = out.normals.chunks_mut(CHUNK);
-    let mut tangents = out.tangents.chunks_mut(CHUNK);
-    let positions = out.positions.chunks_mut(CHUNK).enumerate();
+fn chunks(all: Chunk<'_>) -> Vec<Chunk<'_>> {
+    let mut normals = all.normals.chunks_mut(CHUNK);
+    let mut tangents = all.tangents.chunks_mut(CHUNK);
+    let positions = all.positions.chunks_mut(CHUNK).enumerate();
     positions
         .map(|(index, positions)| Chunk {
             first: index * CHUNK,

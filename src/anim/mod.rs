@@ -9,19 +9,22 @@ mod clip;
 mod deform;
 #[cfg(test)]
 mod deform_tests;
+mod moment;
 mod motion;
 mod order;
 mod palette;
 mod rig_pose;
+mod shape;
 mod skinning;
 mod transforms;
 mod turn;
 
 pub use camera::{CameraPose, camera_at};
 pub use catmull_rom::catmull_rom;
-pub use clip::{Playback, sample};
+pub use clip::sample;
 pub use deform::{BindPose, Deformed, deform};
+pub use moment::Moment;
 pub use order::OrderedInstances;
-pub use palette::PoseBuckets;
 pub use rig_pose::RigPose;
-pub use transforms::{ordered_transforms, world_transforms};
+pub use shape::shape;
+pub use transforms::{ordered_transforms, shown_meshes, world_transforms};

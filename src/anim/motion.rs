@@ -8,8 +8,12 @@ use crate::{
 use glam::{Affine3A, Vec3, Vec3A};
 use std::f32::consts::TAU;
 
+/// Of the speeds at which instances play a clip, so that they do not depend on phases.
+const SPEED_SEED: u32 = 0x5eed_c11b;
+
 /// A motion at one time, prepared for many instances.
 pub struct PosedMotion<'a> {
+    time: f32,
     parts: Vec<PosedPart<'a>>,
     phase: Phase,
     /// The transform, where all instances share it.
@@ -31,6 +35,7 @@ impl<'a> PosedMotion<'a> {
             .collect();
         let shared = (motion.phase == Phase::Same).then(|| transform(&parts, 0.0));
         Self {
+            time,
             parts,
             phase: motion.phase,
             shared,
@@ -42,12 +47,31 @@ impl<'a> PosedMotion<'a> {
         if let Some(shared) = self.shared {
             return shared;
         }
-        let phase = match self.phase {
+        transform(&self.parts, self.phase_of(index, origin))
+    }
+
+    /// The pose of a palette that an instance shows; 0 where the motion plays no clip.
+    pub fn pose(&self, index: u32, origin: Vec3) -> u32 {
+        let clip = self.parts.iter().find_map(|part| match part.part {
+            MotionPart::Clip { poses, speeds } => Some((poses, *speeds)),
+            _ => None,
+        });
+        let Some((poses, [slow, fast])) = clip else {
+            return 0;
+        };
+        let speed = match fast == slow {
+            true => slow,
+            false => slow + (fast - slow) * hash_unit(SPEED_SEED, index),
+        };
+        poses.bucket(self.phase_of(index, origin), speed, self.time)
+    }
+
+    fn phase_of(&self, index: u32, origin: Vec3) -> f32 {
+        match self.phase {
             Phase::Same => 0.0,
             Phase::Random { seed, spread } => hash_unit(seed, index) * spread,
             Phase::Wave { direction, length } => origin.dot(direction) / length,
-        };
-        transform(&self.parts, phase)
+        }
     }
 }
 
@@ -65,7 +89,7 @@ impl<'a> PosedPart<'a> {
             MotionPart::Spin { period, .. }
             | MotionPart::Sway { period, .. }
             | MotionPart::Bob { period, .. } => (time / f64::from(*period)).fract(),
-            MotionPart::Keyframes { .. } => time,
+            MotionPart::Keyframes { .. } | MotionPart::Clip { .. } => time,
         };
         Self { part, passed }
     }
@@ -83,6 +107,7 @@ impl<'a> PosedPart<'a> {
             MotionPart::Keyframes { keys, repeat } => {
                 keyframes(keys, *repeat, self.passed + f64::from(phase))
             }
+            MotionPart::Clip { .. } => Affine3A::IDENTITY,
         }
     }
 }

@@ -3,14 +3,7 @@
 //! A clip that is looped has a palette of poses at evenly spaced times. Memory and work grow with the palette, not with
 //! the crowd.
 
-/// The palette of a clip.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PoseBuckets {
-    /// Number of poses; 0 counts as 1.
-    pub count: u32,
-    /// Seconds that one round of the clip takes at speed 1. 0 for a clip of a single pose.
-    pub duration: f32,
-}
+use crate::scene::rig::PoseBuckets;
 
 impl PoseBuckets {
     /// Time of the pose of `bucket`, in seconds of the clip: in [0, duration), the first one at 0.

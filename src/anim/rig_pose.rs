@@ -1,7 +1,7 @@
 //! A rig at a time: where its nodes are, what its morph weights are, and what its joints do to vertices.
 
-use super::clip::{Playback, sample};
-use crate::scene::rig::{Channel, Local, Property, Rig, Trs};
+use super::clip::sample;
+use crate::scene::rig::{Channel, Local, Playback, Property, Rig, Trs};
 use glam::{Affine3A, Quat, Vec3};
 
 /// Transforms and weights of all nodes. Keeps its memory from one time to the next.

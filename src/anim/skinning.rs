@@ -23,24 +23,35 @@ pub(super) fn skin_chunk(chunk: &mut Chunk<'_>, deformers: &Deformers, joints: &
     let indices = indices.chunks_exact(per_vertex);
     let weights = weights.chunks_exact(per_vertex);
     for (vertex, (indices, weights)) in indices.zip(weights).enumerate() {
-        let transform = blend(indices, weights, joints);
-        let position = &mut chunk.positions[vertex];
-        *position = transform.transform_point3a(Vec3A::from(*position)).into();
-        if chunk.normals.is_empty() && chunk.tangents.is_empty() {
-            continue;
+        move_vertex(chunk, vertex, &blend(indices, weights, joints));
+    }
+}
+
+/// Transforms all vertices of a chunk alike.
+pub(super) fn place_chunk(chunk: &mut Chunk<'_>, transform: &Affine3A) {
+    for vertex in 0..chunk.positions.len() {
+        move_vertex(chunk, vertex, transform);
+    }
+}
+
+#[inline(always)]
+fn move_vertex(chunk: &mut Chunk<'_>, vertex: usize, transform: &Affine3A) {
+    let position = &mut chunk.positions[vertex];
+    *position = transform.transform_point3a(Vec3A::from(*position)).into();
+    if chunk.normals.is_empty() && chunk.tangents.is_empty() {
+        return;
+    }
+    let (cofactors, mirrored) = cofactors(&transform.matrix3);
+    if let Some(normal) = chunk.normals.get_mut(vertex) {
+        *normal = turn(&cofactors, *normal);
+        if mirrored {
+            *normal = normal.map(|x| -x);
         }
-        let (cofactors, mirrored) = cofactors(&transform.matrix3);
-        if let Some(normal) = chunk.normals.get_mut(vertex) {
-            *normal = turn(&cofactors, *normal);
-            if mirrored {
-                *normal = normal.map(|x| -x);
-            }
-        }
-        if let Some([x, y, z, sign]) = chunk.tangents.get_mut(vertex) {
-            [*x, *y, *z] = turn(&transform.matrix3, [*x, *y, *z]);
-            if mirrored {
-                *sign = -*sign;
-            }
+    }
+    if let Some([x, y, z, sign]) = chunk.tangents.get_mut(vertex) {
+        [*x, *y, *z] = turn(&transform.matrix3, [*x, *y, *z]);
+        if mirrored {
+            *sign = -*sign;
         }
     }
 }

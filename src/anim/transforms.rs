@@ -1,6 +1,6 @@
 //! Where every instance is at a time.
 
-use super::{OrderedInstances, motion::PosedMotion};
+use super::{Moment, OrderedInstances, motion::PosedMotion};
 use crate::scene::{Instance, Scene};
 use glam::{Affine3, Affine3A};
 use rayon::prelude::*;
@@ -8,66 +8,98 @@ use rayon::prelude::*;
 /// Instances per task: enough to hide the cost of handing out tasks.
 const CHUNK: usize = 4096;
 
-/// Fills `out` with world_from_object of every instance, `time` seconds after the first frame.
+/// Fills `out` with world_from_object of every instance of `scene` at `moment`.
 ///
 /// `world_from_node · local · motion`, in parallel; the result does not depend on the number of threads.
 /// About 50 ns per spinning instance and core, 15 ns per still one; `out` keeps its allocation.
-pub fn world_transforms(scene: &Scene, time: f32, out: &mut Vec<Affine3>) {
-    fill(scene, &scene.instances, |i| i as u32, time, out);
+pub fn world_transforms(scene: &Scene, moment: &Moment, out: &mut Vec<Affine3>) {
+    Placing::new(scene, moment).fill(&scene.instances, |i| i as u32, out);
 }
 
 /// The same, for the instances of `scene` in another order: `out[i]` belongs to `ordered.instances()[i]`.
 pub fn ordered_transforms(
     scene: &Scene,
     ordered: &OrderedInstances,
-    time: f32,
+    moment: &Moment,
     out: &mut Vec<Affine3>,
 ) {
     let ids = ordered.ids();
-    fill(scene, ordered.instances(), |i| ids[i], time, out);
+    Placing::new(scene, moment).fill(ordered.instances(), |i| ids[i], out);
 }
 
-/// `id`: the number in the scene of each of `instances`.
-fn fill(
+/// Fills `out` with the mesh that each of `instances` shows at `moment`: that of the nearest pose, where there is a palette of
+/// them. `ids` are the numbers of the instances in the scene, or none if they are in its order.
+pub fn shown_meshes(
     scene: &Scene,
     instances: &[Instance],
-    id: impl Fn(usize) -> u32 + Sync,
-    time: f32,
-    out: &mut Vec<Affine3>,
+    ids: &[u32],
+    moment: &Moment,
+    out: &mut Vec<u32>,
 ) {
-    let motions: Vec<_> = scene
-        .motions
-        .iter()
-        .map(|m| PosedMotion::new(m, time))
-        .collect();
-    let nodes = node_transforms(scene, &motions);
-    let world = |index: u32, instance: &Instance| {
-        let own = moved(instance.local, instance.motion, &motions, index);
-        nodes
-            .get(instance.node as usize)
-            .map_or(own, |node| *node * own)
+    let placing = Placing::new(scene, moment);
+    let mesh = |(index, instance): (usize, &Instance)| {
+        let id = ids.get(index).map_or(index as u32, |id| *id);
+        let motion = placing.motions.get(instance.motion as usize);
+        instance.mesh + motion.map_or(0, |m| m.pose(id, instance.local.translation))
     };
-    out.resize(instances.len(), Affine3::IDENTITY);
-    let chunks = out.par_chunks_mut(CHUNK).zip(instances.par_chunks(CHUNK));
-    chunks.enumerate().for_each(|(c, (out, instances))| {
-        for (i, (out, instance)) in out.iter_mut().zip(instances).enumerate() {
-            *out = world(id(c * CHUNK + i), instance).into();
-        }
-    });
+    let all = instances.par_iter().enumerate().with_min_len(CHUNK);
+    all.map(mesh).collect_into_vec(out);
 }
 
-/// Parents come before children, so one pass is enough.
-fn node_transforms(scene: &Scene, motions: &[PosedMotion]) -> Vec<Affine3A> {
-    let mut worlds: Vec<Affine3A> = Vec::with_capacity(scene.nodes.len());
-    for (index, node) in scene.nodes.iter().enumerate() {
-        let own = moved(node.local, node.motion, motions, index as u32);
-        worlds.push(
-            worlds
-                .get(node.parent as usize)
-                .map_or(own, |parent| *parent * own),
-        );
+/// A scene at a time, prepared for many instances.
+struct Placing<'a> {
+    scene: &'a Scene,
+    moment: &'a Moment,
+    motions: Vec<PosedMotion<'a>>,
+}
+
+impl<'a> Placing<'a> {
+    fn new(scene: &'a Scene, moment: &'a Moment) -> Self {
+        let motion = |m| PosedMotion::new(m, moment.time());
+        let motions = scene.motions.iter().map(motion);
+        Self {
+            scene,
+            moment,
+            motions: motions.collect(),
+        }
     }
-    worlds
+
+    /// `id`: the number in the scene of each of `instances`.
+    fn fill(
+        &self,
+        instances: &[Instance],
+        id: impl Fn(usize) -> u32 + Sync,
+        out: &mut Vec<Affine3>,
+    ) {
+        let nodes = self.nodes();
+        let world = |index: u32, instance: &Instance| {
+            let own = moved(instance.local, instance.motion, &self.motions, index);
+            nodes
+                .get(instance.node as usize)
+                .map_or(own, |node| *node * own)
+        };
+        out.resize(instances.len(), Affine3::IDENTITY);
+        let chunks = out.par_chunks_mut(CHUNK).zip(instances.par_chunks(CHUNK));
+        chunks.enumerate().for_each(|(c, (out, instances))| {
+            for (i, (out, instance)) in out.iter_mut().zip(instances).enumerate() {
+                *out = world(id(c * CHUNK + i), instance).into();
+            }
+        });
+    }
+
+    /// Parents come before children, so one pass is enough.
+    fn nodes(&self) -> Vec<Affine3A> {
+        let mut worlds: Vec<Affine3A> = Vec::with_capacity(self.scene.nodes.len());
+        for (index, node) in self.scene.nodes.iter().enumerate() {
+            let mut own = moved(node.local, node.motion, &self.motions, index as u32);
+            if let Some(rig_node) = node.follows {
+                own *= self.moment.world(rig_node);
+            }
+            let parent = worlds.get(node.parent as usize);
+            worlds.push(parent.map_or(own, |parent| *parent * own));
+        }
+        worlds
+    }
 }
 
 fn moved(local: Affine3, motion: u32, motions: &[PosedMotion], index: u32) -> Affine3A {
@@ -80,8 +112,12 @@ fn moved(local: Affine3, motion: u32, motions: &[PosedMotion], index: u32) -> Af
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Motion, MotionPart, NONE, Node, Phase};
-    use glam::Vec3;
+    use crate::scene::{
+        Motion, MotionPart, NONE, Node, Phase,
+        rig::{Actor, Local, PoseBuckets, Rig, RigNode, RigNodeRef, Trs},
+    };
+    use glam::{Quat, Vec3};
+    use std::sync::Arc;
 
     fn scene(count: usize) -> Scene {
         let spin = MotionPart::Spin {
@@ -120,11 +156,13 @@ mod tests {
                 local: lift,
                 parent: NONE,
                 motion: 0,
+                follows: None,
             },
             Node {
                 local: lift,
                 parent: 0,
                 motion: NONE,
+                follows: None,
             },
         ];
         scene.instances[0] = Instance {
@@ -135,7 +173,7 @@ mod tests {
             motion: NONE,
         };
         let mut out = Vec::new();
-        world_transforms(&scene, 1.0, &mut out);
+        world_transforms(&scene, &Moment::of(&scene, 1.0), &mut out);
         assert!(out[0].translation.distance(Vec3::new(1.0, 2.0, 0.0)) < 1e-6);
     }
 
@@ -144,9 +182,9 @@ mod tests {
         let scene = scene(10_000);
         let ids: Vec<u32> = (0..10_000).map(|i| i * 7 % 10_000).collect();
         let (mut plain, mut ordered) = (Vec::new(), Vec::new());
-        world_transforms(&scene, 0.7, &mut plain);
+        world_transforms(&scene, &Moment::of(&scene, 0.7), &mut plain);
         let instances = OrderedInstances::new(&scene, ids.clone());
-        ordered_transforms(&scene, &instances, 0.7, &mut ordered);
+        ordered_transforms(&scene, &instances, &Moment::of(&scene, 0.7), &mut ordered);
         let expected: Vec<_> = ids.iter().map(|&id| plain[id as usize]).collect();
         assert_eq!(ordered, expected);
     }
@@ -157,11 +195,80 @@ mod tests {
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let mut out = Vec::new();
-            pool.map(|p| p.install(|| world_transforms(&scene, 0.7, &mut out)))
-                .unwrap_or_default();
+            pool.map(|p| {
+                p.install(|| world_transforms(&scene, &Moment::of(&scene, 0.7), &mut out))
+            })
+            .unwrap_or_default();
             out
         };
         assert_eq!(on(1), on(3));
         assert_eq!(on(1).len(), 20_000);
+    }
+
+    #[test]
+    fn nodes_follow_the_nodes_of_rigs() {
+        let mut scene = scene(1);
+        let local = Trs {
+            translation: Vec3::Y,
+            rotation: Quat::IDENTITY,
+            scale: Vec3::splat(2.0),
+        };
+        let rig_node = RigNode {
+            name: String::new(),
+            parent: NONE,
+            local: Local::Parts(local),
+            weights: Vec::new(),
+        };
+        let rig = Rig {
+            nodes: vec![rig_node],
+            ..Rig::default()
+        };
+        scene.actors = vec![Actor {
+            rig: Arc::new(rig),
+            playbacks: Vec::new(),
+        }];
+        scene.nodes = vec![Node {
+            local: Affine3::from_translation(Vec3::X),
+            parent: NONE,
+            motion: NONE,
+            follows: Some(RigNodeRef { actor: 0, node: 0 }),
+        }];
+        scene.instances[0] = Instance {
+            local: Affine3::from_translation(Vec3::Z),
+            node: 0,
+            mesh: 0,
+            slot_base: 0,
+            motion: NONE,
+        };
+        let mut out = Vec::new();
+        world_transforms(&scene, &Moment::of(&scene, 0.0), &mut out);
+        assert_eq!(out[0].translation, Vec3::new(1.0, 1.0, 2.0));
+    }
+
+    #[test]
+    fn instances_show_the_mesh_of_their_pose() {
+        let mut scene = scene(8);
+        scene.motions[0] = Motion {
+            parts: vec![MotionPart::Clip {
+                poses: PoseBuckets {
+                    count: 4,
+                    duration: 2.0,
+                },
+                speeds: [1.0; 2],
+            }],
+            phase: Phase::Wave {
+                direction: Vec3::X,
+                length: 4.0,
+            },
+        };
+        scene.instances[7].motion = NONE;
+        let mut out = Vec::new();
+        let half = Moment::of(&scene, 0.5);
+        shown_meshes(&scene, &scene.instances, &[], &half, &mut out);
+        assert_eq!(out, [1, 2, 3, 0, 1, 2, 3, 0]);
+        scene.instances.truncate(2);
+        let start = Moment::of(&scene, 0.0);
+        shown_meshes(&scene, &scene.instances, &[1, 0], &start, &mut out);
+        assert_eq!(out, [0, 1], "a wave depends on the place alone");
     }
 }

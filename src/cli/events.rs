@@ -96,6 +96,8 @@ pub struct Stats {
     pub mrays_per_s: f64,
     pub refits: u64,
     pub rebuilds: u64,
+    /// What trees of deforming meshes cost rays at worst, over what they did when they were built.
+    pub sah_ratio: f32,
     pub busy: BusyShares,
     /// Where the files are.
     pub output: String,
@@ -114,6 +116,7 @@ impl Stats {
             mrays_per_s: rate(summary.rays.total() as f64 / 1e6),
             refits: summary.refits,
             rebuilds: summary.rebuilds,
+            sah_ratio: summary.sah_ratio,
             busy: summary.busy.shares(),
             output: plan.describe_output(scene),
         }

@@ -20,8 +20,8 @@ a second Ctrl-C stops at once. Run the same command with --skip-existing to go o
 With --progress json, standard output has one JSON object per line; `event` is one of
   started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
-           refits, rebuilds
-  done     frames (rendered), skipped, seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, output,
+           refits, rebuilds, sah_ratio (of the worst tree that follows a mesh; 0 if none does), follow_ms
+  done     frames (rendered), skipped, seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, sah_ratio, output,
            busy {pose, device, write, writers}: the share of the time from the first pose on that each stage
            worked, from 0 to 1 (write: on average over the `writers`, the threads that write); the stage
            nearest to 1 is what the others wait for (pose includes waiting for threads that trace)

@@ -117,6 +117,12 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
             plural(report.refits as usize, "refit"),
             plural(report.rebuilds as usize, "tree rebuild"),
         );
+        if report.sah_ratio > 0.0 {
+            line += &format!(
+                " in {:.1} ms, SAH ratio {:.2}",
+                report.follow_ms, report.sah_ratio
+            );
+        }
     }
     line
 }

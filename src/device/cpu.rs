@@ -2,15 +2,15 @@
 //! rayon's threads. It is the oracle that other devices are compared with.
 
 use super::{
-    Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop,
+    Device, DeviceError, Frame, FrameSettings, PosedMesh, RayCounts, RayKind, Rendered, Stop,
     params::{apply_settings, magnitude, pixel_items, scene_params},
     pool::Pool,
-    tables::Tables,
+    tables::{Tables, write_shape},
 };
 use crate::{
-    abi::{self, BlasRecord, Hit, Params, Ray, StackEntry, Thread},
+    abi::{self, BlasRecord, Hit, MeshRecord, Params, Ray, StackEntry, Thread, VertexRecord},
     accel::{Blas, BlasShape, NodeLayout},
-    scene::Scene,
+    scene::{Scene, Shape},
 };
 use rayon::prelude::*;
 use std::{
@@ -166,6 +166,37 @@ struct Launch {
     stack_entries: usize,
     _blas: Vec<BlasRecord>,
     _pool: Pool,
+    _shapes: Shapes,
+}
+
+/// The mesh table of a frame in which some meshes have a shape of their own, and their vertices; empty if none has.
+#[derive(Default)]
+struct Shapes {
+    meshes: Vec<MeshRecord>,
+    _vertices: Vec<Vec<VertexRecord>>,
+}
+
+impl Shapes {
+    fn new(tables: &Tables, shapes: &[PosedMesh]) -> Self {
+        if shapes.is_empty() {
+            return Self::default();
+        }
+        let mut meshes = tables.meshes.clone();
+        let vertices = shapes.iter().filter_map(|posed| {
+            let Shape::Triangles(mesh) = &tables.scene.meshes[posed.mesh as usize].shape else {
+                return None;
+            };
+            let mut vertices = vec![VertexRecord::default(); mesh.positions.len()];
+            write_shape(mesh, &posed.shape, &mut vertices);
+            meshes[posed.mesh as usize].vertices = vertices.as_ptr();
+            Some(vertices)
+        });
+        let vertices = vertices.collect();
+        Self {
+            meshes,
+            _vertices: vertices,
+        }
+    }
 }
 
 // SAFETY: kernels read everything the parameters lead to, except film, pixels and hits, of which each item has its own.
@@ -188,7 +219,11 @@ impl Launch {
         params.triangles = pool.triangles.as_ptr();
         params.instances = frame.tlas.records.as_ptr();
         params.blas = blas.as_ptr();
-        params.meshes = tables.meshes.as_ptr();
+        let shapes = Shapes::new(tables, &frame.shapes);
+        params.meshes = match &shapes.meshes[..] {
+            [] => tables.meshes.as_ptr(),
+            meshes => meshes.as_ptr(),
+        };
         params.materials = tables.materials.as_ptr();
         params.material_slots = tables.scene.material_slots.as_ptr();
         params.textures = tables.textures.as_ptr();
@@ -200,6 +235,7 @@ impl Launch {
             stack_entries: frame.tlas.tree.stack_entries() + deepest,
             _blas: blas,
             _pool: pool,
+            _shapes: shapes,
         }
     }
 }

@@ -90,6 +90,7 @@ pub fn frame(number: u32) -> Frame {
         camera: camera_at(&Scene::default(), 0.0),
         tlas: Arc::new(Tlas::new(NodeLayout::Wide4)),
         blas: Arc::default(),
+        shapes: Vec::new(),
     }
 }
 

@@ -15,7 +15,7 @@ mod tables;
 use crate::{
     abi::{Hit, Ray},
     accel::{Blas, NodeLayout, Tlas},
-    anim::CameraPose,
+    anim::{CameraPose, Deformed},
     scene::{Integrator, Scene, ToneMap},
 };
 use std::{sync::Arc, time::Duration};
@@ -44,8 +44,18 @@ pub struct Frame {
     pub number: u32,
     pub camera: CameraPose,
     pub tlas: Arc<Tlas>,
-    /// The tree of each mesh of the scene.
+    /// The tree of each mesh of the scene: the same list as long as none of them deforms.
     pub blas: Arc<Vec<Arc<Blas>>>,
+    /// The meshes that deform, each once.
+    pub shapes: Vec<PosedMesh>,
+}
+
+/// A mesh that deforms, in a frame.
+#[derive(Clone)]
+pub struct PosedMesh {
+    /// Index into [`Scene::meshes`], which has its triangles and everything that does not change.
+    pub mesh: u32,
+    pub shape: Arc<Deformed>,
 }
 
 /// A frame that a device has finished.

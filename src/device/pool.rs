@@ -2,8 +2,9 @@
 
 use crate::{
     abi::{CompressedNode, TriangleRecord, Unit},
-    accel::{Blas, BlasShape, pool_offsets},
+    accel::{Blas, BlasShape, PoolOffset, pool_offsets},
 };
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Units and triangles of all meshes.
@@ -16,24 +17,66 @@ pub struct Pool {
 impl Pool {
     /// Meshes without a compressed tree take no room.
     pub fn new(blas: &[Arc<Blas>]) -> Self {
-        let mut pool = Self::default();
-        for (blas, offset) in blas.iter().zip(pool_offsets(blas)) {
-            let BlasShape::Compressed {
-                units, triangles, ..
-            } = &blas.shape
-            else {
-                continue;
-            };
-            pool.triangles.extend_from_slice(triangles);
-            pool.units.extend(units.iter().map(|&unit| {
-                let node: CompressedNode = bytemuck::cast(unit);
-                bytemuck::cast::<_, Unit>(CompressedNode {
-                    unit_base: node.unit_base + offset.units,
-                    leaf_base: node.leaf_base + offset.triangles,
-                    ..node
-                })
-            }));
+        let offsets = pool_offsets(blas);
+        let (mut units, mut triangles) = pool_size(blas);
+        let mut pool = Self {
+            units: vec![Unit::default(); units],
+            triangles: vec![TriangleRecord::default(); triangles],
+        };
+        for (blas, offset) in blas.iter().zip(offsets) {
+            (units, triangles) = (offset.units as usize, offset.triangles as usize);
+            write_tree(
+                blas,
+                offset,
+                &mut pool.units[units..],
+                &mut pool.triangles[triangles..],
+            );
         }
         pool
     }
+}
+
+/// Units and triangles that the trees of all meshes take.
+pub fn pool_size(blas: &[Arc<Blas>]) -> (usize, usize) {
+    blas.iter()
+        .map(|blas| tree_size(blas))
+        .fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1))
+}
+
+/// Units and triangles of one tree.
+pub fn tree_size(blas: &Blas) -> (usize, usize) {
+    match &blas.shape {
+        BlasShape::Compressed {
+            units, triangles, ..
+        } => (units.len(), triangles.len()),
+        _ => (0, 0),
+    }
+}
+
+/// Copies a tree to the beginning of `units` and `triangles`, which lie at `offset` of a pool.
+pub fn write_tree(
+    blas: &Blas,
+    offset: PoolOffset,
+    units: &mut [Unit],
+    triangles: &mut [TriangleRecord],
+) {
+    let BlasShape::Compressed {
+        units: own,
+        triangles: own_triangles,
+        ..
+    } = &blas.shape
+    else {
+        return;
+    };
+    let moved = units.par_iter_mut().zip(own.par_iter());
+    moved.with_min_len(4096).for_each(|(to, &unit)| {
+        let node: CompressedNode = bytemuck::cast(unit);
+        *to = bytemuck::cast(CompressedNode {
+            unit_base: node.unit_base + offset.units,
+            leaf_base: node.leaf_base + offset.triangles,
+            ..node
+        });
+    });
+    let copied = triangles.par_iter_mut().zip(own_triangles.par_iter());
+    copied.with_min_len(4096).for_each(|(to, from)| *to = *from);
 }

@@ -5,6 +5,7 @@ use crate::{
         self, CornerRecord, EnvironmentRecord, LightRecord, MaterialRecord, MeshRecord, NO_INDEX,
         TextureRecord, VertexRecord,
     },
+    anim::Deformed,
     math::linear_from_srgb,
     scene::{
         Environment, FloatImage, Light, Material, MaterialKind, Mesh, Scene, Shape, Texels,
@@ -102,6 +103,18 @@ impl Attributes {
             },
         }
     }
+}
+
+/// The vertices of `mesh` in the shape that it has in a frame, into `out`, which has one place for each.
+pub fn write_shape(mesh: &TriangleMesh, shape: &Deformed, out: &mut [VertexRecord]) {
+    let places = out.par_iter_mut().enumerate().with_min_len(4096);
+    places.for_each(|(index, out)| {
+        *out = VertexRecord {
+            position: shape.positions.get(index).copied().unwrap_or_default(),
+            normal: shape.normals.get(index).copied().unwrap_or_default(),
+            ..vertex_record(mesh, index)
+        };
+    });
 }
 
 fn vertex_record(mesh: &TriangleMesh, index: usize) -> VertexRecord {

@@ -169,6 +169,7 @@ impl Unroller<'_> {
                 local: frame.local,
                 parent: frame.node,
                 motion,
+                follows: None,
             });
             frame.node = self.out.nodes.len() as u32 - 1;
             frame.local = Affine3::IDENTITY;

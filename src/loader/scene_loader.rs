@@ -114,6 +114,7 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         seed: r.seed,
         frames: r.frames,
         fps: r.fps.0,
+        start: r.start.0,
         integrator: r.integrator,
         exposure: r.exposure.0,
         tone_map: r.tone_map,

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     abi::{Hit, Ray},
     accel::{Blas, Quality},
-    anim,
+    anim::{self, Moment},
     device::{Device, DeviceError, Frame, FrameSettings, RayKind},
     output::OutputError,
     scene::Scene,
@@ -287,8 +287,8 @@ fn dump(
     })?;
     let file = |suffix: &str| folder.join(format!("{}.{suffix}", posed.scene.name));
     let mut world_from_object = Vec::new();
-    let time = (number - 1) as f32 / posed.scene.settings.fps;
-    anim::world_transforms(&posed.scene, time, &mut world_from_object);
+    let moment = Moment::of(&posed.scene, posed.scene.time_of(number));
+    anim::world_transforms(&posed.scene, &moment, &mut world_from_object);
     let left_out = write_scene(&file("scn"), &posed.scene, &world_from_object)?;
     for (kind, rays, hits) in traced {
         write_rays(&file(&format!("{kind}.ray")), rays)?;

@@ -6,6 +6,7 @@ pub mod measure;
 pub mod report;
 
 mod busy;
+mod deforming;
 mod pose;
 mod pose_stage;
 mod ray_files;
@@ -56,6 +57,11 @@ pub struct FrameReport {
     pub refits: u32,
     /// Trees built afresh: the TLAS if anything moved, and BLASes that no longer fit their mesh.
     pub rebuilds: u32,
+    /// What BLASes that follow a mesh cost rays, over what they did when they were built: the worst of the frame. 0 if there
+    /// are none.
+    pub sah_ratio: f32,
+    /// Time that following took, added up over meshes; part of `pose_ms`.
+    pub follow_ms: f64,
 }
 
 /// Told about each finished frame, in order, from one writing thread at a time.
@@ -73,6 +79,8 @@ pub struct Summary {
     pub rays: RayCounts,
     pub refits: u64,
     pub rebuilds: u64,
+    /// The worst of all frames.
+    pub sah_ratio: f32,
     pub busy: Busy,
     /// True when `stop` ended the run before its last frame.
     pub stopped: bool,
@@ -84,6 +92,7 @@ impl Summary {
         self.rays += report.rays;
         self.refits += u64::from(report.refits);
         self.rebuilds += u64::from(report.rebuilds);
+        self.sah_ratio = self.sah_ratio.max(report.sah_ratio);
         self.busy.add(report);
     }
 }

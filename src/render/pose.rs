@@ -1,12 +1,14 @@
 //! The first stage: the scene at a frame's time, with its TLAS.
 
+use super::deforming::DeformingMeshes;
 use crate::{
     accel::{
-        Blas, InstanceGroups, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput, reserve_huge_pages,
+        Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput,
+        reserve_huge_pages,
     },
-    anim::{self, OrderedInstances},
+    anim::{self, Moment, OrderedInstances},
     device::{Frame, FrameSettings},
-    scene::{Integrator, Scene},
+    scene::{Integrator, Scene, rig::RefitPolicy},
 };
 use glam::Affine3;
 use rayon::prelude::*;
@@ -24,6 +26,12 @@ pub struct Poser {
     scene: Arc<Scene>,
     layout: NodeLayout,
     blas: Arc<Vec<Arc<Blas>>>,
+    deforming: DeformingMeshes,
+    /// What all trees of deforming meshes follow by, if not each by its own.
+    policy: Option<RefitPolicy>,
+    moment: Moment,
+    /// The mesh that each instance shows, where instances choose from palettes.
+    shown: Vec<u32>,
     /// Groups of neighbours among the instances, if these are many and posed again and again.
     grouped: Option<Arc<Grouped>>,
     world_from_object: Vec<Affine3>,
@@ -50,23 +58,36 @@ pub struct Posed {
 /// Work on acceleration structures for one frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TreeWork {
-    /// BLASes whose boxes followed a deforming mesh.
-    pub refits: u32,
-    /// Trees built afresh: the TLAS if anything moved, and BLASes that no longer fit their mesh.
-    pub rebuilds: u32,
+    /// BLASes of meshes that deform.
+    pub followed: RefitStats,
+    /// Whether the TLAS was built.
+    pub new_tlas: bool,
+}
+
+impl TreeWork {
+    /// Trees built afresh.
+    pub fn rebuilds(&self) -> u32 {
+        self.followed.rebuilds + u32::from(self.new_tlas)
+    }
 }
 
 impl Poser {
     pub fn new(scene: Arc<Scene>, layout: NodeLayout) -> Self {
-        let blas: Vec<_> = scene
-            .meshes
-            .par_iter()
-            .map(|mesh| Arc::new(Blas::build(mesh, layout, Quality::High)))
-            .collect();
+        let moment = Moment::of(&scene, scene.time_of(1));
+        let (mut blas, deforming) = rayon::join(
+            || build_trees(&scene, layout),
+            || DeformingMeshes::new(&scene, layout, &moment),
+        );
+        deforming.place_trees(&scene, &mut blas);
         let many = InstanceGroups::are_worth_it(scene.instances.len(), layout);
         let grouped =
             (scene.is_animated() && many).then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
-        Self::with_trees(scene, layout, Arc::new(blas), grouped)
+        Self::with_trees(scene, layout, (Arc::new(blas), deforming), grouped)
+    }
+
+    /// Makes all trees of deforming meshes follow by `policy`, if that is given, instead of each by its mesh's.
+    pub fn set_policy(&mut self, policy: Option<RefitPolicy>) {
+        self.policy = policy;
     }
 
     /// One more poser of the same scene, with the same trees of meshes.
@@ -74,10 +95,11 @@ impl Poser {
         let mut sibling = Self::with_trees(
             self.scene.clone(),
             self.layout,
-            self.blas.clone(),
+            (self.blas.clone(), self.deforming.clone()),
             self.grouped.clone(),
         );
         sibling.careful = self.careful;
+        sibling.policy = self.policy;
         sibling
     }
 
@@ -94,7 +116,7 @@ impl Poser {
     fn with_trees(
         scene: Arc<Scene>,
         layout: NodeLayout,
-        blas: Arc<Vec<Arc<Blas>>>,
+        (blas, deforming): (Arc<Vec<Arc<Blas>>>, DeformingMeshes),
         grouped: Option<Arc<Grouped>>,
     ) -> Self {
         // The TLAS builder reads this in leaf order, which may be no order at all to memory.
@@ -104,6 +126,10 @@ impl Poser {
             scene,
             layout,
             blas,
+            deforming,
+            policy: None,
+            moment: Moment::default(),
+            shown: Vec::new(),
             grouped,
             world_from_object,
             careful: true,
@@ -117,7 +143,7 @@ impl Poser {
         self.scene.is_animated()
     }
 
-    /// The tree of each mesh.
+    /// The tree of each mesh, as last posed.
     pub fn blas(&self) -> &[Arc<Blas>] {
         &self.blas
     }
@@ -140,9 +166,11 @@ impl Poser {
     /// `rebuild`: how the TLAS is built afresh, if it is.
     fn pose_with(&mut self, number: u32, rebuild: Option<Quality>) -> Posed {
         let start = Instant::now();
-        let time = number.saturating_sub(1) as f32 / self.scene.settings.fps;
+        let time = self.scene.time_of(number);
+        self.moment.move_to(&self.scene.actors, time);
+        let followed = self.follow();
         let tlas = match rebuild {
-            Some(quality) => self.rebuild_tlas(time, quality),
+            Some(quality) => self.rebuild_tlas(quality),
             None => self.recent[0].clone(),
         };
         let frame = Frame {
@@ -150,35 +178,55 @@ impl Poser {
             camera: anim::camera_at(&self.scene, time),
             tlas,
             blas: self.blas.clone(),
+            shapes: self.deforming.shapes(&self.scene),
         };
         Posed {
             frame,
             time: start.elapsed(),
             trees: TreeWork {
-                rebuilds: u32::from(rebuild.is_some()),
-                ..TreeWork::default()
+                followed,
+                new_tlas: rebuild.is_some(),
             },
         }
     }
 
-    fn rebuild_tlas(&mut self, time: f32, quality: Quality) -> Arc<Tlas> {
-        let (scene, transforms) = (&*self.scene, &mut self.world_from_object);
+    /// Brings meshes that deform to the moment.
+    fn follow(&mut self) -> RefitStats {
+        if self.scene.deforming.is_empty() {
+            return RefitStats::NONE;
+        }
+        let followed = self
+            .deforming
+            .follow(&self.scene, &self.moment, self.policy);
+        let mut blas = self.blas.to_vec();
+        self.deforming.place_trees(&self.scene, &mut blas);
+        self.blas = Arc::new(blas);
+        followed
+    }
+
+    fn rebuild_tlas(&mut self, quality: Quality) -> Arc<Tlas> {
+        let (scene, moment) = (&*self.scene, &self.moment);
+        let transforms = &mut self.world_from_object;
         let (instances, ids, groups) = match self.grouped.as_deref() {
             Some(Grouped { instances, groups }) => {
-                anim::ordered_transforms(scene, instances, time, transforms);
+                anim::ordered_transforms(scene, instances, moment, transforms);
                 (instances.instances(), instances.ids(), Some(groups))
             }
             None => {
-                anim::world_transforms(scene, time, transforms);
+                anim::world_transforms(scene, moment, transforms);
                 (&scene.instances[..], &[][..], None)
             }
         };
+        if scene.has_palettes() {
+            anim::shown_meshes(scene, instances, ids, moment, &mut self.shown);
+        }
         let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
         let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
         let mut tlas = reused.unwrap_or_else(|| Tlas::new(self.layout));
         let input = TlasInput {
             instances,
             ids,
+            meshes: &self.shown,
             groups,
             world_from_object: &self.world_from_object,
             blas: &self.blas,
@@ -191,14 +239,28 @@ impl Poser {
     }
 }
 
+/// The trees of all meshes. Those of meshes that deform are of their bind pose, which nobody sees, and made in haste.
+fn build_trees(scene: &Scene, layout: NodeLayout) -> Vec<Arc<Blas>> {
+    let mut quality = vec![Quality::High; scene.meshes.len()];
+    for deforming in &scene.deforming {
+        quality[deforming.mesh as usize] = Quality::Fast;
+    }
+    let meshes = scene.meshes.par_iter().zip(quality);
+    meshes
+        .map(|(mesh, quality)| Arc::new(Blas::build(mesh, layout, quality)))
+        .collect()
+}
+
 impl Grouped {
     /// As the instances stand at time 0.
     fn new(scene: &Scene, layout: NodeLayout, blas: &[Arc<Blas>]) -> Self {
         let mut world_from_object = Vec::new();
-        anim::world_transforms(scene, 0.0, &mut world_from_object);
+        let moment = Moment::of(scene, scene.time_of(1));
+        anim::world_transforms(scene, &moment, &mut world_from_object);
         let input = TlasInput {
             instances: &scene.instances,
             ids: &[],
+            meshes: &[],
             groups: None,
             world_from_object: &world_from_object,
             blas,

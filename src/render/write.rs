@@ -71,8 +71,10 @@ fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, Outpu
         trace_ms: milliseconds(rendered.time),
         write_ms: milliseconds(start.elapsed()),
         rays: rendered.rays,
-        refits: finished.trees.refits,
-        rebuilds: finished.trees.rebuilds,
+        refits: finished.trees.followed.refits,
+        rebuilds: finished.trees.rebuilds(),
+        sah_ratio: finished.trees.followed.worst_ratio,
+        follow_ms: milliseconds(finished.trees.followed.time),
     })
 }
 
@@ -161,6 +163,8 @@ mod tests {
             rays: RayCounts::default(),
             refits: 0,
             rebuilds: 1,
+            sah_ratio: 0.0,
+            follow_ms: 0.0,
         }
     }
 

@@ -79,6 +79,8 @@ pub struct RenderDesc {
     pub frames: u32,
     /// Frames per second, above 0. Default 24.
     pub fps: Finite,
+    /// Time of the first frame in seconds. Default 0.
+    pub start: Finite,
     /// `whitted` (default), `ao`, `normal`, `depth`, `albedo`, `instance` or `steps`.
     pub integrator: Integrator,
     /// In stops: +1 doubles the brightness. Default 0.
@@ -97,6 +99,7 @@ impl Default for RenderDesc {
             seed: d.seed,
             frames: d.frames,
             fps: Finite(d.fps),
+            start: Finite(d.start),
             integrator: d.integrator,
             exposure: Finite(d.exposure),
             tone_map: d.tone_map,

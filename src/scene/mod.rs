@@ -9,6 +9,7 @@ pub mod rig;
 
 use crate::math::Aabb;
 use glam::{Affine3, Quat, Vec3};
+use rig::{Actor, DeformingMesh, PoseBuckets, RigNodeRef};
 
 /// "No such index" wherever an index is optional.
 pub const NONE: u32 = u32::MAX;
@@ -31,6 +32,10 @@ pub struct Scene {
     pub nodes: Vec<Node>,
     pub instances: Vec<Instance>,
     pub motions: Vec<Motion>,
+    /// Rigs in motion, which nodes and meshes follow.
+    pub actors: Vec<Actor>,
+    /// Meshes that change shape, each once.
+    pub deforming: Vec<DeformingMesh>,
     pub camera: Camera,
     /// What the loader repaired or ignored, one line each.
     pub warnings: Vec<String>,
@@ -48,8 +53,10 @@ pub struct RenderDefaults {
     pub seed: u32,
     /// Number of frames of the whole animation; frame numbers run from 1 to this.
     pub frames: u32,
-    /// Frames per second: frame `n` shows time `(n - 1) / fps`.
+    /// Frames per second: frame `n` shows time `start + (n - 1) / fps`.
     pub fps: f32,
+    /// Time of the first frame in seconds.
+    pub start: f32,
     pub integrator: Integrator,
     /// Exposure in stops: radiance is multiplied by 2^exposure.
     pub exposure: f32,
@@ -66,6 +73,7 @@ impl Default for RenderDefaults {
             seed: 0,
             frames: 1,
             fps: 24.0,
+            start: 0.0,
             integrator: Integrator::Whitted,
             exposure: 0.0,
             tone_map: ToneMap::Aces,
@@ -272,7 +280,7 @@ impl Mesh {
     }
 }
 
-/// A frame that instances hang from: `world_from_node = world_from_parent · local · motion(t)`.
+/// A frame that instances hang from: `world_from_node = world_from_parent · local · motion(t) · root_from_rig_node(t)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     pub local: Affine3,
@@ -280,6 +288,8 @@ pub struct Node {
     pub parent: u32,
     /// Index into `motions` or [`NONE`].
     pub motion: u32,
+    /// The node of a rig that carries this one.
+    pub follows: Option<RigNodeRef>,
 }
 
 /// One placement of a mesh: `world_from_object = world_from_node · local · motion(t)`.
@@ -313,6 +323,12 @@ pub enum MotionPart {
     Bob { offset: Vec3, period: f32 },
     /// Interpolated poses, at increasing times; `repeat` starts over after the last.
     Keyframes { keys: Vec<Keyframe>, repeat: bool },
+    /// No movement: instances show the poses of a clip in turn. Their mesh is the first of `poses.count`, one per pose.
+    /// The speed of each is drawn from `speeds`, a pure function of its index.
+    Clip {
+        poses: PoseBuckets,
+        speeds: [f32; 2],
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -389,9 +405,20 @@ impl Scene {
         self.settings.frames.saturating_sub(1).max(1) as f32 / self.settings.fps
     }
 
-    /// Whether any instance or group moves.
+    /// The time that frame `number` (from 1) shows, in seconds.
+    pub fn time_of(&self, number: u32) -> f32 {
+        self.settings.start + number.saturating_sub(1) as f32 / self.settings.fps
+    }
+
+    /// Whether any instance, group or mesh moves.
     pub fn is_animated(&self) -> bool {
-        !self.motions.is_empty()
+        !self.motions.is_empty() || !self.actors.is_empty()
+    }
+
+    /// Whether instances show poses of a clip in turn.
+    pub fn has_palettes(&self) -> bool {
+        let mut parts = self.motions.iter().flat_map(|motion| &motion.parts);
+        parts.any(|part| matches!(part, MotionPart::Clip { .. }))
     }
 
     /// Number of primitives after instancing, as if every instance were a copy.

@@ -1,9 +1,10 @@
-//! What makes a model move: a hierarchy of nodes, skins, morph targets, and clips that drive them.
+//! What makes a model move: a hierarchy of nodes, skins, morph targets, clips that drive them, and who plays these.
 //!
 //! Loaders make it from glTF files; `anim` evaluates it at a time. Units and spaces are glTF's: right-handed, Y up,
 //! seconds. A rig's root space is the space of the model that it belongs to.
 
 use glam::{Affine3, Quat, Vec3};
+use std::sync::Arc;
 
 /// A hierarchy of nodes with the skins and clips that refer to it.
 #[derive(Clone, Debug, Default)]
@@ -108,4 +109,103 @@ pub struct MorphTarget {
     pub positions: Vec<[f32; 3]>,
     pub normals: Vec<[f32; 3]>,
     pub tangents: Vec<[f32; 3]>,
+}
+
+/// How a clip is played.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Playback {
+    /// Index into [`Rig::clips`].
+    pub clip: u32,
+    /// Seconds of the clip per second; negative plays backwards.
+    pub speed: f32,
+    /// Time of the clip at time 0, in seconds.
+    pub offset: f32,
+    /// Start over at the end, instead of holding the last pose (the first one when played backwards).
+    pub looped: bool,
+}
+
+impl Default for Playback {
+    fn default() -> Self {
+        Self {
+            clip: 0,
+            speed: 1.0,
+            offset: 0.0,
+            looped: true,
+        }
+    }
+}
+
+/// A rig that plays clips: evaluated once per frame, for all that hangs from it.
+#[derive(Clone, Debug, Default)]
+pub struct Actor {
+    pub rig: Arc<Rig>,
+    /// Where several drive the same property, the last one does.
+    pub playbacks: Vec<Playback>,
+}
+
+/// A node of an actor's rig.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RigNodeRef {
+    /// Index into [`super::Scene::actors`].
+    pub actor: u32,
+    /// Index into [`Rig::nodes`].
+    pub node: u32,
+}
+
+/// A mesh whose vertices follow an actor. The mesh itself holds its bind pose.
+#[derive(Clone, Debug)]
+pub struct DeformingMesh {
+    /// Index into [`super::Scene::meshes`], of triangles.
+    pub mesh: u32,
+    /// Index into [`super::Scene::actors`].
+    pub actor: u32,
+    pub refit: RefitPolicy,
+    /// Without gaps, in the order of the vertices.
+    pub pieces: Vec<Piece>,
+}
+
+/// A run of a deforming mesh's vertices that moves in one way: morph targets first, then a skin or a node.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    pub vertex_count: u32,
+    /// The node of the rig that has the weights of morph targets.
+    pub node: u32,
+    /// Whether that node places the vertices, in the rig's root space: where several pieces share a mesh. A mesh whose
+    /// instances hang from the node is placed by these. Skinned pieces are placed by their joints alone.
+    pub placed: bool,
+    /// Index into [`Rig::skins`], or [`super::NONE`].
+    pub skin: u32,
+    pub deformers: Arc<Deformers>,
+}
+
+/// How the tree of a mesh that changes shape follows it.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Deserialize,
+    serde::Serialize,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum RefitPolicy {
+    /// Refit while that does not cost rays too much, else rebuild.
+    #[default]
+    Auto,
+    /// Always refit.
+    Refit,
+    /// Always rebuild.
+    Rebuild,
+}
+
+/// A palette of poses at evenly spaced times of a clip, which instances choose from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PoseBuckets {
+    /// Number of poses; 0 counts as 1.
+    pub count: u32,
+    /// Seconds that one round of the clip takes at speed 1. 0 for a clip of a single pose.
+    pub duration: f32,
 }

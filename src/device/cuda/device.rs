@@ -107,9 +107,9 @@ impl CudaDevice {
             .ok_or_else(|| DeviceError::Failed("no scene is loaded".into()))
     }
 
-    /// Uploads trees that are not there yet, once nothing uses the old ones.
+    /// Uploads trees that are not there yet, once nothing uses the old ones. Where meshes deform, slots have trees of their own.
     fn plant(&mut self, frame: &Frame) -> Result<(), DeviceError> {
-        if self.forest.holds(&frame.blas) {
+        if !frame.shapes.is_empty() || self.forest.holds(&frame.blas) {
             return Ok(());
         }
         let bytes = tree_bytes(frame);
@@ -133,6 +133,16 @@ impl CudaDevice {
         Ok(params)
     }
 
+    /// Queues the upload of what a frame has for itself.
+    fn upload(&mut self, slot: usize, frame: &Frame, params: &mut Params) -> CudaResult<()> {
+        let slot = &mut self.slots[slot];
+        slot.upload(&frame.tlas, params)?;
+        match &self.scene {
+            Some(scene) if !frame.shapes.is_empty() => slot.deform(scene, frame, params),
+            _ => Ok(()),
+        }
+    }
+
     /// How a picture is cut up, once its memory is known to be there.
     fn plan(
         &mut self,
@@ -146,6 +156,10 @@ impl CudaDevice {
         let mut need = Need::default();
         need.add("instances", tlas * 9 / 8 * SLOTS);
         need.add("pictures", picture * SLOTS);
+        if !frame.shapes.is_empty() {
+            let bytes = tree_bytes(frame) * 9 / 8 + Slot::shape_bytes(self.scene()?, frame);
+            need.add("meshes that deform", bytes * SLOTS);
+        }
         let free = self.with("asking for free memory", |device| {
             let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
             Ok(mem_get_info()?.0 + own)
@@ -194,9 +208,9 @@ impl CudaDevice {
         let chunks = self.plan(frame, settings)?;
         let wavefront = settings.integrator == Integrator::Whitted;
         self.with("starting a frame", |device| {
+            let started = event_now(&device.slots[index].stream)?;
+            device.upload(index, frame, &mut params)?;
             let slot = &mut device.slots[index];
-            let started = event_now(&slot.stream)?;
-            slot.upload(&frame.tlas, &mut params)?;
             slot.start(params, wavefront, chunks, started, own_rays)?;
             slot.pump(&device.kernels)?;
             device.under_way.push_back(index);
@@ -422,7 +436,7 @@ impl Device for CudaDevice {
         let mut params = self.params(frame)?;
         let mut times = vec![Duration::ZERO; passes.max(1) as usize];
         self.with("tracing", |device| {
-            device.slots[0].upload(&frame.tlas, &mut params)?;
+            device.upload(0, frame, &mut params)?;
             let slices = rays
                 .chunks(RAYS_PER_LAUNCH)
                 .zip(hits.chunks_mut(RAYS_PER_LAUNCH));

@@ -1,10 +1,15 @@
 //! The BLASes of all meshes on the GPU.
 
-use super::memory::{Array, bytes_of};
-use crate::{abi::Params, accel::Blas, device::pool::Pool};
-use cust::error::CudaResult;
+use super::memory::{Array, Pinned, bytes_of};
+use crate::{
+    abi::{Params, TriangleRecord, Unit},
+    accel::{Blas, PoolOffset, pool_offsets},
+    device::pool::{Pool, pool_size, tree_size, write_tree},
+};
+use cust::{error::CudaResult, stream::Stream};
 use std::sync::Arc;
 
+/// Trees of a scene in which no mesh deforms, for all frames in flight.
 #[derive(Default)]
 pub struct Forest {
     units: Array,
@@ -35,5 +40,101 @@ impl Forest {
     pub fn apply(&self, params: &mut Params) {
         params.blas_units = self.units.at(0);
         params.triangles = self.triangles.at(0);
+    }
+}
+
+/// Trees of a scene in which meshes deform, for one frame in flight: those of all meshes, so that references between them
+/// count from one place. What keeps its shape lies in front and is uploaded once.
+#[derive(Default)]
+pub struct LivingForest {
+    units: Array,
+    triangles: Array,
+    /// The trees that are uploaded and do not deform.
+    fixed: Vec<Arc<Blas>>,
+    staging: Pinned,
+}
+
+/// Part of a pool, in units or triangles: where it begins, and how many there are.
+type Part = (usize, usize);
+
+impl LivingForest {
+    /// Bytes on the GPU that this has already.
+    pub fn bytes_held(&self) -> usize {
+        self.units.bytes() + self.triangles.bytes()
+    }
+
+    /// Queues the upload of what is not there yet. Nothing that was queued before may use it.
+    pub fn upload(&mut self, blas: &[Arc<Blas>], stream: &Stream) -> CudaResult<()> {
+        let (units, triangles) = pool_size(blas);
+        let bytes = (
+            units * size_of::<Unit>(),
+            triangles * size_of::<TriangleRecord>(),
+        );
+        let grows = self.units.bytes() < bytes.0 || self.triangles.bytes() < bytes.1;
+        if grows || !self.has_fixed(blas) {
+            self.fixed.clear();
+            self.units.reserve_with_room(bytes.0)?;
+            self.triangles.reserve_with_room(bytes.1)?;
+            self.send(blas, |_| true, stream)?;
+            let fixed = blas.iter().filter(|blas| !blas.deforms());
+            self.fixed = fixed.cloned().collect();
+            return Ok(());
+        }
+        self.send(blas, Blas::deforms, stream)
+    }
+
+    pub fn apply(&self, params: &mut Params) {
+        params.blas_units = self.units.at(0);
+        params.triangles = self.triangles.at(0);
+    }
+
+    fn has_fixed(&self, blas: &[Arc<Blas>]) -> bool {
+        let mut fixed = blas.iter().filter(|blas| !blas.deforms());
+        let same = |own: &Arc<Blas>| fixed.next().is_some_and(|blas| Arc::ptr_eq(own, blas));
+        self.fixed.iter().all(same) && fixed.next().is_none()
+    }
+
+    /// Sends the trees that are `wanted`, which lie side by side.
+    fn send(
+        &mut self,
+        blas: &[Arc<Blas>],
+        wanted: impl Fn(&Blas) -> bool,
+        stream: &Stream,
+    ) -> CudaResult<()> {
+        let pairs = blas.iter().zip(pool_offsets(blas));
+        let trees: Vec<(&Blas, PoolOffset)> = pairs
+            .map(|(blas, offset)| (&**blas, offset))
+            .filter(|(blas, _)| wanted(blas))
+            .collect();
+        let part = |start: fn(&PoolOffset) -> u32, size: fn(&Blas) -> usize| -> Part {
+            let first = trees.iter().map(|(_, offset)| start(offset) as usize).min();
+            let count = trees.iter().map(|(blas, _)| size(blas)).sum();
+            (first.unwrap_or(0), count)
+        };
+        let units = part(|offset| offset.units, |blas| tree_size(blas).0);
+        let triangles = part(|offset| offset.triangles, |blas| tree_size(blas).1);
+        let unit_bytes = units.1 * size_of::<Unit>();
+        // Triangles are aligned to more than units are.
+        let start = unit_bytes.next_multiple_of(align_of::<TriangleRecord>());
+        let triangle_bytes = triangles.1 * size_of::<TriangleRecord>();
+        self.staging.reserve_with_room(start + triangle_bytes)?;
+        let (front, back) = self.staging.bytes_mut().split_at_mut(start);
+        let unit_places: &mut [Unit] = bytemuck::cast_slice_mut(&mut front[..unit_bytes]);
+        let triangle_places: &mut [TriangleRecord] =
+            bytemuck::cast_slice_mut(&mut back[..triangle_bytes]);
+        for (blas, offset) in trees {
+            write_tree(
+                blas,
+                offset,
+                &mut unit_places[offset.units as usize - units.0..],
+                &mut triangle_places[offset.triangles as usize - triangles.0..],
+            );
+        }
+        let to = units.0 * size_of::<Unit>();
+        self.units
+            .write_later(to, &self.staging, 0, unit_bytes, stream)?;
+        let to = triangles.0 * size_of::<TriangleRecord>();
+        self.triangles
+            .write_later(to, &self.staging, start, triangle_bytes, stream)
     }
 }

@@ -17,6 +17,8 @@ mod memory;
 #[cfg(throng_cuda)]
 mod scene;
 #[cfg(throng_cuda)]
+mod shapes;
+#[cfg(throng_cuda)]
 mod slot;
 #[cfg(throng_cuda)]
 mod waves;

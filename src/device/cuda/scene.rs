@@ -4,9 +4,10 @@ use super::memory::{Array, bytes_of};
 use crate::{
     abi::{self, EnvironmentRecord, MeshRecord, Params, TextureRecord},
     device::tables::Tables,
+    scene::Scene,
 };
 use cust::error::CudaResult;
-use std::mem::size_of_val;
+use std::{mem::size_of_val, sync::Arc};
 
 /// Start of every part, so that texels and vertices are loaded in whole sectors.
 const ALIGNMENT: usize = 256;
@@ -15,6 +16,8 @@ const ALIGNMENT: usize = 256;
 pub struct SceneTables {
     memory: Array,
     tables: TablePlaces,
+    meshes: Vec<MeshRecord>,
+    scene: Arc<Scene>,
     pub environment: EnvironmentRecord,
     light_count: u32,
 }
@@ -114,11 +117,16 @@ impl<'a> Plan<'a> {
         Ok(SceneTables {
             memory,
             tables: *places,
+            meshes,
+            scene: tables.scene.clone(),
             environment: tables.environment,
             light_count: tables.lights.len() as u32,
         })
     }
 }
+
+// SAFETY: the records' pointers lead to memory of the GPU, which is not tied to a thread.
+unsafe impl Send for SceneTables {}
 
 impl SceneTables {
     /// Points launch parameters at the tables.
@@ -131,6 +139,16 @@ impl SceneTables {
         params.lights = memory.at(places.lights);
         params.srgb_table = memory.at(places.srgb);
         params.light_count = self.light_count;
+    }
+
+    /// The table of meshes, with pointers into the GPU's memory.
+    pub fn meshes(&self) -> &[MeshRecord] {
+        &self.meshes
+    }
+
+    /// What was uploaded.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
     }
 
     /// Shadow rays that a path may need at its end: one to the sky, and one to each of up to three lights.

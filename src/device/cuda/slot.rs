@@ -1,14 +1,17 @@
 //! A frame in flight: its stream, and the memory that is its own so that frames overlap.
 
 use super::{
+    forest::LivingForest,
     kernels::{Kernels, arguments},
     memory::{Array, Pinned, bytes_of},
+    scene::SceneTables,
+    shapes::{Shapes, vertex_bytes},
     waves::{Chunk, Queues, Stage, WaveLaunch},
 };
 use crate::{
     abi::{InstanceRecord, Params, RayTally, Unit},
     accel::Tlas,
-    device::OwnRays,
+    device::{Frame, OwnRays},
 };
 use cust::{
     error::CudaResult,
@@ -32,6 +35,9 @@ pub struct Slot {
     records: Array,
     /// What `units` and `records` hold, so that a scene at rest is uploaded once.
     uploaded: Weak<Tlas>,
+    /// Trees and shapes of a scene in which meshes deform.
+    forest: LivingForest,
+    shapes: Shapes,
     film: Array,
     pixels: Array,
     tally: Array,
@@ -78,6 +84,8 @@ impl Slot {
             units: Array::default(),
             records: Array::default(),
             uploaded: Weak::new(),
+            forest: LivingForest::default(),
+            shapes: Shapes::default(),
             film: Array::default(),
             pixels: Array::default(),
             tally: Array::default(),
@@ -86,6 +94,14 @@ impl Slot {
             look: Pinned::default(),
             work: None,
         })
+    }
+
+    /// Bytes on the GPU for the shapes of meshes that deform; their trees come on top.
+    pub fn shape_bytes(tables: &SceneTables, frame: &Frame) -> usize {
+        match frame.shapes.is_empty() {
+            true => 0,
+            false => vertex_bytes(tables.scene(), &frame.shapes) + size_of_val(tables.meshes()),
+        }
     }
 
     /// Bytes on the GPU for a TLAS and a picture.
@@ -99,7 +115,24 @@ impl Slot {
     /// Bytes on the GPU that this slot has already.
     pub fn bytes_held(&self) -> usize {
         let own = [&self.units, &self.records, &self.film, &self.pixels];
-        own.iter().map(|array| array.bytes()).sum::<usize>() + self.queues.bytes_held()
+        own.iter().map(|array| array.bytes()).sum::<usize>()
+            + self.queues.bytes_held()
+            + self.forest.bytes_held()
+            + self.shapes.bytes_held()
+    }
+
+    /// Queues the upload of trees and shapes of a frame in which meshes deform. The slot must be idle.
+    pub fn deform(
+        &mut self,
+        tables: &SceneTables,
+        frame: &Frame,
+        params: &mut Params,
+    ) -> CudaResult<()> {
+        self.forest.upload(&frame.blas, &self.stream)?;
+        self.shapes.upload(tables, &frame.shapes, &self.stream)?;
+        self.forest.apply(params);
+        self.shapes.apply(params);
+        Ok(())
     }
 
     /// Copies a TLAS to page-locked memory and queues the upload. The slot must be idle.

@@ -1,0 +1,49 @@
+//! A moment of a scene: the time, and the pose of each actor at it.
+
+use super::RigPose;
+use crate::scene::{
+    Scene,
+    rig::{Actor, RigNodeRef},
+};
+use glam::Affine3A;
+use rayon::prelude::*;
+
+/// What everything else about a scene at a time is computed from. Keeps its memory from one time to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    time: f32,
+    actors: Vec<RigPose>,
+}
+
+impl Moment {
+    /// `scene`, `time` seconds after the first frame.
+    pub fn of(scene: &Scene, time: f32) -> Self {
+        let mut moment = Self::default();
+        moment.move_to(&scene.actors, time);
+        moment
+    }
+
+    /// Poses `actors` as they are `time` seconds after the first frame; side by side.
+    pub fn move_to(&mut self, actors: &[Actor], time: f32) {
+        self.time = time;
+        self.actors.resize_with(actors.len(), RigPose::default);
+        let pairs = self.actors.par_iter_mut().zip(actors);
+        pairs.for_each(|(pose, actor)| pose.evaluate(&actor.rig, &actor.playbacks, time));
+    }
+
+    /// Seconds after the first frame.
+    pub fn time(&self) -> f32 {
+        self.time
+    }
+
+    /// The pose of an actor of the scene.
+    pub fn actor(&self, actor: u32) -> Option<&RigPose> {
+        self.actors.get(actor as usize)
+    }
+
+    /// `root_from_node`. A node that no rig has is the root.
+    pub fn world(&self, node: RigNodeRef) -> Affine3A {
+        let pose = self.actor(node.actor);
+        pose.map_or(Affine3A::IDENTITY, |pose| pose.world(node.node))
+    }
+}

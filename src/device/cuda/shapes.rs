@@ -1,0 +1,77 @@
+//! The shapes of meshes that deform, on the GPU, for one frame in flight.
+
+use super::{
+    memory::{Array, Pinned, bytes_of},
+    scene::SceneTables,
+};
+use crate::{
+    abi::{MeshRecord, Params, VertexRecord},
+    device::{PosedMesh, tables::write_shape},
+    scene::{Scene, Shape, TriangleMesh},
+};
+use cust::{error::CudaResult, stream::Stream};
+
+/// Vertices of all meshes that deform, and a table of all meshes that leads to them.
+#[derive(Default)]
+pub struct Shapes {
+    vertices: Array,
+    meshes: Array,
+    staging: Pinned,
+}
+
+impl Shapes {
+    /// Bytes on the GPU that this has already.
+    pub fn bytes_held(&self) -> usize {
+        self.vertices.bytes() + self.meshes.bytes()
+    }
+
+    /// Queues the upload of `shapes`. Nothing that was queued before may use what is here.
+    pub fn upload(
+        &mut self,
+        tables: &SceneTables,
+        shapes: &[PosedMesh],
+        stream: &Stream,
+    ) -> CudaResult<()> {
+        let table = size_of_val(tables.meshes());
+        let vertices = vertex_bytes(tables.scene(), shapes);
+        self.vertices.reserve(vertices)?;
+        self.meshes.reserve(table)?;
+        self.staging.reserve(vertices + table)?;
+        let mut meshes = tables.meshes().to_vec();
+        let (mut rest, mut start) = (&mut self.staging.bytes_mut()[..vertices], 0);
+        for posed in shapes {
+            let Some(mesh) = triangles(tables.scene(), posed.mesh) else {
+                continue;
+            };
+            let size = mesh.positions.len() * size_of::<VertexRecord>();
+            let (own, others) = std::mem::take(&mut rest).split_at_mut(size);
+            write_shape(mesh, &posed.shape, bytemuck::cast_slice_mut(own));
+            meshes[posed.mesh as usize].vertices = self.vertices.at(start);
+            (rest, start) = (others, start + size);
+        }
+        self.staging.fill(vertices, bytes_of(&meshes));
+        self.vertices
+            .write_later(0, &self.staging, 0, vertices, stream)?;
+        self.meshes
+            .write_later(0, &self.staging, vertices, table, stream)
+    }
+
+    pub fn apply(&self, params: &mut Params) {
+        params.meshes = self.meshes.at::<MeshRecord>(0);
+    }
+}
+
+/// Bytes of the vertices of all `shapes`.
+pub fn vertex_bytes(scene: &Scene, shapes: &[PosedMesh]) -> usize {
+    let vertices = shapes
+        .iter()
+        .filter_map(|posed| triangles(scene, posed.mesh));
+    vertices.map(|mesh| mesh.positions.len()).sum::<usize>() * size_of::<VertexRecord>()
+}
+
+fn triangles(scene: &Scene, mesh: u32) -> Option<&TriangleMesh> {
+    match &scene.meshes[mesh as usize].shape {
+        Shape::Triangles(triangles) => Some(triangles),
+        Shape::Sphere => None,
+    }
+}

@@ -1,0 +1,138 @@
+//! Meshes that change shape, and their trees, from frame to frame.
+
+use crate::{
+    accel::{Blas, Followed, NodeLayout, Quality, RefitStats, Surface},
+    anim::{self, Deformed, Moment},
+    device::PosedMesh,
+    scene::{
+        Scene, Shape, TriangleMesh,
+        rig::{DeformingMesh, RefitPolicy},
+    },
+};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The deforming meshes of a scene, in its order.
+#[derive(Clone)]
+pub struct DeformingMeshes(Vec<Body>);
+
+/// One of them. Frames under way hold its shape and tree, so there are several of both in turn.
+#[derive(Clone)]
+struct Body {
+    forms: Vec<Form>,
+    /// Index of the last one posed.
+    newest: usize,
+}
+
+#[derive(Clone)]
+struct Form {
+    shape: Arc<Deformed>,
+    blas: Arc<Blas>,
+}
+
+impl DeformingMeshes {
+    /// Shapes and trees as the scene is at `moment`.
+    pub fn new(scene: &Scene, layout: NodeLayout, moment: &Moment) -> Self {
+        let body = |deforming: &DeformingMesh| {
+            let mut shape = Deformed::default();
+            deform(scene, deforming, moment, &mut shape);
+            let surface = surface(triangles(scene, deforming.mesh), &shape);
+            let blas = Blas::of_surface(surface, layout, Quality::High).deforming();
+            let form = Form {
+                shape: Arc::new(shape),
+                blas: Arc::new(blas),
+            };
+            Body {
+                forms: vec![form],
+                newest: 0,
+            }
+        };
+        Self(scene.deforming.par_iter().map(body).collect())
+    }
+
+    /// Puts the newest trees in the places of their meshes.
+    pub fn place_trees(&self, scene: &Scene, blas: &mut [Arc<Blas>]) {
+        for (body, deforming) in self.0.iter().zip(&scene.deforming) {
+            blas[deforming.mesh as usize] = body.newest().blas.clone();
+        }
+    }
+
+    /// Shapes and trees at `moment`; all trees follow by `policy` if that is given, else each by its mesh's.
+    pub fn follow(
+        &mut self,
+        scene: &Scene,
+        moment: &Moment,
+        policy: Option<RefitPolicy>,
+    ) -> RefitStats {
+        let pairs = self.0.par_iter_mut().zip(&scene.deforming);
+        pairs
+            .map(|(body, deforming)| {
+                let policy = policy.unwrap_or(deforming.refit);
+                let followed = body.follow(scene, deforming, moment, policy);
+                RefitStats::NONE.with(&followed)
+            })
+            .reduce(|| RefitStats::NONE, RefitStats::union)
+    }
+
+    /// The newest shapes.
+    pub fn shapes(&self, scene: &Scene) -> Vec<PosedMesh> {
+        let pairs = self.0.iter().zip(&scene.deforming);
+        pairs
+            .map(|(body, deforming)| PosedMesh {
+                mesh: deforming.mesh,
+                shape: body.newest().shape.clone(),
+            })
+            .collect()
+    }
+}
+
+impl Body {
+    fn newest(&self) -> &Form {
+        &self.forms[self.newest]
+    }
+
+    fn follow(
+        &mut self,
+        scene: &Scene,
+        deforming: &DeformingMesh,
+        moment: &Moment,
+        policy: RefitPolicy,
+    ) -> Followed {
+        let is_free =
+            |form: &Form| Arc::strong_count(&form.shape) == 1 && Arc::strong_count(&form.blas) == 1;
+        self.newest = self.forms.iter().position(is_free).unwrap_or_else(|| {
+            self.forms.push(self.newest().clone());
+            self.forms.len() - 1
+        });
+        let form = &mut self.forms[self.newest];
+        // What others hold is copied.
+        let shape = Arc::make_mut(&mut form.shape);
+        deform(scene, deforming, moment, shape);
+        let surface = surface(triangles(scene, deforming.mesh), shape);
+        Arc::make_mut(&mut form.blas).follow(surface, policy)
+    }
+}
+
+fn deform(scene: &Scene, deforming: &DeformingMesh, moment: &Moment, out: &mut Deformed) {
+    let actor = scene.actors.get(deforming.actor as usize);
+    if let Some((actor, pose)) = actor.zip(moment.actor(deforming.actor)) {
+        let mesh = triangles(scene, deforming.mesh);
+        anim::shape(mesh, deforming, &actor.rig, pose, out);
+    }
+}
+
+/// # Panics
+/// If the mesh is a sphere, which nothing deforms.
+fn triangles(scene: &Scene, mesh: u32) -> &TriangleMesh {
+    match &scene.meshes[mesh as usize].shape {
+        Shape::Triangles(triangles) => triangles,
+        Shape::Sphere => unreachable!("a sphere does not deform"),
+    }
+}
+
+fn surface<'a>(mesh: &'a TriangleMesh, shape: &'a Deformed) -> Surface<'a> {
+    Surface {
+        positions: &shape.positions,
+        triangles: &mesh.triangles,
+    }
+}
