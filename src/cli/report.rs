@@ -119,7 +119,7 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
         );
         if report.sah_ratio > 0.0 {
             line += &format!(
-                " in {:.1} ms, SAH ratio {:.2}",
+                "; meshes followed in {:.1} ms, SAH ratio {:.2}",
                 report.follow_ms, report.sah_ratio
             );
         }

@@ -12,6 +12,7 @@ use super::{
 use crate::scene::{Instance, NONE, Node, desc::SceneFile};
 use glam::Affine3;
 use rayon::prelude::*;
+use std::{collections::HashMap, hash::Hash};
 
 /// How deep groups may be in groups.
 const MAX_DEPTH: usize = 64;
@@ -22,24 +23,43 @@ pub struct Unrolled {
     pub nodes: Vec<Node>,
     pub instances: Vec<Instance>,
     pub slots: Slots,
-    /// The file's meshes in the order in which instances number them.
-    pub meshes: Used,
-    /// The file's motions in the order in which instances and nodes number them.
-    pub motions: Used,
+    /// The file's meshes in the order in which instances number them; a palette of poses takes a number for each.
+    pub meshes: Used<u32>,
+    /// The motions in the order in which instances and nodes number them.
+    pub motions: Used<UsedMotion>,
+}
+
+/// A motion of the file, or [`NONE`], and the mesh whose palette of poses it plays, or [`NONE`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UsedMotion {
+    pub motion: u32,
+    pub mesh: u32,
 }
 
 /// Numbers things in the order of their first use.
-#[derive(Default)]
-pub struct Used {
-    number: std::collections::HashMap<u32, u32>,
-    pub order: Vec<u32>,
+pub struct Used<T> {
+    number: HashMap<T, u32>,
+    next: u32,
+    pub order: Vec<T>,
 }
 
-impl Used {
-    fn number(&mut self, thing: u32) -> u32 {
+impl<T> Default for Used<T> {
+    fn default() -> Self {
+        Self {
+            number: HashMap::new(),
+            next: 0,
+            order: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy + Eq + Hash> Used<T> {
+    /// The first of `size` numbers for `thing`.
+    fn number(&mut self, thing: T, size: u32) -> u32 {
         *self.number.entry(thing).or_insert_with(|| {
             self.order.push(thing);
-            self.order.len() as u32 - 1
+            self.next += size;
+            self.next - size
         })
     }
 }
@@ -128,11 +148,7 @@ struct Unroller<'a> {
 
 impl Unroller<'_> {
     fn item(&mut self, item: &Item, frame: Frame) {
-        let motion = if item.motion == NONE {
-            NONE
-        } else {
-            self.out.motions.number(item.motion)
-        };
+        let motion = self.motion(item);
         for copy in 0..item.pattern.count() as u32 {
             let own = item.material(copy);
             let material = if own == NONE { frame.material } else { own };
@@ -148,8 +164,21 @@ impl Unroller<'_> {
         }
     }
 
+    fn motion(&mut self, item: &Item) -> u32 {
+        let mesh = match item.target {
+            Target::Mesh(mesh) if self.meshes[mesh].motion.poses().is_some() => mesh as u32,
+            _ => NONE,
+        };
+        let motion = item.motion;
+        match motion == NONE && mesh == NONE {
+            true => NONE,
+            false => self.out.motions.number(UsedMotion { motion, mesh }, 1),
+        }
+    }
+
     fn instance(&mut self, mesh: usize, frame: Frame, motion: u32) {
-        let number = self.out.meshes.number(mesh as u32);
+        let size = self.meshes[mesh].motion.mesh_count();
+        let number = self.out.meshes.number(mesh as u32, size);
         let slot_base = self
             .out
             .slots

@@ -17,8 +17,15 @@ pub struct Materials {
     texture_of: HashMap<(PathBuf, u8), u32>,
 }
 
-/// A texture to be decoded, and who asked for it.
-struct Request {
+/// A texture of the table.
+enum Request {
+    /// To be decoded.
+    File(Picture),
+    Decoded(Texture),
+}
+
+/// A picture to be decoded, and who asked for it.
+struct Picture {
     path: PathBuf,
     wrap: Wrap,
     used_by: PathBuf,
@@ -54,34 +61,45 @@ impl Materials {
             .entry((path.clone(), wrap as u8))
             .or_insert(index);
         if found == index {
-            self.textures.push(Request {
+            self.textures.push(Request::File(Picture {
                 path,
                 wrap,
                 used_by: used_by.into(),
-            });
+            }));
         }
         Ok(found)
     }
 
-    /// Decodes all textures, in parallel.
+    /// Index of a texture that is decoded already.
+    pub fn decoded(&mut self, texture: Texture) -> u32 {
+        self.textures.push(Request::Decoded(texture));
+        self.textures.len() as u32 - 1
+    }
+
+    /// Decodes all textures, in parallel, and takes them out of the table.
     ///
     /// # Errors
     /// The first that fails, in the order of their indices.
-    pub fn decode_textures(&self) -> Result<Vec<Texture>, LoadError> {
-        let decoded: Vec<_> = self.textures.par_iter().map(decode).collect();
+    pub fn decode_textures(&mut self) -> Result<Vec<Texture>, LoadError> {
+        let requests = std::mem::take(&mut self.textures);
+        let texture = |request| match request {
+            Request::File(picture) => decode(&picture),
+            Request::Decoded(texture) => Ok(texture),
+        };
+        let decoded: Vec<_> = requests.into_par_iter().map(texture).collect();
         decoded.into_iter().collect()
     }
 }
 
-fn decode(request: &Request) -> Result<Texture, LoadError> {
-    let picture = image::load(&request.path).map_err(|e| {
+fn decode(wanted: &Picture) -> Result<Texture, LoadError> {
+    let picture = image::load(&wanted.path).map_err(|e| {
         LoadError::file(
-            &request.path,
-            format!("{} (used by {})", e.message(), request.used_by.display()),
+            &wanted.path,
+            format!("{} (used by {})", e.message(), wanted.used_by.display()),
         )
     })?;
     Ok(Texture {
-        name: request
+        name: wanted
             .path
             .file_name()
             .unwrap_or_default()
@@ -90,7 +108,7 @@ fn decode(request: &Request) -> Result<Texture, LoadError> {
         width: picture.width,
         height: picture.height,
         texels: picture.texels,
-        wrap: request.wrap,
+        wrap: wanted.wrap,
     })
 }
 

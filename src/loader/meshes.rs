@@ -3,6 +3,7 @@
 use super::{
     LoadError,
     materials::Materials,
+    model::MeshMotion,
     mtl::{self, MtlData, MtlMaterial, MtlTexture},
     obj::{self, ObjData},
     obj_mesh, shapes,
@@ -20,6 +21,7 @@ pub struct MeshSource {
     pub points: Vec<[f32; 3]>,
     /// Triangles between `points`.
     pub point_triangles: Vec<[u32; 3]>,
+    pub motion: MeshMotion,
 }
 
 impl MeshSource {
@@ -35,6 +37,7 @@ impl MeshSource {
             materials: vec![material],
             points: Vec::new(),
             point_triangles: Vec::new(),
+            motion: MeshMotion::Still,
         }
     }
 
@@ -69,6 +72,7 @@ impl MeshSource {
             materials,
             points,
             point_triangles,
+            motion: MeshMotion::Still,
         }
     }
 }

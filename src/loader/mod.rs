@@ -18,6 +18,7 @@ mod limits;
 mod lines;
 mod materials;
 mod meshes;
+mod model;
 mod motions;
 mod mtl;
 mod normals;

@@ -3,9 +3,34 @@
 use super::{LoadError, placements::direction, scene_file::Source, source::Place};
 use crate::scene::{
     Keyframe, Motion, MotionPart, Phase,
-    desc::{Finite, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point},
+    desc::{self, Finite, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point},
+    rig::PoseBuckets,
 };
 use glam::Vec3;
+
+/// No movement.
+pub fn still() -> Motion {
+    Motion {
+        parts: Vec::new(),
+        phase: Phase::Same,
+    }
+}
+
+/// A motion for instances that choose from `poses`: as `motion` says, else at speed 1, all alike.
+pub fn with_poses(motion: Option<&Motion>, poses: PoseBuckets) -> Motion {
+    let mut motion = motion.cloned().unwrap_or_else(still);
+    let is_clip = |part: &MotionPart| matches!(part, MotionPart::Clip { .. });
+    if !motion.parts.iter().any(is_clip) {
+        let speeds = [1.0; 2];
+        motion.parts.push(MotionPart::Clip { poses, speeds });
+    }
+    for part in &mut motion.parts {
+        if let MotionPart::Clip { poses: own, .. } = part {
+            *own = poses;
+        }
+    }
+    motion
+}
 
 /// Converts one entry; `place` is where it stands.
 ///
@@ -17,7 +42,7 @@ pub fn convert(source: &Source, motion: &MotionDesc, place: &Place) -> Result<Mo
     if motion.parts.is_empty() {
         return Err(source.error(
             &parts_place,
-            "a motion needs at least one part: add Spin, Sway, Bob or Keyframes",
+            "a motion needs at least one part: add Spin, Sway, Bob, Keyframes or Clip",
         ));
     }
     let parts = motion
@@ -55,7 +80,22 @@ impl Fields<'_> {
                 keys: self.keys(&p.keys, &place.key("keys"))?,
                 repeat: p.repeat,
             },
+            PartDesc::Clip(p) => self.clip(p, place)?,
         })
+    }
+
+    /// The poses are those of the mesh that it is used with.
+    fn clip(&self, clip: &desc::Clip, place: &Place) -> Result<MotionPart, LoadError> {
+        let speeds = [clip.speeds.0.0, clip.speeds.1.0];
+        if speeds[0] > speeds[1] {
+            let message = "the first speed exceeds the second: swap them";
+            return Err(self.source.error(&place.key("speeds"), message));
+        }
+        let poses = PoseBuckets {
+            count: 1,
+            duration: 0.0,
+        };
+        Ok(MotionPart::Clip { poses, speeds })
     }
 
     fn phase(&self, phase: &PhaseDesc, place: &Place) -> Result<Phase, LoadError> {

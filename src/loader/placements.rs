@@ -11,7 +11,10 @@ use super::{
 };
 use crate::scene::{
     NONE,
-    desc::{self, Align, Choose, Common, Each, Jitter, Of, Placement, Sample, SceneFile},
+    desc::{
+        self, Align, Choose, Common, Each, Jitter, MotionDesc, Of, PartDesc, Placement, Sample,
+        SceneFile,
+    },
 };
 use glam::{Affine3, UVec3, Vec3};
 use std::collections::HashMap;
@@ -154,8 +157,10 @@ impl<'a> Resolver<'a> {
             rotate: common.rotate,
             scale: common.scale,
         };
+        let target = self.target(common.of, place)?;
+        self.check_clip(&common, target, place)?;
         Ok(Item {
-            target: self.target(common.of, place)?,
+            target,
             whole: affine_of(&each),
             pattern,
             materials: self.materials(&common, place)?,
@@ -219,6 +224,29 @@ impl<'a> Resolver<'a> {
                 format!("unknown motion `{name}`: {hint}"),
             )
         })
+    }
+
+    /// Refuses a motion that plays a clip where there is none.
+    fn check_clip(&self, common: &Common, target: Target, place: &Place) -> Result<(), LoadError> {
+        let Some((_, motion)) = common.motion.and_then(|name| {
+            let named = |(own, _): &&(String, MotionDesc)| own == name;
+            self.file.motions.0.iter().find(named)
+        }) else {
+            return Ok(());
+        };
+        let is_clip = |part: &PartDesc| matches!(part, PartDesc::Clip(_));
+        let message = match target {
+            _ if !motion.parts.iter().any(is_clip) => return Ok(()),
+            Target::Mesh(mesh) if self.meshes[mesh].motion.poses().is_some() => return Ok(()),
+            Target::Mesh(_) => {
+                "the motion plays a clip, and the mesh has no palette of poses: give it `clip`"
+            }
+            Target::List(_) => {
+                "the motion plays a clip, which moves a model and not a group: give the motion to \
+                 the placement of the model"
+            }
+        };
+        Err(self.fail(&place.key("motion"), message))
     }
 
     fn grid(&self, p: &desc::Grid, place: &Place) -> Result<Pattern, LoadError> {

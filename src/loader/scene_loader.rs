@@ -2,9 +2,11 @@
 
 use super::{
     LoadError, camera, environment, framing,
-    instances::{self, Unrolled},
+    gltf::Model,
+    instances::{self, Unrolled, UsedMotion},
     materials::Materials,
     meshes::{self, MeshSource, ParsedObj},
+    model::{self, Look, Looks, MeshMotion},
     motions,
     placements::{Resolver, unknown_material},
     scene_file::{self, Source},
@@ -12,11 +14,12 @@ use super::{
 };
 use crate::scene::{
     Material, MaterialKind, NONE, RenderDefaults, Scene, Wrap,
-    desc::{MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
+    desc::{GltfFile, MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
+    rig::DeformingMesh,
 };
 use glam::Vec3;
 use rayon::prelude::*;
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 /// Loads a `.ron` file with `--set` overrides.
 ///
@@ -72,18 +75,42 @@ fn place(
         .iter()
         .map(convert)
         .collect::<Result<Vec<_>, _>>()?;
-    scene.motions = unrolled
-        .motions
-        .order
-        .iter()
-        .map(|&m| motions[m as usize].clone())
-        .collect();
-    let placeholder = || MeshSource::sphere("", NONE).mesh;
-    let take = |&m: &u32| std::mem::replace(&mut sources[m as usize].mesh, placeholder());
-    scene.meshes = unrolled.meshes.order.iter().map(take).collect();
+    let motion = |used: &UsedMotion| {
+        let own = motions.get(used.motion as usize);
+        let mesh = sources.get(used.mesh as usize);
+        match (own, mesh.and_then(|mesh| mesh.motion.poses())) {
+            (own, Some(poses)) => motions::with_poses(own, poses),
+            (Some(own), None) => own.clone(),
+            (None, None) => motions::still(),
+        }
+    };
+    scene.motions = unrolled.motions.order.iter().map(motion).collect();
+    for &mesh in &unrolled.meshes.order {
+        take_mesh(scene, &mut sources[mesh as usize]);
+    }
     scene.material_slots = unrolled.slots.all;
     (scene.nodes, scene.instances) = (unrolled.nodes, unrolled.instances);
     Ok(())
+}
+
+/// Moves a mesh with all that moves it to the end of the scene's.
+fn take_mesh(scene: &mut Scene, source: &mut MeshSource) {
+    let number = scene.meshes.len() as u32;
+    let placeholder = MeshSource::sphere("", NONE).mesh;
+    let mesh = std::mem::replace(&mut source.mesh, placeholder);
+    scene.meshes.push(mesh);
+    match std::mem::take(&mut source.motion) {
+        MeshMotion::Still => {}
+        MeshMotion::Palette { others, .. } => scene.meshes.extend(others),
+        MeshMotion::Alive { actor, deforming } => {
+            scene.deforming.push(DeformingMesh {
+                mesh: number,
+                actor: scene.actors.len() as u32,
+                ..deforming
+            });
+            scene.actors.push(actor);
+        }
+    }
 }
 
 fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError> {
@@ -175,10 +202,13 @@ impl Loader<'_> {
     fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {
         let all = Place::ROOT.key("meshes");
         let parse = |(name, desc): &(String, MeshDesc)| match desc {
-            MeshDesc::Obj(obj) => parse_obj(self.source, obj, &all.key(name)).map(Some),
-            _ => Ok(None),
+            MeshDesc::Obj(obj) => parse_obj(self.source, obj, &all.key(name)).map(Parsed::Obj),
+            MeshDesc::Gltf(gltf) => {
+                model::parse(self.source, gltf, &all.key(name)).map(|m| Parsed::Gltf(Box::new(m)))
+            }
+            _ => Ok(Parsed::Nothing),
         };
-        let parsed: Vec<Result<Option<ParsedObj>, LoadError>> =
+        let parsed: Vec<Result<Parsed, LoadError>> =
             self.file.meshes.0.par_iter().map(parse).collect();
         let file = self.file;
         let entries = file.meshes.0.iter().zip(parsed);
@@ -191,27 +221,58 @@ impl Loader<'_> {
         &mut self,
         name: &str,
         desc: &MeshDesc,
-        parsed: Option<ParsedObj>,
+        parsed: Parsed,
         rows: &[u32],
         place: &Place,
     ) -> Result<MeshSource, LoadError> {
-        if let (MeshDesc::Obj(obj), Some(parsed)) = (desc, parsed) {
-            let replacement = obj
-                .material
-                .as_deref()
-                .map(|m| self.row_of(m, rows, &place.key("material")))
-                .transpose()?;
-            let (source, warnings) =
-                parsed.into_source(name, replacement, obj.wrap, &mut self.table)?;
-            self.warnings.extend(warnings);
-            return Ok(source);
-        }
-        let grey = self.table.add(Material::default());
-        Ok(match desc {
-            MeshDesc::Quad(q) => MeshSource::quad(name, q.tile.0, grey),
-            MeshDesc::Box(b) => MeshSource::cuboid(name, b.tile.0, grey),
-            MeshDesc::Sphere | MeshDesc::Obj(_) => MeshSource::sphere(name, grey),
+        let grey = Material::default();
+        Ok(match (desc, parsed) {
+            (MeshDesc::Obj(obj), Parsed::Obj(parsed)) => {
+                let replacement = self.replacement(obj.material.as_deref(), rows, place)?;
+                let (source, warnings) =
+                    parsed.into_source(name, replacement, obj.wrap, &mut self.table)?;
+                self.warnings.extend(warnings);
+                source
+            }
+            (MeshDesc::Gltf(desc), Parsed::Gltf(model)) => {
+                let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
+                self.model(name, desc, *model, replacement, place)?
+            }
+            (MeshDesc::Quad(q), _) => MeshSource::quad(name, q.tile.0, self.table.add(grey)),
+            (MeshDesc::Box(b), _) => MeshSource::cuboid(name, b.tile.0, self.table.add(grey)),
+            _ => MeshSource::sphere(name, self.table.add(grey)),
         })
+    }
+
+    fn model(
+        &mut self,
+        name: &str,
+        desc: &GltfFile,
+        mut model: Model,
+        replacement: Option<u32>,
+        place: &Place,
+    ) -> Result<MeshSource, LoadError> {
+        let performance = model::performance(self.source, desc, &model, place)?;
+        self.warnings.append(&mut model.warnings);
+        let rig = Arc::new(std::mem::take(&mut model.rig));
+        let textures = std::mem::take(&mut model.textures);
+        let mut look = match replacement {
+            Some(row) => Look::Replaced(row),
+            None => Look::Own(Looks::new(&model.materials, textures, &mut self.table)),
+        };
+        let flat = model::flatten(&model, rig, &mut look);
+        model::into_source(&self.source.resolve(&desc.file), name, flat, performance)
+    }
+
+    /// Table row of the material that takes the place of all of a mesh's.
+    fn replacement(
+        &self,
+        material: Option<&str>,
+        rows: &[u32],
+        place: &Place,
+    ) -> Result<Option<u32>, LoadError> {
+        let row = material.map(|m| self.row_of(m, rows, &place.key("material")));
+        row.transpose()
     }
 
     fn row_of(&self, name: &str, rows: &[u32], place: &Place) -> Result<u32, LoadError> {
@@ -220,6 +281,13 @@ impl Loader<'_> {
             .map(|i| rows[i])
             .ok_or_else(|| unknown_material(self.source, self.file, name, place))
     }
+}
+
+/// A mesh's file, read and parsed but not yet in any table.
+enum Parsed {
+    Nothing,
+    Obj(ParsedObj),
+    Gltf(Box<Model>),
 }
 
 fn parse_obj(source: &Source, obj: &ObjFile, place: &Place) -> Result<ParsedObj, LoadError> {

@@ -27,7 +27,8 @@ mod placement;
 mod values;
 
 pub use motion::{
-    Bob, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Spin, Sway, Wave,
+    Bob, Clip, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Spin, Sway,
+    Wave,
 };
 pub use placement::{
     Align, Choose, Common, Each, Grid, Group, Jitter, Placement, Random, Sample, Scatter, Single,
@@ -35,7 +36,7 @@ pub use placement::{
 };
 pub use values::{Color, Finite, Named, Of, Point, Rotation, Scale};
 
-use super::{Integrator, ToneMap, Wrap};
+use super::{Integrator, ToneMap, Wrap, rig::RefitPolicy};
 use serde::Deserialize;
 
 /// The whole file.
@@ -281,6 +282,7 @@ pub struct Emissive {
 #[serde(rename = "meshes")]
 pub enum MeshDesc {
     Obj(ObjFile),
+    Gltf(GltfFile),
     /// Radius 1 about the origin.
     Sphere,
     Quad(Quad),
@@ -301,6 +303,39 @@ pub struct ObjFile {
     /// For the file's textures: `repeat` (default), `clamp` or `mirror`.
     #[serde(default)]
     pub wrap: Wrap,
+}
+
+/// `Gltf(file: "fox.glb", clip: "Run")`: a glTF file (.gltf or .glb), all of it as one mesh. With a clip it moves: instances show
+/// the poses of a palette, each at its own phase and speed (see [`Clip`]), or, alive, all the pose of the moment.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GltfFile {
+    pub file: String,
+    /// Name or number (from 0) of the animation that plays. Default: none, the model is at rest.
+    #[serde(default)]
+    pub clip: Option<String>,
+    /// Number of poses, evenly spaced over one round of the clip, 1 to 4096. Default 64. Each costs as much memory as the
+    /// model.
+    #[serde(default)]
+    pub poses: Option<u32>,
+    /// Instead of a palette, deforms the model anew for each frame. Default false.
+    #[serde(default)]
+    pub alive: bool,
+    /// Seconds of the clip per second, for models that are alive. Default 1.
+    #[serde(default)]
+    pub speed: Option<Finite>,
+    /// How the tree of a model that is alive follows: `auto` (default), `refit` or `rebuild`.
+    #[serde(default)]
+    pub refit: Option<RefitPolicy>,
+    /// Name or number (from 0) of the file's scene. Default: the file's own choice.
+    #[serde(default)]
+    pub scene: Option<String>,
+    /// Name of a material variant.
+    #[serde(default)]
+    pub variant: Option<String>,
+    /// Replaces all materials of the file.
+    #[serde(default)]
+    pub material: Option<String>,
 }
 
 /// `Quad(tile: 4)`: side 1 in the XZ plane about the origin, facing +Y; UV 0 to `tile`.

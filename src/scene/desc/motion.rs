@@ -21,6 +21,7 @@ pub enum PartDesc {
     Sway(Sway),
     Bob(Bob),
     Keyframes(Keyframes),
+    Clip(Clip),
 }
 
 /// `Spin(axis: (0, 1, 0), period: 4)`: one turn per `period` seconds (negative: the other way).
@@ -58,6 +59,23 @@ pub struct Keyframes {
     /// Starts over after the last key. Default false: holds it.
     #[serde(default)]
     pub repeat: bool,
+}
+
+/// `Clip(speeds: (0.9, 1.1))`: how instances of a model with a palette of poses play its clip. Each draws its speed from this
+/// range; the phase, in rounds of the clip, says where it begins. Without this part, the speed is 1.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Clip", default, deny_unknown_fields)]
+pub struct Clip {
+    /// Seconds of the clip per second, from the least to the greatest; negative plays backwards.
+    pub speeds: (Finite, Finite),
+}
+
+impl Default for Clip {
+    fn default() -> Self {
+        Self {
+            speeds: (Finite(1.0), Finite(1.0)),
+        }
+    }
 }
 
 /// A pose at a time.

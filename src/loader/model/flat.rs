@@ -1,0 +1,176 @@
+//! A model as one mesh: its parts one after the other, each with what moves it.
+
+use super::{Looks, unweld::unweld};
+use crate::{
+    anim::RigPose,
+    loader::gltf::{Model, Part},
+    scene::{
+        NONE, TriangleMesh,
+        rig::{Deformers, DeformingMesh, MorphTarget, Piece, Rig},
+    },
+};
+use glam::{Affine3, Vec3};
+use std::sync::Arc;
+
+/// A model in its bind pose.
+pub struct FlatModel {
+    pub mesh: TriangleMesh,
+    /// Table row of each material slot.
+    pub materials: Vec<u32>,
+    pub rig: Arc<Rig>,
+    /// The vertices, piece by piece; indices of mesh and actor are 0.
+    pub deforming: DeformingMesh,
+}
+
+/// What a model is to look like.
+pub enum Look<'a> {
+    Own(Looks<'a>),
+    /// One table row for all of it.
+    Replaced(u32),
+}
+
+/// Puts the parts of a model, whose rig is given apart, into one mesh. Those whose meshes have no normals are flat; where no part has any, the mesh has
+/// none.
+pub fn flatten(model: &Model, rig: Arc<Rig>, look: &mut Look) -> FlatModel {
+    let mut rest = RigPose::default();
+    rest.evaluate(&rig, &[], 0.0);
+    let smooth = model.meshes.iter().any(|m| !m.mesh.normals.is_empty());
+    let mut flat = FlatModel {
+        mesh: TriangleMesh::default(),
+        materials: Vec::new(),
+        rig,
+        deforming: DeformingMesh {
+            mesh: 0,
+            actor: 0,
+            refit: Default::default(),
+            pieces: Vec::new(),
+        },
+    };
+    for part in &model.parts {
+        let source = &model.meshes[part.mesh as usize];
+        let (mut mesh, deformers) = match smooth && source.mesh.normals.is_empty() {
+            true => unweld(&source.mesh, &source.deformers),
+            false => (source.mesh.clone(), source.deformers.clone()),
+        };
+        let deformers = Arc::new(deformers);
+        let slot = flat.slot(match look {
+            Look::Own(looks) => looks.material(source.material, &mut mesh),
+            Look::Replaced(row) => *row,
+        });
+        for placement in &part.placements {
+            flat.append(part, &mesh, &deformers, (placement, slot), &rest);
+        }
+    }
+    flat
+}
+
+impl FlatModel {
+    fn slot(&mut self, row: u32) -> u32 {
+        let known = self.materials.iter().position(|&r| r == row);
+        known.unwrap_or_else(|| {
+            self.materials.push(row);
+            self.materials.len() - 1
+        }) as u32
+    }
+
+    fn append(
+        &mut self,
+        part: &Part,
+        mesh: &TriangleMesh,
+        deformers: &Arc<Deformers>,
+        (placement, slot): (&Affine3, u32),
+        rest: &RigPose,
+    ) {
+        let first = self.mesh.positions.len() as u32;
+        let node = match part.skin {
+            NONE => Affine3::from(rest.world(part.node)),
+            _ => Affine3::IDENTITY,
+        };
+        // A mirror image shows its back, unless its triangles run the other way round.
+        let mirrored = (node * *placement).matrix3.determinant() < 0.0;
+        let triangle = |&[a, b, c]: &[u32; 3]| match mirrored {
+            true => [first + a, first + c, first + b],
+            false => [first + a, first + b, first + c],
+        };
+        let count = mesh.positions.len();
+        append_vertices(&mut self.mesh, &placed(mesh, placement), first as usize);
+        self.mesh
+            .triangles
+            .extend(mesh.triangles.iter().map(triangle));
+        let slots = std::iter::repeat_n(slot, mesh.triangles.len());
+        self.mesh.slots.extend(slots);
+        self.deforming.pieces.push(Piece {
+            vertex_count: count as u32,
+            node: part.node,
+            placed: true,
+            skin: part.skin,
+            deformers: placed_deformers(deformers, placement),
+        });
+    }
+}
+
+/// Appends what belongs to vertices; `first` of them are there. What one side lacks is filled in.
+fn append_vertices(to: &mut TriangleMesh, from: &TriangleMesh, first: usize) {
+    let end = first + from.positions.len();
+    to.positions.extend_from_slice(&from.positions);
+    append(&mut to.normals, &from.normals, [0.0, 1.0, 0.0], first, end);
+    append(&mut to.uvs, &from.uvs, [0.0; 2], first, end);
+    append(&mut to.uvs1, &from.uvs1, [0.0; 2], first, end);
+    append(&mut to.colors, &from.colors, [1.0; 4], first, end);
+    append(
+        &mut to.tangents,
+        &from.tangents,
+        [1.0, 0.0, 0.0, 1.0],
+        first,
+        end,
+    );
+}
+
+fn append<T: Copy>(to: &mut Vec<T>, from: &[T], default: T, first: usize, end: usize) {
+    if to.is_empty() && from.is_empty() {
+        return;
+    }
+    to.resize(first, default);
+    to.extend_from_slice(from);
+    to.resize(end, default);
+}
+
+fn placed(mesh: &TriangleMesh, placement: &Affine3) -> TriangleMesh {
+    let mut placed = mesh.clone();
+    if *placement == Affine3::IDENTITY {
+        return placed;
+    }
+    for position in &mut placed.positions {
+        *position = placement.transform_point3(Vec3::from(*position)).into();
+    }
+    let turn = placement.matrix3.inverse().transpose();
+    for normal in &mut placed.normals {
+        let turned = (turn * Vec3::from(*normal)).normalize_or(Vec3::from(*normal));
+        *normal = turned.into();
+    }
+    for [x, y, z, _] in &mut placed.tangents {
+        let tangent = Vec3::new(*x, *y, *z);
+        [*x, *y, *z] = (placement.matrix3 * tangent).normalize_or(tangent).into();
+    }
+    placed
+}
+
+/// Offsets as they are after a placement of what they are added to.
+fn placed_deformers(deformers: &Arc<Deformers>, placement: &Affine3) -> Arc<Deformers> {
+    let turn = |offsets: &Vec<[f32; 3]>| {
+        let offset = |o: &[f32; 3]| (placement.matrix3 * Vec3::from(*o)).into();
+        offsets.iter().map(offset).collect()
+    };
+    let target = |target: &MorphTarget| MorphTarget {
+        positions: turn(&target.positions),
+        normals: turn(&target.normals),
+        tangents: turn(&target.tangents),
+    };
+    if *placement == Affine3::IDENTITY || deformers.targets.is_empty() {
+        return deformers.clone();
+    }
+    Arc::new(Deformers {
+        targets: deformers.targets.iter().map(target).collect(),
+        ..Deformers::clone(deformers)
+    })
+}

@@ -1,0 +1,100 @@
+//! A model's materials and textures, entered into the scene's tables as they are used.
+
+use crate::{
+    loader::{
+        gltf::{ModelTexture, PbrMaterial, TextureRef},
+        materials::Materials,
+    },
+    scene::{Material, MaterialKind, NONE, TriangleMesh},
+};
+use glam::{Vec2, Vec3};
+use std::collections::HashMap;
+
+/// From this metalness on, and up to this roughness, a material is a mirror.
+const METAL: f32 = 0.9;
+const POLISHED: f32 = 0.15;
+
+/// Enters what a model looks like.
+pub struct Looks<'a> {
+    table: &'a mut Materials,
+    materials: &'a [PbrMaterial],
+    /// Those that are not in the table yet.
+    textures: Vec<Option<ModelTexture>>,
+    index_of: HashMap<u32, u32>,
+}
+
+impl<'a> Looks<'a> {
+    /// Takes the model's textures.
+    pub fn new(
+        materials: &'a [PbrMaterial],
+        textures: Vec<ModelTexture>,
+        table: &'a mut Materials,
+    ) -> Self {
+        Self {
+            table,
+            materials,
+            textures: textures.into_iter().map(Some).collect(),
+            index_of: HashMap::new(),
+        }
+    }
+
+    /// Table row of a material. The coordinates of `mesh` become those of its base colour's texture.
+    pub fn material(&mut self, index: u32, mesh: &mut TriangleMesh) -> u32 {
+        let default = PbrMaterial::default();
+        let m = self.materials.get(index as usize).unwrap_or(&default);
+        if let Some(reference) = m.base_color_texture.or(m.emissive_texture) {
+            place_texture(mesh, &reference);
+        }
+        let [r, g, b, _] = m.base_color;
+        let (color, emission) = (Vec3::new(r, g, b), Vec3::from(m.emissive));
+        let color_texture = self.texture(m.base_color_texture);
+        let row = if m.unlit {
+            Material {
+                color: Vec3::ZERO,
+                emission: color,
+                emission_texture: color_texture,
+                ..Material::default()
+            }
+        } else {
+            Material {
+                kind: kind(m),
+                color,
+                color_texture,
+                emission,
+                emission_texture: self.texture(m.emissive_texture),
+            }
+        };
+        self.table.add(row)
+    }
+
+    /// Index of a texture in the table.
+    fn texture(&mut self, reference: Option<TextureRef>) -> u32 {
+        let Some(TextureRef { texture, .. }) = reference else {
+            return NONE;
+        };
+        let decoded = self.textures.get_mut(texture as usize);
+        if let Some(decoded) = decoded.and_then(Option::take) {
+            let index = self.table.decoded(decoded.into_texture());
+            self.index_of.insert(texture, index);
+        }
+        self.index_of.get(&texture).copied().unwrap_or(NONE)
+    }
+}
+
+fn kind(m: &PbrMaterial) -> MaterialKind {
+    let polished =
+        m.metallic >= METAL && m.roughness <= POLISHED && m.metallic_roughness_texture.is_none();
+    match polished {
+        true => MaterialKind::Mirror,
+        false => MaterialKind::Diffuse,
+    }
+}
+
+/// Makes `mesh.uvs` the coordinates that a texture is read at.
+fn place_texture(mesh: &mut TriangleMesh, reference: &TextureRef) {
+    if reference.uv_set == 1 {
+        mesh.uvs = std::mem::take(&mut mesh.uvs1);
+    }
+    let place = |uv: &[f32; 2]| reference.transform.transform_point2(Vec2::from(*uv)).into();
+    mesh.uvs = mesh.uvs.iter().map(place).collect();
+}

@@ -1,0 +1,190 @@
+//! glTF models in scene files: a whole model as one mesh, at rest, in a palette of poses, or alive.
+
+mod entry;
+mod flat;
+mod look;
+#[cfg(test)]
+mod tests;
+mod unweld;
+
+pub use entry::{parse, performance};
+pub use flat::{FlatModel, Look, flatten};
+pub use look::Looks;
+
+use super::{LoadError, files, meshes::MeshSource, suggest};
+use crate::{
+    anim::{self, Deformed, RigPose},
+    scene::{
+        Mesh, Shape, TriangleMesh,
+        rig::{Actor, Clip, DeformingMesh, Playback, PoseBuckets, RefitPolicy},
+    },
+};
+use rayon::prelude::*;
+use std::path::Path;
+
+/// How a model moves, where it does.
+#[derive(Clone, Debug, Default)]
+pub enum MeshMotion {
+    #[default]
+    Still,
+    /// Instances choose from several poses: these follow the mesh, which is the first one.
+    Palette {
+        others: Vec<Mesh>,
+        poses: PoseBuckets,
+    },
+    /// The mesh, in its bind pose, follows an actor. Indices of mesh and actor are not known yet.
+    Alive {
+        actor: Actor,
+        deforming: DeformingMesh,
+    },
+}
+
+impl MeshMotion {
+    /// How many meshes of the scene a model takes.
+    pub fn mesh_count(&self) -> u32 {
+        match self {
+            Self::Palette { others, .. } => 1 + others.len() as u32,
+            _ => 1,
+        }
+    }
+
+    /// The poses that instances choose from.
+    pub fn poses(&self) -> Option<PoseBuckets> {
+        match self {
+            Self::Palette { poses, .. } => Some(*poses),
+            _ => None,
+        }
+    }
+}
+
+/// What is to become of a model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Performance {
+    AtRest,
+    Palette {
+        clip: u32,
+        count: u32,
+    },
+    Alive {
+        playback: Playback,
+        refit: RefitPolicy,
+    },
+}
+
+/// Makes a model a mesh.
+///
+/// # Errors
+/// When there is nothing to see in it, or too little memory for its poses.
+pub fn into_source(
+    path: &Path,
+    name: &str,
+    model: FlatModel,
+    performance: Performance,
+) -> Result<MeshSource, LoadError> {
+    if model.mesh.triangles.is_empty() {
+        let message = "there is nothing to see: no mesh with triangles is in the scene";
+        return Err(LoadError::file(path, message));
+    }
+    let rest = model.posed(&[]);
+    let (shown, motion) = match performance {
+        Performance::AtRest => (rest.clone(), MeshMotion::Still),
+        Performance::Palette { clip, count } => {
+            let (first, others, poses) = palette(path, name, &model, clip, count)?;
+            (first, MeshMotion::Palette { others, poses })
+        }
+        Performance::Alive { playback, refit } => {
+            let alive = MeshMotion::Alive {
+                actor: Actor {
+                    rig: model.rig.clone(),
+                    playbacks: vec![playback],
+                },
+                deforming: DeformingMesh {
+                    refit,
+                    ..model.deforming.clone()
+                },
+            };
+            (model.mesh.clone(), alive)
+        }
+    };
+    Ok(MeshSource {
+        mesh: mesh(name, shown, model.materials.len()),
+        points: rest.positions,
+        point_triangles: rest.triangles,
+        materials: model.materials,
+        motion,
+    })
+}
+
+type Palette = (TriangleMesh, Vec<Mesh>, PoseBuckets);
+
+fn palette(
+    path: &Path,
+    name: &str,
+    model: &FlatModel,
+    clip: u32,
+    count: u32,
+) -> Result<Palette, LoadError> {
+    let bytes = count as u64 * model.bytes_per_pose();
+    files::reserve(path, &format!("a palette of {count} poses"), bytes)?;
+    let duration = model.rig.clips[clip as usize].duration;
+    let poses = PoseBuckets { count, duration };
+    let shape = |bucket| {
+        model.posed(&[Playback {
+            clip,
+            offset: poses.time(bucket),
+            looped: false,
+            ..Playback::default()
+        }])
+    };
+    let slots = model.materials.len();
+    let all = (1..count).into_par_iter();
+    let others = all.map(|bucket| mesh(&format!("{name} pose {bucket}"), shape(bucket), slots));
+    Ok((shape(0), others.collect(), poses))
+}
+
+fn mesh(name: &str, triangles: TriangleMesh, slots: usize) -> Mesh {
+    Mesh {
+        name: name.to_owned(),
+        shape: Shape::Triangles(triangles),
+        slot_count: slots as u32,
+    }
+}
+
+impl FlatModel {
+    /// The model as `playbacks` have it at time 0.
+    fn posed(&self, playbacks: &[Playback]) -> TriangleMesh {
+        let (mut pose, mut shape) = (RigPose::default(), Deformed::default());
+        pose.evaluate(&self.rig, playbacks, 0.0);
+        anim::shape(&self.mesh, &self.deforming, &self.rig, &pose, &mut shape);
+        TriangleMesh {
+            positions: shape.positions,
+            normals: shape.normals,
+            tangents: shape.tangents,
+            ..self.mesh.clone()
+        }
+    }
+
+    /// What a pose costs in memory, its tree and its records for shading included; roughly.
+    fn bytes_per_pose(&self) -> u64 {
+        const PER_VERTEX: usize = 2 * (12 + 12 + 8 + 8 + 16 + 16);
+        const PER_TRIANGLE: usize = 16 + 16 + 160;
+        let (vertices, triangles) = (self.mesh.positions.len(), self.mesh.triangles.len());
+        (vertices * PER_VERTEX + triangles * PER_TRIANGLE) as u64
+    }
+}
+
+/// The clip that a name, or else a number, stands for.
+///
+/// # Errors
+/// What to say when there is none.
+pub fn find_clip(clips: &[Clip], wanted: &str) -> Result<u32, String> {
+    if clips.is_empty() {
+        return Err("the file has no animations: leave `clip` out".to_owned());
+    }
+    let by_name = clips.iter().position(|clip| clip.name == wanted);
+    let by_number = wanted.parse().ok().filter(|&n: &usize| n < clips.len());
+    by_name.or(by_number).map(|n| n as u32).ok_or_else(|| {
+        let hint = suggest::hint(wanted, clips.iter().map(|clip| &*clip.name), "clips");
+        format!("there is no clip `{wanted}`: {hint}")
+    })
+}
