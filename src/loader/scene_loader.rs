@@ -15,7 +15,7 @@ use super::{
 use crate::scene::{
     Material, MaterialKind, NONE, RenderDefaults, Scene, Wrap,
     desc::{GltfFile, MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
-    rig::DeformingMesh,
+    rig::{DeformingMesh, Palette},
 };
 use glam::Vec3;
 use rayon::prelude::*;
@@ -101,7 +101,13 @@ fn take_mesh(scene: &mut Scene, source: &mut MeshSource) {
     scene.meshes.push(mesh);
     match std::mem::take(&mut source.motion) {
         MeshMotion::Still => {}
-        MeshMotion::Palette { others, .. } => scene.meshes.extend(others),
+        MeshMotion::Palette { others, poses } => {
+            scene.meshes.extend(others);
+            scene.palettes.push(Palette {
+                first_mesh: number,
+                poses,
+            });
+        }
         MeshMotion::Alive { actor, deforming } => {
             scene.deforming.push(DeformingMesh {
                 mesh: number,

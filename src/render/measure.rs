@@ -11,7 +11,7 @@ use crate::{
     anim::{self, Moment},
     device::{Device, DeviceError, Frame, FrameSettings, RayKind},
     output::OutputError,
-    scene::Scene,
+    scene::{Scene, Shape},
 };
 use std::{
     fs,
@@ -90,6 +90,8 @@ pub fn trace_file(
 struct Posed {
     frame: Frame,
     scene: Arc<Scene>,
+    /// The scene with the meshes that the frame shows.
+    shown: Arc<Scene>,
     blas_build_ms: f64,
     tlas_build_ms: f64,
 }
@@ -105,11 +107,31 @@ fn pose(scene: &Arc<Scene>, device: &mut dyn Device, number: u32) -> Result<Pose
     let frame = poser.pose(number).frame;
     let tlas_build_ms = milliseconds(frame.tlas.build_time);
     Ok(Posed {
+        shown: shown(scene, &frame),
         frame,
         scene: scene.clone(),
         blas_build_ms,
         tlas_build_ms,
     })
+}
+
+/// `scene` with the shapes of meshes that deform, and the mesh that each instance shows, as `frame` has them.
+fn shown(scene: &Arc<Scene>, frame: &Frame) -> Arc<Scene> {
+    if frame.shapes.is_empty() && scene.palettes.is_empty() {
+        return scene.clone();
+    }
+    let mut shown = Scene::clone(scene);
+    for posed in &frame.shapes {
+        if let Shape::Triangles(mesh) = &mut shown.meshes[posed.mesh as usize].shape {
+            mesh.positions.clone_from(&posed.shape.positions);
+        }
+    }
+    for record in &frame.tlas.records[..] {
+        if let Some(instance) = shown.instances.get_mut(record.instance as usize) {
+            instance.mesh = record.mesh;
+        }
+    }
+    Arc::new(shown)
 }
 
 fn time_rays(
@@ -200,7 +222,7 @@ pub fn bench(
         options.repeat,
     )?;
     let (bounce_rays, shadow_rays) =
-        secondary::make(&posed.scene, &posed.frame, &primary_rays, &hits);
+        secondary::make(&posed.shown, &posed.frame, &primary_rays, &hits);
     let mut queries = Queries {
         posed: &posed,
         repeat: options.repeat,
@@ -289,7 +311,7 @@ fn dump(
     let mut world_from_object = Vec::new();
     let moment = Moment::of(&posed.scene, posed.scene.time_of(number));
     anim::world_transforms(&posed.scene, &moment, &mut world_from_object);
-    let left_out = write_scene(&file("scn"), &posed.scene, &world_from_object)?;
+    let left_out = write_scene(&file("scn"), &posed.shown, &world_from_object)?;
     for (kind, rays, hits) in traced {
         write_rays(&file(&format!("{kind}.ray")), rays)?;
         write_hits(&file(&format!("{kind}.hit")), hits)?;

@@ -217,7 +217,7 @@ impl Poser {
                 (&scene.instances[..], &[][..], None)
             }
         };
-        if scene.has_palettes() {
+        if !scene.palettes.is_empty() {
             anim::shown_meshes(scene, instances, ids, moment, &mut self.shown);
         }
         let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);

@@ -2,9 +2,12 @@
 
 use super::Poser;
 use crate::{
-    accel::Blas,
+    accel::{Blas, REFIT_FACTOR},
     device::{Device, DeviceError},
-    scene::{CameraPath, Environment, Integrator, MaterialKind, Mesh, Scene, Shape, Texels},
+    scene::{
+        CameraPath, Environment, Integrator, MaterialKind, Mesh, Scene, Shape, Texels,
+        rig::RefitPolicy,
+    },
 };
 use std::{fmt, sync::Arc};
 
@@ -48,6 +51,13 @@ pub struct MeshInfo {
     pub primitives: usize,
     pub vertices: usize,
     pub instances: u64,
+    /// Poses in the mesh's palette; 1 for a mesh without one.
+    pub poses: u32,
+    /// How its tree follows, if it deforms.
+    pub follows: Option<RefitPolicy>,
+    /// Memory of vertices and triangles, those of all poses.
+    pub mesh_bytes: u64,
+    /// Memory of the tree, or of the trees of all poses.
     pub tree_bytes: u64,
     pub tree_depth: u32,
     /// Expected node and leaf tests of a ray that meets the mesh's box.
@@ -76,12 +86,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, 
         .instances
         .iter()
         .for_each(|i| used[i.mesh as usize] += 1);
-    let meshes = scene
-        .meshes
-        .iter()
-        .zip(poser.blas())
-        .zip(used)
-        .map(|((mesh, blas), n)| mesh_info(mesh, blas, n));
+    let meshes = mesh_infos(scene, poser.blas(), &used);
     let texture_bytes = scene.textures.iter().map(|t| texel_bytes(&t.texels)).sum();
     let settings = &scene.settings;
     Ok(SceneInfo {
@@ -96,7 +101,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, 
         camera: camera(&scene.camera.path),
         environment: environment(&scene.environment),
         lights: scene.lights.len(),
-        meshes: meshes.collect(),
+        meshes,
         instances: scene.instances.len() as u64,
         nodes: scene.nodes.len(),
         motions: scene.motions.len(),
@@ -117,8 +122,40 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, 
     })
 }
 
+/// Of the meshes that instances name.
+fn mesh_infos(scene: &Scene, trees: &[Arc<Blas>], used: &[u64]) -> Vec<MeshInfo> {
+    let mut poses = vec![1; scene.meshes.len()];
+    for palette in &scene.palettes {
+        let first = palette.first_mesh as usize;
+        poses[first..][..palette.poses.count as usize].fill(0);
+        poses[first] = palette.poses.count;
+    }
+    let named = (0..scene.meshes.len()).filter(|&mesh| poses[mesh] > 0);
+    named
+        .map(|mesh| {
+            let (count, end) = (poses[mesh], mesh + poses[mesh] as usize);
+            let bytes = |tree: &Arc<Blas>| tree.bytes() as u64;
+            MeshInfo {
+                poses: count,
+                tree_bytes: trees[mesh..end].iter().map(bytes).sum(),
+                mesh_bytes: scene.meshes[mesh..end].iter().map(mesh_bytes).sum(),
+                follows: follows(scene, mesh as u32),
+                ..mesh_info(&scene.meshes[mesh], &trees[mesh], used[mesh])
+            }
+        })
+        .collect()
+}
+
+fn follows(scene: &Scene, mesh: u32) -> Option<RefitPolicy> {
+    let deforming = scene.deforming.iter().find(|d| d.mesh == mesh);
+    deforming.map(|d| d.refit)
+}
+
 fn mesh_info(mesh: &Mesh, blas: &Blas, instances: u64) -> MeshInfo {
     MeshInfo {
+        poses: 1,
+        follows: None,
+        mesh_bytes: mesh_bytes(mesh),
         name: mesh.name.clone(),
         shape: match mesh.shape {
             Shape::Triangles(_) => "triangles",
@@ -187,6 +224,39 @@ fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / 1048576.0
 }
 
+impl fmt::Display for MeshInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<12} {} × ", self.name, self.instances)?;
+        if self.shape == "sphere" {
+            return write!(f, "analytic sphere");
+        }
+        let (mesh, trees) = (mebibytes(self.mesh_bytes), mebibytes(self.tree_bytes));
+        write!(
+            f,
+            "{} triangles, {} vertices; ",
+            self.primitives, self.vertices
+        )?;
+        match self.poses {
+            1 => write!(f, "tree {trees:.2} MiB")?,
+            n => write!(f, "{n} poses of {mesh:.2} MiB with trees of {trees:.2} MiB")?,
+        }
+        write!(
+            f,
+            ", {} levels, SAH cost {:.1}",
+            self.tree_depth, self.sah_cost
+        )?;
+        match self.follows {
+            None => Ok(()),
+            Some(RefitPolicy::Auto) => write!(
+                f,
+                "; deforms: refitted up to {REFIT_FACTOR} times that cost, then rebuilt"
+            ),
+            Some(RefitPolicy::Refit) => write!(f, "; deforms: always refitted"),
+            Some(RefitPolicy::Rebuild) => write!(f, "; deforms: always rebuilt"),
+        }
+    }
+}
+
 impl fmt::Display for SceneInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (width, height) = self.size;
@@ -208,21 +278,9 @@ impl fmt::Display for SceneInfo {
             self.environment, self.lights
         )?;
         writeln!(f, "  meshes       {}", self.meshes.len())?;
-        for mesh in &self.meshes {
-            write!(f, "    {:<12} {} × ", mesh.name, mesh.instances)?;
-            match mesh.shape {
-                "sphere" => writeln!(f, "analytic sphere")?,
-                _ => writeln!(
-                    f,
-                    "{} triangles, {} vertices; tree {:.2} MiB, {} levels, SAH cost {:.1}",
-                    mesh.primitives,
-                    mesh.vertices,
-                    mebibytes(mesh.tree_bytes),
-                    mesh.tree_depth,
-                    mesh.sah_cost
-                )?,
-            }
-        }
+        self.meshes
+            .iter()
+            .try_for_each(|mesh| writeln!(f, "    {mesh}"))?;
         let m = self.materials;
         writeln!(
             f,

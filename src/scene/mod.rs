@@ -9,7 +9,7 @@ pub mod rig;
 
 use crate::math::Aabb;
 use glam::{Affine3, Quat, Vec3};
-use rig::{Actor, DeformingMesh, PoseBuckets, RigNodeRef};
+use rig::{Actor, DeformingMesh, Palette, PoseBuckets, RigNodeRef};
 
 /// "No such index" wherever an index is optional.
 pub const NONE: u32 = u32::MAX;
@@ -36,6 +36,8 @@ pub struct Scene {
     pub actors: Vec<Actor>,
     /// Meshes that change shape, each once.
     pub deforming: Vec<DeformingMesh>,
+    /// Runs of meshes that are poses of one.
+    pub palettes: Vec<Palette>,
     pub camera: Camera,
     /// What the loader repaired or ignored, one line each.
     pub warnings: Vec<String>,
@@ -413,12 +415,6 @@ impl Scene {
     /// Whether any instance, group or mesh moves.
     pub fn is_animated(&self) -> bool {
         !self.motions.is_empty() || !self.actors.is_empty()
-    }
-
-    /// Whether instances show poses of a clip in turn.
-    pub fn has_palettes(&self) -> bool {
-        let mut parts = self.motions.iter().flat_map(|motion| &motion.parts);
-        parts.any(|part| matches!(part, MotionPart::Clip { .. }))
     }
 
     /// Number of primitives after instancing, as if every instance were a copy.

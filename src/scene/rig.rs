@@ -204,8 +204,16 @@ pub enum RefitPolicy {
 /// A palette of poses at evenly spaced times of a clip, which instances choose from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoseBuckets {
-    /// Number of poses; 0 counts as 1.
+    /// Number of poses, at least 1.
     pub count: u32,
     /// Seconds that one round of the clip takes at speed 1. 0 for a clip of a single pose.
     pub duration: f32,
+}
+
+/// Meshes that are the poses of one: `poses.count` of them, side by side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Palette {
+    /// Index of the first into [`super::Scene::meshes`]: the one that instances name.
+    pub first_mesh: u32,
+    pub poses: PoseBuckets,
 }

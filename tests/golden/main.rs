@@ -6,7 +6,8 @@
 //! intended change, `THRONG_BLESS=1 cargo test --test golden` writes the references anew: look at each before
 //! committing it.
 //!
-//! The scenes share three small files: `letter.png`, an F whose picture has a red corner at the bottom left and a
+//! The scenes share four small files: `worm.gltf`, a tube with a skin of four joints, a morph target that bulges and a mirror
+//! that turns beneath it; `letter.png`, an F whose picture has a red corner at the bottom left and a
 //! yellow one at the top right; `studio.hdr`, red around +X, green around +Z, blue around -X and grey around -Z with a
 //! bright window between +X and +Z; and `house.obj`, which has no symmetry.
 
@@ -201,6 +202,16 @@ fn motions_are_half_way_at_half_a_second() {
 #[test]
 fn motions_begin_at_rest_or_at_their_phase() {
     Golden::with("motions_at_rest", "motions", &[]).check();
+}
+
+#[test]
+fn animated_models_pose_as_their_phases_say() {
+    Golden::of("crowd").check();
+}
+
+#[test]
+fn animated_models_move_on() {
+    Golden::with("crowd_later", "crowd", &[]).frame(15).check();
 }
 
 #[test]
