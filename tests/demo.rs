@@ -1,8 +1,11 @@
 //! What the repository shows: the demo scenes load and are what the README says, and the dragon is a sound mesh.
 
-use std::{collections::HashMap, path::Path};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
 use throng::{
-    anim::{Moment, camera_at, world_transforms},
+    anim::{Moment, camera_at, shown_meshes, world_transforms},
     loader::load,
     scene::{CameraPath, MaterialKind, Scene, Shape},
 };
@@ -68,6 +71,40 @@ fn all_of_the_animated_million_move() {
     );
     let moved = before.iter().zip(&after).filter(|(a, b)| a != b).count();
     assert!(moved >= 1_000_000, "{moved} move");
+}
+
+/// The mesh that each instance shows in a frame.
+fn shown(scene: &Scene, frame: u32) -> Vec<u32> {
+    let (moment, mut shown) = (Moment::of(scene, scene.time_of(frame)), Vec::new());
+    shown_meshes(scene, &scene.instances, &[], &moment, &mut shown);
+    shown
+}
+
+#[test]
+fn the_flapping_dragons_beat_their_wings_in_a_wave() {
+    let scene = demo("dragon_of_flapping_dragons.ron");
+    let (before, after) = (shown(&scene, 1), shown(&scene, 4));
+    let dragons = scene.instances.iter().filter(|i| scene.palettes.iter().any(|p| p.first_mesh == i.mesh));
+    let moved = before.iter().zip(&after).filter(|(a, b)| a != b).count();
+    assert!(dragons.count() >= 10_000 && moved >= 10_000, "{moved} move");
+    let poses: HashSet<u32> = before.into_iter().collect();
+    assert!(poses.len() >= 64, "{} poses are in the picture", poses.len());
+}
+
+#[test]
+fn the_herd_is_as_fast_as_its_hooves() {
+    let scene = demo("stampede.ron");
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    world_transforms(&scene, &Moment::of(&scene, 1.0), &mut before);
+    world_transforms(&scene, &Moment::of(&scene, 2.0), &mut after);
+    let palette = scene.palettes[0];
+    let bulls = (0..before.len()).filter(|&i| scene.instances[i].mesh == palette.first_mesh);
+    // 3.84 metres per stride, as `examples/make_animals` has it.
+    let speed = 3.84 / palette.poses.duration;
+    let moves = bulls.map(|i| after[i].translation.x - before[i].translation.x);
+    let moves: Vec<f32> = moves.collect();
+    assert!(moves.len() >= 10_000, "{} bulls", moves.len());
+    assert!(moves.iter().all(|x| (x - speed).abs() < 0.01 * speed), "{speed} m/s");
 }
 
 #[test]

@@ -85,9 +85,8 @@ pub fn into_source(
         let message = "there is nothing to see: no mesh with triangles is in the scene";
         return Err(LoadError::file(path, message));
     }
-    let rest = model.posed(&[]);
     let (shown, motion) = match performance {
-        Performance::AtRest => (rest.clone(), MeshMotion::Still),
+        Performance::AtRest => (model.posed(&[]), MeshMotion::Still),
         Performance::Palette { clip, count } => {
             let (first, others, poses) = palette(path, name, &model, clip, count)?;
             (first, MeshMotion::Palette { others, poses })
@@ -106,10 +105,14 @@ pub fn into_source(
             (model.mesh.clone(), alive)
         }
     };
+    let points = match motion {
+        MeshMotion::Alive { .. } => model.posed(&[]).positions,
+        _ => shown.positions.clone(),
+    };
     Ok(MeshSource {
+        points,
+        point_triangles: shown.triangles.clone(),
         mesh: mesh(name, shown, model.materials.len()),
-        points: rest.positions,
-        point_triangles: rest.triangles,
         materials: model.materials,
         motion,
     })
