@@ -35,7 +35,7 @@ gpu-check *sections:
 
 # Make the files in assets/ again; they come out byte for byte the same
 assets:
-    cargo run --release --example make_dragon
+    cargo run --release --example make_animals
     cargo run --release --example make_textures
 
 # All that has to pass before a change is merged

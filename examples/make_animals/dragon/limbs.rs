@@ -1,6 +1,7 @@
 //! Legs: thigh, shin, foot and clawed toes, posed joint by joint.
 
-use crate::sdf::{Chain, Ellipsoid, Parts, RoundCone};
+use super::paint::Paint;
+use crate::modelling::sdf::{Chain, Ellipsoid, Parts, RoundCone};
 use glam::{Mat3, Vec3};
 
 /// The joints of a leg, from the trunk down.
@@ -145,10 +146,12 @@ fn add_toes(parts: &mut Parts, leg: &Leg) {
         );
         let arch = end + heading * 0.18 + leg.instep * 0.06 + down * (leg.curl * 0.4);
         let point = end + heading * 0.36 + down * (0.07 + leg.curl * 1.5);
+        parts.paint(Paint::Horn);
         parts.add(
             0.02,
             Chain::through(&[(end, ball * 0.56), (arch, ball * 0.42), (point, 0.022)]),
         );
+        parts.paint(Paint::Hide);
     }
 }
 

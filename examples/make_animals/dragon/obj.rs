@@ -1,7 +1,7 @@
 //! Writing of Wavefront OBJ files with a fixed number of decimals.
 
-use crate::mesher::Mesh;
-use crate::texcoords::TexCoords;
+use super::texcoords::TexCoords;
+use crate::modelling::mesher::Mesh;
 use glam::Vec3;
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Writes a mesh with one normal per vertex.
 pub fn write(path: &Path, mesh: &Mesh, normals: &[Vec3], coords: &TexCoords) -> io::Result<()> {
     let mut text = Vec::new();
-    writeln!(text, "# A dragon. Made by examples/make_dragon.")?;
+    writeln!(text, "# A dragon. Made by examples/make_animals.")?;
     writeln!(text, "o dragon")?;
     for p in &mesh.points {
         let [x, y, z] = p.to_array().map(Fixed::<4>);

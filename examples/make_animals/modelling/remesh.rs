@@ -3,8 +3,8 @@
 //! Edges are split, collapsed and flipped one at a time, each only where the mesh stays closed,
 //! manifold and unfolded. Everything runs in a fixed order, so the result is reproducible.
 
-use crate::mesher::Mesh;
-use crate::quadric::Quadric;
+use super::mesher::Mesh;
+use super::quadric::Quadric;
 use glam::{Mat3, Vec3};
 use rayon::prelude::*;
 
@@ -14,8 +14,8 @@ pub trait Surface: Sync {
     fn shortest_edge(&self) -> f32;
     /// The wanted edge length at a point, up to a common factor.
     fn edge_length(&self, p: Vec3) -> f32;
-    /// Moves a point that is near the surface onto it.
-    fn project(&self, p: Vec3) -> Vec3;
+    /// Moves a point that is near the surface onto it, onto the side that looks along `facing` if there are two.
+    fn project(&self, p: Vec3, facing: Vec3) -> Vec3;
 }
 
 const DEAD: [u32; 3] = [u32::MAX; 3];
@@ -461,7 +461,12 @@ impl Work {
     fn split(&mut self, edge: &Edge, surface: &dyn Surface) {
         let middle = self.points.len() as u32;
         let half = (self.point(edge.a) + self.point(edge.b)) * 0.5;
-        self.points.push(surface.project(half));
+        let facing: Vec3 = edge
+            .triangles
+            .iter()
+            .map(|&triangle| self.area_normal(self.corners(triangle)))
+            .sum();
+        self.points.push(surface.project(half, facing));
         self.around.push(Vec::new());
         let mean = (self.wanted[edge.a as usize] + self.wanted[edge.b as usize]) * 0.5;
         self.wanted.push(mean);
@@ -579,10 +584,12 @@ impl Work {
         let mut weight = 0.0;
         let mut normals = Mat3::ZERO;
         let mut area = 0.0;
+        let mut facing = Vec3::ZERO;
         for &triangle in &self.around[vertex as usize] {
             let corners = self.corners(triangle);
             let normal = self.area_normal(corners);
             let size = normal.length();
+            facing += normal;
             if size > 0.0 {
                 normals += outer(normal) * (1.0 / size);
                 area += size;
@@ -605,7 +612,7 @@ impl Work {
         let damping = Mat3::IDENTITY + normals * (STIFFNESS / area);
         let step = damping.inverse() * pull;
         let limit = self.wanted[vertex as usize] * 0.5;
-        let target = surface.project(here + step.clamp_length_max(limit));
+        let target = surface.project(here + step.clamp_length_max(limit), facing);
         if target.distance(here) > limit * 1.5 {
             here
         } else {

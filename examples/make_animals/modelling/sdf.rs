@@ -279,12 +279,14 @@ struct Part {
     bounds: Bounds,
     join: Join,
     blend: f32,
+    paint: u8,
 }
 
 /// An ordered list of parts, blended one after another.
 #[derive(Default)]
 pub struct Parts {
     parts: Vec<Part>,
+    paint: u8,
 }
 
 impl Parts {
@@ -298,12 +300,39 @@ impl Parts {
         self.push(blend, shape, Join::Carve);
     }
 
+    /// Gives a colour to the parts that are added from here on.
+    pub fn paint(&mut self, paint: impl Into<u8>) {
+        self.paint = paint.into();
+    }
+
+    /// The colour of the solid that is nearest to `p`, and how far the nearest one of colour 0 is. What came before
+    /// the parts is at `start` and has colour 0.
+    pub fn paint_at(&self, p: Vec3, start: f32) -> (u8, f32) {
+        let mut nearest = (0, start);
+        let mut plain = start;
+        for part in self
+            .parts
+            .iter()
+            .filter(|part| matches!(part.join, Join::Add))
+        {
+            let distance = part.shape.distance(p);
+            if distance < nearest.1 {
+                nearest = (part.paint, distance);
+            }
+            if part.paint == 0 {
+                plain = plain.min(distance);
+            }
+        }
+        (nearest.0, plain)
+    }
+
     fn push(&mut self, blend: f32, shape: impl Shape + 'static, join: Join) {
         self.parts.push(Part {
             bounds: shape.bounds(),
             shape: Box::new(shape),
             join,
             blend: blend.max(1e-4),
+            paint: self.paint,
         });
     }
 

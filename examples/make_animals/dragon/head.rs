@@ -1,6 +1,7 @@
 //! The head: skull, open jaws with teeth, eyes under heavy brows, horns and cheek spikes.
 
-use crate::sdf::{Chain, Ellipsoid, Parts, RoundCone, TaperedBox};
+use super::paint::Paint;
+use crate::modelling::sdf::{Chain, Ellipsoid, Parts, RoundCone, TaperedBox};
 use glam::{Mat3, Vec2, Vec3};
 
 /// Where the head is and how it is turned; coordinates in this file are in its frame: x towards
@@ -10,10 +11,13 @@ pub struct Frame {
     pub origin: Vec3,
     pub axes: Mat3,
     pub scale: f32,
+    /// Angle by which the lower jaw hangs open, in radians.
+    pub gape: f32,
 }
 
 impl Frame {
-    fn at(&self, x: f32, y: f32, z: f32) -> Vec3 {
+    /// A point given in this frame, in units of the head.
+    pub fn at(&self, x: f32, y: f32, z: f32) -> Vec3 {
         self.origin + self.axes * Vec3::new(x, y, z) * self.scale
     }
 
@@ -26,7 +30,7 @@ impl Frame {
         Self {
             origin: self.at(origin.x, origin.y, origin.z),
             axes: self.axes * axes,
-            scale: self.scale,
+            ..*self
         }
     }
 
@@ -60,17 +64,26 @@ impl Frame {
 }
 
 const SIDES: [f32; 2] = [1.0, -1.0];
-/// Angle by which the lower jaw hangs open, in radians.
-const GAPE: f32 = 0.6;
 
 /// Adds the whole head.
 pub fn add(parts: &mut Parts, head: &Frame) {
     add_skull(parts, head);
-    let jaw = head.child(Vec3::new(0.14, -0.16, 0.0), Mat3::from_rotation_z(-GAPE));
+    let jaw = jaw(head);
     add_jaw(parts, head, &jaw);
     add_eyes(parts, head);
+    parts.paint(Paint::Horn);
     add_horns(parts, head, &jaw);
+    parts.paint(Paint::Tooth);
     add_teeth(parts, head, &jaw);
+    parts.paint(Paint::Hide);
+}
+
+/// The frame of the lower jaw, with its hinge as origin.
+pub fn jaw(head: &Frame) -> Frame {
+    head.child(
+        Vec3::new(0.14, -0.16, 0.0),
+        Mat3::from_rotation_z(-head.gape),
+    )
 }
 
 fn add_skull(parts: &mut Parts, head: &Frame) {
@@ -155,7 +168,9 @@ fn add_jaw(parts: &mut Parts, head: &Frame, jaw: &Frame) {
         (Vec3::new(0.66, 0.17, 0.0), 0.07),
         (Vec3::new(0.84, 0.28, 0.0), 0.045),
     ];
+    parts.paint(Paint::Mouth);
     parts.add(0.05, jaw.chain(&tongue));
+    parts.paint(Paint::Hide);
     for side in SIDES {
         let beard = [
             (Vec3::new(0.85, -0.05, 0.06 * side), 0.06),
@@ -171,7 +186,9 @@ fn add_eyes(parts: &mut Parts, head: &Frame) {
         let eye = Vec3::new(0.5, 0.105, 0.285 * side);
         parts.carve(0.05, head.ellipsoid(eye, Vec3::new(0.17, 0.08, 0.09)));
         let ball = eye - Vec3::new(0.0, -0.005, 0.05 * side);
+        parts.paint(Paint::Eye);
         parts.add(0.01, head.ellipsoid(ball, Vec3::new(0.105, 0.075, 0.08)));
+        parts.paint(Paint::Hide);
         let brow = [
             (Vec3::new(0.78, 0.13, 0.17 * side), 0.05),
             (Vec3::new(0.6, 0.215, 0.235 * side), 0.08),

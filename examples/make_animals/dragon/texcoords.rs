@@ -3,8 +3,8 @@
 //! Every chart is mirrored about the middle of its part, so that it closes around the part
 //! without a seam; texture seams are left only where charts meet.
 
-use crate::dragon::Dragon;
-use crate::mesher::Mesh;
+use super::body::Dragon;
+use crate::modelling::mesher::Mesh;
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ const TILE: f32 = 2.0;
 
 /// A part of the surface with its own mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Chart {
+pub enum Chart {
     Trunk,
     Head,
     Spade,
@@ -57,7 +57,7 @@ pub fn map(dragon: &Dragon, mesh: &Mesh) -> TexCoords {
 }
 
 /// The chart for a place on the surface: the part that it is nearest to.
-fn chart_at(dragon: &Dragon, p: Vec3) -> Chart {
+pub fn chart_at(dragon: &Dragon, p: Vec3) -> Chart {
     const SKULL_START: f32 = 0.1;
     const SKULL_REACH: f32 = 2.2;
     let trunk = dragon.spine.place(p);

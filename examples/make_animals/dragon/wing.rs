@@ -4,7 +4,8 @@
 //! towards the trailing edge, and then lifted out of that plane by a height that arches the whole
 //! wing and lets the skin sag between the fingers.
 
-use crate::sdf::{Bounds, Chain, Parts, Shape, polygon_distance};
+use super::paint::Paint;
+use crate::modelling::sdf::{Bounds, Chain, Parts, Shape, polygon_distance};
 use glam::{Mat3, Vec2, Vec3};
 
 /// The placement of a wing and how far it is opened.
@@ -13,6 +14,8 @@ pub struct Pose {
     /// Columns: outwards, towards the trailing edge, out of the convex side.
     pub axes: Mat3,
     pub arch: f32,
+    /// Factor on everything.
+    pub size: f32,
 }
 
 const ELBOW: Vec2 = Vec2::new(1.05, 0.5);
@@ -58,12 +61,12 @@ impl Sheet {
 
     /// Coordinates of `p` in the plane of the wing, and its height above the plane.
     pub fn flatten(&self, p: Vec3) -> Vec3 {
-        self.pose.axes.transpose() * (p - self.pose.shoulder)
+        self.pose.axes.transpose() * (p - self.pose.shoulder) / self.pose.size
     }
 
     /// The point on the middle of the skin above a place in the plane.
     pub fn lift(&self, at: Vec2) -> Vec3 {
-        self.pose.shoulder + self.pose.axes * at.extend(self.height(at))
+        self.pose.shoulder + self.pose.axes * at.extend(self.height(at)) * self.pose.size
     }
 
     /// Distance to the middle of the skin, ignoring how thick skin and bones are.
@@ -71,7 +74,37 @@ impl Sheet {
         let flat = self.flatten(p);
         let at = flat.truncate();
         let beside = polygon_distance(&self.outline, at).max(0.0);
-        beside.hypot(flat.z - self.height(at))
+        beside.hypot(flat.z - self.height(at)) * self.pose.size
+    }
+
+    /// How far a point on the skin is from the nearest bone.
+    pub fn bone_distance(&self, p: Vec3) -> f32 {
+        let at = self.flatten(p).truncate();
+        let ribs = self.ribs.iter().map(|rib| polyline_distance(rib, at));
+        ribs.fold(f32::INFINITY, f32::min) * self.pose.size
+    }
+
+    /// Whether a point on the skin lies between the arm and the leading edge.
+    pub fn before_arm(&self, p: Vec3) -> bool {
+        let at = self.flatten(p).truncate();
+        let (a, b) = if at.x < ELBOW.x {
+            (Vec2::ZERO, ELBOW)
+        } else {
+            (ELBOW, WRIST)
+        };
+        at.x < WRIST.x && (b - a).perp_dot(at - a) < 0.0
+    }
+
+    /// Shoulder, elbow and wrist.
+    pub fn arm(&self) -> [Vec3; 3] {
+        [Vec2::ZERO, ELBOW, WRIST].map(|at| self.lift(at))
+    }
+
+    /// The knuckle and the tip of each finger, from the leading edge to the body.
+    pub fn fingers(&self) -> [[Vec3; 2]; 4] {
+        FINGERS.map(|[bend, tip]| {
+            [WRIST.lerp(bend, 0.5).lerp(bend.lerp(tip, 0.5), 0.5), tip].map(|at| self.lift(at))
+        })
     }
 
     /// Height of the skin: an arch over the span plus a sag that vanishes on every rib.
@@ -95,7 +128,7 @@ impl Shape for Sheet {
         let at = flat.truncate();
         let across = (flat.z - self.height(at)).abs() * SLOPE - HALF_THICKNESS;
         let outside = Vec2::new(polygon_distance(&self.outline, at), across) + ROUND;
-        outside.max(Vec2::ZERO).length() + outside.max_element().min(0.0) - ROUND
+        (outside.max(Vec2::ZERO).length() + outside.max_element().min(0.0) - ROUND) * self.pose.size
     }
 
     fn bounds(&self) -> Bounds {
@@ -110,7 +143,7 @@ pub fn add_bones(parts: &mut Parts, sheet: &Sheet) {
         let knots: Vec<(Vec3, f32)> = points
             .iter()
             .zip(radii)
-            .map(|(&at, &radius)| (sheet.lift(at), radius))
+            .map(|(&at, &radius)| (sheet.lift(at), radius * sheet.pose.size))
             .collect();
         Chain::through(&knots)
     };
@@ -136,12 +169,14 @@ pub fn add_bones(parts: &mut Parts, sheet: &Sheet) {
         parts.add(0.09, bone(&points, &radii));
     }
     let wrist = sheet.lift(WRIST);
-    let hook = sheet.pose.axes * Vec3::new(0.16, -0.34, 0.1);
-    let point = sheet.pose.axes * Vec3::new(0.42, -0.5, 0.02);
+    let hook = sheet.pose.axes * Vec3::new(0.16, -0.34, 0.1) * sheet.pose.size;
+    let point = sheet.pose.axes * Vec3::new(0.42, -0.5, 0.02) * sheet.pose.size;
+    parts.paint(Paint::Horn);
     parts.add(
         0.05,
         Chain::through(&[(wrist, 0.12), (wrist + hook, 0.085), (wrist + point, 0.035)]),
     );
+    parts.paint(Paint::Hide);
 }
 
 /// The flat outline: leading edge over the wrist, finger tips with scallops between them, and the

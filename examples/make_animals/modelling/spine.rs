@@ -2,7 +2,7 @@
 //! back and neck to the skull. It also gives every point near the trunk a place along it and an
 //! angle around it, which the scales and the texture coordinates follow.
 
-use crate::sdf::curve;
+use super::sdf::curve;
 use glam::Vec3;
 
 /// A control point of the trunk.
@@ -98,6 +98,11 @@ impl Spine {
         let i = next.clamp(1, self.stations.len() - 1);
         let (a, b) = (&self.stations[i - 1], &self.stations[i]);
         a.mix(b, ((along - a.along) / (b.along - a.along)).clamp(0.0, 1.0))
+    }
+
+    /// The cross-section at a knot.
+    pub fn knot(&self, index: usize) -> Station {
+        self.stations[index * STATIONS_PER_KNOT]
     }
 
     /// Finds the place of `p`: the cross-section whose plane holds `p` and that is nearest to it.

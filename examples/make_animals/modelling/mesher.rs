@@ -3,7 +3,7 @@
 //! Tetrahedra have no ambiguous cases, so that the mesh is closed and manifold whatever the
 //! solid looks like; the many uneven triangles this makes are put right by remeshing.
 
-use crate::sdf::Bounds;
+use super::sdf::Bounds;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
