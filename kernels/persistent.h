@@ -1,7 +1,9 @@
 // Tracing of whole queues by warps that stay: a warp walks its lanes' rays in step and fetches new ones as soon as a few
 // lanes are idle (Aila and Laine 2009, "Understanding the Efficiency of Ray Traversal on GPUs"; the threshold is
-// measured, see docs/gpu.md).
+// measured, see docs/gpu.md). When the queue is empty, idle lanes take over parts of the others' walks: the longest rays would
+// otherwise be walked by a lane each, on a GPU with little else to do.
 #pragma once
+#include "split.h"
 #include "wavefront.h"
 
 namespace THRONG_NAMESPACE {
@@ -16,36 +18,6 @@ constexpr int kTraceBlocks = 1024 / kTraceThreads;
 #else
 constexpr int kTraceBlocks = 1152 / kTraceThreads;
 #endif
-
-constexpr uint32_t kAllLanes = 0xffffffffu;
-
-// Hits go straight to memory: they are few, and the registers that would hold them are worth more.
-struct HitInMemory {
-    Hit* hit;
-
-    THRONG_INLINE void start() {
-        hit->t = -1.0f;
-        hit->prim = NO_INDEX;
-    }
-    THRONG_INLINE bool closer(float, uint32_t instance, uint32_t prim) const {
-        return hit->prim == NO_INDEX || instance < hit->instance || (instance == hit->instance && prim < hit->prim);
-    }
-    THRONG_INLINE void take(float t, float u, float v, uint32_t prim, uint32_t instance, uint32_t record) {
-        *hit = Hit{t, u, v, prim, instance, record};
-    }
-};
-
-// Any hit will do.
-struct HitFlag {
-    uint32_t* blocked;
-
-    THRONG_INLINE void start() { *blocked = 0; }
-    THRONG_INLINE bool closer(float, uint32_t, uint32_t) const { return true; }
-    THRONG_INLINE void take(float, float, float, uint32_t, uint32_t, uint32_t) { *blocked = 1; }
-};
-
-THRONG_INLINE HitInMemory hit_of(Hit* hits, uint32_t index) { return HitInMemory{hits + index}; }
-THRONG_INLINE HitFlag hit_of(uint32_t* blocked, uint32_t index) { return HitFlag{blocked + index}; }
 
 // Orders of visits for all directions and hits: looking them up is faster than computing them.
 constexpr uint32_t kOrderBytes = 8 * 256;
@@ -79,8 +51,15 @@ THRONG_INLINE TableOrder copy_order_table() {
     return TableOrder{shared_address(&copy)};
 }
 
-// Gives each idle lane of the warp the next ray's index, and returns whether there may be more.
+// Gives idle lanes of the warp the next rays' indices, and returns whether there may be more.
 THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint32_t lane, uint32_t& index) {
+    if (length < gridDim.x * kTraceThreads) {
+        // Fewer rays than lanes: each warp takes its share once, and has lanes left that help.
+        const uint32_t warps = gridDim.x * (kTraceThreads / 32), warp = blockIdx.x * (kTraceThreads / 32) + threadIdx.x / 32;
+        const uint32_t share = (length + warps - 1) / warps;
+        index = lane < share ? lane * warps + warp : length;
+        return false;
+    }
     uint32_t first = 0, leader = lowest_bit(idle);
     if (lane == leader) first = atomicAdd(&queue->fetched, count_bits(idle));
     first = __shfl_sync(kAllLanes, first, int(leader));
@@ -91,18 +70,23 @@ THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint
 // `hits` is an array of `Hit` for closest hits, of flags for any.
 template <bool Any, class Output>
 THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hits, QueueState* queue) {
+    const uint32_t lane = threadIdx.x & 31u, length = queue->length;
+    if (length == 0) return;
     const TableOrder order = copy_order_table();
     Group stack[COMPRESSED_STACK];
-    Walk<Any, decltype(hit_of(hits, 0))> walk;
+    Walk<Any, Meeting<Output>> walk;
+    Output own;
     NoCount none;
-    const uint32_t lane = threadIdx.x & 31u, length = queue->length;
     uint32_t index = 0;
+    clear(own);
     walk.floor = kOver;
-    bool more = length > 0;
-    for (;;) {
-        uint32_t idle = __ballot_sync(kAllLanes, walk.over());
-        if (idle == kAllLanes && !more) return;
-        if (more && count_bits(idle) >= kRefill) {
+    for (bool more = true;;) {
+        if (!more) share_hits(walk, index, own, hits, lane);
+        const uint32_t idle = __ballot_sync(kAllLanes, walk.over());
+        if (!more) {
+            if (idle == kAllLanes) return;
+            if (idle) split_walks(walk, index, stack, idle, lane);
+        } else if (count_bits(idle) >= kRefill) {
             uint32_t next;
             more = fetch(queue, length, idle, lane, next);
             if (walk.over() && next < length) {
@@ -117,7 +101,7 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
             }
         }
         if (!walk.over()) {
-            auto found = hit_of(hits, index);
+            Meeting<Output> found{hits, &own, index, !more};
             walk.advance(params, rays[index], stack, order, found, none);
         }
     }

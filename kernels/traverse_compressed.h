@@ -50,6 +50,17 @@ struct Walk {
 
     THRONG_INLINE bool over() const { return floor == kOver; }
 
+    // Goes on with a group of another walk whose ray, space and instance this one has now. `start` is 0 for
+    // one of the instance, `kStale` for one of the TLAS.
+    THRONG_INLINE void take_over(Group given, uint32_t start) {
+        group = given;
+        triangles = Group{0, 0};
+        top = 0;
+        floor = start;
+        unit = NO_INDEX;
+        if (floor == kStale) turn_to_world();
+    }
+
     // One round. Becomes `over` when there is nothing left to do. `stack` has room for the levels of both trees.
     //
     // Every phase is entered and left at one place, so that the lanes of a warp meet again before the next one; an early
@@ -67,6 +78,9 @@ struct Walk {
         if (has_triangle()) test_triangle(params, found, count);
     }
 
+    // Slots are visited in the world's order again.
+    THRONG_INLINE void turn_to_world() { space.axes = (space.axes & ~7u) | (space.axes >> kWorldUpShift & 7u); }
+
     // Whether the unit to go on with is known, and no instance.
     THRONG_INLINE bool is_node() const { return int32_t(unit) >= 0; }
 
@@ -78,7 +92,7 @@ struct Walk {
             // Leaves the instance. The world's ray is prepared again only when a node of the TLAS asks for it.
             if (top == floor) {
                 floor = kStale;
-                space.axes = (space.axes & ~7u) | (space.axes >> kWorldUpShift & 7u);
+                turn_to_world();
             }
             if (top == 0) floor = kOver;
             else group = stack[--top];
