@@ -132,6 +132,30 @@ fn frames_under_way_at_the_same_time_do_not_disturb_each_other() {
 }
 
 #[test]
+fn looks_at_whether_paths_are_left_do_not_show() {
+    let Some(mut device) = gpu() else { return };
+    for scene in scenes() {
+        device.load(scene.clone()).unwrap();
+        let mut settings = settings(&scene, Integrator::Whitted);
+        // In chunks of which some end before the first look, some between looks, and some never.
+        settings.bounces = 100;
+        let frame = pose(&scene, 1);
+        device.limit_paths_per_launch(u32::MAX);
+        let expected = render(&mut device, &frame, &settings);
+        let own = device.own_rays(&frame, &settings).unwrap().unwrap();
+        assert_eq!(own.bounce.len() as u64, expected.rays.bounce);
+        device.limit_paths_per_launch(1000);
+        for _ in 0..2 {
+            device.submit(frame.clone(), &settings).unwrap();
+        }
+        for _ in 0..2 {
+            let found = device.collect(&|| false).unwrap();
+            assert_same(&found, &expected, &scene.name);
+        }
+    }
+}
+
+#[test]
 fn another_device_of_the_same_gpu_makes_the_same_frame() {
     let Some(mut other) = gpu() else { return };
     on_each_scene(|_, scene, settings, expected, what| {

@@ -6,7 +6,7 @@ use super::{
     memory::{Array, Pinned, bytes_of},
     scene::SceneTables,
     shapes::{Shapes, vertex_bytes},
-    waves::{Chunk, Queues, Stage, WaveLaunch},
+    waves::{Chunk, ChunkLaunch, Queues, Stage, WaveLaunch},
 };
 use crate::{
     abi::{InstanceRecord, Params, RayTally, Unit},
@@ -53,6 +53,8 @@ pub struct Work {
     /// With queues; the other way is a loop per pixel.
     wavefront: bool,
     chunks: VecDeque<Chunk>,
+    /// A chunk that is queued in part; it goes on once the event is past.
+    partly: Option<(ChunkLaunch, Event)>,
     /// One per queued chunk.
     under_way: VecDeque<Event>,
     started: Event,
@@ -182,6 +184,7 @@ impl Slot {
             params,
             wavefront,
             chunks,
+            partly: None,
             under_way: VecDeque::new(),
             started,
             finished: None,
@@ -211,51 +214,92 @@ impl Slot {
             }
             work.under_way.pop_front();
         }
-        while work.under_way.len() < CHUNKS_AHEAD {
+        if let Some((run, looked)) = work.partly.take() {
+            if !is_past(&looked)? {
+                work.partly = Some((run, looked));
+                return Ok(false);
+            }
+            self.go_on(work, run, kernels)?;
+        }
+        while work.partly.is_none() && work.under_way.len() < CHUNKS_AHEAD {
             let Some(chunk) = work.chunks.pop_front() else {
                 work.finished = Some(self.finish(work, kernels)?);
                 return Ok(false);
             };
-            self.run(work, &chunk, kernels)?;
-            work.under_way.push_back(event_now(&self.stream)?);
+            if work.wavefront {
+                let run = self.launch_waves(work, kernels, |queues, params, launch| {
+                    queues.start(params, chunk, launch)
+                })?;
+                self.go_on(work, run, kernels)?;
+            } else {
+                self.run_loop(work, &chunk, kernels)?;
+            }
         }
         Ok(false)
     }
 
-    fn run(&mut self, work: &mut Work, chunk: &Chunk, kernels: &Kernels) -> CudaResult<()> {
-        let tally = self.tally.at::<RayTally>(0);
-        let stream = &self.stream;
-        if work.wavefront {
-            let marks = &mut work.marks;
-            let mut mark = |stage| {
-                marks.push((stage, event_now(stream)?));
-                Ok(())
-            };
-            let mut launch = WaveLaunch {
-                kernels,
-                stream,
-                tally,
-                look: &mut self.look,
-                mark: &mut mark,
-                own_rays: work.own_rays.as_mut(),
-            };
-            return self.queues.run(&work.params, chunk, &mut launch);
+    /// Queues a chunk's launches, all that are left or as many as may be queued now.
+    fn go_on(
+        &mut self,
+        work: &mut Work,
+        mut run: ChunkLaunch,
+        kernels: &Kernels,
+    ) -> CudaResult<()> {
+        let all = self.launch_waves(work, kernels, |queues, _, launch| {
+            queues.go_on(&mut run, launch)
+        })?;
+        let event = event_now(&self.stream)?;
+        if all {
+            work.under_way.push_back(event);
+        } else {
+            work.partly = Some((run, event));
         }
+        Ok(())
+    }
+
+    /// Calls `queue` with the picture's parameters and what launches of waves take.
+    fn launch_waves<T>(
+        &mut self,
+        work: &mut Work,
+        kernels: &Kernels,
+        queue: impl FnOnce(&Queues, &Params, &mut WaveLaunch) -> CudaResult<T>,
+    ) -> CudaResult<T> {
+        let (stream, marks) = (&self.stream, &mut work.marks);
+        let mut mark = |stage| {
+            marks.push((stage, event_now(stream)?));
+            Ok(())
+        };
+        let mut launch = WaveLaunch {
+            kernels,
+            stream,
+            tally: self.tally.at(0),
+            look: &mut self.look,
+            mark: &mut mark,
+            own_rays: work.own_rays.as_mut(),
+        };
+        queue(&self.queues, &work.params, &mut launch)
+    }
+
+    /// Queues a chunk in the loop schedule.
+    fn run_loop(&mut self, work: &mut Work, chunk: &Chunk, kernels: &Kernels) -> CudaResult<()> {
         let params = Params {
             sample_begin: chunk.samples.start,
             sample_end: chunk.samples.end,
             ..work.params
         };
         let (begin, end) = (chunk.items.start, chunk.items.end);
+        let tally = self.tally.at::<RayTally>(0);
         // SAFETY: the arguments are the kernel's, and its memory belongs to this slot and the scene, which outlive the work.
         unsafe {
             kernels.launch_items(
                 "throng_render_pixel",
                 end - begin,
-                stream,
+                &self.stream,
                 arguments![params, begin, end, tally],
-            )
+            )?;
         }
+        work.under_way.push_back(event_now(&self.stream)?);
+        Ok(())
     }
 
     /// Queues the way from the film to page-locked memory.
@@ -264,7 +308,7 @@ impl Slot {
         let pixels = params.width * params.height;
         work.marks.push((Stage::Other, event_now(&self.stream)?));
         let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
-        // SAFETY: see `run`.
+        // SAFETY: see `run_loop`.
         unsafe {
             kernels.launch_items(
                 "throng_resolve_pixel",

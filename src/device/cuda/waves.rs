@@ -11,7 +11,8 @@ use crate::{
 };
 use cust::{error::CudaResult, stream::Stream};
 
-/// Waves between two looks at whether any path is left, in pictures of many bounces.
+/// Waves between two looks at whether any path is left, in pictures of many bounces. Nobody waits for a look (see
+/// [`Queues::go_on`]), but the stream idles for a moment.
 const WAVES_PER_LOOK: u32 = 24;
 
 /// All samples `samples` of the items `items`.
@@ -66,6 +67,15 @@ pub fn bytes_per_path(shadows: u32) -> usize {
     let ray = size_of::<Ray>() + size_of::<u32>();
     let shadow = size_of::<Ray>() + size_of::<ShadowLight>() + size_of::<u32>();
     2 * ray + size_of::<Hit>() + size_of::<PathState>() + shadows as usize * shadow
+}
+
+/// A chunk whose launches are being queued.
+pub struct ChunkLaunch {
+    params: Params,
+    chunk: Chunk,
+    w: Wavefront,
+    /// Whether a copy of the length of the wave's queue is under way.
+    looking: bool,
 }
 
 /// What a launch of the schedule's kernels takes besides the parameters.
@@ -128,14 +138,19 @@ impl Queues {
         all.map(Array::bytes).sum()
     }
 
-    /// Queues all launches of a chunk. `params` are the picture's; its paths must fit.
-    pub fn run(&self, params: &Params, chunk: &Chunk, launch: &mut WaveLaunch) -> CudaResult<()> {
+    /// Queues the start of a chunk's paths. `params` are the picture's; the paths must fit. [`Self::go_on`] does the rest.
+    pub fn start(
+        &self,
+        params: &Params,
+        chunk: Chunk,
+        launch: &mut WaveLaunch,
+    ) -> CudaResult<ChunkLaunch> {
         let params = Params {
             sample_begin: chunk.samples.start,
             sample_end: chunk.samples.end,
             ..*params
         };
-        let mut w = self.wavefront(chunk, launch.tally);
+        let w = self.wavefront(&chunk, launch.tally);
         let (kernels, stream) = (launch.kernels, launch.stream);
         (launch.mark)(Stage::Other)?;
         self.states
@@ -150,17 +165,76 @@ impl Queues {
                 arguments![params, w],
             )?;
         }
-        let waves = self.trace_waves(&params, &mut w, launch)?;
-        (launch.mark)(Stage::Shadow)?;
+        Ok(ChunkLaunch {
+            params,
+            chunk,
+            w,
+            looking: false,
+        })
+    }
+
+    /// Queues a chunk's launches up to the next look at whether any path is left, and returns whether these were all.
+    /// Else this is to be called again once the stream has passed them; nothing else may be queued before.
+    pub fn go_on(&self, run: &mut ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<bool> {
+        while run.w.wave <= run.params.bounces {
+            let wave = run.w.wave;
+            if std::mem::take(&mut run.looking) {
+                if looked_up(launch.look, 1 + wave) == 0 {
+                    break;
+                }
+            } else if wave > 0 && wave % WAVES_PER_LOOK == 0 {
+                (launch.mark)(Stage::Other)?;
+                self.look_later(1 + wave, launch)?;
+                run.looking = true;
+                return Ok(false);
+            }
+            self.trace_wave(&run.params, &run.w, launch)?;
+            run.w.wave += 1;
+        }
+        self.finish(run, launch)?;
+        Ok(true)
+    }
+
+    /// Traces and shades a wave.
+    fn trace_wave(
+        &self,
+        params: &Params,
+        w: &Wavefront,
+        launch: &mut WaveLaunch,
+    ) -> CudaResult<()> {
+        let (kernels, stream, wave) = (launch.kernels, launch.stream, w.wave);
+        let queue = self.state(wave);
+        let rays = w.rays[wave as usize % 2];
+        let (stage, own): (_, OwnKind) = match wave {
+            0 => (Stage::Primary, |own| &mut own.primary),
+            _ => (Stage::Bounce, |own| &mut own.bounce),
+        };
+        (launch.mark)(stage)?;
+        // SAFETY: see `start`.
+        unsafe {
+            kernels.launch_trace(false, stream, arguments![*params, rays, w.hits, queue])?;
+            self.copy_rays(1 + wave, &self.rays[wave as usize % 2], own, launch)?;
+            (launch.mark)(Stage::Shade)?;
+            kernels.launch_shade(w.path_count, stream, arguments![*params, *w])
+        }
+    }
+
+    /// Queues the shadow rays, the way to the film and the tally of a chunk whose waves are all queued.
+    fn finish(&self, run: &ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<()> {
+        let ChunkLaunch {
+            params, chunk, w, ..
+        } = run;
+        let (kernels, stream) = (launch.kernels, launch.stream);
         let items = chunk.item_count();
-        let primary = inside_items(&params, chunk) * (chunk.samples.end - chunk.samples.start);
-        // SAFETY: as above.
+        let primary = inside_items(params, chunk) * (chunk.samples.end - chunk.samples.start);
+        (launch.mark)(Stage::Shadow)?;
+        // SAFETY: see `start`.
         unsafe {
             let queue = self.states.at::<QueueState>(0);
             kernels.launch_trace(
                 true,
                 stream,
-                arguments![params, w.shadow_rays, w.shadow_blocked, queue],
+                arguments![*params, w.shadow_rays, w.shadow_blocked, queue],
             )?;
             self.copy_rays(0, &self.shadow_rays, |own| &mut own.shadow, launch)?;
             (launch.mark)(Stage::Other)?;
@@ -168,47 +242,16 @@ impl Queues {
                 "throng_finish_items",
                 items,
                 stream,
-                arguments![params, w, items],
+                arguments![*params, *w, items],
             )?;
             kernels.launch(
                 "throng_tally_queues",
                 1,
                 1,
                 stream,
-                arguments![w, waves, primary],
+                arguments![*w, w.wave, primary],
             )
         }
-    }
-
-    /// Returns how many waves there were.
-    fn trace_waves(
-        &self,
-        params: &Params,
-        w: &mut Wavefront,
-        launch: &mut WaveLaunch,
-    ) -> CudaResult<u32> {
-        let (kernels, stream) = (launch.kernels, launch.stream);
-        for wave in 0..=params.bounces {
-            if wave > 0 && wave % WAVES_PER_LOOK == 0 && self.length(1 + wave, launch)? == 0 {
-                return Ok(wave);
-            }
-            w.wave = wave;
-            let queue = self.state(wave);
-            let rays = w.rays[wave as usize % 2];
-            let (stage, own): (_, OwnKind) = match wave {
-                0 => (Stage::Primary, |own| &mut own.primary),
-                _ => (Stage::Bounce, |own| &mut own.bounce),
-            };
-            (launch.mark)(stage)?;
-            // SAFETY: see `run`.
-            unsafe {
-                kernels.launch_trace(false, stream, arguments![*params, rays, w.hits, queue])?;
-                self.copy_rays(1 + wave, &self.rays[wave as usize % 2], own, launch)?;
-                (launch.mark)(Stage::Shade)?;
-                kernels.launch_shade(w.path_count, stream, arguments![*params, *w])?;
-            }
-        }
-        Ok(params.bounces + 1)
     }
 
     /// Adds the rays of queue `index` to those of their kind, where they are asked for. They stay in place until the
@@ -236,13 +279,16 @@ impl Queues {
 
     /// Waits, and returns how many rays queue `index` has: that of shadow rays is the first, those of the waves follow.
     fn length(&self, index: u32, launch: &mut WaveLaunch) -> CudaResult<u32> {
+        self.look_later(index, launch)?;
+        launch.stream.synchronize()?;
+        Ok(looked_up(launch.look, index))
+    }
+
+    /// Queues a copy of the queues' lengths up to that of queue `index`.
+    fn look_later(&self, index: u32, launch: &mut WaveLaunch) -> CudaResult<()> {
         let bytes = (index as usize + 1) * size_of::<QueueState>();
         launch.look.reserve(bytes)?;
-        self.states
-            .read_later(launch.look, 0, bytes, launch.stream)?;
-        launch.stream.synchronize()?;
-        let states: &[QueueState] = bytemuck::cast_slice(&launch.look.bytes()[..bytes]);
-        Ok(states[index as usize].length)
+        self.states.read_later(launch.look, 0, bytes, launch.stream)
     }
 
     /// The queue of a wave's rays; that of shadow rays comes before all of them.
@@ -268,6 +314,13 @@ impl Queues {
             reserved: 0,
         }
     }
+}
+
+/// The length of queue `index` in a copy that is complete.
+fn looked_up(look: &Pinned, index: u32) -> u32 {
+    let begin = index as usize * size_of::<QueueState>();
+    let state = &look.bytes()[begin..begin + size_of::<QueueState>()];
+    bytemuck::pod_read_unaligned::<QueueState>(state).length
 }
 
 /// The shadow rays' queue, those of waves 0 to `bounces`, and one that the last wave finds empty.
