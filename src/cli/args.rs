@@ -2,7 +2,10 @@
 
 use crate::{
     device::{self, Device, DeviceList, Opened},
-    loader::{self, LoadOptions},
+    loader::{
+        self, LoadOptions,
+        gltf::{self, GltfOptions, Model},
+    },
     scene::Scene,
     settings::SettingsError,
 };
@@ -25,6 +28,15 @@ impl SceneArgs {
             overrides: self.overrides.clone(),
         };
         Ok(loader::load_with(&self.path, &options)?)
+    }
+
+    /// The model itself, where the file is glTF.
+    pub fn load_model(&self) -> anyhow::Result<Option<Model>> {
+        if !loader::is_gltf(&self.path) {
+            return Ok(None);
+        }
+        let model = gltf::load_model(&self.path, &GltfOptions::default())?;
+        Ok(Some(model))
     }
 }
 

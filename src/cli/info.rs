@@ -4,9 +4,12 @@ use super::{
     Exit,
     args::{DeviceArgs, SceneArgs},
     console,
+    model_info::ModelInfo,
+    model_text::ModelText,
 };
-use crate::render::report::scene_info;
-use std::sync::Arc;
+use crate::render::report::{SceneInfo, scene_info};
+use serde::Serialize;
+use std::{fmt, sync::Arc};
 
 const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys
@@ -20,7 +23,13 @@ With --json, standard output has one document with the keys
   textures            how many, and texture_bytes
   bounds              of the first frame: min, max
   tlas_bytes, tlas_depth, scene_bytes
-  warnings            what the loader repaired or ignored";
+  warnings            what the loader repaired or ignored
+  model               glTF files only; indices in it are into its own lists:
+    scenes, scene, variants, counts, extensions_used, extensions_unsupported
+    nodes             name, parent, meshes, skin, camera, light, instances
+    meshes            per primitive: name, triangles, vertices, material, joints_per_vertex, morph_targets
+    skins, materials, textures, clips, cameras, lights
+    memory            mesh_bytes, texture_bytes, tree_bytes";
 
 /// Tell what is in a scene: counts, memory, camera, warnings
 #[derive(clap::Args)]
@@ -33,14 +42,57 @@ pub struct InfoArgs {
     /// Print one JSON document on standard output
     #[arg(long)]
     json: bool,
+    /// Print all nodes, materials, textures and clips of a model, however many
+    #[arg(long)]
+    full: bool,
+}
+
+/// A model that is no scene, having nothing to see, is described all the same.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    scene: Option<SceneInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<ModelInfo>,
+    #[serde(skip)]
+    full: bool,
 }
 
 impl InfoArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let device = self.device.open(console::note)?;
-        let scene = Arc::new(self.scene.load()?);
-        let info = scene_info(&scene, device.as_ref())?;
-        console::report(&info, self.json)?;
-        Ok(Exit::Done)
+        let model = self.scene.load_model()?;
+        let scene = self.scene.load().and_then(|scene| {
+            let info = scene_info(&Arc::new(scene), device.as_ref())?;
+            Ok(info)
+        });
+        let (scene, error) = match scene {
+            Ok(info) => (Some(info), None),
+            Err(error) => (None, Some(error)),
+        };
+        let model = model.map(|model| ModelInfo::new(&model, scene.as_ref()));
+        let report = Report {
+            scene,
+            model,
+            full: self.full,
+        };
+        if report.scene.is_some() || report.model.is_some() {
+            console::report(&report, self.json)?;
+        }
+        error.map_or(Ok(Exit::Done), Err)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if let Some(scene) = &self.scene {
+            write!(f, "{scene}")?;
+        }
+        let Some(info) = &self.model else {
+            return Ok(());
+        };
+        writeln!(f, "model")?;
+        let full = self.full;
+        write!(f, "{}", ModelText { info, full })
     }
 }

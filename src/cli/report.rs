@@ -150,7 +150,7 @@ fn describe(stats: &Stats) -> String {
     line + "see " + &stats.output
 }
 
-fn plural(count: usize, noun: &str) -> String {
+pub(super) fn plural(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{ending}")
 }

@@ -88,6 +88,11 @@ pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError>
     Ok(scene)
 }
 
+/// Whether [`load_with`] takes the file for glTF.
+pub fn is_gltf(path: &Path) -> bool {
+    matches!(extension(path).as_str(), "gltf" | "glb")
+}
+
 fn extension(path: &Path) -> String {
     path.extension()
         .unwrap_or_default()

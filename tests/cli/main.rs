@@ -9,6 +9,7 @@ mod hostile;
 mod inputs;
 mod interrupt;
 mod limits;
+mod models;
 mod render;
 mod reports;
 mod resume;

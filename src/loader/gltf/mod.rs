@@ -127,6 +127,7 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
             nodes: rig_nodes,
             skins: skins.skins,
         },
+        mesh_count: meshes.mesh_count(),
         meshes: meshes.meshes,
         parts,
         materials,

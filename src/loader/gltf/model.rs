@@ -15,6 +15,8 @@ pub struct Model {
     pub rig: Rig,
     /// The mesh primitives that the scene uses, however often.
     pub meshes: Vec<ModelMesh>,
+    /// How many meshes of the file these primitives are of.
+    pub mesh_count: u32,
     pub parts: Vec<Part>,
     /// All materials of the file, in its order.
     pub materials: Vec<PbrMaterial>,

@@ -68,6 +68,14 @@ pub fn read_meshes(
     Ok(meshes)
 }
 
+impl Meshes {
+    /// How many meshes of the file have something to render.
+    pub fn mesh_count(&self) -> u32 {
+        let used = self.by_file_mesh.iter().filter(|p| !p.is_empty());
+        used.count() as u32
+    }
+}
+
 /// Sets the nodes' morph weights at rest and returns the parts of the scene.
 ///
 /// # Errors

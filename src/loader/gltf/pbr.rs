@@ -178,6 +178,36 @@ pub struct Anisotropy {
 }
 
 impl PbrMaterial {
+    /// What it uses beyond factors of colour, metal and roughness, in words.
+    pub fn features(&self) -> Vec<&'static str> {
+        let facts = [
+            (self.base_color_texture.is_some(), "base colour texture"),
+            (
+                self.metallic_roughness_texture.is_some(),
+                "metal and roughness texture",
+            ),
+            (self.normal_texture.is_some(), "normal map"),
+            (self.occlusion_texture.is_some(), "occlusion texture"),
+            (self.emissive != [0.0; 3], "emission"),
+            (matches!(self.alpha, Alpha::Mask(_)), "alpha mask"),
+            (self.alpha == Alpha::Blend, "alpha blending"),
+            (self.double_sided, "double-sided"),
+            (self.unlit, "unlit"),
+            (self.ior != 1.5, "ior"),
+            (self.dispersion != 0.0, "dispersion"),
+            (self.specular.is_some(), "specular"),
+            (self.transmission.is_some(), "transmission"),
+            (self.diffuse_transmission.is_some(), "diffuse transmission"),
+            (self.volume.is_some(), "volume"),
+            (self.clearcoat.is_some(), "clearcoat"),
+            (self.sheen.is_some(), "sheen"),
+            (self.iridescence.is_some(), "iridescence"),
+            (self.anisotropy.is_some(), "anisotropy"),
+        ];
+        let used = facts.into_iter().filter(|(is_used, _)| *is_used);
+        used.map(|(_, name)| name).collect()
+    }
+
     /// The uv set of a texture that needs tangents, if there is one.
     pub fn tangent_uv_set(&self) -> Option<u32> {
         let coat = self.clearcoat.and_then(|c| c.normal_texture);

@@ -1,0 +1,224 @@
+//! glTF models: what `throng info` and `throng check` tell about them.
+
+use crate::common::Place;
+use serde_json::{Value, json};
+use std::{fs, io::Cursor};
+
+/// A .glb file under construction.
+struct Model {
+    json: Value,
+    bin: Vec<u8>,
+}
+
+impl Model {
+    /// A node with a triangle of the first of its materials.
+    fn new() -> Self {
+        let mut model = Self {
+            json: json!({
+                "asset": {"version": "2.0"},
+                "scenes": [{"name": "stage", "nodes": [0]}],
+                "nodes": [{"name": "body", "mesh": 0}],
+                "materials": [{"name": "paint", "alphaMode": "MASK", "doubleSided": true}],
+                "accessors": [], "bufferViews": [],
+            }),
+            bin: Vec::new(),
+        };
+        let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        let positions = model.floats("VEC3", corners.as_flattened());
+        model.json["meshes"] = json!([{
+            "name": "shape",
+            "primitives": [{"attributes": {"POSITION": positions}, "material": 0}],
+        }]);
+        model
+    }
+
+    fn view(&mut self, bytes: &[u8]) -> usize {
+        let view = json!({"buffer": 0, "byteOffset": self.bin.len(), "byteLength": bytes.len()});
+        self.bin.extend(bytes);
+        self.bin.resize(self.bin.len().next_multiple_of(4), 0);
+        push(&mut self.json["bufferViews"], view)
+    }
+
+    fn floats(&mut self, kind: &str, values: &[f32]) -> usize {
+        let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let view = self.view(&bytes);
+        let width = match kind {
+            "SCALAR" => 1,
+            "VEC3" => 3,
+            _ => 4,
+        };
+        let count = values.len() / width;
+        let accessor =
+            json!({"bufferView": view, "componentType": 5126, "type": kind, "count": count});
+        push(&mut self.json["accessors"], accessor)
+    }
+
+    fn save(&self, place: &Place, name: &str) {
+        let mut json = self.json.clone();
+        json["buffers"] = json!([{"byteLength": self.bin.len()}]);
+        let mut text = json.to_string().into_bytes();
+        text.resize(text.len().next_multiple_of(4), b' ');
+        let length = 28 + text.len() + self.bin.len();
+        let mut bytes = b"glTF\x02\0\0\0".to_vec();
+        bytes.extend((length as u32).to_le_bytes());
+        for (kind, data) in [(b"JSON", &text), (b"BIN\0", &self.bin)] {
+            bytes.extend((data.len() as u32).to_le_bytes());
+            bytes.extend(kind);
+            bytes.extend(data);
+        }
+        fs::write(place.path(name), bytes).unwrap();
+    }
+}
+
+fn push(list: &mut Value, value: Value) -> usize {
+    if list.is_null() {
+        *list = json!([]);
+    }
+    let list = list.as_array_mut().unwrap();
+    list.push(value);
+    list.len() - 1
+}
+
+fn picture() -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    image::RgbImage::new(4, 2)
+        .write_to(&mut bytes, image::ImageFormat::Png)
+        .unwrap();
+    bytes.into_inner()
+}
+
+/// One of everything that `info` tells of.
+fn rich() -> Model {
+    let mut m = Model::new();
+    let view = m.view(&picture());
+    m.json["images"] = json!([{"name": "wood", "bufferView": view, "mimeType": "image/png"}]);
+    m.json["textures"] = json!([{"source": 0}]);
+    m.json["materials"][0]["pbrMetallicRoughness"] = json!({"baseColorTexture": {"index": 0}});
+    let times = m.floats("SCALAR", &[0.0, 1.5]);
+    let moves = m.floats("VEC3", &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    m.json["animations"] = json!([{
+        "name": "hop",
+        "samplers": [{"input": times, "output": moves}],
+        "channels": [{"sampler": 0, "target": {"node": 1, "path": "translation"}}],
+    }]);
+    m.json["nodes"] = json!([
+        {"name": "body", "mesh": 0, "skin": 0, "children": [1, 2, 3]},
+        {"name": "joint\u{1b}[2J"},
+        {"name": "eye", "camera": 0},
+        {"name": "lamp", "extensions": {"KHR_lights_punctual": {"light": 0}}},
+    ]);
+    m.json["skins"] = json!([{"name": "bones", "joints": [1]}]);
+    let joints = m.view(&[0; 12]);
+    let joints = push(
+        &mut m.json["accessors"],
+        json!({"bufferView": joints, "componentType": 5121, "type": "VEC4", "count": 3}),
+    );
+    let weights = m.floats("VEC4", &[1.0, 0.0, 0.0, 0.0].repeat(3));
+    let primitive = &mut m.json["meshes"][0]["primitives"][0];
+    primitive["attributes"]["JOINTS_0"] = json!(joints);
+    primitive["attributes"]["WEIGHTS_0"] = json!(weights);
+    m.json["cameras"] = json!([
+        {"name": "front", "type": "perspective", "perspective": {"yfov": 1.0, "znear": 0.1}},
+    ]);
+    let light = json!({"name": "bulb", "type": "point", "intensity": 40});
+    m.json["extensions"] = json!({
+        "KHR_lights_punctual": {"lights": [light]},
+        "KHR_materials_variants": {"variants": [{"name": "red"}]},
+    });
+    m.json["extensionsUsed"] =
+        json!(["KHR_lights_punctual", "KHR_materials_variants", "ACME_glow"]);
+    m
+}
+
+#[test]
+fn info_tells_people_what_a_model_has() {
+    let place = Place::new(1);
+    rich().save(&place, "rich.glb");
+    let text = place.ok(&["info", "rich.glb", "--device", "cpu"]).stdout;
+    for line in [
+        "  scene        stage",
+        "    body  [mesh shape: 1 triangle; skin bones]",
+        "      joint [2J",
+        "      eye  [camera front]",
+        "      lamp  [light bulb]",
+        "  geometry     1 primitive of 1 mesh, 1 triangle, 3 vertices, 1 instance",
+        "    bones: 1 joint",
+        "    paint: base colour texture, alpha mask, double-sided",
+        "    wood: 4x2, srgb, 0.00 MiB",
+        "    red",
+        "    hop: 1.500 s, 1 channel, 2 keys",
+        "    front: perspective, 57.3° from top to bottom",
+        "    bulb: point, 40 cd, colour (1, 1, 1)",
+        "    KHR_lights_punctual",
+        "    ACME_glow: not supported",
+    ] {
+        assert!(text.lines().any(|l| l == line), "no `{line}` in:\n{text}");
+    }
+    assert!(text.contains("\n  memory       meshes 0.00 MiB, textures 0.00 MiB, trees"));
+    assert!(!text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn info_tells_programs_what_a_model_has() {
+    let place = Place::new(1);
+    rich().save(&place, "rich.glb");
+    let args = ["info", "rich.glb", "--device", "cpu", "--json"];
+    let model = place.ok(&args).json()["model"].take();
+    assert_eq!(model["counts"]["joints"], 1);
+    assert_eq!(model["nodes"][1]["parent"], 0);
+    assert_eq!(model["nodes"][0]["meshes"], json!([0]));
+    assert_eq!(model["meshes"][0]["joints_per_vertex"], 4);
+    assert_eq!(model["textures"][0]["bytes"], 32);
+    assert_eq!(model["textures"][0]["color_space"], "srgb");
+    assert_eq!(model["clips"][0]["seconds"], 1.5);
+    assert_eq!(model["cameras"][0]["kind"], "perspective");
+    assert_eq!(model["lights"][0]["kind"], "point");
+    assert_eq!(model["extensions_unsupported"], json!(["ACME_glow"]));
+    assert!(model["memory"]["mesh_bytes"].as_u64() > Some(0));
+    let help = place.ok(&["info", "--help"]).stdout;
+    for key in model.as_object().unwrap().keys() {
+        assert!(help.contains(key), "the help of info lacks `{key}`");
+    }
+    let json = place.ok(&["info", "scene.ron", "--json"]).json();
+    assert!(json["model"].is_null(), "only models have it");
+}
+
+#[test]
+fn long_trees_and_lists_are_shortened_unless_asked_for() {
+    let place = Place::new(1);
+    let mut m = Model::new();
+    m.json["nodes"][0]["children"] = (1..100).collect();
+    for i in 1..100 {
+        push(&mut m.json["nodes"], json!({"name": format!("leaf {i}")}));
+        push(
+            &mut m.json["materials"],
+            json!({"name": format!("paint {i}")}),
+        );
+    }
+    m.save(&place, "wide.glb");
+    let text = |more: &[&str]| {
+        let args = [&["info", "wide.glb", "--device", "cpu"], more].concat();
+        place.ok(&args).stdout
+    };
+    let short = text(&[]);
+    assert!(
+        short.contains("      leaf 38\n      … 61 more\n"),
+        "{short}"
+    );
+    assert!(short.contains("    paint 18\n    … 81 more\n"), "{short}");
+    let full = text(&["--full"]);
+    assert!(full.contains("leaf 99\n") && full.contains("paint 99"));
+    assert!(!full.contains(" more\n"), "{full}");
+    let json = place.ok(&["info", "wide.glb", "--json"]).json();
+    assert_eq!(json["model"]["nodes"].as_array().unwrap().len(), 100);
+}
+
+#[test]
+fn a_model_with_nothing_to_see_is_described_before_the_error() {
+    let place = Place::new(1);
+    let mut m = Model::new();
+    m.json["nodes"][0] = json!({"name": "empty"});
+    m.save(&place, "empty.glb");
+    let run = place.fails(&["info", "empty.glb"], 1, "nothing to see");
+    assert!(run.stdout.contains("    empty\n"), "{}", run.stdout);
+}
