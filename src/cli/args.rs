@@ -35,8 +35,13 @@ impl SceneArgs {
         if !loader::is_gltf(&self.path) {
             return Ok(None);
         }
-        let model = gltf::load_model(&self.path, &GltfOptions::default())?;
+        let model = gltf::load_model(&self.path, &self.gltf_options())?;
         Ok(Some(model))
+    }
+
+    /// What the user chooses about a glTF file.
+    pub fn gltf_options(&self) -> GltfOptions {
+        GltfOptions::default()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Exit, args::SceneArgs, console};
 use crate::{
+    loader::{self, LoadError, gltf},
     scene::Scene,
     settings::{FrameOptions, LookOptions},
 };
@@ -12,7 +13,7 @@ const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys
   scene      the file
   ok         whether it can be rendered
-  errors     what prevents that, one text each
+  errors     what prevents that, one text each; all that can be found in a glTF file, with JSON pointers
   warnings   what was repaired or ignored, one text each
   meshes, instances, materials, textures, frames   counts; 0 when the file cannot be loaded";
 
@@ -50,13 +51,41 @@ impl CheckArgs {
             report.describe(&scene);
             check_settings(&scene)
         });
-        let error = checked.err();
-        report.ok = error.is_none();
-        report.errors.extend(error.as_ref().map(console::one_line));
+        report.ok = checked.is_ok();
+        if let Err(error) = &checked
+            && !self.list_problems(error, &mut report)
+        {
+            report.errors.push(console::one_line(error));
+        }
         if self.json || report.ok {
             console::report(&report, self.json)?;
         }
-        error.map_or(Ok(Exit::Done), Err)
+        match checked {
+            Err(error) if report.errors.len() < 2 => Err(error),
+            Err(_) => {
+                report.errors.iter().for_each(|line| console::error(line));
+                Ok(Exit::Failed)
+            }
+            Ok(()) => Ok(Exit::Done),
+        }
+    }
+
+    /// Goes on where loading a model ended. False when that finds no error.
+    fn list_problems(&self, error: &anyhow::Error, report: &mut CheckReport) -> bool {
+        let in_file = matches!(error.downcast_ref(), Some(LoadError::File { .. }));
+        if !in_file || !loader::is_gltf(&self.scene.path) {
+            return false;
+        }
+        let Ok(found) = gltf::check_model(&self.scene.path, &self.scene.gltf_options()) else {
+            return false;
+        };
+        report.errors = found.errors.iter().map(ToString::to_string).collect();
+        report.warnings = found.warnings;
+        if !self.json {
+            let lines = report.warnings.iter();
+            lines.for_each(|line| console::note(&format!("throng: warning: {line}")));
+        }
+        !report.errors.is_empty()
     }
 }
 

@@ -58,7 +58,8 @@ impl Reader<'_> {
         let mut channels = Vec::new();
         for (k, channel) in animation.channels.iter().enumerate() {
             let path = format!("/animations/{index}/channels/{k}");
-            let Some(target) = self.target(channel, &path)? else {
+            let target = self.target(channel, &path);
+            let Some(Some(target)) = self.document.faults.keep(target)? else {
                 continue;
             };
             if !driven.insert((target.node, target.property as u32)) {
@@ -66,7 +67,8 @@ impl Reader<'_> {
                 self.document.warnings.add(&path, message);
                 continue;
             }
-            channels.push(self.channel(animation, index, channel, &path, target)?);
+            let channel = self.channel(animation, index, channel, &path, target);
+            channels.extend(self.document.faults.keep(channel)?);
         }
         let ends = channels.iter().filter_map(|c| c.times.last());
         Ok(Clip {

@@ -4,7 +4,7 @@ use super::{
     GltfOptions,
     container::Container,
     extensions,
-    fault::{Budget, Fault, Warnings, fault},
+    fault::{Budget, Fault, Faults, Warnings, fault},
     json,
     meshopt::{self, Decoded},
     uri::Folders,
@@ -19,12 +19,13 @@ pub struct Document<'a> {
     pub folders: Folders,
     pub budget: Budget,
     pub warnings: Warnings,
+    pub faults: Faults,
     /// Used extensions that are not supported.
     pub unsupported: Vec<String>,
-    /// None for a buffer without data, such as the fallback of compressed ones.
-    buffers: Vec<Option<Cow<'a, [u8]>>>,
-    /// For each buffer view that is compressed.
-    decoded: Vec<Option<Decoded>>,
+    /// Within, None for a buffer without data, such as the fallback of compressed ones; None for a faulty one.
+    buffers: Vec<Option<Option<Cow<'a, [u8]>>>>,
+    /// For each buffer view that is compressed; None for a faulty one.
+    decoded: Vec<Option<Option<Decoded>>>,
 }
 
 /// Part of a buffer.
@@ -42,27 +43,32 @@ impl<'a> Document<'a> {
         container: &Container<'a>,
         home: Option<&Path>,
         budget: Budget,
+        faults: Faults,
         options: &GltfOptions,
     ) -> Result<Self, Fault> {
         let root = json::parse(container.json, &budget)?;
         let warnings = Warnings::default();
-        let (used, required) = (&root.extensions_used, &root.extensions_required);
+        extensions::check_required(&root.extensions_required, &faults)?;
         let mut document = Self {
-            unsupported: extensions::check(used, required, &warnings)?,
+            unsupported: extensions::unsupported(&root.extensions_used, &warnings),
             folders: Folders::new(home, &options.allow_dirs),
             budget,
             warnings,
+            faults,
             buffers: Vec::new(),
             decoded: Vec::new(),
             root,
         };
         for index in 0..document.root.buffers.len() {
-            let buffer = document.load_buffer(index, container.bin)?;
-            document.buffers.push(buffer);
+            let buffer = document.load_buffer(index, container.bin);
+            document.buffers.push(document.faults.keep(buffer)?);
         }
         document.decoded = (0..document.root.buffer_views.len())
             .into_par_iter()
-            .map(|index| meshopt::decode_view(&document, index))
+            .map(|index| {
+                let decoded = meshopt::decode_view(&document, index);
+                document.faults.keep(decoded)
+            })
             .collect::<Result<_, _>>()?;
         Ok(document)
     }
@@ -109,11 +115,13 @@ impl<'a> Document<'a> {
             let count = self.root.buffers.len();
             fault(path, out_of_range("buffer", buffer, count))
         })?;
-        let Some(Some(bytes)) = self.buffers.get(buffer) else {
-            return Err(fault(
-                path,
-                format!("buffer {buffer} has no data: get the file with its buffers"),
-            ));
+        let bytes = match self.buffers.get(buffer) {
+            Some(Some(Some(bytes))) => bytes,
+            Some(Some(None)) => {
+                let message = format!("buffer {buffer} has no data: get the file with its buffers");
+                return Err(fault(path, message));
+            }
+            _ => return Err(fault(path, format!("buffer {buffer} is faulty")).following()),
         };
         let end = offset
             .checked_add(length)
@@ -141,9 +149,16 @@ impl<'a> Document<'a> {
             fault(path, out_of_range("buffer view", index, count))
         })?;
         let stride = view.byte_stride.map(|s| s.0);
-        if let Some(Some(decoded)) = self.decoded.get(index) {
-            let bytes = decoded.bytes();
-            return Ok(View { bytes, stride });
+        match self.decoded.get(index) {
+            Some(Some(Some(decoded))) => {
+                let bytes = decoded.bytes();
+                return Ok(View { bytes, stride });
+            }
+            Some(None) => {
+                return Err(fault(path, format!("buffer view {index} is faulty")).following());
+            }
+            // Not compressed, or not decoded yet.
+            Some(Some(None)) | None => {}
         }
         let offset = view.byte_offset.map_or(0, |o| o.0);
         let at = format!("/bufferViews/{index}");

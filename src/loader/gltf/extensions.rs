@@ -1,6 +1,6 @@
 //! Which extensions the loader knows, and how their JSON is read.
 
-use super::fault::{Fault, Warnings, fault};
+use super::fault::{Fault, Faults, Warnings, fault};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -47,21 +47,20 @@ pub fn is_supported(name: &str) -> bool {
     SUPPORTED.contains(&name)
 }
 
-/// Returns the used extensions that are not supported.
-///
 /// # Errors
-/// When one of them is required.
-pub fn check(
-    used: &[String],
-    required: &[String],
-    warnings: &Warnings,
-) -> Result<Vec<String>, Fault> {
+/// When a required extension is not supported.
+pub fn check_required(required: &[String], faults: &Faults) -> Result<(), Fault> {
     for (i, name) in required.iter().enumerate() {
         if !is_supported(name) {
             let path = format!("/extensionsRequired/{i}");
-            return Err(fault(path, refusal(name)));
+            faults.keep::<()>(Err(fault(path, refusal(name))))?;
         }
     }
+    Ok(())
+}
+
+/// Returns the used extensions that are not supported, with a warning for each.
+pub fn unsupported(used: &[String], warnings: &Warnings) -> Vec<String> {
     let unsupported: Vec<_> = used.iter().filter(|n| !is_supported(n)).cloned().collect();
     for name in &unsupported {
         warnings.add(
@@ -69,7 +68,7 @@ pub fn check(
             format!("`{name}` is not supported and ignored"),
         );
     }
-    Ok(unsupported)
+    unsupported
 }
 
 fn refusal(name: &str) -> String {
@@ -113,7 +112,7 @@ mod tests {
     #[test]
     fn an_unknown_required_extension_is_an_error_by_name() {
         let required = names(&[LIGHTS, "ACME_teapot"]);
-        let e = check(&required, &required, &Warnings::default())
+        let e = check_required(&required, &Faults::end_the_load())
             .err()
             .map(|f| f.line())
             .unwrap_or_default();
@@ -127,8 +126,7 @@ mod tests {
     fn an_unknown_optional_extension_is_a_warning() {
         let warnings = Warnings::default();
         let used = names(&["ACME_teapot", DRACO]);
-        let unsupported = check(&used, &[], &warnings).unwrap_or_else(|f| panic!("{}", f.line()));
-        assert_eq!(unsupported, ["ACME_teapot"]);
+        assert_eq!(unsupported(&used, &warnings), ["ACME_teapot"]);
         let lines = warnings.into_lines();
         assert_eq!(
             lines,

@@ -28,10 +28,8 @@ pub fn read<'a>(document: &'a Document<'a>) -> Result<(Vec<PbrMaterial>, Table<'
             textures: &mut textures,
             path: format!("/materials/{index}"),
         };
-        let mut read = reader.core(material, index)?;
-        let others = material.extensions.as_ref().map(|e| &e.others);
-        material_extensions::read(&mut reader, others, &mut read)?;
-        materials.push(read);
+        let read = reader.material(material, index);
+        materials.push(document.faults.keep(read)?.unwrap_or_default());
     }
     Ok((materials, textures))
 }
@@ -96,6 +94,13 @@ impl Transform {
 }
 
 impl Reader<'_, '_> {
+    fn material(&mut self, m: &material::Material, index: usize) -> Result<PbrMaterial, Fault> {
+        let mut read = self.core(m, index)?;
+        let others = m.extensions.as_ref().map(|e| &e.others);
+        material_extensions::read(self, others, &mut read)?;
+        Ok(read)
+    }
+
     fn core(&mut self, m: &material::Material, index: usize) -> Result<PbrMaterial, Fault> {
         let pbr = &m.pbr_metallic_roughness;
         let (srgb, linear) = (ColorSpace::Srgb, ColorSpace::Linear);

@@ -123,12 +123,20 @@ fn read_vertices(v: &Vertices, triangles: Vec<[u32; 3]>) -> Result<TriangleMesh,
             format!("positions must be finite and within {LARGEST_COORDINATE:e}"),
         ));
     }
+    let faults = &v.document.faults;
+    let [uvs, uvs1] = [0, 1].map(|set| {
+        let uvs = v.floats(&Semantic::TexCoords(set));
+        Ok::<_, Fault>(flipped(faults.keep(uvs)?.flatten()))
+    });
+    let normals = faults.keep(v.floats(&Semantic::Normals))?.flatten();
+    let colors = faults.keep(v.colors(&Semantic::Colors(0)))?.flatten();
+    let tangents = faults.keep(v.floats(&Semantic::Tangents))?.flatten();
     let mut mesh = TriangleMesh {
-        normals: v.floats(&Semantic::Normals)?.unwrap_or_default(),
-        uvs: flipped(v.floats(&Semantic::TexCoords(0))?),
-        uvs1: flipped(v.floats(&Semantic::TexCoords(1))?),
-        colors: v.colors(&Semantic::Colors(0))?.unwrap_or_default(),
-        tangents: v.floats(&Semantic::Tangents)?.unwrap_or_default(),
+        normals: normals.unwrap_or_default(),
+        uvs: uvs?,
+        uvs1: uvs1?,
+        colors: colors.unwrap_or_default(),
+        tangents: tangents.unwrap_or_default(),
         positions,
         triangles,
         slots: Vec::new(),

@@ -35,6 +35,8 @@ mod viewpoints;
 #[cfg(test)]
 pub(super) mod builder;
 #[cfg(test)]
+mod check_tests;
+#[cfg(test)]
 mod compression_tests;
 #[cfg(test)]
 mod damage_tests;
@@ -52,8 +54,9 @@ pub use pbr::*;
 
 use super::{LoadError, files, suggest};
 use crate::scene::{NONE, rig::Rig};
+use container::Container;
 use document::Document;
-use fault::{Budget, Fault, fault};
+use fault::{Budget, Fault, Faults, fault};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -95,29 +98,78 @@ pub fn load_model_bytes(
         .map_err(|fault| LoadError::file(Path::new("glTF in memory"), fault.line()))
 }
 
+/// What is wrong with a file: one line each, with a JSON pointer.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// What prevents loading it; empty if nothing does.
+    pub errors: Vec<LoadError>,
+    /// What a load repairs or ignores.
+    pub warnings: Vec<String>,
+}
+
+/// Loads a file as [`load_model`] does, but goes on after errors where it can, and returns all that it found.
+///
+/// # Errors
+/// When the file cannot be read at all.
+pub fn check_model(path: &Path, options: &GltfOptions) -> Result<Findings, LoadError> {
+    let bytes = files::read(path)?;
+    let home = path.parent().unwrap_or(Path::new(""));
+    let (errors, warnings) = check(&bytes, Some(home), options);
+    let errors = errors.iter().map(|line| LoadError::file(path, line));
+    Ok(Findings {
+        errors: errors.collect(),
+        warnings,
+    })
+}
+
 fn load(bytes: &[u8], home: Option<&Path>, options: &GltfOptions) -> Result<Model, Fault> {
+    let (container, budget) = open(bytes, options)?;
+    let document = Document::open(&container, home, budget, Faults::end_the_load(), options)?;
+    let model = read_model(&document, options)?;
+    Ok(finish(document, model))
+}
+
+/// Errors and warnings.
+fn check(bytes: &[u8], home: Option<&Path>, options: &GltfOptions) -> (Vec<String>, Vec<String>) {
+    let document = open(bytes, options).and_then(|(container, budget)| {
+        Document::open(&container, home, budget, Faults::are_collected(), options)
+    });
+    match document {
+        Err(fault) => (vec![fault.line()], Vec::new()),
+        Ok(document) => {
+            let rest = read_model(&document, options);
+            // What ends even a check is taken down like the others.
+            let _ = document.faults.keep(rest);
+            (document.faults.into_lines(), document.warnings.into_lines())
+        }
+    }
+}
+
+fn open<'a>(bytes: &'a [u8], options: &GltfOptions) -> Result<(Container<'a>, Budget), Fault> {
     let budget = Budget::new(options.memory_limit);
     budget
         .take(bytes.len() as u64)
         .map_err(|lack| fault("", format!("the file {lack}")))?;
     let container = container::open(bytes).map_err(|message| fault("", message))?;
-    let document = Document::open(&container, home, budget, options)?;
-    let model = read_model(&document, options)?;
-    Ok(finish(document, model))
+    Ok((container, budget))
 }
 
 fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault> {
-    let scene = nodes::choose_scene(document, options.scene.as_deref())?;
-    let mut hierarchy = nodes::Hierarchy::new(document, scene)?;
+    let faults = &document.faults;
+    let scene = nodes::choose_scene(document, options.scene.as_deref());
+    let scene = faults.keep(scene)?.flatten();
+    let hierarchy = nodes::Hierarchy::new(document, scene);
+    let mut hierarchy = match faults.keep(hierarchy)? {
+        Some(hierarchy) => hierarchy,
+        None => nodes::Hierarchy::empty(document),
+    };
     let skins = skins::read(document, &mut hierarchy)?;
     let mut rig_nodes = hierarchy.rig_nodes(document)?;
-    let variants = variant_names(document)?;
-    let ((materials, textures), meshes) = read_looks_and_meshes(
-        document,
-        &hierarchy,
-        variants.len(),
-        choose_variant(&variants, options.variant.as_deref())?,
-    )?;
+    let variants = faults.keep(variant_names(document))?.unwrap_or_default();
+    let variant = choose_variant(&variants, options.variant.as_deref());
+    let variant = faults.keep(variant)?.flatten();
+    let ((materials, textures), meshes) =
+        read_looks_and_meshes(document, &hierarchy, variants.len(), variant)?;
     let parts = parts::place(document, &hierarchy, &meshes, &skins, &mut rig_nodes)?;
     Ok(Model {
         cameras: viewpoints::cameras(document, &hierarchy)?,

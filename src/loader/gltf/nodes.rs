@@ -104,6 +104,18 @@ impl Hierarchy {
         Ok(hierarchy)
     }
 
+    /// Without any nodes, for a check to go on with.
+    pub fn empty(document: &Document) -> Self {
+        let count = document.root.nodes.len();
+        Self {
+            file_index: Vec::new(),
+            rig_index: vec![NONE; count],
+            in_scene: 0,
+            tops: (0..count as u32).collect(),
+            parents: Vec::new(),
+        }
+    }
+
     /// False when the node is there already.
     fn push(&mut self, node: u32, parent: u32) -> bool {
         let slot = &mut self.rig_index[node as usize];
@@ -149,10 +161,11 @@ impl Hierarchy {
         let each = self.file_index.iter().zip(&self.parents);
         each.map(|(&index, &parent)| {
             let node = &document.root.nodes[index as usize];
+            let local = document.faults.keep(local(document, node, index))?;
             Ok(RigNode {
                 name: name(&node.name, "node", index as usize),
                 parent,
-                local: local(document, node, index)?,
+                local: local.unwrap_or(Local::Matrix(Affine3::IDENTITY)),
                 weights: Vec::new(),
             })
         })

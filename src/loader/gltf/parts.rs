@@ -44,8 +44,10 @@ pub fn read_meshes(
         let slot = used.get_mut(mesh.value()).ok_or_else(|| {
             let message = out_of_range("mesh", mesh.value(), count);
             fault(format!("/nodes/{index}/mesh"), message)
-        })?;
-        *slot = true;
+        });
+        if let Some(slot) = document.faults.keep(slot)? {
+            *slot = true;
+        }
     }
     let wanted: Vec<(usize, usize)> = (0..count)
         .filter(|&m| used[m])
@@ -53,7 +55,10 @@ pub fn read_meshes(
         .collect();
     let read: Vec<Option<ModelMesh>> = wanted
         .par_iter()
-        .map(|&(m, k)| mesh::read(document, looks, m, k))
+        .map(|&(m, k)| {
+            let mesh = mesh::read(document, looks, m, k);
+            Ok(document.faults.keep(mesh)?.flatten())
+        })
         .collect::<Result<_, _>>()?;
     let mut meshes = Meshes {
         meshes: Vec::new(),
@@ -94,20 +99,25 @@ pub fn place(
         .enumerate()
     {
         let node = &document.root.nodes[index as usize];
-        let Some(mesh) = node.mesh.map(|m| m.value()) else {
+        let mesh = node.mesh.map(|m| m.value());
+        let Some(primitives) = mesh.and_then(|m| meshes.by_file_mesh.get(m)) else {
             continue;
         };
         let path = format!("/nodes/{index}");
-        nodes[i].weights = rest_weights(document, meshes, node, &path)?;
-        let skin = node.skin.map_or(NONE, |s| skins.rig_index[s.value()]);
-        for &mesh in &meshes.by_file_mesh[mesh] {
+        let weights = rest_weights(document, meshes, node, &path);
+        nodes[i].weights = document.faults.keep(weights)?.unwrap_or_default();
+        let skin = node.skin.and_then(|s| skins.rig_index.get(s.value()));
+        let skin = skin.copied().unwrap_or(NONE);
+        for &mesh in primitives {
             let used = skins.skins.get(skin as usize);
-            let fits = check_skin(document, used, reach[mesh as usize], &path)?;
+            let fits = check_skin(document, used, reach[mesh as usize], &path);
+            let fits = document.faults.keep(fits)?.unwrap_or(false);
+            let placements = placements(document, node, &path);
             parts.push(Part {
                 node: i as u32,
                 mesh,
                 skin: if fits { skin } else { NONE },
-                placements: placements(document, node, &path)?,
+                placements: document.faults.keep(placements)?.unwrap_or_default(),
             });
         }
     }

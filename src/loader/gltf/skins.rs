@@ -38,10 +38,16 @@ pub fn read(document: &Document, hierarchy: &mut Hierarchy) -> Result<Skins, Fau
                 format!("/nodes/{index}/skin"),
                 out_of_range("skin", skin, count),
             )
-        })?;
+        });
+        let Some(slot) = document.faults.keep(slot)? else {
+            continue;
+        };
         if *slot == NONE {
-            *slot = read.skins.len() as u32;
-            read.skins.push(read_skin(document, hierarchy, skin)?);
+            let skin = read_skin(document, hierarchy, skin);
+            if let Some(skin) = document.faults.keep(skin)? {
+                *slot = read.skins.len() as u32;
+                read.skins.push(skin);
+            }
         }
     }
     Ok(read)

@@ -145,7 +145,11 @@ impl<'a> Table<'a> {
         images.dedup();
         let pictures: HashMap<usize, Picture> = images
             .into_par_iter()
-            .map(|image| Ok((image, decode_image(self.document, image)?)))
+            .map(|image| {
+                let picture = decode_image(self.document, image);
+                let picture = self.document.faults.keep(picture)?;
+                Ok((image, picture.unwrap_or_default()))
+            })
             .collect::<Result<_, Fault>>()?;
         self.share(pictures)
     }

@@ -7,7 +7,7 @@ use super::{
     model::{LightShape, ModelCamera, ModelLight, Projection},
     nodes::{Hierarchy, name},
 };
-use gltf::json::camera::Camera;
+use gltf::json::{camera::Camera, scene::Node};
 use serde::Deserialize;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
@@ -29,12 +29,15 @@ pub fn cameras(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelCa
         let camera = cameras.get(at).ok_or_else(|| {
             let message = out_of_range("camera", at, cameras.len());
             fault(format!("/nodes/{index}/camera"), message)
-        })?;
-        found.push(ModelCamera {
-            name: name(&camera.name.clone().or(node.name.clone()), "camera", at),
-            node: i as u32,
-            projection: projection(camera, &format!("/cameras/{at}"))?,
         });
+        let camera = camera.and_then(|camera| {
+            Ok(ModelCamera {
+                name: name(&camera.name.clone().or(node.name.clone()), "camera", at),
+                node: i as u32,
+                projection: projection(camera, &format!("/cameras/{at}"))?,
+            })
+        });
+        found.extend(document.faults.keep(camera)?);
     }
     Ok(found)
 }
@@ -133,7 +136,10 @@ struct LightIndex {
 /// When a light does not exist or its numbers are not finite.
 pub fn lights(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelLight>, Fault> {
     let others = document.root.extensions.as_ref().map(|e| &e.others);
-    let read = extensions::read::<Lights>(others, extensions::LIGHTS, "")?;
+    let read = extensions::read::<Lights>(others, extensions::LIGHTS, "");
+    let Some(read) = document.faults.keep(read)? else {
+        return Ok(Vec::new());
+    };
     let lights = read.map(|l| l.lights).unwrap_or_default();
     let mut found = Vec::new();
     for (i, &index) in hierarchy.file_index[..hierarchy.in_scene]
@@ -141,27 +147,39 @@ pub fn lights(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelLig
         .enumerate()
     {
         let node = &document.root.nodes[index as usize];
-        let others = node.extensions.as_ref().map(|e| &e.others);
-        let path = format!("/nodes/{index}");
-        let Some(at) = extensions::read::<LightIndex>(others, extensions::LIGHTS, &path)? else {
-            continue;
-        };
-        let light = lights.get(at.light).ok_or_else(|| {
-            let path = format!("{path}/extensions/{}/light", extensions::LIGHTS);
-            fault(path, out_of_range("light", at.light, lights.len()))
-        })?;
-        let given = light.name.clone().or(node.name.clone());
-        found.push(ModelLight {
-            name: name(&given, "light", at.light),
-            node: i as u32,
-            color: light.color,
-            intensity: light.intensity.unwrap_or(1.0),
-            range: light.range,
-            shape: shape(light),
-        });
-        check_light(&found[found.len() - 1], at.light)?;
+        let light = light_at(node, i as u32, index, &lights);
+        found.extend(document.faults.keep(light)?.flatten());
     }
     Ok(found)
+}
+
+/// The light of a node, which is `rig_node` in the rig and `index` in the file.
+fn light_at(
+    node: &Node,
+    rig_node: u32,
+    index: u32,
+    lights: &[Light],
+) -> Result<Option<ModelLight>, Fault> {
+    let others = node.extensions.as_ref().map(|e| &e.others);
+    let path = format!("/nodes/{index}");
+    let Some(at) = extensions::read::<LightIndex>(others, extensions::LIGHTS, &path)? else {
+        return Ok(None);
+    };
+    let light = lights.get(at.light).ok_or_else(|| {
+        let path = format!("{path}/extensions/{}/light", extensions::LIGHTS);
+        fault(path, out_of_range("light", at.light, lights.len()))
+    })?;
+    let given = light.name.clone().or(node.name.clone());
+    let found = ModelLight {
+        name: name(&given, "light", at.light),
+        node: rig_node,
+        color: light.color,
+        intensity: light.intensity.unwrap_or(1.0),
+        range: light.range,
+        shape: shape(light),
+    };
+    check_light(&found, at.light)?;
+    Ok(Some(found))
 }
 
 fn shape(light: &Light) -> LightShape {
