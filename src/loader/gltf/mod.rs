@@ -45,6 +45,10 @@ mod geometry_tests;
 #[cfg(test)]
 mod look_tests;
 #[cfg(test)]
+mod pose_reference;
+#[cfg(test)]
+mod pose_tests;
+#[cfg(test)]
 mod scene_tests;
 #[cfg(test)]
 mod shared_tests;

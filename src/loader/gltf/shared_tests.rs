@@ -5,7 +5,7 @@ use crate::loader::LoadError;
 use std::path::{Path, PathBuf};
 
 /// A file of `assets/gltf`; None, with a line, where it is not there.
-fn find(file: &str) -> Option<PathBuf> {
+pub(super) fn find(file: &str) -> Option<PathBuf> {
     let data = std::env::var_os("THRONG_DATA");
     let path = data.map(|d| Path::new(&d).join("assets/gltf").join(file));
     let found = path.filter(|p| p.is_file());
