@@ -82,7 +82,7 @@ fn the_core_of_a_material_is_read() {
 fn every_material_extension_is_read() {
     let mut b = Builder::new();
     let t = json!({"index": b.texture(&png(1, 1, [0; 3])), "scale": 0.5});
-    let m = material(
+    let mut m = material(
         &mut b,
         json!({"extensions": {
         "KHR_materials_ior": {"ior": 1.33}, "KHR_materials_dispersion": {"dispersion": 0.1},
@@ -96,6 +96,7 @@ fn every_material_extension_is_read() {
         "KHR_materials_anisotropy": {"anisotropyStrength": 0.6, "anisotropyRotation": 1.5, "anisotropyTexture": t}}}),
     );
     assert_eq!((m.ior, m.dispersion), (1.33, 0.1));
+    assert_eq!(m.textures_mut().count(), 14);
     let specular = m.specular.expect("specular");
     assert_eq!((specular.factor, specular.color), (0.5, [2.0, 1.0, 0.0]));
     assert_eq!(m.transmission.expect("transmission").factor, 0.9);
@@ -168,6 +169,80 @@ fn numbers_out_of_range_are_clamped_and_wrong_types_refused() {
         b.json["materials"] = json!([json]);
         assert!(b.error().starts_with(expected), "{}", b.error());
     }
+}
+
+/// A triangle with four sets of texture coordinates, set n with u = n, and a material of two textures.
+fn with_uv_sets(base: u32, emissive: u32) -> Builder {
+    let mut b = Builder::triangle();
+    let texture = b.texture(&png(1, 1, [0; 3]));
+    for set in 0..4 {
+        let uvs = b.floats(&[[set as f32, 1.0]; 3]);
+        b.primitive()["attributes"][format!("TEXCOORD_{set}")] = json!(uvs);
+    }
+    b.primitive()["material"] = json!(0);
+    b.json["materials"] = json!([{
+        "pbrMetallicRoughness": {"baseColorTexture": {"index": texture, "texCoord": base}},
+        "emissiveTexture": {"index": texture, "texCoord": emissive},
+    }]);
+    b
+}
+
+#[test]
+fn a_mesh_keeps_the_texture_coordinates_that_its_material_uses() {
+    // Sets of the textures, sets of the mesh, and where the textures find theirs.
+    for (used, kept, places) in [
+        ([0, 0], [0, 1], [0, 0]),
+        ([1, 0], [0, 1], [1, 0]),
+        ([2, 2], [2, 1], [0, 0]),
+        ([0, 3], [0, 3], [0, 1]),
+        ([3, 1], [3, 1], [0, 1]),
+        ([3, 2], [2, 3], [1, 0]),
+    ] {
+        let model = with_uv_sets(used[0], used[1]).load();
+        let (m, mesh) = (&model.materials[0], &model.meshes[0].mesh);
+        assert_eq!(m.uv_sets, kept, "{used:?}");
+        let u = [mesh.uvs[0][0], mesh.uvs1[0][0]];
+        assert_eq!(u, kept.map(|set| set as f32), "{used:?}");
+        let textures = [m.base_color_texture, m.emissive_texture];
+        assert_eq!(
+            textures.map(|t| t.map(|t| t.uv_set)),
+            places.map(Some),
+            "{used:?}"
+        );
+        assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+    }
+}
+
+#[test]
+fn more_than_two_sets_of_texture_coordinates_are_a_warning() {
+    let mut b = with_uv_sets(1, 2);
+    b.json["materials"][0]["normalTexture"] = json!({"index": 0, "texCoord": 3});
+    let model = b.load();
+    assert_eq!(model.materials[0].uv_sets, [1, 2]);
+    assert_eq!(model.materials[0].normal_texture.map(|t| t.uv_set), Some(0));
+    let told = &model.warnings[0];
+    assert!(
+        told.starts_with("/materials/0: its textures use 3 sets"),
+        "{told}"
+    );
+}
+
+#[test]
+fn variants_with_other_texture_coordinates_are_a_warning() {
+    let mut b = with_uv_sets(0, 0);
+    let mut other = b.json["materials"][0].clone();
+    other["emissiveTexture"]["texCoord"] = json!(3);
+    b.add("materials", other);
+    b.json["extensions"] = json!({"KHR_materials_variants": {"variants": [{"name": "other"}]}});
+    b.primitive()["extensions"] =
+        json!({"KHR_materials_variants": {"mappings": [{"material": 1, "variants": [0]}]}});
+    assert!(b.load().warnings[0].starts_with("/meshes/0/primitives/0: materials of variants"));
+    let chosen = GltfOptions {
+        variant: Some("other".to_owned()),
+        ..GltfOptions::default()
+    };
+    let model = b.load_with(&chosen);
+    assert_eq!(model.meshes[0].mesh.uvs1[0], [3.0, 0.0]);
 }
 
 #[test]

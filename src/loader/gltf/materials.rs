@@ -98,7 +98,36 @@ impl Reader<'_, '_> {
         let mut read = self.core(m, index)?;
         let others = m.extensions.as_ref().map(|e| &e.others);
         material_extensions::read(self, others, &mut read)?;
+        self.choose_uv_sets(&mut read);
         Ok(read)
+    }
+
+    /// Chooses the two sets of texture coordinates that a mesh keeps for the material, and makes its textures refer to
+    /// these. 0 and 1 keep their places if they are used.
+    fn choose_uv_sets(&self, material: &mut PbrMaterial) {
+        let mut used: Vec<u32> = material.textures_mut().map(|t| t.uv_set).collect();
+        used.sort_unstable();
+        used.dedup();
+        material.uv_sets = match used[..] {
+            [] | [0] | [1] => [0, 1],
+            [set] => [set, 1],
+            [1, other] => [other, 1],
+            [a, b, ..] => [a, b],
+        };
+        let [first, second] = material.uv_sets;
+        if let [_, _, left_over @ ..] = &used[..]
+            && !left_over.is_empty()
+        {
+            let message = format!(
+                "its textures use {} sets of texture coordinates, but no more than two are supported; TEXCOORD_{first} is \
+                 taken for all but TEXCOORD_{second}",
+                used.len()
+            );
+            self.document.warnings.add(&self.path, message);
+        }
+        for texture in material.textures_mut() {
+            texture.uv_set = u32::from(texture.uv_set == second);
+        }
     }
 
     fn core(&mut self, m: &material::Material, index: usize) -> Result<PbrMaterial, Fault> {
@@ -159,7 +188,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// How a texture is read; None without one.
+    /// How a texture is read; None without one. Its `uv_set` is still that of the file.
     ///
     /// # Errors
     /// When it does not exist, or its transform is not finite.
@@ -179,19 +208,12 @@ impl Reader<'_, '_> {
         if !matrix.is_finite() {
             return Err(fault(&self.path, "a texture transform must be finite"));
         }
-        let mut uv_set = transform.tex_coord.unwrap_or(info.tex_coord);
-        if uv_set > 1 {
-            let message =
-                format!("TEXCOORD_{uv_set} is not supported; TEXCOORD_0 is taken instead");
-            self.document.warnings.add(&self.path, message);
-            uv_set = 0;
-        }
         let texture = self
             .textures
             .intern(info.index as usize, space, &self.path)?;
         Ok(texture.map(|texture| TextureRef {
             texture,
-            uv_set,
+            uv_set: transform.tex_coord.unwrap_or(info.tex_coord),
             transform: matrix,
         }))
     }

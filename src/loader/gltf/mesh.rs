@@ -75,14 +75,16 @@ pub fn read(
     let material = material_index(primitive, looks, &path)?;
     let variants = variants(primitive, looks, &path)?;
     let chosen = variants.iter().find(|v| Some(v.0) == looks.variant);
+    let material = chosen.map_or(material, |v| v.1);
+    let uv_sets = uv_sets(document, looks, material, &variants, &path);
     let mut model = ModelMesh {
         name: match mesh.primitives.len() {
             1 => name(&mesh.name, "mesh", index),
             _ => format!("{} part {k}", name(&mesh.name, "mesh", index)),
         },
-        mesh: read_vertices(&vertices, triangles)?,
+        mesh: read_vertices(&vertices, triangles, uv_sets)?,
         deformers: deform::read(&vertices)?,
-        material: chosen.map_or(material, |v| v.1),
+        material,
         variants,
     };
     add_tangents(document, looks, &path, &mut model)?;
@@ -114,7 +116,11 @@ fn read_triangles(vertices: &Vertices, mode: Mode) -> Result<Vec<[u32; 3]>, Faul
     Ok(triangles)
 }
 
-fn read_vertices(v: &Vertices, triangles: Vec<[u32; 3]>) -> Result<TriangleMesh, Fault> {
+fn read_vertices(
+    v: &Vertices,
+    triangles: Vec<[u32; 3]>,
+    uv_sets: [u32; 2],
+) -> Result<TriangleMesh, Fault> {
     let positions = v.floats::<3>(&Semantic::Positions)?.unwrap_or_default();
     let in_range = |x: &f32| x.abs() <= LARGEST_COORDINATE;
     if !positions.par_iter().all(|p| p.iter().all(in_range)) {
@@ -124,7 +130,7 @@ fn read_vertices(v: &Vertices, triangles: Vec<[u32; 3]>) -> Result<TriangleMesh,
         ));
     }
     let faults = &v.document.faults;
-    let [uvs, uvs1] = [0, 1].map(|set| {
+    let [uvs, uvs1] = uv_sets.map(|set| {
         let uvs = v.floats(&Semantic::TexCoords(set));
         Ok::<_, Fault>(flipped(faults.keep(uvs)?.flatten()))
     });
@@ -255,6 +261,24 @@ fn variants(primitive: &Primitive, looks: &Looks, path: &str) -> Result<Vec<(u32
         }
     }
     Ok(pairs)
+}
+
+/// Which sets of texture coordinates the mesh keeps: those of its material.
+fn uv_sets(
+    document: &Document,
+    looks: &Looks,
+    material: u32,
+    variants: &[(u32, u32)],
+    path: &str,
+) -> [u32; 2] {
+    let of = |m: u32| looks.materials.get(m as usize).map(|m| m.uv_sets);
+    let chosen = of(material).unwrap_or([0, 1]);
+    let mut others = variants.iter().filter_map(|&(_, m)| of(m));
+    if others.any(|other| other != chosen) {
+        let message = "materials of variants use different texture coordinates; those of the chosen one are kept";
+        document.warnings.add(path, message);
+    }
+    chosen
 }
 
 /// Where a material that this primitive can have needs tangents, and the file has none.

@@ -39,6 +39,8 @@ pub struct PbrMaterial {
     pub sheen: Option<Sheen>,
     pub iridescence: Option<Iridescence>,
     pub anisotropy: Option<Anisotropy>,
+    /// Which of the file's sets of texture coordinates (TEXCOORD_n) a mesh of this material has as its `uvs` and `uvs1`.
+    pub uv_sets: [u32; 2],
 }
 
 impl Default for PbrMaterial {
@@ -69,6 +71,7 @@ impl Default for PbrMaterial {
             sheen: None,
             iridescence: None,
             anisotropy: None,
+            uv_sets: [0, 1],
         }
     }
 }
@@ -206,6 +209,41 @@ impl PbrMaterial {
         ];
         let used = facts.into_iter().filter(|(is_used, _)| *is_used);
         used.map(|(_, name)| name).collect()
+    }
+
+    /// All textures that it has.
+    pub fn textures_mut(&mut self) -> impl Iterator<Item = &mut TextureRef> {
+        let core = [
+            &mut self.base_color_texture,
+            &mut self.metallic_roughness_texture,
+            &mut self.normal_texture,
+            &mut self.occlusion_texture,
+            &mut self.emissive_texture,
+        ];
+        let specular = self.specular.as_mut();
+        let diffuse = self.diffuse_transmission.as_mut();
+        let coat = self.clearcoat.as_mut();
+        let sheen = self.sheen.as_mut();
+        let film = self.iridescence.as_mut();
+        let one = [
+            self.transmission.as_mut().map(|t| &mut t.texture),
+            self.volume.as_mut().map(|v| &mut v.thickness_texture),
+            self.anisotropy.as_mut().map(|a| &mut a.texture),
+        ];
+        let two = [
+            specular.map(|s| [&mut s.texture, &mut s.color_texture]),
+            diffuse.map(|d| [&mut d.texture, &mut d.color_texture]),
+            sheen.map(|s| [&mut s.color_texture, &mut s.roughness_texture]),
+            film.map(|i| [&mut i.texture, &mut i.thickness_texture]),
+        ];
+        let three = coat.map(|c| {
+            let (roughness, normal) = (&mut c.roughness_texture, &mut c.normal_texture);
+            [&mut c.texture, roughness, normal]
+        });
+        let extensions = one.into_iter().flatten();
+        let extensions = extensions.chain(two.into_iter().flatten().flatten());
+        let extensions = extensions.chain(three.into_iter().flatten());
+        core.into_iter().chain(extensions).flatten()
     }
 
     /// The uv set of a texture that needs tangents, if there is one.
