@@ -3,7 +3,6 @@
 use super::{
     accessor,
     document::{Document, out_of_range},
-    extensions::ANIMATION_POINTER,
     fault::{Fault, fault},
     json,
     nodes::{Hierarchy, name, unit_quaternion},
@@ -80,15 +79,17 @@ impl Reader<'_> {
 
     /// None when the channel has no effect.
     fn target(&self, channel: &animation::Channel, path: &str) -> Result<Option<Drive>, Fault> {
-        let warn = |message| {
+        let warn = |message: &str| {
             self.document.warnings.add(path, message);
             Ok(None)
         };
         if json::is_absent(channel.target.node) {
-            let used = &self.document.root.extensions_used;
-            return match used.iter().any(|e| e == ANIMATION_POINTER) {
-                true => warn("only nodes can be animated; this channel is ignored"),
-                false => Ok(None),
+            return match json::pointer_of(&channel.target) {
+                None => Ok(None),
+                Some(pointer) => warn(&format!(
+                    "only translation, rotation, scale and weights of nodes can be animated, but not `{pointer}`; this \
+                     channel is ignored"
+                )),
             };
         }
         let node = channel.target.node.value();

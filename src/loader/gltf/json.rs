@@ -4,7 +4,7 @@ use super::{
     extensions::ANIMATION_POINTER,
     fault::{Budget, Fault, fault},
 };
-use gltf::json::{Index, Root};
+use gltf::json::{Index, Root, animation::Target};
 use serde_json::{Value, json};
 use serde_path_to_error::{Path, Segment};
 
@@ -14,6 +14,12 @@ const NO_NODE: u32 = u32::MAX;
 /// Whether an index was made up by [`parse`].
 pub fn is_absent<T>(index: Index<T>) -> bool {
     index.value() == NO_NODE as usize
+}
+
+/// What a channel without a node points at (KHR_animation_pointer), if it has a pointer.
+pub fn pointer_of(target: &Target) -> Option<String> {
+    let kept = target.extras.as_ref()?;
+    serde_json::from_str(kept.get()).ok()
 }
 
 /// Parses the text; nesting is limited to 128 levels by `serde_json`.
@@ -77,12 +83,17 @@ fn default(value: &mut Value, key: &str, content: Value) {
 }
 
 /// A channel may lack its node, to no effect, or have a pointer instead (KHR_animation_pointer). Pointers to what a
-/// channel can name are replaced by it; others are ignored.
+/// channel can name are replaced by it; others are kept as its `extras`, since the crate drops what it does not know.
 fn repair_target(target: &mut Value) {
+    if !target.is_object() {
+        return;
+    }
     let pointer = target
         .pointer(&format!("/extensions/{ANIMATION_POINTER}/pointer"))
-        .and_then(Value::as_str);
-    if let Some((node, path)) = pointer.and_then(node_property) {
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    target["extras"] = json!(pointer);
+    if let Some((node, path)) = pointer.as_deref().and_then(node_property) {
         target["node"] = json!(node);
         target["path"] = json!(path);
     }

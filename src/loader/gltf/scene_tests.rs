@@ -360,6 +360,11 @@ fn channels_that_drive_nothing_are_dropped() {
             "/animations/4/"
         ]
     );
+    let told = &model.warnings[3];
+    assert!(
+        told.contains("but not `/materials/0/emissiveFactor`"),
+        "{told}"
+    );
     b.json["animations"][0]["channels"][0]["target"]["node"] = json!(9);
     assert!(
         b.error()
