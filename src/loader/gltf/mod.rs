@@ -25,6 +25,7 @@ mod nodes;
 mod parts;
 mod pbr;
 mod skins;
+mod tangent_pieces;
 mod tangents;
 mod textures;
 mod triangles;

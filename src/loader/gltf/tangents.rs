@@ -1,5 +1,6 @@
 //! Tangents by the MikkTSpace algorithm, as glTF 2.0 (3.7.2.1) asks for where a normal map needs them.
 
+use super::tangent_pieces::{self, Vertices};
 use crate::{
     loader::normals::face_normal,
     math::hash_u32,
@@ -7,6 +8,7 @@ use crate::{
 };
 use bevy_mikktspace::{Geometry, StdOps, TangentSpace, generate_tangents};
 use glam::{Vec2, Vec3};
+use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// What has no texture coordinates to tell, nor neighbours that have, gets this.
@@ -14,7 +16,10 @@ const ANY: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
 
 /// Where more corners than this meet, triangles get tangents of their own: the algorithm recurses from one to the
 /// next, and its work grows with the square.
-const MAX_VALENCE: u32 = 256;
+const MAX_VALENCE: usize = 256;
+
+/// Triangles per task. Their part of the mesh fits a core's cache, and few of them are at the border of a piece.
+const PER_PIECE: usize = 16 * 1024;
 
 /// Bytes that [`generate`] takes at most, with what splitting adds to the mesh.
 pub fn memory(mesh: &TriangleMesh, deformers: &Deformers) -> u64 {
@@ -24,36 +29,37 @@ pub fn memory(mesh: &TriangleMesh, deformers: &Deformers) -> u64 {
 }
 
 /// Adds tangents for texture coordinates of `uv_set`; vertices with several tangents are split. Without normals,
-/// those of the faces are meant. False when there are no such coordinates.
+/// those of the faces are meant. False when there are no such coordinates. Parallel, and the same for any number of threads.
 ///
 /// The algorithm wants v to grow upwards in the picture, as ours does; so its sign is that of glTF.
 pub fn generate(mesh: &mut TriangleMesh, deformers: &mut Deformers, uv_set: u32) -> bool {
+    generate_in_pieces(mesh, deformers, uv_set, PER_PIECE)
+}
+
+fn generate_in_pieces(
+    mesh: &mut TriangleMesh,
+    deformers: &mut Deformers,
+    uv_set: u32,
+    size: usize,
+) -> bool {
     let uvs = if uv_set == 1 { &mesh.uvs1 } else { &mesh.uvs };
     if uvs.is_empty() {
         return false;
     }
-    let mut corners = Corners {
-        mesh,
-        uvs,
-        faces: Vec::new(),
-        tangents: vec![[None; 3]; mesh.triangles.len()],
-    };
-    corners.choose_faces();
-    if generate_tangents::<_, StdOps>(&mut corners).is_err() {
+    let Some(tangents) = (Corners { mesh, uvs }).tangents(size) else {
         return false;
-    }
-    let tangents = corners.tangents;
+    };
     split(mesh, deformers, &tangents);
     true
 }
 
+/// Of a triangle's corners; None to take over that of the vertex.
+type Tangents = [Option<[f32; 4]>; 3];
+
+#[derive(Clone, Copy)]
 struct Corners<'a> {
     mesh: &'a TriangleMesh,
     uvs: &'a [[f32; 2]],
-    /// The triangles that the algorithm sees.
-    faces: Vec<u32>,
-    /// Of each triangle's corners; None to take over that of the vertex.
-    tangents: Vec<[Option<[f32; 4]>; 3]>,
 }
 
 impl Corners<'_> {
@@ -73,37 +79,76 @@ impl Corners<'_> {
         self.uvs[self.mesh.triangles[triangle][corner] as usize]
     }
 
-    /// Keeps triangles without area from the algorithm, which searches the whole mesh for each, and those in a crowd.
-    fn choose_faces(&mut self) {
-        let counts = self.corner_counts();
-        let crowded = |key| counts[key as usize & (counts.len() - 1)] > MAX_VALENCE;
-        for triangle in 0..self.mesh.triangles.len() {
-            let [a, b, c] = self.positions(triangle);
-            if a == b || b == c || c == a {
-                continue;
-            }
-            if (0..3).any(|k| crowded(self.key(triangle, k))) {
-                self.tangents[triangle] = std::array::from_fn(|k| self.slope(triangle, k));
-            } else {
-                self.faces.push(triangle as u32);
+    /// For each triangle of the mesh; None if the algorithm fails.
+    ///
+    /// Triangles without area are kept from the algorithm, which searches the whole mesh for each, and so are those in a
+    /// crowd.
+    fn tangents(&self, size: usize) -> Option<Vec<Tangents>> {
+        let vertices = self.vertices();
+        let crowded = |t: usize| (0..3).any(|k| vertices.valence(t, k) > MAX_VALENCE);
+        let all = 0..self.mesh.triangles.len();
+        let mut tangents: Vec<Tangents> = all
+            .clone()
+            .into_par_iter()
+            .map(|t| match !self.is_degenerate(t) && crowded(t) {
+                true => std::array::from_fn(|k| self.slope(t, k)),
+                false => [None; 3],
+            })
+            .collect();
+        let good = |&t: &usize| !self.is_degenerate(t) && !crowded(t);
+        let faces: Vec<u32> = all.into_par_iter().filter(good).map(|t| t as u32).collect();
+        let centre = |t: u32| {
+            let [a, b, c] = self.positions(t as usize).map(Vec3::from);
+            a / 3.0 + b / 3.0 + c / 3.0
+        };
+        let flat = |t: u32| self.is_flat(t as usize);
+        match tangent_pieces::cut(&faces, size, &vertices, centre, flat) {
+            None => self.make(&faces, &faces, &mut tangents)?,
+            Some(pieces) => {
+                drop(vertices);
+                let made = pieces.into_par_iter().map(|piece| {
+                    let mut made = vec![[None; 3]; piece.own.len()];
+                    self.make(&piece.all, &piece.own, &mut made)?;
+                    Some((piece.own, made))
+                });
+                for (own, made) in made.collect::<Option<Vec<_>>>()? {
+                    for (triangle, made) in own.into_iter().zip(made) {
+                        tangents[triangle as usize] = made;
+                    }
+                }
             }
         }
+        Some(tangents)
     }
 
-    /// How many corners there are of each key, up to its lower bits. Different keys may meet in a slot, which can only
-    /// make a crowd too many.
-    fn corner_counts(&self) -> Vec<u32> {
-        let slots = (self.mesh.triangles.len() * 6).next_power_of_two();
-        let mut counts = vec![0; slots];
-        for triangle in 0..self.mesh.triangles.len() {
-            for corner in 0..3 {
-                counts[self.key(triangle, corner) as usize & (slots - 1)] += 1;
-            }
-        }
-        counts
+    fn is_degenerate(&self, triangle: usize) -> bool {
+        let [a, b, c] = self.positions(triangle);
+        a == b || b == c || c == a
     }
 
-    /// Alike for corners that the algorithm takes for one vertex.
+    /// Whether the algorithm may find no orientation in the texture coordinates: those that are next to nothing are meant,
+    /// too, as there is no harm in that.
+    fn is_flat(&self, triangle: usize) -> bool {
+        const LEAST: f32 = 1e-30;
+        let [p0, p1, p2] = self.positions(triangle).map(Vec3::from);
+        let [t0, t1, t2] = [0, 1, 2].map(|k| Vec2::from(self.uv_of(triangle, k)));
+        let (du, dv) = (t1 - t0, t2 - t0);
+        let area = (du.x * dv.y - du.y * dv.x).abs();
+        let s = (p1 - p0) * dv.y - (p2 - p0) * du.y;
+        let t = (p2 - p0) * du.x - (p1 - p0) * dv.x;
+        // What is no number is flat, too.
+        ![area, s.length() / area, t.length() / area]
+            .iter()
+            .all(|&x| x > LEAST)
+    }
+
+    /// Corners that the algorithm takes for one vertex get the same key.
+    fn vertices(&self) -> Vertices {
+        let keys = |t: usize| [0, 1, 2].map(|k| self.key(t, k));
+        let triangles = (0..self.mesh.triangles.len()).into_par_iter();
+        Vertices::new(triangles.map(keys).collect())
+    }
+
     fn key(&self, triangle: usize, corner: usize) -> u32 {
         let vertex = self.mesh.triangles[triangle][corner] as usize;
         let normal = self.normal_of(triangle, corner);
@@ -124,9 +169,38 @@ impl Corners<'_> {
         let tangent = (along - normal * normal.dot(along)).try_normalize()?;
         Some(tangent.extend(turn).to_array())
     }
+
+    /// Runs the algorithm on `faces` and keeps the tangents of those that are `own`: both are sorted, and all of `own` are
+    /// among `faces`. `to` has a place for each of `own`, or one for each triangle of the mesh.
+    fn make(&self, faces: &[u32], own: &[u32], to: &mut [Tangents]) -> Option<()> {
+        let is_whole = to.len() == self.mesh.triangles.len();
+        let mut next = 0;
+        let place = |&face: &u32| {
+            let is_own = own.get(next) == Some(&face);
+            next += usize::from(is_own);
+            is_own.then(|| if is_whole { face } else { next as u32 - 1 })
+        };
+        let mut run = Run {
+            corners: *self,
+            faces,
+            places: faces.iter().map(place).collect(),
+            tangents: to,
+        };
+        generate_tangents::<_, StdOps>(&mut run).ok()
+    }
 }
 
-impl Geometry<StdOps> for Corners<'_> {
+/// One call of the algorithm.
+struct Run<'a> {
+    corners: Corners<'a>,
+    /// The triangles that it sees.
+    faces: &'a [u32],
+    /// Where the tangents of each go, if they are wanted.
+    places: Vec<Option<u32>>,
+    tangents: &'a mut [Tangents],
+}
+
+impl Geometry<StdOps> for Run<'_> {
     fn num_faces(&self) -> usize {
         self.faces.len()
     }
@@ -136,20 +210,23 @@ impl Geometry<StdOps> for Corners<'_> {
     }
 
     fn position(&self, face: usize, corner: usize) -> [f32; 3] {
-        self.positions(self.faces[face] as usize)[corner]
+        let vertex = self.corners.mesh.triangles[self.faces[face] as usize][corner];
+        self.corners.mesh.positions[vertex as usize]
     }
 
     fn normal(&self, face: usize, corner: usize) -> [f32; 3] {
-        self.normal_of(self.faces[face] as usize, corner)
+        self.corners.normal_of(self.faces[face] as usize, corner)
     }
 
     fn tex_coord(&self, face: usize, corner: usize) -> [f32; 2] {
-        self.uv_of(self.faces[face] as usize, corner)
+        self.corners.uv_of(self.faces[face] as usize, corner)
     }
 
     fn set_tangent(&mut self, space: Option<TangentSpace>, face: usize, corner: usize) {
-        let tangent = space.map(|s| s.tangent_encoded()).filter(is_direction);
-        self.tangents[self.faces[face] as usize][corner] = tangent;
+        if let Some(place) = self.places[face] {
+            let tangent = space.map(|s| s.tangent_encoded()).filter(is_direction);
+            self.tangents[place as usize][corner] = tangent;
+        }
     }
 }
 
@@ -159,7 +236,7 @@ fn is_direction(t: &[f32; 4]) -> bool {
 }
 
 /// Gives each vertex the tangent of its corners, and each further tangent a copy of the vertex.
-fn split(mesh: &mut TriangleMesh, deformers: &mut Deformers, corners: &[[Option<[f32; 4]>; 3]]) {
+fn split(mesh: &mut TriangleMesh, deformers: &mut Deformers, corners: &[Tangents]) {
     let first = mesh.positions.len();
     let mut tangents: Vec<Option<[f32; 4]>> = vec![None; first];
     let mut copies = HashMap::new();
@@ -272,6 +349,70 @@ mod tests {
         assert!(generate(&mut mesh, &mut Deformers::default(), 0));
         let along_x = |t: &[f32; 4]| t[0] > 0.99 && t[3] == 1.0;
         assert!(mesh.tangents.iter().all(along_x));
+    }
+
+    /// A wavy sheet with a seam, mirrored texture coordinates, patches without any, stray triangles and split vertices.
+    fn sheet(side: u32, with_normals: bool) -> TriangleMesh {
+        let random = |i: u32| hash_u32(i) as f32 / u32::MAX as f32;
+        let mut mesh = TriangleMesh::default();
+        for i in 0..side * side {
+            let (x, y) = (i % side, i / side);
+            let z = random(i) * 0.3;
+            mesh.positions.push([x as f32, y as f32, z]);
+            let normal = Vec3::new(random(i + 1) - 0.5, random(i + 2) - 0.5, 2.0);
+            mesh.normals.push(normal.normalize().to_array());
+            let u = (x as f32 - side as f32 / 2.0).abs();
+            let flat = hash_u32(x / 4 + (y / 4) * 1000).is_multiple_of(9);
+            mesh.uvs.push(if flat {
+                [0.5; 2]
+            } else {
+                [u, y as f32 + 0.2 * random(i + 3)]
+            });
+        }
+        for i in 0..(side - 1) * (side - 1) {
+            let a = i % (side - 1) + i / (side - 1) * side;
+            mesh.triangles.push([a, a + 1, a + side + 1]);
+            mesh.triangles.push([a, a + side + 1, a + side]);
+            if i.is_multiple_of(50) {
+                mesh.triangles.push([a, a + 1, hash_u32(i) % (side * side)]);
+            }
+        }
+        if !with_normals {
+            mesh.normals.clear();
+        }
+        mesh
+    }
+
+    #[test]
+    fn pieces_have_the_tangents_of_the_whole_to_the_bit() {
+        for with_normals in [true, false] {
+            let mesh = sheet(60, with_normals);
+            let make = |size| {
+                let corners = Corners {
+                    mesh: &mesh,
+                    uvs: &mesh.uvs,
+                };
+                corners.tangents(size).unwrap_or_default()
+            };
+            let bits = |t: &Tangents| t.map(|t| t.map(|t| t.map(f32::to_bits)));
+            let whole = make(usize::MAX);
+            for size in [500, 1111] {
+                let corners = Corners {
+                    mesh: &mesh,
+                    uvs: &mesh.uvs,
+                };
+                let faces: Vec<u32> = (0..mesh.triangles.len() as u32).collect();
+                let centre = |t: u32| Vec3::from(corners.positions(t as usize)[0]);
+                let flat = |t: u32| corners.is_flat(t as usize);
+                let vertices = corners.vertices();
+                let pieces = tangent_pieces::cut(&faces, size, &vertices, centre, flat);
+                assert!(pieces.is_some_and(|p| p.len() > 5), "it is cut");
+                let found = make(size);
+                for (triangle, (a, b)) in whole.iter().zip(&found).enumerate() {
+                    assert_eq!(bits(a), bits(b), "triangle {triangle}, {with_normals}");
+                }
+            }
+        }
     }
 
     #[test]
