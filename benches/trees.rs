@@ -13,7 +13,7 @@ use throng::{
     loader,
     math::hash_unit,
     scene::{
-        Instance, Material, Mesh, NONE, Scene, Shape, TriangleMesh,
+        Instance, Material, Mesh, NONE, Projection, Scene, Shape, TriangleMesh,
         rig::{Deformers, MorphTarget},
     },
 };
@@ -274,7 +274,9 @@ fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
         eye: center + diagonal * Vec3::new(0.5, 0.2, 0.5),
         target: center,
         up: Vec3::Y,
-        fov_y: 40f32.to_radians(),
+        projection: Projection::Perspective {
+            fov_y: 40f32.to_radians(),
+        },
     };
     Frame {
         number: 1,
@@ -297,17 +299,15 @@ fn ray(origin: Vec3, direction: Vec3) -> Ray {
 /// Through the pixels' centres, in tiles of 8×8.
 fn primary_rays(camera: &CameraPose) -> Vec<Ray> {
     let (width, height) = PICTURE;
-    let forward = (camera.target - camera.eye).normalize();
-    let right = forward.cross(camera.up).normalize();
-    let up = right.cross(forward);
-    let half = (0.5 * camera.fov_y).tan();
+    let aspect = width as f32 / height as f32;
     let through = |item: u32| {
         let (tile, inner) = (item / 64, item % 64);
         let x = tile % (width / 8) * 8 + inner % 8;
         let y = tile / (width / 8) * 8 + inner / 8;
-        let sx = (2.0 * x as f32 + 1.0 - width as f32) / height as f32;
+        let sx = (2.0 * x as f32 + 1.0) / width as f32 - 1.0;
         let sy = 1.0 - (2.0 * y as f32 + 1.0) / height as f32;
-        ray(camera.eye, forward + half * (sx * right + sy * up))
+        let (origin, direction) = camera.ray(sx, sy, aspect);
+        ray(origin, direction)
     };
     (0..width * height).map(through).collect()
 }

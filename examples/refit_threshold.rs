@@ -15,7 +15,7 @@ use throng::{
     device::{CpuDevice, Device, Frame, RayKind},
     loader,
     math::{Aabb, hash_unit},
-    scene::{Instance, Material, Mesh, NONE, Scene, Shape, TriangleMesh},
+    scene::{Instance, Material, Mesh, NONE, Projection, Scene, Shape, TriangleMesh},
 };
 
 /// Turns between the lowest and the highest point.
@@ -182,7 +182,9 @@ fn frame(blas: Blas, layout: NodeLayout) -> Frame {
         eye: bounds.center() + bounds.diagonal() * Vec3::new(0.6, 0.3, 0.8),
         target: bounds.center(),
         up: Vec3::Y,
-        fov_y: 50f32.to_radians(),
+        projection: Projection::Perspective {
+            fov_y: 50f32.to_radians(),
+        },
     };
     Frame {
         number: 1,
@@ -197,15 +199,13 @@ fn frame(blas: Blas, layout: NodeLayout) -> Frame {
 /// takes.
 fn rays(device: &mut CpuDevice, frame: &Frame) -> Result<Vec<Ray>> {
     let camera = &frame.camera;
-    let forward = (camera.target - camera.eye).normalize();
-    let right = forward.cross(camera.up).normalize();
-    let (up, half) = (right.cross(forward), (0.5 * camera.fov_y).tan());
     let through = |item: u32| {
         let (tile, inner) = (item / 64, item % 64);
         let place = |tile: u32, inner: u32| (2 * (8 * tile + inner) + 1) as f32 / SIDE as f32 - 1.0;
         let x = place(tile % (SIDE / 8), inner % 8);
         let y = place(tile / (SIDE / 8), inner / 8);
-        ray(camera.eye, forward + half * (x * right - y * up))
+        let (origin, direction) = camera.ray(x, -y, 1.0);
+        ray(origin, direction)
     };
     let mut rays: Vec<Ray> = (0..SIDE * SIDE).map(through).collect();
     let mut hits = vec![Hit::default(); rays.len()];

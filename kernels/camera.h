@@ -52,11 +52,14 @@ THRONG_INLINE float filter_offset(float u) { return 0.70710678f * inverse_erf(0.
 THRONG_DEVICE Ray camera_ray(const Params& params, float x, float y) {
     const CameraRecord& camera = params.camera;
     float sx = 2.0f * x / float(params.width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.height);
-    Vec3 d = load3(camera.forward) + load3(camera.right) * sx + load3(camera.up) * sy;
+    bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
+    // From the eye to a point of the picture, or for parallel rays from the middle of the picture to it.
+    Vec3 from = parallel ? load3(camera.origin) : load3(camera.forward);
+    Vec3 d = from + load3(camera.right) * sx + load3(camera.up) * sy;
     Ray ray;
-    store3(ray.origin, load3(camera.origin));
+    store3(ray.origin, parallel ? d : load3(camera.origin));
     ray.t_min = 0.0f;
-    store3(ray.direction, normalize_or(d, load3(camera.forward)));
+    store3(ray.direction, parallel ? load3(camera.forward) : normalize_or(d, load3(camera.forward)));
     ray.t_max = kInfinity;
     return ray;
 }

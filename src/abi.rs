@@ -81,6 +81,9 @@ constants! {
     pub const ENVIRONMENT_GRADIENT: u32 = 0;
     pub const ENVIRONMENT_IMAGE: u32 = 1;
 
+    pub const CAMERA_PERSPECTIVE: u32 = 0;
+    pub const CAMERA_ORTHOGRAPHIC: u32 = 1;
+
     pub const INTEGRATOR_WHITTED: u32 = 0;
     pub const INTEGRATOR_AO: u32 = 1;
     pub const INTEGRATOR_NORMAL: u32 = 2;
@@ -301,13 +304,15 @@ border! {
         pub reserved: [u32; 3],
     }
 
-    /// A primary ray's direction is `forward + x · right + y · up` with x and y in [-1, 1].
+    /// With x and y in [-1, 1] across the picture, a primary ray of a perspective camera has the direction
+    /// `forward + x · right + y · up`; that of an orthographic one starts at `origin + x · right + y · up`.
     #[repr(C)]
     pub struct CameraRecord {
         pub origin: [f32; 3],
         pub forward: [f32; 3],
         pub right: [f32; 3],
         pub up: [f32; 3],
+        pub kind: u32,
     }
 
     /// An inner node or leaf still to be visited, and where the ray enters it.

@@ -39,14 +39,12 @@ fn the_dragon_of_dragons_is_half_mirrors_and_moves_in_every_frame() {
 
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for frame in 1..scene.settings.frames {
-        let time = |frame: u32| (frame - 1) as f32 / scene.settings.fps;
-        world_transforms(&scene, &Moment::of(&scene, time(frame)), &mut before);
-        world_transforms(&scene, &Moment::of(&scene, time(frame + 1)), &mut after);
+        let moment = |frame| Moment::of(&scene, scene.time_of(frame));
+        let (now, next) = (moment(frame), moment(frame + 1));
+        world_transforms(&scene, &now, &mut before);
+        world_transforms(&scene, &next, &mut after);
         assert_ne!(before, after, "nothing moves after frame {frame}");
-        let (from, to) = (
-            camera_at(&scene, time(frame)),
-            camera_at(&scene, time(frame + 1)),
-        );
+        let (from, to) = (camera_at(&scene, &now), camera_at(&scene, &next));
         assert!(
             from.eye.distance(to.eye) < 4.0,
             "the camera jumps after frame {frame}"

@@ -1,11 +1,11 @@
 //! The camera at a time.
 
-use super::catmull_rom;
-use crate::scene::{CameraPath, Scene};
+use super::{Moment, catmull_rom, transforms::node_world};
+use crate::scene::{CameraPath, Projection, Scene};
 use glam::{Quat, Vec3};
 use std::f32::consts::TAU;
 
-/// A pinhole camera in world space.
+/// A camera in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CameraPose {
     pub eye: Vec3,
@@ -13,8 +13,7 @@ pub struct CameraPose {
     pub target: Vec3,
     /// Unit vector that points up in the picture; need not be orthogonal to the view.
     pub up: Vec3,
-    /// Vertical field of view in radians.
-    pub fov_y: f32,
+    pub projection: Projection,
 }
 
 impl CameraPose {
@@ -27,13 +26,30 @@ impl CameraPose {
             .unwrap_or_else(|| forward.any_orthonormal_vector());
         (forward, right, right.cross(forward))
     }
+
+    /// Origin and unit direction of the ray through a point of a picture that is `aspect` times as wide as high: x from -1
+    /// (left) to 1, y from -1 (bottom) to 1.
+    pub fn ray(&self, x: f32, y: f32, aspect: f32) -> (Vec3, Vec3) {
+        let (forward, right, up) = self.basis();
+        let half_height = match self.projection {
+            Projection::Perspective { fov_y } => (0.5 * fov_y).tan(),
+            Projection::Orthographic { height } => 0.5 * height,
+        };
+        let across = right * (x * half_height * aspect) + up * (y * half_height);
+        match self.projection {
+            Projection::Perspective { .. } => (self.eye, (forward + across).normalize()),
+            Projection::Orthographic { .. } => (self.eye + across, forward),
+        }
+    }
 }
 
-/// Where `scene`'s camera is `time` seconds after the first frame.
+/// Where `scene`'s camera is at `moment`.
 ///
-/// An orbit returns to its start one frame after the last, so that a looped film turns evenly.
-pub fn camera_at(scene: &Scene, time: f32) -> CameraPose {
+/// An orbit starts at the first frame and returns to its start one frame after the last, so that a looped film turns evenly.
+pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
     let camera = &scene.camera;
+    let time = moment.time();
+    let mut up = camera.up;
     let (eye, target) = match &camera.path {
         CameraPath::Still { eye, target } => (*eye, *target),
         CameraPath::Orbit {
@@ -44,7 +60,8 @@ pub fn camera_at(scene: &Scene, time: f32) -> CameraPose {
             turns,
         } => {
             let loop_seconds = scene.settings.frames as f32 / scene.settings.fps;
-            let angle = start + TAU * (turns * time / loop_seconds);
+            let passed = time - scene.settings.start;
+            let angle = start + TAU * (turns * passed / loop_seconds);
             (
                 target + on_circle(camera.up, *radius, *height, angle),
                 *target,
@@ -57,13 +74,30 @@ pub fn camera_at(scene: &Scene, time: f32) -> CameraPose {
             };
             (at(|k| k.eye), at(|k| k.target))
         }
+        CameraPath::Node { node } => {
+            let view;
+            (view, up) = along_node(scene, moment, *node);
+            view
+        }
     };
     CameraPose {
         eye,
         target,
-        up: camera.up,
-        fov_y: camera.fov_y,
+        up,
+        projection: camera.projection,
     }
+}
+
+/// Eye and target, and what is up. A node that is flat or out of range keeps the axes of the world where it has none.
+fn along_node(scene: &Scene, moment: &Moment, node: u32) -> ((Vec3, Vec3), Vec3) {
+    let world = node_world(scene, moment, node);
+    let eye = Vec3::from(world.translation);
+    let eye = if eye.is_finite() { eye } else { Vec3::ZERO };
+    let axis = |local: Vec3| Vec3::from(world.transform_vector3(local)).normalize_or(local);
+    // Far enough for the direction to survive rounding.
+    let distance = eye.abs().max_element().max(1.0);
+    let target = eye + axis(Vec3::NEG_Z) * distance;
+    ((eye, target), axis(Vec3::Y))
 }
 
 /// Around the axis `up`; for Y up, angle 0 is +Z and a quarter turn +X.
@@ -75,7 +109,12 @@ fn on_circle(up: Vec3, radius: f32, height: f32, angle: f32) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Camera;
+    use crate::scene::{Camera, NONE, Node};
+    use glam::Affine3;
+
+    fn pose(scene: &Scene, time: f32) -> CameraPose {
+        camera_at(scene, &Moment::of(scene, time))
+    }
 
     fn orbiting(up: Vec3) -> Scene {
         let path = CameraPath::Orbit {
@@ -101,7 +140,7 @@ mod tests {
     #[test]
     fn an_orbit_goes_from_z_to_x_and_closes_after_the_last_frame() {
         let scene = orbiting(Vec3::Y);
-        let eyes = [0.0, 0.5, 2.0].map(|t| camera_at(&scene, t).eye);
+        let eyes = [0.0, 0.5, 2.0].map(|t| pose(&scene, t).eye);
         assert!(eyes[0].distance(Vec3::new(1.0, 1.5, 3.0)) < 1e-5);
         assert!(eyes[1].distance(Vec3::new(3.0, 1.5, 1.0)) < 1e-5);
         assert!(eyes[2].distance(eyes[0]) < 1e-5);
@@ -111,7 +150,53 @@ mod tests {
     fn an_orbit_stays_around_its_axis() {
         let scene = orbiting(Vec3::Z);
         for t in [0.0, 0.3, 1.1] {
-            assert!((camera_at(&scene, t).eye.z - 1.5).abs() < 1e-5);
+            assert!((pose(&scene, t).eye.z - 1.5).abs() < 1e-5);
         }
+    }
+
+    #[test]
+    fn an_orbit_starts_at_the_first_frame_whenever_that_is() {
+        let mut scene = orbiting(Vec3::Y);
+        let first = pose(&scene, 0.0);
+        scene.settings.start = 7.3;
+        assert_eq!(pose(&scene, scene.time_of(1)), first);
+    }
+
+    #[test]
+    fn a_camera_on_a_node_looks_along_its_negative_z_axis_however_far_away_it_is() {
+        let mut scene = orbiting(Vec3::Y);
+        let far = Vec3::new(5e6, 0.0, 0.0);
+        let turned = Quat::from_rotation_y(0.5) * Quat::from_rotation_z(0.3);
+        scene.nodes = vec![
+            Node {
+                local: Affine3::from_translation(far),
+                parent: NONE,
+                motion: NONE,
+                follows: None,
+            },
+            Node {
+                local: Affine3::from_quat(turned) * Affine3::from_scale(Vec3::splat(3.0)),
+                parent: 0,
+                motion: NONE,
+                follows: None,
+            },
+        ];
+        scene.camera.path = CameraPath::Node { node: 1 };
+        let pose = pose(&scene, 0.0);
+        let (forward, _, up) = pose.basis();
+        assert_eq!(pose.eye, far);
+        assert!(forward.distance(turned * Vec3::NEG_Z) < 1e-6, "{forward}");
+        assert!(up.distance(turned * Vec3::Y) < 1e-6, "{up}");
+    }
+
+    #[test]
+    fn parallel_rays_start_across_the_picture() {
+        let mut scene = orbiting(Vec3::Y);
+        scene.camera.projection = Projection::Orthographic { height: 4.0 };
+        let pose = pose(&scene, 0.0);
+        let (forward, right, up) = pose.basis();
+        let (origin, direction) = pose.ray(1.0, -0.5, 2.0);
+        assert!(origin.distance(pose.eye + 4.0 * right - up) < 1e-5);
+        assert_eq!(direction, forward);
     }
 }

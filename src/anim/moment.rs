@@ -16,14 +16,14 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// `scene`, `time` seconds after the first frame.
+    /// `scene` at `time`, in seconds.
     pub fn of(scene: &Scene, time: f32) -> Self {
         let mut moment = Self::default();
         moment.move_to(&scene.actors, time);
         moment
     }
 
-    /// Poses `actors` as they are `time` seconds after the first frame; side by side.
+    /// Poses `actors` as they are at `time`, in seconds; side by side.
     pub fn move_to(&mut self, actors: &[Actor], time: f32) {
         self.time = time;
         self.actors.resize_with(actors.len(), RigPose::default);
@@ -31,7 +31,7 @@ impl Moment {
         pairs.for_each(|(pose, actor)| pose.evaluate(&actor.rig, &actor.playbacks, time));
     }
 
-    /// Seconds after the first frame.
+    /// In seconds.
     pub fn time(&self) -> f32 {
         self.time
     }

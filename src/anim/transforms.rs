@@ -1,7 +1,7 @@
 //! Where every instance is at a time.
 
 use super::{Moment, OrderedInstances, motion::PosedMotion};
-use crate::scene::{Instance, Scene};
+use crate::scene::{Instance, Node, Scene};
 use glam::{Affine3, Affine3A};
 use rayon::prelude::*;
 
@@ -44,6 +44,19 @@ pub fn shown_meshes(
     };
     let all = instances.par_iter().enumerate().with_min_len(CHUNK);
     all.map(mesh).collect_into_vec(out);
+}
+
+/// world_from_node of one of `scene`'s nodes at `moment`; the world itself for a node that there is none of.
+pub fn node_world(scene: &Scene, moment: &Moment, node: u32) -> Affine3A {
+    let (mut world, mut index) = (Affine3A::IDENTITY, node as usize);
+    while let Some(node) = scene.nodes.get(index) {
+        let motion = scene.motions.get(node.motion as usize);
+        let motion = motion.map(|m| PosedMotion::new(m, moment.time()));
+        let own = posed_node(node, motion.as_ref(), moment, index as u32);
+        world = own * world;
+        index = node.parent as usize;
+    }
+    world
 }
 
 /// A scene at a time, prepared for many instances.
@@ -91,14 +104,22 @@ impl<'a> Placing<'a> {
     fn nodes(&self) -> Vec<Affine3A> {
         let mut worlds: Vec<Affine3A> = Vec::with_capacity(self.scene.nodes.len());
         for (index, node) in self.scene.nodes.iter().enumerate() {
-            let mut own = moved(node.local, node.motion, &self.motions, index as u32);
-            if let Some(rig_node) = node.follows {
-                own *= self.moment.world(rig_node);
-            }
+            let motion = self.motions.get(node.motion as usize);
+            let own = posed_node(node, motion, self.moment, index as u32);
             let parent = worlds.get(node.parent as usize);
             worlds.push(parent.map_or(own, |parent| *parent * own));
         }
         worlds
+    }
+}
+
+/// `parent_from_node`.
+fn posed_node(node: &Node, motion: Option<&PosedMotion>, moment: &Moment, index: u32) -> Affine3A {
+    let local = Affine3A::from(node.local);
+    let own = motion.map_or(local, |m| local * m.of(index, node.local.translation));
+    match node.follows {
+        Some(rig_node) => own * moment.world(rig_node),
+        None => own,
     }
 }
 
@@ -113,7 +134,7 @@ fn moved(local: Affine3, motion: u32, motions: &[PosedMotion], index: u32) -> Af
 mod tests {
     use super::*;
     use crate::scene::{
-        Motion, MotionPart, NONE, Node, Phase,
+        Motion, MotionPart, NONE, Phase,
         rig::{Actor, Local, PoseBuckets, Rig, RigNode, RigNodeRef, Trs},
     };
     use glam::{Quat, Vec3};

@@ -1,5 +1,6 @@
 //! Arguments that several subcommands share.
 
+use super::model_args::{ModelArgs, ViewArgs};
 use crate::{
     device::{self, Device, DeviceList, Opened},
     loader::{
@@ -20,12 +21,19 @@ pub struct SceneArgs {
     /// Replace a value of the scene file, for example render.frames=12 (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub overrides: Vec<(String, String)>,
+    #[command(flatten)]
+    view: ViewArgs,
+    #[command(flatten)]
+    model: ModelArgs,
 }
 
 impl SceneArgs {
     pub fn load(&self) -> anyhow::Result<Scene> {
         let options = LoadOptions {
             overrides: self.overrides.clone(),
+            start: self.view.start(),
+            view: self.view.options(),
+            model: self.model.options(),
         };
         Ok(loader::load_with(&self.path, &options)?)
     }

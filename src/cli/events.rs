@@ -19,6 +19,8 @@ pub enum Event<'a> {
         height: u32,
         samples: u32,
         warnings: &'a [String],
+        /// What else the file has to offer.
+        notes: &'a [String],
     },
     Frame {
         #[serde(flatten)]

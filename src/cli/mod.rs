@@ -8,6 +8,7 @@ mod console;
 mod events;
 mod info;
 mod interrupt;
+mod model_args;
 mod model_info;
 mod model_text;
 mod model_tree;
@@ -16,7 +17,7 @@ mod report;
 mod resume;
 mod trace;
 
-use crate::settings::SettingsError;
+use crate::{loader::LoadError, settings::SettingsError};
 use clap::{Parser, Subcommand, error::ErrorKind};
 use compare::CompareError;
 use std::process::ExitCode;
@@ -78,6 +79,9 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     let usage = error
         .downcast_ref::<SettingsError>()
         .is_some_and(SettingsError::is_usage)
+        || error
+            .downcast_ref::<LoadError>()
+            .is_some_and(LoadError::is_usage)
         || matches!(error.downcast_ref(), Some(CompareError::OneDevice));
     match usage {
         true => Exit::Usage,

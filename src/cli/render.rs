@@ -9,6 +9,7 @@ use super::{
 use crate::{
     output::{self, Progress, ProgressMode},
     render::{self, RenderJob, Summary},
+    scene::rig::RefitPolicy,
     settings::{FrameOptions, FramePlan, LookOptions},
 };
 use std::sync::{Arc, atomic::AtomicBool};
@@ -18,7 +19,8 @@ Files appear under their name only when they are complete. Ctrl-C drops the fram
 a second Ctrl-C stops at once. Run the same command with --skip-existing to go on.
 
 With --progress json, standard output has one JSON object per line; `event` is one of
-  started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings
+  started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings,
+           notes (what else the file has to offer)
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
            refits, rebuilds, sah_ratio (of the worst tree that follows a mesh; 0 if none does), follow_ms
   done     frames (rendered), skipped, seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, sah_ratio, output,
@@ -44,6 +46,10 @@ pub struct RenderArgs {
     look: LookOptions,
     #[command(flatten)]
     device: DeviceArgs,
+    /// How the trees of meshes that change shape follow them, instead of as the scene says: refit while that costs
+    /// rays little, always refit, or always rebuild
+    #[arg(long, value_name = "POLICY", help_heading = "Device")]
+    refit: Option<RefitPolicy>,
     /// Render each frame on every device of --device and compare with the first one's; fail if more than 1 % of
     /// the pixels differ. Files are written only with --output: the first device's
     #[arg(long, conflicts_with = "skip_existing", help_heading = "Device")]
@@ -108,6 +114,7 @@ impl RenderArgs {
         let job = RenderJob {
             settings: self.look.resolve(&scene.settings)?,
             scene: Arc::new(scene),
+            refit: self.refit,
             frames: plan.frames.clone(),
             output: plan.output.clone(),
         };

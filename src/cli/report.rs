@@ -43,7 +43,11 @@ impl<'a> Reporter<'a> {
             height: settings.height,
             samples: settings.samples,
             warnings: &scene.warnings,
+            notes: &scene.notes,
         });
+        for note in &scene.notes {
+            self.progress.note(&format!("throng: note: {note}"));
+        }
         self.warn();
         if self.verbose > 1 {
             self.progress.note(&format!("device: {device}"));

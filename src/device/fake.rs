@@ -7,7 +7,7 @@ use super::{
 use crate::{
     abi::{Hit, Ray},
     accel::{NodeLayout, Tlas},
-    anim::camera_at,
+    anim::{Moment, camera_at},
     scene::{Integrator, Scene, ToneMap},
 };
 use std::{
@@ -87,7 +87,7 @@ impl FakeDevice {
 pub fn frame(number: u32) -> Frame {
     Frame {
         number,
-        camera: camera_at(&Scene::default(), 0.0),
+        camera: camera_at(&Scene::default(), &Moment::default()),
         tlas: Arc::new(Tlas::new(NodeLayout::Wide4)),
         blas: Arc::default(),
         shapes: Vec::new(),

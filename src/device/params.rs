@@ -6,7 +6,7 @@ use crate::{
     accel::SLACK,
     anim::CameraPose,
     math::{Aabb, hash_u32},
-    scene::{Integrator, ToneMap},
+    scene::{Integrator, Projection, ToneMap},
 };
 use glam::Vec3;
 use std::ptr::{null, null_mut};
@@ -168,11 +168,15 @@ fn depth_range(bounds: &Aabb, eye: Vec3) -> f32 {
 
 fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
     let (forward, right, up) = pose.basis();
-    let height = (0.5 * pose.fov_y).tan();
+    let (height, kind) = match pose.projection {
+        Projection::Perspective { fov_y } => ((0.5 * fov_y).tan(), abi::CAMERA_PERSPECTIVE),
+        Projection::Orthographic { height } => (0.5 * height, abi::CAMERA_ORTHOGRAPHIC),
+    };
     CameraRecord {
         origin: pose.eye.into(),
         forward: forward.into(),
         right: (right * height * aspect).into(),
         up: (up * height).into(),
+        kind,
     }
 }

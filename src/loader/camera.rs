@@ -2,16 +2,20 @@
 
 use super::{LoadError, placements::direction, scene_file::Source, source::Place};
 use crate::scene::{
-    Camera, CameraKey, CameraPath,
+    Camera, CameraKey, CameraPath, Projection,
     desc::{CameraDesc, Finite, LookAt, Orbit, Point, Spline, SplineKey},
 };
 use glam::Vec3;
 
-/// Converts the section; `duration` is the time of the last frame.
+/// Converts the section; the frames show `duration` seconds from the time `start` on.
 ///
 /// # Errors
 /// Views without a direction, fields of view outside (0, 180), keys that are too few or out of order.
-pub fn convert(source: &Source, camera: &CameraDesc, duration: f32) -> Result<Camera, LoadError> {
+pub fn convert(
+    source: &Source,
+    camera: &CameraDesc,
+    (start, duration): (f32, f32),
+) -> Result<Camera, LoadError> {
     let place = Place::ROOT.key("camera");
     let (fov, up) = match camera {
         CameraDesc::LookAt(LookAt { fov, up, .. })
@@ -23,9 +27,13 @@ pub fn convert(source: &Source, camera: &CameraDesc, duration: f32) -> Result<Ca
     let path = match camera {
         CameraDesc::LookAt(c) => at.look_at(c, &place)?,
         CameraDesc::Orbit(c) => at.orbit(c, &place)?,
-        CameraDesc::Spline(c) => at.spline(c, duration, &place)?,
+        CameraDesc::Spline(c) => at.spline(c, (start, duration), &place)?,
     };
-    Ok(Camera { path, up, fov_y })
+    Ok(Camera {
+        path,
+        up,
+        projection: Projection::Perspective { fov_y },
+    })
 }
 
 struct Checks<'a> {
@@ -99,7 +107,12 @@ impl Checks<'_> {
         })
     }
 
-    fn spline(&self, c: &Spline, duration: f32, place: &Place) -> Result<CameraPath, LoadError> {
+    fn spline(
+        &self,
+        c: &Spline,
+        shown: (f32, f32),
+        place: &Place,
+    ) -> Result<CameraPath, LoadError> {
         let place = place.key("keys");
         if c.keys.len() < 2 {
             return self.fail(
@@ -110,7 +123,7 @@ impl Checks<'_> {
         for (i, key) in c.keys.iter().enumerate() {
             self.view(key.eye.0, key.target.0, &place.index(i))?;
         }
-        let times = self.times(&c.keys, duration, &place)?;
+        let times = self.times(&c.keys, shown, &place)?;
         let keys = c.keys.iter().zip(times).map(|(k, time)| CameraKey {
             time,
             eye: k.eye.0,
@@ -124,14 +137,14 @@ impl Checks<'_> {
     fn times(
         &self,
         keys: &[SplineKey],
-        duration: f32,
+        (start, duration): (f32, f32),
         place: &Place,
     ) -> Result<Vec<f32>, LoadError> {
         let with_time = keys.iter().filter(|k| k.time.is_some()).count();
         if with_time == 0 {
             let last = (keys.len() - 1) as f64;
             return Ok((0..keys.len())
-                .map(|i| (f64::from(duration) * i as f64 / last) as f32)
+                .map(|i| (f64::from(start) + f64::from(duration) * i as f64 / last) as f32)
                 .collect());
         }
         let mut times: Vec<f32> = Vec::with_capacity(keys.len());

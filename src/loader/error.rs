@@ -27,6 +27,9 @@ pub enum LoadError {
     /// A `--set key=value` that does not fit the scene file.
     #[error("--set {key}: {message}")]
     Override { key: String, message: String },
+    /// A flag of the command line that does not fit the kind of file.
+    #[error("{flag}: {message}")]
+    Flag { flag: &'static str, message: String },
 }
 
 impl LoadError {
@@ -62,13 +65,24 @@ impl LoadError {
         }
     }
 
+    pub(crate) fn flag(flag: &'static str, message: impl AsRef<str>) -> Self {
+        let message = one_line(message.as_ref());
+        Self::Flag { flag, message }
+    }
+
+    /// Whether the command line is wrong, rather than a file.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Flag { .. })
+    }
+
     /// The sentence without the place.
     pub fn message(&self) -> &str {
         match self {
             Self::File { message, .. }
             | Self::Line { message, .. }
             | Self::Place { message, .. }
-            | Self::Override { message, .. } => message,
+            | Self::Override { message, .. }
+            | Self::Flag { message, .. } => message,
         }
     }
 }

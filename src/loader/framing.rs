@@ -1,17 +1,22 @@
-//! The camera that a scene gets when it has none: a turntable around everything, slightly from above.
+//! The camera that a scene gets when it has none: around everything or before it, slightly from above.
 
 use super::instances::{instance_world, node_worlds};
 use crate::{
+    anim::{self, Deformed, Moment},
     math::Aabb,
-    scene::{Camera, CameraPath, Scene},
+    scene::{Camera, CameraPath, Instance, NONE, Projection, Scene, Shape},
 };
-use glam::Vec3;
+use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 
 /// Vertical field of view.
 const FOV_DEGREES: f32 = 40.0;
 /// How far above the horizon the camera is.
 const ELEVATION_DEGREES: f32 = 18.0;
+/// Where the camera of a turntable starts: 0 is +Z of the target, 90 is +X.
+const START_DEGREES: f32 = 30.0;
+/// Vertices of moving instances that are looked at, all poses together.
+const MOST_POINTS: usize = 1 << 26;
 /// Width of the narrowest picture that everything fits into, in heights.
 const ASPECT: f32 = 4.0 / 3.0;
 /// Empty space around what is framed, as a factor of the distance.
@@ -28,59 +33,196 @@ pub fn world_bounds(scene: &Scene) -> Aabb {
         .reduce(|| Aabb::EMPTY, |a, b| a.union(b))
 }
 
-/// One turn around `bounds`, which stay inside of any picture at least as wide as 4:3.
-pub fn turntable(bounds: &Aabb) -> Camera {
-    turntable_of_radius(bounds, bounds.extent().with_y(0.0).length() * 0.5)
+/// World bounds of all vertices over all frames: at rest what nothing moves, else in up to 64 of its poses.
+pub fn swept_bounds(scene: &Scene) -> Aabb {
+    let measure = |positions: &[[f32; 3]], world: &Affine3| {
+        let points = positions
+            .iter()
+            .map(|p| world.transform_point3(Vec3::from(*p)));
+        Aabb::of_points(points.filter(|p| p.is_finite()))
+    };
+    over_poses(scene, measure, |a: Aabb, b| a.union(b), Aabb::EMPTY)
 }
 
-/// The same, around something that is nowhere farther than `radius` from the vertical axis through its centre: to the
-/// camera it sweeps a cylinder.
-pub fn turntable_of_radius(bounds: &Aabb, radius: f32) -> Camera {
-    let fov_y = FOV_DEGREES.to_radians();
-    let (target, distance) = if bounds.diagonal() < 1e-12 {
-        let target = if bounds.is_empty() {
-            Vec3::ZERO
-        } else {
-            bounds.center()
-        };
-        (target, 4.0)
-    } else {
-        let half_height = bounds.extent().y * 0.5;
-        (
-            bounds.center(),
-            MARGIN * cylinder_distance(radius, half_height, fov_y),
-        )
+/// Greatest distance of a vertex from the vertical axis through `center`, over the same poses.
+pub fn swept_radius(scene: &Scene, center: Vec3) -> f32 {
+    let measure = |positions: &[[f32; 3]], world: &Affine3| {
+        let point = |p: &[f32; 3]| world.transform_point3(Vec3::from(*p)) - center;
+        let distances = positions.iter().map(|p| point(p).with_y(0.0).length());
+        distances.filter(|d| d.is_finite()).fold(0.0, f32::max)
     };
-    let distance = distance.clamp(f32::MIN_POSITIVE, f32::MAX / 16.0);
-    let (height, around) = ELEVATION_DEGREES.to_radians().sin_cos();
-    let path = CameraPath::Orbit {
-        target,
-        radius: distance * around,
-        height: distance * height,
-        start: 30f32.to_radians(),
-        turns: 1.0,
+    over_poses(scene, measure, f32::max, 0.0)
+}
+
+/// Adds up `measure` of the vertices of every instance, in parallel; of those that move, once per pose.
+fn over_poses<T: Copy + Send + Sync>(
+    scene: &Scene,
+    measure: impl Fn(&[[f32; 3]], &Affine3) -> T + Sync,
+    join: impl Fn(T, T) -> T + Sync,
+    nothing: T,
+) -> T {
+    let mut deforming = vec![None; scene.meshes.len()];
+    for (index, mesh) in scene.deforming.iter().enumerate() {
+        deforming[mesh.mesh as usize] = Some(index);
+    }
+    let moves =
+        |i: &Instance| i.node != NONE || i.motion != NONE || deforming[i.mesh as usize].is_some();
+    let (mut moment, mut worlds) = (Moment::default(), Vec::new());
+    let mut shapes = vec![Deformed::default(); scene.deforming.len()];
+    let mut all = nothing;
+    for (round, time) in pose_times(scene, moves).into_iter().enumerate() {
+        moment.move_to(&scene.actors, time);
+        anim::world_transforms(scene, &moment, &mut worlds);
+        shape_all(scene, &moment, &mut shapes);
+        let pairs = scene.instances.par_iter().zip(&worlds);
+        let posed = pairs
+            .filter(|(i, _)| round == 0 || moves(i))
+            .map(|(i, world)| {
+                let shape = deforming[i.mesh as usize].map(|index| &shapes[index]);
+                measure(positions(scene, i.mesh, shape), world)
+            });
+        all = join(all, posed.reduce(|| nothing, &join));
+    }
+    all
+}
+
+/// Up to 64 frames spread over all; fewer of what is large.
+fn pose_times(scene: &Scene, moves: impl Fn(&Instance) -> bool) -> Vec<f32> {
+    let vertices = |i: &Instance| positions(scene, i.mesh, None).len();
+    let moving = scene.instances.iter().filter(|i| moves(i)).map(vertices);
+    let budget = match moving.sum::<usize>() {
+        0 => 1,
+        moving => (MOST_POINTS / moving).clamp(16, 64),
     };
-    Camera {
-        path,
-        up: Vec3::Y,
-        fov_y,
+    let frames = scene.settings.frames.max(1) as usize;
+    let poses = budget.min(frames);
+    let frame = |pose: usize| 1 + (pose * frames / poses) as u32;
+    (0..poses).map(|pose| scene.time_of(frame(pose))).collect()
+}
+
+fn shape_all(scene: &Scene, moment: &Moment, shapes: &mut [Deformed]) {
+    for (deforming, out) in scene.deforming.iter().zip(shapes) {
+        let actor = scene.actors.get(deforming.actor as usize);
+        let mesh = scene.meshes.get(deforming.mesh as usize);
+        if let (Some(actor), Some(pose), Some(Shape::Triangles(mesh))) =
+            (actor, moment.actor(deforming.actor), mesh.map(|m| &m.shape))
+        {
+            anim::shape(mesh, deforming, &actor.rig, pose, out);
+        }
     }
 }
 
-/// From how far away a standing cylinder about the target fits into the picture.
-fn cylinder_distance(radius: f32, half_height: f32, fov_y: f32) -> f32 {
-    let (sin, cos) = ELEVATION_DEGREES.to_radians().sin_cos();
-    let slope = (fov_y * 0.5).tan();
+/// Vertices of a mesh, or the corners of the box around a sphere.
+fn positions<'a>(scene: &'a Scene, mesh: u32, shape: Option<&'a Deformed>) -> &'a [[f32; 3]] {
+    match (shape, &scene.meshes[mesh as usize].shape) {
+        (Some(deformed), _) => &deformed.positions,
+        (None, Shape::Triangles(triangles)) => &triangles.positions,
+        (None, Shape::Sphere) => &CUBE,
+    }
+}
+
+const CUBE: [[f32; 3]; 8] = [
+    [-1.0, -1.0, -1.0],
+    [1.0, -1.0, -1.0],
+    [-1.0, 1.0, -1.0],
+    [1.0, 1.0, -1.0],
+    [-1.0, -1.0, 1.0],
+    [1.0, -1.0, 1.0],
+    [-1.0, 1.0, 1.0],
+    [1.0, 1.0, 1.0],
+];
+
+/// One turn around `bounds`, which stay inside of any picture at least as wide as 4:3.
+pub fn turntable(bounds: &Aabb) -> Camera {
+    turntable_of_radius(bounds, bounds.extent().with_y(0.0).length() * 0.5, None)
+}
+
+/// The same, around something that is nowhere farther than `radius` from the vertical axis through its centre: to the
+/// camera it sweeps a cylinder. With a vertical field of view in radians, or the usual one.
+pub fn turntable_of_radius(bounds: &Aabb, radius: f32, fov_y: Option<f32>) -> Camera {
+    let half_height = bounds.extent().y * 0.5;
     let rim = (0..64).flat_map(|i| {
         let (z, x) = (i as f32 / 64.0 * std::f32::consts::TAU).sin_cos();
         [-half_height, half_height].map(|y| Vec3::new(x * radius, y, z * radius))
     });
-    let needed = rim.map(|p| {
+    let needed = needed_distance(fov_y.unwrap_or(FOV_DEGREES.to_radians()));
+    let view = View::of(bounds, rim.map(needed).fold(0.0, f32::max), fov_y);
+    view.camera(CameraPath::Orbit {
+        target: view.target,
+        radius: view.distance * ELEVATION_DEGREES.to_radians().cos(),
+        height: view.distance * ELEVATION_DEGREES.to_radians().sin(),
+        start: START_DEGREES.to_radians(),
+        turns: 1.0,
+    })
+}
+
+/// From where a turntable starts, and as near as the vertices within `bounds` allow from there.
+pub fn still(scene: &Scene, bounds: &Aabb, fov_y: Option<f32>) -> Camera {
+    let (sin, cos) = START_DEGREES.to_radians().sin_cos();
+    let center = bounds.center();
+    let needed = needed_distance(fov_y.unwrap_or(FOV_DEGREES.to_radians()));
+    let measure = |positions: &[[f32; 3]], world: &Affine3| {
+        let distances = positions.iter().map(|p| {
+            let p = world.transform_point3(Vec3::from(*p)) - center;
+            needed(Vec3::new(sin * p.x + cos * p.z, p.y, cos * p.x - sin * p.z))
+        });
+        distances.filter(|d| d.is_finite()).fold(0.0, f32::max)
+    };
+    let view = View::of(bounds, over_poses(scene, measure, f32::max, 0.0), fov_y);
+    let (up, around) = ELEVATION_DEGREES.to_radians().sin_cos();
+    let towards = Vec3::new(sin * around, up, cos * around);
+    view.camera(CameraPath::Still {
+        eye: view.target + view.distance * towards,
+        target: view.target,
+    })
+}
+
+/// A place slightly above the horizon.
+struct View {
+    target: Vec3,
+    distance: f32,
+    fov_y: f32,
+}
+
+impl View {
+    /// `needed`: the least distance from the middle of `bounds`.
+    fn of(bounds: &Aabb, needed: f32, fov_y: Option<f32>) -> Self {
+        let fov_y = fov_y.unwrap_or(FOV_DEGREES.to_radians());
+        let (target, distance) = if bounds.diagonal() < 1e-12 {
+            let target = match bounds.is_empty() {
+                true => Vec3::ZERO,
+                false => bounds.center(),
+            };
+            (target, 4.0)
+        } else {
+            (bounds.center(), MARGIN * needed)
+        };
+        Self {
+            target,
+            distance: distance.clamp(f32::MIN_POSITIVE, f32::MAX / 16.0),
+            fov_y,
+        }
+    }
+
+    fn camera(&self, path: CameraPath) -> Camera {
+        Camera {
+            path,
+            up: Vec3::Y,
+            projection: Projection::Perspective { fov_y: self.fov_y },
+        }
+    }
+}
+
+/// How far away the camera has to be for a point to be in the picture; relative to its target, x towards the camera's side, y
+/// up, z across.
+fn needed_distance(fov_y: f32) -> impl Fn(Vec3) -> f32 {
+    let (sin, cos) = ELEVATION_DEGREES.to_radians().sin_cos();
+    let slope = (fov_y * 0.5).tan();
+    move |p| {
         let towards_camera = p.x * cos + p.y * sin;
         let up = (p.y * cos - p.x * sin).abs();
         towards_camera + (up / slope).max(p.z.abs() / (slope * ASPECT))
-    });
-    needed.fold(0.0, f32::max)
+    }
 }
 
 #[cfg(test)]
@@ -113,7 +255,7 @@ mod tests {
             let up = right.cross(forward);
             for corner in bounds.corners() {
                 let p = corner - eye;
-                let slope = forward.dot(p) * (camera.fov_y * 0.5).tan();
+                let slope = forward.dot(p) * (FOV_DEGREES.to_radians() * 0.5).tan();
                 greatest = greatest.max((up.dot(p) / slope).abs());
                 greatest = greatest.max((right.dot(p) / slope / ASPECT).abs());
             }

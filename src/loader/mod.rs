@@ -5,7 +5,6 @@
 
 mod atmosphere;
 mod bare;
-mod bare_gltf;
 mod camera;
 mod environment;
 mod error;
@@ -25,6 +24,7 @@ mod normals;
 mod obj;
 mod obj_mesh;
 mod obj_scan;
+pub mod options;
 mod overrides;
 mod patterns;
 mod placements;
@@ -38,19 +38,14 @@ mod sky;
 mod source;
 mod suggest;
 mod transform;
+mod view;
 
 pub use error::LoadError;
+pub use options::LoadOptions;
 
 use crate::scene::Scene;
+use options::Kind;
 use std::path::Path;
-
-/// What the user adds to a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LoadOptions {
-    /// `--set key=value` for a `.ron` scene, applied in order: a dotted path into the file (`render.samples`,
-    /// `materials.stone.color`, `instances.0.count`) and the RON text to put there.
-    pub overrides: Vec<(String, String)>,
-}
 
 /// Loads a scene file or a bare model; see [`load_with`].
 ///
@@ -63,22 +58,20 @@ pub fn load(path: &Path) -> Result<Scene, LoadError> {
 /// Loads `path` by its extension (in any case): `.ron`, `.obj`, `.gltf`, `.glb` or `.scn`.
 ///
 /// Textures are decoded and meshes parsed in parallel. A model stands on a ground under a clear sky, seen from a
-/// turntable of 72 frames.
+/// turntable of 72 frames, or from one place for as long as its animation takes.
 ///
 /// # Errors
 /// One line that says what is wrong, where, and what to do about it.
 pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
-    let extension = extension(path);
-    if let (Some((key, _)), true) = (options.overrides.first(), extension != "ron") {
-        return Err(LoadError::set(key, "only .ron scenes have values to set"));
-    }
-    let mut scene = match extension.as_str() {
-        "ron" => scene_loader::load(path, &options.overrides)?,
-        "obj" => bare::load_obj(path)?,
-        "gltf" | "glb" => bare_gltf::load(path)?,
-        "scn" => scn::load(path)?,
-        other => return Err(unsupported(path, other)),
+    let kind = kind_of(path)?;
+    options.check(kind)?;
+    let mut scene = match kind {
+        Kind::Scene => scene_loader::load(path, &overrides(options))?,
+        Kind::Obj => bare::obj::load(path, options)?,
+        Kind::Gltf => bare::gltf::load(path, options)?,
+        Kind::Raw => scn::load(path)?,
     };
+    view::apply(&mut scene, &options.view)?;
     limits::check(path, &scene)?;
     scene.name = path
         .file_stem()
@@ -91,6 +84,24 @@ pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError>
 /// Whether [`load_with`] takes the file for glTF.
 pub fn is_gltf(path: &Path) -> bool {
     matches!(extension(path).as_str(), "gltf" | "glb")
+}
+
+/// A time from the command line goes before one that is set, as flags do.
+fn overrides(options: &LoadOptions) -> Vec<(String, String)> {
+    let start = options
+        .start
+        .map(|time| ("render.start".to_owned(), format!("{time:?}")));
+    options.overrides.iter().cloned().chain(start).collect()
+}
+
+fn kind_of(path: &Path) -> Result<Kind, LoadError> {
+    match extension(path).as_str() {
+        "ron" => Ok(Kind::Scene),
+        "obj" => Ok(Kind::Obj),
+        "gltf" | "glb" => Ok(Kind::Gltf),
+        "scn" => Ok(Kind::Raw),
+        other => Err(unsupported(path, other)),
+    }
 }
 
 fn extension(path: &Path) -> String {

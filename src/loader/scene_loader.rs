@@ -32,7 +32,8 @@ pub fn load(path: &Path, sets: &[(String, String)]) -> Result<Scene, LoadError> 
         ..Scene::default()
     };
     if let Some(desc) = &file.camera {
-        scene.camera = camera::convert(&source, desc, scene.duration())?;
+        let shown = (scene.settings.start, scene.duration());
+        scene.camera = camera::convert(&source, desc, shown)?;
     }
     let (surroundings, sun) = environment::convert(&source, file.environment.as_ref())?;
     scene.environment = surroundings;

@@ -20,9 +20,14 @@ pub fn hint<'a>(
     candidates: impl IntoIterator<Item = &'a str> + Clone,
     kind: &str,
 ) -> String {
-    if let Some(found) = nearest(name, candidates.clone()) {
-        return format!("did you mean `{found}`?");
+    match nearest(name, candidates.clone()) {
+        Some(found) => format!("did you mean `{found}`?"),
+        None => list(candidates, kind),
     }
+}
+
+/// All that there is, or the first dozen.
+pub fn list<'a>(candidates: impl IntoIterator<Item = &'a str>, kind: &str) -> String {
     let mut known: Vec<_> = candidates.into_iter().collect();
     let more = known.len().saturating_sub(12);
     known.truncate(12);

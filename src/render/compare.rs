@@ -152,7 +152,8 @@ impl<'a> Side<'a> {
     fn new(job: &RenderJob, device: &'a mut dyn Device) -> Result<Self, RenderError> {
         let loaded = device.load(job.scene.clone());
         loaded.map_err(|error| error.on(&device.describe()))?;
-        let poser = Poser::new(job.scene.clone(), device.node_layout());
+        let mut poser = Poser::new(job.scene.clone(), device.node_layout());
+        poser.set_policy(job.refit);
         Ok(Self { device, poser })
     }
 
@@ -214,6 +215,7 @@ mod tests {
         let job = RenderJob {
             scene: Arc::new(Scene::default()),
             settings: settings(),
+            refit: None,
             frames: vec![1, 4, 2],
             output: Pattern::parse("unused").unwrap(),
         };

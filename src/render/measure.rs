@@ -259,16 +259,17 @@ pub fn bench(
 /// Pixel centres in 8×8 tiles, as renderers trace them.
 fn camera_rays(scene: &Scene) -> Vec<Ray> {
     let views = BENCH_VIEWS.min(scene.settings.frames.max(1));
-    let time = |view: u32| scene.duration() * view as f32 / BENCH_VIEWS as f32;
+    let passed = |view: u32| scene.duration() * view as f32 / BENCH_VIEWS as f32;
     let times = (0..views).map(|v| {
-        if scene.settings.frames > 1 {
-            time(v)
+        let after_start = if scene.settings.frames > 1 {
+            passed(v)
         } else {
             0.0
-        }
+        };
+        Moment::of(scene, scene.settings.start + after_start)
     });
     times
-        .flat_map(|t| secondary::view_rays(&anim::camera_at(scene, t), BENCH_SIZE))
+        .flat_map(|t| secondary::view_rays(&anim::camera_at(scene, &t), BENCH_SIZE))
         .collect()
 }
 

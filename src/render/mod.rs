@@ -17,7 +17,7 @@ mod write;
 use crate::{
     device::{Device, DeviceError, FrameSettings, RayCounts, Stop},
     output::{OutputError, Pattern},
-    scene::Scene,
+    scene::{Scene, rig::RefitPolicy},
 };
 pub use busy::{Busy, BusyShares};
 pub use pose::Poser;
@@ -39,6 +39,8 @@ use write::{Finished, Ledger};
 pub struct RenderJob {
     pub scene: Arc<Scene>,
     pub settings: FrameSettings,
+    /// How trees of deforming meshes follow them, if not each by its own mesh's policy.
+    pub refit: Option<RefitPolicy>,
     /// Frame numbers (from 1), in the order in which they are rendered; already without the ones to skip.
     pub frames: Vec<u32>,
     pub output: Pattern,
@@ -121,6 +123,7 @@ pub fn run(
         || Poser::new(job.scene.clone(), layout),
     );
     loaded?;
+    poser.set_policy(job.refit);
     if device.queue_depth() > 1 {
         poser.choose_care(&job.settings);
     }

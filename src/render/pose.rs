@@ -175,7 +175,7 @@ impl Poser {
         };
         let frame = Frame {
             number,
-            camera: anim::camera_at(&self.scene, time),
+            camera: anim::camera_at(&self.scene, &self.moment),
             tlas,
             blas: self.blas.clone(),
             shapes: self.deforming.shapes(&self.scene),

@@ -209,6 +209,7 @@ fn camera(path: &CameraPath) -> String {
         CameraPath::Still { .. } => "still".into(),
         CameraPath::Orbit { turns, .. } => format!("orbit, {turns} turns"),
         CameraPath::Spline { keys } => format!("spline, {} keys", keys.len()),
+        CameraPath::Node { .. } => "on a node".into(),
     }
 }
 

@@ -28,6 +28,7 @@ fn job(frames: u32) -> (TempDir, RenderJob) {
     let job = RenderJob {
         scene: Arc::new(Scene::default()),
         settings: settings(),
+        refit: None,
         frames: (1..=frames).collect(),
         output,
     };

@@ -41,6 +41,8 @@ pub struct Scene {
     pub camera: Camera,
     /// What the loader repaired or ignored, one line each.
     pub warnings: Vec<String>,
+    /// What else the file has to offer, one line each.
+    pub notes: Vec<String>,
 }
 
 /// What the scene file asks of the renderer; the command line may override each.
@@ -355,9 +357,30 @@ pub enum Phase {
 #[derive(Clone, Debug)]
 pub struct Camera {
     pub path: CameraPath,
+    /// Unit vector that points up in the picture. A path along a node has its own.
     pub up: Vec3,
-    /// Vertical field of view in radians.
-    pub fov_y: f32,
+    pub projection: Projection,
+}
+
+/// How a camera flattens what it sees. The width follows from the picture's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Projection {
+    Perspective {
+        /// Vertical field of view in radians.
+        fov_y: f32,
+    },
+    Orthographic {
+        /// Height of what is seen, in scene units.
+        height: f32,
+    },
+}
+
+impl Default for Projection {
+    fn default() -> Self {
+        Self::Perspective {
+            fov_y: 40f32.to_radians(),
+        }
+    }
 }
 
 impl Default for Camera {
@@ -368,7 +391,7 @@ impl Default for Camera {
                 target: Vec3::ZERO,
             },
             up: Vec3::Y,
-            fov_y: 40f32.to_radians(),
+            projection: Projection::default(),
         }
     }
 }
@@ -380,7 +403,7 @@ pub enum CameraPath {
         target: Vec3,
     },
     /// A circle about the axis `up` through `target`: `turns` turns over the whole animation, from `start` radians
-    /// (0 looks from +Z of the target, growing towards +X), `height` above the target.
+    /// at the first frame (0 looks from +Z of the target, growing towards +X), `height` above the target.
     Orbit {
         target: Vec3,
         radius: f32,
@@ -391,6 +414,11 @@ pub enum CameraPath {
     /// Catmull-Rom through keys of increasing time (at least 2).
     Spline {
         keys: Vec<CameraKey>,
+    },
+    /// From the origin of a node along its -Z axis, with its +Y axis up.
+    Node {
+        /// Index into [`Scene::nodes`].
+        node: u32,
     },
 }
 

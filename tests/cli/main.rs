@@ -1,5 +1,6 @@
 //! Black-box tests of the `throng` program: every subcommand, flag, exit code and error message.
 
+mod bare_models;
 mod common;
 mod compare;
 mod devices;

@@ -3,6 +3,7 @@
 use super::*;
 use glam::Mat3;
 use std::path::Path;
+use throng::anim::{Moment, camera_at};
 
 /// The scatter of the "dragon of dragons": a copy on every vertex of the same mesh.
 fn dragon_of_dragons(model: &str) -> String {
@@ -93,7 +94,7 @@ fn the_flight_follows_the_closed_form() {
         "(render: (frames: 421, fps: 20), camera: Spline(keys: [{text}], fov: 50), {BALL})"
     ));
     for (segment, t) in [(1, 0.5), (3, 0.0), (5, 0.5), (8, 0.25), (19, 0.75)] {
-        let pose = throng::anim::camera_at(&s, segment as f32 + t);
+        let pose = camera_at(&s, &Moment::of(&s, segment as f32 + t));
         for (side, found) in [pose.eye, pose.target].into_iter().enumerate() {
             let [p0, p1, p2, p3] = std::array::from_fn(|k| keys[segment + k - 1][side]);
             let c = 2.0 * p0 - 5.0 * p1 + 4.0 * p2 - p3;

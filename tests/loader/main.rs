@@ -65,6 +65,7 @@ fn set(text: &str, key: &str, value: &str) -> Result<Scene, String> {
     let dir = folder();
     let options = LoadOptions {
         overrides: vec![(key.to_owned(), value.to_owned())],
+        ..LoadOptions::default()
     };
     load_with(&scene_path(&dir, text), &options).map_err(|e| e.to_string())
 }
@@ -339,6 +340,7 @@ fn a_bare_model_gets_ground_light_and_a_turntable() {
     assert!(s.instances[1].local.translation.y < 0.0);
     let options = LoadOptions {
         overrides: vec![("render.samples".into(), "2".into())],
+        ..LoadOptions::default()
     };
     let e = load_with(&dir.path().join("two.obj"), &options)
         .err()

@@ -3,14 +3,15 @@
 use crate::common::{ball, mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec3};
 use throng::scene::{
-    Camera, CameraPath, Environment, Integrator, Light, Material, MaterialKind, Mesh, Scene,
+    Camera, CameraPath, Environment, Integrator, Light, Material, MaterialKind, Mesh, Projection,
+    Scene,
 };
 
 fn look(eye: Vec3, target: Vec3) -> Camera {
     Camera {
         path: CameraPath::Still { eye, target },
         up: Vec3::Y,
-        fov_y: 0.6,
+        projection: Projection::Perspective { fov_y: 0.6 },
     }
 }
 
@@ -161,7 +162,7 @@ fn a_normal_turns_with_its_squashed_instance() {
     }] {
         let mut scene = scene(vec![body], &[(0, transform)]);
         scene.camera = look(normal * 20.0, Vec3::ZERO);
-        scene.camera.fov_y = 0.02;
+        scene.camera.projection = Projection::Perspective { fov_y: 0.02 };
         let found = center(scene, Integrator::Normal, 16);
         for k in 0..3 {
             let expected = (normal[k] * 0.5 + 0.5) * 255.0;
@@ -280,4 +281,32 @@ fn albedo_depth_instance_and_steps_show_the_first_hit() {
     );
     assert_ne!(found[2], [0, 0, 0], "instance");
     assert!(found[3][2] > 30, "steps {:?}", found[3]);
+}
+
+/// A quad of 10 x 10, seen from two distances: the parallel rays see the same, and 10 of 20 units are half of the picture.
+#[test]
+fn an_orthographic_camera_sees_sizes_and_no_distances() {
+    let seen = |distance: f32| {
+        let mut scene = scene(vec![quad()], &[(0, Affine3::IDENTITY)]);
+        scene.camera = Camera {
+            path: CameraPath::Still {
+                eye: Vec3::Y * distance,
+                target: Vec3::ZERO,
+            },
+            up: Vec3::NEG_Z,
+            projection: Projection::Orthographic { height: 20.0 },
+        };
+        let mut settings = settings(40, 40, Integrator::Normal);
+        settings.samples = 1;
+        render(scene, &settings).pixels
+    };
+    let near = seen(1.0);
+    assert_eq!(near, seen(500.0));
+    let is_hit = |x, y| pixel(&near, 40, x, y) != pixel(&near, 40, 0, 0);
+    for inside in [(12, 12), (27, 12), (20, 20), (12, 27)] {
+        assert!(is_hit(inside.0, inside.1), "{inside:?}");
+    }
+    for outside in [(7, 20), (32, 20), (20, 7), (20, 32)] {
+        assert!(!is_hit(outside.0, outside.1), "{outside:?}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{Random, ball, mesh, render_on_each, scene, settings, sphere};
 use glam::{Affine3, EulerRot, Quat, Vec3};
-use throng::scene::{Camera, CameraPath, Integrator, Mesh};
+use throng::scene::{Camera, CameraPath, Integrator, Mesh, Projection};
 
 /// Renders the body's ambient occlusion from some distance on every device; returns (pixels on the body, most dark
 /// pixels of a device).
@@ -15,7 +15,7 @@ fn occlusion(body: Mesh, transform: Affine3, reach: f32, size: u32) -> (u64, usi
             target,
         },
         up: Vec3::Y,
-        fov_y: 0.5,
+        projection: Projection::Perspective { fov_y: 0.5 },
     };
     let all = render_on_each(scene, &settings(size, size, Integrator::Ao));
     let dark = |pixels: &[u8]| pixels.iter().filter(|&&p| p != 255).count();

@@ -11,18 +11,16 @@ use glam::{DVec3, Vec3};
 
 /// Pixel centres of a view, tile by tile.
 pub fn view_rays(pose: &CameraPose, (width, height): (u32, u32)) -> Vec<Ray> {
-    let (forward, right, up) = pose.basis();
-    let half_height = (0.5 * pose.fov_y).tan();
-    let half_width = half_height * width as f32 / height as f32;
+    let aspect = width as f32 / height as f32;
     let pixels = (0..height / 8)
         .flat_map(move |ty| (0..width / 8).map(move |tx| (tx, ty)))
         .flat_map(|(tx, ty)| (0..64).map(move |i| (tx * 8 + i % 8, ty * 8 + i / 8)));
     let ray = |(x, y): (u32, u32)| {
-        let sx = (2.0 * (x as f32 + 0.5) / width as f32 - 1.0) * half_width;
-        let sy = (1.0 - 2.0 * (y as f32 + 0.5) / height as f32) * half_height;
-        let direction = (forward + right * sx + up * sy).normalize();
+        let sx = 2.0 * (x as f32 + 0.5) / width as f32 - 1.0;
+        let sy = 1.0 - 2.0 * (y as f32 + 0.5) / height as f32;
+        let (origin, direction) = pose.ray(sx, sy, aspect);
         Ray {
-            origin: pose.eye.into(),
+            origin: origin.into(),
             t_min: 0.0,
             direction: direction.into(),
             t_max: 1e30,

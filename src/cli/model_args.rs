@@ -1,0 +1,131 @@
+//! Flags for what a scene is loaded as: its view, and what a model on its own is shown with.
+
+use crate::loader::options::{
+    AnimationOptions, CameraChoice, EnvironmentChoice, ModelOptions, ViewOptions, parse_triple,
+};
+use glam::Vec3;
+use std::path::PathBuf;
+
+/// For scenes of every kind.
+#[derive(clap::Args)]
+#[command(next_help_heading = "View")]
+pub struct ViewArgs {
+    /// Stand still here, instead of the scene's own camera
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
+    eye: Option<Vec3>,
+    /// Look here [default: the middle of the scene]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point, requires = "eye")]
+    target: Option<Vec3>,
+    /// What points up in the picture [default: 0,1,0]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point, requires = "eye")]
+    up: Option<Vec3>,
+    /// Vertical field of view
+    #[arg(long, value_name = "DEGREES", value_parser = parse_fov)]
+    fov: Option<f32>,
+    /// Time of the first frame
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_number)]
+    time: Option<f32>,
+}
+
+/// For models that are not in a scene file.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Models (.gltf, .glb, .obj)")]
+pub struct ModelArgs {
+    /// Play these animations, by name or index from 0, separated by commas; `all` plays all at once
+    /// [default: the model is at rest]
+    #[arg(long, value_name = "NAME|INDEX")]
+    animation: Vec<String>,
+    /// How fast animations are played; 0 shows a pose, negative numbers play backwards
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        default_value_t = 1.0,
+        hide_default_value = true,
+        allow_negative_numbers = true,
+        value_parser = parse_number,
+        requires = "animation"
+    )]
+    animation_speed: f32,
+    /// Start animations this far in
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        value_parser = parse_number,
+        requires = "animation"
+    )]
+    animation_offset: Option<f32>,
+    /// Play animations once and hold the last pose
+    #[arg(long, requires = "animation")]
+    no_loop: bool,
+    /// `turntable`, `still`, or a camera of the file by name or index
+    /// [default: a turntable around what is at rest, still before what moves]
+    #[arg(long, value_name = "CAMERA", conflicts_with = "eye")]
+    camera: Option<String>,
+    /// `sky`, `studio`, a colour like #c8b090 or 0.5,0.5,0.5, or a panorama (.hdr, .png, .jpg)
+    /// [default: sky, or next to nothing where the file has lights]
+    #[arg(long, value_name = "WHAT", allow_hyphen_values = true)]
+    environment: Option<EnvironmentChoice>,
+    /// Leave out the ground
+    #[arg(long)]
+    no_ground: bool,
+    /// Which of the file's scenes, by name or index
+    #[arg(long = "scene", id = "gltf_scene", value_name = "NAME|INDEX")]
+    scene: Option<String>,
+    /// Material variant
+    #[arg(long, value_name = "NAME")]
+    variant: Option<String>,
+    /// Let the model refer to files in this folder, beside its own (repeatable)
+    #[arg(long, value_name = "PATH")]
+    allow_dir: Vec<PathBuf>,
+}
+
+impl ViewArgs {
+    pub fn options(&self) -> ViewOptions {
+        ViewOptions {
+            eye: self.eye,
+            target: self.target,
+            up: self.up,
+            fov: self.fov,
+        }
+    }
+
+    /// Time of the first frame, if given.
+    pub fn start(&self) -> Option<f32> {
+        self.time
+    }
+}
+
+impl ModelArgs {
+    pub fn options(&self) -> ModelOptions {
+        let camera = self.camera.as_deref().map(CameraChoice::from);
+        ModelOptions {
+            animation: AnimationOptions {
+                clips: self.animation.clone(),
+                speed: self.animation_speed,
+                offset: self.animation_offset,
+                looped: !self.no_loop,
+            },
+            camera: camera.unwrap_or_default(),
+            environment: self.environment.clone(),
+            no_ground: self.no_ground,
+            scene: self.scene.clone(),
+            variant: self.variant.clone(),
+            allow_dirs: self.allow_dir.clone(),
+        }
+    }
+}
+
+fn parse_point(text: &str) -> Result<Vec3, String> {
+    parse_triple(text).ok_or_else(|| "write three numbers like 1,2.5,-3".to_owned())
+}
+
+fn parse_number(text: &str) -> Result<f32, String> {
+    let number = text.parse().ok().filter(|x: &f32| x.abs() <= 1e6);
+    number.ok_or_else(|| "write a number from -1000000 to 1000000".to_owned())
+}
+
+fn parse_fov(text: &str) -> Result<f32, String> {
+    let degrees = text.parse().ok().filter(|x: &f32| *x > 0.0 && *x < 180.0);
+    degrees.ok_or_else(|| "must be above 0 and below 180 degrees".to_owned())
+}

@@ -1,0 +1,146 @@
+//! Which clips of a model are played, how, and how many frames that takes.
+
+use crate::{
+    loader::options::{AnimationOptions, choose},
+    scene::rig::{Clip, Playback},
+};
+
+/// Playing all clips of a file at once.
+const ALL: &str = "all";
+/// Most frames of a round; a clip that lasts longer is cut.
+const MOST_FRAMES: f64 = 100_000.0;
+
+/// The clips that `options` name, each once, in that order.
+///
+/// # Errors
+/// A sentence about a name that no clip has.
+pub fn playbacks(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<Playback>, String> {
+    let mut chosen = Vec::new();
+    for text in &options.clips {
+        for clip in named(text, clips)? {
+            if !chosen.contains(&clip) {
+                chosen.push(clip);
+            }
+        }
+    }
+    Ok(chosen
+        .iter()
+        .map(|&c| playback(options, clips, c))
+        .collect())
+}
+
+/// A name may have commas in it, and a clip may be called `all`.
+fn named(text: &str, clips: &[Clip]) -> Result<Vec<usize>, String> {
+    let names = clips.iter().map(|clip| clip.name.as_str());
+    let find = |name: &str| choose(name.trim(), names.clone(), ("animation", "animations"));
+    if names.clone().any(|name| name == text) {
+        return find(text).map(|clip| vec![clip]);
+    }
+    match text {
+        ALL if !clips.is_empty() => Ok((0..clips.len()).collect()),
+        _ => text.split(',').map(find).collect(),
+    }
+}
+
+fn playback(options: &AnimationOptions, clips: &[Clip], clip: usize) -> Playback {
+    let ends_first = options.speed < 0.0 && !options.looped;
+    let start = if ends_first {
+        clips[clip].duration
+    } else {
+        0.0
+    };
+    Playback {
+        clip: clip as u32,
+        speed: options.speed,
+        offset: options.offset.unwrap_or(start),
+        looped: options.looped,
+    }
+}
+
+/// Frames of one round of the longest of `playbacks`, without its first pose at the end again; or up to the last pose, where
+/// clips are played once.
+pub fn round(playbacks: &[Playback], clips: &[Clip], fps: f32) -> u32 {
+    let frames = playbacks.iter().filter_map(|playback| {
+        let duration = f64::from(clips.get(playback.clip as usize)?.duration);
+        let speed = f64::from(playback.speed);
+        let left = match playback.looped {
+            true => duration,
+            false if speed < 0.0 => f64::from(playback.offset).clamp(0.0, duration),
+            false => duration - f64::from(playback.offset).clamp(0.0, duration),
+        };
+        let frames = left / speed.abs() * f64::from(fps);
+        Some(match playback.looped {
+            true => frames.round(),
+            // Sums of seconds are not exact: a thousandth of a frame is no frame.
+            false => (frames - 1e-3).ceil() + 1.0,
+        })
+    });
+    frames.fold(1.0, f64::max).min(MOST_FRAMES) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clips(names: &[&str]) -> Vec<Clip> {
+        let clip = |(i, name): (usize, &&str)| Clip {
+            name: (*name).to_owned(),
+            duration: (i + 1) as f32,
+            channels: Vec::new(),
+        };
+        names.iter().enumerate().map(clip).collect()
+    }
+
+    fn chosen(texts: &[&str], names: &[&str]) -> Result<Vec<u32>, String> {
+        let options = AnimationOptions {
+            clips: texts.iter().map(|t| (*t).to_owned()).collect(),
+            ..AnimationOptions::default()
+        };
+        let playbacks = playbacks(&options, &clips(names))?;
+        Ok(playbacks.iter().map(|p| p.clip).collect())
+    }
+
+    #[test]
+    fn clips_are_chosen_by_name_index_list_or_all_at_once() {
+        let names = ["Survey", "Walk, slowly", "Run"];
+        assert_eq!(chosen(&["Run", "0"], &names), Ok(vec![2, 0]));
+        assert_eq!(chosen(&["Run,Survey,2"], &names), Ok(vec![2, 0]));
+        assert_eq!(chosen(&["Walk, slowly"], &names), Ok(vec![1]));
+        assert_eq!(chosen(&["all"], &names), Ok(vec![0, 1, 2]));
+        assert_eq!(chosen(&["all"], &["all", "b"]), Ok(vec![0]));
+        assert_eq!(chosen(&[], &names), Ok(vec![]));
+    }
+
+    #[test]
+    fn an_unknown_clip_is_told_with_those_there_are() {
+        let error = chosen(&["Runn"], &["Survey", "Run"]).unwrap_err();
+        assert_eq!(
+            error,
+            "there is no animation `Runn`: did you mean `Run`? the animations are Survey, Run"
+        );
+        let error = chosen(&["all"], &[]).unwrap_err();
+        assert_eq!(
+            error,
+            "there is no animation `all`: there are no animations"
+        );
+    }
+
+    #[test]
+    fn a_round_is_as_long_as_its_longest_clip_and_its_speed_say() {
+        let clips = clips(&["a", "b"]);
+        let playback = |clip, speed, offset, looped| Playback {
+            clip,
+            speed,
+            offset,
+            looped,
+        };
+        let frames = |p: &[Playback]| round(p, &clips, 24.0);
+        let (a, b) = (playback(0, 1.0, 0.0, true), playback(1, 1.0, 0.5, true));
+        assert_eq!((frames(&[a]), frames(&[a, b])), (24, 48));
+        assert_eq!(frames(&[playback(1, -4.0, 0.0, true)]), 12);
+        assert_eq!(frames(&[playback(1, 1.0, 0.5, false)]), 37);
+        assert_eq!(frames(&[playback(1, -1.0, 0.5, false)]), 13);
+        assert_eq!(frames(&[playback(1, 1e-30, 0.0, true)]), 100_000);
+        assert_eq!(frames(&[]), 1);
+    }
+}

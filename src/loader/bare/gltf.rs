@@ -1,0 +1,186 @@
+//! A glTF file on its own: its parts at rest or playing clips, its lights, and the camera that was chosen.
+
+use super::{
+    Stage, clips, lights,
+    live::Live,
+    parts::{Build, Posed},
+};
+use crate::{
+    anim::RigPose,
+    loader::{
+        LoadError, LoadOptions,
+        gltf::{self, GltfOptions, Model, ModelCamera, PbrMaterial},
+        options::{CameraChoice, choose},
+    },
+    scene::{
+        Camera, CameraPath, Projection, Scene,
+        rig::{Actor, Clip, Playback},
+    },
+};
+use glam::Vec3;
+use std::{path::Path, sync::Arc};
+
+/// Loads a glTF file as a finished scene.
+///
+/// # Errors
+/// As [`gltf::load_model`], when the file lacks what was chosen, and when there is nothing to see.
+pub fn load(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
+    let chosen = GltfOptions {
+        scene: options.model.scene.clone(),
+        variant: options.model.variant.clone(),
+        allow_dirs: options.model.allow_dirs.clone(),
+        ..GltfOptions::default()
+    };
+    let model = gltf::load_model(path, &chosen)?;
+    let choices = Choices::new(&model, options).map_err(|m| LoadError::file(path, m))?;
+    let scene = scene_of(model, &choices, options)?;
+    scene.ok_or_else(|| {
+        let message = "there is nothing to see: no mesh with triangles is in the scene";
+        LoadError::file(path, message)
+    })
+}
+
+/// What the user has chosen from the file.
+pub struct Choices {
+    playbacks: Vec<Playback>,
+    camera: Option<ModelCamera>,
+}
+
+impl Choices {
+    /// # Errors
+    /// A sentence about a name that nothing in the file has.
+    pub fn new(model: &Model, options: &LoadOptions) -> Result<Self, String> {
+        let camera = match &options.model.camera {
+            CameraChoice::Of(wanted) => {
+                let names = model.cameras.iter().map(|camera| camera.name.as_str());
+                let index = choose(wanted, names, ("camera", "cameras"))?;
+                model.cameras.get(index).cloned()
+            }
+            _ => None,
+        };
+        let playbacks = clips::playbacks(&options.model.animation, &model.rig.clips)?;
+        Ok(Self { playbacks, camera })
+    }
+}
+
+/// None if there is nothing to see.
+///
+/// # Errors
+/// As [`Stage::set`].
+pub fn scene_of(
+    model: Model,
+    choices: &Choices,
+    options: &LoadOptions,
+) -> Result<Option<Scene>, LoadError> {
+    let (warnings, notes) = (not_drawn(&model), notes(&model, choices));
+    let rig = Arc::new(model.rig);
+    let live = Live::new(&rig, &choices.playbacks);
+    let mut pose = RigPose::default();
+    pose.evaluate(&rig, &choices.playbacks, options.start.unwrap_or_default());
+    let posed = Posed {
+        rig: &rig,
+        pose: &pose,
+        live: &live,
+    };
+    let mut build = Build::new(&posed, model.meshes, &model.materials, &model.parts);
+    if build.scene.instances.is_empty() {
+        return Ok(None);
+    }
+    let mut stage = Stage::new(options);
+    stage.camera = choices.camera.as_ref().map(|c| camera(c, &mut build));
+    let Build {
+        mut scene,
+        looks,
+        slots,
+        ..
+    } = build;
+    if live.any() {
+        let frames = clips::round(&choices.playbacks, &rig.clips, scene.settings.fps);
+        stage.round = Some(frames);
+        scene.actors.push(Actor {
+            rig: rig.clone(),
+            playbacks: choices.playbacks.clone(),
+        });
+    }
+    let about_lights;
+    (scene.lights, about_lights) = lights::convert(&model.lights, &posed);
+    scene.warnings = [model.warnings, warnings, about_lights].concat();
+    scene.notes = notes;
+    let (table, textures) = looks.finish(model.textures);
+    scene.textures = textures;
+    stage.set(&mut scene, table, slots)?;
+    Ok(Some(scene))
+}
+
+fn camera(camera: &ModelCamera, build: &mut Build) -> Camera {
+    Camera {
+        path: CameraPath::Node {
+            node: build.follower(camera.node),
+        },
+        up: Vec3::Y,
+        projection: match camera.projection {
+            gltf::Projection::Perspective { fov_y, .. } => Projection::Perspective { fov_y },
+            gltf::Projection::Orthographic { half_height, .. } => Projection::Orthographic {
+                height: 2.0 * half_height,
+            },
+        },
+    }
+}
+
+/// What the file has and pictures do not show, one line each.
+fn not_drawn(model: &Model) -> Vec<String> {
+    let used = |f: fn(&PbrMaterial) -> bool| {
+        let rows = model.meshes.iter().map(|m| m.material as usize);
+        rows.filter_map(|row| model.materials.get(row)).any(f)
+    };
+    let facts = [
+        (
+            model.meshes.iter().any(|m| !m.mesh.colors.is_empty()),
+            "vertex colours",
+        ),
+        (
+            used(|m| m.alpha != gltf::Alpha::Opaque),
+            "transparency: surfaces are opaque",
+        ),
+        (used(|m| m.normal_texture.is_some()), "normal maps"),
+        (used(|m| m.transmission.is_some()), "transmission"),
+    ];
+    let missing = facts.into_iter().filter(|(is_there, _)| *is_there);
+    missing
+        .map(|(_, what)| format!("not drawn yet: {what}"))
+        .collect()
+}
+
+/// What the file has and the user did not ask for.
+fn notes(model: &Model, choices: &Choices) -> Vec<String> {
+    let mut notes = Vec::new();
+    let clips = &model.rig.clips;
+    if choices.playbacks.is_empty() && !clips.is_empty() {
+        let named = list(clips.iter().map(described));
+        notes.push(format!(
+            "shown at rest; --animation NAME plays one of its animations: {named}"
+        ));
+    }
+    if choices.camera.is_none() && !model.cameras.is_empty() {
+        let named = list(model.cameras.iter().map(|camera| camera.name.clone()));
+        notes.push(format!(
+            "--camera NAME shows the view of one of its cameras: {named}"
+        ));
+    }
+    notes
+}
+
+fn described(clip: &Clip) -> String {
+    format!("{} ({:.2} s)", clip.name, clip.duration)
+}
+
+/// The first few, and how many there are more.
+fn list(names: impl ExactSizeIterator<Item = String>) -> String {
+    const SHOWN: usize = 12;
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = names.take(SHOWN).collect::<Vec<_>>().join(", ");
+    match more {
+        0 => shown,
+        _ => format!("{shown} and {more} more"),
+    }
+}

@@ -1,0 +1,201 @@
+//! What of a rig really moves while clips are played: all else can stay as it is from frame to frame.
+
+use crate::scene::{
+    NONE,
+    rig::{Channel, Interpolation, Local, Playback, Property, Rig},
+};
+
+/// Whether channels drive each node of a rig, and its morph weights, to different values at different times.
+#[derive(Debug, Default)]
+pub struct Live {
+    worlds: Vec<bool>,
+    weights: Vec<bool>,
+}
+
+impl Live {
+    /// `rig` while `playbacks` are played. O(nodes + keys).
+    pub fn new(rig: &Rig, playbacks: &[Playback]) -> Self {
+        let mut live = Self {
+            worlds: vec![false; rig.nodes.len()],
+            weights: vec![false; rig.nodes.len()],
+        };
+        let played = playbacks.iter().filter(|playback| playback.speed != 0.0);
+        let clips = played.filter_map(|playback| rig.clips.get(playback.clip as usize));
+        for channel in clips.flat_map(|clip| &clip.channels).filter(|c| varies(c)) {
+            live.drive(rig, channel);
+        }
+        // Parents come before children.
+        for (index, node) in rig.nodes.iter().enumerate() {
+            let carried = live.worlds.get(node.parent as usize).copied();
+            live.worlds[index] |= carried.unwrap_or(false);
+        }
+        live
+    }
+
+    fn drive(&mut self, rig: &Rig, channel: &Channel) {
+        let index = channel.node as usize;
+        let Some(node) = rig.nodes.get(index) else {
+            return;
+        };
+        match (channel.property, &node.local) {
+            (Property::Weights, _) => self.weights[index] = !node.weights.is_empty(),
+            (_, Local::Parts(_)) => self.worlds[index] = true,
+            (_, Local::Matrix(_)) => {}
+        }
+    }
+
+    /// Whether anything moves.
+    pub fn any(&self) -> bool {
+        self.worlds.iter().chain(&self.weights).any(|&moves| moves)
+    }
+
+    /// Whether a node moves, by itself or with its parents.
+    pub fn moves(&self, node: u32) -> bool {
+        self.worlds.get(node as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether vertices move within a mesh at `node` with this skin.
+    pub fn deforms(&self, rig: &Rig, node: u32, skin: u32) -> bool {
+        let joints = match rig.skins.get(skin as usize) {
+            Some(skin) if !skin.joints.is_empty() => &skin.joints[..],
+            _ => &[],
+        };
+        let morphs = self.weights.get(node as usize).copied().unwrap_or(false);
+        morphs || (skin != NONE && joints.iter().any(|&joint| self.moves(joint)))
+    }
+}
+
+/// Whether the values of a channel's keys differ.
+fn varies(channel: &Channel) -> bool {
+    let keys = channel.times.len();
+    if keys < 2 {
+        return false;
+    }
+    let per_key = channel.values.len() / keys;
+    let Some(first) = channel.values.get(..per_key) else {
+        return false;
+    };
+    if channel.interpolation != Interpolation::CubicSpline {
+        return channel
+            .values
+            .chunks(per_key.max(1))
+            .any(|key| key != first);
+    }
+    let count = per_key / 3;
+    channel.values.chunks(per_key.max(1)).any(|key| {
+        let (tangents, value) = (key.iter().enumerate(), count..2 * count);
+        let bends = tangents.filter(|(i, _)| !value.contains(i));
+        key.get(value.clone()) != first.get(value.clone())
+            || bends.into_iter().any(|(_, &t)| t != 0.0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::rig::{Clip, RigNode, Skin, Trs};
+    use glam::{Affine3, Quat, Vec3};
+
+    fn node(parent: u32, local: Local) -> RigNode {
+        RigNode {
+            name: String::new(),
+            parent,
+            local,
+            weights: vec![0.0],
+        }
+    }
+
+    fn channel(node: u32, property: Property, values: &[f32]) -> Channel {
+        Channel {
+            node,
+            property,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: values.to_vec(),
+        }
+    }
+
+    /// A chain of two nodes, one beside it and one that is a matrix.
+    fn rig(channels: Vec<Channel>) -> Rig {
+        let parts = Local::Parts(Trs {
+            translation: Vec3::ZERO,
+            rotation: Quat::IDENTITY,
+            scale: Vec3::ONE,
+        });
+        let matrix = Local::Matrix(Affine3::IDENTITY);
+        Rig {
+            nodes: vec![
+                node(NONE, parts),
+                node(0, parts),
+                node(NONE, parts),
+                node(NONE, matrix),
+            ],
+            skins: [1, 2]
+                .map(|joint| Skin {
+                    name: String::new(),
+                    joints: vec![joint],
+                    joint_from_mesh: vec![Affine3::IDENTITY],
+                })
+                .to_vec(),
+            clips: vec![Clip {
+                name: String::new(),
+                duration: 1.0,
+                channels,
+            }],
+        }
+    }
+
+    fn live(channels: Vec<Channel>, speed: f32) -> (Live, Rig) {
+        let rig = rig(channels);
+        let playback = Playback {
+            speed,
+            ..Playback::default()
+        };
+        (Live::new(&rig, &[playback]), rig)
+    }
+
+    #[test]
+    fn children_and_skins_move_with_their_nodes() {
+        let rise = channel(0, Property::Translation, &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+        let (live, rig) = live(vec![rise], 1.0);
+        assert_eq!(
+            [0, 1, 2, 3].map(|n| live.moves(n)),
+            [true, true, false, false]
+        );
+        assert_eq!(
+            [0, 1].map(|skin| live.deforms(&rig, 2, skin)),
+            [true, false]
+        );
+        assert!(!live.deforms(&rig, 0, NONE));
+    }
+
+    #[test]
+    fn weights_move_vertices_and_no_nodes() {
+        let (live, rig) = live(vec![channel(2, Property::Weights, &[0.0, 1.0])], 1.0);
+        assert!(live.deforms(&rig, 2, NONE) && !live.moves(2) && live.any());
+    }
+
+    #[test]
+    fn constant_channels_and_frozen_clips_move_nothing() {
+        let constant = channel(0, Property::Scale, &[2.0, 2.0, 2.0, 2.0, 2.0, 2.0]);
+        let single = Channel {
+            times: vec![0.5],
+            values: vec![1.0; 3],
+            ..constant.clone()
+        };
+        let of_matrix = channel(3, Property::Scale, &[1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+        assert!(!live(vec![constant, single, of_matrix], 1.0).0.any());
+        let rise = channel(0, Property::Translation, &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+        assert!(!live(vec![rise], 0.0).0.any());
+    }
+
+    #[test]
+    fn a_spline_between_equal_values_moves_by_its_tangents() {
+        let spline = |tangent: f32| Channel {
+            interpolation: Interpolation::CubicSpline,
+            ..channel(2, Property::Weights, &[0.0, 1.0, tangent, 0.0, 1.0, 0.0])
+        };
+        assert!(live(vec![spline(0.5)], 1.0).0.any());
+        assert!(!live(vec![spline(0.0)], 1.0).0.any());
+    }
+}

@@ -1,0 +1,444 @@
+//! Models without a scene file: animations, views, surroundings, and flags that fit some kinds of files only.
+
+use crate::common::{Place, decode};
+use base64::Engine;
+use serde_json::{Value, json};
+use std::fs;
+
+const TETRAHEDRON: &str =
+    "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 1 0\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n";
+/// A view of the mast, so that what is compared does not depend on how it is framed.
+const VIEW: [&str; 5] = ["--no-ground", "--eye", "1,2,6", "--target", "0,1,0"];
+
+/// A buffer, and its views and accessors.
+#[derive(Default)]
+struct Data {
+    bytes: Vec<u8>,
+    views: Vec<Value>,
+    accessors: Vec<Value>,
+}
+
+impl Data {
+    fn add(&mut self, component: u32, kind: &str, count: usize, bytes: &[u8]) -> usize {
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        let view = self.views.len();
+        self.views
+            .push(json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()}));
+        self.accessors.push(
+            json!({"bufferView": view, "componentType": component, "count": count, "type": kind}),
+        );
+        self.bytes.extend(bytes);
+        view
+    }
+
+    fn floats(&mut self, kind: &str, width: usize, values: &[f32]) -> usize {
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.add(5126, kind, values.len() / width, &bytes)
+    }
+
+    fn indices(&mut self, values: &[u16]) -> usize {
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.add(5123, "SCALAR", values.len(), &bytes)
+    }
+}
+
+/// A strip with a joint half-way up that `Bend` turns by a quarter in a second, beside a triangle that `Slide` moves in two;
+/// and a camera.
+fn mast() -> Vec<u8> {
+    let mut data = Data::default();
+    let levels = 9;
+    let (mut positions, mut joints, mut weights, mut triangles) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for level in 0..levels {
+        let y = level as f32 * 0.25;
+        let upper = (y - 0.5).clamp(0.0, 1.0);
+        for x in [-0.25f32, 0.25] {
+            positions.extend([x, y, 0.0]);
+            joints.extend([0u8, 1, 0, 0]);
+            weights.extend([1.0 - upper, upper, 0.0, 0.0]);
+        }
+        let first = 2 * level as u16;
+        if level + 1 < levels {
+            triangles.extend([first, first + 1, first + 3, first, first + 3, first + 2]);
+        }
+    }
+    let positions = data.floats("VEC3", 3, &positions);
+    let joint_count = joints.len() / 4;
+    let joints = data.add(5121, "VEC4", joint_count, &joints);
+    let weights = data.floats("VEC4", 4, &weights);
+    let triangles = data.indices(&triangles);
+    let corners = data.floats("VEC3", 3, &[0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.5, 0.0]);
+    let mut binds = [0.0f32; 32];
+    for i in [0, 5, 10, 15, 16, 21, 26, 31] {
+        binds[i] = 1.0;
+    }
+    binds[29] = -1.0;
+    let binds = data.floats("MAT4", 16, &binds);
+    let second = data.floats("SCALAR", 1, &[0.0, 1.0]);
+    let half = std::f32::consts::FRAC_1_SQRT_2;
+    let turns = data.floats("VEC4", 4, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, half, half]);
+    let two_seconds = data.floats("SCALAR", 1, &[0.0, 2.0]);
+    let places = data.floats("VEC3", 3, &[1.0, 0.0, 0.0, 1.0, 1.0, 0.0]);
+    let clip = |name: &str, node: usize, path: &str, input: usize, output: usize| {
+        json!({"name": name, "samplers": [{"input": input, "output": output}],
+            "channels": [{"sampler": 0, "target": {"node": node, "path": path}}]})
+    };
+    let encoded = base64::engine::general_purpose::STANDARD.encode(&data.bytes);
+    let file = json!({
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0, 1, 3, 4]}],
+        "nodes": [
+            {"mesh": 0, "skin": 0},
+            {"children": [2]},
+            {"translation": [0, 1, 0]},
+            {"mesh": 1, "translation": [1, 0, 0]},
+            {"camera": 0, "translation": [0, 1, 5]},
+        ],
+        "cameras": [{"name": "Front", "type": "perspective", "perspective": {"yfov": 0.7, "znear": 0.1}}],
+        "skins": [{"joints": [1, 2], "inverseBindMatrices": binds}],
+        "meshes": [
+            {"primitives": [{"attributes": {"POSITION": positions, "JOINTS_0": joints, "WEIGHTS_0": weights},
+                "indices": triangles}]},
+            {"primitives": [{"attributes": {"POSITION": corners}}]},
+        ],
+        "animations": [
+            clip("Bend", 2, "rotation", second, turns),
+            clip("Slide", 3, "translation", two_seconds, places),
+        ],
+        "buffers": [{"byteLength": data.bytes.len(),
+            "uri": format!("data:application/octet-stream;base64,{encoded}")}],
+        "bufferViews": data.views,
+        "accessors": data.accessors,
+    });
+    file.to_string().into_bytes()
+}
+
+fn place() -> Place {
+    let place = Place::new(4);
+    fs::write(place.path("mast.gltf"), mast()).unwrap();
+    fs::write(place.path("model.obj"), TETRAHEDRON).unwrap();
+    place
+}
+
+/// The pixels of one frame.
+fn picture(place: &Place, scene: &str, frame: &str, flags: &[&str]) -> Vec<u8> {
+    let common = ["render", scene, "-f", frame, "-o", "a.png"];
+    let small = ["--size", "64x48", "--samples", "2"];
+    place.ok(&[&common, &small, flags].concat());
+    decode(&place.path("a.png"))
+}
+
+fn frames(place: &Place, flags: &[&str]) -> u64 {
+    let json = place.ok(&[&["info", "mast.gltf", "--json"], flags].concat());
+    json.json()["frames"].as_u64().unwrap()
+}
+
+#[test]
+fn a_clip_plays_once_round() {
+    let place = place();
+    assert_eq!(frames(&place, &["--animation", "Bend"]), 24);
+    assert_eq!(frames(&place, &["--animation", "1"]), 48);
+    assert_eq!(frames(&place, &["--animation", "Bend,Slide"]), 48);
+    assert_eq!(
+        frames(&place, &["--animation", "all", "--animation-speed", "-2"]),
+        24
+    );
+    assert_eq!(frames(&place, &["--animation", "Bend", "--no-loop"]), 25);
+    assert_eq!(
+        frames(&place, &["--animation", "Bend", "--camera", "turntable"]),
+        72
+    );
+    assert_eq!(frames(&place, &["--camera", "Front"]), 1);
+    assert_eq!(frames(&place, &[]), 72);
+    let bend = ["--animation", "Bend"];
+    let at = |frame| picture(&place, "mast.gltf", frame, &[&bend[..], &VIEW].concat());
+    assert!(at("1") != at("13"));
+}
+
+#[test]
+fn a_moving_frame_is_the_model_posed_at_its_time() {
+    let place = place();
+    for clip in ["Bend", "Slide", "Bend,Slide"] {
+        let with = |flags: &[&str]| {
+            let flags = [&["--animation", clip], flags, &VIEW].concat();
+            picture(&place, "mast.gltf", "1", &flags)
+        };
+        let posed = with(&["--animation-speed", "0", "--animation-offset", "0.5"]);
+        assert!(posed == with(&["--time", "0.5"]), "{clip}");
+        assert!(posed == with(&["--animation-offset", "0.5"]), "{clip}");
+        assert!(
+            posed == with(&["--time", "0.25", "--animation-speed", "2"]),
+            "{clip}"
+        );
+        assert!(posed != with(&[]), "{clip}");
+    }
+}
+
+#[test]
+fn threads_and_policies_make_no_difference_to_the_pixels() {
+    let place = place();
+    let all = |folder: &str, flags: &[&str]| {
+        let output = format!("{folder}/");
+        let common = [
+            "render",
+            "mast.gltf",
+            "--animation",
+            "all",
+            "-f",
+            "1-48:6",
+            "-o",
+            &output,
+        ];
+        let small = ["--size", "64x48", "--samples", "2"];
+        place.ok(&[&common[..], &small, flags].concat());
+        place.frames(folder)
+    };
+    let plain = all("plain", &[]);
+    assert_eq!(plain.len(), 8);
+    for (folder, flags) in [
+        ("one", &["--threads", "1"][..]),
+        ("refit", &["--refit", "refit"]),
+        ("rebuild", &["--refit", "rebuild"]),
+        ("auto", &["--refit", "auto"]),
+    ] {
+        assert!(plain == all(folder, flags), "{folder}");
+    }
+}
+
+#[test]
+fn a_policy_is_what_the_trees_follow_by() {
+    let place = place();
+    let counts = |policy: &str| {
+        let run = place.ok(&[
+            "render",
+            "mast.gltf",
+            "--animation",
+            "Bend",
+            "--refit",
+            policy,
+            "-f",
+            "1-4",
+            "--size",
+            "8x8",
+            "--progress",
+            "json",
+            "-o",
+            "out/",
+        ]);
+        let last: Value = serde_json::from_str(run.stdout.lines().last().unwrap()).unwrap();
+        [&last["refits"], &last["rebuilds"]].map(|n| n.as_u64().unwrap())
+    };
+    // The TLAS is built for each frame, too.
+    assert_eq!(counts("refit"), [4, 4]);
+    assert_eq!(counts("rebuild"), [0, 8]);
+}
+
+#[test]
+fn what_a_file_offers_is_a_note() {
+    let place = place();
+    let render = [
+        "render",
+        "mast.gltf",
+        "-f",
+        "1",
+        "--size",
+        "8x8",
+        "-o",
+        "a.png",
+    ];
+    let run = place.ok(&render);
+    let note = "throng: note: shown at rest; --animation NAME plays one of its animations: Bend (1.00 s), Slide (2.00 s)";
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("one of its cameras: Front"),
+        "{}",
+        run.stderr
+    );
+    assert!(!run.stderr.contains("warning"), "{}", run.stderr);
+    assert_eq!(place.ok(&[&render[..], &["-q"]].concat()).stderr, "");
+    let chosen = ["--animation", "Bend", "--camera", "Front"];
+    let run = place.ok(&[&render[..], &chosen].concat());
+    assert!(!run.stderr.contains("note"), "{}", run.stderr);
+}
+
+#[test]
+fn unknown_names_are_errors_that_tell_the_known_ones() {
+    let place = place();
+    for (flag, name, text) in [
+        (
+            "--animation",
+            "bent",
+            "mast.gltf: there is no animation `bent`: did you mean `Bend`? the animations are Bend, Slide",
+        ),
+        (
+            "--animation",
+            "2",
+            "there is no animation `2`: the animations are Bend, Slide",
+        ),
+        (
+            "--camera",
+            "Back",
+            "there is no camera `Back`: the cameras are Front",
+        ),
+        ("--variant", "red", "there is no variant `red`"),
+        ("--scene", "3", "scene"),
+    ] {
+        place.fails(&["check", "mast.gltf", flag, name], 1, text);
+    }
+}
+
+#[test]
+fn flags_that_do_not_fit_the_file_are_wrong_usage() {
+    let place = place();
+    for (scene, flags, text) in [
+        (
+            "scene.ron",
+            &["--variant", "red"][..],
+            "--variant: only .gltf and .glb models have",
+        ),
+        (
+            "scene.ron",
+            &["--animation", "Bend"],
+            "--animation: only .gltf and .glb",
+        ),
+        (
+            "scene.ron",
+            &["--no-ground"],
+            "--no-ground: a .ron scene says this itself",
+        ),
+        (
+            "scene.ron",
+            &["--environment", "sky"],
+            "--environment: a .ron scene",
+        ),
+        (
+            "scene.ron",
+            &["--camera", "still"],
+            "--camera: a .ron scene",
+        ),
+        (
+            "model.obj",
+            &["--camera", "Front"],
+            "--camera: only .gltf and .glb models have cameras",
+        ),
+        ("model.obj", &["--scene", "0"], "--scene: only .gltf"),
+        (
+            "model.obj",
+            &["--allow-dir", "."],
+            "--allow-dir: only .gltf",
+        ),
+        ("model.obj", &["--target", "0,0,0"], "--eye"),
+        (
+            "model.obj",
+            &["--eye", "1,2"],
+            "write three numbers like 1,2.5,-3",
+        ),
+        ("model.obj", &["--eye", "1,nan,2"], "write three numbers"),
+        (
+            "model.obj",
+            &["--eye", "1,1,1", "--target", "1,1,1"],
+            "the camera looks at itself",
+        ),
+        (
+            "model.obj",
+            &["--eye", "0,9,0", "--target", "0,0,0"],
+            "--up: the camera looks along it",
+        ),
+        ("model.obj", &["--fov", "180"], "below 180 degrees"),
+        ("model.obj", &["--time", "inf"], "write a number"),
+        (
+            "model.obj",
+            &["--environment", "stduio"],
+            "is no environment",
+        ),
+        ("mast.gltf", &["--animation-speed", "2"], "--animation"),
+        (
+            "mast.gltf",
+            &["--camera", "Front", "--eye", "1,1,1"],
+            "--camera",
+        ),
+        ("mast.gltf", &["--refit", "never"], "--refit"),
+    ] {
+        place.fails(&[&["render", scene], flags].concat(), 2, text);
+    }
+    let missing = ["check", "model.obj", "--environment", "beach.hdr"];
+    place.fails(
+        &missing,
+        1,
+        "beach.hdr: the picture of --environment does not exist",
+    );
+}
+
+#[test]
+fn a_later_start_moves_scenes_and_lets_turntables_begin_where_they_do() {
+    let place = place();
+    let obj = |frame, flags: &[&str]| picture(&place, "model.obj", frame, flags);
+    assert!(obj("1", &[]) == obj("1", &["--time", "1.7"]));
+    assert!(obj("5", &[]) == obj("5", &["--time", "-3"]));
+    let ron = |flags: &[&str]| picture(&place, "scene.ron", "1", flags);
+    assert!(ron(&["--time", "0.25"]) == ron(&["--set", "render.start=0.25"]));
+    assert!(ron(&["--time", "0.25", "--set", "render.start=3"]) == ron(&["--time", "0.25"]));
+}
+
+#[test]
+fn views_replace_the_cameras_of_scenes_and_models() {
+    let place = place();
+    for scene in ["scene.ron", "model.obj", "mast.gltf"] {
+        let with = |flags: &[&str]| picture(&place, scene, "1", flags);
+        let own = with(&["--eye", "2,3,-4"]);
+        assert!(own != with(&[]), "{scene}");
+        assert!(own != with(&["--eye", "2,3,-4", "--fov", "20"]), "{scene}");
+        assert!(
+            own != with(&["--eye", "2,3,-4", "--up", "1,0,0"]),
+            "{scene}"
+        );
+        assert!(
+            own != with(&["--eye", "2,3,-4", "--target=-3,0,0"]),
+            "{scene}"
+        );
+    }
+    let same = [
+        "--set",
+        "camera=LookAt(eye: (2, 3, -4), target: (0, 0, 1), fov: 20)",
+    ];
+    let view = ["--eye", "2,3,-4", "--target", "0,0,1", "--fov", "20"];
+    assert!(picture(&place, "scene.ron", "1", &same) == picture(&place, "scene.ron", "1", &view));
+}
+
+#[test]
+fn surroundings_are_chosen() {
+    let place = place();
+    let with = |flags: &[&str]| picture(&place, "model.obj", "1", flags);
+    let plain = with(&[]);
+    assert!(plain == with(&["--environment", "sky"]));
+    let studio = with(&["--environment", "studio"]);
+    assert!(studio != plain);
+    let bare = with(&[
+        "--environment",
+        "#000000",
+        "--no-ground",
+        "--tone-map",
+        "none",
+    ]);
+    assert_eq!(bare[..3], [0; 3]);
+    let white = [
+        "--environment",
+        "1,1,1",
+        "--no-ground",
+        "--tone-map",
+        "none",
+    ];
+    assert_eq!(with(&white)[..3], [255; 3]);
+    image::RgbImage::from_pixel(8, 4, image::Rgb([255, 0, 0]))
+        .save(place.path("red.png"))
+        .unwrap();
+    let red = with(&[
+        "--environment",
+        "red.png",
+        "--no-ground",
+        "--tone-map",
+        "none",
+    ]);
+    assert_eq!(red[..3], [255, 0, 0]);
+}
