@@ -15,7 +15,7 @@ const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys
   name, device
   frames, fps, seconds, size, samples, integrator
-  camera              still, orbit or spline, and its number of keys
+  camera              still, orbit, spline and its number of keys, or on a node
   environment, lights
   meshes              per mesh: name, shape, primitives, vertices, instances, tree_bytes, tree_depth, sah_cost
   instances, nodes, motions, instanced_primitives

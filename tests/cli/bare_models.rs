@@ -42,8 +42,8 @@ impl Data {
     }
 }
 
-/// A strip with a joint half-way up that `Bend` turns by a quarter in a second, beside a triangle that `Slide` moves in two;
-/// and a camera.
+/// A strip with a joint half-way up that `Bend` turns by a quarter in a second, beside a triangle that `Slide` moves in two and
+/// `Vanish` shrinks to nothing; and a camera.
 fn mast() -> Vec<u8> {
     let mut data = Data::default();
     let levels = 9;
@@ -79,6 +79,7 @@ fn mast() -> Vec<u8> {
     let turns = data.floats("VEC4", 4, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, half, half]);
     let two_seconds = data.floats("SCALAR", 1, &[0.0, 2.0]);
     let places = data.floats("VEC3", 3, &[1.0, 0.0, 0.0, 1.0, 1.0, 0.0]);
+    let sizes = data.floats("VEC3", 3, &[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
     let clip = |name: &str, node: usize, path: &str, input: usize, output: usize| {
         json!({"name": name, "samplers": [{"input": input, "output": output}],
             "channels": [{"sampler": 0, "target": {"node": node, "path": path}}]})
@@ -105,6 +106,7 @@ fn mast() -> Vec<u8> {
         "animations": [
             clip("Bend", 2, "rotation", second, turns),
             clip("Slide", 3, "translation", two_seconds, places),
+            clip("Vanish", 3, "scale", second, sizes),
         ],
         "buffers": [{"byteLength": data.bytes.len(),
             "uri": format!("data:application/octet-stream;base64,{encoded}")}],
@@ -125,12 +127,12 @@ fn place() -> Place {
 fn picture(place: &Place, scene: &str, frame: &str, flags: &[&str]) -> Vec<u8> {
     let common = ["render", scene, "-f", frame, "-o", "a.png"];
     let small = ["--size", "64x48", "--samples", "2"];
-    place.ok(&[&common, &small, flags].concat());
+    place.ok(&[&common[..], &small, flags].concat());
     decode(&place.path("a.png"))
 }
 
 fn frames(place: &Place, flags: &[&str]) -> u64 {
-    let json = place.ok(&[&["info", "mast.gltf", "--json"], flags].concat());
+    let json = place.ok(&[&["info", "mast.gltf", "--json"][..], flags].concat());
     json.json()["frames"].as_u64().unwrap()
 }
 
@@ -161,7 +163,7 @@ fn a_moving_frame_is_the_model_posed_at_its_time() {
     let place = place();
     for clip in ["Bend", "Slide", "Bend,Slide"] {
         let with = |flags: &[&str]| {
-            let flags = [&["--animation", clip], flags, &VIEW].concat();
+            let flags = [&["--animation", clip][..], flags, &VIEW].concat();
             picture(&place, "mast.gltf", "1", &flags)
         };
         let posed = with(&["--animation-speed", "0", "--animation-offset", "0.5"]);
@@ -173,6 +175,25 @@ fn a_moving_frame_is_the_model_posed_at_its_time() {
         );
         assert!(posed != with(&[]), "{clip}");
     }
+}
+
+#[test]
+fn what_shrinks_to_nothing_is_not_seen() {
+    let place = place();
+    let at = |offset: &str, speed: &str| {
+        let clip = [
+            "--animation",
+            "Vanish",
+            "--no-loop",
+            "--animation-offset",
+            offset,
+        ];
+        let flags = [&clip[..], &["--animation-speed", speed], &VIEW].concat();
+        picture(&place, "mast.gltf", "1", &flags)
+    };
+    let gone = at("1", "1");
+    assert!(gone == at("1", "0") && gone == at("5", "1"));
+    assert!(gone != at("0.5", "1"));
 }
 
 #[test]
@@ -248,7 +269,7 @@ fn what_a_file_offers_is_a_note() {
         "a.png",
     ];
     let run = place.ok(&render);
-    let note = "throng: note: shown at rest; --animation NAME plays one of its animations: Bend (1.00 s), Slide (2.00 s)";
+    let note = "throng: note: shown at rest; --animation NAME plays one of its animations: Bend (1.00 s), Slide (2.00 s), Vanish (1.00 s)";
     assert!(run.stderr.contains(note), "{}", run.stderr);
     assert!(
         run.stderr.contains("one of its cameras: Front"),
@@ -269,12 +290,12 @@ fn unknown_names_are_errors_that_tell_the_known_ones() {
         (
             "--animation",
             "bent",
-            "mast.gltf: there is no animation `bent`: did you mean `Bend`? the animations are Bend, Slide",
+            "mast.gltf: there is no animation `bent`: did you mean `Bend`? the animations are Bend, Slide, Vanish",
         ),
         (
             "--animation",
-            "2",
-            "there is no animation `2`: the animations are Bend, Slide",
+            "3",
+            "there is no animation `3`: the animations are Bend, Slide, Vanish",
         ),
         (
             "--camera",
@@ -360,7 +381,7 @@ fn flags_that_do_not_fit_the_file_are_wrong_usage() {
         ),
         ("mast.gltf", &["--refit", "never"], "--refit"),
     ] {
-        place.fails(&[&["render", scene], flags].concat(), 2, text);
+        place.fails(&[&["render", scene][..], flags].concat(), 2, text);
     }
     let missing = ["check", "model.obj", "--environment", "beach.hdr"];
     place.fails(
