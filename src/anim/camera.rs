@@ -93,7 +93,7 @@ fn along_node(scene: &Scene, moment: &Moment, node: u32) -> ((Vec3, Vec3), Vec3)
     let world = node_world(scene, moment, node);
     let eye = Vec3::from(world.translation);
     let eye = if eye.is_finite() { eye } else { Vec3::ZERO };
-    let axis = |local: Vec3| Vec3::from(world.transform_vector3(local)).normalize_or(local);
+    let axis = |local: Vec3| world.transform_vector3(local).normalize_or(local);
     // Far enough for the direction to survive rounding.
     let distance = eye.abs().max_element().max(1.0);
     let target = eye + axis(Vec3::NEG_Z) * distance;

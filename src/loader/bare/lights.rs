@@ -32,7 +32,7 @@ fn one(light: &ModelLight, posed: &Posed) -> Option<Light> {
     let power = Vec3::from(light.color) * light.intensity;
     match light.shape {
         LightShape::Directional => {
-            let towards = Vec3::from(world.transform_vector3(Vec3::Z));
+            let towards = world.transform_vector3(Vec3::Z);
             Some(Light::Sun {
                 direction: towards.normalize_or(Vec3::Z),
                 irradiance: power,
