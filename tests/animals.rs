@@ -3,9 +3,9 @@
 use glam::{Affine3A, Vec3};
 use std::{collections::HashMap, path::PathBuf};
 use throng::{
-    anim::{BindPose, Deformed, Playback, RigPose, deform},
+    anim::{BindPose, Deformed, RigPose, deform},
     loader::gltf::{GltfOptions, Model, load_model},
-    scene::NONE,
+    scene::{NONE, rig::Playback},
 };
 
 /// Clips of the bull and their speed in metres per second, as `examples/make_animals/bull/gait.rs` has it.

@@ -82,11 +82,18 @@ fn shown(scene: &Scene, frame: u32) -> Vec<u32> {
 fn the_flapping_dragons_beat_their_wings_in_a_wave() {
     let scene = demo("dragon_of_flapping_dragons.ron");
     let (before, after) = (shown(&scene, 1), shown(&scene, 4));
-    let dragons = scene.instances.iter().filter(|i| scene.palettes.iter().any(|p| p.first_mesh == i.mesh));
+    let dragons = scene
+        .instances
+        .iter()
+        .filter(|i| scene.palettes.iter().any(|p| p.first_mesh == i.mesh));
     let moved = before.iter().zip(&after).filter(|(a, b)| a != b).count();
     assert!(dragons.count() >= 10_000 && moved >= 10_000, "{moved} move");
     let poses: HashSet<u32> = before.into_iter().collect();
-    assert!(poses.len() >= 64, "{} poses are in the picture", poses.len());
+    assert!(
+        poses.len() >= 64,
+        "{} poses are in the picture",
+        poses.len()
+    );
 }
 
 #[test]
@@ -102,7 +109,10 @@ fn the_herd_is_as_fast_as_its_hooves() {
     let moves = bulls.map(|i| after[i].translation.x - before[i].translation.x);
     let moves: Vec<f32> = moves.collect();
     assert!(moves.len() >= 10_000, "{} bulls", moves.len());
-    assert!(moves.iter().all(|x| (x - speed).abs() < 0.01 * speed), "{speed} m/s");
+    assert!(
+        moves.iter().all(|x| (x - speed).abs() < 0.01 * speed),
+        "{speed} m/s"
+    );
 }
 
 #[test]

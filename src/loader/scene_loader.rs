@@ -265,9 +265,9 @@ impl Loader<'_> {
         let textures = std::mem::take(&mut model.textures);
         let mut look = match replacement {
             Some(row) => Look::Replaced(row),
-            None => Look::Own(Looks::new(&model.materials, textures, &mut self.table)),
+            None => Look::Own(Looks::new(&model.materials, textures)),
         };
-        let flat = model::flatten(&model, rig, &mut look);
+        let flat = model::flatten(&model, rig, &mut look, &mut self.table);
         model::into_source(&self.source.resolve(&desc.file), name, flat, performance)
     }
 

@@ -10,6 +10,7 @@ use crate::{
     loader::{
         LoadError, LoadOptions,
         gltf::{self, GltfOptions, Model, ModelCamera, PbrMaterial},
+        model::Looks,
         options::{CameraChoice, choose},
     },
     scene::{
@@ -82,7 +83,8 @@ pub fn scene_of(
         pose: &pose,
         live: &live,
     };
-    let mut build = Build::new(&posed, model.meshes, &model.materials, &model.parts);
+    let looks = Looks::new(&model.materials, model.textures);
+    let mut build = Build::new(&posed, model.meshes, looks, &model.parts);
     if build.scene.instances.is_empty() {
         return Ok(None);
     }
@@ -90,7 +92,7 @@ pub fn scene_of(
     stage.camera = choices.camera.as_ref().map(|c| camera(c, &mut build));
     let Build {
         mut scene,
-        looks,
+        mut table,
         slots,
         ..
     } = build;
@@ -106,8 +108,7 @@ pub fn scene_of(
     (scene.lights, about_lights) = lights::convert(&model.lights, &posed);
     scene.warnings = [model.warnings, warnings, about_lights].concat();
     scene.notes = notes;
-    let (table, textures) = looks.finish(model.textures);
-    scene.textures = textures;
+    scene.textures = table.decode_textures()?;
     stage.set(&mut scene, table, slots)?;
     Ok(Some(scene))
 }

@@ -6,7 +6,6 @@ pub mod gltf;
 mod gltf_tests;
 mod lights;
 mod live;
-mod look;
 pub mod obj;
 mod parts;
 mod surroundings;

@@ -1,11 +1,12 @@
 //! A model's parts as instances: at rest where they stand, on nodes that follow its rig, or as meshes that deform.
 
-use super::{live::Live, look::Looks};
+use super::live::Live;
 use crate::{
     anim::{BindPose, Deformed, RigPose, deform},
     loader::{
-        gltf::{ModelMesh, Part, PbrMaterial},
-        materials::Slots,
+        gltf::{ModelMesh, Part},
+        materials::{Materials, Slots},
+        model::Looks,
         transform::is_invertible,
     },
     scene::{
@@ -32,7 +33,8 @@ pub struct Build<'a> {
     posed: &'a Posed<'a>,
     meshes: Vec<Source>,
     pub scene: Scene,
-    pub looks: Looks<'a>,
+    looks: Looks<'a>,
+    pub table: Materials,
     pub slots: Slots,
     /// Mesh and first slot of the meshes that do not deform.
     shared: HashMap<u32, (u32, u32)>,
@@ -63,7 +65,7 @@ impl<'a> Build<'a> {
     pub fn new(
         posed: &'a Posed<'a>,
         meshes: Vec<ModelMesh>,
-        materials: &'a [PbrMaterial],
+        looks: Looks<'a>,
         parts: &[Part],
     ) -> Self {
         let source = |mut mesh: ModelMesh| Source {
@@ -75,7 +77,8 @@ impl<'a> Build<'a> {
             posed,
             meshes: meshes.into_iter().map(source).collect(),
             scene: Scene::default(),
-            looks: Looks::new(materials),
+            looks,
+            table: Materials::default(),
             slots: Slots::default(),
             shared: HashMap::new(),
             followers: HashMap::new(),
@@ -225,7 +228,8 @@ impl<'a> Build<'a> {
 
     fn add_mesh(&mut self, source: u32, mut triangles: TriangleMesh) -> (u32, u32) {
         let source = &self.meshes[source as usize].mesh;
-        let row = self.looks.material(source.material, &mut triangles);
+        let table = &mut self.table;
+        let row = self.looks.material(table, source.material, &mut triangles);
         let mesh = self.scene.meshes.len() as u32;
         self.scene.meshes.push(Mesh {
             name: source.name.clone(),

@@ -8,8 +8,8 @@ use super::{
     shared_tests::find,
 };
 use crate::{
-    anim::{BindPose, Deformed, Playback, RigPose, deform},
-    scene::NONE,
+    anim::{BindPose, Deformed, RigPose, deform},
+    scene::{NONE, rig::Playback},
 };
 use glam::{DMat4, DVec3};
 use serde_json::json;

@@ -1,10 +1,11 @@
 //! An entry of a scene file's `meshes` that names a model.
 
-use super::{Performance, find_clip};
+use super::Performance;
 use crate::{
     loader::{
         LoadError, extension,
         gltf::{self, GltfOptions, Model},
+        options::choose,
         scene_file::Source,
         source::Place,
     },
@@ -71,8 +72,9 @@ pub fn performance(
             _ => Ok(Performance::AtRest),
         };
     };
-    let clip = find_clip(&model.rig.clips, wanted)
-        .map_err(|message| source.error(&place.key("clip"), message))?;
+    let names = model.rig.clips.iter().map(|clip| clip.name.as_str());
+    let clip = choose(wanted, names, ("clip", "clips"))
+        .map_err(|message| source.error(&place.key("clip"), message))? as u32;
     if desc.alive {
         let playback = Playback {
             clip,

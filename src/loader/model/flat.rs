@@ -3,7 +3,10 @@
 use super::{Looks, unweld::unweld};
 use crate::{
     anim::RigPose,
-    loader::gltf::{Model, Part},
+    loader::{
+        gltf::{Model, Part},
+        materials::Materials,
+    },
     scene::{
         NONE, TriangleMesh,
         rig::{Deformers, DeformingMesh, MorphTarget, Piece, Rig},
@@ -31,7 +34,7 @@ pub enum Look<'a> {
 
 /// Puts the parts of a model, whose rig is given apart, into one mesh. Those whose meshes have no normals are flat; where no part has any, the mesh has
 /// none.
-pub fn flatten(model: &Model, rig: Arc<Rig>, look: &mut Look) -> FlatModel {
+pub fn flatten(model: &Model, rig: Arc<Rig>, look: &mut Look, table: &mut Materials) -> FlatModel {
     let mut rest = RigPose::default();
     rest.evaluate(&rig, &[], 0.0);
     let smooth = model.meshes.iter().any(|m| !m.mesh.normals.is_empty());
@@ -54,7 +57,7 @@ pub fn flatten(model: &Model, rig: Arc<Rig>, look: &mut Look) -> FlatModel {
         };
         let deformers = Arc::new(deformers);
         let slot = flat.slot(match look {
-            Look::Own(looks) => looks.material(source.material, &mut mesh),
+            Look::Own(looks) => looks.material(table, source.material, &mut mesh),
             Look::Replaced(row) => *row,
         });
         for placement in &part.placements {

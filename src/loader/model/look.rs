@@ -16,7 +16,6 @@ const POLISHED: f32 = 0.15;
 
 /// Enters what a model looks like.
 pub struct Looks<'a> {
-    table: &'a mut Materials,
     materials: &'a [PbrMaterial],
     /// Those that are not in the table yet.
     textures: Vec<Option<ModelTexture>>,
@@ -25,21 +24,16 @@ pub struct Looks<'a> {
 
 impl<'a> Looks<'a> {
     /// Takes the model's textures.
-    pub fn new(
-        materials: &'a [PbrMaterial],
-        textures: Vec<ModelTexture>,
-        table: &'a mut Materials,
-    ) -> Self {
+    pub fn new(materials: &'a [PbrMaterial], textures: Vec<ModelTexture>) -> Self {
         Self {
-            table,
             materials,
             textures: textures.into_iter().map(Some).collect(),
             index_of: HashMap::new(),
         }
     }
 
-    /// Table row of a material. The coordinates of `mesh` become those of its base colour's texture.
-    pub fn material(&mut self, index: u32, mesh: &mut TriangleMesh) -> u32 {
+    /// Row of a material in `table`. The coordinates of `mesh` become those of its base colour's texture.
+    pub fn material(&mut self, table: &mut Materials, index: u32, mesh: &mut TriangleMesh) -> u32 {
         let default = PbrMaterial::default();
         let m = self.materials.get(index as usize).unwrap_or(&default);
         if let Some(reference) = m.base_color_texture.or(m.emissive_texture) {
@@ -47,7 +41,7 @@ impl<'a> Looks<'a> {
         }
         let [r, g, b, _] = m.base_color;
         let (color, emission) = (Vec3::new(r, g, b), Vec3::from(m.emissive));
-        let color_texture = self.texture(m.base_color_texture);
+        let color_texture = self.texture(table, m.base_color_texture);
         let row = if m.unlit {
             Material {
                 color: Vec3::ZERO,
@@ -61,20 +55,20 @@ impl<'a> Looks<'a> {
                 color,
                 color_texture,
                 emission,
-                emission_texture: self.texture(m.emissive_texture),
+                emission_texture: self.texture(table, m.emissive_texture),
             }
         };
-        self.table.add(row)
+        table.add(row)
     }
 
     /// Index of a texture in the table.
-    fn texture(&mut self, reference: Option<TextureRef>) -> u32 {
+    fn texture(&mut self, table: &mut Materials, reference: Option<TextureRef>) -> u32 {
         let Some(TextureRef { texture, .. }) = reference else {
             return NONE;
         };
         let decoded = self.textures.get_mut(texture as usize);
         if let Some(decoded) = decoded.and_then(Option::take) {
-            let index = self.table.decoded(decoded.into_texture());
+            let index = table.decoded(decoded.into_texture());
             self.index_of.insert(texture, index);
         }
         self.index_of.get(&texture).copied().unwrap_or(NONE)

@@ -11,12 +11,12 @@ pub use entry::{parse, performance};
 pub use flat::{FlatModel, Look, flatten};
 pub use look::Looks;
 
-use super::{LoadError, files, meshes::MeshSource, suggest};
+use super::{LoadError, files, meshes::MeshSource};
 use crate::{
     anim::{self, Deformed, RigPose},
     scene::{
         Mesh, Shape, TriangleMesh,
-        rig::{Actor, Clip, DeformingMesh, Playback, PoseBuckets, RefitPolicy},
+        rig::{Actor, DeformingMesh, Playback, PoseBuckets, RefitPolicy},
     },
 };
 use rayon::prelude::*;
@@ -174,20 +174,4 @@ impl FlatModel {
         let (vertices, triangles) = (self.mesh.positions.len(), self.mesh.triangles.len());
         (vertices * PER_VERTEX + triangles * PER_TRIANGLE) as u64
     }
-}
-
-/// The clip that a name, or else a number, stands for.
-///
-/// # Errors
-/// What to say when there is none.
-pub fn find_clip(clips: &[Clip], wanted: &str) -> Result<u32, String> {
-    if clips.is_empty() {
-        return Err("the file has no animations: leave `clip` out".to_owned());
-    }
-    let by_name = clips.iter().position(|clip| clip.name == wanted);
-    let by_number = wanted.parse().ok().filter(|&n: &usize| n < clips.len());
-    by_name.or(by_number).map(|n| n as u32).ok_or_else(|| {
-        let hint = suggest::hint(wanted, clips.iter().map(|clip| &*clip.name), "clips");
-        format!("there is no clip `{wanted}`: {hint}")
-    })
 }

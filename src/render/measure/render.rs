@@ -249,6 +249,7 @@ mod tests {
         let posed = Posed {
             frame: frame(1),
             scene: Arc::default(),
+            shown: Arc::default(),
             blas_build_ms: 0.0,
             tlas_build_ms: 0.0,
         };
