@@ -60,25 +60,32 @@ THRONG_INLINE void merge(Hit& best, const Hit& own) {
 }
 THRONG_INLINE void merge(uint32_t& best, uint32_t) { best = 1; }
 
-// Moves what lanes have met on to their rays' results, and shortens these rays for all lanes that walk them.
+template <class Found>
+THRONG_INLINE void shorten(Walk<false, Found>& walk, const Hit& best) {
+    walk.t_max = min(walk.t_max, best.t);
+}
+template <class Found>
+THRONG_INLINE void shorten(Walk<true, Found>& walk, uint32_t) {
+    walk.floor = kOver;
+}
+
+// Moves what lanes have met on to their rays' results, and shortens these rays for all lanes that walk them. All lanes call this.
 template <bool Any, class Found, class Output>
 THRONG_INLINE void share_hits(Walk<Any, Found>& walk, uint32_t index, Output& own, Output* hits, uint32_t lane) {
-    uint32_t finders = __ballot_sync(kAllLanes, has_met(own));
-    for (; finders; finders &= finders - 1) {
-        const uint32_t finder = lowest_bit(finders);
-        // One lane after the other, each with what those before it have written.
-        __syncwarp();
-        if (lane == finder) {
+    const uint32_t finders = __ballot_sync(kAllLanes, has_met(own));
+    if (!finders) return;
+    const uint32_t found = __match_any_sync(kAllLanes, index) & finders;
+    // Side by side for different rays; one after the other for lanes of one ray, each with what those before it have written.
+    for (uint32_t left = finders; left;) {
+        const bool next = has_met(own) && (found & left & ((1u << lane) - 1u)) == 0;
+        if (next) {
             merge(hits[index], own);
             clear(own);
         }
-        const uint32_t ray = __shfl_sync(kAllLanes, index, int(finder));
-        const float reach = __shfl_sync(kAllLanes, walk.t_max, int(finder));
-        if (index == ray) {
-            walk.t_max = min(walk.t_max, reach);
-            if (Any) walk.floor = kOver;
-        }
+        __syncwarp();
+        left &= ~__ballot_sync(kAllLanes, next);
     }
+    if (found && !walk.over()) shorten(walk, hits[index]);
 }
 
 // The `n`th bit that is set, from the lowest, which is the zeroth.

@@ -182,7 +182,7 @@ impl Queues {
                 if looked_up(launch.look, 1 + wave) == 0 {
                     break;
                 }
-            } else if wave > 0 && wave % WAVES_PER_LOOK == 0 {
+            } else if wave > 0 && wave.is_multiple_of(WAVES_PER_LOOK) {
                 (launch.mark)(Stage::Other)?;
                 self.look_later(1 + wave, launch)?;
                 run.looking = true;
