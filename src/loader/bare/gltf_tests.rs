@@ -2,7 +2,7 @@
 
 use super::gltf::{Choices, scene_of};
 use crate::{
-    anim::{Moment, camera_at, world_transforms},
+    anim::{Deformed, Moment, camera_at, shape, world_transforms},
     loader::{
         LoadOptions,
         gltf::builder::*,
@@ -12,6 +12,7 @@ use crate::{
 };
 use glam::{Affine3, Vec3};
 use serde_json::json;
+use std::path::Path;
 
 fn load(builder: &Builder, options: &LoadOptions) -> Result<Option<Scene>, String> {
     let model = builder.load();
@@ -387,4 +388,60 @@ fn the_ground_can_be_left_out() {
     options.model.no_ground = true;
     let scene = scene_with(&rising(), &options);
     assert_eq!((scene.meshes.len(), scene.instances.len()), (1, 3));
+}
+
+/// All vertices of what moves, at the time of a frame.
+fn moving_vertices(scene: &Scene, frame: u32) -> Vec<Vec3> {
+    let moment = Moment::of(scene, scene.time_of(frame));
+    let (mut vertices, mut out) = (Vec::new(), Deformed::default());
+    for deforming in &scene.deforming {
+        let Shape::Triangles(mesh) = &scene.meshes[deforming.mesh as usize].shape else {
+            continue;
+        };
+        let actor = &scene.actors[deforming.actor as usize];
+        let pose = moment.actor(deforming.actor).unwrap();
+        shape(mesh, deforming, &actor.rig, pose, &mut out);
+        let instance = scene.instances.iter().find(|i| i.mesh == deforming.mesh);
+        let local = instance.unwrap().local;
+        let points = out.positions.iter().map(|p| Vec3::from(*p));
+        vertices.extend(points.map(|p| local.transform_point3(p)));
+    }
+    vertices
+}
+
+/// With the files of the folder that `THRONG_DATA` names.
+#[test]
+fn real_models_stay_in_the_picture_and_above_the_ground_in_all_frames() {
+    let data = std::env::var_os("THRONG_DATA").unwrap_or_default();
+    for (file, clip) in [
+        ("Fox.glb", "Survey"),
+        ("Fox.glb", "Walk"),
+        ("Fox.glb", "Run"),
+        ("MorphStressTest.gltf", "TheWave"),
+        ("SimpleSkin/SimpleSkin.gltf", "0"),
+    ] {
+        let path = Path::new(&data).join("assets/gltf").join(file);
+        if !path.is_file() {
+            println!("skipped: THRONG_DATA does not name a folder with assets/gltf/{file}");
+            continue;
+        }
+        let scene = super::gltf::load(&path, &playing(clip)).unwrap_or_else(|e| panic!("{e}"));
+        let pose = camera_at(&scene, &Moment::of(&scene, 0.0));
+        let (forward, right, up) = pose.basis();
+        let ground = scene.instances.last().unwrap().local.translation.y;
+        let (mut widest, mut lowest) = (0f32, f32::INFINITY);
+        for frame in 1..=scene.settings.frames {
+            for vertex in moving_vertices(&scene, frame) {
+                let p = vertex - pose.eye;
+                let edge = forward.dot(p) * 20f32.to_radians().tan();
+                let share = (up.dot(p) / edge)
+                    .abs()
+                    .max((right.dot(p) / edge / (4.0 / 3.0)).abs());
+                widest = widest.max(share);
+                lowest = lowest.min(vertex.y);
+            }
+        }
+        assert!((0.8..1.0).contains(&widest), "{file} {clip}: {widest}");
+        assert!(lowest > ground, "{file} {clip}: {lowest} {ground}");
+    }
 }
