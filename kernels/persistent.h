@@ -67,6 +67,9 @@ THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint
     return first + count_bits(idle) < length;
 }
 
+// What a warp does with idle lanes: fetches rays for them; nothing, when there are none left; or lets them help the others.
+enum class Phase : uint32_t { kFetching, kDraining, kSplitting };
+
 // `hits` is an array of `Hit` for closest hits, of flags for any.
 template <bool Any, class Output>
 THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hits, QueueState* queue) {
@@ -80,15 +83,16 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
     uint32_t index = 0;
     clear(own);
     walk.floor = kOver;
-    for (bool more = true;;) {
-        if (!more) share_hits(walk, index, own, hits, lane);
+    for (Phase phase = Phase::kFetching;;) {
+        if (phase == Phase::kSplitting) share_hits(walk, index, own, hits, lane);
         const uint32_t idle = __ballot_sync(kAllLanes, walk.over());
-        if (!more) {
+        if (phase != Phase::kFetching) {
             if (idle == kAllLanes) return;
-            if (idle) split_walks(walk, index, stack, idle, lane);
+            if (phase == Phase::kDraining && count_bits(idle) >= params.split_lanes) phase = Phase::kSplitting;
+            if (phase == Phase::kSplitting && idle) split_walks(walk, index, stack, idle, lane);
         } else if (count_bits(idle) >= kRefill) {
             uint32_t next;
-            more = fetch(queue, length, idle, lane, next);
+            if (!fetch(queue, length, idle, lane, next)) phase = Phase::kDraining;
             if (walk.over() && next < length) {
                 index = next;
                 hit_of(hits, index).start();
@@ -101,7 +105,7 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
             }
         }
         if (!walk.over()) {
-            Meeting<Output> found{hits, &own, index, !more};
+            Meeting<Output> found{hits, &own, index, phase == Phase::kSplitting};
             walk.advance(params, rays[index], stack, order, found, none);
         }
     }

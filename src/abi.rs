@@ -424,6 +424,8 @@ border! {
         pub start_mask: u32,
         /// Lanes with a triangle from which on a round of such a walk tests triangles after its first node, too.
         pub triangle_lanes: u32,
+        /// Idle lanes from which on a warp that finds the queue empty splits the walks of its other lanes.
+        pub split_lanes: u32,
         /// Octants to exchange in the order in which walks for any hit visit a node's children: 0 for near ones first, 7 for
         /// far ones.
         pub any_order: u32,

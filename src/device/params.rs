@@ -16,6 +16,10 @@ const SAMPLE_CLAMP: f32 = 24.0;
 /// Where rays enter instances, they meet few triangles in each, and it pays to wait until several lanes have one. In a single
 /// mesh it does not.
 const MANY_TRIANGLE_LANES: u32 = 6;
+/// Splitting walks has a price per hit, and those in a single mesh are short and hit often: there it begins when few lanes are
+/// left.
+const ONE_SPLIT: u32 = 24;
+const MANY_SPLIT: u32 = 8;
 /// Shadow rays of a picture start on a surface, amid boxes that overlap it and hold little of what blocks them: what is farther
 /// away does so more often. Of bare queries nothing is known.
 const FAR_FIRST: u32 = 7;
@@ -27,6 +31,7 @@ const AMBIENT_FILL: f32 = 0.5;
 pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
     let bounds = frame.tlas.bounds();
     let (start_base, start_mask) = start_group(&frame.tlas.units);
+    let single = frame.tlas.records.len() == 1;
     // With room for the rounding of the widened bounds.
     let widened = 1.25 * SLACK * magnitude(&bounds);
     Params {
@@ -52,10 +57,8 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         tlas_magnitude: magnitude(&bounds),
         start_base,
         start_mask,
-        triangle_lanes: match frame.tlas.records.len() {
-            1 => 1,
-            _ => MANY_TRIANGLE_LANES,
-        },
+        triangle_lanes: if single { 1 } else { MANY_TRIANGLE_LANES },
+        split_lanes: if single { ONE_SPLIT } else { MANY_SPLIT },
         any_order: NEAR_FIRST,
         bounds_min: (bounds.min - widened).to_array(),
         bounds_max: (bounds.max + widened).to_array(),
