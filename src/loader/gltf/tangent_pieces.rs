@@ -93,11 +93,12 @@ fn sorted(mut values: Vec<u32>) -> Vec<u32> {
 }
 
 /// Cuts `faces`, which are sorted, by the place of their centres into pieces of about `size`. `is_flat` tells which
-/// triangles have no area in the texture. `None` where pieces would do much more work than the whole.
+/// triangles have no area in the texture, `is_face` which ones are among `faces`. `None` where pieces would do much more work than the whole.
 pub fn cut(
     faces: &[u32],
     size: usize,
     vertices: &Vertices,
+    is_face: impl Fn(u32) -> bool + Sync,
     centre: impl Fn(u32) -> Vec3 + Sync,
     is_flat: impl Fn(u32) -> bool + Sync,
 ) -> Option<Vec<Piece>> {
@@ -107,7 +108,7 @@ pub fn cut(
     let ordered = along_a_curve(faces, centre);
     let pieces = ordered
         .par_chunks(size)
-        .map(|own| piece(sorted(own.to_vec()), faces, vertices, &is_flat))
+        .map(|own| piece(sorted(own.to_vec()), vertices, &is_face, &is_flat))
         .collect::<Option<Vec<_>>>()?;
     let work: usize = pieces.iter().map(|p| p.all.len()).sum();
     (work <= MOST_OVERLAP * faces.len()).then_some(pieces)
@@ -115,8 +116,8 @@ pub fn cut(
 
 fn piece(
     own: Vec<u32>,
-    faces: &[u32],
     vertices: &Vertices,
+    is_face: &impl Fn(u32) -> bool,
     is_flat: &impl Fn(u32) -> bool,
 ) -> Option<Piece> {
     let most = own.len().saturating_mul(4 * MOST_OVERLAP);
@@ -131,7 +132,7 @@ fn piece(
         all.sort_unstable();
     }
     let fits = all.len() <= most;
-    all.retain(|t| faces.binary_search(t).is_ok());
+    all.retain(|&t| is_face(t));
     fits.then_some(Piece { own, all })
 }
 
@@ -173,7 +174,14 @@ mod tests {
 
     fn cut_strip(count: u32, is_flat: impl Fn(u32) -> bool + Sync) -> Option<Vec<Piece>> {
         let faces: Vec<u32> = (0..count).collect();
-        cut(&faces, 10, &strip(count), |t| Vec3::X * t as f32, is_flat)
+        cut(
+            &faces,
+            10,
+            &strip(count),
+            |_| true,
+            |t| Vec3::X * t as f32,
+            is_flat,
+        )
     }
 
     #[test]
@@ -198,7 +206,7 @@ mod tests {
         let one_vertex = Vertices::new(vec![[0, 1, 2]; 1000]);
         let faces: Vec<u32> = (0..1000).collect();
         assert_eq!(
-            cut(&faces, 10, &one_vertex, |_| Vec3::ZERO, |_| false),
+            cut(&faces, 10, &one_vertex, |_| true, |_| Vec3::ZERO, |_| false),
             None
         );
     }

@@ -56,6 +56,17 @@ fn generate_in_pieces(
 /// Of a triangle's corners; None to take over that of the vertex.
 type Tangents = [Option<[f32; 4]>; 3];
 
+/// What is done about a triangle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Nothing: without area.
+    Degenerate,
+    /// It gets tangents of its own.
+    Crowded,
+    /// The algorithm sees it.
+    Good,
+}
+
 #[derive(Clone, Copy)]
 struct Corners<'a> {
     mesh: &'a TriangleMesh,
@@ -86,23 +97,26 @@ impl Corners<'_> {
     fn tangents(&self, size: usize) -> Option<Vec<Tangents>> {
         let vertices = self.vertices();
         let crowded = |t: usize| (0..3).any(|k| vertices.valence(t, k) > MAX_VALENCE);
-        let all = 0..self.mesh.triangles.len();
-        let mut tangents: Vec<Tangents> = all
-            .clone()
-            .into_par_iter()
-            .map(|t| match !self.is_degenerate(t) && crowded(t) {
-                true => std::array::from_fn(|k| self.slope(t, k)),
-                false => [None; 3],
-            })
-            .collect();
-        let good = |&t: &usize| !self.is_degenerate(t) && !crowded(t);
-        let faces: Vec<u32> = all.into_par_iter().filter(good).map(|t| t as u32).collect();
+        let kind = |t: usize| match self.is_degenerate(t) {
+            true => Kind::Degenerate,
+            false if crowded(t) => Kind::Crowded,
+            false => Kind::Good,
+        };
+        let all = (0..self.mesh.triangles.len()).into_par_iter();
+        let kinds: Vec<Kind> = all.clone().map(kind).collect();
+        let alone = |t: usize| match kinds[t] {
+            Kind::Crowded => std::array::from_fn(|k| self.slope(t, k)),
+            _ => [None; 3],
+        };
+        let mut tangents: Vec<Tangents> = all.clone().map(alone).collect();
+        let good = |t: u32| kinds[t as usize] == Kind::Good;
+        let faces: Vec<u32> = all.map(|t| t as u32).filter(|&t| good(t)).collect();
         let centre = |t: u32| {
             let [a, b, c] = self.positions(t as usize).map(Vec3::from);
             a / 3.0 + b / 3.0 + c / 3.0
         };
         let flat = |t: u32| self.is_flat(t as usize);
-        match tangent_pieces::cut(&faces, size, &vertices, centre, flat) {
+        match tangent_pieces::cut(&faces, size, &vertices, good, centre, flat) {
             None => self.make(&faces, &faces, &mut tangents)?,
             Some(pieces) => {
                 drop(vertices);
@@ -405,7 +419,7 @@ mod tests {
                 let centre = |t: u32| Vec3::from(corners.positions(t as usize)[0]);
                 let flat = |t: u32| corners.is_flat(t as usize);
                 let vertices = corners.vertices();
-                let pieces = tangent_pieces::cut(&faces, size, &vertices, centre, flat);
+                let pieces = tangent_pieces::cut(&faces, size, &vertices, |_| true, centre, flat);
                 assert!(pieces.is_some_and(|p| p.len() > 5), "it is cut");
                 let found = make(size);
                 for (triangle, (a, b)) in whole.iter().zip(&found).enumerate() {
