@@ -33,6 +33,10 @@ bench:
 gpu-check *sections:
     scripts/gpu-check {{sections}}
 
+# Whether the fuzz target still compiles, with a stable compiler
+fuzz-check:
+    cargo check --manifest-path fuzz/Cargo.toml
+
 # Make the files in assets/ again; they come out byte for byte the same
 assets:
     cargo run --release --example make_animals
