@@ -49,7 +49,7 @@ impl SceneArgs {
 
     /// What the user chooses about a glTF file.
     pub fn gltf_options(&self) -> GltfOptions {
-        GltfOptions::default()
+        self.model.options().gltf()
     }
 }
 

@@ -17,13 +17,15 @@ With --json, standard output has one document with the keys
   frames, fps, seconds, size, samples, integrator
   camera              still, orbit, spline and its number of keys, or on a node
   environment, lights
-  meshes              per mesh: name, shape, primitives, vertices, instances, tree_bytes, tree_depth, sah_cost
+  meshes              per mesh: name, shape, primitives, vertices, instances, poses (of its palette), follows (how
+                      its tree does, if it deforms), mesh_bytes, tree_bytes, tree_depth, sah_cost
   instances, nodes, motions, instanced_primitives
   materials           how many of each kind
   textures            how many, and texture_bytes
   bounds              of the first frame: min, max
   tlas_bytes, tlas_depth, scene_bytes
   warnings            what the loader repaired or ignored
+  notes               what else the file has to offer
   model               glTF files only; indices in it are into its own lists:
     scenes, scene, variants, counts, extensions_used, extensions_unsupported
     nodes             name, parent, meshes, skin, camera, light, instances

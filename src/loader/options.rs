@@ -1,6 +1,6 @@
 //! What the user adds to a file, as plain values.
 
-use super::{LoadError, suggest};
+use super::{LoadError, gltf::GltfOptions, suggest};
 use crate::{math::linear_from_srgb, scene::rig::Playback};
 use glam::Vec3;
 use std::path::{Path, PathBuf};
@@ -44,6 +44,18 @@ pub struct ModelOptions {
     pub variant: Option<String>,
     /// Folders beside the file's own that it may refer to.
     pub allow_dirs: Vec<PathBuf>,
+}
+
+impl ModelOptions {
+    /// What of this concerns reading a glTF file.
+    pub fn gltf(&self) -> GltfOptions {
+        GltfOptions {
+            scene: self.scene.clone(),
+            variant: self.variant.clone(),
+            allow_dirs: self.allow_dirs.clone(),
+            ..GltfOptions::default()
+        }
+    }
 }
 
 /// Which clips of a file are played, and how.

@@ -208,13 +208,14 @@ impl Loader<'_> {
 
     fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {
         let all = Place::ROOT.key("meshes");
-        let parse = |(name, desc): &(String, MeshDesc)| match desc {
-            MeshDesc::Obj(obj) => parse_obj(self.source, obj, &all.key(name)).map(Parsed::Obj),
-            MeshDesc::Gltf(gltf) => {
-                model::parse(self.source, gltf, &all.key(name)).map(|m| Parsed::Gltf(Box::new(m)))
-            }
-            _ => Ok(Parsed::Nothing),
-        };
+        let parse =
+            |(name, desc): &(String, MeshDesc)| match desc {
+                MeshDesc::Obj(obj) => parse_obj(self.source, obj, &all.key(name))
+                    .map(|obj| Parsed::Obj(Box::new(obj))),
+                MeshDesc::Gltf(gltf) => model::parse(self.source, gltf, &all.key(name))
+                    .map(|m| Parsed::Gltf(Box::new(m))),
+                _ => Ok(Parsed::Nothing),
+            };
         let parsed: Vec<Result<Parsed, LoadError>> =
             self.file.meshes.0.par_iter().map(parse).collect();
         let file = self.file;
@@ -293,7 +294,7 @@ impl Loader<'_> {
 /// A mesh's file, read and parsed but not yet in any table.
 enum Parsed {
     Nothing,
-    Obj(ParsedObj),
+    Obj(Box<ParsedObj>),
     Gltf(Box<Model>),
 }
 

@@ -42,6 +42,7 @@ pub struct SceneInfo {
     /// Meshes, instances and textures as loaded, without trees.
     pub scene_bytes: u64,
     pub warnings: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, serde::Serialize)]
@@ -119,6 +120,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, 
             + size_of_val(&scene.instances[..]) as u64
             + texture_bytes,
         warnings: scene.warnings.clone(),
+        notes: scene.notes.clone(),
     })
 }
 
@@ -316,8 +318,13 @@ impl fmt::Display for SceneInfo {
             mebibytes(self.tlas_bytes),
             self.tlas_depth
         )?;
-        self.warnings
-            .iter()
-            .try_for_each(|w| writeln!(f, "  warning      {w}"))
+        let lines = |name: &str, list: &[String]| -> Vec<String> {
+            let line = |text: &String| format!("  {name:<12} {text}");
+            list.iter().map(line).collect()
+        };
+        let all = [lines("warning", &self.warnings), lines("note", &self.notes)];
+        all.iter()
+            .flatten()
+            .try_for_each(|line| writeln!(f, "{line}"))
     }
 }

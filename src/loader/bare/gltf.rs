@@ -9,7 +9,7 @@ use crate::{
     anim::RigPose,
     loader::{
         LoadError, LoadOptions,
-        gltf::{self, GltfOptions, Model, ModelCamera, PbrMaterial},
+        gltf::{self, Model, ModelCamera, PbrMaterial},
         model::Looks,
         options::{CameraChoice, choose},
     },
@@ -26,13 +26,7 @@ use std::{path::Path, sync::Arc};
 /// # Errors
 /// As [`gltf::load_model`], when the file lacks what was chosen, and when there is nothing to see.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
-    let chosen = GltfOptions {
-        scene: options.model.scene.clone(),
-        variant: options.model.variant.clone(),
-        allow_dirs: options.model.allow_dirs.clone(),
-        ..GltfOptions::default()
-    };
-    let model = gltf::load_model(path, &chosen)?;
+    let model = gltf::load_model(path, &options.model.gltf())?;
     let choices = Choices::new(&model, options).map_err(|m| LoadError::file(path, m))?;
     let scene = scene_of(model, &choices, options)?;
     scene.ok_or_else(|| {
