@@ -22,6 +22,8 @@ With --json, standard output has one document with the keys
   instances, nodes, motions, instanced_primitives
   materials           how many of each kind
   textures            how many, and texture_bytes
+  following           where meshes deform: frames (the first ones), refits, rebuilds, sah_ratio (of the worst tree to what
+                      it cost when it was built) and milliseconds per frame
   bounds              of the first frame: min, max
   tlas_bytes, tlas_depth, scene_bytes
   warnings            what the loader repaired or ignored

@@ -1,8 +1,8 @@
 //! What is in a scene, for `throng info`: counts, memory, trees, camera.
 
-use super::Poser;
+use super::{Poser, milliseconds};
 use crate::{
-    accel::{Blas, REFIT_FACTOR},
+    accel::{Blas, REFIT_FACTOR, RefitStats},
     device::{Device, DeviceError},
     scene::{
         CameraPath, Environment, Integrator, MaterialKind, Mesh, Scene, Shape, Texels,
@@ -35,6 +35,8 @@ pub struct SceneInfo {
     pub materials: MaterialCounts,
     pub textures: usize,
     pub texture_bytes: u64,
+    /// What trees of deforming meshes did in a sample of the frames; none where no mesh deforms.
+    pub following: Option<Following>,
     /// World-space box of the first frame.
     pub bounds: Bounds,
     pub tlas_bytes: u64,
@@ -72,13 +74,30 @@ pub struct MaterialCounts {
     pub emissive: usize,
 }
 
+/// How trees followed their meshes, each frame's from those of the one before.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Following {
+    /// The first frames of the animation, at most [`FOLLOWED_FRAMES`].
+    pub frames: u32,
+    pub refits: u32,
+    pub rebuilds: u32,
+    /// What the worst tree cost rays when it was decided on, over what it did when it was built.
+    pub sah_ratio: f32,
+    /// Per frame, added up over meshes.
+    pub milliseconds: f64,
+}
+
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Bounds {
     pub min: [f32; 3],
     pub max: [f32; 3],
 }
 
-/// Builds the trees of the scene's first frame in order to describe them.
+/// Frames over which `info` lets trees follow their meshes.
+pub const FOLLOWED_FRAMES: u32 = 48;
+
+/// Builds the trees of the scene's first frame in order to describe them, and lets those of deforming meshes follow for some
+/// frames.
 pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, DeviceError> {
     let mut poser = Poser::new(scene.clone(), device.node_layout());
     let tlas = poser.pose(1).frame.tlas;
@@ -88,6 +107,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, 
         .iter()
         .for_each(|i| used[i.mesh as usize] += 1);
     let meshes = mesh_infos(scene, poser.blas(), &used);
+    let following = (!scene.deforming.is_empty()).then(|| follow(scene, &mut poser));
     let texture_bytes = scene.textures.iter().map(|t| texel_bytes(&t.texels)).sum();
     let settings = &scene.settings;
     Ok(SceneInfo {
@@ -110,6 +130,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, 
         materials: count_materials(scene),
         textures: scene.textures.len(),
         texture_bytes,
+        following,
         bounds: Bounds {
             min: tlas.bounds().min.into(),
             max: tlas.bounds().max.into(),
@@ -122,6 +143,19 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, 
         warnings: scene.warnings.clone(),
         notes: scene.notes.clone(),
     })
+}
+
+fn follow(scene: &Scene, poser: &mut Poser) -> Following {
+    let frames = scene.settings.frames.clamp(1, FOLLOWED_FRAMES);
+    let followed = (1..=frames).map(|frame| poser.pose(frame).trees.followed);
+    let all = followed.fold(RefitStats::NONE, RefitStats::union);
+    Following {
+        frames,
+        refits: all.refits,
+        rebuilds: all.rebuilds,
+        sah_ratio: all.worst_ratio,
+        milliseconds: milliseconds(all.time) / f64::from(frames),
+    }
 }
 
 /// Of the meshes that instances name.
@@ -284,6 +318,17 @@ impl fmt::Display for SceneInfo {
         self.meshes
             .iter()
             .try_for_each(|mesh| writeln!(f, "    {mesh}"))?;
+        if let Some(following) = &self.following {
+            writeln!(
+                f,
+                "  following    {} refits and {} rebuilds in {} frames, {:.2} ms per frame, SAH ratio up to {:.2}",
+                following.refits,
+                following.rebuilds,
+                following.frames,
+                following.milliseconds,
+                following.sah_ratio
+            )?;
+        }
         let m = self.materials;
         writeln!(
             f,
