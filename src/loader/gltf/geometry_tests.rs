@@ -386,6 +386,11 @@ fn tangents_are_made_where_a_normal_map_needs_them() {
     );
     b.primitive()["attributes"]["TEXCOORD_0"] = json!(uvs);
     assert_eq!(first(&b).mesh.tangents, [[1.0, 0.0, 0.0, 1.0]; 3]);
+    let without = b.load_with(&GltfOptions {
+        skip_tangents: true,
+        ..GltfOptions::default()
+    });
+    assert!(without.meshes[0].mesh.tangents.is_empty());
     let own = b.floats(&[[0.0, 2.0, 0.0, -1.0]; 3]);
     b.primitive()["attributes"]["TANGENT"] = json!(own);
     assert_eq!(first(&b).mesh.tangents, [[0.0, 1.0, 0.0, -1.0]; 3]);

@@ -29,6 +29,8 @@ pub struct Looks<'a> {
     pub materials: &'a [PbrMaterial],
     pub variant_count: usize,
     pub variant: Option<u32>,
+    /// As [`super::GltfOptions::skip_tangents`].
+    pub skip_tangents: bool,
 }
 
 /// Reads primitive `k` of mesh `index`; None where there is nothing to render, with a warning.
@@ -87,7 +89,9 @@ pub fn read(
         material,
         variants,
     };
-    add_tangents(document, looks, &path, &mut model)?;
+    if !looks.skip_tangents {
+        add_tangents(document, looks, &path, &mut model)?;
+    }
     Ok(Some(model))
 }
 

@@ -74,6 +74,8 @@ pub struct GltfOptions {
     pub variant: Option<String>,
     /// Folders beside the file's own that it may refer to.
     pub allow_dirs: Vec<PathBuf>,
+    /// Makes no tangents for normal maps whose meshes have none, which takes seconds for a million triangles.
+    pub skip_tangents: bool,
     /// Greatest number of bytes that loading may take, the file's own included; None for what the system has left.
     pub memory_limit: Option<u64>,
 }
@@ -173,8 +175,8 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
     let variants = faults.keep(variant_names(document))?.unwrap_or_default();
     let variant = choose_variant(&variants, options.variant.as_deref());
     let variant = faults.keep(variant)?.flatten();
-    let ((materials, textures), meshes) =
-        read_looks_and_meshes(document, &hierarchy, variants.len(), variant)?;
+    let chosen = (variants.len(), variant, options.skip_tangents);
+    let ((materials, textures), meshes) = read_looks_and_meshes(document, &hierarchy, chosen)?;
     let parts = parts::place(document, &hierarchy, &meshes, &skins, &mut rig_nodes)?;
     Ok(Model {
         cameras: viewpoints::cameras(document, &hierarchy)?,
@@ -201,8 +203,7 @@ type Looks = (Vec<PbrMaterial>, Vec<ModelTexture>);
 fn read_looks_and_meshes(
     document: &Document,
     hierarchy: &nodes::Hierarchy,
-    variant_count: usize,
-    variant: Option<u32>,
+    (variant_count, variant, skip_tangents): (usize, Option<u32>, bool),
 ) -> Result<(Looks, parts::Meshes), Fault> {
     let (materials, textures) = materials::read(document)?;
     // Pictures and meshes are independent, and decoding is what takes longest.
@@ -213,6 +214,7 @@ fn read_looks_and_meshes(
                 materials: &materials,
                 variant_count,
                 variant,
+                skip_tangents,
             };
             parts::read_meshes(document, hierarchy, &looks)
         },
