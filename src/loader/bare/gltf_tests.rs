@@ -303,14 +303,14 @@ fn cameras_of_the_file_are_chosen_by_name_and_follow_their_node() {
     assert_eq!(pose.basis().0, Vec3::NEG_Z);
     assert_eq!(pose.projection, Projection::Perspective { fov_y: 0.5 });
     assert_eq!(eye.settings.frames, 48);
-    let plan = with("0").unwrap().unwrap();
+    let plan = with("1").unwrap().unwrap();
     let pose = camera_at(&plan, &Moment::of(&plan, 1.0));
     assert_eq!(pose.eye, Vec3::new(5.0, 0.0, 0.0));
     assert_eq!(pose.projection, Projection::Orthographic { height: 4.0 });
     let error = with("Eyes").unwrap_err();
     assert_eq!(
         error,
-        "there is no camera `Eyes`: did you mean `Eye`? the cameras are Plan, Eye"
+        "there is no camera `Eyes`: did you mean `Eye`? the cameras are Eye, Plan"
     );
 }
 

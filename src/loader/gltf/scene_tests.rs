@@ -229,11 +229,9 @@ fn cameras_and_lights_stand_at_their_nodes() {
         "spot": {"innerConeAngle": 0.1}}, {"type": "point"}]);
     b.json["extensions"] = json!({"KHR_lights_punctual": {"lights": lights}});
     let model = b.load();
-    let eye = &model.cameras[1];
-    assert_eq!(
-        (model.cameras[0].name.as_str(), model.cameras[0].node),
-        ("front", 1)
-    );
+    // In the order of the file's cameras, not of the nodes.
+    let (eye, front) = (&model.cameras[0], &model.cameras[1]);
+    assert_eq!((front.name.as_str(), front.node), ("front", 1));
     assert_eq!((eye.name.as_str(), eye.node), ("eye", 2));
     assert!(matches!(
         eye.projection,
@@ -244,7 +242,7 @@ fn cameras_and_lights_stand_at_their_nodes() {
         }
     ));
     assert!(matches!(
-        model.cameras[0].projection,
+        front.projection,
         Projection::Orthographic {
             half_width: 2.0,
             far: 9.0,

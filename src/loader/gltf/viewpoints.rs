@@ -11,7 +11,7 @@ use gltf::json::{camera::Camera, scene::Node};
 use serde::Deserialize;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-/// The cameras of the scene's nodes, in the order of the nodes.
+/// The cameras of the scene's nodes, in the order of the file's cameras; one that several nodes have, in the order of these.
 ///
 /// # Errors
 /// When a camera does not exist, or its numbers make no picture.
@@ -37,9 +37,11 @@ pub fn cameras(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelCa
                 projection: projection(camera, &format!("/cameras/{at}"))?,
             })
         });
-        found.extend(document.faults.keep(camera)?);
+        let camera = document.faults.keep(camera)?;
+        found.extend(camera.map(|camera| ((at, index), camera)));
     }
-    Ok(found)
+    found.sort_by_key(|(place, _)| *place);
+    Ok(found.into_iter().map(|(_, camera)| camera).collect())
 }
 
 fn projection(camera: &Camera, path: &str) -> Result<Projection, Fault> {
