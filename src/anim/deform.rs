@@ -106,6 +106,17 @@ pub(super) fn deform_part(base: BindPose<'_>, movement: &Movement<'_>, out: Chun
 }
 
 impl Deformed {
+    /// `mesh` in this shape.
+    #[must_use]
+    pub fn on(self, mesh: TriangleMesh) -> TriangleMesh {
+        TriangleMesh {
+            positions: self.positions,
+            normals: self.normals,
+            tangents: self.tangents,
+            ..mesh
+        }
+    }
+
     /// Makes room for the vertices of `base`.
     pub(super) fn reserve(&mut self, base: &BindPose<'_>) {
         let count = base.positions.len();

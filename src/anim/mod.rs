@@ -26,5 +26,5 @@ pub use deform::{BindPose, Deformed, deform};
 pub use moment::Moment;
 pub use order::OrderedInstances;
 pub use rig_pose::RigPose;
-pub use shape::shape;
+pub use shape::{shape, shape_at};
 pub use transforms::{ordered_transforms, shown_meshes, world_transforms};

@@ -1,16 +1,29 @@
 //! A deforming mesh of a scene at a time.
 
 use super::{
-    BindPose, Deformed, RigPose,
+    BindPose, Deformed, Moment, RigPose,
     deform::{Movement, deform_part},
 };
 use crate::{
     math::Aabb,
     scene::{
-        NONE, TriangleMesh,
+        Mesh, NONE, Scene, TriangleMesh,
         rig::{DeformingMesh, Piece, Rig},
     },
 };
+
+/// The shape of one of `scene`'s deforming meshes at `moment`, into `out`; see [`shape`].
+pub fn shape_at(scene: &Scene, deforming: &DeformingMesh, moment: &Moment, out: &mut Deformed) {
+    let actor = scene.actors.get(deforming.actor as usize);
+    let mesh = scene.meshes.get(deforming.mesh as usize);
+    if let (Some(actor), Some(pose), Some(mesh)) = (
+        actor,
+        moment.actor(deforming.actor),
+        mesh.and_then(Mesh::triangles),
+    ) {
+        shape(mesh, deforming, &actor.rig, pose, out);
+    }
+}
 
 /// Deforms `mesh`, which holds the bind pose of `deforming`, into `out`. Pieces that a skin or their node places are in the
 /// rig's root space afterwards, others in the mesh's. Deterministic, parallel.

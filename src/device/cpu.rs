@@ -10,7 +10,7 @@ use super::{
 use crate::{
     abi::{self, BlasRecord, Hit, MeshRecord, Params, Ray, StackEntry, Thread, VertexRecord},
     accel::{Blas, BlasShape, NodeLayout},
-    scene::{Scene, Shape},
+    scene::Scene,
 };
 use rayon::prelude::*;
 use std::{
@@ -183,9 +183,7 @@ impl Shapes {
         }
         let mut meshes = tables.meshes.clone();
         let vertices = shapes.iter().filter_map(|posed| {
-            let Shape::Triangles(mesh) = &tables.scene.meshes[posed.mesh as usize].shape else {
-                return None;
-            };
+            let mesh = tables.scene.meshes[posed.mesh as usize].triangles()?;
             let mut vertices = vec![VertexRecord::default(); mesh.positions.len()];
             write_shape(mesh, &posed.shape, &mut vertices);
             meshes[posed.mesh as usize].vertices = vertices.as_ptr();

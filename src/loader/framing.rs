@@ -73,7 +73,9 @@ fn over_poses<T: Copy + Send + Sync>(
     for (round, time) in pose_times(scene, moves).into_iter().enumerate() {
         moment.move_to(&scene.actors, time);
         anim::world_transforms(scene, &moment, &mut worlds);
-        shape_all(scene, &moment, &mut shapes);
+        for (deforming, out) in scene.deforming.iter().zip(&mut shapes) {
+            anim::shape_at(scene, deforming, &moment, out);
+        }
         let pairs = scene.instances.par_iter().zip(&worlds);
         let posed = pairs
             .filter(|(i, _)| round == 0 || moves(i))
@@ -98,18 +100,6 @@ fn pose_times(scene: &Scene, moves: impl Fn(&Instance) -> bool) -> Vec<f32> {
     let poses = budget.min(frames);
     let frame = |pose: usize| 1 + (pose * frames / poses) as u32;
     (0..poses).map(|pose| scene.time_of(frame(pose))).collect()
-}
-
-fn shape_all(scene: &Scene, moment: &Moment, shapes: &mut [Deformed]) {
-    for (deforming, out) in scene.deforming.iter().zip(shapes) {
-        let actor = scene.actors.get(deforming.actor as usize);
-        let mesh = scene.meshes.get(deforming.mesh as usize);
-        if let (Some(actor), Some(pose), Some(Shape::Triangles(mesh))) =
-            (actor, moment.actor(deforming.actor), mesh.map(|m| &m.shape))
-        {
-            anim::shape(mesh, deforming, &actor.rig, pose, out);
-        }
-    }
 }
 
 /// Vertices of a mesh, or the corners of the box around a sphere.

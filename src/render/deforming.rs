@@ -5,7 +5,7 @@ use crate::{
     anim::{self, Deformed, Moment},
     device::PosedMesh,
     scene::{
-        Scene, Shape, TriangleMesh,
+        Scene,
         rig::{DeformingMesh, RefitPolicy},
     },
 };
@@ -35,8 +35,8 @@ impl DeformingMeshes {
     pub fn new(scene: &Scene, layout: NodeLayout, moment: &Moment) -> Self {
         let body = |deforming: &DeformingMesh| {
             let mut shape = Deformed::default();
-            deform(scene, deforming, moment, &mut shape);
-            let surface = surface(triangles(scene, deforming.mesh), &shape);
+            anim::shape_at(scene, deforming, moment, &mut shape);
+            let surface = surface(scene, deforming.mesh, &shape);
             let blas = Blas::of_surface(surface, layout, Quality::High).deforming();
             let form = Form {
                 shape: Arc::new(shape),
@@ -107,30 +107,18 @@ impl Body {
         let form = &mut self.forms[self.newest];
         // What others hold is copied.
         let shape = Arc::make_mut(&mut form.shape);
-        deform(scene, deforming, moment, shape);
-        let surface = surface(triangles(scene, deforming.mesh), shape);
+        anim::shape_at(scene, deforming, moment, shape);
+        let surface = surface(scene, deforming.mesh, shape);
         Arc::make_mut(&mut form.blas).follow(surface, policy)
-    }
-}
-
-fn deform(scene: &Scene, deforming: &DeformingMesh, moment: &Moment, out: &mut Deformed) {
-    let actor = scene.actors.get(deforming.actor as usize);
-    if let Some((actor, pose)) = actor.zip(moment.actor(deforming.actor)) {
-        let mesh = triangles(scene, deforming.mesh);
-        anim::shape(mesh, deforming, &actor.rig, pose, out);
     }
 }
 
 /// # Panics
 /// If the mesh is a sphere, which nothing deforms.
-fn triangles(scene: &Scene, mesh: u32) -> &TriangleMesh {
-    match &scene.meshes[mesh as usize].shape {
-        Shape::Triangles(triangles) => triangles,
-        Shape::Sphere => unreachable!("a sphere does not deform"),
-    }
-}
-
-fn surface<'a>(mesh: &'a TriangleMesh, shape: &'a Deformed) -> Surface<'a> {
+fn surface<'a>(scene: &'a Scene, mesh: u32, shape: &'a Deformed) -> Surface<'a> {
+    let Some(mesh) = scene.meshes[mesh as usize].triangles() else {
+        unreachable!("a sphere does not deform")
+    };
     Surface {
         positions: &shape.positions,
         triangles: &mesh.triangles,

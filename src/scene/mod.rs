@@ -275,6 +275,14 @@ impl Mesh {
         }
     }
 
+    /// Its triangles; none for a sphere.
+    pub fn triangles(&self) -> Option<&TriangleMesh> {
+        match &self.shape {
+            Shape::Triangles(triangles) => Some(triangles),
+            Shape::Sphere => None,
+        }
+    }
+
     /// Number of primitives: triangles, or 1 for a sphere.
     pub fn prim_count(&self) -> usize {
         match &self.shape {

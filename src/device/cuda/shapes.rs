@@ -7,7 +7,7 @@ use super::{
 use crate::{
     abi::{MeshRecord, Params, VertexRecord},
     device::{PosedMesh, tables::write_shape},
-    scene::{Scene, Shape, TriangleMesh},
+    scene::Scene,
 };
 use cust::{error::CudaResult, stream::Stream};
 
@@ -40,7 +40,7 @@ impl Shapes {
         let mut meshes = tables.meshes().to_vec();
         let (mut rest, mut start) = (&mut self.staging.bytes_mut()[..vertices], 0);
         for posed in shapes {
-            let Some(mesh) = triangles(tables.scene(), posed.mesh) else {
+            let Some(mesh) = tables.scene().meshes[posed.mesh as usize].triangles() else {
                 continue;
             };
             let size = mesh.positions.len() * size_of::<VertexRecord>();
@@ -65,13 +65,6 @@ impl Shapes {
 pub fn vertex_bytes(scene: &Scene, shapes: &[PosedMesh]) -> usize {
     let vertices = shapes
         .iter()
-        .filter_map(|posed| triangles(scene, posed.mesh));
+        .filter_map(|posed| scene.meshes[posed.mesh as usize].triangles());
     vertices.map(|mesh| mesh.positions.len()).sum::<usize>() * size_of::<VertexRecord>()
-}
-
-fn triangles(scene: &Scene, mesh: u32) -> Option<&TriangleMesh> {
-    match &scene.meshes[mesh as usize].shape {
-        Shape::Triangles(triangles) => Some(triangles),
-        Shape::Sphere => None,
-    }
 }

@@ -199,12 +199,7 @@ impl<'a> Build<'a> {
         let bind = BindPose::new(&source, &source.tangents);
         let deformers = &self.meshes[part.mesh as usize].deformers;
         deform(bind, deformers, &joints, pose.weights(part.node), &mut out);
-        TriangleMesh {
-            positions: out.positions,
-            normals: out.normals,
-            tangents: out.tangents,
-            ..source
-        }
+        out.on(source)
     }
 
     fn deforming(&mut self, part: &Part) -> (u32, u32) {

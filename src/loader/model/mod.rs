@@ -159,12 +159,7 @@ impl FlatModel {
         let (mut pose, mut shape) = (RigPose::default(), Deformed::default());
         pose.evaluate(&self.rig, playbacks, 0.0);
         anim::shape(&self.mesh, &self.deforming, &self.rig, &pose, &mut shape);
-        TriangleMesh {
-            positions: shape.positions,
-            normals: shape.normals,
-            tangents: shape.tangents,
-            ..self.mesh.clone()
-        }
+        shape.on(self.mesh.clone())
     }
 
     /// What a pose costs in memory, its tree and its records for shading included; roughly.
