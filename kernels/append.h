@@ -41,6 +41,7 @@ THRONG_INLINE Places reserve(QueueState* shadows, QueueState* next_wave, uint32_
     return Places{block.shadow + (own >> 16), block.next + (own & 0xffffu)};
 }
 
+template <Shading shading>
 THRONG_INLINE void shade_wave(const Params& params, const Wavefront& w) {
     const uint32_t length = w.queues[1 + w.wave].length;
     QueueState *shadows = w.queues, *next_wave = w.queues + 2 + w.wave;
@@ -50,21 +51,10 @@ THRONG_INLINE void shade_wave(const Params& params, const Wavefront& w) {
         Step step;
         step.clear();
         path.ray.t_max = -1.0f;
-        if (q < length) shade_ray(params, w, q, owner, path, step);
+        if (q < length) shade_ray<shading>(params, w, q, owner, path, step);
         Places place = reserve(shadows, next_wave, step.shadow_count(), step.more);
         if (path.ray.t_max < 0.0f) continue;
-        PathState state;
-        store3(state.throughput, path.throughput);
-        store3(state.radiance, path.radiance);
-        state.first_shadow = place.shadow;
-        state.shadow_count = step.shadow_count();
-        w.paths[owner] = state;
-        step.each_shadow_ray([&](const ShadowRay& shadow, Vec3 blocked) {
-            w.shadow_rays[place.shadow] = ray_of(step.origin, shadow.direction, shadow.t_max);
-            store3(w.shadow_lights[place.shadow].open, shadow.open);
-            store3(w.shadow_lights[place.shadow].blocked, blocked);
-            place.shadow++;
-        });
+        store_path<shading>(w, owner, path, step, place.shadow);
         if (step.more) {
             w.rays[~w.wave & 1][place.next] = path.ray;
             w.owners[~w.wave & 1][place.next] = owner;

@@ -1,80 +1,10 @@
 // From hits to radiance. An integrator is a step: given a path and its hit, it adds radiance and says which shadow rays
 // and which next ray to trace. The loop around it lives here for the CPU; a device may schedule the same step otherwise.
 #pragma once
-#include "camera.h"
-#include "light.h"
-#include "surface.h"
+#include "path_tracer.h"
 #include "traverse.h"
 
 namespace THRONG_NAMESPACE {
-
-struct Path {
-    Ray ray;
-    Vec3 throughput, radiance;
-    uint32_t depth;
-    Sampler sampler;
-};
-
-// One ray to the sky, and one each for up to three lights.
-constexpr uint32_t kMaxShadowRays = 4;
-
-// Where a shadow ray goes, and what the path gains if it gets there.
-struct ShadowRay {
-    Vec3 direction;
-    float t_max;
-    Vec3 open;
-};
-
-// What is left to trace after a hit. Shadow rays start at the same point; the one to the sky, if there is one, comes first. It
-// also brings something where it is blocked. Small: on a GPU, the lights' rays are in memory.
-struct Step {
-    bool more, has_sky;
-    Vec3 origin;
-    ShadowRay sky;
-    Vec3 sky_blocked;
-    uint32_t light_rays;
-    ShadowRay lights[kMaxShadowRays - 1];
-
-    THRONG_INLINE void clear() {
-        more = has_sky = false;
-        light_rays = 0;
-    }
-    THRONG_INLINE uint32_t shadow_count() const { return light_rays + (has_sky ? 1u : 0u); }
-    // Calls `visit` with each ray and what it brings if it is blocked.
-    template <class Visit>
-    THRONG_INLINE void each_shadow_ray(Visit visit) const {
-        if (has_sky) visit(sky, sky_blocked);
-        for (uint32_t i = 0; i < light_rays; i++) visit(lights[i], vec3(0.0f));
-    }
-};
-
-THRONG_INLINE Ray ray_of(Vec3 origin, Vec3 direction, float t_max) {
-    Ray ray;
-    store3(ray.origin, origin);
-    ray.t_min = 0.0f;
-    store3(ray.direction, direction);
-    ray.t_max = t_max;
-    return ray;
-}
-
-// Random dimensions: two for the pixel filter, then a block per bounce.
-constexpr uint32_t kDimensionFilter = 0, kDimensionBounce = 1, kDimensionsPerBounce = 1 + 2 * kMaxShadowRays;
-
-THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
-    return kDimensionBounce + path.depth * kDimensionsPerBounce + offset;
-}
-
-// A path through pixel (x, y).
-THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
-    Path path;
-    path.sampler = make_sampler(y * params.width + x, sample, params.seed);
-    Vec2 u = sample_2d(path.sampler, kDimensionFilter);
-    path.ray = camera_ray(params, float(x) + 0.5f + filter_offset(u.x), float(y) + 0.5f + filter_offset(u.y));
-    path.throughput = vec3(1.0f);
-    path.radiance = vec3(0.0f);
-    path.depth = 0;
-    return path;
-}
 
 // One sky ray, cosine-weighted: an unbiased sample of the light from the open sky. Where it is blocked, a share of
 // what the sky would have given stands for light that comes after more bounces.
@@ -109,14 +39,6 @@ THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const 
     }
 }
 
-THRONG_DEVICE Vec3 mirror_direction(Vec3 d, const Surface& s) {
-    Vec3 r = d - s.shading * (2.0f * dot(d, s.shading));
-    // A bent shading normal may reflect into the surface; folding the ray back over the tangent plane is continuous.
-    float below = dot(r, s.geometric);
-    if (below < 0.0f) r = r - s.geometric * (2.0f * below);
-    return normalize_or(r, s.geometric);
-}
-
 // Whitted's integrator with a sky: mirrors are followed, diffuse surfaces end the path.
 THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit, Step& step) {
     step.clear();
@@ -127,9 +49,9 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     }
     Surface s = make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.materials[s.material]);
-    path.radiance += path.throughput * load3(material.emission) * sample_texture(params, material.emission_texture, s.uv);
-    Vec3 color = load3(material.color) * sample_texture(params, material.color_texture, s.uv);
-    if (material.kind == MATERIAL_MIRROR) {
+    path.radiance += path.throughput * load3(material.emission) * sample_map(params, material.emission_map, s.uv);
+    Vec3 color = load3(material.color) * sample_map(params, material.color_map, s.uv);
+    if (material.kind == MATERIAL_MIRROR || material.flags & LOOK_POLISHED) {
         Vec3 reflected = mirror_direction(direction, s);
         path.throughput *= color;
         // What lies beyond the last bounce is unknown; the environment is the best guess, and continuous.
@@ -149,12 +71,14 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     add_light_rays(params, path, s, color, step);
 }
 
-THRONG_DEVICE Vec3 whitted(const Params& params, Path path, Thread& thread) {
-    for (;;) {
+// Takes a path to its end; `advance` is a step of the integrator.
+template <class Advance>
+THRONG_DEVICE Vec3 walk(const Params& params, Path path, Thread& thread, Advance advance) {
+    for (uint32_t rays = 0;; rays++) {
         Hit hit = closest_hit(params, path.ray, thread.stack);
-        path.depth ? thread.bounce_rays++ : thread.primary_rays++;
+        rays ? thread.bounce_rays++ : thread.primary_rays++;
         Step step;
-        whitted_step(params, path, hit, step);
+        advance(path, hit, step);
         thread.shadow_rays += step.shadow_count();
         step.each_shadow_ray([&](const ShadowRay& shadow, Vec3 blocked) {
             bool is_blocked = any_hit(params, ray_of(step.origin, shadow.direction, shadow.t_max), thread.stack);
@@ -196,12 +120,15 @@ THRONG_DEVICE Vec3 debug_view(const Params& params, const Path& path, const Hit&
     Surface s = make_surface(params, path.ray, hit);
     if (params.integrator == INTEGRATOR_NORMAL) return s.shading * 0.5f + vec3(0.5f);
     const MaterialRecord& material = params.materials[s.material];
-    return load3(material.color) * sample_texture(params, material.color_texture, s.uv);
+    return load3(material.color) * sample_map(params, material.color_map, s.uv);
 }
 
 // Radiance along one camera ray.
 THRONG_DEVICE Vec3 integrate(const Params& params, const Path& path, Thread& thread) {
-    if (params.integrator == INTEGRATOR_WHITTED) return whitted(params, path, thread);
+    if (params.integrator == INTEGRATOR_WHITTED)
+        return walk(params, path, thread, [&](Path& p, const Hit& hit, Step& step) { whitted_step(params, p, hit, step); });
+    if (params.integrator == INTEGRATOR_PATH)
+        return walk(params, path, thread, [&](Path& p, const Hit& hit, Step& step) { path_step<true>(params, p, hit, step); });
     thread.primary_rays++;
     if (params.integrator == INTEGRATOR_STEPS) {
         StepCount count;

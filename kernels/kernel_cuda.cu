@@ -32,7 +32,22 @@ extern "C" __global__ void throng_start_paths(const __grid_constant__ Params par
 
 extern "C" __global__ void __launch_bounds__(kShadeThreads, kShadeBlocks)
 throng_shade_wave(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
-    shade_wave(params, w);
+    shade_wave<SHADE_WHITTED>(params, w);
+}
+
+extern "C" __global__ void __launch_bounds__(kShadeThreads, kShadeBlocks)
+throng_shade_path(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    shade_wave<SHADE_PATH>(params, w);
+}
+
+extern "C" __global__ void __launch_bounds__(kShadeThreads)
+throng_shade_layered_path(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    shade_wave<SHADE_LAYERED_PATH>(params, w);
+}
+
+extern "C" __global__ void throng_gather_shadows(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
+    if (p < w.path_count) gather_shadows(params, w, p);
 }
 
 extern "C" __global__ void throng_finish_items(const __grid_constant__ Params params, const __grid_constant__ Wavefront w, uint32_t items) {
@@ -40,10 +55,15 @@ extern "C" __global__ void throng_finish_items(const __grid_constant__ Params pa
     if (index < items) finish_item(params, w, index);
 }
 
-// One thread: adds what a chunk of paths cast to the frame's tally.
+// One thread: adds the shadow rays that were traced to the frame's tally, and empties their queue.
+extern "C" __global__ void throng_tally_shadows(const __grid_constant__ Wavefront w) {
+    w.tally->shadow += w.queues[0].length;
+    w.queues[0] = QueueState{0, 0};
+}
+
+// One thread: adds what else a chunk of paths cast.
 extern "C" __global__ void throng_tally_queues(const __grid_constant__ Wavefront w, uint32_t waves, uint32_t primary) {
     w.tally->primary += primary;
-    w.tally->shadow += w.queues[0].length;
     for (uint32_t wave = 1; wave < waves; wave++) w.tally->bounce += w.queues[1 + wave].length;
 }
 

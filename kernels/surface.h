@@ -10,8 +10,11 @@ struct Surface {
     Vec3 geometric, shading;
     // Bound on the distance between `position` and the true surface, along any direction.
     float error;
-    Vec2 uv;
+    // Both sets of texture coordinates.
+    Vec2 uv[2];
     uint32_t material;
+    // Whether the ray came from the front: counter-clockwise triangles, and the outside of spheres.
+    bool front;
 };
 
 // A point and its normals in object space.
@@ -81,11 +84,12 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
     s.geometric = transform_normal(object_from_world, o.geometric);
     if (!normalize(s.geometric)) s.geometric = normalize_or(-direction, vec3(0.0f, 1.0f, 0.0f));
     s.shading = normalize_or(transform_normal(object_from_world, o.shading), s.geometric);
-    if (dot(s.geometric, direction) > 0.0f) {
+    s.front = !(dot(s.geometric, direction) > 0.0f);
+    if (!s.front) {
         s.geometric = -s.geometric;
         s.shading = -s.shading;
     }
-    s.uv = o.uv;
+    s.uv[0] = s.uv[1] = o.uv;
     s.material = params.material_slots[ids.x + o.slot];
     return s;
 }

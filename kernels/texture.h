@@ -58,6 +58,15 @@ THRONG_DEVICE Vec3 sample_texture(const Params& params, uint32_t index, Vec2 uv)
     return bilinear(params.srgb_table, texture, u * float(texture.width), (1.0f - v) * float(texture.height), texture.wrap, texture.wrap);
 }
 
+// What map `index` of a material reads at a point; white where there is none.
+THRONG_DEVICE Vec3 sample_map(const Params& params, uint32_t index, const Vec2* uv) {
+    if (index == NO_INDEX) return vec3(1.0f);
+    const MapRecord map = load_record(&params.maps[index]);
+    Vec2 at = uv[map.uv_set];
+    const float* m = map.transform;
+    return sample_texture(params, map.texture, Vec2{m[0] * at.x + m[1] * at.y + m[2], m[3] * at.x + m[4] * at.y + m[5]});
+}
+
 // Latitude-longitude lookup of a unit direction.
 THRONG_OUTLINE Vec3 sample_latlong(const Params& params, uint32_t index, float rotation, Vec3 d) {
     const TextureRecord texture = load_record(&params.textures[index]);

@@ -32,7 +32,18 @@ THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t
 // The path that entry `q` of the current wave belongs to.
 THRONG_INLINE uint32_t path_of(const Wavefront& w, uint32_t q) { return w.wave ? w.owners[w.wave & 1][q] : q; }
 
+// How a wave is shaded.
+enum Shading { SHADE_WHITTED, SHADE_PATH, SHADE_LAYERED_PATH };
+
+template <Shading shading>
+THRONG_INLINE void advance(const Params& params, Path& path, const Hit& hit, Step& step) {
+    if (shading == SHADE_WHITTED) whitted_step(params, path, hit, step);
+    if (shading == SHADE_PATH) path_step<false>(params, path, hit, step);
+    if (shading == SHADE_LAYERED_PATH) path_step<true>(params, path, hit, step);
+}
+
 // Shades entry `q` of the current wave. `step` comes cleared; the caller queues what it and `path.ray` ask for.
+template <Shading shading>
 THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t q, uint32_t owner, Path& path, Step& step) {
     path.ray = load_any_record(&w.rays[w.wave & 1][q]);
     if (path.ray.t_max < 0.0f) return;
@@ -41,20 +52,72 @@ THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t 
     path.sampler = make_sampler(place.pixel, place.sample, params.seed);
     path.throughput = vec3(1.0f);
     path.radiance = vec3(0.0f);
+    path.scatter = Scatter{vec3(0.0f), kInfinity};
+    path.medium = NO_INDEX;
     if (w.wave) {
         const PathState state = load_any_record(&w.paths[owner]);
         path.throughput = load3(state.throughput);
         path.radiance = load3(state.radiance);
+        if (shading != SHADE_WHITTED) {
+            const ScatterState scatter = load_any_record(&w.scatters[owner]);
+            path.scatter = Scatter{load3(scatter.normal), scatter.density};
+            path.medium = scatter.medium;
+        }
     }
     path.depth = w.wave;
-    whitted_step(params, path, w.hits[q], step);
+    advance<shading>(params, path, w.hits[q], step);
 }
 
-THRONG_INLINE Vec3 path_radiance(const Wavefront& w, const PathState& state) {
+// Keeps what the next wave needs of a path, and queues its shadow rays from `shadow` on.
+template <Shading shading>
+THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& path, const Step& step, uint32_t shadow) {
+    PathState state;
+    store3(state.throughput, path.throughput);
+    store3(state.radiance, path.radiance);
+    state.first_shadow = shadow;
+    state.shadow_count = step.shadow_count();
+    if (shading != SHADE_WHITTED) {
+        uint32_t previous = w.wave ? w.paths[owner].first_shadow : NO_INDEX;
+        if (state.shadow_count) w.shadow_previous[shadow] = previous;
+        else state.first_shadow = previous;
+        if (step.more) {
+            ScatterState scatter;
+            store3(scatter.normal, path.scatter.normal);
+            scatter.density = path.scatter.density;
+            scatter.medium = path.medium;
+            w.scatters[owner] = scatter;
+        }
+    }
+    w.paths[owner] = state;
+    step.each_shadow_ray([&](const ShadowRay& ray, Vec3 blocked) {
+        w.shadow_rays[shadow] = ray_of(step.origin, ray.direction, ray.t_max);
+        store3(w.shadow_lights[shadow].open, ray.open);
+        store3(w.shadow_lights[shadow].blocked, blocked);
+        shadow++;
+    });
+}
+
+THRONG_INLINE Vec3 shadow_light(const Wavefront& w, uint32_t i) {
+    return load3(w.shadow_blocked[i] ? w.shadow_lights[i].blocked : w.shadow_lights[i].open);
+}
+
+// What a path has gathered, its shadow rays traced.
+THRONG_INLINE Vec3 path_radiance(const Params& params, const Wavefront& w, const PathState& state) {
     Vec3 radiance = load3(state.radiance);
-    for (uint32_t i = state.first_shadow; i < state.first_shadow + state.shadow_count; i++)
-        radiance += load3(w.shadow_blocked[i] ? w.shadow_lights[i].blocked : w.shadow_lights[i].open);
+    if (params.integrator == INTEGRATOR_PATH) {
+        for (uint32_t i = state.first_shadow; i != NO_INDEX; i = w.shadow_previous[i]) radiance += shadow_light(w, i);
+        return radiance;
+    }
+    for (uint32_t i = state.first_shadow; i < state.first_shadow + state.shadow_count; i++) radiance += shadow_light(w, i);
     return radiance;
+}
+
+// Adds what shadow rays found to path `p`, whose chain of them begins anew.
+THRONG_DEVICE void gather_shadows(const Params& params, const Wavefront& w, uint32_t p) {
+    PathState state = load_any_record(&w.paths[p]);
+    store3(state.radiance, path_radiance(params, w, state));
+    state.first_shadow = NO_INDEX;
+    w.paths[p] = state;
 }
 
 // Adds the finished samples of the `index`th item to the film.
@@ -64,7 +127,7 @@ THRONG_DEVICE void finish_item(const Params& params, const Wavefront& w, uint32_
     float* sum = params.film + 4 * uint64_t(y * params.width + x);
     Vec3 total = load3(sum);
     for (uint32_t s = 0; s < samples; s++)
-        total += clamp_sample(path_radiance(w, load_any_record(&w.paths[uint64_t(index) * samples + s])), params.radiance_clamp);
+        total += clamp_sample(path_radiance(params, w, load_any_record(&w.paths[uint64_t(index) * samples + s])), params.radiance_clamp);
     store3(sum, total);
     sum[3] = float(params.sample_end);
 }

@@ -67,6 +67,14 @@ constants! {
 
     pub const MATERIAL_DIFFUSE: u32 = 0;
     pub const MATERIAL_MIRROR: u32 = 1;
+    pub const MATERIAL_LAYERED: u32 = 2;
+
+    /// The Whitted integrator takes it for a mirror.
+    pub const LOOK_POLISHED: u32 = 1;
+    pub const LOOK_UNLIT: u32 = 2;
+    pub const LOOK_DOUBLE_SIDED: u32 = 4;
+    pub const LOOK_MASK: u32 = 8;
+    pub const LOOK_BLEND: u32 = 16;
 
     pub const TEXELS_SRGB8: u32 = 0;
     pub const TEXELS_FLOAT: u32 = 1;
@@ -91,6 +99,7 @@ constants! {
     pub const INTEGRATOR_ALBEDO: u32 = 4;
     pub const INTEGRATOR_INSTANCE: u32 = 5;
     pub const INTEGRATOR_STEPS: u32 = 6;
+    pub const INTEGRATOR_PATH: u32 = 7;
 
     pub const TONE_NONE: u32 = 0;
     pub const TONE_ACES: u32 = 1;
@@ -237,6 +246,19 @@ border! {
         pub v: f32,
     }
 
+    /// What only some meshes have of a vertex.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct VertexExtra {
+        /// Unit tangent, and the sign of the bitangent; zero where there is none.
+        pub tangent: [f32; 4],
+        /// Linear, with alpha.
+        pub color: [f32; 4],
+        /// The second set of texture coordinates.
+        pub uv1: [f32; 2],
+        pub reserved: [u32; 2],
+    }
+
     /// A triangle's vertices and its material slot.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
@@ -250,21 +272,85 @@ border! {
     pub struct MeshRecord {
         pub vertices: *const VertexRecord,
         pub corners: *const CornerRecord,
+        /// One per vertex, or null: no tangents, white, and no second set of texture coordinates.
+        pub extras: *const VertexExtra,
         /// One of `SHAPE_*`.
         pub shape: u32,
         /// 1 if vertices have normals; else triangles are flat.
         pub smooth: u32,
-        pub reserved: [u32; 2],
     }
 
+    /// What every shader needs of a material.
     #[repr(C, align(16))]
     pub struct MaterialRecord {
         pub color: [f32; 3],
-        pub color_texture: u32,
+        pub color_map: u32,
         pub emission: [f32; 3],
-        pub emission_texture: u32,
+        pub emission_map: u32,
+        /// One of `MATERIAL_*`.
         pub kind: u32,
+        /// Of `LOOK_*`.
+        pub flags: u32,
+        /// Index of a [`LayersRecord`], if the kind has one.
+        pub layers: u32,
+        pub opacity: f32,
+        /// Of a mask.
+        pub alpha_cutoff: f32,
         pub reserved: [u32; 3],
+    }
+
+    /// The layers of a material; see `scene::Layers`.
+    #[repr(C, align(16))]
+    pub struct LayersRecord {
+        pub metallic: f32,
+        pub roughness: f32,
+        pub metallic_roughness_map: u32,
+        pub normal_map: u32,
+        pub normal_scale: f32,
+        pub ior: f32,
+        pub specular: f32,
+        pub specular_map: u32,
+        pub specular_color: [f32; 3],
+        pub specular_color_map: u32,
+        pub transmission: f32,
+        pub transmission_map: u32,
+        pub dispersion: f32,
+        /// 1 for thin walls.
+        pub thin: u32,
+        pub absorption: [f32; 3],
+        pub diffuse_transmission: f32,
+        pub diffuse_transmission_color: [f32; 3],
+        pub diffuse_transmission_map: u32,
+        pub diffuse_transmission_color_map: u32,
+        pub clearcoat: f32,
+        pub clearcoat_map: u32,
+        pub clearcoat_roughness: f32,
+        pub clearcoat_roughness_map: u32,
+        pub clearcoat_normal_map: u32,
+        pub clearcoat_normal_scale: f32,
+        pub sheen_roughness: f32,
+        pub sheen_color: [f32; 3],
+        pub sheen_color_map: u32,
+        pub sheen_roughness_map: u32,
+        pub iridescence: f32,
+        pub iridescence_map: u32,
+        pub iridescence_ior: f32,
+        pub iridescence_thickness: [f32; 2],
+        pub iridescence_thickness_map: u32,
+        pub anisotropy: f32,
+        pub anisotropy_rotation: f32,
+        pub anisotropy_map: u32,
+        pub reserved: [u32; 2],
+    }
+
+    /// How a material reads a texture.
+    #[repr(C, align(16))]
+    pub struct MapRecord {
+        /// Rows of a 2×3 matrix from the mesh's coordinates to the texture's.
+        pub transform: [f32; 6],
+        pub texture: u32,
+        /// 0 or 1.
+        pub uv_set: u32,
     }
 
     /// Texels are rows of RGBA, 8-bit sRGB or 32-bit linear float, the top row first.
@@ -336,10 +422,23 @@ border! {
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct PathState {
         pub throughput: [f32; 3],
-        /// The path's shadow rays are contiguous in their queue.
+        /// The path's shadow rays are contiguous in their queue. Of the path integrator, the last one: they are chained.
         pub first_shadow: u32,
         pub radiance: [f32; 3],
         pub shadow_count: u32,
+    }
+
+    /// What the path integrator keeps besides: where the path was scattered last.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct ScatterState {
+        /// Shading normal.
+        pub normal: [f32; 3],
+        /// Of the path's direction, per solid angle.
+        pub density: f32,
+        /// Material of the volume that the path is in, or `NO_INDEX`.
+        pub medium: u32,
+        pub reserved: [u32; 3],
     }
 
     /// What a path gains if a shadow ray is free, and if it is blocked.
@@ -376,8 +475,12 @@ border! {
         /// One per ray of the current wave.
         pub hits: *mut Hit,
         pub paths: *mut PathState,
+        /// Of the path integrator.
+        pub scatters: *mut ScatterState,
         pub shadow_rays: *mut Ray,
         pub shadow_lights: *mut ShadowLight,
+        /// Of the path integrator: the shadow ray of the same path before, or `NO_INDEX`.
+        pub shadow_previous: *mut u32,
         /// Whether each shadow ray met something: 0 or 1.
         pub shadow_blocked: *mut u32,
         /// The shadow rays' queue, then one per wave.
@@ -403,6 +506,8 @@ border! {
         pub blas: *const BlasRecord,
         pub meshes: *const MeshRecord,
         pub materials: *const MaterialRecord,
+        pub layers: *const LayersRecord,
+        pub maps: *const MapRecord,
         pub material_slots: *const u32,
         pub textures: *const TextureRecord,
         pub lights: *const LightRecord,
@@ -433,6 +538,7 @@ border! {
         pub bounds_min: [f32; 3],
         pub bounds_max: [f32; 3],
         pub light_count: u32,
+        pub layer_count: u32,
         pub width: u32,
         pub height: u32,
         pub sample_begin: u32,

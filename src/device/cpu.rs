@@ -223,6 +223,9 @@ impl Launch {
             meshes => meshes.as_ptr(),
         };
         params.materials = tables.materials.as_ptr();
+        params.layers = tables.layers.as_ptr();
+        params.layer_count = tables.layers.len() as u32;
+        params.maps = tables.maps.as_ptr();
         params.material_slots = tables.scene.material_slots.as_ptr();
         params.textures = tables.textures.as_ptr();
         params.lights = tables.lights.as_ptr();

@@ -8,6 +8,7 @@ pub(crate) mod fake;
 mod gang;
 #[cfg(test)]
 mod layout;
+mod looks;
 mod params;
 mod pool;
 mod tables;

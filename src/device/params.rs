@@ -43,6 +43,8 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         blas: null(),
         meshes: null(),
         materials: null(),
+        layers: null(),
+        maps: null(),
         material_slots: null(),
         textures: null(),
         lights: null(),
@@ -63,6 +65,7 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         bounds_min: (bounds.min - widened).to_array(),
         bounds_max: (bounds.max + widened).to_array(),
         light_count: 0,
+        layer_count: 0,
         width: 0,
         height: 0,
         sample_begin: 0,
@@ -111,6 +114,7 @@ pub fn pixel_items(settings: &FrameSettings) -> Result<u32, DeviceError> {
 
 fn integrator(integrator: Integrator) -> u32 {
     match integrator {
+        Integrator::Path => abi::INTEGRATOR_PATH,
         Integrator::Whitted => abi::INTEGRATOR_WHITTED,
         Integrator::Ao => abi::INTEGRATOR_AO,
         Integrator::Normal => abi::INTEGRATOR_NORMAL,
@@ -124,8 +128,10 @@ fn integrator(integrator: Integrator) -> u32 {
 /// Light is tone mapped; occlusion and albedo are encoded but not tone mapped; the other views are display values.
 fn tone_map(settings: &FrameSettings) -> u32 {
     match (settings.integrator, settings.tone_map) {
-        (Integrator::Whitted, ToneMap::Aces) => abi::TONE_ACES,
-        (Integrator::Whitted | Integrator::Ao | Integrator::Albedo, _) => abi::TONE_NONE,
+        (Integrator::Path | Integrator::Whitted, ToneMap::Aces) => abi::TONE_ACES,
+        (Integrator::Path | Integrator::Whitted | Integrator::Ao | Integrator::Albedo, _) => {
+            abi::TONE_NONE
+        }
         _ => abi::TONE_DISPLAY,
     }
 }

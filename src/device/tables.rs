@@ -1,15 +1,15 @@
 //! The flat tables that kernels read, made once from a scene: meshes, materials, textures, lights, environment.
 
+use super::looks;
 use crate::{
     abi::{
-        self, CornerRecord, EnvironmentRecord, LightRecord, MaterialRecord, MeshRecord, NO_INDEX,
-        TextureRecord, VertexRecord,
+        self, CornerRecord, EnvironmentRecord, LayersRecord, LightRecord, MapRecord,
+        MaterialRecord, MeshRecord, NO_INDEX, TextureRecord, VertexRecord,
     },
     anim::Deformed,
     math::linear_from_srgb,
     scene::{
-        Environment, FloatImage, Light, Material, MaterialKind, Mesh, Scene, Shape, Texels,
-        Texture, TriangleMesh, Wrap,
+        Environment, FloatImage, Light, Mesh, Scene, Shape, Texels, Texture, TriangleMesh, Wrap,
     },
 };
 use glam::Vec3;
@@ -29,6 +29,8 @@ pub struct Tables {
     )]
     pub attributes: Vec<Attributes>,
     pub materials: Vec<MaterialRecord>,
+    pub layers: Vec<LayersRecord>,
+    pub maps: Vec<MapRecord>,
     pub textures: Vec<TextureRecord>,
     pub lights: Vec<LightRecord>,
     pub environment: EnvironmentRecord,
@@ -73,10 +75,13 @@ impl Tables {
         }
         let attributes: Vec<_> = scene.meshes.par_iter().map(Attributes::new).collect();
         let meshes = scene.meshes.iter().zip(&attributes);
+        let (materials, layers) = looks::material_records(&scene.materials);
         Self {
             meshes: meshes.map(|(mesh, a)| mesh_record(mesh, a)).collect(),
             attributes,
-            materials: scene.materials.iter().map(material_record).collect(),
+            materials,
+            layers,
+            maps: scene.maps.iter().map(looks::map_record).collect(),
             textures,
             lights: scene.lights.iter().map(light_record).collect(),
             environment,
@@ -142,23 +147,9 @@ fn mesh_record(mesh: &Mesh, attributes: &Attributes) -> MeshRecord {
     MeshRecord {
         vertices: attributes.vertices.as_ptr(),
         corners: attributes.corners.as_ptr(),
+        extras: std::ptr::null(),
         shape,
         smooth: u32::from(smooth),
-        reserved: [0; 2],
-    }
-}
-
-fn material_record(material: &Material) -> MaterialRecord {
-    MaterialRecord {
-        color: material.color.into(),
-        color_texture: material.color_texture,
-        emission: material.emission.into(),
-        emission_texture: material.emission_texture,
-        kind: match material.kind {
-            MaterialKind::Diffuse => abi::MATERIAL_DIFFUSE,
-            MaterialKind::Mirror => abi::MATERIAL_MIRROR,
-        },
-        reserved: [0; 3],
     }
 }
 

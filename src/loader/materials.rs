@@ -1,7 +1,7 @@
 //! The flat tables of materials and textures that a load fills, each row once.
 
 use super::{LoadError, image};
-use crate::scene::{Material, MaterialKind, NONE, Texture, Wrap};
+use crate::scene::{Material, NONE, Texture, TextureMap, Wrap};
 use rayon::prelude::*;
 use std::{
     collections::HashMap,
@@ -12,7 +12,9 @@ use std::{
 #[derive(Default)]
 pub struct Materials {
     pub rows: Vec<Material>,
-    row_of: HashMap<[u32; 9], u32>,
+    pub maps: Vec<TextureMap>,
+    row_of: HashMap<String, u32>,
+    map_of: HashMap<[u32; 8], u32>,
     textures: Vec<Request>,
     texture_of: HashMap<(PathBuf, u8), u32>,
 }
@@ -34,10 +36,14 @@ struct Picture {
 impl Materials {
     /// Row of `material`, shared with all that look the same.
     pub fn add(&mut self, material: Material) -> u32 {
-        *self.row_of.entry(bits(&material)).or_insert_with(|| {
-            self.rows.push(material);
-            self.rows.len() as u32 - 1
-        })
+        // Equal materials are spelled alike, down to the bits of their numbers.
+        *self
+            .row_of
+            .entry(format!("{material:?}"))
+            .or_insert_with(|| {
+                self.rows.push(material);
+                self.rows.len() as u32 - 1
+            })
     }
 
     /// Index of the texture at `path`; it is decoded later, by [`Materials::decode_textures`].
@@ -68,6 +74,24 @@ impl Materials {
             }));
         }
         Ok(found)
+    }
+
+    /// Index of a way to read a texture, shared by all materials that read it so.
+    pub fn map(&mut self, map: TextureMap) -> u32 {
+        let [a, b, c, d, x, y] = map.transform.to_cols_array().map(f32::to_bits);
+        let key = [map.texture, map.uv_set, a, b, c, d, x, y];
+        *self.map_of.entry(key).or_insert_with(|| {
+            self.maps.push(map);
+            self.maps.len() as u32 - 1
+        })
+    }
+
+    /// Index of a map that reads `texture` as it is; [`NONE`] for none.
+    pub fn plain_map(&mut self, texture: u32) -> u32 {
+        match texture {
+            NONE => NONE,
+            _ => self.map(TextureMap::plain(texture)),
+        }
     }
 
     /// Index of a texture that is decoded already.
@@ -110,26 +134,6 @@ fn decode(wanted: &Picture) -> Result<Texture, LoadError> {
         texels: picture.texels,
         wrap: wanted.wrap,
     })
-}
-
-fn bits(m: &Material) -> [u32; 9] {
-    let [r, g, b] = m.color.to_array().map(f32::to_bits);
-    let [er, eg, eb] = m.emission.to_array().map(f32::to_bits);
-    let kind = match m.kind {
-        MaterialKind::Diffuse => 0,
-        MaterialKind::Mirror => 1,
-    };
-    [
-        kind,
-        r,
-        g,
-        b,
-        er,
-        eg,
-        eb,
-        m.color_texture,
-        m.emission_texture,
-    ]
 }
 
 /// Runs of [`crate::scene::Scene::material_slots`], shared by instances that look alike.

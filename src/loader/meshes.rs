@@ -224,11 +224,13 @@ fn convert(
         _ => default,
     };
     let grey = Material::default().color;
+    let color = under_texture(m.diffuse, color_texture, grey);
+    let emission = under_texture(m.emission, emission_texture, Vec3::ZERO);
     Ok(Material {
-        color: under_texture(m.diffuse, color_texture, grey),
-        color_texture,
-        emission: under_texture(m.emission, emission_texture, Vec3::ZERO),
-        emission_texture,
+        color,
+        color_map: table.plain_map(color_texture),
+        emission,
+        emission_map: table.plain_map(emission_texture),
         ..Material::default()
     })
 }

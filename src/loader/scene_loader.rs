@@ -52,6 +52,7 @@ pub fn load(path: &Path, sets: &[(String, String)]) -> Result<Scene, LoadError> 
     let unrolled = instances::unroll(&source, &file, &resolved, &sources)?;
     scene.textures = loader.table.decode_textures()?;
     scene.materials = loader.table.rows;
+    scene.maps = loader.table.maps;
     scene.warnings = loader.warnings;
     place(&mut scene, &source, &file, &mut sources, unrolled)?;
     if file.camera.is_none() {
@@ -178,8 +179,8 @@ impl Loader<'_> {
         let mut m = Material::default();
         match desc {
             MaterialDesc::Diffuse(d) => {
-                m.color_texture = self.texture(d.texture.as_deref(), d.wrap, place)?;
-                let default = if m.color_texture == NONE {
+                m.color_map = self.map(d.texture.as_deref(), d.wrap, place)?;
+                let default = if m.color_map == NONE {
                     m.color
                 } else {
                     Vec3::ONE
@@ -188,22 +189,24 @@ impl Loader<'_> {
             }
             MaterialDesc::Mirror(d) => {
                 m.kind = MaterialKind::Mirror;
-                m.color_texture = self.texture(d.texture.as_deref(), d.wrap, place)?;
+                m.color_map = self.map(d.texture.as_deref(), d.wrap, place)?;
                 m.color = d.tint.0;
             }
             MaterialDesc::Emissive(d) => {
-                m.emission_texture = self.texture(d.texture.as_deref(), d.wrap, place)?;
+                m.emission_map = self.map(d.texture.as_deref(), d.wrap, place)?;
                 (m.color, m.emission) = (Vec3::ZERO, d.radiance.0);
             }
         }
         Ok(self.table.add(m))
     }
 
-    fn texture(&mut self, file: Option<&str>, wrap: Wrap, place: &Place) -> Result<u32, LoadError> {
+    /// Index of a map that reads the picture `file` as it is.
+    fn map(&mut self, file: Option<&str>, wrap: Wrap, place: &Place) -> Result<u32, LoadError> {
         let Some(file) = file else { return Ok(NONE) };
         let path = self.source.resolve(file);
         let found = self.table.texture(&path, wrap, &self.source.path);
-        found.map_err(|message| self.source.error(&place.key("texture"), message))
+        let texture = found.map_err(|message| self.source.error(&place.key("texture"), message))?;
+        Ok(self.table.plain_map(texture))
     }
 
     fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {

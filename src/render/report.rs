@@ -71,6 +71,7 @@ pub struct MeshInfo {
 pub struct MaterialCounts {
     pub diffuse: usize,
     pub mirror: usize,
+    pub layered: usize,
     pub emissive: usize,
 }
 
@@ -235,6 +236,7 @@ fn count_materials(scene: &Scene) -> MaterialCounts {
             _ if material.emission.max_element() > 0.0 => counts.emissive += 1,
             MaterialKind::Diffuse => counts.diffuse += 1,
             MaterialKind::Mirror => counts.mirror += 1,
+            MaterialKind::Layered => counts.layered += 1,
         }
     }
     counts
@@ -342,8 +344,8 @@ impl fmt::Display for SceneInfo {
         )?;
         writeln!(
             f,
-            "  materials    {} diffuse, {} mirror, {} emissive",
-            m.diffuse, m.mirror, m.emissive
+            "  materials    {} diffuse, {} mirror, {} layered, {} emissive",
+            m.diffuse, m.mirror, m.layered, m.emissive
         )?;
         writeln!(
             f,

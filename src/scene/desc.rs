@@ -82,7 +82,7 @@ pub struct RenderDesc {
     pub fps: Finite,
     /// Time of the first frame in seconds. Default 0.
     pub start: Finite,
-    /// `whitted` (default), `ao`, `normal`, `depth`, `albedo`, `instance` or `steps`.
+    /// `whitted` (default), `path`, `ao`, `normal`, `depth`, `albedo`, `instance` or `steps`.
     pub integrator: Integrator,
     /// In stops: +1 doubles the brightness. Default 0.
     pub exposure: Finite,

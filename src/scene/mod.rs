@@ -5,7 +5,10 @@
 //! colours in linear Rec.709.
 
 pub mod desc;
+mod material;
 pub mod rig;
+
+pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap};
 
 use crate::math::Aabb;
 use glam::{Affine3, Quat, Vec3};
@@ -23,6 +26,8 @@ pub struct Scene {
     pub environment: Environment,
     pub lights: Vec<Light>,
     pub materials: Vec<Material>,
+    /// How materials read textures.
+    pub maps: Vec<TextureMap>,
     pub textures: Vec<Texture>,
     pub meshes: Vec<Mesh>,
     /// Material of each (instance, slot): `material_slots[instance.slot_base + triangle's slot]`.
@@ -52,7 +57,7 @@ pub struct RenderDefaults {
     pub height: u32,
     /// Samples per pixel.
     pub samples: u32,
-    /// Greatest number of mirror bounces after the first hit.
+    /// Greatest number of bounces after the first hit.
     pub bounces: u32,
     pub seed: u32,
     /// Number of frames of the whole animation; frame numbers run from 1 to this.
@@ -91,6 +96,8 @@ impl Default for RenderDefaults {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Integrator {
+    /// Global illumination: unbiased path tracing with the full material model.
+    Path,
     /// Mirrors, sun, point lights and one sky ray per hit.
     Whitted,
     /// Ambient occlusion: the share of the hemisphere that is open.
@@ -165,38 +172,6 @@ pub enum Light {
         irradiance: Vec3,
         angular_radius: f32,
     },
-}
-
-/// One row of the flat material table.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Material {
-    pub kind: MaterialKind,
-    /// Diffuse albedo or mirror tint, multiplied by `color_texture`.
-    pub color: Vec3,
-    /// Index into `textures` or [`NONE`].
-    pub color_texture: u32,
-    /// Emitted radiance, multiplied by `emission_texture`.
-    pub emission: Vec3,
-    /// Index into `textures` or [`NONE`].
-    pub emission_texture: u32,
-}
-
-impl Default for Material {
-    fn default() -> Self {
-        Self {
-            kind: MaterialKind::Diffuse,
-            color: Vec3::splat(0.8),
-            color_texture: NONE,
-            emission: Vec3::ZERO,
-            emission_texture: NONE,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MaterialKind {
-    Diffuse,
-    Mirror,
 }
 
 /// An image for materials. v = 0 is the bottom row of the picture, as in OBJ files; `data` starts at the top.

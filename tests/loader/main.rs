@@ -154,7 +154,7 @@ fn materials_come_from_the_closest_that_names_one() {
         "the group's own material is closer than the grid's"
     );
     assert_eq!((kind(1, 0), kind(3, 0)), (kind(0, 0), kind(0, 0)));
-    assert_eq!(kind(2, 0).color_texture, kind(4, 0).color_texture);
+    assert_eq!(kind(2, 0).color_map, kind(4, 0).color_map);
     let two = &s.instances[20];
     assert_eq!(s.meshes[two.mesh as usize].slot_count, 2);
     assert_eq!(

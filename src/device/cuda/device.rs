@@ -8,7 +8,7 @@ use super::{
     memory::{Array, bytes_of},
     scene::{Plan, SceneTables},
     slot::{Picture, Slot, elapsed, event_now},
-    waves::{Chunk, Stage, bytes_per_path, chunks, cut},
+    waves::{Chunk, PathNeeds, Stage, chunks, cut},
 };
 use crate::{
     abi::{Hit, NO_INDEX, Params, QueueState, Ray},
@@ -164,7 +164,7 @@ impl CudaDevice {
             let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
             Ok(mem_get_info()?.0 + own)
         })?;
-        if settings.integrator != Integrator::Whitted {
+        if !has_waves(settings.integrator) {
             need.check(free).map_err(|text| self.out_of_memory(&text))?;
             let samples = settings.samples;
             let width = (limit / LOOP_SAMPLES as usize).next_multiple_of(64).max(64);
@@ -172,16 +172,16 @@ impl CudaDevice {
             return Ok(cut(items, samples, width, LOOP_SAMPLES).collect());
         }
         let wanted = limit.min((items as usize).saturating_mul(settings.samples as usize));
-        let shadows = self.scene()?.shadow_rays();
+        let lights = self.scene()?.light_count();
+        let needs = PathNeeds::new(settings.integrator, settings.bounces, lights);
         let capacity = need
-            .paths(free, wanted, bytes_per_path(shadows), SLOTS)
+            .paths(free, wanted, needs.bytes(), SLOTS)
             .map_err(|text| self.out_of_memory(&text))?;
         // Whole tiles.
         let capacity = (capacity as u32).next_multiple_of(64);
-        let bounces = settings.bounces;
         self.with("making queues for paths", |device| {
             for slot in device.slots.iter_mut().filter(|slot| slot.work.is_none()) {
-                slot.queues.reserve(capacity, shadows, bounces)?;
+                slot.queues.reserve(capacity, &needs)?;
             }
             Ok(())
         })?;
@@ -206,7 +206,7 @@ impl CudaDevice {
         let mut params = self.params(frame)?;
         apply_settings(&mut params, frame, settings);
         let chunks = self.plan(frame, settings)?;
-        let wavefront = settings.integrator == Integrator::Whitted;
+        let wavefront = has_waves(settings.integrator);
         self.with("starting a frame", |device| {
             let started = event_now(&device.slots[index].stream)?;
             device.upload(index, frame, &mut params)?;
@@ -334,6 +334,11 @@ fn failed(name: &str, what: &str, error: CudaError) -> DeviceError {
     DeviceError::Failed(format!("{name} failed at {what}: {error}"))
 }
 
+/// Whether pictures are made in waves; the other integrators' paths are short.
+fn has_waves(integrator: Integrator) -> bool {
+    matches!(integrator, Integrator::Whitted | Integrator::Path)
+}
+
 fn tree_bytes(frame: &Frame) -> usize {
     let bytes = frame.blas.iter().map(|blas| match &blas.shape {
         BlasShape::Compressed {
@@ -413,7 +418,7 @@ impl Device for CudaDevice {
         frame: &Frame,
         settings: &FrameSettings,
     ) -> Result<Option<OwnRays>, DeviceError> {
-        if settings.integrator != Integrator::Whitted {
+        if !has_waves(settings.integrator) {
             return Ok(None);
         }
         if !self.under_way.is_empty() {

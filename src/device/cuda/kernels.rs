@@ -18,7 +18,28 @@ pub struct Kernels {
     multiprocessors: u32,
     closest: Resident,
     any: Resident,
-    shade: Resident,
+    shade: [Resident; 3],
+}
+
+/// Which kernel shades waves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shading {
+    Whitted,
+    /// The path integrator in scenes whose materials are all simple.
+    Path,
+    LayeredPath,
+}
+
+impl Shading {
+    const ALL: [Self; 3] = [Self::Whitted, Self::Path, Self::LayeredPath];
+
+    fn kernel(self) -> &'static str {
+        match self {
+            Self::Whitted => "throng_shade_wave",
+            Self::Path => "throng_shade_path",
+            Self::LayeredPath => "throng_shade_layered_path",
+        }
+    }
 }
 
 /// A launch of a kernel whose blocks stay, which fills the GPU.
@@ -57,7 +78,8 @@ impl Kernels {
         };
         let closest = resident("throng_trace_closest_queue")?;
         let any = resident("throng_trace_any_queue")?;
-        let shade = resident("throng_shade_wave")?;
+        let [whitted, path, layered] = Shading::ALL.map(|shading| resident(shading.kernel()));
+        let shade = [whitted?, path?, layered?];
         Ok(Self {
             module,
             multiprocessors,
@@ -111,14 +133,15 @@ impl Kernels {
     /// As [`Self::launch_items`].
     pub unsafe fn launch_shade(
         &self,
+        shading: Shading,
         length: u32,
         stream: &Stream,
         arguments: &[*mut c_void],
     ) -> CudaResult<()> {
-        let Resident { blocks, threads } = self.shade;
+        let Resident { blocks, threads } = self.shade[shading as usize];
         let blocks = blocks.min(length.div_ceil(threads));
         // SAFETY: passed on.
-        unsafe { self.launch("throng_shade_wave", blocks, threads, stream, arguments) }
+        unsafe { self.launch(shading.kernel(), blocks, threads, stream, arguments) }
     }
 
     /// # Safety

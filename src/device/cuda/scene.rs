@@ -20,6 +20,7 @@ pub struct SceneTables {
     scene: Arc<Scene>,
     pub environment: EnvironmentRecord,
     light_count: u32,
+    layer_count: u32,
 }
 
 /// Where each table starts, in bytes.
@@ -27,6 +28,8 @@ pub struct SceneTables {
 struct TablePlaces {
     meshes: usize,
     materials: usize,
+    layers: usize,
+    maps: usize,
     material_slots: usize,
     textures: usize,
     lights: usize,
@@ -64,6 +67,8 @@ impl<'a> Plan<'a> {
             meshes: plan.reserve(size_of_val(&tables.meshes[..])),
             textures: plan.reserve(size_of_val(&tables.textures[..])),
             materials: plan.reserve(size_of_val(&tables.materials[..])),
+            layers: plan.reserve(size_of_val(&tables.layers[..])),
+            maps: plan.reserve(size_of_val(&tables.maps[..])),
             material_slots: plan.reserve(size_of_val(&tables.scene.material_slots[..])),
             lights: plan.reserve(size_of_val(&tables.lights[..])),
             srgb: plan.reserve(size_of_val(&tables.srgb)),
@@ -108,6 +113,8 @@ impl<'a> Plan<'a> {
         memory.write(places.meshes, bytes_of(&meshes))?;
         memory.write(places.textures, bytes_of(&textures))?;
         memory.write(places.materials, bytes_of(&tables.materials))?;
+        memory.write(places.layers, bytes_of(&tables.layers))?;
+        memory.write(places.maps, bytes_of(&tables.maps))?;
         memory.write(
             places.material_slots,
             bytes_of(&tables.scene.material_slots),
@@ -121,6 +128,7 @@ impl<'a> Plan<'a> {
             scene: tables.scene.clone(),
             environment: tables.environment,
             light_count: tables.lights.len() as u32,
+            layer_count: tables.layers.len() as u32,
         })
     }
 }
@@ -134,11 +142,14 @@ impl SceneTables {
         let (memory, places) = (&self.memory, &self.tables);
         params.meshes = memory.at(places.meshes);
         params.materials = memory.at(places.materials);
+        params.layers = memory.at(places.layers);
+        params.maps = memory.at(places.maps);
         params.material_slots = memory.at(places.material_slots);
         params.textures = memory.at(places.textures);
         params.lights = memory.at(places.lights);
         params.srgb_table = memory.at(places.srgb);
         params.light_count = self.light_count;
+        params.layer_count = self.layer_count;
     }
 
     /// The table of meshes, with pointers into the GPU's memory.
@@ -151,9 +162,8 @@ impl SceneTables {
         &self.scene
     }
 
-    /// Shadow rays that a path may need at its end: one to the sky, and one to each of up to three lights.
-    pub fn shadow_rays(&self) -> u32 {
-        1 + self.light_count.min(3)
+    pub fn light_count(&self) -> u32 {
+        self.light_count
     }
 }
 

@@ -1,19 +1,27 @@
 //! The wavefront schedule: a picture in chunks of paths, and the launches of a chunk. A chunk's paths go through trace and
-//! shade kernels wave by wave; then all shadow rays are traced, and the finished samples are added to the film.
+//! shade kernels wave by wave; then all shadow rays are traced, and the finished samples are added to the film. Paths of many
+//! waves with a shadow ray each have them traced in between, too.
 
 use super::{
-    kernels::{Kernels, arguments},
+    kernels::{Kernels, Shading, arguments},
     memory::{Array, Pinned},
 };
 use crate::{
-    abi::{Hit, Params, PathState, QueueState, Ray, RayTally, ShadowLight, Wavefront},
+    abi::{
+        self, Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight,
+        Wavefront,
+    },
     device::OwnRays,
+    scene::Integrator,
 };
 use cust::{error::CudaResult, stream::Stream};
 
 /// Waves between two looks at whether any path is left, in pictures of many bounces. Nobody waits for a look (see
 /// [`Queues::go_on`]), but the stream idles for a moment.
 const WAVES_PER_LOOK: u32 = 24;
+
+/// Waves of the path integrator whose shadow rays are traced together.
+const WAVES_PER_SHADOWS: u32 = 6;
 
 /// All samples `samples` of the items `items`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,17 +64,55 @@ pub struct Queues {
     owners: [Array; 2],
     hits: Array,
     paths: Array,
+    scatters: Array,
     shadow_rays: Array,
     shadow_lights: Array,
+    shadow_previous: Array,
     shadow_blocked: Array,
     states: Array,
 }
 
-/// Bytes of queues that one path takes, with up to `shadows` shadow rays at its end.
-pub fn bytes_per_path(shadows: u32) -> usize {
-    let ray = size_of::<Ray>() + size_of::<u32>();
-    let shadow = size_of::<Ray>() + size_of::<ShadowLight>() + size_of::<u32>();
-    2 * ray + size_of::<Hit>() + size_of::<PathState>() + shadows as usize * shadow
+/// What paths of a picture need room for.
+#[derive(Clone, Copy, Debug)]
+pub struct PathNeeds {
+    /// Shadow rays of one path that are traced together.
+    pub shadows: u32,
+    /// Whether paths are scattered.
+    pub scatter: bool,
+    pub waves: u32,
+}
+
+impl PathNeeds {
+    /// Of a picture with these parameters, all of whose lights are in the table.
+    pub fn new(integrator: Integrator, bounces: u32, lights: u32) -> Self {
+        let scatter = integrator == Integrator::Path;
+        let waves = last_wave(scatter, bounces) + 1;
+        Self {
+            shadows: match scatter {
+                true => waves.min(WAVES_PER_SHADOWS),
+                false => 1 + lights.min(3),
+            },
+            scatter,
+            waves,
+        }
+    }
+
+    /// Bytes of queues that one path takes.
+    pub fn bytes(&self) -> usize {
+        let ray = size_of::<Ray>() + size_of::<u32>();
+        let shadow = size_of::<Ray>() + size_of::<ShadowLight>() + size_of::<u32>();
+        let (chain, scatter) = match self.scatter {
+            true => (size_of::<u32>(), size_of::<ScatterState>()),
+            false => (0, 0),
+        };
+        let path = size_of::<Hit>() + size_of::<PathState>() + scatter;
+        2 * ray + path + self.shadows as usize * (shadow + chain)
+    }
+}
+
+/// The number of the last wave: paths that are scattered go one step farther than they bounce, to meet light.
+fn last_wave(scatter: bool, bounces: u32) -> u32 {
+    bounces.saturating_add(u32::from(scatter))
 }
 
 /// A chunk whose launches are being queued.
@@ -74,6 +120,9 @@ pub struct ChunkLaunch {
     params: Params,
     chunk: Chunk,
     w: Wavefront,
+    /// Whether paths are scattered, with a shadow ray in each wave.
+    scatter: bool,
+    last_wave: u32,
     /// Whether a copy of the length of the wave's queue is under way.
     looking: bool,
 }
@@ -105,10 +154,10 @@ pub enum Stage {
 }
 
 impl Queues {
-    /// Makes room for `paths` paths with `shadows` shadow rays each, and waves up to `bounces`.
-    pub fn reserve(&mut self, paths: u32, shadows: u32, bounces: u32) -> CudaResult<()> {
+    /// Makes room for `paths` paths.
+    pub fn reserve(&mut self, paths: u32, needs: &PathNeeds) -> CudaResult<()> {
         let paths = paths as usize;
-        let shadows = paths * shadows as usize;
+        let shadows = paths * needs.shadows as usize;
         for queue in &mut self.rays {
             queue.reserve(paths * size_of::<Ray>())?;
         }
@@ -117,11 +166,15 @@ impl Queues {
         }
         self.hits.reserve(paths * size_of::<Hit>())?;
         self.paths.reserve(paths * size_of::<PathState>())?;
+        if needs.scatter {
+            self.scatters.reserve(paths * size_of::<ScatterState>())?;
+            self.shadow_previous.reserve(shadows * size_of::<u32>())?;
+        }
         self.shadow_rays.reserve(shadows * size_of::<Ray>())?;
         self.shadow_lights
             .reserve(shadows * size_of::<ShadowLight>())?;
         self.shadow_blocked.reserve(shadows * size_of::<u32>())?;
-        self.states.reserve(state_bytes(bounces))
+        self.states.reserve(state_bytes(needs.waves))
     }
 
     /// Bytes on the GPU that the queues have already.
@@ -129,8 +182,10 @@ impl Queues {
         let single = [
             &self.hits,
             &self.paths,
+            &self.scatters,
             &self.shadow_rays,
             &self.shadow_lights,
+            &self.shadow_previous,
             &self.shadow_blocked,
             &self.states,
         ];
@@ -153,8 +208,10 @@ impl Queues {
         let w = self.wavefront(&chunk, launch.tally);
         let (kernels, stream) = (launch.kernels, launch.stream);
         (launch.mark)(Stage::Other)?;
+        let scatter = params.integrator == abi::INTEGRATOR_PATH;
+        let last_wave = last_wave(scatter, params.bounces);
         self.states
-            .clear_later(state_bytes(params.bounces), stream)?;
+            .clear_later(state_bytes(last_wave + 1), stream)?;
         // SAFETY: here and below, the arguments are those of the kernels in `kernel_cuda.cu`, and the arrays live in the
         // device until its streams have come to rest.
         unsafe {
@@ -169,6 +226,8 @@ impl Queues {
             params,
             chunk,
             w,
+            scatter,
+            last_wave,
             looking: false,
         })
     }
@@ -176,7 +235,7 @@ impl Queues {
     /// Queues a chunk's launches up to the next look at whether any path is left, and returns whether these were all.
     /// Else this is to be called again once the stream has passed them; nothing else may be queued before.
     pub fn go_on(&self, run: &mut ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<bool> {
-        while run.w.wave <= run.params.bounces {
+        while run.w.wave <= run.last_wave {
             let wave = run.w.wave;
             if std::mem::take(&mut run.looking) {
                 if looked_up(launch.look, 1 + wave) == 0 {
@@ -190,6 +249,10 @@ impl Queues {
             }
             self.trace_wave(&run.params, &run.w, launch)?;
             run.w.wave += 1;
+            if run.scatter && run.w.wave.is_multiple_of(WAVES_PER_SHADOWS) {
+                self.trace_shadows(run, launch)?;
+                self.gather_shadows(run, launch)?;
+            }
         }
         self.finish(run, launch)?;
         Ok(true)
@@ -215,7 +278,12 @@ impl Queues {
             kernels.launch_trace(false, stream, arguments![*params, rays, w.hits, queue])?;
             self.copy_rays(1 + wave, &self.rays[wave as usize % 2], own, launch)?;
             (launch.mark)(Stage::Shade)?;
-            kernels.launch_shade(w.path_count, stream, arguments![*params, *w])
+            kernels.launch_shade(
+                shading(params),
+                w.path_count,
+                stream,
+                arguments![*params, *w],
+            )
         }
     }
 
@@ -227,17 +295,9 @@ impl Queues {
         let (kernels, stream) = (launch.kernels, launch.stream);
         let items = chunk.item_count();
         let primary = inside_items(params, chunk) * (chunk.samples.end - chunk.samples.start);
-        (launch.mark)(Stage::Shadow)?;
+        self.trace_shadows(run, launch)?;
         // SAFETY: see `start`.
         unsafe {
-            let queue = self.states.at::<QueueState>(0);
-            kernels.launch_trace(
-                true,
-                stream,
-                arguments![*params, w.shadow_rays, w.shadow_blocked, queue],
-            )?;
-            self.copy_rays(0, &self.shadow_rays, |own| &mut own.shadow, launch)?;
-            (launch.mark)(Stage::Other)?;
             kernels.launch_items(
                 "throng_finish_items",
                 items,
@@ -250,6 +310,39 @@ impl Queues {
                 1,
                 stream,
                 arguments![*w, w.wave, primary],
+            )
+        }
+    }
+
+    /// Traces the shadow rays that are queued, and empties their queue; what they found stays in place.
+    fn trace_shadows(&self, run: &ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<()> {
+        let ChunkLaunch { params, w, .. } = run;
+        let (kernels, stream) = (launch.kernels, launch.stream);
+        let queue = self.states.at::<QueueState>(0);
+        (launch.mark)(Stage::Shadow)?;
+        // SAFETY: see `start`.
+        unsafe {
+            kernels.launch_trace(
+                true,
+                stream,
+                arguments![*params, w.shadow_rays, w.shadow_blocked, queue],
+            )?;
+            self.copy_rays(0, &self.shadow_rays, |own| &mut own.shadow, launch)?;
+            (launch.mark)(Stage::Other)?;
+            kernels.launch("throng_tally_shadows", 1, 1, stream, arguments![*w])
+        }
+    }
+
+    /// Adds what shadow rays found to their paths.
+    fn gather_shadows(&self, run: &ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<()> {
+        let ChunkLaunch { params, w, .. } = run;
+        // SAFETY: see `start`.
+        unsafe {
+            launch.kernels.launch_items(
+                "throng_gather_shadows",
+                w.path_count,
+                launch.stream,
+                arguments![*params, *w],
             )
         }
     }
@@ -303,8 +396,10 @@ impl Queues {
             owners: [self.owners[0].at(0), self.owners[1].at(0)],
             hits: self.hits.at(0),
             paths: self.paths.at(0),
+            scatters: self.scatters.at(0),
             shadow_rays: self.shadow_rays.at(0),
             shadow_lights: self.shadow_lights.at(0),
+            shadow_previous: self.shadow_previous.at(0),
             shadow_blocked: self.shadow_blocked.at(0),
             queues: self.states.at(0),
             tally,
@@ -323,9 +418,18 @@ fn looked_up(look: &Pinned, index: u32) -> u32 {
     bytemuck::pod_read_unaligned::<QueueState>(state).length
 }
 
-/// The shadow rays' queue, those of waves 0 to `bounces`, and one that the last wave finds empty.
-fn state_bytes(bounces: u32) -> usize {
-    (bounces as usize + 3) * size_of::<QueueState>()
+/// The shadow rays' queue, those of all waves, and one that the last wave finds empty.
+fn state_bytes(waves: u32) -> usize {
+    (waves as usize + 2) * size_of::<QueueState>()
+}
+
+/// How the picture's waves are shaded.
+fn shading(params: &Params) -> Shading {
+    match (params.integrator, params.layer_count) {
+        (abi::INTEGRATOR_PATH, 0) => Shading::Path,
+        (abi::INTEGRATOR_PATH, _) => Shading::LayeredPath,
+        _ => Shading::Whitted,
+    }
 }
 
 /// How many of the chunk's items are inside of the picture.

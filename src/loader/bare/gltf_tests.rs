@@ -75,10 +75,11 @@ fn base_colours_and_emission_become_materials() {
     let scene = scene(&b);
     let row = scene.material_slots[scene.instances[0].slot_base as usize];
     let material = scene.materials[row as usize];
-    assert_eq!(material.kind, MaterialKind::Diffuse);
+    assert_eq!(material.kind, MaterialKind::Layered);
     assert_eq!(material.color, Vec3::new(0.25, 0.5, 1.0));
     assert_eq!(material.emission, Vec3::new(0.5, 0.0, 0.0));
-    assert_eq!((material.color_texture, scene.textures.len()), (0, 1));
+    let map = scene.maps[material.color_map as usize];
+    assert_eq!((map.texture, scene.textures.len()), (0, 1));
     let Shape::Triangles(triangles) = &scene.meshes[0].shape else {
         panic!("a mesh of triangles")
     };
@@ -87,7 +88,7 @@ fn base_colours_and_emission_become_materials() {
 }
 
 #[test]
-fn unlit_surfaces_shine_and_polished_metals_are_mirrors() {
+fn unlit_surfaces_shine_and_others_have_layers() {
     for (material, kind, emission) in [
         (
             json!({"extensions": {"KHR_materials_unlit": {}}}),
@@ -96,7 +97,7 @@ fn unlit_surfaces_shine_and_polished_metals_are_mirrors() {
         ),
         (
             json!({"pbrMetallicRoughness": {"metallicFactor": 1, "roughnessFactor": 0}}),
-            MaterialKind::Mirror,
+            MaterialKind::Layered,
             Vec3::ZERO,
         ),
     ] {

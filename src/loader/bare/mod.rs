@@ -68,6 +68,7 @@ impl<'a> Stage<'a> {
             add_ground(scene, &bounds, &mut table, &mut slots);
         }
         scene.materials = table.rows;
+        scene.maps = table.maps;
         scene.material_slots = slots.all;
         surroundings::light(scene, model.environment.as_ref())
     }

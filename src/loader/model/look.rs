@@ -5,14 +5,10 @@ use crate::{
         gltf::{ModelTexture, PbrMaterial, TextureRef},
         materials::Materials,
     },
-    scene::{Material, MaterialKind, NONE, TriangleMesh},
+    scene::{Layers, Material, MaterialKind, NONE, TriangleMesh},
 };
 use glam::{Vec2, Vec3};
 use std::collections::HashMap;
-
-/// From this metalness on, and up to this roughness, a material is a mirror.
-const METAL: f32 = 0.9;
-const POLISHED: f32 = 0.15;
 
 /// Enters what a model looks like.
 pub struct Looks<'a> {
@@ -41,28 +37,36 @@ impl<'a> Looks<'a> {
         }
         let [r, g, b, _] = m.base_color;
         let (color, emission) = (Vec3::new(r, g, b), Vec3::from(m.emissive));
-        let color_texture = self.texture(table, m.base_color_texture);
+        let color_map = self.map(table, m.base_color_texture);
         let row = if m.unlit {
             Material {
                 color: Vec3::ZERO,
                 emission: color,
-                emission_texture: color_texture,
+                emission_map: color_map,
+                unlit: true,
                 ..Material::default()
             }
         } else {
             Material {
-                kind: kind(m),
+                kind: MaterialKind::Layered,
                 color,
-                color_texture,
+                color_map,
                 emission,
-                emission_texture: self.texture(table, m.emissive_texture),
+                emission_map: self.map(table, m.emissive_texture),
+                layers: Layers {
+                    metallic: m.metallic,
+                    roughness: m.roughness,
+                    metallic_roughness_map: self.map(table, m.metallic_roughness_texture),
+                    ..Layers::default()
+                },
+                ..Material::default()
             }
         };
         table.add(row)
     }
 
-    /// Index of a texture in the table.
-    fn texture(&mut self, table: &mut Materials, reference: Option<TextureRef>) -> u32 {
+    /// Index of a map in the table.
+    fn map(&mut self, table: &mut Materials, reference: Option<TextureRef>) -> u32 {
         let Some(TextureRef { texture, .. }) = reference else {
             return NONE;
         };
@@ -71,16 +75,8 @@ impl<'a> Looks<'a> {
             let index = table.decoded(decoded.into_texture());
             self.index_of.insert(texture, index);
         }
-        self.index_of.get(&texture).copied().unwrap_or(NONE)
-    }
-}
-
-fn kind(m: &PbrMaterial) -> MaterialKind {
-    let polished =
-        m.metallic >= METAL && m.roughness <= POLISHED && m.metallic_roughness_texture.is_none();
-    match polished {
-        true => MaterialKind::Mirror,
-        false => MaterialKind::Diffuse,
+        let texture = self.index_of.get(&texture).copied().unwrap_or(NONE);
+        table.plain_map(texture)
     }
 }
 

@@ -1,0 +1,123 @@
+// The path tracer's step: light that is met, light that is sampled, and the direction that the path goes on in
+// (Kajiya 1986, with next-event estimation and multiple importance sampling).
+#pragma once
+#include "bsdf.h"
+#include "lights.h"
+
+namespace THRONG_NAMESPACE {
+
+// Random dimensions of a bounce: the light and the roulette; the point of the light; the layer; the direction.
+constexpr uint32_t kPickLight = 0, kPickPoint = 1, kPickLayer = 2, kPickDirection = 3;
+// Paths are cut at random from this bounce on.
+constexpr uint32_t kRouletteDepth = 3;
+
+// Lambert's law, the same interface as the layered BSDF at a fraction of its price.
+struct Lambert {
+    Vec3 color, normal, geometric;
+};
+
+THRONG_DEVICE Vec3 evaluate_bsdf(const Lambert& b, Vec3 in, float& density) {
+    float cosine = dot(in, b.normal);
+    density = 0.0f;
+    if (!(cosine > 0.0f) || !(dot(in, b.geometric) > 0.0f)) return vec3(0.0f);
+    density = cosine * (1.0f / kPi);
+    return b.color * density;
+}
+
+THRONG_DEVICE bool sample_bsdf(const Lambert& b, float, Vec2 u, BsdfSample& sample) {
+    sample.in = sample_cosine(b.normal, u);
+    sample.density = dot(sample.in, b.normal) * (1.0f / kPi);
+    sample.weight = b.color;
+    sample.transmitted = false;
+    return sample.density > 0.0f && dot(sample.in, b.geometric) > 0.0f;
+}
+
+// Sends the path on in the direction of `sample`.
+THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 normal, const BsdfSample& sample, Step& step) {
+    path.throughput *= sample.weight;
+    path.scatter = Scatter{normal, sample.density};
+    path.ray = ray_of(leave(s, sample.in), sample.in, kInfinity);
+    path.depth++;
+    step.more = max_component(path.throughput) > 0.0f;
+}
+
+// Ends paths that carry little at random; those that survive carry more, so that the mean is the same.
+THRONG_DEVICE void play_roulette(Path& path, float u, Step& step) {
+    if (!step.more || path.depth <= kRouletteDepth) return;
+    float survival = min(max_component(path.throughput), 0.95f);
+    if (u >= survival) {
+        step.more = false;
+        return;
+    }
+    path.throughput = path.throughput * (1.0f / survival);
+}
+
+// One light's shadow ray, and the path's next ray.
+template <class B>
+THRONG_DEVICE void scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, bool lit, Step& step) {
+    Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
+    LightPick pick;
+    if (lit && pick_light(params, s.position, normal, choice.x, sample_2d(path.sampler, bounce_dimension(path, kPickPoint)), pick)) {
+        float density;
+        Vec3 value = evaluate_bsdf(bsdf, pick.direction, density);
+        Vec3 light = path.throughput * value * pick.light;
+        // A path at its last bounce does not go on to meet the light.
+        if (path.depth < params.bounces) light = light * (pick.density == kInfinity ? 1.0f : power_heuristic(pick.density, density));
+        if (max_component(light) > 0.0f) {
+            step.origin = leave(s, pick.direction);
+            step.lights[step.light_rays++] = ShadowRay{pick.direction, pick.distance, light};
+        }
+    }
+    BsdfSample sample;
+    float layer = sample_2d(path.sampler, bounce_dimension(path, kPickLayer)).x;
+    if (!sample_bsdf(bsdf, layer, sample_2d(path.sampler, bounce_dimension(path, kPickDirection)), sample)) return;
+    if (path.depth >= params.bounces && sample.density != kInfinity) return;
+    follow(path, s, normal, sample, step);
+    play_roulette(path, choice.y, step);
+}
+
+// `layered`: whether there are materials of that kind; without them the step is much smaller.
+template <bool layered>
+THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, Step& step) {
+    step.clear();
+    const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
+    if (hit.t < 0.0f) {
+        path.radiance += path.throughput * escaped_light(params, origin, path.scatter, direction);
+        return;
+    }
+    const Surface s = make_surface(params, path.ray, hit);
+    const MaterialRecord material = load_record(&params.materials[s.material]);
+    if (layered && path.medium != NO_INDEX) {
+        const LayersRecord& layers = params.layers[params.materials[path.medium].layers];
+        Vec3 depth = load3(layers.absorption) * -hit.t;
+        path.throughput *= vec3(expf(depth.x), expf(depth.y), expf(depth.z));
+    }
+    Vec3 emission = load3(material.emission);
+    if (max_component(emission) > 0.0f) {
+        emission *= sample_map(params, material.emission_map, s.uv);
+        path.radiance += path.throughput * emitted_light(params, origin, path.scatter, hit, s, emission);
+    }
+    // One bounce more than there may be: such a path only collects what a mirror shows.
+    if (path.depth > params.bounces) return;
+    const Vec3 color = load3(material.color) * sample_map(params, material.color_map, s.uv);
+    if (material.kind == MATERIAL_MIRROR) {
+        Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
+        follow(path, s, s.shading, BsdfSample{mirror_direction(direction, s), color, kInfinity, false}, step);
+        play_roulette(path, choice.y, step);
+        return;
+    }
+    if (!layered || material.kind == MATERIAL_DIFFUSE) {
+        if (max_component(color) > 0.0f) scatter(params, path, s, s.shading, Lambert{color, s.shading, s.geometric}, true, step);
+        return;
+    }
+    const LayersRecord layers = load_record(&params.layers[material.layers]);
+    const Look look = look_at(params, s, layers, color);
+    const Bsdf bsdf = make_bsdf(look, s, -direction);
+    const uint32_t depth = path.depth;
+    scatter(params, path, s, look.normal, bsdf, true, step);
+    if (path.depth == depth) return;
+    bool inside = dot(load3(path.ray.direction), s.geometric) < 0.0f;
+    if (inside && !look.thin) path.medium = s.front ? s.material : NO_INDEX;
+}
+
+}

@@ -1,0 +1,118 @@
+//! Materials as kernels read them.
+
+use crate::{
+    abi::{self, LayersRecord, MapRecord, MaterialRecord, NO_INDEX},
+    scene::{Alpha, Layers, Material, MaterialKind, NONE, TextureMap},
+};
+
+/// From this metalness on, and up to this roughness, the Whitted integrator takes a layered material for a mirror.
+const METAL: f32 = 0.9;
+const POLISHED: f32 = 0.15;
+
+/// The records of all materials, and the layers of those that have some.
+pub fn material_records(materials: &[Material]) -> (Vec<MaterialRecord>, Vec<LayersRecord>) {
+    let mut layers = Vec::new();
+    let record = |m: &Material| material_record(m, &mut layers);
+    let records = materials.iter().map(record).collect();
+    (records, layers)
+}
+
+fn material_record(m: &Material, layers: &mut Vec<LayersRecord>) -> MaterialRecord {
+    let (kind, index) = match m.kind {
+        MaterialKind::Diffuse => (abi::MATERIAL_DIFFUSE, NO_INDEX),
+        MaterialKind::Mirror => (abi::MATERIAL_MIRROR, NO_INDEX),
+        MaterialKind::Layered => {
+            layers.push(layers_record(&m.layers));
+            (abi::MATERIAL_LAYERED, layers.len() as u32 - 1)
+        }
+    };
+    MaterialRecord {
+        color: m.color.into(),
+        color_map: m.color_map,
+        emission: m.emission.into(),
+        emission_map: m.emission_map,
+        kind,
+        flags: flags(m),
+        layers: index,
+        opacity: m.opacity,
+        alpha_cutoff: match m.alpha {
+            Alpha::Mask(cutoff) => cutoff,
+            Alpha::Opaque | Alpha::Blend => 0.0,
+        },
+        reserved: [0; 3],
+    }
+}
+
+fn flags(m: &Material) -> u32 {
+    let l = &m.layers;
+    let polished =
+        l.metallic >= METAL && l.roughness <= POLISHED && l.metallic_roughness_map == NONE;
+    let facts = [
+        (
+            polished && m.kind == MaterialKind::Layered,
+            abi::LOOK_POLISHED,
+        ),
+        (m.unlit, abi::LOOK_UNLIT),
+        (m.double_sided, abi::LOOK_DOUBLE_SIDED),
+        (matches!(m.alpha, Alpha::Mask(_)), abi::LOOK_MASK),
+        (m.alpha == Alpha::Blend, abi::LOOK_BLEND),
+    ];
+    let set = facts.into_iter().filter(|(holds, _)| *holds);
+    set.map(|(_, flag)| flag).sum()
+}
+
+fn layers_record(l: &Layers) -> LayersRecord {
+    LayersRecord {
+        metallic: l.metallic,
+        roughness: l.roughness,
+        metallic_roughness_map: l.metallic_roughness_map,
+        normal_map: l.normal_map,
+        normal_scale: l.normal_scale,
+        ior: l.ior,
+        specular: l.specular,
+        specular_map: l.specular_map,
+        specular_color: l.specular_color.into(),
+        specular_color_map: l.specular_color_map,
+        transmission: l.transmission,
+        transmission_map: l.transmission_map,
+        dispersion: l.dispersion,
+        thin: u32::from(l.thin),
+        absorption: l.absorption.into(),
+        diffuse_transmission: l.diffuse_transmission,
+        diffuse_transmission_color: l.diffuse_transmission_color.into(),
+        diffuse_transmission_map: l.diffuse_transmission_map,
+        diffuse_transmission_color_map: l.diffuse_transmission_color_map,
+        clearcoat: l.clearcoat,
+        clearcoat_map: l.clearcoat_map,
+        clearcoat_roughness: l.clearcoat_roughness,
+        clearcoat_roughness_map: l.clearcoat_roughness_map,
+        clearcoat_normal_map: l.clearcoat_normal_map,
+        clearcoat_normal_scale: l.clearcoat_normal_scale,
+        sheen_roughness: l.sheen_roughness,
+        sheen_color: l.sheen_color.into(),
+        sheen_color_map: l.sheen_color_map,
+        sheen_roughness_map: l.sheen_roughness_map,
+        iridescence: l.iridescence,
+        iridescence_map: l.iridescence_map,
+        iridescence_ior: l.iridescence_ior,
+        iridescence_thickness: l.iridescence_thickness,
+        iridescence_thickness_map: l.iridescence_thickness_map,
+        anisotropy: l.anisotropy,
+        anisotropy_rotation: l.anisotropy_rotation,
+        anisotropy_map: l.anisotropy_map,
+        reserved: [0; 2],
+    }
+}
+
+pub fn map_record(map: &TextureMap) -> MapRecord {
+    let (x, y, t) = (
+        map.transform.matrix2.x_axis,
+        map.transform.matrix2.y_axis,
+        map.transform.translation,
+    );
+    MapRecord {
+        transform: [x.x, y.x, t.x, x.y, y.y, t.y],
+        texture: map.texture,
+        uv_set: map.uv_set,
+    }
+}

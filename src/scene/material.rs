@@ -1,0 +1,188 @@
+//! What surfaces look like: rows of the flat material table, and how they read textures.
+
+use super::NONE;
+use glam::{Affine2, Vec3};
+
+/// One row of the flat material table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Material {
+    pub kind: MaterialKind,
+    /// Diffuse albedo, mirror tint or base colour, multiplied by `color_map`.
+    pub color: Vec3,
+    /// Index into [`super::Scene::maps`] or [`NONE`]; so are all maps below. Its alpha multiplies `opacity`.
+    pub color_map: u32,
+    /// Emitted radiance, multiplied by `emission_map`.
+    pub emission: Vec3,
+    pub emission_map: u32,
+    /// Shown as it is: what is emitted is seen by cameras and mirrors, but lights nothing.
+    pub unlit: bool,
+    pub opacity: f32,
+    pub alpha: Alpha,
+    /// Whether both sides are meant to be seen.
+    pub double_sided: bool,
+    /// Of [`MaterialKind::Layered`] only.
+    pub layers: Layers,
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self {
+            kind: MaterialKind::Diffuse,
+            color: Vec3::splat(0.8),
+            color_map: NONE,
+            emission: Vec3::ZERO,
+            emission_map: NONE,
+            unlit: false,
+            opacity: 1.0,
+            alpha: Alpha::Opaque,
+            double_sided: true,
+            layers: Layers::default(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaterialKind {
+    /// Lambert's law.
+    Diffuse,
+    /// A perfect mirror.
+    Mirror,
+    /// The metallic-roughness model of glTF 2.0 with the layers of its KHR_materials extensions.
+    Layered,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Alpha {
+    Opaque,
+    /// Opaque where alpha is at least this, else invisible.
+    Mask(f32),
+    /// As opaque as alpha says.
+    Blend,
+}
+
+/// The layers of a material, as glTF's extensions name and define them. Defaults leave each layer out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layers {
+    pub metallic: f32,
+    /// Perceptual: GGX's alpha is its square.
+    pub roughness: f32,
+    /// Roughness in green, metallic in blue.
+    pub metallic_roughness_map: u32,
+    pub normal_map: u32,
+    /// Multiplies x and y of the normal map.
+    pub normal_scale: f32,
+    /// Of the dielectric base; 0 stands for infinity: everything is reflected.
+    pub ior: f32,
+    /// 20 / Abbe number.
+    pub dispersion: f32,
+    /// Weight of the dielectric reflection, and its colour at normal incidence.
+    pub specular: f32,
+    /// In alpha.
+    pub specular_map: u32,
+    pub specular_color: Vec3,
+    pub specular_color_map: u32,
+    pub transmission: f32,
+    /// In red.
+    pub transmission_map: u32,
+    /// Thin walls do not bend what passes and hold no volume.
+    pub thin: bool,
+    /// Absorption coefficient of the volume behind the surface, per scene unit.
+    pub absorption: Vec3,
+    pub diffuse_transmission: f32,
+    /// In alpha.
+    pub diffuse_transmission_map: u32,
+    pub diffuse_transmission_color: Vec3,
+    pub diffuse_transmission_color_map: u32,
+    pub clearcoat: f32,
+    /// In red.
+    pub clearcoat_map: u32,
+    pub clearcoat_roughness: f32,
+    /// In green.
+    pub clearcoat_roughness_map: u32,
+    pub clearcoat_normal_map: u32,
+    pub clearcoat_normal_scale: f32,
+    pub sheen_color: Vec3,
+    pub sheen_color_map: u32,
+    pub sheen_roughness: f32,
+    /// In alpha.
+    pub sheen_roughness_map: u32,
+    pub iridescence: f32,
+    /// In red.
+    pub iridescence_map: u32,
+    pub iridescence_ior: f32,
+    /// Nanometres, where the map is 0 and where it is 1 (without one, the latter holds).
+    pub iridescence_thickness: [f32; 2],
+    /// In green.
+    pub iridescence_thickness_map: u32,
+    pub anisotropy: f32,
+    /// Radians, counter-clockwise from the tangent.
+    pub anisotropy_rotation: f32,
+    /// Direction in red and green, strength in blue.
+    pub anisotropy_map: u32,
+}
+
+impl Default for Layers {
+    fn default() -> Self {
+        Self {
+            metallic: 0.0,
+            roughness: 1.0,
+            metallic_roughness_map: NONE,
+            normal_map: NONE,
+            normal_scale: 1.0,
+            ior: 1.5,
+            dispersion: 0.0,
+            specular: 1.0,
+            specular_map: NONE,
+            specular_color: Vec3::ONE,
+            specular_color_map: NONE,
+            transmission: 0.0,
+            transmission_map: NONE,
+            thin: true,
+            absorption: Vec3::ZERO,
+            diffuse_transmission: 0.0,
+            diffuse_transmission_map: NONE,
+            diffuse_transmission_color: Vec3::ONE,
+            diffuse_transmission_color_map: NONE,
+            clearcoat: 0.0,
+            clearcoat_map: NONE,
+            clearcoat_roughness: 0.0,
+            clearcoat_roughness_map: NONE,
+            clearcoat_normal_map: NONE,
+            clearcoat_normal_scale: 1.0,
+            sheen_color: Vec3::ZERO,
+            sheen_color_map: NONE,
+            sheen_roughness: 0.0,
+            sheen_roughness_map: NONE,
+            iridescence: 0.0,
+            iridescence_map: NONE,
+            iridescence_ior: 1.3,
+            iridescence_thickness: [100.0, 400.0],
+            iridescence_thickness_map: NONE,
+            anisotropy: 0.0,
+            anisotropy_rotation: 0.0,
+            anisotropy_map: NONE,
+        }
+    }
+}
+
+/// How a material reads a texture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TextureMap {
+    /// Index into [`super::Scene::textures`].
+    pub texture: u32,
+    /// 0 for the mesh's `uvs`, 1 for its `uvs1`.
+    pub uv_set: u32,
+    /// `texture_uv = transform · mesh_uv`.
+    pub transform: Affine2,
+}
+
+impl TextureMap {
+    /// At the mesh's first coordinates, as they are.
+    pub fn plain(texture: u32) -> Self {
+        Self {
+            texture,
+            uv_set: 0,
+            transform: Affine2::IDENTITY,
+        }
+    }
+}
