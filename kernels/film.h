@@ -47,10 +47,14 @@ THRONG_DEVICE float srgb_curve(float x) {
 
 THRONG_INLINE uint8_t quantize(float x) { return uint8_t(clamp(x, 0.0f, 1.0f) * 255.0f + 0.5f); }
 
-// Film to RGB bytes of one pixel.
+// Film to RGB of one pixel, as bytes or as floats.
 THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) {
     const float* sum = params.film + 4 * uint64_t(pixel);
     Vec3 c = load3(sum) * (1.0f / max(sum[3], 1.0f));
+    if (params.tone_map == TONE_LINEAR) {
+        store3(reinterpret_cast<float*>(params.pixels) + 3 * uint64_t(pixel), c);
+        return;
+    }
     if (params.tone_map != TONE_DISPLAY) {
         c = c * params.exposure;
         if (params.tone_map == TONE_ACES) c = aces(c);

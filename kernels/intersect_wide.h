@@ -129,8 +129,9 @@ THRONG_INLINE uint32_t intersect_lanes(const TrianglePack& pack, int first, cons
     return inside;
 }
 
-// Takes over the pack's closest hit. True if there was one.
-THRONG_INLINE bool intersect_pack(const TrianglePack& pack, const Shear& shear, uint32_t instance, uint32_t record, Query& q) {
+// Takes over the pack's closest hit that `counts`. True if there was one.
+template <class Counts>
+THRONG_INLINE bool intersect_pack(const TrianglePack& pack, const Shear& shear, uint32_t instance, uint32_t record, Query& q, const Counts& counts) {
     constexpr int kLanes = THRONG_WIDTH < int(PACK_SIZE) ? THRONG_WIDTH : int(PACK_SIZE);
     alignas(64) float t[kLanes], u[kLanes], v[kLanes];
     bool any = false;
@@ -138,7 +139,7 @@ THRONG_INLINE bool intersect_pack(const TrianglePack& pack, const Shear& shear, 
         uint32_t hits = intersect_lanes<kLanes>(pack, first, shear, q.t_min, q.t_max, t, u, v);
         for (; hits; hits &= hits - 1) {
             uint32_t i = lowest_bit(hits), prim = pack.prim[first + i];
-            if (prim == NO_INDEX || !q.closer(t[i], instance, prim)) continue;
+            if (prim == NO_INDEX || !q.closer(t[i], instance, prim) || !counts(prim, u[i], v[i])) continue;
             q.take(t[i], u[i], v[i], prim, instance, record);
             any = true;
         }
@@ -146,9 +147,10 @@ THRONG_INLINE bool intersect_pack(const TrianglePack& pack, const Shear& shear, 
     return any;
 }
 
-THRONG_INLINE bool intersect_sphere(Vec3 origin, Vec3 direction, uint32_t instance, uint32_t record, Query& q) {
+template <class Counts>
+THRONG_INLINE bool intersect_sphere(Vec3 origin, Vec3 direction, uint32_t instance, uint32_t record, Query& q, const Counts& counts) {
     float t;
-    if (!sphere_distance(origin, direction, q.t_min, q.t_max, t) || !q.closer(t, instance, 0)) return false;
+    if (!sphere_distance(origin, direction, q.t_min, q.t_max, t) || !q.closer(t, instance, 0) || !counts(0, 0.0f, 0.0f)) return false;
     q.take(t, 0.0f, 0.0f, 0, instance, record);
     return true;
 }

@@ -16,12 +16,22 @@ using namespace THRONG_NAMESPACE;
 
 extern "C" __global__ void __launch_bounds__(kTraceThreads, kTraceBlocks)
 throng_trace_closest_queue(const __grid_constant__ Params params, const Ray* rays, Hit* hits, QueueState* queue) {
-    trace_queue<false>(params, rays, hits, queue);
+    trace_queue<false>(params, rays, hits, queue, Solid());
 }
 
 extern "C" __global__ void __launch_bounds__(kTraceThreads, kTraceBlocks)
 throng_trace_any_queue(const __grid_constant__ Params params, const Ray* rays, uint32_t* blocked, QueueState* queue) {
-    trace_queue<true>(params, rays, blocked, queue);
+    trace_queue<true>(params, rays, blocked, queue, Solid());
+}
+
+extern "C" __global__ void __launch_bounds__(kTraceThreads)
+throng_trace_closest_queue_cutouts(const __grid_constant__ Params params, const Ray* rays, Hit* hits, QueueState* queue) {
+    trace_queue<false>(params, rays, hits, queue, Cutouts{params});
+}
+
+extern "C" __global__ void __launch_bounds__(kTraceThreads)
+throng_trace_any_queue_cutouts(const __grid_constant__ Params params, const Ray* rays, uint32_t* blocked, QueueState* queue) {
+    trace_queue<true>(params, rays, blocked, queue, Cutouts{params});
 }
 
 extern "C" __global__ void throng_start_paths(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {

@@ -1,5 +1,6 @@
 // The queries that integrators ask, over whichever trees this compilation walks.
 #pragma once
+#include "cutout.h"
 #ifdef THRONG_COMPRESSED
 #include "traverse_compressed.h"
 #else
@@ -12,7 +13,8 @@ namespace THRONG_NAMESPACE {
 template <class Count>
 THRONG_DEVICE Hit closest_hit_counted(const Params& params, const Ray& ray, StackEntry* stack, Count& count) {
     Query q = make_query(ray);
-    traverse<false>(params, ray, q, stack, count);
+    if (params.has_cutouts) traverse<false>(params, ray, q, stack, count, Cutouts{params});
+    else traverse<false>(params, ray, q, stack, count, Solid());
     return Hit{q.prim == NO_INDEX ? -1.0f : q.t_max, q.u, q.v, q.prim, q.instance, q.record};
 }
 
@@ -25,7 +27,8 @@ THRONG_DEVICE Hit closest_hit(const Params& params, const Ray& ray, StackEntry* 
 THRONG_DEVICE bool any_hit(const Params& params, const Ray& ray, StackEntry* stack) {
     NoCount none;
     Query q = make_query(ray);
-    return traverse<true>(params, ray, q, stack, none);
+    if (params.has_cutouts) return traverse<true>(params, ray, q, stack, none, Cutouts{params});
+    return traverse<true>(params, ray, q, stack, none, Solid());
 }
 
 }

@@ -55,27 +55,29 @@ THRONG_INLINE bool walk(const WideNode* nodes, uint32_t root, const WideSlabs& s
 }
 
 // The part of the scene below one instance. True if the walk should end (`Any` and something was hit).
-template <bool Any, class Count>
-THRONG_INLINE bool enter_instance(const Params& params, uint32_t record, Query& q, StackEntry* stack, Count& count) {
+template <bool Any, class Count, class Meets>
+THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
     const InstanceRecord& instance = params.instances[record];
     if (instance.mask == 0) return false;
     const BlasRecord& blas = params.blas[instance.blas];
     Vec3 origin = transform_point(instance.object_from_world, q.origin);
     Vec3 direction = transform_vector(instance.object_from_world, q.direction);
-    if (blas.shape == SHAPE_SPHERE) return intersect_sphere(origin, direction, instance.instance, record, q) && Any;
+    const auto counts = [&](uint32_t prim, float u, float v) { return meets(ray, record, prim, u, v); };
+    if (blas.shape == SHAPE_SPHERE) return intersect_sphere(origin, direction, instance.instance, record, q, counts) && Any;
     WideSlabs slabs = widen(make_slabs(origin, direction, blas.magnitude), q.t_min);
     Shear shear = make_shear(origin, direction);
     return walk(blas.nodes, blas.root, slabs, q, stack, count, [&](uint32_t pack, StackEntry*) {
-        return intersect_pack(blas.packs[pack], shear, instance.instance, record, q) && Any;
+        return intersect_pack(blas.packs[pack], shear, instance.instance, record, q, counts) && Any;
     });
 }
 
-template <bool Any, class Count>
-THRONG_INLINE bool traverse(const Params& params, const Ray&, Query& q, StackEntry* stack, Count& count) {
+// `meets` says which of the primitives that are crossed count.
+template <bool Any, class Count, class Meets>
+THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
     if (params.tlas_root == EMPTY_CHILD) return false;
     WideSlabs slabs = widen(make_slabs(q.origin, q.direction, params.tlas_magnitude), q.t_min);
     return walk(params.tlas_nodes, params.tlas_root, slabs, q, stack, count, [&](uint32_t record, StackEntry* top) {
-        return enter_instance<Any>(params, record, q, top, count);
+        return enter_instance<Any>(params, ray, record, q, top, count, meets);
     });
 }
 

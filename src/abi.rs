@@ -105,6 +105,8 @@ constants! {
     pub const TONE_ACES: u32 = 1;
     /// The film holds display values already (debugging views): neither exposure nor sRGB curve.
     pub const TONE_DISPLAY: u32 = 2;
+    /// Floats instead of bytes, as the film holds them.
+    pub const TONE_LINEAR: u32 = 3;
 }
 
 border! {
@@ -516,7 +518,7 @@ border! {
         /// `trace_*`: the rays in, the hits out.
         pub rays: *const Ray,
         pub hits: *mut Hit,
-        /// `render_pixel`: sums of radiance, RGBA per pixel. `resolve_pixel`: RGB bytes out.
+        /// `render_pixel`: sums of radiance, RGBA per pixel. `resolve_pixel`: RGB out, bytes or floats.
         pub film: *mut f32,
         pub pixels: *mut u8,
         pub camera: CameraRecord,
@@ -539,6 +541,8 @@ border! {
         pub bounds_max: [f32; 3],
         pub light_count: u32,
         pub layer_count: u32,
+        /// 1 if some materials are not opaque everywhere.
+        pub has_cutouts: u32,
         pub width: u32,
         pub height: u32,
         pub sample_begin: u32,

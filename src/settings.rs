@@ -7,7 +7,7 @@ pub use limits::Size;
 
 use crate::{
     device::FrameSettings,
-    output::{Pattern, PatternError, is_complete_png},
+    output::{Pattern, PatternError},
     render::frames::{FrameList, FramesError},
     scene::{Integrator, RenderDefaults, Scene, ToneMap},
 };
@@ -63,7 +63,7 @@ pub struct LookOptions {
     /// Samples per pixel
     #[arg(long, value_name = "N", value_parser = limits::parse_samples)]
     pub samples: Option<u32>,
-    /// Greatest number of mirror bounces
+    /// Greatest number of bounces
     #[arg(long, value_name = "N", value_parser = limits::parse_bounces)]
     pub bounces: Option<u32>,
     /// Seed of the noise; the same seed gives the same pixels
@@ -97,6 +97,7 @@ impl LookOptions {
             integrator: self.integrator.unwrap_or(scene.integrator),
             exposure: self.exposure.unwrap_or(scene.exposure),
             tone_map: self.tone_map.unwrap_or(scene.tone_map),
+            linear: false,
         };
         limits::check(&settings)?;
         memory::check(settings.width, settings.height)?;
@@ -147,7 +148,8 @@ impl FrameOptions {
         output.check_frame_count(frames.len())?;
         let asked = frames.len();
         if self.skip_existing {
-            frames.retain(|&frame| !is_complete_png(&output.path_for(frame, &scene.name)));
+            let format = output.format();
+            frames.retain(|&frame| !format.is_complete(&output.path_for(frame, &scene.name)));
         }
         Ok(FramePlan {
             output,

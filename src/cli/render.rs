@@ -84,7 +84,8 @@ impl RenderArgs {
             return self.compare(&progress, &stop);
         }
         let mut device = self.device.open(|line| progress.note(line))?;
-        let (job, plan) = self.job()?;
+        let (mut job, plan) = self.job()?;
+        job.settings.linear = job.output.format().is_linear();
         output::prepare(&plan.paths(&job.scene.name))?;
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);
         reporter.started(&device.describe());
@@ -102,6 +103,10 @@ impl RenderArgs {
         let (job, plan) = self.job()?;
         let write = self.frames.output.is_some();
         if write {
+            anyhow::ensure!(
+                !job.output.format().is_linear(),
+                "--compare compares what is seen and writes it as .png; choose such an --output"
+            );
             output::prepare(&plan.paths(&job.scene.name))?;
         }
         let reporter = Reporter::new(progress, &job, &plan, self.messages.verbose);

@@ -3,6 +3,7 @@
 
 use super::{
     Device, DeviceError, Frame, FrameSettings, PosedMesh, RayCounts, RayKind, Rendered, Stop,
+    looks,
     params::{apply_settings, magnitude, pixel_items, scene_params},
     pool::Pool,
     tables::{Tables, write_shape},
@@ -225,6 +226,7 @@ impl Launch {
         params.materials = tables.materials.as_ptr();
         params.layers = tables.layers.as_ptr();
         params.layer_count = tables.layers.len() as u32;
+        params.has_cutouts = looks::has_cutouts(&tables.materials).into();
         params.maps = tables.maps.as_ptr();
         params.material_slots = tables.scene.material_slots.as_ptr();
         params.textures = tables.textures.as_ptr();
@@ -314,9 +316,10 @@ impl Device for CpuDevice {
         let pixel_count = u64::from(settings.width) * u64::from(settings.height);
         let items = pixel_items(&settings)?;
         let mut film = vec![0f32; pixel_count as usize * 4];
-        let mut pixels = vec![0u8; pixel_count as usize * 3];
+        // Floats, whichever type the pixels have: memory that is aligned for both.
+        let mut pixels = vec![0f32; (pixel_count as usize * settings.pixel_bytes()).div_ceil(4)];
         launch.params.film = film.as_mut_ptr();
-        launch.params.pixels = pixels.as_mut_ptr();
+        launch.params.pixels = pixels.as_mut_ptr().cast();
         let mut rays = RayCounts::default();
         // Slices of samples: a stop must not have to wait until the first pixels have all of theirs.
         for begin in (0..settings.samples).step_by(SAMPLE_SLICE) {
@@ -334,8 +337,9 @@ impl Device for CpuDevice {
             RESOLVE_BATCH,
             &|| false,
         );
+        let bytes = pixel_count as usize * settings.pixel_bytes();
         Ok(Rendered {
-            pixels,
+            pixels: bytemuck::cast_slice(&pixels)[..bytes].to_vec(),
             rays,
             time: start.elapsed(),
             stages: None,
@@ -356,6 +360,7 @@ impl Device for CpuDevice {
             RayKind::Any => self.kernels.trace_any,
         };
         let mut launch = Launch::new(self.tables()?, frame);
+        launch.params.has_cutouts = 0;
         let mut pass = || {
             let start = Instant::now();
             // Item numbers have 32 bits; longer lists are traced in pieces.

@@ -104,6 +104,7 @@ pub fn settings() -> FrameSettings {
         integrator: Integrator::Whitted,
         exposure: 0.0,
         tone_map: ToneMap::None,
+        linear: false,
     }
 }
 

@@ -61,6 +61,12 @@ fn flags(m: &Material) -> u32 {
     set.map(|(_, flag)| flag).sum()
 }
 
+/// Whether rays pass through some of the materials without being bent.
+pub fn has_cutouts(materials: &[MaterialRecord]) -> bool {
+    let holes = abi::LOOK_MASK | abi::LOOK_BLEND;
+    materials.iter().any(|m| m.flags & holes != 0)
+}
+
 fn layers_record(l: &Layers) -> LayersRecord {
     LayersRecord {
         metallic: l.metallic,

@@ -37,6 +37,8 @@ pub struct FrameSettings {
     /// In stops.
     pub exposure: f32,
     pub tone_map: ToneMap,
+    /// Asks for radiance as it is, without exposure and tone curve.
+    pub linear: bool,
 }
 
 /// One frame, posed: everything about it that changes from frame to frame.
@@ -61,7 +63,7 @@ pub struct PosedMesh {
 
 /// A frame that a device has finished.
 pub struct Rendered {
-    /// Display-ready RGB, row-major, the top row first.
+    /// RGB, row-major, the top row first: display-ready bytes, or floats if [`FrameSettings::linear`] asks for them.
     pub pixels: Vec<u8>,
     pub rays: RayCounts,
     /// How long the device worked on it. Waiting behind other frames does not count.
@@ -133,6 +135,16 @@ pub enum DeviceError {
     },
     #[error("interrupted")]
     Stopped,
+}
+
+impl FrameSettings {
+    /// Bytes of a finished pixel.
+    pub fn pixel_bytes(&self) -> usize {
+        match self.linear {
+            true => 3 * size_of::<f32>(),
+            false => 3,
+        }
+    }
 }
 
 impl DeviceError {

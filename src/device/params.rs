@@ -66,6 +66,7 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         bounds_max: (bounds.max + widened).to_array(),
         light_count: 0,
         layer_count: 0,
+        has_cutouts: 0,
         width: 0,
         height: 0,
         sample_begin: 0,
@@ -125,8 +126,11 @@ fn integrator(integrator: Integrator) -> u32 {
     }
 }
 
-/// Light is tone mapped; occlusion and albedo are encoded but not tone mapped; the other views are display values.
+/// Light is tone mapped unless linear pixels are asked for; occlusion and albedo are encoded but not tone mapped; the other views are display values.
 fn tone_map(settings: &FrameSettings) -> u32 {
+    if settings.linear {
+        return abi::TONE_LINEAR;
+    }
     match (settings.integrator, settings.tone_map) {
         (Integrator::Path | Integrator::Whitted, ToneMap::Aces) => abi::TONE_ACES,
         (Integrator::Path | Integrator::Whitted | Integrator::Ao | Integrator::Albedo, _) => {

@@ -2,12 +2,15 @@
 
 mod atomic;
 mod error;
+mod exr;
+mod format;
 mod pattern;
 mod png;
 mod progress;
 
 pub use atomic::{prepare, write_atomically};
 pub use error::OutputError;
+pub use format::FileFormat;
 pub use pattern::{Pattern, PatternError};
-pub use png::{is_complete_png, write_png};
+pub use png::write_png;
 pub use progress::{Progress, ProgressMode};

@@ -1,5 +1,6 @@
 //! Names of output files: `frames/####.png`, `{scene}/{frame:04}.png`.
 
+use super::FileFormat;
 use std::{fmt, path::Path, path::PathBuf};
 
 /// A file name with places for the frame number and the scene's name.
@@ -9,6 +10,7 @@ use std::{fmt, path::Path, path::PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     pieces: Vec<Piece>,
+    format: FileFormat,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +41,7 @@ pub enum PatternError {
     Unknown(String),
     #[error("frame numbers have at most {MAX_WIDTH} digits")]
     TooWide,
-    #[error("`.{found}` files cannot be written, only .png; try `{fix}`")]
+    #[error("`.{found}` files cannot be written, only .png and .exr; try `{fix}`")]
     Extension { found: String, fix: String },
     #[error("`{pattern}` has no place for the frame number; try `{fix}`")]
     NoFrame { pattern: String, fix: String },
@@ -69,15 +71,19 @@ impl Pattern {
 
     fn parse_file(text: &str) -> Result<Self, PatternError> {
         let mut pieces = split(text)?;
+        let mut format = FileFormat::Png;
         match pieces.last_mut() {
             Some(Piece::Text(last)) => match extension(last) {
-                Some(ext) if ext.eq_ignore_ascii_case("png") => {}
-                Some(ext) => return Err(wrong_extension(text, ext)),
+                Some(ext) => {
+                    let known = |f: &FileFormat| ext.eq_ignore_ascii_case(f.extension());
+                    let found = FileFormat::ALL.into_iter().find(known);
+                    format = found.ok_or_else(|| wrong_extension(text, ext))?;
+                }
                 None => last.push_str(".png"),
             },
             _ => pieces.push(Piece::Text(".png".into())),
         }
-        Ok(Self { pieces })
+        Ok(Self { pieces, format })
     }
 
     /// Several frames need a place for their number.
@@ -87,8 +93,14 @@ impl Pattern {
         }
         let pattern = self.to_string();
         let stem = &pattern[..pattern.len() - ".png".len()];
-        let fix = format!("{stem}_{IN_FOLDER}");
+        let extension = self.format.extension();
+        let fix = format!("{stem}_####.{extension}");
         Err(PatternError::NoFrame { pattern, fix })
+    }
+
+    /// The kind of file.
+    pub fn format(&self) -> FileFormat {
+        self.format
     }
 
     /// The file of one frame. `scene` is taken literally, whatever characters it has.
@@ -249,7 +261,7 @@ mod tests {
         assert!(error("{frame:0x}.png").contains("unknown placeholder"));
         assert!(error("{frame:099}.png").contains("at most 20 digits"));
         assert!(error(&"#".repeat(70_000)).contains("at most 20 digits"));
-        assert!(error("a_##.jpg").contains("only .png; try `a_##.png`"));
+        assert!(error("a_##.jpg").contains("only .png and .exr; try `a_##.png`"));
         assert!(error("a.").contains("try `a.png`"));
     }
 
@@ -260,11 +272,14 @@ mod tests {
         let error = pattern.check_frame_count(2).unwrap_err().to_string();
         assert!(error.ends_with("try `out/still_####.png`"), "{error}");
         assert_eq!(Pattern::parse("#").unwrap().check_frame_count(2), Ok(()));
+        let pattern = Pattern::parse("still.exr").unwrap();
+        let error = pattern.check_frame_count(2).unwrap_err().to_string();
+        assert!(error.ends_with("try `still_####.exr`"), "{error}");
     }
 
     #[test]
     fn a_shown_pattern_parses_to_itself() {
-        for text in ["a_####.png", "{scene}/{frame}.png", "{frame:02}{scene}"] {
+        for text in ["a_####.png", "{scene}/{frame}.EXR", "{frame:02}{scene}"] {
             let pattern = Pattern::parse(text).unwrap();
             assert_eq!(Pattern::parse(&pattern.to_string()).unwrap(), pattern);
         }

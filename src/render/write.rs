@@ -1,10 +1,7 @@
 //! The third stage: encodes and writes frames on several threads, and tells about them in order.
 
 use super::{Busy, FrameReport, Observer, RenderJob, Summary, milliseconds, pose::TreeWork};
-use crate::{
-    device::Rendered,
-    output::{OutputError, write_png},
-};
+use crate::{device::Rendered, output::OutputError};
 use std::{
     collections::BTreeMap,
     mem,
@@ -28,7 +25,9 @@ pub struct Finished {
 /// How many threads write the frames of `job`: as many as trace on the CPU, where that many frames exist and fit into
 /// memory. Those that a slow device gives nothing to do sleep.
 pub fn writer_count(job: &RenderJob) -> usize {
-    let frame_bytes = u64::from(job.settings.width) * u64::from(job.settings.height) * 3;
+    let frame_bytes = u64::from(job.settings.width)
+        * u64::from(job.settings.height)
+        * job.settings.pixel_bytes() as u64;
     let fit = usize::try_from(BYTES_IN_MEMORY / frame_bytes.max(1)).unwrap_or(usize::MAX);
     fit.min(rayon::current_num_threads())
         .min(job.frames.len())
@@ -63,7 +62,8 @@ fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, Outpu
     } = finished;
     let path = job.output.path_for(frame, &job.scene.name);
     let (width, height) = (job.settings.width, job.settings.height);
-    write_png(&path, width, height, &rendered.pixels)?;
+    let format = job.output.format();
+    format.write(&path, width, height, &rendered.pixels)?;
     Ok(FrameReport {
         frame,
         path,

@@ -212,6 +212,7 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         integrator,
         exposure: 0.0,
         tone_map: ToneMap::None,
+        linear: false,
     }
 }
 

@@ -152,7 +152,7 @@ impl CudaDevice {
         let items = pixel_items(settings)?;
         let limit = self.paths_per_launch;
         let pixels = settings.width as usize * settings.height as usize;
-        let (tlas, picture) = Slot::bytes(&frame.tlas, pixels);
+        let (tlas, picture) = Slot::bytes(&frame.tlas, pixels, settings.pixel_bytes());
         let mut need = Need::default();
         need.add("instances", tlas * 9 / 8 * SLOTS);
         need.add("pictures", picture * SLOTS);
@@ -301,6 +301,7 @@ impl CudaDevice {
             unsafe {
                 self.kernels.launch_trace(
                     any,
+                    false,
                     stream,
                     arguments![*params, first_ray, first_hit, queue],
                 )?;

@@ -16,8 +16,7 @@ const ITEM_THREADS: u32 = 128;
 pub struct Kernels {
     module: Module,
     multiprocessors: u32,
-    closest: Resident,
-    any: Resident,
+    trace: [Resident; 4],
     shade: [Resident; 3],
 }
 
@@ -41,6 +40,14 @@ impl Shading {
         }
     }
 }
+
+/// For closest and for any hits, then the same for scenes with holes.
+const TRACE_KERNELS: [&str; 4] = [
+    "throng_trace_closest_queue",
+    "throng_trace_any_queue",
+    "throng_trace_closest_queue_cutouts",
+    "throng_trace_any_queue_cutouts",
+];
 
 /// A launch of a kernel whose blocks stay, which fills the GPU.
 #[derive(Clone, Copy)]
@@ -76,15 +83,14 @@ impl Kernels {
                 threads,
             })
         };
-        let closest = resident("throng_trace_closest_queue")?;
-        let any = resident("throng_trace_any_queue")?;
+        let [a, b, c, d] = TRACE_KERNELS.map(resident);
+        let trace = [a?, b?, c?, d?];
         let [whitted, path, layered] = Shading::ALL.map(|shading| resident(shading.kernel()));
         let shade = [whitted?, path?, layered?];
         Ok(Self {
             module,
             multiprocessors,
-            closest,
-            any,
+            trace,
             shade,
         })
     }
@@ -109,20 +115,19 @@ impl Kernels {
         unsafe { self.launch(name, blocks, ITEM_THREADS, stream, arguments) }
     }
 
-    /// A kernel whose warps stay until the queue is empty.
+    /// A kernel whose warps stay until the queue is empty, for any or the closest hits.
     ///
     /// # Safety
     /// As [`Self::launch_items`].
     pub unsafe fn launch_trace(
         &self,
         any: bool,
+        cutouts: bool,
         stream: &Stream,
         arguments: &[*mut c_void],
     ) -> CudaResult<()> {
-        let (name, resident) = match any {
-            false => ("throng_trace_closest_queue", self.closest),
-            true => ("throng_trace_any_queue", self.any),
-        };
+        let index = usize::from(any) + 2 * usize::from(cutouts);
+        let (name, resident) = (TRACE_KERNELS[index], self.trace[index]);
         // SAFETY: passed on.
         unsafe { self.launch(name, resident.blocks, resident.threads, stream, arguments) }
     }

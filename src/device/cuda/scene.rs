@@ -3,7 +3,7 @@
 use super::memory::{Array, bytes_of};
 use crate::{
     abi::{self, EnvironmentRecord, MeshRecord, Params, TextureRecord},
-    device::tables::Tables,
+    device::{looks, tables::Tables},
     scene::Scene,
 };
 use cust::error::CudaResult;
@@ -21,6 +21,7 @@ pub struct SceneTables {
     pub environment: EnvironmentRecord,
     light_count: u32,
     layer_count: u32,
+    has_cutouts: bool,
 }
 
 /// Where each table starts, in bytes.
@@ -129,6 +130,7 @@ impl<'a> Plan<'a> {
             environment: tables.environment,
             light_count: tables.lights.len() as u32,
             layer_count: tables.layers.len() as u32,
+            has_cutouts: looks::has_cutouts(&tables.materials),
         })
     }
 }
@@ -150,6 +152,7 @@ impl SceneTables {
         params.srgb_table = memory.at(places.srgb);
         params.light_count = self.light_count;
         params.layer_count = self.layer_count;
+        params.has_cutouts = self.has_cutouts.into();
     }
 
     /// The table of meshes, with pointers into the GPU's memory.

@@ -9,7 +9,7 @@ use super::{
     waves::{Chunk, ChunkLaunch, Queues, Stage, WaveLaunch},
 };
 use crate::{
-    abi::{InstanceRecord, Params, RayTally, Unit},
+    abi::{self, InstanceRecord, Params, RayTally, Unit},
     accel::Tlas,
     device::{Frame, OwnRays},
 };
@@ -107,10 +107,10 @@ impl Slot {
     }
 
     /// Bytes on the GPU for a TLAS and a picture.
-    pub fn bytes(tlas: &Tlas, pixels: usize) -> (usize, usize) {
+    pub fn bytes(tlas: &Tlas, pixels: usize, pixel_bytes: usize) -> (usize, usize) {
         (
             size_of_val(&tlas.units[..]) + size_of_val(&tlas.records[..]),
-            pixels * (16 + 3),
+            pixels * (16 + pixel_bytes),
         )
     }
 
@@ -172,9 +172,10 @@ impl Slot {
     ) -> CudaResult<()> {
         let pixels = params.width as usize * params.height as usize;
         self.film.reserve(pixels * 16)?;
-        self.pixels.reserve(pixels * 3)?;
+        let bytes = picture_bytes(&params);
+        self.pixels.reserve(bytes)?;
         self.tally.reserve(size_of::<RayTally>())?;
-        self.picture.reserve(pixels * 3 + size_of::<RayTally>())?;
+        self.picture.reserve(bytes + size_of::<RayTally>())?;
         self.film.clear_later(pixels * 16, &self.stream)?;
         self.tally
             .clear_later(size_of::<RayTally>(), &self.stream)?;
@@ -317,7 +318,7 @@ impl Slot {
                 arguments![params, begin, pixels, none],
             )?;
         }
-        let bytes = pixels as usize * 3;
+        let bytes = picture_bytes(&params);
         self.pixels
             .read_later(&mut self.picture, 0, bytes, &self.stream)?;
         self.tally.read_later(
@@ -342,7 +343,7 @@ impl Slot {
         else {
             return Ok(None);
         };
-        let bytes = params.width as usize * params.height as usize * 3;
+        let bytes = picture_bytes(&params);
         let (pixels, rest) = self.picture.bytes().split_at(bytes);
         let ends = marks.iter().skip(1).map(|(_, e)| e).chain([&finished]);
         let stages = marks
@@ -366,6 +367,15 @@ impl Slot {
         self.uploaded = Weak::new();
         self.stream.synchronize()
     }
+}
+
+/// Bytes of a finished picture.
+fn picture_bytes(params: &Params) -> usize {
+    let pixel = match params.tone_map {
+        abi::TONE_LINEAR => 3 * size_of::<f32>(),
+        _ => 3,
+    };
+    params.width as usize * params.height as usize * pixel
 }
 
 /// An event at the end of what is queued.

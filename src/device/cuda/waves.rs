@@ -275,7 +275,13 @@ impl Queues {
         (launch.mark)(stage)?;
         // SAFETY: see `start`.
         unsafe {
-            kernels.launch_trace(false, stream, arguments![*params, rays, w.hits, queue])?;
+            let cutouts = params.has_cutouts != 0;
+            kernels.launch_trace(
+                false,
+                cutouts,
+                stream,
+                arguments![*params, rays, w.hits, queue],
+            )?;
             self.copy_rays(1 + wave, &self.rays[wave as usize % 2], own, launch)?;
             (launch.mark)(Stage::Shade)?;
             kernels.launch_shade(
@@ -324,6 +330,7 @@ impl Queues {
         unsafe {
             kernels.launch_trace(
                 true,
+                params.has_cutouts != 0,
                 stream,
                 arguments![*params, w.shadow_rays, w.shadow_blocked, queue],
             )?;
