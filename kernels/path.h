@@ -75,7 +75,7 @@ THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
 // A path through pixel (x, y).
 THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
     Path path;
-    path.sampler = make_sampler(y * params.width + x, sample, params.seed);
+    path.sampler = make_sampler(x, y, sample, params.sample_bits, params.seed);
     Vec2 u = sample_2d(path.sampler, kDimensionFilter);
     path.ray = camera_ray(params, float(x) + 0.5f + filter_offset(u.x), float(y) + 0.5f + filter_offset(u.y));
     path.throughput = vec3(1.0f);

@@ -52,6 +52,17 @@ THRONG_DEVICE void play_roulette(Path& path, float u, Step& step) {
     path.throughput = path.throughput * (1.0f / survival);
 }
 
+// What a light brings after `bounces` bounces.
+THRONG_INLINE Vec3 clamp_indirect(const Params& params, uint32_t bounces, Vec3 light) {
+    float brightest = max_component(light);
+    return bounces > 0 && brightest > params.indirect_clamp ? light * (params.indirect_clamp / brightest) : light;
+}
+
+// What a path gains from light that it meets: what the camera sees, or what was scattered once, is direct.
+THRONG_INLINE void gain(const Params& params, Path& path, Vec3 light) {
+    path.radiance += clamp_indirect(params, path.depth > 1 ? path.depth - 1 : 0, path.throughput * light);
+}
+
 // One light's shadow ray, and the path's next ray.
 template <class B>
 THRONG_DEVICE void scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, bool lit, Step& step) {
@@ -65,7 +76,7 @@ THRONG_DEVICE void scatter(const Params& params, Path& path, const Surface& s, V
         if (path.depth < params.bounces) light = light * (pick.density == kInfinity ? 1.0f : power_heuristic(pick.density, density));
         if (max_component(light) > 0.0f) {
             step.origin = leave(s, pick.direction);
-            step.lights[step.light_rays++] = ShadowRay{pick.direction, pick.distance, light};
+            step.lights[step.light_rays++] = ShadowRay{pick.direction, pick.distance, clamp_indirect(params, path.depth, light)};
         }
     }
     BsdfSample sample;
@@ -82,7 +93,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     step.clear();
     const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
     if (hit.t < 0.0f) {
-        path.radiance += path.throughput * escaped_light(params, origin, path.scatter, direction);
+        gain(params, path, escaped_light(params, origin, path.scatter, direction));
         return;
     }
     const Surface s = make_surface(params, path.ray, hit);
@@ -95,7 +106,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     Vec3 emission = load3(material.emission);
     if (max_component(emission) > 0.0f) {
         emission *= sample_map(params, material.emission_map, s.uv);
-        path.radiance += path.throughput * emitted_light(params, origin, path.scatter, hit, s, emission);
+        gain(params, path, emitted_light(params, origin, path.scatter, hit, s, emission));
     }
     // One bounce more than there may be: such a path only collects what a mirror shows.
     if (path.depth > params.bounces) return;

@@ -1,5 +1,7 @@
 // Random numbers as a pure function of (pixel, sample, dimension, seed): Owen-scrambled Sobol points, padded pair by
-// pair (Burley 2020, "Practical Hash-based Owen Scrambling").
+// pair (Burley 2020, "Practical Hash-based Owen Scrambling"). All pixels share one sequence, in which they follow one another
+// along a shuffled Z curve: so the samples of neighbours complete each other, too, and what error is left is blue noise
+// (Ahmed and Wonka 2020, "Screen-Space Blue-Noise Diffusion of Monte Carlo Sampling Error via Hierarchical Ordering of Pixels").
 #pragma once
 #include "vec.h"
 
@@ -41,18 +43,32 @@ THRONG_INLINE uint32_t sobol_1(uint32_t index) {
 
 THRONG_INLINE float unit_float(uint32_t x) { return float(x >> 8) * (1.0f / 16777216.0f); }
 
-struct Sampler {
-    uint32_t pixel, sample;
-};
-
-THRONG_INLINE Sampler make_sampler(uint32_t pixel, uint32_t sample, uint32_t seed) {
-    return Sampler{hash_combine(seed, pixel), sample};
+// The bits of a number of 16 bits, with a zero after each.
+THRONG_INLINE uint32_t spread_bits(uint32_t x) {
+    x = (x | x << 8) & 0x00ff00ffu;
+    x = (x | x << 4) & 0x0f0f0f0fu;
+    x = (x | x << 2) & 0x33333333u;
+    return (x | x << 1) & 0x55555555u;
 }
 
-// A point of [0, 1)^2. Different `dimension`s are independent; within one, a pixel's samples are stratified.
+struct Sampler {
+    // Which sequence, and the place in it.
+    uint32_t key, index;
+};
+
+// `sample_bits` is what the greatest number of a sample takes. Pictures of more samples than a sequence has have several of them,
+// each for a square of pixels.
+THRONG_INLINE Sampler make_sampler(uint32_t x, uint32_t y, uint32_t sample, uint32_t sample_bits, uint32_t seed) {
+    const uint32_t place = spread_bits(x) | spread_bits(y) << 1;
+    const uint32_t square = sample_bits ? place >> (32u - sample_bits) : 0u;
+    return Sampler{hash_combine(seed, square), place << sample_bits | sample};
+}
+
+// A point of [0, 1)^2. Different `dimension`s are independent; within one, the samples of a pixel are stratified, and so are
+// those of a square of pixels. Scrambling the index shuffles squares among squares, pixels within them, and samples.
 THRONG_DEVICE Vec2 sample_2d(const Sampler& s, uint32_t dimension) {
-    uint32_t key = hash_combine(s.pixel, dimension);
-    uint32_t index = owen_scramble(s.sample, key);
+    uint32_t key = hash_combine(s.key, dimension);
+    uint32_t index = owen_scramble(s.index, key);
     uint32_t x = owen_scramble(reverse_bits(index), hash(key ^ 0x1d0c5a4bu));
     uint32_t y = owen_scramble(sobol_1(index), hash(key ^ 0x5bd1e995u));
     return Vec2{unit_float(x), unit_float(y)};

@@ -49,7 +49,7 @@ THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t 
     if (path.ray.t_max < 0.0f) return;
     PathPlace place;
     path_place(params, w, owner, place);
-    path.sampler = make_sampler(place.pixel, place.sample, params.seed);
+    path.sampler = make_sampler(place.x, place.y, place.sample, params.sample_bits, params.seed);
     path.throughput = vec3(1.0f);
     path.radiance = vec3(0.0f);
     path.scatter = Scatter{vec3(0.0f), kInfinity};

@@ -549,6 +549,8 @@ border! {
         pub sample_end: u32,
         pub bounces: u32,
         pub seed: u32,
+        /// Bits that the number of a sample takes.
+        pub sample_bits: u32,
         pub integrator: u32,
         pub tone_map: u32,
         /// Radiance multiplier, 2^stops.
@@ -558,6 +560,8 @@ border! {
         pub depth_range: f32,
         /// A single sample is clamped to this radiance, so that glints of the sun do not turn into fireflies.
         pub radiance_clamp: f32,
+        /// Of the path integrator: what each light brings after a bounce is clamped to this radiance.
+        pub indirect_clamp: f32,
         /// Share of the unoccluded sky that reaches points whose sky ray is blocked: stands for light
         /// that arrives after further bounces.
         pub ambient_fill: f32,

@@ -69,9 +69,16 @@ pub struct LookOptions {
     /// Seed of the noise; the same seed gives the same pixels
     #[arg(long, value_name = "N")]
     pub seed: Option<u32>,
+    /// The same noise in every frame
+    #[arg(long)]
+    pub lock_seed: bool,
     /// How light is computed, or which debugging view is shown
     #[arg(long, value_name = "NAME")]
     pub integrator: Option<Integrator>,
+    /// Of the path integrator: limits the radiance that a light brings after a bounce, which hides bright specks and darkens
+    /// the picture [default: no limit]
+    #[arg(long, value_name = "RADIANCE", value_parser = limits::parse_clamp)]
+    pub clamp_indirect: Option<f32>,
     /// Exposure in stops: +1 is twice as bright
     #[arg(long, value_name = "STOPS", allow_negative_numbers = true, value_parser = limits::parse_exposure)]
     pub exposure: Option<f32>,
@@ -94,9 +101,11 @@ impl LookOptions {
             samples: self.samples.unwrap_or(scene.samples),
             bounces: self.bounces.unwrap_or(scene.bounces),
             seed: self.seed.unwrap_or(scene.seed),
+            lock_seed: self.lock_seed,
             integrator: self.integrator.unwrap_or(scene.integrator),
             exposure: self.exposure.unwrap_or(scene.exposure),
             tone_map: self.tone_map.unwrap_or(scene.tone_map),
+            clamp_indirect: self.clamp_indirect,
             linear: false,
         };
         limits::check(&settings)?;

@@ -105,6 +105,8 @@ pub fn settings() -> FrameSettings {
         exposure: 0.0,
         tone_map: ToneMap::None,
         linear: false,
+        lock_seed: false,
+        clamp_indirect: None,
     }
 }
 

@@ -33,10 +33,14 @@ pub struct FrameSettings {
     pub samples: u32,
     pub bounces: u32,
     pub seed: u32,
+    /// Gives all frames the same noise.
+    pub lock_seed: bool,
     pub integrator: Integrator,
     /// In stops.
     pub exposure: f32,
     pub tone_map: ToneMap,
+    /// Limit of the radiance that a light brings after the first bounce; none: nothing is cut off.
+    pub clamp_indirect: Option<f32>,
     /// Asks for radiance as it is, without exposure and tone curve.
     pub linear: bool,
 }

@@ -73,12 +73,14 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         sample_end: 0,
         bounces: 0,
         seed: 0,
+        sample_bits: 0,
         integrator: abi::INTEGRATOR_WHITTED,
         tone_map: abi::TONE_NONE,
         exposure: 1.0,
         ao_distance: 0.05 * bounds.diagonal(),
         depth_range: depth_range(&bounds, frame.camera.eye),
         radiance_clamp: SAMPLE_CLAMP,
+        indirect_clamp: f32::INFINITY,
         ambient_fill: AMBIENT_FILL,
     }
 }
@@ -91,7 +93,13 @@ pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
     );
     (p.width, p.height) = (settings.width, settings.height);
     p.bounces = settings.bounces;
-    p.seed = hash_u32(settings.seed ^ hash_u32(frame.number));
+    let frame_seed = match settings.lock_seed {
+        true => 0,
+        false => hash_u32(frame.number),
+    };
+    p.seed = hash_u32(settings.seed ^ frame_seed);
+    p.sample_bits = settings.samples.max(1).next_power_of_two().ilog2();
+    p.indirect_clamp = settings.clamp_indirect.unwrap_or(f32::INFINITY);
     p.exposure = settings.exposure.exp2();
     p.radiance_clamp = match settings.integrator {
         Integrator::Whitted => SAMPLE_CLAMP / p.exposure,

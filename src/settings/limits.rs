@@ -8,6 +8,8 @@ const SIDE: RangeInclusive<u32> = 1..=65_535;
 const SAMPLES: RangeInclusive<u32> = 1..=1 << 20;
 const BOUNCES: RangeInclusive<u32> = 0..=1000;
 const FRAMES: RangeInclusive<u32> = 1..=1_000_000;
+/// Radiance.
+const CLAMP: RangeInclusive<f32> = 1e-3..=1e9;
 /// In stops; far beyond, every picture is black or white.
 const EXPOSURE: RangeInclusive<f32> = -64.0..=64.0;
 
@@ -56,6 +58,10 @@ pub fn parse_bounces(text: &str) -> Result<u32, LimitError> {
 
 pub fn parse_exposure(text: &str) -> Result<f32, LimitError> {
     parse(text, &EXPOSURE)
+}
+
+pub fn parse_clamp(text: &str) -> Result<f32, LimitError> {
+    parse(text, &CLAMP)
 }
 
 fn parse<T: FromStr + PartialOrd + Display>(

@@ -213,6 +213,8 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         exposure: 0.0,
         tone_map: ToneMap::None,
         linear: false,
+        lock_seed: false,
+        clamp_indirect: None,
     }
 }
 
