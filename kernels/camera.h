@@ -12,7 +12,7 @@ THRONG_INLINE uint32_t even_bits(uint32_t x) { return (x & 1u) | (x >> 1 & 2u) |
 // look at the same things.
 // Returns false for the items that hang over the right and lower edge.
 THRONG_INLINE bool item_pixel(const Params& params, uint32_t item, uint32_t& x, uint32_t& y) {
-    uint32_t tiles_x = (params.width + 7) / 8, tile = item / 64, inner = item % 64;
+    uint32_t tiles_x = (params.width + 7) / 8, tile = params.tiles ? params.tiles[item / 64] : item / 64, inner = item % 64;
     x = tile % tiles_x * 8 + even_bits(inner);
     y = tile / tiles_x * 8 + even_bits(inner >> 1);
     return x < params.width && y < params.height;

@@ -13,18 +13,62 @@ THRONG_DEVICE Vec3 clamp_sample(Vec3 radiance, float limit) {
     return radiance * (1.0f / brightest) * limit;
 }
 
+// Adds up the samples of a pixel, and those with odd numbers besides if noise is measured.
+struct FilmSum {
+    float *all, *half;
+    Vec3 total, odd;
+
+    THRONG_INLINE FilmSum(const Params& params, uint32_t pixel) {
+        all = params.film + 4 * uint64_t(pixel);
+        half = params.film_half ? params.film_half + 4 * uint64_t(pixel) : nullptr;
+        total = load3(all);
+        odd = half ? load3(half) : vec3(0.0f);
+    }
+    THRONG_INLINE void add(const Params& params, uint32_t sample, Vec3 radiance) {
+        Vec3 light = clamp_sample(radiance, params.radiance_clamp);
+        total += light;
+        if (sample & 1u) odd += light;
+    }
+    THRONG_INLINE void store(const Params& params) {
+        store3(all, total);
+        all[3] = float(params.sample_end);
+        if (half) store3(half, odd);
+    }
+};
+
 // Adds samples [sample_begin, sample_end) of one pixel to the film.
 THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thread) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
-    float* sum = params.film + 4 * uint64_t(y * params.width + x);
-    Vec3 total = load3(sum);
-    for (uint32_t sample = params.sample_begin; sample < params.sample_end; sample++) {
-        Vec3 radiance = integrate(params, camera_path(params, x, y, sample), thread);
-        total += clamp_sample(radiance, params.radiance_clamp);
+    FilmSum sum(params, y * params.width + x);
+    for (uint32_t sample = params.sample_begin; sample < params.sample_end; sample++)
+        sum.add(params, sample, integrate(params, camera_path(params, x, y, sample), thread));
+    sum.store(params);
+}
+
+// How noisy a pixel is: the difference between the mean of all samples and that of half of them, relative to what the eye
+// sees of it (Dammertz et al. 2010).
+THRONG_DEVICE float pixel_error(const Params& params, uint32_t pixel) {
+    const float *all = params.film + 4 * uint64_t(pixel), *half = params.film_half + 4 * uint64_t(pixel);
+    const float samples = max(all[3], 1.0f), odd = max(floorf(0.5f * samples), 1.0f);
+    Vec3 mean = load3(all) * (params.exposure / samples), other = load3(half) * (params.exposure / odd);
+    // What is brighter than white looks like white.
+    Vec3 shown = vec3(min(mean.x, 1.0f), min(mean.y, 1.0f), min(mean.z, 1.0f));
+    Vec3 d = absolute(shown - vec3(min(other.x, 1.0f), min(other.y, 1.0f), min(other.z, 1.0f)));
+    return (d.x + d.y + d.z) / sqrtf(max(shown.x + shown.y + shown.z, 1e-3f));
+}
+
+// Root of the mean square of a tile's errors.
+THRONG_DEVICE void measure_tile(const Params& params, uint32_t tile, Thread&) {
+    float sum = 0.0f, count = 0.0f;
+    for (uint32_t item = 64 * tile; item < 64 * tile + 64; item++) {
+        uint32_t x, y;
+        if (!item_pixel(params, item, x, y)) continue;
+        const float error = pixel_error(params, y * params.width + x);
+        sum += error * error;
+        count += 1.0f;
     }
-    store3(sum, total);
-    sum[3] = float(params.sample_end);
+    params.tile_errors[tile] = count > 0.0f ? sqrtf(sum / count) : 0.0f;
 }
 
 // Stephen Hill's fit of the ACES reference rendering and output transforms for sRGB displays.

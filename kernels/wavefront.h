@@ -124,12 +124,10 @@ THRONG_DEVICE void gather_shadows(const Params& params, const Wavefront& w, uint
 THRONG_DEVICE void finish_item(const Params& params, const Wavefront& w, uint32_t index) {
     uint32_t x, y, samples = params.sample_end - params.sample_begin;
     if (!item_pixel(params, w.first_item + index, x, y)) return;
-    float* sum = params.film + 4 * uint64_t(y * params.width + x);
-    Vec3 total = load3(sum);
+    FilmSum sum(params, y * params.width + x);
     for (uint32_t s = 0; s < samples; s++)
-        total += clamp_sample(path_radiance(params, w, load_any_record(&w.paths[uint64_t(index) * samples + s])), params.radiance_clamp);
-    store3(sum, total);
-    sum[3] = float(params.sample_end);
+        sum.add(params, params.sample_begin + s, path_radiance(params, w, load_any_record(&w.paths[uint64_t(index) * samples + s])));
+    sum.store(params);
 }
 
 }

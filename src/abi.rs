@@ -520,6 +520,12 @@ border! {
         pub hits: *mut Hit,
         /// `render_pixel`: sums of radiance, RGBA per pixel. `resolve_pixel`: RGB out, bytes or floats.
         pub film: *mut f32,
+        /// Sums of the samples with odd numbers, laid out like the film; null unless noise is measured.
+        pub film_half: *mut f32,
+        /// `measure_tile`: noise of every tile.
+        pub tile_errors: *mut f32,
+        /// The tiles that are sampled; null for all of the picture.
+        pub tiles: *const u32,
         pub pixels: *mut u8,
         pub camera: CameraRecord,
         pub environment: EnvironmentRecord,

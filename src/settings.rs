@@ -75,6 +75,10 @@ pub struct LookOptions {
     /// How light is computed, or which debugging view is shown
     #[arg(long, value_name = "NAME")]
     pub integrator: Option<Integrator>,
+    /// Stop sampling parts of the picture whose noise is below this, for example 0.01; --samples is then the most that
+    /// a pixel gets
+    #[arg(long, value_name = "TARGET", value_parser = limits::parse_noise)]
+    pub noise: Option<f32>,
     /// Of the path integrator: limits the radiance that a light brings after a bounce, which hides bright specks and darkens
     /// the picture [default: no limit]
     #[arg(long, value_name = "RADIANCE", value_parser = limits::parse_clamp)]
@@ -105,6 +109,7 @@ impl LookOptions {
             integrator: self.integrator.unwrap_or(scene.integrator),
             exposure: self.exposure.unwrap_or(scene.exposure),
             tone_map: self.tone_map.unwrap_or(scene.tone_map),
+            noise: self.noise,
             clamp_indirect: self.clamp_indirect,
             linear: false,
         };

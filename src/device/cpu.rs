@@ -3,8 +3,9 @@
 
 use super::{
     Device, DeviceError, Frame, FrameSettings, PosedMesh, RayCounts, RayKind, Rendered, Stop,
+    adaptive::Passes,
     looks,
-    params::{apply_settings, magnitude, pixel_items, scene_params},
+    params::{TILE_ITEMS, apply_settings, magnitude, pixel_items, scene_params},
     pool::Pool,
     tables::{Tables, write_shape},
 };
@@ -35,6 +36,8 @@ const PIXEL_BATCH: u32 = 256;
 const RESOLVE_BATCH: u32 = 1 << 14;
 /// Samples per pixel between two looks at whether to stop.
 const SAMPLE_SLICE: usize = 16;
+/// Tiles of `measure_tile` that are handed out at once.
+const TILE_BATCH: u32 = 64;
 /// Rays that are handed out at once.
 const RAY_BATCH: usize = 1024;
 /// The variant that walks the GPU's trees as a GPU does, on the CPU: slow, and there to be compared with the others.
@@ -87,6 +90,27 @@ impl CpuDevice {
         self.tables
             .as_ref()
             .ok_or_else(|| DeviceError::Failed("no scene is loaded".into()))
+    }
+
+    /// Adds `samples` of the first `items` items to the film.
+    fn sample(
+        &self,
+        launch: &mut Launch,
+        samples: std::ops::Range<u32>,
+        items: u32,
+        stop: &Stop,
+    ) -> RayCounts {
+        let mut rays = RayCounts::default();
+        // Slices of samples: a stop must not have to wait until the first pixels have all of theirs.
+        for begin in samples.clone().step_by(SAMPLE_SLICE) {
+            launch.params.sample_begin = begin;
+            launch.params.sample_end = samples.end.min(begin + SAMPLE_SLICE as u32);
+            rays += self.launch(self.kernels.render_pixel, launch, items, PIXEL_BATCH, stop);
+            if stop() {
+                break;
+            }
+        }
+        rays
     }
 
     /// Runs `kernel` over `count` items, batch by batch on all threads, until done or stopped.
@@ -320,14 +344,39 @@ impl Device for CpuDevice {
         let mut pixels = vec![0f32; (pixel_count as usize * settings.pixel_bytes()).div_ceil(4)];
         launch.params.film = film.as_mut_ptr();
         launch.params.pixels = pixels.as_mut_ptr().cast();
+        let tile_count = items / TILE_ITEMS;
+        let mut passes = Passes::new(settings.samples, settings.noise);
+        let mut half = vec![0f32; if passes.is_adaptive() { film.len() } else { 0 }];
+        let mut errors = vec![
+            0f32;
+            if passes.is_adaptive() {
+                tile_count as usize
+            } else {
+                0
+            }
+        ];
+        if passes.is_adaptive() {
+            launch.params.film_half = half.as_mut_ptr();
+            launch.params.tile_errors = errors.as_mut_ptr();
+        }
         let mut rays = RayCounts::default();
-        // Slices of samples: a stop must not have to wait until the first pixels have all of theirs.
-        for begin in (0..settings.samples).step_by(SAMPLE_SLICE) {
-            launch.params.sample_begin = begin;
-            launch.params.sample_end = settings.samples.min(begin + SAMPLE_SLICE as u32);
-            rays += self.launch(self.kernels.render_pixel, &launch, items, PIXEL_BATCH, stop);
+        loop {
+            let tiles = passes.tiles().map(<[u32]>::to_vec);
+            launch.params.tiles = tiles.as_ref().map_or(null(), |tiles| tiles.as_ptr());
+            let count = tiles
+                .as_ref()
+                .map_or(tile_count, |tiles| tiles.len() as u32);
+            rays += self.sample(&mut launch, passes.samples(), count * TILE_ITEMS, stop);
             if stop() {
                 return Err(DeviceError::Stopped);
+            }
+            launch.params.tiles = null();
+            if passes.is_adaptive() {
+                let kernel = self.kernels.measure_tile;
+                self.launch(kernel, &launch, tile_count, TILE_BATCH, &|| false);
+            }
+            if !passes.go_on(&errors) {
+                break;
             }
         }
         self.launch(

@@ -107,6 +107,7 @@ pub fn settings() -> FrameSettings {
         linear: false,
         lock_seed: false,
         clamp_indirect: None,
+        noise: None,
     }
 }
 

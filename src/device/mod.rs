@@ -1,5 +1,6 @@
 //! What executes kernels: the small trait that every device implements, and the choice among them.
 
+mod adaptive;
 mod choice;
 mod cpu;
 pub mod cuda;
@@ -39,6 +40,8 @@ pub struct FrameSettings {
     /// In stops.
     pub exposure: f32,
     pub tone_map: ToneMap,
+    /// Noise at which a part of the picture is done before it has all samples; none: everything gets all.
+    pub noise: Option<f32>,
     /// Limit of the radiance that a light brings after the first bounce; none: nothing is cut off.
     pub clamp_indirect: Option<f32>,
     /// Asks for radiance as it is, without exposure and tone curve.

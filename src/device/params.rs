@@ -52,6 +52,9 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         rays: null(),
         hits: null_mut(),
         film: null_mut(),
+        film_half: null_mut(),
+        tile_errors: null_mut(),
+        tiles: null(),
         pixels: null_mut(),
         camera: camera_record(&frame.camera, 1.0),
         environment,
@@ -110,10 +113,13 @@ pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
     p.tone_map = tone_map(settings);
 }
 
-/// Work items of a picture: 64 per 8×8 tile, those that hang over the edge included.
+/// Work items of a tile.
+pub const TILE_ITEMS: u32 = 64;
+
+/// Work items of a picture: those of all 8×8 tiles, those that hang over the edge included.
 pub fn pixel_items(settings: &FrameSettings) -> Result<u32, DeviceError> {
     let tiles = u64::from(settings.width.div_ceil(8)) * u64::from(settings.height.div_ceil(8));
-    u32::try_from(tiles * 64).map_err(|_| {
+    u32::try_from(tiles * u64::from(TILE_ITEMS)).map_err(|_| {
         DeviceError::Failed(format!(
             "{} × {} is too large a picture",
             settings.width, settings.height

@@ -8,6 +8,8 @@ const SIDE: RangeInclusive<u32> = 1..=65_535;
 const SAMPLES: RangeInclusive<u32> = 1..=1 << 20;
 const BOUNCES: RangeInclusive<u32> = 0..=1000;
 const FRAMES: RangeInclusive<u32> = 1..=1_000_000;
+/// Relative to the square root of the brightness.
+const NOISE: RangeInclusive<f32> = 1e-5..=10.0;
 /// Radiance.
 const CLAMP: RangeInclusive<f32> = 1e-3..=1e9;
 /// In stops; far beyond, every picture is black or white.
@@ -58,6 +60,10 @@ pub fn parse_bounces(text: &str) -> Result<u32, LimitError> {
 
 pub fn parse_exposure(text: &str) -> Result<f32, LimitError> {
     parse(text, &EXPOSURE)
+}
+
+pub fn parse_noise(text: &str) -> Result<f32, LimitError> {
+    parse(text, &NOISE)
 }
 
 pub fn parse_clamp(text: &str) -> Result<f32, LimitError> {

@@ -215,6 +215,7 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         linear: false,
         lock_seed: false,
         clamp_indirect: None,
+        noise: None,
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     memory::{Array, bytes_of},
     scene::{Plan, SceneTables},
     slot::{Picture, Slot, elapsed, event_now},
-    waves::{Chunk, PathNeeds, Stage, chunks, cut},
+    waves::{Cut, PathNeeds, Stage},
 };
 use crate::{
     abi::{Hit, NO_INDEX, Params, QueueState, Ray},
@@ -16,6 +16,7 @@ use crate::{
     device::{
         Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered,
         StageTimes, Stop,
+        adaptive::Passes,
         params::{apply_settings, pixel_items, scene_params},
         tables::Tables,
     },
@@ -144,18 +145,15 @@ impl CudaDevice {
     }
 
     /// How a picture is cut up, once its memory is known to be there.
-    fn plan(
-        &mut self,
-        frame: &Frame,
-        settings: &FrameSettings,
-    ) -> Result<VecDeque<Chunk>, DeviceError> {
+    fn plan(&mut self, frame: &Frame, settings: &FrameSettings) -> Result<Cut, DeviceError> {
         let items = pixel_items(settings)?;
         let limit = self.paths_per_launch;
         let pixels = settings.width as usize * settings.height as usize;
         let (tlas, picture) = Slot::bytes(&frame.tlas, pixels, settings.pixel_bytes());
         let mut need = Need::default();
         need.add("instances", tlas * 9 / 8 * SLOTS);
-        need.add("pictures", picture * SLOTS);
+        let halves = settings.noise.map_or(0, |_| pixels * 16);
+        need.add("pictures", (picture + halves) * SLOTS);
         if !frame.shapes.is_empty() {
             let bytes = tree_bytes(frame) * 9 / 8 + Slot::shape_bytes(self.scene()?, frame);
             need.add("meshes that deform", bytes * SLOTS);
@@ -166,10 +164,11 @@ impl CudaDevice {
         })?;
         if !has_waves(settings.integrator) {
             need.check(free).map_err(|text| self.out_of_memory(&text))?;
-            let samples = settings.samples;
-            let width = (limit / LOOP_SAMPLES as usize).next_multiple_of(64).max(64);
-            let width = u32::try_from(width).unwrap_or(u32::MAX);
-            return Ok(cut(items, samples, width, LOOP_SAMPLES).collect());
+            let items = (limit / LOOP_SAMPLES as usize).next_multiple_of(64).max(64);
+            return Ok(Cut::Loops {
+                items: u32::try_from(items).unwrap_or(u32::MAX),
+                samples: LOOP_SAMPLES,
+            });
         }
         let wanted = limit.min((items as usize).saturating_mul(settings.samples as usize));
         let lights = self.scene()?.light_count();
@@ -185,7 +184,7 @@ impl CudaDevice {
             }
             Ok(())
         })?;
-        Ok(chunks(items, settings.samples, capacity).collect())
+        Ok(Cut::Waves { paths: capacity })
     }
 
     fn out_of_memory(&self, text: &str) -> DeviceError {
@@ -205,13 +204,14 @@ impl CudaDevice {
         self.plant(frame)?;
         let mut params = self.params(frame)?;
         apply_settings(&mut params, frame, settings);
-        let chunks = self.plan(frame, settings)?;
-        let wavefront = has_waves(settings.integrator);
+        let cut = self.plan(frame, settings)?;
+        let noise = settings.noise.filter(|_| own_rays.is_none());
+        let passes = Passes::new(settings.samples, noise);
         self.with("starting a frame", |device| {
             let started = event_now(&device.slots[index].stream)?;
             device.upload(index, frame, &mut params)?;
             let slot = &mut device.slots[index];
-            slot.start(params, wavefront, chunks, started, own_rays)?;
+            slot.start(params, cut, passes, started, own_rays)?;
             slot.pump(&device.kernels)?;
             device.under_way.push_back(index);
             Ok(())

@@ -6,12 +6,12 @@ use super::{
     memory::{Array, Pinned, bytes_of},
     scene::SceneTables,
     shapes::{Shapes, vertex_bytes},
-    waves::{Chunk, ChunkLaunch, Queues, Stage, WaveLaunch},
+    waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
 };
 use crate::{
     abi::{self, InstanceRecord, Params, RayTally, Unit},
     accel::Tlas,
-    device::{Frame, OwnRays},
+    device::{Frame, OwnRays, adaptive::Passes, params::TILE_ITEMS},
 };
 use cust::{
     error::CudaResult,
@@ -39,6 +39,11 @@ pub struct Slot {
     forest: LivingForest,
     shapes: Shapes,
     film: Array,
+    /// For pictures that are sampled adaptively: half of the samples, the noise of all tiles, and the tiles of a pass.
+    film_half: Array,
+    errors: Array,
+    tiles: Array,
+    measured: Pinned,
     pixels: Array,
     tally: Array,
     picture: Pinned,
@@ -50,9 +55,12 @@ pub struct Slot {
 /// What is left to do for the frame in a slot.
 pub struct Work {
     params: Params,
-    /// With queues; the other way is a loop per pixel.
-    wavefront: bool,
+    cut: Cut,
+    passes: Passes,
+    /// Of the current pass.
     chunks: VecDeque<Chunk>,
+    /// Past once the noise is measured after a pass.
+    measuring: Option<Event>,
     /// A chunk that is queued in part; it goes on once the event is past.
     partly: Option<(ChunkLaunch, Event)>,
     /// One per queued chunk.
@@ -89,6 +97,10 @@ impl Slot {
             forest: LivingForest::default(),
             shapes: Shapes::default(),
             film: Array::default(),
+            film_half: Array::default(),
+            errors: Array::default(),
+            tiles: Array::default(),
+            measured: Pinned::default(),
             pixels: Array::default(),
             tally: Array::default(),
             picture: Pinned::default(),
@@ -116,7 +128,13 @@ impl Slot {
 
     /// Bytes on the GPU that this slot has already.
     pub fn bytes_held(&self) -> usize {
-        let own = [&self.units, &self.records, &self.film, &self.pixels];
+        let own = [
+            &self.units,
+            &self.records,
+            &self.film,
+            &self.film_half,
+            &self.pixels,
+        ];
         own.iter().map(|array| array.bytes()).sum::<usize>()
             + self.queues.bytes_held()
             + self.forest.bytes_held()
@@ -165,8 +183,8 @@ impl Slot {
     pub fn start(
         &mut self,
         mut params: Params,
-        wavefront: bool,
-        chunks: VecDeque<Chunk>,
+        cut: Cut,
+        passes: Passes,
         started: Event,
         own_rays: Option<OwnRays>,
     ) -> CudaResult<()> {
@@ -180,11 +198,17 @@ impl Slot {
         self.tally
             .clear_later(size_of::<RayTally>(), &self.stream)?;
         params.film = self.film.at(0);
+        if passes.is_adaptive() {
+            self.prepare_measuring(&mut params)?;
+        }
+        let items = tile_count(&params) * TILE_ITEMS;
         params.pixels = self.pixels.at(0);
         self.work = Some(Work {
             params,
-            wavefront,
-            chunks,
+            chunks: cut.chunks(items, passes.samples()),
+            cut,
+            passes,
+            measuring: None,
             partly: None,
             under_way: VecDeque::new(),
             started,
@@ -222,14 +246,26 @@ impl Slot {
             }
             self.go_on(work, run, kernels)?;
         }
+        if let Some(measured) = work.measuring.take() {
+            if !is_past(&measured)? {
+                work.measuring = Some(measured);
+                return Ok(false);
+            }
+            self.next_pass(work)?;
+        }
         while work.partly.is_none() && work.under_way.len() < CHUNKS_AHEAD {
             let Some(chunk) = work.chunks.pop_front() else {
-                work.finished = Some(self.finish(work, kernels)?);
+                if work.params.film_half.is_null() {
+                    work.finished = Some(self.finish(work, kernels)?);
+                } else {
+                    work.measuring = Some(self.measure(work, kernels)?);
+                }
                 return Ok(false);
             };
-            if work.wavefront {
+            if matches!(work.cut, Cut::Waves { .. }) {
+                let inside = inside_items(&work.params, &chunk, work.passes.tiles());
                 let run = self.launch_waves(work, kernels, |queues, params, launch| {
-                    queues.start(params, chunk, launch)
+                    queues.start(params, chunk, inside, launch)
                 })?;
                 self.go_on(work, run, kernels)?;
             } else {
@@ -303,6 +339,63 @@ impl Slot {
         Ok(())
     }
 
+    /// Makes room for what pictures that are sampled adaptively need besides.
+    fn prepare_measuring(&mut self, params: &mut Params) -> CudaResult<()> {
+        let film = params.width as usize * params.height as usize * 16;
+        let tiles = tile_count(params) as usize * size_of::<u32>();
+        self.film_half.reserve(film)?;
+        self.film_half.clear_later(film, &self.stream)?;
+        self.errors.reserve(tiles)?;
+        self.tiles.reserve(tiles)?;
+        self.measured.reserve(tiles)?;
+        params.film_half = self.film_half.at(0);
+        params.tile_errors = self.errors.at(0);
+        Ok(())
+    }
+
+    /// Queues the measurement of the noise after a pass.
+    fn measure(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Event> {
+        let tiles = tile_count(&work.params);
+        let params = Params {
+            tiles: std::ptr::null(),
+            ..work.params
+        };
+        work.marks.push((Stage::Other, event_now(&self.stream)?));
+        let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
+        // SAFETY: see `run_loop`.
+        unsafe {
+            kernels.launch_items(
+                "throng_measure_tile",
+                tiles,
+                &self.stream,
+                arguments![params, begin, tiles, none],
+            )?;
+        }
+        let bytes = tiles as usize * size_of::<f32>();
+        self.errors
+            .read_later(&mut self.measured, 0, bytes, &self.stream)?;
+        event_now(&self.stream)
+    }
+
+    /// Plans the next pass from the noise that was measured. If there is none, the picture is ready to be resolved.
+    fn next_pass(&mut self, work: &mut Work) -> CudaResult<()> {
+        let bytes = tile_count(&work.params) as usize * size_of::<f32>();
+        let errors: Vec<f32> = bytemuck::pod_collect_to_vec(&self.measured.bytes()[..bytes]);
+        if !work.passes.go_on(&errors) {
+            work.params.film_half = std::ptr::null_mut();
+            return Ok(());
+        }
+        let tiles = work.passes.tiles().unwrap_or_default();
+        self.measured.fill(0, bytes_of(tiles));
+        let bytes = size_of_val(tiles);
+        self.tiles
+            .write_later(0, &self.measured, 0, bytes, &self.stream)?;
+        work.params.tiles = self.tiles.at(0);
+        let items = tiles.len() as u32 * TILE_ITEMS;
+        work.chunks = work.cut.chunks(items, work.passes.samples());
+        Ok(())
+    }
+
     /// Queues the way from the film to page-locked memory.
     fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Event> {
         let params = work.params;
@@ -367,6 +460,11 @@ impl Slot {
         self.uploaded = Weak::new();
         self.stream.synchronize()
     }
+}
+
+/// Tiles of the whole picture.
+fn tile_count(params: &Params) -> u32 {
+    params.width.div_ceil(8) * params.height.div_ceil(8)
 }
 
 /// Bytes of a finished picture.

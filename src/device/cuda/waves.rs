@@ -15,6 +15,7 @@ use crate::{
     scene::Integrator,
 };
 use cust::{error::CudaResult, stream::Stream};
+use std::collections::VecDeque;
 
 /// Waves between two looks at whether any path is left, in pictures of many bounces. Nobody waits for a look (see
 /// [`Queues::go_on`]), but the stream idles for a moment.
@@ -40,15 +41,42 @@ impl Chunk {
     }
 }
 
+/// How pictures are cut into chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// In waves: at most this many paths each.
+    Waves { paths: u32 },
+    /// In loops: at most so many items and samples each.
+    Loops { items: u32, samples: u32 },
+}
+
+impl Cut {
+    /// All chunks of some samples of the first `items` items, the samples of an item in order.
+    pub fn chunks(self, items: u32, samples: std::ops::Range<u32>) -> VecDeque<Chunk> {
+        let count = samples.end - samples.start;
+        let later = |chunk: Chunk| Chunk {
+            samples: chunk.samples.start + samples.start..chunk.samples.end + samples.start,
+            ..chunk
+        };
+        match self {
+            Self::Waves { paths } => chunks(items, count, paths).map(later).collect(),
+            Self::Loops {
+                items: width,
+                samples: depth,
+            } => cut(items, count, width, depth).map(later).collect(),
+        }
+    }
+}
+
 /// Cuts a picture into chunks of at most `capacity` paths, the samples of an item in order.
-pub fn chunks(items: u32, samples: u32, capacity: u32) -> impl Iterator<Item = Chunk> {
+fn chunks(items: u32, samples: u32, capacity: u32) -> impl Iterator<Item = Chunk> {
     let width = items.min(capacity).max(1);
     let depth = (capacity / width).clamp(1, samples);
     cut(items, samples, width, depth)
 }
 
 /// Cuts a picture into chunks of at most `width` items and `depth` samples, the samples of an item in order.
-pub fn cut(items: u32, samples: u32, width: u32, depth: u32) -> impl Iterator<Item = Chunk> {
+fn cut(items: u32, samples: u32, width: u32, depth: u32) -> impl Iterator<Item = Chunk> {
     (0..samples).step_by(depth as usize).flat_map(move |begin| {
         (0..items).step_by(width as usize).map(move |first| Chunk {
             items: first..items.min(first.saturating_add(width)),
@@ -119,6 +147,8 @@ fn last_wave(scatter: bool, bounces: u32) -> u32 {
 pub struct ChunkLaunch {
     params: Params,
     chunk: Chunk,
+    /// Camera rays.
+    primary: u32,
     w: Wavefront,
     /// Whether paths are scattered, with a shadow ray in each wave.
     scatter: bool,
@@ -193,11 +223,13 @@ impl Queues {
         all.map(Array::bytes).sum()
     }
 
-    /// Queues the start of a chunk's paths. `params` are the picture's; the paths must fit. [`Self::go_on`] does the rest.
+    /// Queues the start of a chunk's paths. `params` are the picture's; the paths must fit. `inside` is how many of the items
+    /// are inside of the picture. [`Self::go_on`] does the rest.
     pub fn start(
         &self,
         params: &Params,
         chunk: Chunk,
+        inside: u32,
         launch: &mut WaveLaunch,
     ) -> CudaResult<ChunkLaunch> {
         let params = Params {
@@ -224,6 +256,7 @@ impl Queues {
         }
         Ok(ChunkLaunch {
             params,
+            primary: inside * (chunk.samples.end - chunk.samples.start),
             chunk,
             w,
             scatter,
@@ -296,11 +329,14 @@ impl Queues {
     /// Queues the shadow rays, the way to the film and the tally of a chunk whose waves are all queued.
     fn finish(&self, run: &ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<()> {
         let ChunkLaunch {
-            params, chunk, w, ..
+            params,
+            chunk,
+            primary,
+            w,
+            ..
         } = run;
         let (kernels, stream) = (launch.kernels, launch.stream);
         let items = chunk.item_count();
-        let primary = inside_items(params, chunk) * (chunk.samples.end - chunk.samples.start);
         self.trace_shadows(run, launch)?;
         // SAFETY: see `start`.
         unsafe {
@@ -315,7 +351,7 @@ impl Queues {
                 1,
                 1,
                 stream,
-                arguments![*w, w.wave, primary],
+                arguments![*w, w.wave, *primary],
             )
         }
     }
@@ -439,14 +475,15 @@ fn shading(params: &Params) -> Shading {
     }
 }
 
-/// How many of the chunk's items are inside of the picture.
-fn inside_items(params: &Params, chunk: &Chunk) -> u32 {
+/// How many of the chunk's items are inside of the picture. `tiles` are those that are sampled, if not all.
+pub fn inside_items(params: &Params, chunk: &Chunk, tiles: Option<&[u32]>) -> u32 {
     let tiles_x = params.width.div_ceil(8);
     let inside_tile = |tile: u32| {
         let side = |tile: u32, size: u32| size.saturating_sub(tile * 8).min(8);
         side(tile % tiles_x, params.width) * side(tile / tiles_x, params.height)
     };
     (chunk.items.start / 64..chunk.items.end.div_ceil(64))
+        .map(|tile| tiles.map_or(tile, |tiles| tiles[tile as usize]))
         .map(inside_tile)
         .sum()
 }
