@@ -49,8 +49,8 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     }
     Surface s = make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.materials[s.material]);
-    path.radiance += path.throughput * load3(material.emission) * sample_map(params, material.emission_map, s.uv);
-    Vec3 color = load3(material.color) * sample_map(params, material.color_map, s.uv);
+    path.radiance += path.throughput * emission_at(params, s, material);
+    Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR || material.flags & LOOK_POLISHED) {
         Vec3 reflected = mirror_direction(direction, s);
         path.throughput *= color;
@@ -118,9 +118,9 @@ THRONG_DEVICE Vec3 debug_view(const Params& params, const Path& path, const Hit&
     if (params.integrator == INTEGRATOR_DEPTH) return vec3(clamp(1.0f - hit.t / params.depth_range, 0.0f, 1.0f));
     if (params.integrator == INTEGRATOR_INSTANCE) return index_color(hit.instance);
     Surface s = make_surface(params, path.ray, hit);
-    if (params.integrator == INTEGRATOR_NORMAL) return s.shading * 0.5f + vec3(0.5f);
-    const MaterialRecord& material = params.materials[s.material];
-    return load3(material.color) * sample_map(params, material.color_map, s.uv);
+    const MaterialRecord material = load_record(&params.materials[s.material]);
+    if (params.integrator == INTEGRATOR_NORMAL) return mapped_normal(params, s, material) * 0.5f + vec3(0.5f);
+    return base_color(params, s, material);
 }
 
 // Radiance along one camera ray.

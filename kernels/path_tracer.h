@@ -103,14 +103,11 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
         Vec3 depth = load3(layers.absorption) * -hit.t;
         path.throughput *= vec3(expf(depth.x), expf(depth.y), expf(depth.z));
     }
-    Vec3 emission = load3(material.emission);
-    if (max_component(emission) > 0.0f) {
-        emission *= sample_map(params, material.emission_map, s.uv);
-        gain(params, path, emitted_light(params, origin, path.scatter, hit, s, emission));
-    }
+    const Vec3 emission = emission_at(params, s, material);
+    if (max_component(emission) > 0.0f) gain(params, path, emitted_light(params, origin, path.scatter, hit, s, emission));
     // One bounce more than there may be: such a path only collects what a mirror shows.
     if (path.depth > params.bounces) return;
-    const Vec3 color = load3(material.color) * sample_map(params, material.color_map, s.uv);
+    const Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR) {
         Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
         follow(path, s, s.shading, BsdfSample{mirror_direction(direction, s), color, kInfinity, false}, step);

@@ -1,6 +1,6 @@
 // What a hit looks like to shading: position, normals, texture coordinates and material, all in world space.
 #pragma once
-#include "texture.h"
+#include "attributes.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -12,6 +12,12 @@ struct Surface {
     float error;
     // Both sets of texture coordinates.
     Vec2 uv[2];
+    // Of the vertices; multiplies the material's.
+    Vec3 color;
+    // Along growing u, not of unit length and not quite in the surface; with the side that the bitangent of the front is on,
+    // 1 or -1 as in `Attributes`, or 0 where there is no tangent.
+    Vec3 tangent;
+    float handedness;
     uint32_t material;
     // Whether the ray came from the front: counter-clockwise triangles, and the outside of spheres.
     bool front;
@@ -22,7 +28,7 @@ struct ObjectPoint {
     Vec3 position, geometric, shading;
     // Greatest coordinates of the primitive: its intersection test is no more precise than a few ulps of these.
     Vec3 reach;
-    Vec2 uv;
+    Attributes attributes;
     uint32_t slot;
 };
 
@@ -30,7 +36,7 @@ THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit)
     const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
     const VertexRecord a = load_record(&mesh.vertices[corners.vertices[0]]), b = load_record(&mesh.vertices[corners.vertices[1]]),
                        c = load_record(&mesh.vertices[corners.vertices[2]]);
-    const float wa = 1.0f - hit.u - hit.v, wb = hit.u, wc = hit.v;
+    const Weights w{1.0f - hit.u - hit.v, hit.u, hit.v};
     Vec3 p0 = load3(a.position), e1 = load3(b.position) - p0, e2 = load3(c.position) - p0;
     ObjectPoint o;
     o.position = p0 + e1 * hit.u + e2 * hit.v;
@@ -38,8 +44,9 @@ THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit)
     // Scaled, so that the product of tiny edges does not vanish.
     float scale = 1.0f / max(max_component(absolute(e1)), max(max_component(absolute(e2)), 1e-37f));
     o.geometric = cross(e1 * scale, e2 * scale);
-    o.shading = mesh.smooth ? load3(a.normal) * wa + load3(b.normal) * wb + load3(c.normal) * wc : o.geometric;
-    o.uv = Vec2{a.u * wa + b.u * wb + c.u * wc, a.v * wa + b.v * wb + c.v * wc};
+    o.shading = mesh.smooth ? weighted3(w, a.normal, b.normal, c.normal) : o.geometric;
+    o.attributes.uv[0] = Vec2{a.u * w.a + b.u * w.b + c.u * w.c, a.v * w.a + b.v * w.b + c.v * w.c};
+    add_extras(mesh, corners.vertices, w, o.attributes);
     o.slot = corners.slot;
     return o;
 }
@@ -51,7 +58,7 @@ THRONG_DEVICE ObjectPoint sphere_point(const InstanceRecord& instance, Vec3 hit_
     o.position = normalize_or(transform_point(object_from_world, hit_in_world), vec3(0.0f, 1.0f, 0.0f));
     o.geometric = o.shading = o.position;
     o.reach = vec3(1.0f);
-    o.uv = Vec2{0.5f - atan2f(o.position.z, o.position.x) * (0.5f / kPi), 1.0f - acosf(clamp(o.position.y, -1.0f, 1.0f)) * (1.0f / kPi)};
+    o.attributes = sphere_attributes(o.position);
     o.slot = 0;
     return o;
 }
@@ -89,9 +96,26 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
         s.geometric = -s.geometric;
         s.shading = -s.shading;
     }
-    s.uv[0] = s.uv[1] = o.uv;
+    s.uv[0] = o.attributes.uv[0];
+    s.uv[1] = o.attributes.uv[1];
+    s.color = o.attributes.color;
+    s.tangent = transform_vector(world_from_object, o.attributes.tangent);
+    s.handedness = is_mirrored(world_from_object) ? -o.attributes.handedness : o.attributes.handedness;
     s.material = params.material_slots[ids.x + o.slot];
     return s;
+}
+
+// The material's own colour at a point: base colour, albedo or tint.
+THRONG_DEVICE Vec3 base_color(const Params& params, const Surface& s, const MaterialRecord& material) {
+    return load3(material.color) * sample_map(params, material.color_map, s.uv).color * s.color;
+}
+
+// Radiance that the material gives off at a point. What is unlit shows its base colour like that.
+THRONG_DEVICE Vec3 emission_at(const Params& params, const Surface& s, const MaterialRecord& material) {
+    Vec3 emission = load3(material.emission);
+    if (!(max_component(emission) > 0.0f)) return emission;
+    emission *= sample_map(params, material.emission_map, s.uv).color;
+    return material.flags & LOOK_UNLIT ? emission * s.color : emission;
 }
 
 // Origin of a ray that leaves the surface on the side of `direction`, beyond the error bound.

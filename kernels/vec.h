@@ -69,6 +69,10 @@ THRONG_INLINE Vec3 transform_normal(const float* inverse, Vec3 n) {
                 inverse[1] * n.x + inverse[5] * n.y + inverse[9] * n.z,
                 inverse[2] * n.x + inverse[6] * n.y + inverse[10] * n.z);
 }
+// Whether it turns left hands into right ones.
+THRONG_INLINE bool is_mirrored(const float* m) {
+    return m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) + m[2] * (m[4] * m[9] - m[5] * m[8]) < 0.0f;
+}
 // Bound on the size of the terms that a transform adds up, for rounding errors: |M| |p| + |T| per component.
 THRONG_INLINE Vec3 transform_magnitude(const float* m, Vec3 p) {
     Vec3 a = absolute(p);

@@ -78,6 +78,7 @@ constants! {
 
     pub const TEXELS_SRGB8: u32 = 0;
     pub const TEXELS_FLOAT: u32 = 1;
+    pub const TEXELS_LINEAR8: u32 = 2;
 
     pub const WRAP_REPEAT: u32 = 0;
     pub const WRAP_CLAMP: u32 = 1;
@@ -355,15 +356,18 @@ border! {
         pub uv_set: u32,
     }
 
-    /// Texels are rows of RGBA, 8-bit sRGB or 32-bit linear float, the top row first.
+    /// Texels are rows of RGBA, 8-bit (sRGB or linear) or 32-bit linear float, the top row first.
     #[repr(C, align(16))]
     pub struct TextureRecord {
         pub texels: *const u8,
         pub width: u32,
         pub height: u32,
+        /// One of `TEXELS_*`.
         pub format: u32,
-        pub wrap: u32,
-        pub reserved: [u32; 2],
+        /// `WRAP_*` along u and v.
+        pub wrap: [u32; 2],
+        /// 1 if magnified texels stay square.
+        pub nearest: u32,
     }
 
     #[repr(C, align(16))]

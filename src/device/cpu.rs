@@ -4,13 +4,16 @@
 use super::{
     Device, DeviceError, Frame, FrameSettings, PosedMesh, RayCounts, RayKind, Rendered, Stop,
     adaptive::Passes,
-    looks,
+    extras, looks,
     params::{TILE_ITEMS, apply_settings, magnitude, pixel_items, scene_params},
     pool::Pool,
     tables::{Tables, write_shape},
 };
 use crate::{
-    abi::{self, BlasRecord, Hit, MeshRecord, Params, Ray, StackEntry, Thread, VertexRecord},
+    abi::{
+        self, BlasRecord, Hit, MeshRecord, Params, Ray, StackEntry, Thread, VertexExtra,
+        VertexRecord,
+    },
     accel::{Blas, BlasShape, NodeLayout},
     scene::Scene,
 };
@@ -198,7 +201,7 @@ struct Launch {
 #[derive(Default)]
 struct Shapes {
     meshes: Vec<MeshRecord>,
-    _vertices: Vec<Vec<VertexRecord>>,
+    _vertices: Vec<(Vec<VertexRecord>, Vec<VertexExtra>)>,
 }
 
 impl Shapes {
@@ -211,8 +214,15 @@ impl Shapes {
             let mesh = tables.scene.meshes[posed.mesh as usize].triangles()?;
             let mut vertices = vec![VertexRecord::default(); mesh.positions.len()];
             write_shape(mesh, &posed.shape, &mut vertices);
-            meshes[posed.mesh as usize].vertices = vertices.as_ptr();
-            Some(vertices)
+            let record = &mut meshes[posed.mesh as usize];
+            record.vertices = vertices.as_ptr();
+            let mut turned = Vec::new();
+            if tables.needs[posed.mesh as usize].tangents {
+                turned.resize(mesh.positions.len(), VertexExtra::default());
+                extras::write(mesh, &posed.shape, &mut turned);
+                record.extras = turned.as_ptr();
+            }
+            Some((vertices, turned))
         });
         let vertices = vertices.collect();
         Self {

@@ -4,6 +4,7 @@ mod adaptive;
 mod choice;
 mod cpu;
 pub mod cuda;
+mod extras;
 #[cfg(test)]
 pub(crate) mod fake;
 mod gang;

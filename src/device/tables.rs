@@ -1,10 +1,13 @@
 //! The flat tables that kernels read, made once from a scene: meshes, materials, textures, lights, environment.
 
-use super::looks;
+use super::{
+    extras::{self, Needs},
+    looks,
+};
 use crate::{
     abi::{
         self, CornerRecord, EnvironmentRecord, LayersRecord, LightRecord, MapRecord,
-        MaterialRecord, MeshRecord, NO_INDEX, TextureRecord, VertexRecord,
+        MaterialRecord, MeshRecord, NO_INDEX, TextureRecord, VertexExtra, VertexRecord,
     },
     anim::Deformed,
     math::linear_from_srgb,
@@ -28,6 +31,8 @@ pub struct Tables {
         expect(dead_code, reason = "the CPU follows the pointers")
     )]
     pub attributes: Vec<Attributes>,
+    /// What each mesh has records of beside vertices and corners.
+    pub needs: Vec<Needs>,
     pub materials: Vec<MaterialRecord>,
     pub layers: Vec<LayersRecord>,
     pub maps: Vec<MapRecord>,
@@ -44,6 +49,8 @@ pub struct Tables {
 pub struct Attributes {
     pub vertices: Vec<VertexRecord>,
     pub corners: Vec<CornerRecord>,
+    /// Empty for most meshes.
+    pub extras: Vec<VertexExtra>,
 }
 
 // SAFETY: the pointers lead to memory that the tables own or share and that nobody writes to.
@@ -67,18 +74,23 @@ impl Tables {
                     width: image.width,
                     height: image.height,
                     format: abi::TEXELS_FLOAT,
-                    wrap: abi::WRAP_REPEAT,
-                    reserved: [0; 2],
+                    wrap: [abi::WRAP_REPEAT, abi::WRAP_CLAMP],
+                    nearest: 0,
                 });
                 skies.push(texels);
             }
         }
-        let attributes: Vec<_> = scene.meshes.par_iter().map(Attributes::new).collect();
+        let needs = extras::needs(&scene);
+        let attributes = scene.meshes.par_iter().zip(&needs);
+        let attributes: Vec<_> = attributes
+            .map(|(mesh, &needs)| Attributes::new(mesh, needs))
+            .collect();
         let meshes = scene.meshes.iter().zip(&attributes);
         let (materials, layers) = looks::material_records(&scene.materials);
         Self {
             meshes: meshes.map(|(mesh, a)| mesh_record(mesh, a)).collect(),
             attributes,
+            needs,
             materials,
             layers,
             maps: scene.maps.iter().map(looks::map_record).collect(),
@@ -93,7 +105,7 @@ impl Tables {
 }
 
 impl Attributes {
-    fn new(mesh: &Mesh) -> Self {
+    fn new(mesh: &Mesh, needs: Needs) -> Self {
         match &mesh.shape {
             Shape::Sphere => Self::default(),
             Shape::Triangles(m) => Self {
@@ -105,6 +117,7 @@ impl Attributes {
                     .into_par_iter()
                     .map(|i| corner_record(m, i))
                     .collect(),
+                extras: extras::records(m, needs),
             },
         }
     }
@@ -147,7 +160,10 @@ fn mesh_record(mesh: &Mesh, attributes: &Attributes) -> MeshRecord {
     MeshRecord {
         vertices: attributes.vertices.as_ptr(),
         corners: attributes.corners.as_ptr(),
-        extras: std::ptr::null(),
+        extras: match &attributes.extras[..] {
+            [] => std::ptr::null(),
+            extras => extras.as_ptr(),
+        },
         shape,
         smooth: u32::from(smooth),
     }
@@ -156,20 +172,21 @@ fn mesh_record(mesh: &Mesh, attributes: &Attributes) -> MeshRecord {
 fn texture_record(texture: &Texture) -> TextureRecord {
     let (texels, format) = match &texture.texels {
         Texels::Srgb8(data) => (data.as_ptr().cast(), abi::TEXELS_SRGB8),
+        Texels::Linear8(data) => (data.as_ptr().cast(), abi::TEXELS_LINEAR8),
         Texels::Linear(data) => (data.as_ptr().cast(), abi::TEXELS_FLOAT),
     };
-    let wrap = match texture.wrap {
+    let wrap = texture.wrap.map(|wrap| match wrap {
         Wrap::Repeat => abi::WRAP_REPEAT,
         Wrap::Clamp => abi::WRAP_CLAMP,
         Wrap::Mirror => abi::WRAP_MIRROR,
-    };
+    });
     TextureRecord {
         texels,
         width: texture.width,
         height: texture.height,
         format,
         wrap,
-        reserved: [0; 2],
+        nearest: u32::from(texture.nearest),
     }
 }
 

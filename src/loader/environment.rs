@@ -61,7 +61,9 @@ fn sun_sky(
     Ok(sky::daylight(e))
 }
 
-fn within(
+/// # Errors
+/// When the number at `place` is out of range.
+pub fn within(
     source: &Source,
     x: Finite,
     place: &Place,

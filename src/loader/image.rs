@@ -54,7 +54,7 @@ pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadErro
             .iter()
             .map(|p| [p[0], p[1], p[2]].map(|x| x * intensity))
             .collect(),
-        Texels::Srgb8(t) => {
+        Texels::Srgb8(t) | Texels::Linear8(t) => {
             let table: [f32; 256] =
                 std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0) * intensity);
             t.iter()

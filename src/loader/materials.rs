@@ -1,7 +1,7 @@
 //! The flat tables of materials and textures that a load fills, each row once.
 
-use super::{LoadError, image};
-use crate::scene::{Material, NONE, Texture, TextureMap, Wrap};
+use super::{LoadError, gltf::ColorSpace, image};
+use crate::scene::{Material, NONE, Texels, Texture, TextureMap, Wrap};
 use rayon::prelude::*;
 use std::{
     collections::HashMap,
@@ -16,7 +16,7 @@ pub struct Materials {
     row_of: HashMap<String, u32>,
     map_of: HashMap<[u32; 8], u32>,
     textures: Vec<Request>,
-    texture_of: HashMap<(PathBuf, u8), u32>,
+    texture_of: HashMap<(PathBuf, u8, ColorSpace), u32>,
 }
 
 /// A texture of the table.
@@ -30,6 +30,7 @@ enum Request {
 struct Picture {
     path: PathBuf,
     wrap: Wrap,
+    space: ColorSpace,
     used_by: PathBuf,
 }
 
@@ -46,11 +47,18 @@ impl Materials {
             })
     }
 
-    /// Index of the texture at `path`; it is decoded later, by [`Materials::decode_textures`].
+    /// Index of the texture at `path`, in `space` if it has eight bits per channel; it is decoded later, by
+    /// [`Materials::decode_textures`].
     ///
     /// # Errors
     /// The sentence to put behind the place that names the file, when there is no such file.
-    pub fn texture(&mut self, path: &Path, wrap: Wrap, used_by: &Path) -> Result<u32, String> {
+    pub fn texture(
+        &mut self,
+        path: &Path,
+        wrap: Wrap,
+        space: ColorSpace,
+        used_by: &Path,
+    ) -> Result<u32, String> {
         let path = path
             .canonicalize()
             .ok()
@@ -64,12 +72,13 @@ impl Materials {
         let index = self.textures.len() as u32;
         let found = *self
             .texture_of
-            .entry((path.clone(), wrap as u8))
+            .entry((path.clone(), wrap as u8, space))
             .or_insert(index);
         if found == index {
             self.textures.push(Request::File(Picture {
                 path,
                 wrap,
+                space,
                 used_by: used_by.into(),
             }));
         }
@@ -131,8 +140,12 @@ fn decode(wanted: &Picture) -> Result<Texture, LoadError> {
             .into_owned(),
         width: picture.width,
         height: picture.height,
-        texels: picture.texels,
-        wrap: wanted.wrap,
+        texels: match (picture.texels, wanted.space) {
+            (Texels::Srgb8(bytes), ColorSpace::Linear) => Texels::Linear8(bytes),
+            (texels, _) => texels,
+        },
+        wrap: [wanted.wrap; 2],
+        nearest: false,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::{
     LoadError,
+    gltf::ColorSpace,
     materials::Materials,
     model::MeshMotion,
     mtl::{self, MtlData, MtlMaterial, MtlTexture},
@@ -211,7 +212,7 @@ fn convert(
         Some(t) => {
             let path = library.path.parent().unwrap_or(Path::new("")).join(&t.file);
             table
-                .texture(&path, t.wrap(wrap), &library.path)
+                .texture(&path, t.wrap(wrap), ColorSpace::Srgb, &library.path)
                 .map_err(|message| LoadError::line(&library.path, t.line, message))
         }
     };

@@ -15,6 +15,7 @@ mod image;
 mod instances;
 mod limits;
 mod lines;
+mod material;
 mod materials;
 mod meshes;
 mod model;
@@ -37,6 +38,7 @@ mod shapes;
 mod sky;
 mod source;
 mod suggest;
+mod tangents;
 mod transform;
 mod view;
 
@@ -71,6 +73,7 @@ pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError>
         Kind::Gltf => bare::gltf::load(path, options)?,
         Kind::Raw => scn::load(path)?,
     };
+    tangents::add_missing(&mut scene);
     view::apply(&mut scene, &options.view)?;
     limits::check(path, &scene)?;
     scene.name = path

@@ -47,13 +47,12 @@ pub struct ModelOptions {
 }
 
 impl ModelOptions {
-    /// What of this concerns reading a glTF file to draw it. Normal maps are not drawn yet.
+    /// What of this concerns reading a glTF file to draw it.
     pub fn gltf(&self) -> GltfOptions {
         GltfOptions {
             scene: self.scene.clone(),
             variant: self.variant.clone(),
             allow_dirs: self.allow_dirs.clone(),
-            skip_tangents: true,
             ..GltfOptions::default()
         }
     }

@@ -4,6 +4,7 @@ use super::{
     LoadError, camera, environment, framing,
     gltf::Model,
     instances::{self, Unrolled, UsedMotion},
+    material,
     materials::Materials,
     meshes::{self, MeshSource, ParsedObj},
     model::{self, Look, Looks, MeshMotion},
@@ -13,11 +14,10 @@ use super::{
     source::Place,
 };
 use crate::scene::{
-    Material, MaterialKind, NONE, RenderDefaults, Scene, Wrap,
+    Material, NONE, RenderDefaults, Scene,
     desc::{GltfFile, MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
     rig::{DeformingMesh, Palette},
 };
-use glam::Vec3;
 use rayon::prelude::*;
 use std::{path::Path, sync::Arc};
 
@@ -176,37 +176,8 @@ impl Loader<'_> {
     }
 
     fn material(&mut self, desc: &MaterialDesc, place: &Place) -> Result<u32, LoadError> {
-        let mut m = Material::default();
-        match desc {
-            MaterialDesc::Diffuse(d) => {
-                m.color_map = self.map(d.texture.as_deref(), d.wrap, place)?;
-                let default = if m.color_map == NONE {
-                    m.color
-                } else {
-                    Vec3::ONE
-                };
-                m.color = d.color.map_or(default, |c| c.0);
-            }
-            MaterialDesc::Mirror(d) => {
-                m.kind = MaterialKind::Mirror;
-                m.color_map = self.map(d.texture.as_deref(), d.wrap, place)?;
-                m.color = d.tint.0;
-            }
-            MaterialDesc::Emissive(d) => {
-                m.emission_map = self.map(d.texture.as_deref(), d.wrap, place)?;
-                (m.color, m.emission) = (Vec3::ZERO, d.radiance.0);
-            }
-        }
-        Ok(self.table.add(m))
-    }
-
-    /// Index of a map that reads the picture `file` as it is.
-    fn map(&mut self, file: Option<&str>, wrap: Wrap, place: &Place) -> Result<u32, LoadError> {
-        let Some(file) = file else { return Ok(NONE) };
-        let path = self.source.resolve(file);
-        let found = self.table.texture(&path, wrap, &self.source.path);
-        let texture = found.map_err(|message| self.source.error(&place.key("texture"), message))?;
-        Ok(self.table.plain_map(texture))
+        let converted = material::convert(self.source, desc, &mut self.table, place)?;
+        Ok(self.table.add(converted))
     }
 
     fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {

@@ -212,7 +212,7 @@ fn mesh_info(mesh: &Mesh, blas: &Blas, instances: u64) -> MeshInfo {
 
 fn texel_bytes(texels: &Texels) -> u64 {
     match texels {
-        Texels::Srgb8(t) => size_of_val(&t[..]) as u64,
+        Texels::Srgb8(t) | Texels::Linear8(t) => size_of_val(&t[..]) as u64,
         Texels::Linear(t) => size_of_val(&t[..]) as u64,
     }
 }
@@ -223,7 +223,10 @@ fn mesh_bytes(mesh: &Mesh) -> u64 {
         Shape::Triangles(m) => {
             let vertices = size_of_val(&m.positions[..])
                 + size_of_val(&m.normals[..])
-                + size_of_val(&m.uvs[..]);
+                + size_of_val(&m.tangents[..])
+                + size_of_val(&m.colors[..])
+                + size_of_val(&m.uvs[..])
+                + size_of_val(&m.uvs1[..]);
             (vertices + size_of_val(&m.triangles[..]) + size_of_val(&m.slots[..])) as u64
         }
     }

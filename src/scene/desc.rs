@@ -22,10 +22,12 @@
 //! Unknown fields, names and variants are errors. Nothing here is resolved or checked against anything else;
 //! that is `loader`'s work.
 
+mod material;
 mod motion;
 mod placement;
 mod values;
 
+pub use material::{AlphaDesc, Diffuse, Emissive, Glass, Glossy, MaterialDesc, Metal, Mirror, Pbr};
 pub use motion::{
     Bob, Clip, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Spin, Sway,
     Wave,
@@ -213,68 +215,6 @@ pub struct SunLight {
     /// Angular diameter, 0 (hard shadows, the default) to 90.
     #[serde(default)]
     pub size: Finite,
-}
-
-/// An entry of `materials: { "name": .. }`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "materials")]
-pub enum MaterialDesc {
-    Diffuse(Diffuse),
-    Mirror(Mirror),
-    Emissive(Emissive),
-}
-
-/// `Diffuse(color: "#c8b090", texture: "bricks.png", wrap: repeat)`
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Diffuse {
-    /// Albedo. Default 0.8 grey, or white under a texture.
-    pub color: Option<Color>,
-    /// Multiplies the colour.
-    pub texture: Option<String>,
-    /// Outside UV 0..1: `repeat` (default), `clamp` or `mirror`.
-    pub wrap: Wrap,
-}
-
-impl Default for Diffuse {
-    fn default() -> Self {
-        Self {
-            color: None,
-            texture: None,
-            wrap: Wrap::Repeat,
-        }
-    }
-}
-
-/// `Mirror(tint: (0.95, 0.95, 0.95))`: a perfect mirror.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Mirror {
-    pub tint: Color,
-    pub texture: Option<String>,
-    pub wrap: Wrap,
-}
-
-impl Default for Mirror {
-    fn default() -> Self {
-        Self {
-            tint: Color::new(0.95, 0.95, 0.95),
-            texture: None,
-            wrap: Wrap::Repeat,
-        }
-    }
-}
-
-/// `Emissive(radiance: (4, 3, 2))`: glows and reflects nothing.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Emissive {
-    pub radiance: Color,
-    /// Multiplies the radiance.
-    #[serde(default)]
-    pub texture: Option<String>,
-    #[serde(default)]
-    pub wrap: Wrap,
 }
 
 /// An entry of `meshes: { "name": .. }`.

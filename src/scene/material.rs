@@ -41,6 +41,45 @@ impl Default for Material {
     }
 }
 
+impl Material {
+    /// All maps that it may read, [`NONE`] where it has none.
+    pub fn maps(&self) -> [u32; 17] {
+        let l = &self.layers;
+        let layers = match self.kind {
+            MaterialKind::Layered => [
+                l.metallic_roughness_map,
+                l.normal_map,
+                l.specular_map,
+                l.specular_color_map,
+                l.transmission_map,
+                l.diffuse_transmission_map,
+                l.diffuse_transmission_color_map,
+                l.clearcoat_map,
+                l.clearcoat_roughness_map,
+                l.clearcoat_normal_map,
+                l.sheen_color_map,
+                l.sheen_roughness_map,
+                l.iridescence_map,
+                l.iridescence_thickness_map,
+                l.anisotropy_map,
+            ],
+            MaterialKind::Diffuse | MaterialKind::Mirror => [NONE; 15],
+        };
+        let mut maps = [NONE; 17];
+        maps[0] = self.color_map;
+        maps[1] = self.emission_map;
+        maps[2..].copy_from_slice(&layers);
+        maps
+    }
+
+    /// Whether it looks different along different directions in the surface, which vertices must therefore have.
+    pub fn uses_tangents(&self) -> bool {
+        let l = &self.layers;
+        let turns = l.normal_map != NONE || l.clearcoat_normal_map != NONE || l.anisotropy > 0.0;
+        self.kind == MaterialKind::Layered && turns
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaterialKind {
     /// Lambert's law.

@@ -4,10 +4,12 @@
 //! World space is right-handed with Y up; lengths are in scene units, times in seconds, angles in radians,
 //! colours in linear Rec.709.
 
+mod demand;
 pub mod desc;
 mod material;
 pub mod rig;
 
+pub use demand::VertexDemand;
 pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap};
 
 use crate::math::Aabb;
@@ -181,13 +183,18 @@ pub struct Texture {
     pub width: u32,
     pub height: u32,
     pub texels: Texels,
-    pub wrap: Wrap,
+    /// Beyond the picture's edges, along u and v.
+    pub wrap: [Wrap; 2],
+    /// Whether magnified texels stay square.
+    pub nearest: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Texels {
     /// sRGB-encoded 8-bit RGB with linear alpha.
     Srgb8(Vec<[u8; 4]>),
+    /// 8-bit data (normals, roughness, weights), 0 to 1.
+    Linear8(Vec<[u8; 4]>),
     /// Linear radiance or reflectance.
     Linear(Vec<[f32; 4]>),
 }

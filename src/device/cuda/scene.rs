@@ -3,7 +3,7 @@
 use super::memory::{Array, bytes_of};
 use crate::{
     abi::{self, EnvironmentRecord, MeshRecord, Params, TextureRecord},
-    device::{looks, tables::Tables},
+    device::{extras::Needs, looks, tables::Tables},
     scene::Scene,
 };
 use cust::error::CudaResult;
@@ -17,6 +17,7 @@ pub struct SceneTables {
     memory: Array,
     tables: TablePlaces,
     meshes: Vec<MeshRecord>,
+    needs: Vec<Needs>,
     scene: Arc<Scene>,
     pub environment: EnvironmentRecord,
     light_count: u32,
@@ -41,8 +42,8 @@ struct TablePlaces {
 #[derive(Default)]
 pub struct Plan<'a> {
     parts: Vec<(usize, &'a [u8])>,
-    /// Vertices and corners of each.
-    meshes: Vec<[usize; 2]>,
+    /// Vertices, corners and extras of each.
+    meshes: Vec<[usize; 3]>,
     textures: Vec<usize>,
     tables: TablePlaces,
     pub mesh_bytes: usize,
@@ -54,7 +55,11 @@ impl<'a> Plan<'a> {
     pub fn new(tables: &'a Tables) -> Self {
         let mut plan = Self::default();
         for mesh in &tables.attributes {
-            let parts = [bytes_of(&mesh.vertices), bytes_of(&mesh.corners)];
+            let parts = [
+                bytes_of(&mesh.vertices),
+                bytes_of(&mesh.corners),
+                bytes_of(&mesh.extras),
+            ];
             let places = parts.map(|data| plan.add(data));
             plan.meshes.push(places);
         }
@@ -97,9 +102,13 @@ impl<'a> Plan<'a> {
         }
         let records = tables.meshes.iter().zip(&self.meshes);
         let meshes: Vec<MeshRecord> = records
-            .map(|(record, &[vertices, corners])| MeshRecord {
+            .map(|(record, &[vertices, corners, extras])| MeshRecord {
                 vertices: memory.at(vertices),
                 corners: memory.at(corners),
+                extras: match record.extras.is_null() {
+                    true => std::ptr::null(),
+                    false => memory.at(extras),
+                },
                 ..*record
             })
             .collect();
@@ -126,6 +135,7 @@ impl<'a> Plan<'a> {
             memory,
             tables: *places,
             meshes,
+            needs: tables.needs.clone(),
             scene: tables.scene.clone(),
             environment: tables.environment,
             light_count: tables.lights.len() as u32,
@@ -158,6 +168,12 @@ impl SceneTables {
     /// The table of meshes, with pointers into the GPU's memory.
     pub fn meshes(&self) -> &[MeshRecord] {
         &self.meshes
+    }
+
+    /// Whether a mesh has records of its tangents.
+    pub fn has_tangents(&self, mesh: u32) -> bool {
+        let needs = self.needs.get(mesh as usize);
+        needs.is_some_and(|needs| needs.tangents)
     }
 
     /// What was uploaded.

@@ -5,13 +5,12 @@ use super::{
     scene::SceneTables,
 };
 use crate::{
-    abi::{MeshRecord, Params, VertexRecord},
-    device::{PosedMesh, tables::write_shape},
-    scene::Scene,
+    abi::{MeshRecord, Params, VertexExtra, VertexRecord},
+    device::{PosedMesh, extras, tables::write_shape},
 };
 use cust::{error::CudaResult, stream::Stream};
 
-/// Vertices of all meshes that deform, and a table of all meshes that leads to them.
+/// Vertices of all meshes that deform, with their tangents where these matter, and a table of all meshes that leads to them.
 #[derive(Default)]
 pub struct Shapes {
     vertices: Array,
@@ -33,7 +32,7 @@ impl Shapes {
         stream: &Stream,
     ) -> CudaResult<()> {
         let table = size_of_val(tables.meshes());
-        let vertices = vertex_bytes(tables.scene(), shapes);
+        let vertices = vertex_bytes(tables, shapes);
         self.vertices.reserve(vertices)?;
         self.meshes.reserve(table)?;
         self.staging.reserve(vertices + table)?;
@@ -46,8 +45,16 @@ impl Shapes {
             let size = mesh.positions.len() * size_of::<VertexRecord>();
             let (own, others) = std::mem::take(&mut rest).split_at_mut(size);
             write_shape(mesh, &posed.shape, bytemuck::cast_slice_mut(own));
-            meshes[posed.mesh as usize].vertices = self.vertices.at(start);
+            let record = &mut meshes[posed.mesh as usize];
+            record.vertices = self.vertices.at(start);
             (rest, start) = (others, start + size);
+            if tables.has_tangents(posed.mesh) {
+                let size = mesh.positions.len() * size_of::<VertexExtra>();
+                let (own, others) = std::mem::take(&mut rest).split_at_mut(size);
+                extras::write(mesh, &posed.shape, bytemuck::cast_slice_mut(own));
+                record.extras = self.vertices.at(start);
+                (rest, start) = (others, start + size);
+            }
         }
         self.staging.fill(vertices, bytes_of(&meshes));
         self.vertices
@@ -62,9 +69,14 @@ impl Shapes {
 }
 
 /// Bytes of the vertices of all `shapes`.
-pub fn vertex_bytes(scene: &Scene, shapes: &[PosedMesh]) -> usize {
-    let vertices = shapes
-        .iter()
-        .filter_map(|posed| scene.meshes[posed.mesh as usize].triangles());
-    vertices.map(|mesh| mesh.positions.len()).sum::<usize>() * size_of::<VertexRecord>()
+pub fn vertex_bytes(tables: &SceneTables, shapes: &[PosedMesh]) -> usize {
+    let bytes = |posed: &PosedMesh| {
+        let mesh = tables.scene().meshes[posed.mesh as usize].triangles()?;
+        let extra = match tables.has_tangents(posed.mesh) {
+            true => size_of::<VertexExtra>(),
+            false => 0,
+        };
+        Some(mesh.positions.len() * (size_of::<VertexRecord>() + extra))
+    };
+    shapes.iter().filter_map(bytes).sum()
 }

@@ -114,7 +114,7 @@ impl Slot {
     pub fn shape_bytes(tables: &SceneTables, frame: &Frame) -> usize {
         match frame.shapes.is_empty() {
             true => 0,
-            false => vertex_bytes(tables.scene(), &frame.shapes) + size_of_val(tables.meshes()),
+            false => vertex_bytes(tables, &frame.shapes) + size_of_val(tables.meshes()),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     anim::RigPose,
     loader::{
         LoadError, LoadOptions,
-        gltf::{self, Model, ModelCamera, PbrMaterial},
+        gltf::{self, Model, ModelCamera},
         model::Looks,
         options::{CameraChoice, choose},
     },
@@ -67,7 +67,7 @@ pub fn scene_of(
     choices: &Choices,
     options: &LoadOptions,
 ) -> Result<Option<Scene>, LoadError> {
-    let (warnings, notes) = (not_drawn(&model), notes(&model, choices));
+    let notes = notes(&model, choices);
     let rig = Arc::new(model.rig);
     let live = Live::new(&rig, &choices.playbacks);
     let mut pose = RigPose::default();
@@ -100,7 +100,7 @@ pub fn scene_of(
     }
     let about_lights;
     (scene.lights, about_lights) = lights::convert(&model.lights, &posed);
-    scene.warnings = [model.warnings, warnings, about_lights].concat();
+    scene.warnings = [model.warnings, about_lights].concat();
     scene.notes = notes;
     scene.textures = table.decode_textures()?;
     stage.set(&mut scene, table, slots)?;
@@ -120,30 +120,6 @@ fn camera(camera: &ModelCamera, build: &mut Build) -> Camera {
             },
         },
     }
-}
-
-/// What the file has and pictures do not show, one line each.
-fn not_drawn(model: &Model) -> Vec<String> {
-    let used = |f: fn(&PbrMaterial) -> bool| {
-        let rows = model.meshes.iter().map(|m| m.material as usize);
-        rows.filter_map(|row| model.materials.get(row)).any(f)
-    };
-    let facts = [
-        (
-            model.meshes.iter().any(|m| !m.mesh.colors.is_empty()),
-            "vertex colours",
-        ),
-        (
-            used(|m| m.alpha != gltf::Alpha::Opaque),
-            "transparency: surfaces are opaque",
-        ),
-        (used(|m| m.normal_texture.is_some()), "normal maps"),
-        (used(|m| m.transmission.is_some()), "transmission"),
-    ];
-    let missing = facts.into_iter().filter(|(is_there, _)| *is_there);
-    missing
-        .map(|(_, what)| format!("not drawn yet: {what}"))
-        .collect()
 }
 
 /// What the file has and the user did not ask for.

@@ -56,6 +56,7 @@ mod shared_tests;
 
 pub use model::*;
 pub use pbr::*;
+pub(super) use tangents::generate as generate_tangents;
 
 use super::{LoadError, files, suggest};
 use crate::scene::{NONE, rig::Rig};

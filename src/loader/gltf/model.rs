@@ -84,22 +84,19 @@ pub enum ColorSpace {
 }
 
 impl ModelTexture {
-    /// For the renderer's own textures, which wrap alike in both directions (as this one does along s). Linear data
-    /// becomes floats, four times as large.
+    /// As a texture of the renderer.
     pub fn into_texture(self) -> Texture {
         let texels = match self.space {
             ColorSpace::Srgb => Texels::Srgb8(self.texels),
-            ColorSpace::Linear => {
-                let linear = |t: &[u8; 4]| t.map(|x| f32::from(x) / 255.0);
-                Texels::Linear(self.texels.iter().map(linear).collect())
-            }
+            ColorSpace::Linear => Texels::Linear8(self.texels),
         };
         Texture {
             name: self.name,
             width: self.width,
             height: self.height,
             texels,
-            wrap: self.wrap_s,
+            wrap: [self.wrap_s, self.wrap_t],
+            nearest: self.nearest,
         }
     }
 }

@@ -97,12 +97,6 @@ impl<'a> Table<'a> {
             nearest: sampler
                 .is_some_and(|s| matches!(s.mag_filter, Some(Checked::Valid(MagFilter::Nearest)))),
         };
-        if request.wraps[0] != request.wraps[1] {
-            let message = "wrapping differs between S and T; that of S may be used for both";
-            self.document
-                .warnings
-                .add(&format!("/textures/{index}"), message);
-        }
         let next = self.requests.len() as u32;
         let found = *self.index_of.entry(request).or_insert(next);
         if found == next {

@@ -27,7 +27,6 @@ pub fn parse(source: &Source, desc: &GltfFile, place: &Place) -> Result<Model, L
             let options = GltfOptions {
                 scene: desc.scene.clone(),
                 variant: desc.variant.clone(),
-                skip_tangents: true,
                 ..GltfOptions::default()
             };
             return gltf::load_model(&path, &options);

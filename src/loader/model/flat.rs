@@ -151,9 +151,12 @@ fn placed(mesh: &TriangleMesh, placement: &Affine3) -> TriangleMesh {
         let turned = (turn * Vec3::from(*normal)).normalize_or(Vec3::from(*normal));
         *normal = turned.into();
     }
-    for [x, y, z, _] in &mut placed.tangents {
+    // A mirror image's bitangent is on the other side of normal and tangent.
+    let side = placement.matrix3.determinant().signum();
+    for [x, y, z, sign] in &mut placed.tangents {
         let tangent = Vec3::new(*x, *y, *z);
         [*x, *y, *z] = (placement.matrix3 * tangent).normalize_or(tangent).into();
+        *sign *= side;
     }
     placed
 }

@@ -2,13 +2,16 @@
 
 use crate::{
     loader::{
-        gltf::{ModelTexture, PbrMaterial, TextureRef},
+        gltf::{self, ModelTexture, PbrMaterial, TextureRef, Volume},
         materials::Materials,
     },
-    scene::{Layers, Material, MaterialKind, NONE, TriangleMesh},
+    scene::{Alpha, Layers, Material, MaterialKind, NONE, TextureMap, TriangleMesh},
 };
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 use std::collections::HashMap;
+
+/// What is absorbed is finite: more than this per scene unit is black anyway.
+const MOST_ABSORBED: f32 = 1e12;
 
 /// Enters what a model looks like.
 pub struct Looks<'a> {
@@ -28,63 +31,165 @@ impl<'a> Looks<'a> {
         }
     }
 
-    /// Row of a material in `table`. The coordinates of `mesh` become those of its base colour's texture.
+    /// Row of a material in `table`. `mesh`, which has the material, loses tangents that it does not use.
     pub fn material(&mut self, table: &mut Materials, index: u32, mesh: &mut TriangleMesh) -> u32 {
         let default = PbrMaterial::default();
         let m = self.materials.get(index as usize).unwrap_or(&default);
-        if let Some(reference) = m.base_color_texture.or(m.emissive_texture) {
-            place_texture(mesh, &reference);
-        }
-        let [r, g, b, _] = m.base_color;
-        let (color, emission) = (Vec3::new(r, g, b), Vec3::from(m.emissive));
-        let color_map = self.map(table, m.base_color_texture);
-        let row = if m.unlit {
-            Material {
-                color: Vec3::ZERO,
-                emission: color,
-                emission_map: color_map,
-                unlit: true,
-                ..Material::default()
-            }
-        } else {
-            Material {
-                kind: MaterialKind::Layered,
-                color,
-                color_map,
-                emission,
-                emission_map: self.map(table, m.emissive_texture),
-                layers: Layers {
-                    metallic: m.metallic,
-                    roughness: m.roughness,
-                    metallic_roughness_map: self.map(table, m.metallic_roughness_texture),
-                    ..Layers::default()
-                },
-                ..Material::default()
-            }
+        let row = match m.unlit {
+            true => self.unlit(table, m),
+            false => self.layered(table, m),
         };
+        if !row.uses_tangents() {
+            mesh.tangents = Vec::new();
+        }
         table.add(row)
+    }
+
+    /// KHR_materials_unlit: the base colour shines and nothing is reflected.
+    fn unlit(&mut self, table: &mut Materials, m: &PbrMaterial) -> Material {
+        let [r, g, b, _] = m.base_color;
+        let map = self.map(table, m.base_color_texture);
+        Material {
+            color: Vec3::ZERO,
+            // For its alpha.
+            color_map: match m.alpha {
+                gltf::Alpha::Opaque => NONE,
+                _ => map,
+            },
+            emission: Vec3::new(r, g, b),
+            emission_map: map,
+            unlit: true,
+            ..visibility(m)
+        }
+    }
+
+    fn layered(&mut self, table: &mut Materials, m: &PbrMaterial) -> Material {
+        let [r, g, b, _] = m.base_color;
+        Material {
+            kind: MaterialKind::Layered,
+            color: Vec3::new(r, g, b),
+            color_map: self.map(table, m.base_color_texture),
+            emission: Vec3::from(m.emissive),
+            emission_map: self.map(table, m.emissive_texture),
+            layers: self.layers(table, m),
+            ..visibility(m)
+        }
+    }
+
+    fn layers(&mut self, table: &mut Materials, m: &PbrMaterial) -> Layers {
+        let mut layers = Layers {
+            metallic: m.metallic,
+            roughness: m.roughness,
+            metallic_roughness_map: self.map(table, m.metallic_roughness_texture),
+            normal_map: self.map(table, m.normal_texture),
+            normal_scale: m.normal_scale,
+            ior: m.ior,
+            dispersion: m.dispersion,
+            ..Layers::default()
+        };
+        if let Some(volume) = &m.volume {
+            layers.thin = volume.thickness <= 0.0;
+            layers.absorption = absorption(volume);
+        }
+        self.add_base(table, m, &mut layers);
+        self.add_coats(table, m, &mut layers);
+        layers
+    }
+
+    /// What changes the dielectric base.
+    fn add_base(&mut self, table: &mut Materials, m: &PbrMaterial, layers: &mut Layers) {
+        if let Some(specular) = &m.specular {
+            layers.specular = specular.factor;
+            layers.specular_map = self.map(table, specular.texture);
+            layers.specular_color = specular.color.into();
+            layers.specular_color_map = self.map(table, specular.color_texture);
+        }
+        if let Some(transmission) = &m.transmission {
+            layers.transmission = transmission.factor;
+            layers.transmission_map = self.map(table, transmission.texture);
+        }
+        if let Some(diffuse) = &m.diffuse_transmission {
+            layers.diffuse_transmission = diffuse.factor;
+            layers.diffuse_transmission_map = self.map(table, diffuse.texture);
+            layers.diffuse_transmission_color = diffuse.color.into();
+            layers.diffuse_transmission_color_map = self.map(table, diffuse.color_texture);
+        }
+        if let Some(anisotropy) = &m.anisotropy {
+            layers.anisotropy = anisotropy.strength;
+            layers.anisotropy_rotation = anisotropy.rotation;
+            layers.anisotropy_map = self.map(table, anisotropy.texture);
+        }
+    }
+
+    /// What lies on top of the base.
+    fn add_coats(&mut self, table: &mut Materials, m: &PbrMaterial, layers: &mut Layers) {
+        if let Some(coat) = &m.clearcoat {
+            layers.clearcoat = coat.factor;
+            layers.clearcoat_map = self.map(table, coat.texture);
+            layers.clearcoat_roughness = coat.roughness;
+            layers.clearcoat_roughness_map = self.map(table, coat.roughness_texture);
+            layers.clearcoat_normal_map = self.map(table, coat.normal_texture);
+            layers.clearcoat_normal_scale = coat.normal_scale;
+        }
+        if let Some(sheen) = &m.sheen {
+            layers.sheen_color = sheen.color.into();
+            layers.sheen_color_map = self.map(table, sheen.color_texture);
+            layers.sheen_roughness = sheen.roughness;
+            layers.sheen_roughness_map = self.map(table, sheen.roughness_texture);
+        }
+        if let Some(film) = &m.iridescence {
+            layers.iridescence = film.factor;
+            layers.iridescence_map = self.map(table, film.texture);
+            layers.iridescence_ior = film.ior;
+            layers.iridescence_thickness = [film.thickness_min, film.thickness_max];
+            layers.iridescence_thickness_map = self.map(table, film.thickness_texture);
+        }
     }
 
     /// Index of a map in the table.
     fn map(&mut self, table: &mut Materials, reference: Option<TextureRef>) -> u32 {
-        let Some(TextureRef { texture, .. }) = reference else {
+        let Some(reference) = reference else {
             return NONE;
         };
-        let decoded = self.textures.get_mut(texture as usize);
+        let decoded = self.textures.get_mut(reference.texture as usize);
         if let Some(decoded) = decoded.and_then(Option::take) {
             let index = table.decoded(decoded.into_texture());
-            self.index_of.insert(texture, index);
+            self.index_of.insert(reference.texture, index);
         }
-        let texture = self.index_of.get(&texture).copied().unwrap_or(NONE);
-        table.plain_map(texture)
+        let Some(&texture) = self.index_of.get(&reference.texture) else {
+            return NONE;
+        };
+        table.map(TextureMap {
+            texture,
+            uv_set: reference.uv_set,
+            transform: reference.transform,
+        })
     }
 }
 
-/// Makes `mesh.uvs` the coordinates that a texture is read at.
-fn place_texture(mesh: &mut TriangleMesh, reference: &TextureRef) {
-    if reference.uv_set == 1 {
-        mesh.uvs = std::mem::take(&mut mesh.uvs1);
+/// How much is seen of a material, and from where.
+fn visibility(m: &PbrMaterial) -> Material {
+    let (alpha, opacity) = match m.alpha {
+        gltf::Alpha::Opaque => (Alpha::Opaque, 1.0),
+        gltf::Alpha::Mask(cutoff) => (Alpha::Mask(cutoff), m.base_color[3]),
+        gltf::Alpha::Blend => (Alpha::Blend, m.base_color[3]),
+    };
+    Material {
+        alpha,
+        opacity,
+        double_sided: m.double_sided,
+        ..Material::default()
     }
-    let place = |uv: &[f32; 2]| reference.transform.transform_point2(Vec2::from(*uv)).into();
-    mesh.uvs = mesh.uvs.iter().map(place).collect();
+}
+
+/// KHR_materials_volume: what is left of white after `attenuation_distance` is `attenuation_color`.
+fn absorption(volume: &Volume) -> Vec3 {
+    if volume.thickness <= 0.0 {
+        return Vec3::ZERO;
+    }
+    let per_unit = |left: f32| {
+        let coefficient = -left.max(f32::MIN_POSITIVE).ln() / volume.attenuation_distance;
+        coefficient.clamp(0.0, MOST_ABSORBED)
+    };
+    Vec3::from(volume.attenuation_color.map(per_unit))
 }

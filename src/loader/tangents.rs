@@ -1,0 +1,39 @@
+//! Tangents for meshes that wear a normal map or an anisotropic material and come without: models read by glTF's loader have
+//! theirs already, unless a scene file dresses them in something else.
+
+use super::gltf::generate_tangents;
+use crate::scene::{Scene, Shape, rig::Deformers};
+use rayon::prelude::*;
+use std::collections::HashSet;
+
+/// Makes the tangents that are missing. Where that cannot be done, the scene gets a warning: normal maps do not show there.
+pub fn add_missing(scene: &mut Scene) {
+    let demands = scene.vertex_demands();
+    if demands.iter().all(|demand| demand.tangents.is_none()) {
+        return;
+    }
+    // What moves their vertices counts on how many these are.
+    let deforming: HashSet<u32> = scene.deforming.iter().map(|d| d.mesh).collect();
+    let meshes = scene.meshes.par_iter_mut().enumerate().zip(demands);
+    let warnings = meshes.filter_map(|((index, mesh), demand)| {
+        let (Some(set), Shape::Triangles(triangles)) = (demand.tangents, &mut mesh.shape) else {
+            return None;
+        };
+        if !triangles.tangents.is_empty() {
+            return None;
+        }
+        let why = if deforming.contains(&(index as u32)) {
+            "it deforms and its file has no tangents: give the material to the model in its own file"
+        } else if generate_tangents(triangles, &mut Deformers::default(), set) {
+            return None;
+        } else {
+            "it has no texture coordinates: add some"
+        };
+        Some(format!(
+            "mesh `{}` wears a normal map or an anisotropic material, which does not show: {why}",
+            mesh.name
+        ))
+    });
+    let warnings: Vec<String> = warnings.collect();
+    scene.warnings.extend(warnings);
+}
