@@ -5,11 +5,11 @@ use super::{
     gltf::ColorSpace,
     materials::Materials,
     model::MeshMotion,
-    mtl::{self, MtlData, MtlMaterial, MtlTexture},
+    mtl::{self, MtlData, MtlMaterial, MtlSurface, MtlTexture},
     obj::{self, ObjData},
     obj_mesh, shapes,
 };
-use crate::scene::{Material, Mesh, NONE, Shape, TriangleMesh, Wrap};
+use crate::scene::{Alpha, Layers, Material, MaterialKind, Mesh, NONE, Shape, TriangleMesh, Wrap};
 use glam::Vec3;
 use std::{collections::HashMap, path::Path};
 
@@ -207,17 +207,19 @@ fn convert(
     wrap: Wrap,
     table: &mut Materials,
 ) -> Result<Material, LoadError> {
-    let mut texture = |t: &Option<MtlTexture>| match t {
+    let folder = library.path.parent().unwrap_or(Path::new(""));
+    let mut texture = |t: &Option<MtlTexture>, space: ColorSpace| match t {
         None => Ok(NONE),
-        Some(t) => {
-            let path = library.path.parent().unwrap_or(Path::new("")).join(&t.file);
-            table
-                .texture(&path, t.wrap(wrap), ColorSpace::Srgb, &library.path)
-                .map_err(|message| LoadError::line(&library.path, t.line, message))
-        }
+        Some(t) => table
+            .texture(&folder.join(&t.file), t.wrap(wrap), space, &library.path)
+            .map_err(|message| LoadError::line(&library.path, t.line, message)),
     };
-    let (color_texture, emission_texture) =
-        (texture(&m.diffuse_texture)?, texture(&m.emission_texture)?);
+    let color_texture = texture(&m.diffuse_texture, ColorSpace::Srgb)?;
+    let emission_texture = texture(&m.emission_texture, ColorSpace::Srgb)?;
+    let normal_texture = match m.surface.is_stated() {
+        true => texture(&m.surface.normal_texture, ColorSpace::Linear)?,
+        false => NONE,
+    };
     // Exporters write black under a texture and mean "as the texture is".
     let under_texture = |c: Option<Vec3>, t: u32, default: Vec3| match c {
         Some(c) if t == NONE || c != Vec3::ZERO => c,
@@ -225,13 +227,41 @@ fn convert(
         _ => default,
     };
     let grey = Material::default().color;
-    let color = under_texture(m.diffuse, color_texture, grey);
-    let emission = under_texture(m.emission, emission_texture, Vec3::ZERO);
-    Ok(Material {
-        color,
+    let diffuse = Material {
+        color: under_texture(m.diffuse, color_texture, grey),
         color_map: table.plain_map(color_texture),
-        emission,
+        emission: under_texture(m.emission, emission_texture, Vec3::ZERO),
         emission_map: table.plain_map(emission_texture),
         ..Material::default()
+    };
+    Ok(match m.surface.is_stated() {
+        true => layered(diffuse, &m.surface, table.plain_map(normal_texture)),
+        false => diffuse,
     })
+}
+
+/// The material with the surface that its file states.
+fn layered(diffuse: Material, surface: &MtlSurface, normal_map: u32) -> Material {
+    let default = Layers::default();
+    let opacity = surface.opacity.unwrap_or(1.0);
+    Material {
+        kind: MaterialKind::Layered,
+        opacity,
+        alpha: match opacity < 1.0 {
+            true => Alpha::Blend,
+            false => Alpha::Opaque,
+        },
+        layers: Layers {
+            metallic: surface.metallic.unwrap_or(default.metallic),
+            roughness: surface.roughness.unwrap_or(default.roughness),
+            ior: surface.ior.unwrap_or(default.ior),
+            clearcoat: surface.clearcoat,
+            clearcoat_roughness: surface.clearcoat_roughness,
+            anisotropy: surface.anisotropy,
+            anisotropy_rotation: surface.rotation * std::f32::consts::TAU,
+            normal_map,
+            ..default
+        },
+        ..diffuse
+    }
 }

@@ -1,4 +1,5 @@
-//! Wavefront MTL: diffuse and emitted colours and their textures; the rest is for other renderers.
+//! Wavefront MTL: diffuse and emitted colours and their textures, and the extension for physically based materials. The rest is
+//! for other renderers.
 //!
 //! tobj parses the files; the scan in front finds the faulty line and keeps from tobj what it panics on.
 
@@ -33,6 +34,62 @@ pub struct MtlMaterial {
     pub diffuse_texture: Option<MtlTexture>,
     pub emission: Option<Vec3>,
     pub emission_texture: Option<MtlTexture>,
+    /// What matters only where roughness or metalness is stated.
+    pub surface: MtlSurface,
+}
+
+/// The extension for physically based materials, and what counts with it alone: elsewhere, exporters write it without
+/// meaning it. All from 0 to 1 but the refractive index.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MtlSurface {
+    /// `Pr`
+    pub roughness: Option<f32>,
+    /// `Pm`
+    pub metallic: Option<f32>,
+    /// `Pc` and `Pcr`
+    pub clearcoat: f32,
+    pub clearcoat_roughness: f32,
+    /// `aniso`, and `anisor` in turns.
+    pub anisotropy: f32,
+    pub rotation: f32,
+    /// `Ni`
+    pub ior: Option<f32>,
+    /// `d`, or 1 - `Tr`
+    pub opacity: Option<f32>,
+    /// `norm`
+    pub normal_texture: Option<MtlTexture>,
+}
+
+impl MtlSurface {
+    /// Whether the file states a physically based material.
+    pub fn is_stated(&self) -> bool {
+        self.roughness.is_some() || self.metallic.is_some()
+    }
+
+    /// Takes over a line, if it is one of these.
+    fn line(&mut self, line: usize, keyword: &str, rest: &str) -> Result<(), String> {
+        match keyword {
+            "Pr" => self.roughness = Some(share(rest)?),
+            "Pm" => self.metallic = Some(share(rest)?),
+            "Pc" => self.clearcoat = share(rest)?,
+            "Pcr" => self.clearcoat_roughness = share(rest)?,
+            "aniso" => self.anisotropy = share(rest)?,
+            "anisor" => self.rotation = share(rest)?,
+            "norm" => self.normal_texture = Some(texture(line, rest)?.0),
+            // Programs that know nothing of the extension write these, too, and all sorts of things.
+            "Ni" => {
+                self.ior = rest
+                    .trim()
+                    .parse()
+                    .ok()
+                    .filter(|ior| (1.0..=10.0).contains(ior))
+            }
+            "d" => self.opacity = share(rest).ok(),
+            "Tr" => self.opacity = share(rest).ok().map(|clear| 1.0 - clear),
+            _ => {}
+        }
+        Ok(())
+    }
 }
 
 /// An MTL file.
@@ -60,8 +117,9 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<MtlData, LoadError> {
         path: path.into(),
         ..MtlData::default()
     };
-    for (material, lines) in parsed.into_iter().zip(scan.texture_lines) {
-        data.add(material, lines)?;
+    let materials = scan.texture_lines.into_iter().zip(scan.surfaces);
+    for (material, (lines, surface)) in parsed.into_iter().zip(materials) {
+        data.add(material, lines, surface)?;
     }
     Ok(data)
 }
@@ -71,6 +129,8 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<MtlData, LoadError> {
 struct MtlScan {
     /// Lines of each material's `map_Kd` and `map_Ke`; the last ones count.
     texture_lines: Vec<[usize; 2]>,
+    /// Of each material.
+    surfaces: Vec<MtlSurface>,
     /// The lines that matter, with complete colours: tobj panics on others.
     restated: String,
 }
@@ -90,6 +150,7 @@ impl MtlScan {
         let (keyword, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         if keyword == "newmtl" {
             self.texture_lines.push([0; 2]);
+            self.surfaces.push(MtlSurface::default());
             self.restate(keyword, material_name(rest));
         }
         let Some(lines) = self.texture_lines.last_mut() else {
@@ -104,7 +165,10 @@ impl MtlScan {
                 lines[usize::from(keyword == "map_Ke")] = line;
                 self.restate(keyword, file_name(rest)?);
             }
-            _ => {}
+            _ => {
+                let surface = self.surfaces.last_mut();
+                return surface.map_or(Ok(()), |s| s.line(line, keyword, rest));
+            }
         }
         Ok(())
     }
@@ -115,7 +179,12 @@ impl MtlScan {
 }
 
 impl MtlData {
-    fn add(&mut self, m: tobj::Material, lines: [usize; 2]) -> Result<(), LoadError> {
+    fn add(
+        &mut self,
+        m: tobj::Material,
+        lines: [usize; 2],
+        surface: MtlSurface,
+    ) -> Result<(), LoadError> {
         let glow = m.unknown_param.get("map_Ke");
         let [diffuse_texture, emission_texture] = [
             self.texture(m.diffuse_texture.as_ref(), lines[0])?,
@@ -127,6 +196,7 @@ impl MtlData {
             diffuse_texture,
             emission: m.emissive.map(Vec3::from),
             emission_texture,
+            surface,
         });
         Ok(())
     }
@@ -159,6 +229,13 @@ fn color(text: &str) -> Result<Vec3, String> {
             "`{text}` is not a colour: write three finite numbers, none negative"
         )),
     }
+}
+
+/// A number from 0 to 1; what lies beyond is brought back.
+fn share(text: &str) -> Result<f32, String> {
+    let number = text.trim().parse::<f32>().ok().filter(|x| x.is_finite());
+    let share = number.map(|x| x.clamp(0.0, 1.0));
+    share.ok_or_else(|| format!("`{text}` is not a number: write one from 0 to 1"))
 }
 
 /// Options, then a file name that may contain spaces; also the first option that has no effect.
@@ -250,6 +327,21 @@ mod tests {
     }
 
     #[test]
+    fn physically_based_materials_are_read() {
+        let text = "newmtl a\nPr 0.25\nPm 2\nPc 0.5\nPcr 0.1\naniso 0.3\nanisor 0.5\nNi 1.4\nd 0.75\nnorm n.png\nnewmtl b\nNi 0\nTr 0.25\n";
+        let d = parse_text(text).unwrap_or_default();
+        let [a, b] = [0, 1].map(|i| &d.materials[i].surface);
+        assert_eq!((a.roughness, a.metallic), (Some(0.25), Some(1.0)));
+        assert_eq!((a.clearcoat, a.clearcoat_roughness), (0.5, 0.1));
+        assert_eq!((a.anisotropy, a.rotation), (0.3, 0.5));
+        assert_eq!((a.ior, a.opacity), (Some(1.4), Some(0.75)));
+        let file = a.normal_texture.as_ref().map(|t| t.file.as_str());
+        assert_eq!(file, Some("n.png"));
+        assert!(a.is_stated() && !b.is_stated());
+        assert_eq!((b.ior, b.opacity), (None, Some(0.75)));
+    }
+
+    #[test]
     fn errors_name_the_line() {
         let cases = [
             ("newmtl a\nKd 1 0\n", "a.mtl:2: `1 0` is not a colour"),
@@ -257,6 +349,7 @@ mod tests {
                 "newmtl a\nKd nan 0 0\n",
                 "a.mtl:2: `nan 0 0` is not a colour",
             ),
+            ("newmtl a\nPr shiny\n", "a.mtl:2: `shiny` is not a number"),
             (
                 "newmtl a\n\nmap_Kd\n",
                 "a.mtl:3: the texture's file name is missing",
@@ -293,9 +386,9 @@ mod tests {
         }
     }
 
-    const WORDS: [&str; 21] = [
-        "newmtl", "newmtl", "Kd", "Kd", "Ke", "map_Kd", "map_Ke", "Ks", "Ns", "illum", "bump",
-        "-clamp", "-s", "-zz", "on", "0", "1", "-1", "inf", "é\t", "\\",
+    const WORDS: [&str; 25] = [
+        "Pr", "norm", "d", "aniso", "newmtl", "newmtl", "Kd", "Kd", "Ke", "map_Kd", "map_Ke", "Ks",
+        "Ns", "illum", "bump", "-clamp", "-s", "-zz", "on", "0", "1", "-1", "inf", "é\t", "\\",
     ];
 
     proptest! {

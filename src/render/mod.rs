@@ -7,6 +7,7 @@ pub mod report;
 
 mod busy;
 mod deforming;
+mod material_counts;
 mod pose;
 mod pose_stage;
 mod ray_files;
@@ -20,6 +21,7 @@ use crate::{
     scene::{Scene, rig::RefitPolicy},
 };
 pub use busy::{Busy, BusyShares};
+pub use material_counts::MaterialCounts;
 pub use pose::Poser;
 use pose_stage::PosedFrames;
 use std::{

@@ -1,12 +1,11 @@
 //! What is in a scene, for `throng info`: counts, memory, trees, camera.
 
-use super::{Poser, milliseconds};
+use super::{MaterialCounts, Poser, milliseconds};
 use crate::{
     accel::{Blas, REFIT_FACTOR, RefitStats},
     device::{Device, DeviceError},
     scene::{
-        CameraPath, Environment, Integrator, MaterialKind, Mesh, Scene, Shape, Texels,
-        rig::RefitPolicy,
+        CameraPath, Environment, Integrator, Mesh, Scene, Shape, Texels, rig::RefitPolicy,
     },
 };
 use std::{fmt, sync::Arc};
@@ -67,14 +66,6 @@ pub struct MeshInfo {
     pub sah_cost: f32,
 }
 
-#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
-pub struct MaterialCounts {
-    pub diffuse: usize,
-    pub mirror: usize,
-    pub layered: usize,
-    pub emissive: usize,
-}
-
 /// How trees followed their meshes, each frame's from those of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Following {
@@ -128,7 +119,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, 
         nodes: scene.nodes.len(),
         motions: scene.motions.len(),
         instanced_primitives: scene.instanced_prim_count(),
-        materials: count_materials(scene),
+        materials: MaterialCounts::of(&scene.materials),
         textures: scene.textures.len(),
         texture_bytes,
         following,
@@ -232,19 +223,6 @@ fn mesh_bytes(mesh: &Mesh) -> u64 {
     }
 }
 
-fn count_materials(scene: &Scene) -> MaterialCounts {
-    let mut counts = MaterialCounts::default();
-    for material in &scene.materials {
-        match material.kind {
-            _ if material.emission.max_element() > 0.0 => counts.emissive += 1,
-            MaterialKind::Diffuse => counts.diffuse += 1,
-            MaterialKind::Mirror => counts.mirror += 1,
-            MaterialKind::Layered => counts.layered += 1,
-        }
-    }
-    counts
-}
-
 fn camera(path: &CameraPath) -> String {
     match path {
         CameraPath::Still { .. } => "still".into(),
@@ -334,7 +312,6 @@ impl fmt::Display for SceneInfo {
                 following.sah_ratio
             )?;
         }
-        let m = self.materials;
         writeln!(
             f,
             "  instances    {} ({} groups, {} motions)",
@@ -345,11 +322,7 @@ impl fmt::Display for SceneInfo {
             "  primitives   {} with instancing",
             self.instanced_primitives
         )?;
-        writeln!(
-            f,
-            "  materials    {} diffuse, {} mirror, {} layered, {} emissive",
-            m.diffuse, m.mirror, m.layered, m.emissive
-        )?;
+        writeln!(f, "  materials    {}", self.materials)?;
         writeln!(
             f,
             "  textures     {}, {:.1} MiB",

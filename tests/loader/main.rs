@@ -3,6 +3,7 @@
 mod article;
 mod damage;
 mod faults;
+mod materials;
 
 use glam::{Affine3, Vec3};
 use std::{fs, path::PathBuf};

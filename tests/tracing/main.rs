@@ -3,5 +3,6 @@
 mod brute_force;
 mod common;
 mod integrators;
+mod materials;
 mod self_hits;
 mod watertight;

@@ -4,6 +4,8 @@ mod entry;
 mod flat;
 mod look;
 #[cfg(test)]
+mod look_tests;
+#[cfg(test)]
 mod tests;
 mod unweld;
 

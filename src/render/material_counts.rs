@@ -1,0 +1,107 @@
+//! What the materials of a scene are, for `throng info`.
+
+use crate::scene::{Alpha, Material, MaterialKind, NONE};
+use std::fmt;
+
+/// Each material is counted once, but for `with_alpha`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct MaterialCounts {
+    pub diffuse: usize,
+    /// Perfect ones.
+    pub mirror: usize,
+    pub metal: usize,
+    /// Light passes through them.
+    pub glass: usize,
+    /// Dielectrics, and what is metal here and there by its texture.
+    pub layered: usize,
+    /// Whatever they are besides.
+    pub emissive: usize,
+    /// Of all these: what a mask or blending lets one see through.
+    pub with_alpha: usize,
+}
+
+impl MaterialCounts {
+    pub fn of(materials: &[Material]) -> Self {
+        let mut counts = Self::default();
+        materials.iter().for_each(|m| counts.add(m));
+        counts
+    }
+
+    fn add(&mut self, material: &Material) {
+        let layers = &material.layers;
+        let passes = layers.transmission > 0.0 || layers.diffuse_transmission > 0.0;
+        let is_metal = layers.metallic > 0.5 && layers.metallic_roughness_map == NONE;
+        let count = match material.kind {
+            _ if material.emission.max_element() > 0.0 => &mut self.emissive,
+            MaterialKind::Diffuse => &mut self.diffuse,
+            MaterialKind::Mirror => &mut self.mirror,
+            MaterialKind::Layered if passes => &mut self.glass,
+            MaterialKind::Layered if is_metal => &mut self.metal,
+            MaterialKind::Layered => &mut self.layered,
+        };
+        *count += 1;
+        self.with_alpha += usize::from(material.alpha != Alpha::Opaque);
+    }
+}
+
+impl fmt::Display for MaterialCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = [
+            (self.diffuse, "diffuse"),
+            (self.mirror, "mirror"),
+            (self.metal, "metal"),
+            (self.glass, "glass"),
+            (self.layered, "layered"),
+            (self.emissive, "emissive"),
+        ];
+        let some = kinds.into_iter().filter(|(count, _)| *count > 0);
+        let words: Vec<String> = some
+            .map(|(count, kind)| format!("{count} {kind}"))
+            .collect();
+        write!(f, "{}", words.join(", "))?;
+        match self.with_alpha {
+            0 => Ok(()),
+            count => write!(f, "; {count} with alpha"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::Layers;
+
+    #[test]
+    fn materials_are_told_by_what_they_are() {
+        let layered = |layers: Layers| Material {
+            kind: MaterialKind::Layered,
+            layers,
+            ..Material::default()
+        };
+        let metal = Layers {
+            metallic: 1.0,
+            ..Layers::default()
+        };
+        let textured = Layers {
+            metallic_roughness_map: 0,
+            ..metal
+        };
+        let glass = Layers {
+            transmission: 1.0,
+            ..Layers::default()
+        };
+        let leaf = Material {
+            alpha: Alpha::Mask(0.5),
+            ..Material::default()
+        };
+        let counts = MaterialCounts::of(&[
+            leaf,
+            layered(metal),
+            layered(textured),
+            layered(glass),
+            layered(Layers::default()),
+        ]);
+        let told = "1 diffuse, 1 metal, 1 glass, 2 layered; 1 with alpha";
+        assert_eq!(counts.to_string(), told);
+    }
+}
