@@ -284,6 +284,7 @@ fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
         tlas: Arc::new(tlas),
         blas: Arc::new(blas),
         shapes: Vec::new(),
+        looks: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The camera at a time.
 
-use super::{Moment, catmull_rom, transforms::node_world};
+use super::{Moment, catmull_rom, driven::projection_at, transforms::node_world};
 use crate::scene::{CameraPath, Projection, Scene};
 use glam::{Quat, Vec3};
 use std::f32::consts::TAU;
@@ -84,7 +84,7 @@ pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
         eye,
         target,
         up,
-        projection: camera.projection,
+        projection: projection_at(scene, moment),
     }
 }
 

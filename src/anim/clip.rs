@@ -27,35 +27,81 @@ const PARTS: usize = 4;
 /// weight). Before the first key and after the last one the value is theirs. False, and nothing is written, if the
 /// channel does not have that many numbers per key.
 pub fn sample(channel: &Channel, time: f32, out: &mut [f32]) -> bool {
-    let per_key = match channel.interpolation {
+    let keys = Keys {
+        interpolation: channel.interpolation,
+        times: &channel.times,
+        values: &channel.values,
+    };
+    let rotation = channel.property == Property::Rotation && out.len() == PARTS;
+    if rotation && keys.interpolation == Interpolation::Linear {
+        let Some(between) = keys.around(time, PARTS) else {
+            return false;
+        };
+        let quat = |q: &[f32]| Quat::from_vec4(Vec4::from_slice(q));
+        let (from, to) = (quat(between.from), quat(between.to));
+        out.copy_from_slice(&slerp(from, to, between.share).to_array());
+        return true;
+    }
+    let fits = interpolate(keys, time, out);
+    if fits && rotation && keys.interpolation == Interpolation::CubicSpline {
+        normalize(out);
+    }
+    fits
+}
+
+/// The keys of a channel or a track.
+#[derive(Clone, Copy)]
+pub struct Keys<'a> {
+    pub interpolation: Interpolation,
+    pub times: &'a [f32],
+    pub values: &'a [f32],
+}
+
+/// A time between two keys.
+struct Between<'a> {
+    from: &'a [f32],
+    to: &'a [f32],
+    /// How far it is from the first to the second, in [0, 1].
+    share: f32,
+    /// From the first to the second.
+    seconds: f32,
+}
+
+impl<'a> Keys<'a> {
+    /// None if there are no keys of `width` numbers each.
+    fn around(&self, time: f32, width: usize) -> Option<Between<'a>> {
+        if self.times.is_empty() || self.values.len() != width * self.times.len() {
+            return None;
+        }
+        let (key, next, share) = surrounding_keys(self.times, time);
+        let block = |key: usize| &self.values[key * width..][..width];
+        Some(Between {
+            from: block(key),
+            to: block(next),
+            share,
+            seconds: self.times[next] - self.times[key],
+        })
+    }
+}
+
+/// As [`sample`], each number on its own.
+pub fn interpolate(keys: Keys, time: f32, out: &mut [f32]) -> bool {
+    let width = match keys.interpolation {
         Interpolation::CubicSpline => 3 * out.len(),
         _ => out.len(),
     };
-    if channel.times.is_empty() || channel.values.len() != per_key * channel.times.len() {
+    let Some(between) = keys.around(time, width) else {
         return false;
-    }
-    let (key, next, share) = surrounding_keys(&channel.times, time);
-    let block = |key: usize| &channel.values[key * per_key..][..per_key];
-    let (from, to) = (block(key), block(next));
-    let rotation = channel.property == Property::Rotation;
-    match channel.interpolation {
+    };
+    let Between { from, to, .. } = between;
+    match keys.interpolation {
         Interpolation::Step => out.copy_from_slice(from),
-        Interpolation::Linear if rotation && out.len() == PARTS => {
-            let quat = |q: &[f32]| Quat::from_vec4(Vec4::from_slice(q));
-            out.copy_from_slice(&slerp(quat(from), quat(to), share).to_array());
-        }
         Interpolation::Linear => {
             for (out, (from, to)) in out.iter_mut().zip(from.iter().zip(to)) {
-                *out = from + (to - from) * share;
+                *out = from + (to - from) * between.share;
             }
         }
-        Interpolation::CubicSpline => {
-            let seconds = channel.times[next] - channel.times[key];
-            hermite(from, to, share, seconds, out);
-        }
-    }
-    if rotation && channel.interpolation == Interpolation::CubicSpline {
-        normalize(out);
+        Interpolation::CubicSpline => hermite(from, to, between.share, between.seconds, out),
     }
     true
 }

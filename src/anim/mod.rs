@@ -9,6 +9,9 @@ mod clip;
 mod deform;
 #[cfg(test)]
 mod deform_tests;
+mod driven;
+#[cfg(test)]
+mod driven_tests;
 mod moment;
 mod motion;
 mod order;
@@ -23,6 +26,7 @@ pub use camera::{CameraPose, camera_at};
 pub use catmull_rom::catmull_rom;
 pub use clip::sample;
 pub use deform::{BindPose, Deformed, deform};
+pub use driven::{PosedLooks, looks_at};
 pub use moment::Moment;
 pub use order::OrderedInstances;
 pub use rig_pose::RigPose;

@@ -202,6 +202,7 @@ mod tests {
             name: "all".into(),
             duration: 1.0,
             channels,
+            ..Clip::default()
         });
         rig
     }
@@ -296,6 +297,7 @@ mod tests {
             name: String::new(),
             duration: 1.0,
             channels,
+            ..Clip::default()
         };
         let to = |x: f32| vec![0.0, 0.0, 0.0, x, x, x];
         rig.clips = vec![

@@ -4,7 +4,8 @@
 use super::{
     Device, DeviceError, Frame, FrameSettings, PosedMesh, RayCounts, RayKind, Rendered, Stop,
     adaptive::Passes,
-    extras, looks,
+    extras,
+    looks::{self, LookTables},
     params::{TILE_ITEMS, apply_settings, magnitude, pixel_items, scene_params},
     pool::Pool,
     tables::{Tables, write_shape},
@@ -195,6 +196,7 @@ struct Launch {
     _blas: Vec<BlasRecord>,
     _pool: Pool,
     _shapes: Shapes,
+    _looks: Option<LookTables>,
 }
 
 /// The mesh table of a frame in which some meshes have a shape of their own, and their vertices; empty if none has.
@@ -257,22 +259,33 @@ impl Launch {
             [] => tables.meshes.as_ptr(),
             meshes => meshes.as_ptr(),
         };
-        params.materials = tables.materials.as_ptr();
-        params.layers = tables.layers.as_ptr();
-        params.layer_count = tables.layers.len() as u32;
-        params.has_cutouts = looks::has_cutouts(&tables.materials).into();
-        params.maps = tables.maps.as_ptr();
+        let looks = frame.looks.as_deref().map(LookTables::new);
+        let (materials, layers, maps, lights) = match &looks {
+            Some(own) => (&own.materials, &own.layers, &own.maps, &own.lights),
+            None => (
+                &tables.materials,
+                &tables.layers,
+                &tables.maps,
+                &tables.lights,
+            ),
+        };
+        params.materials = materials.as_ptr();
+        params.layers = layers.as_ptr();
+        params.layer_count = layers.len() as u32;
+        params.has_cutouts = looks::has_cutouts(materials).into();
+        params.maps = maps.as_ptr();
+        params.lights = lights.as_ptr();
+        params.light_count = lights.len() as u32;
         params.material_slots = tables.scene.material_slots.as_ptr();
         params.textures = tables.textures.as_ptr();
-        params.lights = tables.lights.as_ptr();
         params.srgb_table = tables.srgb.as_ptr();
-        params.light_count = tables.lights.len() as u32;
         Self {
             params,
             stack_entries: frame.tlas.tree.stack_entries() + deepest,
             _blas: blas,
             _pool: pool,
             _shapes: shapes,
+            _looks: looks,
         }
     }
 }

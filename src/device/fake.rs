@@ -91,6 +91,7 @@ pub fn frame(number: u32) -> Frame {
         tlas: Arc::new(Tlas::new(NodeLayout::Wide4)),
         blas: Arc::default(),
         shapes: Vec::new(),
+        looks: None,
     }
 }
 

@@ -1,13 +1,36 @@
-//! Materials as kernels read them.
+//! Materials as kernels read them, and the tables of frames in which they change.
 
+use super::tables::light_record;
 use crate::{
-    abi::{self, LayersRecord, MapRecord, MaterialRecord, NO_INDEX},
+    abi::{self, LayersRecord, LightRecord, MapRecord, MaterialRecord, NO_INDEX},
+    anim::PosedLooks,
     scene::{Alpha, Layers, Material, MaterialKind, NONE, TextureMap},
 };
 
 /// From this metalness on, and up to this roughness, the Whitted integrator takes a layered material for a mirror.
 const METAL: f32 = 0.9;
 const POLISHED: f32 = 0.15;
+
+/// Tables of a frame in which materials or lights are not the scene's.
+#[derive(Default)]
+pub struct LookTables {
+    pub materials: Vec<MaterialRecord>,
+    pub layers: Vec<LayersRecord>,
+    pub maps: Vec<MapRecord>,
+    pub lights: Vec<LightRecord>,
+}
+
+impl LookTables {
+    pub fn new(looks: &PosedLooks) -> Self {
+        let (materials, layers) = material_records(&looks.materials);
+        Self {
+            materials,
+            layers,
+            maps: looks.maps.iter().map(map_record).collect(),
+            lights: looks.lights.iter().map(light_record).collect(),
+        }
+    }
+}
 
 /// The records of all materials, and the layers of those that have some.
 pub fn material_records(materials: &[Material]) -> (Vec<MaterialRecord>, Vec<LayersRecord>) {

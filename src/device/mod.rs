@@ -18,7 +18,7 @@ mod tables;
 use crate::{
     abi::{Hit, Ray},
     accel::{Blas, NodeLayout, Tlas},
-    anim::{CameraPose, Deformed},
+    anim::{CameraPose, Deformed, PosedLooks},
     scene::{Integrator, Scene, ToneMap},
 };
 use std::{sync::Arc, time::Duration};
@@ -59,6 +59,8 @@ pub struct Frame {
     pub blas: Arc<Vec<Arc<Blas>>>,
     /// The meshes that deform, each once.
     pub shapes: Vec<PosedMesh>,
+    /// The tables of materials, maps and lights, where these are not the scene's.
+    pub looks: Option<Arc<PosedLooks>>,
 }
 
 /// A mesh that deforms, in a frame.

@@ -190,7 +190,7 @@ fn texture_record(texture: &Texture) -> TextureRecord {
     }
 }
 
-fn light_record(light: &Light) -> LightRecord {
+pub fn light_record(light: &Light) -> LightRecord {
     match *light {
         Light::Point {
             position,

@@ -47,6 +47,12 @@ impl Materials {
             })
     }
 
+    /// Row of `material`, which nothing else will share.
+    pub fn add_apart(&mut self, material: Material) -> u32 {
+        self.rows.push(material);
+        self.rows.len() as u32 - 1
+    }
+
     /// Index of the texture at `path`, in `space` if it has eight bits per channel; it is decoded later, by
     /// [`Materials::decode_textures`].
     ///
@@ -93,6 +99,12 @@ impl Materials {
             self.maps.push(map);
             self.maps.len() as u32 - 1
         })
+    }
+
+    /// Index of `map`, which nothing else will share.
+    pub fn map_apart(&mut self, map: TextureMap) -> u32 {
+        self.maps.push(map);
+        self.maps.len() as u32 - 1
     }
 
     /// Index of a map that reads `texture` as it is; [`NONE`] for none.

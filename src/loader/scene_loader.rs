@@ -7,7 +7,7 @@ use super::{
     material,
     materials::Materials,
     meshes::{self, MeshSource, ParsedObj},
-    model::{self, Look, Looks, MeshMotion},
+    model::{self, DrivenRows, Look, Looks, MeshMotion, Performance},
     motions,
     placements::{Resolver, unknown_material},
     scene_file::{self, Source},
@@ -16,7 +16,8 @@ use super::{
 use crate::scene::{
     Material, NONE, RenderDefaults, Scene,
     desc::{GltfFile, MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
-    rig::{DeformingMesh, Palette},
+    driven::Driven,
+    rig::{Clip, DeformingMesh, Palette},
 };
 use rayon::prelude::*;
 use std::{path::Path, sync::Arc};
@@ -110,12 +111,23 @@ fn take_mesh(scene: &mut Scene, source: &mut MeshSource) {
                 poses,
             });
         }
-        MeshMotion::Alive { actor, deforming } => {
+        MeshMotion::Alive {
+            actor,
+            deforming,
+            driven,
+        } => {
+            let number_of_actor = scene.actors.len() as u32;
             scene.deforming.push(DeformingMesh {
                 mesh: number,
-                actor: scene.actors.len() as u32,
+                actor: number_of_actor,
                 ..deforming
             });
+            if !driven.materials.is_empty() {
+                scene.driven.push(Driven {
+                    actor: number_of_actor,
+                    ..driven
+                });
+            }
             scene.actors.push(actor);
         }
     }
@@ -242,8 +254,25 @@ impl Loader<'_> {
             Some(row) => Look::Replaced(row),
             None => Look::Own(Looks::new(&model.materials, textures)),
         };
+        let path = self.source.resolve(&desc.file);
+        match (performance, &mut look) {
+            (Performance::Alive { playback, .. }, Look::Own(looks)) => {
+                let playbacks = [playback];
+                let tracks = model::played_tracks(&rig.clips, &playbacks);
+                looks.driven = DrivenRows::new(&model.driven_materials, tracks);
+            }
+            (Performance::Palette { clip, .. }, _) => {
+                let clip = &rig.clips[clip as usize];
+                self.warnings.extend(about_tracks(&path, clip));
+            }
+            _ => {}
+        }
         let flat = model::flatten(&model, rig, &mut look, &mut self.table);
-        model::into_source(&self.source.resolve(&desc.file), name, flat, performance)
+        let driven = match look {
+            Look::Own(looks) => looks.driven.finish(&mut self.table),
+            Look::Replaced(_) => Vec::new(),
+        };
+        model::into_source(&path, name, flat, performance, driven)
     }
 
     /// Table row of the material that takes the place of all of a mesh's.
@@ -263,6 +292,18 @@ impl Loader<'_> {
             .map(|i| rows[i])
             .ok_or_else(|| unknown_material(self.source, self.file, name, place))
     }
+}
+
+/// What palettes of a clip do not show.
+fn about_tracks(path: &Path, clip: &Clip) -> Option<String> {
+    (!clip.tracks.is_empty()).then(|| {
+        format!(
+            "{}: the clip `{}` also changes materials, lights or cameras, which poses of a palette do not show; materials \
+             change with `alive: true`",
+            path.display(),
+            clip.name
+        )
+    })
 }
 
 /// A mesh's file, read and parsed but not yet in any table.

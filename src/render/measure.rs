@@ -115,12 +115,17 @@ fn pose(scene: &Arc<Scene>, device: &mut dyn Device, number: u32) -> Result<Pose
     })
 }
 
-/// `scene` with the shapes of meshes that deform, and the mesh that each instance shows, as `frame` has them.
+/// `scene` with the shapes of meshes that deform, the looks, and the mesh that each instance shows, as `frame` has them.
 fn shown(scene: &Arc<Scene>, frame: &Frame) -> Arc<Scene> {
-    if frame.shapes.is_empty() && scene.palettes.is_empty() {
+    if frame.shapes.is_empty() && scene.palettes.is_empty() && frame.looks.is_none() {
         return scene.clone();
     }
     let mut shown = Scene::clone(scene);
+    if let Some(looks) = &frame.looks {
+        shown.materials.clone_from(&looks.materials);
+        shown.maps.clone_from(&looks.maps);
+        shown.lights.clone_from(&looks.lights);
+    }
     for posed in &frame.shapes {
         if let Shape::Triangles(mesh) = &mut shown.meshes[posed.mesh as usize].shape {
             mesh.positions.clone_from(&posed.shape.positions);

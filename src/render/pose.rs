@@ -179,6 +179,7 @@ impl Poser {
             tlas,
             blas: self.blas.clone(),
             shapes: self.deforming.shapes(&self.scene),
+            looks: anim::looks_at(&self.scene, &self.moment).map(Arc::new),
         };
         Posed {
             frame,

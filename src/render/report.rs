@@ -4,9 +4,7 @@ use super::{MaterialCounts, Poser, milliseconds};
 use crate::{
     accel::{Blas, REFIT_FACTOR, RefitStats},
     device::{Device, DeviceError},
-    scene::{
-        CameraPath, Environment, Integrator, Mesh, Scene, Shape, Texels, rig::RefitPolicy,
-    },
+    scene::{CameraPath, Environment, Integrator, Mesh, Scene, Shape, Texels, rig::RefitPolicy},
 };
 use std::{fmt, sync::Arc};
 

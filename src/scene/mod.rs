@@ -6,6 +6,7 @@
 
 mod demand;
 pub mod desc;
+pub mod driven;
 mod material;
 pub mod rig;
 
@@ -13,6 +14,7 @@ pub use demand::VertexDemand;
 pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap};
 
 use crate::math::Aabb;
+use driven::Driven;
 use glam::{Affine3, Quat, Vec3};
 use rig::{Actor, DeformingMesh, Palette, PoseBuckets, RigNodeRef};
 
@@ -41,6 +43,8 @@ pub struct Scene {
     pub motions: Vec<Motion>,
     /// Rigs in motion, which nodes and meshes follow.
     pub actors: Vec<Actor>,
+    /// What actors drive in the tables of materials and lights, and of the camera.
+    pub driven: Vec<Driven>,
     /// Meshes that change shape, each once.
     pub deforming: Vec<DeformingMesh>,
     /// Runs of meshes that are poses of one.
@@ -432,7 +436,10 @@ impl Scene {
 
     /// Whether any instance, group or mesh moves.
     pub fn is_animated(&self) -> bool {
-        !self.motions.is_empty() || !self.actors.is_empty()
+        let follows = |node: &Node| node.follows.is_some();
+        let carries = || self.nodes.iter().any(follows);
+        let acts = !self.actors.is_empty() && (!self.deforming.is_empty() || carries());
+        !self.motions.is_empty() || acts
     }
 
     /// Number of primitives after instancing, as if every instance were a copy.

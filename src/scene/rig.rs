@@ -3,6 +3,7 @@
 //! Loaders make it from glTF files; `anim` evaluates it at a time. Units and spaces are glTF's: right-handed, Y up,
 //! seconds. A rig's root space is the space of the model that it belongs to.
 
+use super::driven::Track;
 use glam::{Affine3, Quat, Vec3};
 use std::sync::Arc;
 
@@ -52,12 +53,14 @@ pub struct Skin {
     pub joint_from_mesh: Vec<Affine3>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Clip {
     pub name: String,
-    /// Seconds: the greatest key time of all channels; 0 where all have a single key at 0.
+    /// Seconds: the greatest key time of all channels and tracks; 0 where all have a single key at 0.
     pub duration: f32,
     pub channels: Vec<Channel>,
+    /// What it drives beside nodes.
+    pub tracks: Vec<Track>,
 }
 
 /// One animated property.
@@ -74,7 +77,7 @@ pub struct Channel {
     pub values: Vec<f32>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Property {
     Translation,
     Rotation,

@@ -5,6 +5,7 @@ use super::{
     budget::Need,
     forest::Forest,
     kernels::{Kernels, arguments},
+    looks::looks_bytes,
     memory::{Array, bytes_of},
     scene::{Plan, SceneTables},
     slot::{Picture, Slot, elapsed, event_now},
@@ -138,6 +139,9 @@ impl CudaDevice {
     fn upload(&mut self, slot: usize, frame: &Frame, params: &mut Params) -> CudaResult<()> {
         let slot = &mut self.slots[slot];
         slot.upload(&frame.tlas, params)?;
+        if let Some(looks) = &frame.looks {
+            slot.tint(looks, params)?;
+        }
         match &self.scene {
             Some(scene) if !frame.shapes.is_empty() => slot.deform(scene, frame, params),
             _ => Ok(()),
@@ -157,6 +161,9 @@ impl CudaDevice {
         if !frame.shapes.is_empty() {
             let bytes = tree_bytes(frame) * 9 / 8 + Slot::shape_bytes(self.scene()?, frame);
             need.add("meshes that deform", bytes * SLOTS);
+        }
+        if let Some(looks) = &frame.looks {
+            need.add("materials that change", looks_bytes(looks) * SLOTS);
         }
         let free = self.with("asking for free memory", |device| {
             let own: usize = device.slots.iter().map(Slot::bytes_held).sum();

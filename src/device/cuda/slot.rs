@@ -3,6 +3,7 @@
 use super::{
     forest::LivingForest,
     kernels::{Kernels, arguments},
+    looks::Looks,
     memory::{Array, Pinned, bytes_of},
     scene::SceneTables,
     shapes::{Shapes, vertex_bytes},
@@ -11,6 +12,7 @@ use super::{
 use crate::{
     abi::{self, InstanceRecord, Params, RayTally, Unit},
     accel::Tlas,
+    anim::PosedLooks,
     device::{Frame, OwnRays, adaptive::Passes, params::TILE_ITEMS},
 };
 use cust::{
@@ -38,6 +40,8 @@ pub struct Slot {
     /// Trees and shapes of a scene in which meshes deform.
     forest: LivingForest,
     shapes: Shapes,
+    /// Tables of a scene in which materials or lights change.
+    looks: Looks,
     film: Array,
     /// For pictures that are sampled adaptively: half of the samples, the noise of all tiles, and the tiles of a pass.
     film_half: Array,
@@ -96,6 +100,7 @@ impl Slot {
             uploaded: Weak::new(),
             forest: LivingForest::default(),
             shapes: Shapes::default(),
+            looks: Looks::default(),
             film: Array::default(),
             film_half: Array::default(),
             errors: Array::default(),
@@ -139,6 +144,7 @@ impl Slot {
             + self.queues.bytes_held()
             + self.forest.bytes_held()
             + self.shapes.bytes_held()
+            + self.looks.bytes_held()
     }
 
     /// Queues the upload of trees and shapes of a frame in which meshes deform. The slot must be idle.
@@ -152,6 +158,13 @@ impl Slot {
         self.shapes.upload(tables, &frame.shapes, &self.stream)?;
         self.forest.apply(params);
         self.shapes.apply(params);
+        Ok(())
+    }
+
+    /// Queues the upload of the tables of materials and lights of a frame in which they change. The slot must be idle.
+    pub fn tint(&mut self, looks: &PosedLooks, params: &mut Params) -> CudaResult<()> {
+        self.looks.upload(looks, &self.stream)?;
+        self.looks.apply(params);
         Ok(())
     }
 

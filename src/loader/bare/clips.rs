@@ -86,7 +86,7 @@ mod tests {
         let clip = |(i, name): (usize, &&str)| Clip {
             name: (*name).to_owned(),
             duration: (i + 1) as f32,
-            channels: Vec::new(),
+            ..Clip::default()
         };
         names.iter().enumerate().map(clip).collect()
     }

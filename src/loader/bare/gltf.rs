@@ -2,7 +2,7 @@
 
 use super::{
     Stage, clips, lights,
-    live::Live,
+    live::{Live, any_varies},
     parts::{Build, Posed},
 };
 use crate::{
@@ -10,11 +10,12 @@ use crate::{
     loader::{
         LoadError, LoadOptions,
         gltf::{self, Model, ModelCamera},
-        model::Looks,
+        model::{DrivenRows, Looks, played_tracks},
         options::{CameraChoice, choose},
     },
     scene::{
         Camera, CameraPath, Projection, Scene,
+        driven::{Driven, Target, Track},
         rig::{Actor, Clip, Playback},
     },
 };
@@ -38,6 +39,8 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
 /// What the user has chosen from the file.
 pub struct Choices {
     playbacks: Vec<Playback>,
+    /// Those of them in which time passes.
+    moving: Vec<Playback>,
     camera: Option<ModelCamera>,
 }
 
@@ -54,7 +57,12 @@ impl Choices {
             _ => None,
         };
         let playbacks = clips::playbacks(&options.model.animation, &model.rig.clips)?;
-        Ok(Self { playbacks, camera })
+        let moving = playbacks.iter().filter(|p| p.speed != 0.0).copied();
+        Ok(Self {
+            moving: moving.collect(),
+            playbacks,
+            camera,
+        })
     }
 }
 
@@ -77,7 +85,9 @@ pub fn scene_of(
         pose: &pose,
         live: &live,
     };
-    let looks = Looks::new(&model.materials, model.textures);
+    let tracks = || played_tracks(&rig.clips, &choices.playbacks);
+    let mut looks = Looks::new(&model.materials, model.textures);
+    looks.driven = DrivenRows::new(&model.driven_materials, tracks());
     let mut build = Build::new(&posed, model.meshes, looks, &model.parts);
     if build.scene.instances.is_empty() {
         return Ok(None);
@@ -88,23 +98,46 @@ pub fn scene_of(
         mut scene,
         mut table,
         slots,
+        looks,
         ..
     } = build;
-    if live.any() {
+    let lights = lights::convert(&model.lights, &posed, tracks());
+    let driven = Driven {
+        actor: 0,
+        materials: looks.driven.finish(&mut table),
+        lights: lights.driven,
+        camera: driven_camera(choices, tracks()),
+    };
+    let changes = any_varies(
+        played_tracks(&rig.clips, &choices.moving).filter(|track| driven.has(track.target)),
+    );
+    if live.any() || changes {
         let frames = clips::round(&choices.playbacks, &rig.clips, scene.settings.fps);
         stage.round = Some(frames);
+    }
+    if live.any() || driven.any() {
         scene.actors.push(Actor {
             rig: rig.clone(),
             playbacks: choices.playbacks.clone(),
         });
+        scene.driven.push(driven);
     }
-    let about_lights;
-    (scene.lights, about_lights) = lights::convert(&model.lights, &posed);
-    scene.warnings = [model.warnings, about_lights].concat();
+    scene.lights = lights.all;
+    scene.warnings = [model.warnings, lights.warnings].concat();
     scene.notes = notes;
     scene.textures = table.decode_textures()?;
     stage.set(&mut scene, table, slots)?;
     Ok(Some(scene))
+}
+
+/// The chosen camera's index in the file, if `tracks` drive it.
+fn driven_camera<'a>(
+    choices: &Choices,
+    mut tracks: impl Iterator<Item = &'a Track>,
+) -> Option<u32> {
+    let own = choices.camera.as_ref()?.camera;
+    let drives = |t: &Track| matches!(t.target, Target::Camera { camera, .. } if camera == own);
+    tracks.any(drives).then_some(own)
 }
 
 fn camera(camera: &ModelCamera, build: &mut Build) -> Camera {

@@ -4,58 +4,84 @@
 //! taken as radiance, so the parts of a file agree with each other. What Blender exports with its standard units is 683
 //! times as bright; that is told, and `--exposure` corrects it.
 
-use super::{live::Live, parts::Posed};
+use super::parts::Posed;
 use crate::{
     loader::gltf::{LightShape, ModelLight},
-    scene::Light,
+    scene::{
+        Light,
+        driven::{DrivenLight, PunctualLight, PunctualShape, Target, Track},
+    },
 };
 use glam::Vec3;
+use std::collections::HashSet;
 
 /// From this many candela or lux on, a file was hardly made to be seen at exposure 0.
 const DAZZLING: f32 = 2000.0;
 
-/// The lights as they are at the first frame, and what of them is not as in the file.
-pub fn convert(lights: &[ModelLight], posed: &Posed) -> (Vec<Light>, Vec<String>) {
-    let (mut found, mut warnings) = (Vec::new(), Vec::new());
+/// What a model's lights become.
+#[derive(Default)]
+pub struct Lights {
+    /// As they are at the first frame, but for what tracks drive.
+    pub all: Vec<Light>,
+    /// Those that nodes or `tracks` change, in the order of the file's lights.
+    pub driven: Vec<DrivenLight>,
+    /// What is not as in the file.
+    pub warnings: Vec<String>,
+}
+
+/// `tracks` are those that are played.
+pub fn convert<'a>(
+    lights: &[ModelLight],
+    posed: &Posed,
+    tracks: impl Iterator<Item = &'a Track>,
+) -> Lights {
+    let driven = tracks.filter_map(|track| match track.target {
+        Target::Light { light, .. } => Some(light),
+        _ => None,
+    });
+    let driven: HashSet<u32> = driven.collect();
+    let mut found = Lights::default();
     for light in lights {
-        match one(light, posed) {
-            Some(light) => found.push(light),
-            None => warnings.push(format!("not drawn yet: spot light `{}`", light.name)),
+        let base = punctual(light);
+        let Some(shown) = base.at(&posed.pose.world(light.node)) else {
+            let name = &light.name;
+            found
+                .warnings
+                .push(format!("not drawn yet: spot light `{name}`"));
+            continue;
+        };
+        if driven.contains(&light.light) || posed.live.moves(light.node) {
+            found.driven.push(DrivenLight {
+                light: light.light,
+                row: found.all.len() as u32,
+                node: light.node,
+                base,
+            });
         }
+        found.all.push(shown);
     }
-    warnings.extend(lights.iter().filter_map(|light| about(light, posed.live)));
-    (found, warnings)
+    found.driven.sort_by_key(|driven| driven.light);
+    found.warnings.extend(lights.iter().filter_map(about));
+    found
 }
 
-fn one(light: &ModelLight, posed: &Posed) -> Option<Light> {
-    let world = posed.pose.world(light.node);
-    let power = Vec3::from(light.color) * light.intensity;
-    match light.shape {
-        LightShape::Directional => {
-            let towards = world.transform_vector3(Vec3::Z);
-            Some(Light::Sun {
-                direction: towards.normalize_or(Vec3::Z),
-                irradiance: power,
-                angular_radius: 0.0,
-            })
-        }
-        LightShape::Point => Some(Light::Point {
-            position: world.translation.into(),
-            intensity: power,
-        }),
-        LightShape::Spot { .. } => None,
+fn punctual(light: &ModelLight) -> PunctualLight {
+    PunctualLight {
+        color: Vec3::from(light.color),
+        intensity: light.intensity,
+        range: light.range,
+        shape: match light.shape {
+            LightShape::Directional => PunctualShape::Directional,
+            LightShape::Point => PunctualShape::Point,
+            LightShape::Spot { inner, outer } => PunctualShape::Spot { inner, outer },
+        },
     }
 }
 
-fn about(light: &ModelLight, live: &Live) -> Option<String> {
+fn about(light: &ModelLight) -> Option<String> {
     let name = &light.name;
     if matches!(light.shape, LightShape::Spot { .. }) {
         return None;
-    }
-    if live.moves(light.node) {
-        return Some(format!(
-            "not drawn yet: the animation moves the light `{name}`, which stays where it is at the first frame"
-        ));
     }
     (light.intensity >= DAZZLING).then(|| {
         format!(

@@ -1,7 +1,8 @@
-//! What of a rig really moves while clips are played: all else can stay as it is from frame to frame.
+//! What really changes while clips are played: all else can stay as it is from frame to frame.
 
 use crate::scene::{
     NONE,
+    driven::Track,
     rig::{Channel, Interpolation, Local, Playback, Property, Rig},
 };
 
@@ -21,7 +22,10 @@ impl Live {
         };
         let played = playbacks.iter().filter(|playback| playback.speed != 0.0);
         let clips = played.filter_map(|playback| rig.clips.get(playback.clip as usize));
-        for channel in clips.flat_map(|clip| &clip.channels).filter(|c| varies(c)) {
+        for channel in clips.flat_map(|clip| &clip.channels) {
+            if !varies(channel.interpolation, &channel.times, &channel.values) {
+                continue;
+            }
             live.drive(rig, channel);
         }
         // Parents come before children.
@@ -65,24 +69,26 @@ impl Live {
     }
 }
 
-/// Whether the values of a channel's keys differ.
-fn varies(channel: &Channel) -> bool {
-    let keys = channel.times.len();
+/// Whether any of `tracks` has different values at different times.
+pub fn any_varies<'a>(mut tracks: impl Iterator<Item = &'a Track>) -> bool {
+    tracks.any(|t| varies(t.interpolation, &t.times, &t.values))
+}
+
+/// Whether the values of keys differ.
+fn varies(interpolation: Interpolation, times: &[f32], values: &[f32]) -> bool {
+    let keys = times.len();
     if keys < 2 {
         return false;
     }
-    let per_key = channel.values.len() / keys;
-    let Some(first) = channel.values.get(..per_key) else {
+    let per_key = values.len() / keys;
+    let Some(first) = values.get(..per_key) else {
         return false;
     };
-    if channel.interpolation != Interpolation::CubicSpline {
-        return channel
-            .values
-            .chunks(per_key.max(1))
-            .any(|key| key != first);
+    if interpolation != Interpolation::CubicSpline {
+        return values.chunks(per_key.max(1)).any(|key| key != first);
     }
     let count = per_key / 3;
-    channel.values.chunks(per_key.max(1)).any(|key| {
+    values.chunks(per_key.max(1)).any(|key| {
         let (tangents, value) = (key.iter().enumerate(), count..2 * count);
         let bends = tangents.filter(|(i, _)| !value.contains(i));
         key.get(value.clone()) != first.get(value.clone())
@@ -141,6 +147,7 @@ mod tests {
                 name: String::new(),
                 duration: 1.0,
                 channels,
+                ..Clip::default()
             }],
         }
     }

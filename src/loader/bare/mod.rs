@@ -1,6 +1,8 @@
 //! A model on its own: what it stands on, the light it stands in, and the camera before or around it.
 
 mod clips;
+#[cfg(test)]
+mod driven_tests;
 pub mod gltf;
 #[cfg(test)]
 mod gltf_tests;

@@ -33,7 +33,7 @@ pub struct Build<'a> {
     posed: &'a Posed<'a>,
     meshes: Vec<Source>,
     pub scene: Scene,
-    looks: Looks<'a>,
+    pub looks: Looks<'a>,
     pub table: Materials,
     pub slots: Slots,
     /// Mesh and first slot of the meshes that do not deform.

@@ -1,18 +1,21 @@
-//! Animations to clips (glTF 2.0, 3.11): channels of the rig's nodes with valid keys.
+//! Animations to clips (glTF 2.0, 3.11): channels of the rig's nodes, and tracks of other values, with valid keys.
 
 use super::{
     accessor,
     document::{Document, out_of_range},
+    extensions::ANIMATION_POINTER,
     fault::{Fault, fault},
     json,
     nodes::{Hierarchy, name, unit_quaternion},
+    pointers,
 };
 use crate::scene::{
     NONE,
+    driven::{Target, Track},
     rig::{Channel, Clip, Interpolation, Local, Property, RigNode},
 };
 use gltf::json::{
-    animation::{self, Interpolation as Mode, Property as Target},
+    animation::{self, Interpolation as Mode, Property as Path},
     validation::Checked,
 };
 use rayon::prelude::*;
@@ -45,36 +48,38 @@ struct Reader<'a> {
 }
 
 /// What a channel drives, before its keys are read.
-struct Drive {
-    node: u32,
-    property: Property,
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Drive {
+    Node { node: u32, property: Property },
+    Value(Target),
 }
 
 impl Reader<'_> {
     fn clip(&self, index: usize) -> Result<Clip, Fault> {
         let animation = &self.document.root.animations[index];
         let mut driven = HashSet::new();
-        let mut channels = Vec::new();
+        let mut clip = Clip {
+            name: name(&animation.name, "animation", index),
+            ..Clip::default()
+        };
         for (k, channel) in animation.channels.iter().enumerate() {
             let path = format!("/animations/{index}/channels/{k}");
             let target = self.target(channel, &path);
             let Some(Some(target)) = self.document.faults.keep(target)? else {
                 continue;
             };
-            if !driven.insert((target.node, target.property as u32)) {
+            if !driven.insert(target) {
                 let message = "an earlier channel drives the same property; this one is ignored";
                 self.document.warnings.add(&path, message);
                 continue;
             }
-            let channel = self.channel(animation, index, channel, &path, target);
-            channels.extend(self.document.faults.keep(channel)?);
+            let keys = self.keys(animation, index, channel, &path, target);
+            if let Some(keys) = self.document.faults.keep(keys)? {
+                clip.duration = keys.times.iter().copied().fold(clip.duration, f32::max);
+                add(&mut clip, target, keys);
+            }
         }
-        let ends = channels.iter().filter_map(|c| c.times.last());
-        Ok(Clip {
-            name: name(&animation.name, "animation", index),
-            duration: ends.copied().fold(0.0, f32::max),
-            channels,
-        })
+        Ok(clip)
     }
 
     /// None when the channel has no effect.
@@ -86,10 +91,7 @@ impl Reader<'_> {
         if json::is_absent(channel.target.node) {
             return match json::pointer_of(&channel.target) {
                 None => Ok(None),
-                Some(pointer) => warn(&format!(
-                    "only translation, rotation, scale and weights of nodes can be animated, but not `{pointer}`; this \
-                     channel is ignored"
-                )),
+                Some(pointer) => self.pointed_at(&pointer, path),
             };
         }
         let node = channel.target.node.value();
@@ -99,10 +101,10 @@ impl Reader<'_> {
             return Err(fault(format!("{path}/target/node"), message));
         };
         let property = match channel.target.path {
-            Checked::Valid(Target::Translation) => Property::Translation,
-            Checked::Valid(Target::Rotation) => Property::Rotation,
-            Checked::Valid(Target::Scale) => Property::Scale,
-            Checked::Valid(Target::MorphTargetWeights) => Property::Weights,
+            Checked::Valid(Path::Translation) => Property::Translation,
+            Checked::Valid(Path::Rotation) => Property::Rotation,
+            Checked::Valid(Path::Scale) => Property::Scale,
+            Checked::Valid(Path::MorphTargetWeights) => Property::Weights,
             Checked::Invalid => {
                 return warn("an unknown property is animated; this channel is ignored");
             }
@@ -118,21 +120,33 @@ impl Reader<'_> {
             (Property::Translation | Property::Rotation | Property::Scale, Local::Matrix(_)) => {
                 warn("the node has a matrix, which cannot be animated; this channel is ignored")
             }
-            _ => Ok(Some(Drive {
+            _ => Ok(Some(Drive::Node {
                 node: rig_node,
                 property,
             })),
         }
     }
 
-    fn channel(
+    /// What a pointer names. None, with a warning, if it is nothing that can be driven.
+    fn pointed_at(&self, pointer: &str, path: &str) -> Result<Option<Drive>, Fault> {
+        let place = || format!("{path}/target/extensions/{}/pointer", ANIMATION_POINTER);
+        let target = pointers::target(self.document, pointer).map_err(|m| fault(place(), m))?;
+        if target.is_none() {
+            let message =
+                format!("`{pointer}` is nothing that can be animated; this channel is ignored");
+            self.document.warnings.add(path, &message);
+        }
+        Ok(target.map(Drive::Value))
+    }
+
+    fn keys(
         &self,
         animation: &animation::Animation,
         index: usize,
         channel: &animation::Channel,
         path: &str,
         target: Drive,
-    ) -> Result<Channel, Fault> {
+    ) -> Result<Keys, Fault> {
         let sampler = channel.sampler.value();
         let at = format!("/animations/{index}/samplers/{sampler}");
         let sampler = animation.samplers.get(sampler).ok_or_else(|| {
@@ -155,13 +169,17 @@ impl Reader<'_> {
         };
         let mut keys = Keys {
             times: self.times(sampler, &at)?,
-            values: self.values(sampler, &at, target.property)?,
+            values: self.values(sampler, &at, target)?,
+            interpolation,
             path: at,
         };
-        let components = match target.property {
-            Property::Translation | Property::Scale => 3,
-            Property::Rotation => 4,
-            Property::Weights => self.nodes[target.node as usize].weights.len(),
+        let components = match target {
+            Drive::Node { node, property } => match property {
+                Property::Translation | Property::Scale => 3,
+                Property::Rotation => 4,
+                Property::Weights => self.nodes[node as usize].weights.len(),
+            },
+            Drive::Value(target) => target.components(),
         };
         let per_key = components
             * if interpolation == Interpolation::CubicSpline {
@@ -174,16 +192,14 @@ impl Reader<'_> {
             let message = "times do not rise; the keys that come too late are ignored";
             self.document.warnings.add(&keys.path, message);
         }
-        if target.property == Property::Rotation {
+        if let Drive::Node {
+            property: Property::Rotation,
+            ..
+        } = target
+        {
             keys.normalise_rotations(per_key);
         }
-        Ok(Channel {
-            node: target.node,
-            property: target.property,
-            interpolation,
-            times: keys.times,
-            values: keys.values,
-        })
+        Ok(keys)
     }
 
     fn times(&self, sampler: &animation::Sampler, path: &str) -> Result<Vec<f32>, Fault> {
@@ -196,24 +212,56 @@ impl Reader<'_> {
         &self,
         sampler: &animation::Sampler,
         path: &str,
-        property: Property,
+        target: Drive,
     ) -> Result<Vec<f32>, Fault> {
         let budget = &self.document.budget;
         let elements =
             accessor::elements(self.document, sampler.output, &format!("{path}/output"))?;
-        Ok(match property {
-            Property::Translation | Property::Scale => {
-                elements.floats::<3>(budget)?.into_flattened()
-            }
-            Property::Rotation => elements.floats::<4>(budget)?.into_flattened(),
-            Property::Weights => elements.floats::<1>(budget)?.into_flattened(),
+        let width = match target {
+            Drive::Node { property, .. } => match property {
+                Property::Translation | Property::Scale => 3,
+                Property::Rotation => 4,
+                Property::Weights => 1,
+            },
+            Drive::Value(target) => target.components(),
+        };
+        Ok(match width {
+            1 => elements.floats::<1>(budget)?.into_flattened(),
+            2 => elements.floats::<2>(budget)?.into_flattened(),
+            3 => elements.floats::<3>(budget)?.into_flattened(),
+            _ => elements.floats::<4>(budget)?.into_flattened(),
         })
+    }
+}
+
+fn add(clip: &mut Clip, drive: Drive, keys: Keys) {
+    let Keys {
+        interpolation,
+        times,
+        values,
+        ..
+    } = keys;
+    match drive {
+        Drive::Node { node, property } => clip.channels.push(Channel {
+            node,
+            property,
+            interpolation,
+            times,
+            values,
+        }),
+        Drive::Value(target) => clip.tracks.push(Track {
+            target,
+            interpolation,
+            times,
+            values,
+        }),
     }
 }
 
 struct Keys {
     /// Of the sampler.
     path: String,
+    interpolation: Interpolation,
     times: Vec<f32>,
     values: Vec<f32>,
 }

@@ -10,7 +10,8 @@ use super::{
     pbr::{Alpha, PbrMaterial, TextureRef},
     textures::Table,
 };
-use glam::{Affine2, Mat2, Vec2};
+use crate::scene::driven::TexturePlace;
+use glam::Affine2;
 use gltf::json::{material, validation::Checked};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -63,7 +64,7 @@ fn one() -> f32 {
 /// KHR_texture_transform.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Transform {
+pub struct Transform {
     offset: [f32; 2],
     rotation: f32,
     scale: [f32; 2],
@@ -82,14 +83,16 @@ impl Default for Transform {
 }
 
 impl Transform {
-    /// For v that grows upwards: v is turned over before and after the extension's matrix.
     fn matrix(&self) -> Affine2 {
-        let (sin, cos) = self.rotation.sin_cos();
-        let rotation = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));
-        let linear = rotation * Mat2::from_diagonal(Vec2::from(self.scale));
-        let down = Affine2::from_mat2_translation(linear, Vec2::from(self.offset));
-        let flip = Affine2::from_cols(Vec2::X, Vec2::NEG_Y, Vec2::Y);
-        flip * down * flip
+        self.place().matrix()
+    }
+
+    pub fn place(&self) -> TexturePlace {
+        TexturePlace {
+            offset: self.offset.into(),
+            rotation: self.rotation,
+            scale: self.scale.into(),
+        }
     }
 }
 
@@ -291,6 +294,7 @@ fn texture_info(index: usize, tex_coord: u32, others: Option<&Map<String, Value>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec2;
 
     #[test]
     fn a_texture_transform_is_adapted_to_v_growing_upwards() {

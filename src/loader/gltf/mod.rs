@@ -5,7 +5,7 @@
 //!
 //! The way of a file: `container` → `json` → `document` (buffers, views; `uri`, `meshopt`) → `nodes`, `skins`,
 //! `materials` (`textures`), `parts` (`mesh`: `triangles`, `vertices`, `draco`, `deform`, `tangents`; all through
-//! `accessor`), `clips`, `viewpoints`.
+//! `accessor`), `clips` (`pointers`), `viewpoints`.
 
 mod accessor;
 mod clips;
@@ -24,6 +24,7 @@ mod model;
 mod nodes;
 mod parts;
 mod pbr;
+mod pointers;
 mod skins;
 mod tangent_pieces;
 mod tangents;
@@ -45,6 +46,8 @@ mod damage_tests;
 mod geometry_tests;
 #[cfg(test)]
 mod look_tests;
+#[cfg(test)]
+mod pointer_tests;
 #[cfg(test)]
 mod pose_reference;
 #[cfg(test)]
@@ -179,11 +182,13 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
     let chosen = (variants.len(), variant, options.skip_tangents);
     let ((materials, textures), meshes) = read_looks_and_meshes(document, &hierarchy, chosen)?;
     let parts = parts::place(document, &hierarchy, &meshes, &skins, &mut rig_nodes)?;
+    let clips = clips::read(document, &hierarchy, &rig_nodes)?;
     Ok(Model {
         cameras: viewpoints::cameras(document, &hierarchy)?,
         lights: viewpoints::lights(document, &hierarchy)?,
+        driven_materials: pointers::bases(document, &clips),
         rig: Rig {
-            clips: clips::read(document, &hierarchy, &rig_nodes)?,
+            clips,
             nodes: rig_nodes,
             skins: skins.skins,
         },

@@ -3,6 +3,7 @@
 use super::pbr::PbrMaterial;
 use crate::scene::{
     Texels, Texture, TriangleMesh, Wrap,
+    driven::MaterialBase,
     rig::{Deformers, Rig},
 };
 use glam::Affine3;
@@ -20,6 +21,8 @@ pub struct Model {
     pub parts: Vec<Part>,
     /// All materials of the file, in its order.
     pub materials: Vec<PbrMaterial>,
+    /// Those of them that clips drive, in their order.
+    pub driven_materials: Vec<MaterialBase>,
     pub textures: Vec<ModelTexture>,
     pub cameras: Vec<ModelCamera>,
     pub lights: Vec<ModelLight>,
@@ -104,6 +107,8 @@ impl ModelTexture {
 /// A camera that looks along -Z of its node, with +Y up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelCamera {
+    /// Index in the file.
+    pub camera: u32,
     /// The camera's name, else its node's.
     pub name: String,
     /// Index into the rig's nodes.
@@ -134,6 +139,8 @@ pub enum Projection {
 /// A light of KHR_lights_punctual.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelLight {
+    /// Index in the file.
+    pub light: u32,
     pub name: String,
     /// Index into the rig's nodes.
     pub node: u32,

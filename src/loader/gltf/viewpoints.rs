@@ -32,6 +32,7 @@ pub fn cameras(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelCa
         });
         let camera = camera.and_then(|camera| {
             Ok(ModelCamera {
+                camera: at as u32,
                 name: name(&camera.name.clone().or(node.name.clone()), "camera", at),
                 node: i as u32,
                 projection: projection(camera, &format!("/cameras/{at}"))?,
@@ -173,6 +174,7 @@ fn light_at(
     })?;
     let given = light.name.clone().or(node.name.clone());
     let found = ModelLight {
+        light: at.light as u32,
         name: name(&given, "light", at.light),
         node: rig_node,
         color: light.color,

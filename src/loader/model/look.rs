@@ -1,5 +1,6 @@
 //! A model's materials and textures, entered into the scene's tables as they are used.
 
+use super::DrivenRows;
 use crate::{
     loader::{
         gltf::{self, ModelTexture, PbrMaterial, TextureRef, Volume},
@@ -19,6 +20,8 @@ pub struct Looks<'a> {
     /// Those that are not in the table yet.
     textures: Vec<Option<ModelTexture>>,
     index_of: HashMap<u32, u32>,
+    /// Materials that clips drive.
+    pub driven: DrivenRows,
 }
 
 impl<'a> Looks<'a> {
@@ -28,6 +31,7 @@ impl<'a> Looks<'a> {
             materials,
             textures: textures.into_iter().map(Some).collect(),
             index_of: HashMap::new(),
+            driven: DrivenRows::default(),
         }
     }
 
@@ -42,7 +46,7 @@ impl<'a> Looks<'a> {
         if !row.uses_tangents() {
             mesh.tangents = Vec::new();
         }
-        table.add(row)
+        self.driven.enter(table, index, row)
     }
 
     /// KHR_materials_unlit: the base colour shines and nothing is reflected.

@@ -1,5 +1,6 @@
 //! glTF models in scene files: a whole model as one mesh, at rest, in a palette of poses, or alive.
 
+mod driven;
 mod entry;
 mod flat;
 mod look;
@@ -9,6 +10,7 @@ mod look_tests;
 mod tests;
 mod unweld;
 
+pub use driven::{DrivenRows, played_tracks};
 pub use entry::{parse, performance};
 pub use flat::{FlatModel, Look, flatten};
 pub use look::Looks;
@@ -18,6 +20,7 @@ use crate::{
     anim::{self, Deformed, RigPose},
     scene::{
         Mesh, Shape, TriangleMesh,
+        driven::{Driven, DrivenMaterial},
         rig::{Actor, DeformingMesh, Playback, PoseBuckets, RefitPolicy},
     },
 };
@@ -34,10 +37,11 @@ pub enum MeshMotion {
         others: Vec<Mesh>,
         poses: PoseBuckets,
     },
-    /// The mesh, in its bind pose, follows an actor. Indices of mesh and actor are not known yet.
+    /// The mesh, in its bind pose, follows an actor, which may drive its materials. Indices of mesh and actor are not known yet.
     Alive {
         actor: Actor,
         deforming: DeformingMesh,
+        driven: Driven,
     },
 }
 
@@ -73,7 +77,7 @@ pub enum Performance {
     },
 }
 
-/// Makes a model a mesh.
+/// Makes a model a mesh. Where it is alive, its clip drives the materials `driven`.
 ///
 /// # Errors
 /// When there is nothing to see in it, or too little memory for its poses.
@@ -82,6 +86,7 @@ pub fn into_source(
     name: &str,
     model: FlatModel,
     performance: Performance,
+    driven: Vec<DrivenMaterial>,
 ) -> Result<MeshSource, LoadError> {
     if model.mesh.triangles.is_empty() {
         let message = "there is nothing to see: no mesh with triangles is in the scene";
@@ -102,6 +107,10 @@ pub fn into_source(
                 deforming: DeformingMesh {
                     refit,
                     ..model.deforming.clone()
+                },
+                driven: Driven {
+                    materials: driven,
+                    ..Driven::default()
                 },
             };
             (model.mesh.clone(), alive)

@@ -39,6 +39,11 @@ fn walker() -> Builder {
         "LINEAR",
     );
     b.json["animations"][0]["name"] = json!("Go");
+    let colors = b.floats(&[[1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]]);
+    let pointer = json!({"pointer": "/materials/0/pbrMetallicRoughness/baseColorFactor"});
+    let target = json!({"path": "pointer", "extensions": {"KHR_animation_pointer": pointer}});
+    b.animation(target, times, colors, "LINEAR");
+    b.json["animations"][1]["name"] = json!("Blush");
     b
 }
 
@@ -192,4 +197,26 @@ fn what_does_not_go_together_is_told() {
         let error = load(r#""w": Gltf(file: "walker.glb")"#, &rest).expect_err("refused");
         assert!(error.contains(told), "{error}");
     }
+}
+
+#[test]
+fn clips_change_materials_of_what_is_alive_and_not_of_palettes() {
+    let instances = r#"instances: [Single(of: "w"), Single(of: "still")]"#;
+    let still = r#""still": Gltf(file: "walker.glb")"#;
+    let alive = format!(r#""w": Gltf(file: "walker.glb", clip: "Blush", alive: true), {still}"#);
+    let scene = load(&alive, instances).expect("loads");
+    assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
+    let color = |scene: &Scene, instance: usize, frame: u32| {
+        let moment = Moment::of(scene, scene.time_of(frame));
+        let looks = crate::anim::looks_at(scene, &moment).expect("a material is driven");
+        let slot = scene.instances[instance].slot_base as usize + 1;
+        looks.materials[scene.material_slots[slot] as usize].color
+    };
+    let middle = glam::Vec3::new(0.5, 0.0, 0.5);
+    assert_eq!([1, 3].map(|n| color(&scene, 0, n)), [glam::Vec3::X, middle]);
+    assert_eq!([1, 3].map(|n| color(&scene, 1, n)), [glam::Vec3::X; 2]);
+    let palette = format!(r#""w": Gltf(file: "walker.glb", clip: "Blush", poses: 2), {still}"#);
+    let scene = load(&palette, instances).expect("loads");
+    assert!(scene.driven.is_empty());
+    assert!(scene.warnings[0].contains("the clip `Blush` also changes materials"));
 }

@@ -1,0 +1,102 @@
+//! Materials, maps and lights that clips change, on the GPU, for one frame in flight.
+
+use super::memory::{Array, Pinned, bytes_of};
+use crate::{
+    abi::{LayersRecord, LightRecord, MapRecord, MaterialRecord, Params},
+    anim::PosedLooks,
+    device::looks::LookTables,
+};
+use cust::{error::CudaResult, stream::Stream};
+
+/// Start of every table, so that records are loaded in whole sectors.
+const ALIGNMENT: usize = 256;
+
+/// The tables of a frame, one after the other.
+#[derive(Default)]
+pub struct Looks {
+    memory: Array,
+    staging: Pinned,
+    /// What `memory` holds, or will once the stream has passed the upload.
+    held: Vec<u8>,
+    places: Places,
+    counts: Counts,
+}
+
+/// Where each table starts, in bytes.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Places {
+    materials: usize,
+    layers: usize,
+    maps: usize,
+    lights: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    layers: u32,
+    lights: u32,
+}
+
+impl Looks {
+    /// Bytes on the GPU that this has already.
+    pub fn bytes_held(&self) -> usize {
+        self.memory.bytes()
+    }
+
+    /// Queues the upload of `looks`, unless they are what was uploaded last. Nothing that was queued before may use what is
+    /// here.
+    pub fn upload(&mut self, looks: &PosedLooks, stream: &Stream) -> CudaResult<()> {
+        let tables = LookTables::new(looks);
+        self.counts = Counts {
+            layers: tables.layers.len() as u32,
+            lights: tables.lights.len() as u32,
+        };
+        let mut bytes = Vec::with_capacity(looks_bytes(looks));
+        let places = Places {
+            materials: append(&mut bytes, bytes_of(&tables.materials)),
+            layers: append(&mut bytes, bytes_of(&tables.layers)),
+            maps: append(&mut bytes, bytes_of(&tables.maps)),
+            lights: append(&mut bytes, bytes_of(&tables.lights)),
+        };
+        self.places = places;
+        if bytes == self.held {
+            return Ok(());
+        }
+        // If the upload fails, nothing is held.
+        self.held.clear();
+        self.memory.reserve(bytes.len())?;
+        self.staging.reserve(bytes.len())?;
+        self.staging.fill(0, &bytes);
+        self.memory
+            .write_later(0, &self.staging, 0, bytes.len(), stream)?;
+        self.held = bytes;
+        Ok(())
+    }
+
+    pub fn apply(&self, params: &mut Params) {
+        let (memory, places) = (&self.memory, &self.places);
+        params.materials = memory.at::<MaterialRecord>(places.materials);
+        params.layers = memory.at::<LayersRecord>(places.layers);
+        params.layer_count = self.counts.layers;
+        params.maps = memory.at::<MapRecord>(places.maps);
+        params.lights = memory.at::<LightRecord>(places.lights);
+        params.light_count = self.counts.lights;
+    }
+}
+
+/// Adds a table and returns where it starts.
+fn append(bytes: &mut Vec<u8>, table: &[u8]) -> usize {
+    let start = bytes.len();
+    bytes.extend_from_slice(table);
+    bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
+    start
+}
+
+/// No less than the tables of `looks` take.
+pub fn looks_bytes(looks: &PosedLooks) -> usize {
+    let per_material = size_of::<MaterialRecord>() + size_of::<LayersRecord>();
+    looks.materials.len() * per_material
+        + looks.maps.len() * size_of::<MapRecord>()
+        + looks.lights.len() * size_of::<LightRecord>()
+        + 4 * ALIGNMENT
+}

@@ -1,0 +1,88 @@
+//! Table rows of materials that clips drive: nothing that stays as it is may share them.
+
+use crate::{
+    loader::materials::Materials,
+    scene::{
+        Material, NONE,
+        driven::{DrivenMaterial, MapUse, MaterialBase, Target, Track},
+        rig::{Clip, Playback},
+    },
+};
+
+/// The materials that are driven, and the rows that they have got so far.
+#[derive(Default)]
+pub struct DrivenRows {
+    /// In the order of the file's materials.
+    bases: Vec<MaterialBase>,
+    rows: Vec<DrivenMaterial>,
+}
+
+/// The tracks of what is played.
+pub fn played_tracks<'a>(
+    clips: &'a [Clip],
+    playbacks: &'a [Playback],
+) -> impl Iterator<Item = &'a Track> {
+    let played = playbacks.iter();
+    let played = played.filter_map(|playback| clips.get(playback.clip as usize));
+    played.flat_map(|clip| &clip.tracks)
+}
+
+impl DrivenRows {
+    /// Those of `bases`, which are in the order of the file's materials, that `tracks` drive.
+    pub fn new<'a>(bases: &[MaterialBase], tracks: impl Iterator<Item = &'a Track>) -> Self {
+        let mut driven = vec![false; bases.len()];
+        for track in tracks {
+            let (Target::Material { material, .. } | Target::Place { material, .. }) = track.target
+            else {
+                continue;
+            };
+            if let Ok(index) = bases.binary_search_by_key(&material, |b| b.material) {
+                driven[index] = true;
+            }
+        }
+        let own = bases.iter().zip(driven).filter(|(_, driven)| *driven);
+        Self {
+            bases: own.map(|(base, _)| base.clone()).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Row of the file's material `index` that looks like `material`: one of its own if it is driven.
+    pub fn enter(&mut self, table: &mut Materials, index: u32, material: Material) -> u32 {
+        let Ok(base) = self.bases.binary_search_by_key(&index, |b| b.material) else {
+            return table.add(material);
+        };
+        let known = self
+            .rows
+            .iter()
+            .find(|r| r.base.material == index && table.rows[r.row as usize] == material);
+        known.map(|r| r.row).unwrap_or_else(|| {
+            let row = table.add_apart(material);
+            let base = self.bases[base].clone();
+            self.rows.push(DrivenMaterial { row, base });
+            row
+        })
+    }
+
+    /// The rows, in the order of the file's materials; the maps that tracks place become their own. To be called once, when all
+    /// materials are in the table.
+    pub fn finish(mut self, table: &mut Materials) -> Vec<DrivenMaterial> {
+        self.rows.sort_by_key(|r| r.base.material);
+        for DrivenMaterial { row, base } in &self.rows {
+            for &(map, _) in &base.places {
+                own_map(table, *row, map);
+            }
+        }
+        self.rows
+    }
+}
+
+fn own_map(table: &mut Materials, row: u32, map: MapUse) {
+    let mut material = table.rows[row as usize];
+    let place = map.of(&mut material);
+    if *place == NONE {
+        return;
+    }
+    *place = table.map_apart(table.maps[*place as usize]);
+    table.rows[row as usize] = material;
+}

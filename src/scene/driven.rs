@@ -1,0 +1,368 @@
+//! Numbers of materials, lights and cameras that clips drive (KHR_animation_pointer), and what they start from.
+//!
+//! Tracks name things by their index in the model's file; [`Driven`] tells which rows of the scene's tables these are.
+
+use super::{Light, Material, rig::Interpolation};
+use glam::{Affine2, Affine3A, Mat2, Vec2, Vec3};
+use std::f32::consts::{FRAC_PI_2, PI};
+
+/// Values that are not bounded otherwise end here, so that products of them stay finite.
+const VAST: f32 = 1e18;
+
+/// A number, or a few, that a clip drives.
+#[derive(Clone, Debug)]
+pub struct Track {
+    pub target: Target,
+    pub interpolation: Interpolation,
+    /// As of [`super::rig::Channel`].
+    pub times: Vec<f32>,
+    /// [`Target::components`] floats per key, or three times as many, as of [`super::rig::Channel`].
+    pub values: Vec<f32>,
+}
+
+/// What a track drives. Indices are those of the model's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    Material {
+        material: u32,
+        value: MaterialValue,
+    },
+    /// Where a material's texture lies (KHR_texture_transform).
+    Place {
+        material: u32,
+        map: MapUse,
+        value: PlaceValue,
+    },
+    Light {
+        light: u32,
+        value: LightValue,
+    },
+    Camera {
+        camera: u32,
+        value: CameraValue,
+    },
+}
+
+/// Factors of glTF's materials and their extensions, by the names of the specifications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MaterialValue {
+    BaseColor,
+    Metallic,
+    Roughness,
+    NormalScale,
+    Emissive,
+    EmissiveStrength,
+    AlphaCutoff,
+    Ior,
+    Dispersion,
+    Specular,
+    SpecularColor,
+    Transmission,
+    Thickness,
+    AttenuationDistance,
+    AttenuationColor,
+    DiffuseTransmission,
+    DiffuseTransmissionColor,
+    Clearcoat,
+    ClearcoatRoughness,
+    ClearcoatNormalScale,
+    SheenColor,
+    SheenRoughness,
+    Iridescence,
+    IridescenceIor,
+    IridescenceThicknessMinimum,
+    IridescenceThicknessMaximum,
+    Anisotropy,
+    AnisotropyRotation,
+}
+
+/// What a material reads a texture for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MapUse {
+    BaseColor,
+    MetallicRoughness,
+    Normal,
+    Emissive,
+    Specular,
+    SpecularColor,
+    Transmission,
+    DiffuseTransmission,
+    DiffuseTransmissionColor,
+    Clearcoat,
+    ClearcoatRoughness,
+    ClearcoatNormal,
+    SheenColor,
+    SheenRoughness,
+    Iridescence,
+    IridescenceThickness,
+    Anisotropy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PlaceValue {
+    Offset,
+    Rotation,
+    Scale,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LightValue {
+    Color,
+    Intensity,
+    Range,
+    InnerConeAngle,
+    OuterConeAngle,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CameraValue {
+    /// Vertical field of view in radians.
+    FovY,
+    /// Half the height of what an orthographic camera sees.
+    HalfHeight,
+}
+
+impl Target {
+    /// How many numbers it is: 1 to 4.
+    pub fn components(self) -> usize {
+        use MaterialValue as M;
+        match self {
+            Self::Material { value, .. } => match value {
+                M::BaseColor => 4,
+                M::Emissive
+                | M::SpecularColor
+                | M::AttenuationColor
+                | M::DiffuseTransmissionColor
+                | M::SheenColor => 3,
+                _ => 1,
+            },
+            Self::Place { value, .. } => match value {
+                PlaceValue::Offset | PlaceValue::Scale => 2,
+                PlaceValue::Rotation => 1,
+            },
+            Self::Light { value, .. } => match value {
+                LightValue::Color => 3,
+                _ => 1,
+            },
+            Self::Camera { .. } => 1,
+        }
+    }
+
+    /// The least and the greatest value that the specifications permit for each number.
+    pub fn bounds(self) -> (f32, f32) {
+        match self {
+            Self::Material { value, .. } => value.bounds(),
+            Self::Place { .. } => (-VAST, VAST),
+            Self::Light { value, .. } => match value {
+                LightValue::Color | LightValue::Intensity => (0.0, VAST),
+                LightValue::Range => (f32::MIN_POSITIVE, VAST),
+                LightValue::InnerConeAngle | LightValue::OuterConeAngle => (0.0, FRAC_PI_2),
+            },
+            Self::Camera { value, .. } => match value {
+                CameraValue::FovY => (1e-4, PI - 1e-4),
+                CameraValue::HalfHeight => (-VAST, VAST),
+            },
+        }
+    }
+}
+
+impl MaterialValue {
+    fn bounds(self) -> (f32, f32) {
+        match self {
+            Self::NormalScale | Self::ClearcoatNormalScale | Self::AnisotropyRotation => {
+                (-VAST, VAST)
+            }
+            Self::IridescenceIor => (1.0, VAST),
+            Self::AttenuationDistance => (f32::MIN_POSITIVE, VAST),
+            Self::EmissiveStrength
+            | Self::AlphaCutoff
+            | Self::Ior
+            | Self::Dispersion
+            | Self::SpecularColor
+            | Self::Thickness
+            | Self::IridescenceThicknessMinimum
+            | Self::IridescenceThicknessMaximum => (0.0, VAST),
+            _ => (0.0, 1.0),
+        }
+    }
+}
+
+/// What an actor's tracks drive in the scene.
+#[derive(Clone, Debug, Default)]
+pub struct Driven {
+    /// Index into [`super::Scene::actors`].
+    pub actor: u32,
+    /// In the order of the file's materials; one may have several rows.
+    pub materials: Vec<DrivenMaterial>,
+    /// In the order of the file's lights; one may stand at several nodes.
+    pub lights: Vec<DrivenLight>,
+    /// The file's camera that the scene is seen by.
+    pub camera: Option<u32>,
+}
+
+impl Driven {
+    /// Whether there is anything.
+    pub fn any(&self) -> bool {
+        !self.materials.is_empty() || !self.lights.is_empty() || self.camera.is_some()
+    }
+
+    /// Whether what a track drives is in the scene.
+    pub fn has(&self, target: Target) -> bool {
+        match target {
+            Target::Material { material, .. } | Target::Place { material, .. } => {
+                let all = &self.materials;
+                all.binary_search_by_key(&material, |m| m.base.material)
+                    .is_ok()
+            }
+            Target::Light { light, .. } => {
+                let all = &self.lights;
+                all.binary_search_by_key(&light, |l| l.light).is_ok()
+            }
+            Target::Camera { camera, .. } => self.camera == Some(camera),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct DrivenMaterial {
+    /// Index into [`super::Scene::materials`]; nothing else has that row, nor the maps that tracks place.
+    pub row: u32,
+    pub base: MaterialBase,
+}
+
+/// What of a material tracks start from that its row does not tell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MaterialBase {
+    /// Index in the file.
+    pub material: u32,
+    pub emissive: Vec3,
+    pub emissive_strength: f32,
+    pub attenuation_color: Vec3,
+    /// Scene units; infinite where nothing is absorbed.
+    pub attenuation_distance: f32,
+    /// Where the textures lie that tracks move.
+    pub places: Vec<(MapUse, TexturePlace)>,
+}
+
+/// A light at a node of the actor's rig.
+#[derive(Clone, Debug)]
+pub struct DrivenLight {
+    /// Index in the file.
+    pub light: u32,
+    /// Index into [`super::Scene::lights`].
+    pub row: u32,
+    /// Index into the rig's nodes.
+    pub node: u32,
+    pub base: PunctualLight,
+}
+
+/// A light of KHR_lights_punctual.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PunctualLight {
+    /// Linear RGB.
+    pub color: Vec3,
+    /// Candela for points and spots, lux for directional lights.
+    pub intensity: f32,
+    /// Distance at which the light ends, where one is given.
+    pub range: Option<f32>,
+    pub shape: PunctualShape,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PunctualShape {
+    /// Light from infinitely far away, along -Z of the node.
+    Directional,
+    Point,
+    /// A cone along -Z of the node; angles from the axis in radians.
+    Spot {
+        inner: f32,
+        outer: f32,
+    },
+}
+
+impl PunctualLight {
+    /// The light at a node; None for what is not drawn yet.
+    pub fn at(&self, world_from_node: &Affine3A) -> Option<Light> {
+        let power = self.color * self.intensity;
+        match self.shape {
+            PunctualShape::Directional => {
+                let towards = world_from_node.transform_vector3(Vec3::Z);
+                Some(Light::Sun {
+                    direction: towards.normalize_or(Vec3::Z),
+                    irradiance: power,
+                    angular_radius: 0.0,
+                })
+            }
+            PunctualShape::Point => Some(Light::Point {
+                position: world_from_node.translation.into(),
+                intensity: power,
+            }),
+            PunctualShape::Spot { .. } => None,
+        }
+    }
+}
+
+/// Where a texture lies on a surface, as KHR_texture_transform has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TexturePlace {
+    pub offset: Vec2,
+    /// Radians, counter-clockwise.
+    pub rotation: f32,
+    pub scale: Vec2,
+}
+
+impl Default for TexturePlace {
+    fn default() -> Self {
+        Self {
+            offset: Vec2::ZERO,
+            rotation: 0.0,
+            scale: Vec2::ONE,
+        }
+    }
+}
+
+impl TexturePlace {
+    /// `texture_uv = matrix · mesh_uv` for v that grows upwards: v is turned over before and after the extension's matrix.
+    pub fn matrix(&self) -> Affine2 {
+        let (sin, cos) = self.rotation.sin_cos();
+        let rotation = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));
+        let linear = rotation * Mat2::from_diagonal(self.scale);
+        let down = Affine2::from_mat2_translation(linear, self.offset);
+        let flip = Affine2::from_cols(Vec2::X, Vec2::NEG_Y, Vec2::Y);
+        flip * down * flip
+    }
+}
+
+/// Absorption coefficient of what leaves `color` of white light after `distance` (KHR_materials_volume).
+pub fn absorption(color: Vec3, distance: f32) -> Vec3 {
+    // Black would absorb infinitely much.
+    let left = color.clamp(Vec3::splat(1e-6), Vec3::ONE);
+    (-left.map(f32::ln) / distance).min(Vec3::splat(VAST))
+}
+
+impl MapUse {
+    /// Where a material has the index of the map.
+    pub fn of(self, material: &mut Material) -> &mut u32 {
+        let layers = &mut material.layers;
+        match self {
+            Self::BaseColor if material.unlit => &mut material.emission_map,
+            Self::BaseColor => &mut material.color_map,
+            Self::Emissive => &mut material.emission_map,
+            Self::MetallicRoughness => &mut layers.metallic_roughness_map,
+            Self::Normal => &mut layers.normal_map,
+            Self::Specular => &mut layers.specular_map,
+            Self::SpecularColor => &mut layers.specular_color_map,
+            Self::Transmission => &mut layers.transmission_map,
+            Self::DiffuseTransmission => &mut layers.diffuse_transmission_map,
+            Self::DiffuseTransmissionColor => &mut layers.diffuse_transmission_color_map,
+            Self::Clearcoat => &mut layers.clearcoat_map,
+            Self::ClearcoatRoughness => &mut layers.clearcoat_roughness_map,
+            Self::ClearcoatNormal => &mut layers.clearcoat_normal_map,
+            Self::SheenColor => &mut layers.sheen_color_map,
+            Self::SheenRoughness => &mut layers.sheen_roughness_map,
+            Self::Iridescence => &mut layers.iridescence_map,
+            Self::IridescenceThickness => &mut layers.iridescence_thickness_map,
+            Self::Anisotropy => &mut layers.anisotropy_map,
+        }
+    }
+}
