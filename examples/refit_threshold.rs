@@ -192,6 +192,7 @@ fn frame(blas: Blas, layout: NodeLayout) -> Frame {
         tlas: Arc::new(tlas),
         blas: Arc::new(blas),
         shapes: Vec::new(),
+        looks: None,
     }
 }
 
