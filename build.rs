@@ -8,7 +8,7 @@ mod abi;
 #[path = "build/cuda.rs"]
 mod cuda;
 
-/// One compilation of `kernels/kernel_cpu.cpp`.
+/// One compilation of the kernels.
 struct Variant {
     name: &'static str,
     /// Children per node, equal to the SIMD width in floats.
@@ -26,6 +26,12 @@ const COMPRESSED: Variant = Variant {
     name: "compressed",
     width: 8,
     flags: &["-DTHRONG_COMPRESSED"],
+};
+/// Scattering by itself, for tests.
+const PROBE: Variant = Variant {
+    name: "probe",
+    width: 4,
+    flags: &[],
 };
 const X86_VARIANTS: [Variant; 2] = [
     Variant {
@@ -77,6 +83,7 @@ fn main() {
     for variant in &variants {
         compile(variant, out);
     }
+    compile_source("kernels/probe.cpp", &PROBE, out, "throng_probe");
     write_if_changed(&out.join("kernels.rs"), &rust_bindings(&variants, &entries));
     if let Some(gpu_kernels) = gpu_kernels {
         gpu_kernels.finish();
@@ -84,12 +91,21 @@ fn main() {
 }
 
 fn compile(variant: &Variant, out: &Path) {
+    compile_source(
+        "kernels/kernel_cpu.cpp",
+        variant,
+        out,
+        &format!("throng_kernels_{}", variant.name),
+    );
+}
+
+fn compile_source(source: &str, variant: &Variant, out: &Path, library: &str) {
     let mut build = cc::Build::new();
     build
         .cpp(true)
         .cpp_link_stdlib(None)
         .std("c++17")
-        .file("kernels/kernel_cpu.cpp")
+        .file(source)
         .include(out)
         .include("kernels")
         .out_dir(out.join(variant.name))
@@ -112,7 +128,7 @@ fn compile(variant: &Variant, out: &Path) {
     for flag in variant.flags {
         build.flag(flag);
     }
-    build.compile(&format!("throng_kernels_{}", variant.name));
+    build.compile(library);
 }
 
 /// The names in `KERNEL(name)` lines.

@@ -25,11 +25,14 @@
 #define THRONG_STACK(type, name, size, memory) type name[size]; (void)memory
 // Before a loop whose body is long.
 #define THRONG_NO_UNROLL _Pragma("unroll 1")
+// A constant array that lanes read at different places.
+#define THRONG_TABLE __device__ const
 #else
 #define THRONG_DEVICE inline
 #define THRONG_INLINE inline __attribute__((always_inline))
 #define THRONG_OUTLINE inline
 #define THRONG_NO_UNROLL
+#define THRONG_TABLE static const
 #define THRONG_STACK(type, name, size, memory) type* name = reinterpret_cast<type*>(memory)
 #endif
 

@@ -12,6 +12,8 @@ pub mod device;
 pub mod loader;
 pub mod math;
 pub mod output;
+#[doc(hidden)]
+pub mod probe;
 pub mod render;
 pub mod scene;
 pub mod settings;

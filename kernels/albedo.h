@@ -1,0 +1,84 @@
+// How much light rough surfaces reflect in all: tables of directional albedos, of the first scattering at microfacets, for making
+// up for what is lost between them and for sharing light between layers. Made by brute force (probe_albedo.h); the test
+// `the_tables_hold_what_brute_force_finds` in tests/scattering tells how to make them again.
+#pragma once
+#include "fresnel.h"
+#include "microfacet.h"
+
+namespace THRONG_NAMESPACE {
+
+// Tables are even in sqrt(cosine), in roughness = sqrt(alpha), and in log2(ior - 1). Numbers are 16-bit fractions.
+constexpr uint32_t kMirrorSide = 32, kReflectedSide = 24, kLossSide = 16, kIorSteps = 11;
+constexpr uint32_t kSheenCosines = 32, kSheenSteps = 16;
+constexpr float kMinTableIor = 1.0625f, kMaxTableIor = 3.0f;
+constexpr float kFraction = 1.0f / 65535.0f;
+// Sheen may exceed 1 at grazing angles.
+constexpr float kSheenScale = 2.0f;
+
+#include "albedo_tables.inc"
+
+// A place between two entries.
+struct Between {
+    uint32_t index;
+    float part;
+};
+
+// `x` in [0, 1] across `count` entries.
+THRONG_INLINE Between between(float x, uint32_t count) {
+    float place = clamp(x, 0.0f, 1.0f) * float(count - 1);
+    uint32_t index = uint32_t(place);
+    if (index > count - 2) index = count - 2;
+    return Between{index, place - float(index)};
+}
+
+THRONG_INLINE float table_1d(const uint16_t* table, Between x) {
+    float a = float(table[x.index]), b = float(table[x.index + 1]);
+    return (a + (b - a) * x.part) * kFraction;
+}
+THRONG_INLINE float table_2d(const uint16_t* table, uint32_t width, Between y, Between x) {
+    const uint16_t* row = table + y.index * width;
+    float a = table_1d(row, x), b = table_1d(row + width, x);
+    return a + (b - a) * y.part;
+}
+THRONG_DEVICE float table_3d(const uint16_t* table, uint32_t side, Between z, Between y, Between x) {
+    const uint16_t* slice = table + z.index * side * side;
+    float a = table_2d(slice, side, y, x), b = table_2d(slice + side * side, side, y, x);
+    return a + (b - a) * z.part;
+}
+
+// Where an ior is in the tables, in [0, 1].
+THRONG_INLINE float ior_place(float ior) {
+    return (log2f(clamp(ior, kMinTableIor, kMaxTableIor) - 1.0f) + 4.0f) * 0.2f;
+}
+
+// Of a surface whose facets reflect all light. The mean is over the hemisphere, weighted by the cosine; so are those below.
+THRONG_DEVICE float mirror_albedo(float cosine, float roughness) {
+    return table_2d(kMirrorAlbedo, kMirrorSide, between(roughness, kMirrorSide), between(sqrtf(cosine), kMirrorSide));
+}
+THRONG_DEVICE float mirror_mean(float roughness) { return table_1d(kMirrorMean, between(roughness, kMirrorSide)); }
+
+// Of a dielectric that is met from outside.
+THRONG_DEVICE float reflected_albedo(float cosine, float roughness, float ior_place) {
+    return table_3d(kReflectedAlbedo, kReflectedSide, between(ior_place, kIorSteps), between(roughness, kReflectedSide),
+                    between(sqrtf(cosine), kReflectedSide));
+}
+THRONG_DEVICE float reflected_mean(float roughness, float ior_place) {
+    return table_2d(kReflectedMean, kReflectedSide, between(ior_place, kIorSteps), between(roughness, kReflectedSide));
+}
+
+// Share of the light that glass neither reflects nor lets through at the first scattering, met from outside or `inside`.
+THRONG_DEVICE float glass_loss(bool inside, float cosine, float roughness, float ior_place) {
+    return table_3d(inside ? kBackLoss : kFrontLoss, kLossSide, between(ior_place, kIorSteps), between(roughness, kLossSide),
+                    between(sqrtf(cosine), kLossSide));
+}
+THRONG_DEVICE float glass_loss_mean(bool inside, float roughness, float ior_place) {
+    return table_2d(inside ? kBackLossMean : kFrontLossMean, kLossSide, between(ior_place, kIorSteps), between(roughness, kLossSide));
+}
+
+// Of white sheen.
+THRONG_DEVICE float sheen_table(float cosine, float roughness) {
+    float place = (roughness - 0.1f) * (1.0f / 0.9f);
+    return kSheenScale * table_2d(kSheenAlbedo, kSheenCosines, between(place, kSheenSteps), between(sqrtf(cosine), kSheenCosines));
+}
+
+}

@@ -1,0 +1,117 @@
+//! What the tests of scattering share: directions, random numbers, and materials with names.
+
+use glam::Vec3;
+use throng::probe::ProbeLook;
+
+pub type Named = (&'static str, ProbeLook);
+
+/// Unit vector at an angle from +z with this cosine.
+pub fn direction(cosine: f32, azimuth: f32) -> Vec3 {
+    let sine = (1.0 - cosine * cosine).max(0.0).sqrt();
+    Vec3::new(sine * azimuth.cos(), sine * azimuth.sin(), cosine)
+}
+
+/// The first `count` points of a sequence that fills the unit cube evenly (Roberts 2018, R₃).
+pub fn even_points(count: u32) -> Vec<[f32; 3]> {
+    const PLASTIC: f64 = 1.220_744_084_605_759_5;
+    let steps = [1, 2, 3].map(|k| PLASTIC.powi(-k));
+    let point = |i: u32| steps.map(|step| ((0.5 + step * f64::from(i)).fract() as f32).min(0.999_999));
+    (0..count).map(point).collect()
+}
+
+/// Numbers in [0, 1) that are the same in every run (splitmix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((x ^ (x >> 31)) >> 40) as f32 / 16_777_216.0
+    }
+
+    pub fn triple(&mut self) -> [f32; 3] {
+        [self.next(), self.next(), self.next()]
+    }
+
+    pub fn direction(&mut self) -> Vec3 {
+        direction(2.0 * self.next() - 1.0, std::f32::consts::TAU * self.next())
+    }
+}
+
+pub fn metal(roughness: f32) -> ProbeLook {
+    ProbeLook {
+        metallic: 1.0,
+        roughness,
+        ..ProbeLook::default()
+    }
+}
+
+pub fn dielectric(roughness: f32) -> ProbeLook {
+    ProbeLook {
+        roughness,
+        ..ProbeLook::default()
+    }
+}
+
+pub fn brushed(roughness: f32, anisotropy: f32) -> ProbeLook {
+    ProbeLook {
+        anisotropy,
+        ..metal(roughness)
+    }
+}
+
+pub fn coated(clearcoat_roughness: f32) -> ProbeLook {
+    ProbeLook {
+        clearcoat: 1.0,
+        clearcoat_roughness,
+        ..ProbeLook::default()
+    }
+}
+
+pub fn cloth(sheen_roughness: f32) -> ProbeLook {
+    ProbeLook {
+        sheen_color: [1.0; 3],
+        sheen_roughness,
+        roughness: 1.0,
+        ..ProbeLook::default()
+    }
+}
+
+pub fn thin_glass(roughness: f32) -> ProbeLook {
+    ProbeLook {
+        transmission: 1.0,
+        ..dielectric(roughness)
+    }
+}
+
+/// Glass with a volume behind its surface, seen from outside.
+pub fn glass(roughness: f32) -> ProbeLook {
+    ProbeLook {
+        thin: 0,
+        ..thin_glass(roughness)
+    }
+}
+
+/// The same seen from within.
+pub fn within_glass(roughness: f32) -> ProbeLook {
+    ProbeLook {
+        front: 0,
+        ..glass(roughness)
+    }
+}
+
+pub fn leaf() -> ProbeLook {
+    ProbeLook {
+        diffuse_transmission: 0.4,
+        ..ProbeLook::default()
+    }
+}
+
+pub fn iridescent(look: ProbeLook) -> ProbeLook {
+    ProbeLook {
+        iridescence: 1.0,
+        ..look
+    }
+}

@@ -1,0 +1,10 @@
+//! How surfaces scatter light, without a scene: energy, densities, reciprocity and limits of the layered BSDF.
+
+mod chi_square;
+mod common;
+mod furnace;
+mod limits;
+mod normals;
+mod reciprocity;
+mod sane;
+mod tables;
