@@ -80,10 +80,13 @@ fn main() {
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("x86_64") {
         variants.extend(X86_VARIANTS);
     }
-    for variant in &variants {
-        compile(variant, out);
-    }
-    compile_source("kernels/probe.cpp", &PROBE, out, "throng_probe");
+    // Side by side: compilers are single-threaded, and kernels long.
+    std::thread::scope(|scope| {
+        for variant in &variants {
+            scope.spawn(move || compile(variant, out));
+        }
+        scope.spawn(|| compile_source("kernels/probe.cpp", &PROBE, out, "throng_probe"));
+    });
     write_if_changed(&out.join("kernels.rs"), &rust_bindings(&variants, &entries));
     if let Some(gpu_kernels) = gpu_kernels {
         gpu_kernels.finish();

@@ -19,7 +19,7 @@
 #define THRONG_COMPRESSED 1
 #define THRONG_DEVICE __device__ inline
 #define THRONG_INLINE __device__ __forceinline__
-// For what is long and called in several places: instruction caches are small.
+// For what is long and called in several places: instruction caches are small, and compilers slow.
 #define THRONG_OUTLINE __device__ __noinline__ inline
 // A stack of the thread's own, or the memory that a CPU thread brings along.
 #define THRONG_STACK(type, name, size, memory) type name[size]; (void)memory
@@ -30,7 +30,7 @@
 #else
 #define THRONG_DEVICE inline
 #define THRONG_INLINE inline __attribute__((always_inline))
-#define THRONG_OUTLINE inline
+#define THRONG_OUTLINE inline __attribute__((noinline))
 #define THRONG_NO_UNROLL
 #define THRONG_TABLE static const
 #define THRONG_STACK(type, name, size, memory) type* name = reinterpret_cast<type*>(memory)

@@ -41,10 +41,11 @@ THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 normal, const BsdfS
     step.more = max_component(path.throughput) > 0.0f;
 }
 
-// Ends paths that carry little at random; those that survive carry more, so that the mean is the same.
-THRONG_DEVICE void play_roulette(Path& path, float u, Step& step) {
+// Ends paths that carry little at random; those that survive carry more, so that the mean is the same. `squeezed` is how much
+// denser radiance is where the path is now: inside of glass a path carries less, but gets it back where it leaves.
+THRONG_DEVICE void play_roulette(Path& path, float u, float squeezed, Step& step) {
     if (!step.more || path.depth <= kRouletteDepth) return;
-    float survival = min(max_component(path.throughput), 0.95f);
+    float survival = min(max_component(path.throughput) * squeezed, 0.95f);
     if (u >= survival) {
         step.more = false;
         return;
@@ -63,9 +64,9 @@ THRONG_INLINE void gain(const Params& params, Path& path, Vec3 light) {
     path.radiance += clamp_indirect(params, path.depth > 1 ? path.depth - 1 : 0, path.throughput * light);
 }
 
-// One light's shadow ray, and the path's next ray.
+// One light's shadow ray, and the path's next ray. Returns a random number for the roulette.
 template <class B>
-THRONG_DEVICE void scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, bool lit, Step& step) {
+THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, bool lit, Step& step) {
     Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
     LightPick pick;
     if (lit && pick_light(params, s.position, normal, choice.x, sample_2d(path.sampler, bounce_dimension(path, kPickPoint)), pick)) {
@@ -81,10 +82,9 @@ THRONG_DEVICE void scatter(const Params& params, Path& path, const Surface& s, V
     }
     BsdfSample sample;
     float layer = sample_2d(path.sampler, bounce_dimension(path, kPickLayer)).x;
-    if (!sample_bsdf(bsdf, layer, sample_2d(path.sampler, bounce_dimension(path, kPickDirection)), sample)) return;
-    if (path.depth >= params.bounces && sample.density != kInfinity) return;
-    follow(path, s, normal, sample, step);
-    play_roulette(path, choice.y, step);
+    if (!sample_bsdf(bsdf, layer, sample_2d(path.sampler, bounce_dimension(path, kPickDirection)), sample)) return choice.y;
+    if (path.depth < params.bounces || sample.density == kInfinity) follow(path, s, normal, sample, step);
+    return choice.y;
 }
 
 // `layered`: whether there are materials of that kind; without them the step is much smaller.
@@ -111,21 +111,23 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     if (material.kind == MATERIAL_MIRROR) {
         Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
         follow(path, s, s.shading, BsdfSample{mirror_direction(direction, s), color, kInfinity, false}, step);
-        play_roulette(path, choice.y, step);
+        play_roulette(path, choice.y, 1.0f, step);
         return;
     }
     if (!layered || material.kind == MATERIAL_DIFFUSE) {
-        if (max_component(color) > 0.0f) scatter(params, path, s, s.shading, Lambert{color, s.shading, s.geometric}, true, step);
+        if (!(max_component(color) > 0.0f)) return;
+        const float u = scatter(params, path, s, s.shading, Lambert{color, s.shading, s.geometric}, true, step);
+        play_roulette(path, u, 1.0f, step);
         return;
     }
     const LayersRecord layers = load_record(&params.layers[material.layers]);
     const Look look = look_at(params, s, layers, color);
     const Bsdf bsdf = make_bsdf(look, s, -direction);
-    const uint32_t depth = path.depth;
-    scatter(params, path, s, look.normal, bsdf, true, step);
-    if (path.depth == depth) return;
-    bool inside = dot(load3(path.ray.direction), s.geometric) < 0.0f;
-    if (inside && !look.thin) path.medium = s.front ? s.material : NO_INDEX;
+    const float u = scatter(params, path, s, bsdf.normal, bsdf, true, step);
+    if (!step.more) return;
+    const bool passed = dot(load3(path.ray.direction), s.geometric) < 0.0f;
+    if (passed && !look.thin) path.medium = s.front ? s.material : NO_INDEX;
+    play_roulette(path, u, path.medium == NO_INDEX ? 1.0f : look.ior * look.ior, step);
 }
 
 }

@@ -18,13 +18,13 @@ THRONG_DEVICE Hit closest_hit_counted(const Params& params, const Ray& ray, Stac
     return Hit{q.prim == NO_INDEX ? -1.0f : q.t_max, q.u, q.v, q.prim, q.instance, q.record};
 }
 
-THRONG_DEVICE Hit closest_hit(const Params& params, const Ray& ray, StackEntry* stack) {
+THRONG_OUTLINE Hit closest_hit(const Params& params, const Ray& ray, StackEntry* stack) {
     NoCount none;
     return closest_hit_counted(params, ray, stack, none);
 }
 
 // Whether anything lies within [t_min, t_max].
-THRONG_DEVICE bool any_hit(const Params& params, const Ray& ray, StackEntry* stack) {
+THRONG_OUTLINE bool any_hit(const Params& params, const Ray& ray, StackEntry* stack) {
     NoCount none;
     Query q = make_query(ray);
     if (params.has_cutouts) return traverse<true>(params, ray, q, stack, none, Cutouts{params});
