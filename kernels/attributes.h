@@ -21,28 +21,34 @@ struct Weights {
     float a, b, c;
 };
 
-THRONG_INLINE Vec2 weighted(const Weights& w, const float* a, const float* b, const float* c) {
-    return Vec2{a[0] * w.a + b[0] * w.b + c[0] * w.c, a[1] * w.a + b[1] * w.b + c[1] * w.c};
+THRONG_INLINE float weighted(const Weights& w, uint32_t a, uint32_t b, uint32_t c) {
+    return bits_float(a) * w.a + bits_float(b) * w.b + bits_float(c) * w.c;
 }
-THRONG_INLINE Vec3 weighted3(const Weights& w, const float* a, const float* b, const float* c) {
-    return load3(a) * w.a + load3(b) * w.b + load3(c) * w.c;
-}
+THRONG_INLINE Vec3 weighted(const Weights& w, Vec3 a, Vec3 b, Vec3 c) { return a * w.a + b * w.b + c * w.c; }
 
 // What only some meshes have, of a point in the triangle with these corners; `at.uv[0]` is known.
-THRONG_DEVICE void add_extras(const MeshRecord& mesh, const uint32_t* vertices, const Weights& w, Attributes& at) {
+THRONG_DEVICE void add_extras(const MeshRecord& mesh, const uint32_t* corners, const Weights& w, Attributes& at) {
     at.uv[1] = at.uv[0];
     at.color = at.tangent = vec3(1.0f);
     at.alpha = 1.0f;
     at.handedness = 0.0f;
-    if (!mesh.extras) return;
-    const VertexExtra a = load_record(&mesh.extras[vertices[0]]), b = load_record(&mesh.extras[vertices[1]]),
-                      c = load_record(&mesh.extras[vertices[2]]);
-    at.uv[1] = weighted(w, a.uv1, b.uv1, c.uv1);
-    at.color = weighted3(w, a.color, b.color, c.color);
-    at.alpha = a.color[3] * w.a + b.color[3] * w.b + c.color[3] * w.c;
-    at.tangent = weighted3(w, a.tangent, b.tangent, c.tangent);
-    // Corners agree, for vertices are split where texture coordinates are mirrored.
-    at.handedness = a.tangent[3];
+    if (mesh.flags & MESH_UV1) {
+        const Words4 a = load_words(mesh.extras[corners[0]].uv1), b = load_words(mesh.extras[corners[1]].uv1), c = load_words(mesh.extras[corners[2]].uv1);
+        at.uv[1] = Vec2{weighted(w, a.x, b.x, c.x), weighted(w, a.y, b.y, c.y)};
+    }
+    if (mesh.flags & MESH_COLORS) {
+        const Words4 a = load_words(mesh.extras[corners[0]].color), b = load_words(mesh.extras[corners[1]].color),
+                     c = load_words(mesh.extras[corners[2]].color);
+        at.color = weighted(w, vec3(a), vec3(b), vec3(c));
+        at.alpha = weighted(w, a.w, b.w, c.w);
+    }
+    if (mesh.flags & MESH_TANGENTS) {
+        const Words4 a = load_words(mesh.extras[corners[0]].tangent), b = load_words(mesh.extras[corners[1]].tangent),
+                     c = load_words(mesh.extras[corners[2]].tangent);
+        at.tangent = weighted(w, vec3(a), vec3(b), vec3(c));
+        // Corners agree, for vertices are split where texture coordinates are mirrored.
+        at.handedness = bits_float(a.w);
+    }
 }
 
 // Of a point of the unit sphere: u runs around the axis, v from the south pole to the north.

@@ -15,7 +15,7 @@ THRONG_DEVICE float opacity_at(const Params& params, const InstanceRecord& insta
     const MaterialRecord material = load_record(&params.materials[params.material_slots[ids.x + corners.slot]]);
     if (!(material.flags & (LOOK_MASK | LOOK_BLEND))) return 1.0f;
     float alpha = material.opacity;
-    if (!sphere && (mesh.extras || material.color_map != NO_INDEX)) {
+    if (!sphere && (mesh.flags & MESH_COLORS || material.color_map != NO_INDEX)) {
         const Weights w{1.0f - u - v, u, v};
         const VertexRecord a = load_record(&mesh.vertices[corners.vertices[0]]), b = load_record(&mesh.vertices[corners.vertices[1]]),
                            c = load_record(&mesh.vertices[corners.vertices[2]]);

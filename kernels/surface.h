@@ -44,7 +44,7 @@ THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit)
     // Scaled, so that the product of tiny edges does not vanish.
     float scale = 1.0f / max(max_component(absolute(e1)), max(max_component(absolute(e2)), 1e-37f));
     o.geometric = cross(e1 * scale, e2 * scale);
-    o.shading = mesh.smooth ? weighted3(w, a.normal, b.normal, c.normal) : o.geometric;
+    o.shading = mesh.flags & MESH_SMOOTH ? weighted(w, load3(a.normal), load3(b.normal), load3(c.normal)) : o.geometric;
     o.attributes.uv[0] = Vec2{a.u * w.a + b.u * w.b + c.u * w.c, a.v * w.a + b.v * w.b + c.v * w.c};
     add_extras(mesh, corners.vertices, w, o.attributes);
     o.slot = corners.slot;

@@ -65,6 +65,12 @@ constants! {
     pub const SHAPE_TRIANGLES: u32 = 0;
     pub const SHAPE_SPHERE: u32 = 1;
 
+    /// What a mesh's vertices have: normals (else triangles are flat), and what their extras hold.
+    pub const MESH_SMOOTH: u32 = 1;
+    pub const MESH_TANGENTS: u32 = 2;
+    pub const MESH_COLORS: u32 = 4;
+    pub const MESH_UV1: u32 = 8;
+
     pub const MATERIAL_DIFFUSE: u32 = 0;
     pub const MATERIAL_MIRROR: u32 = 1;
     pub const MATERIAL_LAYERED: u32 = 2;
@@ -249,11 +255,11 @@ border! {
         pub v: f32,
     }
 
-    /// What only some meshes have of a vertex.
+    /// What only some meshes have of a vertex; kernels load each of the three on its own.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct VertexExtra {
-        /// Unit tangent, and the sign of the bitangent; zero where there is none.
+        /// Unit tangent, and the sign of the bitangent.
         pub tangent: [f32; 4],
         /// Linear, with alpha.
         pub color: [f32; 4],
@@ -275,12 +281,13 @@ border! {
     pub struct MeshRecord {
         pub vertices: *const VertexRecord,
         pub corners: *const CornerRecord,
-        /// One per vertex, or null: no tangents, white, and no second set of texture coordinates.
+        /// One per vertex, or null. Flags say which parts count; else there are no tangents, vertices are white, and the second
+        /// set of texture coordinates is the first.
         pub extras: *const VertexExtra,
         /// One of `SHAPE_*`.
         pub shape: u32,
-        /// 1 if vertices have normals; else triangles are flat.
-        pub smooth: u32,
+        /// Of `MESH_*`.
+        pub flags: u32,
     }
 
     /// What every shader needs of a material.

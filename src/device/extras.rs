@@ -2,7 +2,7 @@
 //! for them only where a picture shows the difference.
 
 use crate::{
-    abi::VertexExtra,
+    abi::{self, VertexExtra},
     anim::Deformed,
     scene::{Scene, TriangleMesh, VertexDemand},
 };
@@ -21,7 +21,15 @@ pub struct Needs {
 
 impl Needs {
     pub fn any(self) -> bool {
-        self.tangents || self.colors || self.uvs1
+        self != Self::default()
+    }
+
+    /// Of `abi::MESH_*`.
+    pub fn flags(self) -> u32 {
+        let flag = |needed: bool, flag: u32| if needed { flag } else { 0 };
+        flag(self.tangents, abi::MESH_TANGENTS)
+            | flag(self.colors, abi::MESH_COLORS)
+            | flag(self.uvs1, abi::MESH_UV1)
     }
 }
 

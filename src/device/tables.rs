@@ -85,10 +85,12 @@ impl Tables {
         let attributes: Vec<_> = attributes
             .map(|(mesh, &needs)| Attributes::new(mesh, needs))
             .collect();
-        let meshes = scene.meshes.iter().zip(&attributes);
+        let meshes = scene.meshes.iter().zip(attributes.iter().zip(&needs));
         let (materials, layers) = looks::material_records(&scene.materials);
         Self {
-            meshes: meshes.map(|(mesh, a)| mesh_record(mesh, a)).collect(),
+            meshes: meshes
+                .map(|(mesh, (attributes, needs))| mesh_record(mesh, attributes, *needs))
+                .collect(),
             attributes,
             needs,
             materials,
@@ -152,7 +154,7 @@ fn corner_record(mesh: &TriangleMesh, index: usize) -> CornerRecord {
     }
 }
 
-fn mesh_record(mesh: &Mesh, attributes: &Attributes) -> MeshRecord {
+fn mesh_record(mesh: &Mesh, attributes: &Attributes, needs: Needs) -> MeshRecord {
     let (shape, smooth) = match &mesh.shape {
         Shape::Sphere => (abi::SHAPE_SPHERE, false),
         Shape::Triangles(m) => (abi::SHAPE_TRIANGLES, !m.normals.is_empty()),
@@ -165,7 +167,7 @@ fn mesh_record(mesh: &Mesh, attributes: &Attributes) -> MeshRecord {
             extras => extras.as_ptr(),
         },
         shape,
-        smooth: u32::from(smooth),
+        flags: needs.flags() | if smooth { abi::MESH_SMOOTH } else { 0 },
     }
 }
 

@@ -186,23 +186,23 @@ fn faults_name_the_field_and_what_may_stand_there() {
         ),
         (
             "Pbr(alpha: mask(2))",
-            "s.ron:1:28: 2 is out of range: write 0 to 1",
+            "s.ron:1:30: 2 is out of range: write 0 to 1",
         ),
         (
             "Pbr(alpha: blnd)",
-            "s.ron:1:28: unknown name `blnd` in alpha: did you mean `blend`?",
+            "s.ron:1:30: unknown name `blnd` in alpha: did you mean `blend`?",
         ),
         (
             "Pbr(normal_texture: \"no.png\")",
-            "s.ron:1:37: the texture no.png does not exist",
+            "s.ron:1:39: the texture no.png does not exist",
         ),
         (
             "Pbr(rougness: 1)",
-            "s.ron:1:21: unknown field `rougness` in Pbr: did you mean `roughness`?",
+            "s.ron:1:23: unknown field `rougness` in Pbr: did you mean `roughness`?",
         ),
         (
             "Glas()",
-            "s.ron:1:18: unknown name `Glas` in materials: did you mean `Glass`?",
+            "s.ron:1:19: unknown name `Glas` in materials: did you mean `Glass`?",
         ),
     ] {
         let e = fault(text);

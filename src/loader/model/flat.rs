@@ -180,3 +180,26 @@ fn placed_deformers(deformers: &Arc<Deformers>, placement: &Affine3) -> Arc<Defo
         ..Deformers::clone(deformers)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mirror_image_has_its_bitangent_on_the_other_side() {
+        let mesh = TriangleMesh {
+            positions: vec![[0.0; 3]],
+            normals: vec![[0.0, 1.0, 0.0]],
+            tangents: vec![[1.0, 0.0, 0.0, 1.0]],
+            ..TriangleMesh::default()
+        };
+        for scale in [Vec3::new(-2.0, 1.0, 1.0), Vec3::new(2.0, 3.0, 1.0)] {
+            let placement = Affine3::from_scale(scale);
+            let placed = placed(&mesh, &placement);
+            let [x, y, z, side] = placed.tangents[0];
+            let bitangent = Vec3::from(placed.normals[0]).cross(Vec3::new(x, y, z)) * side;
+            // Along -Z before, and the scale changes nothing about that.
+            assert!(bitangent.abs_diff_eq(Vec3::NEG_Z, 1e-6), "{scale}");
+        }
+    }
+}
