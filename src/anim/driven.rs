@@ -54,24 +54,26 @@ pub fn projection_at(scene: &Scene, moment: &Moment) -> Projection {
             continue;
         };
         for (target, [x, ..]) in values_at(actor, moment.time()) {
-            match (target, &mut projection) {
-                (Target::Camera { camera, .. }, _) if camera != own => {}
-                (Target::Camera { value, .. }, Projection::Perspective { fov_y }) => {
-                    if value == CameraValue::FovY {
-                        *fov_y = x;
-                    }
-                }
-                (Target::Camera { value, .. }, Projection::Orthographic { height }) => {
-                    // Nothing at all cannot be seen.
-                    if value == CameraValue::HalfHeight && x != 0.0 {
-                        *height = 2.0 * x.abs();
-                    }
-                }
-                _ => {}
+            let Target::Camera { camera, value } = target else {
+                continue;
+            };
+            if camera == own {
+                set_projection(&mut projection, value, x);
             }
         }
     }
     projection
+}
+
+fn set_projection(projection: &mut Projection, which: CameraValue, x: f32) {
+    match (which, projection) {
+        (CameraValue::FovY, Projection::Perspective { fov_y }) => *fov_y = x,
+        // Nothing at all cannot be seen.
+        (CameraValue::HalfHeight, Projection::Orthographic { height }) if x != 0.0 => {
+            *height = 2.0 * x.abs();
+        }
+        _ => {}
+    }
 }
 
 type Value = (Target, [f32; 4]);

@@ -154,7 +154,8 @@ fn every_factor_has_its_place() {
         let found = read(&row(vec![rise(material(value), &[1.0])]));
         assert!((found - 0.5).abs() < 1e-6, "{value:?}: {found}");
     }
-    let colors: [(M, fn(&Material) -> Vec3); 4] = [
+    type ReadColor = fn(&Material) -> Vec3;
+    let colors: [(M, ReadColor); 4] = [
         (M::SpecularColor, |m| m.layers.specular_color),
         (M::DiffuseTransmissionColor, |m| {
             m.layers.diffuse_transmission_color

@@ -26,7 +26,11 @@ mod parts;
 mod pbr;
 mod pointers;
 mod skins;
-mod tangent_pieces;
+mod tangent_groups;
+mod tangent_mesh;
+mod tangent_space;
+#[cfg(test)]
+mod tangent_tests;
 mod tangents;
 mod textures;
 mod triangles;
