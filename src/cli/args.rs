@@ -5,7 +5,7 @@ use crate::{
     device::{self, Device, DeviceList, Opened},
     loader::{
         self, LoadOptions,
-        gltf::{self, GltfOptions, Model},
+        gltf::{GltfOptions, Model},
     },
     scene::Scene,
     settings::SettingsError,
@@ -29,22 +29,18 @@ pub struct SceneArgs {
 
 impl SceneArgs {
     pub fn load(&self) -> anyhow::Result<Scene> {
+        self.load_inspected(|_| ())
+    }
+
+    /// Shows the model itself to `inspect`, where the file is glTF.
+    pub fn load_inspected(&self, inspect: impl FnOnce(&Model)) -> anyhow::Result<Scene> {
         let options = LoadOptions {
             overrides: self.overrides.clone(),
             start: self.view.start(),
             view: self.view.options(),
             model: self.model.options(),
         };
-        Ok(loader::load_with(&self.path, &options)?)
-    }
-
-    /// The model itself, where the file is glTF.
-    pub fn load_model(&self) -> anyhow::Result<Option<Model>> {
-        if !loader::is_gltf(&self.path) {
-            return Ok(None);
-        }
-        let model = gltf::load_model(&self.path, &self.gltf_options())?;
-        Ok(Some(model))
+        Ok(loader::load_inspected(&self.path, &options, inspect)?)
     }
 
     /// What the user chooses about a glTF file.

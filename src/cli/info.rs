@@ -65,8 +65,11 @@ struct Report {
 impl InfoArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let device = self.device.open(console::note)?;
-        let model = self.scene.load_model()?;
-        let scene = self.scene.load().and_then(|scene| {
+        let mut model = None;
+        let loaded = self
+            .scene
+            .load_inspected(|loaded| model = Some(ModelInfo::new(loaded)));
+        let scene = loaded.and_then(|scene| {
             let info = scene_info(&Arc::new(scene), device.as_ref())?;
             Ok(info)
         });
@@ -74,7 +77,9 @@ impl InfoArgs {
             Ok(info) => (Some(info), None),
             Err(error) => (None, Some(error)),
         };
-        let model = model.map(|model| ModelInfo::new(&model, scene.as_ref()));
+        if let (Some(model), Some(scene)) = (&mut model, &scene) {
+            model.add_trees(scene);
+        }
         let report = Report {
             scene,
             model,

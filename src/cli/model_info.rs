@@ -150,8 +150,7 @@ pub struct MemoryInfo {
 }
 
 impl ModelInfo {
-    /// `scene` is what the model became, where it could be one.
-    pub fn new(model: &Model, scene: Option<&SceneInfo>) -> Self {
+    pub fn new(model: &Model) -> Self {
         let textures: Vec<_> = model.textures.iter().map(texture).collect();
         Self {
             scenes: model.scenes.clone(),
@@ -170,10 +169,16 @@ impl ModelInfo {
             memory: MemoryInfo {
                 mesh_bytes: model.meshes.iter().map(mesh_bytes).sum(),
                 texture_bytes: textures.iter().map(|t| t.bytes).sum(),
-                tree_bytes: scene.map_or(0, tree_bytes),
+                tree_bytes: 0,
             },
             textures,
         }
+    }
+
+    /// Adds what `scene` tells, which is what the model became.
+    pub fn add_trees(&mut self, scene: &SceneInfo) {
+        let of_meshes = scene.meshes.iter().map(|mesh| mesh.tree_bytes);
+        self.memory.tree_bytes = scene.tlas_bytes + of_meshes.sum::<u64>();
     }
 }
 
@@ -265,11 +270,13 @@ fn texture(t: &ModelTexture) -> TextureInfo {
 }
 
 fn clip(clip: &Clip) -> ClipInfo {
+    let channels = clip.channels.iter().map(|channel| channel.times.len());
+    let keys = channels.chain(clip.tracks.iter().map(|track| track.times.len()));
     ClipInfo {
         name: clip.name.clone(),
         seconds: clip.duration,
-        channels: clip.channels.len(),
-        keys: clip.channels.iter().map(|c| c.times.len()).sum(),
+        channels: clip.channels.len() + clip.tracks.len(),
+        keys: keys.sum(),
     }
 }
 
@@ -326,8 +333,4 @@ fn deformer_bytes(deformers: &Deformers) -> u64 {
     };
     let targets: usize = deformers.targets.iter().map(target).sum();
     (targets + size_of_val(&deformers.joints[..]) + size_of_val(&deformers.weights[..])) as u64
-}
-
-fn tree_bytes(scene: &SceneInfo) -> u64 {
-    scene.tlas_bytes + scene.meshes.iter().map(|m| m.tree_bytes).sum::<u64>()
 }

@@ -65,12 +65,24 @@ pub fn load(path: &Path) -> Result<Scene, LoadError> {
 /// # Errors
 /// One line that says what is wrong, where, and what to do about it.
 pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
+    load_inspected(path, options, |_| ())
+}
+
+/// As [`load_with`]; shows the model of a glTF file to `inspect` before it becomes a scene, even if it cannot become one.
+///
+/// # Errors
+/// As [`load_with`].
+pub fn load_inspected(
+    path: &Path,
+    options: &LoadOptions,
+    inspect: impl FnOnce(&gltf::Model),
+) -> Result<Scene, LoadError> {
     let kind = kind_of(path)?;
     options.check(kind)?;
     let mut scene = match kind {
         Kind::Scene => scene_loader::load(path, &overrides(options))?,
         Kind::Obj => bare::obj::load(path, options)?,
-        Kind::Gltf => bare::gltf::load(path, options)?,
+        Kind::Gltf => bare::gltf::load(path, options, inspect)?,
         Kind::Raw => scn::load(path)?,
     };
     tangents::add_missing(&mut scene);

@@ -22,12 +22,17 @@ use crate::{
 use glam::Vec3;
 use std::{path::Path, sync::Arc};
 
-/// Loads a glTF file as a finished scene.
+/// Loads a glTF file as a finished scene, and shows the model to `inspect` first.
 ///
 /// # Errors
 /// As [`gltf::load_model`], when the file lacks what was chosen, and when there is nothing to see.
-pub fn load(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
+pub fn load(
+    path: &Path,
+    options: &LoadOptions,
+    inspect: impl FnOnce(&Model),
+) -> Result<Scene, LoadError> {
     let model = gltf::load_model(path, &options.model.gltf())?;
+    inspect(&model);
     let choices = Choices::new(&model, options).map_err(|m| LoadError::file(path, m))?;
     let scene = scene_of(model, &choices, options)?;
     scene.ok_or_else(|| {

@@ -420,7 +420,8 @@ fn real_models_stay_in_the_picture_and_above_the_ground_in_all_frames() {
             println!("skipped: THRONG_DATA does not name a folder with assets/gltf/{file}");
             continue;
         }
-        let scene = super::gltf::load(&path, &playing(clip)).unwrap_or_else(|e| panic!("{e}"));
+        let scene =
+            super::gltf::load(&path, &playing(clip), |_| ()).unwrap_or_else(|e| panic!("{e}"));
         let pose = camera_at(&scene, &Moment::of(&scene, 0.0));
         let (forward, right, up) = pose.basis();
         let ground = scene.instances.last().unwrap().local.translation.y;

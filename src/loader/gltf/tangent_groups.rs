@@ -170,7 +170,7 @@ impl FlatGroups {
     pub fn group(&self, fan: &mut Fan) {
         let group = |corner: &u32| place_of(&self.corners, *corner).map(|place| self.groups[place]);
         fan.groups.clear();
-        let groups = fan.corners.iter().map(|corner| group(corner));
+        let groups = fan.corners.iter().map(group);
         fan.groups.extend(groups.map(|group| group.unwrap_or(NONE)));
     }
 }
