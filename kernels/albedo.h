@@ -8,8 +8,9 @@
 namespace THRONG_NAMESPACE {
 
 // Tables are even in sqrt(cosine), in roughness = sqrt(alpha), and in log2(ior - 1). Numbers are 16-bit fractions.
-constexpr uint32_t kMirrorSide = 32, kReflectedSide = 24, kLossSide = 16, kIorSteps = 11;
-constexpr uint32_t kSheenCosines = 32, kSheenSteps = 16;
+constexpr uint32_t kMirrorSide = 32, kReflectedSteps = 32, kReflectedCosines = 24, kLossSteps = 20, kLossCosines = 16, kIorSteps = 11;
+constexpr uint32_t kBrushedKinds = 7, kBrushedSteps = 10, kBrushedAzimuths = 5, kBrushedCosines = 16;
+constexpr uint32_t kSheenSteps = 16, kSheenCosines = 32;
 constexpr float kMinTableIor = 1.0625f, kMaxTableIor = 3.0f;
 constexpr float kFraction = 1.0f / 65535.0f;
 // Sheen may exceed 1 at grazing angles.
@@ -40,9 +41,10 @@ THRONG_INLINE float table_2d(const uint16_t* table, uint32_t width, Between y, B
     float a = table_1d(row, x), b = table_1d(row + width, x);
     return a + (b - a) * y.part;
 }
-THRONG_DEVICE float table_3d(const uint16_t* table, uint32_t side, Between z, Between y, Between x) {
-    const uint16_t* slice = table + z.index * side * side;
-    float a = table_2d(slice, side, y, x), b = table_2d(slice + side * side, side, y, x);
+// `width` by `height` entries per slice.
+THRONG_DEVICE float table_3d(const uint16_t* table, uint32_t width, uint32_t height, Between z, Between y, Between x) {
+    const uint16_t* slice = table + z.index * width * height;
+    float a = table_2d(slice, width, y, x), b = table_2d(slice + width * height, width, y, x);
     return a + (b - a) * z.part;
 }
 
@@ -57,22 +59,41 @@ THRONG_DEVICE float mirror_albedo(float cosine, float roughness) {
 }
 THRONG_DEVICE float mirror_mean(float roughness) { return table_1d(kMirrorMean, between(roughness, kMirrorSide)); }
 
+// How much more an anisotropic surface (of KHR_materials_anisotropy's strength, the tangent is x) reflects than an isotropic one
+// of the same mean square roughness.
+THRONG_DEVICE float brushed_change(Vec3 v, float roughness, float anisotropy) {
+    float across = squared(v.x) + squared(v.y), azimuth = across > 1e-12f ? squared(v.x) / across : 0.5f;
+    Between kind = between(anisotropy, kBrushedKinds), y = between(roughness, kBrushedSteps), z = between(azimuth, kBrushedAzimuths),
+            x = between(sqrtf(fabsf(v.z)), kBrushedCosines);
+    float sum = 0.0f;
+    THRONG_NO_UNROLL
+    for (uint32_t i = 0; i < 4; i++) {
+        float weight = (i & 1 ? kind.part : 1.0f - kind.part) * (i & 2 ? y.part : 1.0f - y.part);
+        uint32_t block = (kind.index + (i & 1)) * kBrushedSteps + y.index + (i >> 1);
+        sum += weight * table_2d(kBrushedChange + block * kBrushedAzimuths * kBrushedCosines, kBrushedCosines, z, x);
+    }
+    return sum - 0.5f;
+}
+THRONG_DEVICE float brushed_change_mean(float roughness, float anisotropy) {
+    return table_2d(kBrushedChangeMean, kBrushedSteps, between(anisotropy, kBrushedKinds), between(roughness, kBrushedSteps)) - 0.5f;
+}
+
 // Of a dielectric that is met from outside.
 THRONG_DEVICE float reflected_albedo(float cosine, float roughness, float ior_place) {
-    return table_3d(kReflectedAlbedo, kReflectedSide, between(ior_place, kIorSteps), between(roughness, kReflectedSide),
-                    between(sqrtf(cosine), kReflectedSide));
+    return table_3d(kReflectedAlbedo, kReflectedCosines, kReflectedSteps, between(ior_place, kIorSteps),
+                    between(roughness, kReflectedSteps), between(sqrtf(cosine), kReflectedCosines));
 }
 THRONG_DEVICE float reflected_mean(float roughness, float ior_place) {
-    return table_2d(kReflectedMean, kReflectedSide, between(ior_place, kIorSteps), between(roughness, kReflectedSide));
+    return table_2d(kReflectedMean, kReflectedSteps, between(ior_place, kIorSteps), between(roughness, kReflectedSteps));
 }
 
 // Share of the light that glass neither reflects nor lets through at the first scattering, met from outside or `inside`.
 THRONG_DEVICE float glass_loss(bool inside, float cosine, float roughness, float ior_place) {
-    return table_3d(inside ? kBackLoss : kFrontLoss, kLossSide, between(ior_place, kIorSteps), between(roughness, kLossSide),
-                    between(sqrtf(cosine), kLossSide));
+    return table_3d(inside ? kBackLoss : kFrontLoss, kLossCosines, kLossSteps, between(ior_place, kIorSteps), between(roughness, kLossSteps),
+                    between(sqrtf(cosine), kLossCosines));
 }
 THRONG_DEVICE float glass_loss_mean(bool inside, float roughness, float ior_place) {
-    return table_2d(inside ? kBackLossMean : kFrontLossMean, kLossSide, between(ior_place, kIorSteps), between(roughness, kLossSide));
+    return table_2d(inside ? kBackLossMean : kFrontLossMean, kLossSteps, between(ior_place, kIorSteps), between(roughness, kLossSteps));
 }
 
 // Of white sheen.

@@ -76,14 +76,15 @@ THRONG_DEVICE void add_refracted(const Bsdf& b, Vec3 in, Scattered& sum) {
     }
 }
 
-// Diffuse light and light that was scattered more than once, on either side. `cosine` is that of `in`, positive.
-THRONG_DEVICE void add_wide(const Bsdf& b, float cosine, bool beyond, Scattered& sum) {
+// Diffuse light and light that was scattered more than once, on either side.
+THRONG_DEVICE void add_wide(const Bsdf& b, Vec3 in, bool beyond, Scattered& sum) {
+    float cosine = fabsf(in.z);
     Vec3 value = beyond ? b.diffuse_through : b.diffuse;
-    if (max_component(value) > 0.0f) value = value * uncovered(b, cosine);
+    if (max_component(value) > 0.0f) value = value * uncovered(b, in);
     if (!b.smooth) {
         Vec3 multiple = beyond ? vec3(0.0f) : b.multiple;
         if (!b.bends && beyond) multiple = b.through * b.multiple_beyond;
-        if (max_component(multiple) > 0.0f) value += multiple * (1.0f - mirror_albedo(cosine, b.table_roughness));
+        if (max_component(multiple) > 0.0f) value += multiple * (1.0f - mirror_albedo(b, in));
         float crossed = beyond ? b.multiple_beyond : b.multiple_same;
         if (b.bends && crossed > 0.0f) value += b.through * (crossed * glass_loss(beyond != b.inside, cosine, b.table_roughness, b.ior_place));
     }
@@ -107,7 +108,7 @@ THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, float& density) {
         if (beyond && b.bends) add_refracted(b, local, sum);
         else if (!beyond || max_component(b.through) > 0.0f) add_mirrored(b, vec3(local.x, local.y, fabsf(local.z)), !beyond, sum);
     }
-    add_wide(b, fabsf(local.z), beyond, sum);
+    add_wide(b, local, beyond, sum);
     density = sum.density;
     return sum.value;
 }

@@ -73,7 +73,7 @@ THRONG_DEVICE void set_interface(Bsdf& b, const Look& look, float ior) {
     b.through = look.color * (dielectric * look.transmission);
 
     // What tables and the other lobes make of it.
-    float mirror = mirror_mean(b.table_roughness), back = b.bends ? 0.0f : 1.0f;
+    float mirror = mirror_mean(b), back = b.bends ? 0.0f : 1.0f;
     if (b.film.weight > 0.0f) {
         float passed, grazing = schlick(b.out.z);
         interface_fresnel(b, b.out.z, passed);
@@ -94,7 +94,7 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
     float share = (1.0f - look.metallic) * (1.0f - look.transmission);
     b.diffuse = look.color * (share * (1.0f - look.diffuse_transmission));
     b.diffuse_through = look.diffuse_transmission_color * (share * look.diffuse_transmission);
-    float mirror = mirror_albedo(b.out.z, b.table_roughness), mirror_rest = 1.0f - mirror_mean(b.table_roughness);
+    float mirror = mirror_albedo(b, b.out), mirror_rest = 1.0f - mirror_mean(b);
     float passed, reflected = luminance(interface_fresnel(b, b.out.z, passed)) * mirror;
     float below = 1.0f - passed;
     if (share > 0.0f || look.transmission > 0.0f) {
@@ -103,8 +103,8 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
             b.cover_constant = 0.0f;
             below = passed;
         } else {
-            float mean = b.cover_constant + b.cover_mirror * mirror_mean(b.table_roughness) + b.cover_reflected * reflected_mean(b.table_roughness, b.ior_place);
-            below = uncovered(b, b.out.z);
+            float mean = b.cover_constant + b.cover_mirror * mirror_mean(b) + b.cover_reflected * reflected_mean(b.table_roughness, b.ior_place);
+            below = uncovered(b, b.out);
             if (look.metallic == 0.0f) reflected = (1.0f - below) * luminance(b.f0) / max(max_component(b.f0), 1e-6f);
             passed = below;
             below = mean < 0.9999f ? below / (1.0f - mean) : 0.0f;
@@ -161,6 +161,8 @@ THRONG_DEVICE Bsdf make_bsdf(const Look& look, const Surface& s, Vec3 out) {
     if (b.bends && ior < 1.001f) b.roughness = Roughness{0.0f, 0.0f};
     b.smooth = is_smooth(b.roughness);
     if (!b.smooth) b.roughness = Roughness{max(b.roughness.along, kSmooth), max(b.roughness.across, kSmooth)};
+    b.anisotropy = b.smooth ? 0.0f : look.anisotropy;
+    b.brushed_roughness = look.roughness;
     // The mean of the squares comes close to what an anisotropic surface reflects.
     b.table_roughness = b.smooth ? 0.0f : sqrtf(sqrtf(0.5f * (squared(b.roughness.along) + squared(b.roughness.across))));
     set_interface(b, look, ior);

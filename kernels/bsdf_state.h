@@ -41,8 +41,8 @@ struct Bsdf {
     // What passes where nothing is reflected.
     Vec3 through;
 
-    // Roughness for the tables of albedos.
-    float table_roughness;
+    // Roughness for the tables of albedos, and for that of anisotropic mirrors.
+    float table_roughness, brushed_roughness, anisotropy;
     // The dielectric's albedo: shares of the tables and a constant.
     float cover_mirror, cover_reflected, cover_constant;
     // Wide lobes: values without the factor of the other direction.
@@ -89,11 +89,21 @@ THRONG_DEVICE Vec3 interface_fresnel(const Bsdf& b, float cosine, float& passed)
     return fresnel;
 }
 
+// Albedo of the interface if it reflected all, for a local direction, and its mean.
+THRONG_DEVICE float mirror_albedo(const Bsdf& b, Vec3 v) {
+    float albedo = mirror_albedo(fabsf(v.z), b.table_roughness);
+    return b.anisotropy > 0.0f ? min(albedo + brushed_change(v, b.brushed_roughness, b.anisotropy), 1.0f) : albedo;
+}
+THRONG_INLINE float mirror_mean(const Bsdf& b) {
+    float mean = mirror_mean(b.table_roughness);
+    return b.anisotropy > 0.0f ? min(mean + brushed_change_mean(b.brushed_roughness, b.anisotropy), 1.0f) : mean;
+}
+
 // Share of the light that the dielectric interface leaves to what is below, per direction.
-THRONG_DEVICE float uncovered(const Bsdf& b, float cosine) {
+THRONG_DEVICE float uncovered(const Bsdf& b, Vec3 v) {
     float covered = b.cover_constant;
-    if (b.cover_mirror != 0.0f) covered += b.cover_mirror * mirror_albedo(cosine, b.table_roughness);
-    if (b.cover_reflected != 0.0f) covered += b.cover_reflected * reflected_albedo(cosine, b.table_roughness, b.ior_place);
+    if (b.cover_mirror != 0.0f) covered += b.cover_mirror * mirror_albedo(b, v);
+    if (b.cover_reflected != 0.0f) covered += b.cover_reflected * reflected_albedo(fabsf(v.z), b.table_roughness, b.ior_place);
     return clamp(1.0f - covered, 0.0f, 1.0f);
 }
 

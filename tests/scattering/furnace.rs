@@ -3,7 +3,7 @@
 use crate::common::*;
 use throng::probe::{ProbeLook, sample};
 
-const POINTS: u32 = 1 << 17;
+const POINTS: u32 = 1 << 18;
 const COSINES: [f32; 6] = [1.0, 0.85, 0.6, 0.4, 0.2, 0.1];
 const AZIMUTHS: [f32; 3] = [0.0, 0.8, 1.57];
 
@@ -98,7 +98,8 @@ fn iridescent_white_metal_loses_nothing() {
 #[test]
 fn mixtures_lose_nothing() {
     let half = ProbeLook { metallic: 0.5, transmission: 0.5, ..leaf() };
-    assert_white(&[("half of all, thin".into(), half), ("half of all, solid".into(), ProbeLook { thin: 0, ..half })]);
+    let solid = ProbeLook { thin: 0, diffuse_transmission: 0.0, ..half };
+    assert_white(&[("half of all, thin".into(), half), ("half of all, solid".into(), solid)]);
 }
 
 /// What is below loses what any colour of the film reflects, so that no hue of its complement appears: it may lose.

@@ -1,0 +1,83 @@
+//! Light goes the same way in both directions.
+
+use crate::common::*;
+use glam::Vec3;
+use throng::probe::{ProbeLook, evaluate};
+
+/// Value without the cosine.
+fn value(look: &ProbeLook, out: Vec3, direction: Vec3) -> Vec3 {
+    let [r, g, b, _] = evaluate(look, out.into(), &[direction.into()])[0];
+    Vec3::new(r, g, b) / direction.z.abs()
+}
+
+fn assert_close(name: &str, there: Vec3, back: Vec3) {
+    let difference = (there - back).abs().max_element();
+    assert!(difference <= 2e-3 * there.max_element().max(1e-3), "{name}: {there} there, {back} back");
+}
+
+fn above(random: &mut Random) -> Vec3 {
+    direction(0.02 + 0.98 * random.next(), std::f32::consts::TAU * random.next())
+}
+
+/// Coats and sheen dim what is below by their albedo towards the viewer alone, as glTF says, and so are left out.
+#[test]
+fn reflection_is_reciprocal() {
+    let color = [0.9, 0.5, 0.2];
+    let looks = [
+        ("metal", ProbeLook { color, ..metal(0.4) }),
+        ("brushed metal", ProbeLook { color, ..brushed(0.5, 0.8) }),
+        ("dielectric", ProbeLook { color, ..dielectric(0.6) }),
+        ("tinted dielectric", ProbeLook { specular_color: color, specular: 0.7, ..dielectric(0.3) }),
+        ("half metal", ProbeLook { metallic: 0.5, color, ..dielectric(0.7) }),
+        ("thin glass", ProbeLook { color, ..thin_glass(0.5) }),
+        ("glass", ProbeLook { color, ..glass(0.5) }),
+        ("glass from within", ProbeLook { color, ..within_glass(0.5) }),
+        ("iridescent metal", ProbeLook { color, ..iridescent(metal(0.5)) }),
+    ];
+    let mut random = Random(1);
+    for (name, look) in looks {
+        for _ in 0..500 {
+            let (a, b) = (above(&mut random), above(&mut random));
+            assert_close(name, value(&look, a, b), value(&look, b, a));
+        }
+    }
+}
+
+#[test]
+fn sheen_is_reciprocal_by_itself() {
+    let look = ProbeLook { color: [0.0; 3], specular: 0.0, ..cloth(0.4) };
+    let mut random = Random(2);
+    for _ in 0..500 {
+        let (a, b) = (above(&mut random), above(&mut random));
+        assert_close("sheen", value(&look, a, b), value(&look, b, a));
+    }
+}
+
+#[test]
+fn thin_walls_let_through_as_much_in_both_directions() {
+    for (name, look) in [("glass", thin_glass(0.5)), ("leaf", leaf())] {
+        let mut random = Random(3);
+        for _ in 0..500 {
+            let (a, b) = (above(&mut random), above(&mut random));
+            // The other side looks the same once everything is turned over.
+            let turned = |v: Vec3| Vec3::new(v.x, -v.y, -v.z);
+            assert_close(name, value(&look, a, -b), value(&look, turned(-b), turned(a)));
+        }
+    }
+}
+
+/// Radiance over the square of the ior is what stays the same across a surface that bends light.
+#[test]
+fn refraction_is_reciprocal_but_for_the_squares_of_the_iors() {
+    for roughness in [0.3, 0.6, 1.0] {
+        let (outside, within) = (glass(roughness), within_glass(roughness));
+        let mut random = Random(4);
+        for _ in 0..2000 {
+            let (a, b) = (above(&mut random), above(&mut random));
+            let turned = |v: Vec3| Vec3::new(v.x, -v.y, -v.z);
+            let there = value(&outside, a, -b) * 2.25;
+            let back = value(&within, turned(-b), turned(a));
+            assert_close(&format!("glass of roughness {roughness}"), there, back);
+        }
+    }
+}

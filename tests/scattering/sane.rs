@@ -1,0 +1,97 @@
+//! Whatever comes in, numbers come out.
+
+use crate::common::*;
+use glam::Vec3;
+use throng::probe::{ProbeLook, evaluate, sample};
+
+/// Mostly anything, often an end of the range.
+fn anything(random: &mut Random) -> f32 {
+    match (random.next() * 4.0) as u32 {
+        0 => 0.0,
+        1 => 1.0,
+        _ => random.next(),
+    }
+}
+
+fn any_color(random: &mut Random) -> [f32; 3] {
+    [anything(random), anything(random), anything(random)]
+}
+
+fn any_normal(random: &mut Random) -> [f32; 3] {
+    match (random.next() * 2.0) as u32 {
+        0 => [0.0, 0.0, 1.0],
+        _ => direction(random.next(), 6.28 * random.next()).into(),
+    }
+}
+
+fn any_look(random: &mut Random) -> ProbeLook {
+    ProbeLook {
+        normal: any_normal(random),
+        clearcoat_normal: any_normal(random),
+        tangent: random.direction().into(),
+        geometric: [0.0, 0.0, 1.0],
+        color: any_color(random),
+        specular_color: any_color(random).map(|c| 2.0 * c),
+        diffuse_transmission_color: any_color(random),
+        sheen_color: any_color(random),
+        metallic: anything(random),
+        roughness: anything(random) * if random.next() < 0.3 { 0.05 } else { 1.0 },
+        ior: [0.0, 1.0, 1.0005, 1.01, 1.5, 2.5, 10.0, 1000.0][(random.next() * 8.0) as usize],
+        dispersion: anything(random) * 5.0,
+        specular: anything(random),
+        transmission: anything(random),
+        diffuse_transmission: anything(random),
+        clearcoat: anything(random),
+        clearcoat_roughness: anything(random),
+        sheen_roughness: anything(random),
+        iridescence: anything(random),
+        iridescence_ior: 1.0 + anything(random) * 2.0,
+        iridescence_thickness: anything(random) * 2000.0,
+        anisotropy: anything(random),
+        thin: u32::from(random.next() < 0.5),
+        front: u32::from(random.next() < 0.5),
+    }
+}
+
+/// Above the surface, at times just so.
+fn any_view(random: &mut Random) -> Vec3 {
+    let cosine = [1.0, 1e-6, 1e-3, random.next().max(1e-6)][(random.next() * 4.0) as usize];
+    direction(cosine, std::f32::consts::TAU * random.next())
+}
+
+#[test]
+fn random_materials_scatter_finite_light() {
+    let mut random = Random(8);
+    for _ in 0..20_000 {
+        let (look, out) = (any_look(&mut random), any_view(&mut random));
+        let mut directions: Vec<[f32; 3]> = (0..8).map(|_| random.direction().into()).collect();
+        directions.extend([[0.0, 0.0, 1.0], [-out.x, -out.y, out.z], (-out).into(), [1.0, 0.0, 0.0]]);
+        for value in evaluate(&look, out.into(), &directions) {
+            assert!(value.iter().all(|v| v.is_finite() && *v >= 0.0), "{value:?} of {look:?} from {out}");
+        }
+        let triples: Vec<[f32; 3]> = (0..8).map(|_| random.triple()).collect();
+        for s in sample(&look, out.into(), &triples) {
+            let fine = s.weight.iter().all(|w| w.is_finite() && *w >= 0.0) && s.density >= 0.0;
+            let unit = s.density == 0.0 || (Vec3::from(s.direction).length() - 1.0).abs() < 1e-3;
+            assert!(fine && unit, "{s:?} of {look:?} from {out}");
+        }
+    }
+}
+
+#[test]
+fn weights_are_values_over_densities() {
+    let mut random = Random(9);
+    for _ in 0..2000 {
+        let (look, out) = (any_look(&mut random), any_view(&mut random));
+        let triples: Vec<[f32; 3]> = (0..16).map(|_| random.triple()).collect();
+        for s in sample(&look, out.into(), &triples) {
+            if s.density == 0.0 || s.density == f32::INFINITY {
+                continue;
+            }
+            let [r, g, b, density] = evaluate(&look, out.into(), &[s.direction])[0];
+            assert_eq!(density, s.density);
+            let weight = Vec3::new(r, g, b) / density;
+            assert!(weight.abs_diff_eq(s.weight.into(), 1e-4 * weight.max_element()), "{s:?}: {weight}");
+        }
+    }
+}
