@@ -9,31 +9,25 @@ mod abi;
 mod cuda;
 
 /// One compilation of the kernels.
-struct Variant {
-    name: &'static str,
+struct Variant<'a> {
+    name: &'a str,
     /// Children per node, equal to the SIMD width in floats.
     width: u32,
     flags: &'static [&'static str],
 }
 
-const BASELINE: Variant = Variant {
+const BASELINE: Variant<'static> = Variant {
     name: "baseline",
     width: 4,
     flags: &[],
 };
 /// The GPU's trees and walk, for tests on machines without one.
-const COMPRESSED: Variant = Variant {
+const COMPRESSED: Variant<'static> = Variant {
     name: "compressed",
     width: 8,
     flags: &["-DTHRONG_COMPRESSED"],
 };
-/// Scattering by itself, for tests.
-const PROBE: Variant = Variant {
-    name: "probe",
-    width: 4,
-    flags: &[],
-};
-const X86_VARIANTS: [Variant; 2] = [
+const X86_VARIANTS: [Variant<'static>; 2] = [
     Variant {
         name: "avx2",
         width: 8,
@@ -81,11 +75,15 @@ fn main() {
         variants.extend(X86_VARIANTS);
     }
     // Side by side: compilers are single-threaded, and kernels long.
+    let probes = probes();
     std::thread::scope(|scope| {
         for variant in &variants {
-            scope.spawn(move || compile(variant, out));
+            scope.spawn(move || compile("kernels/kernel_cpu.cpp", variant, out));
         }
-        scope.spawn(|| compile_source("kernels/probe.cpp", &PROBE, out, "throng_probe"));
+        for (file, name) in &probes {
+            let probe = Variant { name, ..BASELINE };
+            scope.spawn(move || compile(file, &probe, out));
+        }
     });
     write_if_changed(&out.join("kernels.rs"), &rust_bindings(&variants, &entries));
     if let Some(gpu_kernels) = gpu_kernels {
@@ -93,22 +91,29 @@ fn main() {
     }
 }
 
-fn compile(variant: &Variant, out: &Path) {
-    compile_source(
-        "kernels/kernel_cpu.cpp",
-        variant,
-        out,
-        &format!("throng_kernels_{}", variant.name),
-    );
+/// `kernels/probe*.cpp` and their stems: entry points for tests, compiled for the baseline.
+fn probes() -> Vec<(String, String)> {
+    let files = fs::read_dir("kernels").expect("kernels is readable");
+    let names = files.map(|file| file.expect("kernels is readable").file_name());
+    let mut probes: Vec<(String, String)> = names
+        .filter_map(|name| {
+            let name = name.to_string_lossy().into_owned();
+            let stem = name.strip_suffix(".cpp")?;
+            let probe = stem.starts_with("probe").then(|| stem.to_owned())?;
+            Some((format!("kernels/{name}"), probe))
+        })
+        .collect();
+    probes.sort();
+    probes
 }
 
-fn compile_source(source: &str, variant: &Variant, out: &Path, library: &str) {
+fn compile(file: &str, variant: &Variant, out: &Path) {
     let mut build = cc::Build::new();
     build
         .cpp(true)
         .cpp_link_stdlib(None)
         .std("c++17")
-        .file(source)
+        .file(file)
         .include(out)
         .include("kernels")
         .out_dir(out.join(variant.name))
@@ -131,7 +136,7 @@ fn compile_source(source: &str, variant: &Variant, out: &Path, library: &str) {
     for flag in variant.flags {
         build.flag(flag);
     }
-    build.compile(library);
+    build.compile(&format!("throng_kernels_{}", variant.name));
 }
 
 /// The names in `KERNEL(name)` lines.

@@ -1,4 +1,4 @@
-// Light that arrives from outside the geometry: environment, suns, point lights.
+// Light that arrives from outside the geometry: environment, suns, point and spot lights.
 #pragma once
 #include "texture.h"
 
@@ -23,16 +23,22 @@ THRONG_DEVICE Vec3 diffuse_sky_radiance(const Params& params, Vec3 d) {
     return gradient(e, clamp(d.y, -1.0f, 1.0f));
 }
 
+// Whether a unit direction leads to the disc of a sun. A sun without size casts light but has no disc.
+THRONG_DEVICE bool in_disc(const LightRecord& sun, Vec3 d) {
+    Vec3 chord = d - load3(sun.vector);
+    return dot(chord, chord) < 2.0f * sun.cap;
+}
+
+// One over the solid angle of a sun's disc.
+THRONG_INLINE float disc_density(const LightRecord& sun) { return 1.0f / (2.0f * kPi * sun.cap); }
+
 // What a camera or mirror ray sees where it meets nothing: the sky and the discs of suns.
 THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
     Vec3 radiance = sky_radiance(params, d);
     THRONG_NO_UNROLL
-    for (uint32_t i = 0; i < params.light_count; i++) {
-        const LightRecord light = load_record(&params.lights[i]);
-        // A sun without size casts light but has no disc.
-        if (light.kind != LIGHT_SUN || !(light.cos_radius < 1.0f)) continue;
-        if (!(dot(load3(light.vector), d) > light.cos_radius)) continue;
-        radiance += load3(light.power) * (1.0f / (2.0f * kPi * (1.0f - light.cos_radius)));
+    for (uint32_t i = 0; i < params.sun_count; i++) {
+        const LightRecord sun = load_record(&params.lights[i]);
+        if (in_disc(sun, d)) radiance += load3(sun.power) * disc_density(sun);
     }
     return radiance;
 }
@@ -44,16 +50,25 @@ struct LightSample {
     float distance;
 };
 
+// The share of a spot light's intensity that goes in the unit `direction` (KHR_lights_punctual, "Inner and Outer Cone Angles").
+THRONG_INLINE float spot_share(const LightRecord& light, Vec3 direction) {
+    float share = clamp(dot(load3(light.axis), direction) * light.cone_scale + light.cone_offset, 0.0f, 1.0f);
+    return share * share;
+}
+
 THRONG_DEVICE LightSample sample_light(const LightRecord& light, Vec3 point, Vec2 u) {
     Vec3 vector = load3(light.vector);
     if (light.kind == LIGHT_SUN) {
-        Vec3 d = light.cos_radius < 1.0f ? sample_cone(vector, light.cos_radius, u) : vector;
+        Vec3 d = light.cap > 0.0f ? sample_cone(vector, light.cap, u) : vector;
         return LightSample{d, load3(light.power), kInfinity};
     }
     Vec3 to_light = vector - point;
     float distance = length(to_light);
     if (!(distance > 0.0f)) return LightSample{vec3(0.0f, 1.0f, 0.0f), vec3(0.0f), 0.0f};
-    return LightSample{to_light * (1.0f / distance), load3(light.power) * (1.0f / (distance * distance)), distance};
+    Vec3 d = to_light * (1.0f / distance);
+    Vec3 intensity = load3(light.power);
+    if (light.kind == LIGHT_SPOT) intensity = intensity * spot_share(light, -d);
+    return LightSample{d, intensity * (1.0f / (distance * distance)), distance};
 }
 
 }

@@ -7,7 +7,7 @@ namespace THRONG_NAMESPACE {
 
 // Where a path was scattered last, for weighing light that it meets against light that was sampled there.
 struct Scatter {
-    // Shading normal.
+    // Shading normal; zero where light was gathered from all around.
     Vec3 normal;
     // Of the direction that was taken, per solid angle; infinite where there was no choice: at cameras and perfect mirrors.
     float density;

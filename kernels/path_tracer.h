@@ -64,7 +64,8 @@ THRONG_INLINE void gain(const Params& params, Path& path, Vec3 light) {
     path.radiance += clamp_indirect(params, path.depth > 1 ? path.depth - 1 : 0, path.throughput * light);
 }
 
-// One light's shadow ray, and the path's next ray. Returns a random number for the roulette.
+// One light's shadow ray, and the path's next ray. `normal` is zero where light is gathered from all around. Returns a random
+// number for the roulette.
 template <class B>
 THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, bool lit, Step& step) {
     Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
@@ -123,7 +124,9 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     const LayersRecord layers = load_record(&params.layers[material.layers]);
     const Look look = look_at(params, s, layers, color);
     const Bsdf bsdf = make_bsdf(look, s, -direction);
-    const float u = scatter(params, path, s, bsdf.normal, bsdf, true, step);
+    // Through these, light comes from behind, too.
+    const bool all_around = look.transmission > 0.0f || look.diffuse_transmission > 0.0f;
+    const float u = scatter(params, path, s, all_around ? vec3(0.0f) : bsdf.normal, bsdf, true, step);
     if (!step.more) return;
     const bool passed = dot(load3(path.ray.direction), s.geometric) < 0.0f;
     if (passed && !look.thin) path.medium = s.front ? s.material : NO_INDEX;

@@ -97,13 +97,14 @@ THRONG_DEVICE Vec3 sample_cosine(Vec3 n, Vec2 u) {
     return s * (radius * cosine) + t * (radius * sine) + n * z;
 }
 
-// Uniform in the cone about the unit vector `axis`.
-THRONG_DEVICE Vec3 sample_cone(Vec3 axis, float cos_radius, Vec2 u) {
+// Uniform in the cone about the unit vector `axis`; `cap` is one minus the cosine of its angular radius, which keeps its digits
+// where cones are narrow.
+THRONG_DEVICE Vec3 sample_cone(Vec3 axis, float cap, Vec2 u) {
     Vec3 s, t;
     basis(axis, s, t);
-    float z = 1.0f - u.x * (1.0f - cos_radius), radius = sqrtf(max(0.0f, 1.0f - z * z)), sine, cosine;
+    float below = u.x * cap, radius = sqrtf(max(0.0f, below * (2.0f - below))), sine, cosine;
     sine_cosine(u.y, sine, cosine);
-    return s * (radius * cosine) + t * (radius * sine) + axis * z;
+    return s * (radius * cosine) + t * (radius * sine) + axis * (1.0f - below);
 }
 
 }

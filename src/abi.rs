@@ -92,6 +92,7 @@ constants! {
 
     pub const LIGHT_POINT: u32 = 0;
     pub const LIGHT_SUN: u32 = 1;
+    pub const LIGHT_SPOT: u32 = 2;
 
     pub const ENVIRONMENT_GRADIENT: u32 = 0;
     pub const ENVIRONMENT_IMAGE: u32 = 1;
@@ -306,7 +307,9 @@ border! {
         pub opacity: f32,
         /// Of a mask.
         pub alpha_cutoff: f32,
-        pub reserved: [u32; 3],
+        /// Mean luminance of what is emitted; 0 where that lights nothing.
+        pub emission_weight: f32,
+        pub reserved: [u32; 2],
     }
 
     /// The layers of a material; see `scene::Layers`.
@@ -377,15 +380,106 @@ border! {
         pub nearest: u32,
     }
 
+    /// Suns come first in the table of lights.
     #[repr(C, align(16))]
     pub struct LightRecord {
-        /// Position of a point light; unit direction towards a sun.
+        /// Position of a point or spot light; unit direction towards a sun.
         pub vector: [f32; 3],
         pub kind: u32,
-        /// Radiant intensity of a point light; irradiance of a sun.
+        /// Radiant intensity of a point light, and of a spot light along its axis; irradiance of a sun.
         pub power: [f32; 3],
-        /// Cosine of a sun's angular radius.
-        pub cos_radius: f32,
+        /// One minus the cosine of a sun's angular radius.
+        pub cap: f32,
+        /// Unit vector that a spot light shines along.
+        pub axis: [f32; 3],
+        /// A spot's light falls off as the square of `cosine * cone_scale + cone_offset`, clamped to [0, 1].
+        pub cone_scale: f32,
+        pub cone_offset: f32,
+        /// Probability of a sun, once a sun is to be picked.
+        pub probability: f32,
+        pub reserved: [u32; 2],
+    }
+
+    /// A cell of the table that directions to an environment image are picked from, or a row of it.
+    #[repr(C, align(8))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct SkyCell {
+        /// With which directions in the cell are picked, per solid angle.
+        pub density: f32,
+        /// Lower half: the cell that is picked instead where a random number reaches the threshold, a half-precision float
+        /// in the upper half.
+        pub alias: u32,
+    }
+
+    /// A node of the light tree. The two children of node pair `i` are nodes `2i` and `2i + 1`.
+    #[repr(C, align(16))]
+    #[derive(Default, PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct LightNode {
+        /// Of the bounds.
+        pub center: [f32; 3],
+        /// Estimated mean intensity, as luminance.
+        pub power: f32,
+        /// Half the size of the bounds.
+        pub extent: [f32; 3],
+        /// A pair of nodes, or `LEAF` and an index of an [`EmitterRecord`].
+        pub child: u32,
+    }
+
+    /// A leaf of the light tree: an instance that shines, or a point or spot light.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct EmitterRecord {
+        /// Index of the instance's record, or of a [`LightRecord`].
+        pub record: u32,
+        /// Index of an [`EmitterTable`]; `NO_INDEX` for lights.
+        pub table: u32,
+        /// Which way leads here from the root: bit `d` is set where the second child is taken `d` levels below.
+        pub trail: u32,
+        pub reserved: u32,
+    }
+
+    /// What of a mesh shines, with the materials of some instances.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct EmitterTable {
+        /// First of its triangles in the table of these.
+        pub first: u32,
+        /// Number of triangles; 0 for a sphere.
+        pub count: u32,
+        /// Sum of the triangles' areas in object space, times the `emission_weight` of their materials.
+        pub weight: f32,
+        pub reserved: u32,
+    }
+
+    /// An entry of an alias table.
+    #[repr(C, align(16))]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct EmitterTriangle {
+        pub threshold: f32,
+        /// The triangle of the mesh below the threshold, and that from there on.
+        pub prim: u32,
+        pub alias: u32,
+        pub reserved: u32,
+    }
+
+    /// What shines within the scene: instances, point and spot lights, in a tree.
+    #[repr(C)]
+    pub struct LocalLights {
+        pub nodes: *const LightNode,
+        pub emitters: *const EmitterRecord,
+        /// For each instance record its emitter or `NO_INDEX`. Null if no instance shines.
+        pub emitter_of: *const u32,
+        pub tables: *const EmitterTable,
+        pub triangles: *const EmitterTriangle,
+        /// Where the tree begins, in the terms of [`LightNode::child`].
+        pub root: u32,
+        /// Number of emitters; 0 if there is no tree.
+        pub count: u32,
+        /// Of the root.
+        pub center: [f32; 3],
+        pub power: f32,
+        pub radius_squared: f32,
+        pub reserved: u32,
     }
 
     #[repr(C)]
@@ -400,7 +494,11 @@ border! {
         pub diffuse_image: u32,
         /// Added to the azimuth, in turns.
         pub rotation: f32,
-        pub reserved: [u32; 3],
+        /// Size of the table that directions to the image are picked from.
+        pub columns: u32,
+        pub rows: u32,
+        /// Luminance that arrives from all around.
+        pub fluence: f32,
     }
 
     /// With x and y in [-1, 1] across the picture, a primary ray of a perspective camera has the direction
@@ -445,7 +543,7 @@ border! {
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct ScatterState {
-        /// Shading normal.
+        /// Shading normal; zero where light was gathered from all around.
         pub normal: [f32; 3],
         /// Of the path's direction, per solid angle.
         pub density: f32,
@@ -524,6 +622,9 @@ border! {
         pub material_slots: *const u32,
         pub textures: *const TextureRecord,
         pub lights: *const LightRecord,
+        /// Rows and cells of the environment image's table.
+        pub sky_rows: *const SkyCell,
+        pub sky_cells: *const SkyCell,
         /// 256 linear values of sRGB-encoded bytes.
         pub srgb_table: *const f32,
         /// `trace_*`: the rays in, the hits out.
@@ -540,6 +641,7 @@ border! {
         pub pixels: *mut u8,
         pub camera: CameraRecord,
         pub environment: EnvironmentRecord,
+        pub local_lights: LocalLights,
         pub tlas_root: u32,
         /// Of trees that are not compressed: greatest absolute coordinate of the bounds.
         pub tlas_magnitude: f32,
@@ -557,6 +659,9 @@ border! {
         pub bounds_min: [f32; 3],
         pub bounds_max: [f32; 3],
         pub light_count: u32,
+        pub sun_count: u32,
+        /// Luminance of all suns' irradiance.
+        pub sun_irradiance: f32,
         pub layer_count: u32,
         /// 1 if some materials are not opaque everywhere.
         pub has_cutouts: u32,

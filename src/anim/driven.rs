@@ -163,8 +163,8 @@ impl PosedLooks {
                 node: *node,
             });
             let place = self.lights.get_mut(*row as usize);
-            if let (Some(place), Some(light)) = (place, posed.at(&world)) {
-                *place = light;
+            if let Some(place) = place {
+                *place = posed.at(&world);
             }
         }
     }

@@ -64,7 +64,7 @@ fn scene(clips: Vec<Vec<Track>>) -> Scene {
     Scene {
         materials: vec![Material::default(), layered()],
         maps: vec![TextureMap::plain(0)],
-        lights: base.at(&Affine3A::IDENTITY).into_iter().collect(),
+        lights: vec![base.at(&Affine3A::IDENTITY)],
         actors: vec![Actor {
             rig: Arc::new(rig),
             playbacks,

@@ -16,7 +16,8 @@ use crate::{
         VertexRecord,
     },
     accel::{Blas, BlasShape, NodeLayout},
-    scene::Scene,
+    light::{LightCache, LocalTree, probe::Probe, sun_count, sun_irradiance},
+    scene::{Integrator, Scene},
 };
 use rayon::prelude::*;
 use std::{
@@ -47,9 +48,18 @@ const RAY_BATCH: usize = 1024;
 /// The variant that walks the GPU's trees as a GPU does, on the CPU: slow, and there to be compared with the others.
 pub const COMPRESSED: &str = "compressed";
 
+/// The variant for any processor.
+const BASELINE: &str = "baseline";
+/// What stacks are filled with.
+const NO_ENTRY: StackEntry = StackEntry {
+    t: 0.0,
+    reference: 0,
+};
+
 pub struct CpuDevice {
     kernels: &'static KernelTable,
     tables: Option<Tables>,
+    lights: LightCache,
     queued: Option<(Frame, FrameSettings)>,
 }
 
@@ -58,7 +68,7 @@ impl CpuDevice {
     pub fn new() -> Result<Self, DeviceError> {
         match std::env::var("THRONG_CPU") {
             Ok(name) => Self::with_variant(&name),
-            Err(_) => Self::with_variant(Self::variants().last().unwrap_or(&"baseline")),
+            Err(_) => Self::with_variant(Self::variants().last().unwrap_or(&BASELINE)),
         }
     }
 
@@ -77,6 +87,7 @@ impl CpuDevice {
         Ok(Self {
             kernels,
             tables: None,
+            lights: LightCache::default(),
             queued: None,
         })
     }
@@ -88,6 +99,47 @@ impl CpuDevice {
             .map(|v| v.name)
             .filter(|name| supported(name))
             .collect()
+    }
+
+    /// Asks the kernels about the lights of a frame; of the baseline variant only.
+    #[doc(hidden)]
+    pub fn probe<T>(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+        ask: impl FnOnce(&mut Probe) -> T,
+    ) -> Result<T, DeviceError> {
+        if self.kernels.name != BASELINE {
+            return Err(DeviceError::Failed(format!("only {BASELINE} has probes")));
+        }
+        let shining = self.shining(frame, settings.integrator);
+        let mut launch = Launch::new(self.tables()?, frame, shining);
+        apply_settings(&mut launch.params, frame, settings);
+        let mut stack = vec![NO_ENTRY; launch.stack_entries];
+        // SAFETY: the launch keeps alive what its parameters lead to, and knows the stack that its trees need.
+        let mut probe = unsafe { Probe::new(&launch.params, &mut stack) };
+        Ok(ask(&mut probe))
+    }
+
+    /// What a frame has of its own to look at and, for integrators that pick from it, what shines within the scene.
+    fn shining(&mut self, frame: &Frame, integrator: Integrator) -> Shining {
+        let Some(tables) = self.tables.as_ref() else {
+            return Shining::default();
+        };
+        let own = frame.looks.as_deref();
+        let looks = own.map(|looks| LookTables::new(looks, &tables.emission_weights));
+        if integrator != Integrator::Path {
+            return Shining { looks, local: None };
+        }
+        let (emitters, tlas, shapes) = (&tables.emitters, &frame.tlas, frame.positions());
+        let local = match &looks {
+            // Lights that change have a tree of their own in every frame.
+            Some(looks) => {
+                LocalTree::new(emitters, &looks.lights, &tlas.records, &shapes).map(Arc::new)
+            }
+            None => self.lights.tree(tlas, emitters, &tables.lights, &shapes),
+        };
+        Shining { looks, local }
     }
 
     fn tables(&self) -> Result<&Tables, DeviceError> {
@@ -146,15 +198,7 @@ impl CpuDevice {
                 shadow: thread.shadow_rays,
             }
         };
-        let empty = || {
-            vec![
-                StackEntry {
-                    t: 0.0,
-                    reference: 0
-                };
-                launch.stack_entries
-            ]
-        };
+        let empty = || vec![NO_ENTRY; launch.stack_entries];
         batches
             .map_init(empty, run)
             .reduce(RayCounts::default, |mut a, b| {
@@ -167,7 +211,7 @@ impl CpuDevice {
 /// Whether this processor has the instructions of a variant.
 fn supported(variant: &str) -> bool {
     match variant {
-        "baseline" | COMPRESSED => true,
+        BASELINE | COMPRESSED => true,
         #[cfg(target_arch = "x86_64")]
         "avx2" => {
             is_x86_feature_detected!("avx2")
@@ -189,6 +233,13 @@ fn supported(variant: &str) -> bool {
     }
 }
 
+/// Tables of a frame that are not the scene's, and the tree over what shines within the scene.
+#[derive(Default)]
+struct Shining {
+    looks: Option<LookTables>,
+    local: Option<Arc<LocalTree>>,
+}
+
 /// Launch parameters, and what must live as long as they are used.
 struct Launch {
     params: Params,
@@ -197,6 +248,7 @@ struct Launch {
     _pool: Pool,
     _shapes: Shapes,
     _looks: Option<LookTables>,
+    _lights: Option<Arc<LocalTree>>,
 }
 
 /// The mesh table of a frame in which some meshes have a shape of their own, and their vertices; empty if none has.
@@ -238,7 +290,8 @@ impl Shapes {
 unsafe impl Sync for Launch {}
 
 impl Launch {
-    fn new(tables: &Tables, frame: &Frame) -> Self {
+    /// `lights` is for integrators that pick from what shines within the scene.
+    fn new(tables: &Tables, frame: &Frame, shining: Shining) -> Self {
         let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b)).collect();
         let deepest = frame
             .blas
@@ -259,7 +312,7 @@ impl Launch {
             [] => tables.meshes.as_ptr(),
             meshes => meshes.as_ptr(),
         };
-        let looks = frame.looks.as_deref().map(LookTables::new);
+        let Shining { looks, local } = shining;
         let (materials, layers, maps, lights) = match &looks {
             Some(own) => (&own.materials, &own.layers, &own.maps, &own.lights),
             None => (
@@ -279,6 +332,13 @@ impl Launch {
         params.material_slots = tables.scene.material_slots.as_ptr();
         params.textures = tables.textures.as_ptr();
         params.srgb_table = tables.srgb.as_ptr();
+        params.sun_count = sun_count(lights);
+        params.sun_irradiance = sun_irradiance(lights);
+        params.sky_rows = tables.sky.rows.as_ptr();
+        params.sky_cells = tables.sky.cells.as_ptr();
+        if let Some(local) = &local {
+            params.local_lights = local.params_here();
+        }
         Self {
             params,
             stack_entries: frame.tlas.tree.stack_entries() + deepest,
@@ -286,6 +346,7 @@ impl Launch {
             _pool: pool,
             _shapes: shapes,
             _looks: looks,
+            _lights: local,
         }
     }
 }
@@ -340,6 +401,7 @@ impl Device for CpuDevice {
 
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {
         self.queued = None;
+        self.lights = LightCache::default();
         self.tables = Some(Tables::new(scene));
         Ok(())
     }
@@ -358,7 +420,8 @@ impl Device for CpuDevice {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
         let start = Instant::now();
-        let mut launch = Launch::new(self.tables()?, &frame);
+        let shining = self.shining(&frame, settings.integrator);
+        let mut launch = Launch::new(self.tables()?, &frame, shining);
         apply_settings(&mut launch.params, &frame, &settings);
         let pixel_count = u64::from(settings.width) * u64::from(settings.height);
         let items = pixel_items(&settings)?;
@@ -431,7 +494,7 @@ impl Device for CpuDevice {
             RayKind::Closest => self.kernels.trace_closest,
             RayKind::Any => self.kernels.trace_any,
         };
-        let mut launch = Launch::new(self.tables()?, frame);
+        let mut launch = Launch::new(self.tables()?, frame, Shining::default());
         launch.params.has_cutouts = 0;
         let mut pass = || {
             let start = Instant::now();

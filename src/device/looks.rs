@@ -1,9 +1,9 @@
 //! Materials as kernels read them, and the tables of frames in which they change.
 
-use super::tables::light_record;
 use crate::{
     abi::{self, LayersRecord, LightRecord, MapRecord, MaterialRecord, NO_INDEX},
     anim::PosedLooks,
+    light::light_records,
     scene::{Alpha, Layers, Material, MaterialKind, NONE, TextureMap},
 };
 
@@ -21,22 +21,29 @@ pub struct LookTables {
 }
 
 impl LookTables {
-    pub fn new(looks: &PosedLooks) -> Self {
-        let (materials, layers) = material_records(&looks.materials);
+    /// `weights` are the scene's own, by which lights are picked (see `MaterialRecord::emission_weight`).
+    pub fn new(looks: &PosedLooks, weights: &[f32]) -> Self {
+        let (materials, layers) = material_records(&looks.materials, weights);
         Self {
             materials,
             layers,
             maps: looks.maps.iter().map(map_record).collect(),
-            lights: looks.lights.iter().map(light_record).collect(),
+            lights: light_records(&looks.lights),
         }
     }
 }
 
-/// The records of all materials, and the layers of those that have some.
-pub fn material_records(materials: &[Material]) -> (Vec<MaterialRecord>, Vec<LayersRecord>) {
+/// The records of all materials, which have such `emission_weight`s, and the layers of those that have some.
+pub fn material_records(
+    materials: &[Material],
+    weights: &[f32],
+) -> (Vec<MaterialRecord>, Vec<LayersRecord>) {
     let mut layers = Vec::new();
-    let record = |m: &Material| material_record(m, &mut layers);
-    let records = materials.iter().map(record).collect();
+    let record = |(m, &weight): (&Material, &f32)| MaterialRecord {
+        emission_weight: weight,
+        ..material_record(m, &mut layers)
+    };
+    let records = materials.iter().zip(weights).map(record).collect();
     (records, layers)
 }
 
@@ -62,7 +69,8 @@ fn material_record(m: &Material, layers: &mut Vec<LayersRecord>) -> MaterialReco
             Alpha::Mask(cutoff) => cutoff,
             Alpha::Opaque | Alpha::Blend => 0.0,
         },
-        reserved: [0; 3],
+        emission_weight: 0.0,
+        reserved: [0; 2],
     }
 }
 

@@ -63,6 +63,16 @@ pub struct Frame {
     pub looks: Option<Arc<PosedLooks>>,
 }
 
+impl Frame {
+    /// Meshes that deform, and the positions of their vertices.
+    fn positions(&self) -> Vec<(u32, &[[f32; 3]])> {
+        let shapes = self.shapes.iter();
+        shapes
+            .map(|posed| (posed.mesh, &posed.shape.positions[..]))
+            .collect()
+    }
+}
+
 /// A mesh that deforms, in a frame.
 #[derive(Clone)]
 pub struct PosedMesh {

@@ -10,10 +10,9 @@ use crate::{
         MaterialRecord, MeshRecord, NO_INDEX, TextureRecord, VertexExtra, VertexRecord,
     },
     anim::Deformed,
+    light::{Emitters, SkyTable, emission_weights, gradient_fluence, light_records},
     math::linear_from_srgb,
-    scene::{
-        Environment, FloatImage, Light, Mesh, Scene, Shape, Texels, Texture, TriangleMesh, Wrap,
-    },
+    scene::{Environment, FloatImage, Mesh, Scene, Shape, Texels, Texture, TriangleMesh, Wrap},
 };
 use glam::Vec3;
 use rayon::prelude::*;
@@ -37,7 +36,13 @@ pub struct Tables {
     pub layers: Vec<LayersRecord>,
     pub maps: Vec<MapRecord>,
     pub textures: Vec<TextureRecord>,
+    /// Suns first.
     pub lights: Vec<LightRecord>,
+    /// Of an environment image.
+    pub sky: SkyTable,
+    pub emitters: Emitters,
+    /// Of each material (see `MaterialRecord::emission_weight`).
+    pub emission_weights: Vec<f32>,
     pub environment: EnvironmentRecord,
     pub srgb: [f32; 256],
     pub scene: Arc<Scene>,
@@ -61,6 +66,7 @@ impl Tables {
         let mut textures: Vec<TextureRecord> = scene.textures.iter().map(texture_record).collect();
         let mut skies = Vec::new();
         let mut environment = environment_record(&scene.environment);
+        let mut sky = SkyTable::default();
         if let Environment::Image { pixels, .. } = &scene.environment {
             for (image, index) in [
                 (pixels, &mut environment.image),
@@ -79,6 +85,9 @@ impl Tables {
                 });
                 skies.push(texels);
             }
+            sky = SkyTable::new(pixels);
+            (environment.columns, environment.rows) = (sky.columns, sky.rows.len() as u32);
+            environment.fluence = sky.fluence;
         }
         let needs = extras::needs(&scene);
         let attributes = scene.meshes.par_iter().zip(&needs);
@@ -86,7 +95,8 @@ impl Tables {
             .map(|(mesh, &needs)| Attributes::new(mesh, needs))
             .collect();
         let meshes = scene.meshes.iter().zip(attributes.iter().zip(&needs));
-        let (materials, layers) = looks::material_records(&scene.materials);
+        let weights = emission_weights(&scene);
+        let (materials, layers) = looks::material_records(&scene.materials, &weights);
         Self {
             meshes: meshes
                 .map(|(mesh, (attributes, needs))| mesh_record(mesh, attributes, *needs))
@@ -97,7 +107,10 @@ impl Tables {
             layers,
             maps: scene.maps.iter().map(looks::map_record).collect(),
             textures,
-            lights: scene.lights.iter().map(light_record).collect(),
+            lights: light_records(&scene.lights),
+            sky,
+            emitters: Emitters::new(scene.clone(), weights.clone()),
+            emission_weights: weights,
             environment,
             srgb: std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0)),
             scene,
@@ -192,30 +205,6 @@ fn texture_record(texture: &Texture) -> TextureRecord {
     }
 }
 
-pub fn light_record(light: &Light) -> LightRecord {
-    match *light {
-        Light::Point {
-            position,
-            intensity,
-        } => LightRecord {
-            vector: position.into(),
-            kind: abi::LIGHT_POINT,
-            power: intensity.into(),
-            cos_radius: 1.0,
-        },
-        Light::Sun {
-            direction,
-            irradiance,
-            angular_radius,
-        } => LightRecord {
-            vector: direction.into(),
-            kind: abi::LIGHT_SUN,
-            power: irradiance.into(),
-            cos_radius: angular_radius.cos(),
-        },
-    }
-}
-
 fn environment_record(environment: &Environment) -> EnvironmentRecord {
     let gradient = |zenith: Vec3, horizon: Vec3, nadir: Vec3| EnvironmentRecord {
         zenith: zenith.into(),
@@ -225,7 +214,9 @@ fn environment_record(environment: &Environment) -> EnvironmentRecord {
         nadir: nadir.into(),
         diffuse_image: NO_INDEX,
         rotation: 0.0,
-        reserved: [0; 3],
+        columns: 0,
+        rows: 0,
+        fluence: gradient_fluence(zenith, horizon, nadir),
     };
     match *environment {
         Environment::Constant { radiance } => gradient(radiance, radiance, radiance),

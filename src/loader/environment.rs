@@ -3,7 +3,7 @@
 use super::{LoadError, image, placements::direction, scene_file::Source, sky, source::Place};
 use crate::scene::{
     Environment, Light,
-    desc::{EnvironmentDesc, EnvironmentImage, Finite, LightDesc, SunSky},
+    desc::{EnvironmentDesc, EnvironmentImage, Finite, LightDesc, SpotLight, SunSky},
 };
 
 /// Converts `environment:`, with the sun that belongs to a sky.
@@ -98,7 +98,7 @@ fn picture(source: &Source, e: &EnvironmentImage, place: &Place) -> Result<Envir
 /// Converts `lights:`.
 ///
 /// # Errors
-/// Suns without a direction or of an impossible size.
+/// Suns and spots without a direction or of an impossible size.
 pub fn lights(source: &Source, lights: &[LightDesc]) -> Result<Vec<Light>, LoadError> {
     let all = Place::ROOT.key("lights");
     lights
@@ -125,5 +125,21 @@ fn light(source: &Source, light: &LightDesc, place: &Place) -> Result<Light, Loa
                 angular_radius,
             })
         }
+        LightDesc::Spot(l) => spot(source, l, place),
     }
+}
+
+fn spot(source: &Source, l: &SpotLight, place: &Place) -> Result<Light, LoadError> {
+    within(source, l.angle, &place.key("angle"), (0.01, 180.0))?;
+    within(source, l.blend, &place.key("blend"), (0.0, 1.0))?;
+    let direction = direction(l.direction.0, "the direction")
+        .map_err(|m| source.error(&place.key("direction"), m))?;
+    let outer = l.angle.0.to_radians() * 0.5;
+    Ok(Light::Spot {
+        position: l.position.0,
+        direction,
+        intensity: l.intensity.0,
+        inner: outer * (1.0 - l.blend.0),
+        outer,
+    })
 }

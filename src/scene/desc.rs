@@ -193,6 +193,7 @@ pub struct EnvironmentImage {
 pub enum LightDesc {
     Point(PointLight),
     Sun(SunLight),
+    Spot(SpotLight),
 }
 
 /// `Point(position: (0, 5, 0), intensity: (40, 40, 40))`
@@ -215,6 +216,23 @@ pub struct SunLight {
     /// Angular diameter, 0 (hard shadows, the default) to 90.
     #[serde(default)]
     pub size: Finite,
+}
+
+/// `Spot(position: (0, 5, 0), direction: (0, -1, 0), intensity: (40, 40, 40), angle: 60, blend: 0.2)`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpotLight {
+    pub position: Point,
+    /// That it shines in, of any length but 0.
+    pub direction: Point,
+    /// Radiant intensity along the direction; an irradiance of intensity / distance² arrives.
+    pub intensity: Color,
+    /// Opening angle of the whole cone, 0.01 to 180. Default 45.
+    #[serde(default = "values::forty_five")]
+    pub angle: Finite,
+    /// Share of the cone in which the light fades towards its edge, 0 (sharp) to 1. Default 0.15.
+    #[serde(default = "values::slight_blend")]
+    pub blend: Finite,
 }
 
 /// An entry of `meshes: { "name": .. }`.

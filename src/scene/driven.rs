@@ -281,23 +281,31 @@ pub enum PunctualShape {
 }
 
 impl PunctualLight {
-    /// The light at a node; None for what is not drawn yet.
-    pub fn at(&self, world_from_node: &Affine3A) -> Option<Light> {
+    /// The light at a node.
+    pub fn at(&self, world_from_node: &Affine3A) -> Light {
         let power = self.color * self.intensity;
         match self.shape {
             PunctualShape::Directional => {
                 let towards = world_from_node.transform_vector3(Vec3::Z);
-                Some(Light::Sun {
+                Light::Sun {
                     direction: towards.normalize_or(Vec3::Z),
                     irradiance: power,
                     angular_radius: 0.0,
-                })
+                }
             }
-            PunctualShape::Point => Some(Light::Point {
+            PunctualShape::Point => Light::Point {
                 position: world_from_node.translation.into(),
                 intensity: power,
-            }),
-            PunctualShape::Spot { .. } => None,
+            },
+            PunctualShape::Spot { inner, outer } => Light::Spot {
+                position: world_from_node.translation.into(),
+                direction: world_from_node
+                    .transform_vector3(Vec3::NEG_Z)
+                    .normalize_or(Vec3::NEG_Z),
+                intensity: power,
+                inner,
+                outer,
+            },
         }
     }
 }

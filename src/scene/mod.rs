@@ -178,6 +178,15 @@ pub enum Light {
         irradiance: Vec3,
         angular_radius: f32,
     },
+    /// A point light that shines into a cone about the unit `direction`: in full within the half-angle `inner`, not at all from
+    /// `outer` on, and in between by the formula of KHR_lights_punctual. `intensity` is that along the axis.
+    Spot {
+        position: Vec3,
+        direction: Vec3,
+        intensity: Vec3,
+        inner: f32,
+        outer: f32,
+    },
 }
 
 /// An image for materials. v = 0 is the bottom row of the picture, as in OBJ files; `data` starts at the top.

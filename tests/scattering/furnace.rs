@@ -11,11 +11,23 @@ const AZIMUTHS: [f32; 3] = [0.0, 0.8, 1.57];
 /// square of the ior, which is taken out.
 fn albedo(look: &ProbeLook, cosine: f32, azimuth: f32, random: &[[f32; 3]]) -> f64 {
     let out = direction(cosine, azimuth).into();
-    let ior = if look.front == 1 { look.ior } else { 1.0 / look.ior };
-    let density_of_light = if look.thin == 1 { 1.0 } else { f64::from(ior * ior) };
+    let ior = if look.front == 1 {
+        look.ior
+    } else {
+        1.0 / look.ior
+    };
+    let density_of_light = if look.thin == 1 {
+        1.0
+    } else {
+        f64::from(ior * ior)
+    };
     let samples = sample(look, out, random);
     let weight = |s: &throng::probe::ProbeSample| {
-        let scale = if s.transmitted == 1 { density_of_light } else { 1.0 };
+        let scale = if s.transmitted == 1 {
+            density_of_light
+        } else {
+            1.0
+        };
         scale * f64::from(s.weight[0] + s.weight[1] + s.weight[2]) / 3.0
     };
     samples.iter().map(weight).sum::<f64>() / f64::from(POINTS)
@@ -24,13 +36,19 @@ fn albedo(look: &ProbeLook, cosine: f32, azimuth: f32, random: &[[f32; 3]]) -> f
 /// Albedos of `look` over several directions that lie outside `least..=most`, in words.
 fn outside(name: &str, look: &ProbeLook, least: f64, most: f64) -> Vec<String> {
     let random = even_points(POINTS);
-    let azimuths = if look.anisotropy > 0.0 { &AZIMUTHS[..] } else { &AZIMUTHS[1..2] };
+    let azimuths = if look.anisotropy > 0.0 {
+        &AZIMUTHS[..]
+    } else {
+        &AZIMUTHS[1..2]
+    };
     let mut wrong = Vec::new();
     for &azimuth in azimuths {
         for cosine in COSINES {
             let albedo = albedo(look, cosine, azimuth, &random);
             if !(least..=most).contains(&albedo) {
-                wrong.push(format!("{name} at cosine {cosine}, azimuth {azimuth}: {albedo:.4}"));
+                wrong.push(format!(
+                    "{name} at cosine {cosine}, azimuth {azimuth}: {albedo:.4}"
+                ));
             }
         }
     }
@@ -38,24 +56,44 @@ fn outside(name: &str, look: &ProbeLook, least: f64, most: f64) -> Vec<String> {
 }
 
 fn assert_white(looks: &[(String, ProbeLook)]) {
-    let wrong: Vec<String> = looks.iter().flat_map(|(name, look)| outside(name, look, 0.995, 1.002)).collect();
+    let wrong: Vec<String> = looks
+        .iter()
+        .flat_map(|(name, look)| outside(name, look, 0.995, 1.002))
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn by_roughness(name: &str, roughness: &[f32], look: impl Fn(f32) -> ProbeLook) -> Vec<(String, ProbeLook)> {
-    roughness.iter().map(|&r| (format!("{name} of roughness {r}"), look(r))).collect()
+fn by_roughness(
+    name: &str,
+    roughness: &[f32],
+    look: impl Fn(f32) -> ProbeLook,
+) -> Vec<(String, ProbeLook)> {
+    roughness
+        .iter()
+        .map(|&r| (format!("{name} of roughness {r}"), look(r)))
+        .collect()
 }
 
 #[test]
 fn white_metal_loses_nothing() {
-    assert_white(&by_roughness("metal", &[0.0, 0.15, 0.3, 0.5, 0.75, 1.0], metal));
+    assert_white(&by_roughness(
+        "metal",
+        &[0.0, 0.15, 0.3, 0.5, 0.75, 1.0],
+        metal,
+    ));
 }
 
 #[test]
 fn a_white_dielectric_loses_nothing() {
     let mut looks = by_roughness("dielectric", &[0.0, 0.15, 0.3, 0.5, 0.75, 1.0], dielectric);
     for ior in [1.0, 1.2, 1.33, 1.8, 2.4] {
-        looks.push((format!("ior {ior}"), ProbeLook { ior, ..dielectric(0.4) }));
+        looks.push((
+            format!("ior {ior}"),
+            ProbeLook {
+                ior,
+                ..dielectric(0.4)
+            },
+        ));
     }
     looks.push(("leaf".into(), leaf()));
     assert_white(&looks);
@@ -64,7 +102,11 @@ fn a_white_dielectric_loses_nothing() {
 #[test]
 fn brushed_white_metal_loses_nothing() {
     for anisotropy in [0.3, 0.6, 1.0] {
-        assert_white(&by_roughness(&format!("metal of anisotropy {anisotropy}"), &[0.2, 0.5, 0.8], |r| brushed(r, anisotropy)));
+        assert_white(&by_roughness(
+            &format!("metal of anisotropy {anisotropy}"),
+            &[0.2, 0.5, 0.8],
+            |r| brushed(r, anisotropy),
+        ));
     }
 }
 
@@ -72,12 +114,21 @@ fn brushed_white_metal_loses_nothing() {
 fn coats_and_sheen_take_from_what_is_below_what_they_reflect() {
     assert_white(&by_roughness("coat", &[0.0, 0.3, 0.6, 1.0], coated));
     assert_white(&by_roughness("sheen", &[0.3, 0.5, 0.7, 1.0], cloth));
-    assert_white(&by_roughness("coat on metal", &[0.0, 0.5, 1.0], |r| ProbeLook { metallic: 1.0, ..coated(r) }));
+    assert_white(&by_roughness("coat on metal", &[0.0, 0.5, 1.0], |r| {
+        ProbeLook {
+            metallic: 1.0,
+            ..coated(r)
+        }
+    }));
 }
 
 #[test]
 fn thin_glass_loses_nothing() {
-    assert_white(&by_roughness("thin glass", &[0.0, 0.2, 0.5, 0.75, 1.0], thin_glass));
+    assert_white(&by_roughness(
+        "thin glass",
+        &[0.0, 0.2, 0.5, 0.75, 1.0],
+        thin_glass,
+    ));
 }
 
 #[test]
@@ -86,20 +137,35 @@ fn glass_loses_nothing_from_either_side() {
     assert_white(&by_roughness("glass", &roughness, glass));
     assert_white(&by_roughness("glass from within", &roughness, within_glass));
     for ior in [1.33, 2.4] {
-        assert_white(&by_roughness(&format!("ior {ior}"), &[0.0, 0.5], |r| ProbeLook { ior, ..glass(r) }));
+        assert_white(&by_roughness(&format!("ior {ior}"), &[0.0, 0.5], |r| {
+            ProbeLook { ior, ..glass(r) }
+        }));
     }
 }
 
 #[test]
 fn iridescent_white_metal_loses_nothing() {
-    assert_white(&by_roughness("iridescent metal", &[0.0, 0.3, 0.6], |r| iridescent(metal(r))));
+    assert_white(&by_roughness("iridescent metal", &[0.0, 0.3, 0.6], |r| {
+        iridescent(metal(r))
+    }));
 }
 
 #[test]
 fn mixtures_lose_nothing() {
-    let half = ProbeLook { metallic: 0.5, transmission: 0.5, ..leaf() };
-    let solid = ProbeLook { thin: 0, diffuse_transmission: 0.0, ..half };
-    assert_white(&[("half of all, thin".into(), half), ("half of all, solid".into(), solid)]);
+    let half = ProbeLook {
+        metallic: 0.5,
+        transmission: 0.5,
+        ..leaf()
+    };
+    let solid = ProbeLook {
+        thin: 0,
+        diffuse_transmission: 0.0,
+        ..half
+    };
+    assert_white(&[
+        ("half of all, thin".into(), half),
+        ("half of all, solid".into(), solid),
+    ]);
 }
 
 /// What is below loses what any colour of the film reflects, so that no hue of its complement appears: it may lose.
@@ -107,14 +173,25 @@ fn mixtures_lose_nothing() {
 fn iridescent_dielectrics_never_shine_of_themselves() {
     let mut wrong = Vec::new();
     for thickness in [100.0, 250.0, 400.0, 700.0] {
-        let look = ProbeLook { iridescence_thickness: thickness, ..iridescent(dielectric(0.3)) };
-        wrong.extend(outside(&format!("film of {thickness} nm"), &look, 0.5, 1.002));
+        let look = ProbeLook {
+            iridescence_thickness: thickness,
+            ..iridescent(dielectric(0.3))
+        };
+        wrong.extend(outside(
+            &format!("film of {thickness} nm"),
+            &look,
+            0.5,
+            1.002,
+        ));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn prisms_lose_nothing() {
-    let look = ProbeLook { dispersion: 1.0, ..glass(0.3) };
+    let look = ProbeLook {
+        dispersion: 1.0,
+        ..glass(0.3)
+    };
     assert_white(&[("prism".into(), look)]);
 }

@@ -9,7 +9,9 @@ fn split(look: &ProbeLook, out: Vec3) -> (f32, f32) {
     let points = even_points(4096);
     let samples = sample(look, out.into(), &points);
     let sum = |transmitted: u32| {
-        let chosen = samples.iter().filter(|s| s.density == f32::INFINITY && s.transmitted == transmitted);
+        let chosen = samples
+            .iter()
+            .filter(|s| s.density == f32::INFINITY && s.transmitted == transmitted);
         chosen.map(|s| f64::from(s.weight[1])).sum::<f64>() / points.len() as f64
     };
     (sum(0) as f32, sum(1) as f32)
@@ -17,11 +19,17 @@ fn split(look: &ProbeLook, out: Vec3) -> (f32, f32) {
 
 fn first(look: &ProbeLook, out: Vec3, wanted: impl Fn(&ProbeSample) -> bool) -> ProbeSample {
     let samples = sample(look, out.into(), &even_points(1024));
-    samples.into_iter().find(|s| s.density > 0.0 && wanted(s)).expect("such a sample is found")
+    samples
+        .into_iter()
+        .find(|s| s.density > 0.0 && wanted(s))
+        .expect("such a sample is found")
 }
 
 fn assert_along(found: [f32; 3], wanted: Vec3) {
-    assert!(Vec3::from(found).distance(wanted) < 1e-5, "{found:?}, not {wanted}");
+    assert!(
+        Vec3::from(found).distance(wanted) < 1e-5,
+        "{found:?}, not {wanted}"
+    );
 }
 
 #[test]
@@ -49,7 +57,10 @@ fn fresnels_equations_are_those_of_the_textbook() {
     };
     for eta in [1.1, 1.5, 2.4, 0.9] {
         for cosine in [1.0, 0.8, 0.5] {
-            assert!((f64::from(fresnel(cosine as f32, eta as f32)) - textbook(cosine, eta)).abs() < 1e-5);
+            assert!(
+                (f64::from(fresnel(cosine as f32, eta as f32)) - textbook(cosine, eta)).abs()
+                    < 1e-5
+            );
         }
     }
     assert_eq!(fresnel(0.3, 1.0 / 1.5), 1.0);
@@ -60,9 +71,15 @@ fn smooth_surfaces_reflect_and_refract_in_the_textbooks_directions() {
     let out = direction(0.6, 0.3);
     let mirrored = Vec3::new(-out.x, -out.y, out.z);
     assert_along(first(&metal(0.0), out, |_| true).direction, mirrored);
-    assert_along(first(&thin_glass(0.0), out, |s| s.transmitted == 1).direction, -out);
+    assert_along(
+        first(&thin_glass(0.0), out, |s| s.transmitted == 1).direction,
+        -out,
+    );
     let bent = Vec3::new(-out.x / 1.5, -out.y / 1.5, -(1.0 - 0.64_f32 / 2.25).sqrt());
-    assert_along(first(&glass(0.0), out, |s| s.transmitted == 1).direction, bent);
+    assert_along(
+        first(&glass(0.0), out, |s| s.transmitted == 1).direction,
+        bent,
+    );
 }
 
 #[test]
@@ -77,16 +94,26 @@ fn perfect_mirrors_and_windows_count_for_nothing_when_evaluated() {
     let out = direction(0.6, 0.3);
     let mirrored = [-out.x, -out.y, out.z];
     for look in [metal(0.0), thin_glass(0.0), glass(0.0)] {
-        assert_eq!(evaluate(&look, out.into(), &[mirrored, (-out).into()]), [[0.0; 4]; 2]);
+        assert_eq!(
+            evaluate(&look, out.into(), &[mirrored, (-out).into()]),
+            [[0.0; 4]; 2]
+        );
     }
 }
 
 #[test]
 fn blue_light_is_bent_more_than_red() {
-    let look = ProbeLook { dispersion: 1.0, ..glass(0.0) };
+    let look = ProbeLook {
+        dispersion: 1.0,
+        ..glass(0.0)
+    };
     let out = direction(0.5, 0.0);
     let bent = |channel: usize| {
-        let only = |s: &ProbeSample| s.transmitted == 1 && s.weight[channel] > 0.0 && s.weight.iter().filter(|&&w| w > 0.0).count() == 1;
+        let only = |s: &ProbeSample| {
+            s.transmitted == 1
+                && s.weight[channel] > 0.0
+                && s.weight.iter().filter(|&&w| w > 0.0).count() == 1
+        };
         -first(&look, out, only).direction[0]
     };
     let sine = 0.75_f32.sqrt();
@@ -98,7 +125,10 @@ fn blue_light_is_bent_more_than_red() {
 #[test]
 fn an_ior_of_one_is_invisible() {
     let out = direction(0.2, 0.3);
-    let look = ProbeLook { ior: 1.0, ..glass(0.5) };
+    let look = ProbeLook {
+        ior: 1.0,
+        ..glass(0.5)
+    };
     let (reflected, transmitted) = split(&look, out);
     assert!(reflected < 1e-6 && (transmitted - 1.0).abs() < 1e-5);
     assert_along(first(&look, out, |_| true).direction, -out);

@@ -6,19 +6,28 @@ use throng::probe::{ProbeLook, bend_normal, evaluate, sample};
 
 /// A unit vector within about 50 degrees of +z.
 fn tilted(random: &mut Random) -> Vec3 {
-    direction(0.65 + 0.35 * random.next(), std::f32::consts::TAU * random.next())
+    direction(
+        0.65 + 0.35 * random.next(),
+        std::f32::consts::TAU * random.next(),
+    )
 }
 
 #[test]
 fn a_bent_normal_mirrors_the_viewer_to_the_outside() {
     let mut random = Random(5);
     for _ in 0..20_000 {
-        let out = direction(0.005 + 0.995 * random.next(), std::f32::consts::TAU * random.next());
+        let out = direction(
+            0.005 + 0.995 * random.next(),
+            std::f32::consts::TAU * random.next(),
+        );
         let normal = tilted(&mut random);
         let bent = Vec3::from(bend_normal(normal.into(), [0.0, 0.0, 1.0], out.into()));
         let mirrored = bent * (2.0 * out.dot(bent)) - out;
         assert!((bent.length() - 1.0).abs() < 1e-4);
-        assert!(bent.dot(out) > 0.0 && mirrored.z > 0.0, "{normal} seen from {out} became {bent}");
+        assert!(
+            bent.dot(out) > 0.0 && mirrored.z > 0.0,
+            "{normal} seen from {out} became {bent}"
+        );
         let before = normal * (2.0 * out.dot(normal)) - out;
         if before.z > 0.011 {
             assert_eq!(bent, normal);
@@ -32,14 +41,31 @@ fn light_on_the_wrong_side_of_the_geometry_counts_for_nothing() {
     let mut random = Random(6);
     for _ in 0..300 {
         let normal = tilted(&mut random);
-        let out = direction(0.02 + 0.98 * random.next(), std::f32::consts::TAU * random.next());
-        let look = ProbeLook { normal: normal.into(), clearcoat_normal: normal.into(), clearcoat: 0.5, ..metal(0.5) };
+        let out = direction(
+            0.02 + 0.98 * random.next(),
+            std::f32::consts::TAU * random.next(),
+        );
+        let look = ProbeLook {
+            normal: normal.into(),
+            clearcoat_normal: normal.into(),
+            clearcoat: 0.5,
+            ..metal(0.5)
+        };
         for s in sample(&look, out.into(), &even_points(64)) {
             assert!(s.density == 0.0 || (s.direction[2] > 0.0 && s.transmitted == 0));
         }
         let below: Vec<[f32; 3]> = (0..64).map(|_| (-above(&mut random)).into()).collect();
-        assert!(evaluate(&look, out.into(), &below).iter().all(|v| *v == [0.0; 4]));
-        let window = ProbeLook { metallic: 0.0, transmission: 1.0, thin: 0, ..look };
+        assert!(
+            evaluate(&look, out.into(), &below)
+                .iter()
+                .all(|v| *v == [0.0; 4])
+        );
+        let window = ProbeLook {
+            metallic: 0.0,
+            transmission: 1.0,
+            thin: 0,
+            ..look
+        };
         for s in sample(&window, out.into(), &even_points(64)) {
             assert!(s.density == 0.0 || (s.direction[2] < 0.0) == (s.transmitted == 1));
         }
@@ -47,5 +73,8 @@ fn light_on_the_wrong_side_of_the_geometry_counts_for_nothing() {
 }
 
 fn above(random: &mut Random) -> Vec3 {
-    direction(0.01 + 0.99 * random.next(), std::f32::consts::TAU * random.next())
+    direction(
+        0.01 + 0.99 * random.next(),
+        std::f32::consts::TAU * random.next(),
+    )
 }

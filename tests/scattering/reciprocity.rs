@@ -12,11 +12,17 @@ fn value(look: &ProbeLook, out: Vec3, direction: Vec3) -> Vec3 {
 
 fn assert_close(name: &str, there: Vec3, back: Vec3) {
     let difference = (there - back).abs().max_element();
-    assert!(difference <= 2e-3 * there.max_element().max(1e-3), "{name}: {there} there, {back} back");
+    assert!(
+        difference <= 2e-3 * there.max_element().max(1e-3),
+        "{name}: {there} there, {back} back"
+    );
 }
 
 fn above(random: &mut Random) -> Vec3 {
-    direction(0.02 + 0.98 * random.next(), std::f32::consts::TAU * random.next())
+    direction(
+        0.02 + 0.98 * random.next(),
+        std::f32::consts::TAU * random.next(),
+    )
 }
 
 /// Coats and sheen dim what is below by their albedo towards the viewer alone, as glTF says, and so are left out.
@@ -24,15 +30,71 @@ fn above(random: &mut Random) -> Vec3 {
 fn reflection_is_reciprocal() {
     let color = [0.9, 0.5, 0.2];
     let looks = [
-        ("metal", ProbeLook { color, ..metal(0.4) }),
-        ("brushed metal", ProbeLook { color, ..brushed(0.5, 0.8) }),
-        ("dielectric", ProbeLook { color, ..dielectric(0.6) }),
-        ("tinted dielectric", ProbeLook { specular_color: color, specular: 0.7, ..dielectric(0.3) }),
-        ("half metal", ProbeLook { metallic: 0.5, color, ..dielectric(0.7) }),
-        ("thin glass", ProbeLook { color, ..thin_glass(0.5) }),
-        ("glass", ProbeLook { color, ..glass(0.5) }),
-        ("glass from within", ProbeLook { color, ..within_glass(0.5) }),
-        ("iridescent metal", ProbeLook { color, ..iridescent(metal(0.5)) }),
+        (
+            "metal",
+            ProbeLook {
+                color,
+                ..metal(0.4)
+            },
+        ),
+        (
+            "brushed metal",
+            ProbeLook {
+                color,
+                ..brushed(0.5, 0.8)
+            },
+        ),
+        (
+            "dielectric",
+            ProbeLook {
+                color,
+                ..dielectric(0.6)
+            },
+        ),
+        (
+            "tinted dielectric",
+            ProbeLook {
+                specular_color: color,
+                specular: 0.7,
+                ..dielectric(0.3)
+            },
+        ),
+        (
+            "half metal",
+            ProbeLook {
+                metallic: 0.5,
+                color,
+                ..dielectric(0.7)
+            },
+        ),
+        (
+            "thin glass",
+            ProbeLook {
+                color,
+                ..thin_glass(0.5)
+            },
+        ),
+        (
+            "glass",
+            ProbeLook {
+                color,
+                ..glass(0.5)
+            },
+        ),
+        (
+            "glass from within",
+            ProbeLook {
+                color,
+                ..within_glass(0.5)
+            },
+        ),
+        (
+            "iridescent metal",
+            ProbeLook {
+                color,
+                ..iridescent(metal(0.5))
+            },
+        ),
     ];
     let mut random = Random(1);
     for (name, look) in looks {
@@ -45,7 +107,11 @@ fn reflection_is_reciprocal() {
 
 #[test]
 fn sheen_is_reciprocal_by_itself() {
-    let look = ProbeLook { color: [0.0; 3], specular: 0.0, ..cloth(0.4) };
+    let look = ProbeLook {
+        color: [0.0; 3],
+        specular: 0.0,
+        ..cloth(0.4)
+    };
     let mut random = Random(2);
     for _ in 0..500 {
         let (a, b) = (above(&mut random), above(&mut random));
@@ -61,7 +127,11 @@ fn thin_walls_let_through_as_much_in_both_directions() {
             let (a, b) = (above(&mut random), above(&mut random));
             // The other side looks the same once everything is turned over.
             let turned = |v: Vec3| Vec3::new(v.x, -v.y, -v.z);
-            assert_close(name, value(&look, a, -b), value(&look, turned(-b), turned(a)));
+            assert_close(
+                name,
+                value(&look, a, -b),
+                value(&look, turned(-b), turned(a)),
+            );
         }
     }
 }

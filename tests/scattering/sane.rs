@@ -65,9 +65,17 @@ fn random_materials_scatter_finite_light() {
     for _ in 0..20_000 {
         let (look, out) = (any_look(&mut random), any_view(&mut random));
         let mut directions: Vec<[f32; 3]> = (0..8).map(|_| random.direction().into()).collect();
-        directions.extend([[0.0, 0.0, 1.0], [-out.x, -out.y, out.z], (-out).into(), [1.0, 0.0, 0.0]]);
+        directions.extend([
+            [0.0, 0.0, 1.0],
+            [-out.x, -out.y, out.z],
+            (-out).into(),
+            [1.0, 0.0, 0.0],
+        ]);
         for value in evaluate(&look, out.into(), &directions) {
-            assert!(value.iter().all(|v| v.is_finite() && *v >= 0.0), "{value:?} of {look:?} from {out}");
+            assert!(
+                value.iter().all(|v| v.is_finite() && *v >= 0.0),
+                "{value:?} of {look:?} from {out}"
+            );
         }
         let triples: Vec<[f32; 3]> = (0..8).map(|_| random.triple()).collect();
         for s in sample(&look, out.into(), &triples) {
@@ -91,7 +99,10 @@ fn weights_are_values_over_densities() {
             let [r, g, b, density] = evaluate(&look, out.into(), &[s.direction])[0];
             assert_eq!(density, s.density);
             let weight = Vec3::new(r, g, b) / density;
-            assert!(weight.abs_diff_eq(s.weight.into(), 1e-4 * weight.max_element()), "{s:?}: {weight}");
+            assert!(
+                weight.abs_diff_eq(s.weight.into(), 1e-4 * weight.max_element()),
+                "{s:?}: {weight}"
+            );
         }
     }
 }

@@ -95,7 +95,8 @@ fn brushed(place: &[f32]) -> f32 {
     let along = across + (1.0 - across) * place[0] * place[0];
     let azimuth = place[2].sqrt().acos();
     let mean = (0.5 * (along * along + across * across)).sqrt();
-    let mirror = |azimuth, alphas| interface_albedo(cosine(place[3]), azimuth, alphas, 1.5, GRID)[0];
+    let mirror =
+        |azimuth, alphas| interface_albedo(cosine(place[3]), azimuth, alphas, 1.5, GRID)[0];
     0.5 + mirror(azimuth, [along, across]) - mirror(AZIMUTH, [mean; 2])
 }
 
@@ -118,12 +119,27 @@ impl Table {
     fn means(&self, values: &[u16]) -> Vec<u16> {
         let cosines = self.axes[self.axes.len() - 1];
         // Of the four axes of a brushed surface, the third is the azimuth, too.
-        let azimuths = if self.axes.len() == 4 { self.axes[2] } else { 1 };
+        let azimuths = if self.axes.len() == 4 {
+            self.axes[2]
+        } else {
+            1
+        };
         let by_cosine = hat_weights(cosines, |t| 4.0 * t * t * t);
-        let by_azimuth = hat_weights(azimuths, |t| 1.0 / (std::f64::consts::PI * (t * (1.0 - t)).sqrt()));
+        let by_azimuth = hat_weights(azimuths, |t| {
+            1.0 / (std::f64::consts::PI * (t * (1.0 - t)).sqrt())
+        });
         let mean = |block: &[u16]| {
-            let row = |row: &[u16]| row.iter().zip(&by_cosine).map(|(&v, w)| f64::from(v) * w).sum::<f64>();
-            let sum: f64 = block.chunks(cosines).zip(&by_azimuth).map(|(r, w)| row(r) * w).sum();
+            let row = |row: &[u16]| {
+                row.iter()
+                    .zip(&by_cosine)
+                    .map(|(&v, w)| f64::from(v) * w)
+                    .sum::<f64>()
+            };
+            let sum: f64 = block
+                .chunks(cosines)
+                .zip(&by_azimuth)
+                .map(|(r, w)| row(r) * w)
+                .sum();
             sum.round() as u16
         };
         values.chunks(azimuths * cosines).map(mean).collect()
@@ -165,7 +181,10 @@ fn write_table(text: &mut String, name: &str, values: &[u16]) {
 fn the_tables_are_written_again() {
     let mut text = String::from("// Written by tests/scattering/tables.rs: see albedo.h.\n");
     for table in &TABLES {
-        let values: Vec<u16> = (0..table.len()).into_par_iter().map(|i| table.value(i)).collect();
+        let values: Vec<u16> = (0..table.len())
+            .into_par_iter()
+            .map(|i| table.value(i))
+            .collect();
         write_table(&mut text, table.name, &values);
         if let Some(name) = table.mean {
             write_table(&mut text, name, &table.means(&values));
@@ -177,9 +196,17 @@ fn the_tables_are_written_again() {
 /// The numbers of the table `name` in the file.
 fn read_table(text: &str, name: &str) -> Vec<u16> {
     let start = text.find(&format!(" {name}[")).expect("the table is there");
-    let body = text[start..].split(['{', '}']).nth(1).expect("its numbers are in braces");
-    let numbers = body.split(',').map(str::trim).filter(|word| !word.is_empty());
-    numbers.map(|word| word.parse().expect("a number")).collect()
+    let body = text[start..]
+        .split(['{', '}'])
+        .nth(1)
+        .expect("its numbers are in braces");
+    let numbers = body
+        .split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty());
+    numbers
+        .map(|word| word.parse().expect("a number"))
+        .collect()
 }
 
 #[test]
@@ -190,7 +217,11 @@ fn the_tables_hold_what_brute_force_finds() {
         assert_eq!(values.len(), table.len(), "{}", table.name);
         for index in (0..values.len()).step_by(199) {
             let (found, exact) = (i32::from(values[index]), i32::from(table.value(index)));
-            assert!((found - exact).abs() <= 2, "{}[{index}] is {found}, not {exact}", table.name);
+            assert!(
+                (found - exact).abs() <= 2,
+                "{}[{index}] is {found}, not {exact}",
+                table.name
+            );
         }
         if let Some(mean) = table.mean {
             assert_eq!(read_table(&text, mean), table.means(&values), "{mean}");

@@ -332,8 +332,17 @@ fn lights_of_the_file_shine_where_they_stand_in_place_of_the_sun() {
         position: Vec3::new(0.0, 0.0, 3.0),
         intensity: Vec3::new(8.0, 4.0, 0.0),
     };
-    assert!(lit.lights.contains(&sun) && lit.lights.contains(&lamp));
-    assert_eq!(lit.lights.len(), 2);
+    let beam = Light::Spot {
+        position: Vec3::ZERO,
+        direction: Vec3::NEG_Z,
+        intensity: Vec3::ONE,
+        inner: 0.0,
+        outer: std::f32::consts::FRAC_PI_4,
+    };
+    for light in [sun, lamp, beam] {
+        assert!(lit.lights.contains(&light), "{light:?}");
+    }
+    assert_eq!(lit.lights.len(), 3);
     assert!(matches!(lit.environment, Environment::Constant { radiance } if radiance.x < 0.1));
     assert!(
         lit.warnings[0].contains("spot light `Beam`"),
@@ -346,7 +355,7 @@ fn lights_of_the_file_shine_where_they_stand_in_place_of_the_sun() {
     assert!(later.lights.iter().any(moved), "{:?}", later.lights);
     let mut options = playing("Rise");
     options.model.environment = Some(EnvironmentChoice::Sky);
-    assert_eq!(scene_with(&b, &options).lights.len(), 3);
+    assert_eq!(scene_with(&b, &options).lights.len(), 4);
 }
 
 #[test]
@@ -366,7 +375,7 @@ fn a_studios_horizon_is_as_bright_as_its_ground() {
             irradiance,
             ..
         } => *irradiance * direction.y,
-        Light::Point { .. } => Vec3::ZERO,
+        Light::Point { .. } | Light::Spot { .. } => Vec3::ZERO,
     });
     let rings = (0..1000).map(|i| {
         let y = (i as f32 + 0.5) / 1000.0;

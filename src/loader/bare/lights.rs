@@ -43,13 +43,7 @@ pub fn convert<'a>(
     let mut found = Lights::default();
     for light in lights {
         let base = punctual(light);
-        let Some(shown) = base.at(&posed.pose.world(light.node)) else {
-            let name = &light.name;
-            found
-                .warnings
-                .push(format!("not drawn yet: spot light `{name}`"));
-            continue;
-        };
+        let shown = base.at(&posed.pose.world(light.node));
         if driven.contains(&light.light) || posed.live.moves(light.node) {
             found.driven.push(DrivenLight {
                 light: light.light,
@@ -80,9 +74,6 @@ fn punctual(light: &ModelLight) -> PunctualLight {
 
 fn about(light: &ModelLight) -> Option<String> {
     let name = &light.name;
-    if matches!(light.shape, LightShape::Spot { .. }) {
-        return None;
-    }
     (light.intensity >= DAZZLING).then(|| {
         format!(
             "the light `{name}` has {} candela or lux: if the picture is too bright, try --exposure -9.4, which undoes \

@@ -111,7 +111,7 @@ fn backdrop(lights: &[Light], albedo: Vec3) -> Vec3 {
             irradiance,
             ..
         } => *irradiance * direction.y,
-        Light::Point { .. } => Vec3::ZERO,
+        Light::Point { .. } | Light::Spot { .. } => Vec3::ZERO,
     });
     let direct: Vec3 = direct.sum();
     albedo * (direct / PI + CEILING * (2.0 / 3.0)) / (Vec3::ONE - albedo / 3.0)

@@ -35,6 +35,14 @@ pub(super) fn forty() -> Finite {
     Finite(40.0)
 }
 
+pub(super) fn forty_five() -> Finite {
+    Finite(45.0)
+}
+
+pub(super) fn slight_blend() -> Finite {
+    Finite(0.15)
+}
+
 pub(super) fn sixty() -> Finite {
     Finite(60.0)
 }

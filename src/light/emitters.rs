@@ -1,0 +1,286 @@
+//! What of a scene's meshes shines: a table of triangles for each mesh and each set of materials that instances give it.
+
+use super::{LightBounds, LightLeaf, alias::alias_table};
+use crate::{
+    abi::{EmitterTable, EmitterTriangle, InstanceRecord},
+    math::Aabb,
+    scene::{Mesh, Scene, Shape, TriangleMesh},
+};
+use glam::{Affine3, DVec3, Vec3};
+use rayon::prelude::*;
+use std::{f32::consts::PI, ops::Range, sync::Arc};
+
+/// A mesh that shines, with materials.
+#[derive(Clone, Copy, Debug)]
+struct EmitterLook {
+    mesh: u32,
+    slot_base: u32,
+    /// Area in object space times luminance, by the squared components of normals: with these, a transform's effect on areas is
+    /// known exactly for surfaces along the axes, and well for others.
+    along: Vec3,
+    /// Of what shines, in object space.
+    bounds: Aabb,
+    is_sphere: bool,
+}
+
+/// What leaves of the light tree refer to.
+#[derive(Clone, Debug, Default)]
+pub struct EmitterTables {
+    pub tables: Vec<EmitterTable>,
+    pub triangles: Vec<EmitterTriangle>,
+}
+
+/// All that shines of a scene's meshes; positions of deforming ones are those at rest.
+pub struct Emitters {
+    scene: Arc<Scene>,
+    /// Mean luminance of each material.
+    weights: Vec<f32>,
+    /// Ascending by mesh and slots; each has the table of the same index.
+    looks: Vec<EmitterLook>,
+    /// Looks of each mesh.
+    of_mesh: Vec<Range<u32>>,
+    tables: Arc<EmitterTables>,
+}
+
+/// A look and what its table is made of.
+type Part = (EmitterLook, Vec<EmitterTriangle>);
+
+impl Emitters {
+    /// `weights` are those of [`super::emission_weights`]. Where no material shines, this takes no time.
+    pub fn new(scene: Arc<Scene>, weights: Vec<f32>) -> Self {
+        let pairs = shining_pairs(&scene, &weights);
+        let parts: Vec<Part> = pairs
+            .into_par_iter()
+            .filter_map(|(mesh, slot_base)| part(&scene, &weights, mesh, slot_base, None))
+            .collect();
+        let looks: Vec<EmitterLook> = parts.iter().map(|part| part.0).collect();
+        let bound = |mesh: u32| looks.partition_point(|look| look.mesh < mesh) as u32;
+        let of_mesh = (0..scene.meshes.len() as u32).map(|mesh| bound(mesh)..bound(mesh + 1));
+        Self {
+            of_mesh: of_mesh.collect(),
+            tables: Arc::new(tables(&parts)),
+            looks,
+            scene,
+            weights,
+        }
+    }
+
+    /// Whether nothing shines.
+    pub fn is_empty(&self) -> bool {
+        self.looks.is_empty()
+    }
+
+    /// The leaves of all instances that shine, and the tables that they refer to. `shapes` are meshes that deform, and the positions
+    /// of their vertices.
+    pub fn leaves(
+        &self,
+        records: &[InstanceRecord],
+        shapes: &[(u32, &[[f32; 3]])],
+    ) -> (Vec<LightLeaf>, Arc<EmitterTables>) {
+        let (deformed, tables) = self.deformed(shapes);
+        let looks = deformed.as_deref().unwrap_or(&self.looks);
+        let leaf = |(index, record): (usize, &InstanceRecord)| {
+            let table = self.look_of(record)?;
+            let bounds = looks.get(table)?.placed(record)?;
+            Some(LightLeaf {
+                bounds,
+                record: index as u32,
+                table: table as u32,
+            })
+        };
+        let records = records.par_iter().enumerate().with_min_len(1024);
+        (records.filter_map(leaf).collect(), tables)
+    }
+
+    fn look_of(&self, record: &InstanceRecord) -> Option<usize> {
+        let range = self.of_mesh.get(record.mesh as usize)?;
+        if range.is_empty() || record.mask == 0 {
+            return None;
+        }
+        let first = range.start as usize;
+        let looks = &self.looks[first..range.end as usize];
+        let place = looks.binary_search_by_key(&record.slot_base, |look| look.slot_base);
+        place.ok().map(|place| first + place)
+    }
+
+    /// Looks and tables in which `shapes` have their positions; no looks if all are as at rest.
+    fn deformed(
+        &self,
+        shapes: &[(u32, &[[f32; 3]])],
+    ) -> (Option<Vec<EmitterLook>>, Arc<EmitterTables>) {
+        let shines = |mesh: u32| self.looks.iter().any(|look| look.mesh == mesh);
+        if !shapes.iter().any(|&(mesh, _)| shines(mesh)) {
+            return (None, self.tables.clone());
+        }
+        let rebuilt = |(look, table): (&EmitterLook, &EmitterTable)| {
+            let shape = shapes.iter().find(|(mesh, _)| *mesh == look.mesh);
+            let at_rest = || {
+                let first = table.first as usize;
+                let triangles = &self.tables.triangles[first..first + table.count as usize];
+                (*look, triangles.to_vec())
+            };
+            let shape = shape.map(|&(_, positions)| positions);
+            let new = shape.and_then(|positions| {
+                part(
+                    &self.scene,
+                    &self.weights,
+                    look.mesh,
+                    look.slot_base,
+                    Some(positions),
+                )
+            });
+            new.unwrap_or_else(at_rest)
+        };
+        let looks = self.looks.par_iter().zip(&self.tables.tables);
+        let parts: Vec<Part> = looks.map(rebuilt).collect();
+        let looks = parts.iter().map(|part| part.0).collect();
+        (Some(looks), Arc::new(tables(&parts)))
+    }
+}
+
+impl EmitterLook {
+    /// As an instance shows it; nothing if it has no area there.
+    fn placed(&self, record: &InstanceRecord) -> Option<LightBounds> {
+        let m = &record.world_from_object;
+        let column = |i: usize| Vec3::new(m[i], m[4 + i], m[8 + i]);
+        let (x, y, z) = (column(0), column(1), column(2));
+        let scales = Vec3::new(
+            y.cross(z).length(),
+            z.cross(x).length(),
+            x.cross(y).length(),
+        );
+        // The mean over all directions of what is seen: half of a surface's area, from both sides, and a quarter of a sphere's.
+        let power = self.along.dot(scales) * if self.is_sphere { 0.25 } else { 0.5 };
+        let (center, reach) = if self.is_sphere {
+            let rows = [0, 4, 8].map(|r| Vec3::new(m[r], m[r + 1], m[r + 2]).length());
+            (column(3), Vec3::from(rows))
+        } else {
+            let affine = Affine3::from_cols(x, y, z, column(3));
+            let placed = self.bounds.transformed(&affine);
+            (placed.center(), placed.extent() * 0.5)
+        };
+        (power > 0.0 && power.is_finite()).then(|| LightBounds {
+            min: center - reach,
+            max: center + reach,
+            power,
+        })
+    }
+}
+
+/// Pairs of a mesh and a first slot that some instance has and that may shine, each once, ascending.
+fn shining_pairs(scene: &Scene, weights: &[f32]) -> Vec<(u32, u32)> {
+    if !weights.iter().any(|&w| w > 0.0) {
+        return Vec::new();
+    }
+    let shines = |&(mesh, slot_base): &(u32, u32)| {
+        let count = scene.meshes[mesh as usize].slot_count;
+        let slots = slot_base as usize..(slot_base + count) as usize;
+        let mut materials = scene.material_slots.get(slots).into_iter().flatten();
+        materials.any(|&m| weights.get(m as usize).is_some_and(|&w| w > 0.0))
+    };
+    let shown = scene.instances.par_iter().map(|i| (i.mesh, i.slot_base));
+    let mut pairs: Vec<(u32, u32)> = shown.collect();
+    pairs.par_sort_unstable();
+    pairs.dedup();
+    // An instance of a palette shows any of its meshes.
+    let poses = |first: u32| {
+        let palette = scene.palettes.iter().find(|p| p.first_mesh == first);
+        first..first + palette.map_or(1, |p| p.poses.count)
+    };
+    let mut all: Vec<(u32, u32)> = pairs
+        .into_iter()
+        .flat_map(|(mesh, slot_base)| poses(mesh).map(move |mesh| (mesh, slot_base)))
+        .filter(shines)
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The look of a mesh with the materials from `slot_base` on, and its table; nothing if no area shines.
+fn part(
+    scene: &Scene,
+    weights: &[f32],
+    mesh: u32,
+    slot_base: u32,
+    positions: Option<&[[f32; 3]]>,
+) -> Option<Part> {
+    let weight_of = |slot: u32| {
+        let material = scene.material_slots.get((slot_base + slot) as usize);
+        let weight = material.and_then(|&m| weights.get(m as usize));
+        weight.copied().unwrap_or_default()
+    };
+    let shape: &Mesh = scene.meshes.get(mesh as usize)?;
+    let look = |along: Vec3, bounds: Aabb, is_sphere: bool| EmitterLook {
+        mesh,
+        slot_base,
+        along,
+        bounds,
+        is_sphere,
+    };
+    match &shape.shape {
+        Shape::Sphere => {
+            let along = Vec3::splat(4.0 / 3.0 * PI * weight_of(0));
+            let bounds = shape.bounds();
+            (along.x > 0.0).then(|| (look(along, bounds, true), Vec::new()))
+        }
+        Shape::Triangles(triangles) => {
+            let positions = positions.unwrap_or(&triangles.positions);
+            let (along, bounds, table) = triangle_table(triangles, positions, weight_of)?;
+            Some((look(along, bounds, false), table))
+        }
+    }
+}
+
+/// Weights along the axes, bounds, and the alias table of the triangles that shine; nothing if no area does.
+fn triangle_table(
+    mesh: &TriangleMesh,
+    positions: &[[f32; 3]],
+    weight_of: impl Fn(u32) -> f32 + Sync,
+) -> Option<(Vec3, Aabb, Vec<EmitterTriangle>)> {
+    let corners = |prim: usize| {
+        let corners = mesh.triangles[prim];
+        corners.map(|v| Vec3::from(positions.get(v as usize).copied().unwrap_or_default()))
+    };
+    // Normals as long as area times luminance.
+    let normal = |prim: usize| {
+        let weight = weight_of(mesh.slots.get(prim).copied().unwrap_or_default());
+        let [a, b, c] = corners(prim).map(Vec3::as_dvec3);
+        let normal = (b - a).cross(c - a) * (0.5 * f64::from(weight));
+        (weight > 0.0 && normal.length() > 0.0).then_some((prim as u32, normal))
+    };
+    let prims = (0..mesh.triangles.len()).into_par_iter().with_min_len(4096);
+    let normals: Vec<(u32, DVec3)> = prims.filter_map(normal).collect();
+    if normals.is_empty() {
+        return None;
+    }
+    let weights: Vec<f64> = normals.iter().map(|(_, n)| n.length()).collect();
+    let along: DVec3 = normals.iter().map(|(_, n)| *n * *n / n.length()).sum();
+    let points = normals.iter().flat_map(|(prim, _)| corners(*prim as usize));
+    let bounds = Aabb::of_points(points);
+    let (entries, _) = alias_table(&weights, |x| x as f32);
+    let table = entries
+        .iter()
+        .zip(&normals)
+        .map(|(entry, (prim, _))| EmitterTriangle {
+            threshold: entry.threshold,
+            prim: *prim,
+            alias: normals[entry.alias as usize].0,
+            reserved: 0,
+        });
+    Some((along.as_vec3(), bounds, table.collect()))
+}
+
+fn tables(parts: &[Part]) -> EmitterTables {
+    let mut all = EmitterTables::default();
+    for (look, triangles) in parts {
+        all.tables.push(EmitterTable {
+            first: all.triangles.len() as u32,
+            count: triangles.len() as u32,
+            weight: look.along.element_sum(),
+            reserved: 0,
+        });
+        all.triangles.extend_from_slice(triangles);
+    }
+    all
+}

@@ -1,0 +1,155 @@
+//! The tree of a frame over all that shines within the scene, and a cache of it for frames in which nothing moves.
+
+use super::{EmitterTables, Emitters, LightLeaf, build_light_tree, punctual};
+use crate::{
+    abi::{EmitterRecord, InstanceRecord, LightNode, LightRecord, LocalLights, NO_INDEX},
+    accel::Tlas,
+};
+use glam::Vec3;
+use rayon::prelude::*;
+use std::{
+    ptr::null,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+/// Everything that `Params::local_lights` leads to.
+pub struct LocalTree {
+    pub nodes: Vec<LightNode>,
+    pub emitters: Vec<EmitterRecord>,
+    /// Emitter of each instance record, or `NO_INDEX`; empty if no instance shines.
+    pub emitter_of: Vec<u32>,
+    pub tables: Arc<EmitterTables>,
+    root: LightNode,
+}
+
+impl LocalTree {
+    /// The tree over the instances of a frame, in the order of their records, and over the point and spot lights; none if nothing
+    /// shines. `shapes` are meshes that deform, and the positions of their vertices.
+    pub fn new(
+        emitters: &Emitters,
+        lights: &[LightRecord],
+        records: &[InstanceRecord],
+        shapes: &[(u32, &[[f32; 3]])],
+    ) -> Option<Self> {
+        let (mut leaves, tables) = if emitters.is_empty() {
+            Default::default()
+        } else {
+            emitters.leaves(records, shapes)
+        };
+        let instances = leaves.len();
+        leaves.extend((0..).zip(lights).filter_map(|(record, light)| {
+            Some(LightLeaf {
+                bounds: punctual::bounds(light)?,
+                record,
+                table: NO_INDEX,
+            })
+        }));
+        if leaves.is_empty() {
+            return None;
+        }
+        let (nodes, trails, root) = build_light_tree(&mut leaves);
+        let emitter_of = if instances > 0 {
+            emitters_of_records(&leaves, records.len())
+        } else {
+            Vec::new()
+        };
+        let emitters = leaves
+            .par_iter()
+            .zip(&trails)
+            .map(|(leaf, &trail)| EmitterRecord {
+                record: leaf.record,
+                table: leaf.table,
+                trail,
+                reserved: 0,
+            });
+        Some(Self {
+            nodes,
+            emitters: emitters.collect(),
+            emitter_of,
+            tables,
+            root,
+        })
+    }
+
+    /// Parameters of a launch, without addresses.
+    pub fn params(&self) -> LocalLights {
+        LocalLights {
+            root: self.root.child,
+            count: self.emitters.len() as u32,
+            center: self.root.center,
+            power: self.root.power,
+            radius_squared: Vec3::from(self.root.extent).length_squared(),
+            ..no_local_lights()
+        }
+    }
+
+    /// Parameters of a launch on this machine's processor; they lead into the tree.
+    pub fn params_here(&self) -> LocalLights {
+        LocalLights {
+            nodes: self.nodes.as_ptr(),
+            emitters: self.emitters.as_ptr(),
+            emitter_of: match &self.emitter_of[..] {
+                [] => null(),
+                list => list.as_ptr(),
+            },
+            tables: self.tables.tables.as_ptr(),
+            triangles: self.tables.triangles.as_ptr(),
+            ..self.params()
+        }
+    }
+}
+
+/// Of scenes within which nothing shines.
+pub fn no_local_lights() -> LocalLights {
+    LocalLights {
+        nodes: null(),
+        emitters: null(),
+        emitter_of: null(),
+        tables: null(),
+        triangles: null(),
+        root: NO_INDEX,
+        count: 0,
+        center: [0.0; 3],
+        power: 0.0,
+        radius_squared: 0.0,
+        reserved: 0,
+    }
+}
+
+fn emitters_of_records(leaves: &[LightLeaf], records: usize) -> Vec<u32> {
+    let places = (0..records).into_par_iter().with_min_len(1 << 14);
+    let all: Vec<AtomicU32> = places.map(|_| AtomicU32::new(NO_INDEX)).collect();
+    let instances = leaves.par_iter().enumerate().with_min_len(1 << 12);
+    let instances = instances.filter(|(_, leaf)| leaf.table != NO_INDEX);
+    instances.for_each(|(index, leaf)| {
+        all[leaf.record as usize].store(index as u32, Ordering::Relaxed);
+    });
+    all.into_iter().map(AtomicU32::into_inner).collect()
+}
+
+/// The tree of the last frame, for the next one if nothing has moved.
+#[derive(Default)]
+pub struct LightCache {
+    tlas: Weak<Tlas>,
+    tree: Option<Arc<LocalTree>>,
+}
+
+impl LightCache {
+    /// The tree for a frame with that TLAS, as [`LocalTree::new`] makes it; the last one if the TLAS is the same.
+    pub fn tree(
+        &mut self,
+        tlas: &Arc<Tlas>,
+        emitters: &Emitters,
+        lights: &[LightRecord],
+        shapes: &[(u32, &[[f32; 3]])],
+    ) -> Option<Arc<LocalTree>> {
+        if self.tlas.as_ptr() != Arc::as_ptr(tlas) || self.tlas.strong_count() == 0 {
+            self.tree = LocalTree::new(emitters, lights, &tlas.records, shapes).map(Arc::new);
+            self.tlas = Arc::downgrade(tlas);
+        }
+        self.tree.clone()
+    }
+}

@@ -1,0 +1,29 @@
+//! What the path integrator picks lights from: tables that are functions of the scene alone (the environment's, and those of what
+//! shines of a mesh), and for each frame a tree over all that shines within the scene. The kernels that read them are
+//! `environment.h`, `light_tree.h` and `emitters.h`.
+
+mod alias;
+mod emission;
+mod emitters;
+mod local;
+#[doc(hidden)]
+pub mod probe;
+mod punctual;
+mod sky;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use emission::emission_weights;
+pub use emitters::{EmitterTables, Emitters};
+pub use local::{LightCache, LocalTree, no_local_lights};
+pub use punctual::{light_records, sun_count, sun_irradiance};
+pub use sky::{SkyTable, gradient_fluence};
+pub use tree::{LightBounds, LightLeaf, build_light_tree};
+
+use glam::Vec3;
+
+/// Luminance of linear Rec.709.
+pub fn luminance(c: Vec3) -> f32 {
+    c.dot(Vec3::new(0.2126, 0.7152, 0.0722))
+}

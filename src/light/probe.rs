@@ -1,0 +1,131 @@
+//! Entry points of the kernels for tests of how lights are picked; see `kernels/probe_lights.cpp`. They take the launch parameters of the
+//! baseline variant ([`crate::device::CpuDevice::probe`]).
+
+use crate::abi::{Params, StackEntry};
+use glam::Vec3;
+
+unsafe extern "C" {
+    fn throng_probe_pick_light(
+        params: *const Params,
+        position: *const f32,
+        normal: *const f32,
+        u: *const f32,
+        out: *mut f32,
+    ) -> u32;
+    fn throng_probe_light_densities(
+        params: *const Params,
+        stack: *mut StackEntry,
+        position: *const f32,
+        normal: *const f32,
+        direction: *const f32,
+        out: *mut f32,
+    );
+    fn throng_probe_irradiance(
+        params: *const Params,
+        stack: *mut StackEntry,
+        position: *const f32,
+        normal: *const f32,
+        strategy: u32,
+        samples: u32,
+        seed: u32,
+        out: *mut f64,
+    );
+}
+
+/// A way to a light; see `LightPick` in `kernels/emitters.h`.
+#[derive(Clone, Copy, Debug)]
+pub struct Pick {
+    pub direction: Vec3,
+    pub distance: f32,
+    pub light: Vec3,
+    pub density: f32,
+}
+
+/// How irradiance is estimated.
+#[derive(Clone, Copy, Debug)]
+pub enum Strategy {
+    Lights = 0,
+    Directions = 1,
+    Both = 2,
+}
+
+/// A launch whose parameters are asked about.
+pub struct Probe<'a> {
+    params: &'a Params,
+    stack: &'a mut [StackEntry],
+}
+
+impl<'a> Probe<'a> {
+    /// # Safety
+    /// The pointers of `params` are valid, lead to nodes of the baseline variant, and `stack` has as many entries as its trees need.
+    pub unsafe fn new(params: &'a Params, stack: &'a mut [StackEntry]) -> Self {
+        Self { params, stack }
+    }
+
+    /// Picks a light with three random numbers, as seen from a surface; `normal` may be zero.
+    pub fn pick(&self, position: Vec3, normal: Vec3, u: [f32; 3]) -> Option<Pick> {
+        let mut out = [0f32; 8];
+        let (position, normal) = (position.to_array(), normal.to_array());
+        // SAFETY: the arrays have the sizes that the function expects, and the parameters are valid.
+        let found = unsafe {
+            throng_probe_pick_light(
+                self.params,
+                position.as_ptr(),
+                normal.as_ptr(),
+                u.as_ptr(),
+                out.as_mut_ptr(),
+            )
+        };
+        (found != 0).then_some(Pick {
+            direction: Vec3::new(out[0], out[1], out[2]),
+            distance: out[3],
+            light: Vec3::new(out[4], out[5], out[6]),
+            density: out[7],
+        })
+    }
+
+    /// Densities per solid angle with which lights are picked in a direction: the sky, suns, and what shines within the scene.
+    pub fn densities(&mut self, position: Vec3, normal: Vec3, direction: Vec3) -> [f32; 3] {
+        let mut out = [0f32; 3];
+        let places = [position, normal, direction].map(|v| v.to_array());
+        // SAFETY: as above; the stack is as large as the trees need.
+        unsafe {
+            throng_probe_light_densities(
+                self.params,
+                self.stack.as_mut_ptr(),
+                places[0].as_ptr(),
+                places[1].as_ptr(),
+                places[2].as_ptr(),
+                out.as_mut_ptr(),
+            );
+        }
+        out
+    }
+
+    /// Estimate of the irradiance on a surface.
+    pub fn irradiance(
+        &mut self,
+        position: Vec3,
+        normal: Vec3,
+        strategy: Strategy,
+        samples: u32,
+        seed: u32,
+    ) -> [f64; 3] {
+        let mut out = [0f64; 3];
+        let (position, normal) = (position.to_array(), normal.to_array());
+        // SAFETY: as above.
+        unsafe {
+            throng_probe_irradiance(
+                self.params,
+                self.stack.as_mut_ptr(),
+                position.as_ptr(),
+                normal.as_ptr(),
+                strategy as u32,
+                samples,
+                seed,
+                out.as_mut_ptr(),
+            );
+        }
+        out
+    }
+}

@@ -1,0 +1,101 @@
+//! Suns, point and spot lights as kernels read them.
+
+use super::{LightBounds, luminance};
+use crate::{
+    abi::{self, LightRecord},
+    scene::Light,
+};
+use glam::Vec3;
+
+/// The records of all lights, suns first, else in their order.
+pub fn light_records(lights: &[Light]) -> Vec<LightRecord> {
+    let (suns, others): (Vec<&Light>, Vec<&Light>) =
+        lights.iter().partition(|l| matches!(l, Light::Sun { .. }));
+    let mut records: Vec<LightRecord> = suns.into_iter().chain(others).map(light_record).collect();
+    let total = sun_irradiance(&records);
+    for record in &mut records[..] {
+        if record.kind == abi::LIGHT_SUN && total > 0.0 {
+            record.probability = luminance(record.power.into()) / total;
+        }
+    }
+    records
+}
+
+pub fn sun_count(records: &[LightRecord]) -> u32 {
+    let suns = records.iter().filter(|r| r.kind == abi::LIGHT_SUN);
+    suns.count() as u32
+}
+
+/// Luminance of all suns' irradiance.
+pub fn sun_irradiance(records: &[LightRecord]) -> f32 {
+    let suns = records.iter().filter(|r| r.kind == abi::LIGHT_SUN);
+    suns.map(|r| luminance(r.power.into())).sum()
+}
+
+fn light_record(light: &Light) -> LightRecord {
+    let record = |kind, vector: Vec3, power: Vec3| LightRecord {
+        vector: vector.into(),
+        kind,
+        power: power.into(),
+        cap: 0.0,
+        axis: [0.0; 3],
+        cone_scale: 0.0,
+        cone_offset: 1.0,
+        probability: 0.0,
+        reserved: [0; 2],
+    };
+    match *light {
+        Light::Point {
+            position,
+            intensity,
+        } => record(abi::LIGHT_POINT, position, intensity),
+        Light::Sun {
+            direction,
+            irradiance,
+            angular_radius,
+        } => LightRecord {
+            cap: 2.0 * (0.5 * angular_radius).sin().powi(2),
+            ..record(abi::LIGHT_SUN, direction, irradiance)
+        },
+        Light::Spot {
+            position,
+            direction,
+            intensity,
+            inner,
+            outer,
+        } => {
+            let (scale, offset) = cone_falloff(inner, outer);
+            LightRecord {
+                axis: direction.into(),
+                cone_scale: scale,
+                cone_offset: offset,
+                ..record(abi::LIGHT_SPOT, position, intensity)
+            }
+        }
+    }
+}
+
+/// KHR_lights_punctual, "Inner and Outer Cone Angles".
+fn cone_falloff(inner: f32, outer: f32) -> (f32, f32) {
+    let scale = 1.0 / (inner.cos() - outer.cos()).max(0.001);
+    (scale, -outer.cos() * scale)
+}
+
+/// Where a point or spot light is and how it counts in a light tree. Of a spot, between its intensity and its mean over all directions:
+/// the tree does not know where it shines.
+pub fn bounds(record: &LightRecord) -> Option<LightBounds> {
+    let power = luminance(record.power.into());
+    if record.kind == abi::LIGHT_SUN || !(power > 0.0) {
+        return None;
+    }
+    let position = Vec3::from(record.vector);
+    let share = match record.kind {
+        abi::LIGHT_SPOT => (0.5 * (1.0 + record.cone_offset / record.cone_scale)).clamp(1e-3, 1.0),
+        _ => 1.0,
+    };
+    Some(LightBounds {
+        min: position,
+        max: position,
+        power: power * share.sqrt(),
+    })
+}
