@@ -88,9 +88,8 @@ THRONG_DEVICE void add_wide(const Bsdf& b, Vec3 in, bool beyond, Scattered& sum)
         float crossed = beyond ? b.multiple_beyond : b.multiple_same;
         if (b.bends && crossed > 0.0f) value += b.through * (crossed * glass_loss(beyond != b.inside, cosine, b.table_roughness, b.ior_place));
     }
-    float pick = beyond ? max(0.0f, 1.0f - b.pick_coat - b.pick_sheen - b.pick_interface - b.pick_wide) : b.pick_wide;
     sum.value += value * (b.below_sheen * cosine);
-    sum.density += pick * cosine * (1.0f / kPi);
+    sum.density += (beyond ? b.pick_beyond : b.pick_wide) * cosine * (1.0f / kPi);
 }
 
 // Value of the BSDF times the cosine of `in` and the shading normal, and the density with which `sample_bsdf` finds `in`.
@@ -181,8 +180,8 @@ THRONG_DEVICE bool sample_bsdf(const Bsdf& b, float choice, Vec2 u, BsdfSample& 
         sample.transmitted = !(choice - b.pick_interface < b.pick_wide);
         sample.in = sample_cosine(sample.transmitted ? -b.normal : b.normal, u);
     }
-    if (!normalize(sample.in)) return false;
-    sample.transmitted = dot(sample.in, b.geometric) < 0.0f;
+    // What a reflecting lobe sends through the surface must not pass for another lobe's light.
+    if (!normalize(sample.in) || (dot(sample.in, b.geometric) < 0.0f) != sample.transmitted) return false;
     Vec3 value = evaluate_bsdf(b, sample.in, sample.density);
     if (!(sample.density > 0.0f) || !(max_component(value) > 0.0f)) return false;
     sample.weight = value * (1.0f / sample.density);

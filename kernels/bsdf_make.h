@@ -137,12 +137,14 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
     float narrow = reflected + luminance(b.through) * max(passed - same - beyond, 0.0f);
     b.pick_interface = b.below_sheen * narrow;
     b.pick_wide = b.below_sheen * wide;
-    float sum = b.pick_coat + b.pick_sheen + b.pick_interface + b.pick_wide + b.below_sheen * wide_through;
+    b.pick_beyond = b.below_sheen * wide_through;
+    float sum = b.pick_coat + b.pick_sheen + b.pick_interface + b.pick_wide + b.pick_beyond;
     float scale = sum > 0.0f ? 1.0f / sum : 0.0f;
     b.pick_coat *= scale;
     b.pick_sheen *= scale;
     b.pick_interface *= scale;
     b.pick_wide *= scale;
+    b.pick_beyond *= scale;
 }
 
 THRONG_DEVICE Bsdf make_bsdf(const Look& look, const Surface& s, Vec3 out) {

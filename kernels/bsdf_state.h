@@ -49,8 +49,8 @@ struct Bsdf {
     Vec3 diffuse, diffuse_through, multiple;
     float multiple_same, multiple_beyond;
 
-    // Probabilities of lobes; the rest is that of wide transmission.
-    float pick_coat, pick_sheen, pick_interface, pick_wide;
+    // Probabilities of the lobes: wide ones reflect, or let light through to the side beyond.
+    float pick_coat, pick_sheen, pick_interface, pick_wide, pick_beyond;
 };
 
 // Ior over the visible colours varies by less than this: no prism.

@@ -18,6 +18,7 @@ THRONG_INLINE float sheen_curve(float x, float alpha) {
 }
 
 THRONG_INLINE float hidden_fibres(float cosine, float alpha) {
+    cosine = min(cosine, 1.0f);
     float folded = cosine < 0.5f ? sheen_curve(cosine, alpha) : 2.0f * sheen_curve(0.5f, alpha) - sheen_curve(1.0f - cosine, alpha);
     return expf(folded);
 }

@@ -3,8 +3,8 @@
 use crate::common::*;
 use throng::probe::{ProbeLook, sample};
 
-const POINTS: u32 = 1 << 18;
-const COSINES: [f32; 6] = [1.0, 0.85, 0.6, 0.4, 0.2, 0.1];
+const POINTS: u32 = 1 << 16;
+const COSINES: [f32; 5] = [1.0, 0.8, 0.5, 0.2, 0.1];
 const AZIMUTHS: [f32; 3] = [0.0, 0.8, 1.57];
 
 /// Share of the light that is scattered, seen from one direction. Radiance that crosses into glass is denser there by the

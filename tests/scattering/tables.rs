@@ -30,7 +30,7 @@ const TABLES: [Table; 6] = [
     },
     Table {
         name: "kBrushedChange",
-        axes: &[7, 10, 5, 16],
+        axes: &[11, 12, 5, 16],
         entry: brushed,
         mean: Some("kBrushedChangeMean"),
     },
@@ -70,7 +70,7 @@ fn cosine(place: f32) -> f32 {
 
 /// Between entries, tables are off by a few thousandths. With this, surfaces rather lose light than shine.
 fn margin(roughness: f32) -> f32 {
-    if roughness > 0.0 { 0.001 } else { 0.0 }
+    if roughness > 0.0 { 0.0015 } else { 0.0 }
 }
 
 /// At a place (roughness, cosine).
