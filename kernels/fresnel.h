@@ -6,6 +6,8 @@ namespace THRONG_NAMESPACE {
 
 // Of a dielectric, unpolarised; `eta` is the ior beyond relative to that in front. 1 where all is reflected.
 THRONG_INLINE float dielectric_fresnel(float cosine, float eta) {
+    // Rounding may take the cosine below zero, where the formula has no meaning.
+    cosine = max(cosine, 1e-6f);
     float g2 = eta * eta - 1.0f + cosine * cosine;
     if (!(g2 > 0.0f)) return 1.0f;
     float g = sqrtf(g2), a = (g - cosine) / (g + cosine), b = (cosine * (g + cosine) - 1.0f) / (cosine * (g - cosine) + 1.0f);

@@ -3,7 +3,7 @@
 use crate::common::*;
 use throng::probe::{ProbeLook, sample};
 
-const POINTS: u32 = 1 << 16;
+const POINTS: u32 = 1 << 17;
 const COSINES: [f32; 5] = [1.0, 0.8, 0.5, 0.2, 0.1];
 const AZIMUTHS: [f32; 3] = [0.0, 0.8, 1.57];
 
