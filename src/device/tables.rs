@@ -40,7 +40,7 @@ pub struct Tables {
     pub lights: Vec<LightRecord>,
     /// Of an environment image.
     pub sky: SkyTable,
-    pub emitters: Emitters,
+    pub emitters: Arc<Emitters>,
     /// Of each material (see `MaterialRecord::emission_weight`).
     pub emission_weights: Vec<f32>,
     pub environment: EnvironmentRecord,
@@ -109,7 +109,7 @@ impl Tables {
             textures,
             lights: light_records(&scene.lights),
             sky,
-            emitters: Emitters::new(scene.clone(), weights.clone()),
+            emitters: Arc::new(Emitters::new(scene.clone(), weights.clone())),
             emission_weights: weights,
             environment,
             srgb: std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0)),

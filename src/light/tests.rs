@@ -1,1 +1,343 @@
+//! How lights are picked, asked of the kernels as compiled for the baseline.
 
+use super::probe::{Probe, Strategy};
+use crate::{
+    device::{CpuDevice, Device, FrameSettings},
+    math::hash_unit,
+    render::Poser,
+    scene::{
+        Environment, FloatImage, Instance, Integrator, Light, Material, Mesh, NONE, Scene, Shape,
+        ToneMap, TriangleMesh,
+    },
+};
+use glam::{Affine3, Quat, Vec3};
+use std::{f32::consts::PI, sync::Arc};
+
+const SETTINGS: FrameSettings = FrameSettings {
+    width: 8,
+    height: 8,
+    samples: 1,
+    bounces: 4,
+    seed: 0,
+    integrator: Integrator::Path,
+    exposure: 0.0,
+    tone_map: ToneMap::None,
+    linear: false,
+    lock_seed: false,
+    clamp_indirect: None,
+    noise: None,
+};
+
+fn sphere() -> Mesh {
+    Mesh {
+        name: "sphere".into(),
+        shape: Shape::Sphere,
+        slot_count: 1,
+    }
+}
+
+/// A square of side 2 in the XZ plane, with a triangle beside it whose material is the second one.
+fn panel() -> Mesh {
+    let corners = [
+        [-1.0, 0.0, -1.0],
+        [-1.0, 0.0, 1.0],
+        [1.0, 0.0, 1.0],
+        [1.0, 0.0, -1.0],
+        [1.5, 0.0, 0.0],
+        [1.5, 1.0, 1.0],
+        [1.5, -0.5, 1.0],
+    ];
+    Mesh {
+        name: "panel".into(),
+        shape: Shape::Triangles(TriangleMesh {
+            positions: corners.to_vec(),
+            triangles: vec![[0, 1, 2], [0, 2, 3], [4, 5, 6]],
+            slots: vec![0, 0, 1],
+            ..Default::default()
+        }),
+        slot_count: 2,
+    }
+}
+
+fn glowing(radiance: Vec3) -> Material {
+    Material {
+        emission: radiance,
+        ..Default::default()
+    }
+}
+
+/// Instances of a glowing sphere (mesh 0) and of panels (mesh 1), at those places.
+fn shining(placements: &[(u32, Affine3)]) -> Scene {
+    let instances = placements.iter().map(|&(mesh, local)| Instance {
+        local,
+        node: NONE,
+        mesh,
+        slot_base: 0,
+        motion: NONE,
+    });
+    Scene {
+        meshes: vec![sphere(), panel()],
+        instances: instances.collect(),
+        materials: vec![glowing(Vec3::new(3.0, 2.0, 1.0)), glowing(Vec3::splat(8.0))],
+        material_slots: vec![0, 1],
+        ..Default::default()
+    }
+}
+
+fn at(x: f32, y: f32, z: f32, scale: f32) -> Affine3 {
+    Affine3::from_scale_rotation_translation(Vec3::splat(scale), Quat::IDENTITY, Vec3::new(x, y, z))
+}
+
+fn ask<T>(scene: Scene, ask: impl FnOnce(&mut Probe) -> T) -> T {
+    let scene = Arc::new(scene);
+    let mut device = CpuDevice::with_variant("baseline").unwrap();
+    device.load(scene.clone()).unwrap();
+    let frame = Poser::new(scene, device.node_layout()).repose(1);
+    device.probe(&frame, &SETTINGS, ask).unwrap()
+}
+
+/// `index`-th direction of `count` that are spread evenly over the sphere.
+fn spread(index: u32, count: u32) -> Vec3 {
+    let y = 1.0 - (2.0 * index as f32 + 1.0) / count as f32;
+    let turn = (f64::from(index) * 0.618_033_988_749_895).fract() as f32;
+    let (sin, cos) = (turn * 2.0 * PI).sin_cos();
+    let radius = (1.0 - y * y).max(0.0).sqrt();
+    Vec3::new(radius * cos, y, radius * sin)
+}
+
+const BANDS: usize = 12;
+
+/// Which of 12 × 24 parts of the sphere a direction lies in.
+fn bin(d: Vec3) -> usize {
+    let row = ((d.y * 0.5 + 0.5) * BANDS as f32) as usize;
+    let turn = 0.5 + d.z.atan2(d.x) / (2.0 * PI);
+    let column = (turn * 2.0 * BANDS as f32) as usize;
+    row.min(BANDS - 1) * 2 * BANDS + column.min(2 * BANDS - 1)
+}
+
+/// Densities of what is seen from `position` add up to 1, each pick has the density that is computed for its direction, and picks are
+/// spread accordingly (Pearson's χ² test).
+fn picks_follow_their_density(scene: Scene, position: Vec3) {
+    const PICKS: u32 = 40_000;
+    const DIRECTIONS: u32 = 1_000_000;
+    ask(scene, |probe| {
+        let mut expected = [0f64; 2 * BANDS * BANDS];
+        for i in 0..DIRECTIONS {
+            let d = spread(i, DIRECTIONS);
+            let density: f32 = probe.densities(position, Vec3::ZERO, d).iter().sum();
+            expected[bin(d)] += f64::from(density * 4.0 * PI) / f64::from(DIRECTIONS);
+        }
+        let total: f64 = expected.iter().sum();
+        assert!((total - 1.0).abs() < 0.01, "densities add up to {total}");
+        let mut found = [0f64; 2 * BANDS * BANDS];
+        let mut strays = 0;
+        for i in 0..PICKS {
+            let u = [0, 1, 2].map(|axis| hash_unit(axis, i));
+            let Some(pick) = probe.pick(position, Vec3::ZERO, u) else {
+                continue;
+            };
+            assert!((pick.direction.length() - 1.0).abs() < 1e-4);
+            let densities = probe.densities(position, Vec3::ZERO, pick.direction);
+            let agrees = |d: &f32| (d / pick.density - 1.0).abs() < 2e-3;
+            strays += u32::from(!densities.iter().any(agrees));
+            found[bin(pick.direction)] += 1.0;
+        }
+        // At edges, rounding may lead a direction past what was picked.
+        assert!(strays < PICKS / 500, "{strays} picks have another density");
+        let mut sum = 0.0;
+        let mut bins = 0;
+        for (found, expected) in found.iter().zip(expected) {
+            let expected = expected * f64::from(PICKS) / total;
+            if expected >= 8.0 {
+                sum += (found - expected) * (found - expected) / expected;
+                bins += 1;
+            }
+        }
+        // The mean plus five deviations, and what the sum over directions is off by.
+        let freedom = f64::from(bins);
+        let limit = freedom + 5.0 * (2.0 * freedom).sqrt() + 10.0;
+        assert!(sum < limit, "χ² is {sum} for {bins} bins");
+    });
+}
+
+fn image_sky() -> Environment {
+    let (width, height) = (16, 8);
+    let texel = |i: u32| {
+        let bright = if i == 37 {
+            60.0
+        } else {
+            0.2 + (i % 5) as f32 * 0.2
+        };
+        [bright, bright * 0.5, 0.3]
+    };
+    Environment::Image {
+        pixels: FloatImage {
+            width,
+            height,
+            data: (0..width * height).map(texel).collect(),
+        },
+        rotation: 0.7,
+    }
+}
+
+fn gradient_sky() -> Environment {
+    Environment::Gradient {
+        zenith: Vec3::new(0.2, 0.4, 1.0),
+        horizon: Vec3::splat(0.8),
+        nadir: Vec3::splat(0.1),
+    }
+}
+
+fn sun(angular_radius: f32) -> Light {
+    Light::Sun {
+        direction: Vec3::new(0.3, 0.8, 0.2).normalize(),
+        irradiance: Vec3::new(4.0, 3.5, 3.0),
+        angular_radius,
+    }
+}
+
+#[test]
+fn directions_to_an_image_are_picked_by_its_light() {
+    let scene = Scene {
+        environment: image_sky(),
+        ..Default::default()
+    };
+    picks_follow_their_density(scene, Vec3::ZERO);
+}
+
+#[test]
+fn a_gradient_and_suns_are_picked_side_by_side() {
+    let scene = Scene {
+        environment: gradient_sky(),
+        lights: vec![sun(0.3), sun(0.5)],
+        ..Default::default()
+    };
+    picks_follow_their_density(scene, Vec3::ZERO);
+}
+
+#[test]
+fn a_sphere_is_picked_by_the_cone_that_it_fills_however_it_is_stretched() {
+    let stretched = Affine3::from_scale_rotation_translation(
+        Vec3::new(2.0, 0.5, 1.0),
+        Quat::from_rotation_z(0.5),
+        Vec3::new(1.0, 2.0, 0.5),
+    );
+    picks_follow_their_density(shining(&[(0, stretched)]), Vec3::ZERO);
+    let inside = stretched.transform_point3(Vec3::new(0.3, 0.2, -0.5));
+    picks_follow_their_density(shining(&[(0, stretched)]), inside);
+}
+
+#[test]
+fn triangles_are_picked_by_area_and_radiance_however_they_are_stretched() {
+    let stretched = Affine3::from_scale_rotation_translation(
+        Vec3::new(2.0, 1.5, 0.7),
+        Quat::from_rotation_x(0.4),
+        Vec3::new(0.0, 2.0, 0.5),
+    );
+    picks_follow_their_density(shining(&[(1, stretched)]), Vec3::ZERO);
+}
+
+#[test]
+fn many_emitters_are_picked_through_the_tree() {
+    // On a shell around the point, so that none hides another.
+    let place = |i: u32| {
+        let p = spread(i, 300) * (3.0 + 4.0 * hash_unit(9, i));
+        (0, at(p.x, p.y, p.z, 0.1 + 0.15 * hash_unit(8, i)))
+    };
+    let places: Vec<(u32, Affine3)> = (0..300).map(place).collect();
+    picks_follow_their_density(shining(&places), Vec3::new(0.2, 0.1, 0.0));
+}
+
+/// Picking lights, picking directions, and both weighed find the same irradiance.
+fn strategies_agree(scene: Scene, position: Vec3, normal: Vec3) {
+    ask(scene, |probe| {
+        let mut estimate = |strategy, samples| {
+            let sum: f64 = probe
+                .irradiance(position, normal, strategy, samples, 7)
+                .iter()
+                .sum();
+            sum
+        };
+        let both = estimate(Strategy::Both, 1 << 20);
+        let lights = estimate(Strategy::Lights, 1 << 20);
+        let directions = estimate(Strategy::Directions, 1 << 22);
+        for (name, other) in [("lights", lights), ("directions", directions)] {
+            assert!(
+                (other / both - 1.0).abs() < 0.003,
+                "{name}: {other}, both {both}"
+            );
+        }
+    });
+}
+
+#[test]
+fn strategies_agree_under_a_picture_with_a_sun_and_something_in_the_way() {
+    let mut scene = shining(&[(0, at(0.5, 1.0, 0.2, 0.4)), (1, at(-1.0, 2.0, -0.5, 0.5))]);
+    scene.environment = image_sky();
+    scene.lights = vec![sun(0.25)];
+    strategies_agree(scene, Vec3::ZERO, Vec3::new(0.1, 1.0, 0.2).normalize());
+}
+
+#[test]
+fn strategies_agree_among_many_emitters_and_at_a_panel() {
+    let place = |i: u32| {
+        let p = [0, 1, 2].map(|axis| 4.0 * hash_unit(axis, i) - 2.0);
+        (i % 2, at(p[0], p[1] + 3.0, p[2], 0.2))
+    };
+    let mut places: Vec<(u32, Affine3)> = (0..100).map(place).collect();
+    places.push((1, at(0.0, 0.6, 0.0, 0.5)));
+    let mut scene = shining(&places);
+    scene.environment = gradient_sky();
+    strategies_agree(scene, Vec3::ZERO, Vec3::Y);
+}
+
+#[test]
+fn point_and_spot_lights_are_picked_beside_what_shines() {
+    let mut scene = shining(&[(0, at(50.0, 2.0, 0.0, 0.5))]);
+    let down = |position: Vec3, outer: f32| Light::Spot {
+        position,
+        direction: Vec3::NEG_Y,
+        intensity: Vec3::splat(9.0),
+        inner: 0.5 * outer,
+        outer,
+    };
+    scene.lights = vec![
+        Light::Point {
+            position: Vec3::new(0.0, 2.0, 0.0),
+            intensity: Vec3::splat(4.0),
+        },
+        down(Vec3::new(0.0, 3.0, 0.0), 0.4),
+        // Beside its cone, and half into its edge.
+        down(Vec3::new(3.0, 3.0, 0.0), 0.7),
+        down(Vec3::new(1.0, 2.0, 0.0), (0.8f32).acos()),
+    ];
+    let edge = {
+        let cosine = 2.0 / 5f32.sqrt();
+        let (inner, outer) = ((0.5 * 0.8f32.acos()).cos(), 0.8);
+        let share = ((cosine - outer) / (inner - outer)).clamp(0.0, 1.0).powi(2);
+        9.0 * share / 5.0 * cosine
+    };
+    let expected = 3.0 * f64::from(4.0 / 4.0 + 9.0 / 9.0 + edge);
+    ask(scene, |probe| {
+        let found: f64 = probe
+            .irradiance(Vec3::ZERO, Vec3::Y, Strategy::Both, 1 << 18, 1)
+            .iter()
+            .sum();
+        assert!(
+            (found / expected - 1.0).abs() < 0.01,
+            "{found} is not {expected}"
+        );
+    });
+}
+
+#[test]
+fn what_is_unlit_lights_nothing() {
+    let mut scene = shining(&[(0, at(0.0, 2.0, 0.0, 1.0))]);
+    scene.materials[0].unlit = true;
+    ask(scene, |probe| {
+        let pick = probe.pick(Vec3::ZERO, Vec3::Y, [0.5; 3]);
+        assert!(pick.is_none(), "{pick:?}");
+        let both = probe.irradiance(Vec3::ZERO, Vec3::Y, Strategy::Both, 256, 1);
+        assert_eq!(both, [0.0; 3]);
+    });
+}

@@ -5,6 +5,7 @@ use super::{
     budget::Need,
     forest::Forest,
     kernels::{Kernels, arguments},
+    lights::tree_bytes as light_bytes,
     looks::looks_bytes,
     memory::{Array, bytes_of},
     scene::{Plan, SceneTables},
@@ -21,6 +22,7 @@ use crate::{
         params::{apply_settings, pixel_items, scene_params},
         tables::Tables,
     },
+    light::{LightCache, LocalTree, light_records},
     scene::{Integrator, Scene},
 };
 use cust::{
@@ -46,6 +48,8 @@ const LOOK_INTERVAL: Duration = Duration::from_micros(50);
 pub struct CudaDevice {
     name: String,
     scene: Option<SceneTables>,
+    /// What shines within the scene, in the last frame.
+    lights: LightCache,
     forest: Forest,
     slots: Vec<Slot>,
     /// Slots with frames under way, the oldest first.
@@ -71,6 +75,7 @@ impl CudaDevice {
             Ok(Self {
                 name: format!("cuda:{ordinal} ({})", gpu.name()?),
                 scene: None,
+                lights: LightCache::default(),
                 forest: Forest::default(),
                 slots,
                 under_way: VecDeque::new(),
@@ -139,17 +144,44 @@ impl CudaDevice {
     fn upload(&mut self, slot: usize, frame: &Frame, params: &mut Params) -> CudaResult<()> {
         let slot = &mut self.slots[slot];
         slot.upload(&frame.tlas, params)?;
+        let Some(scene) = &self.scene else {
+            return Ok(());
+        };
         if let Some(looks) = &frame.looks {
-            slot.tint(looks, params)?;
+            slot.tint(scene, looks, params)?;
         }
-        match &self.scene {
-            Some(scene) if !frame.shapes.is_empty() => slot.deform(scene, frame, params),
-            _ => Ok(()),
+        match frame.shapes.is_empty() {
+            true => Ok(()),
+            false => slot.deform(scene, frame, params),
+        }
+    }
+
+    /// What shines within the scene in this frame, for integrators that pick from it.
+    fn lights(&mut self, frame: &Frame, integrator: Integrator) -> Option<Arc<LocalTree>> {
+        let scene = self.scene.as_ref()?;
+        if integrator != Integrator::Path {
+            return None;
+        }
+        let (emitters, shapes) = (scene.emitters(), frame.positions());
+        match &frame.looks {
+            // Lights that change have a tree of their own in every frame.
+            Some(looks) => {
+                let lights = light_records(&looks.lights);
+                LocalTree::new(emitters, &lights, &frame.tlas.records, &shapes).map(Arc::new)
+            }
+            None => self
+                .lights
+                .tree(&frame.tlas, emitters, scene.lights(), &shapes),
         }
     }
 
     /// How a picture is cut up, once its memory is known to be there.
-    fn plan(&mut self, frame: &Frame, settings: &FrameSettings) -> Result<Cut, DeviceError> {
+    fn plan(
+        &mut self,
+        frame: &Frame,
+        lights: Option<&LocalTree>,
+        settings: &FrameSettings,
+    ) -> Result<Cut, DeviceError> {
         let items = pixel_items(settings)?;
         let limit = self.paths_per_launch;
         let pixels = settings.width as usize * settings.height as usize;
@@ -158,6 +190,8 @@ impl CudaDevice {
         need.add("instances", tlas * 9 / 8 * SLOTS);
         let halves = settings.noise.map_or(0, |_| pixels * 16);
         need.add("pictures", (picture + halves) * SLOTS);
+        let lights = lights.map_or(0, light_bytes);
+        need.add("lights", lights * 9 / 8 * SLOTS);
         if !frame.shapes.is_empty() {
             let bytes = tree_bytes(frame) * 9 / 8 + Slot::shape_bytes(self.scene()?, frame);
             need.add("meshes that deform", bytes * SLOTS);
@@ -211,13 +245,17 @@ impl CudaDevice {
         self.plant(frame)?;
         let mut params = self.params(frame)?;
         apply_settings(&mut params, frame, settings);
-        let cut = self.plan(frame, settings)?;
+        let lights = self.lights(frame, settings.integrator);
+        let cut = self.plan(frame, lights.as_deref(), settings)?;
         let noise = settings.noise.filter(|_| own_rays.is_none());
         let passes = Passes::new(settings.samples, noise);
         self.with("starting a frame", |device| {
             let started = event_now(&device.slots[index].stream)?;
             device.upload(index, frame, &mut params)?;
             let slot = &mut device.slots[index];
+            if let Some(lights) = &lights {
+                slot.light(lights, &mut params)?;
+            }
             slot.start(params, cut, passes, started, own_rays)?;
             slot.pump(&device.kernels)?;
             device.under_way.push_back(index);
@@ -401,6 +439,7 @@ impl Device for CudaDevice {
             }
             device.under_way.clear();
             device.scene = None;
+            device.lights = LightCache::default();
             device.forest = Forest::default();
             Ok(mem_get_info()?.0)
         })?;

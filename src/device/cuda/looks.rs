@@ -5,6 +5,7 @@ use crate::{
     abi::{LayersRecord, LightRecord, MapRecord, MaterialRecord, Params},
     anim::PosedLooks,
     device::looks::LookTables,
+    light::sun_irradiance,
 };
 use cust::{error::CudaResult, stream::Stream};
 
@@ -35,6 +36,7 @@ struct Places {
 struct Counts {
     layers: u32,
     lights: u32,
+    sun_irradiance: f32,
 }
 
 impl Looks {
@@ -45,11 +47,17 @@ impl Looks {
 
     /// Queues the upload of `looks`, unless they are what was uploaded last. Nothing that was queued before may use what is
     /// here.
-    pub fn upload(&mut self, looks: &PosedLooks, stream: &Stream) -> CudaResult<()> {
-        let tables = LookTables::new(looks);
+    pub fn upload(
+        &mut self,
+        looks: &PosedLooks,
+        weights: &[f32],
+        stream: &Stream,
+    ) -> CudaResult<()> {
+        let tables = LookTables::new(looks, weights);
         self.counts = Counts {
             layers: tables.layers.len() as u32,
             lights: tables.lights.len() as u32,
+            sun_irradiance: sun_irradiance(&tables.lights),
         };
         let mut bytes = Vec::with_capacity(looks_bytes(looks));
         let places = Places {
@@ -81,6 +89,7 @@ impl Looks {
         params.maps = memory.at::<MapRecord>(places.maps);
         params.lights = memory.at::<LightRecord>(places.lights);
         params.light_count = self.counts.lights;
+        params.sun_irradiance = self.counts.sun_irradiance;
     }
 }
 

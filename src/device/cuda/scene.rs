@@ -2,8 +2,9 @@
 
 use super::memory::{Array, bytes_of};
 use crate::{
-    abi::{self, EnvironmentRecord, MeshRecord, Params, TextureRecord},
+    abi::{self, EnvironmentRecord, LightRecord, MeshRecord, Params, TextureRecord},
     device::{extras::Needs, looks, tables::Tables},
+    light::{Emitters, sun_count, sun_irradiance},
     scene::Scene,
 };
 use cust::error::CudaResult;
@@ -20,7 +21,10 @@ pub struct SceneTables {
     needs: Vec<Needs>,
     scene: Arc<Scene>,
     pub environment: EnvironmentRecord,
-    light_count: u32,
+    /// What frames' trees of lights are made of, on this machine's side.
+    emitters: Arc<Emitters>,
+    emission_weights: Vec<f32>,
+    lights: Vec<LightRecord>,
     layer_count: u32,
     has_cutouts: bool,
 }
@@ -35,6 +39,8 @@ struct TablePlaces {
     material_slots: usize,
     textures: usize,
     lights: usize,
+    sky_rows: usize,
+    sky_cells: usize,
     srgb: usize,
 }
 
@@ -77,6 +83,8 @@ impl<'a> Plan<'a> {
             maps: plan.reserve(size_of_val(&tables.maps[..])),
             material_slots: plan.reserve(size_of_val(&tables.scene.material_slots[..])),
             lights: plan.reserve(size_of_val(&tables.lights[..])),
+            sky_rows: plan.reserve(size_of_val(&tables.sky.rows[..])),
+            sky_cells: plan.reserve(size_of_val(&tables.sky.cells[..])),
             srgb: plan.reserve(size_of_val(&tables.srgb)),
         };
         plan
@@ -130,6 +138,8 @@ impl<'a> Plan<'a> {
             bytes_of(&tables.scene.material_slots),
         )?;
         memory.write(places.lights, bytes_of(&tables.lights))?;
+        memory.write(places.sky_rows, bytes_of(&tables.sky.rows))?;
+        memory.write(places.sky_cells, bytes_of(&tables.sky.cells))?;
         memory.write(places.srgb, bytes_of(&tables.srgb))?;
         Ok(SceneTables {
             memory,
@@ -138,7 +148,9 @@ impl<'a> Plan<'a> {
             needs: tables.needs.clone(),
             scene: tables.scene.clone(),
             environment: tables.environment,
-            light_count: tables.lights.len() as u32,
+            emitters: tables.emitters.clone(),
+            emission_weights: tables.emission_weights.clone(),
+            lights: tables.lights.clone(),
             layer_count: tables.layers.len() as u32,
             has_cutouts: looks::has_cutouts(&tables.materials),
         })
@@ -160,7 +172,11 @@ impl SceneTables {
         params.textures = memory.at(places.textures);
         params.lights = memory.at(places.lights);
         params.srgb_table = memory.at(places.srgb);
-        params.light_count = self.light_count;
+        params.sky_rows = memory.at(places.sky_rows);
+        params.sky_cells = memory.at(places.sky_cells);
+        params.light_count = self.light_count();
+        params.sun_count = sun_count(&self.lights);
+        params.sun_irradiance = sun_irradiance(&self.lights);
         params.layer_count = self.layer_count;
         params.has_cutouts = self.has_cutouts.into();
     }
@@ -181,8 +197,20 @@ impl SceneTables {
         &self.scene
     }
 
+    pub fn emission_weights(&self) -> &[f32] {
+        &self.emission_weights
+    }
+
+    pub fn emitters(&self) -> &Emitters {
+        &self.emitters
+    }
+
+    pub fn lights(&self) -> &[LightRecord] {
+        &self.lights
+    }
+
     pub fn light_count(&self) -> u32 {
-        self.light_count
+        self.lights.len() as u32
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{
     forest::LivingForest,
     kernels::{Kernels, arguments},
+    lights::Lights,
     looks::Looks,
     memory::{Array, Pinned, bytes_of},
     scene::SceneTables,
@@ -14,6 +15,7 @@ use crate::{
     accel::Tlas,
     anim::PosedLooks,
     device::{Frame, OwnRays, adaptive::Passes, params::TILE_ITEMS},
+    light::LocalTree,
 };
 use cust::{
     error::CudaResult,
@@ -42,6 +44,7 @@ pub struct Slot {
     shapes: Shapes,
     /// Tables of a scene in which materials or lights change.
     looks: Looks,
+    lights: Lights,
     film: Array,
     /// For pictures that are sampled adaptively: half of the samples, the noise of all tiles, and the tiles of a pass.
     film_half: Array,
@@ -101,6 +104,7 @@ impl Slot {
             forest: LivingForest::default(),
             shapes: Shapes::default(),
             looks: Looks::default(),
+            lights: Lights::default(),
             film: Array::default(),
             film_half: Array::default(),
             errors: Array::default(),
@@ -145,6 +149,7 @@ impl Slot {
             + self.forest.bytes_held()
             + self.shapes.bytes_held()
             + self.looks.bytes_held()
+            + self.lights.bytes_held()
     }
 
     /// Queues the upload of trees and shapes of a frame in which meshes deform. The slot must be idle.
@@ -162,9 +167,21 @@ impl Slot {
     }
 
     /// Queues the upload of the tables of materials and lights of a frame in which they change. The slot must be idle.
-    pub fn tint(&mut self, looks: &PosedLooks, params: &mut Params) -> CudaResult<()> {
-        self.looks.upload(looks, &self.stream)?;
+    pub fn tint(
+        &mut self,
+        tables: &SceneTables,
+        looks: &PosedLooks,
+        params: &mut Params,
+    ) -> CudaResult<()> {
+        self.looks
+            .upload(looks, tables.emission_weights(), &self.stream)?;
         self.looks.apply(params);
+        Ok(())
+    }
+
+    /// Queues the upload of what shines within the scene. The slot must be idle.
+    pub fn light(&mut self, tree: &Arc<LocalTree>, params: &mut Params) -> CudaResult<()> {
+        params.local_lights = self.lights.upload(tree, &self.stream)?;
         Ok(())
     }
 
@@ -471,6 +488,7 @@ impl Slot {
     pub fn abandon(&mut self) -> CudaResult<()> {
         self.work = None;
         self.uploaded = Weak::new();
+        self.lights.clear();
         self.stream.synchronize()
     }
 }
