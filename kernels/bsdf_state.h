@@ -53,7 +53,7 @@ struct Bsdf {
     float pick_coat, pick_sheen, pick_interface, pick_wide, pick_beyond;
 };
 
-// Ior over the visible colours varies by less than this: no prism.
+// Colours that light is split into where it is bent.
 THRONG_INLINE uint32_t color_bands(const Bsdf& b) { return b.spread > 0.0f ? 3 : 1; }
 // Red, green and blue light are bent differently, blue most.
 THRONG_INLINE float band_eta(const Bsdf& b, uint32_t band) {
@@ -77,7 +77,7 @@ THRONG_INLINE float luminance(Vec3 c) { return 0.2126f * c.x + 0.7152f * c.y + 0
 
 // Reflectance of the interface; `passed` is the share of what a dielectric does not reflect in any colour.
 THRONG_DEVICE Vec3 interface_fresnel(const Bsdf& b, float cosine, float& passed) {
-    float f0 = normal_fresnel(b.eta), shape = (dielectric_fresnel(cosine, b.eta) - f0) / (1.0f - f0);
+    float f0 = normal_fresnel(b.eta), shape = max((dielectric_fresnel(cosine, b.eta) - f0) / (1.0f - f0), 0.0f);
     Vec3 fresnel = b.f0 + b.dielectric_rise * shape + b.metal_rise * schlick(cosine);
     float covered = b.covered_f0 + b.covered_rise * shape;
     if (b.film.weight > 0.0f) {
