@@ -82,7 +82,7 @@ pub struct GltfOptions {
     pub variant: Option<String>,
     /// Folders beside the file's own that it may refer to.
     pub allow_dirs: Vec<PathBuf>,
-    /// Makes no tangents for normal maps whose meshes have none, which takes seconds for a million triangles.
+    /// Makes no tangents for normal maps whose meshes have none, which takes half a second for a million triangles on one core.
     pub skip_tangents: bool,
     /// Greatest number of bytes that loading may take, the file's own included; None for what the system has left.
     pub memory_limit: Option<u64>,

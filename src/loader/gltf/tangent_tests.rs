@@ -209,7 +209,7 @@ fn spheres_with_soft_and_hard_edges_are_as_in_the_original() {
 #[test]
 fn tangled_triangles_are_as_in_the_original() {
     let mut count = 0;
-    for seed in 0..400 {
+    for seed in 0..150 {
         for triangles in [4, 12, 40, 150] {
             let mesh = soup(seed, triangles);
             count += agreement(&mesh, &format!("soup {seed} of {triangles}"));
@@ -220,7 +220,7 @@ fn tangled_triangles_are_as_in_the_original() {
             count += agreement(&flat, &format!("flat soup {seed} of {triangles}"));
         }
     }
-    assert!(count > 100_000, "{count}");
+    assert!(count > 50_000, "{count}");
 }
 
 #[test]
