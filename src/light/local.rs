@@ -1,6 +1,6 @@
 //! The tree of a frame over all that shines within the scene, and a cache of it for frames in which nothing moves.
 
-use super::{EmitterTables, Emitters, LightLeaf, build_light_tree, punctual};
+use super::{EmitterTables, Emitters, LightLeaf, LightTree, build_light_tree, punctual};
 use crate::{
     abi::{EmitterRecord, InstanceRecord, LightNode, LightRecord, LocalLights, NO_INDEX},
     accel::Tlas,
@@ -50,7 +50,12 @@ impl LocalTree {
         if leaves.is_empty() {
             return None;
         }
-        let (nodes, trails, root) = build_light_tree(&mut leaves);
+        let LightTree {
+            leaves,
+            trails,
+            nodes,
+            root,
+        } = build_light_tree(leaves);
         let emitter_of = if instances > 0 {
             emitters_of_records(&leaves, records.len())
         } else {

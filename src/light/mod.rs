@@ -19,7 +19,7 @@ pub use emitters::{EmitterTables, Emitters};
 pub use local::{LightCache, LocalTree, no_local_lights};
 pub use punctual::{light_records, sun_count, sun_irradiance};
 pub use sky::{SkyTable, gradient_fluence};
-pub use tree::{LightBounds, LightLeaf, build_light_tree};
+pub use tree::{LightBounds, LightLeaf, LightTree, build_light_tree};
 
 use glam::Vec3;
 

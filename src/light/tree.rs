@@ -2,10 +2,14 @@
 
 use crate::abi::{LEAF, LightNode};
 use glam::Vec3;
+use rayon::prelude::*;
 
 /// Nodes with more leaves than this are built side by side with their siblings.
 const PARALLEL: usize = 2048;
 const BINS: usize = 16;
+/// From more lights than this, so many neighbours at a time are put together first.
+const FEW: usize = 4096;
+const RUN: usize = 16;
 /// Trails have as many bits.
 const MOST_LEVELS: u32 = 32;
 
@@ -67,8 +71,26 @@ pub struct LightLeaf {
     pub table: u32,
 }
 
-/// A part of the tree that is to be built, and where it goes.
-struct Part<'a> {
+/// The tree over lights.
+pub struct LightTree {
+    /// In the order of the tree.
+    pub leaves: Vec<LightLeaf>,
+    /// The way to each leaf: see [`crate::abi::EmitterRecord::trail`].
+    pub trails: Vec<u32>,
+    pub nodes: Vec<LightNode>,
+    pub root: LightNode,
+}
+
+/// Lights that lie side by side in the input.
+#[derive(Clone, Copy)]
+struct Run {
+    bounds: LightBounds,
+    first: u32,
+    count: u32,
+}
+
+/// Where a part of the tree goes.
+struct Place<'a> {
     leaves: &'a mut [LightLeaf],
     trails: &'a mut [u32],
     /// Of its pairs, one less than it has leaves.
@@ -79,13 +101,61 @@ struct Part<'a> {
     depth: u32,
 }
 
-/// Sorts `leaves` into the order of the tree over them, of which there is at least one, and returns nodes, the way to each leaf
-/// ([`crate::abi::EmitterRecord::trail`]), and the root. Deterministic, parallel.
-pub fn build_light_tree(leaves: &mut [LightLeaf]) -> (Vec<LightNode>, Vec<u32>, LightNode) {
+impl<'a> Place<'a> {
+    /// Those of a node's children, the first of which has `middle` leaves, and of the node itself.
+    fn split(self, middle: usize) -> (&'a mut [LightNode], [Self; 2]) {
+        let (pair, below) = self.nodes.split_at_mut(2);
+        let nodes = below.split_at_mut(2 * (middle - 1));
+        let leaves = self.leaves.split_at_mut(middle);
+        let trails = self.trails.split_at_mut(middle);
+        let first = Self {
+            leaves: leaves.0,
+            trails: trails.0,
+            nodes: nodes.0,
+            first_leaf: self.first_leaf,
+            first_pair: self.first_pair + 1,
+            trail: self.trail,
+            depth: self.depth + 1,
+        };
+        let second = Self {
+            leaves: leaves.1,
+            trails: trails.1,
+            nodes: nodes.1,
+            first_leaf: self.first_leaf + middle as u32,
+            first_pair: self.first_pair + middle as u32,
+            trail: self.trail | 1 << self.depth,
+            depth: self.depth + 1,
+        };
+        (pair, [first, second])
+    }
+
+    /// Whether there are just enough levels left for even cuts.
+    fn is_deep(&self) -> bool {
+        let levels = usize::BITS - (self.leaves.len() - 1).leading_zeros();
+        self.depth + levels >= MOST_LEVELS
+    }
+}
+
+/// Builds the tree over `leaves`, of which there is at least one. Large sets should be in an order in which neighbours are close, as
+/// that of a TLAS is: few neighbours at a time stay together. Deterministic, parallel.
+pub fn build_light_tree(leaves: Vec<LightLeaf>) -> LightTree {
+    let length = if leaves.len() > FEW { RUN } else { 1 };
+    let starts = (0..leaves.len()).into_par_iter().step_by(length);
+    let run = |first: usize| {
+        let of_run = &leaves[first..leaves.len().min(first + length)];
+        let bounds = of_run.iter().map(|leaf| leaf.bounds);
+        Run {
+            bounds: bounds.fold(LightBounds::EMPTY, LightBounds::union),
+            first: first as u32,
+            count: of_run.len() as u32,
+        }
+    };
+    let mut runs: Vec<Run> = starts.map(run).collect();
     let mut nodes = vec![LightNode::default(); 2 * leaves.len().saturating_sub(1)];
     let mut trails = vec![0; leaves.len()];
-    let all = Part {
-        leaves,
+    let mut ordered = leaves.clone();
+    let place = Place {
+        leaves: &mut ordered,
         trails: &mut trails,
         nodes: &mut nodes,
         first_leaf: 0,
@@ -93,61 +163,85 @@ pub fn build_light_tree(leaves: &mut [LightLeaf]) -> (Vec<LightNode>, Vec<u32>, 
         trail: 0,
         depth: 0,
     };
-    let (bounds, child) = build(all);
-    (nodes, trails, bounds.node(child))
-}
-
-/// Bounds of the part, and what leads to it.
-fn build(part: Part) -> (LightBounds, u32) {
-    let count = part.leaves.len();
-    if count == 1 {
-        part.trails[0] = part.trail;
-        return (part.leaves[0].bounds, LEAF | part.first_leaf);
+    let (bounds, child) = build(&leaves, &mut runs, place);
+    LightTree {
+        root: bounds.node(child),
+        leaves: ordered,
+        trails,
+        nodes,
     }
-    let middle = split(part.leaves, part.depth);
-    let (pair, below) = part.nodes.split_at_mut(2);
-    let (left_nodes, right_nodes) = below.split_at_mut(2 * (middle - 1));
-    let (left_leaves, right_leaves) = part.leaves.split_at_mut(middle);
-    let (left_trails, right_trails) = part.trails.split_at_mut(middle);
-    let left = Part {
-        leaves: left_leaves,
-        trails: left_trails,
-        nodes: left_nodes,
-        first_leaf: part.first_leaf,
-        first_pair: part.first_pair + 1,
-        trail: part.trail,
-        depth: part.depth + 1,
-    };
-    let right = Part {
-        leaves: right_leaves,
-        trails: right_trails,
-        nodes: right_nodes,
-        first_leaf: part.first_leaf + middle as u32,
-        first_pair: part.first_pair + middle as u32,
-        trail: part.trail | 1 << part.depth,
-        depth: part.depth + 1,
-    };
-    let (left, right) = if count > PARALLEL {
-        rayon::join(|| build(left), || build(right))
-    } else {
-        (build(left), build(right))
-    };
-    pair[0] = left.0.node(left.1);
-    pair[1] = right.0.node(right.1);
-    (left.0.union(right.0), part.first_pair)
 }
 
-/// Where to cut: sorts `leaves` into those before and after.
-fn split(leaves: &mut [LightLeaf], depth: u32) -> usize {
-    let half = leaves.len() / 2;
-    // As many levels as even cuts take are kept in reserve.
-    let reserve = usize::BITS - (leaves.len() - 1).leading_zeros();
-    if leaves.len() == 2 || depth + reserve >= MOST_LEVELS {
+/// Bounds of the part over `runs` of `leaves`, and what leads to it.
+fn build(leaves: &[LightLeaf], runs: &mut [Run], place: Place) -> (LightBounds, u32) {
+    if let [run] = runs {
+        let first = run.first as usize;
+        let of_run = &leaves[first..first + run.count as usize];
+        place.leaves.copy_from_slice(of_run);
+        return build_run(place);
+    }
+    let middle = cut_runs(runs, place.is_deep());
+    let (first_runs, second_runs) = runs.split_at_mut(middle);
+    let count: u32 = first_runs.iter().map(|run| run.count).sum();
+    let pair = place.first_pair;
+    let is_large = place.leaves.len() > PARALLEL;
+    let (nodes, [first, second]) = place.split(count as usize);
+    let mut build_first = || build(leaves, first_runs, first);
+    let mut build_second = || build(leaves, second_runs, second);
+    let (first, second) = if is_large {
+        rayon::join(build_first, build_second)
+    } else {
+        (build_first(), build_second())
+    };
+    nodes[0] = first.0.node(first.1);
+    nodes[1] = second.0.node(second.1);
+    (first.0.union(second.0), pair)
+}
+
+/// The same of the few leaves of a run, whose order stays.
+fn build_run(place: Place) -> (LightBounds, u32) {
+    if let [leaf] = place.leaves {
+        place.trails[0] = place.trail;
+        return (leaf.bounds, LEAF | place.first_leaf);
+    }
+    let middle = cut_run(place.leaves, place.is_deep());
+    let pair = place.first_pair;
+    let (nodes, [first, second]) = place.split(middle);
+    let (first, second) = (build_run(first), build_run(second));
+    nodes[0] = first.0.node(first.1);
+    nodes[1] = second.0.node(second.1);
+    (first.0.union(second.0), pair)
+}
+
+/// Where to cut: tries all places.
+fn cut_run(leaves: &[LightLeaf], even: bool) -> usize {
+    let count = leaves.len();
+    if even || count > RUN || count < 3 {
+        return count / 2;
+    }
+    let mut costs = [0.0; RUN];
+    let mut sum = LightBounds::EMPTY;
+    for (cost, leaf) in costs[1..].iter_mut().zip(leaves) {
+        sum = sum.union(leaf.bounds);
+        *cost = sum.cost();
+    }
+    let mut sum = LightBounds::EMPTY;
+    for (cost, leaf) in costs[1..count].iter_mut().zip(&leaves[1..]).rev() {
+        sum = sum.union(leaf.bounds);
+        *cost += sum.cost();
+    }
+    least(&costs[..count])
+}
+
+/// Where to cut: sorts `runs`, of which there are at least two, into those before and after.
+fn cut_runs(runs: &mut [Run], even: bool) -> usize {
+    let half = runs.len() / 2;
+    if even || runs.len() == 2 {
         return half;
     }
     let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for leaf in leaves.iter() {
-        let center = leaf.bounds.center();
+    for run in runs.iter() {
+        let center = run.bounds.center();
         (min, max) = (min.min(center), max.max(center));
     }
     let extent = max - min;
@@ -162,19 +256,18 @@ fn split(leaves: &mut [LightLeaf], depth: u32) -> usize {
     if !scale.is_finite() {
         return half;
     }
-    let bin_of = |leaf: &LightLeaf| {
-        let center = leaf.bounds.min[axis] * 0.5 + leaf.bounds.max[axis] * 0.5;
+    let bin_of = |run: &Run| {
+        let center = run.bounds.min[axis] * 0.5 + run.bounds.max[axis] * 0.5;
         (((center - min[axis]) * scale) as usize).min(BINS - 1)
     };
     let mut bins = [(LightBounds::EMPTY, 0usize); BINS];
-    for leaf in leaves.iter() {
-        let bin = &mut bins[bin_of(leaf)];
-        *bin = (bin.0.union(leaf.bounds), bin.1 + 1);
+    for run in runs.iter() {
+        let bin = &mut bins[bin_of(run)];
+        *bin = (bin.0.union(run.bounds), bin.1 + 1);
     }
     let cut = cheapest_cut(&bins);
-    let count: usize = bins[..cut].iter().map(|bin| bin.1).sum();
-    partition(leaves, |leaf| bin_of(leaf) < cut);
-    count
+    partition(runs, |run| bin_of(run) < cut);
+    bins[..cut].iter().map(|bin| bin.1).sum()
 }
 
 /// The number of bins before the cheapest cut. Both the first and the last bin have lights.
@@ -190,26 +283,30 @@ fn cheapest_cut(bins: &[(LightBounds, usize); BINS]) -> usize {
         sum = sum.union(bin.0);
         *cost += sum.cost();
     }
+    least(&costs)
+}
+
+/// Index of the least of `costs`, the first left out.
+fn least(costs: &[f32]) -> usize {
     let costs = costs.iter().enumerate().skip(1);
-    costs
-        .min_by(|a, b| a.1.total_cmp(b.1))
-        .map_or(BINS / 2, |(cut, _)| cut)
+    let least = costs.min_by(|a, b| a.1.total_cmp(b.1));
+    least.map_or(1, |(index, _)| index)
 }
 
 /// Moves those that are `before` to the front; in no particular order, but always the same.
-fn partition(leaves: &mut [LightLeaf], before: impl Fn(&LightLeaf) -> bool) {
-    let (mut first, mut end) = (0, leaves.len());
+fn partition(runs: &mut [Run], before: impl Fn(&Run) -> bool) {
+    let (mut first, mut end) = (0, runs.len());
     loop {
-        while first < end && before(&leaves[first]) {
+        while first < end && before(&runs[first]) {
             first += 1;
         }
-        while first < end && !before(&leaves[end - 1]) {
+        while first < end && !before(&runs[end - 1]) {
             end -= 1;
         }
         if first >= end {
             return;
         }
-        leaves.swap(first, end - 1);
+        runs.swap(first, end - 1);
     }
 }
 
@@ -219,102 +316,82 @@ mod tests {
     use crate::testing::same_cases;
     use proptest::prelude::*;
 
-    /// Walks the tree below `node`, and marks the leaves that it meets.
-    fn check(
-        nodes: &[LightNode],
-        trails: &[u32],
-        leaves: &[LightLeaf],
-        node: &LightNode,
-        way: (u32, u32),
-        met: &mut [bool],
-    ) {
+    /// Walks the tree below `node`, to which `way` (bits and their number) leads, and marks the leaves that it meets.
+    fn walk(tree: &LightTree, node: &LightNode, way: (u32, u32), met: &mut [bool]) {
         if node.child & LEAF != 0 {
             let leaf = (node.child & !LEAF) as usize;
             assert!(!std::mem::replace(&mut met[leaf], true), "met twice");
-            assert_eq!(trails[leaf], way.0);
-            assert!(covers(node, &leaves[leaf].bounds.node(0)));
+            assert_eq!(tree.trails[leaf], way.0);
+            assert!(covers(node, &tree.leaves[leaf].bounds.node(0)));
             return;
         }
         let pair = 2 * node.child as usize;
-        let children = [nodes[pair], nodes[pair + 1]];
+        let children = [tree.nodes[pair], tree.nodes[pair + 1]];
         let power: f32 = children.iter().map(|c| c.power).sum();
         assert!((power - node.power).abs() <= 1e-5 * power);
         for (child, bit) in children.iter().zip(0..) {
             assert!(covers(node, child));
-            check(
-                nodes,
-                trails,
-                leaves,
-                child,
-                (way.0 | bit << way.1, way.1 + 1),
-                met,
-            );
+            walk(tree, child, (way.0 | bit << way.1, way.1 + 1), met);
         }
     }
 
     fn covers(node: &LightNode, child: &LightNode) -> bool {
         let distance = (Vec3::from(node.center) - Vec3::from(child.center)).abs();
-        let room = Vec3::from(node.extent) * 1.00001 + 1e-6;
+        let reach = Vec3::from(node.center).abs() + Vec3::from(node.extent);
+        let room = Vec3::from(node.extent) + reach * 2e-6 + 1e-30;
         (distance + Vec3::from(child.extent)).cmple(room).all()
     }
 
-    fn lights() -> impl Strategy<Value = Vec<LightLeaf>> {
-        let coordinate = || prop_oneof![Just(0.0f32), -1.0f32..1.0, -1e4f32..1e4];
-        let light = (
-            coordinate(),
-            coordinate(),
-            coordinate(),
-            0.0f32..2.0,
-            1e-6f32..1e6,
-        );
-        let leaf = light.prop_map(|(x, y, z, size, power)| LightLeaf {
+    /// Every light is in one leaf, and nodes cover their children.
+    fn check(lights: Vec<LightLeaf>) {
+        let count = lights.len();
+        let tree = build_light_tree(lights);
+        let mut met = vec![false; count];
+        walk(&tree, &tree.root, (0, 0), &mut met);
+        assert!(met.iter().all(|&m| m));
+        let mut records: Vec<u32> = tree.leaves.iter().map(|l| l.record).collect();
+        records.sort_unstable();
+        assert!(records.into_iter().eq(0..count as u32));
+    }
+
+    fn light(record: u32, place: Vec3, size: f32, power: f32) -> LightLeaf {
+        LightLeaf {
             bounds: LightBounds {
-                min: Vec3::new(x, y, z),
-                max: Vec3::new(x, y, z) + size,
+                min: place,
+                max: place + size,
                 power,
             },
-            record: 0,
+            record,
             table: 0,
-        });
-        prop::collection::vec(leaf, 1..400)
+        }
     }
 
     proptest! {
         #![proptest_config(same_cases(64))]
         #[test]
-        fn every_light_is_in_one_leaf_and_nodes_cover_their_children(lights in lights()) {
-            let mut leaves: Vec<LightLeaf> = (0..).zip(lights).map(|(record, l)| LightLeaf { record, ..l }).collect();
-            let (nodes, trails, root) = build_light_tree(&mut leaves);
-            let mut met = vec![false; leaves.len()];
-            check(&nodes, &trails, &leaves, &root, (0, 0), &mut met);
-            prop_assert!(met.iter().all(|&m| m));
-            let mut records: Vec<u32> = leaves.iter().map(|l| l.record).collect();
-            records.sort_unstable();
-            prop_assert!(records.into_iter().eq(0..leaves.len() as u32));
+        fn every_light_is_in_one_leaf_and_nodes_cover_their_children(
+            lights in prop::collection::vec((-1e4f32..1e4, -1.0f32..1.0, 0.0f32..2.0, 1e-6f32..1e6), 1..400)
+        ) {
+            let lights = (0..).zip(lights);
+            check(lights.map(|(i, (x, y, size, power))| light(i, Vec3::new(x, y, 0.0), size, power)).collect());
+        }
+    }
+
+    #[test]
+    fn so_it_is_where_there_are_many() {
+        for count in [4097, 20_000] {
+            let place = |i: u32| Vec3::new((i / 100) as f32, (i % 100) as f32, (i % 7) as f32);
+            check((0..count).map(|i| light(i, place(i), 0.5, 1.0)).collect());
         }
     }
 
     #[test]
     fn lights_at_one_point_and_lights_ever_closer_make_a_tree_of_few_levels() {
-        let at = |x: f32| LightLeaf {
-            bounds: LightBounds {
-                min: Vec3::splat(x),
-                max: Vec3::splat(x),
-                power: 1.0,
-            },
-            record: 0,
-            table: 0,
-        };
-        for place in [|_: i32| 1.0, |i: i32| 2f32.powi(-i)] {
-            let mut leaves: Vec<LightLeaf> = (0..120).map(|i| at(place(i))).collect();
-            let (nodes, trails, root) = build_light_tree(&mut leaves);
+        for place in [|_: u32| 1.0, |i: u32| 2f32.powi(-(i as i32))] {
             check(
-                &nodes,
-                &trails,
-                &leaves,
-                &root,
-                (0, 0),
-                &mut vec![false; 120],
+                (0..120)
+                    .map(|i| light(i, Vec3::splat(place(i)), 0.0, 1.0))
+                    .collect(),
             );
         }
     }

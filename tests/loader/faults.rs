@@ -125,6 +125,10 @@ fn faults_in_the_meaning_have_line_and_column() {
             "s.ron:1:26: the direction must not be (0, 0, 0)",
         ),
         (
+            "(lights: [Spot(position: (0, 5, 0), direction: (0, -1, 0), intensity: (1, 1, 1), angle: 200)], BALL)",
+            "s.ron:1:89: 200 is out of range: write 0.01 to 180",
+        ),
+        (
             "(materials: {\"m\": Diffuse(texture: \"no.png\")}, BALL)",
             "s.ron:1:36: the texture no.png does not exist",
         ),

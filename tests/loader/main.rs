@@ -78,6 +78,7 @@ const EVERYTHING: &str = r##"// every section and every variant
     lights: [
         Point(position: (0, 5, 0), intensity: (10, 10, 10)),
         Sun(direction: (0, 2, 0), irradiance: (3, 3, 3), size: 2),
+        Spot(position: (0, 5, 0), direction: (0, -3, 0), intensity: (9, 9, 9), angle: 60, blend: 0.5),
     ],
     materials: {
         "stone": Diffuse(color: "#c8b090"),
@@ -128,8 +129,14 @@ fn every_variant_loads() {
             s.lights.len(),
             s.textures.len()
         ),
-        (1, 3, 2, 2)
+        (1, 3, 3, 2)
     );
+    let degrees = std::f32::consts::PI / 180.0;
+    assert!(matches!(
+        s.lights[2],
+        Light::Spot { direction, inner, outer, .. }
+            if direction == Vec3::NEG_Y && (outer - 30.0 * degrees).abs() < 1e-6 && (inner - 15.0 * degrees).abs() < 1e-6
+    ));
     let CameraPath::Spline { keys } = &s.camera.path else {
         panic!("{:?}", s.camera)
     };
