@@ -18,7 +18,7 @@ pub fn emission_weights(scene: &Scene) -> Vec<f32> {
 }
 
 fn weight(scene: &Scene, material: &Material) -> f32 {
-    if material.unlit || !(material.emission.max_element() > 0.0) {
+    if material.unlit || material.emission.max_element() <= 0.0 {
         return 0.0;
     }
     let mean = match scene.maps.get(material.emission_map as usize) {

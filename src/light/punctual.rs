@@ -85,7 +85,7 @@ fn cone_falloff(inner: f32, outer: f32) -> (f32, f32) {
 /// the tree does not know where it shines.
 pub fn bounds(record: &LightRecord) -> Option<LightBounds> {
     let power = luminance(record.power.into());
-    if record.kind == abi::LIGHT_SUN || !(power > 0.0) {
+    if record.kind == abi::LIGHT_SUN || power <= 0.0 {
         return None;
     }
     let position = Vec3::from(record.vector);

@@ -49,7 +49,7 @@ impl SkyTable {
         let total_of = |t: &Option<(f64, Vec<SkyCell>)>| t.as_ref().map_or(0.0, |t| t.0);
         let totals: Vec<f64> = tables.iter().map(total_of).collect();
         let fluence = totals.iter().sum::<f64>();
-        if !(fluence > 0.0) {
+        if fluence <= 0.0 {
             return Self::default();
         }
         let (entries, probabilities) = alias_table(&totals, |x| half_from(x).1);

@@ -186,8 +186,8 @@ fn build(leaves: &[LightLeaf], runs: &mut [Run], place: Place) -> (LightBounds, 
     let pair = place.first_pair;
     let is_large = place.leaves.len() > PARALLEL;
     let (nodes, [first, second]) = place.split(count as usize);
-    let mut build_first = || build(leaves, first_runs, first);
-    let mut build_second = || build(leaves, second_runs, second);
+    let build_first = || build(leaves, first_runs, first);
+    let build_second = || build(leaves, second_runs, second);
     let (first, second) = if is_large {
         rayon::join(build_first, build_second)
     } else {
@@ -216,7 +216,7 @@ fn build_run(place: Place) -> (LightBounds, u32) {
 /// Where to cut: tries all places.
 fn cut_run(leaves: &[LightLeaf], even: bool) -> usize {
     let count = leaves.len();
-    if even || count > RUN || count < 3 {
+    if even || !(3..=RUN).contains(&count) {
         return count / 2;
     }
     let mut costs = [0.0; RUN];
