@@ -190,7 +190,9 @@ mod tests {
     #[test]
     fn densities_add_up_to_one_and_follow_the_light() {
         for (width, height) in [(64, 32), (7, 3), (1, 1), (2500, 1100)] {
-            let sky = SkyTable::new(&image(width, height, |x, y| ((x * 7 + y * 13) % 5) as f32));
+            let sky = SkyTable::new(&image(width, height, |x, y| {
+                (1 + (x * 7 + y * 13) % 5) as f32
+            }));
             let rows = sky.rows.len();
             let edge = |row: usize| (PI * row as f64 / rows as f64).cos();
             let cells = sky.cells.iter().enumerate().map(|(i, cell)| {

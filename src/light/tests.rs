@@ -188,9 +188,11 @@ fn gradient_sky() -> Environment {
     }
 }
 
-fn sun(angular_radius: f32) -> Light {
+const HIGH: Vec3 = Vec3::new(0.3, 0.8, 0.2);
+
+fn sun(direction: Vec3, angular_radius: f32) -> Light {
     Light::Sun {
-        direction: Vec3::new(0.3, 0.8, 0.2).normalize(),
+        direction: direction.normalize(),
         irradiance: Vec3::new(4.0, 3.5, 3.0),
         angular_radius,
     }
@@ -209,7 +211,7 @@ fn directions_to_an_image_are_picked_by_its_light() {
 fn a_gradient_and_suns_are_picked_side_by_side() {
     let scene = Scene {
         environment: gradient_sky(),
-        lights: vec![sun(0.3), sun(0.5)],
+        lights: vec![sun(HIGH, 0.3), sun(Vec3::NEG_X, 0.5)],
         ..Default::default()
     };
     picks_follow_their_density(scene, Vec3::ZERO);
@@ -274,7 +276,7 @@ fn strategies_agree(scene: Scene, position: Vec3, normal: Vec3) {
 fn strategies_agree_under_a_picture_with_a_sun_and_something_in_the_way() {
     let mut scene = shining(&[(0, at(0.5, 1.0, 0.2, 0.4)), (1, at(-1.0, 2.0, -0.5, 0.5))]);
     scene.environment = image_sky();
-    scene.lights = vec![sun(0.25)];
+    scene.lights = vec![sun(HIGH, 0.25)];
     strategies_agree(scene, Vec3::ZERO, Vec3::new(0.1, 1.0, 0.2).normalize());
 }
 
