@@ -132,6 +132,10 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
             beyond *= lost;
         }
     }
+    if (look.single_scatter) {
+        b.multiple = vec3(0.0f);
+        b.multiple_same = b.multiple_beyond = same = beyond = 0.0f;
+    }
     float wide = luminance(look.color) * share * (1.0f - look.diffuse_transmission) * passed + luminance(b.multiple) * mirror_rest * kPi + luminance(b.through) * same;
     float wide_through = luminance(look.diffuse_transmission_color) * share * look.diffuse_transmission * passed + luminance(b.through) * beyond;
     float narrow = reflected + luminance(b.through) * max(passed - same - beyond, 0.0f);

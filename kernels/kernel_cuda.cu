@@ -45,12 +45,12 @@ throng_shade_wave(const __grid_constant__ Params params, const __grid_constant__
     shade_wave<SHADE_WHITTED>(params, w);
 }
 
-extern "C" __global__ void __launch_bounds__(kShadeThreads, kShadeBlocks)
+extern "C" __global__ void __launch_bounds__(kShadeThreads, kPathBlocks)
 throng_shade_path(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
     shade_wave<SHADE_PATH>(params, w);
 }
 
-extern "C" __global__ void __launch_bounds__(kShadeThreads)
+extern "C" __global__ void __launch_bounds__(kShadeThreads, kLayeredBlocks)
 throng_shade_layered_path(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
     shade_wave<SHADE_LAYERED_PATH>(params, w);
 }

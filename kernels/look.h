@@ -25,6 +25,8 @@ struct Look {
     // Thickness in nanometres.
     float iridescence, iridescence_ior, iridescence_thickness;
     float anisotropy;
+    // Leaves out what microfacets scatter more than once.
+    bool single_scatter;
 };
 
 // Unit vectors at a point of the surface's front: `tangent` and `bitangent` along growing texture coordinates where the mesh
@@ -55,6 +57,7 @@ THRONG_DEVICE Vec3 read_normal(const Params& params, const Surface& s, const Fra
 // Direction and strength of an anisotropic surface's brushing (KHR_materials_anisotropy).
 THRONG_DEVICE void read_anisotropy(const Params& params, const Surface& s, const Frame& f, const LayersRecord& l, Look& look) {
     look.tangent = f.tangent;
+    look.single_scatter = params.single_scatter != 0;
     look.anisotropy = l.anisotropy;
     if (!(l.anisotropy > 0.0f)) return;
     float x = 1.0f, y = 0.0f;

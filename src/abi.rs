@@ -665,6 +665,8 @@ border! {
         pub layer_count: u32,
         /// 1 if some materials are not opaque everywhere.
         pub has_cutouts: u32,
+        /// 1: light that microfacets scatter more than once is left out.
+        pub single_scatter: u32,
         pub width: u32,
         pub height: u32,
         pub sample_begin: u32,

@@ -79,6 +79,10 @@ pub struct LookOptions {
     /// a pixel gets
     #[arg(long, value_name = "TARGET", value_parser = limits::parse_noise)]
     pub noise: Option<f32>,
+    /// Of the path integrator: leave out light that rough surfaces scatter more than once, as renderers without energy
+    /// compensation do
+    #[arg(long)]
+    pub single_scatter: bool,
     /// Of the path integrator: limits the radiance that a light brings after a bounce, which hides bright specks and darkens
     /// the picture [default: no limit]
     #[arg(long, value_name = "RADIANCE", value_parser = limits::parse_clamp)]
@@ -109,6 +113,7 @@ impl LookOptions {
             integrator: self.integrator.unwrap_or(scene.integrator),
             exposure: self.exposure.unwrap_or(scene.exposure),
             tone_map: self.tone_map.unwrap_or(scene.tone_map),
+            single_scatter: self.single_scatter,
             noise: self.noise,
             clamp_indirect: self.clamp_indirect,
             linear: false,

@@ -21,7 +21,7 @@ With --json, standard output has one document with the keys
   bytes                       memory of both structures
   primary, bounce, shadow     rays made for the bench, which other ray tracers can trace, too: as the document of
                               `throng trace --json`; null where nothing was hit
-  render                      the rays of a frame as the device renders it: the middle one, whitted, 1920x1080 with
+  render                      the rays of a frame as the device renders it: the middle one, whitted or path, 1920x1080 with
                               4 samples, the scene's bounces; rendered one at a time, medians. An object with
                               width, height, samples, rays {primary, bounce, shadow};
                               primary_mrays_per_s, bounce_mrays_per_s, shadow_mrays_per_s;
@@ -61,7 +61,10 @@ impl BenchArgs {
                 height: BENCH_FRAME.1,
             }),
             samples: Some(BENCH_SAMPLES),
-            integrator: Some(Integrator::Whitted),
+            integrator: match scene.settings.integrator {
+                Integrator::Path => None,
+                _ => Some(Integrator::Whitted),
+            },
             ..LookOptions::default()
         };
         let options = BenchOptions {

@@ -109,6 +109,7 @@ pub fn settings() -> FrameSettings {
         lock_seed: false,
         clamp_indirect: None,
         noise: None,
+        single_scatter: false,
     }
 }
 

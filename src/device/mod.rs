@@ -41,6 +41,8 @@ pub struct FrameSettings {
     /// In stops.
     pub exposure: f32,
     pub tone_map: ToneMap,
+    /// Leaves out light that rough surfaces scatter more than once, and so some energy.
+    pub single_scatter: bool,
     /// Noise at which a part of the picture is done before it has all samples; none: everything gets all.
     pub noise: Option<f32>,
     /// Limit of the radiance that a light brings after the first bounce; none: nothing is cut off.

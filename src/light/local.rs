@@ -39,6 +39,8 @@ impl LocalTree {
         } else {
             emitters.leaves(records, shapes)
         };
+        // Records come in the order of a TLAS, which differs from device to device; the tree must not.
+        leaves.par_sort_unstable_by_key(|leaf| records[leaf.record as usize].instance);
         let instances = leaves.len();
         leaves.extend((0..).zip(lights).filter_map(|(record, light)| {
             Some(LightLeaf {

@@ -26,6 +26,7 @@ const SETTINGS: FrameSettings = FrameSettings {
     lock_seed: false,
     clamp_indirect: None,
     noise: None,
+    single_scatter: false,
 };
 
 fn sphere() -> Mesh {

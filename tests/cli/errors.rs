@@ -20,7 +20,7 @@ fn usage_errors_exit_with_2() {
         (&["render", "scene.ron", "-q", "-v"], "cannot be used with"),
         (
             &["render", "scene.ron", "--integrator", "x"],
-            "[possible values: whitted, ao, normal",
+            "[possible values: path, whitted, ao, normal",
         ),
         (
             &["render", "scene.ron", "--tone-map", "x"],

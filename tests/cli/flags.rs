@@ -76,7 +76,7 @@ fn bounces_fill_mirrors_and_samples_smooth_the_noise() {
 fn integrators_make_different_pictures() {
     let place = Place::new(1);
     let names = [
-        "whitted", "ao", "normal", "depth", "albedo", "instance", "steps",
+        "path", "whitted", "ao", "normal", "depth", "albedo", "instance", "steps",
     ];
     let pictures = names.map(|name| picture(&place, &["--integrator", name]));
     for (i, a) in pictures.iter().enumerate() {

@@ -101,7 +101,7 @@ fn the_look_can_be_set_in_any_order_of_flags() {
 fn every_integrator_and_tone_map_is_accepted() {
     let place = Place::new(1);
     for name in [
-        "whitted", "ao", "normal", "depth", "albedo", "instance", "steps",
+        "path", "whitted", "ao", "normal", "depth", "albedo", "instance", "steps",
     ] {
         place.ok(&["render", "scene.ron", "-o", "a.png", "--integrator", name]);
     }

@@ -216,6 +216,7 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         lock_seed: false,
         clamp_indirect: None,
         noise: None,
+        single_scatter: false,
     }
 }
 

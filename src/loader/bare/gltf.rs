@@ -14,7 +14,7 @@ use crate::{
         options::{CameraChoice, choose},
     },
     scene::{
-        Camera, CameraPath, Projection, Scene,
+        Camera, CameraPath, Integrator, Projection, Scene,
         driven::{Driven, Target, Track},
         rig::{Actor, Clip, Playback},
     },
@@ -70,6 +70,9 @@ impl Choices {
         })
     }
 }
+
+/// Per pixel: enough for the eye where daylight falls on matt surfaces.
+const SAMPLES: u32 = 32;
 
 /// None if there is nothing to see.
 ///
@@ -128,6 +131,8 @@ pub fn scene_of(
         scene.driven.push(driven);
     }
     scene.lights = lights.all;
+    scene.settings.integrator = Integrator::Path;
+    scene.settings.samples = SAMPLES;
     scene.warnings = [model.warnings, lights.warnings].concat();
     scene.notes = notes;
     scene.textures = table.decode_textures()?;
