@@ -7,7 +7,7 @@ namespace THRONG_NAMESPACE {
 
 constexpr int kShadeThreads = 128;
 // Blocks per multiprocessor that registers are divided among.
-constexpr int kShadeBlocks = 6, kPathBlocks = 4, kLayeredBlocks = 3;
+constexpr int kShadeBlocks = 6, kPathBlocks = 5, kLayeredBlocks = 3;
 
 // Where a thread's entries start in the queue of shadow rays and in that of the next wave.
 struct Places {

@@ -1,6 +1,7 @@
 // Points on what shines within the scene: triangles by their area, spheres by the cone that they fill. Surfaces shine on both sides.
 #pragma once
 #include "light_tree.h"
+#include "opacity.h"
 #include "path.h"
 
 namespace THRONG_NAMESPACE {
@@ -112,6 +113,8 @@ THRONG_DEVICE bool pick_on_triangles(const Params& params, Vec3 position, uint32
     const MeshRecord mesh = load_record(&params.meshes[instance.mesh]);
     pick.density = triangle_density(params, instance, mesh, table, prim, s.material) * squared / cosine;
     pick.light = emission_at(params, s);
+    // Where the surface has holes, rays meet it as often.
+    if (params.has_cutouts) pick.light = pick.light * opacity_at(params, instance, prim, hit.u, hit.v);
     return pick.density > 0.0f && pick.density < kInfinity;
 }
 

@@ -180,6 +180,11 @@ fn an_environment_image_is_turned_and_reflected() {
 }
 
 #[test]
+fn paths_find_all_lights_through_all_materials() {
+    Golden::of("paths").check();
+}
+
+#[test]
 fn mirrors_bounce_until_their_limit() {
     Golden::of("mirrors").check();
 }

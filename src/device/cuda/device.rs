@@ -38,6 +38,9 @@ use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
 const SLOTS: usize = 3;
 /// Paths or pixel samples of one launch, per multiprocessor: well below 50 ms even on small GPUs.
 const PATHS_PER_MULTIPROCESSOR: usize = 1 << 16;
+/// Of the queues of a frame in flight whose paths are scattered: these need the most memory, and launches of a million keep a
+/// GPU busy.
+const QUEUE_BYTES: usize = 512 << 20;
 /// Samples per pixel of one launch of the loop schedule.
 const LOOP_SAMPLES: u32 = 4;
 /// Rays of one launch of a bare query.
@@ -214,6 +217,10 @@ impl CudaDevice {
         let wanted = limit.min((items as usize).saturating_mul(settings.samples as usize));
         let lights = self.scene()?.light_count();
         let needs = PathNeeds::new(settings.integrator, settings.bounces, lights);
+        let wanted = match needs.scatter {
+            true => wanted.min((QUEUE_BYTES / needs.bytes()).max(64)),
+            false => wanted,
+        };
         let capacity = need
             .paths(free, wanted, needs.bytes(), SLOTS)
             .map_err(|text| self.out_of_memory(&text))?;
