@@ -12,6 +12,9 @@ use std::{
 /// What every OpenEXR file begins with.
 const MAGIC: [u8; 4] = [0x76, 0x2f, 0x31, 0x01];
 
+/// In the version: the picture is stored in tiles.
+const TILED: u32 = 0x200;
+
 /// Writes `rgb`, three floats in native byte order per pixel, row-major from the top, so that `path` only ever shows a
 /// whole picture. The folder of `path` must exist.
 pub fn write_exr(path: &Path, width: u32, height: u32, rgb: &[u8]) -> Result<(), OutputError> {
@@ -39,38 +42,37 @@ pub fn write_exr(path: &Path, width: u32, height: u32, rgb: &[u8]) -> Result<(),
     write_atomically(path, |writer| writer.write_all(file.get_ref()))
 }
 
-/// Whether `path` is an OpenEXR file of one part that was written to its end: its table of rows leads to the end of the file.
+/// Whether `path` is an OpenEXR file of one part that was written to its end: its table of blocks leads to the end of the file.
 pub fn is_complete_exr(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| {
         let length = file.metadata().map_or(0, |data| data.len());
-        rows_end(BufReader::new(file)).is_ok_and(|end| end == Some(length))
+        blocks_end(BufReader::new(file)).is_ok_and(|end| end == Some(length))
     })
 }
 
-/// Where the last block of rows ends (OpenEXR File Layout: magic, version, attributes up to an empty name, a table of
-/// offsets, blocks with their first row and their size). None if this is no such file.
-fn rows_end(mut file: impl BufRead + Seek) -> io::Result<Option<u64>> {
-    let mut start = [0; 8];
-    file.read_exact(&mut start)?;
-    if start[..4] != MAGIC {
+/// Where the last block ends (OpenEXR File Layout: magic, version, attributes up to an empty name, a table of offsets, blocks that
+/// begin with where they lie in the picture and their size). None if this is no such file.
+fn blocks_end(mut file: impl BufRead + Seek) -> io::Result<Option<u64>> {
+    if bytes(&mut file)? != MAGIC {
         return Ok(None);
     }
+    // Blocks of rows name the first of these; tiles their place and their level.
+    let tiled = u32::from_le_bytes(bytes(&mut file)?) & TILED != 0;
+    let place = if tiled { 16 } else { 4 };
     while !text(&mut file)?.is_empty() {
         text(&mut file)?;
         let size = u32::from_le_bytes(bytes(&mut file)?);
         file.seek_relative(size.into())?;
     }
-    let table = file.stream_position()?;
-    let first = u64::from_le_bytes(bytes(&mut file)?);
-    // The first block follows the table.
-    let Some(last) = first.checked_sub(8).filter(|&last| last >= table) else {
-        return Ok(None);
-    };
-    file.seek(SeekFrom::Start(last))?;
-    let block = u64::from_le_bytes(bytes(&mut file)?);
-    file.seek(SeekFrom::Start(block.saturating_add(4)))?;
+    let (mut first, mut last) = (u64::MAX, 0);
+    // The table ends where the first block begins.
+    while file.stream_position()? < first {
+        let offset = u64::from_le_bytes(bytes(&mut file)?);
+        (first, last) = (first.min(offset), last.max(offset));
+    }
+    file.seek(SeekFrom::Start(last.saturating_add(place)))?;
     let size = u32::from_le_bytes(bytes(&mut file)?);
-    Ok(Some(block + 8 + u64::from(size)))
+    Ok(Some(last.saturating_add(place + 4 + u64::from(size))))
 }
 
 /// Up to a zero byte; names have at most 255 bytes.

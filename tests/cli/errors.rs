@@ -130,7 +130,7 @@ fn bad_output_patterns_show_the_fix() {
         ("x/still", "try `x/still_####.png`"),
         (
             "a_##.jpg",
-            "`.jpg` files cannot be written, only .png; try `a_##.png`",
+            "`.jpg` files cannot be written, only .png and .exr; try `a_##.png`",
         ),
         ("{shot}.png", "unknown placeholder `{shot}`"),
         ("{frame.png", "`{` has no matching `}`"),

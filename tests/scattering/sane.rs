@@ -20,7 +20,7 @@ fn any_color(random: &mut Random) -> [f32; 3] {
 fn any_normal(random: &mut Random) -> [f32; 3] {
     match (random.next() * 2.0) as u32 {
         0 => [0.0, 0.0, 1.0],
-        _ => direction(random.next(), 6.28 * random.next()).into(),
+        _ => direction(random.next(), std::f32::consts::TAU * random.next()).into(),
     }
 }
 
