@@ -16,6 +16,8 @@
 
 #if defined(__CUDACC__)
 #define THRONG_CUDA 1
+// Paths of several rays are taken to their ends by a loop; else in waves alone.
+#define THRONG_LOOPS 0
 #define THRONG_COMPRESSED 1
 #define THRONG_DEVICE __device__ inline
 #define THRONG_INLINE __device__ __forceinline__
@@ -28,6 +30,7 @@
 // A constant array that lanes read at different places.
 #define THRONG_TABLE __device__ const
 #else
+#define THRONG_LOOPS 1
 #define THRONG_DEVICE inline
 #define THRONG_INLINE inline __attribute__((always_inline))
 #define THRONG_OUTLINE inline __attribute__((noinline))

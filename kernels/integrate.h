@@ -126,10 +126,12 @@ THRONG_DEVICE Vec3 debug_view(const Params& params, const Path& path, const Hit&
 
 // Radiance along one camera ray.
 THRONG_DEVICE Vec3 integrate(const Params& params, const Path& path, Thread& thread) {
+#if THRONG_LOOPS
     if (params.integrator == INTEGRATOR_WHITTED)
         return walk(params, path, thread, [&](Path& p, const Hit& hit, Step& step) { whitted_step(params, p, hit, step); });
     if (params.integrator == INTEGRATOR_PATH)
         return walk(params, path, thread, [&](Path& p, const Hit& hit, Step& step) { path_step<true>(params, p, hit, step); });
+#endif
     thread.primary_rays++;
     if (params.integrator == INTEGRATOR_STEPS) {
         StepCount count;

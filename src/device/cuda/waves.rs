@@ -117,7 +117,8 @@ impl PathNeeds {
         let waves = last_wave(scatter, bounces) + 1;
         Self {
             shadows: match scatter {
-                true => waves.min(WAVES_PER_SHADOWS),
+                // The last wave only meets light.
+                true => (waves - 1).clamp(1, WAVES_PER_SHADOWS),
                 false => 1 + lights.min(3),
             },
             scatter,
