@@ -1,7 +1,6 @@
 // From hits to radiance. An integrator is a step: given a path and its hit, it adds radiance and says which shadow rays
 // and which next ray to trace. The loop around it lives here for the CPU; a device may schedule the same step otherwise.
 #pragma once
-#include "opacity.h"
 #include "path_tracer.h"
 #include "traverse.h"
 

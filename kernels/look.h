@@ -57,7 +57,6 @@ THRONG_DEVICE Vec3 read_normal(const Params& params, const Surface& s, const Fra
 // Direction and strength of an anisotropic surface's brushing (KHR_materials_anisotropy).
 THRONG_DEVICE void read_anisotropy(const Params& params, const Surface& s, const Frame& f, const LayersRecord& l, Look& look) {
     look.tangent = f.tangent;
-    look.single_scatter = params.single_scatter != 0;
     look.anisotropy = l.anisotropy;
     if (!(l.anisotropy > 0.0f)) return;
     float x = 1.0f, y = 0.0f;
@@ -126,6 +125,7 @@ THRONG_DEVICE Look look_at(const Params& params, const Surface& s, const LayersR
     read_transmission(params, s, l, look);
     read_coats(params, s, frame, l, look);
     read_anisotropy(params, s, frame, l, look);
+    look.single_scatter = params.single_scatter != 0;
     return look;
 }
 

@@ -66,10 +66,10 @@ THRONG_INLINE void gain(const Params& params, Path& path, Vec3 light) {
 // One light's shadow ray, and the path's next ray. `normal` is zero where light is gathered from all around. Returns a random
 // number for the roulette.
 template <class B>
-THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, bool lit, Step& step) {
+THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, Step& step) {
     Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
     LightPick pick;
-    if (lit && pick_light(params, s.position, normal, choice.x, sample_2d(path.sampler, bounce_dimension(path, kPickPoint)), pick)) {
+    if (pick_light(params, s.position, normal, choice.x, sample_2d(path.sampler, bounce_dimension(path, kPickPoint)), pick)) {
         float density;
         Vec3 value = evaluate_bsdf(bsdf, pick.direction, density);
         Vec3 light = path.throughput * value * pick.light;
@@ -116,7 +116,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     }
     if (!layered || material.kind == MATERIAL_DIFFUSE) {
         if (!(max_component(color) > 0.0f)) return;
-        const float u = scatter(params, path, s, s.shading, Lambert{color, s.shading, s.geometric}, true, step);
+        const float u = scatter(params, path, s, s.shading, Lambert{color, s.shading, s.geometric}, step);
         play_roulette(path, u, 1.0f, step);
         return;
     }
@@ -125,7 +125,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     const Bsdf bsdf = make_bsdf(look, s, -direction);
     // Through these, light comes from behind, too.
     const bool all_around = look.transmission > 0.0f || look.diffuse_transmission > 0.0f;
-    const float u = scatter(params, path, s, all_around ? vec3(0.0f) : bsdf.normal, bsdf, true, step);
+    const float u = scatter(params, path, s, all_around ? vec3(0.0f) : bsdf.normal, bsdf, step);
     if (!step.more) return;
     const bool passed = dot(load3(path.ray.direction), s.geometric) < 0.0f;
     if (passed && !look.thin) path.medium = s.front ? s.material : NO_INDEX;

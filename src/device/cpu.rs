@@ -131,14 +131,11 @@ impl CpuDevice {
         if integrator != Integrator::Path {
             return Shining { looks, local: None };
         }
-        let (emitters, tlas, shapes) = (&tables.emitters, &frame.tlas, frame.positions());
-        let local = match &looks {
-            // Lights that change have a tree of their own in every frame.
-            Some(looks) => {
-                LocalTree::new(emitters, &looks.lights, &tlas.records, &shapes).map(Arc::new)
-            }
-            None => self.lights.tree(tlas, emitters, &tables.lights, &shapes),
-        };
+        let own = looks.as_ref().map(|looks| &looks.lights[..]);
+        let (emitters, shapes) = (&tables.emitters, frame.positions());
+        let local = self
+            .lights
+            .tree(&frame.tlas, emitters, &tables.lights, own, &shapes);
         Shining { looks, local }
     }
 
@@ -290,7 +287,6 @@ impl Shapes {
 unsafe impl Sync for Launch {}
 
 impl Launch {
-    /// `lights` is for integrators that pick from what shines within the scene.
     fn new(tables: &Tables, frame: &Frame, shining: Shining) -> Self {
         let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b)).collect();
         let deepest = frame

@@ -145,14 +145,19 @@ pub struct LightCache {
 }
 
 impl LightCache {
-    /// The tree for a frame with that TLAS, as [`LocalTree::new`] makes it; the last one if the TLAS is the same.
+    /// The tree for a frame with that TLAS, as [`LocalTree::new`] makes it; the last one if the TLAS is the same. A frame that has
+    /// lights of its `own` instead of the scene's gets a tree of its own, too.
     pub fn tree(
         &mut self,
         tlas: &Arc<Tlas>,
         emitters: &Emitters,
         lights: &[LightRecord],
+        own: Option<&[LightRecord]>,
         shapes: &[(u32, &[[f32; 3]])],
     ) -> Option<Arc<LocalTree>> {
+        if let Some(own) = own {
+            return LocalTree::new(emitters, own, &tlas.records, shapes).map(Arc::new);
+        }
         if self.tlas.as_ptr() != Arc::as_ptr(tlas) || self.tlas.strong_count() == 0 {
             self.tree = LocalTree::new(emitters, lights, &tlas.records, shapes).map(Arc::new);
             self.tlas = Arc::downgrade(tlas);

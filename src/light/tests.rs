@@ -2,32 +2,16 @@
 
 use super::probe::{Probe, Strategy};
 use crate::{
-    device::{CpuDevice, Device, FrameSettings},
+    device::{CpuDevice, Device, FrameSettings, fake::settings},
     math::hash_unit,
     render::Poser,
     scene::{
         Environment, FloatImage, Instance, Integrator, Light, Material, Mesh, NONE, Scene, Shape,
-        ToneMap, TriangleMesh,
+        TriangleMesh,
     },
 };
 use glam::{Affine3, Quat, Vec3};
 use std::{f32::consts::PI, sync::Arc};
-
-const SETTINGS: FrameSettings = FrameSettings {
-    width: 8,
-    height: 8,
-    samples: 1,
-    bounces: 4,
-    seed: 0,
-    integrator: Integrator::Path,
-    exposure: 0.0,
-    tone_map: ToneMap::None,
-    linear: false,
-    lock_seed: false,
-    clamp_indirect: None,
-    noise: None,
-    single_scatter: false,
-};
 
 fn sphere() -> Mesh {
     Mesh {
@@ -94,7 +78,11 @@ fn ask<T>(scene: Scene, ask: impl FnOnce(&mut Probe) -> T) -> T {
     let mut device = CpuDevice::with_variant("baseline").unwrap();
     device.load(scene.clone()).unwrap();
     let frame = Poser::new(scene, device.node_layout()).repose(1);
-    device.probe(&frame, &SETTINGS, ask).unwrap()
+    let settings = FrameSettings {
+        integrator: Integrator::Path,
+        ..settings()
+    };
+    device.probe(&frame, &settings, ask).unwrap()
 }
 
 /// `index`-th direction of `count` that are spread evenly over the sphere.

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, ErrorKind},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 /// The text names the path, the reason and a remedy, so that it can be shown alone. The I/O error is part of that
@@ -20,6 +20,28 @@ pub enum OutputError {
         height: u32,
         bytes: usize,
     },
+}
+
+impl OutputError {
+    /// Fails unless `data` is what a picture of at least one pixel takes, with so many bytes per pixel.
+    pub fn check_pixels(
+        path: &Path,
+        width: u32,
+        height: u32,
+        pixel_bytes: u128,
+        data: &[u8],
+    ) -> Result<(), Self> {
+        let expected = u128::from(width) * u128::from(height) * pixel_bytes;
+        if expected != 0 && expected == data.len() as u128 {
+            return Ok(());
+        }
+        Err(Self::Pixels {
+            path: path.to_owned(),
+            width,
+            height,
+            bytes: data.len(),
+        })
+    }
 }
 
 /// A folder that is made before the work starts cannot have been deleted during it.

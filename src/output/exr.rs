@@ -18,15 +18,7 @@ const TILED: u32 = 0x200;
 /// Writes `rgb`, three floats in native byte order per pixel, row-major from the top, so that `path` only ever shows a
 /// whole picture. The folder of `path` must exist.
 pub fn write_exr(path: &Path, width: u32, height: u32, rgb: &[u8]) -> Result<(), OutputError> {
-    let expected = u128::from(width) * u128::from(height) * 12;
-    if expected == 0 || expected != rgb.len() as u128 {
-        return Err(OutputError::Pixels {
-            path: path.to_owned(),
-            width,
-            height,
-            bytes: rgb.len(),
-        });
-    }
+    OutputError::check_pixels(path, width, height, 12, rgb)?;
     // The encoder goes back to fill in where the rows are.
     let mut file = Cursor::new(Vec::new());
     let encoded =

@@ -17,15 +17,7 @@ const END_CHUNK: [u8; 12] = [0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xae, 0x42, 0x6
 /// Writes `rgb`, 3 bytes per pixel in sRGB, row-major from the top, so that `path` only ever shows a whole picture.
 /// The folder of `path` must exist ([`super::prepare`] makes it).
 pub fn write_png(path: &Path, width: u32, height: u32, rgb: &[u8]) -> Result<(), OutputError> {
-    let expected = u128::from(width) * u128::from(height) * 3;
-    if expected == 0 || expected != rgb.len() as u128 {
-        return Err(OutputError::Pixels {
-            path: path.to_owned(),
-            width,
-            height,
-            bytes: rgb.len(),
-        });
-    }
+    OutputError::check_pixels(path, width, height, 3, rgb)?;
     write_atomically(path, |writer| encode(writer, width, height, rgb))
 }
 

@@ -166,16 +166,15 @@ impl CudaDevice {
             return None;
         }
         let (emitters, shapes) = (scene.emitters(), frame.positions());
-        match &frame.looks {
-            // Lights that change have a tree of their own in every frame.
-            Some(looks) => {
-                let lights = light_records(&looks.lights);
-                LocalTree::new(emitters, &lights, &frame.tlas.records, &shapes).map(Arc::new)
-            }
-            None => self
-                .lights
-                .tree(&frame.tlas, emitters, scene.lights(), &shapes),
-        }
+        let own = frame.looks.as_ref();
+        let own = own.map(|looks| light_records(&looks.lights));
+        self.lights.tree(
+            &frame.tlas,
+            emitters,
+            scene.lights(),
+            own.as_deref(),
+            &shapes,
+        )
     }
 
     /// How a picture is cut up, once its memory is known to be there.
