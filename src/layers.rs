@@ -1,0 +1,130 @@
+//! What a frame says about each pixel besides its colours: values for compositing and denoising.
+
+use std::fmt;
+
+/// One kind of value per pixel. What a pixel sees first counts, averaged over its samples.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// Share of light that the surface reflects, linear; 1 where nothing is hit.
+    Albedo,
+    /// Unit shading normal in world space, towards the camera; its mean may be shorter. 0 where nothing is hit.
+    Normal,
+    /// Distance along the camera's axis in scene units; infinite where nothing is hit. Of the nearest sample, as means of
+    /// depths lie where nothing is.
+    Depth,
+    /// In world space, of the nearest sample; 0 where nothing is hit.
+    Position,
+    /// Pixels from where the point was one frame ago, and to where it will be in one: (back x, back y, on x, on y), x to the
+    /// right and y upwards, as in Cycles' vector pass.
+    Motion,
+    /// Variance of the pixel's mean, per colour.
+    Variance,
+    /// Which instances cover how much of a pixel, as Cryptomatte has it.
+    Instance,
+    /// Which materials do.
+    Material,
+}
+
+/// How many names a Cryptomatte layer keeps of a pixel: those that cover most of it.
+pub const MATTE_RANKS: usize = 6;
+
+impl Layer {
+    pub const ALL: [Self; 8] = [
+        Self::Albedo,
+        Self::Normal,
+        Self::Depth,
+        Self::Position,
+        Self::Motion,
+        Self::Variance,
+        Self::Instance,
+        Self::Material,
+    ];
+
+    /// Number of floats per pixel.
+    pub fn channels(self) -> usize {
+        match self {
+            Self::Albedo | Self::Normal | Self::Position | Self::Variance => 3,
+            Self::Depth => 1,
+            Self::Motion => 4,
+            Self::Instance | Self::Material => 2 * MATTE_RANKS,
+        }
+    }
+
+    /// As it is typed and as files name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Albedo => "albedo",
+            Self::Normal => "normal",
+            Self::Depth => "depth",
+            Self::Position => "position",
+            Self::Motion => "motion",
+            Self::Variance => "variance",
+            Self::Instance => "instance",
+            Self::Material => "material",
+        }
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Which layers are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LayerSet(u8);
+
+impl LayerSet {
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub fn contains(self, layer: Layer) -> bool {
+        self.0 & 1 << layer as u8 != 0
+    }
+
+    /// In the order of [`Layer::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Layer> {
+        Layer::ALL.into_iter().filter(move |&l| self.contains(l))
+    }
+
+    /// Floats per pixel of all layers together.
+    pub fn channels(self) -> usize {
+        self.iter().map(Layer::channels).sum()
+    }
+}
+
+impl FromIterator<Layer> for LayerSet {
+    fn from_iter<T: IntoIterator<Item = Layer>>(layers: T) -> Self {
+        Self(layers.into_iter().fold(0, |set, l| set | 1 << l as u8))
+    }
+}
+
+/// A layer of a finished frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerImage {
+    pub layer: Layer,
+    /// [`Layer::channels`] floats per pixel, row-major from the top. In Cryptomatte layers these are pairs of a name's hash,
+    /// as the bits of a float, and its share of the pixel, the greatest first; (0, 0) where there are fewer names.
+    pub values: Vec<f32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_hold_what_they_were_made_of_in_a_fixed_order() {
+        let set: LayerSet = [Layer::Instance, Layer::Albedo].into_iter().collect();
+        assert_eq!(
+            set.iter().collect::<Vec<_>>(),
+            [Layer::Albedo, Layer::Instance]
+        );
+        assert_eq!(set.channels(), 3 + 2 * MATTE_RANKS);
+        assert!(!set.contains(Layer::Depth) && LayerSet::default().is_empty());
+    }
+}
