@@ -8,6 +8,7 @@ mod console;
 mod events;
 mod info;
 mod interrupt;
+mod lens_args;
 mod model_args;
 mod model_info;
 mod model_text;

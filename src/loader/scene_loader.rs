@@ -4,7 +4,7 @@ use super::{
     LoadError, camera, environment, framing,
     gltf::Model,
     instances::{self, Unrolled, UsedMotion},
-    material,
+    lens, material,
     materials::Materials,
     meshes::{self, MeshSource, ParsedObj},
     model::{self, DrivenRows, Look, Looks, MeshMotion, Performance},
@@ -12,9 +12,10 @@ use super::{
     placements::{Resolver, unknown_material},
     scene_file::{self, Source},
     source::Place,
+    subjects,
 };
 use crate::scene::{
-    Material, NONE, RenderDefaults, Scene,
+    Material, NONE, RenderDefaults, Scene, Subject,
     desc::{GltfFile, MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
     driven::Driven,
     rig::{Clip, DeformingMesh, Palette},
@@ -56,8 +57,9 @@ pub fn load(path: &Path, sets: &[(String, String)]) -> Result<Scene, LoadError> 
     scene.maps = loader.table.maps;
     scene.warnings = loader.warnings;
     place(&mut scene, &source, &file, &mut sources, unrolled)?;
-    if file.camera.is_none() {
-        scene.camera = framing::turntable(&framing::world_bounds(&scene));
+    match &file.camera {
+        Some(desc) => lens::convert(&source, desc, &mut scene)?,
+        None => scene.camera = framing::turntable(&framing::world_bounds(&scene)),
     }
     Ok(scene)
 }
@@ -93,6 +95,13 @@ fn place(
     }
     scene.material_slots = unrolled.slots.all;
     (scene.nodes, scene.instances) = (unrolled.nodes, unrolled.instances);
+    let groups = file.groups.names().zip(unrolled.groups);
+    let placed = groups.filter(|(_, instances)| instances.start < instances.end);
+    let subjects = placed.map(|(name, instances)| Subject {
+        name: name.to_owned(),
+        anchors: subjects::middles(scene, &subjects::spread(instances)),
+    });
+    scene.subjects = subjects.collect();
     Ok(())
 }
 

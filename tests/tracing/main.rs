@@ -3,6 +3,7 @@
 mod brute_force;
 mod common;
 mod integrators;
+mod lens;
 mod materials;
 mod self_hits;
 mod watertight;
