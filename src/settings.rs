@@ -11,7 +11,7 @@ use crate::{
     render::frames::{FrameList, FramesError},
     scene::{Integrator, RenderDefaults, Scene, ToneMap},
 };
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -117,6 +117,7 @@ impl LookOptions {
             noise: self.noise,
             clamp_indirect: self.clamp_indirect,
             linear: false,
+            open_ended: false,
         };
         limits::check(&settings)?;
         memory::check(settings.width, settings.height)?;
@@ -138,6 +139,20 @@ pub struct FrameOptions {
     /// Keep frames that exist and render only the missing ones
     #[arg(long)]
     pub skip_existing: bool,
+}
+
+/// What is done with frames before they are finished, as typed.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Frames")]
+pub struct OngoingOptions {
+    /// Keep the samples of each frame beside it, in a file named like it with .film at the end. The same command goes on from
+    /// there after an interruption, and so does one with more --samples after the frame was finished
+    #[arg(long)]
+    pub checkpoint: bool,
+    /// Write the frame that is under way as it stands every so often, as NAME.partial.png until it is finished. SIGUSR1
+    /// does so at once
+    #[arg(long, value_name = "SECONDS", value_parser = limits::parse_interval)]
+    pub write_partial: Option<Duration>,
 }
 
 /// Work for [`crate::render::run`], with what is already done taken out.

@@ -15,7 +15,8 @@ const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys
   name, device
   frames, fps, seconds, size, samples, integrator
-  camera              still, orbit, spline and its number of keys, or on a node
+  camera              still, orbit, spline and its number of keys, or on a node; its projection if it is not perspective,
+                      and its lens
   environment, lights
   meshes              per mesh: name, shape, primitives, vertices, instances, poses (of its palette), follows (how
                       its tree does, if it deforms), mesh_bytes, tree_bytes, tree_depth, sah_cost

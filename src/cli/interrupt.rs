@@ -25,6 +25,22 @@ pub fn install(on_first: impl Fn() + Send + 'static) -> anyhow::Result<Arc<Atomi
     Ok(stop)
 }
 
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// From now on SIGUSR1 sets the returned flag, instead of ending the process.
+pub fn asked_to_show() -> &'static AtomicBool {
+    #[cfg(unix)]
+    {
+        extern "C" fn ask(_: libc::c_int) {
+            ASKED.store(true, Ordering::Relaxed);
+        }
+        let handler = ask as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        // SAFETY: the handler does nothing but to store to an atomic, which signals may interrupt.
+        unsafe { libc::signal(libc::SIGUSR1, handler) };
+    }
+    &ASKED
+}
+
 fn exit_at_once(exit: Exit) -> ! {
     // SAFETY: `_exit` takes no pointers. `exit` would run destructors of globals that other threads are using.
     unsafe { libc::_exit(exit as i32) }

@@ -7,16 +7,18 @@ use super::{
     report::Reporter,
 };
 use crate::{
+    device::Device,
     output::{self, Progress, ProgressMode},
-    render::{self, RenderJob, Summary},
+    render::{self, Ongoing, RenderJob, Summary},
     scene::rig::RefitPolicy,
-    settings::{FrameOptions, FramePlan, LookOptions},
+    settings::{FrameOptions, FramePlan, LookOptions, OngoingOptions},
 };
 use std::sync::{Arc, atomic::AtomicBool};
 
 const EVENTS_HELP: &str = "\
 Files appear under their name only when they are complete. Ctrl-C drops the frame that is being traced and stops;
-a second Ctrl-C stops at once. Run the same command with --skip-existing to go on.
+a second Ctrl-C stops at once. Run the same command with --skip-existing to go on. With --checkpoint, the frame that is
+being traced is kept as it stands, and going on loses nothing.
 
 With --progress json, standard output has one JSON object per line; `event` is one of
   started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings,
@@ -43,6 +45,8 @@ pub struct RenderArgs {
     #[command(flatten)]
     frames: FrameOptions,
     #[command(flatten)]
+    ongoing: OngoingOptions,
+    #[command(flatten)]
     look: LookOptions,
     #[command(flatten)]
     device: DeviceArgs,
@@ -52,7 +56,7 @@ pub struct RenderArgs {
     refit: Option<RefitPolicy>,
     /// Render each frame on every device of --device and compare with the first one's; fail if more than 1 % of
     /// the pixels differ. Files are written only with --output: the first device's
-    #[arg(long, conflicts_with = "skip_existing", help_heading = "Device")]
+    #[arg(long, conflicts_with_all = ["skip_existing", "checkpoint", "write_partial"], help_heading = "Device")]
     compare: bool,
     #[command(flatten)]
     messages: MessageArgs,
@@ -80,22 +84,47 @@ impl RenderArgs {
             let progress = progress.clone();
             move || progress.note("stopping; Ctrl-C again stops at once")
         })?;
+        let asked = interrupt::asked_to_show();
         if self.compare {
             return self.compare(&progress, &stop);
         }
         let mut device = self.device.open(|line| progress.note(line))?;
         let (mut job, plan) = self.job()?;
         job.settings.linear = job.output.format().is_linear();
+        job.settings.open_ended = self.ongoing.checkpoint;
         output::prepare(&plan.paths(&job.scene.name))?;
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);
         reporter.started(&device.describe());
         let result = if job.frames.is_empty() {
             Ok(Summary::default())
+        } else if let Some(ongoing) = self.ongoing(&job, device.as_ref(), asked) {
+            render::run_ongoing(&job, &ongoing, device.as_mut(), &mut reporter, &stop)
         } else {
             render::run(&job, device.as_mut(), &mut reporter, &stop)
         };
         progress.finish();
         Ok(reporter.ended(&result?))
+    }
+
+    /// For frames about which there is something to do before they are finished. A single frame may be asked to be shown, where
+    /// there is time to ask: devices with a queue are fast, and faster still where nobody interrupts them.
+    fn ongoing(
+        &self,
+        job: &RenderJob,
+        device: &dyn Device,
+        asked: &'static AtomicBool,
+    ) -> Option<Ongoing<'static>> {
+        let OngoingOptions {
+            checkpoint,
+            write_partial,
+        } = self.ongoing;
+        let alone = job.frames.len() == 1 && device.queue_depth() == 1;
+        let wanted = checkpoint || write_partial.is_some() || alone;
+        wanted.then_some(Ongoing {
+            checkpoint,
+            partial_interval: write_partial,
+            asked,
+        })
     }
 
     fn compare(&self, progress: &Progress, stop: &AtomicBool) -> anyhow::Result<Exit> {

@@ -1,6 +1,8 @@
 //! Adaptive sampling: pictures are sampled in passes, each of which doubles the samples of the tiles that are still too noisy
 //! (Dammertz et al. 2010, "A Hierarchical Automatic Stopping Condition for Monte Carlo Global Illumination").
 
+use super::FilmState;
+
 /// Samples of the first pass: fewer say too little about the noise.
 const FIRST_PASS: u32 = 16;
 
@@ -10,19 +12,16 @@ pub struct Passes {
     /// The noise at which a tile is done; without one, all samples are one pass.
     target: Option<f32>,
     samples: u32,
-    done: u32,
-    /// The tiles of the next pass, ascending; none: all.
-    tiles: Option<Vec<u32>>,
+    state: FilmState,
 }
 
 impl Passes {
-    /// Of a picture with at most `samples` samples per pixel.
-    pub fn new(samples: u32, target: Option<f32>) -> Self {
+    /// Of a picture with at most `samples` samples per pixel, of which `state` tells those that it has.
+    pub fn resume(samples: u32, target: Option<f32>, state: FilmState) -> Self {
         Self {
             target,
             samples,
-            done: 0,
-            tiles: None,
+            state,
         }
     }
 
@@ -31,44 +30,90 @@ impl Passes {
         self.target.is_some()
     }
 
-    /// The next pass's samples.
+    /// Whether passes come to such a state; one that has been read from a file may be anything.
+    pub fn is_sound(&self) -> bool {
+        let FilmState {
+            samples,
+            pass,
+            tiles,
+        } = &self.state;
+        let sorted = |tiles: &Vec<u32>| tiles.is_sorted_by(|a, b| a < b);
+        match self.target {
+            Some(_) => {
+                let first = tiles.is_none() == (*pass == 0);
+                first
+                    && pass <= samples
+                    && *samples <= self.pass_end()
+                    && tiles.as_ref().is_none_or(sorted)
+            }
+            None => *pass == 0 && tiles.is_none(),
+        }
+    }
+
+    /// Whether there is nothing left to sample.
+    pub fn is_over(&self) -> bool {
+        let calm = self.tiles().is_some_and(<[u32]>::is_empty);
+        calm || self.state.samples >= self.samples
+    }
+
+    /// The next pass's samples, or those that are left of it.
     pub fn samples(&self) -> std::ops::Range<u32> {
-        let end = match self.target {
-            Some(_) => FIRST_PASS.max(2 * self.done).min(self.samples),
-            None => self.samples,
-        };
-        self.done..end
+        let begin = self.state.samples;
+        begin..self.pass_end().min(self.samples).max(begin)
     }
 
     /// The next pass's tiles; none for all.
     pub fn tiles(&self) -> Option<&[u32]> {
-        self.tiles.as_deref()
+        self.state.tiles.as_deref()
+    }
+
+    /// How far the picture is.
+    pub fn into_state(self) -> FilmState {
+        self.state
+    }
+
+    /// Passes end where they would without a limit, so that a picture may be gone on with under a greater one.
+    fn pass_end(&self) -> u32 {
+        match self.target {
+            Some(_) => FIRST_PASS.max(self.state.pass.saturating_mul(2)),
+            None => u32::MAX,
+        }
     }
 
     /// Takes note that the pass is done, and returns whether there is another one. `errors` has the noise of all tiles.
     pub fn go_on(&mut self, errors: &[f32]) -> bool {
-        self.done = self.samples().end;
+        self.state.samples = self.samples().end;
         let Some(target) = self.target else {
             return false;
         };
+        if self.state.samples < self.pass_end() {
+            return false;
+        }
         // What is no number is noise, too.
         let is_noisy = |tile: &u32| {
             let error = errors.get(*tile as usize).copied().unwrap_or_default();
             error.is_nan() || error > target
         };
-        let noisy: Vec<u32> = match self.tiles.take() {
+        let noisy: Vec<u32> = match self.state.tiles.take() {
             None => (0..errors.len() as u32).filter(is_noisy).collect(),
             Some(tiles) => tiles.into_iter().filter(is_noisy).collect(),
         };
-        let more = self.done < self.samples && !noisy.is_empty();
-        self.tiles = Some(noisy);
-        more
+        self.state.pass = self.state.samples;
+        self.state.tiles = Some(noisy);
+        !self.is_over()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Passes {
+        /// Of a picture without samples.
+        fn new(samples: u32, target: Option<f32>) -> Self {
+            Self::resume(samples, target, FilmState::default())
+        }
+    }
 
     #[test]
     fn without_a_target_there_is_one_pass_over_everything() {
@@ -91,6 +136,40 @@ mod tests {
         assert!(passes.go_on(&[0.2; 4]));
         assert_eq!(passes.samples(), 64..100);
         assert!(!passes.go_on(&[0.2; 4]));
+    }
+
+    #[test]
+    fn a_pass_that_a_limit_cuts_goes_on_as_if_there_had_been_none() {
+        let noise = [0.2, 0.0, 0.2];
+        let mut whole = Passes::new(200, Some(0.1));
+        let mut ranges = Vec::new();
+        loop {
+            ranges.push((whole.samples(), whole.tiles().map(<[u32]>::to_vec)));
+            if !whole.go_on(&noise) {
+                break;
+            }
+        }
+        let mut state = FilmState::default();
+        let mut pieces = Vec::new();
+        for limit in [5, 16, 20, 64, 100, 128, 200] {
+            let mut passes = Passes::resume(limit, Some(0.1), state);
+            while !passes.is_over() {
+                pieces.push((passes.samples(), passes.tiles().map(<[u32]>::to_vec)));
+                passes.go_on(&noise);
+            }
+            state = passes.into_state();
+        }
+        // Pieces of the same tiles that follow one another are one pass.
+        let mut joined: Vec<(std::ops::Range<u32>, Option<Vec<u32>>)> = Vec::new();
+        for (range, tiles) in pieces {
+            match joined.last_mut() {
+                Some(last) if last.1 == tiles && !ranges.iter().any(|r| r.0.end == last.0.end) => {
+                    last.0.end = range.end;
+                }
+                _ => joined.push((range, tiles)),
+            }
+        }
+        assert_eq!(joined, ranges);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! rayon's threads. It is the oracle that other devices are compared with.
 
 use super::{
-    Device, DeviceError, Frame, FrameSettings, PosedMesh, RayCounts, RayKind, Rendered, Stop,
+    Device, DeviceError, Film, Frame, FrameSettings, PosedMesh, RayCounts, RayKind, Rendered, Stop,
     adaptive::Passes,
     extras,
     looks::{self, LookTables},
@@ -415,34 +415,39 @@ impl Device for CpuDevice {
         let Some((frame, settings)) = self.queued.take() else {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
+        self.add_samples(&frame, &settings, &mut Film::new(&settings), stop)
+    }
+
+    fn add_samples(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+        film: &mut Film,
+        stop: &Stop,
+    ) -> Result<Rendered, DeviceError> {
+        if !film.fits(settings) {
+            return Err(DeviceError::Failed("the film is of another picture".into()));
+        }
         let start = Instant::now();
-        let shining = self.shining(&frame, settings.integrator);
-        let mut launch = Launch::new(self.tables()?, &frame, shining);
-        apply_settings(&mut launch.params, &frame, &settings);
+        let shining = self.shining(frame, settings.integrator);
+        let mut launch = Launch::new(self.tables()?, frame, shining);
+        apply_settings(&mut launch.params, frame, settings);
         let pixel_count = u64::from(settings.width) * u64::from(settings.height);
-        let items = pixel_items(&settings)?;
-        let mut film = vec![0f32; pixel_count as usize * 4];
+        let tile_count = pixel_items(settings)? / TILE_ITEMS;
         // Floats, whichever type the pixels have: memory that is aligned for both.
         let mut pixels = vec![0f32; (pixel_count as usize * settings.pixel_bytes()).div_ceil(4)];
-        launch.params.film = film.as_mut_ptr();
+        launch.params.film = film.sums.as_mut_ptr();
         launch.params.pixels = pixels.as_mut_ptr().cast();
-        let tile_count = items / TILE_ITEMS;
-        let mut passes = Passes::new(settings.samples, settings.noise);
-        let mut half = vec![0f32; if passes.is_adaptive() { film.len() } else { 0 }];
-        let mut errors = vec![
-            0f32;
-            if passes.is_adaptive() {
-                tile_count as usize
-            } else {
-                0
-            }
-        ];
+        let state = std::mem::take(&mut film.state);
+        let mut passes = Passes::resume(settings.samples, settings.noise, state);
+        let measured = if passes.is_adaptive() { tile_count } else { 0 };
+        let mut errors = vec![0f32; measured as usize];
         if passes.is_adaptive() {
-            launch.params.film_half = half.as_mut_ptr();
+            launch.params.film_half = film.odd.as_mut_ptr();
             launch.params.tile_errors = errors.as_mut_ptr();
         }
         let mut rays = RayCounts::default();
-        loop {
+        while !passes.is_over() {
             let tiles = passes.tiles().map(<[u32]>::to_vec);
             launch.params.tiles = tiles.as_ref().map_or(null(), |tiles| tiles.as_ptr());
             let count = tiles
@@ -457,10 +462,9 @@ impl Device for CpuDevice {
                 let kernel = self.kernels.measure_tile;
                 self.launch(kernel, &launch, tile_count, TILE_BATCH, &|| false);
             }
-            if !passes.go_on(&errors) {
-                break;
-            }
+            passes.go_on(&errors);
         }
+        film.state = passes.into_state();
         self.launch(
             self.kernels.resolve_pixel,
             &launch,

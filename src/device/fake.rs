@@ -106,6 +106,7 @@ pub fn settings() -> FrameSettings {
         exposure: 0.0,
         tone_map: ToneMap::None,
         linear: false,
+        open_ended: false,
         lock_seed: false,
         clamp_indirect: None,
         noise: None,

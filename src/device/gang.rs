@@ -1,6 +1,6 @@
 //! Several devices as one: each frame goes to the least busy one, and results come back in the order of submission.
 
-use super::{Device, DeviceError, Frame, FrameSettings, OwnRays, RayKind, Rendered, Stop};
+use super::{Device, DeviceError, Film, Frame, FrameSettings, OwnRays, RayKind, Rendered, Stop};
 use crate::{
     abi::{Hit, Ray},
     accel::NodeLayout,
@@ -130,6 +130,18 @@ impl Device for Gang {
         member.under_way -= 1;
         let collected = member.device.collect(stop);
         collected.map_err(|error| error.on(&member.device.describe()))
+    }
+
+    /// On the first device.
+    fn add_samples(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+        film: &mut Film,
+        stop: &Stop,
+    ) -> Result<Rendered, DeviceError> {
+        let first = self.members[0].device.as_mut();
+        first.add_samples(frame, settings, film, stop)
     }
 
     /// Of the first device.

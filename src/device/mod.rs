@@ -7,6 +7,7 @@ pub mod cuda;
 mod extras;
 #[cfg(test)]
 pub(crate) mod fake;
+mod film;
 mod gang;
 #[cfg(test)]
 mod layout;
@@ -25,6 +26,7 @@ use std::{sync::Arc, time::Duration};
 
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open};
 pub use cpu::CpuDevice;
+pub use film::{Film, FilmState};
 pub use gang::Gang;
 
 /// What a frame looks like, the same for all frames of a run.
@@ -49,6 +51,9 @@ pub struct FrameSettings {
     pub clamp_indirect: Option<f32>,
     /// Asks for radiance as it is, without exposure and tone curve.
     pub linear: bool,
+    /// Makes samples independent of how many there will be, so that a picture can get more later. Costs a little of the evenness
+    /// of noise among neighbours.
+    pub open_ended: bool,
 }
 
 /// One frame, posed: everything about it that changes from frame to frame.
@@ -217,6 +222,21 @@ pub trait Device: Send {
     /// Waits for the oldest frame under way. Once `stop` says so, gives up on it with [`DeviceError::Stopped`].
     /// An error loses all frames under way; only [`Device::load`] may follow.
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
+
+    /// Adds samples to `film` until it has what `settings` ask for, and returns the picture that it is then; no frame may be under
+    /// way. `film` has to fit the settings; after an error there is anything in it. Rays and times are those of this call.
+    fn add_samples(
+        &mut self,
+        _: &Frame,
+        _: &FrameSettings,
+        _film: &mut Film,
+        _: &Stop,
+    ) -> Result<Rendered, DeviceError> {
+        let name = self.describe();
+        Err(DeviceError::Failed(format!(
+            "{name} cannot go on with a picture"
+        )))
+    }
 
     /// Renders a frame for the rays that it casts, which take 32 bytes each; no frame may be under way. They are to be traced
     /// with [`Device::trace`] against the same frame, shadow rays with [`RayKind::Any`]. None if the device does not

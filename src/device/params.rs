@@ -28,6 +28,8 @@ const MANY_SPLIT: u32 = 8;
 /// away does so more often. Of bare queries nothing is known.
 const FAR_FIRST: u32 = 7;
 const NEAR_FIRST: u32 = 0;
+/// What the number of a sample takes where there may be more and more: enough for the most that settings allow.
+const OPEN_ENDED_BITS: u32 = 20;
 /// Share of the open sky's light that blocked points get, in place of further bounces.
 const AMBIENT_FILL: f32 = 0.5;
 
@@ -111,7 +113,10 @@ pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
         false => hash_u32(frame.number),
     };
     p.seed = hash_u32(settings.seed ^ frame_seed);
-    p.sample_bits = settings.samples.max(1).next_power_of_two().ilog2();
+    p.sample_bits = match settings.open_ended {
+        true => OPEN_ENDED_BITS,
+        false => settings.samples.max(1).next_power_of_two().ilog2(),
+    };
     p.single_scatter = settings.single_scatter.into();
     p.indirect_clamp = settings.clamp_indirect.unwrap_or(f32::INFINITY);
     p.exposure = settings.exposure.exp2();

@@ -1,6 +1,7 @@
 //! Where finished frames go: names, encodings, and writing them so that no reader ever sees half a file.
 
 mod atomic;
+mod checkpoint;
 mod error;
 mod exr;
 mod format;
@@ -9,6 +10,9 @@ mod png;
 mod progress;
 
 pub use atomic::{prepare, write_atomically};
+pub use checkpoint::{
+    CheckpointError, FilmIdentity, checkpoint_path, read_checkpoint, write_checkpoint,
+};
 pub use error::OutputError;
 pub use format::FileFormat;
 pub use pattern::{Pattern, PatternError};

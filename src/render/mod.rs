@@ -8,6 +8,7 @@ pub mod report;
 mod busy;
 mod deforming;
 mod material_counts;
+mod ongoing;
 mod pose;
 mod pose_stage;
 mod ray_files;
@@ -17,11 +18,12 @@ mod write;
 
 use crate::{
     device::{Device, DeviceError, FrameSettings, RayCounts, Stop},
-    output::{OutputError, Pattern},
+    output::{CheckpointError, OutputError, Pattern},
     scene::{Scene, rig::RefitPolicy},
 };
 pub use busy::{Busy, BusyShares};
 pub use material_counts::MaterialCounts;
+pub use ongoing::{Ongoing, run_ongoing};
 pub use pose::Poser;
 use pose_stage::PosedFrames;
 use std::{
@@ -109,6 +111,8 @@ pub enum RenderError {
     Load(#[from] DeviceError),
     #[error(transparent)]
     Output(#[from] OutputError),
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
 }
 
 /// Renders and writes all frames. Whatever was finished before an error or before `stop` was set stays on disk.
@@ -119,16 +123,7 @@ pub fn run(
     stop: &AtomicBool,
 ) -> Result<Summary, RenderError> {
     let start = Instant::now();
-    let layout = device.node_layout();
-    let (loaded, mut poser) = rayon::join(
-        || device.load(job.scene.clone()),
-        || Poser::new(job.scene.clone(), layout),
-    );
-    loaded?;
-    poser.set_policy(job.refit);
-    if device.queue_depth() > 1 {
-        poser.choose_care(&job.settings);
-    }
+    let poser = prepare(job, device)?;
     let posers = pose_stage::posers(poser, job.frames.len(), device.queue_depth());
     let loop_start = Instant::now();
     let writers = write::writer_count(job);
@@ -150,6 +145,21 @@ pub fn run(
         | Ok(()) => Ok(summary),
         Err(error) => Err(error),
     }
+}
+
+/// Loads the scene, and builds the trees of its meshes beside that.
+fn prepare(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, DeviceError> {
+    let layout = device.node_layout();
+    let (loaded, mut poser) = rayon::join(
+        || device.load(job.scene.clone()),
+        || Poser::new(job.scene.clone(), layout),
+    );
+    loaded?;
+    poser.set_policy(job.refit);
+    if device.queue_depth() > 1 {
+        poser.choose_care(&job.settings);
+    }
+    Ok(poser)
 }
 
 /// Returns what became of the second stage; the ledger knows of the third.

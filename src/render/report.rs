@@ -4,7 +4,10 @@ use super::{MaterialCounts, Poser, milliseconds};
 use crate::{
     accel::{Blas, REFIT_FACTOR, RefitStats},
     device::{Device, DeviceError},
-    scene::{CameraPath, Environment, Integrator, Mesh, Scene, Shape, Texels, rig::RefitPolicy},
+    scene::{
+        Aperture, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape,
+        Texels, rig::RefitPolicy,
+    },
 };
 use std::{fmt, sync::Arc};
 
@@ -109,7 +112,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, 
         size: (settings.width, settings.height),
         samples: settings.samples,
         integrator: settings.integrator,
-        camera: camera(&scene.camera.path),
+        camera: camera(&scene.camera),
         environment: environment(&scene.environment),
         lights: scene.lights.len(),
         meshes,
@@ -221,13 +224,24 @@ fn mesh_bytes(mesh: &Mesh) -> u64 {
     }
 }
 
-fn camera(path: &CameraPath) -> String {
-    match path {
+fn camera(camera: &Camera) -> String {
+    let path = match &camera.path {
         CameraPath::Still { .. } => "still".into(),
         CameraPath::Orbit { turns, .. } => format!("orbit, {turns} turns"),
         CameraPath::Spline { keys } => format!("spline, {} keys", keys.len()),
         CameraPath::Node { .. } => "on a node".into(),
-    }
+    };
+    let projection = match camera.projection {
+        Projection::Perspective { .. } => "",
+        Projection::Orthographic { .. } => ", orthographic",
+        Projection::Equirectangular => ", equirectangular",
+    };
+    let lens = match camera.lens.as_ref().map(|lens| lens.aperture) {
+        Some(Aperture::FStop { number, .. }) => format!(", lens at f/{number}"),
+        Some(Aperture::Radius(radius)) => format!(", lens of radius {radius}"),
+        None => String::new(),
+    };
+    path + projection + &lens
 }
 
 fn environment(environment: &Environment) -> String {

@@ -55,7 +55,8 @@ pub fn write_frames(
     }
 }
 
-fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, OutputError> {
+/// Encodes and writes one frame.
+pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, OutputError> {
     let start = Instant::now();
     let Finished {
         frame, rendered, ..

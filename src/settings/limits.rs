@@ -2,7 +2,7 @@
 
 use super::SettingsError;
 use crate::device::FrameSettings;
-use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
 const SIDE: RangeInclusive<u32> = 1..=65_535;
 const SAMPLES: RangeInclusive<u32> = 1..=1 << 20;
@@ -12,6 +12,8 @@ const FRAMES: RangeInclusive<u32> = 1..=1_000_000;
 const NOISE: RangeInclusive<f32> = 1e-5..=10.0;
 /// Radiance.
 const CLAMP: RangeInclusive<f32> = 1e-3..=1e9;
+/// Seconds.
+const INTERVAL: RangeInclusive<f64> = 0.1..=1e6;
 /// In stops; far beyond, every picture is black or white.
 const EXPOSURE: RangeInclusive<f32> = -64.0..=64.0;
 
@@ -68,6 +70,11 @@ pub fn parse_noise(text: &str) -> Result<f32, LimitError> {
 
 pub fn parse_clamp(text: &str) -> Result<f32, LimitError> {
     parse(text, &CLAMP)
+}
+
+/// In seconds.
+pub fn parse_interval(text: &str) -> Result<Duration, LimitError> {
+    parse(text, &INTERVAL).map(Duration::from_secs_f64)
 }
 
 fn parse<T: FromStr + PartialOrd + Display>(

@@ -259,6 +259,28 @@ fn the_instance_view_gives_each_its_colour() {
     Golden::with("view_instance", "placements", &["--integrator", "instance"]).check();
 }
 
+#[test]
+fn a_lens_of_six_blades_is_sharp_where_it_focuses() {
+    Golden::of("lens").check();
+}
+
+#[test]
+fn keys_pull_the_focus_to_a_group() {
+    Golden::with("lens_far", "lens", &[]).frame(3).check();
+}
+
+#[test]
+fn a_panorama_shows_everything_around() {
+    const FLAGS: [&str; 4] = ["--projection", "equirectangular", "--size", "128x64"];
+    Golden::with("panorama", "lens", &FLAGS).check();
+}
+
+#[test]
+fn parallel_rays_have_a_lens_too() {
+    const FLAGS: [&str; 4] = ["--projection", "orthographic", "--focus-on", "ball:1"];
+    Golden::with("lens_parallel", "lens", &FLAGS).check();
+}
+
 /// No reference: the steps are the trees' own, and change whenever a builder does.
 #[test]
 fn the_steps_view_is_hot_where_traversal_works() {

@@ -128,7 +128,7 @@ pub fn scene(meshes: Vec<Mesh>, placements: &[(u32, Affine3)]) -> Scene {
 }
 
 /// Calls `visit` with every kernel variant of the CPU, and then with a GPU where one is usable.
-fn on_each_device(mut visit: impl FnMut(&mut dyn Device)) {
+pub fn on_each_device(mut visit: impl FnMut(&mut dyn Device)) {
     for name in CpuDevice::variants() {
         visit(&mut CpuDevice::with_variant(name).unwrap());
     }
@@ -213,6 +213,7 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         exposure: 0.0,
         tone_map: ToneMap::None,
         linear: false,
+        open_ended: false,
         lock_seed: false,
         clamp_indirect: None,
         noise: None,

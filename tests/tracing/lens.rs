@@ -13,7 +13,8 @@ const LAMP_RADIUS: f32 = 0.02;
 
 /// A lamp straight ahead of a camera at the origin that looks along -Z.
 fn lamp_at(place: Vec3, lens: Option<Lens>) -> Scene {
-    let transform = Affine3::from_translation(place) * Affine3::from_scale(Vec3::splat(LAMP_RADIUS));
+    let transform =
+        Affine3::from_translation(place) * Affine3::from_scale(Vec3::splat(LAMP_RADIUS));
     let mut scene = scene(vec![sphere()], &[(0, transform)]);
     scene.materials[0] = Material {
         color: Vec3::ZERO,
@@ -58,7 +59,11 @@ fn spread(scene: Scene) -> (Vec2, Vec2) {
     };
     let moment = |f: &dyn Fn(f64, f64) -> f64| {
         let weighted = |(i, pixel): (usize, &[f64])| pixel[0] * f(place(i).0, place(i).1);
-        values.chunks_exact(3).enumerate().map(weighted).sum::<f64>()
+        values
+            .chunks_exact(3)
+            .enumerate()
+            .map(weighted)
+            .sum::<f64>()
     };
     let all = moment(&|_, _| 1.0);
     let (x, y) = (moment(&|x, _| x) / all, moment(&|_, y| y) / all);
@@ -83,7 +88,10 @@ fn sharp() -> f32 {
 fn what_is_out_of_focus_becomes_a_disc_of_the_size_of_the_circle_of_confusion() {
     for focus in [4.0, 1.25] {
         let radius = 0.5;
-        let scene = lamp_at(Vec3::NEG_Z * DEPTH, Some(lens(radius, focus, Iris::default())));
+        let scene = lamp_at(
+            Vec3::NEG_Z * DEPTH,
+            Some(lens(radius, focus, Iris::default())),
+        );
         let (middle, square) = spread(scene);
         let disc = radius * (1.0 - DEPTH / focus) * pixels_per_unit();
         let expected = 0.25 * disc * disc + sharp();
@@ -99,7 +107,10 @@ fn what_is_in_focus_is_as_sharp_as_to_a_pinhole() {
     let lens = lens(0.5, DEPTH, Iris::default());
     let (_, open) = spread(lamp_at(Vec3::NEG_Z * DEPTH, Some(lens)));
     let (_, pinhole) = spread(lamp_at(Vec3::NEG_Z * DEPTH, None));
-    assert!((open / pinhole - 1.0).abs().max_element() < 0.1, "{open} {pinhole}");
+    assert!(
+        (open / pinhole - 1.0).abs().max_element() < 0.1,
+        "{open} {pinhole}"
+    );
 }
 
 /// The plane in focus is flat: off the axis, too.
@@ -121,11 +132,17 @@ fn blades_make_polygons_and_a_ratio_makes_them_narrow() {
         rotation: 0.3,
         ratio: 2.0,
     };
-    let (_, square) = spread(lamp_at(Vec3::NEG_Z * DEPTH, Some(lens(radius, focus, iris))));
+    let (_, square) = spread(lamp_at(
+        Vec3::NEG_Z * DEPTH,
+        Some(lens(radius, focus, iris)),
+    ));
     let corner = radius * (1.0 - DEPTH / focus) * pixels_per_unit();
     // Of a regular hexagon, whatever its rotation: 5/24 of the square of the distance to a corner.
     let expected = Vec2::new(0.25, 1.0) * (5.0 / 24.0 * corner * corner) + sharp();
-    assert!((square / expected - 1.0).abs().max_element() < 0.05, "{square} {expected}");
+    assert!(
+        (square / expected - 1.0).abs().max_element() < 0.05,
+        "{square} {expected}"
+    );
 }
 
 #[test]
@@ -142,9 +159,15 @@ fn panoramas_have_forward_in_the_middle_and_right_a_quarter_of_their_width_besid
             scene.camera.projection = Projection::Equirectangular;
             let (middle, square) = spread(scene);
             let middle = middle / SIZE as f32;
-            assert!(middle.distance(expected) < 0.003, "{place}: {middle} {expected}");
+            assert!(
+                middle.distance(expected) < 0.003,
+                "{place}: {middle} {expected}"
+            );
             // A disc of 0.025 rad in a picture of 64 pixels per turn, and the filter.
-            assert!(square.x < if sharp { 0.6 } else { 1.5 }, "{place}: {square}");
+            assert!(
+                square.x < if sharp { 0.6 } else { 1.5 },
+                "{place}: {square}"
+            );
         }
     }
 }

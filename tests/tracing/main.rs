@@ -2,6 +2,7 @@
 
 mod brute_force;
 mod common;
+mod films;
 mod integrators;
 mod lens;
 mod materials;

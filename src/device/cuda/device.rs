@@ -16,7 +16,7 @@ use crate::{
     abi::{Hit, NO_INDEX, Params, QueueState, Ray},
     accel::{BlasShape, NodeLayout},
     device::{
-        Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered,
+        Device, DeviceError, Film, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered,
         StageTimes, Stop,
         adaptive::Passes,
         params::{apply_settings, pixel_items, scene_params},
@@ -238,13 +238,14 @@ impl CudaDevice {
         DeviceError::Failed(format!("{}: {text}", self.name))
     }
 
-    /// Starts a frame, whose rays are added to `own_rays` if that is given.
+    /// Starts a frame, from the samples of `film` if that is given. Its rays are added to `own_rays` if that is. Returns its slot.
     fn start(
         &mut self,
         frame: &Frame,
         settings: &FrameSettings,
+        film: Option<&Film>,
         own_rays: Option<OwnRays>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<usize, DeviceError> {
         let Some(index) = self.slots.iter().position(|slot| slot.work.is_none()) else {
             return Err(DeviceError::Failed("too many frames are under way".into()));
         };
@@ -254,7 +255,8 @@ impl CudaDevice {
         let lights = self.lights(frame, settings.integrator);
         let cut = self.plan(frame, lights.as_deref(), settings)?;
         let noise = settings.noise.filter(|_| own_rays.is_none());
-        let passes = Passes::new(settings.samples, noise);
+        let state = film.map(|film| film.state.clone()).unwrap_or_default();
+        let passes = Passes::resume(settings.samples, noise, state);
         self.with("starting a frame", |device| {
             let started = event_now(&device.slots[index].stream)?;
             device.upload(index, frame, &mut params)?;
@@ -263,9 +265,12 @@ impl CudaDevice {
                 slot.light(lights, &mut params)?;
             }
             slot.start(params, cut, passes, started, own_rays)?;
+            if let Some(film) = film {
+                slot.go_on_from(film)?;
+            }
             slot.pump(&device.kernels)?;
             device.under_way.push_back(index);
-            Ok(())
+            Ok(index)
         })
     }
 
@@ -458,12 +463,32 @@ impl Device for CudaDevice {
     }
 
     fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
-        self.start(&frame, settings, None)
+        self.start(&frame, settings, None, None).map(drop)
     }
 
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
         let picture = self.wait(stop)?;
         self.with("rendering", |device| device.rendered(picture))
+    }
+
+    fn add_samples(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+        film: &mut Film,
+        stop: &Stop,
+    ) -> Result<Rendered, DeviceError> {
+        if !film.fits(settings) || !self.under_way.is_empty() {
+            let message = "the film is of another picture, or a frame is under way";
+            return Err(DeviceError::Failed(message.into()));
+        }
+        let slot = self.start(frame, settings, Some(film), None)?;
+        let mut picture = self.wait(stop)?;
+        film.state = std::mem::take(&mut picture.state);
+        self.with("copying the film", |device| {
+            device.slots[slot].read_film(film)?;
+            device.rendered(picture)
+        })
     }
 
     fn own_rays(
@@ -477,7 +502,7 @@ impl Device for CudaDevice {
         if !self.under_way.is_empty() {
             return Err(DeviceError::Failed("a frame is under way".into()));
         }
-        self.start(frame, settings, Some(OwnRays::default()))?;
+        self.start(frame, settings, None, Some(OwnRays::default()))?;
         Ok(self.wait(&|| false)?.own_rays)
     }
 

@@ -14,7 +14,7 @@ use crate::{
     abi::{self, InstanceRecord, Params, RayTally, Unit},
     accel::Tlas,
     anim::PosedLooks,
-    device::{Frame, OwnRays, adaptive::Passes, params::TILE_ITEMS},
+    device::{Film, FilmState, Frame, OwnRays, adaptive::Passes, params::TILE_ITEMS},
     light::LocalTree,
 };
 use cust::{
@@ -89,6 +89,8 @@ pub struct Picture {
     pub started: Event,
     pub finished: Event,
     pub stages: Vec<(Stage, Duration)>,
+    /// How far its film is, which stays in the slot until another frame starts.
+    pub state: FilmState,
     /// If they were asked for.
     pub own_rays: Option<OwnRays>,
 }
@@ -231,11 +233,17 @@ impl Slot {
         if passes.is_adaptive() {
             self.prepare_measuring(&mut params)?;
         }
-        let items = tile_count(&params) * TILE_ITEMS;
         params.pixels = self.pixels.at(0);
+        let chunks = match passes.is_over() {
+            true => {
+                params.film_half = std::ptr::null_mut();
+                VecDeque::new()
+            }
+            false => cut.chunks(self.aim(&mut params, &passes)?, passes.samples()),
+        };
         self.work = Some(Work {
             params,
-            chunks: cut.chunks(items, passes.samples()),
+            chunks,
             cut,
             passes,
             measuring: None,
@@ -415,15 +423,38 @@ impl Slot {
             work.params.film_half = std::ptr::null_mut();
             return Ok(());
         }
-        let tiles = work.passes.tiles().unwrap_or_default();
+        let items = self.aim(&mut work.params, &work.passes)?;
+        work.chunks = work.cut.chunks(items, work.passes.samples());
+        Ok(())
+    }
+
+    /// Queues the upload of the tiles of the next pass, if it is not about all, and returns the number of its items.
+    fn aim(&mut self, params: &mut Params, passes: &Passes) -> CudaResult<u32> {
+        let Some(tiles) = passes.tiles() else {
+            return Ok(tile_count(params) * TILE_ITEMS);
+        };
         self.measured.fill(0, bytes_of(tiles));
         let bytes = size_of_val(tiles);
         self.tiles
             .write_later(0, &self.measured, 0, bytes, &self.stream)?;
-        work.params.tiles = self.tiles.at(0);
-        let items = tiles.len() as u32 * TILE_ITEMS;
-        work.chunks = work.cut.chunks(items, work.passes.samples());
-        Ok(())
+        params.tiles = self.tiles.at(0);
+        Ok(tiles.len() as u32 * TILE_ITEMS)
+    }
+
+    /// Lets the frame that was just started go on from `film`. Waits for the copy; nothing was sampled yet.
+    pub fn go_on_from(&mut self, film: &Film) -> CudaResult<()> {
+        self.stream.synchronize()?;
+        self.film.write(0, bytes_of(&film.sums))?;
+        self.film_half.write(0, bytes_of(&film.odd))
+    }
+
+    /// Copies the sums of the frame that was taken last to `film`, which has their size.
+    pub fn read_film(&self, film: &mut Film) -> CudaResult<()> {
+        self.film.read(bytemuck::cast_slice_mut(&mut film.sums))?;
+        if film.odd.is_empty() {
+            return Ok(());
+        }
+        self.film_half.read(bytemuck::cast_slice_mut(&mut film.odd))
     }
 
     /// Queues the way from the film to page-locked memory.
@@ -461,6 +492,7 @@ impl Slot {
             finished: Some(finished),
             marks,
             own_rays,
+            passes,
             ..
         }) = self.work.take()
         else {
@@ -480,6 +512,7 @@ impl Slot {
             started,
             finished,
             stages,
+            state: passes.into_state(),
             own_rays,
         }))
     }

@@ -1,0 +1,287 @@
+//! The frame loop for pictures that take long: one frame after the other, a few samples at a time, so that what there is can be
+//! written at any moment, kept in a file, and gone on with by another run.
+
+use super::{
+    Busy, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds,
+    pose::Posed,
+    prepare,
+    write::{self, Finished},
+};
+use crate::{
+    device::{Device, DeviceError, Film, FrameSettings, RayCounts, Rendered},
+    output::{CheckpointError, FilmIdentity, checkpoint_path, read_checkpoint, write_checkpoint},
+    scene::ToneMap,
+};
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+/// How long the device is left alone, about: signals are looked at in between.
+const SLICE: Duration = Duration::from_millis(500);
+/// Between two times that a film is put aside.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(60);
+
+/// What is done with frames before they are finished.
+pub struct Ongoing<'a> {
+    /// Keeps their samples in files beside them, and begins with what is there.
+    pub checkpoint: bool,
+    /// Writes them as they stand, this often.
+    pub partial_interval: Option<Duration>,
+    /// Writes the frame that is under way as it stands once this is set, and unsets it.
+    pub asked: &'a AtomicBool,
+}
+
+/// As [`super::run`]. With checkpoints, a run that is stopped keeps the samples of the frame that was under way, and settings are to
+/// ask for an [open end](FrameSettings::open_ended).
+///
+/// # Errors
+/// As [`super::run`], and for checkpoints that are damaged or of another picture.
+pub fn run_ongoing(
+    job: &RenderJob,
+    ongoing: &Ongoing,
+    device: &mut dyn Device,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<Summary, RenderError> {
+    let start = Instant::now();
+    let mut poser = prepare(job, device)?;
+    let loop_start = Instant::now();
+    let mut summary = Summary {
+        busy: Busy::of(1, device.device_count(), 1),
+        ..Summary::default()
+    };
+    let scene = match ongoing.checkpoint {
+        true => format!("{:016x}", job.scene.fingerprint()),
+        false => String::new(),
+    };
+    for (index, &frame) in job.frames.iter().enumerate() {
+        let posed = poser.pose(frame);
+        let keeper = Keeper::new(job, ongoing, &scene, frame);
+        let Some(report) = render_frame(job, &keeper, device, (index, posed), stop)? else {
+            summary.stopped = true;
+            break;
+        };
+        summary.add(&report);
+        observer.frame_done(&report);
+    }
+    summary.elapsed = start.elapsed();
+    summary.busy.elapsed = loop_start.elapsed();
+    Ok(summary)
+}
+
+/// None if it was stopped.
+fn render_frame(
+    job: &RenderJob,
+    keeper: &Keeper,
+    device: &mut dyn Device,
+    (index, posed): (usize, Posed),
+    stop: &AtomicBool,
+) -> Result<Option<FrameReport>, RenderError> {
+    let settings = &job.settings;
+    let mut film = keeper.begin(settings)?;
+    let begun = film.state.samples;
+    // What the device adds to may be anything once it is stopped.
+    let mut kept = Film::default();
+    let mut pace = Pace::default();
+    let (mut rays, mut time) = (RayCounts::default(), Duration::ZERO);
+    let (mut put_aside, mut shown) = (Instant::now(), Instant::now());
+    let ended = || stop.load(Ordering::Relaxed);
+    let mut rendered = loop {
+        if ended() {
+            keeper.put_aside(&film)?;
+            return Ok(None);
+        }
+        if keeper.ongoing.checkpoint {
+            kept.clone_from(&film);
+        }
+        let slice = FrameSettings {
+            samples: pace.next(film.state.samples, settings.samples),
+            ..settings.clone()
+        };
+        let rendered = match device.add_samples(&posed.frame, &slice, &mut film, &ended) {
+            Ok(rendered) => rendered,
+            Err(DeviceError::Stopped) => {
+                keeper.put_aside(&kept)?;
+                return Ok(None);
+            }
+            Err(source) => {
+                let frame = keeper.frame;
+                return Err(RenderError::Device { frame, source });
+            }
+        };
+        pace.took(rendered.time);
+        rays += rendered.rays;
+        time += rendered.time;
+        if film.is_done(settings) {
+            break rendered;
+        }
+        if keeper.is_asked(shown) {
+            keeper.show(job, &rendered)?;
+            shown = Instant::now();
+        }
+        if put_aside.elapsed() >= CHECKPOINT_INTERVAL {
+            keeper.put_aside(&film)?;
+            put_aside = Instant::now();
+        }
+    };
+    (rendered.rays, rendered.time) = (rays, time);
+    if film.state.samples > begun {
+        keeper.put_aside(&film)?;
+    }
+    let finished = Finished {
+        index,
+        frame: keeper.frame,
+        rendered,
+        pose_ms: milliseconds(posed.time),
+        trees: posed.trees,
+    };
+    let report = write::write_frame(job, finished)?;
+    keeper.clean_up();
+    Ok(Some(report))
+}
+
+/// How many samples are taken at a time.
+struct Pace {
+    samples: u32,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { samples: 1 }
+    }
+}
+
+impl Pace {
+    /// The number of samples to go on to. A film that has more than enough stays as it is.
+    fn next(&self, done: u32, all: u32) -> u32 {
+        done.saturating_add(self.samples).min(all).max(done)
+    }
+
+    fn took(&mut self, time: Duration) {
+        if time < SLICE / 2 {
+            self.samples = self.samples.saturating_mul(2);
+        } else if time > SLICE * 2 {
+            self.samples = (self.samples / 2).max(1);
+        }
+    }
+}
+
+/// What is kept of a frame beside its picture.
+struct Keeper<'a> {
+    ongoing: &'a Ongoing<'a>,
+    frame: u32,
+    checkpoint: PathBuf,
+    partial: PathBuf,
+    identity: FilmIdentity,
+}
+
+impl<'a> Keeper<'a> {
+    fn new(job: &RenderJob, ongoing: &'a Ongoing, scene: &str, frame: u32) -> Self {
+        let path = job.output.path_for(frame, &job.scene.name);
+        Self {
+            ongoing,
+            frame,
+            checkpoint: checkpoint_path(&path),
+            partial: partial_path(&path),
+            identity: FilmIdentity {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                scene: scene.to_owned(),
+                frame,
+                settings: sampling(&job.settings),
+            },
+        }
+    }
+
+    /// The film that was put aside, or a new one.
+    fn begin(&self, settings: &FrameSettings) -> Result<Film, CheckpointError> {
+        if !self.ongoing.checkpoint {
+            return Ok(Film::new(settings));
+        }
+        match read_checkpoint(&self.checkpoint, &self.identity)? {
+            None => Ok(Film::new(settings)),
+            Some(film) if film.fits(settings) => Ok(film),
+            Some(_) => Err(CheckpointError::Damaged {
+                path: self.checkpoint.clone(),
+            }),
+        }
+    }
+
+    fn put_aside(&self, film: &Film) -> Result<(), CheckpointError> {
+        if self.ongoing.checkpoint && film.state.samples > 0 {
+            write_checkpoint(&self.checkpoint, &self.identity, film)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the picture is to be written as it stands, which it was last at `shown`.
+    fn is_asked(&self, shown: Instant) -> bool {
+        let interval = self.ongoing.partial_interval;
+        let due = interval.is_some_and(|interval| shown.elapsed() >= interval);
+        self.ongoing.asked.swap(false, Ordering::Relaxed) || due
+    }
+
+    fn show(&self, job: &RenderJob, rendered: &Rendered) -> Result<(), RenderError> {
+        let (width, height) = (job.settings.width, job.settings.height);
+        let format = job.output.format();
+        format.write(&self.partial, width, height, &rendered.pixels)?;
+        Ok(())
+    }
+
+    /// The finished picture takes the place of what was shown of it.
+    fn clean_up(&self) {
+        if let Err(error) = fs::remove_file(&self.partial) {
+            // One that stays is no harm: its name says what it is.
+            debug_assert!(error.kind() != ErrorKind::IsADirectory);
+        }
+    }
+}
+
+/// `0001.partial.png` beside `0001.png`.
+fn partial_path(path: &Path) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(".partial");
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+/// What of the settings samples depend on.
+fn sampling(settings: &FrameSettings) -> String {
+    let neutral = FrameSettings {
+        samples: 0,
+        tone_map: ToneMap::None,
+        linear: false,
+        ..settings.clone()
+    };
+    format!("{neutral:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_grow_while_they_are_quick_and_never_go_beyond_the_end() {
+        let mut pace = Pace::default();
+        assert_eq!(pace.next(0, 100), 1);
+        pace.took(Duration::from_millis(1));
+        pace.took(Duration::from_millis(1));
+        assert_eq!(pace.next(1, 100), 5);
+        assert_eq!(pace.next(99, 100), 100);
+        assert_eq!(pace.next(256, 100), 256);
+        pace.took(Duration::from_secs(9));
+        assert_eq!(pace.next(1, 100), 3);
+    }
+
+    #[test]
+    fn partial_pictures_have_a_name_of_their_own() {
+        let path = partial_path(Path::new("out/0001.png"));
+        assert_eq!(path, Path::new("out/0001.partial.png"));
+    }
+}
