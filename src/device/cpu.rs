@@ -415,7 +415,8 @@ impl Device for CpuDevice {
         let Some((frame, settings)) = self.queued.take() else {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
-        self.add_samples(&frame, &settings, &mut Film::new(&settings), stop)
+        let mut film = Film::new(&settings);
+        self.add_samples(&frame, &settings, &mut film, settings.samples, stop)
     }
 
     fn add_samples(
@@ -423,6 +424,7 @@ impl Device for CpuDevice {
         frame: &Frame,
         settings: &FrameSettings,
         film: &mut Film,
+        until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {
         if !film.fits(settings) {
@@ -439,7 +441,7 @@ impl Device for CpuDevice {
         launch.params.film = film.sums.as_mut_ptr();
         launch.params.pixels = pixels.as_mut_ptr().cast();
         let state = std::mem::take(&mut film.state);
-        let mut passes = Passes::resume(settings.samples, settings.noise, state);
+        let mut passes = Passes::resume(until, settings.noise, state);
         let measured = if passes.is_adaptive() { tile_count } else { 0 };
         let mut errors = vec![0f32; measured as usize];
         if passes.is_adaptive() {

@@ -138,10 +138,11 @@ impl Device for Gang {
         frame: &Frame,
         settings: &FrameSettings,
         film: &mut Film,
+        until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {
         let first = self.members[0].device.as_mut();
-        first.add_samples(frame, settings, film, stop)
+        first.add_samples(frame, settings, film, until, stop)
     }
 
     /// Of the first device.

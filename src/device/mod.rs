@@ -223,13 +223,15 @@ pub trait Device: Send {
     /// An error loses all frames under way; only [`Device::load`] may follow.
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
-    /// Adds samples to `film` until it has what `settings` ask for, and returns the picture that it is then; no frame may be under
-    /// way. `film` has to fit the settings; after an error there is anything in it. Rays and times are those of this call.
+    /// Adds samples to `film` until it has `until` of them, which is at most what `settings` ask for or what it has already, and
+    /// returns the picture that it is then; no frame may be under way. `film` has to fit the settings; after an error there is
+    /// anything in it. Rays and times are those of this call.
     fn add_samples(
         &mut self,
         _: &Frame,
         _: &FrameSettings,
         _film: &mut Film,
+        _until: u32,
         _: &Stop,
     ) -> Result<Rendered, DeviceError> {
         let name = self.describe();

@@ -3,7 +3,7 @@
 use super::suggest;
 use crate::{
     anim::{self, Deformed, Moment},
-    scene::{Anchor, Instance, Scene},
+    scene::{Anchor, Mesh, Scene},
 };
 use glam::Vec3;
 use std::{collections::HashMap, ops::Range};
@@ -64,15 +64,14 @@ pub fn middles(scene: &Scene, instances: &[u32]) -> Vec<Anchor> {
 }
 
 fn of_meshes(scene: &Scene, name: &str, number: usize) -> Option<Vec<Anchor>> {
-    let named = |(index, _): &(usize, &crate::scene::Mesh)| Some(*index as u32);
-    let meshes = scene.meshes.iter().enumerate();
-    let meshes = meshes.filter(|(_, mesh)| mesh.name == name);
-    let nth = |mesh: u32| {
-        let shows = |(_, instance): &(usize, &Instance)| instance.mesh == mesh;
-        let mut all = scene.instances.iter().enumerate().filter(shows);
-        all.nth(number).map(|(index, _)| index as u32)
+    let meshes = (0u32..).zip(&scene.meshes);
+    let nth = |(mesh, _): (u32, &Mesh)| {
+        let instances = (0u32..).zip(&scene.instances);
+        let mut shown = instances.filter(|(_, instance)| instance.mesh == mesh);
+        shown.nth(number).map(|(index, _)| index)
     };
-    let found: Vec<u32> = meshes.filter_map(|m| named(&m)).filter_map(nth).collect();
+    let named = meshes.filter(|(_, mesh)| mesh.name == name);
+    let found: Vec<u32> = named.filter_map(nth).collect();
     (!found.is_empty()).then(|| middles(scene, &found))
 }
 

@@ -98,11 +98,8 @@ fn render_frame(
         if keeper.ongoing.checkpoint {
             kept.clone_from(&film);
         }
-        let slice = FrameSettings {
-            samples: pace.next(film.state.samples, settings.samples),
-            ..settings.clone()
-        };
-        let rendered = match device.add_samples(&posed.frame, &slice, &mut film, &ended) {
+        let until = pace.next(film.state.samples, settings.samples);
+        let rendered = match device.add_samples(&posed.frame, settings, &mut film, until, &ended) {
             Ok(rendered) => rendered,
             Err(DeviceError::Stopped) => {
                 keeper.put_aside(&kept)?;

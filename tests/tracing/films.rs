@@ -35,12 +35,8 @@ fn in_pieces(
 ) -> (Film, Vec<u8>) {
     let mut film = Film::new(settings);
     let mut pixels = Vec::new();
-    for &samples in stops {
-        let until = FrameSettings {
-            samples,
-            ..settings.clone()
-        };
-        let rendered = device.add_samples(frame, &until, &mut film, &|| false);
+    for &until in stops {
+        let rendered = device.add_samples(frame, settings, &mut film, until, &|| false);
         pixels = rendered.unwrap().pixels;
     }
     (film, pixels)
@@ -48,7 +44,7 @@ fn in_pieces(
 
 fn assert_any_break_is_fine(integrator: Integrator, noise: Option<f32>) {
     let mut settings = settings(40, 24, integrator);
-    (settings.samples, settings.noise, settings.open_ended) = (70, noise, true);
+    (settings.samples, settings.noise) = (70, noise);
     let scene = Arc::new(lit_ball());
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
@@ -93,7 +89,29 @@ fn a_film_of_another_picture_is_refused() {
             .pose(1)
             .frame;
         let mut film = Film::new(&small);
-        let result = device.add_samples(&frame, &large, &mut film, &|| false);
+        let result = device.add_samples(&frame, &large, &mut film, 1, &|| false);
         assert!(result.is_err());
+    });
+}
+
+#[test]
+fn with_an_open_end_a_picture_goes_on_to_more_samples_than_it_was_meant_to_have() {
+    let scene = Arc::new(lit_ball());
+    let mut few = settings(40, 24, Integrator::Path);
+    (few.samples, few.open_ended) = (5, true);
+    let many = FrameSettings {
+        samples: 20,
+        ..few.clone()
+    };
+    on_each_device(|device| {
+        device.load(scene.clone()).unwrap();
+        let frame = Poser::new(scene.clone(), device.node_layout())
+            .pose(1)
+            .frame;
+        let (mut film, _) = in_pieces(device, &frame, &few, &[5]);
+        let more = device.add_samples(&frame, &many, &mut film, 20, &|| false);
+        let (at_once, picture) = in_pieces(device, &frame, &many, &[20]);
+        assert!(film == at_once, "{}", device.describe());
+        assert!(more.unwrap().pixels == picture, "{}", device.describe());
     });
 }

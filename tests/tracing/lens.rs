@@ -9,7 +9,7 @@ use throng::scene::{
 const SIZE: u32 = 64;
 const FOV_Y: f32 = 0.6;
 const DEPTH: f32 = 2.0;
-const LAMP_RADIUS: f32 = 0.02;
+const LAMP_RADIUS: f32 = 0.06;
 
 /// A lamp straight ahead of a camera at the origin that looks along -Z.
 fn lamp_at(place: Vec3, lens: Option<Lens>) -> Scene {
@@ -95,7 +95,7 @@ fn what_is_out_of_focus_becomes_a_disc_of_the_size_of_the_circle_of_confusion() 
         let (middle, square) = spread(scene);
         let disc = radius * (1.0 - DEPTH / focus) * pixels_per_unit();
         let expected = 0.25 * disc * disc + sharp();
-        assert!(middle.length() < 0.1, "{middle}");
+        assert!(middle.length() < 0.15, "{middle}");
         for found in [square.x, square.y] {
             assert!((found / expected - 1.0).abs() < 0.03, "{found} {expected}");
         }
@@ -163,7 +163,7 @@ fn panoramas_have_forward_in_the_middle_and_right_a_quarter_of_their_width_besid
                 middle.distance(expected) < 0.003,
                 "{place}: {middle} {expected}"
             );
-            // A disc of 0.025 rad in a picture of 64 pixels per turn, and the filter.
+            // Discs of less than a pixel, and the filter.
             assert!(
                 square.x < if sharp { 0.6 } else { 1.5 },
                 "{place}: {square}"

@@ -16,8 +16,8 @@ use crate::{
     abi::{Hit, NO_INDEX, Params, QueueState, Ray},
     accel::{BlasShape, NodeLayout},
     device::{
-        Device, DeviceError, Film, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered,
-        StageTimes, Stop,
+        Device, DeviceError, Film, FilmState, Frame, FrameSettings, OwnRays, RayCounts, RayKind,
+        Rendered, StageTimes, Stop,
         adaptive::Passes,
         params::{apply_settings, pixel_items, scene_params},
         tables::Tables,
@@ -238,12 +238,12 @@ impl CudaDevice {
         DeviceError::Failed(format!("{}: {text}", self.name))
     }
 
-    /// Starts a frame, from the samples of `film` if that is given. Its rays are added to `own_rays` if that is. Returns its slot.
+    /// Starts a frame; from the samples of `film` to the given number of them, if that is given. Its rays are added to `own_rays` if that is. Returns its slot.
     fn start(
         &mut self,
         frame: &Frame,
         settings: &FrameSettings,
-        film: Option<&Film>,
+        film: Option<(&Film, u32)>,
         own_rays: Option<OwnRays>,
     ) -> Result<usize, DeviceError> {
         let Some(index) = self.slots.iter().position(|slot| slot.work.is_none()) else {
@@ -255,8 +255,10 @@ impl CudaDevice {
         let lights = self.lights(frame, settings.integrator);
         let cut = self.plan(frame, lights.as_deref(), settings)?;
         let noise = settings.noise.filter(|_| own_rays.is_none());
-        let state = film.map(|film| film.state.clone()).unwrap_or_default();
-        let passes = Passes::resume(settings.samples, noise, state);
+        let passes = match film {
+            Some((film, until)) => Passes::resume(until, noise, film.state.clone()),
+            None => Passes::resume(settings.samples, noise, FilmState::default()),
+        };
         self.with("starting a frame", |device| {
             let started = event_now(&device.slots[index].stream)?;
             device.upload(index, frame, &mut params)?;
@@ -265,7 +267,7 @@ impl CudaDevice {
                 slot.light(lights, &mut params)?;
             }
             slot.start(params, cut, passes, started, own_rays)?;
-            if let Some(film) = film {
+            if let Some((film, _)) = film {
                 slot.go_on_from(film)?;
             }
             slot.pump(&device.kernels)?;
@@ -476,13 +478,14 @@ impl Device for CudaDevice {
         frame: &Frame,
         settings: &FrameSettings,
         film: &mut Film,
+        until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {
         if !film.fits(settings) || !self.under_way.is_empty() {
             let message = "the film is of another picture, or a frame is under way";
             return Err(DeviceError::Failed(message.into()));
         }
-        let slot = self.start(frame, settings, Some(film), None)?;
+        let slot = self.start(frame, settings, Some((film, until)), None)?;
         let mut picture = self.wait(stop)?;
         film.state = std::mem::take(&mut picture.state);
         self.with("copying the film", |device| {

@@ -6,9 +6,9 @@ use crate::{
     loader::{
         LoadOptions,
         gltf::builder::*,
-        options::{CameraChoice, EnvironmentChoice},
+        options::{CameraChoice, EnvironmentChoice, Focusing},
     },
-    scene::{CameraPath, Environment, Light, MaterialKind, NONE, Projection, Scene, Shape},
+    scene::{Anchor, CameraPath, Environment, Light, MaterialKind, NONE, Projection, Scene, Shape},
 };
 use glam::{Affine3, Vec3};
 use serde_json::json;
@@ -444,4 +444,30 @@ fn real_models_stay_in_the_picture_and_above_the_ground_in_all_frames() {
         assert!((0.8..1.0).contains(&widest), "{file} {clip}: {widest}");
         assert!(lowest > ground, "{file} {clip}: {lowest} {ground}");
     }
+}
+
+#[test]
+fn nodes_are_subjects_whether_they_carry_something_or_not() {
+    let mut b = Builder::triangle();
+    b.json["nodes"] = json!([
+        {"mesh": 0, "name": "flag", "translation": [0, 3, 0], "children": [1]},
+        {"name": "tip", "translation": [0, 1, 0]},
+    ]);
+    let subject = |name: &str| {
+        let mut options = LoadOptions::default();
+        options.view.lens.focus = Some(Focusing::On(name.to_owned()));
+        let scene = scene_with(&b, &options);
+        let anchors = scene.subjects.first().map(|s| s.anchors.clone());
+        (anchors.unwrap_or_default(), scene)
+    };
+    let middle = Vec3::new(0.5, 0.5, 0.0);
+    let carried = Anchor::Instance {
+        instance: 0,
+        point: middle,
+    };
+    assert_eq!(subject("flag").0, [carried]);
+    let (tip, scene) = subject("tip");
+    assert_eq!(tip, [Anchor::Node { node: 0 }]);
+    assert_eq!(scene.nodes[0].local.translation, Vec3::new(0.0, 4.0, 0.0));
+    assert!(subject("top").0.is_empty());
 }
