@@ -667,6 +667,7 @@ border! {
         pub has_cutouts: u32,
         /// 1: light that microfacets scatter more than once is left out.
         pub single_scatter: u32,
+        pub viewer_layering: u32,
         pub width: u32,
         pub height: u32,
         pub sample_begin: u32,

@@ -9,7 +9,7 @@ use crate::{
     device::FrameSettings,
     output::{Pattern, PatternError},
     render::frames::{FrameList, FramesError},
-    scene::{Integrator, RenderDefaults, Scene, ToneMap},
+    scene::{Integrator, Layering, RenderDefaults, Scene, ToneMap},
 };
 use std::path::PathBuf;
 
@@ -83,6 +83,14 @@ pub struct LookOptions {
     /// compensation do
     #[arg(long)]
     pub single_scatter: bool,
+    /// Of the path integrator: how shiny surfaces dim what lies below them
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "reciprocal",
+        hide_default_value = true
+    )]
+    pub layering: Layering,
     /// Of the path integrator: limits the radiance that a light brings after a bounce, which hides bright specks and darkens
     /// the picture [default: no limit]
     #[arg(long, value_name = "RADIANCE", value_parser = limits::parse_clamp)]
@@ -114,6 +122,7 @@ impl LookOptions {
             exposure: self.exposure.unwrap_or(scene.exposure),
             tone_map: self.tone_map.unwrap_or(scene.tone_map),
             single_scatter: self.single_scatter,
+            layering: self.layering,
             noise: self.noise,
             clamp_indirect: self.clamp_indirect,
             linear: false,

@@ -8,7 +8,7 @@ use crate::{
     abi::{Hit, Ray},
     accel::{NodeLayout, Tlas},
     anim::{Moment, camera_at},
-    scene::{Integrator, Scene, ToneMap},
+    scene::{Integrator, Layering, Scene, ToneMap},
 };
 use std::{
     collections::VecDeque,
@@ -110,6 +110,7 @@ pub fn settings() -> FrameSettings {
         clamp_indirect: None,
         noise: None,
         single_scatter: false,
+        layering: Layering::Reciprocal,
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
     abi::{Hit, Ray},
     accel::{Blas, NodeLayout, Tlas},
     anim::{CameraPose, Deformed, PosedLooks},
-    scene::{Integrator, Scene, ToneMap},
+    scene::{Integrator, Layering, Scene, ToneMap},
 };
 use std::{sync::Arc, time::Duration};
 
@@ -43,6 +43,7 @@ pub struct FrameSettings {
     pub tone_map: ToneMap,
     /// Leaves out light that rough surfaces scatter more than once, and so some energy.
     pub single_scatter: bool,
+    pub layering: Layering,
     /// Noise at which a part of the picture is done before it has all samples; none: everything gets all.
     pub noise: Option<f32>,
     /// Limit of the radiance that a light brings after the first bounce; none: nothing is cut off.

@@ -7,7 +7,7 @@ use crate::{
     anim::CameraPose,
     light::no_local_lights,
     math::{Aabb, hash_u32},
-    scene::{Integrator, Projection, ToneMap},
+    scene::{Integrator, Layering, Projection, ToneMap},
 };
 use glam::Vec3;
 use std::ptr::{null, null_mut};
@@ -77,6 +77,7 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         layer_count: 0,
         has_cutouts: 0,
         single_scatter: 0,
+        viewer_layering: 0,
         width: 0,
         height: 0,
         sample_begin: 0,
@@ -110,6 +111,7 @@ pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
     p.seed = hash_u32(settings.seed ^ frame_seed);
     p.sample_bits = settings.samples.max(1).next_power_of_two().ilog2();
     p.single_scatter = settings.single_scatter.into();
+    p.viewer_layering = (settings.layering == Layering::Viewer).into();
     p.indirect_clamp = settings.clamp_indirect.unwrap_or(f32::INFINITY);
     p.exposure = settings.exposure.exp2();
     p.radiance_clamp = match settings.integrator {

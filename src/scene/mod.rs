@@ -120,6 +120,16 @@ pub enum Integrator {
     Steps,
 }
 
+/// How a shiny surface dims what lies below it, such as paint below varnish.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Layering {
+    /// By what it reflects both on the way in and on the way out: light goes both ways alike.
+    #[default]
+    Reciprocal,
+    /// By what it reflects towards the viewer alone, as in Cycles and OpenPBR.
+    Viewer,
+}
+
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, clap::ValueEnum,
 )]

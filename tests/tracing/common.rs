@@ -8,7 +8,9 @@ use throng::{
     device::{self, CpuDevice, Device, DeviceChoice, FrameSettings, RayKind, Rendered, cuda::gpus},
     math::hash_unit,
     render::{Poser, compare::PictureDifference},
-    scene::{Instance, Integrator, Material, Mesh, NONE, Scene, Shape, ToneMap, TriangleMesh},
+    scene::{
+        Instance, Integrator, Layering, Material, Mesh, NONE, Scene, Shape, ToneMap, TriangleMesh,
+    },
 };
 
 /// Reproducible numbers.
@@ -217,6 +219,7 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         clamp_indirect: None,
         noise: None,
         single_scatter: false,
+        layering: Layering::Reciprocal,
     }
 }
 
