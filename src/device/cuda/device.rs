@@ -38,9 +38,9 @@ use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
 const SLOTS: usize = 3;
 /// Paths or pixel samples of one launch, per multiprocessor: well below 50 ms even on small GPUs.
 const PATHS_PER_MULTIPROCESSOR: usize = 1 << 16;
-/// Of the queues of a frame in flight whose paths are scattered: these need the most memory, and launches of some million keep
-/// a GPU busy.
-const QUEUE_BYTES: usize = 1 << 30;
+/// Of the queues of a frame in flight whose paths are scattered: these need the most memory, and launches of a million keep a
+/// GPU busy. Four times as much would render 9 % faster.
+const QUEUE_BYTES: usize = 384 << 20;
 /// Samples per pixel of one launch of the loop schedule.
 const LOOP_SAMPLES: u32 = 4;
 /// Rays of one launch of a bare query.
