@@ -89,13 +89,13 @@ THRONG_DEVICE float srgb_curve(float x) {
     return x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1.0f / 2.4f) - 0.055f;
 }
 
-THRONG_INLINE uint8_t quantize(float x) { return uint8_t(clamp(x, 0.0f, 1.0f) * 255.0f + 0.5f); }
+THRONG_INLINE float quantize(float x, float steps) { return clamp(x, 0.0f, 1.0f) * steps + 0.5f; }
 
-// Film to RGB of one pixel, as bytes or as floats.
+// Film to RGB of one pixel.
 THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) {
     const float* sum = params.film + 4 * uint64_t(pixel);
     Vec3 c = load3(sum) * (1.0f / max(sum[3], 1.0f));
-    if (params.tone_map == TONE_LINEAR) {
+    if (params.pixel_type == PIXELS_F32) {
         store3(reinterpret_cast<float*>(params.pixels) + 3 * uint64_t(pixel), c);
         return;
     }
@@ -104,10 +104,12 @@ THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) 
         if (params.tone_map == TONE_ACES) c = aces(c);
         c = vec3(srgb_curve(clamp(c.x, 0.0f, 1.0f)), srgb_curve(clamp(c.y, 0.0f, 1.0f)), srgb_curve(clamp(c.z, 0.0f, 1.0f)));
     }
-    uint8_t* out = params.pixels + 3 * uint64_t(pixel);
-    out[0] = quantize(c.x);
-    out[1] = quantize(c.y);
-    out[2] = quantize(c.z);
+    const float channels[3] = {c.x, c.y, c.z};
+    for (int k = 0; k < 3; k++) {
+        const uint64_t at = 3 * uint64_t(pixel) + k;
+        if (params.pixel_type == PIXELS_U16) reinterpret_cast<uint16_t*>(params.pixels)[at] = uint16_t(quantize(channels[k], 65535.0f));
+        else params.pixels[at] = uint8_t(quantize(channels[k], 255.0f));
+    }
 }
 
 // The bare queries: one ray of a batch each.

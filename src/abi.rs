@@ -113,8 +113,11 @@ constants! {
     pub const TONE_ACES: u32 = 1;
     /// The film holds display values already (debugging views): neither exposure nor sRGB curve.
     pub const TONE_DISPLAY: u32 = 2;
-    /// Floats instead of bytes, as the film holds them.
-    pub const TONE_LINEAR: u32 = 3;
+
+    /// Types of finished pixels; floats are what the film holds, without exposure and tone curve.
+    pub const PIXELS_U8: u32 = 0;
+    pub const PIXELS_U16: u32 = 1;
+    pub const PIXELS_F32: u32 = 2;
 }
 
 border! {
@@ -630,7 +633,7 @@ border! {
         /// `trace_*`: the rays in, the hits out.
         pub rays: *const Ray,
         pub hits: *mut Hit,
-        /// `render_pixel`: sums of radiance, RGBA per pixel. `resolve_pixel`: RGB out, bytes or floats.
+        /// `render_pixel`: sums of radiance, RGBA per pixel. `resolve_pixel`: RGB out, of `pixel_type`.
         pub film: *mut f32,
         /// Sums of the samples with odd numbers, laid out like the film; null unless noise is measured.
         pub film_half: *mut f32,
@@ -677,6 +680,8 @@ border! {
         pub sample_bits: u32,
         pub integrator: u32,
         pub tone_map: u32,
+        /// One of `PIXELS_*`.
+        pub pixel_type: u32,
         /// Radiance multiplier, 2^stops.
         pub exposure: f32,
         /// Reach of ambient-occlusion rays, and the distance that the depth view shows as black.

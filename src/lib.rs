@@ -14,6 +14,7 @@ pub mod light;
 pub mod loader;
 pub mod math;
 pub mod output;
+pub mod pixels;
 #[doc(hidden)]
 pub mod probe;
 pub mod render;

@@ -6,7 +6,8 @@ mod memory;
 pub use limits::Size;
 
 use crate::{
-    device::FrameSettings,
+    device::{FrameSettings, PixelType},
+    layers::LayerSet,
     output::{Pattern, PatternError},
     render::frames::{FrameList, FramesError},
     scene::{Integrator, RenderDefaults, Scene, ToneMap},
@@ -116,7 +117,8 @@ impl LookOptions {
             single_scatter: self.single_scatter,
             noise: self.noise,
             clamp_indirect: self.clamp_indirect,
-            linear: false,
+            pixels: PixelType::U8,
+            layers: LayerSet::default(),
         };
         limits::check(&settings)?;
         memory::check(settings.width, settings.height)?;

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     output::{self, Progress, ProgressMode},
+    pixels::PixelType,
     render::{self, RenderJob, Summary},
     scene::rig::RefitPolicy,
     settings::{FrameOptions, FramePlan, LookOptions},
@@ -85,7 +86,7 @@ impl RenderArgs {
         }
         let mut device = self.device.open(|line| progress.note(line))?;
         let (mut job, plan) = self.job()?;
-        job.settings.linear = job.output.format().is_linear();
+        job.settings.pixels = job.output.format().pixel_type();
         output::prepare(&plan.paths(&job.scene.name))?;
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);
         reporter.started(&device.describe());
@@ -104,7 +105,7 @@ impl RenderArgs {
         let write = self.frames.output.is_some();
         if write {
             anyhow::ensure!(
-                !job.output.format().is_linear(),
+                job.output.format().pixel_type() == PixelType::U8,
                 "--compare compares what is seen and writes it as .png; choose such an --output"
             );
             output::prepare(&plan.paths(&job.scene.name))?;

@@ -471,6 +471,7 @@ impl Device for CpuDevice {
         let bytes = pixel_count as usize * settings.pixel_bytes();
         Ok(Rendered {
             pixels: bytemuck::cast_slice(&pixels)[..bytes].to_vec(),
+            layers: Vec::new(),
             rays,
             time: start.elapsed(),
             stages: None,

@@ -8,6 +8,8 @@ use crate::{
     abi::{Hit, Ray},
     accel::{NodeLayout, Tlas},
     anim::{Moment, camera_at},
+    device::PixelType,
+    layers::LayerSet,
     scene::{Integrator, Scene, ToneMap},
 };
 use std::{
@@ -105,7 +107,8 @@ pub fn settings() -> FrameSettings {
         integrator: Integrator::Whitted,
         exposure: 0.0,
         tone_map: ToneMap::None,
-        linear: false,
+        pixels: PixelType::U8,
+        layers: LayerSet::default(),
         lock_seed: false,
         clamp_indirect: None,
         noise: None,
@@ -156,6 +159,7 @@ impl Device for FakeDevice {
         }
         Ok(Rendered {
             pixels: vec![number as u8; (settings.width * settings.height * 3) as usize],
+            layers: Vec::new(),
             rays: RayCounts {
                 primary: 1,
                 ..RayCounts::default()

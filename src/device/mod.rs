@@ -19,10 +19,12 @@ use crate::{
     abi::{Hit, Ray},
     accel::{Blas, NodeLayout, Tlas},
     anim::{CameraPose, Deformed, PosedLooks},
+    layers::{LayerImage, LayerSet},
     scene::{Integrator, Scene, ToneMap},
 };
 use std::{sync::Arc, time::Duration};
 
+pub use crate::pixels::PixelType;
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open};
 pub use cpu::CpuDevice;
 pub use gang::Gang;
@@ -47,8 +49,9 @@ pub struct FrameSettings {
     pub noise: Option<f32>,
     /// Limit of the radiance that a light brings after the first bounce; none: nothing is cut off.
     pub clamp_indirect: Option<f32>,
-    /// Asks for radiance as it is, without exposure and tone curve.
-    pub linear: bool,
+    pub pixels: PixelType,
+    /// What frames tell besides.
+    pub layers: LayerSet,
 }
 
 /// One frame, posed: everything about it that changes from frame to frame.
@@ -85,8 +88,10 @@ pub struct PosedMesh {
 
 /// A frame that a device has finished.
 pub struct Rendered {
-    /// RGB, row-major, the top row first: display-ready bytes, or floats if [`FrameSettings::linear`] asks for them.
+    /// RGB, row-major, the top row first, of the type that [`FrameSettings::pixels`] asks for, in native byte order.
     pub pixels: Vec<u8>,
+    /// Those that [`FrameSettings::layers`] asks for, in the order of [`LayerSet::iter`].
+    pub layers: Vec<LayerImage>,
     pub rays: RayCounts,
     /// How long the device worked on it. Waiting behind other frames does not count.
     pub time: Duration,
@@ -162,10 +167,7 @@ pub enum DeviceError {
 impl FrameSettings {
     /// Bytes of a finished pixel.
     pub fn pixel_bytes(&self) -> usize {
-        match self.linear {
-            true => 3 * size_of::<f32>(),
-            false => 3,
-        }
+        3 * self.pixels.bytes()
     }
 }
 

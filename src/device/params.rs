@@ -86,6 +86,7 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         sample_bits: 0,
         integrator: abi::INTEGRATOR_WHITTED,
         tone_map: abi::TONE_NONE,
+        pixel_type: abi::PIXELS_U8,
         exposure: 1.0,
         ao_distance: 0.05 * bounds.diagonal(),
         depth_range: depth_range(&bounds, frame.camera.eye),
@@ -119,6 +120,7 @@ pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
     p.integrator = integrator(settings.integrator);
     p.any_order = FAR_FIRST;
     p.tone_map = tone_map(settings);
+    p.pixel_type = settings.pixels.code();
 }
 
 /// Work items of a tile.
@@ -148,11 +150,8 @@ fn integrator(integrator: Integrator) -> u32 {
     }
 }
 
-/// Light is tone mapped unless linear pixels are asked for; occlusion and albedo are encoded but not tone mapped; the other views are display values.
+/// Light is tone mapped; occlusion and albedo are encoded but not tone mapped; the other views are display values.
 fn tone_map(settings: &FrameSettings) -> u32 {
-    if settings.linear {
-        return abi::TONE_LINEAR;
-    }
     match (settings.integrator, settings.tone_map) {
         (Integrator::Path | Integrator::Whitted, ToneMap::Aces) => abi::TONE_ACES,
         (Integrator::Path | Integrator::Whitted | Integrator::Ao | Integrator::Albedo, _) => {

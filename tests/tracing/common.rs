@@ -5,7 +5,11 @@ use proptest::test_runner::{Config, RngSeed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use throng::{
     abi::{Hit, NO_INDEX, Ray},
-    device::{self, CpuDevice, Device, DeviceChoice, FrameSettings, RayKind, Rendered, cuda::gpus},
+    device::{
+        self, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered,
+        cuda::gpus,
+    },
+    layers::LayerSet,
     math::hash_unit,
     render::{Poser, compare::PictureDifference},
     scene::{Instance, Integrator, Material, Mesh, NONE, Scene, Shape, ToneMap, TriangleMesh},
@@ -212,7 +216,8 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         integrator,
         exposure: 0.0,
         tone_map: ToneMap::None,
-        linear: false,
+        pixels: PixelType::U8,
+        layers: LayerSet::default(),
         lock_seed: false,
         clamp_indirect: None,
         noise: None,

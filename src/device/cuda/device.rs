@@ -308,6 +308,7 @@ impl CudaDevice {
         let tally = picture.tally;
         Ok(Rendered {
             pixels: picture.pixels,
+            layers: Vec::new(),
             rays: RayCounts {
                 primary: tally.primary,
                 bounce: tally.bounce,

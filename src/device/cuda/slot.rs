@@ -500,11 +500,12 @@ fn tile_count(params: &Params) -> u32 {
 
 /// Bytes of a finished picture.
 fn picture_bytes(params: &Params) -> usize {
-    let pixel = match params.tone_map {
-        abi::TONE_LINEAR => 3 * size_of::<f32>(),
-        _ => 3,
+    let channel = match params.pixel_type {
+        abi::PIXELS_U8 => size_of::<u8>(),
+        abi::PIXELS_U16 => size_of::<u16>(),
+        _ => size_of::<f32>(),
     };
-    params.width as usize * params.height as usize * pixel
+    params.width as usize * params.height as usize * 3 * channel
 }
 
 /// An event at the end of what is queued.
