@@ -9,6 +9,7 @@ use crate::{
     accel::{NodeLayout, Tlas},
     anim::{Moment, camera_at},
     device::PixelType,
+    film::Film,
     layers::LayerSet,
     scene::{Integrator, Scene, ToneMap},
 };
@@ -94,6 +95,7 @@ pub fn frame(number: u32) -> Frame {
         blas: Arc::default(),
         shapes: Vec::new(),
         looks: None,
+        others: None,
     }
 }
 
@@ -108,6 +110,7 @@ pub fn settings() -> FrameSettings {
         exposure: 0.0,
         tone_map: ToneMap::None,
         pixels: PixelType::U8,
+        film: Film::default(),
         layers: LayerSet::default(),
         lock_seed: false,
         clamp_indirect: None,

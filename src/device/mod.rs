@@ -4,9 +4,11 @@ mod adaptive;
 mod choice;
 mod cpu;
 pub mod cuda;
+mod develop;
 mod extras;
 #[cfg(test)]
 pub(crate) mod fake;
+mod frame_layers;
 mod gang;
 #[cfg(test)]
 mod layout;
@@ -19,14 +21,17 @@ use crate::{
     abi::{Hit, Ray},
     accel::{Blas, NodeLayout, Tlas},
     anim::{CameraPose, Deformed, PosedLooks},
+    film::Film,
     layers::{LayerImage, LayerSet},
     scene::{Integrator, Scene, ToneMap},
 };
+use glam::Affine3;
 use std::{sync::Arc, time::Duration};
 
 pub use crate::pixels::PixelType;
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open};
 pub use cpu::CpuDevice;
+pub use develop::develop;
 pub use gang::Gang;
 
 /// What a frame looks like, the same for all frames of a run.
@@ -43,6 +48,7 @@ pub struct FrameSettings {
     /// In stops.
     pub exposure: f32,
     pub tone_map: ToneMap,
+    pub film: Film,
     /// Leaves out light that rough surfaces scatter more than once, and so some energy.
     pub single_scatter: bool,
     /// Noise at which a part of the picture is done before it has all samples; none: everything gets all.
@@ -66,6 +72,20 @@ pub struct Frame {
     pub shapes: Vec<PosedMesh>,
     /// The tables of materials, maps and lights, where these are not the scene's.
     pub looks: Option<Arc<PosedLooks>>,
+    /// The scene one frame earlier and later, if layers tell how things move.
+    pub others: Option<Arc<[OtherPose; 2]>>,
+}
+
+/// Where things are in another frame.
+#[derive(Clone)]
+pub struct OtherPose {
+    pub camera: CameraPose,
+    /// World transforms of all instances, in the order of the scene; empty if nothing but the camera ever moves.
+    pub transforms: Vec<Affine3>,
+    /// The mesh that each instance shows; empty if these never change.
+    pub shown: Vec<u32>,
+    /// The meshes that deform, each once.
+    pub shapes: Vec<PosedMesh>,
 }
 
 impl Frame {
