@@ -126,7 +126,8 @@ THRONG_INLINE float rounding(const Params& params, uint32_t pixel, uint32_t chan
     const uint32_t place = x * 0xc13fa9a9u + y * 0x91e10da5u + channel * 0x55555555u;
     // Up and down again, which hides where the pattern wraps around.
     const uint32_t folded = place & 0x80000000u ? ~place : place;
-    return 0.5f + params.dither * (float(folded >> 7) * (1.0f / 16777216.0f) - 0.5f);
+    // A little less than a step, so that what needs no rounding stays, but for errors of arithmetic.
+    return 0.5f + 0.999f * params.dither * (float(folded >> 7) * (1.0f / 16777216.0f) - 0.5f);
 }
 
 // A whole number from 0 to `steps`.

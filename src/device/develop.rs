@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(mean(100.3, 0.0), (100.0, 1));
         let (dithered, kinds) = mean(100.3, 1.0);
         assert!((dithered - 100.3).abs() < 0.01 && kinds == 2, "{dithered}");
-        for value in [0.0, 255.0] {
+        for value in [0.0, 31.0, 255.0] {
             assert_eq!(mean(value, 1.0), (value, 1));
         }
     }

@@ -97,7 +97,9 @@ fn places(filter: impl Fn(f64) -> f64) -> Vec<f32> {
     let total = sums[count];
     let place = |step: usize| {
         let wanted = total * step as f64 / steps as f64;
-        let after = sums.partition_point(|&sum| sum < wanted).clamp(1, count);
+        // Where the filter is nothing, the place that is nearer to the middle.
+        let is_before = |&sum: &f64| sum < wanted || (sum == wanted && 2 * step < steps);
+        let after = sums.partition_point(is_before).clamp(1, count);
         let (low, high) = (sums[after - 1], sums[after]);
         let share = (wanted - low) / (high - low).max(f64::MIN_POSITIVE);
         (at(after - 1) + share * (at(after) - at(after - 1))) as f32
