@@ -14,7 +14,7 @@ use std::{
     time::Instant,
 };
 
-/// Frames that are written at the same time have at most this many bytes of pixels, or are alone.
+/// Frames that are written at the same time have at most this many bytes of pixels and layers, or are alone.
 const BYTES_IN_MEMORY: u64 = 256 << 20;
 
 /// A rendered frame on its way to disk.
@@ -32,9 +32,9 @@ pub struct Finished {
 /// How many threads write the frames of `job`: as many as trace on the CPU, where that many frames exist and fit into
 /// memory. Those that a slow device gives nothing to do sleep.
 pub fn writer_count(job: &RenderJob) -> usize {
-    let frame_bytes = u64::from(job.settings.width)
-        * u64::from(job.settings.height)
-        * job.settings.pixel_bytes() as u64;
+    let pixel_bytes = job.settings.pixel_bytes() + 4 * job.settings.layers.channels();
+    let frame_bytes =
+        u64::from(job.settings.width) * u64::from(job.settings.height) * pixel_bytes as u64;
     let fit = usize::try_from(BYTES_IN_MEMORY / frame_bytes.max(1)).unwrap_or(usize::MAX);
     fit.min(rayon::current_num_threads())
         .min(job.frames.len())
