@@ -1,12 +1,15 @@
 //! What the user typed and what the scene asks for, made into validated settings.
 
+mod film;
 mod limits;
 mod memory;
 
+pub use film::{Exposure, FilmOptions, LayerOptions};
 pub use limits::Size;
 
 use crate::{
-    device::FrameSettings,
+    device::{FrameSettings, PixelType},
+    layers::LayerSet,
     output::{Pattern, PatternError},
     render::frames::{FrameList, FramesError},
     scene::{Integrator, Layering, RenderDefaults, Scene, ToneMap},
@@ -95,12 +98,14 @@ pub struct LookOptions {
     /// the picture [default: no limit]
     #[arg(long, value_name = "RADIANCE", value_parser = limits::parse_clamp)]
     pub clamp_indirect: Option<f32>,
-    /// Exposure in stops: +1 is twice as bright
-    #[arg(long, value_name = "STOPS", allow_negative_numbers = true, value_parser = limits::parse_exposure)]
-    pub exposure: Option<f32>,
+    /// Exposure in stops: +1 is twice as bright; auto or auto+1 measures the scene once a second and follows it smoothly
+    #[arg(long, value_name = "STOPS", allow_negative_numbers = true)]
+    pub exposure: Option<Exposure>,
     /// How radiance becomes display colours
     #[arg(long, value_name = "NAME")]
     pub tone_map: Option<ToneMap>,
+    #[command(flatten)]
+    pub film: FilmOptions,
 }
 
 impl LookOptions {
@@ -119,17 +124,33 @@ impl LookOptions {
             seed: self.seed.unwrap_or(scene.seed),
             lock_seed: self.lock_seed,
             integrator: self.integrator.unwrap_or(scene.integrator),
-            exposure: self.exposure.unwrap_or(scene.exposure),
+            exposure: match self.exposure {
+                Some(Exposure::Fixed(stops)) => stops,
+                Some(Exposure::Automatic(_)) => 0.0,
+                None => scene.exposure,
+            },
             tone_map: self.tone_map.unwrap_or(scene.tone_map),
             single_scatter: self.single_scatter,
             layering: self.layering,
             noise: self.noise,
             clamp_indirect: self.clamp_indirect,
-            linear: false,
+            film: self.film.resolve(scene),
+            pixels: PixelType::U8,
+            layers: LayerSet::default(),
         };
         limits::check(&settings)?;
         memory::check(settings.width, settings.height)?;
         Ok(settings)
+    }
+}
+
+impl LookOptions {
+    /// Stops to add to exposures that are measured, if these are to be.
+    pub fn auto_exposure(&self) -> Option<f32> {
+        match self.exposure {
+            Some(Exposure::Automatic(more)) => Some(more),
+            _ => None,
+        }
     }
 }
 

@@ -7,10 +7,14 @@ use super::{
     report::Reporter,
 };
 use crate::{
+    denoise::Denoiser,
+    layers::LayerSet,
     output::{self, Progress, ProgressMode},
+    pixels::PixelType,
     render::{self, RenderJob, Summary},
+    scene::Integrator,
     scene::rig::RefitPolicy,
-    settings::{FrameOptions, FramePlan, LookOptions},
+    settings::{FrameOptions, FramePlan, LayerOptions, LookOptions},
 };
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -44,6 +48,8 @@ pub struct RenderArgs {
     frames: FrameOptions,
     #[command(flatten)]
     look: LookOptions,
+    #[command(flatten)]
+    layers: LayerOptions,
     #[command(flatten)]
     device: DeviceArgs,
     /// How the trees of meshes that change shape follow them, instead of as the scene says: refit while that costs
@@ -85,7 +91,8 @@ impl RenderArgs {
         }
         let mut device = self.device.open(|line| progress.note(line))?;
         let (mut job, plan) = self.job()?;
-        job.settings.linear = job.output.format().is_linear();
+        job.settings.pixels = job.output.format().pixel_type();
+        self.add_layers(&mut job)?;
         output::prepare(&plan.paths(&job.scene.name))?;
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);
         reporter.started(&device.describe());
@@ -98,13 +105,37 @@ impl RenderArgs {
         Ok(reporter.ended(&result?))
     }
 
+    /// Asks for layers and, where they are to be denoised, for frames that can be.
+    fn add_layers(&self, job: &mut RenderJob) -> anyhow::Result<()> {
+        job.layers = self.layers.layers();
+        job.settings.layers = job.layers;
+        if !self.layers.denoise {
+            return Ok(());
+        }
+        anyhow::ensure!(
+            matches!(
+                job.settings.integrator,
+                Integrator::Path | Integrator::Whitted
+            ),
+            "--denoise is for pictures of light: use it with --integrator path or whitted"
+        );
+        job.denoiser = Some(Arc::new(Denoiser::load()?));
+        job.settings.layers = Denoiser::layers_for(job.layers);
+        job.settings.pixels = PixelType::F32;
+        Ok(())
+    }
+
     fn compare(&self, progress: &Progress, stop: &AtomicBool) -> anyhow::Result<Exit> {
         let mut devices = compare::open(&self.device, |line| progress.note(line))?;
+        anyhow::ensure!(
+            self.look.auto_exposure().is_none() && !self.layers.denoise,
+            "--compare compares what devices make: it takes neither --exposure auto nor --denoise"
+        );
         let (job, plan) = self.job()?;
         let write = self.frames.output.is_some();
         if write {
             anyhow::ensure!(
-                !job.output.format().is_linear(),
+                job.output.format().pixel_type() == PixelType::U8,
                 "--compare compares what is seen and writes it as .png; choose such an --output"
             );
             output::prepare(&plan.paths(&job.scene.name))?;
@@ -119,6 +150,9 @@ impl RenderArgs {
         let job = RenderJob {
             settings: self.look.resolve(&scene.settings)?,
             scene: Arc::new(scene),
+            auto_exposure: self.look.auto_exposure(),
+            layers: LayerSet::default(),
+            denoiser: None,
             refit: self.refit,
             frames: plan.frames.clone(),
             output: plan.output.clone(),

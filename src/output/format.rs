@@ -5,6 +5,7 @@ use super::{
     exr::{is_complete_exr, write_exr},
     png::{is_complete_png, write_png},
 };
+use crate::pixels::PixelType;
 use std::path::Path;
 
 /// The kind of file that an extension stands for.
@@ -26,9 +27,12 @@ impl FileFormat {
         }
     }
 
-    /// Whether the pixels are floats of linear radiance, else bytes for display.
-    pub fn is_linear(self) -> bool {
-        self == Self::Exr
+    /// What is written: floats of linear radiance, else values for display.
+    pub fn pixel_type(self) -> PixelType {
+        match self {
+            Self::Png => PixelType::U8,
+            Self::Exr => PixelType::F32,
+        }
     }
 
     /// Writes RGB pixels of the format's type, row-major from the top, so that `path` only ever shows a whole picture.

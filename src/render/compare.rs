@@ -180,6 +180,7 @@ mod tests {
     use super::*;
     use crate::{
         device::fake::{FakeDevice, settings},
+        layers::LayerSet,
         output::Pattern,
         scene::Scene,
     };
@@ -215,6 +216,9 @@ mod tests {
         let job = RenderJob {
             scene: Arc::new(Scene::default()),
             settings: settings(),
+            auto_exposure: None,
+            layers: LayerSet::default(),
+            denoiser: None,
             refit: None,
             frames: vec![1, 4, 2],
             output: Pattern::parse("unused").unwrap(),

@@ -28,6 +28,9 @@ fn job(frames: u32) -> (TempDir, RenderJob) {
     let job = RenderJob {
         scene: Arc::new(Scene::default()),
         settings: settings(),
+        auto_exposure: None,
+        layers: LayerSet::default(),
+        denoiser: None,
         refit: None,
         frames: (1..=frames).collect(),
         output,

@@ -7,11 +7,15 @@
 mod demand;
 pub mod desc;
 pub mod driven;
+mod film;
 mod material;
+mod names;
 pub mod rig;
 
 pub use demand::VertexDemand;
+pub use film::{PixelFilter, ToneMap};
 pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap};
+pub use names::Names;
 
 use crate::math::Aabb;
 use driven::Driven;
@@ -40,6 +44,8 @@ pub struct Scene {
     /// Group frames, parents before children.
     pub nodes: Vec<Node>,
     pub instances: Vec<Instance>,
+    /// What instances and materials are called.
+    pub names: Names,
     pub motions: Vec<Motion>,
     /// Rigs in motion, which nodes and meshes follow.
     pub actors: Vec<Actor>,
@@ -76,6 +82,11 @@ pub struct RenderDefaults {
     /// Exposure in stops: radiance is multiplied by 2^exposure.
     pub exposure: f32,
     pub tone_map: ToneMap,
+    pub filter: PixelFilter,
+    /// Pixels from one end of the filter to the other; none: its usual width.
+    pub filter_width: Option<f32>,
+    /// Colour temperature of the light that is shown white, in kelvin.
+    pub white_balance: Option<f32>,
 }
 
 impl Default for RenderDefaults {
@@ -92,6 +103,9 @@ impl Default for RenderDefaults {
             integrator: Integrator::Whitted,
             exposure: 0.0,
             tone_map: ToneMap::Aces,
+            filter: PixelFilter::default(),
+            filter_width: None,
+            white_balance: None,
         }
     }
 }
@@ -128,17 +142,6 @@ pub enum Layering {
     Reciprocal,
     /// By what it reflects towards the viewer alone, as in Cycles and OpenPBR.
     Viewer,
-}
-
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, clap::ValueEnum,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum ToneMap {
-    /// Clip at 1.
-    None,
-    /// ACES filmic (Stephen Hill's fit of RRT and ODT).
-    Aces,
 }
 
 /// Radiance from where no geometry is.

@@ -5,6 +5,7 @@ mod common;
 mod compare;
 mod devices;
 mod errors;
+mod film;
 mod flags;
 mod hostile;
 mod inputs;

@@ -3,6 +3,7 @@
 mod brute_force;
 mod common;
 mod integrators;
+mod layers;
 mod materials;
 mod self_hits;
 mod watertight;

@@ -5,6 +5,7 @@ use super::{
     budget::Need,
     forest::Forest,
     kernels::{Kernels, arguments},
+    layers::layer_bytes,
     lights::tree_bytes as light_bytes,
     looks::looks_bytes,
     memory::{Array, bytes_of},
@@ -22,6 +23,7 @@ use crate::{
         params::{apply_settings, pixel_items, scene_params},
         tables::Tables,
     },
+    layers::Layer,
     light::{LightCache, LocalTree, light_records},
     scene::{Integrator, Scene},
 };
@@ -190,10 +192,13 @@ impl CudaDevice {
         let (tlas, picture) = Slot::bytes(&frame.tlas, pixels, settings.pixel_bytes());
         let mut need = Need::default();
         need.add("instances", tlas * 9 / 8 * SLOTS);
-        let halves = settings.noise.map_or(0, |_| pixels * 16);
+        let has_half = settings.noise.is_some() || settings.layers.contains(Layer::Variance);
+        let halves = if has_half { pixels * 16 } else { 0 };
         need.add("pictures", (picture + halves) * SLOTS);
         let lights = lights.map_or(0, light_bytes);
         need.add("lights", lights * 9 / 8 * SLOTS);
+        let layers = layer_bytes(self.scene()?, frame, settings.layers, pixels);
+        need.add("layers", layers * SLOTS);
         if !frame.shapes.is_empty() {
             let bytes = tree_bytes(frame) * 9 / 8 + Slot::shape_bytes(self.scene()?, frame);
             need.add("meshes that deform", bytes * SLOTS);
@@ -262,7 +267,10 @@ impl CudaDevice {
             if let Some(lights) = &lights {
                 slot.light(lights, &mut params)?;
             }
-            slot.start(params, cut, passes, started, own_rays)?;
+            if let Some(scene) = &device.scene {
+                slot.prepare_layers(scene, frame, settings.layers, &mut params)?;
+            }
+            slot.start(params, (cut, settings.layers), passes, started, own_rays)?;
             slot.pump(&device.kernels)?;
             device.under_way.push_back(index);
             Ok(())
@@ -308,6 +316,7 @@ impl CudaDevice {
         let tally = picture.tally;
         Ok(Rendered {
             pixels: picture.pixels,
+            layers: picture.layers,
             rays: RayCounts {
                 primary: tally.primary,
                 bounce: tally.bounce,
