@@ -53,6 +53,11 @@ impl Layer {
         }
     }
 
+    /// Whether its values are names' hashes and shares, as Cryptomatte has them.
+    pub fn is_matte(self) -> bool {
+        matches!(self, Self::Instance | Self::Material)
+    }
+
     /// As it is typed and as files name it.
     pub fn name(self) -> &'static str {
         match self {

@@ -262,7 +262,9 @@ mod tests {
             frames: None,
             skip_existing: true,
         };
-        crate::output::write_png(&dir.path().join("0002.png"), 1, 1, &[0; 3]).unwrap();
+        image::RgbImage::new(1, 1)
+            .save(dir.path().join("0002.png"))
+            .unwrap();
         std::fs::write(dir.path().join("0003.png"), "torn").unwrap();
         let plan = options.resolve(&scene(4)).unwrap();
         assert_eq!(plan.frames, [1, 3, 4]);

@@ -85,7 +85,7 @@ impl RenderArgs {
         }
         let mut device = self.device.open(|line| progress.note(line))?;
         let (mut job, plan) = self.job()?;
-        job.settings.linear = job.output.format().is_linear();
+        job.settings.linear = plan.output.format().is_linear();
         output::prepare(&plan.paths(&job.scene.name))?;
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);
         reporter.started(&device.describe());
@@ -104,7 +104,7 @@ impl RenderArgs {
         let write = self.frames.output.is_some();
         if write {
             anyhow::ensure!(
-                !job.output.format().is_linear(),
+                !plan.output.format().is_linear(),
                 "--compare compares what is seen and writes it as .png; choose such an --output"
             );
             output::prepare(&plan.paths(&job.scene.name))?;
@@ -121,7 +121,7 @@ impl RenderArgs {
             scene: Arc::new(scene),
             refit: self.refit,
             frames: plan.frames.clone(),
-            output: plan.output.clone(),
+            output: plan.output.clone().into(),
         };
         Ok((job, plan))
     }

@@ -41,7 +41,7 @@ pub enum PatternError {
     Unknown(String),
     #[error("frame numbers have at most {MAX_WIDTH} digits")]
     TooWide,
-    #[error("`.{found}` files cannot be written, only .png and .exr; try `{fix}`")]
+    #[error("`.{found}` files cannot be written, only .png, .jpg, .webp and .exr; try `{fix}`")]
     Extension { found: String, fix: String },
     #[error("`{pattern}` has no place for the frame number; try `{fix}`")]
     NoFrame { pattern: String, fix: String },
@@ -75,8 +75,7 @@ impl Pattern {
         match pieces.last_mut() {
             Some(Piece::Text(last)) => match extension(last) {
                 Some(ext) => {
-                    let known = |f: &FileFormat| ext.eq_ignore_ascii_case(f.extension());
-                    let found = FileFormat::ALL.into_iter().find(known);
+                    let found = FileFormat::from_extension(ext);
                     format = found.ok_or_else(|| wrong_extension(text, ext))?;
                 }
                 None => last.push_str(".png"),
@@ -92,8 +91,7 @@ impl Pattern {
             return Ok(());
         }
         let pattern = self.to_string();
-        let stem = &pattern[..pattern.len() - ".png".len()];
-        let extension = self.format.extension();
+        let (stem, extension) = pattern.rsplit_once('.').unwrap_or((&pattern, "png"));
         let fix = format!("{stem}_####.{extension}");
         Err(PatternError::NoFrame { pattern, fix })
     }
@@ -261,7 +259,7 @@ mod tests {
         assert!(error("{frame:0x}.png").contains("unknown placeholder"));
         assert!(error("{frame:099}.png").contains("at most 20 digits"));
         assert!(error(&"#".repeat(70_000)).contains("at most 20 digits"));
-        assert!(error("a_##.jpg").contains("only .png and .exr; try `a_##.png`"));
+        assert!(error("a_##.tif").contains("only .png, .jpg, .webp and .exr; try `a_##.png`"));
         assert!(error("a.").contains("try `a.png`"));
     }
 

@@ -8,6 +8,7 @@ pub mod report;
 mod busy;
 mod deforming;
 mod material_counts;
+mod outputs;
 mod pose;
 mod pose_stage;
 mod ray_files;
@@ -17,11 +18,12 @@ mod write;
 
 use crate::{
     device::{Device, DeviceError, FrameSettings, RayCounts, Stop},
-    output::{OutputError, Pattern},
+    output::OutputError,
     scene::{Scene, rig::RefitPolicy},
 };
 pub use busy::{Busy, BusyShares};
 pub use material_counts::MaterialCounts;
+pub use outputs::Outputs;
 pub use pose::Poser;
 use pose_stage::PosedFrames;
 use std::{
@@ -45,7 +47,7 @@ pub struct RenderJob {
     pub refit: Option<RefitPolicy>,
     /// Frame numbers (from 1), in the order in which they are rendered; already without the ones to skip.
     pub frames: Vec<u32>,
-    pub output: Pattern,
+    pub output: Outputs,
 }
 
 /// One finished frame.

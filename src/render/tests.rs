@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::device::fake::{FakeDevice, Step, settings};
+use crate::output::Pattern;
 use tempfile::TempDir;
 
 #[derive(Default)]
@@ -30,7 +31,7 @@ fn job(frames: u32) -> (TempDir, RenderJob) {
         settings: settings(),
         refit: None,
         frames: (1..=frames).collect(),
-        output,
+        output: output.into(),
     };
     (dir, job)
 }

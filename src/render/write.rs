@@ -60,10 +60,7 @@ fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, Outpu
     let Finished {
         frame, rendered, ..
     } = finished;
-    let path = job.output.path_for(frame, &job.scene.name);
-    let (width, height) = (job.settings.width, job.settings.height);
-    let format = job.output.format();
-    format.write(&path, width, height, &rendered.pixels)?;
+    let path = job.output.write(job, frame, &rendered)?;
     Ok(FrameReport {
         frame,
         path,

@@ -7,6 +7,7 @@
 mod demand;
 pub mod desc;
 pub mod driven;
+mod hash;
 mod material;
 pub mod rig;
 
