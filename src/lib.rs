@@ -9,6 +9,7 @@ pub mod accel;
 pub mod anim;
 pub mod cli;
 pub mod device;
+pub mod diff;
 pub mod layers;
 pub mod light;
 pub mod loader;

@@ -1,4 +1,4 @@
-//! `throng render`: frames to PNG files.
+//! `throng render`: frames to files and films.
 
 use super::{
     Exit,
@@ -7,16 +7,17 @@ use super::{
     report::Reporter,
 };
 use crate::{
-    output::{self, Progress, ProgressMode},
-    render::{self, RenderJob, Summary},
+    output::{self, Destination, Progress, ProgressMode},
+    render::{self, Outputs, RenderJob, Summary},
     scene::rig::RefitPolicy,
-    settings::{FrameOptions, FramePlan, LookOptions},
+    settings::{FrameOptions, FramePlan, LookOptions, SettingsError},
 };
 use std::sync::{Arc, atomic::AtomicBool};
 
 const EVENTS_HELP: &str = "\
 Files appear under their name only when they are complete. Ctrl-C drops the frame that is being traced and stops;
-a second Ctrl-C stops at once. Run the same command with --skip-existing to go on.
+a second Ctrl-C stops at once. Run the same command with --skip-existing to go on. Films and contact sheets are made of
+all frames: where --output gives frames files of their own, those that exist are read back, else the film starts over.
 
 With --progress json, standard output has one JSON object per line; `event` is one of
   started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings,
@@ -34,7 +35,7 @@ With --compare, the lines after `started` are
   compared    per device but the first, over all frames: device, frames, differing, max, mean, agrees
 An error ends the lines; its text is on standard error.";
 
-/// Render frames to PNG files
+/// Render frames to pictures or films
 #[derive(clap::Args)]
 #[command(after_long_help = EVENTS_HELP)]
 pub struct RenderArgs {
@@ -52,7 +53,7 @@ pub struct RenderArgs {
     refit: Option<RefitPolicy>,
     /// Render each frame on every device of --device and compare with the first one's; fail if more than 1 % of
     /// the pixels differ. Files are written only with --output: the first device's
-    #[arg(long, conflicts_with = "skip_existing", help_heading = "Device")]
+    #[arg(long, conflicts_with_all = ["skip_existing", "video", "sheet"], help_heading = "Device")]
     compare: bool,
     #[command(flatten)]
     messages: MessageArgs,
@@ -83,19 +84,33 @@ impl RenderArgs {
         if self.compare {
             return self.compare(&progress, &stop);
         }
+        self.check_standard_output()?;
         let mut device = self.device.open(|line| progress.note(line))?;
         let (mut job, plan) = self.job()?;
-        job.settings.linear = plan.output.format().is_linear();
+        job.settings.linear = plan.is_linear();
         output::prepare(&plan.paths(&job.scene.name))?;
+        job.output = plan.open(&job.scene, &job.settings)?;
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);
         reporter.started(&device.describe());
-        let result = if job.frames.is_empty() {
-            Ok(Summary::default())
-        } else {
-            render::run(&job, device.as_mut(), &mut reporter, &stop)
+        let result = match job.frames.is_empty() {
+            true => job
+                .output
+                .finish()
+                .map(|()| Summary::default())
+                .map_err(Into::into),
+            false => render::run(&job, device.as_mut(), &mut reporter, &stop),
         };
         progress.finish();
         Ok(reporter.ended(&result?))
+    }
+
+    /// Lines of JSON would lie between the pictures.
+    fn check_standard_output(&self) -> Result<(), SettingsError> {
+        let pictures = matches!(self.frames.output, Some(Destination::Stdout(_)));
+        match pictures && self.messages.progress == ProgressMode::Json {
+            true => Err(SettingsError::StandardOutput),
+            false => Ok(()),
+        }
     }
 
     fn compare(&self, progress: &Progress, stop: &AtomicBool) -> anyhow::Result<Exit> {
@@ -104,7 +119,7 @@ impl RenderArgs {
         let write = self.frames.output.is_some();
         if write {
             anyhow::ensure!(
-                !plan.output.format().is_linear(),
+                plan.pattern().is_some() && !plan.is_linear(),
                 "--compare compares what is seen and writes it as .png; choose such an --output"
             );
             output::prepare(&plan.paths(&job.scene.name))?;
@@ -121,7 +136,11 @@ impl RenderArgs {
             scene: Arc::new(scene),
             refit: self.refit,
             frames: plan.frames.clone(),
-            output: plan.output.clone().into(),
+            output: plan
+                .pattern()
+                .cloned()
+                .map(Outputs::from)
+                .unwrap_or_default(),
         };
         Ok((job, plan))
     }

@@ -20,6 +20,10 @@ const DISTANCE: usize = 1;
 
 /// Literals that share a table of codes; the table itself takes about 80 bytes and a few microseconds.
 const BLOCK_LITERALS: usize = 48 << 10;
+/// Bytes of a block, which stay in the core's cache while they are gone over several times.
+const BLOCK_BYTES: usize = 256 << 10;
+/// Codes that save less than this part of a block are not worth the time.
+const WORTH: usize = 64;
 /// What one stored block holds.
 const STORED: usize = 0xffff;
 
@@ -27,13 +31,15 @@ const STORED: usize = 0xffff;
 pub fn compress(data: &[u8], out: &mut Vec<u8>) {
     // Deflate, window of 32 KiB, fastest; the two bytes are a multiple of 31.
     out.extend([0x78, 0x01]);
+    let mut adler = simd_adler32::Adler32::new();
     let mut writer = BitWriter::new(out);
     let mut scanner = Scanner::new(data);
     let mut runs = Vec::new();
     loop {
         let start = scanner.at();
-        let counts = scanner.scan(BLOCK_LITERALS, &mut runs);
+        let counts = scanner.scan(BLOCK_LITERALS, BLOCK_BYTES, &mut runs);
         let block = &data[start..scanner.at()];
+        adler.write(block);
         let last = scanner.at() == data.len();
         write_block(block, &runs, counts, last, &mut writer);
         if last {
@@ -41,12 +47,10 @@ pub fn compress(data: &[u8], out: &mut Vec<u8>) {
         }
     }
     writer.finish();
-    let mut adler = simd_adler32::Adler32::new();
-    adler.write(data);
     out.extend(adler.finish().to_be_bytes());
 }
 
-/// Huffman codes made for this block, or the bytes as they are where codes do not save anything.
+/// Huffman codes made for this block, or the bytes as they are where codes save next to nothing.
 fn write_block(
     block: &[u8],
     runs: &[Run],
@@ -57,9 +61,12 @@ fn write_block(
     counts[END] = 1;
     let code = Code::new(&counts);
     let any_run = runs.iter().any(|run| run.repeats > 0);
-    if code.cost(&counts) / 8 >= block.len() as u64 {
+    let bytes = (code.cost(&counts) / 8) as usize;
+    if bytes + block.len() / WORTH >= block.len() {
         return write_stored(block, last, out);
     }
+    // Lengths may have five more bits and have one for their distance.
+    out.reserve(bytes + block.len() / 64);
     out.put(u64::from(last) | 2 << 1, 3);
     huffman::write_tables(&code, any_run, out);
     let mut at = 0;
@@ -68,23 +75,25 @@ fn write_block(
         write_repeats(run.repeats, &code, out);
         at += run.literals + run.repeats;
     }
-    out.put(code.bits[END].into(), code.lengths[END].into());
+    let (bits, count) = code.of(END);
+    out.put(bits, count);
 }
 
 fn write_literals(literals: &[u8], code: &Code, out: &mut BitWriter) {
     // Codes have at most 14 bits, so that four fit beside what waits for a whole byte.
-    let mut groups = literals.chunks_exact(4);
-    for group in &mut groups {
-        let (mut bits, mut count) = (0u64, 0u32);
-        for &byte in group {
-            bits |= u64::from(code.bits[usize::from(byte)]) << count;
-            count += u32::from(code.lengths[usize::from(byte)]);
-        }
-        out.put(bits, count);
+    let (groups, rest) = literals.as_chunks::<4>();
+    for &[a, b, c, d] in groups {
+        let (a, a_count) = code.of(a.into());
+        let (b, b_count) = code.of(b.into());
+        let (c, c_count) = code.of(c.into());
+        let (d, d_count) = code.of(d.into());
+        let (first, first_count) = (a | b << a_count, a_count + b_count);
+        let (second, second_count) = (c | d << c_count, c_count + d_count);
+        out.put(first | second << first_count, first_count + second_count);
     }
-    for &byte in groups.remainder() {
-        let symbol = usize::from(byte);
-        out.put(code.bits[symbol].into(), code.lengths[symbol].into());
+    for &byte in rest {
+        let (bits, count) = code.of(byte.into());
+        out.put(bits, count);
     }
 }
 
@@ -92,8 +101,7 @@ fn write_repeats(mut repeats: usize, code: &Code, out: &mut BitWriter) {
     while repeats > 0 {
         let length = runs::next_length(repeats);
         let (symbol, extra, extra_bits) = runs::length_symbol(length);
-        let bits = u64::from(code.bits[symbol]);
-        let count = u32::from(code.lengths[symbol]);
+        let (bits, count) = code.of(symbol);
         // The distance has the only code of its table: one bit, 0.
         out.put(bits | u64::from(extra) << count, count + extra_bits + 1);
         repeats -= length;

@@ -1,6 +1,7 @@
 //! What can go wrong between a finished frame and its file, said with the likely fix.
 
 use super::EncodeError;
+use image::ImageError;
 use std::{
     io::{self, ErrorKind},
     path::PathBuf,
@@ -14,6 +15,10 @@ pub enum OutputError {
     Folder { path: PathBuf, error: io::Error },
     #[error("cannot write {}: {}", .path.display(), explain(.error))]
     File { path: PathBuf, error: io::Error },
+    #[error("cannot write {}: an earlier frame is missing", .path.display())]
+    Earlier { path: PathBuf },
+    #[error("cannot read {}: {error}; remove it or run without --skip-existing", .path.display())]
+    ReadBack { path: PathBuf, error: ImageError },
     #[error("cannot write {}: {error}", .path.display())]
     Encode { path: PathBuf, error: EncodeError },
 }

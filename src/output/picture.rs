@@ -1,5 +1,6 @@
 //! A finished frame as encoders see it: pixels, layers, and what the file is to say about itself.
 
+use super::EncodeError;
 use crate::layers::{Layer, LayerImage};
 use std::borrow::Cow;
 
@@ -55,6 +56,15 @@ impl<'a> Pixels<'a> {
         self.len() == 0
     }
 
+    /// With 8 bits, for what has no more.
+    pub fn bytes(&self) -> Result<Cow<'_, [u8]>, EncodeError> {
+        match self {
+            Self::U8(values) => Ok(Cow::Borrowed(values)),
+            Self::U16(values) => Ok(values.iter().map(|&v| to_8_bits(v)).collect()),
+            Self::F32(_) => Err(EncodeError::Kind(self.kind())),
+        }
+    }
+
     pub fn kind(&self) -> PixelKind {
         match self {
             Self::U8(_) => PixelKind::U8,
@@ -62,6 +72,11 @@ impl<'a> Pixels<'a> {
             Self::F32(_) => PixelKind::F32,
         }
     }
+}
+
+/// The nearest: 65535 is 255.
+fn to_8_bits(value: u16) -> u8 {
+    ((u32::from(value) + 128) / 257) as u8
 }
 
 fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> Cow<'_, [T]> {

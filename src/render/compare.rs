@@ -129,7 +129,7 @@ fn compare_frame(
     };
     let first = first.render(job, number, stop)?;
     if write {
-        job.output.write(job, number, &first)?;
+        job.output.write_alone(job, number, &first)?;
     }
     let first = first.pixels;
     others

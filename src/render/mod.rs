@@ -113,7 +113,8 @@ pub enum RenderError {
     Output(#[from] OutputError),
 }
 
-/// Renders and writes all frames. Whatever was finished before an error or before `stop` was set stays on disk.
+/// Renders and writes all frames. Whatever was finished before an error or before `stop` was set stays on disk; films and
+/// contact sheets appear only when they are complete.
 pub fn run(
     job: &RenderJob,
     device: &mut dyn Device,
@@ -141,7 +142,6 @@ pub fn run(
     let traced = run_stages(job, device, posers, (&ledger, writers), stop);
     let ledger = ledger.into_inner();
     let mut summary = ledger.unwrap_or_else(|e| e.into_inner()).close()?;
-    summary.elapsed = start.elapsed();
     summary.busy.elapsed = loop_start.elapsed();
     summary.stopped = (summary.frames as usize) < job.frames.len();
     match traced {
@@ -149,9 +149,14 @@ pub fn run(
             source: DeviceError::Stopped,
             ..
         })
-        | Ok(()) => Ok(summary),
-        Err(error) => Err(error),
+        | Ok(()) => {}
+        Err(error) => return Err(error),
     }
+    if !summary.stopped {
+        job.output.finish()?;
+    }
+    summary.elapsed = start.elapsed();
+    Ok(summary)
 }
 
 /// Returns what became of the second stage; the ledger knows of the third.

@@ -1,9 +1,11 @@
 //! What the frames of a run go to, and what their files say about where they come from.
 
-use super::RenderJob;
+use super::{RenderJob, write};
 use crate::{
     device::{FrameSettings, Rendered},
-    output::{Encoding, Manifests, Metadata, OutputError, Pattern, Picture, PixelKind, Pixels},
+    output::{
+        Encoding, InOrder, Manifests, Metadata, OutputError, Pattern, Picture, PixelKind, Pixels,
+    },
     scene::Scene,
 };
 use std::{path::PathBuf, sync::OnceLock};
@@ -16,6 +18,10 @@ pub struct Outputs {
     pub encoding: Encoding,
     /// The names behind Cryptomatte layers.
     pub manifests: Manifests,
+    /// What takes frames one after the other.
+    in_order: Vec<InOrder>,
+    /// Where the frames of the job are among all that [`Self::in_order`] gets. Empty: there are no others.
+    positions: Vec<usize>,
     /// What all frames have in common; found out when the first one is written, while others are traced.
     origin: OnceLock<Metadata>,
 }
@@ -30,28 +36,106 @@ impl From<Pattern> for Outputs {
 }
 
 impl Outputs {
-    /// Writes a finished frame everywhere and returns where it is.
-    pub fn write(
+    /// Goes nowhere yet.
+    pub fn new(files: Option<Pattern>, encoding: Encoding) -> Self {
+        Self {
+            files,
+            encoding,
+            ..Self::default()
+        }
+    }
+
+    /// Gives `to` all frames of `asked`, in this order; those that `job_frames` does not have are in `files` already.
+    pub fn add_in_order(&mut self, to: InOrder, asked: &[u32], job_frames: &[u32], scene: &Scene) {
+        let mut positions = Vec::new();
+        for (position, &frame) in asked.iter().enumerate() {
+            if job_frames.get(positions.len()) == Some(&frame) {
+                positions.push(position);
+            } else if let Some(files) = &self.files {
+                let metadata = Metadata {
+                    frame,
+                    seconds: scene.time_of(frame).into(),
+                    ..Metadata::default()
+                };
+                to.add_existing(position, files.path_for(frame, &scene.name), metadata);
+            }
+        }
+        self.positions = positions;
+        self.in_order.push(to);
+    }
+
+    /// Writes the `index`th frame of the job everywhere and returns where it is. Those before it may come later, from other
+    /// threads.
+    pub(super) fn write(
+        &self,
+        job: &RenderJob,
+        (index, frame): (usize, u32),
+        rendered: &Rendered,
+    ) -> Result<PathBuf, OutputError> {
+        let position = self.positions.get(index).copied().unwrap_or(index);
+        let mut waited_for = WaitedFor {
+            outputs: self,
+            position: Some(position),
+        };
+        let metadata = self.metadata(job, frame);
+        let picture = self.picture(job, rendered, &metadata);
+        let mut path = self.write_file(job, &picture)?;
+        for output in &self.in_order {
+            output.add(position, &picture)?;
+            path = path.or_else(|| Some(output.path().to_owned()));
+        }
+        waited_for.position = None;
+        Ok(path.unwrap_or_default())
+    }
+
+    /// Writes the frame to its own file and nowhere else.
+    pub(super) fn write_alone(
         &self,
         job: &RenderJob,
         frame: u32,
         rendered: &Rendered,
-    ) -> Result<PathBuf, OutputError> {
+    ) -> Result<(), OutputError> {
         let metadata = self.metadata(job, frame);
-        let picture = Picture {
+        let picture = self.picture(job, rendered, &metadata);
+        self.write_file(job, &picture).map(drop)
+    }
+
+    /// After the last frame: films appear under their names.
+    pub fn finish(&self) -> Result<(), OutputError> {
+        self.in_order.iter().try_for_each(InOrder::finish)
+    }
+
+    fn write_file(
+        &self,
+        job: &RenderJob,
+        picture: &Picture,
+    ) -> Result<Option<PathBuf>, OutputError> {
+        let Some(pattern) = &self.files else {
+            return Ok(None);
+        };
+        let path = pattern.path_for(picture.metadata.frame, &job.scene.name);
+        let encoding = Encoding {
+            threads: write::encoder_threads(job),
+            ..self.encoding
+        };
+        pattern.format().write(&path, picture, &encoding)?;
+        Ok(Some(path))
+    }
+
+    fn picture<'a>(
+        &'a self,
+        job: &RenderJob,
+        rendered: &'a Rendered,
+        metadata: &'a Metadata,
+    ) -> Picture<'a> {
+        Picture {
             width: job.settings.width,
             height: job.settings.height,
             pixels: Pixels::from_bytes(pixel_kind(&job.settings), &rendered.pixels),
             layers: &[],
             manifests: &self.manifests,
-            metadata: &metadata,
-        };
-        let Some(pattern) = &self.files else {
-            return Ok(PathBuf::new());
-        };
-        let path = pattern.path_for(frame, &job.scene.name);
-        pattern.format().write(&path, &picture, &self.encoding)?;
-        Ok(path)
+            metadata,
+        }
     }
 
     fn metadata(&self, job: &RenderJob, frame: u32) -> Metadata {
@@ -62,6 +146,21 @@ impl Outputs {
             frame,
             seconds: job.scene.time_of(frame).into(),
             ..origin.clone()
+        }
+    }
+}
+
+/// Whoever waits for this frame is told if it does not come: after an error, or a panic.
+struct WaitedFor<'a> {
+    outputs: &'a Outputs,
+    position: Option<usize>,
+}
+
+impl Drop for WaitedFor<'_> {
+    fn drop(&mut self) {
+        if let Some(position) = self.position {
+            let outputs = self.outputs.in_order.iter();
+            outputs.for_each(|output| output.give_up(position));
         }
     }
 }

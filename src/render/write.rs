@@ -34,6 +34,11 @@ pub fn writer_count(job: &RenderJob) -> usize {
         .max(1)
 }
 
+/// Threads that encode one frame: together, writers use as many as there are, even where few frames fit into memory.
+pub fn encoder_threads(job: &RenderJob) -> usize {
+    (rayon::current_num_threads() / writer_count(job)).max(1)
+}
+
 /// One writer: takes frames from `finished`, which all writers share, until it is closed. After an error it takes no
 /// more, and returns true; once the last writer has returned, so is the channel's receiver gone.
 pub fn write_frames(
@@ -60,7 +65,7 @@ fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, Outpu
     let Finished {
         frame, rendered, ..
     } = finished;
-    let path = job.output.write(job, frame, &rendered)?;
+    let path = job.output.write(job, (finished.index, frame), &rendered)?;
     Ok(FrameReport {
         frame,
         path,

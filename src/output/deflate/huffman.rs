@@ -12,16 +12,25 @@ const ORDER: [usize; 19] = [
 /// A code for each symbol that occurs.
 pub struct Code {
     /// Bits of a symbol's code; 0 if it does not occur.
-    pub lengths: [u8; LITERALS],
-    /// The code, its first bit lowest.
-    pub bits: [u16; LITERALS],
+    lengths: [u8; LITERALS],
+    /// The code, its first bit lowest, and above 16 bits its length.
+    entries: [u32; LITERALS],
 }
 
 impl Code {
     pub fn new(counts: &[u32; LITERALS]) -> Self {
         let lengths = code_lengths(counts, LONGEST);
-        let bits = canonical(&lengths);
-        Self { lengths, bits }
+        let mut entries = canonical(&lengths).map(u32::from);
+        let with_lengths = entries.iter_mut().zip(lengths);
+        with_lengths.for_each(|(entry, length)| *entry |= u32::from(length) << 16);
+        Self { lengths, entries }
+    }
+
+    /// The code of `symbol` and the number of its bits.
+    #[inline(always)]
+    pub fn of(&self, symbol: usize) -> (u64, u32) {
+        let entry = self.entries[symbol];
+        ((entry & 0xffff).into(), entry >> 16)
     }
 
     /// Bits that symbols which occur `counts` times take, extra bits of lengths apart.

@@ -58,19 +58,20 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
-    /// The next block: up to the first run after `literals` literals, or that many where there is none. Fills `runs` and
+    /// The next block: at most `literals` literals and what a run at its end repeats, and at most `bytes`. Fills `runs` and
     /// returns how often each symbol occurs.
-    pub fn scan(&mut self, literals: usize, runs: &mut Vec<Run>) -> [u32; LITERALS] {
+    pub fn scan(&mut self, literals: usize, bytes: usize, runs: &mut Vec<Run>) -> [u32; LITERALS] {
         runs.clear();
         let mut counts = Counts::default();
         let mut left = literals;
-        while self.at < self.data.len() && left > 0 {
+        let end = self.data.len().min(self.at.saturating_add(bytes));
+        while self.at < end && left > 0 {
             let start = self.at;
-            let run_at = self.next_run(start, left);
+            let run_at = self.next_run(start, left.min(end - start));
             counts.add(&self.data[start..run_at]);
             let repeats = match run_at {
                 at if at < 2 => 0,
-                at => common_length(&self.data[at..], &self.data[at - 2..]),
+                at => common_length(&self.data[at..end], &self.data[at - 2..]),
             };
             let repeats = if repeats < SHORTEST { 0 } else { repeats };
             counts.add_repeats(repeats);
@@ -84,27 +85,30 @@ impl<'a> Scanner<'a> {
         counts.sum()
     }
 
-    /// The first position from `from` on, at most `limit` further, from which eight bytes repeat those two before.
+    /// Where the first run from `from` on begins, at most `limit` further. It looks at every eighth byte only, which finds
+    /// every run of 15 bytes.
     fn next_run(&self, from: usize, limit: usize) -> usize {
         let end = self.data.len().min(from.saturating_add(limit));
-        let mut at = from.max(2);
-        while at + 8 <= end {
-            let different = word(self.data, at) ^ word(self.data, at - 2);
-            if different == 0 {
-                return at;
-            }
-            // A run can begin behind the last byte that differs.
-            at += 8 - different.leading_zeros() as usize / 8;
+        let first = from.max(2);
+        let (Some(bytes), Some(before)) =
+            (self.data.get(first..end), self.data.get(first - 2..end))
+        else {
+            return end;
+        };
+        let mut words = bytes
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .zip(before.as_chunks::<8>().0);
+        let Some(inside) = words.position(|(word, before)| word == before) else {
+            return end;
+        };
+        let mut at = first + 8 * inside;
+        while at > first && self.data[at - 1] == self.data[at - 3] {
+            at -= 1;
         }
-        end
+        at
     }
-}
-
-/// Eight bytes; the caller has checked that they are there.
-fn word(data: &[u8], at: usize) -> u64 {
-    let mut bytes = [0; 8];
-    bytes.copy_from_slice(&data[at..at + 8]);
-    u64::from_le_bytes(bytes)
 }
 
 /// How many bytes `a` and `b` have in common at their beginning.
@@ -133,14 +137,20 @@ impl Default for Counts {
 impl Counts {
     fn add(&mut self, literals: &[u8]) {
         let [a, b, c, d] = &mut self.tables;
-        let mut groups = literals.chunks_exact(4);
-        for group in &mut groups {
-            a[usize::from(group[0])] += 1;
-            b[usize::from(group[1])] += 1;
-            c[usize::from(group[2])] += 1;
-            d[usize::from(group[3])] += 1;
+        let (words, rest) = literals.as_chunks::<8>();
+        for &word in words {
+            let word = u64::from_le_bytes(word);
+            let byte = |index: u32| (word >> (8 * index)) as usize & 0xff;
+            a[byte(0)] += 1;
+            b[byte(1)] += 1;
+            c[byte(2)] += 1;
+            d[byte(3)] += 1;
+            a[byte(4)] += 1;
+            b[byte(5)] += 1;
+            c[byte(6)] += 1;
+            d[byte(7)] += 1;
         }
-        for &byte in groups.remainder() {
+        for &byte in rest {
             a[usize::from(byte)] += 1;
         }
     }
@@ -193,7 +203,7 @@ mod tests {
         let data = [b"abcdefg".as_slice(), &[9; 40], b"xyz"].concat();
         let mut runs = Vec::new();
         let mut scanner = Scanner::new(&data);
-        scanner.scan(1000, &mut runs);
+        scanner.scan(1000, 1000, &mut runs);
         let run = |literals, repeats| Run { literals, repeats };
         // The first two of the equal bytes are what the others repeat.
         assert_eq!(runs, [run(9, 38), run(3, 0)]);

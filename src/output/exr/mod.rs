@@ -44,83 +44,120 @@ impl ExrCompression {
 /// are half floats unless 32 bits are asked for; layers that are not colours are always floats.
 pub fn encode(picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
     let channels = channels::of(picture, encoding.depth)?;
-    let blocks = encode_blocks(picture, &channels, encoding);
+    let rows = encoding.compression.rows();
+    let count = (picture.height as usize).div_ceil(rows);
     let mut file = header::write(picture, &channels, encoding.compression);
-    let table = 8 * blocks.len();
-    file.reserve_exact(table + blocks.iter().map(Vec::len).sum::<usize>());
-    let mut offset = (file.len() + table) as u64;
-    for block in &blocks {
-        file.extend(offset.to_le_bytes());
-        offset += block.len() as u64;
+    let table = file.len();
+    file.resize(table + 8 * count, 0);
+    let work = Work {
+        picture,
+        channels: &channels,
+        compression: encoding.compression,
+        count,
+        next: AtomicUsize::new(0),
+    };
+    let blocks = work.run(encoding.threads, &mut file);
+    for (index, offset) in blocks.into_iter().enumerate() {
+        let entry = table + 8 * index;
+        file[entry..entry + 8].copy_from_slice(&(offset as u64).to_le_bytes());
     }
-    blocks
-        .iter()
-        .for_each(|block| file.extend_from_slice(block));
     Ok(file)
 }
 
-/// In the order of the rows, made by as many threads as `encoding` says.
-fn encode_blocks(picture: &Picture, channels: &[Channel], encoding: &Encoding) -> Vec<Vec<u8>> {
-    let count = (picture.height as usize).div_ceil(encoding.compression.rows());
-    let next = AtomicUsize::new(0);
-    let work = || {
+/// The blocks of a picture, which several threads make.
+struct Work<'a> {
+    picture: &'a Picture<'a>,
+    channels: &'a [Channel<'a>],
+    compression: ExrCompression,
+    /// How many there are.
+    count: usize,
+    /// The first that nobody has begun.
+    next: AtomicUsize,
+}
+
+/// Which blocks a thread has made, and where each begins in its memory; they have no gaps.
+type Made = Vec<(usize, usize)>;
+
+impl Work<'_> {
+    /// Appends all blocks to `file` in the order of their rows, and returns where each of them begins.
+    fn run(&self, threads: usize, file: &mut Vec<u8>) -> Vec<usize> {
+        if threads <= 1 {
+            return self
+                .share(file)
+                .into_iter()
+                .map(|(_, start)| start)
+                .collect();
+        }
+        let share = || {
+            let mut memory = Vec::new();
+            (self.share(&mut memory), memory)
+        };
+        let shares: Vec<(Made, Vec<u8>)> = thread::scope(|scope| {
+            let helpers: Vec<_> = (1..threads.min(self.count))
+                .map(|_| scope.spawn(share))
+                .collect();
+            let own = share();
+            let others = helpers.into_iter();
+            let others =
+                others.map(|helper| helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            others.chain([own]).collect()
+        });
+        let mut blocks: Vec<&[u8]> = vec![&[]; self.count];
+        for (made, memory) in &shares {
+            let ends = made
+                .iter()
+                .skip(1)
+                .map(|&(_, start)| start)
+                .chain([memory.len()]);
+            for (&(index, start), end) in made.iter().zip(ends) {
+                blocks[index] = &memory[start..end];
+            }
+        }
+        let append = |block: &[u8]| {
+            let start = file.len();
+            file.extend_from_slice(block);
+            start
+        };
+        blocks.into_iter().map(append).collect()
+    }
+
+    /// Makes blocks until there are no more.
+    fn share(&self, memory: &mut Vec<u8>) -> Made {
         let mut packer = RowPacker::default();
         let mut made = Vec::new();
         loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            if index >= self.count {
                 return made;
             }
-            made.push((
-                index,
-                encode_block(picture, channels, encoding.compression, index, &mut packer),
-            ));
+            made.push((index, memory.len()));
+            self.append_block(index, &mut packer, memory);
         }
-    };
-    let mut blocks = vec![Vec::new(); count];
-    let helpers = encoding.threads.clamp(1, count) - 1;
-    thread::scope(|scope| {
-        let started: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
-        let mut made = work();
-        for helper in started {
-            made.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        for (index, block) in made {
-            blocks[index] = block;
-        }
-    });
-    blocks
-}
+    }
 
-/// The first row's number, the size of what follows, and the rows: as they are where compression does not make them smaller.
-fn encode_block(
-    picture: &Picture,
-    channels: &[Channel],
-    compression: ExrCompression,
-    index: usize,
-    packer: &mut RowPacker,
-) -> Vec<u8> {
-    let first = index * compression.rows();
-    let rows = first..(first + compression.rows()).min(picture.height as usize);
-    let width = picture.width as usize;
-    let mut block = (first as u32).to_le_bytes().to_vec();
-    block.extend([0; 4]);
-    let body = block.len();
-    if compression != ExrCompression::None {
-        let predicted = packer.predict(channels, width, rows.clone());
-        match compression {
-            ExrCompression::Rle => rle::compress(predicted, &mut block),
-            _ => deflate::compress(predicted, &mut block),
+    /// The first row's number, the size of what follows, and the rows: as they are where compression does not make them smaller.
+    fn append_block(&self, index: usize, packer: &mut RowPacker, out: &mut Vec<u8>) {
+        let first = index * self.compression.rows();
+        let rows = first..(first + self.compression.rows()).min(self.picture.height as usize);
+        let width = self.picture.width as usize;
+        out.extend((first as u32).to_le_bytes());
+        out.extend([0; 4]);
+        let body = out.len();
+        match self.compression {
+            ExrCompression::None => {}
+            ExrCompression::Rle => {
+                rle::compress(packer.predict(self.channels, width, rows.clone()), out)
+            }
+            _ => deflate::compress(packer.predict(self.channels, width, rows.clone()), out),
         }
+        let plain = rows.len() * width * channels::pixel_bytes(self.channels);
+        if self.compression == ExrCompression::None || out.len() - body >= plain {
+            out.truncate(body);
+            packer.append_plain(self.channels, width, rows, out);
+        }
+        let size = (out.len() - body) as u32;
+        out[body - 4..body].copy_from_slice(&size.to_le_bytes());
     }
-    let plain: usize = rows.len() * width * channels::pixel_bytes(channels);
-    if compression == ExrCompression::None || block.len() - body >= plain {
-        block.truncate(body);
-        rows::append_plain(channels, width, rows, &mut block);
-    }
-    let size = (block.len() - body) as u32;
-    block[body - 4..body].copy_from_slice(&size.to_le_bytes());
-    block
 }
 
 #[cfg(test)]

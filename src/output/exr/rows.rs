@@ -1,18 +1,19 @@
 //! Rows of pixels as files have them: channel after channel, for compression with the bytes of values apart and predicted.
 
-use super::channels::{Channel, FAR, Kind};
+use super::channels::{self, Channel, FAR, Kind};
 use half::{f16, slice::HalfFloatSliceExt};
 use std::ops::Range;
 
 /// The greatest half float.
 const HALF_MAX: f32 = 65_504.0;
 
-/// Memory for a block of rows, used again for the next.
+/// Memory for a block of rows, used again for the next. What passes over a row of a channel share fits the core's nearest cache.
 #[derive(Default)]
 pub struct RowPacker {
-    values: Vec<f32>,
+    planes: Planes,
     halves: Vec<f16>,
-    apart: Vec<u8>,
+    even: Vec<u8>,
+    odd: Vec<u8>,
     predicted: Vec<u8>,
 }
 
@@ -20,90 +21,181 @@ impl RowPacker {
     /// Rows as OpenEXR hands them to RLE and deflate: all bytes at even places before those at odd ones, and of each the
     /// difference from the last one, plus 128.
     pub fn predict(&mut self, channels: &[Channel], width: usize, rows: Range<usize>) -> &[u8] {
-        let total = rows.len() * width * super::channels::pixel_bytes(channels);
-        self.apart.resize(total, 0);
-        let (mut even, mut odd) = self.apart.split_at_mut(total / 2);
+        let half = rows.len() * width * channels::pixel_bytes(channels) / 2;
+        self.predicted.resize(2 * half, 0);
+        let (even, odd) = self.predicted.split_at_mut(half);
+        let mut even = Differences::new(even);
+        let mut odd = Differences::new(odd);
         for row in rows {
             for channel in channels {
-                let half = width * channel.kind.bytes() / 2;
-                let (even_row, even_rest) = even.split_at_mut(half);
-                let (odd_row, odd_rest) = odd.split_at_mut(half);
-                gather(channel, width, row, &mut self.values);
-                match channel.kind {
-                    Kind::Half => split_halves(&self.values, &mut self.halves, even_row, odd_row),
-                    _ => split_floats(&self.values, even_row, odd_row),
-                }
-                (even, odd) = (even_rest, odd_rest);
+                let values = self.planes.row(channel, width, row);
+                split(
+                    values,
+                    channel.kind,
+                    &mut self.halves,
+                    (&mut self.even, &mut self.odd),
+                );
+                even.append(&self.even);
+                odd.append(&self.odd);
             }
         }
-        self.predicted.resize(total, 0);
-        differences(&self.apart, &mut self.predicted);
+        let (first, even_last, odd_first) = (even.first, even.last, odd.first);
+        // What the first byte of each half comes after: nothing, and the last byte of the other half.
+        if let [start, ..] = &mut self.predicted[..] {
+            *start = first;
+        }
+        if let Some(start) = self.predicted.get_mut(half) {
+            *start = odd_first.wrapping_sub(even_last).wrapping_add(128);
+        }
         &self.predicted
     }
-}
 
-/// Rows without compression.
-pub fn append_plain(channels: &[Channel], width: usize, rows: Range<usize>, out: &mut Vec<u8>) {
-    let mut values = Vec::new();
-    for row in rows {
-        for channel in channels {
-            gather(channel, width, row, &mut values);
-            match channel.kind {
-                Kind::Half => {
-                    out.extend(values.iter().flat_map(|&v| f16::from_f32(v).to_le_bytes()))
+    /// Rows without compression.
+    pub fn append_plain(
+        &mut self,
+        channels: &[Channel],
+        width: usize,
+        rows: Range<usize>,
+        out: &mut Vec<u8>,
+    ) {
+        for row in rows {
+            for channel in channels {
+                let values = self.planes.row(channel, width, row);
+                let start = out.len();
+                out.resize(start + width * channel.kind.bytes(), 0);
+                let out = &mut out[start..];
+                if channel.kind == Kind::Half {
+                    let halves = to_halves(values, &mut self.halves);
+                    let pairs = out.as_chunks_mut::<2>().0.iter_mut().zip(halves);
+                    pairs.for_each(|(out, half)| *out = half.to_le_bytes());
+                } else {
+                    let pairs = out.as_chunks_mut::<4>().0.iter_mut().zip(values);
+                    pairs.for_each(|(out, value)| *out = value.to_le_bytes());
                 }
-                _ => out.extend(values.iter().flat_map(|v| v.to_le_bytes())),
             }
         }
     }
 }
 
-/// One channel of a row, with numbers that its type has.
-fn gather(channel: &Channel, width: usize, row: usize, values: &mut Vec<f32>) {
-    let stride = channel.stride;
-    let pixels = &channel.values[row * width * stride..(row + 1) * width * stride];
-    values.clear();
-    // Strides that the compiler knows let it use wide loads.
-    match stride {
-        1 => values.extend_from_slice(pixels),
-        3 => values.extend(pixels.as_chunks::<3>().0.iter().map(|p| p[channel.offset])),
-        4 => values.extend(pixels.as_chunks::<4>().0.iter().map(|p| p[channel.offset])),
-        12 => values.extend(pixels.as_chunks::<12>().0.iter().map(|p| p[channel.offset])),
-        _ => values.extend(pixels.iter().skip(channel.offset).step_by(stride)),
-    }
-    match channel.kind {
-        Kind::Half => values
-            .iter_mut()
-            .for_each(|v| *v = v.clamp(-HALF_MAX, HALF_MAX)),
-        Kind::Depth => values.iter_mut().for_each(|v| *v = v.min(FAR)),
-        Kind::Float => {}
-    }
-}
-
-fn split_halves(values: &[f32], halves: &mut Vec<f16>, even: &mut [u8], odd: &mut [u8]) {
+fn to_halves<'a>(values: &[f32], halves: &'a mut Vec<f16>) -> &'a [f16] {
     halves.resize(values.len(), f16::ZERO);
     halves.convert_from_f32_slice(values);
-    for ((half, even), odd) in halves.iter().zip(even).zip(odd) {
-        [*even, *odd] = half.to_le_bytes();
+    halves
+}
+
+/// A row of a layer, one channel after the other.
+#[derive(Default)]
+struct Planes {
+    /// Which row of which values this is.
+    of: (usize, usize),
+    values: Vec<f32>,
+    row: Vec<f32>,
+}
+
+impl Planes {
+    /// One channel of a row, with numbers that its type has.
+    fn row(&mut self, channel: &Channel, width: usize, row: usize) -> &[f32] {
+        // Channels of a layer come one after the other: most rows are taken apart once.
+        let of = (channel.values.as_ptr() as usize, row + 1);
+        if self.of != of {
+            let stride = channel.stride;
+            let pixels = &channel.values[row * width * stride..(row + 1) * width * stride];
+            self.values.resize(pixels.len(), 0.0);
+            match stride {
+                3 => transpose::<3>(pixels, width, &mut self.values),
+                4 => transpose::<4>(pixels, width, &mut self.values),
+                12 => transpose::<12>(pixels, width, &mut self.values),
+                _ => self.values.copy_from_slice(pixels),
+            }
+            self.of = of;
+        }
+        let values = &self.values[channel.offset * width..(channel.offset + 1) * width];
+        self.row.clear();
+        match channel.kind {
+            Kind::Float => return values,
+            Kind::Half => self
+                .row
+                .extend(values.iter().map(|v| v.clamp(-HALF_MAX, HALF_MAX))),
+            Kind::Depth => self.row.extend(values.iter().map(|v| v.min(FAR))),
+        }
+        &self.row
     }
 }
 
-fn split_floats(values: &[f32], even: &mut [u8], odd: &mut [u8]) {
-    let even = even.as_chunks_mut::<2>().0.iter_mut();
-    let odd = odd.as_chunks_mut::<2>().0.iter_mut();
-    for ((value, even), odd) in values.iter().zip(even).zip(odd) {
-        let bits = value.to_bits();
-        *even = ((bits & 0xff | bits >> 8 & 0xff00) as u16).to_le_bytes();
-        *odd = ((bits >> 8 & 0xff | bits >> 16 & 0xff00) as u16).to_le_bytes();
+/// `N` values per pixel become `N` rows.
+fn transpose<const N: usize>(pixels: &[f32], width: usize, rows: &mut [f32]) {
+    // So many pixels stay in the nearest cache while each of their channels is taken out.
+    const PIXELS: usize = 64;
+    for (block, pixels) in pixels.as_chunks::<N>().0.chunks(PIXELS).enumerate() {
+        for (offset, row) in rows.chunks_exact_mut(width).enumerate().take(N) {
+            for (value, pixel) in row[block * PIXELS..].iter_mut().zip(pixels) {
+                *value = pixel[offset];
+            }
+        }
     }
 }
 
-fn differences(bytes: &[u8], out: &mut [u8]) {
-    if let (Some(first), Some(out)) = (bytes.first(), out.first_mut()) {
-        *out = *first;
+/// Bytes at even and odd places of the values as a file has them.
+fn split(
+    values: &[f32],
+    kind: Kind,
+    halves: &mut Vec<f16>,
+    (even, odd): (&mut Vec<u8>, &mut Vec<u8>),
+) {
+    let bytes = values.len() * kind.bytes() / 2;
+    even.resize(bytes, 0);
+    odd.resize(bytes, 0);
+    if kind == Kind::Half {
+        for ((half, even), odd) in to_halves(values, halves).iter().zip(even).zip(odd) {
+            [*even, *odd] = half.to_le_bytes();
+        }
+        return;
     }
-    let pairs = bytes.iter().zip(bytes.iter().skip(1));
-    for ((last, byte), out) in pairs.zip(out.iter_mut().skip(1)) {
-        *out = byte.wrapping_sub(*last).wrapping_add(128);
+    let pairs = even
+        .as_chunks_mut::<2>()
+        .0
+        .iter_mut()
+        .zip(odd.as_chunks_mut::<2>().0);
+    for (value, (even, odd)) in values.iter().zip(pairs) {
+        let [a, b, c, d] = value.to_le_bytes();
+        *even = [a, c];
+        *odd = [b, d];
+    }
+}
+
+/// Fills a half with the difference of each byte from the last, plus 128; the first is 128.
+struct Differences<'a> {
+    left: &'a mut [u8],
+    /// The very first and the very last byte so far.
+    first: u8,
+    last: u8,
+    begun: bool,
+}
+
+impl<'a> Differences<'a> {
+    fn new(left: &'a mut [u8]) -> Self {
+        Self {
+            left,
+            first: 0,
+            last: 0,
+            begun: false,
+        }
+    }
+
+    /// No more than there is room for.
+    fn append(&mut self, bytes: &[u8]) {
+        let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else {
+            return;
+        };
+        if !self.begun {
+            (self.first, self.last, self.begun) = (first, first, true);
+        }
+        let (out, left) = std::mem::take(&mut self.left).split_at_mut(bytes.len());
+        self.left = left;
+        out[0] = first.wrapping_sub(self.last).wrapping_add(128);
+        for (out, pair) in out[1..].iter_mut().zip(bytes.windows(2)) {
+            *out = pair[1].wrapping_sub(pair[0]).wrapping_add(128);
+        }
+        self.last = last;
     }
 }
