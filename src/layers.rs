@@ -55,6 +55,11 @@ impl Layer {
         }
     }
 
+    /// Whether its values are names' hashes and shares, as Cryptomatte has them.
+    pub fn is_matte(self) -> bool {
+        matches!(self, Self::Instance | Self::Material)
+    }
+
     /// As it is typed and as files name it.
     pub fn name(self) -> &'static str {
         match self {
@@ -97,6 +102,13 @@ impl LayerSet {
     /// Floats per pixel of all layers together.
     pub fn channels(self) -> usize {
         self.iter().map(Layer::channels).sum()
+    }
+}
+
+/// As a list of names.
+impl serde::Serialize for LayerSet {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
     }
 }
 

@@ -10,6 +10,7 @@ pub mod anim;
 pub mod cli;
 pub mod denoise;
 pub mod device;
+pub mod diff;
 pub mod film;
 pub mod layers;
 pub mod light;

@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod compare;
 mod console;
+mod diff;
 mod events;
 mod info;
 mod interrupt;
@@ -38,6 +39,7 @@ enum Command {
     Check(check::CheckArgs),
     Trace(trace::TraceArgs),
     Bench(bench::BenchArgs),
+    Diff(diff::DiffArgs),
 }
 
 /// How the program ends.
@@ -71,6 +73,7 @@ impl Command {
             Self::Check(args) => args.run(),
             Self::Trace(args) => args.run(),
             Self::Bench(args) => args.run(),
+            Self::Diff(args) => args.run(),
         }
     }
 }

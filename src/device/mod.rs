@@ -35,7 +35,7 @@ pub use develop::develop;
 pub use gang::Gang;
 
 /// What a frame looks like, the same for all frames of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FrameSettings {
     pub width: u32,
     pub height: u32,

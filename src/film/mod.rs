@@ -9,7 +9,7 @@ pub use white::{MAX_KELVIN, MIN_KELVIN, white_balance};
 use crate::scene::PixelFilter;
 
 /// What of a frame's look is decided on the film, the same for all frames of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Film {
     pub filter: PixelFilter,
     /// Pixels from one end of the filter to the other; none: its usual width.

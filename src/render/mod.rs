@@ -10,6 +10,7 @@ mod deforming;
 mod exposure;
 mod material_counts;
 mod other_poses;
+mod outputs;
 mod pose;
 mod pose_stage;
 mod ray_files;
@@ -21,12 +22,14 @@ use crate::{
     denoise::{DenoiseError, Denoiser},
     device::{Device, DeviceError, FrameSettings, RayCounts, Stop},
     layers::LayerSet,
-    output::{OutputError, Pattern},
+    output::OutputError,
+    pixels::PixelType,
     scene::{Scene, rig::RefitPolicy},
 };
 pub use busy::{Busy, BusyShares};
 use exposure::Exposures;
 pub use material_counts::MaterialCounts;
+pub use outputs::Outputs;
 pub use pose::Poser;
 use pose_stage::PosedFrames;
 use std::{
@@ -48,6 +51,8 @@ pub struct RenderJob {
     pub settings: FrameSettings,
     /// Measures the exposure, and adds so many stops to it, instead of taking that of the settings.
     pub auto_exposure: Option<f32>,
+    /// What the frames' files are made of; devices make the same of them, unless they are denoised in between.
+    pub pixels: PixelType,
     /// Layers that are written; devices may have to gather more.
     pub layers: LayerSet,
     /// Takes the noise out of frames before they are written: from radiance, so `settings` ask for that.
@@ -56,7 +61,7 @@ pub struct RenderJob {
     pub refit: Option<RefitPolicy>,
     /// Frame numbers (from 1), in the order in which they are rendered; already without the ones to skip.
     pub frames: Vec<u32>,
-    pub output: Pattern,
+    pub output: Outputs,
 }
 
 /// One finished frame.
@@ -136,7 +141,8 @@ impl RenderError {
     }
 }
 
-/// Renders and writes all frames. Whatever was finished before an error or before `stop` was set stays on disk.
+/// Renders and writes all frames. Whatever was finished before an error or before `stop` was set stays on disk; films and
+/// contact sheets appear only when they are complete.
 pub fn run(
     job: &RenderJob,
     device: &mut dyn Device,
@@ -175,13 +181,17 @@ pub fn run(
     let traced = run_stages((job, &exposures), device, posers, (&ledger, writers), stop);
     let ledger = ledger.into_inner();
     let mut summary = ledger.unwrap_or_else(|e| e.into_inner()).close()?;
-    summary.elapsed = start.elapsed();
     summary.busy.elapsed = loop_start.elapsed();
     summary.stopped = (summary.frames as usize) < job.frames.len();
     match traced {
-        Err(error) if !error.is_stop() => Err(error),
-        _ => Ok(summary),
+        Err(error) if !error.is_stop() => return Err(error),
+        _ => {}
     }
+    if !summary.stopped {
+        job.output.finish()?;
+    }
+    summary.elapsed = start.elapsed();
+    Ok(summary)
 }
 
 /// Returns what became of the second stage; the ledger knows of the third.

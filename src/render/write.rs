@@ -41,6 +41,11 @@ pub fn writer_count(job: &RenderJob) -> usize {
         .max(1)
 }
 
+/// Threads that encode one frame: together, writers use as many as there are, even where few frames fit into memory.
+pub fn encoder_threads(job: &RenderJob) -> usize {
+    (rayon::current_num_threads() / writer_count(job)).max(1)
+}
+
 /// One writer: takes frames from `finished`, which all writers share, until it is closed. After an error it takes no
 /// more, and returns true; once the last writer has returned, so is the channel's receiver gone.
 pub fn write_frames(
@@ -74,10 +79,7 @@ fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, Rende
         Some(denoiser) => denoise(job, denoiser, (frame, exposure), rendered)?,
         None => rendered,
     };
-    let path = job.output.path_for(frame, &job.scene.name);
-    let (width, height) = (job.settings.width, job.settings.height);
-    let format = job.output.format();
-    format.write(&path, width, height, &rendered.pixels)?;
+    let path = job.output.write(job, (finished.index, frame), &rendered)?;
     Ok(FrameReport {
         frame,
         path,
@@ -112,7 +114,7 @@ fn denoise(
             &rendered.layers,
         )
         .map_err(|source| RenderError::Denoise { frame, source })?;
-    let pixels = develop(&radiance, &settings, job.output.format().pixel_type())
+    let pixels = develop(&radiance, &settings, job.pixels)
         .map_err(|source| RenderError::Device { frame, source })?;
     let mut layers = rendered.layers;
     layers.retain(|image| job.layers.contains(image.layer));

@@ -8,6 +8,7 @@ mod demand;
 pub mod desc;
 pub mod driven;
 mod film;
+mod hash;
 mod material;
 mod names;
 pub mod rig;
@@ -135,7 +136,8 @@ pub enum Integrator {
 }
 
 /// How a shiny surface dims what lies below it, such as paint below varnish.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
 pub enum Layering {
     /// By what it reflects both on the way in and on the way out: light goes both ways alike.
     #[default]

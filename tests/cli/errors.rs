@@ -146,8 +146,8 @@ fn bad_output_patterns_show_the_fix() {
         ),
         ("x/still", "try `x/still_####.png`"),
         (
-            "a_##.jpg",
-            "`.jpg` files cannot be written, only .png and .exr; try `a_##.png`",
+            "a_##.tif",
+            "`.tif` files cannot be written, only .png, .jpg, .webp and .exr",
         ),
         ("{shot}.png", "unknown placeholder `{shot}`"),
         ("{frame.png", "`{` has no matching `}`"),
