@@ -1,7 +1,6 @@
 // Primary rays: pixels in 8x8 tiles, positions within the pixel drawn from the reconstruction filter.
 #pragma once
-#include "abi.h"
-#include "sampler.h"
+#include "lens.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -72,6 +71,14 @@ THRONG_DEVICE bool is_negative(const Params& params, const Sampler& sampler) {
     return (fabsf(filter_offset(params, u.x)) > lobe) != (fabsf(filter_offset(params, u.y)) > lobe);
 }
 
+// Longitude and latitude, forward in the middle of the picture. What is beyond the poles is on the other side.
+THRONG_DEVICE Vec3 panorama_direction(const CameraRecord& camera, float x, float y) {
+    float turn = 0.5f * x, lift = 0.25f * y, sine, cosine, height, level;
+    sine_cosine(turn - floorf(turn), sine, cosine);
+    sine_cosine(lift - floorf(lift), height, level);
+    return (load3(camera.forward) * cosine + load3(camera.right) * sine) * level + load3(camera.up) * height;
+}
+
 THRONG_DEVICE Ray camera_ray(const Params& params, float x, float y) {
     const CameraRecord& camera = params.camera;
     float sx = 2.0f * x / float(params.width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.height);
@@ -79,6 +86,7 @@ THRONG_DEVICE Ray camera_ray(const Params& params, float x, float y) {
     // From the eye to a point of the picture, or for parallel rays from the middle of the picture to it.
     Vec3 from = parallel ? load3(camera.origin) : load3(camera.forward);
     Vec3 d = from + load3(camera.right) * sx + load3(camera.up) * sy;
+    if (camera.kind == CAMERA_EQUIRECTANGULAR) d = panorama_direction(camera, sx, sy);
     Ray ray;
     store3(ray.origin, parallel ? d : load3(camera.origin));
     ray.t_min = 0.0f;

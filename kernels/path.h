@@ -78,6 +78,7 @@ THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uin
     path.sampler = make_sampler(x, y, sample, params.sample_bits, params.seed);
     Vec2 u = sample_2d(path.sampler, kDimensionFilter);
     path.ray = camera_ray(params, float(x) + 0.5f + filter_offset(params, u.x), float(y) + 0.5f + filter_offset(params, u.y));
+    if (params.camera.focus > 0.0f) through_lens(params.camera, sample_2d(path.sampler, DIMENSION_LENS), path.ray);
     path.throughput = vec3(1.0f);
     path.radiance = vec3(0.0f);
     path.depth = 0;

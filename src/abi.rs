@@ -97,8 +97,12 @@ constants! {
     pub const ENVIRONMENT_GRADIENT: u32 = 0;
     pub const ENVIRONMENT_IMAGE: u32 = 1;
 
+    /// Dimension of the sampler that rays draw their place on the lens from.
+    pub const DIMENSION_LENS: u32 = 0x1_0000;
+
     pub const CAMERA_PERSPECTIVE: u32 = 0;
     pub const CAMERA_ORTHOGRAPHIC: u32 = 1;
+    pub const CAMERA_EQUIRECTANGULAR: u32 = 2;
 
     pub const INTEGRATOR_WHITTED: u32 = 0;
     pub const INTEGRATOR_AO: u32 = 1;
@@ -517,7 +521,8 @@ border! {
     }
 
     /// With x and y in [-1, 1] across the picture, a primary ray of a perspective camera has the direction
-    /// `forward + x · right + y · up`; that of an orthographic one starts at `origin + x · right + y · up`.
+    /// `forward + x · right + y · up`; that of an orthographic one starts at `origin + x · right + y · up`. For an equirectangular
+    /// one, the three are unit vectors, and x and y half turns about `up` and quarter turns towards it.
     #[repr(C)]
     pub struct CameraRecord {
         pub origin: [f32; 3],
@@ -525,6 +530,14 @@ border! {
         pub right: [f32; 3],
         pub up: [f32; 3],
         pub kind: u32,
+        /// Distance along `forward` (equirectangular: of any direction) of what is sharp; 0 for a pinhole.
+        pub focus: f32,
+        /// From the middle of the lens to its edge.
+        pub lens_right: [f32; 3],
+        pub lens_up: [f32; 3],
+        /// Corners of the aperture, or 0 for a round one; and how far they are turned from right to up, from 0 to 1 turns.
+        pub blades: u32,
+        pub blade_turn: f32,
     }
 
     /// An inner node or leaf still to be visited, and where the ray enters it.

@@ -9,6 +9,7 @@ mod diff;
 mod events;
 mod info;
 mod interrupt;
+mod lens_args;
 mod model_args;
 mod model_info;
 mod model_text;

@@ -11,7 +11,10 @@ use crate::{
     scene::{Integrator, Layering, Projection, ToneMap},
 };
 use glam::Vec3;
-use std::ptr::{null, null_mut};
+use std::{
+    f32::consts::TAU,
+    ptr::{null, null_mut},
+};
 
 /// A single sample is clamped to this display value.
 const SAMPLE_CLAMP: f32 = 24.0;
@@ -237,15 +240,36 @@ fn depth_range(bounds: &Aabb, eye: Vec3) -> f32 {
 /// Of a picture that is `aspect` times as wide as high.
 pub fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
     let (forward, right, up) = pose.basis();
-    let (height, kind) = match pose.projection {
-        Projection::Perspective { fov_y } => ((0.5 * fov_y).tan(), abi::CAMERA_PERSPECTIVE),
-        Projection::Orthographic { height } => (0.5 * height, abi::CAMERA_ORTHOGRAPHIC),
+    let (height, aspect, kind) = match pose.projection {
+        Projection::Perspective { fov_y } => ((0.5 * fov_y).tan(), aspect, abi::CAMERA_PERSPECTIVE),
+        Projection::Orthographic { height } => (0.5 * height, aspect, abi::CAMERA_ORTHOGRAPHIC),
+        Projection::Equirectangular => (1.0, 1.0, abi::CAMERA_EQUIRECTANGULAR),
     };
-    CameraRecord {
+    let pinhole = CameraRecord {
         origin: pose.eye.into(),
         forward: forward.into(),
         right: (right * height * aspect).into(),
         up: (up * height).into(),
         kind,
+        focus: 0.0,
+        lens_right: [0.0; 3],
+        lens_up: [0.0; 3],
+        blades: 0,
+        blade_turn: 0.0,
+    };
+    let Some(lens) = pose.lens else {
+        return pinhole;
+    };
+    CameraRecord {
+        focus: lens.focus,
+        lens_right: (right * (lens.radius / lens.iris.ratio)).into(),
+        lens_up: (up * lens.radius).into(),
+        blades: if lens.iris.blades < 3 {
+            0
+        } else {
+            lens.iris.blades
+        },
+        blade_turn: (lens.iris.rotation / TAU).rem_euclid(1.0),
+        ..pinhole
     }
 }

@@ -12,7 +12,7 @@ use super::{
 use crate::scene::{Instance, NONE, Node, desc::SceneFile};
 use glam::Affine3;
 use rayon::prelude::*;
-use std::{collections::HashMap, hash::Hash};
+use std::{collections::HashMap, hash::Hash, ops::Range};
 
 /// How deep groups may be in groups.
 const MAX_DEPTH: usize = 64;
@@ -28,6 +28,8 @@ pub struct Unrolled {
     pub meshes: Used<u32>,
     /// The motions in the order in which instances and nodes number them.
     pub motions: Used<UsedMotion>,
+    /// The instances of the first copy of each named group; none of those that are not placed.
+    pub groups: Vec<Range<u32>>,
 }
 
 /// A motion of the file, or [`NONE`], and the mesh whose palette of poses it plays, or [`NONE`].
@@ -104,7 +106,10 @@ pub fn unroll(
         resolved,
         meshes,
         groups: file.groups.names().collect(),
-        out: Unrolled::default(),
+        out: Unrolled {
+            groups: vec![0..0; file.groups.0.len()],
+            ..Unrolled::default()
+        },
     };
     unroller.out.instances.reserve_exact(total as usize);
     let mut starts = Vec::new();
@@ -242,8 +247,13 @@ impl Unroller<'_> {
             frame.stem = self.out.stems.stem(frame.stem, target, name);
         }
         let resolved = self.resolved;
+        let first = self.out.instances.len() as u32;
         for item in &resolved.lists[list] {
             self.item(item, frame);
+        }
+        let end = self.out.instances.len() as u32;
+        if let Some(group) = self.out.groups.get_mut(list).filter(|g| g.start == g.end) {
+            *group = first..end;
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{
     framing,
     gltf::Model,
     instances::{self, Unrolled, UsedMotion},
-    material,
+    lens, material,
     materials::Materials,
     meshes::{self, MeshSource, ParsedObj},
     model::{self, DrivenRows, Look, Looks, MeshMotion, Performance},
@@ -14,9 +14,10 @@ use super::{
     placements::{Resolver, unknown_material},
     scene_file::{self, Source},
     source::Place,
+    subjects,
 };
 use crate::scene::{
-    Material, NONE, Names, RenderDefaults, Scene,
+    Material, NONE, Names, RenderDefaults, Scene, Subject,
     desc::{GltfFile, MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
     driven::Driven,
     rig::{Clip, DeformingMesh, Palette},
@@ -60,8 +61,9 @@ pub fn load(path: &Path, sets: &[(String, String)]) -> Result<Scene, LoadError> 
     scene.warnings = loader.warnings;
     place(&mut scene, &source, &file, &mut sources, unrolled)?;
     scene.names.materials = materials;
-    if file.camera.is_none() {
-        scene.camera = framing::turntable(&framing::world_bounds(&scene));
+    match &file.camera {
+        Some(desc) => lens::convert(&source, desc, &mut scene)?,
+        None => scene.camera = framing::turntable(&framing::world_bounds(&scene)),
     }
     Ok(scene)
 }
@@ -98,6 +100,13 @@ fn place(
     scene.material_slots = unrolled.slots.all;
     (scene.nodes, scene.instances) = (unrolled.nodes, unrolled.instances);
     scene.names = Names::numbered(unrolled.stems.texts, &unrolled.stems.of);
+    let groups = file.groups.names().zip(unrolled.groups);
+    let placed = groups.filter(|(_, instances)| instances.start < instances.end);
+    let subjects = placed.map(|(name, instances)| Subject {
+        name: name.to_owned(),
+        anchors: subjects::middles(scene, &subjects::spread(instances)),
+    });
+    scene.subjects = subjects.collect();
     Ok(())
 }
 

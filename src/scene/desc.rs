@@ -22,11 +22,15 @@
 //! Unknown fields, names and variants are errors. Nothing here is resolved or checked against anything else;
 //! that is `loader`'s work.
 
+mod camera;
 mod material;
 mod motion;
 mod placement;
 mod values;
 
+pub use camera::{
+    CameraDesc, FocusDesc, LensDesc, LookAt, Orbit, Parallel, ProjectionDesc, Spline, SplineKey,
+};
 pub use material::{AlphaDesc, Diffuse, Emissive, Glass, Glossy, MaterialDesc, Metal, Mirror, Pbr};
 pub use motion::{
     Bob, Clip, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Spin, Sway,
@@ -329,75 +333,4 @@ impl Default for Cuboid {
     fn default() -> Self {
         Self { tile: Finite(1.0) }
     }
-}
-
-/// `camera:`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "camera")]
-pub enum CameraDesc {
-    LookAt(LookAt),
-    Orbit(Orbit),
-    Spline(Spline),
-}
-
-/// `LookAt(eye: (0, 2, 8), target: (0, 1, 0), fov: 40)`: stands still.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LookAt {
-    pub eye: Point,
-    pub target: Point,
-    /// Vertical, above 0 and below 180. Default 40.
-    #[serde(default = "values::forty")]
-    pub fov: Finite,
-    /// Default (0, 1, 0).
-    #[serde(default = "values::up")]
-    pub up: Point,
-}
-
-/// `Orbit(target: (0, 1, 0), radius: 8, height: 3)`: a turntable, seamless when the frames are looped.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Orbit {
-    pub target: Point,
-    /// Above 0.
-    pub radius: Finite,
-    /// Of the eye above the target. Default 0.
-    #[serde(default)]
-    pub height: Finite,
-    /// Where it begins: 0 (default) looks from +Z, 90 from +X.
-    #[serde(default)]
-    pub start: Finite,
-    /// Over the whole animation; negative turns the other way. Default 1.
-    #[serde(default = "values::one")]
-    pub turns: Finite,
-    /// Vertical, above 0 and below 180. Default 40.
-    #[serde(default = "values::forty")]
-    pub fov: Finite,
-    /// The axis. Default (0, 1, 0).
-    #[serde(default = "values::up")]
-    pub up: Point,
-}
-
-/// `Spline(keys: [(eye: .., target: ..), ..])`: a Catmull-Rom flight through at least 2 keys.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Spline {
-    pub keys: Vec<SplineKey>,
-    /// Vertical, above 0 and below 180. Default 40.
-    #[serde(default = "values::forty")]
-    pub fov: Finite,
-    /// Default (0, 1, 0).
-    #[serde(default = "values::up")]
-    pub up: Point,
-}
-
-/// `(eye: (0, 2, 8), target: (0, 1, 0), time: 1.5)`
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "key", deny_unknown_fields)]
-pub struct SplineKey {
-    pub eye: Point,
-    pub target: Point,
-    /// All keys have a time, increasing, or none: then they are spread evenly over the animation.
-    #[serde(default)]
-    pub time: Option<Finite>,
 }

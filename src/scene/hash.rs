@@ -14,6 +14,7 @@ impl Scene {
         let Self {
             name: _,
             names: _,
+            subjects: _,
             settings,
             environment,
             lights,

@@ -9,12 +9,16 @@ pub mod desc;
 pub mod driven;
 mod film;
 mod hash;
+mod lens;
 mod material;
 mod names;
 pub mod rig;
 
 pub use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
+pub use lens::{
+    Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT,
+};
 pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap};
 pub use names::Names;
 
@@ -57,6 +61,8 @@ pub struct Scene {
     /// Runs of meshes that are poses of one.
     pub palettes: Vec<Palette>,
     pub camera: Camera,
+    /// What goes by a name, beside meshes: things to focus on.
+    pub subjects: Vec<Subject>,
     /// What the loader repaired or ignored, one line each.
     pub warnings: Vec<String>,
     /// What else the file has to offer, one line each.
@@ -378,27 +384,10 @@ pub struct Camera {
     /// Unit vector that points up in the picture. A path along a node has its own.
     pub up: Vec3,
     pub projection: Projection,
-}
-
-/// How a camera flattens what it sees. The width follows from the picture's.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Projection {
-    Perspective {
-        /// Vertical field of view in radians.
-        fov_y: f32,
-    },
-    Orthographic {
-        /// Height of what is seen, in scene units.
-        height: f32,
-    },
-}
-
-impl Default for Projection {
-    fn default() -> Self {
-        Self::Perspective {
-            fov_y: 40f32.to_radians(),
-        }
-    }
+    /// None for a pinhole: everything is sharp.
+    pub lens: Option<Lens>,
+    /// What changes of the projection and the lens.
+    pub tracks: LensTracks,
 }
 
 impl Default for Camera {
@@ -410,8 +399,18 @@ impl Default for Camera {
             },
             up: Vec3::Y,
             projection: Projection::default(),
+            lens: None,
+            tracks: LensTracks::default(),
         }
     }
+}
+
+/// Something that has a name.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    pub name: String,
+    /// Its middle is the mean of these.
+    pub anchors: Vec<Anchor>,
 }
 
 #[derive(Clone, Debug)]

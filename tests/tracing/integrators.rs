@@ -12,6 +12,7 @@ fn look(eye: Vec3, target: Vec3) -> Camera {
         path: CameraPath::Still { eye, target },
         up: Vec3::Y,
         projection: Projection::Perspective { fov_y: 0.6 },
+        ..Camera::default()
     }
 }
 
@@ -325,6 +326,7 @@ fn an_orthographic_camera_sees_sizes_and_no_distances() {
             },
             up: Vec3::NEG_Z,
             projection: Projection::Orthographic { height: 20.0 },
+            ..Camera::default()
         };
         let mut settings = settings(40, 40, Integrator::Normal);
         settings.samples = 1;

@@ -27,6 +27,7 @@ fn camera(path: CameraPath) -> Camera {
         projection: Projection::Perspective {
             fov_y: 2.0 * 0.5f32.atan(),
         },
+        ..Camera::default()
     }
 }
 

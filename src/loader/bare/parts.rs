@@ -7,10 +7,11 @@ use crate::{
         gltf::{ModelMesh, Part},
         materials::{Materials, Slots},
         model::Looks,
+        subjects,
         transform::is_invertible,
     },
     scene::{
-        Instance, Mesh, NONE, Node, Scene, Shape, TriangleMesh,
+        Anchor, Instance, Mesh, NONE, Node, Scene, Shape, Subject, TriangleMesh,
         rig::{Deformers, DeformingMesh, Piece, RefitPolicy, Rig, RigNodeRef},
     },
 };
@@ -46,6 +47,8 @@ pub struct Build<'a> {
     /// Stems of instances' names by node of the rig, and the names that are taken.
     stems: HashMap<u32, u32>,
     taken: HashSet<String>,
+    /// The node of the rig that each instance belongs to, or none of those that joints place.
+    homes: Vec<u32>,
 }
 
 /// A mesh of the model, until the last mesh of the scene has been made from it.
@@ -90,6 +93,7 @@ impl<'a> Build<'a> {
             followers: HashMap::new(),
             stems: HashMap::new(),
             taken: HashSet::new(),
+            homes: Vec::new(),
         };
         build.count_needs(parts);
         parts.iter().for_each(|part| build.place(part));
@@ -149,6 +153,8 @@ impl<'a> Build<'a> {
             };
             self.scene.names.push(stem, number);
         }
+        let home = if skinned { NONE } else { part.node };
+        self.homes.resize(self.scene.instances.len(), home);
     }
 
     /// The name of a node, with its number where an earlier one has the same.
@@ -167,6 +173,28 @@ impl<'a> Build<'a> {
             });
         self.stems.insert(node, stem);
         stem
+    }
+
+    /// Makes the first node of that name, if there is one, a subject of the scene: the middle of what it carries, or its origin,
+    /// as of joints.
+    pub fn name_node(&mut self, name: &str) {
+        let nodes = &self.posed.rig.nodes;
+        let Some(node) = nodes.iter().position(|node| node.name == name) else {
+            return;
+        };
+        let node = node as u32;
+        let of_node = |(instance, home): (usize, &u32)| (*home == node).then_some(instance as u32);
+        let carried: Vec<u32> = self.homes.iter().enumerate().filter_map(of_node).collect();
+        let anchors = match &carried[..] {
+            [] => vec![Anchor::Node {
+                node: self.follower(node),
+            }],
+            _ => subjects::middles(&self.scene, &carried),
+        };
+        self.scene.subjects.push(Subject {
+            name: name.to_owned(),
+            anchors,
+        });
     }
 
     /// The node of the scene and the transform in it that something at a node of the rig has.
