@@ -287,8 +287,8 @@ fn assert_agrees(device: &str, found: &Rendered, expected: &Rendered) {
 fn assert_layer_agrees(device: &str, found: &LayerImage, expected: &LayerImage) {
     assert_eq!(found.layer, expected.layer, "{device}");
     let pairs = found.values.iter().zip(&expected.values);
-    let differs = |(a, b): &(&f32, &f32)| a != b && !((*a - *b).abs() <= 0.016 * b.abs().max(1.0));
-    let differing = pairs.filter(differs).count();
+    let agrees = |(a, b): (&f32, &f32)| a == b || (a - b).abs() <= 0.016 * b.abs().max(1.0);
+    let differing = pairs.filter(|&pair| !agrees(pair)).count();
     assert!(
         differing * 100 <= expected.values.len(),
         "{device}: {differing} values of {} differ",
