@@ -23,7 +23,7 @@ const BLOCK_LITERALS: usize = 48 << 10;
 /// Bytes of a block, which stay in the core's cache while they are gone over several times.
 const BLOCK_BYTES: usize = 256 << 10;
 /// Codes that save less than this part of a block are not worth the time.
-const WORTH: usize = 64;
+const WORTH: usize = 16;
 /// What one stored block holds.
 const STORED: usize = 0xffff;
 

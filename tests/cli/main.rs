@@ -6,6 +6,7 @@ mod compare;
 mod devices;
 mod errors;
 mod film;
+mod films;
 mod flags;
 mod hostile;
 mod inputs;

@@ -89,7 +89,7 @@ pub fn of<'a>(picture: &'a Picture, depth: ColorDepth) -> Result<Vec<Channel<'a>
 
 fn kind_of(layer: Layer, color: Kind) -> Kind {
     match layer {
-        Layer::Albedo => color,
+        Layer::Albedo | Layer::Normal | Layer::Motion => color,
         Layer::Depth => Kind::Depth,
         _ => Kind::Float,
     }

@@ -40,8 +40,8 @@ impl ExrCompression {
     }
 }
 
-/// The beauty as `R`, `G`, `B`, and each layer as channels behind its name: `albedo.R`, `depth.Z`, `CryptoObject00.r`. Colours
-/// are half floats unless 32 bits are asked for; layers that are not colours are always floats.
+/// The beauty as `R`, `G`, `B`, and each layer as channels behind its name: `albedo.R`, `depth.Z`, `CryptoObject00.r`. Colours,
+/// normals and motion are half floats unless 32 bits are asked for; other layers need more and are always floats.
 pub fn encode(picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
     let channels = channels::of(picture, encoding.depth)?;
     let rows = encoding.compression.rows();

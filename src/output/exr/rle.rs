@@ -1,7 +1,6 @@
 //! OpenEXR's run-length encoding.
 
-/// A run has at least this many equal bytes, and at most 128.
-const SHORTEST: usize = 3;
+/// A run has at least three equal bytes, and at most this many.
 const LONGEST: usize = 128;
 
 /// Appends runs as their length less one and the byte, and other bytes as their negative number and themselves.
@@ -9,11 +8,12 @@ pub fn compress(data: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
     let mut literals = 0;
     while at < data.len() {
-        let run = run_length(&data[at..]);
-        if run < SHORTEST {
+        // Most bytes begin no run, and two comparisons tell.
+        if !matches!(data[at..], [a, b, c, ..] if a == b && b == c) {
             at += 1;
             continue;
         }
+        let run = run_length(&data[at..]);
         write_literals(&data[literals..at], out);
         out.extend([(run - 1) as u8, data[at]]);
         at += run;

@@ -28,7 +28,12 @@ impl RowPacker {
         let mut odd = Differences::new(odd);
         for row in rows {
             for channel in channels {
-                let values = self.planes.row(channel, width, row);
+                let Some(values) = self.planes.row(channel, width, row) else {
+                    let zeros = width * channel.kind.bytes() / 2;
+                    even.append_zeros(zeros);
+                    odd.append_zeros(zeros);
+                    continue;
+                };
                 split(
                     values,
                     channel.kind,
@@ -60,9 +65,11 @@ impl RowPacker {
     ) {
         for row in rows {
             for channel in channels {
-                let values = self.planes.row(channel, width, row);
                 let start = out.len();
                 out.resize(start + width * channel.kind.bytes(), 0);
+                let Some(values) = self.planes.row(channel, width, row) else {
+                    continue;
+                };
                 let out = &mut out[start..];
                 if channel.kind == Kind::Half {
                     let halves = to_halves(values, &mut self.halves);
@@ -89,50 +96,64 @@ struct Planes {
     /// Which row of which values this is.
     of: (usize, usize),
     values: Vec<f32>,
+    /// Of each channel, whether anything in it is not 0.
+    used: Vec<bool>,
     row: Vec<f32>,
 }
 
 impl Planes {
-    /// One channel of a row, with numbers that its type has.
-    fn row(&mut self, channel: &Channel, width: usize, row: usize) -> &[f32] {
+    /// One channel of a row, with numbers that its type has; none if all of them are 0, as most ranks of Cryptomatte layers are.
+    fn row(&mut self, channel: &Channel, width: usize, row: usize) -> Option<&[f32]> {
         // Channels of a layer come one after the other: most rows are taken apart once.
         let of = (channel.values.as_ptr() as usize, row + 1);
         if self.of != of {
             let stride = channel.stride;
             let pixels = &channel.values[row * width * stride..(row + 1) * width * stride];
             self.values.resize(pixels.len(), 0.0);
-            match stride {
+            self.used = match stride {
                 3 => transpose::<3>(pixels, width, &mut self.values),
                 4 => transpose::<4>(pixels, width, &mut self.values),
                 12 => transpose::<12>(pixels, width, &mut self.values),
-                _ => self.values.copy_from_slice(pixels),
-            }
+                _ => transpose::<1>(pixels, width, &mut self.values),
+            };
             self.of = of;
+        }
+        if !self.used[channel.offset] {
+            return None;
         }
         let values = &self.values[channel.offset * width..(channel.offset + 1) * width];
         self.row.clear();
         match channel.kind {
-            Kind::Float => return values,
+            Kind::Float => return Some(values),
             Kind::Half => self
                 .row
                 .extend(values.iter().map(|v| v.clamp(-HALF_MAX, HALF_MAX))),
             Kind::Depth => self.row.extend(values.iter().map(|v| v.min(FAR))),
         }
-        &self.row
+        Some(&self.row)
     }
 }
 
-/// `N` values per pixel become `N` rows.
-fn transpose<const N: usize>(pixels: &[f32], width: usize, rows: &mut [f32]) {
+/// `N` values per pixel become `N` rows; returns which of them have anything but zeros. The others are left as they were.
+fn transpose<const N: usize>(pixels: &[f32], width: usize, rows: &mut [f32]) -> Vec<bool> {
     // So many pixels stay in the nearest cache while each of their channels is taken out.
     const PIXELS: usize = 64;
-    for (block, pixels) in pixels.as_chunks::<N>().0.chunks(PIXELS).enumerate() {
-        for (offset, row) in rows.chunks_exact_mut(width).enumerate().take(N) {
+    let pixels = pixels.as_chunks::<N>().0;
+    let mut bits = [0u32; N];
+    for pixel in pixels {
+        bits.iter_mut()
+            .zip(pixel)
+            .for_each(|(bits, value)| *bits |= value.to_bits());
+    }
+    for (block, pixels) in pixels.chunks(PIXELS).enumerate() {
+        let rows = rows.chunks_exact_mut(width).enumerate().take(N);
+        for (offset, row) in rows.filter(|&(offset, _)| bits[offset] != 0) {
             for (value, pixel) in row[block * PIXELS..].iter_mut().zip(pixels) {
                 *value = pixel[offset];
             }
         }
     }
+    bits.map(|bits| bits != 0).into()
 }
 
 /// Bytes at even and odd places of the values as a file has them.
@@ -187,15 +208,37 @@ impl<'a> Differences<'a> {
         let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else {
             return;
         };
-        if !self.begun {
-            (self.first, self.last, self.begun) = (first, first, true);
-        }
-        let (out, left) = std::mem::take(&mut self.left).split_at_mut(bytes.len());
-        self.left = left;
-        out[0] = first.wrapping_sub(self.last).wrapping_add(128);
+        let before = self.before(first);
+        let out = self.take(bytes.len());
+        out[0] = first.wrapping_sub(before).wrapping_add(128);
         for (out, pair) in out[1..].iter_mut().zip(bytes.windows(2)) {
             *out = pair[1].wrapping_sub(pair[0]).wrapping_add(128);
         }
         self.last = last;
+    }
+
+    /// As many as there is room for, and at least one.
+    fn append_zeros(&mut self, count: usize) {
+        let before = self.before(0);
+        let out = self.take(count);
+        out.fill(128);
+        if let Some(first) = out.first_mut() {
+            *first = 128u8.wrapping_sub(before);
+        }
+        self.last = 0;
+    }
+
+    /// The byte before `next`; its own value before the very first.
+    fn before(&mut self, next: u8) -> u8 {
+        if !self.begun {
+            (self.first, self.last, self.begun) = (next, next, true);
+        }
+        self.last
+    }
+
+    fn take(&mut self, count: usize) -> &'a mut [u8] {
+        let (out, left) = std::mem::take(&mut self.left).split_at_mut(count);
+        self.left = left;
+        out
     }
 }

@@ -28,6 +28,7 @@ impl Example {
         let layer = |layer: Layer| {
             let value = |i: usize| match layer {
                 Layer::Depth if i % 7 == 0 => f32::INFINITY,
+                layer if layer.is_matte() && i % 12 > 5 => 0.0,
                 layer if layer.is_matte() => {
                     f32::from_bits(((i / 300) as u32).wrapping_mul(0x1234_5679) & 0x3fff_ffff)
                 }
@@ -168,14 +169,15 @@ fn expected_values(example: &Example, name: &str) -> Vec<f32> {
 }
 
 #[test]
-fn colours_are_half_floats_unless_more_is_asked_for() {
+fn what_half_floats_are_enough_for_has_them_unless_more_is_asked_for() {
     let mut example = Example::new();
     example.beauty[0] = 1e6;
     example.beauty[1] = f32::NEG_INFINITY;
     let (channels, _) = read(example.encode(&Encoding::default()));
     for (name, samples) in channels {
-        let color = matches!(name.as_str(), "R" | "G" | "B") || name.starts_with("albedo");
-        assert_eq!(matches!(samples, FlatSamples::F16(_)), color, "{name}");
+        let layer = name.split('.').next().unwrap_or_default();
+        let half = matches!(layer, "R" | "G" | "B" | "albedo" | "normal" | "motion");
+        assert_eq!(matches!(samples, FlatSamples::F16(_)), half, "{name}");
         if let ("R" | "G", FlatSamples::F16(values)) = (name.as_str(), samples) {
             let bound = if name == "R" { 65_504.0 } else { -65_504.0 };
             assert_eq!(values[0].to_f32(), bound, "no infinity");
