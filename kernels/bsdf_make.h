@@ -86,7 +86,7 @@ THRONG_DEVICE void set_interface(Bsdf& b, const Look& look, float ior) {
     b.cover_constant = returned_cover;
     b.multiple = returned(f0, f90, mirror) * (dielectric * back) + returned(look.color, 1.0f, mirror) * look.metallic;
     b.multiple_same = 0.0f;
-    b.multiple_beyond = 1.0f - returned_cover;
+    b.multiple_beyond = max(1.0f - returned_cover, 0.0f);
 }
 
 // Factors of the wide lobes, in place of mere weights.

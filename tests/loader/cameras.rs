@@ -190,9 +190,9 @@ fn flags_find_what_is_named_in_the_scene() {
         load_with(&path, &options).map_err(|e| e.to_string())
     };
     assert_near(focus(&load_focused("pair").expect("loads")), [14.0; 3]);
-    let error = load_focused("pear").map(|_| ()).unwrap_err();
+    let error = load_focused("pairs").map(|_| ()).unwrap_err();
     assert_eq!(
         error,
-        "--focus-on: nothing that is placed is called `pear`: did you mean `pair`?"
+        "--focus-on: nothing that is placed is called `pairs`: did you mean `pair`?"
     );
 }

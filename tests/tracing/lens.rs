@@ -48,7 +48,7 @@ fn lens(radius: f32, focus: f32, iris: Iris) -> Lens {
 /// How light is spread: its middle in pixels from that of the picture, and the mean squares of what it is off the middle.
 fn spread(scene: Scene) -> (Vec2, Vec2) {
     let mut settings = settings(SIZE, SIZE, Integrator::Path);
-    settings.samples = 256;
+    settings.samples = 1024;
     settings.pixels = PixelType::F32;
     let rendered = render(scene, &settings);
     let floats = rendered.pixels.chunks_exact(4);
