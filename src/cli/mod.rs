@@ -35,7 +35,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    Render(render::RenderArgs),
+    Render(Box<render::RenderArgs>),
     Info(info::InfoArgs),
     Check(check::CheckArgs),
     Trace(trace::TraceArgs),

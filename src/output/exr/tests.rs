@@ -27,7 +27,7 @@ impl Example {
         let pixels = (SIZE.0 * SIZE.1) as usize;
         let layer = |layer: Layer| {
             let value = |i: usize| match layer {
-                Layer::Depth if i % 7 == 0 => f32::INFINITY,
+                Layer::Depth if i.is_multiple_of(7) => f32::INFINITY,
                 layer if layer.is_matte() && i % 12 > 5 => 0.0,
                 layer if layer.is_matte() => {
                     f32::from_bits(((i / 300) as u32).wrapping_mul(0x1234_5679) & 0x3fff_ffff)

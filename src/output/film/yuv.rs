@@ -78,7 +78,7 @@ fn write_luma(row: &[u8], luma: &mut [u8]) {
     for (pixel, luma) in pixels.iter().zip(luma.iter_mut()) {
         let [r, g, b] = pixel.map(i32::from);
         let sum = Y[0] * r + Y[1] * g + Y[2] * b;
-        *luma = (16 + (sum + (1 << (SHIFT - 1)) >> SHIFT)) as u8;
+        *luma = (16 + ((sum + (1 << (SHIFT - 1))) >> SHIFT)) as u8;
     }
     if let [.., before, last] = luma
         && pixels.len() % 2 == 1
@@ -113,8 +113,8 @@ fn write_chroma(sums: &[[u16; 3]], blue: &mut [u8], red: &mut [u8]) {
         let [r, g, b] =
             [0, 1, 2].map(|c| i32::from(left[c]) + 2 * i32::from(middle[c]) + i32::from(right[c]));
         let half = 1 << (CHROMA_SHIFT - 1);
-        *blue = (128 + (CB[0] * r + CB[1] * g + CB[2] * b + half >> CHROMA_SHIFT)) as u8;
-        *red = (128 + (CR[0] * r + CR[1] * g + CR[2] * b + half >> CHROMA_SHIFT)) as u8;
+        *blue = (128 + ((CB[0] * r + CB[1] * g + CB[2] * b + half) >> CHROMA_SHIFT)) as u8;
+        *red = (128 + ((CR[0] * r + CR[1] * g + CR[2] * b + half) >> CHROMA_SHIFT)) as u8;
         left = right;
     }
 }
