@@ -33,10 +33,6 @@ fn explain_folder(error: &io::Error) -> String {
 
 /// The reason in words and what to do about it.
 fn explain(error: &io::Error) -> String {
-    // What has words of its own knows better.
-    if error.get_ref().is_some() {
-        return error.to_string();
-    }
     let known = match error.kind() {
         ErrorKind::PermissionDenied => {
             "permission denied; choose a folder you may write to with --output"

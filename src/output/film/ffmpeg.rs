@@ -84,7 +84,7 @@ fn choose_encoder(format: FilmFormat, settings: &FilmSettings) -> io::Result<Enc
         for encoder in all {
             match try_encoder(&encoder, settings) {
                 Ok(()) => return Ok(encoder),
-                Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
+                Err(error) if error.kind() == NO_PROGRAM => return Err(error),
                 Err(error) => complaint = Some(error),
             }
         }
@@ -141,6 +141,9 @@ fn ffmpeg() -> Command {
     command
 }
 
+/// That there is no ffmpeg, which no other encoder changes. Not the kind that stands for a missing folder.
+const NO_PROGRAM: ErrorKind = ErrorKind::Unsupported;
+
 fn no_ffmpeg(error: io::Error) -> io::Error {
     let message = match error.kind() {
         ErrorKind::NotFound => {
@@ -150,8 +153,7 @@ fn no_ffmpeg(error: io::Error) -> io::Error {
         }
         _ => format!("ffmpeg cannot be started: {error}"),
     };
-    // What looks for encoders goes by the kind, and `explain` must not take it for a missing folder.
-    io::Error::new(error.kind(), message)
+    io::Error::new(NO_PROGRAM, message)
 }
 
 /// The last line of what ffmpeg said.
