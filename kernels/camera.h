@@ -4,6 +4,9 @@
 
 namespace THRONG_NAMESPACE {
 
+// Random dimensions of a path: two for the pixel filter, then a block per bounce.
+constexpr uint32_t kDimensionFilter = 0;
+
 // Every second bit of a six-bit number.
 THRONG_INLINE uint32_t even_bits(uint32_t x) { return (x & 1u) | (x >> 1 & 2u) | (x >> 2 & 4u); }
 
@@ -44,9 +47,29 @@ THRONG_DEVICE float inverse_erf(float x) {
     return (2.83297682f + p * w) * x;
 }
 
-// Distance from the pixel's centre, distributed as a Gaussian of sigma 0.5 cut at 1.5 pixels (3 sigma): sampling the
-// filter instead of weighting by it keeps every pixel independent of its neighbours.
-THRONG_INLINE float filter_offset(float u) { return 0.70710678f * inverse_erf(0.9973f * (2.0f * u - 1.0f)); }
+// Distance from the pixel's centre along one axis, distributed as the filter (its magnitude, where it is negative): sampling
+// the filter instead of weighting by it keeps every pixel independent of its neighbours. The Gaussian has a sigma of 0.5 and is
+// cut at 1.5 pixels (3 sigma), unless it is scaled.
+THRONG_DEVICE float filter_offset(const Params& params, float u) {
+    if (params.filter == FILTER_GAUSSIAN) return params.filter_scale * (0.70710678f * inverse_erf(0.9973f * (2.0f * u - 1.0f)));
+    if (params.filter == FILTER_BOX) return params.filter_scale * (2.0f * u - 1.0f);
+    if (params.filter == FILTER_TENT) {
+        const float side = 1.0f - sqrtf(max(0.0f, 1.0f - fabsf(2.0f * u - 1.0f)));
+        return params.filter_scale * (u < 0.5f ? -side : side);
+    }
+    const float place = u * float(FILTER_STEPS);
+    const uint32_t step = uint32_t(place);
+    const float a = params.filter_table[step], b = params.filter_table[step + 1];
+    return params.filter_scale * (a + (b - a) * (place - float(step)));
+}
+
+// Whether a sample counts negatively: the filter is a product, so in the lobe of one axis but not of the other.
+THRONG_DEVICE bool is_negative(const Params& params, const Sampler& sampler) {
+    const Vec2 u = sample_2d(sampler, kDimensionFilter);
+    // Mitchell's cubic changes its sign at 8/7 pixels of 2.
+    const float lobe = params.filter_scale * (4.0f / 7.0f);
+    return (fabsf(filter_offset(params, u.x)) > lobe) != (fabsf(filter_offset(params, u.y)) > lobe);
+}
 
 // Longitude and latitude, forward in the middle of the picture. What is beyond the poles is on the other side.
 THRONG_DEVICE Vec3 panorama_direction(const CameraRecord& camera, float x, float y) {

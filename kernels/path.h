@@ -65,8 +65,8 @@ THRONG_INLINE Ray ray_of(Vec3 origin, Vec3 direction, float t_max) {
     return ray;
 }
 
-// Random dimensions: two for the pixel filter, then a block per bounce.
-constexpr uint32_t kDimensionFilter = 0, kDimensionBounce = 1, kDimensionsPerBounce = 1 + 2 * kMaxShadowRays;
+// Random dimensions after the pixel filter's: a block per bounce.
+constexpr uint32_t kDimensionBounce = 1, kDimensionsPerBounce = 1 + 2 * kMaxShadowRays;
 
 THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
     return kDimensionBounce + path.depth * kDimensionsPerBounce + offset;
@@ -77,7 +77,7 @@ THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uin
     Path path;
     path.sampler = make_sampler(x, y, sample, params.sample_bits, params.seed);
     Vec2 u = sample_2d(path.sampler, kDimensionFilter);
-    path.ray = camera_ray(params, float(x) + 0.5f + filter_offset(u.x), float(y) + 0.5f + filter_offset(u.y));
+    path.ray = camera_ray(params, float(x) + 0.5f + filter_offset(params, u.x), float(y) + 0.5f + filter_offset(params, u.y));
     if (params.camera.focus > 0.0f) through_lens(params.camera, sample_2d(path.sampler, DIMENSION_LENS), path.ray);
     path.throughput = vec3(1.0f);
     path.radiance = vec3(0.0f);

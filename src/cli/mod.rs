@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod compare;
 mod console;
+mod diff;
 mod events;
 mod info;
 mod interrupt;
@@ -34,11 +35,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    Render(render::RenderArgs),
+    Render(Box<render::RenderArgs>),
     Info(info::InfoArgs),
     Check(check::CheckArgs),
     Trace(trace::TraceArgs),
     Bench(bench::BenchArgs),
+    Diff(diff::DiffArgs),
 }
 
 /// How the program ends.
@@ -72,6 +74,7 @@ impl Command {
             Self::Check(args) => args.run(),
             Self::Trace(args) => args.run(),
             Self::Bench(args) => args.run(),
+            Self::Diff(args) => args.run(),
         }
     }
 }

@@ -1,10 +1,18 @@
 //! Adaptive sampling: pictures are sampled in passes, each of which doubles the samples of the tiles that are still too noisy
 //! (Dammertz et al. 2010, "A Hierarchical Automatic Stopping Condition for Monte Carlo Global Illumination").
 
-use super::FilmState;
+use super::{AccumulationState, FrameSettings};
 
 /// Samples of the first pass: fewer say too little about the noise.
 const FIRST_PASS: u32 = 16;
+
+/// How many samples all pixels of a finished picture have at least.
+pub fn samples_of_all(settings: &FrameSettings) -> u32 {
+    let all = AccumulationState::default();
+    Passes::resume(settings.samples, settings.noise, all)
+        .samples()
+        .end
+}
 
 /// What is left to sample of a picture.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,12 +20,12 @@ pub struct Passes {
     /// The noise at which a tile is done; without one, all samples are one pass.
     target: Option<f32>,
     samples: u32,
-    state: FilmState,
+    state: AccumulationState,
 }
 
 impl Passes {
     /// Of a picture with at most `samples` samples per pixel, of which `state` tells those that it has.
-    pub fn resume(samples: u32, target: Option<f32>, state: FilmState) -> Self {
+    pub fn resume(samples: u32, target: Option<f32>, state: AccumulationState) -> Self {
         Self {
             target,
             samples,
@@ -32,7 +40,7 @@ impl Passes {
 
     /// Whether passes come to such a state; one that has been read from a file may be anything.
     pub fn is_sound(&self) -> bool {
-        let FilmState {
+        let AccumulationState {
             samples,
             pass,
             tiles,
@@ -52,8 +60,16 @@ impl Passes {
 
     /// Whether there is nothing left to sample.
     pub fn is_over(&self) -> bool {
-        let calm = self.tiles().is_some_and(<[u32]>::is_empty);
-        calm || self.state.samples >= self.samples
+        self.finish(self.samples)
+    }
+
+    /// Whether a picture that is to have so many samples is finished with those that there are.
+    pub fn finish(&self, samples: u32) -> bool {
+        self.is_calm() || self.state.samples >= samples
+    }
+
+    fn is_calm(&self) -> bool {
+        self.tiles().is_some_and(<[u32]>::is_empty)
     }
 
     /// The next pass's samples, or those that are left of it.
@@ -68,7 +84,7 @@ impl Passes {
     }
 
     /// How far the picture is.
-    pub fn into_state(self) -> FilmState {
+    pub fn into_state(self) -> AccumulationState {
         self.state
     }
 
@@ -111,7 +127,7 @@ mod tests {
     impl Passes {
         /// Of a picture without samples.
         fn new(samples: u32, target: Option<f32>) -> Self {
-            Self::resume(samples, target, FilmState::default())
+            Self::resume(samples, target, AccumulationState::default())
         }
     }
 
@@ -149,7 +165,7 @@ mod tests {
                 break;
             }
         }
-        let mut state = FilmState::default();
+        let mut state = AccumulationState::default();
         let mut pieces = Vec::new();
         for limit in [5, 16, 20, 64, 100, 128, 200] {
             let mut passes = Passes::resume(limit, Some(0.1), state);

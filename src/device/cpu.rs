@@ -2,9 +2,10 @@
 //! rayon's threads. It is the oracle that other devices are compared with.
 
 use super::{
-    Device, DeviceError, Film, Frame, FrameSettings, PosedMesh, RayCounts, RayKind, Rendered, Stop,
-    adaptive::Passes,
-    extras,
+    Accumulation, Device, DeviceError, Frame, FrameSettings, OtherPose, PosedMesh, RayCounts,
+    RayKind, Rendered, Stop,
+    adaptive::{self, Passes},
+    extras, frame_layers,
     looks::{self, LookTables},
     params::{TILE_ITEMS, apply_settings, magnitude, pixel_items, scene_params},
     pool::Pool,
@@ -12,10 +13,12 @@ use super::{
 };
 use crate::{
     abi::{
-        self, BlasRecord, Hit, MeshRecord, Params, Ray, StackEntry, Thread, VertexExtra,
-        VertexRecord,
+        self, BlasRecord, Hit, MeshRecord, OtherFrame, Params, Ray, StackEntry, Thread,
+        VertexExtra, VertexRecord,
     },
     accel::{Blas, BlasShape, NodeLayout},
+    film::FILTER_TABLES,
+    layers::{Layer, LayerImage, LayerSet},
     light::{LightCache, LocalTree, probe::Probe, sun_count, sun_irradiance},
     scene::{Integrator, Scene},
 };
@@ -139,6 +142,30 @@ impl CpuDevice {
         Shining { looks, local }
     }
 
+    /// Pixels of so many bytes from a film, RGBA of sums and weights.
+    pub(super) fn resolve(
+        &self,
+        mut params: Params,
+        film: &[f32],
+        bytes: usize,
+    ) -> Result<Vec<u8>, DeviceError> {
+        let mut film = film.to_vec();
+        // Memory that is aligned for all types of pixels.
+        let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
+        params.film = film.as_mut_ptr();
+        params.pixels = pixels.as_mut_ptr().cast();
+        let launch = Launch::of(params);
+        let kernel = self.kernels.resolve_pixel;
+        self.launch(
+            kernel,
+            &launch,
+            film.len() as u32 / 4,
+            RESOLVE_BATCH,
+            &|| false,
+        );
+        Ok(bytemuck::cast_slice(&pixels)[..bytes].to_vec())
+    }
+
     fn tables(&self) -> Result<&Tables, DeviceError> {
         self.tables
             .as_ref()
@@ -164,6 +191,42 @@ impl CpuDevice {
             }
         }
         rays
+    }
+
+    /// The layers of a frame whose film is done.
+    fn gather_layers(
+        &self,
+        launch: &mut Launch,
+        frame: &Frame,
+        layers: LayerSet,
+        items: u32,
+        stop: &Stop,
+    ) -> Result<Vec<LayerImage>, DeviceError> {
+        let (width, height) = (launch.params.width, launch.params.height);
+        let mut images = frame_layers::blank(layers, width as usize * height as usize);
+        if layers.is_empty() {
+            return Ok(images);
+        }
+        let tables = self.tables()?;
+        let mut record = frame_layers::record(frame, width as f32 / height as f32);
+        for image in &mut images {
+            *frame_layers::target(&mut record, image.layer) = image.values.as_mut_ptr();
+        }
+        if layers.contains(Layer::Instance) || layers.contains(Layer::Material) {
+            let ids = tables.name_ids();
+            record.instance_names = ids.instances.as_ptr();
+            record.material_names = ids.materials.as_ptr();
+        }
+        let others = frame.others.iter().flat_map(|others| others.iter());
+        let others: Vec<_> = others.map(|pose| Elsewhere::new(tables, pose)).collect();
+        let records = [&mut record.before, &mut record.after];
+        for (record, other) in records.into_iter().zip(&others) {
+            other.apply(record, tables);
+        }
+        launch.params.frame_layers = &raw const record;
+        self.launch(self.kernels.gather_layers, launch, items, PIXEL_BATCH, stop);
+        launch.params.frame_layers = null();
+        Ok(images)
     }
 
     /// Runs `kernel` over `count` items, batch by batch on all threads, until done or stopped.
@@ -283,10 +346,53 @@ impl Shapes {
     }
 }
 
-// SAFETY: kernels read everything the parameters lead to, except film, pixels and hits, of which each item has its own.
+/// What kernels read of another frame.
+struct Elsewhere<'a> {
+    pose: &'a OtherPose,
+    transforms: Vec<[f32; 12]>,
+    shapes: Shapes,
+}
+
+impl<'a> Elsewhere<'a> {
+    fn new(tables: &Tables, pose: &'a OtherPose) -> Self {
+        Self {
+            pose,
+            transforms: frame_layers::transforms(pose),
+            shapes: Shapes::new(tables, &pose.shapes),
+        }
+    }
+
+    fn apply(&self, record: &mut OtherFrame, tables: &Tables) {
+        if !self.transforms.is_empty() {
+            record.transforms = self.transforms.as_ptr().cast();
+        }
+        if !self.pose.shown.is_empty() {
+            record.shown = self.pose.shown.as_ptr();
+        }
+        record.meshes = match &self.shapes.meshes[..] {
+            [] => tables.meshes.as_ptr(),
+            meshes => meshes.as_ptr(),
+        };
+    }
+}
+
+// SAFETY: kernels read everything the parameters lead to, except film, pixels, layers and hits, of which each item has its own.
 unsafe impl Sync for Launch {}
 
 impl Launch {
+    /// Of a kernel that reads nothing but its parameters and a film.
+    fn of(params: Params) -> Self {
+        Self {
+            params,
+            stack_entries: 0,
+            _blas: Vec::new(),
+            _pool: Pool::new(&[]),
+            _shapes: Shapes::default(),
+            _looks: None,
+            _lights: None,
+        }
+    }
+
     fn new(tables: &Tables, frame: &Frame, shining: Shining) -> Self {
         let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b)).collect();
         let deepest = frame
@@ -328,6 +434,7 @@ impl Launch {
         params.material_slots = tables.scene.material_slots.as_ptr();
         params.textures = tables.textures.as_ptr();
         params.srgb_table = tables.srgb.as_ptr();
+        params.filter_table = FILTER_TABLES.as_ptr();
         params.sun_count = sun_count(lights);
         params.sun_irradiance = sun_irradiance(lights);
         params.sky_rows = tables.sky.rows.as_ptr();
@@ -415,7 +522,7 @@ impl Device for CpuDevice {
         let Some((frame, settings)) = self.queued.take() else {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
-        let mut film = Film::new(&settings);
+        let mut film = Accumulation::new(&settings);
         self.add_samples(&frame, &settings, &mut film, settings.samples, stop)
     }
 
@@ -423,7 +530,7 @@ impl Device for CpuDevice {
         &mut self,
         frame: &Frame,
         settings: &FrameSettings,
-        film: &mut Film,
+        film: &mut Accumulation,
         until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {
@@ -440,12 +547,14 @@ impl Device for CpuDevice {
         let mut pixels = vec![0f32; (pixel_count as usize * settings.pixel_bytes()).div_ceil(4)];
         launch.params.film = film.sums.as_mut_ptr();
         launch.params.pixels = pixels.as_mut_ptr().cast();
+        if !film.odd.is_empty() {
+            launch.params.film_half = film.odd.as_mut_ptr();
+        }
         let state = std::mem::take(&mut film.state);
         let mut passes = Passes::resume(until, settings.noise, state);
         let measured = if passes.is_adaptive() { tile_count } else { 0 };
         let mut errors = vec![0f32; measured as usize];
         if passes.is_adaptive() {
-            launch.params.film_half = film.odd.as_mut_ptr();
             launch.params.tile_errors = errors.as_mut_ptr();
         }
         let mut rays = RayCounts::default();
@@ -474,9 +583,21 @@ impl Device for CpuDevice {
             RESOLVE_BATCH,
             &|| false,
         );
+        let layers = match film.is_done(settings) {
+            true => {
+                launch.params.sample_end = adaptive::samples_of_all(settings);
+                let items = tile_count * TILE_ITEMS;
+                self.gather_layers(&mut launch, frame, settings.layers, items, stop)?
+            }
+            false => Vec::new(),
+        };
+        if stop() {
+            return Err(DeviceError::Stopped);
+        }
         let bytes = pixel_count as usize * settings.pixel_bytes();
         Ok(Rendered {
             pixels: bytemuck::cast_slice(&pixels)[..bytes].to_vec(),
+            layers,
             rays,
             time: start.elapsed(),
             stages: None,

@@ -1,6 +1,8 @@
 //! Several devices as one: each frame goes to the least busy one, and results come back in the order of submission.
 
-use super::{Device, DeviceError, Film, Frame, FrameSettings, OwnRays, RayKind, Rendered, Stop};
+use super::{
+    Accumulation, Device, DeviceError, Frame, FrameSettings, OwnRays, RayKind, Rendered, Stop,
+};
 use crate::{
     abi::{Hit, Ray},
     accel::NodeLayout,
@@ -137,7 +139,7 @@ impl Device for Gang {
         &mut self,
         frame: &Frame,
         settings: &FrameSettings,
-        film: &mut Film,
+        film: &mut Accumulation,
         until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {

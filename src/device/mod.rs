@@ -1,13 +1,15 @@
 //! What executes kernels: the small trait that every device implements, and the choice among them.
 
+mod accumulation;
 mod adaptive;
 mod choice;
 mod cpu;
 pub mod cuda;
+mod develop;
 mod extras;
 #[cfg(test)]
 pub(crate) mod fake;
-mod film;
+mod frame_layers;
 mod gang;
 #[cfg(test)]
 mod layout;
@@ -20,17 +22,22 @@ use crate::{
     abi::{Hit, Ray},
     accel::{Blas, NodeLayout, Tlas},
     anim::{CameraPose, Deformed, PosedLooks},
-    scene::{Integrator, Scene, ToneMap},
+    film::Film,
+    layers::{LayerImage, LayerSet},
+    scene::{Integrator, Layering, Scene, ToneMap},
 };
+use glam::Affine3;
 use std::{sync::Arc, time::Duration};
 
+pub use crate::pixels::PixelType;
+pub use accumulation::{Accumulation, AccumulationState};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open};
 pub use cpu::CpuDevice;
-pub use film::{Film, FilmState};
+pub use develop::develop;
 pub use gang::Gang;
 
 /// What a frame looks like, the same for all frames of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FrameSettings {
     pub width: u32,
     pub height: u32,
@@ -43,17 +50,20 @@ pub struct FrameSettings {
     /// In stops.
     pub exposure: f32,
     pub tone_map: ToneMap,
+    pub film: Film,
     /// Leaves out light that rough surfaces scatter more than once, and so some energy.
     pub single_scatter: bool,
+    pub layering: Layering,
     /// Noise at which a part of the picture is done before it has all samples; none: everything gets all.
     pub noise: Option<f32>,
     /// Limit of the radiance that a light brings after the first bounce; none: nothing is cut off.
     pub clamp_indirect: Option<f32>,
-    /// Asks for radiance as it is, without exposure and tone curve.
-    pub linear: bool,
     /// Makes samples independent of how many there will be, so that a picture can get more later. Costs a little of the evenness
     /// of noise among neighbours.
     pub open_ended: bool,
+    pub pixels: PixelType,
+    /// What frames tell besides.
+    pub layers: LayerSet,
 }
 
 /// One frame, posed: everything about it that changes from frame to frame.
@@ -68,6 +78,20 @@ pub struct Frame {
     pub shapes: Vec<PosedMesh>,
     /// The tables of materials, maps and lights, where these are not the scene's.
     pub looks: Option<Arc<PosedLooks>>,
+    /// The scene one frame earlier and later, if layers tell how things move.
+    pub others: Option<Arc<[OtherPose; 2]>>,
+}
+
+/// Where things are in another frame.
+#[derive(Clone)]
+pub struct OtherPose {
+    pub camera: CameraPose,
+    /// World transforms of all instances, in the order of the scene; empty if nothing but the camera ever moves.
+    pub transforms: Vec<Affine3>,
+    /// The mesh that each instance shows; empty if these never change.
+    pub shown: Vec<u32>,
+    /// The meshes that deform, each once.
+    pub shapes: Vec<PosedMesh>,
 }
 
 impl Frame {
@@ -90,8 +114,10 @@ pub struct PosedMesh {
 
 /// A frame that a device has finished.
 pub struct Rendered {
-    /// RGB, row-major, the top row first: display-ready bytes, or floats if [`FrameSettings::linear`] asks for them.
+    /// RGB, row-major, the top row first, of the type that [`FrameSettings::pixels`] asks for, in native byte order.
     pub pixels: Vec<u8>,
+    /// Those that [`FrameSettings::layers`] asks for, in the order of [`LayerSet::iter`].
+    pub layers: Vec<LayerImage>,
     pub rays: RayCounts,
     /// How long the device worked on it. Waiting behind other frames does not count.
     pub time: Duration,
@@ -167,10 +193,7 @@ pub enum DeviceError {
 impl FrameSettings {
     /// Bytes of a finished pixel.
     pub fn pixel_bytes(&self) -> usize {
-        match self.linear {
-            true => 3 * size_of::<f32>(),
-            false => 3,
-        }
+        3 * self.pixels.bytes()
     }
 }
 
@@ -224,13 +247,13 @@ pub trait Device: Send {
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
     /// Adds samples to `film` until it has `until` of them, which is at most what `settings` ask for or what it has already, and
-    /// returns the picture that it is then; no frame may be under way. `film` has to fit the settings; after an error there is
-    /// anything in it. Rays and times are those of this call.
+    /// returns the picture that it is then, with layers if it is finished; no frame may be under way. `film` has to fit the
+    /// settings; after an error there is anything in it. Rays and times are those of this call.
     fn add_samples(
         &mut self,
         _: &Frame,
         _: &FrameSettings,
-        _film: &mut Film,
+        _film: &mut Accumulation,
         _until: u32,
         _: &Stop,
     ) -> Result<Rendered, DeviceError> {

@@ -1,7 +1,9 @@
 //! From a parsed scene file to a `Scene`: every section in turn, each by its own module.
 
 use super::{
-    LoadError, camera, environment, framing,
+    LoadError, camera,
+    environment::{self, within},
+    framing,
     gltf::Model,
     instances::{self, Unrolled, UsedMotion},
     lens, material,
@@ -15,7 +17,7 @@ use super::{
     subjects,
 };
 use crate::scene::{
-    Material, NONE, RenderDefaults, Scene, Subject,
+    Material, NONE, Names, RenderDefaults, Scene, Subject,
     desc::{GltfFile, MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
     driven::Driven,
     rig::{Clip, DeformingMesh, Palette},
@@ -54,9 +56,11 @@ pub fn load(path: &Path, sets: &[(String, String)]) -> Result<Scene, LoadError> 
     let unrolled = instances::unroll(&source, &file, &resolved, &sources)?;
     scene.textures = loader.table.decode_textures()?;
     scene.materials = loader.table.rows;
+    let materials = loader.table.names;
     scene.maps = loader.table.maps;
     scene.warnings = loader.warnings;
     place(&mut scene, &source, &file, &mut sources, unrolled)?;
+    scene.names.materials = materials;
     match &file.camera {
         Some(desc) => lens::convert(&source, desc, &mut scene)?,
         None => scene.camera = framing::turntable(&framing::world_bounds(&scene)),
@@ -95,6 +99,7 @@ fn place(
     }
     scene.material_slots = unrolled.slots.all;
     (scene.nodes, scene.instances) = (unrolled.nodes, unrolled.instances);
+    scene.names = Names::numbered(unrolled.stems.texts, &unrolled.stems.of);
     let groups = file.groups.names().zip(unrolled.groups);
     let placed = groups.filter(|(_, instances)| instances.start < instances.end);
     let subjects = placed.map(|(name, instances)| Subject {
@@ -162,6 +167,17 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         "exposure",
         "the exposure must be -64 to 64 stops",
     )?;
+    if let Some(width) = r.filter_width {
+        within(source, width, &place.key("filter_width"), (0.1, 16.0))?;
+    }
+    if let Some(kelvin) = r.white_balance {
+        within(
+            source,
+            kelvin,
+            &place.key("white_balance"),
+            (1667.0, 25_000.0),
+        )?;
+    }
     Ok(RenderDefaults {
         width: r.size.0,
         height: r.size.1,
@@ -174,6 +190,9 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         integrator: r.integrator,
         exposure: r.exposure.0,
         tone_map: r.tone_map,
+        filter: r.filter,
+        filter_width: r.filter_width.map(|width| width.0),
+        white_balance: r.white_balance.map(|kelvin| kelvin.0),
     })
 }
 
@@ -192,13 +211,18 @@ impl Loader<'_> {
             .materials
             .0
             .iter()
-            .map(|(name, m)| self.material(m, &all.key(name)))
+            .map(|(name, m)| self.material(name, m, &all.key(name)))
             .collect()
     }
 
-    fn material(&mut self, desc: &MaterialDesc, place: &Place) -> Result<u32, LoadError> {
+    fn material(
+        &mut self,
+        name: &str,
+        desc: &MaterialDesc,
+        place: &Place,
+    ) -> Result<u32, LoadError> {
         let converted = material::convert(self.source, desc, &mut self.table, place)?;
-        Ok(self.table.add(converted))
+        Ok(self.table.add(name, converted))
     }
 
     fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {
@@ -241,9 +265,13 @@ impl Loader<'_> {
                 let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
                 self.model(name, desc, *model, replacement, place)?
             }
-            (MeshDesc::Quad(q), _) => MeshSource::quad(name, q.tile.0, self.table.add(grey)),
-            (MeshDesc::Box(b), _) => MeshSource::cuboid(name, b.tile.0, self.table.add(grey)),
-            _ => MeshSource::sphere(name, self.table.add(grey)),
+            (MeshDesc::Quad(q), _) => {
+                MeshSource::quad(name, q.tile.0, self.table.add("default", grey))
+            }
+            (MeshDesc::Box(b), _) => {
+                MeshSource::cuboid(name, b.tile.0, self.table.add("default", grey))
+            }
+            _ => MeshSource::sphere(name, self.table.add("default", grey)),
         })
     }
 

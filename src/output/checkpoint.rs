@@ -4,7 +4,7 @@
 //! all numbers are little-endian. Written like frames: there is a whole file or none.
 
 use super::{OutputError, write_atomically};
-use crate::device::{Film, FilmState};
+use crate::device::{Accumulation, AccumulationState};
 use serde::{Deserialize, Serialize};
 use std::{
     fs,
@@ -19,7 +19,7 @@ const MAX_HEADER: usize = 256 << 20;
 /// What a film is of. Films of the same may go on with one another.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct FilmIdentity {
+pub struct CheckpointIdentity {
     /// Version of the program.
     pub version: String,
     /// [`crate::scene::Scene::fingerprint`], in hexadecimal digits.
@@ -29,7 +29,7 @@ pub struct FilmIdentity {
     pub settings: String,
 }
 
-impl FilmIdentity {
+impl CheckpointIdentity {
     /// Why a film of `self` is none of `other`.
     fn difference(&self, other: &Self) -> Option<&'static str> {
         if self.version != other.version {
@@ -63,8 +63,8 @@ pub enum CheckpointError {
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
-    of: FilmIdentity,
-    state: FilmState,
+    of: CheckpointIdentity,
+    state: AccumulationState,
     /// Floats of the sums, and of those of samples with odd numbers.
     floats: [u64; 2],
 }
@@ -80,7 +80,11 @@ pub fn checkpoint_path(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// When the file cannot be written; an earlier one is left as it is.
-pub fn write_checkpoint(path: &Path, of: &FilmIdentity, film: &Film) -> Result<(), OutputError> {
+pub fn write_checkpoint(
+    path: &Path,
+    of: &CheckpointIdentity,
+    film: &Accumulation,
+) -> Result<(), OutputError> {
     let header = Header {
         of: of.clone(),
         state: film.state.clone(),
@@ -112,7 +116,10 @@ pub fn write_checkpoint(path: &Path, of: &FilmIdentity, film: &Film) -> Result<(
 ///
 /// # Errors
 /// When the file is damaged, or of another picture than `of`.
-pub fn read_checkpoint(path: &Path, of: &FilmIdentity) -> Result<Option<Film>, CheckpointError> {
+pub fn read_checkpoint(
+    path: &Path,
+    of: &CheckpointIdentity,
+) -> Result<Option<Accumulation>, CheckpointError> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -151,7 +158,7 @@ fn parts(bytes: &[u8]) -> Option<(Header, &[u8])> {
     Some((serde_json::from_slice(header).ok()?, floats))
 }
 
-fn film_of(header: Header, bytes: &[u8]) -> Option<Film> {
+fn film_of(header: Header, bytes: &[u8]) -> Option<Accumulation> {
     let (floats, rest) = bytes.as_chunks::<4>();
     let [sums, odd] = header.floats;
     if !rest.is_empty() || sums.checked_add(odd)? != floats.len() as u64 {
@@ -159,7 +166,7 @@ fn film_of(header: Header, bytes: &[u8]) -> Option<Film> {
     }
     let read = |floats: &[[u8; 4]]| floats.iter().map(|b| f32::from_le_bytes(*b)).collect();
     let (sums, odd) = floats.split_at_checked(usize::try_from(sums).ok()?)?;
-    Some(Film {
+    Some(Accumulation {
         sums: read(sums),
         odd: read(odd),
         state: header.state,
@@ -191,8 +198,8 @@ impl Checksum {
 mod tests {
     use super::*;
 
-    fn identity() -> FilmIdentity {
-        FilmIdentity {
+    fn identity() -> CheckpointIdentity {
+        CheckpointIdentity {
             version: "1".into(),
             scene: "ab".into(),
             frame: 3,
@@ -200,11 +207,11 @@ mod tests {
         }
     }
 
-    fn film() -> Film {
-        Film {
+    fn film() -> Accumulation {
+        Accumulation {
             sums: (0..40_000).map(|i| i as f32 * 0.1).collect(),
             odd: vec![f32::INFINITY, -0.0, 2.5],
-            state: FilmState {
+            state: AccumulationState {
                 samples: 5,
                 pass: 2,
                 tiles: Some(vec![1, 4]),
@@ -228,18 +235,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.film");
         write_checkpoint(&path, &identity(), &film()).unwrap();
-        let refused = |other: &FilmIdentity, expected: &str| {
+        let refused = |other: &CheckpointIdentity, expected: &str| {
             let error = read_checkpoint(&path, other).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };
         let own = identity;
         let version = "2".to_owned();
-        refused(&FilmIdentity { version, ..own() }, "another version");
+        refused(&CheckpointIdentity { version, ..own() }, "another version");
         let scene = "cd".to_owned();
-        refused(&FilmIdentity { scene, ..own() }, "another scene");
-        refused(&FilmIdentity { frame: 4, ..own() }, "another frame");
+        refused(&CheckpointIdentity { scene, ..own() }, "another scene");
+        refused(&CheckpointIdentity { frame: 4, ..own() }, "another frame");
         let settings = "t".to_owned();
-        refused(&FilmIdentity { settings, ..own() }, "other settings");
+        refused(&CheckpointIdentity { settings, ..own() }, "other settings");
     }
 
     #[test]

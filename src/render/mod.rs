@@ -7,8 +7,11 @@ pub mod report;
 
 mod busy;
 mod deforming;
+mod exposure;
 mod material_counts;
 mod ongoing;
+mod other_poses;
+mod outputs;
 mod pose;
 mod pose_stage;
 mod ray_files;
@@ -17,13 +20,18 @@ mod tests;
 mod write;
 
 use crate::{
+    denoise::{DenoiseError, Denoiser},
     device::{Device, DeviceError, FrameSettings, RayCounts, Stop},
-    output::{CheckpointError, OutputError, Pattern},
+    layers::LayerSet,
+    output::{CheckpointError, OutputError},
+    pixels::PixelType,
     scene::{Scene, rig::RefitPolicy},
 };
 pub use busy::{Busy, BusyShares};
+use exposure::Exposures;
 pub use material_counts::MaterialCounts;
 pub use ongoing::{Ongoing, run_ongoing};
+pub use outputs::Outputs;
 pub use pose::Poser;
 use pose_stage::PosedFrames;
 use std::{
@@ -43,11 +51,19 @@ use write::{Finished, Ledger};
 pub struct RenderJob {
     pub scene: Arc<Scene>,
     pub settings: FrameSettings,
+    /// Measures the exposure, and adds so many stops to it, instead of taking that of the settings.
+    pub auto_exposure: Option<f32>,
+    /// What the frames' files are made of; devices make the same of them, unless they are denoised in between.
+    pub pixels: PixelType,
+    /// Layers that are written; devices may have to gather more.
+    pub layers: LayerSet,
+    /// Takes the noise out of frames before they are written: from radiance, so `settings` ask for that.
+    pub denoiser: Option<Arc<Denoiser>>,
     /// How trees of deforming meshes follow them, if not each by its own mesh's policy.
     pub refit: Option<RefitPolicy>,
     /// Frame numbers (from 1), in the order in which they are rendered; already without the ones to skip.
     pub frames: Vec<u32>,
-    pub output: Pattern,
+    pub output: Outputs,
 }
 
 /// One finished frame.
@@ -93,6 +109,14 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Of a run that was stopped before its first frame.
+    fn of_stopped() -> Self {
+        Self {
+            stopped: true,
+            ..Self::default()
+        }
+    }
+
     fn add(&mut self, report: &FrameReport) {
         self.frames += 1;
         self.rays += report.rays;
@@ -113,9 +137,24 @@ pub enum RenderError {
     Output(#[from] OutputError),
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    #[error("frame {frame}: {source}")]
+    Denoise { frame: u32, source: DenoiseError },
 }
 
-/// Renders and writes all frames. Whatever was finished before an error or before `stop` was set stays on disk.
+impl RenderError {
+    /// Whether it only says that the run was told to stop.
+    fn is_stop(&self) -> bool {
+        let source = match self {
+            Self::Device { source, .. } => source,
+            Self::Load(source) => source,
+            Self::Output(_) | Self::Checkpoint(_) | Self::Denoise { .. } => return false,
+        };
+        matches!(source, DeviceError::Stopped)
+    }
+}
+
+/// Renders and writes all frames. Whatever was finished before an error or before `stop` was set stays on disk; films and
+/// contact sheets appear only when they are complete.
 pub fn run(
     job: &RenderJob,
     device: &mut dyn Device,
@@ -123,7 +162,9 @@ pub fn run(
     stop: &AtomicBool,
 ) -> Result<Summary, RenderError> {
     let start = Instant::now();
-    let poser = prepare(job, device)?;
+    let Some((poser, exposures)) = prepare(job, device, stop)? else {
+        return Ok(Summary::of_stopped());
+    };
     let posers = pose_stage::posers(poser, job.frames.len(), device.queue_depth());
     let loop_start = Instant::now();
     let writers = write::writer_count(job);
@@ -131,24 +172,28 @@ pub fn run(
         observer,
         Busy::of(posers.len(), device.device_count(), writers),
     ));
-    let traced = run_stages(job, device, posers, (&ledger, writers), stop);
+    let traced = run_stages((job, &exposures), device, posers, (&ledger, writers), stop);
     let ledger = ledger.into_inner();
     let mut summary = ledger.unwrap_or_else(|e| e.into_inner()).close()?;
-    summary.elapsed = start.elapsed();
     summary.busy.elapsed = loop_start.elapsed();
     summary.stopped = (summary.frames as usize) < job.frames.len();
     match traced {
-        Err(RenderError::Device {
-            source: DeviceError::Stopped,
-            ..
-        })
-        | Ok(()) => Ok(summary),
-        Err(error) => Err(error),
+        Err(error) if !error.is_stop() => return Err(error),
+        _ => {}
     }
+    if !summary.stopped {
+        job.output.finish()?;
+    }
+    summary.elapsed = start.elapsed();
+    Ok(summary)
 }
 
-/// Loads the scene, and builds the trees of its meshes beside that.
-fn prepare(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, DeviceError> {
+/// Loads the scene, builds the trees of its meshes beside that, and measures exposures. None if it was stopped.
+fn prepare(
+    job: &RenderJob,
+    device: &mut dyn Device,
+    stop: &AtomicBool,
+) -> Result<Option<(Poser, Exposures)>, RenderError> {
     let layout = device.node_layout();
     let (loaded, mut poser) = rayon::join(
         || device.load(job.scene.clone()),
@@ -156,15 +201,20 @@ fn prepare(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, DeviceErro
     );
     loaded?;
     poser.set_policy(job.refit);
+    poser.set_layers(job.settings.layers);
     if device.queue_depth() > 1 {
         poser.choose_care(&job.settings);
     }
-    Ok(poser)
+    match Exposures::measure(job, device, &mut poser, &|| stop.load(Ordering::Relaxed)) {
+        Ok(exposures) => Ok(Some((poser, exposures))),
+        Err(error) if error.is_stop() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns what became of the second stage; the ledger knows of the third.
 fn run_stages(
-    job: &RenderJob,
+    (job, exposures): (&RenderJob, &Exposures),
     device: &mut dyn Device,
     posers: Vec<Poser>,
     (ledger, writers): (&Mutex<Ledger<'_>>, usize),
@@ -189,7 +239,13 @@ fn run_stages(
         }
         // Only the writers hold it now: when the last of them fails, sending to them does, too.
         drop(finished_in);
-        let traced = trace_frames(job, device, &mut posed_in, &finished_out, ended);
+        let traced = trace_frames(
+            (job, exposures),
+            device,
+            &mut posed_in,
+            &finished_out,
+            ended,
+        );
         // Closing both ends lets the neighbours finish.
         drop((posed_in, finished_out));
         traced
@@ -199,6 +255,7 @@ fn run_stages(
 /// A frame that the device has.
 struct UnderWay {
     frame: u32,
+    exposure: f32,
     pose_time: Duration,
     trees: pose::TreeWork,
 }
@@ -206,7 +263,7 @@ struct UnderWay {
 /// Second stage: keeps the device's queue full. A full queue goes before results, which can wait. When a frame cannot
 /// be submitted, those before it are still passed on.
 fn trace_frames(
-    job: &RenderJob,
+    (job, exposures): (&RenderJob, &Exposures),
     device: &mut dyn Device,
     posed: &mut PosedFrames,
     finished: &SyncSender<Finished>,
@@ -217,7 +274,8 @@ fn trace_frames(
     for index in 0.. {
         while submitted.is_ok() && under_way.len() < device.queue_depth() {
             let Some(posed) = posed.recv() else { break };
-            submitted = submit(job, device, posed, &mut under_way);
+            let settings = exposures.settings_of(&job.settings, posed.frame.number);
+            submitted = submit(&settings, device, posed, &mut under_way);
         }
         let Some(next) = under_way.pop_front() else {
             break;
@@ -233,6 +291,7 @@ fn trace_frames(
         let frame = Finished {
             index,
             frame: next.frame,
+            exposure: next.exposure,
             rendered,
             pose_ms: milliseconds(next.pose_time),
             trees: next.trees,
@@ -245,17 +304,18 @@ fn trace_frames(
 }
 
 fn submit(
-    job: &RenderJob,
+    settings: &FrameSettings,
     device: &mut dyn Device,
     posed: pose::Posed,
     under_way: &mut VecDeque<UnderWay>,
 ) -> Result<(), RenderError> {
     let frame = posed.frame.number;
     device
-        .submit(posed.frame, &job.settings)
+        .submit(posed.frame, settings)
         .map_err(|source| RenderError::Device { frame, source })?;
     under_way.push_back(UnderWay {
         frame,
+        exposure: settings.exposure,
         pose_time: posed.time,
         trees: posed.trees,
     });

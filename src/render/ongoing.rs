@@ -8,8 +8,14 @@ use super::{
     write::{self, Finished},
 };
 use crate::{
-    device::{Device, DeviceError, Film, FrameSettings, RayCounts, Rendered},
-    output::{CheckpointError, FilmIdentity, checkpoint_path, read_checkpoint, write_checkpoint},
+    device::{
+        Accumulation, Device, DeviceError, FrameSettings, PixelType, RayCounts, Rendered, develop,
+    },
+    film::Film,
+    layers::Layer,
+    output::{
+        CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint,
+    },
     scene::ToneMap,
 };
 use std::{
@@ -48,25 +54,32 @@ pub fn run_ongoing(
     stop: &AtomicBool,
 ) -> Result<Summary, RenderError> {
     let start = Instant::now();
-    let mut poser = prepare(job, device)?;
+    let Some((mut poser, exposures)) = prepare(job, device, stop)? else {
+        return Ok(Summary::of_stopped());
+    };
     let loop_start = Instant::now();
     let mut summary = Summary {
         busy: Busy::of(1, device.device_count(), 1),
         ..Summary::default()
     };
     let scene = match ongoing.checkpoint {
-        true => format!("{:016x}", job.scene.fingerprint()),
+        true => format!("{:016x}", job.scene.content_hash()),
         false => String::new(),
     };
     for (index, &frame) in job.frames.iter().enumerate() {
         let posed = poser.pose(frame);
+        let settings = exposures.settings_of(&job.settings, frame);
         let keeper = Keeper::new(job, ongoing, &scene, frame);
-        let Some(report) = render_frame(job, &keeper, device, (index, posed), stop)? else {
+        let rendered = render_frame(job, &settings, &keeper, device, (index, posed), stop)?;
+        let Some(report) = rendered else {
             summary.stopped = true;
             break;
         };
         summary.add(&report);
         observer.frame_done(&report);
+    }
+    if !summary.stopped {
+        job.output.finish()?;
     }
     summary.elapsed = start.elapsed();
     summary.busy.elapsed = loop_start.elapsed();
@@ -76,16 +89,16 @@ pub fn run_ongoing(
 /// None if it was stopped.
 fn render_frame(
     job: &RenderJob,
+    settings: &FrameSettings,
     keeper: &Keeper,
     device: &mut dyn Device,
     (index, posed): (usize, Posed),
     stop: &AtomicBool,
 ) -> Result<Option<FrameReport>, RenderError> {
-    let settings = &job.settings;
     let mut film = keeper.begin(settings)?;
     let begun = film.state.samples;
     // What the device adds to may be anything once it is stopped.
-    let mut kept = Film::default();
+    let mut kept = Accumulation::default();
     let mut pace = Pace::default();
     let (mut rays, mut time) = (RayCounts::default(), Duration::ZERO);
     let (mut put_aside, mut shown) = (Instant::now(), Instant::now());
@@ -117,7 +130,7 @@ fn render_frame(
             break rendered;
         }
         if keeper.is_asked(shown) {
-            keeper.show(job, &rendered)?;
+            keeper.show(job, settings, rendered)?;
             shown = Instant::now();
         }
         if put_aside.elapsed() >= CHECKPOINT_INTERVAL {
@@ -132,6 +145,7 @@ fn render_frame(
     let finished = Finished {
         index,
         frame: keeper.frame,
+        exposure: settings.exposure,
         rendered,
         pose_ms: milliseconds(posed.time),
         trees: posed.trees,
@@ -173,18 +187,21 @@ struct Keeper<'a> {
     frame: u32,
     checkpoint: PathBuf,
     partial: PathBuf,
-    identity: FilmIdentity,
+    identity: CheckpointIdentity,
 }
 
 impl<'a> Keeper<'a> {
     fn new(job: &RenderJob, ongoing: &'a Ongoing, scene: &str, frame: u32) -> Self {
-        let path = job.output.path_for(frame, &job.scene.name);
+        let files = job.output.files.as_ref();
+        let path = files
+            .map(|files| files.path_for(frame, &job.scene.name))
+            .unwrap_or_default();
         Self {
             ongoing,
             frame,
             checkpoint: checkpoint_path(&path),
             partial: partial_path(&path),
-            identity: FilmIdentity {
+            identity: CheckpointIdentity {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 scene: scene.to_owned(),
                 frame,
@@ -194,12 +211,12 @@ impl<'a> Keeper<'a> {
     }
 
     /// The film that was put aside, or a new one.
-    fn begin(&self, settings: &FrameSettings) -> Result<Film, CheckpointError> {
+    fn begin(&self, settings: &FrameSettings) -> Result<Accumulation, CheckpointError> {
         if !self.ongoing.checkpoint {
-            return Ok(Film::new(settings));
+            return Ok(Accumulation::new(settings));
         }
         match read_checkpoint(&self.checkpoint, &self.identity)? {
-            None => Ok(Film::new(settings)),
+            None => Ok(Accumulation::new(settings)),
             Some(film) if film.fits(settings) => Ok(film),
             Some(_) => Err(CheckpointError::Damaged {
                 path: self.checkpoint.clone(),
@@ -207,7 +224,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    fn put_aside(&self, film: &Film) -> Result<(), CheckpointError> {
+    fn put_aside(&self, film: &Accumulation) -> Result<(), CheckpointError> {
         if self.ongoing.checkpoint && film.state.samples > 0 {
             write_checkpoint(&self.checkpoint, &self.identity, film)?;
         }
@@ -221,10 +238,22 @@ impl<'a> Keeper<'a> {
         self.ongoing.asked.swap(false, Ordering::Relaxed) || due
     }
 
-    fn show(&self, job: &RenderJob, rendered: &Rendered) -> Result<(), RenderError> {
-        let (width, height) = (job.settings.width, job.settings.height);
-        let format = job.output.format();
-        format.write(&self.partial, width, height, &rendered.pixels)?;
+    fn show(
+        &self,
+        job: &RenderJob,
+        settings: &FrameSettings,
+        mut rendered: Rendered,
+    ) -> Result<(), RenderError> {
+        if settings.pixels != job.pixels {
+            // What is to be denoised is so only once it is finished.
+            let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
+            rendered.pixels = develop(&radiance, settings, job.pixels).map_err(|source| {
+                let frame = self.frame;
+                RenderError::Device { frame, source }
+            })?;
+        }
+        let output = &job.output;
+        output.write_partial(job, self.frame, &self.partial, &rendered)?;
         Ok(())
     }
 
@@ -250,10 +279,18 @@ fn partial_path(path: &Path) -> PathBuf {
 
 /// What of the settings samples depend on.
 fn sampling(settings: &FrameSettings) -> String {
+    let variance = settings.layers.contains(Layer::Variance);
     let neutral = FrameSettings {
         samples: 0,
         tone_map: ToneMap::None,
-        linear: false,
+        exposure: 0.0,
+        film: Film {
+            white_balance: None,
+            dither: 0.0,
+            ..settings.film.clone()
+        },
+        pixels: PixelType::U8,
+        layers: variance.then_some(Layer::Variance).into_iter().collect(),
         ..settings.clone()
     };
     format!("{neutral:?}")

@@ -1,6 +1,6 @@
 //! The first stage: the scene at a frame's time, with its TLAS.
 
-use super::deforming::DeformingMeshes;
+use super::{deforming::DeformingMeshes, other_poses::other_poses};
 use crate::{
     accel::{
         Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput,
@@ -8,6 +8,7 @@ use crate::{
     },
     anim::{self, Moment, OrderedInstances},
     device::{Frame, FrameSettings},
+    layers::{Layer, LayerSet},
     scene::{Integrator, Scene, rig::RefitPolicy},
 };
 use glam::Affine3;
@@ -36,6 +37,8 @@ pub struct Poser {
     grouped: Option<Arc<Grouped>>,
     world_from_object: Vec<Affine3>,
     careful: bool,
+    /// Whether frames tell where things are in the frames beside them.
+    tells_motion: bool,
     builder: TlasBuilder,
     /// TLASes of earlier frames; those that nobody holds any more are filled again.
     recent: Vec<Arc<Tlas>>,
@@ -90,6 +93,11 @@ impl Poser {
         self.policy = policy;
     }
 
+    /// Makes frames tell what `layers` need of them.
+    pub fn set_layers(&mut self, layers: LayerSet) {
+        self.tells_motion = layers.contains(Layer::Motion);
+    }
+
     /// One more poser of the same scene, with the same trees of meshes.
     pub fn sibling(&self) -> Self {
         let mut sibling = Self::with_trees(
@@ -100,6 +108,7 @@ impl Poser {
         );
         sibling.careful = self.careful;
         sibling.policy = self.policy;
+        sibling.tells_motion = self.tells_motion;
         sibling
     }
 
@@ -133,6 +142,7 @@ impl Poser {
             grouped,
             world_from_object,
             careful: true,
+            tells_motion: false,
             builder: TlasBuilder::default(),
             recent: Vec::new(),
         }
@@ -180,6 +190,9 @@ impl Poser {
             blas: self.blas.clone(),
             shapes: self.deforming.shapes(&self.scene),
             looks: anim::looks_at(&self.scene, &self.moment).map(Arc::new),
+            others: self
+                .tells_motion
+                .then(|| Arc::new(other_poses(&self.scene, time))),
         };
         Posed {
             frame,

@@ -42,7 +42,7 @@ pub use placement::{
 };
 pub use values::{Color, Finite, Named, Of, Point, Rotation, Scale};
 
-use super::{Integrator, ToneMap, Wrap, rig::RefitPolicy};
+use super::{Integrator, PixelFilter, ToneMap, Wrap, rig::RefitPolicy};
 use serde::Deserialize;
 
 /// The whole file.
@@ -92,8 +92,14 @@ pub struct RenderDesc {
     pub integrator: Integrator,
     /// In stops: +1 doubles the brightness. Default 0.
     pub exposure: Finite,
-    /// `aces` (default) or `none`.
+    /// `aces` (default), `agx`, `pbr_neutral` or `none`.
     pub tone_map: ToneMap,
+    /// `gaussian` (default), `box`, `tent`, `blackman_harris` or `mitchell`.
+    pub filter: PixelFilter,
+    /// Of the filter from one end to the other, in pixels, 0.1 to 16. Default: 1 for `box`, 2 for `tent`, 4 for `mitchell`, else 3.
+    pub filter_width: Option<Finite>,
+    /// Colour temperature of the light that is shown white, in kelvin, 1667 to 25000. Colours stay as they are when left out.
+    pub white_balance: Option<Finite>,
 }
 
 impl Default for RenderDesc {
@@ -110,6 +116,9 @@ impl Default for RenderDesc {
             integrator: d.integrator,
             exposure: Finite(d.exposure),
             tone_map: d.tone_map,
+            filter: d.filter,
+            filter_width: None,
+            white_balance: None,
         }
     }
 }

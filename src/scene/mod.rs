@@ -7,16 +7,20 @@
 mod demand;
 pub mod desc;
 pub mod driven;
-mod fingerprint;
+mod film;
+mod hash;
 mod lens;
 mod material;
+mod names;
 pub mod rig;
 
 pub use demand::VertexDemand;
+pub use film::{PixelFilter, ToneMap};
 pub use lens::{
     Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT,
 };
 pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap};
+pub use names::Names;
 
 use crate::math::Aabb;
 use driven::Driven;
@@ -45,6 +49,8 @@ pub struct Scene {
     /// Group frames, parents before children.
     pub nodes: Vec<Node>,
     pub instances: Vec<Instance>,
+    /// What instances and materials are called.
+    pub names: Names,
     pub motions: Vec<Motion>,
     /// Rigs in motion, which nodes and meshes follow.
     pub actors: Vec<Actor>,
@@ -83,6 +89,11 @@ pub struct RenderDefaults {
     /// Exposure in stops: radiance is multiplied by 2^exposure.
     pub exposure: f32,
     pub tone_map: ToneMap,
+    pub filter: PixelFilter,
+    /// Pixels from one end of the filter to the other; none: its usual width.
+    pub filter_width: Option<f32>,
+    /// Colour temperature of the light that is shown white, in kelvin.
+    pub white_balance: Option<f32>,
 }
 
 impl Default for RenderDefaults {
@@ -99,6 +110,9 @@ impl Default for RenderDefaults {
             integrator: Integrator::Whitted,
             exposure: 0.0,
             tone_map: ToneMap::Aces,
+            filter: PixelFilter::default(),
+            filter_width: None,
+            white_balance: None,
         }
     }
 }
@@ -127,15 +141,15 @@ pub enum Integrator {
     Steps,
 }
 
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, clap::ValueEnum,
-)]
+/// How a shiny surface dims what lies below it, such as paint below varnish.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
-pub enum ToneMap {
-    /// Clip at 1.
-    None,
-    /// ACES filmic (Stephen Hill's fit of RRT and ODT).
-    Aces,
+pub enum Layering {
+    /// By what it reflects both on the way in and on the way out: light goes both ways alike.
+    #[default]
+    Reciprocal,
+    /// By what it reflects towards the viewer alone, as in Cycles and OpenPBR.
+    Viewer,
 }
 
 /// Radiance from where no geometry is.

@@ -1,7 +1,10 @@
 //! The range of every setting, for what was typed and for what a scene asks.
 
 use super::SettingsError;
-use crate::device::FrameSettings;
+use crate::{
+    device::FrameSettings,
+    film::{MAX_KELVIN, MIN_KELVIN},
+};
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
 const SIDE: RangeInclusive<u32> = 1..=65_535;
@@ -14,6 +17,10 @@ const NOISE: RangeInclusive<f32> = 1e-5..=10.0;
 const CLAMP: RangeInclusive<f32> = 1e-3..=1e9;
 /// Seconds.
 const INTERVAL: RangeInclusive<f64> = 0.1..=1e6;
+/// In pixels.
+const FILTER_WIDTH: RangeInclusive<f32> = 0.1..=16.0;
+/// In steps of 8 bits.
+const DITHER: RangeInclusive<f32> = 0.0..=2.0;
 /// In stops; far beyond, every picture is black or white.
 const EXPOSURE: RangeInclusive<f32> = -64.0..=64.0;
 
@@ -75,6 +82,18 @@ pub fn parse_clamp(text: &str) -> Result<f32, LimitError> {
 /// In seconds.
 pub fn parse_interval(text: &str) -> Result<Duration, LimitError> {
     parse(text, &INTERVAL).map(Duration::from_secs_f64)
+}
+
+pub fn parse_filter_width(text: &str) -> Result<f32, LimitError> {
+    parse(text, &FILTER_WIDTH)
+}
+
+pub fn parse_kelvin(text: &str) -> Result<f32, LimitError> {
+    parse(text, &(MIN_KELVIN..=MAX_KELVIN))
+}
+
+pub fn parse_dither(text: &str) -> Result<f32, LimitError> {
+    parse(text, &DITHER)
 }
 
 fn parse<T: FromStr + PartialOrd + Display>(

@@ -4,7 +4,7 @@ use super::common::{ball, mesh, on_each_device, scene, settings};
 use glam::{Affine3, Vec3};
 use std::sync::Arc;
 use throng::{
-    device::{Device, Film, Frame, FrameSettings},
+    device::{Accumulation, Device, Frame, FrameSettings},
     render::Poser,
     scene::{Environment, Integrator, Scene},
 };
@@ -32,8 +32,8 @@ fn in_pieces(
     frame: &Frame,
     settings: &FrameSettings,
     stops: &[u32],
-) -> (Film, Vec<u8>) {
-    let mut film = Film::new(settings);
+) -> (Accumulation, Vec<u8>) {
+    let mut film = Accumulation::new(settings);
     let mut pixels = Vec::new();
     for &until in stops {
         let rendered = device.add_samples(frame, settings, &mut film, until, &|| false);
@@ -88,7 +88,7 @@ fn a_film_of_another_picture_is_refused() {
         let frame = Poser::new(scene.clone(), device.node_layout())
             .pose(1)
             .frame;
-        let mut film = Film::new(&small);
+        let mut film = Accumulation::new(&small);
         let result = device.add_samples(&frame, &large, &mut film, 1, &|| false);
         assert!(result.is_err());
     });

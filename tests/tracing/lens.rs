@@ -2,8 +2,11 @@
 
 use super::common::{render, scene, settings, sphere};
 use glam::{Affine3, Vec2, Vec3};
-use throng::scene::{
-    Aperture, Camera, CameraPath, Focus, Integrator, Iris, Lens, Material, Projection, Scene,
+use throng::{
+    device::PixelType,
+    scene::{
+        Aperture, Camera, CameraPath, Focus, Integrator, Iris, Lens, Material, Projection, Scene,
+    },
 };
 
 const SIZE: u32 = 64;
@@ -45,8 +48,8 @@ fn lens(radius: f32, focus: f32, iris: Iris) -> Lens {
 /// How light is spread: its middle in pixels from that of the picture, and the mean squares of what it is off the middle.
 fn spread(scene: Scene) -> (Vec2, Vec2) {
     let mut settings = settings(SIZE, SIZE, Integrator::Path);
-    settings.samples = 256;
-    settings.linear = true;
+    settings.samples = 1024;
+    settings.pixels = PixelType::F32;
     let rendered = render(scene, &settings);
     let floats = rendered.pixels.chunks_exact(4);
     let values: Vec<f64> = floats

@@ -4,6 +4,7 @@ mod brute_force;
 mod common;
 mod films;
 mod integrators;
+mod layers;
 mod lens;
 mod materials;
 mod self_hits;

@@ -5,6 +5,7 @@ use super::{
     budget::Need,
     forest::Forest,
     kernels::{Kernels, arguments},
+    layers::layer_bytes,
     lights::tree_bytes as light_bytes,
     looks::looks_bytes,
     memory::{Array, bytes_of},
@@ -16,12 +17,13 @@ use crate::{
     abi::{Hit, NO_INDEX, Params, QueueState, Ray},
     accel::{BlasShape, NodeLayout},
     device::{
-        Device, DeviceError, Film, FilmState, Frame, FrameSettings, OwnRays, RayCounts, RayKind,
-        Rendered, StageTimes, Stop,
-        adaptive::Passes,
+        Accumulation, AccumulationState, Device, DeviceError, Frame, FrameSettings, OwnRays,
+        RayCounts, RayKind, Rendered, StageTimes, Stop,
+        adaptive::{self, Passes},
         params::{apply_settings, pixel_items, scene_params},
         tables::Tables,
     },
+    layers::Layer,
     light::{LightCache, LocalTree, light_records},
     scene::{Integrator, Scene},
 };
@@ -38,9 +40,9 @@ use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
 const SLOTS: usize = 3;
 /// Paths or pixel samples of one launch, per multiprocessor: well below 50 ms even on small GPUs.
 const PATHS_PER_MULTIPROCESSOR: usize = 1 << 16;
-/// Of the queues of a frame in flight whose paths are scattered: these need the most memory, and launches of some million keep
-/// a GPU busy.
-const QUEUE_BYTES: usize = 1 << 30;
+/// Of the queues of a frame in flight whose paths are scattered: these need the most memory, and launches of a million keep a
+/// GPU busy. Four times as much would render 9 % faster.
+const QUEUE_BYTES: usize = 384 << 20;
 /// Samples per pixel of one launch of the loop schedule.
 const LOOP_SAMPLES: u32 = 4;
 /// Rays of one launch of a bare query.
@@ -190,10 +192,13 @@ impl CudaDevice {
         let (tlas, picture) = Slot::bytes(&frame.tlas, pixels, settings.pixel_bytes());
         let mut need = Need::default();
         need.add("instances", tlas * 9 / 8 * SLOTS);
-        let halves = settings.noise.map_or(0, |_| pixels * 16);
+        let has_half = settings.noise.is_some() || settings.layers.contains(Layer::Variance);
+        let halves = if has_half { pixels * 16 } else { 0 };
         need.add("pictures", (picture + halves) * SLOTS);
         let lights = lights.map_or(0, light_bytes);
         need.add("lights", lights * 9 / 8 * SLOTS);
+        let layers = layer_bytes(self.scene()?, frame, settings.layers, pixels);
+        need.add("layers", layers * SLOTS);
         if !frame.shapes.is_empty() {
             let bytes = tree_bytes(frame) * 9 / 8 + Slot::shape_bytes(self.scene()?, frame);
             need.add("meshes that deform", bytes * SLOTS);
@@ -238,12 +243,13 @@ impl CudaDevice {
         DeviceError::Failed(format!("{}: {text}", self.name))
     }
 
-    /// Starts a frame; from the samples of `film` to the given number of them, if that is given. Its rays are added to `own_rays` if that is. Returns its slot.
+    /// Starts a frame; from the samples of `film` to the given number of them, if that is given. Its rays are added to
+    /// `own_rays` if that is. Returns its slot.
     fn start(
         &mut self,
         frame: &Frame,
         settings: &FrameSettings,
-        film: Option<(&Film, u32)>,
+        film: Option<(&Accumulation, u32)>,
         own_rays: Option<OwnRays>,
     ) -> Result<usize, DeviceError> {
         let Some(index) = self.slots.iter().position(|slot| slot.work.is_none()) else {
@@ -252,12 +258,13 @@ impl CudaDevice {
         self.plant(frame)?;
         let mut params = self.params(frame)?;
         apply_settings(&mut params, frame, settings);
+        params.sample_end = adaptive::samples_of_all(settings);
         let lights = self.lights(frame, settings.integrator);
         let cut = self.plan(frame, lights.as_deref(), settings)?;
         let noise = settings.noise.filter(|_| own_rays.is_none());
         let passes = match film {
             Some((film, until)) => Passes::resume(until, noise, film.state.clone()),
-            None => Passes::resume(settings.samples, noise, FilmState::default()),
+            None => Passes::resume(settings.samples, noise, AccumulationState::default()),
         };
         self.with("starting a frame", |device| {
             let started = event_now(&device.slots[index].stream)?;
@@ -266,7 +273,18 @@ impl CudaDevice {
             if let Some(lights) = &lights {
                 slot.light(lights, &mut params)?;
             }
-            slot.start(params, cut, passes, started, own_rays)?;
+            if let Some(scene) = &device.scene {
+                slot.prepare_layers(scene, frame, settings.layers, &mut params)?;
+            }
+            let task = Task {
+                cut,
+                passes,
+                samples: settings.samples,
+                layers: settings.layers,
+                started,
+                own_rays,
+            };
+            slot.start(params, task)?;
             if let Some((film, _)) = film {
                 slot.go_on_from(film)?;
             }
@@ -315,6 +333,7 @@ impl CudaDevice {
         let tally = picture.tally;
         Ok(Rendered {
             pixels: picture.pixels,
+            layers: picture.layers,
             rays: RayCounts {
                 primary: tally.primary,
                 bounce: tally.bounce,
@@ -477,7 +496,7 @@ impl Device for CudaDevice {
         &mut self,
         frame: &Frame,
         settings: &FrameSettings,
-        film: &mut Film,
+        film: &mut Accumulation,
         until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {

@@ -1,22 +1,23 @@
 //! A picture in the making, which can be put aside and gone on with: sums of samples, and what is left to do.
 
 use super::{FrameSettings, adaptive::Passes};
+use crate::layers::Layer;
 
 /// What has been sampled of a picture. Going on from it gives the same bits as not having stopped, as long as settings ask for an
 /// [open end](FrameSettings::open_ended) and the device is of the same kind.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Film {
+pub struct Accumulation {
     /// Sums of radiance and the number of samples, four floats per pixel; row-major, the top row first.
     pub sums: Vec<f32>,
-    /// The same sums of samples with odd numbers, and four floats for alignment; empty unless noise is measured.
+    /// The same sums of samples with odd numbers, and four floats for alignment; empty unless noise is measured or told as a layer.
     pub odd: Vec<f32>,
-    pub state: FilmState,
+    pub state: AccumulationState,
 }
 
 /// How far a picture is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct FilmState {
+pub struct AccumulationState {
     /// Number of samples that every pixel has, or where only noisy tiles go on, each pixel of these.
     pub samples: u32,
     /// Number of samples at which the pass began that is under way.
@@ -25,14 +26,14 @@ pub struct FilmState {
     pub tiles: Option<Vec<u32>>,
 }
 
-impl Film {
+impl Accumulation {
     /// One without samples.
     pub fn new(settings: &FrameSettings) -> Self {
         let floats = Self::floats(settings);
         Self {
             sums: vec![0.0; floats],
-            odd: vec![0.0; settings.noise.map_or(0, |_| floats)],
-            state: FilmState::default(),
+            odd: vec![0.0; Self::odd_floats(settings)],
+            state: AccumulationState::default(),
         }
     }
 
@@ -41,13 +42,20 @@ impl Film {
         settings.width as usize * settings.height as usize * 4
     }
 
+    fn odd_floats(settings: &FrameSettings) -> usize {
+        match settings.noise.is_some() || settings.layers.contains(Layer::Variance) {
+            true => Self::floats(settings),
+            false => 0,
+        }
+    }
+
     /// Whether it is one of pictures with such settings; what has been read from a file may not be.
     pub fn fits(&self, settings: &FrameSettings) -> bool {
         let floats = Self::floats(settings);
         let tiles = settings.width.div_ceil(8) * settings.height.div_ceil(8);
         let mut listed = self.state.tiles.iter().flatten();
         self.sums.len() == floats
-            && self.odd.len() == settings.noise.map_or(0, |_| floats)
+            && self.odd.len() == Self::odd_floats(settings)
             && Passes::resume(u32::MAX, settings.noise, self.state.clone()).is_sound()
             && listed.all(|&tile| tile < tiles)
     }

@@ -1,0 +1,40 @@
+//! The scene one frame earlier and later: what tells where things come from and where they go.
+
+use crate::{
+    anim::{self, Deformed, Moment},
+    device::{OtherPose, PosedMesh},
+    scene::Scene,
+};
+use std::sync::Arc;
+
+/// `scene` one frame before and one after `time`.
+pub fn other_poses(scene: &Scene, time: f32) -> [OtherPose; 2] {
+    let step = 1.0 / scene.settings.fps;
+    [time - step, time + step].map(|time| other_pose(scene, &Moment::of(scene, time)))
+}
+
+fn other_pose(scene: &Scene, moment: &Moment) -> OtherPose {
+    let mut pose = OtherPose {
+        camera: anim::camera_at(scene, moment),
+        transforms: Vec::new(),
+        shown: Vec::new(),
+        shapes: Vec::new(),
+    };
+    if !scene.is_animated() {
+        return pose;
+    }
+    anim::world_transforms(scene, moment, &mut pose.transforms);
+    if !scene.palettes.is_empty() {
+        anim::shown_meshes(scene, &scene.instances, &[], moment, &mut pose.shown);
+    }
+    let shapes = scene.deforming.iter().map(|deforming| {
+        let mut shape = Deformed::default();
+        anim::shape_at(scene, deforming, moment, &mut shape);
+        PosedMesh {
+            mesh: deforming.mesh,
+            shape: Arc::new(shape),
+        }
+    });
+    pose.shapes = shapes.collect();
+    pose
+}
