@@ -10,7 +10,7 @@ use super::{
     looks::looks_bytes,
     memory::{Array, bytes_of},
     scene::{Plan, SceneTables},
-    slot::{Picture, Slot, elapsed, event_now},
+    slot::{Picture, Slot, Task, elapsed, event_now},
     waves::{Cut, PathNeeds, Stage},
 };
 use crate::{
