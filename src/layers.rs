@@ -2,6 +2,7 @@
 
 pub mod cryptomatte;
 
+use crate::pixels::Floats;
 use std::fmt;
 
 /// One kind of value per pixel. What a pixel sees first counts, averaged over its samples.
@@ -124,7 +125,7 @@ pub struct LayerImage {
     pub layer: Layer,
     /// [`Layer::channels`] floats per pixel, row-major from the top. In Cryptomatte layers these are pairs of a name's hash,
     /// as the bits of a float, and its share of the pixel, the greatest first; (0, 0) where there are fewer names.
-    pub values: Vec<f32>,
+    pub values: Floats,
 }
 
 #[cfg(test)]

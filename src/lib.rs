@@ -16,6 +16,7 @@ pub mod layers;
 pub mod light;
 pub mod loader;
 pub mod math;
+mod memory;
 pub mod output;
 pub mod pixels;
 #[doc(hidden)]

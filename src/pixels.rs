@@ -1,6 +1,8 @@
-//! What the pixels of a finished frame are made of.
+//! What the pixels of a finished frame are made of, and the memory that they are in.
 
 use crate::abi;
+use bytes::Bytes;
+use std::ops::Deref;
 
 /// The type of a colour of a finished pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -32,5 +34,67 @@ impl PixelType {
             Self::U16 => abi::PIXELS_U16,
             Self::F32 => abi::PIXELS_F32,
         }
+    }
+}
+
+/// Floats of a finished picture, wherever they are: many frames a second are not copied more often than they have to be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Floats(Bytes);
+
+impl Floats {
+    /// Floats in native byte order. What lies where floats cannot is copied; a rest of less than a float is left out.
+    pub fn from_bytes(bytes: Bytes) -> Self {
+        let bytes = bytes.slice(..bytes.len() - bytes.len() % size_of::<f32>());
+        match bytemuck::try_cast_slice::<u8, f32>(&bytes) {
+            Ok(_) => Self(bytes),
+            Err(_) => bytemuck::pod_collect_to_vec(&bytes).into(),
+        }
+    }
+
+    /// The same memory as bytes.
+    pub fn into_bytes(self) -> Bytes {
+        self.0
+    }
+}
+
+impl From<Vec<f32>> for Floats {
+    fn from(values: Vec<f32>) -> Self {
+        struct Owner(Vec<f32>);
+        impl AsRef<[u8]> for Owner {
+            fn as_ref(&self) -> &[u8] {
+                bytemuck::cast_slice(&self.0)
+            }
+        }
+        Self(Bytes::from_owner(Owner(values)))
+    }
+}
+
+impl Deref for Floats {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        // Empty bytes may lie anywhere.
+        bytemuck::try_cast_slice(&self.0).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_the_same_wherever_their_bytes_lie() {
+        let values = [1.5f32, -2.0, 1e-30];
+        let floats = Floats::from(values.to_vec());
+        assert_eq!(floats[..], values);
+        let bytes = floats.clone().into_bytes();
+        assert!(std::ptr::eq(
+            Floats::from_bytes(bytes.clone()).as_ptr(),
+            floats.as_ptr()
+        ));
+        let shifted = [&[9], &bytes[..], &[7, 7]].concat();
+        let shifted = Bytes::from(shifted).slice(1..);
+        assert_eq!(Floats::from_bytes(shifted)[..], values);
+        assert!(Floats::default().is_empty());
     }
 }

@@ -162,7 +162,10 @@ mod tests {
     use super::*;
 
     fn image(layer: Layer, values: Vec<f32>) -> LayerImage {
-        LayerImage { layer, values }
+        LayerImage {
+            layer,
+            values: values.into(),
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::{
     film::FILTER_TABLES,
     layers::{Layer, LayerImage, LayerSet},
     light::{LightCache, LocalTree, probe::Probe, sun_count, sun_irradiance},
+    pixels::Floats,
     scene::{Integrator, Scene},
 };
 use rayon::prelude::*;
@@ -203,14 +204,18 @@ impl CpuDevice {
         stop: &Stop,
     ) -> Result<Vec<LayerImage>, DeviceError> {
         let (width, height) = (launch.params.width, launch.params.height);
-        let mut images = frame_layers::blank(layers, width as usize * height as usize);
-        if layers.is_empty() {
-            return Ok(images);
+        let pixels = width as usize * height as usize;
+        let mut images: Vec<(Layer, Vec<f32>)> = layers
+            .iter()
+            .map(|layer| (layer, vec![0.0; pixels * layer.channels()]))
+            .collect();
+        if images.is_empty() {
+            return Ok(Vec::new());
         }
         let tables = self.tables()?;
         let mut record = frame_layers::record(frame, width as f32 / height as f32);
-        for image in &mut images {
-            *frame_layers::target(&mut record, image.layer) = image.values.as_mut_ptr();
+        for (layer, values) in &mut images {
+            *frame_layers::target(&mut record, *layer) = values.as_mut_ptr();
         }
         if layers.contains(Layer::Instance) || layers.contains(Layer::Material) {
             let ids = tables.name_ids();
@@ -226,7 +231,11 @@ impl CpuDevice {
         launch.params.frame_layers = &raw const record;
         self.launch(self.kernels.gather_layers, launch, items, PIXEL_BATCH, stop);
         launch.params.frame_layers = null();
-        Ok(images)
+        let images = images.into_iter().map(|(layer, values)| LayerImage {
+            layer,
+            values: values.into(),
+        });
+        Ok(images.collect())
     }
 
     /// Runs `kernel` over `count` items, batch by batch on all threads, until done or stopped.
@@ -596,7 +605,7 @@ impl Device for CpuDevice {
         }
         let bytes = pixel_count as usize * settings.pixel_bytes();
         Ok(Rendered {
-            pixels: bytemuck::cast_slice(&pixels)[..bytes].to_vec(),
+            pixels: Floats::from(pixels).into_bytes().slice(..bytes),
             layers,
             rays,
             time: start.elapsed(),

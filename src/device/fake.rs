@@ -163,7 +163,7 @@ impl Device for FakeDevice {
             return Err(DeviceError::Stopped);
         }
         Ok(Rendered {
-            pixels: vec![number as u8; (settings.width * settings.height * 3) as usize],
+            pixels: vec![number as u8; (settings.width * settings.height * 3) as usize].into(),
             layers: Vec::new(),
             rays: RayCounts {
                 primary: 1,

@@ -3,20 +3,11 @@
 use super::{Frame, OtherPose, params::camera_record};
 use crate::{
     abi::{FrameLayers, OtherFrame},
-    layers::{Layer, LayerImage, LayerSet},
+    layers::Layer,
     math::rows_from_affine,
 };
 use rayon::prelude::*;
 use std::ptr::{null, null_mut};
-
-/// Layers of a picture with so many pixels, all zero.
-pub fn blank(layers: LayerSet, pixels: usize) -> Vec<LayerImage> {
-    let image = |layer: Layer| LayerImage {
-        layer,
-        values: vec![0.0; pixels * layer.channels()],
-    };
-    layers.iter().map(image).collect()
-}
 
 /// For a picture that is `aspect` times as wide as high: all but addresses, which are null.
 pub fn record(frame: &Frame, aspect: f32) -> FrameLayers {

@@ -26,6 +26,7 @@ use crate::{
     layers::{LayerImage, LayerSet},
     scene::{Integrator, Layering, Scene, ToneMap},
 };
+use bytes::Bytes;
 use glam::Affine3;
 use std::{sync::Arc, time::Duration};
 
@@ -115,7 +116,7 @@ pub struct PosedMesh {
 /// A frame that a device has finished.
 pub struct Rendered {
     /// RGB, row-major, the top row first, of the type that [`FrameSettings::pixels`] asks for, in native byte order.
-    pub pixels: Vec<u8>,
+    pub pixels: Bytes,
     /// Those that [`FrameSettings::layers`] asks for, in the order of [`LayerSet::iter`].
     pub layers: Vec<LayerImage>,
     pub rays: RayCounts,

@@ -26,19 +26,27 @@ pub fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {
-    replace(path, fill).map_err(|error| OutputError::File {
-        path: path.to_owned(),
-        error,
+    fill_atomically(path, |file| {
+        let mut writer = BufWriter::new(file);
+        fill(&mut writer)?;
+        writer.flush()
     })
 }
 
-fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut part = Part::create(path)?;
-    let mut writer = BufWriter::new(part.file());
-    fill(&mut writer)?;
-    writer.flush()?;
-    drop(writer);
-    part.persist()
+/// As [`write_atomically`], for what is not written from one end to the other.
+pub fn fill_atomically(
+    path: &Path,
+    fill: impl FnOnce(&File) -> io::Result<()>,
+) -> Result<(), OutputError> {
+    let replace = || {
+        let mut part = Part::create(path)?;
+        fill(part.file())?;
+        part.persist()
+    };
+    replace().map_err(|error| OutputError::File {
+        path: path.to_owned(),
+        error,
+    })
 }
 
 /// A file that is being written. It is removed when it is dropped, unless it was persisted before.

@@ -2,10 +2,10 @@
 
 use super::{
     ColorDepth, EncodeError, Encoding, OutputError, Picture,
+    atomic::{fill_atomically, write_atomically},
     exr::{self, is_complete_exr},
     png::{self, is_complete_png},
     web::{self, is_complete_jpeg, is_complete_webp},
-    write_atomically,
 };
 use crate::pixels::PixelType;
 use std::path::Path;
@@ -64,14 +64,7 @@ impl FileFormat {
 
     /// The bytes of a file with `picture`, whose pixels have the type that the format takes.
     pub fn encode(self, picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
-        let values = u128::from(picture.width) * u128::from(picture.height) * 3;
-        if values == 0 || values != picture.pixels.len() as u128 {
-            return Err(EncodeError::Size {
-                width: picture.width,
-                height: picture.height,
-                values: picture.pixels.len(),
-            });
-        }
+        check_size(picture)?;
         match self {
             Self::Png => png::encode(picture),
             Self::Jpeg => web::encode_jpeg(picture, encoding.quality),
@@ -88,11 +81,16 @@ impl FileFormat {
         picture: &Picture,
         encoding: &Encoding,
     ) -> Result<(), OutputError> {
-        let encoded = self.encode(picture, encoding);
-        let bytes = encoded.map_err(|error| OutputError::Encode {
+        let failed = |error| OutputError::Encode {
             path: path.to_owned(),
             error,
-        })?;
+        };
+        if self == Self::Exr {
+            check_size(picture).map_err(failed)?;
+            let plan = exr::Plan::new(picture, encoding).map_err(failed)?;
+            return fill_atomically(path, |file| plan.write(encoding.threads, file));
+        }
+        let bytes = self.encode(picture, encoding).map_err(failed)?;
         write_atomically(path, |file| file.write_all(&bytes))
     }
 
@@ -105,6 +103,18 @@ impl FileFormat {
             Self::Exr => is_complete_exr(path),
         }
     }
+}
+
+fn check_size(picture: &Picture) -> Result<(), EncodeError> {
+    let values = u128::from(picture.width) * u128::from(picture.height) * 3;
+    if values == 0 || values != picture.pixels.len() as u128 {
+        return Err(EncodeError::Size {
+            width: picture.width,
+            height: picture.height,
+            values: picture.pixels.len(),
+        });
+    }
+    Ok(())
 }
 
 #[cfg(test)]

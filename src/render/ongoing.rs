@@ -247,10 +247,11 @@ impl<'a> Keeper<'a> {
         if settings.pixels != job.pixels {
             // What is to be denoised is so only once it is finished.
             let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
-            rendered.pixels = develop(&radiance, settings, job.pixels).map_err(|source| {
+            let pixels = develop(&radiance, settings, job.pixels).map_err(|source| {
                 let frame = self.frame;
                 RenderError::Device { frame, source }
             })?;
+            rendered.pixels = pixels.into();
         }
         let output = &job.output;
         output.write_partial(job, self.frame, &self.partial, &rendered)?;

@@ -6,6 +6,7 @@ use super::{
 use crate::{
     denoise::Denoiser,
     device::{FrameSettings, Rendered, develop},
+    memory,
 };
 use std::{
     collections::BTreeMap,
@@ -14,8 +15,10 @@ use std::{
     time::Instant,
 };
 
-/// Frames that are written at the same time have at most this many bytes of pixels and layers, or are alone.
+/// Frames that are written at the same time have at most so many bytes of pixels and layers on every machine, and more where
+/// this part of its memory is more, or are alone.
 const BYTES_IN_MEMORY: u64 = 256 << 20;
+const PART_OF_MEMORY: u64 = 32;
 
 /// A rendered frame on its way to disk.
 pub struct Finished {
@@ -29,21 +32,29 @@ pub struct Finished {
     pub trees: TreeWork,
 }
 
+/// Of files that several threads encode, so many are written at a time: enough that none waits for what only one does.
+const SHARED_FILES: usize = 4;
+
 /// How many threads write the frames of `job`: as many as trace on the CPU, where that many frames exist and fit into
-/// memory. Those that a slow device gives nothing to do sleep.
+/// memory, or few where each has more to help it. Those that a slow device gives nothing to do sleep.
 pub fn writer_count(job: &RenderJob) -> usize {
     let pixel_bytes = job.settings.pixel_bytes() + 4 * job.settings.layers.channels();
     let frame_bytes =
         u64::from(job.settings.width) * u64::from(job.settings.height) * pixel_bytes as u64;
-    let fit = usize::try_from(BYTES_IN_MEMORY / frame_bytes.max(1)).unwrap_or(usize::MAX);
-    fit.min(rayon::current_num_threads())
+    let part = memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY;
+    let fit = part.max(BYTES_IN_MEMORY) / frame_bytes.max(1);
+    let shared = !job.layers.is_empty();
+    usize::try_from(fit)
+        .unwrap_or(usize::MAX)
+        .min(if shared { SHARED_FILES } else { usize::MAX })
+        .min(rayon::current_num_threads())
         .min(job.frames.len())
         .max(1)
 }
 
 /// Threads that encode one frame: together, writers use as many as there are, even where few frames fit into memory.
 pub fn encoder_threads(job: &RenderJob) -> usize {
-    (rayon::current_num_threads() / writer_count(job)).max(1)
+    rayon::current_num_threads().div_ceil(writer_count(job))
 }
 
 /// One writer: takes frames from `finished`, which all writers share, until it is closed. After an error it takes no
@@ -120,7 +131,7 @@ fn denoise(
     let mut layers = rendered.layers;
     layers.retain(|image| job.layers.contains(image.layer));
     Ok(Rendered {
-        pixels,
+        pixels: pixels.into(),
         layers,
         ..rendered
     })

@@ -37,7 +37,7 @@ fn in_pieces(
     let mut pixels = Vec::new();
     for &until in stops {
         let rendered = device.add_samples(frame, settings, &mut film, until, &|| false);
-        pixels = rendered.unwrap().pixels;
+        pixels = rendered.unwrap().pixels.to_vec();
     }
     (film, pixels)
 }

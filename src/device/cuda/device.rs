@@ -8,7 +8,7 @@ use super::{
     layers::layer_bytes,
     lights::tree_bytes as light_bytes,
     looks::looks_bytes,
-    memory::{Array, bytes_of},
+    memory::{Array, SparePinned, bytes_of},
     scene::{Plan, SceneTables},
     slot::{Picture, Slot, Task, elapsed, event_now},
     waves::{Cut, PathNeeds, Stage},
@@ -75,7 +75,10 @@ impl CudaDevice {
         let open = || -> CudaResult<Self> {
             let gpu = Gpu::get_device(ordinal)?;
             let context = Context::new(gpu)?;
-            let slots = (0..SLOTS).map(|_| Slot::new()).collect::<CudaResult<_>>()?;
+            let spare = SparePinned::default();
+            let slots = (0..SLOTS)
+                .map(|_| Slot::new(spare.clone()))
+                .collect::<CudaResult<_>>()?;
             let kernels = Kernels::load(gpu)?;
             Ok(Self {
                 name: format!("cuda:{ordinal} ({})", gpu.name()?),

@@ -9,8 +9,10 @@ use crate::{
     abi::{FrameLayers, OtherFrame, Params},
     device::{Frame, OtherPose, frame_layers},
     layers::{Layer, LayerImage, LayerSet},
+    pixels::Floats,
     scene::Scene,
 };
+use bytes::Bytes;
 use cust::{error::CudaResult, stream::Stream};
 use std::sync::{Arc, Weak};
 
@@ -195,14 +197,13 @@ pub fn launch_items(samples: u32) -> u32 {
 }
 
 /// What was read back, in the order of `layers`.
-pub fn images(layers: LayerSet, pixels: usize, mut bytes: &[u8]) -> Vec<LayerImage> {
+pub fn images(layers: LayerSet, pixels: usize, mut bytes: Bytes) -> Vec<LayerImage> {
     let image = |layer: Layer| {
         let size = image_bytes([layer].into_iter().collect(), pixels);
-        let (own, rest) = bytes.split_at(size.min(bytes.len()));
-        bytes = rest;
+        let own = bytes.split_to(size.min(bytes.len()));
         LayerImage {
             layer,
-            values: bytemuck::pod_collect_to_vec(own),
+            values: Floats::from_bytes(own),
         }
     };
     layers.iter().map(image).collect()

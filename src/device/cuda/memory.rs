@@ -1,5 +1,6 @@
 //! Memory of the GPU, and page-locked memory of the host that it copies from and to. Both grow on demand and are kept.
 
+use bytes::Bytes;
 use cust::{
     error::CudaResult,
     memory::{
@@ -9,6 +10,10 @@ use cust::{
     stream::Stream,
 };
 use rayon::prelude::*;
+use std::{
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+};
 
 /// Bytes that one task copies into page-locked memory.
 const COPY_CHUNK: usize = 1 << 20;
@@ -153,6 +158,56 @@ impl Pinned {
             .zip(data.par_chunks(COPY_CHUNK))
             .for_each(|(to, from)| to.copy_from_slice(from));
     }
+}
+
+/// Page-locked memory for pictures: they are read where the GPU wrote them, and the memory comes back afterwards. It takes the
+/// system long to lock new one, and longer to touch it for the first time.
+#[derive(Clone, Default)]
+pub struct SparePinned(Arc<Mutex<Vec<Pinned>>>);
+
+impl SparePinned {
+    /// Memory of at least `bytes`.
+    pub fn take(&self, bytes: usize) -> CudaResult<Pinned> {
+        let mut pinned = lock(&self.0).pop().unwrap_or_default();
+        pinned.reserve(bytes)?;
+        Ok(pinned)
+    }
+
+    /// The bytes, to be read by anybody. The memory is spare again when nobody has them any more.
+    pub fn lend(&self, pinned: Pinned) -> Bytes {
+        Bytes::from_owner(Lent {
+            pinned,
+            spare: Arc::downgrade(&self.0),
+        })
+    }
+}
+
+/// Memory that goes back to where it is spare.
+struct Lent {
+    pinned: Pinned,
+    spare: Weak<Mutex<Vec<Pinned>>>,
+}
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        self.pinned.bytes()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let pinned = mem::take(&mut self.pinned);
+        match self.spare.upgrade() {
+            Some(spare) => lock(&spare).push(pinned),
+            // The device is gone. This thread has no context to free memory in; the process frees it.
+            None => mem::forget(pinned),
+        }
+    }
+}
+
+/// A list is whole between two statements, whatever panicked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The bytes of border structs, which have no padding.

@@ -6,7 +6,7 @@ use super::{
     layers::{self, LayerMemory},
     lights::Lights,
     looks::Looks,
-    memory::{Array, Pinned, bytes_of},
+    memory::{Array, Pinned, SparePinned, bytes_of},
     scene::SceneTables,
     shapes::{Shapes, vertex_bytes},
     waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
@@ -21,6 +21,7 @@ use crate::{
     layers::{Layer, LayerImage, LayerSet},
     light::LocalTree,
 };
+use bytes::Bytes;
 use cust::{
     error::CudaResult,
     event::{Event, EventFlags, EventStatus},
@@ -28,6 +29,7 @@ use cust::{
 };
 use std::{
     collections::VecDeque,
+    mem,
     ops::Range,
     sync::{Arc, Weak},
     time::Duration,
@@ -35,6 +37,9 @@ use std::{
 
 /// Chunks that are queued ahead of the GPU: enough to keep it busy, few enough to stop soon.
 const CHUNKS_AHEAD: usize = 3;
+
+/// What parts of a picture in page-locked memory start at a multiple of: lines of the cache.
+const PLACE_ALIGNMENT: usize = 64;
 
 pub struct Slot {
     pub stream: Stream,
@@ -60,7 +65,10 @@ pub struct Slot {
     measured: Pinned,
     pixels: Array,
     tally: Array,
+    /// Where the picture goes that is under way.
     picture: Pinned,
+    /// Where that comes from, and goes once nobody reads the picture any more.
+    spare: SparePinned,
     pub queues: Queues,
     look: Pinned,
     pub work: Option<Work>,
@@ -111,7 +119,7 @@ unsafe impl Send for Work {}
 
 /// A finished frame.
 pub struct Picture {
-    pub pixels: Vec<u8>,
+    pub pixels: Bytes,
     pub layers: Vec<LayerImage>,
     pub tally: RayTally,
     pub started: Event,
@@ -124,7 +132,7 @@ pub struct Picture {
 }
 
 impl Slot {
-    pub fn new() -> CudaResult<Self> {
+    pub fn new(spare: SparePinned) -> CudaResult<Self> {
         Ok(Self {
             stream: Stream::new(StreamFlags::NON_BLOCKING, None)?,
             staging: Pinned::default(),
@@ -144,6 +152,7 @@ impl Slot {
             pixels: Array::default(),
             tally: Array::default(),
             picture: Pinned::default(),
+            spare,
             queues: Queues::default(),
             look: Pinned::default(),
             work: None,
@@ -272,8 +281,8 @@ impl Slot {
         self.pixels.reserve(bytes)?;
         self.tally.reserve(size_of::<RayTally>())?;
         let layer_bytes = layers::image_bytes(layers, pixels);
-        self.picture
-            .reserve(bytes + size_of::<RayTally>() + layer_bytes)?;
+        let place = PicturePlace::of(&params);
+        self.picture = self.spare.take(place.layers + layer_bytes)?;
         self.film.clear_later(pixels * 16, &self.stream)?;
         self.tally
             .clear_later(size_of::<RayTally>(), &self.stream)?;
@@ -566,20 +575,17 @@ impl Slot {
                 arguments![params, begin, pixels, none],
             )?;
         }
-        let bytes = picture_bytes(&params);
+        let place = PicturePlace::of(&params);
+        let (picture, stream) = (&mut self.picture, &self.stream);
         self.pixels
-            .read_later(&mut self.picture, 0, bytes, &self.stream)?;
-        self.tally.read_later(
-            &mut self.picture,
-            bytes,
-            size_of::<RayTally>(),
-            &self.stream,
-        )?;
+            .read_later(picture, 0, picture_bytes(&params), stream)?;
+        self.tally
+            .read_later(picture, place.tally, size_of::<RayTally>(), stream)?;
         self.layers.read_later(
             work.layers,
             pixels as usize,
-            (&mut self.picture, bytes + size_of::<RayTally>()),
-            &self.stream,
+            (picture, place.layers),
+            stream,
         )?;
         event_now(&self.stream)
     }
@@ -599,8 +605,8 @@ impl Slot {
         else {
             return Ok(None);
         };
-        let bytes = picture_bytes(&params);
-        let (pixels, rest) = self.picture.bytes().split_at(bytes);
+        let place = PicturePlace::of(&params);
+        let picture = self.spare.lend(mem::take(&mut self.picture));
         let ends = marks.iter().skip(1).map(|(_, e)| e).chain([&finished]);
         let stages = marks
             .iter()
@@ -608,13 +614,13 @@ impl Slot {
             .map(|((stage, begin), end)| Ok((*stage, elapsed(begin, end)?)))
             .collect::<CudaResult<_>>()?;
         Ok(Some(Picture {
-            pixels: pixels.to_vec(),
+            pixels: picture.slice(..picture_bytes(&params)),
             layers: layers::images(
                 layers,
                 params.width as usize * params.height as usize,
-                &rest[size_of::<RayTally>()..],
+                picture.slice(place.layers..),
             ),
-            tally: bytemuck::pod_read_unaligned(&rest[..size_of::<RayTally>()]),
+            tally: bytemuck::pod_read_unaligned(&picture[place.tally..][..size_of::<RayTally>()]),
             started,
             finished,
             stages,
@@ -635,6 +641,22 @@ impl Slot {
 /// Tiles of the whole picture.
 fn tile_count(params: &Params) -> u32 {
     params.width.div_ceil(8) * params.height.div_ceil(8)
+}
+
+/// Where what a picture consists of lies in page-locked memory, behind its pixels: where floats may lie.
+struct PicturePlace {
+    tally: usize,
+    layers: usize,
+}
+
+impl PicturePlace {
+    fn of(params: &Params) -> Self {
+        let tally = picture_bytes(params).next_multiple_of(PLACE_ALIGNMENT);
+        Self {
+            tally,
+            layers: (tally + size_of::<RayTally>()).next_multiple_of(PLACE_ALIGNMENT),
+        }
+    }
 }
 
 /// Bytes of a finished picture.

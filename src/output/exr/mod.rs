@@ -15,8 +15,13 @@ use super::{EncodeError, Encoding, ExrCompression, Picture, deflate};
 use channels::Channel;
 use rows::RowPacker;
 use std::{
+    fs::File,
+    io,
     panic::resume_unwind,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
 };
 
@@ -43,120 +48,221 @@ impl ExrCompression {
 /// The beauty as `R`, `G`, `B`, and each layer as channels behind its name: `albedo.R`, `depth.Z`, `CryptoObject00.r`. Colours,
 /// normals and motion are half floats unless 32 bits are asked for; other layers need more and are always floats.
 pub fn encode(picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
-    let channels = channels::of(picture, encoding.depth)?;
-    let rows = encoding.compression.rows();
-    let count = (picture.height as usize).div_ceil(rows);
-    let mut file = header::write(picture, &channels, encoding.compression);
-    let table = file.len();
-    file.resize(table + 8 * count, 0);
-    let work = Work {
-        picture,
-        channels: &channels,
-        compression: encoding.compression,
-        count,
-        next: AtomicUsize::new(0),
-    };
-    let blocks = work.run(encoding.threads, &mut file);
-    for (index, offset) in blocks.into_iter().enumerate() {
-        let entry = table + 8 * index;
-        file[entry..entry + 8].copy_from_slice(&(offset as u64).to_le_bytes());
-    }
-    Ok(file)
+    let file = Mutex::default();
+    Plan::new(picture, encoding)?
+        .write(encoding.threads, &file)
+        .map_err(EncodeError::encoder)?;
+    Ok(file.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The blocks of a picture, which several threads make.
-struct Work<'a> {
+/// What is written where in the file of a picture.
+pub struct Plan<'a> {
     picture: &'a Picture<'a>,
-    channels: &'a [Channel<'a>],
+    channels: Vec<Channel<'a>>,
     compression: ExrCompression,
-    /// How many there are.
+    /// How many blocks there are.
     count: usize,
+}
+
+/// The blocks that are made, and where in the file they are.
+struct Blocks {
     /// The first that nobody has begun.
     next: AtomicUsize,
+    placed: Mutex<Placed>,
+    /// Told when a block has its place.
+    moved: Condvar,
 }
 
-/// Which blocks a thread has made, and where each begins in its memory; they have no gaps.
-type Made = Vec<(usize, usize)>;
+struct Placed {
+    /// Where each block begins.
+    offsets: Vec<u64>,
+    /// Where the last one ends.
+    end: u64,
+    /// Whoever waits for a place need not, as there will be no file.
+    failed: bool,
+}
 
-impl Work<'_> {
-    /// Appends all blocks to `file` in the order of their rows, and returns where each of them begins.
-    fn run(&self, threads: usize, file: &mut Vec<u8>) -> Vec<usize> {
-        if threads <= 1 {
-            return self
-                .share(file)
-                .into_iter()
-                .map(|(_, start)| start)
-                .collect();
-        }
-        let share = || {
-            let mut memory = Vec::new();
-            (self.share(&mut memory), memory)
+impl<'a> Plan<'a> {
+    pub fn new(picture: &'a Picture, encoding: &Encoding) -> Result<Self, EncodeError> {
+        let rows = encoding.compression.rows();
+        Ok(Self {
+            picture,
+            channels: channels::of(picture, encoding.depth)?,
+            compression: encoding.compression,
+            count: (picture.height as usize).div_ceil(rows),
+        })
+    }
+
+    /// Writes the whole file on so many threads: the blocks in the order of their rows, and then what comes before them.
+    pub fn write(&self, threads: usize, file: &(impl WriteAt + Sync)) -> io::Result<()> {
+        let mut head = header::write(self.picture, &self.channels, self.compression);
+        let blocks = Blocks {
+            next: AtomicUsize::new(0),
+            placed: Mutex::new(Placed {
+                offsets: Vec::with_capacity(self.count),
+                end: (head.len() + 8 * self.count) as u64,
+                failed: false,
+            }),
+            moved: Condvar::new(),
         };
-        let shares: Vec<(Made, Vec<u8>)> = thread::scope(|scope| {
+        thread::scope(|scope| {
+            let share = || self.share(&blocks, file);
             let helpers: Vec<_> = (1..threads.min(self.count))
                 .map(|_| scope.spawn(share))
                 .collect();
             let own = share();
-            let others = helpers.into_iter();
-            let others =
-                others.map(|helper| helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            others.chain([own]).collect()
-        });
-        let mut blocks: Vec<&[u8]> = vec![&[]; self.count];
-        for (made, memory) in &shares {
-            let ends = made
-                .iter()
-                .skip(1)
-                .map(|&(_, start)| start)
-                .chain([memory.len()]);
-            for (&(index, start), end) in made.iter().zip(ends) {
-                blocks[index] = &memory[start..end];
-            }
+            let joined = helpers.into_iter().map(|helper| helper.join());
+            joined.fold(own, |all, one| {
+                all.and(one.unwrap_or_else(|panic| resume_unwind(panic)))
+            })
+        })?;
+        for offset in &blocks.placed().offsets {
+            head.extend(offset.to_le_bytes());
         }
-        let append = |block: &[u8]| {
-            let start = file.len();
-            file.extend_from_slice(block);
-            start
-        };
-        blocks.into_iter().map(append).collect()
+        file.write_at(0, &head)
     }
 
-    /// Makes blocks until there are no more.
-    fn share(&self, memory: &mut Vec<u8>) -> Made {
-        let mut packer = RowPacker::default();
-        let mut made = Vec::new();
+    /// Makes and writes blocks until there are no more.
+    fn share(&self, blocks: &Blocks, file: &impl WriteAt) -> io::Result<()> {
+        let mut memory = Memory::take();
+        let mut failing = Failing(Some(blocks));
         loop {
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let index = blocks.next.fetch_add(1, Ordering::Relaxed);
             if index >= self.count {
-                return made;
+                break;
             }
-            made.push((index, memory.len()));
-            self.append_block(index, &mut packer, memory);
+            self.make_block(index, &mut memory);
+            let Some(offset) = blocks.place(index, memory.block.len()) else {
+                break;
+            };
+            file.write_at(offset, &memory.block)?;
         }
+        failing.0 = None;
+        memory.give_back();
+        Ok(())
     }
 
     /// The first row's number, the size of what follows, and the rows: as they are where compression does not make them smaller.
-    fn append_block(&self, index: usize, packer: &mut RowPacker, out: &mut Vec<u8>) {
+    fn make_block(&self, index: usize, memory: &mut Memory) {
+        let Memory { packer, block: out } = memory;
         let first = index * self.compression.rows();
         let rows = first..(first + self.compression.rows()).min(self.picture.height as usize);
         let width = self.picture.width as usize;
+        out.clear();
         out.extend((first as u32).to_le_bytes());
         out.extend([0; 4]);
         let body = out.len();
         match self.compression {
             ExrCompression::None => {}
             ExrCompression::Rle => {
-                rle::compress(packer.predict(self.channels, width, rows.clone()), out)
+                rle::compress(packer.predict(&self.channels, width, rows.clone()), out)
             }
-            _ => deflate::compress(packer.predict(self.channels, width, rows.clone()), out),
+            _ => deflate::compress(packer.predict(&self.channels, width, rows.clone()), out),
         }
-        let plain = rows.len() * width * channels::pixel_bytes(self.channels);
+        let plain = rows.len() * width * channels::pixel_bytes(&self.channels);
         if self.compression == ExrCompression::None || out.len() - body >= plain {
             out.truncate(body);
-            packer.append_plain(self.channels, width, rows, out);
+            packer.append_plain(&self.channels, width, rows, out);
         }
         let size = (out.len() - body) as u32;
         out[body - 4..body].copy_from_slice(&size.to_le_bytes());
+    }
+}
+
+impl Blocks {
+    fn placed(&self) -> MutexGuard<'_, Placed> {
+        self.placed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a block of `length` bytes begins, once those before it are made; none if one of them will not be. They were begun
+    /// before and take about as long, so nobody waits for long.
+    fn place(&self, index: usize, length: usize) -> Option<u64> {
+        let waits = |placed: &mut Placed| placed.offsets.len() < index && !placed.failed;
+        let mut placed = self
+            .moved
+            .wait_while(self.placed(), waits)
+            .unwrap_or_else(PoisonError::into_inner);
+        if placed.failed {
+            return None;
+        }
+        let offset = placed.end;
+        placed.offsets.push(offset);
+        placed.end += length as u64;
+        drop(placed);
+        self.moved.notify_all();
+        Some(offset)
+    }
+}
+
+/// Tells those that wait for a place if it is dropped while it has blocks: after an error, or a panic.
+struct Failing<'a>(Option<&'a Blocks>);
+
+impl Drop for Failing<'_> {
+    fn drop(&mut self) {
+        if let Some(blocks) = self.0 {
+            blocks.placed().failed = true;
+            blocks.moved.notify_all();
+        }
+    }
+}
+
+/// A file of which several threads write different parts.
+pub trait WriteAt {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+}
+
+impl WriteAt for File {
+    #[cfg(unix)]
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(self, bytes, offset)
+    }
+
+    #[cfg(windows)]
+    fn write_at(&self, mut offset: u64, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match std::os::windows::fs::FileExt::seek_write(self, bytes, offset)? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => {
+                    bytes = &bytes[written..];
+                    offset += written as u64;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl WriteAt for Mutex<Vec<u8>> {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut file = self.lock().unwrap_or_else(PoisonError::into_inner);
+        let offset = offset as usize;
+        if file.len() < offset + bytes.len() {
+            file.resize(offset + bytes.len(), 0);
+        }
+        file[offset..offset + bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// What a thread needs to make blocks. It is used again for other pictures: with many frames a second, new memory takes longer than
+/// what is done in it.
+#[derive(Default)]
+struct Memory {
+    packer: RowPacker,
+    block: Vec<u8>,
+}
+
+static SPARE: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
+
+impl Memory {
+    fn take() -> Self {
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.pop().unwrap_or_default()
+    }
+
+    fn give_back(self) {
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.push(self);
     }
 }
 

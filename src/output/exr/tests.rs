@@ -35,8 +35,11 @@ impl Example {
                 Layer::Normal => (i as f32 * 0.01).sin(),
                 _ => (i as u32).wrapping_mul(2_654_435_761) as f32 * 1e-7,
             };
-            let values = (0..pixels * layer.channels()).map(value).collect();
-            LayerImage { layer, values }
+            let values: Vec<f32> = (0..pixels * layer.channels()).map(value).collect();
+            LayerImage {
+                layer,
+                values: values.into(),
+            }
         };
         Self {
             beauty: (0..pixels * 3).map(|i| i as f32 * 0.37 - 20.0).collect(),
@@ -220,7 +223,7 @@ fn threads_do_not_change_the_file() {
 #[test]
 fn layers_of_the_wrong_size_are_refused() {
     let mut example = Example::new();
-    example.layers[2].values.pop();
+    example.layers[2].values = vec![1.0].into();
     let picture = Picture {
         width: SIZE.0,
         height: SIZE.1,

@@ -193,7 +193,7 @@ mod tests {
     fn rendered(milliseconds: u64, stages: bool) -> Rendered {
         let time = Duration::from_millis(milliseconds);
         Rendered {
-            pixels: Vec::new(),
+            pixels: Vec::new().into(),
             layers: Vec::new(),
             rays: RayCounts {
                 primary: 4_000_000,
