@@ -1,0 +1,101 @@
+//! Times of encoding and writing one frame of 1920x1080 on one thread, with real pixels: `cargo bench --bench files`.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use std::{path::Path, sync::Arc};
+use throng::{
+    device::{CpuDevice, Device, FrameSettings, PixelType, Rendered},
+    film::Film,
+    layers::{Layer, LayerSet},
+    loader,
+    output::{Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
+    render::Poser,
+    scene::{Integrator, Layering, ToneMap},
+};
+
+const SIZE: (u32, u32) = (1920, 1080);
+
+fn frame(pixels: PixelType, layers: LayerSet) -> Rendered {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/dragon_of_dragons.ron");
+    let scene = Arc::new(loader::load(&path).expect("the scene loads"));
+    let mut device = CpuDevice::new().expect("a CPU device");
+    device.load(scene.clone()).expect("the scene is loaded");
+    let mut poser = Poser::new(scene, device.node_layout());
+    poser.set_layers(layers);
+    let settings = FrameSettings {
+        width: SIZE.0,
+        height: SIZE.1,
+        samples: 1,
+        bounces: 2,
+        seed: 0,
+        lock_seed: false,
+        integrator: Integrator::Whitted,
+        exposure: 0.0,
+        tone_map: ToneMap::Aces,
+        film: Film::default(),
+        single_scatter: false,
+        layering: Layering::default(),
+        noise: None,
+        clamp_indirect: None,
+        open_ended: false,
+        pixels,
+        layers,
+    };
+    let frame = poser.pose(1).frame;
+    device.submit(frame, &settings).expect("the frame starts");
+    device.collect(&|| false).expect("the frame is rendered")
+}
+
+fn files(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut group = criterion.benchmark_group("files");
+    group.sample_size(10);
+    group.throughput(Throughput::Elements(1));
+    let kinds = [
+        ("png", PixelType::U8, FileFormat::Png, LayerSet::default()),
+        ("exr", PixelType::F32, FileFormat::Exr, LayerSet::default()),
+        (
+            "exr with all layers",
+            PixelType::F32,
+            FileFormat::Exr,
+            Layer::ALL.into_iter().collect(),
+        ),
+    ];
+    let (manifests, metadata) = (Manifests::default(), Metadata::default());
+    for (name, pixels, format, layers) in kinds {
+        let rendered = frame(pixels, layers);
+        let picture = Picture {
+            width: SIZE.0,
+            height: SIZE.1,
+            pixels: Pixels::from_bytes(pixels, &rendered.pixels),
+            layers: &rendered.layers,
+            manifests: &manifests,
+            metadata: &metadata,
+        };
+        let compressions: &[ExrCompression] = match format {
+            FileFormat::Exr => &[ExrCompression::Zip, ExrCompression::None],
+            _ => &[ExrCompression::Zip],
+        };
+        for &compression in compressions {
+            let encoding = Encoding {
+                compression,
+                ..Encoding::default()
+            };
+            let path = folder.path().join(format!("frame.{}", format.extension()));
+            let label = match format {
+                FileFormat::Exr => format!("{name}, {compression:?}"),
+                _ => name.to_owned(),
+            };
+            group.bench_function(label, |bencher| {
+                bencher.iter(|| {
+                    format
+                        .write(&path, &picture, &encoding)
+                        .expect("the file is written");
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, files);
+criterion_main!(benches);
