@@ -108,12 +108,13 @@ THRONG_INLINE void shade_wave(const Params& params, const Wavefront& w) {
     constexpr bool sorted = shading == SHADE_LAYERED_PATH;
     const uint32_t length = w.queues[1 + w.wave].length, all_threads = gridDim.x * kShadeThreads;
     // Short queues are shared out among all blocks.
-    const uint32_t rounds = sorted ? min((length + all_threads - 1) / all_threads, kStretchRounds) : 1, stretch = rounds * kShadeThreads;
+    const bool sorts = sorted && params.sorts_shading;
+    const uint32_t rounds = sorts ? min((length + all_threads - 1) / all_threads, kStretchRounds) : 1, stretch = rounds * kShadeThreads;
     for (uint32_t begin = blockIdx.x * stretch; begin < length; begin += gridDim.x * stretch) {
-        const uint16_t* order = sorted ? sort_stretch(params, w, begin, rounds, length) : nullptr;
+        const uint16_t* order = sorts ? sort_stretch(params, w, begin, rounds, length) : nullptr;
         for (uint32_t round = 0; round < rounds; round++) {
             const uint32_t place = round * kShadeThreads + threadIdx.x;
-            shade_entry<shading>(params, w, begin + (sorted ? order[place] : place), length);
+            shade_entry<shading>(params, w, begin + (sorts ? order[place] : place), length);
         }
     }
 }

@@ -728,6 +728,8 @@ border! {
         pub layer_count: u32,
         /// 1 if some materials are not opaque everywhere.
         pub has_cutouts: u32,
+        /// 1 if shading differs enough among materials for entries of a wave to be sorted by it.
+        pub sorts_shading: u32,
         /// 1: light that microfacets scatter more than once is left out.
         pub single_scatter: u32,
         pub viewer_layering: u32,

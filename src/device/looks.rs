@@ -98,6 +98,25 @@ pub fn has_cutouts(materials: &[MaterialRecord]) -> bool {
     materials.iter().any(|m| m.flags & holes != 0)
 }
 
+/// Whether materials are of more than one class as shading of waves sorts them (`shading_class` in append.h).
+#[cfg_attr(
+    not(throng_cuda),
+    expect(dead_code, reason = "the CPU shades ray by ray")
+)]
+pub fn shading_differs(materials: &[MaterialRecord], layers: &[LayersRecord]) -> bool {
+    let class = |material: &MaterialRecord| {
+        let layered = layers.get(material.layers as usize);
+        match (material.kind, layered) {
+            (abi::MATERIAL_LAYERED, Some(l)) => (2, l.transmission > 0.0, l.metallic > 0.5),
+            (abi::MATERIAL_MIRROR, _) => (0, false, false),
+            _ => (1, false, false),
+        }
+    };
+    let mut classes = materials.iter().map(class);
+    let first = classes.next();
+    classes.any(|class| Some(class) != first)
+}
+
 fn layers_record(l: &Layers) -> LayersRecord {
     LayersRecord {
         metallic: l.metallic,

@@ -90,6 +90,7 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         sun_irradiance: 0.0,
         layer_count: 0,
         has_cutouts: 0,
+        sorts_shading: 0,
         single_scatter: 0,
         viewer_layering: 0,
         width: 0,

@@ -36,6 +36,7 @@ pub struct SceneTables {
     lights: Vec<LightRecord>,
     layer_count: u32,
     has_cutouts: bool,
+    sorts_shading: bool,
 }
 
 /// Where each table starts, in bytes.
@@ -166,6 +167,7 @@ impl<'a> Plan<'a> {
             lights: tables.lights.clone(),
             layer_count: tables.layers.len() as u32,
             has_cutouts: looks::has_cutouts(&tables.materials),
+            sorts_shading: looks::shading_differs(&tables.materials, &tables.layers),
         })
     }
 }
@@ -193,6 +195,7 @@ impl SceneTables {
         params.sun_irradiance = sun_irradiance(&self.lights);
         params.layer_count = self.layer_count;
         params.has_cutouts = self.has_cutouts.into();
+        params.sorts_shading = self.sorts_shading.into();
     }
 
     /// The table of meshes, with pointers into the GPU's memory.
