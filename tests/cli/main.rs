@@ -13,6 +13,7 @@ mod hostile;
 mod inputs;
 mod interrupt;
 mod limits;
+mod mattes;
 mod models;
 mod render;
 mod reports;
