@@ -24,6 +24,10 @@ THRONG_DEVICE void set_frame(Bsdf& b, const Look& look, const Surface& s, Vec3 o
     Vec3 tangent = look.tangent - b.normal * dot(look.tangent, b.normal), bitangent;
     if (normalize(tangent)) b.tangent = tangent;
     else basis(b.normal, b.tangent, bitangent);
+    b.mapped = to_local(b, look.normal);
+    b.unmapped = to_local(b, s.shading);
+    float turn2 = squared(dot(b.mapped, b.unmapped));
+    b.map_alpha2 = clamp(0.125f * (1.0f - turn2) / max(turn2, 1e-6f), 0.0f, 1.0f);
     b.out = to_local(b, out);
     b.out.z = max(b.out.z, 1e-4f);
     b.out = normalize_or(b.out, vec3(0.0f, 0.0f, 1.0f));

@@ -15,8 +15,10 @@ namespace THRONG_NAMESPACE {
 struct Bsdf {
     // Unit vectors in world space, on the side of `out`.
     Vec3 geometric, normal, tangent, coat_normal;
-    // In the frame of the shading normal.
-    Vec3 out;
+    // In the frame of the shading normal; `mapped` is what that was before it was bent, and `unmapped` before it was mapped.
+    Vec3 out, mapped, unmapped;
+    // Squared roughness of facets that would turn a normal like the map does.
+    float map_alpha2;
     // Of the coat; a weight of 0: there is none.
     float coat, coat_alpha;
     Vec3 sheen;

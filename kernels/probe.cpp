@@ -6,7 +6,7 @@ using namespace THRONG_NAMESPACE;
 
 // A look, a surface and a direction, as src/probe.rs lays them out.
 struct ProbeLook {
-    float normal[3], clearcoat_normal[3], tangent[3], geometric[3];
+    float normal[3], clearcoat_normal[3], tangent[3], geometric[3], shading[3];
     float color[3], specular_color[3], diffuse_transmission_color[3], sheen_color[3];
     float metallic, roughness, ior, dispersion, specular, transmission, diffuse_transmission, clearcoat, clearcoat_roughness, sheen_roughness;
     float iridescence, iridescence_ior, iridescence_thickness, anisotropy;
@@ -46,7 +46,7 @@ static Bsdf bsdf_of(const ProbeLook& p, const float* out) {
     look.viewer_layering = false;
     Surface s = {};
     s.geometric = load3(p.geometric);
-    s.shading = look.normal;
+    s.shading = load3(p.shading);
     s.front = p.front != 0;
     return make_bsdf(look, s, load3(out));
 }

@@ -8,6 +8,8 @@ pub struct ProbeLook {
     pub clearcoat_normal: [f32; 3],
     pub tangent: [f32; 3],
     pub geometric: [f32; 3],
+    /// The shading normal without a normal map.
+    pub shading: [f32; 3],
     pub color: [f32; 3],
     pub specular_color: [f32; 3],
     pub diffuse_transmission_color: [f32; 3],
@@ -39,6 +41,7 @@ impl Default for ProbeLook {
             clearcoat_normal: [0.0, 0.0, 1.0],
             tangent: [1.0, 0.0, 0.0],
             geometric: [0.0, 0.0, 1.0],
+            shading: [0.0, 0.0, 1.0],
             color: [1.0; 3],
             specular_color: [1.0; 3],
             diffuse_transmission_color: [1.0; 3],

@@ -78,3 +78,41 @@ fn above(random: &mut Random) -> Vec3 {
         std::f32::consts::TAU * random.next(),
     )
 }
+
+/// Without this, what a normal map turns to the light ends in a hard line where the surface itself turns away from it.
+#[test]
+fn light_fades_towards_the_horizon_of_the_surface_where_a_map_turns_the_normal_away() {
+    let diffuse = ProbeLook {
+        specular: 0.0,
+        roughness: 1.0,
+        ..ProbeLook::default()
+    };
+    let value = |normal: Vec3, shading: Vec3, light: Vec3| {
+        let look = ProbeLook {
+            normal: normal.into(),
+            shading: shading.into(),
+            ..diffuse
+        };
+        let out = direction(0.8, 1.5);
+        evaluate(&look, out.into(), &[light.into()])[0][0]
+    };
+    for tilt in [0.3f32, 0.8, 1.2] {
+        let normal = direction(tilt.cos(), 0.0);
+        // The facets' squared roughness, and their share of the light from `cosine` (Conty Estevez et al. 2019).
+        let alpha2 = (0.125 * tilt.tan().powi(2)).min(1.0);
+        let mut last = 0.0;
+        for cosine in [0.001f32, 0.05, 0.2, 0.5, 0.9] {
+            let light = direction(cosine, 0.0);
+            let share = value(normal, Vec3::Z, light) / value(normal, normal, light);
+            let tangent2 = 1.0 / (cosine * cosine) - 1.0;
+            let expected = 2.0 / (1.0 + (1.0 + alpha2 * tangent2).sqrt());
+            assert!(
+                (share - expected).abs() < 1e-3,
+                "{tilt} {cosine}: {share} {expected}"
+            );
+            assert!(share > last && share <= 1.0);
+            last = share;
+        }
+        assert!(value(normal, Vec3::Z, direction(0.001, 0.0)) < 0.02);
+    }
+}

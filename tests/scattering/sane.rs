@@ -30,6 +30,7 @@ fn any_look(random: &mut Random) -> ProbeLook {
         clearcoat_normal: any_normal(random),
         tangent: random.direction().into(),
         geometric: [0.0, 0.0, 1.0],
+        shading: any_normal(random),
         color: any_color(random),
         specular_color: any_color(random).map(|c| 2.0 * c),
         diffuse_transmission_color: any_color(random),
