@@ -1,6 +1,6 @@
 // Primary rays: pixels in 8x8 tiles, positions within the pixel drawn from the reconstruction filter.
 #pragma once
-#include "abi.h"
+#include "motion.h"
 #include "sampler.h"
 
 namespace THRONG_NAMESPACE {
@@ -49,8 +49,23 @@ THRONG_DEVICE float inverse_erf(float x) {
 // filter instead of weighting by it keeps every pixel independent of its neighbours.
 THRONG_INLINE float filter_offset(float u) { return 0.70710678f * inverse_erf(0.9973f * (2.0f * u - 1.0f)); }
 
-THRONG_DEVICE Ray camera_ray(const Params& params, float x, float y) {
-    const CameraRecord& camera = params.camera;
+// The camera at a time while the shutter is open.
+THRONG_DEVICE CameraRecord camera_at(const Params& params, Time time) {
+    if (!params.camera_segments) return params.camera;
+    const KeySpan span = key_span(params.camera_segments, time);
+    CameraRecord camera = params.camera_keys[span.key];
+    const CameraRecord& next = params.camera_keys[span.key + 1];
+    for (int i = 0; i < 3; i++) {
+        camera.origin[i] = between(camera.origin[i], next.origin[i], span.share);
+        camera.forward[i] = between(camera.forward[i], next.forward[i], span.share);
+        camera.right[i] = between(camera.right[i], next.right[i], span.share);
+        camera.up[i] = between(camera.up[i], next.up[i], span.share);
+    }
+    if (camera.kind == CAMERA_ORTHOGRAPHIC) store3(camera.forward, normalize_or(load3(camera.forward), vec3(0.0f, 0.0f, -1.0f)));
+    return camera;
+}
+
+THRONG_DEVICE Ray camera_ray(const Params& params, const CameraRecord& camera, float x, float y) {
     float sx = 2.0f * x / float(params.width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.height);
     bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
     // From the eye to a point of the picture, or for parallel rays from the middle of the picture to it.

@@ -1,6 +1,7 @@
 // What a hit looks like to shading: position, normals, texture coordinates and material, all in world space.
 #pragma once
 #include "attributes.h"
+#include "motion.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -19,6 +20,8 @@ struct Surface {
     Vec3 tangent;
     float handedness;
     uint32_t material;
+    // At which it was met.
+    Time time;
     // Whether the ray came from the front: counter-clockwise triangles, and the outside of spheres.
     bool front;
 };
@@ -32,10 +35,18 @@ struct ObjectPoint {
     uint32_t slot;
 };
 
-THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit) {
+// Turns the tangent of a mesh that changes shape, known at the key before, to what it is at the time of `shape`.
+THRONG_DEVICE void turn_tangent(MeshRecord mesh, const uint32_t* corners, const Weights& w, const ShapeSpan& shape, Attributes& at) {
+    Attributes next = at;
+    mesh.extras += shape.stride;
+    add_extras(mesh, corners, w, next);
+    at.tangent = between(at.tangent, next.tangent, shape.share);
+}
+
+THRONG_DEVICE ObjectPoint triangle_point(MeshRecord mesh, const Hit& hit, const ShapeSpan& shape) {
     const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
-    const VertexRecord a = load_record(&mesh.vertices[corners.vertices[0]]), b = load_record(&mesh.vertices[corners.vertices[1]]),
-                       c = load_record(&mesh.vertices[corners.vertices[2]]);
+    const VertexRecord a = vertex_at(mesh, corners.vertices[0], shape), b = vertex_at(mesh, corners.vertices[1], shape),
+                       c = vertex_at(mesh, corners.vertices[2], shape);
     const Weights w{1.0f - hit.u - hit.v, hit.u, hit.v};
     Vec3 p0 = load3(a.position), e1 = load3(b.position) - p0, e2 = load3(c.position) - p0;
     ObjectPoint o;
@@ -46,14 +57,14 @@ THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit)
     o.geometric = cross(e1 * scale, e2 * scale);
     o.shading = mesh.flags & MESH_SMOOTH ? weighted(w, load3(a.normal), load3(b.normal), load3(c.normal)) : o.geometric;
     o.attributes.uv[0] = Vec2{a.u * w.a + b.u * w.b + c.u * w.c, a.v * w.a + b.v * w.b + c.v * w.c};
+    if (shape.stride && mesh.flags & MESH_TANGENTS) mesh.extras += shape.first;
     add_extras(mesh, corners.vertices, w, o.attributes);
+    if (shape.stride && mesh.flags & MESH_TANGENTS) turn_tangent(mesh, corners.vertices, w, shape, o.attributes);
     o.slot = corners.slot;
     return o;
 }
 
-THRONG_DEVICE ObjectPoint sphere_point(const InstanceRecord& instance, Vec3 hit_in_world) {
-    float object_from_world[12];
-    load_matrix(instance.object_from_world, object_from_world);
+THRONG_DEVICE ObjectPoint sphere_point(const float* object_from_world, Vec3 hit_in_world) {
     ObjectPoint o;
     o.position = normalize_or(transform_point(object_from_world, hit_in_world), vec3(0.0f, 1.0f, 0.0f));
     o.geometric = o.shading = o.position;
@@ -68,14 +79,15 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
     const Words4 ids = load_words(&instance.slot_base);
     const MeshRecord mesh = load_record(&params.meshes[ids.y]);
     Vec3 origin = load3(ray.origin), direction = load3(ray.direction);
-    ObjectPoint o = mesh.shape == SHAPE_SPHERE
-        ? sphere_point(instance, origin + direction * hit.t)
-        : triangle_point(mesh, hit);
-
+    const Time time = time_of(ray);
     float world_from_object[12], object_from_world[12];
-    load_matrix(instance.world_from_object, world_from_object);
-    load_matrix(instance.object_from_world, object_from_world);
+    load_placement(params, instance, time, world_from_object, object_from_world);
+    ObjectPoint o = mesh.shape == SHAPE_SPHERE
+        ? sphere_point(object_from_world, origin + direction * hit.t)
+        : triangle_point(mesh, hit, shape_at(params, ids.y, time));
+
     Surface s;
+    s.time = time;
     s.position = transform_point(world_from_object, o.position);
     // The next ray is taken back to object space, where it must start on the proper side of this surface. Rounding
     // happens in the intersection test (relative to the primitive's reach), on the way out (terms |M| |p| + |T|), in
@@ -87,6 +99,8 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
                               fabsf(world_from_object[4]) * back.x + fabsf(world_from_object[5]) * back.y + fabsf(world_from_object[6]) * back.z,
                               fabsf(world_from_object[8]) * back.x + fabsf(world_from_object[9]) * back.y + fabsf(world_from_object[10]) * back.z);
     s.error = 16.0f * 5.9604645e-8f * (max_component(out) + max_component(back_in_world));
+    // An inverse that is worked out on the way has a dozen roundings more, and so have vertices between keys.
+    if (moves(params) && instance.moves) s.error *= 4.0f;
 
     s.geometric = transform_normal(object_from_world, o.geometric);
     if (!normalize(s.geometric)) s.geometric = normalize_or(-direction, vec3(0.0f, 1.0f, 0.0f));

@@ -9,7 +9,7 @@ use crate::{
     device::FrameSettings,
     output::{Pattern, PatternError},
     render::frames::{FrameList, FramesError},
-    scene::{Integrator, RenderDefaults, Scene, ToneMap},
+    scene::{Integrator, RenderDefaults, Scene, Shutter, ToneMap},
 };
 use std::path::PathBuf;
 
@@ -93,6 +93,10 @@ pub struct LookOptions {
     /// How radiance becomes display colours
     #[arg(long, value_name = "NAME")]
     pub tone_map: Option<ToneMap>,
+    /// Motion blur: how many frames long the shutter is open about each frame's time, like 0.5; or when it opens and closes,
+    /// like -0.25,0.25. 0 switches it off [default: the scene's, or off]
+    #[arg(long, value_name = "FRAMES", allow_hyphen_values = true)]
+    pub shutter: Option<Shutter>,
 }
 
 impl LookOptions {
@@ -117,6 +121,7 @@ impl LookOptions {
             noise: self.noise,
             clamp_indirect: self.clamp_indirect,
             linear: false,
+            shutter: self.shutter.or(scene.shutter).filter(Shutter::is_open),
         };
         limits::check(&settings)?;
         memory::check(settings.width, settings.height)?;

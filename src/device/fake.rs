@@ -92,6 +92,7 @@ pub fn frame(number: u32) -> Frame {
         blas: Arc::default(),
         shapes: Vec::new(),
         looks: None,
+        sweep: Vec::new(),
     }
 }
 
@@ -110,6 +111,7 @@ pub fn settings() -> FrameSettings {
         clamp_indirect: None,
         noise: None,
         single_scatter: false,
+        shutter: None,
     }
 }
 

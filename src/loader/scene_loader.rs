@@ -35,6 +35,7 @@ pub fn load(path: &Path, sets: &[(String, String)]) -> Result<Scene, LoadError> 
     if let Some(desc) = &file.camera {
         let shown = (scene.settings.start, scene.duration());
         scene.camera = camera::convert(&source, desc, shown)?;
+        scene.settings.shutter = desc.shutter().map(|shutter| shutter.0);
     }
     let (surroundings, sun) = environment::convert(&source, file.environment.as_ref())?;
     scene.environment = surroundings;
@@ -165,6 +166,7 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         integrator: r.integrator,
         exposure: r.exposure.0,
         tone_map: r.tone_map,
+        shutter: None,
     })
 }
 

@@ -126,6 +126,7 @@ pub fn run(
     );
     loaded?;
     poser.set_policy(job.refit);
+    poser.set_shutter(job.settings.shutter);
     if device.queue_depth() > 1 {
         poser.choose_care(&job.settings);
     }

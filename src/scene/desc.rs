@@ -25,6 +25,7 @@
 mod material;
 mod motion;
 mod placement;
+mod shutter;
 mod values;
 
 pub use material::{AlphaDesc, Diffuse, Emissive, Glass, Glossy, MaterialDesc, Metal, Mirror, Pbr};
@@ -36,6 +37,7 @@ pub use placement::{
     Align, Choose, Common, Each, Grid, Group, Jitter, Placement, Random, Sample, Scatter, Single,
     Surface, Turn,
 };
+pub use shutter::ShutterDesc;
 pub use values::{Color, Finite, Named, Of, Point, Rotation, Scale};
 
 use super::{Integrator, ToneMap, Wrap, rig::RefitPolicy};
@@ -331,6 +333,16 @@ pub enum CameraDesc {
     Spline(Spline),
 }
 
+impl CameraDesc {
+    pub fn shutter(&self) -> Option<ShutterDesc> {
+        match self {
+            Self::LookAt(LookAt { shutter, .. })
+            | Self::Orbit(Orbit { shutter, .. })
+            | Self::Spline(Spline { shutter, .. }) => *shutter,
+        }
+    }
+}
+
 /// `LookAt(eye: (0, 2, 8), target: (0, 1, 0), fov: 40)`: stands still.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -343,6 +355,9 @@ pub struct LookAt {
     /// Default (0, 1, 0).
     #[serde(default = "values::up")]
     pub up: Point,
+    /// Motion blur. Default: none.
+    #[serde(default)]
+    pub shutter: Option<ShutterDesc>,
 }
 
 /// `Orbit(target: (0, 1, 0), radius: 8, height: 3)`: a turntable, seamless when the frames are looped.
@@ -367,6 +382,9 @@ pub struct Orbit {
     /// The axis. Default (0, 1, 0).
     #[serde(default = "values::up")]
     pub up: Point,
+    /// Motion blur. Default: none.
+    #[serde(default)]
+    pub shutter: Option<ShutterDesc>,
 }
 
 /// `Spline(keys: [(eye: .., target: ..), ..])`: a Catmull-Rom flight through at least 2 keys.
@@ -380,6 +398,9 @@ pub struct Spline {
     /// Default (0, 1, 0).
     #[serde(default = "values::up")]
     pub up: Point,
+    /// Motion blur. Default: none.
+    #[serde(default)]
+    pub shutter: Option<ShutterDesc>,
 }
 
 /// `(eye: (0, 2, 8), target: (0, 1, 0), time: 1.5)`

@@ -9,9 +9,11 @@ pub mod desc;
 pub mod driven;
 mod material;
 pub mod rig;
+mod shutter;
 
 pub use demand::VertexDemand;
 pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap};
+pub use shutter::{Shutter, ShutterError};
 
 use crate::math::Aabb;
 use driven::Driven;
@@ -76,6 +78,8 @@ pub struct RenderDefaults {
     /// Exposure in stops: radiance is multiplied by 2^exposure.
     pub exposure: f32,
     pub tone_map: ToneMap,
+    /// None: pictures of moments.
+    pub shutter: Option<Shutter>,
 }
 
 impl Default for RenderDefaults {
@@ -92,6 +96,7 @@ impl Default for RenderDefaults {
             integrator: Integrator::Whitted,
             exposure: 0.0,
             tone_map: ToneMap::Aces,
+            shutter: None,
         }
     }
 }

@@ -217,6 +217,7 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         clamp_indirect: None,
         noise: None,
         single_scatter: false,
+        shutter: None,
     }
 }
 
@@ -232,9 +233,9 @@ pub fn render_on_each(scene: Scene, settings: &FrameSettings) -> Vec<Rendered> {
     let mut all: Vec<Rendered> = Vec::new();
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
-        let frame = Poser::new(scene.clone(), device.node_layout())
-            .pose(1)
-            .frame;
+        let mut poser = Poser::new(scene.clone(), device.node_layout());
+        poser.set_shutter(settings.shutter);
+        let frame = poser.pose(1).frame;
         device.submit(frame, settings).unwrap();
         let rendered = device.collect(&|| false).unwrap();
         // The steps are the trees' own.

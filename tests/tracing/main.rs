@@ -5,4 +5,5 @@ mod common;
 mod integrators;
 mod materials;
 mod self_hits;
+mod shutter;
 mod watertight;

@@ -4,12 +4,13 @@
 use super::{
     budget::Need,
     forest::Forest,
-    kernels::{Kernels, arguments},
+    kernels::{KernelSets, arguments},
     lights::tree_bytes as light_bytes,
     looks::looks_bytes,
     memory::{Array, bytes_of},
     scene::{Plan, SceneTables},
     slot::{Picture, Slot, elapsed, event_now},
+    sweep::sweep_bytes,
     waves::{Cut, PathNeeds, Stage},
 };
 use crate::{
@@ -63,7 +64,7 @@ pub struct CudaDevice {
     paths_per_launch: usize,
     rays: Array,
     hits: Array,
-    kernels: Kernels,
+    kernels: KernelSets,
     context: Context,
 }
 
@@ -74,7 +75,7 @@ impl CudaDevice {
             let gpu = Gpu::get_device(ordinal)?;
             let context = Context::new(gpu)?;
             let slots = (0..SLOTS).map(|_| Slot::new()).collect::<CudaResult<_>>()?;
-            let kernels = Kernels::load(gpu)?;
+            let kernels = KernelSets::load(gpu)?;
             Ok(Self {
                 name: format!("cuda:{ordinal} ({})", gpu.name()?),
                 scene: None,
@@ -83,7 +84,7 @@ impl CudaDevice {
                 slots,
                 under_way: VecDeque::new(),
                 last: None,
-                paths_per_launch: kernels.multiprocessors() as usize * PATHS_PER_MULTIPROCESSOR,
+                paths_per_launch: kernels.still.multiprocessors() as usize * PATHS_PER_MULTIPROCESSOR,
                 rays: Array::default(),
                 hits: Array::default(),
                 kernels,
@@ -165,7 +166,7 @@ impl CudaDevice {
         if integrator != Integrator::Path {
             return None;
         }
-        let (emitters, shapes) = (scene.emitters(), frame.positions());
+        let (emitters, shapes) = (scene.emitters(), frame.shown_shapes());
         let own = frame.looks.as_ref();
         let own = own.map(|looks| light_records(&looks.lights));
         self.lights.tree(
@@ -190,6 +191,7 @@ impl CudaDevice {
         let (tlas, picture) = Slot::bytes(&frame.tlas, pixels, settings.pixel_bytes());
         let mut need = Need::default();
         need.add("instances", tlas * 9 / 8 * SLOTS);
+        need.add("motion", sweep_bytes(frame) * SLOTS);
         let halves = settings.noise.map_or(0, |_| pixels * 16);
         need.add("pictures", (picture + halves) * SLOTS);
         let lights = lights.map_or(0, light_bytes);
@@ -256,8 +258,10 @@ impl CudaDevice {
         let noise = settings.noise.filter(|_| own_rays.is_none());
         let passes = Passes::new(settings.samples, noise);
         self.with("starting a frame", |device| {
+            device.kernels.prepare(&params)?;
             let started = event_now(&device.slots[index].stream)?;
             device.upload(index, frame, &mut params)?;
+            device.slots[index].sweep(frame, settings, &mut params)?;
             let slot = &mut device.slots[index];
             if let Some(lights) = &lights {
                 slot.light(lights, &mut params)?;
@@ -350,7 +354,7 @@ impl CudaDevice {
             let queue = self.rays.at::<QueueState>(pass * size_of::<QueueState>());
             // SAFETY: the arguments are the kernel's, and the memory is kept until the stream has been waited for.
             unsafe {
-                self.kernels.launch_trace(
+                self.kernels.still.launch_trace(
                     any,
                     false,
                     stream,

@@ -2,19 +2,20 @@
 
 use super::{
     forest::LivingForest,
-    kernels::{Kernels, arguments},
+    kernels::{KernelSets, Kernels, arguments},
     lights::Lights,
     looks::Looks,
     memory::{Array, Pinned, bytes_of},
     scene::SceneTables,
     shapes::{Shapes, vertex_bytes},
+    sweep::SweepKeys,
     waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
 };
 use crate::{
     abi::{self, InstanceRecord, Params, RayTally, Unit},
     accel::Tlas,
     anim::PosedLooks,
-    device::{Frame, OwnRays, adaptive::Passes, params::TILE_ITEMS},
+    device::{Frame, FrameSettings, OwnRays, adaptive::Passes, params::TILE_ITEMS},
     light::LocalTree,
 };
 use cust::{
@@ -45,6 +46,8 @@ pub struct Slot {
     /// Tables of a scene in which materials or lights change.
     looks: Looks,
     lights: Lights,
+    /// Keys of what moves while the shutter is open.
+    sweep: SweepKeys,
     film: Array,
     /// For pictures that are sampled adaptively: half of the samples, the noise of all tiles, and the tiles of a pass.
     film_half: Array,
@@ -105,6 +108,7 @@ impl Slot {
             shapes: Shapes::default(),
             looks: Looks::default(),
             lights: Lights::default(),
+            sweep: SweepKeys::default(),
             film: Array::default(),
             film_half: Array::default(),
             errors: Array::default(),
@@ -150,6 +154,7 @@ impl Slot {
             + self.shapes.bytes_held()
             + self.looks.bytes_held()
             + self.lights.bytes_held()
+            + self.sweep.bytes_held()
     }
 
     /// Queues the upload of trees and shapes of a frame in which meshes deform. The slot must be idle.
@@ -183,6 +188,19 @@ impl Slot {
     pub fn light(&mut self, tree: &Arc<LocalTree>, params: &mut Params) -> CudaResult<()> {
         params.local_lights = self.lights.upload(tree, &self.stream)?;
         Ok(())
+    }
+
+    /// Queues the upload of what moves while the shutter is open, if anything does. The slot must be idle.
+    pub fn sweep(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+        params: &mut Params,
+    ) -> CudaResult<()> {
+        match params.moves {
+            0 => Ok(()),
+            _ => self.sweep.upload(frame, settings, params, &self.stream),
+        }
     }
 
     /// Copies a TLAS to page-locked memory and queues the upload. The slot must be idle.
@@ -250,10 +268,11 @@ impl Slot {
     }
 
     /// Queues what may be queued now. True when the frame is finished.
-    pub fn pump(&mut self, kernels: &Kernels) -> CudaResult<bool> {
+    pub fn pump(&mut self, kernels: &KernelSets) -> CudaResult<bool> {
         let Some(mut work) = self.work.take() else {
             return Ok(false);
         };
+        let kernels = kernels.of(&work.params);
         let result = self.advance(&mut work, kernels);
         self.work = Some(work);
         result
