@@ -59,7 +59,8 @@ impl Kernels {
         for variable in ["NVCC", "NVCC_CCBIN", "CUDA_HOME", "THRONG_CUDA_ARCH"] {
             println!("cargo::rerun-if-env-changed={variable}");
         }
-        let files = |name: &str| [".fatbin", ".ptxas.txt"].map(|end| out.join(format!("{name}{end}")));
+        let files =
+            |name: &str| [".fatbin", ".ptxas.txt"].map(|end| out.join(format!("{name}{end}")));
         let Some(nvcc) = find_nvcc() else {
             println!(
                 "cargo::warning=no nvcc found: this build renders on the CPU only. `just cuda-toolkit` installs one \

@@ -46,7 +46,9 @@ fn key_prims(keys: &[Surface<'_>]) -> Vec<BuildPrim> {
     let Some(first) = keys.first() else {
         return Vec::new();
     };
-    let prims = (0..first.triangles.len()).into_par_iter().with_min_len(1024);
+    let prims = (0..first.triangles.len())
+        .into_par_iter()
+        .with_min_len(1024);
     let prims = prims.map(|triangle| {
         let boxes = keys.iter().map(|surface| surface.bounds(triangle));
         let all = boxes.fold(Aabb::EMPTY, Aabb::union);
@@ -115,7 +117,11 @@ mod tests {
 
     #[test]
     fn a_tree_holds_its_triangles_at_all_keys() {
-        for layout in [NodeLayout::Wide4, NodeLayout::Wide16, NodeLayout::Compressed8] {
+        for layout in [
+            NodeLayout::Wide4,
+            NodeLayout::Wide16,
+            NodeLayout::Compressed8,
+        ] {
             let blas = blas(&[0.0, 3.0, -1.0], layout);
             assert!(blas.bounds.min.y <= -2.0 && blas.bounds.max.y >= 6.0);
             let keys = blas.keys();
@@ -137,7 +143,10 @@ mod tests {
         for (early, late) in triangles[..2].iter().zip(&triangles[2..]) {
             assert_eq!(early.rows[0].prim, late.rows[0].prim);
             assert_eq!(early.rows[0].corners, late.rows[0].corners);
-            assert_eq!(late.rows[1].corners, late.rows[0].corners.map(|x| 5.0 * (1.0 + x)));
+            assert_eq!(
+                late.rows[1].corners,
+                late.rows[0].corners.map(|x| 5.0 * (1.0 + x))
+            );
         }
     }
 }

@@ -139,8 +139,7 @@ impl TlasInput<'_> {
         let blas = &self.blas[self.mesh(instance) as usize];
         let reach = blas.bounds.reach();
         let placed = |transform: &Affine3| {
-            stays_in_range(transform, reach)
-                .then(|| blas.instance_bounds(transform, self.careful))
+            stays_in_range(transform, reach).then(|| blas.instance_bounds(transform, self.careful))
         };
         let still = placed(&self.world_from_object[instance])?;
         match sweep.span(instance) {

@@ -89,7 +89,10 @@ pub fn sweep_instances(
         return;
     }
     let moments: Vec<Moment> = time.times(finest).map(|t| Moment::of(scene, t)).collect();
-    let moments: Vec<Placed> = moments.iter().map(|moment| Placed::new(scene, moment)).collect();
+    let moments: Vec<Placed> = moments
+        .iter()
+        .map(|moment| Placed::new(scene, moment))
+        .collect();
     let id = |index: usize| ids.get(index).map_or(index as u32, |id| *id);
     let fill = |chunk: usize, spans: &[SweepSpan], keys: &mut [InstanceKey]| {
         let mut rest = keys;
@@ -98,7 +101,9 @@ pub fn sweep_instances(
             let (own, others) = std::mem::take(&mut rest).split_at_mut(key_count(span));
             for (step, key) in own.iter_mut().enumerate() {
                 let moment = &moments[step * (finest / span.segments) as usize];
-                let world = moment.placing.world(&moment.nodes, id(index), &instances[index]);
+                let world = moment
+                    .placing
+                    .world(&moment.nodes, id(index), &instances[index]);
                 key.world_from_object = rows_from_affine(&world.into());
             }
             rest = others;

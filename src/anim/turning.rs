@@ -109,7 +109,11 @@ fn turn(a: &Affine3A, b: &Affine3A) -> f32 {
         squares.sum::<f32>().sqrt()
     };
     let (m, n) = (&a.matrix3, &b.matrix3);
-    let difference = [n.x_axis - m.x_axis, n.y_axis - m.y_axis, n.z_axis - m.z_axis];
+    let difference = [
+        n.x_axis - m.x_axis,
+        n.y_axis - m.y_axis,
+        n.z_axis - m.z_axis,
+    ];
     // Of a rotation by a small angle, the Frobenius norm is the angle times the square root of two.
     let relative = length(difference) / length([m.x_axis, m.y_axis, m.z_axis]).max(1e-30);
     (relative * 1.5f32.sqrt()).min(TAU)

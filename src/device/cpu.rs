@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     abi::{
-        self, BlasRecord, CameraRecord, Hit, MeshKeys, MeshRecord, Params, Ray, StackEntry, Thread, VertexExtra,
-        VertexRecord,
+        self, BlasRecord, CameraRecord, Hit, MeshKeys, MeshRecord, Params, Ray, StackEntry, Thread,
+        VertexExtra, VertexRecord,
     },
     accel::{Blas, BlasShape, NodeLayout},
     light::{LightCache, LocalTree, probe::Probe, sun_count, sun_irradiance},

@@ -1,6 +1,8 @@
 //! The tree of a frame over all that shines within the scene, and a cache of it for frames in which nothing moves.
 
-use super::{EmitterTables, Emitters, LightLeaf, LightTree, ShownShape, build_light_tree, punctual};
+use super::{
+    EmitterTables, Emitters, LightLeaf, LightTree, ShownShape, build_light_tree, punctual,
+};
 use crate::{
     abi::{EmitterRecord, LightNode, LightRecord, LocalLights, NO_INDEX},
     accel::Tlas,

@@ -132,7 +132,9 @@ impl Body {
         keys: Vec<Deformed>,
     ) -> Followed {
         let start = Instant::now();
-        let surfaces = keys.iter().map(|shape| surface(scene, deforming.mesh, shape));
+        let surfaces = keys
+            .iter()
+            .map(|shape| surface(scene, deforming.mesh, shape));
         let surfaces: Vec<_> = surfaces.collect();
         let blas = Blas::of_keys(&surfaces, layout).deforming();
         let mut keys = keys.into_iter().map(Arc::new);

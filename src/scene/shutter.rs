@@ -17,7 +17,10 @@ pub enum ShutterError {
     Text(#[from] ParseFloatError),
     #[error("the shutter must not close before it opens")]
     Order,
-    #[error("the shutter must open and close within {} frames of the frame's time", Shutter::MOST)]
+    #[error(
+        "the shutter must open and close within {} frames of the frame's time",
+        Shutter::MOST
+    )]
     Range,
 }
 

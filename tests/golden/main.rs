@@ -197,7 +197,9 @@ fn a_shutter_of_no_length_blurs_nothing() {
 #[test]
 fn a_shutter_blurs_scenes_that_name_none() {
     let flags = &["--shutter", "-0.5,0.5"];
-    Golden::with("motions_blurred", "motions", flags).frame(7).check();
+    Golden::with("motions_blurred", "motions", flags)
+        .frame(7)
+        .check();
 }
 
 #[test]

@@ -84,7 +84,8 @@ impl CudaDevice {
                 slots,
                 under_way: VecDeque::new(),
                 last: None,
-                paths_per_launch: kernels.still.multiprocessors() as usize * PATHS_PER_MULTIPROCESSOR,
+                paths_per_launch: kernels.still.multiprocessors() as usize
+                    * PATHS_PER_MULTIPROCESSOR,
                 rays: Array::default(),
                 hits: Array::default(),
                 kernels,
