@@ -20,10 +20,10 @@ struct Surface {
     Vec3 tangent;
     float handedness;
     uint32_t material;
-    // At which it was met.
-    Time time;
     // Whether the ray came from the front: counter-clockwise triangles, and the outside of spheres.
     bool front;
+    // At which it was met.
+    Time time;
 };
 
 // A point and its normals in object space.
@@ -35,15 +35,19 @@ struct ObjectPoint {
     uint32_t slot;
 };
 
-// Turns the tangent of a mesh that changes shape, known at the key before, to what it is at the time of `shape`.
-THRONG_DEVICE void turn_tangent(MeshRecord mesh, const uint32_t* corners, const Weights& w, const ShapeSpan& shape, Attributes& at) {
+// The same for a mesh that changes shape: tangents turn with it.
+THRONG_DEVICE void add_moving_extras(MeshRecord mesh, const uint32_t* corners, const Weights& w, const ShapeSpan& shape, Attributes& at) {
+    const bool turns = mesh.flags & MESH_TANGENTS;
+    if (turns) mesh.extras += shape.first;
+    add_extras(mesh, corners, w, at);
+    if (!turns) return;
     Attributes next = at;
     mesh.extras += shape.stride;
     add_extras(mesh, corners, w, next);
     at.tangent = between(at.tangent, next.tangent, shape.share);
 }
 
-THRONG_DEVICE ObjectPoint triangle_point(MeshRecord mesh, const Hit& hit, const ShapeSpan& shape) {
+THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit, const ShapeSpan& shape) {
     const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
     const VertexRecord a = vertex_at(mesh, corners.vertices[0], shape), b = vertex_at(mesh, corners.vertices[1], shape),
                        c = vertex_at(mesh, corners.vertices[2], shape);
@@ -57,14 +61,18 @@ THRONG_DEVICE ObjectPoint triangle_point(MeshRecord mesh, const Hit& hit, const 
     o.geometric = cross(e1 * scale, e2 * scale);
     o.shading = mesh.flags & MESH_SMOOTH ? weighted(w, load3(a.normal), load3(b.normal), load3(c.normal)) : o.geometric;
     o.attributes.uv[0] = Vec2{a.u * w.a + b.u * w.b + c.u * w.c, a.v * w.a + b.v * w.b + c.v * w.c};
-    if (shape.stride && mesh.flags & MESH_TANGENTS) mesh.extras += shape.first;
-    add_extras(mesh, corners.vertices, w, o.attributes);
-    if (shape.stride && mesh.flags & MESH_TANGENTS) turn_tangent(mesh, corners.vertices, w, shape, o.attributes);
+    if (shape.stride) add_moving_extras(mesh, corners.vertices, w, shape, o.attributes);
+    else add_extras(mesh, corners.vertices, w, o.attributes);
     o.slot = corners.slot;
     return o;
 }
 
-THRONG_DEVICE ObjectPoint sphere_point(const float* object_from_world, Vec3 hit_in_world) {
+THRONG_DEVICE ObjectPoint sphere_point(const Params& params, const InstanceRecord& instance, Time time, Vec3 hit_in_world) {
+    float object_from_world[12];
+    if (moves(params) && instance.segments) {
+        float world_from_object[12];
+        load_placement(params, instance, time, world_from_object, object_from_world);
+    } else load_matrix(instance.object_from_world, object_from_world);
     ObjectPoint o;
     o.position = normalize_or(transform_point(object_from_world, hit_in_world), vec3(0.0f, 1.0f, 0.0f));
     o.geometric = o.shading = o.position;
@@ -80,12 +88,13 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
     const MeshRecord mesh = load_record(&params.meshes[ids.y]);
     Vec3 origin = load3(ray.origin), direction = load3(ray.direction);
     const Time time = time_of(ray);
-    float world_from_object[12], object_from_world[12];
-    load_placement(params, instance, time, world_from_object, object_from_world);
     ObjectPoint o = mesh.shape == SHAPE_SPHERE
-        ? sphere_point(object_from_world, origin + direction * hit.t)
+        ? sphere_point(params, instance, time, origin + direction * hit.t)
         : triangle_point(mesh, hit, shape_at(params, ids.y, time));
 
+    // Not before: a GPU would have to keep them all the while.
+    float world_from_object[12], object_from_world[12];
+    load_placement(params, instance, time, world_from_object, object_from_world);
     Surface s;
     s.time = time;
     s.position = transform_point(world_from_object, o.position);
