@@ -277,6 +277,7 @@ fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
         projection: Projection::Perspective {
             fov_y: 40f32.to_radians(),
         },
+        lens: None,
     };
     Frame {
         number: 1,
@@ -286,6 +287,7 @@ fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
         shapes: Vec::new(),
         looks: None,
         sweep: Vec::new(),
+        others: None,
     }
 }
 

@@ -185,6 +185,7 @@ fn frame(blas: Blas, layout: NodeLayout) -> Frame {
         projection: Projection::Perspective {
             fov_y: 50f32.to_radians(),
         },
+        lens: None,
     };
     Frame {
         number: 1,
@@ -194,6 +195,7 @@ fn frame(blas: Blas, layout: NodeLayout) -> Frame {
         shapes: Vec::new(),
         looks: None,
         sweep: Vec::new(),
+        others: None,
     }
 }
 

@@ -9,7 +9,7 @@ namespace THRONG_NAMESPACE {
 
 // Tables are even in sqrt(cosine), in roughness = sqrt(alpha), and in log2(ior - 1). Numbers are 16-bit fractions.
 constexpr uint32_t kMirrorSide = 32, kReflectedSteps = 32, kReflectedCosines = 24, kLossSteps = 20, kLossCosines = 16, kIorSteps = 11;
-constexpr uint32_t kBrushedKinds = 11, kBrushedSteps = 12, kBrushedAzimuths = 5, kBrushedCosines = 16;
+constexpr uint32_t kBrushedKinds = 11, kBrushedSteps = 16, kBrushedAzimuths = 5, kBrushedCosines = 24;
 constexpr uint32_t kSheenSteps = 16, kSheenCosines = 32;
 constexpr float kMinTableIor = 1.0625f, kMaxTableIor = 3.0f;
 constexpr float kFraction = 1.0f / 65535.0f;

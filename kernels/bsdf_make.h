@@ -86,7 +86,7 @@ THRONG_DEVICE void set_interface(Bsdf& b, const Look& look, float ior) {
     b.cover_constant = returned_cover;
     b.multiple = returned(f0, f90, mirror) * (dielectric * back) + returned(look.color, 1.0f, mirror) * look.metallic;
     b.multiple_same = 0.0f;
-    b.multiple_beyond = 1.0f - returned_cover;
+    b.multiple_beyond = max(1.0f - returned_cover, 0.0f);
 }
 
 // Factors of the wide lobes, in place of mere weights.
@@ -107,7 +107,13 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
             below = uncovered(b, b.out);
             if (look.metallic == 0.0f) reflected = (1.0f - below) * luminance(b.f0) / max(max_component(b.f0), 1e-6f);
             passed = below;
-            below = mean < 0.9999f ? below / (1.0f - mean) : 0.0f;
+            if (look.viewer_layering) {
+                // What is lost between facets does not reach what is below.
+                if (look.single_scatter) below = passed = clamp(1.0f - (1.0f - below - b.cover_constant * (1.0f - mirror)) / mirror, 0.0f, 1.0f);
+                b.cover_constant = b.cover_mirror = b.cover_reflected = 0.0f;
+            } else {
+                below = mean < 0.9999f ? below / (1.0f - mean) : 0.0f;
+            }
         }
     }
     b.diffuse = b.diffuse * (below * (1.0f / kPi));

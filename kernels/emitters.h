@@ -8,7 +8,7 @@ namespace THRONG_NAMESPACE {
 
 // A way to a light.
 struct LightPick {
-    // Unit vector towards it, and the length of the shadow ray, which stops short of the light.
+    // Unit vector towards it, and how far the shadow ray may go, which is short of the light.
     Vec3 direction;
     float distance;
     // Radiance that arrives, divided by `density` (for lights without extent, irradiance divided by their probability).
@@ -17,8 +17,15 @@ struct LightPick {
     float density;
 };
 
-// Shadow rays end at this share of the way, for the light may sit right at a surface.
+// Shadow rays to lights without extent end at this share of the way, for the light may sit right at a surface.
 constexpr float kShortOfLight = 0.9999f;
+
+// Length of the way along `direction` to the point `s` that leaves out what rounding may take for the light's own surface.
+THRONG_INLINE float short_of(const Surface& s, Vec3 direction, float distance) {
+    Vec3 bound = absolute(s.geometric) * s.error;
+    float cosine = fabsf(dot(s.geometric, direction));
+    return max(distance - (bound.x + bound.y + bound.z) / cosine, 0.0f);
+}
 
 // Fills up the low bits of a random number in [0, 1) of which choices of this probability have left few.
 THRONG_DEVICE float refill(float choice, float probability, uint32_t key) {
@@ -96,7 +103,9 @@ THRONG_DEVICE bool pick_on_sphere(const Params& params, Vec3 position, Time time
     pick.distance = t * stretch;
     pick.density = sphere_density(cone, world_from_object, stretch);
     const Hit hit{pick.distance, 0.0f, 0.0f, 0, 0, record};
-    pick.light = emission_at(params, make_surface(params, ray_of(position, pick.direction, kInfinity, time), hit));
+    const Surface s = make_surface(params, ray_of(position, pick.direction, kInfinity, time), hit);
+    pick.light = emission_at(params, s);
+    pick.distance = short_of(s, pick.direction, pick.distance);
     return true;
 }
 
@@ -120,6 +129,7 @@ THRONG_DEVICE bool pick_on_triangles(const Params& params, Vec3 position, Time t
     const InstanceRecord& instance = params.instances[record];
     const MeshRecord mesh = load_record(&params.meshes[instance.mesh]);
     pick.density = triangle_density(params, instance, mesh, table, prim, s.material, time) * squared / cosine;
+    pick.distance = short_of(s, pick.direction, pick.distance);
     pick.light = emission_at(params, s);
     // Where the surface has holes, rays meet it as often.
     if (params.has_cutouts) pick.light = pick.light * opacity_at(params, instance, prim, hit.u, hit.v);
@@ -145,7 +155,6 @@ THRONG_OUTLINE bool pick_local(const Params& params, Vec3 position, Vec3 normal,
     if (!seen) return false;
     pick.density *= probability;
     pick.light = pick.light * (1.0f / pick.density);
-    pick.distance *= kShortOfLight;
     return true;
 }
 

@@ -1,5 +1,5 @@
 // Expands kernels.def for the CPU: each entry point loops over a range of items on the calling thread.
-#include "film.h"
+#include "layers.h"
 
 #define THRONG_ENTRY(name) THRONG_JOIN(THRONG_JOIN(throng_, THRONG_VARIANT), THRONG_JOIN(_, name))
 

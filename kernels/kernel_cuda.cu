@@ -1,4 +1,5 @@
 // Expands kernels.def for CUDA, and the wavefront schedule's kernels.
+#include "layers.h"
 #include "persistent.h"
 #include "append.h"
 

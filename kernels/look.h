@@ -27,6 +27,8 @@ struct Look {
     float anisotropy;
     // Leaves out what microfacets scatter more than once.
     bool single_scatter;
+    // What lies below a surface is dimmed by what the surface reflects towards the viewer alone.
+    bool viewer_layering;
 };
 
 // Unit vectors at a point of the surface's front: `tangent` and `bitangent` along growing texture coordinates where the mesh
@@ -126,6 +128,7 @@ THRONG_DEVICE Look look_at(const Params& params, const Surface& s, const LayersR
     read_coats(params, s, frame, l, look);
     read_anisotropy(params, s, frame, l, look);
     look.single_scatter = params.single_scatter != 0;
+    look.viewer_layering = params.viewer_layering != 0;
     return look;
 }
 

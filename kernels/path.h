@@ -65,8 +65,8 @@ THRONG_INLINE Ray ray_of(Vec3 origin, Vec3 direction, float t_max, Time time) {
     return ray;
 }
 
-// Random dimensions: two for the pixel filter, then a block per bounce.
-constexpr uint32_t kDimensionFilter = 0, kDimensionBounce = 1, kDimensionsPerBounce = 1 + 2 * kMaxShadowRays;
+// Random dimensions after the pixel filter's: a block per bounce.
+constexpr uint32_t kDimensionBounce = 1, kDimensionsPerBounce = 1 + 2 * kMaxShadowRays;
 
 THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
     return kDimensionBounce + path.depth * kDimensionsPerBounce + offset;
@@ -77,12 +77,12 @@ THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uin
     Path path;
     path.sampler = make_sampler(x, y, sample, params.sample_bits, params.seed);
     Vec2 u = sample_2d(path.sampler, kDimensionFilter);
-    const float image_x = float(x) + 0.5f + filter_offset(u.x), image_y = float(y) + 0.5f + filter_offset(u.y);
+    const float image_x = float(x) + 0.5f + filter_offset(params, u.x), image_y = float(y) + 0.5f + filter_offset(params, u.y);
     if (moves(params)) {
         const Time time = Time::at(sample_2d(path.sampler, DIMENSION_TIME).x);
-        path.ray = camera_ray(params, camera_at(params, time), image_x, image_y);
+        path.ray = lens_ray(params, camera_at(params, time), path.sampler, image_x, image_y);
         path.ray.t_min = time.value();
-    } else path.ray = camera_ray(params, params.camera, image_x, image_y);
+    } else path.ray = lens_ray(params, params.camera, path.sampler, image_x, image_y);
     path.throughput = vec3(1.0f);
     path.radiance = vec3(0.0f);
     path.depth = 0;

@@ -63,6 +63,15 @@ THRONG_INLINE void gain(const Params& params, Path& path, Vec3 light) {
     path.radiance += clamp_indirect(params, path.depth > 1 ? path.depth - 1 : 0, path.throughput * light);
 }
 
+// The ray that asks whether a light is seen. It is aimed from where it starts, off the surface: seen at a grazing angle, a light
+// right above the surface would else be in its own way.
+THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightPick& pick, Vec3 origin, Vec3 open) {
+    if (pick.distance == kInfinity) return ShadowRay{pick.direction, kInfinity, open};
+    Vec3 to = s.position + pick.direction * pick.distance - origin;
+    float distance = length(to);
+    return ShadowRay{distance > 0.0f ? to * (1.0f / distance) : pick.direction, distance, open};
+}
+
 // One light's shadow ray, and the path's next ray. `normal` is zero where light is gathered from all around. Returns a random
 // number for the roulette.
 template <class B>
@@ -77,7 +86,7 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, 
         if (path.depth < params.bounces) light = light * (pick.density == kInfinity ? 1.0f : power_heuristic(pick.density, density));
         if (max_component(light) > 0.0f) {
             step.origin = leave(s, pick.direction);
-            step.lights[step.light_rays++] = ShadowRay{pick.direction, pick.distance, clamp_indirect(params, path.depth, light)};
+            step.lights[step.light_rays++] = shadow_ray(s, pick, step.origin, clamp_indirect(params, path.depth, light));
         }
     }
     BsdfSample sample;

@@ -43,6 +43,7 @@ static Bsdf bsdf_of(const ProbeLook& p, const float* out) {
     look.iridescence_thickness = p.iridescence_thickness;
     look.anisotropy = p.anisotropy;
     look.single_scatter = false;
+    look.viewer_layering = false;
     Surface s = {};
     s.geometric = load3(p.geometric);
     s.shading = look.normal;

@@ -127,8 +127,8 @@ THRONG_DEVICE void finish_item(const Params& params, const Wavefront& w, uint32_
     if (!item_pixel(params, w.first_item + index, x, y)) return;
     FilmSum sum(params, y * params.width + x);
     for (uint32_t s = 0; s < samples; s++)
-        sum.add(params, params.sample_begin + s, path_radiance(params, w, load_any_record(&w.paths[uint64_t(index) * samples + s])));
-    sum.store(params);
+        sum.add(params, x, y, params.sample_begin + s, path_radiance(params, w, load_any_record(&w.paths[uint64_t(index) * samples + s])));
+    sum.store();
 }
 
 }

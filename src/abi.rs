@@ -99,9 +99,12 @@ constants! {
 
     /// Dimension of the sampler that rays draw their time from.
     pub const DIMENSION_TIME: u32 = 0x1_0001;
+    /// Dimension of the sampler that rays draw their place on the lens from.
+    pub const DIMENSION_LENS: u32 = 0x1_0000;
 
     pub const CAMERA_PERSPECTIVE: u32 = 0;
     pub const CAMERA_ORTHOGRAPHIC: u32 = 1;
+    pub const CAMERA_EQUIRECTANGULAR: u32 = 2;
 
     pub const INTEGRATOR_WHITTED: u32 = 0;
     pub const INTEGRATOR_AO: u32 = 1;
@@ -116,8 +119,23 @@ constants! {
     pub const TONE_ACES: u32 = 1;
     /// The film holds display values already (debugging views): neither exposure nor sRGB curve.
     pub const TONE_DISPLAY: u32 = 2;
-    /// Floats instead of bytes, as the film holds them.
-    pub const TONE_LINEAR: u32 = 3;
+    pub const TONE_AGX: u32 = 3;
+    pub const TONE_PBR_NEUTRAL: u32 = 4;
+
+    pub const FILTER_GAUSSIAN: u32 = 0;
+    pub const FILTER_BOX: u32 = 1;
+    pub const FILTER_TENT: u32 = 2;
+    /// From a table.
+    pub const FILTER_TABLE: u32 = 3;
+    /// Intervals of such a table.
+    pub const FILTER_STEPS: u32 = 1024;
+    /// Names that a matte keeps of a pixel.
+    pub const MATTE_RANKS: u32 = 6;
+
+    /// Types of finished pixels; floats are what the film holds, without exposure and tone curve.
+    pub const PIXELS_U8: u32 = 0;
+    pub const PIXELS_U16: u32 = 1;
+    pub const PIXELS_F32: u32 = 2;
 }
 
 border! {
@@ -537,7 +555,8 @@ border! {
     }
 
     /// With x and y in [-1, 1] across the picture, a primary ray of a perspective camera has the direction
-    /// `forward + x · right + y · up`; that of an orthographic one starts at `origin + x · right + y · up`.
+    /// `forward + x · right + y · up`; that of an orthographic one starts at `origin + x · right + y · up`. For an equirectangular
+    /// one, the three are unit vectors, and x and y half turns about `up` and quarter turns towards it.
     #[repr(C)]
     pub struct CameraRecord {
         pub origin: [f32; 3],
@@ -545,6 +564,14 @@ border! {
         pub right: [f32; 3],
         pub up: [f32; 3],
         pub kind: u32,
+        /// Distance along `forward` (equirectangular: of any direction) of what is sharp; 0 for a pinhole.
+        pub focus: f32,
+        /// From the middle of the lens to its edge.
+        pub lens_right: [f32; 3],
+        pub lens_up: [f32; 3],
+        /// Corners of the aperture, or 0 for a round one; and how far they are turned from right to up, from 0 to 1 turns.
+        pub blades: u32,
+        pub blade_turn: f32,
     }
 
     /// An inner node or leaf still to be visited, and where the ray enters it.
@@ -639,6 +666,38 @@ border! {
         pub reserved: u32,
     }
 
+    /// The scene at the time of a frame.
+    #[repr(C)]
+    pub struct OtherFrame {
+        pub camera: CameraRecord,
+        pub reserved: [u32; 3],
+        /// World_from_object of every instance of the scene; null if nothing moves but the camera.
+        pub transforms: *const f32,
+        /// The mesh that every instance shows; null if that never changes.
+        pub shown: *const u32,
+        pub meshes: *const MeshRecord,
+    }
+
+    /// Where the layers of a frame go, each null unless it is asked for, and what they need besides. Pixels in rows from the top.
+    #[repr(C)]
+    pub struct FrameLayers {
+        pub albedo: *mut f32,
+        pub normal: *mut f32,
+        pub depth: *mut f32,
+        pub position: *mut f32,
+        pub motion: *mut f32,
+        pub variance: *mut f32,
+        pub instance: *mut f32,
+        pub material: *mut f32,
+        /// Hashes of the names of all instances of the scene, and of all rows of the material table.
+        pub instance_names: *const u32,
+        pub material_names: *const u32,
+        pub before: OtherFrame,
+        pub after: OtherFrame,
+        /// The frame's own time, where rays have times of their own; else without transforms.
+        pub now: OtherFrame,
+    }
+
     /// Launch parameters of every kernel.
     #[repr(C)]
     pub struct Params {
@@ -662,10 +721,15 @@ border! {
         pub sky_cells: *const SkyCell,
         /// 256 linear values of sRGB-encoded bytes.
         pub srgb_table: *const f32,
+        /// Of a filter that is sampled by a table: distance from the pixel's centre, relative to its reach, at `FILTER_STEPS` + 1
+        /// even shares of its volume.
+        pub filter_table: *const f32,
+        /// `gather_layers`: where layers go.
+        pub frame_layers: *const FrameLayers,
         /// `trace_*`: the rays in, the hits out.
         pub rays: *const Ray,
         pub hits: *mut Hit,
-        /// `render_pixel`: sums of radiance, RGBA per pixel. `resolve_pixel`: RGB out, bytes or floats.
+        /// `render_pixel`: sums of radiance, RGBA per pixel. `resolve_pixel`: RGB out, of `pixel_type`.
         pub film: *mut f32,
         /// Sums of the samples with odd numbers, laid out like the film; null unless noise is measured.
         pub film_half: *mut f32,
@@ -710,6 +774,7 @@ border! {
         pub has_cutouts: u32,
         /// 1: light that microfacets scatter more than once is left out.
         pub single_scatter: u32,
+        pub viewer_layering: u32,
         pub width: u32,
         pub height: u32,
         pub sample_begin: u32,
@@ -720,6 +785,19 @@ border! {
         pub sample_bits: u32,
         pub integrator: u32,
         pub tone_map: u32,
+        /// One of `PIXELS_*`.
+        pub pixel_type: u32,
+        /// One of `FILTER_*`.
+        pub filter: u32,
+        /// Reach in pixels; of a Gaussian, relative to 1.5.
+        pub filter_scale: f32,
+        /// 1 if some samples count negatively.
+        pub filter_signed: u32,
+        /// How far rounding to bytes is spread, in steps.
+        pub dither: f32,
+        /// 1 if colours are balanced by `white`, a matrix in rows.
+        pub has_white: u32,
+        pub white: [f32; 9],
         /// Radiance multiplier, 2^stops.
         pub exposure: f32,
         /// Reach of ambient-occlusion rays, and the distance that the depth view shows as black.

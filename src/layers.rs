@@ -1,5 +1,7 @@
 //! What a frame says about each pixel besides its colours: values for compositing and denoising.
 
+pub mod cryptomatte;
+
 use std::fmt;
 
 /// One kind of value per pixel. What a pixel sees first counts, averaged over its samples.
@@ -17,8 +19,8 @@ pub enum Layer {
     Depth,
     /// In world space, of the nearest sample; 0 where nothing is hit.
     Position,
-    /// Pixels from where the point was one frame ago, and to where it will be in one: (back x, back y, on x, on y), x to the
-    /// right and y upwards, as in Cycles' vector pass.
+    /// In pixels, x to the right and y upwards, as in Cycles' vector pass: from where a point is to where it was one frame ago,
+    /// and from where it will be one frame on to where it is.
     Motion,
     /// Variance of the pixel's mean, per colour.
     Variance,
@@ -29,7 +31,7 @@ pub enum Layer {
 }
 
 /// How many names a Cryptomatte layer keeps of a pixel: those that cover most of it.
-pub const MATTE_RANKS: usize = 6;
+pub const MATTE_RANKS: usize = crate::abi::MATTE_RANKS as usize;
 
 impl Layer {
     pub const ALL: [Self; 8] = [
@@ -51,6 +53,11 @@ impl Layer {
             Self::Motion => 4,
             Self::Instance | Self::Material => 2 * MATTE_RANKS,
         }
+    }
+
+    /// Whether its values are names' hashes and shares, as Cryptomatte has them.
+    pub fn is_matte(self) -> bool {
+        matches!(self, Self::Instance | Self::Material)
     }
 
     /// As it is typed and as files name it.
@@ -95,6 +102,13 @@ impl LayerSet {
     /// Floats per pixel of all layers together.
     pub fn channels(self) -> usize {
         self.iter().map(Layer::channels).sum()
+    }
+}
+
+/// As a list of names.
+impl serde::Serialize for LayerSet {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
     }
 }
 

@@ -8,12 +8,16 @@ pub mod abi;
 pub mod accel;
 pub mod anim;
 pub mod cli;
+pub mod denoise;
 pub mod device;
+pub mod diff;
+pub mod film;
 pub mod layers;
 pub mod light;
 pub mod loader;
 pub mod math;
 pub mod output;
+pub mod pixels;
 #[doc(hidden)]
 pub mod probe;
 pub mod render;

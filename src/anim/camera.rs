@@ -1,9 +1,14 @@
 //! The camera at a time.
 
-use super::{Moment, catmull_rom, driven::projection_at, transforms::node_world};
+use super::{
+    Moment, catmull_rom,
+    driven::projection_at,
+    lens::{PosedLens, lens_at, within_keys},
+    transforms::node_world,
+};
 use crate::scene::{CameraPath, Projection, Scene};
 use glam::{Quat, Vec3};
-use std::f32::consts::TAU;
+use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
 /// A camera in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +19,8 @@ pub struct CameraPose {
     /// Unit vector that points up in the picture; need not be orthogonal to the view.
     pub up: Vec3,
     pub projection: Projection,
+    /// None for a pinhole.
+    pub lens: Option<PosedLens>,
 }
 
 impl CameraPose {
@@ -28,17 +35,22 @@ impl CameraPose {
     }
 
     /// Origin and unit direction of the ray through a point of a picture that is `aspect` times as wide as high: x from -1
-    /// (left) to 1, y from -1 (bottom) to 1.
+    /// (left) to 1, y from -1 (bottom) to 1. Through the middle of the lens.
     pub fn ray(&self, x: f32, y: f32, aspect: f32) -> (Vec3, Vec3) {
         let (forward, right, up) = self.basis();
-        let half_height = match self.projection {
-            Projection::Perspective { fov_y } => (0.5 * fov_y).tan(),
-            Projection::Orthographic { height } => 0.5 * height,
-        };
-        let across = right * (x * half_height * aspect) + up * (y * half_height);
+        let across = |half_height: f32| right * (x * half_height * aspect) + up * (y * half_height);
         match self.projection {
-            Projection::Perspective { .. } => (self.eye, (forward + across).normalize()),
-            Projection::Orthographic { .. } => (self.eye + across, forward),
+            Projection::Perspective { fov_y } => {
+                let direction = forward + across((0.5 * fov_y).tan());
+                (self.eye, direction.normalize())
+            }
+            Projection::Orthographic { height } => (self.eye + across(0.5 * height), forward),
+            Projection::Equirectangular => {
+                let (sine, cosine) = (PI * x).sin_cos();
+                let (height, level) = (FRAC_PI_2 * y).sin_cos();
+                let direction = (forward * cosine + right * sine) * level + up * height;
+                (self.eye, direction)
+            }
         }
     }
 }
@@ -80,12 +92,19 @@ pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
             view
         }
     };
-    CameraPose {
+    let mut projection = projection_at(scene, moment);
+    if let Some(span) = within_keys(&camera.tracks.span, time) {
+        projection = projection.with_span(span);
+    }
+    let mut pose = CameraPose {
         eye,
         target,
         up,
-        projection: projection_at(scene, moment),
-    }
+        projection,
+        lens: None,
+    };
+    pose.lens = lens_at(scene, moment, &pose);
+    pose
 }
 
 /// Eye and target, and what is up. A node that is flat or out of range keeps the axes of the world where it has none.

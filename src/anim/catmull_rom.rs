@@ -1,15 +1,26 @@
 //! Catmull-Rom splines through points at increasing times.
 
-use glam::Vec3;
+use std::ops::{Add, Mul, Sub};
+
+/// What a spline can pass through: numbers and vectors.
+pub trait Point:
+    Copy + Default + Add<Output = Self> + Sub<Output = Self> + Mul<f32, Output = Self>
+{
+}
+
+impl<T> Point for T where
+    T: Copy + Default + Add<Output = T> + Sub<Output = T> + Mul<f32, Output = T>
+{
+}
 
 /// The point at `time` of the spline that passes through each `(time, point)`.
 ///
 /// Cubic Hermite segments with the tangents `(p[i+1] - p[i-1]) / (t[i+1] - t[i-1])`; with even times this is the
 /// classic uniform Catmull-Rom spline. Beyond the ends the neighbours are reflected: `p[-1] = 2 p[0] - p[1]`.
 /// Times outside the keys are clamped. Without keys the result is the origin.
-pub fn catmull_rom(keys: &[(f32, Vec3)], time: f32) -> Vec3 {
+pub fn catmull_rom<P: Point>(keys: &[(f32, P)], time: f32) -> P {
     let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else {
-        return Vec3::ZERO;
+        return P::default();
     };
     let end = keys.partition_point(|k| k.0 <= time);
     if end == 0 {
@@ -21,7 +32,7 @@ pub fn catmull_rom(keys: &[(f32, Vec3)], time: f32) -> Vec3 {
     segment(keys, end - 1, time)
 }
 
-fn segment(keys: &[(f32, Vec3)], i: usize, time: f32) -> Vec3 {
+fn segment<P: Point>(keys: &[(f32, P)], i: usize, time: f32) -> P {
     let (a, b) = (keys[i], keys[i + 1]);
     let before = if i > 0 { keys[i - 1] } else { reflect(a, b) };
     let after = keys.get(i + 2).copied().unwrap_or_else(|| reflect(b, a));
@@ -31,17 +42,18 @@ fn segment(keys: &[(f32, Vec3)], i: usize, time: f32) -> Vec3 {
     let to = (after.1 - a.1) * (length / (after.0 - a.0));
     let rise = b.1 - a.1;
     // Horner form of the cubic Hermite basis.
-    a.1 + t * (from + t * (rise * 3.0 - from * 2.0 - to + t * (from + to - rise * 2.0)))
+    a.1 + (from + (rise * 3.0 - from * 2.0 - to + (from + to - rise * 2.0) * t) * t) * t
 }
 
 /// `other` seen in a mirror at `end`.
-fn reflect(end: (f32, Vec3), other: (f32, Vec3)) -> (f32, Vec3) {
-    (2.0 * end.0 - other.0, 2.0 * end.1 - other.1)
+fn reflect<P: Point>(end: (f32, P), other: (f32, P)) -> (f32, P) {
+    (2.0 * end.0 - other.0, end.1 * 2.0 - other.1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec3;
     use proptest::prelude::*;
 
     fn closed_form(t: f32, [p0, p1, p2, p3]: [Vec3; 4]) -> Vec3 {
@@ -94,6 +106,6 @@ mod tests {
         ] {
             assert_eq!(catmull_rom(&keys, time), expected);
         }
-        assert_eq!(catmull_rom(&[], 1.0), Vec3::ZERO);
+        assert_eq!(catmull_rom::<Vec3>(&[], 1.0), Vec3::ZERO);
     }
 }

@@ -12,6 +12,7 @@ mod deform_tests;
 mod driven;
 #[cfg(test)]
 mod driven_tests;
+mod lens;
 mod moment;
 mod motion;
 mod order;
@@ -30,6 +31,7 @@ pub use catmull_rom::catmull_rom;
 pub use clip::sample;
 pub use deform::{BindPose, Deformed, deform};
 pub use driven::{PosedLooks, looks_at};
+pub use lens::PosedLens;
 pub use moment::Moment;
 pub use order::OrderedInstances;
 pub use rig_pose::RigPose;

@@ -5,7 +5,7 @@ use crate::{
     abi::InstanceKey,
     accel::{Sweep, SweepSpan},
     math::rows_from_affine,
-    scene::{CameraPath, Instance, Scene, Shutter},
+    scene::{CameraPath, Focus, Instance, Scene, Shutter},
 };
 use glam::Affine3A;
 use rayon::prelude::*;
@@ -54,8 +54,14 @@ impl ShutterTime {
 
 /// The camera at even steps of the time, the first at the opening and the last at the closing; empty if it stands still.
 pub fn sweep_camera(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> {
-    // Only a camera on a node goes where rigs take it.
-    let follows = matches!(scene.camera.path, CameraPath::Node { .. });
+    // Only a camera on a node goes where rigs take it, and only a lens looks where they take something.
+    let focus = scene.camera.lens.as_ref().map(|lens| &lens.focus);
+    let keyed = scene.camera.tracks.focus.iter().map(|(_, focus)| focus);
+    let follows = matches!(scene.camera.path, CameraPath::Node { .. })
+        || focus
+            .into_iter()
+            .chain(keyed)
+            .any(|focus| matches!(focus, Focus::On(_)));
     let moment = |time: f32| match follows {
         true => Moment::of(scene, time),
         false => Moment::bare(time),

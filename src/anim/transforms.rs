@@ -59,6 +59,22 @@ pub fn node_world(scene: &Scene, moment: &Moment, node: u32) -> Affine3A {
     world
 }
 
+/// world_from_object of one of `scene`'s instances at `moment`; the world itself for an instance that there is none of.
+pub fn instance_world(scene: &Scene, moment: &Moment, index: u32) -> Affine3A {
+    let Some(instance) = scene.instances.get(index as usize) else {
+        return Affine3A::IDENTITY;
+    };
+    let local = Affine3A::from(instance.local);
+    let own = match scene.motions.get(instance.motion as usize) {
+        Some(motion) => {
+            let motion = PosedMotion::new(motion, moment.time());
+            local * motion.of(index, instance.local.translation)
+        }
+        None => local,
+    };
+    node_world(scene, moment, instance.node) * own
+}
+
 /// A scene at a time, prepared for many instances.
 pub(super) struct Placing<'a> {
     scene: &'a Scene,

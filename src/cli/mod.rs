@@ -5,9 +5,11 @@ mod bench;
 mod check;
 mod compare;
 mod console;
+mod diff;
 mod events;
 mod info;
 mod interrupt;
+mod lens_args;
 mod model_args;
 mod model_info;
 mod model_text;
@@ -33,11 +35,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    Render(render::RenderArgs),
+    Render(Box<render::RenderArgs>),
     Info(info::InfoArgs),
     Check(check::CheckArgs),
     Trace(trace::TraceArgs),
     Bench(bench::BenchArgs),
+    Diff(diff::DiffArgs),
 }
 
 /// How the program ends.
@@ -71,6 +74,7 @@ impl Command {
             Self::Check(args) => args.run(),
             Self::Trace(args) => args.run(),
             Self::Bench(args) => args.run(),
+            Self::Diff(args) => args.run(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Flags for what a scene is loaded as: its view, and what a model on its own is shown with.
 
+use super::lens_args::LensArgs;
 use crate::loader::options::{
     AnimationOptions, CameraChoice, EnvironmentChoice, ModelOptions, ViewOptions, parse_triple,
 };
@@ -22,6 +23,8 @@ pub struct ViewArgs {
     /// Vertical field of view
     #[arg(long, value_name = "DEGREES", value_parser = parse_fov)]
     fov: Option<f32>,
+    #[command(flatten)]
+    lens: LensArgs,
     /// Time of the first frame
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_number)]
     time: Option<f32>,
@@ -87,6 +90,7 @@ impl ViewArgs {
             target: self.target,
             up: self.up,
             fov: self.fov,
+            lens: self.lens.options(),
         }
     }
 
@@ -120,7 +124,7 @@ fn parse_point(text: &str) -> Result<Vec3, String> {
     parse_triple(text).ok_or_else(|| "write three numbers like 1,2.5,-3".to_owned())
 }
 
-fn parse_number(text: &str) -> Result<f32, String> {
+pub(super) fn parse_number(text: &str) -> Result<f32, String> {
     let number = text.parse().ok().filter(|x: &f32| x.abs() <= 1e6);
     number.ok_or_else(|| "write a number from -1000000 to 1000000".to_owned())
 }

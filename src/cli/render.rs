@@ -1,4 +1,4 @@
-//! `throng render`: frames to PNG files.
+//! `throng render`: frames to files and films.
 
 use super::{
     Exit,
@@ -7,16 +7,20 @@ use super::{
     report::Reporter,
 };
 use crate::{
-    output::{self, Progress, ProgressMode},
-    render::{self, RenderJob, Summary},
-    scene::rig::RefitPolicy,
-    settings::{FrameOptions, FramePlan, LookOptions},
+    denoise::Denoiser,
+    layers::{Layer, LayerSet, cryptomatte},
+    output::{self, Destination, Manifests, Progress, ProgressMode},
+    pixels::PixelType,
+    render::{self, Outputs, RenderJob, Summary},
+    scene::{Integrator, Scene, rig::RefitPolicy},
+    settings::{FrameOptions, FramePlan, LayerOptions, LookOptions, SettingsError},
 };
 use std::sync::{Arc, atomic::AtomicBool};
 
 const EVENTS_HELP: &str = "\
 Files appear under their name only when they are complete. Ctrl-C drops the frame that is being traced and stops;
-a second Ctrl-C stops at once. Run the same command with --skip-existing to go on.
+a second Ctrl-C stops at once. Run the same command with --skip-existing to go on. Films and contact sheets are made of
+all frames: where --output gives frames files of their own, those that exist are read back, else the film starts over.
 
 With --progress json, standard output has one JSON object per line; `event` is one of
   started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings,
@@ -34,7 +38,7 @@ With --compare, the lines after `started` are
   compared    per device but the first, over all frames: device, frames, differing, max, mean, agrees
 An error ends the lines; its text is on standard error.";
 
-/// Render frames to PNG files
+/// Render frames to pictures or films
 #[derive(clap::Args)]
 #[command(after_long_help = EVENTS_HELP)]
 pub struct RenderArgs {
@@ -45,6 +49,8 @@ pub struct RenderArgs {
     #[command(flatten)]
     look: LookOptions,
     #[command(flatten)]
+    layers: LayerOptions,
+    #[command(flatten)]
     device: DeviceArgs,
     /// How the trees of meshes that change shape follow them, instead of as the scene says: refit while that costs
     /// rays little, always refit, or always rebuild
@@ -52,7 +58,7 @@ pub struct RenderArgs {
     refit: Option<RefitPolicy>,
     /// Render each frame on every device of --device and compare with the first one's; fail if more than 1 % of
     /// the pixels differ. Files are written only with --output: the first device's
-    #[arg(long, conflicts_with = "skip_existing", help_heading = "Device")]
+    #[arg(long, conflicts_with_all = ["skip_existing", "video", "sheet"], help_heading = "Device")]
     compare: bool,
     #[command(flatten)]
     messages: MessageArgs,
@@ -73,6 +79,18 @@ struct MessageArgs {
     verbose: u8,
 }
 
+/// The names behind the Cryptomatte layers that are written.
+fn manifests(job: &RenderJob) -> Manifests {
+    let of = |layer, manifest: fn(&Scene) -> String| match job.layers.contains(layer) {
+        true => manifest(&job.scene),
+        false => String::new(),
+    };
+    Manifests {
+        instances: of(Layer::Instance, cryptomatte::instance_manifest),
+        materials: of(Layer::Material, cryptomatte::material_manifest),
+    }
+}
+
 impl RenderArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let progress = Progress::new(self.messages.progress, self.messages.quiet);
@@ -83,28 +101,73 @@ impl RenderArgs {
         if self.compare {
             return self.compare(&progress, &stop);
         }
+        self.check_standard_output()?;
         let mut device = self.device.open(|line| progress.note(line))?;
         let (mut job, plan) = self.job()?;
-        job.settings.linear = job.output.format().is_linear();
+        job.pixels = plan.pixels();
+        job.settings.pixels = job.pixels;
+        self.add_layers(&mut job)?;
         output::prepare(&plan.paths(&job.scene.name))?;
+        job.output = plan.open(&job.scene, &job.settings)?;
+        job.output.manifests = manifests(&job);
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);
         reporter.started(&device.describe());
-        let result = if job.frames.is_empty() {
-            Ok(Summary::default())
-        } else {
-            render::run(&job, device.as_mut(), &mut reporter, &stop)
+        let result = match job.frames.is_empty() {
+            true => job
+                .output
+                .finish()
+                .map(|()| Summary::default())
+                .map_err(Into::into),
+            false => render::run(&job, device.as_mut(), &mut reporter, &stop),
         };
         progress.finish();
         Ok(reporter.ended(&result?))
     }
 
+    /// Asks for layers and, where they are to be denoised, for frames that can be.
+    fn add_layers(&self, job: &mut RenderJob) -> anyhow::Result<()> {
+        job.layers = self.layers.layers();
+        job.settings.layers = job.layers;
+        anyhow::ensure!(
+            job.layers.is_empty() || job.pixels == PixelType::F32,
+            "--layers go into .exr files; choose such an --output"
+        );
+        if !self.layers.denoise {
+            return Ok(());
+        }
+        anyhow::ensure!(
+            matches!(
+                job.settings.integrator,
+                Integrator::Path | Integrator::Whitted
+            ),
+            "--denoise is for pictures of light: use it with --integrator path or whitted"
+        );
+        job.denoiser = Some(Arc::new(Denoiser::load()?));
+        job.settings.layers = Denoiser::layers_for(job.layers);
+        job.settings.pixels = PixelType::F32;
+        Ok(())
+    }
+
+    /// Lines of JSON would lie between the pictures.
+    fn check_standard_output(&self) -> Result<(), SettingsError> {
+        let pictures = matches!(self.frames.output, Some(Destination::Stdout(_)));
+        match pictures && self.messages.progress == ProgressMode::Json {
+            true => Err(SettingsError::StandardOutput),
+            false => Ok(()),
+        }
+    }
+
     fn compare(&self, progress: &Progress, stop: &AtomicBool) -> anyhow::Result<Exit> {
         let mut devices = compare::open(&self.device, |line| progress.note(line))?;
+        anyhow::ensure!(
+            self.look.auto_exposure().is_none() && !self.layers.denoise,
+            "--compare compares what devices make: it takes neither --exposure auto nor --denoise"
+        );
         let (job, plan) = self.job()?;
         let write = self.frames.output.is_some();
         if write {
             anyhow::ensure!(
-                !job.output.format().is_linear(),
+                plan.pattern().is_some() && plan.pixels() == PixelType::U8,
                 "--compare compares what is seen and writes it as .png; choose such an --output"
             );
             output::prepare(&plan.paths(&job.scene.name))?;
@@ -117,11 +180,19 @@ impl RenderArgs {
         let scene = self.scene.load()?;
         let plan = self.frames.resolve(&scene)?;
         let job = RenderJob {
+            pixels: PixelType::U8,
             settings: self.look.resolve(&scene.settings)?,
             scene: Arc::new(scene),
+            auto_exposure: self.look.auto_exposure(),
+            layers: LayerSet::default(),
+            denoiser: None,
             refit: self.refit,
             frames: plan.frames.clone(),
-            output: plan.output.clone(),
+            output: plan
+                .pattern()
+                .cloned()
+                .map(Outputs::from)
+                .unwrap_or_default(),
         };
         Ok((job, plan))
     }

@@ -80,7 +80,7 @@ impl<'a> Reporter<'a> {
             self.progress.event(&Event::Done(stats));
             return Exit::Done;
         }
-        let resume = resume::command_line(std::env::args_os());
+        let resume = resume::command_line(std::env::args_os(), self.plan.pattern().is_some());
         self.progress.summary(&format!(
             "stopped after {} of {} frames; resume with: {resume}",
             self.plan.skipped + summary.frames as usize,

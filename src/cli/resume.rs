@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 
 const FLAG: &str = "--skip-existing";
 
-/// The given command line with `--skip-existing`, quoted for a POSIX shell.
-pub fn command_line(args: impl IntoIterator<Item = OsString>) -> String {
+/// The given command line, quoted for a POSIX shell: with `--skip-existing` where `keep` says that frames have files.
+pub fn command_line(args: impl IntoIterator<Item = OsString>, keep: bool) -> String {
     let mut args: Vec<OsString> = args.into_iter().collect();
-    if !args.iter().any(|arg| arg == FLAG) {
+    if keep && !args.iter().any(|arg| arg == FLAG) {
         // What follows `--` is never a flag.
         let end = args
             .iter()
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     fn line(args: &[&str]) -> String {
-        command_line(args.iter().map(OsString::from))
+        command_line(args.iter().map(OsString::from), true)
     }
 
     #[test]
@@ -65,6 +65,12 @@ mod tests {
     }
 
     #[test]
+    fn a_run_without_files_of_frames_starts_over() {
+        let args = ["t", "render", "-o", "a.mp4"].map(OsString::from);
+        assert_eq!(command_line(args, false), "t render -o a.mp4");
+    }
+
+    #[test]
     fn arguments_are_quoted_where_a_shell_would_take_them_apart() {
         let quoted = line(&["t", "", "a b", "it's", "####.png", "{frame}", "a\nb\\"]);
         assert_eq!(
@@ -78,6 +84,9 @@ mod tests {
     fn names_that_are_not_utf8_survive() {
         use std::os::unix::ffi::OsStrExt;
         let name = OsStr::from_bytes(b"a\xff'.ron").to_owned();
-        assert_eq!(command_line([name]), r"$'a\377\'.ron' --skip-existing");
+        assert_eq!(
+            command_line([name], true),
+            r"$'a\377\'.ron' --skip-existing"
+        );
     }
 }

@@ -2,9 +2,10 @@
 //! rayon's threads. It is the oracle that other devices are compared with.
 
 use super::{
-    Device, DeviceError, Frame, FrameSettings, PosedMesh, RayCounts, RayKind, Rendered, Stop,
+    Device, DeviceError, Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, RayKind, Rendered,
+    Stop,
     adaptive::Passes,
-    extras,
+    extras, frame_layers,
     looks::{self, LookTables},
     params::{
         TILE_ITEMS, apply_settings, camera_keys, magnitude, mesh_keys, pixel_items, scene_params,
@@ -14,10 +15,12 @@ use super::{
 };
 use crate::{
     abi::{
-        self, BlasRecord, CameraRecord, Hit, MeshKeys, MeshRecord, Params, Ray, StackEntry, Thread,
-        VertexExtra, VertexRecord,
+        self, BlasRecord, CameraRecord, Hit, MeshKeys, MeshRecord, OtherFrame, Params, Ray,
+        StackEntry, Thread, VertexExtra, VertexRecord,
     },
     accel::{Blas, BlasShape, NodeLayout},
+    film::FILTER_TABLES,
+    layers::{Layer, LayerImage, LayerSet},
     light::{LightCache, LocalTree, probe::Probe, sun_count, sun_irradiance},
     scene::{Integrator, Scene},
 };
@@ -141,6 +144,30 @@ impl CpuDevice {
         Shining { looks, local }
     }
 
+    /// Pixels of so many bytes from a film, RGBA of sums and weights.
+    pub(super) fn resolve(
+        &self,
+        mut params: Params,
+        film: &[f32],
+        bytes: usize,
+    ) -> Result<Vec<u8>, DeviceError> {
+        let mut film = film.to_vec();
+        // Memory that is aligned for all types of pixels.
+        let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
+        params.film = film.as_mut_ptr();
+        params.pixels = pixels.as_mut_ptr().cast();
+        let launch = Launch::of(params);
+        let kernel = self.kernels.resolve_pixel;
+        self.launch(
+            kernel,
+            &launch,
+            film.len() as u32 / 4,
+            RESOLVE_BATCH,
+            &|| false,
+        );
+        Ok(bytemuck::cast_slice(&pixels)[..bytes].to_vec())
+    }
+
     fn tables(&self) -> Result<&Tables, DeviceError> {
         self.tables
             .as_ref()
@@ -166,6 +193,42 @@ impl CpuDevice {
             }
         }
         rays
+    }
+
+    /// The layers of a frame whose film is done.
+    fn gather_layers(
+        &self,
+        launch: &mut Launch,
+        frame: &Frame,
+        layers: LayerSet,
+        items: u32,
+        stop: &Stop,
+    ) -> Result<Vec<LayerImage>, DeviceError> {
+        let (width, height) = (launch.params.width, launch.params.height);
+        let mut images = frame_layers::blank(layers, width as usize * height as usize);
+        if layers.is_empty() {
+            return Ok(images);
+        }
+        let tables = self.tables()?;
+        let mut record = frame_layers::record(frame, width as f32 / height as f32);
+        for image in &mut images {
+            *frame_layers::target(&mut record, image.layer) = image.values.as_mut_ptr();
+        }
+        if layers.contains(Layer::Instance) || layers.contains(Layer::Material) {
+            let ids = tables.name_ids();
+            record.instance_names = ids.instances.as_ptr();
+            record.material_names = ids.materials.as_ptr();
+        }
+        let others = frame.others.iter().flat_map(|others| others.iter());
+        let others: Vec<_> = others.map(|pose| Elsewhere::new(tables, pose)).collect();
+        let records = [&mut record.before, &mut record.after, &mut record.now];
+        for (record, other) in records.into_iter().zip(&others) {
+            other.apply(record, tables);
+        }
+        launch.params.frame_layers = &raw const record;
+        self.launch(self.kernels.gather_layers, launch, items, PIXEL_BATCH, stop);
+        launch.params.frame_layers = null();
+        Ok(images)
     }
 
     /// Runs `kernel` over `count` items, batch by batch on all threads, until done or stopped.
@@ -293,10 +356,55 @@ impl Shapes {
     }
 }
 
-// SAFETY: kernels read everything the parameters lead to, except film, pixels and hits, of which each item has its own.
+/// What kernels read of another frame.
+struct Elsewhere<'a> {
+    pose: &'a OtherPose,
+    transforms: Vec<[f32; 12]>,
+    shapes: Shapes,
+}
+
+impl<'a> Elsewhere<'a> {
+    fn new(tables: &Tables, pose: &'a OtherPose) -> Self {
+        Self {
+            pose,
+            transforms: frame_layers::transforms(pose),
+            shapes: Shapes::new(tables, &pose.shapes),
+        }
+    }
+
+    fn apply(&self, record: &mut OtherFrame, tables: &Tables) {
+        if !self.transforms.is_empty() {
+            record.transforms = self.transforms.as_ptr().cast();
+        }
+        if !self.pose.shown.is_empty() {
+            record.shown = self.pose.shown.as_ptr();
+        }
+        record.meshes = match &self.shapes.meshes[..] {
+            [] => tables.meshes.as_ptr(),
+            meshes => meshes.as_ptr(),
+        };
+    }
+}
+
+// SAFETY: kernels read everything the parameters lead to, except film, pixels, layers and hits, of which each item has its own.
 unsafe impl Sync for Launch {}
 
 impl Launch {
+    /// Of a kernel that reads nothing but its parameters and a film.
+    fn of(params: Params) -> Self {
+        Self {
+            params,
+            stack_entries: 0,
+            _blas: Vec::new(),
+            _pool: Pool::new(&[]),
+            _shapes: Shapes::default(),
+            _looks: None,
+            _lights: None,
+            camera_keys: Vec::new(),
+            _mesh_keys: Vec::new(),
+        }
+    }
+
     fn new(tables: &Tables, frame: &Frame, shining: Shining) -> Self {
         let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b)).collect();
         let deepest = frame
@@ -338,6 +446,7 @@ impl Launch {
         params.material_slots = tables.scene.material_slots.as_ptr();
         params.textures = tables.textures.as_ptr();
         params.srgb_table = tables.srgb.as_ptr();
+        params.filter_table = FILTER_TABLES.as_ptr();
         params.sun_count = sun_count(lights);
         params.sun_irradiance = sun_irradiance(lights);
         params.sky_rows = tables.sky.rows.as_ptr();
@@ -453,7 +562,8 @@ impl Device for CpuDevice {
         launch.params.pixels = pixels.as_mut_ptr().cast();
         let tile_count = items / TILE_ITEMS;
         let mut passes = Passes::new(settings.samples, settings.noise);
-        let mut half = vec![0f32; if passes.is_adaptive() { film.len() } else { 0 }];
+        let has_half = passes.is_adaptive() || settings.layers.contains(Layer::Variance);
+        let mut half = vec![0f32; if has_half { film.len() } else { 0 }];
         let mut errors = vec![
             0f32;
             if passes.is_adaptive() {
@@ -462,10 +572,13 @@ impl Device for CpuDevice {
                 0
             }
         ];
-        if passes.is_adaptive() {
+        if has_half {
             launch.params.film_half = half.as_mut_ptr();
+        }
+        if passes.is_adaptive() {
             launch.params.tile_errors = errors.as_mut_ptr();
         }
+        let first_pass = passes.samples();
         let mut rays = RayCounts::default();
         loop {
             let tiles = passes.tiles().map(<[u32]>::to_vec);
@@ -493,9 +606,15 @@ impl Device for CpuDevice {
             RESOLVE_BATCH,
             &|| false,
         );
+        launch.params.sample_end = first_pass.end;
+        let layers = self.gather_layers(&mut launch, &frame, settings.layers, items, stop)?;
+        if stop() {
+            return Err(DeviceError::Stopped);
+        }
         let bytes = pixel_count as usize * settings.pixel_bytes();
         Ok(Rendered {
             pixels: bytemuck::cast_slice(&pixels)[..bytes].to_vec(),
+            layers,
             rays,
             time: start.elapsed(),
             stages: None,

@@ -8,7 +8,10 @@ use crate::{
     abi::{Hit, Ray},
     accel::{NodeLayout, Tlas},
     anim::{Moment, camera_at},
-    scene::{Integrator, Scene, ToneMap},
+    device::PixelType,
+    film::Film,
+    layers::LayerSet,
+    scene::{Integrator, Layering, Scene, ToneMap},
 };
 use std::{
     collections::VecDeque,
@@ -93,6 +96,7 @@ pub fn frame(number: u32) -> Frame {
         shapes: Vec::new(),
         looks: None,
         sweep: Vec::new(),
+        others: None,
     }
 }
 
@@ -106,12 +110,15 @@ pub fn settings() -> FrameSettings {
         integrator: Integrator::Whitted,
         exposure: 0.0,
         tone_map: ToneMap::None,
-        linear: false,
+        pixels: PixelType::U8,
+        film: Film::default(),
+        layers: LayerSet::default(),
         lock_seed: false,
         clamp_indirect: None,
         noise: None,
         single_scatter: false,
         shutter: None,
+        layering: Layering::Reciprocal,
     }
 }
 
@@ -158,6 +165,7 @@ impl Device for FakeDevice {
         }
         Ok(Rendered {
             pixels: vec![number as u8; (settings.width * settings.height * 3) as usize],
+            layers: Vec::new(),
             rays: RayCounts {
                 primary: 1,
                 ..RayCounts::default()

@@ -4,9 +4,11 @@ mod adaptive;
 mod choice;
 mod cpu;
 pub mod cuda;
+mod develop;
 mod extras;
 #[cfg(test)]
 pub(crate) mod fake;
+mod frame_layers;
 mod gang;
 #[cfg(test)]
 mod layout;
@@ -19,18 +21,23 @@ use crate::{
     abi::{Hit, Ray},
     accel::{Blas, NodeLayout, Tlas},
     anim::{CameraPose, Deformed, PosedLooks},
+    film::Film,
+    layers::{LayerImage, LayerSet},
     light::ShownShape,
     math::Aabb,
-    scene::{Integrator, Scene, Shutter, ToneMap},
+    scene::{Integrator, Layering, Scene, Shutter, ToneMap},
 };
+use glam::Affine3;
 use std::{sync::Arc, time::Duration};
 
+pub use crate::pixels::PixelType;
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open};
 pub use cpu::CpuDevice;
+pub use develop::develop;
 pub use gang::Gang;
 
 /// What a frame looks like, the same for all frames of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FrameSettings {
     pub width: u32,
     pub height: u32,
@@ -43,14 +50,17 @@ pub struct FrameSettings {
     /// In stops.
     pub exposure: f32,
     pub tone_map: ToneMap,
+    pub film: Film,
     /// Leaves out light that rough surfaces scatter more than once, and so some energy.
     pub single_scatter: bool,
+    pub layering: Layering,
     /// Noise at which a part of the picture is done before it has all samples; none: everything gets all.
     pub noise: Option<f32>,
     /// Limit of the radiance that a light brings after the first bounce; none: nothing is cut off.
     pub clamp_indirect: Option<f32>,
-    /// Asks for radiance as it is, without exposure and tone curve.
-    pub linear: bool,
+    pub pixels: PixelType,
+    /// What frames tell besides.
+    pub layers: LayerSet,
     /// When light comes in; none: pictures of moments. Frames are posed by it, devices find all they need in those.
     pub shutter: Option<Shutter>,
 }
@@ -69,6 +79,21 @@ pub struct Frame {
     pub looks: Option<Arc<PosedLooks>>,
     /// The camera at even steps while the shutter is open; empty if it stands still, or for pictures of moments.
     pub sweep: Vec<CameraPose>,
+    /// The scene one frame earlier and later, if layers tell how things move; and where the shutter is open for some time, at the
+    /// time of this frame (else nothing but the camera).
+    pub others: Option<Arc<[OtherPose; 3]>>,
+}
+
+/// Where things are in another frame.
+#[derive(Clone)]
+pub struct OtherPose {
+    pub camera: CameraPose,
+    /// World transforms of all instances, in the order of the scene; empty if nothing but the camera ever moves.
+    pub transforms: Vec<Affine3>,
+    /// The mesh that each instance shows; empty if these never change.
+    pub shown: Vec<u32>,
+    /// The meshes that deform, each once.
+    pub shapes: Vec<PosedMesh>,
 }
 
 impl Frame {
@@ -114,8 +139,10 @@ impl PosedMesh {
 
 /// A frame that a device has finished.
 pub struct Rendered {
-    /// RGB, row-major, the top row first: display-ready bytes, or floats if [`FrameSettings::linear`] asks for them.
+    /// RGB, row-major, the top row first, of the type that [`FrameSettings::pixels`] asks for, in native byte order.
     pub pixels: Vec<u8>,
+    /// Those that [`FrameSettings::layers`] asks for, in the order of [`LayerSet::iter`].
+    pub layers: Vec<LayerImage>,
     pub rays: RayCounts,
     /// How long the device worked on it. Waiting behind other frames does not count.
     pub time: Duration,
@@ -191,10 +218,7 @@ pub enum DeviceError {
 impl FrameSettings {
     /// Bytes of a finished pixel.
     pub fn pixel_bytes(&self) -> usize {
-        match self.linear {
-            true => 3 * size_of::<f32>(),
-            false => 3,
-        }
+        3 * self.pixels.bytes()
     }
 }
 

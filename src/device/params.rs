@@ -5,12 +5,16 @@ use crate::{
     abi::{self, CameraRecord, CompressedNode, EnvironmentRecord, MeshKeys, Params, Unit},
     accel::SLACK,
     anim::CameraPose,
+    film::{SampledFilter, white_balance},
     light::no_local_lights,
     math::{Aabb, hash_u32},
-    scene::{Integrator, Projection, ToneMap},
+    scene::{Integrator, Layering, Projection, ToneMap},
 };
 use glam::Vec3;
-use std::ptr::{null, null_mut};
+use std::{
+    f32::consts::TAU,
+    ptr::{null, null_mut},
+};
 
 /// A single sample is clamped to this display value.
 const SAMPLE_CLAMP: f32 = 24.0;
@@ -27,6 +31,12 @@ const FAR_FIRST: u32 = 7;
 const NEAR_FIRST: u32 = 0;
 /// Share of the open sky's light that blocked points get, in place of further bounces.
 const AMBIENT_FILL: f32 = 0.5;
+
+/// All zero, with null pointers: for kernels that only read a film.
+pub fn blank() -> Params {
+    // SAFETY: parameters are numbers and raw pointers.
+    unsafe { std::mem::zeroed() }
+}
 
 /// What depends on the frame's scene alone; addresses are null, and there is no picture yet.
 pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
@@ -52,6 +62,8 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         sky_rows: null(),
         sky_cells: null(),
         srgb_table: null(),
+        filter_table: null(),
+        frame_layers: null(),
         rays: null(),
         hits: null_mut(),
         film: null_mut(),
@@ -82,6 +94,7 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         layer_count: 0,
         has_cutouts: 0,
         single_scatter: 0,
+        viewer_layering: 0,
         width: 0,
         height: 0,
         sample_begin: 0,
@@ -91,6 +104,13 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         sample_bits: 0,
         integrator: abi::INTEGRATOR_WHITTED,
         tone_map: abi::TONE_NONE,
+        pixel_type: abi::PIXELS_U8,
+        filter: abi::FILTER_GAUSSIAN,
+        filter_scale: 1.0,
+        filter_signed: 0,
+        dither: 0.0,
+        has_white: 0,
+        white: [0.0; 9],
         exposure: 1.0,
         ao_distance: 0.05 * bounds.diagonal(),
         depth_range: depth_range(&bounds, frame.camera.eye),
@@ -100,11 +120,10 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
     }
 }
 
-/// Adds the picture's settings.
+/// Adds the picture's settings. The address of the filters' tables is known already.
 pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
     p.camera = camera_record(&frame.camera, aspect(settings));
     p.moves = frame.moves().into();
-    (p.width, p.height) = (settings.width, settings.height);
     p.bounces = settings.bounces;
     let frame_seed = match settings.lock_seed {
         true => 0,
@@ -113,15 +132,33 @@ pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
     p.seed = hash_u32(settings.seed ^ frame_seed);
     p.sample_bits = settings.samples.max(1).next_power_of_two().ilog2();
     p.single_scatter = settings.single_scatter.into();
+    p.viewer_layering = (settings.layering == Layering::Viewer).into();
     p.indirect_clamp = settings.clamp_indirect.unwrap_or(f32::INFINITY);
-    p.exposure = settings.exposure.exp2();
+    apply_display(p, settings);
     p.radiance_clamp = match settings.integrator {
         Integrator::Whitted => SAMPLE_CLAMP / p.exposure,
         _ => f32::INFINITY,
     };
     p.integrator = integrator(settings.integrator);
     p.any_order = FAR_FIRST;
+    let film = &settings.film;
+    let filter = SampledFilter::new(film.filter, film.filter_width, settings.samples);
+    p.filter = filter.kind;
+    p.filter_scale = filter.scale;
+    p.filter_signed = filter.signed.into();
+    p.filter_table = p.filter_table.wrapping_add(filter.table);
+}
+
+/// Adds what turns a film into pixels.
+pub fn apply_display(p: &mut Params, settings: &FrameSettings) {
+    let film = &settings.film;
+    (p.width, p.height) = (settings.width, settings.height);
+    p.exposure = settings.exposure.exp2();
     p.tone_map = tone_map(settings);
+    p.pixel_type = settings.pixels.code();
+    p.dither = film.dither;
+    p.has_white = film.white_balance.is_some().into();
+    p.white = film.white_balance.map(white_balance).unwrap_or_default();
 }
 
 /// The camera while the shutter is open, for `Params::camera_keys`; none if it stands still.
@@ -169,13 +206,12 @@ fn integrator(integrator: Integrator) -> u32 {
     }
 }
 
-/// Light is tone mapped unless linear pixels are asked for; occlusion and albedo are encoded but not tone mapped; the other views are display values.
+/// Light is tone mapped; occlusion and albedo are encoded but not tone mapped; the other views are display values.
 fn tone_map(settings: &FrameSettings) -> u32 {
-    if settings.linear {
-        return abi::TONE_LINEAR;
-    }
     match (settings.integrator, settings.tone_map) {
         (Integrator::Path | Integrator::Whitted, ToneMap::Aces) => abi::TONE_ACES,
+        (Integrator::Path | Integrator::Whitted, ToneMap::Agx) => abi::TONE_AGX,
+        (Integrator::Path | Integrator::Whitted, ToneMap::PbrNeutral) => abi::TONE_PBR_NEUTRAL,
         (Integrator::Path | Integrator::Whitted | Integrator::Ao | Integrator::Albedo, _) => {
             abi::TONE_NONE
         }
@@ -222,17 +258,39 @@ fn depth_range(bounds: &Aabb, eye: Vec3) -> f32 {
     }
 }
 
-fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
+/// Of a picture that is `aspect` times as wide as high.
+pub fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
     let (forward, right, up) = pose.basis();
-    let (height, kind) = match pose.projection {
-        Projection::Perspective { fov_y } => ((0.5 * fov_y).tan(), abi::CAMERA_PERSPECTIVE),
-        Projection::Orthographic { height } => (0.5 * height, abi::CAMERA_ORTHOGRAPHIC),
+    let (height, aspect, kind) = match pose.projection {
+        Projection::Perspective { fov_y } => ((0.5 * fov_y).tan(), aspect, abi::CAMERA_PERSPECTIVE),
+        Projection::Orthographic { height } => (0.5 * height, aspect, abi::CAMERA_ORTHOGRAPHIC),
+        Projection::Equirectangular => (1.0, 1.0, abi::CAMERA_EQUIRECTANGULAR),
     };
-    CameraRecord {
+    let pinhole = CameraRecord {
         origin: pose.eye.into(),
         forward: forward.into(),
         right: (right * height * aspect).into(),
         up: (up * height).into(),
         kind,
+        focus: 0.0,
+        lens_right: [0.0; 3],
+        lens_up: [0.0; 3],
+        blades: 0,
+        blade_turn: 0.0,
+    };
+    let Some(lens) = pose.lens else {
+        return pinhole;
+    };
+    CameraRecord {
+        focus: lens.focus,
+        lens_right: (right * (lens.radius / lens.iris.ratio)).into(),
+        lens_up: (up * lens.radius).into(),
+        blades: if lens.iris.blades < 3 {
+            0
+        } else {
+            lens.iris.blades
+        },
+        blade_turn: (lens.iris.rotation / TAU).rem_euclid(1.0),
+        ..pinhole
     }
 }

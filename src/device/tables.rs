@@ -10,13 +10,14 @@ use crate::{
         MaterialRecord, MeshRecord, NO_INDEX, TextureRecord, VertexExtra, VertexRecord,
     },
     anim::Deformed,
+    layers::cryptomatte,
     light::{Emitters, SkyTable, emission_weights, gradient_fluence, light_records},
     math::linear_from_srgb,
     scene::{Environment, FloatImage, Mesh, Scene, Shape, Texels, Texture, TriangleMesh, Wrap},
 };
 use glam::Vec3;
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Size of the low-passed environment that diffuse light is sampled from.
 const DIFFUSE_SKY: (u32, u32) = (32, 16);
@@ -46,6 +47,8 @@ pub struct Tables {
     pub environment: EnvironmentRecord,
     pub srgb: [f32; 256],
     pub scene: Arc<Scene>,
+    /// Hashes of the names of instances and materials, once a layer asks for them.
+    ids: OnceLock<NameIds>,
     _skies: Vec<Vec<[f32; 4]>>,
 }
 
@@ -114,7 +117,30 @@ impl Tables {
             environment,
             srgb: std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0)),
             scene,
+            ids: OnceLock::new(),
             _skies: skies,
+        }
+    }
+}
+
+impl Tables {
+    /// Hashes of the names of instances and materials.
+    pub fn name_ids(&self) -> &NameIds {
+        self.ids.get_or_init(|| NameIds::new(&self.scene))
+    }
+}
+
+/// What mattes call the instances and the rows of materials of a scene.
+pub struct NameIds {
+    pub instances: Vec<u32>,
+    pub materials: Vec<u32>,
+}
+
+impl NameIds {
+    pub fn new(scene: &Scene) -> Self {
+        Self {
+            instances: cryptomatte::instance_ids(scene),
+            materials: cryptomatte::material_ids(scene),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The `camera` section, checked.
 
-use super::{LoadError, placements::direction, scene_file::Source, source::Place};
+use super::{LoadError, lens, placements::direction, scene_file::Source, source::Place};
 use crate::scene::{
-    Camera, CameraKey, CameraPath, Projection,
-    desc::{CameraDesc, Finite, LookAt, Orbit, Point, Spline, SplineKey},
+    Camera, CameraKey, CameraPath,
+    desc::{CameraDesc, LookAt, Orbit, Point, Spline, SplineKey},
 };
 use glam::Vec3;
 
-/// Converts the section; the frames show `duration` seconds from the time `start` on.
+/// Converts the section but for the lens, which may focus on what is placed; the frames show `duration` seconds from the time `start` on.
 ///
 /// # Errors
 /// Views without a direction, fields of view outside (0, 180), keys that are too few or out of order.
@@ -17,13 +17,14 @@ pub fn convert(
     (start, duration): (f32, f32),
 ) -> Result<Camera, LoadError> {
     let place = Place::ROOT.key("camera");
-    let (fov, up) = match camera {
-        CameraDesc::LookAt(LookAt { fov, up, .. })
-        | CameraDesc::Orbit(Orbit { fov, up, .. })
-        | CameraDesc::Spline(Spline { fov, up, .. }) => (*fov, *up),
+    let up = match camera {
+        CameraDesc::LookAt(LookAt { up, .. })
+        | CameraDesc::Orbit(Orbit { up, .. })
+        | CameraDesc::Spline(Spline { up, .. }) => *up,
     };
     let at = Checks { source, up: up.0 };
-    let (fov_y, up) = (at.fov(fov, &place)?, at.up(up, &place)?);
+    let projection = lens::projection(source, camera, &place)?;
+    let up = at.up(up, &place)?;
     let path = match camera {
         CameraDesc::LookAt(c) => at.look_at(c, &place)?,
         CameraDesc::Orbit(c) => at.orbit(c, &place)?,
@@ -32,7 +33,8 @@ pub fn convert(
     Ok(Camera {
         path,
         up,
-        projection: Projection::Perspective { fov_y },
+        projection,
+        ..Camera::default()
     })
 }
 
@@ -44,16 +46,6 @@ struct Checks<'a> {
 impl Checks<'_> {
     fn fail<T>(&self, place: &Place, message: &str) -> Result<T, LoadError> {
         Err(self.source.error(place, message))
-    }
-
-    fn fov(&self, fov: Finite, place: &Place) -> Result<f32, LoadError> {
-        if fov.0 > 0.0 && fov.0 < 180.0 {
-            return Ok(fov.0.to_radians());
-        }
-        self.fail(
-            &place.key("fov"),
-            "the field of view must be above 0 and below 180 degrees",
-        )
     }
 
     fn up(&self, up: Point, place: &Place) -> Result<Vec3, LoadError> {

@@ -199,6 +199,7 @@ impl View {
             path,
             up: Vec3::Y,
             projection: Projection::Perspective { fov_y: self.fov_y },
+            ..Camera::default()
         }
     }
 }

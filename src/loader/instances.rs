@@ -12,7 +12,7 @@ use super::{
 use crate::scene::{Instance, NONE, Node, desc::SceneFile};
 use glam::Affine3;
 use rayon::prelude::*;
-use std::{collections::HashMap, hash::Hash};
+use std::{collections::HashMap, hash::Hash, ops::Range};
 
 /// How deep groups may be in groups.
 const MAX_DEPTH: usize = 64;
@@ -22,11 +22,14 @@ const MAX_DEPTH: usize = 64;
 pub struct Unrolled {
     pub nodes: Vec<Node>,
     pub instances: Vec<Instance>,
+    pub stems: Stems,
     pub slots: Slots,
     /// The file's meshes in the order in which instances number them; a palette of poses takes a number for each.
     pub meshes: Used<u32>,
     /// The motions in the order in which instances and nodes number them.
     pub motions: Used<UsedMotion>,
+    /// The instances of the first copy of each named group; none of those that are not placed.
+    pub groups: Vec<Range<u32>>,
 }
 
 /// A motion of the file, or [`NONE`], and the mesh whose palette of poses it plays, or [`NONE`].
@@ -34,6 +37,29 @@ pub struct Unrolled {
 pub struct UsedMotion {
     pub motion: u32,
     pub mesh: u32,
+}
+
+/// What instances are called: the groups that they are in and their mesh, like `village/house`.
+#[derive(Default)]
+pub struct Stems {
+    pub texts: Vec<String>,
+    /// Of each instance.
+    pub of: Vec<u32>,
+    /// By the stem of the surroundings ([`NONE`] at the top) and the group or mesh in them.
+    known: HashMap<(u32, Target), u32>,
+}
+
+impl Stems {
+    fn stem(&mut self, outer: u32, target: Target, name: &str) -> u32 {
+        *self.known.entry((outer, target)).or_insert_with(|| {
+            let text = match self.texts.get(outer as usize) {
+                Some(outer) => format!("{outer}/{name}"),
+                None => name.to_owned(),
+            };
+            self.texts.push(text);
+            self.texts.len() as u32 - 1
+        })
+    }
 }
 
 /// Numbers things in the order of their first use.
@@ -79,7 +105,11 @@ pub fn unroll(
     let mut unroller = Unroller {
         resolved,
         meshes,
-        out: Unrolled::default(),
+        groups: file.groups.names().collect(),
+        out: Unrolled {
+            groups: vec![0..0; file.groups.0.len()],
+            ..Unrolled::default()
+        },
     };
     unroller.out.instances.reserve_exact(total as usize);
     let mut starts = Vec::new();
@@ -91,6 +121,7 @@ pub fn unroll(
                 node: NONE,
                 local: Affine3::IDENTITY,
                 material: NONE,
+                stem: NONE,
             },
         );
     }
@@ -138,11 +169,15 @@ struct Frame {
     node: u32,
     local: Affine3,
     material: u32,
+    /// Of the groups around, or [`NONE`].
+    stem: u32,
 }
 
 struct Unroller<'a> {
     resolved: &'a Resolved,
     meshes: &'a [MeshSource],
+    /// Names of the first lists.
+    groups: Vec<&'a str>,
     out: Unrolled,
 }
 
@@ -183,6 +218,9 @@ impl Unroller<'_> {
             .out
             .slots
             .run(number, &self.meshes[mesh].materials, frame.material);
+        let name = &self.meshes[mesh].mesh.name;
+        let stem = self.out.stems.stem(frame.stem, Target::Mesh(mesh), name);
+        self.out.stems.of.push(stem);
         self.out.instances.push(Instance {
             local: frame.local,
             node: frame.node,
@@ -203,9 +241,19 @@ impl Unroller<'_> {
             frame.node = self.out.nodes.len() as u32 - 1;
             frame.local = Affine3::IDENTITY;
         }
+        // Lists that are written in place have no name.
+        if let Some(name) = self.groups.get(list) {
+            let target = Target::List(list);
+            frame.stem = self.out.stems.stem(frame.stem, target, name);
+        }
         let resolved = self.resolved;
+        let first = self.out.instances.len() as u32;
         for item in &resolved.lists[list] {
             self.item(item, frame);
+        }
+        let end = self.out.instances.len() as u32;
+        if let Some(group) = self.out.groups.get_mut(list).filter(|g| g.start == g.end) {
+            *group = first..end;
         }
     }
 }

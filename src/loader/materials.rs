@@ -12,6 +12,8 @@ use std::{
 #[derive(Default)]
 pub struct Materials {
     pub rows: Vec<Material>,
+    /// Of each row.
+    pub names: Vec<String>,
     pub maps: Vec<TextureMap>,
     row_of: HashMap<String, u32>,
     map_of: HashMap<[u32; 8], u32>,
@@ -35,21 +37,22 @@ struct Picture {
 }
 
 impl Materials {
-    /// Row of `material`, shared with all that look the same.
-    pub fn add(&mut self, material: Material) -> u32 {
+    /// Row of `material`, shared with all of the same name that look the same.
+    pub fn add(&mut self, name: &str, material: Material) -> u32 {
         // Equal materials are spelled alike, down to the bits of their numbers.
-        *self
-            .row_of
-            .entry(format!("{material:?}"))
-            .or_insert_with(|| {
-                self.rows.push(material);
-                self.rows.len() as u32 - 1
-            })
+        let key = format!("{name}\0{material:?}");
+        if let Some(&row) = self.row_of.get(&key) {
+            return row;
+        }
+        let row = self.add_apart(name, material);
+        self.row_of.insert(key, row);
+        row
     }
 
     /// Row of `material`, which nothing else will share.
-    pub fn add_apart(&mut self, material: Material) -> u32 {
+    pub fn add_apart(&mut self, name: &str, material: Material) -> u32 {
         self.rows.push(material);
+        self.names.push(name.to_owned());
         self.rows.len() as u32 - 1
     }
 

@@ -180,13 +180,13 @@ impl ParsedObj {
 
     fn material(&mut self, slot: u32, wrap: Wrap, table: &mut Materials) -> Result<u32, LoadError> {
         let Some(name) = (slot != NONE).then(|| &self.data.materials[slot as usize]) else {
-            return Ok(table.add(Material::default()));
+            return Ok(table.add("default", Material::default()));
         };
         match self.entries.get(name) {
             Some(&(library, entry)) => {
                 let library = &self.libraries[library];
                 let converted = convert(library, &library.materials[entry], wrap, table)?;
-                Ok(table.add(converted))
+                Ok(table.add(name, converted))
             }
             None => {
                 if !self.libraries.is_empty() {
@@ -195,7 +195,7 @@ impl ParsedObj {
                         self.data.path.display()
                     ));
                 }
-                Ok(table.add(Material::default()))
+                Ok(table.add(name, Material::default()))
             }
         }
     }

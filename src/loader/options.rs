@@ -27,6 +27,58 @@ pub struct ViewOptions {
     pub up: Option<Vec3>,
     /// Vertical field of view in degrees.
     pub fov: Option<f32>,
+    pub lens: LensOptions,
+}
+
+/// Optics that replace those of the file's camera.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LensOptions {
+    pub projection: Option<Projecting>,
+    /// Focal length over diameter of the aperture; 0 for a pinhole. At most one of this and `radius` is given.
+    pub f_stop: Option<f32>,
+    /// Of the aperture, in scene units; 0 for a pinhole.
+    pub radius: Option<f32>,
+    pub focus: Option<Focusing>,
+    /// Corners of the aperture; 0 for a round one.
+    pub blades: Option<u32>,
+    /// In degrees.
+    pub blade_rotation: Option<f32>,
+}
+
+/// What is to be sharp.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Focusing {
+    /// Along the camera's axis.
+    Distance(f32),
+    Point(Vec3),
+    /// What is called so.
+    On(String),
+}
+
+impl std::str::FromStr for Focusing {
+    type Err = String;
+
+    /// A distance above 0, or `x,y,z`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(point) = parse_triple(text) {
+            return Ok(Self::Point(point));
+        }
+        let distance = text.parse().ok().filter(|x: &f32| *x > 0.0 && *x <= 1e18);
+        let distance = distance.map(Self::Distance);
+        distance
+            .ok_or_else(|| "write a distance above 0 like 3.5, or a point like 1,2,3".to_owned())
+    }
+}
+
+/// How a picture is made flat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Projecting {
+    /// As eyes see.
+    Perspective,
+    /// Parallel rays: distance makes nothing small.
+    Orthographic,
+    /// Everything around, 360 by 180 degrees; for sizes like 2048x1024.
+    Equirectangular,
 }
 
 /// For models that are not in a scene file.

@@ -25,7 +25,7 @@ pub const MAX_INSTANCES: u64 = 1 << 31;
 pub const BYTES_PER_INSTANCE: u64 = 256;
 
 /// What a placement places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// Index into the file's meshes.
     Mesh(usize),

@@ -1,10 +1,12 @@
 //! From a parsed scene file to a `Scene`: every section in turn, each by its own module.
 
 use super::{
-    LoadError, camera, environment, framing,
+    LoadError, camera,
+    environment::{self, within},
+    framing,
     gltf::Model,
     instances::{self, Unrolled, UsedMotion},
-    material,
+    lens, material,
     materials::Materials,
     meshes::{self, MeshSource, ParsedObj},
     model::{self, DrivenRows, Look, Looks, MeshMotion, Performance},
@@ -12,9 +14,10 @@ use super::{
     placements::{Resolver, unknown_material},
     scene_file::{self, Source},
     source::Place,
+    subjects,
 };
 use crate::scene::{
-    Material, NONE, RenderDefaults, Scene,
+    Material, NONE, Names, RenderDefaults, Scene, Subject,
     desc::{GltfFile, MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
     driven::Driven,
     rig::{Clip, DeformingMesh, Palette},
@@ -54,11 +57,14 @@ pub fn load(path: &Path, sets: &[(String, String)]) -> Result<Scene, LoadError> 
     let unrolled = instances::unroll(&source, &file, &resolved, &sources)?;
     scene.textures = loader.table.decode_textures()?;
     scene.materials = loader.table.rows;
+    let materials = loader.table.names;
     scene.maps = loader.table.maps;
     scene.warnings = loader.warnings;
     place(&mut scene, &source, &file, &mut sources, unrolled)?;
-    if file.camera.is_none() {
-        scene.camera = framing::turntable(&framing::world_bounds(&scene));
+    scene.names.materials = materials;
+    match &file.camera {
+        Some(desc) => lens::convert(&source, desc, &mut scene)?,
+        None => scene.camera = framing::turntable(&framing::world_bounds(&scene)),
     }
     Ok(scene)
 }
@@ -94,6 +100,14 @@ fn place(
     }
     scene.material_slots = unrolled.slots.all;
     (scene.nodes, scene.instances) = (unrolled.nodes, unrolled.instances);
+    scene.names = Names::numbered(unrolled.stems.texts, &unrolled.stems.of);
+    let groups = file.groups.names().zip(unrolled.groups);
+    let placed = groups.filter(|(_, instances)| instances.start < instances.end);
+    let subjects = placed.map(|(name, instances)| Subject {
+        name: name.to_owned(),
+        anchors: subjects::middles(scene, &subjects::spread(instances)),
+    });
+    scene.subjects = subjects.collect();
     Ok(())
 }
 
@@ -154,6 +168,17 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         "exposure",
         "the exposure must be -64 to 64 stops",
     )?;
+    if let Some(width) = r.filter_width {
+        within(source, width, &place.key("filter_width"), (0.1, 16.0))?;
+    }
+    if let Some(kelvin) = r.white_balance {
+        within(
+            source,
+            kelvin,
+            &place.key("white_balance"),
+            (1667.0, 25_000.0),
+        )?;
+    }
     Ok(RenderDefaults {
         width: r.size.0,
         height: r.size.1,
@@ -167,6 +192,9 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         exposure: r.exposure.0,
         tone_map: r.tone_map,
         shutter: None,
+        filter: r.filter,
+        filter_width: r.filter_width.map(|width| width.0),
+        white_balance: r.white_balance.map(|kelvin| kelvin.0),
     })
 }
 
@@ -185,13 +213,18 @@ impl Loader<'_> {
             .materials
             .0
             .iter()
-            .map(|(name, m)| self.material(m, &all.key(name)))
+            .map(|(name, m)| self.material(name, m, &all.key(name)))
             .collect()
     }
 
-    fn material(&mut self, desc: &MaterialDesc, place: &Place) -> Result<u32, LoadError> {
+    fn material(
+        &mut self,
+        name: &str,
+        desc: &MaterialDesc,
+        place: &Place,
+    ) -> Result<u32, LoadError> {
         let converted = material::convert(self.source, desc, &mut self.table, place)?;
-        Ok(self.table.add(converted))
+        Ok(self.table.add(name, converted))
     }
 
     fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {
@@ -234,9 +267,13 @@ impl Loader<'_> {
                 let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
                 self.model(name, desc, *model, replacement, place)?
             }
-            (MeshDesc::Quad(q), _) => MeshSource::quad(name, q.tile.0, self.table.add(grey)),
-            (MeshDesc::Box(b), _) => MeshSource::cuboid(name, b.tile.0, self.table.add(grey)),
-            _ => MeshSource::sphere(name, self.table.add(grey)),
+            (MeshDesc::Quad(q), _) => {
+                MeshSource::quad(name, q.tile.0, self.table.add("default", grey))
+            }
+            (MeshDesc::Box(b), _) => {
+                MeshSource::cuboid(name, b.tile.0, self.table.add("default", grey))
+            }
+            _ => MeshSource::sphere(name, self.table.add("default", grey)),
         })
     }
 

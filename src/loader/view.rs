@@ -1,16 +1,19 @@
 //! A view from the command line, in place of a scene's own.
 
-use super::{LoadError, framing, options::ViewOptions};
+use super::{
+    LoadError, framing, lens_flags,
+    options::{Projecting, ViewOptions},
+};
 use crate::{
     math::LARGEST_COORDINATE,
-    scene::{CameraPath, Projection, Scene},
+    scene::{CameraPath, LensTracks, Projection, Scene},
 };
 use glam::Vec3;
 
 /// Replaces what `view` names of `scene`'s camera.
 ///
 /// # Errors
-/// Views without a direction, and a field of view for a camera that has none.
+/// Views without a direction, a field of view for a camera that has none, and flags about a lens that do not fit the camera.
 pub fn apply(scene: &mut Scene, view: &ViewOptions) -> Result<(), LoadError> {
     if let Some(eye) = view.eye {
         let middle = || framing::swept_bounds(scene).center();
@@ -18,22 +21,36 @@ pub fn apply(scene: &mut Scene, view: &ViewOptions) -> Result<(), LoadError> {
         let up = checked(eye, target, view.up.unwrap_or(Vec3::Y))?;
         scene.camera.path = CameraPath::Still { eye, target };
         scene.camera.up = up;
+        scene.camera.tracks = LensTracks::default();
         if let Projection::Orthographic { .. } = scene.camera.projection {
             scene.camera.projection = Projection::default();
         }
     }
-    match (view.fov, scene.camera.projection) {
-        (None, _) => Ok(()),
-        (Some(_), Projection::Orthographic { .. }) => Err(LoadError::flag(
-            "--fov",
-            "this camera is orthographic and has no field of view",
-        )),
-        (Some(degrees), Projection::Perspective { .. }) => {
-            let fov_y = degrees.to_radians();
-            scene.camera.projection = Projection::Perspective { fov_y };
-            Ok(())
-        }
+    if let Some(degrees) = view.fov {
+        field_of_view(scene, degrees, view.lens.projection)?;
     }
+    lens_flags::apply(scene, &view.lens)
+}
+
+/// A camera that is to become perspective gets its field of view here, one that is to become another loses it again.
+fn field_of_view(
+    scene: &mut Scene,
+    degrees: f32,
+    wanted: Option<Projecting>,
+) -> Result<(), LoadError> {
+    let own = scene.camera.projection;
+    let fits = matches!(own, Projection::Perspective { .. })
+        && wanted != Some(Projecting::Equirectangular);
+    if !fits && wanted != Some(Projecting::Perspective) {
+        return Err(LoadError::flag(
+            "--fov",
+            "this camera is not perspective and has no field of view",
+        ));
+    }
+    let fov_y = degrees.to_radians();
+    scene.camera.projection = Projection::Perspective { fov_y };
+    scene.camera.tracks.span.clear();
+    Ok(())
 }
 
 /// The unit vector of `up`.
@@ -74,6 +91,7 @@ mod tests {
             target: Some(Vec3::ZERO),
             up: Some(Vec3::X * 4.0),
             fov: Some(90.0),
+            ..ViewOptions::default()
         };
         let camera = applied(view).unwrap().camera;
         assert_eq!(camera.up, Vec3::X);
@@ -88,8 +106,8 @@ mod tests {
         let view = |eye, target, fov| ViewOptions {
             eye,
             target,
-            up: None,
             fov,
+            ..ViewOptions::default()
         };
         for (view, flag) in [
             (view(Some(Vec3::ONE), Some(Vec3::ONE), None), "--target: "),

@@ -13,7 +13,7 @@ use std::{
     io::{self, BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
 };
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 const SUFFIX: &str = ".part";
 
@@ -33,14 +33,50 @@ pub fn write_atomically(
 }
 
 fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let name = path.file_name().ok_or(ErrorKind::IsADirectory)?;
-    let part = create_part(folder_of(path), name)?;
-    let mut writer = BufWriter::new(part.as_file());
+    let mut part = Part::create(path)?;
+    let mut writer = BufWriter::new(part.file());
     fill(&mut writer)?;
     writer.flush()?;
     drop(writer);
-    part.persist(path).map_err(|e| e.error)?;
-    Ok(())
+    part.persist()
+}
+
+/// A file that is being written. It is removed when it is dropped, unless it was persisted before.
+pub struct Part {
+    file: File,
+    /// None once it has its name.
+    temporary: Option<TempPath>,
+    target: PathBuf,
+}
+
+impl Part {
+    /// The folder of `target` must exist.
+    pub fn create(target: &Path) -> io::Result<Self> {
+        let name = target.file_name().ok_or(ErrorKind::IsADirectory)?;
+        let (file, temporary) = create_part(folder_of(target), name)?.into_parts();
+        Ok(Self {
+            file,
+            temporary: Some(temporary),
+            target: target.to_owned(),
+        })
+    }
+
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Where it is for now.
+    pub fn path(&self) -> &Path {
+        self.temporary.as_deref().unwrap_or(&self.target)
+    }
+
+    /// Gives it the name that it is for, in place of any file that has it. Once is enough.
+    pub fn persist(&mut self) -> io::Result<()> {
+        match self.temporary.take() {
+            Some(temporary) => temporary.persist(&self.target).map_err(|e| e.error),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A locked temporary file that removes itself when dropped.

@@ -1,8 +1,10 @@
 //! What can go wrong between a finished frame and its file, said with the likely fix.
 
+use super::EncodeError;
+use image::ImageError;
 use std::{
     io::{self, ErrorKind},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 /// The text names the path, the reason and a remedy, so that it can be shown alone. The I/O error is part of that
@@ -13,35 +15,12 @@ pub enum OutputError {
     Folder { path: PathBuf, error: io::Error },
     #[error("cannot write {}: {}", .path.display(), explain(.error))]
     File { path: PathBuf, error: io::Error },
-    #[error("cannot write {}: {width}x{height} pixels do not take {bytes} bytes", .path.display())]
-    Pixels {
-        path: PathBuf,
-        width: u32,
-        height: u32,
-        bytes: usize,
-    },
-}
-
-impl OutputError {
-    /// Fails unless `data` is what a picture of at least one pixel takes, with so many bytes per pixel.
-    pub fn check_pixels(
-        path: &Path,
-        width: u32,
-        height: u32,
-        pixel_bytes: u128,
-        data: &[u8],
-    ) -> Result<(), Self> {
-        let expected = u128::from(width) * u128::from(height) * pixel_bytes;
-        if expected != 0 && expected == data.len() as u128 {
-            return Ok(());
-        }
-        Err(Self::Pixels {
-            path: path.to_owned(),
-            width,
-            height,
-            bytes: data.len(),
-        })
-    }
+    #[error("cannot write {}: an earlier frame is missing", .path.display())]
+    Earlier { path: PathBuf },
+    #[error("cannot read {}: {error}; remove it or run without --skip-existing", .path.display())]
+    ReadBack { path: PathBuf, error: ImageError },
+    #[error("cannot write {}: {error}", .path.display())]
+    Encode { path: PathBuf, error: EncodeError },
 }
 
 /// A folder that is made before the work starts cannot have been deleted during it.

@@ -1,55 +1,153 @@
 //! What kinds of files frames are written to.
 
 use super::{
-    OutputError,
-    exr::{is_complete_exr, write_exr},
-    png::{is_complete_png, write_png},
+    ColorDepth, EncodeError, Encoding, OutputError, Picture,
+    exr::{self, is_complete_exr},
+    png::{self, is_complete_png},
+    web::{self, is_complete_jpeg, is_complete_webp},
+    write_atomically,
 };
+use crate::pixels::PixelType;
 use std::path::Path;
 
 /// The kind of file that an extension stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
-    /// 8-bit sRGB, ready to be looked at.
+    /// 8- or 16-bit sRGB, ready to be looked at.
     Png,
-    /// Linear radiance in 32-bit floats, without exposure and tone curve.
+    /// 8-bit sRGB, with loss.
+    Jpeg,
+    /// 8-bit sRGB without loss, smaller than PNG and slower.
+    WebP,
+    /// Linear radiance as half floats or floats, without exposure and tone curve, and layers.
     Exr,
 }
 
 impl FileFormat {
-    pub const ALL: [Self; 2] = [Self::Png, Self::Exr];
+    pub const ALL: [Self; 4] = [Self::Png, Self::Jpeg, Self::WebP, Self::Exr];
 
+    /// That of new files.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
+            Self::Jpeg => "jpg",
+            Self::WebP => "webp",
             Self::Exr => "exr",
         }
     }
 
-    /// Whether the pixels are floats of linear radiance, else bytes for display.
+    /// The format that an extension stands for, whatever its case.
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        let extension = extension.to_ascii_lowercase();
+        let known = |format: &Self| extension == format.extension();
+        match extension.as_str() {
+            "jpeg" => Some(Self::Jpeg),
+            _ => Self::ALL.into_iter().find(known),
+        }
+    }
+
+    /// Whether the pixels are floats of linear radiance, else numbers for display.
     pub fn is_linear(self) -> bool {
         self == Self::Exr
     }
 
-    /// Writes RGB pixels of the format's type, row-major from the top, so that `path` only ever shows a whole picture.
+    /// The type of the pixels that [`Self::encode`] takes; none if the format does not have that depth.
+    pub fn pixels(self, depth: ColorDepth) -> Option<PixelType> {
+        match (self, depth) {
+            (Self::Exr, ColorDepth::Bits8) => None,
+            (Self::Exr, _) => Some(PixelType::F32),
+            (_, ColorDepth::Usual | ColorDepth::Bits8) => Some(PixelType::U8),
+            (Self::Png, ColorDepth::Bits16) => Some(PixelType::U16),
+            _ => None,
+        }
+    }
+
+    /// The bytes of a file with `picture`, whose pixels have the type that the format takes.
+    pub fn encode(self, picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
+        let values = u128::from(picture.width) * u128::from(picture.height) * 3;
+        if values == 0 || values != picture.pixels.len() as u128 {
+            return Err(EncodeError::Size {
+                width: picture.width,
+                height: picture.height,
+                values: picture.pixels.len(),
+            });
+        }
+        match self {
+            Self::Png => png::encode(picture),
+            Self::Jpeg => web::encode_jpeg(picture, encoding.quality),
+            Self::WebP => web::encode_webp(picture),
+            Self::Exr => exr::encode(picture, encoding),
+        }
+    }
+
+    /// Writes `picture` so that `path` only ever shows a whole one. The folder of `path` must exist ([`super::prepare`] makes
+    /// it).
     pub fn write(
         self,
         path: &Path,
-        width: u32,
-        height: u32,
-        pixels: &[u8],
+        picture: &Picture,
+        encoding: &Encoding,
     ) -> Result<(), OutputError> {
-        match self {
-            Self::Png => write_png(path, width, height, pixels),
-            Self::Exr => write_exr(path, width, height, pixels),
-        }
+        let encoded = self.encode(picture, encoding);
+        let bytes = encoded.map_err(|error| OutputError::Encode {
+            path: path.to_owned(),
+            error,
+        })?;
+        write_atomically(path, |file| file.write_all(&bytes))
     }
 
     /// Whether `path` is a file that was written to its end.
     pub fn is_complete(self, path: &Path) -> bool {
         match self {
             Self::Png => is_complete_png(path),
+            Self::Jpeg => is_complete_jpeg(path),
+            Self::WebP => is_complete_webp(path),
             Self::Exr => is_complete_exr(path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::{
+        Pixels,
+        picture::testing::{metadata, picture},
+    };
+
+    #[test]
+    fn a_wrong_number_of_pixels_is_an_error_and_writes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, metadata) = (dir.path().join("a.png"), metadata());
+        for (width, height, bytes) in [(2, 2, 11), (0, 5, 0), (u32::MAX, u32::MAX, 12)] {
+            let pixels = Pixels::U8(vec![0; bytes].into());
+            let picture = picture((width, height), pixels, &metadata);
+            let written = FileFormat::Png.write(&path, &picture, &Encoding::default());
+            assert!(written.is_err());
+        }
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn each_format_takes_the_pixels_that_it_asks_for() {
+        let metadata = metadata();
+        let depths = [
+            ColorDepth::Usual,
+            ColorDepth::Bits8,
+            ColorDepth::Bits16,
+            ColorDepth::Bits32,
+        ];
+        for format in FileFormat::ALL {
+            assert_eq!(FileFormat::from_extension(format.extension()), Some(format));
+            for kind in depths.iter().filter_map(|&depth| format.pixels(depth)) {
+                let pixels = Pixels::from_bytes(kind, &[0; 48]);
+                let width = pixels.len() as u32 / 3;
+                let picture = picture((width, 1), pixels, &metadata);
+                assert!(
+                    format.encode(&picture, &Encoding::default()).is_ok(),
+                    "{format:?}"
+                );
+            }
         }
     }
 }

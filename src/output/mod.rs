@@ -1,16 +1,31 @@
 //! Where finished frames go: names, encodings, and writing them so that no reader ever sees half a file.
 
 mod atomic;
+pub mod deflate;
+mod destination;
+mod encoding;
 mod error;
 mod exr;
+mod film;
 mod format;
+mod in_order;
 mod pattern;
+mod picture;
 mod png;
 mod progress;
+mod read_back;
+mod sheet;
+mod web;
 
-pub use atomic::{prepare, write_atomically};
+pub use atomic::{Part, prepare, write_atomically};
+pub use destination::{Destination, standard_output};
+pub use encoding::{ColorDepth, EncodeError, Encoding, ExrCompression};
 pub use error::OutputError;
+pub use film::{FilmFormat, FilmName, FilmSettings, open_film};
 pub use format::FileFormat;
+pub use in_order::{InOrder, Prepare, Sink};
 pub use pattern::{Pattern, PatternError};
-pub use png::write_png;
+pub use picture::{Manifests, Metadata, Picture, Pixels};
 pub use progress::{Progress, ProgressMode};
+pub use read_back::read_back;
+pub use sheet::{SheetLayout, choose, open_sheet, parse_sheet};

@@ -8,9 +8,9 @@ use std::{fmt, path::Path, path::PathBuf};
 /// `####` and `{frame:04}` stand for the frame number, padded with zeros to that width; `{frame}` for the plain
 /// number; `{scene}` for the scene's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct Pattern<F = FileFormat> {
     pieces: Vec<Piece>,
-    format: FileFormat,
+    format: F,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,13 @@ pub enum PatternError {
     Unknown(String),
     #[error("frame numbers have at most {MAX_WIDTH} digits")]
     TooWide,
-    #[error("`.{found}` files cannot be written, only .png and .exr; try `{fix}`")]
+    #[error(
+        "`.{found}` files cannot be written, only .png, .jpg, .webp and .exr, videos (.mp4, .webm, .mkv) and \
+         animations (.gif, .apng, .webp); try `{fix}`"
+    )]
     Extension { found: String, fix: String },
+    #[error("`{0}` has a place for a frame number; a film holds all frames and has one name")]
+    FrameInFilm(String),
     #[error("`{pattern}` has no place for the frame number; try `{fix}`")]
     NoFrame { pattern: String, fix: String },
 }
@@ -70,37 +75,58 @@ impl Pattern {
     }
 
     fn parse_file(text: &str) -> Result<Self, PatternError> {
+        Self::parse_known(text, FileFormat::Png, FileFormat::from_extension, "png")
+    }
+}
+
+impl<F: Copy> Pattern<F> {
+    /// Names without extension get `default`, that of `usual`.
+    pub(super) fn parse_known(
+        text: &str,
+        usual: F,
+        known: impl Fn(&str) -> Option<F>,
+        default: &'static str,
+    ) -> Result<Self, PatternError> {
         let mut pieces = split(text)?;
-        let mut format = FileFormat::Png;
+        let mut format = usual;
         match pieces.last_mut() {
             Some(Piece::Text(last)) => match extension(last) {
-                Some(ext) => {
-                    let known = |f: &FileFormat| ext.eq_ignore_ascii_case(f.extension());
-                    let found = FileFormat::ALL.into_iter().find(known);
-                    format = found.ok_or_else(|| wrong_extension(text, ext))?;
-                }
-                None => last.push_str(".png"),
+                Some(ext) => format = known(ext).ok_or_else(|| wrong_extension(text, ext))?,
+                None => last.push_str(&format!(".{default}")),
             },
-            _ => pieces.push(Piece::Text(".png".into())),
+            Some(_) => pieces.push(Piece::Text(format!(".{default}"))),
+            None => return Err(PatternError::Empty),
         }
         Ok(Self { pieces, format })
     }
 
+    /// Whether there is a place for the frame number.
+    pub fn has_frame(&self) -> bool {
+        self.pieces.iter().any(|p| matches!(p, Piece::Frame { .. }))
+    }
+
     /// Several frames need a place for their number.
     pub fn check_frame_count(&self, frames: usize) -> Result<(), PatternError> {
-        if frames <= 1 || self.pieces.iter().any(|p| matches!(p, Piece::Frame { .. })) {
+        if frames <= 1 || self.has_frame() {
             return Ok(());
         }
         let pattern = self.to_string();
-        let stem = &pattern[..pattern.len() - ".png".len()];
-        let extension = self.format.extension();
+        let (stem, extension) = pattern.rsplit_once('.').unwrap_or((&pattern, "png"));
         let fix = format!("{stem}_####.{extension}");
         Err(PatternError::NoFrame { pattern, fix })
     }
 
     /// The kind of file.
-    pub fn format(&self) -> FileFormat {
+    pub fn format(&self) -> F {
         self.format
+    }
+
+    /// The same name for another kind of file.
+    pub(super) fn with_format<G>(self, format: G) -> Pattern<G> {
+        Pattern {
+            pieces: self.pieces,
+            format,
+        }
     }
 
     /// The file of one frame. `scene` is taken literally, whatever characters it has.
@@ -124,7 +150,7 @@ impl Pattern {
 }
 
 /// The text from which an equal pattern can be parsed.
-impl fmt::Display for Pattern {
+impl<F> fmt::Display for Pattern<F> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         self.pieces.iter().try_for_each(|piece| piece.fmt(f))
     }
@@ -261,7 +287,8 @@ mod tests {
         assert!(error("{frame:0x}.png").contains("unknown placeholder"));
         assert!(error("{frame:099}.png").contains("at most 20 digits"));
         assert!(error(&"#".repeat(70_000)).contains("at most 20 digits"));
-        assert!(error("a_##.jpg").contains("only .png and .exr; try `a_##.png`"));
+        assert!(error("a_##.tif").contains("only .png, .jpg, .webp and .exr"));
+        assert!(error("a_##.tif").ends_with("try `a_##.png`"));
         assert!(error("a.").contains("try `a.png`"));
     }
 
@@ -272,7 +299,7 @@ mod tests {
         let error = pattern.check_frame_count(2).unwrap_err().to_string();
         assert!(error.ends_with("try `out/still_####.png`"), "{error}");
         assert_eq!(Pattern::parse("#").unwrap().check_frame_count(2), Ok(()));
-        let pattern = Pattern::parse("still.exr").unwrap();
+        let pattern: Pattern = Pattern::parse("still.exr").unwrap();
         let error = pattern.check_frame_count(2).unwrap_err().to_string();
         assert!(error.ends_with("try `still_####.exr`"), "{error}");
     }

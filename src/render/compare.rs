@@ -1,10 +1,7 @@
 //! Whether devices agree about frames: the same frames rendered on each of them, pixel by pixel against the first one's.
 
 use super::{Poser, RenderError, RenderJob};
-use crate::{
-    device::{Device, DeviceError, Rendered, Stop},
-    output::write_png,
-};
+use crate::device::{Device, DeviceError, Rendered, Stop};
 use std::{
     ops::AddAssign,
     sync::atomic::{AtomicBool, Ordering},
@@ -132,13 +129,13 @@ fn compare_frame(
     };
     let first = first.render(job, number, stop)?;
     if write {
-        let path = job.output.path_for(number, &job.scene.name);
-        write_png(&path, job.settings.width, job.settings.height, &first)?;
+        job.output.write_alone(job, number, &first)?;
     }
+    let first = first.pixels;
     others
         .iter_mut()
         .map(|side| side.render(job, number, stop))
-        .map(|pixels| Ok(PictureDifference::between(&first, &pixels?)))
+        .map(|rendered| Ok(PictureDifference::between(&first, &rendered?.pixels)))
         .collect()
 }
 
@@ -158,7 +155,12 @@ impl<'a> Side<'a> {
         Ok(Self { device, poser })
     }
 
-    fn render(&mut self, job: &RenderJob, frame: u32, stop: &Stop) -> Result<Vec<u8>, RenderError> {
+    fn render(
+        &mut self,
+        job: &RenderJob,
+        frame: u32,
+        stop: &Stop,
+    ) -> Result<Rendered, RenderError> {
         if stop() {
             let source = DeviceError::Stopped;
             return Err(RenderError::Device { frame, source });
@@ -168,11 +170,10 @@ impl<'a> Side<'a> {
             .device
             .submit(posed, &job.settings)
             .and_then(|()| self.device.collect(stop));
-        let Rendered { pixels, .. } = rendered.map_err(|source| RenderError::Device {
+        rendered.map_err(|source| RenderError::Device {
             frame,
             source: source.on(&self.device.describe()),
-        })?;
-        Ok(pixels)
+        })
     }
 }
 
@@ -181,6 +182,7 @@ mod tests {
     use super::*;
     use crate::{
         device::fake::{FakeDevice, settings},
+        layers::LayerSet,
         output::Pattern,
         scene::Scene,
     };
@@ -214,11 +216,15 @@ mod tests {
         stop: bool,
     ) -> (Vec<(u32, u64)>, Result<Comparison, RenderError>) {
         let job = RenderJob {
+            pixels: crate::device::PixelType::U8,
             scene: Arc::new(Scene::default()),
             settings: settings(),
+            auto_exposure: None,
+            layers: LayerSet::default(),
+            denoiser: None,
             refit: None,
             frames: vec![1, 4, 2],
-            output: Pattern::parse("unused").unwrap(),
+            output: Pattern::parse("unused").unwrap().into(),
         };
         let mut devices: Vec<Box<dyn Device>> = devices
             .into_iter()

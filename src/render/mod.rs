@@ -7,7 +7,10 @@ pub mod report;
 
 mod busy;
 mod deforming;
+mod exposure;
 mod material_counts;
+mod other_poses;
+mod outputs;
 mod pose;
 mod pose_stage;
 mod ray_files;
@@ -16,12 +19,17 @@ mod tests;
 mod write;
 
 use crate::{
+    denoise::{DenoiseError, Denoiser},
     device::{Device, DeviceError, FrameSettings, RayCounts, Stop},
-    output::{OutputError, Pattern},
+    layers::LayerSet,
+    output::OutputError,
+    pixels::PixelType,
     scene::{Scene, rig::RefitPolicy},
 };
 pub use busy::{Busy, BusyShares};
+use exposure::Exposures;
 pub use material_counts::MaterialCounts;
+pub use outputs::Outputs;
 pub use pose::Poser;
 use pose_stage::PosedFrames;
 use std::{
@@ -41,11 +49,19 @@ use write::{Finished, Ledger};
 pub struct RenderJob {
     pub scene: Arc<Scene>,
     pub settings: FrameSettings,
+    /// Measures the exposure, and adds so many stops to it, instead of taking that of the settings.
+    pub auto_exposure: Option<f32>,
+    /// What the frames' files are made of; devices make the same of them, unless they are denoised in between.
+    pub pixels: PixelType,
+    /// Layers that are written; devices may have to gather more.
+    pub layers: LayerSet,
+    /// Takes the noise out of frames before they are written: from radiance, so `settings` ask for that.
+    pub denoiser: Option<Arc<Denoiser>>,
     /// How trees of deforming meshes follow them, if not each by its own mesh's policy.
     pub refit: Option<RefitPolicy>,
     /// Frame numbers (from 1), in the order in which they are rendered; already without the ones to skip.
     pub frames: Vec<u32>,
-    pub output: Pattern,
+    pub output: Outputs,
 }
 
 /// One finished frame.
@@ -109,9 +125,24 @@ pub enum RenderError {
     Load(#[from] DeviceError),
     #[error(transparent)]
     Output(#[from] OutputError),
+    #[error("frame {frame}: {source}")]
+    Denoise { frame: u32, source: DenoiseError },
 }
 
-/// Renders and writes all frames. Whatever was finished before an error or before `stop` was set stays on disk.
+impl RenderError {
+    /// Whether it only says that the run was told to stop.
+    fn is_stop(&self) -> bool {
+        let source = match self {
+            Self::Device { source, .. } => source,
+            Self::Load(source) => source,
+            Self::Output(_) | Self::Denoise { .. } => return false,
+        };
+        matches!(source, DeviceError::Stopped)
+    }
+}
+
+/// Renders and writes all frames. Whatever was finished before an error or before `stop` was set stays on disk; films and
+/// contact sheets appear only when they are complete.
 pub fn run(
     job: &RenderJob,
     device: &mut dyn Device,
@@ -127,9 +158,20 @@ pub fn run(
     loaded?;
     poser.set_policy(job.refit);
     poser.set_shutter(job.settings.shutter);
+    poser.set_layers(job.settings.layers);
     if device.queue_depth() > 1 {
         poser.choose_care(&job.settings);
     }
+    let exposures = Exposures::measure(job, device, &mut poser, &|| stop.load(Ordering::Relaxed));
+    let exposures = match exposures {
+        Err(error) if error.is_stop() => {
+            return Ok(Summary {
+                stopped: true,
+                ..Summary::default()
+            });
+        }
+        other => other?,
+    };
     let posers = pose_stage::posers(poser, job.frames.len(), device.queue_depth());
     let loop_start = Instant::now();
     let writers = write::writer_count(job);
@@ -137,25 +179,25 @@ pub fn run(
         observer,
         Busy::of(posers.len(), device.device_count(), writers),
     ));
-    let traced = run_stages(job, device, posers, (&ledger, writers), stop);
+    let traced = run_stages((job, &exposures), device, posers, (&ledger, writers), stop);
     let ledger = ledger.into_inner();
     let mut summary = ledger.unwrap_or_else(|e| e.into_inner()).close()?;
-    summary.elapsed = start.elapsed();
     summary.busy.elapsed = loop_start.elapsed();
     summary.stopped = (summary.frames as usize) < job.frames.len();
     match traced {
-        Err(RenderError::Device {
-            source: DeviceError::Stopped,
-            ..
-        })
-        | Ok(()) => Ok(summary),
-        Err(error) => Err(error),
+        Err(error) if !error.is_stop() => return Err(error),
+        _ => {}
     }
+    if !summary.stopped {
+        job.output.finish()?;
+    }
+    summary.elapsed = start.elapsed();
+    Ok(summary)
 }
 
 /// Returns what became of the second stage; the ledger knows of the third.
 fn run_stages(
-    job: &RenderJob,
+    (job, exposures): (&RenderJob, &Exposures),
     device: &mut dyn Device,
     posers: Vec<Poser>,
     (ledger, writers): (&Mutex<Ledger<'_>>, usize),
@@ -180,7 +222,13 @@ fn run_stages(
         }
         // Only the writers hold it now: when the last of them fails, sending to them does, too.
         drop(finished_in);
-        let traced = trace_frames(job, device, &mut posed_in, &finished_out, ended);
+        let traced = trace_frames(
+            (job, exposures),
+            device,
+            &mut posed_in,
+            &finished_out,
+            ended,
+        );
         // Closing both ends lets the neighbours finish.
         drop((posed_in, finished_out));
         traced
@@ -190,6 +238,7 @@ fn run_stages(
 /// A frame that the device has.
 struct UnderWay {
     frame: u32,
+    exposure: f32,
     pose_time: Duration,
     trees: pose::TreeWork,
 }
@@ -197,7 +246,7 @@ struct UnderWay {
 /// Second stage: keeps the device's queue full. A full queue goes before results, which can wait. When a frame cannot
 /// be submitted, those before it are still passed on.
 fn trace_frames(
-    job: &RenderJob,
+    (job, exposures): (&RenderJob, &Exposures),
     device: &mut dyn Device,
     posed: &mut PosedFrames,
     finished: &SyncSender<Finished>,
@@ -208,7 +257,8 @@ fn trace_frames(
     for index in 0.. {
         while submitted.is_ok() && under_way.len() < device.queue_depth() {
             let Some(posed) = posed.recv() else { break };
-            submitted = submit(job, device, posed, &mut under_way);
+            let settings = exposures.settings_of(&job.settings, posed.frame.number);
+            submitted = submit(&settings, device, posed, &mut under_way);
         }
         let Some(next) = under_way.pop_front() else {
             break;
@@ -224,6 +274,7 @@ fn trace_frames(
         let frame = Finished {
             index,
             frame: next.frame,
+            exposure: next.exposure,
             rendered,
             pose_ms: milliseconds(next.pose_time),
             trees: next.trees,
@@ -236,17 +287,18 @@ fn trace_frames(
 }
 
 fn submit(
-    job: &RenderJob,
+    settings: &FrameSettings,
     device: &mut dyn Device,
     posed: pose::Posed,
     under_way: &mut VecDeque<UnderWay>,
 ) -> Result<(), RenderError> {
     let frame = posed.frame.number;
     device
-        .submit(posed.frame, &job.settings)
+        .submit(posed.frame, settings)
         .map_err(|source| RenderError::Device { frame, source })?;
     under_way.push_back(UnderWay {
         frame,
+        exposure: settings.exposure,
         pose_time: posed.time,
         trees: posed.trees,
     });

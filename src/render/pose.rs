@@ -1,6 +1,6 @@
 //! The first stage: the scene at a frame's time, with its TLAS.
 
-use super::deforming::DeformingMeshes;
+use super::{deforming::DeformingMeshes, other_poses::other_poses};
 use crate::{
     accel::{
         Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput,
@@ -8,6 +8,7 @@ use crate::{
     },
     anim::{self, Moment, OrderedInstances, ShutterTime},
     device::{Frame, FrameSettings},
+    layers::{Layer, LayerSet},
     scene::{Integrator, Scene, Shutter, rig::RefitPolicy},
 };
 use glam::Affine3;
@@ -38,6 +39,8 @@ pub struct Poser {
     grouped: Option<Arc<Grouped>>,
     world_from_object: Vec<Affine3>,
     careful: bool,
+    /// Whether frames tell where things are in the frames beside them.
+    tells_motion: bool,
     builder: TlasBuilder,
     /// TLASes of earlier frames; those that nobody holds any more are filled again.
     recent: Vec<Arc<Tlas>>,
@@ -97,6 +100,11 @@ impl Poser {
         self.shutter = shutter.filter(Shutter::is_open);
     }
 
+    /// Makes frames tell what `layers` need of them.
+    pub fn set_layers(&mut self, layers: LayerSet) {
+        self.tells_motion = layers.contains(Layer::Motion);
+    }
+
     /// One more poser of the same scene, with the same trees of meshes.
     pub fn sibling(&self) -> Self {
         let mut sibling = Self::with_trees(
@@ -108,6 +116,7 @@ impl Poser {
         sibling.careful = self.careful;
         sibling.policy = self.policy;
         sibling.shutter = self.shutter;
+        sibling.tells_motion = self.tells_motion;
         sibling
     }
 
@@ -142,6 +151,7 @@ impl Poser {
             grouped,
             world_from_object,
             careful: true,
+            tells_motion: false,
             builder: TlasBuilder::default(),
             recent: Vec::new(),
         }
@@ -191,6 +201,13 @@ impl Poser {
             looks: anim::looks_at(&self.scene, &self.moment).map(Arc::new),
             sweep: self.exposure(number).map_or(Vec::new(), |exposure| {
                 anim::sweep_camera(&self.scene, exposure)
+            }),
+            others: self.tells_motion.then(|| {
+                Arc::new(other_poses(
+                    &self.scene,
+                    &self.moment,
+                    self.shutter.is_some(),
+                ))
             }),
         };
         Posed {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::device::fake::{FakeDevice, Step, settings};
+use crate::output::Pattern;
 use tempfile::TempDir;
 
 #[derive(Default)]
@@ -26,11 +27,15 @@ fn job(frames: u32) -> (TempDir, RenderJob) {
     let dir = tempfile::tempdir().unwrap();
     let output = Pattern::parse(dir.path().to_str().unwrap()).unwrap();
     let job = RenderJob {
+        pixels: PixelType::U8,
         scene: Arc::new(Scene::default()),
         settings: settings(),
+        auto_exposure: None,
+        layers: LayerSet::default(),
+        denoiser: None,
         refit: None,
         frames: (1..=frames).collect(),
-        output,
+        output: output.into(),
     };
     (dir, job)
 }

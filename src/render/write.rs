@@ -1,7 +1,12 @@
 //! The third stage: encodes and writes frames on several threads, and tells about them in order.
 
-use super::{Busy, FrameReport, Observer, RenderJob, Summary, milliseconds, pose::TreeWork};
-use crate::{device::Rendered, output::OutputError};
+use super::{
+    Busy, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds, pose::TreeWork,
+};
+use crate::{
+    denoise::Denoiser,
+    device::{FrameSettings, Rendered, develop},
+};
 use std::{
     collections::BTreeMap,
     mem,
@@ -9,7 +14,7 @@ use std::{
     time::Instant,
 };
 
-/// Frames that are written at the same time have at most this many bytes of pixels, or are alone.
+/// Frames that are written at the same time have at most this many bytes of pixels and layers, or are alone.
 const BYTES_IN_MEMORY: u64 = 256 << 20;
 
 /// A rendered frame on its way to disk.
@@ -17,6 +22,8 @@ pub struct Finished {
     /// Which one of the run's frames it is, from 0 and without gaps.
     pub index: usize,
     pub frame: u32,
+    /// In stops.
+    pub exposure: f32,
     pub rendered: Rendered,
     pub pose_ms: f64,
     pub trees: TreeWork,
@@ -25,13 +32,18 @@ pub struct Finished {
 /// How many threads write the frames of `job`: as many as trace on the CPU, where that many frames exist and fit into
 /// memory. Those that a slow device gives nothing to do sleep.
 pub fn writer_count(job: &RenderJob) -> usize {
-    let frame_bytes = u64::from(job.settings.width)
-        * u64::from(job.settings.height)
-        * job.settings.pixel_bytes() as u64;
+    let pixel_bytes = job.settings.pixel_bytes() + 4 * job.settings.layers.channels();
+    let frame_bytes =
+        u64::from(job.settings.width) * u64::from(job.settings.height) * pixel_bytes as u64;
     let fit = usize::try_from(BYTES_IN_MEMORY / frame_bytes.max(1)).unwrap_or(usize::MAX);
     fit.min(rayon::current_num_threads())
         .min(job.frames.len())
         .max(1)
+}
+
+/// Threads that encode one frame: together, writers use as many as there are, even where few frames fit into memory.
+pub fn encoder_threads(job: &RenderJob) -> usize {
+    (rayon::current_num_threads() / writer_count(job)).max(1)
 }
 
 /// One writer: takes frames from `finished`, which all writers share, until it is closed. After an error it takes no
@@ -55,15 +67,19 @@ pub fn write_frames(
     }
 }
 
-fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, OutputError> {
+fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, RenderError> {
     let start = Instant::now();
     let Finished {
-        frame, rendered, ..
+        frame,
+        exposure,
+        rendered,
+        ..
     } = finished;
-    let path = job.output.path_for(frame, &job.scene.name);
-    let (width, height) = (job.settings.width, job.settings.height);
-    let format = job.output.format();
-    format.write(&path, width, height, &rendered.pixels)?;
+    let rendered = match &job.denoiser {
+        Some(denoiser) => denoise(job, denoiser, (frame, exposure), rendered)?,
+        None => rendered,
+    };
+    let path = job.output.write(job, (finished.index, frame), &rendered)?;
     Ok(FrameReport {
         frame,
         path,
@@ -75,6 +91,37 @@ fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, Outpu
         rebuilds: finished.trees.rebuilds(),
         sah_ratio: finished.trees.followed.worst_ratio,
         follow_ms: milliseconds(finished.trees.followed.time),
+    })
+}
+
+/// Takes the noise out of a frame whose pixels are linear, and makes them those that its file has. Of its layers remain those
+/// that were asked for.
+fn denoise(
+    job: &RenderJob,
+    denoiser: &Denoiser,
+    (frame, exposure): (u32, f32),
+    rendered: Rendered,
+) -> Result<Rendered, RenderError> {
+    let settings = FrameSettings {
+        exposure,
+        ..job.settings.clone()
+    };
+    let mut radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
+    denoiser
+        .denoise(
+            (settings.width, settings.height),
+            &mut radiance,
+            &rendered.layers,
+        )
+        .map_err(|source| RenderError::Denoise { frame, source })?;
+    let pixels = develop(&radiance, &settings, job.pixels)
+        .map_err(|source| RenderError::Device { frame, source })?;
+    let mut layers = rendered.layers;
+    layers.retain(|image| job.layers.contains(image.layer));
+    Ok(Rendered {
+        pixels,
+        layers,
+        ..rendered
     })
 }
 
@@ -91,7 +138,7 @@ pub struct Ledger<'a> {
     /// Frames that wait for an earlier one, which takes longer to write.
     early: BTreeMap<usize, FrameReport>,
     /// The earliest frame's.
-    error: Option<(usize, OutputError)>,
+    error: Option<(usize, RenderError)>,
 }
 
 impl<'a> Ledger<'a> {
@@ -116,7 +163,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    fn fail(&mut self, index: usize, error: OutputError) {
+    fn fail(&mut self, index: usize, error: RenderError) {
         if self.error.as_ref().is_none_or(|&(first, _)| index < first) {
             self.error = Some((index, error));
         }
@@ -128,7 +175,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// After the last writer. Frames behind one that failed are told now, as they are on the disk.
-    pub fn close(mut self) -> Result<Summary, OutputError> {
+    pub fn close(mut self) -> Result<Summary, RenderError> {
         for report in mem::take(&mut self.early).into_values() {
             self.tell(&report);
         }
@@ -142,7 +189,7 @@ impl<'a> Ledger<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::RayCounts;
+    use crate::{device::RayCounts, output::OutputError};
     use std::io::ErrorKind;
 
     struct Numbers(Vec<u32>);
@@ -168,11 +215,11 @@ mod tests {
         }
     }
 
-    fn error(path: &str) -> OutputError {
-        OutputError::File {
+    fn error(path: &str) -> RenderError {
+        RenderError::Output(OutputError::File {
             path: path.into(),
             error: ErrorKind::StorageFull.into(),
-        }
+        })
     }
 
     #[test]

@@ -22,12 +22,16 @@
 //! Unknown fields, names and variants are errors. Nothing here is resolved or checked against anything else;
 //! that is `loader`'s work.
 
+mod camera;
 mod material;
 mod motion;
 mod placement;
 mod shutter;
 mod values;
 
+pub use camera::{
+    CameraDesc, FocusDesc, LensDesc, LookAt, Orbit, Parallel, ProjectionDesc, Spline, SplineKey,
+};
 pub use material::{AlphaDesc, Diffuse, Emissive, Glass, Glossy, MaterialDesc, Metal, Mirror, Pbr};
 pub use motion::{
     Bob, Clip, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Spin, Sway,
@@ -40,7 +44,7 @@ pub use placement::{
 pub use shutter::ShutterDesc;
 pub use values::{Color, Finite, Named, Of, Point, Rotation, Scale};
 
-use super::{Integrator, ToneMap, Wrap, rig::RefitPolicy};
+use super::{Integrator, PixelFilter, ToneMap, Wrap, rig::RefitPolicy};
 use serde::Deserialize;
 
 /// The whole file.
@@ -90,8 +94,14 @@ pub struct RenderDesc {
     pub integrator: Integrator,
     /// In stops: +1 doubles the brightness. Default 0.
     pub exposure: Finite,
-    /// `aces` (default) or `none`.
+    /// `aces` (default), `agx`, `pbr_neutral` or `none`.
     pub tone_map: ToneMap,
+    /// `gaussian` (default), `box`, `tent`, `blackman_harris` or `mitchell`.
+    pub filter: PixelFilter,
+    /// Of the filter from one end to the other, in pixels, 0.1 to 16. Default: 1 for `box`, 2 for `tent`, 4 for `mitchell`, else 3.
+    pub filter_width: Option<Finite>,
+    /// Colour temperature of the light that is shown white, in kelvin, 1667 to 25000. Colours stay as they are when left out.
+    pub white_balance: Option<Finite>,
 }
 
 impl Default for RenderDesc {
@@ -108,6 +118,9 @@ impl Default for RenderDesc {
             integrator: d.integrator,
             exposure: Finite(d.exposure),
             tone_map: d.tone_map,
+            filter: d.filter,
+            filter_width: None,
+            white_balance: None,
         }
     }
 }
@@ -322,94 +335,4 @@ impl Default for Cuboid {
     fn default() -> Self {
         Self { tile: Finite(1.0) }
     }
-}
-
-/// `camera:`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "camera")]
-pub enum CameraDesc {
-    LookAt(LookAt),
-    Orbit(Orbit),
-    Spline(Spline),
-}
-
-impl CameraDesc {
-    pub fn shutter(&self) -> Option<ShutterDesc> {
-        match self {
-            Self::LookAt(LookAt { shutter, .. })
-            | Self::Orbit(Orbit { shutter, .. })
-            | Self::Spline(Spline { shutter, .. }) => *shutter,
-        }
-    }
-}
-
-/// `LookAt(eye: (0, 2, 8), target: (0, 1, 0), fov: 40)`: stands still.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LookAt {
-    pub eye: Point,
-    pub target: Point,
-    /// Vertical, above 0 and below 180. Default 40.
-    #[serde(default = "values::forty")]
-    pub fov: Finite,
-    /// Default (0, 1, 0).
-    #[serde(default = "values::up")]
-    pub up: Point,
-    /// Motion blur. Default: none.
-    #[serde(default)]
-    pub shutter: Option<ShutterDesc>,
-}
-
-/// `Orbit(target: (0, 1, 0), radius: 8, height: 3)`: a turntable, seamless when the frames are looped.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Orbit {
-    pub target: Point,
-    /// Above 0.
-    pub radius: Finite,
-    /// Of the eye above the target. Default 0.
-    #[serde(default)]
-    pub height: Finite,
-    /// Where it begins: 0 (default) looks from +Z, 90 from +X.
-    #[serde(default)]
-    pub start: Finite,
-    /// Over the whole animation; negative turns the other way. Default 1.
-    #[serde(default = "values::one")]
-    pub turns: Finite,
-    /// Vertical, above 0 and below 180. Default 40.
-    #[serde(default = "values::forty")]
-    pub fov: Finite,
-    /// The axis. Default (0, 1, 0).
-    #[serde(default = "values::up")]
-    pub up: Point,
-    /// Motion blur. Default: none.
-    #[serde(default)]
-    pub shutter: Option<ShutterDesc>,
-}
-
-/// `Spline(keys: [(eye: .., target: ..), ..])`: a Catmull-Rom flight through at least 2 keys.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Spline {
-    pub keys: Vec<SplineKey>,
-    /// Vertical, above 0 and below 180. Default 40.
-    #[serde(default = "values::forty")]
-    pub fov: Finite,
-    /// Default (0, 1, 0).
-    #[serde(default = "values::up")]
-    pub up: Point,
-    /// Motion blur. Default: none.
-    #[serde(default)]
-    pub shutter: Option<ShutterDesc>,
-}
-
-/// `(eye: (0, 2, 8), target: (0, 1, 0), time: 1.5)`
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "key", deny_unknown_fields)]
-pub struct SplineKey {
-    pub eye: Point,
-    pub target: Point,
-    /// All keys have a time, increasing, or none: then they are spread evenly over the animation.
-    #[serde(default)]
-    pub time: Option<Finite>,
 }

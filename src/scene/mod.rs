@@ -7,12 +7,21 @@
 mod demand;
 pub mod desc;
 pub mod driven;
+mod film;
+mod hash;
+mod lens;
 mod material;
+mod names;
 pub mod rig;
 mod shutter;
 
 pub use demand::VertexDemand;
+pub use film::{PixelFilter, ToneMap};
+pub use lens::{
+    Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT,
+};
 pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap};
+pub use names::Names;
 pub use shutter::{Shutter, ShutterError};
 
 use crate::math::Aabb;
@@ -42,6 +51,8 @@ pub struct Scene {
     /// Group frames, parents before children.
     pub nodes: Vec<Node>,
     pub instances: Vec<Instance>,
+    /// What instances and materials are called.
+    pub names: Names,
     pub motions: Vec<Motion>,
     /// Rigs in motion, which nodes and meshes follow.
     pub actors: Vec<Actor>,
@@ -52,6 +63,8 @@ pub struct Scene {
     /// Runs of meshes that are poses of one.
     pub palettes: Vec<Palette>,
     pub camera: Camera,
+    /// What goes by a name, beside meshes: things to focus on.
+    pub subjects: Vec<Subject>,
     /// What the loader repaired or ignored, one line each.
     pub warnings: Vec<String>,
     /// What else the file has to offer, one line each.
@@ -80,6 +93,11 @@ pub struct RenderDefaults {
     pub tone_map: ToneMap,
     /// None: pictures of moments.
     pub shutter: Option<Shutter>,
+    pub filter: PixelFilter,
+    /// Pixels from one end of the filter to the other; none: its usual width.
+    pub filter_width: Option<f32>,
+    /// Colour temperature of the light that is shown white, in kelvin.
+    pub white_balance: Option<f32>,
 }
 
 impl Default for RenderDefaults {
@@ -97,6 +115,9 @@ impl Default for RenderDefaults {
             exposure: 0.0,
             tone_map: ToneMap::Aces,
             shutter: None,
+            filter: PixelFilter::default(),
+            filter_width: None,
+            white_balance: None,
         }
     }
 }
@@ -125,15 +146,15 @@ pub enum Integrator {
     Steps,
 }
 
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, clap::ValueEnum,
-)]
+/// How a shiny surface dims what lies below it, such as paint below varnish.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
-pub enum ToneMap {
-    /// Clip at 1.
-    None,
-    /// ACES filmic (Stephen Hill's fit of RRT and ODT).
-    Aces,
+pub enum Layering {
+    /// By what it reflects both on the way in and on the way out: light goes both ways alike.
+    #[default]
+    Reciprocal,
+    /// By what it reflects towards the viewer alone, as in Cycles and OpenPBR.
+    Viewer,
 }
 
 /// Radiance from where no geometry is.
@@ -368,27 +389,10 @@ pub struct Camera {
     /// Unit vector that points up in the picture. A path along a node has its own.
     pub up: Vec3,
     pub projection: Projection,
-}
-
-/// How a camera flattens what it sees. The width follows from the picture's.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Projection {
-    Perspective {
-        /// Vertical field of view in radians.
-        fov_y: f32,
-    },
-    Orthographic {
-        /// Height of what is seen, in scene units.
-        height: f32,
-    },
-}
-
-impl Default for Projection {
-    fn default() -> Self {
-        Self::Perspective {
-            fov_y: 40f32.to_radians(),
-        }
-    }
+    /// None for a pinhole: everything is sharp.
+    pub lens: Option<Lens>,
+    /// What changes of the projection and the lens.
+    pub tracks: LensTracks,
 }
 
 impl Default for Camera {
@@ -400,8 +404,18 @@ impl Default for Camera {
             },
             up: Vec3::Y,
             projection: Projection::default(),
+            lens: None,
+            tracks: LensTracks::default(),
         }
     }
+}
+
+/// Something that has a name.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    pub name: String,
+    /// Its middle is the mean of these.
+    pub anchors: Vec<Anchor>,
 }
 
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::{num::ParseFloatError, str::FromStr};
 
 /// Opening and closing, in frames from the time that a frame shows. Light counts alike all the time in between.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Shutter {
     open: f32,
     close: f32,

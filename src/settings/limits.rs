@@ -1,7 +1,10 @@
 //! The range of every setting, for what was typed and for what a scene asks.
 
 use super::SettingsError;
-use crate::device::FrameSettings;
+use crate::{
+    device::FrameSettings,
+    film::{MAX_KELVIN, MIN_KELVIN},
+};
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 const SIDE: RangeInclusive<u32> = 1..=65_535;
@@ -12,6 +15,10 @@ const FRAMES: RangeInclusive<u32> = 1..=1_000_000;
 const NOISE: RangeInclusive<f32> = 1e-5..=10.0;
 /// Radiance.
 const CLAMP: RangeInclusive<f32> = 1e-3..=1e9;
+/// In pixels.
+const FILTER_WIDTH: RangeInclusive<f32> = 0.1..=16.0;
+/// In steps of 8 bits.
+const DITHER: RangeInclusive<f32> = 0.0..=2.0;
 /// In stops; far beyond, every picture is black or white.
 const EXPOSURE: RangeInclusive<f32> = -64.0..=64.0;
 
@@ -68,6 +75,18 @@ pub fn parse_noise(text: &str) -> Result<f32, LimitError> {
 
 pub fn parse_clamp(text: &str) -> Result<f32, LimitError> {
     parse(text, &CLAMP)
+}
+
+pub fn parse_filter_width(text: &str) -> Result<f32, LimitError> {
+    parse(text, &FILTER_WIDTH)
+}
+
+pub fn parse_kelvin(text: &str) -> Result<f32, LimitError> {
+    parse(text, &(MIN_KELVIN..=MAX_KELVIN))
+}
+
+pub fn parse_dither(text: &str) -> Result<f32, LimitError> {
+    parse(text, &DITHER)
 }
 
 fn parse<T: FromStr + PartialOrd + Display>(

@@ -24,7 +24,24 @@ fn usage_errors_exit_with_2() {
         ),
         (
             &["render", "scene.ron", "--tone-map", "x"],
-            "[possible values: none, aces]",
+            "[possible values: none, aces, agx, pbr_neutral]",
+        ),
+        (
+            &["render", "scene.ron", "--filter", "x"],
+            "[possible values: box, tent, gaussian, blackman_harris, mitchell]",
+        ),
+        (
+            &["render", "scene.ron", "--filter-width", "0"],
+            "must be 0.1 to 16",
+        ),
+        (
+            &["render", "scene.ron", "--white-balance", "1000"],
+            "must be 1667 to 25000",
+        ),
+        (&["render", "scene.ron", "--dither", "3"], "must be 0 to 2"),
+        (
+            &["render", "scene.ron", "--layers", "albedo,colour"],
+            "[possible values: albedo, normal, depth, position, motion, variance, instance, material, all]",
         ),
         (
             &["render", "scene.ron", "--progress", "x"],
@@ -129,8 +146,8 @@ fn bad_output_patterns_show_the_fix() {
         ),
         ("x/still", "try `x/still_####.png`"),
         (
-            "a_##.jpg",
-            "`.jpg` files cannot be written, only .png and .exr; try `a_##.png`",
+            "a_##.tif",
+            "`.tif` files cannot be written, only .png, .jpg, .webp and .exr",
         ),
         ("{shot}.png", "unknown placeholder `{shot}`"),
         ("{frame.png", "`{` has no matching `}`"),

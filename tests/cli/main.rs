@@ -5,6 +5,8 @@ mod common;
 mod compare;
 mod devices;
 mod errors;
+mod film;
+mod films;
 mod flags;
 mod hostile;
 mod inputs;

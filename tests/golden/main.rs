@@ -98,6 +98,8 @@ impl Golden {
             )
             .args(["--frames", &self.frame.to_string(), "--output"])
             .arg(&path)
+            // Rounded to the nearest, so that a picture does not change where nothing but rounding does.
+            .args(["--dither", "0"])
             .args(self.flags);
         on.add_to(&mut command);
         let output = command.output().unwrap();

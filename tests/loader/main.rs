@@ -1,6 +1,7 @@
 //! Scene files as users write them: what they mean, and what is said when they are wrong.
 
 mod article;
+mod cameras;
 mod damage;
 mod faults;
 mod materials;

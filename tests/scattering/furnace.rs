@@ -105,12 +105,11 @@ fn a_white_dielectric_loses_nothing() {
 
 #[test]
 fn brushed_white_metal_loses_next_to_nothing() {
-    // The table of anisotropic surfaces is coarse: up to 0.8 % are missing at grazing angles.
     for anisotropy in [0.3, 0.6, 1.0] {
         let name = format!("metal of anisotropy {anisotropy}");
         assert_within(
             &by_roughness(&name, &[0.3, 0.5, 0.8], |r| brushed(r, anisotropy)),
-            0.99,
+            0.995,
         );
     }
 }

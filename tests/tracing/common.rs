@@ -5,10 +5,17 @@ use proptest::test_runner::{Config, RngSeed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use throng::{
     abi::{Hit, NO_INDEX, Ray},
-    device::{self, CpuDevice, Device, DeviceChoice, FrameSettings, RayKind, Rendered, cuda::gpus},
+    device::{
+        self, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered,
+        cuda::gpus,
+    },
+    film::Film,
+    layers::{LayerImage, LayerSet},
     math::hash_unit,
     render::{Poser, compare::PictureDifference},
-    scene::{Instance, Integrator, Material, Mesh, NONE, Scene, Shape, ToneMap, TriangleMesh},
+    scene::{
+        Instance, Integrator, Layering, Material, Mesh, NONE, Scene, Shape, ToneMap, TriangleMesh,
+    },
 };
 
 /// Reproducible numbers.
@@ -212,12 +219,15 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         integrator,
         exposure: 0.0,
         tone_map: ToneMap::None,
-        linear: false,
+        pixels: PixelType::U8,
+        film: Film::default(),
+        layers: LayerSet::default(),
         lock_seed: false,
         clamp_indirect: None,
         noise: None,
         single_scatter: false,
         shutter: None,
+        layering: Layering::Reciprocal,
     }
 }
 
@@ -235,6 +245,7 @@ pub fn render_on_each(scene: Scene, settings: &FrameSettings) -> Vec<Rendered> {
         device.load(scene.clone()).unwrap();
         let mut poser = Poser::new(scene.clone(), device.node_layout());
         poser.set_shutter(settings.shutter);
+        poser.set_layers(settings.layers);
         let frame = poser.pose(1).frame;
         device.submit(frame, settings).unwrap();
         let rendered = device.collect(&|| false).unwrap();
@@ -256,17 +267,34 @@ fn assert_agrees(device: &str, found: &Rendered, expected: &Rendered) {
             found.pixels == expected.pixels,
             "{device} makes another picture"
         );
+        assert_eq!(found.layers, expected.layers, "{device}");
         assert_eq!(found.rays, expected.rays, "{device}");
         return;
     }
     let difference = PictureDifference::between(&expected.pixels, &found.pixels);
     assert!(difference.agrees(), "{device}: {difference:?}");
+    for (found, expected) in found.layers.iter().zip(&expected.layers) {
+        assert_layer_agrees(device, found, expected);
+    }
     assert_eq!(found.rays.primary, expected.rays.primary, "{device}");
     // A ray that leaves an edge by another last bit may find another way.
     let (a, b) = (found.rays.total(), expected.rays.total());
     assert!(
         a.abs_diff(b) * 50 <= a.max(b),
         "{device}: {a} rays, not {b}"
+    );
+}
+
+/// As pictures do: at most 1 % of the values differ visibly.
+fn assert_layer_agrees(device: &str, found: &LayerImage, expected: &LayerImage) {
+    assert_eq!(found.layer, expected.layer, "{device}");
+    let pairs = found.values.iter().zip(&expected.values);
+    let agrees = |(a, b): (&f32, &f32)| a == b || (a - b).abs() <= 0.016 * b.abs().max(1.0);
+    let differing = pairs.filter(|&pair| !agrees(pair)).count();
+    assert!(
+        differing * 100 <= expected.values.len(),
+        "{device}: {differing} values of {} differ",
+        found.layer
     );
 }
 

@@ -12,6 +12,7 @@ fn look(eye: Vec3, target: Vec3) -> Camera {
         path: CameraPath::Still { eye, target },
         up: Vec3::Y,
         projection: Projection::Perspective { fov_y: 0.6 },
+        ..Camera::default()
     }
 }
 
@@ -225,6 +226,36 @@ fn an_emitter_shows_its_radiance() {
 }
 
 #[test]
+fn a_lamp_right_above_a_floor_lights_what_is_beside_it() {
+    // Near the origin, and where a room is that is measured in centimetres.
+    for floor in [0.0, 800.0] {
+        let (height, away, radiance) = (0.9f32, 3.0f32, 20.0);
+        let plane = |x: f32, y: f32| {
+            let scale = Vec3::splat(5.0);
+            Affine3::from_scale_rotation_translation(scale, Quat::IDENTITY, Vec3::new(x, y, 0.0))
+        };
+        // The lamp's edge is `away` to the side, and the lamp goes on as good as for ever.
+        let lamp = plane(25.0 + away, floor + height);
+        let mut scene = scene(vec![quad()], &[(0, plane(0.0, floor)), (0, lamp)]);
+        scene.materials.push(Material {
+            color: Vec3::ZERO,
+            emission: Vec3::splat(radiance),
+            ..Default::default()
+        });
+        scene.material_slots = vec![0, 1];
+        scene.instances[1].slot_base = 1;
+        scene.camera = look(Vec3::Y * (floor + 4.0), Vec3::Y * floor);
+        scene.camera.projection = Projection::Perspective { fov_y: 0.05 };
+        let mut settings = settings(2, 2, Integrator::Path);
+        settings.samples = 1 << 14;
+        // The form factor of a half-plane.
+        let expected = radiance * 0.5 * (1.0 - away / away.hypot(height));
+        let pixels = render(scene, &settings).pixels;
+        close(pixel(&pixels, 2, 0, 0), srgb(expected), 4);
+    }
+}
+
+#[test]
 fn a_sun_without_size_has_no_disc_and_no_black_spot() {
     let direction = Vec3::new(0.3, 0.5, -1.0).normalize();
     let mut scene = scene(vec![], &[]);
@@ -295,6 +326,7 @@ fn an_orthographic_camera_sees_sizes_and_no_distances() {
             },
             up: Vec3::NEG_Z,
             projection: Projection::Orthographic { height: 20.0 },
+            ..Camera::default()
         };
         let mut settings = settings(40, 40, Integrator::Normal);
         settings.samples = 1;

@@ -3,6 +3,8 @@
 mod brute_force;
 mod common;
 mod integrators;
+mod layers;
+mod lens;
 mod materials;
 mod self_hits;
 mod shutter;

@@ -27,6 +27,7 @@ fn square(eye: Vec3, transform: Affine3) -> Scene {
         },
         up: Vec3::new(0.1, 0.2, -0.9).normalize(),
         projection: Projection::Perspective { fov_y: 0.01 },
+        ..Camera::default()
     };
     let triangles = triangles(&mut scene);
     triangles.normals = vec![[0.0, 1.0, 0.0]; 4];

@@ -16,6 +16,7 @@ fn occlusion(body: Mesh, transform: Affine3, reach: f32, size: u32) -> (u64, usi
         },
         up: Vec3::Y,
         projection: Projection::Perspective { fov_y: 0.5 },
+        ..Camera::default()
     };
     let all = render_on_each(scene, &settings(size, size, Integrator::Ao));
     let dark = |pixels: &[u8]| pixels.iter().filter(|&&p| p != 255).count();

@@ -4,7 +4,7 @@ use crate::common::{ball, mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec3};
 use std::{path::Path, sync::Arc};
 use throng::{
-    device::{CpuDevice, Device, FrameSettings},
+    device::{CpuDevice, Device, FrameSettings, PixelType},
     loader::load,
     render::Poser,
     scene::{
@@ -124,7 +124,7 @@ fn linear(integrator: Integrator) -> FrameSettings {
     FrameSettings {
         samples: SAMPLES,
         bounces: 3,
-        linear: true,
+        pixels: PixelType::F32,
         ..settings(SIDE, SIDE, integrator)
     }
 }

@@ -13,6 +13,8 @@ mod image;
 #[cfg(throng_cuda)]
 mod kernels;
 #[cfg(throng_cuda)]
+mod layers;
+#[cfg(throng_cuda)]
 mod lights;
 #[cfg(throng_cuda)]
 mod looks;

@@ -3,12 +3,20 @@
 use super::memory::{Array, bytes_of};
 use crate::{
     abi::{self, EnvironmentRecord, LightRecord, MeshRecord, Params, TextureRecord},
-    device::{extras::Needs, looks, tables::Tables},
+    device::{
+        extras::Needs,
+        looks,
+        tables::{NameIds, Tables},
+    },
+    film::FILTER_TABLES,
     light::{Emitters, sun_count, sun_irradiance},
     scene::Scene,
 };
 use cust::error::CudaResult;
-use std::{mem::size_of_val, sync::Arc};
+use std::{
+    mem::size_of_val,
+    sync::{Arc, OnceLock},
+};
 
 /// Start of every part, so that texels and vertices are loaded in whole sectors.
 const ALIGNMENT: usize = 256;
@@ -20,6 +28,7 @@ pub struct SceneTables {
     meshes: Vec<MeshRecord>,
     needs: Vec<Needs>,
     scene: Arc<Scene>,
+    ids: OnceLock<NameIds>,
     pub environment: EnvironmentRecord,
     /// What frames' trees of lights are made of, on this machine's side.
     emitters: Arc<Emitters>,
@@ -42,6 +51,7 @@ struct TablePlaces {
     sky_rows: usize,
     sky_cells: usize,
     srgb: usize,
+    filters: usize,
 }
 
 /// Parts of one allocation.
@@ -86,6 +96,7 @@ impl<'a> Plan<'a> {
             sky_rows: plan.reserve(size_of_val(&tables.sky.rows[..])),
             sky_cells: plan.reserve(size_of_val(&tables.sky.cells[..])),
             srgb: plan.reserve(size_of_val(&tables.srgb)),
+            filters: plan.reserve(size_of_val(&FILTER_TABLES[..])),
         };
         plan
     }
@@ -141,12 +152,14 @@ impl<'a> Plan<'a> {
         memory.write(places.sky_rows, bytes_of(&tables.sky.rows))?;
         memory.write(places.sky_cells, bytes_of(&tables.sky.cells))?;
         memory.write(places.srgb, bytes_of(&tables.srgb))?;
+        memory.write(places.filters, bytes_of(&FILTER_TABLES))?;
         Ok(SceneTables {
             memory,
             tables: *places,
             meshes,
             needs: tables.needs.clone(),
             scene: tables.scene.clone(),
+            ids: OnceLock::new(),
             environment: tables.environment,
             emitters: tables.emitters.clone(),
             emission_weights: tables.emission_weights.clone(),
@@ -172,6 +185,7 @@ impl SceneTables {
         params.textures = memory.at(places.textures);
         params.lights = memory.at(places.lights);
         params.srgb_table = memory.at(places.srgb);
+        params.filter_table = memory.at(places.filters);
         params.sky_rows = memory.at(places.sky_rows);
         params.sky_cells = memory.at(places.sky_cells);
         params.light_count = self.light_count();
@@ -192,9 +206,19 @@ impl SceneTables {
         needs.is_some_and(|needs| needs.tangents)
     }
 
+    /// The same on the GPU.
+    pub fn mesh_table(&self) -> *const MeshRecord {
+        self.memory.at(self.tables.meshes)
+    }
+
     /// What was uploaded.
-    pub fn scene(&self) -> &Scene {
+    pub fn scene(&self) -> &Arc<Scene> {
         &self.scene
+    }
+
+    /// Hashes of the names of instances and materials.
+    pub fn name_ids(&self) -> &NameIds {
+        self.ids.get_or_init(|| NameIds::new(&self.scene))
     }
 
     pub fn emission_weights(&self) -> &[f32] {

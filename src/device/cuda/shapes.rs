@@ -69,7 +69,12 @@ impl Shapes {
     }
 
     pub fn apply(&self, params: &mut Params) {
-        params.meshes = self.meshes.at::<MeshRecord>(0);
+        params.meshes = self.meshes();
+    }
+
+    /// The table of all meshes.
+    pub fn meshes(&self) -> *const MeshRecord {
+        self.meshes.at::<MeshRecord>(0)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{
     forest::LivingForest,
     kernels::{KernelSets, Kernels, arguments},
+    layers::{self, LayerMemory},
     lights::Lights,
     looks::Looks,
     memory::{Array, Pinned, bytes_of},
@@ -16,6 +17,7 @@ use crate::{
     accel::Tlas,
     anim::PosedLooks,
     device::{Frame, FrameSettings, OwnRays, adaptive::Passes, params::TILE_ITEMS},
+    layers::{Layer, LayerImage, LayerSet},
     light::LocalTree,
 };
 use cust::{
@@ -25,6 +27,7 @@ use cust::{
 };
 use std::{
     collections::VecDeque,
+    ops::Range,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -48,9 +51,11 @@ pub struct Slot {
     lights: Lights,
     /// Keys of what moves while the shutter is open.
     sweep: SweepKeys,
+    layers: LayerMemory,
     film: Array,
-    /// For pictures that are sampled adaptively: half of the samples, the noise of all tiles, and the tiles of a pass.
+    /// Half of the samples, where noise is measured.
     film_half: Array,
+    /// For pictures that are sampled adaptively: the noise of all tiles, and the tiles of a pass.
     errors: Array,
     tiles: Array,
     measured: Pinned,
@@ -69,8 +74,13 @@ pub struct Work {
     passes: Passes,
     /// Of the current pass.
     chunks: VecDeque<Chunk>,
+    /// Whether passes may be left once the noise is measured.
+    is_adaptive: bool,
     /// Past once the noise is measured after a pass.
     measuring: Option<Event>,
+    layers: LayerSet,
+    /// Items whose layers are yet to be gathered.
+    layer_items: Range<u32>,
     /// A chunk that is queued in part; it goes on once the event is past.
     partly: Option<(ChunkLaunch, Event)>,
     /// One per queued chunk.
@@ -88,6 +98,7 @@ unsafe impl Send for Work {}
 /// A finished frame.
 pub struct Picture {
     pub pixels: Vec<u8>,
+    pub layers: Vec<LayerImage>,
     pub tally: RayTally,
     pub started: Event,
     pub finished: Event,
@@ -109,6 +120,7 @@ impl Slot {
             looks: Looks::default(),
             lights: Lights::default(),
             sweep: SweepKeys::default(),
+            layers: LayerMemory::default(),
             film: Array::default(),
             film_half: Array::default(),
             errors: Array::default(),
@@ -155,6 +167,7 @@ impl Slot {
             + self.looks.bytes_held()
             + self.lights.bytes_held()
             + self.sweep.bytes_held()
+            + self.layers.bytes_held()
     }
 
     /// Queues the upload of trees and shapes of a frame in which meshes deform. The slot must be idle.
@@ -203,6 +216,22 @@ impl Slot {
         }
     }
 
+    /// Queues the upload of what layers are gathered from. The slot must be idle.
+    pub fn prepare_layers(
+        &mut self,
+        tables: &SceneTables,
+        frame: &Frame,
+        layers: LayerSet,
+        params: &mut Params,
+    ) -> CudaResult<()> {
+        match layers.is_empty() {
+            true => Ok(()),
+            false => self
+                .layers
+                .prepare(tables, frame, layers, params, &self.stream),
+        }
+    }
+
     /// Copies a TLAS to page-locked memory and queues the upload. The slot must be idle.
     pub fn upload(&mut self, tlas: &Arc<Tlas>, params: &mut Params) -> CudaResult<()> {
         let (units, records) = (bytes_of(&tlas.units), bytes_of(&tlas.records));
@@ -231,7 +260,7 @@ impl Slot {
     pub fn start(
         &mut self,
         mut params: Params,
-        cut: Cut,
+        (cut, layers): (Cut, LayerSet),
         passes: Passes,
         started: Event,
         own_rays: Option<OwnRays>,
@@ -241,22 +270,34 @@ impl Slot {
         let bytes = picture_bytes(&params);
         self.pixels.reserve(bytes)?;
         self.tally.reserve(size_of::<RayTally>())?;
-        self.picture.reserve(bytes + size_of::<RayTally>())?;
+        let layer_bytes = layers::image_bytes(layers, pixels);
+        self.picture
+            .reserve(bytes + size_of::<RayTally>() + layer_bytes)?;
         self.film.clear_later(pixels * 16, &self.stream)?;
         self.tally
             .clear_later(size_of::<RayTally>(), &self.stream)?;
         params.film = self.film.at(0);
+        if passes.is_adaptive() || layers.contains(Layer::Variance) {
+            self.prepare_half(&mut params)?;
+        }
         if passes.is_adaptive() {
             self.prepare_measuring(&mut params)?;
         }
         let items = tile_count(&params) * TILE_ITEMS;
+        params.sample_end = passes.samples().end;
         params.pixels = self.pixels.at(0);
         self.work = Some(Work {
             params,
             chunks: cut.chunks(items, passes.samples()),
             cut,
+            is_adaptive: passes.is_adaptive(),
             passes,
             measuring: None,
+            layers,
+            layer_items: match layers.is_empty() {
+                true => 0..0,
+                false => 0..items,
+            },
             partly: None,
             under_way: VecDeque::new(),
             started,
@@ -304,10 +345,13 @@ impl Slot {
         }
         while work.partly.is_none() && work.under_way.len() < CHUNKS_AHEAD {
             let Some(chunk) = work.chunks.pop_front() else {
-                if work.params.film_half.is_null() {
-                    work.finished = Some(self.finish(work, kernels)?);
-                } else {
+                if work.is_adaptive {
                     work.measuring = Some(self.measure(work, kernels)?);
+                } else if !work.layer_items.is_empty() {
+                    self.gather_layers(work, kernels)?;
+                    continue;
+                } else {
+                    work.finished = Some(self.finish(work, kernels)?);
                 }
                 return Ok(false);
             };
@@ -388,16 +432,46 @@ impl Slot {
         Ok(())
     }
 
-    /// Makes room for what pictures that are sampled adaptively need besides.
-    fn prepare_measuring(&mut self, params: &mut Params) -> CudaResult<()> {
+    /// Queues a launch that gathers layers of the next items.
+    fn gather_layers(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<()> {
+        let Range { start, end } = work.layer_items;
+        let next =
+            end.min(start.saturating_add(layers::launch_items(1 << work.params.sample_bits)));
+        work.layer_items.start = next;
+        let params = Params {
+            tiles: std::ptr::null(),
+            ..work.params
+        };
+        work.marks.push((Stage::Other, event_now(&self.stream)?));
+        let none = std::ptr::null_mut::<RayTally>();
+        // SAFETY: see `run_loop`.
+        unsafe {
+            kernels.launch_items(
+                "throng_gather_layers",
+                next - start,
+                &self.stream,
+                arguments![params, start, next, none],
+            )?;
+        }
+        work.under_way.push_back(event_now(&self.stream)?);
+        Ok(())
+    }
+
+    /// Makes room for half of the samples.
+    fn prepare_half(&mut self, params: &mut Params) -> CudaResult<()> {
         let film = params.width as usize * params.height as usize * 16;
-        let tiles = tile_count(params) as usize * size_of::<u32>();
         self.film_half.reserve(film)?;
         self.film_half.clear_later(film, &self.stream)?;
+        params.film_half = self.film_half.at(0);
+        Ok(())
+    }
+
+    /// Makes room for what pictures that are sampled adaptively need besides.
+    fn prepare_measuring(&mut self, params: &mut Params) -> CudaResult<()> {
+        let tiles = tile_count(params) as usize * size_of::<u32>();
         self.errors.reserve(tiles)?;
         self.tiles.reserve(tiles)?;
         self.measured.reserve(tiles)?;
-        params.film_half = self.film_half.at(0);
         params.tile_errors = self.errors.at(0);
         Ok(())
     }
@@ -431,7 +505,7 @@ impl Slot {
         let bytes = tile_count(&work.params) as usize * size_of::<f32>();
         let errors: Vec<f32> = bytemuck::pod_collect_to_vec(&self.measured.bytes()[..bytes]);
         if !work.passes.go_on(&errors) {
-            work.params.film_half = std::ptr::null_mut();
+            work.is_adaptive = false;
             return Ok(());
         }
         let tiles = work.passes.tiles().unwrap_or_default();
@@ -469,6 +543,12 @@ impl Slot {
             size_of::<RayTally>(),
             &self.stream,
         )?;
+        self.layers.read_later(
+            work.layers,
+            pixels as usize,
+            (&mut self.picture, bytes + size_of::<RayTally>()),
+            &self.stream,
+        )?;
         event_now(&self.stream)
     }
 
@@ -480,6 +560,7 @@ impl Slot {
             finished: Some(finished),
             marks,
             own_rays,
+            layers,
             ..
         }) = self.work.take()
         else {
@@ -495,6 +576,11 @@ impl Slot {
             .collect::<CudaResult<_>>()?;
         Ok(Some(Picture {
             pixels: pixels.to_vec(),
+            layers: layers::images(
+                layers,
+                params.width as usize * params.height as usize,
+                &rest[size_of::<RayTally>()..],
+            ),
             tally: bytemuck::pod_read_unaligned(&rest[..size_of::<RayTally>()]),
             started,
             finished,
@@ -519,11 +605,12 @@ fn tile_count(params: &Params) -> u32 {
 
 /// Bytes of a finished picture.
 fn picture_bytes(params: &Params) -> usize {
-    let pixel = match params.tone_map {
-        abi::TONE_LINEAR => 3 * size_of::<f32>(),
-        _ => 3,
+    let channel = match params.pixel_type {
+        abi::PIXELS_U8 => size_of::<u8>(),
+        abi::PIXELS_U16 => size_of::<u16>(),
+        _ => size_of::<f32>(),
     };
-    params.width as usize * params.height as usize * pixel
+    params.width as usize * params.height as usize * 3 * channel
 }
 
 /// An event at the end of what is queued.

@@ -11,7 +11,7 @@ use crate::{
         self, Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight,
         Wavefront,
     },
-    device::OwnRays,
+    device::{OwnRays, params::TILE_ITEMS},
     scene::Integrator,
 };
 use cust::{error::CudaResult, stream::Stream};
@@ -20,6 +20,10 @@ use std::collections::VecDeque;
 /// Waves between two looks at whether any path is left, in pictures of many bounces. Nobody waits for a look (see
 /// [`Queues::go_on`]), but the stream idles for a moment.
 const WAVES_PER_LOOK: u32 = 24;
+
+/// Samples of a pixel that go together where not all paths of a picture do: paths side by side then see much the same, and the
+/// film is read and written once. More gain little.
+const SAMPLES_TOGETHER: u32 = 64;
 
 /// Waves of the path integrator whose shadow rays are traced together.
 const WAVES_PER_SHADOWS: u32 = 6;
@@ -68,9 +72,16 @@ impl Cut {
     }
 }
 
-/// Cuts a picture into chunks of at most `capacity` paths, the samples of an item in order.
+/// Cuts a picture into chunks of whole tiles and at most `capacity` paths (at least 64), the samples of an item in order.
 fn chunks(items: u32, samples: u32, capacity: u32) -> impl Iterator<Item = Chunk> {
-    let width = items.min(capacity).max(1);
+    let depth = samples
+        .min(SAMPLES_TOGETHER)
+        .min(capacity / TILE_ITEMS)
+        .max(1);
+    let widest = (capacity / depth / TILE_ITEMS * TILE_ITEMS).max(TILE_ITEMS);
+    // All of about the same size.
+    let width = items.div_ceil(items.div_ceil(widest).max(1));
+    let width = width.next_multiple_of(TILE_ITEMS).max(TILE_ITEMS);
     let depth = (capacity / width).clamp(1, samples);
     cut(items, samples, width, depth)
 }
@@ -501,10 +512,12 @@ mod tests {
             (640, 5, 1280),
             (640, 7, 1 << 20),
             (128, 100, 300),
+            (640, 300, 1 << 14),
         ] {
             let mut next = vec![0; items as usize];
             for chunk in chunks(items, samples, capacity) {
                 assert!(chunk.path_count() <= capacity, "{chunk:?}");
+                assert!(chunk.items.start.is_multiple_of(TILE_ITEMS), "{chunk:?}");
                 for item in chunk.items.clone() {
                     assert_eq!(next[item as usize], chunk.samples.start, "{chunk:?}");
                     next[item as usize] = chunk.samples.end;

@@ -11,7 +11,7 @@ use crate::{
         LoadError, LoadOptions,
         gltf::{self, Model, ModelCamera},
         model::{DrivenRows, Looks, played_tracks},
-        options::{CameraChoice, choose},
+        options::{CameraChoice, Focusing, choose},
     },
     scene::{
         Camera, CameraPath, Integrator, Projection, Scene,
@@ -102,6 +102,9 @@ pub fn scene_of(
     }
     let mut stage = Stage::new(options);
     stage.camera = choices.camera.as_ref().map(|c| camera(c, &mut build));
+    if let Some(Focusing::On(name)) = &options.view.lens.focus {
+        build.name_node(name);
+    }
     let Build {
         mut scene,
         mut table,
@@ -162,6 +165,7 @@ fn camera(camera: &ModelCamera, build: &mut Build) -> Camera {
                 height: 2.0 * half_height,
             },
         },
+        ..Camera::default()
     }
 }
 

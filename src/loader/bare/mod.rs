@@ -70,6 +70,7 @@ impl<'a> Stage<'a> {
             add_ground(scene, &bounds, &mut table, &mut slots);
         }
         scene.materials = table.rows;
+        scene.names.materials = table.names;
         scene.maps = table.maps;
         scene.material_slots = slots.all;
         surroundings::light(scene, model.environment.as_ref())
@@ -110,10 +111,11 @@ impl<'a> Stage<'a> {
 }
 
 fn add_ground(scene: &mut Scene, bounds: &Aabb, table: &mut Materials, slots: &mut Slots) {
-    let row = table.add(Material {
+    let ground = Material {
         color: GROUND_COLOR,
         ..Material::default()
-    });
+    };
+    let row = table.add("ground", ground);
     let local = ground_transform(bounds);
     if is_invertible(&local) {
         add(scene, slots, MeshSource::quad("ground", 1.0, row), local);
@@ -123,6 +125,8 @@ fn add_ground(scene: &mut Scene, bounds: &Aabb, table: &mut Materials, slots: &m
 fn add(scene: &mut Scene, slots: &mut Slots, source: MeshSource, local: Affine3) {
     let mesh = scene.meshes.len() as u32;
     let slot_base = slots.run(mesh, &source.materials, NONE);
+    let stem = scene.names.add_stem(source.mesh.name.clone());
+    scene.names.push(stem, NONE);
     scene.meshes.push(source.mesh);
     scene.instances.push(Instance {
         local,

@@ -7,15 +7,19 @@ use crate::{
         gltf::{ModelMesh, Part},
         materials::{Materials, Slots},
         model::Looks,
+        subjects,
         transform::is_invertible,
     },
     scene::{
-        Instance, Mesh, NONE, Node, Scene, Shape, TriangleMesh,
+        Anchor, Instance, Mesh, NONE, Node, Scene, Shape, Subject, TriangleMesh,
         rig::{Deformers, DeformingMesh, Piece, RefitPolicy, Rig, RigNodeRef},
     },
 };
 use glam::Affine3;
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// The one actor of a bare model.
 const ACTOR: u32 = 0;
@@ -40,6 +44,11 @@ pub struct Build<'a> {
     shared: HashMap<u32, (u32, u32)>,
     /// The node of the scene that follows a node of the rig.
     followers: HashMap<u32, u32>,
+    /// Stems of instances' names by node of the rig, and the names that are taken.
+    stems: HashMap<u32, u32>,
+    taken: HashSet<String>,
+    /// The node of the rig that each instance belongs to, or none of those that joints place.
+    homes: Vec<u32>,
 }
 
 /// A mesh of the model, until the last mesh of the scene has been made from it.
@@ -82,6 +91,9 @@ impl<'a> Build<'a> {
             slots: Slots::default(),
             shared: HashMap::new(),
             followers: HashMap::new(),
+            stems: HashMap::new(),
+            taken: HashSet::new(),
+            homes: Vec::new(),
         };
         build.count_needs(parts);
         parts.iter().for_each(|part| build.place(part));
@@ -127,10 +139,62 @@ impl<'a> Build<'a> {
             slot_base,
             motion: NONE,
         };
-        let all = part.placements.iter().map(instance);
-        self.scene
-            .instances
-            .extend(all.filter(|i| is_invertible(&i.local)));
+        let stem = self.stem(part.node);
+        for (copy, placement) in part.placements.iter().enumerate() {
+            let instance = instance(placement);
+            if !is_invertible(&instance.local) {
+                continue;
+            }
+            self.scene.instances.push(instance);
+            // All primitives of a node are one object to people.
+            let number = match part.placements.len() {
+                1 => NONE,
+                _ => copy as u32,
+            };
+            self.scene.names.push(stem, number);
+        }
+        let home = if skinned { NONE } else { part.node };
+        self.homes.resize(self.scene.instances.len(), home);
+    }
+
+    /// The name of a node, with its number where an earlier one has the same.
+    fn stem(&mut self, node: u32) -> u32 {
+        if let Some(&stem) = self.stems.get(&node) {
+            return stem;
+        }
+        let name = self.posed.rig.nodes.get(node as usize);
+        let name = name.map_or("node", |node| &node.name);
+        let stem = self
+            .scene
+            .names
+            .add_stem(match self.taken.insert(name.to_owned()) {
+                true => name.to_owned(),
+                false => format!("{name}.{node}"),
+            });
+        self.stems.insert(node, stem);
+        stem
+    }
+
+    /// Makes the first node of that name, if there is one, a subject of the scene: the middle of what it carries, or its origin,
+    /// as of joints.
+    pub fn name_node(&mut self, name: &str) {
+        let nodes = &self.posed.rig.nodes;
+        let Some(node) = nodes.iter().position(|node| node.name == name) else {
+            return;
+        };
+        let node = node as u32;
+        let of_node = |(instance, home): (usize, &u32)| (*home == node).then_some(instance as u32);
+        let carried: Vec<u32> = self.homes.iter().enumerate().filter_map(of_node).collect();
+        let anchors = match &carried[..] {
+            [] => vec![Anchor::Node {
+                node: self.follower(node),
+            }],
+            _ => subjects::middles(&self.scene, &carried),
+        };
+        self.scene.subjects.push(Subject {
+            name: name.to_owned(),
+            anchors,
+        });
     }
 
     /// The node of the scene and the transform in it that something at a node of the rig has.

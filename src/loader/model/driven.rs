@@ -47,17 +47,22 @@ impl DrivenRows {
         }
     }
 
-    /// Row of the file's material `index` that looks like `material`: one of its own if it is driven.
-    pub fn enter(&mut self, table: &mut Materials, index: u32, material: Material) -> u32 {
+    /// Row of the file's material `index`, called `name`, that looks like `material`: one of its own if it is driven.
+    pub fn enter(
+        &mut self,
+        table: &mut Materials,
+        (index, name): (u32, &str),
+        material: Material,
+    ) -> u32 {
         let Ok(base) = self.bases.binary_search_by_key(&index, |b| b.material) else {
-            return table.add(material);
+            return table.add(name, material);
         };
         let known = self
             .rows
             .iter()
             .find(|r| r.base.material == index && table.rows[r.row as usize] == material);
         known.map(|r| r.row).unwrap_or_else(|| {
-            let row = table.add_apart(material);
+            let row = table.add_apart(name, material);
             let base = self.bases[base].clone();
             self.rows.push(DrivenMaterial { row, base });
             row

@@ -46,7 +46,7 @@ impl<'a> Looks<'a> {
         if !row.uses_tangents() {
             mesh.tangents = Vec::new();
         }
-        self.driven.enter(table, index, row)
+        self.driven.enter(table, (index, &m.name), row)
     }
 
     /// KHR_materials_unlit: the base colour shines and nothing is reflected.

@@ -194,6 +194,7 @@ mod tests {
         let time = Duration::from_millis(milliseconds);
         Rendered {
             pixels: Vec::new(),
+            layers: Vec::new(),
             rays: RayCounts {
                 primary: 4_000_000,
                 bounce: 0,

@@ -19,7 +19,7 @@ impl<'de> Deserialize<'de> for Finite {
     }
 }
 
-fn finite<E: Error>(x: f32) -> Result<f32, E> {
+pub(super) fn finite<E: Error>(x: f32) -> Result<f32, E> {
     if x.is_finite() {
         Ok(x)
     } else {
@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for Point {
     }
 }
 
-fn triple<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec3, A::Error> {
+pub(super) fn triple<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec3, A::Error> {
     let mut v = [0.0; 3];
     for (i, x) in v.iter_mut().enumerate() {
         *x = seq

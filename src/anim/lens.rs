@@ -1,0 +1,76 @@
+//! The camera's lens at a time: how far it is open and what it focuses on.
+
+use super::{
+    CameraPose, Moment, catmull_rom,
+    transforms::{instance_world, node_world},
+};
+use crate::scene::{Anchor, Focus, Iris, Projection, Scene};
+use glam::Vec3;
+
+/// A lens, ready to shoot rays through.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PosedLens {
+    /// Of the aperture, in scene units; above 0.
+    pub radius: f32,
+    /// Distance along the camera's axis of what is sharp; above 0. Of a panorama, in all directions.
+    pub focus: f32,
+    pub iris: Iris,
+}
+
+/// The lens of `scene`'s camera, which is at `pose`. None for a pinhole, and where numbers overflow.
+pub fn lens_at(scene: &Scene, moment: &Moment, pose: &CameraPose) -> Option<PosedLens> {
+    let lens = scene.camera.lens.as_ref()?;
+    let tracks = &scene.camera.tracks;
+    let aperture = match within_keys(&tracks.aperture, moment.time()) {
+        Some(value) => lens.aperture.with_value(value),
+        None => lens.aperture,
+    };
+    let radius = aperture.radius(pose.projection);
+    let distance = |focus: &Focus| distance_of(scene, moment, pose, focus);
+    let keys: Vec<_> = tracks
+        .focus
+        .iter()
+        .map(|(t, f)| (*t, distance(f)))
+        .collect();
+    let focus = within_keys(&keys, moment.time()).unwrap_or_else(|| distance(&lens.focus));
+    // Nothing focuses on itself.
+    let focus = focus.max(1e-3 * radius);
+    let valid = radius > 0.0 && radius.is_finite() && focus.is_finite();
+    valid.then_some(PosedLens {
+        radius,
+        focus,
+        iris: lens.iris,
+    })
+}
+
+/// The value at `time`, within those of all keys: a spline may swing beyond. None without keys.
+pub fn within_keys(keys: &[(f32, f32)], time: f32) -> Option<f32> {
+    let (first, rest) = keys.split_first()?;
+    let ends = |(low, high): (f32, f32), key: &(f32, f32)| (low.min(key.1), high.max(key.1));
+    let (low, high) = rest.iter().fold((first.1, first.1), ends);
+    Some(catmull_rom(keys, time).max(low).min(high))
+}
+
+fn distance_of(scene: &Scene, moment: &Moment, pose: &CameraPose, focus: &Focus) -> f32 {
+    let point = match focus {
+        Focus::Distance(distance) => return *distance,
+        Focus::Point(point) => *point,
+        Focus::Target => pose.target,
+        Focus::On(anchors) => middle(scene, moment, anchors),
+    };
+    let to = point - pose.eye;
+    match pose.projection {
+        Projection::Equirectangular => to.length(),
+        _ => to.dot(pose.basis().0).abs(),
+    }
+}
+
+fn middle(scene: &Scene, moment: &Moment, anchors: &[Anchor]) -> Vec3 {
+    let place = |anchor: &Anchor| match *anchor {
+        Anchor::Instance { instance, point } => {
+            instance_world(scene, moment, instance).transform_point3(point)
+        }
+        Anchor::Node { node } => node_world(scene, moment, node).translation.into(),
+    };
+    anchors.iter().map(place).sum::<Vec3>() / anchors.len().max(1) as f32
+}

@@ -1,0 +1,135 @@
+//! `throng diff`: how different two pictures look.
+
+use super::Exit;
+use crate::{
+    diff::{self, Difference, DifferenceStats},
+    output::{
+        Encoding, FileFormat, Manifests, Metadata, Pattern, Picture, Pixels, parse_sheet, prepare,
+    },
+};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+const HELP: &str = "\
+The measure is FLIP (Andersson et al. 2020): from 0, where nobody sees a difference who switches between the pictures, to 1.
+Of .exr and .hdr files it is the greatest over all exposures (HDR-FLIP, 2021). The exit code is 0 where the mean is at
+most --limit, and 1 where it is greater; a picture that cannot be read is an error with exit code 1 and a text on standard
+error.";
+
+/// Compare two pictures
+#[derive(clap::Args)]
+#[command(after_long_help = HELP)]
+pub struct DiffArgs {
+    /// The reference: .png, .jpg, .webp, .exr or .hdr
+    a: PathBuf,
+    /// What is compared with it, of the same size
+    b: PathBuf,
+    /// Draw the difference of each pixel: .png, .jpg or .webp
+    #[arg(long, value_name = "FILE", value_parser = parse_sheet)]
+    map: Option<Pattern>,
+    /// The greatest mean that counts as equal [default: 0, which takes pictures that are the same]
+    #[arg(long, value_name = "MEAN", default_value_t = 0.0, hide_default_value = true, value_parser = parse_limit)]
+    limit: f64,
+    /// Pixels per degree of the viewer's field of view
+    #[arg(long, value_name = "N", default_value_t = diff::PIXELS_PER_DEGREE, value_parser = parse_pixels)]
+    pixels_per_degree: f32,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+    /// Print nothing
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
+}
+
+fn parse_limit(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(limit) if (0.0..=1.0).contains(&limit) => Ok(limit),
+        _ => Err("must be 0 to 1".into()),
+    }
+}
+
+fn parse_pixels(text: &str) -> Result<f32, String> {
+    match text.parse() {
+        Ok(pixels) if (1.0..=1000.0).contains(&pixels) => Ok(pixels),
+        _ => Err("must be 1 to 1000".into()),
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Report<'a> {
+    a: &'a Path,
+    b: &'a Path,
+    width: usize,
+    height: usize,
+    #[serde(flatten)]
+    stats: DifferenceStats,
+    limit: f64,
+    equal: bool,
+}
+
+impl DiffArgs {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let (a, b) = (diff::read(&self.a)?, diff::read(&self.b)?);
+        let found = diff::compare(&a, &b, self.pixels_per_degree)?;
+        if let Some(map) = &self.map {
+            write_map(map, &found)?;
+        }
+        // Colours that differ too little for anybody to see are different where nothing may be.
+        let equal = match self.limit {
+            0.0 => found.stats.differing == 0.0,
+            limit => found.stats.mean <= limit,
+        };
+        self.print(&found, equal)?;
+        Ok(if equal { Exit::Done } else { Exit::Failed })
+    }
+
+    fn print(&self, found: &Difference, equal: bool) -> anyhow::Result<()> {
+        let stats = found.stats;
+        let text = if self.json {
+            serde_json::to_string(&Report {
+                a: &self.a,
+                b: &self.b,
+                width: found.width,
+                height: found.height,
+                stats,
+                limit: self.limit,
+                equal,
+            })?
+        } else {
+            format!(
+                "FLIP: mean {:.6}, 99th percentile {:.6}, max {:.6}; RMSE {:.6}; {:.4} % of pixels differ",
+                stats.mean,
+                stats.p99,
+                stats.max,
+                stats.rmse,
+                100.0 * stats.differing
+            )
+        };
+        if !self.quiet {
+            // A reader that went away has seen enough.
+            let _ = writeln!(std::io::stdout().lock(), "{text}");
+        }
+        Ok(())
+    }
+}
+
+fn write_map(name: &Pattern, found: &Difference) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        name.format() != FileFormat::Exr,
+        "--map: the map has display colours; choose a .png, .jpg or .webp file"
+    );
+    let path = name.path_for(0, "diff");
+    prepare(std::slice::from_ref(&path))?;
+    let picture = Picture {
+        width: found.width as u32,
+        height: found.height as u32,
+        pixels: Pixels::U8(diff::draw_map(found).into()),
+        layers: &[],
+        manifests: &Manifests::default(),
+        metadata: &Metadata::default(),
+    };
+    name.format().write(&path, &picture, &Encoding::default())?;
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Flags for the camera's projection and lens.
+
+use super::model_args::parse_number;
+use crate::{
+    loader::options::{Focusing, LensOptions, Projecting},
+    scene::MAX_BLADES,
+};
+
+/// Replaces what the scene's own camera has.
+#[derive(clap::Args)]
+#[command(next_help_heading = "View")]
+pub struct LensArgs {
+    /// How the picture is made flat
+    #[arg(long, value_name = "NAME")]
+    projection: Option<Projecting>,
+    /// Open the lens as far as this f-stop, such as 2.8, of a 35 mm camera where a scene unit is a metre; what is not in
+    /// focus blurs. 0: everything is sharp
+    #[arg(long, value_name = "F-STOP", value_parser = parse_f_stop)]
+    aperture: Option<f32>,
+    /// The same by the radius of the aperture in scene units, for scenes that are not in metres
+    #[arg(long, value_name = "UNITS", value_parser = parse_radius, conflicts_with = "aperture")]
+    aperture_radius: Option<f32>,
+    /// Be sharp this far away, or as far as this point [default: what the camera looks at]
+    #[arg(long, value_name = "DISTANCE|X,Y,Z", allow_hyphen_values = true)]
+    focus: Option<Focusing>,
+    /// Be sharp where this is, while it moves: the name of a mesh or group (`dragon:4` is the fifth of a mesh), or of a node
+    /// of a glTF file
+    #[arg(long, value_name = "NAME", conflicts_with = "focus")]
+    focus_on: Option<String>,
+    /// Number of the aperture's blades, whose polygon blurred highlights show; 0: round
+    #[arg(long, value_name = "N", value_parser = parse_blades)]
+    blades: Option<u32>,
+    /// Turn the blades
+    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true, value_parser = parse_number)]
+    blade_rotation: Option<f32>,
+}
+
+impl LensArgs {
+    pub fn options(&self) -> LensOptions {
+        let on = self.focus_on.clone().map(Focusing::On);
+        LensOptions {
+            projection: self.projection,
+            f_stop: self.aperture,
+            radius: self.aperture_radius,
+            focus: self.focus.clone().or(on),
+            blades: self.blades,
+            blade_rotation: self.blade_rotation,
+        }
+    }
+}
+
+/// `2.8` or `f/2.8`.
+fn parse_f_stop(text: &str) -> Result<f32, String> {
+    let number = text.strip_prefix("f/").unwrap_or(text).parse().ok();
+    let number = number.filter(|x: &f32| *x == 0.0 || (1e-3..=1e6).contains(x));
+    number.ok_or_else(|| "write an f-stop like 2.8, from 0.001 to 1000000, or 0".to_owned())
+}
+
+fn parse_radius(text: &str) -> Result<f32, String> {
+    let radius = text.parse().ok().filter(|x| (0.0..=1e18).contains(x));
+    radius.ok_or_else(|| "write a radius like 0.05, at least 0".to_owned())
+}
+
+fn parse_blades(text: &str) -> Result<u32, String> {
+    let blades = text.parse().ok();
+    let blades = blades.filter(|n| *n == 0 || (3..=MAX_BLADES).contains(n));
+    blades.ok_or_else(|| format!("must be 3 to {MAX_BLADES}, or 0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f_stops_are_written_as_on_lenses() {
+        assert_eq!(parse_f_stop("f/2.8"), Ok(2.8));
+        assert_eq!(parse_f_stop("0"), Ok(0.0));
+        for wrong in ["", "f/", "-1", "nan", "inf"] {
+            assert!(parse_f_stop(wrong).is_err(), "{wrong}");
+        }
+        assert!(parse_blades("2").is_err() && parse_blades("5").is_ok());
+    }
+}

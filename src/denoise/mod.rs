@@ -1,0 +1,207 @@
+//! Denoising by Open Image Denoise, where it is installed: radiance, guided by what surfaces reflect and where they face.
+
+mod oidn;
+
+use crate::layers::{Layer, LayerImage, LayerSet};
+use oidn::{Filter, Image, Oidn};
+use std::sync::{Mutex, PoisonError};
+
+#[derive(Debug, thiserror::Error)]
+pub enum DenoiseError {
+    #[error(
+        "--denoise needs Open Image Denoise 2, which cannot be loaded ({0}); install it \
+         (https://www.openimagedenoise.org) and set OIDN_DIR to its folder, or render without --denoise"
+    )]
+    Missing(String),
+    #[error(
+        "--denoise needs version 2 of Open Image Denoise, and this is another ({0}); set OIDN_DIR to the folder of version 2"
+    )]
+    Version(String),
+    #[error("Open Image Denoise failed: {0}")]
+    Failed(String),
+}
+
+/// Takes the noise out of frames, one at a time.
+///
+/// Each frame is denoised for itself, so any frame can be rendered on its own. What guides it is denoised first and then trusted,
+/// which keeps edges and textures as they are from frame to frame.
+pub struct Denoiser {
+    description: String,
+    work: Mutex<Work>,
+}
+
+struct Work {
+    oidn: Oidn,
+    /// Of the size of the last frame.
+    plan: Option<Plan>,
+}
+
+/// Images and filters for pictures of one size.
+struct Plan {
+    size: (usize, usize),
+    /// Colour, which the result takes the place of, albedo and normals.
+    images: Vec<Image>,
+    /// In the order in which they run.
+    filters: Vec<Filter>,
+}
+
+impl Denoiser {
+    /// The layers that guide it.
+    pub const GUIDES: [Layer; 2] = [Layer::Albedo, Layer::Normal];
+
+    /// # Errors
+    /// When the library is missing, of another version, or finds no device.
+    pub fn load() -> Result<Self, DenoiseError> {
+        let oidn = Oidn::load()?;
+        Ok(Self {
+            description: format!("Open Image Denoise {}", oidn.description),
+            work: Mutex::new(Work { oidn, plan: None }),
+        })
+    }
+
+    /// For people: "Open Image Denoise 2.3.3 on the CPU".
+    pub fn describe(&self) -> &str {
+        &self.description
+    }
+
+    /// What a device has to gather for frames that are to have `layers`.
+    pub fn layers_for(layers: LayerSet) -> LayerSet {
+        layers.iter().chain(Self::GUIDES).collect()
+    }
+
+    /// Takes the noise out of `radiance`, linear RGB in rows. `layers` has the guides for as many pixels.
+    ///
+    /// # Errors
+    /// When the library fails, as where memory is short, and where a guide is missing.
+    pub fn denoise(
+        &self,
+        (width, height): (u32, u32),
+        radiance: &mut [f32],
+        layers: &[LayerImage],
+    ) -> Result<(), DenoiseError> {
+        let size = (width as usize, height as usize);
+        let guide = |layer: Layer| {
+            let found = layers.iter().find(|image| image.layer == layer);
+            let values = found.map(|image| &image.values[..]);
+            values
+                .filter(|values| values.len() == radiance.len())
+                .ok_or_else(|| DenoiseError::Failed(format!("no {layer} to be guided by")))
+        };
+        let [albedo, normal] = Self::GUIDES.map(guide);
+        let inputs = [&*radiance, albedo?, normal?];
+        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        work.plan(size)?;
+        let Work {
+            oidn,
+            plan: Some(plan),
+        } = &*work
+        else {
+            return Err(DenoiseError::Failed("no filter".into()));
+        };
+        for (image, pixels) in plan.images.iter().zip(inputs) {
+            oidn.write(image, pixels);
+        }
+        for filter in &plan.filters {
+            oidn.execute(filter)?;
+        }
+        if let Some(color) = plan.images.first() {
+            oidn.read(color, radiance);
+        }
+        oidn.check()
+    }
+}
+
+impl Work {
+    /// Makes images and filters, unless those that there are have the right size.
+    fn plan(&mut self, size: (usize, usize)) -> Result<(), DenoiseError> {
+        if self.plan.as_ref().is_some_and(|plan| plan.size == size) {
+            return Ok(());
+        }
+        self.release();
+        let (width, height) = size;
+        let image = || self.oidn.image(width, height);
+        let (color, albedo, normal) = (image()?, image()?, image()?);
+        let own = |name, image: &Image| {
+            let images = [(name, image), (c"output", image)];
+            self.oidn.filter(&images, &[])
+        };
+        let whole = [
+            (c"color", &color),
+            (c"albedo", &albedo),
+            (c"normal", &normal),
+            (c"output", &color),
+        ];
+        let filters = vec![
+            own(c"albedo", &albedo)?,
+            own(c"normal", &normal)?,
+            self.oidn.filter(&whole, &[c"hdr", c"cleanAux"])?,
+        ];
+        self.plan = Some(Plan {
+            size,
+            images: vec![color, albedo, normal],
+            filters,
+        });
+        Ok(())
+    }
+
+    fn release(&mut self) {
+        if let Some(plan) = self.plan.take() {
+            self.oidn.release(plan.images, plan.filters);
+        }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(layer: Layer, values: Vec<f32>) -> LayerImage {
+        LayerImage { layer, values }
+    }
+
+    #[test]
+    fn noise_goes_and_edges_of_the_guides_stay() {
+        let denoiser = match Denoiser::load() {
+            Ok(denoiser) => denoiser,
+            Err(error) => {
+                println!("skipped: {error}");
+                return;
+            }
+        };
+        let (width, height) = (96u32, 64u32);
+        let half = |x: u32| if x < width / 2 { 0.2 } else { 0.8 };
+        let pixels = || (0..width * height).map(|i| (i % width, i));
+        // Noise of half of the value.
+        let mut radiance: Vec<f32> = pixels()
+            .flat_map(|(x, i)| {
+                let noise = 0.5 + crate::math::hash_unit(7, i);
+                [half(x) * noise; 3]
+            })
+            .collect();
+        let albedo = pixels().flat_map(|(x, _)| [half(x); 3]).collect();
+        let normal = pixels().flat_map(|_| [0.0, 0.0, 1.0]).collect();
+        let layers = [image(Layer::Albedo, albedo), image(Layer::Normal, normal)];
+        denoiser
+            .denoise((width, height), &mut radiance, &layers)
+            .unwrap();
+        for (x, i) in pixels().filter(|(x, _)| x.abs_diff(width / 2) > 1) {
+            let found = radiance[3 * i as usize];
+            assert!((found - half(x)).abs() < 0.15 * half(x), "{x}: {found}");
+        }
+        let error = denoiser.denoise((width, height), &mut radiance, &[]);
+        assert!(error.unwrap_err().to_string().contains("albedo"));
+    }
+
+    #[test]
+    fn guides_are_asked_for_beside_other_layers() {
+        let layers = Denoiser::layers_for([Layer::Depth].into_iter().collect());
+        let names: Vec<_> = layers.iter().map(Layer::name).collect();
+        assert_eq!(names, ["albedo", "normal", "depth"]);
+    }
+}

@@ -1,0 +1,209 @@
+//! Layers of a frame in flight on the GPU: where they are gathered, and what the kernel reads of the frames beside it.
+
+use super::{
+    memory::{Array, Pinned, bytes_of},
+    scene::SceneTables,
+    shapes::{Shapes, vertex_bytes},
+};
+use crate::{
+    abi::{FrameLayers, OtherFrame, Params},
+    device::{Frame, OtherPose, frame_layers},
+    layers::{Layer, LayerImage, LayerSet},
+    scene::Scene,
+};
+use cust::{error::CudaResult, stream::Stream};
+use std::sync::{Arc, Weak};
+
+/// Start of every table, so that records are loaded in whole sectors.
+const ALIGNMENT: usize = 256;
+/// Camera rays of one launch: a few milliseconds.
+const RAYS_PER_LAUNCH: u32 = 1 << 22;
+
+/// Memory for the layers of one frame after the other.
+#[derive(Default)]
+pub struct LayerMemory {
+    /// All layers of a frame, one after the other.
+    images: Array,
+    /// The kernel's record and the tables of the frames beside.
+    tables: Array,
+    staging: Pinned,
+    shapes: [Shapes; 3],
+    /// Hashes of names, instances first, and the scene that they are of.
+    names: Array,
+    named: Weak<Scene>,
+}
+
+impl LayerMemory {
+    /// Bytes on the GPU that this has already.
+    pub fn bytes_held(&self) -> usize {
+        let shapes = self.shapes.iter().map(Shapes::bytes_held);
+        let own = [&self.images, &self.tables, &self.names];
+        own.iter().map(|array| array.bytes()).sum::<usize>() + shapes.sum::<usize>()
+    }
+
+    /// Makes room for `layers` of a frame, and queues the upload of what the kernel reads. Nothing that was queued before may
+    /// use what is here.
+    pub fn prepare(
+        &mut self,
+        tables: &SceneTables,
+        frame: &Frame,
+        layers: LayerSet,
+        params: &mut Params,
+        stream: &Stream,
+    ) -> CudaResult<()> {
+        let (width, height) = (params.width, params.height);
+        let mut record = frame_layers::record(frame, width as f32 / height as f32);
+        let pixels = width as usize * height as usize;
+        self.images.reserve(image_bytes(layers, pixels))?;
+        let mut start = 0;
+        for layer in layers.iter() {
+            *frame_layers::target(&mut record, layer) = self.images.at(start);
+            start += image_bytes([layer].into_iter().collect(), pixels);
+        }
+        if layers.contains(Layer::Instance) || layers.contains(Layer::Material) {
+            self.name(tables)?;
+            record.instance_names = self.names.at(0);
+            record.material_names = self.names.at(4 * tables.name_ids().instances.len());
+        }
+        self.upload(tables, frame, record, stream)?;
+        params.frame_layers = self.tables.at(0);
+        Ok(())
+    }
+
+    fn name(&mut self, tables: &SceneTables) -> CudaResult<()> {
+        if self.named.as_ptr() == Arc::as_ptr(tables.scene()) && self.named.strong_count() > 0 {
+            return Ok(());
+        }
+        let ids = tables.name_ids();
+        let (instances, materials) = (bytes_of(&ids.instances), bytes_of(&ids.materials));
+        self.names.reserve(instances.len() + materials.len())?;
+        self.names.write(0, instances)?;
+        self.names.write(instances.len(), materials)?;
+        self.named = Arc::downgrade(tables.scene());
+        Ok(())
+    }
+
+    fn upload(
+        &mut self,
+        tables: &SceneTables,
+        frame: &Frame,
+        mut record: FrameLayers,
+        stream: &Stream,
+    ) -> CudaResult<()> {
+        let mut bytes = Vec::new();
+        let head = size_of::<FrameLayers>().next_multiple_of(ALIGNMENT);
+        let mut places = Vec::new();
+        for pose in frame.others.iter().flat_map(|others| others.iter()) {
+            places.push(Places {
+                transforms: append(&mut bytes, head, bytes_of(&frame_layers::transforms(pose))),
+                shown: append(&mut bytes, head, bytes_of(&pose.shown)),
+            });
+        }
+        self.tables.reserve_with_room(head + bytes.len())?;
+        let others = [&mut record.before, &mut record.after, &mut record.now];
+        let poses = frame.others.iter().flat_map(|others| others.iter());
+        for ((other, shapes), (pose, places)) in others
+            .into_iter()
+            .zip(&mut self.shapes)
+            .zip(poses.zip(places))
+        {
+            point_at(other, pose, &places, &self.tables);
+            other.meshes = match pose.shapes.is_empty() {
+                true => tables.mesh_table(),
+                false => {
+                    shapes.upload(tables, &pose.shapes, stream)?;
+                    shapes.meshes()
+                }
+            };
+        }
+        self.staging.reserve_with_room(head + bytes.len())?;
+        self.staging.fill(0, bytes_of(&[record]));
+        self.staging.fill(head, &bytes);
+        let all = head + bytes.len();
+        self.tables.write_later(0, &self.staging, 0, all, stream)
+    }
+
+    /// Queues the way of the layers to page-locked memory at `to`.
+    pub fn read_later(
+        &self,
+        layers: LayerSet,
+        pixels: usize,
+        (picture, to): (&mut Pinned, usize),
+        stream: &Stream,
+    ) -> CudaResult<()> {
+        match image_bytes(layers, pixels) {
+            0 => Ok(()),
+            bytes => self.images.read_later(picture, to, bytes, stream),
+        }
+    }
+}
+
+/// Where tables of another frame start, in bytes.
+struct Places {
+    transforms: usize,
+    shown: usize,
+}
+
+fn point_at(other: &mut OtherFrame, pose: &OtherPose, places: &Places, memory: &Array) {
+    if !pose.transforms.is_empty() {
+        other.transforms = memory.at(places.transforms);
+    }
+    if !pose.shown.is_empty() {
+        other.shown = memory.at(places.shown);
+    }
+}
+
+/// Adds a table and returns where it starts, behind `head` bytes.
+fn append(bytes: &mut Vec<u8>, head: usize, table: &[u8]) -> usize {
+    let start = head + bytes.len();
+    bytes.extend_from_slice(table);
+    bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
+    start
+}
+
+/// Bytes of the layers of a picture.
+pub fn image_bytes(layers: LayerSet, pixels: usize) -> usize {
+    pixels * layers.channels() * size_of::<f32>()
+}
+
+/// No less than the layers of a frame take on the GPU.
+pub fn layer_bytes(tables: &SceneTables, frame: &Frame, layers: LayerSet, pixels: usize) -> usize {
+    if layers.is_empty() {
+        return 0;
+    }
+    let other = |pose: &OtherPose| {
+        let tables_of = pose.transforms.len() * size_of::<[f32; 12]>() + pose.shown.len() * 4;
+        let shapes = match pose.shapes.is_empty() {
+            true => 0,
+            false => vertex_bytes(tables, &pose.shapes) + size_of_val(tables.meshes()),
+        };
+        9 * tables_of / 8 + shapes + 2 * ALIGNMENT
+    };
+    let others = frame.others.iter().flat_map(|others| others.iter());
+    let scene = tables.scene();
+    image_bytes(layers, pixels)
+        + others.map(other).sum::<usize>()
+        + 4 * (scene.instances.len() + scene.materials.len())
+        + 8 * ALIGNMENT
+}
+
+/// Items of the launches that gather the layers of pictures with so many samples: whole tiles.
+pub fn launch_items(samples: u32) -> u32 {
+    (RAYS_PER_LAUNCH / samples.max(1))
+        .max(1)
+        .next_multiple_of(64)
+}
+
+/// What was read back, in the order of `layers`.
+pub fn images(layers: LayerSet, pixels: usize, mut bytes: &[u8]) -> Vec<LayerImage> {
+    let image = |layer: Layer| {
+        let size = image_bytes([layer].into_iter().collect(), pixels);
+        let (own, rest) = bytes.split_at(size.min(bytes.len()));
+        bytes = rest;
+        LayerImage {
+            layer,
+            values: bytemuck::pod_collect_to_vec(own),
+        }
+    };
+    layers.iter().map(image).collect()
+}

@@ -1,0 +1,113 @@
+//! How different two pictures look: ꟻLIP, which is about what somebody sees who switches between them.
+//!
+//! Andersson, Nilsson, Akenine-Möller, Oskarsson, Åström and Fairchild, "FLIP: A Difference Evaluator for Alternating Images"
+//! (2020), and for linear pictures "Visualizing Errors in Rendered High Dynamic Range Images" (2021).
+
+mod color;
+mod exposure;
+mod filter;
+mod flip;
+mod map;
+mod read;
+
+pub use map::draw_map;
+pub use read::{LinearImage, ReadError, read};
+
+use exposure::exposures;
+use glam::Vec3;
+
+/// Pixels per degree of the field of view: a picture 0.7 m away on a screen of 3840 pixels and 0.7 m, as the paper has it.
+pub const PIXELS_PER_DEGREE: f32 = 67.02;
+
+/// What was found. Differences of a pixel go from 0 (nobody sees any) to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    pub width: usize,
+    pub height: usize,
+    /// Of each pixel, row by row from the top.
+    pub values: Vec<f32>,
+    pub stats: DifferenceStats,
+}
+
+/// Of all pixels together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct DifferenceStats {
+    pub mean: f64,
+    /// 99 of 100 pixels are below.
+    pub p99: f64,
+    pub max: f64,
+    /// Root of the mean square of the differences of linear colours.
+    pub rmse: f64,
+    /// Share of the pixels that are not equal to the bit.
+    pub differing: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}x{} pixels cannot be compared with {}x{}; render both with the same --size", .a.0, .a.1, .b.0, .b.1)]
+pub struct SizeError {
+    a: (usize, usize),
+    b: (usize, usize),
+}
+
+/// Compares `b` with `a`, the reference. Where one of them is linear without bounds, the greatest difference over all exposures
+/// counts at which `a` shows anything. Takes some seconds for large pictures.
+pub fn compare(
+    a: &LinearImage,
+    b: &LinearImage,
+    pixels_per_degree: f32,
+) -> Result<Difference, SizeError> {
+    if a.size() != b.size() {
+        return Err(SizeError {
+            a: a.size(),
+            b: b.size(),
+        });
+    }
+    let (width, height) = a.size();
+    let values = match a.unbounded || b.unbounded {
+        false => flip::differences(a, b, pixels_per_degree),
+        true => over_exposures(a, b, pixels_per_degree),
+    };
+    let stats = stats(&values, a, b);
+    Ok(Difference {
+        width,
+        height,
+        values,
+        stats,
+    })
+}
+
+fn over_exposures(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> Vec<f32> {
+    let mut greatest = vec![0f32; a.pixels.len()];
+    for stops in exposures(a) {
+        let values = flip::differences(
+            &exposure::expose(a, stops),
+            &exposure::expose(b, stops),
+            pixels_per_degree,
+        );
+        greatest
+            .iter_mut()
+            .zip(values)
+            .for_each(|(greatest, value)| *greatest = greatest.max(value));
+    }
+    greatest
+}
+
+fn stats(values: &[f32], a: &LinearImage, b: &LinearImage) -> DifferenceStats {
+    let count = values.len().max(1) as f64;
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let at = (0.99 * count).ceil() as usize;
+    let of = |index: usize| f64::from(sorted.get(index).copied().unwrap_or_default());
+    let pairs = || a.pixels.iter().zip(&b.pixels);
+    let square = |(a, b): (&Vec3, &Vec3)| f64::from((*a - *b).length_squared());
+    DifferenceStats {
+        mean: values.iter().copied().map(f64::from).sum::<f64>() / count,
+        p99: of(at.saturating_sub(1)),
+        max: of(sorted.len().saturating_sub(1)),
+        rmse: (pairs().map(square).sum::<f64>() / (3.0 * count)).sqrt(),
+        differing: pairs().filter(|(a, b)| a != b).count() as f64 / count,
+    }
+}
+
+#[cfg(test)]
+mod tests;

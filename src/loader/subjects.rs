@@ -1,0 +1,94 @@
+//! Things by the names that people know them by, to focus on: groups, nodes and meshes.
+
+use super::suggest;
+use crate::{
+    anim::{self, Deformed, Moment},
+    scene::{Anchor, Instance, Scene},
+};
+use glam::Vec3;
+use std::{collections::HashMap, ops::Range};
+
+/// Most instances that the middle of a group is taken of.
+const MOST: usize = 256;
+
+/// What `name` means in `scene`: a subject; else the first instance of the mesh of that name, or with `name:4` the fifth. Of several
+/// meshes that share the name, as those of a glTF file do, the first instance of each.
+///
+/// # Errors
+/// A sentence about a name that nothing has.
+pub fn find(scene: &Scene, name: &str) -> Result<Vec<Anchor>, String> {
+    if let Some(subject) = scene.subjects.iter().find(|s| s.name == name) {
+        return Ok(subject.anchors.clone());
+    }
+    if let Some(found) = of_meshes(scene, name, 0) {
+        return Ok(found);
+    }
+    if let Some((mesh, number)) = name.rsplit_once(':')
+        && let Ok(number) = number.parse::<usize>()
+        && let Some(found) = of_meshes(scene, mesh, number)
+    {
+        return Ok(found);
+    }
+    let names = || {
+        let meshes = scene.instances.iter().map(|i| i.mesh);
+        let mut meshes: Vec<u32> = meshes.collect();
+        meshes.sort_unstable();
+        meshes.dedup();
+        let mesh = |index| Some(scene.meshes.get(index as usize)?.name.as_str());
+        let mut names: Vec<&str> = scene.subjects.iter().map(|s| s.name.as_str()).collect();
+        names.extend(meshes.into_iter().filter_map(mesh));
+        names.dedup();
+        names
+    };
+    let hint = suggest::hint(name, names(), "things there");
+    Err(format!("nothing that is placed is called `{name}`: {hint}"))
+}
+
+/// Some of many, evenly.
+pub fn spread(instances: Range<u32>) -> Vec<u32> {
+    let step = instances.len().div_ceil(MOST).max(1);
+    instances.step_by(step).collect()
+}
+
+/// The middles of `instances`, as their meshes are at the first frame.
+pub fn middles(scene: &Scene, instances: &[u32]) -> Vec<Anchor> {
+    let mut known = HashMap::new();
+    let anchor = |&index: &u32| {
+        let mesh = scene.instances.get(index as usize)?.mesh;
+        Some(Anchor::Instance {
+            instance: index,
+            point: *known.entry(mesh).or_insert_with(|| middle(scene, mesh)),
+        })
+    };
+    instances.iter().filter_map(anchor).collect()
+}
+
+fn of_meshes(scene: &Scene, name: &str, number: usize) -> Option<Vec<Anchor>> {
+    let named = |(index, _): &(usize, &crate::scene::Mesh)| Some(*index as u32);
+    let meshes = scene.meshes.iter().enumerate();
+    let meshes = meshes.filter(|(_, mesh)| mesh.name == name);
+    let nth = |mesh: u32| {
+        let shows = |(_, instance): &(usize, &Instance)| instance.mesh == mesh;
+        let mut all = scene.instances.iter().enumerate().filter(shows);
+        all.nth(number).map(|(index, _)| index as u32)
+    };
+    let found: Vec<u32> = meshes.filter_map(|m| named(&m)).filter_map(nth).collect();
+    (!found.is_empty()).then(|| middles(scene, &found))
+}
+
+/// In object space.
+fn middle(scene: &Scene, mesh: u32) -> Vec3 {
+    let bounds = match scene.deforming.iter().find(|d| d.mesh == mesh) {
+        Some(deforming) => {
+            let (moment, mut shape) =
+                (Moment::of(scene, scene.settings.start), Deformed::default());
+            anim::shape_at(scene, deforming, &moment, &mut shape);
+            shape.bounds
+        }
+        None => match scene.meshes.get(mesh as usize) {
+            Some(mesh) => mesh.bounds(),
+            None => return Vec3::ZERO,
+        },
+    };
+    bounds.center()
+}

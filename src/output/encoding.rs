@@ -1,0 +1,76 @@
+//! How pictures become the bytes of a file, apart from the kind of file.
+
+use crate::pixels::PixelType;
+
+/// What the user may choose about files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Encoding {
+    pub depth: ColorDepth,
+    pub compression: ExrCompression,
+    /// Of JPEG, from 1 to 100.
+    pub quality: u8,
+    /// Threads that work on one OpenEXR file.
+    pub threads: usize,
+}
+
+impl Default for Encoding {
+    fn default() -> Self {
+        Self {
+            depth: ColorDepth::Usual,
+            compression: ExrCompression::Zip,
+            quality: 90,
+            threads: 1,
+        }
+    }
+}
+
+/// Bits per channel of the picture itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColorDepth {
+    /// 8, and half floats in OpenEXR files.
+    #[default]
+    Usual,
+    Bits8,
+    /// Integers in PNG files, half floats in OpenEXR files.
+    Bits16,
+    /// Floats.
+    Bits32,
+}
+
+/// Compression of OpenEXR files, all without loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ExrCompression {
+    None,
+    /// Runs of equal bytes, row by row.
+    Rle,
+    /// Deflate, row by row.
+    Zips,
+    /// Deflate, 16 rows at a time.
+    #[default]
+    Zip,
+}
+
+/// Why a picture cannot be encoded.
+#[derive(Debug, thiserror::Error)]
+pub enum EncodeError {
+    #[error("{width}x{height} pixels do not take {values} values")]
+    Size {
+        width: u32,
+        height: u32,
+        values: usize,
+    },
+    #[error("the file takes no pixels of the type {0:?}")]
+    Kind(PixelType),
+    #[error(
+        "{format} pictures have at most {limit} pixels on each side; choose a smaller --size or another format"
+    )]
+    TooLarge { format: &'static str, limit: u32 },
+    #[error("{0}")]
+    Encoder(String),
+}
+
+impl EncodeError {
+    pub(super) fn encoder(error: impl ToString) -> Self {
+        Self::Encoder(error.to_string())
+    }
+}

@@ -1,0 +1,83 @@
+//! What a file begins with: its attributes.
+
+use super::{
+    channels::{Channel, Kind},
+    cryptomatte,
+};
+use crate::output::{ExrCompression, Picture};
+
+/// What every OpenEXR file begins with.
+pub const MAGIC: [u8; 4] = [0x76, 0x2f, 0x31, 0x01];
+/// Rows in one part; no name of an attribute or a channel has more than 31 bytes.
+const VERSION: u32 = 2;
+
+/// Magic, version and attributes, up to the table of blocks.
+pub fn write(picture: &Picture, channels: &[Channel], compression: ExrCompression) -> Vec<u8> {
+    let mut header = Header(MAGIC.to_vec());
+    header.0.extend(VERSION.to_le_bytes());
+    header.attribute("channels", "chlist", &channel_list(channels));
+    header.attribute("compression", "compression", &[compression.code()]);
+    let window = [0, 0, picture.width - 1, picture.height - 1].map(u32::to_le_bytes);
+    header.attribute("dataWindow", "box2i", window.as_flattened());
+    header.attribute("displayWindow", "box2i", window.as_flattened());
+    header.attribute("lineOrder", "lineOrder", &[0]);
+    header.attribute("pixelAspectRatio", "float", &1f32.to_le_bytes());
+    header.attribute("screenWindowCenter", "v2f", &[0; 8]);
+    header.attribute("screenWindowWidth", "float", &1f32.to_le_bytes());
+    write_origin(picture, &mut header);
+    for image in picture.layers.iter().filter(|image| image.layer.is_matte()) {
+        for (name, value) in cryptomatte::attributes(image.layer, picture.manifests) {
+            header.text(&name, &value);
+        }
+    }
+    header.0.push(0);
+    header.0
+}
+
+fn write_origin(picture: &Picture, header: &mut Header) {
+    let metadata = picture.metadata;
+    header.text("software", &metadata.software);
+    header.text("scene", &metadata.scene);
+    header.text("sceneHash", &metadata.scene_hash);
+    header.text("settings", &metadata.settings);
+    header.attribute("frame", "int", &metadata.frame.to_le_bytes());
+    header.attribute("seconds", "double", &metadata.seconds.to_le_bytes());
+}
+
+struct Header(Vec<u8>);
+
+impl Header {
+    fn attribute(&mut self, name: &str, kind: &str, value: &[u8]) {
+        for text in [name, kind] {
+            self.0.extend(text.as_bytes());
+            self.0.push(0);
+        }
+        self.0.extend((value.len() as u32).to_le_bytes());
+        self.0.extend(value);
+    }
+
+    /// Nothing if it is empty.
+    fn text(&mut self, name: &str, value: &str) {
+        if !value.is_empty() {
+            self.attribute(name, "string", value.as_bytes());
+        }
+    }
+}
+
+/// Per channel its name, its type, whether it is perceptually linear, and the distance of samples (every pixel).
+fn channel_list(channels: &[Channel]) -> Vec<u8> {
+    let mut list = Vec::new();
+    for channel in channels {
+        list.extend(channel.name.as_bytes());
+        list.push(0);
+        let kind: u32 = match channel.kind {
+            Kind::Half => 1,
+            Kind::Float | Kind::Depth => 2,
+        };
+        for number in [kind, 0, 1, 1] {
+            list.extend(number.to_le_bytes());
+        }
+    }
+    list.push(0);
+    list
+}

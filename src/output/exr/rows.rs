@@ -1,0 +1,244 @@
+//! Rows of pixels as files have them: channel after channel, for compression with the bytes of values apart and predicted.
+
+use super::channels::{self, Channel, FAR, Kind};
+use half::{f16, slice::HalfFloatSliceExt};
+use std::ops::Range;
+
+/// The greatest half float.
+const HALF_MAX: f32 = 65_504.0;
+
+/// Memory for a block of rows, used again for the next. What passes over a row of a channel share fits the core's nearest cache.
+#[derive(Default)]
+pub struct RowPacker {
+    planes: Planes,
+    halves: Vec<f16>,
+    even: Vec<u8>,
+    odd: Vec<u8>,
+    predicted: Vec<u8>,
+}
+
+impl RowPacker {
+    /// Rows as OpenEXR hands them to RLE and deflate: all bytes at even places before those at odd ones, and of each the
+    /// difference from the last one, plus 128.
+    pub fn predict(&mut self, channels: &[Channel], width: usize, rows: Range<usize>) -> &[u8] {
+        let half = rows.len() * width * channels::pixel_bytes(channels) / 2;
+        self.predicted.resize(2 * half, 0);
+        let (even, odd) = self.predicted.split_at_mut(half);
+        let mut even = Differences::new(even);
+        let mut odd = Differences::new(odd);
+        for row in rows {
+            for channel in channels {
+                let Some(values) = self.planes.row(channel, width, row) else {
+                    let zeros = width * channel.kind.bytes() / 2;
+                    even.append_zeros(zeros);
+                    odd.append_zeros(zeros);
+                    continue;
+                };
+                split(
+                    values,
+                    channel.kind,
+                    &mut self.halves,
+                    (&mut self.even, &mut self.odd),
+                );
+                even.append(&self.even);
+                odd.append(&self.odd);
+            }
+        }
+        let (first, even_last, odd_first) = (even.first, even.last, odd.first);
+        // What the first byte of each half comes after: nothing, and the last byte of the other half.
+        if let [start, ..] = &mut self.predicted[..] {
+            *start = first;
+        }
+        if let Some(start) = self.predicted.get_mut(half) {
+            *start = odd_first.wrapping_sub(even_last).wrapping_add(128);
+        }
+        &self.predicted
+    }
+
+    /// Rows without compression.
+    pub fn append_plain(
+        &mut self,
+        channels: &[Channel],
+        width: usize,
+        rows: Range<usize>,
+        out: &mut Vec<u8>,
+    ) {
+        for row in rows {
+            for channel in channels {
+                let start = out.len();
+                out.resize(start + width * channel.kind.bytes(), 0);
+                let Some(values) = self.planes.row(channel, width, row) else {
+                    continue;
+                };
+                let out = &mut out[start..];
+                if channel.kind == Kind::Half {
+                    let halves = to_halves(values, &mut self.halves);
+                    let pairs = out.as_chunks_mut::<2>().0.iter_mut().zip(halves);
+                    pairs.for_each(|(out, half)| *out = half.to_le_bytes());
+                } else {
+                    let pairs = out.as_chunks_mut::<4>().0.iter_mut().zip(values);
+                    pairs.for_each(|(out, value)| *out = value.to_le_bytes());
+                }
+            }
+        }
+    }
+}
+
+fn to_halves<'a>(values: &[f32], halves: &'a mut Vec<f16>) -> &'a [f16] {
+    halves.resize(values.len(), f16::ZERO);
+    halves.convert_from_f32_slice(values);
+    halves
+}
+
+/// A row of a layer, one channel after the other.
+#[derive(Default)]
+struct Planes {
+    /// Which row of which values this is.
+    of: (usize, usize),
+    values: Vec<f32>,
+    /// Of each channel, whether anything in it is not 0.
+    used: Vec<bool>,
+    row: Vec<f32>,
+}
+
+impl Planes {
+    /// One channel of a row, with numbers that its type has; none if all of them are 0, as most ranks of Cryptomatte layers are.
+    fn row(&mut self, channel: &Channel, width: usize, row: usize) -> Option<&[f32]> {
+        // Channels of a layer come one after the other: most rows are taken apart once.
+        let of = (channel.values.as_ptr() as usize, row + 1);
+        if self.of != of {
+            let stride = channel.stride;
+            let pixels = &channel.values[row * width * stride..(row + 1) * width * stride];
+            self.values.resize(pixels.len(), 0.0);
+            self.used = match stride {
+                3 => transpose::<3>(pixels, width, &mut self.values),
+                4 => transpose::<4>(pixels, width, &mut self.values),
+                12 => transpose::<12>(pixels, width, &mut self.values),
+                _ => transpose::<1>(pixels, width, &mut self.values),
+            };
+            self.of = of;
+        }
+        if !self.used[channel.offset] {
+            return None;
+        }
+        let values = &self.values[channel.offset * width..(channel.offset + 1) * width];
+        self.row.clear();
+        match channel.kind {
+            Kind::Float => return Some(values),
+            Kind::Half => self
+                .row
+                .extend(values.iter().map(|v| v.clamp(-HALF_MAX, HALF_MAX))),
+            Kind::Depth => self.row.extend(values.iter().map(|v| v.min(FAR))),
+        }
+        Some(&self.row)
+    }
+}
+
+/// `N` values per pixel become `N` rows; returns which of them have anything but zeros. The others are left as they were.
+fn transpose<const N: usize>(pixels: &[f32], width: usize, rows: &mut [f32]) -> Vec<bool> {
+    // So many pixels stay in the nearest cache while each of their channels is taken out.
+    const PIXELS: usize = 64;
+    let pixels = pixels.as_chunks::<N>().0;
+    let mut bits = [0u32; N];
+    for pixel in pixels {
+        bits.iter_mut()
+            .zip(pixel)
+            .for_each(|(bits, value)| *bits |= value.to_bits());
+    }
+    for (block, pixels) in pixels.chunks(PIXELS).enumerate() {
+        let rows = rows.chunks_exact_mut(width).enumerate().take(N);
+        for (offset, row) in rows.filter(|&(offset, _)| bits[offset] != 0) {
+            for (value, pixel) in row[block * PIXELS..].iter_mut().zip(pixels) {
+                *value = pixel[offset];
+            }
+        }
+    }
+    bits.map(|bits| bits != 0).into()
+}
+
+/// Bytes at even and odd places of the values as a file has them.
+fn split(
+    values: &[f32],
+    kind: Kind,
+    halves: &mut Vec<f16>,
+    (even, odd): (&mut Vec<u8>, &mut Vec<u8>),
+) {
+    let bytes = values.len() * kind.bytes() / 2;
+    even.resize(bytes, 0);
+    odd.resize(bytes, 0);
+    if kind == Kind::Half {
+        for ((half, even), odd) in to_halves(values, halves).iter().zip(even).zip(odd) {
+            [*even, *odd] = half.to_le_bytes();
+        }
+        return;
+    }
+    let pairs = even
+        .as_chunks_mut::<2>()
+        .0
+        .iter_mut()
+        .zip(odd.as_chunks_mut::<2>().0);
+    for (value, (even, odd)) in values.iter().zip(pairs) {
+        let [a, b, c, d] = value.to_le_bytes();
+        *even = [a, c];
+        *odd = [b, d];
+    }
+}
+
+/// Fills a half with the difference of each byte from the last, plus 128; the first is 128.
+struct Differences<'a> {
+    left: &'a mut [u8],
+    /// The very first and the very last byte so far.
+    first: u8,
+    last: u8,
+    begun: bool,
+}
+
+impl<'a> Differences<'a> {
+    fn new(left: &'a mut [u8]) -> Self {
+        Self {
+            left,
+            first: 0,
+            last: 0,
+            begun: false,
+        }
+    }
+
+    /// No more than there is room for.
+    fn append(&mut self, bytes: &[u8]) {
+        let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else {
+            return;
+        };
+        let before = self.before(first);
+        let out = self.take(bytes.len());
+        out[0] = first.wrapping_sub(before).wrapping_add(128);
+        for (out, pair) in out[1..].iter_mut().zip(bytes.windows(2)) {
+            *out = pair[1].wrapping_sub(pair[0]).wrapping_add(128);
+        }
+        self.last = last;
+    }
+
+    /// As many as there is room for, and at least one.
+    fn append_zeros(&mut self, count: usize) {
+        let before = self.before(0);
+        let out = self.take(count);
+        out.fill(128);
+        if let Some(first) = out.first_mut() {
+            *first = 128u8.wrapping_sub(before);
+        }
+        self.last = 0;
+    }
+
+    /// The byte before `next`; its own value before the very first.
+    fn before(&mut self, next: u8) -> u8 {
+        if !self.begun {
+            (self.first, self.last, self.begun) = (next, next, true);
+        }
+        self.last
+    }
+
+    fn take(&mut self, count: usize) -> &'a mut [u8] {
+        let (out, left) = std::mem::take(&mut self.left).split_at_mut(count);
+        self.left = left;
+        out
+    }
+}

@@ -1,0 +1,319 @@
+//! Videos: frames go to ffmpeg through a pipe as they are finished.
+
+use super::{
+    FilmFormat, FilmSettings,
+    yuv::{self, even_size},
+};
+use crate::output::{InOrder, Metadata, OutputError, Part, Sink};
+use std::{
+    ffi::OsString,
+    io::{self, ErrorKind, Read, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, Command, Stdio},
+    thread::{self, JoinHandle},
+};
+
+/// What is looked for on the PATH.
+const PROGRAM: &str = "ffmpeg";
+/// How much of ffmpeg's complaints is kept.
+const LONGEST_MESSAGE: u64 = 1 << 16;
+
+/// An encoder of ffmpeg and what it needs to hear.
+struct Encoder {
+    name: String,
+    arguments: Vec<String>,
+}
+
+/// Fails at once where there is no ffmpeg or none of its encoders works.
+pub fn open(
+    path: PathBuf,
+    format: FilmFormat,
+    settings: &FilmSettings,
+) -> Result<InOrder, OutputError> {
+    let failed = |error| OutputError::File {
+        path: path.clone(),
+        error,
+    };
+    let encoder = choose_encoder(format, settings).map_err(failed)?;
+    let part = Part::create(&path).map_err(failed)?;
+    let video = Video::start(part, format, &encoder, settings).map_err(failed)?;
+    Ok(InOrder::new(path, Box::new(yuv::convert), Box::new(video)))
+}
+
+/// Encoders by preference; those of the hardware come first and work where the driver and ffmpeg's build agree.
+fn candidates(format: FilmFormat, quality: u8) -> Vec<Encoder> {
+    // Constant quality: 90 of 100 is 18, which few can tell from the original.
+    let crf = (12.0 + 0.6 * f64::from(100 - quality.min(100)))
+        .min(51.0)
+        .round();
+    let encoder = |name: &str, arguments: &str| Encoder {
+        name: name.into(),
+        arguments: arguments.split_whitespace().map(String::from).collect(),
+    };
+    match format {
+        FilmFormat::WebM => vec![
+            encoder(
+                "av1_nvenc",
+                &format!("-preset p4 -cq {} -b:v 0", crf + 10.0),
+            ),
+            encoder(
+                "libvpx-vp9",
+                &format!(
+                    "-crf {} -b:v 0 -deadline realtime -cpu-used 6 -row-mt 1 -tile-columns 2",
+                    crf + 8.0
+                ),
+            ),
+            encoder("libsvtav1", &format!("-preset 9 -crf {}", crf + 12.0)),
+        ],
+        _ => vec![
+            encoder(
+                "h264_nvenc",
+                &format!("-preset p4 -rc vbr -cq {crf} -b:v 0"),
+            ),
+            encoder("h264_videotoolbox", &format!("-q:v {quality}")),
+            encoder("libx264", &format!("-preset fast -crf {crf}")),
+            encoder("mpeg4", "-q:v 3"),
+        ],
+    }
+}
+
+fn choose_encoder(format: FilmFormat, settings: &FilmSettings) -> io::Result<Encoder> {
+    let all = candidates(format, settings.quality);
+    let Some(name) = &settings.codec else {
+        let mut complaint = None;
+        for encoder in all {
+            match try_encoder(&encoder, settings) {
+                Ok(()) => return Ok(encoder),
+                Err(error) if error.kind() == NO_PROGRAM => return Err(error),
+                Err(error) => complaint = Some(error),
+            }
+        }
+        return Err(complaint.unwrap_or_else(|| ErrorKind::Unsupported.into()));
+    };
+    let known = all.into_iter().find(|encoder| encoder.name == *name);
+    let encoder = known.unwrap_or_else(|| Encoder {
+        name: name.clone(),
+        arguments: Vec::new(),
+    });
+    try_encoder(&encoder, settings)?;
+    Ok(encoder)
+}
+
+/// Encodes a frame of the film's size into nothing.
+fn try_encoder(encoder: &Encoder, settings: &FilmSettings) -> io::Result<()> {
+    let (width, height) = even_size(settings.width, settings.height);
+    let mut command = ffmpeg();
+    command
+        .args([
+            "-f",
+            "lavfi",
+            "-i",
+            &format!("color=black:s={width}x{height}:r=24"),
+        ])
+        .args([
+            "-frames:v",
+            "1",
+            "-pix_fmt",
+            "yuv420p",
+            "-c:v",
+            &encoder.name,
+        ])
+        .args(&encoder.arguments)
+        .args(["-f", "null", "-"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    let output = command.output().map_err(no_ffmpeg)?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(complaint(&output.stderr, &encoder.name)),
+    }
+}
+
+fn ffmpeg() -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.args(["-hide_banner", "-loglevel", "error", "-y"]);
+    #[cfg(unix)]
+    {
+        // Ctrl-C is for us: a group of its own keeps the terminal's signal from ffmpeg.
+        use std::os::unix::process::CommandExt;
+        command.process_group(0);
+    }
+    command
+}
+
+/// That there is no ffmpeg, which no other encoder changes. Not the kind that stands for a missing folder.
+const NO_PROGRAM: ErrorKind = ErrorKind::Unsupported;
+
+fn no_ffmpeg(error: io::Error) -> io::Error {
+    let message = match error.kind() {
+        ErrorKind::NotFound => {
+            "there is no ffmpeg on the PATH, which makes videos; install it, or make an animation \
+             (.webp, .apng or .gif)"
+                .to_owned()
+        }
+        _ => format!("ffmpeg cannot be started: {error}"),
+    };
+    io::Error::new(NO_PROGRAM, message)
+}
+
+/// The last line of what ffmpeg said.
+fn complaint(stderr: &[u8], encoder: &str) -> io::Error {
+    let text = String::from_utf8_lossy(stderr);
+    let last = text.lines().rev().find(|line| !line.trim().is_empty());
+    let line: String = last
+        .unwrap_or("it gave no reason")
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(300)
+        .collect();
+    io::Error::other(format!(
+        "ffmpeg failed with the encoder {encoder}: {}",
+        line.trim()
+    ))
+}
+
+/// A running ffmpeg that writes to a temporary file.
+struct Video {
+    encoder: String,
+    child: Child,
+    /// None once everything was sent.
+    pipe: Option<ChildStdin>,
+    /// What ffmpeg says, which is read while it runs, as it would wait for a full pipe.
+    messages: Option<JoinHandle<Vec<u8>>>,
+    part: Part,
+}
+
+impl Video {
+    fn start(
+        part: Part,
+        format: FilmFormat,
+        encoder: &Encoder,
+        settings: &FilmSettings,
+    ) -> io::Result<Self> {
+        let mut child = command(part.path(), format, encoder, settings)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(no_ffmpeg)?;
+        let pipe = child.stdin.take();
+        if let Some(pipe) = &pipe {
+            widen(pipe);
+        }
+        let messages = child
+            .stderr
+            .take()
+            .map(|stderr| thread::spawn(move || read_messages(stderr)));
+        Ok(Self {
+            encoder: encoder.name.clone(),
+            child,
+            pipe,
+            messages,
+            part,
+        })
+    }
+
+    /// Waits for ffmpeg to end; an error unless it did well.
+    fn wait(&mut self) -> io::Result<()> {
+        drop(self.pipe.take());
+        let status = self.child.wait()?;
+        let messages = self.messages.take().and_then(|thread| thread.join().ok());
+        match status.success() {
+            true => Ok(()),
+            false => Err(complaint(&messages.unwrap_or_default(), &self.encoder)),
+        }
+    }
+}
+
+fn command(part: &Path, format: FilmFormat, encoder: &Encoder, settings: &FilmSettings) -> Command {
+    let (width, height) = even_size(settings.width, settings.height);
+    let mut command = ffmpeg();
+    command
+        .args([
+            "-f",
+            "rawvideo",
+            "-pix_fmt",
+            "yuv420p",
+            "-s",
+            &format!("{width}x{height}"),
+        ])
+        .args(["-framerate", &settings.fps.to_string()]);
+    let colors = [
+        "-color_range",
+        "tv",
+        "-colorspace",
+        "bt709",
+        "-color_primaries",
+        "bt709",
+        "-color_trc",
+        "bt709",
+    ];
+    command
+        .args(colors)
+        .args(["-i", "pipe:0", "-an", "-c:v", &encoder.name]);
+    command
+        .args(&encoder.arguments)
+        .args(colors)
+        .args(["-pix_fmt", "yuv420p"]);
+    for (key, text) in ["title", "comment"].iter().zip(&settings.texts) {
+        command.args(["-metadata", &format!("{key}={text}")]);
+    }
+    let muxer: &[&str] = match format {
+        FilmFormat::WebM => &["-f", "webm"],
+        FilmFormat::Mkv => &["-f", "matroska"],
+        // The index goes to the front, so that browsers play the file while they load it.
+        _ => &["-f", "mp4", "-movflags", "+faststart"],
+    };
+    // A name with a colon or a dash in front is still a file's.
+    let mut file = OsString::from("file:");
+    file.push(part);
+    command.args(muxer).arg(file);
+    command
+}
+
+fn read_messages(stderr: impl Read) -> Vec<u8> {
+    let mut start = Vec::new();
+    let mut stderr = stderr.take(LONGEST_MESSAGE);
+    // What cannot be read is not told.
+    let _ = stderr.read_to_end(&mut start);
+    let _ = io::copy(&mut stderr.into_inner(), &mut io::sink());
+    start
+}
+
+/// Frames are many megabytes, and the usual pipe takes 64 KB at a time.
+#[cfg(target_os = "linux")]
+fn widen(pipe: &ChildStdin) {
+    use std::os::fd::AsRawFd;
+    // SAFETY: the descriptor is open for as long as `pipe` is borrowed, and the call takes no pointers. Where it fails, the
+    // pipe stays as it is.
+    unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, 1 << 20) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn widen(_: &ChildStdin) {}
+
+impl Sink for Video {
+    fn add(&mut self, planes: Vec<u8>, _: &Metadata) -> io::Result<()> {
+        let Some(pipe) = &mut self.pipe else {
+            return Err(ErrorKind::BrokenPipe.into());
+        };
+        match pipe.write_all(&planes) {
+            Ok(()) => Ok(()),
+            // ffmpeg has ended and says why.
+            Err(error) => Err(self.wait().err().unwrap_or(error)),
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.wait()?;
+        self.part.persist()
+    }
+}
+
+impl Drop for Video {
+    fn drop(&mut self) {
+        // After an error or Ctrl-C nobody wants the film. If it has ended, there is nothing to kill.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

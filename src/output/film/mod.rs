@@ -1,0 +1,110 @@
+//! Files with all frames: videos through ffmpeg, and animated pictures.
+
+mod apng;
+mod ffmpeg;
+mod gif;
+mod webp;
+mod yuv;
+
+use super::{InOrder, OutputError, Pattern, PatternError};
+use std::path::PathBuf;
+
+/// The kind of film that an extension stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilmFormat {
+    Mp4,
+    WebM,
+    Mkv,
+    /// 256 colours in each frame.
+    Gif,
+    /// Without loss, as the two below.
+    Apng,
+    WebP,
+}
+
+impl FilmFormat {
+    /// The format that an extension stands for, whatever its case. Still pictures' extensions stand for their animated kind.
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        match extension.to_ascii_lowercase().as_str() {
+            "mp4" | "m4v" | "mov" => Some(Self::Mp4),
+            "webm" => Some(Self::WebM),
+            "mkv" => Some(Self::Mkv),
+            "gif" => Some(Self::Gif),
+            "apng" | "png" => Some(Self::Apng),
+            "webp" => Some(Self::WebP),
+            _ => None,
+        }
+    }
+
+    /// That of new files.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Mp4 => "mp4",
+            Self::WebM => "webm",
+            Self::Mkv => "mkv",
+            Self::Gif => "gif",
+            Self::Apng => "apng",
+            Self::WebP => "webp",
+        }
+    }
+}
+
+/// The name of a film; `{scene}` stands for the scene's.
+pub type FilmName = Pattern<FilmFormat>;
+
+impl FilmName {
+    /// Reads what follows `--video`.
+    pub fn parse_film(text: &str) -> Result<Self, PatternError> {
+        let film = Self::parse_known(text, FilmFormat::Mp4, FilmFormat::from_extension, "mp4")?;
+        match film.has_frame() {
+            true => Err(PatternError::FrameInFilm(text.into())),
+            false => Ok(film),
+        }
+    }
+
+    pub fn path(&self, scene: &str) -> PathBuf {
+        self.path_for(0, scene)
+    }
+}
+
+/// What a film has to know before its first frame.
+#[derive(Clone, Debug)]
+pub struct FilmSettings {
+    pub width: u32,
+    pub height: u32,
+    /// Frames per second.
+    pub fps: f32,
+    /// How many frames will come.
+    pub frames: usize,
+    /// From 1 to 100; of videos.
+    pub quality: u8,
+    /// ffmpeg's name of the encoder; none: the best that works.
+    pub codec: Option<String>,
+    /// Title and comment.
+    pub texts: [String; 2],
+}
+
+/// Opens the film at `path`. It appears under that name when it is finished.
+pub fn open_film(
+    path: PathBuf,
+    format: FilmFormat,
+    settings: &FilmSettings,
+) -> Result<InOrder, OutputError> {
+    match format {
+        FilmFormat::Mp4 | FilmFormat::WebM | FilmFormat::Mkv => {
+            ffmpeg::open(path, format, settings)
+        }
+        FilmFormat::Gif => gif::open(path, settings),
+        FilmFormat::Apng => apng::open(path, settings),
+        FilmFormat::WebP => webp::open(path, settings),
+    }
+}
+
+/// How long frame `index` is shown, in units of which `per_second` make a second. Rounding never adds up.
+fn duration(index: usize, fps: f32, per_second: f64) -> u32 {
+    let end = |index: usize| (index as f64 * per_second / f64::from(fps)).round() as u64;
+    u32::try_from(end(index + 1) - end(index)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! A finished frame as encoders see it: pixels, layers, and what the file is to say about itself.
+
+use super::EncodeError;
+use crate::{
+    layers::{Layer, LayerImage},
+    pixels::PixelType,
+};
+use std::borrow::Cow;
+
+/// Everything that can go into a file. What a format has no place for is left out.
+pub struct Picture<'a> {
+    pub width: u32,
+    pub height: u32,
+    pub pixels: Pixels<'a>,
+    pub layers: &'a [LayerImage],
+    pub manifests: &'a Manifests,
+    pub metadata: &'a Metadata,
+}
+
+/// RGB, row-major, the top row first.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pixels<'a> {
+    /// sRGB, ready to be looked at.
+    U8(Cow<'a, [u8]>),
+    /// The same with 16 bits.
+    U16(Cow<'a, [u16]>),
+    /// Linear radiance.
+    F32(Cow<'a, [f32]>),
+}
+
+impl<'a> Pixels<'a> {
+    /// Reads `bytes` in native byte order; they are copied only where they lie askew in memory.
+    pub fn from_bytes(kind: PixelType, bytes: &'a [u8]) -> Self {
+        match kind {
+            PixelType::U8 => Self::U8(bytes.into()),
+            PixelType::U16 => Self::U16(cast(bytes)),
+            PixelType::F32 => Self::F32(cast(bytes)),
+        }
+    }
+
+    /// Number of channel values.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U8(values) => values.len(),
+            Self::U16(values) => values.len(),
+            Self::F32(values) => values.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// With 8 bits, for what has no more.
+    pub fn bytes(&self) -> Result<Cow<'_, [u8]>, EncodeError> {
+        match self {
+            Self::U8(values) => Ok(Cow::Borrowed(values)),
+            Self::U16(values) => Ok(values.iter().map(|&v| to_8_bits(v)).collect()),
+            Self::F32(_) => Err(EncodeError::Kind(self.kind())),
+        }
+    }
+
+    pub fn kind(&self) -> PixelType {
+        match self {
+            Self::U8(_) => PixelType::U8,
+            Self::U16(_) => PixelType::U16,
+            Self::F32(_) => PixelType::F32,
+        }
+    }
+}
+
+/// The nearest: 65535 is 255.
+fn to_8_bits(value: u16) -> u8 {
+    ((u32::from(value) + 128) / 257) as u8
+}
+
+fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> Cow<'_, [T]> {
+    let whole = &bytes[..bytes.len() - bytes.len() % size_of::<T>()];
+    match bytemuck::try_cast_slice(whole) {
+        Ok(values) => values.into(),
+        Err(_) => bytemuck::pod_collect_to_vec(whole).into(),
+    }
+}
+
+/// The names behind the hashes of Cryptomatte layers: JSON objects from a name to its hash in eight hexadecimal digits.
+/// Empty where a layer is not written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifests {
+    pub instances: String,
+    pub materials: String,
+}
+
+impl Manifests {
+    /// Of a Cryptomatte layer; nothing for others.
+    pub fn of(&self, layer: Layer) -> &str {
+        match layer {
+            Layer::Instance => &self.instances,
+            Layer::Material => &self.materials,
+            _ => "",
+        }
+    }
+}
+
+/// Where a picture comes from. The same work gives the same metadata, so that files come out byte for byte the same.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Metadata {
+    /// The program and its version.
+    pub software: String,
+    /// The scene's name.
+    pub scene: String,
+    /// Of everything in the scene that pictures show, in hexadecimal digits.
+    pub scene_hash: String,
+    /// What the frames were rendered with, as a JSON object.
+    pub settings: String,
+    /// The frame's number, from 1.
+    pub frame: u32,
+    /// The time of the scene that the frame shows.
+    pub seconds: f64,
+}
+
+impl Metadata {
+    /// Names, as PNG files have them, and values.
+    pub fn texts(&self) -> [(&'static str, String); 6] {
+        [
+            ("Software", self.software.clone()),
+            ("Scene", self.scene.clone()),
+            ("Scene hash", self.scene_hash.clone()),
+            ("Settings", self.settings.clone()),
+            ("Frame", self.frame.to_string()),
+            ("Seconds", self.seconds.to_string()),
+        ]
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    static NO_MANIFESTS: Manifests = Manifests {
+        instances: String::new(),
+        materials: String::new(),
+    };
+
+    pub fn metadata() -> Metadata {
+        Metadata {
+            software: "throng 1.2.3".into(),
+            scene: "spheres ●".into(),
+            scene_hash: "0123456789abcdef".into(),
+            settings: r#"{"samples":4}"#.into(),
+            frame: 7,
+            seconds: 0.25,
+        }
+    }
+
+    /// Without layers.
+    pub fn picture<'a>(
+        size: (u32, u32),
+        pixels: Pixels<'a>,
+        metadata: &'a Metadata,
+    ) -> Picture<'a> {
+        Picture {
+            width: size.0,
+            height: size.1,
+            pixels,
+            layers: &[],
+            manifests: &NO_MANIFESTS,
+            metadata,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_read_wherever_their_bytes_lie() {
+        let floats = [1.5f32, -2.0, 3.25];
+        let mut bytes = vec![0];
+        bytes.extend_from_slice(bytemuck::cast_slice(&floats));
+        for start in [0, 1] {
+            let shifted = [&vec![0; start][..], &bytes[1..]].concat();
+            let pixels = Pixels::from_bytes(PixelType::F32, &shifted[start..]);
+            assert_eq!(pixels, Pixels::F32(floats.to_vec().into()));
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Contact sheets: some frames of a flight side by side on one picture, with their numbers.
+
+mod digits;
+
+use super::{
+    EncodeError, Encoding, FileFormat, InOrder, Manifests, Metadata, OutputError, Part, Pattern,
+    Picture, Pixels, Sink,
+};
+use crate::pixels::PixelType;
+use digits::Canvas;
+use std::{collections::HashSet, io, io::Write, path::PathBuf};
+
+/// The widest sheet that is made of frames by making them smaller.
+const WIDEST: u32 = 3840;
+/// Pixels between frames and around them.
+const GAP: u32 = 8;
+const BACKGROUND: u8 = 24;
+
+/// How frames lie on a sheet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SheetLayout {
+    /// In this order, row by row.
+    pub frames: Vec<u32>,
+    pub columns: u32,
+    /// Of one frame on the sheet.
+    pub tile: (u32, u32),
+}
+
+impl SheetLayout {
+    /// `count` of `frames` at even distances, the first and the last among them, of pictures of the given size.
+    pub fn new(frames: &[u32], count: usize, width: u32, height: u32) -> Self {
+        let chosen = choose(frames, count);
+        // Columns and rows as equal in number as they can be: then the sheet has the shape of a frame.
+        let columns = (chosen.len() as f64).sqrt().ceil().max(1.0) as u32;
+        let widest = (WIDEST.saturating_sub(GAP * (columns + 1)) / columns).max(1);
+        let tile_width = width.min(widest);
+        let tile_height = (u64::from(height) * u64::from(tile_width)).div_ceil(width.max(1).into());
+        Self {
+            frames: chosen,
+            columns,
+            tile: (tile_width, (tile_height as u32).max(1)),
+        }
+    }
+
+    /// Of the whole sheet.
+    pub fn size(&self) -> (u32, u32) {
+        let rows = (self.frames.len() as u32).div_ceil(self.columns);
+        let side = |count: u32, tile: u32| GAP + count * (tile + GAP);
+        (side(self.columns, self.tile.0), side(rows, self.tile.1))
+    }
+
+    fn place(&self, frame: u32) -> Option<(u32, u32)> {
+        let index = self.frames.iter().position(|&other| other == frame)? as u32;
+        let at = |index: u32, tile: u32| GAP + index * (tile + GAP);
+        Some((
+            at(index % self.columns, self.tile.0),
+            at(index / self.columns, self.tile.1),
+        ))
+    }
+}
+
+/// `count` of `frames` at even distances, the first and the last among them.
+pub fn choose(frames: &[u32], count: usize) -> Vec<u32> {
+    let count = count.clamp(1, frames.len().max(1));
+    let gaps = count.saturating_sub(1).max(1);
+    let at = |index: usize| (index * frames.len().saturating_sub(1) + gaps / 2) / gaps;
+    (0..count)
+        .filter_map(|index| frames.get(at(index)).copied())
+        .collect()
+}
+
+/// Opens the sheet at `path`, whose format takes 8-bit pixels.
+pub fn open_sheet(
+    path: PathBuf,
+    format: FileFormat,
+    layout: SheetLayout,
+    encoding: Encoding,
+) -> Result<InOrder, OutputError> {
+    let part = Part::create(&path).map_err(|error| OutputError::File {
+        path: path.clone(),
+        error,
+    })?;
+    let (width, height) = layout.size();
+    let wanted: HashSet<u32> = layout.frames.iter().copied().collect();
+    let tile = layout.tile;
+    let prepare = move |picture: &Picture| match wanted.contains(&picture.metadata.frame) {
+        true => shrink(picture, tile),
+        false => Ok(Vec::new()),
+    };
+    let sheet = Sheet {
+        part,
+        format,
+        encoding,
+        layout,
+        canvas: Canvas::new(width, height, BACKGROUND),
+        metadata: Metadata::default(),
+    };
+    Ok(InOrder::new(path, Box::new(prepare), Box::new(sheet)))
+}
+
+struct Sheet {
+    part: Part,
+    format: FileFormat,
+    encoding: Encoding,
+    layout: SheetLayout,
+    canvas: Canvas,
+    /// Of the last frame on it.
+    metadata: Metadata,
+}
+
+impl Sink for Sheet {
+    fn add(&mut self, tile: Vec<u8>, metadata: &Metadata) -> io::Result<()> {
+        if let Some(place) = self.layout.place(metadata.frame)
+            && !tile.is_empty()
+        {
+            self.canvas.paste(&tile, self.layout.tile, place);
+            self.canvas.write_number(metadata.frame, place);
+            self.metadata = metadata.clone();
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        let (width, height) = self.layout.size();
+        let picture = Picture {
+            width,
+            height,
+            pixels: Pixels::from_bytes(PixelType::U8, self.canvas.pixels()),
+            layers: &[],
+            manifests: &Manifests::default(),
+            metadata: &self.metadata,
+        };
+        let file = self
+            .format
+            .encode(&picture, &self.encoding)
+            .map_err(io::Error::other)?;
+        self.part.file().write_all(&file)?;
+        self.part.persist()
+    }
+}
+
+/// The mean of the pixels that fall onto each pixel of `size`, in linear light, which keeps bright specks as bright as they are.
+fn shrink(picture: &Picture, size: (u32, u32)) -> Result<Vec<u8>, EncodeError> {
+    let rgb = picture.pixels.bytes()?;
+    if (picture.width, picture.height) == size {
+        return Ok(rgb.into_owned());
+    }
+    let linear: Vec<f32> = (0..=255u8).map(to_linear).collect();
+    let pixels: Vec<[f32; 3]> = rgb
+        .as_chunks::<3>()
+        .0
+        .iter()
+        .map(|p| p.map(|v| linear[usize::from(v)]))
+        .collect();
+    let (width, height) = (picture.width as usize, picture.height as usize);
+    let (columns, rows) = (size.0 as usize, size.1 as usize);
+    let mut small = Vec::with_capacity(columns * rows * 3);
+    for row in 0..rows {
+        for column in 0..columns {
+            let (top, bottom) = span(row, rows, height);
+            let (left, right) = span(column, columns, width);
+            let mut sum = [0f32; 3];
+            for y in top..bottom {
+                for pixel in &pixels[y * width + left..y * width + right] {
+                    sum.iter_mut()
+                        .zip(pixel)
+                        .for_each(|(sum, value)| *sum += value);
+                }
+            }
+            let count = ((bottom - top) * (right - left)) as f32;
+            small.extend(sum.map(|sum| to_srgb(sum / count)));
+        }
+    }
+    Ok(small)
+}
+
+/// The pixels of `of` that pixel `index` of `count` stands for; at least one.
+fn span(index: usize, count: usize, of: usize) -> (usize, usize) {
+    let start = (index * of / count).min(of - 1);
+    (start, ((index + 1) * of / count).clamp(start + 1, of))
+}
+
+fn to_linear(value: u8) -> f32 {
+    let value = f32::from(value) / 255.0;
+    match value {
+        v if v <= 0.04045 => v / 12.92,
+        v => ((v + 0.055) / 1.055).powf(2.4),
+    }
+}
+
+fn to_srgb(value: f32) -> u8 {
+    let encoded = match value {
+        v if v <= 0.003_130_8 => 12.92 * v,
+        v => 1.055 * v.powf(1.0 / 2.4) - 0.055,
+    };
+    (encoded * 255.0 + 0.5) as u8
+}
+
+/// What follows `--sheet`: a name of a picture of 8 bits.
+pub fn parse_sheet(text: &str) -> Result<Pattern, super::PatternError> {
+    let name = Pattern::parse(text)?;
+    match name.has_frame() {
+        true => Err(super::PatternError::FrameInFilm(text.into())),
+        false => Ok(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::picture::testing::{metadata, picture};
+
+    #[test]
+    fn frames_are_chosen_at_even_distances() {
+        let all: Vec<u32> = (1..=100).collect();
+        assert_eq!(choose(&all, 4), [1, 34, 67, 100]);
+        assert_eq!(choose(&all, 1), [1]);
+        assert_eq!(choose(&[5, 7], 9), [5, 7]);
+        assert!(choose(&[], 3).is_empty());
+        let mut twice = choose(&all, 37);
+        twice.dedup();
+        assert_eq!(twice.len(), 37);
+    }
+
+    #[test]
+    fn sheets_are_as_square_as_they_can_be_and_not_too_wide() {
+        let all: Vec<u32> = (1..=100).collect();
+        let layout = SheetLayout::new(&all, 12, 1920, 1080);
+        assert_eq!((layout.columns, layout.frames.len()), (4, 12));
+        assert!(layout.size().0 <= WIDEST && layout.size().0 > WIDEST - 8);
+        let small = SheetLayout::new(&all, 2, 64, 36);
+        assert_eq!((small.tile, small.columns), ((64, 36), 2));
+        assert_eq!(small.size(), (64 * 2 + 3 * GAP, 36 + 2 * GAP));
+    }
+
+    #[test]
+    fn shrinking_keeps_the_light() {
+        let rgb = [[0u8; 3], [255; 3]].concat().repeat(8);
+        let metadata = metadata();
+        let picture = picture((4, 4), Pixels::U8(rgb.into()), &metadata);
+        assert_eq!(shrink(&picture, (2, 2)).unwrap(), [188; 12]);
+    }
+
+    #[test]
+    fn a_sheet_shows_the_frames_that_were_chosen() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sheet.png");
+        let layout = SheetLayout::new(&[1, 2, 3], 2, 40, 30);
+        let sheet = open_sheet(path.clone(), FileFormat::Png, layout, Encoding::default()).unwrap();
+        for (position, value) in [10u8, 20, 30].into_iter().enumerate() {
+            let metadata = Metadata {
+                frame: position as u32 + 1,
+                ..metadata()
+            };
+            let pixels = Pixels::U8(vec![value; 40 * 30 * 3].into());
+            sheet
+                .add(position, &picture((40, 30), pixels, &metadata))
+                .unwrap();
+        }
+        assert!(!path.exists());
+        sheet.finish().unwrap();
+        let read = image::open(&path).unwrap().into_rgb8();
+        assert_eq!(read.dimensions(), (2 * 40 + 3 * GAP, 30 + 2 * GAP));
+        assert_eq!(read.get_pixel(GAP + 39, GAP + 29).0, [10; 3]);
+        assert_eq!(read.get_pixel(2 * GAP + 40 + 39, GAP + 29).0, [30; 3]);
+        assert_eq!(read.get_pixel(0, 0).0, [BACKGROUND; 3]);
+    }
+}

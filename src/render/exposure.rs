@@ -1,0 +1,170 @@
+//! Automatic exposure: how bright the scene is at moments a second apart, and the exposure of frames between them.
+//!
+//! A moment is measured by a small picture of its own, whichever frames are rendered, and exposures pass smoothly from one to
+//! the next. So a frame's exposure is a function of the scene and the settings alone, and films do not flicker.
+
+use super::{Poser, RenderError, RenderJob};
+use crate::{
+    device::{Device, FrameSettings, PixelType, Stop},
+    film::Film,
+    layers::LayerSet,
+    light::luminance,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Pixels of the longer side of a picture that is measured, and its samples.
+const SIDE: u32 = 96;
+const SAMPLES: u32 = 16;
+/// What the mean of a picture is to become: middle grey.
+const GREY: f32 = 0.18;
+/// Shares of pixels that are left out as too dark and as too bright to matter.
+const DARK: f32 = 0.1;
+const BRIGHT: f32 = 0.05;
+/// Stops beyond which nothing is brought: scenes without light stay dark.
+const MOST: f32 = 16.0;
+
+/// The exposures of a run's frames.
+#[derive(Debug, Default)]
+pub struct Exposures(BTreeMap<u32, f32>);
+
+impl Exposures {
+    /// Measures what the frames of `job` need, if its exposure is automatic.
+    ///
+    /// # Errors
+    /// As those of rendering a frame.
+    pub fn measure(
+        job: &RenderJob,
+        device: &mut dyn Device,
+        poser: &mut Poser,
+        stop: &Stop,
+    ) -> Result<Self, RenderError> {
+        let Some(more) = job.auto_exposure else {
+            return Ok(Self::default());
+        };
+        let step = step(job);
+        let wanted: BTreeSet<u32> = job.frames.iter().flat_map(|&f| keys(f, step)).collect();
+        let mut keys = BTreeMap::new();
+        for key in wanted {
+            let frame = (key * step + 1).min(job.scene.settings.frames);
+            let stops = measure_frame(job, device, poser, frame, stop)?;
+            keys.insert(key, stops);
+        }
+        let exposure = |&frame: &u32| (frame, more + between(&keys, frame, step));
+        Ok(Self(job.frames.iter().map(exposure).collect()))
+    }
+
+    /// The settings of a frame.
+    pub fn settings_of(&self, settings: &FrameSettings, frame: u32) -> FrameSettings {
+        FrameSettings {
+            exposure: self.0.get(&frame).copied().unwrap_or(settings.exposure),
+            ..settings.clone()
+        }
+    }
+}
+
+/// Frames between two measurements: a second.
+fn step(job: &RenderJob) -> u32 {
+    (job.scene.settings.fps.round() as u32).max(1)
+}
+
+/// The measurements that a frame's exposure is made of: the two around it, and the ones beside these. Key `k` is frame
+/// `k * step + 1`, or the last one.
+fn keys(frame: u32, step: u32) -> std::ops::RangeInclusive<u32> {
+    let before = (frame - 1) / step;
+    before.saturating_sub(1)..=before + 2
+}
+
+/// Between measurements, each of which is averaged with those beside it.
+fn between(keys: &BTreeMap<u32, f32>, frame: u32, step: u32) -> f32 {
+    let key = |k: u32| keys.get(&k).copied().unwrap_or_default();
+    let smooth = |k: u32| 0.25 * key(k.saturating_sub(1)) + 0.5 * key(k) + 0.25 * key(k + 1);
+    let before = (frame - 1) / step;
+    let t = ((frame - 1) % step) as f32 / step as f32;
+    smooth(before) * (1.0 - t) + smooth(before + 1) * t
+}
+
+/// Stops that make a frame as bright as it should be.
+fn measure_frame(
+    job: &RenderJob,
+    device: &mut dyn Device,
+    poser: &mut Poser,
+    number: u32,
+    stop: &Stop,
+) -> Result<f32, RenderError> {
+    let settings = small(&job.settings);
+    let frame = poser.pose(number).frame;
+    let rendered = device
+        .submit(frame, &settings)
+        .and_then(|()| device.collect(stop))
+        .map_err(|source| RenderError::Device {
+            frame: number,
+            source,
+        })?;
+    let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
+    Ok(stops_for(&radiance))
+}
+
+/// The settings of a picture that is measured.
+fn small(settings: &FrameSettings) -> FrameSettings {
+    let longer = settings.width.max(settings.height).max(1);
+    let side = |side: u32| {
+        let scaled = u64::from(side) * u64::from(SIDE) / u64::from(longer);
+        (scaled as u32).clamp(1, SIDE)
+    };
+    FrameSettings {
+        width: side(settings.width),
+        height: side(settings.height),
+        samples: SAMPLES,
+        exposure: 0.0,
+        noise: None,
+        pixels: PixelType::F32,
+        layers: LayerSet::default(),
+        film: Film::default(),
+        ..settings.clone()
+    }
+}
+
+/// Stops that make the geometric mean of linear pixels middle grey.
+fn stops_for(radiance: &[f32]) -> f32 {
+    let pixels = radiance.as_chunks::<3>().0.iter();
+    let mut logs: Vec<f32> = pixels
+        .map(|&rgb| luminance(rgb.into()).clamp(1e-6, 1e6).log2())
+        .collect();
+    logs.sort_unstable_by(f32::total_cmp);
+    let count = logs.len() as f32;
+    let kept = (count * DARK) as usize..(count * (1.0 - BRIGHT)).ceil() as usize;
+    let kept = logs.get(kept).unwrap_or_default();
+    let mean = kept.iter().sum::<f32>() / kept.len().max(1) as f32;
+    (GREY.log2() - mean).clamp(-MOST, MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_become_middle_grey_whatever_their_specks() {
+        let mut radiance = vec![2.0f32; 300];
+        assert!((stops_for(&radiance) - (0.09f32).log2()).abs() < 1e-5);
+        radiance[..6].fill(1e5);
+        radiance[6..12].fill(0.0);
+        assert!((stops_for(&radiance) - (0.09f32).log2()).abs() < 0.2);
+        assert_eq!(stops_for(&[0.0; 30]), MOST);
+        assert_eq!(stops_for(&[]).abs(), GREY.log2().abs());
+    }
+
+    #[test]
+    fn exposures_pass_smoothly_and_depend_on_their_neighbours_only() {
+        let all: BTreeMap<u32, f32> = (0..6).map(|k| (k, f32::from(k >= 3))).collect();
+        let exposures: Vec<f32> = (1..=40).map(|frame| between(&all, frame, 10)).collect();
+        assert!(exposures.is_sorted());
+        assert_eq!((exposures[0], exposures[39]), (0.0, 0.975));
+        for pair in exposures.windows(2) {
+            assert!(pair[1] - pair[0] < 0.06);
+        }
+        for frame in [1, 17, 30] {
+            let own = keys(frame, 10).map(|k| (k, all[&k])).collect();
+            assert_eq!(between(&own, frame, 10), exposures[frame as usize - 1]);
+        }
+    }
+}

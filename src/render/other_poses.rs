@@ -1,0 +1,51 @@
+//! The scene one frame earlier and later: what tells where things come from and where they go.
+
+use crate::{
+    anim::{self, Deformed, Moment},
+    device::{OtherPose, PosedMesh},
+    scene::Scene,
+};
+use std::sync::Arc;
+
+/// `scene` one frame before and one after that of `moment`, and if it `moves` meanwhile, at this one; else the camera alone.
+pub fn other_poses(scene: &Scene, moment: &Moment, moves: bool) -> [OtherPose; 3] {
+    let (time, step) = (moment.time(), 1.0 / scene.settings.fps);
+    let [before, after] =
+        [time - step, time + step].map(|time| other_pose(scene, &Moment::of(scene, time)));
+    let now = match moves {
+        true => other_pose(scene, moment),
+        false => camera_pose(scene, moment),
+    };
+    [before, after, now]
+}
+
+fn camera_pose(scene: &Scene, moment: &Moment) -> OtherPose {
+    OtherPose {
+        camera: anim::camera_at(scene, moment),
+        transforms: Vec::new(),
+        shown: Vec::new(),
+        shapes: Vec::new(),
+    }
+}
+
+fn other_pose(scene: &Scene, moment: &Moment) -> OtherPose {
+    let mut pose = camera_pose(scene, moment);
+    if !scene.is_animated() {
+        return pose;
+    }
+    anim::world_transforms(scene, moment, &mut pose.transforms);
+    if !scene.palettes.is_empty() {
+        anim::shown_meshes(scene, &scene.instances, &[], moment, &mut pose.shown);
+    }
+    let shapes = scene.deforming.iter().map(|deforming| {
+        let mut shape = Deformed::default();
+        anim::shape_at(scene, deforming, moment, &mut shape);
+        PosedMesh {
+            mesh: deforming.mesh,
+            shape: Arc::new(shape),
+            later: Vec::new(),
+        }
+    });
+    pose.shapes = shapes.collect();
+    pose
+}

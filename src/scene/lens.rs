@@ -1,0 +1,168 @@
+//! The camera's optics: how it flattens what it sees, how far it is open, and what it focuses on.
+
+use glam::Vec3;
+use std::sync::Arc;
+
+/// Height of the sensor of a 35 mm camera in metres, which scene units are taken for.
+pub const SENSOR_HEIGHT: f32 = 0.024;
+/// Most blades that an aperture may have.
+pub const MAX_BLADES: u32 = 64;
+
+/// How a camera flattens what it sees. The width follows from the picture's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Projection {
+    Perspective {
+        /// Vertical field of view in radians.
+        fov_y: f32,
+    },
+    Orthographic {
+        /// Height of what is seen, in scene units.
+        height: f32,
+    },
+    /// Everything around, by longitude and latitude, forward in the middle; true to shape in pictures twice as wide as high.
+    Equirectangular,
+}
+
+impl Default for Projection {
+    fn default() -> Self {
+        Self::Perspective {
+            fov_y: 40f32.to_radians(),
+        }
+    }
+}
+
+impl Projection {
+    /// The same projection with another [`LensTracks::span`].
+    pub fn with_span(self, span: f32) -> Self {
+        match self {
+            Self::Perspective { .. } => Self::Perspective { fov_y: span },
+            Self::Orthographic { .. } => Self::Orthographic { height: span },
+            Self::Equirectangular => self,
+        }
+    }
+}
+
+/// A thin lens. What is nearer or farther than its focus is blurred.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lens {
+    pub aperture: Aperture,
+    pub focus: Focus,
+    pub iris: Iris,
+}
+
+/// How far a lens is open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Aperture {
+    /// Focal length over diameter. The focal length follows from the field of view and the height of the sensor, in scene units.
+    FStop { number: f32, sensor: f32 },
+    /// In scene units; 0 for a pinhole.
+    Radius(f32),
+}
+
+impl Aperture {
+    /// Radius in scene units. A projection without a field of view has the focal length of the default one.
+    pub fn radius(self, projection: Projection) -> f32 {
+        let fov_y = |projection| match projection {
+            Projection::Perspective { fov_y } => Some(fov_y),
+            _ => None,
+        };
+        let fov_y = fov_y(projection).or_else(|| fov_y(Projection::default()));
+        match self {
+            Self::Radius(radius) => radius,
+            Self::FStop { number, sensor } => {
+                let slope = (0.5 * fov_y.unwrap_or(1.0)).tan();
+                0.25 * sensor / (slope * number)
+            }
+        }
+    }
+
+    /// The number that tracks drive.
+    pub fn value(self) -> f32 {
+        match self {
+            Self::FStop { number, .. } => number,
+            Self::Radius(radius) => radius,
+        }
+    }
+
+    /// The same kind of aperture with another [`Self::value`].
+    pub fn with_value(self, value: f32) -> Self {
+        match self {
+            Self::FStop { sensor, .. } => Self::FStop {
+                number: value,
+                sensor,
+            },
+            Self::Radius(_) => Self::Radius(value),
+        }
+    }
+}
+
+/// What is sharp: everything as far away, along the camera's axis, as this.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Focus {
+    /// What the camera looks at.
+    Target,
+    /// In scene units, above 0.
+    Distance(f32),
+    Point(Vec3),
+    /// The middle of some things, wherever they move; never empty.
+    On(Arc<[Anchor]>),
+}
+
+/// A point that something carries along.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Anchor {
+    /// `point` in the object space of an instance.
+    Instance { instance: u32, point: Vec3 },
+    /// The origin of one of the scene's nodes.
+    Node { node: u32 },
+}
+
+/// The shape of the aperture, which highlights out of focus show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Iris {
+    /// Corners of the aperture; fewer than 3 make it round.
+    pub blades: u32,
+    /// In radians, from right to up in the picture.
+    pub rotation: f32,
+    /// Height over width: above 1 as of anamorphic lenses.
+    pub ratio: f32,
+}
+
+impl Default for Iris {
+    fn default() -> Self {
+        Self {
+            blades: 0,
+            rotation: 0.0,
+            ratio: 1.0,
+        }
+    }
+}
+
+/// What of the optics changes along a spline: values at increasing times, interpolated like the camera's place but never beyond
+/// what some key has. An empty list changes nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LensTracks {
+    /// Vertical field of view in radians, or height of what is seen.
+    pub span: Vec<(f32, f32)>,
+    /// F-numbers or radii, as [`Aperture::value`].
+    pub aperture: Vec<(f32, f32)>,
+    /// Interpolated as distances.
+    pub focus: Vec<(f32, Focus)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_f_stop_is_the_focal_length_over_the_diameter() {
+        // A 50 mm lens before 24 mm of film.
+        let fov_y = 2.0 * (12f32 / 50.0).atan();
+        let aperture = Aperture::FStop {
+            number: 2.0,
+            sensor: SENSOR_HEIGHT,
+        };
+        let radius = aperture.radius(Projection::Perspective { fov_y });
+        assert!((radius - 0.0125).abs() < 1e-7, "{radius}");
+    }
+}

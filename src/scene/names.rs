@@ -1,0 +1,125 @@
+//! What instances and materials are called: as in the file, and told apart by numbers where a name stands for several.
+
+use super::{NONE, Scene};
+use std::fmt::Write as _;
+
+/// Names of a scene's instances and materials. A million instances share few stems, so each keeps an index and a number.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    stems: Vec<String>,
+    instances: Vec<InstanceName>,
+    /// Of each row of the material table; empty where the file has none.
+    pub materials: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct InstanceName {
+    stem: u32,
+    /// Or [`NONE`].
+    number: u32,
+}
+
+impl Names {
+    /// A new stem for [`Self::push`].
+    pub fn add_stem(&mut self, stem: String) -> u32 {
+        self.stems.push(stem);
+        self.stems.len() as u32 - 1
+    }
+
+    /// Names the next instance: `number` tells it from others of its stem, unless it is [`NONE`].
+    pub fn push(&mut self, stem: u32, number: u32) {
+        self.instances.push(InstanceName { stem, number });
+    }
+
+    /// Names all instances by their stems; those that share one are numbered from 0.
+    pub fn numbered(stems: Vec<String>, of: &[u32]) -> Self {
+        let mut counts = vec![0u32; stems.len()];
+        of.iter().for_each(|&stem| counts[stem as usize] += 1);
+        let mut next = vec![0; stems.len()];
+        let name = |&stem: &u32| {
+            let number = &mut next[stem as usize];
+            *number += 1;
+            InstanceName {
+                stem,
+                number: match counts[stem as usize] {
+                    1 => NONE,
+                    _ => *number - 1,
+                },
+            }
+        };
+        Self {
+            instances: of.iter().map(name).collect(),
+            stems,
+            materials: Vec::new(),
+        }
+    }
+
+    fn write(&self, instance: usize, out: &mut String) -> bool {
+        let Some(name) = self.instances.get(instance) else {
+            return false;
+        };
+        out.push_str(self.stems.get(name.stem as usize).map_or("", |s| s));
+        if name.number != NONE {
+            let _ = write!(out, ".{}", name.number);
+        }
+        true
+    }
+}
+
+impl Scene {
+    /// Calls `visit` with the name of every instance, in their order. Those that have none are called after their mesh.
+    pub fn visit_instance_names(&self, mut visit: impl FnMut(&str)) {
+        let mut name = String::new();
+        for (index, instance) in self.instances.iter().enumerate() {
+            name.clear();
+            if !self.names.write(index, &mut name) {
+                let mesh = self.meshes.get(instance.mesh as usize);
+                let _ = write!(name, "{}.{index}", mesh.map_or("mesh", |mesh| &mesh.name));
+            }
+            visit(&name);
+        }
+    }
+
+    /// Calls `visit` with the name of every material, in their order.
+    pub fn visit_material_names(&self, mut visit: impl FnMut(&str)) {
+        for index in 0..self.materials.len() {
+            match self.names.materials.get(index) {
+                Some(name) if !name.is_empty() => visit(name),
+                _ => visit(&format!("material.{index}")),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Instance, Material};
+    use glam::Affine3;
+
+    #[test]
+    fn what_shares_a_stem_is_numbered() {
+        let instance = Instance {
+            local: Affine3::IDENTITY,
+            node: NONE,
+            mesh: 0,
+            slot_base: 0,
+            motion: NONE,
+        };
+        let mut scene = Scene {
+            instances: vec![instance; 3],
+            materials: vec![Material::default(); 2],
+            names: Names::numbered(vec!["tree".into(), "house".into()], &[0, 1, 0]),
+            ..Scene::default()
+        };
+        scene.names.materials = vec!["bark".into(), String::new()];
+        let mut names = Vec::new();
+        scene.visit_instance_names(|name| names.push(name.to_owned()));
+        scene.visit_material_names(|name| names.push(name.to_owned()));
+        assert_eq!(names, ["tree.0", "house", "tree.1", "bark", "material.1"]);
+        scene.names = Names::default();
+        let mut names = Vec::new();
+        scene.visit_instance_names(|name| names.push(name.to_owned()));
+        assert_eq!(names, ["mesh.0", "mesh.1", "mesh.2"]);
+    }
+}

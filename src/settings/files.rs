@@ -1,0 +1,154 @@
+//! What is made of frames besides their pixels: kinds of files, films, contact sheets.
+
+use super::{FramePlan, SettingsError};
+use crate::{
+    device::FrameSettings,
+    output::{
+        ColorDepth, Destination, Encoding, ExrCompression, FilmName, FilmSettings, OutputError,
+        Pattern, SheetLayout, open_film, open_sheet, parse_sheet, standard_output,
+    },
+    render::Outputs,
+    scene::Scene,
+};
+
+/// How files are made, as typed.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Files")]
+pub struct FileOptions {
+    /// Make a film of all frames: .mp4, .webm or .mkv by ffmpeg, or an animated .webp, .apng or .gif. Frames get files of
+    /// their own only with --output
+    #[arg(long, value_name = "FILE", value_parser = FilmName::parse_film)]
+    pub video: Option<FilmName>,
+    /// ffmpeg's name of the encoder for videos, for example libx265 [default: the graphics card's if it works, else a
+    /// good one]
+    #[arg(long, value_name = "NAME")]
+    pub video_codec: Option<String>,
+    /// Lay frames of the flight side by side on one picture. Other frames are rendered only with --output or --video
+    #[arg(long, value_name = "FILE", value_parser = parse_sheet)]
+    pub sheet: Option<Pattern>,
+    /// How many frames are on the sheet [default: 12]
+    #[arg(long, value_name = "N", requires = "sheet", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub sheet_frames: Option<u16>,
+    /// Bits per colour: 8 or 16 in .png; 16 (half floats) or 32 in .exr [default: 8, in .exr 16]
+    #[arg(long, value_name = "BITS", value_parser = parse_depth)]
+    pub color_depth: Option<ColorDepth>,
+    /// Of .jpg files and videos, 1 to 100 [default: 90]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub quality: Option<u8>,
+    /// How .exr files are compressed, in any case without loss
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub exr_compression: Option<ExrCompression>,
+}
+
+fn parse_depth(text: &str) -> Result<ColorDepth, String> {
+    match text {
+        "8" => Ok(ColorDepth::Bits8),
+        "16" => Ok(ColorDepth::Bits16),
+        "32" => Ok(ColorDepth::Bits32),
+        _ => Err("must be 8, 16 or 32".into()),
+    }
+}
+
+impl FileOptions {
+    pub fn encoding(&self) -> Encoding {
+        let usual = Encoding::default();
+        Encoding {
+            depth: self.color_depth.unwrap_or(usual.depth),
+            compression: self.exr_compression.unwrap_or(usual.compression),
+            quality: self.quality.unwrap_or(usual.quality),
+            ..usual
+        }
+    }
+
+    /// Frames on the sheet.
+    pub fn sheet_count(&self) -> usize {
+        self.sheet_frames.unwrap_or(12).into()
+    }
+
+    /// Whether anything but files of frames is to be made.
+    pub fn any(&self) -> bool {
+        self.video.is_some() || self.sheet.is_some()
+    }
+
+    /// Whether `output` has pixels of the depth that is asked for, and such that films and sheets can be made of them, too.
+    pub fn check(&self, output: Option<&Destination>) -> Result<(), SettingsError> {
+        let depth = self.encoding().depth;
+        let format = match output {
+            Some(Destination::Files(files)) => Some(files.format()),
+            Some(Destination::Stdout(format)) => Some(*format),
+            _ => None,
+        };
+        let sheet = self.sheet.as_ref().map(Pattern::format);
+        if sheet.is_some_and(|format| format.is_linear())
+            || self.any() && format.is_some_and(|format| format.is_linear())
+        {
+            return Err(SettingsError::Linear);
+        }
+        match format {
+            Some(format) if format.pixels(depth).is_none() => Err(SettingsError::Depth {
+                extension: format.extension(),
+            }),
+            None if depth == ColorDepth::Bits32 => Err(SettingsError::Depth { extension: "film" }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl FramePlan {
+    /// Opens all films and sheets, and starts ffmpeg where it is needed. Their folders must exist.
+    pub fn open(&self, scene: &Scene, settings: &FrameSettings) -> Result<Outputs, OutputError> {
+        let mut outputs = Outputs::new(self.pattern().cloned(), self.files.encoding());
+        let mut in_order = Vec::new();
+        if let Some(Destination::Stdout(format)) = &self.output {
+            in_order.push(standard_output(*format, outputs.encoding));
+        }
+        let film_settings = self.film_settings(scene, settings);
+        for film in self.films() {
+            in_order.push(open_film(
+                film.path(&scene.name),
+                film.format(),
+                &film_settings,
+            )?);
+        }
+        if let Some(sheet) = &self.files.sheet {
+            let layout = SheetLayout::new(
+                &self.asked,
+                self.files.sheet_count(),
+                settings.width,
+                settings.height,
+            );
+            let path = sheet.path_for(0, &scene.name);
+            in_order.push(open_sheet(path, sheet.format(), layout, outputs.encoding)?);
+        }
+        for to in in_order {
+            outputs.add_in_order(to, &self.asked, &self.frames, scene);
+        }
+        Ok(outputs)
+    }
+
+    /// All of them have all frames.
+    pub(super) fn films(&self) -> impl Iterator<Item = &FilmName> {
+        let of_output = match &self.output {
+            Some(Destination::Film(film)) => Some(film),
+            _ => None,
+        };
+        of_output.into_iter().chain(&self.files.video)
+    }
+
+    fn film_settings(&self, scene: &Scene, settings: &FrameSettings) -> FilmSettings {
+        let comment = format!(
+            "throng {}, {} samples",
+            env!("CARGO_PKG_VERSION"),
+            settings.samples
+        );
+        FilmSettings {
+            width: settings.width,
+            height: settings.height,
+            fps: scene.settings.fps,
+            frames: self.asked.len(),
+            quality: self.files.encoding().quality,
+            codec: self.files.video_codec.clone(),
+            texts: [scene.name.clone(), comment],
+        }
+    }
+}

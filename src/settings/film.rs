@@ -1,0 +1,153 @@
+//! What is decided on the film, as typed.
+
+use super::limits;
+use crate::{
+    film::Film,
+    layers::{Layer, LayerSet},
+    scene::{PixelFilter, RenderDefaults},
+};
+use clap::{ValueEnum, builder::PossibleValue};
+use std::str::FromStr;
+
+/// Dither of pictures of 8 bits, unless it is asked for.
+const DITHER: f32 = 1.0;
+
+/// How samples make up pixels, as typed. What is not given is taken from the scene.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Picture")]
+pub struct FilmOptions {
+    /// How a pixel gathers the light around it
+    #[arg(long, value_name = "NAME")]
+    pub filter: Option<PixelFilter>,
+    /// Width of the filter in pixels, from one end to the other [default: 1 for box, 2 for tent, 4 for mitchell, else 3]
+    #[arg(long, value_name = "PIXELS", value_parser = limits::parse_filter_width)]
+    pub filter_width: Option<f32>,
+    /// Colour temperature of the light that is shown white: less makes pictures bluer, 6500 leaves them as they are
+    #[arg(long, value_name = "KELVIN", value_parser = limits::parse_kelvin)]
+    pub white_balance: Option<f32>,
+    /// Spreads the rounding to 8 bits over so many steps, so that smooth gradients have no bands; 0 is off [default: 1]
+    #[arg(long, value_name = "STEPS", value_parser = limits::parse_dither)]
+    pub dither: Option<f32>,
+}
+
+impl FilmOptions {
+    pub(super) fn resolve(&self, scene: &RenderDefaults) -> Film {
+        Film {
+            filter: self.filter.unwrap_or(scene.filter),
+            // The scene's width is that of its filter.
+            filter_width: match self.filter {
+                None => self.filter_width.or(scene.filter_width),
+                Some(_) => self.filter_width,
+            },
+            white_balance: self.white_balance.or(scene.white_balance),
+            dither: self.dither.unwrap_or(DITHER),
+        }
+    }
+}
+
+/// What frames have besides their colours, and what is done to them before they are written, as typed.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Frames")]
+pub struct LayerOptions {
+    /// What .exr files tell about each pixel besides its colours, for example albedo,normal,depth
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    layers: Vec<LayerName>,
+    /// Take the noise out of frames with Open Image Denoise, which has to be installed (OIDN_DIR names its folder)
+    #[arg(long)]
+    pub denoise: bool,
+}
+
+/// An entry of `--layers`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum LayerName {
+    One(Layer),
+    All,
+}
+
+impl LayerOptions {
+    /// The layers that are to be written.
+    pub fn layers(&self) -> LayerSet {
+        let one = |name: &LayerName| match name {
+            LayerName::One(layer) => vec![*layer],
+            LayerName::All => Layer::ALL.to_vec(),
+        };
+        self.layers.iter().flat_map(one).collect()
+    }
+}
+
+impl ValueEnum for LayerName {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [LayerName; 9] = {
+            let mut all = [LayerName::All; 9];
+            let mut i = 0;
+            while i < Layer::ALL.len() {
+                all[i] = LayerName::One(Layer::ALL[i]);
+                i += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::One(layer) => layer.to_possible_value(),
+            Self::All => Some(PossibleValue::new("all").help("All of them")),
+        }
+    }
+}
+
+/// `--exposure`: in stops, or such that frames are of an even brightness.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Exposure {
+    Fixed(f32),
+    /// With so many stops added to what is measured.
+    Automatic(f32),
+}
+
+impl FromStr for Exposure {
+    type Err = limits::LimitError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.strip_prefix("auto") {
+            Some("") => Ok(Self::Automatic(0.0)),
+            Some(more) if more.starts_with(['+', '-']) => {
+                limits::parse_exposure(more).map(Self::Automatic)
+            }
+            _ => limits::parse_exposure(text).map(Self::Fixed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exposures_are_stops_or_automatic_with_stops() {
+        let exposure = |text: &str| text.parse::<Exposure>().map_err(|e| e.to_string());
+        assert_eq!(exposure("-1.5"), Ok(Exposure::Fixed(-1.5)));
+        assert_eq!(exposure("auto"), Ok(Exposure::Automatic(0.0)));
+        assert_eq!(exposure("auto+1"), Ok(Exposure::Automatic(1.0)));
+        assert_eq!(exposure("auto-0.5"), Ok(Exposure::Automatic(-0.5)));
+        for bad in ["auto1", "automatic", "", "auto+x"] {
+            assert!(exposure(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn another_filter_has_its_own_width() {
+        let scene = RenderDefaults {
+            filter: PixelFilter::Box,
+            filter_width: Some(1.5),
+            ..RenderDefaults::default()
+        };
+        let of = |filter| FilmOptions {
+            filter,
+            ..FilmOptions::default()
+        };
+        assert_eq!(of(None).resolve(&scene).filter_width, Some(1.5));
+        let tent = of(Some(PixelFilter::Tent)).resolve(&scene);
+        assert_eq!((tent.filter, tent.filter_width), (PixelFilter::Tent, None));
+    }
+}

@@ -1,0 +1,223 @@
+//! What layers say about scenes whose answer is known.
+
+use crate::common::{mesh, render, scene, settings, sphere};
+use glam::{Affine3, Vec3};
+use throng::{
+    device::{FrameSettings, Rendered},
+    layers::{Layer, LayerSet, MATTE_RANKS, cryptomatte},
+    scene::{
+        Camera, CameraKey, CameraPath, Environment, Integrator, Motion, MotionPart, Names, Phase,
+        PixelFilter, Projection, Scene,
+    },
+};
+
+const SIDE: u32 = 33;
+
+fn all_layers(samples: u32) -> FrameSettings {
+    let mut settings = settings(SIDE, SIDE, Integrator::Whitted);
+    settings.layers = LayerSet::from_iter(Layer::ALL);
+    settings.samples = samples;
+    settings
+}
+
+fn camera(path: CameraPath) -> Camera {
+    Camera {
+        path,
+        up: Vec3::Y,
+        projection: Projection::Perspective {
+            fov_y: 2.0 * 0.5f32.atan(),
+        },
+        ..Camera::default()
+    }
+}
+
+fn still() -> Camera {
+    camera(CameraPath::Still {
+        eye: Vec3::new(0.0, 0.0, 10.0),
+        target: Vec3::ZERO,
+    })
+}
+
+/// Two quads side by side, each over one half of the picture, `left` at z = -1 and `right` at z = 1; the upper half is open.
+fn two_quads() -> Scene {
+    let quad = |x: f32| {
+        let corner = |dx: f32, y: f32| Vec3::new(x + dx, y, 0.0);
+        mesh(
+            vec![
+                corner(0.0, -20.0),
+                corner(20.0, -20.0),
+                corner(20.0, 0.0),
+                corner(0.0, 0.0),
+            ],
+            vec![[0, 1, 2], [0, 2, 3]],
+        )
+    };
+    let at = |z: f32| Affine3::from_translation(Vec3::Z * z);
+    let mut scene = scene(vec![quad(-20.0), quad(0.0)], &[(0, at(-1.0)), (1, at(1.0))]);
+    scene.materials[0].color = Vec3::new(0.2, 0.4, 0.6);
+    scene.environment = Environment::Constant {
+        radiance: Vec3::ONE,
+    };
+    scene.names = Names::numbered(vec!["left".into(), "right".into()], &[0, 1]);
+    scene.names.materials = vec!["paint".into()];
+    scene.camera = still();
+    scene
+}
+
+fn values(rendered: &Rendered, layer: Layer, x: u32, y: u32) -> &[f32] {
+    let image = rendered.layers.iter().find(|l| l.layer == layer).unwrap();
+    let count = layer.channels();
+    let at = (y * SIDE + x) as usize * count;
+    &image.values[at..at + count]
+}
+
+#[track_caller]
+fn assert_close(found: &[f32], expected: &[f32], tolerance: f32) {
+    let pairs = found.iter().zip(expected);
+    assert!(
+        found.len() == expected.len() && pairs.into_iter().all(|(a, b)| (a - b).abs() <= tolerance),
+        "{found:?} is not {expected:?}"
+    );
+}
+
+#[test]
+fn surfaces_tell_what_they_are_and_where() {
+    let rendered = render(two_quads(), &all_layers(4));
+    let (left, right) = ((8, 28), (24, 28));
+    for ((x, y), z) in [(left, -1.0), (right, 1.0)] {
+        assert_close(
+            values(&rendered, Layer::Albedo, x, y),
+            &[0.2, 0.4, 0.6],
+            1e-5,
+        );
+        assert_close(
+            values(&rendered, Layer::Normal, x, y),
+            &[0.0, 0.0, 1.0],
+            1e-5,
+        );
+        assert_close(values(&rendered, Layer::Depth, x, y), &[10.0 - z], 1e-4);
+        // The picture is as high as its distance; within a pixel of the middle.
+        let pixel = (10.0 - z) / SIDE as f32;
+        let position = [
+            (x as f32 + 0.5 - 0.5 * SIDE as f32) * pixel,
+            -(y as f32 + 0.5 - 0.5 * SIDE as f32) * pixel,
+            z,
+        ];
+        assert_close(
+            values(&rendered, Layer::Position, x, y),
+            &position,
+            1.5 * pixel,
+        );
+        assert_close(values(&rendered, Layer::Motion, x, y), &[0.0; 4], 1e-4);
+    }
+}
+
+#[test]
+fn the_open_has_no_surface() {
+    let rendered = render(two_quads(), &all_layers(4));
+    let values = |layer| values(&rendered, layer, 8, 4);
+    assert_eq!(values(Layer::Albedo), [1.0; 3]);
+    assert_eq!(values(Layer::Normal), [0.0; 3]);
+    assert_eq!(values(Layer::Depth), [f32::INFINITY]);
+    assert_eq!(values(Layer::Position), [0.0; 3]);
+    assert_eq!(values(Layer::Variance), [0.0; 3]);
+    assert_eq!(values(Layer::Instance), [0.0; 2 * MATTE_RANKS]);
+}
+
+#[test]
+fn mattes_tell_names_and_their_shares() {
+    let rendered = render(two_quads(), &all_layers(64));
+    let id = |name| f32::from_bits(cryptomatte::id(name));
+    let instance = |x| values(&rendered, Layer::Instance, x, 28);
+    for (x, name) in [(4, "left"), (28, "right")] {
+        assert_eq!(instance(x)[..3], [id(name), 1.0, 0.0]);
+        assert_eq!(
+            values(&rendered, Layer::Material, x, 28)[..3],
+            [id("paint"), 1.0, 0.0]
+        );
+    }
+    // The edge between them, seen through the middle of a pixel.
+    let edge = instance(16);
+    let mut names = [edge[0].to_bits(), edge[2].to_bits()];
+    names.sort_unstable();
+    let mut expected = ["left", "right"].map(cryptomatte::id);
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+    assert!(edge[1] >= edge[3] && (edge[1] + edge[3] - 1.0).abs() < 1e-6);
+    assert!((edge[1] - 0.5).abs() < 0.1, "{edge:?}");
+}
+
+#[test]
+fn negative_lobes_leave_flat_areas_flat() {
+    let mut settings = all_layers(16);
+    settings.film.filter = PixelFilter::Mitchell;
+    let rendered = render(two_quads(), &settings);
+    assert_close(
+        values(&rendered, Layer::Albedo, 8, 28),
+        &[0.2, 0.4, 0.6],
+        1e-5,
+    );
+    let open = &rendered.pixels[..3 * SIDE as usize];
+    assert!(open.iter().all(|&channel| channel == 255), "{open:?}");
+}
+
+#[test]
+fn things_that_move_leave_a_vector() {
+    let mut scene = scene(vec![sphere()], &[(0, Affine3::IDENTITY)]);
+    scene.camera = still();
+    scene.settings.fps = 10.0;
+    scene.instances[0].motion = 0;
+    // Through the middle at time 0, with a speed of 2π · 0.5 / 4 units per second.
+    scene.motions = vec![Motion {
+        parts: vec![MotionPart::Bob {
+            offset: Vec3::new(0.5, 0.0, 0.0),
+            period: 4.0,
+        }],
+        phase: Phase::Same,
+    }];
+    let rendered = render(scene, &all_layers(16));
+    let moved = 0.5 * (std::f32::consts::TAU / 40.0).sin();
+    let pixels = moved * SIDE as f32 / 9.0;
+    assert_close(
+        values(&rendered, Layer::Motion, 16, 16),
+        &[-pixels, 0.0, -pixels, 0.0],
+        0.02 * pixels,
+    );
+    assert_eq!(values(&rendered, Layer::Motion, 0, 0), [0.0; 4]);
+}
+
+#[test]
+fn cameras_that_move_take_everything_along() {
+    let mut scene = two_quads();
+    scene.settings.fps = 10.0;
+    // 0.1 upwards per frame.
+    let key = |time: f32| CameraKey {
+        time,
+        eye: Vec3::new(0.0, time, 10.0),
+        target: Vec3::new(0.0, time, 0.0),
+    };
+    scene.camera = camera(CameraPath::Spline {
+        keys: (-2..4).map(|i| key(i as f32)).collect(),
+    });
+    let rendered = render(scene, &all_layers(4));
+    let (near, far) = (0.1 * SIDE as f32 / 9.0, 0.1 * SIDE as f32 / 11.0);
+    let motion = |x, y| values(&rendered, Layer::Motion, x, y);
+    assert_close(motion(28, 28), &[0.0, near, 0.0, near], 0.01);
+    assert_close(motion(4, 28), &[0.0, far, 0.0, far], 0.01);
+    // What is infinitely far away stays.
+    assert_close(motion(4, 4), &[0.0; 4], 1e-4);
+}
+
+#[test]
+fn variance_is_that_of_the_mean() {
+    // Half of the sky is bright: pixels on the horizon see a share of it that depends on their samples.
+    let mut scene = two_quads();
+    scene.materials[0].color = Vec3::ZERO;
+    let rendered = render(scene, &all_layers(16));
+    let mean = |y: u32| {
+        let row = (0..SIDE).map(|x| values(&rendered, Layer::Variance, x, y)[0]);
+        row.sum::<f32>() / SIDE as f32
+    };
+    assert!(mean(16) > 1e-6 && mean(16) < 0.25 / 16.0, "{}", mean(16));
+    assert_eq!((mean(4), mean(28)), (0.0, 0.0));
+}
