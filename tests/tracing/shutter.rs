@@ -8,8 +8,9 @@ use throng::{
     loader::load,
     render::Poser,
     scene::{
-        Camera, CameraPath, Environment, Integrator, Keyframe, Light, Material, Mesh, Motion,
-        MotionPart, NONE, Node, Phase, Scene, Shutter,
+        Aperture, Camera, CameraKey, CameraPath, Environment, Focus, Integrator, Iris, Keyframe,
+        Lens, LensTracks, Light, Material, Mesh, Motion, MotionPart, NONE, Node, Phase, Scene,
+        Shutter,
     },
 };
 
@@ -252,7 +253,7 @@ fn so_it_is_where_the_camera_flies() {
     let eyes = (0..=64).map(|i| {
         let time = i as f32 / 64.0 * 2.0;
         let angle = 0.3 + std::f32::consts::TAU * (time - scene.settings.start) / 8.0;
-        throng::scene::CameraKey {
+        CameraKey {
             time,
             eye: Vec3::new(6.0 * angle.sin(), 1.5, 6.0 * angle.cos()),
             target: Vec3::ZERO,
@@ -272,6 +273,37 @@ fn so_it_is_where_the_camera_flies() {
         &blocks(&picture(&scene, &still)),
         "orbit",
     );
+}
+
+#[test]
+fn so_it_is_where_a_lens_opens_and_is_pulled_from_one_thing_to_another() {
+    let mut scene = moving(0.0);
+    scene.motions.clear();
+    scene.nodes[0].motion = NONE;
+    scene.instances.iter_mut().for_each(|i| i.motion = NONE);
+    let key = |time: f32| CameraKey {
+        time,
+        eye: Vec3::new(0.0, 1.5, 6.0),
+        target: Vec3::ZERO,
+    };
+    let lens = Lens {
+        aperture: Aperture::Radius(0.5),
+        focus: Focus::Target,
+        iris: Iris::default(),
+    };
+    scene.camera = Camera {
+        path: CameraPath::Spline {
+            keys: vec![key(0.0), key(2.0)],
+        },
+        lens: Some(lens),
+        tracks: LensTracks {
+            span: vec![(0.0, 0.6), (2.0, 0.9)],
+            aperture: vec![(0.0, 0.0), (0.8, 0.0), (1.2, 0.6), (2.0, 0.6)],
+            focus: vec![(0.0, Focus::Distance(3.0)), (2.0, Focus::Distance(9.0))],
+        },
+        ..Camera::default()
+    };
+    assert_is_the_mean_of_moments(&scene, Integrator::Whitted);
 }
 
 /// The golden scene of that name, its camera at rest or not.
