@@ -41,24 +41,31 @@ THRONG_INLINE float determinant(const float* m) {
     return dot(vec3(m[0], m[4], m[8]), cross(vec3(m[1], m[5], m[9]), vec3(m[2], m[6], m[10])));
 }
 
-// Density of the points of a triangle per area in the world, once its emitter is picked. That of its table is in object space.
+// Area in the world of a triangle of an instance that moves.
+THRONG_DEVICE float area_at(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const CornerRecord& corners, Time time) {
+    float world_from_object[12];
+    if (instance.segments) instance_at(params, instance.first_key, instance.segments, time, world_from_object);
+    else load_matrix(instance.world_from_object, world_from_object);
+    const ShapeSpan shape = shape_at(params, instance.mesh, time);
+    const Vec3 a = load3(vertex_at(mesh, corners.vertices[0], shape).position);
+    const Vec3 e1 = load3(vertex_at(mesh, corners.vertices[1], shape).position) - a;
+    const Vec3 e2 = load3(vertex_at(mesh, corners.vertices[2], shape).position) - a;
+    return length(cross(transform_vector(world_from_object, e1), transform_vector(world_from_object, e2)));
+}
+
+// Density of the points of a triangle per area in the world, once its emitter is picked. That of its table is in object space, where
+// it knows meshes that change shape as they are at the first key.
 THRONG_DEVICE float triangle_density(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const EmitterTable& table, uint32_t prim, uint32_t material, Time time) {
     const CornerRecord corners = load_record(&mesh.corners[prim]);
     Vec3 a = vec3(load_words(mesh.vertices[corners.vertices[0]].position));
     Vec3 e1 = vec3(load_words(mesh.vertices[corners.vertices[1]].position)) - a;
     Vec3 e2 = vec3(load_words(mesh.vertices[corners.vertices[2]].position)) - a;
     float m[12];
-    if (moves(params) && instance.segments) instance_at(params, instance.first_key, instance.segments, time, m);
-    else load_matrix(instance.world_from_object, m);
-    // The table knows the mesh as it is at the first key.
-    const float own = length(cross(e1, e2));
-    const ShapeSpan shape = shape_at(params, instance.mesh, time);
-    if (shape.stride) {
-        a = load3(vertex_at(mesh, corners.vertices[0], shape).position);
-        e1 = load3(vertex_at(mesh, corners.vertices[1], shape).position) - a;
-        e2 = load3(vertex_at(mesh, corners.vertices[2], shape).position) - a;
-    }
-    const float world = length(cross(transform_vector(m, e1), transform_vector(m, e2)));
+    load_matrix(instance.world_from_object, m);
+    float own = length(cross(e1, e2)), world = length(cross(transform_vector(m, e1), transform_vector(m, e2)));
+    // Left out before anything is inlined: else kernels that know no motion take more.
+    if constexpr (THRONG_MOTION != 0)
+        if (moves(params) && instance.moves) world = area_at(params, instance, mesh, corners, time);
     float weight = bits_float(load_word(&params.materials[material].emission_weight)) / table.weight;
     return world > 0.0f ? own / world * weight : 0.0f;
 }
