@@ -37,6 +37,7 @@ fn frame(pixels: PixelType, layers: LayerSet) -> Rendered {
         noise: None,
         clamp_indirect: None,
         open_ended: false,
+        shutter: None,
         pixels,
         layers,
     };

@@ -286,6 +286,7 @@ fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
         blas: Arc::new(blas),
         shapes: Vec::new(),
         looks: None,
+        sweep: Vec::new(),
         others: None,
     }
 }

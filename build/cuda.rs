@@ -35,33 +35,42 @@ pub fn build_driver_stub(out: &Path) {
         .compile("cuda");
 }
 
-/// The compilation of the kernels, under way in another process.
-pub struct Kernels {
-    nvcc: Option<Child>,
+/// Fat binaries of the kernels: for pictures of moments, and the same code for pictures of what moves.
+const IMAGES: [(&str, &str); 2] = [
+    ("kernels", "-DTHRONG_MOTION=0"),
+    ("kernels_moving", "-DTHRONG_MOTION=1"),
+];
+
+/// The compilations of the kernels, under way in other processes.
+pub struct Kernels(Vec<Compilation>);
+
+struct Compilation {
+    nvcc: Child,
     log: PathBuf,
 }
 
 impl Kernels {
     /// Starts nvcc, if there is one.
     ///
-    /// Exports to the program: `kernels.fatbin` in OUT_DIR, and in `THRONG_CUDA_BUILT` the capabilities that have
-    /// machine code (ascending, separated by commas; empty without nvcc). `kernels.ptxas.txt` beside it tells the
-    /// registers, spills and stack of every kernel.
+    /// Exports to the program: `kernels.fatbin` and `kernels_moving.fatbin` in OUT_DIR, and in `THRONG_CUDA_BUILT` the
+    /// capabilities that have machine code (ascending, separated by commas; empty without nvcc). A `.ptxas.txt` beside
+    /// each tells the registers, spills and stack of every kernel.
     pub fn start(out: &Path) -> Self {
         for variable in ["NVCC", "NVCC_CCBIN", "CUDA_HOME", "THRONG_CUDA_ARCH"] {
             println!("cargo::rerun-if-env-changed={variable}");
         }
-        let log = out.join("kernels.ptxas.txt");
-        let fatbin = out.join("kernels.fatbin");
+        let files =
+            |name: &str| [".fatbin", ".ptxas.txt"].map(|end| out.join(format!("{name}{end}")));
         let Some(nvcc) = find_nvcc() else {
             println!(
                 "cargo::warning=no nvcc found: this build renders on the CPU only. `just cuda-toolkit` installs one \
                  in .cuda; --no-default-features builds without CUDA"
             );
             println!("cargo::rustc-env=THRONG_CUDA_BUILT=");
-            write(&fatbin, "");
-            write(&log, "");
-            return Self { nvcc: None, log };
+            for file in IMAGES.iter().flat_map(|(name, _)| files(name)) {
+                write(&file, "");
+            }
+            return Self(Vec::new());
         };
         if nvcc.is_file() {
             println!("cargo::rerun-if-changed={}", nvcc.display());
@@ -69,24 +78,34 @@ impl Kernels {
         let architectures = architectures(&nvcc);
         let names: Vec<String> = architectures.iter().map(u32::to_string).collect();
         println!("cargo::rustc-env=THRONG_CUDA_BUILT={}", names.join(","));
-        let messages = File::create(&log).unwrap_or_else(|e| panic!("{}: {e}", log.display()));
-        let mut command = command(&nvcc, &architectures, out);
-        command.arg("-o").arg(&fatbin);
-        command.stdin(Stdio::null()).stderr(messages);
-        // nvcc's remarks on standard output would be taken for instructions to cargo.
-        command.stdout(Stdio::null());
-        let child = command.spawn();
-        let child = child.unwrap_or_else(|e| panic!("cannot run {}: {e}", nvcc.display()));
-        Self {
-            nvcc: Some(child),
-            log,
-        }
+        let compilations = IMAGES.map(|(name, define)| {
+            let [fatbin, log] = files(name);
+            let mut command = command(&nvcc, &architectures, out);
+            command.arg(define).arg("-o").arg(&fatbin);
+            Compilation::start(command, log)
+        });
+        Self(compilations.into())
     }
 
     /// Waits for nvcc. Kernels that do not compile end the build with nvcc's messages.
     pub fn finish(self) {
-        let Some(mut nvcc) = self.nvcc else { return };
-        let status = nvcc.wait().expect("nvcc is a child of this process");
+        self.0.into_iter().for_each(Compilation::finish);
+    }
+}
+
+impl Compilation {
+    fn start(mut command: Command, log: PathBuf) -> Self {
+        let messages = File::create(&log).unwrap_or_else(|e| panic!("{}: {e}", log.display()));
+        command.stdin(Stdio::null()).stderr(messages);
+        // nvcc's remarks on standard output would be taken for instructions to cargo.
+        command.stdout(Stdio::null());
+        let nvcc = command.spawn();
+        let nvcc = nvcc.unwrap_or_else(|e| panic!("cannot run {command:?}: {e}"));
+        Self { nvcc, log }
+    }
+
+    fn finish(mut self) {
+        let status = self.nvcc.wait().expect("nvcc is a child of this process");
         let messages = fs::read(&self.log).unwrap_or_default();
         let messages = String::from_utf8_lossy(&messages);
         assert!(

@@ -194,6 +194,7 @@ fn frame(blas: Blas, layout: NodeLayout) -> Frame {
         blas: Arc::new(blas),
         shapes: Vec::new(),
         looks: None,
+        sweep: Vec::new(),
         others: None,
     }
 }

@@ -1,6 +1,7 @@
 // Primary rays: pixels in 8x8 tiles, positions within the pixel drawn from the reconstruction filter.
 #pragma once
 #include "lens.h"
+#include "motion.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -79,8 +80,31 @@ THRONG_DEVICE Vec3 panorama_direction(const CameraRecord& camera, float x, float
     return (load3(camera.forward) * cosine + load3(camera.right) * sine) * level + load3(camera.up) * height;
 }
 
-THRONG_DEVICE Ray camera_ray(const Params& params, float x, float y) {
-    const CameraRecord& camera = params.camera;
+// The camera at a time while the shutter is open.
+THRONG_DEVICE CameraRecord camera_at(const Params& params, Time time) {
+    if (!params.camera_segments) return params.camera;
+    const KeySpan span = key_span(params.camera_segments, time);
+    CameraRecord camera = params.camera_keys[span.key];
+    const CameraRecord& next = params.camera_keys[span.key + 1];
+    for (int i = 0; i < 3; i++) {
+        camera.origin[i] = between(camera.origin[i], next.origin[i], span.share);
+        camera.forward[i] = between(camera.forward[i], next.forward[i], span.share);
+        camera.right[i] = between(camera.right[i], next.right[i], span.share);
+        camera.up[i] = between(camera.up[i], next.up[i], span.share);
+        camera.lens_right[i] = between(camera.lens_right[i], next.lens_right[i], span.share);
+        camera.lens_up[i] = between(camera.lens_up[i], next.lens_up[i], span.share);
+    }
+    // A pinhole is a lens of no width, which has no focus of its own.
+    if (!(camera.focus > 0.0f)) {
+        camera.focus = next.focus;
+        camera.blades = next.blades;
+        camera.blade_turn = next.blade_turn;
+    } else if (next.focus > 0.0f) camera.focus = between(camera.focus, next.focus, span.share);
+    if (camera.kind == CAMERA_ORTHOGRAPHIC) store3(camera.forward, normalize_or(load3(camera.forward), vec3(0.0f, 0.0f, -1.0f)));
+    return camera;
+}
+
+THRONG_DEVICE Ray camera_ray(const Params& params, const CameraRecord& camera, float x, float y) {
     float sx = 2.0f * x / float(params.width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.height);
     bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
     // From the eye to a point of the picture, or for parallel rays from the middle of the picture to it.
@@ -92,6 +116,13 @@ THRONG_DEVICE Ray camera_ray(const Params& params, float x, float y) {
     ray.t_min = 0.0f;
     store3(ray.direction, parallel ? load3(camera.forward) : normalize_or(d, load3(camera.forward)));
     ray.t_max = kInfinity;
+    return ray;
+}
+
+// The same through a point of the lens, if there is one.
+THRONG_INLINE Ray lens_ray(const Params& params, const CameraRecord& camera, const Sampler& sampler, float x, float y) {
+    Ray ray = camera_ray(params, camera, x, y);
+    if (camera.focus > 0.0f) through_lens(camera, sample_2d(sampler, DIMENSION_LENS), ray);
     return ray;
 }
 

@@ -19,6 +19,11 @@
 // Paths of several rays are taken to their ends by a loop; else in waves alone.
 #define THRONG_LOOPS 0
 #define THRONG_COMPRESSED 1
+// Pictures with motion have kernels of their own, the same code compiled again: those of moments take no more registers for it.
+#if !defined(THRONG_MOTION)
+#define THRONG_MOTION 0
+#endif
+#define THRONG_MOVES(params) (THRONG_MOTION != 0)
 #define THRONG_DEVICE __device__ inline
 #define THRONG_INLINE __device__ __forceinline__
 // For what is long and called in several places: instruction caches are small, and compilers slow.
@@ -31,6 +36,8 @@
 #define THRONG_TABLE __device__ const
 #else
 #define THRONG_LOOPS 1
+#define THRONG_MOTION 1
+#define THRONG_MOVES(params) ((params).moves != 0)
 #define THRONG_DEVICE inline
 #define THRONG_INLINE inline __attribute__((always_inline))
 #define THRONG_OUTLINE inline __attribute__((noinline))

@@ -41,8 +41,21 @@ THRONG_INLINE float determinant(const float* m) {
     return dot(vec3(m[0], m[4], m[8]), cross(vec3(m[1], m[5], m[9]), vec3(m[2], m[6], m[10])));
 }
 
-// Density of the points of a triangle per area in the world, once its emitter is picked. That of its table is in object space.
-THRONG_DEVICE float triangle_density(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const EmitterTable& table, uint32_t prim, uint32_t material) {
+// Area in the world of a triangle of an instance that moves.
+THRONG_DEVICE float area_at(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const CornerRecord& corners, Time time) {
+    float world_from_object[12];
+    if (instance.segments) instance_at(params, instance.first_key, instance.segments, time, world_from_object);
+    else load_matrix(instance.world_from_object, world_from_object);
+    const ShapeSpan shape = shape_at(params, instance.mesh, time);
+    const Vec3 a = load3(vertex_at(mesh, corners.vertices[0], shape).position);
+    const Vec3 e1 = load3(vertex_at(mesh, corners.vertices[1], shape).position) - a;
+    const Vec3 e2 = load3(vertex_at(mesh, corners.vertices[2], shape).position) - a;
+    return length(cross(transform_vector(world_from_object, e1), transform_vector(world_from_object, e2)));
+}
+
+// Density of the points of a triangle per area in the world, once its emitter is picked. That of its table is in object space, where
+// it knows meshes that change shape as they are at the first key.
+THRONG_DEVICE float triangle_density(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const EmitterTable& table, uint32_t prim, uint32_t material, Time time) {
     const CornerRecord corners = load_record(&mesh.corners[prim]);
     Vec3 a = vec3(load_words(mesh.vertices[corners.vertices[0]].position));
     Vec3 e1 = vec3(load_words(mesh.vertices[corners.vertices[1]].position)) - a;
@@ -50,6 +63,9 @@ THRONG_DEVICE float triangle_density(const Params& params, const InstanceRecord&
     float m[12];
     load_matrix(instance.world_from_object, m);
     float own = length(cross(e1, e2)), world = length(cross(transform_vector(m, e1), transform_vector(m, e2)));
+    // Left out before anything is inlined: else kernels that know no motion take more.
+    if constexpr (THRONG_MOTION != 0)
+        if (moves(params) && instance.moves) world = area_at(params, instance, mesh, corners, time);
     float weight = bits_float(load_word(&params.materials[material].emission_weight)) / table.weight;
     return world > 0.0f ? own / world * weight : 0.0f;
 }
@@ -75,11 +91,10 @@ THRONG_INLINE float sphere_density(const SphereCone& cone, const float* world_fr
 }
 
 // Picks a point of a sphere. `pick.light` is its radiance; so is that of all functions here but the last.
-THRONG_DEVICE bool pick_on_sphere(const Params& params, Vec3 position, uint32_t record, Vec2 u, LightPick& pick) {
+THRONG_DEVICE bool pick_on_sphere(const Params& params, Vec3 position, Time time, uint32_t record, Vec2 u, LightPick& pick) {
     const InstanceRecord& instance = params.instances[record];
     float world_from_object[12], object_from_world[12];
-    load_matrix(instance.world_from_object, world_from_object);
-    load_matrix(instance.object_from_world, object_from_world);
+    load_placement(params, instance, time, world_from_object, object_from_world);
     Vec3 p = transform_point(object_from_world, position);
     SphereCone cone = sphere_cone(p);
     Vec3 d = sample_cone(normalize_or(-p, vec3(0.0f, 1.0f, 0.0f)), cone.cap, u);
@@ -95,14 +110,14 @@ THRONG_DEVICE bool pick_on_sphere(const Params& params, Vec3 position, uint32_t 
     pick.distance = t * stretch;
     pick.density = sphere_density(cone, world_from_object, stretch);
     const Hit hit{pick.distance, 0.0f, 0.0f, 0, 0, record};
-    const Surface s = make_surface(params, ray_of(position, pick.direction, kInfinity), hit);
+    const Surface s = make_surface(params, ray_of(position, pick.direction, kInfinity, time), hit);
     pick.light = emission_at(params, s);
     pick.distance = short_of(s, pick.direction, pick.distance);
     return true;
 }
 
 // Picks a point of an instance's triangles.
-THRONG_DEVICE bool pick_on_triangles(const Params& params, Vec3 position, uint32_t record, const EmitterTable& table, float choice, Vec2 u, LightPick& pick) {
+THRONG_DEVICE bool pick_on_triangles(const Params& params, Vec3 position, Time time, uint32_t record, const EmitterTable& table, float choice, Vec2 u, LightPick& pick) {
     float at = choice * float(table.count);
     uint32_t index = uint32_t(at);
     if (index >= table.count) index = table.count - 1;
@@ -111,7 +126,7 @@ THRONG_DEVICE bool pick_on_triangles(const Params& params, Vec3 position, uint32
     // Halves of the square to the triangle, with little distortion (Heitz 2019).
     const float low = 0.5f * min(u.x, u.y);
     const Hit hit{1.0f, u.x < u.y ? low : u.x - low, u.x < u.y ? u.y - low : low, prim, 0, record};
-    const Surface s = make_surface(params, ray_of(position, vec3(0.0f, 1.0f, 0.0f), kInfinity), hit);
+    const Surface s = make_surface(params, ray_of(position, vec3(0.0f, 1.0f, 0.0f), kInfinity, time), hit);
     Vec3 to = s.position - position;
     float squared = dot(to, to);
     if (!(squared > 0.0f)) return false;
@@ -120,7 +135,7 @@ THRONG_DEVICE bool pick_on_triangles(const Params& params, Vec3 position, uint32
     float cosine = fabsf(dot(s.geometric, pick.direction));
     const InstanceRecord& instance = params.instances[record];
     const MeshRecord mesh = load_record(&params.meshes[instance.mesh]);
-    pick.density = triangle_density(params, instance, mesh, table, prim, s.material) * squared / cosine;
+    pick.density = triangle_density(params, instance, mesh, table, prim, s.material, time) * squared / cosine;
     pick.distance = short_of(s, pick.direction, pick.distance);
     pick.light = emission_at(params, s);
     // Where the surface has holes, rays meet it as often.
@@ -129,7 +144,7 @@ THRONG_DEVICE bool pick_on_triangles(const Params& params, Vec3 position, uint32
 }
 
 // Picks a point of what shines within the scene. `share` is the probability of doing so.
-THRONG_OUTLINE bool pick_local(const Params& params, Vec3 position, Vec3 normal, float choice, float share, Vec2 u, LightPick& pick) {
+THRONG_OUTLINE bool pick_local(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, float share, Vec2 u, LightPick& pick) {
     const Receiver at = receiver(position, normal);
     float probability = share;
     const uint32_t picked = pick_emitter(params, at, choice, probability);
@@ -142,8 +157,8 @@ THRONG_OUTLINE bool pick_local(const Params& params, Vec3 position, Vec3 normal,
     }
     const EmitterTable table = load_record(&params.local_lights.tables[emitter.table]);
     choice = refill(choice, probability, float_bits(u.x) ^ float_bits(u.y) * 0x9e3779b9u);
-    const bool seen = table.count ? pick_on_triangles(params, position, emitter.record, table, choice, u, pick)
-                                  : pick_on_sphere(params, position, emitter.record, u, pick);
+    const bool seen = table.count ? pick_on_triangles(params, position, time, emitter.record, table, choice, u, pick)
+                                  : pick_on_sphere(params, position, time, emitter.record, u, pick);
     if (!seen) return false;
     pick.density *= probability;
     pick.light = pick.light * (1.0f / pick.density);
@@ -164,11 +179,10 @@ THRONG_OUTLINE float local_density(const Params& params, Vec3 position, Vec3 nor
     float density;
     if (table.count) {
         const MeshRecord mesh = load_record(&params.meshes[instance.mesh]);
-        density = triangle_density(params, instance, mesh, table, hit.prim, s.material) * squared / fabsf(dot(s.geometric, direction));
+        density = triangle_density(params, instance, mesh, table, hit.prim, s.material, s.time) * squared / fabsf(dot(s.geometric, direction));
     } else {
         float world_from_object[12], object_from_world[12];
-        load_matrix(instance.world_from_object, world_from_object);
-        load_matrix(instance.object_from_world, object_from_world);
+        load_placement(params, instance, s.time, world_from_object, object_from_world);
         float stretch = 1.0f / length(transform_vector(object_from_world, direction));
         density = sphere_density(sphere_cone(transform_point(object_from_world, position)), world_from_object, stretch);
     }

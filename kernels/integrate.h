@@ -59,7 +59,7 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
             path.radiance += path.throughput * sky_radiance(params, reflected);
             return;
         }
-        path.ray = ray_of(leave(s, reflected), reflected, kInfinity);
+        path.ray = ray_of(leave(s, reflected), reflected, kInfinity, s.time);
         path.depth++;
         step.more = true;
         return;
@@ -74,6 +74,7 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
 // Takes a path to its end; `advance` is a step of the integrator.
 template <class Advance>
 THRONG_DEVICE Vec3 walk(const Params& params, Path path, Thread& thread, Advance advance) {
+    const Time time = time_of(path.ray);
     for (uint32_t rays = 0;; rays++) {
         Hit hit = closest_hit(params, path.ray, thread.stack);
         rays ? thread.bounce_rays++ : thread.primary_rays++;
@@ -81,7 +82,7 @@ THRONG_DEVICE Vec3 walk(const Params& params, Path path, Thread& thread, Advance
         advance(path, hit, step);
         thread.shadow_rays += step.shadow_count();
         step.each_shadow_ray([&](const ShadowRay& shadow, Vec3 blocked) {
-            bool is_blocked = any_hit(params, ray_of(step.origin, shadow.direction, shadow.t_max), thread.stack);
+            bool is_blocked = any_hit(params, ray_of(step.origin, shadow.direction, shadow.t_max, time), thread.stack);
             path.radiance += is_blocked ? blocked : shadow.open;
         });
         if (!step.more) return path.radiance;
@@ -94,7 +95,7 @@ THRONG_DEVICE Vec3 ambient_occlusion(const Params& params, const Path& path, con
     Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, kDimensionBounce));
     if (!(dot(d, s.geometric) > 0.0f)) return vec3(0.0f);
     thread.shadow_rays++;
-    return vec3(any_hit(params, ray_of(leave(s, d), d, params.ao_distance), thread.stack) ? 0.0f : 1.0f);
+    return vec3(any_hit(params, ray_of(leave(s, d), d, params.ao_distance, s.time), thread.stack) ? 0.0f : 1.0f);
 }
 
 // Dark blue over green to red and white.

@@ -1,8 +1,7 @@
 // What all intersection tests share, and the unit sphere. A hit is never lost between two triangles that share an edge:
 // the triangle test is watertight (Woop, Benthin and Wald 2013), and the box tests err towards entering.
 #pragma once
-#include "abi.h"
-#include "vec.h"
+#include "motion.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -25,8 +24,8 @@ struct Query {
     }
 };
 
-THRONG_INLINE Query make_query(const Ray& ray) {
-    return Query{load3(ray.origin), load3(ray.direction), ray.t_min, ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX};
+THRONG_INLINE Query make_query(const Params& params, const Ray& ray) {
+    return Query{load3(ray.origin), load3(ray.direction), start_of(params, ray), ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX};
 }
 
 // Edge functions in double precision, where products of floats are exact: decides what lies exactly on an edge.

@@ -152,11 +152,30 @@ struct TriangleHit {
     uint32_t prim;
 };
 
+// A row of a triangle between two keys.
+THRONG_INLINE Words4 row_between(const TriangleRow& a, const TriangleRow& b, float share) {
+    const Words4 from = load_words(&a), to = load_words(&b);
+    const Vec3 corners = between(vec3(from), vec3(to), share);
+    return Words4{float_bits(corners.x), float_bits(corners.y), float_bits(corners.z), from.w};
+}
+
+// Tells the rows of a triangle that keeps its shape, or of one between two keys.
+struct StillRows {
+    const TriangleRecord* triangle;
+    THRONG_INLINE Words4 operator()(uint32_t row) const { return load_words(&triangle->rows[row]); }
+};
+struct MovingRows {
+    const TriangleRecord *triangle, *next;
+    float share;
+    THRONG_INLINE Words4 operator()(uint32_t row) const { return row_between(triangle->rows[row], next->rows[row], share); }
+};
+
 // Watertight (Woop, Benthin and Wald 2013), operation by operation the same as the CPU's SIMD test, so that both find the
 // same bits.
-THRONG_INLINE bool intersect_triangle(const TriangleRecord* triangle, const Space& s, float t_min, float t_max, TriangleHit& hit) {
+template <class Rows>
+THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_min, float t_max, TriangleHit& hit) {
     const uint32_t kz = s.axes >> kLongestShift, kx = kz == 0 ? 1 : kz == 1 ? 2 : 0, ky = kz == 0 ? 2 : kz == 1 ? 0 : 1;
-    Words4 x = load_words(&triangle->rows[kx]), y = load_words(&triangle->rows[ky]), z = load_words(&triangle->rows[kz]);
+    Words4 x = rows(kx), y = rows(ky), z = rows(kz);
     Vec3 o = axis_last(s.origin, kz);
     float sz = axis_last(s.inverse, kz).z;
     float az = bits_float(z.x) - o.z, bz = bits_float(z.y) - o.z, cz = bits_float(z.z) - o.z;

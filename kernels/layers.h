@@ -54,15 +54,15 @@ THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera
     return true;
 }
 
-// Where the point at `hit`, now at `position`, is in another frame.
-THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other, const Hit& hit, Vec3 position) {
+// Where the point at `hit`, at `position` when its ray met it, is in another frame.
+THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other, const Hit& hit, Time time, Vec3 position) {
     if (!other.transforms) return position;
     const InstanceRecord& instance = params.instances[hit.record];
     const uint32_t shown = other.shown ? other.shown[hit.instance] : instance.mesh;
     const MeshRecord mesh = load_record(&other.meshes[shown]);
     Vec3 local;
     if (mesh.shape == SHAPE_SPHERE) {
-        local = sphere_point(instance, position).position;
+        local = sphere_point(params, instance, time, position).position;
     } else {
         const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
         const Vec3 a = load3(mesh.vertices[corners.vertices[0]].position);
@@ -73,12 +73,14 @@ THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other,
     return transform_point(world_from_object, local);
 }
 
-// Pixels from where a point is in the present frame to where it is in another one; none if it is behind either camera.
-THRONG_DEVICE Vec2 motion_to(const Params& params, const OtherFrame& other, const Hit& hit, Vec3 position, Vec3 direction) {
+// Pixels from where a point is in the present frame to where it is in another one; none if it is behind either camera. What a ray
+// met at its own time is followed from the frame's.
+THRONG_DEVICE Vec2 motion_to(const Params& params, const FrameLayers& out, const OtherFrame& other, const Hit& hit, Time time, Vec3 position, Vec3 direction) {
     const bool met = hit.t >= 0.0f;
+    const Vec3 now = met && moves(params) ? other_position(params, out.now, hit, time, position) : position;
     Vec2 here, there;
-    const bool seen = raster_point(params, params.camera, met ? position : direction, met ? 1.0f : 0.0f, here)
-        && raster_point(params, other.camera, met ? other_position(params, other, hit, position) : direction, met ? 1.0f : 0.0f, there);
+    const bool seen = raster_point(params, params.camera, met ? now : direction, met ? 1.0f : 0.0f, here)
+        && raster_point(params, other.camera, met ? other_position(params, other, hit, time, position) : direction, met ? 1.0f : 0.0f, there);
     return seen ? Vec2{there.x - here.x, there.y - here.y} : Vec2{0.0f, 0.0f};
 }
 
@@ -86,6 +88,13 @@ THRONG_DEVICE Vec2 motion_to(const Params& params, const OtherFrame& other, cons
 THRONG_DEVICE Vec3 layer_albedo(const Params& params, const Surface& s, const MaterialRecord& material) {
     const Vec3 c = material.flags & LOOK_UNLIT ? emission_at(params, s, material) : base_color(params, s, material);
     return vec3(clamp(c.x, 0.0f, 1.0f), clamp(c.y, 0.0f, 1.0f), clamp(c.z, 0.0f, 1.0f));
+}
+
+// How far a point is along the axis of the camera at that time.
+THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
+    if (!moves(params)) return dot(position - load3(params.camera.origin), load3(params.camera.forward));
+    const CameraRecord camera = camera_at(params, time);
+    return dot(position - load3(camera.origin), load3(camera.forward));
 }
 
 // Sums over the samples of a pixel.
@@ -113,7 +122,7 @@ struct LayerSums {
             position = s.position;
             if (out.albedo) albedo += layer_albedo(params, s, material) * weight;
             if (out.normal) normal += mapped_normal(params, s, material) * weight;
-            const float along = dot(position - load3(params.camera.origin), load3(params.camera.forward));
+            const float along = depth_of(params, time_of(ray), position);
             if (along < depth) {
                 depth = along;
                 nearest = position;
@@ -121,12 +130,12 @@ struct LayerSums {
             if (out.instance) instances.add(out.instance_names[hit.instance], weight);
             if (out.material) materials.add(out.material_names[s.material], weight);
         }
-        if (out.motion) add_motion(params, out, hit, position, direction, weight);
+        if (out.motion) add_motion(params, out, hit, time_of(ray), position, direction, weight);
     }
 
     // As Cycles has it: back to where things were, and from where they will be.
-    THRONG_DEVICE void add_motion(const Params& params, const FrameLayers& out, const Hit& hit, Vec3 position, Vec3 direction, float weight) {
-        const Vec2 back = motion_to(params, out.before, hit, position, direction), on = motion_to(params, out.after, hit, position, direction);
+    THRONG_DEVICE void add_motion(const Params& params, const FrameLayers& out, const Hit& hit, Time time, Vec3 position, Vec3 direction, float weight) {
+        const Vec2 back = motion_to(params, out, out.before, hit, time, position, direction), on = motion_to(params, out, out.after, hit, time, position, direction);
         motion[0] += back.x * weight;
         motion[1] += back.y * weight;
         motion[2] -= on.x * weight;

@@ -54,7 +54,7 @@ THRONG_DEVICE bool pick_sun(const Params& params, Vec3 position, float choice, f
 
 // Picks a light and a point of it, as seen from a point with this shading normal; zero: light is gathered from all around. False:
 // nothing arrives.
-THRONG_DEVICE bool pick_light(const Params& params, Vec3 position, Vec3 normal, float choice, Vec2 u, LightPick& pick) {
+THRONG_DEVICE bool pick_light(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, Vec2 u, LightPick& pick) {
     const LightShares shares = light_shares(params, position);
     if (choice < shares.sky) {
         pick.direction = pick_sky_direction(params, normal, min(choice / shares.sky, kBelowOne), u, pick.density);
@@ -67,7 +67,7 @@ THRONG_DEVICE bool pick_light(const Params& params, Vec3 position, Vec3 normal, 
     choice -= shares.sky;
     if (choice < shares.suns) return pick_sun(params, position, min(choice / shares.suns, kBelowOne), shares.suns, u, pick);
     if (!(shares.local > 0.0f)) return false;
-    return pick_local(params, position, normal, min((choice - shares.suns) / shares.local, kBelowOne), shares.local, u, pick);
+    return pick_local(params, position, normal, time, min((choice - shares.suns) / shares.local, kBelowOne), shares.local, u, pick);
 }
 
 // Light from beyond the scene that a path meets, which left `origin`.

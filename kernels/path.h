@@ -56,10 +56,10 @@ struct Step {
     }
 };
 
-THRONG_INLINE Ray ray_of(Vec3 origin, Vec3 direction, float t_max) {
+THRONG_INLINE Ray ray_of(Vec3 origin, Vec3 direction, float t_max, Time time) {
     Ray ray;
     store3(ray.origin, origin);
-    ray.t_min = 0.0f;
+    ray.t_min = time.value();
     store3(ray.direction, direction);
     ray.t_max = t_max;
     return ray;
@@ -77,8 +77,12 @@ THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uin
     Path path;
     path.sampler = make_sampler(x, y, sample, params.sample_bits, params.seed);
     Vec2 u = sample_2d(path.sampler, kDimensionFilter);
-    path.ray = camera_ray(params, float(x) + 0.5f + filter_offset(params, u.x), float(y) + 0.5f + filter_offset(params, u.y));
-    if (params.camera.focus > 0.0f) through_lens(params.camera, sample_2d(path.sampler, DIMENSION_LENS), path.ray);
+    const float image_x = float(x) + 0.5f + filter_offset(params, u.x), image_y = float(y) + 0.5f + filter_offset(params, u.y);
+    if (moves(params)) {
+        const Time time = Time::at(sample_2d(path.sampler, DIMENSION_TIME).x);
+        path.ray = lens_ray(params, camera_at(params, time), path.sampler, image_x, image_y);
+        path.ray.t_min = time.value();
+    } else path.ray = lens_ray(params, params.camera, path.sampler, image_x, image_y);
     path.throughput = vec3(1.0f);
     path.radiance = vec3(0.0f);
     path.depth = 0;

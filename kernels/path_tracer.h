@@ -33,7 +33,7 @@ THRONG_DEVICE bool sample_bsdf(const Lambert& b, float, Vec2 u, BsdfSample& samp
 THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 normal, const BsdfSample& sample, Step& step) {
     path.throughput *= sample.weight;
     path.scatter = Scatter{normal, sample.density};
-    path.ray = ray_of(leave(s, sample.in), sample.in, kInfinity);
+    path.ray = ray_of(leave(s, sample.in), sample.in, kInfinity, s.time);
     path.depth++;
     step.more = max_component(path.throughput) > 0.0f;
 }
@@ -78,7 +78,7 @@ template <class B>
 THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, Step& step) {
     Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
     LightPick pick;
-    if (pick_light(params, s.position, normal, choice.x, sample_2d(path.sampler, bounce_dimension(path, kPickPoint)), pick)) {
+    if (pick_light(params, s.position, normal, s.time, choice.x, sample_2d(path.sampler, bounce_dimension(path, kPickPoint)), pick)) {
         float density;
         Vec3 value = evaluate_bsdf(bsdf, pick.direction, density);
         Vec3 light = path.throughput * value * pick.light;

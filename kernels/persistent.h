@@ -97,7 +97,7 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
                 index = next;
                 hit_of(hits, index).start();
                 const Ray& ray = rays[index];
-                walk.begin(params, ray.t_min, ray.t_max);
+                walk.begin(params, start_of(params, ray), ray.t_max);
                 if (params.tlas_root == EMPTY_CHILD || walk.t_max < 0.0f) walk.floor = kOver;
                 // Where rays miss the scene, mostly all of a warp do: a cheap test for all lanes at once.
                 if (idle == kAllLanes && misses_box(load3(ray.origin), load3(ray.direction), ray.t_max, params.bounds_min, params.bounds_max))

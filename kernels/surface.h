@@ -1,6 +1,7 @@
 // What a hit looks like to shading: position, normals, texture coordinates and material, all in world space.
 #pragma once
 #include "attributes.h"
+#include "motion.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -21,6 +22,8 @@ struct Surface {
     uint32_t material;
     // Whether the ray came from the front: counter-clockwise triangles, and the outside of spheres.
     bool front;
+    // At which it was met.
+    Time time;
 };
 
 // A point and its normals in object space.
@@ -32,10 +35,22 @@ struct ObjectPoint {
     uint32_t slot;
 };
 
-THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit) {
+// The same for a mesh that changes shape: tangents turn with it.
+THRONG_DEVICE void add_moving_extras(MeshRecord mesh, const uint32_t* corners, const Weights& w, const ShapeSpan& shape, Attributes& at) {
+    const bool turns = mesh.flags & MESH_TANGENTS;
+    if (turns) mesh.extras += shape.first;
+    add_extras(mesh, corners, w, at);
+    if (!turns) return;
+    Attributes next = at;
+    mesh.extras += shape.stride;
+    add_extras(mesh, corners, w, next);
+    at.tangent = between(at.tangent, next.tangent, shape.share);
+}
+
+THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit, const ShapeSpan& shape) {
     const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
-    const VertexRecord a = load_record(&mesh.vertices[corners.vertices[0]]), b = load_record(&mesh.vertices[corners.vertices[1]]),
-                       c = load_record(&mesh.vertices[corners.vertices[2]]);
+    const VertexRecord a = vertex_at(mesh, corners.vertices[0], shape), b = vertex_at(mesh, corners.vertices[1], shape),
+                       c = vertex_at(mesh, corners.vertices[2], shape);
     const Weights w{1.0f - hit.u - hit.v, hit.u, hit.v};
     Vec3 p0 = load3(a.position), e1 = load3(b.position) - p0, e2 = load3(c.position) - p0;
     ObjectPoint o;
@@ -46,14 +61,18 @@ THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit)
     o.geometric = cross(e1 * scale, e2 * scale);
     o.shading = mesh.flags & MESH_SMOOTH ? weighted(w, load3(a.normal), load3(b.normal), load3(c.normal)) : o.geometric;
     o.attributes.uv[0] = Vec2{a.u * w.a + b.u * w.b + c.u * w.c, a.v * w.a + b.v * w.b + c.v * w.c};
-    add_extras(mesh, corners.vertices, w, o.attributes);
+    if (shape.stride) add_moving_extras(mesh, corners.vertices, w, shape, o.attributes);
+    else add_extras(mesh, corners.vertices, w, o.attributes);
     o.slot = corners.slot;
     return o;
 }
 
-THRONG_DEVICE ObjectPoint sphere_point(const InstanceRecord& instance, Vec3 hit_in_world) {
+THRONG_DEVICE ObjectPoint sphere_point(const Params& params, const InstanceRecord& instance, Time time, Vec3 hit_in_world) {
     float object_from_world[12];
-    load_matrix(instance.object_from_world, object_from_world);
+    if (moves(params) && instance.segments) {
+        float world_from_object[12];
+        load_placement(params, instance, time, world_from_object, object_from_world);
+    } else load_matrix(instance.object_from_world, object_from_world);
     ObjectPoint o;
     o.position = normalize_or(transform_point(object_from_world, hit_in_world), vec3(0.0f, 1.0f, 0.0f));
     o.geometric = o.shading = o.position;
@@ -68,14 +87,16 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
     const Words4 ids = load_words(&instance.slot_base);
     const MeshRecord mesh = load_record(&params.meshes[ids.y]);
     Vec3 origin = load3(ray.origin), direction = load3(ray.direction);
+    const Time time = time_of(ray);
     ObjectPoint o = mesh.shape == SHAPE_SPHERE
-        ? sphere_point(instance, origin + direction * hit.t)
-        : triangle_point(mesh, hit);
+        ? sphere_point(params, instance, time, origin + direction * hit.t)
+        : triangle_point(mesh, hit, shape_at(params, ids.y, time));
 
+    // Not before: a GPU would have to keep them all the while.
     float world_from_object[12], object_from_world[12];
-    load_matrix(instance.world_from_object, world_from_object);
-    load_matrix(instance.object_from_world, object_from_world);
+    load_placement(params, instance, time, world_from_object, object_from_world);
     Surface s;
+    s.time = time;
     s.position = transform_point(world_from_object, o.position);
     // The next ray is taken back to object space, where it must start on the proper side of this surface. Rounding
     // happens in the intersection test (relative to the primitive's reach), on the way out (terms |M| |p| + |T|), in
@@ -87,6 +108,8 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
                               fabsf(world_from_object[4]) * back.x + fabsf(world_from_object[5]) * back.y + fabsf(world_from_object[6]) * back.z,
                               fabsf(world_from_object[8]) * back.x + fabsf(world_from_object[9]) * back.y + fabsf(world_from_object[10]) * back.z);
     s.error = 16.0f * 5.9604645e-8f * (max_component(out) + max_component(back_in_world));
+    // An inverse that is worked out on the way has a dozen roundings more, and so have vertices between keys.
+    if (moves(params) && instance.moves) s.error *= 4.0f;
 
     s.geometric = transform_normal(object_from_world, o.geometric);
     if (!normalize(s.geometric)) s.geometric = normalize_or(-direction, vec3(0.0f, 1.0f, 0.0f));

@@ -12,7 +12,7 @@ namespace THRONG_NAMESPACE {
 // Closest hit within [t_min, t_max]; t = -1 for a miss.
 template <class Count>
 THRONG_DEVICE Hit closest_hit_counted(const Params& params, const Ray& ray, StackEntry* stack, Count& count) {
-    Query q = make_query(ray);
+    Query q = make_query(params, ray);
     if (params.has_cutouts) traverse<false>(params, ray, q, stack, count, Cutouts{params});
     else traverse<false>(params, ray, q, stack, count, Solid());
     return Hit{q.prim == NO_INDEX ? -1.0f : q.t_max, q.u, q.v, q.prim, q.instance, q.record};
@@ -26,7 +26,7 @@ THRONG_OUTLINE Hit closest_hit(const Params& params, const Ray& ray, StackEntry*
 // Whether anything lies within [t_min, t_max].
 THRONG_OUTLINE bool any_hit(const Params& params, const Ray& ray, StackEntry* stack) {
     NoCount none;
-    Query q = make_query(ray);
+    Query q = make_query(params, ray);
     if (params.has_cutouts) return traverse<true>(params, ray, q, stack, none, Cutouts{params});
     return traverse<true>(params, ray, q, stack, none, Solid());
 }

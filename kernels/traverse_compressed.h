@@ -22,6 +22,13 @@ constexpr uint32_t kInstance = 0x80000000u;
 // `Walk::floor` outside of instances: in the TLAS, the same with a space that is not the world's, and when the walk is over.
 constexpr uint32_t kOutside = 0xffffffffu, kStale = 0xfffffffeu, kOver = 0xfffffffdu;
 
+// object_from_world at a time of an instance that has keys.
+THRONG_INLINE void place_unit(const Params& params, const InstanceUnit& unit, uint32_t segments, Time time, float* object_from_world) {
+    float world_from_object[12];
+    instance_at(params, load_word(&unit.first_key), segments, time, world_from_object);
+    invert(world_from_object, object_from_world);
+}
+
 // A ray on its way through the trees. `Found` keeps the closest hit; with `Any` the walk ends at the first.
 template <bool Any, class Found>
 struct Walk {
@@ -121,6 +128,7 @@ struct Walk {
             Words4 ids = load_words(&entered.root);
             float m[12];
             load_matrix(entered.object_from_world, m);
+            if (moves(params) && ids.w) place_unit(params, entered, ids.w, Time::at(bits_float(from.w)), m);
             origin = transform_point(m, origin);
             direction = transform_vector(m, direction);
             instance = unit;
@@ -167,6 +175,21 @@ struct Walk {
         triangles = Group{n.triangle_base, (n.masks >> 8 & 0xff00u) | n.triangle_hits};
     }
 
+    // Tests a triangle of the current instance, at the ray's time.
+    THRONG_INLINE bool hits_triangle(const Params& params, const Ray& ray, uint32_t index, TriangleHit& hit) const {
+        const TriangleRecord* triangle = &params.triangles[index];
+        if (moves(params)) {
+            // First key, segments and leaves of the mesh.
+            const Words4 keys = load_words(&reinterpret_cast<const InstanceUnit&>(params.tlas_units[instance]).first_key);
+            if (keys.y) {
+                const KeySpan span = key_span(keys.y, time_of(ray));
+                triangle += uint64_t(span.key) * keys.z;
+                return intersect_triangle(MovingRows{triangle, triangle + keys.z, span.share}, space, t_min, t_max, hit);
+            }
+        }
+        return intersect_triangle(StillRows{triangle}, space, t_min, t_max, hit);
+    }
+
     template <class Count, class Meets>
     THRONG_INLINE void test_triangle(const Params& params, const Ray& ray, Found& found, Count& count, const Meets& meets) {
         count.leaf();
@@ -174,7 +197,7 @@ struct Walk {
         uint32_t index = triangles.base + count_bits((triangles.mask >> 8) & ((1u << slot) - 1u));
         triangles.mask ^= 1u << slot;
         TriangleHit hit;
-        if (intersect_triangle(&params.triangles[index], space, t_min, t_max, hit)) {
+        if (hits_triangle(params, ray, index, hit)) {
             Words4 ids = load_words(&reinterpret_cast<const InstanceUnit&>(params.tlas_units[instance]).root);
             take(ray, hit.t, hit.u, hit.v, hit.prim, ids, found, meets);
         }
@@ -187,7 +210,7 @@ THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, Stac
     if (params.tlas_root == EMPTY_CHILD) return false;
     THRONG_STACK(Group, stack, COMPRESSED_STACK, memory);
     Walk<Any, Query> walk;
-    walk.begin(params, ray.t_min, ray.t_max);
+    walk.begin(params, start_of(params, ray), ray.t_max);
     while (!walk.over()) walk.advance(params, ray, stack, ComputedOrder(), q, count, meets);
     return q.prim != NO_INDEX;
 }

@@ -54,20 +54,61 @@ THRONG_INLINE bool walk(const WideNode* nodes, uint32_t root, const WideSlabs& s
     }
 }
 
-// The part of the scene below one instance. True if the walk should end (`Any` and something was hit).
-template <bool Any, class Count, class Meets>
-THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
-    const InstanceRecord& instance = params.instances[record];
-    if (instance.mask == 0) return false;
-    const BlasRecord& blas = params.blas[instance.blas];
-    Vec3 origin = transform_point(instance.object_from_world, q.origin);
-    Vec3 direction = transform_vector(instance.object_from_world, q.direction);
+// The part of the scene below one instance. True if the walk should end (`Any` and something was hit). `pack` tells the packs of
+// the mesh's tree by their numbers.
+template <bool Any, class Count, class Meets, class Packs>
+THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Meets& meets, const Packs& packs) {
+    Vec3 origin = transform_point(object_from_world, q.origin);
+    Vec3 direction = transform_vector(object_from_world, q.direction);
     const auto counts = [&](uint32_t prim, float u, float v) { return meets(ray, record, prim, u, v); };
     if (blas.shape == SHAPE_SPHERE) return intersect_sphere(origin, direction, instance.instance, record, q, counts) && Any;
     WideSlabs slabs = widen(make_slabs(origin, direction, blas.magnitude), q.t_min);
     Shear shear = make_shear(origin, direction);
     return walk(blas.nodes, blas.root, slabs, q, stack, count, [&](uint32_t pack, StackEntry*) {
-        return intersect_pack(blas.packs[pack], shear, instance.instance, record, q, counts) && Any;
+        return intersect_pack(packs(pack), shear, instance.instance, record, q, counts) && Any;
+    });
+}
+
+// A pack between two keys.
+THRONG_INLINE TrianglePack pack_between(const TrianglePack& a, const TrianglePack& b, float share) {
+    TrianglePack pack;
+    for (int vertex = 0; vertex < 3; vertex++)
+        for (int axis = 0; axis < 3; axis++)
+            for (uint32_t lane = 0; lane < PACK_SIZE; lane++)
+                pack.vertices[vertex][axis][lane] = between(a.vertices[vertex][axis][lane], b.vertices[vertex][axis][lane], share);
+    for (uint32_t lane = 0; lane < PACK_SIZE; lane++) pack.prim[lane] = a.prim[lane];
+    return pack;
+}
+
+// The same of an instance that moves while the shutter is open, at the ray's time.
+template <bool Any, class Count, class Meets>
+THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
+    const InstanceRecord& instance = params.instances[record];
+    const BlasRecord& blas = params.blas[instance.blas];
+    const Time time = time_of(ray);
+    float world_from_object[12], object_from_world[12];
+    load_placement(params, instance, time, world_from_object, object_from_world);
+    const MeshKeys* keys = params.mesh_keys ? params.mesh_keys + instance.mesh : nullptr;
+    if (!keys || !keys->segments)
+        return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, meets, [&](uint32_t pack) -> const TrianglePack& {
+            return blas.packs[pack];
+        });
+    const KeySpan span = key_span(keys->segments, time);
+    const TrianglePack *here = blas.packs + uint64_t(span.key) * keys->leaves, *next = here + keys->leaves;
+    return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, meets, [&](uint32_t pack) {
+        return pack_between(here[pack], next[pack], span.share);
+    });
+}
+
+// Enters an instance, if it is to be seen.
+template <bool Any, class Count, class Meets>
+THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
+    const InstanceRecord& instance = params.instances[record];
+    if (instance.mask == 0) return false;
+    if (moves(params) && instance.moves) return enter_moving<Any>(params, ray, record, q, stack, count, meets);
+    const BlasRecord& blas = params.blas[instance.blas];
+    return enter_object<Any>(instance, record, blas, instance.object_from_world, ray, q, stack, count, meets, [&](uint32_t pack) -> const TrianglePack& {
+        return blas.packs[pack];
     });
 }
 

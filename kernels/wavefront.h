@@ -89,8 +89,9 @@ THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& pa
         }
     }
     w.paths[owner] = state;
+    const Time time = time_of(path.ray);
     step.each_shadow_ray([&](const ShadowRay& ray, Vec3 blocked) {
-        w.shadow_rays[shadow] = ray_of(step.origin, ray.direction, ray.t_max);
+        w.shadow_rays[shadow] = ray_of(step.origin, ray.direction, ray.t_max, time);
         store3(w.shadow_lights[shadow].open, ray.open);
         store3(w.shadow_lights[shadow].blocked, blocked);
         shadow++;

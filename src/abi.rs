@@ -97,6 +97,8 @@ constants! {
     pub const ENVIRONMENT_GRADIENT: u32 = 0;
     pub const ENVIRONMENT_IMAGE: u32 = 1;
 
+    /// Dimension of the sampler that rays draw their time from.
+    pub const DIMENSION_TIME: u32 = 0x1_0001;
     /// Dimension of the sampler that rays draw their place on the lens from.
     pub const DIMENSION_LENS: u32 = 0x1_0000;
 
@@ -211,7 +213,13 @@ border! {
         pub instance: u32,
         /// Index of the instance's record.
         pub record: u32,
-        pub reserved: [u32; 5],
+        /// As of [`InstanceRecord`]; 0 if the instance stands still.
+        pub segments: u32,
+        pub first_key: u32,
+        /// As of [`MeshKeys`]: of the instance's mesh, whose first key's triangles are those of its tree.
+        pub mesh_segments: u32,
+        pub mesh_leaves: u32,
+        pub reserved: u32,
     }
 
     /// An element of a compressed tree: a [`CompressedNode`] or an [`InstanceUnit`]. Unit 0 is the root node.
@@ -245,12 +253,38 @@ border! {
         pub mask: u32,
         /// Index of the instance in the scene.
         pub instance: u32,
-        pub reserved_flags: u32,
+        /// 1 if the instance, or the shape of its mesh, moves while the shutter is open.
+        pub moves: u32,
+        /// At the time that the frame is named by.
         pub world_from_object: [f32; 12],
         /// First material slot: an index into the frame's slot table.
         pub slot_base: u32,
         pub mesh: u32,
-        pub reserved: [u32; 2],
+        /// First of the instance's [`InstanceKey`]s, of which there is one more than segments; no segments: it stands still.
+        pub first_key: u32,
+        pub segments: u32,
+    }
+
+    /// Where an instance is at one of the even steps in which the shutter's time is cut. In between, matrices are interpolated
+    /// linearly, so that every point moves along a straight line.
+    #[repr(C, align(16))]
+    #[derive(Default, PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct InstanceKey {
+        pub world_from_object: [f32; 12],
+    }
+
+    /// How a mesh changes shape while the shutter is open: its vertices, and the leaves of its tree, are there once per key, one
+    /// key after the other. In between, vertices are interpolated linearly.
+    #[repr(C, align(16))]
+    #[derive(Default, PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct MeshKeys {
+        /// Even steps, one less than keys; 0 for a mesh that keeps its shape.
+        pub segments: u32,
+        /// Vertices of one key.
+        pub vertices: u32,
+        /// Packs of one key or, of compressed trees, triangles.
+        pub leaves: u32,
+        pub reserved: u32,
     }
 
     /// Where a mesh's tree is.
@@ -632,7 +666,7 @@ border! {
         pub reserved: u32,
     }
 
-    /// The scene one frame earlier or later.
+    /// The scene at the time of a frame.
     #[repr(C)]
     pub struct OtherFrame {
         pub camera: CameraRecord,
@@ -660,6 +694,8 @@ border! {
         pub material_names: *const u32,
         pub before: OtherFrame,
         pub after: OtherFrame,
+        /// The frame's own time, where rays have times of their own; else without transforms.
+        pub now: OtherFrame,
     }
 
     /// Launch parameters of every kernel.
@@ -703,8 +739,16 @@ border! {
         pub tiles: *const u32,
         pub pixels: *mut u8,
         pub camera: CameraRecord,
+        /// The camera at even steps of the shutter's time, one more than `camera_segments`; none of either if it stands still.
+        pub camera_keys: *const CameraRecord,
+        pub instance_keys: *const InstanceKey,
+        /// Of each mesh; null if all keep their shape while the shutter is open.
+        pub mesh_keys: *const MeshKeys,
         pub environment: EnvironmentRecord,
         pub local_lights: LocalLights,
+        /// 1 if rays have a time: in `t_min`, as the share of the shutter's time that has passed. They all start at 0 then.
+        pub moves: u32,
+        pub camera_segments: u32,
         pub tlas_root: u32,
         /// Of trees that are not compressed: greatest absolute coordinate of the bounds.
         pub tlas_magnitude: f32,

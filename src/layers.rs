@@ -15,7 +15,7 @@ pub enum Layer {
     Albedo,
     /// Unit shading normal in world space, towards the camera; its mean may be shorter. 0 where nothing is hit.
     Normal,
-    /// Distance along the camera's axis in scene units; infinite where nothing is hit. Of the nearest sample, as means of
+    /// Distance along the camera's axis (at the sample's time) in scene units; infinite where nothing is hit. Of the nearest sample, as means of
     /// depths lie where nothing is.
     Depth,
     /// In world space, of the nearest sample; 0 where nothing is hit.

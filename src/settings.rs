@@ -14,7 +14,7 @@ use crate::{
     layers::LayerSet,
     output::{Destination, Pattern, PatternError, choose},
     render::frames::{FrameList, FramesError},
-    scene::{Integrator, Layering, RenderDefaults, Scene, ToneMap},
+    scene::{Integrator, Layering, RenderDefaults, Scene, Shutter, ToneMap},
 };
 use std::{path::PathBuf, time::Duration};
 
@@ -129,6 +129,10 @@ pub struct LookOptions {
     /// How radiance becomes display colours
     #[arg(long, value_name = "NAME")]
     pub tone_map: Option<ToneMap>,
+    /// Motion blur: how many frames long the shutter is open about each frame's time, like 0.5; or when it opens and closes,
+    /// like -0.25,0.25. 0 switches it off [default: the scene's, or off]
+    #[arg(long, value_name = "FRAMES", allow_hyphen_values = true)]
+    pub shutter: Option<Shutter>,
     #[command(flatten)]
     pub film: FilmOptions,
 }
@@ -163,6 +167,7 @@ impl LookOptions {
             film: self.film.resolve(scene),
             pixels: PixelType::U8,
             layers: LayerSet::default(),
+            shutter: self.shutter.or(scene.shutter).filter(Shutter::is_open),
         };
         limits::check(&settings)?;
         memory::check(settings.width, settings.height)?;

@@ -54,7 +54,15 @@ fn settings(scene: &Scene, integrator: Integrator) -> FrameSettings {
     look.resolve(&scene.settings).unwrap()
 }
 
+/// With motion blur where the scene asks for it.
 fn pose(scene: &Arc<Scene>, number: u32) -> Frame {
+    let mut poser = Poser::new(scene.clone(), NodeLayout::Compressed8);
+    poser.set_shutter(scene.settings.shutter);
+    poser.pose(number).frame
+}
+
+/// A moment, whatever the scene asks for: what bare queries are about.
+fn pose_moment(scene: &Arc<Scene>, number: u32) -> Frame {
     Poser::new(scene.clone(), NodeLayout::Compressed8)
         .pose(number)
         .frame
@@ -199,7 +207,7 @@ fn a_frames_own_rays_are_as_many_as_it_counts_and_hit_what_they_hit_on_the_cpu()
         // Tiles hang over the edges of such a picture.
         settings.width -= 3;
         settings.height -= 5;
-        let frame = pose(&scene, 1);
+        let frame = pose_moment(&scene, 1);
         let counts = render(&mut device, &frame, &settings).rays;
         for paths in [1000, u32::MAX] {
             let what = format!("{}, {paths} paths per launch", scene.name);
@@ -224,7 +232,7 @@ fn own_rays_are_those_of_queues_and_of_one_frame_at_a_time() {
     let Some(mut device) = gpu() else { return };
     let scene = scenes().remove(0);
     device.load(scene.clone()).unwrap();
-    let frame = pose(&scene, 1);
+    let frame = pose_moment(&scene, 1);
     let [whitted, ao] = INTEGRATORS.map(|integrator| settings(&scene, integrator));
     assert!(device.own_rays(&frame, &ao).unwrap().is_none());
     let expected = render(&mut device, &frame, &whitted);

@@ -14,7 +14,7 @@ use super::{
     surface::Surface,
 };
 use crate::{
-    abi::{EMPTY_CHILD, LEAF, PACK_SIZE, TrianglePack, TriangleRecord, Unit},
+    abi::{EMPTY_CHILD, LEAF, MeshKeys, PACK_SIZE, TrianglePack, TriangleRecord, Unit},
     math::Aabb,
     scene::{Mesh, Shape},
 };
@@ -52,6 +52,7 @@ pub struct Blas {
     /// Made by the first refit.
     plan: Option<RefitPlan>,
     deforms: bool,
+    keys: MeshKeys,
 }
 
 #[derive(Clone)]
@@ -92,6 +93,7 @@ impl Blas {
                 support: None,
                 plan: None,
                 deforms: false,
+                keys: MeshKeys::default(),
             },
         }
     }
@@ -101,20 +103,31 @@ impl Blas {
         let start = Instant::now();
         let (tree, support) = rayon::join(
             || match layout {
-                NodeLayout::Compressed8 => build_compressed(&surface, quality),
-                _ => build_triangles(&surface, layout, quality),
+                NodeLayout::Compressed8 => {
+                    build_compressed(build_prims(&surface), &surface, quality)
+                }
+                _ => build_triangles(build_prims(&surface), &surface, layout, quality),
             },
             || (quality == Quality::High).then(|| SupportMap::new(&used_vertices(&surface))),
         );
+        Self::of_tree(tree, support, start.elapsed())
+    }
+
+    pub(super) fn of_tree(
+        tree: BuiltTree,
+        support: Option<SupportMap>,
+        build_time: Duration,
+    ) -> Self {
         Self {
             shape: tree.shape,
             bounds: tree.bounds,
-            build_time: start.elapsed(),
+            build_time,
             sah_cost: tree.sah_cost,
             built_cost: tree.sah_cost,
             support,
             plan: None,
             deforms: false,
+            keys: MeshKeys::default(),
         }
     }
 
@@ -123,6 +136,20 @@ impl Blas {
     pub fn deforming(mut self) -> Self {
         self.deforms = true;
         self
+    }
+
+    pub(super) fn set_keys(&mut self, keys: MeshKeys) {
+        self.keys = keys;
+    }
+
+    /// How the mesh changes shape while the shutter is open.
+    pub fn keys(&self) -> MeshKeys {
+        self.keys
+    }
+
+    /// Steps of that; 0 for a mesh that keeps its shape.
+    pub fn segments(&self) -> u32 {
+        self.keys.segments
     }
 
     /// Whether it may differ from frame to frame.
@@ -192,8 +219,9 @@ impl Blas {
     /// Follows moved vertices without changing the tree's shape (see [`super::refit`]). `surface` must have the triangles
     /// that this BLAS was built from. Deterministic, parallel; an eighth of a fast build's time or less.
     ///
-    /// Instance boxes are those of the transformed bounds from then on.
+    /// Instance boxes are those of the transformed bounds from then on. It must be a tree of one shape, not of keys.
     pub fn refit(&mut self, surface: Surface<'_>) {
+        debug_assert_eq!(self.keys.segments, 0, "keys do not follow");
         match &mut self.shape {
             BlasShape::Triangles { tree, packs } => {
                 self.sah_cost = refit(tree, packs, &mut self.plan, &surface);
@@ -244,8 +272,13 @@ pub fn build_prims(surface: &Surface<'_>) -> Vec<BuildPrim> {
         .collect()
 }
 
-fn build_triangles(surface: &Surface<'_>, layout: NodeLayout, quality: Quality) -> BuiltTree {
-    let mut prims = build_prims(surface);
+/// Builds the tree of `surface` over `prims`, the boxes of its triangles.
+pub fn build_triangles(
+    mut prims: Vec<BuildPrim>,
+    surface: &Surface<'_>,
+    layout: NodeLayout,
+    quality: Quality,
+) -> BuiltTree {
     let mut tree = Tree::new(layout);
     build(
         &mut prims,

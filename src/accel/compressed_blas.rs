@@ -2,7 +2,7 @@
 
 use super::{
     Blas, BlasShape, Buffer, Quality, Tree,
-    blas::{BuiltTree, build_prims},
+    blas::BuiltTree,
     build::{BuildMemory, BuildOptions, BuildPrim, build},
     collapse::build_collapsed,
     compress::{arrange_all, plant_root, wide_nodes, write_units},
@@ -43,9 +43,12 @@ pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
     offsets
 }
 
-/// Builds the compressed tree of `surface`.
-pub fn build_compressed(surface: &Surface<'_>, quality: Quality) -> BuiltTree {
-    let mut prims = build_prims(surface);
+/// Builds the compressed tree of `surface` over `prims`, the boxes of its triangles.
+pub fn build_compressed(
+    mut prims: Vec<BuildPrim>,
+    surface: &Surface<'_>,
+    quality: Quality,
+) -> BuiltTree {
     let mut tree = Tree::new(NodeLayout::Compressed8);
     build_float_tree(&mut prims, quality, &mut tree);
     let (mut units, mut triangles) = (Buffer::new(), Buffer::new());

@@ -8,7 +8,7 @@ use super::{
     node::Wide,
     slots::{Arrangement, LeafKind},
 };
-use crate::abi::{EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, NO_INDEX, Unit};
+use crate::abi::{EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, MeshKeys, NO_INDEX, Unit};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 struct MeshTree {
     root: u32,
+    keys: MeshKeys,
     /// Whether there is anything to hit.
     solid: bool,
 }
@@ -55,7 +56,11 @@ fn mesh_trees(blas: &[Arc<Blas>]) -> Vec<MeshTree> {
                 BlasShape::Sphere => (NO_INDEX, true),
                 BlasShape::Triangles { .. } => (NO_INDEX, false),
             };
-            MeshTree { root, solid }
+            MeshTree {
+                root,
+                keys: blas.keys(),
+                solid,
+            }
         })
         .collect()
 }
@@ -80,6 +85,10 @@ fn instance_unit(records: &[InstanceRecord], leaf: u32, meshes: &[MeshTree]) -> 
         root: mesh.root,
         instance: record.instance,
         record: leaf,
-        reserved: [0; 5],
+        segments: record.segments,
+        first_key: record.first_key,
+        mesh_segments: mesh.keys.segments,
+        mesh_leaves: mesh.keys.leaves,
+        reserved: 0,
     })
 }

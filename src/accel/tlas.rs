@@ -10,6 +10,7 @@ use super::{
     node::{NodeArray, NodeLayout, Tree},
     slots::Arrangement,
     split::SplitMethod,
+    sweep::{Sweep, SweepSpan},
 };
 use crate::{
     abi::{InstanceRecord, Unit},
@@ -42,6 +43,8 @@ pub struct Tlas {
     pub records: Buffer<InstanceRecord>,
     /// The compressed form of `tree`, for [`NodeLayout::Compressed8`]; else empty.
     pub units: Buffer<Unit>,
+    /// Where instances are while the shutter is open, which records refer to. Filled before the tree is built.
+    pub sweep: Sweep,
     pub build_time: Duration,
 }
 
@@ -130,12 +133,19 @@ impl TlasInput<'_> {
         positions
     }
 
-    /// The box of an instance; none if a motion has taken it out of the range of floats, so that it has to be hidden.
-    pub(super) fn bounds(&self, instance: usize) -> Option<Aabb> {
+    /// The box of an instance, all the time that the shutter of `sweep` is open; none if a motion has taken it out of the range of
+    /// floats, so that it has to be hidden.
+    pub(super) fn bounds(&self, instance: usize, sweep: &Sweep) -> Option<Aabb> {
         let blas = &self.blas[self.mesh(instance) as usize];
-        let transform = &self.world_from_object[instance];
-        stays_in_range(transform, blas.bounds.reach())
-            .then(|| blas.instance_bounds(transform, self.careful))
+        let reach = blas.bounds.reach();
+        let placed = |transform: &Affine3| {
+            stays_in_range(transform, reach).then(|| blas.instance_bounds(transform, self.careful))
+        };
+        let still = placed(&self.world_from_object[instance])?;
+        match sweep.span(instance) {
+            span if span.segments == 0 => Some(still),
+            span => Some(still.union(sweep.bounds(span, reach, placed)?)),
+        }
     }
 }
 
@@ -145,6 +155,7 @@ impl Tlas {
             tree: Tree::new(layout),
             records: Buffer::new(),
             units: Buffer::new(),
+            sweep: Sweep::default(),
             build_time: Duration::ZERO,
         }
     }
@@ -154,24 +165,26 @@ impl Tlas {
         self.tree.bounds
     }
 
-    /// Memory of nodes, units and records.
+    /// Memory of nodes, units, records and keys.
     pub fn bytes(&self) -> usize {
-        self.tree.nodes.bytes() + self.units.bytes() + self.records.bytes()
+        let keys = size_of_val(&self.sweep.spans[..]) + size_of_val(&self.sweep.keys[..]);
+        self.tree.nodes.bytes() + self.units.bytes() + self.records.bytes() + keys
     }
 }
 
 impl TlasBuilder {
-    /// Replaces the contents of `tlas`, whose memory is reused. Deterministic, parallel, linear in memory.
+    /// Replaces the contents of `tlas` but for its sweep, which they are to fit; its memory is reused. Deterministic, parallel,
+    /// linear in memory.
     ///
     /// [`Quality::High`] is for trees that serve many frames: compressed ones then become as good as a BLAS, at thirty times
     /// the cost. Other layouts, and trees over more than [`MOST_REFINED`] instances, are built fast either way.
     pub fn build(&mut self, input: TlasInput<'_>, quality: Quality, tlas: &mut Tlas) {
         let start = Instant::now();
-        self.collect_bounds(input);
+        self.collect_bounds(input, &tlas.sweep);
         if !(quality == Quality::High && self.build_refined(&mut tlas.tree)) {
             self.build_fast(input, &mut tlas.tree);
         }
-        let some_hidden = self.write_records(input, &mut tlas.records);
+        let some_hidden = self.write_records(input, &tlas.sweep, &mut tlas.records);
         if tlas.tree.layout == NodeLayout::Compressed8 {
             compress_tlas(tlas, input.blas, some_hidden, &mut self.arrangements);
         }
@@ -188,7 +201,7 @@ impl TlasBuilder {
 
     /// Groups the instances of `input` as they stand, for trees of that layout.
     pub fn group(&mut self, input: TlasInput<'_>, layout: NodeLayout) -> InstanceGroups {
-        self.collect_bounds(input);
+        self.collect_bounds(input, &Sweep::default());
         let ends = group(&mut self.prims, NodeArray::new(layout).width());
         InstanceGroups {
             order: self.prims.iter().map(|prim| prim.id).collect(),
@@ -216,10 +229,10 @@ impl TlasBuilder {
         }
     }
 
-    fn collect_bounds(&mut self, input: TlasInput<'_>) {
+    fn collect_bounds(&mut self, input: TlasInput<'_>, sweep: &Sweep) {
         let prim = |i: usize| {
             // A hidden instance has a record and a place in the tree, but no size.
-            let bounds = input.bounds(i).unwrap_or(Aabb {
+            let bounds = input.bounds(i, sweep).unwrap_or(Aabb {
                 min: Vec3::ZERO,
                 max: Vec3::ZERO,
             });
@@ -248,8 +261,14 @@ impl TlasBuilder {
     }
 
     /// Returns whether any record is hidden.
-    fn write_records(&self, input: TlasInput<'_>, records: &mut Buffer<InstanceRecord>) -> bool {
+    fn write_records(
+        &self,
+        input: TlasInput<'_>,
+        sweep: &Sweep,
+        records: &mut Buffer<InstanceRecord>,
+    ) -> bool {
         let prims = &self.prims;
+        let some_deform = input.blas.iter().any(|blas| blas.segments() > 0);
         let some_hidden = AtomicBool::new(false);
         let fill = |first: usize, chunk: &mut [MaybeUninit<InstanceRecord>]| {
             for (offset, to) in chunk.iter_mut().enumerate() {
@@ -262,7 +281,10 @@ impl TlasBuilder {
                 // See `collect_bounds`: a box always has some extent, unless it stands for a hidden instance.
                 let visible = prims[first + offset].min != prims[first + offset].max;
                 let transform = &input.world_from_object[i];
-                let record = to.write(record(&self.kinds[i], transform, visible));
+                let kind = &self.kinds[i];
+                let record = to.write(record(kind, transform, visible));
+                let deforms = some_deform && input.blas[kind.mesh as usize].segments() > 0;
+                move_record(record, sweep.span(i), deforms);
                 if record.mask == 0 {
                     some_hidden.store(true, Ordering::Relaxed);
                 }
@@ -287,12 +309,20 @@ fn record(kind: &Kind, world_from_object: &Affine3, visible: bool) -> InstanceRe
         blas: kind.mesh,
         mask: if visible { u32::MAX } else { 0 },
         instance: kind.id,
-        reserved_flags: 0,
+        moves: 0,
         world_from_object: rows_from_affine(world_from_object),
         slot_base: kind.slot_base,
         mesh: kind.mesh,
-        reserved: [0; 2],
+        first_key: 0,
+        segments: 0,
     }
+}
+
+/// Adds what an instance does while the shutter is open, if it does anything.
+fn move_record(record: &mut InstanceRecord, span: SweepSpan, deforms: bool) {
+    record.moves = u32::from(deforms || span.segments > 0);
+    record.first_key = span.first;
+    record.segments = span.segments;
 }
 
 /// Inverted in double precision: with an extreme scale the float determinant under- or overflows, and a sloppy inverse

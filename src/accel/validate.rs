@@ -87,7 +87,7 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
         let i = tlas.records[leaf].instance as usize;
         seen[i] += 1;
         input
-            .bounds(positions[i])
+            .bounds(positions[i], &tlas.sweep)
             .is_none_or(|b| bounds.contains(&b))
     })?;
     each_once(&seen)

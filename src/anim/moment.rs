@@ -23,6 +23,14 @@ impl Moment {
         moment
     }
 
+    /// The time alone, for what no actor moves.
+    pub(super) fn bare(time: f32) -> Self {
+        Self {
+            time,
+            ..Self::default()
+        }
+    }
+
     /// Poses `actors` as they are at `time`, in seconds; side by side.
     pub fn move_to(&mut self, actors: &[Actor], time: f32) {
         self.time = time;

@@ -76,14 +76,14 @@ pub fn instance_world(scene: &Scene, moment: &Moment, index: u32) -> Affine3A {
 }
 
 /// A scene at a time, prepared for many instances.
-struct Placing<'a> {
+pub(super) struct Placing<'a> {
     scene: &'a Scene,
     moment: &'a Moment,
     motions: Vec<PosedMotion<'a>>,
 }
 
 impl<'a> Placing<'a> {
-    fn new(scene: &'a Scene, moment: &'a Moment) -> Self {
+    pub(super) fn new(scene: &'a Scene, moment: &'a Moment) -> Self {
         let motion = |m| PosedMotion::new(m, moment.time());
         let motions = scene.motions.iter().map(motion);
         Self {
@@ -101,12 +101,7 @@ impl<'a> Placing<'a> {
         out: &mut Vec<Affine3>,
     ) {
         let nodes = self.nodes();
-        let world = |index: u32, instance: &Instance| {
-            let own = moved(instance.local, instance.motion, &self.motions, index);
-            nodes
-                .get(instance.node as usize)
-                .map_or(own, |node| *node * own)
-        };
+        let world = |index: u32, instance: &Instance| self.world(&nodes, index, instance);
         out.resize(instances.len(), Affine3::IDENTITY);
         let chunks = out.par_chunks_mut(CHUNK).zip(instances.par_chunks(CHUNK));
         chunks.enumerate().for_each(|(c, (out, instances))| {
@@ -116,8 +111,16 @@ impl<'a> Placing<'a> {
         });
     }
 
+    /// world_from_object of the instance of number `index`; `nodes` are those of [`Self::nodes`].
+    pub(super) fn world(&self, nodes: &[Affine3A], index: u32, instance: &Instance) -> Affine3A {
+        let own = moved(instance.local, instance.motion, &self.motions, index);
+        nodes
+            .get(instance.node as usize)
+            .map_or(own, |node| *node * own)
+    }
+
     /// Parents come before children, so one pass is enough.
-    fn nodes(&self) -> Vec<Affine3A> {
+    pub(super) fn nodes(&self) -> Vec<Affine3A> {
         let mut worlds: Vec<Affine3A> = Vec::with_capacity(self.scene.nodes.len());
         for (index, node) in self.scene.nodes.iter().enumerate() {
             let motion = self.motions.get(node.motion as usize);

@@ -7,14 +7,16 @@ use super::{
     adaptive::{self, Passes},
     extras, frame_layers,
     looks::{self, LookTables},
-    params::{TILE_ITEMS, apply_settings, magnitude, pixel_items, scene_params},
+    params::{
+        TILE_ITEMS, apply_settings, camera_keys, magnitude, mesh_keys, pixel_items, scene_params,
+    },
     pool::Pool,
     tables::{Tables, write_shape},
 };
 use crate::{
     abi::{
-        self, BlasRecord, Hit, MeshRecord, OtherFrame, Params, Ray, StackEntry, Thread,
-        VertexExtra, VertexRecord,
+        self, BlasRecord, CameraRecord, Hit, MeshKeys, MeshRecord, OtherFrame, Params, Ray,
+        StackEntry, Thread, VertexExtra, VertexRecord,
     },
     accel::{Blas, BlasShape, NodeLayout},
     film::FILTER_TABLES,
@@ -118,7 +120,7 @@ impl CpuDevice {
         }
         let shining = self.shining(frame, settings.integrator);
         let mut launch = Launch::new(self.tables()?, frame, shining);
-        apply_settings(&mut launch.params, frame, settings);
+        launch.apply(frame, settings);
         let mut stack = vec![NO_ENTRY; launch.stack_entries];
         // SAFETY: the launch keeps alive what its parameters lead to, and knows the stack that its trees need.
         let mut probe = unsafe { Probe::new(&launch.params, &mut stack) };
@@ -136,7 +138,7 @@ impl CpuDevice {
             return Shining { looks, local: None };
         }
         let own = looks.as_ref().map(|looks| &looks.lights[..]);
-        let (emitters, shapes) = (&tables.emitters, frame.positions());
+        let (emitters, shapes) = (&tables.emitters, frame.shown_shapes());
         let local = self
             .lights
             .tree(&frame.tlas, emitters, &tables.lights, own, &shapes);
@@ -224,7 +226,7 @@ impl CpuDevice {
         }
         let others = frame.others.iter().flat_map(|others| others.iter());
         let others: Vec<_> = others.map(|pose| Elsewhere::new(tables, pose)).collect();
-        let records = [&mut record.before, &mut record.after];
+        let records = [&mut record.before, &mut record.after, &mut record.now];
         for (record, other) in records.into_iter().zip(&others) {
             other.apply(record, tables);
         }
@@ -318,6 +320,8 @@ struct Launch {
     _shapes: Shapes,
     _looks: Option<LookTables>,
     _lights: Option<Arc<LocalTree>>,
+    camera_keys: Vec<CameraRecord>,
+    _mesh_keys: Vec<MeshKeys>,
 }
 
 /// The mesh table of a frame in which some meshes have a shape of their own, and their vertices; empty if none has.
@@ -335,14 +339,20 @@ impl Shapes {
         let mut meshes = tables.meshes.clone();
         let vertices = shapes.iter().filter_map(|posed| {
             let mesh = tables.scene.meshes[posed.mesh as usize].triangles()?;
-            let mut vertices = vec![VertexRecord::default(); mesh.positions.len()];
-            write_shape(mesh, &posed.shape, &mut vertices);
+            let count = mesh.positions.len();
+            let keys = 1 + posed.later.len();
+            let mut vertices = vec![VertexRecord::default(); keys * count];
+            for (shape, out) in posed.keys().zip(vertices.chunks_mut(count.max(1))) {
+                write_shape(mesh, shape, out);
+            }
             let record = &mut meshes[posed.mesh as usize];
             record.vertices = vertices.as_ptr();
             let mut turned = Vec::new();
             if tables.needs[posed.mesh as usize].tangents {
-                turned.resize(mesh.positions.len(), VertexExtra::default());
-                extras::write(mesh, &posed.shape, &mut turned);
+                turned.resize(keys * count, VertexExtra::default());
+                for (shape, out) in posed.keys().zip(turned.chunks_mut(count.max(1))) {
+                    extras::write(mesh, shape, out);
+                }
                 record.extras = turned.as_ptr();
             }
             Some((vertices, turned))
@@ -399,6 +409,8 @@ impl Launch {
             _shapes: Shapes::default(),
             _looks: None,
             _lights: None,
+            camera_keys: Vec::new(),
+            _mesh_keys: Vec::new(),
         }
     }
 
@@ -451,6 +463,11 @@ impl Launch {
         if let Some(local) = &local {
             params.local_lights = local.params_here();
         }
+        params.instance_keys = frame.tlas.sweep.keys.as_ptr();
+        let mesh_keys = mesh_keys(frame);
+        if !mesh_keys.is_empty() {
+            params.mesh_keys = mesh_keys.as_ptr();
+        }
         Self {
             params,
             stack_entries: frame.tlas.tree.stack_entries() + deepest,
@@ -459,7 +476,17 @@ impl Launch {
             _shapes: shapes,
             _looks: looks,
             _lights: local,
+            camera_keys: Vec::new(),
+            _mesh_keys: mesh_keys,
         }
+    }
+
+    /// Adds the picture's settings.
+    fn apply(&mut self, frame: &Frame, settings: &FrameSettings) {
+        apply_settings(&mut self.params, frame, settings);
+        self.camera_keys = camera_keys(frame, settings);
+        self.params.camera_keys = self.camera_keys.as_ptr();
+        self.params.camera_segments = self.camera_keys.len().saturating_sub(1) as u32;
     }
 }
 
@@ -549,7 +576,7 @@ impl Device for CpuDevice {
         let start = Instant::now();
         let shining = self.shining(frame, settings.integrator);
         let mut launch = Launch::new(self.tables()?, frame, shining);
-        apply_settings(&mut launch.params, frame, settings);
+        launch.apply(frame, settings);
         let pixel_count = u64::from(settings.width) * u64::from(settings.height);
         let tile_count = pixel_items(settings)? / TILE_ITEMS;
         // Floats, whichever type the pixels have: memory that is aligned for both.

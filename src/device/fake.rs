@@ -95,6 +95,7 @@ pub fn frame(number: u32) -> Frame {
         blas: Arc::default(),
         shapes: Vec::new(),
         looks: None,
+        sweep: Vec::new(),
         others: None,
     }
 }
@@ -117,6 +118,7 @@ pub fn settings() -> FrameSettings {
         clamp_indirect: None,
         noise: None,
         single_scatter: false,
+        shutter: None,
         layering: Layering::Reciprocal,
     }
 }

@@ -1,4 +1,4 @@
-//! What kernels that gather layers are told: where each layer goes, and the scene in the frames before and after.
+//! What kernels that gather layers are told: where each layer goes, and the scene in the frames before and after, and at the frame's own time.
 
 use super::{Frame, OtherPose, params::camera_record};
 use crate::{
@@ -34,6 +34,7 @@ pub fn record(frame: &Frame, aspect: f32) -> FrameLayers {
         material_names: null(),
         before: other(0),
         after: other(1),
+        now: other(2),
     }
 }
 

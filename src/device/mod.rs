@@ -24,7 +24,9 @@ use crate::{
     anim::{CameraPose, Deformed, PosedLooks},
     film::Film,
     layers::{LayerImage, LayerSet},
-    scene::{Integrator, Layering, Scene, ToneMap},
+    light::ShownShape,
+    math::Aabb,
+    scene::{Integrator, Layering, Scene, Shutter, ToneMap},
 };
 use bytes::Bytes;
 use glam::Affine3;
@@ -65,6 +67,8 @@ pub struct FrameSettings {
     pub pixels: PixelType,
     /// What frames tell besides.
     pub layers: LayerSet,
+    /// When light comes in; none: pictures of moments. Frames are posed by it, devices find all they need in those.
+    pub shutter: Option<Shutter>,
 }
 
 /// One frame, posed: everything about it that changes from frame to frame.
@@ -79,8 +83,11 @@ pub struct Frame {
     pub shapes: Vec<PosedMesh>,
     /// The tables of materials, maps and lights, where these are not the scene's.
     pub looks: Option<Arc<PosedLooks>>,
-    /// The scene one frame earlier and later, if layers tell how things move.
-    pub others: Option<Arc<[OtherPose; 2]>>,
+    /// The camera at even steps while the shutter is open; empty if it stands still, or for pictures of moments.
+    pub sweep: Vec<CameraPose>,
+    /// The scene one frame earlier and later, if layers tell how things move; and where the shutter is open for some time, at the
+    /// time of this frame (else nothing but the camera).
+    pub others: Option<Arc<[OtherPose; 3]>>,
 }
 
 /// Where things are in another frame.
@@ -96,12 +103,16 @@ pub struct OtherPose {
 }
 
 impl Frame {
-    /// Meshes that deform, and the positions of their vertices.
-    fn positions(&self) -> Vec<(u32, &[[f32; 3]])> {
-        let shapes = self.shapes.iter();
-        shapes
-            .map(|posed| (posed.mesh, &posed.shape.positions[..]))
-            .collect()
+    /// Whether anything moves while the shutter is open, so that rays have times of their own.
+    pub fn moves(&self) -> bool {
+        !self.sweep.is_empty()
+            || !self.tlas.sweep.is_empty()
+            || self.blas.iter().any(|blas| blas.segments() > 0)
+    }
+
+    /// The meshes that deform, for the lights that they may be.
+    fn shown_shapes(&self) -> Vec<ShownShape<'_>> {
+        self.shapes.iter().map(PosedMesh::shown).collect()
     }
 }
 
@@ -110,7 +121,26 @@ impl Frame {
 pub struct PosedMesh {
     /// Index into [`Scene::meshes`], which has its triangles and everything that does not change.
     pub mesh: u32,
+    /// If it deforms while the shutter is open: at the opening.
     pub shape: Arc<Deformed>,
+    /// The same at even steps up to the closing; else empty.
+    pub later: Vec<Arc<Deformed>>,
+}
+
+impl PosedMesh {
+    fn shown(&self) -> ShownShape<'_> {
+        let later = self.later.iter().map(|shape| shape.bounds);
+        ShownShape {
+            mesh: self.mesh,
+            positions: &self.shape.positions,
+            reaches: later.fold(Aabb::EMPTY, Aabb::union),
+        }
+    }
+
+    /// All shapes, the first one first.
+    fn keys(&self) -> impl Iterator<Item = &Deformed> {
+        std::iter::once(&*self.shape).chain(self.later.iter().map(|shape| &**shape))
+    }
 }
 
 /// A frame that a device has finished.
@@ -266,14 +296,16 @@ pub trait Device: Send {
 
     /// Renders a frame for the rays that it casts, which take 32 bytes each; no frame may be under way. They are to be traced
     /// with [`Device::trace`] against the same frame, shadow rays with [`RayKind::Any`]. None if the device does not
-    /// gather the rays of such frames in queues, which is what makes them comparable to bare queries.
+    /// gather the rays of such frames in queues, which is what makes them comparable to bare queries. Frames that move are not:
+    /// their rays have times, in the place of `t_min`.
     fn own_rays(&mut self, _: &Frame, _: &FrameSettings) -> Result<Option<OwnRays>, DeviceError> {
         Ok(None)
     }
 
     /// Traces `rays` against a posed frame into `hits` (of the same length), `passes` times, and returns the time that each
     /// pass took, without copies to and from the device. No ray's `t_min` is negative or NaN. Of a miss, and of any
-    /// answer to [`RayKind::Any`] (`t` is 1 for a hit and -1 otherwise), nothing but `t` is meaningful.
+    /// answer to [`RayKind::Any`] (`t` is 1 for a hit and -1 otherwise), nothing but `t` is meaningful. Of a frame that moves,
+    /// instances stand as at its own time, and meshes that deform have the shape of the opening.
     fn trace(
         &mut self,
         frame: &Frame,

@@ -2,7 +2,7 @@
 
 use super::{DeviceError, Frame, FrameSettings};
 use crate::{
-    abi::{self, CameraRecord, CompressedNode, EnvironmentRecord, Params, Unit},
+    abi::{self, CameraRecord, CompressedNode, EnvironmentRecord, MeshKeys, Params, Unit},
     accel::SLACK,
     anim::CameraPose,
     film::{SampledFilter, white_balance},
@@ -74,8 +74,13 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         tiles: null(),
         pixels: null_mut(),
         camera: camera_record(&frame.camera, 1.0),
+        camera_keys: null(),
+        instance_keys: null(),
+        mesh_keys: null(),
         environment,
         local_lights: no_local_lights(),
+        moves: 0,
+        camera_segments: 0,
         tlas_root: frame.tlas.tree.root,
         tlas_magnitude: magnitude(&bounds),
         start_base,
@@ -120,10 +125,8 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
 
 /// Adds the picture's settings. The address of the filters' tables is known already.
 pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
-    p.camera = camera_record(
-        &frame.camera,
-        settings.width as f32 / settings.height as f32,
-    );
+    p.camera = camera_record(&frame.camera, aspect(settings));
+    p.moves = frame.moves().into();
     p.bounces = settings.bounces;
     let frame_seed = match settings.lock_seed {
         true => 0,
@@ -162,6 +165,24 @@ pub fn apply_display(p: &mut Params, settings: &FrameSettings) {
     p.dither = film.dither;
     p.has_white = film.white_balance.is_some().into();
     p.white = film.white_balance.map(white_balance).unwrap_or_default();
+}
+
+/// The camera while the shutter is open, for `Params::camera_keys`; none if it stands still.
+pub fn camera_keys(frame: &Frame, settings: &FrameSettings) -> Vec<CameraRecord> {
+    let record = |pose| camera_record(pose, aspect(settings));
+    frame.sweep.iter().map(record).collect()
+}
+
+/// How meshes change shape while the shutter is open, for `Params::mesh_keys`; empty if none does.
+pub fn mesh_keys(frame: &Frame) -> Vec<MeshKeys> {
+    match frame.blas.iter().any(|blas| blas.segments() > 0) {
+        true => frame.blas.iter().map(|blas| blas.keys()).collect(),
+        false => Vec::new(),
+    }
+}
+
+fn aspect(settings: &FrameSettings) -> f32 {
+    settings.width as f32 / settings.height as f32
 }
 
 /// Work items of a tile.

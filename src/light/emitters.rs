@@ -3,6 +3,7 @@
 use super::{LightBounds, LightLeaf, alias::alias_table};
 use crate::{
     abi::{EmitterTable, EmitterTriangle, InstanceRecord},
+    accel::{Sweep, SweepSpan, Tlas},
     math::Aabb,
     scene::{Mesh, Scene, Shape, TriangleMesh},
 };
@@ -21,6 +22,16 @@ struct EmitterLook {
     /// Of what shines, in object space.
     bounds: Aabb,
     is_sphere: bool,
+}
+
+/// The shape of a mesh in a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct ShownShape<'a> {
+    pub mesh: u32,
+    /// Of its vertices: at the first key, if the mesh deforms while the shutter is open.
+    pub positions: &'a [[f32; 3]],
+    /// Box of its later keys; empty if there are none.
+    pub reaches: Aabb,
 }
 
 /// What leaves of the light tree refer to.
@@ -70,25 +81,25 @@ impl Emitters {
         self.looks.is_empty()
     }
 
-    /// The leaves of all instances that shine, and the tables that they refer to. `shapes` are meshes that deform, and the positions
-    /// of their vertices.
+    /// The leaves of all instances of a frame that shine, and the tables that they refer to. `shapes` are the meshes that
+    /// deform.
     pub fn leaves(
         &self,
-        records: &[InstanceRecord],
-        shapes: &[(u32, &[[f32; 3]])],
+        tlas: &Tlas,
+        shapes: &[ShownShape<'_>],
     ) -> (Vec<LightLeaf>, Arc<EmitterTables>) {
         let (deformed, tables) = self.deformed(shapes);
         let looks = deformed.as_deref().unwrap_or(&self.looks);
         let leaf = |(index, record): (usize, &InstanceRecord)| {
             let table = self.look_of(record)?;
-            let bounds = looks.get(table)?.placed(record)?;
+            let bounds = looks.get(table)?.swept(record, &tlas.sweep)?;
             Some(LightLeaf {
                 bounds,
                 record: index as u32,
                 table: table as u32,
             })
         };
-        let records = records.par_iter().enumerate().with_min_len(1024);
+        let records = tlas.records.par_iter().enumerate().with_min_len(1024);
         (records.filter_map(leaf).collect(), tables)
     }
 
@@ -106,28 +117,29 @@ impl Emitters {
     /// Looks and tables in which `shapes` have their positions; no looks if all are as at rest.
     fn deformed(
         &self,
-        shapes: &[(u32, &[[f32; 3]])],
+        shapes: &[ShownShape<'_>],
     ) -> (Option<Vec<EmitterLook>>, Arc<EmitterTables>) {
         let shines = |mesh: u32| self.looks.iter().any(|look| look.mesh == mesh);
-        if !shapes.iter().any(|&(mesh, _)| shines(mesh)) {
+        if !shapes.iter().any(|shape| shines(shape.mesh)) {
             return (None, self.tables.clone());
         }
         let rebuilt = |(look, table): (&EmitterLook, &EmitterTable)| {
-            let shape = shapes.iter().find(|(mesh, _)| *mesh == look.mesh);
+            let shape = shapes.iter().find(|shape| shape.mesh == look.mesh);
             let at_rest = || {
                 let first = table.first as usize;
                 let triangles = &self.tables.triangles[first..first + table.count as usize];
                 (*look, triangles.to_vec())
             };
-            let shape = shape.map(|&(_, positions)| positions);
-            let new = shape.and_then(|positions| {
-                part(
+            let new = shape.and_then(|shape| {
+                let (mut look, triangles) = part(
                     &self.scene,
                     &self.weights,
                     look.mesh,
                     look.slot_base,
-                    Some(positions),
-                )
+                    Some(shape.positions),
+                )?;
+                look.bounds = look.bounds.union(shape.reaches);
+                Some((look, triangles))
             });
             new.unwrap_or_else(at_rest)
         };
@@ -139,9 +151,26 @@ impl Emitters {
 }
 
 impl EmitterLook {
-    /// As an instance shows it; nothing if it has no area there.
-    fn placed(&self, record: &InstanceRecord) -> Option<LightBounds> {
-        let m = &record.world_from_object;
+    /// As an instance shows it, all the time that a shutter is open; nothing if it never has an area.
+    fn swept(&self, record: &InstanceRecord, sweep: &Sweep) -> Option<LightBounds> {
+        if record.segments == 0 {
+            return self.placed(&record.world_from_object);
+        }
+        let span = SweepSpan {
+            first: record.first_key,
+            segments: record.segments,
+        };
+        let keys = sweep.of(span).iter();
+        let placed = keys.filter_map(|key| self.placed(&key.world_from_object));
+        placed.reduce(|a, b| LightBounds {
+            min: a.min.min(b.min),
+            max: a.max.max(b.max),
+            power: a.power.max(b.power),
+        })
+    }
+
+    /// As it is where `m`, row by row, takes it from object space; nothing if it has no area there.
+    fn placed(&self, m: &[f32; 12]) -> Option<LightBounds> {
         let column = |i: usize| Vec3::new(m[i], m[4 + i], m[8 + i]);
         let (x, y, z) = (column(0), column(1), column(2));
         let scales = Vec3::new(

@@ -1,8 +1,10 @@
 //! The tree of a frame over all that shines within the scene, and a cache of it for frames in which nothing moves.
 
-use super::{EmitterTables, Emitters, LightLeaf, LightTree, build_light_tree, punctual};
+use super::{
+    EmitterTables, Emitters, LightLeaf, LightTree, ShownShape, build_light_tree, punctual,
+};
 use crate::{
-    abi::{EmitterRecord, InstanceRecord, LightNode, LightRecord, LocalLights, NO_INDEX},
+    abi::{EmitterRecord, LightNode, LightRecord, LocalLights, NO_INDEX},
     accel::Tlas,
 };
 use glam::Vec3;
@@ -27,18 +29,19 @@ pub struct LocalTree {
 
 impl LocalTree {
     /// The tree over the instances of a frame, in the order of their records, and over the point and spot lights; none if nothing
-    /// shines. `shapes` are meshes that deform, and the positions of their vertices.
+    /// shines. `shapes` are the meshes that deform.
     pub fn new(
         emitters: &Emitters,
         lights: &[LightRecord],
-        records: &[InstanceRecord],
-        shapes: &[(u32, &[[f32; 3]])],
+        tlas: &Tlas,
+        shapes: &[ShownShape<'_>],
     ) -> Option<Self> {
         let (mut leaves, tables) = if emitters.is_empty() {
             Default::default()
         } else {
-            emitters.leaves(records, shapes)
+            emitters.leaves(tlas, shapes)
         };
+        let records = &tlas.records;
         // Records come in the order of a TLAS, which differs from device to device; the tree must not.
         leaves.par_sort_unstable_by_key(|leaf| records[leaf.record as usize].instance);
         let instances = leaves.len();
@@ -153,13 +156,13 @@ impl LightCache {
         emitters: &Emitters,
         lights: &[LightRecord],
         own: Option<&[LightRecord]>,
-        shapes: &[(u32, &[[f32; 3]])],
+        shapes: &[ShownShape<'_>],
     ) -> Option<Arc<LocalTree>> {
         if let Some(own) = own {
-            return LocalTree::new(emitters, own, &tlas.records, shapes).map(Arc::new);
+            return LocalTree::new(emitters, own, tlas, shapes).map(Arc::new);
         }
         if self.tlas.as_ptr() != Arc::as_ptr(tlas) || self.tlas.strong_count() == 0 {
-            self.tree = LocalTree::new(emitters, lights, &tlas.records, shapes).map(Arc::new);
+            self.tree = LocalTree::new(emitters, lights, tlas, shapes).map(Arc::new);
             self.tlas = Arc::downgrade(tlas);
         }
         self.tree.clone()

@@ -15,7 +15,7 @@ mod tests;
 mod tree;
 
 pub use emission::emission_weights;
-pub use emitters::{EmitterTables, Emitters};
+pub use emitters::{EmitterTables, Emitters, ShownShape};
 pub use local::{LightCache, LocalTree, no_local_lights};
 pub use punctual::{light_records, sun_count, sun_irradiance};
 pub use sky::{SkyTable, gradient_fluence};

@@ -38,6 +38,7 @@ pub fn load(path: &Path, sets: &[(String, String)]) -> Result<Scene, LoadError> 
     if let Some(desc) = &file.camera {
         let shown = (scene.settings.start, scene.duration());
         scene.camera = camera::convert(&source, desc, shown)?;
+        scene.settings.shutter = desc.shutter().map(|shutter| shutter.0);
     }
     let (surroundings, sun) = environment::convert(&source, file.environment.as_ref())?;
     scene.environment = surroundings;
@@ -190,6 +191,7 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         integrator: r.integrator,
         exposure: r.exposure.0,
         tone_map: r.tone_map,
+        shutter: None,
         filter: r.filter,
         filter_width: r.filter_width.map(|width| width.0),
         white_balance: r.white_balance.map(|kelvin| kelvin.0),

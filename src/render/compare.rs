@@ -151,6 +151,7 @@ impl<'a> Side<'a> {
         loaded.map_err(|error| error.on(&device.describe()))?;
         let mut poser = Poser::new(job.scene.clone(), device.node_layout());
         poser.set_policy(job.refit);
+        poser.set_shutter(job.settings.shutter);
         Ok(Self { device, poser })
     }
 

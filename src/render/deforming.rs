@@ -2,7 +2,7 @@
 
 use crate::{
     accel::{Blas, Followed, NodeLayout, Quality, RefitStats, Surface},
-    anim::{self, Deformed, Moment},
+    anim::{self, Deformed, Moment, ShutterTime},
     device::PosedMesh,
     scene::{
         Scene,
@@ -10,7 +10,7 @@ use crate::{
     },
 };
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 /// The deforming meshes of a scene, in its order.
 #[derive(Clone)]
@@ -22,11 +22,15 @@ struct Body {
     forms: Vec<Form>,
     /// Index of the last one posed.
     newest: usize,
+    /// Instead of these, where the mesh deforms while the shutter is open.
+    swept: Option<Form>,
 }
 
 #[derive(Clone)]
 struct Form {
+    /// At the opening, if the shutter is open for some time.
     shape: Arc<Deformed>,
+    later: Vec<Arc<Deformed>>,
     blas: Arc<Blas>,
 }
 
@@ -40,11 +44,13 @@ impl DeformingMeshes {
             let blas = Blas::of_surface(surface, layout, Quality::High).deforming();
             let form = Form {
                 shape: Arc::new(shape),
+                later: Vec::new(),
                 blas: Arc::new(blas),
             };
             Body {
                 forms: vec![form],
                 newest: 0,
+                swept: None,
             }
         };
         Self(scene.deforming.par_iter().map(body).collect())
@@ -74,6 +80,31 @@ impl DeformingMeshes {
             .reduce(|| RefitStats::NONE, RefitStats::union)
     }
 
+    /// Shapes while the shutter is open, as [`anim::sweep_shapes`] has them, and trees over these, built afresh. What keeps its shape
+    /// meanwhile follows as in [`Self::follow`].
+    pub fn sweep(
+        &mut self,
+        scene: &Scene,
+        layout: NodeLayout,
+        (moment, time): (&Moment, ShutterTime),
+        policy: Option<RefitPolicy>,
+    ) -> RefitStats {
+        let keys = anim::sweep_shapes(scene, time);
+        let pairs = self.0.par_iter_mut().zip(&scene.deforming).zip(keys);
+        pairs
+            .map(|((body, deforming), keys)| {
+                let followed = match keys.is_empty() {
+                    true => {
+                        let policy = policy.unwrap_or(deforming.refit);
+                        body.follow(scene, deforming, moment, policy)
+                    }
+                    false => body.sweep(scene, deforming, layout, keys),
+                };
+                RefitStats::NONE.with(&followed)
+            })
+            .reduce(|| RefitStats::NONE, RefitStats::union)
+    }
+
     /// The newest shapes.
     pub fn shapes(&self, scene: &Scene) -> Vec<PosedMesh> {
         let pairs = self.0.iter().zip(&scene.deforming);
@@ -81,6 +112,7 @@ impl DeformingMeshes {
             .map(|(body, deforming)| PosedMesh {
                 mesh: deforming.mesh,
                 shape: body.newest().shape.clone(),
+                later: body.newest().later.clone(),
             })
             .collect()
     }
@@ -88,7 +120,34 @@ impl DeformingMeshes {
 
 impl Body {
     fn newest(&self) -> &Form {
-        &self.forms[self.newest]
+        self.swept.as_ref().unwrap_or(&self.forms[self.newest])
+    }
+
+    /// The shapes of a mesh that deforms while the shutter is open, and a tree over them that is built afresh.
+    fn sweep(
+        &mut self,
+        scene: &Scene,
+        deforming: &DeformingMesh,
+        layout: NodeLayout,
+        keys: Vec<Deformed>,
+    ) -> Followed {
+        let start = Instant::now();
+        let surfaces = keys
+            .iter()
+            .map(|shape| surface(scene, deforming.mesh, shape));
+        let surfaces: Vec<_> = surfaces.collect();
+        let blas = Blas::of_keys(&surfaces, layout).deforming();
+        let mut keys = keys.into_iter().map(Arc::new);
+        self.swept = keys.next().map(|shape| Form {
+            shape,
+            later: keys.collect(),
+            blas: Arc::new(blas),
+        });
+        Followed {
+            rebuilt: true,
+            cost_ratio: 1.0,
+            time: start.elapsed(),
+        }
     }
 
     fn follow(
@@ -100,8 +159,9 @@ impl Body {
     ) -> Followed {
         let is_free =
             |form: &Form| Arc::strong_count(&form.shape) == 1 && Arc::strong_count(&form.blas) == 1;
+        self.swept = None;
         self.newest = self.forms.iter().position(is_free).unwrap_or_else(|| {
-            self.forms.push(self.newest().clone());
+            self.forms.push(self.forms[self.newest].clone());
             self.forms.len() - 1
         });
         let form = &mut self.forms[self.newest];

@@ -201,6 +201,7 @@ fn prepare(
     );
     loaded?;
     poser.set_policy(job.refit);
+    poser.set_shutter(job.settings.shutter);
     poser.set_layers(job.settings.layers);
     if device.queue_depth() > 1 {
         poser.choose_care(&job.settings);

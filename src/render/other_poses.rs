@@ -7,19 +7,29 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// `scene` one frame before and one after `time`.
-pub fn other_poses(scene: &Scene, time: f32) -> [OtherPose; 2] {
-    let step = 1.0 / scene.settings.fps;
-    [time - step, time + step].map(|time| other_pose(scene, &Moment::of(scene, time)))
+/// `scene` one frame before and one after that of `moment`, and if it `moves` meanwhile, at this one; else the camera alone.
+pub fn other_poses(scene: &Scene, moment: &Moment, moves: bool) -> [OtherPose; 3] {
+    let (time, step) = (moment.time(), 1.0 / scene.settings.fps);
+    let [before, after] =
+        [time - step, time + step].map(|time| other_pose(scene, &Moment::of(scene, time)));
+    let now = match moves {
+        true => other_pose(scene, moment),
+        false => camera_pose(scene, moment),
+    };
+    [before, after, now]
 }
 
-fn other_pose(scene: &Scene, moment: &Moment) -> OtherPose {
-    let mut pose = OtherPose {
+fn camera_pose(scene: &Scene, moment: &Moment) -> OtherPose {
+    OtherPose {
         camera: anim::camera_at(scene, moment),
         transforms: Vec::new(),
         shown: Vec::new(),
         shapes: Vec::new(),
-    };
+    }
+}
+
+fn other_pose(scene: &Scene, moment: &Moment) -> OtherPose {
+    let mut pose = camera_pose(scene, moment);
     if !scene.is_animated() {
         return pose;
     }
@@ -33,6 +43,7 @@ fn other_pose(scene: &Scene, moment: &Moment) -> OtherPose {
         PosedMesh {
             mesh: deforming.mesh,
             shape: Arc::new(shape),
+            later: Vec::new(),
         }
     });
     pose.shapes = shapes.collect();

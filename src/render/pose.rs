@@ -6,10 +6,10 @@ use crate::{
         Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput,
         reserve_huge_pages,
     },
-    anim::{self, Moment, OrderedInstances},
+    anim::{self, Moment, OrderedInstances, ShutterTime},
     device::{Frame, FrameSettings},
     layers::{Layer, LayerSet},
-    scene::{Integrator, Scene, rig::RefitPolicy},
+    scene::{Integrator, Scene, Shutter, rig::RefitPolicy},
 };
 use glam::Affine3;
 use rayon::prelude::*;
@@ -30,6 +30,8 @@ pub struct Poser {
     deforming: DeformingMeshes,
     /// What all trees of deforming meshes follow by, if not each by its own.
     policy: Option<RefitPolicy>,
+    /// None: frames are moments.
+    shutter: Option<Shutter>,
     moment: Moment,
     /// The mesh that each instance shows, where instances choose from palettes.
     shown: Vec<u32>,
@@ -93,6 +95,11 @@ impl Poser {
         self.policy = policy;
     }
 
+    /// Poses frames for as long as the shutter is open, instead of for a moment.
+    pub fn set_shutter(&mut self, shutter: Option<Shutter>) {
+        self.shutter = shutter.filter(Shutter::is_open);
+    }
+
     /// Makes frames tell what `layers` need of them.
     pub fn set_layers(&mut self, layers: LayerSet) {
         self.tells_motion = layers.contains(Layer::Motion);
@@ -108,6 +115,7 @@ impl Poser {
         );
         sibling.careful = self.careful;
         sibling.policy = self.policy;
+        sibling.shutter = self.shutter;
         sibling.tells_motion = self.tells_motion;
         sibling
     }
@@ -137,6 +145,7 @@ impl Poser {
             blas,
             deforming,
             policy: None,
+            shutter: None,
             moment: Moment::default(),
             shown: Vec::new(),
             grouped,
@@ -178,9 +187,9 @@ impl Poser {
         let start = Instant::now();
         let time = self.scene.time_of(number);
         self.moment.move_to(&self.scene.actors, time);
-        let followed = self.follow();
+        let followed = self.follow(number);
         let tlas = match rebuild {
-            Some(quality) => self.rebuild_tlas(quality),
+            Some(quality) => self.rebuild_tlas(quality, number),
             None => self.recent[0].clone(),
         };
         let frame = Frame {
@@ -190,9 +199,16 @@ impl Poser {
             blas: self.blas.clone(),
             shapes: self.deforming.shapes(&self.scene),
             looks: anim::looks_at(&self.scene, &self.moment).map(Arc::new),
-            others: self
-                .tells_motion
-                .then(|| Arc::new(other_poses(&self.scene, time))),
+            sweep: self.exposure(number).map_or(Vec::new(), |exposure| {
+                anim::sweep_camera(&self.scene, exposure)
+            }),
+            others: self.tells_motion.then(|| {
+                Arc::new(other_poses(
+                    &self.scene,
+                    &self.moment,
+                    self.shutter.is_some(),
+                ))
+            }),
         };
         Posed {
             frame,
@@ -204,21 +220,32 @@ impl Poser {
         }
     }
 
-    /// Brings meshes that deform to the moment.
-    fn follow(&mut self) -> RefitStats {
+    /// Brings meshes that deform to the moment, or through the time that the shutter is open.
+    fn follow(&mut self, number: u32) -> RefitStats {
         if self.scene.deforming.is_empty() {
             return RefitStats::NONE;
         }
-        let followed = self
-            .deforming
-            .follow(&self.scene, &self.moment, self.policy);
+        let (scene, moment, policy) = (&self.scene, &self.moment, self.policy);
+        let followed = match self.exposure(number) {
+            Some(time) => self
+                .deforming
+                .sweep(scene, self.layout, (moment, time), policy),
+            None => self.deforming.follow(scene, moment, policy),
+        };
         let mut blas = self.blas.to_vec();
         self.deforming.place_trees(&self.scene, &mut blas);
         self.blas = Arc::new(blas);
         followed
     }
 
-    fn rebuild_tlas(&mut self, quality: Quality) -> Arc<Tlas> {
+    /// When the shutter is open for a frame.
+    fn exposure(&self, number: u32) -> Option<ShutterTime> {
+        let shutter = self.shutter?;
+        Some(ShutterTime::new(&self.scene, shutter, number))
+    }
+
+    fn rebuild_tlas(&mut self, quality: Quality, number: u32) -> Arc<Tlas> {
+        let exposure = self.exposure(number);
         let (scene, moment) = (&*self.scene, &self.moment);
         let transforms = &mut self.world_from_object;
         let (instances, ids, groups) = match self.grouped.as_deref() {
@@ -237,6 +264,12 @@ impl Poser {
         let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
         let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
         let mut tlas = reused.unwrap_or_else(|| Tlas::new(self.layout));
+        match exposure {
+            Some(exposure) => {
+                anim::sweep_instances(scene, instances, ids, exposure, &mut tlas.sweep);
+            }
+            None => tlas.sweep.clear(),
+        }
         let input = TlasInput {
             instances,
             ids,

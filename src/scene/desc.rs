@@ -26,6 +26,7 @@ mod camera;
 mod material;
 mod motion;
 mod placement;
+mod shutter;
 mod values;
 
 pub use camera::{
@@ -40,6 +41,7 @@ pub use placement::{
     Align, Choose, Common, Each, Grid, Group, Jitter, Placement, Random, Sample, Scatter, Single,
     Surface, Turn,
 };
+pub use shutter::ShutterDesc;
 pub use values::{Color, Finite, Named, Of, Point, Rotation, Scale};
 
 use super::{Integrator, PixelFilter, ToneMap, Wrap, rig::RefitPolicy};

@@ -13,6 +13,7 @@ mod lens;
 mod material;
 mod names;
 pub mod rig;
+mod shutter;
 
 pub use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
@@ -21,6 +22,7 @@ pub use lens::{
 };
 pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap};
 pub use names::Names;
+pub use shutter::{Shutter, ShutterError};
 
 use crate::math::Aabb;
 use driven::Driven;
@@ -89,6 +91,8 @@ pub struct RenderDefaults {
     /// Exposure in stops: radiance is multiplied by 2^exposure.
     pub exposure: f32,
     pub tone_map: ToneMap,
+    /// None: pictures of moments.
+    pub shutter: Option<Shutter>,
     pub filter: PixelFilter,
     /// Pixels from one end of the filter to the other; none: its usual width.
     pub filter_width: Option<f32>,
@@ -110,6 +114,7 @@ impl Default for RenderDefaults {
             integrator: Integrator::Whitted,
             exposure: 0.0,
             tone_map: ToneMap::Aces,
+            shutter: None,
             filter: PixelFilter::default(),
             filter_width: None,
             white_balance: None,

@@ -187,6 +187,24 @@ fn paths_find_all_lights_through_all_materials() {
 }
 
 #[test]
+fn what_moves_while_the_shutter_is_open_is_blurred() {
+    Golden::of("blur").check();
+}
+
+#[test]
+fn a_shutter_of_no_length_blurs_nothing() {
+    Golden::with("blur_off", "blur", &["--shutter", "0"]).check();
+}
+
+#[test]
+fn a_shutter_blurs_scenes_that_name_none() {
+    let flags = &["--shutter", "-0.5,0.5"];
+    Golden::with("motions_blurred", "motions", flags)
+        .frame(7)
+        .check();
+}
+
+#[test]
 fn mirrors_bounce_until_their_limit() {
     Golden::of("mirrors").check();
 }

@@ -227,6 +227,7 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         clamp_indirect: None,
         noise: None,
         single_scatter: false,
+        shutter: None,
         layering: Layering::Reciprocal,
     }
 }
@@ -244,6 +245,7 @@ pub fn render_on_each(scene: Scene, settings: &FrameSettings) -> Vec<Rendered> {
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
         let mut poser = Poser::new(scene.clone(), device.node_layout());
+        poser.set_shutter(settings.shutter);
         poser.set_layers(settings.layers);
         let frame = poser.pose(1).frame;
         device.submit(frame, settings).unwrap();

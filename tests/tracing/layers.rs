@@ -1,13 +1,13 @@
 //! What layers say about scenes whose answer is known.
 
 use crate::common::{mesh, render, scene, settings, sphere};
-use glam::{Affine3, Vec3};
+use glam::{Affine3, Quat, Vec3};
 use throng::{
     device::{FrameSettings, Rendered},
     layers::{Layer, LayerSet, MATTE_RANKS, cryptomatte},
     scene::{
-        Camera, CameraKey, CameraPath, Environment, Integrator, Motion, MotionPart, Names, Phase,
-        PixelFilter, Projection, Scene,
+        Camera, CameraKey, CameraPath, Environment, Integrator, Keyframe, Motion, MotionPart,
+        Names, Phase, PixelFilter, Projection, Scene, Shutter,
     },
 };
 
@@ -163,6 +163,14 @@ fn negative_lobes_leave_flat_areas_flat() {
 
 #[test]
 fn things_that_move_leave_a_vector() {
+    for shutter in [None, Some(Shutter::centred(0.5).unwrap())] {
+        let mut settings = all_layers(16);
+        settings.shutter = shutter;
+        moving_sphere_leaves_a_vector(&settings);
+    }
+}
+
+fn moving_sphere_leaves_a_vector(settings: &FrameSettings) {
     let mut scene = scene(vec![sphere()], &[(0, Affine3::IDENTITY)]);
     scene.camera = still();
     scene.settings.fps = 10.0;
@@ -175,7 +183,7 @@ fn things_that_move_leave_a_vector() {
         }],
         phase: Phase::Same,
     }];
-    let rendered = render(scene, &all_layers(16));
+    let rendered = render(scene, settings);
     let moved = 0.5 * (std::f32::consts::TAU / 40.0).sin();
     let pixels = moved * SIDE as f32 / 9.0;
     assert_close(
@@ -184,6 +192,53 @@ fn things_that_move_leave_a_vector() {
         0.02 * pixels,
     );
     assert_eq!(values(&rendered, Layer::Motion, 0, 0), [0.0; 4]);
+}
+
+#[test]
+fn layers_are_blurred_with_the_picture_and_vectors_still_go_from_frame_to_frame() {
+    let mut scene = two_quads();
+    scene.settings.fps = 1.0;
+    // The right one, which is in front, moves by eight pixels per frame.
+    let pixel = 9.0 / SIDE as f32;
+    let key = |time: f32| Keyframe {
+        time,
+        translation: Vec3::X * (8.0 * pixel * (time - 2.0)),
+        rotation: Quat::IDENTITY,
+        scale: Vec3::ONE,
+    };
+    scene.motions = vec![Motion {
+        parts: vec![MotionPart::Keyframes {
+            keys: vec![key(0.0), key(4.0)],
+            repeat: false,
+        }],
+        phase: Phase::Same,
+    }];
+    scene.instances[1].motion = 0;
+    scene.settings.start = 2.0;
+    let mut settings = all_layers(256);
+    settings.shutter = Some(Shutter::centred(1.0).unwrap());
+    let rendered = render(scene, &settings);
+    let right = f32::from_bits(cryptomatte::id("right"));
+    let covered = |x: u32| {
+        let matte = values(&rendered, Layer::Instance, x, 28).as_chunks::<2>().0;
+        let own = matte.iter().find(|[name, _]| *name == right);
+        own.map_or(0.0, |[_, share]| *share)
+    };
+    // Its left edge goes from four pixels left of the middle to four right of it.
+    for (x, share) in [(10, 0.0), (14, 0.25), (16, 0.5), (18, 0.75), (22, 1.0)] {
+        assert!((covered(x) - share).abs() < 0.02, "{x}: {}", covered(x));
+    }
+    // Where it has not come yet, the sky is seen.
+    let albedo = [0.2, 0.4, 0.6].map(|own| 0.75 * own + 0.25);
+    assert_close(values(&rendered, Layer::Albedo, 18, 28), &albedo, 0.02);
+    assert_close(values(&rendered, Layer::Depth, 18, 28), &[9.0], 1e-4);
+    let moved = [-8.0, 0.0, -8.0, 0.0];
+    assert_close(values(&rendered, Layer::Motion, 28, 28), &moved, 0.01);
+    assert_close(
+        values(&rendered, Layer::Motion, 18, 28),
+        &moved.map(|x| 0.75 * x),
+        0.2,
+    );
 }
 
 #[test]

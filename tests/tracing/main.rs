@@ -8,4 +8,5 @@ mod layers;
 mod lens;
 mod materials;
 mod self_hits;
+mod shutter;
 mod watertight;

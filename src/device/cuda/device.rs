@@ -4,13 +4,14 @@
 use super::{
     budget::Need,
     forest::Forest,
-    kernels::{Kernels, arguments},
+    kernels::{KernelSets, arguments},
     layers::layer_bytes,
     lights::tree_bytes as light_bytes,
     looks::looks_bytes,
     memory::{Array, SparePinned, bytes_of},
     scene::{Plan, SceneTables},
     slot::{Picture, Slot, Task, elapsed, event_now},
+    sweep::sweep_bytes,
     waves::{Cut, PathNeeds, Stage},
 };
 use crate::{
@@ -65,7 +66,7 @@ pub struct CudaDevice {
     paths_per_launch: usize,
     rays: Array,
     hits: Array,
-    kernels: Kernels,
+    kernels: KernelSets,
     context: Context,
 }
 
@@ -79,7 +80,7 @@ impl CudaDevice {
             let slots = (0..SLOTS)
                 .map(|_| Slot::new(spare.clone()))
                 .collect::<CudaResult<_>>()?;
-            let kernels = Kernels::load(gpu)?;
+            let kernels = KernelSets::load(gpu)?;
             Ok(Self {
                 name: format!("cuda:{ordinal} ({})", gpu.name()?),
                 scene: None,
@@ -88,7 +89,8 @@ impl CudaDevice {
                 slots,
                 under_way: VecDeque::new(),
                 last: None,
-                paths_per_launch: kernels.multiprocessors() as usize * PATHS_PER_MULTIPROCESSOR,
+                paths_per_launch: kernels.still.multiprocessors() as usize
+                    * PATHS_PER_MULTIPROCESSOR,
                 rays: Array::default(),
                 hits: Array::default(),
                 kernels,
@@ -170,7 +172,7 @@ impl CudaDevice {
         if integrator != Integrator::Path {
             return None;
         }
-        let (emitters, shapes) = (scene.emitters(), frame.positions());
+        let (emitters, shapes) = (scene.emitters(), frame.shown_shapes());
         let own = frame.looks.as_ref();
         let own = own.map(|looks| light_records(&looks.lights));
         self.lights.tree(
@@ -195,6 +197,7 @@ impl CudaDevice {
         let (tlas, picture) = Slot::bytes(&frame.tlas, pixels, settings.pixel_bytes());
         let mut need = Need::default();
         need.add("instances", tlas * 9 / 8 * SLOTS);
+        need.add("motion", sweep_bytes(frame) * SLOTS);
         let has_half = settings.noise.is_some() || settings.layers.contains(Layer::Variance);
         let halves = if has_half { pixels * 16 } else { 0 };
         need.add("pictures", (picture + halves) * SLOTS);
@@ -270,8 +273,10 @@ impl CudaDevice {
             None => Passes::resume(settings.samples, noise, AccumulationState::default()),
         };
         self.with("starting a frame", |device| {
+            device.kernels.prepare(&params)?;
             let started = event_now(&device.slots[index].stream)?;
             device.upload(index, frame, &mut params)?;
+            device.slots[index].sweep(frame, settings, &mut params)?;
             let slot = &mut device.slots[index];
             if let Some(lights) = &lights {
                 slot.light(lights, &mut params)?;
@@ -379,7 +384,7 @@ impl CudaDevice {
             let queue = self.rays.at::<QueueState>(pass * size_of::<QueueState>());
             // SAFETY: the arguments are the kernel's, and the memory is kept until the stream has been waited for.
             unsafe {
-                self.kernels.launch_trace(
+                self.kernels.still.launch_trace(
                     any,
                     false,
                     stream,

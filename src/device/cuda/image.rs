@@ -7,8 +7,15 @@ struct Aligned<T: ?Sized>(T);
 #[cfg(throng_cuda)]
 static IMAGE: &Aligned<[u8]> =
     &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/kernels.fatbin")));
+#[cfg(throng_cuda)]
+static MOVING_IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(
+    env!("OUT_DIR"),
+    "/kernels_moving.fatbin"
+)));
 #[cfg(not(throng_cuda))]
 static IMAGE: &Aligned<[u8]> = &Aligned([]);
+#[cfg(not(throng_cuda))]
+static MOVING_IMAGE: &Aligned<[u8]> = &Aligned([]);
 
 #[cfg(throng_cuda)]
 const BUILT: &str = env!("THRONG_CUDA_BUILT");
@@ -18,6 +25,11 @@ const BUILT: &str = "";
 /// The fat binary; empty in a build without nvcc.
 pub fn image() -> &'static [u8] {
     &IMAGE.0
+}
+
+/// The same kernels for pictures of what moves while the shutter is open.
+pub fn moving_image() -> &'static [u8] {
+    &MOVING_IMAGE.0
 }
 
 /// Compute capabilities with machine code in [`image`], like 75 for 7.5, ascending; the last has PTX too. Empty in a
@@ -52,5 +64,6 @@ mod tests {
     #[test]
     fn there_are_kernels_exactly_if_there_are_architectures() {
         assert_eq!(image().is_empty(), architectures().is_empty());
+        assert_eq!(moving_image().is_empty(), image().is_empty());
     }
 }

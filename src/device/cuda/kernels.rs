@@ -1,6 +1,7 @@
 //! The kernels of one GPU, by name, and how many blocks of the persistent ones it holds.
 
-use super::image::image;
+use super::image::{image, moving_image};
+use crate::abi::Params;
 use cust::{
     device::{Device, DeviceAttribute},
     error::CudaResult,
@@ -12,6 +13,40 @@ use std::ffi::c_void;
 
 /// Threads of a block of kernels that have one thread per item.
 const ITEM_THREADS: u32 = 128;
+
+/// The kernels for pictures of moments and, once such a frame came, those for pictures of what moves.
+pub struct KernelSets {
+    gpu: Device,
+    pub still: Kernels,
+    moving: Option<Kernels>,
+}
+
+impl KernelSets {
+    /// The GPU's context must be current.
+    pub fn load(gpu: Device) -> CudaResult<Self> {
+        Ok(Self {
+            gpu,
+            still: Kernels::load(gpu, image())?,
+            moving: None,
+        })
+    }
+
+    /// Loads what a frame with these parameters needs. The GPU's context must be current.
+    pub fn prepare(&mut self, params: &Params) -> CudaResult<()> {
+        if params.moves != 0 && self.moving.is_none() {
+            self.moving = Some(Kernels::load(self.gpu, moving_image())?);
+        }
+        Ok(())
+    }
+
+    /// Those for a frame with these parameters, for which they were prepared.
+    pub fn of(&self, params: &Params) -> &Kernels {
+        match (&self.moving, params.moves) {
+            (Some(moving), 1..) => moving,
+            _ => &self.still,
+        }
+    }
+}
 
 pub struct Kernels {
     module: Module,
@@ -67,8 +102,8 @@ pub(super) use arguments;
 
 impl Kernels {
     /// The GPU's context must be current.
-    pub fn load(device: Device) -> CudaResult<Self> {
-        let module = Module::from_fatbin(image(), &[])?;
+    pub fn load(device: Device, image: &[u8]) -> CudaResult<Self> {
+        let module = Module::from_fatbin(image, &[])?;
         let multiprocessors = device
             .get_attribute(DeviceAttribute::MultiprocessorCount)?
             .unsigned_abs();
@@ -181,10 +216,10 @@ mod tests {
     };
 
     /// The layout table of the CUDA compiler, as GPU `ordinal` reports it: `count` words, and the one after them.
-    fn compiled_layout(ordinal: u32, count: usize) -> CudaResult<Vec<u32>> {
+    fn compiled_layout(ordinal: u32, image: &[u8], count: usize) -> CudaResult<Vec<u32>> {
         let gpu = Device::get_device(ordinal)?;
         let _context = Context::new(gpu)?;
-        let kernels = Kernels::load(gpu)?;
+        let kernels = Kernels::load(gpu, image)?;
         let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
         // One word more than there ought to be: a table that is too long shows, too.
         let mut table = vec![u32::MAX; count + 1];
@@ -213,8 +248,10 @@ mod tests {
         let mut expected = layout::expected(8);
         expected.push(u32::MAX);
         for gpu in gpus {
-            let found = compiled_layout(gpu.ordinal, expected.len() - 1).unwrap();
-            assert_eq!(found, expected, "cuda:{} ({})", gpu.ordinal, gpu.name);
+            for image in [image(), moving_image()] {
+                let found = compiled_layout(gpu.ordinal, image, expected.len() - 1).unwrap();
+                assert_eq!(found, expected, "cuda:{} ({})", gpu.ordinal, gpu.name);
+            }
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct LayerMemory {
     /// The kernel's record and the tables of the frames beside.
     tables: Array,
     staging: Pinned,
-    shapes: [Shapes; 2],
+    shapes: [Shapes; 3],
     /// Hashes of names, instances first, and the scene that they are of.
     names: Array,
     named: Weak<Scene>,
@@ -102,7 +102,7 @@ impl LayerMemory {
             });
         }
         self.tables.reserve_with_room(head + bytes.len())?;
-        let others = [&mut record.before, &mut record.after];
+        let others = [&mut record.before, &mut record.after, &mut record.now];
         let poses = frame.others.iter().flat_map(|others| others.iter());
         for ((other, shapes), (pose, places)) in others
             .into_iter()

@@ -27,11 +27,13 @@ mod shapes;
 #[cfg(throng_cuda)]
 mod slot;
 #[cfg(throng_cuda)]
+mod sweep;
+#[cfg(throng_cuda)]
 mod waves;
 
 #[cfg(throng_cuda)]
 pub use device::CudaDevice;
-pub use image::{architectures, image};
+pub use image::{architectures, image, moving_image};
 
 use super::{Device, DeviceError};
 use std::sync::OnceLock;

@@ -42,17 +42,22 @@ impl Shapes {
             let Some(mesh) = tables.scene().meshes[posed.mesh as usize].triangles() else {
                 continue;
             };
-            let size = mesh.positions.len() * size_of::<VertexRecord>();
-            let (own, others) = std::mem::take(&mut rest).split_at_mut(size);
-            write_shape(mesh, &posed.shape, bytemuck::cast_slice_mut(own));
             let record = &mut meshes[posed.mesh as usize];
+            let size = mesh.positions.len() * size_of::<VertexRecord>();
             record.vertices = self.vertices.at(start);
-            (rest, start) = (others, start + size);
-            if tables.has_tangents(posed.mesh) {
-                let size = mesh.positions.len() * size_of::<VertexExtra>();
+            for shape in posed.keys() {
                 let (own, others) = std::mem::take(&mut rest).split_at_mut(size);
-                extras::write(mesh, &posed.shape, bytemuck::cast_slice_mut(own));
-                record.extras = self.vertices.at(start);
+                write_shape(mesh, shape, bytemuck::cast_slice_mut(own));
+                (rest, start) = (others, start + size);
+            }
+            if !tables.has_tangents(posed.mesh) {
+                continue;
+            }
+            let size = mesh.positions.len() * size_of::<VertexExtra>();
+            record.extras = self.vertices.at(start);
+            for shape in posed.keys() {
+                let (own, others) = std::mem::take(&mut rest).split_at_mut(size);
+                extras::write(mesh, shape, bytemuck::cast_slice_mut(own));
                 (rest, start) = (others, start + size);
             }
         }
@@ -81,7 +86,8 @@ pub fn vertex_bytes(tables: &SceneTables, shapes: &[PosedMesh]) -> usize {
             true => size_of::<VertexExtra>(),
             false => 0,
         };
-        Some(mesh.positions.len() * (size_of::<VertexRecord>() + extra))
+        let keys = 1 + posed.later.len();
+        Some(keys * mesh.positions.len() * (size_of::<VertexRecord>() + extra))
     };
     shapes.iter().filter_map(bytes).sum()
 }

@@ -2,13 +2,14 @@
 
 use super::{
     forest::LivingForest,
-    kernels::{Kernels, arguments},
+    kernels::{KernelSets, Kernels, arguments},
     layers::{self, LayerMemory},
     lights::Lights,
     looks::Looks,
     memory::{Array, Pinned, SparePinned, bytes_of},
     scene::SceneTables,
     shapes::{Shapes, vertex_bytes},
+    sweep::SweepKeys,
     waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
 };
 use crate::{
@@ -16,7 +17,8 @@ use crate::{
     accel::Tlas,
     anim::PosedLooks,
     device::{
-        Accumulation, AccumulationState, Frame, OwnRays, adaptive::Passes, params::TILE_ITEMS,
+        Accumulation, AccumulationState, Frame, FrameSettings, OwnRays, adaptive::Passes,
+        params::TILE_ITEMS,
     },
     layers::{Layer, LayerImage, LayerSet},
     light::LocalTree,
@@ -55,6 +57,8 @@ pub struct Slot {
     /// Tables of a scene in which materials or lights change.
     looks: Looks,
     lights: Lights,
+    /// Keys of what moves while the shutter is open.
+    sweep: SweepKeys,
     layers: LayerMemory,
     film: Array,
     /// Half of the samples, where noise is measured.
@@ -143,6 +147,7 @@ impl Slot {
             shapes: Shapes::default(),
             looks: Looks::default(),
             lights: Lights::default(),
+            sweep: SweepKeys::default(),
             layers: LayerMemory::default(),
             film: Array::default(),
             film_half: Array::default(),
@@ -190,6 +195,7 @@ impl Slot {
             + self.shapes.bytes_held()
             + self.looks.bytes_held()
             + self.lights.bytes_held()
+            + self.sweep.bytes_held()
             + self.layers.bytes_held()
     }
 
@@ -224,6 +230,19 @@ impl Slot {
     pub fn light(&mut self, tree: &Arc<LocalTree>, params: &mut Params) -> CudaResult<()> {
         params.local_lights = self.lights.upload(tree, &self.stream)?;
         Ok(())
+    }
+
+    /// Queues the upload of what moves while the shutter is open, if anything does. The slot must be idle.
+    pub fn sweep(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+        params: &mut Params,
+    ) -> CudaResult<()> {
+        match params.moves {
+            0 => Ok(()),
+            _ => self.sweep.upload(frame, settings, params, &self.stream),
+        }
     }
 
     /// Queues the upload of what layers are gathered from. The slot must be idle.
@@ -323,10 +342,11 @@ impl Slot {
     }
 
     /// Queues what may be queued now. True when the frame is finished.
-    pub fn pump(&mut self, kernels: &Kernels) -> CudaResult<bool> {
+    pub fn pump(&mut self, kernels: &KernelSets) -> CudaResult<bool> {
         let Some(mut work) = self.work.take() else {
             return Ok(false);
         };
+        let kernels = kernels.of(&work.params);
         let result = self.advance(&mut work, kernels);
         self.work = Some(work);
         result

@@ -1,6 +1,9 @@
 //! `camera:` as it is written: paths, projections and lenses.
 
-use super::values::{self, Finite, Point};
+use super::{
+    ShutterDesc,
+    values::{self, Finite, Point},
+};
 use crate::scene::SENSOR_HEIGHT;
 use glam::Vec3;
 use serde::{
@@ -27,6 +30,15 @@ impl CameraDesc {
             Self::Spline(c) => (c.fov, c.projection, c.lens.as_ref()),
         }
     }
+
+    /// What all kinds have besides.
+    pub fn shutter(&self) -> Option<ShutterDesc> {
+        match self {
+            Self::LookAt(LookAt { shutter, .. })
+            | Self::Orbit(Orbit { shutter, .. })
+            | Self::Spline(Spline { shutter, .. }) => *shutter,
+        }
+    }
 }
 
 /// `LookAt(eye: (0, 2, 8), target: (0, 1, 0), fov: 40)`: stands still.
@@ -47,6 +59,9 @@ pub struct LookAt {
     /// None: a pinhole, to which everything is sharp.
     #[serde(default)]
     pub lens: Option<LensDesc>,
+    /// Motion blur: how many frames long the shutter is open about a frame's time, or `(open: -0.25, close: 0.25)`. Default: none.
+    #[serde(default)]
+    pub shutter: Option<ShutterDesc>,
 }
 
 /// `Orbit(target: (0, 1, 0), radius: 8, height: 3)`: a turntable, seamless when the frames are looped.
@@ -77,6 +92,9 @@ pub struct Orbit {
     /// As of [`LookAt`].
     #[serde(default)]
     pub lens: Option<LensDesc>,
+    /// Motion blur: how many frames long the shutter is open about a frame's time, or `(open: -0.25, close: 0.25)`. Default: none.
+    #[serde(default)]
+    pub shutter: Option<ShutterDesc>,
 }
 
 /// `Spline(keys: [(eye: .., target: ..), ..])`: a Catmull-Rom flight through at least 2 keys.
@@ -96,6 +114,9 @@ pub struct Spline {
     /// As of [`LookAt`].
     #[serde(default)]
     pub lens: Option<LensDesc>,
+    /// Motion blur: how many frames long the shutter is open about a frame's time, or `(open: -0.25, close: 0.25)`. Default: none.
+    #[serde(default)]
+    pub shutter: Option<ShutterDesc>,
 }
 
 /// `(eye: (0, 2, 8), target: (0, 1, 0), time: 1.5, fov: 30, focus: "dragon")`. What a key leaves out of the optics is the

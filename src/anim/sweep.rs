@@ -1,0 +1,308 @@
+//! Where cameras and instances are while the shutter is open: keys at even steps of its time, as many as their turning asks for.
+
+use super::{CameraPose, Moment, camera_at, transforms::Placing, turning::Turning};
+use crate::{
+    abi::InstanceKey,
+    accel::{Sweep, SweepSpan},
+    math::rows_from_affine,
+    scene::{CameraPath, Focus, Instance, Scene, Shutter},
+};
+use glam::Affine3A;
+use rayon::prelude::*;
+
+/// Segments per radian that something turns: between two keys, straight lines are off by 1/1800 of the distance from the axis.
+const SEGMENTS_PER_RADIAN: f32 = 15.0;
+/// Most segments of an instance: enough for a full turn at that, and for ten at fifty times the error.
+const MOST_SEGMENTS: u32 = 128;
+/// Keys of all instances together; where there would be more, the finest steps are given up. They take 48 bytes each.
+const MOST_KEYS: u64 = 1 << 26;
+/// Segments of a camera's way.
+const CAMERA_SEGMENTS: u32 = 32;
+/// Instances per task.
+const CHUNK: usize = 2048;
+
+/// When the shutter is open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShutterTime {
+    /// In seconds of the scene's time.
+    pub open: f32,
+    /// How long.
+    pub seconds: f32,
+}
+
+impl ShutterTime {
+    /// For frame `number` of `scene`.
+    pub fn new(scene: &Scene, shutter: Shutter, number: u32) -> Self {
+        let [open, close] = shutter.span();
+        let fps = scene.settings.fps;
+        Self {
+            open: scene.time_of(number) + open / fps,
+            seconds: (close - open) / fps,
+        }
+    }
+
+    /// When the given share of it has passed.
+    pub fn at(&self, share: f32) -> f32 {
+        self.open + self.seconds * share
+    }
+
+    /// `segments` + 1 moments at even steps.
+    pub(super) fn times(self, segments: u32) -> impl Iterator<Item = f32> {
+        (0..=segments).map(move |key| self.at(key as f32 / segments as f32))
+    }
+}
+
+/// The camera at even steps of the time, the first at the opening and the last at the closing; empty if it stands still.
+pub fn sweep_camera(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> {
+    // Only a camera on a node goes where rigs take it, and only a lens looks where they take something.
+    let focus = scene.camera.lens.as_ref().map(|lens| &lens.focus);
+    let keyed = scene.camera.tracks.focus.iter().map(|(_, focus)| focus);
+    let follows = matches!(scene.camera.path, CameraPath::Node { .. })
+        || focus
+            .into_iter()
+            .chain(keyed)
+            .any(|focus| matches!(focus, Focus::On(_)));
+    let moment = |time: f32| match follows {
+        true => Moment::of(scene, time),
+        false => Moment::bare(time),
+    };
+    let poses: Vec<CameraPose> = time
+        .times(CAMERA_SEGMENTS)
+        .map(|time| camera_at(scene, &moment(time)))
+        .collect();
+    match poses.windows(2).all(|pair| pair[0] == pair[1]) {
+        true => Vec::new(),
+        false => poses,
+    }
+}
+
+/// Fills `out` with the keys of `instances` while the shutter is open; `ids` are their numbers in the scene, or none if they are in
+/// its order. Instances that no motion, group or rig moves have no keys. Deterministic, parallel.
+pub fn sweep_instances(
+    scene: &Scene,
+    instances: &[Instance],
+    ids: &[u32],
+    time: ShutterTime,
+    out: &mut Sweep,
+) {
+    out.clear();
+    let finest = plan(scene, instances, time, &mut out.spans);
+    let Some(last) = out.spans.last() else { return };
+    let count = last.first as usize + key_count(last);
+    out.keys.resize(count, InstanceKey::default());
+    if count == 0 {
+        out.spans.clear();
+        return;
+    }
+    let moments: Vec<Moment> = time.times(finest).map(|t| Moment::of(scene, t)).collect();
+    let moments: Vec<Placed> = moments
+        .iter()
+        .map(|moment| Placed::new(scene, moment))
+        .collect();
+    let id = |index: usize| ids.get(index).map_or(index as u32, |id| *id);
+    let fill = |chunk: usize, spans: &[SweepSpan], keys: &mut [InstanceKey]| {
+        let mut rest = keys;
+        for (offset, span) in spans.iter().enumerate() {
+            let index = chunk * CHUNK + offset;
+            let (own, others) = std::mem::take(&mut rest).split_at_mut(key_count(span));
+            for (step, key) in own.iter_mut().enumerate() {
+                let moment = &moments[step * (finest / span.segments) as usize];
+                let world = moment
+                    .placing
+                    .world(&moment.nodes, id(index), &instances[index]);
+                key.world_from_object = rows_from_affine(&world.into());
+            }
+            rest = others;
+        }
+    };
+    let chunks = split_keys(&out.spans, &mut out.keys);
+    let chunks = chunks.into_par_iter().enumerate();
+    chunks.for_each(|(chunk, (spans, keys))| fill(chunk, spans, keys));
+}
+
+/// A scene at a moment, with all of its nodes.
+struct Placed<'a> {
+    placing: Placing<'a>,
+    nodes: Vec<Affine3A>,
+}
+
+impl<'a> Placed<'a> {
+    fn new(scene: &'a Scene, moment: &'a Moment) -> Self {
+        let placing = Placing::new(scene, moment);
+        let nodes = placing.nodes();
+        Self { placing, nodes }
+    }
+}
+
+/// Gives every instance its span, and returns the greatest number of segments, which all others divide.
+fn plan(
+    scene: &Scene,
+    instances: &[Instance],
+    time: ShutterTime,
+    spans: &mut Vec<SweepSpan>,
+) -> u32 {
+    let turning = Turning::new(scene, time.open, time.seconds);
+    let wanted = |instance: &Instance| match turning.of(instance.node, instance.motion) {
+        turned if turned > 0.0 => segments(turned),
+        _ => 0,
+    };
+    let all = instances.par_iter().with_min_len(CHUNK);
+    let all = all.map(|instance| SweepSpan {
+        first: 0,
+        segments: wanted(instance),
+    });
+    all.collect_into_vec(spans);
+    let mut most = MOST_SEGMENTS;
+    let total = |spans: &[SweepSpan]| spans.iter().map(|span| key_count(span) as u64).sum::<u64>();
+    while most > 1 && total(spans) > MOST_KEYS {
+        most /= 2;
+        let capped = spans.iter_mut();
+        capped.for_each(|span| span.segments = span.segments.min(most));
+    }
+    let mut first = 0;
+    for span in spans.iter_mut() {
+        span.first = first;
+        first += key_count(span) as u32;
+    }
+    spans.iter().map(|span| span.segments).max().unwrap_or(0)
+}
+
+/// A power of two, so that keys of different instances are of the same moments.
+fn segments(turned: f32) -> u32 {
+    let wanted = (turned * SEGMENTS_PER_RADIAN).ceil();
+    (wanted as u32).clamp(1, MOST_SEGMENTS).next_power_of_two()
+}
+
+fn key_count(span: &SweepSpan) -> usize {
+    match span.segments {
+        0 => 0,
+        segments => segments as usize + 1,
+    }
+}
+
+/// Spans in chunks, and the keys that belong to each.
+fn split_keys<'a>(
+    spans: &'a [SweepSpan],
+    keys: &'a mut [InstanceKey],
+) -> Vec<(&'a [SweepSpan], &'a mut [InstanceKey])> {
+    let mut rest = keys;
+    let chunks = spans.chunks(CHUNK).map(|spans| {
+        let count = spans.iter().map(key_count).sum();
+        let (own, others) = std::mem::take(&mut rest).split_at_mut(count);
+        rest = others;
+        (spans, own)
+    });
+    chunks.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        anim::world_transforms,
+        math::affine_from_rows,
+        scene::{Motion, MotionPart, NONE, Node, Phase},
+    };
+    use glam::{Affine3, Vec3};
+    use std::f32::consts::TAU;
+
+    /// One instance at rest, one that spins in a group that sways, and one that spins fast.
+    fn scene() -> Scene {
+        let motion = |part| Motion {
+            parts: vec![part],
+            phase: Phase::Same,
+        };
+        let spin = |period| {
+            motion(MotionPart::Spin {
+                axis: Vec3::Y,
+                period,
+            })
+        };
+        let sway = motion(MotionPart::Sway {
+            axis: Vec3::Z,
+            angle: 1.0,
+            period: 3.0,
+        });
+        let instance = |x: f32, node, motion| Instance {
+            local: Affine3::from_translation(Vec3::X * x),
+            node,
+            mesh: 0,
+            slot_base: 0,
+            motion,
+        };
+        Scene {
+            motions: vec![spin(2.0), spin(0.01), sway],
+            nodes: vec![Node {
+                local: Affine3::IDENTITY,
+                parent: NONE,
+                motion: 2,
+                follows: None,
+            }],
+            instances: vec![
+                instance(0.0, NONE, NONE),
+                instance(1.0, 0, 0),
+                instance(2.0, NONE, 1),
+            ],
+            ..Scene::default()
+        }
+    }
+
+    fn exposure() -> ShutterTime {
+        ShutterTime {
+            open: 0.7,
+            seconds: 0.1,
+        }
+    }
+
+    fn sweep(ids: &[u32]) -> Sweep {
+        let scene = scene();
+        let ordered = |id: &u32| scene.instances[*id as usize];
+        let instances: Vec<_> = ids.iter().map(ordered).collect();
+        let mut sweep = Sweep::default();
+        sweep_instances(&scene, &instances, ids, exposure(), &mut sweep);
+        sweep
+    }
+
+    #[test]
+    fn keys_are_where_instances_are_at_their_times() {
+        let (scene, sweep) = (scene(), sweep(&[0, 1, 2]));
+        assert!(sweep.of(sweep.span(0)).is_empty());
+        for instance in [1, 2] {
+            let span = sweep.span(instance);
+            for (step, key) in sweep.of(span).iter().enumerate() {
+                let time = exposure().at(step as f32 / span.segments as f32);
+                let mut expected = Vec::new();
+                world_transforms(&scene, &Moment::of(&scene, time), &mut expected);
+                let found = affine_from_rows(&key.world_from_object);
+                assert_eq!(found, expected[instance]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_turns_more_has_more_keys_up_to_a_limit() {
+        let sweep = sweep(&[0, 1, 2]);
+        let slow = TAU * 0.05 + TAU / 30.0;
+        assert_eq!(sweep.span(1).segments, segments(slow));
+        assert_eq!(sweep.span(2).segments, MOST_SEGMENTS);
+    }
+
+    #[test]
+    fn instances_in_another_order_have_the_same_keys() {
+        let (plain, other) = (sweep(&[0, 1, 2]), sweep(&[2, 0, 1]));
+        for (instance, place) in [(0, 1), (1, 2), (2, 0)] {
+            let keys = |sweep: &Sweep, at: usize| sweep.of(sweep.span(at)).to_vec();
+            assert_eq!(keys(&plain, instance), keys(&other, place));
+        }
+    }
+
+    #[test]
+    fn a_scene_at_rest_has_no_keys() {
+        let mut scene = scene();
+        scene.motions.clear();
+        let mut sweep = Sweep::default();
+        sweep_instances(&scene, &scene.instances, &[], exposure(), &mut sweep);
+        assert!(sweep.is_empty() && sweep.spans.is_empty());
+        assert!(sweep_camera(&scene, exposure()).is_empty());
+    }
+}

@@ -1,0 +1,160 @@
+//! How much motions turn things in a span of time: how finely it has to be cut for straight lines to follow them.
+
+use super::Moment;
+use crate::scene::{Keyframe, Motion, MotionPart, Scene};
+use glam::{Affine3A, Vec3A};
+use std::f32::consts::TAU;
+
+/// Allowance, in radians, for speeds that change at once: at a key of linear interpolation, or at the end of a clip.
+const KINK: f32 = 0.25;
+/// Moments at which rigs are looked at.
+const LOOKS: u32 = 5;
+
+/// Radians by which everything in a scene turns, or swings in terms of its period, while the shutter is open. 0: it stands still.
+pub struct Turning {
+    motions: Vec<f32>,
+    nodes: Vec<f32>,
+}
+
+impl Turning {
+    /// Of the `seconds` from `open` on.
+    pub fn new(scene: &Scene, open: f32, seconds: f32) -> Self {
+        let of = |motion: &Motion| -> f32 {
+            let parts = motion.parts.iter();
+            parts.map(|part| part_turning(part, seconds)).sum()
+        };
+        let mut turning = Self {
+            motions: scene.motions.iter().map(of).collect(),
+            nodes: Vec::with_capacity(scene.nodes.len()),
+        };
+        let looks = looks(scene, open, seconds);
+        for node in &scene.nodes {
+            let parent = turning.nodes.get(node.parent as usize).copied();
+            let rig = node.follows.map_or(0.0, |rig_node| {
+                let places: Vec<_> = looks.iter().map(|look| look.world(rig_node)).collect();
+                path_turning(&places)
+            });
+            let own = turning.of_motion(node.motion);
+            turning.nodes.push(parent.unwrap_or_default() + own + rig);
+        }
+        turning
+    }
+
+    /// Of an instance.
+    pub fn of(&self, node: u32, motion: u32) -> f32 {
+        let node = self.nodes.get(node as usize).copied();
+        node.unwrap_or_default() + self.of_motion(motion)
+    }
+
+    fn of_motion(&self, motion: u32) -> f32 {
+        let own = self.motions.get(motion as usize).copied();
+        own.unwrap_or_default()
+    }
+}
+
+/// Moments of the shutter's time, if some node follows a rig.
+fn looks(scene: &Scene, open: f32, seconds: f32) -> Vec<Moment> {
+    if scene.nodes.iter().all(|node| node.follows.is_none()) {
+        return Vec::new();
+    }
+    let share = |look: u32| look as f32 / (LOOKS - 1) as f32;
+    (0..LOOKS)
+        .map(|look| Moment::of(scene, open + seconds * share(look)))
+        .collect()
+}
+
+fn part_turning(part: &MotionPart, seconds: f32) -> f32 {
+    let phase = |period: f32| TAU * (seconds / period).abs();
+    match part {
+        MotionPart::Spin { period, .. } => phase(*period),
+        // An arc of a small angle is nearly straight, but how fast it is run through changes.
+        MotionPart::Sway { angle, period, .. } => {
+            phase(*period) * angle.abs().max(angle.abs().sqrt())
+        }
+        MotionPart::Bob { period, .. } => phase(*period),
+        MotionPart::Keyframes { keys, .. } => keyframes_turning(keys, seconds),
+        MotionPart::Clip { .. } => 0.0,
+    }
+}
+
+/// At the greatest speed between any two keys.
+fn keyframes_turning(keys: &[Keyframe], seconds: f32) -> f32 {
+    let pairs = || keys.windows(2);
+    let still = |[a, b]: [&Keyframe; 2]| {
+        a.translation == b.translation && a.rotation == b.rotation && a.scale == b.scale
+    };
+    if pairs().all(|pair| still([&pair[0], &pair[1]])) {
+        return 0.0;
+    }
+    let speeds = pairs().map(|pair| {
+        let angle = pair[0].rotation.angle_between(pair[1].rotation);
+        angle / (pair[1].time - pair[0].time)
+    });
+    KINK + seconds * speeds.fold(0.0, f32::max)
+}
+
+/// Of a transform that is known at some moments.
+fn path_turning(places: &[Affine3A]) -> f32 {
+    let steps = places.windows(2);
+    if steps.clone().all(|step| step[0] == step[1]) {
+        return 0.0;
+    }
+    KINK + steps.map(|step| turn(&step[0], &step[1])).sum::<f32>()
+}
+
+/// Radians between two transforms; what is scaled counts like what is turned.
+fn turn(a: &Affine3A, b: &Affine3A) -> f32 {
+    let length = |columns: [Vec3A; 3]| -> f32 {
+        let squares = columns.iter().map(|column| column.length_squared());
+        squares.sum::<f32>().sqrt()
+    };
+    let (m, n) = (&a.matrix3, &b.matrix3);
+    let difference = [
+        n.x_axis - m.x_axis,
+        n.y_axis - m.y_axis,
+        n.z_axis - m.z_axis,
+    ];
+    // Of a rotation by a small angle, the Frobenius norm is the angle times the square root of two.
+    let relative = length(difference) / length([m.x_axis, m.y_axis, m.z_axis]).max(1e-30);
+    (relative * 1.5f32.sqrt()).min(TAU)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{Quat, Vec3};
+
+    #[test]
+    fn the_distance_of_two_rotations_is_the_angle_between_them() {
+        let turned = |angle: f32| {
+            Affine3A::from_scale_rotation_translation(
+                Vec3::splat(3.0),
+                Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), angle),
+                Vec3::X * angle,
+            )
+        };
+        let found = turn(&turned(0.3), &turned(0.4));
+        assert!((found - 0.1).abs() < 1e-3, "{found}");
+    }
+
+    #[test]
+    fn what_comes_back_to_its_start_within_the_shutter_has_turned_all_the_same() {
+        let spin = MotionPart::Spin {
+            axis: Vec3::Y,
+            period: -0.25,
+        };
+        assert!((part_turning(&spin, 0.5) - 2.0 * TAU).abs() < 1e-5);
+    }
+
+    #[test]
+    fn keys_that_are_all_alike_stand_still() {
+        let key = |time: f32, x: f32| Keyframe {
+            time,
+            translation: Vec3::X * x,
+            rotation: Quat::IDENTITY,
+            scale: Vec3::ONE,
+        };
+        assert_eq!(keyframes_turning(&[key(0.0, 1.0), key(1.0, 1.0)], 1.0), 0.0);
+        assert!(keyframes_turning(&[key(0.0, 1.0), key(1.0, 2.0)], 1.0) > 0.0);
+    }
+}

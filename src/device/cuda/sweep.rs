@@ -1,0 +1,73 @@
+//! What moves while the shutter is open, on the GPU, for one frame in flight: keys of instances, the camera and meshes.
+
+use super::memory::{Array, Pinned, bytes_of};
+use crate::{
+    abi::{CameraRecord, InstanceKey, MeshKeys, Params},
+    device::{
+        Frame, FrameSettings,
+        params::{camera_keys, mesh_keys},
+    },
+};
+use cust::{error::CudaResult, stream::Stream};
+
+/// Start of every part, so that keys are loaded in whole sectors.
+const ALIGNMENT: usize = 256;
+
+#[derive(Default)]
+pub struct SweepKeys {
+    memory: Array,
+    staging: Pinned,
+}
+
+impl SweepKeys {
+    /// Bytes on the GPU that this has already.
+    pub fn bytes_held(&self) -> usize {
+        self.memory.bytes()
+    }
+
+    /// Queues the upload of a frame's keys, and points the parameters at them. Nothing that was queued before may use what is here.
+    pub fn upload(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+        params: &mut Params,
+        stream: &Stream,
+    ) -> CudaResult<()> {
+        let (cameras, meshes) = (camera_keys(frame, settings), mesh_keys(frame));
+        let parts = [
+            bytes_of(&cameras),
+            bytes_of(&meshes),
+            bytes_of(&frame.tlas.sweep.keys),
+        ];
+        let mut starts = [0; 3];
+        let mut end = 0;
+        for (start, part) in starts.iter_mut().zip(parts) {
+            *start = end;
+            end += part.len().next_multiple_of(ALIGNMENT);
+        }
+        self.memory.reserve_with_room(end)?;
+        self.staging.reserve_with_room(end)?;
+        for (start, part) in starts.iter().zip(parts) {
+            self.staging.fill(*start, part);
+        }
+        self.memory.write_later(0, &self.staging, 0, end, stream)?;
+        params.camera_segments = cameras.len().saturating_sub(1) as u32;
+        params.camera_keys = self.memory.at::<CameraRecord>(starts[0]);
+        if !meshes.is_empty() {
+            params.mesh_keys = self.memory.at::<MeshKeys>(starts[1]);
+        }
+        params.instance_keys = self.memory.at::<InstanceKey>(starts[2]);
+        Ok(())
+    }
+}
+
+/// Bytes on the GPU that the keys of a frame take, with the room that they are given.
+pub fn sweep_bytes(frame: &Frame) -> usize {
+    let meshes = frame.blas.len() * size_of::<MeshKeys>();
+    let cameras = frame.sweep.len() * size_of::<CameraRecord>();
+    let keys = meshes + cameras + size_of_val(&frame.tlas.sweep.keys[..]) + 3 * ALIGNMENT;
+    match frame.moves() {
+        true => keys * 9 / 8,
+        false => 0,
+    }
+}
