@@ -1,5 +1,8 @@
 //! A frame in flight: its stream, and the memory that is its own so that frames overlap.
 
+mod measure;
+mod picture;
+
 use super::{
     forest::LivingForest,
     kernels::{KernelSets, Kernels, arguments},
@@ -13,25 +16,22 @@ use super::{
     waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
 };
 use crate::{
-    abi::{self, InstanceRecord, Params, RayTally, Unit},
+    abi::{InstanceRecord, Params, RayTally, Unit},
     accel::Tlas,
     anim::PosedLooks,
-    device::{
-        Accumulation, AccumulationState, Frame, FrameSettings, OwnRays, adaptive::Passes,
-        params::TILE_ITEMS,
-    },
-    layers::{Layer, LayerImage, LayerSet},
+    device::{Frame, FrameSettings, OwnRays, adaptive::Passes, params::TILE_ITEMS},
+    layers::{Layer, LayerSet},
     light::LocalTree,
 };
-use bytes::Bytes;
 use cust::{
     error::CudaResult,
     event::{Event, EventFlags, EventStatus},
     stream::{Stream, StreamFlags},
 };
+pub use picture::Picture;
+use picture::{PicturePlace, picture_bytes};
 use std::{
     collections::VecDeque,
-    mem,
     ops::Range,
     sync::{Arc, Weak},
     time::Duration,
@@ -39,9 +39,6 @@ use std::{
 
 /// Chunks that are queued ahead of the GPU: enough to keep it busy, few enough to stop soon.
 const CHUNKS_AHEAD: usize = 3;
-
-/// What parts of a picture in page-locked memory start at a multiple of: lines of the cache.
-const PLACE_ALIGNMENT: usize = 64;
 
 pub struct Slot {
     pub stream: Stream,
@@ -120,20 +117,6 @@ pub struct Work {
 
 // SAFETY: the parameters point to memory of the GPU, which is not tied to a thread.
 unsafe impl Send for Work {}
-
-/// A finished frame.
-pub struct Picture {
-    pub pixels: Bytes,
-    pub layers: Vec<LayerImage>,
-    pub tally: RayTally,
-    pub started: Event,
-    pub finished: Event,
-    pub stages: Vec<(Stage, Duration)>,
-    /// How far its film is, which stays in the slot until another frame starts.
-    pub state: AccumulationState,
-    /// If they were asked for.
-    pub own_rays: Option<OwnRays>,
-}
 
 impl Slot {
     pub fn new(spare: SparePinned) -> CudaResult<Self> {
@@ -471,184 +454,6 @@ impl Slot {
         Ok(())
     }
 
-    /// Queues a launch that gathers layers of the next items.
-    fn gather_layers(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<()> {
-        let Range { start, end } = work.layer_items;
-        let next = end.min(start.saturating_add(layers::launch_items(work.samples)));
-        work.layer_items.start = next;
-        let params = Params {
-            tiles: std::ptr::null(),
-            ..work.params
-        };
-        work.marks.push((Stage::Other, event_now(&self.stream)?));
-        let none = std::ptr::null_mut::<RayTally>();
-        // SAFETY: see `run_loop`.
-        unsafe {
-            kernels.launch_items(
-                "throng_gather_layers",
-                next - start,
-                &self.stream,
-                arguments![params, start, next, none],
-            )?;
-        }
-        work.under_way.push_back(event_now(&self.stream)?);
-        Ok(())
-    }
-
-    /// Makes room for half of the samples.
-    fn prepare_half(&mut self, params: &mut Params) -> CudaResult<()> {
-        let film = params.width as usize * params.height as usize * 16;
-        self.film_half.reserve(film)?;
-        self.film_half.clear_later(film, &self.stream)?;
-        params.film_half = self.film_half.at(0);
-        Ok(())
-    }
-
-    /// Makes room for what pictures that are sampled adaptively need besides.
-    fn prepare_measuring(&mut self, params: &mut Params) -> CudaResult<()> {
-        let tiles = tile_count(params) as usize * size_of::<u32>();
-        self.errors.reserve(tiles)?;
-        self.tiles.reserve(tiles)?;
-        self.measured.reserve(tiles)?;
-        params.tile_errors = self.errors.at(0);
-        Ok(())
-    }
-
-    /// Queues the measurement of the noise after a pass.
-    fn measure(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Event> {
-        let tiles = tile_count(&work.params);
-        let params = Params {
-            tiles: std::ptr::null(),
-            ..work.params
-        };
-        work.marks.push((Stage::Other, event_now(&self.stream)?));
-        let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
-        // SAFETY: see `run_loop`.
-        unsafe {
-            kernels.launch_items(
-                "throng_measure_tile",
-                tiles,
-                &self.stream,
-                arguments![params, begin, tiles, none],
-            )?;
-        }
-        let bytes = tiles as usize * size_of::<f32>();
-        self.errors
-            .read_later(&mut self.measured, 0, bytes, &self.stream)?;
-        event_now(&self.stream)
-    }
-
-    /// Plans the next pass from the noise that was measured. If there is none, the picture is ready to be resolved.
-    fn next_pass(&mut self, work: &mut Work) -> CudaResult<()> {
-        let bytes = tile_count(&work.params) as usize * size_of::<f32>();
-        let errors: Vec<f32> = bytemuck::pod_collect_to_vec(&self.measured.bytes()[..bytes]);
-        if !work.passes.go_on(&errors) {
-            work.is_adaptive = false;
-            return Ok(());
-        }
-        let items = self.aim(&mut work.params, &work.passes)?;
-        work.chunks = work.cut.chunks(items, work.passes.samples());
-        Ok(())
-    }
-
-    /// Queues the upload of the tiles of the next pass, if it is not about all, and returns the number of its items.
-    fn aim(&mut self, params: &mut Params, passes: &Passes) -> CudaResult<u32> {
-        let Some(tiles) = passes.tiles() else {
-            return Ok(tile_count(params) * TILE_ITEMS);
-        };
-        self.measured.fill(0, bytes_of(tiles));
-        let bytes = size_of_val(tiles);
-        self.tiles
-            .write_later(0, &self.measured, 0, bytes, &self.stream)?;
-        params.tiles = self.tiles.at(0);
-        Ok(tiles.len() as u32 * TILE_ITEMS)
-    }
-
-    /// Lets the frame that was just started go on from `film`. Waits for the copy; nothing was sampled yet.
-    pub fn go_on_from(&mut self, film: &Accumulation) -> CudaResult<()> {
-        self.stream.synchronize()?;
-        self.film.write(0, bytes_of(&film.sums))?;
-        self.film_half.write(0, bytes_of(&film.odd))
-    }
-
-    /// Copies the sums of the frame that was taken last to `film`, which has their size.
-    pub fn read_film(&self, film: &mut Accumulation) -> CudaResult<()> {
-        self.film.read(bytemuck::cast_slice_mut(&mut film.sums))?;
-        if film.odd.is_empty() {
-            return Ok(());
-        }
-        self.film_half.read(bytemuck::cast_slice_mut(&mut film.odd))
-    }
-
-    /// Queues the way from the film to page-locked memory.
-    fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Event> {
-        let params = work.params;
-        let pixels = params.width * params.height;
-        work.marks.push((Stage::Other, event_now(&self.stream)?));
-        let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
-        // SAFETY: see `run_loop`.
-        unsafe {
-            kernels.launch_items(
-                "throng_resolve_pixel",
-                pixels,
-                &self.stream,
-                arguments![params, begin, pixels, none],
-            )?;
-        }
-        let place = PicturePlace::of(&params);
-        let (picture, stream) = (&mut self.picture, &self.stream);
-        self.pixels
-            .read_later(picture, 0, picture_bytes(&params), stream)?;
-        self.tally
-            .read_later(picture, place.tally, size_of::<RayTally>(), stream)?;
-        self.layers.read_later(
-            work.layers,
-            pixels as usize,
-            (picture, place.layers),
-            stream,
-        )?;
-        event_now(&self.stream)
-    }
-
-    /// The frame that [`Self::pump`] called finished.
-    pub fn take(&mut self) -> CudaResult<Option<Picture>> {
-        let Some(Work {
-            params,
-            started,
-            finished: Some(finished),
-            marks,
-            own_rays,
-            passes,
-            layers,
-            ..
-        }) = self.work.take()
-        else {
-            return Ok(None);
-        };
-        let place = PicturePlace::of(&params);
-        let picture = self.spare.lend(mem::take(&mut self.picture));
-        let ends = marks.iter().skip(1).map(|(_, e)| e).chain([&finished]);
-        let stages = marks
-            .iter()
-            .zip(ends)
-            .map(|((stage, begin), end)| Ok((*stage, elapsed(begin, end)?)))
-            .collect::<CudaResult<_>>()?;
-        Ok(Some(Picture {
-            pixels: picture.slice(..picture_bytes(&params)),
-            layers: layers::images(
-                layers,
-                params.width as usize * params.height as usize,
-                picture.slice(place.layers..),
-            ),
-            tally: bytemuck::pod_read_unaligned(&picture[place.tally..][..size_of::<RayTally>()]),
-            started,
-            finished,
-            stages,
-            state: passes.into_state(),
-            own_rays,
-        }))
-    }
-
     /// Gives up on the frame and waits for what is queued.
     pub fn abandon(&mut self) -> CudaResult<()> {
         self.work = None;
@@ -661,32 +466,6 @@ impl Slot {
 /// Tiles of the whole picture.
 fn tile_count(params: &Params) -> u32 {
     params.width.div_ceil(8) * params.height.div_ceil(8)
-}
-
-/// Where what a picture consists of lies in page-locked memory, behind its pixels: where floats may lie.
-struct PicturePlace {
-    tally: usize,
-    layers: usize,
-}
-
-impl PicturePlace {
-    fn of(params: &Params) -> Self {
-        let tally = picture_bytes(params).next_multiple_of(PLACE_ALIGNMENT);
-        Self {
-            tally,
-            layers: (tally + size_of::<RayTally>()).next_multiple_of(PLACE_ALIGNMENT),
-        }
-    }
-}
-
-/// Bytes of a finished picture.
-fn picture_bytes(params: &Params) -> usize {
-    let channel = match params.pixel_type {
-        abi::PIXELS_U8 => size_of::<u8>(),
-        abi::PIXELS_U16 => size_of::<u16>(),
-        _ => size_of::<f32>(),
-    };
-    params.width as usize * params.height as usize * 3 * channel
 }
 
 /// An event at the end of what is queued.

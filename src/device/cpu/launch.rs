@@ -1,0 +1,226 @@
+//! What kernels on the CPU are launched with: parameters that lead into the host's memory, and what must live meanwhile.
+
+use crate::{
+    abi::{
+        self, BlasRecord, CameraRecord, MeshKeys, MeshRecord, OtherFrame, Params, VertexExtra,
+        VertexRecord,
+    },
+    accel::{Blas, BlasShape},
+    device::{
+        Frame, FrameSettings, OtherPose, PosedMesh, extras, frame_layers,
+        looks::{self, LookTables},
+        params::{apply_settings, camera_keys, magnitude, mesh_keys, scene_params},
+        pool::Pool,
+        tables::{Tables, write_shape},
+    },
+    film::FILTER_TABLES,
+    light::{LocalTree, sun_count, sun_irradiance},
+};
+use std::{ptr::null, sync::Arc};
+
+/// Tables of a frame that are not the scene's, and the tree over what shines within the scene.
+#[derive(Default)]
+pub struct Shining {
+    pub looks: Option<LookTables>,
+    pub local: Option<Arc<LocalTree>>,
+}
+
+/// Launch parameters, and what must live as long as they are used.
+pub struct Launch {
+    pub params: Params,
+    pub stack_entries: usize,
+    _blas: Vec<BlasRecord>,
+    _pool: Pool,
+    _shapes: Shapes,
+    _looks: Option<LookTables>,
+    _lights: Option<Arc<LocalTree>>,
+    camera_keys: Vec<CameraRecord>,
+    _mesh_keys: Vec<MeshKeys>,
+}
+
+/// The mesh table of a frame in which some meshes have a shape of their own, and their vertices; empty if none has.
+#[derive(Default)]
+pub struct Shapes {
+    meshes: Vec<MeshRecord>,
+    _vertices: Vec<(Vec<VertexRecord>, Vec<VertexExtra>)>,
+}
+
+impl Shapes {
+    pub fn new(tables: &Tables, shapes: &[PosedMesh]) -> Self {
+        if shapes.is_empty() {
+            return Self::default();
+        }
+        let mut meshes = tables.meshes.clone();
+        let vertices = shapes.iter().filter_map(|posed| {
+            let mesh = tables.scene.meshes[posed.mesh as usize].triangles()?;
+            let count = mesh.positions.len();
+            let keys = 1 + posed.later.len();
+            let mut vertices = vec![VertexRecord::default(); keys * count];
+            for (shape, out) in posed.keys().zip(vertices.chunks_mut(count.max(1))) {
+                write_shape(mesh, shape, out);
+            }
+            let record = &mut meshes[posed.mesh as usize];
+            record.vertices = vertices.as_ptr();
+            let mut turned = Vec::new();
+            if tables.needs[posed.mesh as usize].tangents {
+                turned.resize(keys * count, VertexExtra::default());
+                for (shape, out) in posed.keys().zip(turned.chunks_mut(count.max(1))) {
+                    extras::write(mesh, shape, out);
+                }
+                record.extras = turned.as_ptr();
+            }
+            Some((vertices, turned))
+        });
+        let vertices = vertices.collect();
+        Self {
+            meshes,
+            _vertices: vertices,
+        }
+    }
+}
+
+/// What kernels read of another frame.
+pub struct Elsewhere<'a> {
+    pose: &'a OtherPose,
+    transforms: Vec<[f32; 12]>,
+    shapes: Shapes,
+}
+
+impl<'a> Elsewhere<'a> {
+    pub fn new(tables: &Tables, pose: &'a OtherPose) -> Self {
+        Self {
+            pose,
+            transforms: frame_layers::transforms(pose),
+            shapes: Shapes::new(tables, &pose.shapes),
+        }
+    }
+
+    pub fn apply(&self, record: &mut OtherFrame, tables: &Tables) {
+        if !self.transforms.is_empty() {
+            record.transforms = self.transforms.as_ptr().cast();
+        }
+        if !self.pose.shown.is_empty() {
+            record.shown = self.pose.shown.as_ptr();
+        }
+        record.meshes = match &self.shapes.meshes[..] {
+            [] => tables.meshes.as_ptr(),
+            meshes => meshes.as_ptr(),
+        };
+    }
+}
+
+// SAFETY: kernels read everything the parameters lead to, except film, pixels, layers and hits, of which each item has its own.
+unsafe impl Sync for Launch {}
+
+impl Launch {
+    /// Of a kernel that reads nothing but its parameters and a film.
+    pub fn of(params: Params) -> Self {
+        Self {
+            params,
+            stack_entries: 0,
+            _blas: Vec::new(),
+            _pool: Pool::new(&[]),
+            _shapes: Shapes::default(),
+            _looks: None,
+            _lights: None,
+            camera_keys: Vec::new(),
+            _mesh_keys: Vec::new(),
+        }
+    }
+
+    pub fn new(tables: &Tables, frame: &Frame, shining: Shining) -> Self {
+        let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b)).collect();
+        let deepest = frame
+            .blas
+            .iter()
+            .map(|b| b.stack_entries())
+            .max()
+            .unwrap_or(0);
+        let mut params = scene_params(frame, tables.environment);
+        let pool = Pool::new(&frame.blas);
+        params.tlas_nodes = frame.tlas.tree.nodes.address().cast();
+        params.tlas_units = frame.tlas.units.as_ptr();
+        params.blas_units = pool.units.as_ptr();
+        params.triangles = pool.triangles.as_ptr();
+        params.instances = frame.tlas.records.as_ptr();
+        params.blas = blas.as_ptr();
+        let shapes = Shapes::new(tables, &frame.shapes);
+        params.meshes = match &shapes.meshes[..] {
+            [] => tables.meshes.as_ptr(),
+            meshes => meshes.as_ptr(),
+        };
+        let Shining { looks, local } = shining;
+        let (materials, layers, maps, lights) = match &looks {
+            Some(own) => (&own.materials, &own.layers, &own.maps, &own.lights),
+            None => (
+                &tables.materials,
+                &tables.layers,
+                &tables.maps,
+                &tables.lights,
+            ),
+        };
+        params.materials = materials.as_ptr();
+        params.layers = layers.as_ptr();
+        params.layer_count = layers.len() as u32;
+        params.has_cutouts = looks::has_cutouts(materials).into();
+        params.maps = maps.as_ptr();
+        params.lights = lights.as_ptr();
+        params.light_count = lights.len() as u32;
+        params.material_slots = tables.scene.material_slots.as_ptr();
+        params.textures = tables.textures.as_ptr();
+        params.srgb_table = tables.srgb.as_ptr();
+        params.filter_table = FILTER_TABLES.as_ptr();
+        params.sun_count = sun_count(lights);
+        params.sun_irradiance = sun_irradiance(lights);
+        params.sky_rows = tables.sky.rows.as_ptr();
+        params.sky_cells = tables.sky.cells.as_ptr();
+        if let Some(local) = &local {
+            params.local_lights = local.params_here();
+        }
+        params.instance_keys = frame.tlas.sweep.keys.as_ptr();
+        let mesh_keys = mesh_keys(frame);
+        if !mesh_keys.is_empty() {
+            params.mesh_keys = mesh_keys.as_ptr();
+        }
+        Self {
+            params,
+            stack_entries: frame.tlas.tree.stack_entries() + deepest,
+            _blas: blas,
+            _pool: pool,
+            _shapes: shapes,
+            _looks: looks,
+            _lights: local,
+            camera_keys: Vec::new(),
+            _mesh_keys: mesh_keys,
+        }
+    }
+
+    /// Adds the picture's settings.
+    pub fn apply(&mut self, frame: &Frame, settings: &FrameSettings) {
+        apply_settings(&mut self.params, frame, settings);
+        self.camera_keys = camera_keys(frame, settings);
+        self.params.camera_keys = self.camera_keys.as_ptr();
+        self.params.camera_segments = self.camera_keys.len().saturating_sub(1) as u32;
+    }
+}
+
+fn blas_record(blas: &Blas) -> BlasRecord {
+    let sphere = BlasRecord {
+        nodes: null(),
+        packs: null(),
+        magnitude: magnitude(&blas.bounds),
+        root: abi::EMPTY_CHILD,
+        shape: abi::SHAPE_SPHERE,
+        reserved: 0,
+    };
+    match &blas.shape {
+        BlasShape::Sphere | BlasShape::Compressed { .. } => sphere,
+        BlasShape::Triangles { tree, packs } => BlasRecord {
+            nodes: tree.nodes.address().cast(),
+            packs: packs.as_ptr(),
+            root: tree.root,
+            shape: abi::SHAPE_TRIANGLES,
+            ..sphere
+        },
+    }
+}

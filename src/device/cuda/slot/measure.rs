@@ -1,0 +1,87 @@
+//! Pictures that are sampled where they are noisy: the noise is measured after a pass, and the next one planned.
+
+use super::{Slot, Work, event_now, tile_count};
+use crate::{
+    abi::{Params, RayTally},
+    device::{
+        adaptive::Passes,
+        cuda::{
+            kernels::{Kernels, arguments},
+            memory::bytes_of,
+            waves::Stage,
+        },
+        params::TILE_ITEMS,
+    },
+};
+use cust::{error::CudaResult, event::Event};
+
+impl Slot {
+    /// Makes room for half of the samples.
+    pub(super) fn prepare_half(&mut self, params: &mut Params) -> CudaResult<()> {
+        let film = params.width as usize * params.height as usize * 16;
+        self.film_half.reserve(film)?;
+        self.film_half.clear_later(film, &self.stream)?;
+        params.film_half = self.film_half.at(0);
+        Ok(())
+    }
+
+    /// Makes room for what pictures that are sampled adaptively need besides.
+    pub(super) fn prepare_measuring(&mut self, params: &mut Params) -> CudaResult<()> {
+        let tiles = tile_count(params) as usize * size_of::<u32>();
+        self.errors.reserve(tiles)?;
+        self.tiles.reserve(tiles)?;
+        self.measured.reserve(tiles)?;
+        params.tile_errors = self.errors.at(0);
+        Ok(())
+    }
+
+    /// Queues the measurement of the noise after a pass.
+    pub(super) fn measure(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Event> {
+        let tiles = tile_count(&work.params);
+        let params = Params {
+            tiles: std::ptr::null(),
+            ..work.params
+        };
+        work.marks.push((Stage::Other, event_now(&self.stream)?));
+        let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
+        // SAFETY: see `run_loop`.
+        unsafe {
+            kernels.launch_items(
+                "throng_measure_tile",
+                tiles,
+                &self.stream,
+                arguments![params, begin, tiles, none],
+            )?;
+        }
+        let bytes = tiles as usize * size_of::<f32>();
+        self.errors
+            .read_later(&mut self.measured, 0, bytes, &self.stream)?;
+        event_now(&self.stream)
+    }
+
+    /// Plans the next pass from the noise that was measured. If there is none, the picture is ready to be resolved.
+    pub(super) fn next_pass(&mut self, work: &mut Work) -> CudaResult<()> {
+        let bytes = tile_count(&work.params) as usize * size_of::<f32>();
+        let errors: Vec<f32> = bytemuck::pod_collect_to_vec(&self.measured.bytes()[..bytes]);
+        if !work.passes.go_on(&errors) {
+            work.is_adaptive = false;
+            return Ok(());
+        }
+        let items = self.aim(&mut work.params, &work.passes)?;
+        work.chunks = work.cut.chunks(items, work.passes.samples());
+        Ok(())
+    }
+
+    /// Queues the upload of the tiles of the next pass, if it is not about all, and returns the number of its items.
+    pub(super) fn aim(&mut self, params: &mut Params, passes: &Passes) -> CudaResult<u32> {
+        let Some(tiles) = passes.tiles() else {
+            return Ok(tile_count(params) * TILE_ITEMS);
+        };
+        self.measured.fill(0, bytes_of(tiles));
+        let bytes = size_of_val(tiles);
+        self.tiles
+            .write_later(0, &self.measured, 0, bytes, &self.stream)?;
+        params.tiles = self.tiles.at(0);
+        Ok(tiles.len() as u32 * TILE_ITEMS)
+    }
+}
