@@ -1,7 +1,7 @@
 //! Proves a tree right after it was built; debug builds run it on every tree.
 
 #![cfg_attr(
-    not(debug_assertions),
+    not(any(debug_assertions, test)),
     expect(dead_code, reason = "release builds trust their trees")
 )]
 
