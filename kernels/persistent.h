@@ -11,9 +11,9 @@ namespace THRONG_NAMESPACE {
 // Idle lanes from which on a warp fetches rays.
 constexpr uint32_t kRefill = 4;
 // Threads of a block, and blocks per multiprocessor that registers are divided among. The device asks the kernels for the
-// former.
+// former. With motion, walks need more registers: fewer blocks are faster than spills.
 constexpr int kTraceThreads = 64;
-#if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870
+#if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || THRONG_MOTION
 constexpr int kTraceBlocks = 1024 / kTraceThreads;
 #else
 constexpr int kTraceBlocks = 1152 / kTraceThreads;
