@@ -1,10 +1,16 @@
 //! How much memory this machine has.
 
-use std::fs;
+use std::{fs, sync::LazyLock};
 
 /// Bytes that are built in, or what this container may use if that is less; none where the machine does not tell. Memory in use
 /// by others counts: whether they give it back in time is not known here.
 pub fn total_bytes() -> Option<u64> {
+    // Asked for every frame that is written.
+    static TOTAL: LazyLock<Option<u64>> = LazyLock::new(read_total_bytes);
+    *TOTAL
+}
+
+fn read_total_bytes() -> Option<u64> {
     let machine = parse_meminfo(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let container = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
     let limit = container.and_then(|text| text.trim().parse().ok());
