@@ -62,11 +62,14 @@ impl Accumulation {
 
     /// Whether all pixels have what `settings` ask for.
     pub fn is_done(&self, settings: &FrameSettings) -> bool {
-        self.state.samples >= settings.samples || self.is_calm()
+        self.state.has(settings.samples)
     }
+}
 
-    /// Whether no tile is noisy any more.
-    pub fn is_calm(&self) -> bool {
-        self.state.tiles.as_ref().is_some_and(Vec::is_empty)
+impl AccumulationState {
+    /// Whether a picture that is to have so many samples needs no more: it has them, or no tile is noisy any more.
+    pub fn has(&self, samples: u32) -> bool {
+        let is_calm = self.tiles.as_ref().is_some_and(Vec::is_empty);
+        is_calm || self.samples >= samples
     }
 }

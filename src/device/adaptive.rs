@@ -65,11 +65,7 @@ impl Passes {
 
     /// Whether a picture that is to have so many samples is finished with those that there are.
     pub fn finish(&self, samples: u32) -> bool {
-        self.is_calm() || self.state.samples >= samples
-    }
-
-    fn is_calm(&self) -> bool {
-        self.tiles().is_some_and(<[u32]>::is_empty)
+        self.state.has(samples)
     }
 
     /// The next pass's samples, or those that are left of it.
