@@ -144,6 +144,21 @@ THRONG_INLINE float min_or_negative(float a, float b, float c, float d) {
 // Shifts the sign of `x` in as the lowest bit.
 THRONG_INLINE uint32_t push_sign(uint32_t bits, float x) { return __funnelshift_l(__float_as_uint(x), bits, 1); }
 
+// Bits of the nearest half float, of equally near ones the even one.
+THRONG_INLINE uint32_t half_bits(float x) {
+    uint16_t bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    return bits;
+}
+
+// Threads of a block that work on something together, and what they do to memory that they share.
+struct Team {
+    uint32_t index = threadIdx.x, size = blockDim.x;
+    THRONG_INLINE void wait() const { __syncthreads(); }
+};
+THRONG_INLINE void add_shared(uint32_t& sum, uint32_t x) { atomicAdd(&sum, x); }
+THRONG_INLINE void or_shared(uint32_t& word, uint32_t bits) { atomicOr(&word, bits); }
+
 #else
 
 THRONG_INLINE uint32_t lowest_bit(uint32_t mask) { return uint32_t(__builtin_ctz(mask)); }
@@ -186,6 +201,23 @@ THRONG_INLINE float max_or_zero(float a, float b, float c) { return fmaxf(fmaxf(
 THRONG_INLINE float min_or_negative(float a, float b, float c, float d) { return fminf(fminf(a, b), fminf(c, d)); }
 THRONG_INLINE uint32_t push_sign(uint32_t bits, float x) { return bits << 1 | float_bits(x) >> 31; }
 THRONG_INLINE uint32_t lanes_where(bool x) { return x ? 32 : 0; }
+THRONG_INLINE uint32_t half_bits(float x) {
+    const uint32_t bits = float_bits(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
+    if (magnitude >= 0x47800000u) return sign | (magnitude > 0x7f800000u ? 0x7fffu : 0x7c00u);
+    if (magnitude < 0x38800000u) {
+        // Numbers below the least normal one are multiples of 2^-24, as are floats next to 0.5.
+        return sign | (float_bits(bits_float(magnitude) + 0.5f) - 0x3f000000u);
+    }
+    return sign | ((magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13);
+}
+
+// A team of one, which needs no care.
+struct Team {
+    uint32_t index = 0, size = 1;
+    THRONG_INLINE void wait() const {}
+};
+THRONG_INLINE void add_shared(uint32_t& sum, uint32_t x) { sum += x; }
+THRONG_INLINE void or_shared(uint32_t& word, uint32_t bits) { word |= bits; }
 
 #endif
 

@@ -2,6 +2,7 @@
 #include "layers.h"
 #include "persistent.h"
 #include "append.h"
+#include "exr.h"
 
 using namespace THRONG_NAMESPACE;
 
@@ -76,6 +77,18 @@ extern "C" __global__ void throng_tally_shadows(const __grid_constant__ Wavefron
 extern "C" __global__ void throng_tally_queues(const __grid_constant__ Wavefront w, uint32_t waves, uint32_t primary) {
     w.tally->primary += primary;
     for (uint32_t wave = 1; wave < waves; wave++) w.tally->bounce += w.queues[1 + wave].length;
+}
+
+// Blocks of a file: one block of threads per piece, and one for all places.
+extern "C" __global__ void __launch_bounds__(kPieceThreads) throng_deflate_exr(const __grid_constant__ ExrParams p) {
+    __shared__ DeflateMemory memory;
+    deflate_exr_piece(p, blockIdx.x, memory, Team());
+}
+
+extern "C" __global__ void throng_place_exr(const __grid_constant__ ExrParams p) { place_exr_blocks(p, Team()); }
+
+extern "C" __global__ void __launch_bounds__(kPieceThreads) throng_copy_exr(const __grid_constant__ ExrParams p) {
+    copy_exr_piece(p, blockIdx.x, Team());
 }
 
 namespace THRONG_NAMESPACE {

@@ -136,6 +136,14 @@ constants! {
     pub const PIXELS_U8: u32 = 0;
     pub const PIXELS_U16: u32 = 1;
     pub const PIXELS_F32: u32 = 2;
+
+    /// How files have the values of a channel: as half floats, as floats, and as floats that are never infinite.
+    pub const CHANNEL_HALF: u32 = 0;
+    pub const CHANNEL_FLOAT: u32 = 1;
+    pub const CHANNEL_DEPTH: u32 = 2;
+    /// Bytes that are compressed by themselves, and the room that they take then.
+    pub const EXR_PIECE: u32 = 16384;
+    pub const EXR_PIECE_ROOM: u32 = 16416;
 }
 
 border! {
@@ -663,6 +671,63 @@ border! {
         pub first_item: u32,
         pub path_count: u32,
         pub wave: u32,
+        pub reserved: u32,
+    }
+
+    /// A channel of a file.
+    #[repr(C)]
+    pub struct ExrChannel {
+        /// The first pixel's value; from one pixel to the next, `stride` floats.
+        pub values: *const f32,
+        pub stride: u32,
+        pub kind: u32,
+        /// Bytes of a row that come before.
+        pub begin: u32,
+        pub reserved: u32,
+    }
+
+    /// Bytes of a block that are compressed by themselves.
+    #[repr(C)]
+    #[derive(Default)]
+    pub struct ExrPiece {
+        /// Compressed, and behind how many compressed bytes of the block.
+        pub size: u32,
+        pub begin: u32,
+        /// Adler-32 of the piece alone, both sums without the 1.
+        pub sums: [u32; 2],
+    }
+
+    /// Rows that are compressed together.
+    #[repr(C)]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct ExrBlock {
+        /// Where it begins, behind the first one's begin, and the size of what follows its two numbers.
+        pub offset: u64,
+        pub size: u32,
+        /// Adler-32 of what is compressed.
+        pub checksum: u32,
+    }
+
+    /// What makes the blocks of an OpenEXR file from a picture on the GPU.
+    #[repr(C)]
+    pub struct ExrParams {
+        /// In the order of the file.
+        pub channels: *const ExrChannel,
+        /// Of each piece, compressed.
+        pub room: *mut u8,
+        pub pieces: *mut ExrPiece,
+        /// One more than there are: where the last one ends.
+        pub blocks: *mut ExrBlock,
+        /// Where blocks go, one after the other.
+        pub out: *mut u8,
+        pub channel_count: u32,
+        pub width: u32,
+        pub height: u32,
+        /// Rows of a block, and bytes of a row.
+        pub block_rows: u32,
+        pub row_bytes: u32,
+        pub pieces_per_block: u32,
+        pub block_count: u32,
         pub reserved: u32,
     }
 

@@ -1,5 +1,6 @@
 //! What a frame says about each pixel besides its colours: values for compositing and denoising.
 
+pub mod channels;
 pub mod cryptomatte;
 
 use crate::pixels::Floats;

@@ -167,6 +167,7 @@ impl LookOptions {
             film: self.film.resolve(scene),
             pixels: PixelType::U8,
             layers: LayerSet::default(),
+            file_rows: None,
             shutter: self.shutter.or(scene.shutter).filter(Shutter::is_open),
         };
         limits::check(&settings)?;

@@ -127,6 +127,7 @@ fn write_map(name: &Pattern, found: &Difference) -> anyhow::Result<()> {
         height: found.height as u32,
         pixels: Pixels::U8(diff::draw_map(found).into()),
         layers: &[],
+        blocks: None,
         manifests: &Manifests::default(),
         metadata: &Metadata::default(),
     };

@@ -121,12 +121,16 @@ impl RenderArgs {
         output::prepare(&plan.paths(&job.scene.name))?;
         job.output = plan.open(&job.scene, &job.settings)?;
         job.output.manifests = manifests(&job);
+        let ongoing = self.ongoing(&job, device.as_ref(), asked);
+        if device.makes_blocks() && ongoing.is_none() && job.denoiser.is_none() {
+            job.settings.file_rows = job.output.file_rows(job.layers);
+        }
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);
         reporter.started(&device.describe());
         let result = if job.frames.is_empty() {
             let finished = job.output.finish();
             finished.map(|()| Summary::default()).map_err(Into::into)
-        } else if let Some(ongoing) = self.ongoing(&job, device.as_ref(), asked) {
+        } else if let Some(ongoing) = ongoing {
             render::run_ongoing(&job, &ongoing, device.as_mut(), &mut reporter, &stop)
         } else {
             render::run(&job, device.as_mut(), &mut reporter, &stop)

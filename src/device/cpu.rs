@@ -422,6 +422,7 @@ impl Device for CpuDevice {
         Ok(Rendered {
             pixels: Floats::from(pixels).into_bytes().slice(..bytes),
             layers,
+            blocks: None,
             rays,
             time: start.elapsed(),
             stages: None,

@@ -118,6 +118,7 @@ pub fn settings() -> FrameSettings {
         clamp_indirect: None,
         noise: None,
         single_scatter: false,
+        file_rows: None,
         shutter: None,
         layering: Layering::Reciprocal,
     }
@@ -167,6 +168,7 @@ impl Device for FakeDevice {
         Ok(Rendered {
             pixels: vec![number as u8; (settings.width * settings.height * 3) as usize].into(),
             layers: Vec::new(),
+            blocks: None,
             rays: RayCounts {
                 primary: 1,
                 ..RayCounts::default()

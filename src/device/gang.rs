@@ -83,6 +83,10 @@ impl Device for Gang {
         self.members.iter().map(|m| m.device.device_count()).sum()
     }
 
+    fn makes_blocks(&self) -> bool {
+        self.members.iter().all(|m| m.device.makes_blocks())
+    }
+
     fn has_stages(&self) -> bool {
         self.members.iter().all(|m| m.device.has_stages())
     }

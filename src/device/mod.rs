@@ -2,6 +2,8 @@
 
 mod accumulation;
 mod adaptive;
+#[cfg(any(test, throng_cuda))]
+mod blocks;
 mod choice;
 mod cpu;
 pub mod cuda;
@@ -23,7 +25,10 @@ use crate::{
     accel::{Blas, NodeLayout, Tlas},
     anim::{CameraPose, Deformed, PosedLooks},
     film::Film,
-    layers::{LayerImage, LayerSet},
+    layers::{
+        LayerImage, LayerSet,
+        channels::{FileBlocks, FileRows},
+    },
     light::ShownShape,
     math::Aabb,
     scene::{Integrator, Layering, Scene, Shutter, ToneMap},
@@ -67,6 +72,10 @@ pub struct FrameSettings {
     pub pixels: PixelType,
     /// What frames tell besides.
     pub layers: LayerSet,
+    /// Asks for the rows of files, compressed, instead of pixels and layers. Of devices that do not make them, and where
+    /// there is too little memory, the pixels and layers come. How a file is made is not what it shows.
+    #[serde(skip)]
+    pub file_rows: Option<FileRows>,
     /// When light comes in; none: pictures of moments. Frames are posed by it, devices find all they need in those.
     pub shutter: Option<Shutter>,
 }
@@ -149,6 +158,8 @@ pub struct Rendered {
     pub pixels: Bytes,
     /// Those that [`FrameSettings::layers`] asks for, in the order of [`LayerSet::iter`].
     pub layers: Vec<LayerImage>,
+    /// If [`FrameSettings::file_rows`] asks for them and the device made them; then there are neither pixels nor layers.
+    pub blocks: Option<FileBlocks>,
     pub rays: RayCounts,
     /// How long the device worked on it. Waiting behind other frames does not count.
     pub time: Duration,
@@ -258,6 +269,11 @@ pub trait Device: Send {
     /// How many frames can be worked on at the same moment.
     fn device_count(&self) -> usize {
         1
+    }
+
+    /// Whether it makes what [`FrameSettings::file_rows`] asks for.
+    fn makes_blocks(&self) -> bool {
+        false
     }
 
     /// Whether [`Rendered::stages`] tells where the time went.

@@ -1,5 +1,6 @@
 //! Names as Cryptomatte hashes and lists them (Psyop, "Cryptomatte Specification" 1.2.0).
 
+use super::Layer;
 use crate::scene::Scene;
 use std::fmt::Write as _;
 
@@ -10,6 +11,14 @@ pub fn id(name: &str) -> u32 {
     match hash >> 23 & 0xff {
         0 | 0xff => hash ^ 1 << 23,
         _ => hash,
+    }
+}
+
+/// The name of a layer, with which its channels begin.
+pub fn layer_name(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Material => "CryptoMaterial",
+        _ => "CryptoObject",
     }
 }
 

@@ -1,6 +1,12 @@
 //! How pictures become the bytes of a file, apart from the kind of file.
 
-use crate::pixels::PixelType;
+use crate::{
+    layers::{
+        LayerSet,
+        channels::{ChannelKind, FileRows},
+    },
+    pixels::PixelType,
+};
 
 /// What the user may choose about files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +26,20 @@ impl Default for Encoding {
             compression: ExrCompression::Zip,
             quality: 90,
             threads: 1,
+        }
+    }
+}
+
+impl Encoding {
+    /// How OpenEXR files have a picture with `layers`.
+    pub fn exr_rows(&self, layers: LayerSet) -> FileRows {
+        FileRows {
+            layers,
+            colors: match self.depth {
+                ColorDepth::Bits32 => ChannelKind::Float,
+                _ => ChannelKind::Half,
+            },
+            per_block: self.compression.rows(),
         }
     }
 }

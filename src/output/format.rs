@@ -85,6 +85,12 @@ impl FileFormat {
             path: path.to_owned(),
             error,
         };
+        if let (Self::Exr, Some(blocks)) = (self, picture.blocks) {
+            let compression = encoding.compression;
+            return fill_atomically(path, |file| {
+                exr::write_blocks(picture, blocks, compression, file)
+            });
+        }
         if self == Self::Exr {
             check_size(picture).map_err(failed)?;
             let plan = exr::Plan::new(picture, encoding).map_err(failed)?;

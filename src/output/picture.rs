@@ -2,7 +2,7 @@
 
 use super::EncodeError;
 use crate::{
-    layers::{Layer, LayerImage},
+    layers::{Layer, LayerImage, channels::FileBlocks},
     pixels::PixelType,
 };
 use std::borrow::Cow;
@@ -13,6 +13,8 @@ pub struct Picture<'a> {
     pub height: u32,
     pub pixels: Pixels<'a>,
     pub layers: &'a [LayerImage],
+    /// Rows of the file that the device made instead of pixels and layers, which are empty then.
+    pub blocks: Option<&'a FileBlocks>,
     pub manifests: &'a Manifests,
     pub metadata: &'a Metadata,
 }
@@ -163,6 +165,7 @@ pub(crate) mod testing {
             height: size.1,
             pixels,
             layers: &[],
+            blocks: None,
             manifests: &NO_MANIFESTS,
             metadata,
         }

@@ -19,6 +19,7 @@ pub fn read_back<T>(
         height: rgb.height(),
         pixels: Pixels::U8(rgb.as_raw().as_slice().into()),
         layers: &[],
+        blocks: None,
         manifests: &Manifests::default(),
         metadata,
     }))

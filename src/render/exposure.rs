@@ -119,6 +119,7 @@ fn small(settings: &FrameSettings) -> FrameSettings {
         noise: None,
         pixels: PixelType::F32,
         layers: LayerSet::default(),
+        file_rows: None,
         film: Film::default(),
         ..settings.clone()
     }

@@ -3,7 +3,11 @@
 use super::{RenderJob, write};
 use crate::{
     device::{FrameSettings, Rendered},
-    output::{Encoding, InOrder, Manifests, Metadata, OutputError, Pattern, Picture, Pixels},
+    layers::{LayerSet, channels::FileRows},
+    output::{
+        Encoding, ExrCompression, FileFormat, InOrder, Manifests, Metadata, OutputError, Pattern,
+        Picture, Pixels,
+    },
     scene::Scene,
 };
 use std::{
@@ -118,6 +122,17 @@ impl Outputs {
         pattern.format().write(path, &picture, &self.encoding)
     }
 
+    /// The rows of files that a device may make instead of the pixels and `layers` of frames: where files are all that there is.
+    pub fn file_rows(&self, layers: LayerSet) -> Option<FileRows> {
+        let format = self.files.as_ref()?.format();
+        let alone = format == FileFormat::Exr && self.in_order.is_empty();
+        let deflated = matches!(
+            self.encoding.compression,
+            ExrCompression::Zips | ExrCompression::Zip
+        );
+        (alone && deflated).then(|| self.encoding.exr_rows(layers))
+    }
+
     /// After the last frame: films appear under their names.
     pub fn finish(&self) -> Result<(), OutputError> {
         self.in_order.iter().try_for_each(InOrder::finish)
@@ -151,6 +166,7 @@ impl Outputs {
             height: job.settings.height,
             pixels: Pixels::from_bytes(job.pixels, &rendered.pixels),
             layers: &rendered.layers,
+            blocks: rendered.blocks.as_ref(),
             manifests: &self.manifests,
             metadata,
         }

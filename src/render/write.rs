@@ -6,6 +6,7 @@ use super::{
 use crate::{
     denoise::Denoiser,
     device::{FrameSettings, Rendered, develop},
+    layers::channels::pixel_bytes,
     memory,
 };
 use std::{
@@ -38,12 +39,16 @@ const SHARED_FILES: usize = 4;
 /// How many threads write the frames of `job`: as many as trace on the CPU, where that many frames exist and fit into
 /// memory, or few where each has more to help it. Those that a slow device gives nothing to do sleep.
 pub fn writer_count(job: &RenderJob) -> usize {
-    let pixel_bytes = job.settings.pixel_bytes() + 4 * job.settings.layers.channels();
+    let pixel_bytes = match &job.settings.file_rows {
+        // Few blocks are more than half as large as what is in them.
+        Some(rows) => pixel_bytes(&rows.channels()) / 2,
+        None => job.settings.pixel_bytes() + 4 * job.settings.layers.channels(),
+    };
     let frame_bytes =
         u64::from(job.settings.width) * u64::from(job.settings.height) * pixel_bytes as u64;
     let part = memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY;
     let fit = part.max(BYTES_IN_MEMORY) / frame_bytes.max(1);
-    let shared = !job.layers.is_empty();
+    let shared = !job.layers.is_empty() && job.settings.file_rows.is_none();
     usize::try_from(fit)
         .unwrap_or(usize::MAX)
         .min(if shared { SHARED_FILES } else { usize::MAX })

@@ -21,10 +21,11 @@ use crate::{
         Accumulation, AccumulationState, Device, DeviceError, Frame, FrameSettings, OwnRays,
         RayCounts, RayKind, Rendered, StageTimes, Stop,
         adaptive::{self, Passes},
+        blocks::exr_bytes,
         params::{apply_settings, pixel_items, scene_params},
         tables::Tables,
     },
-    layers::Layer,
+    layers::{Layer, channels::FileRows},
     light::{LightCache, LocalTree, light_records},
     scene::{Integrator, Scene},
 };
@@ -184,12 +185,13 @@ impl CudaDevice {
         )
     }
 
-    /// How a picture is cut up, once its memory is known to be there.
+    /// How a picture is cut up, once its memory is known to be there. Leaves out `file_rows` if there is too little for them.
     fn plan(
         &mut self,
         frame: &Frame,
         lights: Option<&LocalTree>,
         settings: &FrameSettings,
+        file_rows: &mut Option<FileRows>,
     ) -> Result<Cut, DeviceError> {
         let items = pixel_items(settings)?;
         let limit = self.paths_per_launch;
@@ -216,6 +218,13 @@ impl CudaDevice {
             let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
             Ok(mem_get_info()?.0 + own)
         })?;
+        // Others can make them where there is little memory.
+        let size = (settings.width, settings.height);
+        let blocks = file_rows.map_or(0, |rows| exr_bytes(&rows, size));
+        match need.total() + blocks * SLOTS < free / 2 {
+            true => need.add("files", blocks * SLOTS),
+            false => *file_rows = None,
+        }
         if !has_waves(settings.integrator) {
             need.check(free).map_err(|text| self.out_of_memory(&text))?;
             let items = (limit / LOOP_SAMPLES as usize).next_multiple_of(64).max(64);
@@ -266,7 +275,9 @@ impl CudaDevice {
         apply_settings(&mut params, frame, settings);
         params.sample_end = adaptive::samples_of_all(settings);
         let lights = self.lights(frame, settings.integrator);
-        let cut = self.plan(frame, lights.as_deref(), settings)?;
+        let whole = film.is_none() && own_rays.is_none();
+        let mut file_rows = settings.file_rows.filter(|_| whole);
+        let cut = self.plan(frame, lights.as_deref(), settings, &mut file_rows)?;
         let noise = settings.noise.filter(|_| own_rays.is_none());
         let passes = match film {
             Some((film, until)) => Passes::resume(until, noise, film.state.clone()),
@@ -289,6 +300,7 @@ impl CudaDevice {
                 passes,
                 samples: settings.samples,
                 layers: settings.layers,
+                file_rows,
                 started,
                 own_rays,
             };
@@ -342,6 +354,7 @@ impl CudaDevice {
         Ok(Rendered {
             pixels: picture.pixels,
             layers: picture.layers,
+            blocks: picture.blocks,
             rays: RayCounts {
                 primary: tally.primary,
                 bounce: tally.bounce,
@@ -464,6 +477,10 @@ impl Device for CudaDevice {
 
     fn queue_depth(&self) -> usize {
         SLOTS
+    }
+
+    fn makes_blocks(&self) -> bool {
+        true
     }
 
     fn has_stages(&self) -> bool {

@@ -57,10 +57,8 @@ impl LayerMemory {
         let mut record = frame_layers::record(frame, width as f32 / height as f32);
         let pixels = width as usize * height as usize;
         self.images.reserve(image_bytes(layers, pixels))?;
-        let mut start = 0;
         for layer in layers.iter() {
-            *frame_layers::target(&mut record, layer) = self.images.at(start);
-            start += image_bytes([layer].into_iter().collect(), pixels);
+            *frame_layers::target(&mut record, layer) = self.image(layers, pixels, layer);
         }
         if layers.contains(Layer::Instance) || layers.contains(Layer::Material) {
             self.name(tables)?;
@@ -70,6 +68,12 @@ impl LayerMemory {
         self.upload(tables, frame, record, stream)?;
         params.frame_layers = self.tables.at(0);
         Ok(())
+    }
+
+    /// Where one of `layers` is on the GPU, for a picture of `pixels`.
+    pub fn image(&self, layers: LayerSet, pixels: usize, layer: Layer) -> *mut f32 {
+        let before = layers.iter().take_while(|&before| before != layer);
+        self.images.at(image_bytes(before.collect(), pixels))
     }
 
     fn name(&mut self, tables: &SceneTables) -> CudaResult<()> {

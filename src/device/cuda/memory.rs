@@ -173,6 +173,13 @@ impl SparePinned {
         Ok(pinned)
     }
 
+    /// The same, with more room if it has to be made.
+    pub fn take_with_room(&self, bytes: usize) -> CudaResult<Pinned> {
+        let mut pinned = lock(&self.0).pop().unwrap_or_default();
+        pinned.reserve_with_room(bytes)?;
+        Ok(pinned)
+    }
+
     /// The bytes, to be read by anybody. The memory is spare again when nobody has them any more.
     pub fn lend(&self, pinned: Pinned) -> Bytes {
         Bytes::from_owner(Lent {

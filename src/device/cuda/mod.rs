@@ -8,6 +8,8 @@ mod device;
 #[cfg(throng_cuda)]
 mod driver;
 #[cfg(throng_cuda)]
+mod exr;
+#[cfg(throng_cuda)]
 mod forest;
 mod image;
 #[cfg(throng_cuda)]

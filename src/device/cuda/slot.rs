@@ -4,9 +4,10 @@ mod measure;
 mod picture;
 
 use super::{
+    exr::ExrMemory,
     forest::LivingForest,
     kernels::{KernelSets, Kernels, arguments},
-    layers::{self, LayerMemory},
+    layers::LayerMemory,
     lights::Lights,
     looks::Looks,
     memory::{Array, Pinned, SparePinned, bytes_of},
@@ -16,11 +17,11 @@ use super::{
     waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
 };
 use crate::{
-    abi::{InstanceRecord, Params, RayTally, Unit},
+    abi::{ExrParams, InstanceRecord, Params, RayTally, Unit},
     accel::Tlas,
     anim::PosedLooks,
     device::{Frame, FrameSettings, OwnRays, adaptive::Passes, params::TILE_ITEMS},
-    layers::{Layer, LayerSet},
+    layers::{Layer, LayerSet, channels::FileRows},
     light::LocalTree,
 };
 use cust::{
@@ -29,7 +30,7 @@ use cust::{
     stream::{Stream, StreamFlags},
 };
 pub use picture::Picture;
-use picture::{PicturePlace, picture_bytes};
+use picture::picture_bytes;
 use std::{
     collections::VecDeque,
     ops::Range,
@@ -57,6 +58,7 @@ pub struct Slot {
     /// Keys of what moves while the shutter is open.
     sweep: SweepKeys,
     layers: LayerMemory,
+    exr: ExrMemory,
     film: Array,
     /// Half of the samples, where noise is measured.
     film_half: Array,
@@ -83,6 +85,8 @@ pub struct Task {
     pub samples: u32,
     /// Gathered when the picture is finished.
     pub layers: LayerSet,
+    /// Of these, blocks of a file are made.
+    pub file_rows: Option<FileRows>,
     pub started: Event,
     /// The frame's rays are added to these, which only a wavefront does.
     pub own_rays: Option<OwnRays>,
@@ -102,6 +106,11 @@ pub struct Work {
     /// Past once the noise is measured after a pass.
     measuring: Option<Event>,
     layers: LayerSet,
+    file_rows: Option<FileRows>,
+    /// Past once the places of blocks are known, which go to the host then.
+    compressing: Option<(ExrParams, Event)>,
+    /// The blocks that went there.
+    delivered: Option<ExrParams>,
     /// Items whose layers are yet to be gathered.
     layer_items: Range<u32>,
     /// A chunk that is queued in part; it goes on once the event is past.
@@ -132,6 +141,7 @@ impl Slot {
             lights: Lights::default(),
             sweep: SweepKeys::default(),
             layers: LayerMemory::default(),
+            exr: ExrMemory::default(),
             film: Array::default(),
             film_half: Array::default(),
             errors: Array::default(),
@@ -180,6 +190,7 @@ impl Slot {
             + self.lights.bytes_held()
             + self.sweep.bytes_held()
             + self.layers.bytes_held()
+            + self.exr.bytes_held()
     }
 
     /// Queues the upload of trees and shapes of a frame in which meshes deform. The slot must be idle.
@@ -274,6 +285,7 @@ impl Slot {
             passes,
             samples,
             layers,
+            file_rows,
             started,
             own_rays,
         } = task;
@@ -282,9 +294,6 @@ impl Slot {
         let bytes = picture_bytes(&params);
         self.pixels.reserve(bytes)?;
         self.tally.reserve(size_of::<RayTally>())?;
-        let layer_bytes = layers::image_bytes(layers, pixels);
-        let place = PicturePlace::of(&params);
-        self.picture = self.spare.take(place.layers + layer_bytes)?;
         self.film.clear_later(pixels * 16, &self.stream)?;
         self.tally
             .clear_later(size_of::<RayTally>(), &self.stream)?;
@@ -310,6 +319,9 @@ impl Slot {
             samples,
             measuring: None,
             layers,
+            file_rows,
+            compressing: None,
+            delivered: None,
             layer_items: match layers.is_empty() {
                 true => 0..0,
                 false => 0..items,
@@ -352,6 +364,14 @@ impl Slot {
             }
             self.go_on(work, run, kernels)?;
         }
+        if let Some((blocks, placed)) = work.compressing.take() {
+            if is_past(&placed)? {
+                self.deliver(work, blocks, kernels)?;
+            } else {
+                work.compressing = Some((blocks, placed));
+            }
+            return Ok(false);
+        }
         if let Some(measured) = work.measuring.take() {
             if !is_past(&measured)? {
                 work.measuring = Some(measured);
@@ -370,11 +390,12 @@ impl Slot {
                 }
                 if !work.passes.finish(work.samples) {
                     work.layers = LayerSet::default();
+                    work.file_rows = None;
                 } else if !work.layer_items.is_empty() {
                     self.gather_layers(work, kernels)?;
                     continue;
                 }
-                work.finished = Some(self.finish(work, kernels)?);
+                self.finish(work, kernels)?;
                 return Ok(false);
             };
             if matches!(work.cut, Cut::Waves { .. }) {

@@ -1,21 +1,16 @@
 //! What a file says about its Cryptomatte layers (Psyop's Cryptomatte specification 1.2, "Metadata").
 
 use crate::{
-    layers::{Layer, cryptomatte::key},
+    layers::{
+        Layer,
+        cryptomatte::{key, layer_name},
+    },
     output::Manifests,
 };
 
-/// The name of a layer, with which its channels begin.
-pub fn name(layer: Layer) -> &'static str {
-    match layer {
-        Layer::Material => "CryptoMaterial",
-        _ => "CryptoObject",
-    }
-}
-
 /// Keys and values of the attributes that describe `layer`.
 pub fn attributes(layer: Layer, manifests: &Manifests) -> Vec<(String, String)> {
-    let name = name(layer);
+    let name = layer_name(layer);
     let manifest = match manifests.of(layer) {
         "" => "{}",
         text => text,

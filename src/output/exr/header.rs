@@ -1,10 +1,13 @@
 //! What a file begins with: its attributes.
 
-use super::{
-    channels::{Channel, Kind},
-    cryptomatte,
+use super::cryptomatte;
+use crate::{
+    layers::{
+        LayerSet,
+        channels::{ChannelKind, ChannelPlace},
+    },
+    output::{ExrCompression, Picture},
 };
-use crate::output::{ExrCompression, Picture};
 
 /// What every OpenEXR file begins with.
 pub const MAGIC: [u8; 4] = [0x76, 0x2f, 0x31, 0x01];
@@ -12,7 +15,12 @@ pub const MAGIC: [u8; 4] = [0x76, 0x2f, 0x31, 0x01];
 const VERSION: u32 = 2;
 
 /// Magic, version and attributes, up to the table of blocks.
-pub fn write(picture: &Picture, channels: &[Channel], compression: ExrCompression) -> Vec<u8> {
+pub fn write<'a>(
+    picture: &Picture,
+    layers: LayerSet,
+    channels: impl Iterator<Item = &'a ChannelPlace>,
+    compression: ExrCompression,
+) -> Vec<u8> {
     let mut header = Header(MAGIC.to_vec());
     header.0.extend(VERSION.to_le_bytes());
     header.attribute("channels", "chlist", &channel_list(channels));
@@ -25,8 +33,8 @@ pub fn write(picture: &Picture, channels: &[Channel], compression: ExrCompressio
     header.attribute("screenWindowCenter", "v2f", &[0; 8]);
     header.attribute("screenWindowWidth", "float", &1f32.to_le_bytes());
     write_origin(picture, &mut header);
-    for image in picture.layers.iter().filter(|image| image.layer.is_matte()) {
-        for (name, value) in cryptomatte::attributes(image.layer, picture.manifests) {
+    for layer in layers.iter().filter(|layer| layer.is_matte()) {
+        for (name, value) in cryptomatte::attributes(layer, picture.manifests) {
             header.text(&name, &value);
         }
     }
@@ -65,14 +73,14 @@ impl Header {
 }
 
 /// Per channel its name, its type, whether it is perceptually linear, and the distance of samples (every pixel).
-fn channel_list(channels: &[Channel]) -> Vec<u8> {
+fn channel_list<'a>(channels: impl Iterator<Item = &'a ChannelPlace>) -> Vec<u8> {
     let mut list = Vec::new();
     for channel in channels {
         list.extend(channel.name.as_bytes());
         list.push(0);
         let kind: u32 = match channel.kind {
-            Kind::Half => 1,
-            Kind::Float | Kind::Depth => 2,
+            ChannelKind::Half => 1,
+            ChannelKind::Float | ChannelKind::Depth => 2,
         };
         for number in [kind, 0, 1, 1] {
             list.extend(number.to_le_bytes());

@@ -12,6 +12,7 @@ mod rows;
 pub use complete::is_complete_exr;
 
 use super::{EncodeError, Encoding, ExrCompression, Picture, deflate};
+use crate::layers::channels::{FileBlocks, FileRows};
 use channels::Channel;
 use rows::RowPacker;
 use std::{
@@ -37,7 +38,7 @@ impl ExrCompression {
     }
 
     /// Rows that are compressed together.
-    fn rows(self) -> usize {
+    pub fn rows(self) -> u32 {
         match self {
             Self::Zip => 16,
             _ => 1,
@@ -55,9 +56,27 @@ pub fn encode(picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeE
     Ok(file.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// Writes a file whose blocks the device has made.
+pub fn write_blocks(
+    picture: &Picture,
+    blocks: &FileBlocks,
+    compression: ExrCompression,
+    file: &impl WriteAt,
+) -> io::Result<()> {
+    let places = blocks.rows.channels();
+    let mut head = header::write(picture, blocks.rows.layers, places.iter(), compression);
+    let start = (head.len() + 8 * blocks.offsets.len()) as u64;
+    for offset in &blocks.offsets {
+        head.extend((start + offset).to_le_bytes());
+    }
+    file.write_at(0, &head)?;
+    file.write_at(start, &blocks.bytes)
+}
+
 /// What is written where in the file of a picture.
 pub struct Plan<'a> {
     picture: &'a Picture<'a>,
+    rows: FileRows,
     channels: Vec<Channel<'a>>,
     compression: ExrCompression,
     /// How many blocks there are.
@@ -84,18 +103,21 @@ struct Placed {
 
 impl<'a> Plan<'a> {
     pub fn new(picture: &'a Picture, encoding: &Encoding) -> Result<Self, EncodeError> {
-        let rows = encoding.compression.rows();
+        let layers = picture.layers.iter().map(|image| image.layer);
+        let rows = encoding.exr_rows(layers.collect());
         Ok(Self {
             picture,
-            channels: channels::of(picture, encoding.depth)?,
+            rows,
+            channels: channels::of(picture, &rows)?,
             compression: encoding.compression,
-            count: (picture.height as usize).div_ceil(rows),
+            count: picture.height.div_ceil(rows.per_block) as usize,
         })
     }
 
     /// Writes the whole file on so many threads: the blocks in the order of their rows, and then what comes before them.
     pub fn write(&self, threads: usize, file: &(impl WriteAt + Sync)) -> io::Result<()> {
-        let mut head = header::write(self.picture, &self.channels, self.compression);
+        let places = self.channels.iter().map(|channel| &channel.place);
+        let mut head = header::write(self.picture, self.rows.layers, places, self.compression);
         let blocks = Blocks {
             next: AtomicUsize::new(0),
             placed: Mutex::new(Placed {
@@ -145,8 +167,9 @@ impl<'a> Plan<'a> {
     /// The first row's number, the size of what follows, and the rows: as they are where compression does not make them smaller.
     fn make_block(&self, index: usize, memory: &mut Memory) {
         let Memory { packer, block: out } = memory;
-        let first = index * self.compression.rows();
-        let rows = first..(first + self.compression.rows()).min(self.picture.height as usize);
+        let per_block = self.rows.per_block as usize;
+        let first = index * per_block;
+        let rows = first..(first + per_block).min(self.picture.height as usize);
         let width = self.picture.width as usize;
         out.clear();
         out.extend((first as u32).to_le_bytes());
@@ -159,7 +182,7 @@ impl<'a> Plan<'a> {
             }
             _ => deflate::compress(packer.predict(&self.channels, width, rows.clone()), out),
         }
-        let plain = rows.len() * width * channels::pixel_bytes(&self.channels);
+        let plain = rows.len() * width * rows::bytes_of(&self.channels);
         if self.compression == ExrCompression::None || out.len() - body >= plain {
             out.truncate(body);
             packer.append_plain(&self.channels, width, rows, out);

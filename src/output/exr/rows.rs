@@ -1,6 +1,7 @@
 //! Rows of pixels as files have them: channel after channel, for compression with the bytes of values apart and predicted.
 
-use super::channels::{self, Channel, FAR, Kind};
+use super::channels::Channel;
+use crate::layers::channels::{ChannelKind, FAR, pixel_bytes};
 use half::{f16, slice::HalfFloatSliceExt};
 use std::ops::Range;
 
@@ -21,7 +22,7 @@ impl RowPacker {
     /// Rows as OpenEXR hands them to RLE and deflate: all bytes at even places before those at odd ones, and of each the
     /// difference from the last one, plus 128.
     pub fn predict(&mut self, channels: &[Channel], width: usize, rows: Range<usize>) -> &[u8] {
-        let half = rows.len() * width * channels::pixel_bytes(channels) / 2;
+        let half = rows.len() * width * bytes_of(channels) / 2;
         self.predicted.resize(2 * half, 0);
         let (even, odd) = self.predicted.split_at_mut(half);
         let mut even = Differences::new(even);
@@ -29,14 +30,14 @@ impl RowPacker {
         for row in rows {
             for channel in channels {
                 let Some(values) = self.planes.row(channel, width, row) else {
-                    let zeros = width * channel.kind.bytes() / 2;
+                    let zeros = width * channel.place.kind.bytes() / 2;
                     even.append_zeros(zeros);
                     odd.append_zeros(zeros);
                     continue;
                 };
                 split(
                     values,
-                    channel.kind,
+                    channel.place.kind,
                     &mut self.halves,
                     (&mut self.even, &mut self.odd),
                 );
@@ -66,12 +67,12 @@ impl RowPacker {
         for row in rows {
             for channel in channels {
                 let start = out.len();
-                out.resize(start + width * channel.kind.bytes(), 0);
+                out.resize(start + width * channel.place.kind.bytes(), 0);
                 let Some(values) = self.planes.row(channel, width, row) else {
                     continue;
                 };
                 let out = &mut out[start..];
-                if channel.kind == Kind::Half {
+                if channel.place.kind == ChannelKind::Half {
                     let halves = to_halves(values, &mut self.halves);
                     let pairs = out.as_chunks_mut::<2>().0.iter_mut().zip(halves);
                     pairs.for_each(|(out, half)| *out = half.to_le_bytes());
@@ -82,6 +83,11 @@ impl RowPacker {
             }
         }
     }
+}
+
+/// Bytes of a pixel of all channels.
+pub fn bytes_of(channels: &[Channel]) -> usize {
+    pixel_bytes(channels.iter().map(|channel| &channel.place))
 }
 
 fn to_halves<'a>(values: &[f32], halves: &'a mut Vec<f16>) -> &'a [f16] {
@@ -107,7 +113,7 @@ impl Planes {
         // Channels of a layer come one after the other: most rows are taken apart once.
         let of = (channel.values.as_ptr() as usize, row + 1);
         if self.of != of {
-            let stride = channel.stride;
+            let stride = channel.place.stride;
             let pixels = &channel.values[row * width * stride..(row + 1) * width * stride];
             self.values.resize(pixels.len(), 0.0);
             self.used = match stride {
@@ -118,17 +124,17 @@ impl Planes {
             };
             self.of = of;
         }
-        if !self.used[channel.offset] {
+        if !self.used[channel.place.offset] {
             return None;
         }
-        let values = &self.values[channel.offset * width..(channel.offset + 1) * width];
+        let values = &self.values[channel.place.offset * width..(channel.place.offset + 1) * width];
         self.row.clear();
-        match channel.kind {
-            Kind::Float => return Some(values),
-            Kind::Half => self
+        match channel.place.kind {
+            ChannelKind::Float => return Some(values),
+            ChannelKind::Half => self
                 .row
                 .extend(values.iter().map(|v| v.clamp(-HALF_MAX, HALF_MAX))),
-            Kind::Depth => self.row.extend(values.iter().map(|v| v.min(FAR))),
+            ChannelKind::Depth => self.row.extend(values.iter().map(|v| v.min(FAR))),
         }
         Some(&self.row)
     }
@@ -159,14 +165,14 @@ fn transpose<const N: usize>(pixels: &[f32], width: usize, rows: &mut [f32]) -> 
 /// Bytes at even and odd places of the values as a file has them.
 fn split(
     values: &[f32],
-    kind: Kind,
+    kind: ChannelKind,
     halves: &mut Vec<f16>,
     (even, odd): (&mut Vec<u8>, &mut Vec<u8>),
 ) {
     let bytes = values.len() * kind.bytes() / 2;
     even.resize(bytes, 0);
     odd.resize(bytes, 0);
-    if kind == Kind::Half {
+    if kind == ChannelKind::Half {
         for ((half, even), odd) in to_halves(values, halves).iter().zip(even).zip(odd) {
             [*even, *odd] = half.to_le_bytes();
         }

@@ -58,6 +58,7 @@ impl Example {
             height: SIZE.1,
             pixels: Pixels::F32(self.beauty[..].into()),
             layers: &self.layers,
+            blocks: None,
             manifests: &self.manifests,
             metadata: &self.metadata,
         };
@@ -229,6 +230,7 @@ fn layers_of_the_wrong_size_are_refused() {
         height: SIZE.1,
         pixels: Pixels::F32(example.beauty[..].into()),
         layers: &example.layers,
+        blocks: None,
         manifests: &example.manifests,
         metadata: &example.metadata,
     };

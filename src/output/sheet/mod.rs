@@ -127,6 +127,7 @@ impl Sink for Sheet {
             height,
             pixels: Pixels::from_bytes(PixelType::U8, self.canvas.pixels()),
             layers: &[],
+            blocks: None,
             manifests: &Manifests::default(),
             metadata: &self.metadata,
         };

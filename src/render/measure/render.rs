@@ -195,6 +195,7 @@ mod tests {
         Rendered {
             pixels: Vec::new().into(),
             layers: Vec::new(),
+            blocks: None,
             rays: RayCounts {
                 primary: 4_000_000,
                 bounce: 0,

@@ -2,7 +2,7 @@
 
 use super::{Slot, Work, elapsed, event_now};
 use crate::{
-    abi::{self, Params, RayTally},
+    abi::{self, ExrParams, Params, RayTally},
     device::{
         Accumulation, AccumulationState, OwnRays,
         cuda::{
@@ -12,7 +12,7 @@ use crate::{
             waves::Stage,
         },
     },
-    layers::LayerImage,
+    layers::{LayerImage, channels::FileBlocks},
 };
 use bytes::Bytes;
 use cust::{error::CudaResult, event::Event};
@@ -20,11 +20,15 @@ use std::{mem, ops::Range, time::Duration};
 
 /// What parts of a picture in page-locked memory start at a multiple of: lines of the cache.
 const PLACE_ALIGNMENT: usize = 64;
+/// Where blocks of a file begin in page-locked memory, behind the tally.
+const BLOCKS_PLACE: usize = 256;
 
 /// A finished frame.
 pub struct Picture {
     pub pixels: Bytes,
     pub layers: Vec<LayerImage>,
+    /// Instead of both.
+    pub blocks: Option<FileBlocks>,
     pub tally: RayTally,
     pub started: Event,
     pub finished: Event,
@@ -76,8 +80,8 @@ impl Slot {
         self.film_half.read(bytemuck::cast_slice_mut(&mut film.odd))
     }
 
-    /// Queues the way from the film to page-locked memory.
-    pub(super) fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Event> {
+    /// Queues the way from the film to pixels, and from there to page-locked memory or first to blocks of a file.
+    pub(super) fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<()> {
         let params = work.params;
         let pixels = params.width * params.height;
         work.marks.push((Stage::Other, event_now(&self.stream)?));
@@ -91,7 +95,22 @@ impl Slot {
                 arguments![params, begin, pixels, none],
             )?;
         }
+        if let Some(rows) = work.file_rows {
+            let (layers, pixels) = (work.layers, pixels as usize);
+            let values = |layer| match layer {
+                None => self.pixels.at::<f32>(0).cast_const(),
+                Some(layer) => self.layers.image(layers, pixels, layer).cast_const(),
+            };
+            let size = (params.width, params.height);
+            let blocks = self
+                .exr
+                .compress(&rows, size, values, kernels, &self.stream)?;
+            work.compressing = Some((blocks, event_now(&self.stream)?));
+            return Ok(());
+        }
         let place = PicturePlace::of(&params);
+        let layer_bytes = layers::image_bytes(work.layers, pixels as usize);
+        self.picture = self.spare.take(place.layers + layer_bytes)?;
         let (picture, stream) = (&mut self.picture, &self.stream);
         self.pixels
             .read_later(picture, 0, picture_bytes(&params), stream)?;
@@ -103,7 +122,28 @@ impl Slot {
             (picture, place.layers),
             stream,
         )?;
-        event_now(&self.stream)
+        work.finished = Some(event_now(&self.stream)?);
+        Ok(())
+    }
+
+    /// Queues the way of blocks whose places are known to page-locked memory.
+    pub(super) fn deliver(
+        &mut self,
+        work: &mut Work,
+        blocks: ExrParams,
+        kernels: &Kernels,
+    ) -> CudaResult<()> {
+        let (_, bytes) = self.exr.places(&blocks);
+        // Frames differ in their sizes, and new memory takes long.
+        self.picture = self.spare.take_with_room(BLOCKS_PLACE + bytes)?;
+        let (picture, stream) = (&mut self.picture, &self.stream);
+        self.tally
+            .read_later(picture, 0, size_of::<RayTally>(), stream)?;
+        self.exr
+            .deliver(blocks, (picture, BLOCKS_PLACE), kernels, stream)?;
+        work.delivered = Some(blocks);
+        work.finished = Some(event_now(stream)?);
+        Ok(())
     }
 
     /// The frame that [`Self::pump`] called finished.
@@ -116,13 +156,24 @@ impl Slot {
             own_rays,
             passes,
             layers,
+            file_rows,
+            delivered,
             ..
         }) = self.work.take()
         else {
             return Ok(None);
         };
-        let place = PicturePlace::of(&params);
+        let mut place = PicturePlace::of(&params);
         let picture = self.spare.lend(mem::take(&mut self.picture));
+        let blocks = file_rows.zip(delivered).map(|(rows, delivered)| {
+            place.tally = 0;
+            let (offsets, bytes) = self.exr.places(&delivered);
+            FileBlocks {
+                rows,
+                offsets,
+                bytes: picture.slice(BLOCKS_PLACE..BLOCKS_PLACE + bytes),
+            }
+        });
         let ends = marks.iter().skip(1).map(|(_, e)| e).chain([&finished]);
         let stages = marks
             .iter()
@@ -130,12 +181,19 @@ impl Slot {
             .map(|((stage, begin), end)| Ok((*stage, elapsed(begin, end)?)))
             .collect::<CudaResult<_>>()?;
         Ok(Some(Picture {
-            pixels: picture.slice(..picture_bytes(&params)),
-            layers: layers::images(
-                layers,
-                params.width as usize * params.height as usize,
-                picture.slice(place.layers..),
-            ),
+            pixels: match blocks {
+                Some(_) => Bytes::new(),
+                None => picture.slice(..picture_bytes(&params)),
+            },
+            layers: match blocks {
+                Some(_) => Vec::new(),
+                None => layers::images(
+                    layers,
+                    params.width as usize * params.height as usize,
+                    picture.slice(place.layers..),
+                ),
+            },
+            blocks,
             tally: bytemuck::pod_read_unaligned(&picture[place.tally..][..size_of::<RayTally>()]),
             started,
             finished,

@@ -1,0 +1,244 @@
+use super::*;
+use crate::{
+    layers::{LayerImage, LayerSet, channels::FileBlocks},
+    output::{
+        ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels,
+    },
+    testing::same_cases,
+};
+use exr::prelude::{FlatSamples, ReadChannels, ReadLayers, read};
+use proptest::prelude::*;
+use std::{ffi::c_void, io::Read};
+
+unsafe extern "C" {
+    fn throng_probe_half(x: f32) -> u32;
+    fn throng_probe_exr_place(params: *const ExrParams, memory: *mut c_void) -> u64;
+    fn throng_probe_exr_copy(params: *const ExrParams);
+}
+
+/// What a GPU would make of a picture.
+fn blocks(rows: &FileRows, size: (u32, u32), beauty: &[f32], layers: &[LayerImage]) -> FileBlocks {
+    let mut params = params_of(rows, size);
+    let channels = records(rows, size.0, |layer| match layer {
+        None => beauty.as_ptr(),
+        Some(layer) => {
+            let image = layers.iter().find(|image| image.layer == layer);
+            image.unwrap().values.as_ptr()
+        }
+    });
+    let [room, pieces, _] = bytes_needed(&params);
+    let mut room = vec![0u32; room / 4];
+    let mut pieces = vec![ExrPiece::default(); pieces / size_of::<ExrPiece>()];
+    let mut places = vec![ExrBlock::default(); params.block_count as usize + 1];
+    params.channels = channels.as_ptr();
+    params.room = room.as_mut_ptr().cast();
+    params.pieces = pieces.as_mut_ptr();
+    params.blocks = places.as_mut_ptr();
+    // SAFETY: all tables have the sizes that the kernels are told; the memory is as large as they say.
+    unsafe {
+        let bytes = throng_probe_exr_place(&params, null_mut());
+        let mut memory = vec![0u64; (bytes as usize).div_ceil(8)];
+        throng_probe_exr_place(&params, memory.as_mut_ptr().cast());
+    }
+    let end = places.pop().unwrap().offset as usize;
+    let mut out = vec![0; end];
+    params.out = out.as_mut_ptr();
+    // SAFETY: as above; the last place says where the last block ends.
+    unsafe { throng_probe_exr_copy(&params) };
+    FileBlocks {
+        rows: *rows,
+        offsets: places.iter().map(|block| block.offset).collect(),
+        bytes: out.into(),
+    }
+}
+
+/// Smooth in some layers, noise in others, mattes with few names.
+fn image(layer: Layer, pixels: usize, seed: u32) -> LayerImage {
+    let stride = layer.channels();
+    let noise = |i: usize| (i as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 8;
+    let value = |i: usize| match layer {
+        Layer::Depth if noise(i).is_multiple_of(9) => f32::INFINITY,
+        Layer::Depth | Layer::Normal => (i as f32 * 0.01).sin(),
+        layer if layer.is_matte() && i % stride > 3 => 0.0,
+        layer if layer.is_matte() => f32::from_bits(0x3f12_3456 ^ (i / (40 * stride)) as u32),
+        _ => noise(i) as f32 * 1e-5 - 40.0,
+    };
+    let values: Vec<f32> = (0..pixels * stride).map(value).collect();
+    LayerImage {
+        layer,
+        values: values.into(),
+    }
+}
+
+fn picture_file(
+    encoding: &Encoding,
+    size: (u32, u32),
+    beauty: &[f32],
+    layers: &[LayerImage],
+    made: Option<&FileBlocks>,
+) -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.exr");
+    let picture = Picture {
+        width: size.0,
+        height: size.1,
+        pixels: Pixels::F32(beauty.into()),
+        layers,
+        blocks: made,
+        manifests: &Manifests::default(),
+        metadata: &Metadata::default(),
+    };
+    FileFormat::Exr.write(&path, &picture, encoding).unwrap();
+    assert!(FileFormat::Exr.is_complete(&path));
+    std::fs::read(path).unwrap()
+}
+
+/// All channels as another implementation reads them.
+fn channels_of(file: Vec<u8>) -> Vec<(String, Vec<u32>)> {
+    let image = read()
+        .no_deep_data()
+        .largest_resolution_level()
+        .all_channels()
+        .first_valid_layer()
+        .all_attributes()
+        .from_buffered(std::io::Cursor::new(file))
+        .unwrap();
+    let list = image.layer_data.channel_data.list.into_iter();
+    list.map(|channel| {
+        let bits = match channel.sample_data {
+            FlatSamples::F16(v) => v.iter().map(|v| v.to_bits().into()).collect(),
+            FlatSamples::F32(v) => v.iter().map(|v| v.to_bits()).collect(),
+            FlatSamples::U32(v) => v,
+        };
+        (channel.name.to_string(), bits)
+    })
+    .collect()
+}
+
+#[test]
+fn files_made_on_the_gpu_hold_what_those_made_on_the_cpu_do() {
+    // Many pieces of a block, and blocks smaller than a piece.
+    for (size, compression) in [
+        ((333, 50), ExrCompression::Zip),
+        ((333, 5), ExrCompression::Zips),
+        ((7, 3), ExrCompression::Zip),
+        ((1, 1), ExrCompression::Zips),
+    ] {
+        let pixels = (size.0 * size.1) as usize;
+        let beauty: Vec<f32> = (0..3 * pixels)
+            .map(|i| (i as f32 * 0.3).exp2() - 8.0)
+            .collect();
+        let layers: Vec<_> = Layer::ALL.map(|layer| image(layer, pixels, 7)).into();
+        for depth in [ColorDepth::Usual, ColorDepth::Bits32] {
+            let encoding = Encoding {
+                depth,
+                compression,
+                ..Encoding::default()
+            };
+            let rows = encoding.exr_rows(Layer::ALL.into_iter().collect());
+            let made = blocks(&rows, size, &beauty, &layers);
+            let by_gpu = picture_file(&encoding, size, &[], &[], Some(&made));
+            let by_cpu = picture_file(&encoding, size, &beauty, &layers, None);
+            assert!(
+                channels_of(by_gpu.clone()) == channels_of(by_cpu.clone()),
+                "{size:?}"
+            );
+            // Runs begin at whole words, and each piece has its table.
+            let (gpu, cpu) = (by_gpu.len(), by_cpu.len());
+            assert!(
+                gpu < cpu + cpu / 16 + 600,
+                "{size:?}: {gpu} and {cpu} bytes"
+            );
+        }
+    }
+}
+
+#[test]
+fn noise_is_stored_as_it_is() {
+    let size = (200, 33);
+    let pixels = (size.0 * size.1) as usize;
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f32::from_bits(state ^ state >> 13 & 0x7f7f_ffff)
+    };
+    let beauty: Vec<f32> = (0..3 * pixels).map(|_| next()).collect();
+    let encoding = Encoding {
+        depth: ColorDepth::Bits32,
+        ..Encoding::default()
+    };
+    let made = blocks(&encoding.exr_rows(LayerSet::default()), size, &beauty, &[]);
+    assert_eq!(made.bytes.len(), 12 * pixels + 8 * made.offsets.len());
+    let by_gpu = picture_file(&encoding, size, &[], &[], Some(&made));
+    let by_cpu = picture_file(&encoding, size, &beauty, &[], None);
+    assert!(channels_of(by_gpu) == channels_of(by_cpu));
+}
+
+#[test]
+fn halves_are_rounded_as_the_standard_says() {
+    let edges = [
+        0.0,
+        1.0,
+        65_504.0,
+        65_519.9,
+        65_520.0,
+        1e30,
+        6e-8,
+        2.9e-8,
+        3e-8,
+        6.1e-5,
+        f32::INFINITY,
+        f32::MIN_POSITIVE,
+    ];
+    let many = (0..=u16::MAX).step_by(7).flat_map(|bits| {
+        let half = half::f16::from_bits(bits).to_f32();
+        [0.99951, 0.99976, 1.0, 1.0002441, 1.00048].map(|factor| half * factor)
+    });
+    for x in many.chain(edges).filter(|x| !x.is_nan()) {
+        for x in [x, -x] {
+            // SAFETY: plain arithmetic.
+            let bits = unsafe { throng_probe_half(x) };
+            assert_eq!(bits, u32::from(half::f16::from_f32(x).to_bits()), "{x}");
+        }
+    }
+}
+
+/// The bytes of one row of floats, inflated again: what the predictor made of them.
+fn inflated(values: &[f32]) -> Vec<u8> {
+    let rows = FileRows {
+        layers: LayerSet::default(),
+        colors: ChannelKind::Float,
+        per_block: 1,
+    };
+    let made = blocks(&rows, (values.len() as u32 / 3, 1), values, &[]);
+    let mut bytes = Vec::new();
+    let plain = values.len() * 4;
+    match made.bytes.len() - 8 == plain {
+        true => return made.bytes[8..].to_vec(),
+        false => flate2::read::ZlibDecoder::new(&made.bytes[8..])
+            .read_to_end(&mut bytes)
+            .unwrap(),
+    };
+    assert_eq!(bytes.len(), plain);
+    bytes
+}
+
+proptest! {
+    #![proptest_config(same_cases(60))]
+    #[test]
+    fn any_mixture_of_runs_and_noise_can_be_inflated(
+        pieces in prop::collection::vec((any::<u32>(), any::<u32>(), 1usize..3000, 0u32..3), 1..12)
+    ) {
+        let mut values = Vec::new();
+        for (a, b, length, kind) in pieces {
+            values.extend((0..length as u32).map(|i| f32::from_bits(match kind {
+                0 => a,
+                1 => a.wrapping_mul(i | 1).wrapping_add(b) & 0x7f7f_ffff,
+                _ => i & b & 0x3f,
+            } & 0x7f7f_ffff)));
+        }
+        values.truncate(values.len() / 3 * 3);
+        prop_assume!(!values.is_empty());
+        inflated(&values);
+    }
+}
