@@ -79,18 +79,20 @@ THRONG_DEVICE void add_refracted(const Bsdf& b, Vec3 in, Scattered& sum) {
 // Cosine of `in` and the normal of diffuse light, which has no use for bent ones. Where a map turns that away from the surface,
 // light fades towards the surface's horizon instead of ending there, as if facets that the map stands for hid each other (Conty
 // Estevez, Lecocq and Stein 2019, "A Microfacet-Based Shadowing Function to Solve the Bump Terminator Problem"); so does Cycles.
-THRONG_DEVICE float diffuse_cosine(const Bsdf& b, Vec3 in) {
-    float cosine = dot(b.mapped, in), height = dot(b.unmapped, in);
-    if (!(cosine * height > 0.0f)) return 0.0f;
+THRONG_DEVICE float diffuse_cosine(const Bsdf& b, Vec3 in, bool beyond) {
+    const Vec3 to = beyond ? -in : in;
+    float cosine = dot(b.mapped, to), height = dot(b.unmapped, to);
+    // Light behind these normals may still be in front of the one that was bent.
+    if (!(cosine > 0.0f) || !(height > 0.0f)) return 0.0f;
     float tangent2 = max(1.0f / max(squared(height), 1e-12f) - 1.0f, 0.0f);
-    return fabsf(cosine) * 2.0f / (1.0f + sqrtf(1.0f + b.map_alpha2 * tangent2));
+    return cosine * 2.0f / (1.0f + sqrtf(1.0f + b.map_alpha2 * tangent2));
 }
 
 // Diffuse light and light that was scattered more than once, on either side.
 THRONG_DEVICE void add_wide(const Bsdf& b, Vec3 in, bool beyond, Scattered& sum) {
     float cosine = fabsf(in.z);
     Vec3 value = beyond ? b.diffuse_through : b.diffuse;
-    if (max_component(value) > 0.0f) value = value * (uncovered(b, in) * diffuse_cosine(b, in) / max(cosine, 1e-6f));
+    if (max_component(value) > 0.0f) value = value * (uncovered(b, in) * diffuse_cosine(b, in, beyond) / max(cosine, 1e-6f));
     if (!b.smooth) {
         Vec3 multiple = beyond ? vec3(0.0f) : b.multiple;
         if (!b.bends && beyond) multiple = b.through * b.multiple_beyond;

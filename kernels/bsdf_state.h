@@ -13,6 +13,8 @@ namespace THRONG_NAMESPACE {
 
 // Prepared for light that leaves towards `out`. Colours are weighted by the shares of metal, transmission and so on.
 struct Bsdf {
+    // Whether much light may come from few directions.
+    static constexpr bool kSharp = true;
     // Unit vectors in world space, on the side of `out`.
     Vec3 geometric, normal, tangent, coat_normal;
     // In the frame of the shading normal; `mapped` is what that was before it was bent, and `unmapped` before it was mapped.

@@ -10,6 +10,7 @@ namespace THRONG_NAMESPACE {
 constexpr uint32_t kPickLight = 0, kPickPoint = 1, kPickLayer = 2, kPickDirection = 3;
 // Lambert's law, the same interface as the layered BSDF at a fraction of its price.
 struct Lambert {
+    static constexpr bool kSharp = false;
     Vec3 color, normal, geometric;
 };
 
@@ -73,17 +74,18 @@ THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightPick& pick, Vec3
 }
 
 // One light's shadow ray, and the path's next ray. `normal` is zero where light is gathered from all around. Returns a random
-// number for the roulette.
+// number for the roulette. Behind the last bounce, paths go on to meet lights only where reflections may be sharp: there, a light
+// that is sampled may bring thousands of times what it does on average.
 template <class B>
 THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, Step& step) {
+    const bool goes_on = B::kSharp || path.depth < params.bounces;
     Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
     LightPick pick;
     if (pick_light(params, s.position, normal, s.time, choice.x, sample_2d(path.sampler, bounce_dimension(path, kPickPoint)), pick)) {
         float density;
         Vec3 value = evaluate_bsdf(bsdf, pick.direction, density);
         Vec3 light = path.throughput * value * pick.light;
-        // A path at its last bounce does not go on to meet the light.
-        if (path.depth < params.bounces) light = light * (pick.density == kInfinity ? 1.0f : power_heuristic(pick.density, density));
+        if (goes_on) light = light * (pick.density == kInfinity ? 1.0f : power_heuristic(pick.density, density));
         if (max_component(light) > 0.0f) {
             step.origin = leave(s, pick.direction);
             step.lights[step.light_rays++] = shadow_ray(s, pick, step.origin, clamp_indirect(params, path.depth, light));
@@ -92,7 +94,7 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, 
     BsdfSample sample;
     float layer = sample_2d(path.sampler, bounce_dimension(path, kPickLayer)).x;
     if (!sample_bsdf(bsdf, layer, sample_2d(path.sampler, bounce_dimension(path, kPickDirection)), sample)) return choice.y;
-    if (path.depth < params.bounces || sample.density == kInfinity) follow(path, s, normal, sample, step);
+    if (goes_on) follow(path, s, normal, sample, step);
     return choice.y;
 }
 
@@ -114,7 +116,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     }
     const Vec3 emission = emission_at(params, s, material);
     if (max_component(emission) > 0.0f) gain(params, path, emitted_light(params, origin, path.scatter, hit, s, emission));
-    // One bounce more than there may be: such a path only collects what a mirror shows.
+    // One bounce more than there may be: such a path only collects what reflections show.
     if (path.depth > params.bounces) return;
     const Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR) {

@@ -116,3 +116,22 @@ fn light_fades_towards_the_horizon_of_the_surface_where_a_map_turns_the_normal_a
         assert!(value(normal, Vec3::Z, direction(0.001, 0.0)) < 0.02);
     }
 }
+
+#[test]
+fn light_behind_the_shading_normal_is_not_scattered_where_that_is_seen_from_behind() {
+    let normal = direction(0.2, 0.0);
+    let look = ProbeLook {
+        normal: normal.into(),
+        shading: normal.into(),
+        specular: 0.0,
+        roughness: 1.0,
+        ..ProbeLook::default()
+    };
+    // For reflections the normal is bent towards the viewer, and then has this light before it.
+    let (out, light) = (direction(0.1, PI), direction(0.3, PI));
+    assert!(normal.dot(out) < 0.0 && normal.dot(light) < 0.0);
+    assert_eq!(
+        evaluate(&look, out.into(), &[light.into()])[0][..3],
+        [0.0; 3]
+    );
+}
