@@ -22,8 +22,8 @@ struct Scattered {
 };
 
 // Probability of reflection where a facet reflects `fresnel` and lets `passed` through.
-THRONG_INLINE float reflection_share(const Bsdf& b, Vec3 fresnel, float passed) {
-    float reflected = luminance(fresnel), through = luminance(b.through) * passed;
+THRONG_INLINE float reflection_share(const Bsdf& b, Vec3 fresnel, Vec3 passed) {
+    float reflected = luminance(fresnel), through = luminance(b.through * passed);
     return through > 0.0f ? reflected / (reflected + through) : 1.0f;
 }
 
@@ -48,8 +48,8 @@ THRONG_DEVICE void add_sheen(const Bsdf& b, Vec3 in, Scattered& sum) {
 // Reflection by a rough interface or, with `in` mirrored to the side of `out`, transmission by a thin one.
 THRONG_DEVICE void add_mirrored(const Bsdf& b, Vec3 in, bool reflected, Scattered& sum) {
     Vec3 h = normalize_or(b.out + in, vec3(0.0f, 0.0f, 1.0f));
-    float hidden = hidden_facets(b.roughness, b.out), passed;
-    Vec3 fresnel = interface_fresnel(b, dot(b.out, h), passed);
+    float hidden = hidden_facets(b.roughness, b.out);
+    Vec3 passed, fresnel = interface_fresnel(b, dot(b.out, h), passed);
     float share = reflection_share(b, fresnel, passed), common = facet_density(b.roughness, h) / (4.0f * b.out.z);
     Vec3 color = reflected ? fresnel : b.through * passed;
     sum.value += color * (b.below_sheen * common * masking(hidden, hidden_facets(b.roughness, in)));
@@ -62,8 +62,8 @@ THRONG_DEVICE void add_refracted(const Bsdf& b, Vec3 in, Scattered& sum) {
     uint32_t bands = color_bands(b);
     THRONG_NO_UNROLL
     for (uint32_t band = 0; band < bands; band++) {
-        float eta = band_eta(b, band), passed;
-        Vec3 h = b.out + in * eta;
+        float eta = band_eta(b, band);
+        Vec3 h = b.out + in * eta, passed;
         if (h.z < 0.0f) h = -h;
         if (!normalize(h)) continue;
         float out_h = dot(b.out, h), in_h = dot(in, h);
@@ -71,7 +71,7 @@ THRONG_DEVICE void add_refracted(const Bsdf& b, Vec3 in, Scattered& sum) {
         Vec3 fresnel = interface_fresnel(b, out_h, passed);
         float share = reflection_share(b, fresnel, passed);
         float common = facet_density(b.roughness, h) * out_h * -in_h / (b.out.z * squared(out_h + eta * in_h));
-        sum.value += b.through * band_color(b, band) * (b.below_sheen * passed * common * masking(hidden, hidden_in));
+        sum.value += b.through * band_color(b, band) * passed * (b.below_sheen * common * masking(hidden, hidden_in));
         sum.density += b.pick_interface * (1.0f - share) * squared(eta) * common * masking(hidden) / float(bands);
     }
 }
@@ -111,8 +111,9 @@ THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, float& density) {
     bool beyond = dot(in, b.geometric) < 0.0f;
     Scattered sum{vec3(0.0f), 0.0f};
     density = 0.0f;
-    // Light on one side of the geometry and on the other of the shading normal is neither.
-    if (beyond ? !(local.z < 0.0f) : !(local.z > 0.0f)) return sum.value;
+    // Light on one side of the geometry and on the other of the shading normal is neither, be that normal bent or not.
+    const float heights[2] = {local.z, dot(b.unmapped, local)};
+    if (beyond ? !(max(heights[0], heights[1]) < 0.0f) : !(min(heights[0], heights[1]) > 0.0f)) return sum.value;
     if (!beyond && b.coat > 0.0f && !(b.coat_alpha < kSmooth)) add_coat(b, in, sum);
     if (!beyond && b.pick_sheen > 0.0f) add_sheen(b, local, sum);
     if (!b.smooth) {
@@ -142,16 +143,16 @@ THRONG_DEVICE bool sample_coat(const Bsdf& b, Vec2 u, Vec3& in) {
 // `choice` picks reflection or transmission, and a colour.
 THRONG_DEVICE bool sample_interface(const Bsdf& b, float choice, Vec2 u, Vec3& in, Vec3& smooth_weight) {
     Vec3 h = b.smooth ? vec3(0.0f, 0.0f, 1.0f) : sample_visible_facet(b.roughness, b.out, u);
-    float passed, cosine = dot(b.out, h);
+    float cosine = dot(b.out, h);
     if (!(cosine > 0.0f)) return false;
-    Vec3 fresnel = interface_fresnel(b, cosine, passed);
+    Vec3 passed, fresnel = interface_fresnel(b, cosine, passed);
     float share = reflection_share(b, fresnel, passed);
     if (choice < share) {
         in = reflect(b.out, h);
         smooth_weight = fresnel * (1.0f / share);
         return in.z > 0.0f;
     }
-    smooth_weight = b.through * (passed / (1.0f - share));
+    smooth_weight = b.through * passed * (1.0f / (1.0f - share));
     if (!b.bends) {
         in = reflect(b.out, h);
         in.z = -in.z;

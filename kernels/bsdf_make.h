@@ -55,6 +55,11 @@ THRONG_DEVICE void set_upper_layers(Bsdf& b, const Look& look, Vec3 out) {
     }
 }
 
+// Of the ior that tables have for this one, at normal incidence.
+THRONG_INLINE float table_reflectance(const Bsdf& b) {
+    return normal_fresnel(clamp(b.inside ? 1.0f / b.eta : b.eta, kMinTableIor, kMaxTableIor));
+}
+
 // How the interface reflects: the dielectric's Fresnel term goes from f0 to f90 as that of its ior does.
 THRONG_DEVICE void set_interface(Bsdf& b, const Look& look, float ior) {
     float dielectric = 1.0f - look.metallic, exact_f0 = normal_fresnel(b.eta);
@@ -74,23 +79,75 @@ THRONG_DEVICE void set_interface(Bsdf& b, const Look& look, float ior) {
     b.covered_f0 = max_component(f0);
     b.covered_rise = f90 - b.covered_f0;
     b.film = Film{look.iridescence, look.iridescence_ior, look.iridescence_thickness};
+    b.film_hides_all = look.viewer_layering;
     b.through = look.color * (dielectric * look.transmission);
 
     // What tables and the other lobes make of it.
     float mirror = mirror_mean(b), back = b.bends ? 0.0f : 1.0f;
     if (b.film.weight > 0.0f) {
-        float passed, grazing = schlick(b.out.z);
+        Vec3 passed;
+        float grazing = schlick(b.out.z), scale = 1.0f / max(1.0f - grazing, 1e-3f);
         interface_fresnel(b, b.out.z, passed);
-        f0 = vec3(clamp((1.0f - passed - grazing) / max(1.0f - grazing, 1e-3f), 0.0f, f90));
+        const auto normal = [&](float passed) { return clamp((1.0f - passed - grazing) * scale, 0.0f, f90); };
+        f0 = vec3(normal(passed.x), normal(passed.y), normal(passed.z));
     }
-    float table_f0 = normal_fresnel(clamp(b.inside ? 1.0f / b.eta : b.eta, kMinTableIor, kMaxTableIor));
+    float table_f0 = table_reflectance(b);
     float returned_cover = back * returned(max_component(f0), f90, mirror);
     b.cover_reflected = (f90 - max_component(f0)) / (1.0f - table_f0);
     b.cover_mirror = max_component(f0) - b.cover_reflected * table_f0 - returned_cover;
     b.cover_constant = returned_cover;
-    b.multiple = returned(f0, f90, mirror) * (dielectric * back) + returned(look.color, 1.0f, mirror) * look.metallic;
+    Vec3 by_color = returned(f0, f90, mirror) * back;
+    b.multiple = by_color * dielectric + returned(look.color, 1.0f, mirror) * look.metallic;
     b.multiple_same = 0.0f;
-    b.multiple_beyond = max(1.0f - returned_cover, 0.0f);
+    bool of_film = b.film.weight > 0.0f && !b.film_hides_all;
+    b.multiple_beyond = max(1.0f - (of_film ? (by_color.x + by_color.y + by_color.z) * (1.0f / 3.0f) : returned_cover), 0.0f);
+}
+
+// Calls `visit` with facets from all over the distribution of those that are seen, and how much of what they reflect gets away.
+template <class Visit> THRONG_INLINE void each_facet(const Bsdf& b, Visit visit) {
+    constexpr uint32_t kFacets = 16;
+    const float hidden = hidden_facets(b.roughness, b.out);
+    THRONG_NO_UNROLL
+    for (uint32_t i = 0; i < kFacets; i++) {
+        const Vec2 u{(float(i) + 0.5f) / float(kFacets), bits_float(0x3f800000u | reverse_bits(i) >> 9) - 1.0f};
+        const Vec3 h = sample_visible_facet(b.roughness, b.out, u), in = reflect(b.out, h);
+        visit(h, in.z > 0.0f ? masking(hidden, hidden_facets(b.roughness, in)) / masking(hidden) : 0.0f);
+    }
+}
+
+// Share of the light that a film lets through per colour if microfacets scatter once: what passes without the film is in tables,
+// and the difference that its interference makes is found at facets from all over their distribution.
+THRONG_DEVICE Vec3 passed_by_film(const Bsdf& b, float mirror, float table_f0) {
+    Vec3 passed, sum = vec3(0.0f);
+    if (b.smooth) {
+        interface_fresnel(b, b.out.z, passed);
+        return passed;
+    }
+    float weights = 0.0f, reflected = b.covered_rise / (1.0f - table_f0), unfilmed = 1.0f - mirror * (b.covered_f0 - reflected * table_f0);
+    unfilmed -= reflected * reflected_albedo(fabsf(b.out.z), b.table_roughness, b.ior_place);
+    each_facet(b, [&](Vec3 h, float weight) {
+        interface_fresnel(b, dot(b.out, h), passed);
+        sum += (passed - vec3(passed_without_film(b, dot(b.out, h)))) * weight;
+        weights += weight;
+    });
+    return vec3(unfilmed) + sum * (weights > 0.0f ? mirror / weights : 0.0f);
+}
+
+// How much more light a film makes facets lose that reflect and bend it once: it shares light out differently, and facets hide
+// reflected light from each other more often than what is bent.
+THRONG_DEVICE float lost_by_film(const Bsdf& b) {
+    float sum = 0.0f, facets = 0.0f;
+    const float hidden = hidden_facets(b.roughness, b.out);
+    each_facet(b, [&](Vec3 h, float reflected) {
+        const float cosine = dot(b.out, h);
+        Vec3 passed, in;
+        interface_fresnel(b, cosine, passed);
+        const bool bent = refract(b.out, h, b.eta, in) && in.z < 0.0f;
+        const float through = bent ? masking(hidden, hidden_facets(b.roughness, in)) / masking(hidden) : 0.0f;
+        sum += ((passed.x + passed.y + passed.z) * (1.0f / 3.0f) - passed_without_film(b, cosine)) * (reflected - through);
+        facets += 1.0f;
+    });
+    return sum / facets;
 }
 
 // Factors of the wide lobes, in place of mere weights.
@@ -99,8 +156,10 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
     b.diffuse = look.color * (share * (1.0f - look.diffuse_transmission));
     b.diffuse_through = look.diffuse_transmission_color * (share * look.diffuse_transmission);
     float mirror = mirror_albedo(b, b.out), mirror_rest = 1.0f - mirror_mean(b);
-    float passed, reflected = luminance(interface_fresnel(b, b.out.z, passed)) * mirror;
+    Vec3 passed_by_color;
+    float reflected = luminance(interface_fresnel(b, b.out.z, passed_by_color)) * mirror, passed = luminance(passed_by_color);
     float below = 1.0f - passed;
+    Vec3 tint = vec3(1.0f);
     if (share > 0.0f || look.transmission > 0.0f) {
         if (b.inside) {
             b.cover_mirror = b.cover_reflected = 0.0f;
@@ -116,12 +175,17 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
                 if (look.single_scatter) below = passed = clamp(1.0f - (1.0f - below - b.cover_constant * (1.0f - mirror)) / mirror, 0.0f, 1.0f);
                 b.cover_constant = b.cover_mirror = b.cover_reflected = 0.0f;
             } else {
+                if (b.film.weight > 0.0f && share > 0.0f && below > 0.0f) {
+                    Vec3 own = look.single_scatter ? vec3(0.0f) : b.multiple - returned(look.color, 1.0f, mirror_mean(b)) * look.metallic;
+                    tint = (passed_by_film(b, mirror, table_reflectance(b)) - own * ((1.0f - mirror) / (1.0f - look.metallic))) * (1.0f / below);
+                }
                 below = mean < 0.9999f ? below / (1.0f - mean) : 0.0f;
             }
         }
     }
-    b.diffuse = b.diffuse * (below * (1.0f / kPi));
-    b.diffuse_through = b.diffuse_through * (below * (1.0f / kPi));
+    tint = vec3(max(tint.x, 0.0f), max(tint.y, 0.0f), max(tint.z, 0.0f)) * (below * (1.0f / kPi));
+    b.diffuse = b.diffuse * tint;
+    b.diffuse_through = b.diffuse_through * tint;
 
     float multiple = mirror_rest > 1e-4f && !b.smooth ? (1.0f - mirror) / mirror_rest * (1.0f / kPi) : 0.0f;
     float beyond = b.multiple_beyond * (1.0f - mirror), same = 0.0f;
@@ -134,6 +198,7 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
         if (!b.smooth && near_mean > 1e-4f && far_mean > 1e-4f) {
             // Both ways must agree: light that crosses is in the ratio of squared iors and what each side loses.
             float lost = glass_loss(b.inside, b.out.z, b.table_roughness, b.ior_place);
+            if (b.film.weight > 0.0f && !b.film_hides_all) lost = max(lost + lost_by_film(b), 0.0f);
             same = near_mean / sum;
             beyond = scaled / sum;
             b.multiple_same = same * lost / near_mean * (1.0f / kPi);

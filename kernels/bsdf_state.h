@@ -42,6 +42,7 @@ struct Bsdf {
     // The greatest of a dielectric's own.
     float covered_f0, covered_rise;
     Film film;
+    bool film_hides_all;
     // What passes where nothing is reflected.
     Vec3 through;
 
@@ -79,17 +80,28 @@ THRONG_INLINE Vec3 to_world(const Bsdf& b, Vec3 v) {
 
 THRONG_INLINE float luminance(Vec3 c) { return 0.2126f * c.x + 0.7152f * c.y + 0.0722f * c.z; }
 
-// Reflectance of the interface; `passed` is the share of what a dielectric does not reflect in any colour.
-THRONG_DEVICE Vec3 interface_fresnel(const Bsdf& b, float cosine, float& passed) {
-    float f0 = normal_fresnel(b.eta), shape = max((dielectric_fresnel(cosine, b.eta) - f0) / (1.0f - f0), 0.0f);
+// How far a dielectric is on the way from its reflectance at normal incidence to that at grazing angles.
+THRONG_INLINE float fresnel_shape(const Bsdf& b, float cosine) {
+    float f0 = normal_fresnel(b.eta);
+    return max((dielectric_fresnel(cosine, b.eta) - f0) / (1.0f - f0), 0.0f);
+}
+THRONG_INLINE float passed_without_film(const Bsdf& b, float cosine) {
+    return clamp(1.0f - b.covered_f0 - b.covered_rise * fresnel_shape(b, cosine), 0.0f, 1.0f);
+}
+
+// Reflectance of the interface; `passed` is the share that a dielectric lets through.
+THRONG_DEVICE Vec3 interface_fresnel(const Bsdf& b, float cosine, Vec3& passed) {
+    float shape = fresnel_shape(b, cosine);
     Vec3 fresnel = b.f0 + b.dielectric_rise * shape + b.metal_rise * schlick(cosine);
-    float covered = b.covered_f0 + b.covered_rise * shape;
+    passed = vec3(clamp(1.0f - b.covered_f0 - b.covered_rise * shape, 0.0f, 1.0f));
     if (b.film.weight > 0.0f) {
         Vec3 film = film_fresnel(b.film, cosine, b.f0);
         fresnel = lerp(fresnel, film, b.film.weight);
-        covered += (max_component(film) - covered) * b.film.weight;
+        // As the extension writes it down, what any colour is reflected of is lost to all of them; so no hue appears below that
+        // is not in the film.
+        if (b.film_hides_all) film = vec3(max_component(film));
+        passed = lerp(passed, vec3(1.0f) - film, b.film.weight);
     }
-    passed = clamp(1.0f - covered, 0.0f, 1.0f);
     return fresnel;
 }
 

@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use glam::Vec3;
+use std::f32::consts::PI;
 use throng::probe::{ProbeLook, bend_normal, evaluate, sample};
 
 /// A unit vector within about 50 degrees of +z.
