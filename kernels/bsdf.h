@@ -111,9 +111,11 @@ THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, float& density) {
     bool beyond = dot(in, b.geometric) < 0.0f;
     Scattered sum{vec3(0.0f), 0.0f};
     density = 0.0f;
-    // Light on one side of the geometry and on the other of the shading normal is neither, be that normal bent or not.
-    const float heights[2] = {local.z, dot(b.unmapped, local)};
-    if (beyond ? !(max(heights[0], heights[1]) < 0.0f) : !(min(heights[0], heights[1]) > 0.0f)) return sum.value;
+    // Light on one side of the geometry and on the other of the shading normal is neither.
+    if (beyond ? !(local.z < 0.0f) : !(local.z > 0.0f)) return sum.value;
+    // Nor is light that a bent normal has before it, and the surface's own one behind.
+    const bool bent = b.mapped.z < 0.9999f;
+    if (bent && !beyond && !(dot(b.unmapped, local) > 0.0f)) return sum.value;
     if (!beyond && b.coat > 0.0f && !(b.coat_alpha < kSmooth)) add_coat(b, in, sum);
     if (!beyond && b.pick_sheen > 0.0f) add_sheen(b, local, sum);
     if (!b.smooth) {
