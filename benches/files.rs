@@ -37,6 +37,7 @@ fn frame(pixels: PixelType, layers: LayerSet) -> Rendered {
         noise: None,
         clamp_indirect: None,
         open_ended: false,
+        file_rows: None,
         shutter: None,
         pixels,
         layers,
@@ -69,6 +70,7 @@ fn files(criterion: &mut Criterion) {
             height: SIZE.1,
             pixels: Pixels::from_bytes(pixels, &rendered.pixels),
             layers: &rendered.layers,
+            blocks: None,
             manifests: &manifests,
             metadata: &metadata,
         };

@@ -4,6 +4,7 @@
 
 #![cfg(throng_cuda)]
 
+use exr::prelude::{FlatSamples, ReadChannels, ReadLayers};
 use std::sync::Arc;
 use throng::{
     abi::{Hit, Ray},
@@ -12,7 +13,12 @@ use throng::{
         CpuDevice, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
         cuda::{CudaDevice, gpus},
     },
+    layers::{Layer, LayerSet},
     loader::load,
+    output::{
+        ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels,
+    },
+    pixels::PixelType,
     render::Poser,
     scene::{Integrator, Scene},
     settings::LookOptions,
@@ -174,6 +180,80 @@ fn another_device_of_the_same_gpu_makes_the_same_frame() {
 }
 
 /// What each ray hits, in a form that compares to the bit and holds nothing else.
+/// The file of a frame, as another implementation reads it: channels by name, and the bits of their values.
+fn file_of(
+    rendered: &Rendered,
+    settings: &FrameSettings,
+    encoding: &Encoding,
+) -> Vec<(String, Vec<u32>)> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.exr");
+    let picture = Picture {
+        width: settings.width,
+        height: settings.height,
+        pixels: Pixels::from_bytes(PixelType::F32, &rendered.pixels),
+        layers: &rendered.layers,
+        blocks: rendered.blocks.as_ref(),
+        manifests: &Manifests::default(),
+        metadata: &Metadata::default(),
+    };
+    FileFormat::Exr.write(&path, &picture, encoding).unwrap();
+    let image = exr::prelude::read()
+        .no_deep_data()
+        .largest_resolution_level()
+        .all_channels()
+        .first_valid_layer()
+        .all_attributes()
+        .from_file(&path)
+        .unwrap();
+    let channels = image.layer_data.channel_data.list.into_iter();
+    channels
+        .map(|channel| {
+            let bits = match channel.sample_data {
+                FlatSamples::F16(values) => values.iter().map(|v| v.to_bits().into()).collect(),
+                FlatSamples::F32(values) => values.iter().map(|v| v.to_bits()).collect(),
+                FlatSamples::U32(values) => values,
+            };
+            (channel.name.to_string(), bits)
+        })
+        .collect()
+}
+
+#[test]
+fn files_that_the_gpu_compresses_hold_what_those_of_the_cpu_do() {
+    let layers: LayerSet = Layer::ALL.into_iter().collect();
+    on_each_scene(|device, scene, settings, _, what| {
+        let frame = pose(scene, 2);
+        let plain = FrameSettings {
+            pixels: PixelType::F32,
+            layers,
+            ..settings.clone()
+        };
+        let rendered = render(device, &frame, &plain);
+        for (compression, depth) in [
+            (ExrCompression::Zip, ColorDepth::Usual),
+            (ExrCompression::Zips, ColorDepth::Bits32),
+        ] {
+            let encoding = Encoding {
+                compression,
+                depth,
+                ..Encoding::default()
+            };
+            let blocks = FrameSettings {
+                file_rows: Some(encoding.exr_rows(layers)),
+                ..plain.clone()
+            };
+            let compressed = render(device, &frame, &blocks);
+            assert!(compressed.pixels.is_empty() && compressed.blocks.is_some());
+            let (found, expected) = (
+                file_of(&compressed, &plain, &encoding),
+                file_of(&rendered, &plain, &encoding),
+            );
+            assert!(found == expected, "{what}, {compression:?}");
+        }
+    });
+}
+
 fn trace(device: &mut dyn Device, scene: &Arc<Scene>, rays: &[Ray]) -> Vec<Option<[u32; 5]>> {
     let frame = Poser::new(scene.clone(), device.node_layout())
         .pose(1)

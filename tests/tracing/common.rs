@@ -227,6 +227,7 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         clamp_indirect: None,
         noise: None,
         single_scatter: false,
+        file_rows: None,
         shutter: None,
         layering: Layering::Reciprocal,
     }
