@@ -100,16 +100,25 @@ THRONG_DEVICE void set_interface(Bsdf& b, const Look& look, float ior) {
     b.multiple = by_color * dielectric + returned(look.color, 1.0f, mirror) * look.metallic;
     b.multiple_same = 0.0f;
     bool of_film = b.film.weight > 0.0f && !b.film_hides_all;
-    b.multiple_beyond = max(1.0f - (of_film ? (by_color.x + by_color.y + by_color.z) * (1.0f / 3.0f) : returned_cover), 0.0f);
+    b.multiple_beyond = max(1.0f - (of_film ? mean_component(by_color) : returned_cover), 0.0f);
 }
+
+// Light that passes a facet on top of what would without the film, per colour.
+THRONG_DEVICE Vec3 passed_on_top(const Bsdf& b, float cosine) {
+    Vec3 passed;
+    interface_fresnel(b, cosine, passed);
+    return passed - vec3(passed_without_film(b, fresnel_shape(b, cosine)));
+}
+
+// Facets that stand for all that are seen.
+constexpr uint32_t kFacets = 16;
 
 // Calls `visit` with facets from all over the distribution of those that are seen, and how much of what they reflect gets away.
 template <class Visit> THRONG_INLINE void each_facet(const Bsdf& b, Visit visit) {
-    constexpr uint32_t kFacets = 16;
     const float hidden = hidden_facets(b.roughness, b.out);
     THRONG_NO_UNROLL
     for (uint32_t i = 0; i < kFacets; i++) {
-        const Vec2 u{(float(i) + 0.5f) / float(kFacets), bits_float(0x3f800000u | reverse_bits(i) >> 9) - 1.0f};
+        const Vec2 u{(float(i) + 0.5f) / float(kFacets), unit_float(reverse_bits(i))};
         const Vec3 h = sample_visible_facet(b.roughness, b.out, u), in = reflect(b.out, h);
         visit(h, in.z > 0.0f ? masking(hidden, hidden_facets(b.roughness, in)) / masking(hidden) : 0.0f);
     }
@@ -117,17 +126,16 @@ template <class Visit> THRONG_INLINE void each_facet(const Bsdf& b, Visit visit)
 
 // Share of the light that a film lets through per colour if microfacets scatter once: what passes without the film is in tables,
 // and the difference that its interference makes is found at facets from all over their distribution.
-THRONG_DEVICE Vec3 passed_by_film(const Bsdf& b, float mirror, float table_f0) {
-    Vec3 passed, sum = vec3(0.0f);
+THRONG_DEVICE Vec3 passed_by_film(const Bsdf& b, float mirror) {
+    Vec3 sum = vec3(0.0f);
     if (b.smooth) {
-        interface_fresnel(b, b.out.z, passed);
-        return passed;
+        interface_fresnel(b, b.out.z, sum);
+        return sum;
     }
-    float weights = 0.0f, reflected = b.covered_rise / (1.0f - table_f0), unfilmed = 1.0f - mirror * (b.covered_f0 - reflected * table_f0);
+    float weights = 0.0f, table_f0 = table_reflectance(b), reflected = b.covered_rise / (1.0f - table_f0), unfilmed = 1.0f - mirror * (b.covered_f0 - reflected * table_f0);
     unfilmed -= reflected * reflected_albedo(fabsf(b.out.z), b.table_roughness, b.ior_place);
     each_facet(b, [&](Vec3 h, float weight) {
-        interface_fresnel(b, dot(b.out, h), passed);
-        sum += (passed - vec3(passed_without_film(b, dot(b.out, h)))) * weight;
+        sum += passed_on_top(b, dot(b.out, h)) * weight;
         weights += weight;
     });
     return vec3(unfilmed) + sum * (weights > 0.0f ? mirror / weights : 0.0f);
@@ -136,18 +144,15 @@ THRONG_DEVICE Vec3 passed_by_film(const Bsdf& b, float mirror, float table_f0) {
 // How much more light a film makes facets lose that reflect and bend it once: it shares light out differently, and facets hide
 // reflected light from each other more often than what is bent.
 THRONG_DEVICE float lost_by_film(const Bsdf& b) {
-    float sum = 0.0f, facets = 0.0f;
+    float sum = 0.0f;
     const float hidden = hidden_facets(b.roughness, b.out);
     each_facet(b, [&](Vec3 h, float reflected) {
-        const float cosine = dot(b.out, h);
-        Vec3 passed, in;
-        interface_fresnel(b, cosine, passed);
+        Vec3 in;
         const bool bent = refract(b.out, h, b.eta, in) && in.z < 0.0f;
         const float through = bent ? masking(hidden, hidden_facets(b.roughness, in)) / masking(hidden) : 0.0f;
-        sum += ((passed.x + passed.y + passed.z) * (1.0f / 3.0f) - passed_without_film(b, cosine)) * (reflected - through);
-        facets += 1.0f;
+        sum += mean_component(passed_on_top(b, dot(b.out, h))) * (reflected - through);
     });
-    return sum / facets;
+    return sum * (1.0f / float(kFacets));
 }
 
 // Factors of the wide lobes, in place of mere weights.
@@ -177,7 +182,7 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
             } else {
                 if (b.film.weight > 0.0f && share > 0.0f && below > 0.0f) {
                     Vec3 own = look.single_scatter ? vec3(0.0f) : b.multiple - returned(look.color, 1.0f, mirror_mean(b)) * look.metallic;
-                    tint = (passed_by_film(b, mirror, table_reflectance(b)) - own * ((1.0f - mirror) / (1.0f - look.metallic))) * (1.0f / below);
+                    tint = (passed_by_film(b, mirror) - own * ((1.0f - mirror) / (1.0f - look.metallic))) * (1.0f / below);
                 }
                 below = mean < 0.9999f ? below / (1.0f - mean) : 0.0f;
             }

@@ -85,15 +85,16 @@ THRONG_INLINE float fresnel_shape(const Bsdf& b, float cosine) {
     float f0 = normal_fresnel(b.eta);
     return max((dielectric_fresnel(cosine, b.eta) - f0) / (1.0f - f0), 0.0f);
 }
-THRONG_INLINE float passed_without_film(const Bsdf& b, float cosine) {
-    return clamp(1.0f - b.covered_f0 - b.covered_rise * fresnel_shape(b, cosine), 0.0f, 1.0f);
+// Share that passes at that point of the way.
+THRONG_INLINE float passed_without_film(const Bsdf& b, float shape) {
+    return clamp(1.0f - b.covered_f0 - b.covered_rise * shape, 0.0f, 1.0f);
 }
 
 // Reflectance of the interface; `passed` is the share that a dielectric lets through.
 THRONG_DEVICE Vec3 interface_fresnel(const Bsdf& b, float cosine, Vec3& passed) {
     float shape = fresnel_shape(b, cosine);
     Vec3 fresnel = b.f0 + b.dielectric_rise * shape + b.metal_rise * schlick(cosine);
-    passed = vec3(clamp(1.0f - b.covered_f0 - b.covered_rise * shape, 0.0f, 1.0f));
+    passed = vec3(passed_without_film(b, shape));
     if (b.film.weight > 0.0f) {
         Vec3 film = film_fresnel(b.film, cosine, b.f0);
         fresnel = lerp(fresnel, film, b.film.weight);

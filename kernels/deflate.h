@@ -48,7 +48,6 @@ struct DeflateMemory {
     uint8_t runs[kShares];
 
     THRONG_INLINE uint8_t& at(uint32_t i) { return bytes[i / kShare * kShareStride + i % kShare]; }
-    THRONG_INLINE void set(uint32_t i, uint8_t byte) { at(i) = byte; }
 };
 
 // Puts bits into words that are zero and that others fill, too.

@@ -93,7 +93,7 @@ THRONG_DEVICE void deflate_exr_piece(const ExrParams& p, uint32_t index, Deflate
     // Neighbouring threads have neighbouring bytes, and each some in a row, as each needs the one before, too.
     constexpr uint32_t kRun = 4;
     for (uint32_t at = kRun * team.index; at < length; at += kRun * team.size)
-        predicted_bytes(p, rows, start + at, length - at < kRun ? length - at : kRun, [&](uint32_t i, uint8_t byte) { memory.set(at + i, byte); });
+        predicted_bytes(p, rows, start + at, length - at < kRun ? length - at : kRun, [&](uint32_t i, uint8_t byte) { memory.at(at + i) = byte; });
     if (team.index == 0 && start >= 2) predicted_bytes(p, rows, start - 2, 2, [&](uint32_t i, uint8_t byte) { memory.before[i] = byte; });
     const uint32_t size = deflate_piece(memory, length, start >= 2, team);
     uint32_t* room = reinterpret_cast<uint32_t*>(p.room + uint64_t(index) * EXR_PIECE_ROOM);

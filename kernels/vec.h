@@ -34,6 +34,7 @@ THRONG_INLINE Vec3 cross(Vec3 a, Vec3 b) {
 }
 THRONG_INLINE float length(Vec3 a) { return sqrtf(dot(a, a)); }
 THRONG_INLINE Vec3 absolute(Vec3 a) { return vec3(fabsf(a.x), fabsf(a.y), fabsf(a.z)); }
+THRONG_INLINE float mean_component(Vec3 a) { return (a.x + a.y + a.z) * (1.0f / 3.0f); }
 THRONG_INLINE float max_component(Vec3 a) { return max(a.x, max(a.y, a.z)); }
 THRONG_INLINE Vec3 lerp(Vec3 a, Vec3 b, float t) { return a * (1.0f - t) + b * t; }
 

@@ -17,7 +17,8 @@ pub fn exr_bytes(rows: &FileRows, size: (u32, u32)) -> usize {
 
 /// All but addresses, for a picture of `size`.
 pub fn params_of(rows: &FileRows, (width, height): (u32, u32)) -> ExrParams {
-    let row_bytes = width * pixel_bytes(&rows.channels()) as u32;
+    let channels = rows.channels();
+    let row_bytes = width * pixel_bytes(&channels) as u32;
     let block_rows = rows.per_block.min(height).max(1);
     ExrParams {
         channels: null(),
@@ -25,7 +26,7 @@ pub fn params_of(rows: &FileRows, (width, height): (u32, u32)) -> ExrParams {
         pieces: null_mut(),
         blocks: null_mut(),
         out: null_mut(),
-        channel_count: rows.channels().len() as u32,
+        channel_count: channels.len() as u32,
         width,
         height,
         block_rows,

@@ -29,6 +29,9 @@ pub enum ChannelKind {
 /// The depth of what is not there, as Cycles has it: compositors calculate with depths.
 pub const FAR: f32 = 1e10;
 
+/// The greatest half float.
+pub const HALF_MAX: f32 = 65_504.0;
+
 impl ChannelKind {
     pub fn bytes(self) -> usize {
         match self {

@@ -209,3 +209,27 @@ fn origin(scene: &Scene, settings: &FrameSettings) -> Metadata {
         ..Metadata::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_make_rows_of_deflated_files_with_layers() {
+        let rows = |name: &str, compression| {
+            let encoding = Encoding {
+                compression,
+                ..Encoding::default()
+            };
+            Outputs::new(Some(Pattern::parse(name).unwrap()), encoding)
+                .file_rows(LayerSet::default())
+                .map(|rows| rows.per_block)
+        };
+        assert_eq!(rows("a_####.exr", ExrCompression::Zip), Some(16));
+        assert_eq!(rows("a_####.exr", ExrCompression::Zips), Some(1));
+        assert_eq!(rows("a_####.exr", ExrCompression::Rle), None);
+        assert_eq!(rows("a_####.png", ExrCompression::Zip), None);
+        let nowhere = Outputs::new(None, Encoding::default());
+        assert!(nowhere.file_rows(LayerSet::default()).is_none());
+    }
+}

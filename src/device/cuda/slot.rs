@@ -109,8 +109,8 @@ pub struct Work {
     file_rows: Option<FileRows>,
     /// Past once the places of blocks are known, which go to the host then.
     compressing: Option<(ExrParams, Event)>,
-    /// The blocks that went there.
-    delivered: Option<ExrParams>,
+    /// Where in what went there the blocks begin, and the bytes of all.
+    delivered: Option<(Vec<u64>, usize)>,
     /// Items whose layers are yet to be gathered.
     layer_items: Range<u32>,
     /// A chunk that is queued in part; it goes on once the event is past.

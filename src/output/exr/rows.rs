@@ -1,12 +1,9 @@
 //! Rows of pixels as files have them: channel after channel, for compression with the bytes of values apart and predicted.
 
 use super::channels::Channel;
-use crate::layers::channels::{ChannelKind, FAR, pixel_bytes};
+use crate::layers::channels::{ChannelKind, FAR, HALF_MAX, pixel_bytes};
 use half::{f16, slice::HalfFloatSliceExt};
 use std::ops::Range;
-
-/// The greatest half float.
-const HALF_MAX: f32 = 65_504.0;
 
 /// Memory for a block of rows, used again for the next. What passes over a row of a channel share fits the core's nearest cache.
 #[derive(Default)]

@@ -133,7 +133,7 @@ impl Slot {
         blocks: ExrParams,
         kernels: &Kernels,
     ) -> CudaResult<()> {
-        let (_, bytes) = self.exr.places(&blocks);
+        let (offsets, bytes) = self.exr.places(&blocks);
         // Frames differ in their sizes, and new memory takes long.
         self.picture = self.spare.take_with_room(BLOCKS_PLACE + bytes)?;
         let (picture, stream) = (&mut self.picture, &self.stream);
@@ -141,7 +141,7 @@ impl Slot {
             .read_later(picture, 0, size_of::<RayTally>(), stream)?;
         self.exr
             .deliver(blocks, (picture, BLOCKS_PLACE), kernels, stream)?;
-        work.delivered = Some(blocks);
+        work.delivered = Some((offsets, bytes));
         work.finished = Some(event_now(stream)?);
         Ok(())
     }
@@ -163,17 +163,27 @@ impl Slot {
         else {
             return Ok(None);
         };
-        let mut place = PicturePlace::of(&params);
+        let place = PicturePlace::of(&params);
         let picture = self.spare.lend(mem::take(&mut self.picture));
-        let blocks = file_rows.zip(delivered).map(|(rows, delivered)| {
-            place.tally = 0;
-            let (offsets, bytes) = self.exr.places(&delivered);
-            FileBlocks {
+        let blocks = file_rows
+            .zip(delivered)
+            .map(|(rows, (offsets, bytes))| FileBlocks {
                 rows,
                 offsets,
                 bytes: picture.slice(BLOCKS_PLACE..BLOCKS_PLACE + bytes),
-            }
-        });
+            });
+        let (pixels, layers, tally) = match blocks {
+            Some(_) => (Bytes::new(), Vec::new(), 0),
+            None => (
+                picture.slice(..picture_bytes(&params)),
+                layers::images(
+                    layers,
+                    params.width as usize * params.height as usize,
+                    picture.slice(place.layers..),
+                ),
+                place.tally,
+            ),
+        };
         let ends = marks.iter().skip(1).map(|(_, e)| e).chain([&finished]);
         let stages = marks
             .iter()
@@ -181,20 +191,10 @@ impl Slot {
             .map(|((stage, begin), end)| Ok((*stage, elapsed(begin, end)?)))
             .collect::<CudaResult<_>>()?;
         Ok(Some(Picture {
-            pixels: match blocks {
-                Some(_) => Bytes::new(),
-                None => picture.slice(..picture_bytes(&params)),
-            },
-            layers: match blocks {
-                Some(_) => Vec::new(),
-                None => layers::images(
-                    layers,
-                    params.width as usize * params.height as usize,
-                    picture.slice(place.layers..),
-                ),
-            },
+            pixels,
+            layers,
             blocks,
-            tally: bytemuck::pod_read_unaligned(&picture[place.tally..][..size_of::<RayTally>()]),
+            tally: bytemuck::pod_read_unaligned(&picture[tally..][..size_of::<RayTally>()]),
             started,
             finished,
             stages,
