@@ -139,10 +139,11 @@ fn compile(file: &str, variant: &Variant, out: &Path) {
     build.compile(&format!("throng_kernels_{}", variant.name));
 }
 
-/// The names in `KERNEL(name)` lines.
+/// The names in `KERNEL(name)` and `CPU_KERNEL(name)` lines.
 fn kernel_names(definitions: &str) -> Vec<String> {
     let names = definitions
         .lines()
+        .map(|line| line.strip_prefix("CPU_").unwrap_or(line))
         .filter_map(|line| line.strip_prefix("KERNEL(")?.strip_suffix(')'));
     names.map(str::to_owned).collect()
 }

@@ -1,18 +1,43 @@
-// Statistics of a query.
+// Statistics of a query: what a walk visits and tests. Walks call one of these at every step; a pack's size is found out by
+// the counter, so that `NoCount` costs nothing.
 #pragma once
-#include "compat.h"
+#include "abi.h"
 
 namespace THRONG_NAMESPACE {
 
-// For the heat map; the empty variant costs nothing.
 struct NoCount {
-    THRONG_INLINE void node() {}
-    THRONG_INLINE void leaf() {}
+    THRONG_INLINE void tlas_node() {}
+    THRONG_INLINE void blas_node() {}
+    THRONG_INLINE void instance() {}
+    THRONG_INLINE void pack(const TrianglePack&) {}
+    THRONG_INLINE void triangle() {}
 };
+
+// For the heat map.
 struct StepCount {
     uint32_t steps = 0;
-    THRONG_INLINE void node() { steps++; }
-    THRONG_INLINE void leaf() { steps++; }
+    THRONG_INLINE void tlas_node() { steps++; }
+    THRONG_INLINE void blas_node() { steps++; }
+    THRONG_INLINE void instance() { steps++; }
+    THRONG_INLINE void pack(const TrianglePack&) { steps++; }
+    THRONG_INLINE void triangle() { steps++; }
+};
+
+// For reports: each kind of step apart.
+struct WorkCount {
+    RayWork work = {};
+    THRONG_INLINE void tlas_node() { work.tlas_nodes++; }
+    THRONG_INLINE void blas_node() { work.blas_nodes++; }
+    THRONG_INLINE void instance() { work.instances++; }
+    THRONG_INLINE void pack(const TrianglePack& pack) {
+        work.packs++;
+        for (uint32_t lane = 0; lane < PACK_SIZE; lane++) work.triangles += pack.prim[lane] != NO_INDEX;
+    }
+    // One that is a leaf of its own.
+    THRONG_INLINE void triangle() {
+        work.packs++;
+        work.triangles++;
+    }
 };
 
 }

@@ -108,4 +108,17 @@ THRONG_DEVICE void trace_any(const Params& params, uint32_t item, Thread& thread
     params.hits[item] = Hit{any_hit(params, params.rays[item], thread.stack) ? 1.0f : -1.0f, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX};
 }
 
+// The work of the same queries, whose hits are not kept.
+THRONG_DEVICE void count_closest(const Params& params, uint32_t item, Thread& thread) {
+    WorkCount count;
+    closest_hit_counted(params, params.rays[item], thread.stack, count);
+    params.ray_work[item] = count.work;
+}
+
+THRONG_DEVICE void count_any(const Params& params, uint32_t item, Thread& thread) {
+    WorkCount count;
+    any_hit_counted(params, params.rays[item], thread.stack, count);
+    params.ray_work[item] = count.work;
+}
+
 }

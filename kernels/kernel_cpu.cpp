@@ -8,7 +8,9 @@
                                        THRONG_NAMESPACE::Thread* thread) {                                             \
         for (uint32_t item = begin; item < end; item++) THRONG_NAMESPACE::name(*params, item, *thread);                 \
     }
+#define CPU_KERNEL KERNEL
 #include "kernels.def"
+#undef CPU_KERNEL
 #undef KERNEL
 
 namespace THRONG_NAMESPACE {

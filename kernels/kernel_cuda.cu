@@ -13,7 +13,9 @@ using namespace THRONG_NAMESPACE;
         if (item < end) THRONG_NAMESPACE::name(params, item, thread);                                                  \
         add_to_tally(tally, thread);                                                                                   \
     }
+#define CPU_KERNEL(name)
 #include "kernels.def"
+#undef CPU_KERNEL
 #undef KERNEL
 
 extern "C" __global__ void __launch_bounds__(kTraceThreads, kTraceBlocks)

@@ -24,11 +24,16 @@ THRONG_OUTLINE Hit closest_hit(const Params& params, const Ray& ray, StackEntry*
 }
 
 // Whether anything lies within [t_min, t_max].
+template <class Count>
+THRONG_DEVICE bool any_hit_counted(const Params& params, const Ray& ray, StackEntry* stack, Count& count) {
+    Query q = make_query(params, ray);
+    if (params.has_cutouts) return traverse<true>(params, ray, q, stack, count, Cutouts{params});
+    return traverse<true>(params, ray, q, stack, count, Solid());
+}
+
 THRONG_OUTLINE bool any_hit(const Params& params, const Ray& ray, StackEntry* stack) {
     NoCount none;
-    Query q = make_query(params, ray);
-    if (params.has_cutouts) return traverse<true>(params, ray, q, stack, none, Cutouts{params});
-    return traverse<true>(params, ray, q, stack, none, Solid());
+    return any_hit_counted(params, ray, stack, none);
 }
 
 }

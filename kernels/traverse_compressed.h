@@ -123,7 +123,7 @@ struct Walk {
         Words4 from = load_any_words(ray.origin), along = load_any_words(ray.direction);
         Vec3 origin = vec3(from), direction = vec3(along);
         if (enter) {
-            count.leaf();
+            count.instance();
             const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.tlas_units[unit]);
             Words4 ids = load_words(&entered.root);
             float m[12];
@@ -167,8 +167,10 @@ struct Walk {
 
     template <class Order, class Count>
     THRONG_INLINE void visit_node(const Params& params, const Order& order, Count& count) {
-        count.node();
-        const Unit* units = floor == kOutside ? params.tlas_units : params.blas_units;
+        const bool outside = floor == kOutside;
+        if (outside) count.tlas_node();
+        else count.blas_node();
+        const Unit* units = outside ? params.tlas_units : params.blas_units;
         NodeHits n = intersect_node(units + unit, space, t_max, order);
         unit = NO_INDEX;
         group = Group{n.unit_base, n.unit_hits << 24 | (n.masks & 0xffffu)};
@@ -192,7 +194,7 @@ struct Walk {
 
     template <class Count, class Meets>
     THRONG_INLINE void test_triangle(const Params& params, const Ray& ray, Found& found, Count& count, const Meets& meets) {
-        count.leaf();
+        count.triangle();
         uint32_t slot = highest_bit(triangles.mask & 255u);
         uint32_t index = triangles.base + count_bits((triangles.mask >> 8) & ((1u << slot) - 1u));
         triangles.mask ^= 1u << slot;

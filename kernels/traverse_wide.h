@@ -21,17 +21,16 @@ THRONG_INLINE StackEntry* push_children(const WideNode& node, uint32_t mask, con
 }
 
 // Visits leaves in order of entry. `leaf(index, stack)` returns true to end the walk; it may lower q.t_max.
-// `stack` has room for (depth of the tree) * (THRONG_WIDTH - 1) + 1 entries.
-template <class Leaf, class Count>
-THRONG_INLINE bool walk(const WideNode* nodes, uint32_t root, const WideSlabs& slabs, Query& q, StackEntry* stack, Count& count, Leaf&& leaf) {
+// `visit()` is called at every node, for counters. `stack` has room for (depth of the tree) * (THRONG_WIDTH - 1) + 1 entries.
+template <class Visit, class Leaf>
+THRONG_INLINE bool walk(const WideNode* nodes, uint32_t root, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, Leaf&& leaf) {
     StackEntry* top = stack;
     uint32_t reference = root;
     for (;;) {
         if (reference & LEAF) {
-            count.leaf();
             if (leaf(reference & ~LEAF, top)) return true;
         } else {
-            count.node();
+            visit();
             Floats<THRONG_WIDTH> entry;
             uint32_t mask = intersect_node(nodes[reference], slabs, q.t_max, entry);
             if (mask) {
@@ -64,8 +63,10 @@ THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record,
     if (blas.shape == SHAPE_SPHERE) return intersect_sphere(origin, direction, instance.instance, record, q, counts) && Any;
     WideSlabs slabs = widen(make_slabs(origin, direction, blas.magnitude), q.t_min);
     Shear shear = make_shear(origin, direction);
-    return walk(blas.nodes, blas.root, slabs, q, stack, count, [&](uint32_t pack, StackEntry*) {
-        return intersect_pack(packs(pack), shear, instance.instance, record, q, counts) && Any;
+    return walk(blas.nodes, blas.root, slabs, q, stack, [&] { count.blas_node(); }, [&](uint32_t index, StackEntry*) {
+        const TrianglePack& pack = packs(index);
+        count.pack(pack);
+        return intersect_pack(pack, shear, instance.instance, record, q, counts) && Any;
     });
 }
 
@@ -105,6 +106,7 @@ template <bool Any, class Count, class Meets>
 THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
     const InstanceRecord& instance = params.instances[record];
     if (instance.mask == 0) return false;
+    count.instance();
     if (moves(params) && instance.moves) return enter_moving<Any>(params, ray, record, q, stack, count, meets);
     const BlasRecord& blas = params.blas[instance.blas];
     return enter_object<Any>(instance, record, blas, instance.object_from_world, ray, q, stack, count, meets, [&](uint32_t pack) -> const TrianglePack& {
@@ -117,7 +119,7 @@ template <bool Any, class Count, class Meets>
 THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
     if (params.tlas_root == EMPTY_CHILD) return false;
     WideSlabs slabs = widen(make_slabs(q.origin, q.direction, params.tlas_magnitude), q.t_min);
-    return walk(params.tlas_nodes, params.tlas_root, slabs, q, stack, count, [&](uint32_t record, StackEntry* top) {
+    return walk(params.tlas_nodes, params.tlas_root, slabs, q, stack, [&] { count.tlas_node(); }, [&](uint32_t record, StackEntry* top) {
         return enter_instance<Any>(params, ray, record, q, top, count, meets);
     });
 }

@@ -589,6 +589,20 @@ border! {
         pub reference: u32,
     }
 
+    /// What the walk of one ray visited and tested.
+    #[repr(C)]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct RayWork {
+        pub tlas_nodes: u32,
+        pub blas_nodes: u32,
+        /// Instances entered; an analytic sphere is tested then.
+        pub instances: u32,
+        /// Leaves of BLASes: packs, or triangles in compressed trees.
+        pub packs: u32,
+        /// Triangles in these.
+        pub triangles: u32,
+    }
+
     /// What one CPU thread (or GPU lane) brings along: its traversal stack, and its counters.
     #[repr(C)]
     pub struct Thread {
@@ -794,6 +808,8 @@ border! {
         /// `trace_*`: the rays in, the hits out.
         pub rays: *const Ray,
         pub hits: *mut Hit,
+        /// `count_*`: the work of each ray out.
+        pub ray_work: *mut RayWork,
         /// `render_pixel`: sums of radiance, RGBA per pixel. `resolve_pixel`: RGB out, of `pixel_type`.
         pub film: *mut f32,
         /// Sums of the samples with odd numbers, laid out like the film; null unless noise is measured.

@@ -74,6 +74,11 @@ impl Aabb {
         other.is_empty() || (self.min.cmple(other.min).all() && self.max.cmpge(other.max).all())
     }
 
+    /// Points on the faces count.
+    pub fn contains_point(&self, p: Vec3) -> bool {
+        self.min.cmple(p).all() && self.max.cmpge(p).all()
+    }
+
     /// The eight corners.
     pub fn corners(&self) -> [Vec3; 8] {
         std::array::from_fn(|i| {

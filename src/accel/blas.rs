@@ -55,6 +55,16 @@ pub struct Blas {
     keys: MeshKeys,
 }
 
+/// Memory of a BLAS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlasBytes {
+    pub nodes: usize,
+    /// Packs, or triangles of compressed trees.
+    pub leaves: usize,
+    /// What rays do not read: what boxes of instances are made from, and the plans of refits.
+    pub builds: usize,
+}
+
 #[derive(Clone)]
 pub enum BlasShape {
     Triangles {
@@ -194,15 +204,25 @@ impl Blas {
 
     /// Memory of nodes, triangles, support map, and what refits keep.
     pub fn bytes(&self) -> usize {
-        let tree = match &self.shape {
-            BlasShape::Triangles { tree, packs } => tree.nodes.bytes() + packs.bytes(),
+        let kinds = self.bytes_by_kind();
+        kinds.nodes + kinds.leaves + kinds.builds
+    }
+
+    /// [`Blas::bytes`], apart.
+    pub fn bytes_by_kind(&self) -> BlasBytes {
+        let (nodes, leaves) = match &self.shape {
+            BlasShape::Triangles { tree, packs } => (tree.nodes.bytes(), packs.bytes()),
             BlasShape::Compressed {
                 units, triangles, ..
-            } => units.bytes() + triangles.bytes(),
-            BlasShape::Sphere => 0,
+            } => (units.bytes(), triangles.bytes()),
+            BlasShape::Sphere => (0, 0),
         };
         let support = self.support.as_ref().map_or(0, SupportMap::bytes);
-        tree + support + self.plan.as_ref().map_or(0, RefitPlan::bytes)
+        BlasBytes {
+            nodes,
+            leaves,
+            builds: support + self.plan.as_ref().map_or(0, RefitPlan::bytes),
+        }
     }
 
     /// Expected node and leaf tests of a ray that meets the bounds, by the surface area heuristic. Known from the build or

@@ -1,7 +1,7 @@
 //! Acceleration structures: one BLAS per mesh, one TLAS over the instances of a frame.
 //!
 //! Nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it (`build`, `group`, `split`,
-//! `refit`, `validate`). `policy` chooses between refit and build, `refit_plan` shares a refit out to threads.
+//! `refit`, `validate`). `policy` chooses between refit and build, `refit_plan` shares a refit out to threads, `overlap` judges trees.
 //!
 //! Compressed trees, for GPUs, are made from float trees: `compress`, with `slots` and `quantize` for its two steps per node;
 //! `compressed_blas` and `compressed_tlas` say what their leaves are. Builders take boxes, never meshes. Devices say which
@@ -20,6 +20,7 @@ mod compressed_tlas;
 mod group;
 mod key_shapes;
 mod node;
+mod overlap;
 mod pack;
 mod policy;
 mod quantize;
@@ -36,10 +37,11 @@ mod tlas;
 mod validate;
 mod validate_compressed;
 
-pub use blas::{Blas, BlasShape, Quality};
+pub use blas::{Blas, BlasBytes, BlasShape, Quality};
 pub use buffer::{Buffer, reserve_huge_pages};
 pub use compressed_blas::{PoolOffset, pool_offsets};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
+pub use overlap::{blas_overlap, tlas_overlap};
 pub use policy::{Followed, REFIT_FACTOR, RefitStats};
 pub use quantize::SLACK;
 pub use slots::Arrangement;

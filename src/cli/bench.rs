@@ -6,7 +6,8 @@ use super::{
     console,
 };
 use crate::{
-    render::measure::{BENCH_FRAME, BENCH_SAMPLES, BenchOptions, bench},
+    output,
+    render::measure::{BENCH_FRAME, BENCH_SAMPLES, BenchOptions, ReportPath, bench},
     scene::Integrator,
     settings::{LookOptions, Size},
 };
@@ -18,6 +19,8 @@ With --json, standard output has one document with the keys
   instances, instanced_primitives
   blas_fast_ms, blas_high_ms  builds of all meshes, at both qualities
   tlas_ms                     build over the instances, their boxes included
+  builds                      how far apart the passes of these were: an object with the three keys, each an object with
+                              median, min, max, mad (median absolute deviation)
   bytes                       memory of both structures
   primary, bounce, shadow     rays made for the bench, which other ray tracers can trace, too: as the document of
                               `throng trace --json`; null where nothing was hit
@@ -30,7 +33,9 @@ With --json, standard output has one document with the keys
                               primary_ratio, bounce_ratio, shadow_ratio (of the rates in the frame to these);
                               primary_ms, bounce_ms, shadow_ms, shade_ms, other_ms (time on the device by stage),
                               frame_ms; null for devices that do not tell stages apart
-  not_dumped                  spheres that a dumped .scn file cannot hold";
+  not_dumped                  spheres that a dumped .scn file cannot hold
+A .json file of --report has these keys, in primary, bounce and shadow a key work, and the keys version, scene_file, processor,
+passes and trees: see `throng trace --help`";
 
 /// Measure primary, bounce and shadow rays and build times of a scene
 #[derive(clap::Args)]
@@ -44,6 +49,10 @@ pub struct BenchArgs {
     /// How often to measure; the median is reported
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
+    /// Write what was measured to this file, .md or .json, with what explains it: nodes, instances and triangles per
+    /// ray, the cost and overlap of trees, their memory
+    #[arg(long, value_name = "FILE")]
+    report: Option<ReportPath>,
     #[command(flatten)]
     device: DeviceArgs,
     /// Print one JSON document on standard output
@@ -53,6 +62,9 @@ pub struct BenchArgs {
 
 impl BenchArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if let Some(to) = &self.report {
+            output::prepare(std::slice::from_ref(&to.path))?;
+        }
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
         let look = LookOptions {
@@ -71,9 +83,13 @@ impl BenchArgs {
             dump: self.dump,
             repeat: self.repeat,
             render: look.resolve(&scene.settings)?,
+            explain: self.report.is_some(),
         };
-        let report = bench(&scene, device.as_mut(), &options)?;
-        console::report(&report, self.json)?;
+        let measured = bench(&scene, device.as_mut(), &options)?;
+        if let Some(to) = &self.report {
+            measured.write(to, self.scene.path.display().to_string(), self.repeat)?;
+        }
+        console::report(&measured.report, self.json)?;
         Ok(Exit::Done)
     }
 }

@@ -7,7 +7,8 @@ use super::{
 };
 use crate::{
     device::RayKind,
-    render::measure::{TraceOptions, compare_traces, trace_file},
+    output,
+    render::measure::{ReportPath, TraceOptions, compare_traces, trace_file},
 };
 use std::{path::PathBuf, sync::Arc};
 
@@ -17,10 +18,22 @@ With --json, standard output has one document with at least the keys
   threads        CPU threads
   kind           closest or any
   rays, hits     how many
-  mrays_per_s    million rays per second, the median of --repeat; also _min and _max
+  mrays_per_s    million rays per second, the median of --repeat; also _min, _max and _mad (the median
+                 absolute deviation)
   blas_build_ms  time to build the structures of all meshes
   tlas_build_ms  time to build the structure over the instances
   bytes          memory of both structures
+A .json file of --report has these keys and
+  version        of throng
+  scene_file     the scene's path
+  processor      its name
+  passes         timed ones
+  work           means per ray: tlas_nodes visited, instances entered, blas_nodes visited, packs and triangles tested;
+                 missing for devices that do not count
+  trees          {tlas {instances, depth, sah_cost, overlap}, blas [{mesh, instances, primitives, depth, sah_cost, overlap,
+                 bytes}], bytes {blas_nodes, blas_leaves, blas_builds, tlas_nodes, instance_records}}: sah_cost is the
+                 nodes and leaves that a ray through the bounds meets by the surface area heuristic, overlap the
+                 end-point overlap of Aila, Karras and Laine (2013) with the same weights, null for compressed trees
 With --compare, the document has two lists instead:
   devices        the document above of each device
   differences    per device but the first: device, rays, differing, share (of rays, from 0 to 1), agrees, first
@@ -42,6 +55,10 @@ pub struct TraceArgs {
     /// Write the hits to this file
     #[arg(long, value_name = "FILE")]
     hits: Option<PathBuf>,
+    /// Write what was measured to this file, .md or .json, with what explains it: nodes, instances and triangles per
+    /// ray, the cost and overlap of trees, their memory
+    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
+    report: Option<ReportPath>,
     /// How often to trace; the median is reported
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
@@ -63,7 +80,11 @@ impl TraceArgs {
             kind: self.kind,
             hits: self.hits,
             repeat: self.repeat,
+            explain: self.report.is_some(),
         };
+        if let Some(to) = &self.report {
+            output::prepare(std::slice::from_ref(&to.path))?;
+        }
         if self.compare {
             let mut devices = compare::open(&self.device, console::note)?;
             let scene = Arc::new(self.scene.load()?);
@@ -73,8 +94,11 @@ impl TraceArgs {
         }
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
-        let report = trace_file(&scene, device.as_mut(), &options)?;
-        console::report(&report, self.json)?;
+        let measured = trace_file(&scene, device.as_mut(), &options)?;
+        if let Some(to) = &self.report {
+            measured.write(to, self.scene.path.display().to_string(), self.repeat)?;
+        }
+        console::report(&measured.report, self.json)?;
         Ok(Exit::Done)
     }
 }

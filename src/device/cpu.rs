@@ -3,6 +3,7 @@
 
 use super::{
     Accumulation, Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop,
+    WorkCounts,
     adaptive::{self, Passes},
     frame_layers,
     looks::LookTables,
@@ -10,7 +11,7 @@ use super::{
     tables::Tables,
 };
 use crate::{
-    abi::{Hit, Params, Ray, StackEntry, Thread},
+    abi::{Hit, Params, Ray, RayWork, StackEntry, Thread},
     accel::NodeLayout,
     layers::{Layer, LayerImage, LayerSet},
     light::{LightCache, probe::Probe},
@@ -46,6 +47,8 @@ const SAMPLE_SLICE: usize = 16;
 const TILE_BATCH: u32 = 64;
 /// Rays that are handed out at once.
 const RAY_BATCH: usize = 1024;
+/// Rays whose work is counted before it is added up.
+const COUNTED_RAYS: usize = 1 << 20;
 /// The variant that walks the GPU's trees as a GPU does, on the CPU: slow, and there to be compared with the others.
 pub const COMPRESSED: &str = "compressed";
 
@@ -456,6 +459,30 @@ impl Device for CpuDevice {
             start.elapsed()
         };
         Ok((0..passes).map(|_| pass()).collect())
+    }
+
+    fn count_work(
+        &mut self,
+        frame: &Frame,
+        kind: RayKind,
+        rays: &[Ray],
+    ) -> Result<Option<WorkCounts>, DeviceError> {
+        let kernel = match kind {
+            RayKind::Closest => self.kernels.count_closest,
+            RayKind::Any => self.kernels.count_any,
+        };
+        let mut launch = Launch::new(self.tables()?, frame, Shining::default());
+        launch.params.has_cutouts = 0;
+        let mut work = vec![RayWork::default(); rays.len().min(COUNTED_RAYS)];
+        let mut counts = WorkCounts::default();
+        for rays in rays.chunks(COUNTED_RAYS) {
+            launch.params.rays = rays.as_ptr();
+            launch.params.ray_work = work.as_mut_ptr();
+            let count = rays.len() as u32;
+            self.launch(kernel, &launch, count, RAY_BATCH as u32, &|| false);
+            counts = work[..rays.len()].iter().fold(counts, WorkCounts::with);
+        }
+        Ok(Some(counts))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{
     Accumulation, Device, DeviceError, Frame, FrameSettings, OwnRays, RayKind, Rendered, Stop,
+    WorkCounts,
 };
 use crate::{
     abi::{Hit, Ray},
@@ -172,6 +173,16 @@ impl Device for Gang {
         self.members[0]
             .device
             .trace(frame, kind, rays, hits, passes)
+    }
+
+    /// On the first device.
+    fn count_work(
+        &mut self,
+        frame: &Frame,
+        kind: RayKind,
+        rays: &[Ray],
+    ) -> Result<Option<WorkCounts>, DeviceError> {
+        self.members[0].device.count_work(frame, kind, rays)
     }
 }
 

@@ -21,7 +21,7 @@ mod pool;
 mod tables;
 
 use crate::{
-    abi::{Hit, Ray},
+    abi::{Hit, Ray, RayWork},
     accel::{Blas, NodeLayout, Tlas},
     anim::{CameraPose, Deformed, PosedLooks},
     film::Film,
@@ -200,6 +200,35 @@ impl std::ops::AddAssign for RayCounts {
     }
 }
 
+/// What bare queries visited and tested, all of their rays together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkCounts {
+    pub rays: u64,
+    pub tlas_nodes: u64,
+    pub blas_nodes: u64,
+    /// Instances entered; an analytic sphere is tested then.
+    pub instances: u64,
+    /// Leaves of BLASes: packs of up to eight triangles, or single ones in compressed trees.
+    pub packs: u64,
+    /// Triangles in these.
+    pub triangles: u64,
+}
+
+impl WorkCounts {
+    /// Adds what one ray took.
+    #[must_use]
+    fn with(self, ray: &RayWork) -> Self {
+        Self {
+            rays: self.rays + 1,
+            tlas_nodes: self.tlas_nodes + u64::from(ray.tlas_nodes),
+            blas_nodes: self.blas_nodes + u64::from(ray.blas_nodes),
+            instances: self.instances + u64::from(ray.instances),
+            packs: self.packs + u64::from(ray.packs),
+            triangles: self.triangles + u64::from(ray.triangles),
+        }
+    }
+}
+
 /// The rays that a frame cast, each kind in the order in which the device traced it; as many as [`RayCounts`] says.
 #[derive(Clone, Debug, Default)]
 pub struct OwnRays {
@@ -330,4 +359,15 @@ pub trait Device: Send {
         hits: &mut [Hit],
         passes: u32,
     ) -> Result<Vec<Duration>, DeviceError>;
+
+    /// What [`Device::trace`] visits and tests for these rays; it takes longer than tracing them. None if the device does not
+    /// count. The counts are those of the device's own trees, and do not depend on the number of threads.
+    fn count_work(
+        &mut self,
+        _: &Frame,
+        _: RayKind,
+        _rays: &[Ray],
+    ) -> Result<Option<WorkCounts>, DeviceError> {
+        Ok(None)
+    }
 }

@@ -68,6 +68,7 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         frame_layers: null(),
         rays: null(),
         hits: null_mut(),
+        ray_work: null_mut(),
         film: null_mut(),
         film_half: null_mut(),
         tile_errors: null_mut(),

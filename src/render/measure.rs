@@ -20,13 +20,20 @@ use std::{
 };
 
 mod compare;
+mod document;
+mod processor;
 mod render;
 mod report;
 mod secondary;
+mod spread;
+mod trees;
 
 pub use compare::{RayDifference, TraceComparison, compare_traces};
+pub use document::{Measured, ReportPath, ReportPathError};
 pub use render::RenderReport;
-pub use report::{BenchReport, TraceReport};
+pub use report::{BenchReport, Builds, TraceReport, WorkPerRay};
+pub use spread::Spread;
+pub use trees::{BlasStatistics, TlasStatistics, TreeBytes, TreeStatistics};
 
 /// Picture size of the bench's primary rays.
 pub const BENCH_SIZE: (u32, u32) = (1280, 720);
@@ -45,6 +52,8 @@ pub struct TraceOptions {
     pub hits: Option<PathBuf>,
     /// Timed passes, after one that warms up.
     pub repeat: u32,
+    /// Whether to find out what explains the speed: the work per ray, and how good the trees are.
+    pub explain: bool,
 }
 
 pub struct BenchOptions {
@@ -54,6 +63,8 @@ pub struct BenchOptions {
     pub repeat: u32,
     /// Of the frame that is rendered.
     pub render: FrameSettings,
+    /// As for [`TraceOptions`].
+    pub explain: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -76,14 +87,29 @@ pub fn trace_file(
     scene: &Arc<Scene>,
     device: &mut dyn Device,
     options: &TraceOptions,
-) -> Result<TraceReport, MeasureError> {
+) -> Result<Measured<TraceReport>, MeasureError> {
     let rays = read_rays(&options.rays)?;
     let posed = pose(scene, device, 1)?;
-    let (report, hits) = time_rays(device, &posed, options.kind, &rays, options.repeat)?;
+    let (mut report, hits) = time_rays(device, &posed, options.kind, &rays, options.repeat)?;
     if let Some(path) = &options.hits {
         write_hits(path, &hits)?;
     }
-    Ok(report)
+    if options.explain {
+        report.work = work_per_ray(device, &posed, options.kind, &rays)?;
+    }
+    let trees = options.explain.then(|| trees::tree_statistics(&posed));
+    Ok(Measured { report, trees })
+}
+
+/// None if the device does not count, or there are no rays.
+fn work_per_ray(
+    device: &mut dyn Device,
+    posed: &Posed,
+    kind: RayKind,
+    rays: &[Ray],
+) -> Result<Option<WorkPerRay>, DeviceError> {
+    let counts = device.count_work(&posed.frame, kind, rays)?;
+    Ok(counts.as_ref().and_then(WorkPerRay::of))
 }
 
 /// A frame and what it took to get there.
@@ -150,8 +176,7 @@ fn time_rays(
     let passes = repeat.max(1) + 1;
     let times = device.trace(&posed.frame, kind, rays, &mut hits, passes)?;
     let rate = |time: &std::time::Duration| rays.len() as f64 / time.as_secs_f64().max(1e-9) * 1e-6;
-    let mut rates: Vec<f64> = times[1..].iter().map(rate).collect();
-    rates.sort_by(f64::total_cmp);
+    let rates = Spread::of(times[1..].iter().map(rate).collect());
     let trees: usize = posed.frame.blas.iter().map(|b| b.bytes()).sum();
     let report = TraceReport {
         device: device.describe(),
@@ -159,12 +184,14 @@ fn time_rays(
         kind,
         rays: rays.len() as u64,
         hits: hits.iter().filter(|h| h.t >= 0.0).count() as u64,
-        mrays_per_s: median(&rates),
-        mrays_per_s_min: rates[0],
-        mrays_per_s_max: rates[rates.len() - 1],
+        mrays_per_s: rates.median,
+        mrays_per_s_min: rates.min,
+        mrays_per_s_max: rates.max,
+        mrays_per_s_mad: rates.mad,
         blas_build_ms: posed.blas_build_ms,
         tlas_build_ms: posed.tlas_build_ms,
         bytes: (trees + posed.frame.tlas.bytes()) as u64,
+        work: None,
     };
     Ok((report, hits))
 }
@@ -173,6 +200,7 @@ fn time_rays(
 struct Queries<'a> {
     posed: &'a Posed,
     repeat: u32,
+    explain: bool,
     dumped: bool,
     /// Names, rays and hits, if they are to be dumped.
     traced: Vec<(&'static str, Vec<Ray>, Vec<Hit>)>,
@@ -190,7 +218,10 @@ impl Queries<'_> {
         if rays.is_empty() {
             return Ok(None);
         }
-        let (report, hits) = time_rays(device, self.posed, kind, &rays, self.repeat)?;
+        let (mut report, hits) = time_rays(device, self.posed, kind, &rays, self.repeat)?;
+        if self.explain {
+            report.work = work_per_ray(device, self.posed, kind, &rays)?;
+        }
         self.keep(name, rays, hits);
         Ok(Some(report))
     }
@@ -202,12 +233,6 @@ impl Queries<'_> {
     }
 }
 
-/// Of a sorted list that is not empty.
-fn median(sorted: &[f64]) -> f64 {
-    let n = sorted.len();
-    (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0
-}
-
 /// Measures builds, and the speed of primary, bounce and shadow rays from [`BENCH_VIEWS`] views along the animation
 /// against the scene as it is half-way through; and of the rays of that frame, as the device renders it and as bare queries,
 /// if it can tell. Each kind of these is held in memory until it is traced or, with its hits, until it is dumped.
@@ -215,22 +240,26 @@ pub fn bench(
     scene: &Arc<Scene>,
     device: &mut dyn Device,
     options: &BenchOptions,
-) -> Result<BenchReport, MeasureError> {
+) -> Result<Measured<BenchReport>, MeasureError> {
     let middle = scene.settings.frames.div_ceil(2).max(1);
     let posed = pose(scene, device, middle)?;
     let primary_rays = camera_rays(scene);
-    let (primary, hits) = time_rays(
+    let (mut primary, hits) = time_rays(
         device,
         &posed,
         RayKind::Closest,
         &primary_rays,
         options.repeat,
     )?;
+    if options.explain {
+        primary.work = work_per_ray(device, &posed, RayKind::Closest, &primary_rays)?;
+    }
     let (bounce_rays, shadow_rays) =
         secondary::make(&posed.shown, &posed.frame, &primary_rays, &hits);
     let mut queries = Queries {
         posed: &posed,
         repeat: options.repeat,
+        explain: options.explain,
         dumped: options.dump.is_some(),
         traced: Vec::new(),
     };
@@ -243,22 +272,25 @@ pub fn bench(
         None => 0,
     };
     let builds = measure_builds(&posed, device, options.repeat, middle);
-    Ok(BenchReport {
+    let trees = options.explain.then(|| trees::tree_statistics(&posed));
+    let report = BenchReport {
         scene: scene.name.clone(),
         device: device.describe(),
         threads: device.threads(),
         instances: scene.instances.len() as u64,
         instanced_primitives: scene.instanced_prim_count(),
-        blas_fast_ms: builds.0,
-        blas_high_ms: builds.1,
-        tlas_ms: builds.2,
+        blas_fast_ms: builds.blas_fast_ms.median,
+        blas_high_ms: builds.blas_high_ms.median,
+        tlas_ms: builds.tlas_ms.median,
+        builds,
         bytes: primary.bytes,
         primary,
         bounce,
         shadow,
         render,
         not_dumped,
-    })
+    };
+    Ok(Measured { report, trees })
 }
 
 /// Pixel centres in 8×8 tiles, as renderers trace them.
@@ -278,11 +310,10 @@ fn camera_rays(scene: &Scene) -> Vec<Ray> {
         .collect()
 }
 
-/// Medians of fast and high-quality BLAS builds and of TLAS builds, in milliseconds.
-fn measure_builds(posed: &Posed, device: &dyn Device, repeat: u32, number: u32) -> (f64, f64, f64) {
+fn measure_builds(posed: &Posed, device: &dyn Device, repeat: u32, number: u32) -> Builds {
     let layout = device.node_layout();
     let blas = |quality| {
-        median_of(repeat, || {
+        spread_of(repeat, || {
             let build = |mesh| milliseconds(Blas::build(mesh, layout, quality).build_time);
             posed.scene.meshes.iter().map(build).sum()
         })
@@ -290,16 +321,18 @@ fn measure_builds(posed: &Posed, device: &dyn Device, repeat: u32, number: u32) 
     let mut poser = Poser::new(posed.scene.clone(), layout);
     // Two TLASes circulate, and a renderer soon has both at their full size.
     (0..2).for_each(|_| drop(poser.repose(number)));
-    let tlas = median_of(repeat, || {
+    let tlas_ms = spread_of(repeat, || {
         milliseconds(poser.repose(number).tlas.build_time)
     });
-    (blas(Quality::Fast), blas(Quality::High), tlas)
+    Builds {
+        blas_fast_ms: blas(Quality::Fast),
+        blas_high_ms: blas(Quality::High),
+        tlas_ms,
+    }
 }
 
-fn median_of(repeat: u32, mut sample: impl FnMut() -> f64) -> f64 {
-    let mut samples: Vec<f64> = (0..repeat.max(1)).map(|_| sample()).collect();
-    samples.sort_by(f64::total_cmp);
-    median(&samples)
+fn spread_of(repeat: u32, mut sample: impl FnMut() -> f64) -> Spread {
+    Spread::of((0..repeat.max(1)).map(|_| sample()).collect())
 }
 
 /// Writes `NAME.scn`, and `NAME.KIND.ray` and `NAME.KIND.hit` of each kind. Returns the number of spheres left out.

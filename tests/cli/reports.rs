@@ -226,6 +226,52 @@ fn bench_measures_and_dumps() {
     );
 }
 
+/// A report's keys are those of `--json` and some more, all of them in the help.
+#[test]
+fn reports_explain_the_speed_as_json() {
+    let place = Place::new(1);
+    write_rays(&place);
+    #[rustfmt::skip]
+    place.ok(&["trace", "scene.ron", "two.ray", "--device", "cpu", "--report", "new/trace.json"]);
+    #[rustfmt::skip]
+    place.ok(&["bench", "scene.ron", "--repeat", "2", "--device", "cpu", "--report", "bench.json"]);
+    let read = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(place.path(name)).unwrap()).unwrap()
+    };
+    let (trace, bench) = (read("new/trace.json"), read("bench.json"));
+    assert_documented(&place, "trace", &trace);
+    assert_documented(&place, "bench", &bench);
+    for report in [&trace, &bench] {
+        assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(report["scene_file"], "scene.ron");
+        assert_eq!(report["trees"]["tlas"]["instances"], 9);
+        assert_eq!(report["trees"]["blas"].as_array().unwrap().len(), 1);
+        assert!(report["trees"]["tlas"]["overlap"].is_number());
+    }
+    // One of the two rays meets a sphere, which has no triangles.
+    assert_eq!(trace["work"]["triangles"], 0.0);
+    assert!(trace["work"]["instances"].as_f64().unwrap() >= 0.5);
+    assert!(bench["primary"]["work"]["tlas_nodes"].is_number());
+    assert!(bench["builds"]["tlas_ms"]["mad"].is_number());
+}
+
+#[test]
+fn reports_are_tables_in_markdown_and_nothing_else() {
+    let place = Place::new(1);
+    #[rustfmt::skip]
+    place.ok(&["bench", "scene.ron", "--repeat", "1", "--device", "cpu", "--report", "bench.md"]);
+    let text = fs::read_to_string(place.path("bench.md")).unwrap();
+    for part in ["# throng bench scene.ron", "| primary |", "| TLAS |", "SAH"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let bench = ["bench", "scene.ron", "--repeat", "1"];
+    let refused = [&bench[..], &["--report", "bench.txt"]].concat();
+    place.fails(&refused, 2, "`bench.txt` ends in neither .md nor .json");
+    fs::create_dir(place.path("taken.md")).unwrap();
+    let taken = [&bench[..], &["--report", "taken.md"]].concat();
+    place.fails(&taken, 1, "taken.md: a folder has that name");
+}
+
 #[test]
 fn a_reader_that_closes_the_pipe_is_no_error() {
     let place = Place::new(1);

@@ -10,3 +10,4 @@ mod materials;
 mod self_hits;
 mod shutter;
 mod watertight;
+mod work;

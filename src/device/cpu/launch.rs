@@ -109,7 +109,7 @@ impl<'a> Elsewhere<'a> {
     }
 }
 
-// SAFETY: kernels read everything the parameters lead to, except film, pixels, layers and hits, of which each item has its own.
+// SAFETY: kernels read everything the parameters lead to, except film, pixels, layers, hits and work, of which each item has its own.
 unsafe impl Sync for Launch {}
 
 impl Launch {

@@ -1,7 +1,7 @@
 //! How fast a device traces the rays of its own frames while it renders them, and the same rays in the same order as bare
 //! queries. The ratio tells what rendering costs the tracing, and nothing about the rays, which are the same on both sides.
 
-use super::{Queries, median};
+use super::{Queries, spread::median};
 use crate::{
     device::{
         Device, DeviceError, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes,
@@ -258,6 +258,7 @@ mod tests {
         let mut queries = Queries {
             posed: &posed,
             repeat: 3,
+            explain: false,
             dumped: true,
             traced: Vec::new(),
         };

@@ -1,7 +1,7 @@
 //! What measuring found, for people and as JSON documents.
 
-use super::RenderReport;
-use crate::device::RayKind;
+use super::{RenderReport, Spread};
+use crate::device::{RayKind, WorkCounts};
 use std::fmt;
 
 /// What `throng trace` found.
@@ -17,11 +17,50 @@ pub struct TraceReport {
     /// Slowest and fastest pass.
     pub mrays_per_s_min: f64,
     pub mrays_per_s_max: f64,
+    /// Median absolute deviation of the passes from the median.
+    pub mrays_per_s_mad: f64,
     /// All BLASes, at high quality.
     pub blas_build_ms: f64,
     pub tlas_build_ms: f64,
     /// Trees and instance records.
     pub bytes: u64,
+    /// If it was asked for and the device counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work: Option<WorkPerRay>,
+}
+
+/// [`WorkCounts`] divided by the rays.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct WorkPerRay {
+    pub tlas_nodes: f64,
+    pub instances: f64,
+    pub blas_nodes: f64,
+    pub packs: f64,
+    pub triangles: f64,
+}
+
+impl WorkPerRay {
+    /// None without rays.
+    pub fn of(counts: &WorkCounts) -> Option<Self> {
+        let share = |count: u64| count as f64 / counts.rays as f64;
+        (counts.rays > 0).then(|| Self {
+            tlas_nodes: share(counts.tlas_nodes),
+            instances: share(counts.instances),
+            blas_nodes: share(counts.blas_nodes),
+            packs: share(counts.packs),
+            triangles: share(counts.triangles),
+        })
+    }
+}
+
+/// Times of repeated builds, in milliseconds.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct Builds {
+    /// All BLASes, built one after the other.
+    pub blas_fast_ms: Spread,
+    pub blas_high_ms: Spread,
+    /// Instance boxes included.
+    pub tlas_ms: Spread,
 }
 
 impl fmt::Display for TraceReport {
@@ -60,6 +99,8 @@ pub struct BenchReport {
     pub blas_high_ms: f64,
     /// Median over the passes, instance boxes included.
     pub tlas_ms: f64,
+    /// How far apart the passes of these three were.
+    pub builds: Builds,
     /// Trees and instance records.
     pub bytes: u64,
     /// Rays of the scene's camera; cosine-weighted ones from their hits; and ones from the hits to a light outside.
