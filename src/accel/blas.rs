@@ -3,6 +3,7 @@
 use super::{
     Buffer,
     build::{BuildMemory, BuildOptions, BuildPrim, build},
+    collapse::build_collapsed,
     compressed_blas::build_compressed,
     node::{NodeLayout, Tree, each_width},
     pack,
@@ -300,16 +301,12 @@ pub fn build_triangles(
     quality: Quality,
 ) -> BuiltTree {
     let mut tree = Tree::new(layout);
-    build(
-        &mut prims,
-        &[],
-        BuildOptions {
-            leaf_size: PACK_SIZE as usize,
-            method: quality.split_method(),
-        },
-        &BuildMemory::default(),
-        &mut tree,
-    );
+    let leaf_size = PACK_SIZE as usize;
+    if quality == Quality::Fast || !build_collapsed(&mut prims, leaf_size, &mut tree) {
+        let method = quality.split_method();
+        let options = BuildOptions { leaf_size, method };
+        build(&mut prims, &[], options, &BuildMemory::default(), &mut tree);
+    }
     let packs = pack_leaves(&mut tree, &prims, surface);
     #[cfg(debug_assertions)]
     super::validate::validate_blas(&tree, &packs, surface).expect("a fresh BLAS is valid");

@@ -176,8 +176,8 @@ impl TlasBuilder {
     /// Replaces the contents of `tlas` but for its sweep, which they are to fit; its memory is reused. Deterministic, parallel,
     /// linear in memory.
     ///
-    /// [`Quality::High`] is for trees that serve many frames: compressed ones then become as good as a BLAS, at thirty times
-    /// the cost. Other layouts, and trees over more than [`MOST_REFINED`] instances, are built fast either way.
+    /// [`Quality::High`] is for trees that serve many frames: they become as good as a BLAS, at thirty times the cost. Trees over more
+    /// than [`MOST_REFINED`] instances are built fast either way.
     pub fn build(&mut self, input: TlasInput<'_>, quality: Quality, tlas: &mut Tlas) {
         let start = Instant::now();
         self.collect_bounds(input, &tlas.sweep);
@@ -194,9 +194,7 @@ impl TlasBuilder {
     }
 
     fn build_refined(&mut self, tree: &mut Tree) -> bool {
-        tree.layout == NodeLayout::Compressed8
-            && (2..=MOST_REFINED).contains(&self.prims.len())
-            && build_collapsed(&mut self.prims, tree)
+        self.prims.len() <= MOST_REFINED && build_collapsed(&mut self.prims, 1, tree)
     }
 
     /// Groups the instances of `input` as they stand, for trees of that layout.

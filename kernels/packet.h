@@ -1,0 +1,264 @@
+// Bundles of rays through the TLAS of CPUs: what sixteen rays have in common is worked out once. Camera rays of neighbouring
+// pixels, and shadow rays from there to one light, mostly visit the same nodes.
+//
+// A node is tested once for all rays, in interval arithmetic (Wald et al. 2007, "Ray Tracing Deformable Scenes Using Dynamic
+// Bounding Volume Hierarchies"), and then its children that some ray may enter are tested against each of the rays that entered
+// the node. Where few rays are left they go on alone, as all rays do within instances: triangles are smaller than the gaps
+// between rays. What is hit does not depend on the order of visits, so rays find what they find alone.
+#pragma once
+#include "traverse.h"
+
+namespace THRONG_NAMESPACE {
+
+constexpr uint32_t kPacketRays = 16;
+// So few rays are faster alone.
+constexpr uint32_t kFewRays = 3;
+
+// Rays side by side, with their slabs for the TLAS.
+struct alignas(64) Packet {
+    float scale[3][kPacketRays], near_offset[3][kPacketRays], far_offset[3][kPacketRays];
+    // Of a ray that is done, `t_max` is below `t_min`.
+    float t_min[kPacketRays], t_max[kPacketRays];
+    Query queries[kPacketRays];
+};
+
+// What holds for all rays of a packet, counted from `center`, a point amid their origins: a plane that lies `d` from it is crossed
+// between d * scale + near_offset and d * scale + far_offset, where scale is anything between its ends.
+struct PacketSlabs {
+    typedef Floats<THRONG_WIDTH> F;
+    F center[3], least_scale[3], greatest_scale[3], near_offset[3], far_offset[3], t_min;
+    uint32_t near_row[3], far_row[3];
+};
+
+struct Range {
+    float least = kInfinity, greatest = -kInfinity;
+    THRONG_INLINE void add(float x) {
+        least = min(x, least);
+        greatest = max(x, greatest);
+    }
+};
+
+// Fills `packet` and `slabs`. False if directions differ in their signs: such rays have too little in common.
+THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t count, Packet& packet, PacketSlabs& slabs) {
+    typedef Floats<THRONG_WIDTH> F;
+    uint32_t negative_in_all = 7, negative_in_some = 0;
+    Range origins[3];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t negative = 0;
+        for (uint32_t k = 0; k < 3; k++) {
+            origins[k].add(rays[i].origin[k]);
+            negative |= float_bits(rays[i].direction[k]) >> 31 << k;
+        }
+        negative_in_all &= negative;
+        negative_in_some |= negative;
+    }
+    if (negative_in_all != negative_in_some) return false;
+
+    Range scales[3], near_offsets[3], far_offsets[3], starts;
+    float center[3];
+    for (uint32_t k = 0; k < 3; k++) center[k] = 0.5f * origins[k].least + 0.5f * origins[k].greatest;
+    for (uint32_t i = 0; i < count; i++) {
+        const Query& q = packet.queries[i] = make_query(params, rays[i]);
+        const Slabs s = make_slabs(q.origin, q.direction, params.tlas_magnitude);
+        for (uint32_t k = 0; k < 3; k++) {
+            packet.scale[k][i] = s.scale[k];
+            packet.near_offset[k][i] = s.near_offset[k];
+            packet.far_offset[k][i] = s.far_offset[k];
+            // Twice the slack that the ray has alone, for what is rounded here.
+            const float slack = s.far_offset[k] - s.near_offset[k], middle = (center[k] - rays[i].origin[k]) * s.scale[k];
+            scales[k].add(s.scale[k]);
+            near_offsets[k].add(middle - slack);
+            far_offsets[k].add(middle + slack);
+        }
+        packet.t_min[i] = q.t_min;
+        packet.t_max[i] = q.t_max;
+        starts.add(q.t_min);
+    }
+    for (uint32_t i = count; i < kPacketRays; i++) {
+        for (uint32_t k = 0; k < 3; k++) packet.scale[k][i] = packet.near_offset[k][i] = packet.far_offset[k][i] = 0.0f;
+        packet.t_min[i] = kInfinity;
+        packet.t_max[i] = -kInfinity;
+    }
+    for (uint32_t k = 0; k < 3; k++) {
+        slabs.center[k] = F::all(center[k]);
+        slabs.least_scale[k] = F::all(scales[k].least);
+        slabs.greatest_scale[k] = F::all(scales[k].greatest);
+        slabs.near_offset[k] = F::all(near_offsets[k].least);
+        slabs.far_offset[k] = F::all(far_offsets[k].greatest);
+        const bool negative = negative_in_all >> k & 1u;
+        slabs.near_row[k] = negative ? k + 3 : k;
+        slabs.far_row[k] = negative ? k : k + 3;
+    }
+    slabs.t_min = F::all(starts.least);
+    return true;
+}
+
+// Mask of the children that some ray may enter before `t_max`, and the least that the distance of their entry may be.
+THRONG_INLINE uint32_t intersect_node(const WideNode& node, const PacketSlabs& s, float t_max, Floats<THRONG_WIDTH>& entry) {
+    typedef PacketSlabs::F F;
+    F enter[3], leave[3];
+    for (uint32_t k = 0; k < 3; k++) {
+        const F near = F::load(node.planes[s.near_row[k]]) - s.center[k], far = F::load(node.planes[s.far_row[k]]) - s.center[k];
+        enter[k] = minimum(near * s.least_scale[k], near * s.greatest_scale[k]) + s.near_offset[k];
+        leave[k] = maximum(far * s.least_scale[k], far * s.greatest_scale[k]) + s.far_offset[k];
+    }
+    // Operands in the order of the node test for single rays, for the sake of empty slots.
+    entry = maximum(maximum(enter[0], enter[1]), maximum(s.t_min, enter[2]));
+    const F exit = minimum(minimum(leave[0], leave[1]), minimum(F::all(t_max), leave[2]));
+    return less_equal(entry, exit);
+}
+
+// Mask of the rays that enter a child.
+THRONG_INLINE uint32_t rays_into(const Packet& p, const PacketSlabs& s, const WideNode& node, uint32_t slot) {
+    typedef Floats<THRONG_WIDTH> F;
+    uint32_t rays = 0;
+    for (uint32_t i = 0; i < kPacketRays; i += THRONG_WIDTH) {
+        F enter[3], leave[3];
+        for (uint32_t k = 0; k < 3; k++) {
+            const F scale = F::load(p.scale[k] + i);
+            enter[k] = multiply_add(F::all(node.planes[s.near_row[k]][slot]), scale, F::load(p.near_offset[k] + i));
+            leave[k] = multiply_add(F::all(node.planes[s.far_row[k]][slot]), scale, F::load(p.far_offset[k] + i));
+        }
+        const F entry = maximum(maximum(enter[0], enter[1]), maximum(F::load(p.t_min + i), enter[2]));
+        const F exit = minimum(minimum(leave[0], leave[1]), minimum(F::load(p.t_max + i), leave[2]));
+        rays |= less_equal(entry, exit) << i;
+    }
+    return rays;
+}
+
+// The slabs of one of the rays.
+THRONG_INLINE WideSlabs slabs_of(const Packet& p, const PacketSlabs& s, uint32_t ray) {
+    typedef WideSlabs::F F;
+    WideSlabs w;
+    for (uint32_t k = 0; k < 3; k++) {
+        w.scale[k] = F::all(p.scale[k][ray]);
+        w.near_offset[k] = F::all(p.near_offset[k][ray]);
+        w.far_offset[k] = F::all(p.far_offset[k][ray]);
+        w.near_row[k] = s.near_row[k];
+        w.far_row[k] = s.far_row[k];
+    }
+    w.t_min = F::all(p.t_min[ray]);
+    return w;
+}
+
+THRONG_INLINE float farthest(const Packet& p) {
+    float t = p.t_max[0];
+    for (uint32_t i = 1; i < kPacketRays; i++) t = max(t, p.t_max[i]);
+    return t;
+}
+
+// Takes the packet's rays to what they meet.
+template <bool Any, class Meets>
+struct PacketWalk {
+    const Params& params;
+    const Ray* rays;
+    Packet& packet;
+    const PacketSlabs& slabs;
+    Thread& thread;
+    const Meets& meets;
+    // Rays that still look for something.
+    uint32_t open;
+    // The greatest `t_max` among them.
+    float t_max;
+
+    // Calls `visit(ray, query)` for each of `some` rays; where that is true, the ray is done.
+    template <class Visit>
+    THRONG_INLINE void each(uint32_t some, Visit&& visit) {
+        for (; some; some &= some - 1) {
+            const uint32_t i = lowest_bit(some);
+            Query& q = packet.queries[i];
+            const bool done = visit(i, q);
+            packet.t_max[i] = done ? -kInfinity : q.t_max;
+            if (done) open ^= 1u << i;
+        }
+        t_max = farthest(packet);
+    }
+
+    THRONG_INLINE void enter(uint32_t some, uint32_t record) {
+        NoCount none;
+        each(some, [&](uint32_t i, Query& q) { return enter_instance<Any>(params, rays[i], record, q, thread.stack, none, meets); });
+    }
+
+    THRONG_INLINE void go_alone(uint32_t some, uint32_t reference) {
+        NoCount none;
+        each(some, [&](uint32_t i, Query& q) {
+            const auto leaf = [&](uint32_t record, StackEntry* top) { return enter_instance<Any>(params, rays[i], record, q, top, none, meets); };
+            return walk<Any>(params.tlas_nodes, params.instances, reference, slabs_of(packet, slabs, i), q, thread.stack, [] {}, leaf);
+        });
+    }
+
+    // Puts children that some of the rays enter on the stack: the nearest on top or, for `Any`, the one that most rays enter.
+    THRONG_INLINE PacketEntry* push_children(uint32_t some, const WideNode& node, PacketEntry* top) {
+        Floats<THRONG_WIDTH> entry;
+        uint32_t mask = intersect_node(node, slabs, t_max, entry);
+        alignas(64) float t[THRONG_WIDTH];
+        entry.store(t);
+        const PacketEntry* bottom = top;
+        for (; mask; mask &= mask - 1) {
+            const uint32_t slot = lowest_bit(mask), entering = rays_into(packet, slabs, node, slot) & some;
+            if (!entering) continue;
+            const PacketEntry item{t[slot], node.children[slot], entering};
+            prefetch_child(params.tlas_nodes, params.instances, item.reference);
+            PacketEntry* place = top++;
+            for (; place > bottom && comes_after(item, place[-1]); place--) *place = place[-1];
+            *place = item;
+        }
+        return top;
+    }
+    THRONG_INLINE static bool comes_after(const PacketEntry& a, const PacketEntry& b) {
+        return Any ? count_bits(a.rays) < count_bits(b.rays) : a.t > b.t;
+    }
+
+    THRONG_INLINE void run() {
+        PacketEntry* top = thread.packet_stack;
+        *top++ = PacketEntry{0.0f, params.tlas_root, open};
+        t_max = farthest(packet);
+        while (top > thread.packet_stack && open) {
+            const PacketEntry item = *--top;
+            const uint32_t some = item.rays & open;
+            if (!some || item.t > t_max) continue;
+            if (item.reference & LEAF) enter(some, item.reference & ~LEAF);
+            else if (count_bits(some) <= kFewRays) go_alone(some, item.reference);
+            else top = push_children(some, params.tlas_nodes[item.reference], top);
+        }
+    }
+};
+
+// Traces up to `kPacketRays` rays, and calls `found(ray, query)` for each.
+template <bool Any, class Meets, class Found>
+THRONG_INLINE void trace_packet(const Params& params, const Ray* rays, uint32_t count, Thread& thread, const Meets& meets, Found&& found) {
+    Packet packet;
+    PacketSlabs slabs;
+    const bool together = count > kFewRays && params.tlas_root != EMPTY_CHILD && gather_packet(params, rays, count, packet, slabs);
+    if (together) {
+        PacketWalk<Any, Meets> walk{params, rays, packet, slabs, thread, meets, (1u << count) - 1, 0.0f};
+        walk.run();
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        Query& q = packet.queries[i];
+        if (!together) {
+            NoCount none;
+            q = make_query(params, rays[i]);
+            traverse<Any>(params, rays[i], q, thread.stack, none, meets);
+        }
+        found(i, q);
+    }
+}
+
+// The closest hits of up to `kPacketRays` rays.
+THRONG_OUTLINE void closest_hits(const Params& params, const Ray* rays, uint32_t count, Hit* hits, Thread& thread) {
+    const auto found = [&](uint32_t i, const Query& q) { hits[i] = hit_of(q); };
+    if (params.has_cutouts) trace_packet<false>(params, rays, count, thread, Cutouts{params}, found);
+    else trace_packet<false>(params, rays, count, thread, Solid(), found);
+}
+
+// Mask of those among up to `kPacketRays` rays that meet anything.
+THRONG_OUTLINE uint32_t any_hits(const Params& params, const Ray* rays, uint32_t count, Thread& thread) {
+    uint32_t blocked = 0;
+    const auto found = [&](uint32_t i, const Query& q) { blocked |= uint32_t(q.prim != NO_INDEX) << i; };
+    if (params.has_cutouts) trace_packet<true>(params, rays, count, thread, Cutouts{params}, found);
+    else trace_packet<true>(params, rays, count, thread, Solid(), found);
+    return blocked;
+}
+
+}
