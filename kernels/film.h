@@ -53,7 +53,7 @@ THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thr
     if (!item_pixel(params, item, x, y)) return;
     FilmSum sum(params, y * params.width + x);
     for (uint32_t sample = params.sample_begin; sample < params.sample_end; sample++)
-        sum.add(params, x, y, sample, integrate(params, camera_path(params, x, y, sample), thread));
+        sum.add(params, x, y, sample, radiance_along(params, camera_path(params, x, y, sample), thread));
     sum.store();
 }
 
@@ -104,8 +104,11 @@ THRONG_DEVICE void trace_closest(const Params& params, uint32_t item, Thread& th
     params.hits[item] = closest_hit(params, params.rays[item], thread.stack);
 }
 
+// All that a query for any hit tells.
+THRONG_INLINE Hit blocked_hit(bool blocked) { return Hit{blocked ? 1.0f : -1.0f, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX}; }
+
 THRONG_DEVICE void trace_any(const Params& params, uint32_t item, Thread& thread) {
-    params.hits[item] = Hit{any_hit(params, params.rays[item], thread.stack) ? 1.0f : -1.0f, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX};
+    params.hits[item] = blocked_hit(any_hit(params, params.rays[item], thread.stack));
 }
 
 // The work of the same queries, whose hits are not kept.

@@ -71,13 +71,11 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     add_light_rays(params, path, s, color, step);
 }
 
-// Takes a path to its end; `advance` is a step of the integrator.
+// Takes a path from its first hit to its end; `advance` is a step of the integrator.
 template <class Advance>
-THRONG_DEVICE Vec3 walk(const Params& params, Path path, Thread& thread, Advance advance) {
+THRONG_DEVICE Vec3 walk(const Params& params, Path path, Hit hit, Thread& thread, Advance advance) {
     const Time time = time_of(path.ray);
-    for (uint32_t rays = 0;; rays++) {
-        Hit hit = closest_hit(params, path.ray, thread.stack);
-        rays ? thread.bounce_rays++ : thread.primary_rays++;
+    for (;;) {
         Step step;
         advance(path, hit, step);
         thread.shadow_rays += step.shadow_count();
@@ -86,6 +84,8 @@ THRONG_DEVICE Vec3 walk(const Params& params, Path path, Thread& thread, Advance
             path.radiance += is_blocked ? blocked : shadow.open;
         });
         if (!step.more) return path.radiance;
+        hit = closest_hit(params, path.ray, thread.stack);
+        thread.bounce_rays++;
     }
 }
 
@@ -124,23 +124,28 @@ THRONG_DEVICE Vec3 debug_view(const Params& params, const Path& path, const Hit&
     return base_color(params, s, material);
 }
 
-// Radiance along one camera ray.
-THRONG_DEVICE Vec3 integrate(const Params& params, const Path& path, Thread& thread) {
+// Radiance along a camera ray that has met `hit`.
+THRONG_DEVICE Vec3 integrate(const Params& params, const Path& path, const Hit& hit, Thread& thread) {
+    thread.primary_rays++;
 #if THRONG_LOOPS
     if (params.integrator == INTEGRATOR_WHITTED)
-        return walk(params, path, thread, [&](Path& p, const Hit& hit, Step& step) { whitted_step(params, p, hit, step); });
+        return walk(params, path, hit, thread, [&](Path& p, const Hit& met, Step& step) { whitted_step(params, p, met, step); });
     if (params.integrator == INTEGRATOR_PATH)
-        return walk(params, path, thread, [&](Path& p, const Hit& hit, Step& step) { path_step<true>(params, p, hit, step); });
+        return walk(params, path, hit, thread, [&](Path& p, const Hit& met, Step& step) { path_step<true>(params, p, met, step); });
 #endif
-    thread.primary_rays++;
+    if (params.integrator == INTEGRATOR_AO) return ambient_occlusion(params, path, hit, thread);
+    return debug_view(params, path, hit);
+}
+
+// Radiance along a camera ray.
+THRONG_DEVICE Vec3 radiance_along(const Params& params, const Path& path, Thread& thread) {
     if (params.integrator == INTEGRATOR_STEPS) {
+        thread.primary_rays++;
         StepCount count;
         closest_hit_counted(params, path.ray, thread.stack, count);
         return heat(log2f(1.0f + float(count.steps)) * 0.1f);
     }
-    Hit hit = closest_hit(params, path.ray, thread.stack);
-    if (params.integrator == INTEGRATOR_AO) return ambient_occlusion(params, path, hit, thread);
-    return debug_view(params, path, hit);
+    return integrate(params, path, closest_hit(params, path.ray, thread.stack), thread);
 }
 
 }

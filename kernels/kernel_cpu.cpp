@@ -1,12 +1,12 @@
-// Expands kernels.def for the CPU: each entry point loops over a range of items on the calling thread.
-#include "layers.h"
+// Expands kernels.def for the CPU: each entry point works through a range of items on the calling thread.
+#include "batches.h"
 
 #define THRONG_ENTRY(name) THRONG_JOIN(THRONG_JOIN(throng_, THRONG_VARIANT), THRONG_JOIN(_, name))
 
 #define KERNEL(name)                                                                                                   \
     extern "C" void THRONG_ENTRY(name)(const THRONG_NAMESPACE::Params* params, uint32_t begin, uint32_t end,            \
                                        THRONG_NAMESPACE::Thread* thread) {                                             \
-        for (uint32_t item = begin; item < end; item++) THRONG_NAMESPACE::name(*params, item, *thread);                 \
+        THRONG_NAMESPACE::Batch<THRONG_NAMESPACE::name>::run(*params, begin, end, *thread);                             \
     }
 #define CPU_KERNEL KERNEL
 #include "kernels.def"

@@ -12,7 +12,7 @@ namespace THRONG_NAMESPACE {
 
 constexpr uint32_t kPacketRays = 16;
 // So few rays are faster alone.
-constexpr uint32_t kFewRays = 3;
+constexpr uint32_t kFewRays = 4;
 
 // Rays side by side, with their slabs for the TLAS.
 struct alignas(64) Packet {
@@ -187,7 +187,7 @@ struct PacketWalk {
         });
     }
 
-    // Puts children that some of the rays enter on the stack: the nearest on top or, for `Any`, the one that most rays enter.
+    // Puts children that some of the rays enter on the stack, the nearest on top.
     THRONG_INLINE PacketEntry* push_children(uint32_t some, const WideNode& node, PacketEntry* top) {
         Floats<THRONG_WIDTH> entry;
         uint32_t mask = intersect_node(node, slabs, t_max, entry);
@@ -200,13 +200,10 @@ struct PacketWalk {
             const PacketEntry item{t[slot], node.children[slot], entering};
             prefetch_child(params.tlas_nodes, params.instances, item.reference);
             PacketEntry* place = top++;
-            for (; place > bottom && comes_after(item, place[-1]); place--) *place = place[-1];
+            for (; place > bottom && place[-1].t < item.t; place--) *place = place[-1];
             *place = item;
         }
         return top;
-    }
-    THRONG_INLINE static bool comes_after(const PacketEntry& a, const PacketEntry& b) {
-        return Any ? count_bits(a.rays) < count_bits(b.rays) : a.t > b.t;
     }
 
     THRONG_INLINE void run() {

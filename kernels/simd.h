@@ -83,6 +83,9 @@ template <> struct Floats<16> {
     static THRONG_INLINE Floats all(float x) { return {_mm512_set1_ps(x)}; }
     THRONG_INLINE void store(float* p) const { _mm512_storeu_ps(p, v); }
 };
+THRONG_INLINE Floats<16> operator+(Floats<16> a, Floats<16> b) { return {_mm512_add_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<16> operator-(Floats<16> a, Floats<16> b) { return {_mm512_sub_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<16> operator*(Floats<16> a, Floats<16> b) { return {_mm512_mul_ps(a.v, b.v)}; }
 THRONG_INLINE Floats<16> minimum(Floats<16> a, Floats<16> b) { return {_mm512_min_ps(a.v, b.v)}; }
 THRONG_INLINE Floats<16> maximum(Floats<16> a, Floats<16> b) { return {_mm512_max_ps(a.v, b.v)}; }
 THRONG_INLINE uint32_t less_equal(Floats<16> a, Floats<16> b) {

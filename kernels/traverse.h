@@ -9,13 +9,16 @@
 
 namespace THRONG_NAMESPACE {
 
-// Closest hit within [t_min, t_max]; t = -1 for a miss.
+// t = -1 for a miss.
+THRONG_INLINE Hit hit_of(const Query& q) { return Hit{q.prim == NO_INDEX ? -1.0f : q.t_max, q.u, q.v, q.prim, q.instance, q.record}; }
+
+// Closest hit within [t_min, t_max].
 template <class Count>
 THRONG_DEVICE Hit closest_hit_counted(const Params& params, const Ray& ray, StackEntry* stack, Count& count) {
     Query q = make_query(params, ray);
     if (params.has_cutouts) traverse<false>(params, ray, q, stack, count, Cutouts{params});
     else traverse<false>(params, ray, q, stack, count, Solid());
-    return Hit{q.prim == NO_INDEX ? -1.0f : q.t_max, q.u, q.v, q.prim, q.instance, q.record};
+    return hit_of(q);
 }
 
 THRONG_OUTLINE Hit closest_hit(const Params& params, const Ray& ray, StackEntry* stack) {

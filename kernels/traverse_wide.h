@@ -5,25 +5,43 @@
 
 namespace THRONG_NAMESPACE {
 
-// Puts the entered children on the stack so that the nearest ends up on top, and returns the new top.
-THRONG_INLINE StackEntry* push_children(const WideNode& node, uint32_t mask, const Floats<THRONG_WIDTH>& entry, StackEntry* top) {
-    alignas(64) float t[THRONG_WIDTH];
-    entry.store(t);
-    StackEntry* bottom = top;
-    for (; mask; mask &= mask - 1) {
-        uint32_t i = lowest_bit(mask);
-        StackEntry item{t[i], node.children[i]};
-        StackEntry* place = top++;
-        for (; place > bottom && place[-1].t < item.t; place--) *place = place[-1];
-        *place = item;
-    }
-    return top;
+// Asks for the first line of what a reference leads to, where that is not what is visited next: popped at a time when nothing
+// else is left to do, it would have to be waited for.
+template <class Leaf>
+THRONG_INLINE void prefetch_child(const WideNode* nodes, const Leaf* leaves, uint32_t reference) {
+    if (reference & LEAF) prefetch(&leaves[reference & ~LEAF]);
+    else prefetch(&nodes[reference]);
 }
 
-// Visits leaves in order of entry. `leaf(index, stack)` returns true to end the walk; it may lower q.t_max.
-// `visit()` is called at every node, for counters. `stack` has room for (depth of the tree) * (THRONG_WIDTH - 1) + 1 entries.
-template <class Visit, class Leaf>
-THRONG_INLINE bool walk(const WideNode* nodes, uint32_t root, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, Leaf&& leaf) {
+// Puts all but the nearest of at least two entered children on the stack, and returns that one's reference. If they are to be
+// `Sorted`, the nearest of the others ends up on top. Which of two is nearer is found without a branch, for it can't be predicted.
+template <bool Sorted, class Leaf>
+THRONG_INLINE uint32_t push_children(const WideNode* nodes, const Leaf* leaves, const WideNode& node, uint32_t mask, const Floats<THRONG_WIDTH>& entry, StackEntry*& top) {
+    alignas(64) float t[THRONG_WIDTH];
+    entry.store(t);
+    const StackEntry* bottom = top;
+    uint32_t i = lowest_bit(mask);
+    StackEntry nearest{t[i], node.children[i]};
+    while (mask &= mask - 1) {
+        i = lowest_bit(mask);
+        const StackEntry item{t[i], node.children[i]};
+        const bool is_nearer = item.t < nearest.t;
+        const StackEntry farther = is_nearer ? nearest : item;
+        nearest = is_nearer ? item : nearest;
+        if (Sorted) prefetch_child(nodes, leaves, farther.reference);
+        StackEntry* place = top++;
+        if (Sorted)
+            for (; place > bottom && place[-1].t < farther.t; place--) *place = place[-1];
+        *place = farther;
+    }
+    return nearest.reference;
+}
+
+// Visits leaves in order of entry or, for `Any`, roughly so: sorting costs more than it saves there. `leaf(index, stack)` returns
+// true to end the walk; it may lower q.t_max. `leaves` is where leaves are, to be prefetched. `visit()` is called at every node, for
+// counters. `stack` has room for (depth of the tree) * (THRONG_WIDTH - 1) + 1 entries.
+template <bool Any, class Leaf, class Visit, class OnLeaf>
+THRONG_INLINE bool walk(const WideNode* nodes, const Leaf* leaves, uint32_t root, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
     StackEntry* top = stack;
     uint32_t reference = root;
     for (;;) {
@@ -32,16 +50,16 @@ THRONG_INLINE bool walk(const WideNode* nodes, uint32_t root, const WideSlabs& s
         } else {
             visit();
             Floats<THRONG_WIDTH> entry;
-            uint32_t mask = intersect_node(nodes[reference], slabs, q.t_max, entry);
+            const WideNode& node = nodes[reference];
+            prefetch(node.children);
+            uint32_t mask = intersect_node(node, slabs, q.t_max, entry);
             if (mask) {
-                const WideNode& node = nodes[reference];
                 if ((mask & (mask - 1)) == 0) {
                     reference = node.children[lowest_bit(mask)];
                     continue;
                 }
-                top = push_children(node, mask, entry, top);
-                reference = (--top)->reference;
-                prefetch(&nodes[reference & ~LEAF]);
+                reference = push_children<!Any>(nodes, leaves, node, mask, entry, top);
+                if (Any) prefetch_child(nodes, leaves, top[-1].reference);
                 continue;
             }
         }
@@ -63,7 +81,7 @@ THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record,
     if (blas.shape == SHAPE_SPHERE) return intersect_sphere(origin, direction, instance.instance, record, q, counts) && Any;
     WideSlabs slabs = widen(make_slabs(origin, direction, blas.magnitude), q.t_min);
     Shear shear = make_shear(origin, direction);
-    return walk(blas.nodes, blas.root, slabs, q, stack, [&] { count.blas_node(); }, [&](uint32_t index, StackEntry*) {
+    return walk<Any>(blas.nodes, blas.packs, blas.root, slabs, q, stack, [&] { count.blas_node(); }, [&](uint32_t index, StackEntry*) {
         const TrianglePack& pack = packs(index);
         count.pack(pack);
         return intersect_pack(pack, shear, instance.instance, record, q, counts) && Any;
@@ -119,7 +137,7 @@ template <bool Any, class Count, class Meets>
 THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
     if (params.tlas_root == EMPTY_CHILD) return false;
     WideSlabs slabs = widen(make_slabs(q.origin, q.direction, params.tlas_magnitude), q.t_min);
-    return walk(params.tlas_nodes, params.tlas_root, slabs, q, stack, [&] { count.tlas_node(); }, [&](uint32_t record, StackEntry* top) {
+    return walk<Any>(params.tlas_nodes, params.instances, params.tlas_root, slabs, q, stack, [&] { count.tlas_node(); }, [&](uint32_t record, StackEntry* top) {
         return enter_instance<Any>(params, ray, record, q, top, count, meets);
     });
 }

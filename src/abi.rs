@@ -603,10 +603,22 @@ border! {
         pub triangles: u32,
     }
 
-    /// What one CPU thread (or GPU lane) brings along: its traversal stack, and its counters.
+    /// A deferred child of a walk of several rays over float nodes.
+    #[repr(C)]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct PacketEntry {
+        /// None of the rays enters earlier.
+        pub t: f32,
+        pub reference: u32,
+        /// Bit `i`: ray `i` enters.
+        pub rays: u32,
+    }
+
+    /// What one CPU thread (or GPU lane) brings along: its traversal stack, that of packets of rays (CPUs only), and its counters.
     #[repr(C)]
     pub struct Thread {
         pub stack: *mut StackEntry,
+        pub packet_stack: *mut PacketEntry,
         pub primary_rays: u64,
         pub bounce_rays: u64,
         pub shadow_rays: u64,

@@ -11,14 +11,14 @@ use super::{
     tables::Tables,
 };
 use crate::{
-    abi::{Hit, Params, Ray, RayWork, StackEntry, Thread},
+    abi::{Hit, Params, Ray, RayWork, Thread},
     accel::NodeLayout,
     layers::{Layer, LayerImage, LayerSet},
     light::{LightCache, probe::Probe},
     pixels::Floats,
     scene::{Integrator, Scene},
 };
-use launch::{Elsewhere, Launch, Shining};
+use launch::{Elsewhere, Launch, Shining, Stacks};
 use rayon::prelude::*;
 use std::{
     ptr::null,
@@ -54,11 +54,6 @@ pub const COMPRESSED: &str = "compressed";
 
 /// The variant for any processor.
 const BASELINE: &str = "baseline";
-/// What stacks are filled with.
-const NO_ENTRY: StackEntry = StackEntry {
-    t: 0.0,
-    reference: 0,
-};
 
 pub struct CpuDevice {
     kernels: &'static KernelTable,
@@ -119,9 +114,9 @@ impl CpuDevice {
         let shining = self.shining(frame, settings.integrator);
         let mut launch = Launch::new(self.tables()?, frame, shining);
         launch.apply(frame, settings);
-        let mut stack = vec![NO_ENTRY; launch.stack_entries];
+        let mut stacks = launch.stacks();
         // SAFETY: the launch keeps alive what its parameters lead to, and knows the stack that its trees need.
-        let mut probe = unsafe { Probe::new(&launch.params, &mut stack) };
+        let mut probe = unsafe { Probe::new(&launch.params, &mut stacks.rays) };
         Ok(ask(&mut probe))
     }
 
@@ -248,9 +243,10 @@ impl CpuDevice {
         stop: &Stop,
     ) -> RayCounts {
         let batches = (0..count.div_ceil(batch)).into_par_iter();
-        let run = |stack: &mut Vec<StackEntry>, index: u32| {
+        let run = |stacks: &mut Stacks, index: u32| {
             let mut thread = Thread {
-                stack: stack.as_mut_ptr(),
+                stack: stacks.rays.as_mut_ptr(),
+                packet_stack: stacks.packets.as_mut_ptr(),
                 primary_rays: 0,
                 bounce_rays: 0,
                 shadow_rays: 0,
@@ -258,7 +254,7 @@ impl CpuDevice {
             if !stop() {
                 let begin = index * batch;
                 // SAFETY: the launch's pointers outlive the call (it borrows what they lead to), batches touch disjoint
-                // items, and the stack has the entries that the trees need.
+                // items, and the stacks have the entries that the trees need.
                 unsafe { kernel(&launch.params, begin, count.min(begin + batch), &mut thread) };
             }
             RayCounts {
@@ -267,9 +263,8 @@ impl CpuDevice {
                 shadow: thread.shadow_rays,
             }
         };
-        let empty = || vec![NO_ENTRY; launch.stack_entries];
         batches
-            .map_init(empty, run)
+            .map_init(|| launch.stacks(), run)
             .reduce(RayCounts::default, |mut a, b| {
                 a += b;
                 a

@@ -2,8 +2,8 @@
 
 use crate::{
     abi::{
-        self, BlasRecord, CameraRecord, MeshKeys, MeshRecord, OtherFrame, Params, VertexExtra,
-        VertexRecord,
+        self, BlasRecord, CameraRecord, MeshKeys, MeshRecord, OtherFrame, PacketEntry, Params,
+        StackEntry, VertexExtra, VertexRecord,
     },
     accel::{Blas, BlasShape},
     device::{
@@ -25,10 +25,17 @@ pub struct Shining {
     pub local: Option<Arc<LocalTree>>,
 }
 
+/// The memory that walks of one thread keep what is left to visit in.
+pub struct Stacks {
+    pub rays: Vec<StackEntry>,
+    pub packets: Vec<PacketEntry>,
+}
+
 /// Launch parameters, and what must live as long as they are used.
 pub struct Launch {
     pub params: Params,
-    pub stack_entries: usize,
+    stack_entries: usize,
+    packet_entries: usize,
     _blas: Vec<BlasRecord>,
     _pool: Pool,
     _shapes: Shapes,
@@ -118,6 +125,7 @@ impl Launch {
         Self {
             params,
             stack_entries: 0,
+            packet_entries: 0,
             _blas: Vec::new(),
             _pool: Pool::new(&[]),
             _shapes: Shapes::default(),
@@ -185,6 +193,7 @@ impl Launch {
         Self {
             params,
             stack_entries: frame.tlas.tree.stack_entries() + deepest,
+            packet_entries: frame.tlas.tree.stack_entries(),
             _blas: blas,
             _pool: pool,
             _shapes: shapes,
@@ -192,6 +201,18 @@ impl Launch {
             _lights: local,
             camera_keys: Vec::new(),
             _mesh_keys: mesh_keys,
+        }
+    }
+
+    /// The stacks that a thread needs for these trees.
+    pub fn stacks(&self) -> Stacks {
+        let none = StackEntry {
+            t: 0.0,
+            reference: 0,
+        };
+        Stacks {
+            rays: vec![none; self.stack_entries],
+            packets: vec![PacketEntry::default(); self.packet_entries],
         }
     }
 
