@@ -41,6 +41,7 @@ fuzz-check:
 assets:
     cargo run --release --example make_animals
     cargo run --release --example make_textures
+    cargo run --release --example make_link
 
 # All that has to pass before a change is merged
 ci:

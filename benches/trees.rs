@@ -12,6 +12,7 @@ use throng::{
     device::{CpuDevice, Device, Frame, RayKind},
     loader,
     math::hash_unit,
+    render::Poser,
     scene::{
         Instance, Material, Mesh, NONE, Projection, Scene, Shape, TriangleMesh,
         rig::{Deformers, MorphTarget},
@@ -341,22 +342,31 @@ fn bounce_rays(rays: &[Ray], hits: &[Hit]) -> Vec<Ray> {
         .collect()
 }
 
-/// Coherent and incoherent rays through the scattered dragons.
+/// Coherent and incoherent rays through the scattered dragons, and through links whose boxes overlap.
 fn traversal(c: &mut Criterion) {
-    let mut device = device();
+    let layout = device().node_layout();
     let (scene, transforms) = scatter();
-    let frame = frame(&scene, &transforms, device.node_layout());
-    device.load(Arc::new(scene)).expect("the scene loads");
+    let frame = frame(&scene, &transforms, layout);
+    traverse(c, "traversal", Arc::new(scene), &frame);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/chain_mail.ron");
+    let mail = Arc::new(loader::load(&path).expect("the chain mail loads"));
+    let frame = Poser::new(mail.clone(), layout).pose(1).frame;
+    traverse(c, "traversal_chain_mail", mail, &frame);
+}
+
+fn traverse(c: &mut Criterion, name: &str, scene: Arc<Scene>, frame: &Frame) {
+    let mut device = device();
+    device.load(scene).expect("the scene loads");
     let mut trace = |kind, rays: &[Ray]| {
         let mut hits = vec![Hit::default(); rays.len()];
         device
-            .trace(&frame, kind, rays, &mut hits, 1)
+            .trace(frame, kind, rays, &mut hits, 1)
             .expect("rays are traced");
         hits
     };
     let primary = primary_rays(&frame.camera);
     let bounce = bounce_rays(&primary, &trace(RayKind::Closest, &primary));
-    let mut group = c.benchmark_group("traversal");
+    let mut group = c.benchmark_group(name);
     group.sample_size(20);
     for (name, kind, rays) in [
         ("primary", RayKind::Closest, &primary),

@@ -1,5 +1,5 @@
 //! How much nodes overlap where there is something to hit: the end-point overlap of a tree (Aila, Karras and Laine 2013, "On
-//! Quality Metrics of Bounding Volume Hierarchies", section 4).
+//! Quality Metrics of Bounding Volume Hierarchies").
 //!
 //! It is the cost of the nodes and leaves whose boxes hold a point of the surface without being above it in the tree, averaged
 //! over all of the surface. With the surface area heuristic, which knows nothing of where rays end, it tells most of what a
@@ -14,7 +14,7 @@ use super::{
     node::{Tree, Wide, each_width},
 };
 use crate::{
-    abi::{EMPTY_CHILD, InstanceRecord, LEAF, NO_INDEX, PACK_SIZE, TrianglePack},
+    abi::{EMPTY_CHILD, InstanceRecord, LEAF, MeshKeys, NO_INDEX, PACK_SIZE, TrianglePack},
     math::hash_unit,
     scene::{Mesh, Shape},
 };
@@ -28,14 +28,18 @@ pub const POINTS: u32 = 1 << 16;
 const TASK: u32 = 1 << 10;
 
 /// The end-point overlap of the tree of a mesh, in object space; 0 for a sphere. None for compressed trees, whose boxes
-/// are not kept.
+/// are not kept. A mesh that moves while the shutter is open has the surface of its first key.
 pub fn blas_overlap(blas: &Blas) -> Option<f32> {
     let (tree, packs) = match &blas.shape {
         BlasShape::Triangles { tree, packs } => (tree, packs),
         BlasShape::Compressed { .. } => return None,
         BlasShape::Sphere => return Some(0.0),
     };
-    let lanes = (0..packs.len() as u32).flat_map(|pack| (0..PACK_SIZE).map(move |l| (pack, l)));
+    let leaves = match blas.keys() {
+        MeshKeys { segments: 0, .. } => packs.len() as u32,
+        MeshKeys { leaves, .. } => leaves,
+    };
+    let lanes = (0..leaves).flat_map(|pack| (0..PACK_SIZE).map(move |lane| (pack, lane)));
     let lanes: Vec<(u32, u32)> = lanes
         .filter(|&(pack, lane)| packs[pack as usize].prim[lane as usize] != NO_INDEX)
         .collect();
