@@ -70,6 +70,47 @@ fn blas(c: &mut Criterion) {
     group.finish();
 }
 
+/// Triangles that give builders a hard time, beside a ball as usual: none may take three times as long as that.
+fn adversarial(c: &mut Criterion) {
+    const COUNT: u32 = 20_000;
+    let layout = device().node_layout();
+    let soup = |corners: &dyn Fn(u32) -> [Vec3; 3]| TriangleMesh {
+        positions: (0..COUNT).flat_map(corners).map(Vec3::into).collect(),
+        triangles: (0..COUNT).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect(),
+        ..TriangleMesh::default()
+    };
+    let at = |place: Vec3, size: f32| [place, place + size * Vec3::X, place + size * Vec3::Y];
+    let random = |i: u32| Vec3::new(hash_unit(1, i), hash_unit(2, i), hash_unit(3, i));
+    let inputs = [
+        ("ball", ball(COUNT, 0.0)),
+        ("coincident", soup(&|_| at(Vec3::ZERO, 1.0))),
+        ("on_a_line", soup(&|i| at(Vec3::X * i as f32, 0.5))),
+        (
+            "huge_and_tiny",
+            soup(&|i| at(random(i), if i == 0 { 1e6 } else { 1e-5 })),
+        ),
+        (
+            "growing",
+            soup(&|i| at(Vec3::ZERO, 1.001f32.powi(i as i32))),
+        ),
+        (
+            "fan",
+            soup(&|i| [Vec3::ZERO, random(i) - 0.5, random(i + 1) - 0.5]),
+        ),
+        ("overlapping", soup(&|i| at(random(i), 1.0))),
+    ];
+    let mut group = c.benchmark_group("adversarial");
+    group.sample_size(10);
+    for (name, mesh) in &inputs {
+        for (speed, quality) in [("fast", Quality::Fast), ("high", Quality::High)] {
+            group.bench_function(BenchmarkId::new(speed, name), |b| {
+                b.iter(|| Blas::of_surface(black_box(mesh).into(), layout, quality))
+            });
+        }
+    }
+    group.finish();
+}
+
 /// A bumpy ball of about `count` triangles, in rows as modellers write them.
 fn ball(count: u32, phase: f32) -> TriangleMesh {
     let side = ((count / 2) as f32).sqrt() as u32;
@@ -379,5 +420,5 @@ fn traverse(c: &mut Criterion, name: &str, scene: Arc<Scene>, frame: &Frame) {
     group.finish();
 }
 
-criterion_group!(trees, blas, refit, deform, tlas, traversal);
+criterion_group!(trees, blas, adversarial, refit, deform, tlas, traversal);
 criterion_main!(trees);

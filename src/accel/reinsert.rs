@@ -5,14 +5,16 @@ use super::binary::BinaryNode;
 use crate::math::Aabb;
 use rayon::prelude::*;
 
-/// Rounds of search and moves.
+/// Most rounds of search and moves.
 const ROUNDS: usize = 4;
+/// A round that saves less than this share of the surface is the last one.
+const LEAST_GAIN: f64 = 0.002;
 /// One in this many subtrees, the largest, is a candidate in each round.
 const CANDIDATE_SHARE: usize = 2;
 /// Most candidates of a round: in huge trees, what is far down is not worth the time.
 const MOST_CANDIDATES: usize = 1 << 18;
 /// Most places that are looked at for a candidate: where everything overlaps, little can be ruled out.
-const MOST_PLACES: u32 = 1 << 12;
+const MOST_PLACES: u32 = 1 << 9;
 const ROOT: u32 = 0;
 
 /// Lowers the sum of all surfaces; the root stays node 0, other nodes may come before their parents. Deterministic, parallel.
@@ -27,7 +29,11 @@ pub fn reinsert(nodes: &mut [BinaryNode]) {
             .flatten()
             .collect();
         moves.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.from.cmp(&b.from)));
+        let before = forest.surface();
         forest.apply(&moves);
+        if forest.surface() > before * (1.0 - LEAST_GAIN) {
+            break;
+        }
     }
 }
 
@@ -58,6 +64,12 @@ impl<'a> Forest<'a> {
 
     fn bounds(&self, node: u32) -> Aabb {
         self.nodes[node as usize].bounds
+    }
+
+    /// Sum over all nodes.
+    fn surface(&self) -> f64 {
+        let areas = self.nodes.iter().map(|n| f64::from(n.bounds.half_area()));
+        areas.sum()
     }
 
     fn parent(&self, node: u32) -> u32 {

@@ -17,6 +17,9 @@ const TOGETHER: usize = 2;
 /// A cell with more candidates than this gets the rectangle around them instead. Flat undersides crowd the one direction
 /// in which they face, and there the rectangle is as good as exact.
 const CROWD: usize = 32;
+/// A cell that has more than this many times its share of the vertices does so, too, while it is still large: it would hand nearly all of
+/// them down to each of its parts.
+const MOST_SHARES: usize = 8;
 
 /// Candidates for the extreme vertex, per direction cell.
 #[derive(Clone)]
@@ -154,22 +157,22 @@ fn face_cells(face: usize, vertices: &[Vec3]) -> Vec<Vec<Vec3>> {
     while resolution < RESOLUTION {
         let parents = std::mem::take(&mut cells);
         let finer = 2 * resolution;
+        let most = match finer {
+            RESOLUTION => CROWD,
+            _ => (MOST_SHARES * vertices.len() / (finer * finer)).max(CROWD),
+        };
         for (x, y) in (0..finer).flat_map(|y| (0..finer).map(move |x| (x, y))) {
-            let parent = &parents[y / 2 * resolution + x / 2];
-            cells.push(candidates(parent, &cone(face, x, y, finer)));
+            let (parent, cone) = (
+                &parents[y / 2 * resolution + x / 2],
+                cone(face, x, y, finer),
+            );
+            let mut cell = candidates(parent, &cone);
+            if cell.len() > most {
+                cell = cover(&cell, &cone).to_vec();
+            }
+            cells.push(cell);
         }
         resolution = finer;
-    }
-    for (index, cell) in cells
-        .iter_mut()
-        .enumerate()
-        .filter(|(_, c)| c.len() > CROWD)
-    {
-        *cell = cover(
-            cell,
-            &cone(face, index % RESOLUTION, index / RESOLUTION, RESOLUTION),
-        )
-        .to_vec();
     }
     cells
 }
