@@ -2,7 +2,7 @@
 
 use super::{
     Exit,
-    args::{DeviceArgs, SceneArgs},
+    args::{CacheArgs, DeviceArgs, SceneArgs, warn_of_trees},
     console,
 };
 use crate::{
@@ -46,6 +46,8 @@ pub struct BenchArgs {
     repeat: u32,
     #[command(flatten)]
     device: DeviceArgs,
+    #[command(flatten)]
+    cache: CacheArgs,
     /// Print one JSON document on standard output
     #[arg(long)]
     json: bool,
@@ -53,6 +55,7 @@ pub struct BenchArgs {
 
 impl BenchArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
+        let trees = self.cache.open()?;
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
         let look = LookOptions {
@@ -71,8 +74,10 @@ impl BenchArgs {
             dump: self.dump,
             repeat: self.repeat,
             render: look.resolve(&scene.settings)?,
+            trees: trees.clone(),
         };
         let report = bench(&scene, device.as_mut(), &options)?;
+        warn_of_trees(trees.as_ref(), console::note);
         console::report(&report, self.json)?;
         Ok(Exit::Done)
     }

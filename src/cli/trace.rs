@@ -2,7 +2,7 @@
 
 use super::{
     Exit,
-    args::{DeviceArgs, SceneArgs},
+    args::{CacheArgs, DeviceArgs, SceneArgs, warn_of_trees},
     compare, console,
 };
 use crate::{
@@ -18,7 +18,7 @@ With --json, standard output has one document with at least the keys
   kind           closest or any
   rays, hits     how many
   mrays_per_s    million rays per second, the median of --repeat; also _min and _max
-  blas_build_ms  time to build the structures of all meshes
+  blas_build_ms  time to build the structures of all meshes, or to read them from --cache
   tlas_build_ms  time to build the structure over the instances
   bytes          memory of both structures
 With --compare, the document has two lists instead:
@@ -47,6 +47,8 @@ pub struct TraceArgs {
     repeat: u32,
     #[command(flatten)]
     device: DeviceArgs,
+    #[command(flatten)]
+    cache: CacheArgs,
     /// Trace on every device of --device and compare the hits with the first one's; fail if more than 1 % of the
     /// rays differ. The file of --hits is the first device's
     #[arg(long, help_heading = "Device")]
@@ -58,22 +60,26 @@ pub struct TraceArgs {
 
 impl TraceArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
+        let trees = self.cache.open()?;
         let options = TraceOptions {
             rays: self.rays,
             kind: self.kind,
             hits: self.hits,
             repeat: self.repeat,
+            trees: trees.clone(),
         };
         if self.compare {
             let mut devices = compare::open(&self.device, console::note)?;
             let scene = Arc::new(self.scene.load()?);
             let report = compare_traces(&scene, &mut devices, &options)?;
+            warn_of_trees(trees.as_ref(), console::note);
             console::report(&report, self.json)?;
             return compare::rays(&compare::names(&devices)[0], &report.differences);
         }
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
         let report = trace_file(&scene, device.as_mut(), &options)?;
+        warn_of_trees(trees.as_ref(), console::note);
         console::report(&report, self.json)?;
         Ok(Exit::Done)
     }
