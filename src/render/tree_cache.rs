@@ -22,8 +22,8 @@ use std::{
 };
 
 const ENDING: &str = ".blas";
-/// Trees of fewer triangles are built sooner than files are opened.
-const FEWEST_TRIANGLES: usize = 256;
+/// Trees of fewer triangles take a millisecond to build, and files as large as those of a thousand: such is the support map.
+const FEWEST_TRIANGLES: usize = 64;
 
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
@@ -103,33 +103,33 @@ impl TreeCache {
     /// The tree of high quality that [`Blas::of_surface`] builds, to the bit. If it cannot be written, that is kept for
     /// [`Self::failure`].
     pub fn tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Blas {
-        let build = || Blas::of_surface(surface, layout, Quality::High);
-        if surface.triangles.len() < FEWEST_TRIANGLES {
-            return build();
-        }
         let start = Instant::now();
+        if surface.triangles.len() < FEWEST_TRIANGLES {
+            return Blas::of_surface(surface, layout, Quality::High);
+        }
         let key = TreeKey::new(&surface, layout, Quality::High);
         let path = self.folder.join(format!("{key}{ENDING}"));
-        let open = || {
-            // What is no file, a pipe for example, could keep us waiting.
-            let file = fs::metadata(&path).ok().filter(fs::Metadata::is_file);
-            let file = file.and_then(|_| File::open(&path).ok())?;
-            Blas::read_from(&file, key, layout, surface.triangles.len())
-        };
-        if let Some(mut blas) = open() {
+        if let Some(file) = open_file(&path)
+            && let Some(mut blas) = Blas::read_from(&file, key, layout, surface.triangles.len())
+        {
             blas.build_time = start.elapsed();
             self.read.fetch_add(1, Ordering::Relaxed);
             return blas;
         }
-        let blas = build();
+        let blas = Blas::of_surface(surface, layout, Quality::High);
         self.built.fetch_add(1, Ordering::Relaxed);
-        // One failure is enough to know: a full disk would be filled to the brim by each of a thousand trees.
+        self.keep(path, &blas, key);
+        blas
+    }
+
+    /// After one failure nothing is written any more: each of a thousand trees would fill a full disk to the brim.
+    fn keep(&self, path: PathBuf, blas: &Blas, key: TreeKey) {
         if self.failure.get().is_none()
-            && let Err(error) = write(&path, &blas, key)
+            && let Err(error) = write(&path, blas, key)
         {
+            // Another thread may have been first.
             let _ = self.failure.set(CacheError::File { path, error });
         }
-        blas
     }
 
     /// What was asked for so far, without meshes so small that they are always built.
@@ -144,6 +144,12 @@ impl TreeCache {
     pub fn failure(&self) -> Option<&CacheError> {
         self.failure.get()
     }
+}
+
+/// None if there is no such file. What is not one, a pipe for example, could keep us waiting.
+fn open_file(path: &Path) -> Option<File> {
+    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+    is_file.then(|| File::open(path).ok())?
 }
 
 fn write(path: &Path, blas: &Blas, key: TreeKey) -> io::Result<()> {
