@@ -175,6 +175,7 @@ border! {
 
     /// Up to eight triangles of a BLAS leaf; unused lanes repeat the first triangle with `prim` = `NO_INDEX`.
     #[repr(C, align(64))]
+    #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct TrianglePack {
         /// `[vertex][axis][lane]`, object space.
         pub vertices: [[[f32; 8]; 3]; 3],

@@ -22,6 +22,11 @@ use crate::{
 use glam::{Affine3, Vec3};
 use std::time::{Duration, Instant};
 
+/// Trees in files are those of the builder of this version ([`TreeKey`](super::TreeKey)). Raise it whenever a build makes anything
+/// else of the same mesh: nodes, leaves, their order, support maps, costs, or the form of any of these in memory or in files.
+/// A test compares trees with recorded ones, and fails when it was forgotten.
+pub const BUILDER_VERSION: u32 = 2;
+
 /// How much time a build may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quality {
@@ -45,6 +50,7 @@ impl Quality {
 pub struct Blas {
     pub shape: BlasShape,
     pub bounds: Aabb,
+    /// What it took to build, or to read from a file.
     pub build_time: Duration,
     sah_cost: f32,
     /// What it was after the build.
@@ -230,6 +236,11 @@ impl Blas {
     /// refit.
     pub fn sah_cost(&self) -> f32 {
         self.sah_cost
+    }
+
+    /// What exact instance boxes are found by; only trees of high quality have one.
+    pub(super) fn support(&self) -> Option<&SupportMap> {
+        self.support.as_ref()
     }
 
     /// The cost after the last refit over that after the build; 1 without refits.

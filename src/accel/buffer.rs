@@ -1,11 +1,13 @@
-//! Memory for trees and records: aligned to cache lines, and to huge pages where it is large.
+//! Memory for trees and records: aligned to cache lines, and to huge pages where it is large; or a part of a file in memory.
 
+use memmap2::Mmap;
 use std::{
     alloc::{Layout, alloc, dealloc, handle_alloc_error},
     mem::MaybeUninit,
-    ops::{Deref, DerefMut},
+    ops::{Deref, DerefMut, Range},
     ptr::NonNull,
     slice,
+    sync::Arc,
 };
 
 /// Allocations from this size on are aligned to, and ask for, huge pages: random access into hundreds of megabytes
@@ -16,13 +18,18 @@ const HUGE_PAGE: usize = 2 << 20;
 const ROOM: usize = 16;
 
 /// A growable array of plain data that keeps its memory when it is reused for the next frame.
+///
+/// It may also be a part of a mapped file. Such a buffer is copied to memory of its own as soon as it is written to.
 pub struct Buffer<T: Copy> {
     data: NonNull<T>,
     len: usize,
+    /// Of the memory that it owns: nothing, if it is a part of a file.
     layout: Layout,
+    /// Keeps the file in memory that `data` is a part of.
+    map: Option<Arc<Mmap>>,
 }
 
-// SAFETY: a Buffer owns its memory and hands it out under the usual borrowing rules. Border structs hold raw pointers to
+// SAFETY: a Buffer owns its memory, or shares a map that nobody writes to, and hands it out under the usual borrowing rules. Border structs hold raw pointers to
 // other memory, which they never own; whoever dereferences those answers for them.
 unsafe impl<T: Copy> Send for Buffer<T> {}
 // SAFETY: as above; shared access is read-only.
@@ -34,7 +41,23 @@ impl<T: Copy> Buffer<T> {
             data: NonNull::dangling(),
             len: 0,
             layout: Layout::new::<()>(),
+            map: None,
         }
+    }
+
+    /// The elements in these bytes of a file, in place. None if the file has no such bytes, or if they are not whole
+    /// and aligned elements.
+    pub fn mapped(map: &Arc<Mmap>, bytes: Range<usize>) -> Option<Self>
+    where
+        T: bytemuck::AnyBitPattern,
+    {
+        let elements: &[T] = bytemuck::try_cast_slice(map.get(bytes)?).ok()?;
+        Some(Self {
+            data: NonNull::from(elements).cast(),
+            len: elements.len(),
+            map: Some(map.clone()),
+            ..Self::new()
+        })
     }
 
     pub fn filled(len: usize, value: T) -> Self {
@@ -77,9 +100,12 @@ impl<T: Copy> Buffer<T> {
         self.len = len;
     }
 
-    /// Bytes allocated.
+    /// Bytes allocated, or used of a file.
     pub fn bytes(&self) -> usize {
-        self.layout.size()
+        match &self.map {
+            Some(_) => size_of_val(&self[..]),
+            None => self.layout.size(),
+        }
     }
 
     fn reserve(&mut self, len: usize) {
@@ -136,8 +162,17 @@ impl<T: Copy> Drop for Buffer<T> {
 }
 
 impl<T: Copy> Clone for Buffer<T> {
+    /// Clones of a part of a file share it.
     fn clone(&self) -> Self {
-        Self::copied(self)
+        match &self.map {
+            Some(map) => Self {
+                data: self.data,
+                len: self.len,
+                map: Some(map.clone()),
+                ..Self::new()
+            },
+            None => Self::copied(self),
+        }
     }
 }
 
@@ -157,7 +192,10 @@ impl<T: Copy> Deref for Buffer<T> {
 
 impl<T: Copy> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: `len` elements are initialised.
+        if self.map.is_some() {
+            *self = Self::copied(self);
+        }
+        // SAFETY: `len` elements are initialised, in memory that this buffer owns.
         unsafe { slice::from_raw_parts_mut(self.data.as_ptr(), self.len) }
     }
 }
@@ -194,6 +232,7 @@ pub fn prefetch<T>(data: &[T], index: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
 
     #[test]
     fn large_buffers_are_aligned_to_huge_pages_and_small_ones_to_cache_lines() {
@@ -216,12 +255,48 @@ mod tests {
     #[test]
     fn growing_a_little_in_every_frame_does_not_always_move() {
         let mut buffer = Buffer::filled(1000, 1u32);
-        buffer.resize(1001, 1);
+        buffer.resize(1010, 1);
         let address = buffer.as_ptr();
-        for len in 1002..1050 {
+        for len in 1011..1070 {
             buffer.resize(len, 2);
             assert_eq!(buffer.as_ptr(), address);
         }
+    }
+
+    /// Three numbers at byte 64 of a file.
+    fn mapped() -> Buffer<u32> {
+        let mut file = tempfile::tempfile().unwrap();
+        let bytes = [[0; 64].as_slice(), bytemuck::cast_slice(&[1u32, 2, 3])].concat();
+        file.write_all(&bytes).unwrap();
+        // SAFETY: nobody else has the file.
+        let map = Arc::new(unsafe { Mmap::map(&file) }.unwrap());
+        assert!(Buffer::<u32>::mapped(&map, 66..74).is_none(), "not aligned");
+        assert!(Buffer::<u32>::mapped(&map, 64..75).is_none(), "not whole");
+        assert!(Buffer::<u32>::mapped(&map, 64..80).is_none(), "not there");
+        Buffer::mapped(&map, 64..76).unwrap()
+    }
+
+    #[test]
+    fn a_part_of_a_file_is_copied_when_it_is_written_to() {
+        let original = mapped();
+        let mut changed = original.clone();
+        assert_eq!(changed.as_ptr(), original.as_ptr());
+        changed[1] = 7;
+        assert_eq!(
+            (&original[..], &changed[..]),
+            (&[1, 2, 3][..], &[1, 7, 3][..])
+        );
+        assert_eq!(original.bytes(), 12);
+    }
+
+    #[test]
+    fn a_part_of_a_file_may_be_refilled() {
+        let mut buffer = mapped();
+        buffer.resize(2, 9);
+        assert_eq!(buffer[..], [9, 9]);
+        let mut buffer = mapped();
+        buffer.resize(0, 9);
+        assert!(buffer.is_empty());
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it (`build`, `group`, `split`,
 //! `refit`, `validate`). `policy` chooses between refit and build, `refit_plan` shares a refit out to threads, `overlap` judges trees.
 //!
+//! `stored` puts BLASes into files and takes them from there.
+//!
 //! Compressed trees, for GPUs, are made from float trees: `compress`, with `slots` and `quantize` for its two steps per node;
 //! `compressed_blas` and `compressed_tlas` say what their leaves are. Builders take boxes, never meshes. Devices say which
 //! [`NodeLayout`] they want.
@@ -30,6 +32,7 @@ mod refit_plan;
 mod reinsert;
 mod slots;
 mod split;
+mod stored;
 mod support;
 mod surface;
 mod sweep;
@@ -45,6 +48,7 @@ pub use overlap::{blas_overlap, tlas_overlap};
 pub use policy::{Followed, REFIT_FACTOR, RefitStats};
 pub use quantize::SLACK;
 pub use slots::Arrangement;
+pub use stored::TreeKey;
 pub use surface::Surface;
 pub use sweep::{Sweep, SweepSpan};
 pub use tlas::{InstanceGroups, Tlas, TlasBuilder, TlasInput};

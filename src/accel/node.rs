@@ -19,6 +19,11 @@ pub struct Wide<const N: usize> {
     pub children: [u32; N],
 }
 
+// SAFETY: floats and integers, which may be all zeros.
+unsafe impl<const N: usize> bytemuck::Zeroable for Wide<N> {}
+// SAFETY: any bits are floats and integers, and all else is padding. That is why it is no `Pod`: padding must not be read.
+unsafe impl<const N: usize> bytemuck::AnyBitPattern for Wide<N> {}
+
 /// How a device wants its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeLayout {

@@ -4,12 +4,15 @@
 //! hundreds of vertices. So directions are grouped into cells on a cube map, and each cell keeps the vertices that are
 //! extreme for some direction within it.
 
+use super::Buffer;
 use crate::math::{Aabb, transformed_reach};
 use glam::{Affine3, Vec3, Vec4};
 use rayon::prelude::*;
 
 /// Cells along one edge of a cube face, a power of two.
 const RESOLUTION: usize = 16;
+/// Cells of a whole cube map.
+const CELLS: usize = 6 * RESOLUTION * RESOLUTION;
 /// Meshes up to this many vertices are scanned as a whole.
 const SMALL: usize = 8;
 /// Blocks of a cell come in multiples of this: so the end of most loops over them can be foreseen.
@@ -25,16 +28,17 @@ const MOST_SHARES: usize = 8;
 #[derive(Clone)]
 pub struct SupportMap {
     /// Candidates of cell `c` are in `blocks[starts[c]..starts[c + 1]]`; one single cell for small meshes.
-    starts: Vec<u32>,
-    blocks: Vec<Block>,
+    pub starts: Buffer<u32>,
+    pub blocks: Buffer<Block>,
     /// Box of the vertices, where it stands.
-    bounds: Aabb,
+    pub bounds: Aabb,
 }
 
 /// Four points, coordinate by coordinate, so that their dot products fit SIMD registers. A short last block repeats
 /// its first point.
-#[derive(Clone, Copy)]
-struct Block {
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
+pub struct Block {
     x: Vec4,
     y: Vec4,
     z: Vec4,
@@ -63,36 +67,47 @@ impl SupportMap {
     /// Halves the cells level by level, so that each level only looks at what its parent left: a few milliseconds per
     /// 10,000 vertices.
     pub fn new(vertices: &[Vec3]) -> Self {
-        let mut map = Self {
-            starts: vec![0],
-            blocks: Vec::new(),
-            bounds: Aabb::of_points(vertices.iter().copied()),
-        };
+        let bounds = Aabb::of_points(vertices.iter().copied());
         if vertices.len() <= SMALL {
-            map.push_cell(vertices);
-            return map;
+            return Self::of_cells(&[vertices.to_vec()], bounds);
         }
         let faces: Vec<Vec<Vec<Vec3>>> = (0..6)
             .into_par_iter()
             .map(|face| face_cells(face, vertices))
             .collect();
-        faces.iter().flatten().for_each(|cell| map.push_cell(cell));
-        map
+        let cells: Vec<Vec<Vec3>> = faces.into_iter().flatten().collect();
+        Self::of_cells(&cells, bounds)
     }
 
-    fn push_cell(&mut self, points: &[Vec3]) {
-        let begin = self.blocks.len();
-        self.blocks.extend(points.chunks(4).map(Block::new));
-        while let Some(last) = self.blocks.last()
-            && !(self.blocks.len() - begin).is_multiple_of(TOGETHER)
-        {
-            self.blocks.push(*last);
+    fn of_cells(cells: &[Vec<Vec3>], bounds: Aabb) -> Self {
+        let (mut starts, mut blocks) = (vec![0], Vec::new());
+        for points in cells {
+            let begin = blocks.len();
+            blocks.extend(points.chunks(4).map(Block::new));
+            while let Some(&last) = blocks.last()
+                && !(blocks.len() - begin).is_multiple_of(TOGETHER)
+            {
+                blocks.push(last);
+            }
+            starts.push(blocks.len() as u32);
         }
-        self.starts.push(self.blocks.len() as u32);
+        Self {
+            starts: Buffer::copied(&starts),
+            blocks: Buffer::copied(&blocks),
+            bounds,
+        }
+    }
+
+    /// Whether there is a cell for every direction, and all blocks of each: queries then stay within the map.
+    pub fn is_whole(&self) -> bool {
+        let end = self.starts.last().map(|&end| end as usize);
+        [2, CELLS + 1].contains(&self.starts.len())
+            && self.starts.is_sorted()
+            && end == Some(self.blocks.len())
     }
 
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.starts[..]) + size_of_val(&self.blocks[..])
+        self.starts.bytes() + self.blocks.bytes()
     }
 
     /// The tightest box around the vertices after `transform`, widened by its rounding error.
@@ -326,10 +341,9 @@ mod tests {
     #[test]
     fn cells_keep_few_candidates() {
         let map = SupportMap::new(&cloud(5000, 3));
-        let cells = 6 * RESOLUTION * RESOLUTION;
         assert!(
-            map.blocks.len() / cells < 15,
-            "{} blocks for {cells} cells",
+            map.blocks.len() / CELLS < 15,
+            "{} blocks for {CELLS} cells",
             map.blocks.len()
         );
     }

@@ -7,11 +7,12 @@ use crate::{
         self, LoadOptions,
         gltf::{GltfOptions, Model},
     },
+    render::{CacheError, TreeCache},
     scene::Scene,
     settings::SettingsError,
 };
 use anyhow::Context;
-use std::path::PathBuf;
+use std::{env, path::PathBuf, sync::Arc};
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
@@ -99,6 +100,35 @@ impl DeviceArgs {
             devices.push(device);
         }
         Ok(devices)
+    }
+}
+
+/// Names the folder of trees where `--cache` does not.
+const CACHE_VARIABLE: &str = "THRONG_CACHE";
+
+#[derive(clap::Args)]
+#[command(next_help_heading = "Device")]
+pub struct CacheArgs {
+    /// Keep the trees of meshes in this folder, and take them from there instead of building them again; it is made if there is
+    /// none, and may be deleted at any time [default: the environment variable THRONG_CACHE, or none]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+}
+
+impl CacheArgs {
+    /// The folder of trees, if the user wants one.
+    pub fn open(&self) -> Result<Option<Arc<TreeCache>>, CacheError> {
+        let variable = || env::var_os(CACHE_VARIABLE).filter(|value| !value.is_empty());
+        let folder = self.cache.clone().or_else(|| variable().map(Into::into));
+        let cache = folder.map(|folder| TreeCache::open(&folder)).transpose()?;
+        Ok(cache.map(Arc::new))
+    }
+}
+
+/// Tells people if trees could not be kept. The work itself did not need that.
+pub fn warn_of_trees(trees: Option<&Arc<TreeCache>>, tell: impl FnOnce(&str)) {
+    if let Some(failure) = trees.and_then(|trees| trees.failure()) {
+        tell(&format!("throng: warning: {failure}"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Exit,
-    args::{DeviceArgs, SceneArgs},
+    args::{CacheArgs, DeviceArgs, SceneArgs, warn_of_trees},
     console,
 };
 use crate::{
@@ -55,6 +55,8 @@ pub struct BenchArgs {
     report: Option<ReportPath>,
     #[command(flatten)]
     device: DeviceArgs,
+    #[command(flatten)]
+    cache: CacheArgs,
     /// Print one JSON document on standard output
     #[arg(long)]
     json: bool,
@@ -65,6 +67,7 @@ impl BenchArgs {
         if let Some(to) = &self.report {
             output::prepare(std::slice::from_ref(&to.path))?;
         }
+        let trees = self.cache.open()?;
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
         let look = LookOptions {
@@ -84,11 +87,13 @@ impl BenchArgs {
             repeat: self.repeat,
             render: look.resolve(&scene.settings)?,
             explain: self.report.is_some(),
+            trees: trees.clone(),
         };
         let measured = bench(&scene, device.as_mut(), &options)?;
         if let Some(to) = &self.report {
             measured.write(to, self.scene.path.display().to_string(), self.repeat)?;
         }
+        warn_of_trees(trees.as_ref(), console::note);
         console::report(&measured.report, self.json)?;
         Ok(Exit::Done)
     }

@@ -1,6 +1,11 @@
 //! `--compare`: several devices do the same work, and the program fails if they disagree.
 
-use super::{Exit, args::DeviceArgs, events::Event, report::Reporter};
+use super::{
+    Exit,
+    args::{DeviceArgs, warn_of_trees},
+    events::Event,
+    report::Reporter,
+};
 use crate::{
     device::Device,
     output::Progress,
@@ -61,6 +66,7 @@ pub fn frames(
     };
     let comparison = compare_frames(job, devices, write, &mut watch, stop);
     progress.finish();
+    warn_of_trees(job.trees.as_ref(), |line| progress.note(line));
     conclude(&names, &comparison?, progress)
 }
 

@@ -1,7 +1,7 @@
 //! The lines of `--progress json`; `throng render --help` documents them for users.
 
 use crate::{
-    render::{BusyShares, FrameReport, Summary, compare::PictureDifference},
+    render::{BusyShares, FrameReport, RenderJob, Summary, TreeCounts, compare::PictureDifference},
     settings::FramePlan,
 };
 use serde::Serialize;
@@ -101,12 +101,14 @@ pub struct Stats {
     /// What trees of deforming meshes cost rays at worst, over what they did when they were built.
     pub sah_ratio: f32,
     pub busy: BusyShares,
+    /// None without a cache.
+    pub cached_trees: Option<TreeCounts>,
     /// Where the files are.
     pub output: String,
 }
 
 impl Stats {
-    pub fn new(summary: &Summary, plan: &FramePlan, scene: &str) -> Self {
+    pub fn new(summary: &Summary, plan: &FramePlan, job: &RenderJob) -> Self {
         let seconds = summary.elapsed.as_secs_f64();
         let rate = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         Self {
@@ -120,7 +122,8 @@ impl Stats {
             rebuilds: summary.rebuilds,
             sah_ratio: summary.sah_ratio,
             busy: summary.busy.shares(),
-            output: plan.describe_output(scene),
+            cached_trees: job.trees.as_ref().map(|trees| trees.counts()),
+            output: plan.describe_output(&job.scene.name),
         }
     }
 }

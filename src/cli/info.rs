@@ -2,7 +2,7 @@
 
 use super::{
     Exit,
-    args::{DeviceArgs, SceneArgs},
+    args::{CacheArgs, DeviceArgs, SceneArgs, warn_of_trees},
     console,
     model_info::ModelInfo,
     model_text::ModelText,
@@ -27,6 +27,8 @@ With --json, standard output has one document with the keys
                       it cost when it was built) and milliseconds per frame
   bounds              of the first frame: min, max
   tlas_bytes, tlas_depth, scene_bytes
+  cached_trees        with --cache: trees that were read from there, and that had to be built; without meshes so small that
+                      they are always built
   warnings            what the loader repaired or ignored
   notes               what else the file has to offer
   model               glTF files only; indices in it are into its own lists:
@@ -44,6 +46,8 @@ pub struct InfoArgs {
     scene: SceneArgs,
     #[command(flatten)]
     device: DeviceArgs,
+    #[command(flatten)]
+    cache: CacheArgs,
     /// Print one JSON document on standard output
     #[arg(long)]
     json: bool,
@@ -65,15 +69,17 @@ struct Report {
 
 impl InfoArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
+        let trees = self.cache.open()?;
         let device = self.device.open(console::note)?;
         let mut model = None;
         let loaded = self
             .scene
             .load_inspected(|loaded| model = Some(ModelInfo::new(loaded)));
         let scene = loaded.and_then(|scene| {
-            let info = scene_info(&Arc::new(scene), device.as_ref())?;
+            let info = scene_info(&Arc::new(scene), device.as_ref(), trees.as_deref())?;
             Ok(info)
         });
+        warn_of_trees(trees.as_ref(), console::note);
         let (scene, error) = match scene {
             Ok(info) => (Some(info), None),
             Err(error) => (None, Some(error)),

@@ -2,7 +2,7 @@
 
 use super::{
     Exit,
-    args::{DeviceArgs, SceneArgs},
+    args::{CacheArgs, DeviceArgs, SceneArgs},
     compare, interrupt,
     report::Reporter,
 };
@@ -32,7 +32,8 @@ With --progress json, standard output has one JSON object per line; `event` is o
   done     frames (rendered), skipped, seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, sah_ratio, output,
            busy {pose, device, write, writers}: the share of the time from the first pose on that each stage
            worked, from 0 to 1 (write: on average over the `writers`, the threads that write); the stage
-           nearest to 1 is what the others wait for (pose includes waiting for threads that trace)
+           nearest to 1 is what the others wait for (pose includes waiting for threads that trace);
+           cached_trees {read, built} (with --cache: trees from there, and those that had to be built; null without)
   stopped  as done, and resume: the command line that goes on
 With --compare, the lines after `started` are
   difference  per frame and device but the first: frame, device, differing (share of pixels of which a channel
@@ -56,6 +57,8 @@ pub struct RenderArgs {
     layers: LayerOptions,
     #[command(flatten)]
     device: DeviceArgs,
+    #[command(flatten)]
+    cache: CacheArgs,
     /// How the trees of meshes that change shape follow them, instead of as the scene says: refit while that costs
     /// rays little, always refit, or always rebuild
     #[arg(long, value_name = "POLICY", help_heading = "Device")]
@@ -226,6 +229,7 @@ impl RenderArgs {
     }
 
     fn job(&self) -> anyhow::Result<(RenderJob, FramePlan)> {
+        let trees = self.cache.open()?;
         let scene = self.scene.load()?;
         let plan = self.frames.resolve(&scene)?;
         let job = RenderJob {
@@ -236,6 +240,7 @@ impl RenderArgs {
             layers: LayerSet::default(),
             denoiser: None,
             refit: self.refit,
+            trees,
             frames: plan.frames.clone(),
             output: plan
                 .pattern()

@@ -2,6 +2,7 @@
 
 use super::{
     Exit,
+    args::warn_of_trees,
     events::{Event, Stats},
     resume,
 };
@@ -71,10 +72,14 @@ impl<'a> Reporter<'a> {
 
     /// Tells the outcome of a run that did not fail.
     pub fn ended(&self, summary: &Summary) -> Exit {
-        let stats = Stats::new(summary, self.plan, &self.job.scene.name);
+        let stats = Stats::new(summary, self.plan, self.job);
+        warn_of_trees(self.job.trees.as_ref(), |line| self.progress.note(line));
         self.progress.summary(&describe(&stats));
         if self.verbose > 0 && stats.frames > 0 {
             self.progress.summary(&stats.busy.to_string());
+            if let Some(counts) = &stats.cached_trees {
+                self.progress.summary(&format!("trees: {counts}"));
+            }
         }
         if !summary.stopped {
             self.progress.event(&Event::Done(stats));

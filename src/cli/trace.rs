@@ -2,7 +2,7 @@
 
 use super::{
     Exit,
-    args::{DeviceArgs, SceneArgs},
+    args::{CacheArgs, DeviceArgs, SceneArgs, warn_of_trees},
     compare, console,
 };
 use crate::{
@@ -21,6 +21,8 @@ With --json, standard output has one document with at least the keys
   mrays_per_s    million rays per second, the median of --repeat; also _min, _max and _mad (the median
                  absolute deviation)
   blas_build_ms  time to build the structures of all meshes
+  mrays_per_s    million rays per second, the median of --repeat; also _min and _max
+  blas_build_ms  time to build the structures of all meshes, or to read them from --cache
   tlas_build_ms  time to build the structure over the instances
   bytes          memory of both structures
 A .json file of --report has these keys and
@@ -64,6 +66,8 @@ pub struct TraceArgs {
     repeat: u32,
     #[command(flatten)]
     device: DeviceArgs,
+    #[command(flatten)]
+    cache: CacheArgs,
     /// Trace on every device of --device and compare the hits with the first one's; fail if more than 1 % of the
     /// rays differ. The file of --hits is the first device's
     #[arg(long, help_heading = "Device")]
@@ -75,12 +79,14 @@ pub struct TraceArgs {
 
 impl TraceArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
+        let trees = self.cache.open()?;
         let options = TraceOptions {
             rays: self.rays,
             kind: self.kind,
             hits: self.hits,
             repeat: self.repeat,
             explain: self.report.is_some(),
+            trees: trees.clone(),
         };
         if let Some(to) = &self.report {
             output::prepare(std::slice::from_ref(&to.path))?;
@@ -89,12 +95,14 @@ impl TraceArgs {
             let mut devices = compare::open(&self.device, console::note)?;
             let scene = Arc::new(self.scene.load()?);
             let report = compare_traces(&scene, &mut devices, &options)?;
+            warn_of_trees(trees.as_ref(), console::note);
             console::report(&report, self.json)?;
             return compare::rays(&compare::names(&devices)[0], &report.differences);
         }
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
         let measured = trace_file(&scene, device.as_mut(), &options)?;
+        warn_of_trees(trees.as_ref(), console::note);
         if let Some(to) = &self.report {
             measured.write(to, self.scene.path.display().to_string(), self.repeat)?;
         }

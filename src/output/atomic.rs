@@ -116,8 +116,17 @@ pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
             error,
         })?;
         check_writable(folder, &names)?;
-        remove_leftovers(folder, &names);
+        remove_leftovers(folder, |target| names.contains(OsStr::new(target)));
     }
+    Ok(())
+}
+
+/// Makes a folder whose files with this ending are all written by [`Part`], checks that files can be created there, and removes
+/// temporary files that a killed process left for any of them.
+pub fn prepare_folder(folder: &Path, ending: &str) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    create_part(folder, OsStr::new(ending))?;
+    remove_leftovers(folder, |target| target.ends_with(ending));
     Ok(())
 }
 
@@ -156,10 +165,10 @@ fn check_writable(folder: &Path, names: &HashSet<&OsStr>) -> Result<(), OutputEr
 }
 
 /// Leftovers are harmless, so what cannot be listed or removed is left alone.
-fn remove_leftovers(folder: &Path, names: &HashSet<&OsStr>) {
+fn remove_leftovers(folder: &Path, is_ours: impl Fn(&str) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let file_name = entry.file_name();
-        let is_ours = target_of_part(&file_name).is_some_and(|t| names.contains(OsStr::new(t)));
+        let is_ours = target_of_part(&file_name).is_some_and(&is_ours);
         if is_ours && !is_in_use(&entry.path()) {
             let _ = fs::remove_file(entry.path());
         }
@@ -263,6 +272,21 @@ mod tests {
             names_in(&folder),
             [".0002.png.abc123.part", ".part", "0001.part", "sub"]
         );
+    }
+
+    #[test]
+    fn a_prepared_folder_has_no_leftovers_of_its_kind() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("x/y");
+        fs::create_dir_all(&folder).unwrap();
+        for name in [".a.tree.abc123.part", ".a.png.abc123.part", "a.tree"] {
+            fs::write(folder.join(name), "").unwrap();
+        }
+        let in_use = create_part(&folder, OsStr::new("b.tree")).unwrap();
+        prepare_folder(&folder, ".tree").unwrap();
+        assert!(in_use.path().exists());
+        drop(in_use);
+        assert_eq!(names_in(&folder), [".a.png.abc123.part", "a.tree"]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod read_back;
 mod sheet;
 mod web;
 
-pub use atomic::{Part, prepare, write_atomically};
+pub use atomic::{Part, prepare, prepare_folder, write_atomically};
 pub use checkpoint::{
     CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint,
 };

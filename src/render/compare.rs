@@ -149,7 +149,11 @@ impl<'a> Side<'a> {
     fn new(job: &RenderJob, device: &'a mut dyn Device) -> Result<Self, RenderError> {
         let loaded = device.load(job.scene.clone());
         loaded.map_err(|error| error.on(&device.describe()))?;
-        let mut poser = Poser::new(job.scene.clone(), device.node_layout());
+        let mut poser = Poser::with_cache(
+            job.scene.clone(),
+            device.node_layout(),
+            job.trees.as_deref(),
+        );
         poser.set_policy(job.refit);
         poser.set_shutter(job.settings.shutter);
         Ok(Self { device, poser })
@@ -223,6 +227,7 @@ mod tests {
             layers: LayerSet::default(),
             denoiser: None,
             refit: None,
+            trees: None,
             frames: vec![1, 4, 2],
             output: Pattern::parse("unused").unwrap().into(),
         };

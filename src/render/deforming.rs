@@ -1,5 +1,6 @@
 //! Meshes that change shape, and their trees, from frame to frame.
 
+use super::TreeCache;
 use crate::{
     accel::{Blas, Followed, NodeLayout, Quality, RefitStats, Surface},
     anim::{self, Deformed, Moment, ShutterTime},
@@ -35,17 +36,25 @@ struct Form {
 }
 
 impl DeformingMeshes {
-    /// Shapes and trees as the scene is at `moment`.
-    pub fn new(scene: &Scene, layout: NodeLayout, moment: &Moment) -> Self {
+    /// Shapes and trees as the scene is at `moment`; trees from `cache` where it has them. Refits write to copies of these.
+    pub fn new(
+        scene: &Scene,
+        layout: NodeLayout,
+        moment: &Moment,
+        cache: Option<&TreeCache>,
+    ) -> Self {
         let body = |deforming: &DeformingMesh| {
             let mut shape = Deformed::default();
             anim::shape_at(scene, deforming, moment, &mut shape);
             let surface = surface(scene, deforming.mesh, &shape);
-            let blas = Blas::of_surface(surface, layout, Quality::High).deforming();
+            let blas = match cache {
+                Some(cache) => cache.tree(surface, layout),
+                None => Blas::of_surface(surface, layout, Quality::High),
+            };
             let form = Form {
                 shape: Arc::new(shape),
                 later: Vec::new(),
-                blas: Arc::new(blas),
+                blas: Arc::new(blas.deforming()),
             };
             Body {
                 forms: vec![form],

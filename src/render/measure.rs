@@ -2,7 +2,7 @@
 //! a rendered frame cast.
 
 use super::{
-    Poser, milliseconds,
+    Poser, TreeCache, milliseconds,
     ray_files::{RayFileError, read_rays, write_hits, write_rays, write_scene},
 };
 use crate::{
@@ -54,6 +54,8 @@ pub struct TraceOptions {
     pub repeat: u32,
     /// Whether to find out what explains the speed: the work per ray, and how good the trees are.
     pub explain: bool,
+    /// Where trees of meshes are kept from run to run, if they are.
+    pub trees: Option<Arc<TreeCache>>,
 }
 
 pub struct BenchOptions {
@@ -65,6 +67,8 @@ pub struct BenchOptions {
     pub render: FrameSettings,
     /// As for [`TraceOptions`].
     pub explain: bool,
+    /// Where trees of meshes are kept from run to run, if they are; builds are measured all the same.
+    pub trees: Option<Arc<TreeCache>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -89,7 +93,7 @@ pub fn trace_file(
     options: &TraceOptions,
 ) -> Result<Measured<TraceReport>, MeasureError> {
     let rays = read_rays(&options.rays)?;
-    let posed = pose(scene, device, 1)?;
+    let posed = pose(scene, device, 1, options.trees.as_deref())?;
     let (mut report, hits) = time_rays(device, &posed, options.kind, &rays, options.repeat)?;
     if let Some(path) = &options.hits {
         write_hits(path, &hits)?;
@@ -122,9 +126,14 @@ struct Posed {
     tlas_build_ms: f64,
 }
 
-fn pose(scene: &Arc<Scene>, device: &mut dyn Device, number: u32) -> Result<Posed, DeviceError> {
+fn pose(
+    scene: &Arc<Scene>,
+    device: &mut dyn Device,
+    number: u32,
+    trees: Option<&TreeCache>,
+) -> Result<Posed, DeviceError> {
     device.load(scene.clone())?;
-    let mut poser = Poser::new(scene.clone(), device.node_layout());
+    let mut poser = Poser::with_cache(scene.clone(), device.node_layout(), trees);
     let blas_build_ms = poser
         .blas()
         .iter()
@@ -242,7 +251,7 @@ pub fn bench(
     options: &BenchOptions,
 ) -> Result<Measured<BenchReport>, MeasureError> {
     let middle = scene.settings.frames.div_ceil(2).max(1);
-    let posed = pose(scene, device, middle)?;
+    let posed = pose(scene, device, middle, options.trees.as_deref())?;
     let primary_rays = camera_rays(scene);
     let (mut primary, hits) = time_rays(
         device,

@@ -17,6 +17,7 @@ mod pose_stage;
 mod ray_files;
 #[cfg(test)]
 mod tests;
+mod tree_cache;
 mod write;
 
 use crate::{
@@ -45,6 +46,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+pub use tree_cache::{CacheError, TreeCache, TreeCounts};
 use write::{Finished, Ledger};
 
 /// Everything `run` needs to know.
@@ -61,6 +63,8 @@ pub struct RenderJob {
     pub denoiser: Option<Arc<Denoiser>>,
     /// How trees of deforming meshes follow them, if not each by its own mesh's policy.
     pub refit: Option<RefitPolicy>,
+    /// Where trees of meshes are kept from run to run, if they are.
+    pub trees: Option<Arc<TreeCache>>,
     /// Frame numbers (from 1), in the order in which they are rendered; already without the ones to skip.
     pub frames: Vec<u32>,
     pub output: Outputs,
@@ -197,7 +201,7 @@ fn prepare(
     let layout = device.node_layout();
     let (loaded, mut poser) = rayon::join(
         || device.load(job.scene.clone()),
-        || Poser::new(job.scene.clone(), layout),
+        || Poser::with_cache(job.scene.clone(), layout, job.trees.as_deref()),
     );
     loaded?;
     poser.set_policy(job.refit);

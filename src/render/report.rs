@@ -1,6 +1,6 @@
 //! What is in a scene, for `throng info`: counts, memory, trees, camera.
 
-use super::{MaterialCounts, Poser, milliseconds};
+use super::{MaterialCounts, Poser, TreeCache, TreeCounts, milliseconds};
 use crate::{
     accel::{Blas, REFIT_FACTOR, RefitStats},
     device::{Device, DeviceError},
@@ -41,6 +41,8 @@ pub struct SceneInfo {
     pub bounds: Bounds,
     pub tlas_bytes: u64,
     pub tlas_depth: u32,
+    /// Trees of meshes that came from a cache, and that had to be built; none without a cache.
+    pub cached_trees: Option<TreeCounts>,
     /// Meshes, instances and textures as loaded, without trees.
     pub scene_bytes: u64,
     pub warnings: Vec<String>,
@@ -89,10 +91,14 @@ pub struct Bounds {
 /// Frames over which `info` lets trees follow their meshes.
 pub const FOLLOWED_FRAMES: u32 = 48;
 
-/// Builds the trees of the scene's first frame in order to describe them, and lets those of deforming meshes follow for some
-/// frames.
-pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, DeviceError> {
-    let mut poser = Poser::new(scene.clone(), device.node_layout());
+/// Builds the trees of the scene's first frame in order to describe them, or takes them from `trees`, and lets those of deforming
+/// meshes follow for some frames.
+pub fn scene_info(
+    scene: &Arc<Scene>,
+    device: &dyn Device,
+    trees: Option<&TreeCache>,
+) -> Result<SceneInfo, DeviceError> {
+    let mut poser = Poser::with_cache(scene.clone(), device.node_layout(), trees);
     let tlas = poser.pose(1).frame.tlas;
     let mut used = vec![0u64; scene.meshes.len()];
     scene
@@ -130,6 +136,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device) -> Result<SceneInfo, 
         },
         tlas_bytes: tlas.bytes() as u64,
         tlas_depth: tlas.tree.depth,
+        cached_trees: trees.map(TreeCache::counts),
         scene_bytes: scene.meshes.iter().map(mesh_bytes).sum::<u64>()
             + size_of_val(&scene.instances[..]) as u64
             + texture_bytes,
@@ -353,6 +360,9 @@ impl fmt::Display for SceneInfo {
             mebibytes(self.tlas_bytes),
             self.tlas_depth
         )?;
+        if let Some(counts) = &self.cached_trees {
+            writeln!(f, "  trees        {counts}")?;
+        }
         let lines = |name: &str, list: &[String]| -> Vec<String> {
             let line = |text: &String| format!("  {name:<12} {text}");
             list.iter().map(line).collect()

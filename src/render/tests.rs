@@ -34,6 +34,7 @@ fn job(frames: u32) -> (TempDir, RenderJob) {
         layers: LayerSet::default(),
         denoiser: None,
         refit: None,
+        trees: None,
         frames: (1..=frames).collect(),
         output: output.into(),
     };

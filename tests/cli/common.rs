@@ -47,7 +47,9 @@ impl Place {
             .args(args)
             .current_dir(self.dir.path())
             .stdin(Stdio::null());
-        command.env_remove("RUST_BACKTRACE");
+        command
+            .env_remove("RUST_BACKTRACE")
+            .env_remove("THRONG_CACHE");
         command
     }
 

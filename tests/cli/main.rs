@@ -1,6 +1,7 @@
 //! Black-box tests of the `throng` program: every subcommand, flag, exit code and error message.
 
 mod bare_models;
+mod cache;
 mod checkpoint;
 mod common;
 mod compare;

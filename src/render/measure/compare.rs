@@ -106,7 +106,8 @@ fn trace_on(
     rays: &[Ray],
 ) -> Result<(TraceReport, Vec<Hit>, f32), MeasureError> {
     let name = device.describe();
-    let posed = pose(scene, device, 1).map_err(|error| error.on(&name))?;
+    let posed =
+        pose(scene, device, 1, options.trees.as_deref()).map_err(|error| error.on(&name))?;
     let (report, hits) = time_rays(device, &posed, options.kind, rays, options.repeat)
         .map_err(|error| error.on(&name))?;
     Ok((report, hits, posed.frame.tlas.bounds().diagonal()))

@@ -1,0 +1,69 @@
+//! A checksum that is computed piece by piece while a file is written, and on all cores when it is read.
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+/// Bytes that are hashed by themselves; the checksum is the hash of these hashes.
+const CHUNK: usize = 1 << 20;
+
+/// The checksum of `bytes`; tens of gigabytes per second on several cores.
+pub fn checksum(bytes: &[u8]) -> u128 {
+    let digests: Vec<u128> = bytes.par_chunks(CHUNK).map(xxh3_128).collect();
+    combine(&digests)
+}
+
+fn combine(digests: &[u128]) -> u128 {
+    let bytes: Vec<u8> = digests.iter().flat_map(|d| d.to_le_bytes()).collect();
+    xxh3_128(&bytes)
+}
+
+/// The same, of bytes that come one after the other.
+#[derive(Default)]
+pub struct Checksum {
+    digests: Vec<u128>,
+    chunk: Xxh3,
+    /// Bytes of the current chunk.
+    filled: usize,
+}
+
+impl Checksum {
+    pub fn add(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(CHUNK - self.filled));
+            self.chunk.update(now);
+            self.filled += now.len();
+            if self.filled == CHUNK {
+                self.end_chunk();
+            }
+            bytes = later;
+        }
+    }
+
+    pub fn finish(mut self) -> u128 {
+        if self.filled > 0 {
+            self.end_chunk();
+        }
+        combine(&self.digests)
+    }
+
+    fn end_chunk(&mut self) {
+        self.digests.push(self.chunk.digest128());
+        self.chunk.reset();
+        self.filled = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_have_the_checksum_of_the_whole() {
+        for len in [0, 1, CHUNK - 1, CHUNK, 2 * CHUNK + 5] {
+            let bytes: Vec<u8> = (0..len).map(|i| ((i * i) >> 7) as u8).collect();
+            let mut pieces = Checksum::default();
+            bytes.chunks(100_003).for_each(|piece| pieces.add(piece));
+            assert_eq!(pieces.finish(), checksum(&bytes), "{len} bytes");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Whether the references of a tree from a file lead to what is there.
+//!
+//! Each child and each leaf has to be referred to once and children have to come after their parents, so that walks end, and never
+//! need a deeper stack than they were promised. Boxes are not looked at: wrong ones make wrong pictures, but no access
+//! out of bounds, and the checksum finds those that were damaged by chance.
+
+use crate::{
+    abi::{CompressedNode, EMPTY_CHILD, LEAF, NO_INDEX, TrianglePack, TriangleRecord, Unit},
+    accel::{
+        collapse::MOST_LEVELS,
+        node::{Tree, Wide, each_width},
+    },
+};
+use rayon::prelude::*;
+
+/// Leaves that one task looks at.
+const LEAVES_PER_TASK: usize = 1024;
+
+/// For a mesh of so many triangles.
+pub fn are_sound(tree: &Tree, packs: &[TrianglePack], triangles: usize) -> bool {
+    let exists = |&prim: &u32| (prim as usize) < triangles;
+    let named = packs
+        .par_iter()
+        .with_min_len(LEAVES_PER_TASK)
+        .all(|pack| exists(&pack.prim[0]) && pack.prim.iter().all(|p| *p == NO_INDEX || exists(p)));
+    let nodes = tree.nodes.len();
+    let shape = match tree.root {
+        EMPTY_CHILD => nodes == 0 && packs.is_empty() && tree.depth == 0,
+        LEAF => nodes == 0 && packs.len() == 1 && tree.depth == 0,
+        0 => each_width!(&tree.nodes, nodes => wide_levels(nodes, packs.len())) == Some(tree.depth),
+        _ => false,
+    };
+    named && shape
+}
+
+/// Levels of the tree below node 0; None if a reference is wrong.
+fn wide_levels<const N: usize>(nodes: &[Wide<N>], leaves: usize) -> Option<u32> {
+    let mut walk = Walk::new(nodes.len(), leaves)?;
+    for (index, node) in nodes.iter().enumerate() {
+        let children = node.children.iter().filter(|child| **child != EMPTY_CHILD);
+        for &child in children {
+            match child & LEAF {
+                0 => walk.enter(index, child)?,
+                _ => walk.meet(child & !LEAF)?,
+            }
+        }
+    }
+    walk.levels()
+}
+
+/// For a mesh of so many triangles and a compressed tree.
+pub fn are_sound_compressed(
+    units: &[Unit],
+    records: &[TriangleRecord],
+    depth: u32,
+    triangles: usize,
+) -> bool {
+    let records_per_task = records.par_iter().with_min_len(LEAVES_PER_TASK);
+    let named = records_per_task.all(|r| r.rows.iter().all(|row| (row.prim as usize) < triangles));
+    let nodes: &[CompressedNode] = bytemuck::cast_slice(units);
+    let shape = match nodes {
+        [] => records.is_empty() && depth == 0,
+        _ => depth <= MOST_LEVELS && compressed_levels(nodes, records.len()) == Some(depth),
+    };
+    named && shape
+}
+
+fn compressed_levels(nodes: &[CompressedNode], leaves: usize) -> Option<u32> {
+    let mut walk = Walk::new(nodes.len(), leaves)?;
+    for (index, node) in nodes.iter().enumerate() {
+        if node.instances != 0 || node.units & node.triangles != 0 {
+            return None;
+        }
+        for child in 0..node.units.count_ones() {
+            walk.enter(index, node.unit_base.checked_add(child)?)?;
+        }
+        for leaf in 0..node.triangles.count_ones() {
+            walk.meet(node.leaf_base.checked_add(leaf)?)?;
+        }
+    }
+    walk.levels()
+}
+
+/// A walk over the nodes of a tree in the order of memory.
+struct Walk {
+    /// Of each node, from 1 on; 0: nothing has referred to it yet.
+    levels: Vec<u32>,
+    /// Whether something refers to a leaf.
+    met: Vec<bool>,
+}
+
+impl Walk {
+    /// None for a tree without nodes.
+    fn new(nodes: usize, leaves: usize) -> Option<Self> {
+        let mut levels = vec![0; nodes];
+        *levels.first_mut()? = 1;
+        let met = vec![false; leaves];
+        Some(Self { levels, met })
+    }
+
+    /// From a node to a child. None if the child is not there, comes too early, or has a parent already.
+    fn enter(&mut self, node: usize, child: u32) -> Option<()> {
+        let above = self.levels[node];
+        let level = self.levels.get_mut(child as usize)?;
+        let first = child as usize > node && *level == 0;
+        *level = above + 1;
+        first.then_some(())
+    }
+
+    /// None if the leaf is not there, or if something refers to it already.
+    fn meet(&mut self, leaf: u32) -> Option<()> {
+        let met = self.met.get_mut(leaf as usize)?;
+        let first = !std::mem::replace(met, true);
+        first.then_some(())
+    }
+
+    /// None if nothing refers to some node or leaf.
+    fn levels(self) -> Option<u32> {
+        let whole = self.met.iter().all(|met| *met) && self.levels.iter().all(|level| *level > 0);
+        self.levels.into_iter().max().filter(|_| whole)
+    }
+}
