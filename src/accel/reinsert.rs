@@ -14,7 +14,7 @@ const CANDIDATE_SHARE: usize = 2;
 /// Most candidates of a round: in huge trees, what is far down is not worth the time.
 const MOST_CANDIDATES: usize = 1 << 18;
 /// Most places that are looked at for a candidate: where everything overlaps, little can be ruled out.
-const MOST_PLACES: u32 = 1 << 9;
+const MOST_PLACES: u32 = 1 << 7;
 const ROOT: u32 = 0;
 
 /// Lowers the sum of all surfaces; the root stays node 0, other nodes may come before their parents. Deterministic, parallel.

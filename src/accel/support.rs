@@ -56,6 +56,69 @@ impl Block {
     }
 }
 
+/// Points, coordinate by coordinate, so that compilers make vectors of loops over them.
+struct Points {
+    x: Vec<f32>,
+    y: Vec<f32>,
+    z: Vec<f32>,
+}
+
+impl Points {
+    fn of(points: &[Vec3]) -> Self {
+        Self {
+            x: points.iter().map(|p| p.x).collect(),
+            y: points.iter().map(|p| p.y).collect(),
+            z: points.iter().map(|p| p.z).collect(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.x.len()
+    }
+
+    fn get(&self, i: usize) -> Vec3 {
+        Vec3::new(self.x[i], self.y[i], self.z[i])
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Vec3> + '_ {
+        (0..self.len()).map(|i| self.get(i))
+    }
+
+    /// Dot products with `direction`.
+    fn along(&self, d: Vec3) -> impl Iterator<Item = f32> + '_ {
+        let coordinates = self.x.iter().zip(&self.y).zip(&self.z);
+        coordinates.map(move |((x, y), z)| x * d.x + y * d.y + z * d.z)
+    }
+
+    /// A point that lies farthest in `direction`; none if there are no points.
+    fn farthest(&self, direction: Vec3) -> Option<Vec3> {
+        // Lanes, since the compiler must not change the order in which floats are compared.
+        let mut most = [f32::NEG_INFINITY; 8];
+        let mut dots = self.along(direction);
+        for _ in 0..self.len() / most.len() {
+            for (lane, along) in most.iter_mut().zip(&mut dots) {
+                *lane = if along > *lane { along } else { *lane };
+            }
+        }
+        let most = dots.chain(most).fold(f32::NEG_INFINITY, f32::max);
+        let first = self.along(direction).position(|along| along == most);
+        first.map(|i| self.get(i))
+    }
+
+    /// Those at whose place `dropped` is 0.
+    fn without(&self, dropped: &[u32]) -> Self {
+        let kept = |from: &[f32]| {
+            let pairs = from.iter().zip(dropped);
+            pairs.filter(|(_, d)| **d == 0).map(|(v, _)| *v).collect()
+        };
+        Self {
+            x: kept(&self.x),
+            y: kept(&self.y),
+            z: kept(&self.z),
+        }
+    }
+}
+
 /// Directions around a centre: all that deviate by at most the angle whose sine is given.
 struct Cone {
     directions: Vec<Vec3>,
@@ -71,9 +134,10 @@ impl SupportMap {
         if vertices.len() <= SMALL {
             return Self::of_cells(&[vertices.to_vec()], bounds);
         }
+        let vertices = Points::of(vertices);
         let faces: Vec<Vec<Vec<Vec3>>> = (0..6)
             .into_par_iter()
-            .map(|face| face_cells(face, vertices))
+            .map(|face| face_cells(face, &vertices))
             .collect();
         let cells: Vec<Vec<Vec3>> = faces.into_iter().flatten().collect();
         Self::of_cells(&cells, bounds)
@@ -166,7 +230,7 @@ pub fn rounding_slack(transform: &Affine3, reach: Vec3) -> Vec3 {
 }
 
 /// The candidates of each cell of a face, row by row.
-fn face_cells(face: usize, vertices: &[Vec3]) -> Vec<Vec<Vec3>> {
+fn face_cells(face: usize, vertices: &Points) -> Vec<Vec<Vec3>> {
     let mut cells = vec![candidates(vertices, &cone(face, 0, 0, 1))];
     let mut resolution = 1;
     while resolution < RESOLUTION {
@@ -183,20 +247,20 @@ fn face_cells(face: usize, vertices: &[Vec3]) -> Vec<Vec<Vec3>> {
             );
             let mut cell = candidates(parent, &cone);
             if cell.len() > most {
-                cell = cover(&cell, &cone).to_vec();
+                cell = Points::of(&cover(&cell, &cone));
             }
             cells.push(cell);
         }
         resolution = finer;
     }
-    cells
+    cells.iter().map(|cell| cell.iter().collect()).collect()
 }
 
 /// Four points that reach at least as far as `points` in every direction of the cone: the rectangle around them, seen
 /// along the cone's axis, at the height of the farthest.
-fn cover(points: &[Vec3], cone: &Cone) -> [Vec3; 4] {
+fn cover(points: &Points, cone: &Cone) -> [Vec3; 4] {
     let (s, t) = cone.center.any_orthonormal_pair();
-    let in_frame = |p: &Vec3| Vec3::new(p.dot(s), p.dot(t), p.dot(cone.center));
+    let in_frame = |p: Vec3| Vec3::new(p.dot(s), p.dot(t), p.dot(cone.center));
     let around = Aabb::of_points(points.iter().map(in_frame));
     let corner = |x: f32, y: f32| s * x + t * y + cone.center * around.max.z;
     [
@@ -263,25 +327,24 @@ fn cone(face: usize, x: usize, y: usize, resolution: usize) -> Cone {
 }
 
 /// The vertices that no single other vertex beats in every direction of the cone.
-fn candidates(vertices: &[Vec3], cone: &Cone) -> Vec<Vec3> {
-    let extreme = |d: &Vec3| {
-        vertices
-            .iter()
-            .copied()
-            .max_by(|a, b| a.dot(*d).total_cmp(&b.dot(*d)))
-    };
-    let mut winners: Vec<Vec3> = cone.directions.iter().filter_map(extreme).collect();
+fn candidates(vertices: &Points, cone: &Cone) -> Points {
+    let winners = cone.directions.iter().filter_map(|d| vertices.farthest(*d));
+    let mut winners: Vec<Vec3> = winners.collect();
     winners.dedup();
     // The greatest dot(v - w, d) over the cone is negative exactly when v - w points away from its centre by more than
     // a right angle and the cone's own.
-    let beaten = |v: &Vec3| {
-        winners.iter().any(|w| {
-            let gap = *v - *w;
-            let along = gap.dot(cone.center);
-            along < 0.0 && along * along > gap.length_squared() * cone.sine * cone.sine
-        })
-    };
-    vertices.iter().copied().filter(|v| !beaten(v)).collect()
+    let (center, sine2) = (cone.center, cone.sine * cone.sine);
+    let mut beaten = vec![0u32; vertices.len()];
+    for w in winners {
+        let coordinates = vertices.x.iter().zip(&vertices.y).zip(&vertices.z);
+        for (((x, y), z), beaten) in coordinates.zip(&mut beaten) {
+            let (x, y, z) = (x - w.x, y - w.y, z - w.z);
+            let along = x * center.x + y * center.y + z * center.z;
+            let squared = x * x + y * y + z * z;
+            *beaten |= u32::from(along < 0.0) & u32::from(along * along > squared * sine2);
+        }
+    }
+    vertices.without(&beaten)
 }
 
 #[cfg(test)]
