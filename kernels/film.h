@@ -111,7 +111,7 @@ THRONG_DEVICE void trace_any(const Params& params, uint32_t item, Thread& thread
     params.hits[item] = blocked_hit(any_hit(params, params.rays[item], thread.stack));
 }
 
-// The work of the same queries, whose hits are not kept.
+// The work of the same queries where each ray goes alone; their hits are not kept.
 THRONG_DEVICE void count_closest(const Params& params, uint32_t item, Thread& thread) {
     WorkCount count;
     closest_hit_counted(params, params.rays[item], thread.stack, count);

@@ -55,8 +55,13 @@ THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t
     if (negative_in_all != negative_in_some) return false;
 
     Range scales[3], near_offsets[3], far_offsets[3], starts;
-    float center[3];
-    for (uint32_t k = 0; k < 3; k++) center[k] = 0.5f * origins[k].least + 0.5f * origins[k].greatest;
+    float center[3], reach = 0.0f;
+    for (uint32_t k = 0; k < 3; k++) {
+        center[k] = 0.5f * origins[k].least + 0.5f * origins[k].greatest;
+        reach = max(reach, max(-origins[k].least, origins[k].greatest));
+    }
+    // Thrice what a ray alone has: its own, and twelve half-ulps for what is rounded here on the way over the centre.
+    const float error = 3.0f * box_slack(vec3(reach), params.tlas_magnitude);
     for (uint32_t i = 0; i < count; i++) {
         const Query& q = packet.queries[i] = make_query(params, rays[i]);
         const Slabs s = make_slabs(q.origin, q.direction, params.tlas_magnitude);
@@ -64,8 +69,9 @@ THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t
             packet.scale[k][i] = s.scale[k];
             packet.near_offset[k][i] = s.near_offset[k];
             packet.far_offset[k][i] = s.far_offset[k];
-            // Twice the slack that the ray has alone, for what is rounded here.
-            const float slack = s.far_offset[k] - s.near_offset[k], middle = (center[k] - rays[i].origin[k]) * s.scale[k];
+            const float slack = error * fabsf(s.scale[k]), middle = (center[k] - rays[i].origin[k]) * s.scale[k];
+            // Beyond the range of floats there is nothing to compare with.
+            if (!(fabsf(middle) + slack < kInfinity)) return false;
             scales[k].add(s.scale[k]);
             near_offsets[k].add(middle - slack);
             far_offsets[k].add(middle + slack);

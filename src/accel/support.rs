@@ -262,12 +262,15 @@ fn cover(points: &Points, cone: &Cone) -> [Vec3; 4] {
     let (s, t) = cone.center.any_orthonormal_pair();
     let in_frame = |p: Vec3| Vec3::new(p.dot(s), p.dot(t), p.dot(cone.center));
     let around = Aabb::of_points(points.iter().map(in_frame));
-    let corner = |x: f32, y: f32| s * x + t * y + cone.center * around.max.z;
+    // What the way to the frame and back is rounded by.
+    let slack = Vec3::splat(8.0 * f32::EPSILON * around.reach().max_element());
+    let (min, max) = (around.min - slack, around.max + slack);
+    let corner = |x: f32, y: f32| s * x + t * y + cone.center * max.z;
     [
-        corner(around.min.x, around.min.y),
-        corner(around.max.x, around.min.y),
-        corner(around.min.x, around.max.y),
-        corner(around.max.x, around.max.y),
+        corner(min.x, min.y),
+        corner(max.x, min.y),
+        corner(min.x, max.y),
+        corner(max.x, max.y),
     ]
 }
 
@@ -364,6 +367,36 @@ mod tests {
                 )
             })
             .collect()
+    }
+
+    #[test]
+    fn boxes_of_crowds_are_never_too_small() {
+        // A dome over a flat underside of 10,000 points, which all belong to one direction; and much the same drawn out to a rod.
+        let dome = (0..10_000u32).flat_map(|i| {
+            let (x, z) = ((i % 100) as f32 - 50.0, (i / 100) as f32 - 50.0);
+            let top = (5000.0 - x * x - z * z).max(0.0).sqrt();
+            [Vec3::new(x, 0.0, z), Vec3::new(x, top, z)]
+        });
+        let dome: Vec<Vec3> = dome.collect();
+        let rod = dome
+            .iter()
+            .map(|p| *p * Vec3::new(10.0, 1e-5, 1e-5))
+            .collect();
+        for points in [dome, rod] {
+            let map = SupportMap::new(&points);
+            for i in 0..100u32 {
+                let angle = |k: u32| hash_unit(5, 3 * i + k) * 7.0;
+                let turn = Quat::from_euler(EulerRot::XYZ, angle(0), angle(1), angle(2));
+                let turn = if i % 2 == 0 {
+                    turn
+                } else {
+                    Quat::from_rotation_y(angle(0))
+                };
+                let transform = Affine3::from_quat(turn);
+                let exact = Aabb::of_points(points.iter().map(|p| transform.transform_point3(*p)));
+                assert!(map.transformed_bounds(&transform).contains(&exact), "{i}");
+            }
+        }
     }
 
     #[test]

@@ -20,8 +20,6 @@ With --json, standard output has one document with at least the keys
   rays, hits     how many
   mrays_per_s    million rays per second, the median of --repeat; also _min, _max and _mad (the median
                  absolute deviation)
-  blas_build_ms  time to build the structures of all meshes
-  mrays_per_s    million rays per second, the median of --repeat; also _min and _max
   blas_build_ms  time to build the structures of all meshes, or to read them from --cache
   tlas_build_ms  time to build the structure over the instances
   bytes          memory of both structures
@@ -30,8 +28,8 @@ A .json file of --report has these keys and
   scene_file     the scene's path
   processor      its name
   passes         timed ones
-  work           means per ray: tlas_nodes visited, instances entered, blas_nodes visited, packs and triangles tested;
-                 missing for devices that do not count
+  work           means per ray: tlas_nodes visited, instances entered, blas_nodes visited, packs and triangles tested,
+                 if each ray goes alone; missing for devices that do not count
   trees          {tlas {instances, depth, sah_cost, overlap}, blas [{mesh, instances, primitives, depth, sah_cost, overlap,
                  bytes}], bytes {blas_nodes, blas_leaves, blas_builds, tlas_nodes, instance_records}}: sah_cost is the
                  nodes and leaves that a ray through the bounds meets by the surface area heuristic, overlap the

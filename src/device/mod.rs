@@ -200,7 +200,7 @@ impl std::ops::AddAssign for RayCounts {
     }
 }
 
-/// What bare queries visited and tested, all of their rays together.
+/// What bare queries visited and tested, the sums over their rays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkCounts {
     pub rays: u64,
@@ -360,8 +360,9 @@ pub trait Device: Send {
         passes: u32,
     ) -> Result<Vec<Duration>, DeviceError>;
 
-    /// What [`Device::trace`] visits and tests for these rays; it takes longer than tracing them. None if the device does not
-    /// count. The counts are those of the device's own trees, and do not depend on the number of threads.
+    /// What these rays visit and test where each goes alone; [`Device::trace`] may take several through a tree together, and
+    /// visit less. It takes longer than tracing them. None if the device does not count. The counts are those of the device's own
+    /// trees, and do not depend on the number of threads.
     fn count_work(
         &mut self,
         _: &Frame,

@@ -12,6 +12,7 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
+    time::Duration,
 };
 use tempfile::{NamedTempFile, TempPath};
 
@@ -87,6 +88,9 @@ impl Part {
     }
 }
 
+/// Temporary files are locked right after they were made, which takes much less.
+const NOT_YET_LOCKED: Duration = Duration::from_secs(60);
+
 /// A locked temporary file that removes itself when dropped.
 fn create_part(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
     let mut prefix = OsString::from(".");
@@ -116,17 +120,19 @@ pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
             error,
         })?;
         check_writable(folder, &names)?;
-        remove_leftovers(folder, |target| names.contains(OsStr::new(target)));
+        remove_leftovers(folder, Duration::ZERO, |target| {
+            names.contains(OsStr::new(target))
+        });
     }
     Ok(())
 }
 
 /// Makes a folder whose files with this ending are all written by [`Part`], checks that files can be created there, and removes
-/// temporary files that a killed process left for any of them.
+/// temporary files that a killed process left for any of them, unless they are new: other processes may be about to lock theirs.
 pub fn prepare_folder(folder: &Path, ending: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     create_part(folder, OsStr::new(ending))?;
-    remove_leftovers(folder, |target| target.ends_with(ending));
+    remove_leftovers(folder, NOT_YET_LOCKED, |target| target.ends_with(ending));
     Ok(())
 }
 
@@ -165,14 +171,19 @@ fn check_writable(folder: &Path, names: &HashSet<&OsStr>) -> Result<(), OutputEr
 }
 
 /// Leftovers are harmless, so what cannot be listed or removed is left alone.
-fn remove_leftovers(folder: &Path, is_ours: impl Fn(&str) -> bool) {
+fn remove_leftovers(folder: &Path, least_age: Duration, is_ours: impl Fn(&str) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let file_name = entry.file_name();
         let is_ours = target_of_part(&file_name).is_some_and(&is_ours);
-        if is_ours && !is_in_use(&entry.path()) {
+        if is_ours && is_as_old(&entry, least_age) && !is_in_use(&entry.path()) {
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+fn is_as_old(entry: &fs::DirEntry, age: Duration) -> bool {
+    let modified = entry.metadata().and_then(|data| data.modified()).ok();
+    age.is_zero() || modified.and_then(|time| time.elapsed().ok()) >= Some(age)
 }
 
 /// The name for which a temporary file was made: `0001.png` for `.0001.png.a1B2c3.part`.
@@ -279,14 +290,26 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("x/y");
         fs::create_dir_all(&folder).unwrap();
-        for name in [".a.tree.abc123.part", ".a.png.abc123.part", "a.tree"] {
-            fs::write(folder.join(name), "").unwrap();
+        let names = [
+            ".a.tree.abc123.part",
+            ".a.png.abc123.part",
+            "a.tree",
+            ".new.tree.abc123.part",
+        ];
+        for name in names {
+            let file = File::create(folder.join(name)).unwrap();
+            if !name.contains("new") {
+                file.set_modified(std::time::UNIX_EPOCH).unwrap();
+            }
         }
         let in_use = create_part(&folder, OsStr::new("b.tree")).unwrap();
         prepare_folder(&folder, ".tree").unwrap();
         assert!(in_use.path().exists());
         drop(in_use);
-        assert_eq!(names_in(&folder), [".a.png.abc123.part", "a.tree"]);
+        assert_eq!(
+            names_in(&folder),
+            [".a.png.abc123.part", ".new.tree.abc123.part", "a.tree"]
+        );
     }
 
     #[test]

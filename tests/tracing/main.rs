@@ -7,6 +7,7 @@ mod integrators;
 mod layers;
 mod lens;
 mod materials;
+mod packets;
 mod self_hits;
 mod shutter;
 mod watertight;

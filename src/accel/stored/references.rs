@@ -1,8 +1,9 @@
 //! Whether the references of a tree from a file lead to what is there.
 //!
 //! Each child and each leaf has to be referred to once and children have to come after their parents, so that walks end, and never
-//! need a deeper stack than they were promised. Boxes are not looked at: wrong ones make wrong pictures, but no access
-//! out of bounds, and the checksum finds those that were damaged by chance.
+//! need a deeper stack than they were promised. Slots without a child need the box that no ray enters, for kernels do not look at
+//! their references. Other boxes are not looked at: wrong ones make wrong pictures, but no access out of bounds, and
+//! the checksum finds those that were damaged by chance.
 
 use crate::{
     abi::{CompressedNode, EMPTY_CHILD, LEAF, NO_INDEX, TrianglePack, TriangleRecord, Unit},
@@ -12,6 +13,9 @@ use crate::{
     },
 };
 use rayon::prelude::*;
+
+/// More than builders make of 2³² triangles, whose cuts are even below level 20.
+const MOST_WIDE_LEVELS: u32 = 128;
 
 /// Leaves that one task looks at.
 const LEAVES_PER_TASK: usize = 1024;
@@ -34,18 +38,28 @@ pub fn are_sound(tree: &Tree, packs: &[TrianglePack], triangles: usize) -> bool 
 }
 
 /// Levels of the tree below node 0; None if a reference is wrong.
+/// None for trees of more levels than builders make, too: whoever walks them may do so by recursion.
 fn wide_levels<const N: usize>(nodes: &[Wide<N>], leaves: usize) -> Option<u32> {
     let mut walk = Walk::new(nodes.len(), leaves)?;
     for (index, node) in nodes.iter().enumerate() {
-        let children = node.children.iter().filter(|child| **child != EMPTY_CHILD);
-        for &child in children {
-            match child & LEAF {
-                0 => walk.enter(index, child)?,
+        for (slot, &child) in node.children.iter().enumerate() {
+            match child {
+                EMPTY_CHILD if !is_closed(node, slot) => return None,
+                EMPTY_CHILD => (),
+                _ if child & LEAF == 0 => walk.enter(index, child)?,
                 _ => walk.meet(child & !LEAF)?,
             }
         }
     }
-    walk.levels()
+    walk.levels().filter(|levels| *levels <= MOST_WIDE_LEVELS)
+}
+
+/// Whether the slot has the box that no ray enters.
+fn is_closed<const N: usize>(node: &Wide<N>, slot: usize) -> bool {
+    let planes = node.planes.iter().zip(&Wide::<N>::EMPTY.planes);
+    planes
+        .into_iter()
+        .all(|(own, empty)| own[slot] == empty[slot])
 }
 
 /// For a mesh of so many triangles and a compressed tree.

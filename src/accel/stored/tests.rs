@@ -199,6 +199,9 @@ fn references_to_nowhere_are_found_behind_a_right_checksum() {
     for child in [0, 1000, LEAF | 1000, EMPTY_CHILD, sibling] {
         assert!(!reads(nodes + CHILDREN, child), "child {child:#x}");
     }
+    let open_slot = (0..8).find(|slot| same(nodes + CHILDREN + 4 * slot) == EMPTY_CHILD);
+    let open_slot = open_slot.expect("the root has room");
+    assert!(!reads(nodes + 4 * open_slot, 0), "a box around nothing");
     assert!(!reads(packs + PRIM, 128));
     assert!(!reads(packs + PRIM, NO_INDEX), "a pack of nothing");
     assert!(!reads(starts + 4, u32::MAX));

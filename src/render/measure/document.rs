@@ -118,7 +118,7 @@ impl Tables for TraceReport {
     fn builds(&self) -> Vec<(&'static str, Spread)> {
         let once = |time| Spread::of(vec![time]);
         vec![
-            ("all BLASes", once(self.blas_build_ms)),
+            ("all BLASes, built or read", once(self.blas_build_ms)),
             ("TLAS, with boxes", once(self.tlas_build_ms)),
         ]
     }

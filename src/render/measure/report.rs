@@ -19,7 +19,7 @@ pub struct TraceReport {
     pub mrays_per_s_max: f64,
     /// Median absolute deviation of the passes from the median.
     pub mrays_per_s_mad: f64,
-    /// All BLASes, at high quality.
+    /// All BLASes, at high quality; where there is a cache of trees, to read them.
     pub blas_build_ms: f64,
     pub tlas_build_ms: f64,
     /// Trees and instance records.
