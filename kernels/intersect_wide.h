@@ -69,18 +69,22 @@ struct Shear {
     uint32_t kx, ky, kz;
     float x, y, z;
     float origin[3];
+
+    THRONG_INLINE void set_axes(uint32_t longest) {
+        kz = longest;
+        kx = kz == 2 ? 0 : kz + 1;
+        ky = kx == 2 ? 0 : kx + 1;
+    }
 };
 
 THRONG_INLINE Shear make_shear(Vec3 origin, Vec3 direction) {
-    const float d[3] = {direction.x, direction.y, direction.z};
-    Vec3 a = absolute(direction);
+    const Vec3 d = direction, a = absolute(direction);
     Shear s;
-    s.kz = a.x > a.y ? (a.x > a.z ? 0 : 2) : (a.y > a.z ? 1 : 2);
-    s.kx = s.kz == 2 ? 0 : s.kz + 1;
-    s.ky = s.kx == 2 ? 0 : s.kx + 1;
-    s.z = 1.0f / d[s.kz];
-    s.x = d[s.kx] * s.z;
-    s.y = d[s.ky] * s.z;
+    s.set_axes(a.x > a.y ? (a.x > a.z ? 0 : 2) : (a.y > a.z ? 1 : 2));
+    // Selections instead of indices, so that a loop over rays becomes vector instructions.
+    s.z = 1.0f / (s.kz == 0 ? d.x : s.kz == 1 ? d.y : d.z);
+    s.x = (s.kz == 0 ? d.y : s.kz == 1 ? d.z : d.x) * s.z;
+    s.y = (s.kz == 0 ? d.z : s.kz == 1 ? d.x : d.y) * s.z;
     s.origin[0] = origin.x; s.origin[1] = origin.y; s.origin[2] = origin.z;
     return s;
 }

@@ -13,13 +13,74 @@ namespace THRONG_NAMESPACE {
 constexpr uint32_t kPacketRays = 16;
 // So few rays are faster alone.
 constexpr uint32_t kFewRays = 4;
+// So many are taken into an instance side by side.
+constexpr uint32_t kSideBySide = 3;
 
-// Rays side by side, with their slabs for the TLAS.
-struct alignas(64) Packet {
+// Slabs of rays side by side, but for `t_min`. Loops over all rays become vector instructions.
+struct alignas(64) SlabsOfRays {
     float scale[3][kPacketRays], near_offset[3][kPacketRays], far_offset[3][kPacketRays];
+
+    THRONG_INLINE void set(uint32_t ray, const Slabs& s) {
+        for (uint32_t k = 0; k < 3; k++) {
+            scale[k][ray] = s.scale[k];
+            near_offset[k][ray] = s.near_offset[k];
+            far_offset[k][ray] = s.far_offset[k];
+        }
+    }
+
+    THRONG_INLINE WideSlabs of(uint32_t ray, float t_min) const {
+        typedef WideSlabs::F F;
+        WideSlabs w;
+        for (uint32_t k = 0; k < 3; k++) {
+            const uint32_t negative = float_bits(scale[k][ray]) >> 31;
+            w.scale[k] = F::all(scale[k][ray]);
+            w.near_offset[k] = F::all(near_offset[k][ray]);
+            w.far_offset[k] = F::all(far_offset[k][ray]);
+            w.near_row[k] = k + 3 * negative;
+            w.far_row[k] = k + 3 - 3 * negative;
+        }
+        w.t_min = F::all(t_min);
+        return w;
+    }
+};
+
+// Rays side by side. Where there are fewer, the rest are copies of the first one that never enter anything.
+struct alignas(64) Packet {
+    float origin[3][kPacketRays], direction[3][kPacketRays];
     // Of a ray that is done, `t_max` is below `t_min`.
     float t_min[kPacketRays], t_max[kPacketRays];
+    // For the TLAS.
+    SlabsOfRays slabs;
     Query queries[kPacketRays];
+
+    THRONG_INLINE Vec3 origin_of(uint32_t ray) const { return vec3(origin[0][ray], origin[1][ray], origin[2][ray]); }
+    THRONG_INLINE Vec3 direction_of(uint32_t ray) const { return vec3(direction[0][ray], direction[1][ray], direction[2][ray]); }
+};
+
+// A packet's rays within an instance. Those that don't enter it are taken there, too: a few of them by themselves take longer.
+struct alignas(64) ObjectPacket {
+    SlabsOfRays slabs;
+    float origin[3][kPacketRays], shear[3][kPacketRays];
+    uint32_t longest[kPacketRays];
+
+    THRONG_INLINE ObjectPacket(const Packet& p, const float* object_from_world, float magnitude) {
+        for (uint32_t i = 0; i < kPacketRays; i++) {
+            const Vec3 o = transform_point(object_from_world, p.origin_of(i)), d = transform_vector(object_from_world, p.direction_of(i));
+            slabs.set(i, make_slabs(o, d, magnitude));
+            const Shear s = make_shear(o, d);
+            for (uint32_t k = 0; k < 3; k++) origin[k][i] = s.origin[k];
+            shear[0][i] = s.x; shear[1][i] = s.y; shear[2][i] = s.z;
+            longest[i] = s.kz;
+        }
+    }
+
+    THRONG_INLINE Shear shear_of(uint32_t ray) const {
+        Shear s;
+        s.set_axes(longest[ray]);
+        s.x = shear[0][ray]; s.y = shear[1][ray]; s.z = shear[2][ray];
+        for (uint32_t k = 0; k < 3; k++) s.origin[k] = origin[k][ray];
+        return s;
+    }
 };
 
 // What holds for all rays of a packet, counted from `center`, a point amid their origins: a plane that lies `d` from it is crossed
@@ -62,28 +123,29 @@ THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t
     }
     // Thrice what a ray alone has: its own, and twelve half-ulps for what is rounded here on the way over the centre.
     const float error = 3.0f * box_slack(vec3(reach), params.tlas_magnitude);
-    for (uint32_t i = 0; i < count; i++) {
-        const Query& q = packet.queries[i] = make_query(params, rays[i]);
-        const Slabs s = make_slabs(q.origin, q.direction, params.tlas_magnitude);
+    for (uint32_t i = 0; i < kPacketRays; i++) {
+        const bool is_ray = i < count;
+        const Ray& ray = rays[is_ray ? i : 0];
+        const Query q = make_query(params, ray);
         for (uint32_t k = 0; k < 3; k++) {
-            packet.scale[k][i] = s.scale[k];
-            packet.near_offset[k][i] = s.near_offset[k];
-            packet.far_offset[k][i] = s.far_offset[k];
-            const float slack = error * fabsf(s.scale[k]), middle = (center[k] - rays[i].origin[k]) * s.scale[k];
-            // Beyond the range of floats there is nothing to compare with.
-            if (!(fabsf(middle) + slack < kInfinity)) return false;
-            scales[k].add(s.scale[k]);
+            packet.origin[k][i] = ray.origin[k];
+            packet.direction[k][i] = ray.direction[k];
+        }
+        packet.t_min[i] = is_ray ? q.t_min : kInfinity;
+        packet.t_max[i] = is_ray ? q.t_max : -kInfinity;
+        packet.queries[i] = q;
+        starts.add(q.t_min);
+    }
+    for (uint32_t i = 0; i < kPacketRays; i++) packet.slabs.set(i, make_slabs(packet.origin_of(i), packet.direction_of(i), params.tlas_magnitude));
+    for (uint32_t k = 0; k < 3; k++) {
+        for (uint32_t i = 0; i < kPacketRays; i++) {
+            const float scale = packet.slabs.scale[k][i], slack = error * fabsf(scale), middle = (center[k] - packet.origin[k][i]) * scale;
+            scales[k].add(scale);
             near_offsets[k].add(middle - slack);
             far_offsets[k].add(middle + slack);
         }
-        packet.t_min[i] = q.t_min;
-        packet.t_max[i] = q.t_max;
-        starts.add(q.t_min);
-    }
-    for (uint32_t i = count; i < kPacketRays; i++) {
-        for (uint32_t k = 0; k < 3; k++) packet.scale[k][i] = packet.near_offset[k][i] = packet.far_offset[k][i] = 0.0f;
-        packet.t_min[i] = kInfinity;
-        packet.t_max[i] = -kInfinity;
+        // Beyond the range of floats there is nothing to compare with.
+        if (!(near_offsets[k].least > -kInfinity && far_offsets[k].greatest < kInfinity)) return false;
     }
     for (uint32_t k = 0; k < 3; k++) {
         slabs.center[k] = F::all(center[k]);
@@ -121,30 +183,15 @@ THRONG_INLINE uint32_t rays_into(const Packet& p, const PacketSlabs& s, const Wi
     for (uint32_t i = 0; i < kPacketRays; i += THRONG_WIDTH) {
         F enter[3], leave[3];
         for (uint32_t k = 0; k < 3; k++) {
-            const F scale = F::load(p.scale[k] + i);
-            enter[k] = multiply_add(F::all(node.planes[s.near_row[k]][slot]), scale, F::load(p.near_offset[k] + i));
-            leave[k] = multiply_add(F::all(node.planes[s.far_row[k]][slot]), scale, F::load(p.far_offset[k] + i));
+            const F scale = F::load(p.slabs.scale[k] + i);
+            enter[k] = multiply_add(F::all(node.planes[s.near_row[k]][slot]), scale, F::load(p.slabs.near_offset[k] + i));
+            leave[k] = multiply_add(F::all(node.planes[s.far_row[k]][slot]), scale, F::load(p.slabs.far_offset[k] + i));
         }
         const F entry = maximum(maximum(enter[0], enter[1]), maximum(F::load(p.t_min + i), enter[2]));
         const F exit = minimum(minimum(leave[0], leave[1]), minimum(F::load(p.t_max + i), leave[2]));
         rays |= less_equal(entry, exit) << i;
     }
     return rays;
-}
-
-// The slabs of one of the rays.
-THRONG_INLINE WideSlabs slabs_of(const Packet& p, const PacketSlabs& s, uint32_t ray) {
-    typedef WideSlabs::F F;
-    WideSlabs w;
-    for (uint32_t k = 0; k < 3; k++) {
-        w.scale[k] = F::all(p.scale[k][ray]);
-        w.near_offset[k] = F::all(p.near_offset[k][ray]);
-        w.far_offset[k] = F::all(p.far_offset[k][ray]);
-        w.near_row[k] = s.near_row[k];
-        w.far_row[k] = s.far_row[k];
-    }
-    w.t_min = F::all(p.t_min[ray]);
-    return w;
 }
 
 THRONG_INLINE float farthest(const Packet& p) {
@@ -181,15 +228,34 @@ struct PacketWalk {
     }
 
     THRONG_INLINE void enter(uint32_t some, uint32_t record) {
+        const InstanceRecord& instance = params.instances[record];
+        if (instance.mask == 0) return;
+        const BlasRecord& blas = params.blas[instance.blas];
+        if (count_bits(some) >= kSideBySide && blas.shape != SHAPE_SPHERE && !(moves(params) && instance.moves)) {
+            enter_side_by_side(some, instance, record, blas);
+            return;
+        }
         NoCount none;
         each(some, [&](uint32_t i, Query& q) { return enter_instance<Any>(params, rays[i], record, q, thread.stack, none, meets); });
+    }
+
+    // Enters a mesh that stands still.
+    THRONG_INLINE void enter_side_by_side(uint32_t some, const InstanceRecord& instance, uint32_t record, const BlasRecord& blas) {
+        const ObjectPacket within(packet, instance.object_from_world, blas.magnitude);
+        each(some, [&](uint32_t i, Query& q) {
+            const Shear shear = within.shear_of(i);
+            const auto counts = [&](uint32_t prim, float u, float v) { return meets(rays[i], record, prim, u, v); };
+            return walk<Any>(blas.nodes, blas.packs, blas.root, within.slabs.of(i, q.t_min), q, thread.stack, [] {}, [&](uint32_t pack, StackEntry*) {
+                return intersect_pack(blas.packs[pack], shear, instance.instance, record, q, counts) && Any;
+            });
+        });
     }
 
     THRONG_INLINE void go_alone(uint32_t some, uint32_t reference) {
         NoCount none;
         each(some, [&](uint32_t i, Query& q) {
             const auto leaf = [&](uint32_t record, StackEntry* top) { return enter_instance<Any>(params, rays[i], record, q, top, none, meets); };
-            return walk<Any>(params.tlas_nodes, params.instances, reference, slabs_of(packet, slabs, i), q, thread.stack, [] {}, leaf);
+            return walk<Any>(params.tlas_nodes, params.instances, reference, packet.slabs.of(i, q.t_min), q, thread.stack, [] {}, leaf);
         });
     }
 

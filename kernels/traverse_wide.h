@@ -5,36 +5,73 @@
 
 namespace THRONG_NAMESPACE {
 
-// Asks for the first line of what a reference leads to, where that is not what is visited next: popped at a time when nothing
-// else is left to do, it would have to be waited for.
+constexpr uint32_t kCacheLine = 64;
+
+// Asks for the lines of what a reference leads to, where that is not what is visited next: popped at a time when nothing else is
+// left to do, it would have to be waited for. Whether it is a leaf can't be predicted, so there is no branch on it, and leaves
+// have as many lines here as nodes.
 template <class Leaf>
 THRONG_INLINE void prefetch_child(const WideNode* nodes, const Leaf* leaves, uint32_t reference) {
-    if (reference & LEAF) prefetch(&leaves[reference & ~LEAF]);
-    else prefetch(&nodes[reference]);
+    const uintptr_t is_leaf = 0 - uintptr_t(reference >> 31), index = reference & ~LEAF;
+    const uintptr_t all_nodes = uintptr_t(nodes) + index * sizeof(WideNode), all_leaves = uintptr_t(leaves) + index * sizeof(Leaf);
+    const char* address = reinterpret_cast<const char*>((all_nodes & ~is_leaf) | (all_leaves & is_leaf));
+    for (uint32_t line = 0; line < sizeof(WideNode); line += kCacheLine) prefetch(address + line);
+}
+
+// A stack entry as one number. Distances of entry are not negative, so their bits are ordered as they are.
+typedef uint64_t EntryKey;
+THRONG_INLINE EntryKey entry_key(uint32_t t_bits, uint32_t reference) { return EntryKey(t_bits) << 32 | reference; }
+THRONG_INLINE uint32_t reference_of(EntryKey key) { return uint32_t(key); }
+THRONG_INLINE EntryKey load_entry(const StackEntry* from) {
+    EntryKey key;
+    __builtin_memcpy(&key, from, sizeof(key));
+    return key;
+}
+THRONG_INLINE void store_entry(StackEntry* to, EntryKey key) { __builtin_memcpy(to, &key, sizeof(key)); }
+
+// Exchanges two entries if the first one is not the nearer one. No branch, for it couldn't be predicted.
+THRONG_INLINE void put_in_order(EntryKey& near, EntryKey& far) {
+    const EntryKey a = near, b = far;
+    near = b < a ? b : a;
+    far = b < a ? a : b;
 }
 
 // Puts all but the nearest of at least two entered children on the stack, and returns that one's reference. If they are to be
-// `Sorted`, the nearest of the others ends up on top. Which of two is nearer is found without a branch, for it can't be predicted.
+// `Sorted`, the nearest of the others ends up on top.
 template <bool Sorted, class Leaf>
 THRONG_INLINE uint32_t push_children(const WideNode* nodes, const Leaf* leaves, const WideNode& node, uint32_t mask, const Floats<THRONG_WIDTH>& entry, StackEntry*& top) {
     alignas(64) float t[THRONG_WIDTH];
     entry.store(t);
+    const auto next = [&] {
+        const uint32_t i = lowest_bit(mask);
+        mask &= mask - 1;
+        return entry_key(float_bits(t[i]), node.children[i]);
+    };
+    const auto push = [&](EntryKey key) {
+        if (Sorted) prefetch_child(nodes, leaves, reference_of(key));
+        store_entry(top++, key);
+    };
     const StackEntry* bottom = top;
-    uint32_t i = lowest_bit(mask);
-    StackEntry nearest{t[i], node.children[i]};
-    while (mask &= mask - 1) {
-        i = lowest_bit(mask);
-        const StackEntry item{t[i], node.children[i]};
-        const bool is_nearer = item.t < nearest.t;
-        const StackEntry farther = is_nearer ? nearest : item;
-        nearest = is_nearer ? item : nearest;
-        if (Sorted) prefetch_child(nodes, leaves, farther.reference);
-        StackEntry* place = top++;
-        if (Sorted)
-            for (; place > bottom && place[-1].t < farther.t; place--) *place = place[-1];
-        *place = farther;
+    EntryKey a = next(), b = next();
+    put_in_order(a, b);
+    if (Sorted && mask) {
+        EntryKey c = next();
+        put_in_order(b, c);
+        put_in_order(a, b);
+        push(c);
     }
-    return nearest.reference;
+    push(b);
+    while (mask) {
+        EntryKey d = next();
+        put_in_order(a, d);
+        push(d);
+        if (Sorted) {
+            StackEntry* place = top - 1;
+            for (; place > bottom && load_entry(place - 1) < d; place--) store_entry(place, load_entry(place - 1));
+            store_entry(place, d);
+        }
+    }
+    return reference_of(a);
 }
 
 // Visits leaves in order of entry or, for `Any`, roughly so: sorting costs more than it saves there. `leaf(index, stack)` returns

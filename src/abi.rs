@@ -583,11 +583,12 @@ border! {
         pub blade_turn: f32,
     }
 
-    /// An inner node or leaf still to be visited, and where the ray enters it.
+    /// An inner node or leaf still to be visited, and where the ray enters it. Read as one little-endian number, the distance
+    /// counts most.
     #[repr(C)]
     pub struct StackEntry {
-        pub t: f32,
         pub reference: u32,
+        pub t: f32,
     }
 
     /// What the walk of one ray visited and tested.

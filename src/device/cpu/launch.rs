@@ -207,8 +207,8 @@ impl Launch {
     /// The stacks that a thread needs for these trees.
     pub fn stacks(&self) -> Stacks {
         let none = StackEntry {
-            t: 0.0,
             reference: 0,
+            t: 0.0,
         };
         Stacks {
             rays: vec![none; self.stack_entries],
