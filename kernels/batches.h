@@ -25,7 +25,21 @@ THRONG_INLINE void each_packet(uint32_t begin, uint32_t end, Visit&& visit) {
 template <>
 struct Batch<trace_closest> {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
-        each_packet(begin, end, [&](uint32_t first, uint32_t count) { closest_hits(params, params.rays + first, count, params.hits + first, thread); });
+        if (thread.stacks == 1) {
+            each_packet(begin, end, [&](uint32_t first, uint32_t count) { closest_hits(params, params.rays + first, count, params.hits + first, thread); });
+            return;
+        }
+        uint32_t apart[kMostInTurns], waiting = 0;
+        const auto trace_waiting = [&] {
+            closest_hits_in_turns(params, params.rays, apart, waiting, params.hits, thread);
+            waiting = 0;
+        };
+        each_packet(begin, end, [&](uint32_t first, uint32_t count) {
+            if (closest_hits_together(params, params.rays + first, count, params.hits + first, thread)) return;
+            if (waiting + count > kMostInTurns) trace_waiting();
+            for (uint32_t i = 0; i < count; i++) apart[waiting++] = first + i;
+        });
+        trace_waiting();
     }
 };
 
@@ -63,11 +77,72 @@ struct Batch<render_pixel> {
                 rays[i] = paths[i].ray;
             }
             closest_hits(params, rays, count, hits, thread);
+            integrate_square(params, paths, hits, count, thread);
             for (uint32_t i = 0; i < count; i++) {
                 FilmSum sum(params, y[i] * params.width + x[i]);
-                sum.add(params, x[i], y[i], sample, integrate(params, paths[i], hits[i], thread));
+                sum.add(params, x[i], y[i], sample, paths[i].radiance);
                 sum.store();
             }
+        }
+    }
+
+    // Finds the radiance of paths from their first hits.
+    static void integrate_square(const Params& params, Path* paths, const Hit* hits, uint32_t count, Thread& thread) {
+        if (params.integrator == INTEGRATOR_WHITTED) {
+            walk_square(params, paths, hits, count, thread, [&](Path& p, const Hit& met, Step& step) { whitted_step(params, p, met, step); });
+        } else if (params.integrator == INTEGRATOR_PATH) {
+            walk_square(params, paths, hits, count, thread, [&](Path& p, const Hit& met, Step& step) { path_step<true>(params, p, met, step); });
+        } else {
+            for (uint32_t i = 0; i < count; i++) paths[i].radiance = integrate(params, paths[i], hits[i], thread);
+        }
+    }
+
+    // Takes paths to their ends, all of them bounce by bounce: shadow rays to the same light, and rays that a mirror reflects, have
+    // much in common, and others can take turns.
+    template <class Advance>
+    static void walk_square(const Params& params, Path* paths, const Hit* first_hits, uint32_t count, Thread& thread, Advance advance) {
+        thread.primary_rays += count;
+        uint32_t open[kPacketRays];
+        Hit hits[kPacketRays];
+        for (uint32_t i = 0; i < count; i++) {
+            open[i] = i;
+            hits[i] = first_hits[i];
+        }
+        while (count) {
+            Step steps[kPacketRays];
+            for (uint32_t i = 0; i < count; i++) advance(paths[open[i]], hits[i], steps[i]);
+            // To the sky, and then to one light after the other.
+            for (uint32_t kind = 0; kind < kMaxShadowRays; kind++) trace_shadow_rays(params, paths, open, steps, count, kind, thread);
+            uint32_t left = 0;
+            Ray rays[kPacketRays];
+            for (uint32_t i = 0; i < count; i++) {
+                if (!steps[i].more) continue;
+                rays[left] = paths[open[i]].ray;
+                open[left++] = open[i];
+            }
+            closest_hits(params, rays, left, hits, thread);
+            thread.bounce_rays += left;
+            count = left;
+        }
+    }
+
+    // Adds what the steps' shadow rays of one kind bring to the paths.
+    static void trace_shadow_rays(const Params& params, Path* paths, const uint32_t* open, const Step* steps, uint32_t count, uint32_t kind, Thread& thread) {
+        Ray rays[kPacketRays];
+        uint32_t from[kPacketRays], asked = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            const Step& step = steps[i];
+            if (kind == 0 ? !step.has_sky : kind > step.light_rays) continue;
+            const ShadowRay& shadow = kind == 0 ? step.sky : step.lights[kind - 1];
+            rays[asked] = ray_of(step.origin, shadow.direction, shadow.t_max, time_of(paths[open[i]].ray));
+            from[asked++] = i;
+        }
+        const uint32_t blocked = asked ? any_hits(params, rays, asked, thread) : 0;
+        thread.shadow_rays += asked;
+        for (uint32_t i = 0; i < asked; i++) {
+            const Step& step = steps[from[i]];
+            const Vec3 open_light = kind == 0 ? step.sky.open : step.lights[kind - 1].open, blocked_light = kind == 0 ? step.sky_blocked : vec3(0.0f);
+            paths[open[from[i]]].radiance += blocked >> i & 1u ? blocked_light : open_light;
         }
     }
 };

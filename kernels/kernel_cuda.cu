@@ -8,7 +8,7 @@ using namespace THRONG_NAMESPACE;
 
 #define KERNEL(name)                                                                                                   \
     extern "C" __global__ void throng_##name(const __grid_constant__ Params params, uint32_t begin, uint32_t end, RayTally* tally) { \
-        Thread thread{nullptr, nullptr, 0, 0, 0};                                                                      \
+        Thread thread{};                                                                                               \
         uint32_t item = begin + blockIdx.x * blockDim.x + threadIdx.x;                                                 \
         if (item < end) THRONG_NAMESPACE::name(params, item, thread);                                                  \
         add_to_tally(tally, thread);                                                                                   \

@@ -6,7 +6,7 @@
 // the node. Where few rays are left they go on alone, as all rays do within instances: triangles are smaller than the gaps
 // between rays. What is hit does not depend on the order of visits, so rays find what they find alone.
 #pragma once
-#include "traverse.h"
+#include "turns.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -92,10 +92,12 @@ struct PacketSlabs {
 };
 
 struct Range {
-    float least = kInfinity, greatest = -kInfinity;
-    THRONG_INLINE void add(float x) {
-        least = min(x, least);
-        greatest = max(x, greatest);
+    typedef Floats<THRONG_WIDTH> F;
+    F least = F::all(kInfinity), greatest = F::all(-kInfinity);
+    THRONG_INLINE void add(F x) { add(x, x); }
+    THRONG_INLINE void add(F low, F high) {
+        least = minimum(low, least);
+        greatest = maximum(high, greatest);
     }
 };
 
@@ -103,26 +105,15 @@ struct Range {
 THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t count, Packet& packet, PacketSlabs& slabs) {
     typedef Floats<THRONG_WIDTH> F;
     uint32_t negative_in_all = 7, negative_in_some = 0;
-    Range origins[3];
     for (uint32_t i = 0; i < count; i++) {
         uint32_t negative = 0;
-        for (uint32_t k = 0; k < 3; k++) {
-            origins[k].add(rays[i].origin[k]);
-            negative |= float_bits(rays[i].direction[k]) >> 31 << k;
-        }
+        for (uint32_t k = 0; k < 3; k++) negative |= float_bits(rays[i].direction[k]) >> 31 << k;
         negative_in_all &= negative;
         negative_in_some |= negative;
     }
     if (negative_in_all != negative_in_some) return false;
 
-    Range scales[3], near_offsets[3], far_offsets[3], starts;
-    float center[3], reach = 0.0f;
-    for (uint32_t k = 0; k < 3; k++) {
-        center[k] = 0.5f * origins[k].least + 0.5f * origins[k].greatest;
-        reach = max(reach, max(-origins[k].least, origins[k].greatest));
-    }
-    // Thrice what a ray alone has: its own, and twelve half-ulps for what is rounded here on the way over the centre.
-    const float error = 3.0f * box_slack(vec3(reach), params.tlas_magnitude);
+    float start = kInfinity;
     for (uint32_t i = 0; i < kPacketRays; i++) {
         const bool is_ray = i < count;
         const Ray& ray = rays[is_ray ? i : 0];
@@ -134,30 +125,41 @@ THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t
         packet.t_min[i] = is_ray ? q.t_min : kInfinity;
         packet.t_max[i] = is_ray ? q.t_max : -kInfinity;
         packet.queries[i] = q;
-        starts.add(q.t_min);
+        start = min(q.t_min, start);
     }
     for (uint32_t i = 0; i < kPacketRays; i++) packet.slabs.set(i, make_slabs(packet.origin_of(i), packet.direction_of(i), params.tlas_magnitude));
+
+    float center[3], reach = 0.0f;
     for (uint32_t k = 0; k < 3; k++) {
-        for (uint32_t i = 0; i < kPacketRays; i++) {
-            const float scale = packet.slabs.scale[k][i], slack = error * fabsf(scale), middle = (center[k] - packet.origin[k][i]) * scale;
-            scales[k].add(scale);
-            near_offsets[k].add(middle - slack);
-            far_offsets[k].add(middle + slack);
-        }
-        // Beyond the range of floats there is nothing to compare with.
-        if (!(near_offsets[k].least > -kInfinity && far_offsets[k].greatest < kInfinity)) return false;
+        Range origins;
+        for (uint32_t i = 0; i < kPacketRays; i += THRONG_WIDTH) origins.add(F::load(packet.origin[k] + i));
+        const float least = least_of(origins.least), greatest = greatest_of(origins.greatest);
+        center[k] = 0.5f * least + 0.5f * greatest;
+        reach = max(reach, max(-least, greatest));
     }
+    // Thrice what a ray alone has: its own, and twelve half-ulps for what is rounded here on the way over the centre.
+    const float error = 3.0f * box_slack(vec3(reach), params.tlas_magnitude);
+    const F zero = F::all(0.0f), greatest_float = F::all(kGreatestFloat);
     for (uint32_t k = 0; k < 3; k++) {
-        slabs.center[k] = F::all(center[k]);
-        slabs.least_scale[k] = F::all(scales[k].least);
-        slabs.greatest_scale[k] = F::all(scales[k].greatest);
-        slabs.near_offset[k] = F::all(near_offsets[k].least);
-        slabs.far_offset[k] = F::all(far_offsets[k].greatest);
+        Range scales, offsets;
+        for (uint32_t i = 0; i < kPacketRays; i += THRONG_WIDTH) {
+            const F scale = F::load(packet.slabs.scale[k] + i), middle = (F::all(center[k]) - F::load(packet.origin[k] + i)) * scale;
+            const F slack = F::all(error) * maximum(scale, zero - scale);
+            // Beyond the range of floats there is nothing to compare with.
+            if (less_equal(maximum(middle, zero - middle) + slack, greatest_float) != (1u << THRONG_WIDTH) - 1) return false;
+            scales.add(scale);
+            offsets.add(middle - slack, middle + slack);
+        }
         const bool negative = negative_in_all >> k & 1u;
+        slabs.center[k] = F::all(center[k]);
+        slabs.least_scale[k] = F::all(least_of(scales.least));
+        slabs.greatest_scale[k] = F::all(greatest_of(scales.greatest));
+        slabs.near_offset[k] = F::all(least_of(offsets.least));
+        slabs.far_offset[k] = F::all(greatest_of(offsets.greatest));
         slabs.near_row[k] = negative ? k + 3 : k;
         slabs.far_row[k] = negative ? k : k + 3;
     }
-    slabs.t_min = F::all(starts.least);
+    slabs.t_min = F::all(start);
     return true;
 }
 
@@ -293,40 +295,45 @@ struct PacketWalk {
     }
 };
 
-// Traces up to `kPacketRays` rays, and calls `found(ray, query)` for each.
+// Traces up to `kPacketRays` rays, and calls `found(ray, query)` for each. False, with nothing done, if they have too little in common.
 template <bool Any, class Meets, class Found>
-THRONG_INLINE void trace_packet(const Params& params, const Ray* rays, uint32_t count, Thread& thread, const Meets& meets, Found&& found) {
+THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t count, Thread& thread, const Meets& meets, Found&& found) {
     Packet packet;
     PacketSlabs slabs;
-    const bool together = count > kFewRays && params.tlas_root != EMPTY_CHILD && gather_packet(params, rays, count, packet, slabs);
-    if (together) {
-        PacketWalk<Any, Meets> walk{params, rays, packet, slabs, thread, meets, (1u << count) - 1, 0.0f};
-        walk.run();
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        Query& q = packet.queries[i];
-        if (!together) {
-            NoCount none;
-            q = make_query(params, rays[i]);
-            traverse<Any>(params, rays[i], q, thread.stack, none, meets);
-        }
-        found(i, q);
-    }
+    if (count <= kFewRays || params.tlas_root == EMPTY_CHILD || !gather_packet(params, rays, count, packet, slabs)) return false;
+    PacketWalk<Any, Meets> walk{params, rays, packet, slabs, thread, meets, (1u << count) - 1, 0.0f};
+    walk.run();
+    for (uint32_t i = 0; i < count; i++) found(i, packet.queries[i]);
+    return true;
+}
+
+// The closest hits of up to `kPacketRays` rays, if they have enough in common; else nothing is done.
+THRONG_OUTLINE bool closest_hits_together(const Params& params, const Ray* rays, uint32_t count, Hit* hits, Thread& thread) {
+    const auto found = [&](uint32_t i, const Query& q) { hits[i] = hit_of(q); };
+    return params.has_cutouts ? trace_packet<false>(params, rays, count, thread, Cutouts{params}, found)
+                              : trace_packet<false>(params, rays, count, thread, Solid(), found);
 }
 
 // The closest hits of up to `kPacketRays` rays.
 THRONG_OUTLINE void closest_hits(const Params& params, const Ray* rays, uint32_t count, Hit* hits, Thread& thread) {
-    const auto found = [&](uint32_t i, const Query& q) { hits[i] = hit_of(q); };
-    if (params.has_cutouts) trace_packet<false>(params, rays, count, thread, Cutouts{params}, found);
-    else trace_packet<false>(params, rays, count, thread, Solid(), found);
+    if (closest_hits_together(params, rays, count, hits, thread)) return;
+    if (thread.stacks > 1) {
+        uint32_t all[kPacketRays];
+        for (uint32_t i = 0; i < count; i++) all[i] = i;
+        closest_hits_in_turns(params, rays, all, count, hits, thread);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) hits[i] = closest_hit(params, rays[i], thread.stack);
 }
 
 // Mask of those among up to `kPacketRays` rays that meet anything.
 THRONG_OUTLINE uint32_t any_hits(const Params& params, const Ray* rays, uint32_t count, Thread& thread) {
     uint32_t blocked = 0;
     const auto found = [&](uint32_t i, const Query& q) { blocked |= uint32_t(q.prim != NO_INDEX) << i; };
-    if (params.has_cutouts) trace_packet<true>(params, rays, count, thread, Cutouts{params}, found);
-    else trace_packet<true>(params, rays, count, thread, Solid(), found);
+    const bool together = params.has_cutouts ? trace_packet<true>(params, rays, count, thread, Cutouts{params}, found)
+                                             : trace_packet<true>(params, rays, count, thread, Solid(), found);
+    if (together) return blocked;
+    for (uint32_t i = 0; i < count; i++) blocked |= uint32_t(any_hit(params, rays[i], thread.stack)) << i;
     return blocked;
 }
 

@@ -60,6 +60,8 @@ template <> struct Floats<8> {
     static THRONG_INLINE Floats load(const float* p) { return {_mm256_load_ps(p)}; }
     static THRONG_INLINE Floats all(float x) { return {_mm256_set1_ps(x)}; }
     THRONG_INLINE void store(float* p) const { _mm256_storeu_ps(p, v); }
+    THRONG_INLINE Floats<4> low() const { return {_mm256_castps256_ps128(v)}; }
+    THRONG_INLINE Floats<4> high() const { return {_mm256_extractf128_ps(v, 1)}; }
 };
 THRONG_INLINE Floats<8> operator+(Floats<8> a, Floats<8> b) { return {_mm256_add_ps(a.v, b.v)}; }
 THRONG_INLINE Floats<8> operator-(Floats<8> a, Floats<8> b) { return {_mm256_sub_ps(a.v, b.v)}; }
@@ -82,6 +84,8 @@ template <> struct Floats<16> {
     static THRONG_INLINE Floats load(const float* p) { return {_mm512_load_ps(p)}; }
     static THRONG_INLINE Floats all(float x) { return {_mm512_set1_ps(x)}; }
     THRONG_INLINE void store(float* p) const { _mm512_storeu_ps(p, v); }
+    THRONG_INLINE Floats<8> low() const { return {_mm512_castps512_ps256(v)}; }
+    THRONG_INLINE Floats<8> high() const { return {_mm512_extractf32x8_ps(v, 1)}; }
 };
 THRONG_INLINE Floats<16> operator+(Floats<16> a, Floats<16> b) { return {_mm512_add_ps(a.v, b.v)}; }
 THRONG_INLINE Floats<16> operator-(Floats<16> a, Floats<16> b) { return {_mm512_sub_ps(a.v, b.v)}; }
@@ -93,5 +97,19 @@ THRONG_INLINE uint32_t less_equal(Floats<16> a, Floats<16> b) {
 }
 THRONG_INLINE Floats<16> multiply_add(Floats<16> a, Floats<16> b, Floats<16> c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
 #endif
+
+// The least and the greatest of all lanes.
+THRONG_INLINE float least_of(Floats<4> x) {
+    float lanes[4];
+    x.store(lanes);
+    return min(min(lanes[0], lanes[1]), min(lanes[2], lanes[3]));
+}
+THRONG_INLINE float greatest_of(Floats<4> x) {
+    float lanes[4];
+    x.store(lanes);
+    return max(max(lanes[0], lanes[1]), max(lanes[2], lanes[3]));
+}
+template <int Lanes> THRONG_INLINE float least_of(Floats<Lanes> x) { return least_of(minimum(x.low(), x.high())); }
+template <int Lanes> THRONG_INLINE float greatest_of(Floats<Lanes> x) { return greatest_of(maximum(x.low(), x.high())); }
 
 }

@@ -6,6 +6,7 @@ namespace THRONG_NAMESPACE {
 
 constexpr float kPi = 3.14159265358979323846f;
 constexpr float kInfinity = __builtin_huge_valf();
+constexpr float kGreatestFloat = 3.40282347e38f;
 
 struct Vec3 {
     float x, y, z;

@@ -59,6 +59,8 @@ constants! {
     pub const PACK_SIZE: u32 = 8;
     /// Entries of the traversal stack of walks over compressed trees: levels of the TLAS plus those of the deepest BLAS.
     pub const COMPRESSED_STACK: u32 = 64;
+    /// Most rays of one CPU thread that take turns.
+    pub const MOST_TURNS: u32 = 8;
     /// "No such index".
     pub const NO_INDEX: u32 = 0xffff_ffff;
 
@@ -619,8 +621,12 @@ border! {
     /// What one CPU thread (or GPU lane) brings along: its traversal stack, that of packets of rays (CPUs only), and its counters.
     #[repr(C)]
     pub struct Thread {
+        /// `stacks` of them, one after the other, of `stack_entries` each.
         pub stack: *mut StackEntry,
         pub packet_stack: *mut PacketEntry,
+        pub stack_entries: u32,
+        /// How many rays can take turns, at least 1; what asks for more is the size of the TLAS. CPUs only.
+        pub stacks: u32,
         pub primary_rays: u64,
         pub bounce_rays: u64,
         pub shadow_rays: u64,

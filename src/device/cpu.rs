@@ -47,6 +47,8 @@ const SAMPLE_SLICE: usize = 16;
 const TILE_BATCH: u32 = 64;
 /// Rays that are handed out at once.
 const RAY_BATCH: usize = 1024;
+/// Bytes of a TLAS that caches hold most of. In larger ones, rays that go alone would mostly wait for memory.
+const CACHED_TLAS: usize = 32 << 20;
 /// Rays whose work is counted before it is added up.
 const COUNTED_RAYS: usize = 1 << 20;
 /// The variant that walks the GPU's trees as a GPU does, on the CPU: slow, and there to be compared with the others.
@@ -60,6 +62,8 @@ pub struct CpuDevice {
     tables: Option<Tables>,
     lights: LightCache,
     queued: Option<(Frame, FrameSettings)>,
+    /// Rays through a TLAS of more bytes than this take turns.
+    cached_tlas: usize,
 }
 
 impl CpuDevice {
@@ -88,7 +92,17 @@ impl CpuDevice {
             tables: None,
             lights: LightCache::default(),
             queued: None,
+            cached_tlas: CACHED_TLAS,
         })
+    }
+
+    /// The same device, whose rays take turns in a TLAS of more than `bytes`: that changes how fast they are, not what they hit.
+    #[doc(hidden)]
+    pub fn with_cached_tlas(self, bytes: usize) -> Self {
+        Self {
+            cached_tlas: bytes,
+            ..self
+        }
     }
 
     /// Names of the kernel variants that this processor supports, the fastest last.
@@ -114,7 +128,7 @@ impl CpuDevice {
         let shining = self.shining(frame, settings.integrator);
         let mut launch = Launch::new(self.tables()?, frame, shining);
         launch.apply(frame, settings);
-        let mut stacks = launch.stacks();
+        let mut stacks = launch.stacks(self.cached_tlas);
         // SAFETY: the launch keeps alive what its parameters lead to, and knows the stack that its trees need.
         let mut probe = unsafe { Probe::new(&launch.params, &mut stacks.rays) };
         Ok(ask(&mut probe))
@@ -243,10 +257,13 @@ impl CpuDevice {
         stop: &Stop,
     ) -> RayCounts {
         let batches = (0..count.div_ceil(batch)).into_par_iter();
+        let cached_tlas = self.cached_tlas;
         let run = |stacks: &mut Stacks, index: u32| {
             let mut thread = Thread {
                 stack: stacks.rays.as_mut_ptr(),
                 packet_stack: stacks.packets.as_mut_ptr(),
+                stack_entries: (stacks.rays.len() / stacks.count) as u32,
+                stacks: stacks.count as u32,
                 primary_rays: 0,
                 bounce_rays: 0,
                 shadow_rays: 0,
@@ -263,12 +280,13 @@ impl CpuDevice {
                 shadow: thread.shadow_rays,
             }
         };
-        batches
-            .map_init(|| launch.stacks(), run)
-            .reduce(RayCounts::default, |mut a, b| {
+        batches.map_init(|| launch.stacks(cached_tlas), run).reduce(
+            RayCounts::default,
+            |mut a, b| {
                 a += b;
                 a
-            })
+            },
+        )
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::{
     abi::{
-        self, BlasRecord, CameraRecord, MeshKeys, MeshRecord, OtherFrame, PacketEntry, Params,
-        StackEntry, VertexExtra, VertexRecord,
+        self, BlasRecord, CameraRecord, MOST_TURNS, MeshKeys, MeshRecord, OtherFrame, PacketEntry,
+        Params, StackEntry, VertexExtra, VertexRecord,
     },
     accel::{Blas, BlasShape},
     device::{
@@ -27,7 +27,9 @@ pub struct Shining {
 
 /// The memory that walks of one thread keep what is left to visit in.
 pub struct Stacks {
+    /// `count` stacks of the same size, of rays that take turns.
     pub rays: Vec<StackEntry>,
+    pub count: usize,
     pub packets: Vec<PacketEntry>,
 }
 
@@ -36,6 +38,7 @@ pub struct Launch {
     pub params: Params,
     stack_entries: usize,
     packet_entries: usize,
+    tlas_bytes: usize,
     _blas: Vec<BlasRecord>,
     _pool: Pool,
     _shapes: Shapes,
@@ -126,6 +129,7 @@ impl Launch {
             params,
             stack_entries: 0,
             packet_entries: 0,
+            tlas_bytes: 0,
             _blas: Vec::new(),
             _pool: Pool::new(&[]),
             _shapes: Shapes::default(),
@@ -194,6 +198,7 @@ impl Launch {
             params,
             stack_entries: frame.tlas.tree.stack_entries() + deepest,
             packet_entries: frame.tlas.tree.stack_entries(),
+            tlas_bytes: frame.tlas.bytes(),
             _blas: blas,
             _pool: pool,
             _shapes: shapes,
@@ -204,14 +209,20 @@ impl Launch {
         }
     }
 
-    /// The stacks that a thread needs for these trees.
-    pub fn stacks(&self) -> Stacks {
+    /// The stacks that a thread needs for these trees. In a TLAS of more bytes than `cached`, rays take turns.
+    pub fn stacks(&self, cached: usize) -> Stacks {
+        let count = if self.tlas_bytes > cached {
+            MOST_TURNS as usize
+        } else {
+            1
+        };
         let none = StackEntry {
             reference: 0,
             t: 0.0,
         };
         Stacks {
-            rays: vec![none; self.stack_entries],
+            rays: vec![none; self.stack_entries * count],
+            count,
             packets: vec![PacketEntry::default(); self.packet_entries],
         }
     }
