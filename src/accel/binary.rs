@@ -3,7 +3,8 @@
 
 use super::{
     build::BuildPrim,
-    split::{SetBounds, SplitMethod, split},
+    sorted::{Sorted, SortedMemory},
+    split::{LARGEST_SWEEP, SetBounds, SplitMethod, split},
 };
 use crate::math::Aabb;
 
@@ -45,7 +46,7 @@ pub fn build_binary(prims: &mut [BuildPrim]) -> Vec<BinaryNode> {
         node: 0,
         level: 0,
     };
-    range.build(&mut nodes);
+    range.build(&mut nodes, None);
     nodes
 }
 
@@ -58,8 +59,9 @@ struct Range<'a> {
 }
 
 impl Range<'_> {
-    /// A subtree over n primitives is made of 2n - 1 nodes in a row, so subtrees need not know of each other.
-    fn build(self, nodes: &mut [BinaryNode]) {
+    /// A subtree over n primitives is made of 2n - 1 nodes in a row, so subtrees need not know of each other. `sorted`:
+    /// the orders of the primitives, once there are few enough to sort.
+    fn build(self, nodes: &mut [BinaryNode], sorted: Option<Sorted<'_>>) {
         let set = SetBounds::of(self.prims);
         let Some((root, below)) = nodes.split_first_mut() else {
             return;
@@ -75,7 +77,19 @@ impl Range<'_> {
         } else {
             SplitMethod::Halved
         };
-        let left_count = split(self.prims, &set, 1, method);
+        let sweep = method == SplitMethod::Swept && count <= LARGEST_SWEEP;
+        let mut memory = None;
+        let sorted = sorted.or_else(|| {
+            let memory = sweep.then(|| memory.insert(SortedMemory::new(count)));
+            memory.map(|memory| memory.sort(self.prims))
+        });
+        let (left_count, [left_sorted, right_sorted]) = match sorted.filter(|_| sweep) {
+            Some(sorted) => {
+                let (left_count, halves) = sorted.cut(self.prims, &set);
+                (left_count, halves.map(Some))
+            }
+            None => (split(self.prims, &set, 1, method), [None, None]),
+        };
         let (left, right) = self.prims.split_at_mut(left_count);
         let (left_nodes, right_nodes) = below.split_at_mut(2 * left_count - 1);
         let range = |prims, first, node| Range {
@@ -92,10 +106,13 @@ impl Range<'_> {
         );
         root.children = [left.node, right.node];
         if count >= PARALLEL {
-            rayon::join(|| left.build(left_nodes), || right.build(right_nodes));
+            rayon::join(
+                || left.build(left_nodes, left_sorted),
+                || right.build(right_nodes, right_sorted),
+            );
         } else {
-            left.build(left_nodes);
-            right.build(right_nodes);
+            left.build(left_nodes, left_sorted);
+            right.build(right_nodes, right_sorted);
         }
     }
 }

@@ -31,6 +31,7 @@ mod refit_compressed;
 mod refit_plan;
 mod reinsert;
 mod slots;
+mod sorted;
 mod split;
 mod stored;
 mod support;

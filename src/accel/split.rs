@@ -31,9 +31,9 @@ const ALL_AXES: usize = 1 << 5;
 /// Binned sets up to this size are sorted along the longest axis instead: setting up bins would cost more.
 const SMALL: usize = 12;
 /// From this many primitives on, the axes of a sweep are tried side by side.
-const PARALLEL_SWEEP: usize = 2048;
+pub const PARALLEL_SWEEP: usize = 2048;
 /// Swept sets above this size are binned: the top levels of a tree gain nothing from more positions.
-const LARGEST_SWEEP: usize = 1 << 15;
+pub const LARGEST_SWEEP: usize = 1 << 15;
 
 /// Box of the primitives and of their (doubled) centres.
 #[derive(Clone, Copy)]
@@ -91,7 +91,7 @@ impl SetBounds {
     }
 
     /// Whether centres differ, by a distance that floats can express.
-    fn is_divisible(&self) -> bool {
+    pub fn is_divisible(&self) -> bool {
         let extent = self.center_extent().max_element();
         extent > 0.0 && extent < f32::INFINITY
     }
@@ -454,7 +454,7 @@ fn sweep(prims: &mut [BuildPrim], leaf_size: usize) -> usize {
 }
 
 /// Least cost of cutting `n` ordered boxes in two, and how many come first. `right_cost` is room for `n` numbers.
-fn cheapest_cut(
+pub fn cheapest_cut(
     n: usize,
     corners: impl Fn(usize) -> (Vec4, Vec4),
     leaf_size: usize,
@@ -491,7 +491,7 @@ fn order_along(prims: &[BuildPrim], axis: usize) -> Vec<u32> {
 }
 
 /// An integer that orders as the float does.
-fn sortable(x: f32) -> u32 {
+pub fn sortable(x: f32) -> u32 {
     let bits = x.to_bits();
     bits ^ (((bits as i32 >> 31) as u32) | 0x8000_0000)
 }
