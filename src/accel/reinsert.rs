@@ -1,7 +1,10 @@
 //! Improves a finished binary tree: subtrees are taken out and put back where they enlarge boxes the least (Meister and
 //! Bittner 2018, "Parallel Reinsertion for Bounding Volume Hierarchy Optimization").
 
-use super::binary::BinaryNode;
+use super::{
+    binary::{BinaryNode, NO_NODE},
+    surface::SimdBox,
+};
 use crate::math::Aabb;
 use rayon::prelude::*;
 
@@ -21,6 +24,7 @@ const ROOT: u32 = 0;
 pub fn reinsert(nodes: &mut [BinaryNode]) {
     let mut forest = Forest::new(nodes);
     for _ in 0..ROUNDS {
+        forest.begin_round();
         let mut moves: Vec<Move> = forest
             .candidates()
             .into_par_iter()
@@ -46,9 +50,34 @@ struct Move {
     gain: f32,
 }
 
+/// What a search reads of a node, in whole registers.
+#[derive(Clone, Copy)]
+struct Place {
+    bounds: SimdBox,
+    /// Half the surface.
+    area: f32,
+    /// Both [`NO_NODE`] for a leaf.
+    children: [u32; 2],
+}
+
+impl Place {
+    fn new(node: &BinaryNode) -> Self {
+        Self {
+            bounds: SimdBox {
+                min: node.bounds.min.extend(0.0),
+                max: node.bounds.max.extend(0.0),
+            },
+            area: node.bounds.half_area(),
+            children: node.children,
+        }
+    }
+}
+
 struct Forest<'a> {
     nodes: &'a mut [BinaryNode],
     parents: Vec<u32>,
+    /// As the nodes were when the round began.
+    places: Vec<Place>,
 }
 
 impl<'a> Forest<'a> {
@@ -59,11 +88,25 @@ impl<'a> Forest<'a> {
                 parents[child as usize] = index as u32;
             }
         }
-        Self { nodes, parents }
+        Self {
+            nodes,
+            parents,
+            places: Vec::new(),
+        }
+    }
+
+    fn begin_round(&mut self) {
+        let nodes = self.nodes.par_iter().with_min_len(4096);
+        nodes.map(Place::new).collect_into_vec(&mut self.places);
     }
 
     fn bounds(&self, node: u32) -> Aabb {
         self.nodes[node as usize].bounds
+    }
+
+    /// Half the surface of a node when the round began.
+    fn area(&self, node: u32) -> f32 {
+        self.places[node as usize].area
     }
 
     /// Sum over all nodes.
@@ -96,48 +139,55 @@ impl<'a> Forest<'a> {
     /// Branch and bound over the siblings of all ancestors. None if the subtree is best where it is. `open` is room for a
     /// search.
     fn best_move(&self, from: u32, open: &mut Vec<(f32, u32)>) -> Option<Move> {
-        let bounds = self.bounds(from);
+        let bounds = self.places[from as usize].bounds;
         let mut best = Move {
             from,
             to: ROOT,
             gain: 0.0,
         };
         // Surface saved by taking the subtree out, among the ancestors below `pivot`.
-        let mut saved = self.bounds(self.parent(from)).half_area();
+        let mut saved = self.area(self.parent(from));
         let mut pivot = self.parent(from);
-        let mut rest = self.bounds(self.sibling(from));
+        let mut rest = self.places[self.sibling(from) as usize].bounds;
         let mut places = MOST_PLACES;
+        let least = self.area(from);
         let mut search = |saved, top, best: &mut Move| {
             open.push((saved, top));
-            self.search(open, &bounds, best, &mut places);
+            self.search(open, &bounds, least, best, &mut places);
         };
         search(saved, self.sibling(from), &mut best);
         while pivot != ROOT {
             let aside = self.sibling(pivot);
             search(saved, aside, &mut best);
             pivot = self.parent(pivot);
-            rest = rest.union(self.bounds(aside));
-            saved += self.bounds(pivot).half_area() - rest.half_area();
+            rest = rest.union(self.places[aside as usize].bounds);
+            saved += self.area(pivot) - rest.half_area();
         }
         (best.gain > 0.0 && best.to != self.sibling(from)).then_some(best)
     }
 
     /// Looks for the best place within the subtrees in `open`, each with what reaching it has saved, until there are none
-    /// left; `places` counts down.
-    fn search(&self, open: &mut Vec<(f32, u32)>, bounds: &Aabb, best: &mut Move, places: &mut u32) {
-        let least = bounds.half_area();
+    /// left; `places` counts down. The subtree to be placed has the box `bounds`, of half surface `least`.
+    fn search(
+        &self,
+        open: &mut Vec<(f32, u32)>,
+        bounds: &SimdBox,
+        least: f32,
+        best: &mut Move,
+        places: &mut u32,
+    ) {
         while let Some((saved, place)) = open.pop() {
             if saved - least <= best.gain || *places == 0 {
                 continue;
             }
             *places -= 1;
-            let node = &self.nodes[place as usize];
+            let node = &self.places[place as usize];
             let gain = saved - node.bounds.union(*bounds).half_area();
             if gain > best.gain {
                 (best.to, best.gain) = (place, gain);
             }
-            if !node.is_leaf() {
-                let below = gain + node.bounds.half_area();
+            if node.children[0] != NO_NODE {
+                let below = gain + node.area;
                 open.extend(node.children.map(|child| (below, child)));
             }
         }

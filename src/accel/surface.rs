@@ -85,6 +85,13 @@ impl SimdBox {
         }
     }
 
+    /// Half the surface area of a box that is not empty.
+    #[inline]
+    pub fn half_area(self) -> f32 {
+        let e = self.max - self.min;
+        e.x * e.y + e.y * e.z + e.z * e.x
+    }
+
     pub fn to_aabb(self) -> Aabb {
         Aabb {
             min: self.min.xyz(),
