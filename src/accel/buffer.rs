@@ -29,8 +29,8 @@ pub struct Buffer<T: Copy> {
     map: Option<Arc<Mmap>>,
 }
 
-// SAFETY: a Buffer owns its memory, or shares a map that nobody writes to, and hands it out under the usual borrowing rules. Border structs hold raw pointers to
-// other memory, which they never own; whoever dereferences those answers for them.
+// SAFETY: a Buffer owns its memory, or shares a map that nobody writes to, and hands it out under the usual borrowing rules.
+// Border structs hold raw pointers to other memory, which they never own; whoever dereferences those answers for them.
 unsafe impl<T: Copy> Send for Buffer<T> {}
 // SAFETY: as above; shared access is read-only.
 unsafe impl<T: Copy> Sync for Buffer<T> {}

@@ -44,9 +44,11 @@ pub const BENCH_SAMPLES: u32 = 4;
 /// Camera positions along the animation that the bench looks from.
 const BENCH_VIEWS: u32 = 4;
 
+/// What [`trace_file`] does.
 pub struct TraceOptions {
     /// A `.ray` file.
     pub rays: PathBuf,
+    /// Whether the closest hits are looked for, or any.
     pub kind: RayKind,
     /// Where to write the hits, as a `.hit` file.
     pub hits: Option<PathBuf>,
@@ -58,6 +60,7 @@ pub struct TraceOptions {
     pub trees: Option<Arc<TreeCache>>,
 }
 
+/// What [`bench`] does.
 pub struct BenchOptions {
     /// Folder for the scene, rays and hits.
     pub dump: Option<PathBuf>,
@@ -71,6 +74,7 @@ pub struct BenchOptions {
     pub trees: Option<Arc<TreeCache>>,
 }
 
+/// Why nothing was measured, or nothing written.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     #[error(transparent)]
@@ -87,6 +91,10 @@ pub enum MeasureError {
 }
 
 /// Traces a file of rays against the scene's first frame.
+///
+/// # Errors
+///
+/// If the file of rays can't be read, if the device fails, or if hits can't be written.
 pub fn trace_file(
     scene: &Arc<Scene>,
     device: &mut dyn Device,
@@ -245,6 +253,10 @@ impl Queries<'_> {
 /// Measures builds, and the speed of primary, bounce and shadow rays from [`BENCH_VIEWS`] views along the animation
 /// against the scene as it is half-way through; and of the rays of that frame, as the device renders it and as bare queries,
 /// if it can tell. Each kind of these is held in memory until it is traced or, with its hits, until it is dumped.
+///
+/// # Errors
+///
+/// If the device fails, or if the folder of the dump or a file in it can't be written.
 pub fn bench(
     scene: &Arc<Scene>,
     device: &mut dyn Device,

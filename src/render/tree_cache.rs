@@ -25,6 +25,7 @@ const ENDING: &str = ".blas";
 /// Trees of fewer triangles take a millisecond to build, and files as large as those of a thousand: such is the support map.
 const FEWEST_TRIANGLES: usize = 64;
 
+/// Why trees can't be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     #[error("cannot keep trees in {}: {}", .path.display(), explain(.error))]

@@ -67,6 +67,10 @@ struct Document<'a, R> {
 
 impl<R: Tables + serde::Serialize> Measured<R> {
     /// Writes the report so that nobody ever reads half of it. `scene_file` is what was measured, `passes` how often.
+    ///
+    /// # Errors
+    ///
+    /// If the file can't be written: none is left then.
     pub fn write(
         &self,
         to: &ReportPath,

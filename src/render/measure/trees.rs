@@ -13,9 +13,11 @@ pub struct TreeStatistics {
     pub bytes: TreeBytes,
 }
 
+/// The tree over the instances of a frame.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct TlasStatistics {
     pub instances: u64,
+    /// Node levels on the longest path.
     pub depth: u32,
     /// By the surface area heuristic: nodes and instances that a ray through the scene's bounds is expected to meet.
     pub sah_cost: f32,
@@ -23,11 +25,16 @@ pub struct TlasStatistics {
     pub overlap: f32,
 }
 
+/// The tree of a mesh.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct BlasStatistics {
+    /// Its name.
     pub mesh: String,
+    /// How many show it.
     pub instances: u64,
+    /// Triangles, or 1 for a sphere.
     pub primitives: u64,
+    /// Node levels on the longest path.
     pub depth: u32,
     /// By the surface area heuristic: nodes and packs that a ray through the mesh's bounds is expected to meet.
     pub sah_cost: f32,
