@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// Trees in files are those of the builder of this version ([`TreeKey`](super::TreeKey)). Raise it whenever a build makes anything
 /// else of the same mesh: nodes, leaves, their order, support maps, costs, or the form of any of these in memory or in files.
 /// A test compares trees with recorded ones, and fails when it was forgotten.
-pub const BUILDER_VERSION: u32 = 3;
+pub const BUILDER_VERSION: u32 = 4;
 
 /// How much time a build may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

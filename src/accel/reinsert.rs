@@ -18,6 +18,8 @@ const CANDIDATE_SHARE: usize = 2;
 const MOST_CANDIDATES: usize = 1 << 18;
 /// Most places that are looked at for a candidate: where everything overlaps, little can be ruled out.
 const MOST_PLACES: u32 = 1 << 7;
+/// A round that looks at more than this for the mean candidate is the last one, for the same reason.
+const MOST_ON_AVERAGE: usize = 1 << 6;
 const ROOT: u32 = 0;
 
 /// Lowers the sum of all surfaces; the root stays node 0, other nodes may come before their parents. Deterministic, parallel.
@@ -25,17 +27,18 @@ pub fn reinsert(nodes: &mut [BinaryNode]) {
     let mut forest = Forest::new(nodes);
     for _ in 0..ROUNDS {
         forest.begin_round();
-        let mut moves: Vec<Move> = forest
-            .candidates()
-            .into_par_iter()
-            .with_min_len(64)
+        let candidates = forest.candidates();
+        let count = candidates.len();
+        let searches = candidates.into_par_iter().with_min_len(64);
+        let found: Vec<(Option<Move>, u32)> = searches
             .map_init(Vec::new, |open, node| forest.best_move(node, open))
-            .flatten()
             .collect();
+        let looked_at: usize = found.iter().map(|(_, places)| *places as usize).sum();
+        let mut moves: Vec<Move> = found.into_iter().filter_map(|(best, _)| best).collect();
         moves.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.from.cmp(&b.from)));
         let before = forest.surface();
         forest.apply(&moves);
-        if forest.surface() > before * (1.0 - LEAST_GAIN) {
+        if looked_at > MOST_ON_AVERAGE * count || forest.surface() > before * (1.0 - LEAST_GAIN) {
             break;
         }
     }
@@ -136,9 +139,9 @@ impl<'a> Forest<'a> {
         all.into_iter().take(count).map(|(_, node)| node).collect()
     }
 
-    /// Branch and bound over the siblings of all ancestors. None if the subtree is best where it is. `open` is room for a
-    /// search.
-    fn best_move(&self, from: u32, open: &mut Vec<(f32, u32)>) -> Option<Move> {
+    /// Branch and bound over the siblings of all ancestors. None if the subtree is best where it is; and how many places were
+    /// looked at. `open` is room for a search.
+    fn best_move(&self, from: u32, open: &mut Vec<(f32, u32)>) -> (Option<Move>, u32) {
         let bounds = self.places[from as usize].bounds;
         let mut best = Move {
             from,
@@ -163,7 +166,8 @@ impl<'a> Forest<'a> {
             rest = rest.union(self.places[aside as usize].bounds);
             saved += self.area(pivot) - rest.half_area();
         }
-        (best.gain > 0.0 && best.to != self.sibling(from)).then_some(best)
+        let is_better = best.gain > 0.0 && best.to != self.sibling(from);
+        (is_better.then_some(best), MOST_PLACES - places)
     }
 
     /// Looks for the best place within the subtrees in `open`, each with what reaching it has saved, until there are none
