@@ -7,7 +7,7 @@ use glam::{Affine3, Affine3A, Quat, Vec3};
 use std::{hint::black_box, path::Path, sync::Arc};
 use throng::{
     abi::{Hit, Ray},
-    accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput},
+    accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, rebuild_quality},
     anim::{self, BindPose, CameraPose, Deformed},
     device::{CpuDevice, Device, Frame, RayKind},
     loader,
@@ -19,6 +19,11 @@ use throng::{
     },
 };
 
+const QUALITIES: [(&str, Quality); 3] = [
+    ("fast", Quality::Fast),
+    ("balanced", Quality::Balanced),
+    ("high", Quality::High),
+];
 const REFIT_SIZES: [u32; 3] = [20_000, 200_000, 1_000_000];
 const TLAS_SIZES: [u32; 2] = [11_042, 1_000_000];
 /// Picture size of the primary rays, a multiple of the tile's 8 on both sides.
@@ -43,12 +48,12 @@ fn triangles(mesh: &Mesh) -> &TriangleMesh {
     }
 }
 
-/// Builds at both qualities, and a refit to a dragon that is bent a little.
+/// Builds at every quality, and a refit to a dragon that is bent a little.
 fn blas(c: &mut Criterion) {
     let (mesh, layout) = (dragon(), device().node_layout());
     let mut group = c.benchmark_group("blas");
     group.throughput(Throughput::Elements(mesh.prim_count() as u64));
-    for (name, quality) in [("fast", Quality::Fast), ("high", Quality::High)] {
+    for (name, quality) in QUALITIES {
         group.bench_function(name, |b| {
             b.iter(|| Blas::build(black_box(&mesh), layout, quality))
         });
@@ -102,7 +107,7 @@ fn adversarial(c: &mut Criterion) {
     let mut group = c.benchmark_group("adversarial");
     group.sample_size(10);
     for (name, mesh) in &inputs {
-        for (speed, quality) in [("fast", Quality::Fast), ("high", Quality::High)] {
+        for (speed, quality) in QUALITIES {
             group.bench_function(BenchmarkId::new(speed, name), |b| {
                 b.iter(|| Blas::of_surface(black_box(mesh).into(), layout, quality))
             });
@@ -135,7 +140,7 @@ fn ball(count: u32, phase: f32) -> TriangleMesh {
     }
 }
 
-/// What a refit saves: each size and layout built fast, and refitted.
+/// What a refit saves: each size and layout built as for every frame, and refitted.
 fn refit(c: &mut Criterion) {
     let mut group = c.benchmark_group("refit");
     group.sample_size(20);
@@ -147,10 +152,11 @@ fn refit(c: &mut Criterion) {
             NodeLayout::Wide16,
             NodeLayout::Compressed8,
         ] {
-            let build = || Blas::of_surface((&moved).into(), layout, Quality::Fast);
+            let quality = rebuild_quality(layout);
+            let build = || Blas::of_surface((&moved).into(), layout, quality);
             let id = |what| BenchmarkId::new(format!("{layout:?}_{what}"), count);
             group.bench_function(id("build"), |b| b.iter(build));
-            let mut blas = Blas::of_surface((&still).into(), layout, Quality::Fast);
+            let mut blas = Blas::of_surface((&still).into(), layout, quality);
             group.bench_function(id("refit"), |b| {
                 b.iter(|| blas.refit(black_box(&moved).into()))
             });

@@ -35,7 +35,11 @@
 // A constant array that lanes read at different places.
 #define THRONG_TABLE __device__ const
 #else
+#ifdef THRONG_COMPRESSED
 #define THRONG_LOOPS 1
+#else
+#define THRONG_LOOPS 0
+#endif
 #define THRONG_MOTION 1
 #define THRONG_MOVES(params) ((params).moves != 0)
 #define THRONG_DEVICE inline

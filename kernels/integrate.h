@@ -1,5 +1,6 @@
 // From hits to radiance. An integrator is a step: given a path and its hit, it adds radiance and says which shadow rays
-// and which next ray to trace. The loop around it lives here for the CPU; a device may schedule the same step otherwise.
+// and which next ray to trace. The loop around it lives here where paths
+// are walked one by one (compressed trees on CPUs); devices schedule the same step otherwise.
 #pragma once
 #include "path_tracer.h"
 #include "traverse.h"

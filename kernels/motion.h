@@ -25,8 +25,8 @@ THRONG_INLINE bool moves(const Params& params) { (void)params; return THRONG_MOV
 // Of one of a render's own rays: 0 where nothing moves.
 THRONG_INLINE Time time_of(const Ray& ray) { return Time::at(ray.t_min); }
 
-// Where a ray's way begins: rays that have a time have it in the place of that.
-THRONG_INLINE float start_of(const Params& params, const Ray& ray) { return moves(params) ? 0.0f : ray.t_min; }
+// Where a ray's way begins: rays that have a time have it in the place of that. Never -0, whose bits are not in order.
+THRONG_INLINE float start_of(const Params& params, const Ray& ray) { return moves(params) ? 0.0f : ray.t_min + 0.0f; }
 
 // The key before a time, and how far it has come from there to the next one, of `segments` even steps.
 struct KeySpan {

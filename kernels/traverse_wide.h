@@ -8,8 +8,8 @@ namespace THRONG_NAMESPACE {
 constexpr uint32_t kCacheLine = 64;
 
 // Asks for the lines of what a reference leads to, where that is not what is visited next: popped at a time when nothing else is
-// left to do, it would have to be waited for. Whether it is a leaf can't be predicted, so there is no branch on it, and leaves
-// have as many lines here as nodes.
+// left to do, it would have to be waited for. Whether it is a leaf can't be predicted, so there is no branch on it, and as many
+// lines are asked for as a node has.
 template <class Leaf>
 THRONG_INLINE void prefetch_child(const WideNode* nodes, const Leaf* leaves, uint32_t reference) {
     const uintptr_t is_leaf = 0 - uintptr_t(reference >> 31), index = reference & ~LEAF;
@@ -19,6 +19,7 @@ THRONG_INLINE void prefetch_child(const WideNode* nodes, const Leaf* leaves, uin
 }
 
 // A stack entry as one number. Distances of entry are not negative, so their bits are ordered as they are.
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "an entry's distance is in the upper half of its key");
 typedef uint64_t EntryKey;
 THRONG_INLINE EntryKey entry_key(uint32_t t_bits, uint32_t reference) { return EntryKey(t_bits) << 32 | reference; }
 THRONG_INLINE uint32_t reference_of(EntryKey key) { return uint32_t(key); }

@@ -1,12 +1,14 @@
-//! Binary trees with one primitive per leaf, by the surface area heuristic with every cut tried: where wide trees of high
-//! quality start from.
+//! Binary trees by the surface area heuristic, which wide trees of quality start from.
 
 use super::{
-    build::BuildPrim,
+    Buffer,
+    build::{BuildPrim, SMALLEST_TASK},
     sorted::{Sorted, SortedMemory},
-    split::{LARGEST_SWEEP, SetBounds, SplitMethod, split},
+    split::{LARGEST_SWEEP, SetBounds, SplitMethod, split, split_with_bounds},
 };
 use crate::math::Aabb;
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
 
 /// Stands for "no node": node 0 is the root, nobody's child.
 pub const NO_NODE: u32 = 0;
@@ -14,21 +16,26 @@ pub const NO_NODE: u32 = 0;
 const PARALLEL: usize = 512;
 /// From this level on, primitives are shared out evenly: bounds the recursion.
 const BALANCED_FROM: u32 = 64;
+/// Finished trees are taken apart into at least this many subtrees, if they have so many.
+const FEWEST_PARTS: usize = 128;
 
 #[derive(Clone, Copy)]
 pub struct BinaryNode {
     pub bounds: Aabb,
     /// Both [`NO_NODE`] for a leaf.
     pub children: [u32; 2],
-    /// Position of a leaf's primitive.
-    pub prim: u32,
+    /// Position of the first primitive, and how many there are. Subtrees that have been moved have theirs in several places: there
+    /// these are true of leaves only.
+    pub first: u32,
+    pub count: u32,
 }
 
 impl BinaryNode {
     const EMPTY: Self = Self {
         bounds: Aabb::EMPTY,
         children: [NO_NODE; 2],
-        prim: 0,
+        first: 0,
+        count: 0,
     };
 
     pub fn is_leaf(&self) -> bool {
@@ -36,9 +43,211 @@ impl BinaryNode {
     }
 }
 
-/// Builds the tree of at least one primitive, which it reorders. Deterministic, parallel; root first, children after their
-/// parents.
-pub fn build_binary(prims: &mut [BuildPrim]) -> Vec<BinaryNode> {
+/// A binary tree as a row of nodes, root first, children after their parents, which falls into parts that can be worked on side by side.
+pub struct BinaryTree {
+    pub nodes: Buffer<BinaryNode>,
+    /// How many nodes each part has. The first one is the top of the tree; its nodes may refer to any others, those of all other parts
+    /// only to their own.
+    pub parts: Vec<usize>,
+}
+
+impl BinaryTree {
+    /// `top`, and subtrees that count their nodes from 0, each with the node and the child of the top that refer to it.
+    fn joined(mut top: Vec<BinaryNode>, subtrees: &[((usize, usize), Vec<BinaryNode>)]) -> Self {
+        let sizes = subtrees.iter().map(|(_, nodes)| nodes.len());
+        let parts: Vec<usize> = [top.len()].into_iter().chain(sizes).collect();
+        let mut offset = top.len();
+        for ((node, side), nodes) in subtrees {
+            top[*node].children[*side] = offset as u32;
+            offset += nodes.len();
+        }
+        let mut nodes = Buffer::new();
+        let copy = |all: &mut [MaybeUninit<BinaryNode>]| {
+            let (head, mut rest) = all.split_at_mut(top.len());
+            for (to, from) in head.iter_mut().zip(&top) {
+                to.write(*from);
+            }
+            let mut offset = top.len() as u32;
+            let mut targets = Vec::with_capacity(subtrees.len());
+            for (_, subtree) in subtrees {
+                let (target, tail) = rest.split_at_mut(subtree.len());
+                targets.push((target, subtree, offset));
+                offset += subtree.len() as u32;
+                rest = tail;
+            }
+            targets.into_par_iter().for_each(|(target, from, offset)| {
+                for (to, from) in target.iter_mut().zip(from) {
+                    let mut node = *from;
+                    if !node.is_leaf() {
+                        node.children = node.children.map(|child| child + offset);
+                    }
+                    to.write(node);
+                }
+            });
+        };
+        // SAFETY: the head and the targets cover all elements, and each is written.
+        unsafe { nodes.refill(offset, copy) };
+        Self { nodes, parts }
+    }
+
+    /// Puts nodes that are in any order, but for the root in front, in the order of such trees.
+    pub fn arranged(nodes: &[BinaryNode]) -> Self {
+        let mut top: Vec<BinaryNode> = Vec::new();
+        // Nodes of one level, and who refers to them.
+        let mut level: Vec<(Option<(usize, usize)>, u32)> = vec![(None, 0)];
+        while level.len() < FEWEST_PARTS {
+            let mut next = Vec::new();
+            for (parent, node) in level {
+                let index = top.len();
+                let node = nodes[node as usize];
+                top.push(node);
+                if let Some((parent, side)) = parent {
+                    top[parent].children[side] = index as u32;
+                }
+                if !node.is_leaf() {
+                    let places = [(index, 0), (index, 1)].map(Some);
+                    next.extend(places.into_iter().zip(node.children));
+                }
+            }
+            level = next;
+            if level.is_empty() {
+                break;
+            }
+        }
+        let subtrees: Vec<_> = level
+            .into_par_iter()
+            .filter_map(|(parent, root)| {
+                let mut subtree = Vec::new();
+                copy_subtree(nodes, root, &mut subtree);
+                Some((parent?, subtree))
+            })
+            .collect();
+        Self::joined(top, &subtrees)
+    }
+}
+
+/// Appends a subtree, parents before children.
+fn copy_subtree(nodes: &[BinaryNode], root: u32, out: &mut Vec<BinaryNode>) {
+    let mut open = vec![(None, root)];
+    while let Some((parent, node)) = open.pop() {
+        let index = out.len();
+        let node = nodes[node as usize];
+        out.push(node);
+        if let Some((parent, side)) = parent {
+            let above: &mut BinaryNode = &mut out[parent];
+            above.children[side] = index as u32;
+        }
+        if !node.is_leaf() {
+            let [left, right] = node.children;
+            open.push((Some((index, 1)), right));
+            open.push((Some((index, 0)), left));
+        }
+    }
+}
+
+/// Builds the tree of at least one primitive, which it reorders, with binned cuts, and at most `leaf_size` primitives in each leaf.
+/// Deterministic, parallel.
+pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize) -> BinaryTree {
+    let task_size = (prims.len() / 256).max(SMALLEST_TASK);
+    let set = SetBounds::of(prims);
+    let root = Binned {
+        prims,
+        set,
+        first: 0,
+        level: 0,
+    };
+    if root.prims.len() <= task_size {
+        let mut nodes = Vec::new();
+        root.build(leaf_size, &mut nodes);
+        return BinaryTree::joined(nodes, &[]);
+    }
+    let (mut top, mut tasks) = (vec![root.node()], Vec::new());
+    let mut open = vec![(0, root)];
+    while !open.is_empty() {
+        let cuts: Vec<_> = open
+            .into_par_iter()
+            .map(|(node, set)| (node, set.cut(leaf_size)))
+            .collect();
+        open = Vec::new();
+        for (node, halves) in cuts {
+            for (side, half) in halves.into_iter().enumerate() {
+                if half.prims.len() > task_size {
+                    top[node].children[side] = top.len() as u32;
+                    open.push((top.len(), half));
+                    let own: BinaryNode = open[open.len() - 1].1.node();
+                    top.push(own);
+                } else {
+                    tasks.push(((node, side), half));
+                }
+            }
+        }
+    }
+    let subtrees: Vec<_> = tasks
+        .into_par_iter()
+        .map(|(place, set)| {
+            let mut nodes = Vec::with_capacity(4 * set.prims.len() / (leaf_size + 1));
+            set.build(leaf_size, &mut nodes);
+            (place, nodes)
+        })
+        .collect();
+    BinaryTree::joined(top, &subtrees)
+}
+
+/// Primitives from number `first` on that become a subtree.
+struct Binned<'a> {
+    prims: &'a mut [BuildPrim],
+    set: SetBounds,
+    first: u32,
+    level: u32,
+}
+
+impl<'a> Binned<'a> {
+    /// A leaf of all primitives.
+    fn node(&self) -> BinaryNode {
+        BinaryNode {
+            bounds: self.set.bounds(),
+            children: [NO_NODE; 2],
+            first: self.first,
+            count: self.prims.len() as u32,
+        }
+    }
+
+    fn cut(self, leaf_size: usize) -> [Self; 2] {
+        let method = if self.level < BALANCED_FROM {
+            SplitMethod::Binned
+        } else {
+            SplitMethod::Halved
+        };
+        let (count, sets) = split_with_bounds(self.prims, &self.set, leaf_size, method);
+        let (left, right) = self.prims.split_at_mut(count);
+        let half = |prims, set, first| Self {
+            prims,
+            set,
+            first,
+            level: self.level + 1,
+        };
+        let [left_set, right_set] = sets;
+        [
+            half(left, left_set, self.first),
+            half(right, right_set, self.first + count as u32),
+        ]
+    }
+
+    /// Appends the nodes of the subtree, parents before children, and returns the number of the first one.
+    fn build(self, leaf_size: usize, nodes: &mut Vec<BinaryNode>) -> u32 {
+        let index = nodes.len();
+        nodes.push(self.node());
+        if self.prims.len() > leaf_size {
+            let halves = self.cut(leaf_size);
+            nodes[index].children = halves.map(|half| half.build(leaf_size, nodes));
+        }
+        index as u32
+    }
+}
+
+/// Builds the tree of at least one primitive, which it reorders, with every cut tried, and one primitive per leaf. Deterministic,
+/// parallel; root first, children after their parents.
+pub fn build_swept(prims: &mut [BuildPrim]) -> Vec<BinaryNode> {
     let mut nodes = vec![BinaryNode::EMPTY; 2 * prims.len() - 1];
     let range = Range {
         prims,
@@ -67,8 +276,9 @@ impl Range<'_> {
             return;
         };
         root.bounds = set.bounds();
-        root.prim = self.first;
+        root.first = self.first;
         let count = self.prims.len();
+        root.count = count as u32;
         if count == 1 {
             return;
         }

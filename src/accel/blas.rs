@@ -2,9 +2,11 @@
 
 use super::{
     Buffer,
+    buffer::reserve_huge_pages,
     build::{BuildMemory, BuildOptions, BuildPrim, build},
     collapse::build_collapsed,
     compressed_blas::build_compressed,
+    curve::Runs,
     node::{NodeLayout, Tree, each_width},
     pack,
     refit::refit,
@@ -20,26 +22,36 @@ use crate::{
     scene::{Mesh, Shape},
 };
 use glam::{Affine3, Vec3};
-use std::time::{Duration, Instant};
+use rayon::prelude::*;
+use std::{
+    mem::MaybeUninit,
+    time::{Duration, Instant},
+};
+
+/// Least triangles that one task looks at.
+const SMALLEST_SHARE: usize = 2048;
 
 /// Trees in files are those of the builder of this version ([`TreeKey`](super::TreeKey)). Raise it whenever a build makes anything
 /// else of the same mesh: nodes, leaves, their order, support maps, costs, or the form of any of these in memory or in files.
-/// A test compares trees with recorded ones, and fails when it was forgotten.
-pub const BUILDER_VERSION: u32 = 4;
+/// A test compares trees of two meshes with recorded ones, and fails when it was forgotten.
+pub const BUILDER_VERSION: u32 = 5;
 
 /// How much time a build may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Quality {
-    /// Binned cuts, and instance boxes from the transformed bounds: for trees that are built again and again.
+    /// Leaves are runs on a space-filling curve, and only cuts between them are measured.
     Fast,
-    /// Every cut is tried, and instance boxes are exact: for trees that are built once.
+    /// Binned cuts, collapsed to wide nodes as is best: for trees that are built again and again.
+    Balanced,
+    /// Every cut is tried, subtrees are moved to better places, and instance boxes are exact: for trees that are built once.
+    #[default]
     High,
 }
 
 impl Quality {
     pub(super) fn split_method(self) -> SplitMethod {
         match self {
-            Quality::Fast => SplitMethod::Binned,
+            Quality::Fast | Quality::Balanced => SplitMethod::Binned,
             Quality::High => SplitMethod::Swept,
         }
     }
@@ -299,26 +311,29 @@ fn used_vertices(surface: &Surface<'_>) -> Vec<Vec3> {
 
 /// The boxes of a mesh's triangles.
 pub fn build_prims(surface: &Surface<'_>) -> Vec<BuildPrim> {
-    (0..surface.triangles.len())
+    let mut prims = Vec::new();
+    reserve_huge_pages(&mut prims, surface.triangles.len());
+    let triangles = (0..surface.triangles.len()).into_par_iter();
+    triangles
+        .with_min_len(SMALLEST_SHARE)
         .map(|i| BuildPrim::new(&surface.bounds(i), i as u32))
-        .collect()
+        .collect_into_vec(&mut prims);
+    prims
 }
 
 /// Builds the tree of `surface` over `prims`, the boxes of its triangles.
 pub fn build_triangles(
-    mut prims: Vec<BuildPrim>,
+    prims: Vec<BuildPrim>,
     surface: &Surface<'_>,
     layout: NodeLayout,
     quality: Quality,
 ) -> BuiltTree {
     let mut tree = Tree::new(layout);
-    let leaf_size = PACK_SIZE as usize;
-    if quality == Quality::Fast || !build_collapsed(&mut prims, leaf_size, &mut tree) {
-        let method = quality.split_method();
-        let options = BuildOptions { leaf_size, method };
-        build(&mut prims, &[], options, &BuildMemory::default(), &mut tree);
-    }
-    let packs = pack_leaves(&mut tree, &prims, surface);
+    let packs = if quality == Quality::Fast {
+        build_over_runs(&prims, surface, &mut tree)
+    } else {
+        build_over_triangles(prims, surface, quality, &mut tree)
+    };
     #[cfg(debug_assertions)]
     super::validate::validate_blas(&tree, &packs, surface).expect("a fresh BLAS is valid");
     BuiltTree {
@@ -328,25 +343,70 @@ pub fn build_triangles(
     }
 }
 
-/// Copies each leaf's triangles into a pack and points the leaf at it.
-fn pack_leaves(
-    tree: &mut Tree,
+/// Packs what follows each other on a curve, and measures cuts only between packs.
+fn build_over_runs(
     prims: &[BuildPrim],
     surface: &Surface<'_>,
+    tree: &mut Tree,
 ) -> Buffer<TrianglePack> {
-    let mut packs = Vec::new();
+    let runs = Runs::new(prims, PACK_SIZE as usize);
+    let mut bounds = runs.bounds(prims);
+    let options = BuildOptions {
+        leaf_size: 1,
+        method: SplitMethod::Binned,
+    };
+    build(&mut bounds, &[], options, &BuildMemory::default(), tree);
+    pack_leaves(tree, surface, |leaf| {
+        let run = runs.prims(bounds[leaf].id as usize);
+        run.iter().copied()
+    })
+}
+
+fn build_over_triangles(
+    mut prims: Vec<BuildPrim>,
+    surface: &Surface<'_>,
+    quality: Quality,
+    tree: &mut Tree,
+) -> Buffer<TrianglePack> {
+    let leaf_size = PACK_SIZE as usize;
+    if !build_collapsed(&mut prims, leaf_size, quality, tree) {
+        let method = quality.split_method();
+        let options = BuildOptions { leaf_size, method };
+        build(&mut prims, &[], options, &BuildMemory::default(), tree);
+    }
+    pack_leaves(tree, surface, |leaf| {
+        let count = prims[leaf].leaf_count as usize;
+        prims[leaf..leaf + count].iter().map(|prim| prim.id)
+    })
+}
+
+/// Copies each leaf's triangles, which `triangles_of` names, into a pack and points the leaf at it.
+fn pack_leaves<T: Iterator<Item = u32>>(
+    tree: &mut Tree,
+    surface: &Surface<'_>,
+    triangles_of: impl Fn(usize) -> T + Sync,
+) -> Buffer<TrianglePack> {
+    let mut leaves = Vec::new();
     let mut renumber = |child: &mut u32| {
-        if *child & LEAF == 0 || *child == EMPTY_CHILD {
-            return;
+        if *child & LEAF != 0 && *child != EMPTY_CHILD {
+            let leaf = *child & !LEAF;
+            *child = LEAF | leaves.len() as u32;
+            leaves.push(leaf);
         }
-        let first = (*child & !LEAF) as usize;
-        let count = prims[first].leaf_count as usize;
-        *child = LEAF | packs.len() as u32;
-        let mut pack = pack::named(prims[first..first + count].iter().map(|prim| prim.id));
-        pack.fill(surface);
-        packs.push(pack);
     };
     renumber(&mut tree.root);
     each_width!(&mut tree.nodes, nodes => nodes.iter_mut().flat_map(|n| &mut n.children).for_each(renumber));
-    Buffer::copied(&packs)
+    let mut packs = Buffer::new();
+    let fill = |packs: &mut [MaybeUninit<TrianglePack>]| {
+        let pairs = packs.par_iter_mut().zip(&leaves);
+        pairs
+            .with_min_len(SMALLEST_SHARE / 8)
+            .for_each(|(to, &leaf)| {
+                let pack = to.write(pack::named(triangles_of(leaf as usize)));
+                pack.fill(surface);
+            });
+    };
+    // SAFETY: there are as many leaves as packs, and each is written.
+    unsafe { packs.refill(leaves.len(), fill) };
+    packs
 }

@@ -90,9 +90,9 @@ impl<const N: usize> Spare<N> {
         nodes
     }
 
-    fn put_back(&self, subtrees: Vec<Subtree<N>>) {
+    fn put_back(&self, subtrees: impl Iterator<Item = Subtree<N>>) {
         let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        spare.extend(subtrees.into_iter().map(|mut subtree| {
+        spare.extend(subtrees.map(|mut subtree| {
             subtree.nodes.clear();
             subtree.nodes
         }));
@@ -101,7 +101,7 @@ impl<const N: usize> Spare<N> {
 
 /// Ranges of at most this many primitives (or a 256th of all) are built as one task each: many more than there are threads,
 /// because their costs differ.
-const SMALLEST_TASK: usize = 1024;
+pub const SMALLEST_TASK: usize = 1024;
 /// Parts of at least this many primitives are all cut, side by side, instead of the one with the largest surface.
 const SPLIT_TOGETHER: usize = 1 << 15;
 /// Nodes from this level on (the root's is 1) share their primitives out evenly. Trees of real scenes never get there;
@@ -202,9 +202,9 @@ impl<'a> Open<'a> {
 }
 
 /// Nodes of one subtree, numbered from 0, and the deepest level in it (counted from the root of the whole tree).
-struct Subtree<const N: usize> {
-    nodes: Vec<Wide<N>>,
-    depth: u32,
+pub struct Subtree<const N: usize> {
+    pub nodes: Vec<Wide<N>>,
+    pub depth: u32,
 }
 
 fn build_wide<const N: usize>(
@@ -220,35 +220,43 @@ fn build_wide<const N: usize>(
     } else {
         build_over_groups(prims, groups, options, spare)
     };
-    let (slots, subtrees): (Vec<_>, Vec<Subtree<N>>) = tasks
+    let subtrees: Vec<_> = tasks
         .into_par_iter()
         .map(|t| {
-            (
-                (t.node, t.slot),
-                build_subtree(t.part, t.level + 1, options, spare),
-            )
+            let subtree = build_subtree(t.part, t.level + 1, options, spare);
+            ((t.node, t.slot), subtree)
         })
-        .unzip();
+        .collect();
+    let depth = join_subtrees(&mut top, &subtrees, out);
+    spare.put_back(subtrees.into_iter().map(|(_, subtree)| subtree));
+    depth
+}
 
+/// Makes one tree in `out` of its top and its subtrees, each with the node and slot of the top that are to refer to it. Returns the
+/// deepest level.
+pub fn join_subtrees<const N: usize>(
+    top: &mut Subtree<N>,
+    subtrees: &[((usize, usize), Subtree<N>)],
+    out: &mut Buffer<Wide<N>>,
+) -> u32 {
     let mut depth = top.depth;
     let mut offsets = Vec::with_capacity(subtrees.len());
     let mut total = top.nodes.len();
-    for (&(node, slot), subtree) in slots.iter().zip(&subtrees) {
-        top.nodes[node].children[slot] = total as u32;
+    for ((node, slot), subtree) in subtrees {
+        top.nodes[*node].children[*slot] = total as u32;
         offsets.push(total as u32);
         total += subtree.nodes.len();
         depth = depth.max(subtree.depth);
     }
     assert!(total < LEAF as usize, "node references have 31 bits");
-    join(&top.nodes, &subtrees, &offsets, total, out);
-    spare.put_back(subtrees);
+    join(&top.nodes, subtrees, &offsets, total, out);
     depth
 }
 
 /// Copies the parts one after the other into `out`.
 fn join<const N: usize>(
     top: &[Wide<N>],
-    subtrees: &[Subtree<N>],
+    subtrees: &[((usize, usize), Subtree<N>)],
     offsets: &[u32],
     total: usize,
     out: &mut Buffer<Wide<N>>,
@@ -259,13 +267,13 @@ fn join<const N: usize>(
             to.write(*from);
         }
         let mut targets = Vec::with_capacity(subtrees.len());
-        for subtree in subtrees {
+        for (_, subtree) in subtrees {
             let (target, tail) = rest.split_at_mut(subtree.nodes.len());
             targets.push(target);
             rest = tail;
         }
         targets.into_par_iter().zip(subtrees).zip(offsets).for_each(
-            |((target, subtree), &offset)| {
+            |((target, (_, subtree)), &offset)| {
                 for (to, from) in target.iter_mut().zip(&subtree.nodes) {
                     let mut node = *from;
                     for child in node.children.iter_mut().filter(|c| **c & LEAF == 0) {
@@ -425,12 +433,12 @@ fn build_subtree<const N: usize>(
 }
 
 impl<const N: usize> Subtree<N> {
-    fn new(nodes: Vec<Wide<N>>) -> Self {
+    pub fn new(nodes: Vec<Wide<N>>) -> Self {
         Self { nodes, depth: 0 }
     }
 
     /// Adds an empty node, which the slot `parent` then refers to.
-    fn push_node(&mut self, parent: Option<(usize, usize)>, level: u32) -> usize {
+    pub fn push_node(&mut self, parent: Option<(usize, usize)>, level: u32) -> usize {
         let index = self.nodes.len();
         self.depth = self.depth.max(level);
         self.nodes.push(Wide::EMPTY);

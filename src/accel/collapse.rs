@@ -2,13 +2,15 @@
 //! dynamic programming after Ylitie, Karras and Laine 2017, section 3.1.
 
 use super::{
-    Tree,
-    binary::{BinaryNode, build_binary},
-    build::BuildPrim,
-    node::{Wide, each_width},
+    Quality, Tree,
+    binary::{BinaryNode, BinaryTree, build_binned, build_swept},
+    buffer::reserve_huge_pages,
+    build::{BuildPrim, SMALLEST_TASK, Subtree, join_subtrees},
+    node::each_width,
     reinsert::reinsert,
 };
 use crate::abi::{COMPRESSED_STACK, LEAF};
+use rayon::prelude::*;
 
 /// Collapsed trees of more levels are refused.
 pub const MOST_LEVELS: u32 = COMPRESSED_STACK / 2;
@@ -17,25 +19,33 @@ const WIDEST: usize = 16;
 
 /// Builds `tree` over `prims`, which it reorders; leaves as `build::build` makes them. False if there is nothing to
 /// collapse, or if the outcome would be too deep: then `tree` has to be built otherwise.
-pub fn build_collapsed(prims: &mut [BuildPrim], leaf_size: usize, tree: &mut Tree) -> bool {
+pub fn build_collapsed(
+    prims: &mut [BuildPrim],
+    leaf_size: usize,
+    quality: Quality,
+    tree: &mut Tree,
+) -> bool {
     if prims.len() <= leaf_size {
         return false;
     }
-    let mut binary = build_binary(prims);
-    reinsert(&mut binary);
+    // Where subtrees have moved, primitives have to follow. Else each subtree's are a run, in the order of leaves.
+    let (binary, scattered) = if quality == Quality::High {
+        let mut nodes = build_swept(prims);
+        reinsert(&mut nodes);
+        (BinaryTree::arranged(&nodes), Some(prims.to_vec()))
+    } else {
+        (build_binned(prims, leaf_size), None)
+    };
     let collapse = Collapse::new(&binary, leaf_size, tree.nodes.width());
     let depth = each_width!(&mut tree.nodes, nodes => {
-        let emitted = collapse.emit(prims);
-        if emitted.depth > MOST_LEVELS {
+        let mut emitted = collapse.emit(scattered.as_deref(), prims);
+        if emitted.depth() > MOST_LEVELS {
             return false;
         }
-        nodes.resize(emitted.nodes.len(), Wide::EMPTY);
-        nodes.copy_from_slice(&emitted.nodes);
-        prims.copy_from_slice(&emitted.prims);
-        emitted.depth
+        join_subtrees(&mut emitted.top, &emitted.subtrees, nodes)
     });
     (tree.root, tree.depth) = (0, depth);
-    tree.bounds = binary[0].bounds;
+    tree.bounds = binary.nodes[0].bounds;
     true
 }
 
@@ -46,18 +56,18 @@ struct Collapse<'a> {
     width: usize,
 }
 
-/// Wide nodes, parents before children, and the primitives in the order of their leaves.
+/// Wide nodes, parents before children.
 struct Emitted<const N: usize> {
-    nodes: Vec<Wide<N>>,
-    prims: Vec<BuildPrim>,
-    depth: u32,
+    top: Subtree<N>,
+    /// Each with the node and slot of the top that refer to it.
+    subtrees: Vec<((usize, usize), Subtree<N>)>,
 }
 
 /// The cheapest ways to represent a subtree. A node costs its surface, and so does a leaf, whatever it holds.
 #[derive(Clone, Copy)]
 struct Plan {
-    /// `cost[i]`: surface of nodes and leaves, where the subtree may take up i + 1 slots of the node above.
-    cost: [f32; WIDEST - 1],
+    /// `cost[i]`: surface of nodes and leaves, where the subtree may take up i + 1 slots of the node above, which has more.
+    cost: [f32; WIDEST],
     /// `left[i]`: how many of i + 1 slots the left child gets; 0: the subtree uses one slot less. That of all slots of a
     /// node deals out those of the one that the subtree becomes if it has a single slot; 0: it becomes a leaf.
     left: [u8; WIDEST],
@@ -65,30 +75,95 @@ struct Plan {
     prims: u32,
 }
 
-impl<'a> Collapse<'a> {
-    /// Bottom up: the plans of all subtrees.
-    fn new(binary: &'a [BinaryNode], leaf_size: usize, width: usize) -> Self {
-        let leaf = Plan {
-            cost: [0.0; WIDEST - 1],
-            left: [0; WIDEST],
-            prims: 1,
-        };
-        let mut plans = vec![leaf; binary.len()];
-        for index in top_down(binary).into_iter().rev() {
-            let node = &binary[index as usize];
+impl Plan {
+    const NONE: Self = Self {
+        cost: [0.0; WIDEST],
+        left: [0; WIDEST],
+        prims: 0,
+    };
+
+    fn of_leaf(node: &BinaryNode, area: f32) -> Self {
+        Self {
+            cost: [area; WIDEST],
+            prims: node.count,
+            ..Self::NONE
+        }
+    }
+}
+
+/// Makes plans.
+struct Planner<'a> {
+    nodes: &'a [BinaryNode],
+    leaf_size: usize,
+    width: usize,
+}
+
+impl Planner<'_> {
+    /// Makes the first `count` of `plans`, the last one first. The first one is for the node with number `begin`, and so on; plans behind
+    /// these are made.
+    fn plan(&self, plans: &mut [Plan], begin: usize, count: usize) {
+        for place in (0..count).rev() {
+            let (head, behind) = plans.split_at_mut(place + 1);
+            let node = &self.nodes[begin + place];
             let area = node.bounds.half_area();
-            plans[index as usize] = if node.is_leaf() {
-                Plan {
-                    cost: [area; WIDEST - 1],
-                    ..leaf
-                }
+            head[place] = if node.is_leaf() {
+                Plan::of_leaf(node, area)
             } else {
-                let [left, right] = node.children.map(|c| &plans[c as usize]);
-                join([left, right], area, width, leaf_size)
+                let of_child = |child| &behind[child as usize - begin - place - 1];
+                join(
+                    node.children.map(of_child),
+                    area,
+                    self.width,
+                    self.leaf_size,
+                )
             };
         }
+    }
+}
+
+/// A subtree that becomes a wide node.
+struct Open {
+    root: u32,
+    /// Of the wide node; the root's is 1.
+    level: u32,
+    /// Where its primitives begin in the order of leaves.
+    first: u32,
+    /// The node and slot that refer to it.
+    parent: Option<(usize, usize)>,
+}
+
+/// Primitives in the order of leaves, from number `first` on.
+struct Leaves<'a> {
+    prims: &'a mut [BuildPrim],
+    first: u32,
+}
+
+impl<'a> Collapse<'a> {
+    /// Bottom up: the plans of all subtrees.
+    fn new(tree: &'a BinaryTree, leaf_size: usize, width: usize) -> Self {
+        let planner = Planner {
+            nodes: &tree.nodes,
+            leaf_size,
+            width,
+        };
+        let mut plans = Vec::new();
+        reserve_huge_pages(&mut plans, tree.nodes.len());
+        let none = (0..tree.nodes.len()).into_par_iter().with_min_len(4096);
+        none.map(|_| Plan::NONE).collect_into_vec(&mut plans);
+        let top = tree.parts[0];
+        let (mut rest, mut begin) = (&mut plans[top..], top);
+        let mut parts = Vec::new();
+        for &size in &tree.parts[1..] {
+            let (part, tail) = rest.split_at_mut(size);
+            parts.push((part, begin));
+            begin += size;
+            rest = tail;
+        }
+        let parts = parts.into_par_iter();
+        parts.for_each(|(part, begin)| planner.plan(part, begin, part.len()));
+        planner.plan(&mut plans, 0, top);
         Self {
-            binary,
+            binary: &tree.nodes,
             plans,
             width,
         }
@@ -98,66 +173,145 @@ impl<'a> Collapse<'a> {
         self.plans[node as usize].left[self.width - 1] == 0
     }
 
-    fn emit<const N: usize>(&self, prims: &[BuildPrim]) -> Emitted<N> {
-        let mut out = Emitted {
-            nodes: Vec::with_capacity(self.binary.len() / N + 1),
-            prims: Vec::with_capacity(prims.len()),
-            depth: 0,
-        };
-        // Binary node, its level, and the slot that will refer to it.
-        let mut open = vec![(0u32, 1u32, None)];
-        while let Some((root, level, parent)) = open.pop() {
-            let index = out.nodes.len();
-            if let Some((node, slot)) = parent {
-                let above: &mut Wide<N> = &mut out.nodes[node];
-                above.children[slot] = index as u32;
+    fn prims(&self, node: u32) -> u32 {
+        self.plans[node as usize].prims
+    }
+
+    /// The nodes of large subtrees first, then all others side by side. `prims` get in the order of leaves, from `scattered` if they
+    /// are not yet.
+    fn emit<const N: usize>(
+        &self,
+        scattered: Option<&[BuildPrim]>,
+        prims: &mut [BuildPrim],
+    ) -> Emitted<N> {
+        let task_size = (prims.len() / 256).max(SMALLEST_TASK) as u32;
+        let mut top = Subtree::new(Vec::new());
+        let mut open = vec![Open {
+            root: 0,
+            level: 1,
+            first: 0,
+            parent: None,
+        }];
+        let mut tasks = Vec::new();
+        while let Some(next) = open.pop() {
+            if next.parent.is_some() && self.prims(next.root) <= task_size {
+                tasks.push(next);
+            } else {
+                let mut leaves = Leaves {
+                    prims: &mut *prims,
+                    first: 0,
+                };
+                self.emit_node(next, scattered, &mut leaves, &mut top, &mut open);
             }
-            out.depth = out.depth.max(level);
-            let mut node = Wide::EMPTY;
-            for (slot, child) in self.children(root).into_iter().enumerate() {
-                let bounds = self.binary[child as usize].bounds;
-                if self.is_leaf(child) {
-                    let first = out.prims.len();
-                    self.collect(child, prims, &mut out.prims);
-                    out.prims[first].leaf_count = (out.prims.len() - first) as u32;
-                    node.set(slot, &bounds, LEAF | first as u32);
-                } else {
-                    node.set(slot, &bounds, 0);
-                    open.push((child, level + 1, Some((index, slot))));
+        }
+        tasks.sort_unstable_by_key(|task| task.first);
+        let (mut rest, mut first) = (prims, 0);
+        let mut jobs = Vec::with_capacity(tasks.len());
+        for task in tasks {
+            let count = self.prims(task.root);
+            let (_, tail) = rest.split_at_mut((task.first - first) as usize);
+            let (own, tail) = tail.split_at_mut(count as usize);
+            (rest, first) = (tail, task.first + count);
+            jobs.push((task, own));
+        }
+        let subtrees = jobs
+            .into_par_iter()
+            .filter_map(|(task, own)| {
+                let place = task.parent?;
+                let mut leaves = Leaves {
+                    prims: own,
+                    first: task.first,
+                };
+                let mut subtree = Subtree::new(Vec::new());
+                let mut open = vec![Open {
+                    parent: None,
+                    ..task
+                }];
+                while let Some(next) = open.pop() {
+                    self.emit_node(next, scattered, &mut leaves, &mut subtree, &mut open);
                 }
-            }
-            out.nodes.push(node);
-        }
-        out
+                Some((place, subtree))
+            })
+            .collect();
+        Emitted { top, subtrees }
     }
 
-    /// Appends the primitives of a subtree.
-    fn collect(&self, root: u32, prims: &[BuildPrim], out: &mut Vec<BuildPrim>) {
-        let mut open = vec![root];
-        while let Some(index) = open.pop() {
-            let node = &self.binary[index as usize];
+    /// Adds one node, puts the primitives of its leaves in order, and what is below it in `open`.
+    fn emit_node<const N: usize>(
+        &self,
+        node: Open,
+        scattered: Option<&[BuildPrim]>,
+        leaves: &mut Leaves<'_>,
+        out: &mut Subtree<N>,
+        open: &mut Vec<Open>,
+    ) {
+        let index = out.push_node(node.parent, node.level);
+        let (children, count) = self.children(node.root);
+        let mut next = node.first;
+        for (slot, &child) in children[..count].iter().enumerate() {
+            let BinaryNode { bounds, first, .. } = self.binary[child as usize];
+            let first = scattered.map_or(first, |_| next);
+            if self.is_leaf(child) {
+                let place = (first - leaves.first) as usize;
+                let count = self.prims(child) as usize;
+                let own = &mut leaves.prims[place..place + count];
+                if let Some(scattered) = scattered {
+                    self.collect(child, scattered, own);
+                }
+                own[0].leaf_count = count as u32;
+                out.nodes[index].set(slot, &bounds, LEAF | first);
+            } else {
+                out.nodes[index].set(slot, &bounds, 0);
+                open.push(Open {
+                    root: child,
+                    level: node.level + 1,
+                    first,
+                    parent: Some((index, slot)),
+                });
+            }
+            next += self.prims(child);
+        }
+    }
+
+    /// Copies the primitives of a subtree, as many as there is room for.
+    fn collect(&self, root: u32, prims: &[BuildPrim], mut out: &mut [BuildPrim]) {
+        let mut open = [root; WIDEST + 1];
+        let mut count = 1;
+        while count > 0 {
+            count -= 1;
+            let node = &self.binary[open[count] as usize];
             if node.is_leaf() {
-                out.push(prims[node.prim as usize]);
+                let (own, rest) = out.split_at_mut(node.count as usize);
+                own.copy_from_slice(&prims[node.first as usize..][..own.len()]);
+                out = rest;
             } else {
-                open.extend(node.children);
+                open[count..count + 2].copy_from_slice(&node.children);
+                count += 2;
             }
         }
     }
 
-    /// What fills the slots of the wide node that `root` becomes.
-    fn children(&self, root: u32) -> Vec<u32> {
-        let mut children = Vec::with_capacity(self.width);
-        let mut open = self.deal(root, self.width).to_vec();
-        while let Some((node, slots)) = open.pop() {
+    /// What fills the slots of the wide node that `root` becomes, and how many there are.
+    fn children(&self, root: u32) -> ([u32; WIDEST], usize) {
+        let (mut children, mut count) = ([0; WIDEST], 0);
+        let mut open = [(0, 0); WIDEST + 1];
+        let mut deepest = 2;
+        open[..2].copy_from_slice(&self.deal(root, self.width));
+        while deepest > 0 {
+            deepest -= 1;
+            let (node, slots) = open[deepest];
             if slots == 1 || self.binary[node as usize].is_leaf() {
-                children.push(node);
+                children[count] = node;
+                count += 1;
             } else if self.plans[node as usize].left[slots - 1] == 0 {
-                open.push((node, slots - 1));
+                open[deepest] = (node, slots - 1);
+                deepest += 1;
             } else {
-                open.extend(self.deal(node, slots));
+                open[deepest..deepest + 2].copy_from_slice(&self.deal(node, slots));
+                deepest += 2;
             }
         }
-        children
+        (children, count)
     }
 
     /// The two children of a node, and their shares of its slots.
@@ -168,46 +322,43 @@ impl<'a> Collapse<'a> {
     }
 }
 
-/// Every parent before its children.
-fn top_down(nodes: &[BinaryNode]) -> Vec<u32> {
-    let mut order = Vec::with_capacity(nodes.len());
-    let mut open = vec![0];
-    while let Some(index) = open.pop() {
-        order.push(index);
-        let node = &nodes[index as usize];
-        if !node.is_leaf() {
-            open.extend(node.children);
-        }
-    }
-    order
-}
-
 /// The plan of a subtree with that surface from those of its two halves.
 fn join([left, right]: [&Plan; 2], area: f32, width: usize, leaf_size: usize) -> Plan {
+    // For all numbers of slots at once: the least sum of the children's costs, and the left one's share. Costs of no slots or fewer
+    // stand in front of the right child's.
+    let mut costs = [f32::INFINITY; 2 * WIDEST];
+    costs[WIDEST..].copy_from_slice(&right.cost);
+    let (mut least, mut share) = ([f32::INFINITY; WIDEST], [1u32; WIDEST]);
+    for first in 1..width {
+        let others = &costs[WIDEST - first..][..WIDEST];
+        for slot in 0..WIDEST {
+            let cost = left.cost[first - 1] + others[slot];
+            let cheaper = cost < least[slot];
+            least[slot] = if cheaper { cost } else { least[slot] };
+            share[slot] = if cheaper { first as u32 } else { share[slot] };
+        }
+    }
     let mut plan = Plan {
-        cost: [0.0; WIDEST - 1],
-        left: [0; WIDEST],
+        cost: least,
+        left: share.map(|first| first as u8),
         prims: left.prims + right.prims,
     };
-    let deal = |slots: usize| {
-        let costs = (1..slots).map(|k| (left.cost[k - 1] + right.cost[slots - k - 1], k as u8));
-        costs.fold((f32::INFINITY, 1), |a, b| if b.0 < a.0 { b } else { a })
-    };
-    let (children, first) = deal(width);
-    plan.left[width - 1] = first;
-    plan.cost[0] = area + children;
+    plan.cost[0] = area + least[width - 1];
     if plan.prims as usize <= leaf_size {
         plan.left[width - 1] = 0;
         plan.cost[0] = area;
     }
-    for slots in 2..width {
-        let (cost, first) = deal(slots);
-        let fewer = plan.cost[slots - 2];
-        (plan.cost[slots - 1], plan.left[slots - 1]) = if cost < fewer {
-            (cost, first)
-        } else {
-            (fewer, 0)
-        };
+    for slot in 1..width - 1 {
+        if plan.cost[slot] >= plan.cost[slot - 1] {
+            (plan.cost[slot], plan.left[slot]) = (plan.cost[slot - 1], 0);
+        }
     }
     plan
+}
+
+impl<const N: usize> Emitted<N> {
+    fn depth(&self) -> u32 {
+        let depths = self.subtrees.iter().map(|(_, subtree)| subtree.depth);
+        depths.fold(self.top.depth, u32::max)
+    }
 }

@@ -81,7 +81,7 @@ pub fn build_compressed(
 
 /// Builds `tree` with one triangle per leaf, by way of a binary tree where quality is wanted.
 fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) {
-    let collapsed = quality == Quality::High && build_collapsed(prims, 1, tree);
+    let collapsed = quality != Quality::Fast && build_collapsed(prims, 1, quality, tree);
     if !collapsed {
         let options = BuildOptions {
             leaf_size: 1,

@@ -2,10 +2,11 @@
 //! are there once per key.
 
 use super::{
-    Blas, BlasShape, Buffer, NodeLayout, Quality,
+    Blas, BlasShape, Buffer, NodeLayout,
     blas::{BuiltTree, build_triangles},
     build::BuildPrim,
     compressed_blas::build_compressed,
+    policy::rebuild_quality,
     refit_plan::Leaf,
     surface::Surface,
 };
@@ -23,12 +24,13 @@ impl Blas {
             unreachable!("a mesh has a shape")
         };
         let prims = key_prims(keys);
+        let quality = rebuild_quality(layout);
         let (tree, leaves) = match layout {
             NodeLayout::Compressed8 => {
-                let tree = build_compressed(prims, first, Quality::Fast);
+                let tree = build_compressed(prims, first, quality);
                 with_keys(tree, later)
             }
-            _ => with_keys(build_triangles(prims, first, layout, Quality::Fast), later),
+            _ => with_keys(build_triangles(prims, first, layout, quality), later),
         };
         let mut blas = Self::of_tree(tree, None, start.elapsed());
         blas.set_keys(MeshKeys {

@@ -2,6 +2,8 @@
 //!
 //! Nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it (`build`, `group`, `split`,
 //! `refit`, `validate`). `policy` chooses between refit and build, `refit_plan` shares a refit out to threads, `overlap` judges trees.
+//! Each [`Quality`] has its way: `curve` finds leaves for `build`, and `collapse` makes the best of a `binary` tree, which may have
+//! been through `reinsert`.
 //!
 //! `stored` puts BLASes into files and takes them from there.
 //!
@@ -11,6 +13,8 @@
 
 mod binary;
 mod blas;
+#[cfg(test)]
+mod blas_tests;
 mod buffer;
 mod build;
 mod collapse;
@@ -19,6 +23,7 @@ mod compressed_blas;
 #[cfg(test)]
 mod compressed_tests;
 mod compressed_tlas;
+mod curve;
 mod group;
 mod key_shapes;
 mod node;
@@ -46,7 +51,7 @@ pub use buffer::{Buffer, reserve_huge_pages};
 pub use compressed_blas::{PoolOffset, pool_offsets};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use overlap::{blas_overlap, tlas_overlap};
-pub use policy::{Followed, REFIT_FACTOR, RefitStats};
+pub use policy::{Followed, REFIT_FACTOR, RefitStats, rebuild_quality};
 pub use quantize::SLACK;
 pub use slots::Arrangement;
 pub use stored::TreeKey;

@@ -77,6 +77,15 @@ impl Default for RefitStats {
     }
 }
 
+/// How carefully trees are built that serve one frame, or a few. A GPU traces a frame's rays while the next one's trees are built,
+/// and soon has to wait for these.
+pub fn rebuild_quality(layout: NodeLayout) -> Quality {
+    match layout {
+        NodeLayout::Compressed8 => Quality::Fast,
+        NodeLayout::Wide4 | NodeLayout::Wide8 | NodeLayout::Wide16 => Quality::Balanced,
+    }
+}
+
 impl Blas {
     /// Follows moved vertices as `policy` has it. `surface` must have the triangles that this BLAS was built from.
     pub fn follow(&mut self, surface: Surface<'_>, policy: RefitPolicy) -> Followed {
@@ -95,7 +104,7 @@ impl Blas {
         };
         let rebuilt = layout.filter(|_| policy.rebuilds_at(cost_ratio));
         if let Some(layout) = rebuilt {
-            let fresh = Self::of_surface(surface, layout, Quality::Fast);
+            let fresh = Self::of_surface(surface, layout, rebuild_quality(layout));
             *self = match self.deforms() {
                 true => fresh.deforming(),
                 false => fresh,
@@ -133,7 +142,7 @@ mod tests {
     }
 
     fn fresh(time: f32, layout: NodeLayout) -> Blas {
-        Blas::of_surface((&swarm(time)).into(), layout, Quality::Fast)
+        Blas::of_surface((&swarm(time)).into(), layout, rebuild_quality(layout))
     }
 
     #[test]

@@ -25,9 +25,12 @@ const ROOT: u32 = 0;
 /// Lowers the sum of all surfaces; the root stays node 0, other nodes may come before their parents. Deterministic, parallel.
 pub fn reinsert(nodes: &mut [BinaryNode]) {
     let mut forest = Forest::new(nodes);
+    // What searches will look at: everything, and later what has moved, wanted to, or has changed by what did.
+    let mut restless = vec![true; forest.nodes.len()];
     for _ in 0..ROUNDS {
         forest.begin_round();
-        let candidates = forest.candidates();
+        let mut candidates = forest.candidates();
+        candidates.retain(|&node| restless[node as usize]);
         let count = candidates.len();
         let searches = candidates.into_par_iter().with_min_len(64);
         let found: Vec<(Option<Move>, u32)> = searches
@@ -37,7 +40,8 @@ pub fn reinsert(nodes: &mut [BinaryNode]) {
         let mut moves: Vec<Move> = found.into_iter().filter_map(|(best, _)| best).collect();
         moves.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.from.cmp(&b.from)));
         let before = forest.surface();
-        forest.apply(&moves);
+        restless = forest.apply(&moves);
+        moves.iter().for_each(|m| restless[m.from as usize] = true);
         if looked_at > MOST_ON_AVERAGE * count || forest.surface() > before * (1.0 - LEAST_GAIN) {
             break;
         }
@@ -197,8 +201,8 @@ impl<'a> Forest<'a> {
         }
     }
 
-    /// Makes the moves that do not get in the way of better ones.
-    fn apply(&mut self, moves: &[Move]) {
+    /// Makes the moves that do not get in the way of better ones, and returns which nodes have other neighbours or other boxes for that.
+    fn apply(&mut self, moves: &[Move]) -> Vec<bool> {
         let mut touched = vec![false; self.nodes.len()];
         for &Move { from, to, .. } in moves {
             let concerned = [
@@ -214,6 +218,7 @@ impl<'a> Forest<'a> {
                 self.make(from, to);
             }
         }
+        touched
     }
 
     /// Earlier moves may have put the destination into the subtree that is to go there.

@@ -96,6 +96,11 @@ impl SetBounds {
         extent > 0.0 && extent < f32::INFINITY
     }
 
+    /// The least and the greatest of the doubled centres, by axis.
+    pub fn centers(&self) -> (Vec3, Vec3) {
+        (self.center_min.truncate(), self.center_max.truncate())
+    }
+
     fn center_extent(&self) -> Vec3 {
         (self.center_max - self.center_min).truncate()
     }

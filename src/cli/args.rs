@@ -2,17 +2,18 @@
 
 use super::model_args::{ModelArgs, ViewArgs};
 use crate::{
+    accel::Quality,
     device::{self, Device, DeviceList, Opened},
     loader::{
         self, LoadOptions,
         gltf::{GltfOptions, Model},
     },
-    render::{CacheError, TreeCache},
+    render::{CacheError, TreeCache, TreeSource},
     scene::Scene,
     settings::SettingsError,
 };
 use anyhow::Context;
-use std::{env, path::PathBuf, sync::Arc};
+use std::{env, path::PathBuf};
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
@@ -108,26 +109,34 @@ const CACHE_VARIABLE: &str = "THRONG_CACHE";
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Device")]
-pub struct CacheArgs {
+pub struct TreeArgs {
+    /// How long trees of meshes may take to build: fast is for looking at huge meshes soon, high makes pictures soonest
+    #[arg(
+        long,
+        value_name = "QUALITY",
+        default_value = "high",
+        hide_default_value = true
+    )]
+    trees: Quality,
     /// Keep the trees of meshes in this folder, and take them from there instead of building them again; it is made if there is
     /// none, and may be deleted at any time [default: the environment variable THRONG_CACHE, or none]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
 }
 
-impl CacheArgs {
-    /// The folder of trees, if the user wants one.
-    pub fn open(&self) -> Result<Option<Arc<TreeCache>>, CacheError> {
+impl TreeArgs {
+    /// Makes the folder of trees, if the user wants one.
+    pub fn open(&self) -> Result<TreeSource, CacheError> {
         let variable = || env::var_os(CACHE_VARIABLE).filter(|value| !value.is_empty());
         let folder = self.cache.clone().or_else(|| variable().map(Into::into));
         let cache = folder.map(|folder| TreeCache::open(&folder)).transpose()?;
-        Ok(cache.map(Arc::new))
+        Ok(TreeSource::new(self.trees, cache))
     }
 }
 
 /// Tells people if trees could not be kept. The work itself did not need that.
-pub fn warn_of_trees(trees: Option<&Arc<TreeCache>>, tell: impl FnOnce(&str)) {
-    if let Some(failure) = trees.and_then(|trees| trees.failure()) {
+pub fn warn_of_trees(trees: &TreeSource, tell: impl FnOnce(&str)) {
+    if let Some(failure) = trees.failure() {
         tell(&format!("throng: warning: {failure}"));
     }
 }

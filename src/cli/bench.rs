@@ -2,7 +2,7 @@
 
 use super::{
     Exit,
-    args::{CacheArgs, DeviceArgs, SceneArgs, warn_of_trees},
+    args::{DeviceArgs, SceneArgs, TreeArgs, warn_of_trees},
     console,
 };
 use crate::{
@@ -17,7 +17,7 @@ const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys
   scene, device, threads
   instances, instanced_primitives
-  blas_fast_ms, blas_high_ms  builds of all meshes, at both qualities
+  blas_fast_ms, blas_balanced_ms, blas_high_ms  builds of all meshes, at each quality
   tlas_ms                     build over the instances, their boxes included
   builds                      how far apart the passes of these were: an object with the three keys, each an object with
                               median, min, max, mad (median absolute deviation)
@@ -56,7 +56,7 @@ pub struct BenchArgs {
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
-    cache: CacheArgs,
+    trees: TreeArgs,
     /// Print one JSON document on standard output
     #[arg(long)]
     json: bool,
@@ -67,7 +67,7 @@ impl BenchArgs {
         if let Some(to) = &self.report {
             output::prepare(std::slice::from_ref(&to.path))?;
         }
-        let trees = self.cache.open()?;
+        let trees = self.trees.open()?;
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
         let look = LookOptions {
@@ -93,7 +93,7 @@ impl BenchArgs {
         if let Some(to) = &self.report {
             measured.write(to, self.scene.path.display().to_string(), self.repeat)?;
         }
-        warn_of_trees(trees.as_ref(), console::note);
+        warn_of_trees(&trees, console::note);
         console::report(&measured.report, self.json)?;
         Ok(Exit::Done)
     }

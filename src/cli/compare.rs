@@ -66,7 +66,7 @@ pub fn frames(
     };
     let comparison = compare_frames(job, devices, write, &mut watch, stop);
     progress.finish();
-    warn_of_trees(job.trees.as_ref(), |line| progress.note(line));
+    warn_of_trees(&job.trees, |line| progress.note(line));
     conclude(&names, &comparison?, progress)
 }
 

@@ -122,7 +122,7 @@ impl Stats {
             rebuilds: summary.rebuilds,
             sah_ratio: summary.sah_ratio,
             busy: summary.busy.shares(),
-            cached_trees: job.trees.as_ref().map(|trees| trees.counts()),
+            cached_trees: job.trees.counts(),
             output: plan.describe_output(&job.scene.name),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Exit,
-    args::{CacheArgs, DeviceArgs, SceneArgs, warn_of_trees},
+    args::{DeviceArgs, SceneArgs, TreeArgs, warn_of_trees},
     console,
     model_info::ModelInfo,
     model_text::ModelText,
@@ -47,7 +47,7 @@ pub struct InfoArgs {
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
-    cache: CacheArgs,
+    trees: TreeArgs,
     /// Print one JSON document on standard output
     #[arg(long)]
     json: bool,
@@ -69,17 +69,17 @@ struct Report {
 
 impl InfoArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let trees = self.cache.open()?;
+        let trees = self.trees.open()?;
         let device = self.device.open(console::note)?;
         let mut model = None;
         let loaded = self
             .scene
             .load_inspected(|loaded| model = Some(ModelInfo::new(loaded)));
         let scene = loaded.and_then(|scene| {
-            let info = scene_info(&Arc::new(scene), device.as_ref(), trees.as_deref())?;
+            let info = scene_info(&Arc::new(scene), device.as_ref(), &trees)?;
             Ok(info)
         });
-        warn_of_trees(trees.as_ref(), console::note);
+        warn_of_trees(&trees, console::note);
         let (scene, error) = match scene {
             Ok(info) => (Some(info), None),
             Err(error) => (None, Some(error)),

@@ -2,7 +2,7 @@
 
 use super::{
     Exit,
-    args::{CacheArgs, DeviceArgs, SceneArgs},
+    args::{DeviceArgs, SceneArgs, TreeArgs},
     compare, interrupt,
     report::Reporter,
 };
@@ -58,7 +58,7 @@ pub struct RenderArgs {
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
-    cache: CacheArgs,
+    trees: TreeArgs,
     /// How the trees of meshes that change shape follow them, instead of as the scene says: refit while that costs
     /// rays little, always refit, or always rebuild
     #[arg(long, value_name = "POLICY", help_heading = "Device")]
@@ -229,7 +229,7 @@ impl RenderArgs {
     }
 
     fn job(&self) -> anyhow::Result<(RenderJob, FramePlan)> {
-        let trees = self.cache.open()?;
+        let trees = self.trees.open()?;
         let scene = self.scene.load()?;
         let plan = self.frames.resolve(&scene)?;
         let job = RenderJob {

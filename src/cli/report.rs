@@ -73,7 +73,7 @@ impl<'a> Reporter<'a> {
     /// Tells the outcome of a run that did not fail.
     pub fn ended(&self, summary: &Summary) -> Exit {
         let stats = Stats::new(summary, self.plan, self.job);
-        warn_of_trees(self.job.trees.as_ref(), |line| self.progress.note(line));
+        warn_of_trees(&self.job.trees, |line| self.progress.note(line));
         self.progress.summary(&describe(&stats));
         if self.verbose > 0 && stats.frames > 0 {
             self.progress.summary(&stats.busy.to_string());

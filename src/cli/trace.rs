@@ -2,7 +2,7 @@
 
 use super::{
     Exit,
-    args::{CacheArgs, DeviceArgs, SceneArgs, warn_of_trees},
+    args::{DeviceArgs, SceneArgs, TreeArgs, warn_of_trees},
     compare, console,
 };
 use crate::{
@@ -65,7 +65,7 @@ pub struct TraceArgs {
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
-    cache: CacheArgs,
+    trees: TreeArgs,
     /// Trace on every device of --device and compare the hits with the first one's; fail if more than 1 % of the
     /// rays differ. The file of --hits is the first device's
     #[arg(long, help_heading = "Device")]
@@ -77,7 +77,7 @@ pub struct TraceArgs {
 
 impl TraceArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let trees = self.cache.open()?;
+        let trees = self.trees.open()?;
         let options = TraceOptions {
             rays: self.rays,
             kind: self.kind,
@@ -93,14 +93,14 @@ impl TraceArgs {
             let mut devices = compare::open(&self.device, console::note)?;
             let scene = Arc::new(self.scene.load()?);
             let report = compare_traces(&scene, &mut devices, &options)?;
-            warn_of_trees(trees.as_ref(), console::note);
+            warn_of_trees(&trees, console::note);
             console::report(&report, self.json)?;
             return compare::rays(&compare::names(&devices)[0], &report.differences);
         }
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
         let measured = trace_file(&scene, device.as_mut(), &options)?;
-        warn_of_trees(trees.as_ref(), console::note);
+        warn_of_trees(&trees, console::note);
         if let Some(to) = &self.report {
             measured.write(to, self.scene.path.display().to_string(), self.repeat)?;
         }

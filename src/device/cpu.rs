@@ -62,7 +62,7 @@ pub struct CpuDevice {
     tables: Option<Tables>,
     lights: LightCache,
     queued: Option<(Frame, FrameSettings)>,
-    /// Rays through a TLAS of more bytes than this take turns.
+    /// Rays that look for their closest hits one by one, through a TLAS of more bytes than this, take turns.
     cached_tlas: usize,
 }
 
@@ -96,7 +96,7 @@ impl CpuDevice {
         })
     }
 
-    /// The same device, whose rays take turns in a TLAS of more than `bytes`: that changes how fast they are, not what they hit.
+    /// The same device, whose single rays take turns in a TLAS of more than `bytes`: that changes how fast they are, not what they hit.
     #[doc(hidden)]
     pub fn with_cached_tlas(self, bytes: usize) -> Self {
         Self {

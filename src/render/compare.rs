@@ -149,11 +149,7 @@ impl<'a> Side<'a> {
     fn new(job: &RenderJob, device: &'a mut dyn Device) -> Result<Self, RenderError> {
         let loaded = device.load(job.scene.clone());
         loaded.map_err(|error| error.on(&device.describe()))?;
-        let mut poser = Poser::with_cache(
-            job.scene.clone(),
-            device.node_layout(),
-            job.trees.as_deref(),
-        );
+        let mut poser = Poser::with_trees_from(job.scene.clone(), device.node_layout(), &job.trees);
         poser.set_policy(job.refit);
         poser.set_shutter(job.settings.shutter);
         Ok(Self { device, poser })
@@ -184,6 +180,7 @@ impl<'a> Side<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::TreeSource;
     use crate::{
         device::fake::{FakeDevice, settings},
         layers::LayerSet,
@@ -227,7 +224,7 @@ mod tests {
             layers: LayerSet::default(),
             denoiser: None,
             refit: None,
-            trees: None,
+            trees: TreeSource::default(),
             frames: vec![1, 4, 2],
             output: Pattern::parse("unused").unwrap().into(),
         };

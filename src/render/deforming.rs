@@ -1,8 +1,8 @@
 //! Meshes that change shape, and their trees, from frame to frame.
 
-use super::TreeCache;
+use super::TreeSource;
 use crate::{
-    accel::{Blas, Followed, NodeLayout, Quality, RefitStats, Surface},
+    accel::{Blas, Followed, NodeLayout, RefitStats, Surface},
     anim::{self, Deformed, Moment, ShutterTime},
     device::PosedMesh,
     scene::{
@@ -36,21 +36,13 @@ struct Form {
 }
 
 impl DeformingMeshes {
-    /// Shapes and trees as the scene is at `moment`; trees from `cache` where it has them. Refits write to copies of these.
-    pub fn new(
-        scene: &Scene,
-        layout: NodeLayout,
-        moment: &Moment,
-        cache: Option<&TreeCache>,
-    ) -> Self {
+    /// Shapes and trees, from `source`, as the scene is at `moment`. Refits write to copies of these.
+    pub fn new(scene: &Scene, layout: NodeLayout, moment: &Moment, source: &TreeSource) -> Self {
         let body = |deforming: &DeformingMesh| {
             let mut shape = Deformed::default();
             anim::shape_at(scene, deforming, moment, &mut shape);
             let surface = surface(scene, deforming.mesh, &shape);
-            let blas = match cache {
-                Some(cache) => cache.tree(surface, layout),
-                None => Blas::of_surface(surface, layout, Quality::High),
-            };
+            let blas = source.tree(surface, layout);
             let form = Form {
                 shape: Arc::new(shape),
                 later: Vec::new(),

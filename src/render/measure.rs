@@ -2,7 +2,7 @@
 //! a rendered frame cast.
 
 use super::{
-    Poser, TreeCache, milliseconds,
+    Poser, TreeSource, milliseconds,
     ray_files::{RayFileError, read_rays, write_hits, write_rays, write_scene},
 };
 use crate::{
@@ -56,8 +56,7 @@ pub struct TraceOptions {
     pub repeat: u32,
     /// Whether to find out what explains the speed: the work per ray, and how good the trees are.
     pub explain: bool,
-    /// Where trees of meshes are kept from run to run, if they are.
-    pub trees: Option<Arc<TreeCache>>,
+    pub trees: TreeSource,
 }
 
 /// What [`bench`] does.
@@ -70,8 +69,8 @@ pub struct BenchOptions {
     pub render: FrameSettings,
     /// As for [`TraceOptions`].
     pub explain: bool,
-    /// Where trees of meshes are kept from run to run, if they are; builds are measured all the same.
-    pub trees: Option<Arc<TreeCache>>,
+    /// Of what is traced; builds of every quality are measured all the same.
+    pub trees: TreeSource,
 }
 
 /// Why nothing was measured, or nothing written.
@@ -101,7 +100,7 @@ pub fn trace_file(
     options: &TraceOptions,
 ) -> Result<Measured<TraceReport>, MeasureError> {
     let rays = read_rays(&options.rays)?;
-    let posed = pose(scene, device, 1, options.trees.as_deref())?;
+    let posed = pose(scene, device, 1, &options.trees)?;
     let (mut report, hits) = time_rays(device, &posed, options.kind, &rays, options.repeat)?;
     if let Some(path) = &options.hits {
         write_hits(path, &hits)?;
@@ -138,10 +137,10 @@ fn pose(
     scene: &Arc<Scene>,
     device: &mut dyn Device,
     number: u32,
-    trees: Option<&TreeCache>,
+    trees: &TreeSource,
 ) -> Result<Posed, DeviceError> {
     device.load(scene.clone())?;
-    let mut poser = Poser::with_cache(scene.clone(), device.node_layout(), trees);
+    let mut poser = Poser::with_trees_from(scene.clone(), device.node_layout(), trees);
     let blas_build_ms = poser
         .blas()
         .iter()
@@ -263,7 +262,7 @@ pub fn bench(
     options: &BenchOptions,
 ) -> Result<Measured<BenchReport>, MeasureError> {
     let middle = scene.settings.frames.div_ceil(2).max(1);
-    let posed = pose(scene, device, middle, options.trees.as_deref())?;
+    let posed = pose(scene, device, middle, &options.trees)?;
     let primary_rays = camera_rays(scene);
     let (mut primary, hits) = time_rays(
         device,
@@ -301,6 +300,7 @@ pub fn bench(
         instances: scene.instances.len() as u64,
         instanced_primitives: scene.instanced_prim_count(),
         blas_fast_ms: builds.blas_fast_ms.median,
+        blas_balanced_ms: builds.blas_balanced_ms.median,
         blas_high_ms: builds.blas_high_ms.median,
         tlas_ms: builds.tlas_ms.median,
         builds,
@@ -347,6 +347,7 @@ fn measure_builds(posed: &Posed, device: &dyn Device, repeat: u32, number: u32) 
     });
     Builds {
         blas_fast_ms: blas(Quality::Fast),
+        blas_balanced_ms: blas(Quality::Balanced),
         blas_high_ms: blas(Quality::High),
         tlas_ms,
     }

@@ -18,6 +18,7 @@ mod ray_files;
 #[cfg(test)]
 mod tests;
 mod tree_cache;
+mod tree_source;
 mod write;
 
 use crate::{
@@ -47,6 +48,7 @@ use std::{
     time::{Duration, Instant},
 };
 pub use tree_cache::{CacheError, TreeCache, TreeCounts};
+pub use tree_source::TreeSource;
 use write::{Finished, Ledger};
 
 /// Everything `run` needs to know.
@@ -63,8 +65,7 @@ pub struct RenderJob {
     pub denoiser: Option<Arc<Denoiser>>,
     /// How trees of deforming meshes follow them, if not each by its own mesh's policy.
     pub refit: Option<RefitPolicy>,
-    /// Where trees of meshes are kept from run to run, if they are.
-    pub trees: Option<Arc<TreeCache>>,
+    pub trees: TreeSource,
     /// Frame numbers (from 1), in the order in which they are rendered; already without the ones to skip.
     pub frames: Vec<u32>,
     pub output: Outputs,
@@ -201,7 +202,7 @@ fn prepare(
     let layout = device.node_layout();
     let (loaded, mut poser) = rayon::join(
         || device.load(job.scene.clone()),
-        || Poser::with_cache(job.scene.clone(), layout, job.trees.as_deref()),
+        || Poser::with_trees_from(job.scene.clone(), layout, &job.trees),
     );
     loaded?;
     poser.set_policy(job.refit);

@@ -1,6 +1,6 @@
 //! The first stage: the scene at a frame's time, with its TLAS.
 
-use super::{TreeCache, deforming::DeformingMeshes, other_poses::other_poses};
+use super::{TreeSource, deforming::DeformingMeshes, other_poses::other_poses};
 use crate::{
     accel::{
         Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput,
@@ -78,15 +78,15 @@ impl TreeWork {
 
 impl Poser {
     pub fn new(scene: Arc<Scene>, layout: NodeLayout) -> Self {
-        Self::with_cache(scene, layout, None)
+        Self::with_trees_from(scene, layout, &TreeSource::default())
     }
 
-    /// The same, with trees of meshes from `cache` where it has them.
-    pub fn with_cache(scene: Arc<Scene>, layout: NodeLayout, cache: Option<&TreeCache>) -> Self {
+    /// The same, with trees of meshes from `source`.
+    pub fn with_trees_from(scene: Arc<Scene>, layout: NodeLayout, source: &TreeSource) -> Self {
         let moment = Moment::of(&scene, scene.time_of(1));
         let (mut blas, deforming) = rayon::join(
-            || build_trees(&scene, layout, cache),
-            || DeformingMeshes::new(&scene, layout, &moment, cache),
+            || build_trees(&scene, layout, source),
+            || DeformingMeshes::new(&scene, layout, &moment, source),
         );
         deforming.place_trees(&scene, &mut blas);
         let many = InstanceGroups::are_worth_it(scene.instances.len(), layout);
@@ -292,16 +292,16 @@ impl Poser {
 }
 
 /// The trees of all meshes. Those of meshes that deform are of their bind pose, which nobody sees, and made in haste.
-fn build_trees(scene: &Scene, layout: NodeLayout, cache: Option<&TreeCache>) -> Vec<Arc<Blas>> {
-    let mut quality = vec![Quality::High; scene.meshes.len()];
+fn build_trees(scene: &Scene, layout: NodeLayout, source: &TreeSource) -> Vec<Arc<Blas>> {
+    let mut deforms = vec![false; scene.meshes.len()];
     for deforming in &scene.deforming {
-        quality[deforming.mesh as usize] = Quality::Fast;
+        deforms[deforming.mesh as usize] = true;
     }
-    let meshes = scene.meshes.par_iter().zip(quality);
+    let meshes = scene.meshes.par_iter().zip(deforms);
     meshes
-        .map(|(mesh, quality)| match (cache, mesh.triangles(), quality) {
-            (Some(cache), Some(triangles), Quality::High) => cache.tree(triangles.into(), layout),
-            _ => Blas::build(mesh, layout, quality),
+        .map(|(mesh, deforms)| match mesh.triangles() {
+            Some(triangles) if !deforms => source.tree(triangles.into(), layout),
+            _ => Blas::build(mesh, layout, Quality::Fast),
         })
         .map(Arc::new)
         .collect()

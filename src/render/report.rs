@@ -1,6 +1,6 @@
 //! What is in a scene, for `throng info`: counts, memory, trees, camera.
 
-use super::{MaterialCounts, Poser, TreeCache, TreeCounts, milliseconds};
+use super::{MaterialCounts, Poser, TreeCounts, TreeSource, milliseconds};
 use crate::{
     accel::{Blas, REFIT_FACTOR, RefitStats},
     device::{Device, DeviceError},
@@ -96,9 +96,9 @@ pub const FOLLOWED_FRAMES: u32 = 48;
 pub fn scene_info(
     scene: &Arc<Scene>,
     device: &dyn Device,
-    trees: Option<&TreeCache>,
+    trees: &TreeSource,
 ) -> Result<SceneInfo, DeviceError> {
-    let mut poser = Poser::with_cache(scene.clone(), device.node_layout(), trees);
+    let mut poser = Poser::with_trees_from(scene.clone(), device.node_layout(), trees);
     let tlas = poser.pose(1).frame.tlas;
     let mut used = vec![0u64; scene.meshes.len()];
     scene
@@ -136,7 +136,7 @@ pub fn scene_info(
         },
         tlas_bytes: tlas.bytes() as u64,
         tlas_depth: tlas.tree.depth,
-        cached_trees: trees.map(TreeCache::counts),
+        cached_trees: trees.counts(),
         scene_bytes: scene.meshes.iter().map(mesh_bytes).sum::<u64>()
             + size_of_val(&scene.instances[..]) as u64
             + texture_bytes,

@@ -34,7 +34,7 @@ fn job(frames: u32) -> (TempDir, RenderJob) {
         layers: LayerSet::default(),
         denoiser: None,
         refit: None,
-        trees: None,
+        trees: TreeSource::default(),
         frames: (1..=frames).collect(),
         output: output.into(),
     };

@@ -101,14 +101,13 @@ impl TreeCache {
         })
     }
 
-    /// The tree of high quality that [`Blas::of_surface`] builds, to the bit. If it cannot be written, that is kept for
-    /// [`Self::failure`].
-    pub fn tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Blas {
+    /// The tree that [`Blas::of_surface`] builds, to the bit. If it cannot be written, that is kept for [`Self::failure`].
+    pub fn tree(&self, surface: Surface<'_>, layout: NodeLayout, quality: Quality) -> Blas {
         let start = Instant::now();
         if surface.triangles.len() < FEWEST_TRIANGLES {
-            return Blas::of_surface(surface, layout, Quality::High);
+            return Blas::of_surface(surface, layout, quality);
         }
-        let key = TreeKey::new(&surface, layout, Quality::High);
+        let key = TreeKey::new(&surface, layout, quality);
         let path = self.folder.join(format!("{key}{ENDING}"));
         if let Some(file) = open_file(&path)
             && let Some(mut blas) = Blas::read_from(&file, key, layout, surface.triangles.len())
@@ -117,7 +116,7 @@ impl TreeCache {
             self.read.fetch_add(1, Ordering::Relaxed);
             return blas;
         }
-        let blas = Blas::of_surface(surface, layout, Quality::High);
+        let blas = Blas::of_surface(surface, layout, quality);
         self.built.fetch_add(1, Ordering::Relaxed);
         self.keep(path, &blas, key);
         blas
@@ -183,7 +182,7 @@ mod tests {
             positions: &positions,
             triangles: &triangles,
         };
-        cache.tree(surface, NodeLayout::Wide8)
+        cache.tree(surface, NodeLayout::Wide8, Quality::High)
     }
 
     fn counts(cache: &TreeCache) -> (u32, u32) {

@@ -71,6 +71,26 @@ fn a_second_run_takes_its_trees_from_the_cache_and_shows_the_same() {
 }
 
 #[test]
+fn trees_of_every_quality_show_the_same_and_are_kept_apart() {
+    let place = place();
+    render(&place, "high/");
+    for (kept, quality) in ["balanced", "fast"].into_iter().enumerate() {
+        let quick = |output: &str| {
+            let run = ["render", "scene.ron", "-v", "--cache", "trees", "--trees"];
+            place.ok(&[&run[..], &[quality, "-o", output]].concat())
+        };
+        let first = quick(&format!("{quality}/"));
+        let text = "trees: 0 of 1 from the cache";
+        assert!(first.stderr.contains(text), "{}", first.stderr);
+        assert_eq!(place.frames("high"), place.frames(quality));
+        assert_eq!(place.names("trees").len(), kept + 2);
+        let second = quick("again/");
+        let text = "trees: 1 of 1 from the cache";
+        assert!(second.stderr.contains(text), "{}", second.stderr);
+    }
+}
+
+#[test]
 fn a_damaged_tree_is_built_again_and_replaced() {
     let place = place();
     render(&place, "1/");

@@ -35,6 +35,7 @@ impl TreeKey {
         let quality = match quality {
             Quality::Fast => 1,
             Quality::High => 2,
+            Quality::Balanced => 3,
         };
         let parts = [
             builder.into(),

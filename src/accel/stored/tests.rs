@@ -13,7 +13,7 @@ const LAYOUTS: [NodeLayout; 4] = [
     NodeLayout::Wide16,
     NodeLayout::Compressed8,
 ];
-const QUALITIES: [Quality; 2] = [Quality::Fast, Quality::High];
+const QUALITIES: [Quality; 3] = [Quality::Fast, Quality::Balanced, Quality::High];
 
 /// A hilly sheet of so many cells along each side.
 fn sheet(cells: u32) -> TriangleMesh {
@@ -242,19 +242,51 @@ fn references_of_compressed_trees_to_nowhere_are_found_behind_a_right_checksum()
     assert!(!reads(offset_of!(Header, depth), &1000u32.to_le_bytes()));
 }
 
-/// Hashes of trees as this version of the builder makes them, per layout and quality.
+/// A fan: where everything overlaps, builders give up refining.
+fn fan(triangles: u32) -> TriangleMesh {
+    let rim = |i: u32| {
+        let turn = i as f32 * 0.01;
+        [50.0 + turn, (i % 3) as f32, 40.0 * hash_unit(2, i)]
+    };
+    TriangleMesh {
+        positions: [[0.0; 3]]
+            .into_iter()
+            .chain((0..triangles + 1).map(rim))
+            .collect(),
+        triangles: (1..=triangles).map(|i| [0, i, i + 1]).collect(),
+        ..TriangleMesh::default()
+    }
+}
+
+/// Hashes of trees as this version of the builder makes them: of two meshes, per layout and quality.
 #[cfg(target_arch = "x86_64")]
-const RECORDED: (u32, [u64; 8]) = (
-    4,
+const RECORDED: (u32, [u64; 24]) = (
+    5,
     [
-        0xa1e33cf9086d2429,
-        0xa67165959086cafb,
-        0xebece49f7728b793,
-        0x4ff006c573069aac,
-        0x5288daa397953ab4,
-        0x7a5f6b61497a013c,
+        0x1f6c538eabc4a0d5,
+        0x697d96a0d2b868d2,
+        0xb28783af95469c92,
+        0x687d8545c94d54ff,
+        0x8ddd9558df5ad043,
+        0x8a45f1f20a193eef,
+        0x920a972ebde947a2,
+        0xc79fb5d65dbad995,
+        0xedb58fde38a7e5ad,
         0x29d9e7f9073b8bc9,
-        0xc0c44a03693e1a47,
+        0x059354f1025053a9,
+        0xbc44b602a40dfd3d,
+        0x215c1a44ee31df9f,
+        0x9f6563d2494b9307,
+        0x46115384a98dc29f,
+        0x07c5da972194aa97,
+        0x3cfa563ea2a9712b,
+        0x97f1af4cc8c5cb46,
+        0xfdb888d636d4225b,
+        0xa01596155de3f277,
+        0x0388fdfc2f8f446f,
+        0x4808114e4c1feafc,
+        0x0a20730da9d5cdf3,
+        0x2e87ec176c26d55b,
     ],
 );
 
@@ -263,11 +295,13 @@ const RECORDED: (u32, [u64; 8]) = (
 #[test]
 fn what_builders_make_changes_only_with_their_version() {
     // So many triangles that large parts are shared out, too.
-    let mesh = sheet(130);
+    let meshes = [sheet(130), fan(3000)];
     let pairs = LAYOUTS.iter().flat_map(|l| QUALITIES.map(|q| (*l, q)));
-    let found: Vec<u64> = pairs
-        .map(|(layout, quality)| {
-            let blas = Blas::of_surface((&mesh).into(), layout, quality);
+    let found: Vec<u64> = meshes
+        .iter()
+        .flat_map(|mesh| pairs.clone().map(move |pair| (mesh, pair)))
+        .map(|(mesh, (layout, quality))| {
+            let blas = Blas::of_surface(mesh.into(), layout, quality);
             // The key has the version in it, and must not hide that all else is the same.
             checksum(&bytes_of(&blas, TreeKey(0))) as u64
         })

@@ -209,7 +209,7 @@ impl Launch {
         }
     }
 
-    /// The stacks that a thread needs for these trees. In a TLAS of more bytes than `cached`, rays take turns.
+    /// The stacks that a thread needs for these trees. In a TLAS of more bytes than `cached`, single rays take turns.
     pub fn stacks(&self, cached: usize) -> Stacks {
         let count = if self.tlas_bytes > cached {
             MOST_TURNS as usize

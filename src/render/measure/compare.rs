@@ -106,8 +106,7 @@ fn trace_on(
     rays: &[Ray],
 ) -> Result<(TraceReport, Vec<Hit>, f32), MeasureError> {
     let name = device.describe();
-    let posed =
-        pose(scene, device, 1, options.trees.as_deref()).map_err(|error| error.on(&name))?;
+    let posed = pose(scene, device, 1, &options.trees).map_err(|error| error.on(&name))?;
     let (report, hits) = time_rays(device, &posed, options.kind, rays, options.repeat)
         .map_err(|error| error.on(&name))?;
     Ok((report, hits, posed.frame.tlas.bounds().diagonal()))

@@ -70,7 +70,7 @@ impl<R: Tables + serde::Serialize> Measured<R> {
     ///
     /// # Errors
     ///
-    /// If the file can't be written: none is left then.
+    /// If the file can't be written: what was there before is left as it was.
     pub fn write(
         &self,
         to: &ReportPath,
@@ -150,6 +150,7 @@ impl Tables for BenchReport {
     fn builds(&self) -> Vec<(&'static str, Spread)> {
         vec![
             ("all BLASes, fast", self.builds.blas_fast_ms),
+            ("all BLASes, balanced", self.builds.blas_balanced_ms),
             ("all BLASes, high quality", self.builds.blas_high_ms),
             ("TLAS, with boxes", self.builds.tlas_ms),
         ]

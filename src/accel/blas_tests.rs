@@ -1,0 +1,107 @@
+//! Trees of triangles of every layout and quality, over inputs from the harmless to the absurd.
+
+use super::{
+    Blas, BlasShape, NodeLayout, Quality, Surface, validate::validate_blas, validate_compressed,
+};
+use crate::{math::hash_unit, scene::TriangleMesh};
+use proptest::prelude::*;
+
+const LAYOUTS: [NodeLayout; 4] = [
+    NodeLayout::Wide4,
+    NodeLayout::Wide8,
+    NodeLayout::Wide16,
+    NodeLayout::Compressed8,
+];
+const QUALITIES: [Quality; 3] = [Quality::Fast, Quality::Balanced, Quality::High];
+
+/// Triangles of a size about points in a cube of half extents `spread`, each of which several of them may share.
+fn soup(count: u32, seed: u32, (center, spread, size): (f32, [f32; 3], f32)) -> TriangleMesh {
+    let random = |i| hash_unit(seed, i) * 2.0 - 1.0;
+    let corner = |i: u32| {
+        let place = i / 3 - i / 3 % 5;
+        [0, 1, 2].map(|axis| {
+            let about = center + spread[axis as usize] * random(3 * place + axis);
+            about + size * random(1_000_000 + 3 * i + axis)
+        })
+    };
+    TriangleMesh {
+        positions: (0..3 * count).map(corner).collect(),
+        triangles: (0..count).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect(),
+        ..TriangleMesh::default()
+    }
+}
+
+fn validated(mesh: &TriangleMesh, layout: NodeLayout, quality: Quality) -> Blas {
+    let surface = Surface::from(mesh);
+    let blas = Blas::of_surface(surface, layout, quality);
+    match &blas.shape {
+        BlasShape::Triangles { tree, packs } => validate_blas(tree, packs, &surface),
+        BlasShape::Compressed {
+            depth,
+            units,
+            triangles,
+        } => validate_compressed::validate_blas(units, triangles, &surface, *depth),
+        BlasShape::Sphere => panic!("a mesh of triangles"),
+    }
+    .unwrap();
+    blas
+}
+
+proptest! {
+    #![proptest_config(crate::testing::same_cases(64))]
+
+    #[test]
+    fn boxes_enclose_every_triangle_and_nothing_is_lost(
+        count in 0u32..700,
+        seed in any::<u32>(),
+        center in prop::sample::select(vec![0.0f32, 1.0, -1e6, 1e17]),
+        spread in prop::array::uniform3(prop::sample::select(vec![0.0f32, 1e-35, 1.0, 1e15])),
+        size in prop::sample::select(vec![0.0f32, 1e-20, 0.1, 1e12]),
+        layout in prop::sample::select(LAYOUTS.to_vec()),
+        quality in prop::sample::select(QUALITIES.to_vec()),
+    ) {
+        validated(&soup(count, seed, (center, spread, size)), layout, quality);
+    }
+}
+
+/// More primitives than one task takes, and than are sorted, measured and partitioned by one.
+#[test]
+fn trees_do_not_depend_on_the_number_of_threads() {
+    let mesh = soup(80_000, 5, (0.0, [1.0; 3], 0.01));
+    for (layout, quality) in [
+        (NodeLayout::Wide16, Quality::Fast),
+        (NodeLayout::Wide8, Quality::Balanced),
+        (NodeLayout::Compressed8, Quality::Balanced),
+    ] {
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let blas = pool.build().unwrap().install(|| {
+                let blas = validated(&mesh, layout, quality);
+                (blas.sah_cost(), blas.shape)
+            });
+            match blas {
+                (cost, BlasShape::Triangles { packs, .. }) => {
+                    let names: Vec<[u32; 8]> = packs.iter().map(|pack| pack.prim).collect();
+                    (cost, names.into_flattened())
+                }
+                (cost, BlasShape::Compressed { triangles, .. }) => {
+                    (cost, triangles.iter().map(|t| t.rows[0].prim).collect())
+                }
+                (_, BlasShape::Sphere) => panic!("a mesh of triangles"),
+            }
+        };
+        assert!(with(1) == with(3), "{layout:?}, {quality:?}");
+    }
+}
+
+#[test]
+fn more_time_makes_better_trees() {
+    let mesh = soup(20_000, 1, (0.0, [1.0; 3], 0.02));
+    for layout in LAYOUTS {
+        let costs = QUALITIES.map(|quality| validated(&mesh, layout, quality).sah_cost());
+        assert!(
+            costs.is_sorted_by(|a, b| a > b),
+            "{layout:?}: {costs:?} from fast to high"
+        );
+    }
+}
