@@ -1,4 +1,4 @@
-//! How much memory this machine has.
+//! How much memory this machine has, and this process takes.
 
 use std::{fs, sync::LazyLock};
 
@@ -17,6 +17,23 @@ fn read_total_bytes() -> Option<u64> {
     Some(limit.map_or(machine, |limit| machine.min(limit)))
 }
 
+/// Bytes of this process that are in memory; none where the system does not tell.
+pub fn resident_bytes() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
+    // SAFETY: asks for a number.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    pages.checked_mul(page.try_into().ok()?)
+}
+
+/// "12.3 GB", or "123 MB" below one GB.
+pub fn describe(bytes: u64) -> String {
+    match bytes as f64 / 1e9 {
+        gigabytes if gigabytes < 1.0 => format!("{:.0} MB", gigabytes * 1e3),
+        gigabytes => format!("{gigabytes:.1} GB"),
+    }
+}
+
 fn parse_meminfo(text: &str) -> Option<u64> {
     let rest = text
         .lines()
@@ -28,6 +45,22 @@ fn parse_meminfo(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_readable() {
+        assert_eq!(describe(137_430_000_000), "137.4 GB");
+        assert_eq!(describe(512_000_000), "512 MB");
+    }
+
+    #[test]
+    fn a_process_is_in_memory_and_the_machine_is_larger() {
+        if let (Some(resident), Some(total)) = (resident_bytes(), total_bytes()) {
+            assert!(
+                resident > 1 << 20 && resident < total,
+                "{resident} of {total}"
+            );
+        }
+    }
 
     #[test]
     fn meminfo_is_read_in_kibibytes() {

@@ -12,6 +12,7 @@ pub use limits::Size;
 use crate::{
     device::{FrameSettings, PixelType},
     layers::LayerSet,
+    memory::describe,
     output::{Destination, Pattern, PatternError, choose},
     render::frames::{FrameList, FramesError},
     scene::{Integrator, Layering, RenderDefaults, Scene, Shutter, ToneMap},
@@ -53,8 +54,8 @@ pub enum SettingsError {
     #[error(
         "a picture of {width}x{height} pixels needs about {} of memory and this machine has {}; \
          choose a smaller --size",
-        memory::describe(*.needed),
-        memory::describe(*.available)
+        describe(*.needed),
+        describe(*.available)
     )]
     Memory {
         width: u32,

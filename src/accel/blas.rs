@@ -24,6 +24,7 @@ use crate::{
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use std::{
+    fmt,
     mem::MaybeUninit,
     time::{Duration, Instant},
 };
@@ -46,6 +47,16 @@ pub enum Quality {
     /// Every cut is tried, subtrees are moved to better places, and instance boxes are exact: for trees that are built once.
     #[default]
     High,
+}
+
+impl fmt::Display for Quality {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Quality::Fast => "fast",
+            Quality::Balanced => "balanced",
+            Quality::High => "high",
+        })
+    }
 }
 
 impl Quality {

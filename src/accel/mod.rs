@@ -15,6 +15,7 @@ mod binary;
 mod blas;
 #[cfg(test)]
 mod blas_tests;
+mod budget;
 mod buffer;
 mod build;
 mod collapse;
@@ -47,6 +48,7 @@ mod validate;
 mod validate_compressed;
 
 pub use blas::{Blas, BlasBytes, BlasShape, Quality};
+pub use budget::build_bytes;
 pub use buffer::{Buffer, reserve_huge_pages};
 pub use compressed_blas::{PoolOffset, pool_offsets};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};

@@ -134,8 +134,11 @@ impl TreeArgs {
     }
 }
 
-/// Tells people if trees could not be kept. The work itself did not need that.
-pub fn warn_of_trees(trees: &TreeSource, tell: impl FnOnce(&str)) {
+/// Tells people if trees are not as they asked for, or could not be kept. The work itself did not need that.
+pub fn warn_of_trees(trees: &TreeSource, tell: impl Fn(&str)) {
+    if let Some(lowered) = trees.lowered() {
+        tell(&format!("throng: note: {lowered}"));
+    }
     if let Some(failure) = trees.failure() {
         tell(&format!("throng: warning: {failure}"));
     }

@@ -48,7 +48,7 @@ use std::{
     time::{Duration, Instant},
 };
 pub use tree_cache::{CacheError, TreeCache, TreeCounts};
-pub use tree_source::TreeSource;
+pub use tree_source::{Lowered, TreeSource};
 use write::{Finished, Ledger};
 
 /// Everything `run` needs to know.

@@ -9,7 +9,7 @@ use crate::{
     anim::{self, Moment, OrderedInstances, ShutterTime},
     device::{Frame, FrameSettings},
     layers::{Layer, LayerSet},
-    scene::{Integrator, Scene, Shutter, rig::RefitPolicy},
+    scene::{Integrator, Mesh, Scene, Shutter, rig::RefitPolicy},
 };
 use glam::Affine3;
 use rayon::prelude::*;
@@ -21,6 +21,8 @@ use std::{
 /// Paths of a frame that make care with one instance worth its time on a GPU: it takes a CPU of 16 threads about 10 ns, and saves
 /// about a sixth of tracing a path, which takes 3 ns.
 const PATHS_FOR_CARE: u64 = 20;
+/// Triangles of meshes whose trees are built one after the other.
+const LARGE_MESH: usize = 1 << 20;
 
 /// Poses frames of one scene. Builds each mesh's BLAS once.
 pub struct Poser {
@@ -297,13 +299,20 @@ fn build_trees(scene: &Scene, layout: NodeLayout, source: &TreeSource) -> Vec<Ar
     for deforming in &scene.deforming {
         deforms[deforming.mesh as usize] = true;
     }
-    let meshes = scene.meshes.par_iter().zip(deforms);
-    meshes
-        .map(|(mesh, deforms)| match mesh.triangles() {
+    let build = |(mesh, deforms): (&Mesh, bool)| {
+        Arc::new(match mesh.triangles() {
             Some(triangles) if !deforms => source.tree(triangles.into(), layout),
             _ => Blas::build(mesh, layout, Quality::Fast),
         })
-        .map(Arc::new)
+    };
+    // Large ones keep all threads busy, and memory has room for one of them.
+    let is_large = |mesh: &Mesh| mesh.prim_count() >= LARGE_MESH;
+    let pairs = || scene.meshes.iter().zip(deforms.iter().copied());
+    let large = pairs().map(|pair| is_large(pair.0).then(|| build(pair)));
+    let large: Vec<_> = large.collect();
+    let small = scene.meshes.par_iter().zip(&deforms).zip(large);
+    small
+        .map(|((mesh, &deforms), large)| large.unwrap_or_else(|| build((mesh, deforms))))
         .collect()
 }
 

@@ -1,15 +1,47 @@
 //! Where the trees of meshes come from.
 
 use super::{CacheError, TreeCache, TreeCounts};
-use crate::accel::{Blas, NodeLayout, Quality, Surface};
-use std::sync::Arc;
+use crate::{
+    accel::{Blas, NodeLayout, Quality, Surface, build_bytes},
+    memory::{describe, resident_bytes, total_bytes},
+};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 /// How carefully trees are built, and the folder that they are taken from if they are there. By default they are built with
-/// [`Quality::High`], every time.
+/// [`Quality::High`], every time. Where memory does not suffice for the build of a tree, it gets one of less quality.
 #[derive(Clone, Debug, Default)]
 pub struct TreeSource {
     quality: Quality,
     cache: Option<Arc<TreeCache>>,
+    lowered: Arc<OnceLock<Lowered>>,
+}
+
+/// A tree that has less quality than was asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lowered {
+    pub triangles: usize,
+    pub asked: Quality,
+    pub built: Quality,
+    /// Bytes that the build would have taken as asked for, and that there were.
+    pub needed: u64,
+    pub free: u64,
+}
+
+impl fmt::Display for Lowered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the tree of a mesh of {} triangles is built as with --trees {}: {} would take {} of memory, and {} are free",
+            self.triangles,
+            self.built,
+            self.asked,
+            describe(self.needed),
+            describe(self.free)
+        )
+    }
 }
 
 impl TreeSource {
@@ -17,15 +49,47 @@ impl TreeSource {
         Self {
             quality,
             cache: cache.map(Arc::new),
+            lowered: Arc::default(),
         }
     }
 
     /// The tree that [`Blas::of_surface`] builds, to the bit.
     pub fn tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Blas {
+        let quality = self.affordable(surface.triangles.len(), layout, free_bytes());
         match &self.cache {
-            Some(cache) => cache.tree(surface, layout, self.quality),
-            None => Blas::of_surface(surface, layout, self.quality),
+            Some(cache) => cache.tree(surface, layout, quality),
+            None => Blas::of_surface(surface, layout, quality),
         }
+    }
+
+    /// The best quality, up to that asked for, whose build takes no more than `free` bytes; if none does, that which takes least.
+    fn affordable(&self, triangles: usize, layout: NodeLayout, free: Option<u64>) -> Quality {
+        let needed = |quality| build_bytes(triangles, layout, quality);
+        let Some(free) = free.filter(|&free| needed(self.quality) > free) else {
+            return self.quality;
+        };
+        let less = match self.quality {
+            Quality::High => &[Quality::Balanced, Quality::Fast][..],
+            Quality::Balanced | Quality::Fast => &[Quality::Fast],
+        };
+        let fits = less.iter().find(|&&quality| needed(quality) <= free);
+        let built = *fits.unwrap_or(&Quality::Fast);
+        if built != self.quality {
+            // Another thread may have been first.
+            let _ = self.lowered.set(Lowered {
+                triangles,
+                asked: self.quality,
+                built,
+                needed: needed(self.quality),
+                free,
+            });
+        }
+        built
+    }
+
+    /// The first tree that memory did not suffice for as it was asked for.
+    pub fn lowered(&self) -> Option<&Lowered> {
+        self.lowered.get()
     }
 
     /// What the folder was asked for so far, if there is one.
@@ -36,5 +100,35 @@ impl TreeSource {
     /// The first tree that could not be kept.
     pub fn failure(&self) -> Option<&CacheError> {
         self.cache.as_ref().and_then(|cache| cache.failure())
+    }
+}
+
+/// What this process may still take.
+fn free_bytes() -> Option<u64> {
+    Some(total_bytes()?.saturating_sub(resident_bytes()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_gets_the_best_quality_that_there_is_memory_for() {
+        let (layout, triangles) = (NodeLayout::Wide8, 100_000_000);
+        let needed = |quality| build_bytes(triangles, layout, quality);
+        let source = TreeSource::default();
+        let quality = |free| source.affordable(triangles, layout, free);
+        assert_eq!(quality(None), Quality::High);
+        assert_eq!(quality(Some(needed(Quality::High))), Quality::High);
+        assert_eq!(source.lowered(), None);
+        let free = needed(Quality::High) - 1;
+        assert_eq!(quality(Some(free)), Quality::Balanced);
+        let text = source.lowered().unwrap().to_string();
+        let expected = "the tree of a mesh of 100000000 triangles is built as with --trees balanced: high would take";
+        assert!(text.starts_with(expected), "{text}");
+        assert_eq!(quality(Some(0)), Quality::Fast);
+        let fast = TreeSource::new(Quality::Fast, None);
+        assert_eq!(fast.affordable(triangles, layout, Some(0)), Quality::Fast);
+        assert_eq!(fast.lowered(), None);
     }
 }

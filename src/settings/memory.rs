@@ -20,23 +20,9 @@ pub fn check(width: u32, height: u32) -> Result<(), SettingsError> {
     }
 }
 
-/// "12.3 GB", or "123 MB" below one GB.
-pub fn describe(bytes: u64) -> String {
-    match bytes as f64 / 1e9 {
-        gigabytes if gigabytes < 1.0 => format!("{:.0} MB", gigabytes * 1e3),
-        gigabytes => format!("{gigabytes:.1} GB"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_readable() {
-        assert_eq!(describe(137_430_000_000), "137.4 GB");
-        assert_eq!(describe(512_000_000), "512 MB");
-    }
 
     #[test]
     fn a_small_picture_fits_everywhere() {

@@ -1,0 +1,24 @@
+//! How much memory the build of a BLAS takes, known before it begins.
+
+use super::{NodeLayout, Quality};
+
+/// Bytes per triangle that are allocated at the most while a tree is built, it included, and the surface not: what triangles in no order
+/// take, and a little more. Only where cuts leave hardly any triangle a neighbour in its leaf, a build may take more than that.
+fn bytes_per_triangle(layout: NodeLayout, quality: Quality) -> u64 {
+    match (layout, quality) {
+        (NodeLayout::Compressed8, Quality::Fast) => 200,
+        (NodeLayout::Compressed8, Quality::Balanced) => 500,
+        (NodeLayout::Compressed8, Quality::High) => 530,
+        (_, Quality::Fast) => 130,
+        (_, Quality::Balanced) => 110,
+        (_, Quality::High) => 430,
+    }
+}
+
+/// Of a support map.
+const BYTES_BESIDE: u64 = 1 << 20;
+
+/// Bytes that the build of a tree over so many triangles takes, with what it makes.
+pub fn build_bytes(triangles: usize, layout: NodeLayout, quality: Quality) -> u64 {
+    BYTES_BESIDE + triangles as u64 * bytes_per_triangle(layout, quality)
+}

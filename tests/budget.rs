@@ -1,0 +1,88 @@
+//! Builds of trees keep to the memory that they say they need. Allocations are counted here, so this is a program of its own.
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+use throng::{
+    accel::{Blas, NodeLayout, Quality, build_bytes},
+    math::hash_unit,
+    scene::TriangleMesh,
+};
+
+const LAYOUTS: [NodeLayout; 4] = [
+    NodeLayout::Wide4,
+    NodeLayout::Wide8,
+    NodeLayout::Wide16,
+    NodeLayout::Compressed8,
+];
+const QUALITIES: [Quality; 3] = [Quality::Fast, Quality::Balanced, Quality::High];
+
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: everything is passed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
+        MOST.fetch_max(now, Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, data: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(data, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// A hilly sheet of so many cells along each side.
+fn sheet(cells: u32) -> TriangleMesh {
+    let row = cells + 1;
+    let point = |i: u32| [(i % row) as f32, 3.0 * hash_unit(1, i), (i / row) as f32];
+    let cell = |i: u32| {
+        let a = i / cells * row + i % cells;
+        [[a, a + 1, a + row], [a + row, a + 1, a + row + 1]]
+    };
+    TriangleMesh {
+        positions: (0..row * row).map(point).collect(),
+        triangles: (0..cells * cells).flat_map(cell).collect(),
+        ..TriangleMesh::default()
+    }
+}
+
+/// Triangles of their own in a cube.
+fn soup(count: u32) -> TriangleMesh {
+    let corner =
+        |i: u32| [0, 1, 2].map(|axis| 100.0 * hash_unit(5 + axis, i / 3) + hash_unit(axis, i));
+    TriangleMesh {
+        positions: (0..3 * count).map(corner).collect(),
+        triangles: (0..count).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect(),
+        ..TriangleMesh::default()
+    }
+}
+
+#[test]
+fn builds_take_no_more_memory_than_they_say_and_not_much_less() {
+    let mut wrong = Vec::new();
+    for (name, mesh) in [("sheet", sheet(280)), ("soup", soup(150_000))] {
+        for (layout, quality) in LAYOUTS.iter().flat_map(|l| QUALITIES.map(|q| (*l, q))) {
+            let before = NOW.load(Relaxed);
+            MOST.store(before, Relaxed);
+            let blas = Blas::of_surface((&mesh).into(), layout, quality);
+            let took = (MOST.load(Relaxed) - before) as u64;
+            let said = build_bytes(mesh.triangles.len(), layout, quality);
+            if took > said || took < said / 2 {
+                wrong.push(format!("{name}, {layout:?}, {quality:?}: {took} of {said}"));
+            }
+            drop(blas);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
