@@ -10,7 +10,7 @@ use glam::{Affine3, Quat, Vec3};
 use std::{fmt::Write, path::Path, sync::Arc, time::Instant};
 use throng::{
     abi::{Hit, Ray},
-    accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput},
+    accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, rebuild_quality},
     anim::CameraPose,
     device::{CpuDevice, Device, Frame, RayKind},
     loader,
@@ -90,10 +90,11 @@ fn measure(device: &mut CpuDevice, mesh: &TriangleMesh, twist: f32) -> Result<Ro
     let layout = device.node_layout();
     let moved = twisted(mesh, twist);
     let surface = Surface::from(&moved);
-    let mut refitted = Blas::of_surface(mesh.into(), layout, Quality::Fast);
+    let quality = rebuild_quality(layout);
+    let mut refitted = Blas::of_surface(mesh.into(), layout, quality);
     let refit = least_seconds(|| refitted.refit(surface));
     let mut fresh = None;
-    let rebuild = least_seconds(|| fresh = Some(Blas::of_surface(surface, layout, Quality::Fast)));
+    let rebuild = least_seconds(|| fresh = Some(Blas::of_surface(surface, layout, quality)));
     let fresh = fresh.context("a tree was built")?;
     let (policy_ratio, fresh_cost) = (refitted.cost_ratio().into(), f64::from(fresh.sah_cost()));
     let fresh_ratio = f64::from(refitted.sah_cost()) / fresh_cost;

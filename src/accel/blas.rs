@@ -272,7 +272,7 @@ impl Blas {
     }
 
     /// Follows moved vertices without changing the tree's shape (see [`super::refit`]). `surface` must have the triangles
-    /// that this BLAS was built from. Deterministic, parallel; an eighth of a fast build's time or less.
+    /// that this BLAS was built from. Deterministic, parallel; a fraction of a build's time.
     ///
     /// Instance boxes are those of the transformed bounds from then on. It must be a tree of one shape, not of keys.
     pub fn refit(&mut self, surface: Surface<'_>) {
