@@ -19,11 +19,6 @@ use throng::{
     },
 };
 
-const QUALITIES: [(&str, Quality); 3] = [
-    ("fast", Quality::Fast),
-    ("balanced", Quality::Balanced),
-    ("high", Quality::High),
-];
 const REFIT_SIZES: [u32; 3] = [20_000, 200_000, 1_000_000];
 const TLAS_SIZES: [u32; 2] = [11_042, 1_000_000];
 /// Picture size of the primary rays, a multiple of the tile's 8 on both sides.
@@ -53,8 +48,8 @@ fn blas(c: &mut Criterion) {
     let (mesh, layout) = (dragon(), device().node_layout());
     let mut group = c.benchmark_group("blas");
     group.throughput(Throughput::Elements(mesh.prim_count() as u64));
-    for (name, quality) in QUALITIES {
-        group.bench_function(name, |b| {
+    for quality in Quality::ALL {
+        group.bench_function(quality.to_string(), |b| {
             b.iter(|| Blas::build(black_box(&mesh), layout, quality))
         });
     }
@@ -107,8 +102,8 @@ fn adversarial(c: &mut Criterion) {
     let mut group = c.benchmark_group("adversarial");
     group.sample_size(10);
     for (name, mesh) in &inputs {
-        for (speed, quality) in QUALITIES {
-            group.bench_function(BenchmarkId::new(speed, name), |b| {
+        for quality in Quality::ALL {
+            group.bench_function(BenchmarkId::new(quality.to_string(), name), |b| {
                 b.iter(|| Blas::of_surface(black_box(mesh).into(), layout, quality))
             });
         }

@@ -10,14 +10,6 @@ use throng::{
     scene::TriangleMesh,
 };
 
-const LAYOUTS: [NodeLayout; 4] = [
-    NodeLayout::Wide4,
-    NodeLayout::Wide8,
-    NodeLayout::Wide16,
-    NodeLayout::Compressed8,
-];
-const QUALITIES: [Quality; 3] = [Quality::Fast, Quality::Balanced, Quality::High];
-
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -72,7 +64,10 @@ fn soup(count: u32) -> TriangleMesh {
 fn builds_take_no_more_memory_than_they_say_and_not_much_less() {
     let mut wrong = Vec::new();
     for (name, mesh) in [("sheet", sheet(280)), ("soup", soup(150_000))] {
-        for (layout, quality) in LAYOUTS.iter().flat_map(|l| QUALITIES.map(|q| (*l, q))) {
+        for (layout, quality) in NodeLayout::ALL
+            .iter()
+            .flat_map(|l| Quality::ALL.map(|q| (*l, q)))
+        {
             let before = NOW.load(Relaxed);
             MOST.store(before, Relaxed);
             let blas = Blas::of_surface((&mesh).into(), layout, quality);

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::math::Aabb;
 use rayon::prelude::*;
-use std::mem::MaybeUninit;
 
 /// Stands for "no node": node 0 is the root, nobody's child.
 pub const NO_NODE: u32 = 0;
@@ -62,31 +61,13 @@ impl BinaryTree {
             offset += nodes.len();
         }
         let mut nodes = Buffer::new();
-        let copy = |all: &mut [MaybeUninit<BinaryNode>]| {
-            let (head, mut rest) = all.split_at_mut(top.len());
-            for (to, from) in head.iter_mut().zip(&top) {
-                to.write(*from);
+        let subtrees: Vec<_> = subtrees.iter().map(|(_, nodes)| &nodes[..]).collect();
+        nodes.refill_joined(&top, &subtrees, |mut node: BinaryNode, first| {
+            if !node.is_leaf() {
+                node.children = node.children.map(|child| child + first as u32);
             }
-            let mut offset = top.len() as u32;
-            let mut targets = Vec::with_capacity(subtrees.len());
-            for (_, subtree) in subtrees {
-                let (target, tail) = rest.split_at_mut(subtree.len());
-                targets.push((target, subtree, offset));
-                offset += subtree.len() as u32;
-                rest = tail;
-            }
-            targets.into_par_iter().for_each(|(target, from, offset)| {
-                for (to, from) in target.iter_mut().zip(from) {
-                    let mut node = *from;
-                    if !node.is_leaf() {
-                        node.children = node.children.map(|child| child + offset);
-                    }
-                    to.write(node);
-                }
-            });
-        };
-        // SAFETY: the head and the targets cover all elements, and each is written.
-        unsafe { nodes.refill(offset, copy) };
+            node
+        });
         Self { nodes, parts }
     }
 
@@ -173,9 +154,8 @@ pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize) -> BinaryTree {
             for (side, half) in halves.into_iter().enumerate() {
                 if half.prims.len() > task_size {
                     top[node].children[side] = top.len() as u32;
-                    open.push((top.len(), half));
-                    let own: BinaryNode = open[open.len() - 1].1.node();
-                    top.push(own);
+                    top.push(half.node());
+                    open.push((top.len() - 1, half));
                 } else {
                     tasks.push(((node, side), half));
                 }

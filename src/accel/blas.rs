@@ -60,6 +60,9 @@ impl fmt::Display for Quality {
 }
 
 impl Quality {
+    /// From the least time to the most.
+    pub const ALL: [Self; 3] = [Self::Fast, Self::Balanced, Self::High];
+
     pub(super) fn split_method(self) -> SplitMethod {
         match self {
             Quality::Fast | Quality::Balanced => SplitMethod::Binned,

@@ -6,14 +6,6 @@ use super::{
 use crate::{math::hash_unit, scene::TriangleMesh};
 use proptest::prelude::*;
 
-const LAYOUTS: [NodeLayout; 4] = [
-    NodeLayout::Wide4,
-    NodeLayout::Wide8,
-    NodeLayout::Wide16,
-    NodeLayout::Compressed8,
-];
-const QUALITIES: [Quality; 3] = [Quality::Fast, Quality::Balanced, Quality::High];
-
 /// Triangles of a size about points in a cube of half extents `spread`, each of which several of them may share.
 fn soup(count: u32, seed: u32, (center, spread, size): (f32, [f32; 3], f32)) -> TriangleMesh {
     let random = |i| hash_unit(seed, i) * 2.0 - 1.0;
@@ -57,8 +49,8 @@ proptest! {
         center in prop::sample::select(vec![0.0f32, 1.0, -1e6, 1e17]),
         spread in prop::array::uniform3(prop::sample::select(vec![0.0f32, 1e-35, 1.0, 1e15])),
         size in prop::sample::select(vec![0.0f32, 1e-20, 0.1, 1e12]),
-        layout in prop::sample::select(LAYOUTS.to_vec()),
-        quality in prop::sample::select(QUALITIES.to_vec()),
+        layout in prop::sample::select(NodeLayout::ALL.to_vec()),
+        quality in prop::sample::select(Quality::ALL.to_vec()),
     ) {
         validated(&soup(count, seed, (center, spread, size)), layout, quality);
     }
@@ -97,8 +89,8 @@ fn trees_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn more_time_makes_better_trees() {
     let mesh = soup(20_000, 1, (0.0, [1.0; 3], 0.02));
-    for layout in LAYOUTS {
-        let costs = QUALITIES.map(|quality| validated(&mesh, layout, quality).sah_cost());
+    for layout in NodeLayout::ALL {
+        let costs = Quality::ALL.map(|quality| validated(&mesh, layout, quality).sah_cost());
         assert!(
             costs.is_sorted_by(|a, b| a > b),
             "{layout:?}: {costs:?} from fast to high"

@@ -1,6 +1,7 @@
 //! Memory for trees and records: aligned to cache lines, and to huge pages where it is large; or a part of a file in memory.
 
 use memmap2::Mmap;
+use rayon::prelude::*;
 use std::{
     alloc::{Layout, alloc, dealloc, handle_alloc_error},
     mem::MaybeUninit,
@@ -98,6 +99,39 @@ impl<T: Copy> Buffer<T> {
         // SAFETY: `reserve` made room, and MaybeUninit needs no initialisation.
         fill(unsafe { slice::from_raw_parts_mut(self.data.as_ptr().cast(), len) });
         self.len = len;
+    }
+
+    /// Makes it `head` and then the `parts`, which are copied side by side. `place` gets each element of a part, and the position
+    /// of the part's first one.
+    pub fn refill_joined(
+        &mut self,
+        head: &[T],
+        parts: &[&[T]],
+        place: impl Fn(T, usize) -> T + Sync,
+    ) where
+        T: Send + Sync,
+    {
+        let copy = |all: &mut [MaybeUninit<T>]| {
+            let (to_head, mut rest) = all.split_at_mut(head.len());
+            for (to, from) in to_head.iter_mut().zip(head) {
+                to.write(*from);
+            }
+            let mut first = head.len();
+            let mut targets = Vec::with_capacity(parts.len());
+            for &part in parts {
+                let (target, tail) = rest.split_at_mut(part.len());
+                targets.push((target, part, first));
+                (rest, first) = (tail, first + part.len());
+            }
+            targets.into_par_iter().for_each(|(target, part, first)| {
+                for (to, from) in target.iter_mut().zip(part) {
+                    to.write(place(*from, first));
+                }
+            });
+        };
+        let total = head.len() + parts.iter().map(|part| part.len()).sum::<usize>();
+        // SAFETY: the head and the parts cover all `total` elements, and each is written.
+        unsafe { self.refill(total, copy) };
     }
 
     /// Bytes allocated, or used of a file.

@@ -14,7 +14,6 @@ use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 use std::{
     cmp::Ordering,
-    mem::MaybeUninit,
     sync::{Mutex, PoisonError},
 };
 
@@ -240,52 +239,24 @@ pub fn join_subtrees<const N: usize>(
     out: &mut Buffer<Wide<N>>,
 ) -> u32 {
     let mut depth = top.depth;
-    let mut offsets = Vec::with_capacity(subtrees.len());
     let mut total = top.nodes.len();
     for ((node, slot), subtree) in subtrees {
         top.nodes[*node].children[*slot] = total as u32;
-        offsets.push(total as u32);
         total += subtree.nodes.len();
         depth = depth.max(subtree.depth);
     }
     assert!(total < LEAF as usize, "node references have 31 bits");
-    join(&top.nodes, subtrees, &offsets, total, out);
+    let parts: Vec<_> = subtrees
+        .iter()
+        .map(|(_, subtree)| &subtree.nodes[..])
+        .collect();
+    out.refill_joined(&top.nodes, &parts, |mut node, first| {
+        for child in node.children.iter_mut().filter(|c| **c & LEAF == 0) {
+            *child += first as u32;
+        }
+        node
+    });
     depth
-}
-
-/// Copies the parts one after the other into `out`.
-fn join<const N: usize>(
-    top: &[Wide<N>],
-    subtrees: &[((usize, usize), Subtree<N>)],
-    offsets: &[u32],
-    total: usize,
-    out: &mut Buffer<Wide<N>>,
-) {
-    let copy = |all: &mut [MaybeUninit<Wide<N>>]| {
-        let (head, mut rest) = all.split_at_mut(top.len());
-        for (to, from) in head.iter_mut().zip(top) {
-            to.write(*from);
-        }
-        let mut targets = Vec::with_capacity(subtrees.len());
-        for (_, subtree) in subtrees {
-            let (target, tail) = rest.split_at_mut(subtree.nodes.len());
-            targets.push(target);
-            rest = tail;
-        }
-        targets.into_par_iter().zip(subtrees).zip(offsets).for_each(
-            |((target, (_, subtree)), &offset)| {
-                for (to, from) in target.iter_mut().zip(&subtree.nodes) {
-                    let mut node = *from;
-                    for child in node.children.iter_mut().filter(|c| **c & LEAF == 0) {
-                        *child += offset;
-                    }
-                    to.write(node);
-                }
-            },
-        );
-    };
-    // SAFETY: the head and the targets cover all `total` elements, and each is written.
-    unsafe { out.refill(total, copy) };
 }
 
 /// Builds the nodes of large parts level by level, the nodes of a level side by side. Smaller parts are left as tasks.

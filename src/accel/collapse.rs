@@ -295,20 +295,20 @@ impl<'a> Collapse<'a> {
     fn children(&self, root: u32) -> ([u32; WIDEST], usize) {
         let (mut children, mut count) = ([0; WIDEST], 0);
         let mut open = [(0, 0); WIDEST + 1];
-        let mut deepest = 2;
+        let mut waiting = 2;
         open[..2].copy_from_slice(&self.deal(root, self.width));
-        while deepest > 0 {
-            deepest -= 1;
-            let (node, slots) = open[deepest];
+        while waiting > 0 {
+            waiting -= 1;
+            let (node, slots) = open[waiting];
             if slots == 1 || self.binary[node as usize].is_leaf() {
                 children[count] = node;
                 count += 1;
             } else if self.plans[node as usize].left[slots - 1] == 0 {
-                open[deepest] = (node, slots - 1);
-                deepest += 1;
+                open[waiting] = (node, slots - 1);
+                waiting += 1;
             } else {
-                open[deepest..deepest + 2].copy_from_slice(&self.deal(node, slots));
-                deepest += 2;
+                open[waiting..waiting + 2].copy_from_slice(&self.deal(node, slots));
+                waiting += 2;
             }
         }
         (children, count)

@@ -1,9 +1,8 @@
 //! Runs of primitives that follow each other on a space-filling curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH Construction on
 //! GPUs"): leaves that are found without measuring any cuts.
 
-use super::{build::BuildPrim, split::SetBounds};
-use crate::math::Aabb;
-use glam::{Vec3, Vec4};
+use super::{build::BuildPrim, split::SetBounds, surface::SimdBox};
+use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -56,18 +55,12 @@ impl Runs {
     pub fn bounds(&self, prims: &[BuildPrim]) -> Vec<BuildPrim> {
         let runs = (0..self.ends.len()).into_par_iter().with_min_len(512);
         let bounds = |run| {
-            let all = self.prims(run).iter().fold(
-                (Vec4::INFINITY, Vec4::NEG_INFINITY),
-                |(least, greatest), &prim| {
-                    let (min, max) = prims[prim as usize].vectors();
-                    (least.min(min), greatest.max(max))
-                },
-            );
-            let bounds = Aabb {
-                min: all.0.truncate(),
-                max: all.1.truncate(),
-            };
-            BuildPrim::new(&bounds, run as u32)
+            let own = self.prims(run).iter().map(|&prim| {
+                let (min, max) = prims[prim as usize].vectors();
+                SimdBox { min, max }
+            });
+            let all = own.fold(SimdBox::EMPTY, SimdBox::union);
+            BuildPrim::new(&all.to_aabb(), run as u32)
         };
         runs.map(bounds).collect()
     }
@@ -176,7 +169,7 @@ fn sort_upper_bits(keys: Vec<AtomicU64>, first: u32, count: u32) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::hash_unit;
+    use crate::math::{Aabb, hash_unit};
 
     fn points(count: u32, at: impl Fn(u32) -> Vec3) -> Vec<BuildPrim> {
         let point = |i| BuildPrim::new(&Aabb::of_points([at(i)]), i);

@@ -38,6 +38,10 @@ pub enum NodeLayout {
     Compressed8,
 }
 
+impl NodeLayout {
+    pub const ALL: [Self; 4] = [Self::Wide4, Self::Wide8, Self::Wide16, Self::Compressed8];
+}
+
 /// The nodes of one tree, parents before children. The root's own box is not stored in a node.
 #[derive(Clone)]
 pub enum NodeArray {

@@ -88,12 +88,6 @@ mod tests {
     };
     use glam::Vec3;
 
-    const LAYOUTS: [NodeLayout; 4] = [
-        NodeLayout::Wide4,
-        NodeLayout::Wide8,
-        NodeLayout::Wide16,
-        NodeLayout::Compressed8,
-    ];
     /// Enough for many runs and a top above them.
     const MANY: u32 = 60_000;
 
@@ -155,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_refitted_tree_is_valid_and_tight() {
-        for layout in LAYOUTS {
+        for layout in NodeLayout::ALL {
             for count in [1, 7, 9, 500, MANY] {
                 let mut blas = build(moving(count, 0.0), layout);
                 let moved = moving(count, 1.3);
@@ -186,7 +180,7 @@ mod tests {
 
     #[test]
     fn refitting_what_did_not_move_changes_nothing() {
-        for layout in LAYOUTS {
+        for layout in NodeLayout::ALL {
             let still = moving(3000, 0.0);
             let mut blas = build(still.clone(), layout);
             let (before, cost) = contents(&blas);
@@ -199,7 +193,7 @@ mod tests {
 
     #[test]
     fn refits_there_and_back_leave_no_trace() {
-        for layout in LAYOUTS {
+        for layout in NodeLayout::ALL {
             let mut blas = build(moving(3000, 0.0), layout);
             let (before, _) = contents(&blas);
             blas.refit((&moving(3000, 1.7)).into());
@@ -211,7 +205,7 @@ mod tests {
     #[test]
     fn a_refit_does_not_depend_on_the_number_of_threads() {
         let moved = moving(MANY, 0.9);
-        for layout in LAYOUTS {
+        for layout in NodeLayout::ALL {
             let built = build(moving(MANY, 0.0), layout);
             let with = |threads| {
                 let pool = rayon::ThreadPoolBuilder::new()
@@ -228,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_refitted_tree_costs_no_less_than_a_fresh_one_built_for_it() {
-        for layout in LAYOUTS {
+        for layout in NodeLayout::ALL {
             let mut blas = build(moving(2000, 0.0), layout);
             let fresh = build(moving(2000, 2.0), layout).sah_cost();
             blas.refit((&moving(2000, 2.0)).into());

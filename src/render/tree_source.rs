@@ -62,7 +62,7 @@ impl TreeSource {
         }
     }
 
-    /// The best quality, up to that asked for, whose build takes no more than `free` bytes; if none does, that which takes least.
+    /// The best quality, up to that asked for, whose build takes no more than `free` bytes; if none does, fast.
     fn affordable(&self, triangles: usize, layout: NodeLayout, free: Option<u64>) -> Quality {
         let needed = |quality| build_bytes(triangles, layout, quality);
         let Some(free) = free.filter(|&free| needed(self.quality) > free) else {

@@ -7,14 +7,6 @@ use crate::{
 };
 use std::mem::offset_of;
 
-const LAYOUTS: [NodeLayout; 4] = [
-    NodeLayout::Wide4,
-    NodeLayout::Wide8,
-    NodeLayout::Wide16,
-    NodeLayout::Compressed8,
-];
-const QUALITIES: [Quality; 3] = [Quality::Fast, Quality::Balanced, Quality::High];
-
 /// A hilly sheet of so many cells along each side.
 fn sheet(cells: u32) -> TriangleMesh {
     let row = cells + 1;
@@ -86,7 +78,10 @@ impl Sample {
 #[test]
 fn trees_are_read_as_they_were_built() {
     for mesh in [sheet(0), sheet(1), sheet(30)] {
-        for (layout, quality) in LAYOUTS.iter().flat_map(|l| QUALITIES.map(|q| (*l, q))) {
+        for (layout, quality) in NodeLayout::ALL
+            .iter()
+            .flat_map(|l| Quality::ALL.map(|q| (*l, q)))
+        {
             let surface = Surface::from(&mesh);
             let key = TreeKey::new(&surface, layout, quality);
             let built = Blas::of_surface(surface, layout, quality);
@@ -107,7 +102,7 @@ fn trees_are_read_as_they_were_built() {
 fn a_tree_from_a_file_can_follow_its_mesh() {
     let (before, mut after) = (sheet(20), sheet(20));
     after.positions.iter_mut().for_each(|p| p[1] *= 0.5);
-    for layout in LAYOUTS {
+    for layout in NodeLayout::ALL {
         let key = TreeKey::new(&(&before).into(), layout, Quality::High);
         let mut built = Blas::of_surface((&before).into(), layout, Quality::High);
         let bytes = bytes_of(&built, key);
@@ -296,7 +291,9 @@ const RECORDED: (u32, [u64; 24]) = (
 fn what_builders_make_changes_only_with_their_version() {
     // So many triangles that large parts are shared out, too.
     let meshes = [sheet(130), fan(3000)];
-    let pairs = LAYOUTS.iter().flat_map(|l| QUALITIES.map(|q| (*l, q)));
+    let pairs = NodeLayout::ALL
+        .iter()
+        .flat_map(|l| Quality::ALL.map(|q| (*l, q)));
     let found: Vec<u64> = meshes
         .iter()
         .flat_map(|mesh| pairs.clone().map(move |pair| (mesh, pair)))
