@@ -93,8 +93,8 @@ impl Points {
         coordinates.map(move |((x, y), z)| x * d.x + y * d.y + z * d.z)
     }
 
-    /// A point that lies farthest in `direction`; none if there are no points.
-    fn farthest(&self, direction: Vec3) -> Option<Vec3> {
+    /// The first of the points that lie farthest in `direction`; none if there are no points.
+    fn farthest(&self, direction: Vec3) -> Option<usize> {
         // Lanes, since the compiler must not change the order in which floats are compared.
         let mut most = [f32::NEG_INFINITY; 8];
         let mut dots = self.along(direction);
@@ -104,8 +104,7 @@ impl Points {
             }
         }
         let most = dots.chain(most).fold(f32::NEG_INFINITY, f32::max);
-        let first = self.along(direction).position(|along| along == most);
-        first.map(|i| self.get(i))
+        self.along(direction).position(|along| along == most)
     }
 
     /// Those at whose place `dropped` is 0.
@@ -348,22 +347,26 @@ fn cone(face: usize, x: usize, y: usize, resolution: usize) -> Cone {
     }
 }
 
-/// The vertices that no single other vertex beats in every direction of the cone.
+/// The vertices that no single other vertex beats in every direction of the cone. Of equal ones that are the farthest in one, only
+/// the first is left.
 fn candidates(vertices: &Points, cone: &Cone) -> Points {
     let winners = cone.directions.iter().filter_map(|d| vertices.farthest(*d));
-    let mut winners: Vec<Vec3> = winners.collect();
+    let mut winners: Vec<usize> = winners.collect();
     winners.dedup();
     // The greatest dot(v - w, d) over the cone is negative exactly when v - w points away from its centre by more than
     // a right angle and the cone's own.
     let (center, sine2) = (cone.center, cone.sine * cone.sine);
     let mut beaten = vec![0u32; vertices.len()];
-    for w in winners {
+    for winner in winners {
+        let w = vertices.get(winner);
         let coordinates = vertices.x.iter().zip(&vertices.y).zip(&vertices.z);
-        for (((x, y), z), beaten) in coordinates.zip(&mut beaten) {
+        for (i, (((x, y), z), beaten)) in coordinates.zip(&mut beaten).enumerate() {
             let (x, y, z) = (x - w.x, y - w.y, z - w.z);
             let along = x * center.x + y * center.y + z * center.z;
             let squared = x * x + y * y + z * z;
+            let is_equal = u32::from(x.abs() + y.abs() + z.abs() == 0.0);
             *beaten |= u32::from(along < 0.0) & u32::from(along * along > squared * sine2);
+            *beaten |= is_equal & u32::from(i != winner);
         }
     }
     vertices.without(&beaten)
