@@ -89,9 +89,16 @@ THRONG_INLINE Shear make_shear(Vec3 origin, Vec3 direction) {
     return s;
 }
 
-// Lanes of the pack that the ray hits within [t_min, t_max]; t, u and v of these lanes.
+// What a pack's triangles that are hit have in common with the ray.
 template <int Lanes>
-THRONG_INLINE uint32_t intersect_lanes(const TrianglePack& pack, int first, const Shear& s, float t_min, float t_max, float* t, float* u, float* v) {
+struct Crossing {
+    Floats<Lanes> t, u, v, det;
+};
+
+// Lanes of the pack that the ray hits within [t_min, t_max]. In `crossing` are t of these lanes, their determinants, and of u and v the
+// numerators.
+template <int Lanes>
+THRONG_INLINE uint32_t intersect_lanes(const TrianglePack& pack, int first, const Shear& s, float t_min, float t_max, Crossing<Lanes>& crossing) {
     typedef Floats<Lanes> F;
     F ox = F::all(s.origin[s.kx]), oy = F::all(s.origin[s.ky]), oz = F::all(s.origin[s.kz]);
     F sx = F::all(s.x), sy = F::all(s.y), sz = F::all(s.z);
@@ -126,21 +133,32 @@ THRONG_INLINE uint32_t intersect_lanes(const TrianglePack& pack, int first, cons
     inside &= ~equal(det, zero);
     F distance = (e0 * (sz * az) + e1 * (sz * bz) + e2 * (sz * cz)) / det;
     inside &= less_equal(F::all(t_min), distance) & less_equal(distance, F::all(t_max));
-    if (!inside) return 0;
-    distance.store(t);
-    (e1 / det).store(u);
-    (e2 / det).store(v);
+    crossing = {distance, e1, e2, det};
     return inside;
+}
+
+constexpr int kPackLanes = THRONG_WIDTH < int(PACK_SIZE) ? THRONG_WIDTH : int(PACK_SIZE);
+
+// Whether the ray hits any of the pack's triangles. Lanes without one repeat another.
+THRONG_INLINE bool crosses_pack(const TrianglePack& pack, const Shear& shear, const Query& q) {
+    Crossing<kPackLanes> crossing;
+    for (int first = 0; first < int(PACK_SIZE); first += kPackLanes)
+        if (intersect_lanes<kPackLanes>(pack, first, shear, q.t_min, q.t_max, crossing)) return true;
+    return false;
 }
 
 // Takes over the pack's closest hit that `counts`. True if there was one.
 template <class Counts>
 THRONG_INLINE bool intersect_pack(const TrianglePack& pack, const Shear& shear, uint32_t instance, uint32_t record, Query& q, const Counts& counts) {
-    constexpr int kLanes = THRONG_WIDTH < int(PACK_SIZE) ? THRONG_WIDTH : int(PACK_SIZE);
-    alignas(64) float t[kLanes], u[kLanes], v[kLanes];
+    Crossing<kPackLanes> crossing;
+    alignas(64) float t[kPackLanes], u[kPackLanes], v[kPackLanes];
     bool any = false;
-    for (int first = 0; first < int(PACK_SIZE); first += kLanes) {
-        uint32_t hits = intersect_lanes<kLanes>(pack, first, shear, q.t_min, q.t_max, t, u, v);
+    for (int first = 0; first < int(PACK_SIZE); first += kPackLanes) {
+        uint32_t hits = intersect_lanes<kPackLanes>(pack, first, shear, q.t_min, q.t_max, crossing);
+        if (!hits) continue;
+        crossing.t.store(t);
+        (crossing.u / crossing.det).store(u);
+        (crossing.v / crossing.det).store(v);
         for (; hits; hits &= hits - 1) {
             uint32_t i = lowest_bit(hits), prim = pack.prim[first + i];
             if (prim == NO_INDEX || !q.closer(t[i], instance, prim) || !counts(prim, u[i], v[i])) continue;

@@ -247,9 +247,11 @@ struct PacketWalk {
         each(some, [&](uint32_t i, Query& q) {
             const Shear shear = within.shear_of(i);
             const auto counts = [&](uint32_t prim, float u, float v) { return meets(rays[i], record, prim, u, v); };
-            return walk<Any>(blas.nodes, blas.packs, blas.root, within.slabs.of(i, q.t_min), q, thread.stack, [] {}, [&](uint32_t pack, StackEntry*) {
-                return intersect_pack(blas.packs[pack], shear, instance.instance, record, q, counts) && Any;
-            });
+            const auto leaf = [&](uint32_t index) {
+                const TrianglePack& pack = blas.packs[index];
+                return Any && MeetsAll<Meets>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
+            };
+            return walk_mesh<Any>(blas, within.slabs.of(i, q.t_min), q, thread.stack, [] {}, leaf);
         });
     }
 
@@ -295,7 +297,8 @@ struct PacketWalk {
     }
 };
 
-// Traces up to `kPacketRays` rays, and calls `found(ray, query)` for each. False, with nothing done, if they have too little in common.
+// Traces up to `kPacketRays` rays, and calls `found(ray, query, done)` for each; for `Any`, what is done has met something. False, with
+// nothing done, if they have too little in common.
 template <bool Any, class Meets, class Found>
 THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t count, Thread& thread, const Meets& meets, Found&& found) {
     Packet packet;
@@ -303,13 +306,13 @@ THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t 
     if (count <= kFewRays || params.tlas_root == EMPTY_CHILD || !gather_packet(params, rays, count, packet, slabs)) return false;
     PacketWalk<Any, Meets> walk{params, rays, packet, slabs, thread, meets, (1u << count) - 1, 0.0f};
     walk.run();
-    for (uint32_t i = 0; i < count; i++) found(i, packet.queries[i]);
+    for (uint32_t i = 0; i < count; i++) found(i, packet.queries[i], !(walk.open >> i & 1u));
     return true;
 }
 
 // The closest hits of up to `kPacketRays` rays, if they have enough in common; else nothing is done.
 THRONG_OUTLINE bool closest_hits_together(const Params& params, const Ray* rays, uint32_t count, Hit* hits, Thread& thread) {
-    const auto found = [&](uint32_t i, const Query& q) { hits[i] = hit_of(q); };
+    const auto found = [&](uint32_t i, const Query& q, bool) { hits[i] = hit_of(q); };
     return params.has_cutouts ? trace_packet<false>(params, rays, count, thread, Cutouts{params}, found)
                               : trace_packet<false>(params, rays, count, thread, Solid(), found);
 }
@@ -329,7 +332,7 @@ THRONG_OUTLINE void closest_hits(const Params& params, const Ray* rays, uint32_t
 // Mask of those among up to `kPacketRays` rays that meet anything.
 THRONG_OUTLINE uint32_t any_hits(const Params& params, const Ray* rays, uint32_t count, Thread& thread) {
     uint32_t blocked = 0;
-    const auto found = [&](uint32_t i, const Query& q) { blocked |= uint32_t(q.prim != NO_INDEX) << i; };
+    const auto found = [&](uint32_t i, const Query&, bool done) { blocked |= uint32_t(done) << i; };
     const bool together = params.has_cutouts ? trace_packet<true>(params, rays, count, thread, Cutouts{params}, found)
                                              : trace_packet<true>(params, rays, count, thread, Solid(), found);
     if (together) return blocked;

@@ -98,6 +98,38 @@ THRONG_INLINE uint32_t less_equal(Floats<16> a, Floats<16> b) {
 THRONG_INLINE Floats<16> multiply_add(Floats<16> a, Floats<16> b, Floats<16> c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
 #endif
 
+// Writes the numbers of the lanes in `mask`, one after the other; what else is written of `Lanes` places is of no use.
+template <int Lanes>
+THRONG_INLINE void store_chosen(uint32_t* to, const uint32_t* from, uint32_t mask) {
+    for (; mask; mask &= mask - 1) *to++ = from[lowest_bit(mask)];
+}
+#if defined(THRONG_AVX2)
+// Of each mask of eight lanes, the numbers of the lanes, one byte each.
+struct ChosenLanes {
+    uint64_t of[256];
+    constexpr ChosenLanes() : of() {
+        for (uint32_t mask = 0; mask < 256; mask++)
+            for (uint32_t lane = 0, count = 0; lane < 8; lane++)
+                if (mask >> lane & 1u) of[mask] |= uint64_t(lane) << 8 * count++;
+    }
+};
+constexpr ChosenLanes kChosenLanes;
+
+template <>
+THRONG_INLINE void store_chosen<8>(uint32_t* to, const uint32_t* from, uint32_t mask) {
+    const __m256i lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(int64_t(kChosenLanes.of[mask])));
+    const __m256i numbers = _mm256_load_si256(reinterpret_cast<const __m256i*>(from));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permutevar8x32_epi32(numbers, lanes));
+}
+#endif
+#if defined(THRONG_AVX512)
+template <>
+THRONG_INLINE void store_chosen<16>(uint32_t* to, const uint32_t* from, uint32_t mask) {
+    // To a register and from there to memory: at once it is microcode on some processors.
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(__mmask16(mask), _mm512_load_si512(from)));
+}
+#endif
+
 // The least and the greatest of all lanes.
 THRONG_INLINE float least_of(Floats<4> x) {
     float lanes[4];

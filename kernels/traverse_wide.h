@@ -104,9 +104,48 @@ THRONG_INLINE bool walk(const WideNode* nodes, const Leaf* leaves, uint32_t root
         do {
             if (top == stack) return false;
             --top;
-        } while (top->t > q.t_max);
+        } while (!Any && top->t > q.t_max);
         reference = top->reference;
     }
+}
+
+// Whether `leaf(index)` is true for any of the leaves that the ray enters before `t_max`. Children are visited in the descending order
+// of their slots, where builders put first what is likely to end the walk soon (`accel::occlusion`). Distances don't matter then, and what
+// is entered goes on the stack without a branch on how many children that are: it couldn't be predicted.
+template <class Visit, class OnLeaf>
+THRONG_INLINE bool walk_any(const WideNode* nodes, uint32_t root, const WideSlabs& slabs, float t_max, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
+    // Below everything is a leaf that is none. There are twice as many places as `walk` has, so that all lanes may be written.
+    static_assert(sizeof(StackEntry) == 2 * sizeof(uint32_t), "a stack has room for two references per entry");
+    uint32_t* top = reinterpret_cast<uint32_t*>(stack);
+    *top++ = EMPTY_CHILD;
+    uint32_t reference = root;
+    for (;;) {
+        if (reference & LEAF) {
+            if (reference == EMPTY_CHILD) return false;
+            if (leaf(reference & ~LEAF)) return true;
+            reference = *--top;
+        } else {
+            visit();
+            Floats<THRONG_WIDTH> entry;
+            const WideNode& node = nodes[reference];
+            const uint32_t mask = intersect_node(node, slabs, t_max, entry);
+            store_chosen<THRONG_WIDTH>(top, node.children, mask);
+            const uint32_t* last = node.children + highest_bit(mask | 1u);
+            reference = *(mask ? last : top - 1);
+            // One was taken, of those that were put there or were there before.
+            top += int(count_bits(mask)) - 1;
+        }
+    }
+}
+
+// The packs of a mesh that the ray enters. True if the walk should end.
+template <bool Any, class Visit, class OnLeaf>
+THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
+    if (Any) return walk_any(blas.nodes, blas.root, slabs, q.t_max, stack, visit, leaf);
+    return walk<false>(blas.nodes, blas.packs, blas.root, slabs, q, stack, visit, [&](uint32_t index, StackEntry*) {
+        leaf(index);
+        return false;
+    });
 }
 
 // The part of the scene below one instance. True if the walk should end (`Any` and something was hit). `pack` tells the packs of
@@ -119,11 +158,13 @@ THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record,
     if (blas.shape == SHAPE_SPHERE) return intersect_sphere(origin, direction, instance.instance, record, q, counts) && Any;
     WideSlabs slabs = widen(make_slabs(origin, direction, blas.magnitude), q.t_min);
     Shear shear = make_shear(origin, direction);
-    return walk<Any>(blas.nodes, blas.packs, blas.root, slabs, q, stack, [&] { count.blas_node(); }, [&](uint32_t index, StackEntry*) {
+    const auto visit = [&] { count.blas_node(); };
+    const auto leaf = [&](uint32_t index) {
         const TrianglePack& pack = packs(index);
         count.pack(pack);
-        return intersect_pack(pack, shear, instance.instance, record, q, counts) && Any;
-    });
+        return Any && MeetsAll<Meets>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
+    };
+    return walk_mesh<Any>(blas, slabs, q, stack, visit, leaf);
 }
 
 // A pack between two keys.

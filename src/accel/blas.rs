@@ -8,6 +8,7 @@ use super::{
     compressed_blas::build_compressed,
     curve::Runs,
     node::{NodeLayout, Tree, each_width},
+    occlusion::sort_children,
     pack,
     refit::refit,
     refit_compressed::refit_compressed,
@@ -35,7 +36,7 @@ const SMALLEST_SHARE: usize = 2048;
 /// Trees in files are those of the builder of this version ([`TreeKey`](super::TreeKey)). Raise it whenever a build makes anything
 /// else of the same mesh: nodes, leaves, their order, support maps, costs, or the form of any of these in memory or in files.
 /// A test compares trees of two meshes with recorded ones, and fails when it was forgotten.
-pub const BUILDER_VERSION: u32 = 5;
+pub const BUILDER_VERSION: u32 = 6;
 
 /// How much time a build may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -346,7 +347,9 @@ pub fn build_triangles(
     let packs = if quality == Quality::Fast {
         build_over_runs(&prims, surface, &mut tree)
     } else {
-        build_over_triangles(prims, surface, quality, &mut tree)
+        let packs = build_over_triangles(prims, surface, quality, &mut tree);
+        sort_children(&mut tree, &packs);
+        packs
     };
     #[cfg(debug_assertions)]
     super::validate::validate_blas(&tree, &packs, surface).expect("a fresh BLAS is valid");

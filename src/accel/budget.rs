@@ -11,7 +11,7 @@ fn bytes_per_triangle(layout: NodeLayout, quality: Quality) -> u64 {
         (NodeLayout::Compressed8, Quality::High) => 530,
         (_, Quality::Fast) => 130,
         (_, Quality::Balanced) => 110,
-        (_, Quality::High) => 430,
+        (_, Quality::High) => 470,
     }
 }
 

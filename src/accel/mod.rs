@@ -3,7 +3,7 @@
 //! Nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it (`build`, `group`, `split`,
 //! `refit`, `validate`). `policy` chooses between refit and build, `refit_plan` shares a refit out to threads, `overlap` judges trees.
 //! Each [`Quality`] has its way: `curve` finds leaves for `build`, and `collapse` makes the best of a `binary` tree, which may have
-//! been through `reinsert`.
+//! been through `reinsert`; `occlusion` sorts the children of its nodes for rays that look for any hit.
 //!
 //! `stored` puts BLASes into files and takes them from there.
 //!
@@ -28,6 +28,7 @@ mod curve;
 mod group;
 mod key_shapes;
 mod node;
+mod occlusion;
 mod overlap;
 mod pack;
 mod policy;
