@@ -40,11 +40,15 @@ THRONG_DEVICE void edge_functions_exact(float ax, float ay, float bx, float by, 
 // and the rounding of the slab arithmetic itself.
 constexpr float kBoxSlack = 8.0f * 5.9604645e-8f;
 
-THRONG_INLINE float box_slack(Vec3 origin, float magnitude) { return kBoxSlack * (max_component(absolute(origin)) + magnitude); }
+// `reach`: the greatest component of the origin, as to its size.
+THRONG_INLINE float box_slack_of(float reach, float magnitude) { return kBoxSlack * (reach + magnitude); }
+THRONG_INLINE float box_slack(Vec3 origin, float magnitude) { return box_slack_of(max_component(absolute(origin)), magnitude); }
 
 // A direction component of less than this moves the ray by less than rounding does; slabs use this instead, which keeps
 // the reciprocal finite.
-THRONG_INLINE float least_component(Vec3 direction) { return max(max_component(absolute(direction)) * 1e-12f, 1e-30f); }
+// `greatest`: the greatest component, as to its size.
+THRONG_INLINE float least_component_of(float greatest) { return max(greatest * 1e-12f, 1e-30f); }
+THRONG_INLINE float least_component(Vec3 direction) { return least_component_of(max_component(absolute(direction))); }
 
 // The unit sphere about the origin, without the cancellation of the textbook formula (Haines et al. 2019, "Precision
 // Improvements for Ray/Sphere Intersection").

@@ -48,6 +48,75 @@ THRONG_INLINE WideSlabs widen(const Slabs& s, float t_min) {
     return w;
 }
 
+// A ray in the space of an instance.
+struct ObjectRay {
+    Vec3 origin, direction;
+    WideSlabs slabs;
+};
+
+#if defined(THRONG_AVX2)
+
+// The greatest of the first three lanes.
+THRONG_INLINE float greatest_of_three(__m128 a) {
+    return _mm_cvtss_f32(_mm_max_ss(_mm_max_ss(a, _mm_shuffle_ps(a, a, 0x55)), _mm_shuffle_ps(a, a, 0xaa)));
+}
+
+// As below, to the bit, but with an axis in each lane. Compilers make something in between of the loops.
+THRONG_INLINE WideSlabs make_wide_slabs(__m128 origin, __m128 direction, float magnitude, float t_min) {
+    const __m128 sign = _mm_set1_ps(-0.0f), length = _mm_andnot_ps(sign, direction);
+    const __m128 tiny = _mm_set1_ps(least_component_of(greatest_of_three(length)));
+    const __m128 error = _mm_set1_ps(box_slack_of(greatest_of_three(_mm_andnot_ps(sign, origin)), magnitude));
+    const __m128 divisor = _mm_blendv_ps(direction, _mm_or_ps(tiny, _mm_and_ps(sign, direction)), _mm_cmplt_ps(length, tiny));
+    const __m128 inverse = _mm_div_ps(_mm_set1_ps(1.0f), divisor);
+    const __m128 widen = _mm_mul_ps(error, _mm_andnot_ps(sign, inverse)), middle = _mm_mul_ps(_mm_xor_ps(origin, sign), inverse);
+
+    alignas(16) float scale[4], near_offset[4], far_offset[4];
+    _mm_store_ps(scale, inverse);
+    _mm_store_ps(near_offset, _mm_sub_ps(middle, widen));
+    _mm_store_ps(far_offset, _mm_add_ps(middle, widen));
+    const uint32_t negative = uint32_t(_mm_movemask_ps(inverse));
+    typedef WideSlabs::F F;
+    WideSlabs w;
+    for (uint32_t k = 0; k < 3; k++) {
+        w.scale[k] = F::all(scale[k]);
+        w.near_offset[k] = F::all(near_offset[k]);
+        w.far_offset[k] = F::all(far_offset[k]);
+        w.near_row[k] = k + 3 * (negative >> k & 1u);
+        w.far_row[k] = k + 3 - 3 * (negative >> k & 1u);
+    }
+    w.t_min = F::all(t_min);
+    return w;
+}
+
+THRONG_INLINE WideSlabs make_wide_slabs(Vec3 origin, Vec3 direction, float magnitude, float t_min) {
+    return make_wide_slabs(_mm_setr_ps(origin.x, origin.y, origin.z, 0.0f), _mm_setr_ps(direction.x, direction.y, direction.z, 0.0f), magnitude, t_min);
+}
+
+THRONG_INLINE ObjectRay enter_space(const float* object_from_world, const Query& q, float magnitude) {
+    __m128 x = _mm_loadu_ps(object_from_world), y = _mm_loadu_ps(object_from_world + 4), z = _mm_loadu_ps(object_from_world + 8), w = _mm_setzero_ps();
+    _MM_TRANSPOSE4_PS(x, y, z, w);
+    const __m128 origin = _mm_fmadd_ps(x, _mm_set1_ps(q.origin.x), _mm_fmadd_ps(y, _mm_set1_ps(q.origin.y), _mm_fmadd_ps(z, _mm_set1_ps(q.origin.z), w)));
+    const __m128 direction = _mm_fmadd_ps(x, _mm_set1_ps(q.direction.x), _mm_fmadd_ps(y, _mm_set1_ps(q.direction.y), _mm_mul_ps(z, _mm_set1_ps(q.direction.z))));
+    alignas(16) float o[4], d[4];
+    _mm_store_ps(o, origin);
+    _mm_store_ps(d, direction);
+    return ObjectRay{vec3(o[0], o[1], o[2]), vec3(d[0], d[1], d[2]), make_wide_slabs(origin, direction, magnitude, q.t_min)};
+}
+
+#else
+
+THRONG_INLINE WideSlabs make_wide_slabs(Vec3 origin, Vec3 direction, float magnitude, float t_min) { return widen(make_slabs(origin, direction, magnitude), t_min); }
+
+THRONG_INLINE ObjectRay enter_space(const float* object_from_world, const Query& q, float magnitude) {
+    ObjectRay r;
+    r.origin = transform_point(object_from_world, q.origin);
+    r.direction = transform_vector(object_from_world, q.direction);
+    r.slabs = make_wide_slabs(r.origin, r.direction, magnitude, q.t_min);
+    return r;
+}
+
+#endif
+
 // Mask of the children that the ray enters before `t_max`; their entry distances go to `entry`.
 THRONG_INLINE uint32_t intersect_node(const WideNode& node, const WideSlabs& s, float t_max, Floats<THRONG_WIDTH>& entry) {
     typedef WideSlabs::F F;

@@ -152,19 +152,20 @@ THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const WideSlabs& slabs, Que
 // the mesh's tree by their numbers.
 template <bool Any, class Count, class Meets, class Packs>
 THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Meets& meets, const Packs& packs) {
-    Vec3 origin = transform_point(object_from_world, q.origin);
-    Vec3 direction = transform_vector(object_from_world, q.direction);
     const auto counts = [&](uint32_t prim, float u, float v) { return meets(ray, record, prim, u, v); };
-    if (blas.shape == SHAPE_SPHERE) return intersect_sphere(origin, direction, instance.instance, record, q, counts) && Any;
-    WideSlabs slabs = widen(make_slabs(origin, direction, blas.magnitude), q.t_min);
-    Shear shear = make_shear(origin, direction);
+    if (blas.shape == SHAPE_SPHERE) {
+        const Vec3 origin = transform_point(object_from_world, q.origin), direction = transform_vector(object_from_world, q.direction);
+        return intersect_sphere(origin, direction, instance.instance, record, q, counts) && Any;
+    }
+    const ObjectRay here = enter_space(object_from_world, q, blas.magnitude);
+    const Shear shear = make_shear(here.origin, here.direction);
     const auto visit = [&] { count.blas_node(); };
     const auto leaf = [&](uint32_t index) {
         const TrianglePack& pack = packs(index);
         count.pack(pack);
         return Any && MeetsAll<Meets>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
     };
-    return walk_mesh<Any>(blas, slabs, q, stack, visit, leaf);
+    return walk_mesh<Any>(blas, here.slabs, q, stack, visit, leaf);
 }
 
 // A pack between two keys.
@@ -215,7 +216,7 @@ THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t
 template <bool Any, class Count, class Meets>
 THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
     if (params.tlas_root == EMPTY_CHILD) return false;
-    WideSlabs slabs = widen(make_slabs(q.origin, q.direction, params.tlas_magnitude), q.t_min);
+    const WideSlabs slabs = make_wide_slabs(q.origin, q.direction, params.tlas_magnitude, q.t_min);
     return walk<Any>(params.tlas_nodes, params.instances, params.tlas_root, slabs, q, stack, [&] { count.tlas_node(); }, [&](uint32_t record, StackEntry* top) {
         return enter_instance<Any>(params, ray, record, q, top, count, meets);
     });

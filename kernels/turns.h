@@ -27,7 +27,7 @@ struct Turns {
 
     THRONG_INLINE void start(RayInTurn& r, uint32_t ray) const {
         r.q = make_query(params, rays[ray]);
-        r.slabs = widen(make_slabs(r.q.origin, r.q.direction, params.tlas_magnitude), r.q.t_min);
+        r.slabs = make_wide_slabs(r.q.origin, r.q.direction, params.tlas_magnitude, r.q.t_min);
         r.top = r.stack;
         r.reference = params.tlas_root;
         r.ray = ray;
