@@ -6,14 +6,13 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Bits that one pass of the sort looks at.
-const DIGIT_BITS: u32 = 11;
-const DIGITS: usize = 1 << DIGIT_BITS;
+/// Most bits that one pass of the sort looks at.
+const MOST_DIGIT_BITS: u32 = 11;
 /// Least keys of a chunk, and most chunks, which are sorted side by side.
 const LEAST_CHUNK: usize = 1 << 13;
 const MOST_CHUNKS: usize = 64;
-/// Keys that are cut into runs by one task.
-const CUT_TOGETHER: usize = 1 << 16;
+/// Keys that are cut into runs by one task. No run goes on from one to the next.
+const CUT_TOGETHER: usize = 1 << 12;
 /// Cells along an axis, as a power of two, beyond those that a surface of so many primitives passes through.
 const MORE_BITS: u32 = 1;
 /// Most cells along an axis, as a power of two.
@@ -131,12 +130,15 @@ fn sort_upper_bits(keys: Vec<AtomicU64>, first: u32, count: u32) -> Vec<u64> {
     let (mut from, mut to) = (keys, Vec::new());
     let chunks = (from.len() / LEAST_CHUNK).clamp(1, MOST_CHUNKS);
     let chunk = from.len().div_ceil(chunks).max(1);
-    for shift in (first..first + count).step_by(DIGIT_BITS as usize) {
-        let digit = |key: u64| (key >> shift) as usize & (DIGITS - 1);
+    // As few passes as there have to be, and digits that are no longer than they need to be then.
+    let digit_bits = count.div_ceil(count.div_ceil(MOST_DIGIT_BITS).max(1));
+    let digits = 1 << digit_bits;
+    for shift in (first..first + count).step_by(digit_bits as usize) {
+        let digit = |key: u64| (key >> shift) as usize & (digits - 1);
         let mut places: Vec<Vec<u32>> = from
             .par_chunks(chunk)
             .map(|chunk| {
-                let mut counts = vec![0; DIGITS];
+                let mut counts = vec![0; digits];
                 chunk
                     .iter()
                     .for_each(|key| counts[digit(key.load(Relaxed))] += 1);
@@ -144,7 +146,7 @@ fn sort_upper_bits(keys: Vec<AtomicU64>, first: u32, count: u32) -> Vec<u64> {
             })
             .collect();
         let mut next = 0;
-        for number in 0..DIGITS {
+        for number in 0..digits {
             for counts in &mut places {
                 next += std::mem::replace(&mut counts[number], next);
             }
