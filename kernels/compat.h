@@ -57,6 +57,8 @@
 #define THRONG_AVX2 1
 #elif defined(__SSE2__)
 #define THRONG_SSE2 1
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#define THRONG_NEON 1
 #endif
 
 namespace THRONG_NAMESPACE {

@@ -4,6 +4,8 @@
 #include "compat.h"
 #if defined(THRONG_AVX2) || defined(THRONG_SSE2)
 #include <immintrin.h>
+#elif defined(THRONG_NEON)
+#include <arm_neon.h>
 #endif
 
 namespace THRONG_NAMESPACE {
@@ -32,6 +34,27 @@ THRONG_INLINE Floats<4> multiply_add(Floats<4> a, Floats<4> b, Floats<4> c) {
     return {_mm_add_ps(_mm_mul_ps(a.v, b.v), c.v)};
 #endif
 }
+#elif defined(THRONG_NEON)
+template <> struct Floats<4> {
+    float32x4_t v;
+    static THRONG_INLINE Floats load(const float* p) { return {vld1q_f32(p)}; }
+    static THRONG_INLINE Floats all(float x) { return {vdupq_n_f32(x)}; }
+    THRONG_INLINE void store(float* p) const { vst1q_f32(p, v); }
+    static THRONG_INLINE uint32_t bits(uint32x4_t lanes) {
+        const uint32x4_t each = {1, 2, 4, 8};
+        return vaddvq_u32(vandq_u32(lanes, each));
+    }
+};
+THRONG_INLINE Floats<4> operator+(Floats<4> a, Floats<4> b) { return {vaddq_f32(a.v, b.v)}; }
+THRONG_INLINE Floats<4> operator-(Floats<4> a, Floats<4> b) { return {vsubq_f32(a.v, b.v)}; }
+THRONG_INLINE Floats<4> operator*(Floats<4> a, Floats<4> b) { return {vmulq_f32(a.v, b.v)}; }
+THRONG_INLINE Floats<4> operator/(Floats<4> a, Floats<4> b) { return {vdivq_f32(a.v, b.v)}; }
+// As on x86, b where the two do not compare: FMIN and FMAX would give NaN.
+THRONG_INLINE Floats<4> minimum(Floats<4> a, Floats<4> b) { return {vbslq_f32(vcltq_f32(a.v, b.v), a.v, b.v)}; }
+THRONG_INLINE Floats<4> maximum(Floats<4> a, Floats<4> b) { return {vbslq_f32(vcgtq_f32(a.v, b.v), a.v, b.v)}; }
+THRONG_INLINE uint32_t less_equal(Floats<4> a, Floats<4> b) { return Floats<4>::bits(vcleq_f32(a.v, b.v)); }
+THRONG_INLINE uint32_t equal(Floats<4> a, Floats<4> b) { return Floats<4>::bits(vceqq_f32(a.v, b.v)); }
+THRONG_INLINE Floats<4> multiply_add(Floats<4> a, Floats<4> b, Floats<4> c) { return {vfmaq_f32(c.v, a.v, b.v)}; }
 #else
 // Any other processor: GCC and Clang turn these vector types into its own instructions.
 template <> struct Floats<4> {
