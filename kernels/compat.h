@@ -44,6 +44,8 @@
 #define THRONG_MOVES(params) ((params).moves != 0)
 #define THRONG_DEVICE inline
 #define THRONG_INLINE inline __attribute__((always_inline))
+// For lambdas, after their parameters.
+#define THRONG_INLINED __attribute__((always_inline))
 #define THRONG_OUTLINE inline __attribute__((noinline))
 #define THRONG_NO_UNROLL
 #define THRONG_TABLE static const

@@ -9,7 +9,7 @@ struct NoCount {
     THRONG_INLINE void tlas_node() {}
     THRONG_INLINE void blas_node() {}
     THRONG_INLINE void instance() {}
-    THRONG_INLINE void pack(const TrianglePack&) {}
+    template <class Pack> THRONG_INLINE void pack(const Pack&) {}
     THRONG_INLINE void triangle() {}
 };
 
@@ -19,7 +19,7 @@ struct StepCount {
     THRONG_INLINE void tlas_node() { steps++; }
     THRONG_INLINE void blas_node() { steps++; }
     THRONG_INLINE void instance() { steps++; }
-    THRONG_INLINE void pack(const TrianglePack&) { steps++; }
+    template <class Pack> THRONG_INLINE void pack(const Pack&) { steps++; }
     THRONG_INLINE void triangle() { steps++; }
 };
 
@@ -29,9 +29,9 @@ struct WorkCount {
     THRONG_INLINE void tlas_node() { work.tlas_nodes++; }
     THRONG_INLINE void blas_node() { work.blas_nodes++; }
     THRONG_INLINE void instance() { work.instances++; }
-    THRONG_INLINE void pack(const TrianglePack& pack) {
+    template <class Pack> THRONG_INLINE void pack(const Pack& pack) {
         work.packs++;
-        for (uint32_t lane = 0; lane < PACK_SIZE; lane++) work.triangles += pack.prim[lane] != NO_INDEX;
+        for (const uint32_t prim : pack.prim) work.triangles += prim != NO_INDEX;
     }
     // One that is a leaf of its own.
     THRONG_INLINE void triangle() {

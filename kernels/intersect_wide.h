@@ -164,27 +164,26 @@ struct Crossing {
     Floats<Lanes> t, u, v, det;
 };
 
-// Lanes of the pack that the ray hits within [t_min, t_max]. In `crossing` are t of these lanes, their determinants, and of u and v the
-// numerators.
+// Corners of triangles, where the ray is the z axis.
 template <int Lanes>
-THRONG_INLINE uint32_t intersect_lanes(const TrianglePack& pack, int first, const Shear& s, float t_min, float t_max, Crossing<Lanes>& crossing) {
-    typedef Floats<Lanes> F;
-    F ox = F::all(s.origin[s.kx]), oy = F::all(s.origin[s.ky]), oz = F::all(s.origin[s.kz]);
-    F sx = F::all(s.x), sy = F::all(s.y), sz = F::all(s.z);
-    F az = F::load(&pack.vertices[0][s.kz][first]) - oz;
-    F bz = F::load(&pack.vertices[1][s.kz][first]) - oz;
-    F cz = F::load(&pack.vertices[2][s.kz][first]) - oz;
-    F ax = (F::load(&pack.vertices[0][s.kx][first]) - ox) - sx * az, ay = (F::load(&pack.vertices[0][s.ky][first]) - oy) - sy * az;
-    F bx = (F::load(&pack.vertices[1][s.kx][first]) - ox) - sx * bz, by = (F::load(&pack.vertices[1][s.ky][first]) - oy) - sy * bz;
-    F cx = (F::load(&pack.vertices[2][s.kx][first]) - ox) - sx * cz, cy = (F::load(&pack.vertices[2][s.ky][first]) - oy) - sy * cz;
-    F e0 = cx * by - cy * bx, e1 = ax * cy - ay * cx, e2 = bx * ay - by * ax;
+struct Corners {
+    Floats<Lanes> x[3], y[3];
+};
 
-    F zero = F::all(0.0f);
-    uint32_t on_edge = equal(e0, zero) | equal(e1, zero) | equal(e2, zero);
+// Lanes of triangles that the ray hits within [t_min, t_max]. In `crossing` are t of these lanes, their determinants, and of u and v the
+// numerators. `depth(corner)` is asked for where some ray goes through a triangle.
+template <int Lanes, class Depth>
+THRONG_INLINE uint32_t cross_triangles(const Corners<Lanes>& c, const Shear& s, float t_min, float t_max, Crossing<Lanes>& crossing, Depth&& depth) {
+    typedef Floats<Lanes> F;
+    F e0 = c.x[2] * c.y[1] - c.y[2] * c.x[1], e1 = c.x[0] * c.y[2] - c.y[0] * c.x[2], e2 = c.x[1] * c.y[0] - c.y[1] * c.x[0];
+    const uint32_t on_edge = any_zero(e0, e1, e2);
+    uint32_t inside;
     if (__builtin_expect(on_edge != 0, 0)) {
         alignas(64) float x[3][Lanes], y[3][Lanes], e[3][Lanes];
-        ax.store(x[0]); bx.store(x[1]); cx.store(x[2]);
-        ay.store(y[0]); by.store(y[1]); cy.store(y[2]);
+        for (int corner = 0; corner < 3; corner++) {
+            c.x[corner].store(x[corner]);
+            c.y[corner].store(y[corner]);
+        }
         e0.store(e[0]); e1.store(e[1]); e2.store(e[2]);
         for (uint32_t rest = on_edge; rest; rest &= rest - 1) {
             uint32_t i = lowest_bit(rest);
@@ -193,14 +192,14 @@ THRONG_INLINE uint32_t intersect_lanes(const TrianglePack& pack, int first, cons
             for (int k = 0; k < 3; k++) e[k][i] = exact[k];
         }
         e0 = F::load(e[0]); e1 = F::load(e[1]); e2 = F::load(e[2]);
+        inside = same_signs(e0, e1, e2);
+    } else {
+        inside = same_sign_bits(e0, e1, e2);
     }
-
-    F lowest = minimum(e0, minimum(e1, e2)), highest = maximum(e0, maximum(e1, e2));
-    uint32_t inside = less_equal(zero, lowest) | less_equal(highest, zero);
     if (!inside) return 0;
-    F det = e0 + e1 + e2;
-    inside &= ~equal(det, zero);
-    F distance = (e0 * (sz * az) + e1 * (sz * bz) + e2 * (sz * cz)) / det;
+    const F det = e0 + e1 + e2, sz = F::all(s.z);
+    inside &= ~equal(det, F::all(0.0f));
+    const F distance = (e0 * (sz * depth(0)) + e1 * (sz * depth(1)) + e2 * (sz * depth(2))) / det;
     inside &= less_equal(F::all(t_min), distance) & less_equal(distance, F::all(t_max));
     crossing = {distance, e1, e2, det};
     return inside;
@@ -208,33 +207,76 @@ THRONG_INLINE uint32_t intersect_lanes(const TrianglePack& pack, int first, cons
 
 constexpr int kPackLanes = THRONG_WIDTH < int(PACK_SIZE) ? THRONG_WIDTH : int(PACK_SIZE);
 
-// Whether the ray hits any of the pack's triangles. Lanes without one repeat another.
-THRONG_INLINE bool crosses_pack(const TrianglePack& pack, const Shear& shear, const Query& q) {
+// `cross_triangles` with those of a pack, from lane `first` on.
+THRONG_INLINE uint32_t cross_pack(const TrianglePack& pack, int first, const Shear& s, float t_min, float t_max, Crossing<kPackLanes>& crossing) {
+    typedef Floats<kPackLanes> F;
+    const F ox = F::all(s.origin[s.kx]), oy = F::all(s.origin[s.ky]), oz = F::all(s.origin[s.kz]), sx = F::all(s.x), sy = F::all(s.y);
+    Corners<kPackLanes> corners;
+    F z[3];
+    for (int corner = 0; corner < 3; corner++) {
+        z[corner] = F::load(&pack.vertices[corner][s.kz][first]) - oz;
+        corners.x[corner] = (F::load(&pack.vertices[corner][s.kx][first]) - ox) - sx * z[corner];
+        corners.y[corner] = (F::load(&pack.vertices[corner][s.ky][first]) - oy) - sy * z[corner];
+    }
+    return cross_triangles(corners, s, t_min, t_max, crossing, [&](int corner) THRONG_INLINED { return z[corner]; });
+}
+
+// Calls `some(first, mask, crossing)` for runs of the pack's lanes in which the ray hits triangles, until it returns true. Lanes
+// without a triangle repeat another.
+template <class Some>
+THRONG_INLINE bool each_crossing(const TrianglePack& pack, const Shear& shear, const Query& q, Some&& some) {
     Crossing<kPackLanes> crossing;
-    for (int first = 0; first < int(PACK_SIZE); first += kPackLanes)
-        if (intersect_lanes<kPackLanes>(pack, first, shear, q.t_min, q.t_max, crossing)) return true;
+    for (int first = 0; first < int(PACK_SIZE); first += kPackLanes) {
+        const uint32_t hits = cross_pack(pack, first, shear, q.t_min, q.t_max, crossing);
+        if (hits && some(first, hits, crossing)) return true;
+    }
     return false;
 }
 
+#if THRONG_WIDTH == 16
+// Each vertex is moved and sheared once, and from there picked for all triangles that have it.
+template <class Some>
+THRONG_INLINE bool each_crossing(const SharedPack& pack, const Shear& s, const Query& q, Some&& some) {
+    typedef Floats<16> F;
+    const F z = F::load(pack.vertices[s.kz]) - F::all(s.origin[s.kz]);
+    const F x = (F::load(pack.vertices[s.kx]) - F::all(s.origin[s.kx])) - F::all(s.x) * z;
+    const F y = (F::load(pack.vertices[s.ky]) - F::all(s.origin[s.ky])) - F::all(s.y) * z;
+    Corners<16> corners;
+    Lanes16 vertex[3];
+    for (int corner = 0; corner < 3; corner++) {
+        vertex[corner] = Lanes16::load(pack.corners[corner]);
+        corners.x[corner] = lanes_of(x, vertex[corner]);
+        corners.y[corner] = lanes_of(y, vertex[corner]);
+    }
+    Crossing<16> crossing;
+    const uint32_t hits = cross_triangles(corners, s, q.t_min, q.t_max, crossing, [&](int corner) THRONG_INLINED { return lanes_of(z, vertex[corner]); });
+    return hits && some(0, hits, crossing);
+}
+#endif
+
+// Whether the ray hits any of the pack's triangles.
+template <class Pack>
+THRONG_INLINE bool crosses_pack(const Pack& pack, const Shear& shear, const Query& q) {
+    return each_crossing(pack, shear, q, [](int, uint32_t, const auto&) { return true; });
+}
+
 // Takes over the pack's closest hit that `counts`. True if there was one.
-template <class Counts>
-THRONG_INLINE bool intersect_pack(const TrianglePack& pack, const Shear& shear, uint32_t instance, uint32_t record, Query& q, const Counts& counts) {
-    Crossing<kPackLanes> crossing;
-    alignas(64) float t[kPackLanes], u[kPackLanes], v[kPackLanes];
+template <class Pack, class Counts>
+THRONG_INLINE bool intersect_pack(const Pack& pack, const Shear& shear, uint32_t instance, uint32_t record, Query& q, const Counts& counts) {
     bool any = false;
-    for (int first = 0; first < int(PACK_SIZE); first += kPackLanes) {
-        uint32_t hits = intersect_lanes<kPackLanes>(pack, first, shear, q.t_min, q.t_max, crossing);
-        if (!hits) continue;
+    each_crossing(pack, shear, q, [&](int first, uint32_t hits, const auto& crossing) THRONG_INLINED {
+        alignas(64) float t[THRONG_WIDTH], u[THRONG_WIDTH], v[THRONG_WIDTH];
         crossing.t.store(t);
         (crossing.u / crossing.det).store(u);
         (crossing.v / crossing.det).store(v);
         for (; hits; hits &= hits - 1) {
-            uint32_t i = lowest_bit(hits), prim = pack.prim[first + i];
+            const uint32_t i = lowest_bit(hits), prim = pack.prim[first + i];
             if (prim == NO_INDEX || !q.closer(t[i], instance, prim) || !counts(prim, u[i], v[i])) continue;
             q.take(t[i], u[i], v[i], prim, instance, record);
             any = true;
         }
-    }
+        return false;
+    });
     return any;
 }
 

@@ -244,14 +244,17 @@ struct PacketWalk {
     // Enters a mesh that stands still.
     THRONG_INLINE void enter_side_by_side(uint32_t some, const InstanceRecord& instance, uint32_t record, const BlasRecord& blas) {
         const ObjectPacket within(packet, instance.object_from_world, blas.magnitude);
-        each(some, [&](uint32_t i, Query& q) {
-            const Shear shear = within.shear_of(i);
-            const auto counts = [&](uint32_t prim, float u, float v) { return meets(rays[i], record, prim, u, v); };
-            const auto leaf = [&](uint32_t index) {
-                const TrianglePack& pack = blas.packs[index];
-                return Any && MeetsAll<Meets>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
-            };
-            return walk_mesh<Any>(blas, within.slabs.of(i, q.t_min), q, thread.stack, [] {}, leaf);
+        with_packs(blas, [&](const auto* packs) THRONG_INLINED {
+            each(some, [&](uint32_t i, Query& q) {
+                const Shear shear = within.shear_of(i);
+                const auto counts = [&](uint32_t prim, float u, float v) { return meets(rays[i], record, prim, u, v); };
+                const auto leaf = [&](uint32_t index) {
+                    const auto& pack = packs[index];
+                    return Any && MeetsAll<Meets>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
+                };
+                return walk_mesh<Any>(blas, packs, within.slabs.of(i, q.t_min), q, thread.stack, [] {}, leaf);
+            });
+            return false;
         });
     }
 

@@ -110,15 +110,46 @@ template <> struct Floats<16> {
     THRONG_INLINE Floats<8> low() const { return {_mm512_castps512_ps256(v)}; }
     THRONG_INLINE Floats<8> high() const { return {_mm512_extractf32x8_ps(v, 1)}; }
 };
+// Numbers of lanes. (Masks of all lanes are for GCC, which takes the operand that others have for a value that nobody set.)
+struct Lanes16 {
+    __m512i v;
+    static THRONG_INLINE Lanes16 load(const uint8_t* p) { return {_mm512_maskz_cvtepu8_epi32(0xffff, _mm_load_si128(reinterpret_cast<const __m128i*>(p)))}; }
+};
+THRONG_INLINE Floats<16> lanes_of(Floats<16> a, Lanes16 which) { return {_mm512_maskz_permutexvar_ps(0xffff, which.v, a.v)}; }
 THRONG_INLINE Floats<16> operator+(Floats<16> a, Floats<16> b) { return {_mm512_add_ps(a.v, b.v)}; }
 THRONG_INLINE Floats<16> operator-(Floats<16> a, Floats<16> b) { return {_mm512_sub_ps(a.v, b.v)}; }
 THRONG_INLINE Floats<16> operator*(Floats<16> a, Floats<16> b) { return {_mm512_mul_ps(a.v, b.v)}; }
+THRONG_INLINE Floats<16> operator/(Floats<16> a, Floats<16> b) { return {_mm512_div_ps(a.v, b.v)}; }
 THRONG_INLINE Floats<16> minimum(Floats<16> a, Floats<16> b) { return {_mm512_min_ps(a.v, b.v)}; }
 THRONG_INLINE Floats<16> maximum(Floats<16> a, Floats<16> b) { return {_mm512_max_ps(a.v, b.v)}; }
 THRONG_INLINE uint32_t less_equal(Floats<16> a, Floats<16> b) {
     return uint32_t(_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ));
 }
+THRONG_INLINE uint32_t equal(Floats<16> a, Floats<16> b) { return uint32_t(_mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ)); }
 THRONG_INLINE Floats<16> multiply_add(Floats<16> a, Floats<16> b, Floats<16> c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+#endif
+
+// Lanes where any of three numbers is zero; where none is above or none below zero; and the same as that of numbers none of which is zero.
+template <int Lanes> THRONG_INLINE uint32_t any_zero(Floats<Lanes> a, Floats<Lanes> b, Floats<Lanes> c) {
+    const Floats<Lanes> zero = Floats<Lanes>::all(0.0f);
+    return equal(a, zero) | equal(b, zero) | equal(c, zero);
+}
+template <int Lanes> THRONG_INLINE uint32_t same_signs(Floats<Lanes> a, Floats<Lanes> b, Floats<Lanes> c) {
+    const Floats<Lanes> zero = Floats<Lanes>::all(0.0f);
+    return less_equal(zero, minimum(a, minimum(b, c))) | less_equal(maximum(a, maximum(b, c)), zero);
+}
+template <int Lanes> THRONG_INLINE uint32_t same_sign_bits(Floats<Lanes> a, Floats<Lanes> b, Floats<Lanes> c) { return same_signs(a, b, c); }
+#if defined(THRONG_AVX512)
+template <> THRONG_INLINE uint32_t any_zero<16>(Floats<16> a, Floats<16> b, Floats<16> c) {
+    constexpr int kLeastMagnitude = 2;
+    const __m512 least = _mm512_range_ps(_mm512_range_ps(a.v, b.v, kLeastMagnitude), c.v, kLeastMagnitude);
+    return equal(Floats<16>{least}, Floats<16>::all(0.0f));
+}
+template <> THRONG_INLINE uint32_t same_sign_bits<16>(Floats<16> a, Floats<16> b, Floats<16> c) {
+    constexpr int kAllOrNone = 0x81;
+    const __m512i same = _mm512_ternarylogic_epi32(_mm512_castps_si512(a.v), _mm512_castps_si512(b.v), _mm512_castps_si512(c.v), kAllOrNone);
+    return uint32_t(_mm512_movepi32_mask(same));
+}
 #endif
 
 // Writes the numbers of the lanes in `mask`, one after the other; what else is written of `Lanes` places is of no use.

@@ -138,20 +138,29 @@ THRONG_INLINE bool walk_any(const WideNode* nodes, uint32_t root, const WideSlab
     }
 }
 
-// The packs of a mesh that the ray enters. True if the walk should end.
-template <bool Any, class Visit, class OnLeaf>
-THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
+// Calls `enter` with the packs of a mesh, of whichever kind they are.
+template <class Enter>
+THRONG_INLINE bool with_packs(const BlasRecord& blas, Enter&& enter) {
+#if THRONG_WIDTH == 16
+    if (blas.shape == SHAPE_SHARED_TRIANGLES) return enter(reinterpret_cast<const SharedPack*>(blas.packs));
+#endif
+    return enter(blas.packs);
+}
+
+// The leaves of a mesh, which has those `packs`, that the ray enters. True if the walk should end.
+template <bool Any, class Pack, class Visit, class OnLeaf>
+THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
     if (Any) return walk_any(blas.nodes, blas.root, slabs, q.t_max, stack, visit, leaf);
-    return walk<false>(blas.nodes, blas.packs, blas.root, slabs, q, stack, visit, [&](uint32_t index, StackEntry*) {
+    return walk<false>(blas.nodes, packs, blas.root, slabs, q, stack, visit, [&](uint32_t index, StackEntry*) THRONG_INLINED {
         leaf(index);
         return false;
     });
 }
 
-// The part of the scene below one instance. True if the walk should end (`Any` and something was hit). `pack` tells the packs of
-// the mesh's tree by their numbers.
-template <bool Any, class Count, class Meets, class Packs>
-THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Meets& meets, const Packs& packs) {
+// The part of the scene below one instance. True if the walk should end (`Any` and something was hit). `pack_at(packs, index)` tells what
+// of the mesh's `packs` the ray meets in the leaf `index`.
+template <bool Any, class Count, class Meets, class PackAt>
+THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Meets& meets, const PackAt& pack_at) {
     const auto counts = [&](uint32_t prim, float u, float v) { return meets(ray, record, prim, u, v); };
     if (blas.shape == SHAPE_SPHERE) {
         const Vec3 origin = transform_point(object_from_world, q.origin), direction = transform_vector(object_from_world, q.direction);
@@ -160,22 +169,30 @@ THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record,
     const ObjectRay here = enter_space(object_from_world, q, blas.magnitude);
     const Shear shear = make_shear(here.origin, here.direction);
     const auto visit = [&] { count.blas_node(); };
-    const auto leaf = [&](uint32_t index) {
-        const TrianglePack& pack = packs(index);
-        count.pack(pack);
-        return Any && MeetsAll<Meets>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
-    };
-    return walk_mesh<Any>(blas, here.slabs, q, stack, visit, leaf);
+    return with_packs(blas, [&](const auto* packs) THRONG_INLINED {
+        return walk_mesh<Any>(blas, packs, here.slabs, q, stack, visit, [&](uint32_t index) THRONG_INLINED {
+            const auto& pack = pack_at(packs, index);
+            count.pack(pack);
+            return Any && MeetsAll<Meets>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
+        });
+    });
 }
 
+// What leaves of a mesh that keeps its shape hold.
+struct PackItself {
+    template <class Pack> THRONG_INLINE const Pack& operator()(const Pack* packs, uint32_t index) const { return packs[index]; }
+};
+
 // A pack between two keys.
-THRONG_INLINE TrianglePack pack_between(const TrianglePack& a, const TrianglePack& b, float share) {
-    TrianglePack pack;
-    for (int vertex = 0; vertex < 3; vertex++)
-        for (int axis = 0; axis < 3; axis++)
-            for (uint32_t lane = 0; lane < PACK_SIZE; lane++)
-                pack.vertices[vertex][axis][lane] = between(a.vertices[vertex][axis][lane], b.vertices[vertex][axis][lane], share);
-    for (uint32_t lane = 0; lane < PACK_SIZE; lane++) pack.prim[lane] = a.prim[lane];
+template <class Pack>
+THRONG_INLINE Pack pack_between(const Pack& a, const Pack& b, float share) {
+    constexpr uint32_t kFloats = sizeof(a.vertices) / sizeof(float);
+    float from[kFloats], to[kFloats];
+    __builtin_memcpy(from, a.vertices, sizeof(from));
+    __builtin_memcpy(to, b.vertices, sizeof(to));
+    for (uint32_t i = 0; i < kFloats; i++) from[i] = between(from[i], to[i], share);
+    Pack pack = a;
+    __builtin_memcpy(pack.vertices, from, sizeof(from));
     return pack;
 }
 
@@ -189,13 +206,11 @@ THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t 
     load_placement(params, instance, time, world_from_object, object_from_world);
     const MeshKeys* keys = params.mesh_keys ? params.mesh_keys + instance.mesh : nullptr;
     if (!keys || !keys->segments)
-        return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, meets, [&](uint32_t pack) -> const TrianglePack& {
-            return blas.packs[pack];
-        });
+        return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, meets, PackItself());
     const KeySpan span = key_span(keys->segments, time);
-    const TrianglePack *here = blas.packs + uint64_t(span.key) * keys->leaves, *next = here + keys->leaves;
-    return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, meets, [&](uint32_t pack) {
-        return pack_between(here[pack], next[pack], span.share);
+    return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, meets, [&](const auto* packs, uint32_t index) {
+        const auto* here = packs + uint64_t(span.key) * keys->leaves;
+        return pack_between(here[index], here[keys->leaves + index], span.share);
     });
 }
 
@@ -207,9 +222,7 @@ THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t
     count.instance();
     if (moves(params) && instance.moves) return enter_moving<Any>(params, ray, record, q, stack, count, meets);
     const BlasRecord& blas = params.blas[instance.blas];
-    return enter_object<Any>(instance, record, blas, instance.object_from_world, ray, q, stack, count, meets, [&](uint32_t pack) -> const TrianglePack& {
-        return blas.packs[pack];
-    });
+    return enter_object<Any>(instance, record, blas, instance.object_from_world, ray, q, stack, count, meets, PackItself());
 }
 
 // `meets` says which of the primitives that are crossed count.

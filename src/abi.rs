@@ -57,6 +57,8 @@ constants! {
     pub const EMPTY_CHILD: u32 = 0xffff_ffff;
     /// Triangles per [`TrianglePack`].
     pub const PACK_SIZE: u32 = 8;
+    /// Triangles per [`SharedPack`], and its vertices.
+    pub const SHARED_PACK_SIZE: u32 = 16;
     /// Entries of the traversal stack of walks over compressed trees: levels of the TLAS plus those of the deepest BLAS.
     pub const COMPRESSED_STACK: u32 = 64;
     /// Most rays of one CPU thread that take turns.
@@ -66,6 +68,8 @@ constants! {
 
     pub const SHAPE_TRIANGLES: u32 = 0;
     pub const SHAPE_SPHERE: u32 = 1;
+    /// Triangles in a [`SharedPack`] per leaf, only in trees of nodes with 16 children.
+    pub const SHAPE_SHARED_TRIANGLES: u32 = 2;
 
     /// What a mesh's vertices have: normals (else triangles are flat), and what their extras hold.
     pub const MESH_SMOOTH: u32 = 1;
@@ -182,6 +186,19 @@ border! {
         /// `[vertex][axis][lane]`, object space.
         pub vertices: [[[f32; 8]; 3]; 3],
         pub prim: [u32; 8],
+    }
+
+    /// Up to sixteen triangles of a BLAS leaf that have no more than sixteen vertices among them; unused lanes repeat the first triangle
+    /// with `prim` = `NO_INDEX`.
+    #[repr(C, align(64))]
+    #[derive(bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct SharedPack {
+        /// `[axis][vertex]`, object space.
+        pub vertices: [[f32; 16]; 3],
+        /// `[corner][lane]`: which of the vertices each triangle has.
+        pub corners: [[u8; 16]; 3],
+        pub prim: [u32; 16],
+        pub reserved: [u32; 4],
     }
 
     /// A node of eight children in 80 bytes (Ylitie, Karras and Laine 2017, "Efficient Incoherent Ray Traversal on GPUs
@@ -302,6 +319,7 @@ border! {
     #[repr(C, align(64))]
     pub struct BlasRecord {
         pub nodes: *const WideNode,
+        /// [`SharedPack`]s if `shape` says so.
         pub packs: *const TrianglePack,
         /// Greatest absolute coordinate of the tree's bounds, for the error bound of the node test.
         pub magnitude: f32,

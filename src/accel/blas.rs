@@ -1,18 +1,18 @@
-//! The bottom level: one tree per mesh, over packs of eight triangles or a single analytic sphere.
+//! The bottom level: one tree per mesh, over packs of triangles or a single analytic sphere.
 
 use super::{
     Buffer,
     buffer::reserve_huge_pages,
     build::{BuildMemory, BuildOptions, BuildPrim, build},
-    collapse::build_collapsed,
+    collapse::{LeafRoom, build_collapsed},
     compressed_blas::build_compressed,
     curve::Runs,
     node::{NodeLayout, Tree, each_width},
     occlusion::sort_children,
-    pack,
+    pack::{Pack, Packs},
     refit::refit,
     refit_compressed::refit_compressed,
-    refit_plan::{Leaf, RefitPlan},
+    refit_plan::RefitPlan,
     split::SplitMethod,
     support::{SupportMap, rounding_slack},
     surface::Surface,
@@ -33,10 +33,14 @@ use std::{
 /// Least triangles that one task looks at.
 const SMALLEST_SHARE: usize = 2048;
 
+/// Most vertices per triangle of a mesh whose leaves share them: with two, packs that share vertices would hold no more triangles than
+/// others.
+const MOST_VERTICES: f64 = 1.25;
+
 /// Trees in files are those of the builder of this version ([`TreeKey`](super::TreeKey)). Raise it whenever a build makes anything
 /// else of the same mesh: nodes, leaves, their order, support maps, costs, or the form of any of these in memory or in files.
 /// A test compares trees of two meshes with recorded ones, and fails when it was forgotten.
-pub const BUILDER_VERSION: u32 = 7;
+pub const BUILDER_VERSION: u32 = 8;
 
 /// How much time a build may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -103,7 +107,7 @@ pub struct BlasBytes {
 pub enum BlasShape {
     Triangles {
         tree: Tree,
-        packs: Buffer<TrianglePack>,
+        packs: Packs,
     },
     /// For [`NodeLayout::Compressed8`]. Indices in `units` count from this tree's first unit and triangle.
     Compressed {
@@ -345,7 +349,7 @@ pub fn build_triangles(
 ) -> BuiltTree {
     let mut tree = Tree::new(layout);
     let packs = if quality == Quality::Fast {
-        build_over_runs(&prims, surface, &mut tree)
+        Packs::Eight(build_over_runs(&prims, surface, &mut tree))
     } else {
         let packs = build_over_triangles(prims, surface, quality, &mut tree);
         sort_children(&mut tree, &packs);
@@ -384,25 +388,45 @@ fn build_over_triangles(
     surface: &Surface<'_>,
     quality: Quality,
     tree: &mut Tree,
-) -> Buffer<TrianglePack> {
+) -> Packs {
     let leaf_size = PACK_SIZE as usize;
-    if !build_collapsed(&mut prims, leaf_size, quality, tree) {
+    let shared = share_vertices(surface, tree.layout, quality);
+    let room = if shared {
+        LeafRoom::SharedPack(surface.triangles)
+    } else {
+        LeafRoom::Prims(leaf_size)
+    };
+    let collapsed = build_collapsed(&mut prims, room, quality, tree);
+    if !collapsed {
         let method = quality.split_method();
         let options = BuildOptions { leaf_size, method };
         build(&mut prims, &[], options, &BuildMemory::default(), tree);
     }
-    pack_leaves(tree, surface, |leaf| {
+    let triangles_of = |leaf: usize| {
         let count = prims[leaf].leaf_count as usize;
         prims[leaf..leaf + count].iter().map(|prim| prim.id)
-    })
+    };
+    if collapsed && shared {
+        Packs::Shared(pack_leaves(tree, surface, triangles_of))
+    } else {
+        Packs::Eight(pack_leaves(tree, surface, triangles_of))
+    }
+}
+
+/// Whether leaves are to be [`SharedPack`](crate::abi::SharedPack)s.
+fn share_vertices(surface: &Surface<'_>, layout: NodeLayout, quality: Quality) -> bool {
+    let vertices = surface.positions.len() as f64;
+    layout == NodeLayout::Wide16
+        && quality == Quality::High
+        && vertices <= MOST_VERTICES * surface.triangles.len() as f64
 }
 
 /// Copies each leaf's triangles, which `triangles_of` names, into a pack and points the leaf at it.
-fn pack_leaves<T: Iterator<Item = u32>>(
+fn pack_leaves<P: Pack, T: Iterator<Item = u32>>(
     tree: &mut Tree,
     surface: &Surface<'_>,
     triangles_of: impl Fn(usize) -> T + Sync,
-) -> Buffer<TrianglePack> {
+) -> Buffer<P> {
     let mut leaves = Vec::new();
     let mut renumber = |child: &mut u32| {
         if *child & LEAF != 0 && *child != EMPTY_CHILD {
@@ -414,12 +438,12 @@ fn pack_leaves<T: Iterator<Item = u32>>(
     renumber(&mut tree.root);
     each_width!(&mut tree.nodes, nodes => nodes.iter_mut().flat_map(|n| &mut n.children).for_each(renumber));
     let mut packs = Buffer::new();
-    let fill = |packs: &mut [MaybeUninit<TrianglePack>]| {
+    let fill = |packs: &mut [MaybeUninit<P>]| {
         let pairs = packs.par_iter_mut().zip(&leaves);
         pairs
             .with_min_len(SMALLEST_SHARE / 8)
             .for_each(|(to, &leaf)| {
-                let pack = to.write(pack::named(triangles_of(leaf as usize)));
+                let pack = to.write(P::named(triangles_of(leaf as usize), surface));
                 pack.fill(surface);
             });
     };

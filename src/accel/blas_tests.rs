@@ -1,7 +1,11 @@
 //! Trees of triangles of every layout and quality, over inputs from the harmless to the absurd.
 
 use super::{
-    Blas, BlasShape, NodeLayout, Quality, Surface, validate::validate_blas, validate_compressed,
+    Blas, BlasShape, NodeLayout, Packs, Quality, Surface,
+    pack::{Pack, each_kind},
+    refit_plan::Leaf,
+    validate::validate_blas,
+    validate_compressed,
 };
 use crate::{math::hash_unit, scene::TriangleMesh};
 use proptest::prelude::*;
@@ -73,8 +77,10 @@ fn trees_do_not_depend_on_the_number_of_threads() {
             });
             match blas {
                 (cost, BlasShape::Triangles { packs, .. }) => {
-                    let names: Vec<[u32; 8]> = packs.iter().map(|pack| pack.prim).collect();
-                    (cost, names.into_flattened())
+                    let names = each_kind!(&packs, packs => {
+                        packs.iter().flat_map(|pack| pack.prims().to_vec()).collect::<Vec<u32>>()
+                    });
+                    (cost, names)
                 }
                 (cost, BlasShape::Compressed { triangles, .. }) => {
                     (cost, triangles.iter().map(|t| t.rows[0].prim).collect())
@@ -96,4 +102,71 @@ fn more_time_makes_better_trees() {
             "{layout:?}: {costs:?} from fast to high"
         );
     }
+}
+
+/// Squares of two triangles each. Those beside each other have their corners in common, unless they are `loose`.
+fn squares(side: u32, loose: bool) -> TriangleMesh {
+    let mut mesh = TriangleMesh::default();
+    let point = |x: u32, z: u32| [x as f32, hash_unit(7, x * 1000 + z), z as f32];
+    if !loose {
+        let points = (0..=side).flat_map(|x| (0..=side).map(move |z| (x, z)));
+        mesh.positions = points.map(|(x, z)| point(x, z)).collect();
+    }
+    for (x, z) in (0..side).flat_map(|x| (0..side).map(move |z| (x, z))) {
+        let around = [(x, z), (x + 1, z), (x, z + 1), (x + 1, z + 1)];
+        let [a, b, c, d] = around.map(|(x, z)| {
+            if !loose {
+                return x * (side + 1) + z;
+            }
+            mesh.positions.push(point(x, z));
+            mesh.positions.len() as u32 - 1
+        });
+        mesh.triangles.extend([[a, b, c], [b, d, c]]);
+    }
+    mesh
+}
+
+#[test]
+fn triangles_with_corners_in_common_share_them_where_sixteen_can_be_picked_from() {
+    let of = |layout, quality, loose| {
+        let blas = validated(&squares(60, loose), layout, quality);
+        let (leaves, cost) = (blas.bytes_by_kind().leaves, blas.sah_cost());
+        let BlasShape::Triangles { packs, .. } = blas.shape else {
+            panic!("of packs");
+        };
+        assert_eq!(leaves, packs.len() * 320);
+        (matches!(packs, Packs::Shared(_)), leaves, cost)
+    };
+    let (shared, bytes, cost) = of(NodeLayout::Wide16, Quality::High, false);
+    let (elsewhere, most_bytes, most_cost) = of(NodeLayout::Wide16, Quality::High, true);
+    assert!(shared && !elsewhere);
+    assert!(
+        bytes as f32 <= 0.8 * most_bytes as f32,
+        "{bytes} of {most_bytes}"
+    );
+    assert!(cost < most_cost, "{cost} of {most_cost}");
+    assert!(!of(NodeLayout::Wide16, Quality::Balanced, false).0);
+    assert!(!of(NodeLayout::Wide8, Quality::High, false).0);
+}
+
+#[test]
+fn packs_that_share_corners_hold_no_more_of_them_than_they_have_room_for() {
+    // Three triangles between three corners each, which no others have: sixteen would need eighteen.
+    let mut mesh = soup(3000, 11, (0.0, [1.0; 3], 0.05));
+    let corners = mesh.triangles.as_flattened_mut();
+    for (i, corner) in corners.iter_mut().enumerate() {
+        *corner = *corner / 9 * 3 + i as u32 % 3;
+    }
+    mesh.positions.truncate(3003);
+    let blas = validated(&mesh, NodeLayout::Wide16, Quality::High);
+    let BlasShape::Triangles {
+        packs: Packs::Shared(packs),
+        ..
+    } = &blas.shape
+    else {
+        panic!("as many vertices as triangles");
+    };
+    let count = |pack: &crate::abi::SharedPack| pack.triangles().count();
+    assert_eq!(packs.iter().map(count).sum::<usize>(), 3000);
+    assert!(packs.iter().any(|pack| count(pack) > 8) && packs.iter().all(|pack| count(pack) < 16));
 }

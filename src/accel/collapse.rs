@@ -7,9 +7,11 @@ use super::{
     buffer::reserve_huge_pages,
     build::{BuildPrim, SMALLEST_TASK, Subtree, join_subtrees},
     node::each_width,
+    pack::FewVertices,
     reinsert::reinsert,
 };
-use crate::abi::{COMPRESSED_STACK, LEAF};
+use crate::abi::{COMPRESSED_STACK, LEAF, SHARED_PACK_SIZE};
+use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 /// Collapsed trees of more levels are refused.
@@ -17,15 +19,34 @@ pub const MOST_LEVELS: u32 = COMPRESSED_STACK / 2;
 /// Children of the widest nodes.
 const WIDEST: usize = 16;
 
+/// What a leaf has room for.
+#[derive(Clone, Copy)]
+pub enum LeafRoom<'a> {
+    /// So many primitives.
+    Prims(usize),
+    /// What fits into a [`SharedPack`](crate::abi::SharedPack) of primitives that are these triangles, given by their vertices.
+    SharedPack(&'a [[u32; 3]]),
+}
+
+impl LeafRoom<'_> {
+    /// Primitives, at the most.
+    fn most(self) -> usize {
+        match self {
+            Self::Prims(count) => count,
+            Self::SharedPack(_) => SHARED_PACK_SIZE as usize,
+        }
+    }
+}
+
 /// Builds `tree` over `prims`, which it reorders; leaves as `build::build` makes them. False if there is nothing to
 /// collapse, or if the outcome would be too deep: then `tree` has to be built otherwise.
 pub fn build_collapsed(
     prims: &mut [BuildPrim],
-    leaf_size: usize,
+    room: LeafRoom<'_>,
     quality: Quality,
     tree: &mut Tree,
 ) -> bool {
-    if prims.len() <= leaf_size {
+    if prims.len() <= room.most() {
         return false;
     }
     // Where subtrees have moved, primitives have to follow. Else each subtree's are a run, in the order of leaves.
@@ -34,9 +55,10 @@ pub fn build_collapsed(
         reinsert(&mut nodes);
         (BinaryTree::arranged(&nodes), Some(prims.to_vec()))
     } else {
-        (build_binned(prims, leaf_size), None)
+        (build_binned(prims, room.most()), None)
     };
-    let collapse = Collapse::new(&binary, leaf_size, tree.nodes.width());
+    let own = scattered.as_deref().unwrap_or(prims);
+    let collapse = Collapse::new(&binary, own, room, tree.nodes.width());
     let depth = each_width!(&mut tree.nodes, nodes => {
         let mut emitted = collapse.emit(scattered.as_deref(), prims);
         if emitted.depth() > MOST_LEVELS {
@@ -89,12 +111,19 @@ impl Plan {
             ..Self::NONE
         }
     }
+
+    /// Whether the subtree becomes a leaf of a tree of nodes with so many children.
+    fn is_leaf(&self, width: usize) -> bool {
+        self.left[width - 1] == 0
+    }
 }
 
 /// Makes plans.
 struct Planner<'a> {
     nodes: &'a [BinaryNode],
-    leaf_size: usize,
+    /// What leaves of the binary tree refer to.
+    prims: &'a [BuildPrim],
+    room: LeafRoom<'a>,
     width: usize,
 }
 
@@ -110,14 +139,28 @@ impl Planner<'_> {
                 Plan::of_leaf(node, area)
             } else {
                 let of_child = |child| &behind[child as usize - begin - place - 1];
-                join(
-                    node.children.map(of_child),
-                    area,
-                    self.width,
-                    self.leaf_size,
-                )
+                let halves = node.children.map(of_child);
+                let is_leaf = halves.iter().all(|half| half.is_leaf(self.width))
+                    && self.has_room((begin + place) as u32, halves[0].prims + halves[1].prims);
+                join(halves, area, self.width, is_leaf)
             };
         }
+    }
+
+    /// Whether a leaf has room for a subtree of so many primitives.
+    fn has_room(&self, root: u32, count: u32) -> bool {
+        if count as usize > self.room.most() {
+            return false;
+        }
+        let LeafRoom::SharedPack(triangles) = self.room else {
+            return true;
+        };
+        let mut vertices = FewVertices::default();
+        let mut prims = [BuildPrim::zeroed(); SHARED_PACK_SIZE as usize];
+        collect(self.nodes, root, self.prims, &mut prims[..count as usize]);
+        let names = prims[..count as usize].iter().map(|prim| prim.id);
+        let mut corners = names.flat_map(|name| triangles[name as usize]);
+        corners.all(|vertex| vertices.place_of(vertex).is_some())
     }
 }
 
@@ -140,10 +183,11 @@ struct Leaves<'a> {
 
 impl<'a> Collapse<'a> {
     /// Bottom up: the plans of all subtrees.
-    fn new(tree: &'a BinaryTree, leaf_size: usize, width: usize) -> Self {
+    fn new(tree: &'a BinaryTree, prims: &[BuildPrim], room: LeafRoom<'_>, width: usize) -> Self {
         let planner = Planner {
             nodes: &tree.nodes,
-            leaf_size,
+            prims,
+            room,
             width,
         };
         let mut plans = Vec::new();
@@ -170,7 +214,7 @@ impl<'a> Collapse<'a> {
     }
 
     fn is_leaf(&self, node: u32) -> bool {
-        self.plans[node as usize].left[self.width - 1] == 0
+        self.plans[node as usize].is_leaf(self.width)
     }
 
     fn prims(&self, node: u32) -> u32 {
@@ -256,7 +300,7 @@ impl<'a> Collapse<'a> {
                 let count = self.prims(child) as usize;
                 let own = &mut leaves.prims[place..place + count];
                 if let Some(scattered) = scattered {
-                    self.collect(child, scattered, own);
+                    collect(self.binary, child, scattered, own);
                 }
                 own[0].leaf_count = count as u32;
                 out.nodes[index].set(slot, &bounds, LEAF | first);
@@ -270,24 +314,6 @@ impl<'a> Collapse<'a> {
                 });
             }
             next += self.prims(child);
-        }
-    }
-
-    /// Copies the primitives of a subtree, as many as there is room for.
-    fn collect(&self, root: u32, prims: &[BuildPrim], mut out: &mut [BuildPrim]) {
-        let mut open = [root; WIDEST + 1];
-        let mut count = 1;
-        while count > 0 {
-            count -= 1;
-            let node = &self.binary[open[count] as usize];
-            if node.is_leaf() {
-                let (own, rest) = out.split_at_mut(node.count as usize);
-                own.copy_from_slice(&prims[node.first as usize..][..own.len()]);
-                out = rest;
-            } else {
-                open[count..count + 2].copy_from_slice(&node.children);
-                count += 2;
-            }
         }
     }
 
@@ -322,8 +348,26 @@ impl<'a> Collapse<'a> {
     }
 }
 
-/// The plan of a subtree with that surface from those of its two halves.
-fn join([left, right]: [&Plan; 2], area: f32, width: usize, leaf_size: usize) -> Plan {
+/// Copies the primitives of a subtree, as many as there is room for.
+fn collect(nodes: &[BinaryNode], root: u32, prims: &[BuildPrim], mut out: &mut [BuildPrim]) {
+    let mut open = [root; WIDEST + 1];
+    let mut count = 1;
+    while count > 0 {
+        count -= 1;
+        let node = &nodes[open[count] as usize];
+        if node.is_leaf() {
+            let (own, rest) = out.split_at_mut(node.count as usize);
+            own.copy_from_slice(&prims[node.first as usize..][..own.len()]);
+            out = rest;
+        } else {
+            open[count..count + 2].copy_from_slice(&node.children);
+            count += 2;
+        }
+    }
+}
+
+/// The plan of a subtree with that surface from those of its two halves; it may have room in a leaf.
+fn join([left, right]: [&Plan; 2], area: f32, width: usize, is_leaf: bool) -> Plan {
     // For all numbers of slots at once: the least sum of the children's costs, and the left one's share. Costs of no slots or fewer
     // stand in front of the right child's.
     let mut costs = [f32::INFINITY; 2 * WIDEST];
@@ -344,7 +388,7 @@ fn join([left, right]: [&Plan; 2], area: f32, width: usize, leaf_size: usize) ->
         prims: left.prims + right.prims,
     };
     plan.cost[0] = area + least[width - 1];
-    if plan.prims as usize <= leaf_size {
+    if is_leaf {
         plan.left[width - 1] = 0;
         plan.cost[0] = area;
     }

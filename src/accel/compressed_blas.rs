@@ -4,7 +4,7 @@ use super::{
     Blas, BlasShape, Buffer, Quality, Tree,
     blas::BuiltTree,
     build::{BuildMemory, BuildOptions, BuildPrim, build},
-    collapse::build_collapsed,
+    collapse::{LeafRoom, build_collapsed},
     compress::{arrange_all, plant_root, wide_nodes, write_units},
     node::{NodeLayout, Wide},
     refit_plan::Leaf,
@@ -81,7 +81,8 @@ pub fn build_compressed(
 
 /// Builds `tree` with one triangle per leaf, by way of a binary tree where quality is wanted.
 fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) {
-    let collapsed = quality != Quality::Fast && build_collapsed(prims, 1, quality, tree);
+    let collapsed =
+        quality != Quality::Fast && build_collapsed(prims, LeafRoom::Prims(1), quality, tree);
     if !collapsed {
         let options = BuildOptions {
             leaf_size: 1,

@@ -6,6 +6,7 @@ use super::{
     blas::{BuiltTree, build_triangles},
     build::BuildPrim,
     compressed_blas::build_compressed,
+    pack::each_kind,
     policy::rebuild_quality,
     refit_plan::Leaf,
     surface::Surface,
@@ -68,7 +69,7 @@ fn key_prims(keys: &[Surface<'_>]) -> Vec<BuildPrim> {
 /// Adds the leaves of `later` keys to a tree, and returns how many one key has.
 fn with_keys(mut tree: BuiltTree, later: &[Surface<'_>]) -> (BuiltTree, usize) {
     let leaves = match &mut tree.shape {
-        BlasShape::Triangles { packs, .. } => add_keys(packs, later),
+        BlasShape::Triangles { packs, .. } => each_kind!(packs, packs => add_keys(packs, later)),
         BlasShape::Compressed { triangles, .. } => add_keys(triangles, later),
         BlasShape::Sphere => 0,
     };

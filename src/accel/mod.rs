@@ -54,6 +54,7 @@ pub use buffer::{Buffer, reserve_huge_pages};
 pub use compressed_blas::{PoolOffset, pool_offsets};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use overlap::{blas_overlap, tlas_overlap};
+pub use pack::Packs;
 pub use policy::{Followed, REFIT_FACTOR, RefitStats, rebuild_quality};
 pub use quantize::SLACK;
 pub use slots::Arrangement;

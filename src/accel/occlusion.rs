@@ -7,8 +7,10 @@
 use super::{
     Tree,
     node::{Wide, each_width},
+    pack::{Pack, Packs, each_kind},
 };
-use crate::abi::{EMPTY_CHILD, LEAF, NO_INDEX, PACK_SIZE, TrianglePack};
+use crate::abi::{EMPTY_CHILD, LEAF};
+use glam::Vec3;
 use rayon::prelude::*;
 
 /// Fewest packs or nodes that are worth a task of their own.
@@ -24,13 +26,17 @@ struct Content {
 }
 
 /// Sorts the children of every node of a tree of triangles, those to be tried first into the last slots.
-pub fn sort_children(tree: &mut Tree, packs: &[TrianglePack]) {
+pub fn sort_children(tree: &mut Tree, packs: &Packs) {
     if tree.root & LEAF != 0 {
         return;
     }
-    let packs = packs.par_iter().with_min_len(SMALLEST_SHARE);
-    let packs: Vec<f32> = packs.map(surface).collect();
+    let packs = each_kind!(packs, packs => surfaces(packs));
     each_width!(&mut tree.nodes, nodes => sort_nodes(nodes, &packs));
+}
+
+fn surfaces<P: Pack>(packs: &[P]) -> Vec<f32> {
+    let packs = packs.par_iter().with_min_len(SMALLEST_SHARE);
+    packs.map(surface).collect()
 }
 
 fn sort_nodes<const N: usize>(nodes: &mut [Wide<N>], packs: &[f32]) {
@@ -102,20 +108,12 @@ fn stop_rate(content: Content, half_area: f32) -> f32 {
 }
 
 /// The area of a pack's triangles.
-fn surface(pack: &TrianglePack) -> f32 {
-    let mut areas = [0.0; PACK_SIZE as usize];
-    for (lane, area) in areas.iter_mut().enumerate() {
-        let edge =
-            |to: usize, axis: usize| pack.vertices[to][axis][lane] - pack.vertices[0][axis][lane];
-        let [ax, ay, az] = [edge(1, 0), edge(1, 1), edge(1, 2)];
-        let [bx, by, bz] = [edge(2, 0), edge(2, 1), edge(2, 2)];
-        let (x, y, z) = (ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx);
-        *area = 0.5 * (x * x + y * y + z * z).sqrt();
-    }
-    let lanes = areas.iter().zip(&pack.prim);
-    lanes
-        .map(|(area, &prim)| if prim == NO_INDEX { 0.0 } else { *area })
-        .sum()
+fn surface(pack: &impl Pack) -> f32 {
+    let area = |lane: usize| {
+        let [a, b, c] = pack.corners(lane).map(Vec3::from);
+        0.5 * (b - a).cross(c - a).length()
+    };
+    (0..pack.triangles().count()).map(area).sum()
 }
 
 #[cfg(test)]
@@ -163,7 +161,8 @@ mod tests {
                     // One visit tells whether a ray meets the large square; the other one takes several.
                     let child = root.children[last];
                     assert!(child & LEAF != 0, "{layout:?} {quality:?}: {child:#x}");
-                    assert_eq!(surface(&packs[(child & !LEAF) as usize]), 100.0);
+                    let surfaces = each_kind!(packs, packs => surfaces(packs));
+                    assert_eq!(surfaces[(child & !LEAF) as usize], 100.0);
                 });
             }
         }

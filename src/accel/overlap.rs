@@ -12,9 +12,10 @@
 use super::{
     Blas, BlasShape, Tlas,
     node::{Tree, Wide, each_width},
+    pack::{Pack, each_kind},
 };
 use crate::{
-    abi::{EMPTY_CHILD, InstanceRecord, LEAF, MeshKeys, NO_INDEX, PACK_SIZE, TrianglePack},
+    abi::{EMPTY_CHILD, InstanceRecord, LEAF, MeshKeys},
     math::hash_unit,
     scene::{Mesh, Shape},
 };
@@ -36,20 +37,27 @@ pub fn blas_overlap(blas: &Blas) -> Option<f32> {
         BlasShape::Sphere => return Some(0.0),
     };
     let leaves = match blas.keys() {
-        MeshKeys { segments: 0, .. } => packs.len() as u32,
-        MeshKeys { leaves, .. } => leaves,
+        MeshKeys { segments: 0, .. } => packs.len(),
+        MeshKeys { leaves, .. } => leaves as usize,
     };
-    let lanes = (0..leaves).flat_map(|pack| (0..PACK_SIZE).map(move |lane| (pack, lane)));
-    let lanes: Vec<(u32, u32)> = lanes
-        .filter(|&(pack, lane)| packs[pack as usize].prim[lane as usize] != NO_INDEX)
-        .collect();
-    let patch = |&(pack, lane): &(u32, u32)| Patch::of_lane(&packs[pack as usize], lane as usize);
+    Some(each_kind!(packs, packs => overlap_of(tree, &packs[..leaves])))
+}
+
+fn overlap_of<P: Pack>(tree: &Tree, packs: &[P]) -> f32 {
+    let lanes = packs.iter().zip(0u32..).flat_map(|(pack, index)| {
+        let lanes = 0..pack.triangles().count();
+        lanes.map(move |lane| (index, lane))
+    });
+    let lanes: Vec<(u32, usize)> = lanes.collect();
+    let patch = |&(pack, lane): &(u32, usize)| {
+        Patch::of_corners(packs[pack as usize].corners(lane).map(Vec3::from))
+    };
     let areas = Shares::new(lanes.iter().map(|lane| f64::from(patch(lane).area())));
-    Some(average(|index| {
+    average(|index| {
         let lane = &lanes[areas.pick(stratum(index))?];
         let point = patch(lane).point(unit(1, index), unit(2, index));
         Some((1.0, overlap_at(tree, point, lane.0)))
-    }))
+    })
 }
 
 /// The end-point overlap of a frame's TLAS, in world space: its leaves are the boxes of instances, its surface that of all
@@ -201,11 +209,6 @@ impl Patch {
             corner: a,
             edges: [b - a, c - a],
         }
-    }
-
-    fn of_lane(pack: &TrianglePack, lane: usize) -> Self {
-        let corners = pack.vertices.map(|axes| axes.map(|axis| axis[lane]));
-        Self::of_corners(corners.map(Vec3::from))
     }
 
     /// A place on the unit sphere, even over its surface.

@@ -1,18 +1,27 @@
 //! Follows moving primitives: recomputes every box of a tree and keeps its shape.
 
 use super::{
-    Buffer,
     node::{Tree, Wide, each_width},
-    refit_plan::{Item, Leaf, Part, RefitPlan, Refitted},
+    pack::{Pack, Packs, each_kind},
+    refit_plan::{Item, Part, RefitPlan, Refitted},
     surface::{SimdBox, Surface, half_areas, planes},
 };
-use crate::abi::{EMPTY_CHILD, LEAF, TrianglePack};
+use crate::abi::{EMPTY_CHILD, LEAF};
 
 /// Takes over the positions of `surface`, and returns the cost of the tree afterwards, as [`Tree::sah_cost`] counts it.
 /// O(triangles), no stack; `plan` is made if there is none yet.
 pub fn refit(
     tree: &mut Tree,
-    packs: &mut Buffer<TrianglePack>,
+    packs: &mut Packs,
+    plan: &mut Option<RefitPlan>,
+    surface: &Surface<'_>,
+) -> f32 {
+    each_kind!(packs, packs => refit_over(tree, packs, plan, surface))
+}
+
+fn refit_over<P: Pack>(
+    tree: &mut Tree,
+    packs: &mut [P],
     plan: &mut Option<RefitPlan>,
     surface: &Surface<'_>,
 ) -> f32 {
@@ -28,9 +37,9 @@ pub fn refit(
     refitted.sah_cost()
 }
 
-fn sweep<const N: usize>(
+fn sweep<const N: usize, P: Pack>(
     nodes: &mut [Wide<N>],
-    packs: &mut [TrianglePack],
+    packs: &mut [P],
     plan: &mut Option<RefitPlan>,
     surface: &Surface<'_>,
 ) -> Refitted {
@@ -39,8 +48,8 @@ fn sweep<const N: usize>(
 }
 
 /// Takes over the boxes of a node's children.
-fn refit_node<const N: usize>(
-    part: &mut Part<'_, Wide<N>, TrianglePack>,
+fn refit_node<const N: usize, P: Pack>(
+    part: &mut Part<'_, Wide<N>, P>,
     index: usize,
 ) -> (SimdBox, f32) {
     let mut boxes = [SimdBox::EMPTY; N];
@@ -111,30 +120,39 @@ mod tests {
         }
     }
 
+    /// A strip of triangles, each of which has two corners in common with the next one.
+    fn strip(count: u32, phase: f32) -> TriangleMesh {
+        let mesh = moving(count / 3 + 1, phase);
+        TriangleMesh {
+            triangles: (0..count).map(|i| [i, i + 1, i + 2]).collect(),
+            ..mesh
+        }
+    }
+
     fn build(mesh: TriangleMesh, layout: NodeLayout) -> Blas {
+        build_of(mesh, layout, Quality::Fast)
+    }
+
+    fn build_of(mesh: TriangleMesh, layout: NodeLayout, quality: Quality) -> Blas {
         let mesh = Mesh {
             name: "moving".into(),
             shape: Shape::Triangles(mesh),
             slot_count: 1,
         };
-        Blas::build(&mesh, layout, Quality::Fast)
+        Blas::build(&mesh, layout, quality)
     }
 
     /// The tree's bytes, and what it costs.
     fn contents(blas: &Blas) -> (Vec<u32>, f32) {
         let words = match &blas.shape {
             BlasShape::Triangles { tree, packs } => {
-                let vertices = packs.iter().flat_map(|pack| pack.vertices);
-                let numbers = vertices.flatten().flatten();
+                let words: &[u32] = each_kind!(packs, packs => bytemuck::cast_slice(packs));
                 let planes = each_width!(&tree.nodes, nodes => nodes
                     .iter()
                     .flat_map(|node| node.planes.into_iter().flatten())
                     .collect::<Vec<f32>>());
-                planes
-                    .into_iter()
-                    .chain(numbers)
-                    .map(f32::to_bits)
-                    .collect()
+                let planes = planes.into_iter().map(f32::to_bits);
+                planes.chain(words.iter().copied()).collect()
             }
             BlasShape::Compressed {
                 units, triangles, ..
@@ -176,6 +194,21 @@ mod tests {
                 assert_eq!(blas.bounds, exact);
             }
         }
+    }
+
+    #[test]
+    fn shared_corners_are_followed_like_others() {
+        let (before, after) = (strip(3000, 0.0), strip(3000, 1.3));
+        let mut blas = build_of(before.clone(), NodeLayout::Wide16, Quality::High);
+        let fresh = contents(&blas).0;
+        blas.refit((&after).into());
+        let BlasShape::Triangles { tree, packs } = &blas.shape else {
+            panic!("of packs");
+        };
+        assert!(matches!(packs, Packs::Shared(_)));
+        validate_blas(tree, packs, &(&after).into()).unwrap();
+        blas.refit((&before).into());
+        assert!(fresh == contents(&blas).0);
     }
 
     #[test]

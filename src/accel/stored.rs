@@ -19,7 +19,10 @@ mod tests;
 pub use key::TreeKey;
 
 use super::{
-    Blas, BlasShape, Buffer, NodeArray, NodeLayout, Tree, Wide, blas::BuiltTree, node::each_width,
+    Blas, BlasShape, Buffer, NodeArray, NodeLayout, Tree, Wide,
+    blas::BuiltTree,
+    node::each_width,
+    pack::{Packs, each_kind},
     support::SupportMap,
 };
 use crate::math::Aabb;
@@ -53,8 +56,14 @@ struct Header {
     root: u32,
     depth: u32,
     sah_cost: f32,
-    reserved: u32,
+    /// What leaves are: one of `EIGHT` and `SHARED`.
+    leaves: u32,
 }
+
+/// [`Packs::Eight`], or triangles of compressed trees.
+const EIGHT: u32 = 0;
+/// [`Packs::Shared`].
+const SHARED: u32 = 1;
 
 impl Header {
     /// Where the sections are in the file, and the checksum after them. None if the sizes are those of no file.
@@ -82,10 +91,13 @@ impl Blas {
         debug_assert_eq!(self.segments(), 0, "trees of one shape are stored");
         match &self.shape {
             BlasShape::Triangles { tree, packs } => each_width!(&tree.nodes, nodes => {
-                let header = self.header(key, (tree.root, tree.depth), [size_of_val(&nodes[..]), size_of_val(&packs[..])]);
+                let mut header = self.header(key, (tree.root, tree.depth), [size_of_val(&nodes[..]), packs.bytes()]);
+                if let Packs::Shared(_) = packs {
+                    header.leaves = SHARED;
+                }
                 let mut to = Sections::begin(to, &header)?;
                 to.section(nodes.iter().flat_map(node_bytes))?;
-                to.section([bytemuck::cast_slice(packs)])?;
+                to.section([each_kind!(packs, packs => bytemuck::cast_slice(packs))])?;
                 self.write_support(to)
             }),
             BlasShape::Compressed {
@@ -122,7 +134,7 @@ impl Blas {
             root,
             depth,
             sah_cost: self.sah_cost(),
-            reserved: 0,
+            leaves: EIGHT,
         }
     }
 
@@ -223,6 +235,7 @@ impl Stored {
             root,
             depth,
             sah_cost,
+            leaves,
             ..
         } = self.header;
         let bounds = aabb(self.header.bounds);
@@ -243,8 +256,12 @@ impl Stored {
                 depth,
                 bounds,
             };
-            let packs = self.section(1)?;
-            references::are_sound(&tree, &packs, triangles)
+            let packs = match (leaves, layout) {
+                (EIGHT, _) => Packs::Eight(self.section(1)?),
+                (SHARED, NodeLayout::Wide16) => Packs::Shared(self.section(1)?),
+                _ => return None,
+            };
+            each_kind!(&packs, packs => references::are_sound(&tree, packs, triangles))
                 .then_some(BlasShape::Triangles { tree, packs })
         };
         Some(BuiltTree {

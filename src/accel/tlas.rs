@@ -4,7 +4,7 @@ use super::{
     Blas, Buffer, Quality,
     buffer::prefetch,
     build::{BuildMemory, BuildOptions, BuildPrim, build},
-    collapse::{MOST_LEVELS, build_collapsed},
+    collapse::{LeafRoom, MOST_LEVELS, build_collapsed},
     compressed_tlas::compress_tlas,
     group::{group, is_worth_it, surface_of_groups},
     node::{NodeArray, NodeLayout, Tree},
@@ -200,7 +200,7 @@ impl TlasBuilder {
         } else {
             Quality::Balanced
         };
-        build_collapsed(&mut self.prims, 1, quality, tree)
+        build_collapsed(&mut self.prims, LeafRoom::Prims(1), quality, tree)
     }
 
     /// Groups the instances of `input` as they stand, for trees of that layout.

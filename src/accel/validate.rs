@@ -8,9 +8,10 @@
 use super::{
     Surface, Tlas, TlasInput,
     node::{NodeLayout, Tree, Wide, each_width},
+    pack::{Pack, Packs, each_kind},
 };
 use crate::{
-    abi::{EMPTY_CHILD, LEAF, NO_INDEX, TrianglePack},
+    abi::{EMPTY_CHILD, LEAF, NO_INDEX},
     math::Aabb,
 };
 use glam::Vec3;
@@ -41,39 +42,30 @@ pub enum TreeError {
 }
 
 /// Each triangle exactly once, children inside parents, boxes around their triangles.
-pub fn validate_blas(
+pub fn validate_blas(tree: &Tree, packs: &Packs, surface: &Surface<'_>) -> Result<(), TreeError> {
+    each_kind!(packs, packs => validate_packs(tree, packs, surface))
+}
+
+fn validate_packs<P: Pack>(
     tree: &Tree,
-    packs: &[TrianglePack],
+    packs: &[P],
     surface: &Surface<'_>,
 ) -> Result<(), TreeError> {
     let mut seen = vec![0u32; surface.triangles.len()];
     validate(tree, packs.len(), |leaf, bounds| {
         let pack = &packs[leaf];
-        pack.prim
-            .iter()
-            .filter(|p| **p != NO_INDEX)
-            .for_each(|p| seen[*p as usize] += 1);
-        let follows = (0..pack.prim.len()).all(|lane| follows(pack, lane, surface));
-        follows && bounds.contains(&pack_bounds(pack))
+        let mut follows = true;
+        for (lane, &prim) in pack.prims().iter().enumerate() {
+            if prim != NO_INDEX {
+                seen[prim as usize] += 1;
+                let corners = pack.corners(lane);
+                follows &= corners == surface.corners(prim as usize)
+                    && bounds.contains(&Aabb::of_points(corners.map(Vec3::from)));
+            }
+        }
+        follows
     })?;
     each_once(&seen)
-}
-
-/// Whether a lane holds the corners of the triangle that it names.
-fn follows(pack: &TrianglePack, lane: usize, surface: &Surface<'_>) -> bool {
-    let held = pack.vertices.map(|axes| axes.map(|axis| axis[lane]));
-    let prim = pack.prim[lane];
-    prim == NO_INDEX || held == surface.corners(prim as usize)
-}
-
-/// The box around a pack's triangles.
-fn pack_bounds(pack: &TrianglePack) -> Aabb {
-    let lanes = (0..pack.prim.len()).filter(|&lane| pack.prim[lane] != NO_INDEX);
-    Aabb::of_points(lanes.flat_map(|lane| {
-        pack.vertices
-            .iter()
-            .map(move |v| Vec3::new(v[0][lane], v[1][lane], v[2][lane]))
-    }))
 }
 
 /// Each instance exactly once, children inside parents, boxes around their instances.

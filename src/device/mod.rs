@@ -208,7 +208,7 @@ pub struct WorkCounts {
     pub blas_nodes: u64,
     /// Instances entered; an analytic sphere is tested then.
     pub instances: u64,
-    /// Leaves of BLASes: packs of up to eight triangles, or single ones in compressed trees.
+    /// Leaves of BLASes: packs of up to eight or sixteen triangles, or single ones in compressed trees.
     pub packs: u64,
     /// Triangles in these.
     pub triangles: u64,

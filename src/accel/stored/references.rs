@@ -6,10 +6,11 @@
 //! the checksum finds those that were damaged by chance.
 
 use crate::{
-    abi::{CompressedNode, EMPTY_CHILD, LEAF, NO_INDEX, TrianglePack, TriangleRecord, Unit},
+    abi::{CompressedNode, EMPTY_CHILD, LEAF, TriangleRecord, Unit},
     accel::{
         collapse::MOST_LEVELS,
         node::{Tree, Wide, each_width},
+        pack::Pack,
     },
 };
 use rayon::prelude::*;
@@ -21,12 +22,9 @@ const MOST_WIDE_LEVELS: u32 = 128;
 const LEAVES_PER_TASK: usize = 1024;
 
 /// For a mesh of so many triangles.
-pub fn are_sound(tree: &Tree, packs: &[TrianglePack], triangles: usize) -> bool {
-    let exists = |&prim: &u32| (prim as usize) < triangles;
-    let named = packs
-        .par_iter()
-        .with_min_len(LEAVES_PER_TASK)
-        .all(|pack| exists(&pack.prim[0]) && pack.prim.iter().all(|p| *p == NO_INDEX || exists(p)));
+pub fn are_sound<P: Pack>(tree: &Tree, packs: &[P], triangles: usize) -> bool {
+    let packs_per_task = packs.par_iter().with_min_len(LEAVES_PER_TASK);
+    let named = packs_per_task.all(|pack| pack.is_sound(triangles));
     let nodes = tree.nodes.len();
     let shape = match tree.root {
         EMPTY_CHILD => nodes == 0 && packs.is_empty() && tree.depth == 0,

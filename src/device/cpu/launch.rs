@@ -5,7 +5,7 @@ use crate::{
         self, BlasRecord, CameraRecord, MOST_TURNS, MeshKeys, MeshRecord, OtherFrame, PacketEntry,
         Params, StackEntry, VertexExtra, VertexRecord,
     },
-    accel::{Blas, BlasShape},
+    accel::{Blas, BlasShape, Packs},
     device::{
         Frame, FrameSettings, OtherPose, PosedMesh, extras, frame_layers,
         looks::{self, LookTables},
@@ -249,9 +249,12 @@ fn blas_record(blas: &Blas) -> BlasRecord {
         BlasShape::Sphere | BlasShape::Compressed { .. } => sphere,
         BlasShape::Triangles { tree, packs } => BlasRecord {
             nodes: tree.nodes.address().cast(),
-            packs: packs.as_ptr(),
+            packs: packs.address().cast(),
             root: tree.root,
-            shape: abi::SHAPE_TRIANGLES,
+            shape: match packs {
+                Packs::Eight(_) => abi::SHAPE_TRIANGLES,
+                Packs::Shared(_) => abi::SHAPE_SHARED_TRIANGLES,
+            },
             ..sphere
         },
     }
