@@ -11,7 +11,6 @@ use super::{
     reinsert::reinsert,
 };
 use crate::abi::{COMPRESSED_STACK, LEAF, SHARED_PACK_SIZE};
-use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 /// Collapsed trees of more levels are refused.
@@ -155,12 +154,20 @@ impl Planner<'_> {
         let LeafRoom::SharedPack(triangles) = self.room else {
             return true;
         };
+        if 3 * count <= SHARED_PACK_SIZE {
+            return true;
+        }
         let mut vertices = FewVertices::default();
-        let mut prims = [BuildPrim::zeroed(); SHARED_PACK_SIZE as usize];
-        collect(self.nodes, root, self.prims, &mut prims[..count as usize]);
-        let names = prims[..count as usize].iter().map(|prim| prim.id);
-        let mut corners = names.flat_map(|name| triangles[name as usize]);
-        corners.all(|vertex| vertices.place_of(vertex).is_some())
+        let mut fit = |triangle: u32| {
+            let corners = triangles[triangle as usize];
+            corners
+                .into_iter()
+                .all(|vertex| vertices.place_of(vertex).is_some())
+        };
+        each_leaf(self.nodes, root, |leaf| {
+            let prims = &self.prims[leaf.first as usize..][..leaf.count as usize];
+            prims.iter().all(|prim| fit(prim.id))
+        })
     }
 }
 
@@ -348,22 +355,31 @@ impl<'a> Collapse<'a> {
     }
 }
 
-/// Copies the primitives of a subtree, as many as there is room for.
-fn collect(nodes: &[BinaryNode], root: u32, prims: &[BuildPrim], mut out: &mut [BuildPrim]) {
+/// Visits the leaves of a subtree of few, in their order, until one of them yields false. Whether none did.
+fn each_leaf(nodes: &[BinaryNode], root: u32, mut visit: impl FnMut(&BinaryNode) -> bool) -> bool {
     let mut open = [root; WIDEST + 1];
     let mut count = 1;
     while count > 0 {
         count -= 1;
         let node = &nodes[open[count] as usize];
-        if node.is_leaf() {
-            let (own, rest) = out.split_at_mut(node.count as usize);
-            own.copy_from_slice(&prims[node.first as usize..][..own.len()]);
-            out = rest;
-        } else {
+        if !node.is_leaf() {
             open[count..count + 2].copy_from_slice(&node.children);
             count += 2;
+        } else if !visit(node) {
+            return false;
         }
     }
+    true
+}
+
+/// Copies the primitives of a subtree, as many as there is room for.
+fn collect(nodes: &[BinaryNode], root: u32, prims: &[BuildPrim], mut out: &mut [BuildPrim]) {
+    each_leaf(nodes, root, |leaf| {
+        let (own, rest) = std::mem::take(&mut out).split_at_mut(leaf.count as usize);
+        own.copy_from_slice(&prims[leaf.first as usize..][..own.len()]);
+        out = rest;
+        true
+    });
 }
 
 /// The plan of a subtree with that surface from those of its two halves; it may have room in a leaf.

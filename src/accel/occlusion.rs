@@ -10,7 +10,6 @@ use super::{
     pack::{Pack, Packs, each_kind},
 };
 use crate::abi::{EMPTY_CHILD, LEAF};
-use glam::Vec3;
 use rayon::prelude::*;
 
 /// Fewest packs or nodes that are worth a task of their own.
@@ -36,7 +35,7 @@ pub fn sort_children(tree: &mut Tree, packs: &Packs) {
 
 fn surfaces<P: Pack>(packs: &[P]) -> Vec<f32> {
     let packs = packs.par_iter().with_min_len(SMALLEST_SHARE);
-    packs.map(surface).collect()
+    packs.map(Pack::surface).collect()
 }
 
 fn sort_nodes<const N: usize>(nodes: &mut [Wide<N>], packs: &[f32]) {
@@ -105,15 +104,6 @@ fn stop_rate(content: Content, half_area: f32) -> f32 {
     let rate = crossings / (1.0 + crossings) / content.visits;
     // Overflow, or nothing known: neither better nor worse than others.
     if rate.is_finite() { rate } else { 0.0 }
-}
-
-/// The area of a pack's triangles.
-fn surface(pack: &impl Pack) -> f32 {
-    let area = |lane: usize| {
-        let [a, b, c] = pack.corners(lane).map(Vec3::from);
-        0.5 * (b - a).cross(c - a).length()
-    };
-    (0..pack.triangles().count()).map(area).sum()
 }
 
 #[cfg(test)]

@@ -59,6 +59,9 @@ pub trait Pack: Leaf + bytemuck::Pod + Sync {
     /// The corners of the triangle in a lane.
     fn corners(&self, lane: usize) -> [[f32; 3]; 3];
 
+    /// The area of the triangles.
+    fn surface(&self) -> f32;
+
     /// Whether all corners are in the pack.
     fn has_all_corners(&self) -> bool;
 
@@ -86,6 +89,10 @@ impl Pack for TrianglePack {
     #[inline]
     fn corners(&self, lane: usize) -> [[f32; 3]; 3] {
         self.vertices.map(|axes| axes.map(|axis| axis[lane]))
+    }
+
+    fn surface(&self) -> f32 {
+        surface_of(&self.vertices, &self.prim)
     }
 
     fn has_all_corners(&self) -> bool {
@@ -130,13 +137,14 @@ impl Pack for SharedPack {
         name(&mut pack.prim, triangles);
         let mut vertices = FewVertices::default();
         for lane in 0..pack.prim.len() {
-            let triangle = match pack.prim[lane] {
-                NO_INDEX => pack.prim[0],
-                prim => prim,
-            };
-            for (corner, vertex) in surface.triangles[triangle as usize].into_iter().enumerate() {
-                let place = vertices.place_of(vertex);
-                pack.corners[corner][lane] = place.expect("triangles fit into their pack") as u8;
+            for corner in 0..3 {
+                pack.corners[corner][lane] = match pack.prim[lane] {
+                    NO_INDEX => pack.corners[corner][0],
+                    prim => {
+                        let place = vertices.place_of(surface.triangles[prim as usize][corner]);
+                        place.expect("triangles fit into their pack") as u8
+                    }
+                };
             }
         }
         pack
@@ -150,6 +158,15 @@ impl Pack for SharedPack {
     fn corners(&self, lane: usize) -> [[f32; 3]; 3] {
         let corners = self.corners.map(|corner| usize::from(corner[lane]));
         corners.map(|vertex| self.vertices.map(|axis| axis[vertex]))
+    }
+
+    fn surface(&self) -> f32 {
+        let place = |corner: usize, lane: usize| usize::from(self.corners[corner][lane]);
+        let vertices = [0, 1, 2].map(|corner| {
+            let axes = self.vertices.each_ref();
+            axes.map(|axis| std::array::from_fn(|lane| axis[place(corner, lane)]))
+        });
+        surface_of(&vertices, &self.prim)
     }
 
     fn has_all_corners(&self) -> bool {
@@ -191,6 +208,22 @@ fn name(lanes: &mut [u32], triangles: impl Iterator<Item = u32>) {
 
 fn named_in(lanes: &[u32]) -> impl Iterator<Item = u32> {
     lanes.iter().copied().take_while(|&prim| prim != NO_INDEX)
+}
+
+/// The area of triangles, `vertices[corner][axis][lane]`, in lanes that name one.
+fn surface_of<const N: usize>(vertices: &[[[f32; N]; 3]; 3], prims: &[u32; N]) -> f32 {
+    let mut areas = [0.0; N];
+    for (lane, area) in areas.iter_mut().enumerate() {
+        let edge = |to: usize, axis: usize| vertices[to][axis][lane] - vertices[0][axis][lane];
+        let [ax, ay, az] = [edge(1, 0), edge(1, 1), edge(1, 2)];
+        let [bx, by, bz] = [edge(2, 0), edge(2, 1), edge(2, 2)];
+        let (x, y, z) = (ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx);
+        *area = 0.5 * (x * x + y * y + z * z).sqrt();
+    }
+    let named = areas.iter().zip(prims);
+    named
+        .map(|(area, &prim)| if prim == NO_INDEX { 0.0 } else { *area })
+        .sum()
 }
 
 /// The vertices of a [`SharedPack`], each once.
