@@ -3,18 +3,16 @@
 use super::{
     Buffer,
     build::{BuildPrim, SMALLEST_TASK},
-    sorted::{Sorted, SortedMemory},
-    split::{LARGEST_SWEEP, SetBounds, SplitMethod, split, split_with_bounds},
+    sorted::{MOST_SORTED, build_sorted},
+    split::{SetBounds, SplitMethod, split_with_bounds},
 };
 use crate::math::Aabb;
 use rayon::prelude::*;
 
 /// Stands for "no node": node 0 is the root, nobody's child.
 pub const NO_NODE: u32 = 0;
-/// Subtrees of at least this many primitives are built side by side.
-const PARALLEL: usize = 512;
 /// From this level on, primitives are shared out evenly: bounds the recursion.
-const BALANCED_FROM: u32 = 64;
+pub const BALANCED_FROM: u32 = 64;
 /// Finished trees are taken apart into at least this many subtrees, if they have so many.
 const FEWEST_PARTS: usize = 128;
 
@@ -30,7 +28,7 @@ pub struct BinaryNode {
 }
 
 impl BinaryNode {
-    const EMPTY: Self = Self {
+    pub const EMPTY: Self = Self {
         bounds: Aabb::EMPTY,
         children: [NO_NODE; 2],
         first: 0,
@@ -130,6 +128,28 @@ fn copy_subtree(nodes: &[BinaryNode], root: u32, out: &mut Vec<BinaryNode>) {
 /// Deterministic, parallel.
 pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize) -> BinaryTree {
     let task_size = (prims.len() / 256).max(SMALLEST_TASK);
+    grow(prims, leaf_size, task_size, |set| {
+        let mut nodes = Vec::with_capacity(4 * set.prims.len() / (leaf_size + 1));
+        set.build(leaf_size, &mut nodes);
+        nodes
+    })
+}
+
+/// Builds the tree of at least one primitive, which it reorders, with one primitive per leaf, and every cut tried of sets that are small
+/// enough. Deterministic, parallel. Where a subtree's primitives are is known of leaves only.
+pub fn build_swept(prims: &mut [BuildPrim]) -> BinaryTree {
+    grow(prims, 1, MOST_SORTED, |set| {
+        build_sorted(set.prims, set.first, set.level)
+    })
+}
+
+/// Cuts sets until they are no larger than `task_size`, and has the others finished side by side.
+fn grow(
+    prims: &mut [BuildPrim],
+    leaf_size: usize,
+    task_size: usize,
+    finish: impl Fn(Binned<'_>) -> Vec<BinaryNode> + Sync,
+) -> BinaryTree {
     let set = SetBounds::of(prims);
     let root = Binned {
         prims,
@@ -138,9 +158,7 @@ pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize) -> BinaryTree {
         level: 0,
     };
     if root.prims.len() <= task_size {
-        let mut nodes = Vec::new();
-        root.build(leaf_size, &mut nodes);
-        return BinaryTree::joined(nodes, &[]);
+        return BinaryTree::joined(finish(root), &[]);
     }
     let (mut top, mut tasks) = (vec![root.node()], Vec::new());
     let mut open = vec![(0, root)];
@@ -164,11 +182,7 @@ pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize) -> BinaryTree {
     }
     let subtrees: Vec<_> = tasks
         .into_par_iter()
-        .map(|(place, set)| {
-            let mut nodes = Vec::with_capacity(4 * set.prims.len() / (leaf_size + 1));
-            set.build(leaf_size, &mut nodes);
-            (place, nodes)
-        })
+        .map(|(place, set)| (place, finish(set)))
         .collect();
     BinaryTree::joined(top, &subtrees)
 }
@@ -222,87 +236,5 @@ impl<'a> Binned<'a> {
             nodes[index].children = halves.map(|half| half.build(leaf_size, nodes));
         }
         index as u32
-    }
-}
-
-/// Builds the tree of at least one primitive, which it reorders, with every cut tried, and one primitive per leaf. Deterministic,
-/// parallel; root first, children after their parents.
-pub fn build_swept(prims: &mut [BuildPrim]) -> Vec<BinaryNode> {
-    let mut nodes = vec![BinaryNode::EMPTY; 2 * prims.len() - 1];
-    let range = Range {
-        prims,
-        first: 0,
-        node: 0,
-        level: 0,
-    };
-    range.build(&mut nodes, None);
-    nodes
-}
-
-/// Primitives from number `first` on, and the number of their root.
-struct Range<'a> {
-    prims: &'a mut [BuildPrim],
-    first: u32,
-    node: u32,
-    level: u32,
-}
-
-impl Range<'_> {
-    /// A subtree over n primitives is made of 2n - 1 nodes in a row, so subtrees need not know of each other. `sorted`:
-    /// the orders of the primitives, once there are few enough to sort.
-    fn build(self, nodes: &mut [BinaryNode], sorted: Option<Sorted<'_>>) {
-        let set = SetBounds::of(self.prims);
-        let Some((root, below)) = nodes.split_first_mut() else {
-            return;
-        };
-        root.bounds = set.bounds();
-        root.first = self.first;
-        let count = self.prims.len();
-        root.count = count as u32;
-        if count == 1 {
-            return;
-        }
-        let method = if self.level < BALANCED_FROM {
-            SplitMethod::Swept
-        } else {
-            SplitMethod::Halved
-        };
-        let sweep = method == SplitMethod::Swept && count <= LARGEST_SWEEP;
-        let mut memory = None;
-        let sorted = sorted.or_else(|| {
-            let memory = sweep.then(|| memory.insert(SortedMemory::new(count)));
-            memory.map(|memory| memory.sort(self.prims))
-        });
-        let (left_count, [left_sorted, right_sorted]) = match sorted.filter(|_| sweep) {
-            Some(sorted) => {
-                let (left_count, halves) = sorted.cut(self.prims, &set);
-                (left_count, halves.map(Some))
-            }
-            None => (split(self.prims, &set, 1, method), [None, None]),
-        };
-        let (left, right) = self.prims.split_at_mut(left_count);
-        let (left_nodes, right_nodes) = below.split_at_mut(2 * left_count - 1);
-        let range = |prims, first, node| Range {
-            prims,
-            first,
-            node,
-            level: self.level + 1,
-        };
-        let left = range(left, self.first, self.node + 1);
-        let right = range(
-            right,
-            self.first + left_count as u32,
-            self.node + 2 * left_count as u32,
-        );
-        root.children = [left.node, right.node];
-        if count >= PARALLEL {
-            rayon::join(
-                || left.build(left_nodes, left_sorted),
-                || right.build(right_nodes, right_sorted),
-            );
-        } else {
-            left.build(left_nodes, left_sorted);
-            right.build(right_nodes, right_sorted);
-        }
     }
 }

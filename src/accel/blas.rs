@@ -40,7 +40,7 @@ const MOST_VERTICES: f64 = 1.25;
 /// Trees in files are those of the builder of this version ([`TreeKey`](super::TreeKey)). Raise it whenever a build makes anything
 /// else of the same mesh: nodes, leaves, their order, support maps, costs, or the form of any of these in memory or in files.
 /// A test compares trees of two meshes with recorded ones, and fails when it was forgotten.
-pub const BUILDER_VERSION: u32 = 8;
+pub const BUILDER_VERSION: u32 = 9;
 
 /// How much time a build may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -67,13 +67,6 @@ impl fmt::Display for Quality {
 impl Quality {
     /// From the least time to the most.
     pub const ALL: [Self; 3] = [Self::Fast, Self::Balanced, Self::High];
-
-    pub(super) fn split_method(self) -> SplitMethod {
-        match self {
-            Quality::Fast | Quality::Balanced => SplitMethod::Binned,
-            Quality::High => SplitMethod::Swept,
-        }
-    }
 }
 
 /// The acceleration structure of one mesh, in object space.
@@ -398,8 +391,10 @@ fn build_over_triangles(
     };
     let collapsed = build_collapsed(&mut prims, room, quality, tree);
     if !collapsed {
-        let method = quality.split_method();
-        let options = BuildOptions { leaf_size, method };
+        let options = BuildOptions {
+            leaf_size,
+            method: SplitMethod::Binned,
+        };
         build(&mut prims, &[], options, &BuildMemory::default(), tree);
     }
     let triangles_of = |leaf: usize| {

@@ -8,7 +8,7 @@ fn bytes_per_triangle(layout: NodeLayout, quality: Quality) -> u64 {
     match (layout, quality) {
         (NodeLayout::Compressed8, Quality::Fast) => 200,
         (NodeLayout::Compressed8, Quality::Balanced) => 500,
-        (NodeLayout::Compressed8, Quality::High) => 530,
+        (NodeLayout::Compressed8, Quality::High) => 620,
         (_, Quality::Fast) => 130,
         (_, Quality::Balanced) => 110,
         (_, Quality::High) => 470,

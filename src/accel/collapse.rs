@@ -50,9 +50,9 @@ pub fn build_collapsed(
     }
     // Where subtrees have moved, primitives have to follow. Else each subtree's are a run, in the order of leaves.
     let (binary, scattered) = if quality == Quality::High {
-        let mut nodes = build_swept(prims);
-        reinsert(&mut nodes);
-        (BinaryTree::arranged(&nodes), Some(prims.to_vec()))
+        let mut swept = build_swept(prims);
+        reinsert(&mut swept.nodes);
+        (BinaryTree::arranged(&swept.nodes), Some(prims.to_vec()))
     } else {
         (build_binned(prims, room.most()), None)
     };

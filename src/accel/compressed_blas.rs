@@ -9,6 +9,7 @@ use super::{
     node::{NodeLayout, Wide},
     refit_plan::Leaf,
     slots::{Arrangement, LeafKind},
+    split::SplitMethod,
     surface::Surface,
 };
 use crate::abi::{LEAF, TriangleRecord, TriangleRow, Unit};
@@ -86,7 +87,7 @@ fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) 
     if !collapsed {
         let options = BuildOptions {
             leaf_size: 1,
-            method: quality.split_method(),
+            method: SplitMethod::Binned,
         };
         build(prims, &[], options, &BuildMemory::default(), tree);
     }

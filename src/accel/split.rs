@@ -1,4 +1,4 @@
-//! Where to cut a set of primitives in two, by the surface area heuristic: binned for speed, swept for quality.
+//! Where to cut a set of primitives in two, by the surface area heuristic.
 
 use super::build::BuildPrim;
 use crate::math::Aabb;
@@ -11,8 +11,6 @@ use rayon::prelude::*;
 pub enum SplitMethod {
     /// 16 bins on the longest axis of large sets, 8 on all three axes of small ones (Wald 2007).
     Binned,
-    /// Every position on every axis; binned only for sets too large to sort.
-    Swept,
     /// Binned near the root, halved below: for trees that few rays will meet.
     Hasty,
     /// Half of the primitives on either side: bounds the depth of trees over pathological sets.
@@ -30,10 +28,6 @@ const CHUNK: usize = 1 << 13;
 const ALL_AXES: usize = 1 << 5;
 /// Binned sets up to this size are sorted along the longest axis instead: setting up bins would cost more.
 const SMALL: usize = 12;
-/// From this many primitives on, the axes of a sweep are tried side by side.
-pub const PARALLEL_SWEEP: usize = 2048;
-/// Swept sets above this size are binned: the top levels of a tree gain nothing from more positions.
-pub const LARGEST_SWEEP: usize = 1 << 15;
 
 /// Box of the primitives and of their (doubled) centres.
 #[derive(Clone, Copy)]
@@ -147,9 +141,6 @@ pub fn split(
     }
     if method == SplitMethod::Halved {
         return halve(prims, extent.max_position());
-    }
-    if method == SplitMethod::Swept && prims.len() <= LARGEST_SWEEP {
-        return sweep(prims, leaf_size);
     }
     if prims.len() <= SMALL {
         return sweep_small(prims, extent.max_position(), leaf_size);
@@ -434,30 +425,6 @@ fn sort_small(prims: &mut [BuildPrim], axis: usize) {
     prims.copy_from_slice(sorted_all);
 }
 
-/// Tries every cut along every axis.
-fn sweep(prims: &mut [BuildPrim], leaf_size: usize) -> usize {
-    let sweep_axis = |axis| {
-        let order = order_along(prims, axis);
-        let corners = |i: usize| prims[order[i] as usize].vectors();
-        let mut right_cost = vec![0f32; order.len()];
-        let (cost, count) = cheapest_cut(order.len(), corners, leaf_size, &mut right_cost);
-        (cost, count, order)
-    };
-    let (x, (y, z)) = if prims.len() < PARALLEL_SWEEP {
-        (sweep_axis(0), (sweep_axis(1), sweep_axis(2)))
-    } else {
-        let rest = || rayon::join(|| sweep_axis(1), || sweep_axis(2));
-        rayon::join(|| sweep_axis(0), rest)
-    };
-    // Of cuts that cost the same, the first axis's.
-    type Cut = (f32, usize, Vec<u32>);
-    let cheaper = |a: Cut, b: Cut| if b.0 < a.0 { b } else { a };
-    let (_, count, order) = cheaper(cheaper(x, y), z);
-    let sorted: Vec<BuildPrim> = order.iter().map(|&i| prims[i as usize]).collect();
-    prims.copy_from_slice(&sorted);
-    count
-}
-
 /// Least cost of cutting `n` ordered boxes in two, and how many come first. `right_cost` is room for `n` numbers.
 pub fn cheapest_cut(
     n: usize,
@@ -482,17 +449,6 @@ pub fn cheapest_cut(
         }
     }
     best
-}
-
-/// Indices of the primitives by centre; ties keep their order, so the result does not depend on the sort.
-fn order_along(prims: &[BuildPrim], axis: usize) -> Vec<u32> {
-    let mut keys: Vec<u64> = prims
-        .iter()
-        .enumerate()
-        .map(|(i, p)| u64::from(sortable(p.min[axis] + p.max[axis])) << 32 | i as u64)
-        .collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|k| k as u32).collect()
 }
 
 /// An integer that orders as the float does.
