@@ -38,6 +38,15 @@ impl Aabb {
         }
     }
 
+    /// What is in both boxes.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Self {
+        Self {
+            min: self.min.max(other.min),
+            max: self.max.min(other.max),
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         !self.min.cmple(self.max).all()
     }

@@ -13,6 +13,7 @@ use super::{
     refit::refit,
     refit_compressed::refit_compressed,
     refit_plan::RefitPlan,
+    spatial::{join_parts, split_boxes},
     split::SplitMethod,
     support::{SupportMap, rounding_slack},
     surface::Surface,
@@ -33,14 +34,14 @@ use std::{
 /// Least triangles that one task looks at.
 const SMALLEST_SHARE: usize = 2048;
 
-/// Most vertices per triangle of a mesh whose leaves share them: with two, packs that share vertices would hold no more triangles than
-/// others.
-const MOST_VERTICES: f64 = 1.25;
+/// Most positions per triangle of a mesh whose leaves share vertices: with two, packs that share them would hold no more triangles
+/// than others.
+const MOST_POSITIONS: f64 = 1.25;
 
 /// Trees in files are those of the builder of this version ([`TreeKey`](super::TreeKey)). Raise it whenever a build makes anything
 /// else of the same mesh: nodes, leaves, their order, support maps, costs, or the form of any of these in memory or in files.
 /// A test compares trees of two meshes with recorded ones, and fails when it was forgotten.
-pub const BUILDER_VERSION: u32 = 9;
+pub const BUILDER_VERSION: u32 = 10;
 
 /// How much time a build may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -143,11 +144,17 @@ impl Blas {
     pub fn of_surface(surface: Surface<'_>, layout: NodeLayout, quality: Quality) -> Self {
         let start = Instant::now();
         let (tree, support) = rayon::join(
-            || match layout {
-                NodeLayout::Compressed8 => {
-                    build_compressed(build_prims(&surface), &surface, quality)
+            || {
+                let mut prims = build_prims(&surface);
+                if quality == Quality::High
+                    && let Some(parts) = split_boxes(&prims, &surface)
+                {
+                    prims = parts;
                 }
-                _ => build_triangles(build_prims(&surface), &surface, layout, quality),
+                match layout {
+                    NodeLayout::Compressed8 => build_compressed(prims, &surface, quality),
+                    _ => build_triangles(prims, &surface, layout, quality),
+                }
             },
             || (quality == Quality::High).then(|| SupportMap::new(&used_vertices(&surface))),
         );
@@ -275,7 +282,7 @@ impl Blas {
     /// Follows moved vertices without changing the tree's shape (see [`super::refit`]). `surface` must have the triangles
     /// that this BLAS was built from. Deterministic, parallel; a fraction of a build's time.
     ///
-    /// Instance boxes are those of the transformed bounds from then on. It must be a tree of one shape, not of keys.
+    /// Instance boxes are those of the transformed bounds from then on, and leaves that held a part of a triangle hold all of it. It must be a tree of one shape, not of keys.
     pub fn refit(&mut self, surface: Surface<'_>) {
         debug_assert_eq!(self.keys.segments, 0, "keys do not follow");
         match &mut self.shape {
@@ -333,7 +340,7 @@ pub fn build_prims(surface: &Surface<'_>) -> Vec<BuildPrim> {
     prims
 }
 
-/// Builds the tree of `surface` over `prims`, the boxes of its triangles.
+/// Builds the tree of `surface` over `prims`, the boxes of its triangles, or of parts of them.
 pub fn build_triangles(
     prims: Vec<BuildPrim>,
     surface: &Surface<'_>,
@@ -397,6 +404,9 @@ fn build_over_triangles(
         };
         build(&mut prims, &[], options, &BuildMemory::default(), tree);
     }
+    if prims.len() > surface.triangles.len() {
+        join_parts(&mut prims);
+    }
     let triangles_of = |leaf: usize| {
         let count = prims[leaf].leaf_count as usize;
         prims[leaf..leaf + count].iter().map(|prim| prim.id)
@@ -410,10 +420,10 @@ fn build_over_triangles(
 
 /// Whether leaves are to be [`SharedPack`](crate::abi::SharedPack)s.
 fn share_vertices(surface: &Surface<'_>, layout: NodeLayout, quality: Quality) -> bool {
-    let vertices = surface.positions.len() as f64;
+    let positions = surface.positions.len() as f64;
     layout == NodeLayout::Wide16
         && quality == Quality::High
-        && vertices <= MOST_VERTICES * surface.triangles.len() as f64
+        && positions <= MOST_POSITIONS * surface.triangles.len() as f64
 }
 
 /// Copies each leaf's triangles, which `triangles_of` names, into a pack and points the leaf at it.

@@ -40,6 +40,13 @@ impl BuildPrim {
         }
     }
 
+    pub fn bounds(&self) -> Aabb {
+        Aabb {
+            min: self.min.into(),
+            max: self.max.into(),
+        }
+    }
+
     /// Corners as vectors; the fourth components carry no meaning and may be anything finite.
     #[inline]
     pub fn vectors(&self) -> (Vec4, Vec4) {

@@ -28,6 +28,14 @@ pub enum LeafRoom<'a> {
 }
 
 impl LeafRoom<'_> {
+    /// So many primitives fit, whichever these are.
+    fn least(self) -> usize {
+        match self {
+            Self::Prims(count) => count,
+            Self::SharedPack(_) => SHARED_PACK_SIZE as usize / 3,
+        }
+    }
+
     /// Primitives, at the most.
     fn most(self) -> usize {
         match self {
@@ -45,7 +53,7 @@ pub fn build_collapsed(
     quality: Quality,
     tree: &mut Tree,
 ) -> bool {
-    if prims.len() <= room.most() {
+    if prims.len() <= room.least() {
         return false;
     }
     // Where subtrees have moved, primitives have to follow. Else each subtree's are a run, in the order of leaves.
@@ -58,6 +66,12 @@ pub fn build_collapsed(
     };
     let own = scattered.as_deref().unwrap_or(prims);
     let collapse = Collapse::new(&binary, own, room, tree.nodes.width());
+    tree.bounds = binary.nodes[0].bounds;
+    if collapse.is_leaf(0) {
+        prims[0].leaf_count = prims.len() as u32;
+        (tree.root, tree.depth) = (LEAF, 0);
+        return true;
+    }
     let depth = each_width!(&mut tree.nodes, nodes => {
         let mut emitted = collapse.emit(scattered.as_deref(), prims);
         if emitted.depth() > MOST_LEVELS {
@@ -66,7 +80,6 @@ pub fn build_collapsed(
         join_subtrees(&mut emitted.top, &emitted.subtrees, nodes)
     });
     (tree.root, tree.depth) = (0, depth);
-    tree.bounds = binary.nodes[0].bounds;
     true
 }
 
@@ -154,7 +167,7 @@ impl Planner<'_> {
         let LeafRoom::SharedPack(triangles) = self.room else {
             return true;
         };
-        if 3 * count <= SHARED_PACK_SIZE {
+        if count as usize <= self.room.least() {
             return true;
         }
         let mut vertices = FewVertices::default();
@@ -355,7 +368,7 @@ impl<'a> Collapse<'a> {
     }
 }
 
-/// Visits the leaves of a subtree of few, in their order, until one of them yields false. Whether none did.
+/// Visits the leaves of a subtree of few until one of them yields false. Whether none did.
 fn each_leaf(nodes: &[BinaryNode], root: u32, mut visit: impl FnMut(&BinaryNode) -> bool) -> bool {
     let mut open = [root; WIDEST + 1];
     let mut count = 1;
@@ -372,7 +385,7 @@ fn each_leaf(nodes: &[BinaryNode], root: u32, mut visit: impl FnMut(&BinaryNode)
     true
 }
 
-/// Copies the primitives of a subtree, as many as there is room for.
+/// Copies the primitives of a subtree, for which there is room.
 fn collect(nodes: &[BinaryNode], root: u32, prims: &[BuildPrim], mut out: &mut [BuildPrim]) {
     each_leaf(nodes, root, |leaf| {
         let (own, rest) = std::mem::take(&mut out).split_at_mut(leaf.count as usize);

@@ -44,7 +44,7 @@ pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
     offsets
 }
 
-/// Builds the compressed tree of `surface` over `prims`, the boxes of its triangles.
+/// Builds the compressed tree of `surface` over `prims`, the boxes of its triangles, or of parts of them.
 pub fn build_compressed(
     mut prims: Vec<BuildPrim>,
     surface: &Surface<'_>,

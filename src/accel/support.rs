@@ -8,6 +8,7 @@ use super::Buffer;
 use crate::math::{Aabb, transformed_reach};
 use glam::{Affine3, Vec3, Vec4};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Cells along one edge of a cube face, a power of two.
 const RESOLUTION: usize = 16;
@@ -23,6 +24,9 @@ const CROWD: usize = 32;
 /// A cell that has more than this many times its share of the vertices does so, too, while it is still large: it would hand nearly all of
 /// them down to each of its parts.
 const MOST_SHARES: usize = 8;
+
+/// Points among which the farthest one is looked for at once.
+const CHUNK: usize = 256;
 
 /// How much of a row of a transform may lie off an axis that it takes into an axis: a box gets larger by a millionth of the mesh.
 const OFF_AXIS: f32 = 1e-6;
@@ -87,31 +91,48 @@ impl Points {
         (0..self.len()).map(|i| self.get(i))
     }
 
-    /// Dot products with `direction`.
-    fn along(&self, d: Vec3) -> impl Iterator<Item = f32> + '_ {
-        let coordinates = self.x.iter().zip(&self.y).zip(&self.z);
+    /// Dot products of some with `direction`.
+    fn along(&self, range: Range<usize>, d: Vec3) -> impl Iterator<Item = f32> + '_ {
+        let coordinates = self.x[range.clone()].iter().zip(&self.y[range.clone()]);
+        let coordinates = coordinates.zip(&self.z[range]);
         coordinates.map(move |((x, y), z)| x * d.x + y * d.y + z * d.z)
     }
 
     /// The first of the points that lie farthest in `direction`; none if there are no points.
     fn farthest(&self, direction: Vec3) -> Option<usize> {
-        // Lanes, since the compiler must not change the order in which floats are compared.
-        let mut most = [f32::NEG_INFINITY; 8];
-        let mut dots = self.along(direction);
-        for _ in 0..self.len() / most.len() {
-            for (lane, along) in most.iter_mut().zip(&mut dots) {
-                *lane = if along > *lane { along } else { *lane };
+        let (mut most, mut chunk) = (f32::NEG_INFINITY, 0..0);
+        for begin in (0..self.len()).step_by(CHUNK) {
+            let own = begin..(begin + CHUNK).min(self.len());
+            // Lanes, since the compiler must not change the order in which floats are compared.
+            let mut lanes = [f32::NEG_INFINITY; 8];
+            let mut dots = self.along(own.clone(), direction);
+            for _ in 0..own.len() / lanes.len() {
+                for (lane, along) in lanes.iter_mut().zip(&mut dots) {
+                    *lane = if along > *lane { along } else { *lane };
+                }
+            }
+            let farthest = dots.chain(lanes).fold(f32::NEG_INFINITY, f32::max);
+            if farthest > most {
+                (most, chunk) = (farthest, own);
             }
         }
-        let most = dots.chain(most).fold(f32::NEG_INFINITY, f32::max);
-        self.along(direction).position(|along| along == most)
+        let begin = chunk.start;
+        let mut dots = self.along(chunk, direction);
+        dots.position(|along| along == most).map(|i| begin + i)
     }
 
     /// Those at whose place `dropped` is 0.
     fn without(&self, dropped: &[u32]) -> Self {
+        let count = dropped.iter().filter(|&&d| d == 0).count();
         let kept = |from: &[f32]| {
-            let pairs = from.iter().zip(dropped);
-            pairs.filter(|(_, d)| **d == 0).map(|(v, _)| *v).collect()
+            // All are written, and those that are dropped again by the next one: whether to is anybody's guess.
+            let (mut to, mut next) = (vec![0.0; count + 1], 0);
+            for (value, dropped) in from.iter().zip(dropped) {
+                to[next] = *value;
+                next += usize::from(*dropped == 0);
+            }
+            to.truncate(count);
+            to
         };
         Self {
             x: kept(&self.x),
@@ -352,6 +373,7 @@ fn cone(face: usize, x: usize, y: usize, resolution: usize) -> Cone {
 fn candidates(vertices: &Points, cone: &Cone) -> Points {
     let winners = cone.directions.iter().filter_map(|d| vertices.farthest(*d));
     let mut winners: Vec<usize> = winners.collect();
+    winners.sort_unstable();
     winners.dedup();
     // The greatest dot(v - w, d) over the cone is negative exactly when v - w points away from its centre by more than
     // a right angle and the cone's own.

@@ -14,7 +14,7 @@ use crate::{
     abi::{EMPTY_CHILD, LEAF, NO_INDEX},
     math::Aabb,
 };
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 /// What is wrong with a tree.
 #[derive(Debug, thiserror::Error, PartialEq)]
@@ -37,11 +37,13 @@ pub enum TreeError {
     Masks { node: usize },
     #[error("primitive {prim} is referred to {times} times")]
     Count { prim: usize, times: u32 },
+    #[error("some of triangle {prim} is in no leaf's box")]
+    NotCovered { prim: usize },
     #[error("the tree has {found} levels, not {claimed}")]
     Depth { found: u32, claimed: u32 },
 }
 
-/// Each triangle exactly once, children inside parents, boxes around their triangles.
+/// Each triangle at least once, children inside parents, and boxes around their triangles, or around parts that make these up.
 pub fn validate_blas(tree: &Tree, packs: &Packs, surface: &Surface<'_>) -> Result<(), TreeError> {
     each_kind!(packs, packs => validate_packs(tree, packs, surface))
 }
@@ -51,21 +53,98 @@ fn validate_packs<P: Pack>(
     packs: &[P],
     surface: &Surface<'_>,
 ) -> Result<(), TreeError> {
-    let mut seen = vec![0u32; surface.triangles.len()];
+    let named = packs.iter().flat_map(|pack| pack.prims());
+    let named = named.copied().filter(|&prim| prim != NO_INDEX);
+    let mut coverage = Coverage::new(named, surface);
     validate(tree, packs.len(), |leaf, bounds| {
         let pack = &packs[leaf];
-        let mut follows = true;
-        for (lane, &prim) in pack.prims().iter().enumerate() {
-            if prim != NO_INDEX {
-                seen[prim as usize] += 1;
-                let corners = pack.corners(lane);
-                follows &= corners == surface.corners(prim as usize)
-                    && bounds.contains(&Aabb::of_points(corners.map(Vec3::from)));
+        let lanes = pack.prims().iter().enumerate();
+        lanes
+            .filter(|(_, prim)| **prim != NO_INDEX)
+            .all(|(lane, &prim)| {
+                let follows = pack.corners(lane) == surface.corners(prim as usize);
+                let whole = !coverage.is_in_parts(prim);
+                coverage.add(prim, bounds);
+                follows && (!whole || bounds.contains(&surface.bounds(prim as usize)))
+            })
+    })?;
+    coverage.check()
+}
+
+/// Whether leaves hold all of each triangle.
+pub struct Coverage<'a> {
+    surface: &'a Surface<'a>,
+    /// Leaves that there are for each triangle, and those that were met.
+    leaves: Vec<u32>,
+    met: Vec<u32>,
+    /// Boxes of leaves of triangles that have several.
+    parts: Vec<(u32, Aabb)>,
+}
+
+impl<'a> Coverage<'a> {
+    /// `named`: the triangles of all leaves.
+    pub fn new(named: impl Iterator<Item = u32>, surface: &'a Surface<'a>) -> Self {
+        let mut leaves = vec![0; surface.triangles.len()];
+        named.for_each(|prim| leaves[prim as usize] += 1);
+        Self {
+            surface,
+            met: vec![0; leaves.len()],
+            leaves,
+            parts: Vec::new(),
+        }
+    }
+
+    /// Whether several leaves refer to a triangle.
+    pub fn is_in_parts(&self, prim: u32) -> bool {
+        self.leaves[prim as usize] > 1
+    }
+
+    /// A leaf within a box refers to a triangle.
+    pub fn add(&mut self, prim: u32, bounds: &Aabb) {
+        self.met[prim as usize] += 1;
+        if self.is_in_parts(prim) {
+            self.parts.push((prim, *bounds));
+        }
+    }
+
+    /// Each triangle has a leaf, all leaves were met, and no point of a triangle of several is outside of all their boxes.
+    pub fn check(mut self) -> Result<(), TreeError> {
+        let mut pairs = self.met.iter().zip(&self.leaves);
+        if let Some(prim) = pairs.position(|(met, leaves)| *met == 0 || met != leaves) {
+            let times = self.met[prim];
+            return Err(TreeError::Count { prim, times });
+        }
+        self.parts.sort_by_key(|(prim, _)| *prim);
+        for parts in self.parts.chunk_by(|a, b| a.0 == b.0) {
+            let prim = parts[0].0 as usize;
+            // What points are off by.
+            let reach = self.surface.bounds(prim).reach().max_element();
+            let slack = DVec3::splat(1e-12 * f64::from(reach));
+            let holds = |(_, bounds): &(u32, Aabb), p: DVec3| {
+                let (min, max) = (bounds.min.as_dvec3() - slack, bounds.max.as_dvec3() + slack);
+                min.cmple(p).all() && max.cmpge(p).all()
+            };
+            let mut points = points_of(prim, self.surface);
+            if !points.all(|p| parts.iter().any(|part| holds(part, p))) {
+                return Err(TreeError::NotCovered { prim });
             }
         }
-        follows
-    })?;
-    each_once(&seen)
+        Ok(())
+    }
+}
+
+/// Points that are spread over a triangle.
+fn points_of(prim: usize, surface: &Surface<'_>) -> impl Iterator<Item = DVec3> {
+    const STEPS: u32 = 12;
+    let [a, b, c] = surface.corners(prim).map(|p| Vec3::from(p).as_dvec3());
+    let pairs = (0..=STEPS).flat_map(|i| (0..=STEPS - i).map(move |j| (i, j)));
+    pairs.map(move |(i, j)| {
+        let (u, v) = (
+            f64::from(i) / f64::from(STEPS),
+            f64::from(j) / f64::from(STEPS),
+        );
+        a + (b - a) * u + (c - a) * v
+    })
 }
 
 /// Each instance exactly once, children inside parents, boxes around their instances.

@@ -8,6 +8,7 @@
 use super::{
     BlasShape, Surface, Tlas, TlasInput, TreeError,
     quantize::{MARGIN, SLACK},
+    validate::Coverage,
 };
 use crate::{
     abi::{CompressedNode, InstanceUnit, NO_INDEX, TriangleRecord, Unit},
@@ -15,37 +16,41 @@ use crate::{
 };
 use glam::{DVec3, Vec3};
 
-/// Each triangle once, rows that agree with the mesh, planes outside of all that they bound.
+const EVERYWHERE: Aabb = Aabb {
+    min: Vec3::NEG_INFINITY,
+    max: Vec3::INFINITY,
+};
+
+/// Each triangle at least once, rows that agree with the mesh, planes outside of all that they bound.
 pub fn validate_blas(
     units: &[Unit],
     triangles: &[TriangleRecord],
     surface: &Surface<'_>,
     depth: u32,
 ) -> Result<(), TreeError> {
-    let mut seen = vec![0u32; surface.triangles.len()];
-    let leaf = |node: &CompressedNode, slot: usize| {
+    let named = triangles.iter().map(|record| record.rows[0].prim);
+    let mut coverage = Coverage::new(named, surface);
+    let leaf = |node: &CompressedNode, slot: usize, within: Aabb| {
         let before = u32::from(node.triangles) & ((1 << slot) - 1);
         let index = node.leaf_base + before.count_ones();
         let Some(record) = triangles.get(index as usize) else {
             return Err(TreeError::NoSuchLeaf { leaf: index });
         };
-        let prim = record.rows[0].prim as usize;
-        seen[prim] += 1;
-        let exact = surface.bounds(prim);
-        if exact == triangle_bounds(record) {
-            Ok(exact)
-        } else {
-            Err(TreeError::NoSuchLeaf { leaf: index })
+        let prim = record.rows[0].prim;
+        let exact = surface.bounds(prim as usize);
+        if exact != triangle_bounds(record) {
+            return Err(TreeError::NoSuchLeaf { leaf: index });
         }
+        coverage.add(prim, &within);
+        // Where in its box a part ends is not known here, only that all of them make up the triangle.
+        Ok(if coverage.is_in_parts(prim) {
+            Aabb::EMPTY
+        } else {
+            exact
+        })
     };
     Walk::new(units, false, leaf).check(depth)?;
-    match seen.iter().position(|&times| times != 1) {
-        Some(prim) => Err(TreeError::Count {
-            prim,
-            times: seen[prim],
-        }),
-        None => Ok(()),
-    }
+    coverage.check()
 }
 
 /// The box around a triangle.
@@ -58,7 +63,7 @@ fn triangle_bounds(record: &TriangleRecord) -> Aabb {
 pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError> {
     let positions = input.positions();
     let mut seen = vec![0u32; input.instances.len()];
-    let leaf = |node: &CompressedNode, slot: usize| {
+    let leaf = |node: &CompressedNode, slot: usize, _: Aabb| {
         let index = unit_index(node, slot);
         let unit: InstanceUnit = bytemuck::cast(tlas.units[index]);
         let wrong = TreeError::NoSuchLeaf { leaf: index as u32 };
@@ -113,13 +118,13 @@ struct Walk<'a, L> {
     units: &'a [Unit],
     /// Whether leaves are units.
     leaf_units: bool,
-    /// Counts a leaf and returns its exact box.
+    /// Counts a leaf, which only rays within a box get to, and returns the exact box of what is in there.
     leaf: L,
     references: Vec<u32>,
     deepest: u32,
 }
 
-impl<'a, L: FnMut(&CompressedNode, usize) -> Result<Aabb, TreeError>> Walk<'a, L> {
+impl<'a, L: FnMut(&CompressedNode, usize, Aabb) -> Result<Aabb, TreeError>> Walk<'a, L> {
     fn new(units: &'a [Unit], leaf_units: bool, leaf: L) -> Self {
         Self {
             units,
@@ -135,7 +140,7 @@ impl<'a, L: FnMut(&CompressedNode, usize) -> Result<Aabb, TreeError>> Walk<'a, L
             return Ok(());
         }
         self.references[0] = 1;
-        self.node(0, 1)?;
+        self.node(0, 1, EVERYWHERE)?;
         if self.deepest != depth {
             return Err(TreeError::Depth {
                 found: self.deepest,
@@ -151,8 +156,8 @@ impl<'a, L: FnMut(&CompressedNode, usize) -> Result<Aabb, TreeError>> Walk<'a, L
         }
     }
 
-    /// Checks a subtree and returns the box around its leaves.
-    fn node(&mut self, index: usize, level: u32) -> Result<Aabb, TreeError> {
+    /// Checks a subtree, which only rays within a box get to, and returns the box around its leaves.
+    fn node(&mut self, index: usize, level: u32, within: Aabb) -> Result<Aabb, TreeError> {
         self.deepest = self.deepest.max(level);
         let node: CompressedNode = bytemuck::cast(self.units[index]);
         let mut all = Aabb::EMPTY;
@@ -169,12 +174,17 @@ impl<'a, L: FnMut(&CompressedNode, usize) -> Result<Aabb, TreeError>> Walk<'a, L
         }
         for slot in 0..8 {
             let is_unit = node.units >> slot & 1 != 0;
+            let (min, max) = decoded(&node, slot);
+            let own = Aabb {
+                min: min.as_vec3(),
+                max: max.as_vec3(),
+            };
+            let within = within.intersection(own);
             let content = match node.triangles >> slot & 1 != 0 {
-                _ if is_unit => self.unit(&node, slot, level)?,
-                true => (self.leaf)(&node, slot)?,
+                _ if is_unit => self.unit(&node, slot, level, within)?,
+                true => (self.leaf)(&node, slot, within)?,
                 false => continue,
             };
-            let (min, max) = decoded(&node, slot);
             if !content.is_empty() {
                 let slack = f64::from(SLACK) * f64::from(content.reach().max_element());
                 let inside = min.cmple(content.min.as_dvec3() - slack).all()
@@ -188,16 +198,22 @@ impl<'a, L: FnMut(&CompressedNode, usize) -> Result<Aabb, TreeError>> Walk<'a, L
         Ok(all)
     }
 
-    fn unit(&mut self, node: &CompressedNode, slot: usize, level: u32) -> Result<Aabb, TreeError> {
+    fn unit(
+        &mut self,
+        node: &CompressedNode,
+        slot: usize,
+        level: u32,
+        within: Aabb,
+    ) -> Result<Aabb, TreeError> {
         let index = unit_index(node, slot);
         let Some(references) = self.references.get_mut(index) else {
             return Err(TreeError::NoSuchLeaf { leaf: index as u32 });
         };
         *references += 1;
         if node.instances >> slot & 1 != 0 {
-            (self.leaf)(node, slot)
+            (self.leaf)(node, slot, within)
         } else {
-            self.node(index, level + 1)
+            self.node(index, level + 1, within)
         }
     }
 }

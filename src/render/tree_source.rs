@@ -2,7 +2,7 @@
 
 use super::{CacheError, TreeCache, TreeCounts};
 use crate::{
-    accel::{Blas, NodeLayout, Quality, Surface, build_bytes},
+    accel::{Blas, NodeLayout, Quality, Surface, build_bytes, most_boxes},
     memory::{describe, resident_bytes, total_bytes},
 };
 use std::{
@@ -55,16 +55,31 @@ impl TreeSource {
 
     /// The tree that [`Blas::of_surface`] builds, to the bit.
     pub fn tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Blas {
-        let quality = self.affordable(surface.triangles.len(), layout, free_bytes());
+        let triangles = surface.triangles.len();
+        let boxes = match self.quality {
+            Quality::High => most_boxes(&surface),
+            Quality::Balanced | Quality::Fast => triangles,
+        };
+        let quality = self.affordable(triangles, boxes, layout, free_bytes());
         match &self.cache {
             Some(cache) => cache.tree(surface, layout, quality),
             None => Blas::of_surface(surface, layout, quality),
         }
     }
 
-    /// The best quality, up to that asked for, whose build takes no more than `free` bytes; if none does, fast.
-    fn affordable(&self, triangles: usize, layout: NodeLayout, free: Option<u64>) -> Quality {
-        let needed = |quality| build_bytes(triangles, layout, quality);
+    /// The best quality, up to that asked for, whose build takes no more than `free` bytes; if none does, fast. A tree of high
+    /// quality is built over so many `boxes`.
+    fn affordable(
+        &self,
+        triangles: usize,
+        boxes: usize,
+        layout: NodeLayout,
+        free: Option<u64>,
+    ) -> Quality {
+        let needed = |quality| match quality {
+            Quality::High => build_bytes(boxes, layout, quality),
+            Quality::Balanced | Quality::Fast => build_bytes(triangles, layout, quality),
+        };
         let Some(free) = free.filter(|&free| needed(self.quality) > free) else {
             return self.quality;
         };
@@ -115,9 +130,13 @@ mod tests {
     #[test]
     fn a_tree_gets_the_best_quality_that_there_is_memory_for() {
         let (layout, triangles) = (NodeLayout::Wide8, 100_000_000);
-        let needed = |quality| build_bytes(triangles, layout, quality);
+        let boxes = triangles + 12_345;
+        let needed = |quality| match quality {
+            Quality::High => build_bytes(boxes, layout, quality),
+            _ => build_bytes(triangles, layout, quality),
+        };
         let source = TreeSource::default();
-        let quality = |free| source.affordable(triangles, layout, free);
+        let quality = |free| source.affordable(triangles, boxes, layout, free);
         assert_eq!(quality(None), Quality::High);
         assert_eq!(quality(Some(needed(Quality::High))), Quality::High);
         assert_eq!(source.lowered(), None);
@@ -128,7 +147,10 @@ mod tests {
         assert!(text.starts_with(expected), "{text}");
         assert_eq!(quality(Some(0)), Quality::Fast);
         let fast = TreeSource::new(Quality::Fast, None);
-        assert_eq!(fast.affordable(triangles, layout, Some(0)), Quality::Fast);
+        assert_eq!(
+            fast.affordable(triangles, triangles, layout, Some(0)),
+            Quality::Fast
+        );
         assert_eq!(fast.lowered(), None);
     }
 }

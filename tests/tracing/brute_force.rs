@@ -138,9 +138,11 @@ enum Kind {
     Flat,
     Degenerate,
     HugeAndTiny,
+    Needles,
 }
 
-fn random_mesh(kind: Kind, count: usize, seed: u32) -> Mesh {
+/// `strip`: each triangle has two corners of the one before.
+fn random_mesh(kind: Kind, count: usize, strip: bool, seed: u32) -> Mesh {
     let mut random = Random::new(seed);
     let mut positions = Vec::new();
     let first = [random.cube(), random.cube(), random.cube()];
@@ -154,6 +156,7 @@ fn random_mesh(kind: Kind, count: usize, seed: u32) -> Mesh {
         match kind {
             Kind::Coincident => corners = first,
             Kind::Line => corners = corners.map(|c| Vec3::new(c.x * 10.0, c.y * 0.01, 0.01 * c.z)),
+            Kind::Needles => corners[2] = corners[0] + random.cube() * 1e-3,
             Kind::Flat => corners = corners.map(|c| Vec3::new(c.x, 0.25, c.z)),
             Kind::Degenerate if i % 2 == 0 => corners[2] = corners[0] * 0.5 + corners[1] * 0.5,
             Kind::Degenerate if i % 3 == 0 => corners = [corners[0]; 3],
@@ -161,9 +164,14 @@ fn random_mesh(kind: Kind, count: usize, seed: u32) -> Mesh {
         }
         positions.extend(corners);
     }
-    let triangles = (0..count as u32)
-        .map(|i| [3 * i, 3 * i + 1, 3 * i + 2])
-        .collect();
+    let step = if strip { 1 } else { 3 };
+    // Some triangles of strips have a corner twice.
+    let corners = |i: u32| match i {
+        _ if strip && i % 11 == 5 => [i, i, i + 2],
+        _ => [step * i, step * i + 1, step * i + 2],
+    };
+    let triangles: Vec<_> = (0..count as u32).map(corners).collect();
+    positions.truncate(step as usize * count + 2);
     mesh(positions, triangles)
 }
 
@@ -208,18 +216,20 @@ proptest! {
     fn one_mesh_of_any_kind(
         kind in prop::sample::select(vec![
             Kind::Soup, Kind::Coincident, Kind::Line, Kind::Flat, Kind::Degenerate, Kind::HugeAndTiny,
+            Kind::Needles,
         ]),
         count in 1usize..200,
+        strip in any::<bool>(),
         seed in any::<u32>(),
     ) {
         let rays = random_rays(&mut Random::new(seed ^ 1), 300, 1.0);
-        check(vec![random_mesh(kind, count, seed)], &[(0, Affine3::IDENTITY)], &rays);
+        check(vec![random_mesh(kind, count, strip, seed)], &[(0, Affine3::IDENTITY)], &rays);
     }
 
     #[test]
     fn many_instances_of_several_meshes(instances in 0usize..120, seed in any::<u32>()) {
         let mut random = Random::new(seed);
-        let meshes: Vec<Mesh> = (0..3).map(|i| random_mesh(Kind::Soup, 10, seed ^ i)).collect();
+        let meshes: Vec<Mesh> = (0..3).map(|i| random_mesh(Kind::Soup, 10, i == 1, seed ^ i)).collect();
         let placements: Vec<_> = (0..instances).map(|i| (i as u32 % 3, random_transform(&mut random, 5.0))).collect();
         let rays = random_rays(&mut random, 300, 5.0);
         check(meshes, &placements, &rays);
@@ -230,7 +240,7 @@ proptest! {
 fn most_rays_have_a_clear_answer() {
     let rays = random_rays(&mut Random::new(5), 2000, 1.0);
     let clear = check(
-        vec![random_mesh(Kind::Soup, 100, 4)],
+        vec![random_mesh(Kind::Soup, 100, false, 4)],
         &[(0, Affine3::IDENTITY)],
         &rays,
     );
