@@ -66,7 +66,11 @@ fn needles(count: u32) -> TriangleMesh {
         let thickness = if i % 3 == 2 { 1e-4 } else { 1.0 };
         [0, 1, 2].map(|axis| {
             let from = 100.0 * hash_unit(5 + axis, i / 3);
-            let away = if i.is_multiple_of(3) { 0.0 } else { 40.0 * thickness };
+            let away = if i.is_multiple_of(3) {
+                0.0
+            } else {
+                40.0 * thickness
+            };
             from + away * (hash_unit(axis, i) - 0.5)
         })
     };
