@@ -98,6 +98,14 @@ fn adversarial(c: &mut Criterion) {
             soup(&|i| [Vec3::ZERO, random(i) - 0.5, random(i + 1) - 0.5]),
         ),
         ("overlapping", soup(&|i| at(random(i), 1.0))),
+        (
+            "needles",
+            soup(&|i| {
+                let from = random(3 * i);
+                let (along, aside) = (random(3 * i + 1) - 0.5, random(3 * i + 2) - 0.5);
+                [from, from + 0.5 * along, from + 1e-3 * aside]
+            }),
+        ),
     ];
     let mut group = c.benchmark_group("adversarial");
     group.sample_size(10);

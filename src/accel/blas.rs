@@ -41,7 +41,7 @@ const MOST_POSITIONS: f64 = 1.25;
 /// Trees in files are those of the builder of this version ([`TreeKey`](super::TreeKey)). Raise it whenever a build makes anything
 /// else of the same mesh: nodes, leaves, their order, support maps, costs, or the form of any of these in memory or in files.
 /// A test compares trees of two meshes with recorded ones, and fails when it was forgotten.
-pub const BUILDER_VERSION: u32 = 10;
+pub const BUILDER_VERSION: u32 = 11;
 
 /// How much time a build may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

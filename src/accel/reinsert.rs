@@ -17,9 +17,9 @@ const CANDIDATE_SHARE: usize = 2;
 /// Most candidates of a round: in huge trees, what is far down is not worth the time.
 const MOST_CANDIDATES: usize = 1 << 18;
 /// Most places that are looked at for a candidate: where everything overlaps, little can be ruled out.
-const MOST_PLACES: u32 = 1 << 6;
+const MOST_PLACES: u32 = 40;
 /// A round that looks at more than this for the mean candidate is the last one, for the same reason.
-const MOST_ON_AVERAGE: usize = 1 << 5;
+const MOST_ON_AVERAGE: usize = 24;
 const ROOT: u32 = 0;
 
 /// Lowers the sum of all surfaces; the root stays node 0, other nodes may come before their parents. Deterministic, parallel.
