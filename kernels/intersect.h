@@ -40,15 +40,15 @@ THRONG_DEVICE void edge_functions_exact(float ax, float ay, float bx, float by, 
 // and the rounding of the slab arithmetic itself.
 constexpr float kBoxSlack = 8.0f * 5.9604645e-8f;
 
-// `reach`: the greatest component of the origin, as to its size.
-THRONG_INLINE float box_slack_of(float reach, float magnitude) { return kBoxSlack * (reach + magnitude); }
-THRONG_INLINE float box_slack(Vec3 origin, float magnitude) { return box_slack_of(max_component(absolute(origin)), magnitude); }
+THRONG_INLINE float box_slack(Vec3 origin, float magnitude) { return kBoxSlack * (max_component(absolute(origin)) + magnitude); }
 
-// A direction component of less than this moves the ray by less than rounding does; slabs use this instead, which keeps
-// the reciprocal finite.
-// `greatest`: the greatest component, as to its size.
-THRONG_INLINE float least_component_of(float greatest) { return max(greatest * 1e-12f, 1e-30f); }
-THRONG_INLINE float least_component(Vec3 direction) { return least_component_of(max_component(absolute(direction))); }
+// Slabs use no greater reciprocal than this of a direction's components: one that is so small moves the ray by less than rounding
+// does, and the reciprocal stays finite. `greatest`: the greatest component, as to its size. Its reciprocal, by which that is
+// measured, is right for powers of two and up to an eighth too great in between, for want of a division to wait for.
+constexpr uint32_t kBitsOfOneTwice = 0x7f000000u;
+THRONG_INLINE float most_reciprocal(float greatest) {
+    return min(bits_float((kBitsOfOneTwice - float_bits(greatest)) & 0x7fffffffu) * 1e12f, 1e30f);
+}
 
 // The unit sphere about the origin, without the cancellation of the textbook formula (Haines et al. 2019, "Precision
 // Improvements for Ray/Sphere Intersection").

@@ -13,11 +13,10 @@ struct Slabs {
 
 THRONG_INLINE Slabs make_slabs(Vec3 origin, Vec3 direction, float magnitude) {
     const float o[3] = {origin.x, origin.y, origin.z}, d[3] = {direction.x, direction.y, direction.z};
-    float tiny = least_component(direction), error = box_slack(origin, magnitude);
+    float most = most_reciprocal(max_component(absolute(direction))), error = box_slack(origin, magnitude);
     Slabs s;
     for (uint32_t k = 0; k < 3; k++) {
-        float dk = fabsf(d[k]) < tiny ? copysignf(tiny, d[k]) : d[k];
-        float inverse = 1.0f / dk, widen = error * fabsf(inverse);
+        float size = min(1.0f / fabsf(d[k]), most), inverse = copysignf(size, d[k]), widen = error * size;
         s.scale[k] = inverse;
         s.near_offset[k] = -o[k] * inverse - widen;
         s.far_offset[k] = -o[k] * inverse + widen;
@@ -56,25 +55,32 @@ struct ObjectRay {
 
 #if defined(THRONG_AVX2)
 
-// The greatest of the first three lanes.
-THRONG_INLINE float greatest_of_three(__m128 a) {
-    return _mm_cvtss_f32(_mm_max_ss(_mm_max_ss(a, _mm_shuffle_ps(a, a, 0x55)), _mm_shuffle_ps(a, a, 0xaa)));
+// The greatest of the first three lanes, in each of them.
+THRONG_INLINE __m128 greatest_of_three(__m128 a) {
+    return _mm_max_ps(_mm_max_ps(a, _mm_shuffle_ps(a, a, _MM_SHUFFLE(3, 0, 2, 1))), _mm_shuffle_ps(a, a, _MM_SHUFFLE(3, 1, 0, 2)));
+}
+
+THRONG_INLINE __m128 most_reciprocal(__m128 greatest) {
+    const __m128i near = _mm_sub_epi32(_mm_set1_epi32(int(kBitsOfOneTwice)), _mm_castps_si128(greatest));
+    const __m128 size = _mm_andnot_ps(_mm_set1_ps(-0.0f), _mm_castsi128_ps(near));
+    return _mm_min_ps(_mm_mul_ps(size, _mm_set1_ps(1e12f)), _mm_set1_ps(1e30f));
 }
 
 // As below, to the bit, but with an axis in each lane. Compilers make something in between of the loops.
 THRONG_INLINE WideSlabs make_wide_slabs(__m128 origin, __m128 direction, float magnitude, float t_min) {
     const __m128 sign = _mm_set1_ps(-0.0f), length = _mm_andnot_ps(sign, direction);
-    const __m128 tiny = _mm_set1_ps(least_component_of(greatest_of_three(length)));
-    const __m128 error = _mm_set1_ps(box_slack_of(greatest_of_three(_mm_andnot_ps(sign, origin)), magnitude));
-    const __m128 divisor = _mm_blendv_ps(direction, _mm_or_ps(tiny, _mm_and_ps(sign, direction)), _mm_cmplt_ps(length, tiny));
-    const __m128 inverse = _mm_div_ps(_mm_set1_ps(1.0f), divisor);
-    const __m128 widen = _mm_mul_ps(error, _mm_andnot_ps(sign, inverse)), middle = _mm_mul_ps(_mm_xor_ps(origin, sign), inverse);
+    const __m128 reach = greatest_of_three(_mm_andnot_ps(sign, origin));
+    const __m128 error = _mm_mul_ps(_mm_set1_ps(kBoxSlack), _mm_add_ps(reach, _mm_set1_ps(magnitude)));
+    const __m128 size = _mm_min_ps(_mm_div_ps(_mm_set1_ps(1.0f), length), most_reciprocal(greatest_of_three(length)));
+    const __m128 inverse = _mm_or_ps(size, _mm_and_ps(sign, direction));
+    const __m128 widen = _mm_mul_ps(error, size), middle = _mm_mul_ps(_mm_xor_ps(origin, sign), inverse);
 
     alignas(16) float scale[4], near_offset[4], far_offset[4];
     _mm_store_ps(scale, inverse);
     _mm_store_ps(near_offset, _mm_sub_ps(middle, widen));
     _mm_store_ps(far_offset, _mm_add_ps(middle, widen));
-    const uint32_t negative = uint32_t(_mm_movemask_ps(inverse));
+    // As soon as there is a direction: the nodes' planes can be asked for while the division is under way.
+    const uint32_t negative = uint32_t(_mm_movemask_ps(direction));
     typedef WideSlabs::F F;
     WideSlabs w;
     for (uint32_t k = 0; k < 3; k++) {

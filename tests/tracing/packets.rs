@@ -75,3 +75,24 @@ fn packets_along_axes_and_shorter_lists_find_the_same() {
         }
     }
 }
+
+#[test]
+fn directions_of_any_length_find_the_same() {
+    let rays = bundles(100, 1.0, false);
+    let hits = trace(crowd(), RayKind::Closest, &rays);
+    assert!(hits.iter().any(|hit| hit.t >= 0.0));
+    for length in [-80, -60, 60, 100].map(|exponent| 2.0_f32.powi(exponent)) {
+        let stretched = rays.iter().map(|ray| Ray {
+            direction: ray.direction.map(|component| component * length),
+            ..*ray
+        });
+        let stretched: Vec<Ray> = stretched.collect();
+        let found = trace(crowd(), RayKind::Closest, &stretched);
+        for (hit, found) in hits.iter().zip(&found) {
+            // A power of two changes nothing but exponents.
+            let t = if hit.t < 0.0 { hit.t } else { hit.t / length };
+            assert_eq!((found.instance, found.prim), (hit.instance, hit.prim));
+            assert_eq!(found.t, t, "times {length:e}");
+        }
+    }
+}
