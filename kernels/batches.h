@@ -77,23 +77,12 @@ struct Batch<render_pixel> {
                 rays[i] = paths[i].ray;
             }
             closest_hits(params, rays, count, hits, thread);
-            integrate_square(params, paths, hits, count, thread);
+            with_step(params, [&](auto advance) { walk_square(params, paths, hits, count, thread, advance); });
             for (uint32_t i = 0; i < count; i++) {
                 FilmSum sum(params, y[i] * params.width + x[i]);
                 sum.add(params, x[i], y[i], sample, paths[i].radiance);
                 sum.store();
             }
-        }
-    }
-
-    // Finds the radiance of paths from their first hits.
-    static void integrate_square(const Params& params, Path* paths, const Hit* hits, uint32_t count, Thread& thread) {
-        if (params.integrator == INTEGRATOR_WHITTED) {
-            walk_square(params, paths, hits, count, thread, [&](Path& p, const Hit& met, Step& step) { whitted_step(params, p, met, step); });
-        } else if (params.integrator == INTEGRATOR_PATH) {
-            walk_square(params, paths, hits, count, thread, [&](Path& p, const Hit& met, Step& step) { path_step<true>(params, p, met, step); });
-        } else {
-            for (uint32_t i = 0; i < count; i++) paths[i].radiance = integrate(params, paths[i], hits[i], thread);
         }
     }
 

@@ -16,7 +16,7 @@
 
 #if defined(__CUDACC__)
 #define THRONG_CUDA 1
-// Paths of several rays are taken to their ends by a loop; else in waves alone.
+// Whether paths are taken to their ends one by one; else they go in waves here, and in packets on CPUs.
 #define THRONG_LOOPS 0
 #define THRONG_COMPRESSED 1
 // Pictures with motion have kernels of their own, the same code compiled again: those of moments take no more registers for it.

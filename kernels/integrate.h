@@ -72,33 +72,6 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     add_light_rays(params, path, s, color, step);
 }
 
-// Takes a path from its first hit to its end; `advance` is a step of the integrator.
-template <class Advance>
-THRONG_DEVICE Vec3 walk(const Params& params, Path path, Hit hit, Thread& thread, Advance advance) {
-    const Time time = time_of(path.ray);
-    for (;;) {
-        Step step;
-        advance(path, hit, step);
-        thread.shadow_rays += step.shadow_count();
-        step.each_shadow_ray([&](const ShadowRay& shadow, Vec3 blocked) {
-            bool is_blocked = any_hit(params, ray_of(step.origin, shadow.direction, shadow.t_max, time), thread.stack);
-            path.radiance += is_blocked ? blocked : shadow.open;
-        });
-        if (!step.more) return path.radiance;
-        hit = closest_hit(params, path.ray, thread.stack);
-        thread.bounce_rays++;
-    }
-}
-
-THRONG_DEVICE Vec3 ambient_occlusion(const Params& params, const Path& path, const Hit& hit, Thread& thread) {
-    if (hit.t < 0.0f) return vec3(1.0f);
-    Surface s = make_surface(params, path.ray, hit);
-    Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, kDimensionBounce));
-    if (!(dot(d, s.geometric) > 0.0f)) return vec3(0.0f);
-    thread.shadow_rays++;
-    return vec3(any_hit(params, ray_of(leave(s, d), d, params.ao_distance, s.time), thread.stack) ? 0.0f : 1.0f);
-}
-
 // Dark blue over green to red and white.
 THRONG_DEVICE Vec3 heat(float x) {
     x = clamp(x, 0.0f, 1.0f) * 4.0f;
@@ -125,28 +98,68 @@ THRONG_DEVICE Vec3 debug_view(const Params& params, const Path& path, const Hit&
     return base_color(params, s, material);
 }
 
-// Radiance along a camera ray that has met `hit`.
-THRONG_DEVICE Vec3 integrate(const Params& params, const Path& path, const Hit& hit, Thread& thread) {
-    thread.primary_rays++;
-#if THRONG_LOOPS
-    if (params.integrator == INTEGRATOR_WHITTED)
-        return walk(params, path, hit, thread, [&](Path& p, const Hit& met, Step& step) { whitted_step(params, p, met, step); });
-    if (params.integrator == INTEGRATOR_PATH)
-        return walk(params, path, hit, thread, [&](Path& p, const Hit& met, Step& step) { path_step<true>(params, p, met, step); });
-#endif
-    if (params.integrator == INTEGRATOR_AO) return ambient_occlusion(params, path, hit, thread);
-    return debug_view(params, path, hit);
+// Those views and how open the sky is nearby: a path that ends at its first hit.
+THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, Step& step) {
+    step.clear();
+    if (params.integrator != INTEGRATOR_AO) {
+        path.radiance = debug_view(params, path, hit);
+        return;
+    }
+    if (hit.t < 0.0f) {
+        path.radiance = vec3(1.0f);
+        return;
+    }
+    Surface s = make_surface(params, path.ray, hit);
+    Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, kDimensionBounce));
+    if (!(dot(d, s.geometric) > 0.0f)) return;
+    step.origin = leave(s, d);
+    step.lights[step.light_rays++] = ShadowRay{d, params.ao_distance, vec3(1.0f)};
 }
 
-// Radiance along a camera ray.
-THRONG_DEVICE Vec3 radiance_along(const Params& params, const Path& path, Thread& thread) {
-    if (params.integrator == INTEGRATOR_STEPS) {
-        thread.primary_rays++;
-        StepCount count;
-        closest_hit_counted(params, path.ray, thread.stack, count);
-        return heat(log2f(1.0f + float(count.steps)) * 0.1f);
+#if !THRONG_CUDA
+// Calls `walk` with the step of the picture's integrator.
+template <class Walk>
+THRONG_INLINE void with_step(const Params& params, Walk&& walk) {
+    if (params.integrator == INTEGRATOR_WHITTED) walk([&](Path& p, const Hit& hit, Step& step) { whitted_step(params, p, hit, step); });
+    else if (params.integrator == INTEGRATOR_PATH) walk([&](Path& p, const Hit& hit, Step& step) { path_step<true>(params, p, hit, step); });
+    else walk([&](Path& p, const Hit& hit, Step& step) { view_step(params, p, hit, step); });
+}
+#endif
+
+#if THRONG_LOOPS
+// Takes a path from its first hit to its end; `advance` is a step of the integrator.
+template <class Advance>
+THRONG_DEVICE Vec3 walk(const Params& params, Path path, Hit hit, Thread& thread, Advance advance) {
+    const Time time = time_of(path.ray);
+    for (;;) {
+        Step step;
+        advance(path, hit, step);
+        thread.shadow_rays += step.shadow_count();
+        step.each_shadow_ray([&](const ShadowRay& shadow, Vec3 blocked) {
+            bool is_blocked = any_hit(params, ray_of(step.origin, shadow.direction, shadow.t_max, time), thread.stack);
+            path.radiance += is_blocked ? blocked : shadow.open;
+        });
+        if (!step.more) return path.radiance;
+        hit = closest_hit(params, path.ray, thread.stack);
+        thread.bounce_rays++;
     }
-    return integrate(params, path, closest_hit(params, path.ray, thread.stack), thread);
+}
+#endif
+
+// Radiance along a camera ray. Where paths don't go one by one, this is for `steps` alone, which counts what its ray visits.
+THRONG_DEVICE Vec3 radiance_along(const Params& params, const Path& path, Thread& thread) {
+    thread.primary_rays++;
+#if THRONG_LOOPS
+    if (params.integrator != INTEGRATOR_STEPS) {
+        const Hit hit = closest_hit(params, path.ray, thread.stack);
+        Vec3 radiance;
+        with_step(params, [&](auto advance) { radiance = walk(params, path, hit, thread, advance); });
+        return radiance;
+    }
+#endif
+    StepCount count;
+    closest_hit_counted(params, path.ray, thread.stack, count);
+    return heat(log2f(1.0f + float(count.steps)) * 0.1f);
 }
 
 }

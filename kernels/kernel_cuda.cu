@@ -45,6 +45,11 @@ extern "C" __global__ void throng_start_paths(const __grid_constant__ Params par
 }
 
 extern "C" __global__ void __launch_bounds__(kShadeThreads, kShadeBlocks)
+throng_shade_view(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    shade_wave<SHADE_VIEW>(params, w);
+}
+
+extern "C" __global__ void __launch_bounds__(kShadeThreads, kShadeBlocks)
 throng_shade_wave(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
     shade_wave<SHADE_WHITTED>(params, w);
 }

@@ -33,10 +33,14 @@ THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t
 THRONG_INLINE uint32_t path_of(const Wavefront& w, uint32_t q) { return w.wave ? w.owners[w.wave & 1][q] : q; }
 
 // How a wave is shaded.
-enum Shading { SHADE_WHITTED, SHADE_PATH, SHADE_LAYERED_PATH };
+enum Shading { SHADE_VIEW, SHADE_WHITTED, SHADE_PATH, SHADE_LAYERED_PATH };
+
+// Whether paths are scattered, and have a shadow ray in each wave.
+THRONG_INLINE bool scatters(Shading shading) { return shading >= SHADE_PATH; }
 
 template <Shading shading>
 THRONG_INLINE void advance(const Params& params, Path& path, const Hit& hit, Step& step) {
+    if (shading == SHADE_VIEW) view_step(params, path, hit, step);
     if (shading == SHADE_WHITTED) whitted_step(params, path, hit, step);
     if (shading == SHADE_PATH) path_step<false>(params, path, hit, step);
     if (shading == SHADE_LAYERED_PATH) path_step<true>(params, path, hit, step);
@@ -58,7 +62,7 @@ THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t 
         const PathState state = load_any_record(&w.paths[owner]);
         path.throughput = load3(state.throughput);
         path.radiance = load3(state.radiance);
-        if (shading != SHADE_WHITTED) {
+        if (scatters(shading)) {
             const ScatterState scatter = load_any_record(&w.scatters[owner]);
             path.scatter = Scatter{load3(scatter.normal), scatter.density};
             path.medium = scatter.medium;
@@ -76,7 +80,7 @@ THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& pa
     store3(state.radiance, path.radiance);
     state.first_shadow = shadow;
     state.shadow_count = step.shadow_count();
-    if (shading != SHADE_WHITTED) {
+    if (scatters(shading)) {
         uint32_t previous = w.wave ? w.paths[owner].first_shadow : NO_INDEX;
         if (state.shadow_count) w.shadow_previous[shadow] = previous;
         else state.first_shadow = previous;

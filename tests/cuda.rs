@@ -24,8 +24,8 @@ use throng::{
     settings::LookOptions,
 };
 
-/// Both schedules: queues, and a loop per pixel.
-const INTEGRATORS: [Integrator; 2] = [Integrator::Whitted, Integrator::Ao];
+/// Waves of bounces, a single wave with shadow rays, and the other schedule: a loop per pixel.
+const INTEGRATORS: [Integrator; 3] = [Integrator::Whitted, Integrator::Ao, Integrator::Steps];
 /// More than one launch of the loop schedule adds up, and no multiple of that.
 const SAMPLES: u32 = 6;
 
@@ -313,8 +313,8 @@ fn own_rays_are_those_of_queues_and_of_one_frame_at_a_time() {
     let scene = scenes().remove(0);
     device.load(scene.clone()).unwrap();
     let frame = pose_moment(&scene, 1);
-    let [whitted, ao] = INTEGRATORS.map(|integrator| settings(&scene, integrator));
-    assert!(device.own_rays(&frame, &ao).unwrap().is_none());
+    let [whitted, _, steps] = INTEGRATORS.map(|integrator| settings(&scene, integrator));
+    assert!(device.own_rays(&frame, &steps).unwrap().is_none());
     let expected = render(&mut device, &frame, &whitted);
     device.submit(frame.clone(), &whitted).unwrap();
     assert!(device.own_rays(&frame, &whitted).is_err());

@@ -146,7 +146,7 @@ pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
         Integrator::Whitted => SAMPLE_CLAMP / p.exposure,
         _ => f32::INFINITY,
     };
-    p.integrator = integrator(settings.integrator);
+    p.integrator = integrator_number(settings.integrator);
     p.any_order = FAR_FIRST;
     let film = &settings.film;
     let filter = SampledFilter::new(film.filter, film.filter_width, settings.samples);
@@ -200,7 +200,8 @@ pub fn pixel_items(settings: &FrameSettings) -> Result<u32, DeviceError> {
     })
 }
 
-fn integrator(integrator: Integrator) -> u32 {
+/// As in [`Params`].
+pub fn integrator_number(integrator: Integrator) -> u32 {
     match integrator {
         Integrator::Path => abi::INTEGRATOR_PATH,
         Integrator::Whitted => abi::INTEGRATOR_WHITTED,

@@ -22,7 +22,7 @@ use crate::{
         RayCounts, RayKind, Rendered, StageTimes, Stop,
         adaptive::{self, Passes},
         blocks::exr_bytes,
-        params::{apply_settings, pixel_items, scene_params},
+        params::{apply_settings, integrator_number, pixel_items, scene_params},
         tables::Tables,
     },
     layers::{Layer, channels::FileRows},
@@ -235,7 +235,11 @@ impl CudaDevice {
         }
         let wanted = limit.min((items as usize).saturating_mul(settings.samples as usize));
         let lights = self.scene()?.light_count();
-        let needs = PathNeeds::new(settings.integrator, settings.bounces, lights);
+        let needs = PathNeeds::new(
+            integrator_number(settings.integrator),
+            settings.bounces,
+            lights,
+        );
         let wanted = match needs.scatter {
             true => wanted.min((QUEUE_BYTES / needs.bytes()).max(64)),
             false => wanted,
@@ -433,9 +437,9 @@ fn failed(name: &str, what: &str, error: CudaError) -> DeviceError {
     DeviceError::Failed(format!("{name} failed at {what}: {error}"))
 }
 
-/// Whether pictures are made in waves; the other integrators' paths are short.
+/// Whether pictures are made in waves, whose kernels don't count their steps.
 fn has_waves(integrator: Integrator) -> bool {
-    matches!(integrator, Integrator::Whitted | Integrator::Path)
+    integrator != Integrator::Steps
 }
 
 fn tree_bytes(frame: &Frame) -> usize {

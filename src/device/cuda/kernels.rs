@@ -52,12 +52,14 @@ pub struct Kernels {
     module: Module,
     multiprocessors: u32,
     trace: [Resident; 4],
-    shade: [Resident; 3],
+    shade: [Resident; 4],
 }
 
 /// Which kernel shades waves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shading {
+    /// All integrators whose paths end at the first hit.
+    View,
     Whitted,
     /// The path integrator in scenes whose materials are all simple.
     Path,
@@ -65,10 +67,11 @@ pub enum Shading {
 }
 
 impl Shading {
-    const ALL: [Self; 3] = [Self::Whitted, Self::Path, Self::LayeredPath];
+    const ALL: [Self; 4] = [Self::View, Self::Whitted, Self::Path, Self::LayeredPath];
 
     fn kernel(self) -> &'static str {
         match self {
+            Self::View => "throng_shade_view",
             Self::Whitted => "throng_shade_wave",
             Self::Path => "throng_shade_path",
             Self::LayeredPath => "throng_shade_layered_path",
@@ -120,8 +123,8 @@ impl Kernels {
         };
         let [a, b, c, d] = TRACE_KERNELS.map(resident);
         let trace = [a?, b?, c?, d?];
-        let [whitted, path, layered] = Shading::ALL.map(|shading| resident(shading.kernel()));
-        let shade = [whitted?, path?, layered?];
+        let [a, b, c, d] = Shading::ALL.map(|shading| resident(shading.kernel()));
+        let shade = [a?, b?, c?, d?];
         Ok(Self {
             module,
             multiprocessors,

@@ -12,7 +12,6 @@ use crate::{
         Wavefront,
     },
     device::{OwnRays, params::TILE_ITEMS},
-    scene::Integrator,
 };
 use cust::{error::CudaResult, stream::Stream};
 use std::collections::VecDeque;
@@ -122,19 +121,25 @@ pub struct PathNeeds {
 }
 
 impl PathNeeds {
-    /// Of a picture with these parameters, all of whose lights are in the table.
-    pub fn new(integrator: Integrator, bounces: u32, lights: u32) -> Self {
-        let scatter = integrator == Integrator::Path;
-        let waves = last_wave(scatter, bounces) + 1;
+    /// Of a picture with these parameters, all of whose lights are in the table. `integrator` as in [`Params`].
+    pub fn new(integrator: u32, bounces: u32, lights: u32) -> Self {
+        let waves = wave_count(integrator, bounces);
         Self {
-            shadows: match scatter {
+            shadows: match integrator {
                 // The last wave only meets light.
-                true => (waves - 1).clamp(1, WAVES_PER_SHADOWS),
-                false => 1 + lights.min(3),
+                abi::INTEGRATOR_PATH => (waves - 1).clamp(1, WAVES_PER_SHADOWS),
+                abi::INTEGRATOR_WHITTED => 1 + lights.min(3),
+                abi::INTEGRATOR_AO => 1,
+                _ => 0,
             },
-            scatter,
+            scatter: integrator == abi::INTEGRATOR_PATH,
             waves,
         }
+    }
+
+    /// Rays of a wave, and those of the next.
+    fn ray_queues(&self) -> usize {
+        self.waves.min(2) as usize
     }
 
     /// Bytes of queues that one path takes.
@@ -146,13 +151,18 @@ impl PathNeeds {
             false => (0, 0),
         };
         let path = size_of::<Hit>() + size_of::<PathState>() + scatter;
-        2 * ray + path + self.shadows as usize * (shadow + chain)
+        self.ray_queues() * ray + path + self.shadows as usize * (shadow + chain)
     }
 }
 
-/// The number of the last wave: paths that are scattered go one step farther than they bounce, to meet light.
-fn last_wave(scatter: bool, bounces: u32) -> u32 {
-    bounces.saturating_add(u32::from(scatter))
+/// Waves of a picture, at most: paths that are scattered go one step farther than they bounce, to meet light, and those of views
+/// end at the first hit.
+fn wave_count(integrator: u32, bounces: u32) -> u32 {
+    match integrator {
+        abi::INTEGRATOR_PATH => bounces.saturating_add(2),
+        abi::INTEGRATOR_WHITTED => bounces.saturating_add(1),
+        _ => 1,
+    }
 }
 
 /// A chunk whose launches are being queued.
@@ -164,7 +174,8 @@ pub struct ChunkLaunch {
     w: Wavefront,
     /// Whether paths are scattered, with a shadow ray in each wave.
     scatter: bool,
-    last_wave: u32,
+    /// At most.
+    waves: u32,
     /// Whether a copy of the length of the wave's queue is under way.
     looking: bool,
 }
@@ -200,10 +211,10 @@ impl Queues {
     pub fn reserve(&mut self, paths: u32, needs: &PathNeeds) -> CudaResult<()> {
         let paths = paths as usize;
         let shadows = paths * needs.shadows as usize;
-        for queue in &mut self.rays {
+        for queue in self.rays.iter_mut().take(needs.ray_queues()) {
             queue.reserve(paths * size_of::<Ray>())?;
         }
-        for queue in &mut self.owners {
+        for queue in self.owners.iter_mut().take(needs.ray_queues()) {
             queue.reserve(paths * size_of::<u32>())?;
         }
         self.hits.reserve(paths * size_of::<Hit>())?;
@@ -252,10 +263,8 @@ impl Queues {
         let w = self.wavefront(&chunk, launch.tally);
         let (kernels, stream) = (launch.kernels, launch.stream);
         (launch.mark)(Stage::Other)?;
-        let scatter = params.integrator == abi::INTEGRATOR_PATH;
-        let last_wave = last_wave(scatter, params.bounces);
-        self.states
-            .clear_later(state_bytes(last_wave + 1), stream)?;
+        let waves = wave_count(params.integrator, params.bounces);
+        self.states.clear_later(state_bytes(waves), stream)?;
         // SAFETY: here and below, the arguments are those of the kernels in `kernel_cuda.cu`, and the arrays live in the
         // device until its streams have come to rest.
         unsafe {
@@ -271,8 +280,8 @@ impl Queues {
             primary: inside * (chunk.samples.end - chunk.samples.start),
             chunk,
             w,
-            scatter,
-            last_wave,
+            scatter: params.integrator == abi::INTEGRATOR_PATH,
+            waves,
             looking: false,
         })
     }
@@ -280,7 +289,7 @@ impl Queues {
     /// Queues a chunk's launches up to the next look at whether any path is left, and returns whether these were all.
     /// Else this is to be called again once the stream has passed them; nothing else may be queued before.
     pub fn go_on(&self, run: &mut ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<bool> {
-        while run.w.wave <= run.last_wave {
+        while run.w.wave < run.waves {
             let wave = run.w.wave;
             if std::mem::take(&mut run.looking) {
                 if looked_up(launch.look, 1 + wave) == 0 {
@@ -483,7 +492,8 @@ fn shading(params: &Params) -> Shading {
     match (params.integrator, params.layer_count) {
         (abi::INTEGRATOR_PATH, 0) => Shading::Path,
         (abi::INTEGRATOR_PATH, _) => Shading::LayeredPath,
-        _ => Shading::Whitted,
+        (abi::INTEGRATOR_WHITTED, _) => Shading::Whitted,
+        _ => Shading::View,
     }
 }
 
