@@ -136,6 +136,47 @@ struct Batch<render_pixel> {
     }
 };
 
+// As above, the camera's rays once more.
+template <>
+struct Batch<gather_layers> {
+    static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
+        each_packet(begin, end, [&](uint32_t first, uint32_t count) { gather_square(params, first, count, thread); });
+    }
+
+    static void gather_square(const Params& params, uint32_t first, uint32_t items, Thread& thread) {
+        const FrameLayers& out = *params.frame_layers;
+        uint32_t x[kPacketRays], y[kPacketRays], samples[kPacketRays], count = 0, most = 0;
+        uint64_t pixels[kPacketRays];
+        for (uint32_t item = first; item < first + items; item++) {
+            if (!item_pixel(params, item, x[count], y[count])) continue;
+            const uint64_t pixel = uint64_t(y[count]) * params.width + x[count];
+            if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
+            pixels[count] = pixel;
+            samples[count] = layer_samples(params, pixel);
+            if (samples[count] > most) most = samples[count];
+            count++;
+        }
+        if (!has_met_layers(out)) return;
+        LayerSums sums[kPacketRays];
+        for (uint32_t sample = 0; sample < most; sample++) {
+            Ray rays[kPacketRays];
+            Hit hits[kPacketRays];
+            float weights[kPacketRays];
+            uint32_t of[kPacketRays], asked = 0;
+            for (uint32_t i = 0; i < count; i++) {
+                if (sample >= samples[i]) continue;
+                const Path path = camera_path(params, x[i], y[i], sample);
+                rays[asked] = path.ray;
+                weights[asked] = layer_weight(params, path.sampler);
+                of[asked++] = i;
+            }
+            closest_hits(params, rays, asked, hits, thread);
+            for (uint32_t k = 0; k < asked; k++) sums[of[k]].add(params, out, rays[k], hits[k], weights[k]);
+        }
+        for (uint32_t i = 0; i < count; i++) sums[i].store(out, pixels[i]);
+    }
+};
+
 #endif
 
 }

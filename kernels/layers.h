@@ -167,22 +167,32 @@ THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
     return d * d;
 }
 
-// All layers of one pixel. Samples are those of the film; where some count negatively, their number is not in the film, and
-// `sample_end` is.
+// Whether there are layers of what the camera's rays meet.
+THRONG_INLINE bool has_met_layers(const FrameLayers& out) {
+    return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material;
+}
+
+// Samples of a pixel's layers: those of the film; where some count negatively, their number is not in the film, and `sample_end` is.
+THRONG_INLINE uint32_t layer_samples(const Params& params, uint64_t pixel) {
+    return params.filter_signed ? params.sample_end : uint32_t(params.film[4 * pixel + 3]);
+}
+
+THRONG_INLINE float layer_weight(const Params& params, const Sampler& sampler) { return params.filter_signed && is_negative(params, sampler) ? -1.0f : 1.0f; }
+
+// All layers of one pixel.
 THRONG_DEVICE void gather_layers(const Params& params, uint32_t item, Thread& thread) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
     const FrameLayers& out = *params.frame_layers;
     const uint64_t pixel = uint64_t(y) * params.width + x;
     if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
-    if (!(out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material)) return;
-    const uint32_t samples = params.filter_signed ? params.sample_end : uint32_t(params.film[4 * pixel + 3]);
+    if (!has_met_layers(out)) return;
+    const uint32_t samples = layer_samples(params, pixel);
     LayerSums sums;
     for (uint32_t sample = 0; sample < samples; sample++) {
         const Path path = camera_path(params, x, y, sample);
         const Hit hit = closest_hit(params, path.ray, thread.stack);
-        const bool negative = params.filter_signed && is_negative(params, path.sampler);
-        sums.add(params, out, path.ray, hit, negative ? -1.0f : 1.0f);
+        sums.add(params, out, path.ray, hit, layer_weight(params, path.sampler));
     }
     sums.store(out, pixel);
 }
