@@ -149,9 +149,9 @@ THRONG_INLINE bool with_packs(const BlasRecord& blas, Enter&& enter) {
 
 // The leaves of a mesh, which has those `packs`, that the ray enters. True if the walk should end.
 template <bool Any, class Pack, class Visit, class OnLeaf>
-THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
-    if (Any) return walk_any(blas.nodes, blas.root, slabs, q.t_max, stack, visit, leaf);
-    return walk<false>(blas.nodes, packs, blas.root, slabs, q, stack, visit, [&](uint32_t index, StackEntry*) THRONG_INLINED {
+THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, uint32_t root, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
+    if (Any) return walk_any(blas.nodes, root, slabs, q.t_max, stack, visit, leaf);
+    return walk<false>(blas.nodes, packs, root, slabs, q, stack, visit, [&](uint32_t index, StackEntry*) THRONG_INLINED {
         leaf(index);
         return false;
     });
@@ -170,7 +170,7 @@ THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record,
     const Shear shear = make_shear(here.origin, here.direction);
     const auto visit = [&] { count.blas_node(); };
     return with_packs(blas, [&](const auto* packs) THRONG_INLINED {
-        return walk_mesh<Any>(blas, packs, here.slabs, q, stack, visit, [&](uint32_t index) THRONG_INLINED {
+        return walk_mesh<Any>(blas, packs, blas.root, here.slabs, q, stack, visit, [&](uint32_t index) THRONG_INLINED {
             const auto& pack = pack_at(packs, index);
             count.pack(pack);
             return Any && MeetsAll<Meets>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);

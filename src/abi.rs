@@ -323,9 +323,10 @@ border! {
         pub packs: *const TrianglePack,
         /// Greatest absolute coordinate of the tree's bounds, for the error bound of the node test.
         pub magnitude: f32,
+        /// About the width of a leaf, or 0.
+        pub leaf_width: f32,
         pub root: u32,
         pub shape: u32,
-        pub reserved: u32,
     }
 
     /// What shading needs of a vertex, side by side: two loads of 16 bytes. Attributes that a mesh lacks are zero.

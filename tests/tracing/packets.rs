@@ -96,3 +96,45 @@ fn directions_of_any_length_find_the_same() {
         }
     }
 }
+
+/// Packets from outside and from within meshes, `apart` of what is met apart: within leaves, over several, over the whole mesh.
+#[test]
+fn packets_that_stay_together_within_a_mesh_find_the_same() {
+    let (positions, triangles) = ball(4);
+    let mut random = Random::new(12);
+    let placements: Vec<(u32, Affine3)> = (0..20)
+        .map(|_| {
+            let scale = Vec3::ONE + 0.8 * random.cube();
+            let turn = Quat::from_rotation_y(random.range(0.0, 7.0));
+            let place = 3.0 * random.cube();
+            (
+                0,
+                Affine3::from_scale_rotation_translation(scale, turn, place),
+            )
+        })
+        .collect();
+    for apart in [0.0, 1e-5, 1e-3, 0.01, 0.1, 1.0] {
+        let mut rays = Vec::new();
+        for _ in 0..400 {
+            let place = random.range(0.0, 8.0) * random.cube();
+            let target = 3.0 * random.cube();
+            for _ in 0..PACKET {
+                let off = apart * random.cube();
+                rays.push(ray(
+                    place + random.range(0.0, 1.0) * off,
+                    target + off - place,
+                ));
+            }
+        }
+        let scene = || {
+            scene(
+                vec![mesh(positions.clone(), triangles.clone())],
+                &placements,
+            )
+        };
+        let hits = trace(scene(), RayKind::Closest, &rays);
+        let met = hits.iter().filter(|hit| hit.t >= 0.0).count();
+        assert!(met > rays.len() / 2, "{met} hits");
+        trace(scene(), RayKind::Any, &rays);
+    }
+}

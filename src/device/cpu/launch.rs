@@ -197,7 +197,7 @@ impl Launch {
         Self {
             params,
             stack_entries: frame.tlas.tree.stack_entries() + deepest,
-            packet_entries: frame.tlas.tree.stack_entries(),
+            packet_entries: frame.tlas.tree.stack_entries() + deepest,
             tlas_bytes: frame.tlas.bytes(),
             _blas: blas,
             _pool: pool,
@@ -243,13 +243,15 @@ fn blas_record(blas: &Blas) -> BlasRecord {
         magnitude: magnitude(&blas.bounds),
         root: abi::EMPTY_CHILD,
         shape: abi::SHAPE_SPHERE,
-        reserved: 0,
+        leaf_width: 0.0,
     };
     match &blas.shape {
         BlasShape::Sphere | BlasShape::Compressed { .. } => sphere,
         BlasShape::Triangles { tree, packs } => BlasRecord {
             nodes: tree.nodes.address().cast(),
             packs: packs.address().cast(),
+            // Leaves that cover a mesh once have the area of its bounds in all.
+            leaf_width: (blas.bounds.half_area() / packs.len() as f32).sqrt(),
             root: tree.root,
             shape: match packs {
                 Packs::Eight(_) => abi::SHAPE_TRIANGLES,
