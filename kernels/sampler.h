@@ -18,7 +18,8 @@ THRONG_INLINE uint32_t hash(uint32_t x) {
 }
 THRONG_INLINE uint32_t hash_combine(uint32_t a, uint32_t b) { return hash(a ^ (hash(b) + 0x9e3779b9u + (a << 6) + (a >> 2))); }
 
-// Laine and Karras' permutation: each bit is flipped depending on lower ones only.
+// Laine and Karras' permutation: each bit is flipped depending on lower ones only. Owen's scrambling is the same of a number's bits
+// in the other order.
 THRONG_INLINE uint32_t laine_karras(uint32_t x, uint32_t seed) {
     x += seed;
     x ^= x * 0x6c50b47cu;
@@ -27,18 +28,16 @@ THRONG_INLINE uint32_t laine_karras(uint32_t x, uint32_t seed) {
     x ^= x * 0x8d22f6e6u;
     return x;
 }
-THRONG_INLINE uint32_t owen_scramble(uint32_t x, uint32_t seed) { return reverse_bits(laine_karras(reverse_bits(x), seed)); }
 
-// Second Sobol dimension (the first is the bit reversal). Its generator matrix is Pascal's triangle modulo 2: bit j of the
-// reversed result is the sum of all bits i of the index whose binary digits include those of j (Lucas's theorem), which five
-// steps of a butterfly add up.
-THRONG_INLINE uint32_t sobol_1(uint32_t index) {
+// Second Sobol dimension, its bits in the other order (the first one's are the index itself). Its generator matrix is Pascal's
+// triangle modulo 2: bit j of this is the sum of all bits i of the index whose binary digits include those of j (Lucas's theorem),
+// which five steps of a butterfly add up.
+THRONG_INLINE uint32_t reversed_sobol_1(uint32_t index) {
     index ^= index >> 1 & 0x55555555u;
     index ^= index >> 2 & 0x33333333u;
     index ^= index >> 4 & 0x0f0f0f0fu;
     index ^= index >> 8 & 0x00ff00ffu;
-    index ^= index >> 16;
-    return reverse_bits(index);
+    return index ^ index >> 16;
 }
 
 THRONG_INLINE float unit_float(uint32_t x) { return float(x >> 8) * (1.0f / 16777216.0f); }
@@ -52,8 +51,8 @@ THRONG_INLINE uint32_t spread_bits(uint32_t x) {
 }
 
 struct Sampler {
-    // Which sequence, and the place in it.
-    uint32_t key, index;
+    // Which sequence, and the place in it, its bits in the other order.
+    uint32_t key, reversed_index;
 };
 
 // `sample_bits` is what the greatest number of a sample takes. Pictures of more samples than a sequence has have several of them,
@@ -61,16 +60,16 @@ struct Sampler {
 THRONG_INLINE Sampler make_sampler(uint32_t x, uint32_t y, uint32_t sample, uint32_t sample_bits, uint32_t seed) {
     const uint32_t place = spread_bits(x) | spread_bits(y) << 1;
     const uint32_t square = sample_bits ? place >> (32u - sample_bits) : 0u;
-    return Sampler{hash_combine(seed, square), place << sample_bits | sample};
+    return Sampler{hash_combine(seed, square), reverse_bits(place << sample_bits | sample)};
 }
 
 // A point of [0, 1)^2. Different `dimension`s are independent; within one, the samples of a pixel are stratified, and so are
 // those of a square of pixels. Scrambling the index shuffles squares among squares, pixels within them, and samples.
 THRONG_DEVICE Vec2 sample_2d(const Sampler& s, uint32_t dimension) {
     uint32_t key = hash_combine(s.key, dimension);
-    uint32_t index = owen_scramble(s.index, key);
-    uint32_t x = owen_scramble(reverse_bits(index), hash(key ^ 0x1d0c5a4bu));
-    uint32_t y = owen_scramble(sobol_1(index), hash(key ^ 0x5bd1e995u));
+    uint32_t index = reverse_bits(laine_karras(s.reversed_index, key));
+    uint32_t x = reverse_bits(laine_karras(index, hash(key ^ 0x1d0c5a4bu)));
+    uint32_t y = reverse_bits(laine_karras(reversed_sobol_1(index), hash(key ^ 0x5bd1e995u)));
     return Vec2{unit_float(x), unit_float(y)};
 }
 
