@@ -7,7 +7,9 @@ use glam::{Affine3, Affine3A, Quat, Vec3};
 use std::{hint::black_box, path::Path, sync::Arc};
 use throng::{
     abi::{Hit, Ray},
-    accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, rebuild_quality},
+    accel::{
+        Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, TreeKey, rebuild_quality,
+    },
     anim::{self, BindPose, CameraPose, Deformed},
     device::{CpuDevice, Device, Frame, RayKind},
     loader,
@@ -20,6 +22,7 @@ use throng::{
 };
 
 const REFIT_SIZES: [u32; 3] = [20_000, 200_000, 1_000_000];
+const STORED_SIZES: [u32; 3] = [20_000, 1_000_000, 4_000_000];
 const TLAS_SIZES: [u32; 2] = [11_042, 1_000_000];
 /// Picture size of the primary rays, a multiple of the tile's 8 on both sides.
 const PICTURE: (u32, u32) = (512, 288);
@@ -215,6 +218,30 @@ fn deform(c: &mut Criterion) {
     group.finish();
 }
 
+/// What a tree costs that is there already: its name, and the way from a file that the system holds in memory.
+fn stored(c: &mut Criterion) {
+    let mut group = c.benchmark_group("stored");
+    group.sample_size(20);
+    for count in STORED_SIZES {
+        let mesh = ball(count, 0.0);
+        let surface = Surface::from(&mesh);
+        group.throughput(Throughput::Elements(mesh.triangles.len() as u64));
+        for layout in [NodeLayout::Wide16, NodeLayout::Compressed8] {
+            let key = || TreeKey::new(&surface, layout, Quality::High);
+            let mut file = tempfile::tempfile().expect("a file");
+            Blas::of_surface(surface, layout, Quality::High)
+                .write_to(key(), &mut file)
+                .expect("room for a file");
+            group.bench_function(BenchmarkId::new(format!("{layout:?}"), count), |b| {
+                b.iter(|| {
+                    Blas::read_from(&file, key(), layout, mesh.triangles.len()).expect("a tree")
+                })
+            });
+        }
+    }
+    group.finish();
+}
+
 fn instance(mesh: u32) -> Instance {
     Instance {
         local: Affine3::IDENTITY,
@@ -303,7 +330,7 @@ fn scatter() -> (Scene, Vec<Affine3>) {
     (scene, transforms)
 }
 
-fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
+fn frame(scene: &Arc<Scene>, transforms: &[Affine3], layout: NodeLayout) -> Frame {
     let blas = vec![Arc::new(Blas::build(
         &scene.meshes[0],
         layout,
@@ -330,16 +357,8 @@ fn frame(scene: &Scene, transforms: &[Affine3], layout: NodeLayout) -> Frame {
         },
         lens: None,
     };
-    Frame {
-        number: 1,
-        camera,
-        tlas: Arc::new(tlas),
-        blas: Arc::new(blas),
-        shapes: Vec::new(),
-        looks: None,
-        sweep: Vec::new(),
-        others: None,
-    }
+    // SAFETY: the trees were just built from the scene.
+    unsafe { Frame::of_trees(scene.clone(), camera, blas, tlas) }
 }
 
 fn ray(origin: Vec3, direction: Vec3) -> Ray {
@@ -396,8 +415,9 @@ fn bounce_rays(rays: &[Ray], hits: &[Hit]) -> Vec<Ray> {
 fn traversal(c: &mut Criterion) {
     let layout = device().node_layout();
     let (scene, transforms) = scatter();
+    let scene = Arc::new(scene);
     let frame = frame(&scene, &transforms, layout);
-    traverse(c, "traversal", Arc::new(scene), &frame);
+    traverse(c, "traversal", scene, &frame);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/chain_mail.ron");
     let mail = Arc::new(loader::load(&path).expect("the chain mail loads"));
     let frame = Poser::new(mail.clone(), layout).pose(1).frame;
@@ -414,7 +434,7 @@ fn traverse(c: &mut Criterion, name: &str, scene: Arc<Scene>, frame: &Frame) {
             .expect("rays are traced");
         hits
     };
-    let primary = primary_rays(&frame.camera);
+    let primary = primary_rays(frame.camera());
     let bounce = bounce_rays(&primary, &trace(RayKind::Closest, &primary));
     let mut group = c.benchmark_group(name);
     group.sample_size(20);
@@ -429,5 +449,14 @@ fn traverse(c: &mut Criterion, name: &str, scene: Arc<Scene>, frame: &Frame) {
     group.finish();
 }
 
-criterion_group!(trees, blas, adversarial, refit, deform, tlas, traversal);
+criterion_group!(
+    trees,
+    blas,
+    adversarial,
+    refit,
+    deform,
+    stored,
+    tlas,
+    traversal
+);
 criterion_main!(trees);

@@ -274,6 +274,7 @@ border! {
 
     /// One instance, in TLAS order. The first cache line is all that traversal touches.
     #[repr(C, align(64))]
+    #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct InstanceRecord {
         pub object_from_world: [f32; 12],
         pub blas: u32,
@@ -376,6 +377,7 @@ border! {
 
     /// What every shader needs of a material.
     #[repr(C, align(16))]
+    #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct MaterialRecord {
         pub color: [f32; 3],
         pub color_map: u32,
@@ -397,6 +399,7 @@ border! {
 
     /// The layers of a material; see `scene::Layers`.
     #[repr(C, align(16))]
+    #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct LayersRecord {
         pub metallic: f32,
         pub roughness: f32,
@@ -441,6 +444,7 @@ border! {
 
     /// How a material reads a texture.
     #[repr(C, align(16))]
+    #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct MapRecord {
         /// Rows of a 2×3 matrix from the mesh's coordinates to the texture's.
         pub transform: [f32; 6],
@@ -465,6 +469,7 @@ border! {
 
     /// Suns come first in the table of lights.
     #[repr(C, align(16))]
+    #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct LightRecord {
         /// Position of a point or spot light; unit direction towards a sun.
         pub vector: [f32; 3],
@@ -547,6 +552,7 @@ border! {
 
     /// What shines within the scene: instances, point and spot lights, in a tree.
     #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
     pub struct LocalLights {
         pub nodes: *const LightNode,
         pub emitters: *const EmitterRecord,
@@ -566,6 +572,7 @@ border! {
     }
 
     #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
     pub struct EnvironmentRecord {
         /// Gradient colours.
         pub zenith: [f32; 3],
@@ -588,6 +595,7 @@ border! {
     /// `forward + x · right + y · up`; that of an orthographic one starts at `origin + x · right + y · up`. For an equirectangular
     /// one, the three are unit vectors, and x and y half turns about `up` and quarter turns towards it.
     #[repr(C)]
+    #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct CameraRecord {
         pub origin: [f32; 3],
         pub forward: [f32; 3],
@@ -788,7 +796,7 @@ border! {
     #[repr(C)]
     pub struct OtherFrame {
         pub camera: CameraRecord,
-        pub reserved: [u32; 3],
+        pub reserved: [u32; 4],
         /// World_from_object of every instance of the scene; null if nothing moves but the camera.
         pub transforms: *const f32,
         /// The mesh that every instance shows; null if that never changes.
@@ -818,6 +826,7 @@ border! {
 
     /// Launch parameters of every kernel.
     #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
     pub struct Params {
         pub tlas_nodes: *const WideNode,
         /// Compressed trees: the TLAS's units, and units and triangles of all BLASes one after the other. Null where the

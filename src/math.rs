@@ -145,6 +145,22 @@ pub fn hash_unit(seed: u32, index: u32) -> f32 {
     (h >> 8) as f32 * (1.0 / 16_777_216.0)
 }
 
+/// The integer part of `x` in a single instruction, where a cast takes several: any integer for what i32 has no room for, and for no
+/// number.
+#[inline]
+pub fn truncated(x: f32) -> i32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_cvttss_si32, _mm_set_ss};
+        // SAFETY: SSE is part of x86-64, and whatever has no integer becomes the least one.
+        unsafe { _mm_cvttss_si32(_mm_set_ss(x)) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        x as i32
+    }
+}
+
 /// Decodes one sRGB channel (IEC 61966-2-1), both sides in [0, 1].
 pub fn linear_from_srgb(x: f32) -> f32 {
     if x <= 0.04045 {

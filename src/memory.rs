@@ -26,6 +26,16 @@ pub fn resident_bytes() -> Option<u64> {
     pages.checked_mul(page.try_into().ok()?)
 }
 
+/// Bytes of memory that may be made of files of `held` bytes in all.
+///
+/// A few bytes can claim any size: counts without data, the same data a thousand times, pictures of one colour. What people
+/// mean by a file stays below this, and what does not is refused before it takes seconds and gigabytes.
+pub fn allowance(held: u64) -> u64 {
+    const ALWAYS: u64 = 512 << 20;
+    const PER_BYTE: u64 = 768;
+    held.saturating_mul(PER_BYTE).max(ALWAYS)
+}
+
 /// "12.3 GB", or "123 MB" below one GB.
 pub fn describe(bytes: u64) -> String {
     match bytes as f64 / 1e9 {
@@ -45,6 +55,13 @@ fn parse_meminfo(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn larger_files_may_take_more() {
+        assert_eq!(allowance(0), allowance(1000));
+        assert!(allowance(1 << 20) < 1 << 30 && allowance(1 << 30) > 1 << 39);
+        assert_eq!(allowance(u64::MAX), u64::MAX);
+    }
 
     #[test]
     fn sizes_are_readable() {

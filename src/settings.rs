@@ -13,11 +13,17 @@ use crate::{
     device::{FrameSettings, PixelType},
     layers::LayerSet,
     memory::describe,
-    output::{Destination, Pattern, PatternError, choose},
-    render::frames::{FrameList, FramesError},
+    output::{
+        Destination, FilmName, OutputError, Pattern, PatternError, Planned, checkpoint_path, choose,
+    },
+    render::{
+        Mismatched, RenderJob, SkipExisting,
+        frames::{FrameList, FramesError},
+    },
     scene::{Integrator, Layering, RenderDefaults, Scene, Shutter, ToneMap},
 };
-use std::{path::PathBuf, time::Duration};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use std::time::Duration;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -35,6 +41,24 @@ pub enum SettingsError {
         "--color-depth: .{extension} files do not have that many bits; .png has 8 or 16, .exr 16 or 32, all others 8"
     )]
     Depth { extension: &'static str },
+    #[error(
+        ".{extension} pictures have at most {limit} pixels on each side; choose a smaller --size or another format"
+    )]
+    TooLarge { extension: &'static str, limit: u32 },
+    #[error(
+        "--sheet: a sheet of {width}x{height} pixels is too large for .{extension}, which has at most {limit} on each side; \
+         choose fewer --sheet-frames, or a .png"
+    )]
+    LargeSheet {
+        width: u32,
+        height: u32,
+        extension: &'static str,
+        limit: u32,
+    },
+    #[error(
+        "--color-depth: films and contact sheets have 8 bits; give frames files of their own with --output"
+    )]
+    FilmDepth,
     #[error("standard output has the pictures and cannot have --progress json, too")]
     StandardOutput,
     #[error(
@@ -76,6 +100,9 @@ impl SettingsError {
                 | Self::NothingToKeep
                 | Self::Linear
                 | Self::Depth { .. }
+                | Self::FilmDepth
+                | Self::TooLarge { .. }
+                | Self::LargeSheet { .. }
                 | Self::StandardOutput
                 | Self::Ongoing
         )
@@ -192,16 +219,21 @@ impl LookOptions {
 #[command(next_help_heading = "Frames")]
 pub struct FrameOptions {
     /// Files to write, .png, .jpg, .webp (without loss) or .exr (linear): `####` or `{frame:04}` is the frame number,
-    /// `{scene}` the scene's name; `-` is standard output, `-.jpg` in another format than PNG; names of films make one,
-    /// see --video [default: frames/{scene}/####.png]
-    #[arg(short, long, value_name = "PATTERN", value_parser = Destination::parse, allow_hyphen_values = true)]
+    /// `{scene}` the scene's name; `-` is standard output, `-.jpg` in another format than PNG; pipes and devices get one frame
+    /// after the other; names of films make one, see --video [default: frames/{scene}/####.png]
+    #[arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true)]
     pub output: Option<Destination>,
     /// Frames to render, for example 1-48:2,60 [default: all of the scene]
     #[arg(short, long, value_name = "LIST")]
     pub frames: Option<FrameList>,
-    /// Keep frames that exist and render only the missing ones
+    /// Keep frames that exist and render only the missing ones. Several runs with this flag may share a folder: each frame is
+    /// rendered by one of them
     #[arg(long)]
     pub skip_existing: bool,
+    /// What --skip-existing does with frames of another size or scene, or made with other settings, as far as their files tell
+    /// [default: refuse, or with --checkpoint render]
+    #[arg(long, value_name = "WHAT", value_enum, requires = "skip_existing")]
+    pub mismatched: Option<Mismatched>,
     #[command(flatten)]
     pub files: FileOptions,
 }
@@ -211,7 +243,8 @@ pub struct FrameOptions {
 #[command(next_help_heading = "Frames")]
 pub struct OngoingOptions {
     /// Keep the samples of each frame beside it, in a file named like it with .film at the end. The same command goes on from
-    /// there after an interruption, and so does one with more --samples after the frame was finished
+    /// there after an interruption, and so does one with more --samples after the frame was finished. The noise is another than
+    /// without this flag, and a little less even: samples are placed so that there may always be more
     #[arg(long)]
     pub checkpoint: bool,
     /// Write the frame that is under way as it stands every so often, as NAME.partial.png until it is finished. SIGUSR1
@@ -220,22 +253,24 @@ pub struct OngoingOptions {
     pub write_partial: Option<Duration>,
 }
 
-/// Work for [`crate::render::run`], with what is already done taken out.
+/// Work for [`crate::render::run`].
 #[derive(Clone, Debug)]
 pub struct FramePlan {
     /// None: frames go to films and sheets alone.
     pub output: Option<Destination>,
     pub files: FileOptions,
+    /// What is done with frames that exist; none: they are rendered again.
+    pub skip_existing: Option<SkipExisting>,
+    /// Whether runs that share a folder divide its frames.
+    pub divided: bool,
     /// All frames that were asked for.
     pub asked: Vec<u32>,
-    /// Frames to render: those of them that do not exist.
-    pub frames: Vec<u32>,
-    /// How many frames were asked for and exist.
+    /// How many of them exist and are kept.
     pub skipped: usize,
 }
 
 impl FrameOptions {
-    /// Looks at the disk only for `--skip-existing`.
+    /// Does not look at the disk.
     pub fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
         limits::check_frames(scene.settings.frames)?;
         let all = FrameList::all();
@@ -250,30 +285,40 @@ impl FrameOptions {
         if output.is_none() && self.files.video.is_none() {
             asked = choose(&asked, self.files.sheet_count());
         }
-        let frames = self.missing(&asked, output.as_ref(), &scene.name)?;
+        if self.skip_existing && !matches!(output, Some(Destination::Files(_))) {
+            return Err(SettingsError::NothingToKeep);
+        }
+        let skip_existing = self.skip_existing.then(|| SkipExisting {
+            mismatched: self.mismatched.unwrap_or_default(),
+            joined: self.files.any(),
+        });
         Ok(FramePlan {
             output,
             files: self.files.clone(),
-            skipped: asked.len() - frames.len(),
+            skip_existing,
+            divided: self.skip_existing,
             asked,
-            frames,
+            skipped: 0,
         })
     }
+}
 
-    fn missing(
+impl OngoingOptions {
+    /// What has been sampled, and pictures as they stand, have their places beside files. A frame with other samples than are asked
+    /// for is gone on with, by one run at a time.
+    pub fn apply_to(
         &self,
-        asked: &[u32],
-        output: Option<&Destination>,
-        scene: &str,
-    ) -> Result<Vec<u32>, SettingsError> {
-        let mut frames = asked.to_vec();
-        if self.skip_existing {
-            let Some(Destination::Files(files)) = output else {
-                return Err(SettingsError::NothingToKeep);
-            };
-            frames.retain(|&frame| !files.format().is_complete(&files.path_for(frame, scene)));
+        plan: &mut FramePlan,
+        mismatched: Option<Mismatched>,
+    ) -> Result<(), SettingsError> {
+        if plan.pattern().is_none() && (self.checkpoint || self.write_partial.is_some()) {
+            return Err(SettingsError::Ongoing);
         }
-        Ok(frames)
+        plan.divided |= self.checkpoint;
+        if let (true, None, Some(skip)) = (self.checkpoint, mismatched, &mut plan.skip_existing) {
+            skip.mismatched = Mismatched::Render;
+        }
+        Ok(())
     }
 }
 
@@ -293,43 +338,57 @@ impl FramePlan {
 
     /// What frames are made of: what their files take; films and sheets make do with it.
     pub fn pixels(&self) -> PixelType {
-        let format = match &self.output {
-            Some(Destination::Files(files)) => files.format(),
-            Some(Destination::Stdout(format)) => *format,
-            _ => return PixelType::U8,
-        };
         let depth = self.files.encoding().depth;
-        format.pixels(depth).unwrap_or_default()
+        let format = files::format_of(self.output.as_ref());
+        let pixels = format.and_then(|format| format.pixels(depth));
+        pixels.unwrap_or_default()
     }
 
-    /// All files that will be written: those of the frames to render in the same order, then films and sheets.
-    pub fn paths(&self, scene: &str) -> Vec<PathBuf> {
-        let mut paths = Vec::new();
-        if let Some(files) = self.pattern() {
-            paths.extend(
-                self.frames
-                    .iter()
-                    .map(|&frame| files.path_for(frame, scene)),
-            );
+    /// All files that will be written: those of frames, with their samples where these are kept; then films and sheets.
+    pub fn planned(&self, scene: &str, ongoing: &OngoingOptions) -> Vec<Planned> {
+        let mut planned = Vec::new();
+        for &frame in &self.asked {
+            let Some(files) = self.pattern() else { break };
+            let path = files.path_for(frame, scene);
+            if ongoing.checkpoint {
+                let film = checkpoint_path(&path);
+                planned.push(Planned::new(film, format!("the samples of frame {frame}")));
+            }
+            planned.push(Planned::new(path, format!("frame {frame}")));
         }
-        paths.extend(self.films().map(|film| film.path(scene)));
-        paths.extend(
-            self.files
-                .sheet
-                .iter()
-                .map(|sheet| sheet.path_for(0, scene)),
-        );
-        paths
+        let film = |film: &FilmName| Planned::new(film.path(scene), "the film");
+        planned.extend(self.films().map(film));
+        let sheet = |sheet: &Pattern| Planned::new(sheet.path_for(0, scene), "the sheet");
+        planned.extend(self.files.sheet.iter().map(sheet));
+        planned
+    }
+
+    /// Leaves out of the job the frames that exist and are kept. Returns a line for people if some exist that cannot be.
+    ///
+    /// # Errors
+    /// If one is another frame, and that is to be refused.
+    pub fn skip(&mut self, job: &mut RenderJob) -> Result<Option<&'static str>, OutputError> {
+        let Some(skip) = self.skip_existing else {
+            return Ok(None);
+        };
+        job.frames = job.output.missing(job)?;
+        self.skipped = self.asked.len() - job.frames.len();
+        let lossy = self
+            .pattern()
+            .is_some_and(|files| !files.format().is_lossless());
+        Ok((skip.joined && lossy).then_some(
+            "frames that exist are rendered again, since .jpg files do not have the pixels that films and sheets are made of",
+        ))
     }
 
     /// For people: the one file, or the pattern of all; then films and sheets.
     pub fn describe_output(&self, scene: &str) -> String {
-        let frames = match (&self.output, &self.frames[..]) {
-            (Some(Destination::Files(files)), [frame]) if self.skipped == 0 => {
+        let frames = match (&self.output, &self.asked[..]) {
+            (Some(Destination::Files(files)), [frame]) => {
                 Some(files.path_for(*frame, scene).display().to_string())
             }
             (Some(Destination::Files(files)), _) => Some(files.describe(scene)),
-            (Some(Destination::Stdout(_)), _) => Some("standard output".into()),
+            (Some(Destination::Stream(stream, _)), _) => Some(stream.to_string()),
             _ => None,
         };
         let films = self.films().map(|film| film.describe(scene));
@@ -342,6 +401,7 @@ impl FramePlan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     fn scene(frames: u32) -> Scene {
         let mut scene = Scene {
@@ -393,23 +453,6 @@ mod tests {
     }
 
     #[test]
-    fn existing_frames_are_skipped_only_if_whole() {
-        let dir = tempfile::tempdir().unwrap();
-        let options = FrameOptions {
-            output: Some(Destination::parse(dir.path().to_str().unwrap()).unwrap()),
-            skip_existing: true,
-            ..FrameOptions::default()
-        };
-        image::RgbImage::new(1, 1)
-            .save(dir.path().join("0002.png"))
-            .unwrap();
-        std::fs::write(dir.path().join("0003.png"), "torn").unwrap();
-        let plan = options.resolve(&scene(4)).unwrap();
-        assert_eq!(plan.frames, [1, 3, 4]);
-        assert_eq!((plan.skipped, plan.total()), (1, 4));
-    }
-
-    #[test]
     fn several_frames_into_one_file_are_a_usage_error() {
         let options = FrameOptions {
             output: Some(Destination::parse("still.png").unwrap()),
@@ -432,22 +475,33 @@ mod tests {
             let args = <Args as clap::Parser>::parse_from([&[""], options].concat());
             args.frames.resolve(&scene(frames))
         };
+        let paths = |plan: &FramePlan, ongoing| -> Vec<PathBuf> {
+            let planned = plan.planned("s", &ongoing);
+            planned.into_iter().map(|file| file.path).collect()
+        };
+        let once = OngoingOptions::default;
         let plan = resolve(&["--video", "a.gif"], 3).unwrap();
-        assert_eq!(plan.paths("s"), [PathBuf::from("a.gif")]);
-        assert_eq!(plan.frames, [1, 2, 3]);
+        assert_eq!(paths(&plan, once()), [PathBuf::from("a.gif")]);
+        assert_eq!(plan.asked, [1, 2, 3]);
         let plan = resolve(&["--sheet", "s.png", "--sheet-frames", "3"], 9).unwrap();
-        assert_eq!(plan.frames, [1, 5, 9]);
+        assert_eq!(plan.asked, [1, 5, 9]);
         let plan = resolve(&["--sheet", "s.png", "-o", "####.png"], 9).unwrap();
-        assert_eq!((plan.frames.len(), plan.paths("s").len()), (9, 10));
+        assert_eq!((plan.total(), paths(&plan, once()).len()), (9, 10));
+        let kept = OngoingOptions {
+            checkpoint: true,
+            ..once()
+        };
+        assert_eq!(paths(&plan, kept).len(), 19);
         assert_eq!(plan.describe_output("s"), "####.png, s.png");
         let plan = resolve(&["-o", "-"], 2).unwrap();
-        assert!(plan.paths("s").is_empty() && plan.pixels() == PixelType::U8);
+        assert!(paths(&plan, once()).is_empty() && plan.pixels() == PixelType::U8);
         for refused in [
             &["-o", "####.exr", "--video", "a.gif"][..],
             &["--sheet", "s.exr"],
             &["-o", "a.mp4", "--skip-existing"],
             &["-o", "####.jpg", "--color-depth", "16"],
             &["-o", "####.exr", "--color-depth", "8"],
+            &["--video", "a.webp", "--color-depth", "16"],
         ] {
             assert!(
                 resolve(refused, 2).is_err_and(|error| error.is_usage()),

@@ -70,10 +70,10 @@ impl Quality {
     pub const ALL: [Self; 3] = [Self::Fast, Self::Balanced, Self::High];
 }
 
-/// The acceleration structure of one mesh, in object space.
+/// The acceleration structure of one mesh, in object space. Builders, and files that were checked, alone make what kernels follow.
 #[derive(Clone)]
 pub struct Blas {
-    pub shape: BlasShape,
+    pub(crate) shape: BlasShape,
     pub bounds: Aabb,
     /// What it took to build, or to read from a file.
     pub build_time: Duration,

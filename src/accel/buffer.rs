@@ -1,40 +1,41 @@
-//! Memory for trees and records: aligned to cache lines, and to huge pages where it is large; or a part of a file in memory.
+//! Memory for trees and records: aligned to cache lines, and to huge pages where it is large.
 
-use memmap2::Mmap;
+use bytemuck::{AnyBitPattern, NoUninit};
 use rayon::prelude::*;
 use std::{
     alloc::{Layout, alloc, dealloc, handle_alloc_error},
-    mem::MaybeUninit,
-    ops::{Deref, DerefMut, Range},
+    io,
+    mem::{ManuallyDrop, MaybeUninit},
+    ops::{Deref, DerefMut},
     ptr::NonNull,
     slice,
-    sync::Arc,
 };
 
 /// Allocations from this size on are aligned to, and ask for, huge pages: random access into hundreds of megabytes
 /// otherwise spends a quarter of its time in page table walks.
 const HUGE_PAGE: usize = 2 << 20;
 
+/// Smaller ones are aligned to cache lines.
+const LINE: usize = 64;
+
 /// A buffer that grows again gets one part in so many of its size in addition.
 const ROOM: usize = 16;
 
+/// Bytes that one task reads: few enough to stay in a core's cache until they are where they belong.
+const PIECE: usize = 1 << 17;
+
 /// A growable array of plain data that keeps its memory when it is reused for the next frame.
-///
-/// It may also be a part of a mapped file. Such a buffer is copied to memory of its own as soon as it is written to.
 pub struct Buffer<T: Copy> {
     data: NonNull<T>,
     len: usize,
-    /// Of the memory that it owns: nothing, if it is a part of a file.
+    /// Of the memory that `data` leads to.
     layout: Layout,
-    /// Keeps the file in memory that `data` is a part of.
-    map: Option<Arc<Mmap>>,
 }
 
-// SAFETY: a Buffer owns its memory, or shares a map that nobody writes to, and hands it out under the usual borrowing rules.
-// Border structs hold raw pointers to other memory, which they never own; whoever dereferences those answers for them.
-unsafe impl<T: Copy> Send for Buffer<T> {}
-// SAFETY: as above; shared access is read-only.
-unsafe impl<T: Copy> Sync for Buffer<T> {}
+// SAFETY: a buffer owns its elements as a vector does, and hands them out under the usual borrowing rules.
+unsafe impl<T: Copy + Send> Send for Buffer<T> {}
+// SAFETY: as above.
+unsafe impl<T: Copy + Sync> Sync for Buffer<T> {}
 
 impl<T: Copy> Buffer<T> {
     pub fn new() -> Self {
@@ -42,23 +43,7 @@ impl<T: Copy> Buffer<T> {
             data: NonNull::dangling(),
             len: 0,
             layout: Layout::new::<()>(),
-            map: None,
         }
-    }
-
-    /// The elements in these bytes of a file, in place. None if the file has no such bytes, or if they are not whole
-    /// and aligned elements.
-    pub fn mapped(map: &Arc<Mmap>, bytes: Range<usize>) -> Option<Self>
-    where
-        T: bytemuck::AnyBitPattern,
-    {
-        let elements: &[T] = bytemuck::try_cast_slice(map.get(bytes)?).ok()?;
-        Some(Self {
-            data: NonNull::from(elements).cast(),
-            len: elements.len(),
-            map: Some(map.clone()),
-            ..Self::new()
-        })
     }
 
     pub fn filled(len: usize, value: T) -> Self {
@@ -134,12 +119,23 @@ impl<T: Copy> Buffer<T> {
         unsafe { self.refill(total, copy) };
     }
 
-    /// Bytes allocated, or used of a file.
-    pub fn bytes(&self) -> usize {
-        match &self.map {
-            Some(_) => size_of_val(&self[..]),
-            None => self.layout.size(),
+    /// The same bytes as elements of another type. None if they are not whole elements, or aligned less than these have to be.
+    pub fn cast<U: Copy + AnyBitPattern>(self) -> Option<Buffer<U>>
+    where
+        T: NoUninit,
+    {
+        if self.is_empty() {
+            return Some(Buffer::new());
         }
+        let data = self.data.cast();
+        let len = bytemuck::try_cast_slice::<T, U>(&self).ok()?.len();
+        let Self { layout, .. } = *ManuallyDrop::new(self);
+        Some(Buffer { data, len, layout })
+    }
+
+    /// Bytes allocated.
+    pub fn bytes(&self) -> usize {
+        self.layout.size()
     }
 
     fn reserve(&mut self, len: usize) {
@@ -157,13 +153,11 @@ impl<T: Copy> Buffer<T> {
         };
         // Frees the old memory first: its contents are not needed any more.
         *self = Self::new();
-        let align = if bytes >= HUGE_PAGE {
-            HUGE_PAGE
-        } else {
-            align_of::<T>().max(64)
-        };
-        let layout = Layout::from_size_align(bytes.next_multiple_of(align.min(64)), align)
-            .expect("a valid layout");
+        let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { LINE };
+        let layout = bytes
+            .checked_next_multiple_of(LINE)
+            .and_then(|size| Layout::from_size_align(size, align.max(align_of::<T>())).ok())
+            .expect("a buffer fits the address space");
         // SAFETY: the size is not zero, since it exceeds the current one.
         let data = unsafe { alloc(layout) };
         let Some(data) = NonNull::new(data) else {
@@ -175,16 +169,45 @@ impl<T: Copy> Buffer<T> {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 fn advise_huge_pages(data: NonNull<u8>, layout: Layout) {
     if layout.align() >= HUGE_PAGE {
-        // SAFETY: the range was just allocated; the advice changes nothing but the page size.
+        // SAFETY: whatever the range is, the advice changes nothing but the size of its pages.
         unsafe { libc::madvise(data.as_ptr().cast(), layout.size(), libc::MADV_HUGEPAGE) };
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(miri))))]
 fn advise_huge_pages(_: NonNull<u8>, _: Layout) {}
+
+impl Buffer<u8> {
+    /// So many bytes, which `read` fetches piece by piece and side by side: it gets a position, and the bytes from there on to be
+    /// replaced.
+    ///
+    /// # Errors
+    /// One that `read` returned.
+    pub fn read(
+        len: usize,
+        read: impl Fn(usize, &mut [u8]) -> io::Result<()> + Sync,
+    ) -> io::Result<Self> {
+        static ZEROS: [u8; PIECE] = [0; PIECE];
+        let mut result = Ok(());
+        let fill = |all: &mut [MaybeUninit<u8>]| {
+            let pieces = all.par_chunks_mut(PIECE).enumerate();
+            let read = pieces.map(|(index, piece)| {
+                read(
+                    index * PIECE,
+                    piece.write_copy_of_slice(&ZEROS[..piece.len()]),
+                )
+            });
+            result = read.reduce(|| Ok(()), Result::and);
+        };
+        let mut buffer = Self::new();
+        // SAFETY: all pieces are zeros at the least: none is left out where another one fails.
+        unsafe { buffer.refill(len, fill) };
+        result.map(|()| buffer)
+    }
+}
 
 impl<T: Copy> Drop for Buffer<T> {
     fn drop(&mut self) {
@@ -196,17 +219,8 @@ impl<T: Copy> Drop for Buffer<T> {
 }
 
 impl<T: Copy> Clone for Buffer<T> {
-    /// Clones of a part of a file share it.
     fn clone(&self) -> Self {
-        match &self.map {
-            Some(map) => Self {
-                data: self.data,
-                len: self.len,
-                map: Some(map.clone()),
-                ..Self::new()
-            },
-            None => Self::copied(self),
-        }
+        Self::copied(self)
     }
 }
 
@@ -226,10 +240,7 @@ impl<T: Copy> Deref for Buffer<T> {
 
 impl<T: Copy> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        if self.map.is_some() {
-            *self = Self::copied(self);
-        }
-        // SAFETY: `len` elements are initialised, in memory that this buffer owns.
+        // SAFETY: `len` elements are initialised.
         unsafe { slice::from_raw_parts_mut(self.data.as_ptr(), self.len) }
     }
 }
@@ -250,7 +261,7 @@ pub fn reserve_huge_pages<T>(vec: &mut Vec<T>, len: usize) {
 /// Asks for the cache lines of an element that will be read soon. Out of range: nothing happens.
 #[inline]
 pub fn prefetch<T>(data: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     if let Some(element) = data.get(index) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let first = std::ptr::from_ref(element).cast::<i8>();
@@ -259,14 +270,13 @@ pub fn prefetch<T>(data: &[T], index: usize) {
             unsafe { _mm_prefetch(first.wrapping_add(offset), _MM_HINT_T0) };
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = (data, index);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     #[test]
     fn large_buffers_are_aligned_to_huge_pages_and_small_ones_to_cache_lines() {
@@ -297,40 +307,43 @@ mod tests {
         }
     }
 
-    /// Three numbers at byte 64 of a file.
-    fn mapped() -> Buffer<u32> {
-        let mut file = tempfile::tempfile().unwrap();
-        let bytes = [[0; 64].as_slice(), bytemuck::cast_slice(&[1u32, 2, 3])].concat();
-        file.write_all(&bytes).unwrap();
-        // SAFETY: nobody else has the file.
-        let map = Arc::new(unsafe { Mmap::map(&file) }.unwrap());
-        assert!(Buffer::<u32>::mapped(&map, 66..74).is_none(), "not aligned");
-        assert!(Buffer::<u32>::mapped(&map, 64..75).is_none(), "not whole");
-        assert!(Buffer::<u32>::mapped(&map, 64..80).is_none(), "not there");
-        Buffer::mapped(&map, 64..76).unwrap()
+    #[test]
+    fn bytes_that_are_read_become_elements_where_they_are() {
+        let numbers: Vec<u32> = (0..PIECE as u32).collect();
+        let from: &[u8] = bytemuck::cast_slice(&numbers);
+        let piece = |position: usize, to: &mut [u8]| {
+            to.copy_from_slice(&from[position..position + to.len()]);
+            Ok(())
+        };
+        let bytes = Buffer::read(from.len(), piece).unwrap();
+        let address = bytes.as_ptr() as usize;
+        let elements = bytes.cast::<u32>().unwrap();
+        assert!(elements[..] == numbers && elements.as_ptr() as usize == address);
+        assert!(elements.cast::<[u32; 3]>().is_none(), "not whole");
+        assert!(Buffer::<u8>::new().cast::<u64>().unwrap().is_empty());
     }
 
     #[test]
-    fn a_part_of_a_file_is_copied_when_it_is_written_to() {
-        let original = mapped();
-        let mut changed = original.clone();
-        assert_eq!(changed.as_ptr(), original.as_ptr());
-        changed[1] = 7;
-        assert_eq!(
-            (&original[..], &changed[..]),
-            (&[1, 2, 3][..], &[1, 7, 3][..])
-        );
-        assert_eq!(original.bytes(), 12);
+    fn an_error_in_one_piece_is_that_of_all() {
+        let at = |failing: usize| {
+            let piece = |position: usize, _: &mut [u8]| match position {
+                at if at == failing => Err(io::ErrorKind::UnexpectedEof.into()),
+                _ => Ok(()),
+            };
+            Buffer::read(3 * PIECE, piece)
+        };
+        assert!(at(2 * PIECE).is_err());
+        assert!(at(1).unwrap().iter().all(|&byte| byte == 0));
     }
 
     #[test]
-    fn a_part_of_a_file_may_be_refilled() {
-        let mut buffer = mapped();
-        buffer.resize(2, 9);
-        assert_eq!(buffer[..], [9, 9]);
-        let mut buffer = mapped();
-        buffer.resize(0, 9);
-        assert!(buffer.is_empty());
+    fn elements_may_ask_for_more_than_huge_pages_do() {
+        #[derive(Clone, Copy)]
+        #[repr(align(8388608))]
+        struct Huge(#[expect(dead_code, reason = "it takes room")] u8);
+        let mut buffer = Buffer::<Huge>::new();
+        buffer.reserve(1);
+        assert_eq!(buffer.as_ptr() as usize % align_of::<Huge>(), 0);
     }
 
     #[test]

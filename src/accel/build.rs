@@ -29,13 +29,15 @@ pub struct BuildPrim {
 }
 
 impl BuildPrim {
-    /// Loaders and the TLAS keep coordinates within ±1e18; the clamp makes sure that cuts are computed from numbers.
+    /// Loaders and the TLAS keep coordinates within ±1e18. Whatever the bounds are, cuts are computed from numbers, and from boxes
+    /// that are not inside out.
     pub fn new(bounds: &Aabb, id: u32) -> Self {
         let in_range = |v: Vec3| v.max(Vec3::splat(-1e30)).min(Vec3::splat(1e30));
+        let (min, max) = (in_range(bounds.min), in_range(bounds.max));
         Self {
-            min: in_range(bounds.min).into(),
+            min: min.into(),
             id,
-            max: in_range(bounds.max).into(),
+            max: min.max(max).into(),
             leaf_count: 0,
         }
     }

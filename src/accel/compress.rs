@@ -109,9 +109,10 @@ pub fn write_units(
                     write_children(node, children);
                     to = tail;
                 }
+                assert!(to.is_empty(), "child units follow each other");
             });
     };
-    // SAFETY: the root is written, and so are the child units of all nodes, which are all other units.
+    // SAFETY: the root is written, and so are the child units of all nodes: no chunk has others than these.
     unsafe { units.refill(total, fill) };
 }
 

@@ -14,6 +14,8 @@ use rayon::prelude::*;
 
 /// Parts at the most, beyond one per triangle, relative to the number of triangles.
 const MOST_PARTS: u64 = 1;
+/// Boxes per triangle at the most.
+pub const MOST_BOXES: usize = 1 + MOST_PARTS as usize;
 /// What cannot be gained: boxes of many small parts of a triangle have this times its own surface, as seen along the axes.
 const LEAST_SURFACE: f32 = 3.0;
 /// The first cut of a box has to gain this many times the mean triangle's surface, as seen along the axes: about what a leaf has.

@@ -1,7 +1,7 @@
 //! Where to cut a set of primitives in two, by the surface area heuristic.
 
 use super::build::BuildPrim;
-use crate::math::Aabb;
+use crate::math::{Aabb, truncated};
 use bytemuck::Zeroable;
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
@@ -205,9 +205,8 @@ impl BinCut {
 
 #[inline]
 fn bin_index(position: f32) -> usize {
-    // SAFETY: the position is (centre - least centre) * (bins - ε) / extent: within [0, bins) up to rounding, and finite
-    // because `BuildPrim::new` keeps coordinates in range.
-    (unsafe { position.to_int_unchecked::<i32>() } as usize).min(BINS - 1)
+    // The position is (centre - least centre) * (bins - ε) / extent: within [0, bins) up to rounding.
+    (truncated(position) as usize).min(BINS - 1)
 }
 
 #[derive(Clone, Copy)]

@@ -1,16 +1,18 @@
-//! BLASes in files, which are used where they are mapped.
+//! BLASes in files, which are read to where they are used.
 //!
 //! A file has a [`Header`], four sections (nodes, leaves, and the starts and blocks of the support map) and a checksum of all
 //! before it. Sections begin at multiples of 64 bytes and hold what memory holds, little-endian, so that nothing is computed when a
 //! tree is read but the checksum, and one pass over its references. There is one version for builders and for files
 //! ([`BUILDER_VERSION`](super::blas::BUILDER_VERSION)), which is a part of the key.
 //!
-//! What is read may be anything: an old file, half a file, one of another program. The checksum finds all damage by chance. A file
-//! that was made to deceive can have a checksum that is right, so references are checked, too (`references`): such a file
-//! yields wrong pictures at worst. Files must not be changed in place while they are mapped. Whoever replaces one renames
-//! another to its name, and a file that is deleted stays there until nobody needs it.
+//! What is read may be anything: an old file, half a file, one of another program, one that is written to meanwhile. So all of it is
+//! copied before it is judged, and it is judged whether it is too large before it is copied. The checksum finds all damage by chance.
+//! A file that was made to deceive can have a checksum that is right, so what kernels and refits rely on is checked, too
+//! (`references`, [`SupportMap::is_sound`]): such a file yields wrong pictures at worst.
 
 mod checksum;
+#[cfg(test)]
+mod forged_tests;
 mod key;
 mod references;
 #[cfg(test)]
@@ -23,17 +25,20 @@ use super::{
     blas::BuiltTree,
     node::each_width,
     pack::{Packs, each_kind},
-    support::SupportMap,
+    spatial::MOST_BOXES,
+    support::{Block, SupportMap},
 };
-use crate::math::Aabb;
-use bytemuck::AnyBitPattern;
-use checksum::{Checksum, checksum};
-use memmap2::MmapOptions;
+use crate::{
+    abi::{TrianglePack, TriangleRecord, Unit},
+    math::Aabb,
+};
+use bytemuck::Zeroable;
+use checksum::{Checksum, checksum_of};
 use std::{
     fs::File,
     io::{self, Write},
     ops::Range,
-    sync::Arc,
+    os::unix::fs::FileExt,
     time::Duration,
 };
 
@@ -82,6 +87,79 @@ impl Header {
             place(blocks)?,
         ];
         Some((sections, end..end.checked_add(CHECKSUM_SIZE)?))
+    }
+
+    /// Whether a tree of so many triangles may have sections of these sizes: who reads them must not run out of memory.
+    fn is_modest(&self, triangles: usize) -> bool {
+        let boxes = triangles.saturating_mul(MOST_BOXES);
+        let [starts, blocks] = SupportMap::MOST_BYTES;
+        let most = [
+            boxes.saturating_mul(size_of::<Wide<16>>()),
+            boxes.saturating_mul(size_of::<TrianglePack>()),
+            starts,
+            blocks,
+        ];
+        let mut pairs = self.sizes.iter().zip(most);
+        pairs.all(|(size, most)| *size <= most as u64)
+    }
+
+    /// Whether the cost and the box may be those of so many triangles.
+    fn is_sane(&self, triangles: usize) -> bool {
+        let bounds = aabb(self.bounds);
+        let is_box = match triangles {
+            0 => bounds == Aabb::EMPTY,
+            _ => bounds.min.is_finite() && bounds.max.is_finite() && !bounds.is_empty(),
+        };
+        is_box && self.sah_cost.is_finite()
+    }
+
+    fn wide(
+        &self,
+        layout: NodeLayout,
+        nodes: NodeArray,
+        packs: Buffer<u8>,
+        triangles: usize,
+    ) -> Option<BlasShape> {
+        let tree = Tree {
+            layout,
+            nodes,
+            root: self.root,
+            depth: self.depth,
+            bounds: aabb(self.bounds),
+        };
+        let packs = match (self.leaves, layout) {
+            (EIGHT, _) => Packs::Eight(packs.cast()?),
+            (SHARED, NodeLayout::Wide16) => Packs::Shared(packs.cast()?),
+            _ => return None,
+        };
+        each_kind!(&packs, packs => references::are_sound(&tree, packs, triangles))
+            .then_some(BlasShape::Triangles { tree, packs })
+    }
+
+    fn compressed(
+        &self,
+        units: Buffer<Unit>,
+        records: Buffer<TriangleRecord>,
+        triangles: usize,
+    ) -> Option<BlasShape> {
+        let depth = self.depth;
+        let sound = self.leaves == EIGHT
+            && references::are_sound_compressed(&units, &records, depth, triangles);
+        sound.then_some(BlasShape::Compressed {
+            depth,
+            units,
+            triangles: records,
+        })
+    }
+
+    fn support(&self, starts: Buffer<u32>, blocks: Buffer<Block>) -> Option<SupportMap> {
+        let support = SupportMap {
+            starts,
+            blocks,
+            bounds: aabb(self.support_bounds),
+        };
+        let sound = support.is_sound() && aabb(self.bounds).contains(&support.bounds);
+        sound.then_some(support)
     }
 }
 
@@ -146,17 +224,14 @@ impl Blas {
     }
 
     /// The tree of `key` from a file that was written by [`Self::write_to`], for a mesh of so many triangles. None if it is anything
-    /// but that. Its memory is the file's until something writes to it. Its build time is left to who knows what finding the
-    /// file took.
+    /// but that. Its build time is left to who knows what finding the file took.
     pub fn read_from(
         file: &File,
         key: TreeKey,
         layout: NodeLayout,
         triangles: usize,
     ) -> Option<Self> {
-        let stored = Stored::open(file, key)?;
-        let (tree, support) = (stored.tree(layout, triangles)?, stored.support()?);
-        Some(Self::of_tree(tree, support, Duration::ZERO))
+        Stored::read(file, key, triangles)?.into_blas(layout, triangles)
     }
 }
 
@@ -207,94 +282,77 @@ impl<'a> Sections<'a> {
 
 /// A whole file of the right key, in memory.
 struct Stored {
-    map: Arc<memmap2::Mmap>,
     header: Header,
-    sections: [Range<usize>; 4],
+    sections: [Buffer<u8>; 4],
 }
 
 impl Stored {
-    fn open(file: &File, key: TreeKey) -> Option<Self> {
-        // All of it is read at once, to find damage, so the system may as well fetch it in one go.
-        // SAFETY: nobody changes these files in place (see the module's documentation).
-        let map = unsafe { MmapOptions::new().populate().map(file) }.ok()?;
-        let header: Header = bytemuck::pod_read_unaligned(map.get(..size_of::<Header>())?);
-        let (sections, sum) = header.places()?;
+    fn read(file: &File, key: TreeKey, triangles: usize) -> Option<Self> {
+        let mut header = Header::zeroed();
+        file.read_exact_at(bytemuck::bytes_of_mut(&mut header), 0)
+            .ok()?;
+        let (places, sum) = header.places()?;
         let expected = header.magic == MAGIC
             && header.key == key.0.to_le_bytes()
-            && map.len() == sum.end
-            && map[sum.clone()] == checksum(&map[..sum.start]).to_le_bytes();
-        expected.then(|| Self {
-            map: Arc::new(map),
-            header,
-            sections,
-        })
-    }
-
-    fn tree(&self, layout: NodeLayout, triangles: usize) -> Option<BuiltTree> {
-        let Header {
-            root,
-            depth,
-            sah_cost,
-            leaves,
-            ..
-        } = self.header;
-        let bounds = aabb(self.header.bounds);
-        let shape = if layout == NodeLayout::Compressed8 {
-            let (units, records) = (self.section(0)?, self.section(1)?);
-            references::are_sound_compressed(&units, &records, depth, triangles).then_some(
-                BlasShape::Compressed {
-                    depth,
-                    units,
-                    triangles: records,
-                },
-            )
-        } else {
-            let tree = Tree {
-                layout,
-                nodes: self.nodes(layout)?,
-                root,
-                depth,
-                bounds,
-            };
-            let packs = match (leaves, layout) {
-                (EIGHT, _) => Packs::Eight(self.section(1)?),
-                (SHARED, NodeLayout::Wide16) => Packs::Shared(self.section(1)?),
-                _ => return None,
-            };
-            each_kind!(&packs, packs => references::are_sound(&tree, packs, triangles))
-                .then_some(BlasShape::Triangles { tree, packs })
-        };
-        Some(BuiltTree {
-            shape: shape?,
-            bounds,
-            sah_cost,
-        })
-    }
-
-    fn nodes(&self, layout: NodeLayout) -> Option<NodeArray> {
-        Some(match layout {
-            NodeLayout::Wide4 => NodeArray::Wide4(self.section(0)?),
-            NodeLayout::Wide8 | NodeLayout::Compressed8 => NodeArray::Wide8(self.section(0)?),
-            NodeLayout::Wide16 => NodeArray::Wide16(self.section(0)?),
-        })
-    }
-
-    /// None if it is broken; a tree may have none.
-    fn support(&self) -> Option<Option<SupportMap>> {
-        if self.header.sizes[2] == 0 {
-            return Some(None);
+            && header.is_modest(triangles)
+            && header.is_sane(triangles)
+            && file.metadata().ok()?.len() == sum.end as u64;
+        if !expected {
+            return None;
         }
-        let support = SupportMap {
-            starts: self.section(2)?,
-            blocks: self.section(3)?,
-            bounds: aabb(self.header.support_bounds),
+        let [nodes, leaves, starts, blocks] = places.map(|place| section(file, place));
+        let stored = Self {
+            header,
+            sections: [nodes?, leaves?, starts?, blocks?],
         };
-        support.is_whole().then_some(Some(support))
+        let mut expected = [0; CHECKSUM_SIZE];
+        file.read_exact_at(&mut expected, sum.start as u64).ok()?;
+        (stored.checksum().to_le_bytes() == expected).then_some(stored)
     }
 
-    fn section<T: Copy + AnyBitPattern>(&self, index: usize) -> Option<Buffer<T>> {
-        Buffer::mapped(&self.map, self.sections[index].clone())
+    fn checksum(&self) -> u128 {
+        let mut parts = vec![bytemuck::bytes_of(&self.header)];
+        let mut position = size_of::<Header>();
+        for section in &self.sections {
+            let gap = position.next_multiple_of(ALIGNMENT) - position;
+            parts.extend([&[0; ALIGNMENT][..gap], section]);
+            position += gap + section.len();
+        }
+        checksum_of(&parts)
     }
+
+    fn into_blas(self, layout: NodeLayout, triangles: usize) -> Option<Blas> {
+        let header = &self.header;
+        let [nodes, leaves, starts, blocks] = self.sections;
+        let shape = match layout {
+            NodeLayout::Compressed8 => header.compressed(nodes.cast()?, leaves.cast()?, triangles),
+            NodeLayout::Wide4 => {
+                header.wide(layout, NodeArray::Wide4(nodes.cast()?), leaves, triangles)
+            }
+            NodeLayout::Wide8 => {
+                header.wide(layout, NodeArray::Wide8(nodes.cast()?), leaves, triangles)
+            }
+            NodeLayout::Wide16 => {
+                header.wide(layout, NodeArray::Wide16(nodes.cast()?), leaves, triangles)
+            }
+        };
+        let tree = BuiltTree {
+            shape: shape?,
+            bounds: aabb(header.bounds),
+            sah_cost: header.sah_cost,
+        };
+        let support = match header.sizes[2] {
+            0 => None,
+            _ => Some(header.support(starts.cast()?, blocks.cast()?)?),
+        };
+        Some(Blas::of_tree(tree, support, Duration::ZERO))
+    }
+}
+
+/// A part of a file. None if the file has become shorter, or can't be read.
+fn section(file: &File, place: Range<usize>) -> Option<Buffer<u8>> {
+    let piece = |position, to: &mut [u8]| file.read_exact_at(to, (place.start + position) as u64);
+    Buffer::read(place.len(), piece).ok()
 }
 
 fn aabb([min, max]: [[f32; 3]; 2]) -> Aabb {

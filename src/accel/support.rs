@@ -61,6 +61,10 @@ impl Block {
             z: Vec4::new(a.z, b.z, c.z, d.z),
         }
     }
+
+    fn is_finite(&self) -> bool {
+        [self.x, self.y, self.z].iter().all(|axis| axis.is_finite())
+    }
 }
 
 /// Points, coordinate by coordinate, so that compilers make vectors of loops over them.
@@ -191,12 +195,20 @@ impl SupportMap {
         }
     }
 
-    /// Whether there is a cell for every direction, and all blocks of each: queries then stay within the map.
-    pub fn is_whole(&self) -> bool {
+    /// Of starts and blocks.
+    pub const MOST_BYTES: [usize; 2] = [
+        (CELLS + 1) * size_of::<u32>(),
+        CELLS * CROWD.div_ceil(4) * size_of::<Block>(),
+    ];
+
+    /// Whether there is a cell for every direction, and all blocks of each are there and hold numbers: queries then stay within the
+    /// map, and find no more than a box that is too small.
+    pub fn is_sound(&self) -> bool {
         let end = self.starts.last().map(|&end| end as usize);
         [2, CELLS + 1].contains(&self.starts.len())
             && self.starts.is_sorted()
             && end == Some(self.blocks.len())
+            && self.blocks.iter().all(Block::is_finite)
     }
 
     pub fn bytes(&self) -> usize {

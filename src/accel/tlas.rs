@@ -38,14 +38,15 @@ const RECORD_CHUNK: usize = 2048;
 /// How many records ahead their sources are asked for.
 const PREFETCH_DISTANCE: usize = 24;
 
-/// The tree over a frame's instances, and their records in the order in which the tree visits them.
+/// The tree over a frame's instances, and their records in the order in which the tree visits them. Builders alone make what kernels
+/// follow.
 pub struct Tlas {
-    pub tree: Tree,
-    pub records: Buffer<InstanceRecord>,
+    pub(crate) tree: Tree,
+    pub(crate) records: Buffer<InstanceRecord>,
     /// The compressed form of `tree`, for [`NodeLayout::Compressed8`]; else empty.
-    pub units: Buffer<Unit>,
+    pub(crate) units: Buffer<Unit>,
     /// Where instances are while the shutter is open, which records refer to. Filled before the tree is built.
-    pub sweep: Sweep,
+    pub(crate) sweep: Sweep,
     pub build_time: Duration,
 }
 

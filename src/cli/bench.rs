@@ -6,11 +6,12 @@ use super::{
     console,
 };
 use crate::{
-    output,
-    render::measure::{BENCH_FRAME, BENCH_SAMPLES, BenchOptions, ReportPath, bench},
+    output::{OutputError, Planned, prepare_distinct},
+    render::measure::{BENCH_FRAME, BENCH_SAMPLES, BenchOptions, ReportPath, bench, dump_paths},
     scene::Integrator,
     settings::{LookOptions, Size},
 };
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::{path::PathBuf, sync::Arc};
 
 const JSON_HELP: &str = "\
@@ -51,7 +52,7 @@ pub struct BenchArgs {
     repeat: u32,
     /// Write what was measured to this file, .md or .json, with what explains it: nodes, instances and triangles per
     /// ray, the cost and overlap of trees, their memory
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(ReportPath::parse))]
     report: Option<ReportPath>,
     #[command(flatten)]
     device: DeviceArgs,
@@ -64,12 +65,10 @@ pub struct BenchArgs {
 
 impl BenchArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        if let Some(to) = &self.report {
-            output::prepare(std::slice::from_ref(&to.path))?;
-        }
         let trees = self.trees.open()?;
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
+        self.prepare(&scene.name)?;
         let look = LookOptions {
             size: Some(Size {
                 width: BENCH_FRAME.0,
@@ -96,5 +95,14 @@ impl BenchArgs {
         warn_of_trees(&trees, console::note);
         console::report(&measured.report, self.json)?;
         Ok(Exit::Done)
+    }
+
+    fn prepare(&self, scene: &str) -> Result<(), OutputError> {
+        let dumped = |folder: &PathBuf| dump_paths(folder, scene);
+        let dumped = self.dump.iter().flat_map(dumped);
+        let dumped = dumped.map(|path| Planned::new(path, "a file of --dump"));
+        let report = self.report.iter();
+        let report = report.map(|to| Planned::new(&to.path, "the report"));
+        prepare_distinct(dumped.chain(report).collect())
     }
 }

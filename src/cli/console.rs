@@ -1,6 +1,7 @@
 //! What reaches the terminal. Closed pipes are no reason to panic, so `print!` and `eprintln!` are not used.
 
 use super::Exit;
+use crate::guard;
 use anyhow::Context;
 use std::{
     fmt::Display,
@@ -54,12 +55,17 @@ fn print(text: &str) -> anyhow::Result<()> {
 
 /// A panic is a bug in throng; it is reported in one line like every other error, and the process ends at once so
 /// that no thread waits for the one that panicked. Finished frames are complete files by then. With
-/// `RUST_BACKTRACE` set, Rust's own report is kept.
+/// `RUST_BACKTRACE` set, Rust's own report is kept. A panic of a decoder that is guarded is the file's error, told later.
 pub fn install_panic_message() {
-    if std::env::var_os("RUST_BACKTRACE").is_some() {
-        return;
-    }
-    std::panic::set_hook(Box::new(|info| {
+    let usual = std::panic::take_hook();
+    let keeps_usual = std::env::var_os("RUST_BACKTRACE").is_some();
+    std::panic::set_hook(Box::new(move |info| {
+        if guard::is_active() {
+            return;
+        }
+        if keeps_usual {
+            return usual(info);
+        }
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let what = info.payload_as_str().unwrap_or("unknown");
         error(&format!(

@@ -3,10 +3,13 @@
 use super::Exit;
 use crate::{
     diff::{self, Difference, DifferenceStats},
+    files::serialize_lossy,
     output::{
-        Encoding, FileFormat, Manifests, Metadata, Pattern, Picture, Pixels, parse_sheet, prepare,
+        Encoding, FileFormat, Manifests, Metadata, Pattern, Picture, Pixels, Planned, parse_sheet,
+        prepare_distinct,
     },
 };
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::{
     io::Write,
     path::{Path, PathBuf},
@@ -27,7 +30,7 @@ pub struct DiffArgs {
     /// What is compared with it, of the same size
     b: PathBuf,
     /// Draw the difference of each pixel: .png, .jpg or .webp
-    #[arg(long, value_name = "FILE", value_parser = parse_sheet)]
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(parse_sheet))]
     map: Option<Pattern>,
     /// The greatest mean that counts as equal [default: 0, which takes pictures that are the same]
     #[arg(long, value_name = "MEAN", default_value_t = 0.0, hide_default_value = true, value_parser = parse_limit)]
@@ -59,7 +62,9 @@ fn parse_pixels(text: &str) -> Result<f32, String> {
 
 #[derive(serde::Serialize)]
 struct Report<'a> {
+    #[serde(serialize_with = "serialize_lossy")]
     a: &'a Path,
+    #[serde(serialize_with = "serialize_lossy")]
     b: &'a Path,
     width: usize,
     height: usize,
@@ -121,7 +126,7 @@ fn write_map(name: &Pattern, found: &Difference) -> anyhow::Result<()> {
         "--map: the map has display colours; choose a .png, .jpg or .webp file"
     );
     let path = name.path_for(0, "diff");
-    prepare(std::slice::from_ref(&path))?;
+    prepare_distinct(vec![Planned::new(&path, "the map")])?;
     let picture = Picture {
         width: found.width as u32,
         height: found.height as u32,

@@ -1,7 +1,10 @@
 //! The lines of `--progress json`; `throng render --help` documents them for users.
 
 use crate::{
-    render::{BusyShares, FrameReport, RenderJob, Summary, TreeCounts, compare::PictureDifference},
+    render::{
+        BusyShares, FrameReport, RenderJob, Skipped, Summary, TreeCounts,
+        compare::PictureDifference,
+    },
     settings::FramePlan,
 };
 use serde::Serialize;
@@ -92,6 +95,8 @@ pub struct Stats {
     /// Rendered in this run.
     pub frames: u32,
     pub skipped: usize,
+    #[serde(flatten)]
+    pub left: Skipped,
     pub seconds: f64,
     pub frames_per_s: f64,
     pub rays: u64,
@@ -114,6 +119,7 @@ impl Stats {
         Self {
             frames: summary.frames,
             skipped: plan.skipped,
+            left: summary.skipped,
             seconds,
             frames_per_s: rate(summary.frames.into()),
             rays: summary.rays.total(),

@@ -1,54 +1,89 @@
-//! Ctrl-C and its relatives: the first asks the run to stop, the second ends it.
+//! Signals: the first Ctrl-C or one of its relatives asks the run to stop, the second ends it; SIGUSR1 asks for a look.
 
 use super::Exit;
 use anyhow::Context;
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use signal_hook::{consts, flag};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-/// From now on the first SIGINT, SIGTERM or SIGHUP sets the returned flag and calls `on_first`. A second one ends
-/// the process at once: no frame can be torn, since frames are renamed into place. Signals that the parent process
-/// asked to ignore (`nohup`) stay ignored.
-pub fn install(on_first: impl Fn() + Send + 'static) -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    let ignored = ignored_signals();
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::SeqCst) {
-            exit_at_once(Exit::Stopped);
-        }
-        on_first();
-    })
-    .context("cannot catch Ctrl-C")?;
-    ignore_again(&ignored);
-    Ok(stop)
-}
-
 static ASKED: AtomicBool = AtomicBool::new(false);
+/// Whether there is work that a run would finish before it ends.
+static WORKING: AtomicBool = AtomicBool::new(false);
 
-/// From now on SIGUSR1 sets the returned flag, instead of ending the process.
-pub fn asked_to_show() -> &'static AtomicBool {
+/// Comes before all else: from now on a SIGUSR1 is not the end, whenever it comes, and a file that grows too large is an error of
+/// writing, so that its part can be removed.
+pub fn prepare() {
     #[cfg(unix)]
     {
-        extern "C" fn ask(_: libc::c_int) {
-            ASKED.store(true, Ordering::Relaxed);
-        }
-        let handler = ask as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        // SAFETY: the handler does nothing but to store to an atomic, which signals may interrupt.
-        unsafe { libc::signal(libc::SIGUSR1, handler) };
+        // Without the handler, the signal does what it does by default.
+        let _ = flag::register(consts::SIGUSR1, &ASKED);
+        // SAFETY: `SIG_IGN` is a valid disposition.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     }
+}
+
+/// Set by SIGUSR1, once [`prepare`] was called.
+pub fn asked_to_show() -> &'static AtomicBool {
     &ASKED
 }
 
-fn exit_at_once(exit: Exit) -> ! {
-    // SAFETY: `_exit` takes no pointers. `exit` would run destructors of globals that other threads are using.
-    unsafe { libc::_exit(exit as i32) }
+/// From now on the first SIGINT, SIGTERM or SIGHUP sets the returned flag and calls `on_first`, on a thread of its own; before
+/// [`work_begins`], it also ends the process, as there is nothing to lose. A second one ends the process at once, whatever it is
+/// waiting for: no frame can be torn, since frames are renamed into place. Signals that the parent process asked to ignore (`nohup`)
+/// stay ignored.
+pub fn install(on_first: impl FnOnce() + Send + 'static) -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let register = || -> io::Result<()> {
+        let signals = signals();
+        for &signal in &signals {
+            // In this order: the first one sets the flag, the second finds it set.
+            flag::register_conditional_shutdown(signal, Exit::Stopped as i32, stop.clone())?;
+            flag::register(signal, stop.clone())?;
+        }
+        call_once(&signals, on_first)
+    };
+    register().context("cannot catch Ctrl-C")?;
+    Ok(stop)
+}
+
+/// From now on, the first signal leaves it to the run to end.
+pub fn work_begins() {
+    WORKING.store(true, Ordering::SeqCst);
+}
+
+/// Calls `on_first` after the first of `signals`. Handlers of signals may do next to nothing, so a thread waits for them.
+#[cfg(unix)]
+fn call_once(signals: &[i32], on_first: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    use std::{io::Read, os::unix::net::UnixStream, thread};
+    let (mut told, tell) = UnixStream::pair()?;
+    for &signal in signals {
+        signal_hook::low_level::pipe::register(signal, tell.try_clone()?)?;
+    }
+    let wait = move || {
+        if told.read_exact(&mut [0]).is_ok() {
+            on_first();
+            if !WORKING.load(Ordering::SeqCst) {
+                signal_hook::low_level::exit(Exit::Stopped as i32);
+            }
+        }
+    };
+    thread::Builder::new().name("signals".into()).spawn(wait)?;
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn call_once(_: &[i32], _: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(unix)]
-fn ignored_signals() -> Vec<libc::c_int> {
-    let is_ignored = |&signal: &libc::c_int| {
+fn signals() -> Vec<i32> {
+    let is_ignored = |&signal: &i32| {
         // SAFETY: all zeros is a valid `sigaction`, and a null new action only reads the present one into it.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
@@ -56,23 +91,12 @@ fn ignored_signals() -> Vec<libc::c_int> {
                 && action.sa_sigaction == libc::SIG_IGN
         }
     };
-    let mut signals = vec![libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
-    signals.retain(is_ignored);
+    let mut signals = vec![consts::SIGINT, consts::SIGTERM, consts::SIGHUP];
+    signals.retain(|signal| !is_ignored(signal));
     signals
 }
 
-#[cfg(unix)]
-fn ignore_again(signals: &[libc::c_int]) {
-    for &signal in signals {
-        // SAFETY: `SIG_IGN` is a valid disposition, and the signal number is one of the three above.
-        unsafe { libc::signal(signal, libc::SIG_IGN) };
-    }
-}
-
 #[cfg(not(unix))]
-fn ignored_signals() -> Vec<libc::c_int> {
-    Vec::new()
+fn signals() -> Vec<i32> {
+    vec![consts::SIGINT, consts::SIGTERM]
 }
-
-#[cfg(not(unix))]
-fn ignore_again(_signals: &[libc::c_int]) {}

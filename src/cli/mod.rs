@@ -22,7 +22,7 @@ mod trace;
 use crate::{loader::LoadError, settings::SettingsError};
 use clap::{Parser, Subcommand, error::ErrorKind};
 use compare::CompareError;
-use std::process::ExitCode;
+use std::{process::ExitCode, thread};
 
 /// Renders scenes in which the same meshes appear thousands to millions of times.
 #[derive(Parser)]
@@ -53,17 +53,33 @@ pub enum Exit {
     Stopped = 75,
 }
 
+/// Of the thread that does the work. The main thread's is as small as the system or its user says.
+const STACK: usize = 16 << 20;
+
 /// Runs the program with the process's arguments. Every error is printed here, once.
 pub fn run() -> ExitCode {
+    interrupt::prepare();
     console::install_panic_message();
-    let exit = match Cli::try_parse() {
+    let worker = thread::Builder::new().name("main".into()).stack_size(STACK);
+    let exit = match worker.spawn(parse_and_run) {
+        // A panic ends the process before this.
+        Ok(worker) => worker.join().unwrap_or(Exit::Failed),
+        Err(error) => {
+            console::error(&format!("cannot start a thread: {error}"));
+            Exit::Failed
+        }
+    };
+    ExitCode::from(exit as u8)
+}
+
+fn parse_and_run() -> Exit {
+    match Cli::try_parse() {
         Ok(cli) => cli.command.run().unwrap_or_else(|error| {
             console::error(&console::one_line(&error));
             exit_of(&error)
         }),
         Err(error) => refuse(&error),
-    };
-    ExitCode::from(exit as u8)
+    }
 }
 
 impl Command {

@@ -78,7 +78,7 @@ pub struct ModelArgs {
     /// Material variant
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
-    /// Let the model refer to files in this folder, beside its own (repeatable)
+    /// Let the model refer to files in this folder, beside its own; so may those that a .ron scene names (repeatable)
     #[arg(long, value_name = "PATH")]
     allow_dir: Vec<PathBuf>,
 }

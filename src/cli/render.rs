@@ -10,9 +10,9 @@ use crate::{
     denoise::Denoiser,
     device::Device,
     layers::{Layer, LayerSet, cryptomatte},
-    output::{self, Destination, Manifests, Progress, ProgressMode},
+    output::{Destination, Manifests, Progress, ProgressMode, Stream, prepare_distinct},
     pixels::PixelType,
-    render::{self, Ongoing, Outputs, RenderJob, Summary},
+    render::{self, Ongoing, RenderJob, Summary},
     scene::{Integrator, Scene, rig::RefitPolicy},
     settings::{FrameOptions, FramePlan, LayerOptions, LookOptions, OngoingOptions, SettingsError},
 };
@@ -29,7 +29,8 @@ With --progress json, standard output has one JSON object per line; `event` is o
            notes (what else the file has to offer)
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
            refits, rebuilds, sah_ratio (of the worst tree that follows a mesh; 0 if none does), follow_ms
-  done     frames (rendered), skipped, seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, sah_ratio, output,
+  done     frames (rendered), skipped (existed already), appeared (made by other runs meanwhile), elsewhere (being made
+           by other runs), seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, sah_ratio, output,
            busy {pose, device, write, writers}: the share of the time from the first pose on that each stage
            worked, from 0 to 1 (write: on average over the `writers`, the threads that write); the stage
            nearest to 1 is what the others wait for (pose includes waiting for threads that trace);
@@ -115,15 +116,20 @@ impl RenderArgs {
         }
         self.check_standard_output()?;
         let mut device = self.device.open(|line| progress.note(line))?;
-        let (mut job, plan) = self.job()?;
-        self.check_ongoing(&plan)?;
+        let (mut job, mut plan) = self.job()?;
+        self.ongoing.apply_to(&mut plan, self.frames.mismatched)?;
         job.pixels = plan.pixels();
         job.settings.pixels = job.pixels;
         job.settings.open_ended = self.ongoing.checkpoint;
         self.add_layers(&mut job)?;
-        output::prepare(&plan.paths(&job.scene.name))?;
-        job.output = plan.open(&job.scene, &job.settings)?;
+        self.prepare(&plan, &job)?;
+        job.output = plan.outputs();
         job.output.manifests = manifests(&job);
+        if let Some(note) = plan.skip(&mut job)? {
+            progress.note(&format!("throng: note: {note}"));
+        }
+        interrupt::work_begins();
+        plan.open(&mut job)?;
         let ongoing = self.ongoing(&job, device.as_ref(), asked);
         if device.makes_blocks() && ongoing.is_none() && job.denoiser.is_none() {
             job.settings.file_rows = job.output.file_rows(job.layers);
@@ -188,21 +194,19 @@ impl RenderArgs {
         Ok(())
     }
 
-    /// What has been sampled, and pictures as they stand, have their places beside files.
-    fn check_ongoing(&self, plan: &FramePlan) -> Result<(), SettingsError> {
-        let OngoingOptions {
-            checkpoint,
-            write_partial,
-        } = self.ongoing;
-        match plan.pattern() {
-            None if checkpoint || write_partial.is_some() => Err(SettingsError::Ongoing),
-            _ => Ok(()),
-        }
+    /// Makes sure that files can be written, and that none of them is another one or an input.
+    fn prepare(&self, plan: &FramePlan, job: &RenderJob) -> anyhow::Result<()> {
+        plan.check_size(&job.settings)?;
+        prepare_distinct(plan.planned(&job.scene.name, &self.ongoing))?;
+        Ok(())
     }
 
     /// Lines of JSON would lie between the pictures.
     fn check_standard_output(&self) -> Result<(), SettingsError> {
-        let pictures = matches!(self.frames.output, Some(Destination::Stdout(_)));
+        let pictures = matches!(
+            self.frames.output,
+            Some(Destination::Stream(Stream::Stdout, _))
+        );
         match pictures && self.messages.progress == ProgressMode::Json {
             true => Err(SettingsError::StandardOutput),
             false => Ok(()),
@@ -216,13 +220,14 @@ impl RenderArgs {
             "--compare compares what devices make: it takes neither --exposure auto nor --denoise"
         );
         let (job, plan) = self.job()?;
+        interrupt::work_begins();
         let write = self.frames.output.is_some();
         if write {
             anyhow::ensure!(
                 plan.pattern().is_some() && plan.pixels() == PixelType::U8,
                 "--compare compares what is seen and writes it as .png; choose such an --output"
             );
-            output::prepare(&plan.paths(&job.scene.name))?;
+            self.prepare(&plan, &job)?;
         }
         let reporter = Reporter::new(progress, &job, &plan, self.messages.verbose);
         compare::frames(&job, &mut devices, write, (progress, &reporter), stop)
@@ -241,12 +246,8 @@ impl RenderArgs {
             denoiser: None,
             refit: self.refit,
             trees,
-            frames: plan.frames.clone(),
-            output: plan
-                .pattern()
-                .cloned()
-                .map(Outputs::from)
-                .unwrap_or_default(),
+            frames: plan.asked.clone(),
+            output: plan.outputs(),
         };
         Ok((job, plan))
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     output::Progress,
-    render::{FrameReport, Observer, RenderJob, Summary},
+    render::{FrameReport, Observer, RenderJob, Skipped, Summary},
     settings::FramePlan,
 };
 
@@ -155,6 +155,18 @@ fn describe(stats: &Stats) -> String {
     );
     if stats.skipped > 0 {
         line += &format!("{skipped} existed already; ");
+    }
+    let Skipped {
+        appeared,
+        elsewhere,
+    } = stats.left;
+    if appeared > 0 {
+        let frames = plural(appeared as usize, "frame");
+        line += &format!("{frames} made by other runs; ");
+    }
+    if elsewhere > 0 {
+        let frames = plural(elsewhere as usize, "frame");
+        line += &format!("{frames} still in the work of other runs; ");
     }
     line + "see " + &stats.output
 }

@@ -7,9 +7,11 @@ use super::{
 };
 use crate::{
     device::RayKind,
-    output,
+    files::remember_input,
+    output::{Planned, prepare_distinct},
     render::measure::{ReportPath, TraceOptions, compare_traces, trace_file},
 };
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::{path::PathBuf, sync::Arc};
 
 const JSON_HELP: &str = "\
@@ -57,7 +59,7 @@ pub struct TraceArgs {
     hits: Option<PathBuf>,
     /// Write what was measured to this file, .md or .json, with what explains it: nodes, instances and triangles per
     /// ray, the cost and overlap of trees, their memory
-    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(ReportPath::parse), conflicts_with = "compare")]
     report: Option<ReportPath>,
     /// How often to trace; the median is reported
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -86,12 +88,20 @@ impl TraceArgs {
             explain: self.report.is_some(),
             trees: trees.clone(),
         };
-        if let Some(to) = &self.report {
-            output::prepare(std::slice::from_ref(&to.path))?;
-        }
+        remember_input(&options.rays);
+        let hits = options
+            .hits
+            .iter()
+            .map(|path| Planned::new(path, "the file of --hits"));
+        let report = self
+            .report
+            .iter()
+            .map(|to| Planned::new(&to.path, "the report"));
+        let planned = hits.chain(report).collect();
         if self.compare {
             let mut devices = compare::open(&self.device, console::note)?;
             let scene = Arc::new(self.scene.load()?);
+            prepare_distinct(planned)?;
             let report = compare_traces(&scene, &mut devices, &options)?;
             warn_of_trees(&trees, console::note);
             console::report(&report, self.json)?;
@@ -99,6 +109,7 @@ impl TraceArgs {
         }
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
+        prepare_distinct(planned)?;
         let measured = trace_file(&scene, device.as_mut(), &options)?;
         warn_of_trees(&trees, console::note);
         if let Some(to) = &self.report {

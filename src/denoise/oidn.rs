@@ -67,7 +67,8 @@ pub struct Oidn {
     pub description: String,
 }
 
-// SAFETY: the API may be called from any thread, by one at a time, which `&mut` sees to.
+// SAFETY: the API may be called from any thread, by one at a time: it is not `Sync`, and without it nothing can be done to images and
+// filters.
 unsafe impl Send for Oidn {}
 
 impl Oidn {
@@ -153,7 +154,7 @@ impl Oidn {
         images: &[(&CStr, &Image)],
         flags: &[&CStr],
     ) -> Result<Filter, DenoiseError> {
-        // SAFETY: images are valid, and of the size that they are said to have; the owner of the filter keeps them.
+        // SAFETY: images are valid, and of the size that they are said to have; the filter keeps them as long as it needs them.
         let filter = unsafe {
             let filter = (self.call.new_filter)(self.device, c"RT".as_ptr());
             for (name, image) in images {

@@ -1,7 +1,7 @@
 //! How devices are named on the command line, and what stands behind the names.
 
 use super::{CpuDevice, Device, DeviceError, Gang, cuda};
-use std::{fmt, str::FromStr};
+use std::{error::Error, fmt, str::FromStr};
 
 /// Which device the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,12 +146,13 @@ fn start_threads(threads: usize) -> Result<(), DeviceError> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build_global();
-    if let (Err(error), true) = (pool, threads > 0 && rayon::current_num_threads() != threads) {
-        return Err(DeviceError::Failed(format!(
-            "cannot start {threads} threads: {error}"
-        )));
+    let failed = |error| DeviceError::Failed(format!("cannot start threads: {error}"));
+    match pool {
+        // The system has no room for them; else there are threads already, those of an earlier device.
+        Err(error) if error.source().is_some() => Err(failed(error)),
+        Err(error) if threads > 0 && rayon::current_num_threads() != threads => Err(failed(error)),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn cpu() -> Result<Box<dyn Device>, DeviceError> {

@@ -7,7 +7,7 @@ use super::{
     adaptive::{self, Passes},
     frame_layers,
     looks::LookTables,
-    params::{TILE_ITEMS, pixel_items},
+    params::{TILE_ITEMS, apply_display, blank, pixel_items},
     tables::Tables,
 };
 use crate::{
@@ -126,7 +126,7 @@ impl CpuDevice {
             return Err(DeviceError::Failed(format!("only {BASELINE} has probes")));
         }
         let shining = self.shining(frame, settings.integrator);
-        let mut launch = Launch::new(self.tables()?, frame, shining);
+        let mut launch = self.prepare(frame, shining)?;
         launch.apply(frame, settings);
         let mut stacks = launch.stacks(self.cached_tlas);
         // SAFETY: the launch keeps alive what its parameters lead to, and knows the stack that its trees need.
@@ -152,28 +152,20 @@ impl CpuDevice {
         Shining { looks, local }
     }
 
-    /// Pixels of so many bytes from a film, RGBA of sums and weights.
-    pub(super) fn resolve(
-        &self,
-        mut params: Params,
-        film: &[f32],
-        bytes: usize,
-    ) -> Result<Vec<u8>, DeviceError> {
-        let mut film = film.to_vec();
+    /// Pixels from a film, sums of RGB and weights.
+    pub(super) fn resolve(&self, film: &mut [[f32; 4]], settings: &FrameSettings) -> Vec<u8> {
+        let bytes = film.len() * settings.pixel_bytes();
         // Memory that is aligned for all types of pixels.
         let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
-        params.film = film.as_mut_ptr();
+        let mut params = blank();
+        apply_display(&mut params, settings);
+        params.film = film.as_mut_ptr().cast();
         params.pixels = pixels.as_mut_ptr().cast();
         let launch = Launch::of(params);
-        let kernel = self.kernels.resolve_pixel;
-        self.launch(
-            kernel,
-            &launch,
-            film.len() as u32 / 4,
-            RESOLVE_BATCH,
-            &|| false,
-        );
-        Ok(bytemuck::cast_slice(&pixels)[..bytes].to_vec())
+        let (kernel, count) = (self.kernels.resolve_pixel, film.len() as u32);
+        // SAFETY: film and pixels are as long as that.
+        unsafe { self.launch(kernel, &launch, count, RESOLVE_BATCH, &|| false) };
+        bytemuck::cast_slice(&pixels)[..bytes].to_vec()
     }
 
     fn tables(&self) -> Result<&Tables, DeviceError> {
@@ -182,10 +174,24 @@ impl CpuDevice {
             .ok_or_else(|| DeviceError::Failed("no scene is loaded".into()))
     }
 
+    /// What kernels need to trace a frame.
+    fn prepare<'a>(
+        &'a self,
+        frame: &'a Frame,
+        shining: Shining,
+    ) -> Result<Launch<'a>, DeviceError> {
+        let tables = self.tables()?;
+        frame.check(&tables.scene, self.node_layout())?;
+        Ok(Launch::new(tables, frame, shining))
+    }
+
     /// Adds `samples` of the first `items` items to the film.
-    fn sample(
+    ///
+    /// # Safety
+    /// The launch is of a picture with so many items and leads to a film of its size, and to as many tiles if not all are sampled.
+    unsafe fn sample(
         &self,
-        launch: &mut Launch,
+        launch: &mut Launch<'_>,
         samples: std::ops::Range<u32>,
         items: u32,
         stop: &Stop,
@@ -195,7 +201,9 @@ impl CpuDevice {
         for begin in samples.clone().step_by(SAMPLE_SLICE) {
             launch.params.sample_begin = begin;
             launch.params.sample_end = samples.end.min(begin + SAMPLE_SLICE as u32);
-            rays += self.launch(self.kernels.render_pixel, launch, items, PIXEL_BATCH, stop);
+            // SAFETY: as demanded; a pixel's place in the film is touched by its own item only.
+            rays +=
+                unsafe { self.launch(self.kernels.render_pixel, launch, items, PIXEL_BATCH, stop) };
             if stop() {
                 break;
             }
@@ -204,9 +212,12 @@ impl CpuDevice {
     }
 
     /// The layers of a frame whose film is done.
-    fn gather_layers(
+    ///
+    /// # Safety
+    /// The launch is of a picture with so many items and leads to its film.
+    unsafe fn gather_layers(
         &self,
-        launch: &mut Launch,
+        launch: &mut Launch<'_>,
         frame: &Frame,
         layers: LayerSet,
         items: u32,
@@ -238,7 +249,8 @@ impl CpuDevice {
             other.apply(record, tables);
         }
         launch.params.frame_layers = &raw const record;
-        self.launch(self.kernels.gather_layers, launch, items, PIXEL_BATCH, stop);
+        // SAFETY: the images are of the picture's size, and what the record leads to besides lives until the end of this function.
+        unsafe { self.launch(self.kernels.gather_layers, launch, items, PIXEL_BATCH, stop) };
         launch.params.frame_layers = null();
         let images = images.into_iter().map(|(layer, values)| LayerImage {
             layer,
@@ -248,10 +260,13 @@ impl CpuDevice {
     }
 
     /// Runs `kernel` over `count` items, batch by batch on all threads, until done or stopped.
-    fn launch(
+    ///
+    /// # Safety
+    /// The launch leads to all that the kernel reads, and to a place of its own for whatever it writes for each of the items.
+    unsafe fn launch(
         &self,
         kernel: Kernel,
-        launch: &Launch,
+        launch: &Launch<'_>,
         count: u32,
         batch: u32,
         stop: &Stop,
@@ -270,8 +285,8 @@ impl CpuDevice {
             };
             if !stop() {
                 let begin = index * batch;
-                // SAFETY: the launch's pointers outlive the call (it borrows what they lead to), batches touch disjoint
-                // items, and the stacks have the entries that the trees need.
+                // SAFETY: the launch keeps alive what it leads to, batches are of different items, and the stacks have the
+                // entries that the trees need.
                 unsafe { kernel(&launch.params, begin, count.min(begin + batch), &mut thread) };
             }
             RayCounts {
@@ -343,6 +358,7 @@ impl Device for CpuDevice {
     }
 
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {
+        scene.check_references()?;
         self.queued = None;
         self.lights = LightCache::default();
         self.tables = Some(Tables::new(scene));
@@ -379,7 +395,7 @@ impl Device for CpuDevice {
         }
         let start = Instant::now();
         let shining = self.shining(frame, settings.integrator);
-        let mut launch = Launch::new(self.tables()?, frame, shining);
+        let mut launch = self.prepare(frame, shining)?;
         launch.apply(frame, settings);
         let pixel_count = u64::from(settings.width) * u64::from(settings.height);
         let tile_count = pixel_items(settings)? / TILE_ITEMS;
@@ -404,30 +420,33 @@ impl Device for CpuDevice {
             let count = tiles
                 .as_ref()
                 .map_or(tile_count, |tiles| tiles.len() as u32);
-            rays += self.sample(&mut launch, passes.samples(), count * TILE_ITEMS, stop);
+            // SAFETY: the film fits the settings, and so do the tiles.
+            rays += unsafe { self.sample(&mut launch, passes.samples(), count * TILE_ITEMS, stop) };
             if stop() {
                 return Err(DeviceError::Stopped);
             }
             launch.params.tiles = null();
             if passes.is_adaptive() {
                 let kernel = self.kernels.measure_tile;
-                self.launch(kernel, &launch, tile_count, TILE_BATCH, &|| false);
+                // SAFETY: both halves of the film are the picture's, and there is an error for each tile.
+                unsafe { self.launch(kernel, &launch, tile_count, TILE_BATCH, &|| false) };
             }
             passes.go_on(&errors);
         }
         film.state = passes.into_state();
-        self.launch(
-            self.kernels.resolve_pixel,
-            &launch,
-            pixel_count as u32,
-            RESOLVE_BATCH,
-            &|| false,
-        );
+        let kernel = self.kernels.resolve_pixel;
+        // SAFETY: film and pixels are as long as that.
+        unsafe {
+            self.launch(kernel, &launch, pixel_count as u32, RESOLVE_BATCH, &|| {
+                false
+            })
+        };
         let layers = match film.is_done(settings) {
             true => {
                 launch.params.sample_end = adaptive::samples_of_all(settings);
                 let items = tile_count * TILE_ITEMS;
-                self.gather_layers(&mut launch, frame, settings.layers, items, stop)?
+                // SAFETY: the film fits the settings.
+                unsafe { self.gather_layers(&mut launch, frame, settings.layers, items, stop)? }
             }
             false => Vec::new(),
         };
@@ -458,7 +477,7 @@ impl Device for CpuDevice {
             RayKind::Closest => self.kernels.trace_closest,
             RayKind::Any => self.kernels.trace_any,
         };
-        let mut launch = Launch::new(self.tables()?, frame, Shining::default());
+        let mut launch = self.prepare(frame, Shining::default())?;
         launch.params.has_cutouts = 0;
         let mut pass = || {
             let start = Instant::now();
@@ -467,7 +486,8 @@ impl Device for CpuDevice {
                 launch.params.rays = rays.as_ptr();
                 launch.params.hits = hits.as_mut_ptr();
                 let count = rays.len() as u32;
-                self.launch(kernel, &launch, count, RAY_BATCH as u32, &|| false);
+                // SAFETY: there are so many rays, and as many hits.
+                unsafe { self.launch(kernel, &launch, count, RAY_BATCH as u32, &|| false) };
             }
             start.elapsed()
         };
@@ -484,7 +504,7 @@ impl Device for CpuDevice {
             RayKind::Closest => self.kernels.count_closest,
             RayKind::Any => self.kernels.count_any,
         };
-        let mut launch = Launch::new(self.tables()?, frame, Shining::default());
+        let mut launch = self.prepare(frame, Shining::default())?;
         launch.params.has_cutouts = 0;
         let mut work = vec![RayWork::default(); rays.len().min(COUNTED_RAYS)];
         let mut counts = WorkCounts::default();
@@ -492,7 +512,8 @@ impl Device for CpuDevice {
             launch.params.rays = rays.as_ptr();
             launch.params.ray_work = work.as_mut_ptr();
             let count = rays.len() as u32;
-            self.launch(kernel, &launch, count, RAY_BATCH as u32, &|| false);
+            // SAFETY: there are so many rays, and at least as many places for their work.
+            unsafe { self.launch(kernel, &launch, count, RAY_BATCH as u32, &|| false) };
             counts = work[..rays.len()].iter().fold(counts, WorkCounts::with);
         }
         Ok(Some(counts))

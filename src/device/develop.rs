@@ -1,6 +1,6 @@
 //! Display pixels from linear ones on the CPU: what a device does with its film, for pictures that are worked on in between.
 
-use super::{DeviceError, FrameSettings, PixelType, cpu::CpuDevice, params};
+use super::{DeviceError, FrameSettings, PixelType, cpu::CpuDevice};
 
 /// RGB radiance in rows as pixels of the type that `pixels` names, with the exposure, white balance, tone curve and dither of
 /// `settings`; by the code that devices run.
@@ -20,15 +20,13 @@ pub fn develop(
     if radiance.len() != count || !rest.is_empty() {
         return Err(DeviceError::Failed("a picture has another size".into()));
     }
-    let film = radiance.iter().flat_map(|&[r, g, b]| [r, g, b, 1.0]);
-    let film: Vec<f32> = film.collect();
+    let film = radiance.iter().map(|&[r, g, b]| [r, g, b, 1.0]);
+    let mut film: Vec<[f32; 4]> = film.collect();
     let settings = FrameSettings {
         pixels,
         ..settings.clone()
     };
-    let mut p = params::blank();
-    params::apply_display(&mut p, &settings);
-    CpuDevice::new()?.resolve(p, &film, 3 * pixels.bytes() * count)
+    Ok(CpuDevice::new()?.resolve(&mut film, &settings))
 }
 
 #[cfg(test)]

@@ -89,6 +89,7 @@ impl FakeDevice {
 /// A frame without anything to see.
 pub fn frame(number: u32) -> Frame {
     Frame {
+        scene: Arc::default(),
         number,
         camera: camera_at(&Scene::default(), &Moment::default()),
         tlas: Arc::new(Tlas::new(NodeLayout::Wide4)),

@@ -15,7 +15,7 @@ pub fn record(frame: &Frame, aspect: f32) -> FrameLayers {
         let pose = frame.others.as_ref().map(|others| &others[index]);
         OtherFrame {
             camera: camera_record(pose.map_or(&frame.camera, |pose| &pose.camera), aspect),
-            reserved: [0; 3],
+            reserved: [0; 4],
             transforms: null(),
             shown: null(),
             meshes: null(),

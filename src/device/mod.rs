@@ -31,7 +31,7 @@ use crate::{
     },
     light::ShownShape,
     math::Aabb,
-    scene::{Integrator, Layering, Scene, Shutter, ToneMap},
+    scene::{Integrator, Layering, LostReference, Scene, Shutter, ToneMap},
 };
 use bytes::Bytes;
 use glam::Affine3;
@@ -80,23 +80,27 @@ pub struct FrameSettings {
     pub shutter: Option<Shutter>,
 }
 
-/// One frame, posed: everything about it that changes from frame to frame.
+/// One frame, posed: everything about it that changes from frame to frame. [`Poser`](crate::render::Poser)s make them.
+///
+/// Kernels follow the references of a frame into the scene and back without a look at whether they lead somewhere. So frames
+/// can't be put together elsewhere, and devices take only those of the scene that they have loaded.
 #[derive(Clone)]
 pub struct Frame {
-    pub number: u32,
-    pub camera: CameraPose,
-    pub tlas: Arc<Tlas>,
+    pub(crate) scene: Arc<Scene>,
+    pub(crate) number: u32,
+    pub(crate) camera: CameraPose,
+    pub(crate) tlas: Arc<Tlas>,
     /// The tree of each mesh of the scene: the same list as long as none of them deforms.
-    pub blas: Arc<Vec<Arc<Blas>>>,
+    pub(crate) blas: Arc<Vec<Arc<Blas>>>,
     /// The meshes that deform, each once.
-    pub shapes: Vec<PosedMesh>,
+    pub(crate) shapes: Vec<PosedMesh>,
     /// The tables of materials, maps and lights, where these are not the scene's.
-    pub looks: Option<Arc<PosedLooks>>,
+    pub(crate) looks: Option<Arc<PosedLooks>>,
     /// The camera at even steps while the shutter is open; empty if it stands still, or for pictures of moments.
-    pub sweep: Vec<CameraPose>,
+    pub(crate) sweep: Vec<CameraPose>,
     /// The scene one frame earlier and later, if layers tell how things move; and where the shutter is open for some time, at the
     /// time of this frame (else nothing but the camera).
-    pub others: Option<Arc<[OtherPose; 3]>>,
+    pub(crate) others: Option<Arc<[OtherPose; 3]>>,
 }
 
 /// Where things are in another frame.
@@ -112,6 +116,45 @@ pub struct OtherPose {
 }
 
 impl Frame {
+    /// A frame with trees of one's own, in which nothing moves.
+    ///
+    /// # Safety
+    /// `blas` has a tree for each mesh of the scene, over its triangles, and `tlas` is the latest that was built over these, from the
+    /// scene's instances.
+    pub unsafe fn of_trees(
+        scene: Arc<Scene>,
+        camera: CameraPose,
+        blas: Vec<Arc<Blas>>,
+        tlas: Tlas,
+    ) -> Self {
+        Self {
+            scene,
+            number: 1,
+            camera,
+            tlas: Arc::new(tlas),
+            blas: Arc::new(blas),
+            shapes: Vec::new(),
+            looks: None,
+            sweep: Vec::new(),
+            others: None,
+        }
+    }
+
+    pub fn camera(&self) -> &CameraPose {
+        &self.camera
+    }
+
+    /// # Errors
+    /// If it is not one for a device with such nodes that has loaded `scene`.
+    fn check(&self, scene: &Arc<Scene>, layout: NodeLayout) -> Result<(), DeviceError> {
+        if Arc::ptr_eq(&self.scene, scene) && self.tlas.tree.layout == layout {
+            return Ok(());
+        }
+        let message =
+            "the frame is of another scene than was loaded, or has trees for other devices";
+        Err(DeviceError::Failed(message.into()))
+    }
+
     /// Whether anything moves while the shutter is open, so that rays have times of their own.
     pub fn moves(&self) -> bool {
         !self.sweep.is_empty()
@@ -257,6 +300,8 @@ pub enum DeviceError {
         #[from]
         reason: cuda::Unavailable,
     },
+    #[error(transparent)]
+    Scene(#[from] LostReference),
     #[error("interrupted")]
     Stopped,
 }
@@ -348,7 +393,7 @@ pub trait Device: Send {
     }
 
     /// Traces `rays` against a posed frame into `hits` (of the same length), `passes` times, and returns the time that each
-    /// pass took, without copies to and from the device. No ray's `t_min` is negative or NaN. Of a miss, and of any
+    /// pass took, without copies to and from the device; no frame may be under way. No ray's `t_min` is negative or NaN. Of a miss, and of any
     /// answer to [`RayKind::Any`] (`t` is 1 for a hit and -1 otherwise), nothing but `t` is meaningful. Of a frame that moves,
     /// instances stand as at its own time, and meshes that deform have the shape of the opening.
     fn trace(

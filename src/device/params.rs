@@ -36,8 +36,7 @@ const AMBIENT_FILL: f32 = 0.5;
 
 /// All zero, with null pointers: for kernels that only read a film.
 pub fn blank() -> Params {
-    // SAFETY: parameters are numbers and raw pointers.
-    unsafe { std::mem::zeroed() }
+    bytemuck::Zeroable::zeroed()
 }
 
 /// What depends on the frame's scene alone; addresses are null, and there is no picture yet.
@@ -149,7 +148,8 @@ pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
     p.integrator = integrator_number(settings.integrator);
     p.any_order = FAR_FIRST;
     let film = &settings.film;
-    let filter = SampledFilter::new(film.filter, film.filter_width, settings.samples);
+    let samples = (!settings.open_ended).then_some(settings.samples);
+    let filter = SampledFilter::new(film.filter, film.filter_width, samples);
     p.filter = filter.kind;
     p.filter_scale = filter.scale;
     p.filter_signed = filter.signed.into();

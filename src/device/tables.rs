@@ -49,7 +49,12 @@ pub struct Tables {
     pub scene: Arc<Scene>,
     /// Hashes of the names of instances and materials, once a layer asks for them.
     ids: OnceLock<NameIds>,
-    _skies: Vec<Vec<[f32; 4]>>,
+    /// Texels of the last textures, which are not the scene's.
+    #[cfg_attr(
+        not(throng_cuda),
+        expect(dead_code, reason = "the environments that rows lead to")
+    )]
+    skies: Vec<Vec<[f32; 4]>>,
 }
 
 /// A mesh for shading, as kernels read it: as much memory again as the mesh takes in the scene. Empty for a sphere.
@@ -118,12 +123,27 @@ impl Tables {
             srgb: std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0)),
             scene,
             ids: OnceLock::new(),
-            _skies: skies,
+            skies,
         }
     }
 }
 
 impl Tables {
+    /// The texels of each of `textures`.
+    #[cfg(throng_cuda)]
+    pub fn texels(&self) -> impl Iterator<Item = &[u8]> {
+        let own = self
+            .scene
+            .textures
+            .iter()
+            .map(|texture| match &texture.texels {
+                Texels::Srgb8(data) | Texels::Linear8(data) => bytemuck::cast_slice(data),
+                Texels::Linear(data) => bytemuck::cast_slice(data),
+            });
+        let skies = self.skies.iter().map(|sky| bytemuck::cast_slice(sky));
+        own.chain(skies)
+    }
+
     /// Hashes of the names of instances and materials.
     pub fn name_ids(&self) -> &NameIds {
         self.ids.get_or_init(|| NameIds::new(&self.scene))

@@ -1,8 +1,16 @@
 //! Pictures to compare, whatever their format.
 
+use crate::{
+    files::{open_regular, remember_input},
+    guard::guarded,
+    memory::allowance,
+};
 use glam::Vec3;
-use image::{DynamicImage, ImageReader, Limits};
-use std::path::{Path, PathBuf};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageReader, Limits};
+use std::{
+    io::BufReader,
+    path::{Path, PathBuf},
+};
 
 /// Linear RGB, row by row from the top. Nothing is infinite or NaN.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,15 +44,32 @@ pub fn read(path: &Path) -> Result<LinearImage, ReadError> {
             .map(|c| if c.is_control() { ' ' } else { c })
             .collect(),
     };
-    let opened = ImageReader::open(path).and_then(ImageReader::with_guessed_format);
-    let mut reader = opened.map_err(|error| failed(error.to_string()))?;
+    let panicked = |words: &str| format!("the picture is damaged: {words}");
+    let picture = guarded(|| decode(path), panicked).map_err(failed)?;
+    Ok(linear(picture))
+}
+
+fn decode(path: &Path) -> Result<DynamicImage, String> {
+    let damaged = |error: ImageError| format!("cannot be read: {error}");
+    let (file, held) = open_regular(path).map_err(|error| error.to_string())?;
+    remember_input(path);
+    let reader = ImageReader::new(BufReader::new(file)).with_guessed_format();
+    let mut reader = reader.map_err(|error| error.to_string())?;
     let mut limits = Limits::default();
     limits.max_alloc = Some(4 << 30);
     reader.limits(limits);
-    let picture = reader
-        .decode()
-        .map_err(|error| failed(format!("cannot be read: {error}")))?;
-    Ok(linear(picture))
+    let decoder = reader.into_decoder().map_err(damaged)?;
+    let (width, height) = decoder.dimensions();
+    // Decoders of floats have their pixels twice; then come four floats, then three.
+    let per_pixel = 2 * u64::from(decoder.color_type().bytes_per_pixel()) + 16 + 12;
+    let pixels = u64::from(width).saturating_mul(height.into());
+    let needed = pixels.saturating_mul(per_pixel);
+    if needed > 2 * allowance(held) {
+        return Err(format!(
+            "{width}x{height} pixels are more than a file of this size means: write it again"
+        ));
+    }
+    DynamicImage::from_decoder(decoder).map_err(damaged)
 }
 
 fn linear(picture: DynamicImage) -> LinearImage {

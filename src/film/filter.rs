@@ -27,8 +27,9 @@ pub struct SampledFilter {
 }
 
 impl SampledFilter {
-    /// Of a picture with so many samples per pixel; `width` from one end to the other, if not the usual one.
-    pub fn new(filter: PixelFilter, width: Option<f32>, samples: u32) -> Self {
+    /// Of a picture with so many samples per pixel, or with no end to them; `width` from one end to the other, if not the usual one.
+    pub fn new(filter: PixelFilter, width: Option<f32>, samples: Option<u32>) -> Self {
+        let few = samples.is_some_and(|samples| samples < SIGNED_SAMPLES);
         let relative = width.map_or(1.0, |width| width / filter.width());
         let reach = 0.5 * relative * filter.width();
         let of = |kind, scale| Self {
@@ -46,7 +47,7 @@ impl SampledFilter {
             PixelFilter::Tent => of(abi::FILTER_TENT, reach),
             PixelFilter::Gaussian => of(abi::FILTER_GAUSSIAN, relative),
             PixelFilter::BlackmanHarris => tabled(0),
-            PixelFilter::Mitchell if samples < SIGNED_SAMPLES => tabled(2),
+            PixelFilter::Mitchell if few => tabled(2),
             PixelFilter::Mitchell => Self {
                 signed: true,
                 ..tabled(1)
@@ -154,9 +155,11 @@ mod tests {
     #[test]
     fn few_samples_have_no_negative_ones() {
         let filter = |samples| SampledFilter::new(PixelFilter::Mitchell, None, samples);
-        assert!(!filter(15).signed && filter(16).signed);
-        assert_eq!(filter(16).scale, 2.0);
-        let narrow = SampledFilter::new(PixelFilter::Gaussian, Some(1.5), 4);
+        assert!(!filter(Some(15)).signed && filter(Some(16)).signed);
+        // What there is may be a part of many.
+        assert!(filter(None).signed);
+        assert_eq!(filter(Some(16)).scale, 2.0);
+        let narrow = SampledFilter::new(PixelFilter::Gaussian, Some(1.5), Some(4));
         assert_eq!(narrow.scale, 0.5);
     }
 }

@@ -4,7 +4,7 @@ mod filter;
 mod white;
 
 pub use filter::{FILTER_TABLES, SampledFilter};
-pub use white::{MAX_KELVIN, MIN_KELVIN, white_balance};
+pub use white::white_balance;
 
 use crate::scene::PixelFilter;
 

@@ -1,10 +1,7 @@
 //! White balance: colours as they would be if a light of some colour temperature were white.
 
+use crate::scene::ranges::KELVIN;
 use glam::{Mat3, Vec2, Vec3};
-
-/// Range of colour temperatures for which the Planckian locus is known.
-pub const MIN_KELVIN: f32 = 1667.0;
-pub const MAX_KELVIN: f32 = 25_000.0;
 
 /// Linear Rec.709 to XYZ, by columns.
 const XYZ_FROM_RGB: Mat3 = Mat3::from_cols_array(&[
@@ -32,7 +29,7 @@ const WHITE_KELVIN: f32 = 6504.0;
 /// Blender's white balance with its usual tint.
 pub fn white_balance(kelvin: f32) -> [f32; 9] {
     let cones = |xy: Vec2| CONES_FROM_XYZ * Vec3::new(xy.x / xy.y, 1.0, (1.0 - xy.x - xy.y) / xy.y);
-    let scale = cones(WHITE) / cones(daylike(kelvin.clamp(MIN_KELVIN, MAX_KELVIN)));
+    let scale = cones(WHITE) / cones(daylike(kelvin.clamp(*KELVIN.start(), *KELVIN.end())));
     let adapted = CONES_FROM_XYZ.inverse() * Mat3::from_diagonal(scale) * CONES_FROM_XYZ;
     let matrix = XYZ_FROM_RGB.inverse() * adapted * XYZ_FROM_RGB;
     matrix.transpose().to_cols_array()

@@ -1,9 +1,10 @@
 //! Reading files and guarding memory: everything the loaders open passes through here.
 
 use super::LoadError;
+use crate::files::{open_regular, remember_input};
 use std::{
-    fs::{self, File},
-    io::Read,
+    fs,
+    io::{self, ErrorKind, Read},
     path::Path,
 };
 
@@ -13,38 +14,20 @@ use std::{
 /// When it is missing, not a file, unreadable, or larger than the memory that is left.
 pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     let fail = |e: std::io::Error| LoadError::file(path, describe(&e));
-    let length = fs::metadata(path)
-        .map_err(fail)
-        .and_then(|m| regular_file(path, &m))?;
+    let (file, length) = open_regular(path).map_err(fail)?;
+    remember_input(path);
     reserve(path, "the file", length)?;
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
-    File::open(path)
-        .map_err(fail)?
-        .take(length)
-        .read_to_end(&mut bytes)
-        .map_err(fail)?;
+    file.take(length).read_to_end(&mut bytes).map_err(fail)?;
     Ok(bytes)
 }
 
-fn regular_file(path: &Path, meta: &fs::Metadata) -> Result<u64, LoadError> {
-    if meta.is_dir() {
-        return Err(LoadError::file(
-            path,
-            "this is a directory: name a file in it",
-        ));
-    }
-    if !meta.is_file() {
-        return Err(LoadError::file(path, "this is not a regular file"));
-    }
-    Ok(meta.len())
-}
-
-fn describe(e: &std::io::Error) -> String {
+fn describe(e: &io::Error) -> String {
     match e.kind() {
-        std::io::ErrorKind::NotFound => "no such file: check the path".to_owned(),
-        std::io::ErrorKind::PermissionDenied => {
-            "permission denied: make the file readable".to_owned()
-        }
+        ErrorKind::NotFound => "no such file: check the path".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied: make the file readable".to_owned(),
+        ErrorKind::IsADirectory => "this is a directory: name a file in it".to_owned(),
+        ErrorKind::InvalidInput => e.to_string(),
         _ => format!("cannot be read: {e}"),
     }
 }

@@ -17,6 +17,8 @@ const ELEVATION_DEGREES: f32 = 18.0;
 const START_DEGREES: f32 = 30.0;
 /// Vertices of moving instances that are looked at, all poses together.
 const MOST_POINTS: usize = 1 << 26;
+/// Vertices of all instances in all poses; where there are more, the boxes of their meshes stand for them.
+const MOST_VERTICES: usize = 1 << 29;
 /// Width of the narrowest picture that everything fits into, in heights.
 const ASPECT: f32 = 4.0 / 3.0;
 /// Empty space around what is framed, as a factor of the distance.
@@ -70,29 +72,59 @@ fn over_poses<T: Copy + Send + Sync>(
     let (mut moment, mut worlds) = (Moment::default(), Vec::new());
     let mut shapes = vec![Deformed::default(); scene.deforming.len()];
     let mut all = nothing;
-    for (round, time) in pose_times(scene, moves).into_iter().enumerate() {
+    let times = pose_times(scene, moves);
+    let boxed = vertices(scene, moves, times.len()) > MOST_VERTICES;
+    for (round, time) in times.into_iter().enumerate() {
         moment.move_to(&scene.actors, time);
         anim::world_transforms(scene, &moment, &mut worlds);
         for (deforming, out) in scene.deforming.iter().zip(&mut shapes) {
             anim::shape_at(scene, deforming, &moment, out);
         }
+        let shape = |mesh: u32| {
+            let shape = deforming[mesh as usize].map(|index| &shapes[index]);
+            positions(scene, mesh, shape)
+        };
+        let boxes: Vec<[[f32; 3]; 8]> = match boxed {
+            true => {
+                let meshes = (0..scene.meshes.len() as u32).into_par_iter();
+                meshes.map(|mesh| corners(shape(mesh))).collect()
+            }
+            false => Vec::new(),
+        };
         let pairs = scene.instances.par_iter().zip(&worlds);
         let posed = pairs
             .filter(|(i, _)| round == 0 || moves(i))
-            .map(|(i, world)| {
-                let shape = deforming[i.mesh as usize].map(|index| &shapes[index]);
-                measure(positions(scene, i.mesh, shape), world)
+            .map(|(i, world)| match boxes.get(i.mesh as usize) {
+                Some(corners) => measure(corners, world),
+                None => measure(shape(i.mesh), world),
             });
         all = join(all, posed.reduce(|| nothing, &join));
     }
     all
 }
 
+/// How many are looked at in so many poses.
+fn vertices(scene: &Scene, moves: impl Fn(&Instance) -> bool, poses: usize) -> usize {
+    let of = |i: &Instance| {
+        let poses = if moves(i) { poses } else { 1 };
+        positions(scene, i.mesh, None).len().saturating_mul(poses)
+    };
+    let all = scene.instances.iter().map(of);
+    all.fold(0, usize::saturating_add)
+}
+
+/// Of the box around `positions`; infinite where there are none.
+fn corners(positions: &[[f32; 3]]) -> [[f32; 3]; 8] {
+    let points = positions.iter().map(|p| Vec3::from(*p));
+    let bounds = Aabb::of_points(points.filter(|p| p.is_finite()));
+    bounds.corners().map(|corner| corner.to_array())
+}
+
 /// Up to 64 frames spread over all; fewer of what is large.
 fn pose_times(scene: &Scene, moves: impl Fn(&Instance) -> bool) -> Vec<f32> {
     let vertices = |i: &Instance| positions(scene, i.mesh, None).len();
     let moving = scene.instances.iter().filter(|i| moves(i)).map(vertices);
-    let budget = match moving.sum::<usize>() {
+    let budget = match moving.fold(0, usize::saturating_add) {
         0 => 1,
         moving => (MOST_POINTS / moving).clamp(16, 64),
     };
@@ -219,6 +251,7 @@ fn needed_distance(fov_y: f32) -> impl Fn(Vec3) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::{Mesh, TriangleMesh};
 
     #[test]
     fn every_corner_stays_in_the_picture_and_the_picture_is_filled() {
@@ -252,6 +285,36 @@ mod tests {
             }
         }
         assert!(greatest < 1.0 && greatest > 0.85, "{greatest}");
+    }
+
+    #[test]
+    fn boxes_stand_for_what_has_too_many_vertices() {
+        let positions: Vec<[f32; 3]> = (0..100_000)
+            .map(|i| [1.0, 2.0, 4.0].map(|side| side * (i % 2) as f32))
+            .collect();
+        let shape = Shape::Triangles(TriangleMesh {
+            positions,
+            ..TriangleMesh::default()
+        });
+        let instance = |i: u32| Instance {
+            local: Affine3::from_translation(Vec3::new(i as f32, 0.0, 0.0)),
+            node: NONE,
+            mesh: 0,
+            slot_base: 0,
+            motion: NONE,
+        };
+        let scene = Scene {
+            meshes: vec![Mesh {
+                name: String::new(),
+                shape,
+                slot_count: 1,
+            }],
+            instances: (0..6000).map(instance).collect(),
+            ..Scene::default()
+        };
+        let bounds = swept_bounds(&scene);
+        assert_eq!(bounds.min, Vec3::ZERO);
+        assert_eq!(bounds.max, Vec3::new(6000.0, 2.0, 4.0));
     }
 
     #[test]

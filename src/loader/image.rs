@@ -1,7 +1,8 @@
 //! Pictures: PNG, JPEG, WebP and Radiance HDR, told apart by their content, refused when too large to be meant.
 
-use super::{LoadError, files};
+use super::{LoadError, budget, files};
 use crate::{
+    guard::guarded,
     math::linear_from_srgb,
     scene::{FloatImage, Texels},
 };
@@ -12,8 +13,6 @@ use std::{io::Cursor, path::Path};
 const MAX_SIDE: u32 = 16384;
 /// Greatest size of what a file has beside pixels, such as colour profiles, in bytes.
 const MAX_EXTRAS: u64 = 64 << 20;
-/// Bytes per pixel that a conversion to RGBA takes, and decoders for what they keep in between.
-const EXTRA_PER_PIXEL: u64 = 10;
 /// Greatest radiance that is kept; more would overflow once it is summed.
 const MAX_RADIANCE: f32 = 1e9;
 
@@ -30,7 +29,8 @@ pub struct Picture {
 /// When the file is missing, damaged, of another format, or too large.
 pub fn load(path: &Path) -> Result<Picture, LoadError> {
     let bytes = files::read(path)?;
-    let decoded = decode(&bytes, files::fits).map_err(|message| LoadError::file(path, message))?;
+    let reserve = |needed| budget::fits(needed, bytes.len() as u64);
+    let decoded = decode(&bytes, reserve).map_err(|message| LoadError::file(path, message))?;
     let (width, height) = (decoded.width(), decoded.height());
     let texels = match decoded {
         DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => linear(decoded),
@@ -77,6 +77,14 @@ pub fn decode(
     bytes: &[u8],
     reserve: impl FnOnce(u64) -> Result<(), String>,
 ) -> Result<DynamicImage, String> {
+    let panicked = |words: &str| format!("the picture is damaged: {words}");
+    guarded(|| decode_unguarded(bytes, reserve), panicked)
+}
+
+fn decode_unguarded(
+    bytes: &[u8],
+    reserve: impl FnOnce(u64) -> Result<(), String>,
+) -> Result<DynamicImage, String> {
     let damaged = |e: image::ImageError| format!("the picture is damaged: {e}");
     let mut reader = ImageReader::new(Cursor::new(bytes))
         .with_guessed_format()
@@ -84,20 +92,27 @@ pub fn decode(
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(MAX_EXTRAS);
     reader.limits(limits);
-    match reader.format() {
-        Some(ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::WebP | ImageFormat::Hdr) => {}
+    let per_pixel: fn(u64) -> u64 = match reader.format() {
+        // The decoder's pixels, and the result.
+        Some(ImageFormat::Png) => |own| own + 4,
+        // Coefficients of progressive pictures have two bytes.
+        Some(ImageFormat::Jpeg) => |own| own + 2 * own + 4,
+        // A canvas and a frame of an animation have four bytes each.
+        Some(ImageFormat::WebP) => |own| own + 3 * 4,
+        // The result is there twice for a moment.
+        Some(ImageFormat::Hdr) => |own| own + 2 * 16,
         _ if bytes.starts_with(KTX2_MAGIC) => return Err(KTX2.to_owned()),
         _ => {
             return Err(
                 "not a PNG, JPEG, WebP or HDR picture: convert it to one of these".to_owned(),
             );
         }
-    }
+    };
     let decoder = reader.into_decoder().map_err(damaged)?;
     let (width, height) = decoder.dimensions();
     check_size(width, height)?;
-    let per_pixel = u64::from(decoder.color_type().bytes_per_pixel()) + EXTRA_PER_PIXEL;
-    reserve(u64::from(width) * u64::from(height) * per_pixel)
+    let own = u64::from(decoder.color_type().bytes_per_pixel());
+    reserve(u64::from(width) * u64::from(height) * per_pixel(own))
         .map_err(|lack| format!("the picture {lack}"))?;
     DynamicImage::from_decoder(decoder).map_err(damaged)
 }

@@ -9,7 +9,7 @@ use super::{
     source::Place,
     transform::is_invertible,
 };
-use crate::scene::{Instance, NONE, Node, desc::SceneFile};
+use crate::scene::{Instance, NONE, Node, cut, desc::SceneFile};
 use glam::Affine3;
 use rayon::prelude::*;
 use std::{collections::HashMap, hash::Hash, ops::Range};
@@ -52,11 +52,12 @@ pub struct Stems {
 impl Stems {
     fn stem(&mut self, outer: u32, target: Target, name: &str) -> u32 {
         *self.known.entry((outer, target)).or_insert_with(|| {
+            let name = cut(name);
             let text = match self.texts.get(outer as usize) {
                 Some(outer) => format!("{outer}/{name}"),
                 None => name.to_owned(),
             };
-            self.texts.push(text);
+            self.texts.push(cut(&text).to_owned());
             self.texts.len() as u32 - 1
         })
     }
@@ -263,9 +264,27 @@ struct Totals<'a> {
     source: &'a Source,
     file: &'a SceneFile,
     resolved: &'a Resolved,
-    /// Instances in each list and how deep it nests, once known.
-    known: Vec<Option<(u64, usize)>>,
+    /// What is in each list, once known.
+    known: Vec<Option<Total>>,
     open: Vec<usize>,
+}
+
+/// What a list or a placement amounts to.
+#[derive(Clone, Copy, Default)]
+struct Total {
+    instances: u64,
+    /// Groups with a motion of their own, which cost no less than instances.
+    nodes: u64,
+    /// How deep lists are nested.
+    depth: usize,
+}
+
+impl Total {
+    fn add(&mut self, other: Self) {
+        self.instances = self.instances.saturating_add(other.instances);
+        self.nodes = self.nodes.saturating_add(other.nodes);
+        self.depth = self.depth.max(other.depth);
+    }
 }
 
 impl<'a> Totals<'a> {
@@ -283,24 +302,40 @@ impl<'a> Totals<'a> {
         for group in 0..self.file.groups.0.len() {
             self.list(group, place)?;
         }
-        let mut total = 0u64;
+        let mut total = Total::default();
         for (i, item) in self.resolved.top.iter().enumerate() {
             let place = place.index(i);
-            total = total.saturating_add(self.item(item, &place)?.0);
-            check_count(total).map_err(|message| self.source.error(&place, message))?;
+            total.add(self.item(item, &place)?);
+            let all = total.instances.saturating_add(total.nodes);
+            check_count(all).map_err(|message| self.source.error(&place, message))?;
         }
-        Ok(total)
+        Ok(total.instances)
     }
 
-    fn item(&mut self, item: &Item, place: &Place) -> Result<(u64, usize), LoadError> {
-        let (inner, depth) = match item.target {
-            Target::Mesh(_) => (1, 0),
-            Target::List(list) => self.list(list, place)?,
+    fn item(&mut self, item: &Item, place: &Place) -> Result<Total, LoadError> {
+        let each = match item.target {
+            Target::Mesh(_) => Total {
+                instances: 1,
+                ..Total::default()
+            },
+            Target::List(list) => {
+                let inner = self.list(list, place)?;
+                let own = u64::from(item.motion != NONE);
+                Total {
+                    nodes: inner.nodes.saturating_add(own),
+                    ..inner
+                }
+            }
         };
-        Ok((item.pattern.count().saturating_mul(inner), depth))
+        let copies = item.pattern.count();
+        Ok(Total {
+            instances: each.instances.saturating_mul(copies),
+            nodes: each.nodes.saturating_mul(copies),
+            depth: each.depth,
+        })
     }
 
-    fn list(&mut self, list: usize, place: &Place) -> Result<(u64, usize), LoadError> {
+    fn list(&mut self, list: usize, place: &Place) -> Result<Total, LoadError> {
         if let Some(known) = self.known[list] {
             return Ok(known);
         }
@@ -311,19 +346,18 @@ impl<'a> Totals<'a> {
             return Err(self.too_deep(place));
         }
         self.open.push(list);
-        let (mut total, mut depth) = (0u64, 0);
+        let mut total = Total::default();
         let resolved = self.resolved;
         for item in &resolved.lists[list] {
-            let (count, inner) = self.item(item, place)?;
-            total = total.saturating_add(count);
-            depth = depth.max(inner + 1);
+            total.add(self.item(item, place)?);
         }
+        total.depth += 1;
         self.open.pop();
-        if depth > MAX_DEPTH {
+        if total.depth > MAX_DEPTH {
             return Err(self.too_deep(place));
         }
-        self.known[list] = Some((total, depth));
-        Ok((total, depth))
+        self.known[list] = Some(total);
+        Ok(total)
     }
 
     fn too_deep(&self, place: &Place) -> LoadError {

@@ -1,7 +1,8 @@
 //! The `meshes` section: files parsed in parallel, then their materials entered into the table.
 
 use super::{
-    LoadError,
+    LoadError, budget, files,
+    folders::{Folders, Refusal},
     gltf::ColorSpace,
     materials::Materials,
     model::MeshMotion,
@@ -11,7 +12,10 @@ use super::{
 };
 use crate::scene::{Alpha, Layers, Material, MaterialKind, Mesh, NONE, Shape, TriangleMesh, Wrap};
 use glam::Vec3;
-use std::{collections::HashMap, path::Path};
+use std::{
+    collections::{HashMap, HashSet},
+    path::{Path, PathBuf},
+};
 
 /// A mesh, what its slots look like, and the points that copies can be scattered on.
 pub struct MeshSource {
@@ -83,16 +87,22 @@ pub struct ParsedObj {
     data: ObjData,
     built: obj_mesh::ObjMesh,
     libraries: Vec<MtlData>,
+    folders: Folders,
     /// Library and entry of each material name; the first one counts.
     entries: HashMap<String, (usize, usize)>,
     pub warnings: Vec<String>,
 }
 
-/// Reads an OBJ file and the MTL files it names, smoothing up to `smooth_angle` radians.
+/// Reads an OBJ file and the MTL files it names, smoothing up to `smooth_angle` radians. Files beside it may be in its folder and
+/// in those of `allow`.
 ///
 /// # Errors
-/// When a file is malformed or nothing in it can be seen. A missing MTL file is only a warning.
-pub fn parse_obj(path: &Path, smooth_angle: f32) -> Result<ParsedObj, LoadError> {
+/// When a file is malformed or out of these folders, or nothing in it can be seen. A missing MTL file is only a warning.
+pub fn parse_obj(
+    path: &Path,
+    smooth_angle: f32,
+    allow: &[PathBuf],
+) -> Result<ParsedObj, LoadError> {
     let data = obj::read(path)?;
     let built = obj_mesh::build(&data, smooth_angle);
     if built.mesh.triangles.is_empty() {
@@ -112,12 +122,14 @@ pub fn parse_obj(path: &Path, smooth_angle: f32) -> Result<ParsedObj, LoadError>
         "points, lines or faces with fewer than 3 corners are ignored",
     );
     warn(built.dropped, "triangles without area are left out");
-    let libraries = read_libraries(&data, &mut warnings)?;
+    let folders = Folders::of(path, allow);
+    let libraries = read_libraries(&data, &folders, &mut warnings)?;
     let entries = entries_of(&libraries);
     Ok(ParsedObj {
         data,
         built,
         libraries,
+        folders,
         entries,
         warnings,
     })
@@ -133,26 +145,78 @@ fn entries_of(libraries: &[MtlData]) -> HashMap<String, (usize, usize)> {
     entries
 }
 
-fn read_libraries(data: &ObjData, warnings: &mut Vec<String>) -> Result<Vec<MtlData>, LoadError> {
-    let folder = data.path.parent().unwrap_or(Path::new(""));
-    let mut read = Vec::new();
-    for (line, name) in &data.libraries {
-        let path = folder.join(name.replace('\\', "/"));
-        if path.is_file() {
-            let library = mtl::read(&path)?;
-            warnings.extend(library.warnings.iter().cloned());
-            read.push(library);
-        } else {
-            warnings.push(format!(
-                "{}:{line}: the material file {name} does not exist",
-                data.path.display()
-            ));
+/// Reads each file once, however often it is named.
+fn read_libraries(
+    data: &ObjData,
+    folders: &Folders,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<MtlData>, LoadError> {
+    let (mut names, mut read) = (HashSet::new(), HashSet::new());
+    let mut parsed = Vec::new();
+    for (line, text) in &data.libraries {
+        for Library { name, path, found } in libraries(data, folders, text) {
+            if !names.insert(name) {
+                continue;
+            }
+            let found = match found {
+                Ok(found) if found.is_file() => found,
+                Err(refusal @ Refusal::Outside) => {
+                    let message = format!("the material file {name} {refusal}");
+                    return Err(LoadError::line(&data.path, *line, message));
+                }
+                _ => {
+                    warnings.push(missing(data, *line, name));
+                    continue;
+                }
+            };
+            if read.insert(found.clone()) {
+                let library = mtl::parse(&path, &files::read(&found)?)?;
+                warnings.extend(library.warnings.iter().cloned());
+                parsed.push(library);
+            }
         }
     }
-    Ok(read)
+    Ok(parsed)
+}
+
+fn missing(data: &ObjData, line: usize, name: &str) -> String {
+    let path = data.path.display();
+    format!("{path}:{line}: the material file {name} does not exist")
+}
+
+/// A file after `mtllib`.
+struct Library<'a> {
+    name: &'a str,
+    path: PathBuf,
+    found: Result<PathBuf, Refusal>,
+}
+
+/// Those that a line names: one file with spaces in its name, or else a file for each word.
+fn libraries<'a>(data: &ObjData, folders: &Folders, text: &'a str) -> Vec<Library<'a>> {
+    let folder = data.path.parent().unwrap_or(Path::new(""));
+    let library = |name: &'a str| {
+        let path = folder.join(name.replace('\\', "/"));
+        let found = folders.find(&path);
+        Library { name, path, found }
+    };
+    let whole = library(text);
+    let is_missing = |l: &Library| matches!(l.found, Err(Refusal::Missing));
+    if is_missing(&whole) {
+        let words: Vec<Library> = text.split_whitespace().map(library).collect();
+        if !words.iter().all(is_missing) {
+            return words;
+        }
+    }
+    vec![whole]
 }
 
 impl ParsedObj {
+    /// What its mesh costs in memory.
+    pub fn bytes(&self) -> u64 {
+        let mesh = &self.built.mesh;
+        budget::of_mesh(mesh.positions.len(), mesh.triangles.len())
+    }
+
     /// Enters the materials in use into `table`; `replacement` takes the place of all of them.
     ///
     /// # Errors
@@ -185,7 +249,8 @@ impl ParsedObj {
         match self.entries.get(name) {
             Some(&(library, entry)) => {
                 let library = &self.libraries[library];
-                let converted = convert(library, &library.materials[entry], wrap, table)?;
+                let entry = &library.materials[entry];
+                let converted = convert(library, entry, wrap, &self.folders, table)?;
                 Ok(table.add(name, converted))
             }
             None => {
@@ -205,14 +270,18 @@ fn convert(
     library: &MtlData,
     m: &MtlMaterial,
     wrap: Wrap,
+    folders: &Folders,
     table: &mut Materials,
 ) -> Result<Material, LoadError> {
     let folder = library.path.parent().unwrap_or(Path::new(""));
-    let mut texture = |t: &Option<MtlTexture>, space: ColorSpace| match t {
-        None => Ok(NONE),
-        Some(t) => table
-            .texture(&folder.join(&t.file), t.wrap(wrap), space, &library.path)
-            .map_err(|message| LoadError::line(&library.path, t.line, message)),
+    let mut texture = |t: &Option<MtlTexture>, space: ColorSpace| {
+        let Some(t) = t else { return Ok(NONE) };
+        let path = folder.join(&t.file);
+        let found = folders.find(&path);
+        found
+            .map_err(|refusal| format!("the texture {} {refusal}", path.display()))
+            .and_then(|path| table.texture(&path, t.wrap(wrap), space, &library.path))
+            .map_err(|message| LoadError::line(&library.path, t.line, message))
     };
     let color_texture = texture(&m.diffuse_texture, ColorSpace::Srgb)?;
     let emission_texture = texture(&m.emission_texture, ColorSpace::Srgb)?;

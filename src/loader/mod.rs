@@ -5,10 +5,12 @@
 
 mod atmosphere;
 mod bare;
+mod budget;
 mod camera;
 mod environment;
 mod error;
 mod files;
+mod folders;
 mod framing;
 pub mod gltf;
 mod image;
@@ -83,7 +85,7 @@ pub fn load_inspected(
     let kind = kind_of(path)?;
     options.check(kind)?;
     let mut scene = match kind {
-        Kind::Scene => scene_loader::load(path, &overrides(options))?,
+        Kind::Scene => scene_loader::load(path, &overrides(options), &options.model.allow_dirs)?,
         Kind::Obj => bare::obj::load(path, options)?,
         Kind::Gltf => bare::gltf::load(path, options, inspect)?,
         Kind::Raw => scn::load(path)?,

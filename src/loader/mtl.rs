@@ -4,10 +4,10 @@
 //! tobj parses the files; the scan in front finds the faulty line and keeps from tobj what it panics on.
 
 use super::{
-    LoadError, files,
+    LoadError,
     lines::{Lines, material_name},
 };
-use crate::scene::Wrap;
+use crate::{guard::guarded, scene::Wrap};
 use glam::Vec3;
 use std::path::{Path, PathBuf};
 
@@ -100,19 +100,15 @@ pub struct MtlData {
     pub warnings: Vec<String>,
 }
 
-/// Reads a whole MTL file.
+/// Reads a whole MTL file from its bytes; `path` is for messages.
 ///
 /// # Errors
-/// When it cannot be read or one of the lines that matter is malformed.
-pub fn read(path: &Path) -> Result<MtlData, LoadError> {
-    parse(path, &files::read(path)?)
-}
-
-/// As [`read`], from bytes; `path` is for messages.
+/// When one of the lines that matter is malformed.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<MtlData, LoadError> {
     let scan = scan(path, bytes)?;
-    let (parsed, _) = tobj::load_mtl_buf(&mut scan.restated.as_bytes())
-        .map_err(|e| LoadError::file(path, e.to_string()))?;
+    let read = || tobj::load_mtl_buf(&mut scan.restated.as_bytes()).map_err(|e| e.to_string());
+    let (parsed, _) = guarded(read, |words| format!("the file is damaged: {words}"))
+        .map_err(|message| LoadError::file(path, message))?;
     let mut data = MtlData {
         path: path.into(),
         ..MtlData::default()

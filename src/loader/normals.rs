@@ -65,9 +65,11 @@ impl Fans {
     pub fn corner_normal(&self, triangle: u32, position: u32, cos_limit: f64) -> [f32; 3] {
         let own = self.faces[triangle as usize];
         let fan = self.around(position);
+        if fan.len() > MAX_VALENCE {
+            return own.as_vec3().to_array();
+        }
         let sum: DVec3 = fan
             .iter()
-            .filter(|_| fan.len() <= MAX_VALENCE)
             .map(|&(t, angle)| (self.faces[t as usize], f64::from(angle)))
             .filter(|(n, _)| n.dot(own) >= cos_limit)
             .map(|(n, angle)| n * angle)

@@ -6,7 +6,7 @@ use super::{
     LoadError, files,
     obj_scan::{self, ObjScan},
 };
-use crate::scene::NONE;
+use crate::{guard::guarded, scene::NONE};
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
@@ -57,8 +57,10 @@ pub fn read(path: &Path) -> Result<ObjData, LoadError> {
 /// As [`read`], from bytes; `path` is for messages.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
     let scan = obj_scan::scan(path, bytes)?;
-    let (models, place_of) = rayon::join(|| models(&scan), || places(&scan.positions));
-    let models = models.map_err(|e| LoadError::file(path, e.to_string()))?;
+    let read = || models(&scan).map_err(|e| LoadError::file(path, e.to_string()));
+    let panicked = |words: &str| LoadError::file(path, format!("the file is damaged: {words}"));
+    let (models, place_of) = rayon::join(|| guarded(read, panicked), || places(&scan.positions));
+    let models = models?;
     let mut data = ObjData {
         path: path.into(),
         materials: in_order(scan.materials),

@@ -94,7 +94,7 @@ pub struct ModelOptions {
     pub scene: Option<String>,
     /// Name of the material variant.
     pub variant: Option<String>,
-    /// Folders beside the file's own that it may refer to.
+    /// Folders beside their own that models may refer to, those in scene files as well.
     pub allow_dirs: Vec<PathBuf>,
 }
 
@@ -247,11 +247,6 @@ impl LoadOptions {
             ),
             ("--scene", model.scene.is_some(), "several scenes"),
             ("--variant", model.variant.is_some(), "material variants"),
-            (
-                "--allow-dir",
-                !model.allow_dirs.is_empty(),
-                "files that need leave to be read",
-            ),
         ];
         let only_models = [
             ("--camera", model.camera != CameraChoice::Automatic),
@@ -272,6 +267,12 @@ impl LoadOptions {
             if given {
                 return Err(LoadError::flag(flag, instead));
             }
+        }
+        if kind == Kind::Raw && !model.allow_dirs.is_empty() {
+            return Err(LoadError::flag(
+                "--allow-dir",
+                "a .scn file refers to no files",
+            ));
         }
         match (self.overrides.first(), kind) {
             (None, _) | (_, Kind::Scene) => Ok(()),

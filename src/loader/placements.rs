@@ -1,7 +1,7 @@
 //! `instances` and `groups` with every name looked up and every number checked, each entry once.
 
 use super::{
-    LoadError, files,
+    LoadError, budget, files,
     meshes::MeshSource,
     patterns::{Pattern, RandomBox, Scatter, affine_of},
     scatter,
@@ -21,8 +21,6 @@ use std::collections::HashMap;
 
 /// Greatest number of instances.
 pub const MAX_INSTANCES: u64 = 1 << 31;
-/// What an instance costs from loading to rendering: its record, its box, its share of the tree.
-pub const BYTES_PER_INSTANCE: u64 = 256;
 
 /// What a placement places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,6 +59,8 @@ pub struct Resolver<'a> {
     materials: HashMap<&'a str, u32>,
     motions: HashMap<&'a str, u32>,
     lists: Vec<Vec<Item>>,
+    /// Points of all scatters so far.
+    points: u64,
 }
 
 impl<'a> Resolver<'a> {
@@ -93,6 +93,7 @@ impl<'a> Resolver<'a> {
                 .collect(),
             motions: file.motions.names().zip(0..).collect(),
             lists: Vec::new(),
+            points: 0,
         }
     }
 
@@ -286,7 +287,7 @@ impl<'a> Resolver<'a> {
         }))
     }
 
-    fn scatter(&self, p: &desc::Scatter, place: &Place) -> Result<Pattern, LoadError> {
+    fn scatter(&mut self, p: &desc::Scatter, place: &Place) -> Result<Pattern, LoadError> {
         if p.every == 0 {
             return Err(self.fail(&place.key("every"), "`every` must be at least 1"));
         }
@@ -301,11 +302,14 @@ impl<'a> Resolver<'a> {
             }
             Sample::Vertices => scatter::vertices(mesh, p.every),
             Sample::Surface(s) => {
-                self.check_count(s.count.into(), &place.key("at").key("count"))?;
+                let all = self.points + u64::from(s.count);
+                self.check_count(all, &place.key("at").key("count"))?;
                 scatter::on_surface(mesh, s, p.every)
             }
         };
         self.check_count(points.len() as u64, &place.key("at"))?;
+        self.points += points.len() as u64;
+        self.check_count(self.points, &place.key("at"))?;
         let (align, each) = (p.align == Align::Normal, affine_of(&p.each));
         Ok(Pattern::Scatter(Scatter {
             points,
@@ -348,7 +352,7 @@ pub fn check_count(count: u64) -> Result<(), String> {
         n if n > MAX_INSTANCES => Err(format!(
             "{n} instances are too many: at most {MAX_INSTANCES} fit"
         )),
-        n => files::fits(n * BYTES_PER_INSTANCE)
+        n => files::fits(n * budget::INSTANCE)
             .map_err(|lack| format!("rendering {n} instances {lack}")),
     }
 }

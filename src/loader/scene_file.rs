@@ -5,8 +5,12 @@ use super::{
     source::{self, Place},
     suggest,
 };
-use crate::scene::desc::SceneFile;
-use ron::{Options, error::SpannedError, extensions::Extensions};
+use crate::{guard::guarded, scene::desc::SceneFile};
+use ron::{
+    Options,
+    error::{Position, Span, SpannedError},
+    extensions::Extensions,
+};
 use std::path::{Path, PathBuf};
 
 /// A scene file's path and text, after overrides.
@@ -48,13 +52,20 @@ pub fn read(path: &Path, sets: &[(String, String)]) -> Result<(Source, SceneFile
 }
 
 fn parse(text: &str) -> Result<SceneFile, SpannedError> {
-    Options::default()
-        .with_default_extension(
-            Extensions::IMPLICIT_SOME
-                | Extensions::UNWRAP_NEWTYPES
-                | Extensions::UNWRAP_VARIANT_NEWTYPES,
-        )
-        .from_str(text)
+    let options = Options::default().with_default_extension(
+        Extensions::IMPLICIT_SOME
+            | Extensions::UNWRAP_NEWTYPES
+            | Extensions::UNWRAP_VARIANT_NEWTYPES,
+    );
+    let start = || Position { line: 1, col: 1 };
+    let panicked = |words: &str| SpannedError {
+        code: ron::Error::Message(format!("the file is damaged: {words}")),
+        span: Span {
+            start: start(),
+            end: start(),
+        },
+    };
+    guarded(|| options.from_str(text), panicked)
 }
 
 fn not_utf8(path: &Path, bytes: &[u8], valid: usize) -> LoadError {
@@ -96,7 +107,7 @@ fn last_token(text: &str, e: &SpannedError) -> (usize, usize) {
     source::line_and_column(text, start)
 }
 
-fn byte_of(text: &str, p: &ron::error::Position) -> usize {
+fn byte_of(text: &str, p: &Position) -> usize {
     let line_start = text
         .split_inclusive('\n')
         .take(p.line.saturating_sub(1))

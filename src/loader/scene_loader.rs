@@ -1,9 +1,9 @@
 //! From a parsed scene file to a `Scene`: every section in turn, each by its own module.
 
 use super::{
-    LoadError, camera,
-    environment::{self, within},
-    framing,
+    LoadError,
+    budget::Budget,
+    camera, environment, framing,
     gltf::Model,
     instances::{self, Unrolled, UsedMotion},
     lens, material,
@@ -20,16 +20,27 @@ use crate::scene::{
     Material, NONE, Names, RenderDefaults, Scene, Subject,
     desc::{GltfFile, MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
     driven::Driven,
+    ranges,
     rig::{Clip, DeformingMesh, Palette},
 };
 use rayon::prelude::*;
-use std::{path::Path, sync::Arc};
+use std::{
+    collections::HashMap,
+    fmt::Display,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
-/// Loads a `.ron` file with `--set` overrides.
+/// Loads a `.ron` file with `--set` overrides. It may name any files; what models among them refer to is in their own folders
+/// or in those of `allow`.
 ///
 /// # Errors
 /// Everything in the file, or in a file that it names, that cannot be rendered.
-pub fn load(path: &Path, sets: &[(String, String)]) -> Result<Scene, LoadError> {
+pub fn load(path: &Path, sets: &[(String, String)], allow: &[PathBuf]) -> Result<Scene, LoadError> {
     let (source, file) = scene_file::read(path, sets)?;
     let mut scene = Scene {
         settings: settings(&source, &file.render)?,
@@ -48,6 +59,8 @@ pub fn load(path: &Path, sets: &[(String, String)]) -> Result<Scene, LoadError> 
     let mut loader = Loader {
         source: &source,
         file: &file,
+        allow,
+        budget: Budget::new(None),
         table: Materials::default(),
         warnings: Vec::new(),
     };
@@ -103,9 +116,10 @@ fn place(
     scene.names = Names::numbered(unrolled.stems.texts, &unrolled.stems.of);
     let groups = file.groups.names().zip(unrolled.groups);
     let placed = groups.filter(|(_, instances)| instances.start < instances.end);
+    let mut known = HashMap::new();
     let subjects = placed.map(|(name, instances)| Subject {
         name: name.to_owned(),
-        anchors: subjects::middles(scene, &subjects::spread(instances)),
+        anchors: subjects::middles_of_many(scene, &subjects::spread(instances), &mut known),
     });
     scene.subjects = subjects.collect();
     Ok(())
@@ -150,34 +164,23 @@ fn take_mesh(scene: &mut Scene, source: &mut MeshSource) {
 
 fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError> {
     let place = Place::ROOT.key("render");
-    let check = |fine: bool, field: &str, message: &str| match fine {
-        true => Ok(()),
-        false => Err(source.error(&place.key(field), message)),
-    };
-    let side = 1..=65535;
-    check(
-        side.contains(&r.size.0) && side.contains(&r.size.1),
-        "size",
-        "width and height must be 1 to 65535",
-    )?;
-    check(r.samples > 0, "samples", "samples must be at least 1")?;
-    check(r.frames > 0, "frames", "frames must be at least 1")?;
-    check(r.fps.0 > 0.0, "fps", "fps must be above 0")?;
-    check(
-        r.exposure.0.abs() <= 64.0,
-        "exposure",
-        "the exposure must be -64 to 64 stops",
-    )?;
+    let size = place.key("size");
+    in_range(r.size.0, &ranges::SIDE, (source, size, "width"))?;
+    in_range(r.size.1, &ranges::SIDE, (source, size, "height"))?;
+    let place = |field: &'static str| (source, place.key(field), field);
+    in_range(r.samples, &ranges::SAMPLES, place("samples"))?;
+    in_range(r.bounces, &ranges::BOUNCES, place("bounces"))?;
+    in_range(r.frames, &ranges::FRAMES, place("frames"))?;
+    in_range(r.exposure.0, &ranges::EXPOSURE, place("exposure"))?;
     if let Some(width) = r.filter_width {
-        within(source, width, &place.key("filter_width"), (0.1, 16.0))?;
+        in_range(width.0, &ranges::FILTER_WIDTH, place("filter_width"))?;
     }
     if let Some(kelvin) = r.white_balance {
-        within(
-            source,
-            kelvin,
-            &place.key("white_balance"),
-            (1667.0, 25_000.0),
-        )?;
+        in_range(kelvin.0, &ranges::KELVIN, place("white_balance"))?;
+    }
+    if r.fps.0 <= 0.0 {
+        let (source, place, _) = place("fps");
+        return Err(source.error(&place, "fps must be above 0"));
     }
     Ok(RenderDefaults {
         width: r.size.0,
@@ -198,9 +201,29 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
     })
 }
 
+/// Refuses a setting that no command could render with.
+fn in_range<T: PartialOrd + Display>(
+    value: T,
+    range: &RangeInclusive<T>,
+    (source, place, field): (&Source, Place, &str),
+) -> Result<(), LoadError> {
+    match range.contains(&value) {
+        true => Ok(()),
+        false => {
+            let range = ranges::describe(range);
+            let message = format!("{field} is {value}; it must be {range}");
+            Err(source.error(&place, message))
+        }
+    }
+}
+
 struct Loader<'a> {
     source: &'a Source,
     file: &'a SceneFile,
+    /// Folders that models may refer to beside their own.
+    allow: &'a [PathBuf],
+    /// For all meshes together.
+    budget: Budget,
     table: Materials,
     warnings: Vec<String>,
 }
@@ -229,21 +252,55 @@ impl Loader<'_> {
 
     fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {
         let all = Place::ROOT.key("meshes");
-        let parse =
-            |(name, desc): &(String, MeshDesc)| match desc {
-                MeshDesc::Obj(obj) => parse_obj(self.source, obj, &all.key(name))
-                    .map(|obj| Parsed::Obj(Box::new(obj))),
-                MeshDesc::Gltf(gltf) => model::parse(self.source, gltf, &all.key(name))
-                    .map(|m| Parsed::Gltf(Box::new(m))),
+        // The first error is told, so what comes after any is not read.
+        let failed = AtomicUsize::new(usize::MAX);
+        let parse = |(index, (name, desc)): (usize, &(String, MeshDesc))| {
+            if index > failed.load(Ordering::Relaxed) {
+                return Ok(Parsed::Nothing);
+            }
+            let parsed = match desc {
+                MeshDesc::Obj(obj) => self.obj(obj, &all.key(name)),
+                MeshDesc::Gltf(gltf) => self.gltf(gltf, &all.key(name)),
                 _ => Ok(Parsed::Nothing),
             };
-        let parsed: Vec<Result<Parsed, LoadError>> =
-            self.file.meshes.0.par_iter().map(parse).collect();
+            if parsed.is_err() {
+                failed.fetch_min(index, Ordering::Relaxed);
+            }
+            parsed
+        };
         let file = self.file;
+        let entries = file.meshes.0.par_iter().enumerate();
+        let parsed: Vec<Result<Parsed, LoadError>> = entries.map(parse).collect();
         let entries = file.meshes.0.iter().zip(parsed);
         entries
             .map(|((name, desc), parsed)| self.mesh(name, desc, parsed?, rows, &all.key(name)))
             .collect()
+    }
+
+    fn obj(&self, obj: &ObjFile, place: &Place) -> Result<Parsed, LoadError> {
+        let path = self.source.resolve(&obj.file);
+        let lacks = |lack: String| {
+            let message = format!("the meshes so far and this one: all {lack}");
+            self.source.error(&place.key("file"), message)
+        };
+        let bytes = path.metadata().map_or(0, |m| m.len());
+        self.budget.hold(&path, bytes).map_err(lacks)?;
+        self.budget
+            .take(bytes.saturating_mul(PARSING))
+            .map_err(lacks)?;
+        let parsed = parse_obj(self.source, obj, self.allow, place)?;
+        self.budget.take(parsed.bytes()).map_err(lacks)?;
+        Ok(Parsed::Obj(Box::new(parsed)))
+    }
+
+    fn gltf(&self, desc: &GltfFile, place: &Place) -> Result<Parsed, LoadError> {
+        let model = model::parse(self.source, desc, self.allow, &self.budget, place)?;
+        let bytes = model::flat_bytes(&model);
+        self.budget.take(bytes).map_err(|lack| {
+            let message = format!("the meshes so far and this model as one mesh: all {lack}");
+            self.source.error(&place.key("file"), message)
+        })?;
+        Ok(Parsed::Gltf(Box::new(model)))
     }
 
     fn mesh(
@@ -345,6 +402,9 @@ fn about_tracks(path: &Path, clip: &Clip) -> Option<String> {
     })
 }
 
+/// What parsing takes for each byte of an OBJ file, so that one which is named a thousand times is not parsed as often.
+const PARSING: u64 = 32;
+
 /// A mesh's file, read and parsed but not yet in any table.
 enum Parsed {
     Nothing,
@@ -352,7 +412,12 @@ enum Parsed {
     Gltf(Box<Model>),
 }
 
-fn parse_obj(source: &Source, obj: &ObjFile, place: &Place) -> Result<ParsedObj, LoadError> {
+fn parse_obj(
+    source: &Source,
+    obj: &ObjFile,
+    allow: &[PathBuf],
+    place: &Place,
+) -> Result<ParsedObj, LoadError> {
     if !(0.0..=180.0).contains(&obj.smooth_angle.0) {
         return Err(source.error(
             &place.key("smooth_angle"),
@@ -371,5 +436,5 @@ fn parse_obj(source: &Source, obj: &ObjFile, place: &Place) -> Result<ParsedObj,
         let message = format!("{} is not an .obj file: convert it to OBJ", path.display());
         return Err(source.error(&place.key("file"), message));
     }
-    meshes::parse_obj(&path, obj.smooth_angle.0.to_radians())
+    meshes::parse_obj(&path, obj.smooth_angle.0.to_radians(), allow)
 }

@@ -2,6 +2,7 @@
 //!
 //! It runs when an error needs its line and column, and for `--set`. It judges nothing; that is serde's work.
 
+use crate::guard::guarded;
 use std::ops::Range;
 
 /// How deep values may nest before the scanner gives up (RON itself gives up earlier).
@@ -237,7 +238,8 @@ impl Scanner<'_> {
         let text = &self.text[value.span.clone()];
         let plain = || text.strip_prefix("r#").unwrap_or(text).to_owned();
         if text.contains('"') {
-            ron::from_str(text).unwrap_or_else(|_| plain())
+            let read = guarded(|| ron::from_str(text).ok().ok_or(()), |_| ());
+            read.unwrap_or_else(|()| plain())
         } else {
             plain()
         }

@@ -52,7 +52,15 @@ pub fn spread(instances: Range<u32>) -> Vec<u32> {
 
 /// The middles of `instances`, as their meshes are at the first frame.
 pub fn middles(scene: &Scene, instances: &[u32]) -> Vec<Anchor> {
-    let mut known = HashMap::new();
+    middles_of_many(scene, instances, &mut HashMap::new())
+}
+
+/// As [`middles`]; `known` are the middles of meshes that were asked for before.
+pub fn middles_of_many(
+    scene: &Scene,
+    instances: &[u32],
+    known: &mut HashMap<u32, Vec3>,
+) -> Vec<Anchor> {
     let anchor = |&index: &u32| {
         let mesh = scene.instances.get(index as usize)?.mesh;
         Some(Anchor::Instance {

@@ -4,13 +4,17 @@
 //! within one file system. A process that is killed leaves at most such a hidden file; [`prepare`] removes it.
 //! Whoever writes a `.part` file holds a lock on it, so a second process rendering into the same folder can tell a
 //! leftover from a file in use.
+//!
+//! Where the name is a link, the file that it leads to is replaced and the link stays. What is no file, a pipe or a device, is
+//! never replaced: once everything is there, it is written to.
 
 use super::OutputError;
+use crate::files::{is_special, open_regular, os_string};
 use std::{
     collections::{BTreeMap, HashSet},
     ffi::{OsStr, OsString},
-    fs::{self, File},
-    io::{self, BufWriter, ErrorKind, Write},
+    fs::{self, File, OpenOptions},
+    io::{self, BufWriter, ErrorKind, Seek, Write},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -55,18 +59,63 @@ pub struct Part {
     file: File,
     /// None once it has its name.
     temporary: Option<TempPath>,
-    target: PathBuf,
+    target: Target,
 }
+
+/// What takes the place of a name.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// A file of that name, which may exist.
+    File(PathBuf),
+    /// A pipe or a device, which stays there.
+    Node(PathBuf),
+}
+
+impl Target {
+    /// Follows links.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        if is_special(path) {
+            return Ok(Self::Node(path.to_owned()));
+        }
+        let is_link =
+            |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+        if !is_link(path) {
+            return Ok(Self::File(path.to_owned()));
+        }
+        if let Ok(real) = path.canonicalize() {
+            return Ok(Self::File(real));
+        }
+        // What the last link names does not exist yet.
+        let mut path = path.to_owned();
+        for _ in 0..MOST_LINKS {
+            if !is_link(&path) {
+                return Ok(Self::File(path));
+            }
+            path = folder_of(&path).join(fs::read_link(&path)?);
+        }
+        Err(io::Error::other("too many links lead from one to the next"))
+    }
+}
+
+/// As many links as Linux follows.
+const MOST_LINKS: u32 = 40;
 
 impl Part {
     /// The folder of `target` must exist.
     pub fn create(target: &Path) -> io::Result<Self> {
-        let name = target.file_name().ok_or(ErrorKind::IsADirectory)?;
-        let (file, temporary) = create_part(folder_of(target), name)?.into_parts();
+        let target = Target::of(target)?;
+        let part = match &target {
+            Target::File(path) => {
+                let name = path.file_name().ok_or(ErrorKind::IsADirectory)?;
+                create_part(folder_of(path), name)?
+            }
+            Target::Node(_) => NamedTempFile::new()?,
+        };
+        let (file, temporary) = part.into_parts();
         Ok(Self {
             file,
             temporary: Some(temporary),
-            target: target.to_owned(),
+            target,
         })
     }
 
@@ -76,16 +125,40 @@ impl Part {
 
     /// Where it is for now.
     pub fn path(&self) -> &Path {
-        self.temporary.as_deref().unwrap_or(&self.target)
+        let (Target::File(path) | Target::Node(path)) = &self.target;
+        self.temporary.as_deref().unwrap_or(path)
     }
 
-    /// Gives it the name that it is for, in place of any file that has it. Once is enough.
+    /// Gives it the name that it is for, in place of any file that has it, or writes it to what is no file. Once is enough.
     pub fn persist(&mut self) -> io::Result<()> {
-        match self.temporary.take() {
-            Some(temporary) => temporary.persist(&self.target).map_err(|e| e.error),
-            None => Ok(()),
+        let Some(temporary) = self.temporary.take() else {
+            return Ok(());
+        };
+        match &self.target {
+            Target::File(path) => temporary.persist(path).map_err(|e| e.error),
+            Target::Node(path) => {
+                // Another program may have written it, under its temporary name.
+                let mut content = File::open(&temporary)?;
+                content.rewind()?;
+                io::copy(&mut content, &mut open_node(path)?).map(drop)
+            }
         }
     }
+}
+
+/// Opens a pipe or a device to write to it; a pipe waits for its reader. A disk is refused: nobody means that.
+pub fn open_node(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if fs::metadata(path)?.file_type().is_block_device() {
+            return Err(io::Error::new(
+                ErrorKind::PermissionDenied,
+                "this is a disk; choose the name of a file",
+            ));
+        }
+    }
+    OpenOptions::new().write(true).open(path)
 }
 
 /// Temporary files are locked right after they were made, which takes much less.
@@ -114,15 +187,24 @@ fn create_part(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
 /// and removes temporary files that a killed process left for these paths. Called once before the work starts, so
 /// that a bad `--output` is reported before hours of rendering.
 pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
-    for (folder, names) in group_by_folder(paths) {
+    let mut files = Vec::new();
+    for path in paths {
+        match Target::of(path) {
+            Ok(Target::File(file)) => files.push(file),
+            Ok(Target::Node(_)) => {}
+            Err(error) => {
+                let path = path.clone();
+                return Err(OutputError::File { path, error });
+            }
+        }
+    }
+    for (folder, names) in group_by_folder(&files) {
         fs::create_dir_all(folder).map_err(|error| OutputError::Folder {
             path: folder.to_owned(),
             error,
         })?;
         check_writable(folder, &names)?;
-        remove_leftovers(folder, Duration::ZERO, |target| {
-            names.contains(OsStr::new(target))
-        });
+        remove_leftovers(folder, Duration::ZERO, |target| names.contains(target));
     }
     Ok(())
 }
@@ -132,7 +214,9 @@ pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
 pub fn prepare_folder(folder: &Path, ending: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     create_part(folder, OsStr::new(ending))?;
-    remove_leftovers(folder, NOT_YET_LOCKED, |target| target.ends_with(ending));
+    remove_leftovers(folder, NOT_YET_LOCKED, |target| {
+        target.to_string_lossy().ends_with(ending)
+    });
     Ok(())
 }
 
@@ -171,10 +255,10 @@ fn check_writable(folder: &Path, names: &HashSet<&OsStr>) -> Result<(), OutputEr
 }
 
 /// Leftovers are harmless, so what cannot be listed or removed is left alone.
-fn remove_leftovers(folder: &Path, least_age: Duration, is_ours: impl Fn(&str) -> bool) {
+fn remove_leftovers(folder: &Path, least_age: Duration, is_ours: impl Fn(&OsStr) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let file_name = entry.file_name();
-        let is_ours = target_of_part(&file_name).is_some_and(&is_ours);
+        let is_ours = target_of_part(&file_name).is_some_and(|target| is_ours(&target));
         if is_ours && is_as_old(&entry, least_age) && !is_in_use(&entry.path()) {
             let _ = fs::remove_file(entry.path());
         }
@@ -187,17 +271,16 @@ fn is_as_old(entry: &fs::DirEntry, age: Duration) -> bool {
 }
 
 /// The name for which a temporary file was made: `0001.png` for `.0001.png.a1B2c3.part`.
-fn target_of_part(file_name: &OsStr) -> Option<&str> {
-    let inner = file_name
-        .to_str()?
-        .strip_prefix('.')?
-        .strip_suffix(SUFFIX)?;
-    inner.rsplit_once('.').map(|(target, _random)| target)
+fn target_of_part(file_name: &OsStr) -> Option<OsString> {
+    let name = file_name.as_encoded_bytes();
+    let inner = name.strip_prefix(b".")?.strip_suffix(SUFFIX.as_bytes())?;
+    let dot = inner.iter().rposition(|&byte| byte == b'.')?;
+    Some(os_string(&inner[..dot]))
 }
 
 /// Whether a living process holds the lock that [`create_part`] takes.
 fn is_in_use(part: &Path) -> bool {
-    File::open(part).is_ok_and(|file| file.try_lock().is_err())
+    open_regular(part).is_ok_and(|(file, _)| file.try_lock().is_err())
 }
 
 #[cfg(test)]
@@ -263,6 +346,49 @@ mod tests {
         fs::write(&plain, "").unwrap();
         let mode = |p: &Path| fs::metadata(p).unwrap().permissions().mode();
         assert_eq!(mode(&ours), mode(&plain));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_and_what_they_lead_to_is_replaced() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("there")).unwrap();
+        symlink("there/a", at("first")).unwrap();
+        symlink("first", at("second")).unwrap();
+        for text in ["new", "replaced"] {
+            prepare(&[at("second")]).unwrap();
+            write_atomically(&at("second"), |w| w.write_all(text.as_bytes())).unwrap();
+            assert_eq!(fs::read(at("there/a")).unwrap(), text.as_bytes());
+            assert!(at("first").is_symlink() && at("second").is_symlink());
+            assert_eq!(names_in(&at("there")), ["a"]);
+        }
+        symlink("round", at("round")).unwrap();
+        assert!(prepare(&[at("round")]).is_err());
+        assert!(write_atomically(&at("round"), |_| Ok(())).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_and_devices_are_written_to_and_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        prepare(std::slice::from_ref(&pipe)).unwrap();
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read(pipe).unwrap()
+        });
+        write_atomically(&pipe, |w| w.write_all(b"text")).unwrap();
+        assert_eq!(reader.join().unwrap(), b"text");
+        assert!(is_special(&pipe));
+        assert_eq!(names_in(dir.path()), ["pipe"]);
+        let link = dir.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        write_atomically(&link, |w| w.write_all(b"text")).unwrap();
+        assert!(link.is_symlink() && is_special(Path::new("/dev/null")));
     }
 
     #[test]

@@ -4,10 +4,12 @@
 //! all numbers are little-endian. Written like frames: there is a whole file or none.
 
 use super::{OutputError, write_atomically};
-use crate::device::{Accumulation, AccumulationState};
+use crate::{
+    device::{Accumulation, AccumulationState},
+    files::{open_regular, read_regular},
+};
 use serde::{Deserialize, Serialize};
 use std::{
-    fs,
     io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
@@ -112,25 +114,29 @@ pub fn write_checkpoint(
     })
 }
 
-/// The film that was put aside at `path`; none if there is none.
+/// The film that was put aside at `path`, of at most so many floats; none if there is none.
 ///
 /// # Errors
 /// When the file is damaged, or of another picture than `of`.
 pub fn read_checkpoint(
     path: &Path,
     of: &CheckpointIdentity,
+    most_floats: usize,
 ) -> Result<Option<Accumulation>, CheckpointError> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            let path = path.to_owned();
-            return Err(CheckpointError::Read { path, error });
-        }
-    };
     let damaged = || CheckpointError::Damaged {
         path: path.to_owned(),
     };
+    let most = MAX_HEADER + (MAGIC.len() + 4 + 4 * most_floats + 8);
+    let bytes = match open_regular(path) {
+        Ok((_, length)) if length > most as u64 => return Err(damaged()),
+        Ok(_) => read_regular(path),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => Err(error),
+    };
+    let bytes = bytes.map_err(|error| CheckpointError::Read {
+        path: path.to_owned(),
+        error,
+    })?;
     let (header, floats) = parts(&bytes).ok_or_else(damaged)?;
     if let Some(why) = header.of.difference(of) {
         let path = path.to_owned();
@@ -197,6 +203,9 @@ impl Checksum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+
+    const MOST: usize = 50_000;
 
     fn identity() -> CheckpointIdentity {
         CheckpointIdentity {
@@ -224,10 +233,24 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = checkpoint_path(&dir.path().join("0001.png"));
         assert!(path.ends_with("0001.png.film"));
-        assert!(read_checkpoint(&path, &identity()).unwrap().is_none());
+        assert!(read_checkpoint(&path, &identity(), MOST).unwrap().is_none());
         write_checkpoint(&path, &identity(), &film()).unwrap();
-        let read = read_checkpoint(&path, &identity()).unwrap();
+        let read = read_checkpoint(&path, &identity(), MOST).unwrap();
         assert_eq!(read, Some(film()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_or_too_large_is_never_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.film");
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let error = read_checkpoint(&path, &identity(), MOST).unwrap_err();
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+        fs::remove_file(&path).unwrap();
+        fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        let error = read_checkpoint(&path, &identity(), MOST).unwrap_err();
+        assert!(matches!(error, CheckpointError::Damaged { .. }), "{error}");
     }
 
     #[test]
@@ -236,7 +259,7 @@ mod tests {
         let path = dir.path().join("a.film");
         write_checkpoint(&path, &identity(), &film()).unwrap();
         let refused = |other: &CheckpointIdentity, expected: &str| {
-            let error = read_checkpoint(&path, other).unwrap_err().to_string();
+            let error = read_checkpoint(&path, other, MOST).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };
         let own = identity;
@@ -258,7 +281,7 @@ mod tests {
         let damaged = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
             matches!(
-                read_checkpoint(&path, &identity()),
+                read_checkpoint(&path, &identity(), MOST),
                 Err(CheckpointError::Damaged { .. })
             )
         };

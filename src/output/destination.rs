@@ -1,11 +1,15 @@
-//! What follows `--output`: a file for each frame, standard output, or a film.
+//! What follows `--output`: a file for each frame, standard output or a pipe, or a film.
 
 use super::{
     Encoding, FileFormat, FilmFormat, FilmName, InOrder, Metadata, Pattern, PatternError, Sink,
+    atomic::open_node,
 };
+use crate::files::is_special;
 use std::{
+    ffi::OsStr,
     fmt,
     io::{self, Write},
+    path::{Path, PathBuf},
 };
 
 /// Where frames go.
@@ -13,24 +17,40 @@ use std::{
 pub enum Destination {
     Files(Pattern),
     /// One picture after the other.
-    Stdout(FileFormat),
+    Stream(Stream, FileFormat),
     Film(FilmName),
 }
 
+/// What takes pictures one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stream {
+    Stdout,
+    /// A pipe or a device, which exists.
+    Node(PathBuf),
+}
+
 impl Destination {
-    /// `-` is standard output, for PNG files or, as `-.jpg`, for others; extensions of films make a film; everything else names
-    /// files of frames, see [`Pattern::parse`].
-    pub fn parse(text: &str) -> Result<Self, PatternError> {
-        if text == "-" {
-            return Ok(Self::Stdout(FileFormat::Png));
+    /// `-` is standard output, for PNG files or, as `-.jpg`, for others; the name of a pipe or a device is that; extensions of films
+    /// make a film; everything else names files of frames, see [`Pattern::parse`].
+    pub fn parse(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
+        let text = text.as_ref();
+        let path = Path::new(text);
+        let stdout = match text.to_str() {
+            Some("-") => Some(FileFormat::Png),
+            Some(name) => name.strip_prefix("-.").and_then(FileFormat::from_extension),
+            None => None,
+        };
+        if let Some(format) = stdout {
+            return Ok(Self::Stream(Stream::Stdout, format));
         }
-        if let Some(format) = text.strip_prefix("-.").and_then(FileFormat::from_extension) {
-            return Ok(Self::Stdout(format));
-        }
-        let extension = text.rsplit_once('.').map_or("", |(_, extension)| extension);
-        let still = FileFormat::from_extension(extension).is_some();
-        match FilmFormat::from_extension(extension) {
-            Some(_) if !still => FilmName::parse_film(text).map(Self::Film),
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        let still = FileFormat::from_extension(&extension);
+        match FilmFormat::from_extension(&extension) {
+            Some(_) if still.is_none() => FilmName::parse_film(text).map(Self::Film),
+            _ if is_special(path) => {
+                let stream = Stream::Node(path.to_owned());
+                Ok(Self::Stream(stream, still.unwrap_or(FileFormat::Png)))
+            }
             _ => Pattern::parse(text).map(Self::Files),
         }
     }
@@ -49,34 +69,58 @@ impl Destination {
     }
 }
 
-/// The text from which an equal destination can be parsed.
+/// The text from which an equal destination can be parsed, if it is UTF-8.
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Files(files) => files.fmt(f),
-            Self::Stdout(format) => write!(f, "-.{}", format.extension()),
+            Self::Stream(Stream::Stdout, format) => write!(f, "-.{}", format.extension()),
+            Self::Stream(Stream::Node(path), _) => path.display().fmt(f),
             Self::Film(film) => film.fmt(f),
         }
     }
 }
 
-/// Standard output, to which pictures are written in the order of frames.
-pub fn standard_output(format: FileFormat, encoding: Encoding) -> InOrder {
-    let prepare = move |picture: &super::Picture| format.encode(picture, &encoding);
-    InOrder::new(
-        "standard output".into(),
-        Box::new(prepare),
-        Box::new(Stdout),
-    )
+/// For people.
+impl fmt::Display for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Stdout => f.write_str("standard output"),
+            Self::Node(path) => path.display().fmt(f),
+        }
+    }
 }
 
-struct Stdout;
+impl Stream {
+    /// Takes pictures in the order of frames. A pipe is opened for the first of them.
+    pub fn open(&self, format: FileFormat, encoding: Encoding) -> InOrder {
+        let prepare = move |picture: &super::Picture| format.encode(picture, &encoding);
+        let sink = Writer {
+            stream: self.clone(),
+            to: None,
+        };
+        let path = self.to_string().into();
+        InOrder::new(path, Box::new(prepare), Box::new(sink))
+    }
+}
 
-impl Sink for Stdout {
+struct Writer {
+    stream: Stream,
+    /// None before the first picture.
+    to: Option<Box<dyn Write + Send>>,
+}
+
+impl Sink for Writer {
     fn add(&mut self, picture: Vec<u8>, _: &Metadata) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        out.write_all(&picture)?;
-        out.flush()
+        let to = match &mut self.to {
+            Some(to) => to,
+            none => none.insert(match &self.stream {
+                Stream::Stdout => Box::new(io::stdout()),
+                Stream::Node(path) => Box::new(open_node(path)?),
+            }),
+        };
+        to.write_all(&picture)?;
+        to.flush()
     }
 
     fn finish(&mut self) -> io::Result<()> {
@@ -94,10 +138,26 @@ mod tests {
 
     #[test]
     fn a_dash_is_standard_output() {
-        assert_eq!(parse("-"), Destination::Stdout(FileFormat::Png));
-        assert_eq!(parse("-.JPG"), Destination::Stdout(FileFormat::Jpeg));
-        assert_eq!(parse("-.exr"), Destination::Stdout(FileFormat::Exr));
+        let stdout = |format| Destination::Stream(Stream::Stdout, format);
+        assert_eq!(parse("-"), stdout(FileFormat::Png));
+        assert_eq!(parse("-.JPG"), stdout(FileFormat::Jpeg));
+        assert_eq!(parse("-.exr"), stdout(FileFormat::Exr));
         assert!(matches!(parse("-a.png"), Destination::Files(_)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_take_pictures_one_after_the_other() {
+        let null = Stream::Node("/dev/null".into());
+        let expected = Destination::Stream(null, FileFormat::Png);
+        assert_eq!(parse("/dev/null"), expected);
+        assert_eq!(parse("/dev/null").for_frames(5), Ok(expected));
+        let sink = Stream::Node("/dev/full".into()).open(FileFormat::Png, Encoding::default());
+        let metadata = Metadata::default();
+        let pixels = super::super::Pixels::U8(vec![0; 3].into());
+        let picture = super::super::picture::testing::picture((1, 1), pixels, &metadata);
+        let error = sink.add(0, &picture).unwrap_err().to_string();
+        assert!(error.contains("/dev/full: the disk is full"), "{error}");
     }
 
     #[test]

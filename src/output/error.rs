@@ -19,6 +19,22 @@ pub enum OutputError {
     Earlier { path: PathBuf },
     #[error("cannot read {}: {error}; remove it or run without --skip-existing", .path.display())]
     ReadBack { path: PathBuf, error: ImageError },
+    #[error(
+        "{} has {}x{} pixels and the film {}x{}; remove it or run without --skip-existing",
+        .path.display(), .found.0, .found.1, .wanted.0, .wanted.1
+    )]
+    OtherSize {
+        path: PathBuf,
+        found: (u32, u32),
+        wanted: (u32, u32),
+    },
+    #[error(
+        "{} exists, and {difference}: choose another --output, or say with --mismatched whether such frames are rendered again \
+         or kept", .path.display()
+    )]
+    Mismatched { path: PathBuf, difference: String },
+    #[error("cannot write {}: it is {other}, too; choose another name", .path.display())]
+    Twice { path: PathBuf, other: String },
     #[error("cannot write {}: {error}", .path.display())]
     Encode { path: PathBuf, error: EncodeError },
 }
@@ -58,6 +74,9 @@ fn explain(error: &io::Error) -> String {
         }
         ErrorKind::AlreadyExists => {
             "a file has that name; remove it or choose another --output pattern"
+        }
+        ErrorKind::FileTooLarge => {
+            "it would be larger than files may be here (`ulimit -f`, or the file system's limit)"
         }
         ErrorKind::InvalidFilename => "the name is too long; choose a shorter --output pattern",
         _ => return error.to_string(),

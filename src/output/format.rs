@@ -1,14 +1,15 @@
 //! What kinds of files frames are written to.
 
 use super::{
-    ColorDepth, EncodeError, Encoding, OutputError, Picture,
+    ColorDepth, EncodeError, Encoding, OutputError, Picture, Texts,
     atomic::{fill_atomically, write_atomically},
     exr::{self, is_complete_exr},
     png::{self, is_complete_png},
     web::{self, is_complete_jpeg, is_complete_webp},
 };
-use crate::pixels::PixelType;
-use std::path::Path;
+use crate::{files::open_regular, pixels::PixelType};
+use image::codecs::{jpeg::JpegDecoder, webp::WebPDecoder};
+use std::{io::BufReader, path::Path};
 
 /// The kind of file that an extension stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,20 @@ impl FileFormat {
         self == Self::Exr
     }
 
+    /// Whether pixels that are read from a file are those that were written to it.
+    pub fn is_lossless(self) -> bool {
+        self != Self::Jpeg
+    }
+
+    /// The greatest width and height.
+    pub fn longest_side(self) -> u32 {
+        match self {
+            Self::WebP => 16_384,
+            Self::Jpeg => 65_535,
+            Self::Png | Self::Exr => i32::MAX as u32,
+        }
+    }
+
     /// The type of the pixels that [`Self::encode`] takes; none if the format does not have that depth.
     pub fn pixels(self, depth: ColorDepth) -> Option<PixelType> {
         match (self, depth) {
@@ -64,7 +79,7 @@ impl FileFormat {
 
     /// The bytes of a file with `picture`, whose pixels have the type that the format takes.
     pub fn encode(self, picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
-        check_size(picture)?;
+        self.check_size(picture)?;
         match self {
             Self::Png => png::encode(picture),
             Self::Jpeg => web::encode_jpeg(picture, encoding.quality),
@@ -92,7 +107,7 @@ impl FileFormat {
             });
         }
         if self == Self::Exr {
-            check_size(picture).map_err(failed)?;
+            self.check_size(picture).map_err(failed)?;
             let plan = exr::Plan::new(picture, encoding).map_err(failed)?;
             return fill_atomically(path, |file| plan.write(encoding.threads, file));
         }
@@ -109,18 +124,45 @@ impl FileFormat {
             Self::Exr => is_complete_exr(path),
         }
     }
-}
 
-fn check_size(picture: &Picture) -> Result<(), EncodeError> {
-    let values = u128::from(picture.width) * u128::from(picture.height) * 3;
-    if values == 0 || values != picture.pixels.len() as u128 {
-        return Err(EncodeError::Size {
-            width: picture.width,
-            height: picture.height,
-            values: picture.pixels.len(),
-        });
+    /// Size of the picture in a whole file, and what the file tells of it; none if there is no whole file of this format.
+    pub fn read_origin(self, path: &Path) -> Option<((u32, u32), Texts)> {
+        if !self.is_complete(path) {
+            return None;
+        }
+        let file = || {
+            open_regular(path)
+                .map(|(file, _)| BufReader::new(file))
+                .ok()
+        };
+        match self {
+            Self::Png => png::read_origin(path),
+            Self::Jpeg => Some(web::read_origin(JpegDecoder::new(file()?).ok()?)),
+            Self::WebP => Some(web::read_origin(WebPDecoder::new(file()?).ok()?)),
+            Self::Exr => exr::read_origin(path),
+        }
     }
-    Ok(())
+
+    fn check_size(self, picture: &Picture) -> Result<(), EncodeError> {
+        let (width, height) = (picture.width, picture.height);
+        let values = u128::from(width) * u128::from(height) * 3;
+        if values == 0 || values != picture.pixels.len() as u128 {
+            let values = picture.pixels.len();
+            return Err(EncodeError::Size {
+                width,
+                height,
+                values,
+            });
+        }
+        let limit = self.longest_side();
+        match width.max(height) > limit {
+            true => Err(EncodeError::TooLarge {
+                format: self.extension(),
+                limit,
+            }),
+            false => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -142,6 +184,38 @@ mod tests {
             assert!(written.is_err());
         }
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_side_that_the_format_has_no_number_for_is_refused() {
+        let metadata = metadata();
+        let picture = picture(
+            (16_385, 1),
+            Pixels::U8(vec![0; 16_385 * 3].into()),
+            &metadata,
+        );
+        let encode = |format: FileFormat| format.encode(&picture, &Encoding::default());
+        let text = encode(FileFormat::WebP).unwrap_err().to_string();
+        assert!(text.contains("at most 16384 pixels"), "{text}");
+        assert!(encode(FileFormat::Png).is_ok());
+    }
+
+    #[test]
+    fn files_tell_where_their_pictures_come_from() {
+        let dir = tempfile::tempdir().unwrap();
+        let metadata = metadata();
+        for format in FileFormat::ALL {
+            let path = dir.path().join(format.extension());
+            assert_eq!(format.read_origin(&path), None);
+            let kind = format.pixels(ColorDepth::Usual).unwrap();
+            let bytes = vec![0; 5 * 3 * 3 * kind.bytes()];
+            let picture = picture((5, 3), Pixels::from_bytes(kind, &bytes), &metadata);
+            format.write(&path, &picture, &Encoding::default()).unwrap();
+            let (size, told) = format.read_origin(&path).unwrap();
+            assert_eq!(size, (5, 3));
+            assert_eq!(told["Settings"], metadata.settings, "{format:?}");
+            assert_eq!(metadata.difference(&told), None);
+        }
     }
 
     #[test]

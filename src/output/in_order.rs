@@ -36,7 +36,15 @@ struct Turn {
     /// Position of the first frame that will never come.
     missing: usize,
     /// Frames that exist as files, by their positions.
-    existing: BTreeMap<usize, (PathBuf, Metadata)>,
+    existing: BTreeMap<usize, Existing>,
+}
+
+/// A frame that exists as a file.
+pub struct Existing {
+    pub file: PathBuf,
+    /// That of all frames.
+    pub size: (u32, u32),
+    pub metadata: Metadata,
 }
 
 impl InOrder {
@@ -61,8 +69,8 @@ impl InOrder {
     }
 
     /// The frame at `position` is in a file already, which is read when its turn comes.
-    pub fn add_existing(&self, position: usize, file: PathBuf, metadata: Metadata) {
-        self.lock().existing.insert(position, (file, metadata));
+    pub fn add_existing(&self, position: usize, frame: Existing) {
+        self.lock().existing.insert(position, frame);
     }
 
     /// Adds the frame at `position`; waits until all before it are there. Positions have no gaps but for existing frames, and
@@ -108,9 +116,14 @@ impl InOrder {
     }
 
     fn take_existing(&self, turn: &mut Turn) -> Result<(), OutputError> {
-        while let Some((file, metadata)) = turn.existing.remove(&turn.next) {
-            let prepared = read_back(&file, &metadata, |picture| self.prepare(picture))??;
-            let added = turn.sink.add(prepared, &metadata);
+        while let Some(frame) = turn.existing.remove(&turn.next) {
+            let Existing {
+                file,
+                size,
+                metadata,
+            } = &frame;
+            let prepared = read_back(file, *size, metadata, |picture| self.prepare(picture))??;
+            let added = turn.sink.add(prepared, metadata);
             added.map_err(|error| self.failed(error))?;
             turn.next += 1;
         }
@@ -220,11 +233,24 @@ mod tests {
         let seen = Seen::default();
         let sink = in_order(&seen);
         for (position, value) in [(0, 10), (1, 11), (3, 13)] {
-            sink.add_existing(position, file(value), Metadata::default());
+            let frame = Existing {
+                file: file(value),
+                size: (1, 1),
+                metadata: Metadata::default(),
+            };
+            sink.add_existing(position, frame);
         }
         add(&sink, 2, 12).unwrap();
         sink.finish().unwrap();
         assert_eq!(*seen.0.lock().unwrap(), [10, 11, 12, 13, 255]);
+        let other = Existing {
+            file: file(14),
+            size: (2, 1),
+            metadata: Metadata::default(),
+        };
+        sink.add_existing(4, other);
+        let error = sink.finish().unwrap_err().to_string();
+        assert!(error.contains("has 1x1 pixels and the film 2x1"), "{error}");
     }
 
     #[test]

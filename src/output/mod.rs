@@ -2,10 +2,13 @@
 
 mod atomic;
 mod checkpoint;
+mod claim;
+mod collisions;
 pub mod deflate;
 mod destination;
 mod encoding;
 mod error;
+mod exif;
 mod exr;
 mod film;
 mod format;
@@ -18,18 +21,20 @@ mod read_back;
 mod sheet;
 mod web;
 
-pub use atomic::{Part, prepare, prepare_folder, write_atomically};
+pub use atomic::{Part, prepare_folder, write_atomically};
 pub use checkpoint::{
     CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint,
 };
-pub use destination::{Destination, standard_output};
+pub use claim::{Claims, remove_stale_claim};
+pub use collisions::{Planned, prepare_distinct};
+pub use destination::{Destination, Stream};
 pub use encoding::{ColorDepth, EncodeError, Encoding, ExrCompression};
 pub use error::OutputError;
 pub use film::{FilmFormat, FilmName, FilmSettings, open_film};
 pub use format::FileFormat;
-pub use in_order::{InOrder, Prepare, Sink};
+pub use in_order::{Existing, InOrder, Prepare, Sink};
 pub use pattern::{Pattern, PatternError};
-pub use picture::{Manifests, Metadata, Picture, Pixels};
+pub use picture::{Manifests, Metadata, Picture, Pixels, Texts};
 pub use progress::{Progress, ProgressMode};
 pub use read_back::read_back;
 pub use sheet::{SheetLayout, choose, open_sheet, parse_sheet};

@@ -1,12 +1,18 @@
 //! Names of output files: `frames/####.png`, `{scene}/{frame:04}.png`.
 
 use super::FileFormat;
-use std::{fmt, path::Path, path::PathBuf};
+use crate::files::os_string;
+use std::{
+    ffi::{OsStr, OsString},
+    fmt,
+    path::Path,
+    path::PathBuf,
+};
 
 /// A file name with places for the frame number and the scene's name.
 ///
 /// `####` and `{frame:04}` stand for the frame number, padded with zeros to that width; `{frame}` for the plain
-/// number; `{scene}` for the scene's name.
+/// number; `{scene}` for the scene's name. Names need not be UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern<F = FileFormat> {
     pieces: Vec<Piece>,
@@ -15,7 +21,7 @@ pub struct Pattern<F = FileFormat> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
-    Text(String),
+    Text(OsString),
     /// The frame number, padded with zeros to at least `width` digits.
     Frame {
         width: usize,
@@ -61,20 +67,18 @@ const IN_FOLDER: &str = "####.png";
 impl Pattern {
     /// Reads what follows `--output`. A text that ends in `/` or names an existing folder gets `####.png`; a name
     /// without extension gets `.png`.
-    pub fn parse(text: &str) -> Result<Self, PatternError> {
-        if text.is_empty() {
-            return Err(PatternError::Empty);
+    pub fn parse(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
+        let text = text.as_ref();
+        let in_folder = |folder: &OsStr| Self::parse_file(Path::new(folder).join(IN_FOLDER));
+        match text.as_encoded_bytes() {
+            [] => Err(PatternError::Empty),
+            [.., b'/'] => in_folder(text),
+            _ if Path::new(text).is_dir() => in_folder(text),
+            _ => Self::parse_file(text),
         }
-        if text.ends_with('/') {
-            return Self::parse_file(&format!("{text}{IN_FOLDER}"));
-        }
-        if Path::new(text).is_dir() {
-            return Self::parse_file(&format!("{text}/{IN_FOLDER}"));
-        }
-        Self::parse_file(text)
     }
 
-    fn parse_file(text: &str) -> Result<Self, PatternError> {
+    fn parse_file(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
         Self::parse_known(text, FileFormat::Png, FileFormat::from_extension, "png")
     }
 }
@@ -82,19 +86,22 @@ impl Pattern {
 impl<F: Copy> Pattern<F> {
     /// Names without extension get `default`, that of `usual`.
     pub(super) fn parse_known(
-        text: &str,
+        text: impl AsRef<OsStr>,
         usual: F,
         known: impl Fn(&str) -> Option<F>,
         default: &'static str,
     ) -> Result<Self, PatternError> {
-        let mut pieces = split(text)?;
+        let text = text.as_ref();
+        let mut pieces = split(text.as_encoded_bytes())?;
         let mut format = usual;
         match pieces.last_mut() {
             Some(Piece::Text(last)) => match extension(last) {
-                Some(ext) => format = known(ext).ok_or_else(|| wrong_extension(text, ext))?,
-                None => last.push_str(&format!(".{default}")),
+                Some(ext) => {
+                    format = known(&ext).ok_or_else(|| wrong_extension(text, &ext))?;
+                }
+                None => last.push(format!(".{default}")),
             },
-            Some(_) => pieces.push(Piece::Text(format!(".{default}"))),
+            Some(_) => pieces.push(Piece::Text(format!(".{default}").into())),
             None => return Err(PatternError::Empty),
         }
         Ok(Self { pieces, format })
@@ -103,6 +110,14 @@ impl<F: Copy> Pattern<F> {
     /// Whether there is a place for the frame number.
     pub fn has_frame(&self) -> bool {
         self.pieces.iter().any(|p| matches!(p, Piece::Frame { .. }))
+    }
+
+    /// The same if it is a name for one file only.
+    pub(super) fn without_frame(self) -> Result<Self, PatternError> {
+        match self.has_frame() {
+            true => Err(PatternError::FrameInFilm(self.to_string())),
+            false => Ok(self),
+        }
     }
 
     /// Several frames need a place for their number.
@@ -133,10 +148,10 @@ impl<F: Copy> Pattern<F> {
     pub fn path_for(&self, frame: u32, scene: &str) -> PathBuf {
         let text = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
-            Piece::Frame { width } => format!("{frame:0width$}"),
-            Piece::Scene => scene.to_owned(),
+            Piece::Frame { width } => format!("{frame:0width$}").into(),
+            Piece::Scene => scene.into(),
         };
-        self.pieces.iter().map(text).collect::<String>().into()
+        self.pieces.iter().map(text).collect::<OsString>().into()
     }
 
     /// For people: where the frames of `scene` are, with `#` for the digits of the frame number.
@@ -149,7 +164,7 @@ impl<F: Copy> Pattern<F> {
     }
 }
 
-/// The text from which an equal pattern can be parsed.
+/// The text from which an equal pattern can be parsed, if it is UTF-8.
 impl<F> fmt::Display for Pattern<F> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         self.pieces.iter().try_for_each(|piece| piece.fmt(f))
@@ -159,39 +174,39 @@ impl<F> fmt::Display for Pattern<F> {
 impl fmt::Display for Piece {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Self::Text(text) => f.write_str(text),
+            Self::Text(text) => text.display().fmt(f),
             Self::Frame { width } => f.write_str(&"#".repeat(*width)),
             Self::Scene => f.write_str("{scene}"),
         }
     }
 }
 
-fn split(mut text: &str) -> Result<Vec<Piece>, PatternError> {
+fn split(mut text: &[u8]) -> Result<Vec<Piece>, PatternError> {
     let mut pieces = Vec::new();
-    while let Some(at) = text.find(['#', '{', '}']) {
+    while let Some(at) = text.iter().position(|byte| b"#{}".contains(byte)) {
         if at > 0 {
-            pieces.push(Piece::Text(text[..at].into()));
+            pieces.push(Piece::Text(os_string(&text[..at])));
         }
         let (piece, rest) = placeholder(&text[at..])?;
         pieces.push(piece);
         text = rest;
     }
     if !text.is_empty() {
-        pieces.push(Piece::Text(text.into()));
+        pieces.push(Piece::Text(os_string(text)));
     }
     Ok(pieces)
 }
 
 /// The placeholder with which `text` begins, and what follows it.
-fn placeholder(text: &str) -> Result<(Piece, &str), PatternError> {
-    if text.starts_with('#') {
-        let rest = text.trim_start_matches('#');
-        let width = text.len() - rest.len();
-        return Ok((frame(width)?, rest));
+fn placeholder(text: &[u8]) -> Result<(Piece, &[u8]), PatternError> {
+    let width = text.iter().take_while(|&&byte| byte == b'#').count();
+    if width > 0 {
+        return Ok((frame(width)?, &text[width..]));
     }
-    let inner = text.strip_prefix('{').ok_or(PatternError::Unopened)?;
-    let (name, rest) = inner.split_once('}').ok_or(PatternError::Unclosed)?;
-    Ok((named(name)?, rest))
+    let inner = text.strip_prefix(b"{").ok_or(PatternError::Unopened)?;
+    let end = inner.iter().position(|&byte| byte == b'}');
+    let (name, rest) = inner.split_at(end.ok_or(PatternError::Unclosed)?);
+    Ok((named(&String::from_utf8_lossy(name))?, &rest[1..]))
 }
 
 fn named(name: &str) -> Result<Piece, PatternError> {
@@ -218,13 +233,16 @@ fn frame(width: usize) -> Result<Piece, PatternError> {
 }
 
 /// What follows the last dot of the file name with which `text` ends.
-fn extension(text: &str) -> Option<&str> {
-    let name = text.rsplit('/').next()?;
-    name.rsplit_once('.').map(|(_, ext)| ext)
+fn extension(text: &OsStr) -> Option<String> {
+    let bytes = text.as_encoded_bytes();
+    let name = bytes.rsplit(|&byte| byte == b'/').next()?;
+    let dot = name.iter().rposition(|&byte| byte == b'.')?;
+    Some(String::from_utf8_lossy(&name[dot + 1..]).into_owned())
 }
 
-fn wrong_extension(text: &str, found: &str) -> PatternError {
-    let stem = &text[..text.len() - found.len()];
+fn wrong_extension(text: &OsStr, found: &str) -> PatternError {
+    let text = text.to_string_lossy();
+    let stem = text.strip_suffix(found).unwrap_or(&text);
     PatternError::Extension {
         found: found.into(),
         fix: format!("{stem}png"),
@@ -304,11 +322,27 @@ mod tests {
         assert!(error.ends_with("try `still_####.exr`"), "{error}");
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn names_need_not_be_utf8() {
+        use std::os::unix::ffi::OsStrExt;
+        let name = |bytes: &'static [u8]| OsStr::from_bytes(bytes).to_owned();
+        let pattern = Pattern::parse(name(b"\xff/\xfe_##.png")).unwrap();
+        assert_eq!(
+            pattern.path_for(7, "s"),
+            Path::new(&name(b"\xff/\xfe_07.png"))
+        );
+        let plain = Pattern::parse(name(b"\xff")).unwrap();
+        assert_eq!(plain.path_for(7, "s"), Path::new(&name(b"\xff.png")));
+        assert!(Pattern::parse(name(b"a.\xff")).is_err());
+        assert!(Pattern::parse(name(b"{\xff}.png")).is_err());
+    }
+
     #[test]
     fn a_shown_pattern_parses_to_itself() {
         for text in ["a_####.png", "{scene}/{frame}.EXR", "{frame:02}{scene}"] {
             let pattern = Pattern::parse(text).unwrap();
-            assert_eq!(Pattern::parse(&pattern.to_string()).unwrap(), pattern);
+            assert_eq!(Pattern::parse(pattern.to_string()).unwrap(), pattern);
         }
         let pattern = Pattern::parse("{scene}/{frame:03}").unwrap();
         assert_eq!(pattern.describe("s"), "s/###.png");

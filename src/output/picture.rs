@@ -5,7 +5,8 @@ use crate::{
     layers::{Layer, LayerImage, channels::FileBlocks},
     pixels::PixelType,
 };
-use std::borrow::Cow;
+use serde_json::Value;
+use std::{borrow::Cow, collections::BTreeMap};
 
 /// Everything that can go into a file. What a format has no place for is left out.
 pub struct Picture<'a> {
@@ -121,17 +122,57 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Names, as PNG files have them, and values.
+    /// Names, as files have them, and values.
     pub fn texts(&self) -> [(&'static str, String); 6] {
         [
             ("Software", self.software.clone()),
             ("Scene", self.scene.clone()),
-            ("Scene hash", self.scene_hash.clone()),
-            ("Settings", self.settings.clone()),
+            (SCENE_HASH, self.scene_hash.clone()),
+            (SETTINGS, self.settings.clone()),
             ("Frame", self.frame.to_string()),
             ("Seconds", self.seconds.to_string()),
         ]
     }
+
+    /// How a picture is another one than this, by what its file tells of it; none if nothing that it tells speaks against it. The
+    /// scene's name does not matter.
+    pub fn difference(&self, told: &Texts) -> Option<String> {
+        let texts = self.texts();
+        let mut others = texts.iter().filter_map(|(name, here)| {
+            let there = told.get(*name).filter(|there| *there != here)?;
+            match *name {
+                "Scene" => None,
+                SCENE_HASH => Some("it is of another scene".to_owned()),
+                SETTINGS => Some(setting_that_differs(there, here)),
+                _ => {
+                    let name = name.to_lowercase();
+                    Some(format!("its {name} is {there} and not {here}"))
+                }
+            }
+        });
+        others.next()
+    }
+}
+
+/// What a file tells of its picture, by the names of [`Metadata::texts`]; empty if others made it.
+pub type Texts = BTreeMap<String, String>;
+
+const SCENE_HASH: &str = "Scene hash";
+const SETTINGS: &str = "Settings";
+
+/// The first setting of two JSON objects that differ.
+fn setting_that_differs(there: &str, here: &str) -> String {
+    let read = |text: &str| serde_json::from_str::<serde_json::Map<_, _>>(text).unwrap_or_default();
+    let (there, here) = (read(there), read(here));
+    let mut names = there.keys().chain(here.keys());
+    let differs = |name: &&String| there.get(*name) != here.get(*name);
+    let Some(name) = names.find(differs) else {
+        return "it was made with other settings".to_owned();
+    };
+    let value = |of: &serde_json::Map<String, Value>| {
+        of.get(name).map_or("none".to_owned(), Value::to_string)
+    };
+    format!("its {name} is {} and not {}", value(&there), value(&here))
 }
 
 #[cfg(test)]
@@ -175,6 +216,28 @@ pub(crate) mod testing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pictures_of_something_else_are_told_by_what_differs() {
+        let own = testing::metadata();
+        let told = |name: &str, text: &str| {
+            let mut texts: Texts = own.texts().map(|(name, text)| (name.into(), text)).into();
+            texts.insert(name.into(), text.into());
+            own.difference(&texts)
+        };
+        assert_eq!(own.difference(&Texts::new()), None);
+        assert_eq!(told("Scene", "another name"), None);
+        let differs = |name, text, expected: &str| assert_eq!(told(name, text).unwrap(), expected);
+        differs("Scene hash", "0", "it is of another scene");
+        differs("Frame", "8", "its frame is 8 and not 7");
+        differs("Settings", r#"{"samples":1}"#, "its samples is 1 and not 4");
+        differs(
+            "Settings",
+            r#"{"samples":4,"seed":1}"#,
+            "its seed is 1 and not none",
+        );
+        differs("Settings", "[", "its samples is none and not 4");
+    }
 
     #[test]
     fn floats_are_read_wherever_their_bytes_lie() {

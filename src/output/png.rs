@@ -1,10 +1,10 @@
 //! PNG frames: RGB of 8 or 16 bits with texts, and the check that a file is a whole one.
 
-use super::{EncodeError, Metadata, Picture, Pixels};
+use super::{EncodeError, Metadata, Picture, Pixels, Texts};
+use crate::files::open_regular;
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter, SrgbRenderingIntent};
 use std::{
-    fs::File,
-    io::{self, Read, Seek, SeekFrom},
+    io::{self, BufReader, Read, Seek, SeekFrom},
     path::Path,
 };
 
@@ -68,7 +68,7 @@ pub(super) fn add_texts<W: io::Write>(
 /// renamed into place; this catches copies cut short and power failures.
 pub fn is_complete_png(path: &Path) -> bool {
     let read_end = || -> io::Result<[u8; 12]> {
-        let mut file = File::open(path)?;
+        let (mut file, _) = open_regular(path)?;
         let mut end = [0; 12];
         file.seek(SeekFrom::End(-12))?;
         file.read_exact(&mut end)?;
@@ -77,11 +77,23 @@ pub fn is_complete_png(path: &Path) -> bool {
     read_end().is_ok_and(|end| end == END_CHUNK)
 }
 
+/// Size of the picture, and what the file tells of it before its pixels.
+pub fn read_origin(path: &Path) -> Option<((u32, u32), Texts)> {
+    let (file, _) = open_regular(path).ok()?;
+    let reader = png::Decoder::new(BufReader::new(file)).read_info().ok()?;
+    let info = reader.info();
+    let latin = info.uncompressed_latin1_text.iter();
+    let latin = latin.map(|text| (text.keyword.clone(), text.text.clone()));
+    let utf8 = info.utf8_text.iter();
+    let utf8 = utf8.filter_map(|text| Some((text.keyword.clone(), text.get_text().ok()?)));
+    Some(((info.width, info.height), latin.chain(utf8).collect()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::output::picture::testing::{metadata, picture};
-    use std::{collections::BTreeMap, fs};
+    use std::fs;
 
     #[test]
     fn pixels_survive_the_round_trip() {
@@ -111,21 +123,13 @@ mod tests {
             &metadata(),
         ))
         .unwrap();
-        let reader = png::Decoder::new(io::Cursor::new(file))
-            .read_info()
-            .unwrap();
-        let info = reader.info();
-        let mut texts = BTreeMap::new();
-        for text in &info.uncompressed_latin1_text {
-            texts.insert(text.keyword.clone(), text.text.clone());
-        }
-        for text in &info.utf8_text {
-            texts.insert(text.keyword.clone(), text.get_text().unwrap());
-        }
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.png");
+        fs::write(&path, file).unwrap();
         let expected = metadata()
             .texts()
             .map(|(name, text)| (name.to_owned(), text));
-        assert_eq!(texts, BTreeMap::from(expected));
+        assert_eq!(read_origin(&path), Some(((1, 1), Texts::from(expected))));
     }
 
     #[test]

@@ -1,26 +1,57 @@
 //! Frames that an earlier run has written, for outputs that need all of them.
 
 use super::{Manifests, Metadata, OutputError, Picture, Pixels};
-use std::path::Path;
+use crate::{files::open_regular, guard::guarded};
+use image::{
+    DynamicImage, ImageDecoder, ImageError, ImageReader,
+    error::{DecodingError, ImageFormatHint},
+};
+use std::{io::BufReader, path::Path};
 
-/// Shows the picture in `file` to `use_it`.
+/// Shows the picture in `file`, which has the size that films of it have, to `use_it`.
 pub fn read_back<T>(
     file: &Path,
+    (width, height): (u32, u32),
     metadata: &Metadata,
     use_it: impl FnOnce(&Picture) -> T,
 ) -> Result<T, OutputError> {
-    let read = image::open(file).map_err(|error| OutputError::ReadBack {
+    let panicked = |words: &str| {
+        let format = ImageFormatHint::Unknown;
+        ImageError::Decoding(DecodingError::new(format, words.to_owned()))
+    };
+    let decoded = guarded(|| decode(file, (width, height)), panicked);
+    let decoded = decoded.map_err(|error| OutputError::ReadBack {
         path: file.to_owned(),
         error,
     })?;
-    let rgb = read.into_rgb8();
+    let read = decoded.map_err(|found| OutputError::OtherSize {
+        path: file.to_owned(),
+        found,
+        wanted: (width, height),
+    })?;
+    let pixels = match read {
+        DynamicImage::ImageRgb16(rgb) => Pixels::U16(rgb.into_raw().into()),
+        other => Pixels::U8(other.into_rgb8().into_raw().into()),
+    };
     Ok(use_it(&Picture {
-        width: rgb.width(),
-        height: rgb.height(),
-        pixels: Pixels::U8(rgb.as_raw().as_slice().into()),
+        width,
+        height,
+        pixels,
         layers: &[],
         blocks: None,
         manifests: &Manifests::default(),
         metadata,
     }))
+}
+
+/// The picture, or its size where that is another one.
+fn decode(file: &Path, size: (u32, u32)) -> Result<Result<DynamicImage, (u32, u32)>, ImageError> {
+    let (file, _) = open_regular(file)?;
+    let decoder = ImageReader::new(BufReader::new(file))
+        .with_guessed_format()?
+        .into_decoder()?;
+    match decoder.dimensions() {
+        found if found == size => DynamicImage::from_decoder(decoder).map(Ok),
+        found => Ok(Err(found)),
+    }
 }

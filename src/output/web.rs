@@ -1,54 +1,74 @@
 //! JPEG and WebP frames: 8-bit RGB, JPEG with loss and WebP without, and the check that a file is a whole one.
 
-use super::{EncodeError, Picture, Pixels};
+use super::{EncodeError, Picture, Texts, exif};
+use crate::files::open_regular;
 use image::{
     ExtendedColorType::Rgb8,
-    ImageEncoder,
+    ImageDecoder, ImageEncoder,
     codecs::{jpeg::JpegEncoder, webp::WebPEncoder},
 };
 use std::{
-    fs::File,
     io::{self, Read, Seek, SeekFrom},
     path::Path,
 };
 
 /// The marker with which JPEG files end.
 const END_OF_IMAGE: [u8; 2] = [0xff, 0xd9];
-/// What WebP can say about a picture's width and height.
-const WEBP_LIMIT: u32 = 16_384;
 
 /// `quality` from 1 to 100.
 pub fn encode_jpeg(picture: &Picture, quality: u8) -> Result<Vec<u8>, EncodeError> {
     let mut file = Vec::new();
-    let encoder = JpegEncoder::new_with_quality(&mut file, quality);
+    let mut encoder = JpegEncoder::new_with_quality(&mut file, quality);
+    describe(&mut encoder, picture)?;
     write(encoder, picture)?;
     Ok(file)
 }
 
 pub fn encode_webp(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
-    if picture.width.max(picture.height) > WEBP_LIMIT {
-        return Err(EncodeError::TooLarge {
-            format: "WebP",
-            limit: WEBP_LIMIT,
-        });
-    }
+    let mut file = Vec::new();
+    let mut encoder = WebPEncoder::new_lossless(&mut file);
+    describe(&mut encoder, picture)?;
+    write(encoder, picture)?;
+    Ok(file)
+}
+
+/// A file of nothing but the pixels, for an animation.
+pub fn encode_webp_frame(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     let mut file = Vec::new();
     write(WebPEncoder::new_lossless(&mut file), picture)?;
     Ok(file)
 }
 
-fn write(encoder: impl ImageEncoder, picture: &Picture) -> Result<(), EncodeError> {
-    let Pixels::U8(rgb) = &picture.pixels else {
-        return Err(EncodeError::Kind(picture.pixels.kind()));
-    };
+fn describe(encoder: &mut impl ImageEncoder, picture: &Picture) -> Result<(), EncodeError> {
+    let block = exif::block(picture.metadata);
     encoder
-        .write_image(rgb, picture.width, picture.height, Rgb8)
+        .set_exif_metadata(block)
         .map_err(EncodeError::encoder)
+}
+
+fn write(encoder: impl ImageEncoder, picture: &Picture) -> Result<(), EncodeError> {
+    encoder
+        .write_image(
+            &picture.pixels.bytes()?,
+            picture.width,
+            picture.height,
+            Rgb8,
+        )
+        .map_err(EncodeError::encoder)
+}
+
+/// Size of the picture, and what the file tells of it.
+pub fn read_origin(mut decoder: impl ImageDecoder) -> ((u32, u32), Texts) {
+    let block = decoder.exif_metadata().ok().flatten();
+    (
+        decoder.dimensions(),
+        exif::texts(&block.unwrap_or_default()),
+    )
 }
 
 pub fn is_complete_jpeg(path: &Path) -> bool {
     let read_end = || -> io::Result<[u8; 2]> {
-        let mut file = File::open(path)?;
+        let (mut file, _) = open_regular(path)?;
         let mut end = [0; 2];
         file.seek(SeekFrom::End(-2))?;
         file.read_exact(&mut end)?;
@@ -60,12 +80,12 @@ pub fn is_complete_jpeg(path: &Path) -> bool {
 /// Whether the file is as long as its first chunk, which holds all others, says.
 pub fn is_complete_webp(path: &Path) -> bool {
     let check = || -> io::Result<bool> {
-        let mut file = File::open(path)?;
+        let (mut file, length) = open_regular(path)?;
         let mut start = [0; 12];
         file.read_exact(&mut start)?;
         let size = u32::from_le_bytes([start[4], start[5], start[6], start[7]]);
         let names = start.starts_with(b"RIFF") && start.ends_with(b"WEBP");
-        Ok(names && u64::from(size) + 8 == file.metadata()?.len())
+        Ok(names && u64::from(size) + 8 == length)
     };
     check().unwrap_or(false)
 }
@@ -73,7 +93,10 @@ pub fn is_complete_webp(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::picture::testing::{metadata, picture};
+    use crate::output::{
+        Pixels,
+        picture::testing::{metadata, picture},
+    };
     use std::fs;
 
     fn gradient() -> Vec<u8> {
@@ -122,13 +145,5 @@ mod tests {
             fs::write(&path, &whole).unwrap();
             assert!(is_complete(&path));
         }
-    }
-
-    #[test]
-    fn a_side_that_webp_has_no_number_for_is_refused() {
-        let (metadata, rgb) = (metadata(), vec![0; 16_385 * 3]);
-        let picture = picture((16_385, 1), Pixels::U8(rgb.into()), &metadata);
-        let text = encode_webp(&picture).unwrap_err().to_string();
-        assert!(text.contains("at most 16384 pixels"), "{text}");
     }
 }

@@ -14,7 +14,6 @@ use crate::{
     scene::{Scene, Shape},
 };
 use std::{
-    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -61,7 +60,7 @@ pub struct TraceOptions {
 
 /// What [`bench`] does.
 pub struct BenchOptions {
-    /// Folder for the scene, rays and hits.
+    /// Folder for the scene, rays and hits ([`dump_paths`]); it has to exist.
     pub dump: Option<PathBuf>,
     /// Timed passes, after one that warms up.
     pub repeat: u32,
@@ -82,11 +81,6 @@ pub enum MeasureError {
     Device(#[from] DeviceError),
     #[error(transparent)]
     Output(#[from] OutputError),
-    #[error("cannot create the folder {}: {error}", .path.display())]
-    Folder {
-        path: PathBuf,
-        error: std::io::Error,
-    },
 }
 
 /// Traces a file of rays against the scene's first frame.
@@ -357,17 +351,34 @@ fn spread_of(repeat: u32, mut sample: impl FnMut() -> f64) -> Spread {
     Spread::of((0..repeat.max(1)).map(|_| sample()).collect())
 }
 
-/// Writes `NAME.scn`, and `NAME.KIND.ray` and `NAME.KIND.hit` of each kind. Returns the number of spheres left out.
+/// Kinds of rays that may be dumped; those of a frame itself on devices that gather them.
+const DUMPED_KINDS: [&str; 6] = [
+    "primary",
+    "bounce",
+    "shadow",
+    "own_primary",
+    "own_bounce",
+    "own_shadow",
+];
+
+/// All files that a dump of the scene of this name may have.
+pub fn dump_paths(folder: &Path, scene: &str) -> Vec<PathBuf> {
+    let kinds = DUMPED_KINDS.iter();
+    let files = kinds.flat_map(|kind| [format!("{kind}.ray"), format!("{kind}.hit")]);
+    let files = files.chain(["scn".into()]);
+    files
+        .map(|suffix| folder.join(format!("{scene}.{suffix}")))
+        .collect()
+}
+
+/// Writes `NAME.scn`, and `NAME.KIND.ray` and `NAME.KIND.hit` of each kind, to a folder that exists. Returns the number of spheres
+/// left out.
 fn dump(
     folder: &Path,
     posed: &Posed,
     number: u32,
     traced: &[(&str, Vec<Ray>, Vec<Hit>)],
 ) -> Result<usize, MeasureError> {
-    fs::create_dir_all(folder).map_err(|error| MeasureError::Folder {
-        path: folder.to_owned(),
-        error,
-    })?;
     let file = |suffix: &str| folder.join(format!("{}.{suffix}", posed.scene.name));
     let mut world_from_object = Vec::new();
     let moment = Moment::of(&posed.scene, posed.scene.time_of(number));

@@ -7,7 +7,9 @@ pub mod report;
 
 mod busy;
 mod deforming;
+mod existing;
 mod exposure;
+mod frame_queue;
 mod material_counts;
 mod ongoing;
 mod other_poses;
@@ -30,7 +32,10 @@ use crate::{
     scene::{Scene, rig::RefitPolicy},
 };
 pub use busy::{Busy, BusyShares};
+pub use existing::{Mismatched, SkipExisting};
 use exposure::Exposures;
+use frame_queue::FrameQueue;
+pub use frame_queue::Skipped;
 pub use material_counts::MaterialCounts;
 pub use ongoing::{Ongoing, run_ongoing};
 pub use outputs::Outputs;
@@ -66,7 +71,7 @@ pub struct RenderJob {
     /// How trees of deforming meshes follow them, if not each by its own mesh's policy.
     pub refit: Option<RefitPolicy>,
     pub trees: TreeSource,
-    /// Frame numbers (from 1), in the order in which they are rendered; already without the ones to skip.
+    /// Frame numbers (from 1), in the order in which they are rendered; already without those that existed before.
     pub frames: Vec<u32>,
     pub output: Outputs,
 }
@@ -75,6 +80,7 @@ pub struct RenderJob {
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct FrameReport {
     pub frame: u32,
+    #[serde(serialize_with = "crate::files::serialize_lossy")]
     pub path: PathBuf,
     pub pose_ms: f64,
     pub trace_ms: f64,
@@ -101,6 +107,8 @@ pub trait Observer: Send {
 pub struct Summary {
     /// Frames written.
     pub frames: u32,
+    /// Frames left to other runs.
+    pub skipped: Skipped,
     /// Wall-clock time from the upload of the scene to the last rename.
     pub elapsed: Duration,
     pub rays: RayCounts,
@@ -120,6 +128,15 @@ impl Summary {
             stopped: true,
             ..Self::default()
         }
+    }
+
+    /// Whether frames of `job` are missing.
+    fn is_short_of(&self, job: &RenderJob) -> bool {
+        let Skipped {
+            appeared,
+            elsewhere,
+        } = self.skipped;
+        ((self.frames + appeared + elsewhere) as usize) < job.frames.len()
     }
 
     fn add(&mut self, report: &FrameReport) {
@@ -171,17 +188,20 @@ pub fn run(
         return Ok(Summary::of_stopped());
     };
     let posers = pose_stage::posers(poser, job.frames.len(), device.queue_depth());
+    let frames = FrameQueue::of(job).with_takers(posers.len());
     let loop_start = Instant::now();
     let writers = write::writer_count(job);
     let ledger = Mutex::new(Ledger::new(
         observer,
         Busy::of(posers.len(), device.device_count(), writers),
     ));
-    let traced = run_stages((job, &exposures), device, posers, (&ledger, writers), stop);
+    let posing = (&frames, posers);
+    let traced = run_stages((job, &exposures), device, posing, (&ledger, writers), stop);
     let ledger = ledger.into_inner();
     let mut summary = ledger.unwrap_or_else(|e| e.into_inner()).close()?;
+    summary.skipped = frames.finish()?;
     summary.busy.elapsed = loop_start.elapsed();
-    summary.stopped = (summary.frames as usize) < job.frames.len();
+    summary.stopped = summary.is_short_of(job);
     match traced {
         Err(error) if !error.is_stop() => return Err(error),
         _ => {}
@@ -222,7 +242,7 @@ fn prepare(
 fn run_stages(
     (job, exposures): (&RenderJob, &Exposures),
     device: &mut dyn Device,
-    posers: Vec<Poser>,
+    (frames, posers): (&FrameQueue<'_>, Vec<Poser>),
     (ledger, writers): (&Mutex<Ledger<'_>>, usize),
     stop: &AtomicBool,
 ) -> Result<(), RenderError> {
@@ -235,7 +255,7 @@ fn run_stages(
     let (finished_out, finished_in) = sync_channel(1);
     let finished_in = Arc::new(Mutex::new(finished_in));
     thread::scope(|scope| {
-        let mut posed_in = pose_stage::start(scope, posers, &job.frames, buffer, ended);
+        let mut posed_in = pose_stage::start(scope, posers, frames, buffer, ended);
         for _ in 0..writers {
             let finished = finished_in.clone();
             scope.spawn(move || {

@@ -2,7 +2,7 @@
 //! written at any moment, kept in a file, and gone on with by another run.
 
 use super::{
-    Busy, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds,
+    Busy, FrameQueue, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds,
     pose::Posed,
     prepare,
     write::{self, Finished},
@@ -16,7 +16,7 @@ use crate::{
     output::{
         CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint,
     },
-    scene::ToneMap,
+    scene::{Integrator, ToneMap},
 };
 use std::{
     fs,
@@ -65,10 +65,12 @@ pub fn run_ongoing(
         true => format!("{:016x}", job.scene.content_hash()),
         false => String::new(),
     };
-    for (index, &frame) in job.frames.iter().enumerate() {
+    let frames = FrameQueue::of(job);
+    while let Some(frame) = frames.next(0) {
+        let index = summary.frames as usize;
         let posed = poser.pose(frame);
         let settings = exposures.settings_of(&job.settings, frame);
-        let keeper = Keeper::new(job, ongoing, &scene, frame);
+        let keeper = Keeper::new(job, &settings, ongoing, (&scene, frame));
         let rendered = render_frame(job, &settings, &keeper, device, (index, posed), stop)?;
         let Some(report) = rendered else {
             summary.stopped = true;
@@ -77,6 +79,7 @@ pub fn run_ongoing(
         summary.add(&report);
         observer.frame_done(&report);
     }
+    summary.skipped = frames.finish()?;
     if !summary.stopped {
         job.output.finish()?;
     }
@@ -190,7 +193,13 @@ struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    fn new(job: &RenderJob, ongoing: &'a Ongoing, scene: &str, frame: u32) -> Self {
+    /// `settings` are the frame's own.
+    fn new(
+        job: &RenderJob,
+        settings: &FrameSettings,
+        ongoing: &'a Ongoing,
+        (scene, frame): (&str, u32),
+    ) -> Self {
         let files = job.output.files.as_ref();
         let path = files
             .map(|files| files.path_for(frame, &job.scene.name))
@@ -204,7 +213,7 @@ impl<'a> Keeper<'a> {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 scene: scene.to_owned(),
                 frame,
-                settings: sampling(&job.settings),
+                settings: sampling(settings),
             },
         }
     }
@@ -214,7 +223,8 @@ impl<'a> Keeper<'a> {
         if !self.ongoing.checkpoint {
             return Ok(Accumulation::new(settings));
         }
-        match read_checkpoint(&self.checkpoint, &self.identity)? {
+        let most_floats = 2 * Accumulation::floats(settings);
+        match read_checkpoint(&self.checkpoint, &self.identity, most_floats)? {
             None => Ok(Accumulation::new(settings)),
             Some(film) if film.fits(settings) => Ok(film),
             Some(_) => Err(CheckpointError::Damaged {
@@ -259,8 +269,10 @@ impl<'a> Keeper<'a> {
 
     /// The finished picture takes the place of what was shown of it.
     fn clean_up(&self) {
-        // One that stays is no harm: its name says what it is. Mostly there is none.
-        let _ = fs::remove_file(&self.partial);
+        // One that stays is no harm: its name says what it is. Mostly there is none. A pipe or a link was there before.
+        if fs::symlink_metadata(&self.partial).is_ok_and(|found| found.is_file()) {
+            let _ = fs::remove_file(&self.partial);
+        }
     }
 }
 
@@ -275,13 +287,15 @@ fn partial_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// What of the settings samples depend on.
+/// What samples of an open-ended picture depend on, of its settings.
 fn sampling(settings: &FrameSettings) -> String {
     let variance = settings.layers.contains(Layer::Variance);
+    // Samples are clamped to what is displayed, or noise is measured by what is seen of it.
+    let exposed = settings.integrator == Integrator::Whitted || settings.noise.is_some();
     let neutral = FrameSettings {
         samples: 0,
         tone_map: ToneMap::None,
-        exposure: 0.0,
+        exposure: if exposed { settings.exposure } else { 0.0 },
         film: Film {
             white_balance: None,
             dither: 0.0,
@@ -297,6 +311,167 @@ fn sampling(settings: &FrameSettings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        device::{CpuDevice, fake},
+        loader,
+        render::Poser,
+        scene::{Layering, PixelFilter, Shutter},
+    };
+    use proptest::{option, prelude::*, sample::select};
+    use std::sync::{Arc, LazyLock};
+
+    /// Light, a mirror, and something that moves.
+    const SCENE: &str = r#"(
+        environment: SunSky(elevation: 35, azimuth: 120),
+        materials: { "red": Diffuse(color: (0.8, 0.2, 0.2)), "mirror": Mirror(), "lamp": Emissive(radiance: (9, 8, 7)) },
+        meshes: { "ball": Sphere, "floor": Quad() },
+        motions: { "sway": (parts: [Sway(axis: (1, 0, 0), degrees: 40, period: 1)]) },
+        instances: [
+            Single(of: "floor", scale: 40, material: "red"),
+            Grid(of: "ball", count: (3, 1, 3), spacing: (3, 0, 3), translate: (0, 1, 0), materials: ["red", "mirror", "lamp"], motion: "sway"),
+        ],
+        camera: LookAt(eye: (0, 4, 12), target: (0, 0, 0), fov: 40),
+    )"#;
+
+    static LOADED: LazyLock<Arc<crate::scene::Scene>> = LazyLock::new(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("scene.ron");
+        std::fs::write(&path, SCENE).unwrap();
+        Arc::new(loader::load(&path).unwrap_or_else(|error| panic!("{error}")))
+    });
+
+    const INTEGRATORS: [Integrator; 7] = [
+        Integrator::Path,
+        Integrator::Whitted,
+        Integrator::Ao,
+        Integrator::Normal,
+        Integrator::Depth,
+        Integrator::Albedo,
+        Integrator::Instance,
+    ];
+    const FILTERS: [PixelFilter; 5] = [
+        PixelFilter::Box,
+        PixelFilter::Tent,
+        PixelFilter::Gaussian,
+        PixelFilter::BlackmanHarris,
+        PixelFilter::Mitchell,
+    ];
+    const TONE_MAPS: [ToneMap; 4] = [
+        ToneMap::None,
+        ToneMap::Aces,
+        ToneMap::Agx,
+        ToneMap::PbrNeutral,
+    ];
+    const PIXELS: [PixelType; 3] = [PixelType::U8, PixelType::U16, PixelType::F32];
+
+    /// What decides how samples are shown, and may be changed when a picture is gone on with.
+    type Shown = (f32, ToneMap, f32, Option<f32>, PixelType, bool);
+
+    fn shown() -> impl Strategy<Value = Shown> {
+        (
+            select(vec![-2.0f32, 0.0, 3.0]),
+            select(TONE_MAPS.to_vec()),
+            select(vec![0.0f32, 1.0]),
+            option::of(select(vec![3000.0f32, 9000.0])),
+            select(PIXELS.to_vec()),
+            any::<bool>(),
+        )
+    }
+
+    fn settings() -> impl Strategy<Value = FrameSettings> {
+        let light = (
+            select(INTEGRATORS.to_vec()),
+            0u32..4,
+            any::<bool>(),
+            any::<bool>(),
+            option::of(select(vec![0.5f32, 50.0])),
+        );
+        let film = (
+            select(FILTERS.to_vec()),
+            option::of(0.5f32..6.0),
+            option::of(select(vec![0.003f32, 0.1])),
+            any::<bool>(),
+        );
+        let rest = (any::<u32>(), any::<bool>());
+        (light, film, rest).prop_map(|(light, film, rest)| FrameSettings {
+            width: 13,
+            height: 9,
+            integrator: light.0,
+            bounces: light.1,
+            single_scatter: light.2,
+            layering: if light.3 {
+                Layering::Viewer
+            } else {
+                Layering::Reciprocal
+            },
+            clamp_indirect: light.4,
+            film: Film {
+                filter: film.0,
+                filter_width: film.1,
+                ..Film::default()
+            },
+            noise: film.2,
+            shutter: film.3.then(|| "0.5".parse::<Shutter>().unwrap()),
+            seed: rest.0,
+            lock_seed: rest.1,
+            open_ended: true,
+            ..fake::settings()
+        })
+    }
+
+    fn with(settings: &FrameSettings, shown: &Shown, samples: u32) -> FrameSettings {
+        let layers = shown.5.then_some(Layer::Variance);
+        FrameSettings {
+            samples,
+            exposure: shown.0,
+            tone_map: shown.1,
+            film: Film {
+                dither: shown.2,
+                white_balance: shown.3,
+                ..settings.film.clone()
+            },
+            pixels: shown.4,
+            layers: layers.into_iter().collect(),
+            ..settings.clone()
+        }
+    }
+
+    proptest! {
+        #![proptest_config(crate::testing::same_cases(96))]
+
+        #[test]
+        fn a_picture_in_pieces_is_that_at_once(
+            settings in settings(),
+            (before, after) in (shown(), shown()),
+            (first, more) in (1u32..40, 1u32..40),
+        ) {
+            let begun = with(&settings, &before, first);
+            let whole = with(&settings, &after, first + more);
+            // Another picture may not be gone on with; then only the number of samples changes.
+            let begun = match sampling(&begun) == sampling(&whole) {
+                true => begun,
+                false => with(&settings, &after, first),
+            };
+            let mut device = CpuDevice::new().unwrap_or_else(|error| panic!("{error}"));
+            device.load(LOADED.clone()).unwrap();
+            let mut poser = Poser::new(LOADED.clone(), device.node_layout());
+            poser.set_shutter(settings.shutter);
+            let frame = poser.pose(7).frame;
+            let mut add = |settings: &FrameSettings, film: &mut Accumulation, until| {
+                let rendered = device.add_samples(&frame, settings, film, until, &|| false);
+                rendered.unwrap_or_else(|error| panic!("{error}")).pixels
+            };
+            let mut pieces = Accumulation::new(&begun);
+            add(&begun, &mut pieces, first);
+            let in_pieces = add(&whole, &mut pieces, first + more);
+            let mut film = Accumulation::new(&whole);
+            let at_once = add(&whole, &mut film, first + more);
+            prop_assert_eq!(in_pieces, at_once);
+            let bits = |film: &Accumulation| film.sums.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            prop_assert_eq!(bits(&pieces), bits(&film));
+            prop_assert_eq!(pieces.state, film.state);
+        }
+    }
 
     #[test]
     fn pieces_grow_while_they_are_quick_and_never_go_beyond_the_end() {

@@ -1,14 +1,13 @@
 //! What the frames of a run go to, and what their files say about where they come from.
 
-use super::{RenderJob, write};
+use super::{RenderJob, SkipExisting, write};
 use crate::{
     device::{FrameSettings, Rendered},
     layers::{LayerSet, channels::FileRows},
     output::{
-        Encoding, ExrCompression, FileFormat, InOrder, Manifests, Metadata, OutputError, Pattern,
-        Picture, Pixels,
+        Claims, Encoding, Existing, ExrCompression, FileFormat, InOrder, Manifests, Metadata,
+        OutputError, Pattern, Picture, Pixels,
     },
-    scene::Scene,
 };
 use std::{
     path::{Path, PathBuf},
@@ -23,6 +22,10 @@ pub struct Outputs {
     pub encoding: Encoding,
     /// The names behind Cryptomatte layers.
     pub manifests: Manifests,
+    /// What is done with frames that exist; none: they are rendered again.
+    pub(super) skip_existing: Option<SkipExisting>,
+    /// The frames that this run works on, if others may work in the same folder.
+    pub(super) claims: Option<Claims>,
     /// What takes frames one after the other.
     in_order: Vec<InOrder>,
     /// Where the frames of the job are among all that [`Self::in_order`] gets. Empty: there are no others.
@@ -50,23 +53,26 @@ impl Outputs {
         }
     }
 
-    /// Gives `to` all frames of `asked`, in this order; those that `job_frames` does not have are in `files` already.
-    pub fn add_in_order(&mut self, to: InOrder, asked: &[u32], job_frames: &[u32], scene: &Scene) {
+    /// Gives each of `to` all frames of `asked`, in this order; those that the job does not have are in files already.
+    pub fn add_in_order(job: &mut RenderJob, asked: &[u32], to: Vec<InOrder>) {
+        let size = (job.settings.width, job.settings.height);
         let mut positions = Vec::new();
         for (position, &frame) in asked.iter().enumerate() {
-            if job_frames.get(positions.len()) == Some(&frame) {
+            if job.frames.get(positions.len()) == Some(&frame) {
                 positions.push(position);
-            } else if let Some(files) = &self.files {
-                let metadata = Metadata {
-                    frame,
-                    seconds: scene.time_of(frame).into(),
-                    ..Metadata::default()
-                };
-                to.add_existing(position, files.path_for(frame, &scene.name), metadata);
+            } else if let Some(files) = &job.output.files {
+                for to in &to {
+                    let existing = Existing {
+                        file: files.path_for(frame, &job.scene.name),
+                        size,
+                        metadata: job.output.metadata(job, frame),
+                    };
+                    to.add_existing(position, existing);
+                }
             }
         }
-        self.positions = positions;
-        self.in_order.push(to);
+        job.output.positions = positions;
+        job.output.in_order.extend(to);
     }
 
     /// Writes the `index`th frame of the job everywhere and returns where it is. Those before it may come later, from other
@@ -84,7 +90,9 @@ impl Outputs {
         };
         let metadata = self.metadata(job, frame);
         let picture = self.picture(job, rendered, &metadata);
-        let mut path = self.write_file(job, &picture)?;
+        let written = self.write_file(job, &picture);
+        self.end(job, frame);
+        let mut path = written?;
         for output in &self.in_order {
             output.add(position, &picture)?;
             path = path.or_else(|| Some(output.path().to_owned()));
@@ -172,10 +180,8 @@ impl Outputs {
         }
     }
 
-    fn metadata(&self, job: &RenderJob, frame: u32) -> Metadata {
-        let origin = self
-            .origin
-            .get_or_init(|| origin(&job.scene, &job.settings));
+    pub(super) fn metadata(&self, job: &RenderJob, frame: u32) -> Metadata {
+        let origin = self.origin.get_or_init(|| origin(job));
         Metadata {
             frame,
             seconds: job.scene.time_of(frame).into(),
@@ -199,13 +205,30 @@ impl Drop for WaitedFor<'_> {
     }
 }
 
-fn origin(scene: &Scene, settings: &FrameSettings) -> Metadata {
+/// All that pictures depend on besides the scene.
+#[derive(serde::Serialize)]
+struct Settings<'a> {
+    #[serde(flatten)]
+    settings: &'a FrameSettings,
+    /// Stops that are added to what is measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auto_exposure: Option<f32>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    denoised: bool,
+}
+
+fn origin(job: &RenderJob) -> Metadata {
+    let settings = Settings {
+        settings: &job.settings,
+        auto_exposure: job.auto_exposure,
+        denoised: job.denoiser.is_some(),
+    };
     Metadata {
         software: concat!("throng ", env!("CARGO_PKG_VERSION")).into(),
-        scene: scene.name.clone(),
-        scene_hash: format!("{:016x}", scene.content_hash()),
+        scene: job.scene.name.clone(),
+        scene_hash: format!("{:016x}", job.scene.content_hash()),
         // Settings are numbers and names: they have a JSON form.
-        settings: serde_json::to_string(settings).unwrap_or_default(),
+        settings: serde_json::to_string(&settings).unwrap_or_default(),
         ..Metadata::default()
     }
 }

@@ -200,6 +200,7 @@ impl Poser {
             None => self.recent[0].clone(),
         };
         let frame = Frame {
+            scene: self.scene.clone(),
             number,
             camera: anim::camera_at(&self.scene, &self.moment),
             tlas,

@@ -1,6 +1,9 @@
 //! The first stage: poses frames, with several posers where a device is waiting for them, and hands them on in order.
 
-use super::pose::{Posed, Poser};
+use super::{
+    frame_queue::FrameQueue,
+    pose::{Posed, Poser},
+};
 use std::{
     sync::mpsc::{Receiver, SyncSender, sync_channel},
     thread::Scope,
@@ -47,15 +50,17 @@ impl PosedFrames {
 pub fn start<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     posers: Vec<Poser>,
-    frames: &'env [u32],
+    frames: &'env FrameQueue<'env>,
     buffer: usize,
     ended: &'env (impl Fn() -> bool + Sync),
 ) -> PosedFrames {
-    let count = posers.len();
     let start_one = |(index, poser)| {
         let (to, from) = sync_channel(buffer);
-        let own = frames.iter().skip(index).step_by(count);
-        scope.spawn(move || pose_frames(poser, own.copied(), &to, ended));
+        scope.spawn(move || {
+            let next = || frames.next(index);
+            pose_frames(poser, std::iter::from_fn(next), &to, ended);
+            frames.close();
+        });
         from
     };
     PosedFrames {
@@ -66,12 +71,14 @@ pub fn start<'scope, 'env>(
 
 fn pose_frames(
     mut poser: Poser,
-    frames: impl Iterator<Item = u32>,
+    mut frames: impl Iterator<Item = u32>,
     posed: &SyncSender<Posed>,
     ended: impl Fn() -> bool,
 ) {
-    for number in frames {
-        if ended() || posed.send(poser.pose(number)).is_err() {
+    while !ended()
+        && let Some(number) = frames.next()
+    {
+        if posed.send(poser.pose(number)).is_err() {
             return;
         }
     }
@@ -80,21 +87,22 @@ fn pose_frames(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{accel::NodeLayout, scene::Scene};
+    use crate::{accel::NodeLayout, render::tests, scene::Scene};
     use std::sync::Arc;
 
     #[test]
     fn several_posers_hand_frames_on_in_order() {
-        let frames: Vec<u32> = (1..=10).collect();
+        let (_dir, job) = tests::job(10);
         for count in [1, 2, 3, 20] {
             let first = Poser::new(Arc::new(Scene::default()), NodeLayout::Wide8);
             let posers = (1..count).map(|_| first.sibling()).collect::<Vec<_>>();
             let posers = [first].into_iter().chain(posers).collect();
+            let queue = FrameQueue::of(&job).with_takers(count);
             let numbers: Vec<u32> = std::thread::scope(|scope| {
-                let mut posed = start(scope, posers, &frames, 0, &|| false);
+                let mut posed = start(scope, posers, &queue, 0, &|| false);
                 std::iter::from_fn(|| posed.recv().map(|p| p.frame.number)).collect()
             });
-            assert_eq!(numbers, frames, "{count} posers");
+            assert_eq!(numbers, job.frames, "{count} posers");
         }
     }
 }

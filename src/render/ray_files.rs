@@ -8,13 +8,13 @@
 
 use crate::{
     abi::{Hit, Ray},
+    files::{open_regular, remember_input},
     math::rows_from_affine,
     output::{OutputError, write_atomically},
     scene::{Scene, Shape},
 };
 use glam::Affine3;
 use std::{
-    fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -53,8 +53,8 @@ pub fn read_rays(path: &Path) -> Result<Vec<Ray>, RayFileError> {
         path: path.to_owned(),
         error,
     };
-    let mut file = File::open(path).map_err(failed)?;
-    let found = file.metadata().map_err(failed)?.len();
+    let (mut file, found) = open_regular(path).map_err(failed)?;
+    remember_input(path);
     let mut header = [0u8; 16];
     if found < 16 || file.read_exact(&mut header).is_err() || &header[..8] != RAY_MAGIC {
         return Err(RayFileError::Magic {

@@ -23,7 +23,7 @@ impl Observer for Numbers {
     }
 }
 
-fn job(frames: u32) -> (TempDir, RenderJob) {
+pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
     let dir = tempfile::tempdir().unwrap();
     let output = Pattern::parse(dir.path().to_str().unwrap()).unwrap();
     let job = RenderJob {

@@ -7,11 +7,11 @@
 
 use crate::{
     accel::{Blas, NodeLayout, Quality, Surface, TreeKey},
+    files::open_regular,
     output::{self, Part},
 };
 use std::{
     fmt,
-    fs::{self, File},
     io::{self, BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
     sync::{
@@ -109,7 +109,7 @@ impl TreeCache {
         }
         let key = TreeKey::new(&surface, layout, quality);
         let path = self.folder.join(format!("{key}{ENDING}"));
-        if let Some(file) = open_file(&path)
+        if let Ok((file, _)) = open_regular(&path)
             && let Some(mut blas) = Blas::read_from(&file, key, layout, surface.triangles.len())
         {
             blas.build_time = start.elapsed();
@@ -146,12 +146,6 @@ impl TreeCache {
     }
 }
 
-/// None if there is no such file. What is not one, a pipe for example, could keep us waiting.
-fn open_file(path: &Path) -> Option<File> {
-    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
-    is_file.then(|| File::open(path).ok())?
-}
-
 fn write(path: &Path, blas: &Blas, key: TreeKey) -> io::Result<()> {
     let mut part = Part::create(path)?;
     let mut writer = BufWriter::with_capacity(1 << 16, part.file());
@@ -165,6 +159,7 @@ fn write(path: &Path, blas: &Blas, key: TreeKey) -> io::Result<()> {
 mod tests {
     use super::*;
     use rayon::prelude::*;
+    use std::fs;
 
     /// A strip of triangles.
     fn strip(triangles: u32) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {

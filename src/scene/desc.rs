@@ -18,7 +18,8 @@
 //! ```
 //!
 //! Lengths are in scene units, angles in degrees, times in seconds, Y is up. Numbers must be finite. Paths are
-//! relative to the scene file. Colours are linear Rec.709 triples or sRGB hex strings (`"#c8b090"`).
+//! relative to the scene file; what a model refers to is in its own folder, or in one of `--allow-dir`. Colours are
+//! linear Rec.709 triples or sRGB hex strings (`"#c8b090"`).
 //! Unknown fields, names and variants are errors. Nothing here is resolved or checked against anything else;
 //! that is `loader`'s work.
 
@@ -78,13 +79,13 @@ pub struct SceneFile {
 pub struct RenderDesc {
     /// Width and height in pixels, each 1 to 65535. Default (960, 540).
     pub size: (u32, u32),
-    /// Samples per pixel, at least 1. Default 8.
+    /// Samples per pixel, 1 to 1048576. Default 8.
     pub samples: u32,
-    /// Greatest number of mirror bounces. Default 8.
+    /// Greatest number of mirror bounces, 0 to 1000. Default 8.
     pub bounces: u32,
     /// Seed of all sampling noise. Default 0.
     pub seed: u32,
-    /// Number of frames of the animation, at least 1. Default 1.
+    /// Number of frames of the animation, 1 to 1000000. Default 1.
     pub frames: u32,
     /// Frames per second, above 0. Default 24.
     pub fps: Finite,

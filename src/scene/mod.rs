@@ -12,6 +12,8 @@ mod hash;
 mod lens;
 mod material;
 mod names;
+pub mod ranges;
+mod references;
 pub mod rig;
 mod shutter;
 
@@ -21,7 +23,8 @@ pub use lens::{
     Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT,
 };
 pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap};
-pub use names::Names;
+pub use names::{Names, cut};
+pub use references::LostReference;
 pub use shutter::{Shutter, ShutterError};
 
 use crate::math::Aabb;

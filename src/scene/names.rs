@@ -3,6 +3,13 @@
 use super::{NONE, Scene};
 use std::fmt::Write as _;
 
+/// At most 256 characters of a name, since a million instances may share it.
+pub fn cut(name: &str) -> &str {
+    const LONGEST: usize = 256;
+    let end = name.char_indices().nth(LONGEST).map(|(end, _)| end);
+    end.and_then(|end| name.get(..end)).unwrap_or(name)
+}
+
 /// Names of a scene's instances and materials. A million instances share few stems, so each keeps an index and a number.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
@@ -96,6 +103,13 @@ mod tests {
     use super::*;
     use crate::scene::{Instance, Material};
     use glam::Affine3;
+
+    #[test]
+    fn long_names_are_cut_between_characters() {
+        let long = "é".repeat(1000);
+        assert_eq!(cut(&long).chars().count(), 256);
+        assert_eq!((cut("short"), cut("")), ("short", ""));
+    }
 
     #[test]
     fn what_shares_a_stem_is_numbered() {

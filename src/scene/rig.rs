@@ -16,6 +16,13 @@ pub struct Rig {
     pub clips: Vec<Clip>,
 }
 
+impl Rig {
+    /// Joints of a skin; 0 for [`super::NONE`].
+    pub fn joint_count(&self, skin: u32) -> usize {
+        self.skins.get(skin as usize).map_or(0, |s| s.joints.len())
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct RigNode {
     pub name: String,

@@ -4,12 +4,13 @@ use super::{FramePlan, SettingsError};
 use crate::{
     device::FrameSettings,
     output::{
-        ColorDepth, Destination, Encoding, ExrCompression, FilmName, FilmSettings, OutputError,
-        Pattern, SheetLayout, open_film, open_sheet, parse_sheet, standard_output,
+        ColorDepth, Destination, Encoding, ExrCompression, FileFormat, FilmName, FilmSettings,
+        OutputError, Pattern, SheetLayout, open_film, open_sheet, parse_sheet,
     },
-    render::Outputs,
+    render::{Outputs, RenderJob},
     scene::Scene,
 };
+use clap::builder::{OsStringValueParser, TypedValueParser};
 
 /// How files are made, as typed.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -17,14 +18,14 @@ use crate::{
 pub struct FileOptions {
     /// Make a film of all frames: .mp4, .webm or .mkv by ffmpeg, or an animated .webp, .apng or .gif. Frames get files of
     /// their own only with --output
-    #[arg(long, value_name = "FILE", value_parser = FilmName::parse_film)]
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(FilmName::parse_film))]
     pub video: Option<FilmName>,
     /// ffmpeg's name of the encoder for videos, for example libx265 [default: the graphics card's if it works, else a
     /// good one]
     #[arg(long, value_name = "NAME")]
     pub video_codec: Option<String>,
     /// Lay frames of the flight side by side on one picture. Other frames are rendered only with --output or --video
-    #[arg(long, value_name = "FILE", value_parser = parse_sheet)]
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(parse_sheet))]
     pub sheet: Option<Pattern>,
     /// How many frames are on the sheet [default: 12]
     #[arg(long, value_name = "N", requires = "sheet", value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -73,11 +74,7 @@ impl FileOptions {
     /// Whether `output` has pixels of the depth that is asked for, and such that films and sheets can be made of them, too.
     pub fn check(&self, output: Option<&Destination>) -> Result<(), SettingsError> {
         let depth = self.encoding().depth;
-        let format = match output {
-            Some(Destination::Files(files)) => Some(files.format()),
-            Some(Destination::Stdout(format)) => Some(*format),
-            _ => None,
-        };
+        let format = format_of(output);
         let sheet = self.sheet.as_ref().map(Pattern::format);
         if sheet.is_some_and(|format| format.is_linear())
             || self.any() && format.is_some_and(|format| format.is_linear())
@@ -88,19 +85,72 @@ impl FileOptions {
             Some(format) if format.pixels(depth).is_none() => Err(SettingsError::Depth {
                 extension: format.extension(),
             }),
-            None if depth == ColorDepth::Bits32 => Err(SettingsError::Depth { extension: "film" }),
+            None if matches!(depth, ColorDepth::Bits16 | ColorDepth::Bits32) => {
+                Err(SettingsError::FilmDepth)
+            }
             _ => Ok(()),
         }
     }
 }
 
+/// Of pictures one by one.
+pub(super) fn format_of(output: Option<&Destination>) -> Option<FileFormat> {
+    match output? {
+        Destination::Files(files) => Some(files.format()),
+        Destination::Stream(_, format) => Some(*format),
+        Destination::Film(_) => None,
+    }
+}
+
 impl FramePlan {
-    /// Opens all films and sheets, and starts ffmpeg where it is needed. Their folders must exist.
-    pub fn open(&self, scene: &Scene, settings: &FrameSettings) -> Result<Outputs, OutputError> {
+    /// Whether all files can have pictures of the size that `settings` ask for.
+    pub fn check_size(&self, settings: &FrameSettings) -> Result<(), SettingsError> {
+        let side = settings.width.max(settings.height);
+        let frames = format_of(self.output.as_ref());
+        let frames = frames.map(|format| (format.extension(), format.longest_side()));
+        let films = self.films().map(FilmName::format);
+        let films = films.map(|format| (format.extension(), format.longest_side()));
+        let sheet = self.files.sheet.as_ref().map(Pattern::format);
+        let (width, height) = self.sheet_layout(settings).size();
+        if let Some(format) = sheet
+            && width.max(height) > format.longest_side()
+        {
+            return Err(SettingsError::LargeSheet {
+                width,
+                height,
+                extension: format.extension(),
+                limit: format.longest_side(),
+            });
+        }
+        match films.chain(frames).find(|&(_, limit)| side > limit) {
+            Some((extension, limit)) => Err(SettingsError::TooLarge { extension, limit }),
+            None => Ok(()),
+        }
+    }
+
+    fn sheet_layout(&self, settings: &FrameSettings) -> SheetLayout {
+        let (width, height) = (settings.width, settings.height);
+        SheetLayout::new(&self.asked, self.files.sheet_count(), width, height)
+    }
+
+    /// Files of frames, and what is done where they exist. Nothing is opened yet.
+    pub fn outputs(&self) -> Outputs {
         let mut outputs = Outputs::new(self.pattern().cloned(), self.files.encoding());
+        if let Some(skip) = self.skip_existing {
+            outputs.skip_existing(skip);
+        }
+        if self.divided && !self.files.any() {
+            outputs.divide_frames();
+        }
+        outputs
+    }
+
+    /// Opens all films and sheets, and starts ffmpeg where it is needed. Their folders must exist.
+    pub fn open(&self, job: &mut RenderJob) -> Result<(), OutputError> {
+        let (scene, settings, encoding) = (&job.scene, &job.settings, job.output.encoding);
         let mut in_order = Vec::new();
-        if let Some(Destination::Stdout(format)) = &self.output {
-            in_order.push(standard_output(*format, outputs.encoding));
+        if let Some(Destination::Stream(stream, format)) = &self.output {
+            in_order.push(stream.open(*format, encoding));
         }
         let film_settings = self.film_settings(scene, settings);
         for film in self.films() {
@@ -111,19 +161,12 @@ impl FramePlan {
             )?);
         }
         if let Some(sheet) = &self.files.sheet {
-            let layout = SheetLayout::new(
-                &self.asked,
-                self.files.sheet_count(),
-                settings.width,
-                settings.height,
-            );
+            let layout = self.sheet_layout(settings);
             let path = sheet.path_for(0, &scene.name);
-            in_order.push(open_sheet(path, sheet.format(), layout, outputs.encoding)?);
+            in_order.push(open_sheet(path, sheet.format(), layout, encoding)?);
         }
-        for to in in_order {
-            outputs.add_in_order(to, &self.asked, &self.frames, scene);
-        }
-        Ok(outputs)
+        Outputs::add_in_order(job, &self.asked, in_order);
+        Ok(())
     }
 
     /// All of them have all frames.

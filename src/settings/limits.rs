@@ -1,28 +1,20 @@
-//! The range of every setting, for what was typed and for what a scene asks.
+//! Whether settings are in range: what was typed, and what a scene asks.
 
 use super::SettingsError;
 use crate::{
     device::FrameSettings,
-    film::{MAX_KELVIN, MIN_KELVIN},
+    scene::ranges::{BOUNCES, EXPOSURE, FILTER_WIDTH, FRAMES, KELVIN, SAMPLES, SIDE, describe},
 };
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
-const SIDE: RangeInclusive<u32> = 1..=65_535;
-const SAMPLES: RangeInclusive<u32> = 1..=1 << 20;
-const BOUNCES: RangeInclusive<u32> = 0..=1000;
-const FRAMES: RangeInclusive<u32> = 1..=1_000_000;
 /// Relative to the square root of the brightness.
 const NOISE: RangeInclusive<f32> = 1e-5..=10.0;
 /// Radiance.
 const CLAMP: RangeInclusive<f32> = 1e-3..=1e9;
 /// Seconds.
 const INTERVAL: RangeInclusive<f64> = 0.1..=1e6;
-/// In pixels.
-const FILTER_WIDTH: RangeInclusive<f32> = 0.1..=16.0;
 /// In steps of 8 bits.
 const DITHER: RangeInclusive<f32> = 0.0..=2.0;
-/// In stops; far beyond, every picture is black or white.
-const EXPOSURE: RangeInclusive<f32> = -64.0..=64.0;
 
 /// `--size 1920x1080`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +81,7 @@ pub fn parse_filter_width(text: &str) -> Result<f32, LimitError> {
 }
 
 pub fn parse_kelvin(text: &str) -> Result<f32, LimitError> {
-    parse(text, &(MIN_KELVIN..=MAX_KELVIN))
+    parse(text, &KELVIN)
 }
 
 pub fn parse_dither(text: &str) -> Result<f32, LimitError> {
@@ -110,10 +102,6 @@ fn in_range<T: PartialOrd + Display>(value: T, range: &RangeInclusive<T>) -> Res
     } else {
         Err(LimitError::Outside(describe(range)))
     }
-}
-
-fn describe<T: Display>(range: &RangeInclusive<T>) -> String {
-    format!("{} to {}", range.start(), range.end())
 }
 
 /// Checks what a scene may have got wrong.

@@ -2,8 +2,10 @@
 //!
 //! Each child and each leaf has to be referred to once and children have to come after their parents, so that walks end, and never
 //! need a deeper stack than they were promised. Slots without a child need the box that no ray enters, for kernels do not look at
-//! their references. Other boxes are not looked at: wrong ones make wrong pictures, but no access out of bounds, and
-//! the checksum finds those that were damaged by chance.
+//! their references; and only a mesh without triangles has no tree, for kernels do not look whether there is one.
+//!
+//! Other boxes and corners are not looked at. Whatever they are, no numbers included, they lead walks through the tree, and to
+//! hits or past them, but nowhere else; the checksum finds those that were damaged by chance.
 
 use crate::{
     abi::{CompressedNode, EMPTY_CHILD, LEAF, TriangleRecord, Unit},
@@ -14,6 +16,7 @@ use crate::{
     },
 };
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// More than builders make of 2³² triangles, whose cuts are even below level 20.
 const MOST_WIDE_LEVELS: u32 = 128;
@@ -24,7 +27,8 @@ const LEAVES_PER_TASK: usize = 1024;
 /// For a mesh of so many triangles.
 pub fn are_sound<P: Pack>(tree: &Tree, packs: &[P], triangles: usize) -> bool {
     let packs_per_task = packs.par_iter().with_min_len(LEAVES_PER_TASK);
-    let named = packs_per_task.all(|pack| pack.is_sound(triangles));
+    let named =
+        packs.is_empty() == (triangles == 0) && packs_per_task.all(|pack| pack.is_sound(triangles));
     let nodes = tree.nodes.len();
     let shape = match tree.root {
         EMPTY_CHILD => nodes == 0 && packs.is_empty() && tree.depth == 0,
@@ -68,7 +72,8 @@ pub fn are_sound_compressed(
     triangles: usize,
 ) -> bool {
     let records_per_task = records.par_iter().with_min_len(LEAVES_PER_TASK);
-    let named = records_per_task.all(|r| r.rows.iter().all(|row| (row.prim as usize) < triangles));
+    let named = records.is_empty() == (triangles == 0)
+        && records_per_task.all(|r| r.rows.iter().all(|row| (row.prim as usize) < triangles));
     let nodes: &[CompressedNode] = bytemuck::cast_slice(units);
     let shape = match nodes {
         [] => records.is_empty() && depth == 0,
@@ -83,14 +88,21 @@ fn compressed_levels(nodes: &[CompressedNode], leaves: usize) -> Option<u32> {
         if node.instances != 0 || node.units & node.triangles != 0 {
             return None;
         }
-        for child in 0..node.units.count_ones() {
-            walk.enter(index, node.unit_base.checked_add(child)?)?;
+        // In range even where nothing follows: in a pool, they are moved.
+        for child in within(node.unit_base, node.units, nodes.len())? {
+            walk.enter(index, child)?;
         }
-        for leaf in 0..node.triangles.count_ones() {
-            walk.meet(node.leaf_base.checked_add(leaf)?)?;
+        for leaf in within(node.leaf_base, node.triangles, leaves)? {
+            walk.meet(leaf)?;
         }
     }
     walk.levels()
+}
+
+/// As many from `first` on as `slots` are set. None if there are fewer than that among `all`.
+fn within(first: u32, slots: u8, all: usize) -> Option<Range<u32>> {
+    let end = first.checked_add(slots.count_ones())?;
+    (end as usize <= all).then_some(first..end)
 }
 
 /// A walk over the nodes of a tree in the order of memory.

@@ -16,7 +16,7 @@ use crate::{
     film::FILTER_TABLES,
     light::{LocalTree, sun_count, sun_irradiance},
 };
-use std::{ptr::null, sync::Arc};
+use std::{marker::PhantomData, ptr::null, sync::Arc};
 
 /// Tables of a frame that are not the scene's, and the tree over what shines within the scene.
 #[derive(Default)]
@@ -34,7 +34,7 @@ pub struct Stacks {
 }
 
 /// Launch parameters, and what must live as long as they are used.
-pub struct Launch {
+pub struct Launch<'a> {
     pub params: Params,
     stack_entries: usize,
     packet_entries: usize,
@@ -46,6 +46,8 @@ pub struct Launch {
     _lights: Option<Arc<LocalTree>>,
     camera_keys: Vec<CameraRecord>,
     _mesh_keys: Vec<MeshKeys>,
+    /// The parameters lead to these, too.
+    _reads: PhantomData<(&'a Tables, &'a Frame)>,
 }
 
 /// The mesh table of a frame in which some meshes have a shape of their own, and their vertices; empty if none has.
@@ -119,10 +121,11 @@ impl<'a> Elsewhere<'a> {
     }
 }
 
-// SAFETY: kernels read everything the parameters lead to, except film, pixels, layers, hits and work, of which each item has its own.
-unsafe impl Sync for Launch {}
+// SAFETY: kernels read everything the parameters lead to, except film, pixels, errors, layers, hits and work, of which each item has
+// its own.
+unsafe impl Sync for Launch<'_> {}
 
-impl Launch {
+impl<'a> Launch<'a> {
     /// Of a kernel that reads nothing but its parameters and a film.
     pub fn of(params: Params) -> Self {
         Self {
@@ -137,10 +140,11 @@ impl Launch {
             _lights: None,
             camera_keys: Vec::new(),
             _mesh_keys: Vec::new(),
+            _reads: PhantomData,
         }
     }
 
-    pub fn new(tables: &Tables, frame: &Frame, shining: Shining) -> Self {
+    pub fn new(tables: &'a Tables, frame: &'a Frame, shining: Shining) -> Self {
         let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b)).collect();
         let deepest = frame
             .blas
@@ -206,6 +210,7 @@ impl Launch {
             _lights: local,
             camera_keys: Vec::new(),
             _mesh_keys: mesh_keys,
+            _reads: PhantomData,
         }
     }
 

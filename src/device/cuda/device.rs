@@ -119,6 +119,21 @@ impl CudaDevice {
             .map_err(|error| failed(&self.name, what, error))
     }
 
+    /// The same for work that queues something in an idle slot, which is idle again if that fails.
+    fn with_slot<T>(
+        &mut self,
+        slot: usize,
+        what: &str,
+        work: impl FnOnce(&mut Self) -> CudaResult<T>,
+    ) -> Result<T, DeviceError> {
+        let result = self.with(what, work);
+        if result.is_err() {
+            // The first error is the one to tell.
+            let _ = self.with(what, |device| device.slots[slot].abandon());
+        }
+        result
+    }
+
     fn scene(&self) -> Result<&SceneTables, DeviceError> {
         self.scene
             .as_ref()
@@ -145,6 +160,7 @@ impl CudaDevice {
 
     fn params(&self, frame: &Frame) -> Result<Params, DeviceError> {
         let scene = self.scene()?;
+        frame.check(scene.scene(), self.node_layout())?;
         let mut params = scene_params(frame, scene.environment);
         scene.apply(&mut params);
         self.forest.apply(&mut params);
@@ -287,7 +303,7 @@ impl CudaDevice {
             Some((film, until)) => Passes::resume(until, noise, film.state.clone()),
             None => Passes::resume(settings.samples, noise, AccumulationState::default()),
         };
-        self.with("starting a frame", |device| {
+        self.with_slot(index, "starting a frame", |device| {
             device.kernels.prepare(&params)?;
             let started = event_now(&device.slots[index].stream)?;
             device.upload(index, frame, &mut params)?;
@@ -492,6 +508,7 @@ impl Device for CudaDevice {
     }
 
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {
+        scene.check_references()?;
         let tables = Tables::new(scene);
         let plan = Plan::new(&tables);
         let free = self.with("making room for a scene", |device| {
@@ -566,10 +583,13 @@ impl Device for CudaDevice {
         passes: u32,
     ) -> Result<Vec<Duration>, DeviceError> {
         assert_eq!(rays.len(), hits.len(), "one hit per ray");
+        if !self.under_way.is_empty() {
+            return Err(DeviceError::Failed("a frame is under way".into()));
+        }
         self.plant(frame)?;
         let mut params = self.params(frame)?;
         let mut times = vec![Duration::ZERO; passes.max(1) as usize];
-        self.with("tracing", |device| {
+        self.with_slot(0, "tracing", |device| {
             device.upload(0, frame, &mut params)?;
             let slices = rays
                 .chunks(RAYS_PER_LAUNCH)

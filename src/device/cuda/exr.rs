@@ -50,8 +50,11 @@ impl ExrMemory {
         self.channels.reserve(table)?;
         self.staging.reserve(table)?;
         self.staging.fill(0, bytes_of(&channels));
-        self.channels
-            .write_later(0, &self.staging, 0, table, stream)?;
+        // SAFETY: whoever finishes a picture waits for its stream before the next one (see `Slot`).
+        unsafe {
+            self.channels
+                .write_later(0, &self.staging, 0, table, stream)?;
+        }
         let [room, pieces, blocks] = bytes_needed(&params);
         self.room.reserve(room)?;
         self.pieces.reserve(pieces)?;
@@ -61,7 +64,7 @@ impl ExrMemory {
         params.room = self.room.at(0);
         params.pieces = self.pieces.at(0);
         params.blocks = self.blocks.at(0);
-        // SAFETY: the argument is the kernels', and the memory belongs to a slot, which outlives what is queued.
+        // SAFETY: as above. The argument is the kernels', and the memory belongs to a slot, which outlives what is queued.
         unsafe {
             let all = piece_count(&params);
             kernels.launch(
@@ -72,9 +75,9 @@ impl ExrMemory {
                 arguments![params],
             )?;
             kernels.launch("throng_place_exr", 1, THREADS, stream, arguments![params])?;
+            self.blocks
+                .read_later(&mut self.placed, 0, blocks, stream)?;
         }
-        self.blocks
-            .read_later(&mut self.placed, 0, blocks, stream)?;
         Ok(params)
     }
 

@@ -131,10 +131,13 @@ impl LivingForest {
             );
         }
         let to = units.0 * size_of::<Unit>();
-        self.units
-            .write_later(to, &self.staging, 0, unit_bytes, stream)?;
-        let to = triangles.0 * size_of::<TriangleRecord>();
-        self.triangles
-            .write_later(to, &self.staging, start, triangle_bytes, stream)
+        // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
+        unsafe {
+            self.units
+                .write_later(to, &self.staging, 0, unit_bytes, stream)?;
+            let to = triangles.0 * size_of::<TriangleRecord>();
+            self.triangles
+                .write_later(to, &self.staging, start, triangle_bytes, stream)
+        }
     }
 }

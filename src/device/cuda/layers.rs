@@ -126,11 +126,15 @@ impl LayerMemory {
         self.staging.fill(0, bytes_of(&[record]));
         self.staging.fill(head, &bytes);
         let all = head + bytes.len();
-        self.tables.write_later(0, &self.staging, 0, all, stream)
+        // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
+        unsafe { self.tables.write_later(0, &self.staging, 0, all, stream) }
     }
 
     /// Queues the way of the layers to page-locked memory at `to`.
-    pub fn read_later(
+    ///
+    /// # Safety
+    /// As of [`Array::read_later`].
+    pub unsafe fn read_later(
         &self,
         layers: LayerSet,
         pixels: usize,
@@ -139,7 +143,8 @@ impl LayerMemory {
     ) -> CudaResult<()> {
         match image_bytes(layers, pixels) {
             0 => Ok(()),
-            bytes => self.images.read_later(picture, to, bytes, stream),
+            // SAFETY: passed on.
+            bytes => unsafe { self.images.read_later(picture, to, bytes, stream) },
         }
     }
 }

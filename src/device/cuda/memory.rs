@@ -1,5 +1,7 @@
 //! Memory of the GPU, and page-locked memory of the host that it copies from and to. Both grow on demand and are kept.
 
+use crate::abi::{ExrChannel, FrameLayers, MeshRecord, TextureRecord};
+use bytemuck::NoUninit;
 use bytes::Bytes;
 use cust::{
     error::CudaResult,
@@ -30,7 +32,7 @@ impl Array {
         if self.bytes() < bytes {
             // Freed first: two of a kind may not fit.
             self.buffer = None;
-            // SAFETY: any bytes are valid bytes.
+            // SAFETY: only the GPU reads it, where memory always holds some bytes.
             self.buffer = Some(unsafe { DeviceBuffer::uninitialized(bytes)? });
         }
         Ok(())
@@ -65,7 +67,10 @@ impl Array {
     }
 
     /// Queues a copy of `len` page-locked bytes.
-    pub fn write_later(
+    ///
+    /// # Safety
+    /// Until the stream has passed the copy, nobody writes to `data`, makes room in it or drops it, nor this array.
+    pub unsafe fn write_later(
         &self,
         offset: usize,
         data: &Pinned,
@@ -77,12 +82,15 @@ impl Array {
             return Ok(());
         }
         let mut target = self.range(offset, len);
-        // SAFETY: page-locked memory is written to only when the stream has passed the copy (see `Slot`).
+        // SAFETY: passed on.
         unsafe { target.async_copy_from(&data.bytes()[from..from + len], stream) }
     }
 
     /// Queues a copy of the first `len` bytes to page-locked memory.
-    pub fn read_later(
+    ///
+    /// # Safety
+    /// Until the stream has passed the copy, nobody reads or writes `data`, makes room in it or drops it, nor this array.
+    pub unsafe fn read_later(
         &self,
         data: &mut Pinned,
         to: usize,
@@ -90,14 +98,14 @@ impl Array {
         stream: &Stream,
     ) -> CudaResult<()> {
         let source = self.range(0, len);
-        // SAFETY: page-locked memory is read only when the stream has passed the copy (see `Slot`).
+        // SAFETY: passed on.
         unsafe { source.async_copy_to(&mut data.bytes_mut()[to..to + len], stream) }
     }
 
     /// Queues filling the first `len` bytes with zeros.
     pub fn clear_later(&self, len: usize, stream: &Stream) -> CudaResult<()> {
         let mut target = self.range(0, len);
-        // SAFETY: the memory is this array's own, and uses of it follow on the same stream.
+        // SAFETY: the memory is this array's own, and the driver frees none that a stream has yet to fill.
         unsafe { target.set_8_async(0, stream) }
     }
 
@@ -108,7 +116,7 @@ impl Array {
 
     fn range(&self, offset: usize, len: usize) -> DeviceSlice<u8> {
         assert!(
-            offset + len <= self.bytes(),
+            offset <= self.bytes() && len <= self.bytes() - offset,
             "copies stay inside of the array"
         );
         let start = DevicePointer::from_raw(self.at::<u8>(offset) as u64);
@@ -128,7 +136,7 @@ impl Pinned {
     pub fn reserve(&mut self, bytes: usize) -> CudaResult<()> {
         if self.bytes().len() < bytes {
             self.buffer = None;
-            // SAFETY: any bytes are valid bytes.
+            // SAFETY: it comes from the driver, whose memory always holds some bytes.
             self.buffer = Some(unsafe { LockedBuffer::uninitialized(bytes)? });
         }
         Ok(())
@@ -217,8 +225,35 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The bytes of border structs, which have no padding.
-pub fn bytes_of<T: Copy>(data: &[T]) -> &[u8] {
-    // SAFETY: the structs of the border are made of numbers and pointers without gaps between them.
+/// What may be copied to the GPU byte by byte: plain data, and structs of the border with pointers in them.
+///
+/// # Safety
+/// All bytes have a value: there is no padding.
+pub unsafe trait Upload: Copy {}
+
+// SAFETY: what `NoUninit` says.
+unsafe impl<T: NoUninit> Upload for T {}
+
+/// Structs of so many pointers and numbers of four bytes, and nothing else.
+macro_rules! upload {
+    ($($name:ty: $pointers:literal, $numbers:literal;)*) => {$(
+        const _: () = assert!(
+            size_of::<$name>() == $pointers * size_of::<*const u8>() + $numbers * size_of::<u32>()
+        );
+        // SAFETY: as was just asserted, fields leave no room for padding.
+        unsafe impl Upload for $name {}
+    )*};
+}
+
+upload! {
+    MeshRecord: 3, 2;
+    TextureRecord: 1, 6;
+    ExrChannel: 1, 4;
+    FrameLayers: 19, 78;
+}
+
+/// All bytes of some data.
+pub fn bytes_of<T: Upload>(data: &[T]) -> &[u8] {
+    // SAFETY: a slice is this long, and there is no padding.
     unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
 }

@@ -2,7 +2,7 @@
 
 use super::memory::{Array, bytes_of};
 use crate::{
-    abi::{self, EnvironmentRecord, LightRecord, MeshRecord, Params, TextureRecord},
+    abi::{EnvironmentRecord, LightRecord, MeshRecord, Params, TextureRecord},
     device::{
         extras::Needs,
         looks,
@@ -81,8 +81,8 @@ impl<'a> Plan<'a> {
             plan.meshes.push(places);
         }
         plan.mesh_bytes = plan.bytes;
-        for texture in &tables.textures {
-            let start = plan.add(texels(texture));
+        for texels in tables.texels() {
+            let start = plan.add(texels);
             plan.textures.push(start);
         }
         plan.texture_bytes = plan.bytes - plan.mesh_bytes;
@@ -239,14 +239,4 @@ impl SceneTables {
     pub fn light_count(&self) -> u32 {
         self.lights.len() as u32
     }
-}
-
-fn texels(texture: &TextureRecord) -> &[u8] {
-    let size = match texture.format {
-        abi::TEXELS_FLOAT => size_of::<[f32; 4]>(),
-        _ => size_of::<[u8; 4]>(),
-    };
-    let bytes = texture.width as usize * texture.height as usize * size;
-    // SAFETY: `Tables` points at that many texels, which it keeps alive.
-    unsafe { std::slice::from_raw_parts(texture.texels, bytes) }
 }

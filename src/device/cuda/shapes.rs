@@ -62,10 +62,13 @@ impl Shapes {
             }
         }
         self.staging.fill(vertices, bytes_of(&meshes));
-        self.vertices
-            .write_later(0, &self.staging, 0, vertices, stream)?;
-        self.meshes
-            .write_later(0, &self.staging, vertices, table, stream)
+        // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
+        unsafe {
+            self.vertices
+                .write_later(0, &self.staging, 0, vertices, stream)?;
+            self.meshes
+                .write_later(0, &self.staging, vertices, table, stream)
+        }
     }
 
     pub fn apply(&self, params: &mut Params) {

@@ -41,6 +41,8 @@ use std::{
 /// Chunks that are queued ahead of the GPU: enough to keep it busy, few enough to stop soon.
 const CHUNKS_AHEAD: usize = 3;
 
+/// What is queued for a frame may use any of the slot's memory until the stream has passed it. So a slot takes on a frame only while
+/// it is idle: without work, which ends when its last event is past or the stream was waited for.
 pub struct Slot {
     pub stream: Stream,
     /// Page-locked copies on their way up.
@@ -267,10 +269,13 @@ impl Slot {
                 .reserve_with_room(units.len() + records.len())?;
             self.staging.fill(0, units);
             self.staging.fill(units.len(), records);
-            self.units
-                .write_later(0, &self.staging, 0, units.len(), &self.stream)?;
-            self.records
-                .write_later(0, &self.staging, units.len(), records.len(), &self.stream)?;
+            let (staging, stream) = (&self.staging, &self.stream);
+            // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
+            unsafe {
+                self.units.write_later(0, staging, 0, units.len(), stream)?;
+                self.records
+                    .write_later(0, staging, units.len(), records.len(), stream)?;
+            }
             self.uploaded = Arc::downgrade(tlas);
         }
         params.tlas_units = self.units.at::<Unit>(0);

@@ -50,7 +50,8 @@ impl SweepKeys {
         for (start, part) in starts.iter().zip(parts) {
             self.staging.fill(*start, part);
         }
-        self.memory.write_later(0, &self.staging, 0, end, stream)?;
+        // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
+        unsafe { self.memory.write_later(0, &self.staging, 0, end, stream)? };
         params.camera_segments = cameras.len().saturating_sub(1) as u32;
         params.camera_keys = self.memory.at::<CameraRecord>(starts[0]);
         if !meshes.is_empty() {

@@ -445,7 +445,8 @@ impl Queues {
     fn look_later(&self, index: u32, launch: &mut WaveLaunch) -> CudaResult<()> {
         let bytes = (index as usize + 1) * size_of::<QueueState>();
         launch.look.reserve(bytes)?;
-        self.states.read_later(launch.look, 0, bytes, launch.stream)
+        // SAFETY: nobody looks, or asks for another copy, before the stream has passed this one (see `go_on` and `length`).
+        unsafe { self.states.read_later(launch.look, 0, bytes, launch.stream) }
     }
 
     /// The queue of a wave's rays; that of shadow rays comes before all of them.

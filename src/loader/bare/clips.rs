@@ -4,6 +4,7 @@ use crate::{
     loader::options::{AnimationOptions, choose},
     scene::rig::{Clip, Playback},
 };
+use std::collections::HashSet;
 
 /// Playing all clips of a file at once.
 const ALL: &str = "all";
@@ -15,13 +16,10 @@ const MOST_FRAMES: f64 = 100_000.0;
 /// # Errors
 /// A sentence about a name that no clip has.
 pub fn playbacks(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<Playback>, String> {
-    let mut chosen = Vec::new();
+    let (mut chosen, mut known) = (Vec::new(), HashSet::new());
     for text in &options.clips {
-        for clip in named(text, clips)? {
-            if !chosen.contains(&clip) {
-                chosen.push(clip);
-            }
-        }
+        let named = named(text, clips)?.into_iter();
+        chosen.extend(named.filter(|clip| known.insert(*clip)));
     }
     Ok(chosen
         .iter()

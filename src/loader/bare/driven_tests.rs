@@ -9,7 +9,7 @@ use crate::{
 };
 use glam::Vec3;
 use serde_json::json;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// Two squares side by side, that look the same but have materials of their own, seen from the front by a camera that sees
 /// nothing else. Their texture is red on the left and green on the right.
@@ -69,7 +69,8 @@ fn scene(b: &Builder) -> Scene {
     options.model.camera = CameraChoice::Of("0".to_owned());
     let model = b.load();
     let choices = Choices::new(&model, &options).unwrap_or_else(|e| panic!("{e}"));
-    let scene = scene_of(model, &choices, &options).unwrap_or_else(|e| panic!("{e}"));
+    let scene =
+        scene_of(Path::new("a.glb"), model, &choices, &options).unwrap_or_else(|e| panic!("{e}"));
     scene.expect("there is something to see")
 }
 

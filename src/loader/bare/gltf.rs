@@ -34,7 +34,7 @@ pub fn load(
     let model = gltf::load_model(path, &options.model.gltf())?;
     inspect(&model);
     let choices = Choices::new(&model, options).map_err(|m| LoadError::file(path, m))?;
-    let scene = scene_of(model, &choices, options)?;
+    let scene = scene_of(path, model, &choices, options)?;
     scene.ok_or_else(|| {
         let message = "there is nothing to see: no mesh with triangles is in the scene";
         LoadError::file(path, message)
@@ -74,11 +74,12 @@ impl Choices {
 /// Per pixel: enough for the eye where daylight falls on matt surfaces.
 const SAMPLES: u32 = 32;
 
-/// None if there is nothing to see.
+/// None if there is nothing to see. `path` is for messages.
 ///
 /// # Errors
-/// As [`Stage::set`].
+/// As [`Stage::set`], and when copies of meshes would take too much memory.
 pub fn scene_of(
+    path: &Path,
     model: Model,
     choices: &Choices,
     options: &LoadOptions,
@@ -96,7 +97,8 @@ pub fn scene_of(
     let tracks = || played_tracks(&rig.clips, &choices.playbacks);
     let mut looks = Looks::new(&model.materials, model.textures);
     looks.driven = DrivenRows::new(&model.driven_materials, tracks());
-    let mut build = Build::new(&posed, model.meshes, looks, &model.parts);
+    let mut build = Build::new(&posed, model.meshes, looks, &model.parts, model.room)
+        .map_err(|m| LoadError::file(path, m))?;
     if build.scene.instances.is_empty() {
         return Ok(None);
     }

@@ -17,7 +17,7 @@ use std::path::Path;
 fn load(builder: &Builder, options: &LoadOptions) -> Result<Option<Scene>, String> {
     let model = builder.load();
     let choices = Choices::new(&model, options)?;
-    scene_of(model, &choices, options).map_err(|e| e.to_string())
+    scene_of(Path::new("a.glb"), model, &choices, options).map_err(|e| e.to_string())
 }
 
 fn scene_with(builder: &Builder, options: &LoadOptions) -> Scene {

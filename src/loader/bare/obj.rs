@@ -21,7 +21,7 @@ const SMOOTH_DEGREES: f32 = 60.0;
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
     let mut table = Materials::default();
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let parsed = meshes::parse_obj(path, SMOOTH_DEGREES.to_radians())?;
+    let parsed = meshes::parse_obj(path, SMOOTH_DEGREES.to_radians(), &options.model.allow_dirs)?;
     let (model, warnings) = parsed.into_source(&name, None, Wrap::Repeat, &mut table)?;
     let mut slots = Slots::default();
     let mut scene = Scene {

@@ -4,6 +4,7 @@ use super::live::Live;
 use crate::{
     anim::{BindPose, Deformed, RigPose, deform},
     loader::{
+        budget,
         gltf::{ModelMesh, Part},
         materials::{Materials, Slots},
         model::Looks,
@@ -70,13 +71,17 @@ enum Form {
 }
 
 impl<'a> Build<'a> {
-    /// All of `parts`, in their order.
+    /// All of `parts`, in their order, if the copies of meshes that deform fit into `room` bytes.
+    ///
+    /// # Errors
+    /// A sentence about what they need.
     pub fn new(
         posed: &'a Posed<'a>,
         meshes: Vec<ModelMesh>,
         looks: Looks<'a>,
         parts: &[Part],
-    ) -> Self {
+        room: u64,
+    ) -> Result<Self, String> {
         let source = |mut mesh: ModelMesh| Source {
             deformers: Arc::new(std::mem::take(&mut mesh.deformers)),
             mesh,
@@ -95,9 +100,28 @@ impl<'a> Build<'a> {
             taken: HashSet::new(),
             homes: Vec::new(),
         };
+        build.check_room(parts, room)?;
         build.count_needs(parts);
         parts.iter().for_each(|part| build.place(part));
-        build
+        Ok(build)
+    }
+
+    fn check_room(&self, parts: &[Part], room: u64) -> Result<(), String> {
+        let copies = parts.iter().filter(|part| self.form(part) != Form::Plain);
+        let cost = |part: &Part| {
+            let Source {
+                mesh, deformers, ..
+            } = &self.meshes[part.mesh as usize];
+            let joints = self.posed.rig.joint_count(part.skin);
+            budget::of_deforming_mesh(&mesh.mesh, deformers, joints)
+        };
+        match copies.map(cost).fold(0, u64::saturating_add) {
+            needed if needed > room => Err(format!(
+                "moving copies of its meshes by joints and morph targets {}",
+                budget::exceeds(needed, room)
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn count_needs(&mut self, parts: &[Part]) {

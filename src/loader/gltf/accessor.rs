@@ -5,8 +5,9 @@
 
 use super::{
     document::{Document, out_of_range},
-    fault::{Budget, Fault, fault},
+    fault::{Fault, fault},
 };
+use crate::loader::budget::Budget;
 use gltf::json::{
     Index,
     accessor::{self, ComponentType, Type},
@@ -124,6 +125,10 @@ impl<'a> Elements<'a> {
         let bytes = tail(view.bytes, sparse.indices.byte_offset.0, count, size, size);
         let bytes =
             bytes.ok_or_else(|| self.exceeds("sparse indices: ", count, view.bytes.len()))?;
+        document
+            .budget
+            .take_array(count, size_of::<usize>())
+            .map_err(|lack| self.fault(format!("reading the sparse indices {lack}")))?;
         let indices: Vec<usize> = bytes.chunks_exact(size).take(count).map(little).collect();
         let rising = indices.windows(2).all(|pair| pair[0] < pair[1]);
         if !rising || indices.last().is_some_and(|&last| last >= self.count) {

@@ -1,10 +1,10 @@
 //! What a check finds: all errors of a file, each once, and none that only follow from others.
 
-use super::{GltfOptions, builder::*, check};
+use super::{GltfOptions, Input, builder::*, check};
 use serde_json::json;
 
 fn found(b: &Builder) -> Vec<String> {
-    check(&b.glb(), None, &GltfOptions::default()).0
+    check(&Input::in_memory(&b.glb(), None), &GltfOptions::default()).0
 }
 
 /// The places of the errors.
@@ -103,13 +103,13 @@ fn a_tangled_hierarchy_does_not_hide_other_errors() {
 fn a_sound_file_has_no_errors_but_keeps_its_warnings() {
     let mut b = Builder::triangle();
     b.json["extensionsUsed"] = json!(["ACME_glow"]);
-    let (errors, warnings) = check(&b.glb(), None, &GltfOptions::default());
+    let (errors, warnings) = check(&Input::in_memory(&b.glb(), None), &GltfOptions::default());
     assert!(errors.is_empty(), "{errors:?}");
     assert_eq!(
         warnings,
         ["/extensionsUsed: `ACME_glow` is not supported and ignored"]
     );
     let cut = &b.glb()[..40];
-    let (errors, _) = check(cut, None, &GltfOptions::default());
+    let (errors, _) = check(&Input::in_memory(cut, None), &GltfOptions::default());
     assert!(errors[0].contains("cut off"), "{errors:?}");
 }

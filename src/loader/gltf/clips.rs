@@ -59,7 +59,7 @@ impl Reader<'_> {
         let animation = &self.document.root.animations[index];
         let mut driven = HashSet::new();
         let mut clip = Clip {
-            name: name(&animation.name, "animation", index),
+            name: name(animation.name.as_deref(), "animation", index),
             ..Clip::default()
         };
         for (k, channel) in animation.channels.iter().enumerate() {
@@ -204,7 +204,7 @@ impl Reader<'_> {
 
     fn times(&self, sampler: &animation::Sampler, path: &str) -> Result<Vec<f32>, Fault> {
         let elements = accessor::elements(self.document, sampler.input, &format!("{path}/input"))?;
-        let times = elements.floats::<1>(&self.document.budget)?;
+        let times = elements.floats::<1>(self.document.budget)?;
         Ok(times.into_flattened())
     }
 
@@ -214,7 +214,7 @@ impl Reader<'_> {
         path: &str,
         target: Drive,
     ) -> Result<Vec<f32>, Fault> {
-        let budget = &self.document.budget;
+        let budget = self.document.budget;
         let elements =
             accessor::elements(self.document, sampler.output, &format!("{path}/output"))?;
         let width = match target {

@@ -4,11 +4,12 @@ use super::{
     GltfOptions,
     container::Container,
     extensions,
-    fault::{Budget, Fault, Faults, Warnings, fault},
+    fault::{Fault, Faults, Warnings, fault},
     json,
     meshopt::{self, Decoded},
-    uri::Folders,
+    uri,
 };
+use crate::loader::{budget::Budget, folders::Folders};
 use gltf::json::{Index, Root, buffer};
 use rayon::prelude::*;
 use std::{borrow::Cow, path::Path};
@@ -17,9 +18,9 @@ use std::{borrow::Cow, path::Path};
 pub struct Document<'a> {
     pub root: Root,
     pub folders: Folders,
-    pub budget: Budget,
+    pub budget: &'a Budget,
     pub warnings: Warnings,
-    pub faults: Faults,
+    pub faults: &'a Faults<'a>,
     /// Used extensions that are not supported.
     pub unsupported: Vec<String>,
     /// Within, None for a buffer without data, such as the fallback of compressed ones; None for a faulty one.
@@ -42,13 +43,13 @@ impl<'a> Document<'a> {
     pub fn open(
         container: &Container<'a>,
         home: Option<&Path>,
-        budget: Budget,
-        faults: Faults,
+        budget: &'a Budget,
+        faults: &'a Faults<'a>,
         options: &GltfOptions,
     ) -> Result<Self, Fault> {
-        let root = json::parse(container.json, &budget)?;
+        let root = json::parse(container.json, budget)?;
         let warnings = Warnings::default();
-        extensions::check_required(&root.extensions_required, &faults)?;
+        extensions::check_required(&root.extensions_required, faults)?;
         let mut document = Self {
             unsupported: extensions::unsupported(&root.extensions_used, &warnings),
             folders: Folders::new(home, &options.allow_dirs),
@@ -82,7 +83,7 @@ impl<'a> Document<'a> {
         let path = || format!("/buffers/{index}");
         let bytes = match (&buffer.uri, bin) {
             (Some(uri), _) => {
-                let bytes = self.folders.read(uri, &self.budget);
+                let bytes = uri::read(&self.folders, uri, self.budget);
                 Cow::Owned(bytes.map_err(|m| fault(path() + "/uri", m))?)
             }
             (None, Some(bin)) if index == 0 => Cow::Borrowed(bin),

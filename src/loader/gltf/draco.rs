@@ -5,17 +5,23 @@ use super::{
     extensions,
     fault::{Fault, fault},
 };
-use draco_core::{DecodeLimits, DecoderBuffer, Mesh, MeshDecoder};
+use crate::guard::guarded;
+use draco_core::{DecodeLimits, DecoderBuffer, DracoError, Mesh, MeshDecoder};
 use gltf::json::{Index, buffer, mesh::Primitive};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Display};
 
 /// A decoded primitive.
 pub struct DracoMesh {
     mesh: Mesh,
     /// Draco's id of each attribute, by semantic.
     ids: BTreeMap<String, u32>,
+    /// Of the data.
+    path: String,
 }
+
+/// What decoding takes for each byte of its input.
+const BYTES_PER_BYTE: usize = 16;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -40,17 +46,16 @@ pub fn decode(
     let path = format!("{path}/extensions/{}", extensions::DRACO);
     let view: Index<buffer::View> = Index::new(compressed.buffer_view);
     let view = document.view(view, &format!("{path}/bufferView"))?;
-    let damaged = |e: &dyn std::fmt::Display| {
-        fault(
-            &path,
-            format!("the Draco data does not decode ({e}): compress the file again"),
-        )
-    };
-    let mut input = DecoderBuffer::new(view.bytes).with_limits(limits(document.budget.left()));
-    let mut mesh = Mesh::new();
-    MeshDecoder::new()
-        .decode(&mut input, &mut mesh)
-        .map_err(|e| damaged(&e))?;
+    // Primitives may share their data, and each decodes it.
+    document
+        .budget
+        .take_array(view.bytes.len(), BYTES_PER_BYTE)
+        .map_err(|lack| fault(&path, format!("decoding {lack}")))?;
+    let limits = limits(document.budget.left());
+    let mesh = guarded(
+        || decode_mesh(view.bytes, limits).map_err(|e| damaged(&path, &e)),
+        |words| damaged(&path, &words),
+    )?;
     document
         .budget
         .take_array(mesh.num_faces(), 24)
@@ -58,7 +63,20 @@ pub fn decode(
     Ok(Some(DracoMesh {
         mesh,
         ids: compressed.attributes,
+        path,
     }))
+}
+
+fn decode_mesh(bytes: &[u8], limits: DecodeLimits) -> Result<Mesh, DracoError> {
+    let mut input = DecoderBuffer::new(bytes).with_limits(limits);
+    let mut mesh = Mesh::new();
+    MeshDecoder::new().decode(&mut input, &mut mesh)?;
+    Ok(mesh)
+}
+
+fn damaged(path: &str, why: &dyn Display) -> Fault {
+    let message = format!("the Draco data does not decode ({why}): compress the file again");
+    fault(path, message)
 }
 
 /// Decoding takes several times the memory of its result, and several primitives are decoded at once.
@@ -80,9 +98,15 @@ impl DracoMesh {
     }
 
     /// `width` numbers per vertex by value, if the attribute is compressed.
-    pub fn attribute(&self, semantic: &str, width: usize) -> Option<Vec<f32>> {
-        let id = *self.ids.get(semantic)?;
-        let attribute = self.mesh.attribute_by_unique_id(id)?;
-        Some(attribute.read_f32s(self.mesh.num_points(), width))
+    ///
+    /// # Errors
+    /// When its data is damaged.
+    pub fn attribute(&self, semantic: &str, width: usize) -> Result<Option<Vec<f32>>, Fault> {
+        let read = || {
+            let id = *self.ids.get(semantic)?;
+            let attribute = self.mesh.attribute_by_unique_id(id)?;
+            Some(attribute.read_f32s(self.mesh.num_points(), width))
+        };
+        guarded(|| Ok(read()), |words| damaged(&self.path, &words))
     }
 }

@@ -1,9 +1,9 @@
-//! What is wrong and where: a JSON pointer into the file and one sentence. And the memory that one load may take.
+//! What is wrong and where: a JSON pointer into the file and one sentence.
 
-use super::super::files;
+use crate::loader::budget::Budget;
 use std::sync::{
     Mutex,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicBool, Ordering},
 };
 
 /// A reason why the file cannot be loaded.
@@ -45,38 +45,59 @@ impl Fault {
 }
 
 /// What to do about faults: a load ends at the first one, a check goes on without what is faulty.
-pub struct Faults(Option<Mutex<Vec<Fault>>>);
+pub struct Faults<'a>(Option<Found<'a>>);
 
-impl Faults {
+/// The faults of a check.
+struct Found<'a> {
+    faults: Mutex<Vec<Fault>>,
+    /// Once this is exceeded, the check ends, too: all else would not fit either.
+    budget: &'a Budget,
+    ended: AtomicBool,
+}
+
+impl<'a> Faults<'a> {
     pub fn end_the_load() -> Self {
         Self(None)
     }
 
-    pub fn are_collected() -> Self {
-        Self(Some(Mutex::default()))
+    pub fn are_collected(budget: &'a Budget) -> Self {
+        Self(Some(Found {
+            faults: Mutex::default(),
+            budget,
+            ended: AtomicBool::new(false),
+        }))
     }
 
     /// In a check, takes a fault down and returns `None`.
     ///
     /// # Errors
-    /// In a load, the fault itself.
+    /// In a load, the fault itself; in a check, only what ends it.
     pub fn keep<T>(&self, result: Result<T, Fault>) -> Result<Option<T>, Fault> {
         match (result, &self.0) {
             (Ok(value), _) => Ok(Some(value)),
             (Err(fault), None) => Err(fault),
-            (Err(fault), Some(found)) => {
-                if let (false, Ok(mut found)) = (fault.follows, found.lock()) {
-                    found.push(fault);
-                }
-                Ok(None)
-            }
+            (Err(fault), Some(found)) => found.take(fault).map(|()| None),
         }
     }
 
     /// Those of a check as lines, each once and in order.
     pub fn into_lines(self) -> Vec<String> {
-        let found = self.0.and_then(|found| found.into_inner().ok());
+        let found = self.0.and_then(|found| found.faults.into_inner().ok());
         in_order(found.iter().flatten().map(Fault::line).collect(), "errors")
+    }
+}
+
+impl Found<'_> {
+    fn take(&self, fault: Fault) -> Result<(), Fault> {
+        let ends = self.budget.is_exceeded();
+        let is_known = fault.follows || (ends && self.ended.swap(true, Ordering::Relaxed));
+        if let (false, Ok(mut faults)) = (is_known, self.faults.lock()) {
+            faults.push(fault);
+        }
+        match ends {
+            true => Err(self::fault("", "the check has ended").following()),
+            false => Ok(()),
+        }
     }
 }
 
@@ -110,73 +131,14 @@ impl Warnings {
     }
 }
 
-/// How much memory a load may take in all. Everything whose size the file decides is taken from it before it is
-/// allocated, so that a giant `count` is refused however small the file.
-pub struct Budget {
-    limit: u64,
-    used: AtomicU64,
-}
-
-impl Budget {
-    /// `limit` in bytes, or what the system has left.
-    pub fn new(limit: Option<u64>) -> Self {
-        let limit = limit.or_else(files::available_memory).unwrap_or(u64::MAX);
-        Self {
-            limit,
-            used: AtomicU64::new(0),
-        }
-    }
-
-    /// # Errors
-    /// The end of a sentence about the thing: "needs 5.0 GiB of memory, but only ...".
-    pub fn take(&self, bytes: u64) -> Result<(), String> {
-        let before = self.used.fetch_add(bytes, Ordering::Relaxed);
-        let left = self.limit.saturating_sub(before);
-        if bytes <= left {
-            return Ok(());
-        }
-        self.give_back(bytes);
-        Err(format!(
-            "needs {} of memory, but only {} are left",
-            files::size(bytes),
-            files::size(left)
-        ))
-    }
-
-    /// As [`Budget::take`], for `count` values of `size` bytes.
-    pub fn take_array(&self, count: usize, size: usize) -> Result<(), String> {
-        self.take((count as u64).saturating_mul(size as u64))
-    }
-
-    /// Bytes that can still be taken.
-    pub fn left(&self) -> u64 {
-        self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
-    }
-
-    /// For what was freed again.
-    pub fn give_back(&self, bytes: u64) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_refuses_what_exceeds_it_and_goes_on() {
-        let budget = Budget::new(Some(100));
-        assert_eq!(budget.take(60), Ok(()));
-        assert!(budget.take(60).is_err());
-        assert!(budget.take_array(usize::MAX, 16).is_err());
-        assert_eq!(budget.take(40), Ok(()));
-        budget.give_back(40);
-        assert_eq!(budget.take_array(10, 4), Ok(()));
-    }
-
-    #[test]
     fn a_check_collects_faults_but_for_those_that_follow_from_others() {
-        let faults = Faults::are_collected();
+        let budget = Budget::new(None);
+        let faults = Faults::are_collected(&budget);
         assert!(faults.keep(Ok(1)).is_ok_and(|kept| kept == Some(1)));
         for fault in [
             fault("/b", "odd"),
@@ -192,6 +154,19 @@ mod tests {
         assert_eq!(faults.into_lines(), ["/a: odd", "/b: odd"]);
         let load = Faults::end_the_load();
         assert!(load.keep::<()>(Err(fault("/a", "odd"))).is_err());
+    }
+
+    #[test]
+    fn a_check_ends_where_the_budget_does() {
+        let budget = Budget::new(Some(10));
+        let faults = Faults::are_collected(&budget);
+        assert!(faults.keep::<()>(Err(fault("/a", "odd"))).is_ok());
+        for path in ["/b", "/c"] {
+            let lack = budget.take(20).err().unwrap_or_default();
+            assert!(faults.keep::<()>(Err(fault(path, lack))).is_err());
+        }
+        let lines = faults.into_lines();
+        assert_eq!((lines.len(), &lines[1][..8]), (2, "/b: need"));
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use super::{
     extensions::ANIMATION_POINTER,
-    fault::{Budget, Fault, fault},
+    fault::{Fault, fault},
 };
+use crate::{guard::guarded, loader::budget::Budget};
 use gltf::json::{Index, Root, animation::Target};
 use serde_json::{Value, json};
 use serde_path_to_error::{Path, Segment};
@@ -30,10 +31,13 @@ pub fn parse(text: &[u8], budget: &Budget) -> Result<Root, Fault> {
     budget
         .take(estimate(text))
         .map_err(|lack| fault("", format!("the JSON text {lack}")))?;
-    let root = match serde_json::from_slice(text) {
-        Ok(root) => root,
-        Err(_) => parse_again(text)?,
-    };
+    let root = guarded(
+        || match serde_json::from_slice(text) {
+            Ok(root) => Ok(root),
+            Err(_) => parse_again(text),
+        },
+        |words| fault("", format!("the JSON text is damaged: {words}")),
+    )?;
     check_version(&root)?;
     Ok(root)
 }

@@ -371,7 +371,7 @@ fn damaged_and_oversized_pictures_are_refused_by_place() {
     };
     let error = b.error_with(&options);
     assert!(
-        error.starts_with("/images/0: the picture needs 50 MiB"),
+        error.starts_with("/images/0: the picture needs 27 MiB"),
         "{error}"
     );
 }

@@ -139,7 +139,7 @@ impl Reader<'_, '_> {
         let normal = m.normal_texture.as_ref();
         let occlusion = m.occlusion_texture.as_ref();
         Ok(PbrMaterial {
-            name: name(&m.name, "material", index),
+            name: name(m.name.as_deref(), "material", index),
             base_color: self.units(
                 pbr.base_color_factor.0,
                 "pbrMetallicRoughness/baseColorFactor",

@@ -13,6 +13,7 @@ use super::{
     vertices::{self, Vertices},
 };
 use crate::{
+    loader::budget,
     math::LARGEST_COORDINATE,
     scene::{NONE, TriangleMesh},
 };
@@ -74,6 +75,10 @@ pub fn read(
     if triangles.is_empty() {
         return skip("a primitive without triangles cannot be rendered");
     }
+    document
+        .budget
+        .take(triangles.len() as u64 * budget::TRIANGLE)
+        .map_err(|lack| fault(&path, format!("rendering the triangles {lack}")))?;
     let material = material_index(primitive, looks, &path)?;
     let variants = variants(primitive, looks, &path)?;
     let chosen = variants.iter().find(|v| Some(v.0) == looks.variant);
@@ -81,8 +86,8 @@ pub fn read(
     let uv_sets = uv_sets(document, looks, material, &variants, &path);
     let mut model = ModelMesh {
         name: match mesh.primitives.len() {
-            1 => name(&mesh.name, "mesh", index),
-            _ => format!("{} part {k}", name(&mesh.name, "mesh", index)),
+            1 => name(mesh.name.as_deref(), "mesh", index),
+            _ => format!("{} part {k}", name(mesh.name.as_deref(), "mesh", index)),
         },
         mesh: read_vertices(&vertices, triangles, uv_sets)?,
         deformers: deform::read(&vertices)?,
@@ -112,7 +117,7 @@ fn read_triangles(vertices: &Vertices, mode: Mode) -> Result<Vec<[u32; 3]>, Faul
         ));
     }
     let (triangles, left_over) =
-        triangles::read(indices, mode, vertices.count, &document.budget, path)?;
+        triangles::read(indices, mode, vertices.count, document.budget, path)?;
     if left_over {
         let message = "the number of vertices is no multiple of three; those left over are ignored";
         document.warnings.add(path, message);

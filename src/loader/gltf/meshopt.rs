@@ -81,7 +81,8 @@ pub fn decode_view(document: &Document, index: usize) -> Result<Option<Decoded>,
             .budget
             .take(length as u64)
             .map_err(|lack| fault(&path, format!("the decompressed data {lack}")))?;
-        return match decode(&compressed, input, length) {
+        // SAFETY: that is the checked length.
+        return match unsafe { decode(&compressed, input, length) } {
             Some(decoded) => Ok(Some(decoded)),
             None => Err(fault(
                 path,
@@ -122,8 +123,11 @@ fn checked_length(c: &Compressed, declared: u64) -> Result<usize, String> {
         })
 }
 
-/// None when the data is damaged. `length` is `count * byte_stride`, and both passed [`checked_length`].
-fn decode(c: &Compressed, input: &[u8], length: usize) -> Option<Decoded> {
+/// None when the data is damaged.
+///
+/// # Safety
+/// `length` is what [`checked_length`] returned.
+unsafe fn decode(c: &Compressed, input: &[u8], length: usize) -> Option<Decoded> {
     let mut words = vec![0u64; length.div_ceil(8)];
     let output = words.as_mut_ptr().cast();
     let (count, stride) = (c.count, c.byte_stride);

@@ -65,11 +65,11 @@ pub use model::*;
 pub use pbr::*;
 pub(super) use tangents::generate as generate_tangents;
 
-use super::{LoadError, files, suggest};
+use super::{LoadError, budget::Budget, files, suggest};
 use crate::scene::{NONE, rig::Rig};
 use container::Container;
 use document::Document;
-use fault::{Budget, Fault, Faults, fault};
+use fault::{Fault, Faults, fault};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -95,9 +95,21 @@ pub struct GltfOptions {
 /// # Errors
 /// One line that names the file, a JSON pointer to what is wrong, and the fix.
 pub fn load_model(path: &Path, options: &GltfOptions) -> Result<Model, LoadError> {
+    load_within(path, options, &Budget::new(options.memory_limit))
+}
+
+/// As [`load_model`], as a part of something larger with one budget.
+///
+/// # Errors
+/// As [`load_model`].
+pub(super) fn load_within(
+    path: &Path,
+    options: &GltfOptions,
+    budget: &Budget,
+) -> Result<Model, LoadError> {
     let bytes = files::read(path)?;
-    let home = path.parent().unwrap_or(Path::new(""));
-    load(&bytes, Some(home), options).map_err(|fault| LoadError::file(path, fault.line()))
+    let input = Input::file(path, &bytes);
+    load(&input, options, budget).map_err(|fault| LoadError::file(path, fault.line()))
 }
 
 /// Loads a model in memory. URIs are resolved in `folder`; without one, the model cannot refer to files.
@@ -109,8 +121,9 @@ pub fn load_model_bytes(
     folder: Option<&Path>,
     options: &GltfOptions,
 ) -> Result<Model, LoadError> {
-    load(bytes, folder, options)
-        .map_err(|fault| LoadError::file(Path::new("glTF in memory"), fault.line()))
+    let input = Input::in_memory(bytes, folder);
+    load(&input, options, &Budget::new(options.memory_limit))
+        .map_err(|fault| LoadError::file(input.path, fault.line()))
 }
 
 /// What is wrong with a file: one line each, with a JSON pointer.
@@ -128,8 +141,7 @@ pub struct Findings {
 /// When the file cannot be read at all.
 pub fn check_model(path: &Path, options: &GltfOptions) -> Result<Findings, LoadError> {
     let bytes = files::read(path)?;
-    let home = path.parent().unwrap_or(Path::new(""));
-    let (errors, warnings) = check(&bytes, Some(home), options);
+    let (errors, warnings) = check(&Input::file(path, &bytes), options);
     let errors = errors.iter().map(|line| LoadError::file(path, line));
     Ok(Findings {
         errors: errors.collect(),
@@ -137,36 +149,57 @@ pub fn check_model(path: &Path, options: &GltfOptions) -> Result<Findings, LoadE
     })
 }
 
-fn load(bytes: &[u8], home: Option<&Path>, options: &GltfOptions) -> Result<Model, Fault> {
-    let (container, budget) = open(bytes, options)?;
-    let document = Document::open(&container, home, budget, Faults::end_the_load(), options)?;
+/// A whole file.
+struct Input<'a> {
+    bytes: &'a [u8],
+    path: &'a Path,
+    /// The folder that URIs are resolved in.
+    home: Option<&'a Path>,
+}
+
+impl<'a> Input<'a> {
+    fn file(path: &'a Path, bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            path,
+            home: Some(path.parent().unwrap_or(Path::new(""))),
+        }
+    }
+
+    fn in_memory(bytes: &'a [u8], home: Option<&'a Path>) -> Self {
+        let path = Path::new("glTF in memory");
+        Self { bytes, path, home }
+    }
+}
+
+fn load(input: &Input, options: &GltfOptions, budget: &Budget) -> Result<Model, Fault> {
+    let container = open(input, budget)?;
+    let faults = Faults::end_the_load();
+    let document = Document::open(&container, input.home, budget, &faults, options)?;
     let model = read_model(&document, options)?;
     Ok(finish(document, model))
 }
 
 /// Errors and warnings.
-fn check(bytes: &[u8], home: Option<&Path>, options: &GltfOptions) -> (Vec<String>, Vec<String>) {
-    let document = open(bytes, options).and_then(|(container, budget)| {
-        Document::open(&container, home, budget, Faults::are_collected(), options)
+fn check(input: &Input, options: &GltfOptions) -> (Vec<String>, Vec<String>) {
+    let budget = Budget::new(options.memory_limit);
+    let faults = Faults::are_collected(&budget);
+    let warnings = open(input, &budget).and_then(|container| {
+        let document = Document::open(&container, input.home, &budget, &faults, options)?;
+        let rest = read_model(&document, options);
+        // What ends even a check is taken down like the others.
+        let _ = faults.keep(rest);
+        Ok(document.warnings.into_lines())
     });
-    match document {
-        Err(fault) => (vec![fault.line()], Vec::new()),
-        Ok(document) => {
-            let rest = read_model(&document, options);
-            // What ends even a check is taken down like the others.
-            let _ = document.faults.keep(rest);
-            (document.faults.into_lines(), document.warnings.into_lines())
-        }
-    }
+    let warnings = faults.keep(warnings).ok().flatten();
+    (faults.into_lines(), warnings.unwrap_or_default())
 }
 
-fn open<'a>(bytes: &'a [u8], options: &GltfOptions) -> Result<(Container<'a>, Budget), Fault> {
-    let budget = Budget::new(options.memory_limit);
+fn open<'a>(input: &Input<'a>, budget: &Budget) -> Result<Container<'a>, Fault> {
     budget
-        .take(bytes.len() as u64)
+        .hold(input.path, input.bytes.len() as u64)
         .map_err(|lack| fault("", format!("the file {lack}")))?;
-    let container = container::open(bytes).map_err(|message| fault("", message))?;
-    Ok((container, budget))
+    container::open(input.bytes).map_err(|message| fault("", message))
 }
 
 fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault> {
@@ -236,6 +269,7 @@ fn read_looks_and_meshes(
 /// Moves what the document still holds into the model.
 fn finish(document: Document, model: Model) -> Model {
     Model {
+        room: document.budget.left(),
         extensions_used: document.root.extensions_used,
         extensions_unsupported: document.unsupported,
         warnings: document.warnings.into_lines(),

@@ -37,6 +37,8 @@ pub struct Model {
     pub extensions_unsupported: Vec<String>,
     /// What was repaired or ignored: one line each, with a JSON pointer.
     pub warnings: Vec<String>,
+    /// Bytes of memory that may still be made of it, such as copies of meshes that joints move.
+    pub room: u64,
 }
 
 /// One mesh primitive, in its bind pose. Texture coordinates have v = 0 at the bottom, as everywhere in the renderer.

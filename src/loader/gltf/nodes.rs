@@ -9,7 +9,7 @@ use super::{
 use crate::{
     loader::suggest,
     scene::{
-        NONE,
+        NONE, cut,
         rig::{Local, RigNode, Trs},
     },
 };
@@ -59,13 +59,15 @@ pub fn choose_scene(document: &Document, wanted: Option<&str>) -> Result<Option<
 
 pub fn scene_names(document: &Document) -> Vec<String> {
     let scenes = document.root.scenes.iter().enumerate();
-    scenes.map(|(i, s)| name(&s.name, "scene", i)).collect()
+    scenes
+        .map(|(i, s)| name(s.name.as_deref(), "scene", i))
+        .collect()
 }
 
-/// What the file calls it, or `kind index`.
-pub fn name(given: &Option<String>, kind: &str, index: usize) -> String {
+/// What the file calls it, or `kind index`. Long names are cut, since many things may share one.
+pub fn name(given: Option<&str>, kind: &str, index: usize) -> String {
     match given {
-        Some(name) if !name.is_empty() => name.clone(),
+        Some(name) if !name.is_empty() => cut(name).to_owned(),
         _ => format!("{kind} {index}"),
     }
 }
@@ -163,7 +165,7 @@ impl Hierarchy {
             let node = &document.root.nodes[index as usize];
             let local = document.faults.keep(local(document, node, index))?;
             Ok(RigNode {
-                name: name(&node.name, "node", index as usize),
+                name: name(node.name.as_deref(), "node", index as usize),
                 parent,
                 local: local.unwrap_or(Local::Matrix(Affine3::IDENTITY)),
                 weights: Vec::new(),

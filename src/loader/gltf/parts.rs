@@ -10,9 +10,12 @@ use super::{
     nodes::{Hierarchy, unit_quaternion},
     skins::Skins,
 };
-use crate::scene::{
-    NONE,
-    rig::{RigNode, Skin},
+use crate::{
+    loader::budget,
+    scene::{
+        NONE,
+        rig::{RigNode, Skin},
+    },
 };
 use glam::{Affine3, Quat, Vec3};
 use gltf::json::{Index, accessor::Accessor, scene::Node};
@@ -108,16 +111,22 @@ pub fn place(
         nodes[i].weights = document.faults.keep(weights)?.unwrap_or_default();
         let skin = node.skin.and_then(|s| skins.rig_index.get(s.value()));
         let skin = skin.copied().unwrap_or(NONE);
+        let placements = placements(document, node, &path);
+        let placements = document.faults.keep(placements)?.unwrap_or_default();
+        let instances = primitives.len() as u64 * placements.len().max(1) as u64;
+        let room = document
+            .budget
+            .take(instances.saturating_mul(budget::INSTANCE));
+        room.map_err(|lack| fault(&path, format!("placing it {instances} times {lack}")))?;
         for &mesh in primitives {
             let used = skins.skins.get(skin as usize);
             let fits = check_skin(document, used, reach[mesh as usize], &path);
             let fits = document.faults.keep(fits)?.unwrap_or(false);
-            let placements = placements(document, node, &path);
             parts.push(Part {
                 node: i as u32,
                 mesh,
                 skin: if fits { skin } else { NONE },
-                placements: document.faults.keep(placements)?.unwrap_or_default(),
+                placements: placements.clone(),
             });
         }
     }
@@ -175,6 +184,15 @@ fn rest_weights(
         let message = "all primitives need the same number of morph targets";
         return Err(fault(format!("/meshes/{index}"), message));
     }
+    document
+        .budget
+        .take_array(count, size_of::<f32>())
+        .map_err(|lack| {
+            fault(
+                path,
+                format!("keeping the weights of its morph targets {lack}"),
+            )
+        })?;
     let mesh = &document.root.meshes[index];
     let weights = node.weights.as_ref().or(mesh.weights.as_ref());
     let Some(weights) = weights.filter(|_| count > 0) else {
@@ -248,7 +266,7 @@ fn finite<const N: usize>(
         return Ok(None);
     };
     let accessor: Index<Accessor> = Index::new(accessor);
-    let values = accessor::elements(document, accessor, path)?.floats::<N>(&document.budget)?;
+    let values = accessor::elements(document, accessor, path)?.floats::<N>(document.budget)?;
     match values.par_iter().flatten_iter().all(|x| x.is_finite()) {
         true => Ok(Some(values)),
         false => Err(fault(path, "numbers must be finite")),

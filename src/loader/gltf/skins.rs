@@ -85,7 +85,7 @@ fn read_skin(document: &Document, hierarchy: &mut Hierarchy, index: usize) -> Re
         document.warnings.add(&path, message);
     }
     Ok(Skin {
-        name: name(&skin.name, "skin", index),
+        name: name(skin.name.as_deref(), "skin", index),
         joint_from_mesh: inverse_bind_matrices(document, index)?,
         joints,
     })
@@ -99,7 +99,7 @@ fn inverse_bind_matrices(document: &Document, index: usize) -> Result<Vec<Affine
     };
     let path = format!("/skins/{index}/inverseBindMatrices");
     let elements = accessor::elements(document, accessor, &path)?;
-    let matrices = elements.floats::<16>(&document.budget)?;
+    let matrices = elements.floats::<16>(document.budget)?;
     if matrices.len() < count {
         let message = format!("{} matrices for {count} joints", matrices.len());
         return Err(fault(path, message));

@@ -215,7 +215,7 @@ fn decode_image(document: &Document, index: usize) -> Result<Picture, Fault> {
     let bytes: Cow<[u8]> = match (&image.uri, image.buffer_view) {
         (_, Some(view)) => Cow::Borrowed(document.view(view, &format!("{path}/bufferView"))?.bytes),
         (Some(uri), None) => {
-            let bytes = document.folders.read(uri, &document.budget);
+            let bytes = uri::read(&document.folders, uri, document.budget);
             Cow::Owned(bytes.map_err(|m| fault(format!("{path}/uri"), m))?)
         }
         (None, None) => return Err(fault(path, "an image needs a uri or a bufferView")),
@@ -228,7 +228,7 @@ fn decode_image(document: &Document, index: usize) -> Result<Picture, Fault> {
     let file_name = image.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
     let given = image.name.as_ref().or(file_name).map(|n| uri::short(n));
     Ok(Picture {
-        name: name(&given, "image", index),
+        name: name(given.as_deref(), "image", index),
         width: decoded.width(),
         height: decoded.height(),
         texels: image::rgba8(decoded),

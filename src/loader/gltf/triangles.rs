@@ -2,8 +2,9 @@
 
 use super::{
     accessor::Elements,
-    fault::{Budget, Fault, fault},
+    fault::{Fault, fault},
 };
+use crate::loader::budget::Budget;
 use gltf::json::mesh::Mode;
 use rayon::prelude::*;
 

@@ -1,102 +1,48 @@
-//! Where a URI of a glTF file may lead: into the text itself (`data:`), or to a file in the folder of the glTF file or
-//! in one that the user allowed. Everything else is an error, whatever links or dots disguise it.
+//! Where a URI of a glTF file may lead: into the text itself (`data:`), or to a file in one of the model's folders.
 
-use super::super::files;
-use super::fault::Budget;
-use base64::{Engine, alphabet, engine};
-use std::{
-    io::ErrorKind,
-    path::{Component, Path, PathBuf},
+use crate::loader::{
+    budget::Budget,
+    files,
+    folders::{Folders, Refusal},
 };
+use base64::{Engine, alphabet, engine};
+use std::path::PathBuf;
 
-/// The folders that files may be read from.
-#[derive(Debug, Default)]
-pub struct Folders {
-    /// The glTF file's own, absolute and without links; URIs are relative to it. None for a model in memory.
-    home: Option<PathBuf>,
-    allowed: Vec<PathBuf>,
+/// The bytes that `uri` stands for.
+///
+/// # Errors
+/// A sentence that names the URI (shortened).
+pub fn read(folders: &Folders, uri: &str, budget: &Budget) -> Result<Vec<u8>, String> {
+    if let Some(rest) = strip_scheme(uri, "data") {
+        return data(rest, budget);
+    }
+    let path = find(folders, uri)?;
+    let size = path.metadata().map_or(0, |m| m.len());
+    budget
+        .hold(&path, size)
+        .map_err(|lack| format!("`{}` {lack}", short(uri)))?;
+    files::read(&path).map_err(|e| format!("`{}`: {}", short(uri), e.message()))
 }
 
-impl Folders {
-    /// Folders of `allow` that do not exist allow nothing.
-    pub fn new(home: Option<&Path>, allow: &[PathBuf]) -> Self {
-        let real = |p: &Path| p.canonicalize().ok();
-        let here = Path::new(".");
-        let home = home.map(|h| if h.as_os_str().is_empty() { here } else { h });
-        Self {
-            home: home.and_then(real),
-            allowed: allow.iter().filter_map(|p| real(p)).collect(),
-        }
-    }
-
-    /// The bytes that `uri` stands for.
-    ///
-    /// # Errors
-    /// A sentence that names the URI (shortened).
-    pub fn read(&self, uri: &str, budget: &Budget) -> Result<Vec<u8>, String> {
-        if let Some(rest) = strip_scheme(uri, "data") {
-            return data(rest, budget);
-        }
-        let path = self.find(uri)?;
-        let size = path.metadata().map_or(0, |m| m.len());
-        budget
-            .take(size)
-            .map_err(|lack| format!("`{}` {lack}", short(uri)))?;
-        files::read(&path).map_err(|e| format!("`{}`: {}", short(uri), e.message()))
-    }
-
-    /// The file that `uri` names, without links.
-    fn find(&self, uri: &str) -> Result<PathBuf, String> {
-        if let Some(scheme) = scheme(uri) {
-            return Err(format!(
-                "`{}` has the scheme `{scheme}:`, which is not opened: put the file beside the model",
-                short(uri)
-            ));
-        }
-        let Some(home) = &self.home else {
-            return Err(format!(
-                "`{}` is a file of its own, but this model has no folder: pack it as .glb",
-                short(uri)
-            ));
-        };
-        let joined = home.join(decode_percent(uri)?);
-        match joined.canonicalize() {
-            Ok(path) => self.check(&path, uri).map(|()| path),
-            Err(e) => {
-                self.check(&without_dots(&joined), uri)?;
-                Err(match e.kind() {
-                    ErrorKind::NotFound => {
-                        format!("`{}`: no such file: put it beside the model", short(uri))
-                    }
-                    _ => format!("`{}` cannot be read: {e}", short(uri)),
-                })
-            }
-        }
-    }
-
-    fn check(&self, path: &Path, uri: &str) -> Result<(), String> {
-        let mut folders = self.home.iter().chain(&self.allowed);
-        if folders.any(|folder| path.starts_with(folder)) {
-            return Ok(());
-        }
-        Err(format!(
-            "`{}` leads out of the model's folder: move the file there, or allow it with --allow-dir DIR",
+/// The file that `uri` names, without links.
+fn find(folders: &Folders, uri: &str) -> Result<PathBuf, String> {
+    if let Some(scheme) = scheme(uri) {
+        return Err(format!(
+            "`{}` has the scheme `{scheme}:`, which is not opened: put the file beside the model",
             short(uri)
-        ))
+        ));
     }
-}
-
-/// Resolves `.` and `..` by name alone, for paths that do not exist.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => _ = clean.pop(),
-            Component::CurDir => {}
-            other => clean.push(other),
-        }
-    }
-    clean
+    let Some(home) = folders.home() else {
+        return Err(format!(
+            "`{}` is a file of its own, but this model has no folder: pack it as .glb",
+            short(uri)
+        ));
+    };
+    let found = folders.find(&home.join(decode_percent(uri)?));
+    found.map_err(|refusal| match refusal {
+        Refusal::Missing => format!("`{}`: no such file: put it beside the model", short(uri)),
+        _ => format!("`{}` {refusal}", short(uri)),
+    })
 }
 
 /// RFC 3986: a letter, then letters, digits, `+`, `-` and `.`, up to a colon. Drive letters count, too.
@@ -179,7 +125,7 @@ mod tests {
     use std::fs;
 
     fn read(folders: &Folders, uri: &str) -> Result<Vec<u8>, String> {
-        folders.read(uri, &Budget::new(Some(1000)))
+        super::read(folders, uri, &Budget::new(Some(1000)))
     }
 
     /// A folder with `model/a b.bin` and `secret.bin`.

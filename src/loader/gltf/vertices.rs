@@ -62,7 +62,7 @@ impl Vertices<'_> {
     ) -> Result<Vec<[f32; N]>, Fault> {
         let elements = accessor::elements(self.document, index, path)?;
         self.check_count(elements.count, path)?;
-        elements.floats(&self.document.budget)
+        elements.floats(self.document.budget)
     }
 
     /// A colour; those without alpha are opaque.
@@ -96,7 +96,7 @@ impl Vertices<'_> {
             None => {
                 let elements = accessor::elements(self.document, index, &path)?;
                 self.check_count(elements.count, &path)?;
-                elements.integers::<4>(&self.document.budget)?
+                elements.integers::<4>(self.document.budget)?
             }
         };
         if joints
@@ -138,7 +138,7 @@ impl Vertices<'_> {
             .budget
             .take_array(self.count, 4 * N)
             .map_err(|lack| fault(&path, format!("the data {lack}")))?;
-        let Some(values) = draco.attribute(&semantic.to_string(), N) else {
+        let Some(values) = draco.attribute(&semantic.to_string(), N)? else {
             return Ok(None);
         };
         let accessor = accessor::elements(self.document, index, &path)?;

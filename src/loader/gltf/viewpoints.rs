@@ -33,7 +33,11 @@ pub fn cameras(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelCa
         let camera = camera.and_then(|camera| {
             Ok(ModelCamera {
                 camera: at as u32,
-                name: name(&camera.name.clone().or(node.name.clone()), "camera", at),
+                name: name(
+                    camera.name.as_deref().or(node.name.as_deref()),
+                    "camera",
+                    at,
+                ),
                 node: i as u32,
                 projection: projection(camera, &format!("/cameras/{at}"))?,
             })
@@ -172,10 +176,10 @@ fn light_at(
         let path = format!("{path}/extensions/{}/light", extensions::LIGHTS);
         fault(path, out_of_range("light", at.light, lights.len()))
     })?;
-    let given = light.name.clone().or(node.name.clone());
+    let given = light.name.as_deref().or(node.name.as_deref());
     let found = ModelLight {
         light: at.light as u32,
-        name: name(&given, "light", at.light),
+        name: name(given, "light", at.light),
         node: rig_node,
         color: light.color,
         intensity: light.intensity.unwrap_or(1.0),

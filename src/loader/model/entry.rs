@@ -3,7 +3,9 @@
 use super::Performance;
 use crate::{
     loader::{
-        LoadError, extension,
+        LoadError,
+        budget::Budget,
+        extension,
         gltf::{self, GltfOptions, Model},
         options::choose,
         scene_file::Source,
@@ -11,25 +13,33 @@ use crate::{
     },
     scene::{desc::GltfFile, rig::Playback},
 };
+use std::path::PathBuf;
 
 /// Poses of a palette, unless the file says otherwise.
 const DEFAULT_POSES: u32 = 64;
 const MOST_POSES: u32 = 4096;
 
-/// Reads the file that an entry names.
+/// Reads the file that an entry names. What it refers to may also be in the folders of `allow`.
 ///
 /// # Errors
 /// As [`gltf::load_model`], and when there is no such file.
-pub fn parse(source: &Source, desc: &GltfFile, place: &Place) -> Result<Model, LoadError> {
+pub fn parse(
+    source: &Source,
+    desc: &GltfFile,
+    allow: &[PathBuf],
+    budget: &Budget,
+    place: &Place,
+) -> Result<Model, LoadError> {
     let path = source.resolve(&desc.file);
     let message = match extension(&path).as_str() {
         "gltf" | "glb" if path.exists() => {
             let options = GltfOptions {
                 scene: desc.scene.clone(),
                 variant: desc.variant.clone(),
+                allow_dirs: allow.to_owned(),
                 ..GltfOptions::default()
             };
-            return gltf::load_model(&path, &options);
+            return gltf::load_within(&path, &options, budget);
         }
         "gltf" | "glb" => "does not exist: check the path",
         _ => "is neither a .gltf nor a .glb file: convert it to glTF",

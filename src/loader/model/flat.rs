@@ -4,7 +4,8 @@ use super::{Looks, unweld::unweld};
 use crate::{
     anim::RigPose,
     loader::{
-        gltf::{Model, Part},
+        budget,
+        gltf::{Model, ModelMesh, Part},
         materials::Materials,
     },
     scene::{
@@ -13,13 +14,14 @@ use crate::{
     },
 };
 use glam::{Affine3, Vec3};
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 /// A model in its bind pose.
 pub struct FlatModel {
     pub mesh: TriangleMesh,
     /// Table row of each material slot.
     pub materials: Vec<u32>,
+    slot_of: HashMap<u32, u32>,
     pub rig: Arc<Rig>,
     /// The vertices, piece by piece; indices of mesh and actor are 0.
     pub deforming: DeformingMesh,
@@ -33,7 +35,7 @@ pub enum Look<'a> {
 }
 
 /// Puts the parts of a model, whose rig is given apart, into one mesh. Those whose meshes have no normals are flat; where no part has any, the mesh has
-/// none.
+/// none. All copies of all meshes are copied: [`flat_bytes`] tells before what that takes.
 pub fn flatten(model: &Model, rig: Arc<Rig>, look: &mut Look, table: &mut Materials) -> FlatModel {
     let mut rest = RigPose::default();
     rest.evaluate(&rig, &[], 0.0);
@@ -41,6 +43,7 @@ pub fn flatten(model: &Model, rig: Arc<Rig>, look: &mut Look, table: &mut Materi
     let mut flat = FlatModel {
         mesh: TriangleMesh::default(),
         materials: Vec::new(),
+        slot_of: HashMap::new(),
         rig,
         deforming: DeformingMesh {
             mesh: 0,
@@ -67,13 +70,25 @@ pub fn flatten(model: &Model, rig: Arc<Rig>, look: &mut Look, table: &mut Materi
     flat
 }
 
+/// Bytes of memory that a model takes as one mesh.
+pub fn flat_bytes(model: &Model) -> u64 {
+    let of_part = |part: &Part| {
+        let ModelMesh {
+            mesh, deformers, ..
+        } = &model.meshes[part.mesh as usize];
+        let joints = model.rig.joint_count(part.skin);
+        let each = budget::of_deforming_mesh(mesh, deformers, joints);
+        each.saturating_mul(part.placements.len() as u64)
+    };
+    model.parts.iter().map(of_part).fold(0, u64::saturating_add)
+}
+
 impl FlatModel {
     fn slot(&mut self, row: u32) -> u32 {
-        let known = self.materials.iter().position(|&r| r == row);
-        known.unwrap_or_else(|| {
+        *self.slot_of.entry(row).or_insert_with(|| {
             self.materials.push(row);
-            self.materials.len() - 1
-        }) as u32
+            self.materials.len() as u32 - 1
+        })
     }
 
     fn append(

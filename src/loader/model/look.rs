@@ -20,6 +20,8 @@ pub struct Looks<'a> {
     /// Those that are not in the table yet.
     textures: Vec<Option<ModelTexture>>,
     index_of: HashMap<u32, u32>,
+    /// Row of each material that is in the table.
+    row_of: HashMap<u32, u32>,
     /// Materials that clips drive.
     pub driven: DrivenRows,
 }
@@ -31,22 +33,33 @@ impl<'a> Looks<'a> {
             materials,
             textures: textures.into_iter().map(Some).collect(),
             index_of: HashMap::new(),
+            row_of: HashMap::new(),
             driven: DrivenRows::default(),
         }
     }
 
     /// Row of a material in `table`. `mesh`, which has the material, loses tangents that it does not use.
     pub fn material(&mut self, table: &mut Materials, index: u32, mesh: &mut TriangleMesh) -> u32 {
+        let row = match self.row_of.get(&index) {
+            Some(&row) => row,
+            None => self.enter(table, index),
+        };
+        if !table.rows[row as usize].uses_tangents() {
+            mesh.tangents = Vec::new();
+        }
+        row
+    }
+
+    fn enter(&mut self, table: &mut Materials, index: u32) -> u32 {
         let default = PbrMaterial::default();
         let m = self.materials.get(index as usize).unwrap_or(&default);
-        let row = match m.unlit {
+        let material = match m.unlit {
             true => self.unlit(table, m),
             false => self.layered(table, m),
         };
-        if !row.uses_tangents() {
-            mesh.tangents = Vec::new();
-        }
-        self.driven.enter(table, (index, &m.name), row)
+        let row = self.driven.enter(table, (index, &m.name), material);
+        self.row_of.insert(index, row);
+        row
     }
 
     /// KHR_materials_unlit: the base colour shines and nothing is reflected.

@@ -12,10 +12,10 @@ mod unweld;
 
 pub use driven::{DrivenRows, played_tracks};
 pub use entry::{parse, performance};
-pub use flat::{FlatModel, Look, flatten};
+pub use flat::{FlatModel, Look, flat_bytes, flatten};
 pub use look::Looks;
 
-use super::{LoadError, files, meshes::MeshSource};
+use super::{LoadError, budget, files, meshes::MeshSource};
 use crate::{
     anim::{self, Deformed, RigPose},
     scene::{
@@ -173,11 +173,8 @@ impl FlatModel {
         shape.on(self.mesh.clone())
     }
 
-    /// What a pose costs in memory, its tree and its records for shading included; roughly.
+    /// What a pose costs in memory.
     fn bytes_per_pose(&self) -> u64 {
-        const PER_VERTEX: usize = 2 * (12 + 12 + 8 + 8 + 16 + 16);
-        const PER_TRIANGLE: usize = 16 + 16 + 160;
-        let (vertices, triangles) = (self.mesh.positions.len(), self.mesh.triangles.len());
-        (vertices * PER_VERTEX + triangles * PER_TRIANGLE) as u64
+        budget::of_mesh(self.mesh.positions.len(), self.mesh.triangles.len())
     }
 }

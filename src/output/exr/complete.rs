@@ -1,8 +1,8 @@
-//! Whether a file is a whole one.
+//! Whether a file is a whole one, and what it tells of its picture.
 
 use super::header::MAGIC;
+use crate::{files::open_regular, output::Texts};
 use std::{
-    fs::File,
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
     path::Path,
 };
@@ -10,37 +10,110 @@ use std::{
 /// In the version: the picture is stored in tiles.
 const TILED: u32 = 0x200;
 
+/// Bytes of an attribute that is read; all of ours are shorter.
+const LONGEST: u32 = 1 << 16;
+
 /// Whether `path` is an OpenEXR file of one part that was written to its end: its table of blocks leads to the end of the file.
 pub fn is_complete_exr(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| {
-        let length = file.metadata().map_or(0, |data| data.len());
-        blocks_end(BufReader::new(file)).is_ok_and(|end| end == Some(length))
-    })
+    let ends_there = || {
+        let (file, length) = open_regular(path)?;
+        let mut file = BufReader::new(file);
+        let Some(header) = header(&mut file)? else {
+            return Ok(false);
+        };
+        Ok::<_, io::Error>(blocks_end(&mut file, header.tiled)? == length)
+    };
+    ends_there().unwrap_or(false)
 }
 
-/// Where the last block ends (OpenEXR File Layout: magic, version, attributes up to an empty name, a table of offsets, blocks that
-/// begin with where they lie in the picture and their size). None if this is no such file.
-fn blocks_end(mut file: impl BufRead + Seek) -> io::Result<Option<u64>> {
-    if bytes(&mut file)? != MAGIC {
+/// Size of the picture, and what the file tells of it.
+pub fn read_origin(path: &Path) -> Option<((u32, u32), Texts)> {
+    let (file, _) = open_regular(path).ok()?;
+    let header = header(&mut BufReader::new(file)).ok()??;
+    Some((header.size, header.texts))
+}
+
+/// What a file begins with.
+struct Header {
+    /// Blocks of rows name the first of these; tiles their place and their level.
+    tiled: bool,
+    size: (u32, u32),
+    texts: Texts,
+}
+
+/// Magic, version, and attributes up to an empty name (OpenEXR File Layout). None if this is no such file.
+fn header(file: &mut (impl BufRead + Seek)) -> io::Result<Option<Header>> {
+    if bytes(file)? != MAGIC {
         return Ok(None);
     }
-    // Blocks of rows name the first of these; tiles their place and their level.
-    let tiled = u32::from_le_bytes(bytes(&mut file)?) & TILED != 0;
-    let place = if tiled { 16 } else { 4 };
-    while !text(&mut file)?.is_empty() {
-        text(&mut file)?;
-        let size = u32::from_le_bytes(bytes(&mut file)?);
-        file.seek_relative(size.into())?;
+    let mut header = Header {
+        tiled: u32::from_le_bytes(bytes(file)?) & TILED != 0,
+        size: (0, 0),
+        texts: Texts::new(),
+    };
+    loop {
+        let name = text(file)?;
+        if name.is_empty() {
+            return Ok(Some(header));
+        }
+        text(file)?;
+        let size = u32::from_le_bytes(bytes(file)?);
+        if size > LONGEST {
+            file.seek_relative(size.into())?;
+            continue;
+        }
+        let mut value = vec![0; size as usize];
+        file.read_exact(&mut value)?;
+        header.take(&name, &value);
     }
+}
+
+impl Header {
+    fn take(&mut self, name: &[u8], value: &[u8]) {
+        let text = || String::from_utf8_lossy(value).into_owned();
+        let number = || value.try_into().map(u32::from_le_bytes).unwrap_or_default();
+        let seconds = || value.try_into().map(f64::from_le_bytes).unwrap_or_default();
+        let (name, text) = match name {
+            b"dataWindow" => return self.size = window_size(value),
+            b"software" => ("Software", text()),
+            b"sceneHash" => ("Scene hash", text()),
+            b"settings" => ("Settings", text()),
+            b"frame" => ("Frame", number().to_string()),
+            b"seconds" => ("Seconds", seconds().to_string()),
+            _ => return,
+        };
+        self.texts.insert(name.to_owned(), text);
+    }
+}
+
+/// Of the first and the last column and row.
+fn window_size(value: &[u8]) -> (u32, u32) {
+    let numbers = value
+        .as_chunks()
+        .0
+        .iter()
+        .map(|&bytes| i32::from_le_bytes(bytes));
+    let &[left, top, right, bottom] = &numbers.collect::<Vec<_>>()[..] else {
+        return (0, 0);
+    };
+    (
+        right.abs_diff(left).saturating_add(1),
+        bottom.abs_diff(top).saturating_add(1),
+    )
+}
+
+/// Where the last block ends: a table of offsets, and blocks that begin with where they lie in the picture and their size.
+fn blocks_end(file: &mut (impl BufRead + Seek), tiled: bool) -> io::Result<u64> {
+    let place = if tiled { 16 } else { 4 };
     let (mut first, mut last) = (u64::MAX, 0);
     // The table ends where the first block begins.
     while file.stream_position()? < first {
-        let offset = u64::from_le_bytes(bytes(&mut file)?);
+        let offset = u64::from_le_bytes(bytes(file)?);
         (first, last) = (first.min(offset), last.max(offset));
     }
     file.seek(SeekFrom::Start(last.saturating_add(place)))?;
-    let size = u32::from_le_bytes(bytes(&mut file)?);
-    Ok(Some(last.saturating_add(place + 4 + u64::from(size))))
+    let size = u32::from_le_bytes(bytes(file)?);
+    Ok(last.saturating_add(place + 4 + u64::from(size)))
 }
 
 /// Up to a zero byte; names have at most 255 bytes.

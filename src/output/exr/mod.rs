@@ -9,7 +9,7 @@ mod header;
 mod rle;
 mod rows;
 
-pub use complete::is_complete_exr;
+pub use complete::{is_complete_exr, read_origin};
 
 use super::{EncodeError, Encoding, ExrCompression, Picture, deflate};
 use crate::layers::channels::{FileBlocks, FileRows};

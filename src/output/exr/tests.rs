@@ -245,6 +245,14 @@ fn only_a_whole_file_counts_as_complete() {
     let whole = Example::new().encode(&Encoding::default());
     fs::write(&path, &whole).unwrap();
     assert!(is_complete_exr(&path));
+    let (size, told) = read_origin(&path).unwrap();
+    assert_eq!(size, SIZE);
+    assert_eq!(Example::new().metadata.difference(&told), None);
+    assert!(
+        ["Settings", "Scene hash", "Frame", "Seconds"]
+            .iter()
+            .all(|name| told.contains_key(*name))
+    );
     for len in [0, 7, 100, whole.len() / 2, whole.len() - 1] {
         fs::write(&path, &whole[..len]).unwrap();
         assert!(!is_complete_exr(&path), "{len} bytes");

@@ -6,8 +6,8 @@ mod gif;
 mod webp;
 mod yuv;
 
-use super::{InOrder, OutputError, Pattern, PatternError};
-use std::path::PathBuf;
+use super::{FileFormat, InOrder, OutputError, Pattern, PatternError};
+use std::{ffi::OsStr, path::PathBuf};
 
 /// The kind of film that an extension stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,15 @@ impl FilmFormat {
         }
     }
 
+    /// The greatest width and height of frames that the format itself has numbers for.
+    pub fn longest_side(self) -> u32 {
+        match self {
+            Self::WebP => FileFormat::WebP.longest_side(),
+            Self::Gif => u16::MAX.into(),
+            Self::Mp4 | Self::WebM | Self::Mkv | Self::Apng => i32::MAX as u32,
+        }
+    }
+
     /// That of new files.
     pub fn extension(self) -> &'static str {
         match self {
@@ -54,12 +63,9 @@ pub type FilmName = Pattern<FilmFormat>;
 
 impl FilmName {
     /// Reads what follows `--video`.
-    pub fn parse_film(text: &str) -> Result<Self, PatternError> {
-        let film = Self::parse_known(text, FilmFormat::Mp4, FilmFormat::from_extension, "mp4")?;
-        match film.has_frame() {
-            true => Err(PatternError::FrameInFilm(text.into())),
-            false => Ok(film),
-        }
+    pub fn parse_film(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
+        let usual = FilmFormat::Mp4;
+        Self::parse_known(text, usual, FilmFormat::from_extension, "mp4")?.without_frame()
     }
 
     pub fn path(&self, scene: &str) -> PathBuf {

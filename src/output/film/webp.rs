@@ -1,7 +1,7 @@
 //! Animated WebP files (WebP Container Specification): frames without loss, put together here.
 
 use super::{FilmSettings, duration};
-use crate::output::{InOrder, Metadata, OutputError, Part, Sink, web::encode_webp};
+use crate::output::{InOrder, Metadata, OutputError, Part, Sink, web::encode_webp_frame};
 use std::{
     io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -22,7 +22,7 @@ pub fn open(path: PathBuf, settings: &FilmSettings) -> Result<InOrder, OutputErr
     })?;
     Ok(InOrder::new(
         path,
-        Box::new(encode_webp),
+        Box::new(encode_webp_frame),
         Box::new(animation),
     ))
 }

@@ -4,11 +4,11 @@ mod digits;
 
 use super::{
     EncodeError, Encoding, FileFormat, InOrder, Manifests, Metadata, OutputError, Part, Pattern,
-    Picture, Pixels, Sink,
+    PatternError, Picture, Pixels, Sink,
 };
 use crate::pixels::PixelType;
 use digits::Canvas;
-use std::{collections::HashSet, io, io::Write, path::PathBuf};
+use std::{collections::HashSet, ffi::OsStr, io, io::Write, path::PathBuf};
 
 /// The widest sheet that is made of frames by making them smaller.
 const WIDEST: u32 = 3840;
@@ -198,12 +198,8 @@ fn to_srgb(value: f32) -> u8 {
 }
 
 /// What follows `--sheet`: a name of a picture of 8 bits.
-pub fn parse_sheet(text: &str) -> Result<Pattern, super::PatternError> {
-    let name = Pattern::parse(text)?;
-    match name.has_frame() {
-        true => Err(super::PatternError::FrameInFilm(text.into())),
-        false => Ok(name),
-    }
+pub fn parse_sheet(text: impl AsRef<OsStr>) -> Result<Pattern, PatternError> {
+    Pattern::parse(text)?.without_frame()
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use crate::output::write_atomically;
 use std::{
     fmt::{self, Write as _},
     path::PathBuf,
-    str::FromStr,
 };
 
 /// Meshes that a Markdown table lists; JSON has all.
@@ -31,16 +30,15 @@ enum Format {
 #[error("`{0}` ends in neither .md nor .json, which are what reports are written as")]
 pub struct ReportPathError(String);
 
-impl FromStr for ReportPath {
-    type Err = ReportPathError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let path = PathBuf::from(text);
+impl ReportPath {
+    /// By the ending of the name.
+    pub fn parse(path: impl Into<PathBuf>) -> Result<Self, ReportPathError> {
+        let path = path.into();
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         let format = match extension.to_str() {
             Some("md") => Format::Markdown,
             Some("json") => Format::Json,
-            _ => return Err(ReportPathError(text.to_owned())),
+            _ => return Err(ReportPathError(path.display().to_string())),
         };
         Ok(Self { path, format })
     }
@@ -297,13 +295,13 @@ mod tests {
 
     #[test]
     fn the_extension_says_what_a_report_is_written_as() {
-        let format = |text: &str| text.parse().map(|to: ReportPath| to.format).ok();
+        let format = |text: &str| ReportPath::parse(text).map(|to| to.format).ok();
         assert_eq!(format("a/b.md"), Some(Format::Markdown));
         assert_eq!(format("B.JSON"), Some(Format::Json));
         for other in ["report", "report.txt", ".md", "md"] {
             assert_eq!(format(other), None, "{other}");
         }
-        let error = "a.txt".parse::<ReportPath>().unwrap_err().to_string();
+        let error = ReportPath::parse("a.txt").unwrap_err().to_string();
         assert!(error.contains(".md") && error.contains(".json"), "{error}");
     }
 

@@ -54,8 +54,11 @@ impl Slot {
             )?;
         }
         let bytes = tiles as usize * size_of::<f32>();
-        self.errors
-            .read_later(&mut self.measured, 0, bytes, &self.stream)?;
+        // SAFETY: what was measured is read once the event is past that follows.
+        unsafe {
+            self.errors
+                .read_later(&mut self.measured, 0, bytes, &self.stream)?;
+        }
         event_now(&self.stream)
     }
 
@@ -79,8 +82,11 @@ impl Slot {
         };
         self.measured.fill(0, bytes_of(tiles));
         let bytes = size_of_val(tiles);
-        self.tiles
-            .write_later(0, &self.measured, 0, bytes, &self.stream)?;
+        // SAFETY: it is written to again by the measurement that follows on the same stream, which reads these tiles.
+        unsafe {
+            self.tiles
+                .write_later(0, &self.measured, 0, bytes, &self.stream)?;
+        }
         params.tiles = self.tiles.at(0);
         Ok(tiles.len() as u32 * TILE_ITEMS)
     }

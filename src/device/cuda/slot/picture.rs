@@ -112,16 +112,19 @@ impl Slot {
         let layer_bytes = layers::image_bytes(work.layers, pixels as usize);
         self.picture = self.spare.take(place.layers + layer_bytes)?;
         let (picture, stream) = (&mut self.picture, &self.stream);
-        self.pixels
-            .read_later(picture, 0, picture_bytes(&params), stream)?;
-        self.tally
-            .read_later(picture, place.tally, size_of::<RayTally>(), stream)?;
-        self.layers.read_later(
-            work.layers,
-            pixels as usize,
-            (picture, place.layers),
-            stream,
-        )?;
+        // SAFETY: the picture is taken once the event is past that follows.
+        unsafe {
+            self.pixels
+                .read_later(picture, 0, picture_bytes(&params), stream)?;
+            self.tally
+                .read_later(picture, place.tally, size_of::<RayTally>(), stream)?;
+            self.layers.read_later(
+                work.layers,
+                pixels as usize,
+                (picture, place.layers),
+                stream,
+            )?;
+        }
         work.finished = Some(event_now(&self.stream)?);
         Ok(())
     }
@@ -137,8 +140,11 @@ impl Slot {
         // Frames differ in their sizes, and new memory takes long.
         self.picture = self.spare.take_with_room(BLOCKS_PLACE + bytes)?;
         let (picture, stream) = (&mut self.picture, &self.stream);
-        self.tally
-            .read_later(picture, 0, size_of::<RayTally>(), stream)?;
+        // SAFETY: as above.
+        unsafe {
+            self.tally
+                .read_later(picture, 0, size_of::<RayTally>(), stream)?;
+        }
         self.exr
             .deliver(blocks, (picture, BLOCKS_PLACE), kernels, stream)?;
         work.delivered = Some((offsets, bytes));

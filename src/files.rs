@@ -1,0 +1,178 @@
+//! Files as the system sees them: opening what may be there without being kept waiting, and whether two names are one file.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File, Metadata, OpenOptions},
+    io::{self, ErrorKind, Read},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+/// Opens a regular file to read it, and returns its length. Anything else is refused: a pipe would keep us waiting, a device may
+/// never end.
+///
+/// # Errors
+/// [`ErrorKind::IsADirectory`] or [`ErrorKind::InvalidInput`] for what is no regular file, and those of opening a file.
+pub fn open_regular(path: &Path) -> io::Result<(File, u64)> {
+    // Opening a device may do things (a tape rewinds), so it is looked at before.
+    check_regular(&fs::metadata(path)?)?;
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        // What has taken the file's place since then does not keep us waiting either.
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(libc::O_NONBLOCK);
+    }
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    check_regular(&metadata)?;
+    Ok((file, metadata.len()))
+}
+
+/// The bytes that a regular file had when it was opened.
+///
+/// # Errors
+/// As [`open_regular`], and those of reading; [`ErrorKind::OutOfMemory`] where there is no room for so many.
+pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let (file, length) = open_regular(path)?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))?;
+    file.take(length).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn check_regular(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    match metadata.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "this is not a regular file",
+        )),
+    }
+}
+
+/// Bytes of a name, as [`std::ffi::OsStr::as_encoded_bytes`] gives them, cut at characters of ASCII.
+pub fn os_string(bytes: &[u8]) -> OsString {
+    #[cfg(unix)]
+    {
+        std::os::unix::ffi::OsStringExt::from_vec(bytes.to_owned())
+    }
+    #[cfg(not(unix))]
+    {
+        String::from_utf8_lossy(bytes).into_owned().into()
+    }
+}
+
+/// Writes a path where only text may be: what is not UTF-8 becomes U+FFFD.
+pub fn serialize_lossy<S: serde::Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&path.display())
+}
+
+/// Whether there is something at `path` that is neither a file nor a folder, behind all links: a pipe, a device, a socket.
+pub fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// What tells a file from all others, whatever its names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum FileId {
+    /// Of a file that exists: its device and number there.
+    #[cfg(unix)]
+    Existing(u64, u64),
+    /// Of one that is yet to be made, and where files have no numbers: the place of its name, without links.
+    Place(PathBuf),
+}
+
+impl FileId {
+    /// Of the file at `path` behind all links, or of the one that would be made there.
+    pub fn of(path: &Path) -> Self {
+        #[cfg(unix)]
+        if let Ok(found) = fs::metadata(path) {
+            return Self::of_metadata(&found);
+        }
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let mut rest: Vec<OsString> = Vec::new();
+        for folder in absolute.ancestors() {
+            if let Ok(real) = folder.canonicalize() {
+                return Self::Place(rest.iter().rev().fold(real, |path, name| path.join(name)));
+            }
+            rest.extend(folder.file_name().map(ToOwned::to_owned));
+        }
+        Self::Place(absolute)
+    }
+
+    /// Of an open file, whatever its name is by now.
+    #[cfg(unix)]
+    pub fn of_file(file: &File) -> io::Result<Self> {
+        Ok(Self::of_metadata(&file.metadata()?))
+    }
+
+    #[cfg(unix)]
+    fn of_metadata(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self::Existing(metadata.dev(), metadata.ino())
+    }
+}
+
+/// What this process has read of scenes and rays, so that it is never written over.
+static INPUTS: Mutex<Vec<(FileId, PathBuf)>> = Mutex::new(Vec::new());
+
+/// Remembers that the file at `path` is an input.
+pub fn remember_input(path: &Path) {
+    let input = (FileId::of(path), path.to_owned());
+    let mut inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+    inputs.push(input);
+}
+
+/// All inputs of this process so far, in no order, with the paths by which they were read.
+pub fn inputs() -> Vec<(FileId, PathBuf)> {
+    let inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+    inputs.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regular_files_are_read_and_nothing_else_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        fs::write(&path, "text").unwrap();
+        assert_eq!(read_regular(&path).unwrap(), b"text");
+        assert_eq!(open_regular(&path).unwrap().1, 4);
+        let kind = |path: &Path| open_regular(path).unwrap_err().kind();
+        assert_eq!(kind(dir.path()), ErrorKind::IsADirectory);
+        assert_eq!(kind(&dir.path().join("gone")), ErrorKind::NotFound);
+        #[cfg(unix)]
+        {
+            let link = dir.path().join("zero");
+            std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+            assert_eq!(kind(&link), ErrorKind::InvalidInput);
+            assert!(is_special(&link) && !is_special(&path) && !is_special(dir.path()));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_has_one_identity_whatever_its_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("folder")).unwrap();
+        fs::write(at("a"), "").unwrap();
+        fs::hard_link(at("a"), at("b")).unwrap();
+        std::os::unix::fs::symlink("../a", at("folder/c")).unwrap();
+        std::os::unix::fs::symlink("folder", at("same")).unwrap();
+        for name in ["b", "folder/c", "same/c", "folder/../a"] {
+            assert_eq!(FileId::of(&at(name)), FileId::of(&at("a")), "{name}");
+        }
+        assert_ne!(FileId::of(&at("a")), FileId::of(&at("folder")));
+        let new = FileId::of(&at("folder/x/new"));
+        assert_eq!(FileId::of(&at("same/x/new")), new);
+        assert_ne!(FileId::of(&at("same/new")), new);
+    }
+}

@@ -1,0 +1,69 @@
+//! A guard around decoders of others: where one panics on what a file holds, that is the file's error, not the end of the
+//! program.
+
+use std::{
+    any::Any,
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+thread_local! {
+    /// How many guarded calls this thread is in.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The result of `decode`; a panic becomes the error that `damaged` makes of its words.
+///
+/// Only this thread is guarded: what decodes on several threads is guarded on each.
+pub fn guarded<T, E>(
+    decode: impl FnOnce() -> Result<T, E>,
+    damaged: impl FnOnce(&str) -> E,
+) -> Result<T, E> {
+    DEPTH.set(DEPTH.get() + 1);
+    // Nothing half done is seen afterwards: what the decoder was making is dropped with it.
+    let result = catch_unwind(AssertUnwindSafe(decode));
+    DEPTH.set(DEPTH.get() - 1);
+    result.unwrap_or_else(|panic| Err(damaged(words(&*panic))))
+}
+
+/// Whether a panic on this thread will become an error, so that there is nothing to print.
+pub fn is_active() -> bool {
+    DEPTH.get() > 0
+}
+
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("its decoder failed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error_with_its_words() {
+        let decode = |index: usize| {
+            guarded(
+                || {
+                    [1, 2]
+                        .get(index)
+                        .copied()
+                        .ok_or_else(|| panic!("no {index}"))
+                },
+                |words| format!("damaged: {words}"),
+            )
+        };
+        assert_eq!(decode(1), Ok(2));
+        assert_eq!(decode(7), Err("damaged: no 7".to_owned()));
+    }
+
+    #[test]
+    fn the_guard_is_active_within_and_on_its_own_thread_only() {
+        let elsewhere = || std::thread::spawn(is_active).join().ok();
+        let within = guarded(|| Ok::<_, ()>((is_active(), elsewhere())), |_| ());
+        assert_eq!(within, Ok((true, Some(false))));
+        let after_a_panic = guarded::<(), _>(|| panic!("odd"), |_| is_active());
+        assert_eq!(after_a_panic, Err(false));
+    }
+}

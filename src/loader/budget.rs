@@ -1,0 +1,186 @@
+//! How much memory a load may take, and what things cost from loading to rendering.
+
+use super::files;
+use crate::{
+    memory::allowance,
+    scene::{
+        TriangleMesh,
+        rig::{Deformers, MorphTarget},
+    },
+};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+/// Bytes of an instance: its record, its box, its share of the tree while that is built.
+pub const INSTANCE: u64 = 512;
+/// Bytes of a triangle: indices, slots, its share of the tree.
+pub const TRIANGLE: u64 = 16 + 16 + 160;
+/// Bytes of a vertex with all attributes, here and for shading.
+const VERTEX: u64 = 2 * (12 + 12 + 8 + 8 + 16 + 16);
+
+/// Bytes of a mesh of so many vertices and triangles.
+pub fn of_mesh(vertices: usize, triangles: usize) -> u64 {
+    let [vertices, triangles] = [vertices, triangles].map(|n| n as u64);
+    vertices
+        .saturating_mul(VERTEX)
+        .saturating_add(triangles.saturating_mul(TRIANGLE))
+}
+
+/// Bytes of a mesh that `joints` joints and morph targets move.
+pub fn of_deforming_mesh(mesh: &TriangleMesh, deformers: &Deformers, joints: usize) -> u64 {
+    let offsets = |target: &MorphTarget| {
+        let lists = [&target.positions, &target.normals, &target.tangents];
+        lists.map(|list| 12 * list.len()).iter().sum::<usize>()
+    };
+    let targets = deformers.targets.iter().map(offsets).sum::<usize>();
+    let influences = 6 * deformers.joints.len();
+    of_mesh(mesh.positions.len(), mesh.triangles.len())
+        .saturating_add((targets + influences + 64 * joints) as u64)
+}
+
+/// Refuses `bytes` that are made of files which hold `held` bytes in all, where these cannot mean so much, or where the
+/// memory is not there.
+///
+/// # Errors
+/// The end of a sentence about the thing.
+pub fn fits(bytes: u64, held: u64) -> Result<(), String> {
+    match allowance(held) {
+        most if bytes > most => Err(exceeds(bytes, most)),
+        _ => files::fits(bytes),
+    }
+}
+
+/// The end of a sentence about what needs `bytes` where only `most` are allowed.
+pub fn exceeds(bytes: u64, most: u64) -> String {
+    format!(
+        "needs {} of memory, and all of a file of this size may take {}: correct its counts, or make it smaller",
+        files::size(bytes),
+        files::size(most)
+    )
+}
+
+/// How much memory a load may take in all. Everything whose size a file decides is taken from it before it is
+/// allocated, so that a giant `count` is refused however small the file, and so is data that is used a thousand times.
+pub struct Budget {
+    limit: u64,
+    used: AtomicU64,
+    /// Bytes of the files that were read, each counted once.
+    held: AtomicU64,
+    files: Mutex<HashSet<PathBuf>>,
+    exceeded: AtomicBool,
+}
+
+impl Budget {
+    /// `limit` in bytes, or what the system has left.
+    pub fn new(limit: Option<u64>) -> Self {
+        let limit = limit.or_else(files::available_memory).unwrap_or(u64::MAX);
+        Self {
+            limit,
+            used: AtomicU64::new(0),
+            held: AtomicU64::new(0),
+            files: Mutex::default(),
+            exceeded: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes the bytes of `file`, of which more may be made the more they are.
+    ///
+    /// # Errors
+    /// As [`Budget::take`].
+    pub fn hold(&self, file: &Path, bytes: u64) -> Result<(), String> {
+        let file = file.canonicalize().unwrap_or_else(|_| file.into());
+        let is_new = |mut files: MutexGuard<HashSet<PathBuf>>| files.insert(file);
+        if self.files.lock().is_ok_and(is_new) {
+            self.held.fetch_add(bytes, Ordering::Relaxed);
+        }
+        self.take(bytes)
+    }
+
+    /// # Errors
+    /// The end of a sentence about the thing: "needs 5.0 GiB of memory, but only ...".
+    pub fn take(&self, bytes: u64) -> Result<(), String> {
+        let before = self.used.fetch_add(bytes, Ordering::Relaxed);
+        let most = self.most();
+        let left = most.saturating_sub(before);
+        if bytes <= left {
+            return Ok(());
+        }
+        self.give_back(bytes);
+        self.exceeded.store(true, Ordering::Relaxed);
+        if most < self.limit {
+            return Err(exceeds(before.saturating_add(bytes), most));
+        }
+        Err(format!(
+            "needs {} of memory, but only {} are left",
+            files::size(bytes),
+            files::size(left)
+        ))
+    }
+
+    /// Whether anything was refused.
+    pub fn is_exceeded(&self) -> bool {
+        self.exceeded.load(Ordering::Relaxed)
+    }
+
+    /// What all may take together.
+    fn most(&self) -> u64 {
+        let allowed = allowance(self.held.load(Ordering::Relaxed));
+        self.limit.min(allowed)
+    }
+
+    /// As [`Budget::take`], for `count` values of `size` bytes.
+    pub fn take_array(&self, count: usize, size: usize) -> Result<(), String> {
+        self.take((count as u64).saturating_mul(size as u64))
+    }
+
+    /// Bytes that can still be taken.
+    pub fn left(&self) -> u64 {
+        self.most()
+            .saturating_sub(self.used.load(Ordering::Relaxed))
+    }
+
+    /// For what was freed again.
+    pub fn give_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_refuses_what_exceeds_it_and_goes_on() {
+        let budget = Budget::new(Some(100));
+        assert_eq!(budget.take(60), Ok(()));
+        assert!(budget.take(60).is_err());
+        assert!(budget.take_array(usize::MAX, 16).is_err());
+        assert_eq!(budget.take(40), Ok(()));
+        budget.give_back(40);
+        assert_eq!(budget.take_array(10, 4), Ok(()));
+    }
+
+    #[test]
+    fn small_files_may_take_less_than_the_memory_that_is_left() {
+        let budget = Budget::new(Some(1 << 40));
+        assert_eq!(budget.hold(Path::new("a"), 1000), Ok(()));
+        let lack = budget.take(3 << 30).err().unwrap_or_default();
+        let expected = "needs 3.0 GiB of memory, and all of a file of this size may take 512 MiB: ";
+        assert!(lack.starts_with(expected), "{lack}");
+        assert_eq!(budget.hold(Path::new("b"), 100 << 20), Ok(()));
+        assert_eq!(budget.take(3 << 30), Ok(()));
+    }
+
+    #[test]
+    fn a_file_that_is_read_a_thousand_times_counts_once() {
+        let budget = Budget::new(Some(1 << 40));
+        let read = |_| budget.hold(Path::new("a"), 1 << 20);
+        assert!((0..1000).map(read).any(|taken| taken.is_err()));
+    }
+}

@@ -1,0 +1,90 @@
+//! Which files a model may refer to: those in its own folder and in folders that the user allowed, whatever links or dots
+//! disguise where a name leads.
+
+use std::{
+    io::{self, ErrorKind},
+    path::{Component, Path, PathBuf},
+};
+
+/// The folders that a model's files may be read from.
+#[derive(Debug, Default)]
+pub struct Folders {
+    /// The model's own, absolute and without links. None for a model in memory.
+    home: Option<PathBuf>,
+    allowed: Vec<PathBuf>,
+}
+
+/// Why a file is not read; the end of a sentence about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error(
+        "leads out of the model's folder: move the file there, or allow it with --allow-dir DIR"
+    )]
+    Outside,
+    #[error("does not exist: check the path")]
+    Missing,
+    #[error("cannot be read: {0}")]
+    Unreadable(io::Error),
+}
+
+impl Folders {
+    /// Folders of `allow` that do not exist allow nothing.
+    pub fn new(home: Option<&Path>, allow: &[PathBuf]) -> Self {
+        let real = |p: &Path| p.canonicalize().ok();
+        let here = Path::new(".");
+        let home = home.map(|h| if h.as_os_str().is_empty() { here } else { h });
+        Self {
+            home: home.and_then(real),
+            allowed: allow.iter().filter_map(|p| real(p)).collect(),
+        }
+    }
+
+    /// For a model in `file`.
+    pub fn of(file: &Path, allow: &[PathBuf]) -> Self {
+        Self::new(Some(file.parent().unwrap_or(Path::new(""))), allow)
+    }
+
+    /// The model's own folder.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// The file that `path` names, without links.
+    ///
+    /// # Errors
+    /// When it is not there, or not in one of the folders, which is told even of a file that does not exist.
+    pub fn find(&self, path: &Path) -> Result<PathBuf, Refusal> {
+        match path.canonicalize() {
+            Ok(path) => self.check(&path).map(|()| path),
+            Err(e) => {
+                let absolute = std::path::absolute(path).map_err(Refusal::Unreadable)?;
+                self.check(&without_dots(&absolute))?;
+                Err(match e.kind() {
+                    ErrorKind::NotFound => Refusal::Missing,
+                    _ => Refusal::Unreadable(e),
+                })
+            }
+        }
+    }
+
+    fn check(&self, path: &Path) -> Result<(), Refusal> {
+        let mut folders = self.home.iter().chain(&self.allowed);
+        match folders.any(|folder| path.starts_with(folder)) {
+            true => Ok(()),
+            false => Err(Refusal::Outside),
+        }
+    }
+}
+
+/// Resolves `.` and `..` by name alone, for paths that do not exist.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => _ = clean.pop(),
+            Component::CurDir => {}
+            other => clean.push(other),
+        }
+    }
+    clean
+}

@@ -1,0 +1,346 @@
+//! Files that say who is working on a frame, so that runs which share a folder divide its frames among them.
+//!
+//! Whoever makes `.0001.png.claim` first has the frame: making a file that must not exist is atomic, on NFS as well. The file is
+//! locked while its process lives, and written anew from time to time. It is stale, and anybody may take it over, when it is not
+//! locked and either its host is this one or it has not been written for long, by the clock of the file system. Where a file system
+//! has no locks, two runs may take over the same stale claim at the same moment; then both render the frame, to the same bits.
+
+use crate::files::FileId;
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::HashMap,
+    ffi::OsString,
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, ErrorKind, Read, Seek, Write},
+    path::{Path, PathBuf},
+    process,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        mpsc::{RecvTimeoutError, Sender, channel},
+    },
+    thread,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+const SUFFIX: &str = ".claim";
+/// Between two times that claims are written anew, and how old one is when its machine must be gone.
+const RENEWAL: Duration = Duration::from_secs(30);
+const STALE: Duration = Duration::from_secs(300);
+/// Other runs may take over a claim, or let go of it, while it is looked at.
+const TRIES: u32 = 5;
+/// Bytes of a claim; all of ours are shorter.
+const LONGEST: u64 = 4096;
+
+/// What a claim says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+struct Owner {
+    host: String,
+    process: u32,
+    /// Seconds since 1970 by the owner's clock, for people.
+    time: u64,
+}
+
+impl Owner {
+    fn this_process() -> Self {
+        let time = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            host: host(),
+            process: process::id(),
+            time: time.map_or(0, |time| time.as_secs()),
+        }
+    }
+}
+
+/// The name of this machine; empty where there is none.
+fn host() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname");
+    let variable = || std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME"));
+    let name = name.or_else(|_| variable()).unwrap_or_default();
+    name.trim().to_owned()
+}
+
+/// The files that this process has claimed.
+#[derive(Debug, Default)]
+pub struct Claims {
+    held: Arc<Held>,
+    /// Ends the thread that renews claims when it is dropped.
+    renewing: Mutex<Option<Sender<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct Held(Mutex<HashMap<PathBuf, File>>);
+
+impl Held {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, File>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn renew(&self) {
+        for file in self.lock().values() {
+            // A claim that cannot be written looks stale to others after a while, and no worse.
+            let _ = write_owner(file);
+        }
+    }
+}
+
+impl Claims {
+    /// Claims the file that will be at `path`. False if another process is working on it.
+    ///
+    /// # Errors
+    /// If no claim can be made there.
+    pub fn take(&self, path: &Path) -> io::Result<bool> {
+        let claim = claim_path(path);
+        for _ in 0..TRIES {
+            match take(&claim)? {
+                Taken::Ours(file) => {
+                    self.held.lock().insert(claim, file);
+                    self.start_renewing();
+                    return Ok(true);
+                }
+                Taken::Others => return Ok(false),
+                Taken::Changed => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// Lets go of a file: it is there, or will not come.
+    pub fn release(&self, path: &Path) {
+        let claim = claim_path(path);
+        if let Some(file) = self.held.lock().remove(&claim) {
+            remove(&claim, file);
+        }
+    }
+
+    fn start_renewing(&self) {
+        let mut renewing = self.renewing.lock().unwrap_or_else(PoisonError::into_inner);
+        if renewing.is_some() {
+            return;
+        }
+        let (end, ended) = channel();
+        let held = Arc::downgrade(&self.held);
+        let renew = move || {
+            while ended.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
+                Weak::upgrade(&held).iter().for_each(|held| held.renew());
+            }
+        };
+        // Without the thread, claims of long frames look stale to other machines.
+        let _ = thread::Builder::new().name("claims".into()).spawn(renew);
+        *renewing = Some(end);
+    }
+}
+
+impl Drop for Claims {
+    fn drop(&mut self) {
+        for (claim, file) in self.held.lock().drain() {
+            remove(&claim, file);
+        }
+    }
+}
+
+/// Removes the claim that a process which was killed has left for a file that is there.
+pub fn remove_stale_claim(path: &Path) {
+    let claim = claim_path(path);
+    if claim.exists()
+        && let Ok(Taken::Ours(file)) = take(&claim)
+    {
+        remove(&claim, file);
+    }
+}
+
+/// Its lock ends after the name is gone, so nobody can take over what is no longer there.
+fn remove(claim: &Path, file: File) {
+    // What cannot be removed becomes stale.
+    let _ = fs::remove_file(claim);
+    drop(file);
+}
+
+/// `.0001.png.claim` beside `0001.png`.
+fn claim_path(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(SUFFIX);
+    path.with_file_name(name)
+}
+
+enum Taken {
+    Ours(File),
+    /// Another process has it.
+    Others,
+    /// It was made or removed meanwhile.
+    Changed,
+}
+
+fn take(claim: &Path) -> io::Result<Taken> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    match options.clone().create_new(true).open(claim) {
+        Ok(file) => {
+            // Where there are no locks, the file alone has to do.
+            let _ = lock(&file);
+            write_owner(&file)?;
+            return Ok(Taken::Ours(file));
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(libc::O_NONBLOCK);
+    }
+    match options.open(claim) {
+        Ok(file) => take_over(claim, file),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Taken::Changed),
+        Err(error) => Err(error),
+    }
+}
+
+/// A claim that exists, if it is stale.
+fn take_over(claim: &Path, file: File) -> io::Result<Taken> {
+    let is_locked = match lock(&file) {
+        Ok(()) => true,
+        Err(TryLockError::WouldBlock) => return Ok(Taken::Others),
+        Err(TryLockError::Error(_)) => false,
+    };
+    let owner = read_owner(&file);
+    let is_from_here = is_locked && owner.is_some_and(|owner| owner.host == host());
+    if !is_from_here && age(claim, &file)? < STALE {
+        return Ok(Taken::Others);
+    }
+    if !is_locked {
+        // Of several that come here, one will make the new claim.
+        fs::remove_file(claim)?;
+        return Ok(Taken::Changed);
+    }
+    // The one that had it may have removed it between our opening and locking it.
+    if !is_at(&file, claim) {
+        return Ok(Taken::Changed);
+    }
+    write_owner(&file)?;
+    Ok(Taken::Ours(file))
+}
+
+/// Who looks at a claim has it locked for a moment, so one try is not enough.
+fn lock(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(2)),
+            other => return other,
+        }
+    }
+    Err(TryLockError::WouldBlock)
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    FileId::of_file(file).is_ok_and(|id| id == FileId::of(path))
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
+}
+
+fn read_owner(mut file: &File) -> Option<Owner> {
+    let mut bytes = Vec::new();
+    file.rewind().ok()?;
+    file.take(LONGEST).read_to_end(&mut bytes).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}
+
+fn write_owner(mut file: &File) -> io::Result<()> {
+    let text = serde_json::to_vec(&Owner::this_process())?;
+    file.rewind()?;
+    file.write_all(&text)?;
+    file.set_len(text.len() as u64)
+}
+
+/// Time since a claim was last written, by the clock of its file system: a new file there tells the time.
+fn age(claim: &Path, file: &File) -> io::Result<Duration> {
+    let folder = claim.parent().filter(|folder| *folder != Path::new(""));
+    let now = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    now.metadata()?
+        .modified()?
+        .duration_since(file.metadata()?.modified()?)
+        // Written since then.
+        .or(Ok(Duration::ZERO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> usize {
+        fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn a_file_is_claimed_once_until_it_is_let_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("0001.png");
+        let (first, second) = (Claims::default(), Claims::default());
+        assert!(first.take(&path).unwrap());
+        assert!(!second.take(&path).unwrap());
+        let text = fs::read(dir.path().join(".0001.png.claim")).unwrap();
+        let owner: Owner = serde_json::from_slice(&text).unwrap();
+        assert_eq!((owner.host, owner.process), (host(), process::id()));
+        first.release(&path);
+        assert_eq!(names(dir.path()), 0);
+        assert!(second.take(&path).unwrap());
+        drop(second);
+        assert_eq!(names(dir.path()), 0);
+    }
+
+    /// A claim without a process.
+    fn left_behind(path: &Path, host: String, age: Duration) {
+        let claim = claim_path(path);
+        let owner = Owner {
+            host,
+            ..Owner::this_process()
+        };
+        fs::write(&claim, serde_json::to_vec(&owner).unwrap()).unwrap();
+        let file = File::options().write(true).open(&claim).unwrap();
+        file.set_modified(SystemTime::now() - age).unwrap();
+    }
+
+    #[test]
+    fn claims_of_dead_processes_are_taken_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("0001.png");
+        for (host, age, free) in [
+            (host(), Duration::ZERO, true),
+            ("another".to_owned(), STALE / 2, false),
+            ("another".to_owned(), STALE * 2, true),
+        ] {
+            left_behind(&path, host, age);
+            assert_eq!(Claims::default().take(&path).unwrap(), free, "{age:?}");
+        }
+        left_behind(&path, host(), Duration::ZERO);
+        remove_stale_claim(&path);
+        assert_eq!(names(dir.path()), 0);
+    }
+
+    #[test]
+    fn many_who_want_a_stale_claim_divide_the_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths: Vec<PathBuf> = (0..50).map(|i| dir.path().join(i.to_string())).collect();
+        for path in &paths {
+            left_behind(path, host(), Duration::ZERO);
+        }
+        let claims: Vec<Claims> = (0..8).map(|_| Claims::default()).collect();
+        let taken: usize = thread::scope(|scope| {
+            let takers = claims.iter().map(|claims| {
+                scope.spawn(|| {
+                    paths
+                        .iter()
+                        .filter(|path| claims.take(path).unwrap())
+                        .count()
+                })
+            });
+            let takers: Vec<_> = takers.collect();
+            takers.into_iter().map(|taker| taker.join().unwrap()).sum()
+        });
+        assert_eq!(taken, paths.len());
+    }
+}

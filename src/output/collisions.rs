@@ -1,0 +1,153 @@
+//! Files that a command would write twice, or over what it has read.
+
+use super::{
+    OutputError,
+    atomic::{Target, prepare},
+};
+use crate::files::{FileId, inputs};
+use std::{
+    collections::HashMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+/// A file that a command is going to write.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    pub path: PathBuf,
+    /// For people: "frame 7", "the file of --sheet".
+    pub what: String,
+}
+
+impl Planned {
+    pub fn new(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            what: what.into(),
+        }
+    }
+}
+
+/// Makes sure before the work that all of `planned` can be written ([`prepare`]), without harm to one another or to what was read.
+///
+/// # Errors
+/// With both names, if two are one; and as [`prepare`].
+pub fn prepare_distinct(planned: Vec<Planned>) -> Result<(), OutputError> {
+    let paths: Vec<PathBuf> = planned.iter().map(|file| file.path.clone()).collect();
+    check_distinct(planned)?;
+    prepare(&paths)
+}
+
+/// Whether no two of `planned` are one file, and none is what this process has read so far.
+fn check_distinct(planned: impl IntoIterator<Item = Planned>) -> Result<(), OutputError> {
+    let mut taken = HashMap::new();
+    let mut folders = HashMap::new();
+    for (id, path) in inputs() {
+        let what = format!("what was read as {}", path.display());
+        taken.insert(Place::File(id), what);
+    }
+    for Planned { path, what } in planned {
+        let place = Place::of(&path, &mut folders);
+        let Some(place) = place.map_err(|error| OutputError::File {
+            path: path.clone(),
+            error,
+        })?
+        else {
+            continue;
+        };
+        if let Some(other) = taken.insert(place, what) {
+            return Err(OutputError::Twice { path, other });
+        }
+    }
+    Ok(())
+}
+
+/// Where a file is or will be, the same for all of its names.
+#[derive(PartialEq, Eq, Hash)]
+enum Place {
+    File(FileId),
+    /// Of this name in a folder.
+    New(FileId, OsString),
+}
+
+impl Place {
+    /// None for pipes and devices, which may be written to again and again. `folders` has those that were looked up already.
+    fn of(path: &Path, folders: &mut HashMap<PathBuf, FileId>) -> std::io::Result<Option<Self>> {
+        let Target::File(path) = Target::of(path)? else {
+            return Ok(None);
+        };
+        if path.exists() {
+            return Ok(Some(Self::File(FileId::of(&path))));
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let id = match folders.get(folder) {
+            Some(id) => id.clone(),
+            None => {
+                let here = Path::new(".");
+                let real = if folder == Path::new("") {
+                    here
+                } else {
+                    folder
+                };
+                let id = FileId::of(real);
+                folders.insert(folder.to_owned(), id.clone());
+                id
+            }
+        };
+        let name = path.file_name().unwrap_or_default();
+        Ok(Some(Self::New(id, name.to_owned())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::remember_input;
+    use std::fs;
+
+    fn check(paths: &[PathBuf]) -> Result<(), String> {
+        let planned = paths.iter().enumerate();
+        let planned = planned.map(|(index, path)| Planned::new(path, format!("frame {index}")));
+        check_distinct(planned).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn files_that_would_be_written_twice_are_found_whatever_their_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("there")).unwrap();
+        fs::write(at("old"), "").unwrap();
+        fs::hard_link(at("old"), at("same")).unwrap();
+        assert_eq!(
+            check(&[at("a"), at("b"), at("there/a"), at("new/a")]),
+            Ok(())
+        );
+        for (first, second) in [
+            ("a", "a"),
+            ("a", "there/../a"),
+            ("old", "same"),
+            ("new/a", "new/./a"),
+        ] {
+            let error = check(&[at(first), at("x"), at(second)]).unwrap_err();
+            assert!(error.contains("it is frame 0, too"), "{first}: {error}");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("there/a", at("link")).unwrap();
+            assert!(check(&[at("link"), at("there/a")]).is_err());
+            let null = PathBuf::from("/dev/null");
+            assert_eq!(check(&[null.clone(), null]), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_was_read_is_not_written_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("texture.png");
+        fs::write(&path, "").unwrap();
+        assert_eq!(check(std::slice::from_ref(&path)), Ok(()));
+        remember_input(&path);
+        let error = check(&[path]).unwrap_err();
+        assert!(error.contains("what was read as"), "{error}");
+    }
+}

@@ -1,0 +1,55 @@
+//! What JPEG and WebP files tell of their pictures: an Exif block (Exif 3.0, section 4; a TIFF file inside) with an image description,
+//! which is a JSON object of texts.
+
+use super::picture::{Metadata, Texts};
+use std::collections::BTreeMap;
+
+/// Little-endian TIFF, whose directory is at byte 8.
+const START: [u8; 8] = *b"II*\0\x08\0\0\0";
+/// A directory of one entry: the tag of image descriptions, and that it is text.
+const ENTRY: [u8; 6] = [1, 0, 0x0e, 0x01, 2, 0];
+/// Where the text begins: after its length, its place, and that there is no further directory.
+const TEXT: usize = START.len() + ENTRY.len() + 12;
+
+/// The block for a picture.
+pub fn block(metadata: &Metadata) -> Vec<u8> {
+    let texts: BTreeMap<_, _> = metadata.texts().into();
+    // Texts have a JSON form, in which no byte is 0.
+    let mut text = serde_json::to_vec(&texts).unwrap_or_default();
+    text.push(0);
+    let mut block = [&START[..], &ENTRY].concat();
+    block.extend((text.len() as u32).to_le_bytes());
+    block.extend((TEXT as u32).to_le_bytes());
+    block.extend([0; 4]);
+    block.extend(text);
+    block
+}
+
+/// The texts of a block that [`block`] made; none of others.
+pub fn texts(block: &[u8]) -> Texts {
+    let text = block
+        .get(TEXT..)
+        .and_then(|text| text.split(|&byte| byte == 0).next());
+    let ours = block.starts_with(&START) && block[START.len()..].starts_with(&ENTRY);
+    let read = |text| serde_json::from_slice(text).ok();
+    text.filter(|_| ours).and_then(read).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::picture::testing::metadata;
+
+    #[test]
+    fn texts_come_back_and_other_blocks_have_none() {
+        let block = block(&metadata());
+        let expected = metadata()
+            .texts()
+            .map(|(name, text)| (name.to_owned(), text));
+        assert_eq!(texts(&block), Texts::from(expected));
+        for length in [0, 7, 8, 13, TEXT, block.len() - 3] {
+            assert!(texts(&block[..length]).is_empty(), "{length}");
+        }
+        assert!(texts(b"MM\0*\0\0\0\x08 and more that is no directory").is_empty());
+    }
+}

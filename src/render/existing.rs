@@ -1,0 +1,132 @@
+//! Frames that exist already, and those that other runs are working on: neither is rendered.
+
+use super::{Outputs, RenderJob};
+use crate::output::{Claims, OutputError, remove_stale_claim};
+
+/// What is done with frames that exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SkipExisting {
+    pub mismatched: Mismatched,
+    /// Films and contact sheets are made of them, too: they have to be of one size and without loss.
+    pub joined: bool,
+}
+
+/// What is done with frames that exist and are of another size or scene, or were made with other settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Mismatched {
+    /// Nothing is rendered, and the error names the first of them.
+    #[default]
+    Refuse,
+    /// They are rendered again.
+    Render,
+    /// They are kept.
+    Keep,
+}
+
+/// What becomes of a frame when its turn comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// This run renders it.
+    Ours,
+    /// It exists by now.
+    Exists,
+    /// Another run is working on it.
+    Elsewhere,
+}
+
+impl Outputs {
+    /// Makes frames that exist stay.
+    pub fn skip_existing(&mut self, skip: SkipExisting) {
+        self.skip_existing = Some(skip);
+    }
+
+    /// Divides frames among runs that share their folder. Films and sheets need all of them.
+    pub fn divide_frames(&mut self) {
+        self.claims = Some(Claims::default());
+    }
+
+    /// The frames of `job` that have to be rendered.
+    ///
+    /// # Errors
+    /// If one exists and is another one, and that is to be refused.
+    pub fn missing(&self, job: &RenderJob) -> Result<Vec<u32>, OutputError> {
+        let mut missing = Vec::new();
+        for &frame in &job.frames {
+            match (self.is_kept(job, frame)?, &self.files) {
+                (true, Some(files)) => remove_stale_claim(&files.path_for(frame, &job.scene.name)),
+                _ => missing.push(frame),
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Whether the frame's file exists and stays.
+    fn is_kept(&self, job: &RenderJob, frame: u32) -> Result<bool, OutputError> {
+        let (Some(skip), Some(files)) = (self.skip_existing, &self.files) else {
+            return Ok(false);
+        };
+        if skip.joined && !files.format().is_lossless() {
+            return Ok(false);
+        }
+        let path = files.path_for(frame, &job.scene.name);
+        let Some((found, told)) = files.format().read_origin(&path) else {
+            return Ok(false);
+        };
+        let wanted = (job.settings.width, job.settings.height);
+        let other_size = found != wanted;
+        let difference = match other_size {
+            true => Some(format!(
+                "has {}x{} pixels and not {}x{}",
+                found.0, found.1, wanted.0, wanted.1
+            )),
+            false => self.metadata(job, frame).difference(&told),
+        };
+        match (difference, skip.mismatched) {
+            (Some(_), Mismatched::Keep) if other_size && skip.joined => {
+                Err(OutputError::OtherSize {
+                    path,
+                    found,
+                    wanted,
+                })
+            }
+            (None, _) | (_, Mismatched::Keep) => Ok(true),
+            (_, Mismatched::Render) => Ok(false),
+            (Some(difference), Mismatched::Refuse) => {
+                Err(OutputError::Mismatched { path, difference })
+            }
+        }
+    }
+
+    /// Claims a frame right before its work begins. Writing it lets go of it.
+    ///
+    /// # Errors
+    /// If no claim can be made, and as [`Self::missing`].
+    pub(super) fn begin(&self, job: &RenderJob, frame: u32) -> Result<Begin, OutputError> {
+        let (Some(claims), Some(files)) = (&self.claims, &self.files) else {
+            return Ok(Begin::Ours);
+        };
+        let path = files.path_for(frame, &job.scene.name);
+        let claimed = claims.take(&path).map_err(|error| OutputError::File {
+            path: path.clone(),
+            error,
+        })?;
+        if !claimed {
+            return Ok(Begin::Elsewhere);
+        }
+        // Another run may have finished it since this one looked.
+        match self.is_kept(job, frame) {
+            Ok(false) => Ok(Begin::Ours),
+            kept => {
+                claims.release(&path);
+                kept.map(|_| Begin::Exists)
+            }
+        }
+    }
+
+    /// The frame is there, or will not come.
+    pub(super) fn end(&self, job: &RenderJob, frame: u32) {
+        if let (Some(claims), Some(files)) = (&self.claims, &self.files) {
+            claims.release(&files.path_for(frame, &job.scene.name));
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The range of every setting of pictures and frames, whether a scene's file or the command line sets it.
+
+use std::{fmt::Display, ops::RangeInclusive};
+
+/// Width and height.
+pub const SIDE: RangeInclusive<u32> = 1..=65_535;
+pub const SAMPLES: RangeInclusive<u32> = 1..=1 << 20;
+pub const BOUNCES: RangeInclusive<u32> = 0..=1000;
+pub const FRAMES: RangeInclusive<u32> = 1..=1_000_000;
+/// In stops; far beyond, every picture is black or white.
+pub const EXPOSURE: RangeInclusive<f32> = -64.0..=64.0;
+/// In pixels.
+pub const FILTER_WIDTH: RangeInclusive<f32> = 0.1..=16.0;
+/// Colour temperature of white: for these the Planckian locus is known.
+pub const KELVIN: RangeInclusive<f32> = 1667.0..=25_000.0;
+
+/// "1 to 1000".
+pub fn describe<T: Display>(range: &RangeInclusive<T>) -> String {
+    format!("{} to {}", range.start(), range.end())
+}
