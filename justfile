@@ -33,6 +33,16 @@ bench:
 gpu-check *sections:
     scripts/gpu-check {{sections}}
 
+# Try to break every promise of the program for an hour, for example: just torture --seconds 600 --only kills,disks
+torture *flags:
+    cargo build --release
+    cargo run --release --example torture -- {{flags}}
+
+# The same in two minutes, with the build of the tests
+torture-short:
+    cargo build
+    cargo run --example torture -- --short
+
 # Whether the fuzz target still compiles, with a stable compiler
 fuzz-check:
     cargo check --manifest-path fuzz/Cargo.toml

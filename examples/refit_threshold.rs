@@ -98,8 +98,12 @@ fn measure(device: &mut CpuDevice, mesh: &TriangleMesh, twist: f32) -> Result<Ro
     let fresh = fresh.context("a tree was built")?;
     let (policy_ratio, fresh_cost) = (refitted.cost_ratio().into(), f64::from(fresh.sah_cost()));
     let fresh_ratio = f64::from(refitted.sah_cost()) / fresh_cost;
-    device.load(Arc::new(scene(moved.clone())))?;
-    let (refitted, fresh) = (frame(refitted, layout), frame(fresh, layout));
+    let scene = Arc::new(scene(moved.clone()));
+    device.load(scene.clone())?;
+    let (refitted, fresh) = (
+        frame(&scene, refitted, layout),
+        frame(&scene, fresh, layout),
+    );
     let rays = rays(device, &fresh)?;
     let mut seconds = [0.0; 2];
     for batch in rays.chunks(BATCH) {
@@ -165,7 +169,8 @@ fn scene(mesh: TriangleMesh) -> Scene {
     }
 }
 
-fn frame(blas: Blas, layout: NodeLayout) -> Frame {
+/// `blas` is a tree of the scene's only mesh.
+fn frame(scene: &Arc<Scene>, blas: Blas, layout: NodeLayout) -> Frame {
     let blas = vec![Arc::new(blas)];
     let mut tlas = Tlas::new(layout);
     let input = TlasInput {
@@ -188,22 +193,14 @@ fn frame(blas: Blas, layout: NodeLayout) -> Frame {
         },
         lens: None,
     };
-    Frame {
-        number: 1,
-        camera,
-        tlas: Arc::new(tlas),
-        blas: Arc::new(blas),
-        shapes: Vec::new(),
-        looks: None,
-        sweep: Vec::new(),
-        others: None,
-    }
+    // SAFETY: the TLAS was just built over the tree of the scene's only mesh.
+    unsafe { Frame::of_trees(scene.clone(), camera, blas, tlas) }
 }
 
 /// A picture's rays in tiles, and a ray in a random direction from wherever one of them ends: about what ambient light
 /// takes.
 fn rays(device: &mut CpuDevice, frame: &Frame) -> Result<Vec<Ray>> {
-    let camera = &frame.camera;
+    let camera = frame.camera();
     let through = |item: u32| {
         let (tile, inner) = (item / 64, item % 64);
         let place = |tile: u32, inner: u32| (2 * (8 * tile + inner) + 1) as f32 / SIDE as f32 - 1.0;

@@ -344,11 +344,6 @@ fn flags_that_do_not_fit_the_file_are_wrong_usage() {
             "--camera: only .gltf and .glb models have cameras",
         ),
         ("model.obj", &["--scene", "0"], "--scene: only .gltf"),
-        (
-            "model.obj",
-            &["--allow-dir", "."],
-            "--allow-dir: only .gltf",
-        ),
         ("model.obj", &["--target", "0,0,0"], "--eye"),
         (
             "model.obj",

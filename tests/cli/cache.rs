@@ -113,7 +113,7 @@ fn the_cache_may_be_named_by_the_environment_or_not_at_all() {
     let place = place();
     let info = |value: &str| {
         let mut command = place.command(&["info", "scene.ron", "--json"]);
-        Run::from(command.env("THRONG_CACHE", value).output().unwrap()).json()
+        Run::of(command.env("THRONG_CACHE", value)).json()
     };
     assert!(info("")["cached_trees"].is_null());
     let counts = |read, built| serde_json::json!({ "read": read, "built": built });

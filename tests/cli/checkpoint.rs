@@ -1,8 +1,11 @@
 //! Checkpoints and pictures as they stand: what is stopped goes on, and ends as if it had not been stopped.
 #![cfg(unix)]
 
-use crate::common::{Place, Run, wait_until};
-use std::{fs, process::Stdio};
+use crate::{
+    common::{Place, Run},
+    process::{Process, wait_until},
+};
+use std::fs;
 
 /// Samples that no machine takes while a test watches.
 const ENDLESS_SAMPLES: &str = "1000000";
@@ -49,16 +52,12 @@ fn an_interrupted_frame_is_kept_and_gone_on_with() {
     ];
     let mut command =
         place.command(&[&args[..], &[ENDLESS_SAMPLES, "--write-partial", "0.1"]].concat());
-    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let process = Process::start(&mut command);
     wait_until("a partial picture", || {
         place.path("out/0001.partial.png").exists()
     });
-    // SAFETY: no pointers; the child is ours and not waited for, so its number is not reused.
-    assert_eq!(
-        unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) },
-        0
-    );
-    let run = Run::from(child.wait_with_output().unwrap());
+    process.send(libc::SIGINT);
+    let run = Run::from(process.finish());
     assert_eq!(run.code, 75, "{}", run.stderr);
     assert!(!place.path("out/0001.png").exists());
     let kept = film(&place, "out/0001.png.film");
@@ -91,18 +90,16 @@ fn a_signal_shows_the_picture_as_it_stands() {
         ]
         .concat(),
     );
-    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut process = Process::start(&mut command);
     wait_until("the folder", || place.path("out").exists());
     wait_until("a partial picture", || {
-        assert!(child.try_wait().unwrap().is_none(), "ended early");
-        // SAFETY: as above.
-        unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGUSR1) };
+        assert!(process.has_ended().is_none(), "ended early");
+        process.send(libc::SIGUSR1);
         std::thread::sleep(std::time::Duration::from_millis(20));
         place.path("out/0001.partial.png").exists()
     });
-    // SAFETY: as above.
-    unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
-    assert_eq!(child.wait().unwrap().code(), Some(75));
+    process.send(libc::SIGINT);
+    assert_eq!(process.finish().status.code(), Some(75));
 }
 
 #[test]

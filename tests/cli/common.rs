@@ -1,17 +1,13 @@
 //! A folder with a scene in it, and ways to run `throng` there.
 
+use crate::process::{self, Process, wait_until};
 use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
-    thread,
-    time::{Duration, Instant},
+    process::{Command, Output},
 };
 use tempfile::TempDir;
-
-/// Long enough for the slowest machine; reached only by a test that fails.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// More frames than any machine renders while a test watches.
 pub const ENDLESS: u32 = 100_000;
@@ -42,11 +38,8 @@ impl Place {
 
     /// `throng` with `args`, to be run in this folder.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
-        command
-            .args(args)
-            .current_dir(self.dir.path())
-            .stdin(Stdio::null());
+        let mut command = process::command(env!("CARGO_BIN_EXE_throng"));
+        command.args(args).current_dir(self.dir.path());
         command
             .env_remove("RUST_BACKTRACE")
             .env_remove("THRONG_CACHE");
@@ -54,7 +47,7 @@ impl Place {
     }
 
     pub fn run(&self, args: &[&str]) -> Run {
-        Run::from(self.command(args).output().unwrap())
+        Run::of(&mut self.command(args))
     }
 
     /// Runs and expects success.
@@ -74,21 +67,16 @@ impl Place {
     }
 
     /// Starts an endless rendering and waits for its first frame.
-    pub fn start_endless(&self, more: &[&str]) -> Child {
+    pub fn start_endless(&self, more: &[&str]) -> Process {
         let mut args = vec!["render", "scene.ron", "-o", "out/"];
         args.extend(more);
-        let mut command = self.command(&args);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut process = Process::start(&mut self.command(&args));
         wait_until("the first frame", || {
-            let ended = child.try_wait().unwrap();
+            let ended = process.has_ended();
             assert!(ended.is_none(), "ended early: {ended:?}");
             !self.frames("out").is_empty()
         });
-        child
+        process
     }
 
     /// The PNG files of a folder by name. All of them must decode to their end.
@@ -170,6 +158,11 @@ impl From<Output> for Run {
 }
 
 impl Run {
+    /// Runs a command to its end.
+    pub fn of(command: &mut Command) -> Self {
+        process::output(command).into()
+    }
+
     /// The one JSON document on standard output.
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}", self.stdout))
@@ -184,14 +177,5 @@ impl Run {
         for unwanted in ["panicked", "backtrace", "internal error"] {
             assert!(!stderr.contains(unwanted), "{stderr}");
         }
-    }
-}
-
-/// Polls until `done`; panics when that takes far too long.
-pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < PATIENCE, "waited too long for {what}");
-        thread::sleep(Duration::from_millis(2));
     }
 }

@@ -108,6 +108,6 @@ fn the_program_is_not_linked_with_the_driver() {
     let mut command = place.command(&["--version"]);
     // The dynamic linker then lists what it would load.
     command.env("LD_TRACE_LOADED_OBJECTS", "1");
-    let libraries = Run::from(command.output().unwrap()).stdout;
+    let libraries = Run::of(&mut command).stdout;
     assert!(!libraries.contains("libcuda"), "{libraries}");
 }

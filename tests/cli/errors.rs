@@ -1,6 +1,9 @@
 //! What is refused, with which exit code and in which words.
 
-use crate::common::{Place, scene};
+use crate::{
+    common::{Place, scene},
+    process::Process,
+};
 use std::fs;
 
 #[test]
@@ -275,11 +278,8 @@ fn a_folder_without_write_permission_fails() {
 fn output_that_cannot_be_printed_fails() {
     let place = Place::new(1);
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = place
-        .command(&["info", "scene.ron"])
-        .stdout(full)
-        .output()
-        .unwrap();
+    let mut command = place.command(&["info", "scene.ron"]);
+    let output = Process::start_with_stdout(&mut command, full).finish();
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(

@@ -1,6 +1,6 @@
 //! Exposure, denoising and what else is decided on the film.
 
-use crate::common::Place;
+use crate::{common::Place, process};
 
 #[test]
 fn automatic_exposure_is_the_same_whichever_frames_are_rendered() {
@@ -33,7 +33,7 @@ fn automatic_exposure_takes_stops_and_differs_from_a_fixed_one() {
 fn what_cannot_be_denoised_fails_before_rendering() {
     let place = Place::new(1);
     let mut command = place.command(&["render", "scene.ron", "--denoise", "-o", "out/"]);
-    let output = command.env("OIDN_DIR", "nowhere").output().unwrap();
+    let output = process::output(command.env("OIDN_DIR", "nowhere"));
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(

@@ -1,6 +1,9 @@
 //! What frames become besides PNG files: other pictures, standard output, films, contact sheets, and comparing pictures.
 
-use crate::common::{Place, decode};
+use crate::{
+    common::{Place, decode},
+    process,
+};
 use image::AnimationDecoder;
 use std::{fs, io::BufReader, path::Path};
 
@@ -68,10 +71,7 @@ fn a_film_reads_the_frames_that_exist() {
 fn standard_output_gets_pictures_and_nothing_else() {
     let place = Place::new(2);
     place.ok(&["render", "scene.ron", "-o", "out/"]);
-    let output = place
-        .command(&["render", "scene.ron", "-o", "-"])
-        .output()
-        .unwrap();
+    let output = process::output(&mut place.command(&["render", "scene.ron", "-o", "-"]));
     assert!(output.status.success());
     let files = ["out/0001.png", "out/0002.png"].map(|name| fs::read(place.path(name)).unwrap());
     assert!(output.stdout == files.concat());
@@ -138,7 +138,7 @@ fn what_does_not_go_together_is_wrong_usage() {
 fn videos_need_ffmpeg_and_say_so() {
     let place = Place::new(2);
     let mut command = place.command(&["render", "scene.ron", "-o", "f.mp4"]);
-    let output = command.env("PATH", place.path("nowhere")).output().unwrap();
+    let output = process::output(command.env("PATH", place.path("nowhere")));
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("there is no ffmpeg on the PATH"), "{text}");

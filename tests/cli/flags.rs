@@ -142,7 +142,7 @@ fn an_unknown_cpu_variant_is_refused_and_the_known_ones_named() {
     let place = Place::new(1);
     for subcommand in ["render", "info", "bench"] {
         let mut command = place.command(&[subcommand, "scene.ron", "--device=cpu"]);
-        let run = Run::from(command.env("THRONG_CPU", "abacus").output().unwrap());
+        let run = Run::of(command.env("THRONG_CPU", "abacus"));
         assert_eq!(run.code, 1);
         run.assert_one_error(
             "there is no CPU variant `abacus`: this processor and build have compressed, baseline",

@@ -1,6 +1,6 @@
 //! Numbers at the edge of what floats hold: every run ends with a picture or with one line.
 
-use super::common::Place;
+use crate::{common::Place, process};
 use std::fs;
 
 /// Every kernel variant, as far as this processor has it, must survive.
@@ -23,7 +23,7 @@ fn renders_on_every_variant(place: &Place, file: &str) {
     for variant in VARIANTS {
         let args = ["render", file, "--device", "cpu", "--frames", "1,2,9"];
         let mut command = place.command(&[&args[..], &["-o", "out/"]].concat());
-        let output = command.env("THRONG_CPU", variant).output().unwrap();
+        let output = process::output(command.env("THRONG_CPU", variant));
         let stderr = String::from_utf8_lossy(&output.stderr);
         let code = output.status.code();
         assert!(
@@ -139,7 +139,7 @@ fn rays_along_an_axis_from_far_away_only_miss() {
     fs::write(place.path("far.ray"), bytes).unwrap();
     for variant in VARIANTS {
         let mut command = place.command(&["trace", "scene.ron", "far.ray", "--device", "cpu"]);
-        let output = command.env("THRONG_CPU", variant).output().unwrap();
+        let output = process::output(command.env("THRONG_CPU", variant));
         assert!(
             matches!(output.status.code(), Some(0 | 1)),
             "{variant}: {output:?}"

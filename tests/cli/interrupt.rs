@@ -1,20 +1,15 @@
 //! Signals: the run stops, says how to go on, and going on works.
 #![cfg(unix)]
 
-use crate::common::{ENDLESS, Place, Run, wait_until};
-use std::{
-    os::unix::process::CommandExt,
-    process::{Child, Command, Stdio},
+use crate::{
+    common::{ENDLESS, Place, Run},
+    process::{self, Process, wait_until},
 };
+use std::os::unix::process::CommandExt;
 
-fn send(child: &Child, signal: libc::c_int) {
-    // SAFETY: no pointers; the child is ours and not waited for, so its number is not reused.
-    assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, signal) }, 0);
-}
-
-fn interrupt(child: Child, signal: libc::c_int) -> Run {
-    send(&child, signal);
-    Run::from(child.wait_with_output().unwrap())
+fn interrupt(process: Process, signal: libc::c_int) -> Run {
+    process.send(signal);
+    process.finish().into()
 }
 
 /// The command line after `resume with: `.
@@ -44,22 +39,20 @@ fn the_resume_line_goes_on_where_the_run_stopped() {
     let place = Place::new(ENDLESS);
     std::fs::rename(place.path("scene.ron"), place.path("it's a scene.ron")).unwrap();
     let mut command = place.command(&["render", "it's a scene.ron", "-o", "out/{scene} ####.png"]);
-    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let process = Process::start(&mut command);
     wait_until("the first frame", || !place.frames("out").is_empty());
-    let run = interrupt(child, libc::SIGINT);
+    let run = interrupt(process, libc::SIGINT);
     let before = place.frames("out");
 
     let line = resume_line(&run.stderr);
     assert!(line.ends_with("--skip-existing"), "{line}");
-    let mut shell = Command::new("bash");
+    let mut shell = process::command("bash");
     shell
         .args(["-c", &format!("exec {line}")])
         .current_dir(place.path("."));
-    let child = shell.stderr(Stdio::piped()).spawn().unwrap();
-    wait_until("another frame", || {
-        place.names("out").len() > before.len() + 1
-    });
-    let run = interrupt(child, libc::SIGINT);
+    let process = Process::start(&mut shell);
+    wait_until("another frame", || place.frames("out").len() > before.len());
+    let run = interrupt(process, libc::SIGINT);
     assert_eq!(run.code, 75, "{}", run.stderr);
 
     let after = place.frames("out");
@@ -74,9 +67,8 @@ fn the_resume_line_goes_on_where_the_run_stopped() {
 #[test]
 fn a_stopped_run_tells_programs_how_to_resume() {
     let place = Place::new(ENDLESS);
-    let child = place.start_endless(&["--progress", "json", "--frames", "1-90000"]);
-    send(&child, libc::SIGTERM);
-    let run = Run::from(child.wait_with_output().unwrap());
+    let process = place.start_endless(&["--progress", "json", "--frames", "1-90000"]);
+    let run = interrupt(process, libc::SIGTERM);
     assert_eq!(run.code, 75);
     let last = run.stdout.lines().last().unwrap();
     let event: serde_json::Value = serde_json::from_str(last).unwrap();
@@ -100,10 +92,9 @@ fn a_quiet_run_is_stopped_quietly() {
 #[test]
 fn two_interrupts_end_the_run_without_torn_frames() {
     let place = Place::new(ENDLESS);
-    let child = place.start_endless(&[]);
-    send(&child, libc::SIGINT);
-    send(&child, libc::SIGTERM);
-    let run = Run::from(child.wait_with_output().unwrap());
+    let process = place.start_endless(&[]);
+    process.send(libc::SIGINT);
+    let run = interrupt(process, libc::SIGTERM);
     assert_eq!(run.code, 75, "{}", run.stderr);
     assert!(!place.frames("out").is_empty());
 }
@@ -119,9 +110,22 @@ fn signals_that_the_parent_ignores_stay_ignored() {
             Ok(())
         })
     };
-    let mut child = command.spawn().unwrap();
+    let process = Process::start(&mut command);
     wait_until("the first frame", || !place.frames("out").is_empty());
-    send(&child, libc::SIGHUP);
-    assert!(child.wait().unwrap().success());
+    assert_eq!(interrupt(process, libc::SIGHUP).code, 0);
     assert_eq!(place.frames("out").len(), 40);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_second_signal_ends_a_run_that_waits_for_a_pipe_and_a_look_does_not() {
+    let place = Place::new(1);
+    process::make_pipe(&place.path("pipe.png"));
+    let process = Process::start(&mut place.command(&["render", "scene.ron", "-o", "pipe.png"]));
+    process.wait_for_handler(libc::SIGUSR1);
+    process.send(libc::SIGUSR1);
+    process.wait_for_handler(libc::SIGHUP);
+    // Two of one kind may be taken for one.
+    process.send(libc::SIGTERM);
+    assert_eq!(interrupt(process, libc::SIGINT).code, 75);
 }

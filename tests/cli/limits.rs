@@ -1,11 +1,13 @@
 //! Machines that run out of something: one clear line, exit 1, finished frames kept.
 #![cfg(target_os = "linux")]
 
-use crate::common::{Place, Run};
-use std::process::Command;
+use crate::{
+    common::{Place, Run},
+    process,
+};
 
 fn shell(place: &Place, wrapper: &[&str], script: &str) -> Run {
-    let mut command = Command::new(wrapper[0]);
+    let mut command = process::command(wrapper[0]);
     command
         .args(&wrapper[1..])
         .args(["-c", script])
@@ -13,7 +15,7 @@ fn shell(place: &Place, wrapper: &[&str], script: &str) -> Run {
     command
         .env("THRONG", env!("CARGO_BIN_EXE_throng"))
         .env_remove("RUST_BACKTRACE");
-    Run::from(command.output().unwrap())
+    Run::of(&mut command)
 }
 
 #[test]
@@ -54,17 +56,13 @@ fn a_full_disk_is_one_line_and_keeps_finished_frames() {
     // A user namespace may mount a small disk of its own.
     let namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh"];
     let mount = "mkdir out kept && mount -t tmpfs -o size=64k tmpfs out";
-    if !Command::new("unshare")
-        .arg("--version")
-        .output()
-        .is_ok_and(|o| o.status.success())
-        || shell(&Place::new(1), &namespace, mount).code != 0
-    {
+    let has_unshare = shell(&place, &["sh"], "command -v unshare").code == 0;
+    if !has_unshare || shell(&Place::new(1), &namespace, mount).code != 0 {
         eprintln!("skipped: this machine does not allow user namespaces");
         return;
     }
     let script = format!(
-        "{mount} && \"$THRONG\" render scene.ron -o out/; code=$?; cp -a out/. kept/; exit $code"
+        "{mount} && timeout 100 \"$THRONG\" render scene.ron -o out/; code=$?; cp -a out/. kept/; exit $code"
     );
     let run = shell(&place, &namespace, &script);
     assert_eq!(run.code, 1, "{}", run.stderr);

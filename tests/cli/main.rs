@@ -1,10 +1,14 @@
 //! Black-box tests of the `throng` program: every subcommand, flag, exit code and error message.
 
+#[path = "../process/mod.rs"]
+mod process;
+
 mod bare_models;
 mod cache;
 mod checkpoint;
 mod common;
 mod compare;
+mod damaged;
 mod devices;
 mod errors;
 mod film;
@@ -16,6 +20,7 @@ mod interrupt;
 mod limits;
 mod mattes;
 mod models;
+mod outputs;
 mod render;
 mod reports;
 mod resume;

@@ -1,8 +1,10 @@
 //! `throng render`: which files appear, and what is said about them.
 
-use crate::common::{Place, decode};
+use crate::{
+    common::{Place, decode},
+    process::Process,
+};
 use serde_json::Value;
-use std::process::Stdio;
 
 #[test]
 fn all_frames_go_to_a_folder_named_after_the_scene() {
@@ -136,6 +138,8 @@ fn existing_frames_are_overwritten_or_skipped() {
         "--size",
         "9x9",
         "--skip-existing",
+        "--mismatched",
+        "keep",
     ]);
     assert_eq!(decode(&place.path("out/0001.png")).len(), 8 * 8 * 3);
     place.ok(&["render", "scene.ron", "-o", "out/", "--size", "9x9"]);
@@ -256,8 +260,8 @@ fn no_bar_is_drawn_without_a_terminal() {
 fn a_reader_of_the_progress_that_goes_away_does_not_stop_the_rendering() {
     let place = Place::new(4);
     let mut command = place.command(&["render", "scene.ron", "-o", "out/", "--progress", "json"]);
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    drop(child.stdout.take());
-    assert!(child.wait().unwrap().success());
+    let (_, closed) = std::io::pipe().unwrap();
+    let output = Process::start_with_stdout(&mut command, closed).finish();
+    assert!(output.status.success());
     assert_eq!(place.frames("out").len(), 4);
 }

@@ -12,6 +12,9 @@
 //! bright window between +X and +Z; and `house.obj`, which has no symmetry.
 
 mod picture;
+#[expect(dead_code, reason = "the rest is for tests/cli")]
+#[path = "../process/mod.rs"]
+mod process;
 
 use picture::Picture;
 use std::{
@@ -87,7 +90,7 @@ impl Golden {
     fn render(&self, on: On) -> Picture {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("picture.png");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
+        let mut command = process::command(env!("CARGO_BIN_EXE_throng"));
         command
             .arg("render")
             .arg(
@@ -102,7 +105,7 @@ impl Golden {
             .args(["--dither", "0"])
             .args(self.flags);
         on.add_to(&mut command);
-        let output = command.output().unwrap();
+        let output = process::output(&mut command);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}: {stderr}", self.name);
         assert!(!stderr.contains("warning"), "{}: {stderr}", self.name);

@@ -94,19 +94,27 @@ fn faults_in_the_meaning_have_line_and_column() {
     let table = [
         (
             "(render: (samples: 0),\nBALL)",
-            "s.ron:1:20: samples must be at least 1",
+            "s.ron:1:20: samples is 0; it must be 1 to 1048576",
         ),
         (
             "(render: (size: (0, 4)), BALL)",
-            "s.ron:1:17: width and height must be 1 to 65535",
+            "s.ron:1:17: width is 0; it must be 1 to 65535",
         ),
         (
             "(render: (size: (70000, 4)), BALL)",
-            "s.ron:1:17: width and height",
+            "s.ron:1:17: width is 70000",
         ),
         (
             "(render: (frames: 0), BALL)",
-            "s.ron:1:19: frames must be at least 1",
+            "s.ron:1:19: frames is 0; it must be 1 to 1000000",
+        ),
+        (
+            "(render: (frames: 4294967295), BALL)",
+            "s.ron:1:19: frames is 4294967295",
+        ),
+        (
+            "(render: (bounces: 1001), BALL)",
+            "s.ron:1:20: bounces is 1001; it must be 0 to 1000",
         ),
         (
             "(render: (fps: -1), BALL)",
@@ -341,6 +349,21 @@ fn groups_that_multiply_are_counted_before_they_are_unrolled() {
         "(meshes: {{\"a\": Sphere}}, groups: {{\"g0\": [Single(of: \"a\")], {groups}}}, instances: [Single(of: \"g39\")])"
     ));
     assert!(e.contains("549755813888 instances are too many"), "{e}");
+}
+
+#[test]
+fn groups_that_move_are_counted_with_their_instances() {
+    let groups: String = (1..31)
+        .map(|i| {
+            let half = format!("Single(of: \"g{}\", motion: \"m\")", i - 1);
+            format!("\"g{i}\": [{half}, {half}], ")
+        })
+        .collect();
+    let e = error(&format!(
+        "(meshes: {{\"a\": Sphere}}, motions: {{\"m\": (parts: [Spin(period: 1)])}}, \
+         groups: {{\"g0\": [Single(of: \"a\")], {groups}}}, instances: [Single(of: \"g30\")])"
+    ));
+    assert!(e.contains("3221225470 instances are too many"), "{e}");
 }
 
 #[test]

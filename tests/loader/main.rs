@@ -2,6 +2,7 @@
 
 mod article;
 mod cameras;
+mod confined;
 mod damage;
 mod faults;
 mod materials;
@@ -330,7 +331,11 @@ fn overrides_that_fit_nothing_say_so() {
     says("render.samples", "(1", "is not a value");
     says("", "1", "--set : ");
     says("camera.nothing.deeper", "1", "there is no `nothing`");
-    says("render.samples", "0", "samples must be at least 1");
+    says(
+        "render.samples",
+        "0",
+        "samples is 0; it must be 1 to 1048576",
+    );
 }
 
 #[test]

@@ -1,0 +1,104 @@
+//! Too little of everything that a process is given: memory, stack, descriptors, standard streams. A run works, or says in one
+//! line what it lacks, and the work can be completed.
+
+use super::{
+    campaign::Campaign,
+    jobs::Promises,
+    process::{End, Limits, Running},
+    promise::Promise,
+    random::Random,
+    scene,
+    verdict::Bounds,
+};
+use anyhow::ensure;
+
+/// More address space than any of the jobs takes.
+const PLENTY: u64 = 2 << 30;
+const PAGE: u64 = 4096;
+
+pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
+    let jobs = &campaign.jobs;
+    let least = least_memory(campaign)?;
+    let told = campaign.promise("limits are told in one line", "limits");
+    let files = Promises::new(
+        campaign,
+        "no file is torn by a limit",
+        "jobs are completed without the limit",
+        "limits",
+    );
+    let bounds = Bounds::of_any_work();
+    campaign.each(3, campaign.kills.div_ceil(3), |number, random| {
+        let job = &jobs[number as usize % jobs.len()];
+        let folder = tempfile::tempdir()?;
+        scene::write(folder.path())?;
+        let limits = limits(random, least);
+        let ended = job.run(campaign, folder.path(), limits)?;
+        let what = fault_of(limits);
+        let fault = bounds.fault(&ended).map(|fault| format!("{what}: {fault}"));
+        // Nobody reads what is printed where there is no place for it.
+        let silent = limits.closed[2] && matches!(ended.end, End::Code(0 | 1));
+        told.tried(fault.filter(|_| !silent), &ended, None)?;
+        if !limits.closed[1] {
+            job.inspect(&files.torn, folder.path(), &ended)?;
+        }
+        job.complete(campaign, &files.completed, folder.path())
+    })?;
+    let mut list = vec![told];
+    list.extend(files.into_list());
+    Ok(list)
+}
+
+fn limits(random: &mut Random, least: u64) -> Limits {
+    let mut limits = Limits::default();
+    match random.below(5) {
+        // From a megabyte more than the least to what is enough.
+        0 | 1 => {
+            limits.memory =
+                Some(least + 2f64.powf(20.0 + 9.0 * random.share()) as u64 / PAGE * PAGE)
+        }
+        2 => limits.stack = Some(64 << 10 << random.below(5)),
+        3 => limits.files = Some(8 + random.next() % 56),
+        _ => {
+            let streams = 1 + random.below(7);
+            limits.closed = [0, 1, 2].map(|n| streams >> n & 1 == 1);
+        }
+    }
+    limits
+}
+
+fn fault_of(limits: Limits) -> &'static str {
+    match limits {
+        Limits {
+            memory: Some(_), ..
+        } => "little memory",
+        Limits { stack: Some(_), .. } => "a small stack",
+        Limits { files: Some(_), .. } => "few descriptors",
+        _ => "closed streams",
+    }
+}
+
+/// The least address space in which the program starts at all: less than that is the system's business.
+fn least_memory(campaign: &Campaign) -> anyhow::Result<u64> {
+    let starts = |memory| -> anyhow::Result<bool> {
+        let limits = Limits {
+            memory: Some(memory),
+            ..Limits::default()
+        };
+        let mut command = campaign.program(&std::env::temp_dir());
+        let running = Running::start(command.arg("--version"), limits)?;
+        Ok(running.wait(campaign.bounds.patience())?.end == End::Code(0))
+    };
+    ensure!(
+        starts(PLENTY)?,
+        "the program does not start: build it first, or name it with --throng"
+    );
+    let (mut too_little, mut enough) = (0, PLENTY);
+    while enough - too_little > 1 << 20 {
+        let middle = (too_little + enough) / 2;
+        match starts(middle)? {
+            true => enough = middle,
+            false => too_little = middle,
+        }
+    }
+    Ok(enough + (1 << 20))
+}

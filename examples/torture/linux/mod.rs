@@ -1,0 +1,159 @@
+//! The campaign: its flags, and its attacks, each of which is a file here.
+
+mod campaign;
+mod crowd;
+mod decode;
+mod disks;
+mod files;
+mod flags;
+mod jobs;
+mod kills;
+mod limits;
+mod mounts;
+mod mutations;
+mod names;
+mod nodes;
+mod pieces;
+mod process;
+mod promise;
+mod random;
+mod refused;
+mod scene;
+mod seal;
+mod special;
+mod stubborn;
+mod verdict;
+
+use anyhow::Context;
+use campaign::Campaign;
+use clap::Parser;
+use promise::Promise;
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, ExitCode},
+    time::{Duration, Instant},
+};
+use verdict::Bounds;
+
+#[derive(Parser)]
+struct Args {
+    /// The program [default: the one of the same build]
+    #[arg(long)]
+    throng: Option<PathBuf>,
+    /// Time for all attacks together
+    #[arg(long, default_value_t = 3600)]
+    seconds: u64,
+    /// How often runs are killed; other numbers of tries follow from it
+    #[arg(long, default_value_t = 1000)]
+    kills: u64,
+    /// How many files are damaged
+    #[arg(long, default_value_t = 100_000)]
+    mutations: u64,
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Only these attacks
+    #[arg(long, value_name = "ATTACKS", value_delimiter = ',', value_parser = ATTACKS.map(|(name, ..)| name))]
+    only: Vec<String>,
+    /// Where cases are kept that break a promise [default: target/torture, which is emptied first]
+    #[arg(long)]
+    keep: Option<PathBuf>,
+    /// Two minutes: a little of everything
+    #[arg(long, conflicts_with_all = ["seconds", "kills", "mutations"])]
+    short: bool,
+    /// Seconds of computing that a run may take
+    #[arg(long, default_value_t = 5)]
+    patience: u64,
+}
+
+/// Its name, its share of the time in percent, and what it does.
+type Attack = (
+    &'static str,
+    u32,
+    fn(&Campaign) -> anyhow::Result<Vec<Promise>>,
+);
+
+const ATTACKS: [Attack; 11] = [
+    ("refused", 3, refused::attack),
+    ("names", 2, names::attack),
+    ("special", 10, special::attack),
+    ("stubborn", 6, stubborn::attack),
+    ("pieces", 4, pieces::attack),
+    ("crowd", 6, crowd::attack),
+    ("limits", 7, limits::attack),
+    ("disks", 8, disks::attack),
+    ("flags", 8, flags::attack),
+    ("kills", 25, kills::attack),
+    ("mutations", 29, mutations::attack),
+];
+const MEMORY: u64 = 1 << 30;
+
+pub fn main() -> anyhow::Result<ExitCode> {
+    // Before there are threads.
+    let mounts = mounts::are_allowed();
+    let mut args = Args::parse();
+    if args.short {
+        (args.seconds, args.kills, args.mutations) = (110, 60, 3000);
+    }
+    let mut campaign = campaign(&args, mounts)?;
+    campaign.jobs = jobs::all(&campaign)?;
+    let chosen = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
+    let attacks = ATTACKS.iter().filter(|(name, ..)| chosen(name));
+    let mut left: u32 = attacks.clone().map(|(_, share, _)| share).sum();
+    let end = Instant::now() + Duration::from_secs(args.seconds);
+    let mut is_broken = false;
+    for (_, share, attack) in attacks {
+        // What one does not need, the next ones have.
+        let time = end.saturating_duration_since(Instant::now());
+        campaign.until = Instant::now() + time * *share / left;
+        left -= share;
+        for promise in attack(&campaign)? {
+            println!("{promise}");
+            is_broken |= promise.is_broken();
+        }
+    }
+    Ok(match is_broken {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    })
+}
+
+fn campaign(args: &Args, mounts: bool) -> anyhow::Result<Campaign> {
+    let throng = match &args.throng {
+        Some(path) => path.clone(),
+        None => {
+            let example = std::env::current_exe()?;
+            let folder = example.parent().and_then(|examples| examples.parent());
+            folder.context("this program is nowhere")?.join("throng")
+        }
+    };
+    let throng = throng.canonicalize().with_context(|| {
+        format!(
+            "{}: build the program first, or name it with --throng",
+            throng.display()
+        )
+    })?;
+    let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let usual = repository.join("target/torture");
+    if args.keep.is_none() && usual.exists() {
+        fs::remove_dir_all(&usual)?;
+    }
+    let ffmpeg = Command::new("ffmpeg").arg("-version").output();
+    Ok(Campaign {
+        throng,
+        repository,
+        seed: args.seed,
+        kills: args.kills,
+        mutations: args.mutations,
+        bounds: Bounds {
+            cpu: Duration::from_secs(args.patience),
+            memory: MEMORY,
+            may_run_out: false,
+        },
+        keep: args.keep.clone().unwrap_or(usual),
+        mounts,
+        ffmpeg: ffmpeg.is_ok_and(|found| found.status.success()),
+        jobs: Vec::new(),
+        until: Instant::now(),
+    })
+}

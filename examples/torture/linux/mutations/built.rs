@@ -1,0 +1,117 @@
+//! Files that neither the repository has nor the program makes.
+
+use super::{containers::joined_glb, corpus::Sample};
+use crate::linux::scene;
+use base64::{Engine, prelude::BASE64_STANDARD};
+use image::ImageFormat;
+use serde_json::json;
+
+pub fn built() -> Vec<Sample> {
+    let mut samples = Vec::new();
+    let mut add = |name: &str, bytes: Vec<u8>| {
+        let name = format!("built {name}");
+        samples.push(Sample { name, bytes });
+    };
+    for (name, (json, bin)) in [("draco", draco()), ("meshopt", meshopt())] {
+        add(
+            &format!("{name}.glb"),
+            joined_glb(json.to_string().into(), bin.clone()),
+        );
+        let mut json = json;
+        json["buffers"][0]["uri"] = json!(format!(
+            "data:application/octet-stream;base64,{}",
+            BASE64_STANDARD.encode(&bin)
+        ));
+        add(&format!("{name}.gltf"), json.to_string().into());
+    }
+    add("picture.png", scene::picture(ImageFormat::Png, 3));
+    add("picture.jpg", scene::picture(ImageFormat::Jpeg, 3));
+    add("picture.webp", scene::picture(ImageFormat::WebP, 3));
+    add("palette.png", palette());
+    samples.push(Sample {
+        name: "built rays.ray".to_owned(),
+        bytes: scene::rays(50),
+    });
+    samples
+}
+
+/// The unit square as two triangles, with positions of 11 bits, written by draco-core.
+const DRACO_QUAD: &[u8] = &[
+    68, 82, 65, 67, 79, 2, 2, 1, 1, 0, 0, 0, 4, 2, 0, 2, 0, 0, 1, 31, 255, 1, 17, 1, 255, 0, 0, 1,
+    0, 9, 3, 0, 0, 2, 1, 1, 1, 0, 3, 3, 1, 48, 1, 16, 3, 0, 40, 130, 152, 0, 0, 0, 0, 0, 255, 7, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128, 63, 11,
+];
+
+/// A document, and its buffer.
+type Parts = (serde_json::Value, Vec<u8>);
+
+fn draco() -> Parts {
+    let json = json!({
+        "asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+        "extensionsUsed": ["KHR_draco_mesh_compression"], "extensionsRequired": ["KHR_draco_mesh_compression"],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1, "extensions": {
+            "KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {"POSITION": 0}}}}]}],
+        "accessors": [
+            {"componentType": 5126, "type": "VEC3", "count": 4, "min": [0, 0, 0], "max": [1, 1, 0]},
+            {"componentType": 5123, "type": "SCALAR", "count": 6}],
+        "bufferViews": [{"buffer": 0, "byteLength": DRACO_QUAD.len()}],
+        "buffers": [{"byteLength": DRACO_QUAD.len()}],
+    });
+    (json, DRACO_QUAD.to_vec())
+}
+
+fn meshopt() -> Parts {
+    const SIDE: u32 = 8;
+    let positions: Vec<[f32; 3]> = (0..SIDE * SIDE)
+        .map(|i| {
+            [
+                (i % SIDE) as f32,
+                (i * i % 7) as f32 * 0.1,
+                (i / SIDE) as f32,
+            ]
+        })
+        .collect();
+    let corners = (0..SIDE * (SIDE - 1)).filter(|i| i % SIDE < SIDE - 1);
+    let indices: Vec<u32> = corners
+        .flat_map(|i| [i, i + SIDE, i + 1, i + 1, i + SIDE, i + SIDE + 1])
+        .collect();
+    let vertices = meshopt::encode_vertex_buffer(&positions).unwrap_or_default();
+    let triangles = meshopt::encode_index_buffer(&indices, positions.len()).unwrap_or_default();
+    let view = |offset: usize, data: &[u8], count: usize, stride: usize, mode: &str| {
+        json!({"buffer": 1, "byteLength": count * stride, "extensions": {"EXT_meshopt_compression": {
+            "buffer": 0, "byteOffset": offset, "byteLength": data.len(), "byteStride": stride, "count": count, "mode": mode}}})
+    };
+    let start = vertices.len().next_multiple_of(4);
+    let mut bin = vertices.clone();
+    bin.resize(start, 0);
+    bin.extend(&triangles);
+    let json = json!({
+        "asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+        "extensionsUsed": ["EXT_meshopt_compression"], "extensionsRequired": ["EXT_meshopt_compression"],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": positions.len(), "min": [0, 0, 0], "max": [7, 1, 7]},
+            {"bufferView": 1, "componentType": 5125, "type": "SCALAR", "count": indices.len()}],
+        "bufferViews": [
+            view(0, &vertices, positions.len(), 12, "ATTRIBUTES"),
+            view(start, &triangles, indices.len(), 4, "TRIANGLES")],
+        "buffers": [{"byteLength": bin.len()}, {"byteLength": 1 << 16}],
+    });
+    (json, bin)
+}
+
+/// Four colours, one of them transparent, two pixels a byte.
+fn palette() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, 64, 64);
+    encoder.set_color(png::ColorType::Indexed);
+    encoder.set_depth(png::BitDepth::Four);
+    encoder.set_palette((0..12).collect::<Vec<u8>>());
+    encoder.set_trns(vec![255, 128, 0, 255]);
+    let pixels: Vec<u8> = (0..32 * 64).map(|i| (i % 4 * 17) as u8).collect();
+    let written = encoder
+        .write_header()
+        .and_then(|mut writer| writer.write_image_data(&pixels));
+    written.expect("memory takes all that is written");
+    bytes
+}

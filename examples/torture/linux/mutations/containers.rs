@@ -1,0 +1,121 @@
+//! Damage inside of formats that check themselves: what is around it is made right again. None if a file is no whole one any more.
+
+use super::{bytes, text};
+use crate::linux::{random::Random, seal};
+use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
+use std::io::{Read, Write};
+
+pub fn glb(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+    let length = u32::from_le_bytes(*file.get(12..16)?.first_chunk()?) as usize;
+    let (mut json, mut bin) = (
+        file.get(20..20 + length)?.to_vec(),
+        file.get(28 + length..)?.to_vec(),
+    );
+    match random.below(5) {
+        0..=2 => json = text::mutated(&json, random)?,
+        _ => bin = bytes::mutated(&bin, random),
+    }
+    Some(joined_glb(json, bin))
+}
+
+pub fn joined_glb(mut json: Vec<u8>, mut bin: Vec<u8>) -> Vec<u8> {
+    json.resize(json.len().next_multiple_of(4), b' ');
+    bin.resize(bin.len().next_multiple_of(4), 0);
+    let mut file = b"glTF\x02\0\0\0".to_vec();
+    file.extend((28 + json.len() as u32 + bin.len() as u32).to_le_bytes());
+    for (kind, data) in [(b"JSON", &json), (b"BIN\0", &bin)] {
+        file.extend((data.len() as u32).to_le_bytes());
+        file.extend(kind);
+        file.extend(data);
+    }
+    file
+}
+
+/// Chunks have the checksums of what they are now, and pixels are compressed again.
+pub fn png(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+    let (name, mut rest) = file.split_at_checked(8)?;
+    let mut chunks = Vec::new();
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        let (chunk, after) =
+            after.split_at_checked((u32::from_be_bytes(*length) as usize).checked_add(4)?)?;
+        chunks.push(chunk.to_vec());
+        rest = after.get(4..)?;
+    }
+    let at = random.below(chunks.len());
+    let (kind, data) = chunks.get(at)?.split_at_checked(4)?;
+    match random.below(8) {
+        0 => drop(chunks.remove(at)),
+        1 => chunks.insert(random.below(chunks.len()), chunks[at].clone()),
+        _ => {
+            let data = match kind == b"IDAT" && random.once_in(2) {
+                true => recompressed(data, random)?,
+                false => bytes::mutated(data, random),
+            };
+            chunks[at] = [kind, &data].concat();
+        }
+    }
+    let mut file = name.to_vec();
+    for chunk in chunks {
+        file.extend((chunk.len() as u32 - 4).to_be_bytes());
+        file.extend(&chunk);
+        file.extend(crc32fast::hash(&chunk).to_be_bytes());
+    }
+    Some(file)
+}
+
+fn recompressed(data: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+    let mut pixels = Vec::new();
+    ZlibDecoder::new(data).read_to_end(&mut pixels).ok()?;
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&bytes::mutated(&pixels, random)).ok()?;
+    encoder.finish().ok()
+}
+
+/// All sizes are right again.
+pub fn webp(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+    let mut rest = file.get(12..)?;
+    let mut chunks = Vec::new();
+    while let Some((head, after)) = rest.split_first_chunk::<8>() {
+        let size = u32::from_le_bytes(*head.last_chunk()?) as usize;
+        let (data, after) = after.split_at_checked(size)?;
+        chunks.push((*head.first_chunk::<4>()?, data.to_vec()));
+        rest = after.get(size % 2..)?;
+    }
+    let at = random.below(chunks.len());
+    let (kind, data) = chunks.get(at)?.clone();
+    match random.below(10) {
+        0 => drop(chunks.remove(at)),
+        1 => chunks.insert(random.below(chunks.len()), (kind, data)),
+        _ => chunks[at].1 = bytes::mutated(&data, random),
+    }
+    let mut body = b"WEBP".to_vec();
+    for (kind, data) in chunks {
+        body.extend(kind);
+        body.extend((data.len() as u32).to_le_bytes());
+        body.extend(&data);
+        body.resize(body.len().next_multiple_of(2), 0);
+    }
+    Some([b"RIFF", &(body.len() as u32).to_le_bytes()[..], &body].concat())
+}
+
+/// One in eight keeps a checksum that is wrong.
+pub fn film(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+    let (header, sums) = seal::film(file)?;
+    Some(match random.below(8) {
+        0 => bytes::mutated(file, random),
+        1..=4 => seal::sealed_film(&text::mutated(header, random)?, sums),
+        _ => seal::sealed_film(header, &bytes::mutated(sums, random)),
+    })
+}
+
+/// The key in its header stays, for a tree of another key is not read at all.
+pub fn tree(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+    const KEY: std::ops::Range<usize> = 40..56;
+    let key = file.get(KEY)?.to_vec();
+    let mut file = bytes::mutated(file, random);
+    if !random.once_in(8) {
+        file.get_mut(KEY)?.copy_from_slice(&key);
+        seal::seal_tree(&mut file);
+    }
+    Some(file)
+}

@@ -1,0 +1,115 @@
+//! The ways in which the program reads a file.
+
+use anyhow::Context;
+
+#[derive(Clone, Copy, Debug)]
+pub enum Format {
+    Text,
+    Bytes,
+    Glb,
+    Png,
+    WebP,
+    Film,
+    Tree,
+}
+
+pub struct Role {
+    pub name: &'static str,
+    /// How often such a file is damaged, beside others.
+    pub share: usize,
+    pub format: Format,
+    /// Of files that it can be.
+    pub ending: &'static str,
+    /// Where it lies.
+    pub file: String,
+    /// The commands that read it.
+    pub lines: Vec<String>,
+}
+
+/// Name, share, format, ending, file, commands.
+const ROLES: &str = "
+scene | 8 | text | ron | m.ron | check m.ron; render m.ron TINY; info m.ron --json ONE; trace m.ron few.ray ONE
+OBJ | 3 | text | obj | m.obj | check m.obj GREY; render m.obj TINY GREY
+MTL | 2 | text | mtl | m.mtl | check mtl.obj GREY; render mtl.obj TINY GREY
+glTF | 6 | text | gltf | m.gltf | check m.gltf GREY; render m.gltf TINY GREY --animation all; info m.gltf --json --full ONE GREY
+GLB | 6 | glb | glb | m.glb | check m.glb GREY; render m.glb TINY GREY --animation all; info m.glb --json --full ONE GREY
+GLB bytes | 1 | bytes | glb | m.glb | check m.glb GREY
+glTF in a scene | 2 | text | gltf | actor.gltf | check actor.ron; render actor.ron TINY
+SCN | 2 | bytes | scn | m.scn | check m.scn; render m.scn TINY
+rays | 2 | bytes | ray | m.ray | trace scene.ron m.ray ONE; trace scene.ron m.ray --kind any ONE
+PNG texture | 2 | png | png | m.png | check png.ron; render png.ron TINY; diff m.png other.png -q --limit 1 --map map.png
+PNG bytes | 1 | bytes | png | m.png | check png.ron; diff other.png m.png -q --limit 1
+JPEG texture | 2 | bytes | jpg | m.jpg | check jpg.ron; render jpg.ron TINY; diff m.jpg other.png -q --limit 1
+WebP texture | 3 | webp | webp | m.webp | check webp.ron; render webp.ron TINY; diff m.webp other.png -q --limit 1
+WebP bytes | 1 | bytes | webp | m.webp | check webp.ron; diff m.webp other.png -q --limit 1
+HDR environment | 2 | bytes | hdr | m.hdr | check hdr.ron; render hdr.ron TINY; diff m.hdr m.hdr -q --limit 1
+EXR | 3 | bytes | exr | m.exr | diff m.exr other.exr -q --limit 1; diff other.exr m.exr -q --limit 1
+PNG frame | 1 | png | png | kept/0001.png | render scene.ron TINY --skip-existing -o kept/ --video kept.webp
+JPEG frame | 1 | bytes | jpg | kept/0001.jpg | render scene.ron TINY --skip-existing -o kept/####.jpg --video kept.gif
+WebP frame | 1 | webp | webp | kept/0001.webp | render scene.ron TINY --skip-existing -o kept/####.webp --sheet kept.png
+EXR frame | 1 | bytes | exr | kept/0001.exr | render scene.ron TINY --skip-existing -o kept/####.exr
+film | 3 | film | film | film.png.film | render scene.ron FILM --samples 24 -o film.png
+cached tree | 4 | tree | blas | TREE | render scene.ron TINY --cache trees
+";
+
+/// What makes samples of some.
+const MAKERS: &str = "
+render scene.ron TINY -o made/small.png --cache trees; render scene.ron TINY -o made/small.jpg; render scene.ron TINY -o made/small.webp
+render scene.ron TINY -o made/small.exr; render scene.ron -q ONE -f 1-3 --size 32x18 --video made/film.webp
+render scene.ron -q ONE -f 1 --size 32x18 --color-depth 16 -o made/deep.png
+render scene.ron -q ONE -f 1 --size 32x18 --layers all -o made/layers.exr
+render scene.ron -q ONE -f 1 --size 32x18 --color-depth 32 --exr-compression none -o made/plain.exr
+render scene.ron -q ONE -f 1 --size 32x18 --exr-compression rle -o other.exr
+render scene.ron FILM --samples 16 -o made/film.png; bench scene.ron ONE --repeat 1 --dump made
+";
+
+/// Words of these commands that stand for others.
+const WORDS: [(&str, &str); 4] = [
+    ("TINY", "-q ONE -f 1 --size 16x9 --samples 1 --bounces 2"),
+    ("FILM", "-q ONE -f 1 --size 16x9 --noise 0.01 --checkpoint"),
+    ("GREY", "--environment 0.5,0.5,0.5"),
+    ("ONE", "--threads 1"),
+];
+
+/// `tree` is the file of the cache.
+pub fn roles(tree: &str) -> anyhow::Result<Vec<Role>> {
+    let role = |line: &'static str| {
+        let fields: Vec<&str> = line.split(" | ").collect();
+        let [name, share, format, ending, file, lines] = fields[..] else {
+            return None;
+        };
+        Some(Role {
+            name,
+            share: share.parse().ok()?,
+            format: match format {
+                "text" => Format::Text,
+                "bytes" => Format::Bytes,
+                "glb" => Format::Glb,
+                "png" => Format::Png,
+                "webp" => Format::WebP,
+                "film" => Format::Film,
+                "tree" => Format::Tree,
+                _ => return None,
+            },
+            ending,
+            file: file.replace("TREE", tree),
+            lines: commands(lines),
+        })
+    };
+    let lines = ROLES.trim().lines();
+    lines
+        .map(|line| role(line).with_context(|| format!("not a role: {line}")))
+        .collect()
+}
+
+pub fn makers() -> Vec<String> {
+    commands(&MAKERS.trim().replace('\n', "; "))
+}
+
+fn commands(lines: &str) -> Vec<String> {
+    let mut lines = lines.to_owned();
+    for (word, by) in WORDS {
+        lines = lines.replace(word, by);
+    }
+    lines.split("; ").map(str::to_owned).collect()
+}

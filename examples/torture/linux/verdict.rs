@@ -1,0 +1,87 @@
+//! Whether a process ended as every run of the program has to: in time and within memory, with one of four exit codes, and
+//! with at most one line that tells an error.
+
+use super::process::{End, Ended};
+use std::time::Duration;
+
+/// What a run may take.
+#[derive(Clone, Copy)]
+pub struct Bounds {
+    /// Of all threads together. Runs that wait are killed after a multiple of it.
+    pub cpu: Duration,
+    pub memory: u64,
+    /// Whether it may ask for more memory than there is, if it says so when it is refused.
+    pub may_run_out: bool,
+}
+
+impl Bounds {
+    /// Of work that takes what it takes.
+    pub fn of_any_work() -> Self {
+        Self {
+            cpu: Duration::MAX,
+            memory: u64::MAX,
+            may_run_out: true,
+        }
+    }
+
+    /// How long a run may take on a machine that has other work to do.
+    pub fn patience(&self) -> Duration {
+        self.cpu * 12
+    }
+
+    /// What is wrong with the end of a run, if anything.
+    pub fn fault(&self, ended: &Ended) -> Option<String> {
+        bad_end(ended)
+            .or_else(|| bad_words(ended))
+            .or_else(|| self.excess(ended))
+    }
+
+    fn excess(&self, ended: &Ended) -> Option<String> {
+        if ended.cpu > self.cpu {
+            return Some(format!("takes more than {} s", self.cpu.as_secs()));
+        }
+        if ended.peak > self.memory {
+            return Some(format!("takes more than {} MiB", self.memory >> 20));
+        }
+        let ran_out = !self.may_run_out && ended.stderr.contains("out of memory");
+        ran_out.then(|| {
+            format!(
+                "asks for more memory than there is: {}",
+                ended.stderr.trim()
+            )
+        })
+    }
+}
+
+fn bad_end(ended: &Ended) -> Option<String> {
+    let last = ended.stderr.lines().last().unwrap_or_default();
+    match ended.end {
+        End::Stuck => Some("does not end".to_owned()),
+        End::Signal(signal) => Some(format!("is ended by signal {signal}: {last}")),
+        End::Code(0 | 1 | 2 | 75) => None,
+        End::Code(code) => Some(format!("exits with {code}: {last}")),
+    }
+}
+
+fn bad_words(ended: &Ended) -> Option<String> {
+    let lines = || ended.stderr.lines();
+    let is_bug = |line: &&str| line.contains("panicked") || line.contains("internal error");
+    if let Some(line) = lines().find(is_bug) {
+        return Some(line.to_owned());
+    }
+    let errors = lines().filter(|l| l.starts_with("throng: error: ")).count();
+    let is = |name: &str| ended.subcommand == name;
+    match ended.end {
+        // Tips and the usage follow.
+        End::Code(2) if errors == 1 => return None,
+        End::Code(1 | 2) if errors == 0 && !is("diff") => {
+            return Some("fails without an error".to_owned());
+        }
+        End::Code(0) if errors > 0 => return Some("succeeds with an error".to_owned()),
+        // `check` tells all errors of a file.
+        _ if errors > 1 && !is("check") => return Some("tells two errors".to_owned()),
+        _ => {}
+    }
+    let other = lines().find(|line| !line.starts_with("throng: "))?;
+    Some(format!("says more than a line: {other}"))
+}

@@ -1,0 +1,143 @@
+//! Processes that tests start: none outlives its test, and every wait for one has an end.
+
+use std::{
+    ffi::OsStr,
+    fs::File,
+    io::{Read, Seek},
+    process::{Child, Command, ExitStatus, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Long enough for the slowest machine; reached only by a test that fails.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// `program` without input and, whatever this process was told to ignore or to block (by `nohup`, for example), with the
+/// usual signals.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null());
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        // SAFETY: all that is called may be called between fork and exec. `signal` refuses numbers that it cannot take, and
+        // all zeros is a valid set, which is made empty.
+        unsafe {
+            command.pre_exec(|| {
+                for number in 1..32 {
+                    libc::signal(number, libc::SIG_DFL);
+                }
+                let mut none: libc::sigset_t = std::mem::zeroed();
+                libc::sigemptyset(&mut none);
+                libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
+                Ok(())
+            })
+        };
+    }
+    command
+}
+
+/// Makes a named pipe.
+#[cfg(unix)]
+pub fn make_pipe(path: &std::path::Path) {
+    assert!(output(command("mkfifo").arg(path)).status.success());
+}
+
+/// Runs a command to its end.
+pub fn output(command: &mut Command) -> Output {
+    Process::start(command).finish()
+}
+
+/// A process that runs, and is killed when it is dropped. What it prints goes to files, which are never full.
+pub struct Process {
+    child: Child,
+    stdout: File,
+    stderr: File,
+}
+
+impl Process {
+    pub fn start(command: &mut Command) -> Self {
+        let stdout = tempfile::tempfile().unwrap();
+        let mut process = Self::start_with_stdout(command, stdout.try_clone().unwrap());
+        process.stdout = stdout;
+        process
+    }
+
+    /// With a standard output of the caller's choice, of which [`Self::finish`] then returns nothing.
+    pub fn start_with_stdout(command: &mut Command, stdout: impl Into<Stdio>) -> Self {
+        let stderr = tempfile::tempfile().unwrap();
+        let files = command.stdout(stdout).stderr(stderr.try_clone().unwrap());
+        Self {
+            child: files.spawn().unwrap(),
+            stdout: tempfile::tempfile().unwrap(),
+            stderr,
+        }
+    }
+
+    #[cfg(unix)]
+    pub fn send(&self, signal: libc::c_int) {
+        // SAFETY: no pointers; the child is ours and not waited for, so its number is not reused.
+        let sent = unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
+        assert_eq!(sent, 0);
+    }
+
+    /// Waits until it has a handler for the signal.
+    #[cfg(target_os = "linux")]
+    pub fn wait_for_handler(&self, signal: libc::c_int) {
+        wait_until("a handler", || {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+            let status = status.unwrap_or_default();
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+            let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+            mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
+        });
+    }
+
+    /// Ends it at once.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub fn has_ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    /// Waits until it ends by itself.
+    pub fn finish(mut self) -> Output {
+        let mut status = None;
+        wait_until("the end of a process", || {
+            status = self.has_ended();
+            status.is_some()
+        });
+        Output {
+            status: status.unwrap(),
+            stdout: all_of(&mut self.stdout),
+            stderr: all_of(&mut self.stderr),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Neither does harm to one that has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn all_of(file: &mut File) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    file.rewind().unwrap();
+    file.read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// Polls until `done`; panics when that takes far too long.
+pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < PATIENCE, "waited too long for {what}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
