@@ -57,6 +57,7 @@ fn main() {
     println!("cargo::rerun-if-changed=src/abi.rs");
     println!("cargo::rustc-check-cfg=cfg(throng_cuda)");
     println!("cargo::rerun-if-env-changed=THRONG_WERROR");
+    println!("cargo::rerun-if-env-changed=THRONG_SANITIZE");
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let out = Path::new(&out);
     let entries = kernel_names(
@@ -135,6 +136,14 @@ fn compile(file: &str, variant: &Variant, out: &Path) {
         .warnings_into_errors(env::var("THRONG_WERROR").is_ok());
     for flag in variant.flags {
         build.flag(flag);
+    }
+    // As `-fsanitize` has them; whoever asks has the program linked with their runtime (`just sanitize`, `just tsan`).
+    if let Ok(sanitizers) = env::var("THRONG_SANITIZE") {
+        build
+            .flag(format!("-fsanitize={sanitizers}"))
+            .flag("-fno-sanitize-recover=all")
+            .opt_level(1)
+            .debug(true);
     }
     build.compile(&format!("throng_kernels_{}", variant.name));
 }

@@ -2,7 +2,10 @@
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
+    io::Write as _,
     process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Duration,
 };
 
 #[global_allocator]
@@ -49,46 +52,23 @@ fn check(ptr: *mut u8, size: usize) -> *mut u8 {
     ptr
 }
 
-/// Allocates nothing and takes no lock: whoever is out of memory may hold any of them.
+/// Allocates nothing and takes no lock: whoever is out of memory may hold any of them. Of several threads that are, the first tells.
 #[cold]
 fn out_of_memory(size: usize) -> ! {
-    let mut digits = [0; 20];
-    let start = write_decimal(size, &mut digits);
-    print(b"throng: error: out of memory: ");
-    print(&digits[start..]);
-    print(b" more bytes were needed; try a smaller --size or scene\n");
+    static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    while IS_TOLD.swap(true, Relaxed) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // One write for the whole line, so that nothing comes in between.
+    let mut line = [0; 128];
+    let mut rest = &mut line[..];
+    let _ = writeln!(
+        rest,
+        "throng: error: out of memory: {size} more bytes were needed; try a smaller --size or scene"
+    );
+    let length = 128 - rest.len();
+    // SAFETY: the line is valid for its length; a failed write has nowhere to be reported.
+    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), length as _) };
     // SAFETY: `_exit` takes no pointers. It runs no destructors, which might allocate.
     unsafe { libc::_exit(1) }
-}
-
-/// Writes `number` at the end of `digits` and returns where it starts. No usize has more than 20 digits.
-fn write_decimal(mut number: usize, digits: &mut [u8; 20]) -> usize {
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return start;
-        }
-    }
-}
-
-fn print(text: &[u8]) {
-    // SAFETY: `text` is valid for its whole length; a failed write has nowhere to be reported.
-    unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len() as _) };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn decimals_fill_the_buffer_from_the_end() {
-        for number in [0, 7, 10, usize::MAX] {
-            let mut digits = [0; 20];
-            let start = write_decimal(number, &mut digits);
-            assert_eq!(digits[start..], *number.to_string().as_bytes());
-        }
-    }
 }

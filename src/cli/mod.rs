@@ -19,7 +19,7 @@ mod report;
 mod resume;
 mod trace;
 
-use crate::{loader::LoadError, settings::SettingsError};
+use crate::{device, loader::LoadError, settings::SettingsError};
 use clap::{Parser, Subcommand, error::ErrorKind};
 use compare::CompareError;
 use std::{process::ExitCode, thread};
@@ -87,12 +87,18 @@ impl Command {
         match self {
             Self::Render(args) => args.run(),
             Self::Info(args) => args.run(),
-            Self::Check(args) => args.run(),
+            Self::Check(args) => with_threads(|| args.run()),
             Self::Trace(args) => args.run(),
             Self::Bench(args) => args.run(),
-            Self::Diff(args) => args.run(),
+            Self::Diff(args) => with_threads(|| args.run()),
         }
     }
+}
+
+/// For work without a device, which would start the threads.
+fn with_threads(work: impl FnOnce() -> anyhow::Result<Exit>) -> anyhow::Result<Exit> {
+    device::start_threads(0)?;
+    work()
 }
 
 fn exit_of(error: &anyhow::Error) -> Exit {

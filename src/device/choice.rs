@@ -142,7 +142,12 @@ fn fallback(error: &DeviceError) -> String {
     }
 }
 
-fn start_threads(threads: usize) -> Result<(), DeviceError> {
+/// Starts the process's threads, 0 for one per core, or tells why there is no room for them. What needs no device calls this, so that
+/// the first one to have work in parallel does not panic.
+///
+/// # Errors
+/// `Failed` if the system refuses, or if there are threads already, another number of them.
+pub fn start_threads(threads: usize) -> Result<(), DeviceError> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build_global();

@@ -39,7 +39,7 @@ use std::{sync::Arc, time::Duration};
 
 pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState};
-pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open};
+pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads};
 pub use cpu::CpuDevice;
 pub use develop::develop;
 pub use gang::Gang;

@@ -1,9 +1,10 @@
 //! Files that say who is working on a frame, so that runs which share a folder divide its frames among them.
 //!
-//! Whoever makes `.0001.png.claim` first has the frame: making a file that must not exist is atomic, on NFS as well. The file is
-//! locked while its process lives, and written anew from time to time. It is stale, and anybody may take it over, when it is not
-//! locked and either its host is this one or it has not been written for long, by the clock of the file system. Where a file system
-//! has no locks, two runs may take over the same stale claim at the same moment; then both render the frame, to the same bits.
+//! Whoever makes `.0001.png.claim` first and locks it has the frame: making a file that must not exist is atomic, on NFS as well. The
+//! file is locked while its process lives, and written anew from time to time. It is stale, and anybody may take it over, when it is
+//! not locked and its host is this one, it names none, or it has not been written for long, by the clock of the file system. Where a
+//! file system has no locks, or other ones on each host, two runs may take over the same claim at the same moment; then both render
+//! the frame, to the same bits.
 
 use crate::files::FileId;
 use serde::{Deserialize, Serialize};
@@ -172,40 +173,42 @@ enum Taken {
 }
 
 fn take(claim: &Path) -> io::Result<Taken> {
+    let is_new = make(claim)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true);
-    match options.clone().create_new(true).open(claim) {
-        Ok(file) => {
-            // Where there are no locks, the file alone has to do.
-            let _ = lock(&file);
-            write_owner(&file)?;
-            return Ok(Taken::Ours(file));
-        }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error),
-    }
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
         options.custom_flags(libc::O_NONBLOCK);
     }
     match options.open(claim) {
-        Ok(file) => take_over(claim, file),
+        Ok(file) => take_over(claim, file, is_new),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Taken::Changed),
         Err(error) => Err(error),
     }
 }
 
-/// A claim that exists, if it is stale.
-fn take_over(claim: &Path, file: File) -> io::Result<Taken> {
+/// Makes a claim of this process, which has no lock yet. False if there is one. It is closed, since that is when NFS shows others
+/// what was written.
+fn make(claim: &Path) -> io::Result<bool> {
+    match File::create_new(claim) {
+        Ok(file) => write_owner(&file).map(|()| true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Locks a claim that is there: one that is stale, or the one that this process just made. Who died before it was written is nobody.
+fn take_over(claim: &Path, file: File, is_new: bool) -> io::Result<Taken> {
     let is_locked = match lock(&file) {
         Ok(()) => true,
         Err(TryLockError::WouldBlock) => return Ok(Taken::Others),
+        // The file alone has to do.
+        Err(TryLockError::Error(_)) if is_new => return Ok(Taken::Ours(file)),
         Err(TryLockError::Error(_)) => false,
     };
-    let owner = read_owner(&file);
-    let is_from_here = is_locked && owner.is_some_and(|owner| owner.host == host());
-    if !is_from_here && age(claim, &file)? < STALE {
+    let is_free = is_locked && read_owner(&file).is_none_or(|owner| owner.host == host());
+    if !is_free && age(claim, &file)? < STALE {
         return Ok(Taken::Others);
     }
     if !is_locked {
@@ -316,6 +319,9 @@ mod tests {
             left_behind(&path, host, age);
             assert_eq!(Claims::default().take(&path).unwrap(), free, "{age:?}");
         }
+        // Its process died before it wrote anything.
+        fs::write(claim_path(&path), "").unwrap();
+        assert!(Claims::default().take(&path).unwrap());
         left_behind(&path, host(), Duration::ZERO);
         remove_stale_claim(&path);
         assert_eq!(names(dir.path()), 0);
