@@ -43,6 +43,23 @@ torture-short:
     cargo build
     cargo run --example torture -- --short
 
+# The next three need a nightly compiler: rustup toolchain install nightly -c miri,rust-src
+
+# Interpret the tests of memory, trees and their files with Miri, which sees every undefined behaviour on their way
+miri *tests="accel::buffer accel::stored":
+    MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance -Zmiri-tree-borrows" \
+        RAYON_NUM_THREADS=2 cargo +nightly miri test --target-dir target/miri --lib -- {{tests}}
+
+# Run tests with sanitizers of addresses (Rust and kernels) and of undefined behaviour (kernels)
+sanitize *flags="--lib --test tracing --test golden":
+    THRONG_SANITIZE=address,undefined RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0 \
+        cargo +nightly test --target host-tuple --target-dir target/sanitize {{flags}}
+
+# Run tests of what works side by side with the sanitizer of threads
+tsan *tests="render device output":
+    THRONG_SANITIZE=thread RUSTFLAGS=-Zsanitizer=thread \
+        cargo +nightly test -Zbuild-std --target host-tuple --target-dir target/tsan --lib -- {{tests}}
+
 # Whether the fuzz target still compiles, with a stable compiler
 fuzz-check:
     cargo check --manifest-path fuzz/Cargo.toml

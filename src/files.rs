@@ -42,6 +42,30 @@ pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Fills `to` with what is at `offset`. Several threads may do so at once.
+///
+/// # Errors
+/// Those of reading; [`ErrorKind::UnexpectedEof`] if the file is shorter.
+#[cfg(unix)]
+pub fn read_exact_at(file: &File, to: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, to, offset)
+}
+
+/// As on Unix.
+#[cfg(windows)]
+pub fn read_exact_at(file: &File, mut to: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !to.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, to, offset)? {
+            0 => return Err(ErrorKind::UnexpectedEof.into()),
+            read => {
+                to = &mut to[read..];
+                offset += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
 fn check_regular(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_dir() {
         return Err(ErrorKind::IsADirectory.into());

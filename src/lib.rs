@@ -23,6 +23,10 @@ pub mod output;
 pub mod pixels;
 #[doc(hidden)]
 pub mod probe;
+#[cfg(test)]
+#[expect(dead_code, reason = "the rest is for tests/cli")]
+#[path = "../tests/process/mod.rs"]
+mod process;
 pub mod render;
 pub mod scene;
 pub mod settings;

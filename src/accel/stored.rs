@@ -30,6 +30,7 @@ use super::{
 };
 use crate::{
     abi::{TrianglePack, TriangleRecord, Unit},
+    files::read_exact_at,
     math::Aabb,
 };
 use bytemuck::Zeroable;
@@ -38,7 +39,6 @@ use std::{
     fs::File,
     io::{self, Write},
     ops::Range,
-    os::unix::fs::FileExt,
     time::Duration,
 };
 
@@ -289,8 +289,7 @@ struct Stored {
 impl Stored {
     fn read(file: &File, key: TreeKey, triangles: usize) -> Option<Self> {
         let mut header = Header::zeroed();
-        file.read_exact_at(bytemuck::bytes_of_mut(&mut header), 0)
-            .ok()?;
+        read_exact_at(file, bytemuck::bytes_of_mut(&mut header), 0).ok()?;
         let (places, sum) = header.places()?;
         let expected = header.magic == MAGIC
             && header.key == key.0.to_le_bytes()
@@ -306,7 +305,7 @@ impl Stored {
             sections: [nodes?, leaves?, starts?, blocks?],
         };
         let mut expected = [0; CHECKSUM_SIZE];
-        file.read_exact_at(&mut expected, sum.start as u64).ok()?;
+        read_exact_at(file, &mut expected, sum.start as u64).ok()?;
         (stored.checksum().to_le_bytes() == expected).then_some(stored)
     }
 
@@ -351,7 +350,7 @@ impl Stored {
 
 /// A part of a file. None if the file has become shorter, or can't be read.
 fn section(file: &File, place: Range<usize>) -> Option<Buffer<u8>> {
-    let piece = |position, to: &mut [u8]| file.read_exact_at(to, (place.start + position) as u64);
+    let piece = |position, to: &mut [u8]| read_exact_at(file, to, (place.start + position) as u64);
     Buffer::read(place.len(), piece).ok()
 }
 

@@ -18,7 +18,8 @@ pub fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// The error and its causes; a cause that the text before it already tells is left out.
+/// The error and its causes; a cause that the text before it already tells is left out. Names and foreign messages may have line
+/// breaks, and worse, in them.
 pub fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -28,7 +29,7 @@ pub fn one_line(error: &anyhow::Error) -> String {
             line = format!("{line}: {cause}");
         }
     }
-    line
+    line.replace(char::is_control, " ")
 }
 
 /// Prints a report on standard output: one JSON document or text for people.
@@ -86,5 +87,7 @@ mod tests {
             .context("frame 3: no luck")
             .context("failed");
         assert_eq!(one_line(&error), "failed: frame 3: no luck");
+        let error = anyhow::anyhow!("a\nb\u{1b}[2J.png: missing");
+        assert_eq!(one_line(&error), "a b [2J.png: missing");
     }
 }

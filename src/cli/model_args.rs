@@ -4,6 +4,7 @@ use super::lens_args::LensArgs;
 use crate::loader::options::{
     AnimationOptions, CameraChoice, EnvironmentChoice, ModelOptions, ViewOptions, parse_triple,
 };
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use glam::Vec3;
 use std::path::PathBuf;
 
@@ -67,7 +68,7 @@ pub struct ModelArgs {
     camera: Option<String>,
     /// `sky`, `studio`, a colour like #c8b090 or 0.5,0.5,0.5, or a panorama (.hdr, .png, .jpg)
     /// [default: sky, or next to nothing where the file has lights]
-    #[arg(long, value_name = "WHAT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "WHAT", allow_hyphen_values = true, value_parser = OsStringValueParser::new().try_map(EnvironmentChoice::parse))]
     environment: Option<EnvironmentChoice>,
     /// Leave out the ground
     #[arg(long)]

@@ -104,12 +104,14 @@ impl Device for Gang {
                 .members
                 .iter_mut()
                 .map(|member| (member, scene.clone()))
-                .map(|(member, scene)| scope.spawn(move || load(member, scene)))
+                .map(|(member, scene)| {
+                    thread::Builder::new().spawn_scoped(scope, move || load(member, scene))
+                })
                 .collect();
             threads.into_iter().try_for_each(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                let failed = |error| DeviceError::Failed(format!("cannot start a thread: {error}"));
+                let loaded = thread.map_err(failed)?.join();
+                loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })
         })
     }

@@ -3,7 +3,10 @@
 use super::{LoadError, gltf::GltfOptions, suggest};
 use crate::{math::linear_from_srgb, scene::rig::Playback};
 use glam::Vec3;
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 /// What the user adds to a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -169,11 +172,15 @@ pub enum EnvironmentChoice {
     File(PathBuf),
 }
 
-impl std::str::FromStr for EnvironmentChoice {
-    type Err = String;
-
+impl EnvironmentChoice {
     /// `sky`, `studio`, a colour (`#rrggbb` or linear `r,g,b`), else a file.
-    fn from_str(text: &str) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// What may be written, if the text is none of these.
+    pub fn parse(text: OsString) -> Result<Self, String> {
+        let Some(text) = text.to_str() else {
+            return Ok(Self::File(text.into()));
+        };
         match text {
             "sky" => return Ok(Self::Sky),
             "studio" => return Ok(Self::Studio),
@@ -312,7 +319,7 @@ mod tests {
 
     #[test]
     fn environments_are_words_colours_or_files() {
-        let parse = |text: &str| text.parse::<EnvironmentChoice>();
+        let parse = |text: &str| EnvironmentChoice::parse(text.into());
         assert_eq!(parse("sky"), Ok(EnvironmentChoice::Sky));
         assert_eq!(parse("studio"), Ok(EnvironmentChoice::Studio));
         assert_eq!(parse("#ffffff"), Ok(EnvironmentChoice::Color(Vec3::ONE)));

@@ -43,6 +43,7 @@ pub use pose::Poser;
 use pose_stage::PosedFrames;
 use std::{
     collections::VecDeque,
+    io,
     path::PathBuf,
     sync::{
         Arc, Mutex,
@@ -161,6 +162,8 @@ pub enum RenderError {
     Checkpoint(#[from] CheckpointError),
     #[error("frame {frame}: {source}")]
     Denoise { frame: u32, source: DenoiseError },
+    #[error("cannot start a thread: {0}")]
+    Thread(#[source] io::Error),
 }
 
 impl RenderError {
@@ -169,7 +172,9 @@ impl RenderError {
         let source = match self {
             Self::Device { source, .. } => source,
             Self::Load(source) => source,
-            Self::Output(_) | Self::Checkpoint(_) | Self::Denoise { .. } => return false,
+            Self::Output(_) | Self::Checkpoint(_) | Self::Denoise { .. } | Self::Thread(_) => {
+                return false;
+            }
         };
         matches!(source, DeviceError::Stopped)
     }
@@ -255,25 +260,32 @@ fn run_stages(
     let (finished_out, finished_in) = sync_channel(1);
     let finished_in = Arc::new(Mutex::new(finished_in));
     thread::scope(|scope| {
-        let mut posed_in = pose_stage::start(scope, posers, frames, buffer, ended);
-        for _ in 0..writers {
-            let finished = finished_in.clone();
-            scope.spawn(move || {
-                let failed = write::write_frames(job, finished, ledger);
-                abort.fetch_or(failed, Ordering::Relaxed);
-            });
-        }
+        let start = || {
+            let posed_in = pose_stage::start(scope, posers, frames, buffer, ended)?;
+            for _ in 0..writers {
+                let finished = finished_in.clone();
+                let write = move || {
+                    let failed = write::write_frames(job, finished, ledger);
+                    abort.fetch_or(failed, Ordering::Relaxed);
+                };
+                thread::Builder::new().spawn_scoped(scope, write)?;
+            }
+            Ok(posed_in)
+        };
+        let started = start().map_err(RenderError::Thread);
         // Only the writers hold it now: when the last of them fails, sending to them does, too.
         drop(finished_in);
-        let traced = trace_frames(
-            (job, exposures),
-            device,
-            &mut posed_in,
-            &finished_out,
-            ended,
-        );
-        // Closing both ends lets the neighbours finish.
-        drop((posed_in, finished_out));
+        let traced = started.and_then(|mut posed_in| {
+            trace_frames(
+                (job, exposures),
+                device,
+                &mut posed_in,
+                &finished_out,
+                ended,
+            )
+        });
+        // With both ends closed, the neighbours finish.
+        drop(finished_out);
         traced
     })
 }

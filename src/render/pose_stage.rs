@@ -5,8 +5,9 @@ use super::{
     pose::{Posed, Poser},
 };
 use std::{
+    io,
     sync::mpsc::{Receiver, SyncSender, sync_channel},
-    thread::Scope,
+    thread::{self, Scope},
 };
 
 /// Parts of a pose run on one thread, and while one poser is there, others use the rest of the machine.
@@ -47,26 +48,31 @@ impl PosedFrames {
 
 /// Starts the stage: of `n` posers, each poses every `n`th frame, and up to `buffer` ahead of the one that waits to be
 /// taken. It ends when `ended` says so, and when nobody takes frames any more.
+///
+/// # Errors
+/// If there is no room for a thread.
 pub fn start<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     posers: Vec<Poser>,
     frames: &'env FrameQueue<'env>,
     buffer: usize,
     ended: &'env (impl Fn() -> bool + Sync),
-) -> PosedFrames {
+) -> io::Result<PosedFrames> {
     let start_one = |(index, poser)| {
         let (to, from) = sync_channel(buffer);
-        scope.spawn(move || {
+        let pose = move || {
             let next = || frames.next(index);
             pose_frames(poser, std::iter::from_fn(next), &to, ended);
             frames.close();
-        });
-        from
+        };
+        thread::Builder::new().spawn_scoped(scope, pose)?;
+        Ok(from)
     };
-    PosedFrames {
-        receivers: posers.into_iter().enumerate().map(start_one).collect(),
+    let receivers = posers.into_iter().enumerate().map(start_one);
+    Ok(PosedFrames {
+        receivers: receivers.collect::<io::Result<_>>()?,
         next: 0,
-    }
+    })
 }
 
 fn pose_frames(
@@ -98,8 +104,8 @@ mod tests {
             let posers = (1..count).map(|_| first.sibling()).collect::<Vec<_>>();
             let posers = [first].into_iter().chain(posers).collect();
             let queue = FrameQueue::of(&job).with_takers(count);
-            let numbers: Vec<u32> = std::thread::scope(|scope| {
-                let mut posed = start(scope, posers, &queue, 0, &|| false);
+            let numbers: Vec<u32> = thread::scope(|scope| {
+                let mut posed = start(scope, posers, &queue, 0, &|| false).unwrap();
                 std::iter::from_fn(|| posed.recv().map(|p| p.frame.number)).collect()
             });
             assert_eq!(numbers, job.frames, "{count} posers");

@@ -1,6 +1,7 @@
 //! Files that are damaged, or claim more than they hold: one line each, soon, whatever their decoders do.
 
 use super::common::Place;
+use crate::process;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -47,7 +48,7 @@ fn a_decoder_that_panics_is_quiet_with_backtraces_too() {
     fs::write(place.path("odd.webp"), PANICS).unwrap();
     fs::write(place.path("odd.ron"), textured("odd.webp")).unwrap();
     let mut command = place.command(&["check", "odd.ron"]);
-    let output = command.env("RUST_BACKTRACE", "1").output().unwrap();
+    let output = process::output(command.env("RUST_BACKTRACE", "1"));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert_eq!(output.status.code(), Some(1));

@@ -69,7 +69,8 @@ impl Disks {
         scene::write(folder)?;
         let largest = job.made().max().unwrap_or(0);
         let limits = Limits {
-            file_size: Some((largest as f64 * random.share()) as u64),
+            // What it says has room, too.
+            file_size: Some(((largest as f64 * random.share()) as usize).max(PAGE) as u64),
             ignored: random.once_in(2).then_some(libc::SIGXFSZ),
             ..Limits::default()
         };

@@ -14,13 +14,14 @@ use std::{
 };
 
 /// `@` stands for a byte that no text has; the second ones make a file with it in its path.
-const INPUTS: [&str; 6] = [
+const INPUTS: [&str; 7] = [
     "check @.ron",
     "render @.ron -q -f 1 -o a.png",
     "check @.obj",
     "check hills.obj --allow-dir @",
     "trace scene.ron @.ray",
     "diff @.png other.png -q --limit 1",
+    "render hills.obj --environment @.png -q -f 1 -o a.png",
 ];
 const OUTPUTS: [&str; 10] = [
     "render scene.ron -q -f 1 -o @.png",

@@ -33,7 +33,8 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
     let second = campaign.promise("a second signal ends it at once", "signals");
     campaign.each(11, campaign.kills.div_ceil(10), |number, random| {
         let line = LINES[number as usize % LINES.len()];
-        let twice = random.once_in(2);
+        // What is finished is written after a first signal, too, for as long as somebody might take it.
+        let twice = line.contains("pipe") || random.once_in(2);
         strike(
             campaign,
             if twice { &second } else { &first },

@@ -129,8 +129,9 @@ impl<'a> Plan<'a> {
         };
         thread::scope(|scope| {
             let share = || self.share(&blocks, file);
+            // As many as there is room for.
             let helpers: Vec<_> = (1..threads.min(self.count))
-                .map(|_| scope.spawn(share))
+                .map_while(|_| thread::Builder::new().spawn_scoped(scope, share).ok())
                 .collect();
             let own = share();
             let joined = helpers.into_iter().map(|helper| helper.join());

@@ -203,7 +203,8 @@ impl Video {
         let messages = child
             .stderr
             .take()
-            .map(|stderr| thread::spawn(move || read_messages(stderr)));
+            .map(|stderr| thread::Builder::new().spawn(move || read_messages(stderr)))
+            .transpose()?;
         Ok(Self {
             encoder: encoder.name.clone(),
             child,

@@ -3,8 +3,9 @@ use crate::output::{
     FileFormat, Pixels,
     picture::testing::{metadata, picture},
 };
+use crate::process::{command, output};
 use image::AnimationDecoder;
-use std::{fs, io::Cursor, path::Path, process::Command, time::Duration};
+use std::{fs, io::Cursor, path::Path, time::Duration};
 
 const SIZE: (u32, u32) = (33, 21);
 const FRAMES: usize = 5;
@@ -151,14 +152,11 @@ fn films_have_one_name() {
 
 /// Whether there is an ffmpeg to test with.
 fn has_ffmpeg() -> bool {
-    let found = Command::new("ffprobe")
-        .arg("-version")
-        .output()
-        .is_ok_and(|o| o.status.success());
-    if !found {
+    let found = output(command("sh").args(["-c", "ffprobe -version"])).status;
+    if !found.success() {
         println!("skipped: there is no ffmpeg with ffprobe on the PATH");
     }
-    found
+    found.success()
 }
 
 #[test]
@@ -174,7 +172,7 @@ fn videos_have_all_frames_and_their_colours() {
         1,
         "nothing else is left"
     );
-    let mut probe = Command::new("ffprobe");
+    let mut probe = command("ffprobe");
     probe.args([
         "-v",
         "error",
@@ -186,11 +184,8 @@ fn videos_have_all_frames_and_their_colours() {
     probe.arg(
         "stream=nb_read_frames,width,height,r_frame_rate,color_space,color_range:format_tags=title",
     );
-    let output = probe
-        .arg(format!("file:{}", path.display()))
-        .output()
-        .unwrap();
-    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let probed = output(probe.arg(format!("file:{}", path.display())));
+    let found: serde_json::Value = serde_json::from_slice(&probed.stdout).unwrap();
     let stream = &found["streams"][0];
     assert_eq!(stream["nb_read_frames"], "5");
     assert_eq!(
@@ -203,18 +198,13 @@ fn videos_have_all_frames_and_their_colours() {
         (&"bt709".into(), &"tv".into())
     );
     let shot = dir.path().join("shot.png");
-    let mut command = Command::new("ffmpeg");
-    command
+    let mut first = command("ffmpeg");
+    first
         .args(["-v", "error", "-i"])
-        .arg(format!("file:{}", path.display()));
-    assert!(
-        command
-            .args(["-frames:v", "1"])
-            .arg(&shot)
-            .status()
-            .unwrap()
-            .success()
-    );
+        .arg(format!("file:{}", path.display()))
+        .args(["-frames:v", "1"])
+        .arg(&shot);
+    assert!(output(&mut first).status.success());
     let seen = image::open(&shot).unwrap().into_rgb8();
     let expected = image::RgbImage::from_raw(SIZE.0, SIZE.1, rgb(0)).unwrap();
     for at in [(4, 4), (20, 12)] {
