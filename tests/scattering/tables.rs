@@ -7,7 +7,10 @@ use rayon::prelude::*;
 use std::fmt::Write as _;
 use throng::probe::{fresnel, interface_albedo, sheen_albedo};
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/closure/albedo_tables.inc");
+const FILE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/kernels/closure/albedo_tables.inc"
+);
 const GRID: u32 = 128;
 /// Azimuth of the directions of isotropic surfaces, for which it does not matter.
 const AZIMUTH: f32 = 0.3;

@@ -23,9 +23,9 @@ pub use key::TreeKey;
 use super::{
     Blas, BlasShape, Buffer, NodeArray, NodeLayout, Tree, Wide,
     blas::BuiltTree,
+    build::spatial::MOST_BOXES,
     node::each_width,
     pack::{Packs, each_kind},
-    spatial::MOST_BOXES,
     support::{Block, SupportMap},
 };
 use crate::{

@@ -4,8 +4,8 @@
 //! side of the node it lies. Starting from any order, children change places where that improves the sum over children of
 //! their offset from the node's centre towards their slot's corner (the cost of Ylitie, Karras and Laine 2017).
 
-use super::node::Wide;
 use crate::abi::{EMPTY_CHILD, LEAF};
+use crate::accel::node::Wide;
 
 /// Sweeps over the seven ways in which two slots can differ, the most different first. The sum comes to 98 % of the greatest
 /// possible one (96 % after one sweep; 97 % when dealing out the best pair of child and slot first, which takes longer).

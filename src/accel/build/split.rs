@@ -1,6 +1,6 @@
 //! Where to cut a set of primitives in two, by the surface area heuristic.
 
-use super::build::BuildPrim;
+use crate::accel::build::BuildPrim;
 use crate::math::{Aabb, truncated};
 use bytemuck::Zeroable;
 use glam::{Vec3, Vec4};

@@ -1,10 +1,21 @@
 //! Builds wide trees top down: a node's range of primitives is cut in two, the largest part again, until all slots are
 //! taken. No binary tree in between. The result does not depend on the number of threads.
 
-use super::{
+pub mod binary;
+pub mod budget;
+pub mod collapse;
+pub mod curve;
+pub mod group;
+pub mod occlusion;
+pub mod reinsert;
+pub mod sorted;
+pub mod spatial;
+pub mod split;
+
+use crate::accel::{
     Buffer,
+    build::split::{SetBounds, SplitMethod, split_with_bounds},
     node::{NodeArray, Tree, Wide, each_width},
-    split::{SetBounds, SplitMethod, split_with_bounds},
 };
 use crate::{
     abi::{EMPTY_CHILD, LEAF},
@@ -121,7 +132,7 @@ const HASTY_FROM: u32 = 5;
 /// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous
 /// run. A leaf reference is [`LEAF`] plus the position of the run's first primitive.
 ///
-/// `groups`: runs of primitives that each get a subtree of their own, if there are any: where each one ends, as [`group`](super::group::group)
+/// `groups`: runs of primitives that each get a subtree of their own, if there are any: where each one ends, as [`group`](crate::accel::build::group::group)
 /// tells.
 pub fn build(
     prims: &mut [BuildPrim],
@@ -531,7 +542,7 @@ fn position_of_max(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accel::group::group;
+    use crate::accel::build::group::group;
     use crate::{accel::NodeLayout, math::hash_unit};
     use proptest::prelude::*;
 

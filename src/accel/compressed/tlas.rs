@@ -1,14 +1,14 @@
 //! The top level for GPUs: compressed nodes and, among them, the instances as traversal meets them.
 
-use super::{
+use crate::abi::{EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, MeshKeys, NO_INDEX, Unit};
+use crate::accel::{
     Blas, BlasShape, Buffer, Tlas,
     buffer::prefetch,
-    compress::{arrange_all, plant_root, wide_nodes, write_units},
-    compressed_blas::pool_offsets,
+    compressed::blas::pool_offsets,
+    compressed::compress::{arrange_all, plant_root, wide_nodes, write_units},
+    compressed::slots::{Arrangement, LeafKind},
     node::Wide,
-    slots::{Arrangement, LeafKind},
 };
-use crate::abi::{EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, MeshKeys, NO_INDEX, Unit};
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! Binary trees by the surface area heuristic, which wide trees of quality start from.
 
-use super::{
+use crate::accel::{
     Buffer,
+    build::sorted::{MOST_SORTED, build_sorted},
+    build::split::{SetBounds, SplitMethod, split_with_bounds},
     build::{BuildPrim, SMALLEST_TASK},
-    sorted::{MOST_SORTED, build_sorted},
-    split::{SetBounds, SplitMethod, split_with_bounds},
 };
 use crate::math::Aabb;
 use rayon::prelude::*;

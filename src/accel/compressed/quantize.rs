@@ -28,7 +28,7 @@ pub struct Quantized {
     pub origin: [f32; 3],
     /// Size of a cell: a float whose lower half is zero.
     pub scale: [f32; 3],
-    /// As in `CompressedNode`. Lanes without a child get inverted boxes, as in [`Wide`](super::Wide).
+    /// As in `CompressedNode`. Lanes without a child get inverted boxes, as in [`Wide`](crate::accel::Wide).
     pub planes: [[u8; 8]; 6],
 }
 
@@ -42,7 +42,7 @@ impl CompressedNode {
     }
 }
 
-/// Quantises the boxes of a node: `boxes` as in [`Wide::planes`](super::Wide::planes).
+/// Quantises the boxes of a node: `boxes` as in [`Wide::planes`](crate::accel::Wide::planes).
 pub fn quantize(boxes: &[[f32; 8]; 6]) -> Quantized {
     let boxes: [Lanes; 6] = std::array::from_fn(|plane| Lanes::of(&boxes[plane]));
     let reach = boxes[1..].iter().fold(boxes[0].map(Vec4::abs), |reach, p| {

@@ -5,9 +5,9 @@
     expect(dead_code, reason = "release builds trust their trees")
 )]
 
-use super::{
+use crate::accel::{
     BlasShape, Surface, Tlas, TlasInput, TreeError,
-    quantize::{MARGIN, SLACK},
+    compressed::quantize::{MARGIN, SLACK},
     validate::Coverage,
 };
 use crate::{

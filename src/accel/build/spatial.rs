@@ -7,7 +7,7 @@
 //! longest side, somewhere in the middle half: there is the coarsest plane of the grid looked for that makes parts of
 //! neighbouring triangles end together.
 
-use super::{build::BuildPrim, surface::Surface};
+use crate::accel::{build::BuildPrim, surface::Surface};
 use crate::math::Aabb;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;

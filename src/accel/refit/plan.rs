@@ -4,7 +4,7 @@
 //! side by side, each backwards in one linear pass; what lies above them follows. Where the runs are depends on the tree
 //! alone, and so do the sums over them.
 
-use super::{
+use crate::accel::{
     buffer::prefetch,
     surface::{SimdBox, Surface},
 };
@@ -131,7 +131,7 @@ impl Refitted {
         half_areas: 0.0,
     };
 
-    /// One unit per node or leaf that a ray through the bounds is expected to meet, as [`Tree::sah_cost`](super::Tree::sah_cost)
+    /// One unit per node or leaf that a ray through the bounds is expected to meet, as [`Tree::sah_cost`](crate::accel::Tree::sah_cost)
     /// counts where leaves cost 1.
     pub fn sah_cost(&self) -> f32 {
         let area = self.bounds.to_aabb().half_area();

@@ -1,10 +1,10 @@
 //! Binary trees of few primitives with every cut tried along all axes: primitives are sorted once, and stay sorted while they are cut
 //! again and again.
 
-use super::{
-    binary::{BALANCED_FROM, BinaryNode},
+use crate::accel::{
     build::BuildPrim,
-    split::{cheapest_cut, sortable},
+    build::binary::{BALANCED_FROM, BinaryNode},
+    build::split::{cheapest_cut, sortable},
     surface::SimdBox,
 };
 use glam::Vec3;

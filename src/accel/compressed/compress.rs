@@ -3,14 +3,14 @@
 //! Two passes over the nodes, both parallel: the first deals children out to slots (`slots`) and counts, the second writes
 //! each node's child units, which lie side by side. What a leaf is, is known to `blas` and `tlas`.
 
-use super::{
+use crate::abi::{CompressedNode, EMPTY_CHILD, LEAF, Unit};
+use crate::accel::{
     Buffer, Tree,
     buffer::prefetch,
+    compressed::quantize::quantize,
+    compressed::slots::{Arrangement, LeafKind, arrange},
     node::{NodeArray, Wide},
-    quantize::quantize,
-    slots::{Arrangement, LeafKind, arrange},
 };
-use crate::abi::{CompressedNode, EMPTY_CHILD, LEAF, Unit};
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 

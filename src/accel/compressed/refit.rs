@@ -1,11 +1,11 @@
 //! Follows moving triangles in place: a compressed tree tells by itself where the children of each node are.
 
-use super::{
-    quantize::quantize,
-    refit_plan::{Item, Leaf, Part, RefitPlan, Refitted},
+use crate::abi::{CompressedNode, TriangleRecord, Unit};
+use crate::accel::{
+    compressed::quantize::quantize,
+    refit::plan::{Item, Leaf, Part, RefitPlan, Refitted},
     surface::{SimdBox, Surface, half_areas, planes, rows},
 };
-use crate::abi::{CompressedNode, TriangleRecord, Unit};
 use glam::Vec4;
 
 /// Takes over the positions of `surface`. Slots and sizes stay as they are. O(triangles), no stack; `plan` is made if there is

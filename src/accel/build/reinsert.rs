@@ -1,8 +1,8 @@
 //! Improves a finished binary tree: subtrees are taken out and put back where they enlarge boxes the least (Meister and
 //! Bittner 2018, "Parallel Reinsertion for Bounding Volume Hierarchy Optimization").
 
-use super::{
-    binary::{BinaryNode, NO_NODE},
+use crate::accel::{
+    build::binary::{BinaryNode, NO_NODE},
     surface::SimdBox,
 };
 use crate::math::Aabb;

@@ -1,12 +1,15 @@
 //! Follows moving primitives: recomputes every box of a tree and keeps its shape.
 
-use super::{
+pub mod plan;
+pub mod policy;
+
+use crate::abi::{EMPTY_CHILD, LEAF};
+use crate::accel::{
     node::{Tree, Wide, each_width},
     pack::{Pack, Packs, each_kind},
-    refit_plan::{Item, Part, RefitPlan, Refitted},
+    refit::plan::{Item, Part, RefitPlan, Refitted},
     surface::{SimdBox, Surface, half_areas, planes},
 };
-use crate::abi::{EMPTY_CHILD, LEAF};
 
 /// Takes over the positions of `surface`, and returns the cost of the tree afterwards, as [`Tree::sah_cost`] counts it.
 /// O(triangles), no stack; `plan` is made if there is none yet.
@@ -89,9 +92,7 @@ impl<const N: usize> Item for Wide<N> {
 mod tests {
     use super::*;
     use crate::{
-        accel::{
-            Blas, BlasShape, NodeLayout, Quality, validate::validate_blas, validate_compressed,
-        },
+        accel::{Blas, BlasShape, NodeLayout, Quality, compressed, validate::validate_blas},
         math::{Aabb, hash_unit},
         scene::{Mesh, Shape, TriangleMesh},
     };
@@ -193,7 +194,7 @@ mod tests {
                         units,
                         triangles,
                     } => {
-                        validate_compressed::validate_blas(units, triangles, &surface, *depth)
+                        compressed::validate::validate_blas(units, triangles, &surface, *depth)
                             .unwrap();
                     }
                     BlasShape::Sphere => panic!("a mesh of triangles has a tree"),

@@ -1,16 +1,16 @@
 //! Collapses a binary tree into wide nodes, and leaves of several primitives, so that rays are expected to visit as little as possible:
 //! dynamic programming after Ylitie, Karras and Laine 2017, section 3.1.
 
-use super::{
+use crate::abi::{COMPRESSED_STACK, LEAF, SHARED_PACK_SIZE};
+use crate::accel::{
     Quality, Tree,
-    binary::{BinaryNode, BinaryTree, build_binned, build_swept},
     buffer::reserve_huge_pages,
+    build::binary::{BinaryNode, BinaryTree, build_binned, build_swept},
+    build::reinsert::reinsert,
     build::{BuildPrim, SMALLEST_TASK, Subtree, join_subtrees},
     node::each_width,
     pack::FewVertices,
-    reinsert::reinsert,
 };
-use crate::abi::{COMPRESSED_STACK, LEAF, SHARED_PACK_SIZE};
 use rayon::prelude::*;
 
 /// Collapsed trees of more levels are refused.

@@ -1,18 +1,18 @@
 //! The bottom level for GPUs: compressed nodes, one triangle per leaf, and where each mesh's part of the pools begins.
 
-use super::{
+use crate::abi::{LEAF, TriangleRecord, TriangleRow, Unit};
+use crate::accel::{
     Blas, BlasShape, Buffer, Quality, Tree,
     blas::BuiltTree,
+    build::collapse::{LeafRoom, build_collapsed},
+    build::split::SplitMethod,
     build::{BuildMemory, BuildOptions, BuildPrim, build},
-    collapse::{LeafRoom, build_collapsed},
-    compress::{arrange_all, plant_root, wide_nodes, write_units},
+    compressed::compress::{arrange_all, plant_root, wide_nodes, write_units},
+    compressed::slots::{Arrangement, LeafKind},
     node::{NodeLayout, Wide},
-    refit_plan::Leaf,
-    slots::{Arrangement, LeafKind},
-    split::SplitMethod,
+    refit::plan::Leaf,
     surface::Surface,
 };
-use crate::abi::{LEAF, TriangleRecord, TriangleRow, Unit};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ pub fn build_compressed(
         );
     }
     #[cfg(debug_assertions)]
-    super::validate_compressed::validate_blas(&units, &triangles, surface, tree.depth)
+    crate::accel::compressed::validate::validate_blas(&units, &triangles, surface, tree.depth)
         .expect("a fresh compressed BLAS is valid");
     BuiltTree {
         shape: BlasShape::Compressed {

@@ -1,8 +1,9 @@
 //! Compressed trees of both levels, over inputs from the harmless to the absurd.
 
-use super::{
-    Blas, BlasShape, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput, pool_offsets,
-    validate_compressed::{decoded, validate_blas, validate_tlas},
+use crate::accel::{
+    Blas, BlasShape, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput,
+    compressed::validate::{decoded, validate_blas, validate_tlas},
+    pool_offsets,
 };
 use crate::{
     abi::{COMPRESSED_STACK, CompressedNode, InstanceUnit, NO_INDEX},

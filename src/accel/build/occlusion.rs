@@ -4,12 +4,12 @@
 //! N-ary BVH Child Node Sorting Technique for Occlusion Tests"): a child that is likely to stop a ray that enters it, and cheap to find
 //! empty if it does not. The kernel takes children from the last slot to the first one.
 
-use super::{
+use crate::abi::{EMPTY_CHILD, LEAF};
+use crate::accel::{
     Tree,
     node::{Wide, each_width},
     pack::{Pack, Packs, each_kind},
 };
-use crate::abi::{EMPTY_CHILD, LEAF};
 use rayon::prelude::*;
 
 /// Fewest packs or nodes that are worth a task of their own.

@@ -1,6 +1,6 @@
 //! How much memory the build of a BLAS takes, known before it begins.
 
-use super::{NodeLayout, Quality};
+use crate::accel::{NodeLayout, Quality};
 
 /// Bytes per box that are allocated at the most while a tree is built, it included, and the surface not: what triangles in no order
 /// take, and a little more. Only where cuts leave hardly any triangle a neighbour in its leaf, a build may take more than that.
@@ -19,7 +19,7 @@ fn bytes_per_box(layout: NodeLayout, quality: Quality) -> u64 {
 const BYTES_BESIDE: u64 = 1 << 20;
 
 /// Bytes that the build of a tree takes, with what it makes, over so many boxes: one per triangle, and those of parts for high quality
-/// ([`most_boxes`](super::most_boxes)).
+/// ([`most_boxes`](crate::accel::most_boxes)).
 pub fn build_bytes(boxes: usize, layout: NodeLayout, quality: Quality) -> u64 {
     BYTES_BESIDE + boxes as u64 * bytes_per_box(layout, quality)
 }

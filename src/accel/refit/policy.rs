@@ -4,7 +4,7 @@
 //! more boxes overlap, and the longer rays take. The cost by the surface area heuristic, a by-product of the refit, tells
 //! when; `docs/refit.md` shows measurements. What rays meet does not depend on the tree, so neither do pictures.
 
-use super::{Blas, BlasShape, NodeLayout, Quality, Surface};
+use crate::accel::{Blas, BlasShape, NodeLayout, Quality, Surface};
 use crate::scene::rig::RefitPolicy;
 use std::time::{Duration, Instant};
 

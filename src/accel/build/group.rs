@@ -1,9 +1,9 @@
 //! Groups of primitives that lie close together, each of which gets a subtree of its own: made once, and used by tree after tree
 //! while the primitives move.
 
-use super::{
+use crate::accel::{
     build::BuildPrim,
-    split::{SetBounds, SplitMethod, split_with_bounds},
+    build::split::{SetBounds, SplitMethod, split_with_bounds},
 };
 use rayon::prelude::*;
 

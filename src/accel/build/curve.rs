@@ -1,7 +1,7 @@
 //! Runs of primitives that follow each other on a space-filling curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH Construction on
 //! GPUs"): leaves that are found without measuring any cuts.
 
-use super::{build::BuildPrim, split::SetBounds, surface::SimdBox};
+use crate::accel::{build::BuildPrim, build::split::SetBounds, surface::SimdBox};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
