@@ -1,15 +1,12 @@
 //! Acceleration structures: one BLAS per mesh, one TLAS over the instances of a frame.
 //!
-//! Nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it (`build`, `group`, `split`,
-//! `refit`, `validate`). `policy` chooses between refit and build, `refit_plan` shares a refit out to threads, `overlap` judges trees.
-//! Each [`Quality`] has its way: `curve` finds leaves for `build`, and `collapse` makes the best of a `binary` tree, which may have
-//! been through `reinsert`; `occlusion` sorts the children of its nodes for rays that look for any hit.
+//! Nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it. Builders take boxes, never meshes.
 //!
-//! `stored` puts BLASes into files and takes them from there.
-//!
-//! Compressed trees, for GPUs, are made from float trees: `compress`, with `slots` and `quantize` for its two steps per node;
-//! `compressed_blas` and `compressed_tlas` say what their leaves are. Builders take boxes, never meshes. Devices say which
-//! [`NodeLayout`] they want.
+//! - `build` makes trees, in as many ways as there are [`Quality`]s: `curve` finds leaves for fast ones, and `collapse` makes the best
+//!   of a `binary` tree, which may have been through `reinsert`; `occlusion` sorts children for rays that look for any hit.
+//! - `refit` follows what moves: `plan` shares the work out to threads, `policy` chooses between refit and build.
+//! - `compressed` trees, for GPUs, are made from float trees. Devices say which [`NodeLayout`] they want.
+//! - `stored` puts BLASes into files and takes them from there; `overlap` judges trees, and `validate` proves them.
 
 mod blas;
 #[cfg(test)]
