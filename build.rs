@@ -79,7 +79,7 @@ fn main() {
     let probes = probes();
     std::thread::scope(|scope| {
         for variant in &variants {
-            scope.spawn(move || compile("kernels/kernel_cpu.cpp", variant, out));
+            scope.spawn(move || compile("kernels/cpu/kernel_cpu.cpp", variant, out));
         }
         for (file, name) in &probes {
             let probe = Variant { name, ..BASELINE };
@@ -92,18 +92,16 @@ fn main() {
     }
 }
 
-/// `kernels/probe*.cpp` and their stems: entry points for tests, compiled for the baseline.
+/// The files of `kernels/probe` and names for their compilations: entry points for tests, compiled for the baseline.
 fn probes() -> Vec<(String, String)> {
-    let files = fs::read_dir("kernels").expect("kernels is readable");
-    let names = files.map(|file| file.expect("kernels is readable").file_name());
-    let mut probes: Vec<(String, String)> = names
-        .filter_map(|name| {
-            let name = name.to_string_lossy().into_owned();
-            let stem = name.strip_suffix(".cpp")?;
-            let probe = stem.starts_with("probe").then(|| stem.to_owned())?;
-            Some((format!("kernels/{name}"), probe))
-        })
-        .collect();
+    let files = fs::read_dir("kernels/probe").expect("kernels/probe is readable");
+    let paths = files.map(|file| file.expect("kernels/probe is readable").path());
+    let probe = |path: std::path::PathBuf| {
+        let name = path.file_name()?.to_str()?;
+        let stem = name.strip_suffix(".cpp")?;
+        Some((format!("kernels/probe/{name}"), format!("probe_{stem}")))
+    };
+    let mut probes: Vec<_> = paths.filter_map(probe).collect();
     probes.sort();
     probes
 }
@@ -185,7 +183,7 @@ fn cpp_type(rust: &str) -> (String, String) {
 /// `abi.h`: constants and structs inside the variant's namespace, with every size and offset asserted.
 fn header() -> String {
     let mut h = String::from(
-        "// Generated from src/abi.rs by build.rs.\n#pragma once\n#include \"compat.h\"\n#include <stddef.h>\n\n",
+        "// Generated from src/abi.rs by build.rs.\n#pragma once\n#include \"util/compat.h\"\n#include <stddef.h>\n\n",
     );
     h.push_str("namespace THRONG_NAMESPACE {\n\n");
     for (name, value) in abi::CONSTANTS {

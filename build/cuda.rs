@@ -110,7 +110,7 @@ impl Compilation {
         let messages = String::from_utf8_lossy(&messages);
         assert!(
             status.success(),
-            "nvcc cannot compile kernels/kernel_cuda.cu ({status}):\n{messages}"
+            "nvcc cannot compile kernels/cuda/kernel_cuda.cu ({status}):\n{messages}"
         );
         for line in messages.lines().filter(|line| line.contains("warning")) {
             println!("cargo::warning={line}");
@@ -121,7 +121,13 @@ impl Compilation {
 fn command(nvcc: &Path, architectures: &[u32], out: &Path) -> Command {
     let mut command = Command::new(nvcc);
     command
-        .args(["-fatbin", "kernels/kernel_cuda.cu", "-I", "kernels", "-I"])
+        .args([
+            "-fatbin",
+            "kernels/cuda/kernel_cuda.cu",
+            "-I",
+            "kernels",
+            "-I",
+        ])
         .arg(out)
         .args(["-std=c++17", "-O3", "-lineinfo", "--threads", "0"])
         // As on the CPU: the watertight triangle test relies on x·y - z·w being computed as written.

@@ -1,6 +1,6 @@
-//! The kernels' scattering by itself, for tests: surfaces without a scene. Compiled from `kernels/probe.cpp`.
+//! The kernels' scattering by itself, for tests: surfaces without a scene. Compiled from `kernels/probe/closure.cpp`.
 
-/// A look of a surface, as `kernels/look.h` has it, and the surface itself. Normals are on the side of the viewer.
+/// A look of a surface, as `kernels/closure/look.h` has it, and the surface itself. Normals are on the side of the viewer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeLook {

@@ -1,20 +1,20 @@
 //! The bottom level: one tree per mesh, over packs of triangles or a single analytic sphere.
 
-use super::{
+use crate::accel::{
     Buffer,
     buffer::reserve_huge_pages,
+    build::collapse::{LeafRoom, build_collapsed},
+    build::curve::Runs,
+    build::occlusion::sort_children,
+    build::spatial::{join_parts, split_boxes},
+    build::split::SplitMethod,
     build::{BuildMemory, BuildOptions, BuildPrim, build},
-    collapse::{LeafRoom, build_collapsed},
-    compressed_blas::build_compressed,
-    curve::Runs,
+    compressed::blas::build_compressed,
+    compressed::refit::refit_compressed,
     node::{NodeLayout, Tree, each_width},
-    occlusion::sort_children,
     pack::{Pack, Packs},
+    refit::plan::RefitPlan,
     refit::refit,
-    refit_compressed::refit_compressed,
-    refit_plan::RefitPlan,
-    spatial::{join_parts, split_boxes},
-    split::SplitMethod,
     support::{SupportMap, rounding_slack},
     surface::Surface,
 };
@@ -38,7 +38,7 @@ const SMALLEST_SHARE: usize = 2048;
 /// than others.
 const MOST_POSITIONS: f64 = 1.25;
 
-/// Trees in files are those of the builder of this version ([`TreeKey`](super::TreeKey)). Raise it whenever a build makes anything
+/// Trees in files are those of the builder of this version ([`TreeKey`](crate::accel::TreeKey)). Raise it whenever a build makes anything
 /// else of the same mesh: nodes, leaves, their order, support maps, costs, or the form of any of these in memory or in files.
 /// A test compares trees of two meshes with recorded ones, and fails when it was forgotten.
 pub const BUILDER_VERSION: u32 = 11;
@@ -279,7 +279,7 @@ impl Blas {
         self.sah_cost / self.built_cost
     }
 
-    /// Follows moved vertices without changing the tree's shape (see [`super::refit`]). `surface` must have the triangles
+    /// Follows moved vertices without changing the tree's shape (see [`crate::accel::refit`]). `surface` must have the triangles
     /// that this BLAS was built from. Deterministic, parallel; a fraction of a build's time.
     ///
     /// Instance boxes are those of the transformed bounds from then on, and leaves that held a part of a triangle hold all of it. It must be a tree of one shape, not of keys.
@@ -356,7 +356,7 @@ pub fn build_triangles(
         packs
     };
     #[cfg(debug_assertions)]
-    super::validate::validate_blas(&tree, &packs, surface).expect("a fresh BLAS is valid");
+    crate::accel::validate::validate_blas(&tree, &packs, surface).expect("a fresh BLAS is valid");
     BuiltTree {
         bounds: tree.bounds,
         sah_cost: tree.sah_cost(1.0),

@@ -1,11 +1,10 @@
 //! Trees of triangles of every layout and quality, over inputs from the harmless to the absurd.
 
-use super::{
-    Blas, BlasShape, NodeLayout, Packs, Quality, Surface,
+use crate::accel::{
+    Blas, BlasShape, NodeLayout, Packs, Quality, Surface, compressed,
     pack::{Pack, each_kind},
-    refit_plan::Leaf,
+    refit::plan::Leaf,
     validate::validate_blas,
-    validate_compressed,
 };
 use crate::{math::hash_unit, scene::TriangleMesh};
 use proptest::prelude::*;
@@ -36,7 +35,7 @@ fn validated(mesh: &TriangleMesh, layout: NodeLayout, quality: Quality) -> Blas 
             depth,
             units,
             triangles,
-        } => validate_compressed::validate_blas(units, triangles, &surface, *depth),
+        } => compressed::validate::validate_blas(units, triangles, &surface, *depth),
         BlasShape::Sphere => panic!("a mesh of triangles"),
     }
     .unwrap();

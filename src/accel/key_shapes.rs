@@ -1,14 +1,14 @@
 //! BLASes of meshes that change shape while a shutter is open: one tree, whose boxes hold the triangles all the time, over leaves that
 //! are there once per key.
 
-use super::{
+use crate::accel::{
     Blas, BlasShape, Buffer, NodeLayout,
     blas::{BuiltTree, build_triangles},
     build::BuildPrim,
-    compressed_blas::build_compressed,
+    compressed::blas::build_compressed,
     pack::each_kind,
-    policy::rebuild_quality,
-    refit_plan::Leaf,
+    refit::plan::Leaf,
+    refit::policy::rebuild_quality,
     surface::Surface,
 };
 use crate::{abi::MeshKeys, math::Aabb};

@@ -1,65 +1,43 @@
 //! Acceleration structures: one BLAS per mesh, one TLAS over the instances of a frame.
 //!
-//! Nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it (`build`, `group`, `split`,
-//! `refit`, `validate`). `policy` chooses between refit and build, `refit_plan` shares a refit out to threads, `overlap` judges trees.
-//! Each [`Quality`] has its way: `curve` finds leaves for `build`, and `collapse` makes the best of a `binary` tree, which may have
-//! been through `reinsert`; `occlusion` sorts the children of its nodes for rays that look for any hit.
+//! Nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it. Builders take boxes, never meshes.
 //!
-//! `stored` puts BLASes into files and takes them from there.
-//!
-//! Compressed trees, for GPUs, are made from float trees: `compress`, with `slots` and `quantize` for its two steps per node;
-//! `compressed_blas` and `compressed_tlas` say what their leaves are. Builders take boxes, never meshes. Devices say which
-//! [`NodeLayout`] they want.
+//! - `build` makes trees, in as many ways as there are [`Quality`]s: `curve` finds leaves for fast ones, and `collapse` makes the best
+//!   of a `binary` tree, which may have been through `reinsert`; `occlusion` sorts children for rays that look for any hit.
+//! - `refit` follows what moves: `plan` shares the work out to threads, `policy` chooses between refit and build.
+//! - `compressed` trees, for GPUs, are made from float trees. Devices say which [`NodeLayout`] they want.
+//! - `stored` puts BLASes into files and takes them from there; `overlap` judges trees, and `validate` proves them.
 
-mod binary;
 mod blas;
 #[cfg(test)]
 mod blas_tests;
-mod budget;
 mod buffer;
 mod build;
-mod collapse;
-mod compress;
-mod compressed_blas;
-#[cfg(test)]
-mod compressed_tests;
-mod compressed_tlas;
-mod curve;
-mod group;
+mod compressed;
 mod key_shapes;
 mod node;
-mod occlusion;
 mod overlap;
 mod pack;
-mod policy;
-mod quantize;
 mod refit;
-mod refit_compressed;
-mod refit_plan;
-mod reinsert;
-mod slots;
-mod sorted;
-mod spatial;
-mod split;
 mod stored;
 mod support;
 mod surface;
 mod sweep;
 mod tlas;
 mod validate;
-mod validate_compressed;
 
 pub use blas::{Blas, BlasBytes, BlasShape, Quality};
-pub use budget::build_bytes;
 pub use buffer::{Buffer, reserve_huge_pages};
-pub use compressed_blas::{PoolOffset, pool_offsets};
+pub use build::{budget::build_bytes, spatial::most_boxes};
+pub use compressed::{
+    blas::{PoolOffset, pool_offsets},
+    quantize::SLACK,
+    slots::Arrangement,
+};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use overlap::{blas_overlap, tlas_overlap};
 pub use pack::Packs;
-pub use policy::{Followed, REFIT_FACTOR, RefitStats, rebuild_quality};
-pub use quantize::SLACK;
-pub use slots::Arrangement;
-pub use spatial::most_boxes;
+pub use refit::policy::{Followed, REFIT_FACTOR, RefitStats, rebuild_quality};
 pub use stored::TreeKey;
 pub use surface::Surface;
 pub use sweep::{Sweep, SweepSpan};

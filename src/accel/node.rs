@@ -1,6 +1,6 @@
 //! The wide nodes that a tree is made of, in the widths that devices ask for.
 
-use super::Buffer;
+use crate::accel::Buffer;
 use crate::{
     abi::{EMPTY_CHILD, LEAF},
     math::Aabb,

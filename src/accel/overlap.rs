@@ -9,7 +9,7 @@
 //! triangles: for a TLAS these would be all triangles of all instances. Trees without overlap have exactly 0; for others, the
 //! standard error is about half a percent of the value.
 
-use super::{
+use crate::accel::{
     Blas, BlasShape, Tlas,
     node::{Tree, Wide, each_width},
     pack::{Pack, each_kind},

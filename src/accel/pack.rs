@@ -4,12 +4,12 @@
 //! picks any of sixteen floats by one instruction can do without the copies: a [`SharedPack`] has up to sixteen triangles in the same
 //! 320 bytes. Trees over them have fewer leaves and nodes, and more of them fits into caches.
 
-use super::{
+use crate::abi::{NO_INDEX, PACK_SIZE, SHARED_PACK_SIZE, SharedPack, TrianglePack};
+use crate::accel::{
     Buffer,
-    refit_plan::Leaf,
+    refit::plan::Leaf,
     surface::{SimdBox, Surface, rows},
 };
-use crate::abi::{NO_INDEX, PACK_SIZE, SHARED_PACK_SIZE, SharedPack, TrianglePack};
 
 /// The packs of a tree.
 #[derive(Clone)]

@@ -4,7 +4,7 @@
 //! hundreds of vertices. So directions are grouped into cells on a cube map, and each cell keeps the vertices that are
 //! extreme for some direction within it.
 
-use super::Buffer;
+use crate::accel::Buffer;
 use crate::math::{Aabb, transformed_reach};
 use glam::{Affine3, Vec3, Vec4};
 use rayon::prelude::*;

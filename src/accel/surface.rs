@@ -100,7 +100,7 @@ impl SimdBox {
     }
 }
 
-/// Rows of x, y and z of `N` boxes, lower planes first: the order of [`Wide`](super::Wide).
+/// Rows of x, y and z of `N` boxes, lower planes first: the order of [`Wide`](crate::accel::Wide).
 #[inline]
 pub fn planes<const N: usize>(boxes: &[SimdBox; N]) -> [[f32; N]; 6] {
     let mut planes = [[0.0; N]; 6];

@@ -1,6 +1,6 @@
 //! Where instances are while a shutter is open: the input of a TLAS whose boxes hold them all the time.
 
-use super::support::rounding_slack;
+use crate::accel::support::rounding_slack;
 use crate::{
     abi::InstanceKey,
     math::{Aabb, affine_from_rows},

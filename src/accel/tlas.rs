@@ -1,15 +1,15 @@
 //! The top level: a tree over the instances of one frame, rebuilt from scratch for every frame.
 
-use super::{
+use crate::accel::{
     Blas, Buffer, Quality,
     buffer::prefetch,
+    build::collapse::{LeafRoom, MOST_LEVELS, build_collapsed},
+    build::group::{group, is_worth_it, surface_of_groups},
+    build::split::SplitMethod,
     build::{BuildMemory, BuildOptions, BuildPrim, build},
-    collapse::{LeafRoom, MOST_LEVELS, build_collapsed},
-    compressed_tlas::compress_tlas,
-    group::{group, is_worth_it, surface_of_groups},
+    compressed::slots::Arrangement,
+    compressed::tlas::compress_tlas,
     node::{NodeArray, NodeLayout, Tree},
-    slots::Arrangement,
-    split::SplitMethod,
     sweep::{Sweep, SweepSpan},
 };
 use crate::{
@@ -192,7 +192,7 @@ impl TlasBuilder {
         }
         tlas.build_time = start.elapsed();
         #[cfg(debug_assertions)]
-        super::validate::validate_tlas(tlas, input).expect("a fresh TLAS is valid");
+        crate::accel::validate::validate_tlas(tlas, input).expect("a fresh TLAS is valid");
     }
 
     fn build_refined(&mut self, tree: &mut Tree) -> bool {
@@ -397,7 +397,7 @@ mod tests {
             let mut tlas = Tlas::new(layout);
             let input = input(&moved, groups.order(), groups_or_none);
             builder.build(input, Quality::Fast, &mut tlas);
-            super::super::validate::validate_tlas(&tlas, input).unwrap();
+            crate::accel::validate::validate_tlas(&tlas, input).unwrap();
             tlas
         })
     }

@@ -5,7 +5,7 @@
     expect(dead_code, reason = "release builds trust their trees")
 )]
 
-use super::{
+use crate::accel::{
     Surface, Tlas, TlasInput,
     node::{NodeLayout, Tree, Wide, each_width},
     pack::{Pack, Packs, each_kind},
@@ -150,7 +150,7 @@ fn points_of(prim: usize, surface: &Surface<'_>) -> impl Iterator<Item = DVec3> 
 /// Each instance exactly once, children inside parents, boxes around their instances.
 pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError> {
     if tlas.tree.layout == NodeLayout::Compressed8 {
-        return super::validate_compressed::validate_tlas(tlas, input);
+        return crate::accel::compressed::validate::validate_tlas(tlas, input);
     }
     let positions = input.positions();
     let mut seen = vec![0u32; input.instances.len()];

@@ -1,4 +1,4 @@
-//! Entry points of the kernels for tests of how lights are picked; see `kernels/probe_lights.cpp`. They take the launch parameters of the
+//! Entry points of the kernels for tests of how lights are picked; see `kernels/probe/light.cpp`. They take the launch parameters of the
 //! baseline variant ([`crate::device::CpuDevice::probe`]).
 
 use crate::abi::{Params, StackEntry};
@@ -32,7 +32,7 @@ unsafe extern "C" {
     );
 }
 
-/// A way to a light; see `LightPick` in `kernels/emitters.h`.
+/// A way to a light; see `LightPick` in `kernels/light/emitters.h`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pick {
     pub direction: Vec3,

@@ -367,7 +367,7 @@ fn a_bare_model_gets_ground_light_and_a_turntable() {
 
 #[test]
 fn the_example_in_the_reference_loads() {
-    let reference = include_str!("../../src/scene/desc.rs");
+    let reference = include_str!("../../src/scene/desc/mod.rs");
     let lines = reference.lines().map_while(|l| l.strip_prefix("//!"));
     let example = lines
         .skip_while(|l| !l.contains("```ron"))

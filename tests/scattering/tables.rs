@@ -1,13 +1,16 @@
-//! The tables of directional albedos in `kernels/albedo_tables.inc`, and how they are made.
+//! The tables of directional albedos in `kernels/closure/albedo_tables.inc`, and how they are made.
 //!
-//! `cargo test --release --test scattering -- --ignored the_tables_are_written_again` writes them again; `kernels/albedo.h` must
+//! `cargo test --release --test scattering -- --ignored the_tables_are_written_again` writes them again; `kernels/closure/albedo.h` must
 //! agree with the sizes here.
 
 use rayon::prelude::*;
 use std::fmt::Write as _;
 use throng::probe::{fresnel, interface_albedo, sheen_albedo};
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/albedo_tables.inc");
+const FILE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/kernels/closure/albedo_tables.inc"
+);
 const GRID: u32 = 128;
 /// Azimuth of the directions of isotropic surfaces, for which it does not matter.
 const AZIMUTH: f32 = 0.3;

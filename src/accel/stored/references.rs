@@ -10,7 +10,7 @@
 use crate::{
     abi::{CompressedNode, EMPTY_CHILD, LEAF, TriangleRecord, Unit},
     accel::{
-        collapse::MOST_LEVELS,
+        build::collapse::MOST_LEVELS,
         node::{Tree, Wide, each_width},
         pack::Pack,
     },

@@ -1,0 +1,70 @@
+// What all intersection tests share, and the unit sphere. A hit is never lost between two triangles that share an edge:
+// the triangle test is watertight (Woop, Benthin and Wald 2013), and the box tests err towards entering.
+#pragma once
+#include "geom/motion.h"
+
+namespace THRONG_NAMESPACE {
+
+// A ray and its closest hit so far, whose distance is `t_max`.
+struct Query {
+    Vec3 origin, direction;
+    float t_min, t_max;
+    float u, v;
+    uint32_t prim, instance, record;
+
+    // Order among hits at equal distance: where surfaces coincide, every tree, width and device must pick the same one.
+    THRONG_INLINE bool closer(float t, uint32_t new_instance, uint32_t new_prim) const {
+        if (t != t_max) return t < t_max;
+        return prim == NO_INDEX || new_instance < instance || (new_instance == instance && new_prim < prim);
+    }
+
+    THRONG_INLINE void take(float t, float new_u, float new_v, uint32_t new_prim, uint32_t new_instance, uint32_t new_record) {
+        t_max = t; u = new_u; v = new_v;
+        prim = new_prim; instance = new_instance; record = new_record;
+    }
+};
+
+THRONG_INLINE Query make_query(const Params& params, const Ray& ray) {
+    return Query{load3(ray.origin), load3(ray.direction), start_of(params, ray), ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX};
+}
+
+// Edge functions in double precision, where products of floats are exact: decides what lies exactly on an edge.
+THRONG_DEVICE void edge_functions_exact(float ax, float ay, float bx, float by, float cx, float cy, float* uvw) {
+    uvw[0] = float(double(cx) * by - double(cy) * bx);
+    uvw[1] = float(double(ax) * cy - double(ay) * cx);
+    uvw[2] = float(double(bx) * ay - double(by) * ax);
+}
+
+// The box tests' bound on rounding: the triangle test works on vertices that are rounded relative to the ray's origin, so
+// its hits may lie outside the exact box by a few units in the last place of |origin| + |box|. Eight half-ulps absorb that
+// and the rounding of the slab arithmetic itself.
+constexpr float kBoxSlack = 8.0f * 5.9604645e-8f;
+
+THRONG_INLINE float box_slack(Vec3 origin, float magnitude) { return kBoxSlack * (max_component(absolute(origin)) + magnitude); }
+
+// Slabs use no greater reciprocal than this of a direction's components: one that is so small moves the ray by less than rounding
+// does, and the reciprocal stays finite. `greatest`: the greatest component, as to its size. Its reciprocal, by which that is
+// measured, is right for powers of two and up to an eighth too great in between, for want of a division to wait for.
+constexpr uint32_t kBitsOfOneTwice = 0x7f000000u;
+THRONG_INLINE float most_reciprocal(float greatest) {
+    return min(bits_float((kBitsOfOneTwice - float_bits(greatest)) & 0x7fffffffu) * 1e12f, 1e30f);
+}
+
+// The unit sphere about the origin, without the cancellation of the textbook formula (Haines et al. 2019, "Precision
+// Improvements for Ray/Sphere Intersection").
+THRONG_DEVICE bool sphere_distance(Vec3 origin, Vec3 direction, float t_min, float t_max, float& t) {
+    // Squares of very long or short directions would leave the range of floats.
+    float scale = 1.0f / max_component(absolute(direction));
+    direction = direction * scale;
+    float a = dot(direction, direction), b = -dot(origin, direction), c = dot(origin, origin) - 1.0f;
+    Vec3 nearest = origin + direction * (b / a);
+    float discriminant = 1.0f - dot(nearest, nearest);
+    if (!(discriminant >= 0.0f)) return false;
+    float root = b + copysignf(sqrtf(a * discriminant), b);
+    float t0 = c / root * scale, t1 = root / a * scale;
+    float first = min(t0, t1), second = max(t0, t1);
+    t = first >= t_min ? first : second;
+    return t >= t_min && t <= t_max;
+}
+
+}

@@ -1,0 +1,198 @@
+// Tests of a ray against a compressed node and against a single triangle, for processors that run many rays side by side.
+#pragma once
+#include "bvh/intersect.h"
+
+namespace THRONG_NAMESPACE {
+
+// A ray prepared for the space it is traversed in.
+struct Space {
+    Vec3 origin, inverse;
+    // Woop's shear: direction components of the two shorter axes, divided by the longest one.
+    float shear_x, shear_y;
+    // How far boxes are widened for rounding at the ray's origin (see `kBoxSlack`).
+    float slack;
+    // From the lowest bit: where the ray goes up (4, 2 and 1 for the x, y and z axis) in this space; the same in the
+    // world; along which axis it is longest. `slot ^ up` is the place of a slot in the order of visits; where far ones are to
+    // be visited first, this holds where the ray goes down.
+    uint32_t axes;
+};
+
+constexpr uint32_t kWorldUpShift = 3, kLongestShift = 6;
+
+// Cyclic shift of a vector that puts the given axis last.
+THRONG_INLINE Vec3 axis_last(Vec3 v, uint32_t axis) {
+    const bool x = axis == 0, y = axis == 1;
+    return vec3(x ? v.y : y ? v.z : v.x, x ? v.z : y ? v.x : v.y, x ? v.x : y ? v.y : v.z);
+}
+
+// For nodes alone. Returns where the ray goes up.
+THRONG_INLINE uint32_t prepare_boxes(Space& s, Vec3 origin, Vec3 direction) {
+    Vec3 r = vec3(rough_reciprocal(direction.x), rough_reciprocal(direction.y), rough_reciprocal(direction.z));
+    // Rarely: components of less than 1e-12 of the longest move the ray by less than rounding does; the bound keeps their
+    // distances finite.
+    if (max_component(absolute(r)) > 1e15f) {
+        float bound = 1e12f * min(min(fabsf(r.x), fabsf(r.y)), fabsf(r.z));
+        r = vec3(copysignf(min(fabsf(r.x), bound), direction.x), copysignf(min(fabsf(r.y), bound), direction.y),
+                 copysignf(min(fabsf(r.z), bound), direction.z));
+    }
+    s.inverse = r;
+    s.origin = origin;
+    // Half as much again as where reciprocals are exact. The boxes' own coordinates are accounted for in the boxes.
+    s.slack = 1.5f * kBoxSlack * max_component(absolute(origin));
+    return 7u ^ push_sign(push_sign(float_bits(direction.x) >> 31, direction.y), direction.z);
+}
+
+// Whether the ray misses the box for certain. The box comes widened for its own coordinates, as those of nodes do.
+THRONG_INLINE bool misses_box(Vec3 origin, Vec3 direction, float t_max, const float* box_min, const float* box_max) {
+    Space s;
+    prepare_boxes(s, origin, direction);
+    Vec3 a = (load3(box_min) - origin) * s.inverse, b = (load3(box_max) - origin) * s.inverse;
+    float near = max(0.0f, max(max(min(a.x, b.x) - s.slack * fabsf(s.inverse.x), min(a.y, b.y) - s.slack * fabsf(s.inverse.y)),
+                               min(a.z, b.z) - s.slack * fabsf(s.inverse.z)));
+    float far = min(t_max, min(min(max(a.x, b.x) + s.slack * fabsf(s.inverse.x), max(a.y, b.y) + s.slack * fabsf(s.inverse.y)),
+                               max(a.z, b.z) + s.slack * fabsf(s.inverse.z)));
+    return near > far;
+}
+
+// For triangles too, after `prepare_boxes`. Returns the longest axis.
+THRONG_INLINE uint32_t prepare_triangles(Space& s, Vec3 direction) {
+    Vec3 a = absolute(direction);
+    uint32_t longest = a.x > a.y ? (a.x > a.z ? 0u : 2u) : (a.y > a.z ? 1u : 2u);
+    Vec3 d = axis_last(direction, longest);
+    float z = refined_reciprocal(d.z, axis_last(s.inverse, longest).z);
+    s.inverse = vec3(longest == 0 ? z : s.inverse.x, longest == 1 ? z : s.inverse.y, longest == 2 ? z : s.inverse.z);
+    s.shear_x = d.x * z;
+    s.shear_y = d.y * z;
+    return longest;
+}
+
+// Crossings of one axis's planes, near and far, as (65536 + byte) * scale + offset.
+struct AxisSlabs {
+    float scale, near_offset, far_offset;
+};
+
+THRONG_INLINE AxisSlabs axis_slabs(float grid, uint32_t cell, float origin, float inverse, float slack) {
+    AxisSlabs a;
+    a.scale = bits_float(cell) * inverse;
+    // Taking that many cells away rounds to 2^-8 cells, and so does widening. The boxes' margin makes up for both.
+    float base = fused_multiply_add(-65536.0f, a.scale, (grid - origin) * inverse);
+    a.near_offset = fused_multiply_add(-slack, fabsf(inverse), base);
+    a.far_offset = fused_multiply_add(slack, fabsf(inverse), base);
+    return a;
+}
+
+// Words of a node's planes, four slots each, and which of them is the near one.
+struct PlaneWords {
+    uint32_t near_x, near_y, near_z, far_x, far_y, far_z;
+};
+
+// How long the ray is inside of a slot's box, before t_max; negative if it is not.
+template <int index>
+THRONG_INLINE float overlap(const PlaneWords& w, const AxisSlabs& x, const AxisSlabs& y, const AxisSlabs& z, float t_max) {
+    float near_x = fused_multiply_add(biased_byte<index>(w.near_x), x.scale, x.near_offset);
+    float near_y = fused_multiply_add(biased_byte<index>(w.near_y), y.scale, y.near_offset);
+    float near_z = fused_multiply_add(biased_byte<index>(w.near_z), z.scale, z.near_offset);
+    float far_x = fused_multiply_add(biased_byte<index>(w.far_x), x.scale, x.far_offset);
+    float far_y = fused_multiply_add(biased_byte<index>(w.far_y), y.scale, y.far_offset);
+    float far_z = fused_multiply_add(biased_byte<index>(w.far_z), z.scale, z.far_offset);
+    return min_or_negative(far_x, far_y, far_z, t_max) - max_or_zero(near_x, near_y, near_z);
+}
+
+// Children of a node: which there are, by slot (units, instances and triangles, a byte each from the lowest), and which are
+// hit: units in the order of visits, the first in the highest bit, and triangles by slot.
+struct NodeHits {
+    uint32_t unit_base, triangle_base, masks, unit_hits, triangle_hits;
+};
+
+// Bit `slot` of a byte becomes bit `slot ^ up`: hits in the order of visits.
+THRONG_INLINE constexpr uint32_t order_slots(uint32_t bits, uint32_t up) {
+    if (up & 1) bits = (bits & 0x55u) << 1 | (bits >> 1 & 0x55u);
+    if (up & 2) bits = (bits & 0x33u) << 2 | (bits >> 2 & 0x33u);
+    if (up & 4) bits = (bits & 0x0fu) << 4 | bits >> 4;
+    return bits;
+}
+
+// The same as a value to call: computed, or looked up in a table (see `persistent.h`).
+struct ComputedOrder {
+    THRONG_INLINE uint32_t operator()(uint32_t bits, uint32_t up) const { return order_slots(bits, up); }
+};
+
+// Boxes behind the ray's origin are not entered, those before its t_min are.
+template <class Order>
+THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, float t_max, const Order& order) {
+    Words4 head = load_words(&unit->words[0]), links = load_words(&unit->words[4]);
+    Words4 p0 = load_words(&unit->words[8]), p1 = load_words(&unit->words[12]), p2 = load_words(&unit->words[16]);
+    AxisSlabs x = axis_slabs(bits_float(head.x), head.w << 16, s.origin.x, s.inverse.x, s.slack);
+    AxisSlabs y = axis_slabs(bits_float(head.y), head.w & 0xffff0000u, s.origin.y, s.inverse.y, s.slack);
+    AxisSlabs z = axis_slabs(bits_float(head.z), links.w, s.origin.z, s.inverse.z, s.slack);
+    bool up_x = !(float_bits(s.inverse.x) >> 31), up_y = !(float_bits(s.inverse.y) >> 31), up_z = !(float_bits(s.inverse.z) >> 31);
+    uint32_t misses = 0;
+    PlaneWords w{up_x ? p0.y : p1.w, up_y ? p0.w : p2.y, up_z ? p1.y : p2.w, up_x ? p1.w : p0.y, up_y ? p2.y : p0.w, up_z ? p2.w : p1.y};
+    misses = push_sign(misses, overlap<3>(w, x, y, z, t_max));
+    misses = push_sign(misses, overlap<2>(w, x, y, z, t_max));
+    misses = push_sign(misses, overlap<1>(w, x, y, z, t_max));
+    misses = push_sign(misses, overlap<0>(w, x, y, z, t_max));
+    w = PlaneWords{up_x ? p0.x : p1.z, up_y ? p0.z : p2.x, up_z ? p1.x : p2.z, up_x ? p1.z : p0.x, up_y ? p2.x : p0.z, up_z ? p2.z : p1.x};
+    misses = push_sign(misses, overlap<3>(w, x, y, z, t_max));
+    misses = push_sign(misses, overlap<2>(w, x, y, z, t_max));
+    misses = push_sign(misses, overlap<1>(w, x, y, z, t_max));
+    misses = push_sign(misses, overlap<0>(w, x, y, z, t_max));
+
+    NodeHits n;
+    n.unit_base = links.x;
+    n.triangle_base = links.y;
+    n.masks = links.z;
+    n.unit_hits = order(~misses & links.z & 255u, s.axes & 7u);
+    n.triangle_hits = ~misses & links.z >> 16 & 255u;
+    return n;
+}
+
+struct TriangleHit {
+    float t, u, v;
+    uint32_t prim;
+};
+
+// A row of a triangle between two keys.
+THRONG_INLINE Words4 row_between(const TriangleRow& a, const TriangleRow& b, float share) {
+    const Words4 from = load_words(&a), to = load_words(&b);
+    const Vec3 corners = between(vec3(from), vec3(to), share);
+    return Words4{float_bits(corners.x), float_bits(corners.y), float_bits(corners.z), from.w};
+}
+
+// Tells the rows of a triangle that keeps its shape, or of one between two keys.
+struct StillRows {
+    const TriangleRecord* triangle;
+    THRONG_INLINE Words4 operator()(uint32_t row) const { return load_words(&triangle->rows[row]); }
+};
+struct MovingRows {
+    const TriangleRecord *triangle, *next;
+    float share;
+    THRONG_INLINE Words4 operator()(uint32_t row) const { return row_between(triangle->rows[row], next->rows[row], share); }
+};
+
+// Watertight (Woop, Benthin and Wald 2013), operation by operation the same as the CPU's SIMD test, so that both find the
+// same bits.
+template <class Rows>
+THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_min, float t_max, TriangleHit& hit) {
+    const uint32_t kz = s.axes >> kLongestShift, kx = kz == 0 ? 1 : kz == 1 ? 2 : 0, ky = kz == 0 ? 2 : kz == 1 ? 0 : 1;
+    Words4 x = rows(kx), y = rows(ky), z = rows(kz);
+    Vec3 o = axis_last(s.origin, kz);
+    float sz = axis_last(s.inverse, kz).z;
+    float az = bits_float(z.x) - o.z, bz = bits_float(z.y) - o.z, cz = bits_float(z.z) - o.z;
+    float ax = (bits_float(x.x) - o.x) - s.shear_x * az, ay = (bits_float(y.x) - o.y) - s.shear_y * az;
+    float bx = (bits_float(x.y) - o.x) - s.shear_x * bz, by = (bits_float(y.y) - o.y) - s.shear_y * bz;
+    float cx = (bits_float(x.z) - o.x) - s.shear_x * cz, cy = (bits_float(y.z) - o.y) - s.shear_y * cz;
+    float e[3] = {cx * by - cy * bx, ax * cy - ay * cx, bx * ay - by * ax};
+    if (e[0] == 0.0f || e[1] == 0.0f || e[2] == 0.0f) edge_functions_exact(ax, ay, bx, by, cx, cy, e);
+    bool inside = fminf(e[0], fminf(e[1], e[2])) >= 0.0f || fmaxf(e[0], fmaxf(e[1], e[2])) <= 0.0f;
+    float det = e[0] + e[1] + e[2];
+    if (!inside || det == 0.0f) return false;
+    hit.t = (e[0] * (sz * az) + e[1] * (sz * bz) + e[2] * (sz * cz)) / det;
+    if (!(hit.t >= t_min && hit.t <= t_max)) return false;
+    hit.u = e[1] / det;
+    hit.v = e[2] / det;
+    hit.prim = x.w;
+    return true;
+}
+
+}

@@ -1,0 +1,402 @@
+// Bundles of rays through the trees of CPUs: what sixteen rays have in common is worked out once. Camera rays of neighbouring
+// pixels, and shadow rays from there to one light, mostly visit the same nodes.
+//
+// A node is tested once for all rays, in interval arithmetic (Wald et al. 2007, "Ray Tracing Deformable Scenes Using Dynamic
+// Bounding Volume Hierarchies"), and then its children that some ray may enter are tested against each of the rays that entered
+// the node. Where few rays are left they go on alone, as all rays do within instances whose triangles are smaller than the gaps
+// between rays. What is hit does not depend on the order of visits, so rays find what they find alone.
+#pragma once
+#include "bvh/turns.h"
+
+namespace THRONG_NAMESPACE {
+
+constexpr uint32_t kPacketRays = 16;
+// So few rays are faster alone.
+constexpr uint32_t kFewRays = 4;
+// So many are taken into an instance side by side.
+constexpr uint32_t kSideBySide = 3;
+// So many stay together within it, if they are apart by less than so many widths of its leaves. Shadow rays end sooner alone.
+constexpr uint32_t kTogether = 8;
+constexpr float kCloseRays = 4.0f, kCloseShadowRays = 1.0f;
+
+// Slabs of rays side by side, but for `t_min`. Loops over all rays become vector instructions.
+struct alignas(64) SlabsOfRays {
+    float scale[3][kPacketRays], near_offset[3][kPacketRays], far_offset[3][kPacketRays];
+
+    THRONG_INLINE void set(uint32_t ray, const Slabs& s) {
+        for (uint32_t k = 0; k < 3; k++) {
+            scale[k][ray] = s.scale[k];
+            near_offset[k][ray] = s.near_offset[k];
+            far_offset[k][ray] = s.far_offset[k];
+        }
+    }
+
+    THRONG_INLINE WideSlabs of(uint32_t ray, float t_min) const {
+        typedef WideSlabs::F F;
+        WideSlabs w;
+        for (uint32_t k = 0; k < 3; k++) {
+            const uint32_t negative = float_bits(scale[k][ray]) >> 31;
+            w.scale[k] = F::all(scale[k][ray]);
+            w.near_offset[k] = F::all(near_offset[k][ray]);
+            w.far_offset[k] = F::all(far_offset[k][ray]);
+            w.near_row[k] = k + 3 * negative;
+            w.far_row[k] = k + 3 - 3 * negative;
+        }
+        w.t_min = F::all(t_min);
+        return w;
+    }
+};
+
+// Rays side by side. Where there are fewer, the rest are copies of the first one that never enter anything.
+struct alignas(64) Packet {
+    float origin[3][kPacketRays], direction[3][kPacketRays];
+    // Of a ray that is done, `t_max` is below `t_min`.
+    float t_min[kPacketRays], t_max[kPacketRays];
+    // For the TLAS.
+    SlabsOfRays slabs;
+    Query queries[kPacketRays];
+
+    THRONG_INLINE Vec3 origin_of(uint32_t ray) const { return vec3(origin[0][ray], origin[1][ray], origin[2][ray]); }
+    THRONG_INLINE Vec3 direction_of(uint32_t ray) const { return vec3(direction[0][ray], direction[1][ray], direction[2][ray]); }
+};
+
+// A packet's rays within an instance. Those that don't enter it are taken there, too: a few of them by themselves take longer.
+struct alignas(64) ObjectPacket {
+    SlabsOfRays slabs;
+    float origin[3][kPacketRays], direction[3][kPacketRays], shear[3][kPacketRays];
+    uint32_t longest[kPacketRays];
+
+    THRONG_INLINE ObjectPacket(const Packet& p, const float* object_from_world, float magnitude) {
+        for (uint32_t i = 0; i < kPacketRays; i++) {
+            const Vec3 o = transform_point(object_from_world, p.origin_of(i)), d = transform_vector(object_from_world, p.direction_of(i));
+            slabs.set(i, make_slabs(o, d, magnitude));
+            direction[0][i] = d.x; direction[1][i] = d.y; direction[2][i] = d.z;
+            const Shear s = make_shear(o, d);
+            for (uint32_t k = 0; k < 3; k++) origin[k][i] = s.origin[k];
+            shear[0][i] = s.x; shear[1][i] = s.y; shear[2][i] = s.z;
+            longest[i] = s.kz;
+        }
+    }
+
+    // Whether `some` of the rays are less than `most` apart at the distance `t`, as far as the first and the last of them tell.
+    THRONG_INLINE bool are_close(uint32_t some, float t, float most) const {
+        const uint32_t first = lowest_bit(some), last = highest_bit(some);
+        float apart = 0.0f;
+        for (uint32_t k = 0; k < 3; k++)
+            apart = max(apart, fabsf(origin[k][last] - origin[k][first] + t * (direction[k][last] - direction[k][first])));
+        return apart < most;
+    }
+
+    // Whether the directions have the same signs.
+    THRONG_INLINE bool have_common_signs() const {
+        uint32_t negative_in_all = 7, negative_in_some = 0;
+        for (uint32_t i = 0; i < kPacketRays; i++) {
+            uint32_t negative = 0;
+            for (uint32_t k = 0; k < 3; k++) negative |= float_bits(slabs.scale[k][i]) >> 31 << k;
+            negative_in_all &= negative;
+            negative_in_some |= negative;
+        }
+        return negative_in_all == negative_in_some;
+    }
+
+    THRONG_INLINE Shear shear_of(uint32_t ray) const {
+        Shear s;
+        s.set_axes(longest[ray]);
+        s.x = shear[0][ray]; s.y = shear[1][ray]; s.z = shear[2][ray];
+        for (uint32_t k = 0; k < 3; k++) s.origin[k] = origin[k][ray];
+        return s;
+    }
+};
+
+// What holds for all rays of a packet, counted from `center`, a point amid their origins: a plane that lies `d` from it is crossed
+// between d * scale + near_offset and d * scale + far_offset, where scale is anything between its ends.
+struct PacketSlabs {
+    typedef Floats<THRONG_WIDTH> F;
+    F center[3], least_scale[3], greatest_scale[3], near_offset[3], far_offset[3], t_min;
+    uint32_t near_row[3], far_row[3];
+};
+
+struct Range {
+    typedef Floats<THRONG_WIDTH> F;
+    F least = F::all(kInfinity), greatest = F::all(-kInfinity);
+    THRONG_INLINE void add(F x) { add(x, x); }
+    THRONG_INLINE void add(F low, F high) {
+        least = minimum(low, least);
+        greatest = maximum(high, greatest);
+    }
+};
+
+// Fills all of `slabs` but `t_min` from origins and slabs of rays whose directions have the same signs. False if they have too
+// little in common.
+THRONG_INLINE bool common_slabs(const float (*origin)[kPacketRays], const SlabsOfRays& all, float magnitude, PacketSlabs& slabs) {
+    typedef Floats<THRONG_WIDTH> F;
+    float center[3], reach = 0.0f;
+    for (uint32_t k = 0; k < 3; k++) {
+        Range origins;
+        for (uint32_t i = 0; i < kPacketRays; i += THRONG_WIDTH) origins.add(F::load(origin[k] + i));
+        const float least = least_of(origins.least), greatest = greatest_of(origins.greatest);
+        center[k] = 0.5f * least + 0.5f * greatest;
+        reach = max(reach, max(-least, greatest));
+    }
+    // Thrice what a ray alone has: its own, and twelve half-ulps for what is rounded here on the way over the centre.
+    const float error = 3.0f * box_slack(vec3(reach), magnitude);
+    const F zero = F::all(0.0f), greatest_float = F::all(kGreatestFloat);
+    for (uint32_t k = 0; k < 3; k++) {
+        Range scales, offsets;
+        for (uint32_t i = 0; i < kPacketRays; i += THRONG_WIDTH) {
+            const F scale = F::load(all.scale[k] + i), middle = (F::all(center[k]) - F::load(origin[k] + i)) * scale;
+            const F slack = F::all(error) * maximum(scale, zero - scale);
+            // Beyond the range of floats there is nothing to compare with.
+            if (less_equal(maximum(middle, zero - middle) + slack, greatest_float) != (1u << THRONG_WIDTH) - 1) return false;
+            scales.add(scale);
+            offsets.add(middle - slack, middle + slack);
+        }
+        const bool negative = float_bits(all.scale[k][0]) >> 31;
+        slabs.center[k] = F::all(center[k]);
+        slabs.least_scale[k] = F::all(least_of(scales.least));
+        slabs.greatest_scale[k] = F::all(greatest_of(scales.greatest));
+        slabs.near_offset[k] = F::all(least_of(offsets.least));
+        slabs.far_offset[k] = F::all(greatest_of(offsets.greatest));
+        slabs.near_row[k] = negative ? k + 3 : k;
+        slabs.far_row[k] = negative ? k : k + 3;
+    }
+    return true;
+}
+
+// Fills `packet` and `slabs`. False if directions differ in their signs: such rays have too little in common.
+THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t count, Packet& packet, PacketSlabs& slabs) {
+    typedef Floats<THRONG_WIDTH> F;
+    uint32_t negative_in_all = 7, negative_in_some = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t negative = 0;
+        for (uint32_t k = 0; k < 3; k++) negative |= float_bits(rays[i].direction[k]) >> 31 << k;
+        negative_in_all &= negative;
+        negative_in_some |= negative;
+    }
+    if (negative_in_all != negative_in_some) return false;
+
+    float start = kInfinity;
+    for (uint32_t i = 0; i < kPacketRays; i++) {
+        const bool is_ray = i < count;
+        const Ray& ray = rays[is_ray ? i : 0];
+        const Query q = make_query(params, ray);
+        for (uint32_t k = 0; k < 3; k++) {
+            packet.origin[k][i] = ray.origin[k];
+            packet.direction[k][i] = ray.direction[k];
+        }
+        packet.t_min[i] = is_ray ? q.t_min : kInfinity;
+        packet.t_max[i] = is_ray ? q.t_max : -kInfinity;
+        packet.queries[i] = q;
+        start = min(q.t_min, start);
+    }
+    for (uint32_t i = 0; i < kPacketRays; i++) packet.slabs.set(i, make_slabs(packet.origin_of(i), packet.direction_of(i), params.tlas_magnitude));
+    slabs.t_min = F::all(start);
+    return common_slabs(packet.origin, packet.slabs, params.tlas_magnitude, slabs);
+}
+
+// Mask of the children that some ray may enter before `t_max`, and the least that the distance of their entry may be.
+THRONG_INLINE uint32_t intersect_node(const WideNode& node, const PacketSlabs& s, float t_max, Floats<THRONG_WIDTH>& entry) {
+    typedef PacketSlabs::F F;
+    F enter[3], leave[3];
+    for (uint32_t k = 0; k < 3; k++) {
+        const F near = F::load(node.planes[s.near_row[k]]) - s.center[k], far = F::load(node.planes[s.far_row[k]]) - s.center[k];
+        enter[k] = minimum(near * s.least_scale[k], near * s.greatest_scale[k]) + s.near_offset[k];
+        leave[k] = maximum(far * s.least_scale[k], far * s.greatest_scale[k]) + s.far_offset[k];
+    }
+    // Operands in the order of the node test for single rays, for the sake of empty slots.
+    entry = maximum(maximum(enter[0], enter[1]), maximum(s.t_min, enter[2]));
+    const F exit = minimum(minimum(leave[0], leave[1]), minimum(F::all(t_max), leave[2]));
+    return less_equal(entry, exit);
+}
+
+// Mask of the rays that enter a child.
+THRONG_INLINE uint32_t rays_into(const Packet& p, const SlabsOfRays& all, const PacketSlabs& s, const WideNode& node, uint32_t slot) {
+    typedef Floats<THRONG_WIDTH> F;
+    uint32_t rays = 0;
+    for (uint32_t i = 0; i < kPacketRays; i += THRONG_WIDTH) {
+        F enter[3], leave[3];
+        for (uint32_t k = 0; k < 3; k++) {
+            const F scale = F::load(all.scale[k] + i);
+            enter[k] = multiply_add(F::all(node.planes[s.near_row[k]][slot]), scale, F::load(all.near_offset[k] + i));
+            leave[k] = multiply_add(F::all(node.planes[s.far_row[k]][slot]), scale, F::load(all.far_offset[k] + i));
+        }
+        const F entry = maximum(maximum(enter[0], enter[1]), maximum(F::load(p.t_min + i), enter[2]));
+        const F exit = minimum(minimum(leave[0], leave[1]), minimum(F::load(p.t_max + i), leave[2]));
+        rays |= less_equal(entry, exit) << i;
+    }
+    return rays;
+}
+
+THRONG_INLINE float farthest(const Packet& p) {
+    float t = p.t_max[0];
+    for (uint32_t i = 1; i < kPacketRays; i++) t = max(t, p.t_max[i]);
+    return t;
+}
+
+// Takes the packet's rays to what they meet.
+template <bool Any, class Meets>
+struct PacketWalk {
+    const Params& params;
+    const Ray* rays;
+    Packet& packet;
+    const PacketSlabs& slabs;
+    Thread& thread;
+    const Meets& meets;
+    // Rays that still look for something.
+    uint32_t open;
+    // The greatest `t_max` among them.
+    float t_max;
+
+    // Calls `visit(ray, query)` for each of `some` rays; where that is true, the ray is done.
+    template <class Visit>
+    THRONG_INLINE void each(uint32_t some, Visit&& visit) {
+        bool changed = false;
+        for (; some; some &= some - 1) {
+            const uint32_t i = lowest_bit(some);
+            Query& q = packet.queries[i];
+            const bool done = visit(i, q);
+            const float t = done ? -kInfinity : q.t_max;
+            changed |= packet.t_max[i] != t;
+            packet.t_max[i] = t;
+            if (done) open ^= 1u << i;
+        }
+        if (changed) t_max = farthest(packet);
+    }
+
+    // `t`: none of them enters earlier. Above `top` the stack is free.
+    THRONG_INLINE void enter(uint32_t some, uint32_t record, float t, PacketEntry* top) {
+        const InstanceRecord& instance = params.instances[record];
+        if (instance.mask == 0) return;
+        const BlasRecord& blas = params.blas[instance.blas];
+        if (count_bits(some) >= kSideBySide && blas.shape != SHAPE_SPHERE && !(moves(params) && instance.moves)) {
+            enter_side_by_side(some, instance, record, blas, t, top);
+            return;
+        }
+        NoCount none;
+        each(some, [&](uint32_t i, Query& q) { return enter_instance<Any>(params, rays[i], record, q, thread.stack, none, meets); });
+    }
+
+    // Enters a mesh that stands still.
+    THRONG_INLINE void enter_side_by_side(uint32_t some, const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, float t, PacketEntry* top) {
+        const ObjectPacket within(packet, instance.object_from_world, blas.magnitude);
+        with_packs(blas, [&](const auto* packs) THRONG_INLINED {
+            const auto meets_pack = [&](uint32_t i, const Shear& shear, Query& q, uint32_t index) THRONG_INLINED {
+                const auto counts = [&](uint32_t prim, float u, float v) { return meets(rays[i], record, prim, u, v); };
+                const auto& pack = packs[index];
+                return Any && MeetsAll<Meets>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
+            };
+            const auto apart = [&](uint32_t these, uint32_t root) {
+                each(these, [&](uint32_t i, Query& q) {
+                    const Shear shear = within.shear_of(i);
+                    return walk_mesh<Any>(blas, packs, root, within.slabs.of(i, q.t_min), q, thread.stack, [] {}, [&](uint32_t index) { return meets_pack(i, shear, q, index); });
+                });
+            };
+            PacketSlabs common;
+            common.t_min = slabs.t_min;
+            const float most = (Any ? kCloseShadowRays : kCloseRays) * blas.leaf_width;
+            if (count_bits(some) < kTogether || !within.are_close(some, t, most) || !within.have_common_signs() || !common_slabs(within.origin, within.slabs, blas.magnitude, common)) {
+                apart(some, blas.root);
+                return false;
+            }
+            const PacketEntry* const bottom = top;
+            *top++ = PacketEntry{t, blas.root, some};
+            while (top > bottom) {
+                const PacketEntry item = *--top;
+                const uint32_t these = item.rays & open;
+                if (!these || item.t > t_max) continue;
+                if (item.reference & LEAF) each(these, [&](uint32_t i, Query& q) { return meets_pack(i, within.shear_of(i), q, item.reference & ~LEAF) && Any; });
+                else if (count_bits(these) <= kFewRays) apart(these, item.reference);
+                else top = push_children(these, blas.nodes, packs, item.reference, within.slabs, common, top);
+            }
+            return false;
+        });
+    }
+
+    THRONG_INLINE void go_alone(uint32_t some, uint32_t reference) {
+        NoCount none;
+        each(some, [&](uint32_t i, Query& q) {
+            const auto leaf = [&](uint32_t record, StackEntry* top) { return enter_instance<Any>(params, rays[i], record, q, top, none, meets); };
+            return walk<Any>(params.tlas_nodes, params.instances, reference, packet.slabs.of(i, q.t_min), q, thread.stack, [] {}, leaf);
+        });
+    }
+
+    // Puts children that some of the rays enter on the stack, the nearest on top. Slabs are in the nodes' space.
+    template <class Leaf>
+    THRONG_INLINE PacketEntry* push_children(uint32_t some, const WideNode* nodes, const Leaf* leaves, uint32_t reference, const SlabsOfRays& all, const PacketSlabs& common, PacketEntry* top) {
+        const WideNode& node = nodes[reference];
+        Floats<THRONG_WIDTH> entry;
+        uint32_t mask = intersect_node(node, common, t_max, entry);
+        alignas(64) float t[THRONG_WIDTH];
+        entry.store(t);
+        const PacketEntry* bottom = top;
+        for (; mask; mask &= mask - 1) {
+            const uint32_t slot = lowest_bit(mask), entering = rays_into(packet, all, common, node, slot) & some;
+            if (!entering) continue;
+            const PacketEntry item{t[slot], node.children[slot], entering};
+            prefetch_child(nodes, leaves, item.reference);
+            PacketEntry* place = top++;
+            for (; place > bottom && place[-1].t < item.t; place--) *place = place[-1];
+            *place = item;
+        }
+        return top;
+    }
+
+    THRONG_INLINE void run() {
+        PacketEntry* top = thread.packet_stack;
+        *top++ = PacketEntry{0.0f, params.tlas_root, open};
+        t_max = farthest(packet);
+        while (top > thread.packet_stack && open) {
+            const PacketEntry item = *--top;
+            const uint32_t some = item.rays & open;
+            if (!some || item.t > t_max) continue;
+            if (item.reference & LEAF) enter(some, item.reference & ~LEAF, item.t, top);
+            else if (count_bits(some) <= kFewRays) go_alone(some, item.reference);
+            else top = push_children(some, params.tlas_nodes, params.instances, item.reference, packet.slabs, slabs, top);
+        }
+    }
+};
+
+// Traces up to `kPacketRays` rays, and calls `found(ray, query, done)` for each; for `Any`, what is done has met something. False, with
+// nothing done, if they have too little in common.
+template <bool Any, class Meets, class Found>
+THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t count, Thread& thread, const Meets& meets, Found&& found) {
+    Packet packet;
+    PacketSlabs slabs;
+    if (count <= kFewRays || params.tlas_root == EMPTY_CHILD || !gather_packet(params, rays, count, packet, slabs)) return false;
+    PacketWalk<Any, Meets> walk{params, rays, packet, slabs, thread, meets, (1u << count) - 1, 0.0f};
+    walk.run();
+    for (uint32_t i = 0; i < count; i++) found(i, packet.queries[i], !(walk.open >> i & 1u));
+    return true;
+}
+
+// The closest hits of up to `kPacketRays` rays, if they have enough in common; else nothing is done.
+THRONG_OUTLINE bool closest_hits_together(const Params& params, const Ray* rays, uint32_t count, Hit* hits, Thread& thread) {
+    const auto found = [&](uint32_t i, const Query& q, bool) { hits[i] = hit_of(q); };
+    return params.has_cutouts ? trace_packet<false>(params, rays, count, thread, Cutouts{params}, found)
+                              : trace_packet<false>(params, rays, count, thread, Solid(), found);
+}
+
+// The closest hits of up to `kPacketRays` rays.
+THRONG_OUTLINE void closest_hits(const Params& params, const Ray* rays, uint32_t count, Hit* hits, Thread& thread) {
+    if (closest_hits_together(params, rays, count, hits, thread)) return;
+    if (thread.stacks > 1) {
+        uint32_t all[kPacketRays];
+        for (uint32_t i = 0; i < count; i++) all[i] = i;
+        closest_hits_in_turns(params, rays, all, count, hits, thread);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) hits[i] = closest_hit(params, rays[i], thread.stack);
+}
+
+// Mask of those among up to `kPacketRays` rays that meet anything.
+THRONG_OUTLINE uint32_t any_hits(const Params& params, const Ray* rays, uint32_t count, Thread& thread) {
+    uint32_t blocked = 0;
+    const auto found = [&](uint32_t i, const Query&, bool done) { blocked |= uint32_t(done) << i; };
+    const bool together = params.has_cutouts ? trace_packet<true>(params, rays, count, thread, Cutouts{params}, found)
+                                             : trace_packet<true>(params, rays, count, thread, Solid(), found);
+    if (together) return blocked;
+    for (uint32_t i = 0; i < count; i++) blocked |= uint32_t(any_hit(params, rays[i], thread.stack)) << i;
+    return blocked;
+}
+
+}

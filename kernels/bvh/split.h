@@ -1,0 +1,141 @@
+// Walks of one ray by several lanes of a warp: an idle lane takes a part of a busy one's walk, and what lanes meet is merged. Which
+// of them meets it first does not show, since the closest hit is the same in every order.
+#pragma once
+#include "bvh/traverse_compressed.h"
+
+namespace THRONG_NAMESPACE {
+
+constexpr uint32_t kAllLanes = 0xffffffffu;
+
+// Hits go straight to memory: they are few, and the registers that would hold them are worth more.
+struct HitInMemory {
+    Hit* hit;
+
+    THRONG_INLINE void start() {
+        hit->t = -1.0f;
+        hit->prim = NO_INDEX;
+    }
+    THRONG_INLINE bool closer(float, uint32_t instance, uint32_t prim) const {
+        return hit->prim == NO_INDEX || instance < hit->instance || (instance == hit->instance && prim < hit->prim);
+    }
+    THRONG_INLINE void take(float t, float u, float v, uint32_t prim, uint32_t instance, uint32_t record) {
+        *hit = Hit{t, u, v, prim, instance, record};
+    }
+};
+
+// Any hit will do.
+struct HitFlag {
+    uint32_t* blocked;
+
+    THRONG_INLINE void start() { *blocked = 0; }
+    THRONG_INLINE bool closer(float, uint32_t, uint32_t) const { return true; }
+    THRONG_INLINE void take(float, float, float, uint32_t, uint32_t, uint32_t) { *blocked = 1; }
+};
+
+THRONG_INLINE HitInMemory hit_of(Hit* hits, uint32_t index) { return HitInMemory{hits + index}; }
+THRONG_INLINE HitFlag hit_of(uint32_t* blocked, uint32_t index) { return HitFlag{blocked + index}; }
+
+// Where a lane writes what it meets: where its ray's result is or, if other lanes may walk the same ray, to a place of its own.
+template <class Output>
+struct Meeting {
+    Output *hits, *own;
+    uint32_t index;
+    bool shared;
+
+    THRONG_INLINE auto place() const { return shared ? hit_of(own, 0) : hit_of(hits, index); }
+    THRONG_INLINE bool closer(float t, uint32_t instance, uint32_t prim) const { return place().closer(t, instance, prim); }
+    THRONG_INLINE void take(float t, float u, float v, uint32_t prim, uint32_t instance, uint32_t record) {
+        place().take(t, u, v, prim, instance, record);
+    }
+};
+
+THRONG_INLINE void clear(Hit& own) { own.prim = NO_INDEX; }
+THRONG_INLINE void clear(uint32_t& own) { own = 0; }
+THRONG_INLINE bool has_met(const Hit& own) { return own.prim != NO_INDEX; }
+THRONG_INLINE bool has_met(uint32_t own) { return own != 0; }
+
+THRONG_INLINE void merge(Hit& best, const Hit& own) {
+    const bool equal = best.prim != NO_INDEX && own.t == best.t;
+    if (equal ? HitInMemory{&best}.closer(own.t, own.instance, own.prim) : best.prim == NO_INDEX || own.t < best.t) best = own;
+}
+THRONG_INLINE void merge(uint32_t& best, uint32_t) { best = 1; }
+
+template <class Found>
+THRONG_INLINE void shorten(Walk<false, Found>& walk, const Hit& best) {
+    walk.t_max = min(walk.t_max, best.t);
+}
+template <class Found>
+THRONG_INLINE void shorten(Walk<true, Found>& walk, uint32_t) {
+    walk.floor = kOver;
+}
+
+// Moves what lanes have met on to their rays' results, and shortens these rays for all lanes that walk them. All lanes call this.
+template <bool Any, class Found, class Output>
+THRONG_INLINE void share_hits(Walk<Any, Found>& walk, uint32_t index, Output& own, Output* hits, uint32_t lane) {
+    const uint32_t finders = __ballot_sync(kAllLanes, has_met(own));
+    if (!finders) return;
+    const uint32_t found = __match_any_sync(kAllLanes, index) & finders;
+    // Side by side for different rays; one after the other for lanes of one ray, each with what those before it have written.
+    for (uint32_t left = finders; left;) {
+        const bool next = has_met(own) && (found & left & ((1u << lane) - 1u)) == 0;
+        if (next) {
+            merge(hits[index], own);
+            clear(own);
+        }
+        __syncwarp();
+        left &= ~__ballot_sync(kAllLanes, next);
+    }
+    if (found && !walk.over()) shorten(walk, hits[index]);
+}
+
+// The `n`th bit that is set, from the lowest, which is the zeroth.
+THRONG_INLINE uint32_t nth_bit(uint32_t bits, uint32_t n) {
+    for (; n > 0; n--) bits &= bits - 1;
+    return lowest_bit(bits);
+}
+
+// Takes the lowest group off the stack: the one that would be visited last, and mostly the largest. Returns where a walk of
+// that group alone starts (see `take_over`).
+template <bool Any, class Found>
+THRONG_INLINE uint32_t give_group(Walk<Any, Found>& walk, Group* stack, Group& given) {
+    // If nothing lies below the current instance, the group belongs to it.
+    const uint32_t start = walk.floor == 0 ? 0 : kStale;
+    given = stack[0];
+    walk.top--;
+    for (uint32_t i = 0; i < walk.top; i++) stack[i] = stack[i + 1];
+    if (walk.floor != 0 && walk.floor < kOver) walk.floor--;
+    return start;
+}
+
+// Each idle lane takes a group over from a busy one, as far as there are some: it then walks the same ray. All lanes call this.
+template <bool Any, class Found>
+THRONG_INLINE void split_walks(Walk<Any, Found>& walk, uint32_t& index, Group* stack, uint32_t idle, uint32_t lane) {
+    const bool is_idle = walk.over(), has_groups = !is_idle && walk.top > 0;
+    const uint32_t donors = __ballot_sync(kAllLanes, has_groups);
+    if (!donors) return;
+    const uint32_t rank = count_bits((is_idle ? idle : donors) & ((1u << lane) - 1u));
+    const bool takes = is_idle && rank < count_bits(donors);
+    uint32_t start = kOver;
+    Group given{0, 0};
+    if (has_groups && rank < count_bits(idle)) start = give_group(walk, stack, given);
+    // The other lanes read their own values.
+    const int source = int(takes ? nth_bit(donors, rank) : lane);
+    auto pass = [&](auto& value) { value = __shfl_sync(kAllLanes, value, source); };
+    auto pass_vector = [&](Vec3& v) { pass(v.x), pass(v.y), pass(v.z); };
+    pass(given.base);
+    pass(given.mask);
+    pass(start);
+    pass(index);
+    pass(walk.t_min);
+    pass(walk.t_max);
+    pass(walk.instance);
+    pass_vector(walk.space.origin);
+    pass_vector(walk.space.inverse);
+    pass(walk.space.shear_x);
+    pass(walk.space.shear_y);
+    pass(walk.space.slack);
+    pass(walk.space.axes);
+    if (takes) walk.take_over(given, start);
+}
+
+}

@@ -1,0 +1,220 @@
+// Two-level traversal for GPUs: one loop over both levels that the lanes of a warp run in step. A round enters an
+// instance, then visits a node and tests a triangle, twice, each for the lanes that have one (and the first triangles only
+// if these are some).
+//
+// Ylitie, Karras and Laine 2017, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs"; instances sit
+// in slots of the TLAS's nodes like any other child, so that they are entered in front-to-back order, too.
+#pragma once
+#include "util/count.h"
+#include "bvh/intersect_compressed.h"
+
+namespace THRONG_NAMESPACE {
+
+// Units still to visit: those of a node that the ray hits, in the top byte of `mask`; in the lower ones, from the lowest,
+// which of the node's slots hold units and which hold instances.
+struct Group {
+    uint32_t base, mask;
+};
+
+// A unit that is an instance has this bit set.
+constexpr uint32_t kInstance = 0x80000000u;
+
+// `Walk::floor` outside of instances: in the TLAS, the same with a space that is not the world's, and when the walk is over.
+constexpr uint32_t kOutside = 0xffffffffu, kStale = 0xfffffffeu, kOver = 0xfffffffdu;
+
+// object_from_world at a time of an instance that has keys.
+THRONG_INLINE void place_unit(const Params& params, const InstanceUnit& unit, uint32_t segments, Time time, float* object_from_world) {
+    float world_from_object[12];
+    instance_at(params, load_word(&unit.first_key), segments, time, world_from_object);
+    invert(world_from_object, object_from_world);
+}
+
+// A ray on its way through the trees. `Found` keeps the closest hit; with `Any` the walk ends at the first.
+template <bool Any, class Found>
+struct Walk {
+    Space space;
+    float t_min, t_max;
+    Group group;
+    // Triangles still to test: hits in the lowest byte of `mask`, all of the node's in the next one.
+    Group triangles;
+    // Entries on the stack, and how many of them were there when the current instance was entered.
+    uint32_t top, floor;
+    // Unit of the current instance.
+    uint32_t instance;
+    // The unit to go on with, with `kInstance` if it is one; `NO_INDEX` if it is not known yet.
+    uint32_t unit;
+
+    THRONG_INLINE void begin(const Params& params, float ray_t_min, float ray_t_max) {
+        t_min = ray_t_min;
+        t_max = ray_t_max;
+        group = Group{params.start_base, params.start_mask};
+        triangles = Group{0, 0};
+        top = 0;
+        floor = kStale;
+        unit = NO_INDEX;
+        space.axes = 0;
+    }
+
+    THRONG_INLINE bool over() const { return floor == kOver; }
+
+    // Goes on with a group of another walk whose ray, space and instance this one has now. `start` is 0 for
+    // one of the instance, `kStale` for one of the TLAS.
+    THRONG_INLINE void take_over(Group given, uint32_t start) {
+        group = given;
+        triangles = Group{0, 0};
+        top = 0;
+        floor = start;
+        unit = NO_INDEX;
+        if (floor == kStale) turn_to_world();
+    }
+
+    // One round. Becomes `over` when there is nothing left to do. `stack` has room for the levels of both trees.
+    //
+    // Every phase is entered and left at one place, so that the lanes of a warp meet again before the next one; an early
+    // return would make each phase run once per group of lanes.
+    template <class Order, class Count, class Meets>
+    THRONG_INLINE void advance(const Params& params, const Ray& ray, Group* stack, const Order& order, Found& found, Count& count, const Meets& meets) {
+        if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
+        if (unit != NO_INDEX && (!is_node() || floor == kStale)) change_space(params, ray, found, count, meets);
+        if (is_node()) visit_node(params, order, count);
+        // Few lanes can wait until others have found a triangle with their second node.
+        if (lanes_where(has_triangle()) >= params.triangle_lanes && has_triangle()) test_triangle(params, ray, found, count, meets);
+        // A second node and triangle for those that have no space to change: twice as many lanes then take part in that.
+        if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
+        if (is_node() && floor != kStale) visit_node(params, order, count);
+        if (has_triangle()) test_triangle(params, ray, found, count, meets);
+    }
+
+    // Slots are visited in the world's order again.
+    THRONG_INLINE void turn_to_world() { space.axes = (space.axes & ~7u) | (space.axes >> kWorldUpShift & 7u); }
+
+    // Whether the unit to go on with is known, and no instance.
+    THRONG_INLINE bool is_node() const { return int32_t(unit) >= 0; }
+
+    THRONG_INLINE bool has_triangle() const { return triangles.mask & 255u; }
+
+    // Takes the next unit off the group, or off the stack; `over` if there is none.
+    THRONG_INLINE void next_unit(Group* stack) {
+        if (!(group.mask >> 24)) {
+            // Leaves the instance. The world's ray is prepared again only when a node of the TLAS asks for it.
+            if (top == floor) {
+                floor = kStale;
+                turn_to_world();
+            }
+            if (top == 0) floor = kOver;
+            else group = stack[--top];
+        }
+        if (floor != kOver) {
+            uint32_t bit = highest_bit(group.mask), slot = (bit ^ space.axes) & 7u;
+            unit = group.base + count_bits(group.mask & ((1u << slot) - 1u));
+            // Its bit among the instances moves to the top.
+            unit |= group.mask << (23 - slot) & kInstance;
+            group.mask ^= 1u << bit;
+            if (group.mask >> 24) stack[top++] = group;
+        }
+    }
+
+    // Prepares the world's ray for a node of the TLAS, or enters an instance: then `unit` becomes the BLAS's root. A sphere
+    // has none; it is tested at once.
+    template <class Count, class Meets>
+    THRONG_INLINE void change_space(const Params& params, const Ray& ray, Found& found, Count& count, const Meets& meets) {
+        const bool enter = !is_node();
+        unit &= ~kInstance;
+        Words4 from = load_any_words(ray.origin), along = load_any_words(ray.direction);
+        Vec3 origin = vec3(from), direction = vec3(along);
+        if (enter) {
+            count.instance();
+            const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.tlas_units[unit]);
+            Words4 ids = load_words(&entered.root);
+            float m[12];
+            load_matrix(entered.object_from_world, m);
+            if (moves(params) && ids.w) place_unit(params, entered, ids.w, Time::at(bits_float(from.w)), m);
+            origin = transform_point(m, origin);
+            direction = transform_vector(m, direction);
+            instance = unit;
+            unit = ids.x;
+            if (ids.x == NO_INDEX) {
+                group.mask = 0;
+                test_sphere(ray, origin, direction, ids, found, meets);
+            }
+        }
+        if (unit != NO_INDEX) {
+            uint32_t up = prepare_boxes(space, origin, direction) ^ (Any ? params.any_order : 0u), world_up = space.axes >> kWorldUpShift & 7u;
+            floor = enter ? top : kOutside;
+            space.axes = up | (enter ? world_up : up) << kWorldUpShift;
+            if (enter) space.axes |= prepare_triangles(space, direction) << kLongestShift;
+        }
+    }
+
+    template <class Meets>
+    THRONG_INLINE void test_sphere(const Ray& ray, Vec3 origin, Vec3 direction, const Words4& ids, Found& found, const Meets& meets) {
+        float t;
+        if (!sphere_distance(origin, direction, t_min, t_max, t)) return;
+        // Nothing is left to visit.
+        if (take(ray, t, 0.0f, 0.0f, 0, ids, found, meets) && Any) top = 0;
+    }
+
+    // Takes over a hit within reach, if it counts.
+    template <class Meets>
+    THRONG_INLINE bool take(const Ray& ray, float t, float u, float v, uint32_t prim, const Words4& ids, Found& found, const Meets& meets) {
+        if (t == t_max && !found.closer(t, ids.y, prim)) return false;
+        if (!meets(ray, ids.z, prim, u, v)) return false;
+        t_max = t;
+        found.take(t, u, v, prim, ids.y, ids.z);
+        if (Any) floor = kOver;
+        return true;
+    }
+
+    template <class Order, class Count>
+    THRONG_INLINE void visit_node(const Params& params, const Order& order, Count& count) {
+        const bool outside = floor == kOutside;
+        if (outside) count.tlas_node();
+        else count.blas_node();
+        const Unit* units = outside ? params.tlas_units : params.blas_units;
+        NodeHits n = intersect_node(units + unit, space, t_max, order);
+        unit = NO_INDEX;
+        group = Group{n.unit_base, n.unit_hits << 24 | (n.masks & 0xffffu)};
+        triangles = Group{n.triangle_base, (n.masks >> 8 & 0xff00u) | n.triangle_hits};
+    }
+
+    // Tests a triangle of the current instance, at the ray's time.
+    THRONG_INLINE bool hits_triangle(const Params& params, const Ray& ray, uint32_t index, TriangleHit& hit) const {
+        const TriangleRecord* triangle = &params.triangles[index];
+        if (moves(params)) {
+            // First key, segments and leaves of the mesh.
+            const Words4 keys = load_words(&reinterpret_cast<const InstanceUnit&>(params.tlas_units[instance]).first_key);
+            if (keys.y) {
+                const KeySpan span = key_span(keys.y, time_of(ray));
+                triangle += uint64_t(span.key) * keys.z;
+                return intersect_triangle(MovingRows{triangle, triangle + keys.z, span.share}, space, t_min, t_max, hit);
+            }
+        }
+        return intersect_triangle(StillRows{triangle}, space, t_min, t_max, hit);
+    }
+
+    template <class Count, class Meets>
+    THRONG_INLINE void test_triangle(const Params& params, const Ray& ray, Found& found, Count& count, const Meets& meets) {
+        count.triangle();
+        uint32_t slot = highest_bit(triangles.mask & 255u);
+        uint32_t index = triangles.base + count_bits((triangles.mask >> 8) & ((1u << slot) - 1u));
+        triangles.mask ^= 1u << slot;
+        TriangleHit hit;
+        if (hits_triangle(params, ray, index, hit)) {
+            Words4 ids = load_words(&reinterpret_cast<const InstanceUnit&>(params.tlas_units[instance]).root);
+            take(ray, hit.t, hit.u, hit.v, hit.prim, ids, found, meets);
+        }
+    }
+};
+
+// `meets` says which of the primitives that are crossed count.
+template <bool Any, class Count, class Meets>
+THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* memory, Count& count, const Meets& meets) {
+    if (params.tlas_root == EMPTY_CHILD) return false;
+    THRONG_STACK(Group, stack, COMPRESSED_STACK, memory);
+    Walk<Any, Query> walk;
+    walk.begin(params, start_of(params, ray), ray.t_max);
+    while (!walk.over()) walk.advance(params, ray, stack, ComputedOrder(), q, count, meets);
+    return q.prim != NO_INDEX;
+}
+
+}

@@ -1,0 +1,238 @@
+// Two-level traversal for CPUs: the same walk over wide nodes for the TLAS and for each BLAS.
+#pragma once
+#include "util/count.h"
+#include "bvh/intersect_wide.h"
+
+namespace THRONG_NAMESPACE {
+
+constexpr uint32_t kCacheLine = 64;
+
+// Asks for the lines of what a reference leads to, where that is not what is visited next: popped at a time when nothing else is
+// left to do, it would have to be waited for. Whether it is a leaf can't be predicted, so there is no branch on it, and as many
+// lines are asked for as a node has.
+template <class Leaf>
+THRONG_INLINE void prefetch_child(const WideNode* nodes, const Leaf* leaves, uint32_t reference) {
+    const uintptr_t is_leaf = 0 - uintptr_t(reference >> 31), index = reference & ~LEAF;
+    const uintptr_t all_nodes = uintptr_t(nodes) + index * sizeof(WideNode), all_leaves = uintptr_t(leaves) + index * sizeof(Leaf);
+    const char* address = reinterpret_cast<const char*>((all_nodes & ~is_leaf) | (all_leaves & is_leaf));
+    for (uint32_t line = 0; line < sizeof(WideNode); line += kCacheLine) prefetch(address + line);
+}
+
+// A stack entry as one number. Distances of entry are not negative, so their bits are ordered as they are.
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "an entry's distance is in the upper half of its key");
+typedef uint64_t EntryKey;
+THRONG_INLINE EntryKey entry_key(uint32_t t_bits, uint32_t reference) { return EntryKey(t_bits) << 32 | reference; }
+THRONG_INLINE uint32_t reference_of(EntryKey key) { return uint32_t(key); }
+THRONG_INLINE EntryKey load_entry(const StackEntry* from) {
+    EntryKey key;
+    __builtin_memcpy(&key, from, sizeof(key));
+    return key;
+}
+THRONG_INLINE void store_entry(StackEntry* to, EntryKey key) { __builtin_memcpy(to, &key, sizeof(key)); }
+
+// Exchanges two entries if the first one is not the nearer one. No branch, for it couldn't be predicted.
+THRONG_INLINE void put_in_order(EntryKey& near, EntryKey& far) {
+    const EntryKey a = near, b = far;
+    near = b < a ? b : a;
+    far = b < a ? a : b;
+}
+
+// Puts all but the nearest of at least two entered children on the stack, and returns that one's reference. If they are to be
+// `Sorted`, the nearest of the others ends up on top.
+template <bool Sorted, class Leaf>
+THRONG_INLINE uint32_t push_children(const WideNode* nodes, const Leaf* leaves, const WideNode& node, uint32_t mask, const Floats<THRONG_WIDTH>& entry, StackEntry*& top) {
+    alignas(64) float t[THRONG_WIDTH];
+    entry.store(t);
+    const auto next = [&] {
+        const uint32_t i = lowest_bit(mask);
+        mask &= mask - 1;
+        return entry_key(float_bits(t[i]), node.children[i]);
+    };
+    const auto push = [&](EntryKey key) {
+        if (Sorted) prefetch_child(nodes, leaves, reference_of(key));
+        store_entry(top++, key);
+    };
+    const StackEntry* bottom = top;
+    EntryKey a = next(), b = next();
+    put_in_order(a, b);
+    if (Sorted && mask) {
+        EntryKey c = next();
+        put_in_order(b, c);
+        put_in_order(a, b);
+        push(c);
+    }
+    push(b);
+    while (mask) {
+        EntryKey d = next();
+        put_in_order(a, d);
+        push(d);
+        if (Sorted) {
+            StackEntry* place = top - 1;
+            for (; place > bottom && load_entry(place - 1) < d; place--) store_entry(place, load_entry(place - 1));
+            store_entry(place, d);
+        }
+    }
+    return reference_of(a);
+}
+
+// Visits leaves in order of entry or, for `Any`, roughly so: sorting costs more than it saves there. `leaf(index, stack)` returns
+// true to end the walk; it may lower q.t_max. `leaves` is where leaves are, to be prefetched. `visit()` is called at every node, for
+// counters. `stack` has room for (depth of the tree) * (THRONG_WIDTH - 1) + 1 entries.
+template <bool Any, class Leaf, class Visit, class OnLeaf>
+THRONG_INLINE bool walk(const WideNode* nodes, const Leaf* leaves, uint32_t root, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
+    StackEntry* top = stack;
+    uint32_t reference = root;
+    for (;;) {
+        if (reference & LEAF) {
+            if (leaf(reference & ~LEAF, top)) return true;
+        } else {
+            visit();
+            Floats<THRONG_WIDTH> entry;
+            const WideNode& node = nodes[reference];
+            prefetch(node.children);
+            uint32_t mask = intersect_node(node, slabs, q.t_max, entry);
+            if (mask) {
+                if ((mask & (mask - 1)) == 0) {
+                    reference = node.children[lowest_bit(mask)];
+                    continue;
+                }
+                reference = push_children<!Any>(nodes, leaves, node, mask, entry, top);
+                if (Any) prefetch_child(nodes, leaves, top[-1].reference);
+                continue;
+            }
+        }
+        do {
+            if (top == stack) return false;
+            --top;
+        } while (!Any && top->t > q.t_max);
+        reference = top->reference;
+    }
+}
+
+// Whether `leaf(index)` is true for any of the leaves that the ray enters before `t_max`. Children are visited in the descending order
+// of their slots, where builders put first what is likely to end the walk soon (`accel::occlusion`). Distances don't matter then, and what
+// is entered goes on the stack without a branch on how many children that are: it couldn't be predicted.
+template <class Visit, class OnLeaf>
+THRONG_INLINE bool walk_any(const WideNode* nodes, uint32_t root, const WideSlabs& slabs, float t_max, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
+    // Below everything is a leaf that is none. There are twice as many places as `walk` has, so that all lanes may be written.
+    static_assert(sizeof(StackEntry) == 2 * sizeof(uint32_t), "a stack has room for two references per entry");
+    uint32_t* top = reinterpret_cast<uint32_t*>(stack);
+    *top++ = EMPTY_CHILD;
+    uint32_t reference = root;
+    for (;;) {
+        if (reference & LEAF) {
+            if (reference == EMPTY_CHILD) return false;
+            if (leaf(reference & ~LEAF)) return true;
+            reference = *--top;
+        } else {
+            visit();
+            Floats<THRONG_WIDTH> entry;
+            const WideNode& node = nodes[reference];
+            const uint32_t mask = intersect_node(node, slabs, t_max, entry);
+            store_chosen<THRONG_WIDTH>(top, node.children, mask);
+            const uint32_t* last = node.children + highest_bit(mask | 1u);
+            reference = *(mask ? last : top - 1);
+            // One was taken, of those that were put there or were there before.
+            top += int(count_bits(mask)) - 1;
+        }
+    }
+}
+
+// Calls `enter` with the packs of a mesh, of whichever kind they are.
+template <class Enter>
+THRONG_INLINE bool with_packs(const BlasRecord& blas, Enter&& enter) {
+#if THRONG_WIDTH == 16
+    if (blas.shape == SHAPE_SHARED_TRIANGLES) return enter(reinterpret_cast<const SharedPack*>(blas.packs));
+#endif
+    return enter(blas.packs);
+}
+
+// The leaves of a mesh, which has those `packs`, that the ray enters. True if the walk should end.
+template <bool Any, class Pack, class Visit, class OnLeaf>
+THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, uint32_t root, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
+    if (Any) return walk_any(blas.nodes, root, slabs, q.t_max, stack, visit, leaf);
+    return walk<false>(blas.nodes, packs, root, slabs, q, stack, visit, [&](uint32_t index, StackEntry*) THRONG_INLINED {
+        leaf(index);
+        return false;
+    });
+}
+
+// The part of the scene below one instance. True if the walk should end (`Any` and something was hit). `pack_at(packs, index)` tells what
+// of the mesh's `packs` the ray meets in the leaf `index`.
+template <bool Any, class Count, class Meets, class PackAt>
+THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Meets& meets, const PackAt& pack_at) {
+    const auto counts = [&](uint32_t prim, float u, float v) { return meets(ray, record, prim, u, v); };
+    if (blas.shape == SHAPE_SPHERE) {
+        const Vec3 origin = transform_point(object_from_world, q.origin), direction = transform_vector(object_from_world, q.direction);
+        return intersect_sphere(origin, direction, instance.instance, record, q, counts) && Any;
+    }
+    const ObjectRay here = enter_space(object_from_world, q, blas.magnitude);
+    const Shear shear = make_shear(here.origin, here.direction);
+    const auto visit = [&] { count.blas_node(); };
+    return with_packs(blas, [&](const auto* packs) THRONG_INLINED {
+        return walk_mesh<Any>(blas, packs, blas.root, here.slabs, q, stack, visit, [&](uint32_t index) THRONG_INLINED {
+            const auto& pack = pack_at(packs, index);
+            count.pack(pack);
+            return Any && MeetsAll<Meets>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
+        });
+    });
+}
+
+// What leaves of a mesh that keeps its shape hold.
+struct PackItself {
+    template <class Pack> THRONG_INLINE const Pack& operator()(const Pack* packs, uint32_t index) const { return packs[index]; }
+};
+
+// A pack between two keys.
+template <class Pack>
+THRONG_INLINE Pack pack_between(const Pack& a, const Pack& b, float share) {
+    constexpr uint32_t kFloats = sizeof(a.vertices) / sizeof(float);
+    float from[kFloats], to[kFloats];
+    __builtin_memcpy(from, a.vertices, sizeof(from));
+    __builtin_memcpy(to, b.vertices, sizeof(to));
+    for (uint32_t i = 0; i < kFloats; i++) from[i] = between(from[i], to[i], share);
+    Pack pack = a;
+    __builtin_memcpy(pack.vertices, from, sizeof(from));
+    return pack;
+}
+
+// The same of an instance that moves while the shutter is open, at the ray's time.
+template <bool Any, class Count, class Meets>
+THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
+    const InstanceRecord& instance = params.instances[record];
+    const BlasRecord& blas = params.blas[instance.blas];
+    const Time time = time_of(ray);
+    float world_from_object[12], object_from_world[12];
+    load_placement(params, instance, time, world_from_object, object_from_world);
+    const MeshKeys* keys = params.mesh_keys ? params.mesh_keys + instance.mesh : nullptr;
+    if (!keys || !keys->segments)
+        return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, meets, PackItself());
+    const KeySpan span = key_span(keys->segments, time);
+    return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, meets, [&](const auto* packs, uint32_t index) {
+        const auto* here = packs + uint64_t(span.key) * keys->leaves;
+        return pack_between(here[index], here[keys->leaves + index], span.share);
+    });
+}
+
+// Enters an instance, if it is to be seen.
+template <bool Any, class Count, class Meets>
+THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
+    const InstanceRecord& instance = params.instances[record];
+    if (instance.mask == 0) return false;
+    count.instance();
+    if (moves(params) && instance.moves) return enter_moving<Any>(params, ray, record, q, stack, count, meets);
+    const BlasRecord& blas = params.blas[instance.blas];
+    return enter_object<Any>(instance, record, blas, instance.object_from_world, ray, q, stack, count, meets, PackItself());
+}
+
+// `meets` says which of the primitives that are crossed count.
+template <bool Any, class Count, class Meets>
+THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
+    if (params.tlas_root == EMPTY_CHILD) return false;
+    const WideSlabs slabs = make_wide_slabs(q.origin, q.direction, params.tlas_magnitude, q.t_min);
+    return walk<Any>(params.tlas_nodes, params.instances, params.tlas_root, slabs, q, stack, [&] { count.tlas_node(); }, [&](uint32_t record, StackEntry* top) {
+        return enter_instance<Any>(params, ray, record, q, top, count, meets);
+    });
+}
+
+}

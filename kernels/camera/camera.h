@@ -1,0 +1,129 @@
+// Primary rays: pixels in 8x8 tiles, positions within the pixel drawn from the reconstruction filter.
+#pragma once
+#include "camera/lens.h"
+#include "geom/motion.h"
+
+namespace THRONG_NAMESPACE {
+
+// Random dimensions of a path: two for the pixel filter, then a block per bounce.
+constexpr uint32_t kDimensionFilter = 0;
+
+// Every second bit of a six-bit number.
+THRONG_INLINE uint32_t even_bits(uint32_t x) { return (x & 1u) | (x >> 1 & 2u) | (x >> 2 & 4u); }
+
+// Pixel of a work item. Items run through 8x8 tiles, and through these along a Z-shaped curve, so that neighbours in a batch
+// look at the same things.
+// Returns false for the items that hang over the right and lower edge.
+THRONG_INLINE bool item_pixel(const Params& params, uint32_t item, uint32_t& x, uint32_t& y) {
+    uint32_t tiles_x = (params.width + 7) / 8, tile = params.tiles ? params.tiles[item / 64] : item / 64, inner = item % 64;
+    x = tile % tiles_x * 8 + even_bits(inner);
+    y = tile / tiles_x * 8 + even_bits(inner >> 1);
+    return x < params.width && y < params.height;
+}
+
+// Inverse error function in single precision (Giles 2010).
+THRONG_DEVICE float inverse_erf(float x) {
+    float w = -logf((1.0f - x) * (1.0f + x));
+    if (w < 5.0f) {
+        w -= 2.5f;
+        float p = 2.81022636e-08f;
+        p = 3.43273939e-07f + p * w;
+        p = -3.5233877e-06f + p * w;
+        p = -4.39150654e-06f + p * w;
+        p = 0.00021858087f + p * w;
+        p = -0.00125372503f + p * w;
+        p = -0.00417768164f + p * w;
+        p = 0.246640727f + p * w;
+        return (1.50140941f + p * w) * x;
+    }
+    w = sqrtf(w) - 3.0f;
+    float p = -0.000200214257f;
+    p = 0.000100950558f + p * w;
+    p = 0.00134934322f + p * w;
+    p = -0.00367342844f + p * w;
+    p = 0.00573950773f + p * w;
+    p = -0.0076224613f + p * w;
+    p = 0.00943887047f + p * w;
+    p = 1.00167406f + p * w;
+    return (2.83297682f + p * w) * x;
+}
+
+// Distance from the pixel's centre along one axis, distributed as the filter (its magnitude, where it is negative): sampling
+// the filter instead of weighting by it keeps every pixel independent of its neighbours. The Gaussian has a sigma of 0.5 and is
+// cut at 1.5 pixels (3 sigma), unless it is scaled.
+THRONG_DEVICE float filter_offset(const Params& params, float u) {
+    if (params.filter == FILTER_GAUSSIAN) return params.filter_scale * (0.70710678f * inverse_erf(0.9973f * (2.0f * u - 1.0f)));
+    if (params.filter == FILTER_BOX) return params.filter_scale * (2.0f * u - 1.0f);
+    if (params.filter == FILTER_TENT) {
+        const float side = 1.0f - sqrtf(max(0.0f, 1.0f - fabsf(2.0f * u - 1.0f)));
+        return params.filter_scale * (u < 0.5f ? -side : side);
+    }
+    const float place = u * float(FILTER_STEPS);
+    const uint32_t step = uint32_t(place);
+    const float a = params.filter_table[step], b = params.filter_table[step + 1];
+    return params.filter_scale * (a + (b - a) * (place - float(step)));
+}
+
+// Whether a sample counts negatively: the filter is a product, so in the lobe of one axis but not of the other.
+THRONG_DEVICE bool is_negative(const Params& params, const Sampler& sampler) {
+    const Vec2 u = sample_2d(sampler, kDimensionFilter);
+    // Mitchell's cubic changes its sign at 8/7 pixels of 2.
+    const float lobe = params.filter_scale * (4.0f / 7.0f);
+    return (fabsf(filter_offset(params, u.x)) > lobe) != (fabsf(filter_offset(params, u.y)) > lobe);
+}
+
+// Longitude and latitude, forward in the middle of the picture. What is beyond the poles is on the other side.
+THRONG_DEVICE Vec3 panorama_direction(const CameraRecord& camera, float x, float y) {
+    float turn = 0.5f * x, lift = 0.25f * y, sine, cosine, height, level;
+    sine_cosine(turn - floorf(turn), sine, cosine);
+    sine_cosine(lift - floorf(lift), height, level);
+    return (load3(camera.forward) * cosine + load3(camera.right) * sine) * level + load3(camera.up) * height;
+}
+
+// The camera at a time while the shutter is open.
+THRONG_DEVICE CameraRecord camera_at(const Params& params, Time time) {
+    if (!params.camera_segments) return params.camera;
+    const KeySpan span = key_span(params.camera_segments, time);
+    CameraRecord camera = params.camera_keys[span.key];
+    const CameraRecord& next = params.camera_keys[span.key + 1];
+    for (int i = 0; i < 3; i++) {
+        camera.origin[i] = between(camera.origin[i], next.origin[i], span.share);
+        camera.forward[i] = between(camera.forward[i], next.forward[i], span.share);
+        camera.right[i] = between(camera.right[i], next.right[i], span.share);
+        camera.up[i] = between(camera.up[i], next.up[i], span.share);
+        camera.lens_right[i] = between(camera.lens_right[i], next.lens_right[i], span.share);
+        camera.lens_up[i] = between(camera.lens_up[i], next.lens_up[i], span.share);
+    }
+    // A pinhole is a lens of no width, which has no focus of its own.
+    if (!(camera.focus > 0.0f)) {
+        camera.focus = next.focus;
+        camera.blades = next.blades;
+        camera.blade_turn = next.blade_turn;
+    } else if (next.focus > 0.0f) camera.focus = between(camera.focus, next.focus, span.share);
+    if (camera.kind == CAMERA_ORTHOGRAPHIC) store3(camera.forward, normalize_or(load3(camera.forward), vec3(0.0f, 0.0f, -1.0f)));
+    return camera;
+}
+
+THRONG_DEVICE Ray camera_ray(const Params& params, const CameraRecord& camera, float x, float y) {
+    float sx = 2.0f * x / float(params.width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.height);
+    bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
+    // From the eye to a point of the picture, or for parallel rays from the middle of the picture to it.
+    Vec3 from = parallel ? load3(camera.origin) : load3(camera.forward);
+    Vec3 d = from + load3(camera.right) * sx + load3(camera.up) * sy;
+    if (camera.kind == CAMERA_EQUIRECTANGULAR) d = panorama_direction(camera, sx, sy);
+    Ray ray;
+    store3(ray.origin, parallel ? d : load3(camera.origin));
+    ray.t_min = 0.0f;
+    store3(ray.direction, parallel ? load3(camera.forward) : normalize_or(d, load3(camera.forward)));
+    ray.t_max = kInfinity;
+    return ray;
+}
+
+// The same through a point of the lens, if there is one.
+THRONG_INLINE Ray lens_ray(const Params& params, const CameraRecord& camera, const Sampler& sampler, float x, float y) {
+    Ray ray = camera_ray(params, camera, x, y);
+    if (camera.focus > 0.0f) through_lens(camera, sample_2d(sampler, DIMENSION_LENS), ray);
+    return ray;
+}
+
+}

@@ -1,0 +1,206 @@
+// How surfaces scatter light: the layered model of glTF 2.0 and its KHR_materials extensions.
+#pragma once
+#include "closure/bsdf_make.h"
+
+namespace THRONG_NAMESPACE {
+
+struct BsdfSample {
+    // Unit vector that light comes from.
+    Vec3 in;
+    // Value times cosine, divided by the density of the direction (its limit for perfect mirrors and windows).
+    Vec3 weight;
+    // Per solid angle; infinite for perfect mirrors and windows.
+    float density;
+    // Whether `in` is on the other side of the surface than `out`.
+    bool transmitted;
+};
+
+// Values times the cosine of `in`, and densities, added up over lobes.
+struct Scattered {
+    Vec3 value;
+    float density;
+};
+
+// Probability of reflection where a facet reflects `fresnel` and lets `passed` through.
+THRONG_INLINE float reflection_share(const Bsdf& b, Vec3 fresnel, Vec3 passed) {
+    float reflected = luminance(fresnel), through = luminance(b.through * passed);
+    return through > 0.0f ? reflected / (reflected + through) : 1.0f;
+}
+
+THRONG_DEVICE void add_coat(const Bsdf& b, Vec3 in, Scattered& sum) {
+    Vec3 out = to_world(b, b.out), h = normalize_or(out + in, b.coat_normal);
+    float out_z = max(dot(out, b.coat_normal), 1e-4f), in_z = dot(in, b.coat_normal), h_z = dot(h, b.coat_normal);
+    if (!(in_z > 0.0f) || !(h_z > 0.0f)) return;
+    Roughness a{b.coat_alpha, b.coat_alpha};
+    // Only heights matter, but the sine must have all its digits.
+    float common = facet_density(a, vec3(length(cross(h, b.coat_normal)), 0.0f, h_z)) / (4.0f * out_z);
+    float hidden = hidden_facets(b.coat_alpha, out_z), hidden_in = hidden_facets(b.coat_alpha, in_z);
+    sum.value += vec3(b.coat * dielectric_fresnel(dot(out, h), 1.5f) * common * masking(hidden, hidden_in));
+    sum.density += b.pick_coat * common * masking(hidden);
+}
+
+THRONG_DEVICE void add_sheen(const Bsdf& b, Vec3 in, Scattered& sum) {
+    float excess = max(1.0f, max(sheen_table(b.out.z, b.sheen_roughness), sheen_table(in.z, b.sheen_roughness)));
+    sum.value += b.sheen * (b.below_coat * evaluate_sheen(sheen_alpha(b.sheen_roughness), b.out, in) / excess);
+    sum.density += b.pick_sheen * kSheenDensity;
+}
+
+// Reflection by a rough interface or, with `in` mirrored to the side of `out`, transmission by a thin one.
+THRONG_DEVICE void add_mirrored(const Bsdf& b, Vec3 in, bool reflected, Scattered& sum) {
+    Vec3 h = normalize_or(b.out + in, vec3(0.0f, 0.0f, 1.0f));
+    float hidden = hidden_facets(b.roughness, b.out);
+    Vec3 passed, fresnel = interface_fresnel(b, dot(b.out, h), passed);
+    float share = reflection_share(b, fresnel, passed), common = facet_density(b.roughness, h) / (4.0f * b.out.z);
+    Vec3 color = reflected ? fresnel : b.through * passed;
+    sum.value += color * (b.below_sheen * common * masking(hidden, hidden_facets(b.roughness, in)));
+    sum.density += b.pick_interface * (reflected ? share : 1.0f - share) * common * masking(hidden);
+}
+
+// Transmission by a rough interface that bends light (Walter et al. 2007).
+THRONG_DEVICE void add_refracted(const Bsdf& b, Vec3 in, Scattered& sum) {
+    float hidden = hidden_facets(b.roughness, b.out), hidden_in = hidden_facets(b.roughness, in);
+    uint32_t bands = color_bands(b);
+    THRONG_NO_UNROLL
+    for (uint32_t band = 0; band < bands; band++) {
+        float eta = band_eta(b, band);
+        Vec3 h = b.out + in * eta, passed;
+        if (h.z < 0.0f) h = -h;
+        if (!normalize(h)) continue;
+        float out_h = dot(b.out, h), in_h = dot(in, h);
+        if (!(out_h > 0.0f) || !(in_h < 0.0f)) continue;
+        Vec3 fresnel = interface_fresnel(b, out_h, passed);
+        float share = reflection_share(b, fresnel, passed);
+        float common = facet_density(b.roughness, h) * out_h * -in_h / (b.out.z * squared(out_h + eta * in_h));
+        sum.value += b.through * band_color(b, band) * passed * (b.below_sheen * common * masking(hidden, hidden_in));
+        sum.density += b.pick_interface * (1.0f - share) * squared(eta) * common * masking(hidden) / float(bands);
+    }
+}
+
+// Cosine of `in` and the normal of diffuse light, which has no use for bent ones. Where a map turns that away from the surface,
+// light fades towards the surface's horizon instead of ending there, as if facets that the map stands for hid each other (Conty
+// Estevez, Lecocq and Stein 2019, "A Microfacet-Based Shadowing Function to Solve the Bump Terminator Problem"); so does Cycles.
+THRONG_DEVICE float diffuse_cosine(const Bsdf& b, Vec3 in, bool beyond) {
+    const Vec3 to = beyond ? -in : in;
+    float cosine = dot(b.mapped, to), height = dot(b.unmapped, to);
+    // Light behind these normals may still be in front of the one that was bent.
+    if (!(cosine > 0.0f) || !(height > 0.0f)) return 0.0f;
+    float tangent2 = max(1.0f / max(squared(height), 1e-12f) - 1.0f, 0.0f);
+    return cosine * 2.0f / (1.0f + sqrtf(1.0f + b.map_alpha2 * tangent2));
+}
+
+// Diffuse light and light that was scattered more than once, on either side.
+THRONG_DEVICE void add_wide(const Bsdf& b, Vec3 in, bool beyond, Scattered& sum) {
+    float cosine = fabsf(in.z);
+    Vec3 value = beyond ? b.diffuse_through : b.diffuse;
+    if (max_component(value) > 0.0f) value = value * (uncovered(b, in) * diffuse_cosine(b, in, beyond) / max(cosine, 1e-6f));
+    if (!b.smooth) {
+        Vec3 multiple = beyond ? vec3(0.0f) : b.multiple;
+        if (!b.bends && beyond) multiple = b.through * b.multiple_beyond;
+        if (max_component(multiple) > 0.0f) value += multiple * (1.0f - mirror_albedo(b, in));
+        float crossed = beyond ? b.multiple_beyond : b.multiple_same;
+        if (b.bends && crossed > 0.0f) value += b.through * (crossed * glass_loss(beyond != b.inside, cosine, b.table_roughness, b.ior_place));
+    }
+    sum.value += value * (b.below_sheen * cosine);
+    sum.density += (beyond ? b.pick_beyond : b.pick_wide) * cosine * (1.0f / kPi);
+}
+
+// Value of the BSDF times the cosine of `in` and the shading normal, and the density with which `sample_bsdf` finds `in`.
+// Perfect mirrors and windows count for nothing here.
+THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, float& density) {
+    Vec3 local = to_local(b, in);
+    bool beyond = dot(in, b.geometric) < 0.0f;
+    Scattered sum{vec3(0.0f), 0.0f};
+    density = 0.0f;
+    // Light on one side of the geometry and on the other of the shading normal is neither.
+    if (beyond ? !(local.z < 0.0f) : !(local.z > 0.0f)) return sum.value;
+    // Nor is light that a bent normal has before it, and the surface's own one behind.
+    const bool bent = b.mapped.z < 0.9999f;
+    if (bent && !beyond && !(dot(b.unmapped, local) > 0.0f)) return sum.value;
+    if (!beyond && b.coat > 0.0f && !(b.coat_alpha < kSmooth)) add_coat(b, in, sum);
+    if (!beyond && b.pick_sheen > 0.0f) add_sheen(b, local, sum);
+    if (!b.smooth) {
+        if (beyond && b.bends) add_refracted(b, local, sum);
+        else if (!beyond || max_component(b.through) > 0.0f) add_mirrored(b, vec3(local.x, local.y, fabsf(local.z)), !beyond, sum);
+    }
+    add_wide(b, local, beyond, sum);
+    density = sum.density;
+    return sum.value;
+}
+
+// A direction that the coat reflects; false for a smooth one, whose `in` is certain.
+THRONG_DEVICE bool sample_coat(const Bsdf& b, Vec2 u, Vec3& in) {
+    Vec3 out = to_world(b, b.out), tangent, bitangent, h = b.coat_normal;
+    bool smooth = b.coat_alpha < kSmooth;
+    if (!smooth) {
+        basis(b.coat_normal, tangent, bitangent);
+        Vec3 local = vec3(dot(out, tangent), dot(out, bitangent), max(dot(out, b.coat_normal), 1e-4f));
+        local = sample_visible_facet(Roughness{b.coat_alpha, b.coat_alpha}, local, u);
+        h = tangent * local.x + bitangent * local.y + b.coat_normal * local.z;
+    }
+    in = reflect(out, h);
+    return !smooth;
+}
+
+// What becomes of light at the interface: a direction, and for smooth ones the weight but for the probability of the interface.
+// `choice` picks reflection or transmission, and a colour.
+THRONG_DEVICE bool sample_interface(const Bsdf& b, float choice, Vec2 u, Vec3& in, Vec3& smooth_weight) {
+    Vec3 h = b.smooth ? vec3(0.0f, 0.0f, 1.0f) : sample_visible_facet(b.roughness, b.out, u);
+    float cosine = dot(b.out, h);
+    if (!(cosine > 0.0f)) return false;
+    Vec3 passed, fresnel = interface_fresnel(b, cosine, passed);
+    float share = reflection_share(b, fresnel, passed);
+    if (choice < share) {
+        in = reflect(b.out, h);
+        smooth_weight = fresnel * (1.0f / share);
+        return in.z > 0.0f;
+    }
+    smooth_weight = b.through * passed * (1.0f / (1.0f - share));
+    if (!b.bends) {
+        in = reflect(b.out, h);
+        in.z = -in.z;
+        return in.z < 0.0f;
+    }
+    uint32_t bands = color_bands(b), band = uint32_t((choice - share) / (1.0f - share) * float(bands));
+    if (band >= bands) band = bands - 1;
+    float eta = band_eta(b, band);
+    // Radiance is denser where the ior is higher.
+    smooth_weight *= band_color(b, band) * (float(bands) / squared(eta));
+    return refract(b.out, h, eta, in) && in.z < 0.0f;
+}
+
+// The sample of a perfect mirror or window.
+THRONG_INLINE bool take_smooth(const Bsdf& b, Vec3 weight, BsdfSample& sample) {
+    sample.weight = weight;
+    sample.density = kInfinity;
+    return max_component(weight) > 0.0f && (dot(sample.in, b.geometric) < 0.0f) == sample.transmitted;
+}
+
+// A direction that light comes from; false where nothing is scattered. `choice` picks the layer, `u` the direction.
+THRONG_DEVICE bool sample_bsdf(const Bsdf& b, float choice, Vec2 u, BsdfSample& sample) {
+    sample.transmitted = false;
+    if (choice < b.pick_coat) {
+        if (!sample_coat(b, u, sample.in)) {
+            float fresnel = dielectric_fresnel(dot(to_world(b, b.out), b.coat_normal), 1.5f);
+            return take_smooth(b, vec3(b.coat * fresnel / b.pick_coat), sample);
+        }
+    } else if ((choice -= b.pick_coat) < b.pick_sheen) {
+        sample.in = to_world(b, sample_sheen(u));
+    } else if ((choice -= b.pick_sheen) < b.pick_interface) {
+        Vec3 in, smooth_weight;
+        if (!sample_interface(b, choice / b.pick_interface, u, in, smooth_weight)) return false;
+        sample.in = to_world(b, in);
+        sample.transmitted = in.z < 0.0f;
+        if (b.smooth) return take_smooth(b, smooth_weight * (b.below_sheen / b.pick_interface), sample);
+    } else {
+        sample.transmitted = !(choice - b.pick_interface < b.pick_wide);
+        sample.in = sample_cosine(sample.transmitted ? -b.normal : b.normal, u);
+    }
+    // What a reflecting lobe sends through the surface must not pass for another lobe's light.
+    if (!normalize(sample.in) || (dot(sample.in, b.geometric) < 0.0f) != sample.transmitted) return false;
+    Vec3 value = evaluate_bsdf(b, sample.in, sample.density);
+    if (!(sample.density > 0.0f) || !(max_component(value) > 0.0f)) return false;
+    sample.weight = value * (1.0f / sample.density);
+    return true;
+}
+
+}

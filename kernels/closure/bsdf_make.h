@@ -1,0 +1,260 @@
+// From a material's look to its scattering towards one direction.
+#pragma once
+#include "closure/bsdf_state.h"
+#include "closure/shading_normal.h"
+
+namespace THRONG_NAMESPACE {
+
+// Iors whose tables end; a surface of higher ior is as reflective as it should be, but bends light like this.
+THRONG_INLINE float bounded_ior(float ior) { return ior > 0.0f ? clamp(ior, 1.0f, kMaxTableIor) : kMaxTableIor; }
+
+// Light that microfacets scatter more than once, relative to that which they lose in the first scattering, for a colour of
+// Schlick's Fresnel term (Kulla and Conty 2017).
+THRONG_INLINE float returned(float f0, float f90, float mirror_mean) {
+    float mean = f0 + (f90 - f0) * (1.0f / 21.0f);
+    return mean * mean * mirror_mean / (1.0f - mean * (1.0f - mirror_mean));
+}
+THRONG_INLINE Vec3 returned(Vec3 f0, float f90, float mirror_mean) {
+    return vec3(returned(f0.x, f90, mirror_mean), returned(f0.y, f90, mirror_mean), returned(f0.z, f90, mirror_mean));
+}
+
+THRONG_DEVICE void set_frame(Bsdf& b, const Look& look, const Surface& s, Vec3 out) {
+    b.geometric = s.geometric;
+    b.normal = bend_normal(look.normal, s.geometric, out);
+    Vec3 tangent = look.tangent - b.normal * dot(look.tangent, b.normal), bitangent;
+    if (normalize(tangent)) b.tangent = tangent;
+    else basis(b.normal, b.tangent, bitangent);
+    b.mapped = to_local(b, look.normal);
+    b.unmapped = to_local(b, s.shading);
+    float turn2 = squared(dot(b.mapped, b.unmapped));
+    b.map_alpha2 = clamp(0.125f * (1.0f - turn2) / max(turn2, 1e-6f), 0.0f, 1.0f);
+    b.out = to_local(b, out);
+    b.out.z = max(b.out.z, 1e-4f);
+    b.out = normalize_or(b.out, vec3(0.0f, 0.0f, 1.0f));
+}
+
+// The coat and the sheen, and what they leave.
+THRONG_DEVICE void set_upper_layers(Bsdf& b, const Look& look, Vec3 out) {
+    b.coat = b.inside ? 0.0f : look.clearcoat;
+    b.sheen = b.inside ? vec3(0.0f) : look.sheen_color;
+    b.below_coat = b.below_sheen = 1.0f;
+    b.pick_coat = b.pick_sheen = 0.0f;
+    if (b.coat > 0.0f) {
+        b.coat_normal = bend_normal(look.clearcoat_normal, b.geometric, out);
+        b.coat_alpha = squared(look.clearcoat_roughness);
+        float cosine = clamp(dot(out, b.coat_normal), 1e-4f, 1.0f);
+        float albedo = b.coat_alpha < kSmooth ? dielectric_fresnel(cosine, 1.5f) : reflected_albedo(cosine, look.clearcoat_roughness, ior_place(1.5f));
+        b.pick_coat = b.coat * albedo;
+        b.below_coat = b.below_sheen = 1.0f - b.coat * albedo;
+    }
+    if (max_component(b.sheen) > 0.0f) {
+        b.sheen_roughness = clamp(look.sheen_roughness, kMinSheenRoughness, 1.0f);
+        float albedo = min(sheen_table(b.out.z, b.sheen_roughness), 1.0f);
+        b.pick_sheen = b.below_coat * luminance(b.sheen) * albedo;
+        b.below_sheen = b.below_coat * (1.0f - min(max_component(b.sheen), 1.0f) * albedo);
+    }
+}
+
+// Of the ior that tables have for this one, at normal incidence.
+THRONG_INLINE float table_reflectance(const Bsdf& b) {
+    return normal_fresnel(clamp(b.inside ? 1.0f / b.eta : b.eta, kMinTableIor, kMaxTableIor));
+}
+
+// How the interface reflects: the dielectric's Fresnel term goes from f0 to f90 as that of its ior does.
+THRONG_DEVICE void set_interface(Bsdf& b, const Look& look, float ior) {
+    float dielectric = 1.0f - look.metallic, exact_f0 = normal_fresnel(b.eta);
+    // Without a step in ior there is nothing that could reflect.
+    float f90 = b.inside ? 1.0f : look.specular * clamp((ior - 1.0f) * 16.0f, 0.0f, 1.0f);
+    Vec3 f0 = vec3(exact_f0);
+    if (!b.inside) {
+        float reflectance = look.ior > 0.0f ? normal_fresnel(max(look.ior, 1.0f)) : 1.0f;
+        Vec3 tinted = look.specular_color * reflectance;
+        f0 = vec3(min(tinted.x, 1.0f), min(tinted.y, 1.0f), min(tinted.z, 1.0f)) * look.specular;
+        f90 = max(f90, max_component(f0));
+    }
+    Vec3 metal = look.color * look.metallic;
+    b.f0 = f0 * dielectric + metal;
+    b.dielectric_rise = (vec3(f90) - f0) * dielectric;
+    b.metal_rise = vec3(look.metallic) - metal;
+    b.covered_f0 = max_component(f0);
+    b.covered_rise = f90 - b.covered_f0;
+    b.film = Film{look.iridescence, look.iridescence_ior, look.iridescence_thickness};
+    b.film_hides_all = look.viewer_layering;
+    b.through = look.color * (dielectric * look.transmission);
+
+    // What tables and the other lobes make of it.
+    float mirror = mirror_mean(b), back = b.bends ? 0.0f : 1.0f;
+    if (b.film.weight > 0.0f) {
+        Vec3 passed;
+        float grazing = schlick(b.out.z), scale = 1.0f / max(1.0f - grazing, 1e-3f);
+        interface_fresnel(b, b.out.z, passed);
+        const auto normal = [&](float passed) { return clamp((1.0f - passed - grazing) * scale, 0.0f, f90); };
+        f0 = vec3(normal(passed.x), normal(passed.y), normal(passed.z));
+    }
+    float table_f0 = table_reflectance(b);
+    float returned_cover = back * returned(max_component(f0), f90, mirror);
+    b.cover_reflected = (f90 - max_component(f0)) / (1.0f - table_f0);
+    b.cover_mirror = max_component(f0) - b.cover_reflected * table_f0 - returned_cover;
+    b.cover_constant = returned_cover;
+    Vec3 by_color = returned(f0, f90, mirror) * back;
+    b.multiple = by_color * dielectric + returned(look.color, 1.0f, mirror) * look.metallic;
+    b.multiple_same = 0.0f;
+    bool of_film = b.film.weight > 0.0f && !b.film_hides_all;
+    b.multiple_beyond = max(1.0f - (of_film ? mean_component(by_color) : returned_cover), 0.0f);
+}
+
+// Light that passes a facet on top of what would without the film, per colour.
+THRONG_DEVICE Vec3 passed_on_top(const Bsdf& b, float cosine) {
+    Vec3 passed;
+    interface_fresnel(b, cosine, passed);
+    return passed - vec3(passed_without_film(b, fresnel_shape(b, cosine)));
+}
+
+// Facets that stand for all that are seen.
+constexpr uint32_t kFacets = 16;
+
+// Calls `visit` with facets from all over the distribution of those that are seen, and how much of what they reflect gets away.
+template <class Visit> THRONG_INLINE void each_facet(const Bsdf& b, Visit visit) {
+    const float hidden = hidden_facets(b.roughness, b.out);
+    THRONG_NO_UNROLL
+    for (uint32_t i = 0; i < kFacets; i++) {
+        const Vec2 u{(float(i) + 0.5f) / float(kFacets), unit_float(reverse_bits(i))};
+        const Vec3 h = sample_visible_facet(b.roughness, b.out, u), in = reflect(b.out, h);
+        visit(h, in.z > 0.0f ? masking(hidden, hidden_facets(b.roughness, in)) / masking(hidden) : 0.0f);
+    }
+}
+
+// Share of the light that a film lets through per colour if microfacets scatter once: what passes without the film is in tables,
+// and the difference that its interference makes is found at facets from all over their distribution.
+THRONG_DEVICE Vec3 passed_by_film(const Bsdf& b, float mirror) {
+    Vec3 sum = vec3(0.0f);
+    if (b.smooth) {
+        interface_fresnel(b, b.out.z, sum);
+        return sum;
+    }
+    float weights = 0.0f, table_f0 = table_reflectance(b), reflected = b.covered_rise / (1.0f - table_f0), unfilmed = 1.0f - mirror * (b.covered_f0 - reflected * table_f0);
+    unfilmed -= reflected * reflected_albedo(fabsf(b.out.z), b.table_roughness, b.ior_place);
+    each_facet(b, [&](Vec3 h, float weight) {
+        sum += passed_on_top(b, dot(b.out, h)) * weight;
+        weights += weight;
+    });
+    return vec3(unfilmed) + sum * (weights > 0.0f ? mirror / weights : 0.0f);
+}
+
+// How much more light a film makes facets lose that reflect and bend it once: it shares light out differently, and facets hide
+// reflected light from each other more often than what is bent.
+THRONG_DEVICE float lost_by_film(const Bsdf& b) {
+    float sum = 0.0f;
+    const float hidden = hidden_facets(b.roughness, b.out);
+    each_facet(b, [&](Vec3 h, float reflected) {
+        Vec3 in;
+        const bool bent = refract(b.out, h, b.eta, in) && in.z < 0.0f;
+        const float through = bent ? masking(hidden, hidden_facets(b.roughness, in)) / masking(hidden) : 0.0f;
+        sum += mean_component(passed_on_top(b, dot(b.out, h))) * (reflected - through);
+    });
+    return sum * (1.0f / float(kFacets));
+}
+
+// Factors of the wide lobes, in place of mere weights.
+THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
+    float share = (1.0f - look.metallic) * (1.0f - look.transmission);
+    b.diffuse = look.color * (share * (1.0f - look.diffuse_transmission));
+    b.diffuse_through = look.diffuse_transmission_color * (share * look.diffuse_transmission);
+    float mirror = mirror_albedo(b, b.out), mirror_rest = 1.0f - mirror_mean(b);
+    Vec3 passed_by_color;
+    float reflected = luminance(interface_fresnel(b, b.out.z, passed_by_color)) * mirror, passed = luminance(passed_by_color);
+    float below = 1.0f - passed;
+    Vec3 tint = vec3(1.0f);
+    if (share > 0.0f || look.transmission > 0.0f) {
+        if (b.inside) {
+            b.cover_mirror = b.cover_reflected = 0.0f;
+            b.cover_constant = 0.0f;
+            below = passed;
+        } else {
+            float mean = b.cover_constant + b.cover_mirror * mirror_mean(b) + b.cover_reflected * reflected_mean(b.table_roughness, b.ior_place);
+            below = uncovered(b, b.out);
+            if (look.metallic == 0.0f) reflected = (1.0f - below) * luminance(b.f0) / max(max_component(b.f0), 1e-6f);
+            passed = below;
+            if (look.viewer_layering) {
+                // What is lost between facets does not reach what is below.
+                if (look.single_scatter) below = passed = clamp(1.0f - (1.0f - below - b.cover_constant * (1.0f - mirror)) / mirror, 0.0f, 1.0f);
+                b.cover_constant = b.cover_mirror = b.cover_reflected = 0.0f;
+            } else {
+                if (b.film.weight > 0.0f && share > 0.0f && below > 0.0f) {
+                    Vec3 own = look.single_scatter ? vec3(0.0f) : b.multiple - returned(look.color, 1.0f, mirror_mean(b)) * look.metallic;
+                    tint = (passed_by_film(b, mirror) - own * ((1.0f - mirror) / (1.0f - look.metallic))) * (1.0f / below);
+                }
+                below = mean < 0.9999f ? below / (1.0f - mean) : 0.0f;
+            }
+        }
+    }
+    tint = vec3(max(tint.x, 0.0f), max(tint.y, 0.0f), max(tint.z, 0.0f)) * (below * (1.0f / kPi));
+    b.diffuse = b.diffuse * tint;
+    b.diffuse_through = b.diffuse_through * tint;
+
+    float multiple = mirror_rest > 1e-4f && !b.smooth ? (1.0f - mirror) / mirror_rest * (1.0f / kPi) : 0.0f;
+    float beyond = b.multiple_beyond * (1.0f - mirror), same = 0.0f;
+    b.multiple = b.multiple * multiple;
+    b.multiple_beyond *= multiple;
+    if (b.bends) {
+        beyond = same = b.multiple_beyond = 0.0f;
+        float near_mean = glass_loss_mean(b.inside, b.table_roughness, b.ior_place), far_mean = glass_loss_mean(!b.inside, b.table_roughness, b.ior_place);
+        float scaled = b.eta * b.eta * far_mean, sum = scaled + near_mean;
+        if (!b.smooth && near_mean > 1e-4f && far_mean > 1e-4f) {
+            // Both ways must agree: light that crosses is in the ratio of squared iors and what each side loses.
+            float lost = glass_loss(b.inside, b.out.z, b.table_roughness, b.ior_place);
+            if (b.film.weight > 0.0f && !b.film_hides_all) lost = max(lost + lost_by_film(b), 0.0f);
+            same = near_mean / sum;
+            beyond = scaled / sum;
+            b.multiple_same = same * lost / near_mean * (1.0f / kPi);
+            b.multiple_beyond = beyond * lost / far_mean * (1.0f / kPi) / (b.eta * b.eta);
+            same *= lost;
+            beyond *= lost;
+        }
+    }
+    if (look.single_scatter) {
+        b.multiple = vec3(0.0f);
+        b.multiple_same = b.multiple_beyond = same = beyond = 0.0f;
+    }
+    float wide = luminance(look.color) * share * (1.0f - look.diffuse_transmission) * passed + luminance(b.multiple) * mirror_rest * kPi + luminance(b.through) * same;
+    float wide_through = luminance(look.diffuse_transmission_color) * share * look.diffuse_transmission * passed + luminance(b.through) * beyond;
+    float narrow = reflected + luminance(b.through) * max(passed - same - beyond, 0.0f);
+    b.pick_interface = b.below_sheen * narrow;
+    b.pick_wide = b.below_sheen * wide;
+    b.pick_beyond = b.below_sheen * wide_through;
+    float sum = b.pick_coat + b.pick_sheen + b.pick_interface + b.pick_wide + b.pick_beyond;
+    float scale = sum > 0.0f ? 1.0f / sum : 0.0f;
+    b.pick_coat *= scale;
+    b.pick_sheen *= scale;
+    b.pick_interface *= scale;
+    b.pick_wide *= scale;
+    b.pick_beyond *= scale;
+}
+
+THRONG_DEVICE Bsdf make_bsdf(const Look& look, const Surface& s, Vec3 out) {
+    Bsdf b;
+    set_frame(b, look, s, out);
+    float ior = bounded_ior(look.ior);
+    b.bends = !look.thin && look.transmission > 0.0f && look.metallic < 1.0f;
+    b.inside = b.bends && !s.front;
+    b.eta = b.inside ? 1.0f / ior : ior;
+    // KHR_materials_dispersion: the iors of red and blue are (ior - 1) * 0.025 * dispersion away.
+    b.spread = b.bends ? (ior - 1.0f) * 0.025f * look.dispersion / ior : 0.0f;
+    b.ior_place = ior_place(ior);
+    float alpha = squared(look.roughness);
+    b.roughness = Roughness{alpha + (1.0f - alpha) * squared(look.anisotropy), alpha};
+    // Where light passes without being bent, facets do not matter.
+    if (b.bends && ior < 1.001f) b.roughness = Roughness{0.0f, 0.0f};
+    b.smooth = is_smooth(b.roughness);
+    if (!b.smooth) b.roughness = Roughness{max(b.roughness.along, kSmooth), max(b.roughness.across, kSmooth)};
+    b.anisotropy = b.smooth ? 0.0f : look.anisotropy;
+    b.brushed_roughness = look.roughness;
+    // The mean of the squares comes close to what an anisotropic surface reflects.
+    b.table_roughness = b.smooth ? 0.0f : sqrtf(sqrtf(0.5f * (squared(b.roughness.along) + squared(b.roughness.across))));
+    set_interface(b, look, ior);
+    set_upper_layers(b, look, out);
+    set_wide_lobes(b, look);
+    return b;
+}
+
+}

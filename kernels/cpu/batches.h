@@ -1,0 +1,182 @@
+// How a CPU works through items: one after the other or, where rays of neighbouring items have much in common, in packets.
+#pragma once
+#include "film/layers.h"
+#ifndef THRONG_COMPRESSED
+#include "bvh/packet.h"
+#endif
+
+namespace THRONG_NAMESPACE {
+
+template <void (*kernel)(const Params&, uint32_t, Thread&)>
+struct Batch {
+    static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
+        for (uint32_t item = begin; item < end; item++) kernel(params, item, thread);
+    }
+};
+
+#ifndef THRONG_COMPRESSED
+
+// Calls `visit(first, count)` for the items in portions of a packet.
+template <class Visit>
+THRONG_INLINE void each_packet(uint32_t begin, uint32_t end, Visit&& visit) {
+    for (uint32_t first = begin; first < end; first += kPacketRays) visit(first, end - first < kPacketRays ? end - first : kPacketRays);
+}
+
+template <>
+struct Batch<trace_closest> {
+    static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
+        if (thread.stacks == 1) {
+            each_packet(begin, end, [&](uint32_t first, uint32_t count) { closest_hits(params, params.rays + first, count, params.hits + first, thread); });
+            return;
+        }
+        uint32_t apart[kMostInTurns], waiting = 0;
+        const auto trace_waiting = [&] {
+            closest_hits_in_turns(params, params.rays, apart, waiting, params.hits, thread);
+            waiting = 0;
+        };
+        each_packet(begin, end, [&](uint32_t first, uint32_t count) {
+            if (closest_hits_together(params, params.rays + first, count, params.hits + first, thread)) return;
+            if (waiting + count > kMostInTurns) trace_waiting();
+            for (uint32_t i = 0; i < count; i++) apart[waiting++] = first + i;
+        });
+        trace_waiting();
+    }
+};
+
+template <>
+struct Batch<trace_any> {
+    static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
+        each_packet(begin, end, [&](uint32_t first, uint32_t count) {
+            const uint32_t blocked = any_hits(params, params.rays + first, count, thread);
+            for (uint32_t i = 0; i < count; i++) params.hits[first + i] = blocked_hit(blocked >> i & 1u);
+        });
+    }
+};
+
+// Sixteen items in a row are a square of 4x4 pixels, whose camera rays go as a packet.
+template <>
+struct Batch<render_pixel> {
+    static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
+        if (params.integrator == INTEGRATOR_STEPS) {
+            for (uint32_t item = begin; item < end; item++) render_pixel(params, item, thread);
+            return;
+        }
+        each_packet(begin, end, [&](uint32_t first, uint32_t count) { render_square(params, first, count, thread); });
+    }
+
+    static void render_square(const Params& params, uint32_t first, uint32_t items, Thread& thread) {
+        uint32_t x[kPacketRays], y[kPacketRays], count = 0;
+        for (uint32_t item = first; item < first + items; item++)
+            if (item_pixel(params, item, x[count], y[count])) count++;
+        for (uint32_t sample = params.sample_begin; sample < params.sample_end; sample++) {
+            Path paths[kPacketRays];
+            Ray rays[kPacketRays];
+            Hit hits[kPacketRays];
+            for (uint32_t i = 0; i < count; i++) {
+                paths[i] = camera_path(params, x[i], y[i], sample);
+                rays[i] = paths[i].ray;
+            }
+            closest_hits(params, rays, count, hits, thread);
+            with_step(params, [&](auto advance) { walk_square(params, paths, hits, count, thread, advance); });
+            for (uint32_t i = 0; i < count; i++) {
+                FilmSum sum(params, y[i] * params.width + x[i]);
+                sum.add(params, x[i], y[i], sample, paths[i].radiance);
+                sum.store();
+            }
+        }
+    }
+
+    // Takes paths to their ends, all of them bounce by bounce: shadow rays to the same light, and rays that a mirror reflects, have
+    // much in common, and others can take turns.
+    template <class Advance>
+    static void walk_square(const Params& params, Path* paths, const Hit* first_hits, uint32_t count, Thread& thread, Advance advance) {
+        thread.primary_rays += count;
+        uint32_t open[kPacketRays];
+        Hit hits[kPacketRays];
+        for (uint32_t i = 0; i < count; i++) {
+            open[i] = i;
+            hits[i] = first_hits[i];
+        }
+        while (count) {
+            Step steps[kPacketRays];
+            for (uint32_t i = 0; i < count; i++) advance(paths[open[i]], hits[i], steps[i]);
+            // To the sky, and then to one light after the other.
+            for (uint32_t kind = 0; kind < kMaxShadowRays; kind++) trace_shadow_rays(params, paths, open, steps, count, kind, thread);
+            uint32_t left = 0;
+            Ray rays[kPacketRays];
+            for (uint32_t i = 0; i < count; i++) {
+                if (!steps[i].more) continue;
+                rays[left] = paths[open[i]].ray;
+                open[left++] = open[i];
+            }
+            closest_hits(params, rays, left, hits, thread);
+            thread.bounce_rays += left;
+            count = left;
+        }
+    }
+
+    // Adds what the steps' shadow rays of one kind bring to the paths.
+    static void trace_shadow_rays(const Params& params, Path* paths, const uint32_t* open, const Step* steps, uint32_t count, uint32_t kind, Thread& thread) {
+        Ray rays[kPacketRays];
+        uint32_t from[kPacketRays], asked = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            const Step& step = steps[i];
+            if (kind == 0 ? !step.has_sky : kind > step.light_rays) continue;
+            const ShadowRay& shadow = kind == 0 ? step.sky : step.lights[kind - 1];
+            rays[asked] = ray_of(step.origin, shadow.direction, shadow.t_max, time_of(paths[open[i]].ray));
+            from[asked++] = i;
+        }
+        const uint32_t blocked = asked ? any_hits(params, rays, asked, thread) : 0;
+        thread.shadow_rays += asked;
+        for (uint32_t i = 0; i < asked; i++) {
+            const Step& step = steps[from[i]];
+            const Vec3 open_light = kind == 0 ? step.sky.open : step.lights[kind - 1].open, blocked_light = kind == 0 ? step.sky_blocked : vec3(0.0f);
+            paths[open[from[i]]].radiance += blocked >> i & 1u ? blocked_light : open_light;
+        }
+    }
+};
+
+// As above, the camera's rays once more.
+template <>
+struct Batch<gather_layers> {
+    static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
+        each_packet(begin, end, [&](uint32_t first, uint32_t count) { gather_square(params, first, count, thread); });
+    }
+
+    static void gather_square(const Params& params, uint32_t first, uint32_t items, Thread& thread) {
+        const FrameLayers& out = *params.frame_layers;
+        uint32_t x[kPacketRays], y[kPacketRays], samples[kPacketRays], count = 0, most = 0;
+        uint64_t pixels[kPacketRays];
+        for (uint32_t item = first; item < first + items; item++) {
+            if (!item_pixel(params, item, x[count], y[count])) continue;
+            const uint64_t pixel = uint64_t(y[count]) * params.width + x[count];
+            if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
+            pixels[count] = pixel;
+            samples[count] = layer_samples(params, pixel);
+            if (samples[count] > most) most = samples[count];
+            count++;
+        }
+        if (!has_met_layers(out)) return;
+        LayerSums sums[kPacketRays];
+        for (uint32_t sample = 0; sample < most; sample++) {
+            Ray rays[kPacketRays];
+            Hit hits[kPacketRays];
+            float weights[kPacketRays];
+            uint32_t of[kPacketRays], asked = 0;
+            for (uint32_t i = 0; i < count; i++) {
+                if (sample >= samples[i]) continue;
+                const Path path = camera_path(params, x[i], y[i], sample);
+                rays[asked] = path.ray;
+                weights[asked] = layer_weight(params, path.sampler);
+                of[asked++] = i;
+            }
+            closest_hits(params, rays, asked, hits, thread);
+            for (uint32_t k = 0; k < asked; k++) sums[of[k]].add(params, out, rays[k], hits[k], weights[k]);
+        }
+        for (uint32_t i = 0; i < count; i++) sums[i].store(out, pixels[i]);
+    }
+};
+
+#endif
+
+}

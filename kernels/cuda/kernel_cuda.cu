@@ -1,0 +1,111 @@
+// Expands kernels.def for CUDA, and the wavefront schedule's kernels.
+#include "film/layers.h"
+#include "cuda/persistent.h"
+#include "cuda/append.h"
+#include "exr/exr.h"
+
+using namespace THRONG_NAMESPACE;
+
+#define KERNEL(name)                                                                                                   \
+    extern "C" __global__ void throng_##name(const __grid_constant__ Params params, uint32_t begin, uint32_t end, RayTally* tally) { \
+        Thread thread{};                                                                                               \
+        uint32_t item = begin + blockIdx.x * blockDim.x + threadIdx.x;                                                 \
+        if (item < end) THRONG_NAMESPACE::name(params, item, thread);                                                  \
+        add_to_tally(tally, thread);                                                                                   \
+    }
+#define CPU_KERNEL(name)
+#include "kernels.def"
+#undef CPU_KERNEL
+#undef KERNEL
+
+extern "C" __global__ void __launch_bounds__(kTraceThreads, kTraceBlocks)
+throng_trace_closest_queue(const __grid_constant__ Params params, const Ray* rays, Hit* hits, QueueState* queue) {
+    trace_queue<false>(params, rays, hits, queue, Solid());
+}
+
+extern "C" __global__ void __launch_bounds__(kTraceThreads, kTraceBlocks)
+throng_trace_any_queue(const __grid_constant__ Params params, const Ray* rays, uint32_t* blocked, QueueState* queue) {
+    trace_queue<true>(params, rays, blocked, queue, Solid());
+}
+
+extern "C" __global__ void __launch_bounds__(kTraceThreads)
+throng_trace_closest_queue_cutouts(const __grid_constant__ Params params, const Ray* rays, Hit* hits, QueueState* queue) {
+    trace_queue<false>(params, rays, hits, queue, Cutouts{params});
+}
+
+extern "C" __global__ void __launch_bounds__(kTraceThreads)
+throng_trace_any_queue_cutouts(const __grid_constant__ Params params, const Ray* rays, uint32_t* blocked, QueueState* queue) {
+    trace_queue<true>(params, rays, blocked, queue, Cutouts{params});
+}
+
+extern "C" __global__ void throng_start_paths(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
+    if (p < w.path_count) start_path(params, w, p);
+    if (p == 0) w.queues[1].length = w.path_count;
+}
+
+extern "C" __global__ void __launch_bounds__(kShadeThreads, kShadeBlocks)
+throng_shade_view(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    shade_wave<SHADE_VIEW>(params, w);
+}
+
+extern "C" __global__ void __launch_bounds__(kShadeThreads, kShadeBlocks)
+throng_shade_wave(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    shade_wave<SHADE_WHITTED>(params, w);
+}
+
+extern "C" __global__ void __launch_bounds__(kShadeThreads, kPathBlocks)
+throng_shade_path(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    shade_wave<SHADE_PATH>(params, w);
+}
+
+extern "C" __global__ void __launch_bounds__(kShadeThreads, kLayeredBlocks)
+throng_shade_layered_path(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    shade_wave<SHADE_LAYERED_PATH>(params, w);
+}
+
+extern "C" __global__ void throng_gather_shadows(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
+    if (p < w.path_count) gather_shadows(params, w, p);
+}
+
+extern "C" __global__ void throng_finish_items(const __grid_constant__ Params params, const __grid_constant__ Wavefront w, uint32_t items) {
+    uint32_t index = blockIdx.x * blockDim.x + threadIdx.x;
+    if (index < items) finish_item(params, w, index);
+}
+
+// One thread: adds the shadow rays that were traced to the frame's tally, and empties their queue.
+extern "C" __global__ void throng_tally_shadows(const __grid_constant__ Wavefront w) {
+    w.tally->shadow += w.queues[0].length;
+    w.queues[0] = QueueState{0, 0};
+}
+
+// One thread: adds what else a chunk of paths cast.
+extern "C" __global__ void throng_tally_queues(const __grid_constant__ Wavefront w, uint32_t waves, uint32_t primary) {
+    w.tally->primary += primary;
+    for (uint32_t wave = 1; wave < waves; wave++) w.tally->bounce += w.queues[1 + wave].length;
+}
+
+// Blocks of a file: one block of threads per piece, and one for all places.
+extern "C" __global__ void __launch_bounds__(kPieceThreads) throng_deflate_exr(const __grid_constant__ ExrParams p) {
+    __shared__ DeflateMemory memory;
+    deflate_exr_piece(p, blockIdx.x, memory, Team());
+}
+
+extern "C" __global__ void throng_place_exr(const __grid_constant__ ExrParams p) { place_exr_blocks(p, Team()); }
+
+extern "C" __global__ void __launch_bounds__(kPieceThreads) throng_copy_exr(const __grid_constant__ ExrParams p) {
+    copy_exr_piece(p, blockIdx.x, Team());
+}
+
+namespace THRONG_NAMESPACE {
+__device__ const uint32_t kLayout[] = {
+#include "abi_layout.inc"
+};
+}
+
+// Sizes, alignments and offsets of the border structs as this compiler laid them out.
+extern "C" __global__ void throng_layout(uint32_t* out, uint32_t capacity) {
+    uint32_t count = sizeof(kLayout) / sizeof(uint32_t);
+    for (uint32_t i = threadIdx.x; i < count && i < capacity; i += blockDim.x) out[i] = kLayout[i];
+}

@@ -1,0 +1,114 @@
+// Tracing of whole queues by warps that stay: a warp walks its lanes' rays in step and fetches new ones as soon as a few
+// lanes are idle (Aila and Laine 2009, "Understanding the Efficiency of Ray Traversal on GPUs"; the threshold is
+// measured, see docs/gpu.md). When the queue is empty, idle lanes take over parts of the others' walks: the longest rays would
+// otherwise be walked by a lane each, on a GPU with little else to do.
+#pragma once
+#include "bvh/split.h"
+#include "cuda/wavefront.h"
+
+namespace THRONG_NAMESPACE {
+
+// Idle lanes from which on a warp fetches rays.
+constexpr uint32_t kRefill = 4;
+// Threads of a block, and blocks per multiprocessor that registers are divided among. The device asks the kernels for the
+// former. With motion, walks need more registers: fewer blocks are faster than spills.
+constexpr int kTraceThreads = 64;
+#if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || THRONG_MOTION
+constexpr int kTraceBlocks = 1024 / kTraceThreads;
+#else
+constexpr int kTraceBlocks = 1152 / kTraceThreads;
+#endif
+
+// Orders of visits for all directions and hits: looking them up is faster than computing them.
+constexpr uint32_t kOrderBytes = 8 * 256;
+
+struct alignas(16) OrderTable {
+    uint8_t bytes[kOrderBytes];
+};
+
+constexpr OrderTable make_order_table() {
+    OrderTable table{};
+    for (uint32_t i = 0; i < kOrderBytes; i++) table.bytes[i] = uint8_t(order_slots(i & 255u, i >> 8));
+    return table;
+}
+
+__device__ constexpr OrderTable kOrderTable = make_order_table();
+
+// The table where it is copied to in the block's shared memory.
+struct TableOrder {
+    uint32_t address;
+
+    THRONG_INLINE uint32_t operator()(uint32_t bits, uint32_t up) const { return load_shared_byte(address + (up << 8 | bits)); }
+};
+
+// All threads of the block call this.
+THRONG_INLINE TableOrder copy_order_table() {
+    __shared__ OrderTable copy;
+    constexpr uint32_t kPieces = kOrderBytes / sizeof(uint4);
+    for (uint32_t i = threadIdx.x; i < kPieces; i += kTraceThreads)
+        reinterpret_cast<uint4*>(&copy)[i] = reinterpret_cast<const uint4*>(&kOrderTable)[i];
+    __syncthreads();
+    return TableOrder{shared_address(&copy)};
+}
+
+// Gives idle lanes of the warp the next rays' indices, and returns whether there may be more.
+THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint32_t lane, uint32_t& index) {
+    if (length < gridDim.x * kTraceThreads) {
+        // Fewer rays than lanes: each warp takes its share once, and has lanes left that help.
+        const uint32_t warps = gridDim.x * (kTraceThreads / 32), warp = blockIdx.x * (kTraceThreads / 32) + threadIdx.x / 32;
+        const uint32_t share = (length + warps - 1) / warps;
+        index = lane < share ? lane * warps + warp : length;
+        return false;
+    }
+    uint32_t first = 0, leader = lowest_bit(idle);
+    if (lane == leader) first = atomicAdd(&queue->fetched, count_bits(idle));
+    first = __shfl_sync(kAllLanes, first, int(leader));
+    index = first + count_bits(idle & ((1u << lane) - 1u));
+    return first + count_bits(idle) < length;
+}
+
+// What a warp does with idle lanes: fetches rays for them; nothing, when there are none left; or lets them help the others.
+enum class Phase : uint32_t { kFetching, kDraining, kSplitting };
+
+// `hits` is an array of `Hit` for closest hits, of flags for any. `meets` says which of the primitives that are crossed count.
+template <bool Any, class Output, class Meets>
+THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hits, QueueState* queue, const Meets& meets) {
+    const uint32_t lane = threadIdx.x & 31u, length = queue->length;
+    if (length == 0) return;
+    const TableOrder order = copy_order_table();
+    Group stack[COMPRESSED_STACK];
+    Walk<Any, Meeting<Output>> walk;
+    Output own;
+    NoCount none;
+    uint32_t index = 0;
+    clear(own);
+    walk.floor = kOver;
+    for (Phase phase = Phase::kFetching;;) {
+        if (phase == Phase::kSplitting) share_hits(walk, index, own, hits, lane);
+        const uint32_t idle = __ballot_sync(kAllLanes, walk.over());
+        if (phase != Phase::kFetching) {
+            if (idle == kAllLanes) return;
+            if (phase == Phase::kDraining && count_bits(idle) >= params.split_lanes) phase = Phase::kSplitting;
+            if (phase == Phase::kSplitting && idle) split_walks(walk, index, stack, idle, lane);
+        } else if (count_bits(idle) >= kRefill) {
+            uint32_t next;
+            if (!fetch(queue, length, idle, lane, next)) phase = Phase::kDraining;
+            if (walk.over() && next < length) {
+                index = next;
+                hit_of(hits, index).start();
+                const Ray& ray = rays[index];
+                walk.begin(params, start_of(params, ray), ray.t_max);
+                if (params.tlas_root == EMPTY_CHILD || walk.t_max < 0.0f) walk.floor = kOver;
+                // Where rays miss the scene, mostly all of a warp do: a cheap test for all lanes at once.
+                if (idle == kAllLanes && misses_box(load3(ray.origin), load3(ray.direction), ray.t_max, params.bounds_min, params.bounds_max))
+                    walk.floor = kOver;
+            }
+        }
+        if (!walk.over()) {
+            Meeting<Output> found{hits, &own, index, phase == Phase::kSplitting};
+            walk.advance(params, rays[index], stack, order, found, none, meets);
+        }
+    }
+}
+
+}

@@ -1,0 +1,138 @@
+// The wavefront schedule's steps, one path or pixel at a time: paths start, are shaded between traces, and end in the
+// film. It casts the same rays and adds them up in the same order as the loop in integrate.h. How rays get into queues and
+// are traced is the device's business.
+#pragma once
+#include "film/film.h"
+
+namespace THRONG_NAMESPACE {
+
+// Pixel and sample of path `p`: the samples of a pixel lie side by side. False for items that hang over the edge.
+struct PathPlace {
+    uint32_t x, y, pixel, sample;
+};
+
+THRONG_INLINE bool path_place(const Params& params, const Wavefront& w, uint32_t p, PathPlace& place) {
+    uint32_t samples = params.sample_end - params.sample_begin;
+    place.sample = params.sample_begin + p % samples;
+    bool inside = item_pixel(params, w.first_item + p / samples, place.x, place.y);
+    place.pixel = place.y * params.width + place.x;
+    return inside;
+}
+
+// Camera ray of path `p` into the first queue, whose entries are the paths in order. Paths over the edge get a ray without
+// extent.
+THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t p) {
+    PathPlace place;
+    bool inside = path_place(params, w, p, place);
+    Path path = camera_path(params, place.x, place.y, place.sample);
+    if (!inside) path.ray.t_max = -1.0f;
+    w.rays[0][p] = path.ray;
+}
+
+// The path that entry `q` of the current wave belongs to.
+THRONG_INLINE uint32_t path_of(const Wavefront& w, uint32_t q) { return w.wave ? w.owners[w.wave & 1][q] : q; }
+
+// How a wave is shaded.
+enum Shading { SHADE_VIEW, SHADE_WHITTED, SHADE_PATH, SHADE_LAYERED_PATH };
+
+// Whether paths are scattered, and have a shadow ray in each wave.
+THRONG_INLINE bool scatters(Shading shading) { return shading >= SHADE_PATH; }
+
+template <Shading shading>
+THRONG_INLINE void advance(const Params& params, Path& path, const Hit& hit, Step& step) {
+    if (shading == SHADE_VIEW) view_step(params, path, hit, step);
+    if (shading == SHADE_WHITTED) whitted_step(params, path, hit, step);
+    if (shading == SHADE_PATH) path_step<false>(params, path, hit, step);
+    if (shading == SHADE_LAYERED_PATH) path_step<true>(params, path, hit, step);
+}
+
+// Shades entry `q` of the current wave. `step` comes cleared; the caller queues what it and `path.ray` ask for.
+template <Shading shading>
+THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t q, uint32_t owner, Path& path, Step& step) {
+    path.ray = load_any_record(&w.rays[w.wave & 1][q]);
+    if (path.ray.t_max < 0.0f) return;
+    PathPlace place;
+    path_place(params, w, owner, place);
+    path.sampler = make_sampler(place.x, place.y, place.sample, params.sample_bits, params.seed);
+    path.throughput = vec3(1.0f);
+    path.radiance = vec3(0.0f);
+    path.scatter = Scatter{vec3(0.0f), kInfinity};
+    path.medium = NO_INDEX;
+    if (w.wave) {
+        const PathState state = load_any_record(&w.paths[owner]);
+        path.throughput = load3(state.throughput);
+        path.radiance = load3(state.radiance);
+        if (scatters(shading)) {
+            const ScatterState scatter = load_any_record(&w.scatters[owner]);
+            path.scatter = Scatter{load3(scatter.normal), scatter.density};
+            path.medium = scatter.medium;
+        }
+    }
+    path.depth = w.wave;
+    advance<shading>(params, path, w.hits[q], step);
+}
+
+// Keeps what the next wave needs of a path, and queues its shadow rays from `shadow` on.
+template <Shading shading>
+THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& path, const Step& step, uint32_t shadow) {
+    PathState state;
+    store3(state.throughput, path.throughput);
+    store3(state.radiance, path.radiance);
+    state.first_shadow = shadow;
+    state.shadow_count = step.shadow_count();
+    if (scatters(shading)) {
+        uint32_t previous = w.wave ? w.paths[owner].first_shadow : NO_INDEX;
+        if (state.shadow_count) w.shadow_previous[shadow] = previous;
+        else state.first_shadow = previous;
+        if (step.more) {
+            ScatterState scatter;
+            store3(scatter.normal, path.scatter.normal);
+            scatter.density = path.scatter.density;
+            scatter.medium = path.medium;
+            w.scatters[owner] = scatter;
+        }
+    }
+    w.paths[owner] = state;
+    const Time time = time_of(path.ray);
+    step.each_shadow_ray([&](const ShadowRay& ray, Vec3 blocked) {
+        w.shadow_rays[shadow] = ray_of(step.origin, ray.direction, ray.t_max, time);
+        store3(w.shadow_lights[shadow].open, ray.open);
+        store3(w.shadow_lights[shadow].blocked, blocked);
+        shadow++;
+    });
+}
+
+THRONG_INLINE Vec3 shadow_light(const Wavefront& w, uint32_t i) {
+    return load3(w.shadow_blocked[i] ? w.shadow_lights[i].blocked : w.shadow_lights[i].open);
+}
+
+// What a path has gathered, its shadow rays traced.
+THRONG_INLINE Vec3 path_radiance(const Params& params, const Wavefront& w, const PathState& state) {
+    Vec3 radiance = load3(state.radiance);
+    if (params.integrator == INTEGRATOR_PATH) {
+        for (uint32_t i = state.first_shadow; i != NO_INDEX; i = w.shadow_previous[i]) radiance += shadow_light(w, i);
+        return radiance;
+    }
+    for (uint32_t i = state.first_shadow; i < state.first_shadow + state.shadow_count; i++) radiance += shadow_light(w, i);
+    return radiance;
+}
+
+// Adds what shadow rays found to path `p`, whose chain of them begins anew.
+THRONG_DEVICE void gather_shadows(const Params& params, const Wavefront& w, uint32_t p) {
+    PathState state = load_any_record(&w.paths[p]);
+    store3(state.radiance, path_radiance(params, w, state));
+    state.first_shadow = NO_INDEX;
+    w.paths[p] = state;
+}
+
+// Adds the finished samples of the `index`th item to the film.
+THRONG_DEVICE void finish_item(const Params& params, const Wavefront& w, uint32_t index) {
+    uint32_t x, y, samples = params.sample_end - params.sample_begin;
+    if (!item_pixel(params, w.first_item + index, x, y)) return;
+    FilmSum sum(params, y * params.width + x);
+    for (uint32_t s = 0; s < samples; s++)
+        sum.add(params, x, y, params.sample_begin + s, path_radiance(params, w, load_any_record(&w.paths[uint64_t(index) * samples + s])));
+    sum.store();
+}
+
+}

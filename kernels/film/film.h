@@ -1,0 +1,127 @@
+// The film: sums of radiance in linear float, and their way to display values.
+#pragma once
+#include "integrator/integrate.h"
+#include "film/tone.h"
+
+namespace THRONG_NAMESPACE {
+
+// Keeps a sample's hue but not more than `limit` of any component; what is no number at all counts as black.
+THRONG_DEVICE Vec3 clamp_sample(Vec3 radiance, float limit) {
+    if (!(radiance.x + radiance.y + radiance.z >= 0.0f)) return vec3(0.0f);
+    float brightest = max_component(radiance);
+    if (brightest <= limit) return radiance;
+    if (brightest == kInfinity) return vec3(limit);
+    return radiance * (1.0f / brightest) * limit;
+}
+
+// Adds up the samples of a pixel and their weights, and those with odd numbers besides if noise is measured.
+struct FilmSum {
+    float *all, *half;
+    Vec3 total, odd;
+    float weights, odd_weights;
+
+    THRONG_INLINE FilmSum(const Params& params, uint32_t pixel) {
+        all = params.film + 4 * uint64_t(pixel);
+        half = params.film_half ? params.film_half + 4 * uint64_t(pixel) : nullptr;
+        total = load3(all);
+        odd = half ? load3(half) : vec3(0.0f);
+        weights = all[3];
+        odd_weights = half ? half[3] : 0.0f;
+    }
+    THRONG_INLINE void add(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec3 radiance) {
+        Vec3 light = clamp_sample(radiance, params.radiance_clamp);
+        const bool negative = params.filter_signed && is_negative(params, make_sampler(x, y, sample, params.sample_bits, params.seed));
+        if (negative) light = -light;
+        total += light;
+        weights += negative ? -1.0f : 1.0f;
+        if (!(sample & 1u)) return;
+        odd += light;
+        odd_weights += negative ? -1.0f : 1.0f;
+    }
+    THRONG_INLINE void store() {
+        store3(all, total);
+        all[3] = weights;
+        if (!half) return;
+        store3(half, odd);
+        half[3] = odd_weights;
+    }
+};
+
+// Adds samples [sample_begin, sample_end) of one pixel to the film.
+THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thread) {
+    uint32_t x, y;
+    if (!item_pixel(params, item, x, y)) return;
+    FilmSum sum(params, y * params.width + x);
+    for (uint32_t sample = params.sample_begin; sample < params.sample_end; sample++)
+        sum.add(params, x, y, sample, radiance_along(params, camera_path(params, x, y, sample), thread));
+    sum.store();
+}
+
+// How noisy a pixel is: the difference between the mean of all samples and that of half of them, relative to what the eye
+// sees of it (Dammertz et al. 2010).
+THRONG_DEVICE float pixel_error(const Params& params, uint32_t pixel) {
+    const float *all = params.film + 4 * uint64_t(pixel), *half = params.film_half + 4 * uint64_t(pixel);
+    const float samples = max(all[3], 1.0f), odd = max(half[3], 1.0f);
+    Vec3 mean = load3(all) * (params.exposure / samples), other = load3(half) * (params.exposure / odd);
+    // What is brighter than white looks like white.
+    Vec3 shown = vec3(min(mean.x, 1.0f), min(mean.y, 1.0f), min(mean.z, 1.0f));
+    Vec3 d = absolute(shown - vec3(min(other.x, 1.0f), min(other.y, 1.0f), min(other.z, 1.0f)));
+    return (d.x + d.y + d.z) / sqrtf(max(shown.x + shown.y + shown.z, 1e-3f));
+}
+
+// Root of the mean square of a tile's errors.
+THRONG_DEVICE void measure_tile(const Params& params, uint32_t tile, Thread&) {
+    float sum = 0.0f, count = 0.0f;
+    for (uint32_t item = 64 * tile; item < 64 * tile + 64; item++) {
+        uint32_t x, y;
+        if (!item_pixel(params, item, x, y)) continue;
+        const float error = pixel_error(params, y * params.width + x);
+        sum += error * error;
+        count += 1.0f;
+    }
+    params.tile_errors[tile] = count > 0.0f ? sqrtf(sum / count) : 0.0f;
+}
+
+// Film to RGB of one pixel.
+THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) {
+    const float* sum = params.film + 4 * uint64_t(pixel);
+    Vec3 c = load3(sum) * (1.0f / max(sum[3], 1.0f));
+    const uint64_t first = 3 * uint64_t(pixel);
+    if (params.pixel_type == PIXELS_F32) {
+        store3(reinterpret_cast<float*>(params.pixels) + first, c);
+        return;
+    }
+    c = display_color(params, c);
+    const float channels[3] = {c.x, c.y, c.z};
+    for (uint32_t k = 0; k < 3; k++) {
+        if (params.pixel_type == PIXELS_U16) reinterpret_cast<uint16_t*>(params.pixels)[first + k] = uint16_t(quantize(channels[k], 65535.0f, 0.5f));
+        else params.pixels[first + k] = uint8_t(quantize(channels[k], 255.0f, rounding(params, pixel, k)));
+    }
+}
+
+// The bare queries: one ray of a batch each.
+THRONG_DEVICE void trace_closest(const Params& params, uint32_t item, Thread& thread) {
+    params.hits[item] = closest_hit(params, params.rays[item], thread.stack);
+}
+
+// All that a query for any hit tells.
+THRONG_INLINE Hit blocked_hit(bool blocked) { return Hit{blocked ? 1.0f : -1.0f, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX}; }
+
+THRONG_DEVICE void trace_any(const Params& params, uint32_t item, Thread& thread) {
+    params.hits[item] = blocked_hit(any_hit(params, params.rays[item], thread.stack));
+}
+
+// The work of the same queries where each ray goes alone; their hits are not kept.
+THRONG_DEVICE void count_closest(const Params& params, uint32_t item, Thread& thread) {
+    WorkCount count;
+    closest_hit_counted(params, params.rays[item], thread.stack, count);
+    params.ray_work[item] = count.work;
+}
+
+THRONG_DEVICE void count_any(const Params& params, uint32_t item, Thread& thread) {
+    WorkCount count;
+    any_hit_counted(params, params.rays[item], thread.stack, count);
+    params.ray_work[item] = count.work;
+}
+
+}

@@ -1,0 +1,200 @@
+// What a frame says about a pixel besides its colours, from the same camera rays as the film: what these rays meet first,
+// added up over all samples of a pixel at once.
+#pragma once
+#include "film/film.h"
+
+namespace THRONG_NAMESPACE {
+
+// Names of one pixel that are told apart; what comes after is not counted.
+constexpr uint32_t kMatteNames = 16;
+constexpr uint32_t kMatteRanks = MATTE_RANKS;
+
+// How much of a pixel each name covers.
+struct Matte {
+    uint32_t names[kMatteNames];
+    float shares[kMatteNames];
+    uint32_t count;
+
+    THRONG_DEVICE void add(uint32_t name, float weight) {
+        uint32_t i = 0;
+        while (i < count && names[i] != name) i++;
+        if (i == kMatteNames) return;
+        if (i == count) {
+            names[count++] = name;
+            shares[i] = 0.0f;
+        }
+        shares[i] += weight;
+    }
+    // The greatest shares in order, as pairs of name and share.
+    THRONG_DEVICE void store(float* out, float scale) {
+        for (uint32_t rank = 0; rank < kMatteRanks; rank++) {
+            uint32_t best = rank;
+            for (uint32_t i = rank + 1; i < count; i++)
+                if (shares[i] > shares[best] || (shares[i] == shares[best] && names[i] < names[best])) best = i;
+            const bool some = rank < count && shares[best] > 0.0f;
+            reinterpret_cast<uint32_t*>(out)[2 * rank] = some ? names[best] : 0u;
+            out[2 * rank + 1] = some ? min(shares[best] * scale, 1.0f) : 0.0f;
+            if (!some) continue;
+            names[best] = names[rank];
+            shares[best] = shares[rank];
+            shares[rank] = 0.0f;
+        }
+    }
+};
+
+// Where a point is in the picture of a camera, in pixels from its middle, y upwards; a direction has a `weight` of 0. False for
+// what is behind it.
+THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera, Vec3 point, float weight, Vec2& out) {
+    const Vec3 to = point - load3(camera.origin) * weight, right = load3(camera.right), up = load3(camera.up);
+    const bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
+    const float depth = parallel ? weight : dot(to, load3(camera.forward));
+    if (!(depth > 0.0f)) return false;
+    out.x = 0.5f * float(params.width) * dot(to, right) / (dot(right, right) * depth);
+    out.y = 0.5f * float(params.height) * dot(to, up) / (dot(up, up) * depth);
+    return true;
+}
+
+// Where the point at `hit`, at `position` when its ray met it, is in another frame.
+THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other, const Hit& hit, Time time, Vec3 position) {
+    if (!other.transforms) return position;
+    const InstanceRecord& instance = params.instances[hit.record];
+    const uint32_t shown = other.shown ? other.shown[hit.instance] : instance.mesh;
+    const MeshRecord mesh = load_record(&other.meshes[shown]);
+    Vec3 local;
+    if (mesh.shape == SHAPE_SPHERE) {
+        local = sphere_point(params, instance, time, position).position;
+    } else {
+        const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
+        const Vec3 a = load3(mesh.vertices[corners.vertices[0]].position);
+        local = a + (load3(mesh.vertices[corners.vertices[1]].position) - a) * hit.u + (load3(mesh.vertices[corners.vertices[2]].position) - a) * hit.v;
+    }
+    float world_from_object[12];
+    load_matrix(other.transforms + 12 * uint64_t(hit.instance), world_from_object);
+    return transform_point(world_from_object, local);
+}
+
+// Pixels from where a point is in the present frame to where it is in another one; none if it is behind either camera. What a ray
+// met at its own time is followed from the frame's.
+THRONG_DEVICE Vec2 motion_to(const Params& params, const FrameLayers& out, const OtherFrame& other, const Hit& hit, Time time, Vec3 position, Vec3 direction) {
+    const bool met = hit.t >= 0.0f;
+    const Vec3 now = met && moves(params) ? other_position(params, out.now, hit, time, position) : position;
+    Vec2 here, there;
+    const bool seen = raster_point(params, params.camera, met ? now : direction, met ? 1.0f : 0.0f, here)
+        && raster_point(params, other.camera, met ? other_position(params, other, hit, time, position) : direction, met ? 1.0f : 0.0f, there);
+    return seen ? Vec2{there.x - here.x, there.y - here.y} : Vec2{0.0f, 0.0f};
+}
+
+// Light that a surface reflects; of what is unlit, what it shows.
+THRONG_DEVICE Vec3 layer_albedo(const Params& params, const Surface& s, const MaterialRecord& material) {
+    const Vec3 c = material.flags & LOOK_UNLIT ? emission_at(params, s, material) : base_color(params, s, material);
+    return vec3(clamp(c.x, 0.0f, 1.0f), clamp(c.y, 0.0f, 1.0f), clamp(c.z, 0.0f, 1.0f));
+}
+
+// How far a point is along the axis of the camera at that time.
+THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
+    if (!moves(params)) return dot(position - load3(params.camera.origin), load3(params.camera.forward));
+    const CameraRecord camera = camera_at(params, time);
+    return dot(position - load3(camera.origin), load3(camera.forward));
+}
+
+// Sums over the samples of a pixel.
+struct LayerSums {
+    Vec3 albedo, normal, nearest;
+    float depth, motion[4], weights;
+    Matte instances, materials;
+
+    THRONG_DEVICE LayerSums() {
+        albedo = normal = nearest = vec3(0.0f);
+        depth = kInfinity;
+        motion[0] = motion[1] = motion[2] = motion[3] = weights = 0.0f;
+        instances.count = materials.count = 0;
+    }
+
+    THRONG_DEVICE void add(const Params& params, const FrameLayers& out, const Ray& ray, const Hit& hit, float weight) {
+        weights += weight;
+        const Vec3 direction = load3(ray.direction);
+        Vec3 position = vec3(0.0f);
+        if (hit.t < 0.0f) {
+            albedo += vec3(weight);
+        } else {
+            const Surface s = make_surface(params, ray, hit);
+            const MaterialRecord material = load_record(&params.materials[s.material]);
+            position = s.position;
+            if (out.albedo) albedo += layer_albedo(params, s, material) * weight;
+            if (out.normal) normal += mapped_normal(params, s, material) * weight;
+            const float along = depth_of(params, time_of(ray), position);
+            if (along < depth) {
+                depth = along;
+                nearest = position;
+            }
+            if (out.instance) instances.add(out.instance_names[hit.instance], weight);
+            if (out.material) materials.add(out.material_names[s.material], weight);
+        }
+        if (out.motion) add_motion(params, out, hit, time_of(ray), position, direction, weight);
+    }
+
+    // As Cycles has it: back to where things were, and from where they will be.
+    THRONG_DEVICE void add_motion(const Params& params, const FrameLayers& out, const Hit& hit, Time time, Vec3 position, Vec3 direction, float weight) {
+        const Vec2 back = motion_to(params, out, out.before, hit, time, position, direction), on = motion_to(params, out, out.after, hit, time, position, direction);
+        motion[0] += back.x * weight;
+        motion[1] += back.y * weight;
+        motion[2] -= on.x * weight;
+        motion[3] -= on.y * weight;
+    }
+
+    THRONG_DEVICE void store(const FrameLayers& out, uint64_t pixel) {
+        const float scale = 1.0f / max(weights, 1.0f);
+        if (out.albedo) {
+            const Vec3 c = albedo * scale;
+            store3(out.albedo + 3 * pixel, vec3(clamp(c.x, 0.0f, 1.0f), clamp(c.y, 0.0f, 1.0f), clamp(c.z, 0.0f, 1.0f)));
+        }
+        if (out.normal) store3(out.normal + 3 * pixel, normal * scale);
+        if (out.depth) out.depth[pixel] = depth;
+        if (out.position) store3(out.position + 3 * pixel, nearest);
+        if (out.motion)
+            for (int k = 0; k < 4; k++) out.motion[4 * pixel + k] = motion[k] * scale;
+        if (out.instance) instances.store(out.instance + 2 * kMatteRanks * pixel, scale);
+        if (out.material) materials.store(out.material + 2 * kMatteRanks * pixel, scale);
+    }
+};
+
+// Variance of the mean of all samples, told from the means of either half: each has twice the variance.
+THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
+    const float *all = params.film + 4 * pixel, *half = params.film_half + 4 * pixel;
+    const float odd = half[3], even = all[3] - odd;
+    if (!(odd > 0.0f) || !(even > 0.0f)) return vec3(0.0f);
+    const Vec3 d = (load3(half) * (1.0f / odd) - (load3(all) - load3(half)) * (1.0f / even)) * 0.5f;
+    return d * d;
+}
+
+// Whether there are layers of what the camera's rays meet.
+THRONG_INLINE bool has_met_layers(const FrameLayers& out) {
+    return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material;
+}
+
+// Samples of a pixel's layers: those of the film; where some count negatively, their number is not in the film, and `sample_end` is.
+THRONG_INLINE uint32_t layer_samples(const Params& params, uint64_t pixel) {
+    return params.filter_signed ? params.sample_end : uint32_t(params.film[4 * pixel + 3]);
+}
+
+THRONG_INLINE float layer_weight(const Params& params, const Sampler& sampler) { return params.filter_signed && is_negative(params, sampler) ? -1.0f : 1.0f; }
+
+// All layers of one pixel.
+THRONG_DEVICE void gather_layers(const Params& params, uint32_t item, Thread& thread) {
+    uint32_t x, y;
+    if (!item_pixel(params, item, x, y)) return;
+    const FrameLayers& out = *params.frame_layers;
+    const uint64_t pixel = uint64_t(y) * params.width + x;
+    if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
+    if (!has_met_layers(out)) return;
+    const uint32_t samples = layer_samples(params, pixel);
+    LayerSums sums;
+    for (uint32_t sample = 0; sample < samples; sample++) {
+        const Path path = camera_path(params, x, y, sample);
+        const Hit hit = closest_hit(params, path.ray, thread.stack);
+        sums.add(params, out, path.ray, hit, layer_weight(params, path.sampler));
+    }
+    sums.store(out, pixel);
+}
+
+}

@@ -1,0 +1,64 @@
+// What vertices have beside positions and normals, between them: texture coordinates, colours and tangents.
+#pragma once
+#include "geom/texture.h"
+
+namespace THRONG_NAMESPACE {
+
+struct Attributes {
+    // Both sets of texture coordinates.
+    Vec2 uv[2];
+    // Multiplies the material's colour and alpha.
+    Vec3 color;
+    float alpha;
+    // In object space, along growing u of the coordinates that it was made for; not of unit length.
+    Vec3 tangent;
+    // The bitangent, along growing v, is `cross(normal, tangent)` times this: 1, -1, or 0 where there is no tangent.
+    float handedness;
+};
+
+// Barycentric weights of a triangle's corners.
+struct Weights {
+    float a, b, c;
+};
+
+THRONG_INLINE float weighted(const Weights& w, uint32_t a, uint32_t b, uint32_t c) {
+    return bits_float(a) * w.a + bits_float(b) * w.b + bits_float(c) * w.c;
+}
+THRONG_INLINE Vec3 weighted(const Weights& w, Vec3 a, Vec3 b, Vec3 c) { return a * w.a + b * w.b + c * w.c; }
+
+// What only some meshes have, of a point in the triangle with these corners; `at.uv[0]` is known.
+THRONG_DEVICE void add_extras(const MeshRecord& mesh, const uint32_t* corners, const Weights& w, Attributes& at) {
+    at.uv[1] = at.uv[0];
+    at.color = at.tangent = vec3(1.0f);
+    at.alpha = 1.0f;
+    at.handedness = 0.0f;
+    if (mesh.flags & MESH_UV1) {
+        const Words4 a = load_words(mesh.extras[corners[0]].uv1), b = load_words(mesh.extras[corners[1]].uv1), c = load_words(mesh.extras[corners[2]].uv1);
+        at.uv[1] = Vec2{weighted(w, a.x, b.x, c.x), weighted(w, a.y, b.y, c.y)};
+    }
+    if (mesh.flags & MESH_COLORS) {
+        const Words4 a = load_words(mesh.extras[corners[0]].color), b = load_words(mesh.extras[corners[1]].color),
+                     c = load_words(mesh.extras[corners[2]].color);
+        at.color = weighted(w, vec3(a), vec3(b), vec3(c));
+        at.alpha = weighted(w, a.w, b.w, c.w);
+    }
+    if (mesh.flags & MESH_TANGENTS) {
+        const Words4 a = load_words(mesh.extras[corners[0]].tangent), b = load_words(mesh.extras[corners[1]].tangent),
+                     c = load_words(mesh.extras[corners[2]].tangent);
+        at.tangent = weighted(w, vec3(a), vec3(b), vec3(c));
+        // Corners agree, for vertices are split where texture coordinates are mirrored.
+        at.handedness = bits_float(a.w);
+    }
+}
+
+// Of a point of the unit sphere: u runs around the axis, v from the south pole to the north.
+THRONG_DEVICE Attributes sphere_attributes(Vec3 p) {
+    Attributes at;
+    at.uv[0] = at.uv[1] = Vec2{0.5f - atan2f(p.z, p.x) * (0.5f / kPi), 1.0f - acosf(clamp(p.y, -1.0f, 1.0f)) * (1.0f / kPi)};
+    at.color = vec3(1.0f);
+    at.alpha = at.handedness = 1.0f;
+    at.tangent = vec3(p.z, 0.0f, -p.x);
+    return at;
+}
+
+}

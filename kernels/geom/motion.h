@@ -1,0 +1,114 @@
+// Where things are at the time of a ray, while the shutter is open. Between keys, which are even steps apart, matrices and vertices
+// are interpolated linearly: so every point moves along a straight line, and what holds it at both keys holds it in between.
+#pragma once
+#include "abi.h"
+#include "util/vec.h"
+
+namespace THRONG_NAMESPACE {
+
+// The share of the shutter's time that has passed. Takes no room in kernels that know no motion.
+template <bool moves> struct TimeOf;
+template <> struct TimeOf<true> {
+    float share;
+    THRONG_INLINE static TimeOf at(float share) { return TimeOf{share}; }
+    THRONG_INLINE float value() const { return share; }
+};
+template <> struct TimeOf<false> {
+    THRONG_INLINE static TimeOf at(float) { return TimeOf{}; }
+    THRONG_INLINE float value() const { return 0.0f; }
+};
+typedef TimeOf<THRONG_MOTION != 0> Time;
+
+// Whether rays have a time. Bare queries have none, whatever the frame is like.
+THRONG_INLINE bool moves(const Params& params) { (void)params; return THRONG_MOVES(params); }
+
+// Of one of a render's own rays: 0 where nothing moves.
+THRONG_INLINE Time time_of(const Ray& ray) { return Time::at(ray.t_min); }
+
+// Where a ray's way begins: rays that have a time have it in the place of that. Never -0, whose bits are not in order.
+THRONG_INLINE float start_of(const Params& params, const Ray& ray) { return moves(params) ? 0.0f : ray.t_min + 0.0f; }
+
+// The key before a time, and how far it has come from there to the next one, of `segments` even steps.
+struct KeySpan {
+    uint32_t key;
+    float share;
+};
+
+THRONG_INLINE KeySpan key_span(uint32_t segments, Time time) {
+    const float at = time.value() * float(segments);
+    uint32_t key = uint32_t(at);
+    if (key >= segments) key = segments - 1;
+    return KeySpan{key, at - float(key)};
+}
+
+// Exact where both are the same.
+THRONG_INLINE float between(float a, float b, float share) { return a + (b - a) * share; }
+THRONG_INLINE Vec3 between(Vec3 a, Vec3 b, float share) { return a + (b - a) * share; }
+
+// world_from_object of an instance that has keys.
+THRONG_INLINE void instance_at(const Params& params, uint32_t first_key, uint32_t segments, Time time, float* world_from_object) {
+    const KeySpan span = key_span(segments, time);
+    const InstanceKey* keys = params.instance_keys + (uint64_t(first_key) + span.key);
+    float next[12];
+    load_matrix(keys[0].world_from_object, world_from_object);
+    load_matrix(keys[1].world_from_object, next);
+    for (int i = 0; i < 12; i++) world_from_object[i] = between(world_from_object[i], next[i], span.share);
+}
+
+// The inverse of an affine transform, of single operations so that all devices find the same; no numbers if there is none. Columns are
+// scaled first: then lengths of any size keep their digits.
+THRONG_INLINE void invert(const float* m, float* inverse) {
+    Vec3 x = vec3(m[0], m[4], m[8]), y = vec3(m[1], m[5], m[9]), z = vec3(m[2], m[6], m[10]);
+    const Vec3 translation = vec3(m[3], m[7], m[11]);
+    const float sx = 1.0f / max_component(absolute(x)), sy = 1.0f / max_component(absolute(y)), sz = 1.0f / max_component(absolute(z));
+    x = x * sx;
+    y = y * sy;
+    z = z * sz;
+    const Vec3 yz = cross(y, z);
+    const float determinant = 1.0f / dot(x, yz);
+    const Vec3 rows[3] = {yz * (determinant * sx), cross(z, x) * (determinant * sy), cross(x, y) * (determinant * sz)};
+    for (int row = 0; row < 3; row++) {
+        store3(inverse + 4 * row, rows[row]);
+        inverse[4 * row + 3] = -dot(rows[row], translation);
+    }
+}
+
+// The same for a hit or a record: both transforms of an instance at a time.
+THRONG_INLINE void load_placement(const Params& params, const InstanceRecord& instance, Time time, float* world_from_object, float* object_from_world) {
+    if (moves(params) && instance.segments) {
+        instance_at(params, instance.first_key, instance.segments, time, world_from_object);
+        invert(world_from_object, object_from_world);
+        return;
+    }
+    load_matrix(instance.world_from_object, world_from_object);
+    load_matrix(instance.object_from_world, object_from_world);
+}
+
+// The vertices of a mesh at a time: those of a key from `first` on, and `stride` vertices further those of the next one; a stride of 0: the
+// mesh keeps its shape.
+struct ShapeSpan {
+    uint32_t first, stride;
+    float share;
+};
+
+THRONG_INLINE ShapeSpan shape_at(const Params& params, uint32_t mesh, Time time) {
+    if (!moves(params) || !params.mesh_keys) return ShapeSpan{0, 0, 0.0f};
+    const MeshKeys keys = load_record(&params.mesh_keys[mesh]);
+    if (!keys.segments) return ShapeSpan{0, 0, 0.0f};
+    const KeySpan span = key_span(keys.segments, time);
+    return ShapeSpan{span.key * keys.vertices, keys.vertices, span.share};
+}
+
+// A vertex of a mesh that changes shape.
+THRONG_INLINE VertexRecord vertex_at(const MeshRecord& mesh, uint32_t index, const ShapeSpan& shape) {
+    VertexRecord vertex = load_record(&mesh.vertices[shape.first + index]);
+    if (!shape.stride) return vertex;
+    const VertexRecord next = load_record(&mesh.vertices[shape.first + shape.stride + index]);
+    for (int i = 0; i < 3; i++) {
+        vertex.position[i] = between(vertex.position[i], next.position[i], shape.share);
+        vertex.normal[i] = between(vertex.normal[i], next.normal[i], shape.share);
+    }
+    return vertex;
+}
+
+}

@@ -1,0 +1,34 @@
+// How opaque a surface is where a ray meets it, from little more than the hit: what traversal can ask before it takes a hit.
+#pragma once
+#include "geom/attributes.h"
+
+namespace THRONG_NAMESPACE {
+
+// From 0, invisible, to 1: alpha where the material blends, one of both where it has a mask. `u` and `v` are the barycentric
+// weights of the triangle's second and third vertex, and the texture coordinates on spheres (see `sphere_attributes`).
+THRONG_DEVICE float opacity_at(const Params& params, const InstanceRecord& instance, uint32_t prim, float u, float v) {
+    const Words4 ids = load_words(&instance.slot_base);
+    const MeshRecord mesh = load_record(&params.meshes[ids.y]);
+    const bool sphere = mesh.shape == SHAPE_SPHERE;
+    CornerRecord corners{{0, 0, 0}, 0};
+    if (!sphere) corners = load_record(&mesh.corners[prim]);
+    const MaterialRecord material = load_record(&params.materials[params.material_slots[ids.x + corners.slot]]);
+    if (!(material.flags & (LOOK_MASK | LOOK_BLEND))) return 1.0f;
+    float alpha = material.opacity;
+    if (!sphere && (mesh.flags & MESH_COLORS || material.color_map != NO_INDEX)) {
+        const Weights w{1.0f - u - v, u, v};
+        const VertexRecord a = load_record(&mesh.vertices[corners.vertices[0]]), b = load_record(&mesh.vertices[corners.vertices[1]]),
+                           c = load_record(&mesh.vertices[corners.vertices[2]]);
+        Attributes at;
+        at.uv[0] = Vec2{a.u * w.a + b.u * w.b + c.u * w.c, a.v * w.a + b.v * w.b + c.v * w.c};
+        add_extras(mesh, corners.vertices, w, at);
+        alpha *= at.alpha * sample_map(params, material.color_map, at.uv).alpha;
+    } else if (sphere) {
+        const Vec2 uv[2] = {{u, v}, {u, v}};
+        alpha *= sample_map(params, material.color_map, uv).alpha;
+    }
+    if (material.flags & LOOK_MASK) return alpha >= material.alpha_cutoff ? 1.0f : 0.0f;
+    return clamp(alpha, 0.0f, 1.0f);
+}
+
+}

@@ -1,0 +1,152 @@
+// What a hit looks like to shading: position, normals, texture coordinates and material, all in world space.
+#pragma once
+#include "geom/attributes.h"
+#include "geom/motion.h"
+
+namespace THRONG_NAMESPACE {
+
+struct Surface {
+    Vec3 position;
+    // Unit normals on the side that the ray came from.
+    Vec3 geometric, shading;
+    // Bound on the distance between `position` and the true surface, along any direction.
+    float error;
+    // Both sets of texture coordinates.
+    Vec2 uv[2];
+    // Of the vertices; multiplies the material's.
+    Vec3 color;
+    // Along growing u, not of unit length and not quite in the surface; with the side that the bitangent of the front is on,
+    // 1 or -1 as in `Attributes`, or 0 where there is no tangent.
+    Vec3 tangent;
+    float handedness;
+    uint32_t material;
+    // Whether the ray came from the front: counter-clockwise triangles, and the outside of spheres.
+    bool front;
+    // At which it was met.
+    Time time;
+};
+
+// A point and its normals in object space.
+struct ObjectPoint {
+    Vec3 position, geometric, shading;
+    // Greatest coordinates of the primitive: its intersection test is no more precise than a few ulps of these.
+    Vec3 reach;
+    Attributes attributes;
+    uint32_t slot;
+};
+
+// The same for a mesh that changes shape: tangents turn with it.
+THRONG_DEVICE void add_moving_extras(MeshRecord mesh, const uint32_t* corners, const Weights& w, const ShapeSpan& shape, Attributes& at) {
+    const bool turns = mesh.flags & MESH_TANGENTS;
+    if (turns) mesh.extras += shape.first;
+    add_extras(mesh, corners, w, at);
+    if (!turns) return;
+    Attributes next = at;
+    mesh.extras += shape.stride;
+    add_extras(mesh, corners, w, next);
+    at.tangent = between(at.tangent, next.tangent, shape.share);
+}
+
+THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit, const ShapeSpan& shape) {
+    const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
+    const VertexRecord a = vertex_at(mesh, corners.vertices[0], shape), b = vertex_at(mesh, corners.vertices[1], shape),
+                       c = vertex_at(mesh, corners.vertices[2], shape);
+    const Weights w{1.0f - hit.u - hit.v, hit.u, hit.v};
+    Vec3 p0 = load3(a.position), e1 = load3(b.position) - p0, e2 = load3(c.position) - p0;
+    ObjectPoint o;
+    o.position = p0 + e1 * hit.u + e2 * hit.v;
+    o.reach = absolute(p0) + absolute(e1) + absolute(e2);
+    // Scaled, so that the product of tiny edges does not vanish.
+    float scale = 1.0f / max(max_component(absolute(e1)), max(max_component(absolute(e2)), 1e-37f));
+    o.geometric = cross(e1 * scale, e2 * scale);
+    o.shading = mesh.flags & MESH_SMOOTH ? weighted(w, load3(a.normal), load3(b.normal), load3(c.normal)) : o.geometric;
+    o.attributes.uv[0] = Vec2{a.u * w.a + b.u * w.b + c.u * w.c, a.v * w.a + b.v * w.b + c.v * w.c};
+    if (shape.stride) add_moving_extras(mesh, corners.vertices, w, shape, o.attributes);
+    else add_extras(mesh, corners.vertices, w, o.attributes);
+    o.slot = corners.slot;
+    return o;
+}
+
+THRONG_DEVICE ObjectPoint sphere_point(const Params& params, const InstanceRecord& instance, Time time, Vec3 hit_in_world) {
+    float object_from_world[12];
+    if (moves(params) && instance.segments) {
+        float world_from_object[12];
+        load_placement(params, instance, time, world_from_object, object_from_world);
+    } else load_matrix(instance.object_from_world, object_from_world);
+    ObjectPoint o;
+    o.position = normalize_or(transform_point(object_from_world, hit_in_world), vec3(0.0f, 1.0f, 0.0f));
+    o.geometric = o.shading = o.position;
+    o.reach = vec3(1.0f);
+    o.attributes = sphere_attributes(o.position);
+    o.slot = 0;
+    return o;
+}
+
+THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const Hit& hit) {
+    const InstanceRecord& instance = params.instances[hit.record];
+    const Words4 ids = load_words(&instance.slot_base);
+    const MeshRecord mesh = load_record(&params.meshes[ids.y]);
+    Vec3 origin = load3(ray.origin), direction = load3(ray.direction);
+    const Time time = time_of(ray);
+    ObjectPoint o = mesh.shape == SHAPE_SPHERE
+        ? sphere_point(params, instance, time, origin + direction * hit.t)
+        : triangle_point(mesh, hit, shape_at(params, ids.y, time));
+
+    // Not before: a GPU would have to keep them all the while.
+    float world_from_object[12], object_from_world[12];
+    load_placement(params, instance, time, world_from_object, object_from_world);
+    Surface s;
+    s.time = time;
+    s.position = transform_point(world_from_object, o.position);
+    // The next ray is taken back to object space, where it must start on the proper side of this surface. Rounding
+    // happens in the intersection test (relative to the primitive's reach), on the way out (terms |M| |p| + |T|), in
+    // the float position itself, and on the way back in; the latter is |M| eps (|M^-1| |position| + |T'|) in world
+    // units. A few operations each: 16 half-ulps of the sum is a safe bound.
+    Vec3 out = transform_magnitude(world_from_object, o.reach);
+    Vec3 back = transform_magnitude(object_from_world, s.position);
+    Vec3 back_in_world = vec3(fabsf(world_from_object[0]) * back.x + fabsf(world_from_object[1]) * back.y + fabsf(world_from_object[2]) * back.z,
+                              fabsf(world_from_object[4]) * back.x + fabsf(world_from_object[5]) * back.y + fabsf(world_from_object[6]) * back.z,
+                              fabsf(world_from_object[8]) * back.x + fabsf(world_from_object[9]) * back.y + fabsf(world_from_object[10]) * back.z);
+    s.error = 16.0f * 5.9604645e-8f * (max_component(out) + max_component(back_in_world));
+    // An inverse that is worked out on the way has a dozen roundings more, and so have vertices between keys.
+    if (moves(params) && instance.moves) s.error *= 4.0f;
+
+    s.geometric = transform_normal(object_from_world, o.geometric);
+    if (!normalize(s.geometric)) s.geometric = normalize_or(-direction, vec3(0.0f, 1.0f, 0.0f));
+    s.shading = normalize_or(transform_normal(object_from_world, o.shading), s.geometric);
+    s.front = !(dot(s.geometric, direction) > 0.0f);
+    if (!s.front) {
+        s.geometric = -s.geometric;
+        s.shading = -s.shading;
+    }
+    s.uv[0] = o.attributes.uv[0];
+    s.uv[1] = o.attributes.uv[1];
+    s.color = o.attributes.color;
+    s.tangent = transform_vector(world_from_object, o.attributes.tangent);
+    s.handedness = is_mirrored(world_from_object) ? -o.attributes.handedness : o.attributes.handedness;
+    s.material = params.material_slots[ids.x + o.slot];
+    return s;
+}
+
+// The material's own colour at a point: base colour, albedo or tint.
+THRONG_DEVICE Vec3 base_color(const Params& params, const Surface& s, const MaterialRecord& material) {
+    return load3(material.color) * sample_map(params, material.color_map, s.uv).color * s.color;
+}
+
+// Radiance that the material gives off at a point. What is unlit shows its base colour like that.
+THRONG_DEVICE Vec3 emission_at(const Params& params, const Surface& s, const MaterialRecord& material) {
+    Vec3 emission = load3(material.emission);
+    if (!(max_component(emission) > 0.0f)) return emission;
+    emission *= sample_map(params, material.emission_map, s.uv).color;
+    return material.flags & LOOK_UNLIT ? emission * s.color : emission;
+}
+
+// Origin of a ray that leaves the surface on the side of `direction`, beyond the error bound.
+THRONG_DEVICE Vec3 leave(const Surface& s, Vec3 direction) {
+    Vec3 n = dot(direction, s.geometric) >= 0.0f ? s.geometric : -s.geometric;
+    // The bound holds per axis; projected on the normal it is at most the sum of the normal's components times it.
+    Vec3 a = absolute(n);
+    return s.position + n * (s.error * (a.x + a.y + a.z));
+}
+
+}

@@ -1,0 +1,165 @@
+// From hits to radiance. An integrator is a step: given a path and its hit, it adds radiance and says which shadow rays
+// and which next ray to trace. The loop around it lives here where paths
+// are walked one by one (compressed trees on CPUs); devices schedule the same step otherwise.
+#pragma once
+#include "integrator/path_tracer.h"
+#include "bvh/traverse.h"
+
+namespace THRONG_NAMESPACE {
+
+// One sky ray, cosine-weighted: an unbiased sample of the light from the open sky. Where it is blocked, a share of
+// what the sky would have given stands for light that comes after more bounces.
+THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {
+    Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, bounce_dimension(path, 0)));
+    if (!(dot(d, s.geometric) > 0.0f)) return;
+    Vec3 light = path.throughput * albedo * diffuse_sky_radiance(params, d);
+    step.has_sky = true;
+    step.sky = ShadowRay{d, kInfinity, light};
+    step.sky_blocked = light * albedo * params.ambient_fill;
+}
+
+// Shadow rays to the lights; where there are more lights than rays, each ray picks one at random.
+THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {
+    uint32_t rays = params.light_count < kMaxShadowRays - 1 ? params.light_count : kMaxShadowRays - 1;
+    bool pick = params.light_count > rays;
+    THRONG_NO_UNROLL
+    for (uint32_t i = 0; i < rays; i++) {
+        uint32_t index = i;
+        if (pick) {
+            float u = sample_2d(path.sampler, bounce_dimension(path, 2 * i + 1)).x;
+            index = uint32_t(u * float(params.light_count));
+            if (index >= params.light_count) index = params.light_count - 1;
+        }
+        LightSample l = sample_light(load_record(&params.lights[index]), s.position, sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
+        float cosine = dot(l.direction, s.shading);
+        if (!(cosine > 0.0f) || !(dot(l.direction, s.geometric) > 0.0f)) continue;
+        float weight = cosine * (1.0f / kPi) * (pick ? float(params.light_count) / float(rays) : 1.0f);
+        Vec3 light = path.throughput * albedo * l.irradiance * weight;
+        // Stops short of the light, for the light may sit right at a surface.
+        step.lights[step.light_rays++] = ShadowRay{l.direction, l.distance * 0.9999f, light};
+    }
+}
+
+// Whitted's integrator with a sky: mirrors are followed, diffuse surfaces end the path.
+THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit, Step& step) {
+    step.clear();
+    Vec3 direction = load3(path.ray.direction);
+    if (hit.t < 0.0f) {
+        path.radiance += path.throughput * background(params, direction);
+        return;
+    }
+    Surface s = make_surface(params, path.ray, hit);
+    const MaterialRecord material = load_record(&params.materials[s.material]);
+    path.radiance += path.throughput * emission_at(params, s, material);
+    Vec3 color = base_color(params, s, material);
+    if (material.kind == MATERIAL_MIRROR || material.flags & LOOK_POLISHED) {
+        Vec3 reflected = mirror_direction(direction, s);
+        path.throughput *= color;
+        // What lies beyond the last bounce is unknown; the environment is the best guess, and continuous.
+        if (path.depth >= params.bounces) {
+            path.radiance += path.throughput * sky_radiance(params, reflected);
+            return;
+        }
+        path.ray = ray_of(leave(s, reflected), reflected, kInfinity, s.time);
+        path.depth++;
+        step.more = true;
+        return;
+    }
+    if (!(max_component(color) > 0.0f)) return;
+    // All shadow rays go to the side of the geometric normal.
+    step.origin = leave(s, s.geometric);
+    add_sky_ray(params, path, s, color, step);
+    add_light_rays(params, path, s, color, step);
+}
+
+// Dark blue over green to red and white.
+THRONG_DEVICE Vec3 heat(float x) {
+    x = clamp(x, 0.0f, 1.0f) * 4.0f;
+    if (x < 1.0f) return lerp(vec3(0.0f, 0.0f, 0.15f), vec3(0.0f, 0.35f, 0.9f), x);
+    if (x < 2.0f) return lerp(vec3(0.0f, 0.35f, 0.9f), vec3(0.1f, 0.8f, 0.2f), x - 1.0f);
+    if (x < 3.0f) return lerp(vec3(0.1f, 0.8f, 0.2f), vec3(0.95f, 0.6f, 0.05f), x - 2.0f);
+    return lerp(vec3(0.95f, 0.6f, 0.05f), vec3(1.0f, 0.95f, 0.9f), x - 3.0f);
+}
+
+// A vivid colour per number.
+THRONG_DEVICE Vec3 index_color(uint32_t index) {
+    uint32_t h = hash(index + 1);
+    return vec3(0.15f + 0.85f * float(h & 255u) / 255.0f, 0.15f + 0.85f * float(h >> 8 & 255u) / 255.0f, 0.15f + 0.85f * float(h >> 16 & 255u) / 255.0f);
+}
+
+// The debugging views: what the first hit is, without light. Display values in [0, 1].
+THRONG_DEVICE Vec3 debug_view(const Params& params, const Path& path, const Hit& hit) {
+    if (hit.t < 0.0f) return vec3(0.0f);
+    if (params.integrator == INTEGRATOR_DEPTH) return vec3(clamp(1.0f - hit.t / params.depth_range, 0.0f, 1.0f));
+    if (params.integrator == INTEGRATOR_INSTANCE) return index_color(hit.instance);
+    Surface s = make_surface(params, path.ray, hit);
+    const MaterialRecord material = load_record(&params.materials[s.material]);
+    if (params.integrator == INTEGRATOR_NORMAL) return mapped_normal(params, s, material) * 0.5f + vec3(0.5f);
+    return base_color(params, s, material);
+}
+
+// Those views and how open the sky is nearby: a path that ends at its first hit.
+THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, Step& step) {
+    step.clear();
+    if (params.integrator != INTEGRATOR_AO) {
+        path.radiance = debug_view(params, path, hit);
+        return;
+    }
+    if (hit.t < 0.0f) {
+        path.radiance = vec3(1.0f);
+        return;
+    }
+    Surface s = make_surface(params, path.ray, hit);
+    Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, kDimensionBounce));
+    if (!(dot(d, s.geometric) > 0.0f)) return;
+    step.origin = leave(s, d);
+    step.lights[step.light_rays++] = ShadowRay{d, params.ao_distance, vec3(1.0f)};
+}
+
+#if !THRONG_CUDA
+// Calls `walk` with the step of the picture's integrator.
+template <class Walk>
+THRONG_INLINE void with_step(const Params& params, Walk&& walk) {
+    if (params.integrator == INTEGRATOR_WHITTED) walk([&](Path& p, const Hit& hit, Step& step) { whitted_step(params, p, hit, step); });
+    else if (params.integrator == INTEGRATOR_PATH) walk([&](Path& p, const Hit& hit, Step& step) { path_step<true>(params, p, hit, step); });
+    else walk([&](Path& p, const Hit& hit, Step& step) { view_step(params, p, hit, step); });
+}
+#endif
+
+#if THRONG_LOOPS
+// Takes a path from its first hit to its end; `advance` is a step of the integrator.
+template <class Advance>
+THRONG_DEVICE Vec3 walk(const Params& params, Path path, Hit hit, Thread& thread, Advance advance) {
+    const Time time = time_of(path.ray);
+    for (;;) {
+        Step step;
+        advance(path, hit, step);
+        thread.shadow_rays += step.shadow_count();
+        step.each_shadow_ray([&](const ShadowRay& shadow, Vec3 blocked) {
+            bool is_blocked = any_hit(params, ray_of(step.origin, shadow.direction, shadow.t_max, time), thread.stack);
+            path.radiance += is_blocked ? blocked : shadow.open;
+        });
+        if (!step.more) return path.radiance;
+        hit = closest_hit(params, path.ray, thread.stack);
+        thread.bounce_rays++;
+    }
+}
+#endif
+
+// Radiance along a camera ray. Where paths don't go one by one, this is for `steps` alone, which counts what its ray visits.
+THRONG_DEVICE Vec3 radiance_along(const Params& params, const Path& path, Thread& thread) {
+    thread.primary_rays++;
+#if THRONG_LOOPS
+    if (params.integrator != INTEGRATOR_STEPS) {
+        const Hit hit = closest_hit(params, path.ray, thread.stack);
+        Vec3 radiance;
+        with_step(params, [&](auto advance) { radiance = walk(params, path, hit, thread, advance); });
+        return radiance;
+    }
+#endif
+    StepCount count;
+    closest_hit_counted(params, path.ray, thread.stack, count);
+    return heat(log2f(1.0f + float(count.steps)) * 0.1f);
+}
+
+}

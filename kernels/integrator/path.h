@@ -1,0 +1,102 @@
+// What a path through the scene is, and a step of it: what integrators and schedules share.
+#pragma once
+#include "camera/camera.h"
+#include "geom/surface.h"
+
+namespace THRONG_NAMESPACE {
+
+// Where a path was scattered last, for weighing light that it meets against light that was sampled there.
+struct Scatter {
+    // Shading normal; zero where light was gathered from all around.
+    Vec3 normal;
+    // Of the direction that was taken, per solid angle; infinite where there was no choice: at cameras and perfect mirrors.
+    float density;
+};
+
+struct Path {
+    Ray ray;
+    Vec3 throughput, radiance;
+    uint32_t depth;
+    Sampler sampler;
+    Scatter scatter;
+    // Material of the volume that the path is in, or NO_INDEX.
+    uint32_t medium;
+};
+
+// One ray to the sky, and one each for up to three lights.
+constexpr uint32_t kMaxShadowRays = 4;
+
+// Where a shadow ray goes, and what the path gains if it gets there.
+struct ShadowRay {
+    Vec3 direction;
+    float t_max;
+    Vec3 open;
+};
+
+// What is left to trace after a hit. Shadow rays start at the same point; the one to the sky, if there is one, comes first. It
+// also brings something where it is blocked. Small: on a GPU, the lights' rays are in memory.
+struct Step {
+    bool more, has_sky;
+    Vec3 origin;
+    ShadowRay sky;
+    Vec3 sky_blocked;
+    uint32_t light_rays;
+    ShadowRay lights[kMaxShadowRays - 1];
+
+    THRONG_INLINE void clear() {
+        more = has_sky = false;
+        light_rays = 0;
+    }
+    THRONG_INLINE uint32_t shadow_count() const { return light_rays + (has_sky ? 1u : 0u); }
+    // Calls `visit` with each ray and what it brings if it is blocked.
+    template <class Visit>
+    THRONG_INLINE void each_shadow_ray(Visit visit) const {
+        if (has_sky) visit(sky, sky_blocked);
+        for (uint32_t i = 0; i < light_rays; i++) visit(lights[i], vec3(0.0f));
+    }
+};
+
+THRONG_INLINE Ray ray_of(Vec3 origin, Vec3 direction, float t_max, Time time) {
+    Ray ray;
+    store3(ray.origin, origin);
+    ray.t_min = time.value();
+    store3(ray.direction, direction);
+    ray.t_max = t_max;
+    return ray;
+}
+
+// Random dimensions after the pixel filter's: a block per bounce.
+constexpr uint32_t kDimensionBounce = 1, kDimensionsPerBounce = 1 + 2 * kMaxShadowRays;
+
+THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
+    return kDimensionBounce + path.depth * kDimensionsPerBounce + offset;
+}
+
+// A path through pixel (x, y).
+THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
+    Path path;
+    path.sampler = make_sampler(x, y, sample, params.sample_bits, params.seed);
+    Vec2 u = sample_2d(path.sampler, kDimensionFilter);
+    const float image_x = float(x) + 0.5f + filter_offset(params, u.x), image_y = float(y) + 0.5f + filter_offset(params, u.y);
+    if (moves(params)) {
+        const Time time = Time::at(sample_2d(path.sampler, DIMENSION_TIME).x);
+        path.ray = lens_ray(params, camera_at(params, time), path.sampler, image_x, image_y);
+        path.ray.t_min = time.value();
+    } else path.ray = lens_ray(params, params.camera, path.sampler, image_x, image_y);
+    path.throughput = vec3(1.0f);
+    path.radiance = vec3(0.0f);
+    path.depth = 0;
+    path.scatter = Scatter{vec3(0.0f), kInfinity};
+    path.medium = NO_INDEX;
+    return path;
+}
+
+THRONG_DEVICE Vec3 mirror_direction(Vec3 d, const Surface& s) {
+    Vec3 r = d - s.shading * (2.0f * dot(d, s.shading));
+    // A bent shading normal may reflect into the surface; folding the ray back over the tangent plane is continuous.
+    float below = dot(r, s.geometric);
+    if (below < 0.0f) r = r - s.geometric * (2.0f * below);
+    return normalize_or(r, s.geometric);
+}
+
+}

@@ -1,0 +1,146 @@
+// The path tracer's step: light that is met, light that is sampled, and the direction that the path goes on in
+// (Kajiya 1986, with next-event estimation and multiple importance sampling).
+#pragma once
+#include "closure/bsdf.h"
+#include "light/lights.h"
+
+namespace THRONG_NAMESPACE {
+
+// Random dimensions of a bounce: the light and the roulette; the point of the light; the layer; the direction.
+constexpr uint32_t kPickLight = 0, kPickPoint = 1, kPickLayer = 2, kPickDirection = 3;
+// Lambert's law, the same interface as the layered BSDF at a fraction of its price.
+struct Lambert {
+    static constexpr bool kSharp = false;
+    Vec3 color, normal, geometric;
+};
+
+THRONG_DEVICE Vec3 evaluate_bsdf(const Lambert& b, Vec3 in, float& density) {
+    float cosine = dot(in, b.normal);
+    density = 0.0f;
+    if (!(cosine > 0.0f) || !(dot(in, b.geometric) > 0.0f)) return vec3(0.0f);
+    density = cosine * (1.0f / kPi);
+    return b.color * density;
+}
+
+THRONG_DEVICE bool sample_bsdf(const Lambert& b, float, Vec2 u, BsdfSample& sample) {
+    sample.in = sample_cosine(b.normal, u);
+    sample.density = dot(sample.in, b.normal) * (1.0f / kPi);
+    sample.weight = b.color;
+    sample.transmitted = false;
+    return sample.density > 0.0f && dot(sample.in, b.geometric) > 0.0f;
+}
+
+// Sends the path on in the direction of `sample`.
+THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 normal, const BsdfSample& sample, Step& step) {
+    path.throughput *= sample.weight;
+    path.scatter = Scatter{normal, sample.density};
+    path.ray = ray_of(leave(s, sample.in), sample.in, kInfinity, s.time);
+    path.depth++;
+    step.more = max_component(path.throughput) > 0.0f;
+}
+
+// Ends paths that carry little at random; those that survive carry more, so that the mean is the same. `squeezed` is how much
+// denser radiance is where the path is now: inside of glass a path carries less, but gets it back where it leaves.
+THRONG_DEVICE void play_roulette(Path& path, float u, float squeezed, Step& step) {
+    if (!step.more) return;
+    // Of the root: paths that carry a quarter survive half of the time, which costs less time than it adds noise.
+    float survival = sqrtf(max_component(path.throughput) * squeezed);
+    if (!(survival < 1.0f)) return;
+    if (u >= survival) {
+        step.more = false;
+        return;
+    }
+    path.throughput = path.throughput * (1.0f / survival);
+}
+
+// What a light brings after `bounces` bounces.
+THRONG_INLINE Vec3 clamp_indirect(const Params& params, uint32_t bounces, Vec3 light) {
+    float brightest = max_component(light);
+    return bounces > 0 && brightest > params.indirect_clamp ? light * (params.indirect_clamp / brightest) : light;
+}
+
+// What a path gains from light that it meets: what the camera sees, or what was scattered once, is direct.
+THRONG_INLINE void gain(const Params& params, Path& path, Vec3 light) {
+    path.radiance += clamp_indirect(params, path.depth > 1 ? path.depth - 1 : 0, path.throughput * light);
+}
+
+// The ray that asks whether a light is seen. It is aimed from where it starts, off the surface: seen at a grazing angle, a light
+// right above the surface would else be in its own way.
+THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightPick& pick, Vec3 origin, Vec3 open) {
+    if (pick.distance == kInfinity) return ShadowRay{pick.direction, kInfinity, open};
+    Vec3 to = s.position + pick.direction * pick.distance - origin;
+    float distance = length(to);
+    return ShadowRay{distance > 0.0f ? to * (1.0f / distance) : pick.direction, distance, open};
+}
+
+// One light's shadow ray, and the path's next ray. `normal` is zero where light is gathered from all around. Returns a random
+// number for the roulette. Behind the last bounce, paths go on to meet lights only where reflections may be sharp: there, a light
+// that is sampled may bring thousands of times what it does on average.
+template <class B>
+THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, Step& step) {
+    const bool goes_on = B::kSharp || path.depth < params.bounces;
+    Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
+    LightPick pick;
+    if (pick_light(params, s.position, normal, s.time, choice.x, sample_2d(path.sampler, bounce_dimension(path, kPickPoint)), pick)) {
+        float density;
+        Vec3 value = evaluate_bsdf(bsdf, pick.direction, density);
+        Vec3 light = path.throughput * value * pick.light;
+        if (goes_on) light = light * (pick.density == kInfinity ? 1.0f : power_heuristic(pick.density, density));
+        if (max_component(light) > 0.0f) {
+            step.origin = leave(s, pick.direction);
+            step.lights[step.light_rays++] = shadow_ray(s, pick, step.origin, clamp_indirect(params, path.depth, light));
+        }
+    }
+    BsdfSample sample;
+    float layer = sample_2d(path.sampler, bounce_dimension(path, kPickLayer)).x;
+    if (!sample_bsdf(bsdf, layer, sample_2d(path.sampler, bounce_dimension(path, kPickDirection)), sample)) return choice.y;
+    if (goes_on) follow(path, s, normal, sample, step);
+    return choice.y;
+}
+
+// `layered`: whether there are materials of that kind; without them the step is much smaller.
+template <bool layered>
+THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, Step& step) {
+    step.clear();
+    const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
+    if (hit.t < 0.0f) {
+        gain(params, path, escaped_light(params, origin, path.scatter, direction));
+        return;
+    }
+    const Surface s = make_surface(params, path.ray, hit);
+    const MaterialRecord material = load_record(&params.materials[s.material]);
+    if (layered && path.medium != NO_INDEX) {
+        const LayersRecord& layers = params.layers[params.materials[path.medium].layers];
+        Vec3 depth = load3(layers.absorption) * -hit.t;
+        path.throughput *= vec3(expf(depth.x), expf(depth.y), expf(depth.z));
+    }
+    const Vec3 emission = emission_at(params, s, material);
+    if (max_component(emission) > 0.0f) gain(params, path, emitted_light(params, origin, path.scatter, hit, s, emission));
+    // One bounce more than there may be: such a path only collects what reflections show.
+    if (path.depth > params.bounces) return;
+    const Vec3 color = base_color(params, s, material);
+    if (material.kind == MATERIAL_MIRROR) {
+        Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
+        follow(path, s, s.shading, BsdfSample{mirror_direction(direction, s), color, kInfinity, false}, step);
+        play_roulette(path, choice.y, 1.0f, step);
+        return;
+    }
+    if (!layered || material.kind == MATERIAL_DIFFUSE) {
+        if (!(max_component(color) > 0.0f)) return;
+        const float u = scatter(params, path, s, s.shading, Lambert{color, s.shading, s.geometric}, step);
+        play_roulette(path, u, 1.0f, step);
+        return;
+    }
+    const LayersRecord layers = load_record(&params.layers[material.layers]);
+    const Look look = look_at(params, s, layers, color);
+    const Bsdf bsdf = make_bsdf(look, s, -direction);
+    // Through these, light comes from behind, too.
+    const bool all_around = look.transmission > 0.0f || look.diffuse_transmission > 0.0f;
+    const float u = scatter(params, path, s, all_around ? vec3(0.0f) : bsdf.normal, bsdf, step);
+    if (!step.more) return;
+    const bool passed = dot(load3(path.ray.direction), s.geometric) < 0.0f;
+    if (passed && !look.thin) path.medium = s.front ? s.material : NO_INDEX;
+    play_roulette(path, u, path.medium == NO_INDEX ? 1.0f : look.ior * look.ior, step);
+}
+
+}

@@ -1,0 +1,192 @@
+// Points on what shines within the scene: triangles by their area, spheres by the cone that they fill. Surfaces shine on both sides.
+#pragma once
+#include "light/light_tree.h"
+#include "geom/opacity.h"
+#include "integrator/path.h"
+
+namespace THRONG_NAMESPACE {
+
+// A way to a light.
+struct LightPick {
+    // Unit vector towards it, and how far the shadow ray may go, which is short of the light.
+    Vec3 direction;
+    float distance;
+    // Radiance that arrives, divided by `density` (for lights without extent, irradiance divided by their probability).
+    Vec3 light;
+    // With which the direction is picked, per solid angle; infinite for lights without extent, which nothing else finds.
+    float density;
+};
+
+// Shadow rays to lights without extent end at this share of the way, for the light may sit right at a surface.
+constexpr float kShortOfLight = 0.9999f;
+
+// Length of the way along `direction` to the point `s` that leaves out what rounding may take for the light's own surface.
+THRONG_INLINE float short_of(const Surface& s, Vec3 direction, float distance) {
+    Vec3 bound = absolute(s.geometric) * s.error;
+    float cosine = fabsf(dot(s.geometric, direction));
+    return max(distance - (bound.x + bound.y + bound.z) / cosine, 0.0f);
+}
+
+// Fills up the low bits of a random number in [0, 1) of which choices of this probability have left few.
+THRONG_DEVICE float refill(float choice, float probability, uint32_t key) {
+    float x = choice + min(5.9604645e-8f / probability, 1.0f) * unit_float(hash(key));
+    return min(x < 1.0f ? x : x - 1.0f, kBelowOne);
+}
+
+THRONG_INLINE Vec3 emission_at(const Params& params, const Surface& s) {
+    return emission_at(params, s, load_record(&params.materials[s.material]));
+}
+
+THRONG_INLINE float determinant(const float* m) {
+    return dot(vec3(m[0], m[4], m[8]), cross(vec3(m[1], m[5], m[9]), vec3(m[2], m[6], m[10])));
+}
+
+// Area in the world of a triangle of an instance that moves.
+THRONG_DEVICE float area_at(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const CornerRecord& corners, Time time) {
+    float world_from_object[12];
+    if (instance.segments) instance_at(params, instance.first_key, instance.segments, time, world_from_object);
+    else load_matrix(instance.world_from_object, world_from_object);
+    const ShapeSpan shape = shape_at(params, instance.mesh, time);
+    const Vec3 a = load3(vertex_at(mesh, corners.vertices[0], shape).position);
+    const Vec3 e1 = load3(vertex_at(mesh, corners.vertices[1], shape).position) - a;
+    const Vec3 e2 = load3(vertex_at(mesh, corners.vertices[2], shape).position) - a;
+    return length(cross(transform_vector(world_from_object, e1), transform_vector(world_from_object, e2)));
+}
+
+// Density of the points of a triangle per area in the world, once its emitter is picked. That of its table is in object space, where
+// it knows meshes that change shape as they are at the first key.
+THRONG_DEVICE float triangle_density(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const EmitterTable& table, uint32_t prim, uint32_t material, Time time) {
+    const CornerRecord corners = load_record(&mesh.corners[prim]);
+    Vec3 a = vec3(load_words(mesh.vertices[corners.vertices[0]].position));
+    Vec3 e1 = vec3(load_words(mesh.vertices[corners.vertices[1]].position)) - a;
+    Vec3 e2 = vec3(load_words(mesh.vertices[corners.vertices[2]].position)) - a;
+    float m[12];
+    load_matrix(instance.world_from_object, m);
+    float own = length(cross(e1, e2)), world = length(cross(transform_vector(m, e1), transform_vector(m, e2)));
+    // Left out before anything is inlined: else kernels that know no motion take more.
+    if constexpr (THRONG_MOTION != 0)
+        if (moves(params) && instance.moves) world = area_at(params, instance, mesh, corners, time);
+    float weight = bits_float(load_word(&params.materials[material].emission_weight)) / table.weight;
+    return world > 0.0f ? own / world * weight : 0.0f;
+}
+
+// How a unit sphere about the origin is seen from `p`: directions to it are uniform in the cone that it fills or, from inside, all around.
+struct SphereCone {
+    // One minus the cosine of the cone's angular radius; 2 for all directions.
+    float cap;
+    bool outside;
+};
+
+THRONG_INLINE SphereCone sphere_cone(Vec3 p) {
+    float squared = dot(p, p);
+    if (!(squared > 1.0f)) return SphereCone{2.0f, false};
+    float sine_squared = 1.0f / squared;
+    return SphereCone{sine_squared / (1.0f + sqrtf(max(0.0f, 1.0f - sine_squared))), true};
+}
+
+// Directions are picked in object space, where the sphere is round. What is a unit vector there has the length `stretch` in the
+// world, and its direction this density per solid angle.
+THRONG_INLINE float sphere_density(const SphereCone& cone, const float* world_from_object, float stretch) {
+    return stretch * stretch * stretch / (fabsf(determinant(world_from_object)) * 2.0f * kPi * cone.cap);
+}
+
+// Picks a point of a sphere. `pick.light` is its radiance; so is that of all functions here but the last.
+THRONG_DEVICE bool pick_on_sphere(const Params& params, Vec3 position, Time time, uint32_t record, Vec2 u, LightPick& pick) {
+    const InstanceRecord& instance = params.instances[record];
+    float world_from_object[12], object_from_world[12];
+    load_placement(params, instance, time, world_from_object, object_from_world);
+    Vec3 p = transform_point(object_from_world, position);
+    SphereCone cone = sphere_cone(p);
+    Vec3 d = sample_cone(normalize_or(-p, vec3(0.0f, 1.0f, 0.0f)), cone.cap, u);
+    // The near side from outside, the far one from inside.
+    float along = -dot(p, d);
+    Vec3 nearest = p + d * along;
+    float half_chord = sqrtf(max(0.0f, 1.0f - dot(nearest, nearest)));
+    float t = cone.outside ? along - half_chord : along + half_chord;
+    Vec3 world = transform_vector(world_from_object, d);
+    float stretch = length(world);
+    if (!(t > 0.0f) || !(stretch > 0.0f)) return false;
+    pick.direction = world * (1.0f / stretch);
+    pick.distance = t * stretch;
+    pick.density = sphere_density(cone, world_from_object, stretch);
+    const Hit hit{pick.distance, 0.0f, 0.0f, 0, 0, record};
+    const Surface s = make_surface(params, ray_of(position, pick.direction, kInfinity, time), hit);
+    pick.light = emission_at(params, s);
+    pick.distance = short_of(s, pick.direction, pick.distance);
+    return true;
+}
+
+// Picks a point of an instance's triangles.
+THRONG_DEVICE bool pick_on_triangles(const Params& params, Vec3 position, Time time, uint32_t record, const EmitterTable& table, float choice, Vec2 u, LightPick& pick) {
+    float at = choice * float(table.count);
+    uint32_t index = uint32_t(at);
+    if (index >= table.count) index = table.count - 1;
+    const EmitterTriangle entry = load_record(&params.local_lights.triangles[table.first + index]);
+    const uint32_t prim = at - float(index) < entry.threshold ? entry.prim : entry.alias;
+    // Halves of the square to the triangle, with little distortion (Heitz 2019).
+    const float low = 0.5f * min(u.x, u.y);
+    const Hit hit{1.0f, u.x < u.y ? low : u.x - low, u.x < u.y ? u.y - low : low, prim, 0, record};
+    const Surface s = make_surface(params, ray_of(position, vec3(0.0f, 1.0f, 0.0f), kInfinity, time), hit);
+    Vec3 to = s.position - position;
+    float squared = dot(to, to);
+    if (!(squared > 0.0f)) return false;
+    pick.distance = sqrtf(squared);
+    pick.direction = to * (1.0f / pick.distance);
+    float cosine = fabsf(dot(s.geometric, pick.direction));
+    const InstanceRecord& instance = params.instances[record];
+    const MeshRecord mesh = load_record(&params.meshes[instance.mesh]);
+    pick.density = triangle_density(params, instance, mesh, table, prim, s.material, time) * squared / cosine;
+    pick.distance = short_of(s, pick.direction, pick.distance);
+    pick.light = emission_at(params, s);
+    // Where the surface has holes, rays meet it as often.
+    if (params.has_cutouts) pick.light = pick.light * opacity_at(params, instance, prim, hit.u, hit.v);
+    return pick.density > 0.0f && pick.density < kInfinity;
+}
+
+// Picks a point of what shines within the scene. `share` is the probability of doing so.
+THRONG_OUTLINE bool pick_local(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, float share, Vec2 u, LightPick& pick) {
+    const Receiver at = receiver(position, normal);
+    float probability = share;
+    const uint32_t picked = pick_emitter(params, at, choice, probability);
+    if (picked == NO_INDEX) return false;
+    const EmitterRecord emitter = load_record(&params.local_lights.emitters[picked]);
+    if (emitter.table == NO_INDEX) {
+        LightSample l = sample_light(load_record(&params.lights[emitter.record]), position, u);
+        pick = LightPick{l.direction, l.distance * kShortOfLight, l.irradiance * (1.0f / probability), kInfinity};
+        return max_component(l.irradiance) > 0.0f;
+    }
+    const EmitterTable table = load_record(&params.local_lights.tables[emitter.table]);
+    choice = refill(choice, probability, float_bits(u.x) ^ float_bits(u.y) * 0x9e3779b9u);
+    const bool seen = table.count ? pick_on_triangles(params, position, time, emitter.record, table, choice, u, pick)
+                                  : pick_on_sphere(params, position, time, emitter.record, u, pick);
+    if (!seen) return false;
+    pick.density *= probability;
+    pick.light = pick.light * (1.0f / pick.density);
+    return true;
+}
+
+// With which `pick_local` finds the point `s` of an instance's surface, per solid angle, from `position`.
+THRONG_OUTLINE float local_density(const Params& params, Vec3 position, Vec3 normal, float share, const Hit& hit, const Surface& s) {
+    const uint32_t index = load_word(&params.local_lights.emitter_of[hit.record]);
+    if (index == NO_INDEX) return 0.0f;
+    const EmitterRecord emitter = load_record(&params.local_lights.emitters[index]);
+    const EmitterTable table = load_record(&params.local_lights.tables[emitter.table]);
+    const InstanceRecord& instance = params.instances[hit.record];
+    Vec3 to = s.position - position;
+    float squared = dot(to, to);
+    if (!(squared > 0.0f)) return 0.0f;
+    Vec3 direction = to * (1.0f / sqrtf(squared));
+    float density;
+    if (table.count) {
+        const MeshRecord mesh = load_record(&params.meshes[instance.mesh]);
+        density = triangle_density(params, instance, mesh, table, hit.prim, s.material, s.time) * squared / fabsf(dot(s.geometric, direction));
+    } else {
+        float world_from_object[12], object_from_world[12];
+        load_placement(params, instance, s.time, world_from_object, object_from_world);
+        float stretch = 1.0f / length(transform_vector(object_from_world, direction));
+        density = sphere_density(sphere_cone(transform_point(object_from_world, position)), world_from_object, stretch);
+    }
+    return share * emitter_probability(params, receiver(position, normal), emitter.trail) * density;
+}
+
+}

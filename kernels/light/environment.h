@@ -1,0 +1,83 @@
+// Directions to the environment, picked by how much light comes from there. An image has a table of cells, whose density is that of
+// their mean radiance; gradients are picked by the cosine.
+#pragma once
+#include "light/light.h"
+
+namespace THRONG_NAMESPACE {
+
+// A half-precision float that is not negative.
+THRONG_INLINE float half_float(uint32_t bits) { return bits_float(bits << 13) * bits_float(0x77800000u); }
+
+// The greatest float below 1.
+constexpr float kBelowOne = 0.99999994f;
+
+// Picks one of `count` cells: by `x` the entry, and where in the cell, by `choice` which of the entry's two cells. Keeps what is
+// left of the random number `choice`.
+THRONG_DEVICE uint32_t pick_cell(const SkyCell* cells, uint32_t count, float x, float& choice, float& inside) {
+    float at = x * float(count);
+    uint32_t index = uint32_t(at);
+    if (index >= count) index = count - 1;
+    inside = at - float(index);
+    uint32_t alias = load_word(&cells[index].alias);
+    float threshold = half_float(alias >> 16);
+    if (choice < threshold) {
+        choice = min(choice / threshold, kBelowOne);
+        return index;
+    }
+    choice = min((choice - threshold) / (1.0f - threshold), kBelowOne);
+    return alias & 0xffffu;
+}
+
+// Cosine of the polar angle at which row `row` of `rows` begins.
+THRONG_INLINE float row_cosine(uint32_t row, uint32_t rows) {
+    float sine, cosine;
+    sine_cosine(0.5f * float(row) / float(rows), sine, cosine);
+    return cosine;
+}
+
+// Uniform in the cell that is picked.
+THRONG_OUTLINE Vec3 pick_image_direction(const Params& params, float choice, Vec2 u, float& density) {
+    const EnvironmentRecord& e = params.environment;
+    Vec2 inside;
+    uint32_t row = pick_cell(params.sky_rows, e.rows, u.y, choice, inside.y);
+    const SkyCell* cells = params.sky_cells + uint64_t(row) * e.columns;
+    uint32_t column = pick_cell(cells, e.columns, u.x, choice, inside.x);
+    density = bits_float(load_word(&cells[column].density));
+    float top = row_cosine(row, e.rows), bottom = row_cosine(row + 1, e.rows);
+    float y = top + (bottom - top) * inside.y, radius = sqrtf(max(0.0f, 1.0f - y * y)), sine, cosine;
+    float turn = (float(column) + inside.x) / float(e.columns) - 0.5f - e.rotation;
+    sine_cosine(turn - floorf(turn), sine, cosine);
+    return vec3(radius * cosine, y, radius * sine);
+}
+
+// With which `pick_image_direction` finds a unit direction.
+THRONG_OUTLINE float image_density(const Params& params, Vec3 d) {
+    const EnvironmentRecord& e = params.environment;
+    float u = 0.5f + atan2f(d.z, d.x) * (0.5f / kPi) + e.rotation;
+    float v = atan2f(sqrtf(d.x * d.x + d.z * d.z), d.y) * (1.0f / kPi);
+    uint32_t column = uint32_t((u - floorf(u)) * float(e.columns)), row = uint32_t(v * float(e.rows));
+    if (column >= e.columns) column = e.columns - 1;
+    if (row >= e.rows) row = e.rows - 1;
+    return bits_float(load_word(&params.sky_cells[uint64_t(row) * e.columns + column].density));
+}
+
+// A direction to the sky as seen from a surface with this shading normal; zero: from all around.
+THRONG_DEVICE Vec3 pick_sky_direction(const Params& params, Vec3 normal, float choice, Vec2 u, float& density) {
+    if (params.environment.kind == ENVIRONMENT_IMAGE) return pick_image_direction(params, choice, u, density);
+    if (!(dot(normal, normal) > 0.0f)) {
+        density = 0.25f / kPi;
+        return sample_cone(vec3(0.0f, 1.0f, 0.0f), 2.0f, u);
+    }
+    Vec3 d = sample_cosine(normal, u);
+    density = max(dot(d, normal), 0.0f) * (1.0f / kPi);
+    return d;
+}
+
+// With which `pick_sky_direction` finds a unit direction.
+THRONG_DEVICE float sky_density(const Params& params, Vec3 normal, Vec3 d) {
+    if (params.environment.kind == ENVIRONMENT_IMAGE) return image_density(params, d);
+    if (!(dot(normal, normal) > 0.0f)) return 0.25f / kPi;
+    return max(dot(d, normal), 0.0f) * (1.0f / kPi);
+}
+
+}

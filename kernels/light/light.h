@@ -1,0 +1,74 @@
+// Light that arrives from outside the geometry: environment, suns, point and spot lights.
+#pragma once
+#include "geom/texture.h"
+
+namespace THRONG_NAMESPACE {
+
+THRONG_DEVICE Vec3 gradient(const EnvironmentRecord& e, float y) {
+    Vec3 horizon = load3(e.horizon);
+    return y >= 0.0f ? lerp(horizon, load3(e.zenith), y) : lerp(horizon, load3(e.nadir), -y);
+}
+
+// Radiance of the sky from the unit direction `d`, without the discs of suns.
+THRONG_DEVICE Vec3 sky_radiance(const Params& params, Vec3 d) {
+    const EnvironmentRecord& e = params.environment;
+    if (e.kind == ENVIRONMENT_IMAGE) return sample_latlong(params, e.image, e.rotation, d);
+    return gradient(e, clamp(d.y, -1.0f, 1.0f));
+}
+
+// The same, low-passed: what diffuse light is sampled from, so that small bright spots of an HDR image make no noise.
+THRONG_DEVICE Vec3 diffuse_sky_radiance(const Params& params, Vec3 d) {
+    const EnvironmentRecord& e = params.environment;
+    if (e.kind == ENVIRONMENT_IMAGE) return sample_latlong(params, e.diffuse_image, e.rotation, d);
+    return gradient(e, clamp(d.y, -1.0f, 1.0f));
+}
+
+// Whether a unit direction leads to the disc of a sun. A sun without size casts light but has no disc.
+THRONG_DEVICE bool in_disc(const LightRecord& sun, Vec3 d) {
+    Vec3 chord = d - load3(sun.vector);
+    return dot(chord, chord) < 2.0f * sun.cap;
+}
+
+// One over the solid angle of a sun's disc.
+THRONG_INLINE float disc_density(const LightRecord& sun) { return 1.0f / (2.0f * kPi * sun.cap); }
+
+// What a camera or mirror ray sees where it meets nothing: the sky and the discs of suns.
+THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
+    Vec3 radiance = sky_radiance(params, d);
+    THRONG_NO_UNROLL
+    for (uint32_t i = 0; i < params.sun_count; i++) {
+        const LightRecord sun = load_record(&params.lights[i]);
+        if (in_disc(sun, d)) radiance += load3(sun.power) * disc_density(sun);
+    }
+    return radiance;
+}
+
+// Light from one source that would reach a point: direction and distance of the shadow ray, and the irradiance on a
+// surface that faces it.
+struct LightSample {
+    Vec3 direction, irradiance;
+    float distance;
+};
+
+// The share of a spot light's intensity that goes in the unit `direction` (KHR_lights_punctual, "Inner and Outer Cone Angles").
+THRONG_INLINE float spot_share(const LightRecord& light, Vec3 direction) {
+    float share = clamp(dot(load3(light.axis), direction) * light.cone_scale + light.cone_offset, 0.0f, 1.0f);
+    return share * share;
+}
+
+THRONG_DEVICE LightSample sample_light(const LightRecord& light, Vec3 point, Vec2 u) {
+    Vec3 vector = load3(light.vector);
+    if (light.kind == LIGHT_SUN) {
+        Vec3 d = light.cap > 0.0f ? sample_cone(vector, light.cap, u) : vector;
+        return LightSample{d, load3(light.power), kInfinity};
+    }
+    Vec3 to_light = vector - point;
+    float distance = length(to_light);
+    if (!(distance > 0.0f)) return LightSample{vec3(0.0f, 1.0f, 0.0f), vec3(0.0f), 0.0f};
+    Vec3 d = to_light * (1.0f / distance);
+    Vec3 intensity = load3(light.power);
+    if (light.kind == LIGHT_SPOT) intensity = intensity * spot_share(light, -d);
+    return LightSample{d, intensity * (1.0f / (distance * distance)), distance};
+}
+
+}

@@ -1,0 +1,75 @@
+// The walk down the tree over what shines within the scene (Conty Estevez and Kulla 2018, "Importance Sampling of Many Lights with
+// Adaptive Tree Splitting"): at each node, a child is picked by how much of its light may arrive.
+#pragma once
+#include "light/environment.h"
+
+namespace THRONG_NAMESPACE {
+
+// Where light is gathered.
+struct Receiver {
+    Vec3 position;
+    // Unit, or zero where light is gathered from all around.
+    Vec3 normal, absolute_normal;
+    bool all_around;
+};
+
+THRONG_INLINE Receiver receiver(Vec3 position, Vec3 normal) {
+    return Receiver{position, normal, absolute(normal), !(dot(normal, normal) > 0.0f)};
+}
+
+// Estimate of the light that arrives from a node: that of its power at its centre, but no nearer than its radius. Zero only if the
+// whole node is below the horizon.
+THRONG_INLINE float importance(const LightNode& node, const Receiver& r) {
+    Vec3 to = load3(node.center) - r.position, extent = load3(node.extent);
+    float inverse = 1.0f / max(max(dot(to, to), dot(extent, extent)), 1e-20f);
+    float facing = 1.0f;
+    if (!r.all_around) facing = max(dot(r.normal, to) + dot(r.absolute_normal, extent), 0.0f) * sqrtf(inverse);
+    return min(node.power * inverse, 1e30f) * facing;
+}
+
+// The children of a node pair, and the probability of the first of them; false if both are below the horizon.
+struct NodePair {
+    uint32_t children[2];
+    float first;
+};
+
+THRONG_INLINE bool load_pair(const Params& params, uint32_t pair, const Receiver& r, NodePair& out) {
+    const LightNode* nodes = params.local_lights.nodes + 2 * uint64_t(pair);
+    const LightNode a = load_record(nodes), b = load_record(nodes + 1);
+    float first = importance(a, r), second = importance(b, r), sum = first + second;
+    out.children[0] = a.child;
+    out.children[1] = b.child;
+    out.first = first / sum;
+    return sum > 0.0f;
+}
+
+// Picks an emitter; NO_INDEX if none can be seen. Multiplies `probability` by that of the emitter, and keeps what is left of the random
+// number `choice`.
+THRONG_DEVICE uint32_t pick_emitter(const Params& params, const Receiver& r, float& choice, float& probability) {
+    uint32_t node = params.local_lights.root;
+    while (!(node & LEAF)) {
+        NodePair pair;
+        if (!load_pair(params, node, r, pair)) return NO_INDEX;
+        bool second = !(choice < pair.first);
+        float own = second ? 1.0f - pair.first : pair.first;
+        choice = min((second ? choice - pair.first : choice) / own, kBelowOne);
+        probability *= own;
+        node = pair.children[second ? 1 : 0];
+    }
+    return node & ~LEAF;
+}
+
+// With which probability `pick_emitter` picks the emitter that `trail` leads to.
+THRONG_DEVICE float emitter_probability(const Params& params, const Receiver& r, uint32_t trail) {
+    float probability = 1.0f;
+    uint32_t node = params.local_lights.root;
+    for (; !(node & LEAF); trail >>= 1) {
+        NodePair pair;
+        if (!load_pair(params, node, r, pair)) return 0.0f;
+        probability *= trail & 1u ? 1.0f - pair.first : pair.first;
+        node = pair.children[trail & 1u];
+    }
+    return probability;
+}
+
+}

@@ -1,0 +1,102 @@
+// Light for paths: one light is sampled per scattering, and light that a path meets is weighed against that (multiple importance
+// sampling, Veach 1997, with the power heuristic). Every source is weighed by itself: the sky, each sun, what shines within the scene.
+#pragma once
+#include "light/emitters.h"
+
+namespace THRONG_NAMESPACE {
+
+// Weight of a sample of density `own` where another strategy would have found it with density `other`.
+THRONG_INLINE float power_heuristic(float own, float other) {
+    if (own == kInfinity) return 1.0f;
+    // Of the quotient: squares of great densities are infinite.
+    float quotient = other / own;
+    return own > 0.0f ? 1.0f / (1.0f + quotient * quotient) : 0.0f;
+}
+
+// Probabilities of the kinds of light.
+struct LightShares {
+    float sky, suns, local;
+};
+
+// This part is dealt out evenly among the kinds that there are, for their light may be blocked.
+constexpr float kEvenShare = 0.25f;
+
+// By the light that arrives at a point from all around.
+THRONG_DEVICE LightShares light_shares(const Params& params, Vec3 position) {
+    LightShares shares{params.environment.fluence, params.sun_irradiance, 0.0f};
+    if (params.local_lights.count) {
+        Vec3 to = load3(params.local_lights.center) - position;
+        shares.local = clamp(params.local_lights.power / max(max(dot(to, to), params.local_lights.radius_squared), 1e-20f), 1e-30f, 1e30f);
+    }
+    float total = shares.sky + shares.suns + shares.local;
+    float kinds = (shares.sky > 0.0f ? 1.0f : 0.0f) + (shares.suns > 0.0f ? 1.0f : 0.0f) + (shares.local > 0.0f ? 1.0f : 0.0f);
+    if (!(total > 0.0f)) return LightShares{0.0f, 0.0f, 0.0f};
+    float scale = (1.0f - kEvenShare) / total, even = kEvenShare / kinds;
+    if (shares.sky > 0.0f) shares.sky = shares.sky * scale + even;
+    if (shares.suns > 0.0f) shares.suns = shares.suns * scale + even;
+    if (shares.local > 0.0f) shares.local = shares.local * scale + even;
+    return shares;
+}
+
+// Picks one of the suns. `share` is the probability of doing so.
+THRONG_DEVICE bool pick_sun(const Params& params, Vec3 position, float choice, float share, Vec2 u, LightPick& pick) {
+    LightRecord sun = load_record(&params.lights[0]);
+    THRONG_NO_UNROLL
+    for (uint32_t i = 1; i < params.sun_count && !(choice < sun.probability); i++) {
+        choice -= sun.probability;
+        sun = load_record(&params.lights[i]);
+    }
+    LightSample l = sample_light(sun, position, u);
+    float probability = share * sun.probability;
+    pick = LightPick{l.direction, l.distance, l.irradiance * (1.0f / probability), sun.cap > 0.0f ? probability * disc_density(sun) : kInfinity};
+    return probability > 0.0f;
+}
+
+// Picks a light and a point of it, as seen from a point with this shading normal; zero: light is gathered from all around. False:
+// nothing arrives.
+THRONG_DEVICE bool pick_light(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, Vec2 u, LightPick& pick) {
+    const LightShares shares = light_shares(params, position);
+    if (choice < shares.sky) {
+        pick.direction = pick_sky_direction(params, normal, min(choice / shares.sky, kBelowOne), u, pick.density);
+        pick.density *= shares.sky;
+        pick.distance = kInfinity;
+        if (!(pick.density > 0.0f)) return false;
+        pick.light = sky_radiance(params, pick.direction) * (1.0f / pick.density);
+        return true;
+    }
+    choice -= shares.sky;
+    if (choice < shares.suns) return pick_sun(params, position, min(choice / shares.suns, kBelowOne), shares.suns, u, pick);
+    if (!(shares.local > 0.0f)) return false;
+    return pick_local(params, position, normal, time, min((choice - shares.suns) / shares.local, kBelowOne), shares.local, u, pick);
+}
+
+// Light from beyond the scene that a path meets, which left `origin`.
+THRONG_DEVICE Vec3 escaped_light(const Params& params, Vec3 origin, const Scatter& scatter, Vec3 direction) {
+    if (scatter.density == kInfinity) return background(params, direction);
+    const LightShares shares = light_shares(params, origin);
+    Vec3 light = vec3(0.0f);
+    if (shares.sky > 0.0f) {
+        float density = shares.sky * sky_density(params, scatter.normal, direction);
+        light = sky_radiance(params, direction) * power_heuristic(scatter.density, density);
+    }
+    THRONG_NO_UNROLL
+    for (uint32_t i = 0; i < params.sun_count; i++) {
+        const LightRecord sun = load_record(&params.lights[i]);
+        if (!in_disc(sun, direction)) continue;
+        float density = disc_density(sun), weight = power_heuristic(scatter.density, shares.suns * sun.probability * density);
+        light += load3(sun.power) * (density * weight);
+    }
+    return light;
+}
+
+// Light that a path meets at a surface which shines with `emission`.
+THRONG_DEVICE Vec3 emitted_light(const Params& params, Vec3 origin, const Scatter& scatter, const Hit& hit, const Surface& s, Vec3 emission) {
+    if (scatter.density == kInfinity) return emission;
+    // What is unlit is shown, but lights nothing.
+    if (!(bits_float(load_word(&params.materials[s.material].emission_weight)) > 0.0f)) return vec3(0.0f);
+    if (!params.local_lights.emitter_of) return emission;
+    const float share = light_shares(params, origin).local;
+    return emission * power_heuristic(scatter.density, local_density(params, origin, scatter.normal, share, hit, s));
+}
+
+}

@@ -1,0 +1,109 @@
+// Random numbers as a pure function of (pixel, sample, dimension, seed): Owen-scrambled Sobol points, padded pair by
+// pair (Burley 2020, "Practical Hash-based Owen Scrambling"). All pixels share one sequence, in which they follow one another
+// along a shuffled Z curve: so the samples of neighbours complete each other, too, and what error is left is blue noise
+// (Ahmed and Wonka 2020, "Screen-Space Blue-Noise Diffusion of Monte Carlo Sampling Error via Hierarchical Ordering of Pixels").
+#pragma once
+#include "util/vec.h"
+
+namespace THRONG_NAMESPACE {
+
+struct Vec2 {
+    float x, y;
+};
+
+THRONG_INLINE uint32_t hash(uint32_t x) {
+    x ^= x >> 16; x *= 0x7feb352du;
+    x ^= x >> 15; x *= 0x846ca68bu;
+    return x ^ (x >> 16);
+}
+THRONG_INLINE uint32_t hash_combine(uint32_t a, uint32_t b) { return hash(a ^ (hash(b) + 0x9e3779b9u + (a << 6) + (a >> 2))); }
+
+// Laine and Karras' permutation: each bit is flipped depending on lower ones only. Owen's scrambling is the same of a number's bits
+// in the other order.
+THRONG_INLINE uint32_t laine_karras(uint32_t x, uint32_t seed) {
+    x += seed;
+    x ^= x * 0x6c50b47cu;
+    x ^= x * 0xb82f1e52u;
+    x ^= x * 0xc7afe638u;
+    x ^= x * 0x8d22f6e6u;
+    return x;
+}
+
+// Second Sobol dimension, its bits in the other order (the first one's are the index itself). Its generator matrix is Pascal's
+// triangle modulo 2: bit j of this is the sum of all bits i of the index whose binary digits include those of j (Lucas's theorem),
+// which five steps of a butterfly add up.
+THRONG_INLINE uint32_t reversed_sobol_1(uint32_t index) {
+    index ^= index >> 1 & 0x55555555u;
+    index ^= index >> 2 & 0x33333333u;
+    index ^= index >> 4 & 0x0f0f0f0fu;
+    index ^= index >> 8 & 0x00ff00ffu;
+    return index ^ index >> 16;
+}
+
+THRONG_INLINE float unit_float(uint32_t x) { return float(x >> 8) * (1.0f / 16777216.0f); }
+
+// The bits of a number of 16 bits, with a zero after each.
+THRONG_INLINE uint32_t spread_bits(uint32_t x) {
+    x = (x | x << 8) & 0x00ff00ffu;
+    x = (x | x << 4) & 0x0f0f0f0fu;
+    x = (x | x << 2) & 0x33333333u;
+    return (x | x << 1) & 0x55555555u;
+}
+
+struct Sampler {
+    // Which sequence, and the place in it, its bits in the other order.
+    uint32_t key, reversed_index;
+};
+
+// `sample_bits` is what the greatest number of a sample takes. Pictures of more samples than a sequence has have several of them,
+// each for a square of pixels.
+THRONG_INLINE Sampler make_sampler(uint32_t x, uint32_t y, uint32_t sample, uint32_t sample_bits, uint32_t seed) {
+    const uint32_t place = spread_bits(x) | spread_bits(y) << 1;
+    const uint32_t square = sample_bits ? place >> (32u - sample_bits) : 0u;
+    return Sampler{hash_combine(seed, square), reverse_bits(place << sample_bits | sample)};
+}
+
+// A point of [0, 1)^2. Different `dimension`s are independent; within one, the samples of a pixel are stratified, and so are
+// those of a square of pixels. Scrambling the index shuffles squares among squares, pixels within them, and samples.
+THRONG_DEVICE Vec2 sample_2d(const Sampler& s, uint32_t dimension) {
+    uint32_t key = hash_combine(s.key, dimension);
+    uint32_t index = reverse_bits(laine_karras(s.reversed_index, key));
+    uint32_t x = reverse_bits(laine_karras(index, hash(key ^ 0x1d0c5a4bu)));
+    uint32_t y = reverse_bits(laine_karras(reversed_sobol_1(index), hash(key ^ 0x5bd1e995u)));
+    return Vec2{unit_float(x), unit_float(y)};
+}
+
+// Sine and cosine of `turn` in [0, 1] turns, to 1e-7 (polynomials fitted on an eighth of a turn). Made of single operations, so
+// that all devices find the same directions, which no two mathematical libraries do.
+THRONG_INLINE void sine_cosine(float turn, float& sine, float& cosine) {
+    // Quarter turns to the nearest axis, and the rest in [-1/2, 1/2] quarters.
+    float quarters = 4.0f * turn, axis = floorf(quarters + 0.5f), x = quarters - axis, x2 = x * x;
+    float s = x * (1.57079633f + x2 * (-0.645964096f + x2 * (0.0796925827f + x2 * (-0.00468126625f + x2 * 0.000158206293f))));
+    float c = 1.0f + x2 * (-1.23370055f + x2 * (0.253669507f + x2 * (-0.020863468f + x2 * (0.000919161809f + x2 * -0.0000248510966f))));
+    uint32_t quadrant = uint32_t(axis);
+    sine = quadrant & 1u ? c : s;
+    cosine = quadrant & 1u ? s : c;
+    if (quadrant & 2u) sine = -sine;
+    if ((quadrant + 1u) & 2u) cosine = -cosine;
+}
+
+// Cosine-weighted about `n`.
+THRONG_DEVICE Vec3 sample_cosine(Vec3 n, Vec2 u) {
+    Vec3 s, t;
+    basis(n, s, t);
+    float radius = sqrtf(u.x), z = sqrtf(max(0.0f, 1.0f - u.x)), sine, cosine;
+    sine_cosine(u.y, sine, cosine);
+    return s * (radius * cosine) + t * (radius * sine) + n * z;
+}
+
+// Uniform in the cone about the unit vector `axis`; `cap` is one minus the cosine of its angular radius, which keeps its digits
+// where cones are narrow.
+THRONG_DEVICE Vec3 sample_cone(Vec3 axis, float cap, Vec2 u) {
+    Vec3 s, t;
+    basis(axis, s, t);
+    float below = u.x * cap, radius = sqrtf(max(0.0f, below * (2.0f - below))), sine, cosine;
+    sine_cosine(u.y, sine, cosine);
+    return s * (radius * cosine) + t * (radius * sine) + axis * (1.0f - below);
+}
+
+}

@@ -1,0 +1,240 @@
+//! Binary trees by the surface area heuristic, which wide trees of quality start from.
+
+use crate::accel::{
+    Buffer,
+    build::sorted::{MOST_SORTED, build_sorted},
+    build::split::{SetBounds, SplitMethod, split_with_bounds},
+    build::{BuildPrim, SMALLEST_TASK},
+};
+use crate::math::Aabb;
+use rayon::prelude::*;
+
+/// Stands for "no node": node 0 is the root, nobody's child.
+pub const NO_NODE: u32 = 0;
+/// From this level on, primitives are shared out evenly: bounds the recursion.
+pub const BALANCED_FROM: u32 = 64;
+/// Finished trees are taken apart into at least this many subtrees, if they have so many.
+const FEWEST_PARTS: usize = 128;
+
+#[derive(Clone, Copy)]
+pub struct BinaryNode {
+    pub bounds: Aabb,
+    /// Both [`NO_NODE`] for a leaf.
+    pub children: [u32; 2],
+    /// Position of the first primitive, and how many there are. Subtrees that have been moved have theirs in several places: there
+    /// these are true of leaves only.
+    pub first: u32,
+    pub count: u32,
+}
+
+impl BinaryNode {
+    pub const EMPTY: Self = Self {
+        bounds: Aabb::EMPTY,
+        children: [NO_NODE; 2],
+        first: 0,
+        count: 0,
+    };
+
+    pub fn is_leaf(&self) -> bool {
+        self.children[0] == NO_NODE
+    }
+}
+
+/// A binary tree as a row of nodes, root first, children after their parents, which falls into parts that can be worked on side by side.
+pub struct BinaryTree {
+    pub nodes: Buffer<BinaryNode>,
+    /// How many nodes each part has. The first one is the top of the tree; its nodes may refer to any others, those of all other parts
+    /// only to their own.
+    pub parts: Vec<usize>,
+}
+
+impl BinaryTree {
+    /// `top`, and subtrees that count their nodes from 0, each with the node and the child of the top that refer to it.
+    fn joined(mut top: Vec<BinaryNode>, subtrees: &[((usize, usize), Vec<BinaryNode>)]) -> Self {
+        let sizes = subtrees.iter().map(|(_, nodes)| nodes.len());
+        let parts: Vec<usize> = [top.len()].into_iter().chain(sizes).collect();
+        let mut offset = top.len();
+        for ((node, side), nodes) in subtrees {
+            top[*node].children[*side] = offset as u32;
+            offset += nodes.len();
+        }
+        let mut nodes = Buffer::new();
+        let subtrees: Vec<_> = subtrees.iter().map(|(_, nodes)| &nodes[..]).collect();
+        nodes.refill_joined(&top, &subtrees, |mut node: BinaryNode, first| {
+            if !node.is_leaf() {
+                node.children = node.children.map(|child| child + first as u32);
+            }
+            node
+        });
+        Self { nodes, parts }
+    }
+
+    /// Puts nodes that are in any order, but for the root in front, in the order of such trees.
+    pub fn arranged(nodes: &[BinaryNode]) -> Self {
+        let mut top: Vec<BinaryNode> = Vec::new();
+        // Nodes of one level, and who refers to them.
+        let mut level: Vec<(Option<(usize, usize)>, u32)> = vec![(None, 0)];
+        while level.len() < FEWEST_PARTS {
+            let mut next = Vec::new();
+            for (parent, node) in level {
+                let index = top.len();
+                let node = nodes[node as usize];
+                top.push(node);
+                if let Some((parent, side)) = parent {
+                    top[parent].children[side] = index as u32;
+                }
+                if !node.is_leaf() {
+                    let places = [(index, 0), (index, 1)].map(Some);
+                    next.extend(places.into_iter().zip(node.children));
+                }
+            }
+            level = next;
+            if level.is_empty() {
+                break;
+            }
+        }
+        let subtrees: Vec<_> = level
+            .into_par_iter()
+            .filter_map(|(parent, root)| {
+                let mut subtree = Vec::new();
+                copy_subtree(nodes, root, &mut subtree);
+                Some((parent?, subtree))
+            })
+            .collect();
+        Self::joined(top, &subtrees)
+    }
+}
+
+/// Appends a subtree, parents before children.
+fn copy_subtree(nodes: &[BinaryNode], root: u32, out: &mut Vec<BinaryNode>) {
+    let mut open = vec![(None, root)];
+    while let Some((parent, node)) = open.pop() {
+        let index = out.len();
+        let node = nodes[node as usize];
+        out.push(node);
+        if let Some((parent, side)) = parent {
+            let above: &mut BinaryNode = &mut out[parent];
+            above.children[side] = index as u32;
+        }
+        if !node.is_leaf() {
+            let [left, right] = node.children;
+            open.push((Some((index, 1)), right));
+            open.push((Some((index, 0)), left));
+        }
+    }
+}
+
+/// Builds the tree of at least one primitive, which it reorders, with binned cuts, and at most `leaf_size` primitives in each leaf.
+/// Deterministic, parallel.
+pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize) -> BinaryTree {
+    let task_size = (prims.len() / 256).max(SMALLEST_TASK);
+    grow(prims, leaf_size, task_size, |set| {
+        let mut nodes = Vec::with_capacity(4 * set.prims.len() / (leaf_size + 1));
+        set.build(leaf_size, &mut nodes);
+        nodes
+    })
+}
+
+/// Builds the tree of at least one primitive, which it reorders, with one primitive per leaf, and every cut tried of sets that are small
+/// enough. Deterministic, parallel. Where a subtree's primitives are is known of leaves only.
+pub fn build_swept(prims: &mut [BuildPrim]) -> BinaryTree {
+    grow(prims, 1, MOST_SORTED, |set| {
+        build_sorted(set.prims, set.first, set.level)
+    })
+}
+
+/// Cuts sets until they are no larger than `task_size`, and has the others finished side by side.
+fn grow(
+    prims: &mut [BuildPrim],
+    leaf_size: usize,
+    task_size: usize,
+    finish: impl Fn(Binned<'_>) -> Vec<BinaryNode> + Sync,
+) -> BinaryTree {
+    let set = SetBounds::of(prims);
+    let root = Binned {
+        prims,
+        set,
+        first: 0,
+        level: 0,
+    };
+    if root.prims.len() <= task_size {
+        return BinaryTree::joined(finish(root), &[]);
+    }
+    let (mut top, mut tasks) = (vec![root.node()], Vec::new());
+    let mut open = vec![(0, root)];
+    while !open.is_empty() {
+        let cuts: Vec<_> = open
+            .into_par_iter()
+            .map(|(node, set)| (node, set.cut(leaf_size)))
+            .collect();
+        open = Vec::new();
+        for (node, halves) in cuts {
+            for (side, half) in halves.into_iter().enumerate() {
+                if half.prims.len() > task_size {
+                    top[node].children[side] = top.len() as u32;
+                    top.push(half.node());
+                    open.push((top.len() - 1, half));
+                } else {
+                    tasks.push(((node, side), half));
+                }
+            }
+        }
+    }
+    let subtrees: Vec<_> = tasks
+        .into_par_iter()
+        .map(|(place, set)| (place, finish(set)))
+        .collect();
+    BinaryTree::joined(top, &subtrees)
+}
+
+/// Primitives from number `first` on that become a subtree.
+struct Binned<'a> {
+    prims: &'a mut [BuildPrim],
+    set: SetBounds,
+    first: u32,
+    level: u32,
+}
+
+impl<'a> Binned<'a> {
+    /// A leaf of all primitives.
+    fn node(&self) -> BinaryNode {
+        BinaryNode {
+            bounds: self.set.bounds(),
+            children: [NO_NODE; 2],
+            first: self.first,
+            count: self.prims.len() as u32,
+        }
+    }
+
+    fn cut(self, leaf_size: usize) -> [Self; 2] {
+        let method = if self.level < BALANCED_FROM {
+            SplitMethod::Binned
+        } else {
+            SplitMethod::Halved
+        };
+        let (count, sets) = split_with_bounds(self.prims, &self.set, leaf_size, method);
+        let (left, right) = self.prims.split_at_mut(count);
+        let half = |prims, set, first| Self {
+            prims,
+            set,
+            first,
+            level: self.level + 1,
+        };
+        let [left_set, right_set] = sets;
+        [
+            half(left, left_set, self.first),
+            half(right, right_set, self.first + count as u32),
+        ]
+    }
+
+    /// Appends the nodes of the subtree, parents before children, and returns the number of the first one.
+    fn build(self, leaf_size: usize, nodes: &mut Vec<BinaryNode>) -> u32 {
+        let index = nodes.len();
+        nodes.push(self.node());
+        if self.prims.len() > leaf_size {
+            let halves = self.cut(leaf_size);
+            nodes[index].children = halves.map(|half| half.build(leaf_size, nodes));
+        }
+        index as u32
+    }
+}

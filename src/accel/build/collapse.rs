@@ -1,0 +1,437 @@
+//! Collapses a binary tree into wide nodes, and leaves of several primitives, so that rays are expected to visit as little as possible:
+//! dynamic programming after Ylitie, Karras and Laine 2017, section 3.1.
+
+use crate::abi::{COMPRESSED_STACK, LEAF, SHARED_PACK_SIZE};
+use crate::accel::{
+    Quality, Tree,
+    buffer::reserve_huge_pages,
+    build::binary::{BinaryNode, BinaryTree, build_binned, build_swept},
+    build::reinsert::reinsert,
+    build::{BuildPrim, SMALLEST_TASK, Subtree, join_subtrees},
+    node::each_width,
+    pack::FewVertices,
+};
+use rayon::prelude::*;
+
+/// Collapsed trees of more levels are refused.
+pub const MOST_LEVELS: u32 = COMPRESSED_STACK / 2;
+/// Children of the widest nodes.
+const WIDEST: usize = 16;
+
+/// What a leaf has room for.
+#[derive(Clone, Copy)]
+pub enum LeafRoom<'a> {
+    /// So many primitives.
+    Prims(usize),
+    /// What fits into a [`SharedPack`](crate::abi::SharedPack) of primitives that are these triangles, given by their vertices.
+    SharedPack(&'a [[u32; 3]]),
+}
+
+impl LeafRoom<'_> {
+    /// So many primitives fit, whichever these are.
+    fn least(self) -> usize {
+        match self {
+            Self::Prims(count) => count,
+            Self::SharedPack(_) => SHARED_PACK_SIZE as usize / 3,
+        }
+    }
+
+    /// Primitives, at the most.
+    fn most(self) -> usize {
+        match self {
+            Self::Prims(count) => count,
+            Self::SharedPack(_) => SHARED_PACK_SIZE as usize,
+        }
+    }
+}
+
+/// Builds `tree` over `prims`, which it reorders; leaves as `build::build` makes them. False if there is nothing to
+/// collapse, or if the outcome would be too deep: then `tree` has to be built otherwise.
+pub fn build_collapsed(
+    prims: &mut [BuildPrim],
+    room: LeafRoom<'_>,
+    quality: Quality,
+    tree: &mut Tree,
+) -> bool {
+    if prims.len() <= room.least() {
+        return false;
+    }
+    // Where subtrees have moved, primitives have to follow. Else each subtree's are a run, in the order of leaves.
+    let (binary, scattered) = if quality == Quality::High {
+        let mut swept = build_swept(prims);
+        reinsert(&mut swept.nodes);
+        (BinaryTree::arranged(&swept.nodes), Some(prims.to_vec()))
+    } else {
+        (build_binned(prims, room.most()), None)
+    };
+    let own = scattered.as_deref().unwrap_or(prims);
+    let collapse = Collapse::new(&binary, own, room, tree.nodes.width());
+    tree.bounds = binary.nodes[0].bounds;
+    if collapse.is_leaf(0) {
+        prims[0].leaf_count = prims.len() as u32;
+        (tree.root, tree.depth) = (LEAF, 0);
+        return true;
+    }
+    let depth = each_width!(&mut tree.nodes, nodes => {
+        let mut emitted = collapse.emit(scattered.as_deref(), prims);
+        if emitted.depth() > MOST_LEVELS {
+            return false;
+        }
+        join_subtrees(&mut emitted.top, &emitted.subtrees, nodes)
+    });
+    (tree.root, tree.depth) = (0, depth);
+    true
+}
+
+/// A binary tree, and what is best made of its subtrees.
+struct Collapse<'a> {
+    binary: &'a [BinaryNode],
+    plans: Vec<Plan>,
+    width: usize,
+}
+
+/// Wide nodes, parents before children.
+struct Emitted<const N: usize> {
+    top: Subtree<N>,
+    /// Each with the node and slot of the top that refer to it.
+    subtrees: Vec<((usize, usize), Subtree<N>)>,
+}
+
+/// The cheapest ways to represent a subtree. A node costs its surface, and so does a leaf, whatever it holds.
+#[derive(Clone, Copy)]
+struct Plan {
+    /// `cost[i]`: surface of nodes and leaves, where the subtree may take up i + 1 slots of the node above, which has more.
+    cost: [f32; WIDEST],
+    /// `left[i]`: how many of i + 1 slots the left child gets; 0: the subtree uses one slot less. That of all slots of a
+    /// node deals out those of the one that the subtree becomes if it has a single slot; 0: it becomes a leaf.
+    left: [u8; WIDEST],
+    /// In the whole subtree.
+    prims: u32,
+}
+
+impl Plan {
+    const NONE: Self = Self {
+        cost: [0.0; WIDEST],
+        left: [0; WIDEST],
+        prims: 0,
+    };
+
+    fn of_leaf(node: &BinaryNode, area: f32) -> Self {
+        Self {
+            cost: [area; WIDEST],
+            prims: node.count,
+            ..Self::NONE
+        }
+    }
+
+    /// Whether the subtree becomes a leaf of a tree of nodes with so many children.
+    fn is_leaf(&self, width: usize) -> bool {
+        self.left[width - 1] == 0
+    }
+}
+
+/// Makes plans.
+struct Planner<'a> {
+    nodes: &'a [BinaryNode],
+    /// What leaves of the binary tree refer to.
+    prims: &'a [BuildPrim],
+    room: LeafRoom<'a>,
+    width: usize,
+}
+
+impl Planner<'_> {
+    /// Makes the first `count` of `plans`, the last one first. The first one is for the node with number `begin`, and so on; plans behind
+    /// these are made.
+    fn plan(&self, plans: &mut [Plan], begin: usize, count: usize) {
+        for place in (0..count).rev() {
+            let (head, behind) = plans.split_at_mut(place + 1);
+            let node = &self.nodes[begin + place];
+            let area = node.bounds.half_area();
+            head[place] = if node.is_leaf() {
+                Plan::of_leaf(node, area)
+            } else {
+                let of_child = |child| &behind[child as usize - begin - place - 1];
+                let halves = node.children.map(of_child);
+                let is_leaf = halves.iter().all(|half| half.is_leaf(self.width))
+                    && self.has_room((begin + place) as u32, halves[0].prims + halves[1].prims);
+                join(halves, area, self.width, is_leaf)
+            };
+        }
+    }
+
+    /// Whether a leaf has room for a subtree of so many primitives.
+    fn has_room(&self, root: u32, count: u32) -> bool {
+        if count as usize > self.room.most() {
+            return false;
+        }
+        let LeafRoom::SharedPack(triangles) = self.room else {
+            return true;
+        };
+        if count as usize <= self.room.least() {
+            return true;
+        }
+        let mut vertices = FewVertices::default();
+        let mut fit = |triangle: u32| {
+            let corners = triangles[triangle as usize];
+            corners
+                .into_iter()
+                .all(|vertex| vertices.place_of(vertex).is_some())
+        };
+        each_leaf(self.nodes, root, |leaf| {
+            let prims = &self.prims[leaf.first as usize..][..leaf.count as usize];
+            prims.iter().all(|prim| fit(prim.id))
+        })
+    }
+}
+
+/// A subtree that becomes a wide node.
+struct Open {
+    root: u32,
+    /// Of the wide node; the root's is 1.
+    level: u32,
+    /// Where its primitives begin in the order of leaves.
+    first: u32,
+    /// The node and slot that refer to it.
+    parent: Option<(usize, usize)>,
+}
+
+/// Primitives in the order of leaves, from number `first` on.
+struct Leaves<'a> {
+    prims: &'a mut [BuildPrim],
+    first: u32,
+}
+
+impl<'a> Collapse<'a> {
+    /// Bottom up: the plans of all subtrees.
+    fn new(tree: &'a BinaryTree, prims: &[BuildPrim], room: LeafRoom<'_>, width: usize) -> Self {
+        let planner = Planner {
+            nodes: &tree.nodes,
+            prims,
+            room,
+            width,
+        };
+        let mut plans = Vec::new();
+        reserve_huge_pages(&mut plans, tree.nodes.len());
+        let none = (0..tree.nodes.len()).into_par_iter().with_min_len(4096);
+        none.map(|_| Plan::NONE).collect_into_vec(&mut plans);
+        let top = tree.parts[0];
+        let (mut rest, mut begin) = (&mut plans[top..], top);
+        let mut parts = Vec::new();
+        for &size in &tree.parts[1..] {
+            let (part, tail) = rest.split_at_mut(size);
+            parts.push((part, begin));
+            begin += size;
+            rest = tail;
+        }
+        let parts = parts.into_par_iter();
+        parts.for_each(|(part, begin)| planner.plan(part, begin, part.len()));
+        planner.plan(&mut plans, 0, top);
+        Self {
+            binary: &tree.nodes,
+            plans,
+            width,
+        }
+    }
+
+    fn is_leaf(&self, node: u32) -> bool {
+        self.plans[node as usize].is_leaf(self.width)
+    }
+
+    fn prims(&self, node: u32) -> u32 {
+        self.plans[node as usize].prims
+    }
+
+    /// The nodes of large subtrees first, then all others side by side. `prims` get in the order of leaves, from `scattered` if they
+    /// are not yet.
+    fn emit<const N: usize>(
+        &self,
+        scattered: Option<&[BuildPrim]>,
+        prims: &mut [BuildPrim],
+    ) -> Emitted<N> {
+        let task_size = (prims.len() / 256).max(SMALLEST_TASK) as u32;
+        let mut top = Subtree::new(Vec::new());
+        let mut open = vec![Open {
+            root: 0,
+            level: 1,
+            first: 0,
+            parent: None,
+        }];
+        let mut tasks = Vec::new();
+        while let Some(next) = open.pop() {
+            if next.parent.is_some() && self.prims(next.root) <= task_size {
+                tasks.push(next);
+            } else {
+                let mut leaves = Leaves {
+                    prims: &mut *prims,
+                    first: 0,
+                };
+                self.emit_node(next, scattered, &mut leaves, &mut top, &mut open);
+            }
+        }
+        tasks.sort_unstable_by_key(|task| task.first);
+        let (mut rest, mut first) = (prims, 0);
+        let mut jobs = Vec::with_capacity(tasks.len());
+        for task in tasks {
+            let count = self.prims(task.root);
+            let (_, tail) = rest.split_at_mut((task.first - first) as usize);
+            let (own, tail) = tail.split_at_mut(count as usize);
+            (rest, first) = (tail, task.first + count);
+            jobs.push((task, own));
+        }
+        let subtrees = jobs
+            .into_par_iter()
+            .filter_map(|(task, own)| {
+                let place = task.parent?;
+                let mut leaves = Leaves {
+                    prims: own,
+                    first: task.first,
+                };
+                let mut subtree = Subtree::new(Vec::new());
+                let mut open = vec![Open {
+                    parent: None,
+                    ..task
+                }];
+                while let Some(next) = open.pop() {
+                    self.emit_node(next, scattered, &mut leaves, &mut subtree, &mut open);
+                }
+                Some((place, subtree))
+            })
+            .collect();
+        Emitted { top, subtrees }
+    }
+
+    /// Adds one node, puts the primitives of its leaves in order, and what is below it in `open`.
+    fn emit_node<const N: usize>(
+        &self,
+        node: Open,
+        scattered: Option<&[BuildPrim]>,
+        leaves: &mut Leaves<'_>,
+        out: &mut Subtree<N>,
+        open: &mut Vec<Open>,
+    ) {
+        let index = out.push_node(node.parent, node.level);
+        let (children, count) = self.children(node.root);
+        let mut next = node.first;
+        for (slot, &child) in children[..count].iter().enumerate() {
+            let BinaryNode { bounds, first, .. } = self.binary[child as usize];
+            let first = scattered.map_or(first, |_| next);
+            if self.is_leaf(child) {
+                let place = (first - leaves.first) as usize;
+                let count = self.prims(child) as usize;
+                let own = &mut leaves.prims[place..place + count];
+                if let Some(scattered) = scattered {
+                    collect(self.binary, child, scattered, own);
+                }
+                own[0].leaf_count = count as u32;
+                out.nodes[index].set(slot, &bounds, LEAF | first);
+            } else {
+                out.nodes[index].set(slot, &bounds, 0);
+                open.push(Open {
+                    root: child,
+                    level: node.level + 1,
+                    first,
+                    parent: Some((index, slot)),
+                });
+            }
+            next += self.prims(child);
+        }
+    }
+
+    /// What fills the slots of the wide node that `root` becomes, and how many there are.
+    fn children(&self, root: u32) -> ([u32; WIDEST], usize) {
+        let (mut children, mut count) = ([0; WIDEST], 0);
+        let mut open = [(0, 0); WIDEST + 1];
+        let mut waiting = 2;
+        open[..2].copy_from_slice(&self.deal(root, self.width));
+        while waiting > 0 {
+            waiting -= 1;
+            let (node, slots) = open[waiting];
+            if slots == 1 || self.binary[node as usize].is_leaf() {
+                children[count] = node;
+                count += 1;
+            } else if self.plans[node as usize].left[slots - 1] == 0 {
+                open[waiting] = (node, slots - 1);
+                waiting += 1;
+            } else {
+                open[waiting..waiting + 2].copy_from_slice(&self.deal(node, slots));
+                waiting += 2;
+            }
+        }
+        (children, count)
+    }
+
+    /// The two children of a node, and their shares of its slots.
+    fn deal(&self, node: u32, slots: usize) -> [(u32, usize); 2] {
+        let [left, right] = self.binary[node as usize].children;
+        let first = usize::from(self.plans[node as usize].left[slots - 1]);
+        [(left, first), (right, slots - first)]
+    }
+}
+
+/// Visits the leaves of a subtree of few until one of them yields false. Whether none did.
+fn each_leaf(nodes: &[BinaryNode], root: u32, mut visit: impl FnMut(&BinaryNode) -> bool) -> bool {
+    let mut open = [root; WIDEST + 1];
+    let mut count = 1;
+    while count > 0 {
+        count -= 1;
+        let node = &nodes[open[count] as usize];
+        if !node.is_leaf() {
+            open[count..count + 2].copy_from_slice(&node.children);
+            count += 2;
+        } else if !visit(node) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Copies the primitives of a subtree, for which there is room.
+fn collect(nodes: &[BinaryNode], root: u32, prims: &[BuildPrim], mut out: &mut [BuildPrim]) {
+    each_leaf(nodes, root, |leaf| {
+        let (own, rest) = std::mem::take(&mut out).split_at_mut(leaf.count as usize);
+        own.copy_from_slice(&prims[leaf.first as usize..][..own.len()]);
+        out = rest;
+        true
+    });
+}
+
+/// The plan of a subtree with that surface from those of its two halves; it may have room in a leaf.
+fn join([left, right]: [&Plan; 2], area: f32, width: usize, is_leaf: bool) -> Plan {
+    // For all numbers of slots at once: the least sum of the children's costs, and the left one's share. Costs of no slots or fewer
+    // stand in front of the right child's.
+    let mut costs = [f32::INFINITY; 2 * WIDEST];
+    costs[WIDEST..].copy_from_slice(&right.cost);
+    let (mut least, mut share) = ([f32::INFINITY; WIDEST], [1u32; WIDEST]);
+    for first in 1..width {
+        let others = &costs[WIDEST - first..][..WIDEST];
+        for slot in 0..WIDEST {
+            let cost = left.cost[first - 1] + others[slot];
+            let cheaper = cost < least[slot];
+            least[slot] = if cheaper { cost } else { least[slot] };
+            share[slot] = if cheaper { first as u32 } else { share[slot] };
+        }
+    }
+    let mut plan = Plan {
+        cost: least,
+        left: share.map(|first| first as u8),
+        prims: left.prims + right.prims,
+    };
+    plan.cost[0] = area + least[width - 1];
+    if is_leaf {
+        plan.left[width - 1] = 0;
+        plan.cost[0] = area;
+    }
+    for slot in 1..width - 1 {
+        if plan.cost[slot] >= plan.cost[slot - 1] {
+            (plan.cost[slot], plan.left[slot]) = (plan.cost[slot - 1], 0);
+        }
+    }
+    plan
+}
+
+impl<const N: usize> Emitted<N> {
+    fn depth(&self) -> u32 {
+        let depths = self.subtrees.iter().map(|(_, subtree)| subtree.depth);
+        depths.fold(self.top.depth, u32::max)
+    }
+}

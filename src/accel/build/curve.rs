@@ -1,0 +1,223 @@
+//! Runs of primitives that follow each other on a space-filling curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH Construction on
+//! GPUs"): leaves that are found without measuring any cuts.
+
+use crate::accel::{build::BuildPrim, build::split::SetBounds, surface::SimdBox};
+use glam::Vec3;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Most bits that one pass of the sort looks at.
+const MOST_DIGIT_BITS: u32 = 11;
+/// Least keys of a chunk, and most chunks, which are sorted side by side.
+const LEAST_CHUNK: usize = 1 << 13;
+const MOST_CHUNKS: usize = 64;
+/// Keys that are cut into runs by one task. No run goes on from one to the next.
+const CUT_TOGETHER: usize = 1 << 12;
+/// Cells along an axis, as a power of two, beyond those that a surface of so many primitives passes through.
+const MORE_BITS: u32 = 1;
+/// Most cells along an axis, as a power of two.
+const MOST_BITS: u32 = 21;
+
+/// All primitives in the order of the curve, cut into runs.
+pub struct Runs {
+    /// Names of primitives.
+    order: Vec<u32>,
+    /// Where each run ends in `order`.
+    ends: Vec<u32>,
+}
+
+impl Runs {
+    /// Runs of at most `most` primitives, which are in the order of their names. Deterministic, parallel.
+    pub fn new(prims: &[BuildPrim], most: usize) -> Self {
+        let keys = sorted_keys(prims);
+        let index_mask = (1u64 << index_bits(prims.len())) - 1;
+        let ends = (0..keys.len().div_ceil(CUT_TOGETHER))
+            .into_par_iter()
+            .flat_map_iter(|chunk| {
+                let first = chunk * CUT_TOGETHER;
+                let end = keys.len().min(first + CUT_TOGETHER);
+                cut_runs(&keys[..end], first, index_mask, most)
+            })
+            .collect();
+        let keys = keys.into_par_iter().with_min_len(LEAST_CHUNK);
+        let order = keys.map(|key| (key & index_mask) as u32).collect();
+        Self { order, ends }
+    }
+
+    /// The names of the primitives in a run.
+    pub fn prims(&self, run: usize) -> &[u32] {
+        let begin = run.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.order[begin as usize..self.ends[run] as usize]
+    }
+
+    /// The boxes of the runs. `prims` are in the order of their names.
+    pub fn bounds(&self, prims: &[BuildPrim]) -> Vec<BuildPrim> {
+        let runs = (0..self.ends.len()).into_par_iter().with_min_len(512);
+        let bounds = |run| {
+            let own = self.prims(run).iter().map(|&prim| {
+                let (min, max) = prims[prim as usize].vectors();
+                SimdBox { min, max }
+            });
+            let all = own.fold(SimdBox::EMPTY, SimdBox::union);
+            BuildPrim::new(&all.to_aabb(), run as u32)
+        };
+        runs.map(bounds).collect()
+    }
+}
+
+/// Where the runs of the keys from number `first` on end. `index_mask`: the bits that are not of the cell.
+fn cut_runs(keys: &[u64], first: usize, index_mask: u64, most: usize) -> Vec<u32> {
+    let mut ends = Vec::with_capacity(2 * (keys.len() - first) / most + 1);
+    let mut begin = first;
+    while begin < keys.len() {
+        let full = (begin + most).min(keys.len());
+        // A run ends where the curve leaves the largest cell on its way, however few primitives that leaves it with.
+        let left = |end: usize| match keys.get(end) {
+            Some(key) => ((key ^ keys[end - 1]) & !index_mask).leading_zeros(),
+            None => 0,
+        };
+        let ends_in = (begin + 1..=full).rev();
+        begin = ends_in.min_by_key(|&end| left(end)).unwrap_or(full);
+        ends.push(begin as u32);
+    }
+    ends
+}
+
+/// Of the numbers of so many primitives.
+fn index_bits(count: usize) -> u32 {
+    usize::BITS - count.saturating_sub(1).leading_zeros()
+}
+
+/// Cells in the upper bits, and numbers of primitives in the lower ones; in order.
+fn sorted_keys(prims: &[BuildPrim]) -> Vec<u64> {
+    let index_bits = index_bits(prims.len());
+    let axis_bits = (index_bits.div_ceil(2) + MORE_BITS)
+        .min(MOST_BITS)
+        .min((u64::BITS - index_bits) / 3);
+    let (offset, scale) = grid(prims, axis_bits);
+    let key = |(index, prim): (usize, &BuildPrim)| {
+        let (min, max) = prim.vectors();
+        let most = Vec3::splat(((1u32 << axis_bits) - 1) as f32);
+        let cell = (((min + max).truncate() - offset) * scale).min(most);
+        let [x, y, z] = cell.as_uvec3().to_array().map(spread);
+        (x | y << 1 | z << 2) << index_bits | index as u64
+    };
+    let pairs = prims.par_iter().enumerate().with_min_len(LEAST_CHUNK);
+    let keys: Vec<AtomicU64> = pairs.map(key).map(AtomicU64::new).collect();
+    sort_upper_bits(keys, index_bits, 3 * axis_bits)
+}
+
+/// What takes doubled centres to cells, which are cubes: the one in the corner, and how many there are along a unit.
+fn grid(prims: &[BuildPrim], axis_bits: u32) -> (Vec3, f32) {
+    let (min, max) = SetBounds::of(prims).centers();
+    let scale = (1u32 << axis_bits) as f32 / (max - min).max_element();
+    // Where there is no extent, or more than floats can express, everything is in one cell.
+    (min, if scale.is_finite() { scale } else { 0.0 })
+}
+
+/// Two zeros behind each of the lower 21 bits.
+fn spread(x: u32) -> u64 {
+    let mut x = u64::from(x);
+    x = (x | x << 32) & 0x001f_0000_0000_ffff;
+    x = (x | x << 16) & 0x001f_0000_ff00_00ff;
+    x = (x | x << 8) & 0x100f_00f0_0f00_f00f;
+    x = (x | x << 4) & 0x10c3_0c30_c30c_30c3;
+    (x | x << 2) & 0x1249_2492_4924_9249
+}
+
+/// Sorts by `count` bits from number `first` on, digit by digit from the least; keys that agree in these stay in order.
+fn sort_upper_bits(keys: Vec<AtomicU64>, first: u32, count: u32) -> Vec<u64> {
+    let (mut from, mut to) = (keys, Vec::new());
+    let chunks = (from.len() / LEAST_CHUNK).clamp(1, MOST_CHUNKS);
+    let chunk = from.len().div_ceil(chunks).max(1);
+    // As few passes as there have to be, and digits that are no longer than they need to be then.
+    let digit_bits = count.div_ceil(count.div_ceil(MOST_DIGIT_BITS).max(1));
+    let digits = 1 << digit_bits;
+    for shift in (first..first + count).step_by(digit_bits as usize) {
+        let digit = |key: u64| (key >> shift) as usize & (digits - 1);
+        let mut places: Vec<Vec<u32>> = from
+            .par_chunks(chunk)
+            .map(|chunk| {
+                let mut counts = vec![0; digits];
+                chunk
+                    .iter()
+                    .for_each(|key| counts[digit(key.load(Relaxed))] += 1);
+                counts
+            })
+            .collect();
+        let mut next = 0;
+        for number in 0..digits {
+            for counts in &mut places {
+                next += std::mem::replace(&mut counts[number], next);
+            }
+        }
+        if to.is_empty() {
+            to.resize_with(from.len(), AtomicU64::default);
+        }
+        let pairs = from.par_chunks(chunk).zip(&mut places);
+        pairs.for_each(|(chunk, places)| {
+            for key in chunk {
+                let key = key.load(Relaxed);
+                let place = &mut places[digit(key)];
+                to[*place as usize].store(key, Relaxed);
+                *place += 1;
+            }
+        });
+        std::mem::swap(&mut from, &mut to);
+    }
+    from.into_iter().map(AtomicU64::into_inner).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Aabb, hash_unit};
+
+    fn points(count: u32, at: impl Fn(u32) -> Vec3) -> Vec<BuildPrim> {
+        let point = |i| BuildPrim::new(&Aabb::of_points([at(i)]), i);
+        (0..count).map(point).collect()
+    }
+
+    fn runs(prims: &[BuildPrim]) -> Vec<Vec<u32>> {
+        let runs = Runs::new(prims, 8);
+        (0..runs.ends.len())
+            .map(|run| runs.prims(run).to_vec())
+            .collect()
+    }
+
+    #[test]
+    fn every_primitive_is_in_one_run_whatever_their_number() {
+        for count in [0, 1, 8, 9, 1000, 70_000] {
+            let random = |i: u32| Vec3::from([0, 1, 2].map(|axis| hash_unit(axis, i)));
+            let runs = runs(&points(count, random));
+            assert!(runs.iter().all(|run| (1..=8).contains(&run.len())));
+            let mut all = runs.concat();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..count));
+        }
+    }
+
+    #[test]
+    fn runs_end_where_the_largest_cells_do() {
+        // Two clusters of five, in turn.
+        let at = |i: u32| Vec3::new((i % 2) as f32 * 10.0, 0.01 * i as f32, 0.0);
+        let runs = runs(&points(10, at));
+        assert_eq!(runs, [[0, 2, 4, 6, 8], [1, 3, 5, 7, 9]]);
+    }
+
+    #[test]
+    fn what_coincides_is_cut_into_full_runs_in_order() {
+        let runs = runs(&points(100, |_| Vec3::ONE));
+        assert!(runs.concat().into_iter().eq(0..100));
+        assert!(runs[..12].iter().all(|run| run.len() == 8));
+    }
+
+    #[test]
+    fn keys_of_many_digits_are_sorted_by_their_upper_bits_and_stay_in_order_otherwise() {
+        let key = |i: u32| u64::from(hash_unit(1, i / 3).to_bits()) << 20 | u64::from(i);
+        let keys = (0..50_000).map(key);
+        let mut expected: Vec<u64> = keys.clone().collect();
+        expected.sort_by_key(|key| key >> 20);
+        assert!(sort_upper_bits(keys.map(AtomicU64::new).collect(), 20, 32) == expected);
+    }
+}

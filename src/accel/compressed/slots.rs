@@ -1,0 +1,203 @@
+//! Which slot of a compressed node each child gets.
+//!
+//! Rays visit slots in the order `slot ^ octant`, so a child belongs into the slot whose bits (x: 4, y: 2, z: 1) say on which
+//! side of the node it lies. Starting from any order, children change places where that improves the sum over children of
+//! their offset from the node's centre towards their slot's corner (the cost of Ylitie, Karras and Laine 2017).
+
+use crate::abi::{EMPTY_CHILD, LEAF};
+use crate::accel::node::Wide;
+
+/// Sweeps over the seven ways in which two slots can differ, the most different first. The sum comes to 98 % of the greatest
+/// possible one (96 % after one sweep; 97 % when dealing out the best pair of child and slot first, which takes longer).
+const SWEEPS: usize = 2;
+
+/// What the leaves of a compressed tree are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeafKind {
+    /// Units beside the nodes (instances of a TLAS).
+    Units,
+    /// Elements of an array of their own (triangles of a BLAS).
+    Separate,
+}
+
+/// The slots of one node's children, and where what they refer to begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrangement {
+    /// By slot: which child of the float node.
+    pub sources: [u8; 8],
+    /// Slots that hold units.
+    pub units: u8,
+    /// Slots that hold leaves of an array of their own.
+    pub leaves: u8,
+    /// Slots that hold leaves which are units.
+    pub leaf_units: u8,
+    pub unit_base: u32,
+    pub leaf_base: u32,
+}
+
+impl Arrangement {
+    /// References to the children that become units, in order of their slots.
+    pub fn child_units(self, node: &Wide<8>) -> impl Iterator<Item = u32> {
+        self.children(node, self.units)
+    }
+
+    /// The children in the slots of `mask`.
+    fn children(self, node: &Wide<8>, mask: u8) -> impl Iterator<Item = u32> {
+        self.lanes(mask).map(|lane| node.children[lane])
+    }
+
+    /// Which children of the float node those are that become separate leaves, in order of their slots.
+    pub fn leaf_lanes(self) -> impl Iterator<Item = usize> {
+        self.lanes(self.leaves)
+    }
+
+    fn lanes(self, mask: u8) -> impl Iterator<Item = usize> {
+        let slots = (0..8).filter(move |slot| mask >> slot & 1 != 0);
+        slots.map(move |slot: usize| self.sources[slot] as usize & 7)
+    }
+}
+
+/// Deals the children of `node` out. The bases are left for the caller.
+pub fn arrange(node: &Wide<8>, leaf_kind: LeafKind) -> Arrangement {
+    let sources = deal(node);
+    let (mut inner, mut leaves) = (0, 0);
+    for (slot, &lane) in sources.iter().enumerate() {
+        let child = node.children[lane as usize & 7];
+        let leaf = child & LEAF != 0;
+        inner |= u8::from(!leaf) << slot;
+        leaves |= u8::from(leaf && child != EMPTY_CHILD) << slot;
+    }
+    let (units, leaves, leaf_units) = match leaf_kind {
+        LeafKind::Units => (inner | leaves, 0, leaves),
+        LeafKind::Separate => (inner, leaves, 0),
+    };
+    Arrangement {
+        sources: sources.map(|lane| lane as u8),
+        units,
+        leaves,
+        leaf_units,
+        unit_base: 0,
+        leaf_base: 0,
+    }
+}
+
+/// By slot, the child that it gets.
+fn deal(node: &Wide<8>) -> [u32; 8] {
+    let mut offsets = offsets_from_center(node);
+    let mut sources = std::array::from_fn(|lane| lane as u32);
+    for _ in 0..SWEEPS {
+        exchange::<7>(&mut offsets, &mut sources);
+        exchange::<6>(&mut offsets, &mut sources);
+        exchange::<5>(&mut offsets, &mut sources);
+        exchange::<3>(&mut offsets, &mut sources);
+        exchange::<4>(&mut offsets, &mut sources);
+        exchange::<2>(&mut offsets, &mut sources);
+        exchange::<1>(&mut offsets, &mut sources);
+    }
+    sources
+}
+
+/// Twice the offset of each child's centre from the node's, by axis. Empty lanes count as lying at the centre.
+fn offsets_from_center(node: &Wide<8>) -> [[f32; 8]; 3] {
+    std::array::from_fn(|axis| {
+        let (lower, upper) = (&node.planes[axis], &node.planes[axis + 3]);
+        let min = lower.iter().copied().fold(f32::INFINITY, f32::min);
+        let max = upper.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        std::array::from_fn(|lane| {
+            let occupied = node.children[lane] != EMPTY_CHILD;
+            let offset = lower[lane] + upper[lane] - (min + max);
+            if occupied { offset } else { 0.0 }
+        })
+    })
+}
+
+/// Exchanges the children of each two slots that differ in exactly the bits of `MASK`, where both together would lie further
+/// towards their corners. Both slots of a pair come to the same decision, so that all eight are lanes of the same operations.
+#[inline(always)]
+fn exchange<const MASK: usize>(offsets: &mut [[f32; 8]; 3], sources: &mut [u32; 8]) {
+    let mut loss = [0f32; 8];
+    for (axis, offset) in offsets.iter().enumerate() {
+        let bit = 4 >> axis;
+        if MASK & bit == 0 {
+            continue;
+        }
+        for slot in 0..8 {
+            let step = offset[slot] - offset[slot ^ MASK];
+            loss[slot] += if slot & bit == 0 { step } else { -step };
+        }
+    }
+    let wrong = loss.map(|loss| loss > 0.0);
+    for offset in offsets.iter_mut() {
+        *offset = choose(&wrong, offset, MASK);
+    }
+    *sources = choose(&wrong, sources, MASK);
+}
+
+/// By slot: the value of the slot that differs from it by `mask` where `other` says so, else its own.
+#[inline(always)]
+fn choose<T: Copy>(other: &[bool; 8], values: &[T; 8], mask: usize) -> [T; 8] {
+    std::array::from_fn(|slot| {
+        let (own, others) = (values[slot], values[slot ^ mask]);
+        if other[slot] { others } else { own }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Aabb, hash_unit};
+    use glam::Vec3;
+
+    fn node(children: usize, seed: u32) -> Wide<8> {
+        let mut node = Wide::EMPTY;
+        for slot in 0..children {
+            let u = |k| hash_unit(seed, 6 * slot as u32 + k);
+            let min = Vec3::new(u(0), 0.5 * u(1), 2.0 * u(2));
+            let size = Vec3::new(u(3), u(4), u(5)) * 0.3;
+            let bounds = Aabb {
+                min,
+                max: min + size,
+            };
+            node.set(slot, &bounds, slot as u32);
+        }
+        node
+    }
+
+    /// How far the child of `lane` lies towards the corner of `slot`.
+    fn gain(offsets: &[[f32; 8]; 3], lane: usize, slot: usize) -> f32 {
+        let along = |axis: usize| {
+            let sign = if slot & (4 >> axis) != 0 { 1.0 } else { -1.0 };
+            sign * offsets[axis][lane]
+        };
+        along(0) + along(1) + along(2)
+    }
+
+    /// The greatest possible sum of gains: the best for each set of slots that the first lanes may take.
+    fn best_sum(offsets: &[[f32; 8]; 3]) -> f32 {
+        let mut best = [f32::NEG_INFINITY; 256];
+        best[0] = 0.0;
+        for taken in 1usize..256 {
+            let lane = taken.count_ones() as usize - 1;
+            for slot in (0..8).filter(|s| taken >> s & 1 != 0) {
+                let sum = best[taken ^ 1 << slot] + gain(offsets, lane, slot);
+                best[taken] = best[taken].max(sum);
+            }
+        }
+        best[255]
+    }
+
+    #[test]
+    fn children_are_dealt_out_nearly_as_well_as_possible() {
+        let (mut found, mut possible) = (0.0, 0.0);
+        for seed in 0..2000 {
+            let node = node(2 + seed as usize % 7, seed);
+            let (offsets, sources) = (offsets_from_center(&node), deal(&node));
+            let lanes = sources.iter().enumerate();
+            found += lanes
+                .map(|(slot, &lane)| gain(&offsets, lane as usize, slot))
+                .sum::<f32>();
+            possible += best_sum(&offsets);
+        }
+        assert!(found > 0.97 * possible, "{found} of {possible}");
+    }
+}

@@ -1,0 +1,191 @@
+//! Whether the tree of a mesh that changes shape is refitted or built anew.
+//!
+//! A refit takes a fraction of a build's time and keeps which triangles are together. The further they move apart, the
+//! more boxes overlap, and the longer rays take. The cost by the surface area heuristic, a by-product of the refit, tells
+//! when; `docs/refit.md` shows measurements. What rays meet does not depend on the tree, so neither do pictures.
+
+use crate::accel::{Blas, BlasShape, NodeLayout, Quality, Surface};
+use crate::scene::rig::RefitPolicy;
+use std::time::{Duration, Instant};
+
+/// Trees whose cost has grown by more than this factor since their last build are built anew under [`RefitPolicy::Auto`].
+pub const REFIT_FACTOR: f32 = 1.3;
+
+impl RefitPolicy {
+    /// Whether a tree is built anew that costs `ratio` times as much as after its last build.
+    pub fn rebuilds_at(self, ratio: f32) -> bool {
+        match self {
+            Self::Auto => ratio > REFIT_FACTOR,
+            Self::Refit => false,
+            Self::Rebuild => true,
+        }
+    }
+}
+
+/// What was done for one tree and frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Followed {
+    pub rebuilt: bool,
+    /// Cost after the refit over the cost after the last build before it; 1 where the policy is to rebuild anyway.
+    pub cost_ratio: f32,
+    pub time: Duration,
+}
+
+/// Sums over trees or frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RefitStats {
+    pub refits: u32,
+    pub rebuilds: u32,
+    /// Greatest ratio that a decision was made at; 0 before the first.
+    pub worst_ratio: f32,
+    /// Added up over trees, which may be worked on side by side.
+    pub time: Duration,
+}
+
+impl RefitStats {
+    pub const NONE: Self = Self {
+        refits: 0,
+        rebuilds: 0,
+        worst_ratio: 0.0,
+        time: Duration::ZERO,
+    };
+
+    #[must_use]
+    pub fn with(self, followed: &Followed) -> Self {
+        Self {
+            refits: self.refits + u32::from(!followed.rebuilt),
+            rebuilds: self.rebuilds + u32::from(followed.rebuilt),
+            worst_ratio: self.worst_ratio.max(followed.cost_ratio),
+            time: self.time + followed.time,
+        }
+    }
+
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            refits: self.refits + other.refits,
+            rebuilds: self.rebuilds + other.rebuilds,
+            worst_ratio: self.worst_ratio.max(other.worst_ratio),
+            time: self.time + other.time,
+        }
+    }
+}
+
+impl Default for RefitStats {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+/// How carefully trees are built that serve one frame, or a few. A GPU traces a frame's rays while the next one's trees are built,
+/// and soon has to wait for these.
+pub fn rebuild_quality(layout: NodeLayout) -> Quality {
+    match layout {
+        NodeLayout::Compressed8 => Quality::Fast,
+        NodeLayout::Wide4 | NodeLayout::Wide8 | NodeLayout::Wide16 => Quality::Balanced,
+    }
+}
+
+impl Blas {
+    /// Follows moved vertices as `policy` has it. `surface` must have the triangles that this BLAS was built from.
+    pub fn follow(&mut self, surface: Surface<'_>, policy: RefitPolicy) -> Followed {
+        let start = Instant::now();
+        let cost_ratio = match policy {
+            RefitPolicy::Rebuild => 1.0,
+            RefitPolicy::Auto | RefitPolicy::Refit => {
+                self.refit(surface);
+                self.cost_ratio()
+            }
+        };
+        let layout = match &self.shape {
+            BlasShape::Triangles { tree, .. } => Some(tree.layout),
+            BlasShape::Compressed { .. } => Some(NodeLayout::Compressed8),
+            BlasShape::Sphere => None,
+        };
+        let rebuilt = layout.filter(|_| policy.rebuilds_at(cost_ratio));
+        if let Some(layout) = rebuilt {
+            let fresh = Self::of_surface(surface, layout, rebuild_quality(layout));
+            *self = match self.deforms() {
+                true => fresh.deforming(),
+                false => fresh,
+            };
+        }
+        Followed {
+            rebuilt: rebuilt.is_some(),
+            cost_ratio,
+            time: start.elapsed(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{math::hash_unit, scene::TriangleMesh};
+
+    const LAYOUTS: [NodeLayout; 2] = [NodeLayout::Wide8, NodeLayout::Compressed8];
+
+    /// Small triangles in a cube; each moves in a direction of its own.
+    fn swarm(time: f32) -> TriangleMesh {
+        let corner = |i: u32| {
+            let along = |axis: u32| {
+                let velocity = hash_unit(10 + axis, i / 3) - 0.5;
+                hash_unit(axis, i / 3) + time * velocity + 0.01 * hash_unit(20 + axis, i)
+            };
+            [along(0), along(1), along(2)]
+        };
+        TriangleMesh {
+            positions: (0..9000).map(corner).collect(),
+            triangles: (0..3000).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect(),
+            ..TriangleMesh::default()
+        }
+    }
+
+    fn fresh(time: f32, layout: NodeLayout) -> Blas {
+        Blas::of_surface((&swarm(time)).into(), layout, rebuild_quality(layout))
+    }
+
+    #[test]
+    fn a_tree_is_refitted_while_its_cost_stays_near_that_of_its_build_and_then_rebuilt() {
+        for layout in LAYOUTS {
+            let mut blas = fresh(0.0, layout);
+            let little = blas.follow((&swarm(0.001)).into(), RefitPolicy::Auto);
+            assert!(!little.rebuilt && little.cost_ratio < REFIT_FACTOR);
+            let much = blas.follow((&swarm(2.0)).into(), RefitPolicy::Auto);
+            assert!(much.rebuilt && much.cost_ratio > REFIT_FACTOR, "{much:?}");
+            let same = fresh(2.0, layout);
+            assert_eq!((blas.sah_cost(), blas.cost_ratio()), (same.sah_cost(), 1.0));
+            let again = blas.follow((&swarm(2.001)).into(), RefitPolicy::Auto);
+            assert!(!again.rebuilt, "the cost is that of the last build");
+        }
+    }
+
+    #[test]
+    fn who_asks_for_refits_or_rebuilds_gets_nothing_else() {
+        let mut blas = fresh(0.0, NodeLayout::Wide8);
+        assert!(
+            !blas
+                .follow((&swarm(2.0)).into(), RefitPolicy::Refit)
+                .rebuilt
+        );
+        assert!(blas.cost_ratio() > REFIT_FACTOR);
+        let rebuilt = blas.follow((&swarm(2.0)).into(), RefitPolicy::Rebuild);
+        assert!(rebuilt.rebuilt && rebuilt.cost_ratio == 1.0);
+        assert_eq!(blas.cost_ratio(), 1.0);
+    }
+
+    #[test]
+    fn statistics_count_choices_and_keep_the_worst_ratio() {
+        let followed = |rebuilt, cost_ratio| Followed {
+            rebuilt,
+            cost_ratio,
+            time: Duration::from_millis(2),
+        };
+        let frame = RefitStats::NONE
+            .with(&followed(false, 1.1))
+            .with(&followed(true, 1.7));
+        let both = frame.union(RefitStats::NONE.with(&followed(false, 1.2)));
+        assert_eq!((both.refits, both.rebuilds, both.worst_ratio), (2, 1, 1.7));
+        assert_eq!(both.time, Duration::from_millis(6));
+    }
+}
