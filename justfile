@@ -45,8 +45,9 @@ torture-short:
 
 # The next three need a nightly compiler: rustup toolchain install nightly -c miri,rust-src
 
-# Interpret the tests of memory, trees and their files with Miri, which sees every undefined behaviour on their way
-miri *tests="accel::buffer accel::stored":
+# Interpret tests of memory and of small trees with Miri, which sees every undefined behaviour on their way. Those that build trees of
+# many triangles take hours; `just sanitize` runs them all
+miri *tests="accel::buffer accel::key_shapes accel::build::tests::few accel::curve::tests::runs accel::curve::tests::what accel::overlap::tests::spheres accel::stored::forged_tests::a_tree_of_nothing":
     MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance -Zmiri-tree-borrows" \
         RAYON_NUM_THREADS=2 cargo +nightly miri test --target-dir target/miri --lib -- {{tests}}
 

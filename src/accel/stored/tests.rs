@@ -49,8 +49,7 @@ pub(super) struct Sample {
 
 impl Sample {
     pub(super) fn new(layout: NodeLayout) -> Self {
-        // Miri takes seconds per triangle.
-        let mesh = sheet(if cfg!(miri) { 2 } else { 8 });
+        let mesh = sheet(8);
         let surface = Surface::from(&mesh);
         let key = TreeKey::new(&surface, layout, Quality::High);
         Self {
