@@ -16,18 +16,18 @@ use std::{
 pub fn open_regular(path: &Path) -> io::Result<(File, u64)> {
     // Opening a device may do things (a tape rewinds), so it is looked at before.
     check_regular(&fs::metadata(path)?)?;
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        // What has taken the file's place since then does not keep us waiting either.
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(libc::O_NONBLOCK);
-    }
-    let file = options.open(path)?;
+    // A pipe that has taken the file's place since then does not keep us waiting either.
+    let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     let metadata = file.metadata()?;
     check_regular(&metadata)?;
     Ok((file, metadata.len()))
+}
+
+/// Options by which a pipe is opened, or not, whether or not anybody is at its other end.
+pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK);
+    options
 }
 
 /// The bytes that a regular file had when it was opened.

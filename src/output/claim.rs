@@ -6,7 +6,7 @@
 //! file system has no locks, or other ones on each host, two runs may take over the same claim at the same moment; then both render
 //! the frame, to the same bits.
 
-use crate::files::FileId;
+use crate::files::{FileId, without_waiting};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::HashMap,
@@ -174,14 +174,7 @@ enum Taken {
 
 fn take(claim: &Path) -> io::Result<Taken> {
     let is_new = make(claim)?;
-    let mut options = OpenOptions::new();
-    options.read(true).write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(libc::O_NONBLOCK);
-    }
-    match options.open(claim) {
+    match without_waiting(OpenOptions::new().read(true).write(true)).open(claim) {
         Ok(file) => take_over(claim, file, is_new),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Taken::Changed),
         Err(error) => Err(error),

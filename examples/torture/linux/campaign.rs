@@ -86,6 +86,20 @@ impl Campaign {
         )
     }
 
+    /// The same with the jobs in turn, each in a folder of its own that is empty.
+    pub fn each_job(
+        &self,
+        name: u64,
+        count: u64,
+        attempt: impl Fn(&Job, &Path, &mut Random) -> anyhow::Result<()> + Sync,
+    ) -> anyhow::Result<()> {
+        self.each(name, count, |number, random| {
+            let folder = tempfile::tempdir()?;
+            let job = &self.jobs[number as usize % self.jobs.len()];
+            attempt(job, folder.path(), random)
+        })
+    }
+
     /// The same for each of a list, shuffled, so that whatever there is time for is a mixture of all.
     pub fn each_of(
         &self,

@@ -25,7 +25,6 @@ struct Disks {
 }
 
 pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
-    let jobs = &campaign.jobs;
     let disks = Disks {
         files: Promises::new(
             campaign,
@@ -41,17 +40,16 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
             "no mounts are allowed here: disks are never full or read-only, only files too large"
         );
     }
-    campaign.each(2, campaign.kills.div_ceil(3), |number, random| {
-        let job = &jobs[number as usize % jobs.len()];
-        let folder = tempfile::tempdir()?;
-        let folder = folder.path();
-        match random.below(if campaign.mounts { 4 } else { 2 }) {
+    campaign.each_job(
+        2,
+        campaign.kills.div_ceil(3),
+        |job, folder, random| match random.below(if campaign.mounts { 4 } else { 2 }) {
             0 => disks.too_large(campaign, job, folder, random),
             1 => disks.vanishes(campaign, job, folder, random),
             2 => disks.full(campaign, job, folder, random),
             _ => disks.read_only(campaign, job, folder, random),
-        }
-    })?;
+        },
+    )?;
     let mut list = disks.files.into_list();
     list.extend([disks.told, disks.clean]);
     Ok(list)

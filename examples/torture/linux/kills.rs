@@ -39,7 +39,6 @@ struct Kills {
 }
 
 pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
-    let jobs = &campaign.jobs;
     let kills = Kills {
         files: Promises::new(
             campaign,
@@ -50,15 +49,13 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
         end: campaign.promise("signals end a run", "signals"),
         show: campaign.promise("SIGUSR1 ends no run", "runs"),
     };
-    campaign.each(1, campaign.kills.div_ceil(2), |number, random| {
-        let job = &jobs[number as usize % jobs.len()];
-        let folder = tempfile::tempdir()?;
-        scene::write(folder.path())?;
+    campaign.each_job(1, campaign.kills.div_ceil(2), |job, folder, random| {
+        scene::write(folder)?;
         // Two in three times some are killed one after the other.
         for _ in 0..1 + random.below(3) {
-            kills.strike(campaign, job, folder.path(), random)?;
+            kills.strike(campaign, job, folder, random)?;
         }
-        job.complete(campaign, &kills.files.completed, folder.path())
+        job.complete(campaign, &kills.files.completed, folder)
     })?;
     let mut list = kills.files.into_list();
     list.extend([kills.end, kills.show]);

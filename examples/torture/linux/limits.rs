@@ -17,7 +17,6 @@ const PLENTY: u64 = 2 << 30;
 const PAGE: u64 = 4096;
 
 pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
-    let jobs = &campaign.jobs;
     let least = least_memory(campaign)?;
     let told = campaign.promise("limits are told in one line", "limits");
     let files = Promises::new(
@@ -27,21 +26,19 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
         "limits",
     );
     let bounds = Bounds::of_any_work();
-    campaign.each(3, campaign.kills.div_ceil(3), |number, random| {
-        let job = &jobs[number as usize % jobs.len()];
-        let folder = tempfile::tempdir()?;
-        scene::write(folder.path())?;
+    campaign.each_job(3, campaign.kills.div_ceil(3), |job, folder, random| {
+        scene::write(folder)?;
         let limits = limits(random, least);
-        let ended = job.run(campaign, folder.path(), limits)?;
+        let ended = job.run(campaign, folder, limits)?;
         let what = fault_of(limits);
         let fault = bounds.fault(&ended).map(|fault| format!("{what}: {fault}"));
         // Nobody reads what is printed where there is no place for it.
         let silent = limits.closed[2] && matches!(ended.end, End::Code(0 | 1));
         told.tried(fault.filter(|_| !silent), &ended, None)?;
         if !limits.closed[1] {
-            job.inspect(&files.torn, folder.path(), &ended)?;
+            job.inspect(&files.torn, folder, &ended)?;
         }
-        job.complete(campaign, &files.completed, folder.path())
+        job.complete(campaign, &files.completed, folder)
     })?;
     let mut list = vec![told];
     list.extend(files.into_list());
