@@ -52,12 +52,9 @@ impl Owner {
     }
 }
 
-/// The name of this machine; empty where there is none.
+/// The name of this machine, which needs no file: a run without a free descriptor has the same name as any other.
 fn host() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname");
-    let variable = || std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME"));
-    let name = name.or_else(|_| variable()).unwrap_or_default();
-    name.trim().to_owned()
+    gethostname::gethostname().to_string_lossy().into_owned()
 }
 
 /// The files that this process has claimed.
@@ -173,26 +170,31 @@ enum Taken {
 }
 
 fn take(claim: &Path) -> io::Result<Taken> {
-    let is_new = make(claim)?;
-    match without_waiting(OpenOptions::new().read(true).write(true)).open(claim) {
-        Ok(file) => take_over(claim, file, is_new),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Taken::Changed),
-        Err(error) => Err(error),
+    let new = match File::create_new(claim) {
+        Ok(file) => Some(file),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
+        Err(error) => return Err(error),
+    };
+    let is_new = new.is_some();
+    let taken = take_over(claim, new);
+    if is_new && taken.is_err() {
+        let _ = fs::remove_file(claim);
     }
+    taken
 }
 
-/// Makes a claim of this process, which has no lock yet. False if there is one. It is closed, since that is when NFS shows others
-/// what was written.
-fn make(claim: &Path) -> io::Result<bool> {
-    match File::create_new(claim) {
-        Ok(file) => write_owner(&file).map(|()| true),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error),
+/// Locks a claim that is there: one that is stale, or the one that this process just made (`new`). Who died before it was written is
+/// nobody.
+fn take_over(claim: &Path, new: Option<File>) -> io::Result<Taken> {
+    let is_new = new.is_some();
+    if let Some(new) = new {
+        // Closing it is when NFS shows others what was written.
+        write_owner(&new)?;
     }
-}
-
-/// Locks a claim that is there: one that is stale, or the one that this process just made. Who died before it was written is nobody.
-fn take_over(claim: &Path, file: File, is_new: bool) -> io::Result<Taken> {
+    let file = match without_waiting(OpenOptions::new().read(true).write(true)).open(claim) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Taken::Changed),
+        opened => opened?,
+    };
     let is_locked = match lock(&file) {
         Ok(()) => true,
         Err(TryLockError::WouldBlock) => return Ok(Taken::Others),
