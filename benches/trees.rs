@@ -31,7 +31,7 @@ fn device() -> CpuDevice {
     CpuDevice::new().expect("a CPU device")
 }
 
-/// The dragon without the ground that a bare model is shown on.
+/// The dragon without the ground that a standalone model is shown on.
 fn dragon() -> Mesh {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/dragon.obj");
     let scene = loader::load(&path).expect("the dragon loads");

@@ -1,6 +1,6 @@
 //! The camera that a scene gets when it has none: around everything or before it, slightly from above.
 
-use super::instances::{instance_world, node_worlds};
+use super::ron::instances::{instance_world, node_worlds};
 use crate::{
     anim::{self, Deformed, Moment},
     math::Aabb,

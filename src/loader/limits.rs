@@ -2,7 +2,7 @@
 
 use super::{
     LoadError,
-    instances::{instance_world, node_worlds},
+    ron::instances::{instance_world, node_worlds},
 };
 use crate::{
     math::{LARGEST_COORDINATE, stays_in_range},

@@ -6,9 +6,11 @@ use super::{
     gltf::ColorSpace,
     materials::Materials,
     model::MeshMotion,
-    mtl::{self, MtlData, MtlMaterial, MtlSurface, MtlTexture},
-    obj::{self, ObjData},
-    obj_mesh, shapes,
+    obj::{
+        self, ObjData, mesh,
+        mtl::{self, MtlData, MtlMaterial, MtlSurface, MtlTexture},
+    },
+    shapes,
 };
 use crate::scene::{Alpha, Layers, Material, MaterialKind, Mesh, NONE, Shape, TriangleMesh, Wrap};
 use glam::Vec3;
@@ -85,7 +87,7 @@ impl MeshSource {
 /// An OBJ file with its MTL files, read and parsed but not yet in any table.
 pub struct ParsedObj {
     data: ObjData,
-    built: obj_mesh::ObjMesh,
+    built: mesh::ObjMesh,
     libraries: Vec<MtlData>,
     folders: Folders,
     /// Library and entry of each material name; the first one counts.
@@ -104,7 +106,7 @@ pub fn parse_obj(
     allow: &[PathBuf],
 ) -> Result<ParsedObj, LoadError> {
     let data = obj::read(path)?;
-    let built = obj_mesh::build(&data, smooth_angle);
+    let built = mesh::build(&data, smooth_angle);
     if built.mesh.triangles.is_empty() {
         return Err(LoadError::file(
             path,
@@ -236,7 +238,7 @@ impl ParsedObj {
                 None => self.material(slot, wrap, table)?,
             });
         }
-        let faces = obj_mesh::position_triangles(&self.data);
+        let faces = mesh::position_triangles(&self.data);
         let source =
             MeshSource::of_triangles(name, self.built.mesh, rows, self.data.positions, faces);
         Ok((source, self.warnings))

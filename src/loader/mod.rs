@@ -1,51 +1,31 @@
-//! Files to scenes: `.ron` scene files, bare `.obj` and glTF models and raw `.scn` dumps.
+//! Files to scenes: `.ron` scene files, standalone `.obj` and glTF models and raw `.scn` dumps.
 //!
 //! Whatever a file contains, loading ends with a valid [`Scene`] or with one line that names the file, the place and
 //! the fix. Nothing is allocated before its size is known to fit.
 
-mod atmosphere;
-mod bare;
 mod budget;
-mod camera;
-mod environment;
 mod error;
 mod files;
 mod folders;
 mod framing;
 pub mod gltf;
 mod image;
-mod instances;
-mod lens;
-mod lens_flags;
 mod limits;
-mod lines;
-mod material;
 mod materials;
 mod meshes;
 mod model;
-mod motions;
-mod mtl;
 mod normals;
 mod obj;
-mod obj_mesh;
-mod obj_scan;
 pub mod options;
-mod overrides;
-mod patterns;
-mod placements;
-mod random;
-mod scatter;
-mod scene_file;
-mod scene_loader;
+mod ron;
 mod scn;
 mod shapes;
 mod sky;
-mod source;
+mod standalone;
 mod subjects;
 mod suggest;
 mod tangents;
 mod transform;
-mod view;
 
 pub use error::LoadError;
 pub use options::LoadOptions;
@@ -54,7 +34,7 @@ use crate::scene::Scene;
 use options::Kind;
 use std::path::Path;
 
-/// Loads a scene file or a bare model; see [`load_with`].
+/// Loads a scene file or a standalone model; see [`load_with`].
 ///
 /// # Errors
 /// One line that says what is wrong, where, and what to do about it.
@@ -85,13 +65,13 @@ pub fn load_inspected(
     let kind = kind_of(path)?;
     options.check(kind)?;
     let mut scene = match kind {
-        Kind::Scene => scene_loader::load(path, &overrides(options), &options.model.allow_dirs)?,
-        Kind::Obj => bare::obj::load(path, options)?,
-        Kind::Gltf => bare::gltf::load(path, options, inspect)?,
+        Kind::Scene => ron::load(path, &overrides(options), &options.model.allow_dirs)?,
+        Kind::Obj => standalone::obj::load(path, options)?,
+        Kind::Gltf => standalone::gltf::load(path, options, inspect)?,
         Kind::Raw => scn::load(path)?,
     };
     tangents::add_missing(&mut scene);
-    view::apply(&mut scene, &options.view)?;
+    options::view::apply(&mut scene, &options.view)?;
     limits::check(path, &scene)?;
     scene.name = path
         .file_stem()

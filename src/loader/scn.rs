@@ -4,7 +4,9 @@
 //! vertex, u32×3 per triangle; then a u32 mesh index per instance; then f32×12 per instance, the world_from_object
 //! matrix in rows. Shown in grey under a clear sky, from an automatic camera.
 
-use super::{LoadError, bare, files, framing, placements::check_count, transform::is_invertible};
+use super::{
+    LoadError, files, framing, ron::placements::check_count, standalone, transform::is_invertible,
+};
 use crate::{
     math::affine_from_rows,
     scene::{Instance, Material, Mesh, NONE, Scene, Shape, TriangleMesh},
@@ -22,7 +24,7 @@ pub fn load(path: &Path) -> Result<Scene, LoadError> {
     let bytes = files::read(path)?;
     let mut scene = parse(&bytes).map_err(|message| LoadError::file(path, message))?;
     scene.camera = framing::turntable(&framing::world_bounds(&scene));
-    bare::set_daylight(&mut scene);
+    standalone::set_daylight(&mut scene);
     Ok(scene)
 }
 

@@ -1,11 +1,13 @@
 //! Animations to clips (glTF 2.0, 3.11): channels of the rig's nodes, and tracks of other values, with valid keys.
 
 use super::{
-    accessor,
-    document::{Document, out_of_range},
-    extensions::ANIMATION_POINTER,
     fault::{Fault, fault},
-    json,
+    file::{
+        accessor,
+        document::{Document, out_of_range},
+        extensions::ANIMATION_POINTER,
+        json,
+    },
     nodes::{Hierarchy, name, unit_quaternion},
     pointers,
 };

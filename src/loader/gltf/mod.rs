@@ -3,73 +3,33 @@
 //! The JSON is parsed with the `gltf` crate's model; everything it points at is validated here before it is read.
 //! A file can cause errors and warnings, but no panic, no reading beyond its folder, and no allocation beyond a limit.
 //!
-//! The way of a file: `container` → `json` → `document` (buffers, views; `uri`, `meshopt`) → `nodes`, `skins`,
-//! `materials` (`textures`), `parts` (`mesh`: `triangles`, `vertices`, `draco`, `deform`, `tangents`; all through
-//! `accessor`), `clips` (`pointers`), `viewpoints`.
+//! The way of a file: `file` (`container` → `json` → `document`, with `uri` and `meshopt`) → `nodes`, `skins`, `material` →
+//! `parts` (`geometry`, `tangents`) → `clips` (`pointers`) → `viewpoints`. All numbers come through `file::accessor`.
 
-mod accessor;
 mod clips;
-mod container;
-mod deform;
-mod document;
-mod draco;
-mod extensions;
 mod fault;
-mod json;
-mod material_extensions;
-mod materials;
-mod mesh;
-mod meshopt;
+mod file;
+mod geometry;
+mod material;
 mod model;
 mod nodes;
 mod parts;
-mod pbr;
 mod pointers;
 mod skins;
-mod tangent_groups;
-mod tangent_mesh;
-mod tangent_space;
-#[cfg(test)]
-mod tangent_tests;
 mod tangents;
-mod textures;
-mod triangles;
-mod uri;
-mod vertices;
+#[cfg(test)]
+pub(super) mod tests;
 mod viewpoints;
 
-#[cfg(test)]
-pub(super) mod builder;
-#[cfg(test)]
-mod check_tests;
-#[cfg(test)]
-mod compression_tests;
-#[cfg(test)]
-mod damage_tests;
-#[cfg(test)]
-mod geometry_tests;
-#[cfg(test)]
-mod look_tests;
-#[cfg(test)]
-mod pointer_tests;
-#[cfg(test)]
-mod pose_reference;
-#[cfg(test)]
-mod pose_tests;
-#[cfg(test)]
-mod scene_tests;
-#[cfg(test)]
-mod shared_tests;
-
+pub use material::pbr::*;
 pub use model::*;
-pub use pbr::*;
 pub(super) use tangents::generate as generate_tangents;
 
 use super::{LoadError, budget::Budget, files, suggest};
 use crate::scene::{NONE, rig::Rig};
-use container::Container;
-use document::Document;
 use fault::{Fault, Faults, fault};
+use file::container::Container;
+use file::document::Document;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -199,7 +159,7 @@ fn open<'a>(input: &Input<'a>, budget: &Budget) -> Result<Container<'a>, Fault> 
     budget
         .hold(input.path, input.bytes.len() as u64)
         .map_err(|lack| fault("", format!("the file {lack}")))?;
-    container::open(input.bytes).map_err(|message| fault("", message))
+    file::container::open(input.bytes).map_err(|message| fault("", message))
 }
 
 fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault> {
@@ -248,12 +208,12 @@ fn read_looks_and_meshes(
     hierarchy: &nodes::Hierarchy,
     (variant_count, variant, skip_tangents): (usize, Option<u32>, bool),
 ) -> Result<(Looks, parts::Meshes), Fault> {
-    let (materials, textures) = materials::read(document)?;
+    let (materials, textures) = material::read(document)?;
     // Pictures and meshes are independent, and decoding is what takes longest.
     let (textures, meshes) = rayon::join(
         || textures.decode(),
         || {
-            let looks = mesh::Looks {
+            let looks = geometry::Looks {
                 materials: &materials,
                 variant_count,
                 variant,
@@ -289,7 +249,7 @@ struct Variant {
 
 fn variant_names(document: &Document) -> Result<Vec<String>, Fault> {
     let others = document.root.extensions.as_ref().map(|e| &e.others);
-    let read = extensions::read::<Variants>(others, extensions::VARIANTS, "")?;
+    let read = file::extensions::read::<Variants>(others, file::extensions::VARIANTS, "")?;
     let variants = read.into_iter().flat_map(|v| v.variants);
     Ok(variants.map(|v| v.name).collect())
 }
@@ -301,7 +261,7 @@ fn choose_variant(names: &[String], wanted: Option<&str>) -> Result<Option<u32>,
     let found = names.iter().position(|n| n == wanted);
     found.map(|i| Some(i as u32)).ok_or_else(|| {
         let hint = suggest::hint(wanted, names.iter().map(String::as_str), "variants");
-        let path = format!("/extensions/{}", extensions::VARIANTS);
+        let path = format!("/extensions/{}", file::extensions::VARIANTS);
         fault(path, format!("there is no variant `{wanted}`: {hint}"))
     })
 }

@@ -1,6 +1,6 @@
 //! A glTF file as the rest of the program sees it: validated, indices resolved, bytes decoded.
 
-use super::pbr::PbrMaterial;
+use super::material::pbr::PbrMaterial;
 use crate::scene::{
     Texels, Texture, TriangleMesh, Wrap,
     driven::MaterialBase,

@@ -3,8 +3,8 @@
 //! Nothing here recurses, so 100,000 nodes may be one chain.
 
 use super::{
-    document::{Document, out_of_range},
     fault::{Fault, fault},
+    file::document::{Document, out_of_range},
 };
 use crate::{
     loader::suggest,

@@ -1,11 +1,13 @@
 //! Where meshes stand: nodes with a mesh, instancing on the GPU, skins; and the weights of morph targets at rest.
 
 use super::{
-    accessor,
-    document::{Document, out_of_range},
-    extensions,
     fault::{Fault, fault},
-    mesh::{self, Looks},
+    file::{
+        accessor,
+        document::{Document, out_of_range},
+        extensions,
+    },
+    geometry::{self, Looks},
     model::{ModelMesh, Part},
     nodes::{Hierarchy, unit_quaternion},
     skins::Skins,
@@ -59,7 +61,7 @@ pub fn read_meshes(
     let read: Vec<Option<ModelMesh>> = wanted
         .par_iter()
         .map(|&(m, k)| {
-            let mesh = mesh::read(document, looks, m, k);
+            let mesh = geometry::read(document, looks, m, k);
             Ok(document.faults.keep(mesh)?.flatten())
         })
         .collect::<Result<_, _>>()?;

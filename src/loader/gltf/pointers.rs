@@ -1,9 +1,11 @@
 //! What pointers of animations name beside nodes (KHR_animation_pointer), and what these values are at rest.
 
 use super::{
-    document::{Document, out_of_range},
-    extensions,
-    materials::Transform,
+    file::{
+        document::{Document, out_of_range},
+        extensions,
+    },
+    material::Transform,
 };
 use crate::scene::{
     driven::{

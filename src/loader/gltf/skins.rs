@@ -1,9 +1,11 @@
 //! Skins: which nodes are joints, and their inverse bind matrices (glTF 2.0, 3.7.3).
 
 use super::{
-    accessor,
-    document::{Document, out_of_range},
     fault::{Fault, fault},
+    file::{
+        accessor,
+        document::{Document, out_of_range},
+    },
     nodes::{Hierarchy, name},
 };
 use crate::scene::{NONE, rig::Skin};

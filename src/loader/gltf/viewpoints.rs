@@ -1,9 +1,11 @@
 //! What nodes carry beside meshes: cameras (glTF 2.0, 3.10) and punctual lights (KHR_lights_punctual).
 
 use super::{
-    document::{Document, out_of_range},
-    extensions,
     fault::{Fault, fault},
+    file::{
+        document::{Document, out_of_range},
+        extensions,
+    },
     model::{LightShape, ModelCamera, ModelLight, Projection},
     nodes::{Hierarchy, name},
 };

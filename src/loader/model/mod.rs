@@ -1,19 +1,17 @@
 //! glTF models in scene files: a whole model as one mesh, at rest, in a palette of poses, or alive.
 
-mod driven;
-mod entry;
+mod animated;
 mod flat;
-mod look;
+mod materials;
 #[cfg(test)]
-mod look_tests;
+mod materials_tests;
 #[cfg(test)]
 mod tests;
 mod unweld;
 
-pub use driven::{DrivenRows, played_tracks};
-pub use entry::{parse, performance};
+pub use animated::{DrivenRows, played_tracks};
 pub use flat::{FlatModel, Look, flat_bytes, flatten};
-pub use look::Looks;
+pub use materials::Looks;
 
 use super::{LoadError, budget, files, meshes::MeshSource};
 use crate::{

@@ -3,7 +3,7 @@
 use crate::{
     accel::NodeLayout,
     anim::Moment,
-    loader::{self, gltf::builder::*},
+    loader::{self, gltf::tests::builder::*},
     render::Poser,
     scene::{MotionPart, Scene, Shape},
 };

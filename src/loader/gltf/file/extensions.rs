@@ -1,0 +1,136 @@
+//! Which extensions the loader knows, and how their JSON is read.
+
+use crate::loader::gltf::fault::{Fault, Faults, Warnings, fault};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+pub const DRACO: &str = "KHR_draco_mesh_compression";
+pub const MESHOPT: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
+pub const INSTANCING: &str = "EXT_mesh_gpu_instancing";
+pub const LIGHTS: &str = "KHR_lights_punctual";
+pub const VARIANTS: &str = "KHR_materials_variants";
+pub const TEXTURE_TRANSFORM: &str = "KHR_texture_transform";
+pub const TEXTURE_WEBP: &str = "EXT_texture_webp";
+pub const TEXTURE_BASISU: &str = "KHR_texture_basisu";
+pub const ANIMATION_POINTER: &str = "KHR_animation_pointer";
+
+/// What is read into the model. `KHR_mesh_quantization` only permits component types that are always read, and
+/// `KHR_xmp_json_ld` only describes the file.
+const SUPPORTED: [&str; 24] = [
+    DRACO,
+    MESHOPT[0],
+    MESHOPT[1],
+    INSTANCING,
+    LIGHTS,
+    VARIANTS,
+    TEXTURE_TRANSFORM,
+    TEXTURE_WEBP,
+    ANIMATION_POINTER,
+    "KHR_mesh_quantization",
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
+    "KHR_materials_diffuse_transmission",
+    "KHR_materials_dispersion",
+    "KHR_materials_emissive_strength",
+    "KHR_materials_ior",
+    "KHR_materials_iridescence",
+    "KHR_materials_sheen",
+    "KHR_materials_specular",
+    "KHR_materials_transmission",
+    "KHR_materials_unlit",
+    "KHR_materials_volume",
+    "KHR_xmp_json_ld",
+    "KHR_xmp",
+];
+
+pub fn is_supported(name: &str) -> bool {
+    SUPPORTED.contains(&name)
+}
+
+/// # Errors
+/// When a required extension is not supported.
+pub fn check_required(required: &[String], faults: &Faults) -> Result<(), Fault> {
+    for (i, name) in required.iter().enumerate() {
+        if !is_supported(name) {
+            let path = format!("/extensionsRequired/{i}");
+            faults.keep::<()>(Err(fault(path, refusal(name))))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the used extensions that are not supported, with a warning for each.
+pub fn unsupported(used: &[String], warnings: &Warnings) -> Vec<String> {
+    let unsupported: Vec<_> = used.iter().filter(|n| !is_supported(n)).cloned().collect();
+    for name in &unsupported {
+        warnings.add(
+            "/extensionsUsed",
+            format!("`{name}` is not supported and ignored"),
+        );
+    }
+    unsupported
+}
+
+fn refusal(name: &str) -> String {
+    let fix = match name {
+        TEXTURE_BASISU => "convert the textures from KTX2 to PNG, JPEG or WebP",
+        "EXT_texture_avif" | "MSFT_texture_dds" => "convert the textures to PNG, JPEG or WebP",
+        "KHR_materials_pbrSpecularGlossiness" => {
+            "convert the materials with `gltf-transform metalrough`"
+        }
+        _ => "export the file without it",
+    };
+    format!("the extension `{name}` is required, but not supported: {fix}")
+}
+
+/// Reads extension `name` of the object at `path`, where it is present.
+///
+/// # Errors
+/// When it lacks a member or has one of the wrong type.
+pub fn read<T: DeserializeOwned>(
+    others: Option<&Map<String, Value>>,
+    name: &str,
+    path: &str,
+) -> Result<Option<T>, Fault> {
+    let Some(value) = others.and_then(|o| o.get(name)) else {
+        return Ok(None);
+    };
+    match T::deserialize(value) {
+        Ok(read) => Ok(Some(read)),
+        Err(e) => Err(fault(format!("{path}/extensions/{name}"), e.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|n| (*n).to_owned()).collect()
+    }
+
+    #[test]
+    fn an_unknown_required_extension_is_an_error_by_name() {
+        let required = names(&[LIGHTS, "ACME_teapot"]);
+        let e = check_required(&required, &Faults::end_the_load())
+            .err()
+            .map(|f| f.line())
+            .unwrap_or_default();
+        assert_eq!(
+            e,
+            "/extensionsRequired/1: the extension `ACME_teapot` is required, but not supported: export the file without it"
+        );
+    }
+
+    #[test]
+    fn an_unknown_optional_extension_is_a_warning() {
+        let warnings = Warnings::default();
+        let used = names(&["ACME_teapot", DRACO]);
+        assert_eq!(unsupported(&used, &warnings), ["ACME_teapot"]);
+        let lines = warnings.into_lines();
+        assert_eq!(
+            lines,
+            ["/extensionsUsed: `ACME_teapot` is not supported and ignored"]
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! The JSON of a file as the `gltf` crate models it, with what that model is too strict about made up for.
+
+use super::extensions::ANIMATION_POINTER;
+use crate::loader::gltf::fault::{Fault, fault};
+use crate::{guard::guarded, loader::budget::Budget};
+use gltf::json::{Index, Root, animation::Target};
+use serde_json::{Value, json};
+use serde_path_to_error::{Path, Segment};
+
+/// The crate demands a node of every animation channel; this stands for none.
+const NO_NODE: u32 = u32::MAX;
+
+/// Whether an index was made up by [`parse`].
+pub fn is_absent<T>(index: Index<T>) -> bool {
+    index.value() == NO_NODE as usize
+}
+
+/// What a channel without a node points at (KHR_animation_pointer), if it has a pointer.
+pub fn pointer_of(target: &Target) -> Option<String> {
+    let kept = target.extras.as_ref()?;
+    serde_json::from_str(kept.get()).ok()
+}
+
+/// Parses the text; nesting is limited to 128 levels by `serde_json`.
+///
+/// # Errors
+/// Where the text is no JSON (by line and column), or no glTF (by JSON pointer), or of a version to come.
+pub fn parse(text: &[u8], budget: &Budget) -> Result<Root, Fault> {
+    budget
+        .take(estimate(text))
+        .map_err(|lack| fault("", format!("the JSON text {lack}")))?;
+    let root = guarded(
+        || match serde_json::from_slice(text) {
+            Ok(root) => Ok(root),
+            Err(_) => parse_again(text),
+        },
+        |words| fault("", format!("the JSON text is damaged: {words}")),
+    )?;
+    check_version(&root)?;
+    Ok(root)
+}
+
+/// No less than the parsed text takes: an object has at most 1024 bytes, a value in a list 96.
+fn estimate(text: &[u8]) -> u64 {
+    let cost = |&b: &u8| match b {
+        b'{' => 1025,
+        b',' => 97,
+        _ => 1u64,
+    };
+    text.iter().map(cost).sum()
+}
+
+/// With repairs, and slower: most files never come here.
+fn parse_again(text: &[u8]) -> Result<Root, Fault> {
+    let mut value: Value = serde_json::from_slice(text)
+        .map_err(|e| fault("", format!("not valid JSON: {e}: export the file again")))?;
+    for scene in objects(&mut value, "scenes") {
+        default(scene, "nodes", json!([]));
+    }
+    for animation in objects(&mut value, "animations") {
+        default(animation, "samplers", json!([]));
+        default(animation, "channels", json!([]));
+        for channel in objects(animation, "channels") {
+            if let Some(target) = channel.get_mut("target") {
+                repair_target(target);
+            }
+        }
+    }
+    serde_path_to_error::deserialize(value)
+        .map_err(|e| fault(pointer(e.path()), e.inner().to_string()))
+}
+
+fn objects<'a>(value: &'a mut Value, key: &str) -> impl Iterator<Item = &'a mut Value> {
+    value
+        .get_mut(key)
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+}
+
+fn default(value: &mut Value, key: &str, content: Value) {
+    if let Some(object) = value.as_object_mut() {
+        object.entry(key).or_insert(content);
+    }
+}
+
+/// A channel may lack its node, to no effect, or have a pointer instead (KHR_animation_pointer). Pointers to what a
+/// channel can name are replaced by it; others are kept as its `extras`, since the crate drops what it does not know.
+fn repair_target(target: &mut Value) {
+    if !target.is_object() {
+        return;
+    }
+    let pointer = target
+        .pointer(&format!("/extensions/{ANIMATION_POINTER}/pointer"))
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    target["extras"] = json!(pointer);
+    if let Some((node, path)) = pointer.as_deref().and_then(node_property) {
+        target["node"] = json!(node);
+        target["path"] = json!(path);
+    }
+    default(target, "node", json!(NO_NODE));
+}
+
+fn node_property(pointer: &str) -> Option<(u32, String)> {
+    let (node, path) = pointer.strip_prefix("/nodes/")?.split_once('/')?;
+    ["translation", "rotation", "scale", "weights"]
+        .contains(&path)
+        .then_some((node.parse().ok()?, path.to_owned()))
+}
+
+fn pointer(path: &Path) -> String {
+    path.iter()
+        .map(|segment| match segment {
+            Segment::Seq { index } => format!("/{index}"),
+            Segment::Map { key } => format!("/{key}"),
+            Segment::Enum { variant } => format!("/{variant}"),
+            Segment::Unknown => "/?".to_owned(),
+        })
+        .collect()
+}
+
+fn check_version(root: &Root) -> Result<(), Fault> {
+    let asset = &root.asset;
+    let (wanted, path) = match &asset.min_version {
+        Some(version) => (version, "/asset/minVersion"),
+        None => (&asset.version, "/asset/version"),
+    };
+    let fits = match asset.min_version {
+        Some(_) => wanted == "2.0",
+        None => wanted == "2" || wanted.starts_with("2."),
+    };
+    if fits {
+        return Ok(());
+    }
+    let message = format!("glTF {wanted} is not supported: export the file as glTF 2.0");
+    Err(fault(path, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Root, String> {
+        parse(text.as_bytes(), &Budget::new(Some(1 << 30))).map_err(|f| f.line())
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_its_place() {
+        let e = parsed(r#"{"asset": {"version": "2.0"}, "meshes": [{"primitives": [{}]}]}"#).err();
+        assert_eq!(
+            e.as_deref(),
+            Some("/meshes/0/primitives/0: missing field `attributes`")
+        );
+        let e = parsed("{\"asset\": \n !").err().unwrap_or_default();
+        assert!(e.contains("line 2 column 2"), "{e}");
+    }
+
+    #[test]
+    fn optional_members_that_the_crate_demands_are_made_up() {
+        let root = parsed(
+            r#"{"asset": {"version": "2.0"}, "scenes": [{}], "animations": [{"samplers": [], "channels": [
+                {"sampler": 0, "target": {"path": "scale"}},
+                {"sampler": 0, "target": {"path": "pointer", "extensions": {"KHR_animation_pointer":
+                    {"pointer": "/nodes/7/rotation"}}}}]}, {}]}"#,
+        )
+        .unwrap_or_else(|e| panic!("{e}"));
+        assert!(root.scenes[0].nodes.is_empty());
+        let channels = &root.animations[0].channels;
+        assert!(is_absent(channels[0].target.node));
+        assert_eq!(channels[1].target.node.value(), 7);
+        assert!(root.animations[1].channels.is_empty());
+    }
+
+    #[test]
+    fn other_versions_are_refused() {
+        assert!(parsed(r#"{"asset": {"version": "1.0"}}"#).is_err_and(|e| e.contains("glTF 1.0")));
+        let later = r#"{"asset": {"version": "2.1", "minVersion": "2.1"}}"#;
+        assert!(parsed(later).is_err_and(|e| e.starts_with("/asset/minVersion")));
+        assert!(parsed(r#"{"asset": {"version": "2.1"}}"#).is_ok());
+    }
+
+    #[test]
+    fn deep_nesting_and_masses_of_objects_are_refused() {
+        let deep = format!(r#"{{"asset": {}"#, r#"{"extras":"#.repeat(100_000));
+        assert!(parsed(&deep).is_err());
+        let deep = format!(
+            r#"{{"asset": {{"version": "2.0"}}, "extensions": {{"A": {}1{}}}}}"#,
+            "[".repeat(5000),
+            "]".repeat(5000)
+        );
+        assert!(parsed(&deep).is_err_and(|e| e.contains("recursion limit")));
+        let text = format!(r#"{{"nodes": [{}{{}}]"#, "{},".repeat(1_000_000));
+        assert!(parsed(&text).is_err_and(|e| e.contains("needs")));
+    }
+}

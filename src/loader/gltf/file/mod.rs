@@ -1,0 +1,9 @@
+//! The bytes of a glTF file: its container, JSON, buffers and accessors, and the files that it refers to.
+
+pub mod accessor;
+pub mod container;
+pub mod document;
+pub mod extensions;
+pub mod json;
+pub mod meshopt;
+pub mod uri;

@@ -1,0 +1,323 @@
+//! Mesh primitives to triangle meshes.
+
+mod deform;
+mod draco;
+mod triangles;
+mod vertices;
+
+use super::{
+    fault::{Fault, fault},
+    file::{
+        accessor,
+        document::{Document, out_of_range},
+        extensions,
+    },
+    material::pbr::PbrMaterial,
+    model::ModelMesh,
+    nodes::name,
+    tangents,
+};
+use crate::{
+    loader::budget,
+    math::LARGEST_COORDINATE,
+    scene::{NONE, TriangleMesh},
+};
+use glam::Vec3;
+use gltf::json::{
+    mesh::{Mode, Primitive, Semantic},
+    validation::Checked,
+};
+use rayon::prelude::*;
+use serde::Deserialize;
+use triangles::Indices;
+use vertices::Vertices;
+
+/// Which materials the meshes may name, and the variant that was chosen.
+pub struct Looks<'a> {
+    pub materials: &'a [PbrMaterial],
+    pub variant_count: usize,
+    pub variant: Option<u32>,
+    /// As [`super::GltfOptions::skip_tangents`].
+    pub skip_tangents: bool,
+}
+
+/// Reads primitive `k` of mesh `index`; None where there is nothing to render, with a warning.
+///
+/// # Errors
+/// When anything in it is out of range, does not fit, or is not finite.
+pub fn read(
+    document: &Document,
+    looks: &Looks,
+    index: usize,
+    k: usize,
+) -> Result<Option<ModelMesh>, Fault> {
+    let mesh = &document.root.meshes[index];
+    let primitive = &mesh.primitives[k];
+    let path = format!("/meshes/{index}/primitives/{k}");
+    let skip = |why: &str| {
+        document.warnings.add(&path, format!("{why} and skipped"));
+        Ok(None)
+    };
+    let mode = match primitive.mode {
+        Checked::Valid(mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)) => mode,
+        Checked::Valid(_) => return skip("points and lines are not rendered"),
+        Checked::Invalid => return Err(fault(path + "/mode", "unknown mode")),
+    };
+    let Some(positions) = vertices::attribute(primitive, &Semantic::Positions) else {
+        return skip("a primitive without positions cannot be rendered");
+    };
+    let draco = draco::decode(document, primitive, &path)?;
+    let count = match &draco {
+        Some(draco) => draco.vertex_count(),
+        None => accessor::elements(document, positions, &path)?.count,
+    };
+    let vertices = Vertices {
+        document,
+        primitive,
+        path: &path,
+        draco,
+        count,
+    };
+    let triangles = read_triangles(&vertices, mode)?;
+    if triangles.is_empty() {
+        return skip("a primitive without triangles cannot be rendered");
+    }
+    document
+        .budget
+        .take(triangles.len() as u64 * budget::TRIANGLE)
+        .map_err(|lack| fault(&path, format!("rendering the triangles {lack}")))?;
+    let material = material_index(primitive, looks, &path)?;
+    let variants = variants(primitive, looks, &path)?;
+    let chosen = variants.iter().find(|v| Some(v.0) == looks.variant);
+    let material = chosen.map_or(material, |v| v.1);
+    let uv_sets = uv_sets(document, looks, material, &variants, &path);
+    let mut model = ModelMesh {
+        name: match mesh.primitives.len() {
+            1 => name(mesh.name.as_deref(), "mesh", index),
+            _ => format!("{} part {k}", name(mesh.name.as_deref(), "mesh", index)),
+        },
+        mesh: read_vertices(&vertices, triangles, uv_sets)?,
+        deformers: deform::read(&vertices)?,
+        material,
+        variants,
+    };
+    if !looks.skip_tangents {
+        add_tangents(document, looks, &path, &mut model)?;
+    }
+    Ok(Some(model))
+}
+
+fn read_triangles(vertices: &Vertices, mode: Mode) -> Result<Vec<[u32; 3]>, Fault> {
+    let (document, path) = (vertices.document, vertices.path);
+    let indices = match (&vertices.draco, vertices.primitive.indices) {
+        (Some(draco), _) => Indices::Decoded(draco.triangles()),
+        (None, Some(indices)) => {
+            let from = format!("{path}/indices");
+            Indices::Accessor(accessor::elements(document, indices, &from)?)
+        }
+        (None, None) => Indices::Implicit(vertices.count),
+    };
+    if vertices.count > u32::MAX as usize {
+        return Err(fault(
+            path,
+            "more vertices than 32-bit indices can name: split the mesh",
+        ));
+    }
+    let (triangles, left_over) =
+        triangles::read(indices, mode, vertices.count, document.budget, path)?;
+    if left_over {
+        let message = "the number of vertices is no multiple of three; those left over are ignored";
+        document.warnings.add(path, message);
+    }
+    Ok(triangles)
+}
+
+fn read_vertices(
+    v: &Vertices,
+    triangles: Vec<[u32; 3]>,
+    uv_sets: [u32; 2],
+) -> Result<TriangleMesh, Fault> {
+    let positions = v.floats::<3>(&Semantic::Positions)?.unwrap_or_default();
+    let in_range = |x: &f32| x.abs() <= LARGEST_COORDINATE;
+    if !positions.par_iter().all(|p| p.iter().all(in_range)) {
+        return Err(fault(
+            format!("{}/attributes/POSITION", v.path),
+            format!("positions must be finite and within {LARGEST_COORDINATE:e}"),
+        ));
+    }
+    let faults = &v.document.faults;
+    let [uvs, uvs1] = uv_sets.map(|set| {
+        let uvs = v.floats(&Semantic::TexCoords(set));
+        Ok::<_, Fault>(flipped(faults.keep(uvs)?.flatten()))
+    });
+    let normals = faults.keep(v.floats(&Semantic::Normals))?.flatten();
+    let colors = faults.keep(v.colors(&Semantic::Colors(0)))?.flatten();
+    let tangents = faults.keep(v.floats(&Semantic::Tangents))?.flatten();
+    let mut mesh = TriangleMesh {
+        normals: normals.unwrap_or_default(),
+        uvs: uvs?,
+        uvs1: uvs1?,
+        colors: colors.unwrap_or_default(),
+        tangents: tangents.unwrap_or_default(),
+        positions,
+        triangles,
+        slots: Vec::new(),
+    };
+    mesh.colors
+        .par_iter_mut()
+        .for_each(|c| *c = c.map(finite_or_zero));
+    mesh.tangents.par_iter_mut().for_each(unit_tangent);
+    if repair_normals(&mut mesh) {
+        let message = "some normals have no direction; those of the faces around are taken";
+        v.document.warnings.add(v.path, message);
+    }
+    Ok(mesh)
+}
+
+/// glTF counts v from the top of a picture, the renderer from the bottom.
+fn flipped(uvs: Option<Vec<[f32; 2]>>) -> Vec<[f32; 2]> {
+    let mut uvs = uvs.unwrap_or_default();
+    uvs.par_iter_mut()
+        .for_each(|[u, v]| (*u, *v) = (finite_or_zero(*u), finite_or_zero(1.0 - *v)));
+    uvs
+}
+
+fn finite_or_zero(x: f32) -> f32 {
+    if x.is_finite() { x } else { 0.0 }
+}
+
+fn unit_tangent(tangent: &mut [f32; 4]) {
+    let [x, y, z, w] = *tangent;
+    let unit = Vec3::new(x, y, z).try_normalize().unwrap_or(Vec3::X);
+    *tangent = unit.extend(if w < 0.0 { -1.0 } else { 1.0 }).to_array();
+}
+
+/// Makes all normals unit vectors; true if some were not even directions.
+fn repair_normals(mesh: &mut TriangleMesh) -> bool {
+    let normalise = |n: &mut [f32; 3]| match Vec3::from(*n).try_normalize() {
+        Some(unit) => {
+            *n = unit.to_array();
+            false
+        }
+        None => {
+            *n = [0.0; 3];
+            true
+        }
+    };
+    let any = mesh
+        .normals
+        .par_iter_mut()
+        .map(normalise)
+        .reduce(|| false, |a, b| a | b);
+    if any {
+        let missing: Vec<bool> = mesh.normals.iter().map(|n| *n == [0.0; 3]).collect();
+        add_face_normals(mesh, &missing);
+    }
+    any
+}
+
+fn add_face_normals(mesh: &mut TriangleMesh, missing: &[bool]) {
+    for triangle in &mesh.triangles {
+        let corners = triangle.map(|v| mesh.positions[v as usize]);
+        let face = crate::loader::normals::face_normal(corners).as_vec3();
+        for &v in triangle {
+            if missing[v as usize] {
+                let sum = Vec3::from(mesh.normals[v as usize]) + face;
+                mesh.normals[v as usize] = sum.to_array();
+            }
+        }
+    }
+    for (normal, _) in mesh.normals.iter_mut().zip(missing).filter(|(_, m)| **m) {
+        *normal = Vec3::from(*normal).normalize_or(Vec3::Y).to_array();
+    }
+}
+
+fn material_index(primitive: &Primitive, looks: &Looks, path: &str) -> Result<u32, Fault> {
+    let count = looks.materials.len();
+    match primitive.material.map(|m| m.value()) {
+        None => Ok(NONE),
+        Some(index) if index < count => Ok(index as u32),
+        Some(index) => Err(fault(
+            format!("{path}/material"),
+            out_of_range("material", index, count),
+        )),
+    }
+}
+
+#[derive(Deserialize)]
+struct Variants {
+    mappings: Vec<Mapping>,
+}
+
+#[derive(Deserialize)]
+struct Mapping {
+    material: u32,
+    variants: Vec<u32>,
+}
+
+fn variants(primitive: &Primitive, looks: &Looks, path: &str) -> Result<Vec<(u32, u32)>, Fault> {
+    let others = primitive.extensions.as_ref().map(|e| &e.others);
+    let read = extensions::read::<Variants>(others, extensions::VARIANTS, path)?;
+    let mut pairs = Vec::new();
+    for mapping in read.into_iter().flat_map(|v| v.mappings) {
+        for variant in mapping.variants {
+            let known = (variant as usize) < looks.variant_count
+                && (mapping.material as usize) < looks.materials.len();
+            if !known {
+                let message = format!(
+                    "there is no variant {variant} or no material {}",
+                    mapping.material
+                );
+                return Err(fault(
+                    format!("{path}/extensions/{}", extensions::VARIANTS),
+                    message,
+                ));
+            }
+            pairs.push((variant, mapping.material));
+        }
+    }
+    Ok(pairs)
+}
+
+/// Which sets of texture coordinates the mesh keeps: those of its material.
+fn uv_sets(
+    document: &Document,
+    looks: &Looks,
+    material: u32,
+    variants: &[(u32, u32)],
+    path: &str,
+) -> [u32; 2] {
+    let of = |m: u32| looks.materials.get(m as usize).map(|m| m.uv_sets);
+    let chosen = of(material).unwrap_or([0, 1]);
+    let mut others = variants.iter().filter_map(|&(_, m)| of(m));
+    if others.any(|other| other != chosen) {
+        let message = "materials of variants use different texture coordinates; those of the chosen one are kept";
+        document.warnings.add(path, message);
+    }
+    chosen
+}
+
+/// Where a material that this primitive can have needs tangents, and the file has none.
+fn add_tangents(
+    document: &Document,
+    looks: &Looks,
+    path: &str,
+    model: &mut ModelMesh,
+) -> Result<(), Fault> {
+    let variants = model.variants.iter().map(|v| v.1);
+    let mut materials = [model.material].into_iter().chain(variants);
+    let set = materials.find_map(|m| looks.materials.get(m as usize)?.tangent_uv_set());
+    let (Some(set), true) = (set, model.mesh.tangents.is_empty()) else {
+        return Ok(());
+    };
+    document
+        .budget
+        .take(tangents::memory(&model.mesh, &model.deformers))
+        .map_err(|lack| fault(path, format!("making tangents {lack}")))?;
+    if !tangents::generate(&mut model.mesh, &mut model.deformers, set) {
+        let message =
+            "the material needs texture coordinates for its normal map, but there are none";
+        document.warnings.add(path, message);
+    }
+    Ok(())
+}

@@ -1,0 +1,237 @@
+//! Textures: which pictures the materials need, how they are sampled, and decoding them side by side.
+
+use crate::loader::gltf::{
+    fault::{Fault, fault},
+    file::{
+        document::{Document, out_of_range},
+        extensions, uri,
+    },
+    model::{ColorSpace, ModelTexture},
+    nodes::name,
+};
+use crate::{loader::image, scene::Wrap};
+use gltf::json::{
+    texture::{MagFilter, Sampler, Texture, WrappingMode},
+    validation::Checked,
+};
+use rayon::prelude::*;
+use serde::Deserialize;
+use std::{borrow::Cow, collections::HashMap};
+
+/// Collects what materials ask for; [`Table::decode`] then makes it.
+pub struct Table<'a> {
+    document: &'a Document<'a>,
+    requests: Vec<Request>,
+    index_of: HashMap<Request, u32>,
+}
+
+/// What makes one texture differ from another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Request {
+    image: usize,
+    space: ColorSpace,
+    /// S and T.
+    wraps: [WrapKey; 2],
+    nearest: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum WrapKey {
+    Repeat,
+    Clamp,
+    Mirror,
+}
+
+impl From<WrapKey> for Wrap {
+    fn from(key: WrapKey) -> Self {
+        match key {
+            WrapKey::Repeat => Self::Repeat,
+            WrapKey::Clamp => Self::Clamp,
+            WrapKey::Mirror => Self::Mirror,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Source {
+    source: Option<usize>,
+}
+
+impl<'a> Table<'a> {
+    pub fn new(document: &'a Document<'a>) -> Self {
+        Self {
+            document,
+            requests: Vec::new(),
+            index_of: HashMap::new(),
+        }
+    }
+
+    /// The index that texture `index` of the file will have; None where it has no picture, with a warning.
+    ///
+    /// # Errors
+    /// When there is no such texture, sampler or image.
+    pub fn intern(
+        &mut self,
+        index: usize,
+        space: ColorSpace,
+        path: &str,
+    ) -> Result<Option<u32>, Fault> {
+        let root = &self.document.root;
+        let texture = root
+            .textures
+            .get(index)
+            .ok_or_else(|| fault(path, out_of_range("texture", index, root.textures.len())))?;
+        let Some(image) = self.image_of(index, texture)? else {
+            return Ok(None);
+        };
+        let sampler = match texture.sampler.map(|s| s.value()) {
+            None => None,
+            Some(at) => Some(root.samplers.get(at).ok_or_else(|| {
+                let message = out_of_range("sampler", at, root.samplers.len());
+                fault(format!("/textures/{index}/sampler"), message)
+            })?),
+        };
+        let request = Request {
+            image,
+            space,
+            wraps: sampler.map_or([WrapKey::Repeat; 2], wraps),
+            nearest: sampler
+                .is_some_and(|s| matches!(s.mag_filter, Some(Checked::Valid(MagFilter::Nearest)))),
+        };
+        let next = self.requests.len() as u32;
+        let found = *self.index_of.entry(request).or_insert(next);
+        if found == next {
+            self.requests.push(request);
+        }
+        Ok(Some(found))
+    }
+
+    /// The picture: in a format that can be read if there is a choice.
+    fn image_of(&self, index: usize, texture: &Texture) -> Result<Option<usize>, Fault> {
+        let path = format!("/textures/{index}");
+        let others = texture.extensions.as_ref().map(|e| &e.others);
+        let from = |name| {
+            let source = extensions::read::<Source>(others, name, &path)?;
+            Ok(source.and_then(|s| s.source))
+        };
+        let webp = from(extensions::TEXTURE_WEBP)?;
+        let basisu = from(extensions::TEXTURE_BASISU)?;
+        // What the crate puts where there is none.
+        let plain = Some(texture.source.value()).filter(|&i| i != u32::MAX as usize);
+        let Some(image) = webp.or(plain).or(basisu) else {
+            let message = "the texture has no picture that can be read and is ignored";
+            self.document.warnings.add(&path, message);
+            return Ok(None);
+        };
+        let count = self.document.root.images.len();
+        match image < count {
+            true => Ok(Some(image)),
+            false => Err(fault(path, out_of_range("image", image, count))),
+        }
+    }
+
+    /// Decodes every picture that was asked for, in parallel.
+    ///
+    /// # Errors
+    /// When a picture is missing, damaged, of another format, or exceeds the memory.
+    pub fn decode(self) -> Result<Vec<ModelTexture>, Fault> {
+        let mut images: Vec<usize> = self.requests.iter().map(|r| r.image).collect();
+        images.sort_unstable();
+        images.dedup();
+        let pictures: HashMap<usize, Picture> = images
+            .into_par_iter()
+            .map(|image| {
+                let picture = decode_image(self.document, image);
+                let picture = self.document.faults.keep(picture)?;
+                Ok((image, picture.unwrap_or_default()))
+            })
+            .collect::<Result<_, Fault>>()?;
+        self.share(pictures)
+    }
+
+    /// Moves each picture to its last user; others get copies.
+    fn share(&self, mut pictures: HashMap<usize, Picture>) -> Result<Vec<ModelTexture>, Fault> {
+        let mut users: HashMap<usize, usize> = HashMap::new();
+        for request in &self.requests {
+            *users.entry(request.image).or_default() += 1;
+        }
+        let mut textures = Vec::with_capacity(self.requests.len());
+        for request in &self.requests {
+            let left = users.entry(request.image).or_default();
+            *left -= 1;
+            let picture = if *left == 0 {
+                pictures.remove(&request.image)
+            } else {
+                self.copy(pictures.get(&request.image), request.image)?
+            };
+            textures.push(picture.unwrap_or_default().into_texture(request));
+        }
+        Ok(textures)
+    }
+
+    fn copy(&self, picture: Option<&Picture>, image: usize) -> Result<Option<Picture>, Fault> {
+        let texels = picture.map_or(0, |p| p.texels.len());
+        self.document
+            .budget
+            .take_array(texels, 4)
+            .map_err(|lack| fault(format!("/images/{image}"), format!("a copy {lack}")))?;
+        Ok(picture.cloned())
+    }
+}
+
+#[derive(Clone, Default)]
+struct Picture {
+    name: String,
+    width: u32,
+    height: u32,
+    texels: Vec<[u8; 4]>,
+}
+
+impl Picture {
+    fn into_texture(self, request: &Request) -> ModelTexture {
+        ModelTexture {
+            name: self.name,
+            width: self.width,
+            height: self.height,
+            texels: self.texels,
+            space: request.space,
+            wrap_s: request.wraps[0].into(),
+            wrap_t: request.wraps[1].into(),
+            nearest: request.nearest,
+        }
+    }
+}
+
+fn wraps(sampler: &Sampler) -> [WrapKey; 2] {
+    [&sampler.wrap_s, &sampler.wrap_t].map(|wrap| match wrap {
+        Checked::Valid(WrappingMode::ClampToEdge) => WrapKey::Clamp,
+        Checked::Valid(WrappingMode::MirroredRepeat) => WrapKey::Mirror,
+        Checked::Valid(WrappingMode::Repeat) | Checked::Invalid => WrapKey::Repeat,
+    })
+}
+
+fn decode_image(document: &Document, index: usize) -> Result<Picture, Fault> {
+    let image = &document.root.images[index];
+    let path = format!("/images/{index}");
+    let bytes: Cow<[u8]> = match (&image.uri, image.buffer_view) {
+        (_, Some(view)) => Cow::Borrowed(document.view(view, &format!("{path}/bufferView"))?.bytes),
+        (Some(uri), None) => {
+            let bytes = uri::read(&document.folders, uri, document.budget);
+            Cow::Owned(bytes.map_err(|m| fault(format!("{path}/uri"), m))?)
+        }
+        (None, None) => return Err(fault(path, "an image needs a uri or a bufferView")),
+    };
+    let decoded = image::decode(&bytes, |needed| document.budget.take(needed))
+        .map_err(|m| fault(&path, m))?;
+    if let Cow::Owned(bytes) = bytes {
+        document.budget.give_back(bytes.len() as u64);
+    }
+    let file_name = image.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
+    let given = image.name.as_ref().or(file_name).map(|n| uri::short(n));
+    Ok(Picture {
+        name: name(given.as_deref(), "image", index),
+        width: decoded.width(),
+        height: decoded.height(),
+        texels: image::rgba8(decoded),
+    })
+}

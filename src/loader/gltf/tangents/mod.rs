@@ -1,0 +1,172 @@
+//! Tangents by the MikkTSpace algorithm, as glTF 2.0 (3.7.2.1) asks for where a normal map needs them.
+
+mod groups;
+mod mesh;
+mod space;
+
+use crate::scene::{TriangleMesh, rig::Deformers};
+use mesh::{Elements, Welded};
+use rayon::prelude::*;
+use space::{Tangent, Tangents};
+use std::collections::HashMap;
+
+/// What has no texture coordinates to tell, nor neighbours that have, gets this.
+const ANY: Tangent = [1.0, 0.0, 0.0, 1.0];
+
+/// Bytes that [`generate`] takes at most, with what splitting adds to the mesh.
+pub fn memory(mesh: &TriangleMesh, deformers: &Deformers) -> u64 {
+    let corners = mesh.triangles.len() as u64 * 3;
+    let deform = deformers.joints_per_vertex as u64 * 6 + deformers.targets.len() as u64 * 36;
+    corners * (200 + deform)
+}
+
+/// Adds tangents for texture coordinates of `uv_set`; vertices with several tangents are split. Without normals,
+/// those of the faces are meant. False when there are no such coordinates. Parallel, and the same for any number of threads.
+///
+/// The algorithm wants v to grow upwards in the picture, as ours does; so its sign is that of glTF.
+pub fn generate(mesh: &mut TriangleMesh, deformers: &mut Deformers, uv_set: u32) -> bool {
+    let uvs = if uv_set == 1 { &mesh.uvs1 } else { &mesh.uvs };
+    if uvs.is_empty() {
+        return false;
+    }
+    let Some(welded) = Welded::new(Elements { mesh, uvs }) else {
+        return false;
+    };
+    let Tangents {
+        of_vertex,
+        of_corner,
+    } = Tangents::new(&welded);
+    let of_element = |&vertex: &u32| of_vertex[vertex as usize].unwrap_or(ANY);
+    let tangents = match welded.elements.are_corners() {
+        true => vec![ANY; mesh.positions.len()],
+        false => welded.vertex_of.par_iter().map(of_element).collect(),
+    };
+    drop(welded);
+    mesh.tangents = tangents;
+    split(mesh, deformers, &of_corner);
+    true
+}
+
+/// Gives each vertex the first tangent of its corners, and each further one a copy of the vertex.
+fn split(mesh: &mut TriangleMesh, deformers: &mut Deformers, corners: &[(u32, Tangent)]) {
+    let first = mesh.positions.len();
+    let mut settled = vec![false; if corners.is_empty() { 0 } else { first }];
+    let mut copies = HashMap::with_capacity(corners.len().saturating_sub(first));
+    // Which vertex each new one is a copy of.
+    let mut originals = Vec::new();
+    for &(corner, tangent) in corners {
+        let vertex = &mut mesh.triangles[corner as usize / 3][corner as usize % 3];
+        let own = *vertex as usize;
+        if !std::mem::replace(&mut settled[own], true) {
+            mesh.tangents[own] = tangent;
+        } else if mesh.tangents[own] != tangent {
+            let key = (*vertex, tangent.map(f32::to_bits));
+            let next = (first + originals.len()) as u32;
+            let copy = *copies.entry(key).or_insert(next);
+            if copy == next {
+                originals.push(own);
+                mesh.tangents.push(tangent);
+            }
+            *vertex = copy;
+        }
+    }
+    append(&mut mesh.positions, &originals, 1);
+    append(&mut mesh.normals, &originals, 1);
+    append(&mut mesh.uvs, &originals, 1);
+    append(&mut mesh.uvs1, &originals, 1);
+    append(&mut mesh.colors, &originals, 1);
+    append(
+        &mut deformers.joints,
+        &originals,
+        deformers.joints_per_vertex as usize,
+    );
+    append(
+        &mut deformers.weights,
+        &originals,
+        deformers.joints_per_vertex as usize,
+    );
+    for target in &mut deformers.targets {
+        append(&mut target.positions, &originals, 1);
+        append(&mut target.normals, &originals, 1);
+        append(&mut target.tangents, &originals, 1);
+    }
+}
+
+/// Copies the `width` values of each original to the end, if there are any.
+fn append<T: Copy + Send + Sync>(values: &mut Vec<T>, originals: &[usize], width: usize) {
+    if values.is_empty() || originals.is_empty() {
+        return;
+    }
+    let all = originals.par_iter();
+    let copies = all.flat_map_iter(|&original| &values[original * width..(original + 1) * width]);
+    let copies: Vec<T> = copies.copied().collect();
+    values.extend_from_slice(&copies);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two triangles that share an edge, the second with mirrored texture coordinates.
+    fn folded() -> TriangleMesh {
+        TriangleMesh {
+            positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]],
+            triangles: vec![[0, 1, 2], [0, 2, 3]],
+            normals: vec![[0.0, 0.0, 1.0]; 4],
+            uvs: vec![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]],
+            ..TriangleMesh::default()
+        }
+    }
+
+    #[test]
+    fn tangents_point_along_growing_u_and_mirrors_turn_the_sign() {
+        let mut mesh = folded();
+        let mut deformers = Deformers {
+            joints_per_vertex: 4,
+            joints: (0..16).collect(),
+            weights: vec![0.25; 16],
+            ..Deformers::default()
+        };
+        assert!(generate(&mut mesh, &mut deformers, 0));
+        let of = |triangle: usize| mesh.triangles[triangle].map(|v| mesh.tangents[v as usize]);
+        assert_eq!(of(0), [[1.0, 0.0, 0.0, 1.0]; 3]);
+        assert_eq!(of(1), [[-1.0, 0.0, 0.0, -1.0]; 3]);
+        assert_eq!(
+            mesh.positions.len(),
+            6,
+            "the two vertices on the fold are split"
+        );
+        let copy = mesh.triangles[1][0] as usize;
+        assert_eq!(deformers.joints[4 * copy..4 * copy + 4], [0, 1, 2, 3]);
+        assert_eq!(mesh.normals.len(), 6);
+    }
+
+    #[test]
+    fn a_fan_of_very_many_triangles_is_no_trouble() {
+        const RIM: u32 = 50_000;
+        let around = |i: u32| (i as f32 / RIM as f32 * std::f32::consts::TAU).sin_cos();
+        let rim = (0..RIM).map(around);
+        let corner = |(y, x): (f32, f32)| [x, y, 0.0];
+        let mut mesh = TriangleMesh {
+            positions: [[0.0; 3]].into_iter().chain(rim.map(corner)).collect(),
+            triangles: (0..RIM).map(|i| [0, 1 + i, 1 + (i + 1) % RIM]).collect(),
+            ..TriangleMesh::default()
+        };
+        mesh.uvs = mesh.positions.iter().map(|p| [p[0], p[1]]).collect();
+        mesh.normals = vec![[0.0, 0.0, 1.0]; mesh.positions.len()];
+        assert!(generate(&mut mesh, &mut Deformers::default(), 0));
+        let along_x = |t: &[f32; 4]| t[0] > 0.99 && t[3] == 1.0;
+        assert!(mesh.tangents.iter().all(along_x));
+    }
+
+    #[test]
+    fn faces_without_normals_or_area_still_get_tangents() {
+        let mut mesh = folded();
+        mesh.normals.clear();
+        mesh.triangles.push([3, 3, 3]);
+        assert!(generate(&mut mesh, &mut Deformers::default(), 0));
+        let is_unit = |t: &Tangent| (glam::Vec4::from(*t).truncate().length() - 1.0).abs() < 1e-5;
+        assert!(mesh.tangents.iter().all(is_unit));
+        assert!(!generate(&mut mesh, &mut Deformers::default(), 1));
+    }
+}

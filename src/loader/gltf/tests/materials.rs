@@ -1,0 +1,416 @@
+//! Materials, variants, textures and the files behind them, with files built here.
+
+use super::builder::*;
+use crate::loader::gltf::{Alpha, ColorSpace, GltfOptions, TextureRef, load_model};
+use crate::scene::{Texels, Wrap};
+use glam::{Affine2, Vec2};
+use image::ImageFormat;
+use serde_json::{Value, json};
+
+fn material(b: &mut Builder, json: Value) -> crate::loader::gltf::PbrMaterial {
+    b.json["materials"] = json!([json]);
+    b.load().materials.swap_remove(0)
+}
+
+#[test]
+fn materials_default_to_what_the_specification_says() {
+    let m = material(&mut Builder::new(), json!({}));
+    let expected = crate::loader::gltf::PbrMaterial {
+        name: "material 0".to_owned(),
+        ..Default::default()
+    };
+    assert_eq!(m, expected);
+    assert_eq!((m.metallic, m.roughness, m.ior), (1.0, 1.0, 1.5));
+}
+
+#[test]
+fn the_core_of_a_material_is_read() {
+    let mut b = Builder::new();
+    let texture = b.texture(&png(2, 1, [9, 9, 9]));
+    let m = material(
+        &mut b,
+        json!({"name": "paint", "doubleSided": true, "alphaMode": "MASK", "alphaCutoff": 0.25,
+        "emissiveFactor": [0, 0.5, 1], "emissiveTexture": {"index": texture},
+        "occlusionTexture": {"index": texture, "strength": 0.5, "texCoord": 1},
+        "normalTexture": {"index": texture, "scale": -2},
+        "pbrMetallicRoughness": {"baseColorFactor": [0.1, 0.2, 0.3, 0.4], "metallicFactor": 0.5,
+            "roughnessFactor": 0.75, "baseColorTexture": {"index": texture, "extensions":
+                {"KHR_texture_transform": {"offset": [0.5, 0], "texCoord": 1}}},
+            "metallicRoughnessTexture": {"index": texture}},
+        "extensions": {"KHR_materials_emissive_strength": {"emissiveStrength": 4}, "KHR_materials_unlit": {}}}),
+    );
+    assert_eq!(
+        (m.base_color, m.metallic, m.roughness),
+        ([0.1, 0.2, 0.3, 0.4], 0.5, 0.75)
+    );
+    assert_eq!(
+        (m.alpha, m.double_sided, m.unlit),
+        (Alpha::Mask(0.25), true, true)
+    );
+    assert_eq!(m.emissive, [0.0, 2.0, 4.0]);
+    let moved = Affine2::from_translation(Vec2::new(0.5, 0.0));
+    let reference = |texture, uv_set, transform| {
+        Some(TextureRef {
+            texture,
+            uv_set,
+            transform,
+        })
+    };
+    assert_eq!(m.base_color_texture, reference(0, 1, moved));
+    assert_eq!(
+        m.metallic_roughness_texture,
+        reference(1, 0, Affine2::IDENTITY)
+    );
+    assert_eq!(
+        (m.normal_texture, m.normal_scale),
+        (reference(1, 0, Affine2::IDENTITY), -2.0)
+    );
+    assert_eq!(
+        (m.occlusion_texture, m.occlusion_strength),
+        (reference(1, 1, Affine2::IDENTITY), 0.5)
+    );
+    assert_eq!(m.emissive_texture, reference(0, 0, Affine2::IDENTITY));
+    let textures = b.load().textures;
+    assert_eq!(textures.len(), 2, "one for each colour space");
+    assert_eq!(
+        (textures[0].space, textures[1].space),
+        (ColorSpace::Srgb, ColorSpace::Linear)
+    );
+}
+
+#[test]
+fn every_material_extension_is_read() {
+    let mut b = Builder::new();
+    let t = json!({"index": b.texture(&png(1, 1, [0; 3])), "scale": 0.5});
+    let mut m = material(
+        &mut b,
+        json!({"extensions": {
+        "KHR_materials_ior": {"ior": 1.33}, "KHR_materials_dispersion": {"dispersion": 0.1},
+        "KHR_materials_specular": {"specularFactor": 0.5, "specularTexture": t, "specularColorFactor": [2, 1, 0], "specularColorTexture": t},
+        "KHR_materials_transmission": {"transmissionFactor": 0.9, "transmissionTexture": t},
+        "KHR_materials_diffuse_transmission": {"diffuseTransmissionFactor": 0.3, "diffuseTransmissionTexture": t, "diffuseTransmissionColorFactor": [1, 0, 0], "diffuseTransmissionColorTexture": t},
+        "KHR_materials_volume": {"thicknessFactor": 2, "thicknessTexture": t, "attenuationDistance": 3, "attenuationColor": [0, 1, 0]},
+        "KHR_materials_clearcoat": {"clearcoatFactor": 0.8, "clearcoatTexture": t, "clearcoatRoughnessFactor": 0.1, "clearcoatRoughnessTexture": t, "clearcoatNormalTexture": t},
+        "KHR_materials_sheen": {"sheenColorFactor": [0.1, 0.2, 0.3], "sheenColorTexture": t, "sheenRoughnessFactor": 0.4, "sheenRoughnessTexture": t},
+        "KHR_materials_iridescence": {"iridescenceFactor": 1, "iridescenceTexture": t, "iridescenceIor": 1.8, "iridescenceThicknessMinimum": 50, "iridescenceThicknessMaximum": 500, "iridescenceThicknessTexture": t},
+        "KHR_materials_anisotropy": {"anisotropyStrength": 0.6, "anisotropyRotation": 1.5, "anisotropyTexture": t}}}),
+    );
+    assert_eq!((m.ior, m.dispersion), (1.33, 0.1));
+    assert_eq!(m.textures_mut().count(), 14);
+    let specular = m.specular.expect("specular");
+    assert_eq!((specular.factor, specular.color), (0.5, [2.0, 1.0, 0.0]));
+    assert_eq!(m.transmission.expect("transmission").factor, 0.9);
+    assert_eq!(
+        m.diffuse_transmission.expect("diffuse transmission").color,
+        [1.0, 0.0, 0.0]
+    );
+    let volume = m.volume.expect("volume");
+    assert_eq!((volume.thickness, volume.attenuation_distance), (2.0, 3.0));
+    let coat = m.clearcoat.expect("clearcoat");
+    assert_eq!(
+        (coat.factor, coat.roughness, coat.normal_scale),
+        (0.8, 0.1, 0.5)
+    );
+    assert_eq!(m.sheen.expect("sheen").roughness, 0.4);
+    let iridescence = m.iridescence.expect("iridescence");
+    assert_eq!(
+        (iridescence.thickness_min, iridescence.thickness_max),
+        (50.0, 500.0)
+    );
+    let anisotropy = m.anisotropy.expect("anisotropy");
+    assert_eq!((anisotropy.strength, anisotropy.rotation), (0.6, 1.5));
+    assert!(anisotropy.texture.is_some() && coat.normal_texture.is_some());
+    let empty =
+        json!({"extensions": {"KHR_materials_volume": {}, "KHR_materials_iridescence": {}}});
+    let m = material(&mut Builder::new(), empty);
+    assert_eq!(
+        m.volume.expect("volume").attenuation_distance,
+        f32::INFINITY
+    );
+    assert_eq!(m.iridescence.expect("iridescence").ior, 1.3);
+}
+
+#[test]
+fn numbers_out_of_range_are_clamped_and_wrong_types_refused() {
+    let mut b = Builder::new();
+    b.json["materials"] = json!([{"pbrMetallicRoughness": {"metallicFactor": 7}}]);
+    let model = b.load();
+    assert_eq!(model.materials[0].metallic, 1.0);
+    assert_eq!(
+        model.warnings,
+        ["/materials/0/pbrMetallicRoughness/metallicFactor: 7 is out of range; 1 is used"]
+    );
+    for (json, expected) in [
+        (
+            json!({"extensions": {"KHR_materials_sheen": {"sheenRoughnessFactor": "much"}}}),
+            "/materials/0/extensions/KHR_materials_sheen: invalid type",
+        ),
+        (
+            json!({"extensions": {"KHR_materials_clearcoat": {"clearcoatTexture": {"index": 3}}}}),
+            "/materials/0/extensions/KHR_materials_clearcoat: there is no texture 3",
+        ),
+        (
+            json!({"extensions": {"KHR_materials_ior": {"ior": 1e39}}}),
+            "/materials/0/extensions/KHR_materials_ior/ior: the number must be finite",
+        ),
+        (
+            json!({"alphaMode": "GHOST"}),
+            "/materials/0/alphaMode: unknown",
+        ),
+        (
+            json!({"doubleSided": 1}),
+            "/materials/0/doubleSided: invalid type",
+        ),
+        (
+            json!({"normalTexture": {}}),
+            "/materials/0/normalTexture: missing field `index`",
+        ),
+    ] {
+        b.json["materials"] = json!([json]);
+        assert!(b.error().starts_with(expected), "{}", b.error());
+    }
+}
+
+/// A triangle with four sets of texture coordinates, set n with u = n, and a material of two textures.
+fn with_uv_sets(base: u32, emissive: u32) -> Builder {
+    let mut b = Builder::triangle();
+    let texture = b.texture(&png(1, 1, [0; 3]));
+    for set in 0..4 {
+        let uvs = b.floats(&[[set as f32, 1.0]; 3]);
+        b.primitive()["attributes"][format!("TEXCOORD_{set}")] = json!(uvs);
+    }
+    b.primitive()["material"] = json!(0);
+    b.json["materials"] = json!([{
+        "pbrMetallicRoughness": {"baseColorTexture": {"index": texture, "texCoord": base}},
+        "emissiveTexture": {"index": texture, "texCoord": emissive},
+    }]);
+    b
+}
+
+#[test]
+fn a_mesh_keeps_the_texture_coordinates_that_its_material_uses() {
+    // Sets of the textures, sets of the mesh, and where the textures find theirs.
+    for (used, kept, places) in [
+        ([0, 0], [0, 1], [0, 0]),
+        ([1, 0], [0, 1], [1, 0]),
+        ([2, 2], [2, 1], [0, 0]),
+        ([0, 3], [0, 3], [0, 1]),
+        ([3, 1], [3, 1], [0, 1]),
+        ([3, 2], [2, 3], [1, 0]),
+    ] {
+        let model = with_uv_sets(used[0], used[1]).load();
+        let (m, mesh) = (&model.materials[0], &model.meshes[0].mesh);
+        assert_eq!(m.uv_sets, kept, "{used:?}");
+        let u = [mesh.uvs[0][0], mesh.uvs1[0][0]];
+        assert_eq!(u, kept.map(|set| set as f32), "{used:?}");
+        let textures = [m.base_color_texture, m.emissive_texture];
+        assert_eq!(
+            textures.map(|t| t.map(|t| t.uv_set)),
+            places.map(Some),
+            "{used:?}"
+        );
+        assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+    }
+}
+
+#[test]
+fn more_than_two_sets_of_texture_coordinates_are_a_warning() {
+    let mut b = with_uv_sets(1, 2);
+    b.json["materials"][0]["normalTexture"] = json!({"index": 0, "texCoord": 3});
+    let model = b.load();
+    assert_eq!(model.materials[0].uv_sets, [1, 2]);
+    assert_eq!(model.materials[0].normal_texture.map(|t| t.uv_set), Some(0));
+    let told = &model.warnings[0];
+    assert!(
+        told.starts_with("/materials/0: its textures use 3 sets"),
+        "{told}"
+    );
+}
+
+#[test]
+fn variants_with_other_texture_coordinates_are_a_warning() {
+    let mut b = with_uv_sets(0, 0);
+    let mut other = b.json["materials"][0].clone();
+    other["emissiveTexture"]["texCoord"] = json!(3);
+    b.add("materials", other);
+    b.json["extensions"] = json!({"KHR_materials_variants": {"variants": [{"name": "other"}]}});
+    b.primitive()["extensions"] =
+        json!({"KHR_materials_variants": {"mappings": [{"material": 1, "variants": [0]}]}});
+    assert!(b.load().warnings[0].starts_with("/meshes/0/primitives/0: materials of variants"));
+    let chosen = GltfOptions {
+        variant: Some("other".to_owned()),
+        ..GltfOptions::default()
+    };
+    let model = b.load_with(&chosen);
+    assert_eq!(model.meshes[0].mesh.uvs1[0], [3.0, 0.0]);
+}
+
+#[test]
+fn variants_change_materials_when_chosen() {
+    let mut b = Builder::triangle();
+    b.json["extensions"] =
+        json!({"KHR_materials_variants": {"variants": [{"name": "red"}, {"name": "blue"}]}});
+    b.json["materials"] = json!([{}, {}, {}]);
+    b.primitive()["material"] = json!(0);
+    b.primitive()["extensions"] = json!({"KHR_materials_variants": {"mappings": [
+        {"material": 2, "variants": [1]}, {"material": 1, "variants": [0]}]}});
+    let choose = |name: &str| GltfOptions {
+        variant: Some(name.to_owned()),
+        ..GltfOptions::default()
+    };
+    let model = b.load();
+    assert_eq!((model.variants.len(), model.meshes[0].material), (2, 0));
+    assert_eq!(model.meshes[0].variants, [(1, 2), (0, 1)]);
+    assert_eq!(b.load_with(&choose("blue")).meshes[0].material, 2);
+    let error = b.error_with(&choose("blu"));
+    assert!(
+        error.ends_with("there is no variant `blu`: did you mean `blue`?"),
+        "{error}"
+    );
+    b.primitive()["extensions"]["KHR_materials_variants"]["mappings"][0]["material"] = json!(3);
+    assert!(
+        b.error()
+            .ends_with("there is no variant 1 or no material 3")
+    );
+}
+
+#[test]
+fn textures_are_shared_by_picture_sampling_and_colour_space() {
+    let mut b = Builder::new();
+    let first = b.texture(&png(3, 2, [10, 20, 30]));
+    b.add(
+        "samplers",
+        json!({"wrapS": 33071, "wrapT": 33648, "magFilter": 9728}),
+    );
+    let clamped = b.add("textures", json!({"source": 0, "sampler": 0}));
+    let again = b.add("textures", json!({"source": 0}));
+    let base = |t: usize| json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": t}}});
+    b.json["materials"] = json!([base(first), base(clamped), base(again)]);
+    let model = b.load();
+    let used: Vec<_> = model
+        .materials
+        .iter()
+        .map(|m| m.base_color_texture.map(|t| t.texture))
+        .collect();
+    assert_eq!(used, [Some(0), Some(1), Some(0)]);
+    let t = &model.textures[1];
+    assert_eq!(
+        (t.wrap_s, t.wrap_t, t.nearest),
+        (Wrap::Clamp, Wrap::Mirror, true)
+    );
+    assert_eq!((t.width, t.height, t.texels.len()), (3, 2, 6));
+    assert_eq!(model.textures[0].texels, [[10, 20, 30, 255]; 6]);
+    assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+    let texture = model.textures[0].clone().into_texture();
+    assert_eq!(texture.texels, Texels::Srgb8(vec![[10, 20, 30, 255]; 6]));
+    let texture = model.textures[1].clone().into_texture();
+    assert_eq!(
+        (texture.wrap, texture.nearest),
+        ([Wrap::Clamp, Wrap::Mirror], true)
+    );
+}
+
+#[test]
+fn jpeg_and_webp_are_told_by_content() {
+    for format in [ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Png] {
+        let mut b = Builder::new();
+        let texture = b.texture(&encoded(8, 8, [200, 200, 200], format));
+        b.json["materials"] = json!([{"emissiveTexture": {"index": texture}}]);
+        let t = &b.load().textures[0];
+        assert!(
+            t.texels[0][..3].iter().all(|x| x.abs_diff(200) < 4),
+            "{format:?}"
+        );
+    }
+}
+
+#[test]
+fn ktx2_is_refused_unless_there_is_another_picture() {
+    let mut b = Builder::new();
+    b.json["extensionsUsed"] = json!(["KHR_texture_basisu", "EXT_texture_webp"]);
+    let view = b.view(b"\xabKTX 20\xbb\r\n\x1a\n");
+    let ktx = b.add(
+        "images",
+        json!({"bufferView": view, "mimeType": "image/ktx2"}),
+    );
+    let texture = b.add(
+        "textures",
+        json!({"extensions": {"KHR_texture_basisu": {"source": ktx}}}),
+    );
+    b.json["materials"] = json!([{"emissiveTexture": {"index": texture}}]);
+    assert!(
+        b.error()
+            .starts_with("/images/0: KTX2 pictures are not supported: convert it to PNG")
+    );
+    let other = b.texture(&png(1, 1, [1, 2, 3]));
+    b.json["textures"][texture]["source"] = json!(b.json["textures"][other]["source"]);
+    assert_eq!(b.load().textures[0].texels, [[1, 2, 3, 255]]);
+    b.json["textures"][texture] = json!({"extensions": {"EXT_texture_webp": {"source": 1}}});
+    assert_eq!(b.load().textures[0].texels, [[1, 2, 3, 255]]);
+    b.json["textures"][texture] = json!({});
+    let model = b.load();
+    assert_eq!(model.materials[0].emissive_texture, None);
+    b.json["extensionsRequired"] = json!(["KHR_texture_basisu"]);
+    assert!(b.error().contains("convert the textures from KTX2"));
+}
+
+#[test]
+fn damaged_and_oversized_pictures_are_refused_by_place() {
+    let mut b = Builder::new();
+    let mut picture = png(64, 64, [1, 2, 3]);
+    picture.truncate(60);
+    let texture = b.texture(&picture);
+    b.json["materials"] = json!([{"emissiveTexture": {"index": texture}}]);
+    assert!(b.error().starts_with("/images/0: the picture is damaged"));
+    let mut b = Builder::new();
+    let texture = b.texture(&png(2000, 2000, [1, 2, 3]));
+    b.json["materials"] = json!([{"emissiveTexture": {"index": texture}}]);
+    let options = GltfOptions {
+        memory_limit: Some(20 << 20),
+        ..GltfOptions::default()
+    };
+    let error = b.error_with(&options);
+    assert!(
+        error.starts_with("/images/0: the picture needs 27 MiB"),
+        "{error}"
+    );
+}
+
+#[test]
+fn buffers_and_pictures_are_read_from_the_files_folder_only() {
+    let dir = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(dir.path().join("model")).expect("a folder");
+    let mut b = Builder::triangle();
+    b.json["buffers"] = json!([{"byteLength": b.bin.len(), "uri": "my%20data.bin"}]);
+    b.json["images"] = json!([{"uri": "../colour.png"}]);
+    b.json["textures"] = json!([{"source": 0}]);
+    b.json["materials"] = json!([{"emissiveTexture": {"index": 0}}]);
+    let path = dir.path().join("model/a.gltf");
+    std::fs::write(&path, b.json.to_string()).expect("writes");
+    let error = |options: &GltfOptions| match load_model(&path, options) {
+        Ok(_) => panic!("loading should have failed"),
+        Err(e) => e.to_string(),
+    };
+    let strict = GltfOptions::default();
+    assert!(error(&strict).ends_with(
+        "a.gltf: /buffers/0/uri: `my%20data.bin`: no such file: put it beside the model"
+    ));
+    std::fs::write(dir.path().join("model/my data.bin"), &b.bin).expect("writes");
+    std::fs::write(dir.path().join("colour.png"), png(1, 1, [5; 3])).expect("writes");
+    assert!(error(&strict).contains("/images/0/uri: `../colour.png` leads out"));
+    let open = GltfOptions {
+        allow_dirs: vec![dir.path().to_owned()],
+        ..GltfOptions::default()
+    };
+    let model = load_model(&path, &open).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(model.textures[0].name, "../colour.png");
+    assert_eq!(model.meshes[0].mesh.triangles.len(), 1);
+}
+
+#[test]
+fn an_error_is_one_line_however_odd_the_names() {
+    let mut b = Builder::new();
+    b.json["extensionsRequired"] = json!(["A\nB\u{1b}[2J"]);
+    assert_eq!(b.error().lines().count(), 1);
+    assert!(!b.error().contains('\u{1b}'));
+}

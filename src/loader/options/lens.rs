@@ -1,0 +1,201 @@
+//! Projection and lens from the command line, in place of those of a scene's camera.
+
+use super::{Focusing, LensOptions, Projecting};
+use crate::loader::{LoadError, framing, subjects};
+use crate::{
+    anim::{self, Moment},
+    math::LARGEST_COORDINATE,
+    scene::{Aperture, CameraPath, Focus, Iris, Lens, Projection, SENSOR_HEIGHT, Scene},
+};
+
+/// Of a camera that had no field of view, in degrees.
+const DEFAULT_FOV: f32 = 40.0;
+
+/// Replaces what `options` name of the optics of `scene`'s camera.
+///
+/// # Errors
+/// Names that nothing in the scene has, and flags about a lens that the camera does not have.
+pub fn apply(scene: &mut Scene, options: &LensOptions) -> Result<(), LoadError> {
+    if let Some(projection) = options.projection {
+        project(scene, projection);
+    }
+    let Some(mut lens) = chosen(scene, options)? else {
+        scene.camera.lens = None;
+        return Ok(());
+    };
+    if let Some(focus) = &options.focus {
+        lens.focus = focus_of(scene, focus)?;
+        scene.camera.tracks.focus.clear();
+    }
+    if let (Focus::Target, CameraPath::Node { .. }) = (&lens.focus, &scene.camera.path) {
+        // Such a camera looks at nothing in particular.
+        lens.focus = Focus::Point(framing::swept_bounds(scene).center());
+    }
+    lens.iris.blades = options.blades.unwrap_or(lens.iris.blades);
+    if let Some(degrees) = options.blade_rotation {
+        lens.iris.rotation = degrees.to_radians();
+    }
+    scene.camera.lens = Some(lens);
+    Ok(())
+}
+
+/// The camera's own lens or a new one, with the aperture that was asked for; none for a pinhole.
+fn chosen(scene: &mut Scene, options: &LensOptions) -> Result<Option<Lens>, LoadError> {
+    let own = scene.camera.lens.take();
+    let aperture = match (options.f_stop, options.radius) {
+        (None, None) => {
+            let shapes = [
+                ("--focus", options.focus.is_some()),
+                ("--blades", options.blades.is_some()),
+                ("--blade-rotation", options.blade_rotation.is_some()),
+            ];
+            return match shapes.into_iter().find(|(_, given)| *given) {
+                Some((flag, _)) if own.is_none() => Err(LoadError::flag(
+                    flag,
+                    "the camera is a pinhole, to which everything is sharp: give it an --aperture, such as 2.8",
+                )),
+                _ => Ok(own),
+            };
+        }
+        (_, Some(radius)) => Aperture::Radius(radius),
+        (Some(number), None) => match own.as_ref().map(|lens| lens.aperture) {
+            Some(Aperture::FStop { sensor, .. }) => Aperture::FStop { number, sensor },
+            _ => Aperture::FStop {
+                number,
+                sensor: SENSOR_HEIGHT,
+            },
+        },
+    };
+    scene.camera.tracks.aperture.clear();
+    let shut = match aperture {
+        Aperture::FStop { number, .. } => number == 0.0,
+        Aperture::Radius(radius) => radius == 0.0,
+    };
+    if shut {
+        return Ok(None);
+    }
+    let lens = own.unwrap_or(Lens {
+        aperture,
+        focus: Focus::Target,
+        iris: Iris::default(),
+    });
+    Ok(Some(Lens { aperture, ..lens }))
+}
+
+fn focus_of(scene: &Scene, focus: &Focusing) -> Result<Focus, LoadError> {
+    Ok(match focus {
+        Focusing::Distance(distance) => Focus::Distance(*distance),
+        Focusing::Point(point) => Focus::Point(*point),
+        Focusing::On(name) => {
+            let found = subjects::find(scene, name);
+            Focus::On(found.map_err(|m| LoadError::flag("--focus-on", m))?.into())
+        }
+    })
+}
+
+fn project(scene: &mut Scene, wanted: Projecting) {
+    let projection = match (wanted, scene.camera.projection) {
+        (Projecting::Perspective, Projection::Perspective { .. })
+        | (Projecting::Orthographic, Projection::Orthographic { .. }) => return,
+        (Projecting::Perspective, _) => Projection::default(),
+        (Projecting::Equirectangular, _) => Projection::Equirectangular,
+        (Projecting::Orthographic, _) => Projection::Orthographic {
+            height: seen_height(scene),
+        },
+    };
+    scene.camera.projection = projection;
+    scene.camera.tracks.span.clear();
+}
+
+/// How much is seen at the target at first: parallel rays show as much.
+fn seen_height(scene: &Scene) -> f32 {
+    let moment = Moment::of(scene, scene.settings.start);
+    let pose = anim::camera_at(scene, &moment);
+    let distance = match scene.camera.path {
+        CameraPath::Node { .. } => {
+            let middle = framing::swept_bounds(scene).center();
+            (middle - pose.eye).dot(pose.basis().0).abs()
+        }
+        _ => pose.target.distance(pose.eye),
+    };
+    let fov_y = match pose.projection {
+        Projection::Perspective { fov_y } => fov_y,
+        _ => DEFAULT_FOV.to_radians(),
+    };
+    let height = 2.0 * distance * (0.5 * fov_y).tan();
+    height.clamp(f32::MIN_POSITIVE, LARGEST_COORDINATE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::Camera;
+    use glam::Vec3;
+
+    fn applied(options: LensOptions) -> Result<Scene, String> {
+        let mut scene = Scene::default();
+        scene.camera.path = CameraPath::Still {
+            eye: Vec3::Z * 5.0,
+            target: Vec3::ZERO,
+        };
+        apply(&mut scene, &options).map_err(|e| e.to_string())?;
+        Ok(scene)
+    }
+
+    #[test]
+    fn parallel_rays_show_what_was_seen_at_the_target() {
+        let projection = Some(Projecting::Orthographic);
+        let scene = applied(LensOptions {
+            projection,
+            ..LensOptions::default()
+        });
+        let Projection::Orthographic { height } = scene.unwrap().camera.projection else {
+            panic!("perspective");
+        };
+        assert!((height - 10.0 * 20f32.to_radians().tan()).abs() < 1e-5);
+    }
+
+    #[test]
+    fn an_aperture_of_ones_own_focuses_on_the_target_and_one_of_0_is_a_pinhole() {
+        let f_stop = |number| LensOptions {
+            f_stop: Some(number),
+            ..LensOptions::default()
+        };
+        let lens = applied(f_stop(2.8)).unwrap().camera.lens;
+        assert_eq!(lens.unwrap().focus, Focus::Target);
+        assert_eq!(applied(f_stop(0.0)).unwrap().camera.lens, None);
+    }
+
+    #[test]
+    fn a_lens_keeps_what_no_flag_names() {
+        let mut scene = Scene {
+            camera: Camera {
+                lens: Some(Lens {
+                    aperture: Aperture::Radius(0.1),
+                    focus: Focus::Distance(3.0),
+                    iris: Iris::default(),
+                }),
+                ..Camera::default()
+            },
+            ..Scene::default()
+        };
+        let options = LensOptions {
+            blades: Some(6),
+            ..LensOptions::default()
+        };
+        apply(&mut scene, &options).unwrap();
+        let lens = scene.camera.lens.unwrap();
+        assert_eq!(lens.aperture, Aperture::Radius(0.1));
+        assert_eq!(lens.focus, Focus::Distance(3.0));
+        assert_eq!(lens.iris.blades, 6);
+    }
+
+    #[test]
+    fn a_pinhole_has_nothing_to_focus() {
+        let error = applied(LensOptions {
+            focus: Some(Focusing::Distance(2.0)),
+            ..LensOptions::default()
+        });
+        assert!(error.unwrap_err().starts_with("--focus: "));
+    }
+}

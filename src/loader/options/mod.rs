@@ -1,0 +1,353 @@
+//! What the user adds to a file, as plain values.
+
+mod lens;
+pub(super) mod view;
+
+use super::{LoadError, gltf::GltfOptions, suggest};
+use crate::{math::linear_from_srgb, scene::rig::Playback};
+use glam::Vec3;
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+/// What the user adds to a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoadOptions {
+    /// `--set key=value` for a `.ron` scene, applied in order: a dotted path into the file (`render.samples`,
+    /// `materials.stone.color`, `instances.0.count`) and the RON text to put there.
+    pub overrides: Vec<(String, String)>,
+    /// Time of the first frame in seconds.
+    pub start: Option<f32>,
+    pub view: ViewOptions,
+    pub model: ModelOptions,
+}
+
+/// A view that replaces that of the file; for all kinds of scenes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ViewOptions {
+    /// Where the camera stands; it stands still there.
+    pub eye: Option<Vec3>,
+    /// What it looks at; None for the middle of what there is.
+    pub target: Option<Vec3>,
+    pub up: Option<Vec3>,
+    /// Vertical field of view in degrees.
+    pub fov: Option<f32>,
+    pub lens: LensOptions,
+}
+
+/// Optics that replace those of the file's camera.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LensOptions {
+    pub projection: Option<Projecting>,
+    /// Focal length over diameter of the aperture; 0 for a pinhole. At most one of this and `radius` is given.
+    pub f_stop: Option<f32>,
+    /// Of the aperture, in scene units; 0 for a pinhole.
+    pub radius: Option<f32>,
+    pub focus: Option<Focusing>,
+    /// Corners of the aperture; 0 for a round one.
+    pub blades: Option<u32>,
+    /// In degrees.
+    pub blade_rotation: Option<f32>,
+}
+
+/// What is to be sharp.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Focusing {
+    /// Along the camera's axis.
+    Distance(f32),
+    Point(Vec3),
+    /// What is called so.
+    On(String),
+}
+
+impl std::str::FromStr for Focusing {
+    type Err = String;
+
+    /// A distance above 0, or `x,y,z`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(point) = parse_triple(text) {
+            return Ok(Self::Point(point));
+        }
+        let distance = text.parse().ok().filter(|x: &f32| *x > 0.0 && *x <= 1e18);
+        let distance = distance.map(Self::Distance);
+        distance
+            .ok_or_else(|| "write a distance above 0 like 3.5, or a point like 1,2,3".to_owned())
+    }
+}
+
+/// How a picture is made flat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Projecting {
+    /// As eyes see.
+    Perspective,
+    /// Parallel rays: distance makes nothing small.
+    Orthographic,
+    /// Everything around, 360 by 180 degrees; for sizes like 2048x1024.
+    Equirectangular,
+}
+
+/// For models that are not in a scene file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelOptions {
+    pub animation: AnimationOptions,
+    pub camera: CameraChoice,
+    /// None for daylight, or for hardly any light where the file has lights of its own.
+    pub environment: Option<EnvironmentChoice>,
+    /// Leaves out the ground that models stand on.
+    pub no_ground: bool,
+    /// Name or index of the file's scene.
+    pub scene: Option<String>,
+    /// Name of the material variant.
+    pub variant: Option<String>,
+    /// Folders beside their own that models may refer to, those in scene files as well.
+    pub allow_dirs: Vec<PathBuf>,
+}
+
+impl ModelOptions {
+    /// What of this concerns reading a glTF file to draw it.
+    pub fn gltf(&self) -> GltfOptions {
+        GltfOptions {
+            scene: self.scene.clone(),
+            variant: self.variant.clone(),
+            allow_dirs: self.allow_dirs.clone(),
+            ..GltfOptions::default()
+        }
+    }
+}
+
+/// Which clips of a file are played, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnimationOptions {
+    /// Names or indices, also several in one with commas between; `all` for all. None for the model at rest.
+    pub clips: Vec<String>,
+    /// Seconds of the clip per second.
+    pub speed: f32,
+    /// Time of the clip at time 0, in seconds; None for its start, or its end if it is played backwards once.
+    pub offset: Option<f32>,
+    pub looped: bool,
+}
+
+impl Default for AnimationOptions {
+    fn default() -> Self {
+        let Playback { speed, looped, .. } = Playback::default();
+        Self {
+            clips: Vec::new(),
+            speed,
+            offset: None,
+            looped,
+        }
+    }
+}
+
+/// Where a model is seen from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CameraChoice {
+    /// Around what is at rest, still in front of what moves.
+    #[default]
+    Automatic,
+    Turntable,
+    Still,
+    /// Name or index of one of the file's cameras.
+    Of(String),
+}
+
+impl From<&str> for CameraChoice {
+    fn from(text: &str) -> Self {
+        match text {
+            "turntable" => Self::Turntable,
+            "still" => Self::Still,
+            _ => Self::Of(text.to_owned()),
+        }
+    }
+}
+
+/// What lights a model from all around.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EnvironmentChoice {
+    /// A clear sky and its sun.
+    Sky,
+    /// The soft light of a photographer's studio.
+    Studio,
+    /// The same radiance from everywhere.
+    Color(Vec3),
+    /// A latitude-longitude picture.
+    File(PathBuf),
+}
+
+impl EnvironmentChoice {
+    /// `sky`, `studio`, a colour (`#rrggbb` or linear `r,g,b`), else a file.
+    ///
+    /// # Errors
+    /// What may be written, if the text is none of these.
+    pub fn parse(text: OsString) -> Result<Self, String> {
+        let Some(text) = text.to_str() else {
+            return Ok(Self::File(text.into()));
+        };
+        match text {
+            "sky" => return Ok(Self::Sky),
+            "studio" => return Ok(Self::Studio),
+            _ => {}
+        }
+        if let Some(digits) = text.strip_prefix('#') {
+            let color = hex(digits).ok_or("write a colour like #c8b090")?;
+            return Ok(Self::Color(color));
+        }
+        match parse_triple(text) {
+            Some(color) if color.min_element() < 0.0 => {
+                Err("a colour must not be negative".to_owned())
+            }
+            Some(color) => Ok(Self::Color(color)),
+            None if Path::new(text).extension().is_some() => Ok(Self::File(text.into())),
+            None => Err(format!(
+                "`{text}` is no environment: write sky, studio, a colour like #c8b090 or 0.5,0.5,0.5, or the name of a \
+                 picture with its extension"
+            )),
+        }
+    }
+}
+
+fn hex(digits: &str) -> Option<Vec3> {
+    let all_hex = digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    let number = u32::from_str_radix(digits, 16).ok().filter(|_| all_hex)?;
+    let channel = |shift: u32| linear_from_srgb((number >> shift & 255) as f32 / 255.0);
+    Some(Vec3::new(channel(16), channel(8), channel(0)))
+}
+
+/// Three finite numbers with commas between, in parentheses or without.
+pub fn parse_triple(text: &str) -> Option<Vec3> {
+    let text = text.trim();
+    let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
+    let number = |part: &str| part.trim().parse::<f32>().ok().filter(|x| x.is_finite());
+    let numbers: Option<Vec<f32>> = inner.unwrap_or(text).split(',').map(number).collect();
+    <[f32; 3]>::try_from(numbers?).ok().map(Vec3::from)
+}
+
+/// The kinds of files, as far as options tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `.ron`
+    Scene,
+    /// `.gltf` and `.glb`
+    Gltf,
+    /// `.obj`
+    Obj,
+    /// `.scn`
+    Raw,
+}
+
+impl LoadOptions {
+    /// Refuses what files of this kind have no use for.
+    ///
+    /// # Errors
+    /// The first such flag, and what to do instead.
+    pub fn check(&self, kind: Kind) -> Result<(), LoadError> {
+        let model = &self.model;
+        let gltf = "only .gltf and .glb models have";
+        let only_gltf = [
+            (
+                "--animation",
+                model.animation != AnimationOptions::default(),
+                "animations",
+            ),
+            (
+                "--camera",
+                matches!(model.camera, CameraChoice::Of(_)),
+                "cameras by name",
+            ),
+            ("--scene", model.scene.is_some(), "several scenes"),
+            ("--variant", model.variant.is_some(), "material variants"),
+        ];
+        let only_models = [
+            ("--camera", model.camera != CameraChoice::Automatic),
+            ("--environment", model.environment.is_some()),
+            ("--no-ground", model.no_ground),
+        ];
+        for (flag, given, what) in only_gltf {
+            if given && kind != Kind::Gltf {
+                return Err(LoadError::flag(flag, format!("{gltf} {what}")));
+            }
+        }
+        for (flag, given) in only_models {
+            let instead = match kind {
+                Kind::Scene => "a .ron scene says this itself: change the file, or use --set",
+                Kind::Raw => "only models (.gltf, .glb, .obj) have this choice",
+                Kind::Gltf | Kind::Obj => continue,
+            };
+            if given {
+                return Err(LoadError::flag(flag, instead));
+            }
+        }
+        if kind == Kind::Raw && !model.allow_dirs.is_empty() {
+            return Err(LoadError::flag(
+                "--allow-dir",
+                "a .scn file refers to no files",
+            ));
+        }
+        match (self.overrides.first(), kind) {
+            (None, _) | (_, Kind::Scene) => Ok(()),
+            (Some((key, _)), _) => Err(LoadError::set(key, "only .ron scenes have values to set")),
+        }
+    }
+}
+
+/// Position of what `wanted` names among `names`: an exact name, else an index from 0.
+///
+/// # Errors
+/// A sentence with the nearest name, or all of them.
+pub fn choose<'a>(
+    wanted: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+    (one, many): (&str, &str),
+) -> Result<usize, String> {
+    if let Some(index) = names.clone().position(|name| name == wanted) {
+        return Ok(index);
+    }
+    let index = wanted.parse::<usize>();
+    if let Ok(index) = index
+        && index < names.clone().count()
+    {
+        return Ok(index);
+    }
+    // An index has no neighbours.
+    let nearest = suggest::nearest(wanted, names.clone()).filter(|_| index.is_err());
+    let hint = nearest.map_or(String::new(), |name| format!("did you mean `{name}`? "));
+    let list = suggest::list(names, many);
+    Err(format!("there is no {one} `{wanted}`: {hint}{list}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn environments_are_words_colours_or_files() {
+        let parse = |text: &str| EnvironmentChoice::parse(text.into());
+        assert_eq!(parse("sky"), Ok(EnvironmentChoice::Sky));
+        assert_eq!(parse("studio"), Ok(EnvironmentChoice::Studio));
+        assert_eq!(parse("#ffffff"), Ok(EnvironmentChoice::Color(Vec3::ONE)));
+        let grey = EnvironmentChoice::Color(Vec3::new(0.5, 0.25, 1.0));
+        assert_eq!(parse("(0.5, 0.25, 1)"), Ok(grey.clone()));
+        assert_eq!(parse("0.5,0.25,1"), Ok(grey));
+        let file = EnvironmentChoice::File("beach.hdr".into());
+        assert_eq!(parse("beach.hdr"), Ok(file));
+        for wrong in ["#fff", "#+fffff", "-1,0,0", "stduio"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_go_before_indices() {
+        let names = ["Walk", "0", "Run"];
+        let find = |wanted| choose(wanted, names.into_iter(), ("animation", "animations"));
+        assert_eq!(find("Run"), Ok(2));
+        assert_eq!(find("0"), Ok(1));
+        assert_eq!(find("2"), Ok(2));
+        let error = find("run!").unwrap_err();
+        let all = "the animations are Walk, 0, Run";
+        let expected = format!("there is no animation `run!`: did you mean `Run`? {all}");
+        assert_eq!(error, expected);
+        let error = find("3").unwrap_err();
+        assert_eq!(error, format!("there is no animation `3`: {all}"));
+    }
+}

@@ -1,0 +1,120 @@
+//! A view from the command line, in place of a scene's own.
+
+use super::{Projecting, ViewOptions, lens};
+use crate::loader::{LoadError, framing};
+use crate::{
+    math::LARGEST_COORDINATE,
+    scene::{CameraPath, LensTracks, Projection, Scene},
+};
+use glam::Vec3;
+
+/// Replaces what `view` names of `scene`'s camera.
+///
+/// # Errors
+/// Views without a direction, a field of view for a camera that has none, and flags about a lens that do not fit the camera.
+pub fn apply(scene: &mut Scene, view: &ViewOptions) -> Result<(), LoadError> {
+    if let Some(eye) = view.eye {
+        let middle = || framing::swept_bounds(scene).center();
+        let target = view.target.unwrap_or_else(middle);
+        let up = checked(eye, target, view.up.unwrap_or(Vec3::Y))?;
+        scene.camera.path = CameraPath::Still { eye, target };
+        scene.camera.up = up;
+        scene.camera.tracks = LensTracks::default();
+        if let Projection::Orthographic { .. } = scene.camera.projection {
+            scene.camera.projection = Projection::default();
+        }
+    }
+    if let Some(degrees) = view.fov {
+        field_of_view(scene, degrees, view.lens.projection)?;
+    }
+    lens::apply(scene, &view.lens)
+}
+
+/// A camera that is to become perspective gets its field of view here, one that is to become another loses it again.
+fn field_of_view(
+    scene: &mut Scene,
+    degrees: f32,
+    wanted: Option<Projecting>,
+) -> Result<(), LoadError> {
+    let own = scene.camera.projection;
+    let fits = matches!(own, Projection::Perspective { .. })
+        && wanted != Some(Projecting::Equirectangular);
+    if !fits && wanted != Some(Projecting::Perspective) {
+        return Err(LoadError::flag(
+            "--fov",
+            "this camera is not perspective and has no field of view",
+        ));
+    }
+    let fov_y = degrees.to_radians();
+    scene.camera.projection = Projection::Perspective { fov_y };
+    scene.camera.tracks.span.clear();
+    Ok(())
+}
+
+/// The unit vector of `up`.
+fn checked(eye: Vec3, target: Vec3, up: Vec3) -> Result<Vec3, LoadError> {
+    let reach = eye.abs().max(target.abs()).max_element();
+    if reach.is_nan() || reach > LARGEST_COORDINATE {
+        let message = format!("coordinates must stay within {LARGEST_COORDINATE:e}");
+        return Err(LoadError::flag("--eye", message));
+    }
+    let forward = (target.as_dvec3() - eye.as_dvec3()).normalize_or_zero();
+    if forward == glam::DVec3::ZERO {
+        let message = "the camera looks at itself: give an --eye and a --target that differ";
+        return Err(LoadError::flag("--target", message));
+    }
+    let up = up.as_dvec3().normalize_or_zero();
+    if forward.cross(up).length() < 1e-5 {
+        let message = "the camera looks along it: give another, such as 0,0,-1";
+        return Err(LoadError::flag("--up", message));
+    }
+    Ok(up.as_vec3())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied(view: ViewOptions) -> Result<Scene, String> {
+        let mut scene = Scene::default();
+        scene.camera.projection = Projection::Orthographic { height: 3.0 };
+        apply(&mut scene, &view).map_err(|e| e.to_string())?;
+        Ok(scene)
+    }
+
+    #[test]
+    fn an_eye_of_ones_own_is_a_perspective_one() {
+        let view = ViewOptions {
+            eye: Some(Vec3::Z),
+            target: Some(Vec3::ZERO),
+            up: Some(Vec3::X * 4.0),
+            fov: Some(90.0),
+            ..ViewOptions::default()
+        };
+        let camera = applied(view).unwrap().camera;
+        assert_eq!(camera.up, Vec3::X);
+        let Projection::Perspective { fov_y } = camera.projection else {
+            panic!("{camera:?}")
+        };
+        assert_eq!(fov_y, std::f32::consts::FRAC_PI_2);
+    }
+
+    #[test]
+    fn views_without_a_direction_are_refused() {
+        let view = |eye, target, fov| ViewOptions {
+            eye,
+            target,
+            fov,
+            ..ViewOptions::default()
+        };
+        for (view, flag) in [
+            (view(Some(Vec3::ONE), Some(Vec3::ONE), None), "--target: "),
+            (view(Some(Vec3::Y), Some(Vec3::ZERO), None), "--up: "),
+            (view(Some(Vec3::X * 1e30), None, None), "--eye: "),
+            (view(None, None, Some(40.0)), "--fov: "),
+        ] {
+            let error = applied(view).unwrap_err();
+            assert!(error.starts_with(flag), "{error}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Projection and lens of the `camera` section, checked.
+
+use super::{file::Source, source::Place};
+use crate::loader::{LoadError, subjects};
+use crate::{
+    math::LARGEST_COORDINATE,
+    scene::{
+        Aperture, CameraPath, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, Scene,
+        desc::{CameraDesc, Finite, FocusDesc, LensDesc, Parallel, ProjectionDesc, SplineKey},
+    },
+};
+use std::ops::RangeInclusive;
+
+/// Degrees.
+const LEAST_FOV: f32 = 1e-3;
+
+/// The projection of a camera, without what its keys say.
+///
+/// # Errors
+/// Fields of view outside (0, 180), heights that are not above 0.
+pub fn projection(
+    source: &Source,
+    camera: &CameraDesc,
+    place: &Place,
+) -> Result<Projection, LoadError> {
+    let (fov, projection, _) = camera.optics();
+    let at = Checks { source };
+    let fov_y = at.fov(fov, &place.key("fov"))?;
+    match projection {
+        ProjectionDesc::Perspective => Ok(Projection::Perspective { fov_y }),
+        ProjectionDesc::Orthographic(Parallel { height }) => {
+            let height = at.height(height, &place.key("projection").key("height"))?;
+            Ok(Projection::Orthographic { height })
+        }
+        ProjectionDesc::Equirectangular => Ok(Projection::Equirectangular),
+    }
+}
+
+/// Adds the lens, and what the keys of a spline say, to the camera of `scene`, in which everything is placed already.
+///
+/// # Errors
+/// Numbers out of range, names that nothing has, and keys about what the camera does not have.
+pub fn convert(source: &Source, camera: &CameraDesc, scene: &mut Scene) -> Result<(), LoadError> {
+    let (place, at) = (Place::ROOT.key("camera"), Checks { source });
+    let (_, _, desc) = camera.optics();
+    let lens = desc.map(|desc| at.lens(desc, scene, &place.key("lens")));
+    scene.camera.lens = lens.transpose()?;
+    if let (CameraDesc::Spline(spline), CameraPath::Spline { keys }) = (camera, &scene.camera.path)
+    {
+        let times: Vec<f32> = keys.iter().map(|key| key.time).collect();
+        scene.camera.tracks = at.tracks(scene, &spline.keys, &times, &place.key("keys"))?;
+    }
+    Ok(())
+}
+
+struct Checks<'a> {
+    source: &'a Source,
+}
+
+impl Checks<'_> {
+    fn fail<T>(&self, place: &Place, message: impl AsRef<str>) -> Result<T, LoadError> {
+        Err(self.source.error(place, message))
+    }
+
+    fn within(
+        &self,
+        x: Finite,
+        range: RangeInclusive<f32>,
+        place: &Place,
+        message: &str,
+    ) -> Result<f32, LoadError> {
+        match range.contains(&x.0) {
+            true => Ok(x.0),
+            false => self.fail(place, message),
+        }
+    }
+
+    /// In radians.
+    fn fov(&self, fov: Finite, place: &Place) -> Result<f32, LoadError> {
+        if fov.0 > 0.0 && fov.0 < 180.0 {
+            return Ok(fov.0.max(LEAST_FOV).to_radians());
+        }
+        self.fail(
+            place,
+            "the field of view must be above 0 and below 180 degrees",
+        )
+    }
+
+    fn height(&self, height: Finite, place: &Place) -> Result<f32, LoadError> {
+        let range = f32::MIN_POSITIVE..=LARGEST_COORDINATE;
+        self.within(height, range, place, "the height must be above 0")
+    }
+
+    fn f_stop(&self, number: Finite, place: &Place) -> Result<f32, LoadError> {
+        let message = "the f-stop must be 0.001 to 1000000; without `lens` everything is sharp";
+        self.within(number, 1e-3..=1e6, place, message)
+    }
+
+    fn radius(&self, radius: Finite, place: &Place) -> Result<f32, LoadError> {
+        let message = "the radius must not be negative";
+        self.within(radius, 0.0..=LARGEST_COORDINATE, place, message)
+    }
+
+    fn lens(&self, desc: &LensDesc, scene: &Scene, place: &Place) -> Result<Lens, LoadError> {
+        let focus = match &desc.focus {
+            Some(focus) => self.focus(focus, scene, &place.key("focus"))?,
+            None => Focus::Target,
+        };
+        Ok(Lens {
+            aperture: self.aperture(desc, place)?,
+            focus,
+            iris: self.iris(desc, place)?,
+        })
+    }
+
+    fn aperture(&self, desc: &LensDesc, place: &Place) -> Result<Aperture, LoadError> {
+        match (desc.f_stop, desc.radius) {
+            (Some(number), None) => Ok(Aperture::FStop {
+                number: self.f_stop(number, &place.key("f_stop"))?,
+                sensor: self.height(desc.sensor, &place.key("sensor"))?,
+            }),
+            (None, Some(radius)) => {
+                let radius = self.radius(radius, &place.key("radius"))?;
+                Ok(Aperture::Radius(radius))
+            }
+            (Some(_), Some(_)) => self.fail(place, "both `f_stop` and `radius`: remove one"),
+            (None, None) => self.fail(
+                place,
+                "the lens has no aperture: give it an `f_stop` or a `radius`",
+            ),
+        }
+    }
+
+    fn iris(&self, desc: &LensDesc, place: &Place) -> Result<Iris, LoadError> {
+        let blades = desc.blades;
+        if blades != 0 && !(3..=MAX_BLADES).contains(&blades) {
+            let message = format!("blades are 3 to {MAX_BLADES}, or 0 for a round aperture");
+            return self.fail(&place.key("blades"), message);
+        }
+        let message = "the ratio must be 0.01 to 100";
+        Ok(Iris {
+            blades,
+            rotation: desc.rotation.0.to_radians(),
+            ratio: self.within(desc.ratio, 0.01..=100.0, &place.key("ratio"), message)?,
+        })
+    }
+
+    fn focus(&self, desc: &FocusDesc, scene: &Scene, place: &Place) -> Result<Focus, LoadError> {
+        match desc {
+            FocusDesc::Distance(distance) => {
+                let range = f32::MIN_POSITIVE..=LARGEST_COORDINATE;
+                let message = "the distance must be above 0";
+                let distance = self.within(Finite(*distance), range, place, message)?;
+                Ok(Focus::Distance(distance))
+            }
+            FocusDesc::Point(point) => Ok(Focus::Point(*point)),
+            FocusDesc::Name(name) => match subjects::find(scene, name) {
+                Ok(anchors) => Ok(Focus::On(anchors.into())),
+                Err(message) => self.fail(place, message),
+            },
+        }
+    }
+
+    fn tracks(
+        &self,
+        scene: &Scene,
+        keys: &[SplineKey],
+        times: &[f32],
+        place: &Place,
+    ) -> Result<LensTracks, LoadError> {
+        let camera = &scene.camera;
+        let mut tracks = LensTracks::default();
+        for (i, (key, &time)) in keys.iter().zip(times).enumerate() {
+            let place = place.index(i);
+            if let Some(span) = self.span(key, camera.projection, &place)? {
+                tracks.span.push((time, span));
+            }
+            if let Some(aperture) = self.key_aperture(key, camera.lens.as_ref(), &place)? {
+                tracks.aperture.push((time, aperture));
+            }
+            if let Some(desc) = &key.focus {
+                let place = place.key("focus");
+                if camera.lens.is_none() {
+                    return self.fail(&place, "the camera has no `lens` to focus: give it one");
+                }
+                tracks.focus.push((time, self.focus(desc, scene, &place)?));
+            }
+        }
+        fill_in(&mut tracks, scene, times);
+        Ok(tracks)
+    }
+
+    fn span(
+        &self,
+        key: &SplineKey,
+        projection: Projection,
+        place: &Place,
+    ) -> Result<Option<f32>, LoadError> {
+        match (key.fov, key.height, projection) {
+            (None, None, _) => Ok(None),
+            (Some(fov), None, Projection::Perspective { .. }) => {
+                self.fov(fov, &place.key("fov")).map(Some)
+            }
+            (None, Some(height), Projection::Orthographic { .. }) => {
+                self.height(height, &place.key("height")).map(Some)
+            }
+            (Some(_), ..) => self.fail(&place.key("fov"), "only perspective cameras have a `fov`"),
+            (None, Some(_), _) => {
+                let message = "only orthographic cameras have a `height`";
+                self.fail(&place.key("height"), message)
+            }
+        }
+    }
+
+    fn key_aperture(
+        &self,
+        key: &SplineKey,
+        lens: Option<&Lens>,
+        place: &Place,
+    ) -> Result<Option<f32>, LoadError> {
+        match (key.f_stop, key.radius, lens.map(|lens| lens.aperture)) {
+            (None, None, _) => Ok(None),
+            (Some(number), None, Some(Aperture::FStop { .. })) => {
+                self.f_stop(number, &place.key("f_stop")).map(Some)
+            }
+            (None, Some(radius), Some(Aperture::Radius(_))) => {
+                self.radius(radius, &place.key("radius")).map(Some)
+            }
+            (Some(_), ..) => {
+                let message = "keys with an `f_stop` need a camera with one: `lens: (f_stop: ..)`";
+                self.fail(&place.key("f_stop"), message)
+            }
+            (None, Some(_), _) => {
+                let message = "keys with a `radius` need a camera with one: `lens: (radius: ..)`";
+                self.fail(&place.key("radius"), message)
+            }
+        }
+    }
+}
+
+/// Where only some keys have a value, the others have the camera's.
+fn fill_in(tracks: &mut LensTracks, scene: &Scene, times: &[f32]) {
+    let camera = &scene.camera;
+    let own_span = match camera.projection {
+        Projection::Perspective { fov_y } => Some(fov_y),
+        Projection::Orthographic { height } => Some(height),
+        Projection::Equirectangular => None,
+    };
+    fill(&mut tracks.span, own_span, times);
+    let aperture = camera.lens.as_ref().map(|lens| lens.aperture.value());
+    fill(&mut tracks.aperture, aperture, times);
+    let focus = camera.lens.as_ref().map(|lens| lens.focus.clone());
+    fill(&mut tracks.focus, focus, times);
+}
+
+fn fill<T: Clone>(track: &mut Vec<(f32, T)>, own: Option<T>, times: &[f32]) {
+    let Some(own) = own.filter(|_| !track.is_empty()) else {
+        return;
+    };
+    let value = |&time: &f32| {
+        let given = track.iter().find(|(at, _)| *at == time);
+        (time, given.map_or_else(|| own.clone(), |g| g.1.clone()))
+    };
+    *track = times.iter().map(value).collect();
+}

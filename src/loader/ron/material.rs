@@ -1,0 +1,335 @@
+//! The `materials` section: entries checked and made rows of the table.
+
+use super::{environment::within, file::Source, source::Place};
+use crate::loader::{LoadError, gltf::ColorSpace, materials::Materials};
+use crate::scene::{
+    Alpha, Layers, Material, MaterialKind, NONE, Wrap,
+    desc::{
+        AlphaDesc, Color, Diffuse, Emissive, Finite, Glass, Glossy, MaterialDesc, Metal, Mirror,
+        Pbr,
+    },
+};
+use glam::Vec3;
+
+const UNIT: (f32, f32) = (0.0, 1.0);
+const IOR: (f32, f32) = (1.0, 10.0);
+const DISPERSION: (f32, f32) = (0.0, 10.0);
+const DEGREES: (f32, f32) = (-3600.0, 3600.0);
+
+/// Converts the entry at `place`; its textures enter `table`.
+///
+/// # Errors
+/// Numbers and colours out of range, fields that exclude each other, textures that do not exist.
+pub fn convert(
+    source: &Source,
+    desc: &MaterialDesc,
+    table: &mut Materials,
+    place: &Place,
+) -> Result<Material, LoadError> {
+    let mut entry = Entry {
+        source,
+        table,
+        place,
+    };
+    match desc {
+        MaterialDesc::Diffuse(d) => entry.diffuse(d),
+        MaterialDesc::Mirror(d) => entry.mirror(d),
+        MaterialDesc::Emissive(d) => entry.emissive(d),
+        MaterialDesc::Metal(d) => entry.metal(d),
+        MaterialDesc::Glossy(d) => entry.glossy(d),
+        MaterialDesc::Glass(d) => entry.glass(d),
+        MaterialDesc::Pbr(d) => entry.pbr(d),
+    }
+}
+
+/// One entry of the section.
+struct Entry<'a> {
+    source: &'a Source,
+    table: &'a mut Materials,
+    place: &'a Place<'a>,
+}
+
+impl Entry<'_> {
+    fn diffuse(&mut self, d: &Diffuse) -> Result<Material, LoadError> {
+        let color_map = self.color_map(&d.texture, "texture", d.wrap)?;
+        Ok(Material {
+            color_map,
+            color: under(d.color, color_map, Material::default().color),
+            ..Material::default()
+        })
+    }
+
+    fn mirror(&mut self, d: &Mirror) -> Result<Material, LoadError> {
+        let roughness = self.number(d.roughness, "roughness", UNIT)?;
+        let plain = Material {
+            kind: MaterialKind::Mirror,
+            color_map: self.color_map(&d.texture, "texture", d.wrap)?,
+            color: d.tint.0,
+            ..Material::default()
+        };
+        Ok(match roughness > 0.0 {
+            false => plain,
+            true => Material {
+                kind: MaterialKind::Layered,
+                color: self.color(d.tint, "tint")?,
+                layers: Layers {
+                    metallic: 1.0,
+                    roughness,
+                    ..Layers::default()
+                },
+                ..plain
+            },
+        })
+    }
+
+    fn emissive(&mut self, d: &Emissive) -> Result<Material, LoadError> {
+        let color = d
+            .color
+            .map(|color| self.color(color, "color"))
+            .transpose()?;
+        Ok(Material {
+            color: color.unwrap_or(Vec3::ZERO),
+            emission: d.radiance.0,
+            emission_map: self.color_map(&d.texture, "texture", d.wrap)?,
+            ..Material::default()
+        })
+    }
+
+    fn metal(&mut self, d: &Metal) -> Result<Material, LoadError> {
+        let layers = Layers {
+            metallic: 1.0,
+            roughness: self.number(d.roughness, "roughness", UNIT)?,
+            normal_map: self.data_map(&d.normal_texture, "normal_texture", d.wrap)?,
+            anisotropy: self.number(d.anisotropy, "anisotropy", UNIT)?,
+            anisotropy_rotation: self.number(d.rotation, "rotation", DEGREES)?.to_radians(),
+            ..Layers::default()
+        };
+        Ok(Material {
+            color: self.color(d.color, "color")?,
+            color_map: self.color_map(&d.texture, "texture", d.wrap)?,
+            ..layered(layers)
+        })
+    }
+
+    fn glossy(&mut self, d: &Glossy) -> Result<Material, LoadError> {
+        let layers = Layers {
+            roughness: self.number(d.roughness, "roughness", UNIT)?,
+            ior: self.number(d.ior, "ior", IOR)?,
+            normal_map: self.data_map(&d.normal_texture, "normal_texture", d.wrap)?,
+            clearcoat: self.number(d.clearcoat, "clearcoat", UNIT)?,
+            clearcoat_roughness: self.number(d.clearcoat_roughness, "clearcoat_roughness", UNIT)?,
+            ..Layers::default()
+        };
+        self.colored(d.color, &d.texture, d.wrap, layered(layers))
+    }
+
+    fn glass(&mut self, d: &Glass) -> Result<Material, LoadError> {
+        let absorption = self.absorption(d.absorption, d.attenuation)?;
+        if d.thin && absorption != Vec3::ZERO {
+            let message = "a thin pane has no volume that absorbs: leave out `thin`";
+            return Err(self.source.error(&self.place.key("thin"), message));
+        }
+        let layers = Layers {
+            roughness: self.number(d.roughness, "roughness", UNIT)?,
+            ior: self.number(d.ior, "ior", IOR)?,
+            dispersion: self.number(d.dispersion, "dispersion", DISPERSION)?,
+            transmission: 1.0,
+            thin: d.thin,
+            absorption,
+            ..Layers::default()
+        };
+        Ok(Material {
+            color: self.color(d.color, "color")?,
+            ..layered(layers)
+        })
+    }
+
+    fn pbr(&mut self, d: &Pbr) -> Result<Material, LoadError> {
+        let mut layers = self.base(d)?;
+        self.add_coats(d, &mut layers)?;
+        let emission_map = self.color_map(&d.emission_texture, "emission_texture", d.wrap)?;
+        let material = Material {
+            emission: under(d.emission, emission_map, Vec3::ZERO),
+            emission_map,
+            opacity: self.number(d.opacity, "opacity", UNIT)?,
+            alpha: match d.alpha {
+                AlphaDesc::Opaque => Alpha::Opaque,
+                AlphaDesc::Mask(cutoff) => Alpha::Mask(self.number(cutoff, "alpha", UNIT)?),
+                AlphaDesc::Blend => Alpha::Blend,
+            },
+            double_sided: d.double_sided,
+            ..layered(layers)
+        };
+        self.colored(d.color, &d.texture, d.wrap, material)
+    }
+
+    /// Metal or dielectric, and what passes through.
+    fn base(&mut self, d: &Pbr) -> Result<Layers, LoadError> {
+        let (file, field) = (&d.metallic_roughness_texture, "metallic_roughness_texture");
+        let map = self.data_map(file, field, d.wrap)?;
+        let either = |x: Option<Finite>, plain: f32| {
+            x.unwrap_or(Finite(if map == NONE { plain } else { 1.0 }))
+        };
+        let absorption = self.absorption(d.absorption, d.attenuation)?;
+        Ok(Layers {
+            metallic: self.number(either(d.metallic, 0.0), "metallic", UNIT)?,
+            roughness: self.number(either(d.roughness, 0.5), "roughness", UNIT)?,
+            metallic_roughness_map: map,
+            normal_map: self.data_map(&d.normal_texture, "normal_texture", d.wrap)?,
+            normal_scale: self.number(d.normal_scale, "normal_scale", (-10.0, 10.0))?,
+            ior: self.number(d.ior, "ior", IOR)?,
+            dispersion: self.number(d.dispersion, "dispersion", DISPERSION)?,
+            specular: self.number(d.specular, "specular", UNIT)?,
+            specular_color: d.specular_color.0,
+            transmission: self.number(d.transmission, "transmission", UNIT)?,
+            thin: d.thin.unwrap_or(absorption == Vec3::ZERO),
+            absorption,
+            diffuse_transmission: self.number(
+                d.diffuse_transmission,
+                "diffuse_transmission",
+                UNIT,
+            )?,
+            diffuse_transmission_color: self
+                .color(d.diffuse_transmission_color, "diffuse_transmission_color")?,
+            anisotropy: self.number(d.anisotropy, "anisotropy", UNIT)?,
+            anisotropy_rotation: self
+                .number(d.anisotropy_rotation, "anisotropy_rotation", DEGREES)?
+                .to_radians(),
+            ..Layers::default()
+        })
+    }
+
+    /// What lies on top of the base.
+    fn add_coats(&mut self, d: &Pbr, layers: &mut Layers) -> Result<(), LoadError> {
+        let thickness = (0.0, 1e5);
+        let thickness = self.number(d.iridescence_thickness, "iridescence_thickness", thickness)?;
+        let normals = (&d.clearcoat_normal_texture, "clearcoat_normal_texture");
+        let (scale, field) = (d.clearcoat_normal_scale, "clearcoat_normal_scale");
+        *layers = Layers {
+            clearcoat: self.number(d.clearcoat, "clearcoat", UNIT)?,
+            clearcoat_roughness: self.number(d.clearcoat_roughness, "clearcoat_roughness", UNIT)?,
+            clearcoat_normal_map: self.data_map(normals.0, normals.1, d.wrap)?,
+            clearcoat_normal_scale: self.number(scale, field, (-10.0, 10.0))?,
+            sheen_color: self.color(d.sheen_color, "sheen_color")?,
+            sheen_roughness: self.number(d.sheen_roughness, "sheen_roughness", UNIT)?,
+            iridescence: self.number(d.iridescence, "iridescence", UNIT)?,
+            iridescence_ior: self.number(d.iridescence_ior, "iridescence_ior", IOR)?,
+            iridescence_thickness: [thickness; 2],
+            ..*layers
+        };
+        Ok(())
+    }
+
+    /// `material` with a colour, or white under a texture.
+    fn colored(
+        &mut self,
+        color: Option<Color>,
+        texture: &Option<String>,
+        wrap: Wrap,
+        material: Material,
+    ) -> Result<Material, LoadError> {
+        let color_map = self.color_map(texture, "texture", wrap)?;
+        if let Some(color) = color {
+            self.color(color, "color")?;
+        }
+        Ok(Material {
+            color: under(color, color_map, Material::default().color),
+            color_map,
+            ..material
+        })
+    }
+
+    /// Absorption coefficient, however it is written.
+    fn absorption(
+        &self,
+        absorption: Option<Color>,
+        attenuation: Option<(Color, Finite)>,
+    ) -> Result<Vec3, LoadError> {
+        let place = self.place.key("attenuation");
+        match (absorption, attenuation) {
+            (Some(_), Some(_)) => {
+                let message = "`absorption` says the same in other words: remove one";
+                Err(self.source.error(&place, message))
+            }
+            (Some(coefficient), None) => Ok(coefficient.0),
+            (None, None) => Ok(Vec3::ZERO),
+            (None, Some((color, distance))) => {
+                let color = self.color(color, "attenuation")?;
+                if distance.0 <= 0.0 {
+                    let message = "the distance must be above 0";
+                    return Err(self.source.error(&place, message));
+                }
+                let least = Vec3::splat(f32::MIN_POSITIVE);
+                let per_unit = color.max(least).map(|left| -left.ln() / distance.0);
+                Ok(per_unit.clamp(Vec3::ZERO, Vec3::splat(1e12)))
+            }
+        }
+    }
+
+    /// # Errors
+    /// When `x` is out of range.
+    fn number(&self, x: Finite, field: &str, range: (f32, f32)) -> Result<f32, LoadError> {
+        within(self.source, x, &self.place.key(field), range)?;
+        Ok(x.0)
+    }
+
+    /// # Errors
+    /// When more light leaves than arrives.
+    fn color(&self, color: Color, field: &str) -> Result<Vec3, LoadError> {
+        match color.0.max_element() <= 1.0 {
+            true => Ok(color.0),
+            false => {
+                let message = "the colour is out of range: write 0 to 1 for red, green and blue";
+                Err(self.source.error(&self.place.key(field), message))
+            }
+        }
+    }
+
+    fn color_map(
+        &mut self,
+        file: &Option<String>,
+        field: &str,
+        wrap: Wrap,
+    ) -> Result<u32, LoadError> {
+        self.map(file, field, wrap, ColorSpace::Srgb)
+    }
+
+    fn data_map(
+        &mut self,
+        file: &Option<String>,
+        field: &str,
+        wrap: Wrap,
+    ) -> Result<u32, LoadError> {
+        self.map(file, field, wrap, ColorSpace::Linear)
+    }
+
+    /// Index of a map that reads the picture `file` as it is; [`NONE`] without one.
+    fn map(
+        &mut self,
+        file: &Option<String>,
+        field: &str,
+        wrap: Wrap,
+        space: ColorSpace,
+    ) -> Result<u32, LoadError> {
+        let Some(file) = file else { return Ok(NONE) };
+        let path = self.source.resolve(file);
+        let found = self.table.texture(&path, wrap, space, &self.source.path);
+        let texture =
+            found.map_err(|message| self.source.error(&self.place.key(field), message))?;
+        Ok(self.table.plain_map(texture))
+    }
+}
+
+fn layered(layers: Layers) -> Material {
+    Material {
+        kind: MaterialKind::Layered,
+        layers,
+        ..Material::default()
+    }
+}
+
+/// A colour that was given, else white under a texture, else `plain`.
+fn under(color: Option<Color>, map: u32, plain: Vec3) -> Vec3 {
+    let default = if map == NONE { plain } else { Vec3::ONE };
+    color.map_or(default, |color| color.0)
+}

@@ -1,0 +1,453 @@
+//! From a parsed scene file to a `Scene`: every section in turn, each by its own module.
+
+mod camera;
+mod environment;
+pub mod file;
+pub mod instances;
+mod lens;
+mod material;
+mod model_entry;
+mod motions;
+pub mod overrides;
+mod patterns;
+pub mod placements;
+mod random;
+mod scatter;
+pub mod source;
+
+use super::{
+    LoadError,
+    budget::Budget,
+    framing,
+    gltf::Model,
+    materials::Materials,
+    meshes::{self, MeshSource, ParsedObj},
+    model::{self, DrivenRows, Look, Looks, MeshMotion, Performance},
+    subjects,
+};
+use crate::scene::{
+    Material, NONE, Names, RenderDefaults, Scene, Subject,
+    desc::{GltfFile, MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
+    driven::Driven,
+    ranges,
+    rig::{Clip, DeformingMesh, Palette},
+};
+use file::Source;
+use instances::{Unrolled, UsedMotion};
+use placements::{Resolver, unknown_material};
+use rayon::prelude::*;
+use source::Place;
+use std::{
+    collections::HashMap,
+    fmt::Display,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// Loads a `.ron` file with `--set` overrides. It may name any files; what models among them refer to is in their own folders
+/// or in those of `allow`.
+///
+/// # Errors
+/// Everything in the file, or in a file that it names, that cannot be rendered.
+pub fn load(path: &Path, sets: &[(String, String)], allow: &[PathBuf]) -> Result<Scene, LoadError> {
+    let (source, file) = file::read(path, sets)?;
+    let mut scene = Scene {
+        settings: settings(&source, &file.render)?,
+        ..Scene::default()
+    };
+    if let Some(desc) = &file.camera {
+        let shown = (scene.settings.start, scene.duration());
+        scene.camera = camera::convert(&source, desc, shown)?;
+        scene.settings.shutter = desc.shutter().map(|shutter| shutter.0);
+    }
+    let (surroundings, sun) = environment::convert(&source, file.environment.as_ref())?;
+    scene.environment = surroundings;
+    scene.lights = environment::lights(&source, &file.lights)?;
+    scene.lights.extend(sun);
+
+    let mut loader = Loader {
+        source: &source,
+        file: &file,
+        allow,
+        budget: Budget::new(None),
+        table: Materials::default(),
+        warnings: Vec::new(),
+    };
+    let rows = loader.materials()?;
+    let mut sources = loader.meshes(&rows)?;
+    let resolved = Resolver::new(&source, &file, &sources, &rows).resolve()?;
+    let unrolled = instances::unroll(&source, &file, &resolved, &sources)?;
+    scene.textures = loader.table.decode_textures()?;
+    scene.materials = loader.table.rows;
+    let materials = loader.table.names;
+    scene.maps = loader.table.maps;
+    scene.warnings = loader.warnings;
+    place(&mut scene, &source, &file, &mut sources, unrolled)?;
+    scene.names.materials = materials;
+    match &file.camera {
+        Some(desc) => lens::convert(&source, desc, &mut scene)?,
+        None => scene.camera = framing::turntable(&framing::world_bounds(&scene)),
+    }
+    Ok(scene)
+}
+
+/// Moves what the instances use into the scene; motions are all checked, used or not.
+fn place(
+    scene: &mut Scene,
+    source: &Source,
+    file: &SceneFile,
+    sources: &mut [MeshSource],
+    unrolled: Unrolled,
+) -> Result<(), LoadError> {
+    let all = Place::ROOT.key("motions");
+    let convert = |(name, m): &(String, _)| motions::convert(source, m, &all.key(name));
+    let motions = file
+        .motions
+        .0
+        .iter()
+        .map(convert)
+        .collect::<Result<Vec<_>, _>>()?;
+    let motion = |used: &UsedMotion| {
+        let own = motions.get(used.motion as usize);
+        let mesh = sources.get(used.mesh as usize);
+        match (own, mesh.and_then(|mesh| mesh.motion.poses())) {
+            (own, Some(poses)) => motions::with_poses(own, poses),
+            (Some(own), None) => own.clone(),
+            (None, None) => motions::still(),
+        }
+    };
+    scene.motions = unrolled.motions.order.iter().map(motion).collect();
+    for &mesh in &unrolled.meshes.order {
+        take_mesh(scene, &mut sources[mesh as usize]);
+    }
+    scene.material_slots = unrolled.slots.all;
+    (scene.nodes, scene.instances) = (unrolled.nodes, unrolled.instances);
+    scene.names = Names::numbered(unrolled.stems.texts, &unrolled.stems.of);
+    let groups = file.groups.names().zip(unrolled.groups);
+    let placed = groups.filter(|(_, instances)| instances.start < instances.end);
+    let mut known = HashMap::new();
+    let subjects = placed.map(|(name, instances)| Subject {
+        name: name.to_owned(),
+        anchors: subjects::middles_of_many(scene, &subjects::spread(instances), &mut known),
+    });
+    scene.subjects = subjects.collect();
+    Ok(())
+}
+
+/// Moves a mesh with all that moves it to the end of the scene's.
+fn take_mesh(scene: &mut Scene, source: &mut MeshSource) {
+    let number = scene.meshes.len() as u32;
+    let placeholder = MeshSource::sphere("", NONE).mesh;
+    let mesh = std::mem::replace(&mut source.mesh, placeholder);
+    scene.meshes.push(mesh);
+    match std::mem::take(&mut source.motion) {
+        MeshMotion::Still => {}
+        MeshMotion::Palette { others, poses } => {
+            scene.meshes.extend(others);
+            scene.palettes.push(Palette {
+                first_mesh: number,
+                poses,
+            });
+        }
+        MeshMotion::Alive {
+            actor,
+            deforming,
+            driven,
+        } => {
+            let number_of_actor = scene.actors.len() as u32;
+            scene.deforming.push(DeformingMesh {
+                mesh: number,
+                actor: number_of_actor,
+                ..deforming
+            });
+            if !driven.materials.is_empty() {
+                scene.driven.push(Driven {
+                    actor: number_of_actor,
+                    ..driven
+                });
+            }
+            scene.actors.push(actor);
+        }
+    }
+}
+
+fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError> {
+    let place = Place::ROOT.key("render");
+    let size = place.key("size");
+    in_range(r.size.0, &ranges::SIDE, (source, size, "width"))?;
+    in_range(r.size.1, &ranges::SIDE, (source, size, "height"))?;
+    let place = |field: &'static str| (source, place.key(field), field);
+    in_range(r.samples, &ranges::SAMPLES, place("samples"))?;
+    in_range(r.bounces, &ranges::BOUNCES, place("bounces"))?;
+    in_range(r.frames, &ranges::FRAMES, place("frames"))?;
+    in_range(r.exposure.0, &ranges::EXPOSURE, place("exposure"))?;
+    if let Some(width) = r.filter_width {
+        in_range(width.0, &ranges::FILTER_WIDTH, place("filter_width"))?;
+    }
+    if let Some(kelvin) = r.white_balance {
+        in_range(kelvin.0, &ranges::KELVIN, place("white_balance"))?;
+    }
+    if r.fps.0 <= 0.0 {
+        let (source, place, _) = place("fps");
+        return Err(source.error(&place, "fps must be above 0"));
+    }
+    Ok(RenderDefaults {
+        width: r.size.0,
+        height: r.size.1,
+        samples: r.samples,
+        bounces: r.bounces,
+        seed: r.seed,
+        frames: r.frames,
+        fps: r.fps.0,
+        start: r.start.0,
+        integrator: r.integrator,
+        exposure: r.exposure.0,
+        tone_map: r.tone_map,
+        shutter: None,
+        filter: r.filter,
+        filter_width: r.filter_width.map(|width| width.0),
+        white_balance: r.white_balance.map(|kelvin| kelvin.0),
+    })
+}
+
+/// Refuses a setting that no command could render with.
+fn in_range<T: PartialOrd + Display>(
+    value: T,
+    range: &RangeInclusive<T>,
+    (source, place, field): (&Source, Place, &str),
+) -> Result<(), LoadError> {
+    match range.contains(&value) {
+        true => Ok(()),
+        false => {
+            let range = ranges::describe(range);
+            let message = format!("{field} is {value}; it must be {range}");
+            Err(source.error(&place, message))
+        }
+    }
+}
+
+struct Loader<'a> {
+    source: &'a Source,
+    file: &'a SceneFile,
+    /// Folders that models may refer to beside their own.
+    allow: &'a [PathBuf],
+    /// For all meshes together.
+    budget: Budget,
+    table: Materials,
+    warnings: Vec<String>,
+}
+
+impl Loader<'_> {
+    /// Table row of each of the file's materials.
+    fn materials(&mut self) -> Result<Vec<u32>, LoadError> {
+        let all = Place::ROOT.key("materials");
+        self.file
+            .materials
+            .0
+            .iter()
+            .map(|(name, m)| self.material(name, m, &all.key(name)))
+            .collect()
+    }
+
+    fn material(
+        &mut self,
+        name: &str,
+        desc: &MaterialDesc,
+        place: &Place,
+    ) -> Result<u32, LoadError> {
+        let converted = material::convert(self.source, desc, &mut self.table, place)?;
+        Ok(self.table.add(name, converted))
+    }
+
+    fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {
+        let all = Place::ROOT.key("meshes");
+        // The first error is told, so what comes after any is not read.
+        let failed = AtomicUsize::new(usize::MAX);
+        let parse = |(index, (name, desc)): (usize, &(String, MeshDesc))| {
+            if index > failed.load(Ordering::Relaxed) {
+                return Ok(Parsed::Nothing);
+            }
+            let parsed = match desc {
+                MeshDesc::Obj(obj) => self.obj(obj, &all.key(name)),
+                MeshDesc::Gltf(gltf) => self.gltf(gltf, &all.key(name)),
+                _ => Ok(Parsed::Nothing),
+            };
+            if parsed.is_err() {
+                failed.fetch_min(index, Ordering::Relaxed);
+            }
+            parsed
+        };
+        let file = self.file;
+        let entries = file.meshes.0.par_iter().enumerate();
+        let parsed: Vec<Result<Parsed, LoadError>> = entries.map(parse).collect();
+        let entries = file.meshes.0.iter().zip(parsed);
+        entries
+            .map(|((name, desc), parsed)| self.mesh(name, desc, parsed?, rows, &all.key(name)))
+            .collect()
+    }
+
+    fn obj(&self, obj: &ObjFile, place: &Place) -> Result<Parsed, LoadError> {
+        let path = self.source.resolve(&obj.file);
+        let lacks = |lack: String| {
+            let message = format!("the meshes so far and this one: all {lack}");
+            self.source.error(&place.key("file"), message)
+        };
+        let bytes = path.metadata().map_or(0, |m| m.len());
+        self.budget.hold(&path, bytes).map_err(lacks)?;
+        self.budget
+            .take(bytes.saturating_mul(PARSING))
+            .map_err(lacks)?;
+        let parsed = parse_obj(self.source, obj, self.allow, place)?;
+        self.budget.take(parsed.bytes()).map_err(lacks)?;
+        Ok(Parsed::Obj(Box::new(parsed)))
+    }
+
+    fn gltf(&self, desc: &GltfFile, place: &Place) -> Result<Parsed, LoadError> {
+        let model = model_entry::parse(self.source, desc, self.allow, &self.budget, place)?;
+        let bytes = model::flat_bytes(&model);
+        self.budget.take(bytes).map_err(|lack| {
+            let message = format!("the meshes so far and this model as one mesh: all {lack}");
+            self.source.error(&place.key("file"), message)
+        })?;
+        Ok(Parsed::Gltf(Box::new(model)))
+    }
+
+    fn mesh(
+        &mut self,
+        name: &str,
+        desc: &MeshDesc,
+        parsed: Parsed,
+        rows: &[u32],
+        place: &Place,
+    ) -> Result<MeshSource, LoadError> {
+        let grey = Material::default();
+        Ok(match (desc, parsed) {
+            (MeshDesc::Obj(obj), Parsed::Obj(parsed)) => {
+                let replacement = self.replacement(obj.material.as_deref(), rows, place)?;
+                let (source, warnings) =
+                    parsed.into_source(name, replacement, obj.wrap, &mut self.table)?;
+                self.warnings.extend(warnings);
+                source
+            }
+            (MeshDesc::Gltf(desc), Parsed::Gltf(model)) => {
+                let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
+                self.model(name, desc, *model, replacement, place)?
+            }
+            (MeshDesc::Quad(q), _) => {
+                MeshSource::quad(name, q.tile.0, self.table.add("default", grey))
+            }
+            (MeshDesc::Box(b), _) => {
+                MeshSource::cuboid(name, b.tile.0, self.table.add("default", grey))
+            }
+            _ => MeshSource::sphere(name, self.table.add("default", grey)),
+        })
+    }
+
+    fn model(
+        &mut self,
+        name: &str,
+        desc: &GltfFile,
+        mut model: Model,
+        replacement: Option<u32>,
+        place: &Place,
+    ) -> Result<MeshSource, LoadError> {
+        let performance = model_entry::performance(self.source, desc, &model, place)?;
+        self.warnings.append(&mut model.warnings);
+        let rig = Arc::new(std::mem::take(&mut model.rig));
+        let textures = std::mem::take(&mut model.textures);
+        let mut look = match replacement {
+            Some(row) => Look::Replaced(row),
+            None => Look::Own(Looks::new(&model.materials, textures)),
+        };
+        let path = self.source.resolve(&desc.file);
+        match (performance, &mut look) {
+            (Performance::Alive { playback, .. }, Look::Own(looks)) => {
+                let playbacks = [playback];
+                let tracks = model::played_tracks(&rig.clips, &playbacks);
+                looks.driven = DrivenRows::new(&model.driven_materials, tracks);
+            }
+            (Performance::Palette { clip, .. }, _) => {
+                let clip = &rig.clips[clip as usize];
+                self.warnings.extend(about_tracks(&path, clip));
+            }
+            _ => {}
+        }
+        let flat = model::flatten(&model, rig, &mut look, &mut self.table);
+        let driven = match look {
+            Look::Own(looks) => looks.driven.finish(&mut self.table),
+            Look::Replaced(_) => Vec::new(),
+        };
+        model::into_source(&path, name, flat, performance, driven)
+    }
+
+    /// Table row of the material that takes the place of all of a mesh's.
+    fn replacement(
+        &self,
+        material: Option<&str>,
+        rows: &[u32],
+        place: &Place,
+    ) -> Result<Option<u32>, LoadError> {
+        let row = material.map(|m| self.row_of(m, rows, &place.key("material")));
+        row.transpose()
+    }
+
+    fn row_of(&self, name: &str, rows: &[u32], place: &Place) -> Result<u32, LoadError> {
+        let index = self.file.materials.index(name);
+        index
+            .map(|i| rows[i])
+            .ok_or_else(|| unknown_material(self.source, self.file, name, place))
+    }
+}
+
+/// What palettes of a clip do not show.
+fn about_tracks(path: &Path, clip: &Clip) -> Option<String> {
+    (!clip.tracks.is_empty()).then(|| {
+        format!(
+            "{}: the clip `{}` also changes materials, lights or cameras, which poses of a palette do not show; materials \
+             change with `alive: true`",
+            path.display(),
+            clip.name
+        )
+    })
+}
+
+/// What parsing takes for each byte of an OBJ file, so that one which is named a thousand times is not parsed as often.
+const PARSING: u64 = 32;
+
+/// A mesh's file, read and parsed but not yet in any table.
+enum Parsed {
+    Nothing,
+    Obj(Box<ParsedObj>),
+    Gltf(Box<Model>),
+}
+
+fn parse_obj(
+    source: &Source,
+    obj: &ObjFile,
+    allow: &[PathBuf],
+    place: &Place,
+) -> Result<ParsedObj, LoadError> {
+    if !(0.0..=180.0).contains(&obj.smooth_angle.0) {
+        return Err(source.error(
+            &place.key("smooth_angle"),
+            "the angle must be 0 to 180 degrees",
+        ));
+    }
+    let path = source.resolve(&obj.file);
+    if !path.exists() {
+        let message = format!(
+            "the mesh file {} does not exist: check the path",
+            path.display()
+        );
+        return Err(source.error(&place.key("file"), message));
+    }
+    if super::extension(&path) != "obj" {
+        let message = format!("{} is not an .obj file: convert it to OBJ", path.display());
+        return Err(source.error(&place.key("file"), message));
+    }
+    meshes::parse_obj(&path, obj.smooth_angle.0.to_radians(), allow)
+}

@@ -1,0 +1,103 @@
+//! An entry of a scene file's `meshes` that names a model.
+
+use super::{file::Source, source::Place};
+use crate::loader::model::Performance;
+use crate::{
+    loader::{
+        LoadError,
+        budget::Budget,
+        extension,
+        gltf::{self, GltfOptions, Model},
+        options::choose,
+    },
+    scene::{desc::GltfFile, rig::Playback},
+};
+use std::path::PathBuf;
+
+/// Poses of a palette, unless the file says otherwise.
+const DEFAULT_POSES: u32 = 64;
+const MOST_POSES: u32 = 4096;
+
+/// Reads the file that an entry names. What it refers to may also be in the folders of `allow`.
+///
+/// # Errors
+/// As [`gltf::load_model`], and when there is no such file.
+pub fn parse(
+    source: &Source,
+    desc: &GltfFile,
+    allow: &[PathBuf],
+    budget: &Budget,
+    place: &Place,
+) -> Result<Model, LoadError> {
+    let path = source.resolve(&desc.file);
+    let message = match extension(&path).as_str() {
+        "gltf" | "glb" if path.exists() => {
+            let options = GltfOptions {
+                scene: desc.scene.clone(),
+                variant: desc.variant.clone(),
+                allow_dirs: allow.to_owned(),
+                ..GltfOptions::default()
+            };
+            return gltf::load_within(&path, &options, budget);
+        }
+        "gltf" | "glb" => "does not exist: check the path",
+        _ => "is neither a .gltf nor a .glb file: convert it to glTF",
+    };
+    let message = format!("the model {} {message}", path.display());
+    Err(source.error(&place.key("file"), message))
+}
+
+/// What a model is to do, as its entry says.
+///
+/// # Errors
+/// Unknown clips, and fields that do not go together.
+pub fn performance(
+    source: &Source,
+    desc: &GltfFile,
+    model: &Model,
+    place: &Place,
+) -> Result<Performance, LoadError> {
+    let fail = |field: &str, message: &str| Err(source.error(&place.key(field), message));
+    if desc.alive && desc.poses.is_some() {
+        return fail(
+            "poses",
+            "a model that is alive has no palette of poses: remove one",
+        );
+    }
+    if !desc.alive && (desc.speed.is_some() || desc.refit.is_some()) {
+        let field = if desc.speed.is_some() {
+            "speed"
+        } else {
+            "refit"
+        };
+        let message = "this is for models with `alive: true`; instances of a palette have their \
+                       speeds in a motion's Clip";
+        return fail(field, message);
+    }
+    let Some(wanted) = &desc.clip else {
+        return match (desc.alive, desc.poses) {
+            (true, _) => fail("alive", "what is alive plays a clip: name it with `clip`"),
+            (_, Some(_)) => fail("poses", "poses are those of a clip: name it with `clip`"),
+            _ => Ok(Performance::AtRest),
+        };
+    };
+    let names = model.rig.clips.iter().map(|clip| clip.name.as_str());
+    let clip = choose(wanted, names, ("clip", "clips"))
+        .map_err(|message| source.error(&place.key("clip"), message))? as u32;
+    if desc.alive {
+        let playback = Playback {
+            clip,
+            speed: desc.speed.map_or(1.0, |speed| speed.0),
+            ..Playback::default()
+        };
+        let refit = desc.refit.unwrap_or_default();
+        return Ok(Performance::Alive { playback, refit });
+    }
+    match desc.poses.unwrap_or(DEFAULT_POSES) {
+        count @ 1..=MOST_POSES => Ok(Performance::Palette { clip, count }),
+        _ => fail(
+            "poses",
+            &format!("the number of poses must be 1 to {MOST_POSES}"),
+        ),
+    }
+}

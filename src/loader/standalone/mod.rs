@@ -1,0 +1,146 @@
+//! A model on its own: what it stands on, the light it stands in, and the camera before or around it.
+
+#[cfg(test)]
+mod animated_tests;
+mod clips;
+pub mod gltf;
+#[cfg(test)]
+mod gltf_tests;
+mod lights;
+mod live;
+pub mod obj;
+mod parts;
+mod surroundings;
+
+pub use surroundings::set_daylight;
+
+use super::{
+    LoadError, LoadOptions, framing,
+    materials::{Materials, Slots},
+    meshes::MeshSource,
+    options::CameraChoice,
+    transform::is_invertible,
+};
+use crate::{
+    math::Aabb,
+    scene::{Camera, Instance, Material, NONE, Scene},
+};
+use glam::{Affine3, Vec3};
+
+/// Frames of a turntable, at least.
+const FRAMES: u32 = 72;
+/// Side of the ground, in diagonals of the model.
+const GROUND: f32 = 60.0;
+const GROUND_COLOR: Vec3 = Vec3::new(0.42, 0.41, 0.39);
+
+/// What surrounds a model, beside what the user asks for.
+pub struct Stage<'a> {
+    options: &'a LoadOptions,
+    /// Frames of one round of what moves, if anything does.
+    pub round: Option<u32>,
+    /// The chosen camera of the file.
+    pub camera: Option<Camera>,
+}
+
+impl<'a> Stage<'a> {
+    pub fn new(options: &'a LoadOptions) -> Self {
+        Self {
+            options,
+            round: None,
+            camera: None,
+        }
+    }
+
+    /// Puts what is in the scene on a ground, with light around it and a camera, and fills in the tables.
+    ///
+    /// # Errors
+    /// When the picture of an environment is missing or damaged.
+    pub fn set(
+        self,
+        scene: &mut Scene,
+        mut table: Materials,
+        mut slots: Slots,
+    ) -> Result<(), LoadError> {
+        let model = &self.options.model;
+        scene.settings.start = self.options.start.unwrap_or_default();
+        scene.settings.frames = self.frames();
+        let bounds = framing::swept_bounds(scene);
+        scene.camera = self.camera(scene, &bounds);
+        if !model.no_ground {
+            add_ground(scene, &bounds, &mut table, &mut slots);
+        }
+        scene.materials = table.rows;
+        scene.names.materials = table.names;
+        scene.maps = table.maps;
+        scene.material_slots = slots.all;
+        surroundings::light(scene, model.environment.as_ref())
+    }
+
+    fn turns(&self) -> bool {
+        let own_view = self.options.view.eye.is_some() || self.camera.is_some();
+        match self.options.model.camera {
+            CameraChoice::Turntable => true,
+            CameraChoice::Automatic => self.round.is_none() && !own_view,
+            CameraChoice::Still | CameraChoice::Of(_) => false,
+        }
+    }
+
+    /// A turntable takes its time: as many whole rounds as that needs.
+    fn frames(&self) -> u32 {
+        match (self.round, self.turns()) {
+            (Some(round), true) => round * FRAMES.div_ceil(round),
+            (Some(round), false) => round,
+            (None, true) => FRAMES,
+            (None, false) => 1,
+        }
+    }
+
+    fn camera(&self, scene: &Scene, bounds: &Aabb) -> Camera {
+        if let Some(camera) = &self.camera {
+            return camera.clone();
+        }
+        let fov = self.options.view.fov.map(f32::to_radians);
+        match self.turns() {
+            true => {
+                let radius = framing::swept_radius(scene, bounds.center());
+                framing::turntable_of_radius(bounds, radius, fov)
+            }
+            false => framing::still(scene, bounds, fov),
+        }
+    }
+}
+
+fn add_ground(scene: &mut Scene, bounds: &Aabb, table: &mut Materials, slots: &mut Slots) {
+    let ground = Material {
+        color: GROUND_COLOR,
+        ..Material::default()
+    };
+    let row = table.add("ground", ground);
+    let local = ground_transform(bounds);
+    if is_invertible(&local) {
+        add(scene, slots, MeshSource::quad("ground", 1.0, row), local);
+    }
+}
+
+fn add(scene: &mut Scene, slots: &mut Slots, source: MeshSource, local: Affine3) {
+    let mesh = scene.meshes.len() as u32;
+    let slot_base = slots.run(mesh, &source.materials, NONE);
+    let stem = scene.names.add_stem(source.mesh.name.clone());
+    scene.names.push(stem, NONE);
+    scene.meshes.push(source.mesh);
+    scene.instances.push(Instance {
+        local,
+        node: NONE,
+        mesh,
+        slot_base,
+        motion: NONE,
+    });
+}
+
+/// Just beneath the model, so that flat bottoms do not touch it.
+fn ground_transform(bounds: &Aabb) -> Affine3 {
+    let size = bounds.diagonal().clamp(1e-6, 1e30);
+    let center = bounds.center();
+    let origin = Vec3::new(center.x, bounds.min.y - 1e-3 * size, center.z);
+    Affine3::from_translation(origin) * Affine3::from_scale(Vec3::splat(GROUND * size))
+}
