@@ -154,6 +154,8 @@ constants! {
 
 border! {
     /// A ray in world space; also the record of `.ray` files. `t` is in units of the direction's length.
+    ///
+    /// Rays of frames with motion carry their time within the shutter in place of `t_min` (kernels' `Time`, geom/motion.h), and begin at 0.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct Ray {

@@ -2,7 +2,7 @@
 //!
 //! Dependencies between the modules point one way:
 //! `cli → settings → render → {device, anim, output} → accel → scene → math`;
-//! `loader` knows `scene` and `math` only, and `accel` never sees `device`.
+//! `loader` knows `scene`, `math` and what of `anim` poses a model, and `accel` never sees `device`.
 
 pub mod abi;
 pub mod accel;

@@ -13,11 +13,7 @@ constexpr uint32_t kRefill = 4;
 // Threads of a block, and blocks per multiprocessor that registers are divided among. The device asks the kernels for the
 // former. With motion, walks need more registers: fewer blocks are faster than spills.
 constexpr int kTraceThreads = 64;
-#if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || THRONG_MOTION
-constexpr int kTraceBlocks = 1024 / kTraceThreads;
-#else
-constexpr int kTraceBlocks = 1152 / kTraceThreads;
-#endif
+constexpr int kTraceBlocks = THRONG_MOTION || THRONG_MAX_BLOCKS < 18 ? 16 : 18;
 
 // Orders of visits for all directions and hits: looking them up is faster than computing them.
 constexpr uint32_t kOrderBytes = 8 * 256;

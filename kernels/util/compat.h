@@ -24,6 +24,12 @@
 #define THRONG_MOTION 0
 #endif
 #define THRONG_MOVES(params) (THRONG_MOTION != 0)
+// Blocks that a multiprocessor holds at most (CUDA C++ Programming Guide, compute capabilities).
+#if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870
+#define THRONG_MAX_BLOCKS 16
+#else
+#define THRONG_MAX_BLOCKS 24 // or more
+#endif
 #define THRONG_DEVICE __device__ inline
 #define THRONG_INLINE __device__ __forceinline__
 // For what is long and called in several places: instruction caches are small, and compilers slow.

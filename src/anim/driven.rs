@@ -5,11 +5,10 @@ use super::{
     clip::{Keys, interpolate},
 };
 use crate::scene::{
-    Alpha, Light, Material, NONE, Projection, Scene, TextureMap,
+    Alpha, Light, Material, NONE, Projection, Scene, TextureMap, absorption,
     driven::{
         CameraValue, Driven, DrivenLight, DrivenMaterial, LightValue, MapUse, MaterialBase,
         MaterialValue, PlaceValue, PunctualLight, PunctualShape, Target, TexturePlace, Track,
-        absorption,
     },
     rig::{Actor, RigNodeRef},
 };
@@ -224,14 +223,17 @@ fn set(row: &mut Material, base: &mut MaterialBase, which: MaterialValue, value:
                 *cutoff = x;
             }
         }
-        M::AttenuationDistance | M::AttenuationColor => {
+        M::AttenuationDistance | M::AttenuationColor | M::Thickness => {
             match which {
                 M::AttenuationColor => base.attenuation_color = color,
-                _ => base.attenuation_distance = x,
+                M::AttenuationDistance => base.attenuation_distance = x,
+                _ => layers.thin = x == 0.0,
             }
-            layers.absorption = absorption(base.attenuation_color, base.attenuation_distance);
+            layers.absorption = match layers.thin {
+                true => Vec3::ZERO,
+                false => absorption(base.attenuation_color, base.attenuation_distance),
+            };
         }
-        M::Thickness => layers.thin = x == 0.0,
         // 0 stands for infinity; nothing else lies below 1.
         M::Ior => layers.ior = if x == 0.0 { 0.0 } else { x.max(1.0) },
         M::Metallic => layers.metallic = x,

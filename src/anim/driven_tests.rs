@@ -2,7 +2,7 @@
 
 use super::{Moment, PosedLooks, camera_at, looks_at};
 use crate::scene::{
-    Alpha, Light, Material, MaterialKind, NONE, Projection, Scene, TextureMap,
+    Alpha, Layers, Light, Material, MaterialKind, NONE, Projection, Scene, TextureMap,
     driven::{
         CameraValue, Driven, DrivenLight, DrivenMaterial, LightValue, MapUse, MaterialBase,
         MaterialValue, PlaceValue, PunctualLight, PunctualShape, Target, TexturePlace, Track,
@@ -99,6 +99,10 @@ fn layered() -> Material {
         kind: MaterialKind::Layered,
         color_map: 0,
         alpha: Alpha::Mask(0.5),
+        layers: Layers {
+            thin: false,
+            ..Layers::default()
+        },
         ..Material::default()
     }
 }
@@ -191,12 +195,15 @@ fn colour_distance_and_thickness_make_a_volume() {
         rise(material(MaterialValue::Thickness), &[1.0]),
     ]);
     assert!(!thick.layers.thin);
-    let left = (-thick.layers.absorption).map(f32::exp);
-    assert!(left.abs_diff_eq(Vec3::new(0.5, 0.25, 1e-6), 1e-5), "{left}");
-    assert!(
-        row(vec![rise(material(MaterialValue::Thickness), &[0.0])])
-            .layers
-            .thin
+    // As for a volume that stands still, down to what black absorbs.
+    let still = crate::scene::absorption(Vec3::new(0.5, 0.25, 0.0), 1.0);
+    assert_eq!(thick.layers.absorption, still);
+    let left = (-still).map(f32::exp);
+    assert!(left.abs_diff_eq(Vec3::new(0.5, 0.25, 0.0), 1e-5), "{left}");
+    let thin = row(vec![rise(material(MaterialValue::Thickness), &[0.0])]);
+    assert_eq!(
+        (thin.layers.thin, thin.layers.absorption),
+        (true, Vec3::ZERO)
     );
 }
 

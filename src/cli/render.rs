@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{
     denoise::Denoiser,
-    device::Device,
+    device::{Developer, Device},
     layers::{Layer, LayerSet, cryptomatte},
     output::{Destination, Manifests, Progress, ProgressMode, Stream, prepare_distinct},
     pixels::PixelType,
-    render::{self, Ongoing, RenderJob, Summary},
+    render::{self, Denoising, Ongoing, RenderJob, Summary},
     scene::{Integrator, Scene, rig::RefitPolicy},
     settings::{FrameOptions, FramePlan, LayerOptions, LookOptions, OngoingOptions, SettingsError},
 };
@@ -131,7 +131,7 @@ impl RenderArgs {
         interrupt::work_begins();
         plan.open(&mut job)?;
         let ongoing = self.ongoing(&job, device.as_ref(), asked);
-        if device.makes_blocks() && ongoing.is_none() && job.denoiser.is_none() {
+        if device.makes_blocks() && ongoing.is_none() && job.denoising.is_none() {
             job.settings.file_rows = job.output.file_rows(job.layers);
         }
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);
@@ -188,7 +188,10 @@ impl RenderArgs {
             ),
             "--denoise is for pictures of light: use it with --integrator path or whitted"
         );
-        job.denoiser = Some(Arc::new(Denoiser::load()?));
+        job.denoising = Some(Arc::new(Denoising {
+            denoiser: Denoiser::load()?,
+            developer: Developer::new()?,
+        }));
         job.settings.layers = Denoiser::layers_for(job.layers);
         job.settings.pixels = PixelType::F32;
         Ok(())
@@ -243,7 +246,7 @@ impl RenderArgs {
             scene: Arc::new(scene),
             auto_exposure: self.look.auto_exposure(),
             layers: LayerSet::default(),
-            denoiser: None,
+            denoising: None,
             refit: self.refit,
             trees,
             frames: plan.asked.clone(),

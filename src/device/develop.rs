@@ -1,32 +1,37 @@
 //! Display pixels from linear ones on the CPU: what a device does with its film, for pictures that are worked on in between.
 
-use super::{DeviceError, FrameSettings, PixelType, cpu::CpuDevice};
+use super::{DeviceError, FrameSettings, PixelType, cpu::Developer};
+use rayon::prelude::*;
 
-/// RGB radiance in rows as pixels of the type that `pixels` names, with the exposure, white balance, tone curve and dither of
-/// `settings`; by the code that devices run.
-///
-/// # Errors
-/// When there is no such kernel variant as is asked for by the environment, and when the size is not that of the settings.
-pub fn develop(
-    radiance: &[f32],
-    settings: &FrameSettings,
-    pixels: PixelType,
-) -> Result<Vec<u8>, DeviceError> {
-    if pixels == PixelType::F32 {
-        return Ok(bytemuck::cast_slice(radiance).to_vec());
+impl Developer {
+    /// RGB radiance in rows as pixels of the type that `pixels` names, with the exposure, white balance, tone curve and dither of
+    /// `settings`.
+    ///
+    /// # Errors
+    /// When the size is not that of the settings.
+    pub fn develop(
+        &self,
+        radiance: &[f32],
+        settings: &FrameSettings,
+        pixels: PixelType,
+    ) -> Result<Vec<u8>, DeviceError> {
+        if pixels == PixelType::F32 {
+            return Ok(bytemuck::cast_slice(radiance).to_vec());
+        }
+        let (radiance, rest) = radiance.as_chunks::<3>();
+        let count = settings.width as usize * settings.height as usize;
+        if radiance.len() != count || !rest.is_empty() {
+            return Err(DeviceError::Failed("a picture has another size".into()));
+        }
+        // Kernels read four numbers per pixel of a film.
+        let film = radiance.par_iter().map(|&[r, g, b]| [r, g, b, 1.0]);
+        let mut film: Vec<[f32; 4]> = film.collect();
+        let settings = FrameSettings {
+            pixels,
+            ..settings.clone()
+        };
+        Ok(self.resolve(&mut film, &settings))
     }
-    let (radiance, rest) = radiance.as_chunks::<3>();
-    let count = settings.width as usize * settings.height as usize;
-    if radiance.len() != count || !rest.is_empty() {
-        return Err(DeviceError::Failed("a picture has another size".into()));
-    }
-    let film = radiance.iter().map(|&[r, g, b]| [r, g, b, 1.0]);
-    let mut film: Vec<[f32; 4]> = film.collect();
-    let settings = FrameSettings {
-        pixels,
-        ..settings.clone()
-    };
-    Ok(CpuDevice::new()?.resolve(&mut film, &settings))
 }
 
 #[cfg(test)]
@@ -122,6 +127,16 @@ mod tests {
         [0.05637, 0.0986, 0.00447],
         [0.6612, 0.66278, 0.79278],
     ];
+
+    fn develop(
+        radiance: &[f32],
+        settings: &FrameSettings,
+        pixels: PixelType,
+    ) -> Result<Vec<u8>, DeviceError> {
+        Developer::new()
+            .unwrap()
+            .develop(radiance, settings, pixels)
+    }
 
     fn shown(tone_map: ToneMap, white_balance: Option<f32>) -> Vec<[f32; 3]> {
         let mut settings = FrameSettings {

@@ -40,8 +40,7 @@ use std::{sync::Arc, time::Duration};
 pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads};
-pub use cpu::CpuDevice;
-pub use develop::develop;
+pub use cpu::{CpuDevice, Developer};
 pub use gang::Gang;
 
 /// What a frame looks like, the same for all frames of a run.

@@ -222,7 +222,7 @@ mod tests {
             settings: settings(),
             auto_exposure: None,
             layers: LayerSet::default(),
-            denoiser: None,
+            denoising: None,
             refit: None,
             trees: TreeSource::default(),
             frames: vec![1, 4, 2],

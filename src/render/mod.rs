@@ -25,7 +25,7 @@ mod write;
 
 use crate::{
     denoise::{DenoiseError, Denoiser},
-    device::{Device, DeviceError, FrameSettings, RayCounts, Stop},
+    device::{Developer, Device, DeviceError, FrameSettings, RayCounts, Stop},
     layers::LayerSet,
     output::{CheckpointError, OutputError},
     pixels::PixelType,
@@ -68,13 +68,19 @@ pub struct RenderJob {
     /// Layers that are written; devices may have to gather more.
     pub layers: LayerSet,
     /// Takes the noise out of frames before they are written: from radiance, so `settings` ask for that.
-    pub denoiser: Option<Arc<Denoiser>>,
+    pub denoising: Option<Arc<Denoising>>,
     /// How trees of deforming meshes follow them, if not each by its own mesh's policy.
     pub refit: Option<RefitPolicy>,
     pub trees: TreeSource,
     /// Frame numbers (from 1), in the order in which they are rendered; already without those that existed before.
     pub frames: Vec<u32>,
     pub output: Outputs,
+}
+
+/// Makes files' pixels of frames whose radiance is to be denoised first.
+pub struct Denoising {
+    pub denoiser: Denoiser,
+    pub developer: Developer,
 }
 
 /// One finished frame.

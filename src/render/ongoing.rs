@@ -8,9 +8,7 @@ use super::{
     write::{self, Finished},
 };
 use crate::{
-    device::{
-        Accumulation, Device, DeviceError, FrameSettings, PixelType, RayCounts, Rendered, develop,
-    },
+    device::{Accumulation, Device, DeviceError, FrameSettings, PixelType, RayCounts, Rendered},
     film::Film,
     layers::Layer,
     output::{
@@ -253,13 +251,16 @@ impl<'a> Keeper<'a> {
         settings: &FrameSettings,
         mut rendered: Rendered,
     ) -> Result<(), RenderError> {
-        if settings.pixels != job.pixels {
-            // What is to be denoised is so only once it is finished.
+        if let Some(denoising) = &job.denoising {
+            // Only the finished picture is denoised.
             let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
-            let pixels = develop(&radiance, settings, job.pixels).map_err(|source| {
-                let frame = self.frame;
-                RenderError::Device { frame, source }
-            })?;
+            let pixels = denoising
+                .developer
+                .develop(&radiance, settings, job.pixels)
+                .map_err(|source| {
+                    let frame = self.frame;
+                    RenderError::Device { frame, source }
+                })?;
             rendered.pixels = pixels.into();
         }
         let output = &job.output;

@@ -221,7 +221,7 @@ fn origin(job: &RenderJob) -> Metadata {
     let settings = Settings {
         settings: &job.settings,
         auto_exposure: job.auto_exposure,
-        denoised: job.denoiser.is_some(),
+        denoised: job.denoising.is_some(),
     };
     Metadata {
         software: concat!("throng ", env!("CARGO_PKG_VERSION")).into(),

@@ -32,7 +32,7 @@ pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
         settings: settings(),
         auto_exposure: None,
         layers: LayerSet::default(),
-        denoiser: None,
+        denoising: None,
         refit: None,
         trees: TreeSource::default(),
         frames: (1..=frames).collect(),

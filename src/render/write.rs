@@ -1,11 +1,11 @@
 //! The third stage: encodes and writes frames on several threads, and tells about them in order.
 
 use super::{
-    Busy, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds, pose::TreeWork,
+    Busy, Denoising, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds,
+    pose::TreeWork,
 };
 use crate::{
-    denoise::Denoiser,
-    device::{FrameSettings, Rendered, develop},
+    device::{FrameSettings, Rendered},
     layers::channels::pixel_bytes,
     memory,
 };
@@ -92,8 +92,8 @@ pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, R
         rendered,
         ..
     } = finished;
-    let rendered = match &job.denoiser {
-        Some(denoiser) => denoise(job, denoiser, (frame, exposure), rendered)?,
+    let rendered = match &job.denoising {
+        Some(denoising) => denoise(job, denoising, (frame, exposure), rendered)?,
         None => rendered,
     };
     let path = job.output.write(job, (finished.index, frame), &rendered)?;
@@ -115,7 +115,7 @@ pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, R
 /// that were asked for.
 fn denoise(
     job: &RenderJob,
-    denoiser: &Denoiser,
+    denoising: &Denoising,
     (frame, exposure): (u32, f32),
     rendered: Rendered,
 ) -> Result<Rendered, RenderError> {
@@ -124,14 +124,17 @@ fn denoise(
         ..job.settings.clone()
     };
     let mut radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
-    denoiser
+    denoising
+        .denoiser
         .denoise(
             (settings.width, settings.height),
             &mut radiance,
             &rendered.layers,
         )
         .map_err(|source| RenderError::Denoise { frame, source })?;
-    let pixels = develop(&radiance, &settings, job.pixels)
+    let pixels = denoising
+        .developer
+        .develop(&radiance, &settings, job.pixels)
         .map_err(|source| RenderError::Device { frame, source })?;
     let mut layers = rendered.layers;
     layers.retain(|image| job.layers.contains(image.layer));

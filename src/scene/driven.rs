@@ -341,13 +341,6 @@ impl TexturePlace {
     }
 }
 
-/// Absorption coefficient of what leaves `color` of white light after `distance` (KHR_materials_volume).
-pub fn absorption(color: Vec3, distance: f32) -> Vec3 {
-    // Black would absorb infinitely much.
-    let left = color.clamp(Vec3::splat(1e-6), Vec3::ONE);
-    (-left.map(f32::ln) / distance).min(Vec3::splat(VAST))
-}
-
 impl MapUse {
     /// Where a material has the index of the map.
     pub fn of(self, material: &mut Material) -> &mut u32 {

@@ -24,6 +24,17 @@ pub struct Material {
     pub layers: Layers,
 }
 
+/// Most that a medium absorbs per scene unit: no light is left of it either way.
+const MAX_ABSORPTION: f32 = 1e12;
+
+/// Absorption coefficients per scene unit of a medium that leaves `color` of white light after `distance` (KHR_materials_volume).
+///
+/// A distance of infinity absorbs nothing. Where `color` is black, the least positive colour stands in for it.
+pub fn absorption(color: Vec3, distance: f32) -> Vec3 {
+    let left = color.max(Vec3::splat(f32::MIN_POSITIVE));
+    (-left.map(f32::ln) / distance).clamp(Vec3::ZERO, Vec3::splat(MAX_ABSORPTION))
+}
+
 impl Default for Material {
     fn default() -> Self {
         Self {

@@ -22,7 +22,7 @@ pub use film::{PixelFilter, ToneMap};
 pub use lens::{
     Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT,
 };
-pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap};
+pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap, absorption};
 pub use names::{Names, cut};
 pub use references::LostReference;
 pub use shutter::{Shutter, ShutterError};

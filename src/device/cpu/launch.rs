@@ -1,13 +1,14 @@
 //! What kernels on the CPU are launched with: parameters that lead into the host's memory, and what must live meanwhile.
 
+use super::Kernel;
 use crate::{
     abi::{
         self, BlasRecord, CameraRecord, MOST_TURNS, MeshKeys, MeshRecord, OtherFrame, PacketEntry,
-        Params, StackEntry, VertexExtra, VertexRecord,
+        Params, StackEntry, Thread, VertexExtra, VertexRecord,
     },
     accel::{Blas, BlasShape, Packs},
     device::{
-        Frame, FrameSettings, OtherPose, PosedMesh, extras, frame_layers,
+        Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, Stop, extras, frame_layers,
         looks::{self, LookTables},
         params::{apply_settings, camera_keys, magnitude, mesh_keys, scene_params},
         pool::Pool,
@@ -16,6 +17,7 @@ use crate::{
     film::FILTER_TABLES,
     light::{LocalTree, sun_count, sun_irradiance},
 };
+use rayon::prelude::*;
 use std::{marker::PhantomData, ptr::null, sync::Arc};
 
 /// Tables of a frame that are not the scene's, and the tree over what shines within the scene.
@@ -27,9 +29,8 @@ pub struct Shining {
 
 /// The memory that walks of one thread keep what is left to visit in.
 pub struct Stacks {
-    /// `count` stacks of the same size, of rays that take turns.
+    /// Stacks of the same size, one for each ray that is interleaved with others.
     pub rays: Vec<StackEntry>,
-    pub count: usize,
     pub packets: Vec<PacketEntry>,
 }
 
@@ -38,7 +39,8 @@ pub struct Launch<'a> {
     pub params: Params,
     stack_entries: usize,
     packet_entries: usize,
-    tlas_bytes: usize,
+    /// How many rays of one thread are interleaved.
+    interleaved: usize,
     _blas: Vec<BlasRecord>,
     _pool: Pool,
     _shapes: Shapes,
@@ -132,7 +134,7 @@ impl<'a> Launch<'a> {
             params,
             stack_entries: 0,
             packet_entries: 0,
-            tlas_bytes: 0,
+            interleaved: 1,
             _blas: Vec::new(),
             _pool: Pool::new(&[]),
             _shapes: Shapes::default(),
@@ -144,7 +146,12 @@ impl<'a> Launch<'a> {
         }
     }
 
-    pub fn new(tables: &'a Tables, frame: &'a Frame, shining: Shining) -> Self {
+    /// In a TLAS of more bytes than `cached_tlas`, single rays are interleaved.
+    pub fn new(tables: &'a Tables, frame: &'a Frame, shining: Shining, cached_tlas: usize) -> Self {
+        let interleaved = match frame.tlas.bytes() > cached_tlas {
+            true => MOST_TURNS as usize,
+            false => 1,
+        };
         let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b)).collect();
         let deepest = frame
             .blas
@@ -202,7 +209,7 @@ impl<'a> Launch<'a> {
             params,
             stack_entries: frame.tlas.tree.stack_entries() + deepest,
             packet_entries: frame.tlas.tree.stack_entries() + deepest,
-            tlas_bytes: frame.tlas.bytes(),
+            interleaved,
             _blas: blas,
             _pool: pool,
             _shapes: shapes,
@@ -214,20 +221,49 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The stacks that a thread needs for these trees. In a TLAS of more bytes than `cached`, single rays take turns.
-    pub fn stacks(&self, cached: usize) -> Stacks {
-        let count = if self.tlas_bytes > cached {
-            MOST_TURNS as usize
-        } else {
-            1
+    /// Runs `kernel` over `count` items, batch by batch on all threads, until done or stopped.
+    ///
+    /// # Safety
+    /// The launch leads to all that the kernel reads, and to a place of its own for whatever it writes for each of the items.
+    pub unsafe fn run(&self, kernel: Kernel, count: u32, batch: u32, stop: &Stop) -> RayCounts {
+        let batches = (0..count.div_ceil(batch)).into_par_iter();
+        let run = |stacks: &mut Stacks, index: u32| {
+            let mut thread = Thread {
+                stack: stacks.rays.as_mut_ptr(),
+                packet_stack: stacks.packets.as_mut_ptr(),
+                stack_entries: self.stack_entries as u32,
+                stacks: self.interleaved as u32,
+                primary_rays: 0,
+                bounce_rays: 0,
+                shadow_rays: 0,
+            };
+            if !stop() {
+                let begin = index * batch;
+                // SAFETY: the launch keeps alive what it leads to, batches are of different items, and the stacks have the
+                // entries that the trees need.
+                unsafe { kernel(&self.params, begin, count.min(begin + batch), &mut thread) };
+            }
+            RayCounts {
+                primary: thread.primary_rays,
+                bounce: thread.bounce_rays,
+                shadow: thread.shadow_rays,
+            }
         };
+        let counts = batches.map_init(|| self.stacks(), run);
+        counts.reduce(RayCounts::default, |mut sum, batch| {
+            sum += batch;
+            sum
+        })
+    }
+
+    /// The stacks that a thread needs for these trees.
+    pub fn stacks(&self) -> Stacks {
         let none = StackEntry {
             reference: 0,
             t: 0.0,
         };
         Stacks {
-            rays: vec![none; self.stack_entries * count],
-            count,
+            rays: vec![none; self.stack_entries * self.interleaved],
             packets: vec![PacketEntry::default(); self.packet_entries],
         }
     }

@@ -18,8 +18,7 @@ use crate::{
     pixels::Floats,
     scene::{Integrator, Scene},
 };
-use launch::{Elsewhere, Launch, Shining, Stacks};
-use rayon::prelude::*;
+use launch::{Elsewhere, Launch, Shining};
 use std::{
     ptr::null,
     sync::Arc,
@@ -69,31 +68,23 @@ pub struct CpuDevice {
 impl CpuDevice {
     /// Uses the widest variant that the processor supports; `THRONG_CPU=baseline|avx2|avx512` asks for a given one.
     pub fn new() -> Result<Self, DeviceError> {
-        match std::env::var("THRONG_CPU") {
-            Ok(name) => Self::with_variant(&name),
-            Err(_) => Self::with_variant(Self::variants().last().unwrap_or(&BASELINE)),
-        }
+        chosen_kernels().map(Self::with_kernels)
     }
 
     /// Uses the variant of that name. They differ in speed and in the steps that they count, never in what
     /// they find.
     pub fn with_variant(name: &str) -> Result<Self, DeviceError> {
-        let variant = VARIANTS
-            .iter()
-            .find(|v| v.name == name && supported(v.name));
-        let Some(kernels) = variant else {
-            let names = Self::variants().join(", ");
-            return Err(DeviceError::Failed(format!(
-                "there is no CPU variant `{name}`: this processor and build have {names} (see THRONG_CPU)"
-            )));
-        };
-        Ok(Self {
+        kernels_named(name).map(Self::with_kernels)
+    }
+
+    fn with_kernels(kernels: &'static KernelTable) -> Self {
+        Self {
             kernels,
             tables: None,
             lights: LightCache::default(),
             queued: None,
             cached_tlas: CACHED_TLAS,
-        })
+        }
     }
 
     /// The same device, whose single rays take turns in a TLAS of more than `bytes`: that changes how fast they are, not what they hit.
@@ -128,7 +119,7 @@ impl CpuDevice {
         let shining = self.shining(frame, settings.integrator);
         let mut launch = self.prepare(frame, shining)?;
         launch.apply(frame, settings);
-        let mut stacks = launch.stacks(self.cached_tlas);
+        let mut stacks = launch.stacks();
         // SAFETY: the launch keeps alive what its parameters lead to, and knows the stack that its trees need.
         let mut probe = unsafe { Probe::new(&launch.params, &mut stacks.rays) };
         Ok(ask(&mut probe))
@@ -152,22 +143,6 @@ impl CpuDevice {
         Shining { looks, local }
     }
 
-    /// Pixels from a film, sums of RGB and weights.
-    pub(super) fn resolve(&self, film: &mut [[f32; 4]], settings: &FrameSettings) -> Vec<u8> {
-        let bytes = film.len() * settings.pixel_bytes();
-        // Memory that is aligned for all types of pixels.
-        let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
-        let mut params = blank();
-        apply_display(&mut params, settings);
-        params.film = film.as_mut_ptr().cast();
-        params.pixels = pixels.as_mut_ptr().cast();
-        let launch = Launch::of(params);
-        let (kernel, count) = (self.kernels.resolve_pixel, film.len() as u32);
-        // SAFETY: film and pixels are as long as that.
-        unsafe { self.launch(kernel, &launch, count, RESOLVE_BATCH, &|| false) };
-        bytemuck::cast_slice(&pixels)[..bytes].to_vec()
-    }
-
     fn tables(&self) -> Result<&Tables, DeviceError> {
         self.tables
             .as_ref()
@@ -182,7 +157,7 @@ impl CpuDevice {
     ) -> Result<Launch<'a>, DeviceError> {
         let tables = self.tables()?;
         frame.check(&tables.scene, self.node_layout())?;
-        Ok(Launch::new(tables, frame, shining))
+        Ok(Launch::new(tables, frame, shining, self.cached_tlas))
     }
 
     /// Adds `samples` of the first `items` items to the film.
@@ -202,8 +177,7 @@ impl CpuDevice {
             launch.params.sample_begin = begin;
             launch.params.sample_end = samples.end.min(begin + SAMPLE_SLICE as u32);
             // SAFETY: as demanded; a pixel's place in the film is touched by its own item only.
-            rays +=
-                unsafe { self.launch(self.kernels.render_pixel, launch, items, PIXEL_BATCH, stop) };
+            rays += unsafe { launch.run(self.kernels.render_pixel, items, PIXEL_BATCH, stop) };
             if stop() {
                 break;
             }
@@ -250,7 +224,7 @@ impl CpuDevice {
         }
         launch.params.frame_layers = &raw const record;
         // SAFETY: the images are of the picture's size, and what the record leads to besides lives until the end of this function.
-        unsafe { self.launch(self.kernels.gather_layers, launch, items, PIXEL_BATCH, stop) };
+        unsafe { launch.run(self.kernels.gather_layers, items, PIXEL_BATCH, stop) };
         launch.params.frame_layers = null();
         let images = images.into_iter().map(|(layer, values)| LayerImage {
             layer,
@@ -258,50 +232,54 @@ impl CpuDevice {
         });
         Ok(images.collect())
     }
+}
 
-    /// Runs `kernel` over `count` items, batch by batch on all threads, until done or stopped.
-    ///
-    /// # Safety
-    /// The launch leads to all that the kernel reads, and to a place of its own for whatever it writes for each of the items.
-    unsafe fn launch(
-        &self,
-        kernel: Kernel,
-        launch: &Launch<'_>,
-        count: u32,
-        batch: u32,
-        stop: &Stop,
-    ) -> RayCounts {
-        let batches = (0..count.div_ceil(batch)).into_par_iter();
-        let cached_tlas = self.cached_tlas;
-        let run = |stacks: &mut Stacks, index: u32| {
-            let mut thread = Thread {
-                stack: stacks.rays.as_mut_ptr(),
-                packet_stack: stacks.packets.as_mut_ptr(),
-                stack_entries: (stacks.rays.len() / stacks.count) as u32,
-                stacks: stacks.count as u32,
-                primary_rays: 0,
-                bounce_rays: 0,
-                shadow_rays: 0,
-            };
-            if !stop() {
-                let begin = index * batch;
-                // SAFETY: the launch keeps alive what it leads to, batches are of different items, and the stacks have the
-                // entries that the trees need.
-                unsafe { kernel(&launch.params, begin, count.min(begin + batch), &mut thread) };
-            }
-            RayCounts {
-                primary: thread.primary_rays,
-                bounce: thread.bounce_rays,
-                shadow: thread.shadow_rays,
-            }
+/// The variant that `THRONG_CPU` names, else the fastest.
+fn chosen_kernels() -> Result<&'static KernelTable, DeviceError> {
+    match std::env::var("THRONG_CPU") {
+        Ok(name) => kernels_named(&name),
+        Err(_) => kernels_named(CpuDevice::variants().last().unwrap_or(&BASELINE)),
+    }
+}
+
+fn kernels_named(name: &str) -> Result<&'static KernelTable, DeviceError> {
+    let found = VARIANTS
+        .iter()
+        .find(|v| v.name == name && supported(v.name));
+    found.ok_or_else(|| {
+        let names = CpuDevice::variants().join(", ");
+        DeviceError::Failed(format!(
+            "there is no CPU variant `{name}`: this processor and build have {names} (see THRONG_CPU)"
+        ))
+    })
+}
+
+/// Makes display pixels of films by the code that devices run.
+pub struct Developer(&'static KernelTable);
+
+impl Developer {
+    /// # Errors
+    /// When `THRONG_CPU` asks for kernels that are not there.
+    pub fn new() -> Result<Self, DeviceError> {
+        chosen_kernels().map(Self)
+    }
+
+    /// Pixels from a film, sums of RGB and weights.
+    pub(super) fn resolve(&self, film: &mut [[f32; 4]], settings: &FrameSettings) -> Vec<u8> {
+        let bytes = film.len() * settings.pixel_bytes();
+        // Memory that is aligned for all types of pixels.
+        let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
+        let mut params = blank();
+        apply_display(&mut params, settings);
+        params.film = film.as_mut_ptr().cast();
+        params.pixels = pixels.as_mut_ptr().cast();
+        let launch = Launch::of(params);
+        // SAFETY: film and pixels are as long as that.
+        unsafe {
+            let count = film.len() as u32;
+            launch.run(self.0.resolve_pixel, count, RESOLVE_BATCH, &|| false)
         };
-        batches.map_init(|| launch.stacks(cached_tlas), run).reduce(
-            RayCounts::default,
-            |mut a, b| {
-                a += b;
-                a
-            },
-        )
+        bytemuck::cast_slice(&pixels)[..bytes].to_vec()
     }
 }
 
@@ -429,18 +407,14 @@ impl Device for CpuDevice {
             if passes.is_adaptive() {
                 let kernel = self.kernels.measure_tile;
                 // SAFETY: both halves of the film are the picture's, and there is an error for each tile.
-                unsafe { self.launch(kernel, &launch, tile_count, TILE_BATCH, &|| false) };
+                unsafe { launch.run(kernel, tile_count, TILE_BATCH, &|| false) };
             }
             passes.go_on(&errors);
         }
         film.state = passes.into_state();
         let kernel = self.kernels.resolve_pixel;
         // SAFETY: film and pixels are as long as that.
-        unsafe {
-            self.launch(kernel, &launch, pixel_count as u32, RESOLVE_BATCH, &|| {
-                false
-            })
-        };
+        unsafe { launch.run(kernel, pixel_count as u32, RESOLVE_BATCH, &|| false) };
         let layers = match film.is_done(settings) {
             true => {
                 launch.params.sample_end = adaptive::samples_of_all(settings);
@@ -487,7 +461,7 @@ impl Device for CpuDevice {
                 launch.params.hits = hits.as_mut_ptr();
                 let count = rays.len() as u32;
                 // SAFETY: there are so many rays, and as many hits.
-                unsafe { self.launch(kernel, &launch, count, RAY_BATCH as u32, &|| false) };
+                unsafe { launch.run(kernel, count, RAY_BATCH as u32, &|| false) };
             }
             start.elapsed()
         };
@@ -513,7 +487,7 @@ impl Device for CpuDevice {
             launch.params.ray_work = work.as_mut_ptr();
             let count = rays.len() as u32;
             // SAFETY: there are so many rays, and at least as many places for their work.
-            unsafe { self.launch(kernel, &launch, count, RAY_BATCH as u32, &|| false) };
+            unsafe { launch.run(kernel, count, RAY_BATCH as u32, &|| false) };
             counts = work[..rays.len()].iter().fold(counts, WorkCounts::with);
         }
         Ok(Some(counts))

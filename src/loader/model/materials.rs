@@ -3,16 +3,13 @@
 use super::DrivenRows;
 use crate::{
     loader::{
-        gltf::{self, ModelTexture, PbrMaterial, TextureRef, Volume},
+        gltf::{self, ModelTexture, PbrMaterial, TextureRef},
         materials::Materials,
     },
-    scene::{Alpha, Layers, Material, MaterialKind, NONE, TextureMap, TriangleMesh},
+    scene::{Alpha, Layers, Material, MaterialKind, NONE, TextureMap, TriangleMesh, absorption},
 };
 use glam::Vec3;
 use std::collections::HashMap;
-
-/// What is absorbed is finite: more than this per scene unit is black anyway.
-const MOST_ABSORBED: f32 = 1e12;
 
 /// Enters what a model looks like.
 pub struct Looks<'a> {
@@ -106,7 +103,10 @@ impl<'a> Looks<'a> {
         };
         if let Some(volume) = &m.volume {
             layers.thin = volume.thickness <= 0.0;
-            layers.absorption = absorption(volume);
+            if !layers.thin {
+                let color = volume.attenuation_color.into();
+                layers.absorption = absorption(color, volume.attenuation_distance);
+            }
         }
         self.add_base(table, m, &mut layers);
         self.add_coats(table, m, &mut layers);
@@ -197,16 +197,4 @@ fn visibility(m: &PbrMaterial) -> Material {
         double_sided: m.double_sided,
         ..Material::default()
     }
-}
-
-/// KHR_materials_volume: what is left of white after `attenuation_distance` is `attenuation_color`.
-fn absorption(volume: &Volume) -> Vec3 {
-    if volume.thickness <= 0.0 {
-        return Vec3::ZERO;
-    }
-    let per_unit = |left: f32| {
-        let coefficient = -left.max(f32::MIN_POSITIVE).ln() / volume.attenuation_distance;
-        coefficient.clamp(0.0, MOST_ABSORBED)
-    };
-    Vec3::from(volume.attenuation_color.map(per_unit))
 }

@@ -259,9 +259,7 @@ impl Entry<'_> {
                     let message = "the distance must be above 0";
                     return Err(self.source.error(&place, message));
                 }
-                let least = Vec3::splat(f32::MIN_POSITIVE);
-                let per_unit = color.max(least).map(|left| -left.ln() / distance.0);
-                Ok(per_unit.clamp(Vec3::ZERO, Vec3::splat(1e12)))
+                Ok(crate::scene::absorption(color, distance.0))
             }
         }
     }

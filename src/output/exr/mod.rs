@@ -268,7 +268,7 @@ impl WriteAt for Mutex<Vec<u8>> {
     }
 }
 
-/// What a thread needs to make blocks. It is used again for other pictures: with many frames a second, new memory takes longer than
+/// Memory in which a thread makes blocks. It is used again for other pictures: with many frames a second, new memory takes longer than
 /// what is done in it.
 #[derive(Default)]
 struct Memory {
@@ -276,6 +276,7 @@ struct Memory {
     block: Vec<u8>,
 }
 
+/// Memory that no thread uses: what as many threads as there are processors need, and no more.
 static SPARE: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
 impl Memory {
@@ -286,7 +287,9 @@ impl Memory {
 
     fn give_back(self) {
         let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
-        spare.push(self);
+        if spare.len() < rayon::current_num_threads() {
+            spare.push(self);
+        }
     }
 }
 

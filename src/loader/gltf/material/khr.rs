@@ -170,9 +170,9 @@ struct VolumeJson {
 
 fn volume(r: &mut Reader, json: VolumeJson) -> Result<Volume, Fault> {
     let color = json.attenuation_color.unwrap_or([1.0; 3]);
+    r.check_unused(json.thickness_texture)?;
     Ok(Volume {
         thickness: r.at_least(json.thickness_factor.unwrap_or(0.0), 0.0, "thicknessFactor")?,
-        thickness_texture: r.texture(json.thickness_texture, Linear)?,
         attenuation_distance: match json.attenuation_distance {
             Some(d) => r.at_least(d, f32::MIN_POSITIVE, "attenuationDistance")?,
             None => f32::INFINITY,

@@ -139,7 +139,10 @@ impl Reader<'_, '_> {
         let pbr = &m.pbr_metallic_roughness;
         let (srgb, linear) = (ColorSpace::Srgb, ColorSpace::Linear);
         let normal = m.normal_texture.as_ref();
-        let occlusion = m.occlusion_texture.as_ref();
+        self.check_unused(m.occlusion_texture.as_ref().map(|o| {
+            let others = o.extensions.as_ref().map(|e| &e.others);
+            texture_info(o.index.value(), o.tex_coord, others)
+        }))?;
         Ok(PbrMaterial {
             name: name(m.name.as_deref(), "material", index),
             base_color: self.units(
@@ -162,17 +165,7 @@ impl Reader<'_, '_> {
                 }),
                 linear,
             )?,
-            occlusion_strength: self.unit(
-                occlusion.map_or(1.0, |o| o.strength.0),
-                "occlusionTexture/strength",
-            )?,
-            occlusion_texture: self.texture(
-                occlusion.map(|o| {
-                    let others = o.extensions.as_ref().map(|e| &e.others);
-                    texture_info(o.index.value(), o.tex_coord, others)
-                }),
-                linear,
-            )?,
+            has_occlusion: m.occlusion_texture.is_some(),
             emissive: self.units(m.emissive_factor.0, "emissiveFactor")?,
             emissive_texture: self.texture(info(m.emissive_texture.as_ref()), srgb)?,
             alpha: self.alpha(m)?,
@@ -221,6 +214,16 @@ impl Reader<'_, '_> {
             uv_set: transform.tex_coord.unwrap_or(info.tex_coord),
             transform: matrix,
         }))
+    }
+
+    /// Checks a texture that no picture is made from, which is neither decoded nor takes a set of texture coordinates.
+    ///
+    /// # Errors
+    /// When it does not exist.
+    pub fn check_unused(&self, info: Option<TextureInfo>) -> Result<(), Fault> {
+        info.map_or(Ok(()), |info| {
+            self.textures.check(info.index as usize, &self.path)
+        })
     }
 
     /// # Errors

@@ -17,9 +17,8 @@ pub struct PbrMaterial {
     pub normal_texture: Option<TextureRef>,
     /// Multiplies x and y of the normal map.
     pub normal_scale: f32,
-    /// Occlusion in red.
-    pub occlusion_texture: Option<TextureRef>,
-    pub occlusion_strength: f32,
+    /// Whether the file has an occlusion texture. It is not read: rays find what is occluded.
+    pub has_occlusion: bool,
     /// Multiplied by the strength of KHR_materials_emissive_strength.
     pub emissive: [f32; 3],
     pub emissive_texture: Option<TextureRef>,
@@ -54,8 +53,7 @@ impl Default for PbrMaterial {
             metallic_roughness_texture: None,
             normal_texture: None,
             normal_scale: 1.0,
-            occlusion_texture: None,
-            occlusion_strength: 1.0,
+            has_occlusion: false,
             emissive: [0.0; 3],
             emissive_texture: None,
             alpha: Alpha::Opaque,
@@ -123,12 +121,11 @@ pub struct DiffuseTransmission {
     pub color_texture: Option<TextureRef>,
 }
 
-/// KHR_materials_volume. A thickness of 0 means a thin wall.
+/// KHR_materials_volume. A thickness of 0 means a thin wall; other thicknesses and their texture are not read, as rays measure what they
+/// pass through.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Volume {
     pub thickness: f32,
-    /// In green.
-    pub thickness_texture: Option<TextureRef>,
     /// Scene units; infinite where nothing is absorbed.
     pub attenuation_distance: f32,
     pub attenuation_color: [f32; 3],
@@ -190,7 +187,7 @@ impl PbrMaterial {
                 "metal and roughness texture",
             ),
             (self.normal_texture.is_some(), "normal map"),
-            (self.occlusion_texture.is_some(), "occlusion texture"),
+            (self.has_occlusion, "occlusion texture"),
             (self.emissive != [0.0; 3], "emission"),
             (matches!(self.alpha, Alpha::Mask(_)), "alpha mask"),
             (self.alpha == Alpha::Blend, "alpha blending"),
@@ -217,7 +214,6 @@ impl PbrMaterial {
             &mut self.base_color_texture,
             &mut self.metallic_roughness_texture,
             &mut self.normal_texture,
-            &mut self.occlusion_texture,
             &mut self.emissive_texture,
         ];
         let specular = self.specular.as_mut();
@@ -227,7 +223,6 @@ impl PbrMaterial {
         let film = self.iridescence.as_mut();
         let one = [
             self.transmission.as_mut().map(|t| &mut t.texture),
-            self.volume.as_mut().map(|v| &mut v.thickness_texture),
             self.anisotropy.as_mut().map(|a| &mut a.texture),
         ];
         let two = [

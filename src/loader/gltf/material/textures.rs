@@ -77,10 +77,7 @@ impl<'a> Table<'a> {
         path: &str,
     ) -> Result<Option<u32>, Fault> {
         let root = &self.document.root;
-        let texture = root
-            .textures
-            .get(index)
-            .ok_or_else(|| fault(path, out_of_range("texture", index, root.textures.len())))?;
+        let texture = self.texture(index, path)?;
         let Some(image) = self.image_of(index, texture)? else {
             return Ok(None);
         };
@@ -104,6 +101,19 @@ impl<'a> Table<'a> {
             self.requests.push(request);
         }
         Ok(Some(found))
+    }
+
+    /// # Errors
+    /// When there is no texture `index`.
+    pub fn check(&self, index: usize, path: &str) -> Result<(), Fault> {
+        self.texture(index, path).map(|_| ())
+    }
+
+    fn texture(&self, index: usize, path: &str) -> Result<&'a Texture, Fault> {
+        let textures = &self.document.root.textures;
+        textures
+            .get(index)
+            .ok_or_else(|| fault(path, out_of_range("texture", index, textures.len())))
     }
 
     /// The picture: in a format that can be read if there is a choice.

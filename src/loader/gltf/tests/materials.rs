@@ -65,10 +65,7 @@ fn the_core_of_a_material_is_read() {
         (m.normal_texture, m.normal_scale),
         (reference(1, 0, Affine2::IDENTITY), -2.0)
     );
-    assert_eq!(
-        (m.occlusion_texture, m.occlusion_strength),
-        (reference(1, 1, Affine2::IDENTITY), 0.5)
-    );
+    assert!(m.has_occlusion);
     assert_eq!(m.emissive_texture, reference(0, 0, Affine2::IDENTITY));
     let textures = b.load().textures;
     assert_eq!(textures.len(), 2, "one for each colour space");
@@ -96,7 +93,7 @@ fn every_material_extension_is_read() {
         "KHR_materials_anisotropy": {"anisotropyStrength": 0.6, "anisotropyRotation": 1.5, "anisotropyTexture": t}}}),
     );
     assert_eq!((m.ior, m.dispersion), (1.33, 0.1));
-    assert_eq!(m.textures_mut().count(), 14);
+    assert_eq!(m.textures_mut().count(), 13);
     let specular = m.specular.expect("specular");
     assert_eq!((specular.factor, specular.color), (0.5, [2.0, 1.0, 0.0]));
     assert_eq!(m.transmission.expect("transmission").factor, 0.9);
@@ -211,6 +208,22 @@ fn a_mesh_keeps_the_texture_coordinates_that_its_material_uses() {
         );
         assert!(model.warnings.is_empty(), "{:?}", model.warnings);
     }
+}
+
+#[test]
+fn textures_that_are_not_read_take_no_coordinates_and_are_not_decoded() {
+    let mut b = with_uv_sets(0, 3);
+    let unread = b.texture(&png(2, 2, [0; 3]));
+    b.json["materials"][0]["occlusionTexture"] = json!({"index": unread, "texCoord": 1});
+    b.json["materials"][0]["extensions"] = json!({"KHR_materials_volume":
+        {"thicknessFactor": 1, "thicknessTexture": {"index": unread, "texCoord": 2}}});
+    let model = b.load();
+    let m = &model.materials[0];
+    assert_eq!((m.uv_sets, m.has_occlusion), ([0, 3], true));
+    assert_eq!(model.textures.len(), 1);
+    assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+    b.json["materials"][0]["occlusionTexture"]["index"] = json!(9);
+    assert!(b.error().contains("9"), "{}", b.error());
 }
 
 #[test]
