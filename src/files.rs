@@ -30,6 +30,15 @@ pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+/// Whether an open file is still the one that `path` names. Elsewhere than on Unix, whether there is one.
+pub fn is_at(file: &File, path: &Path) -> bool {
+    if cfg!(unix) {
+        FileId::of_file(file).is_ok_and(|id| id == FileId::of(path))
+    } else {
+        path.exists()
+    }
+}
+
 /// The bytes that a regular file had when it was opened.
 ///
 /// # Errors

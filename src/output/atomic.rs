@@ -9,14 +9,13 @@
 //! never replaced: once everything is there, it is written to.
 
 use super::OutputError;
-use crate::files::{is_special, open_regular, os_string};
+use crate::files::{is_at, is_special, open_regular, os_string};
 use std::{
     collections::{BTreeMap, HashSet},
     ffi::{OsStr, OsString},
-    fs::{self, File, OpenOptions},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, BufWriter, ErrorKind, Seek, Write},
     path::{Path, PathBuf},
-    time::Duration,
 };
 use tempfile::{NamedTempFile, TempPath};
 
@@ -161,8 +160,8 @@ pub fn open_node(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
 }
 
-/// Temporary files are locked right after they were made, which takes much less.
-const NOT_YET_LOCKED: Duration = Duration::from_secs(60);
+/// Other processes may take a file that is not locked yet for a leftover, and remove it.
+const TRIES: u32 = 10;
 
 /// A locked temporary file that removes itself when dropped.
 fn create_part(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
@@ -177,10 +176,16 @@ fn create_part(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let part = builder.tempfile_in(folder)?;
-    // Some network file systems have no locks. Then the file merely looks like a leftover to other processes.
-    let _ = part.as_file().try_lock();
-    Ok(part)
+    for _ in 1..TRIES {
+        let part = builder.tempfile_in(folder)?;
+        match part.as_file().try_lock() {
+            Ok(()) if is_at(part.as_file(), part.path()) => return Ok(part),
+            Ok(()) | Err(TryLockError::WouldBlock) => {}
+            // Some network file systems have no locks. There nobody removes leftovers.
+            Err(TryLockError::Error(_)) => return Ok(part),
+        }
+    }
+    builder.tempfile_in(folder)
 }
 
 /// Makes the folders of `paths`, checks that files can be created there and that no folder is in the way of a file,
@@ -204,19 +209,17 @@ pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
             error,
         })?;
         check_writable(folder, &names)?;
-        remove_leftovers(folder, Duration::ZERO, |target| names.contains(target));
+        remove_leftovers(folder, |target| names.contains(target));
     }
     Ok(())
 }
 
 /// Makes a folder whose files with this ending are all written by [`Part`], checks that files can be created there, and removes
-/// temporary files that a killed process left for any of them, unless they are new: other processes may be about to lock theirs.
+/// temporary files that a killed process left for any of them.
 pub fn prepare_folder(folder: &Path, ending: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     create_part(folder, OsStr::new(ending))?;
-    remove_leftovers(folder, NOT_YET_LOCKED, |target| {
-        target.to_string_lossy().ends_with(ending)
-    });
+    remove_leftovers(folder, |target| target.to_string_lossy().ends_with(ending));
     Ok(())
 }
 
@@ -255,19 +258,23 @@ fn check_writable(folder: &Path, names: &HashSet<&OsStr>) -> Result<(), OutputEr
 }
 
 /// Leftovers are harmless, so what cannot be listed or removed is left alone.
-fn remove_leftovers(folder: &Path, least_age: Duration, is_ours: impl Fn(&OsStr) -> bool) {
+fn remove_leftovers(folder: &Path, is_ours: impl Fn(&OsStr) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let file_name = entry.file_name();
-        let is_ours = target_of_part(&file_name).is_some_and(|target| is_ours(&target));
-        if is_ours && is_as_old(&entry, least_age) && !is_in_use(&entry.path()) {
-            let _ = fs::remove_file(entry.path());
+        if target_of_part(&file_name).is_some_and(|target| is_ours(&target)) {
+            remove_leftover(&entry.path());
         }
     }
 }
 
-fn is_as_old(entry: &fs::DirEntry, age: Duration) -> bool {
-    let modified = entry.metadata().and_then(|data| data.modified()).ok();
-    age.is_zero() || modified.and_then(|time| time.elapsed().ok()) >= Some(age)
+/// Removes a temporary file unless a living process holds the lock that [`create_part`] takes.
+fn remove_leftover(part: &Path) {
+    if let Ok((file, _)) = open_regular(part)
+        && file.try_lock().is_ok()
+    {
+        // Still locked, so that whoever was about to lock it notices.
+        let _ = fs::remove_file(part);
+    }
 }
 
 /// The name for which a temporary file was made: `0001.png` for `.0001.png.a1B2c3.part`.
@@ -276,11 +283,6 @@ fn target_of_part(file_name: &OsStr) -> Option<OsString> {
     let inner = name.strip_prefix(b".")?.strip_suffix(SUFFIX.as_bytes())?;
     let dot = inner.iter().rposition(|&byte| byte == b'.')?;
     Some(os_string(&inner[..dot]))
-}
-
-/// Whether a living process holds the lock that [`create_part`] takes.
-fn is_in_use(part: &Path) -> bool {
-    open_regular(part).is_ok_and(|(file, _)| file.try_lock().is_err())
 }
 
 #[cfg(test)]
@@ -294,6 +296,23 @@ mod tests {
             .collect();
         names.sort();
         names
+    }
+
+    #[test]
+    fn nobody_removes_what_others_are_about_to_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("0001.png");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        prepare(std::slice::from_ref(&path)).unwrap();
+                        write_atomically(&path, |writer| writer.write_all(b"done")).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(names_in(dir.path()), ["0001.png"]);
     }
 
     #[test]
@@ -415,26 +434,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("x/y");
         fs::create_dir_all(&folder).unwrap();
-        let names = [
-            ".a.tree.abc123.part",
-            ".a.png.abc123.part",
-            "a.tree",
-            ".new.tree.abc123.part",
-        ];
-        for name in names {
-            let file = File::create(folder.join(name)).unwrap();
-            if !name.contains("new") {
-                file.set_modified(std::time::UNIX_EPOCH).unwrap();
-            }
+        for name in [".a.tree.abc123.part", ".a.png.abc123.part", "a.tree"] {
+            File::create(folder.join(name)).unwrap();
         }
         let in_use = create_part(&folder, OsStr::new("b.tree")).unwrap();
         prepare_folder(&folder, ".tree").unwrap();
         assert!(in_use.path().exists());
         drop(in_use);
-        assert_eq!(
-            names_in(&folder),
-            [".a.png.abc123.part", ".new.tree.abc123.part", "a.tree"]
-        );
+        assert_eq!(names_in(&folder), [".a.png.abc123.part", "a.tree"]);
     }
 
     #[test]

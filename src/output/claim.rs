@@ -6,7 +6,7 @@
 //! file system has no locks, or other ones on each host, two runs may take over the same claim at the same moment; then both render
 //! the frame, to the same bits.
 
-use crate::files::{FileId, without_waiting};
+use crate::files::{is_at, without_waiting};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::HashMap,
@@ -228,16 +228,6 @@ fn lock(file: &File) -> Result<(), TryLockError> {
         }
     }
     Err(TryLockError::WouldBlock)
-}
-
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
-    FileId::of_file(file).is_ok_and(|id| id == FileId::of(path))
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, path: &Path) -> bool {
-    path.exists()
 }
 
 fn read_owner(mut file: &File) -> Option<Owner> {
