@@ -3,9 +3,9 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::{path::Path, sync::Arc};
 use throng::{
+    aov::{Aov, AovSet},
     device::{CpuDevice, Device, FrameSettings, PixelType, Rendered},
     film::Film,
-    layers::{Layer, LayerSet},
     loader,
     output::{Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
     render::Poser,
@@ -14,13 +14,13 @@ use throng::{
 
 const SIZE: (u32, u32) = (1920, 1080);
 
-fn frame(pixels: PixelType, layers: LayerSet) -> Rendered {
+fn frame(pixels: PixelType, aovs: AovSet) -> Rendered {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/dragon_of_dragons.ron");
     let scene = Arc::new(loader::load(&path).expect("the scene loads"));
     let mut device = CpuDevice::new().expect("a CPU device");
     device.load(scene.clone()).expect("the scene is loaded");
     let mut poser = Poser::new(scene, device.node_layout());
-    poser.set_layers(layers);
+    poser.set_aovs(aovs);
     let settings = FrameSettings {
         width: SIZE.0,
         height: SIZE.1,
@@ -40,7 +40,7 @@ fn frame(pixels: PixelType, layers: LayerSet) -> Rendered {
         file_rows: None,
         shutter: None,
         pixels,
-        layers,
+        aovs,
     };
     let frame = poser.pose(1).frame;
     device.submit(frame, &settings).expect("the frame starts");
@@ -53,23 +53,23 @@ fn files(criterion: &mut Criterion) {
     group.sample_size(10);
     group.throughput(Throughput::Elements(1));
     let kinds = [
-        ("png", PixelType::U8, FileFormat::Png, LayerSet::default()),
-        ("exr", PixelType::F32, FileFormat::Exr, LayerSet::default()),
+        ("png", PixelType::U8, FileFormat::Png, AovSet::default()),
+        ("exr", PixelType::F32, FileFormat::Exr, AovSet::default()),
         (
             "exr with all layers",
             PixelType::F32,
             FileFormat::Exr,
-            Layer::ALL.into_iter().collect(),
+            Aov::ALL.into_iter().collect(),
         ),
     ];
     let (manifests, metadata) = (Manifests::default(), Metadata::default());
-    for (name, pixels, format, layers) in kinds {
-        let rendered = frame(pixels, layers);
+    for (name, pixels, format, aovs) in kinds {
+        let rendered = frame(pixels, aovs);
         let picture = Picture {
             width: SIZE.0,
             height: SIZE.1,
             pixels: Pixels::from_bytes(pixels, &rendered.pixels),
-            layers: &rendered.layers,
+            aovs: &rendered.aovs,
             blocks: None,
             manifests: &manifests,
             metadata: &metadata,

@@ -62,7 +62,7 @@ constants! {
     /// Entries of the traversal stack of walks over compressed trees: levels of the TLAS plus those of the deepest BLAS.
     pub const COMPRESSED_STACK: u32 = 64;
     /// Most rays of one CPU thread that take turns.
-    pub const MOST_TURNS: u32 = 8;
+    pub const MAX_INTERLEAVED: u32 = 8;
     /// "No such index".
     pub const NO_INDEX: u32 = 0xffff_ffff;
 
@@ -71,7 +71,7 @@ constants! {
     /// Triangles in a [`SharedPack`] per leaf, only in trees of nodes with 16 children.
     pub const SHAPE_SHARED_TRIANGLES: u32 = 2;
 
-    /// What a mesh's vertices have: normals (else triangles are flat), and what their extras hold.
+    /// What a mesh's vertices have: normals (else triangles are flat), and what their attributes hold.
     pub const MESH_SMOOTH: u32 = 1;
     pub const MESH_TANGENTS: u32 = 2;
     pub const MESH_COLORS: u32 = 4;
@@ -82,11 +82,11 @@ constants! {
     pub const MATERIAL_LAYERED: u32 = 2;
 
     /// The Whitted integrator takes it for a mirror.
-    pub const LOOK_POLISHED: u32 = 1;
-    pub const LOOK_UNLIT: u32 = 2;
-    pub const LOOK_DOUBLE_SIDED: u32 = 4;
-    pub const LOOK_MASK: u32 = 8;
-    pub const LOOK_BLEND: u32 = 16;
+    pub const SURFACE_POLISHED: u32 = 1;
+    pub const SURFACE_UNLIT: u32 = 2;
+    pub const SURFACE_DOUBLE_SIDED: u32 = 4;
+    pub const SURFACE_MASK: u32 = 8;
+    pub const SURFACE_BLEND: u32 = 16;
 
     pub const TEXELS_SRGB8: u32 = 0;
     pub const TEXELS_FLOAT: u32 = 1;
@@ -345,7 +345,7 @@ border! {
     /// What only some meshes have of a vertex; kernels load each of the three on its own.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
-    pub struct VertexExtra {
+    pub struct VertexAttributes {
         /// Unit tangent, and the sign of the bitangent.
         pub tangent: [f32; 4],
         /// Linear, with alpha.
@@ -370,7 +370,7 @@ border! {
         pub corners: *const CornerRecord,
         /// One per vertex, or null. Flags say which parts count; else there are no tangents, vertices are white, and the second
         /// set of texture coordinates is the first.
-        pub extras: *const VertexExtra,
+        pub attributes: *const VertexAttributes,
         /// One of `SHAPE_*`.
         pub shape: u32,
         /// Of `MESH_*`.
@@ -387,10 +387,10 @@ border! {
         pub emission_map: u32,
         /// One of `MATERIAL_*`.
         pub kind: u32,
-        /// Of `LOOK_*`.
+        /// Of `SURFACE_*`.
         pub flags: u32,
-        /// Index of a [`LayersRecord`], if the kind has one.
-        pub layers: u32,
+        /// Index of a [`LobesRecord`], if the kind has one.
+        pub lobes: u32,
         pub opacity: f32,
         /// Of a mask.
         pub alpha_cutoff: f32,
@@ -399,10 +399,10 @@ border! {
         pub reserved: [u32; 2],
     }
 
-    /// The layers of a material; see `scene::Layers`.
+    /// The lobes of a material; see `scene::Lobes`.
     #[repr(C, align(16))]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
-    pub struct LayersRecord {
+    pub struct LobesRecord {
         pub metallic: f32,
         pub roughness: f32,
         pub metallic_roughness_map: u32,
@@ -485,18 +485,18 @@ border! {
         /// A spot's light falls off as the square of `cosine * cone_scale + cone_offset`, clamped to [0, 1].
         pub cone_scale: f32,
         pub cone_offset: f32,
-        /// Probability of a sun, once a sun is to be picked.
+        /// Probability of a sun, once a sun is to be sampled.
         pub probability: f32,
         pub reserved: [u32; 2],
     }
 
-    /// A cell of the table that directions to an environment image are picked from, or a row of it.
+    /// A cell of the table that directions to an environment image are sampled from, or a row of it.
     #[repr(C, align(8))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct SkyCell {
-        /// With which directions in the cell are picked, per solid angle.
-        pub density: f32,
-        /// Lower half: the cell that is picked instead where a random number reaches the threshold, a half-precision float
+        /// With which directions in the cell are sampled, per solid angle.
+        pub pdf: f32,
+        /// Lower half: the cell that is sampled instead where a random number reaches the threshold, a half-precision float
         /// in the upper half.
         pub alias: u32,
     }
@@ -586,7 +586,7 @@ border! {
         pub diffuse_image: u32,
         /// Added to the azimuth, in turns.
         pub rotation: f32,
-        /// Size of the table that directions to the image are picked from.
+        /// Size of the table that directions to the image are sampled from.
         pub columns: u32,
         pub rows: u32,
         /// Luminance that arrives from all around.
@@ -679,7 +679,7 @@ border! {
         /// Shading normal; zero where light was gathered from all around.
         pub normal: [f32; 3],
         /// Of the path's direction, per solid angle.
-        pub density: f32,
+        pub pdf: f32,
         /// Material of the volume that the path is in, or `NO_INDEX`.
         pub medium: u32,
         pub reserved: [u32; 3],
@@ -806,9 +806,9 @@ border! {
         pub meshes: *const MeshRecord,
     }
 
-    /// Where the layers of a frame go, each null unless it is asked for, and what they need besides. Pixels in rows from the top.
+    /// Where the AOVs of a frame go, each null unless it is asked for, and what they need besides. Pixels in rows from the top.
     #[repr(C)]
-    pub struct FrameLayers {
+    pub struct FrameAovs {
         pub albedo: *mut f32,
         pub normal: *mut f32,
         pub depth: *mut f32,
@@ -840,7 +840,7 @@ border! {
         pub blas: *const BlasRecord,
         pub meshes: *const MeshRecord,
         pub materials: *const MaterialRecord,
-        pub layers: *const LayersRecord,
+        pub lobes: *const LobesRecord,
         pub maps: *const MapRecord,
         pub material_slots: *const u32,
         pub textures: *const TextureRecord,
@@ -853,8 +853,8 @@ border! {
         /// Of a filter that is sampled by a table: distance from the pixel's centre, relative to its reach, at `FILTER_STEPS` + 1
         /// even shares of its volume.
         pub filter_table: *const f32,
-        /// `gather_layers`: where layers go.
-        pub frame_layers: *const FrameLayers,
+        /// `gather_aovs`: where AOVs go.
+        pub frame_aovs: *const FrameAovs,
         /// `trace_*`: the rays in, the hits out.
         pub rays: *const Ray,
         pub hits: *mut Hit,
@@ -900,7 +900,7 @@ border! {
         pub sun_count: u32,
         /// Luminance of all suns' irradiance.
         pub sun_irradiance: f32,
-        pub layer_count: u32,
+        pub lobes_count: u32,
         /// 1 if some materials are not opaque everywhere.
         pub has_cutouts: u32,
         /// 1 if shading differs enough among materials for entries of a wave to be sorted by it.

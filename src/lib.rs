@@ -7,6 +7,7 @@
 pub mod abi;
 pub mod accel;
 pub mod anim;
+pub mod aov;
 pub mod cli;
 pub mod denoise;
 pub mod device;
@@ -14,7 +15,6 @@ pub mod diff;
 pub mod files;
 pub mod film;
 mod guard;
-pub mod layers;
 pub mod light;
 pub mod loader;
 pub mod math;

@@ -1,9 +1,9 @@
 //! The kernels' scattering by itself, for tests: surfaces without a scene. Compiled from `kernels/probe/closure.cpp`.
 
-/// A look of a surface, as `kernels/closure/look.h` has it, and the surface itself. Normals are on the side of the viewer.
+/// What a surface is shaded with, as `kernels/closure/shading_inputs.h` has it, and the surface itself. Normals are on the side of the viewer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct ProbeLook {
+pub struct ProbeSurface {
     pub normal: [f32; 3],
     pub clearcoat_normal: [f32; 3],
     pub tangent: [f32; 3],
@@ -33,7 +33,7 @@ pub struct ProbeLook {
     pub front: u32,
 }
 
-impl Default for ProbeLook {
+impl Default for ProbeSurface {
     /// A white dielectric in the xy plane, seen from above.
     fn default() -> Self {
         Self {
@@ -66,29 +66,29 @@ impl Default for ProbeLook {
     }
 }
 
-/// What `sample_bsdf` found; a density of 0: nothing. Perfect mirrors and windows have an infinite one.
+/// What `sample_bsdf` found; a pdf of 0: nothing. Perfect mirrors and windows have an infinite one.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProbeSample {
     pub direction: [f32; 3],
     pub weight: [f32; 3],
-    pub density: f32,
+    pub pdf: f32,
     pub transmitted: u32,
 }
 
-/// The value of a BSDF times the cosine, RGB, and the density of the direction.
+/// The value of a BSDF times the cosine, RGB, and the pdf of the direction.
 pub type Evaluation = [f32; 4];
 
 unsafe extern "C" {
     fn throng_probe_evaluate(
-        look: *const ProbeLook,
+        surface: *const ProbeSurface,
         out: *const f32,
         directions: *const [f32; 3],
         count: u32,
         results: *mut Evaluation,
     );
     fn throng_probe_sample(
-        look: *const ProbeLook,
+        surface: *const ProbeSurface,
         out: *const f32,
         random: *const [f32; 3],
         count: u32,
@@ -114,12 +114,12 @@ unsafe extern "C" {
 }
 
 /// `evaluate_bsdf` for light from every one of `directions`, seen from `out`. All are unit vectors away from the surface.
-pub fn evaluate(look: &ProbeLook, out: [f32; 3], directions: &[[f32; 3]]) -> Vec<Evaluation> {
+pub fn evaluate(surface: &ProbeSurface, out: [f32; 3], directions: &[[f32; 3]]) -> Vec<Evaluation> {
     let mut results = vec![[0.0; 4]; directions.len()];
-    // SAFETY: ProbeLook has the kernel's layout; there are as many results as directions.
+    // SAFETY: ProbeSurface has the kernel's layout; there are as many results as directions.
     unsafe {
         throng_probe_evaluate(
-            look,
+            surface,
             out.as_ptr(),
             directions.as_ptr(),
             directions.len() as u32,
@@ -130,12 +130,12 @@ pub fn evaluate(look: &ProbeLook, out: [f32; 3], directions: &[[f32; 3]]) -> Vec
 }
 
 /// `sample_bsdf` for every triple (choice, u) in [0, 1)³.
-pub fn sample(look: &ProbeLook, out: [f32; 3], random: &[[f32; 3]]) -> Vec<ProbeSample> {
+pub fn sample(surface: &ProbeSurface, out: [f32; 3], random: &[[f32; 3]]) -> Vec<ProbeSample> {
     let mut samples = vec![ProbeSample::default(); random.len()];
     // SAFETY: as above; there are as many samples as triples.
     unsafe {
         throng_probe_sample(
-            look,
+            surface,
             out.as_ptr(),
             random.as_ptr(),
             random.len() as u32,

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use throng::{
     abi::{Hit, Ray},
     accel::NodeLayout,
+    aov::{Aov, AovSet},
     device::{
         CpuDevice, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
         cuda::{CudaDevice, gpus},
     },
-    layers::{Layer, LayerSet},
     loader::load,
     output::{
         ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels,
@@ -21,7 +21,7 @@ use throng::{
     pixels::PixelType,
     render::Poser,
     scene::{Integrator, Scene},
-    settings::LookOptions,
+    settings::RenderOptions,
 };
 
 /// Waves of bounces, a single wave with shadow rays, and the other schedule: a loop per pixel.
@@ -52,10 +52,10 @@ fn scenes() -> Vec<Arc<Scene>> {
 }
 
 fn settings(scene: &Scene, integrator: Integrator) -> FrameSettings {
-    let look = LookOptions {
+    let look = RenderOptions {
         samples: Some(SAMPLES),
         integrator: Some(integrator),
-        ..LookOptions::default()
+        ..RenderOptions::default()
     };
     look.resolve(&scene.settings).unwrap()
 }
@@ -192,7 +192,7 @@ fn file_of(
         width: settings.width,
         height: settings.height,
         pixels: Pixels::from_bytes(PixelType::F32, &rendered.pixels),
-        layers: &rendered.layers,
+        aovs: &rendered.aovs,
         blocks: rendered.blocks.as_ref(),
         manifests: &Manifests::default(),
         metadata: &Metadata::default(),
@@ -221,12 +221,12 @@ fn file_of(
 
 #[test]
 fn files_that_the_gpu_compresses_hold_what_those_of_the_cpu_do() {
-    let layers: LayerSet = Layer::ALL.into_iter().collect();
+    let aovs: AovSet = Aov::ALL.into_iter().collect();
     on_each_scene(|device, scene, settings, _, what| {
         let frame = pose(scene, 2);
         let plain = FrameSettings {
             pixels: PixelType::F32,
-            layers,
+            aovs,
             ..settings.clone()
         };
         let rendered = render(device, &frame, &plain);
@@ -240,7 +240,7 @@ fn files_that_the_gpu_compresses_hold_what_those_of_the_cpu_do() {
                 ..Encoding::default()
             };
             let blocks = FrameSettings {
-                file_rows: Some(encoding.exr_rows(layers)),
+                file_rows: Some(encoding.exr_rows(aovs)),
                 ..plain.clone()
             };
             let compressed = render(device, &frame, &blocks);

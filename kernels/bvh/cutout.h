@@ -10,8 +10,8 @@ struct Solid {
     THRONG_INLINE bool operator()(const Ray&, uint32_t, uint32_t, float, float) const { return true; }
 };
 
-template <class Meets> struct MeetsAll { static constexpr bool value = false; };
-template <> struct MeetsAll<Solid> { static constexpr bool value = true; };
+template <class Filter> struct AcceptsAll { static constexpr bool value = false; };
+template <> struct AcceptsAll<Solid> { static constexpr bool value = true; };
 
 // Where a surface is half transparent, half of the rays pass. Which ones is a function of the ray and the primitive, so that
 // the order in which primitives are visited does not show.

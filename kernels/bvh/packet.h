@@ -6,7 +6,7 @@
 // the node. Where few rays are left they go on alone, as all rays do within instances whose triangles are smaller than the gaps
 // between rays. What is hit does not depend on the order of visits, so rays find what they find alone.
 #pragma once
-#include "bvh/turns.h"
+#include "bvh/interleaved.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -234,14 +234,14 @@ THRONG_INLINE float farthest(const Packet& p) {
 }
 
 // Takes the packet's rays to what they meet.
-template <bool Any, class Meets>
+template <bool Any, class Filter>
 struct PacketWalk {
     const Params& params;
     const Ray* rays;
     Packet& packet;
     const PacketSlabs& slabs;
     Thread& thread;
-    const Meets& meets;
+    const Filter& filter;
     // Rays that still look for something.
     uint32_t open;
     // The greatest `t_max` among them.
@@ -273,22 +273,22 @@ struct PacketWalk {
             return;
         }
         NoCount none;
-        each(some, [&](uint32_t i, Query& q) { return enter_instance<Any>(params, rays[i], record, q, thread.stack, none, meets); });
+        each(some, [&](uint32_t i, Query& q) { return enter_instance<Any>(params, rays[i], record, q, thread.stack, none, filter); });
     }
 
     // Enters a mesh that stands still.
     THRONG_INLINE void enter_side_by_side(uint32_t some, const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, float t, PacketEntry* top) {
         const ObjectPacket within(packet, instance.object_from_world, blas.magnitude);
         with_packs(blas, [&](const auto* packs) THRONG_INLINED {
-            const auto meets_pack = [&](uint32_t i, const Shear& shear, Query& q, uint32_t index) THRONG_INLINED {
-                const auto counts = [&](uint32_t prim, float u, float v) { return meets(rays[i], record, prim, u, v); };
+            const auto test_pack = [&](uint32_t i, const Shear& shear, Query& q, uint32_t index) THRONG_INLINED {
+                const auto counts = [&](uint32_t prim, float u, float v) { return filter(rays[i], record, prim, u, v); };
                 const auto& pack = packs[index];
-                return Any && MeetsAll<Meets>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
+                return Any && AcceptsAll<Filter>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
             };
             const auto apart = [&](uint32_t these, uint32_t root) {
                 each(these, [&](uint32_t i, Query& q) {
                     const Shear shear = within.shear_of(i);
-                    return walk_mesh<Any>(blas, packs, root, within.slabs.of(i, q.t_min), q, thread.stack, [] {}, [&](uint32_t index) { return meets_pack(i, shear, q, index); });
+                    return walk_mesh<Any>(blas, packs, root, within.slabs.of(i, q.t_min), q, thread.stack, [] {}, [&](uint32_t index) { return test_pack(i, shear, q, index); });
                 });
             };
             PacketSlabs common;
@@ -304,7 +304,7 @@ struct PacketWalk {
                 const PacketEntry item = *--top;
                 const uint32_t these = item.rays & open;
                 if (!these || item.t > t_max) continue;
-                if (item.reference & LEAF) each(these, [&](uint32_t i, Query& q) { return meets_pack(i, within.shear_of(i), q, item.reference & ~LEAF) && Any; });
+                if (item.reference & LEAF) each(these, [&](uint32_t i, Query& q) { return test_pack(i, within.shear_of(i), q, item.reference & ~LEAF) && Any; });
                 else if (count_bits(these) <= kFewRays) apart(these, item.reference);
                 else top = push_children(these, blas.nodes, packs, item.reference, within.slabs, common, top);
             }
@@ -315,7 +315,7 @@ struct PacketWalk {
     THRONG_INLINE void go_alone(uint32_t some, uint32_t reference) {
         NoCount none;
         each(some, [&](uint32_t i, Query& q) {
-            const auto leaf = [&](uint32_t record, StackEntry* top) { return enter_instance<Any>(params, rays[i], record, q, top, none, meets); };
+            const auto leaf = [&](uint32_t record, StackEntry* top) { return enter_instance<Any>(params, rays[i], record, q, top, none, filter); };
             return walk<Any>(params.tlas_nodes, params.instances, reference, packet.slabs.of(i, q.t_min), q, thread.stack, [] {}, leaf);
         });
     }
@@ -358,12 +358,12 @@ struct PacketWalk {
 
 // Traces up to `kPacketRays` rays, and calls `found(ray, query, done)` for each; for `Any`, what is done has met something. False, with
 // nothing done, if they have too little in common.
-template <bool Any, class Meets, class Found>
-THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t count, Thread& thread, const Meets& meets, Found&& found) {
+template <bool Any, class Filter, class Found>
+THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t count, Thread& thread, const Filter& filter, Found&& found) {
     Packet packet;
     PacketSlabs slabs;
     if (count <= kFewRays || params.tlas_root == EMPTY_CHILD || !gather_packet(params, rays, count, packet, slabs)) return false;
-    PacketWalk<Any, Meets> walk{params, rays, packet, slabs, thread, meets, (1u << count) - 1, 0.0f};
+    PacketWalk<Any, Filter> walk{params, rays, packet, slabs, thread, filter, (1u << count) - 1, 0.0f};
     walk.run();
     for (uint32_t i = 0; i < count; i++) found(i, packet.queries[i], !(walk.open >> i & 1u));
     return true;
@@ -382,7 +382,7 @@ THRONG_OUTLINE void closest_hits(const Params& params, const Ray* rays, uint32_t
     if (thread.stacks > 1) {
         uint32_t all[kPacketRays];
         for (uint32_t i = 0; i < count; i++) all[i] = i;
-        closest_hits_in_turns(params, rays, all, count, hits, thread);
+        closest_hits_interleaved(params, rays, all, count, hits, thread);
         return;
     }
     for (uint32_t i = 0; i < count; i++) hits[i] = closest_hit(params, rays[i], thread.stack);

@@ -72,17 +72,17 @@ struct Walk {
     //
     // Every phase is entered and left at one place, so that the lanes of a warp meet again before the next one; an early
     // return would make each phase run once per group of lanes.
-    template <class Order, class Count, class Meets>
-    THRONG_INLINE void advance(const Params& params, const Ray& ray, Group* stack, const Order& order, Found& found, Count& count, const Meets& meets) {
+    template <class Order, class Count, class Filter>
+    THRONG_INLINE void advance(const Params& params, const Ray& ray, Group* stack, const Order& order, Found& found, Count& count, const Filter& filter) {
         if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
-        if (unit != NO_INDEX && (!is_node() || floor == kStale)) change_space(params, ray, found, count, meets);
+        if (unit != NO_INDEX && (!is_node() || floor == kStale)) change_space(params, ray, found, count, filter);
         if (is_node()) visit_node(params, order, count);
         // Few lanes can wait until others have found a triangle with their second node.
-        if (lanes_where(has_triangle()) >= params.triangle_lanes && has_triangle()) test_triangle(params, ray, found, count, meets);
+        if (lanes_where(has_triangle()) >= params.triangle_lanes && has_triangle()) test_triangle(params, ray, found, count, filter);
         // A second node and triangle for those that have no space to change: twice as many lanes then take part in that.
         if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
         if (is_node() && floor != kStale) visit_node(params, order, count);
-        if (has_triangle()) test_triangle(params, ray, found, count, meets);
+        if (has_triangle()) test_triangle(params, ray, found, count, filter);
     }
 
     // Slots are visited in the world's order again.
@@ -116,8 +116,8 @@ struct Walk {
 
     // Prepares the world's ray for a node of the TLAS, or enters an instance: then `unit` becomes the BLAS's root. A sphere
     // has none; it is tested at once.
-    template <class Count, class Meets>
-    THRONG_INLINE void change_space(const Params& params, const Ray& ray, Found& found, Count& count, const Meets& meets) {
+    template <class Count, class Filter>
+    THRONG_INLINE void change_space(const Params& params, const Ray& ray, Found& found, Count& count, const Filter& filter) {
         const bool enter = !is_node();
         unit &= ~kInstance;
         Words4 from = load_any_words(ray.origin), along = load_any_words(ray.direction);
@@ -135,7 +135,7 @@ struct Walk {
             unit = ids.x;
             if (ids.x == NO_INDEX) {
                 group.mask = 0;
-                test_sphere(ray, origin, direction, ids, found, meets);
+                test_sphere(ray, origin, direction, ids, found, filter);
             }
         }
         if (unit != NO_INDEX) {
@@ -146,19 +146,19 @@ struct Walk {
         }
     }
 
-    template <class Meets>
-    THRONG_INLINE void test_sphere(const Ray& ray, Vec3 origin, Vec3 direction, const Words4& ids, Found& found, const Meets& meets) {
+    template <class Filter>
+    THRONG_INLINE void test_sphere(const Ray& ray, Vec3 origin, Vec3 direction, const Words4& ids, Found& found, const Filter& filter) {
         float t;
         if (!sphere_distance(origin, direction, t_min, t_max, t)) return;
         // Nothing is left to visit.
-        if (take(ray, t, 0.0f, 0.0f, 0, ids, found, meets) && Any) top = 0;
+        if (take(ray, t, 0.0f, 0.0f, 0, ids, found, filter) && Any) top = 0;
     }
 
     // Takes over a hit within reach, if it counts.
-    template <class Meets>
-    THRONG_INLINE bool take(const Ray& ray, float t, float u, float v, uint32_t prim, const Words4& ids, Found& found, const Meets& meets) {
+    template <class Filter>
+    THRONG_INLINE bool take(const Ray& ray, float t, float u, float v, uint32_t prim, const Words4& ids, Found& found, const Filter& filter) {
         if (t == t_max && !found.closer(t, ids.y, prim)) return false;
-        if (!meets(ray, ids.z, prim, u, v)) return false;
+        if (!filter(ray, ids.z, prim, u, v)) return false;
         t_max = t;
         found.take(t, u, v, prim, ids.y, ids.z);
         if (Any) floor = kOver;
@@ -192,8 +192,8 @@ struct Walk {
         return intersect_triangle(StillRows{triangle}, space, t_min, t_max, hit);
     }
 
-    template <class Count, class Meets>
-    THRONG_INLINE void test_triangle(const Params& params, const Ray& ray, Found& found, Count& count, const Meets& meets) {
+    template <class Count, class Filter>
+    THRONG_INLINE void test_triangle(const Params& params, const Ray& ray, Found& found, Count& count, const Filter& filter) {
         count.triangle();
         uint32_t slot = highest_bit(triangles.mask & 255u);
         uint32_t index = triangles.base + count_bits((triangles.mask >> 8) & ((1u << slot) - 1u));
@@ -201,19 +201,19 @@ struct Walk {
         TriangleHit hit;
         if (hits_triangle(params, ray, index, hit)) {
             Words4 ids = load_words(&reinterpret_cast<const InstanceUnit&>(params.tlas_units[instance]).root);
-            take(ray, hit.t, hit.u, hit.v, hit.prim, ids, found, meets);
+            take(ray, hit.t, hit.u, hit.v, hit.prim, ids, found, filter);
         }
     }
 };
 
-// `meets` says which of the primitives that are crossed count.
-template <bool Any, class Count, class Meets>
-THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* memory, Count& count, const Meets& meets) {
+// `filter` says which of the primitives that are crossed count.
+template <bool Any, class Count, class Filter>
+THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* memory, Count& count, const Filter& filter) {
     if (params.tlas_root == EMPTY_CHILD) return false;
     THRONG_STACK(Group, stack, COMPRESSED_STACK, memory);
     Walk<Any, Query> walk;
     walk.begin(params, start_of(params, ray), ray.t_max);
-    while (!walk.over()) walk.advance(params, ray, stack, ComputedOrder(), q, count, meets);
+    while (!walk.over()) walk.advance(params, ray, stack, ComputedOrder(), q, count, filter);
     return q.prim != NO_INDEX;
 }
 

@@ -159,9 +159,9 @@ THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, uint32_t
 
 // The part of the scene below one instance. True if the walk should end (`Any` and something was hit). `pack_at(packs, index)` tells what
 // of the mesh's `packs` the ray meets in the leaf `index`.
-template <bool Any, class Count, class Meets, class PackAt>
-THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Meets& meets, const PackAt& pack_at) {
-    const auto counts = [&](uint32_t prim, float u, float v) { return meets(ray, record, prim, u, v); };
+template <bool Any, class Count, class Filter, class PackAt>
+THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter, const PackAt& pack_at) {
+    const auto counts = [&](uint32_t prim, float u, float v) { return filter(ray, record, prim, u, v); };
     if (blas.shape == SHAPE_SPHERE) {
         const Vec3 origin = transform_point(object_from_world, q.origin), direction = transform_vector(object_from_world, q.direction);
         return intersect_sphere(origin, direction, instance.instance, record, q, counts) && Any;
@@ -173,7 +173,7 @@ THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record,
         return walk_mesh<Any>(blas, packs, blas.root, here.slabs, q, stack, visit, [&](uint32_t index) THRONG_INLINED {
             const auto& pack = pack_at(packs, index);
             count.pack(pack);
-            return Any && MeetsAll<Meets>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
+            return Any && AcceptsAll<Filter>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
         });
     });
 }
@@ -197,8 +197,8 @@ THRONG_INLINE Pack pack_between(const Pack& a, const Pack& b, float share) {
 }
 
 // The same of an instance that moves while the shutter is open, at the ray's time.
-template <bool Any, class Count, class Meets>
-THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
+template <bool Any, class Count, class Filter>
+THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     const InstanceRecord& instance = params.instances[record];
     const BlasRecord& blas = params.blas[instance.blas];
     const Time time = time_of(ray);
@@ -206,32 +206,32 @@ THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t 
     load_placement(params, instance, time, world_from_object, object_from_world);
     const MeshKeys* keys = params.mesh_keys ? params.mesh_keys + instance.mesh : nullptr;
     if (!keys || !keys->segments)
-        return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, meets, PackItself());
+        return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, filter, PackItself());
     const KeySpan span = key_span(keys->segments, time);
-    return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, meets, [&](const auto* packs, uint32_t index) {
+    return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, filter, [&](const auto* packs, uint32_t index) {
         const auto* here = packs + uint64_t(span.key) * keys->leaves;
         return pack_between(here[index], here[keys->leaves + index], span.share);
     });
 }
 
 // Enters an instance, if it is to be seen.
-template <bool Any, class Count, class Meets>
-THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
+template <bool Any, class Count, class Filter>
+THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     const InstanceRecord& instance = params.instances[record];
     if (instance.mask == 0) return false;
     count.instance();
-    if (moves(params) && instance.moves) return enter_moving<Any>(params, ray, record, q, stack, count, meets);
+    if (moves(params) && instance.moves) return enter_moving<Any>(params, ray, record, q, stack, count, filter);
     const BlasRecord& blas = params.blas[instance.blas];
-    return enter_object<Any>(instance, record, blas, instance.object_from_world, ray, q, stack, count, meets, PackItself());
+    return enter_object<Any>(instance, record, blas, instance.object_from_world, ray, q, stack, count, filter, PackItself());
 }
 
-// `meets` says which of the primitives that are crossed count.
-template <bool Any, class Count, class Meets>
-THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Meets& meets) {
+// `filter` says which of the primitives that are crossed count.
+template <bool Any, class Count, class Filter>
+THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     if (params.tlas_root == EMPTY_CHILD) return false;
     const WideSlabs slabs = make_wide_slabs(q.origin, q.direction, params.tlas_magnitude, q.t_min);
     return walk<Any>(params.tlas_nodes, params.instances, params.tlas_root, slabs, q, stack, [&] { count.tlas_node(); }, [&](uint32_t record, StackEntry* top) {
-        return enter_instance<Any>(params, ray, record, q, top, count, meets);
+        return enter_instance<Any>(params, ray, record, q, top, count, filter);
     });
 }
 

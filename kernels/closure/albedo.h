@@ -1,5 +1,5 @@
 // How much light rough surfaces reflect in all: tables of directional albedos, of the first scattering at microfacets, for making
-// up for what is lost between them and for sharing light between layers. Made by brute force (probe/albedo.h); the test
+// up for what is lost between them and for sharing light between lobes. Made by brute force (probe/albedo.h); the test
 // `the_tables_hold_what_brute_force_finds` in tests/scattering tells how to make them again.
 #pragma once
 #include "closure/fresnel.h"

@@ -7,18 +7,18 @@ namespace THRONG_NAMESPACE {
 struct BsdfSample {
     // Unit vector that light comes from.
     Vec3 in;
-    // Value times cosine, divided by the density of the direction (its limit for perfect mirrors and windows).
+    // Value times cosine, divided by the pdf of the direction (its limit for perfect mirrors and windows).
     Vec3 weight;
     // Per solid angle; infinite for perfect mirrors and windows.
-    float density;
+    float pdf;
     // Whether `in` is on the other side of the surface than `out`.
     bool transmitted;
 };
 
-// Values times the cosine of `in`, and densities, added up over lobes.
+// Values times the cosine of `in`, and pdfs, added up over lobes.
 struct Scattered {
     Vec3 value;
-    float density;
+    float pdf;
 };
 
 // Probability of reflection where a facet reflects `fresnel` and lets `passed` through.
@@ -33,16 +33,16 @@ THRONG_DEVICE void add_coat(const Bsdf& b, Vec3 in, Scattered& sum) {
     if (!(in_z > 0.0f) || !(h_z > 0.0f)) return;
     Roughness a{b.coat_alpha, b.coat_alpha};
     // Only heights matter, but the sine must have all its digits.
-    float common = facet_density(a, vec3(length(cross(h, b.coat_normal)), 0.0f, h_z)) / (4.0f * out_z);
+    float common = facet_distribution(a, vec3(length(cross(h, b.coat_normal)), 0.0f, h_z)) / (4.0f * out_z);
     float hidden = hidden_facets(b.coat_alpha, out_z), hidden_in = hidden_facets(b.coat_alpha, in_z);
     sum.value += vec3(b.coat * dielectric_fresnel(dot(out, h), 1.5f) * common * masking(hidden, hidden_in));
-    sum.density += b.pick_coat * common * masking(hidden);
+    sum.pdf += b.p_coat * common * masking(hidden);
 }
 
 THRONG_DEVICE void add_sheen(const Bsdf& b, Vec3 in, Scattered& sum) {
     float excess = max(1.0f, max(sheen_table(b.out.z, b.sheen_roughness), sheen_table(in.z, b.sheen_roughness)));
     sum.value += b.sheen * (b.below_coat * evaluate_sheen(sheen_alpha(b.sheen_roughness), b.out, in) / excess);
-    sum.density += b.pick_sheen * kSheenDensity;
+    sum.pdf += b.p_sheen * kSheenPdf;
 }
 
 // Reflection by a rough interface or, with `in` mirrored to the side of `out`, transmission by a thin one.
@@ -50,10 +50,10 @@ THRONG_DEVICE void add_mirrored(const Bsdf& b, Vec3 in, bool reflected, Scattere
     Vec3 h = normalize_or(b.out + in, vec3(0.0f, 0.0f, 1.0f));
     float hidden = hidden_facets(b.roughness, b.out);
     Vec3 passed, fresnel = interface_fresnel(b, dot(b.out, h), passed);
-    float share = reflection_share(b, fresnel, passed), common = facet_density(b.roughness, h) / (4.0f * b.out.z);
+    float share = reflection_share(b, fresnel, passed), common = facet_distribution(b.roughness, h) / (4.0f * b.out.z);
     Vec3 color = reflected ? fresnel : b.through * passed;
     sum.value += color * (b.below_sheen * common * masking(hidden, hidden_facets(b.roughness, in)));
-    sum.density += b.pick_interface * (reflected ? share : 1.0f - share) * common * masking(hidden);
+    sum.pdf += b.p_interface * (reflected ? share : 1.0f - share) * common * masking(hidden);
 }
 
 // Transmission by a rough interface that bends light (Walter et al. 2007).
@@ -70,9 +70,9 @@ THRONG_DEVICE void add_refracted(const Bsdf& b, Vec3 in, Scattered& sum) {
         if (!(out_h > 0.0f) || !(in_h < 0.0f)) continue;
         Vec3 fresnel = interface_fresnel(b, out_h, passed);
         float share = reflection_share(b, fresnel, passed);
-        float common = facet_density(b.roughness, h) * out_h * -in_h / (b.out.z * squared(out_h + eta * in_h));
+        float common = facet_distribution(b.roughness, h) * out_h * -in_h / (b.out.z * squared(out_h + eta * in_h));
         sum.value += b.through * band_color(b, band) * passed * (b.below_sheen * common * masking(hidden, hidden_in));
-        sum.density += b.pick_interface * (1.0f - share) * squared(eta) * common * masking(hidden) / float(bands);
+        sum.pdf += b.p_interface * (1.0f - share) * squared(eta) * common * masking(hidden) / float(bands);
     }
 }
 
@@ -101,29 +101,29 @@ THRONG_DEVICE void add_wide(const Bsdf& b, Vec3 in, bool beyond, Scattered& sum)
         if (b.bends && crossed > 0.0f) value += b.through * (crossed * glass_loss(beyond != b.inside, cosine, b.table_roughness, b.ior_place));
     }
     sum.value += value * (b.below_sheen * cosine);
-    sum.density += (beyond ? b.pick_beyond : b.pick_wide) * cosine * (1.0f / kPi);
+    sum.pdf += (beyond ? b.p_beyond : b.p_wide) * cosine * (1.0f / kPi);
 }
 
-// Value of the BSDF times the cosine of `in` and the shading normal, and the density with which `sample_bsdf` finds `in`.
+// Value of the BSDF times the cosine of `in` and the shading normal, and the pdf with which `sample_bsdf` finds `in`.
 // Perfect mirrors and windows count for nothing here.
-THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, float& density) {
+THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, float& pdf) {
     Vec3 local = to_local(b, in);
     bool beyond = dot(in, b.geometric) < 0.0f;
     Scattered sum{vec3(0.0f), 0.0f};
-    density = 0.0f;
+    pdf = 0.0f;
     // Light on one side of the geometry and on the other of the shading normal is neither.
     if (beyond ? !(local.z < 0.0f) : !(local.z > 0.0f)) return sum.value;
     // Nor is light that a bent normal has before it, and the surface's own one behind.
     const bool bent = b.mapped.z < 0.9999f;
     if (bent && !beyond && !(dot(b.unmapped, local) > 0.0f)) return sum.value;
     if (!beyond && b.coat > 0.0f && !(b.coat_alpha < kSmooth)) add_coat(b, in, sum);
-    if (!beyond && b.pick_sheen > 0.0f) add_sheen(b, local, sum);
+    if (!beyond && b.p_sheen > 0.0f) add_sheen(b, local, sum);
     if (!b.smooth) {
         if (beyond && b.bends) add_refracted(b, local, sum);
         else if (!beyond || max_component(b.through) > 0.0f) add_mirrored(b, vec3(local.x, local.y, fabsf(local.z)), !beyond, sum);
     }
     add_wide(b, local, beyond, sum);
-    density = sum.density;
+    pdf = sum.pdf;
     return sum.value;
 }
 
@@ -171,35 +171,35 @@ THRONG_DEVICE bool sample_interface(const Bsdf& b, float choice, Vec2 u, Vec3& i
 // The sample of a perfect mirror or window.
 THRONG_INLINE bool take_smooth(const Bsdf& b, Vec3 weight, BsdfSample& sample) {
     sample.weight = weight;
-    sample.density = kInfinity;
+    sample.pdf = kInfinity;
     return max_component(weight) > 0.0f && (dot(sample.in, b.geometric) < 0.0f) == sample.transmitted;
 }
 
 // A direction that light comes from; false where nothing is scattered. `choice` picks the layer, `u` the direction.
 THRONG_DEVICE bool sample_bsdf(const Bsdf& b, float choice, Vec2 u, BsdfSample& sample) {
     sample.transmitted = false;
-    if (choice < b.pick_coat) {
+    if (choice < b.p_coat) {
         if (!sample_coat(b, u, sample.in)) {
             float fresnel = dielectric_fresnel(dot(to_world(b, b.out), b.coat_normal), 1.5f);
-            return take_smooth(b, vec3(b.coat * fresnel / b.pick_coat), sample);
+            return take_smooth(b, vec3(b.coat * fresnel / b.p_coat), sample);
         }
-    } else if ((choice -= b.pick_coat) < b.pick_sheen) {
+    } else if ((choice -= b.p_coat) < b.p_sheen) {
         sample.in = to_world(b, sample_sheen(u));
-    } else if ((choice -= b.pick_sheen) < b.pick_interface) {
+    } else if ((choice -= b.p_sheen) < b.p_interface) {
         Vec3 in, smooth_weight;
-        if (!sample_interface(b, choice / b.pick_interface, u, in, smooth_weight)) return false;
+        if (!sample_interface(b, choice / b.p_interface, u, in, smooth_weight)) return false;
         sample.in = to_world(b, in);
         sample.transmitted = in.z < 0.0f;
-        if (b.smooth) return take_smooth(b, smooth_weight * (b.below_sheen / b.pick_interface), sample);
+        if (b.smooth) return take_smooth(b, smooth_weight * (b.below_sheen / b.p_interface), sample);
     } else {
-        sample.transmitted = !(choice - b.pick_interface < b.pick_wide);
+        sample.transmitted = !(choice - b.p_interface < b.p_wide);
         sample.in = sample_cosine(sample.transmitted ? -b.normal : b.normal, u);
     }
     // What a reflecting lobe sends through the surface must not pass for another lobe's light.
     if (!normalize(sample.in) || (dot(sample.in, b.geometric) < 0.0f) != sample.transmitted) return false;
-    Vec3 value = evaluate_bsdf(b, sample.in, sample.density);
-    if (!(sample.density > 0.0f) || !(max_component(value) > 0.0f)) return false;
-    sample.weight = value * (1.0f / sample.density);
+    Vec3 value = evaluate_bsdf(b, sample.in, sample.pdf);
+    if (!(sample.pdf > 0.0f) || !(max_component(value) > 0.0f)) return false;
+    sample.weight = value * (1.0f / sample.pdf);
     return true;
 }
 

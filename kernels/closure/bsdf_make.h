@@ -1,4 +1,4 @@
-// From a material's look to its scattering towards one direction.
+// From a material's inputs to its scattering towards one direction.
 #pragma once
 #include "closure/bsdf_state.h"
 #include "closure/shading_normal.h"
@@ -18,13 +18,13 @@ THRONG_INLINE Vec3 returned(Vec3 f0, float f90, float mirror_mean) {
     return vec3(returned(f0.x, f90, mirror_mean), returned(f0.y, f90, mirror_mean), returned(f0.z, f90, mirror_mean));
 }
 
-THRONG_DEVICE void set_frame(Bsdf& b, const Look& look, const Surface& s, Vec3 out) {
+THRONG_DEVICE void set_frame(Bsdf& b, const ShadingInputs& inputs, const Surface& s, Vec3 out) {
     b.geometric = s.geometric;
-    b.normal = bend_normal(look.normal, s.geometric, out);
-    Vec3 tangent = look.tangent - b.normal * dot(look.tangent, b.normal), bitangent;
+    b.normal = bend_normal(inputs.normal, s.geometric, out);
+    Vec3 tangent = inputs.tangent - b.normal * dot(inputs.tangent, b.normal), bitangent;
     if (normalize(tangent)) b.tangent = tangent;
     else basis(b.normal, b.tangent, bitangent);
-    b.mapped = to_local(b, look.normal);
+    b.mapped = to_local(b, inputs.normal);
     b.unmapped = to_local(b, s.shading);
     float turn2 = squared(dot(b.mapped, b.unmapped));
     b.map_alpha2 = clamp(0.125f * (1.0f - turn2) / max(turn2, 1e-6f), 0.0f, 1.0f);
@@ -34,23 +34,23 @@ THRONG_DEVICE void set_frame(Bsdf& b, const Look& look, const Surface& s, Vec3 o
 }
 
 // The coat and the sheen, and what they leave.
-THRONG_DEVICE void set_upper_layers(Bsdf& b, const Look& look, Vec3 out) {
-    b.coat = b.inside ? 0.0f : look.clearcoat;
-    b.sheen = b.inside ? vec3(0.0f) : look.sheen_color;
+THRONG_DEVICE void set_upper_layers(Bsdf& b, const ShadingInputs& inputs, Vec3 out) {
+    b.coat = b.inside ? 0.0f : inputs.clearcoat;
+    b.sheen = b.inside ? vec3(0.0f) : inputs.sheen_color;
     b.below_coat = b.below_sheen = 1.0f;
-    b.pick_coat = b.pick_sheen = 0.0f;
+    b.p_coat = b.p_sheen = 0.0f;
     if (b.coat > 0.0f) {
-        b.coat_normal = bend_normal(look.clearcoat_normal, b.geometric, out);
-        b.coat_alpha = squared(look.clearcoat_roughness);
+        b.coat_normal = bend_normal(inputs.clearcoat_normal, b.geometric, out);
+        b.coat_alpha = squared(inputs.clearcoat_roughness);
         float cosine = clamp(dot(out, b.coat_normal), 1e-4f, 1.0f);
-        float albedo = b.coat_alpha < kSmooth ? dielectric_fresnel(cosine, 1.5f) : reflected_albedo(cosine, look.clearcoat_roughness, ior_place(1.5f));
-        b.pick_coat = b.coat * albedo;
+        float albedo = b.coat_alpha < kSmooth ? dielectric_fresnel(cosine, 1.5f) : reflected_albedo(cosine, inputs.clearcoat_roughness, ior_place(1.5f));
+        b.p_coat = b.coat * albedo;
         b.below_coat = b.below_sheen = 1.0f - b.coat * albedo;
     }
     if (max_component(b.sheen) > 0.0f) {
-        b.sheen_roughness = clamp(look.sheen_roughness, kMinSheenRoughness, 1.0f);
+        b.sheen_roughness = clamp(inputs.sheen_roughness, kMinSheenRoughness, 1.0f);
         float albedo = min(sheen_table(b.out.z, b.sheen_roughness), 1.0f);
-        b.pick_sheen = b.below_coat * luminance(b.sheen) * albedo;
+        b.p_sheen = b.below_coat * luminance(b.sheen) * albedo;
         b.below_sheen = b.below_coat * (1.0f - min(max_component(b.sheen), 1.0f) * albedo);
     }
 }
@@ -61,26 +61,26 @@ THRONG_INLINE float table_reflectance(const Bsdf& b) {
 }
 
 // How the interface reflects: the dielectric's Fresnel term goes from f0 to f90 as that of its ior does.
-THRONG_DEVICE void set_interface(Bsdf& b, const Look& look, float ior) {
-    float dielectric = 1.0f - look.metallic, exact_f0 = normal_fresnel(b.eta);
+THRONG_DEVICE void set_interface(Bsdf& b, const ShadingInputs& inputs, float ior) {
+    float dielectric = 1.0f - inputs.metallic, exact_f0 = normal_fresnel(b.eta);
     // Without a step in ior there is nothing that could reflect.
-    float f90 = b.inside ? 1.0f : look.specular * clamp((ior - 1.0f) * 16.0f, 0.0f, 1.0f);
+    float f90 = b.inside ? 1.0f : inputs.specular * clamp((ior - 1.0f) * 16.0f, 0.0f, 1.0f);
     Vec3 f0 = vec3(exact_f0);
     if (!b.inside) {
-        float reflectance = look.ior > 0.0f ? normal_fresnel(max(look.ior, 1.0f)) : 1.0f;
-        Vec3 tinted = look.specular_color * reflectance;
-        f0 = vec3(min(tinted.x, 1.0f), min(tinted.y, 1.0f), min(tinted.z, 1.0f)) * look.specular;
+        float reflectance = inputs.ior > 0.0f ? normal_fresnel(max(inputs.ior, 1.0f)) : 1.0f;
+        Vec3 tinted = inputs.specular_color * reflectance;
+        f0 = vec3(min(tinted.x, 1.0f), min(tinted.y, 1.0f), min(tinted.z, 1.0f)) * inputs.specular;
         f90 = max(f90, max_component(f0));
     }
-    Vec3 metal = look.color * look.metallic;
+    Vec3 metal = inputs.color * inputs.metallic;
     b.f0 = f0 * dielectric + metal;
     b.dielectric_rise = (vec3(f90) - f0) * dielectric;
-    b.metal_rise = vec3(look.metallic) - metal;
+    b.metal_rise = vec3(inputs.metallic) - metal;
     b.covered_f0 = max_component(f0);
     b.covered_rise = f90 - b.covered_f0;
-    b.film = Film{look.iridescence, look.iridescence_ior, look.iridescence_thickness};
-    b.film_hides_all = look.viewer_layering;
-    b.through = look.color * (dielectric * look.transmission);
+    b.film = ThinFilm{inputs.iridescence, inputs.iridescence_ior, inputs.iridescence_thickness};
+    b.film_hides_all = inputs.viewer_layering;
+    b.through = inputs.color * (dielectric * inputs.transmission);
 
     // What tables and the other lobes make of it.
     float mirror = mirror_mean(b), back = b.bends ? 0.0f : 1.0f;
@@ -97,7 +97,7 @@ THRONG_DEVICE void set_interface(Bsdf& b, const Look& look, float ior) {
     b.cover_mirror = max_component(f0) - b.cover_reflected * table_f0 - returned_cover;
     b.cover_constant = returned_cover;
     Vec3 by_color = returned(f0, f90, mirror) * back;
-    b.multiple = by_color * dielectric + returned(look.color, 1.0f, mirror) * look.metallic;
+    b.multiple = by_color * dielectric + returned(inputs.color, 1.0f, mirror) * inputs.metallic;
     b.multiple_same = 0.0f;
     bool of_film = b.film.weight > 0.0f && !b.film_hides_all;
     b.multiple_beyond = max(1.0f - (of_film ? mean_component(by_color) : returned_cover), 0.0f);
@@ -156,16 +156,16 @@ THRONG_DEVICE float lost_by_film(const Bsdf& b) {
 }
 
 // Factors of the wide lobes, in place of mere weights.
-THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
-    float share = (1.0f - look.metallic) * (1.0f - look.transmission);
-    b.diffuse = look.color * (share * (1.0f - look.diffuse_transmission));
-    b.diffuse_through = look.diffuse_transmission_color * (share * look.diffuse_transmission);
+THRONG_DEVICE void set_wide_lobes(Bsdf& b, const ShadingInputs& inputs) {
+    float share = (1.0f - inputs.metallic) * (1.0f - inputs.transmission);
+    b.diffuse = inputs.color * (share * (1.0f - inputs.diffuse_transmission));
+    b.diffuse_through = inputs.diffuse_transmission_color * (share * inputs.diffuse_transmission);
     float mirror = mirror_albedo(b, b.out), mirror_rest = 1.0f - mirror_mean(b);
     Vec3 passed_by_color;
     float reflected = luminance(interface_fresnel(b, b.out.z, passed_by_color)) * mirror, passed = luminance(passed_by_color);
     float below = 1.0f - passed;
     Vec3 tint = vec3(1.0f);
-    if (share > 0.0f || look.transmission > 0.0f) {
+    if (share > 0.0f || inputs.transmission > 0.0f) {
         if (b.inside) {
             b.cover_mirror = b.cover_reflected = 0.0f;
             b.cover_constant = 0.0f;
@@ -173,16 +173,16 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
         } else {
             float mean = b.cover_constant + b.cover_mirror * mirror_mean(b) + b.cover_reflected * reflected_mean(b.table_roughness, b.ior_place);
             below = uncovered(b, b.out);
-            if (look.metallic == 0.0f) reflected = (1.0f - below) * luminance(b.f0) / max(max_component(b.f0), 1e-6f);
+            if (inputs.metallic == 0.0f) reflected = (1.0f - below) * luminance(b.f0) / max(max_component(b.f0), 1e-6f);
             passed = below;
-            if (look.viewer_layering) {
+            if (inputs.viewer_layering) {
                 // What is lost between facets does not reach what is below.
-                if (look.single_scatter) below = passed = clamp(1.0f - (1.0f - below - b.cover_constant * (1.0f - mirror)) / mirror, 0.0f, 1.0f);
+                if (inputs.single_scatter) below = passed = clamp(1.0f - (1.0f - below - b.cover_constant * (1.0f - mirror)) / mirror, 0.0f, 1.0f);
                 b.cover_constant = b.cover_mirror = b.cover_reflected = 0.0f;
             } else {
                 if (b.film.weight > 0.0f && share > 0.0f && below > 0.0f) {
-                    Vec3 own = look.single_scatter ? vec3(0.0f) : b.multiple - returned(look.color, 1.0f, mirror_mean(b)) * look.metallic;
-                    tint = (passed_by_film(b, mirror) - own * ((1.0f - mirror) / (1.0f - look.metallic))) * (1.0f / below);
+                    Vec3 own = inputs.single_scatter ? vec3(0.0f) : b.multiple - returned(inputs.color, 1.0f, mirror_mean(b)) * inputs.metallic;
+                    tint = (passed_by_film(b, mirror) - own * ((1.0f - mirror) / (1.0f - inputs.metallic))) * (1.0f / below);
                 }
                 below = mean < 0.9999f ? below / (1.0f - mean) : 0.0f;
             }
@@ -212,48 +212,48 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const Look& look) {
             beyond *= lost;
         }
     }
-    if (look.single_scatter) {
+    if (inputs.single_scatter) {
         b.multiple = vec3(0.0f);
         b.multiple_same = b.multiple_beyond = same = beyond = 0.0f;
     }
-    float wide = luminance(look.color) * share * (1.0f - look.diffuse_transmission) * passed + luminance(b.multiple) * mirror_rest * kPi + luminance(b.through) * same;
-    float wide_through = luminance(look.diffuse_transmission_color) * share * look.diffuse_transmission * passed + luminance(b.through) * beyond;
+    float wide = luminance(inputs.color) * share * (1.0f - inputs.diffuse_transmission) * passed + luminance(b.multiple) * mirror_rest * kPi + luminance(b.through) * same;
+    float wide_through = luminance(inputs.diffuse_transmission_color) * share * inputs.diffuse_transmission * passed + luminance(b.through) * beyond;
     float narrow = reflected + luminance(b.through) * max(passed - same - beyond, 0.0f);
-    b.pick_interface = b.below_sheen * narrow;
-    b.pick_wide = b.below_sheen * wide;
-    b.pick_beyond = b.below_sheen * wide_through;
-    float sum = b.pick_coat + b.pick_sheen + b.pick_interface + b.pick_wide + b.pick_beyond;
+    b.p_interface = b.below_sheen * narrow;
+    b.p_wide = b.below_sheen * wide;
+    b.p_beyond = b.below_sheen * wide_through;
+    float sum = b.p_coat + b.p_sheen + b.p_interface + b.p_wide + b.p_beyond;
     float scale = sum > 0.0f ? 1.0f / sum : 0.0f;
-    b.pick_coat *= scale;
-    b.pick_sheen *= scale;
-    b.pick_interface *= scale;
-    b.pick_wide *= scale;
-    b.pick_beyond *= scale;
+    b.p_coat *= scale;
+    b.p_sheen *= scale;
+    b.p_interface *= scale;
+    b.p_wide *= scale;
+    b.p_beyond *= scale;
 }
 
-THRONG_DEVICE Bsdf make_bsdf(const Look& look, const Surface& s, Vec3 out) {
+THRONG_DEVICE Bsdf make_bsdf(const ShadingInputs& inputs, const Surface& s, Vec3 out) {
     Bsdf b;
-    set_frame(b, look, s, out);
-    float ior = bounded_ior(look.ior);
-    b.bends = !look.thin && look.transmission > 0.0f && look.metallic < 1.0f;
+    set_frame(b, inputs, s, out);
+    float ior = bounded_ior(inputs.ior);
+    b.bends = !inputs.thin && inputs.transmission > 0.0f && inputs.metallic < 1.0f;
     b.inside = b.bends && !s.front;
     b.eta = b.inside ? 1.0f / ior : ior;
     // KHR_materials_dispersion: the iors of red and blue are (ior - 1) * 0.025 * dispersion away.
-    b.spread = b.bends ? (ior - 1.0f) * 0.025f * look.dispersion / ior : 0.0f;
+    b.spread = b.bends ? (ior - 1.0f) * 0.025f * inputs.dispersion / ior : 0.0f;
     b.ior_place = ior_place(ior);
-    float alpha = squared(look.roughness);
-    b.roughness = Roughness{alpha + (1.0f - alpha) * squared(look.anisotropy), alpha};
+    float alpha = squared(inputs.roughness);
+    b.roughness = Roughness{alpha + (1.0f - alpha) * squared(inputs.anisotropy), alpha};
     // Where light passes without being bent, facets do not matter.
     if (b.bends && ior < 1.001f) b.roughness = Roughness{0.0f, 0.0f};
     b.smooth = is_smooth(b.roughness);
     if (!b.smooth) b.roughness = Roughness{max(b.roughness.along, kSmooth), max(b.roughness.across, kSmooth)};
-    b.anisotropy = b.smooth ? 0.0f : look.anisotropy;
-    b.brushed_roughness = look.roughness;
+    b.anisotropy = b.smooth ? 0.0f : inputs.anisotropy;
+    b.brushed_roughness = inputs.roughness;
     // The mean of the squares comes close to what an anisotropic surface reflects.
     b.table_roughness = b.smooth ? 0.0f : sqrtf(sqrtf(0.5f * (squared(b.roughness.along) + squared(b.roughness.across))));
-    set_interface(b, look, ior);
-    set_upper_layers(b, look, out);
-    set_wide_lobes(b, look);
+    set_interface(b, inputs, ior);
+    set_upper_layers(b, inputs, out);
+    set_wide_lobes(b, inputs);
     return b;
 }
 

@@ -5,7 +5,7 @@
 // microfacets scatter more than once (Kulla and Conty 2017). A layer dims those below it by its albedo towards `out`.
 #pragma once
 #include "closure/albedo.h"
-#include "closure/look.h"
+#include "closure/shading_inputs.h"
 #include "closure/sheen.h"
 #include "closure/thin_film.h"
 
@@ -41,7 +41,7 @@ struct Bsdf {
     Vec3 f0, dielectric_rise, metal_rise;
     // The greatest of a dielectric's own.
     float covered_f0, covered_rise;
-    Film film;
+    ThinFilm film;
     bool film_hides_all;
     // What passes where nothing is reflected.
     Vec3 through;
@@ -55,7 +55,7 @@ struct Bsdf {
     float multiple_same, multiple_beyond;
 
     // Probabilities of the lobes: wide ones reflect, or let light through to the side beyond.
-    float pick_coat, pick_sheen, pick_interface, pick_wide, pick_beyond;
+    float p_coat, p_sheen, p_interface, p_wide, p_beyond;
 };
 
 // Colours that light is split into where it is bent.

@@ -17,8 +17,8 @@ THRONG_INLINE bool is_smooth(Roughness a) { return a.across < kSmooth && a.along
 
 THRONG_INLINE float squared(float x) { return x * x; }
 
-// Density of microfacets with the normal `h`, per solid angle and area of the surface.
-THRONG_INLINE float facet_density(Roughness a, Vec3 h) {
+// Distribution of microfacets with the normal `h`, per solid angle and area of the surface.
+THRONG_INLINE float facet_distribution(Roughness a, Vec3 h) {
     float e = squared(h.x / a.along) + squared(h.y / a.across) + squared(h.z);
     return 1.0f / (kPi * a.along * a.across * squared(e));
 }
@@ -38,8 +38,8 @@ THRONG_INLINE float hidden_facets(float alpha, float cosine) {
 THRONG_INLINE float masking(float hidden) { return 1.0f / (1.0f + hidden); }
 THRONG_INLINE float masking(float hidden_a, float hidden_b) { return 1.0f / (1.0f + hidden_a + hidden_b); }
 
-// Normal of a microfacet seen from `out`, in proportion to the area that it shows (Dupuy and Benyoub 2023). Its density is
-// facet_density * masking(out) * dot(out, h) / out.z.
+// Normal of a microfacet seen from `out`, in proportion to the area that it shows (Dupuy and Benyoub 2023). Its pdf is
+// facet_distribution * masking(out) * dot(out, h) / out.z.
 THRONG_DEVICE Vec3 sample_visible_facet(Roughness a, Vec3 out, Vec2 u) {
     Vec3 o = normalize_or(vec3(a.along * out.x, a.across * out.y, out.z), vec3(0.0f, 0.0f, 1.0f));
     float z = (1.0f - u.x) * (1.0f + o.z) - o.z, radius = sqrtf(clamp(1.0f - z * z, 0.0f, 1.0f)), sine, cosine;

@@ -27,12 +27,12 @@ THRONG_INLINE float hidden_fibres(float cosine, float alpha) {
 THRONG_DEVICE float evaluate_sheen(float alpha, Vec3 out, Vec3 in) {
     Vec3 h = normalize_or(out + in, vec3(0.0f, 0.0f, 1.0f));
     float sine = sqrtf(clamp(1.0f - h.z * h.z, 0.0f, 1.0f)), inverse = 1.0f / alpha;
-    float density = (2.0f + inverse) * powf(sine, inverse) * (0.5f / kPi);
-    return density * masking(hidden_fibres(out.z, alpha), hidden_fibres(in.z, alpha)) / (4.0f * out.z);
+    float distribution = (2.0f + inverse) * powf(sine, inverse) * (0.5f / kPi);
+    return distribution * masking(hidden_fibres(out.z, alpha), hidden_fibres(in.z, alpha)) / (4.0f * out.z);
 }
 
 // Uniform over the hemisphere, for the lobe is wide and reaches down to the horizon.
-constexpr float kSheenDensity = 0.5f / kPi;
+constexpr float kSheenPdf = 0.5f / kPi;
 
 THRONG_DEVICE Vec3 sample_sheen(Vec2 u) {
     float radius = sqrtf(max(0.0f, 1.0f - u.x * u.x)), sine, cosine;

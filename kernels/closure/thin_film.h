@@ -6,7 +6,7 @@
 namespace THRONG_NAMESPACE {
 
 // Thickness in nanometres.
-struct Film {
+struct ThinFilm {
     float weight, ior, thickness;
 };
 
@@ -42,7 +42,7 @@ THRONG_INLINE float lower_fresnel(float base_f0, float film_ior, float cosine, f
 }
 
 // Reflectance of a film of full weight over a surface that reflects `base_f0` at normal incidence without it.
-THRONG_DEVICE Vec3 film_fresnel(const Film& film, float cosine, Vec3 base_f0) {
+THRONG_DEVICE Vec3 film_fresnel(const ThinFilm& film, float cosine, Vec3 base_f0) {
     // No film has no ior either.
     float rise = clamp(film.thickness * (1.0f / 0.03f), 0.0f, 1.0f);
     float ior = 1.0f + (film.ior - 1.0f) * rise * rise * (3.0f - 2.0f * rise);

@@ -1,6 +1,6 @@
 // How a CPU works through items: one after the other or, where rays of neighbouring items have much in common, in packets.
 #pragma once
-#include "film/layers.h"
+#include "film/aovs.h"
 #ifndef THRONG_COMPRESSED
 #include "bvh/packet.h"
 #endif
@@ -29,14 +29,14 @@ struct Batch<trace_closest> {
             each_packet(begin, end, [&](uint32_t first, uint32_t count) { closest_hits(params, params.rays + first, count, params.hits + first, thread); });
             return;
         }
-        uint32_t apart[kMostInTurns], waiting = 0;
+        uint32_t apart[kMaxInterleaved], waiting = 0;
         const auto trace_waiting = [&] {
-            closest_hits_in_turns(params, params.rays, apart, waiting, params.hits, thread);
+            closest_hits_interleaved(params, params.rays, apart, waiting, params.hits, thread);
             waiting = 0;
         };
         each_packet(begin, end, [&](uint32_t first, uint32_t count) {
             if (closest_hits_together(params, params.rays + first, count, params.hits + first, thread)) return;
-            if (waiting + count > kMostInTurns) trace_waiting();
+            if (waiting + count > kMaxInterleaved) trace_waiting();
             for (uint32_t i = 0; i < count; i++) apart[waiting++] = first + i;
         });
         trace_waiting();
@@ -138,13 +138,13 @@ struct Batch<render_pixel> {
 
 // As above, the camera's rays once more.
 template <>
-struct Batch<gather_layers> {
+struct Batch<gather_aovs> {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
         each_packet(begin, end, [&](uint32_t first, uint32_t count) { gather_square(params, first, count, thread); });
     }
 
     static void gather_square(const Params& params, uint32_t first, uint32_t items, Thread& thread) {
-        const FrameLayers& out = *params.frame_layers;
+        const FrameAovs& out = *params.frame_aovs;
         uint32_t x[kPacketRays], y[kPacketRays], samples[kPacketRays], count = 0, most = 0;
         uint64_t pixels[kPacketRays];
         for (uint32_t item = first; item < first + items; item++) {
@@ -152,12 +152,12 @@ struct Batch<gather_layers> {
             const uint64_t pixel = uint64_t(y[count]) * params.width + x[count];
             if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
             pixels[count] = pixel;
-            samples[count] = layer_samples(params, pixel);
+            samples[count] = aov_samples(params, pixel);
             if (samples[count] > most) most = samples[count];
             count++;
         }
-        if (!has_met_layers(out)) return;
-        LayerSums sums[kPacketRays];
+        if (!has_met_aovs(out)) return;
+        AovSums sums[kPacketRays];
         for (uint32_t sample = 0; sample < most; sample++) {
             Ray rays[kPacketRays];
             Hit hits[kPacketRays];
@@ -167,7 +167,7 @@ struct Batch<gather_layers> {
                 if (sample >= samples[i]) continue;
                 const Path path = camera_path(params, x[i], y[i], sample);
                 rays[asked] = path.ray;
-                weights[asked] = layer_weight(params, path.sampler);
+                weights[asked] = aov_weight(params, path.sampler);
                 of[asked++] = i;
             }
             closest_hits(params, rays, asked, hits, thread);

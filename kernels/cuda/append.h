@@ -71,8 +71,8 @@ THRONG_INLINE uint32_t shading_class(const Params& params, const Wavefront& w, u
     const MaterialRecord& material = params.materials[params.material_slots[ids.x + slot]];
     const uint32_t kind = load_word(&material.kind);
     if (kind != MATERIAL_LAYERED) return kind == MATERIAL_MIRROR ? 2 : 3;
-    const LayersRecord& layers = params.layers[load_word(&material.layers)];
-    return 4 + (bits_float(load_word(&layers.transmission)) > 0.0f ? 2 : 0) + (bits_float(load_word(&layers.metallic)) > 0.5f ? 1 : 0);
+    const LobesRecord& lobes = params.lobes[load_word(&material.lobes)];
+    return 4 + (bits_float(load_word(&lobes.transmission)) > 0.0f ? 2 : 0) + (bits_float(load_word(&lobes.metallic)) > 0.5f ? 1 : 0);
 }
 
 // A block sorts at most so many entries per thread at a time.

@@ -1,5 +1,5 @@
 // Expands kernels.def for CUDA, and the wavefront schedule's kernels.
-#include "film/layers.h"
+#include "film/aovs.h"
 #include "cuda/persistent.h"
 #include "cuda/append.h"
 #include "exr/exr.h"

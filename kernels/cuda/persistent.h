@@ -66,9 +66,9 @@ THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint
 // What a warp does with idle lanes: fetches rays for them; nothing, when there are none left; or lets them help the others.
 enum class Phase : uint32_t { kFetching, kDraining, kSplitting };
 
-// `hits` is an array of `Hit` for closest hits, of flags for any. `meets` says which of the primitives that are crossed count.
-template <bool Any, class Output, class Meets>
-THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hits, QueueState* queue, const Meets& meets) {
+// `hits` is an array of `Hit` for closest hits, of flags for any. `filter` says which of the primitives that are crossed count.
+template <bool Any, class Output, class Filter>
+THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hits, QueueState* queue, const Filter& filter) {
     const uint32_t lane = threadIdx.x & 31u, length = queue->length;
     if (length == 0) return;
     const TableOrder order = copy_order_table();
@@ -102,7 +102,7 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
         }
         if (!walk.over()) {
             Meeting<Output> found{hits, &own, index, phase == Phase::kSplitting};
-            walk.advance(params, rays[index], stack, order, found, none, meets);
+            walk.advance(params, rays[index], stack, order, found, none, filter);
         }
     }
 }

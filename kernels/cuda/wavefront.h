@@ -64,7 +64,7 @@ THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t 
         path.radiance = load3(state.radiance);
         if (scatters(shading)) {
             const ScatterState scatter = load_any_record(&w.scatters[owner]);
-            path.scatter = Scatter{load3(scatter.normal), scatter.density};
+            path.scatter = Scatter{load3(scatter.normal), scatter.pdf};
             path.medium = scatter.medium;
         }
     }
@@ -87,7 +87,7 @@ THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& pa
         if (step.more) {
             ScatterState scatter;
             store3(scatter.normal, path.scatter.normal);
-            scatter.density = path.scatter.density;
+            scatter.pdf = path.scatter.pdf;
             scatter.medium = path.medium;
             w.scatters[owner] = scatter;
         }

@@ -6,7 +6,7 @@
 
 namespace THRONG_NAMESPACE {
 
-// The greatest half float, and the depth of what is not there: src/layers/channels.rs has the same.
+// The greatest half float, and the depth of what is not there: src/AOVs/channels.rs has the same.
 constexpr float kHalfMax = 65504.0f, kFarDepth = 1e10f;
 // Before a block's compressed bytes: its first row and their number. Behind: a last, empty block of deflate and the checksum.
 constexpr uint32_t kBlockHead = 8, kZlibHead = 2, kZlibTail = 9;

@@ -27,24 +27,24 @@ THRONG_INLINE float weighted(const Weights& w, uint32_t a, uint32_t b, uint32_t 
 THRONG_INLINE Vec3 weighted(const Weights& w, Vec3 a, Vec3 b, Vec3 c) { return a * w.a + b * w.b + c * w.c; }
 
 // What only some meshes have, of a point in the triangle with these corners; `at.uv[0]` is known.
-THRONG_DEVICE void add_extras(const MeshRecord& mesh, const uint32_t* corners, const Weights& w, Attributes& at) {
+THRONG_DEVICE void add_attributes(const MeshRecord& mesh, const uint32_t* corners, const Weights& w, Attributes& at) {
     at.uv[1] = at.uv[0];
     at.color = at.tangent = vec3(1.0f);
     at.alpha = 1.0f;
     at.handedness = 0.0f;
     if (mesh.flags & MESH_UV1) {
-        const Words4 a = load_words(mesh.extras[corners[0]].uv1), b = load_words(mesh.extras[corners[1]].uv1), c = load_words(mesh.extras[corners[2]].uv1);
+        const Words4 a = load_words(mesh.attributes[corners[0]].uv1), b = load_words(mesh.attributes[corners[1]].uv1), c = load_words(mesh.attributes[corners[2]].uv1);
         at.uv[1] = Vec2{weighted(w, a.x, b.x, c.x), weighted(w, a.y, b.y, c.y)};
     }
     if (mesh.flags & MESH_COLORS) {
-        const Words4 a = load_words(mesh.extras[corners[0]].color), b = load_words(mesh.extras[corners[1]].color),
-                     c = load_words(mesh.extras[corners[2]].color);
+        const Words4 a = load_words(mesh.attributes[corners[0]].color), b = load_words(mesh.attributes[corners[1]].color),
+                     c = load_words(mesh.attributes[corners[2]].color);
         at.color = weighted(w, vec3(a), vec3(b), vec3(c));
         at.alpha = weighted(w, a.w, b.w, c.w);
     }
     if (mesh.flags & MESH_TANGENTS) {
-        const Words4 a = load_words(mesh.extras[corners[0]].tangent), b = load_words(mesh.extras[corners[1]].tangent),
-                     c = load_words(mesh.extras[corners[2]].tangent);
+        const Words4 a = load_words(mesh.attributes[corners[0]].tangent), b = load_words(mesh.attributes[corners[1]].tangent),
+                     c = load_words(mesh.attributes[corners[2]].tangent);
         at.tangent = weighted(w, vec3(a), vec3(b), vec3(c));
         // Corners agree, for vertices are split where texture coordinates are mirrored.
         at.handedness = bits_float(a.w);

@@ -13,7 +13,7 @@ THRONG_DEVICE float opacity_at(const Params& params, const InstanceRecord& insta
     CornerRecord corners{{0, 0, 0}, 0};
     if (!sphere) corners = load_record(&mesh.corners[prim]);
     const MaterialRecord material = load_record(&params.materials[params.material_slots[ids.x + corners.slot]]);
-    if (!(material.flags & (LOOK_MASK | LOOK_BLEND))) return 1.0f;
+    if (!(material.flags & (SURFACE_MASK | SURFACE_BLEND))) return 1.0f;
     float alpha = material.opacity;
     if (!sphere && (mesh.flags & MESH_COLORS || material.color_map != NO_INDEX)) {
         const Weights w{1.0f - u - v, u, v};
@@ -21,13 +21,13 @@ THRONG_DEVICE float opacity_at(const Params& params, const InstanceRecord& insta
                            c = load_record(&mesh.vertices[corners.vertices[2]]);
         Attributes at;
         at.uv[0] = Vec2{a.u * w.a + b.u * w.b + c.u * w.c, a.v * w.a + b.v * w.b + c.v * w.c};
-        add_extras(mesh, corners.vertices, w, at);
+        add_attributes(mesh, corners.vertices, w, at);
         alpha *= at.alpha * sample_map(params, material.color_map, at.uv).alpha;
     } else if (sphere) {
         const Vec2 uv[2] = {{u, v}, {u, v}};
         alpha *= sample_map(params, material.color_map, uv).alpha;
     }
-    if (material.flags & LOOK_MASK) return alpha >= material.alpha_cutoff ? 1.0f : 0.0f;
+    if (material.flags & SURFACE_MASK) return alpha >= material.alpha_cutoff ? 1.0f : 0.0f;
     return clamp(alpha, 0.0f, 1.0f);
 }
 

@@ -36,14 +36,14 @@ struct ObjectPoint {
 };
 
 // The same for a mesh that changes shape: tangents turn with it.
-THRONG_DEVICE void add_moving_extras(MeshRecord mesh, const uint32_t* corners, const Weights& w, const ShapeSpan& shape, Attributes& at) {
+THRONG_DEVICE void add_moving_attributes(MeshRecord mesh, const uint32_t* corners, const Weights& w, const ShapeSpan& shape, Attributes& at) {
     const bool turns = mesh.flags & MESH_TANGENTS;
-    if (turns) mesh.extras += shape.first;
-    add_extras(mesh, corners, w, at);
+    if (turns) mesh.attributes += shape.first;
+    add_attributes(mesh, corners, w, at);
     if (!turns) return;
     Attributes next = at;
-    mesh.extras += shape.stride;
-    add_extras(mesh, corners, w, next);
+    mesh.attributes += shape.stride;
+    add_attributes(mesh, corners, w, next);
     at.tangent = between(at.tangent, next.tangent, shape.share);
 }
 
@@ -61,8 +61,8 @@ THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit,
     o.geometric = cross(e1 * scale, e2 * scale);
     o.shading = mesh.flags & MESH_SMOOTH ? weighted(w, load3(a.normal), load3(b.normal), load3(c.normal)) : o.geometric;
     o.attributes.uv[0] = Vec2{a.u * w.a + b.u * w.b + c.u * w.c, a.v * w.a + b.v * w.b + c.v * w.c};
-    if (shape.stride) add_moving_extras(mesh, corners.vertices, w, shape, o.attributes);
-    else add_extras(mesh, corners.vertices, w, o.attributes);
+    if (shape.stride) add_moving_attributes(mesh, corners.vertices, w, shape, o.attributes);
+    else add_attributes(mesh, corners.vertices, w, o.attributes);
     o.slot = corners.slot;
     return o;
 }
@@ -138,7 +138,7 @@ THRONG_DEVICE Vec3 emission_at(const Params& params, const Surface& s, const Mat
     Vec3 emission = load3(material.emission);
     if (!(max_component(emission) > 0.0f)) return emission;
     emission *= sample_map(params, material.emission_map, s.uv).color;
-    return material.flags & LOOK_UNLIT ? emission * s.color : emission;
+    return material.flags & SURFACE_UNLIT ? emission * s.color : emission;
 }
 
 // Origin of a ray that leaves the surface on the side of `direction`, beyond the error bound.

@@ -18,22 +18,22 @@ THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Sur
     step.sky_blocked = light * albedo * params.ambient_fill;
 }
 
-// Shadow rays to the lights; where there are more lights than rays, each ray picks one at random.
+// Shadow rays to the lights; where there are more lights than rays, each ray samples one at random.
 THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {
     uint32_t rays = params.light_count < kMaxShadowRays - 1 ? params.light_count : kMaxShadowRays - 1;
-    bool pick = params.light_count > rays;
+    bool sampled = params.light_count > rays;
     THRONG_NO_UNROLL
     for (uint32_t i = 0; i < rays; i++) {
         uint32_t index = i;
-        if (pick) {
+        if (sampled) {
             float u = sample_2d(path.sampler, bounce_dimension(path, 2 * i + 1)).x;
             index = uint32_t(u * float(params.light_count));
             if (index >= params.light_count) index = params.light_count - 1;
         }
-        LightSample l = sample_light(load_record(&params.lights[index]), s.position, sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
+        IncidentLight l = incident_light(load_record(&params.lights[index]), s.position, sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
         float cosine = dot(l.direction, s.shading);
         if (!(cosine > 0.0f) || !(dot(l.direction, s.geometric) > 0.0f)) continue;
-        float weight = cosine * (1.0f / kPi) * (pick ? float(params.light_count) / float(rays) : 1.0f);
+        float weight = cosine * (1.0f / kPi) * (sampled ? float(params.light_count) / float(rays) : 1.0f);
         Vec3 light = path.throughput * albedo * l.irradiance * weight;
         // Stops short of the light, for the light may sit right at a surface.
         step.lights[step.light_rays++] = ShadowRay{l.direction, l.distance * 0.9999f, light};
@@ -52,7 +52,7 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     const MaterialRecord material = load_record(&params.materials[s.material]);
     path.radiance += path.throughput * emission_at(params, s, material);
     Vec3 color = base_color(params, s, material);
-    if (material.kind == MATERIAL_MIRROR || material.flags & LOOK_POLISHED) {
+    if (material.kind == MATERIAL_MIRROR || material.flags & SURFACE_POLISHED) {
         Vec3 reflected = mirror_direction(direction, s);
         path.throughput *= color;
         // What lies beyond the last bounce is unknown; the environment is the best guess, and continuous.

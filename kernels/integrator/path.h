@@ -10,7 +10,7 @@ struct Scatter {
     // Shading normal; zero where light was gathered from all around.
     Vec3 normal;
     // Of the direction that was taken, per solid angle; infinite where there was no choice: at cameras and perfect mirrors.
-    float density;
+    float pdf;
 };
 
 struct Path {

@@ -6,34 +6,34 @@
 
 namespace THRONG_NAMESPACE {
 
-// Random dimensions of a bounce: the light and the roulette; the point of the light; the layer; the direction.
-constexpr uint32_t kPickLight = 0, kPickPoint = 1, kPickLayer = 2, kPickDirection = 3;
+// Random dimensions of a bounce: the light and the roulette; the point of the light; the lobe; the direction.
+constexpr uint32_t kBounceLight = 0, kBouncePoint = 1, kBounceLobe = 2, kBounceDirection = 3;
 // Lambert's law, the same interface as the layered BSDF at a fraction of its price.
 struct Lambert {
     static constexpr bool kSharp = false;
     Vec3 color, normal, geometric;
 };
 
-THRONG_DEVICE Vec3 evaluate_bsdf(const Lambert& b, Vec3 in, float& density) {
+THRONG_DEVICE Vec3 evaluate_bsdf(const Lambert& b, Vec3 in, float& pdf) {
     float cosine = dot(in, b.normal);
-    density = 0.0f;
+    pdf = 0.0f;
     if (!(cosine > 0.0f) || !(dot(in, b.geometric) > 0.0f)) return vec3(0.0f);
-    density = cosine * (1.0f / kPi);
-    return b.color * density;
+    pdf = cosine * (1.0f / kPi);
+    return b.color * pdf;
 }
 
 THRONG_DEVICE bool sample_bsdf(const Lambert& b, float, Vec2 u, BsdfSample& sample) {
     sample.in = sample_cosine(b.normal, u);
-    sample.density = dot(sample.in, b.normal) * (1.0f / kPi);
+    sample.pdf = dot(sample.in, b.normal) * (1.0f / kPi);
     sample.weight = b.color;
     sample.transmitted = false;
-    return sample.density > 0.0f && dot(sample.in, b.geometric) > 0.0f;
+    return sample.pdf > 0.0f && dot(sample.in, b.geometric) > 0.0f;
 }
 
 // Sends the path on in the direction of `sample`.
 THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 normal, const BsdfSample& sample, Step& step) {
     path.throughput *= sample.weight;
-    path.scatter = Scatter{normal, sample.density};
+    path.scatter = Scatter{normal, sample.pdf};
     path.ray = ray_of(leave(s, sample.in), sample.in, kInfinity, s.time);
     path.depth++;
     step.more = max_component(path.throughput) > 0.0f;
@@ -66,11 +66,11 @@ THRONG_INLINE void gain(const Params& params, Path& path, Vec3 light) {
 
 // The ray that asks whether a light is seen. It is aimed from where it starts, off the surface: seen at a grazing angle, a light
 // right above the surface would else be in its own way.
-THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightPick& pick, Vec3 origin, Vec3 open) {
-    if (pick.distance == kInfinity) return ShadowRay{pick.direction, kInfinity, open};
-    Vec3 to = s.position + pick.direction * pick.distance - origin;
+THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightSample& sampled, Vec3 origin, Vec3 open) {
+    if (sampled.distance == kInfinity) return ShadowRay{sampled.direction, kInfinity, open};
+    Vec3 to = s.position + sampled.direction * sampled.distance - origin;
     float distance = length(to);
-    return ShadowRay{distance > 0.0f ? to * (1.0f / distance) : pick.direction, distance, open};
+    return ShadowRay{distance > 0.0f ? to * (1.0f / distance) : sampled.direction, distance, open};
 }
 
 // One light's shadow ray, and the path's next ray. `normal` is zero where light is gathered from all around. Returns a random
@@ -79,21 +79,21 @@ THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightPick& pick, Vec3
 template <class B>
 THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, Step& step) {
     const bool goes_on = B::kSharp || path.depth < params.bounces;
-    Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
-    LightPick pick;
-    if (pick_light(params, s.position, normal, s.time, choice.x, sample_2d(path.sampler, bounce_dimension(path, kPickPoint)), pick)) {
-        float density;
-        Vec3 value = evaluate_bsdf(bsdf, pick.direction, density);
-        Vec3 light = path.throughput * value * pick.light;
-        if (goes_on) light = light * (pick.density == kInfinity ? 1.0f : power_heuristic(pick.density, density));
+    Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));
+    LightSample sampled;
+    if (sample_light(params, s.position, normal, s.time, choice.x, sample_2d(path.sampler, bounce_dimension(path, kBouncePoint)), sampled)) {
+        float pdf;
+        Vec3 value = evaluate_bsdf(bsdf, sampled.direction, pdf);
+        Vec3 light = path.throughput * value * sampled.light;
+        if (goes_on) light = light * (sampled.pdf == kInfinity ? 1.0f : power_heuristic(sampled.pdf, pdf));
         if (max_component(light) > 0.0f) {
-            step.origin = leave(s, pick.direction);
-            step.lights[step.light_rays++] = shadow_ray(s, pick, step.origin, clamp_indirect(params, path.depth, light));
+            step.origin = leave(s, sampled.direction);
+            step.lights[step.light_rays++] = shadow_ray(s, sampled, step.origin, clamp_indirect(params, path.depth, light));
         }
     }
     BsdfSample sample;
-    float layer = sample_2d(path.sampler, bounce_dimension(path, kPickLayer)).x;
-    if (!sample_bsdf(bsdf, layer, sample_2d(path.sampler, bounce_dimension(path, kPickDirection)), sample)) return choice.y;
+    float lobe = sample_2d(path.sampler, bounce_dimension(path, kBounceLobe)).x;
+    if (!sample_bsdf(bsdf, lobe, sample_2d(path.sampler, bounce_dimension(path, kBounceDirection)), sample)) return choice.y;
     if (goes_on) follow(path, s, normal, sample, step);
     return choice.y;
 }
@@ -110,8 +110,8 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     const Surface s = make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.materials[s.material]);
     if (layered && path.medium != NO_INDEX) {
-        const LayersRecord& layers = params.layers[params.materials[path.medium].layers];
-        Vec3 depth = load3(layers.absorption) * -hit.t;
+        const LobesRecord& lobes = params.lobes[params.materials[path.medium].lobes];
+        Vec3 depth = load3(lobes.absorption) * -hit.t;
         path.throughput *= vec3(expf(depth.x), expf(depth.y), expf(depth.z));
     }
     const Vec3 emission = emission_at(params, s, material);
@@ -120,7 +120,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     if (path.depth > params.bounces) return;
     const Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR) {
-        Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kPickLight));
+        Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));
         follow(path, s, s.shading, BsdfSample{mirror_direction(direction, s), color, kInfinity, false}, step);
         play_roulette(path, choice.y, 1.0f, step);
         return;
@@ -131,16 +131,16 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
         play_roulette(path, u, 1.0f, step);
         return;
     }
-    const LayersRecord layers = load_record(&params.layers[material.layers]);
-    const Look look = look_at(params, s, layers, color);
-    const Bsdf bsdf = make_bsdf(look, s, -direction);
+    const LobesRecord lobes = load_record(&params.lobes[material.lobes]);
+    const ShadingInputs inputs = read_shading_inputs(params, s, lobes, color);
+    const Bsdf bsdf = make_bsdf(inputs, s, -direction);
     // Through these, light comes from behind, too.
-    const bool all_around = look.transmission > 0.0f || look.diffuse_transmission > 0.0f;
+    const bool all_around = inputs.transmission > 0.0f || inputs.diffuse_transmission > 0.0f;
     const float u = scatter(params, path, s, all_around ? vec3(0.0f) : bsdf.normal, bsdf, step);
     if (!step.more) return;
     const bool passed = dot(load3(path.ray.direction), s.geometric) < 0.0f;
-    if (passed && !look.thin) path.medium = s.front ? s.material : NO_INDEX;
-    play_roulette(path, u, path.medium == NO_INDEX ? 1.0f : look.ior * look.ior, step);
+    if (passed && !inputs.thin) path.medium = s.front ? s.material : NO_INDEX;
+    play_roulette(path, u, path.medium == NO_INDEX ? 1.0f : inputs.ior * inputs.ior, step);
 }
 
 }

@@ -7,14 +7,14 @@
 namespace THRONG_NAMESPACE {
 
 // A way to a light.
-struct LightPick {
+struct LightSample {
     // Unit vector towards it, and how far the shadow ray may go, which is short of the light.
     Vec3 direction;
     float distance;
-    // Radiance that arrives, divided by `density` (for lights without extent, irradiance divided by their probability).
+    // Radiance that arrives, divided by `pdf` (for lights without extent, irradiance divided by their probability).
     Vec3 light;
-    // With which the direction is picked, per solid angle; infinite for lights without extent, which nothing else finds.
-    float density;
+    // With which the direction is sampled, per solid angle; infinite for lights without extent, which nothing else finds.
+    float pdf;
 };
 
 // Shadow rays to lights without extent end at this share of the way, for the light may sit right at a surface.
@@ -53,9 +53,9 @@ THRONG_DEVICE float area_at(const Params& params, const InstanceRecord& instance
     return length(cross(transform_vector(world_from_object, e1), transform_vector(world_from_object, e2)));
 }
 
-// Density of the points of a triangle per area in the world, once its emitter is picked. That of its table is in object space, where
+// The pdf of the points of a triangle per area in the world, once its emitter is sampled. That of its table is in object space, where
 // it knows meshes that change shape as they are at the first key.
-THRONG_DEVICE float triangle_density(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const EmitterTable& table, uint32_t prim, uint32_t material, Time time) {
+THRONG_DEVICE float triangle_pdf(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const EmitterTable& table, uint32_t prim, uint32_t material, Time time) {
     const CornerRecord corners = load_record(&mesh.corners[prim]);
     Vec3 a = vec3(load_words(mesh.vertices[corners.vertices[0]].position));
     Vec3 e1 = vec3(load_words(mesh.vertices[corners.vertices[1]].position)) - a;
@@ -84,14 +84,14 @@ THRONG_INLINE SphereCone sphere_cone(Vec3 p) {
     return SphereCone{sine_squared / (1.0f + sqrtf(max(0.0f, 1.0f - sine_squared))), true};
 }
 
-// Directions are picked in object space, where the sphere is round. What is a unit vector there has the length `stretch` in the
-// world, and its direction this density per solid angle.
-THRONG_INLINE float sphere_density(const SphereCone& cone, const float* world_from_object, float stretch) {
+// Directions are sampled in object space, where the sphere is round. What is a unit vector there has the length `stretch` in the
+// world, and its direction this pdf per solid angle.
+THRONG_INLINE float sphere_pdf(const SphereCone& cone, const float* world_from_object, float stretch) {
     return stretch * stretch * stretch / (fabsf(determinant(world_from_object)) * 2.0f * kPi * cone.cap);
 }
 
-// Picks a point of a sphere. `pick.light` is its radiance; so is that of all functions here but the last.
-THRONG_DEVICE bool pick_on_sphere(const Params& params, Vec3 position, Time time, uint32_t record, Vec2 u, LightPick& pick) {
+// Samples a point of a sphere. `sampled.light` is its radiance; so is that of all functions here but the last.
+THRONG_DEVICE bool sample_sphere(const Params& params, Vec3 position, Time time, uint32_t record, Vec2 u, LightSample& sampled) {
     const InstanceRecord& instance = params.instances[record];
     float world_from_object[12], object_from_world[12];
     load_placement(params, instance, time, world_from_object, object_from_world);
@@ -106,18 +106,18 @@ THRONG_DEVICE bool pick_on_sphere(const Params& params, Vec3 position, Time time
     Vec3 world = transform_vector(world_from_object, d);
     float stretch = length(world);
     if (!(t > 0.0f) || !(stretch > 0.0f)) return false;
-    pick.direction = world * (1.0f / stretch);
-    pick.distance = t * stretch;
-    pick.density = sphere_density(cone, world_from_object, stretch);
-    const Hit hit{pick.distance, 0.0f, 0.0f, 0, 0, record};
-    const Surface s = make_surface(params, ray_of(position, pick.direction, kInfinity, time), hit);
-    pick.light = emission_at(params, s);
-    pick.distance = short_of(s, pick.direction, pick.distance);
+    sampled.direction = world * (1.0f / stretch);
+    sampled.distance = t * stretch;
+    sampled.pdf = sphere_pdf(cone, world_from_object, stretch);
+    const Hit hit{sampled.distance, 0.0f, 0.0f, 0, 0, record};
+    const Surface s = make_surface(params, ray_of(position, sampled.direction, kInfinity, time), hit);
+    sampled.light = emission_at(params, s);
+    sampled.distance = short_of(s, sampled.direction, sampled.distance);
     return true;
 }
 
-// Picks a point of an instance's triangles.
-THRONG_DEVICE bool pick_on_triangles(const Params& params, Vec3 position, Time time, uint32_t record, const EmitterTable& table, float choice, Vec2 u, LightPick& pick) {
+// Samples a point of an instance's triangles.
+THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time time, uint32_t record, const EmitterTable& table, float choice, Vec2 u, LightSample& sampled) {
     float at = choice * float(table.count);
     uint32_t index = uint32_t(at);
     if (index >= table.count) index = table.count - 1;
@@ -130,43 +130,43 @@ THRONG_DEVICE bool pick_on_triangles(const Params& params, Vec3 position, Time t
     Vec3 to = s.position - position;
     float squared = dot(to, to);
     if (!(squared > 0.0f)) return false;
-    pick.distance = sqrtf(squared);
-    pick.direction = to * (1.0f / pick.distance);
-    float cosine = fabsf(dot(s.geometric, pick.direction));
+    sampled.distance = sqrtf(squared);
+    sampled.direction = to * (1.0f / sampled.distance);
+    float cosine = fabsf(dot(s.geometric, sampled.direction));
     const InstanceRecord& instance = params.instances[record];
     const MeshRecord mesh = load_record(&params.meshes[instance.mesh]);
-    pick.density = triangle_density(params, instance, mesh, table, prim, s.material, time) * squared / cosine;
-    pick.distance = short_of(s, pick.direction, pick.distance);
-    pick.light = emission_at(params, s);
+    sampled.pdf = triangle_pdf(params, instance, mesh, table, prim, s.material, time) * squared / cosine;
+    sampled.distance = short_of(s, sampled.direction, sampled.distance);
+    sampled.light = emission_at(params, s);
     // Where the surface has holes, rays meet it as often.
-    if (params.has_cutouts) pick.light = pick.light * opacity_at(params, instance, prim, hit.u, hit.v);
-    return pick.density > 0.0f && pick.density < kInfinity;
+    if (params.has_cutouts) sampled.light = sampled.light * opacity_at(params, instance, prim, hit.u, hit.v);
+    return sampled.pdf > 0.0f && sampled.pdf < kInfinity;
 }
 
-// Picks a point of what shines within the scene. `share` is the probability of doing so.
-THRONG_OUTLINE bool pick_local(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, float share, Vec2 u, LightPick& pick) {
+// Samples a point of what shines within the scene. `share` is the probability of doing so.
+THRONG_OUTLINE bool sample_local(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, float share, Vec2 u, LightSample& sampled) {
     const Receiver at = receiver(position, normal);
     float probability = share;
-    const uint32_t picked = pick_emitter(params, at, choice, probability);
-    if (picked == NO_INDEX) return false;
-    const EmitterRecord emitter = load_record(&params.local_lights.emitters[picked]);
+    const uint32_t chosen = sample_emitter(params, at, choice, probability);
+    if (chosen == NO_INDEX) return false;
+    const EmitterRecord emitter = load_record(&params.local_lights.emitters[chosen]);
     if (emitter.table == NO_INDEX) {
-        LightSample l = sample_light(load_record(&params.lights[emitter.record]), position, u);
-        pick = LightPick{l.direction, l.distance * kShortOfLight, l.irradiance * (1.0f / probability), kInfinity};
+        IncidentLight l = incident_light(load_record(&params.lights[emitter.record]), position, u);
+        sampled = LightSample{l.direction, l.distance * kShortOfLight, l.irradiance * (1.0f / probability), kInfinity};
         return max_component(l.irradiance) > 0.0f;
     }
     const EmitterTable table = load_record(&params.local_lights.tables[emitter.table]);
     choice = refill(choice, probability, float_bits(u.x) ^ float_bits(u.y) * 0x9e3779b9u);
-    const bool seen = table.count ? pick_on_triangles(params, position, time, emitter.record, table, choice, u, pick)
-                                  : pick_on_sphere(params, position, time, emitter.record, u, pick);
+    const bool seen = table.count ? sample_triangles(params, position, time, emitter.record, table, choice, u, sampled)
+                                  : sample_sphere(params, position, time, emitter.record, u, sampled);
     if (!seen) return false;
-    pick.density *= probability;
-    pick.light = pick.light * (1.0f / pick.density);
+    sampled.pdf *= probability;
+    sampled.light = sampled.light * (1.0f / sampled.pdf);
     return true;
 }
 
-// With which `pick_local` finds the point `s` of an instance's surface, per solid angle, from `position`.
-THRONG_OUTLINE float local_density(const Params& params, Vec3 position, Vec3 normal, float share, const Hit& hit, const Surface& s) {
+// With which `sample_local` finds the point `s` of an instance's surface, per solid angle, from `position`.
+THRONG_OUTLINE float local_pdf(const Params& params, Vec3 position, Vec3 normal, float share, const Hit& hit, const Surface& s) {
     const uint32_t index = load_word(&params.local_lights.emitter_of[hit.record]);
     if (index == NO_INDEX) return 0.0f;
     const EmitterRecord emitter = load_record(&params.local_lights.emitters[index]);
@@ -176,17 +176,17 @@ THRONG_OUTLINE float local_density(const Params& params, Vec3 position, Vec3 nor
     float squared = dot(to, to);
     if (!(squared > 0.0f)) return 0.0f;
     Vec3 direction = to * (1.0f / sqrtf(squared));
-    float density;
+    float pdf;
     if (table.count) {
         const MeshRecord mesh = load_record(&params.meshes[instance.mesh]);
-        density = triangle_density(params, instance, mesh, table, hit.prim, s.material, s.time) * squared / fabsf(dot(s.geometric, direction));
+        pdf = triangle_pdf(params, instance, mesh, table, hit.prim, s.material, s.time) * squared / fabsf(dot(s.geometric, direction));
     } else {
         float world_from_object[12], object_from_world[12];
         load_placement(params, instance, s.time, world_from_object, object_from_world);
         float stretch = 1.0f / length(transform_vector(object_from_world, direction));
-        density = sphere_density(sphere_cone(transform_point(object_from_world, position)), world_from_object, stretch);
+        pdf = sphere_pdf(sphere_cone(transform_point(object_from_world, position)), world_from_object, stretch);
     }
-    return share * emitter_probability(params, receiver(position, normal), emitter.trail) * density;
+    return share * emitter_probability(params, receiver(position, normal), emitter.trail) * pdf;
 }
 
 }

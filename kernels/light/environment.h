@@ -1,5 +1,5 @@
-// Directions to the environment, picked by how much light comes from there. An image has a table of cells, whose density is that of
-// their mean radiance; gradients are picked by the cosine.
+// Directions to the environment, sampled by how much light comes from there. An image has a table of cells, whose pdf is that of
+// their mean radiance; gradients are sampled by the cosine.
 #pragma once
 #include "light/light.h"
 
@@ -11,9 +11,9 @@ THRONG_INLINE float half_float(uint32_t bits) { return bits_float(bits << 13) * 
 // The greatest float below 1.
 constexpr float kBelowOne = 0.99999994f;
 
-// Picks one of `count` cells: by `x` the entry, and where in the cell, by `choice` which of the entry's two cells. Keeps what is
+// Samples one of `count` cells: by `x` the entry, and where in the cell, by `choice` which of the entry's two cells. Keeps what is
 // left of the random number `choice`.
-THRONG_DEVICE uint32_t pick_cell(const SkyCell* cells, uint32_t count, float x, float& choice, float& inside) {
+THRONG_DEVICE uint32_t sample_cell(const SkyCell* cells, uint32_t count, float x, float& choice, float& inside) {
     float at = x * float(count);
     uint32_t index = uint32_t(at);
     if (index >= count) index = count - 1;
@@ -35,14 +35,14 @@ THRONG_INLINE float row_cosine(uint32_t row, uint32_t rows) {
     return cosine;
 }
 
-// Uniform in the cell that is picked.
-THRONG_OUTLINE Vec3 pick_image_direction(const Params& params, float choice, Vec2 u, float& density) {
+// Uniform in the cell that is sampled.
+THRONG_OUTLINE Vec3 sample_image_direction(const Params& params, float choice, Vec2 u, float& pdf) {
     const EnvironmentRecord& e = params.environment;
     Vec2 inside;
-    uint32_t row = pick_cell(params.sky_rows, e.rows, u.y, choice, inside.y);
+    uint32_t row = sample_cell(params.sky_rows, e.rows, u.y, choice, inside.y);
     const SkyCell* cells = params.sky_cells + uint64_t(row) * e.columns;
-    uint32_t column = pick_cell(cells, e.columns, u.x, choice, inside.x);
-    density = bits_float(load_word(&cells[column].density));
+    uint32_t column = sample_cell(cells, e.columns, u.x, choice, inside.x);
+    pdf = bits_float(load_word(&cells[column].pdf));
     float top = row_cosine(row, e.rows), bottom = row_cosine(row + 1, e.rows);
     float y = top + (bottom - top) * inside.y, radius = sqrtf(max(0.0f, 1.0f - y * y)), sine, cosine;
     float turn = (float(column) + inside.x) / float(e.columns) - 0.5f - e.rotation;
@@ -50,32 +50,32 @@ THRONG_OUTLINE Vec3 pick_image_direction(const Params& params, float choice, Vec
     return vec3(radius * cosine, y, radius * sine);
 }
 
-// With which `pick_image_direction` finds a unit direction.
-THRONG_OUTLINE float image_density(const Params& params, Vec3 d) {
+// With which `sample_image_direction` finds a unit direction.
+THRONG_OUTLINE float image_pdf(const Params& params, Vec3 d) {
     const EnvironmentRecord& e = params.environment;
     float u = 0.5f + atan2f(d.z, d.x) * (0.5f / kPi) + e.rotation;
     float v = atan2f(sqrtf(d.x * d.x + d.z * d.z), d.y) * (1.0f / kPi);
     uint32_t column = uint32_t((u - floorf(u)) * float(e.columns)), row = uint32_t(v * float(e.rows));
     if (column >= e.columns) column = e.columns - 1;
     if (row >= e.rows) row = e.rows - 1;
-    return bits_float(load_word(&params.sky_cells[uint64_t(row) * e.columns + column].density));
+    return bits_float(load_word(&params.sky_cells[uint64_t(row) * e.columns + column].pdf));
 }
 
 // A direction to the sky as seen from a surface with this shading normal; zero: from all around.
-THRONG_DEVICE Vec3 pick_sky_direction(const Params& params, Vec3 normal, float choice, Vec2 u, float& density) {
-    if (params.environment.kind == ENVIRONMENT_IMAGE) return pick_image_direction(params, choice, u, density);
+THRONG_DEVICE Vec3 sample_sky_direction(const Params& params, Vec3 normal, float choice, Vec2 u, float& pdf) {
+    if (params.environment.kind == ENVIRONMENT_IMAGE) return sample_image_direction(params, choice, u, pdf);
     if (!(dot(normal, normal) > 0.0f)) {
-        density = 0.25f / kPi;
+        pdf = 0.25f / kPi;
         return sample_cone(vec3(0.0f, 1.0f, 0.0f), 2.0f, u);
     }
     Vec3 d = sample_cosine(normal, u);
-    density = max(dot(d, normal), 0.0f) * (1.0f / kPi);
+    pdf = max(dot(d, normal), 0.0f) * (1.0f / kPi);
     return d;
 }
 
-// With which `pick_sky_direction` finds a unit direction.
-THRONG_DEVICE float sky_density(const Params& params, Vec3 normal, Vec3 d) {
-    if (params.environment.kind == ENVIRONMENT_IMAGE) return image_density(params, d);
+// With which `sample_sky_direction` finds a unit direction.
+THRONG_DEVICE float sky_pdf(const Params& params, Vec3 normal, Vec3 d) {
+    if (params.environment.kind == ENVIRONMENT_IMAGE) return image_pdf(params, d);
     if (!(dot(normal, normal) > 0.0f)) return 0.25f / kPi;
     return max(dot(d, normal), 0.0f) * (1.0f / kPi);
 }

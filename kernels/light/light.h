@@ -30,7 +30,7 @@ THRONG_DEVICE bool in_disc(const LightRecord& sun, Vec3 d) {
 }
 
 // One over the solid angle of a sun's disc.
-THRONG_INLINE float disc_density(const LightRecord& sun) { return 1.0f / (2.0f * kPi * sun.cap); }
+THRONG_INLINE float disc_pdf(const LightRecord& sun) { return 1.0f / (2.0f * kPi * sun.cap); }
 
 // What a camera or mirror ray sees where it meets nothing: the sky and the discs of suns.
 THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
@@ -38,14 +38,14 @@ THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
     THRONG_NO_UNROLL
     for (uint32_t i = 0; i < params.sun_count; i++) {
         const LightRecord sun = load_record(&params.lights[i]);
-        if (in_disc(sun, d)) radiance += load3(sun.power) * disc_density(sun);
+        if (in_disc(sun, d)) radiance += load3(sun.power) * disc_pdf(sun);
     }
     return radiance;
 }
 
 // Light from one source that would reach a point: direction and distance of the shadow ray, and the irradiance on a
 // surface that faces it.
-struct LightSample {
+struct IncidentLight {
     Vec3 direction, irradiance;
     float distance;
 };
@@ -56,19 +56,19 @@ THRONG_INLINE float spot_share(const LightRecord& light, Vec3 direction) {
     return share * share;
 }
 
-THRONG_DEVICE LightSample sample_light(const LightRecord& light, Vec3 point, Vec2 u) {
+THRONG_DEVICE IncidentLight incident_light(const LightRecord& light, Vec3 point, Vec2 u) {
     Vec3 vector = load3(light.vector);
     if (light.kind == LIGHT_SUN) {
         Vec3 d = light.cap > 0.0f ? sample_cone(vector, light.cap, u) : vector;
-        return LightSample{d, load3(light.power), kInfinity};
+        return IncidentLight{d, load3(light.power), kInfinity};
     }
     Vec3 to_light = vector - point;
     float distance = length(to_light);
-    if (!(distance > 0.0f)) return LightSample{vec3(0.0f, 1.0f, 0.0f), vec3(0.0f), 0.0f};
+    if (!(distance > 0.0f)) return IncidentLight{vec3(0.0f, 1.0f, 0.0f), vec3(0.0f), 0.0f};
     Vec3 d = to_light * (1.0f / distance);
     Vec3 intensity = load3(light.power);
     if (light.kind == LIGHT_SPOT) intensity = intensity * spot_share(light, -d);
-    return LightSample{d, intensity * (1.0f / (distance * distance)), distance};
+    return IncidentLight{d, intensity * (1.0f / (distance * distance)), distance};
 }
 
 }

@@ -1,5 +1,5 @@
 // The walk down the tree over what shines within the scene (Conty Estevez and Kulla 2018, "Importance Sampling of Many Lights with
-// Adaptive Tree Splitting"): at each node, a child is picked by how much of its light may arrive.
+// Adaptive Tree Splitting"): at each node, a child is sampled by how much of its light may arrive.
 #pragma once
 #include "light/environment.h"
 
@@ -43,9 +43,9 @@ THRONG_INLINE bool load_pair(const Params& params, uint32_t pair, const Receiver
     return sum > 0.0f;
 }
 
-// Picks an emitter; NO_INDEX if none can be seen. Multiplies `probability` by that of the emitter, and keeps what is left of the random
+// Samples an emitter; NO_INDEX if none can be seen. Multiplies `probability` by that of the emitter, and keeps what is left of the random
 // number `choice`.
-THRONG_DEVICE uint32_t pick_emitter(const Params& params, const Receiver& r, float& choice, float& probability) {
+THRONG_DEVICE uint32_t sample_emitter(const Params& params, const Receiver& r, float& choice, float& probability) {
     uint32_t node = params.local_lights.root;
     while (!(node & LEAF)) {
         NodePair pair;
@@ -59,7 +59,7 @@ THRONG_DEVICE uint32_t pick_emitter(const Params& params, const Receiver& r, flo
     return node & ~LEAF;
 }
 
-// With which probability `pick_emitter` picks the emitter that `trail` leads to.
+// With which probability `sample_emitter` samples the emitter that `trail` leads to.
 THRONG_DEVICE float emitter_probability(const Params& params, const Receiver& r, uint32_t trail) {
     float probability = 1.0f;
     uint32_t node = params.local_lights.root;

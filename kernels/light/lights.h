@@ -5,10 +5,10 @@
 
 namespace THRONG_NAMESPACE {
 
-// Weight of a sample of density `own` where another strategy would have found it with density `other`.
+// Weight of a sample of pdf `own` where another strategy would have found it with pdf `other`.
 THRONG_INLINE float power_heuristic(float own, float other) {
     if (own == kInfinity) return 1.0f;
-    // Of the quotient: squares of great densities are infinite.
+    // Of the quotient: squares of great pdfs are infinite.
     float quotient = other / own;
     return own > 0.0f ? 1.0f / (1.0f + quotient * quotient) : 0.0f;
 }
@@ -38,65 +38,65 @@ THRONG_DEVICE LightShares light_shares(const Params& params, Vec3 position) {
     return shares;
 }
 
-// Picks one of the suns. `share` is the probability of doing so.
-THRONG_DEVICE bool pick_sun(const Params& params, Vec3 position, float choice, float share, Vec2 u, LightPick& pick) {
+// Samples one of the suns. `share` is the probability of doing so.
+THRONG_DEVICE bool sample_sun(const Params& params, Vec3 position, float choice, float share, Vec2 u, LightSample& sampled) {
     LightRecord sun = load_record(&params.lights[0]);
     THRONG_NO_UNROLL
     for (uint32_t i = 1; i < params.sun_count && !(choice < sun.probability); i++) {
         choice -= sun.probability;
         sun = load_record(&params.lights[i]);
     }
-    LightSample l = sample_light(sun, position, u);
+    IncidentLight l = incident_light(sun, position, u);
     float probability = share * sun.probability;
-    pick = LightPick{l.direction, l.distance, l.irradiance * (1.0f / probability), sun.cap > 0.0f ? probability * disc_density(sun) : kInfinity};
+    sampled = LightSample{l.direction, l.distance, l.irradiance * (1.0f / probability), sun.cap > 0.0f ? probability * disc_pdf(sun) : kInfinity};
     return probability > 0.0f;
 }
 
-// Picks a light and a point of it, as seen from a point with this shading normal; zero: light is gathered from all around. False:
+// Samples a light and a point of it, as seen from a point with this shading normal; zero: light is gathered from all around. False:
 // nothing arrives.
-THRONG_DEVICE bool pick_light(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, Vec2 u, LightPick& pick) {
+THRONG_DEVICE bool sample_light(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, Vec2 u, LightSample& sampled) {
     const LightShares shares = light_shares(params, position);
     if (choice < shares.sky) {
-        pick.direction = pick_sky_direction(params, normal, min(choice / shares.sky, kBelowOne), u, pick.density);
-        pick.density *= shares.sky;
-        pick.distance = kInfinity;
-        if (!(pick.density > 0.0f)) return false;
-        pick.light = sky_radiance(params, pick.direction) * (1.0f / pick.density);
+        sampled.direction = sample_sky_direction(params, normal, min(choice / shares.sky, kBelowOne), u, sampled.pdf);
+        sampled.pdf *= shares.sky;
+        sampled.distance = kInfinity;
+        if (!(sampled.pdf > 0.0f)) return false;
+        sampled.light = sky_radiance(params, sampled.direction) * (1.0f / sampled.pdf);
         return true;
     }
     choice -= shares.sky;
-    if (choice < shares.suns) return pick_sun(params, position, min(choice / shares.suns, kBelowOne), shares.suns, u, pick);
+    if (choice < shares.suns) return sample_sun(params, position, min(choice / shares.suns, kBelowOne), shares.suns, u, sampled);
     if (!(shares.local > 0.0f)) return false;
-    return pick_local(params, position, normal, time, min((choice - shares.suns) / shares.local, kBelowOne), shares.local, u, pick);
+    return sample_local(params, position, normal, time, min((choice - shares.suns) / shares.local, kBelowOne), shares.local, u, sampled);
 }
 
-// Light from beyond the scene that a path meets, which left `origin`.
+// Light from beyond the scene that a path filter, which left `origin`.
 THRONG_DEVICE Vec3 escaped_light(const Params& params, Vec3 origin, const Scatter& scatter, Vec3 direction) {
-    if (scatter.density == kInfinity) return background(params, direction);
+    if (scatter.pdf == kInfinity) return background(params, direction);
     const LightShares shares = light_shares(params, origin);
     Vec3 light = vec3(0.0f);
     if (shares.sky > 0.0f) {
-        float density = shares.sky * sky_density(params, scatter.normal, direction);
-        light = sky_radiance(params, direction) * power_heuristic(scatter.density, density);
+        float pdf = shares.sky * sky_pdf(params, scatter.normal, direction);
+        light = sky_radiance(params, direction) * power_heuristic(scatter.pdf, pdf);
     }
     THRONG_NO_UNROLL
     for (uint32_t i = 0; i < params.sun_count; i++) {
         const LightRecord sun = load_record(&params.lights[i]);
         if (!in_disc(sun, direction)) continue;
-        float density = disc_density(sun), weight = power_heuristic(scatter.density, shares.suns * sun.probability * density);
-        light += load3(sun.power) * (density * weight);
+        float pdf = disc_pdf(sun), weight = power_heuristic(scatter.pdf, shares.suns * sun.probability * pdf);
+        light += load3(sun.power) * (pdf * weight);
     }
     return light;
 }
 
 // Light that a path meets at a surface which shines with `emission`.
 THRONG_DEVICE Vec3 emitted_light(const Params& params, Vec3 origin, const Scatter& scatter, const Hit& hit, const Surface& s, Vec3 emission) {
-    if (scatter.density == kInfinity) return emission;
+    if (scatter.pdf == kInfinity) return emission;
     // What is unlit is shown, but lights nothing.
     if (!(bits_float(load_word(&params.materials[s.material].emission_weight)) > 0.0f)) return vec3(0.0f);
     if (!params.local_lights.emitter_of) return emission;
     const float share = light_shares(params, origin).local;
-    return emission * power_heuristic(scatter.density, local_density(params, origin, scatter.normal, share, hit, s));
+    return emission * power_heuristic(scatter.pdf, local_pdf(params, origin, scatter.normal, share, hit, s));
 }
 
 }

@@ -10,7 +10,7 @@ use crate::accel::{
     compressed::slots::Arrangement,
     compressed::tlas::compress_tlas,
     node::{NodeArray, NodeLayout, Tree},
-    sweep::{Sweep, SweepSpan},
+    shutter::{ShutterKeys, ShutterSpan},
 };
 use crate::{
     abi::{InstanceRecord, Unit},
@@ -46,7 +46,7 @@ pub struct Tlas {
     /// The compressed form of `tree`, for [`NodeLayout::Compressed8`]; else empty.
     pub(crate) units: Buffer<Unit>,
     /// Where instances are while the shutter is open, which records refer to. Filled before the tree is built.
-    pub(crate) sweep: Sweep,
+    pub(crate) shutter: ShutterKeys,
     pub build_time: Duration,
 }
 
@@ -135,18 +135,18 @@ impl TlasInput<'_> {
         positions
     }
 
-    /// The box of an instance, all the time that the shutter of `sweep` is open; none if a motion has taken it out of the range of
+    /// The box of an instance, all the time that the shutter of `shutter` is open; none if a motion has taken it out of the range of
     /// floats, so that it has to be hidden.
-    pub(super) fn bounds(&self, instance: usize, sweep: &Sweep) -> Option<Aabb> {
+    pub(super) fn bounds(&self, instance: usize, shutter: &ShutterKeys) -> Option<Aabb> {
         let blas = &self.blas[self.mesh(instance) as usize];
         let reach = blas.bounds.reach();
         let placed = |transform: &Affine3| {
             stays_in_range(transform, reach).then(|| blas.instance_bounds(transform, self.careful))
         };
         let still = placed(&self.world_from_object[instance])?;
-        match sweep.span(instance) {
+        match shutter.span(instance) {
             span if span.segments == 0 => Some(still),
-            span => Some(still.union(sweep.bounds(span, reach, placed)?)),
+            span => Some(still.union(shutter.bounds(span, reach, placed)?)),
         }
     }
 }
@@ -157,7 +157,7 @@ impl Tlas {
             tree: Tree::new(layout),
             records: Buffer::new(),
             units: Buffer::new(),
-            sweep: Sweep::default(),
+            shutter: ShutterKeys::default(),
             build_time: Duration::ZERO,
         }
     }
@@ -169,24 +169,24 @@ impl Tlas {
 
     /// Memory of nodes, units, records and keys.
     pub fn bytes(&self) -> usize {
-        let keys = size_of_val(&self.sweep.spans[..]) + size_of_val(&self.sweep.keys[..]);
+        let keys = size_of_val(&self.shutter.spans[..]) + size_of_val(&self.shutter.keys[..]);
         self.tree.nodes.bytes() + self.units.bytes() + self.records.bytes() + keys
     }
 }
 
 impl TlasBuilder {
-    /// Replaces the contents of `tlas` but for its sweep, which they are to fit; its memory is reused. Deterministic, parallel,
+    /// Replaces the contents of `tlas` but for its shutter, which they are to fit; its memory is reused. Deterministic, parallel,
     /// linear in memory.
     ///
     /// [`Quality::High`] is for trees that serve many frames: they become as good as a BLAS of that quality, at seven times the cost; or
     /// over more than [`MOST_REFINED`] instances as one of balanced quality, at three times the cost.
     pub fn build(&mut self, input: TlasInput<'_>, quality: Quality, tlas: &mut Tlas) {
         let start = Instant::now();
-        self.collect_bounds(input, &tlas.sweep);
+        self.collect_bounds(input, &tlas.shutter);
         if !(quality == Quality::High && self.build_refined(&mut tlas.tree)) {
             self.build_fast(input, &mut tlas.tree);
         }
-        let some_hidden = self.write_records(input, &tlas.sweep, &mut tlas.records);
+        let some_hidden = self.write_records(input, &tlas.shutter, &mut tlas.records);
         if tlas.tree.layout == NodeLayout::Compressed8 {
             compress_tlas(tlas, input.blas, some_hidden, &mut self.arrangements);
         }
@@ -206,7 +206,7 @@ impl TlasBuilder {
 
     /// Groups the instances of `input` as they stand, for trees of that layout.
     pub fn group(&mut self, input: TlasInput<'_>, layout: NodeLayout) -> InstanceGroups {
-        self.collect_bounds(input, &Sweep::default());
+        self.collect_bounds(input, &ShutterKeys::default());
         let ends = group(&mut self.prims, NodeArray::new(layout).width());
         InstanceGroups {
             order: self.prims.iter().map(|prim| prim.id).collect(),
@@ -234,10 +234,10 @@ impl TlasBuilder {
         }
     }
 
-    fn collect_bounds(&mut self, input: TlasInput<'_>, sweep: &Sweep) {
+    fn collect_bounds(&mut self, input: TlasInput<'_>, shutter: &ShutterKeys) {
         let prim = |i: usize| {
             // A hidden instance has a record and a place in the tree, but no size.
-            let bounds = input.bounds(i, sweep).unwrap_or(Aabb {
+            let bounds = input.bounds(i, shutter).unwrap_or(Aabb {
                 min: Vec3::ZERO,
                 max: Vec3::ZERO,
             });
@@ -269,7 +269,7 @@ impl TlasBuilder {
     fn write_records(
         &self,
         input: TlasInput<'_>,
-        sweep: &Sweep,
+        shutter: &ShutterKeys,
         records: &mut Buffer<InstanceRecord>,
     ) -> bool {
         let prims = &self.prims;
@@ -289,7 +289,7 @@ impl TlasBuilder {
                 let kind = &self.kinds[i];
                 let record = to.write(record(kind, transform, visible));
                 let deforms = some_deform && input.blas[kind.mesh as usize].segments() > 0;
-                move_record(record, sweep.span(i), deforms);
+                move_record(record, shutter.span(i), deforms);
                 if record.mask == 0 {
                     some_hidden.store(true, Ordering::Relaxed);
                 }
@@ -324,7 +324,7 @@ fn record(kind: &Kind, world_from_object: &Affine3, visible: bool) -> InstanceRe
 }
 
 /// Adds what an instance does while the shutter is open, if it does anything.
-fn move_record(record: &mut InstanceRecord, span: SweepSpan, deforms: bool) {
+fn move_record(record: &mut InstanceRecord, span: ShutterSpan, deforms: bool) {
     record.moves = u32::from(deforms || span.segments > 0);
     record.first_key = span.first;
     record.segments = span.segments;

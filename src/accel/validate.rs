@@ -158,7 +158,7 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
         let i = tlas.records[leaf].instance as usize;
         seen[i] += 1;
         input
-            .bounds(positions[i], &tlas.sweep)
+            .bounds(positions[i], &tlas.shutter)
             .is_none_or(|b| bounds.contains(&b))
     })?;
     each_once(&seen)

@@ -2,8 +2,8 @@
 
 use super::{
     Moment, catmull_rom,
-    driven::projection_at,
     lens::{PosedLens, lens_at, within_keys},
+    tables::projection_at,
     transforms::node_world,
 };
 use crate::scene::{CameraPath, Projection, Scene};

@@ -9,9 +9,6 @@ mod clip;
 mod deform;
 #[cfg(test)]
 mod deform_tests;
-mod driven;
-#[cfg(test)]
-mod driven_tests;
 mod lens;
 mod moment;
 mod motion;
@@ -20,8 +17,11 @@ mod palette;
 mod rig_pose;
 mod shape;
 mod shape_keys;
+mod shutter;
 mod skinning;
-mod sweep;
+mod tables;
+#[cfg(test)]
+mod tables_tests;
 mod transforms;
 mod turn;
 mod turning;
@@ -30,12 +30,12 @@ pub use camera::{CameraPose, camera_at};
 pub use catmull_rom::catmull_rom;
 pub use clip::sample;
 pub use deform::{BindPose, Deformed, deform};
-pub use driven::{PosedLooks, looks_at};
 pub use lens::PosedLens;
 pub use moment::Moment;
 pub use order::OrderedInstances;
 pub use rig_pose::RigPose;
 pub use shape::{shape, shape_at};
-pub use shape_keys::sweep_shapes;
-pub use sweep::{ShutterTime, sweep_camera, sweep_instances};
+pub use shape_keys::shape_shutter_keys;
+pub use shutter::{ShutterTime, camera_shutter_keys, instance_shutter_keys};
+pub use tables::{PosedTables, posed_tables};
 pub use transforms::{ordered_transforms, shown_meshes, world_transforms};

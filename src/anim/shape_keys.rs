@@ -13,7 +13,7 @@ const MOST_SEGMENTS: u32 = 16;
 
 /// For each of a scene's deforming meshes its shapes, the first at the opening and the last at the closing; none if it keeps its shape.
 /// Deterministic, parallel.
-pub fn sweep_shapes(scene: &Scene, time: ShutterTime) -> Vec<Vec<Deformed>> {
+pub fn shape_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<Vec<Deformed>> {
     let moments = |segments: u32| -> Vec<Moment> {
         let times = time.times(segments);
         times.map(|time| Moment::of(scene, time)).collect()

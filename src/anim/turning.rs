@@ -8,7 +8,7 @@ use std::f32::consts::TAU;
 /// Allowance, in radians, for speeds that change at once: at a key of linear interpolation, or at the end of a clip.
 const KINK: f32 = 0.25;
 /// Moments at which rigs are looked at.
-const LOOKS: u32 = 5;
+const SAMPLES: u32 = 5;
 
 /// Radians by which everything in a scene turns, or swings in terms of its period, while the shutter is open. 0: it stands still.
 pub struct Turning {
@@ -27,11 +27,14 @@ impl Turning {
             motions: scene.motions.iter().map(of).collect(),
             nodes: Vec::with_capacity(scene.nodes.len()),
         };
-        let looks = looks(scene, open, seconds);
+        let moments = moments(scene, open, seconds);
         for node in &scene.nodes {
             let parent = turning.nodes.get(node.parent as usize).copied();
             let rig = node.follows.map_or(0.0, |rig_node| {
-                let places: Vec<_> = looks.iter().map(|look| look.world(rig_node)).collect();
+                let places: Vec<_> = moments
+                    .iter()
+                    .map(|sample| sample.world(rig_node))
+                    .collect();
                 path_turning(&places)
             });
             let own = turning.of_motion(node.motion);
@@ -53,13 +56,13 @@ impl Turning {
 }
 
 /// Moments of the shutter's time, if some node follows a rig.
-fn looks(scene: &Scene, open: f32, seconds: f32) -> Vec<Moment> {
+fn moments(scene: &Scene, open: f32, seconds: f32) -> Vec<Moment> {
     if scene.nodes.iter().all(|node| node.follows.is_none()) {
         return Vec::new();
     }
-    let share = |look: u32| look as f32 / (LOOKS - 1) as f32;
-    (0..LOOKS)
-        .map(|look| Moment::of(scene, open + seconds * share(look)))
+    let share = |sample: u32| sample as f32 / (SAMPLES - 1) as f32;
+    (0..SAMPLES)
+        .map(|sample| Moment::of(scene, open + seconds * share(sample)))
         .collect()
 }
 

@@ -9,7 +9,7 @@ use crate::{
     output::{OutputError, Planned, prepare_distinct},
     render::measure::{BENCH_FRAME, BENCH_SAMPLES, BenchOptions, ReportPath, bench, dump_paths},
     scene::Integrator,
-    settings::{LookOptions, Size},
+    settings::{RenderOptions, Size},
 };
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::{path::PathBuf, sync::Arc};
@@ -69,7 +69,7 @@ impl BenchArgs {
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
         self.prepare(&scene.name)?;
-        let look = LookOptions {
+        let look = RenderOptions {
             size: Some(Size {
                 width: BENCH_FRAME.0,
                 height: BENCH_FRAME.1,
@@ -79,7 +79,7 @@ impl BenchArgs {
                 Integrator::Path => None,
                 _ => Some(Integrator::Whitted),
             },
-            ..LookOptions::default()
+            ..RenderOptions::default()
         };
         let options = BenchOptions {
             dump: self.dump,

@@ -4,7 +4,7 @@ use super::{Exit, args::SceneArgs, console};
 use crate::{
     loader::{self, LoadError, gltf},
     scene::Scene,
-    settings::{FrameOptions, LookOptions},
+    settings::{FrameOptions, RenderOptions},
 };
 use serde::Serialize;
 use std::fmt;
@@ -90,7 +90,7 @@ impl CheckArgs {
 }
 
 fn check_settings(scene: &Scene) -> anyhow::Result<()> {
-    LookOptions::default().resolve(&scene.settings)?;
+    RenderOptions::default().resolve(&scene.settings)?;
     FrameOptions::default().resolve(scene)?;
     Ok(())
 }

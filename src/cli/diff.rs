@@ -131,7 +131,7 @@ fn write_map(name: &Pattern, found: &Difference) -> anyhow::Result<()> {
         width: found.width as u32,
         height: found.height as u32,
         pixels: Pixels::U8(diff::draw_map(found).into()),
-        layers: &[],
+        aovs: &[],
         blocks: None,
         manifests: &Manifests::default(),
         metadata: &Metadata::default(),

@@ -7,14 +7,14 @@ use super::{
     report::Reporter,
 };
 use crate::{
+    aov::{Aov, AovSet, cryptomatte},
     denoise::Denoiser,
     device::{Developer, Device},
-    layers::{Layer, LayerSet, cryptomatte},
     output::{Destination, Manifests, Progress, ProgressMode, Stream, prepare_distinct},
     pixels::PixelType,
     render::{self, Denoising, Ongoing, RenderJob, Summary},
     scene::{Integrator, Scene, rig::RefitPolicy},
-    settings::{FrameOptions, FramePlan, LayerOptions, LookOptions, OngoingOptions, SettingsError},
+    settings::{AovOptions, FrameOptions, FramePlan, OngoingOptions, RenderOptions, SettingsError},
 };
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -53,9 +53,9 @@ pub struct RenderArgs {
     #[command(flatten)]
     ongoing: OngoingOptions,
     #[command(flatten)]
-    look: LookOptions,
+    look: RenderOptions,
     #[command(flatten)]
-    layers: LayerOptions,
+    aovs: AovOptions,
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
@@ -93,13 +93,13 @@ struct MessageArgs {
 
 /// The names behind the Cryptomatte layers that are written.
 fn manifests(job: &RenderJob) -> Manifests {
-    let of = |layer, manifest: fn(&Scene) -> String| match job.layers.contains(layer) {
+    let of = |aov, manifest: fn(&Scene) -> String| match job.aovs.contains(aov) {
         true => manifest(&job.scene),
         false => String::new(),
     };
     Manifests {
-        instances: of(Layer::Instance, cryptomatte::instance_manifest),
-        materials: of(Layer::Material, cryptomatte::material_manifest),
+        instances: of(Aov::Instance, cryptomatte::instance_manifest),
+        materials: of(Aov::Material, cryptomatte::material_manifest),
     }
 }
 
@@ -121,7 +121,7 @@ impl RenderArgs {
         job.pixels = plan.pixels();
         job.settings.pixels = job.pixels;
         job.settings.open_ended = self.ongoing.checkpoint;
-        self.add_layers(&mut job)?;
+        self.add_aovs(&mut job)?;
         self.prepare(&plan, &job)?;
         job.output = plan.outputs();
         job.output.manifests = manifests(&job);
@@ -132,7 +132,7 @@ impl RenderArgs {
         plan.open(&mut job)?;
         let ongoing = self.ongoing(&job, device.as_ref(), asked);
         if device.makes_blocks() && ongoing.is_none() && job.denoising.is_none() {
-            job.settings.file_rows = job.output.file_rows(job.layers);
+            job.settings.file_rows = job.output.file_rows(job.aovs);
         }
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);
         reporter.started(&device.describe());
@@ -171,14 +171,14 @@ impl RenderArgs {
     }
 
     /// Asks for layers and, where they are to be denoised, for frames that can be.
-    fn add_layers(&self, job: &mut RenderJob) -> anyhow::Result<()> {
-        job.layers = self.layers.layers();
-        job.settings.layers = job.layers;
+    fn add_aovs(&self, job: &mut RenderJob) -> anyhow::Result<()> {
+        job.aovs = self.aovs.aovs();
+        job.settings.aovs = job.aovs;
         anyhow::ensure!(
-            job.layers.is_empty() || job.pixels == PixelType::F32,
+            job.aovs.is_empty() || job.pixels == PixelType::F32,
             "--layers go into .exr files; choose such an --output"
         );
-        if !self.layers.denoise {
+        if !self.aovs.denoise {
             return Ok(());
         }
         anyhow::ensure!(
@@ -192,7 +192,7 @@ impl RenderArgs {
             denoiser: Denoiser::load()?,
             developer: Developer::new()?,
         }));
-        job.settings.layers = Denoiser::layers_for(job.layers);
+        job.settings.aovs = Denoiser::aovs_for(job.aovs);
         job.settings.pixels = PixelType::F32;
         Ok(())
     }
@@ -219,7 +219,7 @@ impl RenderArgs {
     fn compare(&self, progress: &Progress, stop: &AtomicBool) -> anyhow::Result<Exit> {
         let mut devices = compare::open(&self.device, |line| progress.note(line))?;
         anyhow::ensure!(
-            self.look.auto_exposure().is_none() && !self.layers.denoise,
+            self.look.auto_exposure().is_none() && !self.aovs.denoise,
             "--compare compares what devices make: it takes neither --exposure auto nor --denoise"
         );
         let (job, plan) = self.job()?;
@@ -245,7 +245,7 @@ impl RenderArgs {
             settings: self.look.resolve(&scene.settings)?,
             scene: Arc::new(scene),
             auto_exposure: self.look.auto_exposure(),
-            layers: LayerSet::default(),
+            aovs: AovSet::default(),
             denoising: None,
             refit: self.refit,
             trees,

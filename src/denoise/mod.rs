@@ -2,7 +2,7 @@
 
 mod oidn;
 
-use crate::layers::{Layer, LayerImage, LayerSet};
+use crate::aov::{Aov, AovImage, AovSet};
 use oidn::{Filter, Image, Oidn};
 use std::sync::{Mutex, PoisonError};
 
@@ -46,8 +46,8 @@ struct Plan {
 }
 
 impl Denoiser {
-    /// The layers that guide it.
-    pub const GUIDES: [Layer; 2] = [Layer::Albedo, Layer::Normal];
+    /// The AOVs that guide it.
+    pub const GUIDES: [Aov; 2] = [Aov::Albedo, Aov::Normal];
 
     /// # Errors
     /// When the library is missing, of another version, or finds no device.
@@ -64,12 +64,12 @@ impl Denoiser {
         &self.description
     }
 
-    /// What a device has to gather for frames that are to have `layers`.
-    pub fn layers_for(layers: LayerSet) -> LayerSet {
-        layers.iter().chain(Self::GUIDES).collect()
+    /// What a device has to gather for frames that are to have `AOVs`.
+    pub fn aovs_for(aovs: AovSet) -> AovSet {
+        aovs.iter().chain(Self::GUIDES).collect()
     }
 
-    /// Takes the noise out of `radiance`, linear RGB in rows. `layers` has the guides for as many pixels.
+    /// Takes the noise out of `radiance`, linear RGB in rows. `AOVs` has the guides for as many pixels.
     ///
     /// # Errors
     /// When the library fails, as where memory is short, and where a guide is missing.
@@ -77,15 +77,15 @@ impl Denoiser {
         &self,
         (width, height): (u32, u32),
         radiance: &mut [f32],
-        layers: &[LayerImage],
+        aovs: &[AovImage],
     ) -> Result<(), DenoiseError> {
         let size = (width as usize, height as usize);
-        let guide = |layer: Layer| {
-            let found = layers.iter().find(|image| image.layer == layer);
+        let guide = |aov: Aov| {
+            let found = aovs.iter().find(|image| image.aov == aov);
             let values = found.map(|image| &image.values[..]);
             values
                 .filter(|values| values.len() == radiance.len())
-                .ok_or_else(|| DenoiseError::Failed(format!("no {layer} to be guided by")))
+                .ok_or_else(|| DenoiseError::Failed(format!("no {aov} to be guided by")))
         };
         let [albedo, normal] = Self::GUIDES.map(guide);
         let inputs = [&*radiance, albedo?, normal?];
@@ -161,9 +161,9 @@ impl Drop for Work {
 mod tests {
     use super::*;
 
-    fn image(layer: Layer, values: Vec<f32>) -> LayerImage {
-        LayerImage {
-            layer,
+    fn image(aov: Aov, values: Vec<f32>) -> AovImage {
+        AovImage {
+            aov,
             values: values.into(),
         }
     }
@@ -189,9 +189,9 @@ mod tests {
             .collect();
         let albedo = pixels().flat_map(|(x, _)| [half(x); 3]).collect();
         let normal = pixels().flat_map(|_| [0.0, 0.0, 1.0]).collect();
-        let layers = [image(Layer::Albedo, albedo), image(Layer::Normal, normal)];
+        let aovs = [image(Aov::Albedo, albedo), image(Aov::Normal, normal)];
         denoiser
-            .denoise((width, height), &mut radiance, &layers)
+            .denoise((width, height), &mut radiance, &aovs)
             .unwrap();
         for (x, i) in pixels().filter(|(x, _)| x.abs_diff(width / 2) > 1) {
             let found = radiance[3 * i as usize];
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn guides_are_asked_for_beside_other_layers() {
-        let layers = Denoiser::layers_for([Layer::Depth].into_iter().collect());
-        let names: Vec<_> = layers.iter().map(Layer::name).collect();
+        let aovs = Denoiser::aovs_for([Aov::Depth].into_iter().collect());
+        let names: Vec<_> = aovs.iter().map(Aov::name).collect();
         assert_eq!(names, ["albedo", "normal", "depth"]);
     }
 }

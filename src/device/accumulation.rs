@@ -1,7 +1,7 @@
 //! A picture in the making, which can be put aside and gone on with: sums of samples, and what is left to do.
 
 use super::{FrameSettings, adaptive::Passes};
-use crate::layers::Layer;
+use crate::aov::Aov;
 
 /// What has been sampled of a picture. Going on from it gives the same bits as not having stopped, as long as settings ask for an
 /// [open end](FrameSettings::open_ended) and the device is of the same kind.
@@ -9,7 +9,7 @@ use crate::layers::Layer;
 pub struct Accumulation {
     /// Sums of radiance and the number of samples, four floats per pixel; row-major, the top row first.
     pub sums: Vec<f32>,
-    /// The same sums of samples with odd numbers, and four floats for alignment; empty unless noise is measured or told as a layer.
+    /// The same sums of samples with odd numbers, and four floats for alignment; empty unless noise is measured or told as an AOV.
     pub odd: Vec<f32>,
     pub state: AccumulationState,
 }
@@ -43,7 +43,7 @@ impl Accumulation {
     }
 
     fn odd_floats(settings: &FrameSettings) -> usize {
-        match settings.noise.is_some() || settings.layers.contains(Layer::Variance) {
+        match settings.noise.is_some() || settings.aovs.contains(Aov::Variance) {
             true => Self::floats(settings),
             false => 0,
         }

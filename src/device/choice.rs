@@ -1,6 +1,6 @@
 //! How devices are named on the command line, and what stands behind the names.
 
-use super::{CpuDevice, Device, DeviceError, Gang, cuda};
+use super::{CpuDevice, Device, DeviceError, MultiDevice, cuda};
 use std::{error::Error, fmt, str::FromStr};
 
 /// Which device the user asked for.
@@ -194,7 +194,7 @@ fn together(mut devices: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Device
         (Some(device), true) => Ok(device),
         (last, _) => {
             devices.extend(last);
-            Ok(Box::new(Gang::new(devices)?))
+            Ok(Box::new(MultiDevice::new(devices)?))
         }
     }
 }

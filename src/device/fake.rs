@@ -8,9 +8,9 @@ use crate::{
     abi::{Hit, Ray},
     accel::{NodeLayout, Tlas},
     anim::{Moment, camera_at},
+    aov::AovSet,
     device::PixelType,
     film::Film,
-    layers::LayerSet,
     scene::{Integrator, Layering, Scene, ToneMap},
 };
 use std::{
@@ -95,8 +95,8 @@ pub fn frame(number: u32) -> Frame {
         tlas: Arc::new(Tlas::new(NodeLayout::Wide4)),
         blas: Arc::default(),
         shapes: Vec::new(),
-        looks: None,
-        sweep: Vec::new(),
+        tables: None,
+        camera_keys: Vec::new(),
         others: None,
     }
 }
@@ -114,7 +114,7 @@ pub fn settings() -> FrameSettings {
         open_ended: false,
         pixels: PixelType::U8,
         film: Film::default(),
-        layers: LayerSet::default(),
+        aovs: AovSet::default(),
         lock_seed: false,
         clamp_indirect: None,
         noise: None,
@@ -168,7 +168,7 @@ impl Device for FakeDevice {
         }
         Ok(Rendered {
             pixels: vec![number as u8; (settings.width * settings.height * 3) as usize].into(),
-            layers: Vec::new(),
+            aovs: Vec::new(),
             blocks: None,
             rays: RayCounts {
                 primary: 1,

@@ -2,20 +2,20 @@
 
 mod accumulation;
 mod adaptive;
+mod attributes;
 #[cfg(any(test, throng_cuda))]
 mod blocks;
 mod choice;
 mod cpu;
 pub mod cuda;
 mod develop;
-mod extras;
 #[cfg(test)]
 pub(crate) mod fake;
-mod frame_layers;
-mod gang;
+mod frame_aovs;
 #[cfg(test)]
 mod layout;
-mod looks;
+mod material_tables;
+mod multi_device;
 mod params;
 mod pool;
 mod tables;
@@ -23,12 +23,12 @@ mod tables;
 use crate::{
     abi::{Hit, Ray, RayWork},
     accel::{Blas, NodeLayout, Tlas},
-    anim::{CameraPose, Deformed, PosedLooks},
-    film::Film,
-    layers::{
-        LayerImage, LayerSet,
+    anim::{CameraPose, Deformed, PosedTables},
+    aov::{
+        AovImage, AovSet,
         channels::{FileBlocks, FileRows},
     },
+    film::Film,
     light::ShownShape,
     math::Aabb,
     scene::{Integrator, Layering, LostReference, Scene, Shutter, ToneMap},
@@ -41,7 +41,7 @@ pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads};
 pub use cpu::{CpuDevice, Developer};
-pub use gang::Gang;
+pub use multi_device::MultiDevice;
 
 /// What a frame looks like, the same for all frames of a run.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -70,9 +70,9 @@ pub struct FrameSettings {
     pub open_ended: bool,
     pub pixels: PixelType,
     /// What frames tell besides.
-    pub layers: LayerSet,
-    /// Asks for the rows of files, compressed, instead of pixels and layers. Of devices that do not make them, and where
-    /// there is too little memory, the pixels and layers come. How a file is made is not what it shows.
+    pub aovs: AovSet,
+    /// Asks for the rows of files, compressed, instead of pixels and AOVs. Of devices that do not make them, and where
+    /// there is too little memory, the pixels and AOVs come. How a file is made is not what it shows.
     #[serde(skip)]
     pub file_rows: Option<FileRows>,
     /// When light comes in; none: pictures of moments. Frames are posed by it, devices find all they need in those.
@@ -94,10 +94,10 @@ pub struct Frame {
     /// The meshes that deform, each once.
     pub(crate) shapes: Vec<PosedMesh>,
     /// The tables of materials, maps and lights, where these are not the scene's.
-    pub(crate) looks: Option<Arc<PosedLooks>>,
+    pub(crate) tables: Option<Arc<PosedTables>>,
     /// The camera at even steps while the shutter is open; empty if it stands still, or for pictures of moments.
-    pub(crate) sweep: Vec<CameraPose>,
-    /// The scene one frame earlier and later, if layers tell how things move; and where the shutter is open for some time, at the
+    pub(crate) camera_keys: Vec<CameraPose>,
+    /// The scene one frame earlier and later, if AOVs tell how things move; and where the shutter is open for some time, at the
     /// time of this frame (else nothing but the camera).
     pub(crate) others: Option<Arc<[OtherPose; 3]>>,
 }
@@ -133,8 +133,8 @@ impl Frame {
             tlas: Arc::new(tlas),
             blas: Arc::new(blas),
             shapes: Vec::new(),
-            looks: None,
-            sweep: Vec::new(),
+            tables: None,
+            camera_keys: Vec::new(),
             others: None,
         }
     }
@@ -156,8 +156,8 @@ impl Frame {
 
     /// Whether anything moves while the shutter is open, so that rays have times of their own.
     pub fn moves(&self) -> bool {
-        !self.sweep.is_empty()
-            || !self.tlas.sweep.is_empty()
+        !self.camera_keys.is_empty()
+            || !self.tlas.shutter.is_empty()
             || self.blas.iter().any(|blas| blas.segments() > 0)
     }
 
@@ -198,9 +198,9 @@ impl PosedMesh {
 pub struct Rendered {
     /// RGB, row-major, the top row first, of the type that [`FrameSettings::pixels`] asks for, in native byte order.
     pub pixels: Bytes,
-    /// Those that [`FrameSettings::layers`] asks for, in the order of [`LayerSet::iter`].
-    pub layers: Vec<LayerImage>,
-    /// If [`FrameSettings::file_rows`] asks for them and the device made them; then there are neither pixels nor layers.
+    /// Those that [`FrameSettings::AOVs`] asks for, in the order of [`AovSet::iter`].
+    pub aovs: Vec<AovImage>,
+    /// If [`FrameSettings::file_rows`] asks for them and the device made them; then there are neither pixels nor AOVs.
     pub blocks: Option<FileBlocks>,
     pub rays: RayCounts,
     /// How long the device worked on it. Waiting behind other frames does not count.
@@ -367,7 +367,7 @@ pub trait Device: Send {
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
     /// Adds samples to `film` until it has `until` of them, which is at most what `settings` ask for or what it has already, and
-    /// returns the picture that it is then, with layers if it is finished; no frame may be under way. `film` has to fit the
+    /// returns the picture that it is then, with AOVs if it is finished; no frame may be under way. `film` has to fit the
     /// settings; after an error there is anything in it. Rays and times are those of this call.
     fn add_samples(
         &mut self,

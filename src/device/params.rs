@@ -55,7 +55,7 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         blas: null(),
         meshes: null(),
         materials: null(),
-        layers: null(),
+        lobes: null(),
         maps: null(),
         material_slots: null(),
         textures: null(),
@@ -64,7 +64,7 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         sky_cells: null(),
         srgb_table: null(),
         filter_table: null(),
-        frame_layers: null(),
+        frame_aovs: null(),
         rays: null(),
         hits: null_mut(),
         ray_work: null_mut(),
@@ -93,7 +93,7 @@ pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
         light_count: 0,
         sun_count: 0,
         sun_irradiance: 0.0,
-        layer_count: 0,
+        lobes_count: 0,
         has_cutouts: 0,
         sorts_shading: 0,
         single_scatter: 0,
@@ -171,7 +171,7 @@ pub fn apply_display(p: &mut Params, settings: &FrameSettings) {
 /// The camera while the shutter is open, for `Params::camera_keys`; none if it stands still.
 pub fn camera_keys(frame: &Frame, settings: &FrameSettings) -> Vec<CameraRecord> {
     let record = |pose| camera_record(pose, aspect(settings));
-    frame.sweep.iter().map(record).collect()
+    frame.camera_keys.iter().map(record).collect()
 }
 
 /// How meshes change shape while the shutter is open, for `Params::mesh_keys`; empty if none does.

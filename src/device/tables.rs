@@ -1,16 +1,16 @@
 //! The flat tables that kernels read, made once from a scene: meshes, materials, textures, lights, environment.
 
 use super::{
-    extras::{self, Needs},
-    looks,
+    attributes::{self, Needs},
+    material_tables,
 };
 use crate::{
     abi::{
-        self, CornerRecord, EnvironmentRecord, LayersRecord, LightRecord, MapRecord,
-        MaterialRecord, MeshRecord, NO_INDEX, TextureRecord, VertexExtra, VertexRecord,
+        self, CornerRecord, EnvironmentRecord, LightRecord, LobesRecord, MapRecord, MaterialRecord,
+        MeshRecord, NO_INDEX, TextureRecord, VertexAttributes, VertexRecord,
     },
     anim::Deformed,
-    layers::cryptomatte,
+    aov::cryptomatte,
     light::{Emitters, SkyTable, emission_weights, gradient_fluence, light_records},
     math::linear_from_srgb,
     scene::{Environment, FloatImage, Mesh, Scene, Shape, Texels, Texture, TriangleMesh, Wrap},
@@ -34,7 +34,7 @@ pub struct Tables {
     /// What each mesh has records of beside vertices and corners.
     pub needs: Vec<Needs>,
     pub materials: Vec<MaterialRecord>,
-    pub layers: Vec<LayersRecord>,
+    pub lobes: Vec<LobesRecord>,
     pub maps: Vec<MapRecord>,
     pub textures: Vec<TextureRecord>,
     /// Suns first.
@@ -47,7 +47,7 @@ pub struct Tables {
     pub environment: EnvironmentRecord,
     pub srgb: [f32; 256],
     pub scene: Arc<Scene>,
-    /// Hashes of the names of instances and materials, once a layer asks for them.
+    /// Hashes of the names of instances and materials, once an AOV asks for them.
     ids: OnceLock<NameIds>,
     /// Texels of the last textures, which are not the scene's.
     #[cfg_attr(
@@ -63,7 +63,7 @@ pub struct Attributes {
     pub vertices: Vec<VertexRecord>,
     pub corners: Vec<CornerRecord>,
     /// Empty for most meshes.
-    pub extras: Vec<VertexExtra>,
+    pub attributes: Vec<VertexAttributes>,
 }
 
 // SAFETY: the pointers lead to memory that the tables own or share and that nobody writes to.
@@ -97,14 +97,14 @@ impl Tables {
             (environment.columns, environment.rows) = (sky.columns, sky.rows.len() as u32);
             environment.fluence = sky.fluence;
         }
-        let needs = extras::needs(&scene);
+        let needs = attributes::needs(&scene);
         let attributes = scene.meshes.par_iter().zip(&needs);
         let attributes: Vec<_> = attributes
             .map(|(mesh, &needs)| Attributes::new(mesh, needs))
             .collect();
         let meshes = scene.meshes.iter().zip(attributes.iter().zip(&needs));
         let weights = emission_weights(&scene);
-        let (materials, layers) = looks::material_records(&scene.materials, &weights);
+        let (materials, lobes) = material_tables::material_records(&scene.materials, &weights);
         Self {
             meshes: meshes
                 .map(|(mesh, (attributes, needs))| mesh_record(mesh, attributes, *needs))
@@ -112,8 +112,8 @@ impl Tables {
             attributes,
             needs,
             materials,
-            layers,
-            maps: scene.maps.iter().map(looks::map_record).collect(),
+            lobes,
+            maps: scene.maps.iter().map(material_tables::map_record).collect(),
             textures,
             lights: light_records(&scene.lights),
             sky,
@@ -178,7 +178,7 @@ impl Attributes {
                     .into_par_iter()
                     .map(|i| corner_record(m, i))
                     .collect(),
-                extras: extras::records(m, needs),
+                attributes: attributes::records(m, needs),
             },
         }
     }
@@ -213,17 +213,17 @@ fn corner_record(mesh: &TriangleMesh, index: usize) -> CornerRecord {
     }
 }
 
-fn mesh_record(mesh: &Mesh, attributes: &Attributes, needs: Needs) -> MeshRecord {
+fn mesh_record(mesh: &Mesh, arrays: &Attributes, needs: Needs) -> MeshRecord {
     let (shape, smooth) = match &mesh.shape {
         Shape::Sphere => (abi::SHAPE_SPHERE, false),
         Shape::Triangles(m) => (abi::SHAPE_TRIANGLES, !m.normals.is_empty()),
     };
     MeshRecord {
-        vertices: attributes.vertices.as_ptr(),
-        corners: attributes.corners.as_ptr(),
-        extras: match &attributes.extras[..] {
+        vertices: arrays.vertices.as_ptr(),
+        corners: arrays.corners.as_ptr(),
+        attributes: match &arrays.attributes[..] {
             [] => std::ptr::null(),
-            extras => extras.as_ptr(),
+            attributes => attributes.as_ptr(),
         },
         shape,
         flags: needs.flags() | if smooth { abi::MESH_SMOOTH } else { 0 },

@@ -1,4 +1,4 @@
-//! Alias tables (Walker 1977): one of many is picked by its weight with two numbers and a comparison.
+//! Alias tables (Walker 1977): one of many is sampled by its weight with two numbers and a comparison.
 
 /// An entry: itself below the threshold, `alias` from there on.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use super::{LightBounds, LightLeaf, alias::alias_table};
 use crate::{
     abi::{EmitterTable, EmitterTriangle, InstanceRecord},
-    accel::{Sweep, SweepSpan, Tlas},
+    accel::{ShutterKeys, ShutterSpan, Tlas},
     math::Aabb,
     scene::{Mesh, Scene, Shape, TriangleMesh},
 };
@@ -13,7 +13,7 @@ use std::{f32::consts::PI, ops::Range, sync::Arc};
 
 /// A mesh that shines, with materials.
 #[derive(Clone, Copy, Debug)]
-struct EmitterLook {
+struct MeshEmission {
     mesh: u32,
     slot_base: u32,
     /// Area in object space times luminance, by the squared components of normals: with these, a transform's effect on areas is
@@ -47,14 +47,14 @@ pub struct Emitters {
     /// Mean luminance of each material.
     weights: Vec<f32>,
     /// Ascending by mesh and slots; each has the table of the same index.
-    looks: Vec<EmitterLook>,
-    /// Looks of each mesh.
+    emissions: Vec<MeshEmission>,
+    /// Emissions of each mesh.
     of_mesh: Vec<Range<u32>>,
     tables: Arc<EmitterTables>,
 }
 
-/// A look and what its table is made of.
-type Part = (EmitterLook, Vec<EmitterTriangle>);
+/// A emission and what its table is made of.
+type Part = (MeshEmission, Vec<EmitterTriangle>);
 
 impl Emitters {
     /// `weights` are those of [`super::emission_weights`]. Where no material shines, this takes no time.
@@ -64,13 +64,13 @@ impl Emitters {
             .into_par_iter()
             .filter_map(|(mesh, slot_base)| part(&scene, &weights, mesh, slot_base, None))
             .collect();
-        let looks: Vec<EmitterLook> = parts.iter().map(|part| part.0).collect();
-        let bound = |mesh: u32| looks.partition_point(|look| look.mesh < mesh) as u32;
+        let emissions: Vec<MeshEmission> = parts.iter().map(|part| part.0).collect();
+        let bound = |mesh: u32| emissions.partition_point(|emission| emission.mesh < mesh) as u32;
         let of_mesh = (0..scene.meshes.len() as u32).map(|mesh| bound(mesh)..bound(mesh + 1));
         Self {
             of_mesh: of_mesh.collect(),
             tables: Arc::new(tables(&parts)),
-            looks,
+            emissions,
             scene,
             weights,
         }
@@ -78,7 +78,7 @@ impl Emitters {
 
     /// Whether nothing shines.
     pub fn is_empty(&self) -> bool {
-        self.looks.is_empty()
+        self.emissions.is_empty()
     }
 
     /// The leaves of all instances of a frame that shine, and the tables that they refer to. `shapes` are the meshes that
@@ -89,10 +89,10 @@ impl Emitters {
         shapes: &[ShownShape<'_>],
     ) -> (Vec<LightLeaf>, Arc<EmitterTables>) {
         let (deformed, tables) = self.deformed(shapes);
-        let looks = deformed.as_deref().unwrap_or(&self.looks);
+        let emissions = deformed.as_deref().unwrap_or(&self.emissions);
         let leaf = |(index, record): (usize, &InstanceRecord)| {
-            let table = self.look_of(record)?;
-            let bounds = looks.get(table)?.swept(record, &tlas.sweep)?;
+            let table = self.emission_of(record)?;
+            let bounds = emissions.get(table)?.over_shutter(record, &tlas.shutter)?;
             Some(LightLeaf {
                 bounds,
                 record: index as u32,
@@ -103,64 +103,65 @@ impl Emitters {
         (records.filter_map(leaf).collect(), tables)
     }
 
-    fn look_of(&self, record: &InstanceRecord) -> Option<usize> {
+    fn emission_of(&self, record: &InstanceRecord) -> Option<usize> {
         let range = self.of_mesh.get(record.mesh as usize)?;
         if range.is_empty() || record.mask == 0 {
             return None;
         }
         let first = range.start as usize;
-        let looks = &self.looks[first..range.end as usize];
-        let place = looks.binary_search_by_key(&record.slot_base, |look| look.slot_base);
+        let emissions = &self.emissions[first..range.end as usize];
+        let place =
+            emissions.binary_search_by_key(&record.slot_base, |emission| emission.slot_base);
         place.ok().map(|place| first + place)
     }
 
-    /// Looks and tables in which `shapes` have their positions; no looks if all are as at rest.
+    /// Emissions and tables in which `shapes` have their positions; no emissions if all are as at rest.
     fn deformed(
         &self,
         shapes: &[ShownShape<'_>],
-    ) -> (Option<Vec<EmitterLook>>, Arc<EmitterTables>) {
-        let shines = |mesh: u32| self.looks.iter().any(|look| look.mesh == mesh);
+    ) -> (Option<Vec<MeshEmission>>, Arc<EmitterTables>) {
+        let shines = |mesh: u32| self.emissions.iter().any(|emission| emission.mesh == mesh);
         if !shapes.iter().any(|shape| shines(shape.mesh)) {
             return (None, self.tables.clone());
         }
-        let rebuilt = |(look, table): (&EmitterLook, &EmitterTable)| {
-            let shape = shapes.iter().find(|shape| shape.mesh == look.mesh);
+        let rebuilt = |(emission, table): (&MeshEmission, &EmitterTable)| {
+            let shape = shapes.iter().find(|shape| shape.mesh == emission.mesh);
             let at_rest = || {
                 let first = table.first as usize;
                 let triangles = &self.tables.triangles[first..first + table.count as usize];
-                (*look, triangles.to_vec())
+                (*emission, triangles.to_vec())
             };
             let new = shape.and_then(|shape| {
-                let (mut look, triangles) = part(
+                let (mut emission, triangles) = part(
                     &self.scene,
                     &self.weights,
-                    look.mesh,
-                    look.slot_base,
+                    emission.mesh,
+                    emission.slot_base,
                     Some(shape.positions),
                 )?;
-                look.bounds = look.bounds.union(shape.reaches);
-                Some((look, triangles))
+                emission.bounds = emission.bounds.union(shape.reaches);
+                Some((emission, triangles))
             });
             new.unwrap_or_else(at_rest)
         };
-        let looks = self.looks.par_iter().zip(&self.tables.tables);
-        let parts: Vec<Part> = looks.map(rebuilt).collect();
-        let looks = parts.iter().map(|part| part.0).collect();
-        (Some(looks), Arc::new(tables(&parts)))
+        let emissions = self.emissions.par_iter().zip(&self.tables.tables);
+        let parts: Vec<Part> = emissions.map(rebuilt).collect();
+        let emissions = parts.iter().map(|part| part.0).collect();
+        (Some(emissions), Arc::new(tables(&parts)))
     }
 }
 
-impl EmitterLook {
+impl MeshEmission {
     /// As an instance shows it, all the time that a shutter is open; nothing if it never has an area.
-    fn swept(&self, record: &InstanceRecord, sweep: &Sweep) -> Option<LightBounds> {
+    fn over_shutter(&self, record: &InstanceRecord, shutter: &ShutterKeys) -> Option<LightBounds> {
         if record.segments == 0 {
             return self.placed(&record.world_from_object);
         }
-        let span = SweepSpan {
+        let span = ShutterSpan {
             first: record.first_key,
             segments: record.segments,
         };
-        let keys = sweep.of(span).iter();
+        let keys = shutter.of(span).iter();
         let placed = keys.filter_map(|key| self.placed(&key.world_from_object));
         placed.reduce(|a, b| LightBounds {
             min: a.min.min(b.min),
@@ -226,7 +227,7 @@ fn shining_pairs(scene: &Scene, weights: &[f32]) -> Vec<(u32, u32)> {
     all
 }
 
-/// The look of a mesh with the materials from `slot_base` on, and its table; nothing if no area shines.
+/// The emission of a mesh with the materials from `slot_base` on, and its table; nothing if no area shines.
 fn part(
     scene: &Scene,
     weights: &[f32],
@@ -240,7 +241,7 @@ fn part(
         weight.copied().unwrap_or_default()
     };
     let shape: &Mesh = scene.meshes.get(mesh as usize)?;
-    let look = |along: Vec3, bounds: Aabb, is_sphere: bool| EmitterLook {
+    let emission = |along: Vec3, bounds: Aabb, is_sphere: bool| MeshEmission {
         mesh,
         slot_base,
         along,
@@ -251,12 +252,12 @@ fn part(
         Shape::Sphere => {
             let along = Vec3::splat(4.0 / 3.0 * PI * weight_of(0));
             let bounds = shape.bounds();
-            (along.x > 0.0).then(|| (look(along, bounds, true), Vec::new()))
+            (along.x > 0.0).then(|| (emission(along, bounds, true), Vec::new()))
         }
         Shape::Triangles(triangles) => {
             let positions = positions.unwrap_or(&triangles.positions);
             let (along, bounds, table) = triangle_table(triangles, positions, weight_of)?;
-            Some((look(along, bounds, false), table))
+            Some((emission(along, bounds, false), table))
         }
     }
 }
@@ -302,11 +303,11 @@ fn triangle_table(
 
 fn tables(parts: &[Part]) -> EmitterTables {
     let mut all = EmitterTables::default();
-    for (look, triangles) in parts {
+    for (emission, triangles) in parts {
         all.tables.push(EmitterTable {
             first: all.triangles.len() as u32,
             count: triangles.len() as u32,
-            weight: look.along.element_sum(),
+            weight: emission.along.element_sum(),
             reserved: 0,
         });
         all.triangles.extend_from_slice(triangles);

@@ -1,4 +1,4 @@
-//! What the path integrator picks lights from: tables that are functions of the scene alone (the environment's, and those of what
+//! What the path integrator samples lights from: tables that are functions of the scene alone (the environment's, and those of what
 //! shines of a mesh), and for each frame a tree over all that shines within the scene. The kernels that read them are
 //! `environment.h`, `light_tree.h` and `emitters.h`.
 

@@ -1,18 +1,18 @@
-//! Entry points of the kernels for tests of how lights are picked; see `kernels/probe/light.cpp`. They take the launch parameters of the
+//! Entry points of the kernels for tests of how lights are sampled; see `kernels/probe/light.cpp`. They take the launch parameters of the
 //! baseline variant ([`crate::device::CpuDevice::probe`]).
 
 use crate::abi::{Params, StackEntry};
 use glam::Vec3;
 
 unsafe extern "C" {
-    fn throng_probe_pick_light(
+    fn throng_probe_sample_light(
         params: *const Params,
         position: *const f32,
         normal: *const f32,
         u: *const f32,
         out: *mut f32,
     ) -> u32;
-    fn throng_probe_light_densities(
+    fn throng_probe_light_pdfs(
         params: *const Params,
         stack: *mut StackEntry,
         position: *const f32,
@@ -32,13 +32,13 @@ unsafe extern "C" {
     );
 }
 
-/// A way to a light; see `LightPick` in `kernels/light/emitters.h`.
+/// A way to a light; see `LightSample` in `kernels/light/emitters.h`.
 #[derive(Clone, Copy, Debug)]
-pub struct Pick {
+pub struct LightSample {
     pub direction: Vec3,
     pub distance: f32,
     pub light: Vec3,
-    pub density: f32,
+    pub pdf: f32,
 }
 
 /// How irradiance is estimated.
@@ -62,13 +62,13 @@ impl<'a> Probe<'a> {
         Self { params, stack }
     }
 
-    /// Picks a light with three random numbers, as seen from a surface; `normal` may be zero.
-    pub fn pick(&self, position: Vec3, normal: Vec3, u: [f32; 3]) -> Option<Pick> {
+    /// Samples a light with three random numbers, as seen from a surface; `normal` may be zero.
+    pub fn sample(&self, position: Vec3, normal: Vec3, u: [f32; 3]) -> Option<LightSample> {
         let mut out = [0f32; 8];
         let (position, normal) = (position.to_array(), normal.to_array());
         // SAFETY: the arrays have the sizes that the function expects, and the parameters are valid.
         let found = unsafe {
-            throng_probe_pick_light(
+            throng_probe_sample_light(
                 self.params,
                 position.as_ptr(),
                 normal.as_ptr(),
@@ -76,21 +76,21 @@ impl<'a> Probe<'a> {
                 out.as_mut_ptr(),
             )
         };
-        (found != 0).then_some(Pick {
+        (found != 0).then_some(LightSample {
             direction: Vec3::new(out[0], out[1], out[2]),
             distance: out[3],
             light: Vec3::new(out[4], out[5], out[6]),
-            density: out[7],
+            pdf: out[7],
         })
     }
 
-    /// Densities per solid angle with which lights are picked in a direction: the sky, suns, and what shines within the scene.
-    pub fn densities(&mut self, position: Vec3, normal: Vec3, direction: Vec3) -> [f32; 3] {
+    /// The pdfs per solid angle with which lights are sampled in a direction: the sky, suns, and what shines within the scene.
+    pub fn pdfs(&mut self, position: Vec3, normal: Vec3, direction: Vec3) -> [f32; 3] {
         let mut out = [0f32; 3];
         let places = [position, normal, direction].map(|v| v.to_array());
         // SAFETY: as above; the stack is as large as the trees need.
         unsafe {
-            throng_probe_light_densities(
+            throng_probe_light_pdfs(
                 self.params,
                 self.stack.as_mut_ptr(),
                 places[0].as_ptr(),

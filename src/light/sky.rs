@@ -1,4 +1,4 @@
-//! The table that directions to an environment image are picked from: cells of the image, each by its mean luminance and its solid
+//! The table that directions to an environment image are sampled from: cells of the image, each by its mean luminance and its solid
 //! angle, as alias tables within each row and over the rows.
 
 use super::{alias::alias_table, luminance};
@@ -13,12 +13,12 @@ const MOST_ROWS: u32 = 1024;
 /// The least half-precision float above zero.
 const LEAST_HALF: f64 = 1.0 / (1 << 24) as f64;
 
-/// Takes 8 bytes per cell. Within a cell directions have equal density, and all those have some whose radiance, between texels
+/// Takes 8 bytes per cell. Within a cell directions have equal pdf, and all those have some whose radiance, between texels
 /// interpolated, is not black.
 #[derive(Default)]
 pub struct SkyTable {
     pub columns: u32,
-    /// One entry per row; without densities.
+    /// One entry per row; without pdfs.
     pub rows: Vec<SkyCell>,
     /// Row by row, from the top.
     pub cells: Vec<SkyCell>,
@@ -59,7 +59,7 @@ impl SkyTable {
         places.zip(probabilities).for_each(|((to, table), share)| {
             for (to, cell) in to.iter_mut().zip(table.into_iter().flat_map(|t| t.1)) {
                 *to = SkyCell {
-                    density: (f64::from(cell.density) * share) as f32,
+                    pdf: (f64::from(cell.pdf) * share) as f32,
                     ..cell
                 };
             }
@@ -132,7 +132,7 @@ fn cell_means(image: &FloatImage, row: &Footprint, columns: &[Footprint]) -> Vec
     columns.iter().map(mean).collect()
 }
 
-/// The table of a row's cells, with densities as if this row were picked always.
+/// The table of a row's cells, with pdfs as if this row were sampled always.
 fn row_table(means: &[f64], solid_angle: f64) -> Vec<SkyCell> {
     let (entries, probabilities) = alias_table(means, |x| half_from(x).1);
     let cells = entries.iter().zip(probabilities);
@@ -141,9 +141,9 @@ fn row_table(means: &[f64], solid_angle: f64) -> Vec<SkyCell> {
         .collect()
 }
 
-fn sky_cell(density: f32, threshold: f32, alias: u32) -> SkyCell {
+fn sky_cell(pdf: f32, threshold: f32, alias: u32) -> SkyCell {
     SkyCell {
-        density,
+        pdf,
         alias: u32::from(half_from(f64::from(threshold)).0) << 16 | alias,
     }
 }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn densities_add_up_to_one_and_follow_the_light() {
+    fn pdfs_add_up_to_one_and_follow_the_light() {
         for (width, height) in [(64, 32), (7, 3), (1, 1), (2500, 1100)] {
             let sky = SkyTable::new(&image(width, height, |x, y| {
                 (1 + (x * 7 + y * 13) % 5) as f32
@@ -197,7 +197,7 @@ mod tests {
             let edge = |row: usize| (PI * row as f64 / rows as f64).cos();
             let cells = sky.cells.iter().enumerate().map(|(i, cell)| {
                 let row = i / sky.columns as usize;
-                f64::from(cell.density) * TAU / f64::from(sky.columns) * (edge(row) - edge(row + 1))
+                f64::from(cell.pdf) * TAU / f64::from(sky.columns) * (edge(row) - edge(row + 1))
             });
             let total: f64 = cells.sum();
             assert!((total - 1.0).abs() < 1e-5, "{width} × {height}: {total}");
@@ -205,9 +205,9 @@ mod tests {
     }
 
     #[test]
-    fn what_interpolation_lights_has_a_density_across_the_seam_and_at_the_poles() {
+    fn what_interpolation_lights_has_a_pdf_across_the_seam_and_at_the_poles() {
         let sky = SkyTable::new(&image(8, 4, |x, y| ((x, y) == (0, 0)) as u32 as f32));
-        let lit = |x: u32, y: u32| sky.cells[(y * 8 + x) as usize].density > 0.0;
+        let lit = |x: u32, y: u32| sky.cells[(y * 8 + x) as usize].pdf > 0.0;
         let expected = |x: u32, y: u32| [7, 0, 1].contains(&x) && y <= 1;
         for (x, y) in (0..8).flat_map(|x| (0..4).map(move |y| (x, y))) {
             assert_eq!(lit(x, y), expected(x, y), "{x} {y}");

@@ -1,4 +1,4 @@
-//! How lights are picked, asked of the kernels as compiled for the baseline.
+//! How lights are sampled, asked of the kernels as compiled for the baseline.
 
 use super::probe::{Probe, Strategy};
 use crate::{
@@ -104,39 +104,39 @@ fn bin(d: Vec3) -> usize {
     row.min(BANDS - 1) * 2 * BANDS + column.min(2 * BANDS - 1)
 }
 
-/// Densities of what is seen from `position` add up to 1, each pick has the density that is computed for its direction, and picks are
+/// The pdfs of what is seen from `position` add up to 1, each sample has the pdf that is computed for its direction, and samples are
 /// spread accordingly (Pearson's χ² test).
-fn picks_follow_their_density(scene: Scene, position: Vec3) {
-    const PICKS: u32 = 40_000;
+fn samples_follow_their_pdf(scene: Scene, position: Vec3) {
+    const SAMPLES: u32 = 40_000;
     const DIRECTIONS: u32 = 1_000_000;
     ask(scene, |probe| {
         let mut expected = [0f64; 2 * BANDS * BANDS];
         for i in 0..DIRECTIONS {
             let d = spread(i, DIRECTIONS);
-            let density: f32 = probe.densities(position, Vec3::ZERO, d).iter().sum();
-            expected[bin(d)] += f64::from(density * 4.0 * PI) / f64::from(DIRECTIONS);
+            let pdf: f32 = probe.pdfs(position, Vec3::ZERO, d).iter().sum();
+            expected[bin(d)] += f64::from(pdf * 4.0 * PI) / f64::from(DIRECTIONS);
         }
         let total: f64 = expected.iter().sum();
-        assert!((total - 1.0).abs() < 0.01, "densities add up to {total}");
+        assert!((total - 1.0).abs() < 0.01, "pdfs add up to {total}");
         let mut found = [0f64; 2 * BANDS * BANDS];
         let mut strays = 0;
-        for i in 0..PICKS {
+        for i in 0..SAMPLES {
             let u = [0, 1, 2].map(|axis| hash_unit(axis, i));
-            let Some(pick) = probe.pick(position, Vec3::ZERO, u) else {
+            let Some(sample) = probe.sample(position, Vec3::ZERO, u) else {
                 continue;
             };
-            assert!((pick.direction.length() - 1.0).abs() < 1e-4);
-            let densities = probe.densities(position, Vec3::ZERO, pick.direction);
-            let agrees = |d: &f32| (d / pick.density - 1.0).abs() < 2e-3;
-            strays += u32::from(!densities.iter().any(agrees));
-            found[bin(pick.direction)] += 1.0;
+            assert!((sample.direction.length() - 1.0).abs() < 1e-4);
+            let pdfs = probe.pdfs(position, Vec3::ZERO, sample.direction);
+            let agrees = |d: &f32| (d / sample.pdf - 1.0).abs() < 2e-3;
+            strays += u32::from(!pdfs.iter().any(agrees));
+            found[bin(sample.direction)] += 1.0;
         }
-        // At edges, rounding may lead a direction past what was picked.
-        assert!(strays < PICKS / 500, "{strays} picks have another density");
+        // At edges, rounding may lead a direction past what was sampled.
+        assert!(strays < SAMPLES / 500, "{strays} samples have another pdf");
         let mut sum = 0.0;
         let mut bins = 0;
         for (found, expected) in found.iter().zip(expected) {
-            let expected = expected * f64::from(PICKS) / total;
+            let expected = expected * f64::from(SAMPLES) / total;
             if expected >= 8.0 {
                 sum += (found - expected) * (found - expected) / expected;
                 bins += 1;
@@ -188,58 +188,58 @@ fn sun(direction: Vec3, angular_radius: f32) -> Light {
 }
 
 #[test]
-fn directions_to_an_image_are_picked_by_its_light() {
+fn directions_to_an_image_are_sampled_by_its_light() {
     let scene = Scene {
         environment: image_sky(),
         ..Default::default()
     };
-    picks_follow_their_density(scene, Vec3::ZERO);
+    samples_follow_their_pdf(scene, Vec3::ZERO);
 }
 
 #[test]
-fn a_gradient_and_suns_are_picked_side_by_side() {
+fn a_gradient_and_suns_are_sampled_side_by_side() {
     let scene = Scene {
         environment: gradient_sky(),
         lights: vec![sun(HIGH, 0.3), sun(Vec3::NEG_X, 0.5)],
         ..Default::default()
     };
-    picks_follow_their_density(scene, Vec3::ZERO);
+    samples_follow_their_pdf(scene, Vec3::ZERO);
 }
 
 #[test]
-fn a_sphere_is_picked_by_the_cone_that_it_fills_however_it_is_stretched() {
+fn a_sphere_is_sampled_by_the_cone_that_it_fills_however_it_is_stretched() {
     let stretched = Affine3::from_scale_rotation_translation(
         Vec3::new(2.0, 0.5, 1.0),
         Quat::from_rotation_z(0.5),
         Vec3::new(1.0, 2.0, 0.5),
     );
-    picks_follow_their_density(shining(&[(0, stretched)]), Vec3::ZERO);
+    samples_follow_their_pdf(shining(&[(0, stretched)]), Vec3::ZERO);
     let inside = stretched.transform_point3(Vec3::new(0.3, 0.2, -0.5));
-    picks_follow_their_density(shining(&[(0, stretched)]), inside);
+    samples_follow_their_pdf(shining(&[(0, stretched)]), inside);
 }
 
 #[test]
-fn triangles_are_picked_by_area_and_radiance_however_they_are_stretched() {
+fn triangles_are_sampled_by_area_and_radiance_however_they_are_stretched() {
     let stretched = Affine3::from_scale_rotation_translation(
         Vec3::new(2.0, 1.5, 0.7),
         Quat::from_rotation_x(0.4),
         Vec3::new(0.0, 2.0, 0.5),
     );
-    picks_follow_their_density(shining(&[(1, stretched)]), Vec3::ZERO);
+    samples_follow_their_pdf(shining(&[(1, stretched)]), Vec3::ZERO);
 }
 
 #[test]
-fn many_emitters_are_picked_through_the_tree() {
+fn many_emitters_are_sampled_through_the_tree() {
     // On a shell around the point, so that none hides another.
     let place = |i: u32| {
         let p = spread(i, 300) * (3.0 + 4.0 * hash_unit(9, i));
         (0, at(p.x, p.y, p.z, 0.1 + 0.15 * hash_unit(8, i)))
     };
     let places: Vec<(u32, Affine3)> = (0..300).map(place).collect();
-    picks_follow_their_density(shining(&places), Vec3::new(0.2, 0.1, 0.0));
+    samples_follow_their_pdf(shining(&places), Vec3::new(0.2, 0.1, 0.0));
 }
 
-/// Picking lights, picking directions, and both weighed find the same irradiance.
+/// Sampling lights, sampling directions, and both weighed find the same irradiance.
 fn strategies_agree(scene: Scene, position: Vec3, normal: Vec3) {
     ask(scene, |probe| {
         let mut estimate = |strategy, samples| {
@@ -283,7 +283,7 @@ fn strategies_agree_among_many_emitters_and_at_a_panel() {
 }
 
 #[test]
-fn point_and_spot_lights_are_picked_beside_what_shines() {
+fn point_and_spot_lights_are_sampled_beside_what_shines() {
     let mut scene = shining(&[(0, at(50.0, 2.0, 0.0, 0.5))]);
     let down = |position: Vec3, outer: f32| Light::Spot {
         position,
@@ -326,8 +326,8 @@ fn what_is_unlit_lights_nothing() {
     let mut scene = shining(&[(0, at(0.0, 2.0, 0.0, 1.0))]);
     scene.materials[0].unlit = true;
     ask(scene, |probe| {
-        let pick = probe.pick(Vec3::ZERO, Vec3::Y, [0.5; 3]);
-        assert!(pick.is_none(), "{pick:?}");
+        let sample = probe.sample(Vec3::ZERO, Vec3::Y, [0.5; 3]);
+        assert!(sample.is_none(), "{sample:?}");
         let both = probe.irradiance(Vec3::ZERO, Vec3::Y, Strategy::Both, 256, 1);
         assert_eq!(both, [0.0; 3]);
     });

@@ -160,7 +160,7 @@ pub fn turntable(bounds: &Aabb) -> Camera {
 }
 
 /// The same, around something that is nowhere farther than `radius` from the vertical axis through its centre: to the
-/// camera it sweeps a cylinder. With a vertical field of view in radians, or the usual one.
+/// camera it fills a cylinder. With a vertical field of view in radians, or the usual one.
 pub fn turntable_of_radius(bounds: &Aabb, radius: f32, fov_y: Option<f32>) -> Camera {
     let half_height = bounds.extent().y * 0.5;
     let rim = (0..64).flat_map(|i| {

@@ -12,7 +12,7 @@ use super::{
     },
     shapes,
 };
-use crate::scene::{Alpha, Layers, Material, MaterialKind, Mesh, NONE, Shape, TriangleMesh, Wrap};
+use crate::scene::{Alpha, Lobes, Material, MaterialKind, Mesh, NONE, Shape, TriangleMesh, Wrap};
 use glam::Vec3;
 use std::{
     collections::{HashMap, HashSet},
@@ -313,7 +313,7 @@ fn convert(
 
 /// The material with the surface that its file states.
 fn layered(diffuse: Material, surface: &MtlSurface, normal_map: u32) -> Material {
-    let default = Layers::default();
+    let default = Lobes::default();
     let opacity = surface.opacity.unwrap_or(1.0);
     Material {
         kind: MaterialKind::Layered,
@@ -322,7 +322,7 @@ fn layered(diffuse: Material, surface: &MtlSurface, normal_map: u32) -> Material
             true => Alpha::Blend,
             false => Alpha::Opaque,
         },
-        layers: Layers {
+        lobes: Lobes {
             metallic: surface.metallic.unwrap_or(default.metallic),
             roughness: surface.roughness.unwrap_or(default.roughness),
             ior: surface.ior.unwrap_or(default.ior),

@@ -1,8 +1,8 @@
 //! How pictures become the bytes of a file, apart from the kind of file.
 
 use crate::{
-    layers::{
-        LayerSet,
+    aov::{
+        AovSet,
         channels::{ChannelKind, FileRows},
     },
     pixels::PixelType,
@@ -31,10 +31,10 @@ impl Default for Encoding {
 }
 
 impl Encoding {
-    /// How OpenEXR files have a picture with `layers`.
-    pub fn exr_rows(&self, layers: LayerSet) -> FileRows {
+    /// How OpenEXR files have a picture with `AOVs`.
+    pub fn exr_rows(&self, aovs: AovSet) -> FileRows {
         FileRows {
-            layers,
+            aovs,
             colors: match self.depth {
                 ColorDepth::Bits32 => ChannelKind::Float,
                 _ => ChannelKind::Half,

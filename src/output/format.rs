@@ -20,7 +20,7 @@ pub enum FileFormat {
     Jpeg,
     /// 8-bit sRGB without loss, smaller than PNG and slower.
     WebP,
-    /// Linear radiance as half floats or floats, without exposure and tone curve, and layers.
+    /// Linear radiance as half floats or floats, without exposure and tone curve, and AOVs.
     Exr,
 }
 

@@ -1,8 +1,8 @@
-//! A finished frame as encoders see it: pixels, layers, and what the file is to say about itself.
+//! A finished frame as encoders see it: pixels, AOVs, and what the file is to say about itself.
 
 use super::EncodeError;
 use crate::{
-    layers::{Layer, LayerImage, channels::FileBlocks},
+    aov::{Aov, AovImage, channels::FileBlocks},
     pixels::PixelType,
 };
 use serde_json::Value;
@@ -13,8 +13,8 @@ pub struct Picture<'a> {
     pub width: u32,
     pub height: u32,
     pub pixels: Pixels<'a>,
-    pub layers: &'a [LayerImage],
-    /// Rows of the file that the device made instead of pixels and layers, which are empty then.
+    pub aovs: &'a [AovImage],
+    /// Rows of the file that the device made instead of pixels and AOVs, which are empty then.
     pub blocks: Option<&'a FileBlocks>,
     pub manifests: &'a Manifests,
     pub metadata: &'a Metadata,
@@ -85,8 +85,8 @@ fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> Cow<'_, [T]> {
     }
 }
 
-/// The names behind the hashes of Cryptomatte layers: JSON objects from a name to its hash in eight hexadecimal digits.
-/// Empty where a layer is not written.
+/// The names behind the hashes of Cryptomatte AOVs: JSON objects from a name to its hash in eight hexadecimal digits.
+/// Empty where an AOV is not written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifests {
     pub instances: String,
@@ -94,11 +94,11 @@ pub struct Manifests {
 }
 
 impl Manifests {
-    /// Of a Cryptomatte layer; nothing for others.
-    pub fn of(&self, layer: Layer) -> &str {
-        match layer {
-            Layer::Instance => &self.instances,
-            Layer::Material => &self.materials,
+    /// Of a Cryptomatte AOV; nothing for others.
+    pub fn of(&self, aov: Aov) -> &str {
+        match aov {
+            Aov::Instance => &self.instances,
+            Aov::Material => &self.materials,
             _ => "",
         }
     }
@@ -195,7 +195,7 @@ pub(crate) mod testing {
         }
     }
 
-    /// Without layers.
+    /// Without AOVs.
     pub fn picture<'a>(
         size: (u32, u32),
         pixels: Pixels<'a>,
@@ -205,7 +205,7 @@ pub(crate) mod testing {
             width: size.0,
             height: size.1,
             pixels,
-            layers: &[],
+            aovs: &[],
             blocks: None,
             manifests: &NO_MANIFESTS,
             metadata,

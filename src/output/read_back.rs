@@ -37,7 +37,7 @@ pub fn read_back<T>(
         width,
         height,
         pixels,
-        layers: &[],
+        aovs: &[],
         blocks: None,
         manifests: &Manifests::default(),
         metadata,

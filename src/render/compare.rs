@@ -182,8 +182,8 @@ mod tests {
     use super::*;
     use crate::render::TreeSource;
     use crate::{
+        aov::AovSet,
         device::fake::{FakeDevice, settings},
-        layers::LayerSet,
         output::Pattern,
         scene::Scene,
     };
@@ -221,7 +221,7 @@ mod tests {
             scene: Arc::new(Scene::default()),
             settings: settings(),
             auto_exposure: None,
-            layers: LayerSet::default(),
+            aovs: AovSet::default(),
             denoising: None,
             refit: None,
             trees: TreeSource::default(),

@@ -24,7 +24,7 @@ struct Body {
     /// Index of the last one posed.
     newest: usize,
     /// Instead of these, where the mesh deforms while the shutter is open.
-    swept: Option<Form>,
+    over_shutter: Option<Form>,
 }
 
 #[derive(Clone)]
@@ -51,7 +51,7 @@ impl DeformingMeshes {
             Body {
                 forms: vec![form],
                 newest: 0,
-                swept: None,
+                over_shutter: None,
             }
         };
         Self(scene.deforming.par_iter().map(body).collect())
@@ -81,16 +81,16 @@ impl DeformingMeshes {
             .reduce(|| RefitStats::NONE, RefitStats::union)
     }
 
-    /// Shapes while the shutter is open, as [`anim::sweep_shapes`] has them, and trees over these, built afresh. What keeps its shape
+    /// Shapes while the shutter is open, as [`anim::shape_shutter_keys`] has them, and trees over these, built afresh. What keeps its shape
     /// meanwhile follows as in [`Self::follow`].
-    pub fn sweep(
+    pub fn follow_over_shutter(
         &mut self,
         scene: &Scene,
         layout: NodeLayout,
         (moment, time): (&Moment, ShutterTime),
         policy: Option<RefitPolicy>,
     ) -> RefitStats {
-        let keys = anim::sweep_shapes(scene, time);
+        let keys = anim::shape_shutter_keys(scene, time);
         let pairs = self.0.par_iter_mut().zip(&scene.deforming).zip(keys);
         pairs
             .map(|((body, deforming), keys)| {
@@ -99,7 +99,7 @@ impl DeformingMeshes {
                         let policy = policy.unwrap_or(deforming.refit);
                         body.follow(scene, deforming, moment, policy)
                     }
-                    false => body.sweep(scene, deforming, layout, keys),
+                    false => body.follow_over_shutter(scene, deforming, layout, keys),
                 };
                 RefitStats::NONE.with(&followed)
             })
@@ -121,11 +121,13 @@ impl DeformingMeshes {
 
 impl Body {
     fn newest(&self) -> &Form {
-        self.swept.as_ref().unwrap_or(&self.forms[self.newest])
+        self.over_shutter
+            .as_ref()
+            .unwrap_or(&self.forms[self.newest])
     }
 
     /// The shapes of a mesh that deforms while the shutter is open, and a tree over them that is built afresh.
-    fn sweep(
+    fn follow_over_shutter(
         &mut self,
         scene: &Scene,
         deforming: &DeformingMesh,
@@ -139,7 +141,7 @@ impl Body {
         let surfaces: Vec<_> = surfaces.collect();
         let blas = Blas::of_keys(&surfaces, layout).deforming();
         let mut keys = keys.into_iter().map(Arc::new);
-        self.swept = keys.next().map(|shape| Form {
+        self.over_shutter = keys.next().map(|shape| Form {
             shape,
             later: keys.collect(),
             blas: Arc::new(blas),
@@ -160,7 +162,7 @@ impl Body {
     ) -> Followed {
         let is_free =
             |form: &Form| Arc::strong_count(&form.shape) == 1 && Arc::strong_count(&form.blas) == 1;
-        self.swept = None;
+        self.over_shutter = None;
         self.newest = self.forms.iter().position(is_free).unwrap_or_else(|| {
             self.forms.push(self.forms[self.newest].clone());
             self.forms.len() - 1

@@ -5,9 +5,9 @@
 
 use super::{Poser, RenderError, RenderJob};
 use crate::{
+    aov::AovSet,
     device::{Device, FrameSettings, PixelType, Stop},
     film::Film,
-    layers::LayerSet,
     light::luminance,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,7 +118,7 @@ fn small(settings: &FrameSettings) -> FrameSettings {
         exposure: 0.0,
         noise: None,
         pixels: PixelType::F32,
-        layers: LayerSet::default(),
+        aovs: AovSet::default(),
         file_rows: None,
         film: Film::default(),
         ..settings.clone()

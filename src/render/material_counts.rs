@@ -28,9 +28,9 @@ impl MaterialCounts {
     }
 
     fn add(&mut self, material: &Material) {
-        let layers = &material.layers;
-        let passes = layers.transmission > 0.0 || layers.diffuse_transmission > 0.0;
-        let is_metal = layers.metallic > 0.5 && layers.metallic_roughness_map == NONE;
+        let lobes = &material.lobes;
+        let passes = lobes.transmission > 0.0 || lobes.diffuse_transmission > 0.0;
+        let is_metal = lobes.metallic > 0.5 && lobes.metallic_roughness_map == NONE;
         let count = match material.kind {
             _ if material.emission.max_element() > 0.0 => &mut self.emissive,
             MaterialKind::Diffuse => &mut self.diffuse,
@@ -69,26 +69,26 @@ impl fmt::Display for MaterialCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Layers;
+    use crate::scene::Lobes;
 
     #[test]
     fn materials_are_told_by_what_they_are() {
-        let layered = |layers: Layers| Material {
+        let layered = |lobes: Lobes| Material {
             kind: MaterialKind::Layered,
-            layers,
+            lobes,
             ..Material::default()
         };
-        let metal = Layers {
+        let metal = Lobes {
             metallic: 1.0,
-            ..Layers::default()
+            ..Lobes::default()
         };
-        let textured = Layers {
+        let textured = Lobes {
             metallic_roughness_map: 0,
             ..metal
         };
-        let glass = Layers {
+        let glass = Lobes {
             transmission: 1.0,
-            ..Layers::default()
+            ..Lobes::default()
         };
         let leaf = Material {
             alpha: Alpha::Mask(0.5),
@@ -99,7 +99,7 @@ mod tests {
             layered(metal),
             layered(textured),
             layered(glass),
-            layered(Layers::default()),
+            layered(Lobes::default()),
         ]);
         let told = "1 diffuse, 1 metal, 1 glass, 2 layered; 1 with alpha";
         assert_eq!(counts.to_string(), told);

@@ -24,9 +24,9 @@ mod tree_source;
 mod write;
 
 use crate::{
+    aov::AovSet,
     denoise::{DenoiseError, Denoiser},
     device::{Developer, Device, DeviceError, FrameSettings, RayCounts, Stop},
-    layers::LayerSet,
     output::{CheckpointError, OutputError},
     pixels::PixelType,
     scene::{Scene, rig::RefitPolicy},
@@ -65,8 +65,8 @@ pub struct RenderJob {
     pub auto_exposure: Option<f32>,
     /// What the frames' files are made of; devices make the same of them, unless they are denoised in between.
     pub pixels: PixelType,
-    /// Layers that are written; devices may have to gather more.
-    pub layers: LayerSet,
+    /// AOVs that are written; devices may have to gather more.
+    pub aovs: AovSet,
     /// Takes the noise out of frames before they are written: from radiance, so `settings` ask for that.
     pub denoising: Option<Arc<Denoising>>,
     /// How trees of deforming meshes follow them, if not each by its own mesh's policy.
@@ -238,7 +238,7 @@ fn prepare(
     loaded?;
     poser.set_policy(job.refit);
     poser.set_shutter(job.settings.shutter);
-    poser.set_layers(job.settings.layers);
+    poser.set_aovs(job.settings.aovs);
     if device.queue_depth() > 1 {
         poser.choose_care(&job.settings);
     }

@@ -8,9 +8,9 @@ use super::{
     write::{self, Finished},
 };
 use crate::{
+    aov::Aov,
     device::{Accumulation, Device, DeviceError, FrameSettings, PixelType, RayCounts, Rendered},
     film::Film,
-    layers::Layer,
     output::{
         CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint,
     },
@@ -290,7 +290,7 @@ fn partial_path(path: &Path) -> PathBuf {
 
 /// What samples of an open-ended picture depend on, of its settings.
 fn sampling(settings: &FrameSettings) -> String {
-    let variance = settings.layers.contains(Layer::Variance);
+    let variance = settings.aovs.contains(Aov::Variance);
     // Samples are clamped to what is displayed, or noise is measured by what is seen of it.
     let exposed = settings.integrator == Integrator::Whitted || settings.noise.is_some();
     let neutral = FrameSettings {
@@ -303,7 +303,7 @@ fn sampling(settings: &FrameSettings) -> String {
             ..settings.film.clone()
         },
         pixels: PixelType::U8,
-        layers: variance.then_some(Layer::Variance).into_iter().collect(),
+        aovs: variance.then_some(Aov::Variance).into_iter().collect(),
         ..settings.clone()
     };
     format!("{neutral:?}")
@@ -421,7 +421,7 @@ mod tests {
     }
 
     fn with(settings: &FrameSettings, shown: &Shown, samples: u32) -> FrameSettings {
-        let layers = shown.5.then_some(Layer::Variance);
+        let aovs = shown.5.then_some(Aov::Variance);
         FrameSettings {
             samples,
             exposure: shown.0,
@@ -432,7 +432,7 @@ mod tests {
                 ..settings.film.clone()
             },
             pixels: shown.4,
-            layers: layers.into_iter().collect(),
+            aovs: aovs.into_iter().collect(),
             ..settings.clone()
         }
     }

@@ -2,8 +2,8 @@
 
 use super::{RenderJob, SkipExisting, write};
 use crate::{
+    aov::{AovSet, channels::FileRows},
     device::{FrameSettings, Rendered},
-    layers::{LayerSet, channels::FileRows},
     output::{
         Claims, Encoding, Existing, ExrCompression, FileFormat, InOrder, Manifests, Metadata,
         OutputError, Pattern, Picture, Pixels,
@@ -20,7 +20,7 @@ pub struct Outputs {
     /// A file for each frame, if there are to be any.
     pub files: Option<Pattern>,
     pub encoding: Encoding,
-    /// The names behind Cryptomatte layers.
+    /// The names behind Cryptomatte AOVs.
     pub manifests: Manifests,
     /// What is done with frames that exist; none: they are rendered again.
     pub(super) skip_existing: Option<SkipExisting>,
@@ -130,15 +130,15 @@ impl Outputs {
         pattern.format().write(path, &picture, &self.encoding)
     }
 
-    /// The rows of files that a device may make instead of the pixels and `layers` of frames: where files are all that there is.
-    pub fn file_rows(&self, layers: LayerSet) -> Option<FileRows> {
+    /// The rows of files that a device may make instead of the pixels and `AOVs` of frames: where files are all that there is.
+    pub fn file_rows(&self, aovs: AovSet) -> Option<FileRows> {
         let format = self.files.as_ref()?.format();
         let alone = format == FileFormat::Exr && self.in_order.is_empty();
         let deflated = matches!(
             self.encoding.compression,
             ExrCompression::Zips | ExrCompression::Zip
         );
-        (alone && deflated).then(|| self.encoding.exr_rows(layers))
+        (alone && deflated).then(|| self.encoding.exr_rows(aovs))
     }
 
     /// After the last frame: films appear under their names.
@@ -173,7 +173,7 @@ impl Outputs {
             width: job.settings.width,
             height: job.settings.height,
             pixels: Pixels::from_bytes(job.pixels, &rendered.pixels),
-            layers: &rendered.layers,
+            aovs: &rendered.aovs,
             blocks: rendered.blocks.as_ref(),
             manifests: &self.manifests,
             metadata,
@@ -245,7 +245,7 @@ mod tests {
                 ..Encoding::default()
             };
             Outputs::new(Some(Pattern::parse(name).unwrap()), encoding)
-                .file_rows(LayerSet::default())
+                .file_rows(AovSet::default())
                 .map(|rows| rows.per_block)
         };
         assert_eq!(rows("a_####.exr", ExrCompression::Zip), Some(16));
@@ -253,6 +253,6 @@ mod tests {
         assert_eq!(rows("a_####.exr", ExrCompression::Rle), None);
         assert_eq!(rows("a_####.png", ExrCompression::Zip), None);
         let nowhere = Outputs::new(None, Encoding::default());
-        assert!(nowhere.file_rows(LayerSet::default()).is_none());
+        assert!(nowhere.file_rows(AovSet::default()).is_none());
     }
 }

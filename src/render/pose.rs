@@ -7,8 +7,8 @@ use crate::{
         reserve_huge_pages,
     },
     anim::{self, Moment, OrderedInstances, ShutterTime},
+    aov::{Aov, AovSet},
     device::{Frame, FrameSettings},
-    layers::{Layer, LayerSet},
     scene::{Integrator, Mesh, Scene, Shutter, rig::RefitPolicy},
 };
 use glam::Affine3;
@@ -107,9 +107,9 @@ impl Poser {
         self.shutter = shutter.filter(Shutter::is_open);
     }
 
-    /// Makes frames tell what `layers` need of them.
-    pub fn set_layers(&mut self, layers: LayerSet) {
-        self.tells_motion = layers.contains(Layer::Motion);
+    /// Makes frames tell what `AOVs` need of them.
+    pub fn set_aovs(&mut self, aovs: AovSet) {
+        self.tells_motion = aovs.contains(Aov::Motion);
     }
 
     /// One more poser of the same scene, with the same trees of meshes.
@@ -206,9 +206,9 @@ impl Poser {
             tlas,
             blas: self.blas.clone(),
             shapes: self.deforming.shapes(&self.scene),
-            looks: anim::looks_at(&self.scene, &self.moment).map(Arc::new),
-            sweep: self.exposure(number).map_or(Vec::new(), |exposure| {
-                anim::sweep_camera(&self.scene, exposure)
+            tables: anim::posed_tables(&self.scene, &self.moment).map(Arc::new),
+            camera_keys: self.shutter_time(number).map_or(Vec::new(), |time| {
+                anim::camera_shutter_keys(&self.scene, time)
             }),
             others: self.tells_motion.then(|| {
                 Arc::new(other_poses(
@@ -234,10 +234,11 @@ impl Poser {
             return RefitStats::NONE;
         }
         let (scene, moment, policy) = (&self.scene, &self.moment, self.policy);
-        let followed = match self.exposure(number) {
-            Some(time) => self
-                .deforming
-                .sweep(scene, self.layout, (moment, time), policy),
+        let followed = match self.shutter_time(number) {
+            Some(time) => {
+                self.deforming
+                    .follow_over_shutter(scene, self.layout, (moment, time), policy)
+            }
             None => self.deforming.follow(scene, moment, policy),
         };
         let mut blas = self.blas.to_vec();
@@ -247,13 +248,13 @@ impl Poser {
     }
 
     /// When the shutter is open for a frame.
-    fn exposure(&self, number: u32) -> Option<ShutterTime> {
+    fn shutter_time(&self, number: u32) -> Option<ShutterTime> {
         let shutter = self.shutter?;
         Some(ShutterTime::new(&self.scene, shutter, number))
     }
 
     fn rebuild_tlas(&mut self, quality: Quality, number: u32) -> Arc<Tlas> {
-        let exposure = self.exposure(number);
+        let time = self.shutter_time(number);
         let (scene, moment) = (&*self.scene, &self.moment);
         let transforms = &mut self.world_from_object;
         let (instances, ids, groups) = match self.grouped.as_deref() {
@@ -272,11 +273,11 @@ impl Poser {
         let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
         let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
         let mut tlas = reused.unwrap_or_else(|| Tlas::new(self.layout));
-        match exposure {
-            Some(exposure) => {
-                anim::sweep_instances(scene, instances, ids, exposure, &mut tlas.sweep);
+        match time {
+            Some(time) => {
+                anim::instance_shutter_keys(scene, instances, ids, time, &mut tlas.shutter);
             }
-            None => tlas.sweep.clear(),
+            None => tlas.shutter.clear(),
         }
         let input = TlasInput {
             instances,

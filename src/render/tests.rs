@@ -31,7 +31,7 @@ pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
         scene: Arc::new(Scene::default()),
         settings: settings(),
         auto_exposure: None,
-        layers: LayerSet::default(),
+        aovs: AovSet::default(),
         denoising: None,
         refit: None,
         trees: TreeSource::default(),

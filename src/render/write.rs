@@ -5,8 +5,8 @@ use super::{
     pose::TreeWork,
 };
 use crate::{
+    aov::channels::pixel_bytes,
     device::{FrameSettings, Rendered},
-    layers::channels::pixel_bytes,
     memory,
 };
 use std::{
@@ -16,7 +16,7 @@ use std::{
     time::Instant,
 };
 
-/// Frames that are written at the same time have at most so many bytes of pixels and layers on every machine, and more where
+/// Frames that are written at the same time have at most so many bytes of pixels and AOVs on every machine, and more where
 /// this part of its memory is more, or are alone.
 const BYTES_IN_MEMORY: u64 = 256 << 20;
 const PART_OF_MEMORY: u64 = 32;
@@ -42,13 +42,13 @@ pub fn writer_count(job: &RenderJob) -> usize {
     let pixel_bytes = match &job.settings.file_rows {
         // Few blocks are more than half as large as what is in them.
         Some(rows) => pixel_bytes(&rows.channels()) / 2,
-        None => job.settings.pixel_bytes() + 4 * job.settings.layers.channels(),
+        None => job.settings.pixel_bytes() + 4 * job.settings.aovs.channels(),
     };
     let frame_bytes =
         u64::from(job.settings.width) * u64::from(job.settings.height) * pixel_bytes as u64;
     let part = memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY;
     let fit = part.max(BYTES_IN_MEMORY) / frame_bytes.max(1);
-    let shared = !job.layers.is_empty() && job.settings.file_rows.is_none();
+    let shared = !job.aovs.is_empty() && job.settings.file_rows.is_none();
     usize::try_from(fit)
         .unwrap_or(usize::MAX)
         .min(if shared { SHARED_FILES } else { usize::MAX })
@@ -111,7 +111,7 @@ pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, R
     })
 }
 
-/// Takes the noise out of a frame whose pixels are linear, and makes them those that its file has. Of its layers remain those
+/// Takes the noise out of a frame whose pixels are linear, and makes them those that its file has. Of its AOVs remain those
 /// that were asked for.
 fn denoise(
     job: &RenderJob,
@@ -129,18 +129,18 @@ fn denoise(
         .denoise(
             (settings.width, settings.height),
             &mut radiance,
-            &rendered.layers,
+            &rendered.aovs,
         )
         .map_err(|source| RenderError::Denoise { frame, source })?;
     let pixels = denoising
         .developer
         .develop(&radiance, &settings, job.pixels)
         .map_err(|source| RenderError::Device { frame, source })?;
-    let mut layers = rendered.layers;
-    layers.retain(|image| job.layers.contains(image.layer));
+    let mut aovs = rendered.aovs;
+    aovs.retain(|image| job.aovs.contains(image.aov));
     Ok(Rendered {
         pixels: pixels.into(),
-        layers,
+        aovs,
         ..rendered
     })
 }

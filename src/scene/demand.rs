@@ -57,11 +57,11 @@ impl Scene {
 
     fn demand_of(&self, material: &Material) -> VertexDemand {
         let set = |map: u32| self.maps.get(map as usize).map(|map| map.uv_set);
-        let layers = &material.layers;
+        let lobes = &material.lobes;
         let directed = [
-            layers.normal_map,
-            layers.clearcoat_normal_map,
-            layers.anisotropy_map,
+            lobes.normal_map,
+            lobes.clearcoat_normal_map,
+            lobes.anisotropy_map,
         ];
         let along = directed.into_iter().find_map(set).unwrap_or(0);
         let mut maps = material.maps().into_iter().filter(|&map| map != NONE);

@@ -27,7 +27,7 @@ impl Scene {
             instances,
             motions,
             actors,
-            driven,
+            animated,
             deforming,
             palettes,
             camera,
@@ -45,7 +45,7 @@ impl Scene {
         instances
             .iter()
             .for_each(|instance| hash.instance(instance));
-        hash.text(&(motions, actors, driven, deforming, palettes));
+        hash.text(&(motions, actors, animated, deforming, palettes));
         hash.state
     }
 }

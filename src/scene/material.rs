@@ -21,7 +21,7 @@ pub struct Material {
     /// Whether both sides are meant to be seen.
     pub double_sided: bool,
     /// Of [`MaterialKind::Layered`] only.
-    pub layers: Layers,
+    pub lobes: Lobes,
 }
 
 /// Most that a medium absorbs per scene unit: no light is left of it either way.
@@ -47,7 +47,7 @@ impl Default for Material {
             opacity: 1.0,
             alpha: Alpha::Opaque,
             double_sided: true,
-            layers: Layers::default(),
+            lobes: Lobes::default(),
         }
     }
 }
@@ -55,8 +55,8 @@ impl Default for Material {
 impl Material {
     /// All maps that it may read, [`NONE`] where it has none.
     pub fn maps(&self) -> [u32; 17] {
-        let l = &self.layers;
-        let layers = match self.kind {
+        let l = &self.lobes;
+        let lobes = match self.kind {
             MaterialKind::Layered => [
                 l.metallic_roughness_map,
                 l.normal_map,
@@ -79,13 +79,13 @@ impl Material {
         let mut maps = [NONE; 17];
         maps[0] = self.color_map;
         maps[1] = self.emission_map;
-        maps[2..].copy_from_slice(&layers);
+        maps[2..].copy_from_slice(&lobes);
         maps
     }
 
     /// Whether it looks different along different directions in the surface, which vertices must therefore have.
     pub fn uses_tangents(&self) -> bool {
-        let l = &self.layers;
+        let l = &self.lobes;
         let turns = l.normal_map != NONE || l.clearcoat_normal_map != NONE || l.anisotropy > 0.0;
         self.kind == MaterialKind::Layered && turns
     }
@@ -97,7 +97,7 @@ pub enum MaterialKind {
     Diffuse,
     /// A perfect mirror.
     Mirror,
-    /// The metallic-roughness model of glTF 2.0 with the layers of its KHR_materials extensions.
+    /// The metallic-roughness model of glTF 2.0 with the lobes of its KHR_materials extensions.
     Layered,
 }
 
@@ -110,9 +110,9 @@ pub enum Alpha {
     Blend,
 }
 
-/// The layers of a material, as glTF's extensions name and define them. Defaults leave each layer out.
+/// The lobes of a material, as glTF's extensions name and define them. Defaults leave each layer out.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Layers {
+pub struct Lobes {
     pub metallic: f32,
     /// Perceptual: GGX's alpha is its square.
     pub roughness: f32,
@@ -171,7 +171,7 @@ pub struct Layers {
     pub anisotropy_map: u32,
 }
 
-impl Default for Layers {
+impl Default for Lobes {
     fn default() -> Self {
         Self {
             metallic: 0.0,

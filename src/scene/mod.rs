@@ -4,9 +4,9 @@
 //! World space is right-handed with Y up; lengths are in scene units, times in seconds, angles in radians,
 //! colours in linear Rec.709.
 
+pub mod animated;
 mod demand;
 pub mod desc;
-pub mod driven;
 mod film;
 mod hash;
 mod lens;
@@ -22,13 +22,13 @@ pub use film::{PixelFilter, ToneMap};
 pub use lens::{
     Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT,
 };
-pub use material::{Alpha, Layers, Material, MaterialKind, TextureMap, absorption};
+pub use material::{Alpha, Lobes, Material, MaterialKind, TextureMap, absorption};
 pub use names::{Names, cut};
 pub use references::LostReference;
 pub use shutter::{Shutter, ShutterError};
 
 use crate::math::Aabb;
-use driven::Driven;
+use animated::Animated;
 use glam::{Affine3, Quat, Vec3};
 use rig::{Actor, DeformingMesh, Palette, PoseBuckets, RigNodeRef};
 
@@ -60,7 +60,7 @@ pub struct Scene {
     /// Rigs in motion, which nodes and meshes follow.
     pub actors: Vec<Actor>,
     /// What actors drive in the tables of materials and lights, and of the camera.
-    pub driven: Vec<Driven>,
+    pub animated: Vec<Animated>,
     /// Meshes that change shape, each once.
     pub deforming: Vec<DeformingMesh>,
     /// Runs of meshes that are poses of one.

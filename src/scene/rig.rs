@@ -3,7 +3,7 @@
 //! Loaders make it from glTF files; `anim` evaluates it at a time. Units and spaces are glTF's: right-handed, Y up,
 //! seconds. A rig's root space is the space of the model that it belongs to.
 
-use super::driven::Track;
+use super::animated::Track;
 use glam::{Affine3, Quat, Vec3};
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub struct RigNode {
     pub weights: Vec<f32>,
 }
 
-/// A transform at rest. Only one in parts can be driven by channels.
+/// A transform at rest. Only one in parts can be animated by channels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Local {
     Parts(Trs),

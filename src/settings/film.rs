@@ -2,8 +2,8 @@
 
 use super::limits;
 use crate::{
+    aov::{Aov, AovSet},
     film::Film,
-    layers::{Layer, LayerSet},
     scene::{PixelFilter, RenderDefaults},
 };
 use clap::{ValueEnum, builder::PossibleValue};
@@ -48,10 +48,10 @@ impl FilmOptions {
 /// What frames have besides their colours, and what is done to them before they are written, as typed.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Frames")]
-pub struct LayerOptions {
+pub struct AovOptions {
     /// What .exr files tell about each pixel besides its colours, for example albedo,normal,depth
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    layers: Vec<LayerName>,
+    aovs: Vec<AovName>,
     /// Take the noise out of frames with Open Image Denoise, which has to be installed (OIDN_DIR names its folder)
     #[arg(long)]
     pub denoise: bool,
@@ -59,29 +59,29 @@ pub struct LayerOptions {
 
 /// An entry of `--layers`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum LayerName {
-    One(Layer),
+enum AovName {
+    One(Aov),
     All,
 }
 
-impl LayerOptions {
+impl AovOptions {
     /// The layers that are to be written.
-    pub fn layers(&self) -> LayerSet {
-        let one = |name: &LayerName| match name {
-            LayerName::One(layer) => vec![*layer],
-            LayerName::All => Layer::ALL.to_vec(),
+    pub fn aovs(&self) -> AovSet {
+        let one = |name: &AovName| match name {
+            AovName::One(aov) => vec![*aov],
+            AovName::All => Aov::ALL.to_vec(),
         };
-        self.layers.iter().flat_map(one).collect()
+        self.aovs.iter().flat_map(one).collect()
     }
 }
 
-impl ValueEnum for LayerName {
+impl ValueEnum for AovName {
     fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [LayerName; 9] = {
-            let mut all = [LayerName::All; 9];
+        const ALL: [AovName; 9] = {
+            let mut all = [AovName::All; 9];
             let mut i = 0;
-            while i < Layer::ALL.len() {
-                all[i] = LayerName::One(Layer::ALL[i]);
+            while i < Aov::ALL.len() {
+                all[i] = AovName::One(Aov::ALL[i]);
                 i += 1;
             }
             all
@@ -91,7 +91,7 @@ impl ValueEnum for LayerName {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::One(layer) => layer.to_possible_value(),
+            Self::One(aov) => aov.to_possible_value(),
             Self::All => Some(PossibleValue::new("all").help("All of them")),
         }
     }

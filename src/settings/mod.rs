@@ -6,12 +6,12 @@ mod limits;
 mod memory;
 
 pub use files::FileOptions;
-pub use film::{Exposure, FilmOptions, LayerOptions};
+pub use film::{AovOptions, Exposure, FilmOptions};
 pub use limits::Size;
 
 use crate::{
+    aov::AovSet,
     device::{FrameSettings, PixelType},
-    layers::LayerSet,
     memory::describe,
     output::{
         Destination, FilmName, OutputError, Pattern, PatternError, Planned, checkpoint_path, choose,
@@ -112,7 +112,7 @@ impl SettingsError {
 /// How frames look, as typed. What is not given is taken from the scene.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Picture")]
-pub struct LookOptions {
+pub struct RenderOptions {
     /// Width and height in pixels
     #[arg(long, value_name = "WIDTHxHEIGHT")]
     pub size: Option<Size>,
@@ -165,7 +165,7 @@ pub struct LookOptions {
     pub film: FilmOptions,
 }
 
-impl LookOptions {
+impl RenderOptions {
     /// The settings of all frames. Values from the scene are checked like typed ones, and the picture has to fit
     /// into the machine's memory.
     pub fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
@@ -194,7 +194,7 @@ impl LookOptions {
             open_ended: false,
             film: self.film.resolve(scene),
             pixels: PixelType::U8,
-            layers: LayerSet::default(),
+            aovs: AovSet::default(),
             file_rows: None,
             shutter: self.shutter.or(scene.shutter).filter(Shutter::is_open),
         };
@@ -204,7 +204,7 @@ impl LookOptions {
     }
 }
 
-impl LookOptions {
+impl RenderOptions {
     /// Stops to add to exposures that are measured, if these are to be.
     pub fn auto_exposure(&self) -> Option<f32> {
         match self.exposure {
@@ -414,13 +414,13 @@ mod tests {
 
     #[test]
     fn typed_values_win_over_the_scene() {
-        let look = LookOptions {
+        let look = RenderOptions {
             size: Some(Size {
                 width: 3,
                 height: 2,
             }),
             bounces: Some(0),
-            ..LookOptions::default()
+            ..RenderOptions::default()
         };
         let settings = look.resolve(&RenderDefaults::default()).unwrap();
         assert_eq!((settings.width, settings.height), (3, 2));
@@ -434,7 +434,7 @@ mod tests {
             samples: 0,
             ..RenderDefaults::default()
         };
-        let error = LookOptions::default().resolve(&defaults).unwrap_err();
+        let error = RenderOptions::default().resolve(&defaults).unwrap_err();
         assert!(!error.is_usage());
         assert!(
             error

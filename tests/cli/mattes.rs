@@ -3,7 +3,7 @@
 use crate::common::Place;
 use exr::prelude::{self as reference, FlatSamples, ReadChannels, ReadLayers};
 use std::{collections::HashMap, fs, path::Path};
-use throng::layers::cryptomatte;
+use throng::aov::cryptomatte;
 
 const WIDTH: usize = 24;
 const HEIGHT: usize = 16;
@@ -110,13 +110,13 @@ impl File {
             .all_attributes()
             .from_file(path)
             .unwrap();
-        let layer = image.layer_data;
-        let channels = layer.channel_data.list.into_iter();
+        let aov = image.layer_data;
+        let channels = aov.channel_data.list.into_iter();
         let floats = channels.filter_map(|channel| match channel.sample_data {
             FlatSamples::F32(values) => Some((channel.name.to_string(), values)),
             _ => None,
         });
-        let texts = layer.attributes.other.iter();
+        let texts = aov.attributes.other.iter();
         let texts = texts.filter_map(|(name, value)| match value {
             reference::AttributeValue::Text(text) => {
                 let text = String::from_utf8(text.bytes().to_vec()).unwrap();
@@ -130,11 +130,11 @@ impl File {
         }
     }
 
-    /// What `layer` lists: names, and their ids in hexadecimal digits.
-    fn manifest(&self, layer: &str) -> HashMap<String, String> {
+    /// What `AOV` lists: names, and their ids in hexadecimal digits.
+    fn manifest(&self, aov: &str) -> HashMap<String, String> {
         let mut names = self.texts.iter();
         let (entry, _) = names
-            .find(|(entry, text)| entry.starts_with("cryptomatte/") && *text == layer)
+            .find(|(entry, text)| entry.starts_with("cryptomatte/") && *text == aov)
             .unwrap();
         let key = entry.strip_suffix("/name").unwrap();
         let text = |entry: &str| &self.texts[&format!("{key}/{entry}")][..];
@@ -144,15 +144,15 @@ impl File {
     }
 
     /// The matte of one id: its shares on all ranks together.
-    fn matte(&self, layer: &str, id: u32) -> Vec<f32> {
+    fn matte(&self, aov: &str, id: u32) -> Vec<f32> {
         let mut matte = vec![0.0; WIDTH * HEIGHT];
         for (name, ids) in &self.channels {
-            let Some(rank) = name.strip_prefix(layer) else {
+            let Some(rank) = name.strip_prefix(aov) else {
                 continue;
             };
             let shares = match rank.split_once('.') {
-                Some((rank, "r")) => &self.channels[&format!("{layer}{rank}.g")],
-                Some((rank, "b")) => &self.channels[&format!("{layer}{rank}.a")],
+                Some((rank, "r")) => &self.channels[&format!("{aov}{rank}.g")],
+                Some((rank, "b")) => &self.channels[&format!("{aov}{rank}.a")],
                 _ => continue,
             };
             for (pixel, sum) in matte.iter_mut().enumerate() {
@@ -166,11 +166,11 @@ impl File {
 
     /// Cuts out what the manifest calls `name` and holds it against what it should be.
     #[track_caller]
-    fn assert_cut(&self, layer: &str, name: &str, expected: &[f32]) {
-        let id = u32::from_str_radix(&self.manifest(layer)[name], 16).unwrap();
+    fn assert_cut(&self, aov: &str, name: &str, expected: &[f32]) {
+        let id = u32::from_str_radix(&self.manifest(aov)[name], 16).unwrap();
         assert_eq!(id, cryptomatte::id(name), "{name}");
         let (mut inside, mut outside, mut edge) = (0, 0, 0);
-        for (pixel, (&found, &share)) in self.matte(layer, id).iter().zip(expected).enumerate() {
+        for (pixel, (&found, &share)) in self.matte(aov, id).iter().zip(expected).enumerate() {
             let (count, tolerance) = match share {
                 0.0 => (&mut outside, 0.0),
                 1.0 => (&mut inside, 1e-6),
@@ -180,7 +180,7 @@ impl File {
             let (x, y) = (pixel % WIDTH, pixel / WIDTH);
             assert!(
                 (found - share).abs() <= tolerance,
-                "{layer} {name} at {x}, {y}: {found} instead of {share}"
+                "{aov} {name} at {x}, {y}: {found} instead of {share}"
             );
         }
         assert!(inside > 0 && outside > 0 && edge > 0, "{name}");

@@ -1,7 +1,7 @@
 //! The materials of scene files.
 
 use super::*;
-use throng::scene::{Alpha, Layers, Material, NONE};
+use throng::scene::{Alpha, Lobes, Material, NONE};
 
 /// The material that the text describes, on a quad.
 fn material(text: &str) -> Material {
@@ -22,18 +22,18 @@ fn fault(text: &str) -> String {
 fn shorthands_are_layered_materials() {
     let m = material("Mirror(tint: (0.5, 0.6, 0.7), roughness: 0.2)");
     assert_eq!(
-        (m.kind, m.layers.metallic, m.layers.roughness),
+        (m.kind, m.lobes.metallic, m.lobes.roughness),
         (MaterialKind::Layered, 1.0, 0.2)
     );
     assert_eq!(m.color, Vec3::new(0.5, 0.6, 0.7));
     assert_eq!(material("Mirror()").kind, MaterialKind::Mirror);
     let m =
         material("Metal(color: (1, 0.75, 0.25), roughness: 0.4, anisotropy: 0.5, rotation: 90)");
-    let l = m.layers;
+    let l = m.lobes;
     assert_eq!((l.metallic, l.roughness, l.anisotropy), (1.0, 0.4, 0.5));
     assert!((l.anisotropy_rotation - std::f32::consts::FRAC_PI_2).abs() < 1e-6);
     let m = material("Glossy(color: (0.5, 0, 0), roughness: 0.25, ior: 1.6, clearcoat: 1)");
-    let l = m.layers;
+    let l = m.lobes;
     assert_eq!((l.metallic, l.roughness), (0.0, 0.25));
     assert_eq!((l.ior, l.clearcoat), (1.6, 1.0));
     let m = material("Emissive(radiance: (4, 3, 2), color: (0.5, 0.5, 0.5))");
@@ -47,15 +47,15 @@ fn shorthands_are_layered_materials() {
 #[test]
 fn glass_is_a_body_or_a_thin_pane() {
     let m = material("Glass(ior: 1.7, roughness: 0.1, dispersion: 0.5, absorption: (1, 2, 3))");
-    let l = m.layers;
+    let l = m.lobes;
     assert_eq!((m.kind, m.color), (MaterialKind::Layered, Vec3::ONE));
     assert_eq!((l.transmission, l.thin, l.ior), (1.0, false, 1.7));
     assert_eq!((l.roughness, l.dispersion), (0.1, 0.5));
     assert_eq!(l.absorption, Vec3::new(1.0, 2.0, 3.0));
-    let l = material("Glass(attenuation: ((0.5, 1, 0), 2))").layers;
+    let l = material("Glass(attenuation: ((0.5, 1, 0), 2))").lobes;
     let left = (l.absorption * -2.0).exp();
     assert!(left.abs_diff_eq(Vec3::new(0.5, 1.0, 0.0), 1e-6), "{left}");
-    assert!(material("Glass(thin: true)").layers.thin);
+    assert!(material("Glass(thin: true)").lobes.thin);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn every_field_of_a_pbr_material_arrives() {
         opacity: 0.5,
         alpha: Alpha::Blend,
         double_sided: false,
-        layers: Layers {
+        lobes: Lobes {
             metallic: 0.1,
             roughness: 0.2,
             ior: 1.6,
@@ -98,16 +98,16 @@ fn every_field_of_a_pbr_material_arrives() {
             iridescence_thickness: [300.0; 2],
             anisotropy: 0.12,
             anisotropy_rotation: std::f32::consts::PI,
-            ..Layers::default()
+            ..Lobes::default()
         },
     };
     assert_eq!(m, expected);
     let plain = Material {
         kind: MaterialKind::Layered,
-        layers: Layers {
+        lobes: Lobes {
             roughness: 0.5,
             iridescence_thickness: [400.0; 2],
-            ..Layers::default()
+            ..Lobes::default()
         },
         ..Material::default()
     };
@@ -121,7 +121,7 @@ fn pictures_are_read_as_colours_or_as_data() {
         r#"Pbr(texture: "tex.png", metallic_roughness_texture: "tex.png", normal_texture: "tex.png",
             emission_texture: "tex.png", clearcoat_normal_texture: "tex.png", wrap: clamp)"#,
     );
-    let (m, l) = (s.materials[0], s.materials[0].layers);
+    let (m, l) = (s.materials[0], s.materials[0].lobes);
     assert_eq!(s.textures.len(), 2, "one for each colour space");
     let is_data = |map: u32| {
         let texture = &s.textures[s.maps[map as usize].texture as usize];
@@ -225,7 +225,7 @@ fn an_mtl_file_that_states_a_physically_based_material_has_one() {
     let s = load(&dir.path().join("m.obj")).unwrap_or_else(|e| panic!("{e}"));
     let [a, b] = [0, 1].map(|i| s.materials[i]);
     assert_eq!((a.kind, a.color), (MaterialKind::Layered, Vec3::X));
-    assert_eq!((a.layers.roughness, a.layers.metallic), (0.25, 1.0));
+    assert_eq!((a.lobes.roughness, a.lobes.metallic), (0.25, 1.0));
     assert_eq!((a.alpha, a.opacity), (Alpha::Blend, 0.5));
     assert!(matches!(s.textures[0].texels, Texels::Linear8(_)));
     assert!(

@@ -1,14 +1,14 @@
-//! χ² tests: samples fall where the density says that they do.
+//! χ² tests: samples fall where the pdf says that they do.
 
 use crate::common::*;
 use glam::Vec3;
-use throng::probe::{ProbeLook, evaluate, sample};
+use throng::probe::{ProbeSurface, evaluate, sample};
 
 const SAMPLES: usize = 1 << 17;
 /// Bins over the sphere: in the height over the surface, and in azimuth.
 const HEIGHTS: usize = 24;
 const AZIMUTHS: usize = 32;
-/// Points per side of a bin that its density is integrated with.
+/// Points per side of a bin that its pdf is integrated with.
 const FINE: usize = 10;
 /// Bins with fewer expected samples are put together.
 const LEAST: f64 = 8.0;
@@ -16,7 +16,7 @@ const LEAST: f64 = 8.0;
 const SIGNIFICANCE: f64 = 0.01;
 
 fn cases() -> Vec<(Named, f32)> {
-    let looks = [
+    let surfaces = [
         ("metal", metal(0.4)),
         ("rough metal", metal(0.9)),
         ("brushed metal", brushed(0.5, 0.7)),
@@ -30,14 +30,14 @@ fn cases() -> Vec<(Named, f32)> {
         ("glass from within", within_glass(0.6)),
         (
             "prism",
-            ProbeLook {
+            ProbeSurface {
                 dispersion: 3.0,
                 ..glass(0.5)
             },
         ),
         (
             "brushed glass",
-            ProbeLook {
+            ProbeSurface {
                 anisotropy: 0.6,
                 ..glass(0.5)
             },
@@ -45,7 +45,7 @@ fn cases() -> Vec<(Named, f32)> {
         ("film", iridescent(dielectric(0.5))),
         (
             "all at once",
-            ProbeLook {
+            ProbeSurface {
                 metallic: 0.3,
                 transmission: 0.4,
                 clearcoat: 0.7,
@@ -55,9 +55,9 @@ fn cases() -> Vec<(Named, f32)> {
             },
         ),
     ];
-    looks
+    surfaces
         .into_iter()
-        .flat_map(|look| [0.9, 0.3].map(|cosine| (look, cosine)))
+        .flat_map(|surface| [0.9, 0.3].map(|cosine| (surface, cosine)))
         .collect()
 }
 
@@ -78,14 +78,14 @@ fn bin_of(d: [f32; 3]) -> usize {
 }
 
 /// Expected samples per bin.
-fn expected(look: &ProbeLook, out: Vec3) -> Vec<f64> {
+fn expected(surface: &ProbeSurface, out: Vec3) -> Vec<f64> {
     let solid_angle = 4.0 * std::f64::consts::PI / (HEIGHTS * AZIMUTHS * FINE * FINE) as f64;
     let mut bins = vec![0.0; HEIGHTS * AZIMUTHS];
     for height in 0..HEIGHTS * FINE {
         let row: Vec<[f32; 3]> = (0..AZIMUTHS * FINE)
             .map(|a| grid_direction(height, a, FINE).into())
             .collect();
-        for (azimuth, found) in evaluate(look, out.into(), &row).iter().enumerate() {
+        for (azimuth, found) in evaluate(surface, out.into(), &row).iter().enumerate() {
             bins[height / FINE * AZIMUTHS + azimuth / FINE] +=
                 f64::from(found[3]) * solid_angle * SAMPLES as f64;
         }
@@ -93,13 +93,13 @@ fn expected(look: &ProbeLook, out: Vec3) -> Vec<f64> {
     bins
 }
 
-fn observed(look: &ProbeLook, out: Vec3) -> Vec<f64> {
+fn observed(surface: &ProbeSurface, out: Vec3) -> Vec<f64> {
     let mut random = Random(7);
     let triples: Vec<[f32; 3]> = (0..SAMPLES).map(|_| random.triple()).collect();
     let mut bins = vec![0.0; HEIGHTS * AZIMUTHS];
-    for s in sample(look, out.into(), &triples)
+    for s in sample(surface, out.into(), &triples)
         .iter()
-        .filter(|s| s.density > 0.0)
+        .filter(|s| s.pdf > 0.0)
     {
         bins[bin_of(s.direction)] += 1.0;
     }
@@ -143,13 +143,13 @@ fn upper_tail(z: f64) -> f64 {
 }
 
 #[test]
-fn samples_fall_where_the_density_says() {
+fn samples_fall_where_the_pdf_says() {
     let cases = cases();
     let least = SIGNIFICANCE / cases.len() as f64;
     let mut wrong = Vec::new();
-    for ((name, look), cosine) in &cases {
+    for ((name, surface), cosine) in &cases {
         let out = direction(*cosine, 0.4);
-        let (statistic, freedom) = chi_square(&expected(look, out), &observed(look, out));
+        let (statistic, freedom) = chi_square(&expected(surface, out), &observed(surface, out));
         let p = p_value(statistic, freedom);
         if p < least {
             wrong.push(format!(
@@ -160,9 +160,9 @@ fn samples_fall_where_the_density_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The test must be able to fail: samples of one roughness against the density of another one.
+/// The test must be able to fail: samples of one roughness against the pdf of another one.
 #[test]
-fn a_density_that_is_a_little_off_is_found_out() {
+fn a_pdf_that_is_a_little_off_is_found_out() {
     let out = direction(0.6, 0.4);
     let (statistic, freedom) =
         chi_square(&expected(&metal(0.5), out), &observed(&metal(0.51), out));
@@ -170,9 +170,12 @@ fn a_density_that_is_a_little_off_is_found_out() {
 }
 
 #[test]
-fn densities_never_add_up_to_more_than_one() {
-    for ((name, look), cosine) in cases() {
-        let total = expected(&look, direction(cosine, 0.4)).iter().sum::<f64>() / SAMPLES as f64;
+fn pdfs_never_add_up_to_more_than_one() {
+    for ((name, surface), cosine) in cases() {
+        let total = expected(&surface, direction(cosine, 0.4))
+            .iter()
+            .sum::<f64>()
+            / SAMPLES as f64;
         assert!(total < 1.003, "{name} at cosine {cosine}: {total}");
     }
 }

@@ -1,9 +1,9 @@
 //! What the tests of scattering share: directions, random numbers, and materials with names.
 
 use glam::Vec3;
-use throng::probe::ProbeLook;
+use throng::probe::ProbeSurface;
 
-pub type Named = (&'static str, ProbeLook);
+pub type Named = (&'static str, ProbeSurface);
 
 /// Unit vector at an angle from +z with this cosine.
 pub fn direction(cosine: f32, azimuth: f32) -> Vec3 {
@@ -41,78 +41,78 @@ impl Random {
     }
 }
 
-pub fn metal(roughness: f32) -> ProbeLook {
-    ProbeLook {
+pub fn metal(roughness: f32) -> ProbeSurface {
+    ProbeSurface {
         metallic: 1.0,
         roughness,
-        ..ProbeLook::default()
+        ..ProbeSurface::default()
     }
 }
 
-pub fn dielectric(roughness: f32) -> ProbeLook {
-    ProbeLook {
+pub fn dielectric(roughness: f32) -> ProbeSurface {
+    ProbeSurface {
         roughness,
-        ..ProbeLook::default()
+        ..ProbeSurface::default()
     }
 }
 
-pub fn brushed(roughness: f32, anisotropy: f32) -> ProbeLook {
-    ProbeLook {
+pub fn brushed(roughness: f32, anisotropy: f32) -> ProbeSurface {
+    ProbeSurface {
         anisotropy,
         ..metal(roughness)
     }
 }
 
-pub fn coated(clearcoat_roughness: f32) -> ProbeLook {
-    ProbeLook {
+pub fn coated(clearcoat_roughness: f32) -> ProbeSurface {
+    ProbeSurface {
         clearcoat: 1.0,
         clearcoat_roughness,
-        ..ProbeLook::default()
+        ..ProbeSurface::default()
     }
 }
 
-pub fn cloth(sheen_roughness: f32) -> ProbeLook {
-    ProbeLook {
+pub fn cloth(sheen_roughness: f32) -> ProbeSurface {
+    ProbeSurface {
         sheen_color: [1.0; 3],
         sheen_roughness,
         roughness: 1.0,
-        ..ProbeLook::default()
+        ..ProbeSurface::default()
     }
 }
 
-pub fn thin_glass(roughness: f32) -> ProbeLook {
-    ProbeLook {
+pub fn thin_glass(roughness: f32) -> ProbeSurface {
+    ProbeSurface {
         transmission: 1.0,
         ..dielectric(roughness)
     }
 }
 
 /// Glass with a volume behind its surface, seen from outside.
-pub fn glass(roughness: f32) -> ProbeLook {
-    ProbeLook {
+pub fn glass(roughness: f32) -> ProbeSurface {
+    ProbeSurface {
         thin: 0,
         ..thin_glass(roughness)
     }
 }
 
 /// The same seen from within.
-pub fn within_glass(roughness: f32) -> ProbeLook {
-    ProbeLook {
+pub fn within_glass(roughness: f32) -> ProbeSurface {
+    ProbeSurface {
         front: 0,
         ..glass(roughness)
     }
 }
 
-pub fn leaf() -> ProbeLook {
-    ProbeLook {
+pub fn leaf() -> ProbeSurface {
+    ProbeSurface {
         diffuse_transmission: 0.4,
-        ..ProbeLook::default()
+        ..ProbeSurface::default()
     }
 }
 
-pub fn iridescent(look: ProbeLook) -> ProbeLook {
-    ProbeLook {
+pub fn iridescent(surface: ProbeSurface) -> ProbeSurface {
+    ProbeSurface {
         iridescence: 1.0,
-        ..look
+        ..surface
     }
 }

@@ -1,37 +1,42 @@
 //! White furnaces: where light of one brightness comes from everywhere, a surface that absorbs nothing is as bright.
 
 use crate::common::*;
-use throng::probe::{ProbeLook, sample};
+use throng::probe::{ProbeSurface, sample};
 
 const POINTS: u32 = 1 << 17;
 const COSINES: [f32; 5] = [1.0, 0.8, 0.5, 0.2, 0.1];
 const AZIMUTHS: [f32; 3] = [0.0, 0.8, 1.57];
 
 /// Mean over the colours.
-fn albedo(look: &ProbeLook, cosine: f32, azimuth: f32, random: &[[f32; 3]]) -> f64 {
-    let colors = albedo_of_colors(look, cosine, azimuth, random);
+fn albedo(surface: &ProbeSurface, cosine: f32, azimuth: f32, random: &[[f32; 3]]) -> f64 {
+    let colors = albedo_of_colors(surface, cosine, azimuth, random);
     colors.iter().sum::<f64>() / 3.0
 }
 
 /// Share of the light that is scattered, seen from one direction. Radiance that crosses into glass is denser there by the
 /// square of the ior, which is taken out.
-fn albedo_of_colors(look: &ProbeLook, cosine: f32, azimuth: f32, random: &[[f32; 3]]) -> [f64; 3] {
+fn albedo_of_colors(
+    surface: &ProbeSurface,
+    cosine: f32,
+    azimuth: f32,
+    random: &[[f32; 3]],
+) -> [f64; 3] {
     let out = direction(cosine, azimuth).into();
-    let ior = if look.front == 1 {
-        look.ior
+    let ior = if surface.front == 1 {
+        surface.ior
     } else {
-        1.0 / look.ior
+        1.0 / surface.ior
     };
-    let density_of_light = if look.thin == 1 {
+    let pdf_of_light = if surface.thin == 1 {
         1.0
     } else {
         f64::from(ior * ior)
     };
-    let samples = sample(look, out, random);
+    let samples = sample(surface, out, random);
     let mut sums = [0.0; 3];
     for s in &samples {
         let scale = if s.transmitted == 1 {
-            density_of_light
+            pdf_of_light
         } else {
             1.0
         };
@@ -42,10 +47,10 @@ fn albedo_of_colors(look: &ProbeLook, cosine: f32, azimuth: f32, random: &[[f32;
     sums.map(|sum| sum / f64::from(POINTS))
 }
 
-/// Albedos of `look` over several directions that lie outside `least..=most`, in words.
-fn outside(name: &str, look: &ProbeLook, least: f64, most: f64) -> Vec<String> {
+/// Albedos of `surface` over several directions that lie outside `least..=most`, in words.
+fn outside(name: &str, surface: &ProbeSurface, least: f64, most: f64) -> Vec<String> {
     let random = even_points(POINTS);
-    let azimuths = if look.anisotropy > 0.0 {
+    let azimuths = if surface.anisotropy > 0.0 {
         &AZIMUTHS[..]
     } else {
         &AZIMUTHS[1..2]
@@ -53,7 +58,7 @@ fn outside(name: &str, look: &ProbeLook, least: f64, most: f64) -> Vec<String> {
     let mut wrong = Vec::new();
     for &azimuth in azimuths {
         for cosine in COSINES {
-            let albedo = albedo(look, cosine, azimuth, &random);
+            let albedo = albedo(surface, cosine, azimuth, &random);
             if !(least..=most).contains(&albedo) {
                 wrong.push(format!(
                     "{name} at cosine {cosine}, azimuth {azimuth}: {albedo:.4}"
@@ -64,14 +69,14 @@ fn outside(name: &str, look: &ProbeLook, least: f64, most: f64) -> Vec<String> {
     wrong
 }
 
-fn assert_white(looks: &[(String, ProbeLook)]) {
-    assert_within(looks, 0.995);
+fn assert_white(surfaces: &[(String, ProbeSurface)]) {
+    assert_within(surfaces, 0.995);
 }
 
-fn assert_within(looks: &[(String, ProbeLook)], least: f64) {
-    let wrong: Vec<String> = looks
+fn assert_within(surfaces: &[(String, ProbeSurface)], least: f64) {
+    let wrong: Vec<String> = surfaces
         .iter()
-        .flat_map(|(name, look)| outside(name, look, least, 1.002))
+        .flat_map(|(name, surface)| outside(name, surface, least, 1.002))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -79,11 +84,11 @@ fn assert_within(looks: &[(String, ProbeLook)], least: f64) {
 fn by_roughness(
     name: &str,
     roughness: &[f32],
-    look: impl Fn(f32) -> ProbeLook,
-) -> Vec<(String, ProbeLook)> {
+    surface: impl Fn(f32) -> ProbeSurface,
+) -> Vec<(String, ProbeSurface)> {
     roughness
         .iter()
-        .map(|&r| (format!("{name} of roughness {r}"), look(r)))
+        .map(|&r| (format!("{name} of roughness {r}"), surface(r)))
         .collect()
 }
 
@@ -98,18 +103,18 @@ fn white_metal_loses_nothing() {
 
 #[test]
 fn a_white_dielectric_loses_nothing() {
-    let mut looks = by_roughness("dielectric", &[0.0, 0.15, 0.3, 0.5, 0.75, 1.0], dielectric);
+    let mut surfaces = by_roughness("dielectric", &[0.0, 0.15, 0.3, 0.5, 0.75, 1.0], dielectric);
     for ior in [1.0, 1.2, 1.33, 1.8, 2.4] {
-        looks.push((
+        surfaces.push((
             format!("ior {ior}"),
-            ProbeLook {
+            ProbeSurface {
                 ior,
                 ..dielectric(0.4)
             },
         ));
     }
-    looks.push(("leaf".into(), leaf()));
-    assert_white(&looks);
+    surfaces.push(("leaf".into(), leaf()));
+    assert_white(&surfaces);
 }
 
 #[test]
@@ -128,7 +133,7 @@ fn coats_and_sheen_take_from_what_is_below_what_they_reflect() {
     assert_white(&by_roughness("coat", &[0.0, 0.3, 0.6, 1.0], coated));
     assert_white(&by_roughness("sheen", &[0.3, 0.5, 0.7, 1.0], cloth));
     assert_white(&by_roughness("coat on metal", &[0.0, 0.5, 1.0], |r| {
-        ProbeLook {
+        ProbeSurface {
             metallic: 1.0,
             ..coated(r)
         }
@@ -151,7 +156,7 @@ fn glass_loses_nothing_from_either_side() {
     assert_white(&by_roughness("glass from within", &roughness, within_glass));
     for ior in [1.33, 2.4] {
         assert_white(&by_roughness(&format!("ior {ior}"), &[0.0, 0.5], |r| {
-            ProbeLook { ior, ..glass(r) }
+            ProbeSurface { ior, ..glass(r) }
         }));
     }
 }
@@ -165,12 +170,12 @@ fn iridescent_white_metal_loses_nothing() {
 
 #[test]
 fn mixtures_lose_nothing() {
-    let half = ProbeLook {
+    let half = ProbeSurface {
         metallic: 0.5,
         transmission: 0.5,
         ..leaf()
     };
-    let solid = ProbeLook {
+    let solid = ProbeSurface {
         thin: 0,
         diffuse_transmission: 0.0,
         ..half
@@ -189,13 +194,13 @@ fn iridescent_dielectrics_lose_nothing() {
     for thickness in [100.0, 250.0, 400.0, 700.0] {
         for roughness in [0.0, 0.15, 0.3, 0.6, 1.0] {
             for iridescence in [1.0, 0.4] {
-                let look = ProbeLook {
+                let surface = ProbeSurface {
                     iridescence,
                     iridescence_thickness: thickness,
                     ..iridescent(dielectric(roughness))
                 };
                 for cosine in COSINES {
-                    let colors = albedo_of_colors(&look, cosine, 0.8, &random);
+                    let colors = albedo_of_colors(&surface, cosine, 0.8, &random);
                     if colors.iter().any(|c| !(0.995..=1.002).contains(c)) {
                         wrong.push(format!(
                             "{iridescence} of {thickness} nm, roughness {roughness}, cosine {cosine}: {colors:.4?}"
@@ -210,7 +215,7 @@ fn iridescent_dielectrics_lose_nothing() {
 
 #[test]
 fn iridescent_glass_loses_nothing() {
-    let panes = by_roughness("iridescent pane", &[0.0, 0.3, 0.6], |r| ProbeLook {
+    let panes = by_roughness("iridescent pane", &[0.0, 0.3, 0.6], |r| ProbeSurface {
         thin: 1,
         ..iridescent(glass(r))
     });
@@ -222,9 +227,9 @@ fn iridescent_glass_loses_nothing() {
 
 #[test]
 fn prisms_lose_nothing() {
-    let look = ProbeLook {
+    let surface = ProbeSurface {
         dispersion: 1.0,
         ..glass(0.3)
     };
-    assert_white(&[("prism".into(), look)]);
+    assert_white(&[("prism".into(), surface)]);
 }

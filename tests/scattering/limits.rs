@@ -2,26 +2,26 @@
 
 use crate::common::*;
 use glam::Vec3;
-use throng::probe::{ProbeLook, ProbeSample, evaluate, fresnel, sample};
+use throng::probe::{ProbeSample, ProbeSurface, evaluate, fresnel, sample};
 
 /// Sums of the weights of reflected and transmitted delta samples, over their number.
-fn split(look: &ProbeLook, out: Vec3) -> (f32, f32) {
+fn split(surface: &ProbeSurface, out: Vec3) -> (f32, f32) {
     let points = even_points(4096);
-    let samples = sample(look, out.into(), &points);
+    let samples = sample(surface, out.into(), &points);
     let sum = |transmitted: u32| {
         let chosen = samples
             .iter()
-            .filter(|s| s.density == f32::INFINITY && s.transmitted == transmitted);
+            .filter(|s| s.pdf == f32::INFINITY && s.transmitted == transmitted);
         chosen.map(|s| f64::from(s.weight[1])).sum::<f64>() / points.len() as f64
     };
     (sum(0) as f32, sum(1) as f32)
 }
 
-fn first(look: &ProbeLook, out: Vec3, wanted: impl Fn(&ProbeSample) -> bool) -> ProbeSample {
-    let samples = sample(look, out.into(), &even_points(1024));
+fn first(surface: &ProbeSurface, out: Vec3, wanted: impl Fn(&ProbeSample) -> bool) -> ProbeSample {
+    let samples = sample(surface, out.into(), &even_points(1024));
     samples
         .into_iter()
-        .find(|s| s.density > 0.0 && wanted(s))
+        .find(|s| s.pdf > 0.0 && wanted(s))
         .expect("such a sample is found")
 }
 
@@ -93,9 +93,9 @@ fn steep_light_within_glass_is_reflected_altogether() {
 fn perfect_mirrors_and_windows_count_for_nothing_when_evaluated() {
     let out = direction(0.6, 0.3);
     let mirrored = [-out.x, -out.y, out.z];
-    for look in [metal(0.0), thin_glass(0.0), glass(0.0)] {
+    for surface in [metal(0.0), thin_glass(0.0), glass(0.0)] {
         assert_eq!(
-            evaluate(&look, out.into(), &[mirrored, (-out).into()]),
+            evaluate(&surface, out.into(), &[mirrored, (-out).into()]),
             [[0.0; 4]; 2]
         );
     }
@@ -103,7 +103,7 @@ fn perfect_mirrors_and_windows_count_for_nothing_when_evaluated() {
 
 #[test]
 fn blue_light_is_bent_more_than_red() {
-    let look = ProbeLook {
+    let surface = ProbeSurface {
         dispersion: 1.0,
         ..glass(0.0)
     };
@@ -114,7 +114,7 @@ fn blue_light_is_bent_more_than_red() {
                 && s.weight[channel] > 0.0
                 && s.weight.iter().filter(|&&w| w > 0.0).count() == 1
         };
-        -first(&look, out, only).direction[0]
+        -first(&surface, out, only).direction[0]
     };
     let sine = 0.75_f32.sqrt();
     for (channel, ior) in [(0, 1.4875), (1, 1.5), (2, 1.5125)] {
@@ -125,11 +125,11 @@ fn blue_light_is_bent_more_than_red() {
 #[test]
 fn an_ior_of_one_is_invisible() {
     let out = direction(0.2, 0.3);
-    let look = ProbeLook {
+    let surface = ProbeSurface {
         ior: 1.0,
         ..glass(0.5)
     };
-    let (reflected, transmitted) = split(&look, out);
+    let (reflected, transmitted) = split(&surface, out);
     assert!(reflected < 1e-6 && (transmitted - 1.0).abs() < 1e-5);
-    assert_along(first(&look, out, |_| true).direction, -out);
+    assert_along(first(&surface, out, |_| true).direction, -out);
 }

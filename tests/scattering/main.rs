@@ -1,4 +1,4 @@
-//! How surfaces scatter light, without a scene: energy, densities, reciprocity and limits of the layered BSDF.
+//! How surfaces scatter light, without a scene: energy, pdfs, reciprocity and limits of the layered BSDF.
 
 mod chi_square;
 mod common;

@@ -3,7 +3,7 @@
 use crate::common::*;
 use glam::Vec3;
 use std::f32::consts::PI;
-use throng::probe::{ProbeLook, bend_normal, evaluate, sample};
+use throng::probe::{ProbeSurface, bend_normal, evaluate, sample};
 
 /// A unit vector within about 50 degrees of +z.
 fn tilted(random: &mut Random) -> Vec3 {
@@ -46,29 +46,29 @@ fn light_on_the_wrong_side_of_the_geometry_counts_for_nothing() {
             0.02 + 0.98 * random.next(),
             std::f32::consts::TAU * random.next(),
         );
-        let look = ProbeLook {
+        let surface = ProbeSurface {
             normal: normal.into(),
             clearcoat_normal: normal.into(),
             clearcoat: 0.5,
             ..metal(0.5)
         };
-        for s in sample(&look, out.into(), &even_points(64)) {
-            assert!(s.density == 0.0 || (s.direction[2] > 0.0 && s.transmitted == 0));
+        for s in sample(&surface, out.into(), &even_points(64)) {
+            assert!(s.pdf == 0.0 || (s.direction[2] > 0.0 && s.transmitted == 0));
         }
         let below: Vec<[f32; 3]> = (0..64).map(|_| (-above(&mut random)).into()).collect();
         assert!(
-            evaluate(&look, out.into(), &below)
+            evaluate(&surface, out.into(), &below)
                 .iter()
                 .all(|v| *v == [0.0; 4])
         );
-        let window = ProbeLook {
+        let window = ProbeSurface {
             metallic: 0.0,
             transmission: 1.0,
             thin: 0,
-            ..look
+            ..surface
         };
         for s in sample(&window, out.into(), &even_points(64)) {
-            assert!(s.density == 0.0 || (s.direction[2] < 0.0) == (s.transmitted == 1));
+            assert!(s.pdf == 0.0 || (s.direction[2] < 0.0) == (s.transmitted == 1));
         }
     }
 }
@@ -83,19 +83,19 @@ fn above(random: &mut Random) -> Vec3 {
 /// Without this, what a normal map turns to the light ends in a hard line where the surface itself turns away from it.
 #[test]
 fn light_fades_towards_the_horizon_of_the_surface_where_a_map_turns_the_normal_away() {
-    let diffuse = ProbeLook {
+    let diffuse = ProbeSurface {
         specular: 0.0,
         roughness: 1.0,
-        ..ProbeLook::default()
+        ..ProbeSurface::default()
     };
     let value = |normal: Vec3, shading: Vec3, light: Vec3| {
-        let look = ProbeLook {
+        let surface = ProbeSurface {
             normal: normal.into(),
             shading: shading.into(),
             ..diffuse
         };
         let out = direction(0.8, 1.5);
-        evaluate(&look, out.into(), &[light.into()])[0][0]
+        evaluate(&surface, out.into(), &[light.into()])[0][0]
     };
     for tilt in [0.3f32, 0.8, 1.2] {
         let normal = direction(tilt.cos(), 0.0);
@@ -121,18 +121,18 @@ fn light_fades_towards_the_horizon_of_the_surface_where_a_map_turns_the_normal_a
 #[test]
 fn light_behind_the_shading_normal_is_not_scattered_where_that_is_seen_from_behind() {
     let normal = direction(0.2, 0.0);
-    let look = ProbeLook {
+    let surface = ProbeSurface {
         normal: normal.into(),
         shading: normal.into(),
         specular: 0.0,
         roughness: 1.0,
-        ..ProbeLook::default()
+        ..ProbeSurface::default()
     };
     // For reflections the normal is bent towards the viewer, and then has this light before it.
     let (out, light) = (direction(0.1, PI), direction(0.3, PI));
     assert!(normal.dot(out) < 0.0 && normal.dot(light) < 0.0);
     assert_eq!(
-        evaluate(&look, out.into(), &[light.into()])[0][..3],
+        evaluate(&surface, out.into(), &[light.into()])[0][..3],
         [0.0; 3]
     );
 }

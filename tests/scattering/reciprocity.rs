@@ -2,11 +2,11 @@
 
 use crate::common::*;
 use glam::Vec3;
-use throng::probe::{ProbeLook, evaluate};
+use throng::probe::{ProbeSurface, evaluate};
 
 /// Value without the cosine.
-fn value(look: &ProbeLook, out: Vec3, direction: Vec3) -> Vec3 {
-    let [r, g, b, _] = evaluate(look, out.into(), &[direction.into()])[0];
+fn value(surface: &ProbeSurface, out: Vec3, direction: Vec3) -> Vec3 {
+    let [r, g, b, _] = evaluate(surface, out.into(), &[direction.into()])[0];
     Vec3::new(r, g, b) / direction.z.abs()
 }
 
@@ -29,31 +29,31 @@ fn above(random: &mut Random) -> Vec3 {
 #[test]
 fn reflection_is_reciprocal() {
     let color = [0.9, 0.5, 0.2];
-    let looks = [
+    let surfaces = [
         (
             "metal",
-            ProbeLook {
+            ProbeSurface {
                 color,
                 ..metal(0.4)
             },
         ),
         (
             "brushed metal",
-            ProbeLook {
+            ProbeSurface {
                 color,
                 ..brushed(0.5, 0.8)
             },
         ),
         (
             "dielectric",
-            ProbeLook {
+            ProbeSurface {
                 color,
                 ..dielectric(0.6)
             },
         ),
         (
             "tinted dielectric",
-            ProbeLook {
+            ProbeSurface {
                 specular_color: color,
                 specular: 0.7,
                 ..dielectric(0.3)
@@ -61,7 +61,7 @@ fn reflection_is_reciprocal() {
         ),
         (
             "half metal",
-            ProbeLook {
+            ProbeSurface {
                 metallic: 0.5,
                 color,
                 ..dielectric(0.7)
@@ -69,45 +69,45 @@ fn reflection_is_reciprocal() {
         ),
         (
             "thin glass",
-            ProbeLook {
+            ProbeSurface {
                 color,
                 ..thin_glass(0.5)
             },
         ),
         (
             "glass",
-            ProbeLook {
+            ProbeSurface {
                 color,
                 ..glass(0.5)
             },
         ),
         (
             "glass from within",
-            ProbeLook {
+            ProbeSurface {
                 color,
                 ..within_glass(0.5)
             },
         ),
         (
             "iridescent metal",
-            ProbeLook {
+            ProbeSurface {
                 color,
                 ..iridescent(metal(0.5))
             },
         ),
     ];
     let mut random = Random(1);
-    for (name, look) in looks {
+    for (name, surface) in surfaces {
         for _ in 0..500 {
             let (a, b) = (above(&mut random), above(&mut random));
-            assert_close(name, value(&look, a, b), value(&look, b, a));
+            assert_close(name, value(&surface, a, b), value(&surface, b, a));
         }
     }
 }
 
 #[test]
 fn sheen_is_reciprocal_by_itself() {
-    let look = ProbeLook {
+    let surface = ProbeSurface {
         color: [0.0; 3],
         specular: 0.0,
         ..cloth(0.4)
@@ -115,22 +115,22 @@ fn sheen_is_reciprocal_by_itself() {
     let mut random = Random(2);
     for _ in 0..500 {
         let (a, b) = (above(&mut random), above(&mut random));
-        assert_close("sheen", value(&look, a, b), value(&look, b, a));
+        assert_close("sheen", value(&surface, a, b), value(&surface, b, a));
     }
 }
 
 #[test]
 fn thin_walls_let_through_as_much_in_both_directions() {
-    for (name, look) in [("glass", thin_glass(0.5)), ("leaf", leaf())] {
+    for (name, surface) in [("glass", thin_glass(0.5)), ("leaf", leaf())] {
         let mut random = Random(3);
         for _ in 0..500 {
             let (a, b) = (above(&mut random), above(&mut random));
-            // The other side looks the same once everything is turned over.
+            // The other side surfaces the same once everything is turned over.
             let turned = |v: Vec3| Vec3::new(v.x, -v.y, -v.z);
             assert_close(
                 name,
-                value(&look, a, -b),
-                value(&look, turned(-b), turned(a)),
+                value(&surface, a, -b),
+                value(&surface, turned(-b), turned(a)),
             );
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use glam::Vec3;
-use throng::probe::{ProbeLook, evaluate, sample};
+use throng::probe::{ProbeSurface, evaluate, sample};
 
 /// Mostly anything, often an end of the range.
 fn anything(random: &mut Random) -> f32 {
@@ -24,8 +24,8 @@ fn any_normal(random: &mut Random) -> [f32; 3] {
     }
 }
 
-fn any_look(random: &mut Random) -> ProbeLook {
-    ProbeLook {
+fn any_look(random: &mut Random) -> ProbeSurface {
+    ProbeSurface {
         normal: any_normal(random),
         clearcoat_normal: any_normal(random),
         tangent: random.direction().into(),
@@ -64,7 +64,7 @@ fn any_view(random: &mut Random) -> Vec3 {
 fn random_materials_scatter_finite_light() {
     let mut random = Random(8);
     for _ in 0..20_000 {
-        let (look, out) = (any_look(&mut random), any_view(&mut random));
+        let (surface, out) = (any_look(&mut random), any_view(&mut random));
         let mut directions: Vec<[f32; 3]> = (0..8).map(|_| random.direction().into()).collect();
         directions.extend([
             [0.0, 0.0, 1.0],
@@ -72,34 +72,34 @@ fn random_materials_scatter_finite_light() {
             (-out).into(),
             [1.0, 0.0, 0.0],
         ]);
-        for value in evaluate(&look, out.into(), &directions) {
+        for value in evaluate(&surface, out.into(), &directions) {
             assert!(
                 value.iter().all(|v| v.is_finite() && *v >= 0.0),
-                "{value:?} of {look:?} from {out}"
+                "{value:?} of {surface:?} from {out}"
             );
         }
         let triples: Vec<[f32; 3]> = (0..8).map(|_| random.triple()).collect();
-        for s in sample(&look, out.into(), &triples) {
-            let fine = s.weight.iter().all(|w| w.is_finite() && *w >= 0.0) && s.density >= 0.0;
-            let unit = s.density == 0.0 || (Vec3::from(s.direction).length() - 1.0).abs() < 1e-3;
-            assert!(fine && unit, "{s:?} of {look:?} from {out}");
+        for s in sample(&surface, out.into(), &triples) {
+            let fine = s.weight.iter().all(|w| w.is_finite() && *w >= 0.0) && s.pdf >= 0.0;
+            let unit = s.pdf == 0.0 || (Vec3::from(s.direction).length() - 1.0).abs() < 1e-3;
+            assert!(fine && unit, "{s:?} of {surface:?} from {out}");
         }
     }
 }
 
 #[test]
-fn weights_are_values_over_densities() {
+fn weights_are_values_over_pdfs() {
     let mut random = Random(9);
     for _ in 0..2000 {
-        let (look, out) = (any_look(&mut random), any_view(&mut random));
+        let (surface, out) = (any_look(&mut random), any_view(&mut random));
         let triples: Vec<[f32; 3]> = (0..16).map(|_| random.triple()).collect();
-        for s in sample(&look, out.into(), &triples) {
-            if s.density == 0.0 || s.density == f32::INFINITY {
+        for s in sample(&surface, out.into(), &triples) {
+            if s.pdf == 0.0 || s.pdf == f32::INFINITY {
                 continue;
             }
-            let [r, g, b, density] = evaluate(&look, out.into(), &[s.direction])[0];
-            assert_eq!(density, s.density);
-            let weight = Vec3::new(r, g, b) / density;
+            let [r, g, b, pdf] = evaluate(&surface, out.into(), &[s.direction])[0];
+            assert_eq!(pdf, s.pdf);
+            let weight = Vec3::new(r, g, b) / pdf;
             assert!(
                 weight.abs_diff_eq(s.weight.into(), 1e-4 * weight.max_element()),
                 "{s:?}: {weight}"

@@ -150,18 +150,18 @@ impl Table {
     }
 }
 
-/// Share of each of `count` even knots in the mean of a function that is linear between them, for a density on [0, 1].
-fn hat_weights(count: usize, density: impl Fn(f64) -> f64) -> Vec<f64> {
+/// Share of each of `count` even knots in the mean of a function that is linear between them, for a pdf on [0, 1].
+fn hat_weights(count: usize, pdf: impl Fn(f64) -> f64) -> Vec<f64> {
     if count == 1 {
         return vec![1.0];
     }
     const STEPS: usize = 200_000;
     let mut weights = vec![0.0; count];
     for i in 0..STEPS {
-        // Even in the angle whose squared sine is t, where the density of azimuths is finite.
+        // Even in the angle whose squared sine is t, where the pdf of azimuths is finite.
         let angle = (i as f64 + 0.5) / STEPS as f64 * std::f64::consts::FRAC_PI_2;
         let t = angle.sin().powi(2);
-        let mass = density(t) * (2.0 * angle).sin();
+        let mass = pdf(t) * (2.0 * angle).sin();
         let place = t * (count - 1) as f64;
         let knot = (place as usize).min(count - 2);
         weights[knot + 1] += mass * (place - knot as f64);

@@ -5,12 +5,12 @@ use proptest::test_runner::{Config, RngSeed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use throng::{
     abi::{Hit, NO_INDEX, Ray},
+    aov::{AovImage, AovSet},
     device::{
         self, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered,
         cuda::gpus,
     },
     film::Film,
-    layers::{LayerImage, LayerSet},
     math::hash_unit,
     render::{Poser, compare::PictureDifference},
     scene::{
@@ -227,7 +227,7 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         open_ended: false,
         pixels: PixelType::U8,
         film: Film::default(),
-        layers: LayerSet::default(),
+        aovs: AovSet::default(),
         lock_seed: false,
         clamp_indirect: None,
         noise: None,
@@ -252,7 +252,7 @@ pub fn render_on_each(scene: Scene, settings: &FrameSettings) -> Vec<Rendered> {
         device.load(scene.clone()).unwrap();
         let mut poser = Poser::new(scene.clone(), device.node_layout());
         poser.set_shutter(settings.shutter);
-        poser.set_layers(settings.layers);
+        poser.set_aovs(settings.aovs);
         let frame = poser.pose(1).frame;
         device.submit(frame, settings).unwrap();
         let rendered = device.collect(&|| false).unwrap();
@@ -274,14 +274,14 @@ fn assert_agrees(device: &str, found: &Rendered, expected: &Rendered) {
             found.pixels == expected.pixels,
             "{device} makes another picture"
         );
-        assert_eq!(found.layers, expected.layers, "{device}");
+        assert_eq!(found.aovs, expected.aovs, "{device}");
         assert_eq!(found.rays, expected.rays, "{device}");
         return;
     }
     let difference = PictureDifference::between(&expected.pixels, &found.pixels);
     assert!(difference.agrees(), "{device}: {difference:?}");
-    for (found, expected) in found.layers.iter().zip(&expected.layers) {
-        assert_layer_agrees(device, found, expected);
+    for (found, expected) in found.aovs.iter().zip(&expected.aovs) {
+        assert_aov_agrees(device, found, expected);
     }
     assert_eq!(found.rays.primary, expected.rays.primary, "{device}");
     // A ray that leaves an edge by another last bit may find another way.
@@ -293,15 +293,15 @@ fn assert_agrees(device: &str, found: &Rendered, expected: &Rendered) {
 }
 
 /// As pictures do: at most 1 % of the values differ visibly.
-fn assert_layer_agrees(device: &str, found: &LayerImage, expected: &LayerImage) {
-    assert_eq!(found.layer, expected.layer, "{device}");
+fn assert_aov_agrees(device: &str, found: &AovImage, expected: &AovImage) {
+    assert_eq!(found.aov, expected.aov, "{device}");
     let pairs = found.values.iter().zip(&expected.values[..]);
     let agrees = |(a, b): (&f32, &f32)| a == b || (a - b).abs() <= 0.016 * b.abs().max(1.0);
     let differing = pairs.filter(|&pair| !agrees(pair)).count();
     assert!(
         differing * 100 <= expected.values.len(),
         "{device}: {differing} values of {} differ",
-        found.layer
+        found.aov
     );
 }
 

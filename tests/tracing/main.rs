@@ -1,10 +1,10 @@
 //! Rays against whole scenes, through the public interface: trees, instances, kernels and devices together.
 
+mod aovs;
 mod brute_force;
 mod common;
 mod films;
 mod integrators;
-mod layers;
 mod lens;
 mod materials;
 mod packets;

@@ -3,7 +3,7 @@
 use crate::common::{mesh, render, scene, settings};
 use glam::{Affine2, Affine3, Quat, Vec2, Vec3};
 use throng::scene::{
-    Camera, CameraPath, Integrator, Layers, Material, MaterialKind, Projection, Scene, Shape,
+    Camera, CameraPath, Integrator, Lobes, Material, MaterialKind, Projection, Scene, Shape,
     Texels, Texture, TextureMap, TriangleMesh, Wrap,
 };
 
@@ -156,7 +156,7 @@ fn vertex_colours_multiply_the_base_colour() {
 }
 
 /// A square of the given normal map, 1 texel in size.
-fn mapped(eye: Vec3, transform: Affine3, texel: Vec3, layers: Layers) -> Scene {
+fn mapped(eye: Vec3, transform: Affine3, texel: Vec3, lobes: Lobes) -> Scene {
     let mut scene = square(eye, transform);
     triangles(&mut scene).uvs = vec![[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
     let texel = (texel * 0.5 + 0.5).extend(1.0).to_array();
@@ -164,9 +164,9 @@ fn mapped(eye: Vec3, transform: Affine3, texel: Vec3, layers: Layers) -> Scene {
     scene.maps = vec![TextureMap::plain(0)];
     scene.materials[0] = Material {
         kind: MaterialKind::Layered,
-        layers: Layers {
+        lobes: Lobes {
             normal_map: 0,
-            ..layers
+            ..lobes
         },
         ..Material::default()
     };
@@ -199,9 +199,9 @@ fn normal_maps_follow_instances_that_are_turned_squashed_and_mirrored() {
             let u = transform.transform_vector3(Vec3::X).normalize();
             let v = transform.transform_vector3(Vec3::NEG_Z).normalize();
             let expected = u * texel.x + v * texel.y + Vec3::Y * texel.z;
-            let scene = mapped(Vec3::Y * 5.0, transform, texel, Layers::default());
+            let scene = mapped(Vec3::Y * 5.0, transform, texel, Lobes::default());
             assert_normal(scene, expected, &format!("{scale} {texel}"));
-            let behind = mapped(Vec3::NEG_Y * 5.0, transform, texel, Layers::default());
+            let behind = mapped(Vec3::NEG_Y * 5.0, transform, texel, Lobes::default());
             assert_normal(behind, -expected, &format!("{scale} {texel} from behind"));
         }
     }
@@ -209,15 +209,15 @@ fn normal_maps_follow_instances_that_are_turned_squashed_and_mirrored() {
 
 #[test]
 fn a_normal_scale_stretches_x_and_y() {
-    let layers = Layers {
+    let lobes = Lobes {
         normal_scale: -0.5,
-        ..Layers::default()
+        ..Lobes::default()
     };
     let scene = mapped(
         Vec3::Y * 5.0,
         Affine3::IDENTITY,
         Vec3::new(0.6, 0.2, 0.7),
-        layers,
+        lobes,
     );
     assert_normal(scene, Vec3::new(-0.3, 0.7, 0.1), "scaled");
 }
@@ -225,10 +225,10 @@ fn a_normal_scale_stretches_x_and_y() {
 #[test]
 fn a_mesh_without_tangents_and_a_diffuse_one_show_no_normal_map() {
     let tilted = Vec3::new(0.6, 0.0, 0.8);
-    let mut bare = mapped(Vec3::Y * 5.0, Affine3::IDENTITY, tilted, Layers::default());
+    let mut bare = mapped(Vec3::Y * 5.0, Affine3::IDENTITY, tilted, Lobes::default());
     triangles(&mut bare).tangents.clear();
     assert_normal(bare, Vec3::Y, "without tangents");
-    let mut diffuse = mapped(Vec3::Y * 5.0, Affine3::IDENTITY, tilted, Layers::default());
+    let mut diffuse = mapped(Vec3::Y * 5.0, Affine3::IDENTITY, tilted, Lobes::default());
     diffuse.materials[0].kind = MaterialKind::Diffuse;
     assert_normal(diffuse, Vec3::Y, "diffuse");
 }
@@ -239,7 +239,7 @@ fn the_normal_map_of_a_sphere_runs_along_its_equator() {
         Vec3::Z * 5.0,
         Affine3::IDENTITY,
         Vec3::new(0.6, 0.0, 0.8),
-        Layers::default(),
+        Lobes::default(),
     );
     scene.meshes[0].shape = Shape::Sphere;
     scene.camera.up = Vec3::Y;

@@ -24,25 +24,25 @@ const ROOT: u32 = 0;
 
 /// Lowers the sum of all surfaces; the root stays node 0, other nodes may come before their parents. Deterministic, parallel.
 pub fn reinsert(nodes: &mut [BinaryNode]) {
-    let mut forest = Forest::new(nodes);
+    let mut linked = LinkedNodes::new(nodes);
     // What searches will look at: everything, and later what has moved, wanted to, or has changed by what did.
-    let mut restless = vec![true; forest.nodes.len()];
+    let mut restless = vec![true; linked.nodes.len()];
     for _ in 0..ROUNDS {
-        forest.begin_round();
-        let mut candidates = forest.candidates();
+        linked.begin_round();
+        let mut candidates = linked.candidates();
         candidates.retain(|&node| restless[node as usize]);
         let count = candidates.len();
         let searches = candidates.into_par_iter().with_min_len(64);
         let found: Vec<(Option<Move>, u32)> = searches
-            .map_init(Vec::new, |open, node| forest.best_move(node, open))
+            .map_init(Vec::new, |open, node| linked.best_move(node, open))
             .collect();
         let looked_at: usize = found.iter().map(|(_, places)| *places as usize).sum();
         let mut moves: Vec<Move> = found.into_iter().filter_map(|(best, _)| best).collect();
         moves.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.from.cmp(&b.from)));
-        let before = forest.surface();
-        restless = forest.apply(&moves);
+        let before = linked.surface();
+        restless = linked.apply(&moves);
         moves.iter().for_each(|m| restless[m.from as usize] = true);
-        if looked_at > MOST_ON_AVERAGE * count || forest.surface() > before * (1.0 - LEAST_GAIN) {
+        if looked_at > MOST_ON_AVERAGE * count || linked.surface() > before * (1.0 - LEAST_GAIN) {
             break;
         }
     }
@@ -80,14 +80,14 @@ impl Place {
     }
 }
 
-struct Forest<'a> {
+struct LinkedNodes<'a> {
     nodes: &'a mut [BinaryNode],
     parents: Vec<u32>,
     /// As the nodes were when the round began.
     places: Vec<Place>,
 }
 
-impl<'a> Forest<'a> {
+impl<'a> LinkedNodes<'a> {
     fn new(nodes: &'a mut [BinaryNode]) -> Self {
         let mut parents = vec![ROOT; nodes.len()];
         for (index, node) in nodes.iter().enumerate().filter(|(_, n)| !n.is_leaf()) {

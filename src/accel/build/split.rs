@@ -143,7 +143,7 @@ pub fn split(
         return halve(prims, extent.max_position());
     }
     if prims.len() <= SMALL {
-        return sweep_small(prims, extent.max_position(), leaf_size);
+        return sah_sweep(prims, extent.max_position(), leaf_size);
     }
     let cut = best_bin_cut(prims, set, leaf_size);
     partition(prims, |p| cut.is_left(p))
@@ -394,7 +394,7 @@ fn exchange(a: Vec<&mut [BuildPrim]>, b: Vec<&mut [BuildPrim]>) {
 }
 
 /// Tries every cut along one axis of a handful of primitives, in place.
-fn sweep_small(prims: &mut [BuildPrim], axis: usize, leaf_size: usize) -> usize {
+fn sah_sweep(prims: &mut [BuildPrim], axis: usize, leaf_size: usize) -> usize {
     sort_small(prims, axis);
     cheapest_cut(
         prims.len(),

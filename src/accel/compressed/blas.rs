@@ -7,7 +7,7 @@ use crate::accel::{
     build::collapse::{LeafRoom, build_collapsed},
     build::split::SplitMethod,
     build::{BuildMemory, BuildOptions, BuildPrim, build},
-    compressed::compress::{arrange_all, plant_root, wide_nodes, write_units},
+    compressed::compress::{arrange_all, place_root, wide_nodes, write_units},
     compressed::slots::{Arrangement, LeafKind},
     node::{NodeLayout, Wide},
     refit::plan::Leaf,
@@ -91,7 +91,7 @@ fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) 
         };
         build(prims, &[], options, &BuildMemory::default(), tree);
     }
-    plant_root(tree);
+    place_root(tree);
 }
 
 /// Names the triangle of each record, and points leaves at the records.

@@ -28,7 +28,7 @@ pub fn wide_nodes(tree: &mut Tree) -> Option<&mut Buffer<Wide<8>>> {
 }
 
 /// Puts a node above a root that is a leaf: compressed trees start with a node.
-pub fn plant_root(tree: &mut Tree) {
+pub fn place_root(tree: &mut Tree) {
     let (root, bounds) = (tree.root, tree.bounds);
     let leaf_alone = root & LEAF != 0 && !bounds.is_empty();
     if let (true, Some(nodes)) = (leaf_alone, wide_nodes(tree)) {

@@ -18,7 +18,7 @@ pub fn refit_compressed(
 ) -> Refitted {
     let nodes: &mut [CompressedNode] = bytemuck::cast_slice_mut(units);
     let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes));
-    plan.sweep(nodes, triangles, surface, refit_node)
+    plan.pass(nodes, triangles, surface, refit_node)
 }
 
 fn refit_node(part: &mut Part<'_, CompressedNode, TriangleRecord>, index: usize) -> (SimdBox, f32) {

@@ -7,9 +7,9 @@
 use crate::abi::{EMPTY_CHILD, LEAF};
 use crate::accel::node::Wide;
 
-/// Sweeps over the seven ways in which two slots can differ, the most different first. The sum comes to 98 % of the greatest
+/// Passes over the seven ways in which two slots can differ, the most different first. The sum comes to 98 % of the greatest
 /// possible one (96 % after one sweep; 97 % when dealing out the best pair of child and slot first, which takes longer).
-const SWEEPS: usize = 2;
+const PASSES: usize = 2;
 
 /// What the leaves of a compressed tree are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub fn arrange(node: &Wide<8>, leaf_kind: LeafKind) -> Arrangement {
 fn deal(node: &Wide<8>) -> [u32; 8] {
     let mut offsets = offsets_from_center(node);
     let mut sources = std::array::from_fn(|lane| lane as u32);
-    for _ in 0..SWEEPS {
+    for _ in 0..PASSES {
         exchange::<7>(&mut offsets, &mut sources);
         exchange::<6>(&mut offsets, &mut sources);
         exchange::<5>(&mut offsets, &mut sources);

@@ -5,7 +5,7 @@ use crate::accel::{
     Blas, BlasShape, Buffer, Tlas,
     buffer::prefetch,
     compressed::blas::pool_offsets,
-    compressed::compress::{arrange_all, plant_root, wide_nodes, write_units},
+    compressed::compress::{arrange_all, place_root, wide_nodes, write_units},
     compressed::slots::{Arrangement, LeafKind},
     node::Wide,
 };
@@ -30,7 +30,7 @@ pub fn compress_tlas(
     arrangements: &mut Buffer<Arrangement>,
 ) {
     let meshes = mesh_trees(blas);
-    plant_root(&mut tlas.tree);
+    place_root(&mut tlas.tree);
     let records = &tlas.records[..];
     let Some(nodes) = wide_nodes(&mut tlas.tree) else {
         return;

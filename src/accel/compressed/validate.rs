@@ -78,7 +78,7 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
             return Err(wrong);
         }
         seen[i] += 1;
-        input.bounds(positions[i], &tlas.sweep).ok_or(wrong)
+        input.bounds(positions[i], &tlas.shutter).ok_or(wrong)
     };
     Walk::new(&tlas.units, true, leaf).check(tlas.tree.depth)?;
     for record in tlas.records.iter() {

@@ -34,20 +34,20 @@ fn refit_over<P: Pack>(
             bounds: packs[(root & !LEAF) as usize].fill(surface),
             half_areas: 0.0,
         },
-        _ => each_width!(&mut tree.nodes, nodes => sweep(nodes, packs, plan, surface)),
+        _ => each_width!(&mut tree.nodes, nodes => pass(nodes, packs, plan, surface)),
     };
     tree.bounds = refitted.bounds.to_aabb();
     refitted.sah_cost()
 }
 
-fn sweep<const N: usize, P: Pack>(
+fn pass<const N: usize, P: Pack>(
     nodes: &mut [Wide<N>],
     packs: &mut [P],
     plan: &mut Option<RefitPlan>,
     surface: &Surface<'_>,
 ) -> Refitted {
     let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes));
-    plan.sweep(nodes, packs, surface, refit_node)
+    plan.pass(nodes, packs, surface, refit_node)
 }
 
 /// Takes over the boxes of a node's children.

@@ -82,7 +82,7 @@ impl<I, L: Leaf> Part<'_, I, L> {
     }
 
     /// Refits items, the last one first, and returns the sum of their children's half surface areas.
-    fn sweep(
+    fn pass(
         &mut self,
         order: impl Iterator<Item = usize>,
         refit: &impl Fn(&mut Self, usize) -> (SimdBox, f32),
@@ -169,7 +169,7 @@ impl RefitPlan {
 
     /// Fills all leaves and calls `refit` for each item, children first: it updates the item at a position within its part
     /// and returns its box and the sum of its children's half surface areas.
-    pub fn sweep<I: Send, L: Leaf>(
+    pub fn pass<I: Send, L: Leaf>(
         &mut self,
         items: &mut [I],
         leaves: &mut [L],
@@ -181,7 +181,7 @@ impl RefitPlan {
             .map_init(Vec::new, |leaf_boxes, part| {
                 fill_leaves(part.leaves, surface, leaf_boxes);
                 let order = (0..part.items.len()).rev();
-                Part { leaf_boxes, ..part }.sweep(order, &refit)
+                Part { leaf_boxes, ..part }.pass(order, &refit)
             })
             .collect();
         let mut all = Part {
@@ -194,7 +194,7 @@ impl RefitPlan {
             first_leaf: 0,
         };
         let top = self.top.iter().rev().map(|&item| item as usize);
-        let top = all.sweep(top, &refit);
+        let top = all.pass(top, &refit);
         Refitted {
             bounds: self.boxes.first().copied().unwrap_or(SimdBox::EMPTY),
             half_areas: sums.iter().sum::<f64>() + top,

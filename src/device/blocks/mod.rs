@@ -2,8 +2,8 @@
 
 use crate::{
     abi::{self, EXR_PIECE, EXR_PIECE_ROOM, ExrBlock, ExrChannel, ExrParams, ExrPiece},
-    layers::{
-        Layer,
+    aov::{
+        Aov,
         channels::{ChannelKind, ChannelPlace, FileRows, pixel_bytes},
     },
 };
@@ -51,16 +51,16 @@ pub fn piece_count(params: &ExrParams) -> u32 {
     params.block_count * params.pieces_per_block
 }
 
-/// The channels' records for rows of `width` pixels; `values` says where those of a layer are, or of the picture itself.
+/// The channels' records for rows of `width` pixels; `values` says where those of an AOV are, or of the picture itself.
 pub fn records(
     rows: &FileRows,
     width: u32,
-    values: impl Fn(Option<Layer>) -> *const f32,
+    values: impl Fn(Option<Aov>) -> *const f32,
 ) -> Vec<ExrChannel> {
     let mut begin = 0;
     let record = |place: ChannelPlace| {
         let channel = ExrChannel {
-            values: values(place.layer).wrapping_add(place.offset),
+            values: values(place.aov).wrapping_add(place.offset),
             stride: place.stride as u32,
             kind: match place.kind {
                 ChannelKind::Half => abi::CHANNEL_HALF,

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    layers::{LayerImage, LayerSet, channels::FileBlocks},
+    aov::{AovImage, AovSet, channels::FileBlocks},
     output::{
         ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels,
     },
@@ -17,12 +17,12 @@ unsafe extern "C" {
 }
 
 /// What a GPU would make of a picture.
-fn blocks(rows: &FileRows, size: (u32, u32), beauty: &[f32], layers: &[LayerImage]) -> FileBlocks {
+fn blocks(rows: &FileRows, size: (u32, u32), beauty: &[f32], aovs: &[AovImage]) -> FileBlocks {
     let mut params = params_of(rows, size);
-    let channels = records(rows, size.0, |layer| match layer {
+    let channels = records(rows, size.0, |aov| match aov {
         None => beauty.as_ptr(),
-        Some(layer) => {
-            let image = layers.iter().find(|image| image.layer == layer);
+        Some(aov) => {
+            let image = aovs.iter().find(|image| image.aov == aov);
             image.unwrap().values.as_ptr()
         }
     });
@@ -52,20 +52,20 @@ fn blocks(rows: &FileRows, size: (u32, u32), beauty: &[f32], layers: &[LayerImag
     }
 }
 
-/// Smooth in some layers, noise in others, mattes with few names.
-fn image(layer: Layer, pixels: usize, seed: u32) -> LayerImage {
-    let stride = layer.channels();
+/// Smooth in some AOVs, noise in others, mattes with few names.
+fn image(aov: Aov, pixels: usize, seed: u32) -> AovImage {
+    let stride = aov.channels();
     let noise = |i: usize| (i as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 8;
-    let value = |i: usize| match layer {
-        Layer::Depth if noise(i).is_multiple_of(9) => f32::INFINITY,
-        Layer::Depth | Layer::Normal => (i as f32 * 0.01).sin(),
-        layer if layer.is_matte() && i % stride > 3 => 0.0,
-        layer if layer.is_matte() => f32::from_bits(0x3f12_3456 ^ (i / (40 * stride)) as u32),
+    let value = |i: usize| match aov {
+        Aov::Depth if noise(i).is_multiple_of(9) => f32::INFINITY,
+        Aov::Depth | Aov::Normal => (i as f32 * 0.01).sin(),
+        aov if aov.is_matte() && i % stride > 3 => 0.0,
+        aov if aov.is_matte() => f32::from_bits(0x3f12_3456 ^ (i / (40 * stride)) as u32),
         _ => noise(i) as f32 * 1e-5 - 40.0,
     };
     let values: Vec<f32> = (0..pixels * stride).map(value).collect();
-    LayerImage {
-        layer,
+    AovImage {
+        aov,
         values: values.into(),
     }
 }
@@ -74,7 +74,7 @@ fn picture_file(
     encoding: &Encoding,
     size: (u32, u32),
     beauty: &[f32],
-    layers: &[LayerImage],
+    aovs: &[AovImage],
     made: Option<&FileBlocks>,
 ) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
@@ -83,7 +83,7 @@ fn picture_file(
         width: size.0,
         height: size.1,
         pixels: Pixels::F32(beauty.into()),
-        layers,
+        aovs,
         blocks: made,
         manifests: &Manifests::default(),
         metadata: &Metadata::default(),
@@ -128,17 +128,17 @@ fn files_made_on_the_gpu_hold_what_those_made_on_the_cpu_do() {
         let beauty: Vec<f32> = (0..3 * pixels)
             .map(|i| (i as f32 * 0.3).exp2() - 8.0)
             .collect();
-        let layers: Vec<_> = Layer::ALL.map(|layer| image(layer, pixels, 7)).into();
+        let aovs: Vec<_> = Aov::ALL.map(|aov| image(aov, pixels, 7)).into();
         for depth in [ColorDepth::Usual, ColorDepth::Bits32] {
             let encoding = Encoding {
                 depth,
                 compression,
                 ..Encoding::default()
             };
-            let rows = encoding.exr_rows(Layer::ALL.into_iter().collect());
-            let made = blocks(&rows, size, &beauty, &layers);
+            let rows = encoding.exr_rows(Aov::ALL.into_iter().collect());
+            let made = blocks(&rows, size, &beauty, &aovs);
             let by_gpu = picture_file(&encoding, size, &[], &[], Some(&made));
-            let by_cpu = picture_file(&encoding, size, &beauty, &layers, None);
+            let by_cpu = picture_file(&encoding, size, &beauty, &aovs, None);
             assert!(
                 channels_of(by_gpu.clone()) == channels_of(by_cpu.clone()),
                 "{size:?}"
@@ -167,7 +167,7 @@ fn noise_is_stored_as_it_is() {
         depth: ColorDepth::Bits32,
         ..Encoding::default()
     };
-    let made = blocks(&encoding.exr_rows(LayerSet::default()), size, &beauty, &[]);
+    let made = blocks(&encoding.exr_rows(AovSet::default()), size, &beauty, &[]);
     assert_eq!(made.bytes.len(), 12 * pixels + 8 * made.offsets.len());
     let by_gpu = picture_file(&encoding, size, &[], &[], Some(&made));
     let by_cpu = picture_file(&encoding, size, &beauty, &[], None);
@@ -206,7 +206,7 @@ fn halves_are_rounded_as_the_standard_says() {
 /// The bytes of one row of floats, inflated again: what the predictor made of them.
 fn inflated(values: &[f32]) -> Vec<u8> {
     let rows = FileRows {
-        layers: LayerSet::default(),
+        aovs: AovSet::default(),
         colors: ChannelKind::Float,
         per_block: 1,
     };

@@ -3,13 +3,13 @@
 use super::Kernel;
 use crate::{
     abi::{
-        self, BlasRecord, CameraRecord, MOST_TURNS, MeshKeys, MeshRecord, OtherFrame, PacketEntry,
-        Params, StackEntry, Thread, VertexExtra, VertexRecord,
+        self, BlasRecord, CameraRecord, MAX_INTERLEAVED, MeshKeys, MeshRecord, OtherFrame,
+        PacketEntry, Params, StackEntry, Thread, VertexAttributes, VertexRecord,
     },
     accel::{Blas, BlasShape, Packs},
     device::{
-        Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, Stop, extras, frame_layers,
-        looks::{self, LookTables},
+        Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, Stop, attributes, frame_aovs,
+        material_tables::{self, MaterialTables},
         params::{apply_settings, camera_keys, magnitude, mesh_keys, scene_params},
         pool::Pool,
         tables::{Tables, write_shape},
@@ -23,7 +23,7 @@ use std::{marker::PhantomData, ptr::null, sync::Arc};
 /// Tables of a frame that are not the scene's, and the tree over what shines within the scene.
 #[derive(Default)]
 pub struct Shining {
-    pub looks: Option<LookTables>,
+    pub posed: Option<MaterialTables>,
     pub local: Option<Arc<LocalTree>>,
 }
 
@@ -44,7 +44,7 @@ pub struct Launch<'a> {
     _blas: Vec<BlasRecord>,
     _pool: Pool,
     _shapes: Shapes,
-    _looks: Option<LookTables>,
+    _posed: Option<MaterialTables>,
     _lights: Option<Arc<LocalTree>>,
     camera_keys: Vec<CameraRecord>,
     _mesh_keys: Vec<MeshKeys>,
@@ -56,7 +56,7 @@ pub struct Launch<'a> {
 #[derive(Default)]
 pub struct Shapes {
     meshes: Vec<MeshRecord>,
-    _vertices: Vec<(Vec<VertexRecord>, Vec<VertexExtra>)>,
+    _vertices: Vec<(Vec<VertexRecord>, Vec<VertexAttributes>)>,
 }
 
 impl Shapes {
@@ -77,11 +77,11 @@ impl Shapes {
             record.vertices = vertices.as_ptr();
             let mut turned = Vec::new();
             if tables.needs[posed.mesh as usize].tangents {
-                turned.resize(keys * count, VertexExtra::default());
+                turned.resize(keys * count, VertexAttributes::default());
                 for (shape, out) in posed.keys().zip(turned.chunks_mut(count.max(1))) {
-                    extras::write(mesh, shape, out);
+                    attributes::write(mesh, shape, out);
                 }
-                record.extras = turned.as_ptr();
+                record.attributes = turned.as_ptr();
             }
             Some((vertices, turned))
         });
@@ -104,7 +104,7 @@ impl<'a> Elsewhere<'a> {
     pub fn new(tables: &Tables, pose: &'a OtherPose) -> Self {
         Self {
             pose,
-            transforms: frame_layers::transforms(pose),
+            transforms: frame_aovs::transforms(pose),
             shapes: Shapes::new(tables, &pose.shapes),
         }
     }
@@ -123,7 +123,7 @@ impl<'a> Elsewhere<'a> {
     }
 }
 
-// SAFETY: kernels read everything the parameters lead to, except film, pixels, errors, layers, hits and work, of which each item has
+// SAFETY: kernels read everything the parameters lead to, except film, pixels, errors, AOVs, hits and work, of which each item has
 // its own.
 unsafe impl Sync for Launch<'_> {}
 
@@ -138,7 +138,7 @@ impl<'a> Launch<'a> {
             _blas: Vec::new(),
             _pool: Pool::new(&[]),
             _shapes: Shapes::default(),
-            _looks: None,
+            _posed: None,
             _lights: None,
             camera_keys: Vec::new(),
             _mesh_keys: Vec::new(),
@@ -149,7 +149,7 @@ impl<'a> Launch<'a> {
     /// In a TLAS of more bytes than `cached_tlas`, single rays are interleaved.
     pub fn new(tables: &'a Tables, frame: &'a Frame, shining: Shining, cached_tlas: usize) -> Self {
         let interleaved = match frame.tlas.bytes() > cached_tlas {
-            true => MOST_TURNS as usize,
+            true => MAX_INTERLEAVED as usize,
             false => 1,
         };
         let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b)).collect();
@@ -172,20 +172,20 @@ impl<'a> Launch<'a> {
             [] => tables.meshes.as_ptr(),
             meshes => meshes.as_ptr(),
         };
-        let Shining { looks, local } = shining;
-        let (materials, layers, maps, lights) = match &looks {
-            Some(own) => (&own.materials, &own.layers, &own.maps, &own.lights),
+        let Shining { posed, local } = shining;
+        let (materials, lobes, maps, lights) = match &posed {
+            Some(own) => (&own.materials, &own.lobes, &own.maps, &own.lights),
             None => (
                 &tables.materials,
-                &tables.layers,
+                &tables.lobes,
                 &tables.maps,
                 &tables.lights,
             ),
         };
         params.materials = materials.as_ptr();
-        params.layers = layers.as_ptr();
-        params.layer_count = layers.len() as u32;
-        params.has_cutouts = looks::has_cutouts(materials).into();
+        params.lobes = lobes.as_ptr();
+        params.lobes_count = lobes.len() as u32;
+        params.has_cutouts = material_tables::has_cutouts(materials).into();
         params.maps = maps.as_ptr();
         params.lights = lights.as_ptr();
         params.light_count = lights.len() as u32;
@@ -200,7 +200,7 @@ impl<'a> Launch<'a> {
         if let Some(local) = &local {
             params.local_lights = local.params_here();
         }
-        params.instance_keys = frame.tlas.sweep.keys.as_ptr();
+        params.instance_keys = frame.tlas.shutter.keys.as_ptr();
         let mesh_keys = mesh_keys(frame);
         if !mesh_keys.is_empty() {
             params.mesh_keys = mesh_keys.as_ptr();
@@ -213,7 +213,7 @@ impl<'a> Launch<'a> {
             _blas: blas,
             _pool: pool,
             _shapes: shapes,
-            _looks: looks,
+            _posed: posed,
             _lights: local,
             camera_keys: Vec::new(),
             _mesh_keys: mesh_keys,

@@ -5,15 +5,15 @@ use super::{
     Accumulation, Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop,
     WorkCounts,
     adaptive::{self, Passes},
-    frame_layers,
-    looks::LookTables,
+    frame_aovs,
+    material_tables::MaterialTables,
     params::{TILE_ITEMS, apply_display, blank, pixel_items},
     tables::Tables,
 };
 use crate::{
     abi::{Hit, Params, Ray, RayWork, Thread},
     accel::NodeLayout,
-    layers::{Layer, LayerImage, LayerSet},
+    aov::{Aov, AovImage, AovSet},
     light::{LightCache, probe::Probe},
     pixels::Floats,
     scene::{Integrator, Scene},
@@ -125,22 +125,22 @@ impl CpuDevice {
         Ok(ask(&mut probe))
     }
 
-    /// What a frame has of its own to look at and, for integrators that pick from it, what shines within the scene.
+    /// What a frame has of its own to look at and, for integrators that sample it, what shines within the scene.
     fn shining(&mut self, frame: &Frame, integrator: Integrator) -> Shining {
         let Some(tables) = self.tables.as_ref() else {
             return Shining::default();
         };
-        let own = frame.looks.as_deref();
-        let looks = own.map(|looks| LookTables::new(looks, &tables.emission_weights));
+        let own = frame.tables.as_deref();
+        let posed = own.map(|own| MaterialTables::new(own, &tables.emission_weights));
         if integrator != Integrator::Path {
-            return Shining { looks, local: None };
+            return Shining { posed, local: None };
         }
-        let own = looks.as_ref().map(|looks| &looks.lights[..]);
+        let own = posed.as_ref().map(|posed| &posed.lights[..]);
         let (emitters, shapes) = (&tables.emitters, frame.shown_shapes());
         let local = self
             .lights
             .tree(&frame.tlas, emitters, &tables.lights, own, &shapes);
-        Shining { looks, local }
+        Shining { posed, local }
     }
 
     fn tables(&self) -> Result<&Tables, DeviceError> {
@@ -185,33 +185,33 @@ impl CpuDevice {
         rays
     }
 
-    /// The layers of a frame whose film is done.
+    /// The AOVs of a frame whose film is done.
     ///
     /// # Safety
     /// The launch is of a picture with so many items and leads to its film.
-    unsafe fn gather_layers(
+    unsafe fn gather_aovs(
         &self,
         launch: &mut Launch<'_>,
         frame: &Frame,
-        layers: LayerSet,
+        aovs: AovSet,
         items: u32,
         stop: &Stop,
-    ) -> Result<Vec<LayerImage>, DeviceError> {
+    ) -> Result<Vec<AovImage>, DeviceError> {
         let (width, height) = (launch.params.width, launch.params.height);
         let pixels = width as usize * height as usize;
-        let mut images: Vec<(Layer, Vec<f32>)> = layers
+        let mut images: Vec<(Aov, Vec<f32>)> = aovs
             .iter()
-            .map(|layer| (layer, vec![0.0; pixels * layer.channels()]))
+            .map(|aov| (aov, vec![0.0; pixels * aov.channels()]))
             .collect();
         if images.is_empty() {
             return Ok(Vec::new());
         }
         let tables = self.tables()?;
-        let mut record = frame_layers::record(frame, width as f32 / height as f32);
-        for (layer, values) in &mut images {
-            *frame_layers::target(&mut record, *layer) = values.as_mut_ptr();
+        let mut record = frame_aovs::record(frame, width as f32 / height as f32);
+        for (aov, values) in &mut images {
+            *frame_aovs::target(&mut record, *aov) = values.as_mut_ptr();
         }
-        if layers.contains(Layer::Instance) || layers.contains(Layer::Material) {
+        if aovs.contains(Aov::Instance) || aovs.contains(Aov::Material) {
             let ids = tables.name_ids();
             record.instance_names = ids.instances.as_ptr();
             record.material_names = ids.materials.as_ptr();
@@ -222,12 +222,12 @@ impl CpuDevice {
         for (record, other) in records.into_iter().zip(&others) {
             other.apply(record, tables);
         }
-        launch.params.frame_layers = &raw const record;
+        launch.params.frame_aovs = &raw const record;
         // SAFETY: the images are of the picture's size, and what the record leads to besides lives until the end of this function.
-        unsafe { launch.run(self.kernels.gather_layers, items, PIXEL_BATCH, stop) };
-        launch.params.frame_layers = null();
-        let images = images.into_iter().map(|(layer, values)| LayerImage {
-            layer,
+        unsafe { launch.run(self.kernels.gather_aovs, items, PIXEL_BATCH, stop) };
+        launch.params.frame_aovs = null();
+        let images = images.into_iter().map(|(aov, values)| AovImage {
+            aov,
             values: values.into(),
         });
         Ok(images.collect())
@@ -415,12 +415,12 @@ impl Device for CpuDevice {
         let kernel = self.kernels.resolve_pixel;
         // SAFETY: film and pixels are as long as that.
         unsafe { launch.run(kernel, pixel_count as u32, RESOLVE_BATCH, &|| false) };
-        let layers = match film.is_done(settings) {
+        let aovs = match film.is_done(settings) {
             true => {
                 launch.params.sample_end = adaptive::samples_of_all(settings);
                 let items = tile_count * TILE_ITEMS;
                 // SAFETY: the film fits the settings.
-                unsafe { self.gather_layers(&mut launch, frame, settings.layers, items, stop)? }
+                unsafe { self.gather_aovs(&mut launch, frame, settings.aovs, items, stop)? }
             }
             false => Vec::new(),
         };
@@ -430,7 +430,7 @@ impl Device for CpuDevice {
         let bytes = pixel_count as usize * settings.pixel_bytes();
         Ok(Rendered {
             pixels: Floats::from(pixels).into_bytes().slice(..bytes),
-            layers,
+            aovs,
             blocks: None,
             rays,
             time: start.elapsed(),

@@ -2,21 +2,22 @@
 //! kernels and downloads of different frames overlap, and the end of one frame's work with the start of the next one's.
 
 use super::{
+    aovs::aov_bytes,
+    blas_pool::StaticPool,
     budget::Need,
-    forest::Forest,
     kernels::{KernelSets, arguments},
-    layers::layer_bytes,
     lights::tree_bytes as light_bytes,
-    looks::looks_bytes,
+    material_tables::tables_bytes,
     memory::{Array, SparePinned, bytes_of},
     scene::{Plan, SceneTables},
+    shutter::shutter_bytes,
     slot::{Picture, Slot, Task, elapsed, event_now},
-    sweep::sweep_bytes,
     waves::{Cut, PathNeeds, Stage},
 };
 use crate::{
     abi::{Hit, NO_INDEX, Params, QueueState, Ray},
     accel::{BlasShape, NodeLayout},
+    aov::{Aov, channels::FileRows},
     device::{
         Accumulation, AccumulationState, Device, DeviceError, Frame, FrameSettings, OwnRays,
         RayCounts, RayKind, Rendered, StageTimes, Stop,
@@ -25,7 +26,6 @@ use crate::{
         params::{apply_settings, integrator_number, pixel_items, scene_params},
         tables::Tables,
     },
-    layers::{Layer, channels::FileRows},
     light::{LightCache, LocalTree, light_records},
     scene::{Integrator, Scene},
 };
@@ -49,15 +49,15 @@ const QUEUE_BYTES: usize = 384 << 20;
 const LOOP_SAMPLES: u32 = 4;
 /// Rays of one launch of a bare query.
 const RAYS_PER_LAUNCH: usize = 1 << 24;
-/// Pause between two looks at whether a frame is finished.
-const LOOK_INTERVAL: Duration = Duration::from_micros(50);
+/// Pause between two checks whether a frame is finished.
+const POLL_INTERVAL: Duration = Duration::from_micros(50);
 
 pub struct CudaDevice {
     name: String,
     scene: Option<SceneTables>,
     /// What shines within the scene, in the last frame.
     lights: LightCache,
-    forest: Forest,
+    pool: StaticPool,
     slots: Vec<Slot>,
     /// Slots with frames under way, the oldest first.
     under_way: VecDeque<usize>,
@@ -86,7 +86,7 @@ impl CudaDevice {
                 name: format!("cuda:{ordinal} ({})", gpu.name()?),
                 scene: None,
                 lights: LightCache::default(),
-                forest: Forest::default(),
+                pool: StaticPool::default(),
                 slots,
                 under_way: VecDeque::new(),
                 last: None,
@@ -141,8 +141,8 @@ impl CudaDevice {
     }
 
     /// Uploads trees that are not there yet, once nothing uses the old ones. Where meshes deform, slots have trees of their own.
-    fn plant(&mut self, frame: &Frame) -> Result<(), DeviceError> {
-        if !frame.shapes.is_empty() || self.forest.holds(&frame.blas) {
+    fn upload_trees(&mut self, frame: &Frame) -> Result<(), DeviceError> {
+        if !frame.shapes.is_empty() || self.pool.holds(&frame.blas) {
             return Ok(());
         }
         let bytes = tree_bytes(frame);
@@ -154,7 +154,7 @@ impl CudaDevice {
             for slot in &device.slots {
                 slot.stream.synchronize()?;
             }
-            device.forest.upload(&frame.blas)
+            device.pool.upload(&frame.blas)
         })
     }
 
@@ -163,7 +163,7 @@ impl CudaDevice {
         frame.check(scene.scene(), self.node_layout())?;
         let mut params = scene_params(frame, scene.environment);
         scene.apply(&mut params);
-        self.forest.apply(&mut params);
+        self.pool.apply(&mut params);
         Ok(params)
     }
 
@@ -174,8 +174,8 @@ impl CudaDevice {
         let Some(scene) = &self.scene else {
             return Ok(());
         };
-        if let Some(looks) = &frame.looks {
-            slot.tint(scene, looks, params)?;
+        if let Some(tables) = &frame.tables {
+            slot.upload_tables(scene, tables, params)?;
         }
         match frame.shapes.is_empty() {
             true => Ok(()),
@@ -183,15 +183,15 @@ impl CudaDevice {
         }
     }
 
-    /// What shines within the scene in this frame, for integrators that pick from it.
+    /// What shines within the scene in this frame, for integrators that sample it.
     fn lights(&mut self, frame: &Frame, integrator: Integrator) -> Option<Arc<LocalTree>> {
         let scene = self.scene.as_ref()?;
         if integrator != Integrator::Path {
             return None;
         }
         let (emitters, shapes) = (scene.emitters(), frame.shown_shapes());
-        let own = frame.looks.as_ref();
-        let own = own.map(|looks| light_records(&looks.lights));
+        let own = frame.tables.as_ref();
+        let own = own.map(|tables| light_records(&tables.lights));
         self.lights.tree(
             &frame.tlas,
             emitters,
@@ -215,20 +215,20 @@ impl CudaDevice {
         let (tlas, picture) = Slot::bytes(&frame.tlas, pixels, settings.pixel_bytes());
         let mut need = Need::default();
         need.add("instances", tlas * 9 / 8 * SLOTS);
-        need.add("motion", sweep_bytes(frame) * SLOTS);
-        let has_half = settings.noise.is_some() || settings.layers.contains(Layer::Variance);
+        need.add("motion", shutter_bytes(frame) * SLOTS);
+        let has_half = settings.noise.is_some() || settings.aovs.contains(Aov::Variance);
         let halves = if has_half { pixels * 16 } else { 0 };
         need.add("pictures", (picture + halves) * SLOTS);
         let lights = lights.map_or(0, light_bytes);
         need.add("lights", lights * 9 / 8 * SLOTS);
-        let layers = layer_bytes(self.scene()?, frame, settings.layers, pixels);
-        need.add("layers", layers * SLOTS);
+        let aovs = aov_bytes(self.scene()?, frame, settings.aovs, pixels);
+        need.add("layers", aovs * SLOTS);
         if !frame.shapes.is_empty() {
             let bytes = tree_bytes(frame) * 9 / 8 + Slot::shape_bytes(self.scene()?, frame);
             need.add("meshes that deform", bytes * SLOTS);
         }
-        if let Some(looks) = &frame.looks {
-            need.add("materials that change", looks_bytes(looks) * SLOTS);
+        if let Some(tables) = &frame.tables {
+            need.add("materials that change", tables_bytes(tables) * SLOTS);
         }
         let free = self.with("asking for free memory", |device| {
             let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
@@ -290,7 +290,7 @@ impl CudaDevice {
         let Some(index) = self.slots.iter().position(|slot| slot.work.is_none()) else {
             return Err(DeviceError::Failed("too many frames are under way".into()));
         };
-        self.plant(frame)?;
+        self.upload_trees(frame)?;
         let mut params = self.params(frame)?;
         apply_settings(&mut params, frame, settings);
         params.sample_end = adaptive::samples_of_all(settings);
@@ -307,19 +307,19 @@ impl CudaDevice {
             device.kernels.prepare(&params)?;
             let started = event_now(&device.slots[index].stream)?;
             device.upload(index, frame, &mut params)?;
-            device.slots[index].sweep(frame, settings, &mut params)?;
+            device.slots[index].upload_shutter_keys(frame, settings, &mut params)?;
             let slot = &mut device.slots[index];
             if let Some(lights) = &lights {
                 slot.light(lights, &mut params)?;
             }
             if let Some(scene) = &device.scene {
-                slot.prepare_layers(scene, frame, settings.layers, &mut params)?;
+                slot.prepare_aovs(scene, frame, settings.aovs, &mut params)?;
             }
             let task = Task {
                 cut,
                 passes,
                 samples: settings.samples,
-                layers: settings.layers,
+                aovs: settings.aovs,
                 file_rows,
                 started,
                 own_rays,
@@ -356,7 +356,7 @@ impl CudaDevice {
                     device.under_way.clear();
                     return Ok(None);
                 }
-                thread::sleep(LOOK_INTERVAL);
+                thread::sleep(POLL_INTERVAL);
             }
             device.slots[oldest].take()
         })?;
@@ -373,7 +373,7 @@ impl CudaDevice {
         let tally = picture.tally;
         Ok(Rendered {
             pixels: picture.pixels,
-            layers: picture.layers,
+            aovs: picture.aovs,
             blocks: picture.blocks,
             rays: RayCounts {
                 primary: tally.primary,
@@ -518,7 +518,7 @@ impl Device for CudaDevice {
             device.under_way.clear();
             device.scene = None;
             device.lights = LightCache::default();
-            device.forest = Forest::default();
+            device.pool = StaticPool::default();
             Ok(mem_get_info()?.0)
         })?;
         let mut need = Need::default();
@@ -586,7 +586,7 @@ impl Device for CudaDevice {
         if !self.under_way.is_empty() {
             return Err(DeviceError::Failed("a frame is under way".into()));
         }
-        self.plant(frame)?;
+        self.upload_trees(frame)?;
         let mut params = self.params(frame)?;
         let mut times = vec![Duration::ZERO; passes.max(1) as usize];
         self.with_slot(0, "tracing", |device| {

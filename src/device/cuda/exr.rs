@@ -1,4 +1,4 @@
-//! Blocks of OpenEXR files, made on the GPU: floats of all layers would take longer on their way to the host than a frame takes to
+//! Blocks of OpenEXR files, made on the GPU: floats of all AOVs would take longer on their way to the host than a frame takes to
 //! trace, and to encode there longer still.
 
 use super::{
@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     abi::{ExrBlock, ExrParams},
+    aov::{Aov, channels::FileRows},
     device::blocks::{bytes_needed, params_of, piece_count, records},
-    layers::{Layer, channels::FileRows},
 };
 use cust::{error::CudaResult, stream::Stream};
 
@@ -40,7 +40,7 @@ impl ExrMemory {
         &mut self,
         rows: &FileRows,
         size: (u32, u32),
-        values: impl Fn(Option<Layer>) -> *const f32,
+        values: impl Fn(Option<Aov>) -> *const f32,
         kernels: &Kernels,
         stream: &Stream,
     ) -> CudaResult<ExrParams> {

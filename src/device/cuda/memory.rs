@@ -1,6 +1,6 @@
 //! Memory of the GPU, and page-locked memory of the host that it copies from and to. Both grow on demand and are kept.
 
-use crate::abi::{ExrChannel, FrameLayers, MeshRecord, TextureRecord};
+use crate::abi::{ExrChannel, FrameAovs, MeshRecord, TextureRecord};
 use bytemuck::NoUninit;
 use bytes::Bytes;
 use cust::{
@@ -249,7 +249,7 @@ upload! {
     MeshRecord: 3, 2;
     TextureRecord: 1, 6;
     ExrChannel: 1, 4;
-    FrameLayers: 19, 78;
+    FrameAovs: 19, 78;
 }
 
 /// All bytes of some data.

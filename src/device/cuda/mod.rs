@@ -2,6 +2,10 @@
 //! files in this folder name cust.
 
 #[cfg(throng_cuda)]
+mod aovs;
+#[cfg(throng_cuda)]
+mod blas_pool;
+#[cfg(throng_cuda)]
 mod budget;
 #[cfg(throng_cuda)]
 mod device;
@@ -9,17 +13,13 @@ mod device;
 mod driver;
 #[cfg(throng_cuda)]
 mod exr;
-#[cfg(throng_cuda)]
-mod forest;
 mod image;
 #[cfg(throng_cuda)]
 mod kernels;
 #[cfg(throng_cuda)]
-mod layers;
-#[cfg(throng_cuda)]
 mod lights;
 #[cfg(throng_cuda)]
-mod looks;
+mod material_tables;
 #[cfg(throng_cuda)]
 mod memory;
 #[cfg(throng_cuda)]
@@ -27,9 +27,9 @@ mod scene;
 #[cfg(throng_cuda)]
 mod shapes;
 #[cfg(throng_cuda)]
-mod slot;
+mod shutter;
 #[cfg(throng_cuda)]
-mod sweep;
+mod slot;
 #[cfg(throng_cuda)]
 mod waves;
 

@@ -4,8 +4,8 @@ use super::memory::{Array, bytes_of};
 use crate::{
     abi::{EnvironmentRecord, LightRecord, MeshRecord, Params, TextureRecord},
     device::{
-        extras::Needs,
-        looks,
+        attributes::Needs,
+        material_tables,
         tables::{NameIds, Tables},
     },
     film::FILTER_TABLES,
@@ -34,7 +34,7 @@ pub struct SceneTables {
     emitters: Arc<Emitters>,
     emission_weights: Vec<f32>,
     lights: Vec<LightRecord>,
-    layer_count: u32,
+    lobes_count: u32,
     has_cutouts: bool,
     sorts_shading: bool,
 }
@@ -44,7 +44,7 @@ pub struct SceneTables {
 struct TablePlaces {
     meshes: usize,
     materials: usize,
-    layers: usize,
+    lobes: usize,
     maps: usize,
     material_slots: usize,
     textures: usize,
@@ -59,7 +59,7 @@ struct TablePlaces {
 #[derive(Default)]
 pub struct Plan<'a> {
     parts: Vec<(usize, &'a [u8])>,
-    /// Vertices, corners and extras of each.
+    /// Vertices, corners and attributes of each.
     meshes: Vec<[usize; 3]>,
     textures: Vec<usize>,
     tables: TablePlaces,
@@ -75,7 +75,7 @@ impl<'a> Plan<'a> {
             let parts = [
                 bytes_of(&mesh.vertices),
                 bytes_of(&mesh.corners),
-                bytes_of(&mesh.extras),
+                bytes_of(&mesh.attributes),
             ];
             let places = parts.map(|data| plan.add(data));
             plan.meshes.push(places);
@@ -90,7 +90,7 @@ impl<'a> Plan<'a> {
             meshes: plan.reserve(size_of_val(&tables.meshes[..])),
             textures: plan.reserve(size_of_val(&tables.textures[..])),
             materials: plan.reserve(size_of_val(&tables.materials[..])),
-            layers: plan.reserve(size_of_val(&tables.layers[..])),
+            lobes: plan.reserve(size_of_val(&tables.lobes[..])),
             maps: plan.reserve(size_of_val(&tables.maps[..])),
             material_slots: plan.reserve(size_of_val(&tables.scene.material_slots[..])),
             lights: plan.reserve(size_of_val(&tables.lights[..])),
@@ -122,12 +122,12 @@ impl<'a> Plan<'a> {
         }
         let records = tables.meshes.iter().zip(&self.meshes);
         let meshes: Vec<MeshRecord> = records
-            .map(|(record, &[vertices, corners, extras])| MeshRecord {
+            .map(|(record, &[vertices, corners, attributes])| MeshRecord {
                 vertices: memory.at(vertices),
                 corners: memory.at(corners),
-                extras: match record.extras.is_null() {
+                attributes: match record.attributes.is_null() {
                     true => std::ptr::null(),
-                    false => memory.at(extras),
+                    false => memory.at(attributes),
                 },
                 ..*record
             })
@@ -143,7 +143,7 @@ impl<'a> Plan<'a> {
         memory.write(places.meshes, bytes_of(&meshes))?;
         memory.write(places.textures, bytes_of(&textures))?;
         memory.write(places.materials, bytes_of(&tables.materials))?;
-        memory.write(places.layers, bytes_of(&tables.layers))?;
+        memory.write(places.lobes, bytes_of(&tables.lobes))?;
         memory.write(places.maps, bytes_of(&tables.maps))?;
         memory.write(
             places.material_slots,
@@ -165,9 +165,9 @@ impl<'a> Plan<'a> {
             emitters: tables.emitters.clone(),
             emission_weights: tables.emission_weights.clone(),
             lights: tables.lights.clone(),
-            layer_count: tables.layers.len() as u32,
-            has_cutouts: looks::has_cutouts(&tables.materials),
-            sorts_shading: looks::shading_differs(&tables.materials, &tables.layers),
+            lobes_count: tables.lobes.len() as u32,
+            has_cutouts: material_tables::has_cutouts(&tables.materials),
+            sorts_shading: material_tables::shading_differs(&tables.materials, &tables.lobes),
         })
     }
 }
@@ -181,7 +181,7 @@ impl SceneTables {
         let (memory, places) = (&self.memory, &self.tables);
         params.meshes = memory.at(places.meshes);
         params.materials = memory.at(places.materials);
-        params.layers = memory.at(places.layers);
+        params.lobes = memory.at(places.lobes);
         params.maps = memory.at(places.maps);
         params.material_slots = memory.at(places.material_slots);
         params.textures = memory.at(places.textures);
@@ -193,7 +193,7 @@ impl SceneTables {
         params.light_count = self.light_count();
         params.sun_count = sun_count(&self.lights);
         params.sun_irradiance = sun_irradiance(&self.lights);
-        params.layer_count = self.layer_count;
+        params.lobes_count = self.lobes_count;
         params.has_cutouts = self.has_cutouts.into();
         params.sorts_shading = self.sorts_shading.into();
     }

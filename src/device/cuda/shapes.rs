@@ -5,8 +5,8 @@ use super::{
     scene::SceneTables,
 };
 use crate::{
-    abi::{MeshRecord, Params, VertexExtra, VertexRecord},
-    device::{PosedMesh, extras, tables::write_shape},
+    abi::{MeshRecord, Params, VertexAttributes, VertexRecord},
+    device::{PosedMesh, attributes, tables::write_shape},
 };
 use cust::{error::CudaResult, stream::Stream};
 
@@ -53,11 +53,11 @@ impl Shapes {
             if !tables.has_tangents(posed.mesh) {
                 continue;
             }
-            let size = mesh.positions.len() * size_of::<VertexExtra>();
-            record.extras = self.vertices.at(start);
+            let size = mesh.positions.len() * size_of::<VertexAttributes>();
+            record.attributes = self.vertices.at(start);
             for shape in posed.keys() {
                 let (own, others) = std::mem::take(&mut rest).split_at_mut(size);
-                extras::write(mesh, shape, bytemuck::cast_slice_mut(own));
+                attributes::write(mesh, shape, bytemuck::cast_slice_mut(own));
                 (rest, start) = (others, start + size);
             }
         }
@@ -86,7 +86,7 @@ pub fn vertex_bytes(tables: &SceneTables, shapes: &[PosedMesh]) -> usize {
     let bytes = |posed: &PosedMesh| {
         let mesh = tables.scene().meshes[posed.mesh as usize].triangles()?;
         let extra = match tables.has_tangents(posed.mesh) {
-            true => size_of::<VertexExtra>(),
+            true => size_of::<VertexAttributes>(),
             false => 0,
         };
         let keys = 1 + posed.later.len();

@@ -16,9 +16,9 @@ use crate::{
 use cust::{error::CudaResult, stream::Stream};
 use std::collections::VecDeque;
 
-/// Waves between two looks at whether any path is left, in pictures of many bounces. Nobody waits for a look (see
+/// Waves between two checks whether any path is left, in pictures of many bounces. Nobody waits for a look (see
 /// [`Queues::go_on`]), but the stream idles for a moment.
-const WAVES_PER_LOOK: u32 = 24;
+const WAVES_PER_CHECK: u32 = 24;
 
 /// Samples of a pixel that go together where not all paths of a picture do: paths side by side then see much the same, and the
 /// film is read and written once. More gain little.
@@ -177,7 +177,7 @@ pub struct ChunkLaunch {
     /// At most.
     waves: u32,
     /// Whether a copy of the length of the wave's queue is under way.
-    looking: bool,
+    checking: bool,
 }
 
 /// What a launch of the schedule's kernels takes besides the parameters.
@@ -186,7 +186,7 @@ pub struct WaveLaunch<'a> {
     pub stream: &'a Stream,
     pub tally: *mut RayTally,
     /// For looks at the length of a queue.
-    pub look: &'a mut Pinned,
+    pub lengths: &'a mut Pinned,
     /// Told before the first launch of each stage.
     pub mark: &'a mut dyn FnMut(Stage) -> CudaResult<()>,
     /// Where copies of the rays go, if they are asked for; that takes a pause per queue.
@@ -282,7 +282,7 @@ impl Queues {
             w,
             scatter: params.integrator == abi::INTEGRATOR_PATH,
             waves,
-            looking: false,
+            checking: false,
         })
     }
 
@@ -291,14 +291,14 @@ impl Queues {
     pub fn go_on(&self, run: &mut ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<bool> {
         while run.w.wave < run.waves {
             let wave = run.w.wave;
-            if std::mem::take(&mut run.looking) {
-                if looked_up(launch.look, 1 + wave) == 0 {
+            if std::mem::take(&mut run.checking) {
+                if length_in(launch.lengths, 1 + wave) == 0 {
                     break;
                 }
-            } else if wave > 0 && wave.is_multiple_of(WAVES_PER_LOOK) {
+            } else if wave > 0 && wave.is_multiple_of(WAVES_PER_CHECK) {
                 (launch.mark)(Stage::Other)?;
-                self.look_later(1 + wave, launch)?;
-                run.looking = true;
+                self.read_length_later(1 + wave, launch)?;
+                run.checking = true;
                 return Ok(false);
             }
             self.trace_wave(&run.params, &run.w, launch)?;
@@ -436,17 +436,20 @@ impl Queues {
 
     /// Waits, and returns how many rays queue `index` has: that of shadow rays is the first, those of the waves follow.
     fn length(&self, index: u32, launch: &mut WaveLaunch) -> CudaResult<u32> {
-        self.look_later(index, launch)?;
+        self.read_length_later(index, launch)?;
         launch.stream.synchronize()?;
-        Ok(looked_up(launch.look, index))
+        Ok(length_in(launch.lengths, index))
     }
 
     /// Queues a copy of the queues' lengths up to that of queue `index`.
-    fn look_later(&self, index: u32, launch: &mut WaveLaunch) -> CudaResult<()> {
+    fn read_length_later(&self, index: u32, launch: &mut WaveLaunch) -> CudaResult<()> {
         let bytes = (index as usize + 1) * size_of::<QueueState>();
-        launch.look.reserve(bytes)?;
+        launch.lengths.reserve(bytes)?;
         // SAFETY: nobody looks, or asks for another copy, before the stream has passed this one (see `go_on` and `length`).
-        unsafe { self.states.read_later(launch.look, 0, bytes, launch.stream) }
+        unsafe {
+            self.states
+                .read_later(launch.lengths, 0, bytes, launch.stream)
+        }
     }
 
     /// The queue of a wave's rays; that of shadow rays comes before all of them.
@@ -477,9 +480,9 @@ impl Queues {
 }
 
 /// The length of queue `index` in a copy that is complete.
-fn looked_up(look: &Pinned, index: u32) -> u32 {
+fn length_in(lengths: &Pinned, index: u32) -> u32 {
     let begin = index as usize * size_of::<QueueState>();
-    let state = &look.bytes()[begin..begin + size_of::<QueueState>()];
+    let state = &lengths.bytes()[begin..begin + size_of::<QueueState>()];
     bytemuck::pod_read_unaligned::<QueueState>(state).length
 }
 
@@ -490,7 +493,7 @@ fn state_bytes(waves: u32) -> usize {
 
 /// How the picture's waves are shaded.
 fn shading(params: &Params) -> Shading {
-    match (params.integrator, params.layer_count) {
+    match (params.integrator, params.lobes_count) {
         (abi::INTEGRATOR_PATH, 0) => Shading::Path,
         (abi::INTEGRATOR_PATH, _) => Shading::LayeredPath,
         (abi::INTEGRATOR_WHITTED, _) => Shading::Whitted,

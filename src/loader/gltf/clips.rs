@@ -13,7 +13,7 @@ use super::{
 };
 use crate::scene::{
     NONE,
-    driven::{Target, Track},
+    animated::{Target, Track},
     rig::{Channel, Clip, Interpolation, Local, Property, RigNode},
 };
 use gltf::json::{
@@ -59,7 +59,7 @@ enum Drive {
 impl Reader<'_> {
     fn clip(&self, index: usize) -> Result<Clip, Fault> {
         let animation = &self.document.root.animations[index];
-        let mut driven = HashSet::new();
+        let mut animated = HashSet::new();
         let mut clip = Clip {
             name: name(animation.name.as_deref(), "animation", index),
             ..Clip::default()
@@ -70,7 +70,7 @@ impl Reader<'_> {
             let Some(Some(target)) = self.document.faults.keep(target)? else {
                 continue;
             };
-            if !driven.insert(target) {
+            if !animated.insert(target) {
                 let message = "an earlier channel drives the same property; this one is ignored";
                 self.document.warnings.add(&path, message);
                 continue;
@@ -129,7 +129,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a pointer names. None, with a warning, if it is nothing that can be driven.
+    /// What a pointer names. None, with a warning, if it is nothing that can be animated.
     fn pointed_at(&self, pointer: &str, path: &str) -> Result<Option<Drive>, Fault> {
         let place = || format!("{path}/target/extensions/{}/pointer", ANIMATION_POINTER);
         let target = pointers::target(self.document, pointer).map_err(|m| fault(place(), m))?;

@@ -177,13 +177,13 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
     let variant = choose_variant(&variants, options.variant.as_deref());
     let variant = faults.keep(variant)?.flatten();
     let chosen = (variants.len(), variant, options.skip_tangents);
-    let ((materials, textures), meshes) = read_looks_and_meshes(document, &hierarchy, chosen)?;
+    let ((materials, textures), meshes) = read_materials_and_meshes(document, &hierarchy, chosen)?;
     let parts = parts::place(document, &hierarchy, &meshes, &skins, &mut rig_nodes)?;
     let clips = clips::read(document, &hierarchy, &rig_nodes)?;
     Ok(Model {
         cameras: viewpoints::cameras(document, &hierarchy)?,
         lights: viewpoints::lights(document, &hierarchy)?,
-        driven_materials: pointers::bases(document, &clips),
+        animated_materials: pointers::bases(document, &clips),
         rig: Rig {
             clips,
             nodes: rig_nodes,
@@ -201,25 +201,25 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
     })
 }
 
-type Looks = (Vec<PbrMaterial>, Vec<ModelTexture>);
+type Materials = (Vec<PbrMaterial>, Vec<ModelTexture>);
 
-fn read_looks_and_meshes(
+fn read_materials_and_meshes(
     document: &Document,
     hierarchy: &nodes::Hierarchy,
     (variant_count, variant, skip_tangents): (usize, Option<u32>, bool),
-) -> Result<(Looks, parts::Meshes), Fault> {
+) -> Result<(Materials, parts::Meshes), Fault> {
     let (materials, textures) = material::read(document)?;
     // Pictures and meshes are independent, and decoding is what takes longest.
     let (textures, meshes) = rayon::join(
         || textures.decode(),
         || {
-            let looks = geometry::Looks {
+            let choice = geometry::Choice {
                 materials: &materials,
                 variant_count,
                 variant,
                 skip_tangents,
             };
-            parts::read_meshes(document, hierarchy, &looks)
+            parts::read_meshes(document, hierarchy, &choice)
         },
     );
     let (textures, meshes) = (textures?, meshes?);

@@ -3,7 +3,7 @@
 use super::material::pbr::PbrMaterial;
 use crate::scene::{
     Texels, Texture, TriangleMesh, Wrap,
-    driven::MaterialBase,
+    animated::MaterialBase,
     rig::{Deformers, Rig},
 };
 use glam::Affine3;
@@ -22,7 +22,7 @@ pub struct Model {
     /// All materials of the file, in its order.
     pub materials: Vec<PbrMaterial>,
     /// Those of them that clips drive, in their order.
-    pub driven_materials: Vec<MaterialBase>,
+    pub animated_materials: Vec<MaterialBase>,
     pub textures: Vec<ModelTexture>,
     pub cameras: Vec<ModelCamera>,
     pub lights: Vec<ModelLight>,
@@ -106,7 +106,7 @@ impl ModelTexture {
     }
 }
 
-/// A camera that looks along -Z of its node, with +Y up.
+/// A camera that choice along -Z of its node, with +Y up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelCamera {
     /// Index in the file.

@@ -7,7 +7,7 @@ use super::{
         document::{Document, out_of_range},
         extensions,
     },
-    geometry::{self, Looks},
+    geometry::{self, Choice},
     model::{ModelMesh, Part},
     nodes::{Hierarchy, unit_quaternion},
     skins::Skins,
@@ -38,7 +38,7 @@ pub struct Meshes {
 pub fn read_meshes(
     document: &Document,
     hierarchy: &Hierarchy,
-    looks: &Looks,
+    choice: &Choice,
 ) -> Result<Meshes, Fault> {
     let count = document.root.meshes.len();
     let mut used = vec![false; count];
@@ -61,7 +61,7 @@ pub fn read_meshes(
     let read: Vec<Option<ModelMesh>> = wanted
         .par_iter()
         .map(|&(m, k)| {
-            let mesh = geometry::read(document, looks, m, k);
+            let mesh = geometry::read(document, choice, m, k);
             Ok(document.faults.keep(mesh)?.flatten())
         })
         .collect::<Result<_, _>>()?;

@@ -8,7 +8,7 @@ use super::{
     material::Transform,
 };
 use crate::scene::{
-    driven::{
+    animated::{
         CameraValue, LightValue, MapUse, MaterialBase, MaterialValue, PlaceValue, Target,
         TexturePlace,
     },
@@ -93,7 +93,7 @@ const CAMERA_VALUES: [(&str, CameraValue); 2] = [
     ("orthographic/ymag", CameraValue::HalfHeight),
 ];
 
-/// What `pointer` names; None if it is nothing that can be driven.
+/// What `pointer` names; None if it is nothing that can be animated.
 ///
 /// # Errors
 /// When the file does not have so many materials, lights or cameras.

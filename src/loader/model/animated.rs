@@ -4,17 +4,17 @@ use crate::{
     loader::materials::Materials,
     scene::{
         Material, NONE,
-        driven::{DrivenMaterial, MapUse, MaterialBase, Target, Track},
+        animated::{AnimatedMaterial, MapUse, MaterialBase, Target, Track},
         rig::{Clip, Playback},
     },
 };
 
-/// The materials that are driven, and the rows that they have got so far.
+/// The materials that are animated, and the rows that they have got so far.
 #[derive(Default)]
-pub struct DrivenRows {
+pub struct AnimatedRows {
     /// In the order of the file's materials.
     bases: Vec<MaterialBase>,
-    rows: Vec<DrivenMaterial>,
+    rows: Vec<AnimatedMaterial>,
 }
 
 /// The tracks of what is played.
@@ -27,27 +27,27 @@ pub fn played_tracks<'a>(
     played.flat_map(|clip| &clip.tracks)
 }
 
-impl DrivenRows {
+impl AnimatedRows {
     /// Those of `bases`, which are in the order of the file's materials, that `tracks` drive.
     pub fn new<'a>(bases: &[MaterialBase], tracks: impl Iterator<Item = &'a Track>) -> Self {
-        let mut driven = vec![false; bases.len()];
+        let mut animated = vec![false; bases.len()];
         for track in tracks {
             let (Target::Material { material, .. } | Target::Place { material, .. }) = track.target
             else {
                 continue;
             };
             if let Ok(index) = bases.binary_search_by_key(&material, |b| b.material) {
-                driven[index] = true;
+                animated[index] = true;
             }
         }
-        let own = bases.iter().zip(driven).filter(|(_, driven)| *driven);
+        let own = bases.iter().zip(animated).filter(|(_, animated)| *animated);
         Self {
             bases: own.map(|(base, _)| base.clone()).collect(),
             rows: Vec::new(),
         }
     }
 
-    /// Row of the file's material `index`, called `name`, that looks like `material`: one of its own if it is driven.
+    /// Row of the file's material `index`, called `name`, that looks like `material`: one of its own if it is animated.
     pub fn enter(
         &mut self,
         table: &mut Materials,
@@ -64,16 +64,16 @@ impl DrivenRows {
         known.map(|r| r.row).unwrap_or_else(|| {
             let row = table.add_apart(name, material);
             let base = self.bases[base].clone();
-            self.rows.push(DrivenMaterial { row, base });
+            self.rows.push(AnimatedMaterial { row, base });
             row
         })
     }
 
     /// The rows, in the order of the file's materials; the maps that tracks place become their own. To be called once, when all
     /// materials are in the table.
-    pub fn finish(mut self, table: &mut Materials) -> Vec<DrivenMaterial> {
+    pub fn finish(mut self, table: &mut Materials) -> Vec<AnimatedMaterial> {
         self.rows.sort_by_key(|r| r.base.material);
-        for DrivenMaterial { row, base } in &self.rows {
+        for AnimatedMaterial { row, base } in &self.rows {
             for &(map, _) in &base.places {
                 own_map(table, *row, map);
             }

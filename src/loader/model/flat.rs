@@ -1,6 +1,6 @@
 //! A model as one mesh: its parts one after the other, each with what moves it.
 
-use super::{Looks, unweld::unweld};
+use super::{ModelMaterials, unweld::unweld};
 use crate::{
     anim::RigPose,
     loader::{
@@ -28,15 +28,20 @@ pub struct FlatModel {
 }
 
 /// What a model is to look like.
-pub enum Look<'a> {
-    Own(Looks<'a>),
+pub enum FlatMaterials<'a> {
+    Own(ModelMaterials<'a>),
     /// One table row for all of it.
     Replaced(u32),
 }
 
 /// Puts the parts of a model, whose rig is given apart, into one mesh. Those whose meshes have no normals are flat; where no part has any, the mesh has
 /// none. All copies of all meshes are copied: [`flat_bytes`] tells before what that takes.
-pub fn flatten(model: &Model, rig: Arc<Rig>, look: &mut Look, table: &mut Materials) -> FlatModel {
+pub fn flatten(
+    model: &Model,
+    rig: Arc<Rig>,
+    materials: &mut FlatMaterials,
+    table: &mut Materials,
+) -> FlatModel {
     let mut rest = RigPose::default();
     rest.evaluate(&rig, &[], 0.0);
     let smooth = model.meshes.iter().any(|m| !m.mesh.normals.is_empty());
@@ -59,9 +64,9 @@ pub fn flatten(model: &Model, rig: Arc<Rig>, look: &mut Look, table: &mut Materi
             false => (source.mesh.clone(), source.deformers.clone()),
         };
         let deformers = Arc::new(deformers);
-        let slot = flat.slot(match look {
-            Look::Own(looks) => looks.material(table, source.material, &mut mesh),
-            Look::Replaced(row) => *row,
+        let slot = flat.slot(match materials {
+            FlatMaterials::Own(materials) => materials.material(table, source.material, &mut mesh),
+            FlatMaterials::Replaced(row) => *row,
         });
         for placement in &part.placements {
             flat.append(part, &mesh, &deformers, (placement, slot), &rest);

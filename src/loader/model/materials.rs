@@ -1,18 +1,18 @@
 //! A model's materials and textures, entered into the scene's tables as they are used.
 
-use super::DrivenRows;
+use super::AnimatedRows;
 use crate::{
     loader::{
         gltf::{self, ModelTexture, PbrMaterial, TextureRef},
         materials::Materials,
     },
-    scene::{Alpha, Layers, Material, MaterialKind, NONE, TextureMap, TriangleMesh, absorption},
+    scene::{Alpha, Lobes, Material, MaterialKind, NONE, TextureMap, TriangleMesh, absorption},
 };
 use glam::Vec3;
 use std::collections::HashMap;
 
 /// Enters what a model looks like.
-pub struct Looks<'a> {
+pub struct ModelMaterials<'a> {
     materials: &'a [PbrMaterial],
     /// Those that are not in the table yet.
     textures: Vec<Option<ModelTexture>>,
@@ -20,10 +20,10 @@ pub struct Looks<'a> {
     /// Row of each material that is in the table.
     row_of: HashMap<u32, u32>,
     /// Materials that clips drive.
-    pub driven: DrivenRows,
+    pub animated: AnimatedRows,
 }
 
-impl<'a> Looks<'a> {
+impl<'a> ModelMaterials<'a> {
     /// Takes the model's textures.
     pub fn new(materials: &'a [PbrMaterial], textures: Vec<ModelTexture>) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl<'a> Looks<'a> {
             textures: textures.into_iter().map(Some).collect(),
             index_of: HashMap::new(),
             row_of: HashMap::new(),
-            driven: DrivenRows::default(),
+            animated: AnimatedRows::default(),
         }
     }
 
@@ -54,7 +54,7 @@ impl<'a> Looks<'a> {
             true => self.unlit(table, m),
             false => self.layered(table, m),
         };
-        let row = self.driven.enter(table, (index, &m.name), material);
+        let row = self.animated.enter(table, (index, &m.name), material);
         self.row_of.insert(index, row);
         row
     }
@@ -85,13 +85,13 @@ impl<'a> Looks<'a> {
             color_map: self.map(table, m.base_color_texture),
             emission: Vec3::from(m.emissive),
             emission_map: self.map(table, m.emissive_texture),
-            layers: self.layers(table, m),
+            lobes: self.lobes(table, m),
             ..visibility(m)
         }
     }
 
-    fn layers(&mut self, table: &mut Materials, m: &PbrMaterial) -> Layers {
-        let mut layers = Layers {
+    fn lobes(&mut self, table: &mut Materials, m: &PbrMaterial) -> Lobes {
+        let mut lobes = Lobes {
             metallic: m.metallic,
             roughness: m.roughness,
             metallic_roughness_map: self.map(table, m.metallic_roughness_texture),
@@ -99,67 +99,67 @@ impl<'a> Looks<'a> {
             normal_scale: m.normal_scale,
             ior: m.ior,
             dispersion: m.dispersion,
-            ..Layers::default()
+            ..Lobes::default()
         };
         if let Some(volume) = &m.volume {
-            layers.thin = volume.thickness <= 0.0;
-            if !layers.thin {
+            lobes.thin = volume.thickness <= 0.0;
+            if !lobes.thin {
                 let color = volume.attenuation_color.into();
-                layers.absorption = absorption(color, volume.attenuation_distance);
+                lobes.absorption = absorption(color, volume.attenuation_distance);
             }
         }
-        self.add_base(table, m, &mut layers);
-        self.add_coats(table, m, &mut layers);
-        layers
+        self.add_base(table, m, &mut lobes);
+        self.add_coats(table, m, &mut lobes);
+        lobes
     }
 
     /// What changes the dielectric base.
-    fn add_base(&mut self, table: &mut Materials, m: &PbrMaterial, layers: &mut Layers) {
+    fn add_base(&mut self, table: &mut Materials, m: &PbrMaterial, lobes: &mut Lobes) {
         if let Some(specular) = &m.specular {
-            layers.specular = specular.factor;
-            layers.specular_map = self.map(table, specular.texture);
-            layers.specular_color = specular.color.into();
-            layers.specular_color_map = self.map(table, specular.color_texture);
+            lobes.specular = specular.factor;
+            lobes.specular_map = self.map(table, specular.texture);
+            lobes.specular_color = specular.color.into();
+            lobes.specular_color_map = self.map(table, specular.color_texture);
         }
         if let Some(transmission) = &m.transmission {
-            layers.transmission = transmission.factor;
-            layers.transmission_map = self.map(table, transmission.texture);
+            lobes.transmission = transmission.factor;
+            lobes.transmission_map = self.map(table, transmission.texture);
         }
         if let Some(diffuse) = &m.diffuse_transmission {
-            layers.diffuse_transmission = diffuse.factor;
-            layers.diffuse_transmission_map = self.map(table, diffuse.texture);
-            layers.diffuse_transmission_color = diffuse.color.into();
-            layers.diffuse_transmission_color_map = self.map(table, diffuse.color_texture);
+            lobes.diffuse_transmission = diffuse.factor;
+            lobes.diffuse_transmission_map = self.map(table, diffuse.texture);
+            lobes.diffuse_transmission_color = diffuse.color.into();
+            lobes.diffuse_transmission_color_map = self.map(table, diffuse.color_texture);
         }
         if let Some(anisotropy) = &m.anisotropy {
-            layers.anisotropy = anisotropy.strength;
-            layers.anisotropy_rotation = anisotropy.rotation;
-            layers.anisotropy_map = self.map(table, anisotropy.texture);
+            lobes.anisotropy = anisotropy.strength;
+            lobes.anisotropy_rotation = anisotropy.rotation;
+            lobes.anisotropy_map = self.map(table, anisotropy.texture);
         }
     }
 
     /// What lies on top of the base.
-    fn add_coats(&mut self, table: &mut Materials, m: &PbrMaterial, layers: &mut Layers) {
+    fn add_coats(&mut self, table: &mut Materials, m: &PbrMaterial, lobes: &mut Lobes) {
         if let Some(coat) = &m.clearcoat {
-            layers.clearcoat = coat.factor;
-            layers.clearcoat_map = self.map(table, coat.texture);
-            layers.clearcoat_roughness = coat.roughness;
-            layers.clearcoat_roughness_map = self.map(table, coat.roughness_texture);
-            layers.clearcoat_normal_map = self.map(table, coat.normal_texture);
-            layers.clearcoat_normal_scale = coat.normal_scale;
+            lobes.clearcoat = coat.factor;
+            lobes.clearcoat_map = self.map(table, coat.texture);
+            lobes.clearcoat_roughness = coat.roughness;
+            lobes.clearcoat_roughness_map = self.map(table, coat.roughness_texture);
+            lobes.clearcoat_normal_map = self.map(table, coat.normal_texture);
+            lobes.clearcoat_normal_scale = coat.normal_scale;
         }
         if let Some(sheen) = &m.sheen {
-            layers.sheen_color = sheen.color.into();
-            layers.sheen_color_map = self.map(table, sheen.color_texture);
-            layers.sheen_roughness = sheen.roughness;
-            layers.sheen_roughness_map = self.map(table, sheen.roughness_texture);
+            lobes.sheen_color = sheen.color.into();
+            lobes.sheen_color_map = self.map(table, sheen.color_texture);
+            lobes.sheen_roughness = sheen.roughness;
+            lobes.sheen_roughness_map = self.map(table, sheen.roughness_texture);
         }
         if let Some(film) = &m.iridescence {
-            layers.iridescence = film.factor;
-            layers.iridescence_map = self.map(table, film.texture);
-            layers.iridescence_ior = film.ior;
-            layers.iridescence_thickness = [film.thickness_min, film.thickness_max];
-            layers.iridescence_thickness_map = self.map(table, film.thickness_texture);
+            lobes.iridescence = film.factor;
+            lobes.iridescence_map = self.map(table, film.texture);
+            lobes.iridescence_ior = film.ior;
+            lobes.iridescence_thickness = [film.thickness_min, film.thickness_max];
+            lobes.iridescence_thickness_map = self.map(table, film.thickness_texture);
         }
     }
 

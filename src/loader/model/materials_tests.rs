@@ -1,6 +1,6 @@
 //! What becomes of glTF materials, with files built here.
 
-use super::Looks;
+use super::ModelMaterials;
 use crate::{
     loader::{gltf::tests::builder::*, materials::Materials},
     scene::{Alpha, Material, MaterialKind, NONE, Texels, Texture, TextureMap, TriangleMesh, Wrap},
@@ -9,29 +9,29 @@ use glam::{Affine2, Vec2, Vec3};
 use serde_json::{Value, json};
 
 /// A material of the scene with the maps and textures that it leads to.
-struct Look {
+struct Loaded {
     material: Material,
     maps: Vec<TextureMap>,
     textures: Vec<Texture>,
     mesh: TriangleMesh,
 }
 
-impl Look {
+impl Loaded {
     /// The material `json` of a file with one texture, on a mesh that has tangents.
     fn of(json: Value) -> Self {
         let mut b = Builder::new();
         b.texture(&png(1, 1, [10, 20, 30]));
         b.json["materials"] = json!([json]);
         let model = b.load();
-        let (mut looks, mut table) = (
-            Looks::new(&model.materials, model.textures),
+        let (mut materials, mut table) = (
+            ModelMaterials::new(&model.materials, model.textures),
             Materials::default(),
         );
         let mut mesh = TriangleMesh {
             tangents: vec![[1.0, 0.0, 0.0, 1.0]],
             ..TriangleMesh::default()
         };
-        let row = looks.material(&mut table, 0, &mut mesh);
+        let row = materials.material(&mut table, 0, &mut mesh);
         Self {
             material: table.rows[row as usize],
             textures: table.decode_textures().expect("decodes"),
@@ -61,21 +61,21 @@ const DATA: bool = true;
 
 #[test]
 fn the_core_of_a_material_arrives_with_its_maps() {
-    let look = Look::of(json!({
+    let loaded = Loaded::of(json!({
         "pbrMetallicRoughness": {"baseColorFactor": [0.1, 0.2, 0.3, 0.4], "baseColorTexture": info(1),
             "metallicFactor": 0.5, "roughnessFactor": 0.6, "metallicRoughnessTexture": info(2)},
         "normalTexture": info(3), "emissiveTexture": info(4), "emissiveFactor": [1, 0.5, 0],
         "extensions": {"KHR_materials_emissive_strength": {"emissiveStrength": 3},
             "KHR_materials_ior": {"ior": 1.4}, "KHR_materials_dispersion": {"dispersion": 0.2}},
     }));
-    let (m, l) = (&look.material, &look.material.layers);
+    let (m, l) = (&loaded.material, &loaded.material.lobes);
     assert_eq!(m.kind, MaterialKind::Layered);
     assert_eq!(m.color, Vec3::new(0.1, 0.2, 0.3));
     assert_eq!(m.emission, Vec3::new(3.0, 1.5, 0.0));
     assert_eq!((l.metallic, l.roughness, l.normal_scale), (0.5, 0.6, 0.5));
     assert_eq!((l.ior, l.dispersion), (1.4, 0.2));
     assert_eq!((m.alpha, m.opacity), (Alpha::Opaque, 1.0));
-    assert!(!m.double_sided && !m.unlit && !look.mesh.tangents.is_empty());
+    assert!(!m.double_sided && !m.unlit && !loaded.mesh.tangents.is_empty());
     let maps = [
         m.color_map,
         l.metallic_roughness_map,
@@ -83,15 +83,15 @@ fn the_core_of_a_material_arrives_with_its_maps() {
         m.emission_map,
     ];
     assert_eq!(
-        maps.map(|map| look.read(map)),
+        maps.map(|map| loaded.read(map)),
         [(1, COLOR), (2, DATA), (3, DATA), (4, COLOR)]
     );
-    assert_eq!(look.textures.len(), 2, "one for each colour space");
+    assert_eq!(loaded.textures.len(), 2, "one for each colour space");
 }
 
 #[test]
 fn what_changes_the_base_arrives_with_its_maps() {
-    let look = Look::of(json!({"extensions": {
+    let loaded = Loaded::of(json!({"extensions": {
         "KHR_materials_specular": {"specularFactor": 0.5, "specularTexture": info(1), "specularColorFactor": [2, 1, 0],
             "specularColorTexture": info(2)},
         "KHR_materials_transmission": {"transmissionFactor": 0.9, "transmissionTexture": info(3)},
@@ -99,7 +99,7 @@ fn what_changes_the_base_arrives_with_its_maps() {
             "diffuseTransmissionColorFactor": [1, 0, 0.5], "diffuseTransmissionColorTexture": info(5)},
         "KHR_materials_anisotropy": {"anisotropyStrength": 0.6, "anisotropyRotation": 1.5, "anisotropyTexture": info(6)},
     }}));
-    let l = &look.material.layers;
+    let l = &loaded.material.lobes;
     assert_eq!(
         (l.specular, l.specular_color),
         (0.5, Vec3::new(2.0, 1.0, 0.0))
@@ -123,13 +123,13 @@ fn what_changes_the_base_arrives_with_its_maps() {
         (5, COLOR),
         (6, DATA),
     ];
-    assert_eq!(maps.map(|map| look.read(map)), expected);
-    assert!(!look.mesh.tangents.is_empty(), "for the anisotropy");
+    assert_eq!(maps.map(|map| loaded.read(map)), expected);
+    assert!(!loaded.mesh.tangents.is_empty(), "for the anisotropy");
 }
 
 #[test]
 fn what_lies_on_top_arrives_with_its_maps() {
-    let look = Look::of(json!({"extensions": {
+    let loaded = Loaded::of(json!({"extensions": {
         "KHR_materials_clearcoat": {"clearcoatFactor": 0.8, "clearcoatTexture": info(1), "clearcoatRoughnessFactor": 0.1,
             "clearcoatRoughnessTexture": info(2), "clearcoatNormalTexture": info(3)},
         "KHR_materials_sheen": {"sheenColorFactor": [0.1, 0.2, 0.3], "sheenColorTexture": info(4),
@@ -137,7 +137,7 @@ fn what_lies_on_top_arrives_with_its_maps() {
         "KHR_materials_iridescence": {"iridescenceFactor": 0.7, "iridescenceTexture": info(6), "iridescenceIor": 1.8,
             "iridescenceThicknessMinimum": 50, "iridescenceThicknessMaximum": 500, "iridescenceThicknessTexture": info(7)},
     }}));
-    let l = &look.material.layers;
+    let l = &loaded.material.lobes;
     assert_eq!((l.clearcoat, l.clearcoat_roughness), (0.8, 0.1));
     assert_eq!(l.clearcoat_normal_scale, 0.5);
     assert_eq!(
@@ -164,15 +164,15 @@ fn what_lies_on_top_arrives_with_its_maps() {
         (6, DATA),
         (7, DATA),
     ];
-    assert_eq!(maps.map(|map| look.read(map)), expected);
+    assert_eq!(maps.map(|map| loaded.read(map)), expected);
 }
 
 #[test]
 fn a_volume_absorbs_what_its_attenuation_says_and_a_thin_wall_nothing() {
     let volume = |json: Value| {
-        Look::of(json!({"extensions": {"KHR_materials_volume": json}}))
+        Loaded::of(json!({"extensions": {"KHR_materials_volume": json}}))
             .material
-            .layers
+            .lobes
     };
     let glass = volume(
         json!({"thicknessFactor": 2, "attenuationDistance": 3, "attenuationColor": [0.5, 1, 0]}),
@@ -184,17 +184,17 @@ fn a_volume_absorbs_what_its_attenuation_says_and_a_thin_wall_nothing() {
     assert_eq!((clear.thin, clear.absorption), (false, Vec3::ZERO));
     let wall = volume(json!({"attenuationDistance": 3, "attenuationColor": [0.5, 1, 0]}));
     assert_eq!((wall.thin, wall.absorption), (true, Vec3::ZERO));
-    assert!(Look::of(json!({})).material.layers.thin);
+    assert!(Loaded::of(json!({})).material.lobes.thin);
 }
 
 #[test]
 fn alpha_counts_where_the_mode_says_so() {
     let alpha = |mode: &str| {
         let color = json!({"baseColorFactor": [1, 1, 1, 0.25]});
-        let look = Look::of(json!({"alphaMode": mode, "pbrMetallicRoughness": color,
+        let loaded = Loaded::of(json!({"alphaMode": mode, "pbrMetallicRoughness": color,
             "doubleSided": true, "alphaCutoff": 0.75}));
-        assert!(look.material.double_sided);
-        (look.material.alpha, look.material.opacity)
+        assert!(loaded.material.double_sided);
+        (loaded.material.alpha, loaded.material.opacity)
     };
     assert_eq!(alpha("BLEND"), (Alpha::Blend, 0.25));
     assert_eq!(alpha("MASK"), (Alpha::Mask(0.75), 0.25));
@@ -204,10 +204,10 @@ fn alpha_counts_where_the_mode_says_so() {
 fn unlit_colours_shine_and_keep_their_alpha() {
     let unlit = |mode: &str| {
         let color = json!({"baseColorFactor": [0.5, 1, 1, 0.25], "baseColorTexture": info(1)});
-        let look = Look::of(json!({"alphaMode": mode, "pbrMetallicRoughness": color,
+        let loaded = Loaded::of(json!({"alphaMode": mode, "pbrMetallicRoughness": color,
             "extensions": {"KHR_materials_unlit": {}}}));
-        assert!(look.material.unlit && look.mesh.tangents.is_empty());
-        look.material
+        assert!(loaded.material.unlit && loaded.mesh.tangents.is_empty());
+        loaded.material
     };
     let m = unlit("BLEND");
     assert_eq!((m.kind, m.color), (MaterialKind::Diffuse, Vec3::ZERO));
@@ -227,11 +227,11 @@ fn samplers_wrap_each_axis_and_keep_texels_square() {
     b.json["textures"][0]["sampler"] = json!(0);
     b.json["materials"] = json!([{"normalTexture": {"index": 0}}]);
     let model = b.load();
-    let (mut looks, mut table) = (
-        Looks::new(&model.materials, model.textures),
+    let (mut materials, mut table) = (
+        ModelMaterials::new(&model.materials, model.textures),
         Materials::default(),
     );
-    looks.material(&mut table, 0, &mut TriangleMesh::default());
+    materials.material(&mut table, 0, &mut TriangleMesh::default());
     let textures = table.decode_textures().expect("decodes");
     assert_eq!(textures[0].texels, Texels::Linear8(vec![[1, 2, 3, 255]]));
     assert_eq!(textures[0].wrap, [Wrap::Clamp, Wrap::Mirror]);
@@ -242,11 +242,11 @@ fn samplers_wrap_each_axis_and_keep_texels_square() {
 fn a_texture_keeps_its_transform_and_the_mesh_its_coordinates() {
     let transform = json!({"offset": [0.25, 0.5], "scale": [2, 4]});
     let texture = json!({"index": 0, "extensions": {"KHR_texture_transform": transform}});
-    let look = Look::of(json!({"pbrMetallicRoughness": {"baseColorTexture": texture}}));
-    let map = look.maps[look.material.color_map as usize];
+    let loaded = Loaded::of(json!({"pbrMetallicRoughness": {"baseColorTexture": texture}}));
+    let map = loaded.maps[loaded.material.color_map as usize];
     // v counts from the bottom here, and from the top in the file.
     let expected =
         Affine2::from_scale_angle_translation(Vec2::new(2.0, 4.0), 0.0, Vec2::new(0.25, -3.5));
     assert!(map.transform.abs_diff_eq(expected, 1e-6), "{map:?}");
-    assert!(look.mesh.uvs.is_empty());
+    assert!(loaded.mesh.uvs.is_empty());
 }

@@ -9,16 +9,16 @@ mod materials_tests;
 mod tests;
 mod unweld;
 
-pub use animated::{DrivenRows, played_tracks};
-pub use flat::{FlatModel, Look, flat_bytes, flatten};
-pub use materials::Looks;
+pub use animated::{AnimatedRows, played_tracks};
+pub use flat::{FlatMaterials, FlatModel, flat_bytes, flatten};
+pub use materials::ModelMaterials;
 
 use super::{LoadError, budget, files, meshes::MeshSource};
 use crate::{
     anim::{self, Deformed, RigPose},
     scene::{
         Mesh, Shape, TriangleMesh,
-        driven::{Driven, DrivenMaterial},
+        animated::{Animated, AnimatedMaterial},
         rig::{Actor, DeformingMesh, Playback, PoseBuckets, RefitPolicy},
     },
 };
@@ -39,7 +39,7 @@ pub enum MeshMotion {
     Alive {
         actor: Actor,
         deforming: DeformingMesh,
-        driven: Driven,
+        animated: Animated,
     },
 }
 
@@ -75,7 +75,7 @@ pub enum Performance {
     },
 }
 
-/// Makes a model a mesh. Where it is alive, its clip drives the materials `driven`.
+/// Makes a model a mesh. Where it is alive, its clip drives the materials `animated`.
 ///
 /// # Errors
 /// When there is nothing to see in it, or too little memory for its poses.
@@ -84,7 +84,7 @@ pub fn into_source(
     name: &str,
     model: FlatModel,
     performance: Performance,
-    driven: Vec<DrivenMaterial>,
+    animated: Vec<AnimatedMaterial>,
 ) -> Result<MeshSource, LoadError> {
     if model.mesh.triangles.is_empty() {
         let message = "there is nothing to see: no mesh with triangles is in the scene";
@@ -106,9 +106,9 @@ pub fn into_source(
                     refit,
                     ..model.deforming.clone()
                 },
-                driven: Driven {
-                    materials: driven,
-                    ..Driven::default()
+                animated: Animated {
+                    materials: animated,
+                    ..Animated::default()
                 },
             };
             (model.mesh.clone(), alive)

@@ -208,15 +208,15 @@ fn clips_change_materials_of_what_is_alive_and_not_of_palettes() {
     assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
     let color = |scene: &Scene, instance: usize, frame: u32| {
         let moment = Moment::of(scene, scene.time_of(frame));
-        let looks = crate::anim::looks_at(scene, &moment).expect("a material is driven");
+        let tables = crate::anim::posed_tables(scene, &moment).expect("a material is animated");
         let slot = scene.instances[instance].slot_base as usize + 1;
-        looks.materials[scene.material_slots[slot] as usize].color
+        tables.materials[scene.material_slots[slot] as usize].color
     };
     let middle = glam::Vec3::new(0.5, 0.0, 0.5);
     assert_eq!([1, 3].map(|n| color(&scene, 0, n)), [glam::Vec3::X, middle]);
     assert_eq!([1, 3].map(|n| color(&scene, 1, n)), [glam::Vec3::X; 2]);
     let palette = format!(r#""w": Gltf(file: "walker.glb", clip: "Blush", poses: 2), {still}"#);
     let scene = load(&palette, instances).expect("loads");
-    assert!(scene.driven.is_empty());
+    assert!(scene.animated.is_empty());
     assert!(scene.warnings[0].contains("the clip `Blush` also changes materials"));
 }

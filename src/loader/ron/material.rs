@@ -3,7 +3,7 @@
 use super::{environment::within, file::Source, source::Place};
 use crate::loader::{LoadError, gltf::ColorSpace, materials::Materials};
 use crate::scene::{
-    Alpha, Layers, Material, MaterialKind, NONE, Wrap,
+    Alpha, Lobes, Material, MaterialKind, NONE, Wrap,
     desc::{
         AlphaDesc, Color, Diffuse, Emissive, Finite, Glass, Glossy, MaterialDesc, Metal, Mirror,
         Pbr,
@@ -72,10 +72,10 @@ impl Entry<'_> {
             true => Material {
                 kind: MaterialKind::Layered,
                 color: self.color(d.tint, "tint")?,
-                layers: Layers {
+                lobes: Lobes {
                     metallic: 1.0,
                     roughness,
-                    ..Layers::default()
+                    ..Lobes::default()
                 },
                 ..plain
             },
@@ -96,31 +96,31 @@ impl Entry<'_> {
     }
 
     fn metal(&mut self, d: &Metal) -> Result<Material, LoadError> {
-        let layers = Layers {
+        let lobes = Lobes {
             metallic: 1.0,
             roughness: self.number(d.roughness, "roughness", UNIT)?,
             normal_map: self.data_map(&d.normal_texture, "normal_texture", d.wrap)?,
             anisotropy: self.number(d.anisotropy, "anisotropy", UNIT)?,
             anisotropy_rotation: self.number(d.rotation, "rotation", DEGREES)?.to_radians(),
-            ..Layers::default()
+            ..Lobes::default()
         };
         Ok(Material {
             color: self.color(d.color, "color")?,
             color_map: self.color_map(&d.texture, "texture", d.wrap)?,
-            ..layered(layers)
+            ..layered(lobes)
         })
     }
 
     fn glossy(&mut self, d: &Glossy) -> Result<Material, LoadError> {
-        let layers = Layers {
+        let lobes = Lobes {
             roughness: self.number(d.roughness, "roughness", UNIT)?,
             ior: self.number(d.ior, "ior", IOR)?,
             normal_map: self.data_map(&d.normal_texture, "normal_texture", d.wrap)?,
             clearcoat: self.number(d.clearcoat, "clearcoat", UNIT)?,
             clearcoat_roughness: self.number(d.clearcoat_roughness, "clearcoat_roughness", UNIT)?,
-            ..Layers::default()
+            ..Lobes::default()
         };
-        self.colored(d.color, &d.texture, d.wrap, layered(layers))
+        self.colored(d.color, &d.texture, d.wrap, layered(lobes))
     }
 
     fn glass(&mut self, d: &Glass) -> Result<Material, LoadError> {
@@ -129,24 +129,24 @@ impl Entry<'_> {
             let message = "a thin pane has no volume that absorbs: leave out `thin`";
             return Err(self.source.error(&self.place.key("thin"), message));
         }
-        let layers = Layers {
+        let lobes = Lobes {
             roughness: self.number(d.roughness, "roughness", UNIT)?,
             ior: self.number(d.ior, "ior", IOR)?,
             dispersion: self.number(d.dispersion, "dispersion", DISPERSION)?,
             transmission: 1.0,
             thin: d.thin,
             absorption,
-            ..Layers::default()
+            ..Lobes::default()
         };
         Ok(Material {
             color: self.color(d.color, "color")?,
-            ..layered(layers)
+            ..layered(lobes)
         })
     }
 
     fn pbr(&mut self, d: &Pbr) -> Result<Material, LoadError> {
-        let mut layers = self.base(d)?;
-        self.add_coats(d, &mut layers)?;
+        let mut lobes = self.base(d)?;
+        self.add_coats(d, &mut lobes)?;
         let emission_map = self.color_map(&d.emission_texture, "emission_texture", d.wrap)?;
         let material = Material {
             emission: under(d.emission, emission_map, Vec3::ZERO),
@@ -158,20 +158,20 @@ impl Entry<'_> {
                 AlphaDesc::Blend => Alpha::Blend,
             },
             double_sided: d.double_sided,
-            ..layered(layers)
+            ..layered(lobes)
         };
         self.colored(d.color, &d.texture, d.wrap, material)
     }
 
     /// Metal or dielectric, and what passes through.
-    fn base(&mut self, d: &Pbr) -> Result<Layers, LoadError> {
+    fn base(&mut self, d: &Pbr) -> Result<Lobes, LoadError> {
         let (file, field) = (&d.metallic_roughness_texture, "metallic_roughness_texture");
         let map = self.data_map(file, field, d.wrap)?;
         let either = |x: Option<Finite>, plain: f32| {
             x.unwrap_or(Finite(if map == NONE { plain } else { 1.0 }))
         };
         let absorption = self.absorption(d.absorption, d.attenuation)?;
-        Ok(Layers {
+        Ok(Lobes {
             metallic: self.number(either(d.metallic, 0.0), "metallic", UNIT)?,
             roughness: self.number(either(d.roughness, 0.5), "roughness", UNIT)?,
             metallic_roughness_map: map,
@@ -195,17 +195,17 @@ impl Entry<'_> {
             anisotropy_rotation: self
                 .number(d.anisotropy_rotation, "anisotropy_rotation", DEGREES)?
                 .to_radians(),
-            ..Layers::default()
+            ..Lobes::default()
         })
     }
 
     /// What lies on top of the base.
-    fn add_coats(&mut self, d: &Pbr, layers: &mut Layers) -> Result<(), LoadError> {
+    fn add_coats(&mut self, d: &Pbr, lobes: &mut Lobes) -> Result<(), LoadError> {
         let thickness = (0.0, 1e5);
         let thickness = self.number(d.iridescence_thickness, "iridescence_thickness", thickness)?;
         let normals = (&d.clearcoat_normal_texture, "clearcoat_normal_texture");
         let (scale, field) = (d.clearcoat_normal_scale, "clearcoat_normal_scale");
-        *layers = Layers {
+        *lobes = Lobes {
             clearcoat: self.number(d.clearcoat, "clearcoat", UNIT)?,
             clearcoat_roughness: self.number(d.clearcoat_roughness, "clearcoat_roughness", UNIT)?,
             clearcoat_normal_map: self.data_map(normals.0, normals.1, d.wrap)?,
@@ -215,7 +215,7 @@ impl Entry<'_> {
             iridescence: self.number(d.iridescence, "iridescence", UNIT)?,
             iridescence_ior: self.number(d.iridescence_ior, "iridescence_ior", IOR)?,
             iridescence_thickness: [thickness; 2],
-            ..*layers
+            ..*lobes
         };
         Ok(())
     }
@@ -318,10 +318,10 @@ impl Entry<'_> {
     }
 }
 
-fn layered(layers: Layers) -> Material {
+fn layered(lobes: Lobes) -> Material {
     Material {
         kind: MaterialKind::Layered,
-        layers,
+        lobes,
         ..Material::default()
     }
 }

@@ -22,13 +22,13 @@ use super::{
     gltf::Model,
     materials::Materials,
     meshes::{self, MeshSource, ParsedObj},
-    model::{self, DrivenRows, Look, Looks, MeshMotion, Performance},
+    model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
     subjects,
 };
 use crate::scene::{
     Material, NONE, Names, RenderDefaults, Scene, Subject,
+    animated::Animated,
     desc::{GltfFile, MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
-    driven::Driven,
     ranges,
     rig::{Clip, DeformingMesh, Palette},
 };
@@ -156,7 +156,7 @@ fn take_mesh(scene: &mut Scene, source: &mut MeshSource) {
         MeshMotion::Alive {
             actor,
             deforming,
-            driven,
+            animated,
         } => {
             let number_of_actor = scene.actors.len() as u32;
             scene.deforming.push(DeformingMesh {
@@ -164,10 +164,10 @@ fn take_mesh(scene: &mut Scene, source: &mut MeshSource) {
                 actor: number_of_actor,
                 ..deforming
             });
-            if !driven.materials.is_empty() {
-                scene.driven.push(Driven {
+            if !animated.materials.is_empty() {
+                scene.animated.push(Animated {
                     actor: number_of_actor,
-                    ..driven
+                    ..animated
                 });
             }
             scene.actors.push(actor);
@@ -359,16 +359,16 @@ impl Loader<'_> {
         self.warnings.append(&mut model.warnings);
         let rig = Arc::new(std::mem::take(&mut model.rig));
         let textures = std::mem::take(&mut model.textures);
-        let mut look = match replacement {
-            Some(row) => Look::Replaced(row),
-            None => Look::Own(Looks::new(&model.materials, textures)),
+        let mut materials = match replacement {
+            Some(row) => FlatMaterials::Replaced(row),
+            None => FlatMaterials::Own(ModelMaterials::new(&model.materials, textures)),
         };
         let path = self.source.resolve(&desc.file);
-        match (performance, &mut look) {
-            (Performance::Alive { playback, .. }, Look::Own(looks)) => {
+        match (performance, &mut materials) {
+            (Performance::Alive { playback, .. }, FlatMaterials::Own(materials)) => {
                 let playbacks = [playback];
                 let tracks = model::played_tracks(&rig.clips, &playbacks);
-                looks.driven = DrivenRows::new(&model.driven_materials, tracks);
+                materials.animated = AnimatedRows::new(&model.animated_materials, tracks);
             }
             (Performance::Palette { clip, .. }, _) => {
                 let clip = &rig.clips[clip as usize];
@@ -376,12 +376,12 @@ impl Loader<'_> {
             }
             _ => {}
         }
-        let flat = model::flatten(&model, rig, &mut look, &mut self.table);
-        let driven = match look {
-            Look::Own(looks) => looks.driven.finish(&mut self.table),
-            Look::Replaced(_) => Vec::new(),
+        let flat = model::flatten(&model, rig, &mut materials, &mut self.table);
+        let animated = match materials {
+            FlatMaterials::Own(materials) => materials.animated.finish(&mut self.table),
+            FlatMaterials::Replaced(_) => Vec::new(),
         };
-        model::into_source(&path, name, flat, performance, driven)
+        model::into_source(&path, name, flat, performance, animated)
     }
 
     /// Table row of the material that takes the place of all of a mesh's.

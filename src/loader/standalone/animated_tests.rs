@@ -106,7 +106,7 @@ fn colors(scene: Scene, integrator: Integrator) -> [[Vec3; 2]; 2] {
 }
 
 #[test]
-fn a_driven_material_changes_and_one_that_looks_alike_does_not() {
+fn an_animated_material_changes_and_one_that_looks_alike_does_not() {
     let mut b = squares();
     let factor = "/materials/0/pbrMetallicRoughness/baseColorFactor";
     animate(&mut b, factor, [[1.0; 4], [0.0, 0.0, 0.0, 1.0]]);
@@ -178,6 +178,6 @@ fn values_of_what_is_not_there_drive_nothing() {
     b.add("materials", json!({}));
     animate(&mut b, "/materials/2/alphaCutoff", [[0.0], [1.0]]);
     let scene = scene(&b);
-    assert!(scene.actors.is_empty() && scene.driven.is_empty());
+    assert!(scene.actors.is_empty() && scene.animated.is_empty());
     assert_eq!(scene.settings.frames, 1);
 }

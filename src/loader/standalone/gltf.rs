@@ -10,12 +10,12 @@ use crate::{
     loader::{
         LoadError, LoadOptions,
         gltf::{self, Model, ModelCamera},
-        model::{DrivenRows, Looks, played_tracks},
+        model::{AnimatedRows, ModelMaterials, played_tracks},
         options::{CameraChoice, Focusing, choose},
     },
     scene::{
         Camera, CameraPath, Integrator, Projection, Scene,
-        driven::{Driven, Target, Track},
+        animated::{Animated, Target, Track},
         rig::{Actor, Clip, Playback},
     },
 };
@@ -95,9 +95,9 @@ pub fn scene_of(
         live: &live,
     };
     let tracks = || played_tracks(&rig.clips, &choices.playbacks);
-    let mut looks = Looks::new(&model.materials, model.textures);
-    looks.driven = DrivenRows::new(&model.driven_materials, tracks());
-    let mut build = Build::new(&posed, model.meshes, looks, &model.parts, model.room)
+    let mut materials = ModelMaterials::new(&model.materials, model.textures);
+    materials.animated = AnimatedRows::new(&model.animated_materials, tracks());
+    let mut build = Build::new(&posed, model.meshes, materials, &model.parts, model.room)
         .map_err(|m| LoadError::file(path, m))?;
     if build.scene.instances.is_empty() {
         return Ok(None);
@@ -111,29 +111,29 @@ pub fn scene_of(
         mut scene,
         mut table,
         slots,
-        looks,
+        materials,
         ..
     } = build;
     let lights = lights::convert(&model.lights, &posed, tracks());
-    let driven = Driven {
+    let animated = Animated {
         actor: 0,
-        materials: looks.driven.finish(&mut table),
-        lights: lights.driven,
-        camera: driven_camera(choices, tracks()),
+        materials: materials.animated.finish(&mut table),
+        lights: lights.animated,
+        camera: animated_camera(choices, tracks()),
     };
     let changes = any_varies(
-        played_tracks(&rig.clips, &choices.moving).filter(|track| driven.has(track.target)),
+        played_tracks(&rig.clips, &choices.moving).filter(|track| animated.has(track.target)),
     );
     if live.any() || changes {
         let frames = clips::round(&choices.playbacks, &rig.clips, scene.settings.fps);
         stage.round = Some(frames);
     }
-    if live.any() || driven.any() {
+    if live.any() || animated.any() {
         scene.actors.push(Actor {
             rig: rig.clone(),
             playbacks: choices.playbacks.clone(),
         });
-        scene.driven.push(driven);
+        scene.animated.push(animated);
     }
     scene.lights = lights.all;
     scene.settings.integrator = Integrator::Path;
@@ -146,7 +146,7 @@ pub fn scene_of(
 }
 
 /// The chosen camera's index in the file, if `tracks` drive it.
-fn driven_camera<'a>(
+fn animated_camera<'a>(
     choices: &Choices,
     mut tracks: impl Iterator<Item = &'a Track>,
 ) -> Option<u32> {

@@ -2,7 +2,7 @@
 
 use super::gltf::{Choices, scene_of};
 use crate::{
-    anim::{Deformed, Moment, camera_at, looks_at, shape, world_transforms},
+    anim::{Deformed, Moment, camera_at, posed_tables, shape, world_transforms},
     loader::{
         LoadOptions,
         gltf::tests::builder::*,
@@ -345,7 +345,7 @@ fn lights_of_the_file_shine_where_they_stand_in_place_of_the_sun() {
     assert_eq!(lit.lights.len(), 3);
     assert!(matches!(lit.environment, Environment::Constant { radiance } if radiance.x < 0.1));
     assert_eq!(lit.warnings, Vec::<String>::new());
-    let later = looks_at(&lit, &Moment::of(&lit, 1.0)).expect("a light moves");
+    let later = posed_tables(&lit, &Moment::of(&lit, 1.0)).expect("a light moves");
     let moved = |light: &Light| matches!(light, Light::Point { position, .. } if *position == Vec3::new(0.0, 2.0, 3.0));
     assert!(later.lights.iter().any(moved), "{:?}", later.lights);
     let mut options = playing("Rise");

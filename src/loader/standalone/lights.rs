@@ -9,7 +9,7 @@ use crate::{
     loader::gltf::{LightShape, ModelLight},
     scene::{
         Light,
-        driven::{DrivenLight, PunctualLight, PunctualShape, Target, Track},
+        animated::{AnimatedLight, PunctualLight, PunctualShape, Target, Track},
     },
 };
 use glam::Vec3;
@@ -24,7 +24,7 @@ pub struct Lights {
     /// As they are at the first frame, but for what tracks drive.
     pub all: Vec<Light>,
     /// Those that nodes or `tracks` change, in the order of the file's lights.
-    pub driven: Vec<DrivenLight>,
+    pub animated: Vec<AnimatedLight>,
     /// What is not as in the file.
     pub warnings: Vec<String>,
 }
@@ -35,17 +35,17 @@ pub fn convert<'a>(
     posed: &Posed,
     tracks: impl Iterator<Item = &'a Track>,
 ) -> Lights {
-    let driven = tracks.filter_map(|track| match track.target {
+    let animated = tracks.filter_map(|track| match track.target {
         Target::Light { light, .. } => Some(light),
         _ => None,
     });
-    let driven: HashSet<u32> = driven.collect();
+    let animated: HashSet<u32> = animated.collect();
     let mut found = Lights::default();
     for light in lights {
         let base = punctual(light);
         let shown = base.at(&posed.pose.world(light.node));
-        if driven.contains(&light.light) || posed.live.moves(light.node) {
-            found.driven.push(DrivenLight {
+        if animated.contains(&light.light) || posed.live.moves(light.node) {
+            found.animated.push(AnimatedLight {
                 light: light.light,
                 row: found.all.len() as u32,
                 node: light.node,
@@ -54,7 +54,7 @@ pub fn convert<'a>(
         }
         found.all.push(shown);
     }
-    found.driven.sort_by_key(|driven| driven.light);
+    found.animated.sort_by_key(|animated| animated.light);
     found.warnings.extend(lights.iter().filter_map(about));
     found
 }

@@ -2,7 +2,7 @@
 
 use crate::scene::{
     NONE,
-    driven::Track,
+    animated::Track,
     rig::{Channel, Interpolation, Local, Playback, Property, Rig},
 };
 

@@ -7,7 +7,7 @@ use crate::{
         budget,
         gltf::{ModelMesh, Part},
         materials::{Materials, Slots},
-        model::Looks,
+        model::ModelMaterials,
         subjects,
         transform::is_invertible,
     },
@@ -38,7 +38,7 @@ pub struct Build<'a> {
     posed: &'a Posed<'a>,
     meshes: Vec<Source>,
     pub scene: Scene,
-    pub looks: Looks<'a>,
+    pub materials: ModelMaterials<'a>,
     pub table: Materials,
     pub slots: Slots,
     /// Mesh and first slot of the meshes that do not deform.
@@ -78,7 +78,7 @@ impl<'a> Build<'a> {
     pub fn new(
         posed: &'a Posed<'a>,
         meshes: Vec<ModelMesh>,
-        looks: Looks<'a>,
+        materials: ModelMaterials<'a>,
         parts: &[Part],
         room: u64,
     ) -> Result<Self, String> {
@@ -91,7 +91,7 @@ impl<'a> Build<'a> {
             posed,
             meshes: meshes.into_iter().map(source).collect(),
             scene: Scene::default(),
-            looks,
+            materials,
             table: Materials::default(),
             slots: Slots::default(),
             shared: HashMap::new(),
@@ -312,7 +312,9 @@ impl<'a> Build<'a> {
     fn add_mesh(&mut self, source: u32, mut triangles: TriangleMesh) -> (u32, u32) {
         let source = &self.meshes[source as usize].mesh;
         let table = &mut self.table;
-        let row = self.looks.material(table, source.material, &mut triangles);
+        let row = self
+            .materials
+            .material(table, source.material, &mut triangles);
         let mesh = self.scene.meshes.len() as u32;
         self.scene.meshes.push(Mesh {
             name: source.name.clone(),

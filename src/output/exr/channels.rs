@@ -1,14 +1,14 @@
 //! The channels of a picture: where in memory their values are.
 
 use crate::{
-    layers::channels::{ChannelPlace, FileRows},
+    aov::channels::{ChannelPlace, FileRows},
     output::{EncodeError, Picture, Pixels},
 };
 
 /// One channel of the file.
 pub struct Channel<'a> {
     pub place: ChannelPlace,
-    /// Those of all channels of the layer, pixel by pixel.
+    /// Those of all channels of the AOV, pixel by pixel.
     pub values: &'a [f32],
 }
 
@@ -19,10 +19,10 @@ pub fn of<'a>(picture: &'a Picture, rows: &FileRows) -> Result<Vec<Channel<'a>>,
     };
     let pixels = picture.width as usize * picture.height as usize;
     let channel = |place: ChannelPlace| {
-        let values = match place.layer {
+        let values = match place.aov {
             None => beauty,
-            Some(layer) => {
-                let image = picture.layers.iter().find(|image| image.layer == layer);
+            Some(aov) => {
+                let image = picture.aovs.iter().find(|image| image.aov == aov);
                 image.map_or(&[][..], |image| &image.values)
             }
         };

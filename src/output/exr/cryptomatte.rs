@@ -1,17 +1,17 @@
-//! What a file says about its Cryptomatte layers (Psyop's Cryptomatte specification 1.2, "Metadata").
+//! What a file says about its Cryptomatte AOVs (Psyop's Cryptomatte specification 1.2, "Metadata").
 
 use crate::{
-    layers::{
-        Layer,
-        cryptomatte::{key, layer_name},
+    aov::{
+        Aov,
+        cryptomatte::{aov_name, key},
     },
     output::Manifests,
 };
 
-/// Keys and values of the attributes that describe `layer`.
-pub fn attributes(layer: Layer, manifests: &Manifests) -> Vec<(String, String)> {
-    let name = layer_name(layer);
-    let manifest = match manifests.of(layer) {
+/// Keys and values of the attributes that describe `AOV`.
+pub fn attributes(aov: Aov, manifests: &Manifests) -> Vec<(String, String)> {
+    let name = aov_name(aov);
+    let manifest = match manifests.of(aov) {
         "" => "{}",
         text => text,
     };
@@ -21,8 +21,8 @@ pub fn attributes(layer: Layer, manifests: &Manifests) -> Vec<(String, String)> 
         ("manifest", manifest),
         ("name", name),
     ];
-    let layer = key(name);
+    let aov = key(name);
     let attribute =
-        |(entry, value): (&str, &str)| (format!("cryptomatte/{layer}/{entry}"), value.into());
+        |(entry, value): (&str, &str)| (format!("cryptomatte/{aov}/{entry}"), value.into());
     entries.map(attribute).into()
 }

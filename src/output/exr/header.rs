@@ -2,8 +2,8 @@
 
 use super::cryptomatte;
 use crate::{
-    layers::{
-        LayerSet,
+    aov::{
+        AovSet,
         channels::{ChannelKind, ChannelPlace},
     },
     output::{ExrCompression, Picture},
@@ -17,7 +17,7 @@ const VERSION: u32 = 2;
 /// Magic, version and attributes, up to the table of blocks.
 pub fn write<'a>(
     picture: &Picture,
-    layers: LayerSet,
+    aovs: AovSet,
     channels: impl Iterator<Item = &'a ChannelPlace>,
     compression: ExrCompression,
 ) -> Vec<u8> {
@@ -33,8 +33,8 @@ pub fn write<'a>(
     header.attribute("screenWindowCenter", "v2f", &[0; 8]);
     header.attribute("screenWindowWidth", "float", &1f32.to_le_bytes());
     write_origin(picture, &mut header);
-    for layer in layers.iter().filter(|layer| layer.is_matte()) {
-        for (name, value) in cryptomatte::attributes(layer, picture.manifests) {
+    for aov in aovs.iter().filter(|aov| aov.is_matte()) {
+        for (name, value) in cryptomatte::attributes(aov, picture.manifests) {
             header.text(&name, &value);
         }
     }

@@ -1,6 +1,6 @@
-//! OpenEXR frames: linear radiance and layers as channels of one part (OpenEXR File Layout, version 2), without loss.
+//! OpenEXR frames: linear radiance and AOVs as channels of one part (OpenEXR File Layout, version 2), without loss.
 //!
-//! An encoder of our own: a frame with all layers has hundreds of megabytes, and general ones take seconds for it.
+//! An encoder of our own: a frame with all AOVs has hundreds of megabytes, and general ones take seconds for it.
 
 mod channels;
 mod complete;
@@ -12,7 +12,7 @@ mod rows;
 pub use complete::{is_complete_exr, read_origin};
 
 use super::{EncodeError, Encoding, ExrCompression, Picture, deflate};
-use crate::layers::channels::{FileBlocks, FileRows};
+use crate::aov::channels::{FileBlocks, FileRows};
 use channels::Channel;
 use rows::RowPacker;
 use std::{
@@ -46,8 +46,8 @@ impl ExrCompression {
     }
 }
 
-/// The beauty as `R`, `G`, `B`, and each layer as channels behind its name: `albedo.R`, `depth.Z`, `CryptoObject00.r`. Colours,
-/// normals and motion are half floats unless 32 bits are asked for; other layers need more and are always floats.
+/// The beauty as `R`, `G`, `B`, and each AOV as channels behind its name: `albedo.R`, `depth.Z`, `CryptoObject00.r`. Colours,
+/// normals and motion are half floats unless 32 bits are asked for; other AOVs need more and are always floats.
 pub fn encode(picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
     let file = Mutex::default();
     Plan::new(picture, encoding)?
@@ -64,7 +64,7 @@ pub fn write_blocks(
     file: &impl WriteAt,
 ) -> io::Result<()> {
     let places = blocks.rows.channels();
-    let mut head = header::write(picture, blocks.rows.layers, places.iter(), compression);
+    let mut head = header::write(picture, blocks.rows.aovs, places.iter(), compression);
     let start = (head.len() + 8 * blocks.offsets.len()) as u64;
     for offset in &blocks.offsets {
         head.extend((start + offset).to_le_bytes());
@@ -103,8 +103,8 @@ struct Placed {
 
 impl<'a> Plan<'a> {
     pub fn new(picture: &'a Picture, encoding: &Encoding) -> Result<Self, EncodeError> {
-        let layers = picture.layers.iter().map(|image| image.layer);
-        let rows = encoding.exr_rows(layers.collect());
+        let aovs = picture.aovs.iter().map(|image| image.aov);
+        let rows = encoding.exr_rows(aovs.collect());
         Ok(Self {
             picture,
             rows,
@@ -117,7 +117,7 @@ impl<'a> Plan<'a> {
     /// Writes the whole file on so many threads: the blocks in the order of their rows, and then what comes before them.
     pub fn write(&self, threads: usize, file: &(impl WriteAt + Sync)) -> io::Result<()> {
         let places = self.channels.iter().map(|channel| &channel.place);
-        let mut head = header::write(self.picture, self.rows.layers, places, self.compression);
+        let mut head = header::write(self.picture, self.rows.aovs, places, self.compression);
         let blocks = Blocks {
             next: AtomicUsize::new(0),
             placed: Mutex::new(Placed {

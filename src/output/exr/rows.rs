@@ -1,7 +1,7 @@
 //! Rows of pixels as files have them: channel after channel, for compression with the bytes of values apart and predicted.
 
 use super::channels::Channel;
-use crate::layers::channels::{ChannelKind, FAR, HALF_MAX, pixel_bytes};
+use crate::aov::channels::{ChannelKind, FAR, HALF_MAX, pixel_bytes};
 use half::{f16, slice::HalfFloatSliceExt};
 use std::ops::Range;
 
@@ -93,7 +93,7 @@ fn to_halves<'a>(values: &[f32], halves: &'a mut Vec<f16>) -> &'a [f16] {
     halves
 }
 
-/// A row of a layer, one channel after the other.
+/// A row of an AOV, one channel after the other.
 #[derive(Default)]
 struct Planes {
     /// Which row of which values this is.
@@ -105,9 +105,9 @@ struct Planes {
 }
 
 impl Planes {
-    /// One channel of a row, with numbers that its type has; none if all of them are 0, as most ranks of Cryptomatte layers are.
+    /// One channel of a row, with numbers that its type has; none if all of them are 0, as most ranks of Cryptomatte AOVs are.
     fn row(&mut self, channel: &Channel, width: usize, row: usize) -> Option<&[f32]> {
-        // Channels of a layer come one after the other: most rows are taken apart once.
+        // Channels of an AOV come one after the other: most rows are taken apart once.
         let of = (channel.values.as_ptr() as usize, row + 1);
         if self.of != of {
             let stride = channel.place.stride;

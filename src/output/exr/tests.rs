@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    layers::{Layer, LayerImage},
+    aov::{Aov, AovImage},
     output::{ColorDepth, Manifests, Metadata, Pixels, picture::testing::metadata},
 };
 use exr::prelude::{self as reference, FlatSamples, ReadChannels, ReadLayers, Text};
@@ -14,10 +14,10 @@ const COMPRESSIONS: [ExrCompression; 4] = [
     ExrCompression::Zip,
 ];
 
-/// A frame with all layers: smooth, constant and noisy values, and a miss here and there.
+/// A frame with all AOVs: smooth, constant and noisy values, and a miss here and there.
 struct Example {
     beauty: Vec<f32>,
-    layers: Vec<LayerImage>,
+    aovs: Vec<AovImage>,
     manifests: Manifests,
     metadata: Metadata,
 }
@@ -25,25 +25,25 @@ struct Example {
 impl Example {
     fn new() -> Self {
         let pixels = (SIZE.0 * SIZE.1) as usize;
-        let layer = |layer: Layer| {
-            let value = |i: usize| match layer {
-                Layer::Depth if i.is_multiple_of(7) => f32::INFINITY,
-                layer if layer.is_matte() && i % 12 > 5 => 0.0,
-                layer if layer.is_matte() => {
+        let aov = |aov: Aov| {
+            let value = |i: usize| match aov {
+                Aov::Depth if i.is_multiple_of(7) => f32::INFINITY,
+                aov if aov.is_matte() && i % 12 > 5 => 0.0,
+                aov if aov.is_matte() => {
                     f32::from_bits(((i / 300) as u32).wrapping_mul(0x1234_5679) & 0x3fff_ffff)
                 }
-                Layer::Normal => (i as f32 * 0.01).sin(),
+                Aov::Normal => (i as f32 * 0.01).sin(),
                 _ => (i as u32).wrapping_mul(2_654_435_761) as f32 * 1e-7,
             };
-            let values: Vec<f32> = (0..pixels * layer.channels()).map(value).collect();
-            LayerImage {
-                layer,
+            let values: Vec<f32> = (0..pixels * aov.channels()).map(value).collect();
+            AovImage {
+                aov,
                 values: values.into(),
             }
         };
         Self {
             beauty: (0..pixels * 3).map(|i| i as f32 * 0.37 - 20.0).collect(),
-            layers: Layer::ALL.map(layer).into(),
+            aovs: Aov::ALL.map(aov).into(),
             manifests: Manifests {
                 instances: r#"{"ball/1":"0badcafe"}"#.into(),
                 materials: r#"{"red":"0badf00d"}"#.into(),
@@ -57,7 +57,7 @@ impl Example {
             width: SIZE.0,
             height: SIZE.1,
             pixels: Pixels::F32(self.beauty[..].into()),
-            layers: &self.layers,
+            aovs: &self.aovs,
             blocks: None,
             manifests: &self.manifests,
             metadata: &self.metadata,
@@ -78,14 +78,14 @@ fn read(file: Vec<u8>) -> (Channels, Vec<(String, String)>) {
         .all_attributes()
         .from_buffered(Cursor::new(file))
         .unwrap();
-    let [layer] = &image.layer_data[..] else {
+    let [aov] = &image.layer_data[..] else {
         panic!("{} parts", image.layer_data.len());
     };
-    let channels = layer.channel_data.list.iter();
+    let channels = aov.channel_data.list.iter();
     let channels = channels
         .map(|c| (c.name.to_string(), c.sample_data.clone()))
         .collect();
-    let texts = layer
+    let texts = aov
         .attributes
         .other
         .iter()
@@ -94,7 +94,7 @@ fn read(file: Vec<u8>) -> (Channels, Vec<(String, String)>) {
             _ => None,
         });
     let mut texts: Vec<_> = texts.collect();
-    let software = layer.attributes.software_name.as_ref().map(utf8);
+    let software = aov.attributes.software_name.as_ref().map(utf8);
     texts.extend(software.map(|text| ("software".into(), text)));
     (channels, texts)
 }
@@ -116,7 +116,7 @@ fn every_channel_survives_every_compression_to_the_bit() {
         let (channels, _) = read(example.encode(&encoding));
         assert_eq!(
             channels.len(),
-            3 + Layer::ALL.map(Layer::channels).iter().sum::<usize>()
+            3 + Aov::ALL.map(Aov::channels).iter().sum::<usize>()
         );
         for (name, samples) in channels {
             let FlatSamples::F32(found) = samples else {
@@ -134,33 +134,26 @@ fn every_channel_survives_every_compression_to_the_bit() {
 
 /// Worked out from the channel's name alone.
 fn expected_values(example: &Example, name: &str) -> Vec<f32> {
-    let (layer, letter) = name.rsplit_once('.').unwrap_or(("", name));
+    let (aov, letter) = name.rsplit_once('.').unwrap_or(("", name));
     let place = |letters: &str| letters.find(letter).unwrap();
-    let of = |layer: Layer| {
-        &example
-            .layers
-            .iter()
-            .find(|i| i.layer == layer)
-            .unwrap()
-            .values[..]
-    };
-    let (values, offset, stride) = match layer {
+    let of = |aov: Aov| &example.aovs.iter().find(|i| i.aov == aov).unwrap().values[..];
+    let (values, offset, stride) = match aov {
         "" => (&example.beauty[..], place("RGB"), 3),
-        "albedo" => (of(Layer::Albedo), place("RGB"), 3),
-        "variance" => (of(Layer::Variance), place("RGB"), 3),
-        "normal" => (of(Layer::Normal), place("XYZ"), 3),
-        "position" => (of(Layer::Position), place("XYZ"), 3),
-        "motion" => (of(Layer::Motion), place("XYZW"), 4),
-        "depth" => (of(Layer::Depth), place("Z"), 1),
+        "albedo" => (of(Aov::Albedo), place("RGB"), 3),
+        "variance" => (of(Aov::Variance), place("RGB"), 3),
+        "normal" => (of(Aov::Normal), place("XYZ"), 3),
+        "position" => (of(Aov::Position), place("XYZ"), 3),
+        "motion" => (of(Aov::Motion), place("XYZW"), 4),
+        "depth" => (of(Aov::Depth), place("Z"), 1),
         matte => {
             let (base, rank) = matte.split_at(matte.len() - 2);
-            let layer = if base == "CryptoObject" {
-                Layer::Instance
+            let aov = if base == "CryptoObject" {
+                Aov::Instance
             } else {
-                Layer::Material
+                Aov::Material
             };
             (
-                of(layer),
+                of(aov),
                 4 * rank.parse::<usize>().unwrap() + place("rgba"),
                 12,
             )
@@ -168,7 +161,7 @@ fn expected_values(example: &Example, name: &str) -> Vec<f32> {
     };
     let values = values.iter().skip(offset).step_by(stride);
     values
-        .map(|v| if layer == "depth" { v.min(1e10) } else { *v })
+        .map(|v| if aov == "depth" { v.min(1e10) } else { *v })
         .collect()
 }
 
@@ -179,8 +172,8 @@ fn what_half_floats_are_enough_for_has_them_unless_more_is_asked_for() {
     example.beauty[1] = f32::NEG_INFINITY;
     let (channels, _) = read(example.encode(&Encoding::default()));
     for (name, samples) in channels {
-        let layer = name.split('.').next().unwrap_or_default();
-        let half = matches!(layer, "R" | "G" | "B" | "albedo" | "normal" | "motion");
+        let aov = name.split('.').next().unwrap_or_default();
+        let half = matches!(aov, "R" | "G" | "B" | "albedo" | "normal" | "motion");
         assert_eq!(matches!(samples, FlatSamples::F16(_)), half, "{name}");
         if let ("R" | "G", FlatSamples::F16(values)) = (name.as_str(), samples) {
             let bound = if name == "R" { 65_504.0 } else { -65_504.0 };
@@ -224,12 +217,12 @@ fn threads_do_not_change_the_file() {
 #[test]
 fn layers_of_the_wrong_size_are_refused() {
     let mut example = Example::new();
-    example.layers[2].values = vec![1.0].into();
+    example.aovs[2].values = vec![1.0].into();
     let picture = Picture {
         width: SIZE.0,
         height: SIZE.1,
         pixels: Pixels::F32(example.beauty[..].into()),
-        layers: &example.layers,
+        aovs: &example.aovs,
         blocks: None,
         manifests: &example.manifests,
         metadata: &example.metadata,

@@ -126,7 +126,7 @@ impl Sink for Sheet {
             width,
             height,
             pixels: Pixels::from_bytes(PixelType::U8, self.canvas.pixels()),
-            layers: &[],
+            aovs: &[],
             blocks: None,
             manifests: &Manifests::default(),
             metadata: &self.metadata,

@@ -40,7 +40,7 @@ pub const BENCH_SIZE: (u32, u32) = (1280, 720);
 pub const BENCH_FRAME: (u32, u32) = (1920, 1080);
 /// Samples per pixel of that frame.
 pub const BENCH_SAMPLES: u32 = 4;
-/// Camera positions along the animation that the bench looks from.
+/// Camera positions along the animation that the bench tables from.
 const BENCH_VIEWS: u32 = 4;
 
 /// What [`trace_file`] does.
@@ -151,16 +151,16 @@ fn pose(
     })
 }
 
-/// `scene` with the shapes of meshes that deform, the looks, and the mesh that each instance shows, as `frame` has them.
+/// `scene` with the shapes of meshes that deform, the tables, and the mesh that each instance shows, as `frame` has them.
 fn shown(scene: &Arc<Scene>, frame: &Frame) -> Arc<Scene> {
-    if frame.shapes.is_empty() && scene.palettes.is_empty() && frame.looks.is_none() {
+    if frame.shapes.is_empty() && scene.palettes.is_empty() && frame.tables.is_none() {
         return scene.clone();
     }
     let mut shown = Scene::clone(scene);
-    if let Some(looks) = &frame.looks {
-        shown.materials.clone_from(&looks.materials);
-        shown.maps.clone_from(&looks.maps);
-        shown.lights.clone_from(&looks.lights);
+    if let Some(tables) = &frame.tables {
+        shown.materials.clone_from(&tables.materials);
+        shown.maps.clone_from(&tables.maps);
+        shown.lights.clone_from(&tables.lights);
     }
     for posed in &frame.shapes {
         if let Shape::Triangles(mesh) = &mut shown.meshes[posed.mesh as usize].shape {

@@ -194,7 +194,7 @@ mod tests {
         let time = Duration::from_millis(milliseconds);
         Rendered {
             pixels: Vec::new().into(),
-            layers: Vec::new(),
+            aovs: Vec::new(),
             blocks: None,
             rays: RayCounts {
                 primary: 4_000_000,

@@ -4,24 +4,24 @@ mod measure;
 mod picture;
 
 use super::{
+    aovs::AovMemory,
+    blas_pool::DeformingPool,
     exr::ExrMemory,
-    forest::LivingForest,
     kernels::{KernelSets, Kernels, arguments},
-    layers::LayerMemory,
     lights::Lights,
-    looks::Looks,
+    material_tables::UploadedTables,
     memory::{Array, Pinned, SparePinned, bytes_of},
     scene::SceneTables,
     shapes::{Shapes, vertex_bytes},
-    sweep::SweepKeys,
+    shutter::ShutterUpload,
     waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
 };
 use crate::{
     abi::{ExrParams, InstanceRecord, Params, RayTally, Unit},
     accel::Tlas,
-    anim::PosedLooks,
+    anim::PosedTables,
+    aov::{Aov, AovSet, channels::FileRows},
     device::{Frame, FrameSettings, OwnRays, adaptive::Passes, params::TILE_ITEMS},
-    layers::{Layer, LayerSet, channels::FileRows},
     light::LocalTree,
 };
 use cust::{
@@ -52,14 +52,14 @@ pub struct Slot {
     /// What `units` and `records` hold, so that a scene at rest is uploaded once.
     uploaded: Weak<Tlas>,
     /// Trees and shapes of a scene in which meshes deform.
-    forest: LivingForest,
+    pool: DeformingPool,
     shapes: Shapes,
     /// Tables of a scene in which materials or lights change.
-    looks: Looks,
+    posed_tables: UploadedTables,
     lights: Lights,
     /// Keys of what moves while the shutter is open.
-    sweep: SweepKeys,
-    layers: LayerMemory,
+    shutter: ShutterUpload,
+    aovs: AovMemory,
     exr: ExrMemory,
     film: Array,
     /// Half of the samples, where noise is measured.
@@ -75,7 +75,7 @@ pub struct Slot {
     /// Where that comes from, and goes once nobody reads the picture any more.
     spare: SparePinned,
     pub queues: Queues,
-    look: Pinned,
+    lengths: Pinned,
     pub work: Option<Work>,
 }
 
@@ -86,7 +86,7 @@ pub struct Task {
     /// Samples of each pixel at which the picture is finished, if no noise is the reason for that; passes may end before.
     pub samples: u32,
     /// Gathered when the picture is finished.
-    pub layers: LayerSet,
+    pub aovs: AovSet,
     /// Of these, blocks of a file are made.
     pub file_rows: Option<FileRows>,
     pub started: Event,
@@ -107,14 +107,14 @@ pub struct Work {
     is_adaptive: bool,
     /// Past once the noise is measured after a pass.
     measuring: Option<Event>,
-    layers: LayerSet,
+    aovs: AovSet,
     file_rows: Option<FileRows>,
     /// Past once the places of blocks are known, which go to the host then.
     compressing: Option<(ExrParams, Event)>,
     /// Where in what went there the blocks begin, and the bytes of all.
     delivered: Option<(Vec<u64>, usize)>,
-    /// Items whose layers are yet to be gathered.
-    layer_items: Range<u32>,
+    /// Items whose AOVs are yet to be gathered.
+    aov_items: Range<u32>,
     /// A chunk that is queued in part; it goes on once the event is past.
     partly: Option<(ChunkLaunch, Event)>,
     /// One per queued chunk.
@@ -137,12 +137,12 @@ impl Slot {
             units: Array::default(),
             records: Array::default(),
             uploaded: Weak::new(),
-            forest: LivingForest::default(),
+            pool: DeformingPool::default(),
             shapes: Shapes::default(),
-            looks: Looks::default(),
+            posed_tables: UploadedTables::default(),
             lights: Lights::default(),
-            sweep: SweepKeys::default(),
-            layers: LayerMemory::default(),
+            shutter: ShutterUpload::default(),
+            aovs: AovMemory::default(),
             exr: ExrMemory::default(),
             film: Array::default(),
             film_half: Array::default(),
@@ -154,7 +154,7 @@ impl Slot {
             picture: Pinned::default(),
             spare,
             queues: Queues::default(),
-            look: Pinned::default(),
+            lengths: Pinned::default(),
             work: None,
         })
     }
@@ -186,12 +186,12 @@ impl Slot {
         ];
         own.iter().map(|array| array.bytes()).sum::<usize>()
             + self.queues.bytes_held()
-            + self.forest.bytes_held()
+            + self.pool.bytes_held()
             + self.shapes.bytes_held()
-            + self.looks.bytes_held()
+            + self.posed_tables.bytes_held()
             + self.lights.bytes_held()
-            + self.sweep.bytes_held()
-            + self.layers.bytes_held()
+            + self.shutter.bytes_held()
+            + self.aovs.bytes_held()
             + self.exr.bytes_held()
     }
 
@@ -202,23 +202,23 @@ impl Slot {
         frame: &Frame,
         params: &mut Params,
     ) -> CudaResult<()> {
-        self.forest.upload(&frame.blas, &self.stream)?;
+        self.pool.upload(&frame.blas, &self.stream)?;
         self.shapes.upload(tables, &frame.shapes, &self.stream)?;
-        self.forest.apply(params);
+        self.pool.apply(params);
         self.shapes.apply(params);
         Ok(())
     }
 
     /// Queues the upload of the tables of materials and lights of a frame in which they change. The slot must be idle.
-    pub fn tint(
+    pub fn upload_tables(
         &mut self,
-        tables: &SceneTables,
-        looks: &PosedLooks,
+        scene: &SceneTables,
+        posed: &PosedTables,
         params: &mut Params,
     ) -> CudaResult<()> {
-        self.looks
-            .upload(looks, tables.emission_weights(), &self.stream)?;
-        self.looks.apply(params);
+        self.posed_tables
+            .upload(posed, scene.emission_weights(), &self.stream)?;
+        self.posed_tables.apply(params);
         Ok(())
     }
 
@@ -229,7 +229,7 @@ impl Slot {
     }
 
     /// Queues the upload of what moves while the shutter is open, if anything does. The slot must be idle.
-    pub fn sweep(
+    pub fn upload_shutter_keys(
         &mut self,
         frame: &Frame,
         settings: &FrameSettings,
@@ -237,23 +237,21 @@ impl Slot {
     ) -> CudaResult<()> {
         match params.moves {
             0 => Ok(()),
-            _ => self.sweep.upload(frame, settings, params, &self.stream),
+            _ => self.shutter.upload(frame, settings, params, &self.stream),
         }
     }
 
-    /// Queues the upload of what layers are gathered from. The slot must be idle.
-    pub fn prepare_layers(
+    /// Queues the upload of what AOVs are gathered from. The slot must be idle.
+    pub fn prepare_aovs(
         &mut self,
         tables: &SceneTables,
         frame: &Frame,
-        layers: LayerSet,
+        aovs: AovSet,
         params: &mut Params,
     ) -> CudaResult<()> {
-        match layers.is_empty() {
+        match aovs.is_empty() {
             true => Ok(()),
-            false => self
-                .layers
-                .prepare(tables, frame, layers, params, &self.stream),
+            false => self.aovs.prepare(tables, frame, aovs, params, &self.stream),
         }
     }
 
@@ -289,7 +287,7 @@ impl Slot {
             cut,
             passes,
             samples,
-            layers,
+            aovs,
             file_rows,
             started,
             own_rays,
@@ -303,7 +301,7 @@ impl Slot {
         self.tally
             .clear_later(size_of::<RayTally>(), &self.stream)?;
         params.film = self.film.at(0);
-        if passes.is_adaptive() || layers.contains(Layer::Variance) {
+        if passes.is_adaptive() || aovs.contains(Aov::Variance) {
             self.prepare_half(&mut params)?;
         }
         if passes.is_adaptive() {
@@ -323,11 +321,11 @@ impl Slot {
             passes,
             samples,
             measuring: None,
-            layers,
+            aovs,
             file_rows,
             compressing: None,
             delivered: None,
-            layer_items: match layers.is_empty() {
+            aov_items: match aovs.is_empty() {
                 true => 0..0,
                 false => 0..items,
             },
@@ -394,10 +392,10 @@ impl Slot {
                     work.passes.go_on(&[]);
                 }
                 if !work.passes.finish(work.samples) {
-                    work.layers = LayerSet::default();
+                    work.aovs = AovSet::default();
                     work.file_rows = None;
-                } else if !work.layer_items.is_empty() {
-                    self.gather_layers(work, kernels)?;
+                } else if !work.aov_items.is_empty() {
+                    self.gather_aovs(work, kernels)?;
                     continue;
                 }
                 self.finish(work, kernels)?;
@@ -451,7 +449,7 @@ impl Slot {
             kernels,
             stream,
             tally: self.tally.at(0),
-            look: &mut self.look,
+            lengths: &mut self.lengths,
             mark: &mut mark,
             own_rays: work.own_rays.as_mut(),
         };

@@ -3,16 +3,16 @@
 use super::{Slot, Work, elapsed, event_now};
 use crate::{
     abi::{self, ExrParams, Params, RayTally},
+    aov::{AovImage, channels::FileBlocks},
     device::{
         Accumulation, AccumulationState, OwnRays,
         cuda::{
+            aovs,
             kernels::{Kernels, arguments},
-            layers,
             memory::bytes_of,
             waves::Stage,
         },
     },
-    layers::{LayerImage, channels::FileBlocks},
 };
 use bytes::Bytes;
 use cust::{error::CudaResult, event::Event};
@@ -26,7 +26,7 @@ const BLOCKS_PLACE: usize = 256;
 /// A finished frame.
 pub struct Picture {
     pub pixels: Bytes,
-    pub layers: Vec<LayerImage>,
+    pub aovs: Vec<AovImage>,
     /// Instead of both.
     pub blocks: Option<FileBlocks>,
     pub tally: RayTally,
@@ -40,11 +40,11 @@ pub struct Picture {
 }
 
 impl Slot {
-    /// Queues a launch that gathers layers of the next items.
-    pub(super) fn gather_layers(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<()> {
-        let Range { start, end } = work.layer_items;
-        let next = end.min(start.saturating_add(layers::launch_items(work.samples)));
-        work.layer_items.start = next;
+    /// Queues a launch that gathers AOVs of the next items.
+    pub(super) fn gather_aovs(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<()> {
+        let Range { start, end } = work.aov_items;
+        let next = end.min(start.saturating_add(aovs::launch_items(work.samples)));
+        work.aov_items.start = next;
         let params = Params {
             tiles: std::ptr::null(),
             ..work.params
@@ -54,7 +54,7 @@ impl Slot {
         // SAFETY: see `run_loop`.
         unsafe {
             kernels.launch_items(
-                "throng_gather_layers",
+                "throng_gather_aovs",
                 next - start,
                 &self.stream,
                 arguments![params, start, next, none],
@@ -96,10 +96,10 @@ impl Slot {
             )?;
         }
         if let Some(rows) = work.file_rows {
-            let (layers, pixels) = (work.layers, pixels as usize);
-            let values = |layer| match layer {
+            let (aovs, pixels) = (work.aovs, pixels as usize);
+            let values = |aov| match aov {
                 None => self.pixels.at::<f32>(0).cast_const(),
-                Some(layer) => self.layers.image(layers, pixels, layer).cast_const(),
+                Some(aov) => self.aovs.image(aovs, pixels, aov).cast_const(),
             };
             let size = (params.width, params.height);
             let blocks = self
@@ -109,8 +109,8 @@ impl Slot {
             return Ok(());
         }
         let place = PicturePlace::of(&params);
-        let layer_bytes = layers::image_bytes(work.layers, pixels as usize);
-        self.picture = self.spare.take(place.layers + layer_bytes)?;
+        let aov_bytes = aovs::image_bytes(work.aovs, pixels as usize);
+        self.picture = self.spare.take(place.aovs + aov_bytes)?;
         let (picture, stream) = (&mut self.picture, &self.stream);
         // SAFETY: the picture is taken once the event is past that follows.
         unsafe {
@@ -118,12 +118,8 @@ impl Slot {
                 .read_later(picture, 0, picture_bytes(&params), stream)?;
             self.tally
                 .read_later(picture, place.tally, size_of::<RayTally>(), stream)?;
-            self.layers.read_later(
-                work.layers,
-                pixels as usize,
-                (picture, place.layers),
-                stream,
-            )?;
+            self.aovs
+                .read_later(work.aovs, pixels as usize, (picture, place.aovs), stream)?;
         }
         work.finished = Some(event_now(&self.stream)?);
         Ok(())
@@ -161,7 +157,7 @@ impl Slot {
             marks,
             own_rays,
             passes,
-            layers,
+            aovs,
             file_rows,
             delivered,
             ..
@@ -178,14 +174,14 @@ impl Slot {
                 offsets,
                 bytes: picture.slice(BLOCKS_PLACE..BLOCKS_PLACE + bytes),
             });
-        let (pixels, layers, tally) = match blocks {
+        let (pixels, aovs, tally) = match blocks {
             Some(_) => (Bytes::new(), Vec::new(), 0),
             None => (
                 picture.slice(..picture_bytes(&params)),
-                layers::images(
-                    layers,
+                aovs::images(
+                    aovs,
                     params.width as usize * params.height as usize,
-                    picture.slice(place.layers..),
+                    picture.slice(place.aovs..),
                 ),
                 place.tally,
             ),
@@ -198,7 +194,7 @@ impl Slot {
             .collect::<CudaResult<_>>()?;
         Ok(Some(Picture {
             pixels,
-            layers,
+            aovs,
             blocks,
             tally: bytemuck::pod_read_unaligned(&picture[tally..][..size_of::<RayTally>()]),
             started,
@@ -213,7 +209,7 @@ impl Slot {
 /// Where what a picture consists of lies in page-locked memory, behind its pixels: where floats may lie.
 pub(super) struct PicturePlace {
     pub(super) tally: usize,
-    pub(super) layers: usize,
+    pub(super) aovs: usize,
 }
 
 impl PicturePlace {
@@ -221,7 +217,7 @@ impl PicturePlace {
         let tally = picture_bytes(params).next_multiple_of(PLACE_ALIGNMENT);
         Self {
             tally,
-            layers: (tally + size_of::<RayTally>()).next_multiple_of(PLACE_ALIGNMENT),
+            aovs: (tally + size_of::<RayTally>()).next_multiple_of(PLACE_ALIGNMENT),
         }
     }
 }

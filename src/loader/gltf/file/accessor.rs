@@ -41,7 +41,7 @@ struct Sparse<'a> {
     values: &'a [u8],
 }
 
-/// Looks up and validates an accessor that `from` refers to.
+/// Choice up and validates an accessor that `from` refers to.
 ///
 /// # Errors
 /// At `from` when there is no such accessor, else at the accessor.

@@ -33,7 +33,7 @@ use triangles::Indices;
 use vertices::Vertices;
 
 /// Which materials the meshes may name, and the variant that was chosen.
-pub struct Looks<'a> {
+pub struct Choice<'a> {
     pub materials: &'a [PbrMaterial],
     pub variant_count: usize,
     pub variant: Option<u32>,
@@ -47,7 +47,7 @@ pub struct Looks<'a> {
 /// When anything in it is out of range, does not fit, or is not finite.
 pub fn read(
     document: &Document,
-    looks: &Looks,
+    choice: &Choice,
     index: usize,
     k: usize,
 ) -> Result<Option<ModelMesh>, Fault> {
@@ -86,11 +86,11 @@ pub fn read(
         .budget
         .take(triangles.len() as u64 * budget::TRIANGLE)
         .map_err(|lack| fault(&path, format!("rendering the triangles {lack}")))?;
-    let material = material_index(primitive, looks, &path)?;
-    let variants = variants(primitive, looks, &path)?;
-    let chosen = variants.iter().find(|v| Some(v.0) == looks.variant);
+    let material = material_index(primitive, choice, &path)?;
+    let variants = variants(primitive, choice, &path)?;
+    let chosen = variants.iter().find(|v| Some(v.0) == choice.variant);
     let material = chosen.map_or(material, |v| v.1);
-    let uv_sets = uv_sets(document, looks, material, &variants, &path);
+    let uv_sets = uv_sets(document, choice, material, &variants, &path);
     let mut model = ModelMesh {
         name: match mesh.primitives.len() {
             1 => name(mesh.name.as_deref(), "mesh", index),
@@ -101,8 +101,8 @@ pub fn read(
         material,
         variants,
     };
-    if !looks.skip_tangents {
-        add_tangents(document, looks, &path, &mut model)?;
+    if !choice.skip_tangents {
+        add_tangents(document, choice, &path, &mut model)?;
     }
     Ok(Some(model))
 }
@@ -232,8 +232,8 @@ fn add_face_normals(mesh: &mut TriangleMesh, missing: &[bool]) {
     }
 }
 
-fn material_index(primitive: &Primitive, looks: &Looks, path: &str) -> Result<u32, Fault> {
-    let count = looks.materials.len();
+fn material_index(primitive: &Primitive, choice: &Choice, path: &str) -> Result<u32, Fault> {
+    let count = choice.materials.len();
     match primitive.material.map(|m| m.value()) {
         None => Ok(NONE),
         Some(index) if index < count => Ok(index as u32),
@@ -255,14 +255,14 @@ struct Mapping {
     variants: Vec<u32>,
 }
 
-fn variants(primitive: &Primitive, looks: &Looks, path: &str) -> Result<Vec<(u32, u32)>, Fault> {
+fn variants(primitive: &Primitive, choice: &Choice, path: &str) -> Result<Vec<(u32, u32)>, Fault> {
     let others = primitive.extensions.as_ref().map(|e| &e.others);
     let read = extensions::read::<Variants>(others, extensions::VARIANTS, path)?;
     let mut pairs = Vec::new();
     for mapping in read.into_iter().flat_map(|v| v.mappings) {
         for variant in mapping.variants {
-            let known = (variant as usize) < looks.variant_count
-                && (mapping.material as usize) < looks.materials.len();
+            let known = (variant as usize) < choice.variant_count
+                && (mapping.material as usize) < choice.materials.len();
             if !known {
                 let message = format!(
                     "there is no variant {variant} or no material {}",
@@ -282,12 +282,12 @@ fn variants(primitive: &Primitive, looks: &Looks, path: &str) -> Result<Vec<(u32
 /// Which sets of texture coordinates the mesh keeps: those of its material.
 fn uv_sets(
     document: &Document,
-    looks: &Looks,
+    choice: &Choice,
     material: u32,
     variants: &[(u32, u32)],
     path: &str,
 ) -> [u32; 2] {
-    let of = |m: u32| looks.materials.get(m as usize).map(|m| m.uv_sets);
+    let of = |m: u32| choice.materials.get(m as usize).map(|m| m.uv_sets);
     let chosen = of(material).unwrap_or([0, 1]);
     let mut others = variants.iter().filter_map(|&(_, m)| of(m));
     if others.any(|other| other != chosen) {
@@ -300,13 +300,13 @@ fn uv_sets(
 /// Where a material that this primitive can have needs tangents, and the file has none.
 fn add_tangents(
     document: &Document,
-    looks: &Looks,
+    choice: &Choice,
     path: &str,
     model: &mut ModelMesh,
 ) -> Result<(), Fault> {
     let variants = model.variants.iter().map(|v| v.1);
     let mut materials = [model.material].into_iter().chain(variants);
-    let set = materials.find_map(|m| looks.materials.get(m as usize)?.tangent_uv_set());
+    let set = materials.find_map(|m| choice.materials.get(m as usize)?.tangent_uv_set());
     let (Some(set), true) = (set, model.mesh.tangents.is_empty()) else {
         return Ok(());
     };

@@ -10,7 +10,7 @@ use super::{
     model::ColorSpace,
     nodes::name,
 };
-use crate::scene::driven::TexturePlace;
+use crate::scene::animated::TexturePlace;
 use glam::Affine2;
 use gltf::json::{material, validation::Checked};
 use pbr::{Alpha, PbrMaterial, TextureRef};

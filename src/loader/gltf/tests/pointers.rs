@@ -2,7 +2,7 @@
 
 use super::builder::*;
 use crate::scene::{
-    driven::{CameraValue, LightValue, MapUse, MaterialValue, PlaceValue, Target, TexturePlace},
+    animated::{CameraValue, LightValue, MapUse, MaterialValue, PlaceValue, Target, TexturePlace},
     rig::Interpolation,
 };
 use glam::{Vec2, Vec3};
@@ -125,7 +125,7 @@ fn tracks_start_from_what_the_file_has() {
     animated(&mut b, "/materials/0/emissiveFactor", 3);
     let place = "pbrMetallicRoughness/baseColorTexture/extensions/KHR_texture_transform";
     animated(&mut b, &format!("/materials/1/{place}/scale"), 2);
-    let bases = b.load().driven_materials;
+    let bases = b.load().animated_materials;
     assert_eq!([bases[0].material, bases[1].material], [0, 1]);
     assert_eq!(
         (bases[0].emissive, bases[0].emissive_strength),
@@ -146,7 +146,7 @@ fn tracks_start_from_what_the_file_has() {
 }
 
 #[test]
-fn what_cannot_be_driven_is_told_once_each_by_its_pointer() {
+fn what_cannot_be_animated_is_told_once_each_by_its_pointer() {
     let unknown = [
         "/materials/0/occlusionTexture/strength",
         "/materials/0/extensions/EXT_new/factor",

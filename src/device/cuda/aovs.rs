@@ -1,4 +1,4 @@
-//! Layers of a frame in flight on the GPU: where they are gathered, and what the kernel reads of the frames beside it.
+//! AOVs of a frame in flight on the GPU: where they are gathered, and what the kernel reads of the frames beside it.
 
 use super::{
     memory::{Array, Pinned, bytes_of},
@@ -6,9 +6,9 @@ use super::{
     shapes::{Shapes, vertex_bytes},
 };
 use crate::{
-    abi::{FrameLayers, OtherFrame, Params},
-    device::{Frame, OtherPose, frame_layers},
-    layers::{Layer, LayerImage, LayerSet},
+    abi::{FrameAovs, OtherFrame, Params},
+    aov::{Aov, AovImage, AovSet},
+    device::{Frame, OtherPose, frame_aovs},
     pixels::Floats,
     scene::Scene,
 };
@@ -21,10 +21,10 @@ const ALIGNMENT: usize = 256;
 /// Camera rays of one launch: a few milliseconds.
 const RAYS_PER_LAUNCH: u32 = 1 << 22;
 
-/// Memory for the layers of one frame after the other.
+/// Memory for the AOVs of one frame after the other.
 #[derive(Default)]
-pub struct LayerMemory {
-    /// All layers of a frame, one after the other.
+pub struct AovMemory {
+    /// All AOVs of a frame, one after the other.
     images: Array,
     /// The kernel's record and the tables of the frames beside.
     tables: Array,
@@ -35,7 +35,7 @@ pub struct LayerMemory {
     named: Weak<Scene>,
 }
 
-impl LayerMemory {
+impl AovMemory {
     /// Bytes on the GPU that this has already.
     pub fn bytes_held(&self) -> usize {
         let shapes = self.shapes.iter().map(Shapes::bytes_held);
@@ -43,36 +43,36 @@ impl LayerMemory {
         own.iter().map(|array| array.bytes()).sum::<usize>() + shapes.sum::<usize>()
     }
 
-    /// Makes room for `layers` of a frame, and queues the upload of what the kernel reads. Nothing that was queued before may
+    /// Makes room for `AOVs` of a frame, and queues the upload of what the kernel reads. Nothing that was queued before may
     /// use what is here.
     pub fn prepare(
         &mut self,
         tables: &SceneTables,
         frame: &Frame,
-        layers: LayerSet,
+        aovs: AovSet,
         params: &mut Params,
         stream: &Stream,
     ) -> CudaResult<()> {
         let (width, height) = (params.width, params.height);
-        let mut record = frame_layers::record(frame, width as f32 / height as f32);
+        let mut record = frame_aovs::record(frame, width as f32 / height as f32);
         let pixels = width as usize * height as usize;
-        self.images.reserve(image_bytes(layers, pixels))?;
-        for layer in layers.iter() {
-            *frame_layers::target(&mut record, layer) = self.image(layers, pixels, layer);
+        self.images.reserve(image_bytes(aovs, pixels))?;
+        for aov in aovs.iter() {
+            *frame_aovs::target(&mut record, aov) = self.image(aovs, pixels, aov);
         }
-        if layers.contains(Layer::Instance) || layers.contains(Layer::Material) {
+        if aovs.contains(Aov::Instance) || aovs.contains(Aov::Material) {
             self.name(tables)?;
             record.instance_names = self.names.at(0);
             record.material_names = self.names.at(4 * tables.name_ids().instances.len());
         }
         self.upload(tables, frame, record, stream)?;
-        params.frame_layers = self.tables.at(0);
+        params.frame_aovs = self.tables.at(0);
         Ok(())
     }
 
-    /// Where one of `layers` is on the GPU, for a picture of `pixels`.
-    pub fn image(&self, layers: LayerSet, pixels: usize, layer: Layer) -> *mut f32 {
-        let before = layers.iter().take_while(|&before| before != layer);
+    /// Where one of `AOVs` is on the GPU, for a picture of `pixels`.
+    pub fn image(&self, aovs: AovSet, pixels: usize, aov: Aov) -> *mut f32 {
+        let before = aovs.iter().take_while(|&before| before != aov);
         self.images.at(image_bytes(before.collect(), pixels))
     }
 
@@ -93,15 +93,15 @@ impl LayerMemory {
         &mut self,
         tables: &SceneTables,
         frame: &Frame,
-        mut record: FrameLayers,
+        mut record: FrameAovs,
         stream: &Stream,
     ) -> CudaResult<()> {
         let mut bytes = Vec::new();
-        let head = size_of::<FrameLayers>().next_multiple_of(ALIGNMENT);
+        let head = size_of::<FrameAovs>().next_multiple_of(ALIGNMENT);
         let mut places = Vec::new();
         for pose in frame.others.iter().flat_map(|others| others.iter()) {
             places.push(Places {
-                transforms: append(&mut bytes, head, bytes_of(&frame_layers::transforms(pose))),
+                transforms: append(&mut bytes, head, bytes_of(&frame_aovs::transforms(pose))),
                 shown: append(&mut bytes, head, bytes_of(&pose.shown)),
             });
         }
@@ -130,18 +130,18 @@ impl LayerMemory {
         unsafe { self.tables.write_later(0, &self.staging, 0, all, stream) }
     }
 
-    /// Queues the way of the layers to page-locked memory at `to`.
+    /// Queues the way of the AOVs to page-locked memory at `to`.
     ///
     /// # Safety
     /// As of [`Array::read_later`].
     pub unsafe fn read_later(
         &self,
-        layers: LayerSet,
+        aovs: AovSet,
         pixels: usize,
         (picture, to): (&mut Pinned, usize),
         stream: &Stream,
     ) -> CudaResult<()> {
-        match image_bytes(layers, pixels) {
+        match image_bytes(aovs, pixels) {
             0 => Ok(()),
             // SAFETY: passed on.
             bytes => unsafe { self.images.read_later(picture, to, bytes, stream) },
@@ -172,14 +172,14 @@ fn append(bytes: &mut Vec<u8>, head: usize, table: &[u8]) -> usize {
     start
 }
 
-/// Bytes of the layers of a picture.
-pub fn image_bytes(layers: LayerSet, pixels: usize) -> usize {
-    pixels * layers.channels() * size_of::<f32>()
+/// Bytes of the AOVs of a picture.
+pub fn image_bytes(aovs: AovSet, pixels: usize) -> usize {
+    pixels * aovs.channels() * size_of::<f32>()
 }
 
-/// No less than the layers of a frame take on the GPU.
-pub fn layer_bytes(tables: &SceneTables, frame: &Frame, layers: LayerSet, pixels: usize) -> usize {
-    if layers.is_empty() {
+/// No less than the AOVs of a frame take on the GPU.
+pub fn aov_bytes(tables: &SceneTables, frame: &Frame, aovs: AovSet, pixels: usize) -> usize {
+    if aovs.is_empty() {
         return 0;
     }
     let other = |pose: &OtherPose| {
@@ -192,28 +192,28 @@ pub fn layer_bytes(tables: &SceneTables, frame: &Frame, layers: LayerSet, pixels
     };
     let others = frame.others.iter().flat_map(|others| others.iter());
     let scene = tables.scene();
-    image_bytes(layers, pixels)
+    image_bytes(aovs, pixels)
         + others.map(other).sum::<usize>()
         + 4 * (scene.instances.len() + scene.materials.len())
         + 8 * ALIGNMENT
 }
 
-/// Items of the launches that gather the layers of pictures with so many samples: whole tiles.
+/// Items of the launches that gather the AOVs of pictures with so many samples: whole tiles.
 pub fn launch_items(samples: u32) -> u32 {
     (RAYS_PER_LAUNCH / samples.max(1))
         .max(1)
         .next_multiple_of(64)
 }
 
-/// What was read back, in the order of `layers`.
-pub fn images(layers: LayerSet, pixels: usize, mut bytes: Bytes) -> Vec<LayerImage> {
-    let image = |layer: Layer| {
-        let size = image_bytes([layer].into_iter().collect(), pixels);
+/// What was read back, in the order of `AOVs`.
+pub fn images(aovs: AovSet, pixels: usize, mut bytes: Bytes) -> Vec<AovImage> {
+    let image = |aov: Aov| {
+        let size = image_bytes([aov].into_iter().collect(), pixels);
         let own = bytes.split_to(size.min(bytes.len()));
-        LayerImage {
-            layer,
+        AovImage {
+            aov,
             values: Floats::from_bytes(own),
         }
     };
-    layers.iter().map(image).collect()
+    aovs.iter().map(image).collect()
 }

@@ -1,6 +1,6 @@
-//! Channels of files with layers: their names, their types and their order, as OpenEXR files have them.
+//! Channels of files with AOVs: their names, their types and their order, as OpenEXR files have them.
 
-use super::{Layer, LayerSet, MATTE_RANKS, cryptomatte};
+use super::{Aov, AovSet, MATTE_RANKS, cryptomatte};
 use bytes::Bytes;
 
 /// One channel of a file.
@@ -8,8 +8,8 @@ use bytes::Bytes;
 pub struct ChannelPlace {
     pub name: String,
     pub kind: ChannelKind,
-    /// The layer that it belongs to; none: the picture itself.
-    pub layer: Option<Layer>,
+    /// The AOV that it belongs to; none: the picture itself.
+    pub aov: Option<Aov>,
     /// Which of the values of a pixel it has, and how many these are.
     pub offset: usize,
     pub stride: usize,
@@ -45,7 +45,7 @@ impl ChannelKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileRows {
     /// Besides the picture itself.
-    pub layers: LayerSet,
+    pub aovs: AovSet,
     /// How colours, normals and motion are stored.
     pub colors: ChannelKind,
     pub per_block: u32,
@@ -61,32 +61,32 @@ pub struct FileBlocks {
 }
 
 impl FileRows {
-    /// Of the picture itself and of all layers, sorted by name as files have to be.
+    /// Of the picture itself and of all AOVs, sorted by name as files have to be.
     pub fn channels(&self) -> Vec<ChannelPlace> {
         let mut places = Vec::new();
-        let mut add = |layer, kind, names: Vec<String>| {
+        let mut add = |aov, kind, names: Vec<String>| {
             let stride = names.len();
             let named = names.into_iter().enumerate();
             places.extend(named.map(|(offset, name)| ChannelPlace {
                 name,
                 kind,
-                layer,
+                aov,
                 offset,
                 stride,
             }));
         };
         add(None, self.colors, ["R", "G", "B"].map(String::from).into());
-        for layer in self.layers.iter() {
-            add(Some(layer), self.kind_of(layer), names_of(layer));
+        for aov in self.aovs.iter() {
+            add(Some(aov), self.kind_of(aov), names_of(aov));
         }
         places.sort_by(|a, b| a.name.cmp(&b.name));
         places
     }
 
-    fn kind_of(&self, layer: Layer) -> ChannelKind {
-        match layer {
-            Layer::Albedo | Layer::Normal | Layer::Motion => self.colors,
-            Layer::Depth => ChannelKind::Depth,
+    fn kind_of(&self, aov: Aov) -> ChannelKind {
+        match aov {
+            Aov::Albedo | Aov::Normal | Aov::Motion => self.colors,
+            Aov::Depth => ChannelKind::Depth,
             _ => ChannelKind::Float,
         }
     }
@@ -98,21 +98,21 @@ pub fn pixel_bytes<'a>(channels: impl IntoIterator<Item = &'a ChannelPlace>) -> 
 }
 
 /// In the order of the values of a pixel.
-fn names_of(layer: Layer) -> Vec<String> {
-    let letters = match layer {
-        Layer::Albedo | Layer::Variance => "RGB",
-        Layer::Normal | Layer::Position => "XYZ",
-        Layer::Depth => "Z",
-        Layer::Motion => "XYZW",
-        Layer::Instance | Layer::Material => return matte_names(layer),
+fn names_of(aov: Aov) -> Vec<String> {
+    let letters = match aov {
+        Aov::Albedo | Aov::Variance => "RGB",
+        Aov::Normal | Aov::Position => "XYZ",
+        Aov::Depth => "Z",
+        Aov::Motion => "XYZW",
+        Aov::Instance | Aov::Material => return matte_names(aov),
     };
-    let name = |letter| format!("{layer}.{letter}");
+    let name = |letter| format!("{aov}.{letter}");
     letters.chars().map(name).collect()
 }
 
 /// Two ranks in each group of four channels, counted in two digits.
-fn matte_names(layer: Layer) -> Vec<String> {
-    let base = cryptomatte::layer_name(layer);
+fn matte_names(aov: Aov) -> Vec<String> {
+    let base = cryptomatte::aov_name(aov);
     let name = |value: usize| {
         let letter = ["r", "g", "b", "a"][value % 4];
         format!("{base}{:02}.{letter}", value / 4)

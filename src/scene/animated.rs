@@ -1,6 +1,6 @@
 //! Numbers of materials, lights and cameras that clips drive (KHR_animation_pointer), and what they start from.
 //!
-//! Tracks name things by their index in the model's file; [`Driven`] tells which rows of the scene's tables these are.
+//! Tracks name things by their index in the model's file; [`Animated`] tells which rows of the scene's tables these are.
 
 use super::{Light, Material, rig::Interpolation};
 use glam::{Affine2, Affine3A, Mat2, Vec2, Vec3};
@@ -189,18 +189,18 @@ impl MaterialValue {
 
 /// What an actor's tracks drive in the scene.
 #[derive(Clone, Debug, Default)]
-pub struct Driven {
+pub struct Animated {
     /// Index into [`super::Scene::actors`].
     pub actor: u32,
     /// In the order of the file's materials; one may have several rows.
-    pub materials: Vec<DrivenMaterial>,
+    pub materials: Vec<AnimatedMaterial>,
     /// In the order of the file's lights; one may stand at several nodes.
-    pub lights: Vec<DrivenLight>,
+    pub lights: Vec<AnimatedLight>,
     /// The file's camera that the scene is seen by.
     pub camera: Option<u32>,
 }
 
-impl Driven {
+impl Animated {
     /// Whether there is anything.
     pub fn any(&self) -> bool {
         !self.materials.is_empty() || !self.lights.is_empty() || self.camera.is_some()
@@ -224,7 +224,7 @@ impl Driven {
 }
 
 #[derive(Clone, Debug)]
-pub struct DrivenMaterial {
+pub struct AnimatedMaterial {
     /// Index into [`super::Scene::materials`]; nothing else has that row, nor the maps that tracks place.
     pub row: u32,
     pub base: MaterialBase,
@@ -246,7 +246,7 @@ pub struct MaterialBase {
 
 /// A light at a node of the actor's rig.
 #[derive(Clone, Debug)]
-pub struct DrivenLight {
+pub struct AnimatedLight {
     /// Index in the file.
     pub light: u32,
     /// Index into [`super::Scene::lights`].
@@ -344,26 +344,26 @@ impl TexturePlace {
 impl MapUse {
     /// Where a material has the index of the map.
     pub fn of(self, material: &mut Material) -> &mut u32 {
-        let layers = &mut material.layers;
+        let lobes = &mut material.lobes;
         match self {
             Self::BaseColor if material.unlit => &mut material.emission_map,
             Self::BaseColor => &mut material.color_map,
             Self::Emissive => &mut material.emission_map,
-            Self::MetallicRoughness => &mut layers.metallic_roughness_map,
-            Self::Normal => &mut layers.normal_map,
-            Self::Specular => &mut layers.specular_map,
-            Self::SpecularColor => &mut layers.specular_color_map,
-            Self::Transmission => &mut layers.transmission_map,
-            Self::DiffuseTransmission => &mut layers.diffuse_transmission_map,
-            Self::DiffuseTransmissionColor => &mut layers.diffuse_transmission_color_map,
-            Self::Clearcoat => &mut layers.clearcoat_map,
-            Self::ClearcoatRoughness => &mut layers.clearcoat_roughness_map,
-            Self::ClearcoatNormal => &mut layers.clearcoat_normal_map,
-            Self::SheenColor => &mut layers.sheen_color_map,
-            Self::SheenRoughness => &mut layers.sheen_roughness_map,
-            Self::Iridescence => &mut layers.iridescence_map,
-            Self::IridescenceThickness => &mut layers.iridescence_thickness_map,
-            Self::Anisotropy => &mut layers.anisotropy_map,
+            Self::MetallicRoughness => &mut lobes.metallic_roughness_map,
+            Self::Normal => &mut lobes.normal_map,
+            Self::Specular => &mut lobes.specular_map,
+            Self::SpecularColor => &mut lobes.specular_color_map,
+            Self::Transmission => &mut lobes.transmission_map,
+            Self::DiffuseTransmission => &mut lobes.diffuse_transmission_map,
+            Self::DiffuseTransmissionColor => &mut lobes.diffuse_transmission_color_map,
+            Self::Clearcoat => &mut lobes.clearcoat_map,
+            Self::ClearcoatRoughness => &mut lobes.clearcoat_roughness_map,
+            Self::ClearcoatNormal => &mut lobes.clearcoat_normal_map,
+            Self::SheenColor => &mut lobes.sheen_color_map,
+            Self::SheenRoughness => &mut lobes.sheen_roughness_map,
+            Self::Iridescence => &mut lobes.iridescence_map,
+            Self::IridescenceThickness => &mut lobes.iridescence_thickness_map,
+            Self::Anisotropy => &mut lobes.anisotropy_map,
         }
     }
 }

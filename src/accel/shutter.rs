@@ -13,20 +13,20 @@ const MORE_ROUNDING: f32 = 3.0;
 /// Keys of instances at even steps of the shutter's time. In between, matrices are interpolated linearly: every point of an instance
 /// moves along straight lines, so the boxes of the keys hold it.
 #[derive(Clone, Debug, Default)]
-pub struct Sweep {
+pub struct ShutterKeys {
     /// Of each instance, in the order of a TLAS's input; empty if none moves.
-    pub spans: Vec<SweepSpan>,
+    pub spans: Vec<ShutterSpan>,
     pub keys: Vec<InstanceKey>,
 }
 
 /// The keys of one instance: from `first` on, one more than there are segments. No segments: it stands still.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SweepSpan {
+pub struct ShutterSpan {
     pub first: u32,
     pub segments: u32,
 }
 
-impl Sweep {
+impl ShutterKeys {
     /// Whether nothing moves.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
@@ -39,12 +39,12 @@ impl Sweep {
     }
 
     /// The keys of an instance.
-    pub fn span(&self, instance: usize) -> SweepSpan {
+    pub fn span(&self, instance: usize) -> ShutterSpan {
         self.spans.get(instance).copied().unwrap_or_default()
     }
 
     /// What an instance's keys are; none if it stands still.
-    pub fn of(&self, span: SweepSpan) -> &[InstanceKey] {
+    pub fn of(&self, span: ShutterSpan) -> &[InstanceKey] {
         let count = match span.segments {
             0 => 0,
             segments => segments as usize + 1,
@@ -56,7 +56,7 @@ impl Sweep {
     /// The boxes of `boxed` at all keys, and between them; none if one of them has none. `reach` is that of what stands there.
     pub(super) fn bounds(
         &self,
-        span: SweepSpan,
+        span: ShutterSpan,
         reach: Vec3,
         boxed: impl Fn(&Affine3) -> Option<Aabb>,
     ) -> Option<Aabb> {

@@ -1,10 +1,10 @@
 //! Materials as kernels read them, and the tables of frames in which they change.
 
 use crate::{
-    abi::{self, LayersRecord, LightRecord, MapRecord, MaterialRecord, NO_INDEX},
-    anim::PosedLooks,
+    abi::{self, LightRecord, LobesRecord, MapRecord, MaterialRecord, NO_INDEX},
+    anim::PosedTables,
     light::light_records,
-    scene::{Alpha, Layers, Material, MaterialKind, NONE, TextureMap},
+    scene::{Alpha, Lobes, Material, MaterialKind, NONE, TextureMap},
 };
 
 /// From this metalness on, and up to this roughness, the Whitted integrator takes a layered material for a mirror.
@@ -13,47 +13,47 @@ const POLISHED: f32 = 0.15;
 
 /// Tables of a frame in which materials or lights are not the scene's.
 #[derive(Default)]
-pub struct LookTables {
+pub struct MaterialTables {
     pub materials: Vec<MaterialRecord>,
-    pub layers: Vec<LayersRecord>,
+    pub lobes: Vec<LobesRecord>,
     pub maps: Vec<MapRecord>,
     pub lights: Vec<LightRecord>,
 }
 
-impl LookTables {
-    /// `weights` are the scene's own, by which lights are picked (see `MaterialRecord::emission_weight`).
-    pub fn new(looks: &PosedLooks, weights: &[f32]) -> Self {
-        let (materials, layers) = material_records(&looks.materials, weights);
+impl MaterialTables {
+    /// `weights` are the scene's own, by which lights are sampled (see `MaterialRecord::emission_weight`).
+    pub fn new(tables: &PosedTables, weights: &[f32]) -> Self {
+        let (materials, lobes) = material_records(&tables.materials, weights);
         Self {
             materials,
-            layers,
-            maps: looks.maps.iter().map(map_record).collect(),
-            lights: light_records(&looks.lights),
+            lobes,
+            maps: tables.maps.iter().map(map_record).collect(),
+            lights: light_records(&tables.lights),
         }
     }
 }
 
-/// The records of all materials, which have such `emission_weight`s, and the layers of those that have some.
+/// The records of all materials, which have such `emission_weight`s, and the lobes of those that have some.
 pub fn material_records(
     materials: &[Material],
     weights: &[f32],
-) -> (Vec<MaterialRecord>, Vec<LayersRecord>) {
-    let mut layers = Vec::new();
+) -> (Vec<MaterialRecord>, Vec<LobesRecord>) {
+    let mut lobes = Vec::new();
     let record = |(m, &weight): (&Material, &f32)| MaterialRecord {
         emission_weight: weight,
-        ..material_record(m, &mut layers)
+        ..material_record(m, &mut lobes)
     };
     let records = materials.iter().zip(weights).map(record).collect();
-    (records, layers)
+    (records, lobes)
 }
 
-fn material_record(m: &Material, layers: &mut Vec<LayersRecord>) -> MaterialRecord {
+fn material_record(m: &Material, lobes: &mut Vec<LobesRecord>) -> MaterialRecord {
     let (kind, index) = match m.kind {
         MaterialKind::Diffuse => (abi::MATERIAL_DIFFUSE, NO_INDEX),
         MaterialKind::Mirror => (abi::MATERIAL_MIRROR, NO_INDEX),
         MaterialKind::Layered => {
-            layers.push(layers_record(&m.layers));
-            (abi::MATERIAL_LAYERED, layers.len() as u32 - 1)
+            lobes.push(lobes_record(&m.lobes));
+            (abi::MATERIAL_LAYERED, lobes.len() as u32 - 1)
         }
     };
     MaterialRecord {
@@ -63,7 +63,7 @@ fn material_record(m: &Material, layers: &mut Vec<LayersRecord>) -> MaterialReco
         emission_map: m.emission_map,
         kind,
         flags: flags(m),
-        layers: index,
+        lobes: index,
         opacity: m.opacity,
         alpha_cutoff: match m.alpha {
             Alpha::Mask(cutoff) => cutoff,
@@ -75,18 +75,18 @@ fn material_record(m: &Material, layers: &mut Vec<LayersRecord>) -> MaterialReco
 }
 
 fn flags(m: &Material) -> u32 {
-    let l = &m.layers;
+    let l = &m.lobes;
     let polished =
         l.metallic >= METAL && l.roughness <= POLISHED && l.metallic_roughness_map == NONE;
     let facts = [
         (
             polished && m.kind == MaterialKind::Layered,
-            abi::LOOK_POLISHED,
+            abi::SURFACE_POLISHED,
         ),
-        (m.unlit, abi::LOOK_UNLIT),
-        (m.double_sided, abi::LOOK_DOUBLE_SIDED),
-        (matches!(m.alpha, Alpha::Mask(_)), abi::LOOK_MASK),
-        (m.alpha == Alpha::Blend, abi::LOOK_BLEND),
+        (m.unlit, abi::SURFACE_UNLIT),
+        (m.double_sided, abi::SURFACE_DOUBLE_SIDED),
+        (matches!(m.alpha, Alpha::Mask(_)), abi::SURFACE_MASK),
+        (m.alpha == Alpha::Blend, abi::SURFACE_BLEND),
     ];
     let set = facts.into_iter().filter(|(holds, _)| *holds);
     set.map(|(_, flag)| flag).sum()
@@ -94,7 +94,7 @@ fn flags(m: &Material) -> u32 {
 
 /// Whether rays pass through some of the materials without being bent.
 pub fn has_cutouts(materials: &[MaterialRecord]) -> bool {
-    let holes = abi::LOOK_MASK | abi::LOOK_BLEND;
+    let holes = abi::SURFACE_MASK | abi::SURFACE_BLEND;
     materials.iter().any(|m| m.flags & holes != 0)
 }
 
@@ -103,9 +103,9 @@ pub fn has_cutouts(materials: &[MaterialRecord]) -> bool {
     not(throng_cuda),
     expect(dead_code, reason = "the CPU shades ray by ray")
 )]
-pub fn shading_differs(materials: &[MaterialRecord], layers: &[LayersRecord]) -> bool {
+pub fn shading_differs(materials: &[MaterialRecord], lobes: &[LobesRecord]) -> bool {
     let class = |material: &MaterialRecord| {
-        let layered = layers.get(material.layers as usize);
+        let layered = lobes.get(material.lobes as usize);
         match (material.kind, layered) {
             (abi::MATERIAL_LAYERED, Some(l)) => (2, l.transmission > 0.0, l.metallic > 0.5),
             (abi::MATERIAL_MIRROR, _) => (0, false, false),
@@ -117,8 +117,8 @@ pub fn shading_differs(materials: &[MaterialRecord], layers: &[LayersRecord]) ->
     classes.any(|class| Some(class) != first)
 }
 
-fn layers_record(l: &Layers) -> LayersRecord {
-    LayersRecord {
+fn lobes_record(l: &Lobes) -> LobesRecord {
+    LobesRecord {
         metallic: l.metallic,
         roughness: l.roughness,
         metallic_roughness_map: l.metallic_roughness_map,

@@ -14,12 +14,12 @@ use cust::{error::CudaResult, stream::Stream};
 const ALIGNMENT: usize = 256;
 
 #[derive(Default)]
-pub struct SweepKeys {
+pub struct ShutterUpload {
     memory: Array,
     staging: Pinned,
 }
 
-impl SweepKeys {
+impl ShutterUpload {
     /// Bytes on the GPU that this has already.
     pub fn bytes_held(&self) -> usize {
         self.memory.bytes()
@@ -37,7 +37,7 @@ impl SweepKeys {
         let parts = [
             bytes_of(&cameras),
             bytes_of(&meshes),
-            bytes_of(&frame.tlas.sweep.keys),
+            bytes_of(&frame.tlas.shutter.keys),
         ];
         let mut starts = [0; 3];
         let mut end = 0;
@@ -63,10 +63,10 @@ impl SweepKeys {
 }
 
 /// Bytes on the GPU that the keys of a frame take, with the room that they are given.
-pub fn sweep_bytes(frame: &Frame) -> usize {
+pub fn shutter_bytes(frame: &Frame) -> usize {
     let meshes = frame.blas.len() * size_of::<MeshKeys>();
-    let cameras = frame.sweep.len() * size_of::<CameraRecord>();
-    let keys = meshes + cameras + size_of_val(&frame.tlas.sweep.keys[..]) + 3 * ALIGNMENT;
+    let cameras = frame.camera_keys.len() * size_of::<CameraRecord>();
+    let keys = meshes + cameras + size_of_val(&frame.tlas.shutter.keys[..]) + 3 * ALIGNMENT;
     match frame.moves() {
         true => keys * 9 / 8,
         false => 0,

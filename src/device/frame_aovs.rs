@@ -1,16 +1,16 @@
-//! What kernels that gather layers are told: where each layer goes, and the scene in the frames before and after, and at the frame's own time.
+//! What kernels that gather AOVs are told: where each AOV goes, and the scene in the frames before and after, and at the frame's own time.
 
 use super::{Frame, OtherPose, params::camera_record};
 use crate::{
-    abi::{FrameLayers, OtherFrame},
-    layers::Layer,
+    abi::{FrameAovs, OtherFrame},
+    aov::Aov,
     math::rows_from_affine,
 };
 use rayon::prelude::*;
 use std::ptr::{null, null_mut};
 
 /// For a picture that is `aspect` times as wide as high: all but addresses, which are null.
-pub fn record(frame: &Frame, aspect: f32) -> FrameLayers {
+pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {
     let other = |index: usize| {
         let pose = frame.others.as_ref().map(|others| &others[index]);
         OtherFrame {
@@ -21,7 +21,7 @@ pub fn record(frame: &Frame, aspect: f32) -> FrameLayers {
             meshes: null(),
         }
     };
-    FrameLayers {
+    FrameAovs {
         albedo: null_mut(),
         normal: null_mut(),
         depth: null_mut(),
@@ -38,17 +38,17 @@ pub fn record(frame: &Frame, aspect: f32) -> FrameLayers {
     }
 }
 
-/// The place in `record` that says where `layer` goes.
-pub fn target(record: &mut FrameLayers, layer: Layer) -> &mut *mut f32 {
-    match layer {
-        Layer::Albedo => &mut record.albedo,
-        Layer::Normal => &mut record.normal,
-        Layer::Depth => &mut record.depth,
-        Layer::Position => &mut record.position,
-        Layer::Motion => &mut record.motion,
-        Layer::Variance => &mut record.variance,
-        Layer::Instance => &mut record.instance,
-        Layer::Material => &mut record.material,
+/// The place in `record` that says where `AOV` goes.
+pub fn target(record: &mut FrameAovs, aov: Aov) -> &mut *mut f32 {
+    match aov {
+        Aov::Albedo => &mut record.albedo,
+        Aov::Normal => &mut record.normal,
+        Aov::Depth => &mut record.depth,
+        Aov::Position => &mut record.position,
+        Aov::Motion => &mut record.motion,
+        Aov::Variance => &mut record.variance,
+        Aov::Instance => &mut record.instance,
+        Aov::Material => &mut record.material,
     }
 }
 

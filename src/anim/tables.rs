@@ -6,8 +6,8 @@ use super::{
 };
 use crate::scene::{
     Alpha, Light, Material, NONE, Projection, Scene, TextureMap, absorption,
-    driven::{
-        CameraValue, Driven, DrivenLight, DrivenMaterial, LightValue, MapUse, MaterialBase,
+    animated::{
+        Animated, AnimatedLight, AnimatedMaterial, CameraValue, LightValue, MapUse, MaterialBase,
         MaterialValue, PlaceValue, PunctualLight, PunctualShape, Target, TexturePlace, Track,
     },
     rig::{Actor, RigNodeRef},
@@ -16,7 +16,7 @@ use glam::{Vec2, Vec3};
 
 /// The scene's tables as they are at a moment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PosedLooks {
+pub struct PosedTables {
     pub materials: Vec<Material>,
     pub maps: Vec<TextureMap>,
     pub lights: Vec<Light>,
@@ -24,32 +24,32 @@ pub struct PosedLooks {
 
 /// What materials and lights are at `moment`; None where nothing drives them. A pure function of both. Where several clips drive
 /// the same value, the last one does.
-pub fn looks_at(scene: &Scene, moment: &Moment) -> Option<PosedLooks> {
-    let drives = |d: &Driven| !d.materials.is_empty() || !d.lights.is_empty();
-    if !scene.driven.iter().any(drives) {
+pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
+    let drives = |d: &Animated| !d.materials.is_empty() || !d.lights.is_empty();
+    if !scene.animated.iter().any(drives) {
         return None;
     }
-    let mut looks = PosedLooks {
+    let mut tables = PosedTables {
         materials: scene.materials.clone(),
         maps: scene.maps.clone(),
         lights: scene.lights.clone(),
     };
-    for driven in &scene.driven {
-        if let Some(actor) = scene.actors.get(driven.actor as usize) {
+    for animated in &scene.animated {
+        if let Some(actor) = scene.actors.get(animated.actor as usize) {
             let values = values_at(actor, moment.time());
-            looks.drive_materials(&driven.materials, &values);
-            looks.drive_lights(driven, &values, moment);
+            tables.animate_materials(&animated.materials, &values);
+            tables.animate_lights(animated, &values, moment);
         }
     }
-    Some(looks)
+    Some(tables)
 }
 
 /// What the camera's picture spans at `moment`.
 pub fn projection_at(scene: &Scene, moment: &Moment) -> Projection {
     let mut projection = scene.camera.projection;
-    for driven in &scene.driven {
-        let actor = scene.actors.get(driven.actor as usize);
-        let (Some(actor), Some(own)) = (actor, driven.camera) else {
+    for animated in &scene.animated {
+        let actor = scene.actors.get(animated.actor as usize);
+        let (Some(actor), Some(own)) = (actor, animated.camera) else {
             continue;
         };
         for (target, [x, ..]) in values_at(actor, moment.time()) {
@@ -108,8 +108,8 @@ fn value_at(track: &Track, time: f32) -> Option<[f32; 4]> {
     Some(value)
 }
 
-impl PosedLooks {
-    fn drive_materials(&mut self, materials: &[DrivenMaterial], values: &[Value]) {
+impl PosedTables {
+    fn animate_materials(&mut self, materials: &[AnimatedMaterial], values: &[Value]) {
         let mut bases: Vec<MaterialBase> = materials.iter().map(|m| m.base.clone()).collect();
         for (target, value) in values {
             let (Target::Material { material, .. } | Target::Place { material, .. }) = *target
@@ -118,8 +118,8 @@ impl PosedLooks {
             };
             let first = materials.partition_point(|m| m.base.material < material);
             let end = materials.partition_point(|m| m.base.material <= material);
-            for (driven, base) in materials[first..end].iter().zip(&mut bases[first..end]) {
-                let Some(row) = self.materials.get_mut(driven.row as usize) else {
+            for (animated, base) in materials[first..end].iter().zip(&mut bases[first..end]) {
+                let Some(row) = self.materials.get_mut(animated.row as usize) else {
                     continue;
                 };
                 match *target {
@@ -141,8 +141,8 @@ impl PosedLooks {
     }
 
     /// Lights also follow their nodes.
-    fn drive_lights(&mut self, driven: &Driven, values: &[Value], moment: &Moment) {
-        let lights = &driven.lights;
+    fn animate_lights(&mut self, animated: &Animated, values: &[Value], moment: &Moment) {
+        let lights = &animated.lights;
         let mut posed: Vec<PunctualLight> = lights.iter().map(|l| l.base).collect();
         for (target, value) in values {
             if let Target::Light {
@@ -156,9 +156,9 @@ impl PosedLooks {
                 own.for_each(|light| set_light(light, which, *value));
             }
         }
-        for (DrivenLight { row, node, .. }, posed) in lights.iter().zip(posed) {
+        for (AnimatedLight { row, node, .. }, posed) in lights.iter().zip(posed) {
             let world = moment.world(RigNodeRef {
-                actor: driven.actor,
+                actor: animated.actor,
                 node: *node,
             });
             let place = self.lights.get_mut(*row as usize);
@@ -198,7 +198,7 @@ fn set(row: &mut Material, base: &mut MaterialBase, which: MaterialValue, value:
     use MaterialValue as M;
     let [x, y, z, alpha] = value;
     let color = Vec3::new(x, y, z);
-    let layers = &mut row.layers;
+    let lobes = &mut row.lobes;
     match which {
         M::BaseColor => {
             match row.unlit {
@@ -227,34 +227,34 @@ fn set(row: &mut Material, base: &mut MaterialBase, which: MaterialValue, value:
             match which {
                 M::AttenuationColor => base.attenuation_color = color,
                 M::AttenuationDistance => base.attenuation_distance = x,
-                _ => layers.thin = x == 0.0,
+                _ => lobes.thin = x == 0.0,
             }
-            layers.absorption = match layers.thin {
+            lobes.absorption = match lobes.thin {
                 true => Vec3::ZERO,
                 false => absorption(base.attenuation_color, base.attenuation_distance),
             };
         }
         // 0 stands for infinity; nothing else lies below 1.
-        M::Ior => layers.ior = if x == 0.0 { 0.0 } else { x.max(1.0) },
-        M::Metallic => layers.metallic = x,
-        M::Roughness => layers.roughness = x,
-        M::NormalScale => layers.normal_scale = x,
-        M::Dispersion => layers.dispersion = x,
-        M::Specular => layers.specular = x,
-        M::SpecularColor => layers.specular_color = color,
-        M::Transmission => layers.transmission = x,
-        M::DiffuseTransmission => layers.diffuse_transmission = x,
-        M::DiffuseTransmissionColor => layers.diffuse_transmission_color = color,
-        M::Clearcoat => layers.clearcoat = x,
-        M::ClearcoatRoughness => layers.clearcoat_roughness = x,
-        M::ClearcoatNormalScale => layers.clearcoat_normal_scale = x,
-        M::SheenColor => layers.sheen_color = color,
-        M::SheenRoughness => layers.sheen_roughness = x,
-        M::Iridescence => layers.iridescence = x,
-        M::IridescenceIor => layers.iridescence_ior = x,
-        M::IridescenceThicknessMinimum => layers.iridescence_thickness[0] = x,
-        M::IridescenceThicknessMaximum => layers.iridescence_thickness[1] = x,
-        M::Anisotropy => layers.anisotropy = x,
-        M::AnisotropyRotation => layers.anisotropy_rotation = x,
+        M::Ior => lobes.ior = if x == 0.0 { 0.0 } else { x.max(1.0) },
+        M::Metallic => lobes.metallic = x,
+        M::Roughness => lobes.roughness = x,
+        M::NormalScale => lobes.normal_scale = x,
+        M::Dispersion => lobes.dispersion = x,
+        M::Specular => lobes.specular = x,
+        M::SpecularColor => lobes.specular_color = color,
+        M::Transmission => lobes.transmission = x,
+        M::DiffuseTransmission => lobes.diffuse_transmission = x,
+        M::DiffuseTransmissionColor => lobes.diffuse_transmission_color = color,
+        M::Clearcoat => lobes.clearcoat = x,
+        M::ClearcoatRoughness => lobes.clearcoat_roughness = x,
+        M::ClearcoatNormalScale => lobes.clearcoat_normal_scale = x,
+        M::SheenColor => lobes.sheen_color = color,
+        M::SheenRoughness => lobes.sheen_roughness = x,
+        M::Iridescence => lobes.iridescence = x,
+        M::IridescenceIor => lobes.iridescence_ior = x,
+        M::IridescenceThicknessMinimum => lobes.iridescence_thickness[0] = x,
+        M::IridescenceThicknessMaximum => lobes.iridescence_thickness[1] = x,
+        M::Anisotropy => lobes.anisotropy = x,
+        M::AnisotropyRotation => lobes.anisotropy_rotation = x,
     }
 }

@@ -2,7 +2,7 @@
 //! for them only where a picture shows the difference.
 
 use crate::{
-    abi::{self, VertexExtra},
+    abi::{self, VertexAttributes},
     anim::Deformed,
     scene::{Scene, TriangleMesh, VertexDemand},
 };
@@ -50,7 +50,7 @@ pub fn needs(scene: &Scene) -> Vec<Needs> {
 }
 
 /// The records of a mesh; none where it needs none.
-pub fn records(mesh: &TriangleMesh, needs: Needs) -> Vec<VertexExtra> {
+pub fn records(mesh: &TriangleMesh, needs: Needs) -> Vec<VertexAttributes> {
     if !needs.any() {
         return Vec::new();
     }
@@ -61,13 +61,13 @@ pub fn records(mesh: &TriangleMesh, needs: Needs) -> Vec<VertexExtra> {
 }
 
 /// The records of a mesh in the shape that it has in a frame, into `out`, which has one place for each vertex.
-pub fn write(mesh: &TriangleMesh, shape: &Deformed, out: &mut [VertexExtra]) {
+pub fn write(mesh: &TriangleMesh, shape: &Deformed, out: &mut [VertexAttributes]) {
     let places = out.par_iter_mut().enumerate().with_min_len(4096);
     places.for_each(|(vertex, out)| *out = record(mesh, &shape.tangents, vertex));
 }
 
-fn record(mesh: &TriangleMesh, tangents: &[[f32; 4]], vertex: usize) -> VertexExtra {
-    VertexExtra {
+fn record(mesh: &TriangleMesh, tangents: &[[f32; 4]], vertex: usize) -> VertexAttributes {
+    VertexAttributes {
         tangent: tangents.get(vertex).copied().unwrap_or_default(),
         color: mesh.colors.get(vertex).copied().unwrap_or([1.0; 4]),
         uv1: mesh.uvs1.get(vertex).copied().unwrap_or_default(),
@@ -79,7 +79,7 @@ fn record(mesh: &TriangleMesh, tangents: &[[f32; 4]], vertex: usize) -> VertexEx
 mod tests {
     use super::*;
     use crate::scene::{
-        Instance, Layers, Material, MaterialKind, Mesh, NONE, Shape, TextureMap, rig::Palette,
+        Instance, Lobes, Material, MaterialKind, Mesh, NONE, Shape, TextureMap, rig::Palette,
         rig::PoseBuckets,
     };
     use glam::Affine3;
@@ -117,10 +117,10 @@ mod tests {
         }
     }
 
-    fn layered(layers: Layers) -> Material {
+    fn layered(lobes: Lobes) -> Material {
         Material {
             kind: MaterialKind::Layered,
-            layers,
+            lobes,
             ..Material::default()
         }
     }
@@ -128,15 +128,15 @@ mod tests {
     #[test]
     fn vertices_have_records_only_where_a_material_uses_them() {
         assert!(!needs(&scene(Material::default()))[0].any());
-        let normal_map = layered(Layers {
+        let normal_map = layered(Lobes {
             normal_map: 0,
-            ..Layers::default()
+            ..Lobes::default()
         });
         let both = needs(&scene(normal_map))[0];
         assert!(both.tangents && both.uvs1 && !both.colors);
-        let brushed = layered(Layers {
+        let brushed = layered(Lobes {
             anisotropy: 0.5,
-            ..Layers::default()
+            ..Lobes::default()
         });
         let found = needs(&scene(brushed));
         assert!(found[0].tangents && !found[0].uvs1);
@@ -156,9 +156,9 @@ mod tests {
 
     #[test]
     fn all_poses_of_a_palette_need_what_the_first_does() {
-        let mut scene = scene(layered(Layers {
+        let mut scene = scene(layered(Lobes {
             normal_map: 0,
-            ..Layers::default()
+            ..Lobes::default()
         }));
         scene.palettes = vec![Palette {
             first_mesh: 0,
@@ -179,7 +179,7 @@ mod tests {
             tangents: vec![[0.0, 1.0, 0.0, -1.0]; 3],
             ..Deformed::default()
         };
-        let mut out = vec![VertexExtra::default(); 3];
+        let mut out = vec![VertexAttributes::default(); 3];
         write(mesh, &shape, &mut out);
         assert_eq!(out[2].tangent, [0.0, 1.0, 0.0, -1.0]);
         assert_eq!((out[2].color, out[2].uv1), ([1.0; 4], [0.5; 2]));

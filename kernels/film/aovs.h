@@ -75,7 +75,7 @@ THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other,
 
 // Pixels from where a point is in the present frame to where it is in another one; none if it is behind either camera. What a ray
 // met at its own time is followed from the frame's.
-THRONG_DEVICE Vec2 motion_to(const Params& params, const FrameLayers& out, const OtherFrame& other, const Hit& hit, Time time, Vec3 position, Vec3 direction) {
+THRONG_DEVICE Vec2 motion_to(const Params& params, const FrameAovs& out, const OtherFrame& other, const Hit& hit, Time time, Vec3 position, Vec3 direction) {
     const bool met = hit.t >= 0.0f;
     const Vec3 now = met && moves(params) ? other_position(params, out.now, hit, time, position) : position;
     Vec2 here, there;
@@ -85,8 +85,8 @@ THRONG_DEVICE Vec2 motion_to(const Params& params, const FrameLayers& out, const
 }
 
 // Light that a surface reflects; of what is unlit, what it shows.
-THRONG_DEVICE Vec3 layer_albedo(const Params& params, const Surface& s, const MaterialRecord& material) {
-    const Vec3 c = material.flags & LOOK_UNLIT ? emission_at(params, s, material) : base_color(params, s, material);
+THRONG_DEVICE Vec3 aov_albedo(const Params& params, const Surface& s, const MaterialRecord& material) {
+    const Vec3 c = material.flags & SURFACE_UNLIT ? emission_at(params, s, material) : base_color(params, s, material);
     return vec3(clamp(c.x, 0.0f, 1.0f), clamp(c.y, 0.0f, 1.0f), clamp(c.z, 0.0f, 1.0f));
 }
 
@@ -98,19 +98,19 @@ THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
 }
 
 // Sums over the samples of a pixel.
-struct LayerSums {
+struct AovSums {
     Vec3 albedo, normal, nearest;
     float depth, motion[4], weights;
     Matte instances, materials;
 
-    THRONG_DEVICE LayerSums() {
+    THRONG_DEVICE AovSums() {
         albedo = normal = nearest = vec3(0.0f);
         depth = kInfinity;
         motion[0] = motion[1] = motion[2] = motion[3] = weights = 0.0f;
         instances.count = materials.count = 0;
     }
 
-    THRONG_DEVICE void add(const Params& params, const FrameLayers& out, const Ray& ray, const Hit& hit, float weight) {
+    THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Ray& ray, const Hit& hit, float weight) {
         weights += weight;
         const Vec3 direction = load3(ray.direction);
         Vec3 position = vec3(0.0f);
@@ -120,7 +120,7 @@ struct LayerSums {
             const Surface s = make_surface(params, ray, hit);
             const MaterialRecord material = load_record(&params.materials[s.material]);
             position = s.position;
-            if (out.albedo) albedo += layer_albedo(params, s, material) * weight;
+            if (out.albedo) albedo += aov_albedo(params, s, material) * weight;
             if (out.normal) normal += mapped_normal(params, s, material) * weight;
             const float along = depth_of(params, time_of(ray), position);
             if (along < depth) {
@@ -134,7 +134,7 @@ struct LayerSums {
     }
 
     // As Cycles has it: back to where things were, and from where they will be.
-    THRONG_DEVICE void add_motion(const Params& params, const FrameLayers& out, const Hit& hit, Time time, Vec3 position, Vec3 direction, float weight) {
+    THRONG_DEVICE void add_motion(const Params& params, const FrameAovs& out, const Hit& hit, Time time, Vec3 position, Vec3 direction, float weight) {
         const Vec2 back = motion_to(params, out, out.before, hit, time, position, direction), on = motion_to(params, out, out.after, hit, time, position, direction);
         motion[0] += back.x * weight;
         motion[1] += back.y * weight;
@@ -142,7 +142,7 @@ struct LayerSums {
         motion[3] -= on.y * weight;
     }
 
-    THRONG_DEVICE void store(const FrameLayers& out, uint64_t pixel) {
+    THRONG_DEVICE void store(const FrameAovs& out, uint64_t pixel) {
         const float scale = 1.0f / max(weights, 1.0f);
         if (out.albedo) {
             const Vec3 c = albedo * scale;
@@ -167,32 +167,32 @@ THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
     return d * d;
 }
 
-// Whether there are layers of what the camera's rays meet.
-THRONG_INLINE bool has_met_layers(const FrameLayers& out) {
+// Whether there are AOVs of what the camera's rays meet.
+THRONG_INLINE bool has_met_aovs(const FrameAovs& out) {
     return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material;
 }
 
-// Samples of a pixel's layers: those of the film; where some count negatively, their number is not in the film, and `sample_end` is.
-THRONG_INLINE uint32_t layer_samples(const Params& params, uint64_t pixel) {
+// Samples of a pixel's AOVs: those of the film; where some count negatively, their number is not in the film, and `sample_end` is.
+THRONG_INLINE uint32_t aov_samples(const Params& params, uint64_t pixel) {
     return params.filter_signed ? params.sample_end : uint32_t(params.film[4 * pixel + 3]);
 }
 
-THRONG_INLINE float layer_weight(const Params& params, const Sampler& sampler) { return params.filter_signed && is_negative(params, sampler) ? -1.0f : 1.0f; }
+THRONG_INLINE float aov_weight(const Params& params, const Sampler& sampler) { return params.filter_signed && is_negative(params, sampler) ? -1.0f : 1.0f; }
 
-// All layers of one pixel.
-THRONG_DEVICE void gather_layers(const Params& params, uint32_t item, Thread& thread) {
+// All AOVs of one pixel.
+THRONG_DEVICE void gather_aovs(const Params& params, uint32_t item, Thread& thread) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
-    const FrameLayers& out = *params.frame_layers;
+    const FrameAovs& out = *params.frame_aovs;
     const uint64_t pixel = uint64_t(y) * params.width + x;
     if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
-    if (!has_met_layers(out)) return;
-    const uint32_t samples = layer_samples(params, pixel);
-    LayerSums sums;
+    if (!has_met_aovs(out)) return;
+    const uint32_t samples = aov_samples(params, pixel);
+    AovSums sums;
     for (uint32_t sample = 0; sample < samples; sample++) {
         const Path path = camera_path(params, x, y, sample);
         const Hit hit = closest_hit(params, path.ray, thread.stack);
-        sums.add(params, out, path.ray, hit, layer_weight(params, path.sampler));
+        sums.add(params, out, path.ray, hit, aov_weight(params, path.sampler));
     }
     sums.store(out, pixel);
 }

@@ -2,9 +2,9 @@
 
 use super::memory::{Array, Pinned, bytes_of};
 use crate::{
-    abi::{LayersRecord, LightRecord, MapRecord, MaterialRecord, Params},
-    anim::PosedLooks,
-    device::looks::LookTables,
+    abi::{LightRecord, LobesRecord, MapRecord, MaterialRecord, Params},
+    anim::PosedTables,
+    device::material_tables::MaterialTables,
     light::sun_irradiance,
 };
 use cust::{error::CudaResult, stream::Stream};
@@ -14,7 +14,7 @@ const ALIGNMENT: usize = 256;
 
 /// The tables of a frame, one after the other.
 #[derive(Default)]
-pub struct Looks {
+pub struct UploadedTables {
     memory: Array,
     staging: Pinned,
     /// What `memory` holds, or will once the stream has passed the upload.
@@ -27,42 +27,42 @@ pub struct Looks {
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Places {
     materials: usize,
-    layers: usize,
+    lobes: usize,
     maps: usize,
     lights: usize,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Counts {
-    layers: u32,
+    lobes: u32,
     lights: u32,
     sun_irradiance: f32,
 }
 
-impl Looks {
+impl UploadedTables {
     /// Bytes on the GPU that this has already.
     pub fn bytes_held(&self) -> usize {
         self.memory.bytes()
     }
 
-    /// Queues the upload of `looks`, unless they are what was uploaded last. Nothing that was queued before may use what is
+    /// Queues the upload of `posed`, unless they are what was uploaded last. Nothing that was queued before may use what is
     /// here.
     pub fn upload(
         &mut self,
-        looks: &PosedLooks,
+        posed: &PosedTables,
         weights: &[f32],
         stream: &Stream,
     ) -> CudaResult<()> {
-        let tables = LookTables::new(looks, weights);
+        let tables = MaterialTables::new(posed, weights);
         self.counts = Counts {
-            layers: tables.layers.len() as u32,
+            lobes: tables.lobes.len() as u32,
             lights: tables.lights.len() as u32,
             sun_irradiance: sun_irradiance(&tables.lights),
         };
-        let mut bytes = Vec::with_capacity(looks_bytes(looks));
+        let mut bytes = Vec::with_capacity(tables_bytes(posed));
         let places = Places {
             materials: append(&mut bytes, bytes_of(&tables.materials)),
-            layers: append(&mut bytes, bytes_of(&tables.layers)),
+            lobes: append(&mut bytes, bytes_of(&tables.lobes)),
             maps: append(&mut bytes, bytes_of(&tables.maps)),
             lights: append(&mut bytes, bytes_of(&tables.lights)),
         };
@@ -87,8 +87,8 @@ impl Looks {
     pub fn apply(&self, params: &mut Params) {
         let (memory, places) = (&self.memory, &self.places);
         params.materials = memory.at::<MaterialRecord>(places.materials);
-        params.layers = memory.at::<LayersRecord>(places.layers);
-        params.layer_count = self.counts.layers;
+        params.lobes = memory.at::<LobesRecord>(places.lobes);
+        params.lobes_count = self.counts.lobes;
         params.maps = memory.at::<MapRecord>(places.maps);
         params.lights = memory.at::<LightRecord>(places.lights);
         params.light_count = self.counts.lights;
@@ -104,11 +104,11 @@ fn append(bytes: &mut Vec<u8>, table: &[u8]) -> usize {
     start
 }
 
-/// No less than the tables of `looks` take.
-pub fn looks_bytes(looks: &PosedLooks) -> usize {
-    let per_material = size_of::<MaterialRecord>() + size_of::<LayersRecord>();
-    looks.materials.len() * per_material
-        + looks.maps.len() * size_of::<MapRecord>()
-        + looks.lights.len() * size_of::<LightRecord>()
+/// No less than the tables of `tables` take.
+pub fn tables_bytes(tables: &PosedTables) -> usize {
+    let per_material = size_of::<MaterialRecord>() + size_of::<LobesRecord>();
+    tables.materials.len() * per_material
+        + tables.maps.len() * size_of::<MapRecord>()
+        + tables.lights.len() * size_of::<LightRecord>()
         + 4 * ALIGNMENT
 }

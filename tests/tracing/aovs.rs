@@ -1,10 +1,10 @@
-//! What layers say about scenes whose answer is known.
+//! What AOVs say about scenes whose answer is known.
 
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec3};
 use throng::{
+    aov::{Aov, AovSet, MATTE_RANKS, cryptomatte},
     device::{FrameSettings, Rendered},
-    layers::{Layer, LayerSet, MATTE_RANKS, cryptomatte},
     scene::{
         Camera, CameraKey, CameraPath, Environment, Integrator, Keyframe, Motion, MotionPart,
         Names, Phase, PixelFilter, Projection, Scene, Shutter,
@@ -15,7 +15,7 @@ const SIDE: u32 = 33;
 
 fn all_layers(samples: u32) -> FrameSettings {
     let mut settings = settings(SIDE, SIDE, Integrator::Whitted);
-    settings.layers = LayerSet::from_iter(Layer::ALL);
+    settings.aovs = AovSet::from_iter(Aov::ALL);
     settings.samples = samples;
     settings
 }
@@ -64,9 +64,9 @@ fn two_quads() -> Scene {
     scene
 }
 
-fn values(rendered: &Rendered, layer: Layer, x: u32, y: u32) -> &[f32] {
-    let image = rendered.layers.iter().find(|l| l.layer == layer).unwrap();
-    let count = layer.channels();
+fn values(rendered: &Rendered, aov: Aov, x: u32, y: u32) -> &[f32] {
+    let image = rendered.aovs.iter().find(|l| l.aov == aov).unwrap();
+    let count = aov.channels();
     let at = (y * SIDE + x) as usize * count;
     &image.values[at..at + count]
 }
@@ -85,17 +85,9 @@ fn surfaces_tell_what_they_are_and_where() {
     let rendered = render(two_quads(), &all_layers(4));
     let (left, right) = ((8, 28), (24, 28));
     for ((x, y), z) in [(left, -1.0), (right, 1.0)] {
-        assert_close(
-            values(&rendered, Layer::Albedo, x, y),
-            &[0.2, 0.4, 0.6],
-            1e-5,
-        );
-        assert_close(
-            values(&rendered, Layer::Normal, x, y),
-            &[0.0, 0.0, 1.0],
-            1e-5,
-        );
-        assert_close(values(&rendered, Layer::Depth, x, y), &[10.0 - z], 1e-4);
+        assert_close(values(&rendered, Aov::Albedo, x, y), &[0.2, 0.4, 0.6], 1e-5);
+        assert_close(values(&rendered, Aov::Normal, x, y), &[0.0, 0.0, 1.0], 1e-5);
+        assert_close(values(&rendered, Aov::Depth, x, y), &[10.0 - z], 1e-4);
         // The picture is as high as its distance; within a pixel of the middle.
         let pixel = (10.0 - z) / SIDE as f32;
         let position = [
@@ -104,35 +96,35 @@ fn surfaces_tell_what_they_are_and_where() {
             z,
         ];
         assert_close(
-            values(&rendered, Layer::Position, x, y),
+            values(&rendered, Aov::Position, x, y),
             &position,
             1.5 * pixel,
         );
-        assert_close(values(&rendered, Layer::Motion, x, y), &[0.0; 4], 1e-4);
+        assert_close(values(&rendered, Aov::Motion, x, y), &[0.0; 4], 1e-4);
     }
 }
 
 #[test]
 fn the_open_has_no_surface() {
     let rendered = render(two_quads(), &all_layers(4));
-    let values = |layer| values(&rendered, layer, 8, 4);
-    assert_eq!(values(Layer::Albedo), [1.0; 3]);
-    assert_eq!(values(Layer::Normal), [0.0; 3]);
-    assert_eq!(values(Layer::Depth), [f32::INFINITY]);
-    assert_eq!(values(Layer::Position), [0.0; 3]);
-    assert_eq!(values(Layer::Variance), [0.0; 3]);
-    assert_eq!(values(Layer::Instance), [0.0; 2 * MATTE_RANKS]);
+    let values = |aov| values(&rendered, aov, 8, 4);
+    assert_eq!(values(Aov::Albedo), [1.0; 3]);
+    assert_eq!(values(Aov::Normal), [0.0; 3]);
+    assert_eq!(values(Aov::Depth), [f32::INFINITY]);
+    assert_eq!(values(Aov::Position), [0.0; 3]);
+    assert_eq!(values(Aov::Variance), [0.0; 3]);
+    assert_eq!(values(Aov::Instance), [0.0; 2 * MATTE_RANKS]);
 }
 
 #[test]
 fn mattes_tell_names_and_their_shares() {
     let rendered = render(two_quads(), &all_layers(64));
     let id = |name| f32::from_bits(cryptomatte::id(name));
-    let instance = |x| values(&rendered, Layer::Instance, x, 28);
+    let instance = |x| values(&rendered, Aov::Instance, x, 28);
     for (x, name) in [(4, "left"), (28, "right")] {
         assert_eq!(instance(x)[..3], [id(name), 1.0, 0.0]);
         assert_eq!(
-            values(&rendered, Layer::Material, x, 28)[..3],
+            values(&rendered, Aov::Material, x, 28)[..3],
             [id("paint"), 1.0, 0.0]
         );
     }
@@ -153,7 +145,7 @@ fn negative_lobes_leave_flat_areas_flat() {
     settings.film.filter = PixelFilter::Mitchell;
     let rendered = render(two_quads(), &settings);
     assert_close(
-        values(&rendered, Layer::Albedo, 8, 28),
+        values(&rendered, Aov::Albedo, 8, 28),
         &[0.2, 0.4, 0.6],
         1e-5,
     );
@@ -187,11 +179,11 @@ fn moving_sphere_leaves_a_vector(settings: &FrameSettings) {
     let moved = 0.5 * (std::f32::consts::TAU / 40.0).sin();
     let pixels = moved * SIDE as f32 / 9.0;
     assert_close(
-        values(&rendered, Layer::Motion, 16, 16),
+        values(&rendered, Aov::Motion, 16, 16),
         &[-pixels, 0.0, -pixels, 0.0],
         0.02 * pixels,
     );
-    assert_eq!(values(&rendered, Layer::Motion, 0, 0), [0.0; 4]);
+    assert_eq!(values(&rendered, Aov::Motion, 0, 0), [0.0; 4]);
 }
 
 #[test]
@@ -220,7 +212,7 @@ fn layers_are_blurred_with_the_picture_and_vectors_still_go_from_frame_to_frame(
     let rendered = render(scene, &settings);
     let right = f32::from_bits(cryptomatte::id("right"));
     let covered = |x: u32| {
-        let matte = values(&rendered, Layer::Instance, x, 28).as_chunks::<2>().0;
+        let matte = values(&rendered, Aov::Instance, x, 28).as_chunks::<2>().0;
         let own = matte.iter().find(|[name, _]| *name == right);
         own.map_or(0.0, |[_, share]| *share)
     };
@@ -230,12 +222,12 @@ fn layers_are_blurred_with_the_picture_and_vectors_still_go_from_frame_to_frame(
     }
     // Where it has not come yet, the sky is seen.
     let albedo = [0.2, 0.4, 0.6].map(|own| 0.75 * own + 0.25);
-    assert_close(values(&rendered, Layer::Albedo, 18, 28), &albedo, 0.02);
-    assert_close(values(&rendered, Layer::Depth, 18, 28), &[9.0], 1e-4);
+    assert_close(values(&rendered, Aov::Albedo, 18, 28), &albedo, 0.02);
+    assert_close(values(&rendered, Aov::Depth, 18, 28), &[9.0], 1e-4);
     let moved = [-8.0, 0.0, -8.0, 0.0];
-    assert_close(values(&rendered, Layer::Motion, 28, 28), &moved, 0.01);
+    assert_close(values(&rendered, Aov::Motion, 28, 28), &moved, 0.01);
     assert_close(
-        values(&rendered, Layer::Motion, 18, 28),
+        values(&rendered, Aov::Motion, 18, 28),
         &moved.map(|x| 0.75 * x),
         0.2,
     );
@@ -256,7 +248,7 @@ fn cameras_that_move_take_everything_along() {
     });
     let rendered = render(scene, &all_layers(4));
     let (near, far) = (0.1 * SIDE as f32 / 9.0, 0.1 * SIDE as f32 / 11.0);
-    let motion = |x, y| values(&rendered, Layer::Motion, x, y);
+    let motion = |x, y| values(&rendered, Aov::Motion, x, y);
     assert_close(motion(28, 28), &[0.0, near, 0.0, near], 0.01);
     assert_close(motion(4, 28), &[0.0, far, 0.0, far], 0.01);
     // What is infinitely far away stays.
@@ -270,7 +262,7 @@ fn variance_is_that_of_the_mean() {
     scene.materials[0].color = Vec3::ZERO;
     let rendered = render(scene, &all_layers(16));
     let mean = |y: u32| {
-        let row = (0..SIDE).map(|x| values(&rendered, Layer::Variance, x, y)[0]);
+        let row = (0..SIDE).map(|x| values(&rendered, Aov::Variance, x, y)[0]);
         row.sum::<f32>() / SIDE as f32
     };
     assert!(mean(16) > 1e-6 && mean(16) < 0.25 / 16.0, "{}", mean(16));

@@ -8,24 +8,24 @@
 namespace THRONG_NAMESPACE {
 
 // Most rays that wait to be traced so.
-constexpr uint32_t kMostInTurns = 256;
+constexpr uint32_t kMaxInterleaved = 256;
 
-struct RayInTurn {
+struct InterleavedRay {
     WideSlabs slabs;
     Query q;
     StackEntry *stack, *top;
     uint32_t reference, ray;
 };
 
-template <class Meets>
-struct Turns {
+template <class Filter>
+struct Interleaved {
     const Params& params;
     const Ray* rays;
     Hit* hits;
     Thread& thread;
-    const Meets& meets;
+    const Filter& filter;
 
-    THRONG_INLINE void start(RayInTurn& r, uint32_t ray) const {
+    THRONG_INLINE void start(InterleavedRay& r, uint32_t ray) const {
         r.q = make_query(params, rays[ray]);
         r.slabs = make_wide_slabs(r.q.origin, r.q.direction, params.tlas_magnitude, r.q.t_min);
         r.top = r.stack;
@@ -33,10 +33,10 @@ struct Turns {
         r.ray = ray;
     }
 
-    THRONG_INLINE void fetch(const RayInTurn& r) const { prefetch_child(params.tlas_nodes, params.instances, r.reference); }
+    THRONG_INLINE void fetch(const InterleavedRay& r) const { prefetch_child(params.tlas_nodes, params.instances, r.reference); }
 
     // False if there is nothing left.
-    THRONG_INLINE bool pop(RayInTurn& r) const {
+    THRONG_INLINE bool pop(InterleavedRay& r) const {
         do {
             if (r.top == r.stack) return false;
             --r.top;
@@ -46,10 +46,10 @@ struct Turns {
     }
 
     // One node or one instance. False if the ray is done.
-    THRONG_INLINE bool step(RayInTurn& r) const {
+    THRONG_INLINE bool step(InterleavedRay& r) const {
         if (r.reference & LEAF) {
             NoCount none;
-            enter_instance<false>(params, rays[r.ray], r.reference & ~LEAF, r.q, r.top, none, meets);
+            enter_instance<false>(params, rays[r.ray], r.reference & ~LEAF, r.q, r.top, none, filter);
             return pop(r);
         }
         Floats<THRONG_WIDTH> entry;
@@ -62,20 +62,20 @@ struct Turns {
     }
 
     THRONG_INLINE void run(const uint32_t* some, uint32_t count) const {
-        RayInTurn turns[MOST_TURNS];
+        InterleavedRay active_rays[MAX_INTERLEAVED];
         uint32_t next = 0, active = 0;
         for (; active < thread.stacks && next < count; active++) {
-            turns[active].stack = thread.stack + active * thread.stack_entries;
-            start(turns[active], some[next++]);
+            active_rays[active].stack = thread.stack + active * thread.stack_entries;
+            start(active_rays[active], some[next++]);
         }
         while (active) {
             for (uint32_t i = 0; i < active; i++) {
-                RayInTurn& r = turns[i];
+                InterleavedRay& r = active_rays[i];
                 if (!step(r)) {
                     hits[r.ray] = hit_of(r.q);
                     if (next == count) {
                         // The last one takes the place.
-                        r = turns[--active];
+                        r = active_rays[--active];
                         continue;
                     }
                     start(r, some[next++]);
@@ -87,15 +87,15 @@ struct Turns {
 };
 
 // The closest hits of `some` rays, given by their numbers.
-THRONG_OUTLINE void closest_hits_in_turns(const Params& params, const Ray* rays, const uint32_t* some, uint32_t count, Hit* hits, Thread& thread) {
+THRONG_OUTLINE void closest_hits_interleaved(const Params& params, const Ray* rays, const uint32_t* some, uint32_t count, Hit* hits, Thread& thread) {
     if (params.tlas_root == EMPTY_CHILD) {
         for (uint32_t i = 0; i < count; i++) hits[some[i]] = hit_of(make_query(params, rays[some[i]]));
     } else if (params.has_cutouts) {
-        const Cutouts meets{params};
-        Turns<Cutouts>{params, rays, hits, thread, meets}.run(some, count);
+        const Cutouts filter{params};
+        Interleaved<Cutouts>{params, rays, hits, thread, filter}.run(some, count);
     } else {
-        const Solid meets;
-        Turns<Solid>{params, rays, hits, thread, meets}.run(some, count);
+        const Solid filter;
+        Interleaved<Solid>{params, rays, hits, thread, filter}.run(some, count);
     }
 }
 

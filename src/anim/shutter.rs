@@ -3,7 +3,7 @@
 use super::{CameraPose, Moment, camera_at, transforms::Placing, turning::Turning};
 use crate::{
     abi::InstanceKey,
-    accel::{Sweep, SweepSpan},
+    accel::{ShutterKeys, ShutterSpan},
     math::rows_from_affine,
     scene::{CameraPath, Focus, Instance, Scene, Shutter},
 };
@@ -53,7 +53,7 @@ impl ShutterTime {
 }
 
 /// The camera at even steps of the time, the first at the opening and the last at the closing; empty if it stands still.
-pub fn sweep_camera(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> {
+pub fn camera_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> {
     // Only a camera on a node goes where rigs take it, and only a lens looks where they take something.
     let focus = scene.camera.lens.as_ref().map(|lens| &lens.focus);
     let keyed = scene.camera.tracks.focus.iter().map(|(_, focus)| focus);
@@ -78,12 +78,12 @@ pub fn sweep_camera(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> {
 
 /// Fills `out` with the keys of `instances` while the shutter is open; `ids` are their numbers in the scene, or none if they are in
 /// its order. Instances that no motion, group or rig moves have no keys. Deterministic, parallel.
-pub fn sweep_instances(
+pub fn instance_shutter_keys(
     scene: &Scene,
     instances: &[Instance],
     ids: &[u32],
     time: ShutterTime,
-    out: &mut Sweep,
+    out: &mut ShutterKeys,
 ) {
     out.clear();
     let finest = plan(scene, instances, time, &mut out.spans);
@@ -100,7 +100,7 @@ pub fn sweep_instances(
         .map(|moment| Placed::new(scene, moment))
         .collect();
     let id = |index: usize| ids.get(index).map_or(index as u32, |id| *id);
-    let fill = |chunk: usize, spans: &[SweepSpan], keys: &mut [InstanceKey]| {
+    let fill = |chunk: usize, spans: &[ShutterSpan], keys: &mut [InstanceKey]| {
         let mut rest = keys;
         for (offset, span) in spans.iter().enumerate() {
             let index = chunk * CHUNK + offset;
@@ -139,7 +139,7 @@ fn plan(
     scene: &Scene,
     instances: &[Instance],
     time: ShutterTime,
-    spans: &mut Vec<SweepSpan>,
+    spans: &mut Vec<ShutterSpan>,
 ) -> u32 {
     let turning = Turning::new(scene, time.open, time.seconds);
     let wanted = |instance: &Instance| match turning.of(instance.node, instance.motion) {
@@ -147,13 +147,14 @@ fn plan(
         _ => 0,
     };
     let all = instances.par_iter().with_min_len(CHUNK);
-    let all = all.map(|instance| SweepSpan {
+    let all = all.map(|instance| ShutterSpan {
         first: 0,
         segments: wanted(instance),
     });
     all.collect_into_vec(spans);
     let mut most = MOST_SEGMENTS;
-    let total = |spans: &[SweepSpan]| spans.iter().map(|span| key_count(span) as u64).sum::<u64>();
+    let total =
+        |spans: &[ShutterSpan]| spans.iter().map(|span| key_count(span) as u64).sum::<u64>();
     while most > 1 && total(spans) > MOST_KEYS {
         most /= 2;
         let capped = spans.iter_mut();
@@ -173,7 +174,7 @@ fn segments(turned: f32) -> u32 {
     (wanted as u32).clamp(1, MOST_SEGMENTS).next_power_of_two()
 }
 
-fn key_count(span: &SweepSpan) -> usize {
+fn key_count(span: &ShutterSpan) -> usize {
     match span.segments {
         0 => 0,
         segments => segments as usize + 1,
@@ -182,9 +183,9 @@ fn key_count(span: &SweepSpan) -> usize {
 
 /// Spans in chunks, and the keys that belong to each.
 fn split_keys<'a>(
-    spans: &'a [SweepSpan],
+    spans: &'a [ShutterSpan],
     keys: &'a mut [InstanceKey],
-) -> Vec<(&'a [SweepSpan], &'a mut [InstanceKey])> {
+) -> Vec<(&'a [ShutterSpan], &'a mut [InstanceKey])> {
     let mut rest = keys;
     let chunks = spans.chunks(CHUNK).map(|spans| {
         let count = spans.iter().map(key_count).sum();
@@ -247,30 +248,30 @@ mod tests {
         }
     }
 
-    fn exposure() -> ShutterTime {
+    fn shutter() -> ShutterTime {
         ShutterTime {
             open: 0.7,
             seconds: 0.1,
         }
     }
 
-    fn sweep(ids: &[u32]) -> Sweep {
+    fn keys(ids: &[u32]) -> ShutterKeys {
         let scene = scene();
         let ordered = |id: &u32| scene.instances[*id as usize];
         let instances: Vec<_> = ids.iter().map(ordered).collect();
-        let mut sweep = Sweep::default();
-        sweep_instances(&scene, &instances, ids, exposure(), &mut sweep);
-        sweep
+        let mut keys = ShutterKeys::default();
+        instance_shutter_keys(&scene, &instances, ids, shutter(), &mut keys);
+        keys
     }
 
     #[test]
     fn keys_are_where_instances_are_at_their_times() {
-        let (scene, sweep) = (scene(), sweep(&[0, 1, 2]));
-        assert!(sweep.of(sweep.span(0)).is_empty());
+        let (scene, keys) = (scene(), keys(&[0, 1, 2]));
+        assert!(keys.of(keys.span(0)).is_empty());
         for instance in [1, 2] {
-            let span = sweep.span(instance);
-            for (step, key) in sweep.of(span).iter().enumerate() {
-                let time = exposure().at(step as f32 / span.segments as f32);
+            let span = keys.span(instance);
+            for (step, key) in keys.of(span).iter().enumerate() {
+                let time = shutter().at(step as f32 / span.segments as f32);
                 let mut expected = Vec::new();
                 world_transforms(&scene, &Moment::of(&scene, time), &mut expected);
                 let found = affine_from_rows(&key.world_from_object);
@@ -281,17 +282,17 @@ mod tests {
 
     #[test]
     fn what_turns_more_has_more_keys_up_to_a_limit() {
-        let sweep = sweep(&[0, 1, 2]);
+        let keys = keys(&[0, 1, 2]);
         let slow = TAU * 0.05 + TAU / 30.0;
-        assert_eq!(sweep.span(1).segments, segments(slow));
-        assert_eq!(sweep.span(2).segments, MOST_SEGMENTS);
+        assert_eq!(keys.span(1).segments, segments(slow));
+        assert_eq!(keys.span(2).segments, MOST_SEGMENTS);
     }
 
     #[test]
     fn instances_in_another_order_have_the_same_keys() {
-        let (plain, other) = (sweep(&[0, 1, 2]), sweep(&[2, 0, 1]));
+        let (plain, other) = (keys(&[0, 1, 2]), keys(&[2, 0, 1]));
         for (instance, place) in [(0, 1), (1, 2), (2, 0)] {
-            let keys = |sweep: &Sweep, at: usize| sweep.of(sweep.span(at)).to_vec();
+            let keys = |keys: &ShutterKeys, at: usize| keys.of(keys.span(at)).to_vec();
             assert_eq!(keys(&plain, instance), keys(&other, place));
         }
     }
@@ -300,9 +301,9 @@ mod tests {
     fn a_scene_at_rest_has_no_keys() {
         let mut scene = scene();
         scene.motions.clear();
-        let mut sweep = Sweep::default();
-        sweep_instances(&scene, &scene.instances, &[], exposure(), &mut sweep);
-        assert!(sweep.is_empty() && sweep.spans.is_empty());
-        assert!(sweep_camera(&scene, exposure()).is_empty());
+        let mut keys = ShutterKeys::default();
+        instance_shutter_keys(&scene, &scene.instances, &[], shutter(), &mut keys);
+        assert!(keys.is_empty() && keys.spans.is_empty());
+        assert!(camera_shutter_keys(&scene, shutter()).is_empty());
     }
 }

@@ -1,10 +1,10 @@
 //! What tracks make of materials, maps, lights and cameras.
 
-use super::{Moment, PosedLooks, camera_at, looks_at};
+use super::{Moment, PosedTables, camera_at, posed_tables};
 use crate::scene::{
-    Alpha, Layers, Light, Material, MaterialKind, NONE, Projection, Scene, TextureMap,
-    driven::{
-        CameraValue, Driven, DrivenLight, DrivenMaterial, LightValue, MapUse, MaterialBase,
+    Alpha, Light, Lobes, Material, MaterialKind, NONE, Projection, Scene, TextureMap,
+    animated::{
+        Animated, AnimatedLight, AnimatedMaterial, CameraValue, LightValue, MapUse, MaterialBase,
         MaterialValue, PlaceValue, PunctualLight, PunctualShape, Target, TexturePlace, Track,
     },
     rig::{Actor, Clip, Interpolation, Playback, Rig},
@@ -69,9 +69,9 @@ fn scene(clips: Vec<Vec<Track>>) -> Scene {
             rig: Arc::new(rig),
             playbacks,
         }],
-        driven: vec![Driven {
+        animated: vec![Animated {
             actor: 0,
-            materials: vec![DrivenMaterial {
+            materials: vec![AnimatedMaterial {
                 row: 1,
                 base: MaterialBase {
                     material: MATERIAL,
@@ -82,7 +82,7 @@ fn scene(clips: Vec<Vec<Track>>) -> Scene {
                     places: vec![(MapUse::BaseColor, TexturePlace::default())],
                 },
             }],
-            lights: vec![DrivenLight {
+            lights: vec![AnimatedLight {
                 light: LIGHT,
                 row: 0,
                 node: NONE,
@@ -99,21 +99,21 @@ fn layered() -> Material {
         kind: MaterialKind::Layered,
         color_map: 0,
         alpha: Alpha::Mask(0.5),
-        layers: Layers {
+        lobes: Lobes {
             thin: false,
-            ..Layers::default()
+            ..Lobes::default()
         },
         ..Material::default()
     }
 }
 
-fn looks(scene: &Scene, time: f32) -> PosedLooks {
-    looks_at(scene, &Moment::of(scene, time)).expect("something is driven")
+fn tables(scene: &Scene, time: f32) -> PosedTables {
+    posed_tables(scene, &Moment::of(scene, time)).expect("something is animated")
 }
 
-/// The driven material at one second.
+/// The animated material at one second.
 fn row(tracks: Vec<Track>) -> Material {
-    looks(&scene(vec![tracks]), 1.0).materials[1]
+    tables(&scene(vec![tracks]), 1.0).materials[1]
 }
 
 #[test]
@@ -121,38 +121,38 @@ fn every_factor_has_its_place() {
     use MaterialValue as M;
     type Read = fn(&Material) -> f32;
     let scalars: [(M, Read); 21] = [
-        (M::Metallic, |m| m.layers.metallic),
-        (M::Roughness, |m| m.layers.roughness),
-        (M::NormalScale, |m| m.layers.normal_scale),
+        (M::Metallic, |m| m.lobes.metallic),
+        (M::Roughness, |m| m.lobes.roughness),
+        (M::NormalScale, |m| m.lobes.normal_scale),
         (M::EmissiveStrength, |m| 2.0 * m.emission.x),
         (M::AlphaCutoff, |m| match m.alpha {
             Alpha::Mask(cutoff) => cutoff,
             _ => f32::NAN,
         }),
-        (M::Dispersion, |m| m.layers.dispersion),
-        (M::Specular, |m| m.layers.specular),
-        (M::Transmission, |m| m.layers.transmission),
-        (M::DiffuseTransmission, |m| m.layers.diffuse_transmission),
-        (M::Clearcoat, |m| m.layers.clearcoat),
-        (M::ClearcoatRoughness, |m| m.layers.clearcoat_roughness),
-        (M::ClearcoatNormalScale, |m| m.layers.clearcoat_normal_scale),
-        (M::SheenRoughness, |m| m.layers.sheen_roughness),
-        (M::Iridescence, |m| m.layers.iridescence),
+        (M::Dispersion, |m| m.lobes.dispersion),
+        (M::Specular, |m| m.lobes.specular),
+        (M::Transmission, |m| m.lobes.transmission),
+        (M::DiffuseTransmission, |m| m.lobes.diffuse_transmission),
+        (M::Clearcoat, |m| m.lobes.clearcoat),
+        (M::ClearcoatRoughness, |m| m.lobes.clearcoat_roughness),
+        (M::ClearcoatNormalScale, |m| m.lobes.clearcoat_normal_scale),
+        (M::SheenRoughness, |m| m.lobes.sheen_roughness),
+        (M::Iridescence, |m| m.lobes.iridescence),
         (M::IridescenceThicknessMinimum, |m| {
-            m.layers.iridescence_thickness[0]
+            m.lobes.iridescence_thickness[0]
         }),
         (M::IridescenceThicknessMaximum, |m| {
-            m.layers.iridescence_thickness[1]
+            m.lobes.iridescence_thickness[1]
         }),
-        (M::Anisotropy, |m| m.layers.anisotropy),
-        (M::AnisotropyRotation, |m| m.layers.anisotropy_rotation),
+        (M::Anisotropy, |m| m.lobes.anisotropy),
+        (M::AnisotropyRotation, |m| m.lobes.anisotropy_rotation),
         // Half of the light is left after two units, and after half a unit at this time.
         (M::AttenuationDistance, |m| {
-            0.25 * m.layers.absorption.x / 2f32.ln()
+            0.25 * m.lobes.absorption.x / 2f32.ln()
         }),
         // Nothing lies between 0 and 1.
-        (M::Ior, |m| 0.5 * m.layers.ior),
-        (M::IridescenceIor, |m| 0.5 * m.layers.iridescence_ior),
+        (M::Ior, |m| 0.5 * m.lobes.ior),
+        (M::IridescenceIor, |m| 0.5 * m.lobes.iridescence_ior),
     ];
     for (value, read) in scalars {
         let found = read(&row(vec![rise(material(value), &[1.0])]));
@@ -160,11 +160,11 @@ fn every_factor_has_its_place() {
     }
     type ReadColor = fn(&Material) -> Vec3;
     let colors: [(M, ReadColor); 4] = [
-        (M::SpecularColor, |m| m.layers.specular_color),
+        (M::SpecularColor, |m| m.lobes.specular_color),
         (M::DiffuseTransmissionColor, |m| {
-            m.layers.diffuse_transmission_color
+            m.lobes.diffuse_transmission_color
         }),
-        (M::SheenColor, |m| m.layers.sheen_color),
+        (M::SheenColor, |m| m.lobes.sheen_color),
         // The base has a strength of 4.
         (M::Emissive, |m| m.emission / 4.0),
     ];
@@ -194,24 +194,21 @@ fn colour_distance_and_thickness_make_a_volume() {
         distance,
         rise(material(MaterialValue::Thickness), &[1.0]),
     ]);
-    assert!(!thick.layers.thin);
+    assert!(!thick.lobes.thin);
     // As for a volume that stands still, down to what black absorbs.
     let still = crate::scene::absorption(Vec3::new(0.5, 0.25, 0.0), 1.0);
-    assert_eq!(thick.layers.absorption, still);
+    assert_eq!(thick.lobes.absorption, still);
     let left = (-still).map(f32::exp);
     assert!(left.abs_diff_eq(Vec3::new(0.5, 0.25, 0.0), 1e-5), "{left}");
     let thin = row(vec![rise(material(MaterialValue::Thickness), &[0.0])]);
-    assert_eq!(
-        (thin.layers.thin, thin.layers.absorption),
-        (true, Vec3::ZERO)
-    );
+    assert_eq!((thin.lobes.thin, thin.lobes.absorption), (true, Vec3::ZERO));
 }
 
 #[test]
 fn base_colour_is_albedo_and_opacity_or_what_unlit_surfaces_show() {
     let target = material(MaterialValue::BaseColor);
     let mut scene = scene(vec![vec![rise(target, &[1.0, 0.5, 0.0, 0.5])]]);
-    let shown = looks(&scene, 1.0);
+    let shown = tables(&scene, 1.0);
     assert_eq!(shown.materials[0], scene.materials[0], "others stay");
     let shown = shown.materials[1];
     assert_eq!(
@@ -220,7 +217,7 @@ fn base_colour_is_albedo_and_opacity_or_what_unlit_surfaces_show() {
     );
     scene.materials[1].unlit = true;
     scene.materials[1].alpha = Alpha::Opaque;
-    let shown = looks(&scene, 1.0).materials[1];
+    let shown = tables(&scene, 1.0).materials[1];
     assert_eq!(
         (shown.emission, shown.opacity),
         (Vec3::new(0.5, 0.25, 0.0), 1.0)
@@ -232,7 +229,7 @@ fn steps_lines_and_splines_go_number_by_number() {
     let target = material(MaterialValue::Roughness);
     let at = |track: Track, time| {
         let scene = scene(vec![vec![track]]);
-        looks(&scene, time).materials[1].layers.roughness
+        tables(&scene, time).materials[1].lobes.roughness
     };
     let step = || track(target, Interpolation::Step, &[0.25, 0.75]);
     assert_eq!([1.9, 2.0].map(|t| at(step(), t)), [0.25, 0.75]);
@@ -253,9 +250,9 @@ fn values_stay_within_the_bounds_of_the_specification() {
     let keys = [0.0, 1.0, 9.0, -9.0, 1.0, 0.0];
     let target = material(MaterialValue::Metallic);
     let overshoot = track(target, Interpolation::CubicSpline, &keys);
-    assert_eq!(row(vec![overshoot]).layers.metallic, 1.0);
+    assert_eq!(row(vec![overshoot]).lobes.metallic, 1.0);
     let below = rise(material(MaterialValue::Ior), &[1.5]);
-    assert_eq!(row(vec![below]).layers.ior, 1.0);
+    assert_eq!(row(vec![below]).lobes.ior, 1.0);
     let dark = rise(material(MaterialValue::EmissiveStrength), &[-1.0]);
     assert_eq!(row(vec![dark]).emission, Vec3::ZERO);
 }
@@ -264,7 +261,7 @@ fn values_stay_within_the_bounds_of_the_specification() {
 fn the_last_clip_wins() {
     let clip = |x: f32| vec![rise(material(MaterialValue::Roughness), &[x])];
     let both = scene(vec![clip(0.2), clip(0.8)]);
-    assert_eq!(looks(&both, 1.0).materials[1].layers.roughness, 0.4);
+    assert_eq!(tables(&both, 1.0).materials[1].lobes.roughness, 0.4);
 }
 
 #[test]
@@ -285,7 +282,7 @@ fn textures_move_turn_and_grow() {
         scale: Vec2::new(2.0, 3.0),
     };
     let scene = scene(vec![tracks]);
-    assert_eq!(looks(&scene, 1.0).maps[0].transform, expected.matrix());
+    assert_eq!(tables(&scene, 1.0).maps[0].transform, expected.matrix());
     assert_eq!(
         scene.maps[0],
         TextureMap::plain(0),
@@ -303,7 +300,7 @@ fn lights_change_colour_and_intensity() {
         rise(of(LightValue::Color), &[1.0, 0.5, 0.0]),
         rise(of(LightValue::Intensity), &[20.0]),
     ];
-    let light = looks(&scene(vec![tracks]), 1.0).lights[0];
+    let light = tables(&scene(vec![tracks]), 1.0).lights[0];
     let expected = Light::Point {
         position: Vec3::ZERO,
         intensity: Vec3::new(5.0, 2.5, 0.0),
@@ -329,8 +326,8 @@ fn only_the_camera_in_use_zooms() {
 #[test]
 fn a_scene_that_nothing_drives_keeps_its_tables() {
     let scene = Scene {
-        driven: Vec::new(),
+        animated: Vec::new(),
         ..scene(vec![])
     };
-    assert_eq!(looks_at(&scene, &Moment::of(&scene, 1.0)), None);
+    assert_eq!(posed_tables(&scene, &Moment::of(&scene, 1.0)), None);
 }

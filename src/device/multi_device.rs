@@ -16,7 +16,7 @@ use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
 /// Meant for equals that work on their own after `submit`, like the GPUs of a machine: a slow member holds the others
 /// up, since frames are collected in order, and members that do their work in `collect`, like the CPU, work one
 /// after the other.
-pub struct Gang {
+pub struct MultiDevice {
     members: Vec<Member>,
     /// The members that have the frames under way, the oldest frame's first.
     order: VecDeque<usize>,
@@ -33,7 +33,7 @@ impl Member {
     }
 }
 
-impl Gang {
+impl MultiDevice {
     /// At least one device; all have to read the same nodes.
     pub fn new(devices: Vec<Box<dyn Device>>) -> Result<Self, DeviceError> {
         let Some(first) = devices.first() else {
@@ -62,7 +62,7 @@ impl Gang {
     }
 }
 
-impl Device for Gang {
+impl Device for MultiDevice {
     fn describe(&self) -> String {
         let names: Vec<String> = self.members.iter().map(|m| m.device.describe()).collect();
         names.join(" + ")
@@ -193,44 +193,44 @@ mod tests {
     use super::*;
     use crate::device::fake::{FakeDevice, frame, settings};
 
-    fn gang(devices: Vec<FakeDevice>) -> Gang {
+    fn multi_device(devices: Vec<FakeDevice>) -> MultiDevice {
         let boxed = devices.into_iter().map(|d| Box::new(d) as Box<dyn Device>);
-        let mut gang = Gang::new(boxed.collect()).unwrap();
-        gang.load(Arc::new(Scene::default())).unwrap();
-        gang
+        let mut devices = MultiDevice::new(boxed.collect()).unwrap();
+        devices.load(Arc::new(Scene::default())).unwrap();
+        devices
     }
 
-    fn collect(gang: &mut Gang) -> Result<u8, String> {
-        let rendered = gang.collect(&|| false).map_err(|e| e.to_string())?;
+    fn collect(devices: &mut MultiDevice) -> Result<u8, String> {
+        let rendered = devices.collect(&|| false).map_err(|e| e.to_string())?;
         Ok(rendered.pixels[0])
     }
 
     /// Renders frames 1 to `count` with the queue kept full.
-    fn render(gang: &mut Gang, count: u32) -> Vec<u8> {
-        let depth = gang.queue_depth() as u32;
+    fn render(devices: &mut MultiDevice, count: u32) -> Vec<u8> {
+        let depth = devices.queue_depth() as u32;
         let mut numbers = Vec::new();
         for number in 1..=count {
             if number > depth {
-                numbers.push(collect(gang).unwrap());
+                numbers.push(collect(devices).unwrap());
             }
-            gang.submit(frame(number), &settings()).unwrap();
+            devices.submit(frame(number), &settings()).unwrap();
         }
-        numbers.extend((0..depth.min(count)).map(|_| collect(gang).unwrap()));
+        numbers.extend((0..depth.min(count)).map(|_| collect(devices).unwrap()));
         numbers
     }
 
     #[test]
     fn frames_come_back_in_the_order_of_submission() {
-        let mut gang = gang(vec![FakeDevice::new(1), FakeDevice::new(3)]);
-        assert_eq!(gang.queue_depth(), 4);
-        assert_eq!(render(&mut gang, 9), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        let mut devices = multi_device(vec![FakeDevice::new(1), FakeDevice::new(3)]);
+        assert_eq!(devices.queue_depth(), 4);
+        assert_eq!(render(&mut devices, 9), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
     }
 
     #[test]
     fn equal_devices_get_equally_many_frames() {
         let devices = vec![FakeDevice::new(2), FakeDevice::new(2), FakeDevice::new(2)];
         let logs: Vec<_> = devices.iter().map(FakeDevice::log).collect();
-        render(&mut gang(devices), 12);
+        render(&mut multi_device(devices), 12);
         let counts: Vec<usize> = logs.iter().map(|log| log.submitted().len()).collect();
         assert_eq!(counts, [4, 4, 4]);
     }
@@ -239,30 +239,30 @@ mod tests {
     fn a_device_that_fails_is_named_and_earlier_frames_can_be_collected() {
         let mut broken = FakeDevice::new(2);
         broken.fail_submit = Some(2);
-        let mut gang = gang(vec![FakeDevice::new(2), broken]);
-        gang.submit(frame(1), &settings()).unwrap();
-        let error = gang.submit(frame(2), &settings()).unwrap_err();
+        let mut devices = multi_device(vec![FakeDevice::new(2), broken]);
+        devices.submit(frame(1), &settings()).unwrap();
+        let error = devices.submit(frame(2), &settings()).unwrap_err();
         assert_eq!(error.to_string(), "fake 2: frame 2 broke");
-        assert_eq!(collect(&mut gang), Ok(1));
+        assert_eq!(collect(&mut devices), Ok(1));
 
         let mut broken = FakeDevice::new(2);
         broken.fail_collect = Some(2);
-        let mut gang = self::gang(vec![FakeDevice::new(2), broken]);
+        let mut devices = self::multi_device(vec![FakeDevice::new(2), broken]);
         for number in [1, 2] {
-            gang.submit(frame(number), &settings()).unwrap();
+            devices.submit(frame(number), &settings()).unwrap();
         }
-        assert_eq!(collect(&mut gang), Ok(1));
-        assert_eq!(collect(&mut gang), Err("fake 2: frame 2 broke".into()));
+        assert_eq!(collect(&mut devices), Ok(1));
+        assert_eq!(collect(&mut devices), Err("fake 2: frame 2 broke".into()));
     }
 
     #[test]
-    fn a_full_gang_and_an_empty_one_are_errors() {
-        let mut gang = gang(vec![FakeDevice::new(1)]);
-        assert!(collect(&mut gang).unwrap_err().contains("no frame"));
-        gang.submit(frame(1), &settings()).unwrap();
-        let error = gang.submit(frame(2), &settings()).unwrap_err();
+    fn a_full_queue_and_no_devices_are_errors() {
+        let mut devices = multi_device(vec![FakeDevice::new(1)]);
+        assert!(collect(&mut devices).unwrap_err().contains("no frame"));
+        devices.submit(frame(1), &settings()).unwrap();
+        let error = devices.submit(frame(2), &settings()).unwrap_err();
         assert!(error.to_string().contains("busy"));
-        assert!(Gang::new(Vec::new()).is_err());
+        assert!(MultiDevice::new(Vec::new()).is_err());
     }
 
     #[test]
@@ -270,7 +270,7 @@ mod tests {
         let mut other = FakeDevice::new(1);
         other.layout = NodeLayout::Wide8;
         let devices: Vec<Box<dyn Device>> = vec![Box::new(FakeDevice::new(1)), Box::new(other)];
-        let error = Gang::new(devices).err().unwrap().to_string();
+        let error = MultiDevice::new(devices).err().unwrap().to_string();
         assert!(error.contains("need different trees"), "{error}");
     }
 }

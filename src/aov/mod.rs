@@ -11,7 +11,7 @@ use std::fmt;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, clap::ValueEnum,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Layer {
+pub enum Aov {
     /// Share of light that the surface reflects, linear; 1 where nothing is hit.
     Albedo,
     /// Unit shading normal in world space, towards the camera; its mean may be shorter. 0 where nothing is hit.
@@ -32,10 +32,10 @@ pub enum Layer {
     Material,
 }
 
-/// How many names a Cryptomatte layer keeps of a pixel: those that cover most of it.
+/// How many names a Cryptomatte AOV keeps of a pixel: those that cover most of it.
 pub const MATTE_RANKS: usize = crate::abi::MATTE_RANKS as usize;
 
-impl Layer {
+impl Aov {
     pub const ALL: [Self; 8] = [
         Self::Albedo,
         Self::Normal,
@@ -77,54 +77,54 @@ impl Layer {
     }
 }
 
-impl fmt::Display for Layer {
+impl fmt::Display for Aov {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// Which layers are asked for.
+/// Which AOVs are asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LayerSet(u8);
+pub struct AovSet(u8);
 
-impl LayerSet {
+impl AovSet {
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    pub fn contains(self, layer: Layer) -> bool {
-        self.0 & 1 << layer as u8 != 0
+    pub fn contains(self, aov: Aov) -> bool {
+        self.0 & 1 << aov as u8 != 0
     }
 
     /// In the order of [`Layer::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = Layer> {
-        Layer::ALL.into_iter().filter(move |&l| self.contains(l))
+    pub fn iter(self) -> impl Iterator<Item = Aov> {
+        Aov::ALL.into_iter().filter(move |&l| self.contains(l))
     }
 
-    /// Floats per pixel of all layers together.
+    /// Floats per pixel of all AOVs together.
     pub fn channels(self) -> usize {
-        self.iter().map(Layer::channels).sum()
+        self.iter().map(Aov::channels).sum()
     }
 }
 
 /// As a list of names.
-impl serde::Serialize for LayerSet {
+impl serde::Serialize for AovSet {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())
     }
 }
 
-impl FromIterator<Layer> for LayerSet {
-    fn from_iter<T: IntoIterator<Item = Layer>>(layers: T) -> Self {
-        Self(layers.into_iter().fold(0, |set, l| set | 1 << l as u8))
+impl FromIterator<Aov> for AovSet {
+    fn from_iter<T: IntoIterator<Item = Aov>>(aovs: T) -> Self {
+        Self(aovs.into_iter().fold(0, |set, l| set | 1 << l as u8))
     }
 }
 
-/// A layer of a finished frame.
+/// A AOV of a finished frame.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LayerImage {
-    pub layer: Layer,
-    /// [`Layer::channels`] floats per pixel, row-major from the top. In Cryptomatte layers these are pairs of a name's hash,
+pub struct AovImage {
+    pub aov: Aov,
+    /// [`Layer::channels`] floats per pixel, row-major from the top. In Cryptomatte AOVs these are pairs of a name's hash,
     /// as the bits of a float, and its share of the pixel, the greatest first; (0, 0) where there are fewer names.
     pub values: Floats,
 }
@@ -135,12 +135,9 @@ mod tests {
 
     #[test]
     fn sets_hold_what_they_were_made_of_in_a_fixed_order() {
-        let set: LayerSet = [Layer::Instance, Layer::Albedo].into_iter().collect();
-        assert_eq!(
-            set.iter().collect::<Vec<_>>(),
-            [Layer::Albedo, Layer::Instance]
-        );
+        let set: AovSet = [Aov::Instance, Aov::Albedo].into_iter().collect();
+        assert_eq!(set.iter().collect::<Vec<_>>(), [Aov::Albedo, Aov::Instance]);
         assert_eq!(set.channels(), 3 + 2 * MATTE_RANKS);
-        assert!(!set.contains(Layer::Depth) && LayerSet::default().is_empty());
+        assert!(!set.contains(Aov::Depth) && AovSet::default().is_empty());
     }
 }

@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 /// Trees of a scene in which no mesh deforms, for all frames in flight.
 #[derive(Default)]
-pub struct Forest {
+pub struct StaticPool {
     units: Array,
     triangles: Array,
     /// Whose trees these are.
     blas: Option<Arc<Vec<Arc<Blas>>>>,
 }
 
-impl Forest {
+impl StaticPool {
     /// Whether these trees are uploaded.
     pub fn holds(&self, blas: &Arc<Vec<Arc<Blas>>>) -> bool {
         self.blas.as_ref().is_some_and(|own| Arc::ptr_eq(own, blas))
@@ -46,7 +46,7 @@ impl Forest {
 /// Trees of a scene in which meshes deform, for one frame in flight: those of all meshes, so that references between them
 /// count from one place. What keeps its shape lies in front and is uploaded once.
 #[derive(Default)]
-pub struct LivingForest {
+pub struct DeformingPool {
     units: Array,
     triangles: Array,
     /// The trees that are uploaded and do not deform.
@@ -57,7 +57,7 @@ pub struct LivingForest {
 /// Part of a pool, in units or triangles: where it begins, and how many there are.
 type Part = (usize, usize);
 
-impl LivingForest {
+impl DeformingPool {
     /// Bytes on the GPU that this has already.
     pub fn bytes_held(&self) -> usize {
         self.units.bytes() + self.triangles.bytes()

@@ -1,10 +1,10 @@
 //! Names as Cryptomatte hashes and lists them (Psyop, "Cryptomatte Specification" 1.2.0).
 
-use super::Layer;
+use super::Aov;
 use crate::scene::Scene;
 use std::fmt::Write as _;
 
-/// The number that stands for `name` in a layer: its hash, whose bits are made those of an ordinary float, so that nothing on
+/// The number that stands for `name` in an AOV: its hash, whose bits are made those of an ordinary float, so that nothing on
 /// the way takes it for a NaN or flushes it to zero.
 pub fn id(name: &str) -> u32 {
     let hash = murmur3_32(name.as_bytes());
@@ -14,17 +14,17 @@ pub fn id(name: &str) -> u32 {
     }
 }
 
-/// The name of a layer, with which its channels begin.
-pub fn layer_name(layer: Layer) -> &'static str {
-    match layer {
-        Layer::Material => "CryptoMaterial",
+/// The name of an AOV, with which its channels begin.
+pub fn aov_name(aov: Aov) -> &'static str {
+    match aov {
+        Aov::Material => "CryptoMaterial",
         _ => "CryptoObject",
     }
 }
 
-/// What metadata of a layer are filed under: the first seven digits of the layer's own hash.
-pub fn key(layer: &str) -> String {
-    let mut digits = format!("{:08x}", id(layer));
+/// What metadata of an AOV are filed under: the first seven digits of the AOV's own hash.
+pub fn key(aov: &str) -> String {
+    let mut digits = format!("{:08x}", id(aov));
     digits.truncate(7);
     digits
 }

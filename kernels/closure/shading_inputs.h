@@ -1,0 +1,142 @@
+// What a layered material is like at a point of a surface, its textures read.
+#pragma once
+#include "geom/surface.h"
+
+namespace THRONG_NAMESPACE {
+
+// Names and meanings are those of `scene::Material` and `scene::Lobes`.
+struct ShadingInputs {
+    // Unit shading normal after the normal map, and that of the clearcoat, on the side that the ray came from.
+    Vec3 normal, clearcoat_normal;
+    // Unit direction along which an anisotropic surface is brushed.
+    Vec3 tangent;
+    Vec3 color;
+    float metallic, roughness;
+    float ior, dispersion;
+    float specular;
+    Vec3 specular_color;
+    float transmission;
+    bool thin;
+    float diffuse_transmission;
+    Vec3 diffuse_transmission_color;
+    float clearcoat, clearcoat_roughness;
+    Vec3 sheen_color;
+    float sheen_roughness;
+    // Thickness in nanometres.
+    float iridescence, iridescence_ior, iridescence_thickness;
+    float anisotropy;
+    // Leaves out what microfacets scatter more than once.
+    bool single_scatter;
+    // What lies below a surface is dimmed by what the surface reflects towards the viewer alone.
+    bool viewer_layering;
+};
+
+// Unit vectors at a point of the surface's front: `tangent` and `bitangent` along growing texture coordinates where the mesh
+// has tangents, else any.
+struct Frame {
+    Vec3 tangent, bitangent, normal;
+    bool along_texture;
+};
+
+THRONG_DEVICE Frame make_frame(const Surface& s) {
+    Frame f;
+    f.normal = s.front ? s.shading : -s.shading;
+    f.tangent = s.tangent - f.normal * dot(f.normal, s.tangent);
+    f.along_texture = s.handedness != 0.0f && normalize(f.tangent);
+    if (f.along_texture) f.bitangent = cross(f.normal, f.tangent) * s.handedness;
+    else basis(f.normal, f.tangent, f.bitangent);
+    return f;
+}
+
+// The normal that map `index` has instead of the frame's, on the side that the ray came from.
+THRONG_DEVICE Vec3 read_normal(const Params& params, const Surface& s, const Frame& f, uint32_t index, float scale) {
+    if (index == NO_INDEX || !f.along_texture) return s.shading;
+    Vec3 n = sample_map(params, index, s.uv).color * 2.0f - vec3(1.0f);
+    Vec3 mapped = f.tangent * (n.x * scale) + f.bitangent * (n.y * scale) + f.normal * n.z;
+    return normalize_or(s.front ? mapped : -mapped, s.shading);
+}
+
+// Direction and strength of an anisotropic surface's brushing (KHR_materials_anisotropy).
+THRONG_DEVICE void read_anisotropy(const Params& params, const Surface& s, const Frame& f, const LobesRecord& l, ShadingInputs& inputs) {
+    inputs.tangent = f.tangent;
+    inputs.anisotropy = l.anisotropy;
+    if (!(l.anisotropy > 0.0f)) return;
+    float x = 1.0f, y = 0.0f;
+    if (l.anisotropy_map != NO_INDEX) {
+        Vec3 map = sample_map(params, l.anisotropy_map, s.uv).color;
+        inputs.anisotropy *= map.z;
+        x = map.x * 2.0f - 1.0f;
+        y = map.y * 2.0f - 1.0f;
+    }
+    float c = cosf(l.anisotropy_rotation), sine = sinf(l.anisotropy_rotation);
+    inputs.tangent = normalize_or(f.tangent * (x * c - y * sine) + f.bitangent * (x * sine + y * c), f.tangent);
+}
+
+// What lies on top of the base.
+THRONG_DEVICE void read_coats(const Params& params, const Surface& s, const Frame& f, const LobesRecord& l, ShadingInputs& inputs) {
+    inputs.clearcoat = l.clearcoat;
+    inputs.clearcoat_roughness = l.clearcoat_roughness;
+    inputs.clearcoat_normal = s.shading;
+    if (l.clearcoat > 0.0f) {
+        inputs.clearcoat *= sample_map(params, l.clearcoat_map, s.uv).color.x;
+        inputs.clearcoat_roughness *= sample_map(params, l.clearcoat_roughness_map, s.uv).color.y;
+        inputs.clearcoat_normal = read_normal(params, s, f, l.clearcoat_normal_map, l.clearcoat_normal_scale);
+    }
+    inputs.sheen_color = load3(l.sheen_color);
+    inputs.sheen_roughness = l.sheen_roughness;
+    if (max_component(inputs.sheen_color) > 0.0f) {
+        inputs.sheen_color *= sample_map(params, l.sheen_color_map, s.uv).color;
+        inputs.sheen_roughness *= sample_map(params, l.sheen_roughness_map, s.uv).alpha;
+    }
+    inputs.iridescence = l.iridescence;
+    inputs.iridescence_ior = l.iridescence_ior;
+    inputs.iridescence_thickness = l.iridescence_thickness[1];
+    if (l.iridescence > 0.0f) {
+        inputs.iridescence *= sample_map(params, l.iridescence_map, s.uv).color.x;
+        float share = sample_map(params, l.iridescence_thickness_map, s.uv).color.y;
+        inputs.iridescence_thickness = l.iridescence_thickness[0] * (1.0f - share) + l.iridescence_thickness[1] * share;
+    }
+}
+
+// What passes through the surface.
+THRONG_DEVICE void read_transmission(const Params& params, const Surface& s, const LobesRecord& l, ShadingInputs& inputs) {
+    inputs.ior = l.ior;
+    inputs.dispersion = l.dispersion;
+    inputs.thin = l.thin != 0;
+    inputs.transmission = l.transmission;
+    if (l.transmission > 0.0f) inputs.transmission *= sample_map(params, l.transmission_map, s.uv).color.x;
+    inputs.diffuse_transmission = l.diffuse_transmission;
+    inputs.diffuse_transmission_color = load3(l.diffuse_transmission_color);
+    if (l.diffuse_transmission > 0.0f) {
+        inputs.diffuse_transmission *= sample_map(params, l.diffuse_transmission_map, s.uv).alpha;
+        inputs.diffuse_transmission_color *= sample_map(params, l.diffuse_transmission_color_map, s.uv).color;
+    }
+}
+
+// `color` is the base colour, its map read.
+THRONG_DEVICE ShadingInputs read_shading_inputs(const Params& params, const Surface& s, const LobesRecord& l, Vec3 color) {
+    const Frame frame = make_frame(s);
+    ShadingInputs inputs;
+    inputs.color = color;
+    inputs.normal = read_normal(params, s, frame, l.normal_map, l.normal_scale);
+    Vec3 metallic_roughness = sample_map(params, l.metallic_roughness_map, s.uv).color;
+    inputs.metallic = l.metallic * metallic_roughness.z;
+    inputs.roughness = l.roughness * metallic_roughness.y;
+    inputs.specular = l.specular * sample_map(params, l.specular_map, s.uv).alpha;
+    inputs.specular_color = load3(l.specular_color) * sample_map(params, l.specular_color_map, s.uv).color;
+    read_transmission(params, s, l, inputs);
+    read_coats(params, s, frame, l, inputs);
+    read_anisotropy(params, s, frame, l, inputs);
+    inputs.single_scatter = params.single_scatter != 0;
+    inputs.viewer_layering = params.viewer_layering != 0;
+    return inputs;
+}
+
+// The shading normal, with the normal map that a layered material may have.
+THRONG_DEVICE Vec3 mapped_normal(const Params& params, const Surface& s, const MaterialRecord& material) {
+    if (material.kind != MATERIAL_LAYERED) return s.shading;
+    const LobesRecord lobes = load_record(&params.lobes[material.lobes]);
+    return read_normal(params, s, make_frame(s), lobes.normal_map, lobes.normal_scale);
+}
+
+}
