@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use throng::{
     aov::{Aov, AovSet},
     device::{CpuDevice, Device, FrameSettings, PixelType, Rendered},
-    film::Film,
+    film::FilmSettings,
     loader,
     output::{Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
     render::Poser,
@@ -31,7 +31,7 @@ fn frame(pixels: PixelType, aovs: AovSet) -> Rendered {
         integrator: Integrator::Whitted,
         exposure: 0.0,
         tone_map: ToneMap::Aces,
-        film: Film::default(),
+        film: FilmSettings::default(),
         single_scatter: false,
         layering: Layering::default(),
         noise: None,

@@ -1,4 +1,4 @@
-//! `throng render`: frames to files and films.
+//! `throng render`: frames to files and videos.
 
 use super::{
     Exit,
@@ -21,8 +21,8 @@ use std::sync::{Arc, atomic::AtomicBool};
 const EVENTS_HELP: &str = "\
 Files appear under their name only when they are complete. Ctrl-C drops the frame that is being traced and stops;
 a second Ctrl-C stops at once. Run the same command with --skip-existing to go on. With --checkpoint, the frame that is
-being traced is kept as it stands, and going on loses nothing. Films and contact sheets are made of all frames: where
---output gives frames files of their own, those that exist are read back, else the film starts over.
+being traced is kept as it stands, and going on loses nothing. Videos and contact sheets are made of all frames: where
+--output gives frames files of their own, those that exist are read back, else the video starts over.
 
 With --progress json, standard output has one JSON object per line; `event` is one of
   started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings,
@@ -42,7 +42,7 @@ With --compare, the lines after `started` are
   compared    per device but the first, over all frames: device, frames, differing, max, mean, agrees
 An error ends the lines; its text is on standard error.";
 
-/// Render frames to pictures or films
+/// Render frames to pictures or videos
 #[derive(clap::Args)]
 #[command(after_long_help = EVENTS_HELP)]
 pub struct RenderArgs {

@@ -10,7 +10,7 @@ use crate::{
     anim::{Moment, camera_at},
     aov::AovSet,
     device::PixelType,
-    film::Film,
+    film::FilmSettings,
     scene::{Integrator, Layering, Scene, ToneMap},
 };
 use std::{
@@ -113,7 +113,7 @@ pub fn settings() -> FrameSettings {
         tone_map: ToneMap::None,
         open_ended: false,
         pixels: PixelType::U8,
-        film: Film::default(),
+        film: FilmSettings::default(),
         aovs: AovSet::default(),
         lock_seed: false,
         clamp_indirect: None,

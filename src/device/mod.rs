@@ -28,7 +28,7 @@ use crate::{
         AovImage, AovSet,
         channels::{FileBlocks, FileRows},
     },
-    film::Film,
+    film::FilmSettings,
     light::ShownShape,
     math::Aabb,
     scene::{Integrator, Layering, LostReference, Scene, Shutter, ToneMap},
@@ -57,7 +57,7 @@ pub struct FrameSettings {
     /// In stops.
     pub exposure: f32,
     pub tone_map: ToneMap,
-    pub film: Film,
+    pub film: FilmSettings,
     /// Leaves out light that rough surfaces scatter more than once, and so some energy.
     pub single_scatter: bool,
     pub layering: Layering,

@@ -10,7 +10,7 @@ use crate::scene::PixelFilter;
 
 /// What of a frame's look is decided on the film, the same for all frames of a run.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Film {
+pub struct FilmSettings {
     pub filter: PixelFilter,
     /// Pixels from one end of the filter to the other; none: its usual width.
     pub filter_width: Option<f32>,
@@ -20,7 +20,7 @@ pub struct Film {
     pub dither: f32,
 }
 
-impl Default for Film {
+impl Default for FilmSettings {
     /// As pictures are shown, but without dither.
     fn default() -> Self {
         Self {

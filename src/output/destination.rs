@@ -1,7 +1,7 @@
-//! What follows `--output`: a file for each frame, standard output or a pipe, or a film.
+//! What follows `--output`: a file for each frame, standard output or a pipe, or a video.
 
 use super::{
-    Encoding, FileFormat, FilmFormat, FilmName, InOrder, Metadata, Pattern, PatternError, Sink,
+    Encoding, FileFormat, InOrder, Metadata, Pattern, PatternError, Sink, VideoFormat, VideoName,
     atomic::open_node,
 };
 use crate::files::is_special;
@@ -18,7 +18,7 @@ pub enum Destination {
     Files(Pattern),
     /// One picture after the other.
     Stream(Stream, FileFormat),
-    Film(FilmName),
+    Video(VideoName),
 }
 
 /// What takes pictures one after the other.
@@ -30,8 +30,8 @@ pub enum Stream {
 }
 
 impl Destination {
-    /// `-` is standard output, for PNG files or, as `-.jpg`, for others; the name of a pipe or a device is that; extensions of films
-    /// make a film; everything else names files of frames, see [`Pattern::parse`].
+    /// `-` is standard output, for PNG files or, as `-.jpg`, for others; the name of a pipe or a device is that; extensions of videos
+    /// make a video; everything else names files of frames, see [`Pattern::parse`].
     pub fn parse(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
         let text = text.as_ref();
         let path = Path::new(text);
@@ -45,8 +45,8 @@ impl Destination {
         }
         let extension = path.extension().unwrap_or_default().to_string_lossy();
         let still = FileFormat::from_extension(&extension);
-        match FilmFormat::from_extension(&extension) {
-            Some(_) if still.is_none() => FilmName::parse_film(text).map(Self::Film),
+        match VideoFormat::from_extension(&extension) {
+            Some(_) if still.is_none() => VideoName::parse_video(text).map(Self::Video),
             _ if is_special(path) => {
                 let stream = Stream::Node(path.to_owned());
                 Ok(Self::Stream(stream, still.unwrap_or(FileFormat::Png)))
@@ -60,7 +60,7 @@ impl Destination {
         match self {
             Self::Files(files) if files.check_frame_count(frames).is_err() => {
                 match files.format() {
-                    FileFormat::WebP => Ok(Self::Film(files.with_format(FilmFormat::WebP))),
+                    FileFormat::WebP => Ok(Self::Video(files.with_format(VideoFormat::WebP))),
                     _ => files.check_frame_count(frames).map(|()| Self::Files(files)),
                 }
             }
@@ -76,7 +76,7 @@ impl fmt::Display for Destination {
             Self::Files(files) => files.fmt(f),
             Self::Stream(Stream::Stdout, format) => write!(f, "-.{}", format.extension()),
             Self::Stream(Stream::Node(path), _) => path.display().fmt(f),
-            Self::Film(film) => film.fmt(f),
+            Self::Video(video) => video.fmt(f),
         }
     }
 }
@@ -161,11 +161,11 @@ mod tests {
     }
 
     #[test]
-    fn extensions_of_films_make_films() {
+    fn extensions_of_videos_make_videos() {
         for name in ["a.mp4", "{scene}.WebM", "x/y.mkv", "a.gif", "a.apng"] {
-            let film = parse(name);
-            assert!(matches!(film, Destination::Film(_)), "{film:?}");
-            assert_eq!(parse(&film.to_string()), film);
+            let video = parse(name);
+            assert!(matches!(video, Destination::Video(_)), "{video:?}");
+            assert_eq!(parse(&video.to_string()), video);
         }
         let error = Destination::parse("####.mp4").unwrap_err().to_string();
         assert!(error.contains("one name"), "{error}");
@@ -175,7 +175,7 @@ mod tests {
     fn a_webp_file_without_number_shows_all_frames() {
         let still = parse("a.webp");
         assert_eq!(still.clone().for_frames(1), Ok(still.clone()));
-        assert!(matches!(still.for_frames(2), Ok(Destination::Film(_))));
+        assert!(matches!(still.for_frames(2), Ok(Destination::Video(_))));
         let numbered = parse("a_##.webp");
         assert_eq!(numbered.clone().for_frames(2), Ok(numbered));
         assert!(parse("a.png").for_frames(2).is_err());

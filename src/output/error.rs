@@ -20,7 +20,7 @@ pub enum OutputError {
     #[error("cannot read {}: {error}; remove it or run without --skip-existing", .path.display())]
     ReadBack { path: PathBuf, error: ImageError },
     #[error(
-        "{} has {}x{} pixels and the film {}x{}; remove it or run without --skip-existing",
+        "{} has {}x{} pixels and the video {}x{}; remove it or run without --skip-existing",
         .path.display(), .found.0, .found.1, .wanted.0, .wanted.1
     )]
     OtherSize {

@@ -250,7 +250,10 @@ mod tests {
         };
         sink.add_existing(4, other);
         let error = sink.finish().unwrap_err().to_string();
-        assert!(error.contains("has 1x1 pixels and the film 2x1"), "{error}");
+        assert!(
+            error.contains("has 1x1 pixels and the video 2x1"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -52,8 +52,8 @@ pub enum PatternError {
          animations (.gif, .apng, .webp); try `{fix}`"
     )]
     Extension { found: String, fix: String },
-    #[error("`{0}` has a place for a frame number; a film holds all frames and has one name")]
-    FrameInFilm(String),
+    #[error("`{0}` has a place for a frame number; a video holds all frames and has one name")]
+    FrameInVideo(String),
     #[error("`{pattern}` has no place for the frame number; try `{fix}`")]
     NoFrame { pattern: String, fix: String },
 }
@@ -115,7 +115,7 @@ impl<F: Copy> Pattern<F> {
     /// The same if it is a name for one file only.
     pub(super) fn without_frame(self) -> Result<Self, PatternError> {
         match self.has_frame() {
-            true => Err(PatternError::FrameInFilm(self.to_string())),
+            true => Err(PatternError::FrameInVideo(self.to_string())),
             false => Ok(self),
         }
     }

@@ -8,7 +8,7 @@ use image::{
 };
 use std::{io::BufReader, path::Path};
 
-/// Shows the picture in `file`, which has the size that films of it have, to `use_it`.
+/// Shows the picture in `file`, which has the size that videos of it have, to `use_it`.
 pub fn read_back<T>(
     file: &Path,
     (width, height): (u32, u32),

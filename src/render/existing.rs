@@ -7,7 +7,7 @@ use crate::output::{Claims, OutputError, remove_stale_claim};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkipExisting {
     pub mismatched: Mismatched,
-    /// Films and contact sheets are made of them, too: they have to be of one size and without loss.
+    /// Videos and contact sheets are made of them, too: they have to be of one size and without loss.
     pub joined: bool,
 }
 
@@ -40,7 +40,7 @@ impl Outputs {
         self.skip_existing = Some(skip);
     }
 
-    /// Divides frames among runs that share their folder. Films and sheets need all of them.
+    /// Divides frames among runs that share their folder. Videos and sheets need all of them.
     pub fn divide_frames(&mut self) {
         self.claims = Some(Claims::default());
     }

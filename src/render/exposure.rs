@@ -7,7 +7,7 @@ use super::{Poser, RenderError, RenderJob};
 use crate::{
     aov::AovSet,
     device::{Device, FrameSettings, PixelType, Stop},
-    film::Film,
+    film::FilmSettings,
     light::luminance,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,7 +120,7 @@ fn small(settings: &FrameSettings) -> FrameSettings {
         pixels: PixelType::F32,
         aovs: AovSet::default(),
         file_rows: None,
-        film: Film::default(),
+        film: FilmSettings::default(),
         ..settings.clone()
     }
 }

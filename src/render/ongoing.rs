@@ -10,7 +10,7 @@ use super::{
 use crate::{
     aov::Aov,
     device::{Accumulation, Device, DeviceError, FrameSettings, PixelType, RayCounts, Rendered},
-    film::Film,
+    film::FilmSettings,
     output::{
         CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint,
     },
@@ -297,7 +297,7 @@ fn sampling(settings: &FrameSettings) -> String {
         samples: 0,
         tone_map: ToneMap::None,
         exposure: if exposed { settings.exposure } else { 0.0 },
-        film: Film {
+        film: FilmSettings {
             white_balance: None,
             dither: 0.0,
             ..settings.film.clone()
@@ -406,10 +406,10 @@ mod tests {
                 Layering::Reciprocal
             },
             clamp_indirect: light.4,
-            film: Film {
+            film: FilmSettings {
                 filter: film.0,
                 filter_width: film.1,
-                ..Film::default()
+                ..FilmSettings::default()
             },
             noise: film.2,
             shutter: film.3.then(|| "0.5".parse::<Shutter>().unwrap()),
@@ -426,7 +426,7 @@ mod tests {
             samples,
             exposure: shown.0,
             tone_map: shown.1,
-            film: Film {
+            film: FilmSettings {
                 dither: shown.2,
                 white_balance: shown.3,
                 ..settings.film.clone()

@@ -141,7 +141,7 @@ impl Outputs {
         (alone && deflated).then(|| self.encoding.exr_rows(aovs))
     }
 
-    /// After the last frame: films appear under their names.
+    /// After the last frame: videos appear under their names.
     pub fn finish(&self) -> Result<(), OutputError> {
         self.in_order.iter().try_for_each(InOrder::finish)
     }

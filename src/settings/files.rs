@@ -1,11 +1,11 @@
-//! What is made of frames besides their pixels: kinds of files, films, contact sheets.
+//! What is made of frames besides their pixels: kinds of files, videos, contact sheets.
 
 use super::{FramePlan, SettingsError};
 use crate::{
     device::FrameSettings,
     output::{
-        ColorDepth, Destination, Encoding, ExrCompression, FileFormat, FilmName, FilmSettings,
-        OutputError, Pattern, SheetLayout, open_film, open_sheet, parse_sheet,
+        ColorDepth, Destination, Encoding, ExrCompression, FileFormat, OutputError, Pattern,
+        SheetLayout, VideoName, VideoSettings, open_sheet, open_video, parse_sheet,
     },
     render::{Outputs, RenderJob},
     scene::Scene,
@@ -16,10 +16,10 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Files")]
 pub struct FileOptions {
-    /// Make a film of all frames: .mp4, .webm or .mkv by ffmpeg, or an animated .webp, .apng or .gif. Frames get files of
+    /// Make a video of all frames: .mp4, .webm or .mkv by ffmpeg, or an animated .webp, .apng or .gif. Frames get files of
     /// their own only with --output
-    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(FilmName::parse_film))]
-    pub video: Option<FilmName>,
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(VideoName::parse_video))]
+    pub video: Option<VideoName>,
     /// ffmpeg's name of the encoder for videos, for example libx265 [default: the graphics card's if it works, else a
     /// good one]
     #[arg(long, value_name = "NAME")]
@@ -71,7 +71,7 @@ impl FileOptions {
         self.video.is_some() || self.sheet.is_some()
     }
 
-    /// Whether `output` has pixels of the depth that is asked for, and such that films and sheets can be made of them, too.
+    /// Whether `output` has pixels of the depth that is asked for, and such that videos and sheets can be made of them, too.
     pub fn check(&self, output: Option<&Destination>) -> Result<(), SettingsError> {
         let depth = self.encoding().depth;
         let format = format_of(output);
@@ -86,7 +86,7 @@ impl FileOptions {
                 extension: format.extension(),
             }),
             None if matches!(depth, ColorDepth::Bits16 | ColorDepth::Bits32) => {
-                Err(SettingsError::FilmDepth)
+                Err(SettingsError::VideoDepth)
             }
             _ => Ok(()),
         }
@@ -98,7 +98,7 @@ pub(super) fn format_of(output: Option<&Destination>) -> Option<FileFormat> {
     match output? {
         Destination::Files(files) => Some(files.format()),
         Destination::Stream(_, format) => Some(*format),
-        Destination::Film(_) => None,
+        Destination::Video(_) => None,
     }
 }
 
@@ -108,8 +108,8 @@ impl FramePlan {
         let side = settings.width.max(settings.height);
         let frames = format_of(self.output.as_ref());
         let frames = frames.map(|format| (format.extension(), format.longest_side()));
-        let films = self.films().map(FilmName::format);
-        let films = films.map(|format| (format.extension(), format.longest_side()));
+        let videos = self.videos().map(VideoName::format);
+        let videos = videos.map(|format| (format.extension(), format.longest_side()));
         let sheet = self.files.sheet.as_ref().map(Pattern::format);
         let (width, height) = self.sheet_layout(settings).size();
         if let Some(format) = sheet
@@ -122,7 +122,7 @@ impl FramePlan {
                 limit: format.longest_side(),
             });
         }
-        match films.chain(frames).find(|&(_, limit)| side > limit) {
+        match videos.chain(frames).find(|&(_, limit)| side > limit) {
             Some((extension, limit)) => Err(SettingsError::TooLarge { extension, limit }),
             None => Ok(()),
         }
@@ -145,19 +145,19 @@ impl FramePlan {
         outputs
     }
 
-    /// Opens all films and sheets, and starts ffmpeg where it is needed. Their folders must exist.
+    /// Opens all videos and sheets, and starts ffmpeg where it is needed. Their folders must exist.
     pub fn open(&self, job: &mut RenderJob) -> Result<(), OutputError> {
         let (scene, settings, encoding) = (&job.scene, &job.settings, job.output.encoding);
         let mut in_order = Vec::new();
         if let Some(Destination::Stream(stream, format)) = &self.output {
             in_order.push(stream.open(*format, encoding));
         }
-        let film_settings = self.film_settings(scene, settings);
-        for film in self.films() {
-            in_order.push(open_film(
-                film.path(&scene.name),
-                film.format(),
-                &film_settings,
+        let video_settings = self.video_settings(scene, settings);
+        for video in self.videos() {
+            in_order.push(open_video(
+                video.path(&scene.name),
+                video.format(),
+                &video_settings,
             )?);
         }
         if let Some(sheet) = &self.files.sheet {
@@ -170,21 +170,21 @@ impl FramePlan {
     }
 
     /// All of them have all frames.
-    pub(super) fn films(&self) -> impl Iterator<Item = &FilmName> {
+    pub(super) fn videos(&self) -> impl Iterator<Item = &VideoName> {
         let of_output = match &self.output {
-            Some(Destination::Film(film)) => Some(film),
+            Some(Destination::Video(video)) => Some(video),
             _ => None,
         };
         of_output.into_iter().chain(&self.files.video)
     }
 
-    fn film_settings(&self, scene: &Scene, settings: &FrameSettings) -> FilmSettings {
+    fn video_settings(&self, scene: &Scene, settings: &FrameSettings) -> VideoSettings {
         let comment = format!(
             "throng {}, {} samples",
             env!("CARGO_PKG_VERSION"),
             settings.samples
         );
-        FilmSettings {
+        VideoSettings {
             width: settings.width,
             height: settings.height,
             fps: scene.settings.fps,

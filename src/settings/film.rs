@@ -3,7 +3,7 @@
 use super::limits;
 use crate::{
     aov::{Aov, AovSet},
-    film::Film,
+    film::FilmSettings,
     scene::{PixelFilter, RenderDefaults},
 };
 use clap::{ValueEnum, builder::PossibleValue};
@@ -31,8 +31,8 @@ pub struct FilmOptions {
 }
 
 impl FilmOptions {
-    pub(super) fn resolve(&self, scene: &RenderDefaults) -> Film {
-        Film {
+    pub(super) fn resolve(&self, scene: &RenderDefaults) -> FilmSettings {
+        FilmSettings {
             filter: self.filter.unwrap_or(scene.filter),
             // The scene's width is that of its filter.
             filter_width: match self.filter {
@@ -50,7 +50,7 @@ impl FilmOptions {
 #[command(next_help_heading = "Frames")]
 pub struct AovOptions {
     /// What .exr files tell about each pixel besides its colours, for example albedo,normal,depth
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long = "layers", value_name = "LIST", value_delimiter = ',')]
     aovs: Vec<AovName>,
     /// Take the noise out of frames with Open Image Denoise, which has to be installed (OIDN_DIR names its folder)
     #[arg(long)]

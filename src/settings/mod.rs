@@ -14,7 +14,8 @@ use crate::{
     device::{FrameSettings, PixelType},
     memory::describe,
     output::{
-        Destination, FilmName, OutputError, Pattern, PatternError, Planned, checkpoint_path, choose,
+        Destination, OutputError, Pattern, PatternError, Planned, VideoName, checkpoint_path,
+        choose,
     },
     render::{
         Mismatched, RenderJob, SkipExisting,
@@ -34,7 +35,7 @@ pub enum SettingsError {
     #[error("--skip-existing keeps files of frames, and none are written; add -o frames/####.png")]
     NothingToKeep,
     #[error(
-        "films and contact sheets show display colours and .exr files have none; choose an --output of .png, .jpg or .webp"
+        "videos and contact sheets show display colours and .exr files have none; choose an --output of .png, .jpg or .webp"
     )]
     Linear,
     #[error(
@@ -56,9 +57,9 @@ pub enum SettingsError {
         limit: u32,
     },
     #[error(
-        "--color-depth: films and contact sheets have 8 bits; give frames files of their own with --output"
+        "--color-depth: videos and contact sheets have 8 bits; give frames files of their own with --output"
     )]
-    FilmDepth,
+    VideoDepth,
     #[error("standard output has the pictures and cannot have --progress json, too")]
     StandardOutput,
     #[error(
@@ -100,7 +101,7 @@ impl SettingsError {
                 | Self::NothingToKeep
                 | Self::Linear
                 | Self::Depth { .. }
-                | Self::FilmDepth
+                | Self::VideoDepth
                 | Self::TooLarge { .. }
                 | Self::LargeSheet { .. }
                 | Self::StandardOutput
@@ -220,7 +221,7 @@ impl RenderOptions {
 pub struct FrameOptions {
     /// Files to write, .png, .jpg, .webp (without loss) or .exr (linear): `####` or `{frame:04}` is the frame number,
     /// `{scene}` the scene's name; `-` is standard output, `-.jpg` in another format than PNG; pipes and devices get one frame
-    /// after the other; names of films make one, see --video [default: frames/{scene}/####.png]
+    /// after the other; names of videos make one, see --video [default: frames/{scene}/####.png]
     #[arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true)]
     pub output: Option<Destination>,
     /// Frames to render, for example 1-48:2,60 [default: all of the scene]
@@ -256,7 +257,7 @@ pub struct OngoingOptions {
 /// Work for [`crate::render::run`].
 #[derive(Clone, Debug)]
 pub struct FramePlan {
-    /// None: frames go to films and sheets alone.
+    /// None: frames go to videos and sheets alone.
     pub output: Option<Destination>,
     pub files: FileOptions,
     /// What is done with frames that exist; none: they are rendered again.
@@ -336,7 +337,7 @@ impl FramePlan {
         }
     }
 
-    /// What frames are made of: what their files take; films and sheets make do with it.
+    /// What frames are made of: what their files take; videos and sheets make do with it.
     pub fn pixels(&self) -> PixelType {
         let depth = self.files.encoding().depth;
         let format = files::format_of(self.output.as_ref());
@@ -344,7 +345,7 @@ impl FramePlan {
         pixels.unwrap_or_default()
     }
 
-    /// All files that will be written: those of frames, with their samples where these are kept; then films and sheets.
+    /// All files that will be written: those of frames, with their samples where these are kept; then videos and sheets.
     pub fn planned(&self, scene: &str, ongoing: &OngoingOptions) -> Vec<Planned> {
         let mut planned = Vec::new();
         for &frame in &self.asked {
@@ -356,8 +357,8 @@ impl FramePlan {
             }
             planned.push(Planned::new(path, format!("frame {frame}")));
         }
-        let film = |film: &FilmName| Planned::new(film.path(scene), "the film");
-        planned.extend(self.films().map(film));
+        let video = |video: &VideoName| Planned::new(video.path(scene), "the video");
+        planned.extend(self.videos().map(video));
         let sheet = |sheet: &Pattern| Planned::new(sheet.path_for(0, scene), "the sheet");
         planned.extend(self.files.sheet.iter().map(sheet));
         planned
@@ -377,11 +378,11 @@ impl FramePlan {
             .pattern()
             .is_some_and(|files| !files.format().is_lossless());
         Ok((skip.joined && lossy).then_some(
-            "frames that exist are rendered again, since .jpg files do not have the pixels that films and sheets are made of",
+            "frames that exist are rendered again, since .jpg files do not have the pixels that videos and sheets are made of",
         ))
     }
 
-    /// For people: the one file, or the pattern of all; then films and sheets.
+    /// For people: the one file, or the pattern of all; then videos and sheets.
     pub fn describe_output(&self, scene: &str) -> String {
         let frames = match (&self.output, &self.asked[..]) {
             (Some(Destination::Files(files)), [frame]) => {
@@ -391,9 +392,9 @@ impl FramePlan {
             (Some(Destination::Stream(stream, _)), _) => Some(stream.to_string()),
             _ => None,
         };
-        let films = self.films().map(|film| film.describe(scene));
+        let videos = self.videos().map(|video| video.describe(scene));
         let sheet = self.files.sheet.iter().map(|sheet| sheet.describe(scene));
-        let all: Vec<String> = frames.into_iter().chain(films).chain(sheet).collect();
+        let all: Vec<String> = frames.into_iter().chain(videos).chain(sheet).collect();
         all.join(", ")
     }
 }
@@ -465,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn films_alone_get_no_files_of_frames_and_sheets_alone_only_theirs() {
+    fn videos_alone_get_no_files_of_frames_and_sheets_alone_only_theirs() {
         let resolve = |options: &[&str], frames| {
             #[derive(clap::Parser)]
             struct Args {

@@ -161,7 +161,7 @@ fn files_that_would_be_written_twice_or_over_inputs_are_refused_before_the_work(
     );
     render(
         &["--video", "out/f.webp", "--sheet", "out/f.webp"],
-        "it is the film, too",
+        "it is the video, too",
     );
     render(
         &["-o", "out/texture.png", "-f", "1"],
@@ -229,7 +229,7 @@ fn what_flags_contradict_is_known_before_the_first_frame() {
     for (args, text) in [
         (
             &["--color-depth", "16", "--video", "a.webp"][..],
-            "films and contact sheets have 8 bits",
+            "videos and contact sheets have 8 bits",
         ),
         (
             &["--size", "20000x16", "-o", "a_#.webp"],

@@ -105,7 +105,7 @@ fn frames_of_something_else_are_refused_rendered_or_kept() {
         ));
         assert!(file() != before, "{extension}");
     }
-    // Frames of two sizes are no film.
+    // Frames of two sizes are no video.
     let film = ["--frames", "1", "--video", "f.webp", "--mismatched", "keep"];
     let args = [
         &[
@@ -117,7 +117,7 @@ fn frames_of_something_else_are_refused_rendered_or_kept() {
         ],
         &film[..],
     ];
-    place.fails(&args.concat(), 1, "has 32x18 pixels and the film 64x36");
+    place.fails(&args.concat(), 1, "has 32x18 pixels and the video 64x36");
     assert!(!place.path("f.webp").exists());
 }
 

@@ -10,7 +10,7 @@ use throng::{
         self, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered,
         cuda::gpus,
     },
-    film::Film,
+    film::FilmSettings,
     math::hash_unit,
     render::{Poser, compare::PictureDifference},
     scene::{
@@ -226,7 +226,7 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         tone_map: ToneMap::None,
         open_ended: false,
         pixels: PixelType::U8,
-        film: Film::default(),
+        film: FilmSettings::default(),
         aovs: AovSet::default(),
         lock_seed: false,
         clamp_indirect: None,

@@ -1,4 +1,4 @@
-//! Several runs at once: on the same frames, films and caches, some of them killed meanwhile; and caches that are damaged while a run
+//! Several runs at once: on the same frames, videos and caches, some of them killed meanwhile; and caches that are damaged while a run
 //! uses them.
 
 use super::{

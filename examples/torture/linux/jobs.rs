@@ -171,7 +171,7 @@ impl Job {
         folder: &Path,
     ) -> anyhow::Result<()> {
         let mut ended = self.run(campaign, folder, Limits::default())?;
-        // Pictures with losses are no source of films: to go on from them may be refused, and then the work starts over.
+        // Pictures with losses are no source of videos: to go on from them may be refused, and then the work starts over.
         if self.line.contains(".jpg") && matches!(ended.end, End::Code(1 | 2)) {
             for name in self
                 .reference

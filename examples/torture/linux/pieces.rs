@@ -42,7 +42,7 @@ const SETTINGS: [&[&str]; 14] = [
 const SAMPLES: [u32; 11] = [1, 2, 3, 7, 8, 15, 16, 17, 31, 40, 64];
 
 pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
-    let promise = campaign.promise("films in pieces are films at once", "settings");
+    let promise = campaign.promise("samples in pieces are samples at once", "settings");
     campaign.each(7, campaign.kills.div_ceil(4), |_, random| {
         let folder = tempfile::tempdir()?;
         scene::write(folder.path())?;

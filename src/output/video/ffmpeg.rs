@@ -1,7 +1,7 @@
 //! Videos: frames go to ffmpeg through a pipe as they are finished.
 
 use super::{
-    FilmFormat, FilmSettings,
+    VideoFormat, VideoSettings,
     yuv::{self, even_size},
 };
 use crate::output::{InOrder, Metadata, OutputError, Part, Sink};
@@ -27,8 +27,8 @@ struct Encoder {
 /// Fails at once where there is no ffmpeg or none of its encoders works.
 pub fn open(
     path: PathBuf,
-    format: FilmFormat,
-    settings: &FilmSettings,
+    format: VideoFormat,
+    settings: &VideoSettings,
 ) -> Result<InOrder, OutputError> {
     let failed = |error| OutputError::File {
         path: path.clone(),
@@ -41,7 +41,7 @@ pub fn open(
 }
 
 /// Encoders by preference; those of the hardware come first and work where the driver and ffmpeg's build agree.
-fn candidates(format: FilmFormat, quality: u8) -> Vec<Encoder> {
+fn candidates(format: VideoFormat, quality: u8) -> Vec<Encoder> {
     // Constant quality: 90 of 100 is 18, which few can tell from the original.
     let crf = (12.0 + 0.6 * f64::from(100 - quality.min(100)))
         .min(51.0)
@@ -51,7 +51,7 @@ fn candidates(format: FilmFormat, quality: u8) -> Vec<Encoder> {
         arguments: arguments.split_whitespace().map(String::from).collect(),
     };
     match format {
-        FilmFormat::WebM => vec![
+        VideoFormat::WebM => vec![
             encoder(
                 "av1_nvenc",
                 &format!("-preset p4 -cq {} -b:v 0", crf + 10.0),
@@ -77,7 +77,7 @@ fn candidates(format: FilmFormat, quality: u8) -> Vec<Encoder> {
     }
 }
 
-fn choose_encoder(format: FilmFormat, settings: &FilmSettings) -> io::Result<Encoder> {
+fn choose_encoder(format: VideoFormat, settings: &VideoSettings) -> io::Result<Encoder> {
     let all = candidates(format, settings.quality);
     let Some(name) = &settings.codec else {
         let mut complaint = None;
@@ -99,8 +99,8 @@ fn choose_encoder(format: FilmFormat, settings: &FilmSettings) -> io::Result<Enc
     Ok(encoder)
 }
 
-/// Encodes a frame of the film's size into nothing.
-fn try_encoder(encoder: &Encoder, settings: &FilmSettings) -> io::Result<()> {
+/// Encodes a frame of the video's size into nothing.
+fn try_encoder(encoder: &Encoder, settings: &VideoSettings) -> io::Result<()> {
     let (width, height) = even_size(settings.width, settings.height);
     let mut command = ffmpeg();
     command
@@ -186,9 +186,9 @@ struct Video {
 impl Video {
     fn start(
         part: Part,
-        format: FilmFormat,
+        format: VideoFormat,
         encoder: &Encoder,
-        settings: &FilmSettings,
+        settings: &VideoSettings,
     ) -> io::Result<Self> {
         let mut child = command(part.path(), format, encoder, settings)
             .stdin(Stdio::piped())
@@ -226,7 +226,12 @@ impl Video {
     }
 }
 
-fn command(part: &Path, format: FilmFormat, encoder: &Encoder, settings: &FilmSettings) -> Command {
+fn command(
+    part: &Path,
+    format: VideoFormat,
+    encoder: &Encoder,
+    settings: &VideoSettings,
+) -> Command {
     let (width, height) = even_size(settings.width, settings.height);
     let mut command = ffmpeg();
     command
@@ -260,8 +265,8 @@ fn command(part: &Path, format: FilmFormat, encoder: &Encoder, settings: &FilmSe
         command.args(["-metadata", &format!("{key}={text}")]);
     }
     let muxer: &[&str] = match format {
-        FilmFormat::WebM => &["-f", "webm"],
-        FilmFormat::Mkv => &["-f", "matroska"],
+        VideoFormat::WebM => &["-f", "webm"],
+        VideoFormat::Mkv => &["-f", "matroska"],
         // The index goes to the front, so that browsers play the file while they load it.
         _ => &["-f", "mp4", "-movflags", "+faststart"],
     };
@@ -313,7 +318,7 @@ impl Sink for Video {
 
 impl Drop for Video {
     fn drop(&mut self) {
-        // After an error or Ctrl-C nobody wants the film. If it has ended, there is nothing to kill.
+        // After an error or Ctrl-C nobody wants the video. If it has ended, there is nothing to kill.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -10,8 +10,8 @@ use std::{fs, io::Cursor, path::Path, time::Duration};
 const SIZE: (u32, u32) = (33, 21);
 const FRAMES: usize = 5;
 
-fn settings() -> FilmSettings {
-    FilmSettings {
+fn settings() -> VideoSettings {
+    VideoSettings {
         width: SIZE.0,
         height: SIZE.1,
         fps: 24.0,
@@ -34,23 +34,23 @@ fn rgb(index: usize) -> Vec<u8> {
     (0..SIZE.0 * SIZE.1).flat_map(pixel).collect()
 }
 
-fn film(path: &Path, format: FilmFormat, settings: &FilmSettings) -> Result<(), OutputError> {
-    let film = open_film(path.to_owned(), format, settings)?;
+fn video(path: &Path, format: VideoFormat, settings: &VideoSettings) -> Result<(), OutputError> {
+    let video = open_video(path.to_owned(), format, settings)?;
     let metadata = metadata();
     for index in 0..FRAMES {
-        film.add(
+        video.add(
             index,
             &picture(SIZE, Pixels::U8(rgb(index).into()), &metadata),
         )?;
         assert!(!path.exists(), "not before it is whole");
     }
-    film.finish()
+    video.finish()
 }
 
-fn animation(format: FilmFormat) -> Vec<u8> {
+fn animation(format: VideoFormat) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");
-    film(&path, format, &settings()).unwrap();
+    video(&path, format, &settings()).unwrap();
     assert_eq!(
         fs::read_dir(dir.path()).unwrap().count(),
         1,
@@ -85,14 +85,14 @@ fn assert_exact(found: &[(Vec<u8>, f64)]) {
 
 #[test]
 fn animated_webp_files_keep_every_pixel() {
-    let file = animation(FilmFormat::WebP);
+    let file = animation(VideoFormat::WebP);
     let decoder = image::codecs::webp::WebPDecoder::new(Cursor::new(file)).unwrap();
     assert_exact(&frames(decoder));
 }
 
 #[test]
 fn animated_png_files_keep_every_pixel_and_open_as_their_first_frame() {
-    let file = animation(FilmFormat::Apng);
+    let file = animation(VideoFormat::Apng);
     let first = image::load_from_memory(&file).unwrap().into_rgb8();
     assert!(first.into_raw() == rgb(0));
     let decoder = image::codecs::png::PngDecoder::new(Cursor::new(file)).unwrap();
@@ -103,7 +103,7 @@ fn animated_png_files_keep_every_pixel_and_open_as_their_first_frame() {
 fn gif_files_show_every_frame_for_its_time() {
     let mut options = ::gif::DecodeOptions::new();
     options.set_color_output(::gif::ColorOutput::RGBA);
-    let file = animation(FilmFormat::Gif);
+    let file = animation(VideoFormat::Gif);
     let mut decoder = options.read_info(&file[..]).unwrap();
     let (mut count, mut hundredths) = (0, 0);
     while let Some(frame) = decoder.read_next_frame().unwrap() {
@@ -138,16 +138,16 @@ fn rounding_of_durations_never_adds_up() {
 }
 
 #[test]
-fn films_have_one_name() {
-    let film = FilmName::parse_film("x/{scene}.webm").unwrap();
-    assert_eq!(film.path("s"), Path::new("x/s.webm"));
-    assert_eq!(film.format(), FilmFormat::WebM);
+fn videos_have_one_name() {
+    let video = VideoName::parse_video("x/{scene}.webm").unwrap();
+    assert_eq!(video.path("s"), Path::new("x/s.webm"));
+    assert_eq!(video.format(), VideoFormat::WebM);
     assert_eq!(
-        FilmName::parse_film("a").unwrap().path("s"),
+        VideoName::parse_video("a").unwrap().path("s"),
         Path::new("a.mp4")
     );
-    assert!(FilmName::parse_film("####.mp4").is_err());
-    assert!(FilmName::parse_film("a.avi").is_err());
+    assert!(VideoName::parse_video("####.mp4").is_err());
+    assert!(VideoName::parse_video("a.avi").is_err());
 }
 
 /// Whether there is an ffmpeg to test with.
@@ -166,7 +166,7 @@ fn videos_have_all_frames_and_their_colours() {
     }
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a -b:c.mkv");
-    film(&path, FilmFormat::Mkv, &settings()).unwrap();
+    video(&path, VideoFormat::Mkv, &settings()).unwrap();
     assert_eq!(
         fs::read_dir(dir.path()).unwrap().count(),
         1,
@@ -222,11 +222,11 @@ fn an_encoder_that_does_not_work_is_told_before_any_frame() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let settings = FilmSettings {
+    let settings = VideoSettings {
         codec: Some("abacus".into()),
         ..settings()
     };
-    let opened = open_film(dir.path().join("a.mp4"), FilmFormat::Mp4, &settings);
+    let opened = open_video(dir.path().join("a.mp4"), VideoFormat::Mp4, &settings);
     let text = opened.err().unwrap().to_string();
     assert!(
         text.contains("ffmpeg failed with the encoder abacus: "),
@@ -236,12 +236,13 @@ fn an_encoder_that_does_not_work_is_told_before_any_frame() {
 }
 
 #[test]
-fn a_film_that_is_not_finished_leaves_nothing() {
+fn a_video_that_is_not_finished_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    for format in [FilmFormat::WebP, FilmFormat::Apng, FilmFormat::Gif] {
-        let film = open_film(dir.path().join("a"), format, &settings()).unwrap();
+    for format in [VideoFormat::WebP, VideoFormat::Apng, VideoFormat::Gif] {
+        let video = open_video(dir.path().join("a"), format, &settings()).unwrap();
         let metadata = metadata();
-        film.add(0, &picture(SIZE, Pixels::U8(rgb(0).into()), &metadata))
+        video
+            .add(0, &picture(SIZE, Pixels::U8(rgb(0).into()), &metadata))
             .unwrap();
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);

@@ -1,6 +1,6 @@
 //! Animated WebP files (WebP Container Specification): frames without loss, put together here.
 
-use super::{FilmSettings, duration};
+use super::{VideoSettings, duration};
 use crate::output::{InOrder, Metadata, OutputError, Part, Sink, web::encode_webp_frame};
 use std::{
     io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write},
@@ -14,7 +14,7 @@ const ANIMATION: u8 = 1 << 1;
 /// A frame takes the place of the last one, instead of being blended with it.
 const REPLACE: u8 = 1 << 1;
 
-pub fn open(path: PathBuf, settings: &FilmSettings) -> Result<InOrder, OutputError> {
+pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputError> {
     let opened = Animation::create(&path, settings);
     let animation = opened.map_err(|error| OutputError::File {
         path: path.clone(),
@@ -29,14 +29,14 @@ pub fn open(path: PathBuf, settings: &FilmSettings) -> Result<InOrder, OutputErr
 
 struct Animation {
     file: Part,
-    settings: FilmSettings,
+    settings: VideoSettings,
     frames: usize,
     /// Bytes so far.
     size: u64,
 }
 
 impl Animation {
-    fn create(path: &Path, settings: &FilmSettings) -> io::Result<Self> {
+    fn create(path: &Path, settings: &VideoSettings) -> io::Result<Self> {
         let file = Part::create(path)?;
         let mut start = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0".to_vec();
         start.extend([ANIMATION, 0, 0, 0]);

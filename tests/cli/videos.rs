@@ -1,4 +1,4 @@
-//! What frames become besides PNG files: other pictures, standard output, films, contact sheets, and comparing pictures.
+//! What frames become besides PNG files: other pictures, standard output, videos, contact sheets, and comparing pictures.
 
 use crate::{
     common::{Place, decode},
@@ -8,7 +8,7 @@ use image::AnimationDecoder;
 use std::{fs, io::BufReader, path::Path};
 
 /// The frames of an animated WebP file, as RGB.
-fn film(path: &Path) -> Vec<Vec<u8>> {
+fn video(path: &Path) -> Vec<Vec<u8>> {
     let file = BufReader::new(fs::File::open(path).unwrap());
     let decoder = image::codecs::webp::WebPDecoder::new(file).unwrap();
     let frames = decoder.into_frames().collect_frames().unwrap();
@@ -34,7 +34,7 @@ fn a_film_has_the_frames_that_files_have_in_their_order() {
     ]);
     let frames: Vec<Vec<u8>> = place.frames("out").into_values().collect();
     let expected = [0, 2, 4, 1].map(|i| frames[i].clone());
-    assert!(film(&place.path("f.webp")) == expected);
+    assert!(video(&place.path("f.webp")) == expected);
     assert_eq!(place.names("."), ["f.webp", "out", "scene.ron"]);
 }
 
@@ -58,11 +58,11 @@ fn a_film_reads_the_frames_that_exist() {
         run.stderr
     );
     let frames: Vec<Vec<u8>> = place.frames("out").into_values().collect();
-    assert!(film(&place.path("f.webp")) == frames);
+    assert!(video(&place.path("f.webp")) == frames);
     fs::remove_file(place.path("f.webp")).unwrap();
     place.ok(&args);
     assert!(
-        film(&place.path("f.webp")) == frames,
+        video(&place.path("f.webp")) == frames,
         "with all frames there already"
     );
 }
@@ -127,7 +127,7 @@ fn what_does_not_go_together_is_wrong_usage() {
             &["-o", "####.jpg", "--color-depth", "16"],
             "do not have that many bits",
         ),
-        (&["--video", "####.gif"], "a film holds all frames"),
+        (&["--video", "####.gif"], "a video holds all frames"),
         (&["--video", "f.avi"], "`.avi` files cannot be written"),
     ] {
         place.fails(&[&["render", "scene.ron"], args].concat(), 2, text);

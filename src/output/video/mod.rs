@@ -9,9 +9,9 @@ mod yuv;
 use super::{FileFormat, InOrder, OutputError, Pattern, PatternError};
 use std::{ffi::OsStr, path::PathBuf};
 
-/// The kind of film that an extension stands for.
+/// The kind of video that an extension stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FilmFormat {
+pub enum VideoFormat {
     Mp4,
     WebM,
     Mkv,
@@ -22,7 +22,7 @@ pub enum FilmFormat {
     WebP,
 }
 
-impl FilmFormat {
+impl VideoFormat {
     /// The format that an extension stands for, whatever its case. Still pictures' extensions stand for their animated kind.
     pub fn from_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
@@ -58,14 +58,14 @@ impl FilmFormat {
     }
 }
 
-/// The name of a film; `{scene}` stands for the scene's.
-pub type FilmName = Pattern<FilmFormat>;
+/// The name of a video; `{scene}` stands for the scene's.
+pub type VideoName = Pattern<VideoFormat>;
 
-impl FilmName {
+impl VideoName {
     /// Reads what follows `--video`.
-    pub fn parse_film(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
-        let usual = FilmFormat::Mp4;
-        Self::parse_known(text, usual, FilmFormat::from_extension, "mp4")?.without_frame()
+    pub fn parse_video(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
+        let usual = VideoFormat::Mp4;
+        Self::parse_known(text, usual, VideoFormat::from_extension, "mp4")?.without_frame()
     }
 
     pub fn path(&self, scene: &str) -> PathBuf {
@@ -73,9 +73,9 @@ impl FilmName {
     }
 }
 
-/// What a film has to know before its first frame.
+/// What a video has to know before its first frame.
 #[derive(Clone, Debug)]
-pub struct FilmSettings {
+pub struct VideoSettings {
     pub width: u32,
     pub height: u32,
     /// Frames per second.
@@ -90,19 +90,19 @@ pub struct FilmSettings {
     pub texts: [String; 2],
 }
 
-/// Opens the film at `path`. It appears under that name when it is finished.
-pub fn open_film(
+/// Opens the video at `path`. It appears under that name when it is finished.
+pub fn open_video(
     path: PathBuf,
-    format: FilmFormat,
-    settings: &FilmSettings,
+    format: VideoFormat,
+    settings: &VideoSettings,
 ) -> Result<InOrder, OutputError> {
     match format {
-        FilmFormat::Mp4 | FilmFormat::WebM | FilmFormat::Mkv => {
+        VideoFormat::Mp4 | VideoFormat::WebM | VideoFormat::Mkv => {
             ffmpeg::open(path, format, settings)
         }
-        FilmFormat::Gif => gif::open(path, settings),
-        FilmFormat::Apng => apng::open(path, settings),
-        FilmFormat::WebP => webp::open(path, settings),
+        VideoFormat::Gif => gif::open(path, settings),
+        VideoFormat::Apng => apng::open(path, settings),
+        VideoFormat::WebP => webp::open(path, settings),
     }
 }
 

@@ -40,7 +40,7 @@ const fn rounded(value: f64) -> i32 {
     }
 }
 
-/// Width and height as films have them: even.
+/// Width and height as videos have them: even.
 pub fn even_size(width: u32, height: u32) -> (u32, u32) {
     (width.next_multiple_of(2), height.next_multiple_of(2))
 }

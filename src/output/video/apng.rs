@@ -1,7 +1,7 @@
 //! Animated PNG files (PNG specification, third edition): frames without loss, each encoded like a picture of its own and put
 //! together here.
 
-use super::{FilmSettings, duration};
+use super::{VideoSettings, duration};
 use crate::output::{InOrder, Metadata, OutputError, Part, Sink, png::encode};
 use std::{
     io::{self, BufWriter, ErrorKind, Write},
@@ -12,7 +12,7 @@ const SIGNATURE: usize = 8;
 /// Units of durations.
 const PER_SECOND: u16 = 10_000;
 
-pub fn open(path: PathBuf, settings: &FilmSettings) -> Result<InOrder, OutputError> {
+pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputError> {
     let opened = Animation::create(&path, settings);
     let animation = opened.map_err(|error| OutputError::File {
         path: path.clone(),
@@ -23,14 +23,14 @@ pub fn open(path: PathBuf, settings: &FilmSettings) -> Result<InOrder, OutputErr
 
 struct Animation {
     file: Part,
-    settings: FilmSettings,
+    settings: VideoSettings,
     frames: usize,
     /// Number of the next chunk that is numbered.
     sequence: u32,
 }
 
 impl Animation {
-    fn create(path: &Path, settings: &FilmSettings) -> io::Result<Self> {
+    fn create(path: &Path, settings: &VideoSettings) -> io::Result<Self> {
         Ok(Self {
             file: Part::create(path)?,
             settings: settings.clone(),

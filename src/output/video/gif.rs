@@ -1,6 +1,6 @@
 //! Animated GIF files (GIF89a): each frame has the 256 colours that suit it best.
 
-use super::{FilmSettings, duration};
+use super::{VideoSettings, duration};
 use crate::output::{EncodeError, InOrder, Metadata, OutputError, Part, Picture, Sink};
 use std::{
     io::{self, ErrorKind, Write},
@@ -17,7 +17,7 @@ const DURATION: std::ops::Range<usize> = 4..6;
 const FOREVER: &[u8] = b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0";
 const TRAILER: u8 = 0x3b;
 
-pub fn open(path: PathBuf, settings: &FilmSettings) -> Result<InOrder, OutputError> {
+pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputError> {
     let failed = |error| OutputError::File {
         path: path.clone(),
         error,
@@ -33,7 +33,7 @@ pub fn open(path: PathBuf, settings: &FilmSettings) -> Result<InOrder, OutputErr
 
 struct Animation {
     file: Part,
-    settings: FilmSettings,
+    settings: VideoSettings,
     frames: usize,
 }
 
