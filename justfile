@@ -66,6 +66,10 @@ tsan *tests="render device output":
 fuzz-check:
     cargo check --manifest-path fuzz/Cargo.toml
 
+# Write docs/flags.md again, from the flags
+docs:
+    cargo test --lib -- --ignored the_reference_is_written_again
+
 # Make the files in assets/ again; they come out byte for byte the same
 assets:
     cargo run --release --example make_animals

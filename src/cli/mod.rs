@@ -14,6 +14,8 @@ mod model_args;
 mod model_info;
 mod model_text;
 mod model_tree;
+#[cfg(test)]
+mod reference;
 mod render;
 mod report;
 mod resume;

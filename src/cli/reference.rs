@@ -1,0 +1,114 @@
+//! `docs/flags.md`: the flags of all commands as pages of documentation, made from the flags themselves.
+
+use super::Cli;
+use clap::{Arg, Command, CommandFactory};
+use std::fmt::Write;
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/flags.md");
+
+#[test]
+fn documentation_lists_the_flags_that_there_are() {
+    let written = std::fs::read_to_string(FILE).unwrap();
+    assert!(
+        written == reference(),
+        "flags have changed: run `just docs`, which writes docs/flags.md again"
+    );
+}
+
+#[test]
+#[ignore = "writes docs/flags.md"]
+fn the_reference_is_written_again() {
+    std::fs::write(FILE, reference()).unwrap();
+}
+
+fn reference() -> String {
+    let mut text = "# Flags\n\nMade from the program's own help by `just docs`; `throng COMMAND --help` says the same.\n".to_owned();
+    for command in Cli::command().get_subcommands_mut() {
+        command.build();
+        add_command(&mut text, command);
+    }
+    text
+}
+
+fn add_command(text: &mut String, command: &Command) {
+    let about = command.get_about().map(ToString::to_string);
+    let name = command.get_name();
+    let positionals = command.get_positionals().map(value_of);
+    let usage: Vec<String> = positionals.collect();
+    let usage = usage.join(" ");
+    let about = about.unwrap_or_default();
+    writeln!(text, "\n## `throng {name} {usage}`\n\n{about}.").unwrap();
+    let mut headings: Vec<&str> = Vec::new();
+    let is_shown = |arg: &&Arg| !arg.is_hide_set() && arg.get_id() != "help";
+    let arguments = || command.get_arguments().filter(is_shown);
+    for arg in arguments() {
+        let heading = heading_of(arg);
+        if !headings.contains(&heading) {
+            headings.push(heading);
+        }
+    }
+    for heading in headings {
+        writeln!(text, "\n| {heading} | |\n|---|---|").unwrap();
+        for arg in arguments().filter(|arg| heading_of(arg) == heading) {
+            writeln!(text, "| {} | {} |", name_of(arg), cell(&meaning(arg))).unwrap();
+        }
+    }
+    if let Some(more) = command.get_after_help() {
+        writeln!(text, "\n```text\n{}\n```", more.to_string().trim_end()).unwrap();
+    }
+}
+
+fn heading_of(arg: &Arg) -> &str {
+    match arg.is_positional() {
+        true => "Arguments",
+        false => arg.get_help_heading().unwrap_or("Options"),
+    }
+}
+
+/// `` `-f`, `--frames LIST` ``.
+fn name_of(arg: &Arg) -> String {
+    if arg.is_positional() {
+        return format!("`{}`", value_of(arg));
+    }
+    let short = arg.get_short().map(|short| format!("`-{short}`"));
+    let takes_value = arg.get_num_args().is_some_and(|count| count.takes_values());
+    let long = arg.get_long().map(|long| match takes_value {
+        true => format!("`--{long} {}`", value_of(arg)),
+        false => format!("`--{long}`"),
+    });
+    let names: Vec<String> = short.into_iter().chain(long).collect();
+    cell(&names.join(", "))
+}
+
+fn value_of(arg: &Arg) -> String {
+    let names = arg.get_value_names().unwrap_or_default();
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    names.join(" ")
+}
+
+fn meaning(arg: &Arg) -> String {
+    let help = arg.get_long_help().or_else(|| arg.get_help());
+    let mut text = help.map(ToString::to_string).unwrap_or_default();
+    let values = arg.get_possible_values();
+    let shown = values.iter().filter(|value| !value.is_hide_set());
+    let described = shown.map(|value| match value.get_help() {
+        Some(help) => format!("`{}` ({help})", value.get_name()),
+        None => format!("`{}`", value.get_name()),
+    });
+    let described: Vec<String> = described.collect();
+    let takes_value = arg.get_num_args().is_some_and(|count| count.takes_values());
+    if takes_value && !described.is_empty() {
+        write!(text, ": {}", described.join(", ")).unwrap();
+    }
+    let defaults = arg.get_default_values().iter();
+    let defaults: Vec<_> = defaults.map(|value| value.to_string_lossy()).collect();
+    if takes_value && !defaults.is_empty() {
+        write!(text, " [default: {}]", defaults.join(" ")).unwrap();
+    }
+    text
+}
+
+/// Text within one cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
