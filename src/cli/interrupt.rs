@@ -16,7 +16,7 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 static WORKING: AtomicBool = AtomicBool::new(false);
 
 /// Comes before all else: from now on a SIGUSR1 is not the end, whenever it comes, and a file that grows too large is an error of
-/// writing, so that its part can be removed.
+/// writing, so that its part can be removed. Where memory has a limit, running out of it is a failure like others.
 pub fn prepare() {
     #[cfg(unix)]
     {
@@ -24,7 +24,28 @@ pub fn prepare() {
         let _ = flag::register(consts::SIGUSR1, &ASKED);
         // SAFETY: `SIG_IGN` is a valid disposition.
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+        if memory_is_limited() {
+            // The C library says that it lacks memory, in one line, and then calls `abort`.
+            // SAFETY: `_exit` is all that the handler does, and signal handlers may do that.
+            let _ = unsafe {
+                signal_hook::low_level::register(consts::SIGABRT, || {
+                    signal_hook::low_level::exit(Exit::Failed as i32)
+                })
+            };
+        }
     }
+}
+
+/// Whether the process may have only so much address space (`ulimit -v`).
+#[cfg(unix)]
+fn memory_is_limited() -> bool {
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: `limit` is a valid place for what is read.
+    let is_known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } == 0;
+    is_known && limit.rlim_cur != libc::RLIM_INFINITY
 }
 
 /// Set by SIGUSR1, once [`prepare`] was called.
@@ -41,9 +62,15 @@ pub fn install(on_first: impl FnOnce() + Send + 'static) -> anyhow::Result<Arc<A
     let register = || -> io::Result<()> {
         let signals = signals();
         for &signal in &signals {
-            // In this order: the first one sets the flag, the second finds it set.
-            flag::register_conditional_shutdown(signal, Exit::Stopped as i32, stop.clone())?;
-            flag::register(signal, stop.clone())?;
+            let stop = stop.clone();
+            // One step, as two signals may be handled at the same time on two threads.
+            let handle = move || {
+                if stop.swap(true, Ordering::SeqCst) {
+                    signal_hook::low_level::exit(Exit::Stopped as i32);
+                }
+            };
+            // SAFETY: an atomic operation and `_exit` are all that the handler does, and signal handlers may do both.
+            unsafe { signal_hook::low_level::register(signal, handle)? };
         }
         call_once(&signals, on_first)
     };

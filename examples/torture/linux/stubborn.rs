@@ -75,10 +75,13 @@ fn strike(
     thread::sleep(Duration::from_micros(random.next() % 1_500_000));
     let signals = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
     let had_handlers = running.catches(libc::SIGTERM);
-    running.send(*random.pick(&signals));
+    let one = random.below(signals.len());
+    running.send(signals[one]);
     if twice {
         thread::sleep(Duration::from_micros(random.next() % 100_000));
-        running.send(*random.pick(&signals));
+        // Another one: two of a kind may arrive as one.
+        let other = (one + 1 + random.below(signals.len() - 1)) % signals.len();
+        running.send(signals[other]);
     }
     let sent = Instant::now();
     let ended = running.wait(campaign.bounds.patience())?;

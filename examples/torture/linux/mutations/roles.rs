@@ -57,7 +57,7 @@ const MAKERS: &str = "
 render scene.ron TINY -o made/small.png --cache trees; render scene.ron TINY -o made/small.jpg; render scene.ron TINY -o made/small.webp
 render scene.ron TINY -o made/small.exr; render scene.ron -q ONE -f 1-3 --size 32x18 --video made/film.webp
 render scene.ron -q ONE -f 1 --size 32x18 --color-depth 16 -o made/deep.png
-render scene.ron -q ONE -f 1 --size 32x18 --aovs all -o made/aovs.exr
+render scene.ron -q ONE -f 1 --size 32x18 --layers all -o made/layers.exr
 render scene.ron -q ONE -f 1 --size 32x18 --color-depth 32 --exr-compression none -o made/plain.exr
 render scene.ron -q ONE -f 1 --size 32x18 --exr-compression rle -o other.exr
 render scene.ron FILM --samples 16 -o made/film.png; bench scene.ron ONE --repeat 1 --dump made
