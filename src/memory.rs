@@ -1,6 +1,6 @@
 //! How much memory this machine has, and this process takes.
 
-use std::{fs, sync::LazyLock};
+use std::{fs, io, sync::LazyLock};
 
 /// Bytes that are built in, or what this container may use if that is less; none where the machine does not tell. Memory in use
 /// by others counts: whether they give it back in time is not known here.
@@ -24,6 +24,39 @@ pub fn resident_bytes() -> Option<u64> {
     // SAFETY: asks for a number.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     pages.checked_mul(page.try_into().ok()?)
+}
+
+/// Stack of a thread that asks for none in particular.
+pub const THREAD_STACK: usize = 2 << 20;
+/// Bytes that a thread needs besides its stack: that of its signal handlers, and what the C library keeps for it.
+const BESIDE_STACK: usize = 256 << 10;
+
+/// Checks that `count` more threads fit into the memory that this process may have (`ulimit -v`). A thread that starts without room for
+/// what it needs ends the process before anybody can tell why.
+///
+/// # Errors
+/// When they do not fit.
+#[cfg(unix)]
+pub fn check_room_for_threads(count: usize, stack: usize) -> io::Result<()> {
+    let bytes = (count + 1) * (stack + BESIDE_STACK);
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE;
+    // SAFETY: a new mapping, which nobody knows of, is made and removed.
+    unsafe {
+        let room = libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0);
+        if room == libc::MAP_FAILED {
+            return Err(io::Error::other(format!(
+                "{count} more would need {} more memory than this process may have; allow it more (ulimit -v)",
+                describe(bytes as u64)
+            )));
+        }
+        libc::munmap(room, bytes);
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub fn check_room_for_threads(_: usize, _: usize) -> io::Result<()> {
+    Ok(())
 }
 
 /// Bytes of memory that may be made of files of `held` bytes in all.
@@ -55,6 +88,12 @@ fn parse_meminfo(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn there_is_room_for_some_threads_and_not_for_any_number() {
+        assert!(check_room_for_threads(4, THREAD_STACK).is_ok());
+        assert!(check_room_for_threads(1 << 20, 1 << 30).is_err());
+    }
 
     #[test]
     fn larger_files_may_take_more() {

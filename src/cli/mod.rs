@@ -21,7 +21,7 @@ mod report;
 mod resume;
 mod trace;
 
-use crate::{device, loader::LoadError, settings::SettingsError};
+use crate::{device, loader::LoadError, memory, settings::SettingsError};
 use clap::{Parser, Subcommand, error::ErrorKind};
 use compare::CompareError;
 use std::{process::ExitCode, thread};
@@ -62,8 +62,12 @@ const STACK: usize = 16 << 20;
 pub fn run() -> ExitCode {
     interrupt::prepare();
     console::install_panic_message();
-    let worker = thread::Builder::new().name("main".into()).stack_size(STACK);
-    let exit = match worker.spawn(parse_and_run) {
+    let start = || {
+        memory::check_room_for_threads(1, STACK)?;
+        let worker = thread::Builder::new().name("main".into());
+        worker.stack_size(STACK).spawn(parse_and_run)
+    };
+    let exit = match start() {
         // A panic ends the process before this.
         Ok(worker) => worker.join().unwrap_or(Exit::Failed),
         Err(error) => {

@@ -1,7 +1,8 @@
 //! How devices are named on the command line, and what stands behind the names.
 
 use super::{CpuDevice, Device, DeviceError, MultiDevice, cuda};
-use std::{error::Error, fmt, str::FromStr};
+use crate::memory;
+use std::{error::Error, fmt, num::NonZero, str::FromStr, thread};
 
 /// Which device the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,14 +149,19 @@ fn fallback(error: &DeviceError) -> String {
 /// # Errors
 /// `Failed` if the system refuses, or if there are threads already, another number of them.
 pub fn start_threads(threads: usize) -> Result<(), DeviceError> {
+    let failed = |error: &dyn Error| DeviceError::Failed(format!("cannot start threads: {error}"));
+    let count = match threads {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        count => count,
+    };
+    memory::check_room_for_threads(count, memory::THREAD_STACK).map_err(|error| failed(&error))?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build_global();
-    let failed = |error| DeviceError::Failed(format!("cannot start threads: {error}"));
     match pool {
         // The system has no room for them; else there are threads already, those of an earlier device.
-        Err(error) if error.source().is_some() => Err(failed(error)),
-        Err(error) if threads > 0 && rayon::current_num_threads() != threads => Err(failed(error)),
+        Err(error) if error.source().is_some() => Err(failed(&error)),
+        Err(error) if threads > 0 && rayon::current_num_threads() != threads => Err(failed(&error)),
         _ => Ok(()),
     }
 }

@@ -27,6 +27,7 @@ use crate::{
     aov::AovSet,
     denoise::{DenoiseError, Denoiser},
     device::{Developer, Device, DeviceError, FrameSettings, RayCounts, Stop},
+    memory,
     output::{CheckpointError, OutputError},
     pixels::PixelType,
     scene::{Scene, rig::RefitPolicy},
@@ -267,6 +268,8 @@ fn run_stages(
     let finished_in = Arc::new(Mutex::new(finished_in));
     thread::scope(|scope| {
         let start = || {
+            let threads = posers.len() + writers;
+            memory::check_room_for_threads(threads, memory::THREAD_STACK)?;
             let posed_in = pose_stage::start(scope, posers, frames, buffer, ended)?;
             for _ in 0..writers {
                 let finished = finished_in.clone();
