@@ -120,6 +120,8 @@ constants! {
     pub const INTEGRATOR_INSTANCE: u32 = 5;
     pub const INTEGRATOR_STEPS: u32 = 6;
     pub const INTEGRATOR_PATH: u32 = 7;
+    /// Number of integrators, which are numbered from 0.
+    pub const INTEGRATOR_COUNT: u32 = 8;
 
     pub const TONE_NONE: u32 = 0;
     pub const TONE_ACES: u32 = 1;

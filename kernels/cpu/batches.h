@@ -57,7 +57,7 @@ struct Batch<trace_any> {
 template <>
 struct Batch<render_pixel> {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
-        if (params.integrator == INTEGRATOR_STEPS) {
+        if (integrator_of(params) == Integrator::steps) {
             for (uint32_t item = begin; item < end; item++) render_pixel(params, item, thread);
             return;
         }

@@ -109,7 +109,7 @@ THRONG_INLINE Vec3 shadow_light(const Wavefront& w, uint32_t i) {
 // What a path has gathered, its shadow rays traced.
 THRONG_INLINE Vec3 path_radiance(const Params& params, const Wavefront& w, const PathState& state) {
     Vec3 radiance = load3(state.radiance);
-    if (params.integrator == INTEGRATOR_PATH) {
+    if (integrator_of(params) == Integrator::path) {
         for (uint32_t i = state.first_shadow; i != NO_INDEX; i = w.shadow_previous[i]) radiance += shadow_light(w, i);
         return radiance;
     }

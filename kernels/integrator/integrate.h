@@ -87,24 +87,30 @@ THRONG_DEVICE Vec3 index_color(uint32_t index) {
     return vec3(0.15f + 0.85f * float(h & 255u) / 255.0f, 0.15f + 0.85f * float(h >> 8 & 255u) / 255.0f, 0.15f + 0.85f * float(h >> 16 & 255u) / 255.0f);
 }
 
-// The debugging views: what the first hit is, without light. Display values in [0, 1].
-THRONG_DEVICE Vec3 debug_view(const Params& params, const Path& path, const Hit& hit) {
-    if (hit.t < 0.0f) return vec3(0.0f);
-    if (params.integrator == INTEGRATOR_DEPTH) return vec3(clamp(1.0f - hit.t / params.depth_range, 0.0f, 1.0f));
-    if (params.integrator == INTEGRATOR_INSTANCE) return index_color(hit.instance);
+// The integrators, so that the compiler tells which a `switch` leaves out.
+enum class Integrator : uint32_t {
+    whitted = INTEGRATOR_WHITTED,
+    ao = INTEGRATOR_AO,
+    normal = INTEGRATOR_NORMAL,
+    depth = INTEGRATOR_DEPTH,
+    albedo = INTEGRATOR_ALBEDO,
+    instance = INTEGRATOR_INSTANCE,
+    steps = INTEGRATOR_STEPS,
+    path = INTEGRATOR_PATH,
+};
+static_assert(INTEGRATOR_COUNT == 8, "an integrator has no name here");
+
+THRONG_INLINE Integrator integrator_of(const Params& params) { return Integrator(params.integrator); }
+
+// The base colour at a hit, or its shading normal as a colour.
+THRONG_DEVICE Vec3 surface_view(const Params& params, const Path& path, const Hit& hit, bool shows_normal) {
     Surface s = make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.materials[s.material]);
-    if (params.integrator == INTEGRATOR_NORMAL) return mapped_normal(params, s, material) * 0.5f + vec3(0.5f);
-    return base_color(params, s, material);
+    return shows_normal ? mapped_normal(params, s, material) * 0.5f + vec3(0.5f) : base_color(params, s, material);
 }
 
-// Those views and how open the sky is nearby: a path that ends at its first hit.
-THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, Step& step) {
-    step.clear();
-    if (params.integrator != INTEGRATOR_AO) {
-        path.radiance = debug_view(params, path, hit);
-        return;
-    }
+// How open the sky is nearby.
+THRONG_DEVICE void occlusion_step(const Params& params, Path& path, const Hit& hit, Step& step) {
     if (hit.t < 0.0f) {
         path.radiance = vec3(1.0f);
         return;
@@ -116,13 +122,40 @@ THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, S
     step.lights[step.light_rays++] = ShadowRay{d, params.ao_distance, vec3(1.0f)};
 }
 
+// The integrators whose paths end at the first hit: occlusion, and views of what the hit is, which are black where nothing is hit.
+THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, Step& step) {
+    step.clear();
+    const Integrator integrator = integrator_of(params);
+    if (integrator == Integrator::ao) return occlusion_step(params, path, hit, step);
+    if (hit.t < 0.0f) return;
+    switch (integrator) {
+    case Integrator::depth: path.radiance = vec3(clamp(1.0f - hit.t / params.depth_range, 0.0f, 1.0f)); return;
+    case Integrator::instance: path.radiance = index_color(hit.instance); return;
+    case Integrator::normal: path.radiance = surface_view(params, path, hit, true); return;
+    case Integrator::albedo: path.radiance = surface_view(params, path, hit, false); return;
+    // Have steps of their own.
+    case Integrator::ao:
+    case Integrator::whitted:
+    case Integrator::steps:
+    case Integrator::path: return;
+    }
+}
+
 #if !THRONG_CUDA
 // Calls `walk` with the step of the picture's integrator.
 template <class Walk>
 THRONG_INLINE void with_step(const Params& params, Walk&& walk) {
-    if (params.integrator == INTEGRATOR_WHITTED) walk([&](Path& p, const Hit& hit, Step& step) { whitted_step(params, p, hit, step); });
-    else if (params.integrator == INTEGRATOR_PATH) walk([&](Path& p, const Hit& hit, Step& step) { path_step<true>(params, p, hit, step); });
-    else walk([&](Path& p, const Hit& hit, Step& step) { view_step(params, p, hit, step); });
+    switch (integrator_of(params)) {
+    case Integrator::whitted: walk([&](Path& p, const Hit& hit, Step& step) { whitted_step(params, p, hit, step); }); return;
+    case Integrator::path: walk([&](Path& p, const Hit& hit, Step& step) { path_step<true>(params, p, hit, step); }); return;
+    case Integrator::ao:
+    case Integrator::normal:
+    case Integrator::depth:
+    case Integrator::albedo:
+    case Integrator::instance: walk([&](Path& p, const Hit& hit, Step& step) { view_step(params, p, hit, step); }); return;
+    // Counts the work of its camera rays instead, see `radiance_along`.
+    case Integrator::steps: return;
+    }
 }
 #endif
 
@@ -150,7 +183,7 @@ THRONG_DEVICE Vec3 walk(const Params& params, Path path, Hit hit, Thread& thread
 THRONG_DEVICE Vec3 radiance_along(const Params& params, const Path& path, Thread& thread) {
     thread.primary_rays++;
 #if THRONG_LOOPS
-    if (params.integrator != INTEGRATOR_STEPS) {
+    if (integrator_of(params) != Integrator::steps) {
         const Hit hit = closest_hit(params, path.ray, thread.stack);
         Vec3 radiance;
         with_step(params, [&](auto advance) { radiance = walk(params, path, hit, thread, advance); });

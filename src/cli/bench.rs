@@ -8,7 +8,7 @@ use super::{
 use crate::{
     output::{OutputError, Planned, prepare_distinct},
     render::measure::{BENCH_FRAME, BENCH_SAMPLES, BenchOptions, ReportPath, bench, dump_paths},
-    scene::Integrator,
+    scene::{Integrator, Shows},
     settings::{RenderOptions, Size},
 };
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -75,9 +75,9 @@ impl BenchArgs {
                 height: BENCH_FRAME.1,
             }),
             samples: Some(BENCH_SAMPLES),
-            integrator: match scene.settings.integrator {
-                Integrator::Path => None,
-                _ => Some(Integrator::Whitted),
+            integrator: match scene.settings.integrator.shows() {
+                Shows::Radiance => None,
+                Shows::Linear | Shows::Display => Some(Integrator::Whitted),
             },
             ..RenderOptions::default()
         };

@@ -13,7 +13,7 @@ use crate::{
     output::{Destination, Manifests, Progress, ProgressMode, Stream, prepare_distinct},
     pixels::PixelType,
     render::{self, Denoising, Ongoing, RenderJob, Summary},
-    scene::{Integrator, Scene, rig::RefitPolicy},
+    scene::{Scene, Shows, rig::RefitPolicy},
     settings::{AovOptions, FrameOptions, FramePlan, OngoingOptions, RenderOptions, SettingsError},
 };
 use std::sync::{Arc, atomic::AtomicBool};
@@ -182,10 +182,7 @@ impl RenderArgs {
             return Ok(());
         }
         anyhow::ensure!(
-            matches!(
-                job.settings.integrator,
-                Integrator::Path | Integrator::Whitted
-            ),
+            job.settings.integrator.shows() == Shows::Radiance,
             "--denoise is for pictures of light: use it with --integrator path or whitted"
         );
         job.denoising = Some(Arc::new(Denoising {

@@ -8,7 +8,7 @@ use crate::{
     film::{SampledFilter, white_balance},
     light::no_local_lights,
     math::{Aabb, hash_u32},
-    scene::{Integrator, Layering, Projection, ToneMap},
+    scene::{Integrator, Layering, Paths, Projection, Shows, ToneMap},
 };
 use glam::Vec3;
 use std::{
@@ -141,9 +141,9 @@ pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
     p.viewer_layering = (settings.layering == Layering::Viewer).into();
     p.indirect_clamp = settings.clamp_indirect.unwrap_or(f32::INFINITY);
     apply_display(p, settings);
-    p.radiance_clamp = match settings.integrator {
-        Integrator::Whitted => SAMPLE_CLAMP / p.exposure,
-        _ => f32::INFINITY,
+    p.radiance_clamp = match settings.integrator.paths() {
+        Paths::Reflected => SAMPLE_CLAMP / p.exposure,
+        Paths::Scattered | Paths::FirstHit { .. } | Paths::Counted => f32::INFINITY,
     };
     p.integrator = integrator_number(settings.integrator);
     p.any_order = FAR_FIRST;
@@ -201,7 +201,7 @@ pub fn pixel_items(settings: &FrameSettings) -> Result<u32, DeviceError> {
 }
 
 /// As in [`Params`].
-pub fn integrator_number(integrator: Integrator) -> u32 {
+fn integrator_number(integrator: Integrator) -> u32 {
     match integrator {
         Integrator::Path => abi::INTEGRATOR_PATH,
         Integrator::Whitted => abi::INTEGRATOR_WHITTED,
@@ -216,14 +216,12 @@ pub fn integrator_number(integrator: Integrator) -> u32 {
 
 /// Light is tone mapped; occlusion and albedo are encoded but not tone mapped; the other views are display values.
 fn tone_map(settings: &FrameSettings) -> u32 {
-    match (settings.integrator, settings.tone_map) {
-        (Integrator::Path | Integrator::Whitted, ToneMap::Aces) => abi::TONE_ACES,
-        (Integrator::Path | Integrator::Whitted, ToneMap::Agx) => abi::TONE_AGX,
-        (Integrator::Path | Integrator::Whitted, ToneMap::PbrNeutral) => abi::TONE_PBR_NEUTRAL,
-        (Integrator::Path | Integrator::Whitted | Integrator::Ao | Integrator::Albedo, _) => {
-            abi::TONE_NONE
-        }
-        _ => abi::TONE_DISPLAY,
+    match (settings.integrator.shows(), settings.tone_map) {
+        (Shows::Radiance, ToneMap::Aces) => abi::TONE_ACES,
+        (Shows::Radiance, ToneMap::Agx) => abi::TONE_AGX,
+        (Shows::Radiance, ToneMap::PbrNeutral) => abi::TONE_PBR_NEUTRAL,
+        (Shows::Radiance, ToneMap::None) | (Shows::Linear, _) => abi::TONE_NONE,
+        (Shows::Display, _) => abi::TONE_DISPLAY,
     }
 }
 
@@ -300,5 +298,21 @@ pub fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
         },
         blade_turn: (lens.iris.rotation / TAU).rem_euclid(1.0),
         ..pinhole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integrators_are_numbered_without_gaps() {
+        use clap::ValueEnum;
+        let all = Integrator::value_variants().iter();
+        let mut numbers: Vec<u32> = all
+            .map(|&integrator| integrator_number(integrator))
+            .collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..abi::INTEGRATOR_COUNT).collect::<Vec<_>>());
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     output::{
         CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint,
     },
-    scene::{Integrator, ToneMap},
+    scene::{Paths, ToneMap},
 };
 use std::{
     fs,
@@ -292,7 +292,7 @@ fn partial_path(path: &Path) -> PathBuf {
 fn sampling(settings: &FrameSettings) -> String {
     let variance = settings.aovs.contains(Aov::Variance);
     // Samples are clamped to what is displayed, or noise is measured by what is seen of it.
-    let exposed = settings.integrator == Integrator::Whitted || settings.noise.is_some();
+    let exposed = settings.integrator.paths() == Paths::Reflected || settings.noise.is_some();
     let neutral = FrameSettings {
         samples: 0,
         tone_map: ToneMap::None,
@@ -316,7 +316,7 @@ mod tests {
         device::{CpuDevice, fake},
         loader,
         render::Poser,
-        scene::{Layering, PixelFilter, Shutter},
+        scene::{Integrator, Layering, PixelFilter, Shutter},
     };
     use proptest::{option, prelude::*, sample::select};
     use std::sync::{Arc, LazyLock};

@@ -9,7 +9,7 @@ use crate::{
     anim::{self, Moment, OrderedInstances, ShutterTime},
     aov::{Aov, AovSet},
     device::{Frame, FrameSettings},
-    scene::{Integrator, Mesh, Scene, Shutter, rig::RefitPolicy},
+    scene::{Mesh, Scene, Shutter, rig::RefitPolicy},
 };
 use glam::Affine3;
 use rayon::prelude::*;
@@ -133,8 +133,8 @@ impl Poser {
         let pixels = u64::from(settings.width) * u64::from(settings.height);
         let paths = pixels.saturating_mul(u64::from(settings.samples));
         let many_paths = paths > PATHS_FOR_CARE * self.scene.instances.len() as u64;
-        let scaled = matches!(settings.integrator, Integrator::Ao | Integrator::Depth);
-        self.careful = !self.is_animated() || many_paths || scaled;
+        let exact = settings.integrator.scales_with_bounds();
+        self.careful = !self.is_animated() || many_paths || exact;
     }
 
     fn with_trees(
@@ -347,7 +347,7 @@ mod tests {
     use crate::{
         device::fake::settings,
         math::Aabb,
-        scene::{Instance, Mesh, Motion, MotionPart, NONE, Phase, Shape, TriangleMesh},
+        scene::{Instance, Integrator, Mesh, Motion, MotionPart, NONE, Phase, Shape, TriangleMesh},
     };
     use glam::Vec3;
 

@@ -9,6 +9,7 @@ mod demand;
 pub mod desc;
 mod film;
 mod hash;
+mod integrator;
 mod lens;
 mod material;
 mod names;
@@ -19,6 +20,7 @@ mod shutter;
 
 pub use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
+pub use integrator::{Integrator, Paths, Shows};
 pub use lens::{
     Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT,
 };
@@ -123,30 +125,6 @@ impl Default for RenderDefaults {
             white_balance: None,
         }
     }
-}
-
-/// How a path turns hits into radiance.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, clap::ValueEnum,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Integrator {
-    /// Global illumination: unbiased path tracing with the full material model.
-    Path,
-    /// Mirrors, sun, point lights and one sky ray per hit.
-    Whitted,
-    /// Ambient occlusion: the share of the hemisphere that is open.
-    Ao,
-    /// Shading normal, mapped from [-1, 1] to [0, 1].
-    Normal,
-    /// Distance to the first hit, near white and far dark.
-    Depth,
-    /// Base colour without light.
-    Albedo,
-    /// A colour per instance.
-    Instance,
-    /// Nodes and primitives visited by the camera ray, as a heat map.
-    Steps,
 }
 
 /// How a shiny surface dims what lies below it, such as paint below varnish.

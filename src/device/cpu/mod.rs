@@ -132,7 +132,7 @@ impl CpuDevice {
         };
         let own = frame.tables.as_deref();
         let posed = own.map(|own| MaterialTables::new(own, &tables.emission_weights));
-        if integrator != Integrator::Path {
+        if !integrator.samples_lights() {
             return Shining { posed, local: None };
         }
         let own = posed.as_ref().map(|posed| &posed.lights[..]);

@@ -23,11 +23,11 @@ use crate::{
         RayCounts, RayKind, Rendered, StageTimes, Stop,
         adaptive::{self, Passes},
         blocks::exr_bytes,
-        params::{apply_settings, integrator_number, pixel_items, scene_params},
+        params::{apply_settings, pixel_items, scene_params},
         tables::Tables,
     },
     light::{LightCache, LocalTree, light_records},
-    scene::{Integrator, Scene},
+    scene::{Integrator, Paths, Scene},
 };
 use cust::{
     context::{Context, CurrentContext},
@@ -186,7 +186,7 @@ impl CudaDevice {
     /// What shines within the scene in this frame, for integrators that sample it.
     fn lights(&mut self, frame: &Frame, integrator: Integrator) -> Option<Arc<LocalTree>> {
         let scene = self.scene.as_ref()?;
-        if integrator != Integrator::Path {
+        if !integrator.samples_lights() {
             return None;
         }
         let (emitters, shapes) = (scene.emitters(), frame.shown_shapes());
@@ -241,21 +241,18 @@ impl CudaDevice {
             true => need.add("files", blocks * SLOTS),
             false => *file_rows = None,
         }
-        if !has_waves(settings.integrator) {
+        let scene = self.scene()?;
+        let (lights, lobes) = (scene.light_count(), scene.lobes_count());
+        let paths = settings.integrator.paths();
+        let Some(needs) = PathNeeds::new(paths, settings.bounces, lights, lobes) else {
             need.check(free).map_err(|text| self.out_of_memory(&text))?;
             let items = (limit / LOOP_SAMPLES as usize).next_multiple_of(64).max(64);
             return Ok(Cut::Loops {
                 items: u32::try_from(items).unwrap_or(u32::MAX),
                 samples: LOOP_SAMPLES,
             });
-        }
+        };
         let wanted = limit.min((items as usize).saturating_mul(settings.samples as usize));
-        let lights = self.scene()?.light_count();
-        let needs = PathNeeds::new(
-            integrator_number(settings.integrator),
-            settings.bounces,
-            lights,
-        );
         let wanted = match needs.scatter {
             true => wanted.min((QUEUE_BYTES / needs.bytes()).max(64)),
             false => wanted,
@@ -271,7 +268,10 @@ impl CudaDevice {
             }
             Ok(())
         })?;
-        Ok(Cut::Waves { paths: capacity })
+        Ok(Cut::Waves {
+            paths: capacity,
+            needs,
+        })
     }
 
     fn out_of_memory(&self, text: &str) -> DeviceError {
@@ -453,11 +453,6 @@ fn failed(name: &str, what: &str, error: CudaError) -> DeviceError {
     DeviceError::Failed(format!("{name} failed at {what}: {error}"))
 }
 
-/// Whether pictures are made in waves, whose kernels don't count their steps.
-fn has_waves(integrator: Integrator) -> bool {
-    integrator != Integrator::Steps
-}
-
 fn tree_bytes(frame: &Frame) -> usize {
     let bytes = frame.blas.iter().map(|blas| match &blas.shape {
         BlasShape::Compressed {
@@ -564,7 +559,7 @@ impl Device for CudaDevice {
         frame: &Frame,
         settings: &FrameSettings,
     ) -> Result<Option<OwnRays>, DeviceError> {
-        if !has_waves(settings.integrator) {
+        if settings.integrator.paths() == Paths::Counted {
             return Ok(None);
         }
         if !self.under_way.is_empty() {

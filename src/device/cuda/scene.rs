@@ -236,6 +236,11 @@ impl SceneTables {
         &self.lights
     }
 
+    /// Number of materials with several lobes.
+    pub fn lobes_count(&self) -> u32 {
+        self.lobes_count
+    }
+
     pub fn light_count(&self) -> u32 {
         self.lights.len() as u32
     }

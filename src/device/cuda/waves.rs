@@ -8,10 +8,10 @@ use super::{
 };
 use crate::{
     abi::{
-        self, Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight,
-        Wavefront,
+        Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight, Wavefront,
     },
     device::{OwnRays, params::TILE_ITEMS},
+    scene::Paths,
 };
 use cust::{error::CudaResult, stream::Stream};
 use std::collections::VecDeque;
@@ -48,7 +48,7 @@ impl Chunk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// In waves: at most this many paths each.
-    Waves { paths: u32 },
+    Waves { paths: u32, needs: PathNeeds },
     /// In loops: at most so many items and samples each.
     Loops { items: u32, samples: u32 },
 }
@@ -62,7 +62,7 @@ impl Cut {
             ..chunk
         };
         match self {
-            Self::Waves { paths } => chunks(items, count, paths).map(later).collect(),
+            Self::Waves { paths, .. } => chunks(items, count, paths).map(later).collect(),
             Self::Loops {
                 items: width,
                 samples: depth,
@@ -110,31 +110,51 @@ pub struct Queues {
     states: Array,
 }
 
-/// What paths of a picture need room for.
-#[derive(Clone, Copy, Debug)]
+/// What paths of a picture need: room in queues, launches and kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathNeeds {
     /// Shadow rays of one path that are traced together.
     pub shadows: u32,
-    /// Whether paths are scattered.
+    /// Whether paths are scattered, with a shadow ray in each wave.
     pub scatter: bool,
+    /// At most: paths that are scattered go one step farther than they bounce, to meet light.
     pub waves: u32,
+    pub shading: Shading,
 }
 
 impl PathNeeds {
-    /// Of a picture with these parameters, all of whose lights are in the table. `integrator` as in [`Params`].
-    pub fn new(integrator: u32, bounces: u32, lights: u32) -> Self {
-        let waves = wave_count(integrator, bounces);
-        Self {
-            shadows: match integrator {
-                // The last wave only meets light.
-                abi::INTEGRATOR_PATH => (waves - 1).clamp(1, WAVES_PER_SHADOWS),
-                abi::INTEGRATOR_WHITTED => 1 + lights.min(3),
-                abi::INTEGRATOR_AO => 1,
-                _ => 0,
+    /// Of a picture whose paths go on as `paths` says, in a scene with `lights` in the table and materials with `lobes` in theirs. None if
+    /// such pictures are not made in waves.
+    pub fn new(paths: Paths, bounces: u32, lights: u32, lobes: u32) -> Option<Self> {
+        let needs = match paths {
+            Paths::Scattered => {
+                let waves = bounces.saturating_add(2);
+                Self {
+                    // The last wave only meets light.
+                    shadows: (waves - 1).clamp(1, WAVES_PER_SHADOWS),
+                    scatter: true,
+                    waves,
+                    shading: match lobes {
+                        0 => Shading::Path,
+                        _ => Shading::LayeredPath,
+                    },
+                }
+            }
+            Paths::Reflected => Self {
+                shadows: 1 + lights.min(3),
+                scatter: false,
+                waves: bounces.saturating_add(1),
+                shading: Shading::Whitted,
             },
-            scatter: integrator == abi::INTEGRATOR_PATH,
-            waves,
-        }
+            Paths::FirstHit { shadow_rays } => Self {
+                shadows: shadow_rays,
+                scatter: false,
+                waves: 1,
+                shading: Shading::View,
+            },
+            Paths::Counted => return None,
+        };
+        Some(needs)
     }
 
     /// Rays of a wave, and those of the next.
@@ -155,16 +175,6 @@ impl PathNeeds {
     }
 }
 
-/// Waves of a picture, at most: paths that are scattered go one step farther than they bounce, to meet light, and those of views
-/// end at the first hit.
-fn wave_count(integrator: u32, bounces: u32) -> u32 {
-    match integrator {
-        abi::INTEGRATOR_PATH => bounces.saturating_add(2),
-        abi::INTEGRATOR_WHITTED => bounces.saturating_add(1),
-        _ => 1,
-    }
-}
-
 /// A chunk whose launches are being queued.
 pub struct ChunkLaunch {
     params: Params,
@@ -172,10 +182,7 @@ pub struct ChunkLaunch {
     /// Camera rays.
     primary: u32,
     w: Wavefront,
-    /// Whether paths are scattered, with a shadow ray in each wave.
-    scatter: bool,
-    /// At most.
-    waves: u32,
+    needs: PathNeeds,
     /// Whether a copy of the length of the wave's queue is under way.
     checking: bool,
 }
@@ -251,8 +258,8 @@ impl Queues {
     pub fn start(
         &self,
         params: &Params,
-        chunk: Chunk,
-        inside: u32,
+        needs: PathNeeds,
+        (chunk, inside): (Chunk, u32),
         launch: &mut WaveLaunch,
     ) -> CudaResult<ChunkLaunch> {
         let params = Params {
@@ -263,8 +270,7 @@ impl Queues {
         let w = self.wavefront(&chunk, launch.tally);
         let (kernels, stream) = (launch.kernels, launch.stream);
         (launch.mark)(Stage::Other)?;
-        let waves = wave_count(params.integrator, params.bounces);
-        self.states.clear_later(state_bytes(waves), stream)?;
+        self.states.clear_later(state_bytes(needs.waves), stream)?;
         // SAFETY: here and below, the arguments are those of the kernels in `kernel_cuda.cu`, and the arrays live in the
         // device until its streams have come to rest.
         unsafe {
@@ -280,8 +286,7 @@ impl Queues {
             primary: inside * (chunk.samples.end - chunk.samples.start),
             chunk,
             w,
-            scatter: params.integrator == abi::INTEGRATOR_PATH,
-            waves,
+            needs,
             checking: false,
         })
     }
@@ -289,7 +294,7 @@ impl Queues {
     /// Queues a chunk's launches up to the next look at whether any path is left, and returns whether these were all.
     /// Else this is to be called again once the stream has passed them; nothing else may be queued before.
     pub fn go_on(&self, run: &mut ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<bool> {
-        while run.w.wave < run.waves {
+        while run.w.wave < run.needs.waves {
             let wave = run.w.wave;
             if std::mem::take(&mut run.checking) {
                 if length_in(launch.lengths, 1 + wave) == 0 {
@@ -301,9 +306,9 @@ impl Queues {
                 run.checking = true;
                 return Ok(false);
             }
-            self.trace_wave(&run.params, &run.w, launch)?;
+            self.trace_wave(run, launch)?;
             run.w.wave += 1;
-            if run.scatter && run.w.wave.is_multiple_of(WAVES_PER_SHADOWS) {
+            if run.needs.scatter && run.w.wave.is_multiple_of(WAVES_PER_SHADOWS) {
                 self.trace_shadows(run, launch)?;
                 self.gather_shadows(run, launch)?;
             }
@@ -313,12 +318,8 @@ impl Queues {
     }
 
     /// Traces and shades a wave.
-    fn trace_wave(
-        &self,
-        params: &Params,
-        w: &Wavefront,
-        launch: &mut WaveLaunch,
-    ) -> CudaResult<()> {
+    fn trace_wave(&self, run: &ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<()> {
+        let ChunkLaunch { params, w, .. } = run;
         let (kernels, stream, wave) = (launch.kernels, launch.stream, w.wave);
         let queue = self.state(wave);
         let rays = w.rays[wave as usize % 2];
@@ -339,7 +340,7 @@ impl Queues {
             self.copy_rays(1 + wave, &self.rays[wave as usize % 2], own, launch)?;
             (launch.mark)(Stage::Shade)?;
             kernels.launch_shade(
-                shading(params),
+                run.needs.shading,
                 w.path_count,
                 stream,
                 arguments![*params, *w],
@@ -489,16 +490,6 @@ fn length_in(lengths: &Pinned, index: u32) -> u32 {
 /// The shadow rays' queue, those of all waves, and one that the last wave finds empty.
 fn state_bytes(waves: u32) -> usize {
     (waves as usize + 2) * size_of::<QueueState>()
-}
-
-/// How the picture's waves are shaded.
-fn shading(params: &Params) -> Shading {
-    match (params.integrator, params.lobes_count) {
-        (abi::INTEGRATOR_PATH, 0) => Shading::Path,
-        (abi::INTEGRATOR_PATH, _) => Shading::LayeredPath,
-        (abi::INTEGRATOR_WHITTED, _) => Shading::Whitted,
-        _ => Shading::View,
-    }
 }
 
 /// How many of the chunk's items are inside of the picture. `tiles` are those that are sampled, if not all.

@@ -401,10 +401,10 @@ impl Slot {
                 self.finish(work, kernels)?;
                 return Ok(false);
             };
-            if matches!(work.cut, Cut::Waves { .. }) {
+            if let Cut::Waves { needs, .. } = work.cut {
                 let inside = inside_items(&work.params, &chunk, work.passes.tiles());
                 let run = self.launch_waves(work, kernels, |queues, params, launch| {
-                    queues.start(params, chunk, inside, launch)
+                    queues.start(params, needs, (chunk, inside), launch)
                 })?;
                 self.go_on(work, run, kernels)?;
             } else {
