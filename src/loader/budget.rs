@@ -1,4 +1,4 @@
-//! How much memory a load may take, and what things cost from loading to rendering.
+//! The memory budget of a load, and estimates of the memory that things take from loading to rendering.
 
 use super::files;
 use crate::{
@@ -44,8 +44,8 @@ pub fn of_deforming_mesh(mesh: &TriangleMesh, deformers: &Deformers, joints: usi
         .saturating_add((targets + influences + 64 * joints) as u64)
 }
 
-/// Refuses `bytes` that are made of files which hold `held` bytes in all, where these cannot mean so much, or where the
-/// memory is not there.
+/// Refuses to make `bytes` from files of `held` bytes in all, if that is out of proportion to the files or if there is not enough
+/// memory.
 ///
 /// # Errors
 /// The end of a sentence about the thing.
@@ -56,7 +56,7 @@ pub fn fits(bytes: u64, held: u64) -> Result<(), String> {
     }
 }
 
-/// The end of a sentence about what needs `bytes` where only `most` are allowed.
+/// The end of a sentence about something that needs `bytes` where only `most` are allowed.
 pub fn exceeds(bytes: u64, most: u64) -> String {
     format!(
         "needs {} of memory, and all of a file of this size may take {}: correct its counts, or make it smaller",
@@ -65,7 +65,7 @@ pub fn exceeds(bytes: u64, most: u64) -> String {
     )
 }
 
-/// How much memory a load may take in all. Everything whose size a file decides is taken from it before it is
+/// The memory that a load may take in all. Everything whose size a file decides is taken from the budget before it is
 /// allocated, so that a giant `count` is refused however small the file, and so is data that is used a thousand times.
 pub struct Budget {
     limit: u64,
@@ -89,7 +89,7 @@ impl Budget {
         }
     }
 
-    /// Takes the bytes of `file`, of which more may be made the more they are.
+    /// Takes the bytes of `file` from the budget, whose limit grows with the size of the files that were read.
     ///
     /// # Errors
     /// As [`Budget::take`].
@@ -128,7 +128,7 @@ impl Budget {
         self.exceeded.load(Ordering::Relaxed)
     }
 
-    /// What all may take together.
+    /// Bytes that everything may take together.
     fn most(&self) -> u64 {
         let allowed = allowance(self.held.load(Ordering::Relaxed));
         self.limit.min(allowed)
@@ -145,7 +145,7 @@ impl Budget {
             .saturating_sub(self.used.load(Ordering::Relaxed))
     }
 
-    /// For what was freed again.
+    /// Returns bytes to the budget that were freed again.
     pub fn give_back(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// See [`crate::loader::load`].
+/// The error of [`crate::loader::load`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {

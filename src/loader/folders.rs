@@ -1,5 +1,5 @@
-//! Which files a model may refer to: those in its own folder and in folders that the user allowed, whatever links or dots
-//! disguise where a name leads.
+//! The files that a model may refer to: those in its own folder and in folders that the user allowed, wherever links or dots in
+//! their names may lead.
 
 use std::{
     io::{self, ErrorKind},
@@ -9,7 +9,7 @@ use std::{
 /// The folders that a model's files may be read from.
 #[derive(Debug, Default)]
 pub struct Folders {
-    /// The model's own, absolute and without links. None for a model in memory.
+    /// The model's own folder, absolute and without links. None for a model in memory.
     home: Option<PathBuf>,
     allowed: Vec<PathBuf>,
 }
@@ -39,7 +39,7 @@ impl Folders {
         }
     }
 
-    /// For a model in `file`.
+    /// The folders for a model in `file`.
     pub fn of(file: &Path, allow: &[PathBuf]) -> Self {
         Self::new(Some(file.parent().unwrap_or(Path::new(""))), allow)
     }

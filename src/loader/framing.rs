@@ -1,4 +1,4 @@
-//! The camera that a scene gets when it has none: around everything or before it, slightly from above.
+//! The camera that a scene gets when it has none: around everything or in front of it, slightly from above.
 
 use super::ron::instances::{instance_world, node_worlds};
 use crate::{
@@ -11,15 +11,15 @@ use rayon::prelude::*;
 
 /// Vertical field of view.
 const FOV_DEGREES: f32 = 40.0;
-/// How far above the horizon the camera is.
+/// Elevation of the camera above the horizon.
 const ELEVATION_DEGREES: f32 = 18.0;
 /// Where the camera of a turntable starts: 0 is +Z of the target, 90 is +X.
 const START_DEGREES: f32 = 30.0;
-/// Vertices of moving instances that are looked at, all poses together.
+/// Most vertices of moving instances that are measured, over all poses together.
 const MOST_POINTS: usize = 1 << 26;
-/// Vertices of all instances in all poses; where there are more, the boxes of their meshes stand for them.
+/// Most vertices of all instances in all poses; where there are more, the boxes of the meshes are measured instead.
 const MOST_VERTICES: usize = 1 << 29;
-/// Width of the narrowest picture that everything fits into, in heights.
+/// Aspect ratio of the narrowest picture that everything fits into.
 const ASPECT: f32 = 4.0 / 3.0;
 /// Empty space around what is framed, as a factor of the distance.
 const MARGIN: f32 = 1.06;
@@ -35,7 +35,7 @@ pub fn world_bounds(scene: &Scene) -> Aabb {
         .reduce(|| Aabb::EMPTY, |a, b| a.union(b))
 }
 
-/// World bounds of all vertices over all frames: at rest what nothing moves, else in up to 64 of its poses.
+/// World bounds of all vertices over all frames; instances that move are sampled in up to 64 poses.
 pub fn swept_bounds(scene: &Scene) -> Aabb {
     let measure = |positions: &[[f32; 3]], world: &Affine3| {
         let points = positions
@@ -56,7 +56,7 @@ pub fn swept_radius(scene: &Scene, center: Vec3) -> f32 {
     over_poses(scene, measure, f32::max, 0.0)
 }
 
-/// Adds up `measure` of the vertices of every instance, in parallel; of those that move, once per pose.
+/// Joins `measure` of the vertices of all instances, in parallel; instances that move are measured once per pose.
 fn over_poses<T: Copy + Send + Sync>(
     scene: &Scene,
     measure: impl Fn(&[[f32; 3]], &Affine3) -> T + Sync,
@@ -103,7 +103,7 @@ fn over_poses<T: Copy + Send + Sync>(
     all
 }
 
-/// How many are looked at in so many poses.
+/// Number of vertices to measure when instances that move have `poses` poses.
 fn vertices(scene: &Scene, moves: impl Fn(&Instance) -> bool, poses: usize) -> usize {
     let of = |i: &Instance| {
         let poses = if moves(i) { poses } else { 1 };
@@ -113,14 +113,14 @@ fn vertices(scene: &Scene, moves: impl Fn(&Instance) -> bool, poses: usize) -> u
     all.fold(0, usize::saturating_add)
 }
 
-/// Of the box around `positions`; infinite where there are none.
+/// The corners of the box around `positions`; infinite where there are none.
 fn corners(positions: &[[f32; 3]]) -> [[f32; 3]; 8] {
     let points = positions.iter().map(|p| Vec3::from(*p));
     let bounds = Aabb::of_points(points.filter(|p| p.is_finite()));
     bounds.corners().map(|corner| corner.to_array())
 }
 
-/// Up to 64 frames spread over all; fewer of what is large.
+/// The times of up to 64 frames, spread over the animation; fewer for large scenes.
 fn pose_times(scene: &Scene, moves: impl Fn(&Instance) -> bool) -> Vec<f32> {
     let vertices = |i: &Instance| positions(scene, i.mesh, None).len();
     let moving = scene.instances.iter().filter(|i| moves(i)).map(vertices);
@@ -159,8 +159,8 @@ pub fn turntable(bounds: &Aabb) -> Camera {
     turntable_of_radius(bounds, bounds.extent().with_y(0.0).length() * 0.5, None)
 }
 
-/// The same, around something that is nowhere farther than `radius` from the vertical axis through its centre: to the
-/// camera it fills a cylinder. With a vertical field of view in radians, or the usual one.
+/// The same, around something that is nowhere farther than `radius` from the vertical axis through its centre, as if it filled a
+/// cylinder. `fov_y` is the vertical field of view in radians; None for the usual one.
 pub fn turntable_of_radius(bounds: &Aabb, radius: f32, fov_y: Option<f32>) -> Camera {
     let half_height = bounds.extent().y * 0.5;
     let rim = (0..64).flat_map(|i| {
@@ -178,7 +178,7 @@ pub fn turntable_of_radius(bounds: &Aabb, radius: f32, fov_y: Option<f32>) -> Ca
     })
 }
 
-/// From where a turntable starts, and as near as the vertices within `bounds` allow from there.
+/// A still camera in the direction where a turntable starts, as near as the vertices allow.
 pub fn still(scene: &Scene, bounds: &Aabb, fov_y: Option<f32>) -> Camera {
     let (sin, cos) = START_DEGREES.to_radians().sin_cos();
     let center = bounds.center();
@@ -199,7 +199,7 @@ pub fn still(scene: &Scene, bounds: &Aabb, fov_y: Option<f32>) -> Camera {
     })
 }
 
-/// A place slightly above the horizon.
+/// A camera position slightly above the horizon.
 struct View {
     target: Vec3,
     distance: f32,
@@ -236,8 +236,8 @@ impl View {
     }
 }
 
-/// How far away the camera has to be for a point to be in the picture; relative to its target, x towards the camera's side, y
-/// up, z across.
+/// Returns how far from its target the camera has to be for a point to be in the picture. The point is relative to the target, with
+/// x horizontally towards the camera, y up and z across.
 fn needed_distance(fov_y: f32) -> impl Fn(Vec3) -> f32 {
     let (sin, cos) = ELEVATION_DEGREES.to_radians().sin_cos();
     let slope = (fov_y * 0.5).tan();

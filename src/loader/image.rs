@@ -11,7 +11,7 @@ use std::{io::Cursor, path::Path};
 
 /// Greatest width and height.
 const MAX_SIDE: u32 = 16384;
-/// Greatest size of what a file has beside pixels, such as colour profiles, in bytes.
+/// Greatest size of data beside pixels, such as colour profiles, in bytes.
 const MAX_EXTRAS: u64 = 64 << 20;
 /// Greatest radiance that is kept; more would overflow once it is summed.
 const MAX_RADIANCE: f32 = 1e9;
@@ -69,7 +69,8 @@ pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadErro
     })
 }
 
-/// Decodes a picture in memory. `reserve` is asked for the greatest number of bytes that this and [`rgba8`] can take, once the size is known and before anything of that size is allocated.
+/// Decodes a picture in memory. Once the size is known and before anything of that size is allocated, `reserve` is asked for the
+/// greatest number of bytes that this and [`rgba8`] can take.
 ///
 /// # Errors
 /// The end of a sentence about the picture: it is damaged, of another format, or too large.

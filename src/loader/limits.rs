@@ -1,4 +1,4 @@
-//! How large coordinates may be, whatever file they come from.
+//! The limit on coordinates, whatever file they come from.
 
 use super::{
     LoadError,

@@ -12,7 +12,7 @@ use std::{
 #[derive(Default)]
 pub struct Materials {
     pub rows: Vec<Material>,
-    /// Of each row.
+    /// Name of each row.
     pub names: Vec<String>,
     pub maps: Vec<TextureMap>,
     row_of: HashMap<String, u32>,
@@ -23,12 +23,12 @@ pub struct Materials {
 
 /// A texture of the table.
 enum Request {
-    /// To be decoded.
+    /// A picture file to be decoded.
     File(Picture),
     Decoded(Texture),
 }
 
-/// A picture to be decoded, and who asked for it.
+/// A picture to be decoded, and the file that refers to it.
 struct Picture {
     path: PathBuf,
     wrap: Wrap,

@@ -19,7 +19,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A mesh, what its slots look like, and the points that copies can be scattered on.
+/// A mesh, the materials of its slots, and the points that copies can be scattered on.
 pub struct MeshSource {
     pub mesh: Mesh,
     /// Material row of each slot.
@@ -95,8 +95,8 @@ pub struct ParsedObj {
     pub warnings: Vec<String>,
 }
 
-/// Reads an OBJ file and the MTL files it names, smoothing up to `smooth_angle` radians. Files beside it may be in its folder and
-/// in those of `allow`.
+/// Reads an OBJ file and the MTL files it names, smoothing up to `smooth_angle` radians. Files that it refers to may be in its own
+/// folder and in those of `allow`.
 ///
 /// # Errors
 /// When a file is malformed or out of these folders, or nothing in it can be seen. A missing MTL file is only a warning.
@@ -193,7 +193,7 @@ struct Library<'a> {
     found: Result<PathBuf, Refusal>,
 }
 
-/// Those that a line names: one file with spaces in its name, or else a file for each word.
+/// The files that a line names: one file with spaces in its name, or else a file for each word.
 fn libraries<'a>(data: &ObjData, folders: &Folders, text: &'a str) -> Vec<Library<'a>> {
     let folder = data.path.parent().unwrap_or(Path::new(""));
     let library = |name: &'a str| {
@@ -213,7 +213,7 @@ fn libraries<'a>(data: &ObjData, folders: &Folders, text: &'a str) -> Vec<Librar
 }
 
 impl ParsedObj {
-    /// What its mesh costs in memory.
+    /// Bytes of memory that the mesh takes.
     pub fn bytes(&self) -> u64 {
         let mesh = &self.built.mesh;
         budget::of_mesh(mesh.positions.len(), mesh.triangles.len())

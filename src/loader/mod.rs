@@ -86,7 +86,7 @@ pub fn is_gltf(path: &Path) -> bool {
     matches!(extension(path).as_str(), "gltf" | "glb")
 }
 
-/// A time from the command line goes before one that is set, as flags do.
+/// The overrides, with the start time from the command line last: a flag takes precedence over `--set`.
 fn overrides(options: &LoadOptions) -> Vec<(String, String)> {
     let start = options
         .start

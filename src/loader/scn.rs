@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Of the first four bytes; missing ones count as 0.
+/// The number in the first four bytes; missing ones count as 0.
 fn le_u32(bytes: &[u8]) -> u32 {
     bytes
         .iter()

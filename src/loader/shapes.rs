@@ -3,7 +3,7 @@
 use crate::scene::TriangleMesh;
 use glam::Vec3;
 
-/// Side 1 in the XZ plane about the origin, facing +Y; UV (0, 0) to (`tile`, `tile`).
+/// A square of side 1 in the XZ plane about the origin, facing +Y; UV (0, 0) to (`tile`, `tile`).
 pub fn quad(tile: f32) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
     push_face(&mut mesh, [Vec3::ZERO, Vec3::X, Vec3::NEG_Z], tile);

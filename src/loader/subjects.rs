@@ -1,4 +1,4 @@
-//! Things by the names that people know them by, to focus on: groups, nodes and meshes.
+//! Groups, nodes and meshes by their names, for lenses to focus on.
 
 use super::suggest;
 use crate::{
@@ -11,8 +11,8 @@ use std::{collections::HashMap, ops::Range};
 /// Most instances that the middle of a group is taken of.
 const MOST: usize = 256;
 
-/// What `name` means in `scene`: a subject; else the first instance of the mesh of that name, or with `name:4` the fifth. Of several
-/// meshes that share the name, as those of a glTF file do, the first instance of each.
+/// Finds the subject `name` of `scene`, else the first instance of the mesh of that name, or with `name:4` the fifth. Of several
+/// meshes that share the name, as in glTF files, it finds an instance of each.
 ///
 /// # Errors
 /// A sentence about a name that nothing has.
@@ -44,7 +44,7 @@ pub fn find(scene: &Scene, name: &str) -> Result<Vec<Anchor>, String> {
     Err(format!("nothing that is placed is called `{name}`: {hint}"))
 }
 
-/// Some of many, evenly.
+/// Up to `MOST` of the instances, evenly spread.
 pub fn spread(instances: Range<u32>) -> Vec<u32> {
     let step = instances.len().div_ceil(MOST).max(1);
     instances.step_by(step).collect()
@@ -83,7 +83,7 @@ fn of_meshes(scene: &Scene, name: &str, number: usize) -> Option<Vec<Anchor>> {
     (!found.is_empty()).then(|| middles(scene, &found))
 }
 
-/// In object space.
+/// The middle of a mesh in object space, at the first frame if it deforms.
 fn middle(scene: &Scene, mesh: u32) -> Vec3 {
     let bounds = match scene.deforming.iter().find(|d| d.mesh == mesh) {
         Some(deforming) => {

@@ -14,7 +14,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, c)| c)
 }
 
-/// "did you mean `x`?" or else a list of what there is.
+/// "did you mean `x`?" or else a list of all candidates.
 pub fn hint<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
@@ -26,7 +26,7 @@ pub fn hint<'a>(
     }
 }
 
-/// All that there is, or the first dozen.
+/// A list of all candidates, or of the first dozen.
 pub fn list<'a>(candidates: impl IntoIterator<Item = &'a str>, kind: &str) -> String {
     let mut known: Vec<_> = candidates.into_iter().collect();
     let more = known.len().saturating_sub(12);

@@ -1,5 +1,5 @@
-//! Tangents for meshes that wear a normal map or an anisotropic material and come without: models read by glTF's loader have
-//! theirs already, unless a scene file dresses them in something else.
+//! Tangents for meshes that lack them but have a normal map or an anisotropic material. Models from glTF files have theirs
+//! already, unless a scene file gives them another material.
 
 use super::gltf::generate_tangents;
 use crate::scene::{Scene, Shape, rig::Deformers};
@@ -12,7 +12,7 @@ pub fn add_missing(scene: &mut Scene) {
     if demands.iter().all(|demand| demand.tangents.is_none()) {
         return;
     }
-    // What moves their vertices counts on how many these are.
+    // Deformers rely on the number of vertices, which making tangents may change.
     let deforming: HashSet<u32> = scene.deforming.iter().map(|d| d.mesh).collect();
     let meshes = scene.meshes.par_iter_mut().enumerate().zip(demands);
     let warnings = meshes.filter_map(|((index, mesh), demand)| {

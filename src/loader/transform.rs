@@ -1,4 +1,4 @@
-//! Which transforms a renderer can use.
+//! The test for transforms that a renderer can use.
 
 use glam::{Affine3, DVec3};
 

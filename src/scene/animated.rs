@@ -1,33 +1,33 @@
-//! Numbers of materials, lights and cameras that clips drive (KHR_animation_pointer), and what they start from.
+//! Values of materials, lights and cameras that clips animate (KHR_animation_pointer), and the base values they start from.
 //!
-//! Tracks name things by their index in the model's file; [`Animated`] tells which rows of the scene's tables these are.
+//! Tracks refer to things by their index in the model's file; [`Animated`] maps these to rows of the scene's tables.
 
 use super::{Light, Material, rig::Interpolation};
 use glam::{Affine2, Affine3A, Mat2, Vec2, Vec3};
 use std::f32::consts::{FRAC_PI_2, PI};
 
-/// Values that are not bounded otherwise end here, so that products of them stay finite.
+/// Bound of values that have no other, so that products of them stay finite.
 const VAST: f32 = 1e18;
 
-/// A number, or a few, that a clip drives.
+/// The keys of one animated value, which has one to four components.
 #[derive(Clone, Debug)]
 pub struct Track {
     pub target: Target,
     pub interpolation: Interpolation,
-    /// As of [`super::rig::Channel`].
+    /// Times of the keys, as in [`super::rig::Channel`].
     pub times: Vec<f32>,
-    /// [`Target::components`] floats per key, or three times as many, as of [`super::rig::Channel`].
+    /// [`Target::components`] floats per key, or three times as many, as in [`super::rig::Channel`].
     pub values: Vec<f32>,
 }
 
-/// What a track drives. Indices are those of the model's file.
+/// The value that a track animates. Indices are those of the model's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     Material {
         material: u32,
         value: MaterialValue,
     },
-    /// Where a material's texture lies (KHR_texture_transform).
+    /// The offset, rotation or scale of a material's texture (KHR_texture_transform).
     Place {
         material: u32,
         map: MapUse,
@@ -76,7 +76,7 @@ pub enum MaterialValue {
     AnisotropyRotation,
 }
 
-/// What a material reads a texture for.
+/// The property of a material that a texture is read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MapUse {
     BaseColor,
@@ -118,12 +118,12 @@ pub enum LightValue {
 pub enum CameraValue {
     /// Vertical field of view in radians.
     FovY,
-    /// Half the height of what an orthographic camera sees.
+    /// Half the height of an orthographic view.
     HalfHeight,
 }
 
 impl Target {
-    /// How many numbers it is: 1 to 4.
+    /// Number of components of the value, 1 to 4.
     pub fn components(self) -> usize {
         use MaterialValue as M;
         match self {
@@ -148,7 +148,7 @@ impl Target {
         }
     }
 
-    /// The least and the greatest value that the specifications permit for each number.
+    /// The least and the greatest value that the specifications permit for each component.
     pub fn bounds(self) -> (f32, f32) {
         match self {
             Self::Material { value, .. } => value.bounds(),
@@ -187,26 +187,26 @@ impl MaterialValue {
     }
 }
 
-/// What an actor's tracks drive in the scene.
+/// The materials, lights and camera of the scene that an actor's tracks animate.
 #[derive(Clone, Debug, Default)]
 pub struct Animated {
     /// Index into [`super::Scene::actors`].
     pub actor: u32,
-    /// In the order of the file's materials; one may have several rows.
+    /// Animated materials, in the order of the file's; one may have several rows.
     pub materials: Vec<AnimatedMaterial>,
-    /// In the order of the file's lights; one may stand at several nodes.
+    /// Animated lights, in the order of the file's; one may stand at several nodes.
     pub lights: Vec<AnimatedLight>,
-    /// The file's camera that the scene is seen by.
+    /// Index in the file of the camera that the scene is seen through, if that is animated.
     pub camera: Option<u32>,
 }
 
 impl Animated {
-    /// Whether there is anything.
+    /// Whether anything is animated.
     pub fn any(&self) -> bool {
         !self.materials.is_empty() || !self.lights.is_empty() || self.camera.is_some()
     }
 
-    /// Whether what a track drives is in the scene.
+    /// Whether the target of a track is in the scene.
     pub fn has(&self, target: Target) -> bool {
         match target {
             Target::Material { material, .. } | Target::Place { material, .. } => {
@@ -225,29 +225,29 @@ impl Animated {
 
 #[derive(Clone, Debug)]
 pub struct AnimatedMaterial {
-    /// Index into [`super::Scene::materials`]; nothing else has that row, nor the maps that tracks place.
+    /// Index into [`super::Scene::materials`]. Nothing else uses this row, nor those of its maps whose transforms are animated.
     pub row: u32,
     pub base: MaterialBase,
 }
 
-/// What of a material tracks start from that its row does not tell.
+/// Base values of an animated material that cannot be told from its row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaterialBase {
-    /// Index in the file.
+    /// Index of the material in the file.
     pub material: u32,
     pub emissive: Vec3,
     pub emissive_strength: f32,
     pub attenuation_color: Vec3,
     /// Scene units; infinite where nothing is absorbed.
     pub attenuation_distance: f32,
-    /// Where the textures lie that tracks move.
+    /// Base transforms of the textures that tracks move.
     pub places: Vec<(MapUse, TexturePlace)>,
 }
 
 /// A light at a node of the actor's rig.
 #[derive(Clone, Debug)]
 pub struct AnimatedLight {
-    /// Index in the file.
+    /// Index of the light in the file.
     pub light: u32,
     /// Index into [`super::Scene::lights`].
     pub row: u32,
@@ -263,7 +263,7 @@ pub struct PunctualLight {
     pub color: Vec3,
     /// Candela for points and spots, lux for directional lights.
     pub intensity: f32,
-    /// Distance at which the light ends, where one is given.
+    /// Distance at which the light ends, if the file gives one. The renderer ignores it.
     pub range: Option<f32>,
     pub shape: PunctualShape,
 }
@@ -281,7 +281,7 @@ pub enum PunctualShape {
 }
 
 impl PunctualLight {
-    /// The light at a node.
+    /// Converts it to a light of the scene, at a node with this transform.
     pub fn at(&self, world_from_node: &Affine3A) -> Light {
         let power = self.color * self.intensity;
         match self.shape {
@@ -310,7 +310,7 @@ impl PunctualLight {
     }
 }
 
-/// Where a texture lies on a surface, as KHR_texture_transform has it.
+/// Offset, rotation and scale of a texture, as in KHR_texture_transform.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TexturePlace {
     pub offset: Vec2,
@@ -330,7 +330,7 @@ impl Default for TexturePlace {
 }
 
 impl TexturePlace {
-    /// `texture_uv = matrix · mesh_uv` for v that grows upwards: v is turned over before and after the extension's matrix.
+    /// `texture_uv = matrix · mesh_uv` for v that grows upwards: v is flipped before and after the extension's matrix.
     pub fn matrix(&self) -> Affine2 {
         let (sin, cos) = self.rotation.sin_cos();
         let rotation = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));
@@ -342,7 +342,7 @@ impl TexturePlace {
 }
 
 impl MapUse {
-    /// Where a material has the index of the map.
+    /// The field of a material that holds the index of the map.
     pub fn of(self, material: &mut Material) -> &mut u32 {
         let lobes = &mut material.lobes;
         match self {

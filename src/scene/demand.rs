@@ -1,20 +1,20 @@
-//! What materials can make use of in the meshes that wear them.
+//! The vertex attributes that the materials of each mesh need.
 
 use super::{Material, NONE, Scene};
 use std::collections::HashSet;
 
-/// What the materials of a mesh read of its vertices, beyond what every mesh is expected to have.
+/// Optional vertex attributes that the materials of a mesh read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VertexDemand {
-    /// Set of texture coordinates (0 or 1) that tangents should run along, if a material needs tangents.
+    /// Set of texture coordinates (0 or 1) that tangents should follow, if a material needs tangents.
     pub tangents: Option<u32>,
-    /// Whether a material reads the second set.
+    /// Whether a material reads the second set of texture coordinates.
     pub uvs1: bool,
 }
 
 impl Scene {
-    /// The demand on each mesh by what it wears in any instance. Costs a look at all instances, unless no material
-    /// demands anything.
+    /// Returns for each mesh the vertex attributes that the materials of its instances need. O(instances), or O(materials) where no
+    /// material needs any.
     pub fn vertex_demands(&self) -> Vec<VertexDemand> {
         let mut demands = vec![VertexDemand::default(); self.meshes.len()];
         let of: Vec<VertexDemand> = self.materials.iter().map(|m| self.demand_of(m)).collect();
@@ -45,7 +45,7 @@ impl Scene {
         demands
     }
 
-    /// Instances name the first mesh of a palette, and show any.
+    /// Gives all meshes of a palette the demand of the first one, which instances refer to although they may show any.
     fn share_among_poses(&self, demands: &mut [VertexDemand]) {
         for palette in &self.palettes {
             let first = palette.first_mesh as usize;

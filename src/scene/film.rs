@@ -38,7 +38,7 @@ impl PixelFilter {
         Self::Mitchell,
     ];
 
-    /// Pixels from one end to the other, unless another width is asked for.
+    /// Default width of the filter from one end to the other, in pixels.
     pub fn width(self) -> f32 {
         match self {
             Self::Box => 1.0,
@@ -49,7 +49,7 @@ impl PixelFilter {
     }
 }
 
-/// How radiance becomes colours of a display.
+/// How radiance is mapped to the colours of a display.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, clap::ValueEnum,
 )]

@@ -1,4 +1,4 @@
-//! A number for what a scene shows, so that pictures of one scene can be told from those of another.
+//! A hash of what a scene shows, by which pictures of one scene can be told from those of another.
 
 use super::{
     Environment, FloatImage, Instance, Mesh, Node, Scene, Shape, Texels, Texture, TriangleMesh,
@@ -50,13 +50,13 @@ impl Scene {
     }
 }
 
-/// Bytes of a text after which it no longer waits for its end.
+/// Bytes of a text that are collected, at most, before they are hashed.
 const LONG: usize = 4096;
 
-/// Folds words into one by multiplication (as wyhash does); not meant to withstand people who try.
+/// Folds words into one by multiplication (as wyhash does). Not cryptographic: collisions can be made on purpose.
 struct ContentHash {
     state: u64,
-    /// Bytes of texts that wait until there are eight.
+    /// Bytes of a text that are not hashed yet.
     waiting: Vec<u8>,
 }
 
@@ -75,7 +75,7 @@ impl ContentHash {
         self.state = (product as u64 ^ (product >> 64) as u64).wrapping_add(0xd1b5_4a32_d192_ed03);
     }
 
-    /// With their number, so that what follows cannot be taken for a part of them.
+    /// Hashes bytes and their number, so that what follows cannot be taken for a part of them.
     fn bytes(&mut self, bytes: &[u8]) {
         self.word(bytes.len() as u64);
         let (words, rest) = bytes.as_chunks::<8>();
@@ -87,7 +87,7 @@ impl ContentHash {
         self.word(u64::from_le_bytes(last));
     }
 
-    /// What is small and has many kinds, by how it shows itself.
+    /// Hashes a small value of any type by its `Debug` text.
     fn text(&mut self, value: &dyn Debug) {
         // Writing into memory does not fail.
         let _ = write!(self, "{value:?}");

@@ -1,14 +1,14 @@
-//! The camera's optics: how it flattens what it sees, how far it is open, and what it focuses on.
+//! The camera's optics: projection, aperture and focus.
 
 use glam::Vec3;
 use std::sync::Arc;
 
-/// Height of the sensor of a 35 mm camera in metres, which scene units are taken for.
+/// Height of the sensor of a 35 mm camera in scene units, which are taken for metres.
 pub const SENSOR_HEIGHT: f32 = 0.024;
 /// Most blades that an aperture may have.
 pub const MAX_BLADES: u32 = 64;
 
-/// How a camera flattens what it sees. The width follows from the picture's.
+/// How a camera projects the scene. The width of the view follows from the picture's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Projection {
     Perspective {
@@ -16,10 +16,10 @@ pub enum Projection {
         fov_y: f32,
     },
     Orthographic {
-        /// Height of what is seen, in scene units.
+        /// Height of the view, in scene units.
         height: f32,
     },
-    /// Everything around, by longitude and latitude, forward in the middle; true to shape in pictures twice as wide as high.
+    /// The whole surroundings by longitude and latitude, forward in the middle; for pictures twice as wide as high.
     Equirectangular,
 }
 
@@ -42,7 +42,7 @@ impl Projection {
     }
 }
 
-/// A thin lens. What is nearer or farther than its focus is blurred.
+/// A thin lens, which blurs whatever is nearer or farther than its focus.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lens {
     pub aperture: Aperture,
@@ -55,7 +55,7 @@ pub struct Lens {
 pub enum Aperture {
     /// Focal length over diameter. The focal length follows from the field of view and the height of the sensor, in scene units.
     FStop { number: f32, sensor: f32 },
-    /// In scene units; 0 for a pinhole.
+    /// Radius in scene units; 0 for a pinhole.
     Radius(f32),
 }
 
@@ -76,7 +76,7 @@ impl Aperture {
         }
     }
 
-    /// The number that tracks drive.
+    /// The number that [`LensTracks`] animate: the f-number or the radius.
     pub fn value(self) -> f32 {
         match self {
             Self::FStop { number, .. } => number,
@@ -96,19 +96,19 @@ impl Aperture {
     }
 }
 
-/// What is sharp: everything as far away, along the camera's axis, as this.
+/// The focus of a lens: everything as far away along the camera's axis is sharp.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Focus {
-    /// What the camera looks at.
+    /// The camera's target.
     Target,
-    /// In scene units, above 0.
+    /// A distance along the camera's axis in scene units, above 0.
     Distance(f32),
     Point(Vec3),
-    /// The middle of some things, wherever they move; never empty.
+    /// The mean of points, wherever they move; never empty.
     On(Arc<[Anchor]>),
 }
 
-/// A point that something carries along.
+/// A point that moves with an instance or a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Anchor {
     /// `point` in the object space of an instance.
@@ -117,14 +117,14 @@ pub enum Anchor {
     Node { node: u32 },
 }
 
-/// The shape of the aperture, which highlights out of focus show.
+/// The shape of the aperture, which shows in highlights that are out of focus.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Iris {
     /// Corners of the aperture; fewer than 3 make it round.
     pub blades: u32,
-    /// In radians, from right to up in the picture.
+    /// Rotation in radians, from right to up in the picture.
     pub rotation: f32,
-    /// Height over width: above 1 as of anamorphic lenses.
+    /// Height over width, above 1 for anamorphic lenses.
     pub ratio: f32,
 }
 
@@ -138,15 +138,15 @@ impl Default for Iris {
     }
 }
 
-/// What of the optics changes along a spline: values at increasing times, interpolated like the camera's place but never beyond
-/// what some key has. An empty list changes nothing.
+/// Animated optics of a camera on a spline: (time, value) keys at increasing times, interpolated like the camera's position but
+/// clamped to the range of their values. An empty list animates nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LensTracks {
-    /// Vertical field of view in radians, or height of what is seen.
+    /// Vertical field of view in radians, or height of an orthographic view.
     pub span: Vec<(f32, f32)>,
     /// F-numbers or radii, as [`Aperture::value`].
     pub aperture: Vec<(f32, f32)>,
-    /// Interpolated as distances.
+    /// Focus of the lens, interpolated as a distance.
     pub focus: Vec<(f32, Focus)>,
 }
 
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn an_f_stop_is_the_focal_length_over_the_diameter() {
-        // A 50 mm lens before 24 mm of film.
+        // A 50 mm lens in front of a sensor 24 mm high.
         let fov_y = 2.0 * (12f32 / 50.0).atan();
         let aperture = Aperture::FStop {
             number: 2.0,

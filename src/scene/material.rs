@@ -1,4 +1,4 @@
-//! What surfaces look like: rows of the flat material table, and how they read textures.
+//! Materials: rows of the flat material table, and the maps by which they read textures.
 
 use super::NONE;
 use glam::{Affine2, Vec3};
@@ -9,22 +9,22 @@ pub struct Material {
     pub kind: MaterialKind,
     /// Diffuse albedo, mirror tint or base colour, multiplied by `color_map`.
     pub color: Vec3,
-    /// Index into [`super::Scene::maps`] or [`NONE`]; so are all maps below. Its alpha multiplies `opacity`.
+    /// Index into [`super::Scene::maps`] or [`NONE`], like all maps below. The map's alpha multiplies `opacity`.
     pub color_map: u32,
     /// Emitted radiance, multiplied by `emission_map`.
     pub emission: Vec3,
     pub emission_map: u32,
-    /// Shown as it is: what is emitted is seen by cameras and mirrors, but lights nothing.
+    /// Whether the emission is seen by cameras and mirrors, but lights nothing.
     pub unlit: bool,
     pub opacity: f32,
     pub alpha: Alpha,
-    /// Whether both sides are meant to be seen.
+    /// Whether back faces are meant to be visible. Both sides are rendered in any case.
     pub double_sided: bool,
-    /// Of [`MaterialKind::Layered`] only.
+    /// The lobes of a [`MaterialKind::Layered`] material; other kinds ignore them.
     pub lobes: Lobes,
 }
 
-/// Most that a medium absorbs per scene unit: no light is left of it either way.
+/// Greatest absorption coefficient of a medium, per scene unit: no light gets through such a medium anyway.
 const MAX_ABSORPTION: f32 = 1e12;
 
 /// Absorption coefficients per scene unit of a medium that leaves `color` of white light after `distance` (KHR_materials_volume).
@@ -53,7 +53,7 @@ impl Default for Material {
 }
 
 impl Material {
-    /// All maps that it may read, [`NONE`] where it has none.
+    /// All maps that the material may read, [`NONE`] in place of those that it lacks.
     pub fn maps(&self) -> [u32; 17] {
         let l = &self.lobes;
         let lobes = match self.kind {
@@ -83,7 +83,7 @@ impl Material {
         maps
     }
 
-    /// Whether it looks different along different directions in the surface, which vertices must therefore have.
+    /// Whether shading needs tangents at the vertices: for normal maps and anisotropy.
     pub fn uses_tangents(&self) -> bool {
         let l = &self.lobes;
         let turns = l.normal_map != NONE || l.clearcoat_normal_map != NONE || l.anisotropy > 0.0;
@@ -106,7 +106,7 @@ pub enum Alpha {
     Opaque,
     /// Opaque where alpha is at least this, else invisible.
     Mask(f32),
-    /// As opaque as alpha says.
+    /// Partly transparent, as alpha says.
     Blend,
 }
 
@@ -114,58 +114,58 @@ pub enum Alpha {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lobes {
     pub metallic: f32,
-    /// Perceptual: GGX's alpha is its square.
+    /// Perceptual roughness: GGX's alpha is its square.
     pub roughness: f32,
     /// Roughness in green, metallic in blue.
     pub metallic_roughness_map: u32,
     pub normal_map: u32,
     /// Multiplies x and y of the normal map.
     pub normal_scale: f32,
-    /// Of the dielectric base; 0 stands for infinity: everything is reflected.
+    /// Refractive index of the dielectric base; 0 stands for infinity: everything is reflected.
     pub ior: f32,
-    /// 20 / Abbe number.
+    /// Dispersion: 20 / Abbe number.
     pub dispersion: f32,
-    /// Weight of the dielectric reflection, and its colour at normal incidence.
+    /// Weight of the dielectric reflection, which `specular_color` tints at normal incidence.
     pub specular: f32,
-    /// In alpha.
+    /// Multiplies `specular` by its alpha.
     pub specular_map: u32,
     pub specular_color: Vec3,
     pub specular_color_map: u32,
     pub transmission: f32,
-    /// In red.
+    /// Multiplies `transmission` by its red channel.
     pub transmission_map: u32,
-    /// Thin walls do not bend what passes and hold no volume.
+    /// Whether the surface is a thin wall, which does not refract light and encloses no volume.
     pub thin: bool,
     /// Absorption coefficient of the volume behind the surface, per scene unit.
     pub absorption: Vec3,
     pub diffuse_transmission: f32,
-    /// In alpha.
+    /// Multiplies `diffuse_transmission` by its alpha.
     pub diffuse_transmission_map: u32,
     pub diffuse_transmission_color: Vec3,
     pub diffuse_transmission_color_map: u32,
     pub clearcoat: f32,
-    /// In red.
+    /// Multiplies `clearcoat` by its red channel.
     pub clearcoat_map: u32,
     pub clearcoat_roughness: f32,
-    /// In green.
+    /// Multiplies `clearcoat_roughness` by its green channel.
     pub clearcoat_roughness_map: u32,
     pub clearcoat_normal_map: u32,
     pub clearcoat_normal_scale: f32,
     pub sheen_color: Vec3,
     pub sheen_color_map: u32,
     pub sheen_roughness: f32,
-    /// In alpha.
+    /// Multiplies `sheen_roughness` by its alpha.
     pub sheen_roughness_map: u32,
     pub iridescence: f32,
-    /// In red.
+    /// Multiplies `iridescence` by its red channel.
     pub iridescence_map: u32,
     pub iridescence_ior: f32,
-    /// Nanometres, where the map is 0 and where it is 1 (without one, the latter holds).
+    /// Thickness of the film in nanometres where the map is 0 and where it is 1; without a map, the second applies.
     pub iridescence_thickness: [f32; 2],
-    /// In green.
+    /// Interpolates between the two thicknesses by its green channel.
     pub iridescence_thickness_map: u32,
     pub anisotropy: f32,
-    /// Radians, counter-clockwise from the tangent.
+    /// Direction in which highlights are stretched, in radians, counter-clockwise from the tangent.
     pub anisotropy_rotation: f32,
     /// Direction in red and green, strength in blue.
     pub anisotropy_map: u32,
@@ -227,7 +227,7 @@ pub struct TextureMap {
 }
 
 impl TextureMap {
-    /// At the mesh's first coordinates, as they are.
+    /// A map that reads `texture` at the mesh's first texture coordinates, untransformed.
     pub fn plain(texture: u32) -> Self {
         Self {
             texture,

@@ -56,27 +56,27 @@ pub struct Scene {
     /// Group frames, parents before children.
     pub nodes: Vec<Node>,
     pub instances: Vec<Instance>,
-    /// What instances and materials are called.
+    /// Names of instances and materials.
     pub names: Names,
     pub motions: Vec<Motion>,
     /// Rigs in motion, which nodes and meshes follow.
     pub actors: Vec<Actor>,
-    /// What actors drive in the tables of materials and lights, and of the camera.
+    /// The materials, lights and cameras that actors animate.
     pub animated: Vec<Animated>,
     /// Meshes that change shape, each once.
     pub deforming: Vec<DeformingMesh>,
-    /// Runs of meshes that are poses of one.
+    /// Runs of meshes that are the poses of one model.
     pub palettes: Vec<Palette>,
     pub camera: Camera,
-    /// What goes by a name, beside meshes: things to focus on.
+    /// Named things, besides meshes, that a lens can focus on.
     pub subjects: Vec<Subject>,
-    /// What the loader repaired or ignored, one line each.
+    /// Warnings about what the loader repaired or ignored, one line each.
     pub warnings: Vec<String>,
-    /// What else the file has to offer, one line each.
+    /// Hints at animations and cameras of the file that are not used, one line each.
     pub notes: Vec<String>,
 }
 
-/// What the scene file asks of the renderer; the command line may override each.
+/// Settings from the scene file; the command line may override each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RenderDefaults {
     pub width: u32,
@@ -96,12 +96,12 @@ pub struct RenderDefaults {
     /// Exposure in stops: radiance is multiplied by 2^exposure.
     pub exposure: f32,
     pub tone_map: ToneMap,
-    /// None: pictures of moments.
+    /// None for pictures without motion blur.
     pub shutter: Option<Shutter>,
     pub filter: PixelFilter,
-    /// Pixels from one end of the filter to the other; none: its usual width.
+    /// Width of the filter from one end to the other, in pixels; None for its usual width.
     pub filter_width: Option<f32>,
-    /// Colour temperature of the light that is shown white, in kelvin.
+    /// Colour temperature of the light that appears white, in kelvin; None leaves colours as they are.
     pub white_balance: Option<f32>,
 }
 
@@ -203,7 +203,7 @@ pub struct Texture {
     pub width: u32,
     pub height: u32,
     pub texels: Texels,
-    /// Beyond the picture's edges, along u and v.
+    /// How the texture continues beyond its edges, along u and along v.
     pub wrap: [Wrap; 2],
     /// Whether magnified texels stay square.
     pub nearest: bool,
@@ -228,7 +228,7 @@ pub enum Wrap {
     Mirror,
 }
 
-/// Something that gets one BLAS.
+/// A shape that gets one BLAS, whatever the number of its instances.
 #[derive(Clone, Debug)]
 pub struct Mesh {
     pub name: String,
@@ -252,7 +252,7 @@ pub struct TriangleMesh {
     pub triangles: Vec<[u32; 3]>,
     /// Unit shading normals, one per position, or empty: flat shading.
     pub normals: Vec<[f32; 3]>,
-    /// One per position, or empty.
+    /// Texture coordinates: one per position, or empty.
     pub uvs: Vec<[f32; 2]>,
     /// A second set of texture coordinates: one per position, or empty.
     pub uvs1: Vec<[f32; 2]>,
@@ -277,7 +277,7 @@ impl Mesh {
         }
     }
 
-    /// Its triangles; none for a sphere.
+    /// The triangles of the mesh; None for a sphere.
     pub fn triangles(&self) -> Option<&TriangleMesh> {
         match &self.shape {
             Shape::Triangles(triangles) => Some(triangles),
@@ -322,7 +322,7 @@ pub struct Instance {
 /// A movement in the instance's own space, shared by many instances that differ in phase.
 #[derive(Clone, Debug)]
 pub struct Motion {
-    /// Applied from left to right: the last one is nearest to the object.
+    /// Parts whose transforms are multiplied from left to right: the last one is applied to the object first.
     pub parts: Vec<MotionPart>,
     pub phase: Phase,
 }
@@ -356,9 +356,9 @@ pub struct Keyframe {
 /// How far into its movement an instance is at time 0, in periods (in seconds for keyframes).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Phase {
-    /// All alike.
+    /// The same phase for all instances.
     Same,
-    /// Uniform in [0, spread), a pure function of the seed and the instance's index.
+    /// A random phase in [0, spread), a pure function of the seed and the instance's index.
     Random { seed: u32, spread: f32 },
     /// A plane wave: `dot(local translation, direction) / length`, with a unit direction.
     Wave { direction: Vec3, length: f32 },
@@ -372,7 +372,7 @@ pub struct Camera {
     pub projection: Projection,
     /// None for a pinhole: everything is sharp.
     pub lens: Option<Lens>,
-    /// What changes of the projection and the lens.
+    /// Animated values of the projection and the lens.
     pub tracks: LensTracks,
 }
 
@@ -391,11 +391,11 @@ impl Default for Camera {
     }
 }
 
-/// Something that has a name.
+/// A named thing that a lens can focus on.
 #[derive(Clone, Debug)]
 pub struct Subject {
     pub name: String,
-    /// Its middle is the mean of these.
+    /// Points whose mean is the middle of the subject.
     pub anchors: Vec<Anchor>,
 }
 
@@ -418,7 +418,7 @@ pub enum CameraPath {
     Spline {
         keys: Vec<CameraKey>,
     },
-    /// From the origin of a node along its -Z axis, with its +Y axis up.
+    /// The view from the origin of a node along its -Z axis, with its +Y axis up.
     Node {
         /// Index into [`Scene::nodes`].
         node: u32,

@@ -1,9 +1,9 @@
-//! What instances and materials are called: as in the file, and told apart by numbers where a name stands for several.
+//! Names of instances and materials: those of the file, with numbers to tell apart those that share a name.
 
 use super::{NONE, Scene};
 use std::fmt::Write as _;
 
-/// At most 256 characters of a name, since a million instances may share it.
+/// The first 256 characters of a name at most, since a million instances may share it.
 pub fn cut(name: &str) -> &str {
     const LONGEST: usize = 256;
     let end = name.char_indices().nth(LONGEST).map(|(end, _)| end);
@@ -15,14 +15,14 @@ pub fn cut(name: &str) -> &str {
 pub struct Names {
     stems: Vec<String>,
     instances: Vec<InstanceName>,
-    /// Of each row of the material table; empty where the file has none.
+    /// Name of each row of the material table; empty where the file has none.
     pub materials: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct InstanceName {
     stem: u32,
-    /// Or [`NONE`].
+    /// Number that tells the instance from others of its stem, or [`NONE`].
     number: u32,
 }
 
@@ -74,7 +74,7 @@ impl Names {
 }
 
 impl Scene {
-    /// Calls `visit` with the name of every instance, in their order. Those that have none are called after their mesh.
+    /// Calls `visit` with the name of every instance, in their order. Instances without a name are named after their mesh.
     pub fn visit_instance_names(&self, mut visit: impl FnMut(&str)) {
         let mut name = String::new();
         for (index, instance) in self.instances.iter().enumerate() {

@@ -2,19 +2,19 @@
 
 use std::{fmt::Display, ops::RangeInclusive};
 
-/// Width and height.
+/// Width and height of a picture, in pixels.
 pub const SIDE: RangeInclusive<u32> = 1..=65_535;
 pub const SAMPLES: RangeInclusive<u32> = 1..=1 << 20;
 pub const BOUNCES: RangeInclusive<u32> = 0..=1000;
 pub const FRAMES: RangeInclusive<u32> = 1..=1_000_000;
-/// In stops; far beyond, every picture is black or white.
+/// Exposure in stops; far beyond, every picture is black or white.
 pub const EXPOSURE: RangeInclusive<f32> = -64.0..=64.0;
-/// In pixels.
+/// Width of the pixel filter from one end to the other, in pixels.
 pub const FILTER_WIDTH: RangeInclusive<f32> = 0.1..=16.0;
-/// Colour temperature of white: for these the Planckian locus is known.
+/// Colour temperature of white in kelvin: the range in which the Planckian locus is known.
 pub const KELVIN: RangeInclusive<f32> = 1667.0..=25_000.0;
 
-/// "1 to 1000".
+/// The range in words, such as "1 to 1000".
 pub fn describe<T: Display>(range: &RangeInclusive<T>) -> String {
     format!("{} to {}", range.start(), range.end())
 }

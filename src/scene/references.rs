@@ -1,9 +1,9 @@
-//! Whether a scene's indices lead somewhere. Those of loaders do; others may make scenes, too, and devices follow indices without a look.
+//! Checks a scene's indices, which kernels follow unchecked. Those from loaders are valid, but scenes may also be made by other code.
 
 use super::{Environment, Instance, Mesh, MotionPart, NONE, Scene, Shape, Texels, Texture};
 use rayon::prelude::*;
 
-/// What names something that is not there.
+/// The part of a scene that refers to something missing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LostReference {
     #[error("mesh `{0}` has triangles with vertices or material slots that it lacks")]
@@ -24,7 +24,7 @@ pub enum LostReference {
 
 impl Scene {
     /// # Errors
-    /// The first index of each kind that leads nowhere, as far as kernels follow them. Parallel, O(triangles and instances).
+    /// The first index that is out of range, among those that kernels follow. Parallel, O(triangles and instances).
     pub fn check_references(&self) -> Result<(), LostReference> {
         if let Some(mesh) = self.meshes.iter().find(|mesh| !is_whole(mesh)) {
             return Err(LostReference::Mesh(mesh.name.clone()));
@@ -61,7 +61,7 @@ impl Scene {
         }
     }
 
-    /// Whether all meshes that an instance may show are there, and all their slots.
+    /// Whether all meshes that an instance may show exist, and all their material slots.
     fn is_complete(&self, instance: &Instance) -> bool {
         let motion = self.motions.get(instance.motion as usize);
         let mut parts = motion.iter().flat_map(|motion| &motion.parts);

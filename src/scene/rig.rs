@@ -1,6 +1,6 @@
-//! What makes a model move: a hierarchy of nodes, skins, morph targets, clips that drive them, and who plays these.
+//! Rigs: a hierarchy of nodes, skins, morph targets, the clips that animate them, and the actors that play clips.
 //!
-//! Loaders make it from glTF files; `anim` evaluates it at a time. Units and spaces are glTF's: right-handed, Y up,
+//! Loaders make rigs from glTF files; `anim` evaluates them at a time. Units and spaces are glTF's: right-handed, Y up,
 //! seconds. A rig's root space is the space of the model that it belongs to.
 
 use super::animated::Track;
@@ -17,7 +17,7 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Joints of a skin; 0 for [`super::NONE`].
+    /// Number of joints of a skin; 0 for [`super::NONE`].
     pub fn joint_count(&self, skin: u32) -> usize {
         self.skins.get(skin as usize).map_or(0, |s| s.joints.len())
     }
@@ -34,7 +34,7 @@ pub struct RigNode {
     pub weights: Vec<f32>,
 }
 
-/// A transform at rest. Only one in parts can be animated by channels.
+/// A transform at rest. Channels can animate `Parts`, but not a `Matrix`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Local {
     Parts(Trs),
@@ -66,11 +66,11 @@ pub struct Clip {
     /// Seconds: the greatest key time of all channels and tracks; 0 where all have a single key at 0.
     pub duration: f32,
     pub channels: Vec<Channel>,
-    /// What it drives beside nodes.
+    /// Animated values of materials, lights and cameras.
     pub tracks: Vec<Track>,
 }
 
-/// One animated property.
+/// The keys of one animated property of a node.
 #[derive(Clone, Debug)]
 pub struct Channel {
     /// Index into [`Rig::nodes`].
@@ -96,12 +96,12 @@ pub enum Property {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
     Step,
-    /// Spherical for rotations.
+    /// Linear, but spherical for rotations.
     Linear,
     CubicSpline,
 }
 
-/// What a mesh needs to deform, beside its triangles in bind pose.
+/// The joints, weights and morph targets by which a mesh deforms. Its triangles are in bind pose.
 #[derive(Clone, Debug, Default)]
 pub struct Deformers {
     /// Joints that move each vertex: `joints_per_vertex` of them, a multiple of four, or 0 without a skin.
@@ -149,7 +149,7 @@ impl Default for Playback {
 #[derive(Clone, Debug, Default)]
 pub struct Actor {
     pub rig: Arc<Rig>,
-    /// Where several drive the same property, the last one does.
+    /// Clips that are played. Where several animate the same property, the last one wins.
     pub playbacks: Vec<Playback>,
 }
 
@@ -165,12 +165,12 @@ pub struct RigNodeRef {
 /// A mesh whose vertices follow an actor. The mesh itself holds its bind pose.
 #[derive(Clone, Debug)]
 pub struct DeformingMesh {
-    /// Index into [`super::Scene::meshes`], of triangles.
+    /// Index into [`super::Scene::meshes`], of a mesh of triangles.
     pub mesh: u32,
     /// Index into [`super::Scene::actors`].
     pub actor: u32,
     pub refit: RefitPolicy,
-    /// Without gaps, in the order of the vertices.
+    /// Runs of the mesh's vertices, in their order and without gaps.
     pub pieces: Vec<Piece>,
 }
 
@@ -180,15 +180,15 @@ pub struct Piece {
     pub vertex_count: u32,
     /// The node of the rig that has the weights of morph targets.
     pub node: u32,
-    /// Whether that node places the vertices, in the rig's root space: where several pieces share a mesh. A mesh whose
-    /// instances hang from the node is placed by these. Skinned pieces are placed by their joints alone.
+    /// Whether that node's transform moves the vertices to the rig's root space, as where several pieces share a mesh. False where the
+    /// mesh's instances hang from the node and are placed by it. Skinned pieces are placed by their joints alone.
     pub placed: bool,
     /// Index into [`Rig::skins`], or [`super::NONE`].
     pub skin: u32,
     pub deformers: Arc<Deformers>,
 }
 
-/// How the tree of a mesh that changes shape follows it.
+/// How the BLAS of a mesh that changes shape follows it.
 #[derive(
     Clone,
     Copy,
@@ -220,10 +220,10 @@ pub struct PoseBuckets {
     pub duration: f32,
 }
 
-/// Meshes that are the poses of one: `poses.count` of them, side by side.
+/// A run of `poses.count` meshes that are the poses of one model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Palette {
-    /// Index of the first into [`super::Scene::meshes`]: the one that instances name.
+    /// Index into [`super::Scene::meshes`] of the first one, which instances refer to.
     pub first_mesh: u32,
     pub poses: PoseBuckets,
 }

@@ -2,7 +2,7 @@
 
 use std::{num::ParseFloatError, str::FromStr};
 
-/// Opening and closing, in frames from the time that a frame shows. Light counts alike all the time in between.
+/// When the shutter opens and closes, in frames relative to the frame's time. Light counts equally throughout.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Shutter {
     open: f32,
@@ -25,7 +25,7 @@ pub enum ShutterError {
 }
 
 impl Shutter {
-    /// Greatest distance of opening and closing from the frame's time.
+    /// Greatest distance of opening and closing from the frame's time, in frames.
     pub const MOST: f32 = 100.0;
 
     /// # Errors
@@ -40,15 +40,15 @@ impl Shutter {
         }
     }
 
-    /// Open for `length` frames, half of them before the frame's time, as Blender and Cycles have it.
+    /// A shutter that is open for `length` frames, half of them before the frame's time, as in Blender and Cycles.
     ///
     /// # Errors
-    /// As of [`Self::new`].
+    /// As [`Self::new`].
     pub fn centred(length: f32) -> Result<Self, ShutterError> {
         Self::new(-0.5 * length, 0.5 * length)
     }
 
-    /// Whether it is open for some time, and not just for a moment.
+    /// Whether the shutter is open for some time, and not just for a moment.
     pub fn is_open(&self) -> bool {
         self.open < self.close
     }
@@ -62,7 +62,7 @@ impl Shutter {
 impl FromStr for Shutter {
     type Err = ShutterError;
 
-    /// One number: how long, about the frame's time. Two with a comma in between: opening and closing.
+    /// Parses one number, the length centred on the frame's time, or two with a comma in between, opening and closing.
     fn from_str(text: &str) -> Result<Self, ShutterError> {
         let number = |text: &str| text.trim().parse::<f32>();
         match text.split_once(',') {

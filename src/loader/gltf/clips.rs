@@ -49,7 +49,7 @@ struct Reader<'a> {
     nodes: &'a [RigNode],
 }
 
-/// What a channel drives, before its keys are read.
+/// The target of a channel, before its keys are read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Drive {
     Node { node: u32, property: Property },
@@ -84,7 +84,7 @@ impl Reader<'_> {
         Ok(clip)
     }
 
-    /// None when the channel has no effect.
+    /// The target of a channel; None when the channel has no effect.
     fn target(&self, channel: &animation::Channel, path: &str) -> Result<Option<Drive>, Fault> {
         let warn = |message: &str| {
             self.document.warnings.add(path, message);
@@ -129,7 +129,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a pointer names. None, with a warning, if it is nothing that can be animated.
+    /// The value that a pointer names. None, with a warning, if it cannot be animated.
     fn pointed_at(&self, pointer: &str, path: &str) -> Result<Option<Drive>, Fault> {
         let place = || format!("{path}/target/extensions/{}/pointer", ANIMATION_POINTER);
         let target = pointers::target(self.document, pointer).map_err(|m| fault(place(), m))?;
@@ -261,7 +261,7 @@ fn add(clip: &mut Clip, drive: Drive, keys: Keys) {
 }
 
 struct Keys {
-    /// Of the sampler.
+    /// JSON pointer to the sampler.
     path: String,
     interpolation: Interpolation,
     times: Vec<f32>,
@@ -290,7 +290,7 @@ impl Keys {
         }
     }
 
-    /// Drops keys that are not after all before them; whether there were any.
+    /// Drops keys that are not later than all before them; returns whether there were any.
     fn remove_unordered(&mut self, per_key: usize) -> bool {
         let mut kept = 0;
         let mut latest = -1.0;
@@ -311,7 +311,7 @@ impl Keys {
         removed
     }
 
-    /// Leaves the tangents of splines alone; a rotation without direction becomes none.
+    /// Makes rotations unit quaternions, but not the tangents of splines; one without direction becomes the identity.
     fn normalise_rotations(&mut self, per_key: usize) {
         let value_at = if per_key == 12 { 4 } else { 0 };
         for key in self.values.chunks_exact_mut(per_key) {

@@ -1,4 +1,4 @@
-//! What is wrong and where: a JSON pointer into the file and one sentence.
+//! Faults and warnings of a file: a JSON pointer to the place and one sentence each.
 
 use crate::loader::budget::Budget;
 use std::sync::{
@@ -12,7 +12,7 @@ pub struct Fault {
     /// A JSON pointer such as `/meshes/0/primitives/2`, or empty for the file as a whole.
     pub path: String,
     pub message: String,
-    /// Whether it only follows from another one, at what this refers to.
+    /// Whether it is only the consequence of another fault, in something that this place refers to.
     follows: bool,
 }
 
@@ -26,7 +26,7 @@ pub fn fault(path: impl Into<String>, message: impl Into<String>) -> Fault {
 }
 
 impl Fault {
-    /// This fault is the consequence of one that is known already: a check does not tell it.
+    /// Marks this fault as the consequence of one that is known already, so that a check does not report it.
     pub fn following(self) -> Self {
         Self {
             follows: true,
@@ -44,7 +44,7 @@ impl Fault {
     }
 }
 
-/// What to do about faults: a load ends at the first one, a check goes on without what is faulty.
+/// How faults are handled: a load ends at the first one, a check goes on without the faulty part.
 pub struct Faults<'a>(Option<Found<'a>>);
 
 /// The faults of a check.
@@ -68,7 +68,7 @@ impl<'a> Faults<'a> {
         }))
     }
 
-    /// In a check, takes a fault down and returns `None`.
+    /// In a check, records a fault and returns `None`.
     ///
     /// # Errors
     /// In a load, the fault itself; in a check, only what ends it.
@@ -80,7 +80,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Those of a check as lines, each once and in order.
+    /// The faults of a check as lines, each once and in order.
     pub fn into_lines(self) -> Vec<String> {
         let found = self.0.and_then(|found| found.faults.into_inner().ok());
         in_order(found.iter().flatten().map(Fault::line).collect(), "errors")
@@ -101,11 +101,11 @@ impl Found<'_> {
     }
 }
 
-/// What was repaired or ignored. Threads add in any order; the result is sorted.
+/// Warnings about what was repaired or ignored. Threads add in any order; the result is sorted.
 #[derive(Default)]
 pub struct Warnings(Mutex<Vec<String>>);
 
-/// A file with a mistake in every node must not fill the screen.
+/// Most lines of errors or warnings: a file with a mistake in every node must not fill the screen.
 const MOST_LINES: usize = 100;
 
 fn in_order(mut lines: Vec<String>, what: &str) -> Vec<String> {

@@ -33,7 +33,7 @@ use file::document::Document;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// What the user chooses about a file.
+/// Options for loading a glTF file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GltfOptions {
     /// Name or index of the scene; None for the file's own choice.
@@ -58,7 +58,7 @@ pub fn load_model(path: &Path, options: &GltfOptions) -> Result<Model, LoadError
     load_within(path, options, &Budget::new(options.memory_limit))
 }
 
-/// As [`load_model`], as a part of something larger with one budget.
+/// As [`load_model`], for a model that is part of a larger load and shares its budget.
 ///
 /// # Errors
 /// As [`load_model`].
@@ -86,12 +86,12 @@ pub fn load_model_bytes(
         .map_err(|fault| LoadError::file(input.path, fault.line()))
 }
 
-/// What is wrong with a file: one line each, with a JSON pointer.
+/// Errors and warnings about a file: one line each, with a JSON pointer.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// What prevents loading it; empty if nothing does.
+    /// Errors that prevent loading it; empty if there are none.
     pub errors: Vec<LoadError>,
-    /// What a load repairs or ignores.
+    /// Warnings about what a load repairs or ignores.
     pub warnings: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ pub fn check_model(path: &Path, options: &GltfOptions) -> Result<Findings, LoadE
     })
 }
 
-/// A whole file.
+/// The bytes of a whole file, and where it comes from.
 struct Input<'a> {
     bytes: &'a [u8],
     path: &'a Path,
@@ -140,14 +140,14 @@ fn load(input: &Input, options: &GltfOptions, budget: &Budget) -> Result<Model, 
     Ok(finish(document, model))
 }
 
-/// Errors and warnings.
+/// Returns errors and warnings.
 fn check(input: &Input, options: &GltfOptions) -> (Vec<String>, Vec<String>) {
     let budget = Budget::new(options.memory_limit);
     let faults = Faults::are_collected(&budget);
     let warnings = open(input, &budget).and_then(|container| {
         let document = Document::open(&container, input.home, &budget, &faults, options)?;
         let rest = read_model(&document, options);
-        // What ends even a check is taken down like the others.
+        // A fault that ends even a check is recorded like the others.
         let _ = faults.keep(rest);
         Ok(document.warnings.into_lines())
     });

@@ -16,28 +16,28 @@ pub struct Model {
     pub rig: Rig,
     /// The mesh primitives that the scene uses, however often.
     pub meshes: Vec<ModelMesh>,
-    /// How many meshes of the file these primitives are of.
+    /// Number of meshes of the file that these primitives belong to.
     pub mesh_count: u32,
     pub parts: Vec<Part>,
     /// All materials of the file, in its order.
     pub materials: Vec<PbrMaterial>,
-    /// Those of them that clips drive, in their order.
+    /// Base values of the materials that clips animate, in the file's order.
     pub animated_materials: Vec<MaterialBase>,
     pub textures: Vec<ModelTexture>,
     pub cameras: Vec<ModelCamera>,
     pub lights: Vec<ModelLight>,
     /// Names of the file's scenes.
     pub scenes: Vec<String>,
-    /// Which of them this is, or none if the file has no scenes.
+    /// Index of the loaded scene in `scenes`, or none if the file has no scenes.
     pub scene: u32,
     /// Names of the material variants (KHR_materials_variants).
     pub variants: Vec<String>,
     pub extensions_used: Vec<String>,
-    /// Those of `extensions_used` that were ignored.
+    /// The extensions of `extensions_used` that were ignored.
     pub extensions_unsupported: Vec<String>,
-    /// What was repaired or ignored: one line each, with a JSON pointer.
+    /// Warnings about what was repaired or ignored: one line each, with a JSON pointer.
     pub warnings: Vec<String>,
-    /// Bytes of memory that may still be made of it, such as copies of meshes that joints move.
+    /// Bytes of memory that later steps may still take for the model, such as copies of meshes that joints move.
     pub room: u64,
 }
 
@@ -49,11 +49,11 @@ pub struct ModelMesh {
     pub deformers: Deformers,
     /// Index into [`Model::materials`], or none for the default material. The chosen variant is applied.
     pub material: u32,
-    /// (index into [`Model::variants`], index into [`Model::materials`]): which variants change the material.
+    /// The materials of variants: (index into [`Model::variants`], index into [`Model::materials`]).
     pub variants: Vec<(u32, u32)>,
 }
 
-/// Where a mesh stands.
+/// A mesh at a node, in one or more copies.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// Index into the rig's nodes.
@@ -81,7 +81,7 @@ pub struct ModelTexture {
     pub nearest: bool,
 }
 
-/// What the bytes of a texture's red, green and blue mean; alpha is always linear.
+/// The encoding of a texture's red, green and blue; alpha is always linear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ColorSpace {
     Srgb,
@@ -89,7 +89,7 @@ pub enum ColorSpace {
 }
 
 impl ModelTexture {
-    /// As a texture of the renderer.
+    /// Converts it to a texture of the renderer.
     pub fn into_texture(self) -> Texture {
         let texels = match self.space {
             ColorSpace::Srgb => Texels::Srgb8(self.texels),
@@ -106,10 +106,10 @@ impl ModelTexture {
     }
 }
 
-/// A camera that choice along -Z of its node, with +Y up.
+/// A camera that looks along -Z of its node, with +Y up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelCamera {
-    /// Index in the file.
+    /// Index of the camera in the file.
     pub camera: u32,
     /// The camera's name, else its node's.
     pub name: String,
@@ -130,7 +130,7 @@ pub enum Projection {
         far: Option<f32>,
     },
     Orthographic {
-        /// Half the width and half the height of what is seen.
+        /// Half the width and half the height of the view.
         half_width: f32,
         half_height: f32,
         near: f32,
@@ -141,7 +141,7 @@ pub enum Projection {
 /// A light of KHR_lights_punctual.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelLight {
-    /// Index in the file.
+    /// Index of the light in the file.
     pub light: u32,
     pub name: String,
     /// Index into the rig's nodes.
@@ -150,7 +150,7 @@ pub struct ModelLight {
     pub color: [f32; 3],
     /// Candela for points and spots, lux for directional lights.
     pub intensity: f32,
-    /// Distance at which the light ends, where one is given.
+    /// Distance at which the light ends, if the file gives one.
     pub range: Option<f32>,
     pub shape: LightShape,
 }

@@ -16,21 +16,21 @@ use crate::{
 use glam::{Affine3, Mat4, Quat, Vec3};
 use gltf::json::scene::Node;
 
-/// The nodes of the rig and how they are called in the file.
+/// The nodes of the rig and their indices in the file.
 pub struct Hierarchy {
     /// For each node of the rig, its index in the file: parents before children, level by level.
     pub file_index: Vec<u32>,
     /// For each node of the file, its index in the rig or none.
     pub rig_index: Vec<u32>,
-    /// The first of `file_index` are the scene's own; the others only carry joints.
+    /// Number of nodes, the first of `file_index`, that are the scene's own; the others only carry joints.
     pub in_scene: usize,
     /// For each node of the file, the node above all its ancestors.
     tops: Vec<u32>,
-    /// Parents in the rig.
+    /// For each node of the rig, its parent in the rig.
     parents: Vec<u32>,
 }
 
-/// Which scene to load: by name, else by index.
+/// Index of the scene to load, which is wanted by name, else by index.
 ///
 /// # Errors
 /// When there is no such scene, with a hint; or `/scene` is out of range.
@@ -64,7 +64,7 @@ pub fn scene_names(document: &Document) -> Vec<String> {
         .collect()
 }
 
-/// What the file calls it, or `kind index`. Long names are cut, since many things may share one.
+/// The name that the file gives, else `kind index`. Long names are cut, since many things may share one.
 pub fn name(given: Option<&str>, kind: &str, index: usize) -> String {
     match given {
         Some(name) if !name.is_empty() => cut(name).to_owned(),
@@ -106,7 +106,7 @@ impl Hierarchy {
         Ok(hierarchy)
     }
 
-    /// Without any nodes, for a check to go on with.
+    /// A hierarchy without nodes, for a check to go on with.
     pub fn empty(document: &Document) -> Self {
         let count = document.root.nodes.len();
         Self {
@@ -118,7 +118,7 @@ impl Hierarchy {
         }
     }
 
-    /// False when the node is there already.
+    /// Adds a node to the rig; false when it is there already.
     fn push(&mut self, node: u32, parent: u32) -> bool {
         let slot = &mut self.rig_index[node as usize];
         if *slot != NONE {
@@ -130,7 +130,7 @@ impl Hierarchy {
         true
     }
 
-    /// Adds what is below the nodes from `first` on. Returns the first child that was there already, with its place.
+    /// Adds all descendants of the nodes from `first` on. Returns the first child that was there already, with its JSON pointer.
     fn add_descendants(&mut self, nodes: &[Node], first: usize) -> Option<(String, u32)> {
         let mut known = None;
         let mut next = first;
@@ -155,7 +155,7 @@ impl Hierarchy {
         self.add_descendants(nodes, first);
     }
 
-    /// The rig's nodes. Morph weights are left to whoever knows the meshes.
+    /// The rig's nodes. Their morph weights are set later, once the meshes are known.
     ///
     /// # Errors
     /// When a transform is not finite.
@@ -235,7 +235,7 @@ fn tops(nodes: &[Node], parents: &[u32]) -> Result<Vec<u32>, Fault> {
     }
 }
 
-/// After as many steps up as there are nodes, we are on the cycle itself.
+/// A node of the cycle above `start`: after as many steps up as there are nodes, we are on the cycle itself.
 fn on_cycle(parents: &[u32], start: usize) -> usize {
     (0..parents.len()).fold(start, |node, _| parents[node] as usize)
 }
@@ -273,7 +273,7 @@ fn local(document: &Document, node: &Node, index: u32) -> Result<Local, Fault> {
     }))
 }
 
-/// None for zero and for what is not finite.
+/// The unit quaternion along `xyzw`; None for zero and for numbers that are not finite.
 pub fn unit_quaternion(xyzw: [f32; 4]) -> Option<Quat> {
     let q = glam::DVec4::from(xyzw.map(f64::from)).try_normalize()?;
     Some(Quat::from_vec4(q.as_vec4()))

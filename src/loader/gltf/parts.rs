@@ -1,4 +1,4 @@
-//! Where meshes stand: nodes with a mesh, instancing on the GPU, skins; and the weights of morph targets at rest.
+//! The parts of a scene: its nodes with a mesh, their copies (EXT_mesh_gpu_instancing) and skins, and morph weights at rest.
 
 use super::{
     fault::{Fault, fault},
@@ -79,7 +79,7 @@ pub fn read_meshes(
 }
 
 impl Meshes {
-    /// How many meshes of the file have something to render.
+    /// Number of meshes of the file that have something to render.
     pub fn mesh_count(&self) -> u32 {
         let used = self.by_file_mesh.iter().filter(|p| !p.is_empty());
         used.count() as u32
@@ -135,7 +135,7 @@ pub fn place(
     Ok(parts)
 }
 
-/// [`NONE`] without joints.
+/// The greatest index of a joint that a mesh refers to; [`NONE`] without joints.
 fn greatest_joint(mesh: &ModelMesh) -> u32 {
     mesh.deformers
         .joints

@@ -1,4 +1,4 @@
-//! What pointers of animations name beside nodes (KHR_animation_pointer), and what these values are at rest.
+//! Values beside those of nodes that animation pointers name (KHR_animation_pointer), and what they are at rest.
 
 use super::{
     file::{
@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where each value is within its material.
+/// Path to each value within its material.
 #[rustfmt::skip]
 const MATERIAL_VALUES: [(&str, MaterialValue); 28] = [
     ("pbrMetallicRoughness/baseColorFactor", MaterialValue::BaseColor),
@@ -52,7 +52,7 @@ const MATERIAL_VALUES: [(&str, MaterialValue); 28] = [
     ("extensions/KHR_materials_anisotropy/anisotropyRotation", MaterialValue::AnisotropyRotation),
 ];
 
-/// Where each texture is within its material.
+/// Path to each texture within its material.
 #[rustfmt::skip]
 const MAPS: [(&str, MapUse); 17] = [
     ("pbrMetallicRoughness/baseColorTexture", MapUse::BaseColor),
@@ -93,7 +93,7 @@ const CAMERA_VALUES: [(&str, CameraValue); 2] = [
     ("orthographic/ymag", CameraValue::HalfHeight),
 ];
 
-/// What `pointer` names; None if it is nothing that can be animated.
+/// The value that `pointer` names; None if it cannot be animated.
 ///
 /// # Errors
 /// When the file does not have so many materials, lights or cameras.
@@ -118,7 +118,7 @@ pub fn target(document: &Document, pointer: &str) -> Result<Option<Target>, Stri
     Ok(None)
 }
 
-/// The index and what follows it, behind `list`.
+/// The index that follows `list` in a pointer, and the rest of the pointer.
 fn element<'a>(pointer: &'a str, list: &str) -> Option<(usize, &'a str)> {
     let (index, member) = pointer.strip_prefix(list)?.split_once('/')?;
     Some((index.parse().ok()?, member))
@@ -158,7 +158,7 @@ fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
     entry.map(|&(_, value)| value)
 }
 
-/// What the materials that `clips` drive are at rest, in their order.
+/// Base values of the materials that `clips` animate, in the file's order.
 pub fn bases(document: &Document, clips: &[Clip]) -> Vec<MaterialBase> {
     let mut maps: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
     for track in clips.iter().flat_map(|clip| &clip.tracks) {
@@ -178,7 +178,7 @@ pub fn bases(document: &Document, clips: &[Clip]) -> Vec<MaterialBase> {
         .collect()
 }
 
-/// What the reading of materials has validated, so members of a wrong type do not occur.
+/// The base values of a material, which was validated when materials were read: members of a wrong type do not occur.
 fn base(document: &Document, material: u32, maps: &BTreeSet<usize>) -> MaterialBase {
     let own = document.root.materials.get(material as usize);
     let json = own.and_then(|m| serde_json::to_value(m).ok());

@@ -1,4 +1,4 @@
-//! What nodes carry beside meshes: cameras (glTF 2.0, 3.10) and punctual lights (KHR_lights_punctual).
+//! Cameras (glTF 2.0, 3.10) and punctual lights (KHR_lights_punctual) at the nodes of a scene.
 
 use super::{
     fault::{Fault, fault},
@@ -13,7 +13,7 @@ use gltf::json::{camera::Camera, scene::Node};
 use serde::Deserialize;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-/// The cameras of the scene's nodes, in the order of the file's cameras; one that several nodes have, in the order of these.
+/// The cameras of the scene's nodes, in the order of the file's cameras; a camera of several nodes, in the order of the nodes.
 ///
 /// # Errors
 /// When a camera does not exist, or its numbers make no picture.
@@ -217,7 +217,7 @@ fn check_light(light: &ModelLight, index: usize) -> Result<(), Fault> {
     }
     match light.shape {
         LightShape::Spot { inner, outer }
-            // Half a turn in floats may be rounded up.
+            // A quarter turn may be rounded up when it is written as a float.
             if !(0.0 <= inner && inner < outer && outer <= FRAC_PI_2 + 1e-5) =>
         {
             Err(fault(path, "cone angles need 0 <= inner < outer <= π/2"))

@@ -1,4 +1,4 @@
-//! Table rows of materials that clips drive: nothing that stays as it is may share them.
+//! Table rows of materials that clips animate, which materials that stay constant must not share.
 
 use crate::{
     loader::materials::Materials,
@@ -12,12 +12,12 @@ use crate::{
 /// The materials that are animated, and the rows that they have got so far.
 #[derive(Default)]
 pub struct AnimatedRows {
-    /// In the order of the file's materials.
+    /// Base values, in the order of the file's materials.
     bases: Vec<MaterialBase>,
     rows: Vec<AnimatedMaterial>,
 }
 
-/// The tracks of what is played.
+/// The tracks of the clips that are played.
 pub fn played_tracks<'a>(
     clips: &'a [Clip],
     playbacks: &'a [Playback],
@@ -28,7 +28,7 @@ pub fn played_tracks<'a>(
 }
 
 impl AnimatedRows {
-    /// Those of `bases`, which are in the order of the file's materials, that `tracks` drive.
+    /// Selects those of `bases`, which are in the order of the file's materials, that `tracks` animate.
     pub fn new<'a>(bases: &[MaterialBase], tracks: impl Iterator<Item = &'a Track>) -> Self {
         let mut animated = vec![false; bases.len()];
         for track in tracks {
@@ -69,8 +69,8 @@ impl AnimatedRows {
         })
     }
 
-    /// The rows, in the order of the file's materials; the maps that tracks place become their own. To be called once, when all
-    /// materials are in the table.
+    /// The rows, in the order of the file's materials. Maps whose transforms are animated are no longer shared. To be called once, when
+    /// all materials are in the table.
     pub fn finish(mut self, table: &mut Materials) -> Vec<AnimatedMaterial> {
         self.rows.sort_by_key(|r| r.base.material);
         for AnimatedMaterial { row, base } in &self.rows {

@@ -1,4 +1,4 @@
-//! A model as one mesh: its parts one after the other, each with what moves it.
+//! A model as one mesh: its parts one after the other, each with its deformers.
 
 use super::{ModelMaterials, unweld::unweld};
 use crate::{
@@ -27,15 +27,15 @@ pub struct FlatModel {
     pub deforming: DeformingMesh,
 }
 
-/// What a model is to look like.
+/// The materials that a model gets.
 pub enum FlatMaterials<'a> {
     Own(ModelMaterials<'a>),
     /// One table row for all of it.
     Replaced(u32),
 }
 
-/// Puts the parts of a model, whose rig is given apart, into one mesh. Those whose meshes have no normals are flat; where no part has any, the mesh has
-/// none. All copies of all meshes are copied: [`flat_bytes`] tells before what that takes.
+/// Joins the parts of a model, whose rig is passed separately, into one mesh. Parts without normals are shaded flat; if no part has
+/// normals, neither has the mesh. Every copy of a mesh is written out: [`flat_bytes`] tells beforehand how much memory that takes.
 pub fn flatten(
     model: &Model,
     rig: Arc<Rig>,
@@ -132,7 +132,7 @@ impl FlatModel {
     }
 }
 
-/// Appends what belongs to vertices; `first` of them are there. What one side lacks is filled in.
+/// Appends vertices to the `first` that are there. Attributes that one of the meshes lacks are filled in with default values.
 fn append_vertices(to: &mut TriangleMesh, from: &TriangleMesh, first: usize) {
     let end = first + from.positions.len();
     to.positions.extend_from_slice(&from.positions);
@@ -181,7 +181,7 @@ fn placed(mesh: &TriangleMesh, placement: &Affine3) -> TriangleMesh {
     placed
 }
 
-/// Offsets as they are after a placement of what they are added to.
+/// Deformers with their offsets transformed by the placement of the mesh.
 fn placed_deformers(deformers: &Arc<Deformers>, placement: &Affine3) -> Arc<Deformers> {
     let turn = |offsets: &Vec<[f32; 3]>| {
         let offset = |o: &[f32; 3]| (placement.matrix3 * Vec3::from(*o)).into();

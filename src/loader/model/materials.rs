@@ -11,20 +11,20 @@ use crate::{
 use glam::Vec3;
 use std::collections::HashMap;
 
-/// Enters what a model looks like.
+/// Enters a model's materials and textures into the scene's tables.
 pub struct ModelMaterials<'a> {
     materials: &'a [PbrMaterial],
-    /// Those that are not in the table yet.
+    /// The model's textures; None in place of those that are in the table already.
     textures: Vec<Option<ModelTexture>>,
     index_of: HashMap<u32, u32>,
     /// Row of each material that is in the table.
     row_of: HashMap<u32, u32>,
-    /// Materials that clips drive.
+    /// Materials that clips animate.
     pub animated: AnimatedRows,
 }
 
 impl<'a> ModelMaterials<'a> {
-    /// Takes the model's textures.
+    /// Prepares to enter `materials`, and takes the model's textures.
     pub fn new(materials: &'a [PbrMaterial], textures: Vec<ModelTexture>) -> Self {
         Self {
             materials,
@@ -65,7 +65,7 @@ impl<'a> ModelMaterials<'a> {
         let map = self.map(table, m.base_color_texture);
         Material {
             color: Vec3::ZERO,
-            // For its alpha.
+            // The map is read for its alpha.
             color_map: match m.alpha {
                 gltf::Alpha::Opaque => NONE,
                 _ => map,
@@ -113,7 +113,7 @@ impl<'a> ModelMaterials<'a> {
         lobes
     }
 
-    /// What changes the dielectric base.
+    /// Converts the extensions that change the dielectric base.
     fn add_base(&mut self, table: &mut Materials, m: &PbrMaterial, lobes: &mut Lobes) {
         if let Some(specular) = &m.specular {
             lobes.specular = specular.factor;
@@ -138,7 +138,7 @@ impl<'a> ModelMaterials<'a> {
         }
     }
 
-    /// What lies on top of the base.
+    /// Converts the extensions that add layers on top of the base.
     fn add_coats(&mut self, table: &mut Materials, m: &PbrMaterial, lobes: &mut Lobes) {
         if let Some(coat) = &m.clearcoat {
             lobes.clearcoat = coat.factor;
@@ -184,7 +184,7 @@ impl<'a> ModelMaterials<'a> {
     }
 }
 
-/// How much is seen of a material, and from where.
+/// The opacity and the sidedness of a material.
 fn visibility(m: &PbrMaterial) -> Material {
     let (alpha, opacity) = match m.alpha {
         gltf::Alpha::Opaque => (Alpha::Opaque, 1.0),

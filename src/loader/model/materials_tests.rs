@@ -1,4 +1,4 @@
-//! What becomes of glTF materials, with files built here.
+//! Conversion of glTF materials, with files built here.
 
 use super::ModelMaterials;
 use crate::{

@@ -25,17 +25,17 @@ use crate::{
 use rayon::prelude::*;
 use std::path::Path;
 
-/// How a model moves, where it does.
+/// How a model moves, if it does.
 #[derive(Clone, Debug, Default)]
 pub enum MeshMotion {
     #[default]
     Still,
-    /// Instances choose from several poses: these follow the mesh, which is the first one.
+    /// Instances choose from several poses, of which the mesh itself is the first; the others follow it.
     Palette {
         others: Vec<Mesh>,
         poses: PoseBuckets,
     },
-    /// The mesh, in its bind pose, follows an actor, which may drive its materials. Indices of mesh and actor are not known yet.
+    /// The mesh, in its bind pose, follows an actor, which may animate its materials. Indices of mesh and actor are not known yet.
     Alive {
         actor: Actor,
         deforming: DeformingMesh,
@@ -44,7 +44,7 @@ pub enum MeshMotion {
 }
 
 impl MeshMotion {
-    /// How many meshes of the scene a model takes.
+    /// Number of meshes in the scene that the model takes.
     pub fn mesh_count(&self) -> u32 {
         match self {
             Self::Palette { others, .. } => 1 + others.len() as u32,
@@ -61,7 +61,7 @@ impl MeshMotion {
     }
 }
 
-/// What is to become of a model.
+/// How a model is shown: at rest, by a palette of poses, or deformed anew for each frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Performance {
     AtRest,
@@ -75,7 +75,7 @@ pub enum Performance {
     },
 }
 
-/// Makes a model a mesh. Where it is alive, its clip drives the materials `animated`.
+/// Makes a mesh of a model. If it is alive, its clip animates the materials `animated`.
 ///
 /// # Errors
 /// When there is nothing to see in it, or too little memory for its poses.
@@ -171,7 +171,7 @@ impl FlatModel {
         shape.on(self.mesh.clone())
     }
 
-    /// What a pose costs in memory.
+    /// Bytes of memory that a pose takes.
     fn bytes_per_pose(&self) -> u64 {
         budget::of_mesh(self.mesh.positions.len(), self.mesh.triangles.len())
     }

@@ -1,4 +1,4 @@
-//! Flat shading for meshes that share normals with smooth ones: triangles get vertices of their own.
+//! Flat shading for meshes that are joined with smooth ones: triangles get vertices of their own.
 
 use crate::scene::{
     TriangleMesh,

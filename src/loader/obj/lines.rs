@@ -1,4 +1,4 @@
-//! What OBJ and MTL files share: numbered lines, and names for materials.
+//! The syntax that OBJ and MTL files share: numbered lines, and names of materials.
 
 use std::borrow::Cow;
 

@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// A renderable mesh and what its slots stand for.
+/// A renderable mesh and the materials of its slots.
 pub struct ObjMesh {
     pub mesh: TriangleMesh,
     /// Index into the file's materials of each slot, or [`NONE`](crate::scene::NONE).

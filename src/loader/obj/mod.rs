@@ -1,6 +1,6 @@
 //! Wavefront OBJ: geometry and material assignment as tobj parses them, with positions in file order.
 //!
-//! `scan` finds what is wrong with a file; making a renderable mesh of the result is `mesh`'s work.
+//! `scan` finds the faults of a file; `mesh` makes a renderable mesh of the result.
 
 mod lines;
 pub mod mesh;
@@ -90,7 +90,7 @@ fn models(scan: &ObjScan) -> Result<Vec<Model>, tobj::LoadError> {
     Ok(models)
 }
 
-/// For the bits of each position the first one that has them.
+/// Maps the bits of each position to the index of the first position that has them.
 fn places(positions: &[[f32; 3]]) -> HashMap<[u32; 3], u32> {
     let mut places = HashMap::with_capacity(positions.len());
     for (i, p) in positions.iter().enumerate() {

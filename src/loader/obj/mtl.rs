@@ -32,12 +32,12 @@ pub struct MtlMaterial {
     pub diffuse_texture: Option<MtlTexture>,
     pub emission: Option<Vec3>,
     pub emission_texture: Option<MtlTexture>,
-    /// What matters only where roughness or metalness is stated.
+    /// Properties that count only if roughness or metalness is stated.
     pub surface: MtlSurface,
 }
 
-/// The extension for physically based materials, and what counts with it alone: elsewhere, exporters write it without
-/// meaning it. All from 0 to 1 but the refractive index.
+/// The extension for physically based materials, and statements that count only with it, since exporters write them elsewhere
+/// without meaning them. All numbers are 0 to 1, except the refractive index.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MtlSurface {
     /// `Pr`
@@ -47,7 +47,7 @@ pub struct MtlSurface {
     /// `Pc` and `Pcr`
     pub clearcoat: f32,
     pub clearcoat_roughness: f32,
-    /// `aniso`, and `anisor` in turns.
+    /// `aniso`, and `anisor`, a rotation in full turns.
     pub anisotropy: f32,
     pub rotation: f32,
     /// `Ni`
@@ -64,7 +64,7 @@ impl MtlSurface {
         self.roughness.is_some() || self.metallic.is_some()
     }
 
-    /// Takes over a line, if it is one of these.
+    /// Reads a line, if its keyword is one of these.
     fn line(&mut self, line: usize, keyword: &str, rest: &str) -> Result<(), String> {
         match keyword {
             "Pr" => self.roughness = Some(share(rest)?),
@@ -118,12 +118,12 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<MtlData, LoadError> {
     Ok(data)
 }
 
-/// What tobj would lose of an MTL file, and the rest restated for it.
+/// The parts of an MTL file that tobj would lose, and the rest restated for it.
 #[derive(Default)]
 struct MtlScan {
     /// Lines of each material's `map_Kd` and `map_Ke`; the last ones count.
     texture_lines: Vec<[usize; 2]>,
-    /// Of each material.
+    /// Surface of each material.
     surfaces: Vec<MtlSurface>,
     /// The lines that matter, with complete colours: tobj panics on others.
     restated: String,
@@ -139,7 +139,7 @@ fn scan(path: &Path, bytes: &[u8]) -> Result<MtlScan, LoadError> {
 }
 
 impl MtlScan {
-    /// What comes before the first material is left out.
+    /// Scans a line. Lines before the first material are left out.
     fn line(&mut self, line: usize, text: &str) -> Result<(), String> {
         let (keyword, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         if keyword == "newmtl" {
@@ -225,14 +225,14 @@ fn color(text: &str) -> Result<Vec3, String> {
     }
 }
 
-/// A number from 0 to 1; what lies beyond is brought back.
+/// A number, clamped to 0 to 1.
 fn share(text: &str) -> Result<f32, String> {
     let number = text.trim().parse::<f32>().ok().filter(|x| x.is_finite());
     let share = number.map(|x| x.clamp(0.0, 1.0));
     share.ok_or_else(|| format!("`{text}` is not a number: write one from 0 to 1"))
 }
 
-/// Options, then a file name that may contain spaces; also the first option that has no effect.
+/// Parses options and a file name that may contain spaces; also returns the first option that has no effect.
 fn texture(line: usize, text: &str) -> Result<(MtlTexture, Option<String>), String> {
     let (mut rest, mut clamp, mut ignored) = (text.trim(), false, None);
     while rest.starts_with('-') {

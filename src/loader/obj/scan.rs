@@ -1,4 +1,4 @@
-//! A look over an OBJ file's lines before tobj reads it: finds the faulty line and what tobj would lose.
+//! A scan of an OBJ file's lines before tobj reads it: finds the faulty line and the parts that tobj would lose.
 //!
 //! tobj has no line numbers, renumbers positions, guesses the UVs and normals that corners lack and panics on some
 //! damaged files. It therefore reads a restatement in which all lists come first, nothing is malformed and every
@@ -13,7 +13,7 @@ use std::{
     path::Path,
 };
 
-/// A sound OBJ file: what tobj would lose, and the rest restated for it.
+/// A valid OBJ file: the parts that tobj would lose, and the rest restated for it.
 #[derive(Default)]
 pub struct ObjScan {
     /// Every `v` in file order.

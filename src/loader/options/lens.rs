@@ -8,10 +8,10 @@ use crate::{
     scene::{Aperture, CameraPath, Focus, Iris, Lens, Projection, SENSOR_HEIGHT, Scene},
 };
 
-/// Of a camera that had no field of view, in degrees.
+/// Vertical field of view, in degrees, of a camera that had none.
 const DEFAULT_FOV: f32 = 40.0;
 
-/// Replaces what `options` name of the optics of `scene`'s camera.
+/// Replaces those optics of `scene`'s camera that `options` give.
 ///
 /// # Errors
 /// Names that nothing in the scene has, and flags about a lens that the camera does not have.
@@ -28,7 +28,7 @@ pub fn apply(scene: &mut Scene, options: &LensOptions) -> Result<(), LoadError> 
         scene.camera.tracks.focus.clear();
     }
     if let (Focus::Target, CameraPath::Node { .. }) = (&lens.focus, &scene.camera.path) {
-        // Such a camera looks at nothing in particular.
+        // A camera on a node has no target of its own.
         lens.focus = Focus::Point(framing::swept_bounds(scene).center());
     }
     lens.iris.blades = options.blades.unwrap_or(lens.iris.blades);
@@ -107,7 +107,7 @@ fn project(scene: &mut Scene, wanted: Projecting) {
     scene.camera.tracks.span.clear();
 }
 
-/// How much is seen at the target at first: parallel rays show as much.
+/// Height of the view at the target at the first frame, which parallel rays are to show as well.
 fn seen_height(scene: &Scene) -> f32 {
     let moment = Moment::of(scene, scene.settings.start);
     let pose = anim::camera_at(scene, &moment);

@@ -1,4 +1,4 @@
-//! What the user adds to a file, as plain values.
+//! Options from the user for loading a file, as plain values.
 
 mod lens;
 pub(super) mod view;
@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the user adds to a file.
+/// Options from the user for loading a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadOptions {
     /// `--set key=value` for a `.ron` scene, applied in order: a dotted path into the file (`render.samples`,
@@ -26,9 +26,9 @@ pub struct LoadOptions {
 /// A view that replaces that of the file; for all kinds of scenes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ViewOptions {
-    /// Where the camera stands; it stands still there.
+    /// Position of the camera, which stands still there.
     pub eye: Option<Vec3>,
-    /// What it looks at; None for the middle of what there is.
+    /// Point that the camera looks at; None for the middle of the scene.
     pub target: Option<Vec3>,
     pub up: Option<Vec3>,
     /// Vertical field of view in degrees.
@@ -42,22 +42,22 @@ pub struct LensOptions {
     pub projection: Option<Projecting>,
     /// Focal length over diameter of the aperture; 0 for a pinhole. At most one of this and `radius` is given.
     pub f_stop: Option<f32>,
-    /// Of the aperture, in scene units; 0 for a pinhole.
+    /// Radius of the aperture in scene units; 0 for a pinhole.
     pub radius: Option<f32>,
     pub focus: Option<Focusing>,
     /// Corners of the aperture; 0 for a round one.
     pub blades: Option<u32>,
-    /// In degrees.
+    /// Rotation of the blades in degrees.
     pub blade_rotation: Option<f32>,
 }
 
-/// What is to be sharp.
+/// The focus of the lens, as the user names it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Focusing {
-    /// Along the camera's axis.
+    /// A distance along the camera's axis, in scene units.
     Distance(f32),
     Point(Vec3),
-    /// What is called so.
+    /// The mesh, group or node of this name.
     On(String),
 }
 
@@ -76,7 +76,7 @@ impl std::str::FromStr for Focusing {
     }
 }
 
-/// How a picture is made flat.
+/// A projection that the user can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Projecting {
     /// As eyes see.
@@ -87,7 +87,7 @@ pub enum Projecting {
     Equirectangular,
 }
 
-/// For models that are not in a scene file.
+/// Options for standalone models, and for models in scene files where it says so.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelOptions {
     pub animation: AnimationOptions,
@@ -100,12 +100,12 @@ pub struct ModelOptions {
     pub scene: Option<String>,
     /// Name of the material variant.
     pub variant: Option<String>,
-    /// Folders beside their own that models may refer to, those in scene files as well.
+    /// Folders beside their own that models may refer to. Also for models in scene files.
     pub allow_dirs: Vec<PathBuf>,
 }
 
 impl ModelOptions {
-    /// What of this concerns reading a glTF file to draw it.
+    /// The options that concern reading a glTF file.
     pub fn gltf(&self) -> GltfOptions {
         GltfOptions {
             scene: self.scene.clone(),
@@ -119,7 +119,7 @@ impl ModelOptions {
 /// Which clips of a file are played, and how.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnimationOptions {
-    /// Names or indices, also several in one with commas between; `all` for all. None for the model at rest.
+    /// Names or indices of clips, or lists of them with commas in between; `all` for all. Empty for the model at rest.
     pub clips: Vec<String>,
     /// Seconds of the clip per second.
     pub speed: f32,
@@ -140,10 +140,10 @@ impl Default for AnimationOptions {
     }
 }
 
-/// Where a model is seen from.
+/// The camera that a model is seen through.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CameraChoice {
-    /// Around what is at rest, still in front of what moves.
+    /// A turntable around a model at rest, or a still camera in front of a model that moves.
     #[default]
     Automatic,
     Turntable,
@@ -162,7 +162,7 @@ impl From<&str> for CameraChoice {
     }
 }
 
-/// What lights a model from all around.
+/// The environment that lights a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EnvironmentChoice {
     /// A clear sky and its sun.
@@ -179,7 +179,7 @@ impl EnvironmentChoice {
     /// `sky`, `studio`, a colour (`#rrggbb` or linear `r,g,b`), else a file.
     ///
     /// # Errors
-    /// What may be written, if the text is none of these.
+    /// A sentence about what may be written, if the text is none of these.
     pub fn parse(text: OsString) -> Result<Self, String> {
         let Some(text) = text.to_str() else {
             return Ok(Self::File(text.into()));
@@ -237,7 +237,7 @@ pub enum Kind {
 }
 
 impl LoadOptions {
-    /// Refuses what files of this kind have no use for.
+    /// Refuses options that do not apply to files of this kind.
     ///
     /// # Errors
     /// The first such flag, and what to do instead.
@@ -291,7 +291,7 @@ impl LoadOptions {
     }
 }
 
-/// Position of what `wanted` names among `names`: an exact name, else an index from 0.
+/// Position of `wanted` among `names`: an exact name, else an index from 0.
 ///
 /// # Errors
 /// A sentence with the nearest name, or all of them.
@@ -309,7 +309,7 @@ pub fn choose<'a>(
     {
         return Ok(index);
     }
-    // An index has no neighbours.
+    // No other index is suggested for a wrong one.
     let nearest = suggest::nearest(wanted, names.clone()).filter(|_| index.is_err());
     let hint = nearest.map_or(String::new(), |name| format!("did you mean `{name}`? "));
     let list = suggest::list(names, many);

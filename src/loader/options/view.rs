@@ -8,7 +8,7 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Replaces what `view` names of `scene`'s camera.
+/// Replaces those properties of `scene`'s camera that `view` gives.
 ///
 /// # Errors
 /// Views without a direction, a field of view for a camera that has none, and flags about a lens that do not fit the camera.
@@ -30,7 +30,7 @@ pub fn apply(scene: &mut Scene, view: &ViewOptions) -> Result<(), LoadError> {
     lens::apply(scene, &view.lens)
 }
 
-/// A camera that is to become perspective gets its field of view here, one that is to become another loses it again.
+/// Sets the field of view of a camera that is perspective or is to become so. An orthographic view made of it shows as much.
 fn field_of_view(
     scene: &mut Scene,
     degrees: f32,
@@ -51,7 +51,7 @@ fn field_of_view(
     Ok(())
 }
 
-/// The unit vector of `up`.
+/// Checks a view and returns the unit vector along `up`.
 fn checked(eye: Vec3, target: Vec3, up: Vec3) -> Result<Vec3, LoadError> {
     let reach = eye.abs().max(target.abs()).max_element();
     if reach.is_nan() || reach > LARGEST_COORDINATE {

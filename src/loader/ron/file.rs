@@ -82,7 +82,7 @@ fn in_text(source: &Source, e: &SpannedError) -> LoadError {
     )
 }
 
-/// RON's spans begin at the token before the fault; what is wrong is the last token they cover.
+/// RON's spans begin at the token before the fault; the faulty token is the last one that they cover.
 fn start_of_fault(text: &str, e: &SpannedError) -> (usize, usize) {
     use ron::Error as E;
     match e.code {
@@ -121,7 +121,7 @@ fn byte_of(text: &str, p: &Position) -> usize {
             .map_or(line.len(), |(i, _)| i)
 }
 
-/// What is wrong, in this program's words where RON's are not helpful.
+/// The message of an error, in this program's words where RON's are not helpful.
 fn describe(e: &ron::Error) -> String {
     use ron::Error as E;
     let place = |outer: &Option<String>| {

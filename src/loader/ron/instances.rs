@@ -11,10 +11,10 @@ use glam::Affine3;
 use rayon::prelude::*;
 use std::{collections::HashMap, hash::Hash, ops::Range};
 
-/// How deep groups may be in groups.
+/// Greatest depth to which groups may be nested.
 const MAX_DEPTH: usize = 64;
 
-/// Everything that the placements amount to.
+/// The nodes and instances that the placements unroll to.
 #[derive(Default)]
 pub struct Unrolled {
     pub nodes: Vec<Node>,
@@ -36,13 +36,13 @@ pub struct UsedMotion {
     pub mesh: u32,
 }
 
-/// What instances are called: the groups that they are in and their mesh, like `village/house`.
+/// Stems of the names of instances: the groups that they are in and their mesh, like `village/house`.
 #[derive(Default)]
 pub struct Stems {
     pub texts: Vec<String>,
-    /// Of each instance.
+    /// Index of each instance's stem in `texts`.
     pub of: Vec<u32>,
-    /// By the stem of the surroundings ([`NONE`] at the top) and the group or mesh in them.
+    /// Index of each stem, by the stem of the surroundings ([`NONE`] at the top) and the group or mesh in them.
     known: HashMap<(u32, Target), u32>,
 }
 
@@ -88,7 +88,7 @@ impl<T: Copy + Eq + Hash> Used<T> {
     }
 }
 
-/// Unrolls `resolved`, after making sure that the result is finite in every sense.
+/// Unrolls `resolved`, after making sure that the result is not too large.
 ///
 /// # Errors
 /// Groups that contain themselves or nest too deep, too many instances, transforms without an inverse.
@@ -161,20 +161,20 @@ fn first_degenerate(out: &Unrolled) -> Option<usize> {
     out.instances.par_iter().position_first(degenerate)
 }
 
-/// Where a list is unrolled: relative to which node, and in which material.
+/// The surroundings in which a list is unrolled: its node, transform, material and name.
 #[derive(Clone, Copy)]
 struct Frame {
     node: u32,
     local: Affine3,
     material: u32,
-    /// Of the groups around, or [`NONE`].
+    /// Stem of the groups around, or [`NONE`].
     stem: u32,
 }
 
 struct Unroller<'a> {
     resolved: &'a Resolved,
     meshes: &'a [MeshSource],
-    /// Names of the first lists.
+    /// Names of the groups, which are the first lists.
     groups: Vec<&'a str>,
     out: Unrolled,
 }
@@ -261,12 +261,12 @@ struct Totals<'a> {
     source: &'a Source,
     file: &'a SceneFile,
     resolved: &'a Resolved,
-    /// What is in each list, once known.
+    /// The total of each list, once known.
     known: Vec<Option<Total>>,
     open: Vec<usize>,
 }
 
-/// What a list or a placement amounts to.
+/// The number of things that a list or a placement unrolls to.
 #[derive(Clone, Copy, Default)]
 struct Total {
     instances: u64,

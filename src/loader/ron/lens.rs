@@ -11,10 +11,10 @@ use crate::{
 };
 use std::ops::RangeInclusive;
 
-/// Degrees.
+/// Least field of view in degrees; smaller ones are raised to it.
 const LEAST_FOV: f32 = 1e-3;
 
-/// The projection of a camera, without what its keys say.
+/// The projection of a camera, without the values of its keys.
 ///
 /// # Errors
 /// Fields of view outside (0, 180), heights that are not above 0.
@@ -36,7 +36,7 @@ pub fn projection(
     }
 }
 
-/// Adds the lens, and what the keys of a spline say, to the camera of `scene`, in which everything is placed already.
+/// Adds the lens, and the optics of a spline's keys, to the camera of `scene`, in which everything is placed already.
 ///
 /// # Errors
 /// Numbers out of range, names that nothing has, and keys about what the camera does not have.
@@ -75,7 +75,7 @@ impl Checks<'_> {
         }
     }
 
-    /// In radians.
+    /// Checks a field of view in degrees and converts it to radians.
     fn fov(&self, fov: Finite, place: &Place) -> Result<f32, LoadError> {
         if fov.0 > 0.0 && fov.0 < 180.0 {
             return Ok(fov.0.max(LEAST_FOV).to_radians());
@@ -238,7 +238,7 @@ impl Checks<'_> {
     }
 }
 
-/// Where only some keys have a value, the others have the camera's.
+/// Where only some keys have a value, gives the others the camera's.
 fn fill_in(tracks: &mut LensTracks, scene: &Scene, times: &[f32]) {
     let camera = &scene.camera;
     let own_span = match camera.projection {

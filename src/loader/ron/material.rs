@@ -163,7 +163,7 @@ impl Entry<'_> {
         self.colored(d.color, &d.texture, d.wrap, material)
     }
 
-    /// Metal or dielectric, and what passes through.
+    /// Converts the base: metal or dielectric, and transmission.
     fn base(&mut self, d: &Pbr) -> Result<Lobes, LoadError> {
         let (file, field) = (&d.metallic_roughness_texture, "metallic_roughness_texture");
         let map = self.data_map(file, field, d.wrap)?;
@@ -199,7 +199,7 @@ impl Entry<'_> {
         })
     }
 
-    /// What lies on top of the base.
+    /// Converts the layers on top of the base.
     fn add_coats(&mut self, d: &Pbr, lobes: &mut Lobes) -> Result<(), LoadError> {
         let thickness = (0.0, 1e5);
         let thickness = self.number(d.iridescence_thickness, "iridescence_thickness", thickness)?;
@@ -239,7 +239,7 @@ impl Entry<'_> {
         })
     }
 
-    /// Absorption coefficient, however it is written.
+    /// Absorption coefficient, from either of the two fields that can give it.
     fn absorption(
         &self,
         absorption: Option<Color>,
@@ -272,7 +272,7 @@ impl Entry<'_> {
     }
 
     /// # Errors
-    /// When more light leaves than arrives.
+    /// When a component exceeds 1: more light would leave than arrives.
     fn color(&self, color: Color, field: &str) -> Result<Vec3, LoadError> {
         match color.0.max_element() <= 1.0 {
             true => Ok(color.0),

@@ -48,8 +48,8 @@ use std::{
     },
 };
 
-/// Loads a `.ron` file with `--set` overrides. It may name any files; what models among them refer to is in their own folders
-/// or in those of `allow`.
+/// Loads a `.ron` file with `--set` overrides. It may name any files; files that models among them refer to must be in the models'
+/// own folders or in those of `allow`.
 ///
 /// # Errors
 /// Everything in the file, or in a file that it names, that cannot be rendered.
@@ -95,7 +95,7 @@ pub fn load(path: &Path, sets: &[(String, String)], allow: &[PathBuf]) -> Result
     Ok(scene)
 }
 
-/// Moves what the instances use into the scene; motions are all checked, used or not.
+/// Moves the meshes and motions that instances use into the scene. All motions are checked, used or not.
 fn place(
     scene: &mut Scene,
     source: &Source,
@@ -138,7 +138,7 @@ fn place(
     Ok(())
 }
 
-/// Moves a mesh with all that moves it to the end of the scene's.
+/// Moves a mesh, with its poses or its actor, to the end of the scene's meshes.
 fn take_mesh(scene: &mut Scene, source: &mut MeshSource) {
     let number = scene.meshes.len() as u32;
     let placeholder = MeshSource::sphere("", NONE).mesh;
@@ -235,7 +235,7 @@ struct Loader<'a> {
     file: &'a SceneFile,
     /// Folders that models may refer to beside their own.
     allow: &'a [PathBuf],
-    /// For all meshes together.
+    /// Memory budget of all meshes together.
     budget: Budget,
     table: Materials,
     warnings: Vec<String>,
@@ -265,7 +265,7 @@ impl Loader<'_> {
 
     fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {
         let all = Place::ROOT.key("meshes");
-        // The first error is told, so what comes after any is not read.
+        // Only the first error is reported, so files after one that failed need not be read.
         let failed = AtomicUsize::new(usize::MAX);
         let parse = |(index, (name, desc)): (usize, &(String, MeshDesc))| {
             if index > failed.load(Ordering::Relaxed) {
@@ -384,7 +384,7 @@ impl Loader<'_> {
         model::into_source(&path, name, flat, performance, animated)
     }
 
-    /// Table row of the material that takes the place of all of a mesh's.
+    /// Table row of the material that replaces all of a mesh's.
     fn replacement(
         &self,
         material: Option<&str>,
@@ -403,7 +403,7 @@ impl Loader<'_> {
     }
 }
 
-/// What palettes of a clip do not show.
+/// A warning about animated values of a clip that a palette of poses does not show.
 fn about_tracks(path: &Path, clip: &Clip) -> Option<String> {
     (!clip.tracks.is_empty()).then(|| {
         format!(
@@ -415,7 +415,7 @@ fn about_tracks(path: &Path, clip: &Clip) -> Option<String> {
     })
 }
 
-/// What parsing takes for each byte of an OBJ file, so that one which is named a thousand times is not parsed as often.
+/// Bytes that parsing takes from the budget for each byte of an OBJ file, so that naming a file a thousand times exceeds it.
 const PARSING: u64 = 32;
 
 /// A mesh's file, read and parsed but not yet in any table.

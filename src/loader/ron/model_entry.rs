@@ -18,7 +18,7 @@ use std::path::PathBuf;
 const DEFAULT_POSES: u32 = 64;
 const MOST_POSES: u32 = 4096;
 
-/// Reads the file that an entry names. What it refers to may also be in the folders of `allow`.
+/// Reads the file that an entry names. Files that it refers to may also be in the folders of `allow`.
 ///
 /// # Errors
 /// As [`gltf::load_model`], and when there is no such file.
@@ -47,7 +47,7 @@ pub fn parse(
     Err(source.error(&place.key("file"), message))
 }
 
-/// What a model is to do, as its entry says.
+/// How a model is shown, as its entry says.
 ///
 /// # Errors
 /// Unknown clips, and fields that do not go together.

@@ -17,7 +17,7 @@ pub fn still() -> Motion {
     }
 }
 
-/// A motion for instances that choose from `poses`: as `motion` says, else at speed 1, all alike.
+/// A motion for instances that choose from `poses`: as `motion` says, or else at speed 1, all in step.
 pub fn with_poses(motion: Option<&Motion>, poses: PoseBuckets) -> Motion {
     let mut motion = motion.cloned().unwrap_or_else(still);
     let is_clip = |part: &MotionPart| matches!(part, MotionPart::Clip { .. });
@@ -85,7 +85,7 @@ impl Fields<'_> {
         })
     }
 
-    /// The poses are those of the mesh that it is used with.
+    /// Converts a clip. Its poses are set later, from the mesh that it is used with (see [`with_poses`]).
     fn clip(&self, clip: &desc::Clip, place: &Place) -> Result<MotionPart, LoadError> {
         let speeds = [clip.speeds.0.0, clip.speeds.1.0];
         if speeds[0] > speeds[1] {

@@ -6,7 +6,7 @@ use crate::loader::{LoadError, suggest};
 /// `text` with the value at the dotted path `key` replaced by `value`, which is RON.
 ///
 /// A path names fields (`render.samples`), map entries (`materials.stone.color`) and list elements
-/// (`instances.0.count`). A field that the file leaves out is added; whether it exists is for the reader to say.
+/// (`instances.0.count`). A field that the file leaves out is added; whether it exists is checked when the text is parsed.
 pub fn apply(text: &str, key: &str, value: &str) -> Result<String, LoadError> {
     let fail = |message: String| LoadError::set(key, message);
     if !is_one_value(value) {

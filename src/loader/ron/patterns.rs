@@ -1,4 +1,4 @@
-//! Where the copies of one placement stand: a transform for each, computed on demand.
+//! The transforms of the copies of a placement, computed on demand.
 
 use super::{random, scatter::SurfacePoint};
 use crate::scene::desc::{Each, Jitter, Turn};
@@ -108,7 +108,7 @@ impl RandomBox {
     }
 }
 
-/// Translate, rotate and scale in one.
+/// The transform that scales, rotates and then translates.
 pub fn affine_of(each: &Each) -> Affine3 {
     Affine3::from_scale_rotation_translation(each.scale.0, each.rotate.0, each.translate.0)
 }

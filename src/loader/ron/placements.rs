@@ -20,7 +20,7 @@ use std::collections::HashMap;
 /// Greatest number of instances.
 pub const MAX_INSTANCES: u64 = 1 << 31;
 
-/// What a placement places.
+/// The mesh or list that a placement places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// Index into the file's meshes.
@@ -32,10 +32,10 @@ pub enum Target {
 /// A placement ready to be repeated.
 pub struct Item {
     pub target: Target,
-    /// From the placement's space to its parent's.
+    /// Transform from the placement's space to its parent's.
     pub whole: Affine3,
     pub pattern: Pattern,
-    /// Material rows to choose from; none: as the surroundings or the mesh say.
+    /// Material rows to choose from; if empty, the surroundings or the mesh decide.
     pub materials: Vec<u32>,
     pub choose: Choose,
     /// Index into the file's motions or [`NONE`].
@@ -57,7 +57,7 @@ pub struct Resolver<'a> {
     materials: HashMap<&'a str, u32>,
     motions: HashMap<&'a str, u32>,
     lists: Vec<Vec<Item>>,
-    /// Points of all scatters so far.
+    /// Number of points of all scatters so far.
     points: u64,
 }
 
@@ -343,7 +343,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Whether so many instances can be numbered and held in memory.
+/// Checks that so many instances can be numbered and held in memory.
 pub fn check_count(count: u64) -> Result<(), String> {
     match count {
         0 => Err("nothing to place: the count must be at least 1".to_owned()),
@@ -375,7 +375,7 @@ impl Item {
         self.materials[chosen as usize]
     }
 
-    /// From copy `index` to the placement's parent.
+    /// Transform from copy `index` to the placement's parent.
     pub fn copy(&self, index: u32) -> Affine3 {
         match self.pattern {
             Pattern::Single => self.whole,
@@ -384,7 +384,7 @@ impl Item {
     }
 }
 
-/// Unit vector along `v`, or what to say when there is none.
+/// Unit vector along `v`, or an error message when there is none.
 pub fn direction(v: Vec3, what: &str) -> Result<Vec3, String> {
     v.as_dvec3()
         .try_normalize()

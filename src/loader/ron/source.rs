@@ -1,11 +1,11 @@
-//! Where things stand in a scene file's text: a scanner that finds the span of every value.
+//! A scanner that finds the span of every value in a scene file's text.
 //!
-//! It runs when an error needs its line and column, and for `--set`. It judges nothing; that is serde's work.
+//! It runs when an error needs its line and column, and for `--set`. It does not validate values; serde does.
 
 use crate::guard::guarded;
 use std::ops::Range;
 
-/// How deep values may nest before the scanner gives up (RON itself gives up earlier).
+/// Depth of nested values at which the scanner gives up (RON itself gives up earlier).
 const MAX_DEPTH: usize = 200;
 
 /// One step from a value to a value in it.
@@ -63,7 +63,7 @@ pub struct Value {
     pub items: Items,
 }
 
-/// What is between a value's brackets.
+/// The content of a value's brackets.
 #[derive(Debug)]
 pub enum Items {
     /// Not a container, or `()`.

@@ -7,7 +7,7 @@ use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// Per channel: 680, 550 and 440 nm.
+/// One value per channel: at 680, 550 and 440 nm.
 pub type Rgb = DVec3;
 
 pub const GROUND_RADIUS: f64 = 6360.0;

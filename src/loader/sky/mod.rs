@@ -42,10 +42,10 @@ pub fn daylight(sky: &SunSky) -> (Environment, Option<Light>) {
 
 struct Model {
     air: Atmosphere,
-    /// Towards the sun, which stands in the XY plane here.
+    /// Direction towards the sun, which stands in the XY plane here.
     sun: DVec3,
     azimuth: f64,
-    /// Above the atmosphere.
+    /// Irradiance of the sun above the atmosphere.
     irradiance: Rgb,
     albedo: Rgb,
 }
@@ -149,7 +149,7 @@ impl Model {
     }
 }
 
-/// On the ground, from the upper half of the sky.
+/// Irradiance on the ground from the upper half of the sky.
 fn irradiance_below(upper: &[Rgb]) -> Rgb {
     let cell = (PI / HEIGHT as f64) * (TAU / (2 * (COLUMNS - 1)) as f64);
     let mut sum = Rgb::ZERO;

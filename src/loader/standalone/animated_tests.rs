@@ -28,7 +28,7 @@ fn squares() -> Builder {
         [1.0, 1.0, 0.0],
         [-1.0, 1.0, 0.0],
     ]);
-    // All of a square shows the middle of the red texel.
+    // Every point of a square shows the middle of the red texel.
     let coordinates = b.floats(&[[0.25, 0.5]; 4]);
     let indices = b.accessor(U16, "SCALAR", &[0u16, 1, 2, 0, 2, 3]);
     for _ in 0..2 {

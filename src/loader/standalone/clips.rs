@@ -1,4 +1,4 @@
-//! Which clips of a model are played, how, and how many frames that takes.
+//! Chooses the clips of a model that are played, and counts the frames that this takes.
 
 use crate::{
     loader::options::{AnimationOptions, choose},
@@ -6,7 +6,7 @@ use crate::{
 };
 use std::collections::HashSet;
 
-/// Playing all clips of a file at once.
+/// The name by which all clips of a file are played at once.
 const ALL: &str = "all";
 /// Most frames of a round; a clip that lasts longer is cut.
 const MOST_FRAMES: f64 = 100_000.0;
@@ -27,7 +27,7 @@ pub fn playbacks(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<Playb
         .collect())
 }
 
-/// A name may have commas in it, and a clip may be called `all`.
+/// The clips that `text` names. A name may have commas in it, and a clip may be called `all`.
 fn named(text: &str, clips: &[Clip]) -> Result<Vec<usize>, String> {
     let names = clips.iter().map(|clip| clip.name.as_str());
     let find = |name: &str| choose(name.trim(), names.clone(), ("animation", "animations"));

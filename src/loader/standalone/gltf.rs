@@ -41,10 +41,10 @@ pub fn load(
     })
 }
 
-/// What the user has chosen from the file.
+/// The clips and the camera that the user has chosen from the file.
 pub struct Choices {
     playbacks: Vec<Playback>,
-    /// Those of them in which time passes.
+    /// The playbacks whose speed is not 0.
     moving: Vec<Playback>,
     camera: Option<ModelCamera>,
 }
@@ -71,10 +71,10 @@ impl Choices {
     }
 }
 
-/// Per pixel: enough for the eye where daylight falls on matt surfaces.
+/// Samples per pixel: enough for the eye where daylight falls on matt surfaces.
 const SAMPLES: u32 = 32;
 
-/// None if there is nothing to see. `path` is for messages.
+/// Makes a scene of a model; None if there is nothing to see. `path` is for messages.
 ///
 /// # Errors
 /// As [`Stage::set`], and when copies of meshes would take too much memory.
@@ -145,7 +145,7 @@ pub fn scene_of(
     Ok(Some(scene))
 }
 
-/// The chosen camera's index in the file, if `tracks` drive it.
+/// The chosen camera's index in the file, if `tracks` animate it.
 fn animated_camera<'a>(
     choices: &Choices,
     mut tracks: impl Iterator<Item = &'a Track>,
@@ -171,7 +171,7 @@ fn camera(camera: &ModelCamera, build: &mut Build) -> Camera {
     }
 }
 
-/// What the file has and the user did not ask for.
+/// Hints at animations and cameras that the file has and the user did not ask for.
 fn notes(model: &Model, choices: &Choices) -> Vec<String> {
     let mut notes = Vec::new();
     let clips = &model.rig.clips;
@@ -194,7 +194,7 @@ fn described(clip: &Clip) -> String {
     format!("{} ({:.2} s)", clip.name, clip.duration)
 }
 
-/// The first few, and how many there are more.
+/// The first few names, and how many more there are.
 fn list(names: impl ExactSizeIterator<Item = String>) -> String {
     const SHOWN: usize = 12;
     let more = names.len().saturating_sub(SHOWN);

@@ -1,4 +1,4 @@
-//! What becomes of small glTF files.
+//! Scenes made of small glTF files.
 
 use super::gltf::{Choices, scene_of};
 use crate::{
@@ -408,7 +408,7 @@ fn moving_vertices(scene: &Scene, frame: u32) -> Vec<Vec3> {
     vertices
 }
 
-/// With the files of the folder that `THRONG_DATA` names.
+/// Uses the files of the folder that `THRONG_DATA` names.
 #[test]
 fn real_models_stay_in_the_picture_and_above_the_ground_in_all_frames() {
     let data = std::env::var_os("THRONG_DATA").unwrap_or_default();

@@ -1,8 +1,8 @@
 //! The lights of a glTF file (KHR_lights_punctual) as the renderer's.
 //!
 //! Candela and lux are taken as radiant intensity and irradiance, one to one: as viewers do, and as emissive factors are
-//! taken as radiance, so the parts of a file agree with each other. What Blender exports with its standard units is 683
-//! times as bright; that is told, and `--exposure` corrects it.
+//! taken as radiance, so the parts of a file agree with each other. Lights that Blender exports with its standard units are
+//! 683 times as bright; they get a warning, and `--exposure` corrects it.
 
 use super::parts::Posed;
 use crate::{
@@ -15,21 +15,21 @@ use crate::{
 use glam::Vec3;
 use std::collections::HashSet;
 
-/// From this many candela or lux on, a file was hardly made to be seen at exposure 0.
+/// Intensity in candela or lux from which on a file was probably not made to be seen at exposure 0.
 const DAZZLING: f32 = 2000.0;
 
-/// What a model's lights become.
+/// A model's lights as lights of the scene.
 #[derive(Default)]
 pub struct Lights {
-    /// As they are at the first frame, but for what tracks drive.
+    /// All lights at the first frame, before tracks are applied.
     pub all: Vec<Light>,
-    /// Those that nodes or `tracks` change, in the order of the file's lights.
+    /// Lights that nodes or tracks change, in the order of the file's lights.
     pub animated: Vec<AnimatedLight>,
-    /// What is not as in the file.
+    /// Warnings about lights that are very bright.
     pub warnings: Vec<String>,
 }
 
-/// `tracks` are those that are played.
+/// Converts a model's lights; `tracks` are those that are played.
 pub fn convert<'a>(
     lights: &[ModelLight],
     posed: &Posed,

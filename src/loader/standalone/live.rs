@@ -1,4 +1,4 @@
-//! What really changes while clips are played: all else can stay as it is from frame to frame.
+//! Finds what really changes while clips are played: all else can stay as it is from frame to frame.
 
 use crate::scene::{
     NONE,
@@ -6,7 +6,7 @@ use crate::scene::{
     rig::{Channel, Interpolation, Local, Playback, Property, Rig},
 };
 
-/// Whether channels drive each node of a rig, and its morph weights, to different values at different times.
+/// Which nodes of a rig, and whose morph weights, have different values at different times.
 #[derive(Debug, Default)]
 pub struct Live {
     worlds: Vec<bool>,
@@ -14,7 +14,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// `rig` while `playbacks` are played. O(nodes + keys).
+    /// Finds what changes of `rig` while `playbacks` are played. O(nodes + keys).
     pub fn new(rig: &Rig, playbacks: &[Playback]) -> Self {
         let mut live = Self {
             worlds: vec![false; rig.nodes.len()],
@@ -74,7 +74,7 @@ pub fn any_varies<'a>(mut tracks: impl Iterator<Item = &'a Track>) -> bool {
     tracks.any(|t| varies(t.interpolation, &t.times, &t.values))
 }
 
-/// Whether the values of keys differ.
+/// Whether keys give different values at different times.
 fn varies(interpolation: Interpolation, times: &[f32], values: &[f32]) -> bool {
     let keys = times.len();
     if keys < 2 {

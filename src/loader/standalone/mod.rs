@@ -1,4 +1,4 @@
-//! A model on its own: what it stands on, the light it stands in, and the camera before or around it.
+//! Standalone models: the ground that they stand on, the light around them, and the camera in front of or around them.
 
 #[cfg(test)]
 mod animated_tests;
@@ -27,16 +27,16 @@ use crate::{
 };
 use glam::{Affine3, Vec3};
 
-/// Frames of a turntable, at least.
+/// Least number of frames of a turntable.
 const FRAMES: u32 = 72;
 /// Side of the ground, in diagonals of the model.
 const GROUND: f32 = 60.0;
 const GROUND_COLOR: Vec3 = Vec3::new(0.42, 0.41, 0.39);
 
-/// What surrounds a model, beside what the user asks for.
+/// The surroundings of a standalone model.
 pub struct Stage<'a> {
     options: &'a LoadOptions,
-    /// Frames of one round of what moves, if anything does.
+    /// Number of frames of one round of the animation, if anything moves.
     pub round: Option<u32>,
     /// The chosen camera of the file.
     pub camera: Option<Camera>,
@@ -85,7 +85,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// A turntable takes its time: as many whole rounds as that needs.
+    /// Number of frames. On a turntable, as many whole rounds of the animation as it needs.
     fn frames(&self) -> u32 {
         match (self.round, self.turns()) {
             (Some(round), true) => round * FRAMES.div_ceil(round),
@@ -137,7 +137,7 @@ fn add(scene: &mut Scene, slots: &mut Slots, source: MeshSource, local: Affine3)
     });
 }
 
-/// Just beneath the model, so that flat bottoms do not touch it.
+/// Transform of the ground: just beneath the model, so that flat bottoms do not touch it.
 fn ground_transform(bounds: &Aabb) -> Affine3 {
     let size = bounds.diagonal().clamp(1e-6, 1e30);
     let center = bounds.center();

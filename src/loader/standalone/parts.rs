@@ -25,10 +25,10 @@ use std::{
 /// The one actor of a standalone model.
 const ACTOR: u32 = 0;
 
-/// What parts hang from.
+/// The rig that parts hang from, and its pose.
 pub struct Posed<'a> {
     pub rig: &'a Rig,
-    /// Of the first frame; what does not move stays like this.
+    /// The pose at the first frame; parts that do not move stay like this.
     pub pose: &'a RigPose,
     pub live: &'a Live,
 }
@@ -48,7 +48,7 @@ pub struct Build<'a> {
     /// Stems of instances' names by node of the rig, and the names that are taken.
     stems: HashMap<u32, u32>,
     taken: HashSet<String>,
-    /// The node of the rig that each instance belongs to, or none of those that joints place.
+    /// The node of the rig that each instance belongs to, or none for instances that joints place.
     homes: Vec<u32>,
 }
 
@@ -59,7 +59,7 @@ struct Source {
     needed: u32,
 }
 
-/// What becomes of a part's mesh.
+/// How a part's mesh gets into the scene.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// As it is, shared with other parts.
@@ -71,7 +71,7 @@ enum Form {
 }
 
 impl<'a> Build<'a> {
-    /// All of `parts`, in their order, if the copies of meshes that deform fit into `room` bytes.
+    /// Builds a scene of all `parts`, in their order, if the copies of meshes that deform fit into `room` bytes.
     ///
     /// # Errors
     /// A sentence about what they need.
@@ -148,7 +148,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Instances of a part, where its node or its joints put it.
+    /// Adds instances of a part, where its node or its joints put it.
     fn place(&mut self, part: &Part) {
         let (mesh, slot_base) = self.mesh(part);
         let skinned = part.skin != NONE;
@@ -199,8 +199,8 @@ impl<'a> Build<'a> {
         stem
     }
 
-    /// Makes the first node of that name, if there is one, a subject of the scene: the middle of what it carries, or its origin,
-    /// as of joints.
+    /// Makes the first node of that name, if there is one, a subject of the scene: the middle of the instances that it carries; if there
+    /// are none, as at a joint, its origin.
     pub fn name_node(&mut self, name: &str) {
         let nodes = &self.posed.rig.nodes;
         let Some(node) = nodes.iter().position(|node| node.name == name) else {
@@ -221,7 +221,7 @@ impl<'a> Build<'a> {
         });
     }
 
-    /// The node of the scene and the transform in it that something at a node of the rig has.
+    /// The node of the scene that something at a node of the rig hangs from, and its transform there.
     pub fn frame(&mut self, node: u32) -> (u32, Affine3) {
         if !self.posed.live.moves(node) {
             return (NONE, self.posed.pose.world(node).into());
@@ -248,7 +248,7 @@ impl<'a> Build<'a> {
         })
     }
 
-    /// Mesh and first slot.
+    /// The mesh of a part and its first material slot.
     fn mesh(&mut self, part: &Part) -> (u32, u32) {
         match self.form(part) {
             Form::Plain => {

@@ -1,4 +1,4 @@
-//! What lights a model from all around.
+//! The environment and the lights around a standalone model.
 
 use crate::{
     loader::{LoadError, image, options::EnvironmentChoice, sky},
@@ -7,7 +7,7 @@ use crate::{
 use glam::Vec3;
 use std::{f32::consts::PI, path::Path};
 
-/// Radiance from everywhere in files that bring their own lights: enough to tell shapes apart in their shadows.
+/// Radiance from all around for files that have their own lights: enough to tell shapes apart in their shadows.
 const DIM: f32 = 0.05;
 
 /// Lights `scene` as chosen; by default as in daylight, or dimly if it has lights of its own.

@@ -1,4 +1,4 @@
-//! `camera:` as it is written: paths, projections and lenses.
+//! The `camera:` section of the scene file: camera paths, projections and lenses.
 
 use super::{
     ShutterDesc,
@@ -12,7 +12,7 @@ use serde::{
 };
 use std::fmt;
 
-/// `camera:`.
+/// The `camera:` section: a still camera, an orbit or a flight along a spline.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "camera")]
 pub enum CameraDesc {
@@ -22,7 +22,7 @@ pub enum CameraDesc {
 }
 
 impl CameraDesc {
-    /// What all kinds have: field of view, projection and lens.
+    /// The optics of any kind of camera: vertical field of view in degrees, projection, and lens (None for a pinhole).
     pub fn optics(&self) -> (Finite, ProjectionDesc, Option<&LensDesc>) {
         match self {
             Self::LookAt(c) => (c.fov, c.projection, c.lens.as_ref()),
@@ -31,7 +31,7 @@ impl CameraDesc {
         }
     }
 
-    /// What all kinds have besides.
+    /// The shutter of any kind of camera; None for pictures without motion blur.
     pub fn shutter(&self) -> Option<ShutterDesc> {
         match self {
             Self::LookAt(LookAt { shutter, .. })
@@ -41,148 +41,148 @@ impl CameraDesc {
     }
 }
 
-/// `LookAt(eye: (0, 2, 8), target: (0, 1, 0), fov: 40)`: stands still.
+/// `LookAt(eye: (0, 2, 8), target: (0, 1, 0), fov: 40)`: a camera that stands still.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LookAt {
     pub eye: Point,
     pub target: Point,
-    /// Vertical, above 0 and below 180. Default 40.
+    /// Vertical field of view in degrees, above 0 and below 180. Default 40.
     #[serde(default = "values::forty")]
     pub fov: Finite,
-    /// Default (0, 1, 0).
+    /// Direction that is up in the picture; not (0, 0, 0), and not along the view. Default (0, 1, 0).
     #[serde(default = "values::up")]
     pub up: Point,
-    /// `perspective` (default), `orthographic(height: 4)` or `equirectangular`.
+    /// How the scene is projected: `perspective` (default), `orthographic(height: 4)` or `equirectangular`.
     #[serde(default)]
     pub projection: ProjectionDesc,
-    /// None: a pinhole, to which everything is sharp.
+    /// A lens, which blurs whatever is out of focus. Default: none, a pinhole camera, to which everything is sharp.
     #[serde(default)]
     pub lens: Option<LensDesc>,
-    /// Motion blur: how many frames long the shutter is open about a frame's time, or `(open: -0.25, close: 0.25)`. Default: none.
+    /// Motion blur: for how many frames the shutter is open, centred on the frame's time; or `(open: -0.25, close: 0.25)`. Default: none.
     #[serde(default)]
     pub shutter: Option<ShutterDesc>,
 }
 
-/// `Orbit(target: (0, 1, 0), radius: 8, height: 3)`: a turntable, seamless when the frames are looped.
+/// `Orbit(target: (0, 1, 0), radius: 8, height: 3)`: a turntable, which is seamless when the frames are looped.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Orbit {
     pub target: Point,
-    /// Above 0.
+    /// Distance of the eye from the axis, in scene units, above 0.
     pub radius: Finite,
-    /// Of the eye above the target. Default 0.
+    /// Height of the eye above the target, along `up`, in scene units. Default 0.
     #[serde(default)]
     pub height: Finite,
-    /// Where it begins: 0 (default) looks from +Z, 90 from +X.
+    /// Angle at the first frame, in degrees: at 0 (default) the eye is on the +Z side of the target, at 90 on the +X side.
     #[serde(default)]
     pub start: Finite,
-    /// Over the whole animation; negative turns the other way. Default 1.
+    /// Number of turns over the whole animation; negative turns the other way. Default 1.
     #[serde(default = "values::one")]
     pub turns: Finite,
-    /// Vertical, above 0 and below 180. Default 40.
+    /// Vertical field of view in degrees, above 0 and below 180. Default 40.
     #[serde(default = "values::forty")]
     pub fov: Finite,
-    /// The axis. Default (0, 1, 0).
+    /// Direction of the axis through the target, which is up in the picture. Default (0, 1, 0).
     #[serde(default = "values::up")]
     pub up: Point,
-    /// As of [`LookAt`].
+    /// As in [`LookAt`].
     #[serde(default)]
     pub projection: ProjectionDesc,
-    /// As of [`LookAt`].
+    /// As in [`LookAt`].
     #[serde(default)]
     pub lens: Option<LensDesc>,
-    /// Motion blur: how many frames long the shutter is open about a frame's time, or `(open: -0.25, close: 0.25)`. Default: none.
+    /// Motion blur: for how many frames the shutter is open, centred on the frame's time; or `(open: -0.25, close: 0.25)`. Default: none.
     #[serde(default)]
     pub shutter: Option<ShutterDesc>,
 }
 
-/// `Spline(keys: [(eye: .., target: ..), ..])`: a Catmull-Rom flight through at least 2 keys.
+/// `Spline(keys: [(eye: .., target: ..), ..])`: a flight along a Catmull-Rom spline through at least 2 keys.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spline {
     pub keys: Vec<SplineKey>,
-    /// Vertical, above 0 and below 180. Default 40.
+    /// Vertical field of view in degrees, above 0 and below 180. Default 40.
     #[serde(default = "values::forty")]
     pub fov: Finite,
-    /// Default (0, 1, 0).
+    /// Direction that is up in the picture; not (0, 0, 0), and not along the view. Default (0, 1, 0).
     #[serde(default = "values::up")]
     pub up: Point,
-    /// As of [`LookAt`].
+    /// As in [`LookAt`].
     #[serde(default)]
     pub projection: ProjectionDesc,
-    /// As of [`LookAt`].
+    /// As in [`LookAt`].
     #[serde(default)]
     pub lens: Option<LensDesc>,
-    /// Motion blur: how many frames long the shutter is open about a frame's time, or `(open: -0.25, close: 0.25)`. Default: none.
+    /// Motion blur: for how many frames the shutter is open, centred on the frame's time; or `(open: -0.25, close: 0.25)`. Default: none.
     #[serde(default)]
     pub shutter: Option<ShutterDesc>,
 }
 
-/// `(eye: (0, 2, 8), target: (0, 1, 0), time: 1.5, fov: 30, focus: "dragon")`. What a key leaves out of the optics is the
-/// camera's own there.
+/// `(eye: (0, 2, 8), target: (0, 1, 0), time: 1.5, fov: 30, focus: "dragon")`: a key of a [`Spline`]. Where it leaves out optics,
+/// those of the camera apply.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "key", deny_unknown_fields)]
 pub struct SplineKey {
     pub eye: Point,
     pub target: Point,
-    /// All keys have a time, increasing, or none: then they are spread evenly over the animation.
+    /// Time in seconds. Either all keys have one, in increasing order, or none has: they are then spread evenly over the animation.
     #[serde(default)]
     pub time: Option<Finite>,
-    /// As the camera's, which is perspective.
+    /// Vertical field of view in degrees at this key, for a perspective camera.
     #[serde(default)]
     pub fov: Option<Finite>,
-    /// As that of an orthographic camera.
+    /// Height of the view at this key, in scene units, for an orthographic camera.
     #[serde(default)]
     pub height: Option<Finite>,
-    /// As the lens's.
+    /// F-number at this key, for a camera whose lens has an `f_stop`.
     #[serde(default)]
     pub f_stop: Option<Finite>,
-    /// As the lens's.
+    /// Radius of the aperture at this key, in scene units, for a camera whose lens has a `radius`.
     #[serde(default)]
     pub radius: Option<Finite>,
-    /// As the lens's.
+    /// Focus at this key, for a camera that has a lens.
     #[serde(default)]
     pub focus: Option<FocusDesc>,
 }
 
-/// How a camera flattens what it sees.
+/// How a camera projects the scene onto the picture.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "projection", rename_all = "snake_case")]
 pub enum ProjectionDesc {
     #[default]
     Perspective,
-    /// `orthographic(height: 4)`: parallel rays; the height of what is seen is above 0.
+    /// `orthographic(height: 4)`: parallel rays. The height of the view is in scene units and above 0.
     Orthographic(Parallel),
-    /// All around, by longitude and latitude; for pictures twice as wide as high.
+    /// The whole surroundings by longitude and latitude, for pictures twice as wide as high.
     Equirectangular,
 }
 
-/// See [`ProjectionDesc::Orthographic`].
+/// The fields of [`ProjectionDesc::Orthographic`].
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parallel {
     pub height: Finite,
 }
 
-/// `lens: (f_stop: 2.8, focus: "dragon", blades: 6)`: a thin lens, to which only what is in focus is sharp.
+/// `lens: (f_stop: 2.8, focus: "dragon", blades: 6)`: a thin lens, which blurs whatever is out of focus.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "lens", default, deny_unknown_fields)]
 pub struct LensDesc {
-    /// Focal length over the aperture's diameter, above 0. Either this or `radius` is given.
+    /// F-number: the focal length over the diameter of the aperture, 0.001 to 1000000. Either this or `radius` is given.
     pub f_stop: Option<Finite>,
-    /// Of the aperture, in scene units, at least 0.
+    /// Radius of the aperture in scene units, at least 0. Either this or `f_stop` is given.
     pub radius: Option<Finite>,
-    /// Height of the sensor that the focal length is for, in scene units. Default 0.024, as of a 35 mm camera where a unit is
-    /// a metre: in a scene ten times as large, 0.24 blurs as much.
+    /// Height of the sensor in scene units. With the field of view, it gives the focal length that `f_stop` needs. Default 0.024,
+    /// that of a 35 mm camera where a unit is a metre. In a scene ten times as large, 0.24 gives the same blur.
     pub sensor: Finite,
-    /// What is sharp. Default: the camera's target.
+    /// Focus of the lens: a distance, a point or a name. Default: the camera's target.
     pub focus: Option<FocusDesc>,
-    /// Sides of the aperture, 3 to 64; 0 (default) for a round one.
+    /// Number of blades, which are the sides of the aperture: 3 to 64, or 0 (default) for a round aperture.
     pub blades: u32,
-    /// Of the blades, from right to up. Default 0: the right side is upright.
+    /// Rotation of the aperture in degrees, from right to up in the picture. Default 0: the side at the right is vertical.
     pub rotation: Finite,
-    /// Height of the aperture over its width, above 0. Default 1; 2 as of anamorphic lenses.
+    /// Height of the aperture over its width, 0.01 to 100. Default 1; anamorphic lenses have about 2.
     pub ratio: Finite,
 }
 
@@ -200,8 +200,8 @@ impl Default for LensDesc {
     }
 }
 
-/// A distance along the camera's axis, a point `(x, y, z)`, or the name of a mesh or group that is placed (`"dragon"`: the first
-/// of them; `"dragon:4"`: the fifth of a mesh).
+/// The focus of a lens: a distance along the camera's axis, above 0; a point `(x, y, z)`; or the name of a mesh or group that is
+/// placed. `"dragon"` is the first instance of a mesh or copy of a group, `"dragon:4"` the fifth instance of a mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FocusDesc {
     Distance(f32),

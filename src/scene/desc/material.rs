@@ -1,7 +1,7 @@
-//! The `materials` section as it is written. Shorthands first; [`Pbr`] has everything.
+//! The `materials` section of the scene file: simple materials first, then [`Pbr`], which has every property.
 //!
-//! Pictures of colours are sRGB, those of data (roughness, normals) linear. All of a material's textures are read at the mesh's
-//! first texture coordinates and wrap alike.
+//! Textures are picture files, taken as sRGB where they hold colours and as linear where they hold data (roughness, normals). All
+//! textures of a material use the mesh's first set of texture coordinates and the same `wrap`.
 
 use super::super::Wrap;
 use super::{Color, Finite, values::one};
@@ -20,7 +20,7 @@ pub enum MaterialDesc {
     Pbr(Box<Pbr>),
 }
 
-/// `Diffuse(color: "#c8b090", texture: "bricks.png", wrap: repeat)`
+/// `Diffuse(color: "#c8b090", texture: "bricks.png", wrap: repeat)`: a matt surface.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Diffuse {
@@ -28,7 +28,7 @@ pub struct Diffuse {
     pub color: Option<Color>,
     /// Multiplies the colour.
     pub texture: Option<String>,
-    /// Outside UV 0..1: `repeat` (default), `clamp` or `mirror`.
+    /// How textures continue outside of UV 0 to 1: `repeat` (default), `clamp` or `mirror`.
     pub wrap: Wrap,
 }
 
@@ -37,7 +37,7 @@ pub struct Diffuse {
 #[serde(default, deny_unknown_fields)]
 pub struct Mirror {
     pub tint: Color,
-    /// 0 (perfect, the default) to 1.
+    /// Roughness, from 0 (a perfect mirror, the default) to 1.
     pub roughness: Finite,
     pub texture: Option<String>,
     pub wrap: Wrap,
@@ -54,12 +54,12 @@ impl Default for Mirror {
     }
 }
 
-/// `Emissive(radiance: (4, 3, 2))`: glows, and reflects nothing unless it has a colour.
+/// `Emissive(radiance: (4, 3, 2))`: a surface that emits light, and reflects none unless it has a colour.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Emissive {
     pub radiance: Color,
-    /// Albedo. Default black.
+    /// Albedo, at most 1. Default black.
     #[serde(default)]
     pub color: Option<Color>,
     /// Multiplies the radiance.
@@ -69,17 +69,17 @@ pub struct Emissive {
     pub wrap: Wrap,
 }
 
-/// `Metal(color: (1, 0.77, 0.34), roughness: 0.3)`
+/// `Metal(color: (1, 0.77, 0.34), roughness: 0.3)`: a metal, which may be brushed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Metal {
     /// Reflectance at normal incidence, at most 1. Default (0.91, 0.92, 0.92), aluminium.
     pub color: Color,
-    /// 0 to 1. Default 0.3.
+    /// Roughness, 0 to 1. Default 0.3.
     pub roughness: Finite,
-    /// 0 to 1: how much longer highlights are across the brushing than along it. Default 0.
+    /// Anisotropy, 0 to 1: how much highlights are stretched in one direction, as by brushing. Default 0.
     pub anisotropy: Finite,
-    /// Of the brushing, in degrees from growing u towards growing v. Default 0.
+    /// Direction in which highlights are stretched, in degrees from growing u towards growing v. Default 0.
     pub rotation: Finite,
     /// Multiplies the colour.
     pub texture: Option<String>,
@@ -106,15 +106,15 @@ impl Default for Metal {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Glossy {
-    /// Of the body, at most 1. Default 0.8 grey, or white under a texture.
+    /// Colour of the body, at most 1. Default 0.8 grey, or white under a texture.
     pub color: Option<Color>,
-    /// Of the surface, 0 to 1. Default 0.3.
+    /// Roughness of the surface, 0 to 1. Default 0.3.
     pub roughness: Finite,
-    /// Of the surface, 1 to 10. Default 1.5.
+    /// Refractive index of the surface, 1 to 10. Default 1.5.
     pub ior: Finite,
     /// Weight of a clear coat on top, 0 to 1. Default 0.
     pub clearcoat: Finite,
-    /// 0 to 1. Default 0.
+    /// Roughness of the clear coat, 0 to 1. Default 0.
     pub clearcoat_roughness: Finite,
     /// Multiplies the colour.
     pub texture: Option<String>,
@@ -142,19 +142,19 @@ impl Default for Glossy {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Glass {
-    /// Tints what passes the surface, at most 1. Default white.
+    /// Tint of the light that passes through the surface, at most 1. Default white.
     pub color: Color,
-    /// 1 to 10. Default 1.5.
+    /// Refractive index, 1 to 10. Default 1.5.
     pub ior: Finite,
-    /// Of the surface, 0 (clear, the default) to 1.
+    /// Roughness of the surface, from 0 (clear, the default) to 1.
     pub roughness: Finite,
     /// Absorption coefficient of the body, per scene unit. Default 0.
     pub absorption: Option<Color>,
-    /// Instead of `absorption`: the colour, at most 1, that white light has after a distance above 0.
+    /// Instead of `absorption`: a colour, at most 1, and the distance in the body, above 0, after which white light has that colour.
     pub attenuation: Option<(Color, Finite)>,
-    /// 20 / Abbe number, 0 to 10. Default 0: all colours are bent alike.
+    /// Dispersion: 20 / Abbe number, 0 to 10. Default 0: all colours are refracted alike.
     pub dispersion: Finite,
-    /// A pane without volume: bends and absorbs nothing. Default false.
+    /// Whether this is a pane without volume, which neither refracts nor absorbs light. Default false.
     pub thin: bool,
 }
 
@@ -172,21 +172,21 @@ impl Default for Glass {
     }
 }
 
-/// `alpha:` of a [`Pbr`]: what opacity does.
+/// `alpha:` of a [`Pbr`]: how its opacity is used.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "alpha", rename_all = "snake_case")]
 pub enum AlphaDesc {
-    /// Nothing.
+    /// Opacity is ignored.
     #[default]
     Opaque,
-    /// `mask(0.5)`: what is below the number, 0 to 1, is invisible, all else opaque.
+    /// `mask(0.5)`: invisible where the opacity is below this number, 0 to 1, and fully opaque elsewhere.
     Mask(Finite),
-    /// As opaque as it says.
+    /// Partly transparent, as the opacity says.
     Blend,
 }
 
-/// `Pbr(color: .., metallic: 0, roughness: 0.4, ..)`: the layered material of glTF 2.0 with its extensions, which define what the
-/// fields mean. Defaults leave each layer out.
+/// `Pbr(color: .., metallic: 0, roughness: 0.4, ..)`: the layered material of glTF 2.0 and its KHR_materials extensions, whose
+/// specifications define the fields. The defaults leave out all optional layers.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pbr {
@@ -194,69 +194,69 @@ pub struct Pbr {
     pub color: Option<Color>,
     /// Multiplies the colour; its alpha multiplies the opacity.
     pub texture: Option<String>,
-    /// 0 to 1. Default 0, or 1 under a texture.
+    /// Metalness, 0 to 1. Default 0, or 1 with a `metallic_roughness_texture`.
     pub metallic: Option<Finite>,
-    /// 0 to 1. Default 0.5, or 1 under a texture.
+    /// Roughness, 0 to 1. Default 0.5, or 1 with a `metallic_roughness_texture`.
     pub roughness: Option<Finite>,
-    /// Roughness in green, metallic in blue; multiplies both.
+    /// Multiplies `roughness` by its green channel and `metallic` by its blue channel.
     pub metallic_roughness_texture: Option<String>,
     /// A normal map: x in red along growing u, y in green along growing v.
     pub normal_texture: Option<String>,
     /// Multiplies x and y of the normal map, -10 to 10. Default 1.
     pub normal_scale: Finite,
-    /// Radiance. Default black, or white under a texture.
+    /// Emitted radiance. Default black, or white under a texture.
     pub emission: Option<Color>,
     /// Multiplies the emission.
     pub emission_texture: Option<String>,
-    /// 0 to 1. Default 1.
+    /// Opacity, 0 to 1, used as `alpha` says. Default 1.
     pub opacity: Finite,
-    /// `opaque` (default), `mask(0.5)` or `blend`.
+    /// How the opacity is used: `opaque` (default), `mask(0.5)` or `blend`.
     pub alpha: AlphaDesc,
-    /// Whether both sides are meant to be seen. Default true.
+    /// Whether back faces are meant to be visible. Both sides are rendered in any case. Default true.
     pub double_sided: bool,
-    /// 1 to 10. Default 1.5.
+    /// Refractive index, 1 to 10. Default 1.5.
     pub ior: Finite,
-    /// 20 / Abbe number, 0 to 10. Default 0.
+    /// Dispersion: 20 / Abbe number, 0 to 10. Default 0.
     pub dispersion: Finite,
     /// Weight of the dielectric reflection, 0 to 1. Default 1.
     pub specular: Finite,
-    /// Its colour at normal incidence. Default white.
+    /// Tint of the dielectric reflection at normal incidence. Default white.
     pub specular_color: Color,
-    /// Share of the body that light passes straight, 0 to 1. Default 0.
+    /// Share of the light entering the body that passes through without being scattered, 0 to 1. Default 0.
     pub transmission: Finite,
-    /// A wall without volume: bends and absorbs nothing. Default true, unless the body absorbs.
+    /// Whether this is a thin wall without volume, which neither refracts nor absorbs light. Default true, unless the body absorbs.
     pub thin: Option<bool>,
     /// As in [`Glass`].
     pub absorption: Option<Color>,
     /// As in [`Glass`].
     pub attenuation: Option<(Color, Finite)>,
-    /// Share of the body that light passes scattered, 0 to 1. Default 0.
+    /// Share of the diffusely scattered light that leaves on the other side, 0 to 1. Default 0.
     pub diffuse_transmission: Finite,
-    /// Of that light, at most 1. Default white.
+    /// Colour of the light that leaves on the other side, at most 1. Default white.
     pub diffuse_transmission_color: Color,
     /// Weight of a clear coat, 0 to 1. Default 0.
     pub clearcoat: Finite,
-    /// 0 to 1. Default 0.
+    /// Roughness of the clear coat, 0 to 1. Default 0.
     pub clearcoat_roughness: Finite,
     /// A normal map of the clear coat alone.
     pub clearcoat_normal_texture: Option<String>,
-    /// As `normal_scale`.
+    /// As `normal_scale`, for the normal map of the clear coat.
     pub clearcoat_normal_scale: Finite,
-    /// Of fibres on the surface, at most 1. Default black: none.
+    /// Colour of the sheen, the reflection by fibres on the surface, at most 1. Default black: no sheen.
     pub sheen_color: Color,
-    /// 0 to 1. Default 0.
+    /// Roughness of the sheen, 0 to 1. Default 0.
     pub sheen_roughness: Finite,
-    /// Weight of a thin film, 0 to 1. Default 0.
+    /// Weight of the iridescence of a thin film, 0 to 1. Default 0.
     pub iridescence: Finite,
-    /// Of the film, 1 to 10. Default 1.3.
+    /// Refractive index of the thin film, 1 to 10. Default 1.3.
     pub iridescence_ior: Finite,
-    /// Of the film in nanometres, 0 to 100000. Default 400.
+    /// Thickness of the thin film in nanometres, 0 to 100000. Default 400.
     pub iridescence_thickness: Finite,
-    /// 0 to 1: how much longer highlights are across the brushing than along it. Default 0.
+    /// Anisotropy, 0 to 1: how much highlights are stretched in one direction, as by brushing. Default 0.
     pub anisotropy: Finite,
-    /// Of the brushing, in degrees from growing u towards growing v. Default 0.
+    /// Direction in which highlights are stretched, in degrees from growing u towards growing v. Default 0.
     pub anisotropy_rotation: Finite,
-    /// Of all textures: `repeat` (default), `clamp` or `mirror`.
+    /// How all textures continue outside of UV 0 to 1: `repeat` (default), `clamp` or `mirror`.
     pub wrap: Wrap,
 }
 

@@ -1,4 +1,4 @@
-//! The scene file (`.ron`) as it is written: the user's reference, one type per thing that can be typed.
+//! The scene file format (`.ron`) and its reference for users: one type for each thing that can be written.
 //!
 //! A file is one parenthesised struct; every section but `meshes` and `instances` may be left out:
 //!
@@ -17,11 +17,10 @@
 //! )
 //! ```
 //!
-//! Lengths are in scene units, angles in degrees, times in seconds, Y is up. Numbers must be finite. Paths are
-//! relative to the scene file; what a model refers to is in its own folder, or in one of `--allow-dir`. Colours are
-//! linear Rec.709 triples or sRGB hex strings (`"#c8b090"`).
-//! Unknown fields, names and variants are errors. Nothing here is resolved or checked against anything else;
-//! that is `loader`'s work.
+//! Lengths are in scene units, angles in degrees, times in seconds; Y is up. Numbers must be finite. Paths are relative to the
+//! scene file; files that a model refers to must be in the model's own folder or in one allowed with `--allow-dir`. Colours are
+//! linear Rec.709 triples or sRGB hex strings (`"#c8b090"`). Unknown fields, names and variants are errors.
+//! These types check each value by itself; `loader` resolves names and checks values against each other.
 
 mod camera;
 mod material;
@@ -48,13 +47,13 @@ pub use values::{Color, Finite, Named, Of, Point, Rotation, Scale};
 use super::{Integrator, PixelFilter, ToneMap, Wrap, rig::RefitPolicy};
 use serde::Deserialize;
 
-/// The whole file.
+/// The whole scene file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "the scene", deny_unknown_fields)]
 pub struct SceneFile {
     #[serde(default)]
     pub render: RenderDesc,
-    /// What lights the scene from all around; black when left out.
+    /// Light from all around, where no geometry is; black when left out.
     #[serde(default)]
     pub environment: Option<EnvironmentDesc>,
     #[serde(default)]
@@ -62,18 +61,18 @@ pub struct SceneFile {
     #[serde(default)]
     pub materials: Named<MaterialDesc>,
     pub meshes: Named<MeshDesc>,
-    /// Lists of placements that any `of:` may name as if they were a mesh.
+    /// Named lists of placements. Any `of:` may name one as if it were a mesh.
     #[serde(default)]
     pub groups: Named<Vec<Placement>>,
     #[serde(default)]
     pub motions: Named<MotionDesc>,
     pub instances: Vec<Placement>,
-    /// An automatic turntable around everything when left out.
+    /// The camera; when left out, a turntable around everything.
     #[serde(default)]
     pub camera: Option<CameraDesc>,
 }
 
-/// `render: (..)`: how pictures are made; the command line overrides each.
+/// `render: (..)`: how pictures are made. Flags of the command line override these settings.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "render", default, deny_unknown_fields)]
 pub struct RenderDesc {
@@ -81,7 +80,7 @@ pub struct RenderDesc {
     pub size: (u32, u32),
     /// Samples per pixel, 1 to 1048576. Default 8.
     pub samples: u32,
-    /// Greatest number of mirror bounces, 0 to 1000. Default 8.
+    /// Greatest number of bounces of a path after what the camera sees, 0 to 1000. Default 8.
     pub bounces: u32,
     /// Seed of all sampling noise. Default 0.
     pub seed: u32,
@@ -91,17 +90,17 @@ pub struct RenderDesc {
     pub fps: Finite,
     /// Time of the first frame in seconds. Default 0.
     pub start: Finite,
-    /// `whitted` (default), `path`, `ao`, `normal`, `depth`, `albedo`, `instance` or `steps`.
+    /// How light is computed: `path` or `whitted` (default); or a debugging view: `ao`, `normal`, `depth`, `albedo`, `instance`, `steps`.
     pub integrator: Integrator,
-    /// In stops: +1 doubles the brightness. Default 0.
+    /// Exposure in stops, -64 to 64: +1 doubles the brightness. Default 0.
     pub exposure: Finite,
-    /// `aces` (default), `agx`, `pbr_neutral` or `none`.
+    /// How radiance is mapped to display colours: `aces` (default), `agx`, `pbr_neutral` or `none`.
     pub tone_map: ToneMap,
-    /// `gaussian` (default), `box`, `tent`, `blackman_harris` or `mitchell`.
+    /// How a pixel gathers the light around it: `gaussian` (default), `box`, `tent`, `blackman_harris` or `mitchell`.
     pub filter: PixelFilter,
-    /// Of the filter from one end to the other, in pixels, 0.1 to 16. Default: 1 for `box`, 2 for `tent`, 4 for `mitchell`, else 3.
+    /// Width of the filter from one end to the other, in pixels, 0.1 to 16. Default: 1 for `box`, 2 for `tent`, 4 for `mitchell`, else 3.
     pub filter_width: Option<Finite>,
-    /// Colour temperature of the light that is shown white, in kelvin, 1667 to 25000. Colours stay as they are when left out.
+    /// Colour temperature of the light that appears white, in kelvin, 1667 to 25000. When left out, colours are not changed.
     pub white_balance: Option<Finite>,
 }
 
@@ -126,7 +125,7 @@ impl Default for RenderDesc {
     }
 }
 
-/// `environment:`: radiance from where no geometry is.
+/// The `environment:` section: radiance from where no geometry is.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "environment")]
 pub enum EnvironmentDesc {
@@ -147,7 +146,7 @@ pub struct Constant {
     pub radiance: Color,
 }
 
-/// Three radiances, from straight up to straight down.
+/// Radiance from straight up, from the horizon and from straight down.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gradient {
@@ -160,19 +159,19 @@ pub struct Gradient {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SunSky {
-    /// Of the sun above the horizon, -18 to 90. Default 40.
+    /// Elevation of the sun above the horizon, in degrees, -18 to 90. Default 40.
     pub elevation: Finite,
-    /// Of the sun: 0 is +X, 90 is +Z. Default 60.
+    /// Azimuth of the sun in degrees: 0 is +X, 90 is +Z. Default 60.
     pub azimuth: Finite,
     /// Haze: 1 is the purest air, 2.5 a clear day (default), 10 hazy. At most 20.
     pub turbidity: Finite,
-    /// Factor of both sun and sky. Default 1: daylight at exposure 0.
+    /// Factor on the light of both sun and sky, 0 to 1000000. Default 1, which suits exposure 0.
     pub intensity: Finite,
-    /// Albedo of the ground below the horizon. Default (0.3, 0.28, 0.25).
+    /// Albedo of the ground below the horizon, at most 1. Default (0.3, 0.28, 0.25).
     pub ground: Color,
-    /// Whether the sun itself shines; `false` leaves the sky's light alone. Default true.
+    /// Whether the sun itself shines; with `false`, only the sky gives light. Default true.
     pub sun: bool,
-    /// The sun's angular diameter, 0 to 90; more gives softer shadows. Default 0.53.
+    /// Angular diameter of the sun in degrees, 0 to 90; a larger sun casts softer shadows. Default 0.53.
     pub sun_size: Finite,
 }
 
@@ -195,10 +194,10 @@ impl Default for SunSky {
 #[serde(deny_unknown_fields)]
 pub struct EnvironmentImage {
     pub file: String,
-    /// Turns the picture about Y. Default 0.
+    /// Rotation of the picture about Y, in degrees. Default 0.
     #[serde(default)]
     pub rotation: Finite,
-    /// Default 1.
+    /// Factor on the radiance of the picture, 0 to 1000000. Default 1.
     #[serde(default = "values::one")]
     pub intensity: Finite,
 }
@@ -212,7 +211,7 @@ pub enum LightDesc {
     Spot(SpotLight),
 }
 
-/// `Point(position: (0, 5, 0), intensity: (40, 40, 40))`
+/// `Point(position: (0, 5, 0), intensity: (40, 40, 40))`: shines alike in all directions.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PointLight {
@@ -221,29 +220,29 @@ pub struct PointLight {
     pub intensity: Color,
 }
 
-/// `Sun(direction: (1, 2, 1), irradiance: (5, 5, 4.5))`
+/// `Sun(direction: (1, 2, 1), irradiance: (5, 5, 4.5))`: shines from infinitely far away.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SunLight {
-    /// Towards the light, of any length but 0.
+    /// Direction towards the light, of any length but 0.
     pub direction: Point,
-    /// On a surface that faces the light.
+    /// Irradiance on a surface that faces the light.
     pub irradiance: Color,
-    /// Angular diameter, 0 (hard shadows, the default) to 90.
+    /// Angular diameter in degrees, from 0 (hard shadows, the default) to 90.
     #[serde(default)]
     pub size: Finite,
 }
 
-/// `Spot(position: (0, 5, 0), direction: (0, -1, 0), intensity: (40, 40, 40), angle: 60, blend: 0.2)`
+/// `Spot(position: (0, 5, 0), direction: (0, -1, 0), intensity: (40, 40, 40), angle: 60, blend: 0.2)`: shines into a cone.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpotLight {
     pub position: Point,
-    /// That it shines in, of any length but 0.
+    /// Direction in which the light shines, of any length but 0.
     pub direction: Point,
     /// Radiant intensity along the direction; an irradiance of intensity / distance² arrives.
     pub intensity: Color,
-    /// Opening angle of the whole cone, 0.01 to 180. Default 45.
+    /// Opening angle of the whole cone in degrees, 0.01 to 180. Default 45.
     #[serde(default = "values::forty_five")]
     pub angle: Finite,
     /// Share of the cone in which the light fades towards its edge, 0 (sharp) to 1. Default 0.15.
@@ -257,7 +256,7 @@ pub struct SpotLight {
 pub enum MeshDesc {
     Obj(ObjFile),
     Gltf(GltfFile),
-    /// Radius 1 about the origin.
+    /// `Sphere`: the sphere of radius 1 about the origin.
     Sphere,
     Quad(Quad),
     Box(Cuboid),
@@ -268,19 +267,19 @@ pub enum MeshDesc {
 #[serde(deny_unknown_fields)]
 pub struct ObjFile {
     pub file: String,
-    /// Replaces all materials of the file.
+    /// Name of a material that replaces all materials of the file.
     #[serde(default)]
     pub material: Option<String>,
-    /// Faces without normals are smoothed where they meet at less than this, 0 (flat) to 180. Default 60.
+    /// Faces without normals are shaded smoothly where they meet at less than this angle in degrees, 0 (flat) to 180. Default 60.
     #[serde(default = "values::sixty")]
     pub smooth_angle: Finite,
-    /// For the file's textures: `repeat` (default), `clamp` or `mirror`.
+    /// How the file's textures continue outside of UV 0 to 1: `repeat` (default), `clamp` or `mirror`.
     #[serde(default)]
     pub wrap: Wrap,
 }
 
-/// `Gltf(file: "fox.glb", clip: "Run")`: a glTF file (.gltf or .glb), all of it as one mesh. With a clip it moves: instances show
-/// the poses of a palette, each at its own phase and speed (see [`Clip`]), or, alive, all the pose of the moment.
+/// `Gltf(file: "fox.glb", clip: "Run")`: a glTF file (.gltf or .glb) as one mesh. With a `clip` it moves: each instance shows poses
+/// from a palette at its own phase and speed (see [`Clip`]); if the model is `alive`, all instances show its current pose.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GltfFile {
@@ -288,31 +287,31 @@ pub struct GltfFile {
     /// Name or number (from 0) of the animation that plays. Default: none, the model is at rest.
     #[serde(default)]
     pub clip: Option<String>,
-    /// Number of poses, evenly spaced over one round of the clip, 1 to 4096. Default 64. Each costs as much memory as the
-    /// model.
+    /// Number of poses in the palette, evenly spaced over one round of the clip, 1 to 4096. Default 64. Each pose takes as much memory
+    /// as the model.
     #[serde(default)]
     pub poses: Option<u32>,
-    /// Instead of a palette, deforms the model anew for each frame. Default false.
+    /// Whether the model is deformed anew for each frame, instead of having a palette of poses. Default false.
     #[serde(default)]
     pub alive: bool,
-    /// Seconds of the clip per second, for models that are alive. Default 1.
+    /// Seconds of the clip per second, for a model that is `alive`. Default 1.
     #[serde(default)]
     pub speed: Option<Finite>,
-    /// How the tree of a model that is alive follows: `auto` (default), `refit` or `rebuild`.
+    /// How the BLAS of a model that is `alive` follows its shape: `auto` (default), `refit` or `rebuild`.
     #[serde(default)]
     pub refit: Option<RefitPolicy>,
     /// Name or number (from 0) of the file's scene. Default: the file's own choice.
     #[serde(default)]
     pub scene: Option<String>,
-    /// Name of a material variant.
+    /// Name of a material variant (KHR_materials_variants). Default: none.
     #[serde(default)]
     pub variant: Option<String>,
-    /// Replaces all materials of the file.
+    /// Name of a material that replaces all materials of the file.
     #[serde(default)]
     pub material: Option<String>,
 }
 
-/// `Quad(tile: 4)`: side 1 in the XZ plane about the origin, facing +Y; UV 0 to `tile`.
+/// `Quad(tile: 4)`: a square of side 1 in the XZ plane about the origin, facing +Y. UVs run from 0 to `tile`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quad {
@@ -325,7 +324,7 @@ impl Default for Quad {
     }
 }
 
-/// `Box()`: the unit cube about the origin; UV 0 to `tile` on each face.
+/// `Box()`: the unit cube about the origin. UVs run from 0 to `tile` on each face.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Box", default, deny_unknown_fields)]
 pub struct Cuboid {

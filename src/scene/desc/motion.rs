@@ -3,17 +3,17 @@
 use super::{Finite, Point, Rotation, Scale, values};
 use serde::Deserialize;
 
-/// `(parts: [Spin(axis: (0, 1, 0), period: 4)], phase: wave(direction: (1, 0, 0), length: 10))`
+/// `(parts: [Spin(axis: (0, 1, 0), period: 4)], phase: wave(direction: (1, 0, 0), length: 10))`: an entry of `motions`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "motions", deny_unknown_fields)]
 pub struct MotionDesc {
-    /// Applied from left to right: the last one is nearest to the object.
+    /// Movements, whose transforms are multiplied from left to right: the last one is applied to the object first.
     pub parts: Vec<PartDesc>,
     #[serde(default)]
     pub phase: PhaseDesc,
 }
 
-/// One movement.
+/// A part of a motion.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "parts")]
 pub enum PartDesc {
@@ -33,7 +33,7 @@ pub struct Spin {
     pub period: Finite,
 }
 
-/// `Sway(axis: (0, 0, 1), degrees: 10, period: 3)`: to `degrees` and to -`degrees` once per `period`.
+/// `Sway(axis: (0, 0, 1), degrees: 10, period: 3)`: rotation to `degrees` and to -`degrees` once per `period` seconds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sway {
@@ -42,7 +42,7 @@ pub struct Sway {
     pub period: Finite,
 }
 
-/// `Bob(offset: (0, 0.5, 0), period: 2)`: to `offset` and to -`offset` once per `period`.
+/// `Bob(offset: (0, 0.5, 0), period: 2)`: translation to `offset` and to -`offset` once per `period` seconds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bob {
@@ -50,19 +50,19 @@ pub struct Bob {
     pub period: Finite,
 }
 
-/// `Keyframes(keys: [(time: 0), (time: 2, translate: (0, 1, 0))], repeat: true)`
+/// `Keyframes(keys: [(time: 0), (time: 2, translate: (0, 1, 0))], repeat: true)`: interpolated transforms.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keyframes {
-    /// At least one, at increasing times.
+    /// Keys at increasing times, at least one.
     pub keys: Vec<KeyframeDesc>,
-    /// Starts over after the last key. Default false: holds it.
+    /// Whether to start over after the last key. Default false: the last key holds.
     #[serde(default)]
     pub repeat: bool,
 }
 
-/// `Clip(speeds: (0.9, 1.1))`: how instances of a model with a palette of poses play its clip. Each draws its speed from this
-/// range; the phase, in rounds of the clip, says where it begins. Without this part, the speed is 1.
+/// `Clip(speeds: (0.9, 1.1))`: how instances of a model with a palette of poses play its clip. Each has a random speed from this
+/// range and begins at its phase, which counts in rounds of the clip. Without this part, the speed is 1.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Clip", default, deny_unknown_fields)]
 pub struct Clip {
@@ -78,7 +78,7 @@ impl Default for Clip {
     }
 }
 
-/// A pose at a time.
+/// A transform at a time in seconds; fields that are left out change nothing.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "key", deny_unknown_fields)]
 pub struct KeyframeDesc {
@@ -91,18 +91,18 @@ pub struct KeyframeDesc {
     pub scale: Scale,
 }
 
-/// How far each instance is ahead, in periods (in seconds for keyframes).
+/// How far ahead each instance is in its motion, in periods (in seconds for keyframes).
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "phase", rename_all = "snake_case")]
 pub enum PhaseDesc {
-    /// All move alike.
+    /// All instances move in step.
     #[default]
     Same,
     Random(RandomPhase),
     Wave(Wave),
 }
 
-/// `random(seed: 1, spread: 1)`: uniform in 0 to `spread`.
+/// `random(seed: 1, spread: 1)`: a random phase for each instance, uniform in 0 to `spread`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RandomPhase {
@@ -119,7 +119,7 @@ impl Default for RandomPhase {
     }
 }
 
-/// `wave(direction: (1, 0, 0), length: 10)`: a plane wave, one period per `length` along `direction`.
+/// `wave(direction: (1, 0, 0), length: 10)`: a plane wave, whose phase grows by 1 for every `length` scene units along `direction`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wave {

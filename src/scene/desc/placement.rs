@@ -1,4 +1,4 @@
-//! `instances: [..]` and the contents of groups: where copies of meshes and groups stand.
+//! `instances: [..]` and the contents of groups: how copies of meshes and groups are placed.
 
 use super::{Finite, Of, Point, Rotation, Scale};
 use serde::Deserialize;
@@ -15,11 +15,11 @@ pub enum Placement {
     Scatter(Scatter),
     /// Copies at random in a box.
     Random(Random),
-    /// `Single` by another name, for reading: `Group(of: [Single(..), Grid(..)], motion: "turn")`.
+    /// The same as `Single`, by a name that reads better with lists: `Group(of: [Single(..), Grid(..)], motion: "turn")`.
     Group(Group),
 }
 
-/// The fields that every placement has, borrowed from whichever it is.
+/// The fields that all kinds of placement share, borrowed from one of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Common<'a> {
     pub of: &'a Of,
@@ -32,7 +32,7 @@ pub struct Common<'a> {
     pub motion: Option<&'a str>,
 }
 
-/// Declares a placement with its own fields and the ones that all share.
+/// Declares a kind of placement, with its own fields and those that all kinds share.
 macro_rules! placement {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
@@ -45,22 +45,22 @@ macro_rules! placement {
             /// Moves the whole placement: scaled first, then rotated, then translated.
             #[serde(default)]
             pub translate: Point,
-            /// Degrees about x, then y, then z, or `(axis: .., degrees: ..)`.
+            /// Rotation in degrees about x, then y, then z, or `(axis: .., degrees: ..)`.
             #[serde(default)]
             pub rotate: Rotation,
-            /// A number or `(x, y, z)`.
+            /// Scale: a number or `(x, y, z)`; negative numbers mirror. Default 1.
             #[serde(default)]
             pub scale: Scale,
-            /// For everything in it that does not name its own; overrides the mesh's materials.
+            /// Name of the material of everything in the placement that does not name its own; replaces the mesh's materials.
             #[serde(default)]
             pub material: Option<String>,
-            /// Several, of which each copy gets one; instead of `material`.
+            /// Instead of `material`: names of several materials, of which each copy gets one.
             #[serde(default)]
             pub materials: Vec<String>,
-            /// How a copy gets its one of `materials`: `cycle` (default) or `random(seed)`.
+            /// How one of `materials` is chosen for each copy: `cycle` (default) or `random(seed)`.
             #[serde(default)]
             pub choose: Choose,
-            /// Applied to each copy, in its own space.
+            /// Name of a motion, which moves each copy in its own space.
             #[serde(default)]
             pub motion: Option<String>,
         }
@@ -83,17 +83,17 @@ macro_rules! placement {
 }
 
 placement! {
-    /// `Single(of: "dragon", translate: (0, 1, 0), scale: 0.5)`
+    /// `Single(of: "dragon", translate: (0, 1, 0), scale: 0.5)`: one copy.
     Single {}
 }
 
 placement! {
-    /// `Group(of: [Single(of: "ball"), Single(of: "box")], rotate: (0, 45, 0))`
+    /// `Group(of: [Single(of: "ball"), Single(of: "box")], rotate: (0, 45, 0))`: several things placed as one.
     Group {}
 }
 
 placement! {
-    /// `Grid(of: "tree", count: (10, 1, 10), spacing: (2, 0, 2))`, centred about its origin.
+    /// `Grid(of: "tree", count: (10, 1, 10), spacing: (2, 0, 2))`: copies on a regular grid, centred about its origin.
     Grid {
         /// Copies along x, y and z, each at least 1.
         count: (u32, u32, u32),
@@ -108,22 +108,22 @@ placement! {
 }
 
 placement! {
-    /// `Scatter(of: "dragon", on: "dragon", at: vertices, spread: 0.2, each: (scale: 0.0025))`
+    /// `Scatter(of: "dragon", on: "dragon", at: vertices, spread: 0.2, each: (scale: 0.0025))`: copies on points of a mesh.
     Scatter {
         /// The mesh whose points are used; it need not be placed itself.
         on: String,
-        /// `vertices` (in the order of an OBJ file's `v` lines) or `surface(count: 1000, seed: 0)`.
+        /// Points that are used: `vertices` (in the order of an OBJ file's `v` lines) or `surface(count: 1000, seed: 0)`.
         at: Sample,
-        /// Uses only each n-th point, from the first. Default 1.
+        /// Uses only every n-th point, beginning with the first. Default 1.
         #[serde(default = "one")]
         every: u32,
-        /// Factor of the points' positions. Default 1.
+        /// Scale of the positions of the points, but not of the copies: a number or `(x, y, z)`. Default 1.
         #[serde(default)]
         spread: Scale,
-        /// `none` (default), or `normal`: each copy's +Y points along the surface normal.
+        /// Orientation of the copies: `none` (default), or `normal`: each copy's +Y points along the surface normal.
         #[serde(default)]
         align: Align,
-        /// Offset along the normal, after `spread`. Default 0.
+        /// Offset of each copy along the normal, in scene units, after `spread`. Default 0.
         #[serde(default)]
         lift: Finite,
         /// The transform of each copy in its place.
@@ -136,14 +136,14 @@ placement! {
 }
 
 placement! {
-    /// `Random(of: "rock", count: 5000, min: (-50, 0, -50), max: (50, 0, 50), sizes: (0.5, 2))`
+    /// `Random(of: "rock", count: 5000, min: (-50, 0, -50), max: (50, 0, 50), sizes: (0.5, 2))`: copies at random in a box.
     Random {
         count: u32,
         #[serde(default)]
         seed: u32,
         min: Point,
         max: Point,
-        /// Least and greatest size of a copy, both above 0. Default (1, 1).
+        /// Smallest and largest scale of a copy, both above 0. Default (1, 1).
         #[serde(default = "ones")]
         sizes: (Finite, Finite),
         /// Random rotation of each copy: `none` (default), `y` or `any`.
@@ -176,7 +176,7 @@ impl Placement {
     }
 }
 
-/// `each: (translate: (0, 1, 0), rotate: (90, 0, 0), scale: 0.5)`
+/// `each: (translate: (0, 1, 0), rotate: (90, 0, 0), scale: 0.5)`: a transform of every copy in its place.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "each", default, deny_unknown_fields)]
 pub struct Each {
@@ -185,20 +185,20 @@ pub struct Each {
     pub scale: Scale,
 }
 
-/// `jitter: (translate: (0.1, 0, 0.1), rotate: 180, scale: 0.2, seed: 1)`
+/// `jitter: (translate: (0.1, 0, 0.1), rotate: 180, scale: 0.2, seed: 1)`: random variation of every copy.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "jitter", default, deny_unknown_fields)]
 pub struct Jitter {
-    /// Up to this far each way along each axis.
+    /// Greatest random offset along each axis, either way, in scene units.
     pub translate: Point,
-    /// Up to this many degrees each way about the copy's Y axis.
+    /// Greatest random rotation about the copy's Y axis, either way, in degrees.
     pub rotate: Finite,
-    /// Larger or smaller by up to this fraction, 0 to below 1.
+    /// Greatest random change in size, either way, as a fraction: at least 0 and below 1.
     pub scale: Finite,
     pub seed: u32,
 }
 
-/// Where on a mesh copies stand.
+/// The points of a mesh that copies are placed on.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "at", rename_all = "snake_case")]
 pub enum Sample {
@@ -206,7 +206,7 @@ pub enum Sample {
     Surface(Surface),
 }
 
-/// `surface(count: 1000, seed: 0)`: uniform over the area.
+/// `surface(count: 1000, seed: 0)`: random points, uniform over the area.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Surface {

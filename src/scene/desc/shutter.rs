@@ -1,4 +1,4 @@
-//! `shutter:` of a camera.
+//! The `shutter:` field of a camera.
 
 use super::Finite;
 use crate::scene::Shutter;
@@ -8,8 +8,8 @@ use serde::{
 };
 use std::fmt;
 
-/// How many frames long the shutter is open about a frame's time, or `(open: -0.25, close: 0.25)`: when it opens and closes, in
-/// frames from there.
+/// For how many frames the shutter is open, centred on the frame's time; or `(open: -0.25, close: 0.25)`, the times at which it
+/// opens and closes, in frames relative to the frame's time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShutterDesc(pub Shutter);
 

@@ -1,4 +1,4 @@
-//! The small values of the scene file, each refusing what can never be meant (NaN, infinity, negative light).
+//! The basic values of the scene file, such as numbers, points and colours. Each refuses what nobody can mean (NaN, negative light).
 
 use super::Placement;
 use crate::math::linear_from_srgb;
@@ -121,7 +121,7 @@ impl<'de> Visitor<'de> for ColorVisitor {
     }
 }
 
-/// A size: one number or `(x, y, z)`. Negative mirrors; 0 is refused.
+/// A scale: one number or `(x, y, z)`. Negative numbers mirror; 0 is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale(pub Vec3);
 
@@ -212,7 +212,7 @@ impl<'de> Visitor<'de> for RotationVisitor {
     }
 }
 
-/// What is placed: the name of a mesh or group, or a list of placements written in place.
+/// The content of a placement: the name of a mesh or group, or a list of placements written in place.
 #[derive(Clone, Debug)]
 pub enum Of {
     Name(String),
@@ -243,7 +243,7 @@ impl<'de> Visitor<'de> for OfVisitor {
     }
 }
 
-/// `{ "name": .., }` in the file's order; a name that comes twice is refused.
+/// A map `{ "name": .., }` that keeps the order of the file. A repeated name is refused.
 #[derive(Clone, Debug)]
 pub struct Named<T>(pub Vec<(String, T)>);
 

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 /// The specification allows 252 for vertex attributes; nothing needs more than this.
 const MAX_STRIDE: usize = 1 << 16;
 
-/// What an accessor points at, known to lie within its buffer.
+/// The elements of an accessor, known to lie within its buffer.
 pub struct Elements<'a> {
     path: String,
     pub count: usize,
@@ -24,7 +24,7 @@ pub struct Elements<'a> {
     /// Components per element.
     pub width: usize,
     normalized: bool,
-    /// From the first element on; None stands for zeros.
+    /// The bytes from the first element on; None stands for zeros.
     base: Option<Strided<'a>>,
     sparse: Option<Sparse<'a>>,
 }
@@ -37,11 +37,11 @@ struct Strided<'a> {
 /// Elements that replace others.
 struct Sparse<'a> {
     indices: Vec<usize>,
-    /// Tightly packed.
+    /// The replacing elements, tightly packed.
     values: &'a [u8],
 }
 
-/// Choice up and validates an accessor that `from` refers to.
+/// Looks up and validates an accessor that `from` refers to.
 ///
 /// # Errors
 /// At `from` when there is no such accessor, else at the accessor.
@@ -147,7 +147,7 @@ impl<'a> Elements<'a> {
         ))
     }
 
-    /// The component type of normalised integers.
+    /// The component type, if components are normalised integers.
     pub fn normalized_type(&self) -> Option<ComponentType> {
         self.normalized.then_some(self.component)
     }

@@ -1,6 +1,6 @@
 //! The GLB container (glTF 2.0, chapter 4): a header, a JSON chunk and at most one binary chunk.
 
-/// The parts of a file; a bare .gltf has no binary chunk.
+/// The parts of a file; a .gltf file is all JSON and has no binary chunk.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Container<'a> {
     pub json: &'a [u8],
@@ -50,7 +50,7 @@ pub fn open(bytes: &[u8]) -> Result<Container<'_>, String> {
 
 type Chunk<'a> = (&'a [u8], &'a [u8], &'a [u8]);
 
-/// Type, data, and what follows.
+/// The first chunk's type and data, and the bytes after it.
 fn chunk(bytes: &[u8]) -> Result<Chunk<'_>, String> {
     let cut = || "a chunk is cut off: get the file again".to_owned();
     let length = word(bytes, 0)? as usize;

@@ -24,9 +24,9 @@ pub struct Document<'a> {
     pub faults: &'a Faults<'a>,
     /// Used extensions that are not supported.
     pub unsupported: Vec<String>,
-    /// Within, None for a buffer without data, such as the fallback of compressed ones; None for a faulty one.
+    /// For each buffer, None if it is faulty, else its bytes; `Some(None)` if it has no data, such as the fallback of a compressed one.
     buffers: Vec<Option<Option<Cow<'a, [u8]>>>>,
-    /// For each buffer view that is compressed; None for a faulty one.
+    /// For each buffer view, None if it is faulty, else its decompressed data; `Some(None)` if it is not compressed.
     decoded: Vec<Option<Option<Decoded>>>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Document<'a> {
     /// Parses the JSON, checks version and extensions, reads all buffers and decompresses buffer views in parallel.
     ///
     /// # Errors
-    /// What is wrong with any of these.
+    /// The first fault in any of these.
     pub fn open(
         container: &Container<'a>,
         home: Option<&Path>,
@@ -169,7 +169,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// "there is no mesh 7: the file has 3".
+/// The message of a fault, such as "there is no mesh 7: the file has 3".
 pub fn out_of_range(what: &str, index: usize, count: usize) -> String {
     format!("there is no {what} {index}: the file has {count}")
 }

@@ -1,4 +1,4 @@
-//! Which extensions the loader knows, and how their JSON is read.
+//! The extensions that the loader knows, and how their JSON is read.
 
 use crate::loader::gltf::fault::{Fault, Faults, Warnings, fault};
 use serde::de::DeserializeOwned;
@@ -14,7 +14,7 @@ pub const TEXTURE_WEBP: &str = "EXT_texture_webp";
 pub const TEXTURE_BASISU: &str = "KHR_texture_basisu";
 pub const ANIMATION_POINTER: &str = "KHR_animation_pointer";
 
-/// What is read into the model. `KHR_mesh_quantization` only permits component types that are always read, and
+/// Extensions that are read. `KHR_mesh_quantization` only permits component types that are always read, and
 /// `KHR_xmp_json_ld` only describes the file.
 const SUPPORTED: [&str; 24] = [
     DRACO,

@@ -1,4 +1,4 @@
-//! The JSON of a file as the `gltf` crate models it, with what that model is too strict about made up for.
+//! The JSON of a file as the `gltf` crate models it. Optional members that the crate demands are filled in.
 
 use super::extensions::ANIMATION_POINTER;
 use crate::loader::gltf::fault::{Fault, fault};
@@ -15,7 +15,7 @@ pub fn is_absent<T>(index: Index<T>) -> bool {
     index.value() == NO_NODE as usize
 }
 
-/// What a channel without a node points at (KHR_animation_pointer), if it has a pointer.
+/// The pointer of a channel without a node (KHR_animation_pointer), if it has one.
 pub fn pointer_of(target: &Target) -> Option<String> {
     let kept = target.extras.as_ref()?;
     serde_json::from_str(kept.get()).ok()
@@ -24,7 +24,7 @@ pub fn pointer_of(target: &Target) -> Option<String> {
 /// Parses the text; nesting is limited to 128 levels by `serde_json`.
 ///
 /// # Errors
-/// Where the text is no JSON (by line and column), or no glTF (by JSON pointer), or of a version to come.
+/// When the text is not JSON (by line and column), not glTF (by JSON pointer), or of an unsupported version.
 pub fn parse(text: &[u8], budget: &Budget) -> Result<Root, Fault> {
     budget
         .take(estimate(text))
@@ -40,7 +40,7 @@ pub fn parse(text: &[u8], budget: &Budget) -> Result<Root, Fault> {
     Ok(root)
 }
 
-/// No less than the parsed text takes: an object has at most 1024 bytes, a value in a list 96.
+/// Upper bound of the memory that the parsed text takes: an object has at most 1024 bytes, a value in a list 96.
 fn estimate(text: &[u8]) -> u64 {
     let cost = |&b: &u8| match b {
         b'{' => 1025,
@@ -50,7 +50,7 @@ fn estimate(text: &[u8]) -> u64 {
     text.iter().map(cost).sum()
 }
 
-/// With repairs, and slower: most files never come here.
+/// Parses the text with repairs, which is slower; most files do not need it.
 fn parse_again(text: &[u8]) -> Result<Root, Fault> {
     let mut value: Value = serde_json::from_slice(text)
         .map_err(|e| fault("", format!("not valid JSON: {e}: export the file again")))?;

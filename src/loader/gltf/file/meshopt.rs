@@ -120,7 +120,7 @@ fn checked_length(c: &Compressed, declared: u64) -> Result<usize, String> {
         })
 }
 
-/// None when the data is damaged.
+/// Decompresses a buffer view; None when the data is damaged.
 ///
 /// # Safety
 /// `length` is what [`checked_length`] returned.

@@ -1,4 +1,4 @@
-//! Where a URI of a glTF file may lead: into the text itself (`data:`), or to a file in one of the model's folders.
+//! URIs of a glTF file: data in the URI itself (`data:`), or a file in one of the model's folders.
 
 use crate::loader::{
     budget::Budget,
@@ -45,7 +45,7 @@ fn find(folders: &Folders, uri: &str) -> Result<PathBuf, String> {
     })
 }
 
-/// RFC 3986: a letter, then letters, digits, `+`, `-` and `.`, up to a colon. Drive letters count, too.
+/// The scheme of a URI (RFC 3986): a letter, then letters, digits, `+`, `-` and `.`, up to a colon. Drive letters count, too.
 fn scheme(uri: &str) -> Option<&str> {
     let (scheme, _) = uri.split_once(':')?;
     let mut chars = scheme.chars();
@@ -61,7 +61,7 @@ fn strip_scheme<'a>(uri: &'a str, name: &str) -> Option<&'a str> {
         .then(|| &uri[scheme.len() + 1..])
 }
 
-/// What follows `data:` (RFC 2397).
+/// The bytes of a data URI, of which `rest` follows `data:` (RFC 2397).
 fn data(rest: &str, budget: &Budget) -> Result<Vec<u8>, String> {
     /// Exporters differ in whether they pad.
     const BASE64: engine::GeneralPurpose = engine::GeneralPurpose::new(
@@ -89,7 +89,7 @@ fn decode_percent(uri: &str) -> Result<String, String> {
         .map_err(|_| format!("`{}` is not UTF-8 once %-codes are decoded", short(uri)))
 }
 
-/// Decodes `%41` and the like; what is no such code stays as it is.
+/// Decodes `%41` and the like; all other text stays as it is.
 fn percent_decoded(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).and_then(|&b| char::from(b).to_digit(16));
@@ -110,7 +110,7 @@ fn percent_decoded(text: &str) -> Vec<u8> {
     decoded
 }
 
-/// The beginning, for messages.
+/// The beginning of a URI, for messages.
 pub fn short(uri: &str) -> String {
     const LONGEST: usize = 80;
     match uri.char_indices().nth(LONGEST) {

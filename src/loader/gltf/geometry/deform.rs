@@ -1,4 +1,4 @@
-//! What moves a primitive's vertices: joints with weights, and morph targets.
+//! The deformers of a primitive: joints with weights, and morph targets.
 
 use super::vertices::Vertices;
 use crate::loader::gltf::fault::{Fault, fault};
@@ -49,7 +49,7 @@ fn influences(vertices: &Vertices, set: u32) -> Result<Option<Influences>, Fault
     }
 }
 
-/// Lays the sets of a vertex side by side and makes its weights sum to 1. What has no weight names joint 0, whatever
+/// Lays the sets of a vertex side by side and makes its weights sum to 1. Joints without weight become joint 0, whatever
 /// the exporter left there.
 fn merge(sets: &[Influences], vertices: &Vertices, to: &mut Deformers) -> Result<(), Fault> {
     let weights = || sets.iter().flat_map(|(_, weights)| weights.as_flattened());
@@ -86,7 +86,7 @@ fn merge(sets: &[Influences], vertices: &Vertices, to: &mut Deformers) -> Result
     Ok(())
 }
 
-/// Without any weight, the first joint has it all.
+/// Makes weights sum to 1; where all are 0, the first joint gets the whole weight.
 fn normalise(weights: &mut [f32]) {
     let sum: f32 = weights.iter().sum();
     if sum > 0.0 && sum.is_finite() {

@@ -15,11 +15,11 @@ pub struct DracoMesh {
     mesh: Mesh,
     /// Draco's id of each attribute, by semantic.
     ids: BTreeMap<String, u32>,
-    /// Of the data.
+    /// JSON pointer to the compressed data.
     path: String,
 }
 
-/// What decoding takes for each byte of its input.
+/// Bytes that decoding takes from the budget for each byte of its input.
 const BYTES_PER_BYTE: usize = 16;
 
 #[derive(Deserialize)]
@@ -96,7 +96,7 @@ impl DracoMesh {
         self.mesh.faces().iter().map(triangle).collect()
     }
 
-    /// `width` numbers per vertex by value, if the attribute is compressed.
+    /// An attribute as `width` numbers per vertex, if it is compressed; normalised integers are not scaled.
     ///
     /// # Errors
     /// When its data is damaged.

@@ -32,7 +32,7 @@ use serde::Deserialize;
 use triangles::Indices;
 use vertices::Vertices;
 
-/// Which materials the meshes may name, and the variant that was chosen.
+/// The materials that meshes may refer to, the variant that was chosen, and whether tangents are made.
 pub struct Choice<'a> {
     pub materials: &'a [PbrMaterial],
     pub variant_count: usize,
@@ -279,7 +279,7 @@ fn variants(primitive: &Primitive, choice: &Choice, path: &str) -> Result<Vec<(u
     Ok(pairs)
 }
 
-/// Which sets of texture coordinates the mesh keeps: those of its material.
+/// The sets of texture coordinates that the mesh keeps, which are those of its material.
 fn uv_sets(
     document: &Document,
     choice: &Choice,
@@ -297,7 +297,7 @@ fn uv_sets(
     chosen
 }
 
-/// Where a material that this primitive can have needs tangents, and the file has none.
+/// Adds tangents where a material that this primitive can have needs them and the file has none.
 fn add_tangents(
     document: &Document,
     choice: &Choice,

@@ -17,7 +17,7 @@ pub enum Indices<'a> {
     Decoded(Vec<[u32; 3]>),
 }
 
-/// The triangles of a primitive, counter-clockwise. Whether vertices were left over at the end of a list.
+/// The triangles of a primitive, counter-clockwise, and whether vertices were left over at the end of a list.
 ///
 /// # Errors
 /// When an index is not below `vertices`.
@@ -69,7 +69,7 @@ fn from_accessor(elements: &Elements, mode: Mode, budget: &Budget) -> Result<Vec
     Ok(assemble(mode, indices.len(), |i| indices[i]))
 }
 
-/// `at(i)` is asked for `i < count` only. Strips are stitched by triangles without area, which are left out.
+/// Assembles triangles from the indices `at(i)`, `i < count`. Strips are stitched by triangles without area, which are left out.
 fn assemble(mode: Mode, count: usize, at: impl Fn(usize) -> u32) -> Vec<[u32; 3]> {
     let windows = 0..count.saturating_sub(2);
     let has_area = |t: &[u32; 3]| t[0] != t[1] && t[1] != t[2] && t[2] != t[0];

@@ -16,7 +16,7 @@ use gltf::json::{
 pub struct Vertices<'a> {
     pub document: &'a Document<'a>,
     pub primitive: &'a Primitive,
-    /// Of the primitive.
+    /// JSON pointer to the primitive.
     pub path: &'a str,
     pub draco: Option<DracoMesh>,
     pub count: usize,
@@ -64,7 +64,7 @@ impl Vertices<'_> {
         elements.floats(self.document.budget)
     }
 
-    /// A colour; those without alpha are opaque.
+    /// A colour attribute; colours without alpha are opaque.
     ///
     /// # Errors
     /// As [`Vertices::floats`].
@@ -123,7 +123,7 @@ impl Vertices<'_> {
         Err(fault(path, message))
     }
 
-    /// From Draco data. The accessor still tells whether integers are normalised.
+    /// An attribute from Draco data. The accessor still tells whether integers are normalised.
     fn decoded<const N: usize>(
         &self,
         index: Index<Accessor>,

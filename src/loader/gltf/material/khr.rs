@@ -72,7 +72,7 @@ struct Scalar {
     ior: Option<f32>,
 }
 
-/// The extensions that are one number.
+/// Reads the extensions that are one number.
 fn scalars(reader: &mut Reader, others: Others, material: &mut PbrMaterial) -> Result<(), Fault> {
     let number = |name, default| {
         let read = extensions::read::<Scalar>(others, name, &reader.path)?;

@@ -1,4 +1,4 @@
-//! Materials: the core of the model (glTF 2.0, 3.9). `khr` reads the rest.
+//! Materials: the core of glTF's material model (glTF 2.0, 3.9). `khr` reads the extensions.
 
 mod khr;
 pub mod pbr;
@@ -41,7 +41,7 @@ pub fn read<'a>(document: &'a Document<'a>) -> Result<(Vec<PbrMaterial>, Table<'
 pub struct Reader<'a, 'd> {
     document: &'d Document<'d>,
     textures: &'a mut Table<'d>,
-    /// Of what is being read.
+    /// JSON pointer to the object that is being read.
     pub path: String,
 }
 
@@ -54,7 +54,7 @@ pub struct TextureInfo {
     tex_coord: u32,
     #[serde(default)]
     extensions: Option<Map<String, Value>>,
-    /// Of a normal texture.
+    /// Strength of a normal texture.
     #[serde(default = "one")]
     pub scale: f32,
 }
@@ -186,7 +186,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// How a texture is read; None without one. Its `uv_set` is still that of the file.
+    /// The reference to a texture; None without one. Its `uv_set` is still that of the file.
     ///
     /// # Errors
     /// When it does not exist, or its transform is not finite.
@@ -216,7 +216,7 @@ impl Reader<'_, '_> {
         }))
     }
 
-    /// Checks a texture that no picture is made from, which is neither decoded nor takes a set of texture coordinates.
+    /// Checks a texture that is not used, which is neither decoded nor takes a set of texture coordinates.
     ///
     /// # Errors
     /// When it does not exist.
@@ -261,7 +261,7 @@ impl Reader<'_, '_> {
         self.within(x, 0.0, 1.0, what)
     }
 
-    /// As [`Reader::unit`] for each.
+    /// As [`Reader::unit`] for each number.
     ///
     /// # Errors
     /// When a number is not finite.

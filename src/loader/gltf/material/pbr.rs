@@ -97,7 +97,7 @@ pub enum Alpha {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Specular {
     pub factor: f32,
-    /// In alpha.
+    /// Multiplies the factor by its alpha.
     pub texture: Option<TextureRef>,
     pub color: [f32; 3],
     pub color_texture: Option<TextureRef>,
@@ -107,7 +107,7 @@ pub struct Specular {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transmission {
     pub factor: f32,
-    /// In red.
+    /// Multiplies the factor by its red channel.
     pub texture: Option<TextureRef>,
 }
 
@@ -115,7 +115,7 @@ pub struct Transmission {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiffuseTransmission {
     pub factor: f32,
-    /// In alpha.
+    /// Multiplies the factor by its alpha.
     pub texture: Option<TextureRef>,
     pub color: [f32; 3],
     pub color_texture: Option<TextureRef>,
@@ -135,10 +135,10 @@ pub struct Volume {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clearcoat {
     pub factor: f32,
-    /// In red.
+    /// Multiplies the factor by its red channel.
     pub texture: Option<TextureRef>,
     pub roughness: f32,
-    /// In green.
+    /// Multiplies the roughness by its green channel.
     pub roughness_texture: Option<TextureRef>,
     pub normal_texture: Option<TextureRef>,
     pub normal_scale: f32,
@@ -150,7 +150,7 @@ pub struct Sheen {
     pub color: [f32; 3],
     pub color_texture: Option<TextureRef>,
     pub roughness: f32,
-    /// In alpha.
+    /// Multiplies the roughness by its alpha.
     pub roughness_texture: Option<TextureRef>,
 }
 
@@ -158,12 +158,12 @@ pub struct Sheen {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Iridescence {
     pub factor: f32,
-    /// In red.
+    /// Multiplies the factor by its red channel.
     pub texture: Option<TextureRef>,
     pub ior: f32,
     pub thickness_min: f32,
     pub thickness_max: f32,
-    /// In green.
+    /// Interpolates between the two thicknesses by its green channel.
     pub thickness_texture: Option<TextureRef>,
 }
 
@@ -171,14 +171,14 @@ pub struct Iridescence {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Anisotropy {
     pub strength: f32,
-    /// Radians, counter-clockwise from the tangent.
+    /// Direction in which highlights are stretched, in radians, counter-clockwise from the tangent.
     pub rotation: f32,
     /// Direction in red and green, strength in blue.
     pub texture: Option<TextureRef>,
 }
 
 impl PbrMaterial {
-    /// What it uses beyond factors of colour, metal and roughness, in words.
+    /// Names of the features that the material uses beyond factors of colour, metal and roughness.
     pub fn features(&self) -> Vec<&'static str> {
         let facts = [
             (self.base_color_texture.is_some(), "base colour texture"),
@@ -208,7 +208,7 @@ impl PbrMaterial {
         used.map(|(_, name)| name).collect()
     }
 
-    /// All textures that it has.
+    /// All references to textures that the material has.
     pub fn textures_mut(&mut self) -> impl Iterator<Item = &mut TextureRef> {
         let core = [
             &mut self.base_color_texture,

@@ -1,4 +1,4 @@
-//! Textures: which pictures the materials need, how they are sampled, and decoding them side by side.
+//! Textures: which pictures the materials need, how they are sampled, and decoding them in parallel.
 
 use crate::loader::gltf::{
     fault::{Fault, fault},
@@ -18,19 +18,19 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use std::{borrow::Cow, collections::HashMap};
 
-/// Collects what materials ask for; [`Table::decode`] then makes it.
+/// Collects the textures that materials ask for; [`Table::decode`] then decodes them.
 pub struct Table<'a> {
     document: &'a Document<'a>,
     requests: Vec<Request>,
     index_of: HashMap<Request, u32>,
 }
 
-/// What makes one texture differ from another.
+/// The properties in which one texture differs from another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Request {
     image: usize,
     space: ColorSpace,
-    /// S and T.
+    /// Wrapping along S and T.
     wraps: [WrapKey; 2],
     nearest: bool,
 }
@@ -116,7 +116,7 @@ impl<'a> Table<'a> {
             .ok_or_else(|| fault(path, out_of_range("texture", index, textures.len())))
     }
 
-    /// The picture: in a format that can be read if there is a choice.
+    /// The index of a texture's picture, in a readable format if there is a choice.
     fn image_of(&self, index: usize, texture: &Texture) -> Result<Option<usize>, Fault> {
         let path = format!("/textures/{index}");
         let others = texture.extensions.as_ref().map(|e| &e.others);
@@ -126,7 +126,7 @@ impl<'a> Table<'a> {
         };
         let webp = from(extensions::TEXTURE_WEBP)?;
         let basisu = from(extensions::TEXTURE_BASISU)?;
-        // What the crate puts where there is none.
+        // The crate puts this index in place of a missing source.
         let plain = Some(texture.source.value()).filter(|&i| i != u32::MAX as usize);
         let Some(image) = webp.or(plain).or(basisu) else {
             let message = "the texture has no picture that can be read and is ignored";

@@ -1,4 +1,4 @@
-//! Which corners at a vertex share a tangent in MikkTSpace: those that are connected by edges and whose textures are mirrored
+//! Groups of corners at a vertex that share a tangent in MikkTSpace: they are connected by edges, and their textures are mirrored
 //! alike.
 
 use super::mesh::Welded;
@@ -8,13 +8,13 @@ use std::collections::VecDeque;
 /// No neighbour, or no group.
 pub const NONE: u32 = u32::MAX;
 
-/// Up to this many corners, neighbours are searched for among all.
+/// Up to this many corners, neighbours are found by comparing all pairs.
 const FEW: usize = 32;
 
 /// The corners at one vertex. Keeps its memory from one vertex to the next.
 #[derive(Default)]
 pub struct Fan {
-    /// In ascending order.
+    /// The corners in ascending order.
     pub corners: Vec<u32>,
     /// The vertices after and before each corner.
     ends: Vec<[u32; 2]>,
@@ -71,7 +71,7 @@ impl Fan {
             .collect();
         edges.sort_unstable();
         for edge in edges.chunk_by(|a, b| a.0 == b.0) {
-            // All that wait go in the same direction: any other would have been taken.
+            // All waiting edges go in the same direction: any other would have been paired.
             let mut waiting: VecDeque<(u32, usize)> = VecDeque::new();
             for &(_, place, side) in edge {
                 match waiting.front() {

@@ -8,8 +8,8 @@ use std::{
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-/// What has position, normal and texture coordinates: the vertices of a mesh with normals, and the corners of one without, which
-/// has those of its faces.
+/// The elements that have position, normal and texture coordinates: the vertices of a mesh with normals; or the corners of one
+/// without, which have the normals of their faces.
 #[derive(Clone, Copy)]
 pub struct Elements<'a> {
     pub mesh: &'a TriangleMesh,
@@ -59,7 +59,7 @@ impl Elements<'_> {
         self.uvs[self.vertex(element)].into()
     }
 
-    /// What makes one element differ from another.
+    /// The bits in which one element differs from another.
     fn bits(&self, element: u32) -> [u32; 8] {
         let [px, py, pz] = self.position(element).to_array();
         let [nx, ny, nz] = self.normal(element).to_array();
@@ -94,7 +94,7 @@ impl Elements<'_> {
     }
 }
 
-/// A triangle's texture.
+/// How the texture lies on a triangle.
 #[derive(Clone, Copy, Default)]
 pub struct Face {
     /// Unit directions of growing u and v, or zero.
@@ -102,13 +102,13 @@ pub struct Face {
     pub along_v: Vec3,
     /// Whether the texture is not mirrored.
     pub preserving: bool,
-    /// Whether the texture tells no directions: it takes over those around it.
+    /// Whether the texture gives no directions, so that the triangle takes over those around it.
     pub flat: bool,
-    /// Whether two corners coincide: nothing sees it.
+    /// Whether two corners coincide, so that the triangle is never seen.
     pub degenerate: bool,
 }
 
-/// As equations 18 and 19 of MikkTSpace have it, term by term.
+/// The directions of a triangle's texture by equations 18 and 19 of MikkTSpace, term by term.
 fn face(positions: [Vec3; 3], uvs: [Vec2; 3]) -> Face {
     let [a, b, c] = positions;
     if a == b || b == c || c == a {
@@ -157,7 +157,7 @@ pub struct Welded<'a> {
     /// The vertices of each triangle.
     triangles: Vec<[u32; 3]>,
     pub faces: Vec<Face>,
-    /// Where the corners at each vertex begin, and where those at the last one end.
+    /// Index into `corners` at which those of each vertex begin, and the end of the last one's.
     first: Vec<u32>,
     corners: Vec<u32>,
 }
@@ -187,7 +187,7 @@ impl<'a> Welded<'a> {
         })
     }
 
-    /// How many names of vertices there are; not all are used.
+    /// Number of possible vertex indices, not all of which are used.
     pub fn vertex_count(&self) -> usize {
         self.first.len() - 1
     }
@@ -209,7 +209,7 @@ impl<'a> Welded<'a> {
         &self.faces[corner as usize / 3]
     }
 
-    /// The vertices after and before a corner.
+    /// The vertices after and before a corner in its triangle.
     pub fn ends(&self, corner: u32) -> [u32; 2] {
         let triangle = self.triangles[corner as usize / 3];
         match corner % 3 {
@@ -220,7 +220,7 @@ impl<'a> Welded<'a> {
     }
 }
 
-/// Where each vertex's corners begin, and the corners, which are in no order.
+/// The index at which each vertex's corners begin, and the corners, in no particular order.
 fn corners_of_vertices(
     count: usize,
     triangles: &[[u32; 3]],

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use space::{Tangent, Tangents};
 use std::collections::HashMap;
 
-/// What has no texture coordinates to tell, nor neighbours that have, gets this.
+/// The tangent of corners where neither the texture coordinates nor those of neighbours give a direction.
 const ANY: Tangent = [1.0, 0.0, 0.0, 1.0];
 
 /// Bytes that [`generate`] takes at most, with what splitting adds to the mesh.
@@ -20,8 +20,8 @@ pub fn memory(mesh: &TriangleMesh, deformers: &Deformers) -> u64 {
     corners * (200 + deform)
 }
 
-/// Adds tangents for texture coordinates of `uv_set`; vertices with several tangents are split. Without normals,
-/// those of the faces are meant. False when there are no such coordinates. Parallel, and the same for any number of threads.
+/// Adds tangents for texture coordinates of `uv_set`; vertices with several tangents are split. Without normals, those of the
+/// faces are used. False when there are no such coordinates. Parallel, and the same for any number of threads.
 ///
 /// The algorithm wants v to grow upwards in the picture, as ours does; so its sign is that of glTF.
 pub fn generate(mesh: &mut TriangleMesh, deformers: &mut Deformers, uv_set: u32) -> bool {

@@ -14,9 +14,9 @@ use std::collections::HashSet;
 
 /// Vertices per task.
 const PER_TASK: usize = 2048;
-/// In larger groups, directions that are exactly opposite are averaged, too: telling them apart takes time with the square.
+/// In larger groups, directions that are exactly opposite are averaged, too: telling them apart takes quadratic time.
 const MOST_TOLD_APART: usize = 256;
-/// Directions that differ from one by less than a right angle are not opposite to each other.
+/// Directions with at least this cosine to a common one are not opposite to each other.
 const NEAR: f32 = 0.1;
 
 /// A unit tangent and its sign.
@@ -24,9 +24,9 @@ pub type Tangent = [f32; 4];
 
 /// The tangents of a mesh.
 pub struct Tangents {
-    /// That of each vertex: of its first corner that has one.
+    /// The tangent of each vertex, which is that of its first corner that has one.
     pub of_vertex: Vec<Option<Tangent>>,
-    /// Those of all corners at vertices with several, in ascending order.
+    /// The tangents of all corners at vertices with several tangents, in ascending order of the corners.
     pub of_corner: Vec<(u32, Tangent)>,
 }
 
@@ -77,7 +77,7 @@ fn add_degenerate(
     }));
 }
 
-/// What a corner adds to its group's tangent.
+/// The contribution of a corner to its group's tangent.
 struct Part {
     /// Place in the fan.
     place: u32,
@@ -89,7 +89,7 @@ struct Part {
     flat: bool,
 }
 
-/// Memory for one vertex after the other.
+/// Buffers that are reused from vertex to vertex.
 #[derive(Default)]
 struct Scratch {
     fan: Fan,
@@ -100,7 +100,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Adds all of its corners to `several` if they differ.
+    /// The first tangent at a vertex. If those of its corners differ, all of them are added to `several`.
     fn tangents_at(
         &mut self,
         welded: &Welded,
@@ -131,7 +131,7 @@ impl Scratch {
             average(&self.parts, &mut self.tangents);
         }
         let first = self.tangents.iter().flatten().next().copied();
-        // A mesh without normals has vertices that are several here.
+        // In a mesh without normals, one vertex of the mesh may be several here.
         let alone = welded.elements.are_corners();
         let known = || self.tangents.iter().flatten();
         if alone || known().any(|tangent| Some(*tangent) != first) {
@@ -195,7 +195,7 @@ fn meet(a: &Part, b: &Part) -> bool {
     b.flat || is_same || differ
 }
 
-/// None if the directions cancel out.
+/// The weighted sum of directions as a tangent; None if they cancel out.
 fn sum<'a>(parts: impl Iterator<Item = &'a Part>, preserving: bool) -> Option<Tangent> {
     let valid = parts.filter(|part| !part.flat);
     let sum = valid.fold(Vec3::ZERO, |sum, part| sum + part.angle * part.along_u);

@@ -97,7 +97,7 @@ impl Builder {
         self.add("animations", animation)
     }
 
-    /// The picture as a texture with an image in the buffer.
+    /// Adds the picture as a texture with an image in the buffer.
     pub fn texture(&mut self, picture: &[u8]) -> usize {
         let view = self.view(picture);
         let image = self.add(
@@ -107,7 +107,7 @@ impl Builder {
         self.add("textures", json!({"source": image}))
     }
 
-    /// As a file with a binary chunk.
+    /// The file as .glb, with a binary chunk.
     pub fn glb(&self) -> Vec<u8> {
         let mut json = self.json.clone();
         if !self.bin.is_empty() && json["buffers"].is_null() {
@@ -129,7 +129,7 @@ impl Builder {
         bytes
     }
 
-    /// As text with the buffer in a data URI.
+    /// The file as .gltf, with the buffer in a data URI.
     pub fn gltf(&self) -> Vec<u8> {
         let mut json = self.json.clone();
         let data = base64::engine::general_purpose::STANDARD.encode(&self.bin);

@@ -1,4 +1,4 @@
-//! What a check finds: all errors of a file, each once, and none that only follow from others.
+//! Checks of faulty files: they find all errors, each once, and none that only follow from others.
 
 use super::builder::*;
 use crate::loader::gltf::{GltfOptions, Input, check};

@@ -53,7 +53,7 @@ fn everything() -> Builder {
     b
 }
 
-/// 64 MiB at most, which is far beyond what these files need.
+/// Loads a file with 64 MiB of memory at most, which is far beyond what these files need.
 fn load(bytes: &[u8]) -> Result<(), String> {
     let options = GltfOptions {
         memory_limit: Some(64 << 20),

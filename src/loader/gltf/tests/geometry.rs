@@ -18,7 +18,7 @@ fn with_positions<T: bytemuck::NoUninit>(
     let mut b = Builder::triangle();
     let positions = b.accessor(component, "VEC3", values);
     b.json["accessors"][positions]["normalized"] = json!(normalized);
-    // What exporters do: vertices begin at multiples of four bytes.
+    // As exporters do it: vertices begin at multiples of four bytes.
     let view = b.json["accessors"][positions]["bufferView"]
         .as_u64()
         .unwrap_or(0) as usize;

@@ -1,4 +1,4 @@
-//! Tracks of what pointers name, from small files.
+//! Tracks of the values that animation pointers name, from small files.
 
 use super::builder::*;
 use crate::scene::{
@@ -44,7 +44,7 @@ fn file() -> Builder {
     b
 }
 
-/// With a clip of one key.
+/// Adds a clip of one key.
 fn animated(b: &mut Builder, to: &str, width: usize) {
     let times = b.floats(&[[0.5]]);
     let values = match width {

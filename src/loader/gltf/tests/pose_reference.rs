@@ -15,14 +15,14 @@ pub struct Reference {
     buffers: Vec<Vec<u8>>,
 }
 
-/// All indexed by the nodes of the file.
+/// A pose of a file, indexed by its nodes.
 pub struct Pose {
     pub worlds: Vec<DMat4>,
     /// The corners of each primitive's triangles, in the space of the scene.
     pub primitives: Vec<Vec<Vec<DVec3>>>,
 }
 
-/// What clips drive.
+/// The properties of a node that clips animate.
 struct State {
     translation: DVec3,
     rotation: DQuat,
@@ -49,7 +49,7 @@ impl Reference {
         Self { document, buffers }
     }
 
-    /// What the loader calls a node.
+    /// The name that the loader gives a node.
     pub fn name(&self, node: usize) -> String {
         let node = self.document.nodes().nth(node).expect("a node");
         let index = node.index();
@@ -133,7 +133,7 @@ impl Reference {
         }
     }
 
-    /// What takes each vertex of a primitive to the scene: its node, or a blend of its joints alone.
+    /// The transform of each vertex of a primitive to the scene: that of its node, or a blend of those of its joints alone.
     fn blends(&self, node: &Node, p: &Primitive, worlds: &[DMat4], count: usize) -> Vec<DMat4> {
         let Some(skin) = node.skin() else {
             return vec![worlds[node.index()]; count];
@@ -199,7 +199,7 @@ fn place(node: &Node, parent: DMat4, states: &[State], worlds: &mut [DMat4]) {
     }
 }
 
-/// The segment that `time` is in, and how far; before the first key and after the last one, that key's end of a segment.
+/// The keys before and after `time`, and how far it is between them; outside of all keys, the nearest key twice and 0.
 fn segment(times: &[f64], time: f64) -> (usize, usize, f64) {
     let last = times.len() - 1;
     if time <= times[0] {

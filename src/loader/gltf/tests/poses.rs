@@ -1,4 +1,4 @@
-//! Poses of loaded models against an evaluator of its own (`pose_reference`): nodes and every vertex.
+//! Poses of loaded models against an independent evaluator (`pose_reference`): nodes and every vertex.
 
 use super::{
     builder::{Builder, U8},
@@ -80,7 +80,7 @@ fn everything() -> Builder {
     b
 }
 
-/// Drives each property of some node at three keys.
+/// Adds a clip that animates each property of some node at three keys.
 fn add_clip(b: &mut Builder, mode: &str) {
     let times = b.floats(&[[0.25f32], [0.5], [2.0]]);
     let parts = if mode == "CUBICSPLINE" { 3 } else { 1 };
@@ -116,7 +116,7 @@ fn add_clip(b: &mut Builder, mode: &str) {
     );
 }
 
-/// Of all nodes and vertices, at all times of all clips, in diagonals.
+/// The greatest error of all nodes and vertices, at all times of all clips, in diagonals of the model.
 fn greatest_error(bytes: &[u8], folder: &Path) -> f64 {
     let loaded = load_model_bytes(bytes, Some(folder), &GltfOptions::default());
     let model = loaded.unwrap_or_else(|e| panic!("{e}"));
@@ -235,7 +235,7 @@ impl<'a> Compare<'a> {
     }
 }
 
-/// Of the box of all vertices.
+/// The diagonal of the box around all vertices.
 fn diagonal(pose: &Pose) -> f64 {
     let all = || pose.primitives.iter().flatten().flatten();
     let least = all().fold(DVec3::INFINITY, |a, b| a.min(*b));

@@ -202,7 +202,7 @@ fn spheres_with_soft_and_hard_edges_are_as_in_the_original() {
     for hard in [false, true] {
         let mesh = sphere(24, hard);
         let count = agreement(&mesh, &format!("a sphere, hard: {hard}"));
-        // At the poles, half of the triangles are nothing.
+        // At the poles, half of the triangles have no area.
         assert!(count > 3 * mesh.triangles.len() * 9 / 10, "{count}");
     }
 }
@@ -238,7 +238,7 @@ fn a_vertex_of_very_many_corners_is_as_in_the_original() {
         let place = Vec2::from_angle(angle);
         mesh.positions.push([place.x, place.y, 0.1 * random(i)]);
         mesh.uvs.push((place * (1.0 + random(i + 9))).to_array());
-        // Some twice, and some the other way round.
+        // Some triangles are there twice, and some the other way round.
         let triangle = [0, 1 + i, 1 + (i + 1) % RIM];
         mesh.triangles.push(triangle);
         if i % 7 == 0 {
