@@ -40,7 +40,7 @@ torture *flags:
 
 # The same in two minutes, with the build of the tests
 torture-short:
-    cargo build
+    cargo test --no-run
     cargo run --example torture -- --short
 
 # The next three need a nightly compiler: rustup toolchain install nightly -c miri,rust-src

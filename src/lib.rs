@@ -21,7 +21,7 @@ pub mod math;
 mod memory;
 pub mod output;
 pub mod pixels;
-#[doc(hidden)]
+#[cfg(feature = "test-seams")]
 pub mod probe;
 #[cfg(test)]
 #[expect(dead_code, reason = "the rest is for tests/cli")]

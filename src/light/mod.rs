@@ -6,7 +6,7 @@ mod alias;
 mod emission;
 mod emitters;
 mod local;
-#[doc(hidden)]
+#[cfg(feature = "test-seams")]
 pub mod probe;
 mod punctual;
 mod sky;

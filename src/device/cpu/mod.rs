@@ -14,7 +14,7 @@ use crate::{
     abi::{Hit, Params, Ray, RayWork, Thread},
     accel::NodeLayout,
     aov::{Aov, AovImage, AovSet},
-    light::{LightCache, probe::Probe},
+    light::LightCache,
     pixels::Floats,
     scene::{Integrator, Scene},
 };
@@ -88,7 +88,7 @@ impl CpuDevice {
     }
 
     /// The same device, whose single rays take turns in a TLAS of more than `bytes`: that changes how fast they are, not what they hit.
-    #[doc(hidden)]
+    #[cfg(feature = "test-seams")]
     pub fn with_cached_tlas(self, bytes: usize) -> Self {
         Self {
             cached_tlas: bytes,
@@ -106,12 +106,12 @@ impl CpuDevice {
     }
 
     /// Asks the kernels about the lights of a frame; of the baseline variant only.
-    #[doc(hidden)]
+    #[cfg(feature = "test-seams")]
     pub fn probe<T>(
         &mut self,
         frame: &Frame,
         settings: &FrameSettings,
-        ask: impl FnOnce(&mut Probe) -> T,
+        ask: impl FnOnce(&mut crate::light::probe::Probe) -> T,
     ) -> Result<T, DeviceError> {
         if self.kernels.name != BASELINE {
             return Err(DeviceError::Failed(format!("only {BASELINE} has probes")));
@@ -121,7 +121,8 @@ impl CpuDevice {
         launch.apply(frame, settings);
         let mut stacks = launch.stacks();
         // SAFETY: the launch keeps alive what its parameters lead to, and knows the stack that its trees need.
-        let mut probe = unsafe { Probe::new(&launch.params, &mut stacks.rays) };
+        let mut probe =
+            unsafe { crate::light::probe::Probe::new(&launch.params, &mut stacks.rays) };
         Ok(ask(&mut probe))
     }
 

@@ -104,6 +104,7 @@ impl CudaDevice {
     /// Cuts pictures into launches of at most `paths` paths, rounded up to whole tiles of 64 pixels; frames under way
     /// keep their launches. This changes speed and memory, never a pixel, which is what tests call it for; nothing else
     /// does.
+    #[cfg(feature = "test-seams")]
     pub fn limit_paths_per_launch(&mut self, paths: u32) {
         self.paths_per_launch = paths.max(1) as usize;
     }
