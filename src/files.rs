@@ -1,4 +1,4 @@
-//! Files as the system sees them: opening what may be there without being kept waiting, and whether two names are one file.
+//! Files of the system: opening them without ever waiting, and telling whether two names are one file.
 
 use std::{
     ffi::OsString,
@@ -8,29 +8,29 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Opens a regular file to read it, and returns its length. Anything else is refused: a pipe would keep us waiting, a device may
-/// never end.
+/// Opens a regular file for reading, and returns it with its length. Anything else is refused: a pipe could make us wait, a device
+/// may never end.
 ///
 /// # Errors
-/// [`ErrorKind::IsADirectory`] or [`ErrorKind::InvalidInput`] for what is no regular file, and those of opening a file.
+/// [`ErrorKind::IsADirectory`] or [`ErrorKind::InvalidInput`] for anything but a regular file, and those of opening a file.
 pub fn open_regular(path: &Path) -> io::Result<(File, u64)> {
-    // Opening a device may do things (a tape rewinds), so it is looked at before.
+    // Opening a device may do things (a tape rewinds), so its kind is checked before.
     check_regular(&fs::metadata(path)?)?;
-    // A pipe that has taken the file's place since then does not keep us waiting either.
+    // If a pipe has taken the file's place since then, that does not make us wait either.
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     let metadata = file.metadata()?;
     check_regular(&metadata)?;
     Ok((file, metadata.len()))
 }
 
-/// Options by which a pipe is opened, or not, whether or not anybody is at its other end.
+/// Makes opening a pipe return at once, even if nobody is at its other end.
 pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK);
     options
 }
 
-/// Whether an open file is still the one that `path` names. Elsewhere than on Unix, whether there is one.
+/// Whether an open file is still the one that `path` names. On systems other than Unix, whether `path` exists.
 pub fn is_at(file: &File, path: &Path) -> bool {
     if cfg!(unix) {
         FileId::of_file(file).is_ok_and(|id| id == FileId::of(path))
@@ -39,10 +39,10 @@ pub fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// The bytes that a regular file had when it was opened.
+/// Reads a regular file, up to the length that it had when it was opened.
 ///
 /// # Errors
-/// As [`open_regular`], and those of reading; [`ErrorKind::OutOfMemory`] where there is no room for so many.
+/// Those of [`open_regular`] and of reading; [`ErrorKind::OutOfMemory`] if memory does not suffice.
 pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     let (file, length) = open_regular(path)?;
     let mut bytes = Vec::new();
@@ -51,7 +51,7 @@ pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Fills `to` with what is at `offset`. Several threads may do so at once.
+/// Fills `to` with the bytes at `offset`. Several threads may do so at once.
 ///
 /// # Errors
 /// Those of reading; [`ErrorKind::UnexpectedEof`] if the file is shorter.
@@ -60,7 +60,7 @@ pub fn read_exact_at(file: &File, to: &mut [u8], offset: u64) -> io::Result<()> 
     std::os::unix::fs::FileExt::read_exact_at(file, to, offset)
 }
 
-/// As on Unix.
+/// Fills `to` with the bytes at `offset`, as on Unix.
 #[cfg(windows)]
 pub fn read_exact_at(file: &File, mut to: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !to.is_empty() {
@@ -88,7 +88,7 @@ fn check_regular(metadata: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Bytes of a name, as [`std::ffi::OsStr::as_encoded_bytes`] gives them, cut at characters of ASCII.
+/// Makes a name from bytes that [`std::ffi::OsStr::as_encoded_bytes`] gave, cut at ASCII characters only.
 pub fn os_string(bytes: &[u8]) -> OsString {
     #[cfg(unix)]
     {
@@ -100,28 +100,28 @@ pub fn os_string(bytes: &[u8]) -> OsString {
     }
 }
 
-/// Writes a path where only text may be: what is not UTF-8 becomes U+FFFD.
+/// Serializes a path where only text is possible: bytes that are not UTF-8 become U+FFFD.
 pub fn serialize_lossy<S: serde::Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(&path.display())
 }
 
-/// Whether there is something at `path` that is neither a file nor a folder, behind all links: a pipe, a device, a socket.
+/// Whether `path`, behind all links, is something other than a file or a folder: a pipe, a device, a socket.
 pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// What tells a file from all others, whatever its names.
+/// The identity of a file, which is the same for all of its names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FileId {
-    /// Of a file that exists: its device and number there.
+    /// A file that exists, by its device and its inode number.
     #[cfg(unix)]
     Existing(u64, u64),
-    /// Of one that is yet to be made, and where files have no numbers: the place of its name, without links.
+    /// A file that does not exist yet, or on a system without such numbers: its path without links.
     Place(PathBuf),
 }
 
 impl FileId {
-    /// Of the file at `path` behind all links, or of the one that would be made there.
+    /// The identity of the file at `path` behind all links, or of the one that would be made there.
     pub fn of(path: &Path) -> Self {
         #[cfg(unix)]
         if let Ok(found) = fs::metadata(path) {
@@ -138,7 +138,7 @@ impl FileId {
         Self::Place(absolute)
     }
 
-    /// Of an open file, whatever its name is by now.
+    /// The identity of an open file, whatever its name is by now.
     #[cfg(unix)]
     pub fn of_file(file: &File) -> io::Result<Self> {
         Ok(Self::of_metadata(&file.metadata()?))
@@ -151,7 +151,7 @@ impl FileId {
     }
 }
 
-/// What this process has read of scenes and rays, so that it is never written over.
+/// The scenes, rays and pictures that this process has read, so that they are never overwritten.
 static INPUTS: Mutex<Vec<(FileId, PathBuf)>> = Mutex::new(Vec::new());
 
 /// Remembers that the file at `path` is an input.
@@ -161,7 +161,7 @@ pub fn remember_input(path: &Path) {
     inputs.push(input);
 }
 
-/// All inputs of this process so far, in no order, with the paths by which they were read.
+/// All inputs of this process so far, in no particular order, with the paths by which they were read.
 pub fn inputs() -> Vec<(FileId, PathBuf)> {
     let inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
     inputs.clone()

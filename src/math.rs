@@ -1,5 +1,4 @@
-//! Small geometric types that every other module shares: boxes, transforms, a hash for reproducible variation,
-//! the sRGB curve.
+//! Small mathematical tools that other modules share: boxes, transforms, a hash for reproducible variation, the sRGB curve.
 
 use glam::{Affine3, Vec3};
 
@@ -38,7 +37,7 @@ impl Aabb {
         }
     }
 
-    /// What is in both boxes.
+    /// The box of all points that are in both boxes; empty if there are none.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
         Self {
@@ -65,7 +64,7 @@ impl Aabb {
         e.x * e.y + e.y * e.z + e.z * e.x
     }
 
-    /// Greatest absolute coordinates; infinite for an empty box.
+    /// Greatest absolute coordinates in the box; infinite for an empty box.
     pub fn reach(&self) -> Vec3 {
         self.min.abs().max(self.max.abs())
     }
@@ -83,7 +82,7 @@ impl Aabb {
         other.is_empty() || (self.min.cmple(other.min).all() && self.max.cmpge(other.max).all())
     }
 
-    /// Points on the faces count.
+    /// Whether a point is inside or on a face.
     pub fn contains_point(&self, p: Vec3) -> bool {
         self.min.cmple(p).all() && self.max.cmpge(p).all()
     }
@@ -117,20 +116,20 @@ impl Aabb {
 /// Coordinates beyond this cannot be traced: products of a few of them would leave the range of floats.
 pub const LARGEST_COORDINATE: f32 = 1e18;
 
-/// Greatest absolute coordinates, after the linear part of `transform`, of points whose own are at most `reach`.
+/// Greatest absolute coordinates that points with coordinates up to `reach` have after the linear part of `transform`.
 pub fn transformed_reach(transform: &Affine3, reach: Vec3) -> Vec3 {
     let m = &transform.matrix3;
     m.x_axis.abs() * reach.x + m.y_axis.abs() * reach.y + m.z_axis.abs() * reach.z
 }
 
-/// Whether `transform` keeps such points within [`LARGEST_COORDINATE`]; false for what is no number, too.
+/// Whether `transform` keeps points with coordinates up to `reach` within [`LARGEST_COORDINATE`]; false for NaN.
 pub fn stays_in_range(transform: &Affine3, reach: Vec3) -> bool {
     (transformed_reach(transform, reach) + transform.translation.abs())
         .cmple(Vec3::splat(LARGEST_COORDINATE))
         .all()
 }
 
-/// A well-mixed 32-bit hash (the finaliser "lowbias32" of Ellis Wellons' hash prospector).
+/// A well-mixed 32-bit hash (the finaliser "lowbias32" of Chris Wellons' hash prospector).
 pub fn hash_u32(mut x: u32) -> u32 {
     x ^= x >> 16;
     x = x.wrapping_mul(0x7feb_352d);
@@ -139,14 +138,14 @@ pub fn hash_u32(mut x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// Uniform in [0, 1), a pure function of `seed` and `index`.
+/// A uniform number in [0, 1), which is a pure function of `seed` and `index`.
 pub fn hash_unit(seed: u32, index: u32) -> f32 {
     let h = hash_u32(index ^ hash_u32(seed ^ 0x9e37_79b9));
     (h >> 8) as f32 * (1.0 / 16_777_216.0)
 }
 
-/// The integer part of `x` in a single instruction, where a cast takes several: any integer for what i32 has no room for, and for no
-/// number.
+/// The integer part of `x` in a single instruction, where a cast takes several. The result is arbitrary for NaN, and for numbers
+/// beyond the range of i32.
 #[inline]
 pub fn truncated(x: f32) -> i32 {
     #[cfg(target_arch = "x86_64")]
@@ -170,7 +169,7 @@ pub fn linear_from_srgb(x: f32) -> f32 {
     }
 }
 
-/// Row-major 3×4 matrix, the layout of instance records and `.scn` files.
+/// The row-major 3×4 matrix of a transform, the layout of instance records and `.scn` files.
 pub fn rows_from_affine(a: &Affine3) -> [f32; 12] {
     let (m, t) = (a.matrix3, a.translation);
     [

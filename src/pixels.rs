@@ -1,24 +1,24 @@
-//! What the pixels of a finished frame are made of, and the memory that they are in.
+//! Types of the pixels of a finished frame, and the memory that holds them.
 
 use crate::abi;
 use bytes::Bytes;
 use std::ops::Deref;
 
-/// The type of a colour of a finished pixel.
+/// The type of a colour channel of a finished pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PixelType {
-    /// Display-ready, 0 to 255.
+    /// Display values from 0 to 255.
     #[default]
     U8,
-    /// Display-ready, 0 to 65,535, in native byte order.
+    /// Display values from 0 to 65,535, in native byte order.
     U16,
-    /// Radiance as it is, without exposure and tone curve; display values of debugging views. In native byte order.
+    /// Radiance without exposure and tone curve, or the display values of debugging views. In native byte order.
     F32,
 }
 
 impl PixelType {
-    /// Bytes of one colour.
+    /// Bytes of one colour channel.
     pub fn bytes(self) -> usize {
         match self {
             Self::U8 => 1,
@@ -27,7 +27,7 @@ impl PixelType {
         }
     }
 
-    /// As kernels name it.
+    /// The constant that kernels use for the type.
     pub fn code(self) -> u32 {
         match self {
             Self::U8 => abi::PIXELS_U8,
@@ -37,12 +37,12 @@ impl PixelType {
     }
 }
 
-/// Floats of a finished picture, wherever they are: many frames a second are not copied more often than they have to be.
+/// Floats of a finished picture, in whatever memory they are: at many frames a second, copies are worth avoiding.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Floats(Bytes);
 
 impl Floats {
-    /// Floats in native byte order. What lies where floats cannot is copied; a rest of less than a float is left out.
+    /// Takes floats in native byte order. Copies them only if they are not aligned. Bytes at the end that are no whole float are dropped.
     pub fn from_bytes(bytes: Bytes) -> Self {
         let bytes = bytes.slice(..bytes.len() - bytes.len() % size_of::<f32>());
         match bytemuck::try_cast_slice::<u8, f32>(&bytes) {
@@ -73,7 +73,7 @@ impl Deref for Floats {
     type Target = [f32];
 
     fn deref(&self) -> &[f32] {
-        // Empty bytes may lie anywhere.
+        // Empty bytes may have any alignment.
         bytemuck::try_cast_slice(&self.0).unwrap_or_default()
     }
 }

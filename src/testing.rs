@@ -1,8 +1,8 @@
-//! What unit tests share.
+//! Helpers that unit tests share.
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// Property tests with the same `cases` in every run: what passes today passes tomorrow.
+/// Configures property tests to use the same `cases` in every run, so that what passes today passes tomorrow.
 pub fn same_cases(cases: u32) -> Config {
     Config {
         cases,

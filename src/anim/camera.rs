@@ -1,4 +1,4 @@
-//! The camera at a time.
+//! The camera's pose at a time.
 
 use super::{
     Moment, catmull_rom,
@@ -14,7 +14,7 @@ use std::f32::consts::{FRAC_PI_2, PI, TAU};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CameraPose {
     pub eye: Vec3,
-    /// The point in the middle of the picture.
+    /// The point in the middle of the picture that the camera looks at.
     pub target: Vec3,
     /// Unit vector that points up in the picture; need not be orthogonal to the view.
     pub up: Vec3,
@@ -24,7 +24,7 @@ pub struct CameraPose {
 }
 
 impl CameraPose {
-    /// Unit vectors forward, right and up in the picture. Where the camera looks along `up`, some right is chosen.
+    /// Unit vectors that point forward, right and up in the picture. Where the camera looks along `up`, right is arbitrary.
     pub fn basis(&self) -> (Vec3, Vec3, Vec3) {
         let forward = (self.target - self.eye).normalize_or(Vec3::NEG_Z);
         let right = forward
@@ -34,8 +34,8 @@ impl CameraPose {
         (forward, right, right.cross(forward))
     }
 
-    /// Origin and unit direction of the ray through a point of a picture that is `aspect` times as wide as high: x from -1
-    /// (left) to 1, y from -1 (bottom) to 1. Through the middle of the lens.
+    /// Origin and unit direction of the ray through the middle of the lens and a point of a picture that is `aspect` times as wide as
+    /// high. x goes from -1 (left) to 1, y from -1 (bottom) to 1.
     pub fn ray(&self, x: f32, y: f32, aspect: f32) -> (Vec3, Vec3) {
         let (forward, right, up) = self.basis();
         let across = |half_height: f32| right * (x * half_height * aspect) + up * (y * half_height);
@@ -55,9 +55,9 @@ impl CameraPose {
     }
 }
 
-/// Where `scene`'s camera is at `moment`.
+/// The pose of `scene`'s camera at `moment`.
 ///
-/// An orbit starts at the first frame and returns to its start one frame after the last, so that a looped film turns evenly.
+/// An orbit starts at the first frame and returns to its start one frame after the last, so that a looped film orbits evenly.
 pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
     let camera = &scene.camera;
     let time = moment.time();
@@ -107,19 +107,19 @@ pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
     pose
 }
 
-/// Eye and target, and what is up. A node that is flat or out of range keeps the axes of the world where it has none.
+/// Eye and target of a camera on a node, and its up vector. Axes that the node flattens or overflows are those of the world.
 fn along_node(scene: &Scene, moment: &Moment, node: u32) -> ((Vec3, Vec3), Vec3) {
     let world = node_world(scene, moment, node);
     let eye = Vec3::from(world.translation);
     let eye = if eye.is_finite() { eye } else { Vec3::ZERO };
     let axis = |local: Vec3| world.transform_vector3(local).normalize_or(local);
-    // Far enough for the direction to survive rounding.
+    // The target is so far away that the direction survives rounding.
     let distance = eye.abs().max_element().max(1.0);
     let target = eye + axis(Vec3::NEG_Z) * distance;
     ((eye, target), axis(Vec3::Y))
 }
 
-/// Around the axis `up`; for Y up, angle 0 is +Z and a quarter turn +X.
+/// A point on a circle around the axis `up`. For Y up, angle 0 is towards +Z and a quarter turn towards +X.
 fn on_circle(up: Vec3, radius: f32, height: f32, angle: f32) -> Vec3 {
     let (s, c) = angle.sin_cos();
     Quat::from_rotation_arc(Vec3::Y, up) * Vec3::new(s * radius, height, c * radius)

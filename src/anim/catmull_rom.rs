@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Mul, Sub};
 
-/// What a spline can pass through: numbers and vectors.
+/// Values that a spline can pass through: numbers and vectors.
 pub trait Point:
     Copy + Default + Add<Output = Self> + Sub<Output = Self> + Mul<f32, Output = Self>
 {
@@ -45,7 +45,7 @@ fn segment<P: Point>(keys: &[(f32, P)], i: usize, time: f32) -> P {
     a.1 + (from + (rise * 3.0 - from * 2.0 - to + (from + to - rise * 2.0) * t) * t) * t
 }
 
-/// `other` seen in a mirror at `end`.
+/// The mirror image of `other` about `end`.
 fn reflect<P: Point>(end: (f32, P), other: (f32, P)) -> (f32, P) {
     (2.0 * end.0 - other.0, end.1 * 2.0 - other.1)
 }

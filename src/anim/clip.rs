@@ -1,10 +1,10 @@
-//! Clips of a rig: the value of each channel at a time, and how the time of a scene becomes that of a clip.
+//! Clips of a rig: the value of each channel at a time, and the time within a clip at a time of the scene.
 
 use crate::scene::rig::{Channel, Interpolation, Playback, Property};
 use glam::{Quat, Vec4};
 
 impl Playback {
-    /// Time within a clip of `duration` seconds, at `time` seconds. In [0, duration].
+    /// Time within a clip of `duration` seconds when the scene's time is `time` seconds. In [0, duration].
     pub fn clip_time(&self, duration: f32, time: f32) -> f32 {
         let end = f64::from(duration);
         let position = f64::from(self.offset) + f64::from(self.speed) * f64::from(time);
@@ -15,17 +15,17 @@ impl Playback {
         } else {
             0.0
         };
-        // What is no number stays out of the poses.
+        // NaN becomes 0, so that it stays out of the poses.
         (inside as f32).max(0.0)
     }
 }
 
-/// Most numbers of a property that is not a list of weights.
+/// Most numbers per key of a property that is not a list of weights.
 const PARTS: usize = 4;
 
 /// Writes the value of `channel` at `time`, in seconds of its clip, to `out`: as many numbers as the property has (3, 4, or one per
-/// weight). Before the first key and after the last one the value is theirs. False, and nothing is written, if the
-/// channel does not have that many numbers per key.
+/// weight). Before the first key and after the last one, the value is that key's. If the channel does not have that many numbers
+/// per key, nothing is written, and the result is false.
 pub fn sample(channel: &Channel, time: f32, out: &mut [f32]) -> bool {
     let keys = Keys {
         interpolation: channel.interpolation,
@@ -57,18 +57,18 @@ pub struct Keys<'a> {
     pub values: &'a [f32],
 }
 
-/// A time between two keys.
+/// A pair of keys around a time.
 struct Between<'a> {
     from: &'a [f32],
     to: &'a [f32],
-    /// How far it is from the first to the second, in [0, 1].
+    /// Position between the keys, from 0 at the first to 1 at the second.
     share: f32,
-    /// From the first to the second.
+    /// Seconds from the first key to the second.
     seconds: f32,
 }
 
 impl<'a> Keys<'a> {
-    /// None if there are no keys of `width` numbers each.
+    /// The keys around `time`. None if there are no keys of `width` numbers each.
     fn around(&self, time: f32, width: usize) -> Option<Between<'a>> {
         if self.times.is_empty() || self.values.len() != width * self.times.len() {
             return None;
@@ -84,7 +84,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// As [`sample`], each number on its own.
+/// Writes the value of `keys` at `time` to `out`, as [`sample`] does, but interpolates each number on its own.
 pub fn interpolate(keys: Keys, time: f32, out: &mut [f32]) -> bool {
     let width = match keys.interpolation {
         Interpolation::CubicSpline => 3 * out.len(),
@@ -106,8 +106,8 @@ pub fn interpolate(keys: Keys, time: f32, out: &mut [f32]) -> bool {
     true
 }
 
-/// The keys before and after `time`, and how far it is from the first to the second, in [0, 1]. Both are the same
-/// before the first key and after the last one.
+/// The keys before and after `time`, and its position between them, from 0 to 1. Both keys are the same before the first key and
+/// after the last one.
 fn surrounding_keys(times: &[f32], time: f32) -> (usize, usize, f32) {
     let after = times.partition_point(|&key| key <= time);
     if after == 0 || after == times.len() {
@@ -118,8 +118,8 @@ fn surrounding_keys(times: &[f32], time: f32) -> (usize, usize, f32) {
     (after - 1, after, (time - from) / (to - from))
 }
 
-/// Spherical interpolation along the shorter arc (glTF 2.0, appendix C.4). The angle comes from an arc tangent, which is
-/// exact for small ones, too.
+/// Spherical interpolation along the shorter arc (glTF 2.0, appendix C.4). The angle comes from an arc tangent, which is exact for
+/// small angles, too.
 fn slerp(from: Quat, to: Quat, share: f32) -> Quat {
     let (a, mut b) = (Vec4::from(from), Vec4::from(to));
     if a.dot(b) < 0.0 {
@@ -135,7 +135,7 @@ fn slerp(from: Quat, to: Quat, share: f32) -> Quat {
     Quat::from_vec4(mixed.normalize_or(a))
 }
 
-/// A cubic spline between keys of in-tangent, value and out-tangent each (glTF 2.0, appendix C.5).
+/// A cubic spline between keys that have an in-tangent, a value and an out-tangent each (glTF 2.0, appendix C.5).
 fn hermite(from: &[f32], to: &[f32], t: f32, seconds: f32, out: &mut [f32]) {
     let count = out.len();
     let (t2, t3) = (t * t, t * t * t);
@@ -151,7 +151,7 @@ fn hermite(from: &[f32], to: &[f32], t: f32, seconds: f32, out: &mut [f32]) {
     }
 }
 
-/// Makes a quaternion one of a rotation; one of length 0 becomes the identity.
+/// Scales a quaternion to unit length. One of length 0 becomes the identity.
 fn normalize(quaternion: &mut [f32]) {
     if let Ok(parts) = <[f32; PARTS]>::try_from(&*quaternion) {
         let unit = Vec4::from(parts).normalize_or(Vec4::W);
@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    /// The key before `time` and how far the next one is, by looking at each.
+    /// The key before `time`, the position between it and the next one, and the seconds between them, by a linear search.
     fn segment(time: f64) -> (usize, f64, f64) {
         let key = (0..3).rev().find(|&k| time >= f64::from(TIMES[k]));
         let key = key.unwrap_or(0);
@@ -205,7 +205,7 @@ mod tests {
         f64::from(channel.values[index])
     }
 
-    /// glTF 2.0, appendix C, word by word.
+    /// The value of a channel by glTF 2.0, appendix C, word by word.
     fn reference(channel: &Channel, time: f64, count: usize) -> Vec<f64> {
         let (key, t, seconds) = segment(time);
         let one = |i: usize| match channel.interpolation {

@@ -1,6 +1,6 @@
-//! Meshes that change shape: morph targets, then skins (glTF 2.0, 3.7.2.2 and 3.7.3.3).
+//! Deforming meshes: morph targets, then skins (glTF 2.0, 3.7.2.2 and 3.7.3.3).
 //!
-//! Vertices are independent of each other: chunks of them are deformed side by side, each in one go while it is in cache.
+//! Vertices are independent of each other. Chunks of them are deformed in parallel, each in one go while it is in the cache.
 
 use super::skinning::{place_chunk, skin_chunk};
 use crate::{
@@ -10,14 +10,14 @@ use crate::{
 use glam::{Affine3A, Vec3, Vec3A};
 use rayon::prelude::*;
 
-/// Vertices per task: their positions, normals, tangents and offsets fit a core's cache.
+/// Vertices per task, so that their positions, normals, tangents and offsets fit a core's cache.
 const CHUNK: usize = 4096;
 
 /// The vertices of a mesh before it is deformed, in the mesh's own space.
 #[derive(Clone, Copy, Debug)]
 pub struct BindPose<'a> {
     pub positions: &'a [[f32; 3]],
-    /// One per position, or empty.
+    /// One normal per position, or empty.
     pub normals: &'a [[f32; 3]],
     /// Unit tangents and the sign of the bitangent, one per position, or empty.
     pub tangents: &'a [[f32; 4]],
@@ -33,15 +33,15 @@ impl<'a> BindPose<'a> {
     }
 }
 
-/// Vertices after it. Arrays are as long as those of the bind pose and keep their memory.
+/// The vertices of a mesh after it is deformed. Arrays are as long as those of the bind pose and keep their memory.
 #[derive(Clone, Debug)]
 pub struct Deformed {
     pub positions: Vec<[f32; 3]>,
-    /// Unit length.
+    /// Unit normals.
     pub normals: Vec<[f32; 3]>,
-    /// Unit length; the fourth number is the sign of the bitangent `cross(normal, tangent)`.
+    /// Unit tangents; the fourth number is the sign of the bitangent `cross(normal, tangent)`.
     pub tangents: Vec<[f32; 4]>,
-    /// Of all positions.
+    /// Bounds of all positions.
     pub bounds: Aabb,
 }
 
@@ -56,11 +56,11 @@ impl Default for Deformed {
     }
 }
 
-/// Deforms `base` into `out`: offsets of targets whose `weights` are not 0, then the blended transforms of `joints`
-/// ([`RigPose::palette`](super::RigPose::palette)), in the space that these lead to. Without a skin, vertices stay in the mesh's
-/// space. Deterministic, parallel.
+/// Deforms `base` into `out`. First adds the offsets of targets whose `weights` are not 0, then applies the blended transforms of
+/// `joints` ([`RigPose::palette`](super::RigPose::palette)), which lead to the space of the result. Without a skin, vertices stay in
+/// the mesh's space. Deterministic, parallel.
 ///
-/// Positions that are no numbers, or beyond [`LARGEST_COORDINATE`], are brought back into range.
+/// Positions that are NaN or beyond [`LARGEST_COORDINATE`] are brought back into range.
 pub fn deform(
     base: BindPose<'_>,
     deformers: &Deformers,
@@ -78,13 +78,13 @@ pub fn deform(
     out.bounds = deform_part(base, &movement, out.part(0, base.positions.len()));
 }
 
-/// What is done to the vertices of a part of a mesh.
+/// How the vertices of a part of a mesh are deformed.
 pub(super) struct Movement<'a> {
     pub deformers: &'a Deformers,
-    /// Of morph targets.
+    /// Weights of morph targets.
     pub weights: &'a [f32],
     pub joints: &'a [Affine3A],
-    /// Applied to all vertices in the end.
+    /// Transform that is applied to all vertices at the end.
     pub place: Option<Affine3A>,
 }
 
@@ -106,7 +106,7 @@ pub(super) fn deform_part(base: BindPose<'_>, movement: &Movement<'_>, out: Chun
 }
 
 impl Deformed {
-    /// `mesh` in this shape.
+    /// Returns `mesh` with this shape.
     #[must_use]
     pub fn on(self, mesh: TriangleMesh) -> TriangleMesh {
         TriangleMesh {
@@ -126,7 +126,7 @@ impl Deformed {
         self.tangents.resize(tangents, [0.0; 4]);
     }
 
-    /// Vertices `first` to `end`.
+    /// The vertices from `first` to before `end`.
     pub(super) fn part(&mut self, first: usize, end: usize) -> Chunk<'_> {
         Chunk {
             first: 0,
@@ -138,7 +138,7 @@ impl Deformed {
 }
 
 impl<'a> BindPose<'a> {
-    /// Vertices `first` to `end`.
+    /// The vertices from `first` to before `end`.
     pub(super) fn part(&self, first: usize, end: usize) -> BindPose<'a> {
         BindPose {
             positions: self.positions.get(first..end).unwrap_or_default(),
@@ -181,7 +181,7 @@ impl Chunk<'_> {
         part(self.tangents, base.tangents, self.first);
     }
 
-    /// Adds the offsets of targets. Directions become unit vectors again where some were added.
+    /// Adds the weighted offsets of targets. Directions become unit vectors again where offsets were added.
     fn morph(&mut self, deformers: &Deformers, weights: &[f32]) {
         let weighted = deformers.targets.iter().zip(weights);
         let (mut turned_normals, mut turned_tangents) = (false, false);
@@ -202,7 +202,7 @@ impl Chunk<'_> {
         }
     }
 
-    /// Bounds of the positions, all of which are in range afterwards.
+    /// Brings all positions into range, and returns their bounds.
     fn bounds(&mut self) -> Aabb {
         let limit = Vec3A::splat(LARGEST_COORDINATE);
         let (mut min, mut max) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
@@ -221,8 +221,8 @@ impl Chunk<'_> {
     }
 }
 
-/// Adds `weight · offsets`, those of the vertices from `first` on, to the first three numbers of each element. False if there
-/// are none.
+/// Adds `weight · offsets` to the first three numbers of each element; the first element is vertex `first`. False if there are
+/// no offsets for them.
 fn add<const N: usize>(
     to: &mut [[f32; N]],
     offsets: &[[f32; 3]],

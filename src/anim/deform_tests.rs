@@ -1,4 +1,4 @@
-//! Deformed meshes against a straightforward evaluation in double precision.
+//! Tests deformed meshes against a straightforward evaluation in double precision.
 
 use super::{BindPose, Deformed, deform};
 use crate::{
@@ -19,7 +19,7 @@ struct Model {
 }
 
 impl Model {
-    /// `per_vertex` joints for each of `count` vertices, and two targets.
+    /// A model of `count` vertices with `per_vertex` joints each, and two targets.
     fn new(count: u32, per_vertex: u32, seed: u32) -> Self {
         let vectors = |salt, unit: bool| -> Vec<[f32; 3]> {
             let vector = |i| {
@@ -78,7 +78,7 @@ impl Model {
     }
 }
 
-/// Near the identity but for an uneven scale, so that sums of these do not collapse. Mirrored for odd seeds.
+/// A transform near the identity except for an uneven scale, so that weighted sums do not collapse. Mirrored for odd seeds.
 fn transform(seed: u32, joint: u32) -> Affine3A {
     let u = |k| 2.0 * hash_unit(seed + 3, 16 * joint + k) - 1.0;
     let mirror = if seed % 2 == 1 { -1.0 } else { 1.0 };

@@ -1,4 +1,4 @@
-//! The camera's lens at a time: how far it is open and what it focuses on.
+//! The camera's lens at a time: its aperture and its focus.
 
 use super::{
     CameraPose, Moment, catmull_rom,
@@ -7,17 +7,17 @@ use super::{
 use crate::scene::{Anchor, Focus, Iris, Projection, Scene};
 use glam::Vec3;
 
-/// A lens, ready to shoot rays through.
+/// A lens at a time, ready to trace rays through.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PosedLens {
-    /// Of the aperture, in scene units; above 0.
+    /// Radius of the aperture in scene units; above 0.
     pub radius: f32,
-    /// Distance along the camera's axis of what is sharp; above 0. Of a panorama, in all directions.
+    /// Distance along the camera's axis at which things are sharp; above 0. For panoramas, the distance in all directions.
     pub focus: f32,
     pub iris: Iris,
 }
 
-/// The lens of `scene`'s camera, which is at `pose`. None for a pinhole, and where numbers overflow.
+/// The lens of `scene`'s camera when the camera is at `pose`. None for a pinhole, and where numbers overflow.
 pub fn lens_at(scene: &Scene, moment: &Moment, pose: &CameraPose) -> Option<PosedLens> {
     let lens = scene.camera.lens.as_ref()?;
     let tracks = &scene.camera.tracks;
@@ -33,7 +33,7 @@ pub fn lens_at(scene: &Scene, moment: &Moment, pose: &CameraPose) -> Option<Pose
         .map(|(t, f)| (*t, distance(f)))
         .collect();
     let focus = within_keys(&keys, moment.time()).unwrap_or_else(|| distance(&lens.focus));
-    // Nothing focuses on itself.
+    // A lens cannot focus on itself.
     let focus = focus.max(1e-3 * radius);
     let valid = radius > 0.0 && radius.is_finite() && focus.is_finite();
     valid.then_some(PosedLens {
@@ -43,7 +43,7 @@ pub fn lens_at(scene: &Scene, moment: &Moment, pose: &CameraPose) -> Option<Pose
     })
 }
 
-/// The value at `time`, within those of all keys: a spline may swing beyond. None without keys.
+/// The spline's value at `time`, clamped to the range of the keys, beyond which a spline may swing. None without keys.
 pub fn within_keys(keys: &[(f32, f32)], time: f32) -> Option<f32> {
     let (first, rest) = keys.split_first()?;
     let ends = |(low, high): (f32, f32), key: &(f32, f32)| (low.min(key.1), high.max(key.1));

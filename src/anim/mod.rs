@@ -1,4 +1,4 @@
-//! The scene at a time: where the camera looks from, where every instance is, and what shape rigs and their meshes have.
+//! The scene at a time: the camera, the place of every instance, and the poses and shapes of rigs and their meshes.
 //!
 //! Everything here is a pure function of the scene and the time; nothing keeps state between frames, so any frame
 //! can be rendered on its own.

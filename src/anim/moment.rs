@@ -1,4 +1,4 @@
-//! A moment of a scene: the time, and the pose of each actor at it.
+//! A moment of a scene: a time, and the poses of the actors at it.
 
 use super::RigPose;
 use crate::scene::{
@@ -8,7 +8,7 @@ use crate::scene::{
 use glam::Affine3A;
 use rayon::prelude::*;
 
-/// What everything else about a scene at a time is computed from. Keeps its memory from one time to the next.
+/// A time and the poses of the actors, from which everything else at that time is computed. Keeps its memory from time to time.
 #[derive(Clone, Debug, Default)]
 pub struct Moment {
     time: f32,
@@ -16,14 +16,14 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// `scene` at `time`, in seconds.
+    /// The moment of `scene` at `time`, in seconds.
     pub fn of(scene: &Scene, time: f32) -> Self {
         let mut moment = Self::default();
         moment.move_to(&scene.actors, time);
         moment
     }
 
-    /// The time alone, for what no actor moves.
+    /// The moment without actors, for things that no actor moves.
     pub(super) fn bare(time: f32) -> Self {
         Self {
             time,
@@ -31,7 +31,7 @@ impl Moment {
         }
     }
 
-    /// Poses `actors` as they are at `time`, in seconds; side by side.
+    /// Poses `actors` at `time`, in seconds, in parallel.
     pub fn move_to(&mut self, actors: &[Actor], time: f32) {
         self.time = time;
         self.actors.resize_with(actors.len(), RigPose::default);
@@ -39,7 +39,7 @@ impl Moment {
         pairs.for_each(|(pose, actor)| pose.evaluate(&actor.rig, &actor.playbacks, time));
     }
 
-    /// In seconds.
+    /// The time in seconds.
     pub fn time(&self) -> f32 {
         self.time
     }
@@ -49,7 +49,7 @@ impl Moment {
         self.actors.get(actor as usize)
     }
 
-    /// `root_from_node`. A node that no rig has is the root.
+    /// `root_from_node` of a rig's node; the identity for a node that no rig has.
     pub fn world(&self, node: RigNodeRef) -> Affine3A {
         let pose = self.actor(node.actor);
         pose.map_or(Affine3A::IDENTITY, |pose| pose.world(node.node))

@@ -1,4 +1,4 @@
-//! A motion at a time, as a transform in the space of what moves.
+//! A motion at a time, as a transform in the space of the object that it moves.
 
 use super::turn::{sin_cos_of_turns, sin_of_turns};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use glam::{Affine3A, Vec3, Vec3A};
 use std::f32::consts::TAU;
 
-/// Of the speeds at which instances play a clip, so that they do not depend on phases.
+/// Seed for the speeds at which instances play a clip, which makes them independent of the phases.
 const SPEED_SEED: u32 = 0x5eed_c11b;
 
 /// A motion at one time, prepared for many instances.
@@ -16,11 +16,11 @@ pub struct PosedMotion<'a> {
     time: f32,
     parts: Vec<PosedPart<'a>>,
     phase: Phase,
-    /// The transform, where all instances share it.
+    /// The transform, if all instances share it.
     shared: Option<Affine3A>,
 }
 
-/// A part, and how many periods have passed (only the fraction counts) or how many seconds.
+/// A part with the number of periods that have passed (of which only the fraction counts), or of seconds.
 struct PosedPart<'a> {
     part: &'a MotionPart,
     passed: f64,
@@ -42,7 +42,7 @@ impl<'a> PosedMotion<'a> {
         }
     }
 
-    /// For the instance or node `index` whose local translation is `origin`.
+    /// The transform of the instance or node `index`, whose local translation is `origin`.
     pub fn of(&self, index: u32, origin: Vec3) -> Affine3A {
         if let Some(shared) = self.shared {
             return shared;
@@ -50,7 +50,7 @@ impl<'a> PosedMotion<'a> {
         transform(&self.parts, self.phase_of(index, origin))
     }
 
-    /// The pose of a palette that an instance shows; 0 where the motion plays no clip.
+    /// Index of the palette's pose that an instance shows; 0 where the motion plays no clip.
     pub fn pose(&self, index: u32, origin: Vec3) -> u32 {
         let clip = self.parts.iter().find_map(|part| match part.part {
             MotionPart::Clip { poses, speeds } => Some((poses, *speeds)),
@@ -112,7 +112,7 @@ impl<'a> PosedPart<'a> {
     }
 }
 
-/// Rodrigues' formula.
+/// Rotation about `axis` by Rodrigues' formula.
 fn rotation(axis: Vec3, turns: f32) -> Affine3A {
     let (sin, cos) = sin_cos_of_turns(turns);
     let (s, o) = (axis * sin, Vec3A::from(axis) * (1.0 - cos));

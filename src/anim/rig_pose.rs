@@ -1,22 +1,22 @@
-//! A rig at a time: where its nodes are, what its morph weights are, and what its joints do to vertices.
+//! A rig at a time: the transforms of its nodes and joints, and its morph weights.
 
 use super::clip::sample;
 use crate::scene::rig::{Channel, Local, Playback, Property, Rig, Trs};
 use glam::{Affine3A, Quat, Vec3};
 
-/// Transforms and weights of all nodes. Keeps its memory from one time to the next.
+/// Transforms and morph weights of all nodes. Keeps its memory from one time to the next.
 #[derive(Clone, Debug, Default)]
 pub struct RigPose {
     locals: Vec<Local>,
     worlds: Vec<Affine3A>,
     weights: Vec<f32>,
-    /// Where each node's weights begin, and where the last one's end.
+    /// Index of each node's first weight, and then the number of all weights.
     first_weight: Vec<u32>,
 }
 
 impl RigPose {
-    /// Evaluates `rig` at `time`, in seconds: at rest but for what clips drive. Where several drive the same property, the
-    /// last one does. O(nodes + channels · log keys), without recursion.
+    /// Evaluates `rig` at `time`, in seconds. Properties that no clip animates are at rest. Where several clips animate the same
+    /// property, the last one wins. O(nodes + channels · log keys), without recursion.
     pub fn evaluate(&mut self, rig: &Rig, playbacks: &[Playback], time: f32) {
         self.rest(rig);
         for playback in playbacks {
@@ -37,7 +37,7 @@ impl RigPose {
         }
     }
 
-    /// `root_from_node`. A node that the rig does not have is its root.
+    /// `root_from_node` of a node; the identity for a node that the rig does not have.
     pub fn world(&self, node: u32) -> Affine3A {
         let world = self.worlds.get(node as usize);
         world.copied().unwrap_or(Affine3A::IDENTITY)
@@ -48,7 +48,7 @@ impl RigPose {
         &self.worlds
     }
 
-    /// The weight of each morph target of a node's mesh; empty where there are none.
+    /// The weights of the morph targets of a node's mesh; empty where there are none.
     pub fn weights(&self, node: u32) -> &[f32] {
         let node = node as usize;
         let bounds = self
@@ -61,8 +61,8 @@ impl RigPose {
             .unwrap_or(&[])
     }
 
-    /// What each joint of a skin does to the vertices of a mesh, `root_from_mesh`, into `out`. Skinned meshes are in the
-    /// rig's root space, wherever their own node is (glTF 2.0, 3.7.3.3).
+    /// Writes the transform of each joint of a skin, `root_from_mesh`, to `out`. Skinned meshes are in the rig's root space, wherever
+    /// their own node is (glTF 2.0, 3.7.3.3).
     pub fn palette(&self, rig: &Rig, skin: u32, out: &mut Vec<Affine3A>) {
         out.clear();
         let Some(skin) = rig.skins.get(skin as usize) else {
@@ -86,7 +86,7 @@ impl RigPose {
         }
     }
 
-    /// Replaces what a channel drives. Nodes that are given as a matrix have no parts to drive.
+    /// Sets the property that a channel animates. Nodes that are given as a matrix have no such properties.
     fn drive(&mut self, channel: &Channel, time: f32) {
         let node = channel.node as usize;
         if channel.property == Property::Weights {
@@ -158,7 +158,7 @@ mod tests {
         Trs {
             translation: Vec3::new(u(0), u(1), u(2)),
             rotation: Quat::from_xyzw(u(3), u(4), u(5), u(6)).normalize(),
-            // Mirrored and uneven ones among them.
+            // Mirrored and uneven scales are among them.
             scale: Vec3::new(1.0 + 0.3 * u(7), u(8).signum(), 0.9 + 0.1 * u(9)),
         }
     }
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Every third node is a matrix; the others turn, move and grow within a second.
+    /// A rig in which every third node is a matrix; the others rotate, move and grow within a second.
     fn random_rig(seed: u32, count: u32) -> Rig {
         let mut rig = Rig::default();
         let mut channels = Vec::new();
@@ -207,7 +207,7 @@ mod tests {
         rig
     }
 
-    /// Where a node is, by asking its parent first, in double precision.
+    /// The transform of a node by recursion to its parent, in double precision.
     fn reference(rig: &Rig, seed: u32, node: u32, time: f32) -> DAffine3 {
         let (rest, end) = (parts(seed, node), parts(seed + 2, node));
         let local = match rig.nodes[node as usize].local {

@@ -1,4 +1,4 @@
-//! A deforming mesh of a scene at a time.
+//! The shape of a scene's deforming mesh at a time.
 
 use super::{
     BindPose, Deformed, Moment, RigPose,
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// The shape of one of `scene`'s deforming meshes at `moment`, into `out`; see [`shape`].
+/// Writes the shape of one of `scene`'s deforming meshes at `moment` to `out`; see [`shape`].
 pub fn shape_at(scene: &Scene, deforming: &DeformingMesh, moment: &Moment, out: &mut Deformed) {
     let actor = scene.actors.get(deforming.actor as usize);
     let mesh = scene.meshes.get(deforming.mesh as usize);
@@ -25,8 +25,8 @@ pub fn shape_at(scene: &Scene, deforming: &DeformingMesh, moment: &Moment, out: 
     }
 }
 
-/// Deforms `mesh`, which holds the bind pose of `deforming`, into `out`. Pieces that a skin or their node places are in the
-/// rig's root space afterwards, others in the mesh's. Deterministic, parallel.
+/// Deforms `mesh`, which holds the bind pose of `deforming`, into `out`. Pieces that a skin or their node places end up in the
+/// rig's root space, others stay in the mesh's. Deterministic, parallel.
 pub fn shape(
     mesh: &TriangleMesh,
     deforming: &DeformingMesh,

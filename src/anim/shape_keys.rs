@@ -1,18 +1,18 @@
-//! Deforming meshes while the shutter is open: shapes at even steps of its time, as many as their movement asks for.
+//! Deforming meshes while the shutter is open: shapes at even steps of time, as many as the deformation needs.
 
 use super::{Deformed, Moment, ShutterTime, shape_at};
 use crate::scene::{Scene, rig::DeformingMesh};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Greatest error of straight lines between shapes, of the mesh's size.
+/// Greatest error of straight lines between shapes, as a share of the mesh's size.
 const TOLERANCE: f32 = 1.0 / 2000.0;
-/// Segments that every mesh that moves gets, and the most.
+/// Fewest and most segments of a mesh that changes its shape.
 const FEWEST_SEGMENTS: u32 = 2;
 const MOST_SEGMENTS: u32 = 16;
 
-/// For each of a scene's deforming meshes its shapes, the first at the opening and the last at the closing; none if it keeps its shape.
-/// Deterministic, parallel.
+/// The shapes of each of a scene's deforming meshes, the first at the shutter's opening and the last at its closing. A mesh that
+/// keeps its shape has none. Deterministic, parallel.
 pub fn shape_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<Vec<Deformed>> {
     let moments = |segments: u32| -> Vec<Moment> {
         let times = time.times(segments);
@@ -48,8 +48,8 @@ pub fn shape_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<Vec<Deformed>
     keys
 }
 
-/// How many segments a mesh needs that has these shapes at the opening, in the middle and at the closing: a power of two, or 0 if it
-/// keeps its shape. The error of straight lines falls as the square of their number.
+/// Number of segments that a mesh needs, given its shapes at the opening, in the middle and at the closing: a power of two, or 0 if
+/// it keeps its shape. The error of straight lines falls as the square of their number.
 fn segments(shapes: &[Deformed]) -> u32 {
     let [open, middle, close] = shapes else {
         return 0;
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::math::Aabb;
 
-    /// A point beside others that is `bend` off the middle of its way.
+    /// Three shapes in which one point of several travels, and is `bend` off the middle of its way.
     fn shapes(bend: f32, travel: f32) -> Vec<Deformed> {
         let shape = |x: f32, y: f32| {
             let positions = vec![[x, y, 0.0], [0.0; 3], [10.0; 3]];

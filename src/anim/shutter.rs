@@ -1,4 +1,4 @@
-//! Where cameras and instances are while the shutter is open: keys at even steps of its time, as many as their turning asks for.
+//! Cameras and instances while the shutter is open: keys at even steps of time, as many as their rotation needs.
 
 use super::{CameraPose, Moment, camera_at, transforms::Placing, turning::Turning};
 use crate::{
@@ -10,28 +10,28 @@ use crate::{
 use glam::Affine3A;
 use rayon::prelude::*;
 
-/// Segments per radian that something turns: between two keys, straight lines are off by 1/1800 of the distance from the axis.
+/// Segments per radian of rotation: straight lines between two keys are off by 1/1800 of the distance from the axis.
 const SEGMENTS_PER_RADIAN: f32 = 15.0;
-/// Most segments of an instance: enough for a full turn at that, and for ten at fifty times the error.
+/// Most segments of an instance: enough for one rotation at that error, and for ten at fifty times the error.
 const MOST_SEGMENTS: u32 = 128;
-/// Keys of all instances together; where there would be more, the finest steps are given up. They take 48 bytes each.
+/// Most keys of all instances together, of 48 bytes each. Where there would be more, the finest steps become coarser.
 const MOST_KEYS: u64 = 1 << 26;
-/// Segments of a camera's way.
+/// Segments of a camera's path.
 const CAMERA_SEGMENTS: u32 = 32;
 /// Instances per task.
 const CHUNK: usize = 2048;
 
-/// When the shutter is open.
+/// The time during which the shutter is open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShutterTime {
-    /// In seconds of the scene's time.
+    /// Opening, in seconds of the scene's time.
     pub open: f32,
-    /// How long.
+    /// Seconds from the opening to the closing.
     pub seconds: f32,
 }
 
 impl ShutterTime {
-    /// For frame `number` of `scene`.
+    /// The time of `shutter` in frame `number` of `scene`.
     pub fn new(scene: &Scene, shutter: Shutter, number: u32) -> Self {
         let [open, close] = shutter.span();
         let fps = scene.settings.fps;
@@ -41,7 +41,7 @@ impl ShutterTime {
         }
     }
 
-    /// When the given share of it has passed.
+    /// The moment at which `share` of the time has passed.
     pub fn at(&self, share: f32) -> f32 {
         self.open + self.seconds * share
     }
@@ -52,9 +52,9 @@ impl ShutterTime {
     }
 }
 
-/// The camera at even steps of the time, the first at the opening and the last at the closing; empty if it stands still.
+/// The camera at even steps of time, first at the opening and last at the closing; empty if it stands still.
 pub fn camera_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> {
-    // Only a camera on a node goes where rigs take it, and only a lens looks where they take something.
+    // Rigs move only a camera that is on a node, and the focus of a lens that follows something.
     let focus = scene.camera.lens.as_ref().map(|lens| &lens.focus);
     let keyed = scene.camera.tracks.focus.iter().map(|(_, focus)| focus);
     let follows = matches!(scene.camera.path, CameraPath::Node { .. })
@@ -76,7 +76,7 @@ pub fn camera_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> 
     }
 }
 
-/// Fills `out` with the keys of `instances` while the shutter is open; `ids` are their numbers in the scene, or none if they are in
+/// Fills `out` with the keys of `instances` while the shutter is open. `ids` are their numbers in the scene, or empty if they are in
 /// its order. Instances that no motion, group or rig moves have no keys. Deterministic, parallel.
 pub fn instance_shutter_keys(
     scene: &Scene,
@@ -134,7 +134,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// Gives every instance its span, and returns the greatest number of segments, which all others divide.
+/// Gives every instance its span, and returns the greatest number of segments, of which all others are divisors.
 fn plan(
     scene: &Scene,
     instances: &[Instance],
@@ -168,7 +168,7 @@ fn plan(
     spans.iter().map(|span| span.segments).max().unwrap_or(0)
 }
 
-/// A power of two, so that keys of different instances are of the same moments.
+/// Number of segments for a rotation in radians: a power of two, so that keys of different instances share moments.
 fn segments(turned: f32) -> u32 {
     let wanted = (turned * SEGMENTS_PER_RADIAN).ceil();
     (wanted as u32).clamp(1, MOST_SEGMENTS).next_power_of_two()
@@ -181,7 +181,7 @@ fn key_count(span: &ShutterSpan) -> usize {
     }
 }
 
-/// Spans in chunks, and the keys that belong to each.
+/// Splits spans into chunks, each with the keys that belong to it.
 fn split_keys<'a>(
     spans: &'a [ShutterSpan],
     keys: &'a mut [InstanceKey],
@@ -207,7 +207,7 @@ mod tests {
     use glam::{Affine3, Vec3};
     use std::f32::consts::TAU;
 
-    /// One instance at rest, one that spins in a group that sways, and one that spins fast.
+    /// A scene with one instance at rest, one that spins in a group that sways, and one that spins fast.
     fn scene() -> Scene {
         let motion = |part| Motion {
             parts: vec![part],

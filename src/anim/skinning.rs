@@ -1,13 +1,13 @@
-//! Skins: each vertex follows the weighted sum of its joints' transforms.
+//! Skins: each vertex follows the weighted sum of the transforms of its joints.
 
 use super::deform::Chunk;
 use crate::scene::rig::Deformers;
 use glam::{Affine3A, Mat3A, Vec3A};
 
-/// Joints are blended four at a time; loaders fill up with weights of 0.
+/// Joints are blended four at a time; loaders fill up with joints of weight 0.
 const GROUP: usize = 4;
 
-/// Transforms the vertices of a chunk from the mesh's space to that of the joints. Without a skin they stay.
+/// Transforms the vertices of a chunk from the mesh's space to that of the joints. Without a skin they stay as they are.
 pub(super) fn skin_chunk(chunk: &mut Chunk<'_>, deformers: &Deformers, joints: &[Affine3A]) {
     let per_vertex = deformers.joints_per_vertex as usize;
     let influences = per_vertex * chunk.first..per_vertex * (chunk.first + chunk.positions.len());
@@ -56,7 +56,7 @@ fn move_vertex(chunk: &mut Chunk<'_>, vertex: usize, transform: &Affine3A) {
     }
 }
 
-/// The weighted sum of transforms. A joint that the palette lacks stays where it is in the mesh.
+/// The weighted sum of transforms. A joint that the palette lacks counts as the identity.
 #[inline(always)]
 fn blend(indices: &[u16], weights: &[f32], joints: &[Affine3A]) -> Affine3A {
     let mut sum = Affine3A {
@@ -76,8 +76,8 @@ fn blend(indices: &[u16], weights: &[f32], joints: &[Affine3A]) -> Affine3A {
     sum
 }
 
-/// The matrix of cofactors, which is the inverse transpose times the determinant and exists for flat matrices, too; and
-/// whether the determinant is negative.
+/// The matrix of cofactors, and whether the determinant is negative. The matrix is the inverse transpose times the determinant, and
+/// exists for flat matrices, too.
 #[inline(always)]
 fn cofactors(m: &Mat3A) -> (Mat3A, bool) {
     let x = m.y_axis.cross(m.z_axis);
@@ -86,12 +86,12 @@ fn cofactors(m: &Mat3A) -> (Mat3A, bool) {
     (Mat3A::from_cols(x, y, z), m.x_axis.dot(x) < 0.0)
 }
 
-/// The direction after a linear map, of unit length. One that the map makes nothing of stays.
+/// Maps a direction and scales it to unit length. A direction that the map takes to zero stays as it is.
 #[inline(always)]
 fn turn(map: &Mat3A, direction: [f32; 3]) -> [f32; 3] {
     let turned = *map * Vec3A::from(direction);
     let square = turned.length_squared();
-    // Squares of very small and very large numbers are not in the range of floats.
+    // Squares of very small and very large numbers leave the range of floats.
     if (1e-30..1e30).contains(&square) {
         (turned * square.sqrt().recip()).into()
     } else {

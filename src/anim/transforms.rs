@@ -1,22 +1,22 @@
-//! Where every instance is at a time.
+//! The transforms of all instances at a time.
 
 use super::{Moment, OrderedInstances, motion::PosedMotion};
 use crate::scene::{Instance, Node, Scene};
 use glam::{Affine3, Affine3A};
 use rayon::prelude::*;
 
-/// Instances per task: enough to hide the cost of handing out tasks.
+/// Instances per task: enough to hide the cost of starting tasks.
 const CHUNK: usize = 4096;
 
-/// Fills `out` with world_from_object of every instance of `scene` at `moment`.
+/// Fills `out` with `world_from_object` of every instance of `scene` at `moment`.
 ///
-/// `world_from_node · local · motion`, in parallel; the result does not depend on the number of threads.
-/// About 50 ns per spinning instance and core, 15 ns per still one; `out` keeps its allocation.
+/// It is `world_from_node · local · motion`, computed in parallel; the result does not depend on the number of threads.
+/// Takes about 50 ns per spinning instance and core, 15 ns per still one. `out` keeps its allocation.
 pub fn world_transforms(scene: &Scene, moment: &Moment, out: &mut Vec<Affine3>) {
     Placing::new(scene, moment).fill(&scene.instances, |i| i as u32, out);
 }
 
-/// The same, for the instances of `scene` in another order: `out[i]` belongs to `ordered.instances()[i]`.
+/// Fills `out` for the instances of `scene` in another order: `out[i]` belongs to `ordered.instances()[i]`.
 pub fn ordered_transforms(
     scene: &Scene,
     ordered: &OrderedInstances,
@@ -27,8 +27,8 @@ pub fn ordered_transforms(
     Placing::new(scene, moment).fill(ordered.instances(), |i| ids[i], out);
 }
 
-/// Fills `out` with the mesh that each of `instances` shows at `moment`: that of the nearest pose, where there is a palette of
-/// them. `ids` are the numbers of the instances in the scene, or none if they are in its order.
+/// Fills `out` with the mesh that each of `instances` shows at `moment`: that of the nearest pose where it has a palette. `ids` are
+/// the numbers of the instances in the scene, or empty if they are in its order.
 pub fn shown_meshes(
     scene: &Scene,
     instances: &[Instance],
@@ -46,7 +46,7 @@ pub fn shown_meshes(
     all.map(mesh).collect_into_vec(out);
 }
 
-/// world_from_node of one of `scene`'s nodes at `moment`; the world itself for a node that there is none of.
+/// `world_from_node` of one of `scene`'s nodes at `moment`; the identity for a node that does not exist.
 pub fn node_world(scene: &Scene, moment: &Moment, node: u32) -> Affine3A {
     let (mut world, mut index) = (Affine3A::IDENTITY, node as usize);
     while let Some(node) = scene.nodes.get(index) {
@@ -59,7 +59,7 @@ pub fn node_world(scene: &Scene, moment: &Moment, node: u32) -> Affine3A {
     world
 }
 
-/// world_from_object of one of `scene`'s instances at `moment`; the world itself for an instance that there is none of.
+/// `world_from_object` of one of `scene`'s instances at `moment`; the identity for an instance that does not exist.
 pub fn instance_world(scene: &Scene, moment: &Moment, index: u32) -> Affine3A {
     let Some(instance) = scene.instances.get(index as usize) else {
         return Affine3A::IDENTITY;
@@ -93,7 +93,7 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// `id`: the number in the scene of each of `instances`.
+    /// Fills `out` with the transforms of `instances`. `id` gives the number of each in the scene.
     fn fill(
         &self,
         instances: &[Instance],
@@ -111,7 +111,7 @@ impl<'a> Placing<'a> {
         });
     }
 
-    /// world_from_object of the instance of number `index`; `nodes` are those of [`Self::nodes`].
+    /// `world_from_object` of the instance of number `index`; `nodes` are those of [`Self::nodes`].
     pub(super) fn world(&self, nodes: &[Affine3A], index: u32, instance: &Instance) -> Affine3A {
         let own = moved(instance.local, instance.motion, &self.motions, index);
         nodes
@@ -119,7 +119,7 @@ impl<'a> Placing<'a> {
             .map_or(own, |node| *node * own)
     }
 
-    /// Parents come before children, so one pass is enough.
+    /// `world_from_node` of all nodes. One pass is enough, as parents come before children.
     pub(super) fn nodes(&self) -> Vec<Affine3A> {
         let mut worlds: Vec<Affine3A> = Vec::with_capacity(self.scene.nodes.len());
         for (index, node) in self.scene.nodes.iter().enumerate() {
@@ -132,7 +132,7 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// `parent_from_node`.
+/// `parent_from_node` of a node, with its motion and the rig that it follows.
 fn posed_node(node: &Node, motion: Option<&PosedMotion>, moment: &Moment, index: u32) -> Affine3A {
     let local = Affine3A::from(node.local);
     let own = motion.map_or(local, |m| local * m.of(index, node.local.translation));

@@ -1,13 +1,13 @@
-//! Sine and cosine of an angle in turns: several times faster than the system's, and the same on every machine.
+//! Sine and cosine of an angle in turns (of 2π): several times faster than the system's, and the same on every machine.
 
 use crate::math::truncated;
 
 /// `(sin 2πx, cos 2πx)` with an error below 3e-7, for any finite `x`.
 ///
-/// Reduced to an eighth of a turn around the nearest quarter, then Taylor polynomials of degree 9 and 8.
+/// The angle is reduced to an eighth of a turn around the nearest quarter, for Taylor polynomials of degree 9 and 8.
 #[inline]
 pub fn sin_cos_of_turns(x: f32) -> (f32, f32) {
-    // From 2^23 on there are only whole turns.
+    // From 2^23 on, all floats are whole turns.
     let x = if x.abs() < 8_388_608.0 { x } else { 0.0 };
     let quarters = (x - truncated(x) as f32) * 4.0;
     let nearest = truncated(quarters + 0.5f32.copysign(quarters));
@@ -17,7 +17,7 @@ pub fn sin_cos_of_turns(x: f32) -> (f32, f32) {
         * (1.0
             + b * (-1.0 / 6.0 + b * (1.0 / 120.0 + b * (-1.0 / 5040.0 + b * (1.0 / 362_880.0)))));
     let cos = 1.0 + b * (-0.5 + b * (1.0 / 24.0 + b * (-1.0 / 720.0 + b * (1.0 / 40320.0))));
-    // Selects instead of branches: phases are random, and nobody could predict the quarter.
+    // Selects replace branches: phases are random, so the quarter could not be predicted.
     let odd = nearest & 1 != 0;
     let (sin, cos) = (if odd { cos } else { sin }, if odd { sin } else { cos });
     let with_sign =

@@ -1,23 +1,23 @@
-//! How much motions turn things in a span of time: how finely it has to be cut for straight lines to follow them.
+//! How much motions rotate things in a span of time, and so how finely it has to be cut for straight lines to follow them.
 
 use super::Moment;
 use crate::scene::{Keyframe, Motion, MotionPart, Scene};
 use glam::{Affine3A, Vec3A};
 use std::f32::consts::TAU;
 
-/// Allowance, in radians, for speeds that change at once: at a key of linear interpolation, or at the end of a clip.
+/// Allowance, in radians, for sudden changes of speed: at a key of linear interpolation, or at the end of a clip.
 const KINK: f32 = 0.25;
-/// Moments at which rigs are looked at.
+/// Number of moments at which rigs are sampled.
 const SAMPLES: u32 = 5;
 
-/// Radians by which everything in a scene turns, or swings in terms of its period, while the shutter is open. 0: it stands still.
+/// Radians by which everything in a scene rotates, or swings in terms of its period, while the shutter is open. 0: it stands still.
 pub struct Turning {
     motions: Vec<f32>,
     nodes: Vec<f32>,
 }
 
 impl Turning {
-    /// Of the `seconds` from `open` on.
+    /// Measures the `seconds` from `open` on.
     pub fn new(scene: &Scene, open: f32, seconds: f32) -> Self {
         let of = |motion: &Motion| -> f32 {
             let parts = motion.parts.iter();
@@ -43,7 +43,7 @@ impl Turning {
         turning
     }
 
-    /// Of an instance.
+    /// Radians for an instance on `node` with `motion`.
     pub fn of(&self, node: u32, motion: u32) -> f32 {
         let node = self.nodes.get(node as usize).copied();
         node.unwrap_or_default() + self.of_motion(motion)
@@ -55,7 +55,7 @@ impl Turning {
     }
 }
 
-/// Moments of the shutter's time, if some node follows a rig.
+/// Moments at even steps of the shutter's time, if some node follows a rig.
 fn moments(scene: &Scene, open: f32, seconds: f32) -> Vec<Moment> {
     if scene.nodes.iter().all(|node| node.follows.is_none()) {
         return Vec::new();
@@ -70,7 +70,7 @@ fn part_turning(part: &MotionPart, seconds: f32) -> f32 {
     let phase = |period: f32| TAU * (seconds / period).abs();
     match part {
         MotionPart::Spin { period, .. } => phase(*period),
-        // An arc of a small angle is nearly straight, but how fast it is run through changes.
+        // An arc of a small angle is nearly straight, but the speed along it changes.
         MotionPart::Sway { angle, period, .. } => {
             phase(*period) * angle.abs().max(angle.abs().sqrt())
         }
@@ -80,7 +80,7 @@ fn part_turning(part: &MotionPart, seconds: f32) -> f32 {
     }
 }
 
-/// At the greatest speed between any two keys.
+/// Radians at the greatest speed between any two keys.
 fn keyframes_turning(keys: &[Keyframe], seconds: f32) -> f32 {
     let pairs = || keys.windows(2);
     let still = |[a, b]: [&Keyframe; 2]| {
@@ -96,7 +96,7 @@ fn keyframes_turning(keys: &[Keyframe], seconds: f32) -> f32 {
     KINK + seconds * speeds.fold(0.0, f32::max)
 }
 
-/// Of a transform that is known at some moments.
+/// Radians by which a transform rotates that is known at some moments.
 fn path_turning(places: &[Affine3A]) -> f32 {
     let steps = places.windows(2);
     if steps.clone().all(|step| step[0] == step[1]) {
@@ -105,7 +105,7 @@ fn path_turning(places: &[Affine3A]) -> f32 {
     KINK + steps.map(|step| turn(&step[0], &step[1])).sum::<f32>()
 }
 
-/// Radians between two transforms; what is scaled counts like what is turned.
+/// Radians between two transforms, where scaling counts like rotation.
 fn turn(a: &Affine3A, b: &Affine3A) -> f32 {
     let length = |columns: [Vec3A; 3]| -> f32 {
         let squares = columns.iter().map(|column| column.length_squared());
@@ -117,7 +117,7 @@ fn turn(a: &Affine3A, b: &Affine3A) -> f32 {
         n.y_axis - m.y_axis,
         n.z_axis - m.z_axis,
     ];
-    // Of a rotation by a small angle, the Frobenius norm is the angle times the square root of two.
+    // For a rotation by a small angle, the Frobenius norm of the difference is √2 times the angle, and that of the matrix is √3.
     let relative = length(difference) / length([m.x_axis, m.y_axis, m.z_axis]).max(1e-30);
     (relative * 1.5f32.sqrt()).min(TAU)
 }

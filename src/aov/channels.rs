@@ -1,4 +1,4 @@
-//! Channels of files with AOVs: their names, their types and their order, as OpenEXR files have them.
+//! Channels of files with AOVs: their names, types and order, as in OpenEXR files.
 
 use super::{Aov, AovSet, MATTE_RANKS, cryptomatte};
 use bytes::Bytes;
@@ -8,9 +8,9 @@ use bytes::Bytes;
 pub struct ChannelPlace {
     pub name: String,
     pub kind: ChannelKind,
-    /// The AOV that it belongs to; none: the picture itself.
+    /// The AOV that the channel belongs to; none: the picture itself.
     pub aov: Option<Aov>,
-    /// Which of the values of a pixel it has, and how many these are.
+    /// Index of the channel's value among those of a pixel, and the number of these.
     pub offset: usize,
     pub stride: usize,
 }
@@ -18,15 +18,15 @@ pub struct ChannelPlace {
 /// How values are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelKind {
-    /// 16 bits. What half floats have no number for becomes the nearest that they have.
+    /// 16 bits. Values outside the range of half floats become the nearest one within.
     Half,
     /// 32 bits, with the same bits as in memory.
     Float,
-    /// 32 bits, where what is infinitely far is [`FAR`].
+    /// 32 bits, where infinite depths become [`FAR`].
     Depth,
 }
 
-/// The depth of what is not there, as Cycles has it: compositors calculate with depths.
+/// Depth of pixels that hit nothing, as in Cycles: compositors calculate with depths, so it is finite.
 pub const FAR: f32 = 1e10;
 
 /// The greatest half float.
@@ -41,27 +41,27 @@ impl ChannelKind {
     }
 }
 
-/// The rows of a file: its channels, and how many rows are compressed together.
+/// The layout of a file's rows: its channels, and how many rows are compressed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileRows {
-    /// Besides the picture itself.
+    /// AOVs besides the picture itself.
     pub aovs: AovSet,
     /// How colours, normals and motion are stored.
     pub colors: ChannelKind,
     pub per_block: u32,
 }
 
-/// The rows of a picture as a file has them, compressed.
+/// The rows of a picture in the form that a file has them, compressed.
 #[derive(Clone, Debug)]
 pub struct FileBlocks {
     pub rows: FileRows,
-    /// Where each block begins in `bytes`.
+    /// Offset of each block in `bytes`.
     pub offsets: Vec<u64>,
     pub bytes: Bytes,
 }
 
 impl FileRows {
-    /// Of the picture itself and of all AOVs, sorted by name as files have to be.
+    /// Channels of the picture itself and of all AOVs, sorted by name, as files require.
     pub fn channels(&self) -> Vec<ChannelPlace> {
         let mut places = Vec::new();
         let mut add = |aov, kind, names: Vec<String>| {
@@ -92,12 +92,12 @@ impl FileRows {
     }
 }
 
-/// Bytes of a pixel of all channels.
+/// Bytes of a pixel in all channels together.
 pub fn pixel_bytes<'a>(channels: impl IntoIterator<Item = &'a ChannelPlace>) -> usize {
     channels.into_iter().map(|place| place.kind.bytes()).sum()
 }
 
-/// In the order of the values of a pixel.
+/// Names of an AOV's channels, in the order of the values of a pixel.
 fn names_of(aov: Aov) -> Vec<String> {
     let letters = match aov {
         Aov::Albedo | Aov::Variance => "RGB",
@@ -110,7 +110,7 @@ fn names_of(aov: Aov) -> Vec<String> {
     letters.chars().map(name).collect()
 }
 
-/// Two ranks in each group of four channels, counted in two digits.
+/// Names of a matte's channels: groups of four, numbered with two digits, hold two ranks each.
 fn matte_names(aov: Aov) -> Vec<String> {
     let base = cryptomatte::aov_name(aov);
     let name = |value: usize| {

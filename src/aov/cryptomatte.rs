@@ -1,11 +1,11 @@
-//! Names as Cryptomatte hashes and lists them (Psyop, "Cryptomatte Specification" 1.2.0).
+//! Names with their hashes and manifests, as in Cryptomatte (Psyop, "Cryptomatte Specification" 1.2.0).
 
 use super::Aov;
 use crate::scene::Scene;
 use std::fmt::Write as _;
 
-/// The number that stands for `name` in an AOV: its hash, whose bits are made those of an ordinary float, so that nothing on
-/// the way takes it for a NaN or flushes it to zero.
+/// The number that stands for `name` in an AOV: its hash, changed where needed so that the bits are those of an ordinary float.
+/// Otherwise something on the way might take it for a NaN or flush it to zero.
 pub fn id(name: &str) -> u32 {
     let hash = murmur3_32(name.as_bytes());
     match hash >> 23 & 0xff {
@@ -14,7 +14,7 @@ pub fn id(name: &str) -> u32 {
     }
 }
 
-/// The name of an AOV, with which its channels begin.
+/// The name of a Cryptomatte AOV, with which the names of its channels begin.
 pub fn aov_name(aov: Aov) -> &'static str {
     match aov {
         Aov::Material => "CryptoMaterial",
@@ -22,42 +22,42 @@ pub fn aov_name(aov: Aov) -> &'static str {
     }
 }
 
-/// What metadata of an AOV are filed under: the first seven digits of the AOV's own hash.
+/// Key of an AOV's metadata: the first seven digits of the hash of the AOV's name.
 pub fn key(aov: &str) -> String {
     let mut digits = format!("{:08x}", id(aov));
     digits.truncate(7);
     digits
 }
 
-/// Ids of all instances of the scene.
+/// Ids of all instances of the scene, in its order.
 pub fn instance_ids(scene: &Scene) -> Vec<u32> {
     let mut ids = Vec::with_capacity(scene.instances.len());
     scene.visit_instance_names(|name| ids.push(id(name)));
     ids
 }
 
-/// Ids of all rows of the material table.
+/// Ids of all rows of the material table, in its order.
 pub fn material_ids(scene: &Scene) -> Vec<u32> {
     let mut ids = Vec::with_capacity(scene.materials.len());
     scene.visit_material_names(|name| ids.push(id(name)));
     ids
 }
 
-/// JSON of all instances' names and their ids, in the order of the scene.
+/// JSON object of all instances' names and ids, in the order of the scene.
 pub fn instance_manifest(scene: &Scene) -> String {
     let mut manifest = Manifest::default();
     scene.visit_instance_names(|name| manifest.add(name));
     manifest.finish()
 }
 
-/// JSON of all materials' names and their ids.
+/// JSON object of all materials' names and ids.
 pub fn material_manifest(scene: &Scene) -> String {
     let mut manifest = Manifest::default();
     scene.visit_material_names(|name| manifest.add(name));
     manifest.finish()
 }
 
-/// A JSON object under way, each name once.
+/// An unfinished JSON object, which takes each name once.
 #[derive(Default)]
 struct Manifest {
     text: String,

@@ -1,4 +1,4 @@
-//! What a frame says about each pixel besides its colours: values for compositing and denoising.
+//! Arbitrary output variables: values of each pixel besides its colour, for compositing and denoising.
 
 pub mod channels;
 pub mod cryptomatte;
@@ -32,7 +32,7 @@ pub enum Aov {
     Material,
 }
 
-/// How many names a Cryptomatte AOV keeps of a pixel: those that cover most of it.
+/// Number of names that a Cryptomatte AOV keeps of a pixel: those that cover most of it.
 pub const MATTE_RANKS: usize = crate::abi::MATTE_RANKS as usize;
 
 impl Aov {
@@ -57,12 +57,12 @@ impl Aov {
         }
     }
 
-    /// Whether its values are names' hashes and shares, as Cryptomatte has them.
+    /// Whether the values are hashes of names and shares of the pixel, as in Cryptomatte.
     pub fn is_matte(self) -> bool {
         matches!(self, Self::Instance | Self::Material)
     }
 
-    /// As it is typed and as files name it.
+    /// Name of the AOV on the command line and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Albedo => "albedo",
@@ -83,7 +83,7 @@ impl fmt::Display for Aov {
     }
 }
 
-/// Which AOVs are asked for.
+/// A set of AOVs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AovSet(u8);
 
@@ -96,7 +96,7 @@ impl AovSet {
         self.0 & 1 << aov as u8 != 0
     }
 
-    /// In the order of [`Layer::ALL`].
+    /// The AOVs in the order of [`Aov::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Aov> {
         Aov::ALL.into_iter().filter(move |&l| self.contains(l))
     }
@@ -107,7 +107,7 @@ impl AovSet {
     }
 }
 
-/// As a list of names.
+/// Serializes the set as a list of names.
 impl serde::Serialize for AovSet {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())
@@ -120,12 +120,12 @@ impl FromIterator<Aov> for AovSet {
     }
 }
 
-/// A AOV of a finished frame.
+/// An AOV of a finished frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AovImage {
     pub aov: Aov,
-    /// [`Layer::channels`] floats per pixel, row-major from the top. In Cryptomatte AOVs these are pairs of a name's hash,
-    /// as the bits of a float, and its share of the pixel, the greatest first; (0, 0) where there are fewer names.
+    /// [`Aov::channels`] floats per pixel, row-major from the top. In Cryptomatte AOVs these are pairs of a name's hash, as the bits of
+    /// a float, and its share of the pixel. The greatest share is first; missing names are (0, 0).
     pub values: Floats,
 }
 

@@ -34,7 +34,7 @@ impl SceneArgs {
         self.load_inspected(|_| ())
     }
 
-    /// Shows the model itself to `inspect`, where the file is glTF.
+    /// Loads the scene. If the file is glTF, passes the model itself to `inspect`.
     pub fn load_inspected(&self, inspect: impl FnOnce(&Model)) -> anyhow::Result<Scene> {
         let options = LoadOptions {
             overrides: self.overrides.clone(),
@@ -45,7 +45,7 @@ impl SceneArgs {
         Ok(loader::load_inspected(&self.path, &options, inspect)?)
     }
 
-    /// What the user chooses about a glTF file.
+    /// The user's choices about a glTF file.
     pub fn gltf_options(&self) -> GltfOptions {
         self.model.options().gltf()
     }
@@ -77,8 +77,8 @@ pub struct DeviceArgs {
 }
 
 impl DeviceArgs {
-    /// The device that does the work. Comes before loading, which already uses the threads that are started here.
-    /// `tell` gets a line for people if the device is not the fastest that they may expect.
+    /// Opens the device that does the work. Call it before loading a scene, which uses the threads that this starts.
+    /// `tell` gets a line for people if they may expect a faster device than they get.
     pub fn open(&self, tell: impl Fn(&str)) -> anyhow::Result<Box<dyn Device>> {
         let count = self.device.choices().len();
         if count == 1
@@ -89,7 +89,7 @@ impl DeviceArgs {
         Err(SettingsError::ManyDevices { count }.into())
     }
 
-    /// All devices of the list, in its order.
+    /// Opens all devices of the list, in its order.
     pub fn open_all(&self, tell: impl Fn(&str)) -> anyhow::Result<Vec<Box<dyn Device>>> {
         let mut devices = Vec::new();
         for choice in self.device.choices() {
@@ -104,7 +104,7 @@ impl DeviceArgs {
     }
 }
 
-/// Names the folder of trees where `--cache` does not.
+/// Environment variable that names the folder of trees if `--cache` does not.
 const CACHE_VARIABLE: &str = "THRONG_CACHE";
 
 #[derive(clap::Args)]
@@ -134,7 +134,7 @@ impl TreeArgs {
     }
 }
 
-/// Tells people if trees are not as they asked for, or could not be kept. The work itself did not need that.
+/// Tells people if trees have less quality than they asked for, or could not be kept. Neither changes the result.
 pub fn warn_of_trees(trees: &TreeSource, tell: impl Fn(&str)) {
     if let Some(lowered) = trees.lowered() {
         tell(&format!("throng: note: {lowered}"));

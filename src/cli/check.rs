@@ -70,7 +70,7 @@ impl CheckArgs {
         }
     }
 
-    /// Goes on where loading a model ended. False when that finds no error.
+    /// Lists all problems of a model whose loading ended at the first one. False if it finds no error.
     fn list_problems(&self, error: &anyhow::Error, report: &mut CheckReport) -> bool {
         let in_file = matches!(error.downcast_ref(), Some(LoadError::File { .. }));
         if !in_file || !loader::is_gltf(&self.scene.path) {

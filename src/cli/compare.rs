@@ -1,4 +1,4 @@
-//! `--compare`: several devices do the same work, and the program fails if they disagree.
+//! `--compare`: several devices do the same work, and the command fails if they disagree.
 
 use super::{
     Exit,
@@ -34,7 +34,7 @@ pub enum CompareError {
     },
 }
 
-/// All devices of `--device`, which have to be several.
+/// Opens all devices of `--device`, of which there have to be several.
 pub fn open(args: &DeviceArgs, tell: impl Fn(&str)) -> anyhow::Result<Vec<Box<dyn Device>>> {
     let devices = args.open_all(tell)?;
     match devices.len() {
@@ -47,7 +47,7 @@ pub fn names(devices: &[Box<dyn Device>]) -> Vec<String> {
     devices.iter().map(|device| device.describe()).collect()
 }
 
-/// Compares frames and tells how each of them went, and all together.
+/// Compares frames. Reports the differences of each frame and of all together.
 pub fn frames(
     job: &RenderJob,
     devices: &mut [Box<dyn Device>],
@@ -86,7 +86,7 @@ fn conclude(names: &[String], found: &Comparison, progress: &Progress) -> anyhow
     check(first, shares, "pixels")
 }
 
-/// Fails if the hits of some device are too different.
+/// Fails if the hits of some device differ too much.
 pub fn rays(first: &str, differences: &[RayDifference]) -> anyhow::Result<Exit> {
     let shares = differences.iter().map(|d| (&d.device, d.share));
     check(first, shares, "rays")

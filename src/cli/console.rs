@@ -1,4 +1,4 @@
-//! What reaches the terminal. Closed pipes are no reason to panic, so `print!` and `eprintln!` are not used.
+//! Output to the terminal. A closed pipe must not panic, so `print!` and `eprintln!` are not used.
 
 use super::Exit;
 use crate::guard;
@@ -8,7 +8,7 @@ use std::{
     io::{self, ErrorKind, Write},
 };
 
-/// Prints an error, in the form that all errors have.
+/// Prints an error, in the form of all errors.
 pub fn error(message: &str) {
     let _ = writeln!(io::stderr().lock(), "throng: error: {message}");
 }
@@ -18,8 +18,8 @@ pub fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// The error and its causes; a cause that the text before it already tells is left out. Names and foreign messages may have line
-/// breaks, and worse, in them.
+/// The error and its causes in one line. A cause that the text before it contains is left out. Control characters, which names and
+/// messages of other libraries may contain, become spaces.
 pub fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -42,7 +42,7 @@ pub fn report(report: &(impl serde::Serialize + Display), json: bool) -> anyhow:
     print(text.trim_end())
 }
 
-/// Prints on standard output. A reader that closes the pipe early is content, other failures are errors.
+/// Prints on standard output. A reader that closes the pipe early is no error, other failures are.
 fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let written = writeln!(out, "{text}").and_then(|()| out.flush());
@@ -54,9 +54,9 @@ fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// A panic is a bug in throng; it is reported in one line like every other error, and the process ends at once so
-/// that no thread waits for the one that panicked. Finished frames are complete files by then. With
-/// `RUST_BACKTRACE` set, Rust's own report is kept. A panic of a decoder that is guarded is the file's error, told later.
+/// Makes panics, which are bugs in throng, print one line like every other error, and end the process at once so that no thread
+/// waits for the one that panicked. Finished frames are complete files by then. With `RUST_BACKTRACE` set, Rust's own report is
+/// kept. A panic in a guarded decoder is an error of its file, which is reported later.
 pub fn install_panic_message() {
     let usual = std::panic::take_hook();
     let keeps_usual = std::env::var_os("RUST_BACKTRACE").is_some();

@@ -1,4 +1,4 @@
-//! `throng diff`: how different two pictures look.
+//! `throng diff`: how different two pictures look to people.
 
 use super::Exit;
 use crate::{
@@ -81,7 +81,7 @@ impl DiffArgs {
         if let Some(map) = &self.map {
             write_map(map, &found)?;
         }
-        // Colours that differ too little for anybody to see are different where nothing may be.
+        // A limit of 0 takes only identical pictures, so differences count even if nobody can see them.
         let equal = match self.limit {
             0.0 => found.stats.differing == 0.0,
             limit => found.stats.mean <= limit,
@@ -113,7 +113,7 @@ impl DiffArgs {
             )
         };
         if !self.quiet {
-            // A reader that went away has seen enough.
+            // A reader that closed the pipe has seen enough.
             let _ = writeln!(std::io::stdout().lock(), "{text}");
         }
         Ok(())

@@ -15,30 +15,30 @@ pub enum Event<'a> {
     Started {
         scene: &'a str,
         device: &'a str,
-        /// How many frames were asked for, existing ones included.
+        /// Number of frames asked for, existing ones included.
         frames: usize,
         skipped: usize,
         width: u32,
         height: u32,
         samples: u32,
         warnings: &'a [String],
-        /// What else the file has to offer.
+        /// Other things that the file has to offer.
         notes: &'a [String],
     },
     Frame {
         #[serde(flatten)]
         report: &'a FrameReport,
-        /// How many of the `frames` exist now.
+        /// Number of the `frames` that exist now.
         done: usize,
         frames: usize,
     },
-    /// `--compare`: a frame on one device against the first device.
+    /// With `--compare`: the difference of a frame on one device from the first device's.
     Difference {
         frame: u32,
         #[serde(flatten)]
         difference: Difference<'a>,
     },
-    /// `--compare`: all frames of one device.
+    /// With `--compare`: the difference of all frames on one device from the first device's.
     Compared {
         frames: usize,
         #[serde(flatten)]
@@ -53,11 +53,11 @@ pub enum Event<'a> {
     },
 }
 
-/// All numbers from 0 to 1.
+/// Difference of pictures. All its numbers are from 0 to 1.
 #[derive(Serialize)]
 pub struct Difference<'a> {
     device: &'a str,
-    /// Share of pixels.
+    /// Share of pixels that differ.
     differing: f64,
     max: f64,
     mean: f64,
@@ -89,10 +89,10 @@ impl<'a> Event<'a> {
     }
 }
 
-/// What a run did, in the numbers that its end reports.
+/// The numbers that are reported at the end of a run.
 #[derive(Clone, Serialize)]
 pub struct Stats {
-    /// Rendered in this run.
+    /// Number of frames rendered in this run.
     pub frames: u32,
     pub skipped: usize,
     #[serde(flatten)]
@@ -103,12 +103,12 @@ pub struct Stats {
     pub mrays_per_s: f64,
     pub refits: u64,
     pub rebuilds: u64,
-    /// What trees of deforming meshes cost rays at worst, over what they did when they were built.
+    /// Greatest ratio of the cost of a deforming mesh's tree to its cost when it was built.
     pub sah_ratio: f32,
     pub busy: BusyShares,
     /// None without a cache.
     pub cached_trees: Option<TreeCounts>,
-    /// Where the files are.
+    /// Description of where the files are.
     pub output: String,
 }
 

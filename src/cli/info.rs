@@ -1,4 +1,4 @@
-//! `throng info`: what is in a scene.
+//! `throng info`: describes the contents of a scene.
 
 use super::{
     Exit,
@@ -56,7 +56,7 @@ pub struct InfoArgs {
     full: bool,
 }
 
-/// A model that is no scene, having nothing to see, is described all the same.
+/// The report. A model that is no scene, as there is nothing to see in it, is described all the same.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]

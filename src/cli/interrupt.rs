@@ -1,4 +1,4 @@
-//! Signals: the first Ctrl-C or one of its relatives asks the run to stop, the second ends it; SIGUSR1 asks for a look.
+//! Signals. The first Ctrl-C or one of its relatives asks the run to stop, the second ends it; SIGUSR1 asks for a partial picture.
 
 use super::Exit;
 use anyhow::Context;
@@ -15,17 +15,17 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// Whether there is work that a run would finish before it ends.
 static WORKING: AtomicBool = AtomicBool::new(false);
 
-/// Comes before all else: from now on a SIGUSR1 is not the end, whenever it comes, and a file that grows too large is an error of
-/// writing, so that its part can be removed. Where memory has a limit, running out of it is a failure like others.
+/// Sets up signals before anything else. From now on a SIGUSR1 does not end the process, and a file that grows too large is a write
+/// error, so that the unfinished file can be removed. Where memory is limited, running out of it is a failure like others.
 pub fn prepare() {
     #[cfg(unix)]
     {
-        // Without the handler, the signal does what it does by default.
+        // Without the handler, the signal keeps its default action.
         let _ = flag::register(consts::SIGUSR1, &ASKED);
         // SAFETY: `SIG_IGN` is a valid disposition.
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         if memory_is_limited() {
-            // The C library says that it lacks memory, in one line, and then calls `abort`.
+            // The C library reports in one line that memory ran out, and then calls `abort`.
             // SAFETY: `_exit` is all that the handler does, and signal handlers may do that.
             let _ = unsafe {
                 signal_hook::low_level::register(consts::SIGABRT, || {
@@ -36,7 +36,7 @@ pub fn prepare() {
     }
 }
 
-/// Whether the process may have only so much address space (`ulimit -v`).
+/// Whether the address space of the process is limited (`ulimit -v`).
 #[cfg(unix)]
 fn memory_is_limited() -> bool {
     let mut limit = libc::rlimit {
@@ -48,22 +48,22 @@ fn memory_is_limited() -> bool {
     is_known && limit.rlim_cur != libc::RLIM_INFINITY
 }
 
-/// Set by SIGUSR1, once [`prepare`] was called.
+/// The flag that SIGUSR1 sets, once [`prepare`] was called.
 pub fn asked_to_show() -> &'static AtomicBool {
     &ASKED
 }
 
-/// From now on the first SIGINT, SIGTERM or SIGHUP sets the returned flag and calls `on_first`, on a thread of its own; before
-/// [`work_begins`], it also ends the process, as there is nothing to lose. A second one ends the process at once, whatever it is
-/// waiting for: no frame can be torn, since frames are renamed into place. Signals that the parent process asked to ignore (`nohup`)
-/// stay ignored.
+/// Installs the handlers. From now on the first SIGINT, SIGTERM or SIGHUP sets the returned flag and calls `on_first`, on a thread
+/// of its own. Before [`work_begins`] it also ends the process, as there is nothing to lose. A second one ends the process at once,
+/// whatever it is waiting for: no frame can be torn, since frames are renamed into place. Signals that the parent process asked to
+/// ignore (`nohup`) stay ignored.
 pub fn install(on_first: impl FnOnce() + Send + 'static) -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let register = || -> io::Result<()> {
         let signals = signals();
         for &signal in &signals {
             let stop = stop.clone();
-            // One step, as two signals may be handled at the same time on two threads.
+            // A single atomic step, as two signals may be handled at the same time on two threads.
             let handle = move || {
                 if stop.swap(true, Ordering::SeqCst) {
                     signal_hook::low_level::exit(Exit::Stopped as i32);
@@ -78,12 +78,12 @@ pub fn install(on_first: impl FnOnce() + Send + 'static) -> anyhow::Result<Arc<A
     Ok(stop)
 }
 
-/// From now on, the first signal leaves it to the run to end.
+/// Tells that there is work to finish: from now on, the first signal no longer ends the process.
 pub fn work_begins() {
     WORKING.store(true, Ordering::SeqCst);
 }
 
-/// Calls `on_first` after the first of `signals`. Handlers of signals may do next to nothing, so a thread waits for them.
+/// Calls `on_first` after the first of `signals`. Signal handlers may do next to nothing, so a thread waits for them.
 #[cfg(unix)]
 fn call_once(signals: &[i32], on_first: impl FnOnce() + Send + 'static) -> io::Result<()> {
     use std::{io::Read, os::unix::net::UnixStream, thread};

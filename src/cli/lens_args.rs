@@ -49,7 +49,7 @@ impl LensArgs {
     }
 }
 
-/// `2.8` or `f/2.8`.
+/// Parses `2.8` or `f/2.8`.
 fn parse_f_stop(text: &str) -> Result<f32, String> {
     let number = text.strip_prefix("f/").unwrap_or(text).parse().ok();
     let number = number.filter(|x: &f32| *x == 0.0 || (1e-3..=1e6).contains(x));

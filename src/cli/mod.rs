@@ -45,17 +45,17 @@ enum Command {
     Diff(diff::DiffArgs),
 }
 
-/// How the program ends.
+/// The exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Done = 0,
     Failed = 1,
     Usage = 2,
-    /// `EX_TEMPFAIL` of sysexits.h: running the same command again with `--skip-existing` goes on.
+    /// `EX_TEMPFAIL` of sysexits.h: the same command with `--skip-existing` goes on where this one stopped.
     Stopped = 75,
 }
 
-/// Of the thread that does the work. The main thread's is as small as the system or its user says.
+/// Stack size, in bytes, of the thread that does the work. The main thread's stack is as small as the system or its user wants.
 const STACK: usize = 16 << 20;
 
 /// Runs the program with the process's arguments. Every error is printed here, once.
@@ -68,7 +68,7 @@ pub fn run() -> ExitCode {
         worker.stack_size(STACK).spawn(parse_and_run)
     };
     let exit = match start() {
-        // A panic ends the process before this.
+        // Panics do not come here: they end the process.
         Ok(worker) => worker.join().unwrap_or(Exit::Failed),
         Err(error) => {
             console::error(&format!("cannot start a thread: {error}"));
@@ -101,7 +101,7 @@ impl Command {
     }
 }
 
-/// For work without a device, which would start the threads.
+/// Starts the threads for `work` without a device; otherwise the device starts them.
 fn with_threads(work: impl FnOnce() -> anyhow::Result<Exit>) -> anyhow::Result<Exit> {
     device::start_threads(0)?;
     work()
@@ -121,7 +121,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// Prints what clap has to say: help and version on standard output, mistakes on standard error.
+/// Prints clap's message: help and version on standard output, mistakes on standard error.
 fn refuse(error: &clap::Error) -> Exit {
     if !error.use_stderr() {
         // A reader that closed the pipe has seen enough.

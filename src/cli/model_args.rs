@@ -1,4 +1,4 @@
-//! Flags for what a scene is loaded as: its view, and what a model on its own is shown with.
+//! Flags for loading: the view of a scene, and the surroundings of a model that is shown on its own.
 
 use super::lens_args::LensArgs;
 use crate::loader::options::{

@@ -1,4 +1,4 @@
-//! What is in a glTF model, as text for people.
+//! The contents of a glTF model, as text for people.
 
 use super::{
     model_info::{CameraKind, ModelInfo, NodeInfo},
@@ -7,17 +7,17 @@ use super::{
 };
 use std::fmt::{self, Formatter};
 
-/// Lines of a tree, and entries of a list, that are printed without `--full`.
+/// Most lines of a tree, and most lines of a list, that are printed without `--full`.
 const SHORT_TREE: usize = 40;
 const SHORT_LIST: usize = 20;
 
-/// A model's report; `full` leaves nothing out.
+/// A model's report. With `full`, nothing is left out.
 pub struct ModelText<'a> {
     pub info: &'a ModelInfo,
     pub full: bool,
 }
 
-/// A name from a file: none may break the line, move the cursor or fill the screen.
+/// A name from a file, made safe to print: it cannot break the line, move the cursor or fill the screen.
 pub fn shown(name: &str) -> String {
     const LONGEST: usize = 60;
     let clean = |c: char| if c.is_control() { ' ' } else { c };
@@ -73,7 +73,7 @@ impl ModelText<'_> {
         })
     }
 
-    /// What hangs from a node, in brackets.
+    /// The things attached to a node, in brackets.
     fn at_node(&self, node: &NodeInfo) -> String {
         let info = self.info;
         let mut parts = Vec::new();
@@ -185,7 +185,7 @@ impl ModelText<'_> {
         )
     }
 
-    /// A count and one line per entry; nothing where there is none.
+    /// Writes a count and one line per entry, or nothing if there is none.
     fn list<T>(
         &self,
         f: &mut Formatter<'_>,

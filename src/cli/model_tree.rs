@@ -2,11 +2,11 @@
 
 use super::{model_info::NodeInfo, model_text::shown};
 
-/// Deeper nodes are not indented any further, or a chain of nodes would fill the screen.
+/// Deepest level that is indented; else a long chain of nodes would fill the screen.
 const MOST_INDENTED: usize = 32;
 
-/// One line for each node, children below their parent. With a `limit`, only that many lines: the levels nearest to the
-/// roots, with a count of what is left out where it is left out. `note` adds to a node's line.
+/// Returns one line for each node, children below their parent. With a `limit`, returns only that many lines: those of the levels
+/// nearest to the roots, and a count wherever nodes are left out. `note` adds to a node's line.
 pub fn lines(
     nodes: &[NodeInfo],
     limit: Option<usize>,
@@ -21,7 +21,7 @@ struct Tree<'a> {
     nodes: &'a [NodeInfo],
     children: Vec<Vec<u32>>,
     roots: Vec<u32>,
-    /// Nodes below each, itself included.
+    /// Number of nodes in the subtree of each node, itself included.
     sizes: Vec<usize>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// The most nodes from the first on that, with a line wherever some are missing, are no more lines than `limit`.
+    /// The most nodes, from the first on, that fit into `limit` lines, with a line wherever some are missing.
     fn how_many_fit(&self, limit: usize) -> usize {
         let fits = |&kept: &usize| {
             let cut = |list: &Vec<u32>| list.last().is_some_and(|&last| last as usize >= kept);
@@ -80,7 +80,7 @@ impl<'a> Tree<'a> {
         lines
     }
 
-    /// Pushes what a list of siblings has, the first one last.
+    /// Pushes the entries of a list of siblings, the first one last.
     fn open(&self, list: &[u32], depth: usize, kept: usize, to: &mut Vec<(usize, Entry)>) {
         let (shown, missing) = list.split_at(list.partition_point(|&i| (i as usize) < kept));
         if !missing.is_empty() {
@@ -93,7 +93,7 @@ impl<'a> Tree<'a> {
 
 enum Entry {
     Node(u32),
-    /// This many nodes, with all below them.
+    /// This number of nodes, those below them included.
     Missing(usize),
 }
 
@@ -101,7 +101,7 @@ enum Entry {
 mod tests {
     use super::*;
 
-    /// A tree by the parents of its nodes, which are called by their indices.
+    /// The lines of a tree, given by the parents of its nodes. Nodes are named by their indices.
     fn drawn(parents: &[Option<u32>], limit: Option<usize>) -> Vec<String> {
         let node = |(index, parent): (usize, &Option<u32>)| NodeInfo {
             name: index.to_string(),

@@ -1,4 +1,4 @@
-//! `docs/flags.md`: the flags of all commands as pages of documentation, made from the flags themselves.
+//! `docs/flags.md`: the flags of all commands as documentation, made from the flags themselves.
 
 use super::Cli;
 use clap::{Arg, Command, CommandFactory};
@@ -65,7 +65,7 @@ fn heading_of(arg: &Arg) -> &str {
     }
 }
 
-/// `` `-f`, `--frames LIST` ``.
+/// The names of a flag, such as `` `-f`, `--frames LIST` ``.
 fn name_of(arg: &Arg) -> String {
     if arg.is_positional() {
         return format!("`{}`", value_of(arg));
@@ -108,7 +108,7 @@ fn meaning(arg: &Arg) -> String {
     text
 }
 
-/// Text within one cell of a table.
+/// Text escaped for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

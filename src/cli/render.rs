@@ -1,4 +1,4 @@
-//! `throng render`: frames to files and videos.
+//! `throng render`: renders frames to files and videos.
 
 use super::{
     Exit,
@@ -91,7 +91,7 @@ struct MessageArgs {
     verbose: u8,
 }
 
-/// The names behind the Cryptomatte layers that are written.
+/// The names behind the Cryptomatte layers that are to be written.
 fn manifests(job: &RenderJob) -> Manifests {
     let of = |aov, manifest: fn(&Scene) -> String| match job.aovs.contains(aov) {
         true => manifest(&job.scene),
@@ -148,8 +148,8 @@ impl RenderArgs {
         Ok(reporter.ended(&result?))
     }
 
-    /// For frames about which there is something to do before they are finished. A single frame may be asked to be shown, where
-    /// there is time to ask: devices with a queue are fast, and faster still where nobody interrupts them.
+    /// Options for a run whose frames are kept or written before they are finished; none for other runs. A run of a single frame always
+    /// writes it as it stands on request, except on devices with a queue: these are fast, and faster still without interruptions.
     fn ongoing(
         &self,
         job: &RenderJob,
@@ -170,7 +170,7 @@ impl RenderArgs {
         })
     }
 
-    /// Asks for layers and, where they are to be denoised, for frames that can be.
+    /// Asks for the AOVs of the user's layers, and for what denoising needs.
     fn add_aovs(&self, job: &mut RenderJob) -> anyhow::Result<()> {
         job.aovs = self.aovs.aovs();
         job.settings.aovs = job.aovs;
@@ -194,14 +194,14 @@ impl RenderArgs {
         Ok(())
     }
 
-    /// Makes sure that files can be written, and that none of them is another one or an input.
+    /// Makes sure that files can be written, and that none of them is the same as another one or an input.
     fn prepare(&self, plan: &FramePlan, job: &RenderJob) -> anyhow::Result<()> {
         plan.check_size(&job.settings)?;
         prepare_distinct(plan.planned(&job.scene.name, &self.ongoing))?;
         Ok(())
     }
 
-    /// Lines of JSON would lie between the pictures.
+    /// Refuses to write pictures and JSON progress both to standard output, as lines would lie between the pictures.
     fn check_standard_output(&self) -> Result<(), SettingsError> {
         let pictures = matches!(
             self.frames.output,

@@ -1,4 +1,4 @@
-//! What `throng render` tells while it works and at the end, to people and to programs.
+//! The messages of `throng render` during its work and at the end, for people and for programs.
 
 use super::{
     Exit,
@@ -12,13 +12,13 @@ use crate::{
     settings::FramePlan,
 };
 
-/// Follows one run.
+/// Reports the progress and the outcome of one run.
 pub struct Reporter<'a> {
     progress: Progress,
     job: &'a RenderJob,
     plan: &'a FramePlan,
     verbose: u8,
-    /// Frames that exist, earlier runs' included.
+    /// Number of frames that exist, including those of earlier runs.
     done: usize,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Tells the outcome of a run that did not fail.
+    /// Reports the outcome of a run that did not fail.
     pub fn ended(&self, summary: &Summary) -> Exit {
         let stats = Stats::new(summary, self.plan, self.job);
         warn_of_trees(&self.job.trees, |line| self.progress.note(line));

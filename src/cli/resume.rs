@@ -1,14 +1,14 @@
-//! The command line that goes on where a run stopped.
+//! The command line that continues a run where it stopped.
 
 use std::ffi::{OsStr, OsString};
 
 const FLAG: &str = "--skip-existing";
 
-/// The given command line, quoted for a POSIX shell: with `--skip-existing` where `keep` says that frames have files.
+/// The given command line, quoted for a POSIX shell. If `keep`, as frames have files, `--skip-existing` is added.
 pub fn command_line(args: impl IntoIterator<Item = OsString>, keep: bool) -> String {
     let mut args: Vec<OsString> = args.into_iter().collect();
     if keep && !args.iter().any(|arg| arg == FLAG) {
-        // What follows `--` is never a flag.
+        // Nothing after `--` is a flag.
         let end = args
             .iter()
             .position(|arg| arg == "--")
@@ -30,7 +30,7 @@ fn quote(arg: &OsStr) -> String {
     }
 }
 
-/// `$'…'`, for control characters and names that are not UTF-8.
+/// Quotes control characters and names that are not UTF-8 as `$'…'`.
 fn quote_bytes(bytes: &[u8]) -> String {
     let escape = |&b: &u8| match b {
         b'\'' | b'\\' => format!("\\{}", b as char),

@@ -1,4 +1,4 @@
-//! `throng trace`: a file of rays against a scene.
+//! `throng trace`: traces a file of rays against a scene.
 
 use super::{
     Exit,

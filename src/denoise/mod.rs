@@ -1,4 +1,4 @@
-//! Denoising by Open Image Denoise, where it is installed: radiance, guided by what surfaces reflect and where they face.
+//! Denoising by Open Image Denoise, where it is installed: of radiance, guided by the albedo and the normals of surfaces.
 
 mod oidn;
 
@@ -21,10 +21,10 @@ pub enum DenoiseError {
     Failed(String),
 }
 
-/// Takes the noise out of frames, one at a time.
+/// Denoises frames, one at a time.
 ///
-/// Each frame is denoised for itself, so any frame can be rendered on its own. What guides it is denoised first and then trusted,
-/// which keeps edges and textures as they are from frame to frame.
+/// Each frame is denoised on its own, so any frame can be rendered on its own. Its guides are denoised first and then trusted, which
+/// keeps edges and textures as they are from frame to frame.
 pub struct Denoiser {
     description: String,
     work: Mutex<Work>,
@@ -32,21 +32,21 @@ pub struct Denoiser {
 
 struct Work {
     oidn: Oidn,
-    /// Of the size of the last frame.
+    /// Plan for frames of the same size as the last one.
     plan: Option<Plan>,
 }
 
 /// Images and filters for pictures of one size.
 struct Plan {
     size: (usize, usize),
-    /// Colour, which the result takes the place of, albedo and normals.
+    /// Colour, which the result replaces, albedo and normals.
     images: Vec<Image>,
-    /// In the order in which they run.
+    /// Filters in the order in which they run.
     filters: Vec<Filter>,
 }
 
 impl Denoiser {
-    /// The AOVs that guide it.
+    /// The AOVs that guide the denoiser.
     pub const GUIDES: [Aov; 2] = [Aov::Albedo, Aov::Normal];
 
     /// # Errors
@@ -59,20 +59,20 @@ impl Denoiser {
         })
     }
 
-    /// For people: "Open Image Denoise 2.3.3 on the CPU".
+    /// Description for people: "Open Image Denoise 2.3.3 on the CPU".
     pub fn describe(&self) -> &str {
         &self.description
     }
 
-    /// What a device has to gather for frames that are to have `AOVs`.
+    /// The AOVs that a device has to gather for denoised frames with `AOVs`.
     pub fn aovs_for(aovs: AovSet) -> AovSet {
         aovs.iter().chain(Self::GUIDES).collect()
     }
 
-    /// Takes the noise out of `radiance`, linear RGB in rows. `AOVs` has the guides for as many pixels.
+    /// Denoises `radiance`, linear RGB in rows. `AOVs` has the guides for as many pixels.
     ///
     /// # Errors
-    /// When the library fails, as where memory is short, and where a guide is missing.
+    /// When the library fails, for example as memory is short, and when a guide is missing.
     pub fn denoise(
         &self,
         (width, height): (u32, u32),
@@ -112,7 +112,7 @@ impl Denoiser {
 }
 
 impl Work {
-    /// Makes images and filters, unless those that there are have the right size.
+    /// Makes images and filters, unless there are some of the right size.
     fn plan(&mut self, size: (usize, usize)) -> Result<(), DenoiseError> {
         if self.plan.as_ref().is_some_and(|plan| plan.size == size) {
             return Ok(());
@@ -180,7 +180,7 @@ mod tests {
         let (width, height) = (96u32, 64u32);
         let half = |x: u32| if x < width / 2 { 0.2 } else { 0.8 };
         let pixels = || (0..width * height).map(|i| (i % width, i));
-        // Noise of half of the value.
+        // The noise is up to half of the value, up or down.
         let mut radiance: Vec<f32> = pixels()
             .flat_map(|(x, i)| {
                 let noise = 0.5 + crate::math::hash_unit(7, i);

@@ -1,4 +1,4 @@
-//! Open Image Denoise's C API, version 2, as far as it is used, from a library that is found at run time.
+//! The part of Open Image Denoise's C API, version 2, that is used here, from a library that is found at run time.
 
 use super::DenoiseError;
 use libloading::Library;
@@ -9,9 +9,9 @@ use std::{
     ptr::null,
 };
 
-/// Where people have unpacked it, if the dynamic linker does not know.
+/// Environment variable for the folder of the library, if the dynamic linker does not find it.
 const FOLDER: &str = "OIDN_DIR";
-/// Names of the library, the one that says its version first.
+/// Names of the library, the one with a version first.
 const NAMES: [&str; 2] = if cfg!(target_os = "windows") {
     ["OpenImageDenoise.dll", "OpenImageDenoise2.dll"]
 } else if cfg!(target_os = "macos") {
@@ -63,7 +63,7 @@ pub struct Oidn {
     device: Handle,
     call: Functions,
     _library: Library,
-    /// "2.3.3 on the CPU"
+    /// Version and device: "2.3.3 on the CPU".
     pub description: String,
 }
 
@@ -72,7 +72,7 @@ pub struct Oidn {
 unsafe impl Send for Oidn {}
 
 impl Oidn {
-    /// The device is the fastest that the library knows on this machine.
+    /// Loads the library and opens the fastest device that it knows on this machine.
     pub fn load() -> Result<Self, DenoiseError> {
         let library = open()?;
         // SAFETY: the library is the one that the names are of.
@@ -106,7 +106,7 @@ impl Oidn {
         unsafe { (self.call.device_int)(self.device, name.as_ptr()) }
     }
 
-    /// What has gone wrong since the last look, if anything.
+    /// Returns the error since the last check, if any.
     pub fn check(&self) -> Result<(), DenoiseError> {
         let mut text = null();
         // SAFETY: a null device asks about its creation; the text lives until the next call.
@@ -121,7 +121,7 @@ impl Oidn {
         }
     }
 
-    /// An image of so many pixels.
+    /// Makes an image of `width` × `height` pixels.
     pub fn image(&self, width: usize, height: usize) -> Result<Image, DenoiseError> {
         let bytes = width * height * size_of::<[f32; 3]>();
         // SAFETY: the device is valid.
@@ -134,21 +134,21 @@ impl Oidn {
         })
     }
 
-    /// Copies pixels to an image of as many.
+    /// Copies pixels to an image of the same size.
     pub fn write(&self, image: &Image, pixels: &[f32]) {
         let bytes = size_of_val(pixels).min(image.bytes());
         // SAFETY: both sides have that many bytes.
         unsafe { (self.call.write_buffer)(image.buffer, 0, bytes, pixels.as_ptr().cast()) }
     }
 
-    /// Copies an image to as many pixels, once everything that writes to it is done.
+    /// Copies an image to pixels of the same size, once everything that writes to it is done.
     pub fn read(&self, image: &Image, pixels: &mut [f32]) {
         let bytes = size_of_val(pixels).min(image.bytes());
         // SAFETY: both sides have that many bytes.
         unsafe { (self.call.read_buffer)(image.buffer, 0, bytes, pixels.as_mut_ptr().cast()) }
     }
 
-    /// A filter that makes `images` (by their names in the API) and `flags` of ray traced pictures.
+    /// Makes a filter for ray traced pictures, with `images` by their names in the API and with `flags` set.
     pub fn filter(
         &self,
         images: &[(&CStr, &Image)],
@@ -193,7 +193,7 @@ impl Oidn {
         self.check()
     }
 
-    /// Frees what is not needed any more.
+    /// Frees images and filters.
     pub fn release(&self, images: Vec<Image>, filters: Vec<Filter>) {
         // SAFETY: filters and images are valid, and nobody has them afterwards.
         unsafe {
@@ -216,7 +216,7 @@ impl Drop for Oidn {
     }
 }
 
-/// Three floats per pixel, where the device can read them.
+/// An image of three floats per pixel, in memory that the device can read.
 pub struct Image {
     buffer: Handle,
     width: usize,
@@ -260,7 +260,7 @@ fn open() -> Result<Library, DenoiseError> {
     Err(DenoiseError::Missing(first.unwrap_or_default()))
 }
 
-/// In the given folder or that of its libraries, else wherever the dynamic linker looks.
+/// Paths to try: in the given folder and those of its libraries; without a folder, wherever the dynamic linker searches.
 fn candidates(folder: Option<&Path>) -> Vec<PathBuf> {
     let Some(folder) = folder else {
         return NAMES.map(PathBuf::from).to_vec();

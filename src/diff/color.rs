@@ -1,8 +1,8 @@
-//! Colour spaces of ꟻLIP: linear Rec.709 to the opponent colours that filters work on, and to L*a*b*, in which distances are.
+//! Colour spaces of ꟻLIP: from linear Rec.709 to opponent colours, which are filtered, and to L*a*b*, in which distances are measured.
 
 use glam::{Mat3, Vec3};
 
-/// Linear Rec.709 to CIE XYZ, by columns.
+/// Matrix from linear Rec.709 to CIE XYZ, by columns.
 const XYZ_FROM_RGB: Mat3 = Mat3::from_cols(
     Vec3::new(
         10_135_552.0 / 24_577_794.0,
@@ -21,25 +21,25 @@ const XYZ_FROM_RGB: Mat3 = Mat3::from_cols(
     ),
 );
 
-/// XYZ relative to that of white.
+/// XYZ of a colour, relative to the XYZ of white.
 fn relative_xyz(rgb: Vec3) -> Vec3 {
     XYZ_FROM_RGB * rgb / (XYZ_FROM_RGB * Vec3::ONE)
 }
 
-/// Lightness, and differences red - green and blue - yellow, all linear: contrast sensitivity is known for these.
+/// Lightness, red - green and blue - yellow, all linear: the colours for which contrast sensitivity is known.
 pub fn opponent(rgb: Vec3) -> Vec3 {
     let p = relative_xyz(rgb);
     Vec3::new(116.0 * p.y - 16.0, 500.0 * (p.x - p.y), 200.0 * (p.y - p.z))
 }
 
-/// Back from [`opponent`].
+/// Inverse of [`opponent`].
 pub fn rgb_of_opponent(color: Vec3) -> Vec3 {
     let y = (color.x + 16.0) / 116.0;
     let p = Vec3::new(y + color.y / 500.0, y, y - color.z / 200.0);
     XYZ_FROM_RGB.inverse() * (p * (XYZ_FROM_RGB * Vec3::ONE))
 }
 
-/// L*a*b*, with a* and b* weaker where it is dark (Hunt's effect).
+/// L*a*b* of a colour, with a* and b* scaled down where it is dark (Hunt's effect).
 pub fn hunt_lab(rgb: Vec3) -> Vec3 {
     const DELTA: f32 = 6.0 / 29.0;
     let curve = |v: f32| match v {
@@ -57,7 +57,7 @@ pub fn hunt_lab(rgb: Vec3) -> Vec3 {
     )
 }
 
-/// HyAB: a sum, as people do not judge lightness and hue together (Abasi, Tehran and Fairchild 2020).
+/// HyAB distance, which adds lightness and hue as people do not judge them together (Abasi, Tehran and Fairchild 2020).
 pub fn distance(a: Vec3, b: Vec3) -> f32 {
     let d = a - b;
     d.x.abs() + d.y.hypot(d.z)

@@ -1,10 +1,10 @@
-//! At which exposures linear pictures are looked at (HDR-FLIP): from where the brightest part of the reference is as bright as
-//! a screen, down to where half of it is.
+//! Exposures at which linear pictures are compared (HDR-FLIP): from the one at which the brightest part of the reference is bright
+//! on a screen, up to the one at which half of it is.
 
 use super::read::LinearImage;
 use glam::Vec3;
 
-/// Numerator and denominator of the tone curve (Narkowicz's fit of ACES, with its exposure of 0.6), from the square on.
+/// Coefficients of the tone curve (Narkowicz's fit of ACES, with its exposure of 0.6): numerator and denominator, from the square on.
 const CURVE: [f32; 6] = [
     0.6 * 0.6 * 2.51,
     0.6 * 0.03,
@@ -13,10 +13,10 @@ const CURVE: [f32; 6] = [
     0.6 * 0.59,
     0.14,
 ];
-/// What counts as as bright as a screen.
+/// Output of the tone curve that counts as bright on a screen.
 const BRIGHT: f32 = 0.85;
 
-/// Exposures in stops, evenly spaced.
+/// Exposures for a reference in stops, evenly spaced.
 pub fn exposures(reference: &LinearImage) -> Vec<f32> {
     let mut luminances: Vec<f32> = reference
         .pixels
@@ -39,13 +39,13 @@ pub fn exposures(reference: &LinearImage) -> Vec<f32> {
         .collect()
 }
 
-/// Where the tone curve reaches [`BRIGHT`].
+/// Input at which the tone curve reaches [`BRIGHT`].
 fn bright_input() -> f32 {
     let [a, b, c] = [0, 1, 2].map(|i| CURVE[i] - BRIGHT * CURVE[i + 3]);
     (-b + (b * b - 4.0 * a * c).sqrt()) / (2.0 * a)
 }
 
-/// `image` as a screen shows it at that exposure, in linear light.
+/// `image` as a screen shows it at an exposure of `stops`, in linear light.
 pub fn expose(image: &LinearImage, stops: f32) -> LinearImage {
     let scale = stops.exp2();
     let [a, b, c, d, e, f] = CURVE;

@@ -1,12 +1,12 @@
-//! Filters with rows and columns apart, beyond whose ends the last pixel goes on.
+//! Separable filters, which repeat the last pixel beyond the ends of rows and columns.
 
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Weights from `-radius` to `radius`.
+/// Weights at the distances from `-radius` to `radius`.
 pub type Kernel = Vec<f32>;
 
-/// `f` at whole distances from -radius to radius, so that they add up to `sum`.
+/// Samples `f` at whole distances from -radius to radius. With a `sum`, scales the weights to add up to it.
 pub fn kernel(radius: usize, sum: Option<f32>, f: impl Fn(f32) -> f32) -> Kernel {
     let distances = (0..=2 * radius).map(|i| i as f32 - radius as f32);
     let mut weights: Vec<f32> = distances.map(f).collect();
@@ -17,7 +17,7 @@ pub fn kernel(radius: usize, sum: Option<f32>, f: impl Fn(f32) -> f32) -> Kernel
     weights
 }
 
-/// Every channel by kernels of its own, along rows by `across` and along columns by `down`.
+/// Filters each channel with its own kernels, along rows with `across` and along columns with `down`.
 pub fn filter(
     pixels: &[Vec3],
     width: usize,
@@ -36,7 +36,7 @@ pub fn filter(
     rows(&|x, y| weigh(down, |step| narrow[moved(y, step, height) * width + x]))
 }
 
-/// The position `step` from `at`, or the last one on the way.
+/// The position `step` from `at`, clamped to the ends.
 fn moved(at: usize, step: isize, length: usize) -> usize {
     at.saturating_add_signed(step).min(length - 1)
 }
@@ -51,7 +51,7 @@ fn weigh(kernels: &[Kernel; 3], at: impl Fn(isize) -> Vec3) -> Vec3 {
     sum
 }
 
-/// Of a kernel that may have a smaller radius than the widest.
+/// Weight of a kernel at `index` of the widest one, whose radius is `radius`; 0 beyond the kernel's own.
 fn weight_at(kernel: &Kernel, index: usize, radius: usize) -> f32 {
     let skipped = radius - kernel.len() / 2;
     index

@@ -1,4 +1,4 @@
-//! ꟻLIP of two pictures of display colours (LDR-FLIP): what differs in colour, the more so where edges or points differ.
+//! ꟻLIP of two pictures in display colours (LDR-FLIP): differences of colour, amplified where edges or points differ.
 
 use super::{
     color::{distance, hunt_lab, opponent, rgb_of_opponent},
@@ -9,22 +9,22 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::f32::consts::PI;
 
-/// Sums of Gaussians `a * sqrt(pi/b) * exp(-pi^2 d^2 / b)` that fit the sensitivity to contrast of lightness, red - green and
-/// blue - yellow; pairs (a, b).
+/// Contrast sensitivities of lightness, red - green and blue - yellow, each fitted by a sum of Gaussians
+/// `a * sqrt(pi/b) * exp(-pi^2 d^2 / b)`; pairs (a, b).
 const SENSITIVITY: [[(f32, f32); 2]; 3] = [
     [(1.0, 0.0047), (0.0, 1e-5)],
     [(1.0, 0.0053), (0.0, 1e-5)],
     [(34.1, 0.04), (13.5, 0.025)],
 ];
-/// Exponent of colour differences, and how the greatest are compressed.
+/// Exponent of colour differences, the share of the greatest above which they are compressed, and the value there.
 const COLOR_EXPONENT: f32 = 0.7;
 const KNEE: f32 = 0.4;
 const ABOVE_KNEE: f32 = 0.95;
-/// Exponent of differences of features, and their width in degrees.
+/// Exponent of feature differences, and the width of features in degrees.
 const FEATURE_EXPONENT: f32 = 0.5;
 const FEATURE_WIDTH: f32 = 0.082;
 
-/// Of each pixel, from 0 to 1.
+/// Difference of each pixel, from 0 to 1.
 pub fn differences(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> Vec<f32> {
     let [colors_a, colors_b] = [a, b].map(|image| perceived(image, pixels_per_degree));
     let [features_a, features_b] = [a, b].map(|image| features(image, pixels_per_degree));
@@ -44,7 +44,7 @@ pub fn differences(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> 
     .collect()
 }
 
-/// Between green and blue.
+/// The greatest colour difference, which is between green and blue.
 fn greatest_distance() -> f32 {
     distance(hunt_lab(Vec3::Y), hunt_lab(Vec3::Z)).powf(COLOR_EXPONENT)
 }
@@ -57,7 +57,7 @@ fn compress(value: f32, greatest: f32) -> f32 {
     }
 }
 
-/// What the eye makes of the colours, in Hunt-adjusted L*a*b*: finer patterns than it can tell apart are gone.
+/// Colours as the eye perceives them, in Hunt-adjusted L*a*b*: without patterns finer than it can tell apart.
 fn perceived(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
     let opponents: Vec<Vec3> = image.pixels.par_iter().map(|&rgb| opponent(rgb)).collect();
     let widest = SENSITIVITY
@@ -71,7 +71,7 @@ fn perceived(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
             (-(PI * x / pixels_per_degree).powi(2) / b).exp()
         })
     };
-    // A sum of two Gaussians is not a product of rows and columns: each is filtered apart and weighed by its volume.
+    // A sum of two Gaussians is not separable, so each is filtered on its own and weighted by its volume.
     let part = |index: usize| {
         let kernels: [Kernel; 3] = SENSITIVITY.map(|channel| gaussian(channel[index].1));
         let scale = [0, 1, 2].map(|c| {
@@ -97,7 +97,7 @@ fn perceived(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
     .collect()
 }
 
-/// How strong an edge (x) and a point (y) there is at each pixel.
+/// Strength of an edge (x) and of a point (y) at each pixel.
 fn features(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
     let sigma = 0.5 * FEATURE_WIDTH * pixels_per_degree;
     let radius = (3.0 * sigma).ceil() as usize;
@@ -130,7 +130,7 @@ fn features(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
         .collect()
 }
 
-/// Positive weights that add up to 1, and negative ones to -1.
+/// Scales positive weights to add up to 1, and negative ones to add up to -1.
 fn balanced(mut kernel: Kernel) -> Kernel {
     let sum = |sign: f32| -> f32 { kernel.iter().map(|w| (sign * w).max(0.0)).sum() };
     let (positive, negative) = (sum(1.0), sum(-1.0));

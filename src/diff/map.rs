@@ -1,8 +1,8 @@
-//! Differences as a picture: dark where there are none, over purple and orange to nearly white (matplotlib's magma).
+//! Differences as a picture in matplotlib's magma: from black, where there are none, over purple and orange to nearly white.
 
 use super::Difference;
 
-/// Every eighth of the way.
+/// Colours of the map at nine even steps from 0 to 1.
 const MAGMA: [[u8; 3]; 9] = [
     [0, 0, 4],
     [28, 16, 68],
@@ -15,7 +15,7 @@ const MAGMA: [[u8; 3]; 9] = [
     [252, 253, 191],
 ];
 
-/// RGB bytes, row by row from the top.
+/// Colours of the differences as RGB bytes, row by row from the top.
 pub fn draw_map(difference: &Difference) -> Vec<u8> {
     difference
         .values

@@ -1,4 +1,4 @@
-//! How different two pictures look: ꟻLIP, which is about what somebody sees who switches between them.
+//! How different two pictures look, by ꟻLIP: it measures what an observer sees who switches between them.
 //!
 //! Andersson, Nilsson, Akenine-Möller, Oskarsson, Åström and Fairchild, "FLIP: A Difference Evaluator for Alternating Images"
 //! (2020), and for linear pictures "Visualizing Errors in Rendered High Dynamic Range Images" (2021).
@@ -16,24 +16,24 @@ pub use read::{LinearImage, ReadError, read};
 use exposure::exposures;
 use glam::Vec3;
 
-/// Pixels per degree of the field of view: a picture 0.7 m away on a screen of 3840 pixels and 0.7 m, as the paper has it.
+/// Pixels per degree of the field of view, for a picture 0.7 m away on a screen of 3840 pixels and 0.7 m, as in the paper.
 pub const PIXELS_PER_DEGREE: f32 = 67.02;
 
-/// What was found. Differences of a pixel go from 0 (nobody sees any) to 1.
+/// The result of a comparison. Differences of a pixel go from 0 (invisible) to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub width: usize,
     pub height: usize,
-    /// Of each pixel, row by row from the top.
+    /// Difference of each pixel, row by row from the top.
     pub values: Vec<f32>,
     pub stats: DifferenceStats,
 }
 
-/// Of all pixels together.
+/// Statistics over all pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct DifferenceStats {
     pub mean: f64,
-    /// 99 of 100 pixels are below.
+    /// The 99th percentile.
     pub p99: f64,
     pub max: f64,
     /// Root of the mean square of the differences of linear colours.
@@ -49,8 +49,8 @@ pub struct SizeError {
     b: (usize, usize),
 }
 
-/// Compares `b` with `a`, the reference. Where one of them is linear without bounds, the greatest difference over all exposures
-/// counts at which `a` shows anything. Takes some seconds for large pictures.
+/// Compares `b` with `a`, the reference. If one of them is linear without bounds, each pixel's difference is the greatest over the
+/// exposures at which `a` shows anything. Takes some seconds for large pictures.
 pub fn compare(
     a: &LinearImage,
     b: &LinearImage,

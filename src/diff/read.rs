@@ -1,4 +1,4 @@
-//! Pictures to compare, whatever their format.
+//! Reads pictures to compare, in several formats.
 
 use crate::{
     files::{open_regular, remember_input},
@@ -12,12 +12,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Linear RGB, row by row from the top. Nothing is infinite or NaN.
+/// A picture in linear RGB, row by row from the top. Nothing is infinite or NaN.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearImage {
     pub width: usize,
     pub pixels: Vec<Vec3>,
-    /// Whether values go beyond what screens show: of .exr and .hdr files.
+    /// Whether values may exceed what screens show, as in .exr and .hdr files.
     pub unbounded: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct ReadError {
     reason: String,
 }
 
-/// Reads a PNG, JPEG, WebP, OpenEXR or Radiance file, whatever its name. Transparent parts are black.
+/// Reads a PNG, JPEG, WebP, OpenEXR or Radiance file, whatever its name. Transparent parts become black.
 pub fn read(path: &Path) -> Result<LinearImage, ReadError> {
     let failed = |reason: String| ReadError {
         path: path.to_owned(),
@@ -60,7 +60,7 @@ fn decode(path: &Path) -> Result<DynamicImage, String> {
     reader.limits(limits);
     let decoder = reader.into_decoder().map_err(damaged)?;
     let (width, height) = decoder.dimensions();
-    // Decoders of floats have their pixels twice; then come four floats, then three.
+    // Decoders of floats hold their pixels twice; conversions then take four floats per pixel, and three more.
     let per_pixel = 2 * u64::from(decoder.color_type().bytes_per_pixel()) + 16 + 12;
     let pixels = u64::from(width).saturating_mul(height.into());
     let needed = pixels.saturating_mul(per_pixel);
@@ -83,7 +83,7 @@ fn linear(picture: DynamicImage) -> LinearImage {
         v if v <= 0.04045 => v / 12.92,
         v => ((v + 0.055) / 1.055).powf(2.4),
     };
-    // Finite even where a picture is not.
+    // Values are finite even where those of the file are not.
     let finite = |v: f32| {
         if v.is_nan() {
             0.0

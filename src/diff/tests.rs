@@ -58,7 +58,7 @@ fn a_point_is_seen_where_it_is() {
 
 #[test]
 fn what_only_shows_at_another_exposure_counts_in_linear_pictures() {
-    // A lamp that is far brighter than white in both.
+    // In both pictures there is a lamp far brighter than white.
     let lamp =
         |bright: f32| move |x: usize, _: usize| Vec3::splat(if x < 16 { bright } else { 0.05 });
     let [a, b] = [100.0, 25.0].map(|bright| image(32, 32, true, lamp(bright)));

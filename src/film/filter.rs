@@ -1,4 +1,4 @@
-//! Pixel filters as kernels sample them.
+//! Pixel filters in the form in which kernels sample them.
 
 use crate::{
     abi::{self, FILTER_STEPS},
@@ -6,14 +6,14 @@ use crate::{
 };
 use std::{f64::consts::TAU, sync::LazyLock};
 
-/// Samples of Mitchell's filter from which on its negative lobes count: with fewer, some pixels would be made of little else.
+/// Samples per pixel from which on the negative lobes of Mitchell's filter count; with fewer, some pixels would be little else.
 const SIGNED_SAMPLES: u32 = 16;
-/// Where Mitchell's filter changes its sign, relative to its reach.
+/// Where Mitchell's filter changes its sign, as a share of its reach.
 const MITCHELL_LOBE: f64 = 4.0 / 7.0;
-/// Steps of the sums that tables are made from, per interval of the table.
+/// Steps of numerical integration per interval of a table.
 const FINE: usize = 64;
 
-/// What kernels know about a filter.
+/// A filter as kernels know it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampledFilter {
     /// One of `abi::FILTER_*`.
@@ -22,12 +22,12 @@ pub struct SampledFilter {
     pub scale: f32,
     /// Whether some samples count negatively.
     pub signed: bool,
-    /// Where its table starts in [`FILTER_TABLES`].
+    /// Index in [`FILTER_TABLES`] at which its table starts.
     pub table: usize,
 }
 
 impl SampledFilter {
-    /// Of a picture with so many samples per pixel, or with no end to them; `width` from one end to the other, if not the usual one.
+    /// The filter of a picture with `samples` per pixel; none: without end. `width`, from end to end, replaces the filter's usual one.
     pub fn new(filter: PixelFilter, width: Option<f32>, samples: Option<u32>) -> Self {
         let few = samples.is_some_and(|samples| samples < SIGNED_SAMPLES);
         let relative = width.map_or(1.0, |width| width / filter.width());
@@ -56,7 +56,7 @@ impl SampledFilter {
     }
 }
 
-/// Tables of [`FILTER_STEPS`] + 1 places each, one after the other: Blackman-Harris, Mitchell, and Mitchell without its lobes.
+/// Tables of [`FILTER_STEPS`] + 1 positions each, one after the other: Blackman-Harris, Mitchell, and Mitchell without its lobes.
 pub static FILTER_TABLES: LazyLock<Vec<f32>> = LazyLock::new(|| {
     let without_lobes = |x: f64| match x.abs() < MITCHELL_LOBE {
         true => mitchell(x),
@@ -70,13 +70,13 @@ pub static FILTER_TABLES: LazyLock<Vec<f32>> = LazyLock::new(|| {
     tables.concat()
 });
 
-/// Over [-1, 1].
+/// The Blackman-Harris window over [-1, 1].
 fn blackman_harris(x: f64) -> f64 {
     let v = 0.5 * TAU * (x + 1.0);
     0.35875 - 0.48829 * v.cos() + 0.14128 * (2.0 * v).cos() - 0.01168 * (3.0 * v).cos()
 }
 
-/// Over [-1, 1] (Mitchell and Netravali 1988, "Reconstruction Filters in Computer Graphics", B = C = 1/3).
+/// Mitchell's filter over [-1, 1] (Mitchell and Netravali 1988, "Reconstruction Filters in Computer Graphics", B = C = 1/3).
 fn mitchell(x: f64) -> f64 {
     let x = 2.0 * x.abs();
     match x < 1.0 {
@@ -85,7 +85,7 @@ fn mitchell(x: f64) -> f64 {
     }
 }
 
-/// Where even shares of the volume of `|filter|` end, from -1 to 1.
+/// Positions, from -1 to 1, that divide the area under `|filter|` into equal parts.
 fn places(filter: impl Fn(f64) -> f64) -> Vec<f32> {
     let steps = FILTER_STEPS as usize;
     let count = FINE * steps;
@@ -98,7 +98,7 @@ fn places(filter: impl Fn(f64) -> f64) -> Vec<f32> {
     let total = sums[count];
     let place = |step: usize| {
         let wanted = total * step as f64 / steps as f64;
-        // Where the filter is nothing, the place that is nearer to the middle.
+        // Where the filter is zero over a range, takes the position that is nearer to the middle.
         let is_before = |&sum: &f64| sum < wanted || (sum == wanted && 2 * step < steps);
         let after = sums.partition_point(is_before).clamp(1, count);
         let (low, high) = (sums[after - 1], sums[after]);
@@ -156,7 +156,7 @@ mod tests {
     fn few_samples_have_no_negative_ones() {
         let filter = |samples| SampledFilter::new(PixelFilter::Mitchell, None, samples);
         assert!(!filter(Some(15)).signed && filter(Some(16)).signed);
-        // What there is may be a part of many.
+        // Without an end, the samples taken so far may be few of many.
         assert!(filter(None).signed);
         assert_eq!(filter(Some(16)).scale, 2.0);
         let narrow = SampledFilter::new(PixelFilter::Gaussian, Some(1.5), Some(4));

@@ -1,9 +1,9 @@
-//! White balance: colours as they would be if a light of some colour temperature were white.
+//! White balance: adapts colours as if a light of some colour temperature were white.
 
 use crate::scene::ranges::KELVIN;
 use glam::{Mat3, Vec2, Vec3};
 
-/// Linear Rec.709 to XYZ, by columns.
+/// Matrix from linear Rec.709 to XYZ, by columns.
 const XYZ_FROM_RGB: Mat3 = Mat3::from_cols_array(&[
     0.412_390_8,
     0.212_639,
@@ -15,18 +15,18 @@ const XYZ_FROM_RGB: Mat3 = Mat3::from_cols_array(&[
     0.072_192_32,
     0.950_532_15,
 ]);
-/// Bradford's cone responses, by columns.
+/// Matrix from XYZ to Bradford's cone responses, by columns.
 const CONES_FROM_XYZ: Mat3 = Mat3::from_cols_array(&[
     0.8951, -0.7502, 0.0389, 0.2664, 1.7135, -0.0685, -0.1614, 0.0367, 1.0296,
 ]);
-/// Chromaticity of the display's white, D65, and the temperature nearest to it.
+/// Chromaticity of the display's white, D65, and its correlated colour temperature.
 const WHITE: Vec2 = Vec2::new(0.312_727, 0.329_023);
 const WHITE_KELVIN: f32 = 6504.0;
 
-/// Matrix in rows for linear Rec.709 that makes light of `kelvin` white: von Kries adaptation with Bradford's cones.
+/// Row-major matrix for linear Rec.709 that makes light of `kelvin` white: von Kries adaptation with Bradford's cones.
 ///
-/// Lights are as far off the Planckian locus as daylight is (D65 lies beside it), so that about 6500 K change nothing, which is
-/// Blender's white balance with its usual tint.
+/// Lights are as far off the Planckian locus as daylight is (D65 lies beside it), so about 6500 K change nothing. This is Blender's
+/// white balance with its usual tint.
 pub fn white_balance(kelvin: f32) -> [f32; 9] {
     let cones = |xy: Vec2| CONES_FROM_XYZ * Vec3::new(xy.x / xy.y, 1.0, (1.0 - xy.x - xy.y) / xy.y);
     let scale = cones(WHITE) / cones(daylike(kelvin.clamp(*KELVIN.start(), *KELVIN.end())));
@@ -35,7 +35,7 @@ pub fn white_balance(kelvin: f32) -> [f32; 9] {
     matrix.transpose().to_cols_array()
 }
 
-/// Chromaticity of a light of `kelvin` that is as greenish as daylight.
+/// Chromaticity of a light of `kelvin` that is as far off the Planckian locus as D65.
 fn daylike(kelvin: f32) -> Vec2 {
     let white = uv_of(WHITE);
     let (along, across) = frame(WHITE_KELVIN);
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn light_of_lamps_becomes_white() {
-        // CIE illuminant A, 2856 K, in linear Rec.709: a black body, so less green than what is made white.
+        // CIE illuminant A, 2856 K, in linear Rec.709. It is a black body, so less green than the light that is made white.
         let lamp = XYZ_FROM_RGB.inverse() * Vec3::new(1.098_5, 1.0, 0.355_85);
         let white = balanced(2856.0, lamp);
         assert!(white.max_element() / white.min_element() < 1.25, "{white}");

@@ -1,15 +1,15 @@
-//! Alias tables (Walker 1977): one of many is sampled by its weight with two numbers and a comparison.
+//! Alias tables (Walker 1977), which sample one of many by weight with two random numbers and a comparison.
 
-/// An entry: itself below the threshold, `alias` from there on.
+/// An entry of a table: below the threshold it stands for its own index, from there on for `alias`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AliasEntry {
     pub threshold: f32,
     pub alias: u32,
 }
 
-/// The table for `weights`, which are finite, not negative and not all zero, and the probabilities that it really has (Vose
-/// 1991). `round` makes a threshold one that can be stored; where it never makes a positive one zero, every positive weight has a
-/// positive probability, however small.
+/// Makes the table for `weights`, which are finite, not negative and not all zero, and computes the probabilities that it really has
+/// (Vose 1991). `round` makes a threshold one that can be stored. If that never makes a positive one zero, every positive weight has
+/// a positive probability, however small.
 pub fn alias_table(weights: &[f64], round: impl Fn(f64) -> f32) -> (Vec<AliasEntry>, Vec<f64>) {
     let count = weights.len();
     let scale = count as f64 / weights.iter().sum::<f64>();
@@ -28,7 +28,7 @@ pub fn alias_table(weights: &[f64], round: impl Fn(f64) -> f32) -> (Vec<AliasEnt
             threshold,
             alias: j,
         };
-        // What rounding adds or takes is settled with the large one.
+        // The rounding error goes to the large one.
         rest[j as usize] -= 1.0 - f64::from(threshold);
         if rest[j as usize] < 1.0 {
             large.pop();

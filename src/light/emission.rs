@@ -1,4 +1,4 @@
-//! How brightly materials shine on average.
+//! Mean emission of materials.
 
 use super::luminance;
 use crate::{
@@ -8,10 +8,10 @@ use crate::{
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Texels that one task adds up.
+/// Texels per task.
 const CHUNK: usize = 1 << 16;
 
-/// Mean luminance of what each material emits, by the mean of its whole texture; 0 for those that light nothing.
+/// Mean luminance that each material emits, using the mean of its whole texture; 0 for materials that light nothing.
 pub fn emission_weights(scene: &Scene) -> Vec<f32> {
     let weights = scene.materials.par_iter().map(|m| weight(scene, m));
     weights.collect()

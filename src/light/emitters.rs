@@ -1,4 +1,4 @@
-//! What of a scene's meshes shines: a table of triangles for each mesh and each set of materials that instances give it.
+//! The meshes of a scene that emit light: a table of triangles for each mesh and each set of materials that instances give it.
 
 use super::{LightBounds, LightLeaf, alias::alias_table};
 use crate::{
@@ -11,15 +11,15 @@ use glam::{Affine3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::{f32::consts::PI, ops::Range, sync::Arc};
 
-/// A mesh that shines, with materials.
+/// The emission of a mesh with a set of materials.
 #[derive(Clone, Copy, Debug)]
 struct MeshEmission {
     mesh: u32,
     slot_base: u32,
-    /// Area in object space times luminance, by the squared components of normals: with these, a transform's effect on areas is
-    /// known exactly for surfaces along the axes, and well for others.
+    /// Object-space area times luminance, weighted by the squared components of the normals. From it follows the effect of a transform
+    /// on areas: exactly for surfaces along the axes, approximately for others.
     along: Vec3,
-    /// Of what shines, in object space.
+    /// Object-space bounds of the emissive triangles, or of the sphere.
     bounds: Aabb,
     is_sphere: bool,
 }
@@ -28,36 +28,36 @@ struct MeshEmission {
 #[derive(Clone, Copy, Debug)]
 pub struct ShownShape<'a> {
     pub mesh: u32,
-    /// Of its vertices: at the first key, if the mesh deforms while the shutter is open.
+    /// Positions of its vertices, at the first key if the mesh deforms while the shutter is open.
     pub positions: &'a [[f32; 3]],
-    /// Box of its later keys; empty if there are none.
+    /// Bounds of its later keys; empty if there are none.
     pub reaches: Aabb,
 }
 
-/// What leaves of the light tree refer to.
+/// Tables that the leaves of the light tree refer to.
 #[derive(Clone, Debug, Default)]
 pub struct EmitterTables {
     pub tables: Vec<EmitterTable>,
     pub triangles: Vec<EmitterTriangle>,
 }
 
-/// All that shines of a scene's meshes; positions of deforming ones are those at rest.
+/// All emissive meshes of a scene. Deforming ones have their positions at rest.
 pub struct Emitters {
     scene: Arc<Scene>,
-    /// Mean luminance of each material.
+    /// Mean luminance that each material emits.
     weights: Vec<f32>,
-    /// Ascending by mesh and slots; each has the table of the same index.
+    /// Emissions sorted by mesh and slots; each has the table of the same index.
     emissions: Vec<MeshEmission>,
-    /// Emissions of each mesh.
+    /// Range of `emissions` of each mesh.
     of_mesh: Vec<Range<u32>>,
     tables: Arc<EmitterTables>,
 }
 
-/// A emission and what its table is made of.
+/// An emission and the triangles of its table.
 type Part = (MeshEmission, Vec<EmitterTriangle>);
 
 impl Emitters {
-    /// `weights` are those of [`super::emission_weights`]. Where no material shines, this takes no time.
+    /// Makes the tables. `weights` are those of [`super::emission_weights`]. Takes next to no time if no material emits light.
     pub fn new(scene: Arc<Scene>, weights: Vec<f32>) -> Self {
         let pairs = shining_pairs(&scene, &weights);
         let parts: Vec<Part> = pairs
@@ -76,13 +76,12 @@ impl Emitters {
         }
     }
 
-    /// Whether nothing shines.
+    /// Whether no mesh emits light.
     pub fn is_empty(&self) -> bool {
         self.emissions.is_empty()
     }
 
-    /// The leaves of all instances of a frame that shine, and the tables that they refer to. `shapes` are the meshes that
-    /// deform.
+    /// Light leaves for all instances of a frame that emit light, and the tables that they refer to. `shapes` are the meshes that deform.
     pub fn leaves(
         &self,
         tlas: &Tlas,
@@ -115,7 +114,7 @@ impl Emitters {
         place.ok().map(|place| first + place)
     }
 
-    /// Emissions and tables in which `shapes` have their positions; no emissions if all are as at rest.
+    /// Emissions and tables with the positions of `shapes`. The emissions are none if no shape changes them.
     fn deformed(
         &self,
         shapes: &[ShownShape<'_>],
@@ -152,7 +151,7 @@ impl Emitters {
 }
 
 impl MeshEmission {
-    /// As an instance shows it, all the time that a shutter is open; nothing if it never has an area.
+    /// Bounds of an instance over the time that the shutter is open; none if it never has an area.
     fn over_shutter(&self, record: &InstanceRecord, shutter: &ShutterKeys) -> Option<LightBounds> {
         if record.segments == 0 {
             return self.placed(&record.world_from_object);
@@ -170,7 +169,7 @@ impl MeshEmission {
         })
     }
 
-    /// As it is where `m`, row by row, takes it from object space; nothing if it has no area there.
+    /// World-space bounds after the transform `m` (row by row) from object space; none if it has no area there.
     fn placed(&self, m: &[f32; 12]) -> Option<LightBounds> {
         let column = |i: usize| Vec3::new(m[i], m[4 + i], m[8 + i]);
         let (x, y, z) = (column(0), column(1), column(2));
@@ -179,7 +178,7 @@ impl MeshEmission {
             z.cross(x).length(),
             x.cross(y).length(),
         );
-        // The mean over all directions of what is seen: half of a surface's area, from both sides, and a quarter of a sphere's.
+        // The mean of the visible area over all directions is half of a surface's area, as it has two sides, and a quarter of a sphere's.
         let power = self.along.dot(scales) * if self.is_sphere { 0.25 } else { 0.5 };
         let (center, reach) = if self.is_sphere {
             let rows = [0, 4, 8].map(|r| Vec3::new(m[r], m[r + 1], m[r + 2]).length());
@@ -197,7 +196,7 @@ impl MeshEmission {
     }
 }
 
-/// Pairs of a mesh and a first slot that some instance has and that may shine, each once, ascending.
+/// Pairs of a mesh and a first slot that instances have and that may emit light, each once, in ascending order.
 fn shining_pairs(scene: &Scene, weights: &[f32]) -> Vec<(u32, u32)> {
     if !weights.iter().any(|&w| w > 0.0) {
         return Vec::new();
@@ -212,7 +211,7 @@ fn shining_pairs(scene: &Scene, weights: &[f32]) -> Vec<(u32, u32)> {
     let mut pairs: Vec<(u32, u32)> = shown.collect();
     pairs.par_sort_unstable();
     pairs.dedup();
-    // An instance of a palette shows any of its meshes.
+    // An instance of a palette may show any of the palette's meshes.
     let poses = |first: u32| {
         let palette = scene.palettes.iter().find(|p| p.first_mesh == first);
         first..first + palette.map_or(1, |p| p.poses.count)
@@ -227,7 +226,7 @@ fn shining_pairs(scene: &Scene, weights: &[f32]) -> Vec<(u32, u32)> {
     all
 }
 
-/// The emission of a mesh with the materials from `slot_base` on, and its table; nothing if no area shines.
+/// The emission of a mesh with the materials from `slot_base` on, and its table; none if no area emits light.
 fn part(
     scene: &Scene,
     weights: &[f32],
@@ -262,7 +261,7 @@ fn part(
     }
 }
 
-/// Weights along the axes, bounds, and the alias table of the triangles that shine; nothing if no area does.
+/// Weights along the axes, bounds, and the alias table of the emissive triangles; none if no area emits light.
 fn triangle_table(
     mesh: &TriangleMesh,
     positions: &[[f32; 3]],
@@ -272,7 +271,7 @@ fn triangle_table(
         let corners = mesh.triangles[prim];
         corners.map(|v| Vec3::from(positions.get(v as usize).copied().unwrap_or_default()))
     };
-    // Normals as long as area times luminance.
+    // The length of these normals is area times luminance.
     let normal = |prim: usize| {
         let weight = weight_of(mesh.slots.get(prim).copied().unwrap_or_default());
         let [a, b, c] = corners(prim).map(Vec3::as_dvec3);

@@ -1,4 +1,4 @@
-//! The tree of a frame over all that shines within the scene, and a cache of it for frames in which nothing moves.
+//! The light tree of a frame over all lights within the scene, and a cache of it for frames in which nothing moves.
 
 use super::{
     EmitterTables, Emitters, LightLeaf, LightTree, ShownShape, build_light_tree, punctual,
@@ -17,19 +17,19 @@ use std::{
     },
 };
 
-/// Everything that `Params::local_lights` leads to.
+/// A light tree with everything that `Params::local_lights` points to.
 pub struct LocalTree {
     pub nodes: Vec<LightNode>,
     pub emitters: Vec<EmitterRecord>,
-    /// Emitter of each instance record, or `NO_INDEX`; empty if no instance shines.
+    /// Index of the emitter of each instance record, or `NO_INDEX`; empty if no instance emits light.
     pub emitter_of: Vec<u32>,
     pub tables: Arc<EmitterTables>,
     root: LightNode,
 }
 
 impl LocalTree {
-    /// The tree over the instances of a frame, in the order of their records, and over the point and spot lights; none if nothing
-    /// shines. `shapes` are the meshes that deform.
+    /// Builds the tree over the emissive instances of a frame, given by their records, and over the point and spot lights; none if there
+    /// are none of either. `shapes` are the meshes that deform.
     pub fn new(
         emitters: &Emitters,
         lights: &[LightRecord],
@@ -42,7 +42,7 @@ impl LocalTree {
             emitters.leaves(tlas, shapes)
         };
         let records = &tlas.records;
-        // Records come in the order of a TLAS, which differs from device to device; the tree must not.
+        // Records are in the order of the TLAS, which differs from device to device; the tree must not.
         leaves.par_sort_unstable_by_key(|leaf| records[leaf.record as usize].instance);
         let instances = leaves.len();
         leaves.extend((0..).zip(lights).filter_map(|(record, light)| {
@@ -84,7 +84,7 @@ impl LocalTree {
         })
     }
 
-    /// Parameters of a launch, without addresses.
+    /// Launch parameters without addresses.
     pub fn params(&self) -> LocalLights {
         LocalLights {
             root: self.root.child,
@@ -96,7 +96,7 @@ impl LocalTree {
         }
     }
 
-    /// Parameters of a launch on this machine's processor; they lead into the tree.
+    /// Launch parameters for this machine's processor, with addresses in the tree.
     pub fn params_here(&self) -> LocalLights {
         LocalLights {
             nodes: self.nodes.as_ptr(),
@@ -112,7 +112,7 @@ impl LocalTree {
     }
 }
 
-/// Of scenes within which nothing shines.
+/// Launch parameters for scenes without lights within.
 pub fn no_local_lights() -> LocalLights {
     LocalLights {
         nodes: null(),
@@ -140,7 +140,7 @@ fn emitters_of_records(leaves: &[LightLeaf], records: usize) -> Vec<u32> {
     all.into_iter().map(AtomicU32::into_inner).collect()
 }
 
-/// The tree of the last frame, for the next one if nothing has moved.
+/// The tree of the last frame, kept for the next one if nothing moves.
 #[derive(Default)]
 pub struct LightCache {
     tlas: Weak<Tlas>,
@@ -148,8 +148,8 @@ pub struct LightCache {
 }
 
 impl LightCache {
-    /// The tree for a frame with that TLAS, as [`LocalTree::new`] makes it; the last one if the TLAS is the same. A frame that has
-    /// lights of its `own` instead of the scene's gets a tree of its own, too.
+    /// The tree for a frame with `tlas`, see [`LocalTree::new`]; the last one if the TLAS is the same. A frame that has its `own` lights
+    /// instead of the scene's gets its own tree, too.
     pub fn tree(
         &mut self,
         tlas: &Arc<Tlas>,

@@ -1,5 +1,5 @@
-//! What the path integrator samples lights from: tables that are functions of the scene alone (the environment's, and those of what
-//! shines of a mesh), and for each frame a tree over all that shines within the scene. The kernels that read them are
+//! Structures from which the path integrator samples lights: tables of the environment and of emissive meshes, which depend on the
+//! scene alone, and a tree over all lights within the scene, which is built for each frame. The kernels that read them are
 //! `environment.h`, `light_tree.h` and `emitters.h`.
 
 mod alias;
@@ -23,7 +23,7 @@ pub use tree::{LightBounds, LightLeaf, LightTree, build_light_tree};
 
 use glam::Vec3;
 
-/// Luminance of linear Rec.709.
+/// Luminance of a linear Rec.709 colour.
 pub fn luminance(c: Vec3) -> f32 {
     c.dot(Vec3::new(0.2126, 0.7152, 0.0722))
 }

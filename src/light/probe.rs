@@ -1,4 +1,4 @@
-//! Entry points of the kernels for tests of how lights are sampled; see `kernels/probe/light.cpp`. They take the launch parameters of the
+//! Entry points of the kernels for tests of light sampling; see `kernels/probe/light.cpp`. They take the launch parameters of the
 //! baseline variant ([`crate::device::CpuDevice::probe`]).
 
 use crate::abi::{Params, StackEntry};
@@ -32,7 +32,7 @@ unsafe extern "C" {
     );
 }
 
-/// A way to a light; see `LightSample` in `kernels/light/emitters.h`.
+/// A sampled direction to a light; see `LightSample` in `kernels/light/emitters.h`.
 #[derive(Clone, Copy, Debug)]
 pub struct LightSample {
     pub direction: Vec3,
@@ -41,7 +41,7 @@ pub struct LightSample {
     pub pdf: f32,
 }
 
-/// How irradiance is estimated.
+/// Strategy by which irradiance is estimated.
 #[derive(Clone, Copy, Debug)]
 pub enum Strategy {
     Lights = 0,
@@ -49,7 +49,7 @@ pub enum Strategy {
     Both = 2,
 }
 
-/// A launch whose parameters are asked about.
+/// A launch whose light sampling is tested.
 pub struct Probe<'a> {
     params: &'a Params,
     stack: &'a mut [StackEntry],
@@ -84,7 +84,7 @@ impl<'a> Probe<'a> {
         })
     }
 
-    /// The pdfs per solid angle with which lights are sampled in a direction: the sky, suns, and what shines within the scene.
+    /// The pdfs, per solid angle, with which a direction is sampled for the sky, for suns, and for lights within the scene.
     pub fn pdfs(&mut self, position: Vec3, normal: Vec3, direction: Vec3) -> [f32; 3] {
         let mut out = [0f32; 3];
         let places = [position, normal, direction].map(|v| v.to_array());
@@ -102,7 +102,7 @@ impl<'a> Probe<'a> {
         out
     }
 
-    /// Estimate of the irradiance on a surface.
+    /// Estimates the irradiance on a surface.
     pub fn irradiance(
         &mut self,
         position: Vec3,

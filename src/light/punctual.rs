@@ -1,4 +1,4 @@
-//! Suns, point and spot lights as kernels read them.
+//! Suns, point and spot lights in the form in which kernels read them.
 
 use super::{LightBounds, luminance};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use glam::Vec3;
 
-/// The records of all lights, suns first, else in their order.
+/// The records of all lights: suns first, otherwise in their order.
 pub fn light_records(lights: &[Light]) -> Vec<LightRecord> {
     let (suns, others): (Vec<&Light>, Vec<&Light>) =
         lights.iter().partition(|l| matches!(l, Light::Sun { .. }));
@@ -26,7 +26,7 @@ pub fn sun_count(records: &[LightRecord]) -> u32 {
     suns.count() as u32
 }
 
-/// Luminance of all suns' irradiance.
+/// Luminance of the irradiance of all suns together.
 pub fn sun_irradiance(records: &[LightRecord]) -> f32 {
     let suns = records.iter().filter(|r| r.kind == abi::LIGHT_SUN);
     suns.map(|r| luminance(r.power.into())).sum()
@@ -75,14 +75,14 @@ fn light_record(light: &Light) -> LightRecord {
     }
 }
 
-/// KHR_lights_punctual, "Inner and Outer Cone Angles".
+/// Scale and offset of a spot's falloff: KHR_lights_punctual, "Inner and Outer Cone Angles".
 fn cone_falloff(inner: f32, outer: f32) -> (f32, f32) {
     let scale = 1.0 / (inner.cos() - outer.cos()).max(0.001);
     (scale, -outer.cos() * scale)
 }
 
-/// Where a point or spot light is and how it counts in a light tree. Of a spot, between its intensity and its mean over all directions:
-/// the tree does not know where it shines.
+/// Bounds and power of a point or spot light in a light tree; none for others. A spot counts with the geometric mean of its intensity
+/// and its mean over all directions, as the tree does not know where it points.
 pub fn bounds(record: &LightRecord) -> Option<LightBounds> {
     let power = luminance(record.power.into());
     if record.kind == abi::LIGHT_SUN || power <= 0.0 {

@@ -1,5 +1,5 @@
-//! The table that directions to an environment image are sampled from: cells of the image, each by its mean luminance and its solid
-//! angle, as alias tables within each row and over the rows.
+//! The table from which directions to an environment image are sampled. It has cells of the image, weighted by mean luminance and
+//! solid angle, in alias tables within each row and over the rows.
 
 use super::{alias::alias_table, luminance};
 use crate::{abi::SkyCell, scene::FloatImage};
@@ -7,27 +7,27 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
 
-/// Larger images have cells of several texels.
+/// Most cells along each axis; those of larger images have several texels.
 const MOST_COLUMNS: u32 = 2048;
 const MOST_ROWS: u32 = 1024;
-/// The least half-precision float above zero.
+/// The least positive half-precision float.
 const LEAST_HALF: f64 = 1.0 / (1 << 24) as f64;
 
-/// Takes 8 bytes per cell. Within a cell directions have equal pdf, and all those have some whose radiance, between texels
-/// interpolated, is not black.
+/// The table of an environment image, with 8 bytes per cell. All directions within a cell have the same pdf, which is positive
+/// wherever the radiance, interpolated between texels, is not black.
 #[derive(Default)]
 pub struct SkyTable {
     pub columns: u32,
-    /// One entry per row; without pdfs.
+    /// Alias table over the rows, without pdfs.
     pub rows: Vec<SkyCell>,
-    /// Row by row, from the top.
+    /// Alias tables over the cells of each row, from the top.
     pub cells: Vec<SkyCell>,
-    /// Luminance that arrives from all around: radiance times solid angle.
+    /// Luminance from all directions: radiance times solid angle.
     pub fluence: f32,
 }
 
 impl SkyTable {
-    /// The table for an image; empty and without light if that is black. Parallel over rows.
+    /// Makes the table of an image; empty and without light if that is black. Parallel over rows.
     pub fn new(image: &FloatImage) -> Self {
         let columns = image.width.min(MOST_COLUMNS);
         let rows = image.height.min(MOST_ROWS);
@@ -73,23 +73,23 @@ impl SkyTable {
     }
 }
 
-/// Luminance that arrives from all around under a gradient.
+/// Luminance from all directions of a gradient: radiance times solid angle.
 pub fn gradient_fluence(zenith: Vec3, horizon: Vec3, nadir: Vec3) -> f32 {
     std::f32::consts::PI * luminance(2.0 * horizon + zenith + nadir)
 }
 
-/// Texels that shine into a cell along one axis, from the first on, and with which weights; the weights add up to 1.
+/// Consecutive texels, along one axis, that contribute to a cell, and their weights, which add up to 1.
 struct Footprint {
     first: i64,
     weights: Vec<f32>,
 }
 
-/// Of each of `cells` equal parts of an axis of `texels`: integrals of the tents that interpolation gives to the texels.
+/// Footprints of `cells` equal parts of an axis with `texels`. The weights are integrals of the tents that interpolate texels.
 fn footprints(cells: u32, texels: u32) -> Vec<Footprint> {
     let size = f64::from(texels) / f64::from(cells);
     let footprint = |cell: u32| {
         let (begin, end) = (f64::from(cell) * size, f64::from(cell + 1) * size);
-        // Rounding must not leave a texel out.
+        // The margin keeps rounding from leaving out a texel.
         let first = (begin - 0.5 - 1e-9).floor() as i64;
         let last = (end - 0.5 + 1e-9).ceil() as i64;
         let weight = |texel: i64| {
@@ -104,7 +104,7 @@ fn footprints(cells: u32, texels: u32) -> Vec<Footprint> {
     (0..cells).map(footprint).collect()
 }
 
-/// Integral up to `x` of the tent of height 1 over [-1, 1].
+/// Integral, up to `x`, of the tent of height 1 over [-1, 1].
 fn tent_integral(x: f64) -> f64 {
     let x = x.clamp(-1.0, 1.0);
     if x < 0.0 {
@@ -132,7 +132,7 @@ fn cell_means(image: &FloatImage, row: &Footprint, columns: &[Footprint]) -> Vec
     columns.iter().map(mean).collect()
 }
 
-/// The table of a row's cells, with pdfs as if this row were sampled always.
+/// The alias table of a row's cells, with the pdfs that they have if this row is always chosen.
 fn row_table(means: &[f64], solid_angle: f64) -> Vec<SkyCell> {
     let (entries, probabilities) = alias_table(means, |x| half_from(x).1);
     let cells = entries.iter().zip(probabilities);
@@ -148,9 +148,9 @@ fn sky_cell(pdf: f32, threshold: f32, alias: u32) -> SkyCell {
     }
 }
 
-/// A half-precision float near `x` in [0, 1], and its value. Never makes a positive number zero.
+/// A half-precision float near `x` in [0, 1], and its value. It is zero only if `x` is.
 fn half_from(x: f64) -> (u16, f32) {
-    /// 2^-14, from which on halves have eleven digits; below, they have steps of 2^-24.
+    /// The least normal half, 2^-14. From there on halves have eleven digits; below, they have steps of 2^-24.
     const LEAST_NORMAL: f64 = 1.0 / 16384.0;
     if x <= 0.0 {
         return (0, 0.0);

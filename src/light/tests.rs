@@ -1,4 +1,4 @@
-//! How lights are sampled, asked of the kernels as compiled for the baseline.
+//! Tests light sampling in the kernels, as compiled for the baseline.
 
 use super::probe::{Probe, Strategy};
 use crate::{
@@ -21,7 +21,7 @@ fn sphere() -> Mesh {
     }
 }
 
-/// A square of side 2 in the XZ plane, with a triangle beside it whose material is the second one.
+/// A square of side 2 in the XZ plane, and a triangle beside it with the second material.
 fn panel() -> Mesh {
     let corners = [
         [-1.0, 0.0, -1.0],
@@ -51,7 +51,7 @@ fn glowing(radiance: Vec3) -> Material {
     }
 }
 
-/// Instances of a glowing sphere (mesh 0) and of panels (mesh 1), at those places.
+/// A scene with instances of a glowing sphere (mesh 0) and of panels (mesh 1) at the given places.
 fn shining(placements: &[(u32, Affine3)]) -> Scene {
     let instances = placements.iter().map(|&(mesh, local)| Instance {
         local,
@@ -85,7 +85,7 @@ fn ask<T>(scene: Scene, ask: impl FnOnce(&mut Probe) -> T) -> T {
     device.probe(&frame, &settings, ask).unwrap()
 }
 
-/// `index`-th direction of `count` that are spread evenly over the sphere.
+/// Direction `index` of `count` that are spread evenly over the sphere.
 fn spread(index: u32, count: u32) -> Vec3 {
     let y = 1.0 - (2.0 * index as f32 + 1.0) / count as f32;
     let turn = (f64::from(index) * 0.618_033_988_749_895).fract() as f32;
@@ -96,7 +96,7 @@ fn spread(index: u32, count: u32) -> Vec3 {
 
 const BANDS: usize = 12;
 
-/// Which of 12 × 24 parts of the sphere a direction lies in.
+/// Index of the part of the sphere, of 12 × 24, that a direction lies in.
 fn bin(d: Vec3) -> usize {
     let row = ((d.y * 0.5 + 0.5) * BANDS as f32) as usize;
     let turn = 0.5 + d.z.atan2(d.x) / (2.0 * PI);
@@ -104,8 +104,8 @@ fn bin(d: Vec3) -> usize {
     row.min(BANDS - 1) * 2 * BANDS + column.min(2 * BANDS - 1)
 }
 
-/// The pdfs of what is seen from `position` add up to 1, each sample has the pdf that is computed for its direction, and samples are
-/// spread accordingly (Pearson's χ² test).
+/// Tests that the pdfs at `position` add up to 1 over all directions, that each sample has the pdf that is computed for its
+/// direction, and that samples are spread accordingly (Pearson's χ² test).
 fn samples_follow_their_pdf(scene: Scene, position: Vec3) {
     const SAMPLES: u32 = 40_000;
     const DIRECTIONS: u32 = 1_000_000;
@@ -131,7 +131,7 @@ fn samples_follow_their_pdf(scene: Scene, position: Vec3) {
             strays += u32::from(!pdfs.iter().any(agrees));
             found[bin(sample.direction)] += 1.0;
         }
-        // At edges, rounding may lead a direction past what was sampled.
+        // At edges, rounding may lead a direction past the light that was sampled.
         assert!(strays < SAMPLES / 500, "{strays} samples have another pdf");
         let mut sum = 0.0;
         let mut bins = 0;
@@ -142,7 +142,7 @@ fn samples_follow_their_pdf(scene: Scene, position: Vec3) {
                 bins += 1;
             }
         }
-        // The mean plus five deviations, and what the sum over directions is off by.
+        // The limit is the mean plus five deviations, and the error of the sum over directions.
         let freedom = f64::from(bins);
         let limit = freedom + 5.0 * (2.0 * freedom).sqrt() + 10.0;
         assert!(sum < limit, "χ² is {sum} for {bins} bins");
@@ -230,7 +230,7 @@ fn triangles_are_sampled_by_area_and_radiance_however_they_are_stretched() {
 
 #[test]
 fn many_emitters_are_sampled_through_the_tree() {
-    // On a shell around the point, so that none hides another.
+    // Spheres lie in a shell around the point, so that few hide another.
     let place = |i: u32| {
         let p = spread(i, 300) * (3.0 + 4.0 * hash_unit(9, i));
         (0, at(p.x, p.y, p.z, 0.1 + 0.15 * hash_unit(8, i)))
@@ -239,7 +239,7 @@ fn many_emitters_are_sampled_through_the_tree() {
     samples_follow_their_pdf(shining(&places), Vec3::new(0.2, 0.1, 0.0));
 }
 
-/// Sampling lights, sampling directions, and both weighed find the same irradiance.
+/// Tests that sampling lights, sampling directions, and the weighted combination of both find the same irradiance.
 fn strategies_agree(scene: Scene, position: Vec3, normal: Vec3) {
     ask(scene, |probe| {
         let mut estimate = |strategy, samples| {
@@ -298,7 +298,7 @@ fn point_and_spot_lights_are_sampled_beside_what_shines() {
             intensity: Vec3::splat(4.0),
         },
         down(Vec3::new(0.0, 3.0, 0.0), 0.4),
-        // Beside its cone, and half into its edge.
+        // The point is outside the cone of the next one, and half-way into the edge of the last.
         down(Vec3::new(3.0, 3.0, 0.0), 0.7),
         down(Vec3::new(1.0, 2.0, 0.0), (0.8f32).acos()),
     ];

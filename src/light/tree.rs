@@ -1,19 +1,19 @@
-//! A binary tree over lights, rebuilt for every frame: cuts keep small what a node stands for, by its power and its size.
+//! A binary tree over lights, rebuilt for every frame. Cuts minimize power times squared size of the nodes.
 
 use crate::abi::{LEAF, LightNode};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Nodes with more leaves than this are built side by side with their siblings.
+/// Number of leaves above which the children of a node are built in parallel.
 const PARALLEL: usize = 2048;
 const BINS: usize = 16;
-/// From more lights than this, so many neighbours at a time are put together first.
+/// Number of lights above which runs of neighbours are put together first, and the length of a run.
 const FEW: usize = 4096;
 const RUN: usize = 16;
-/// Trails have as many bits.
+/// Most levels of a tree: trails have that many bits.
 const MOST_LEVELS: u32 = 32;
 
-/// Where lights are, and their estimated mean intensity as luminance.
+/// Bounds of lights, and their estimated mean intensity as luminance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LightBounds {
     pub min: Vec3,
@@ -40,7 +40,7 @@ impl LightBounds {
         self.min * 0.5 + self.max * 0.5
     }
 
-    /// Nothing for no lights.
+    /// Cost of a node with these bounds: power times squared diagonal; 0 without lights.
     fn cost(&self) -> f32 {
         if self.power > 0.0 {
             self.power * (self.max - self.min).length_squared()
@@ -49,7 +49,7 @@ impl LightBounds {
         }
     }
 
-    /// As a node; its box is a little larger, so that rounding never puts a light outside.
+    /// The node with these bounds. Its box is a little larger, so that rounding never puts a light outside.
     pub fn node(&self, child: u32) -> LightNode {
         let center = self.center();
         let extent = (self.max - self.min) * 0.5;
@@ -63,7 +63,7 @@ impl LightBounds {
     }
 }
 
-/// A light, and which one it is: see [`crate::abi::EmitterRecord`].
+/// A light with the indices that its record has: see [`crate::abi::EmitterRecord`].
 #[derive(Clone, Copy, Debug)]
 pub struct LightLeaf {
     pub bounds: LightBounds,
@@ -71,17 +71,17 @@ pub struct LightLeaf {
     pub table: u32,
 }
 
-/// The tree over lights.
+/// A tree over lights.
 pub struct LightTree {
-    /// In the order of the tree.
+    /// Leaves in the order of the tree.
     pub leaves: Vec<LightLeaf>,
-    /// The way to each leaf: see [`crate::abi::EmitterRecord::trail`].
+    /// The path from the root to each leaf: see [`crate::abi::EmitterRecord::trail`].
     pub trails: Vec<u32>,
     pub nodes: Vec<LightNode>,
     pub root: LightNode,
 }
 
-/// Lights that lie side by side in the input.
+/// Lights that are consecutive in the input.
 #[derive(Clone, Copy)]
 struct Run {
     bounds: LightBounds,
@@ -89,11 +89,11 @@ struct Run {
     count: u32,
 }
 
-/// Where a part of the tree goes.
+/// The slices and indices that a part of the tree is written to.
 struct Place<'a> {
     leaves: &'a mut [LightLeaf],
     trails: &'a mut [u32],
-    /// Of its pairs, one less than it has leaves.
+    /// Nodes of its pairs, of which there is one less than leaves.
     nodes: &'a mut [LightNode],
     first_leaf: u32,
     first_pair: u32,
@@ -102,7 +102,7 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Those of a node's children, the first of which has `middle` leaves, and of the node itself.
+    /// The places of a node's two children, the first of which has `middle` leaves, and the pair of nodes for these.
     fn split(self, middle: usize) -> (&'a mut [LightNode], [Self; 2]) {
         let (pair, below) = self.nodes.split_at_mut(2);
         let nodes = below.split_at_mut(2 * (middle - 1));
@@ -129,15 +129,15 @@ impl<'a> Place<'a> {
         (pair, [first, second])
     }
 
-    /// Whether there are just enough levels left for even cuts.
+    /// Whether only as many levels are left as even cuts need.
     fn is_deep(&self) -> bool {
         let levels = usize::BITS - (self.leaves.len() - 1).leading_zeros();
         self.depth + levels >= MOST_LEVELS
     }
 }
 
-/// Builds the tree over `leaves`, of which there is at least one. Large sets should be in an order in which neighbours are close, as
-/// that of a TLAS is: few neighbours at a time stay together. Deterministic, parallel.
+/// Builds the tree over `leaves`, of which there is at least one. Large sets should be ordered so that neighbours are close, as in a
+/// TLAS, because short runs of neighbours stay together. Deterministic, parallel.
 pub fn build_light_tree(leaves: Vec<LightLeaf>) -> LightTree {
     let length = if leaves.len() > FEW { RUN } else { 1 };
     let starts = (0..leaves.len()).into_par_iter().step_by(length);
@@ -172,7 +172,7 @@ pub fn build_light_tree(leaves: Vec<LightLeaf>) -> LightTree {
     }
 }
 
-/// Bounds of the part over `runs` of `leaves`, and what leads to it.
+/// Builds the part over `runs` of `leaves`. Returns its bounds and the index that leads to it.
 fn build(leaves: &[LightLeaf], runs: &mut [Run], place: Place) -> (LightBounds, u32) {
     if let [run] = runs {
         let first = run.first as usize;
@@ -198,7 +198,7 @@ fn build(leaves: &[LightLeaf], runs: &mut [Run], place: Place) -> (LightBounds, 
     (first.0.union(second.0), pair)
 }
 
-/// The same of the few leaves of a run, whose order stays.
+/// Builds the part over the few leaves of one run, whose order stays. Returns the same as [`build`].
 fn build_run(place: Place) -> (LightBounds, u32) {
     if let [leaf] = place.leaves {
         place.trails[0] = place.trail;
@@ -213,7 +213,7 @@ fn build_run(place: Place) -> (LightBounds, u32) {
     (first.0.union(second.0), pair)
 }
 
-/// Where to cut: tries all places.
+/// Index at which to cut a run: the cheapest of all, or the middle if the cut is to be `even`.
 fn cut_run(leaves: &[LightLeaf], even: bool) -> usize {
     let count = leaves.len();
     if even || !(3..=RUN).contains(&count) {
@@ -233,7 +233,7 @@ fn cut_run(leaves: &[LightLeaf], even: bool) -> usize {
     least(&costs[..count])
 }
 
-/// Where to cut: sorts `runs`, of which there are at least two, into those before and after.
+/// Chooses a cut, sorts `runs`, of which there are at least two, into those before and after it, and returns its index.
 fn cut_runs(runs: &mut [Run], even: bool) -> usize {
     let half = runs.len() / 2;
     if even || runs.len() == 2 {
@@ -270,7 +270,7 @@ fn cut_runs(runs: &mut [Run], even: bool) -> usize {
     bins[..cut].iter().map(|bin| bin.1).sum()
 }
 
-/// The number of bins before the cheapest cut. Both the first and the last bin have lights.
+/// The number of bins before the cheapest cut. Neither the first nor the last bin is empty.
 fn cheapest_cut(bins: &[(LightBounds, usize); BINS]) -> usize {
     let mut costs = [0.0; BINS];
     let mut sum = LightBounds::EMPTY;
@@ -286,14 +286,14 @@ fn cheapest_cut(bins: &[(LightBounds, usize); BINS]) -> usize {
     least(&costs)
 }
 
-/// Index of the least of `costs`, the first left out.
+/// Index of the least of `costs`, of which the first does not count.
 fn least(costs: &[f32]) -> usize {
     let costs = costs.iter().enumerate().skip(1);
     let least = costs.min_by(|a, b| a.1.total_cmp(b.1));
     least.map_or(1, |(index, _)| index)
 }
 
-/// Moves those that are `before` to the front; in no particular order, but always the same.
+/// Moves the runs that are `before` to the front, in an order that is arbitrary but always the same.
 fn partition(runs: &mut [Run], before: impl Fn(&Run) -> bool) {
     let (mut first, mut end) = (0, runs.len());
     loop {
@@ -316,7 +316,7 @@ mod tests {
     use crate::testing::same_cases;
     use proptest::prelude::*;
 
-    /// Walks the tree below `node`, to which `way` (bits and their number) leads, and marks the leaves that it meets.
+    /// Walks the tree below `node`, checks it and marks its leaves. `way` is the trail to `node` and its length in bits.
     fn walk(tree: &LightTree, node: &LightNode, way: (u32, u32), met: &mut [bool]) {
         if node.child & LEAF != 0 {
             let leaf = (node.child & !LEAF) as usize;
@@ -342,7 +342,7 @@ mod tests {
         (distance + Vec3::from(child.extent)).cmple(room).all()
     }
 
-    /// Every light is in one leaf, and nodes cover their children.
+    /// Checks that every light is in one leaf, and that nodes cover their children.
     fn check(lights: Vec<LightLeaf>) {
         let count = lights.len();
         let tree = build_light_tree(lights);

@@ -1,15 +1,14 @@
-//! What binds a run: how much of the time each stage works.
+//! Which stage limits a run: the share of the time that each stage works.
 
 use super::FrameReport;
 use std::{fmt, time::Duration};
 
-/// Time that the three stages worked, of the time that the frame loop took.
+/// Time that each of the three stages worked, and the time that the frame loop took.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 pub struct Busy {
-    /// From the first pose to the last rename.
+    /// Time from the first pose to the last rename.
     pub elapsed: Duration,
-    /// Includes waiting for threads on which a CPU device traces.
-    /// Sum over all posers.
+    /// Sum over all posers, with the time in which they wait for threads that a CPU device traces on.
     pub pose_ms: f64,
     /// Sum over all devices.
     pub device_ms: f64,
@@ -17,19 +16,18 @@ pub struct Busy {
     pub write_ms: f64,
     pub posers: usize,
     pub devices: usize,
-    /// Threads that write.
+    /// Number of writing threads.
     pub writers: usize,
 }
 
-/// Shares of the time from the first pose to the last rename, from 0 to 1. The stage nearest to 1 is the one that others
-/// wait for.
+/// Shares of the time from the first pose to the last rename, from 0 to 1. The others wait for the stage that is nearest to 1.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct BusyShares {
-    /// On average over the posers.
+    /// Average over the posers.
     pub pose: f64,
-    /// On average over the devices.
+    /// Average over the devices.
     pub device: f64,
-    /// On average over the writers.
+    /// Average over the writers.
     pub write: f64,
     pub writers: usize,
 }
@@ -50,7 +48,7 @@ impl Busy {
         self.write_ms += report.write_ms;
     }
 
-    /// Zeros for a run without frames.
+    /// Share of the time that each stage worked; zeros for a run without frames.
     pub fn shares(&self) -> BusyShares {
         let elapsed = self.elapsed.as_secs_f64() * 1e3;
         let share = |work: f64, workers: usize| match elapsed * workers as f64 {
@@ -66,7 +64,7 @@ impl Busy {
     }
 }
 
-/// "busy: pose 12 %, device 91 %, write 34 % of 16 threads".
+/// Writes, for example, "busy: pose 12 %, device 91 %, write 34 % of 16 threads".
 impl fmt::Display for BusyShares {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);

@@ -1,4 +1,4 @@
-//! Whether devices agree about frames: the same frames rendered on each of them, pixel by pixel against the first one's.
+//! Compares devices by frames: renders the same frames on each, and compares their pixels with the first one's.
 
 use super::{Poser, RenderError, RenderJob};
 use crate::device::{Device, DeviceError, Rendered, Stop};
@@ -7,25 +7,25 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Devices agree when no larger share of pixels (or of rays) differs than this.
+/// Greatest share of pixels (or of rays) that may differ where devices agree.
 pub const LIMIT: f64 = 0.01;
 
-/// A pixel differs if one of its channels does by more than this, of 255: 0.016 of the full range.
+/// Difference of a channel, of 255, above which a pixel differs: 0.016 of the full range.
 const TOLERANCE: u8 = 4;
 
-/// How far pictures of one device are from another's.
+/// How far the pictures of one device are from another's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PictureDifference {
     pub pixels: u64,
     pub differing: u64,
     /// Greatest difference of a channel, of 255.
     greatest: u8,
-    /// Differences of all channels added up.
+    /// Sum of the differences of all channels.
     sum: u64,
 }
 
 impl PictureDifference {
-    /// Of two pictures of one size, RGB with a byte per channel.
+    /// Compares two pictures of one size, RGB with a byte per channel.
     pub fn between(a: &[u8], b: &[u8]) -> Self {
         let mut found = Self::default();
         for (a, b) in a.chunks_exact(3).zip(b.chunks_exact(3)) {
@@ -68,19 +68,19 @@ impl AddAssign for PictureDifference {
     }
 }
 
-/// What comparing all frames found.
+/// The result of comparing all frames.
 pub struct Comparison {
-    /// How many were compared.
+    /// Number of frames compared.
     pub frames: usize,
-    /// All frames together, per device but the first.
+    /// Differences over all frames together, for each device but the first.
     pub overall: Vec<PictureDifference>,
-    /// True when `stop` ended it before the last frame.
+    /// True when `stop` ended the comparison before the last frame.
     pub stopped: bool,
 }
 
-/// Renders each frame of `job` on every device and calls `watch` with its number and the difference between the first
-/// device's picture and each other one's. Writes the first device's pictures if `write` is set. Each device has trees
-/// of its own in memory.
+/// Renders each frame of `job` on every device and calls `watch` with its number and the differences of the other devices'
+/// pictures from the first one's. Writes the first device's pictures if `write` is set. Each device has trees of its own in
+/// memory.
 pub fn compare_frames(
     job: &RenderJob,
     devices: &mut [Box<dyn Device>],
@@ -139,7 +139,7 @@ fn compare_frame(
         .collect()
 }
 
-/// A device and what it needs for itself.
+/// A device and the poser that makes its frames.
 struct Side<'a> {
     device: &'a mut dyn Device,
     poser: Poser,

@@ -1,4 +1,4 @@
-//! Meshes that change shape, and their trees, from frame to frame.
+//! Deforming meshes and their trees, from frame to frame.
 
 use super::TreeSource;
 use crate::{
@@ -13,30 +13,30 @@ use crate::{
 use rayon::prelude::*;
 use std::{sync::Arc, time::Instant};
 
-/// The deforming meshes of a scene, in its order.
+/// The deforming meshes of a scene, in the scene's order.
 #[derive(Clone)]
 pub struct DeformingMeshes(Vec<Body>);
 
-/// One of them. Frames under way hold its shape and tree, so there are several of both in turn.
+/// One deforming mesh. Frames under way hold its shape and tree, so there are several of both, used in turn.
 #[derive(Clone)]
 struct Body {
     forms: Vec<Form>,
-    /// Index of the last one posed.
+    /// Index of the form that was posed last.
     newest: usize,
-    /// Instead of these, where the mesh deforms while the shutter is open.
+    /// Replaces `forms` where the mesh deforms while the shutter is open.
     over_shutter: Option<Form>,
 }
 
 #[derive(Clone)]
 struct Form {
-    /// At the opening, if the shutter is open for some time.
+    /// The shape at the frame's moment, or at the shutter's opening.
     shape: Arc<Deformed>,
     later: Vec<Arc<Deformed>>,
     blas: Arc<Blas>,
 }
 
 impl DeformingMeshes {
-    /// Shapes and trees, from `source`, as the scene is at `moment`. Refits write to copies of these.
+    /// Makes shapes at `moment` and takes their trees from `source`. Refits write to copies of these.
     pub fn new(scene: &Scene, layout: NodeLayout, moment: &Moment, source: &TreeSource) -> Self {
         let body = |deforming: &DeformingMesh| {
             let mut shape = Deformed::default();
@@ -57,14 +57,14 @@ impl DeformingMeshes {
         Self(scene.deforming.par_iter().map(body).collect())
     }
 
-    /// Puts the newest trees in the places of their meshes.
+    /// Puts the newest trees into `blas`, at the indices of their meshes.
     pub fn place_trees(&self, scene: &Scene, blas: &mut [Arc<Blas>]) {
         for (body, deforming) in self.0.iter().zip(&scene.deforming) {
             blas[deforming.mesh as usize] = body.newest().blas.clone();
         }
     }
 
-    /// Shapes and trees at `moment`; all trees follow by `policy` if that is given, else each by its mesh's.
+    /// Brings shapes and trees to `moment`. `policy` overrides the refit policies of the meshes.
     pub fn follow(
         &mut self,
         scene: &Scene,
@@ -81,8 +81,8 @@ impl DeformingMeshes {
             .reduce(|| RefitStats::NONE, RefitStats::union)
     }
 
-    /// Shapes while the shutter is open, as [`anim::shape_shutter_keys`] has them, and trees over these, built afresh. What keeps its shape
-    /// meanwhile follows as in [`Self::follow`].
+    /// Makes the shapes while the shutter is open, see [`anim::shape_shutter_keys`], and builds trees over them afresh. Meshes that
+    /// keep their shape meanwhile follow as in [`Self::follow`].
     pub fn follow_over_shutter(
         &mut self,
         scene: &Scene,
@@ -126,7 +126,7 @@ impl Body {
             .unwrap_or(&self.forms[self.newest])
     }
 
-    /// The shapes of a mesh that deforms while the shutter is open, and a tree over them that is built afresh.
+    /// Takes the shapes of a mesh that deforms while the shutter is open, and builds a tree over them afresh.
     fn follow_over_shutter(
         &mut self,
         scene: &Scene,
@@ -168,7 +168,7 @@ impl Body {
             self.forms.len() - 1
         });
         let form = &mut self.forms[self.newest];
-        // What others hold is copied.
+        // Copies the shape only if somebody else holds it.
         let shape = Arc::make_mut(&mut form.shape);
         anim::shape_at(scene, deforming, moment, shape);
         let surface = surface(scene, deforming.mesh, shape);

@@ -1,13 +1,13 @@
-//! Frames that exist already, and those that other runs are working on: neither is rendered.
+//! Frames that exist already or that other runs are working on. Neither are rendered.
 
 use super::{Outputs, RenderJob};
 use crate::output::{Claims, OutputError, remove_stale_claim};
 
-/// What is done with frames that exist.
+/// How frames that exist are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkipExisting {
     pub mismatched: Mismatched,
-    /// Videos and contact sheets are made of them, too: they have to be of one size and without loss.
+    /// Whether videos and contact sheets are made of them, too: then they have to be of one size and lossless.
     pub joined: bool,
 }
 
@@ -23,19 +23,19 @@ pub enum Mismatched {
     Keep,
 }
 
-/// What becomes of a frame when its turn comes.
+/// The state of a frame when its turn comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
     /// This run renders it.
     Ours,
-    /// It exists by now.
+    /// The frame exists by now.
     Exists,
     /// Another run is working on it.
     Elsewhere,
 }
 
 impl Outputs {
-    /// Makes frames that exist stay.
+    /// Keeps frames that exist, instead of rendering them again.
     pub fn skip_existing(&mut self, skip: SkipExisting) {
         self.skip_existing = Some(skip);
     }
@@ -48,7 +48,7 @@ impl Outputs {
     /// The frames of `job` that have to be rendered.
     ///
     /// # Errors
-    /// If one exists and is another one, and that is to be refused.
+    /// If a frame that exists is of another size, scene or settings, and that is to be refused.
     pub fn missing(&self, job: &RenderJob) -> Result<Vec<u32>, OutputError> {
         let mut missing = Vec::new();
         for &frame in &job.frames {
@@ -60,7 +60,7 @@ impl Outputs {
         Ok(missing)
     }
 
-    /// Whether the frame's file exists and stays.
+    /// Whether the frame's file exists and is kept.
     fn is_kept(&self, job: &RenderJob, frame: u32) -> Result<bool, OutputError> {
         let (Some(skip), Some(files)) = (self.skip_existing, &self.files) else {
             return Ok(false);
@@ -97,10 +97,10 @@ impl Outputs {
         }
     }
 
-    /// Claims a frame right before its work begins. Writing it lets go of it.
+    /// Claims a frame right before work on it begins. Writing the frame releases the claim.
     ///
     /// # Errors
-    /// If no claim can be made, and as [`Self::missing`].
+    /// If no claim can be made, and those of [`Self::missing`].
     pub(super) fn begin(&self, job: &RenderJob, frame: u32) -> Result<Begin, OutputError> {
         let (Some(claims), Some(files)) = (&self.claims, &self.files) else {
             return Ok(Begin::Ours);
@@ -123,7 +123,7 @@ impl Outputs {
         }
     }
 
-    /// The frame is there, or will not come.
+    /// Releases the claim on a frame that is written, or will not be.
     pub(super) fn end(&self, job: &RenderJob, frame: u32) {
         if let (Some(claims), Some(files)) = (&self.claims, &self.files) {
             claims.release(&files.path_for(frame, &job.scene.name));

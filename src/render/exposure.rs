@@ -1,6 +1,6 @@
-//! Automatic exposure: how bright the scene is at moments a second apart, and the exposure of frames between them.
+//! Automatic exposure: measures how bright the scene is at moments a second apart, and interpolates the exposure between them.
 //!
-//! A moment is measured by a small picture of its own, whichever frames are rendered, and exposures pass smoothly from one to
+//! Each measurement renders a small picture of its own, whichever frames are rendered, and exposures pass smoothly from one to
 //! the next. So a frame's exposure is a function of the scene and the settings alone, and films do not flicker.
 
 use super::{Poser, RenderError, RenderJob};
@@ -12,15 +12,15 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pixels of the longer side of a picture that is measured, and its samples.
+/// Pixels of the longer side of a measured picture, and samples per pixel.
 const SIDE: u32 = 96;
 const SAMPLES: u32 = 16;
-/// What the mean of a picture is to become: middle grey.
+/// Middle grey, to which the mean of a picture is brought.
 const GREY: f32 = 0.18;
-/// Shares of pixels that are left out as too dark and as too bright to matter.
+/// Shares of the darkest and of the brightest pixels, which are left out.
 const DARK: f32 = 0.1;
 const BRIGHT: f32 = 0.05;
-/// Stops beyond which nothing is brought: scenes without light stay dark.
+/// Greatest correction in stops, up or down: scenes without light stay dark.
 const MOST: f32 = 16.0;
 
 /// The exposures of a run's frames.
@@ -28,10 +28,10 @@ const MOST: f32 = 16.0;
 pub struct Exposures(BTreeMap<u32, f32>);
 
 impl Exposures {
-    /// Measures what the frames of `job` need, if its exposure is automatic.
+    /// Measures the exposures of the frames of `job`, if they are automatic.
     ///
     /// # Errors
-    /// As those of rendering a frame.
+    /// Those of rendering a frame.
     pub fn measure(
         job: &RenderJob,
         device: &mut dyn Device,
@@ -53,7 +53,7 @@ impl Exposures {
         Ok(Self(job.frames.iter().map(exposure).collect()))
     }
 
-    /// The settings of a frame.
+    /// The settings of the job with the frame's own exposure.
     pub fn settings_of(&self, settings: &FrameSettings, frame: u32) -> FrameSettings {
         FrameSettings {
             exposure: self.0.get(&frame).copied().unwrap_or(settings.exposure),
@@ -62,19 +62,19 @@ impl Exposures {
     }
 }
 
-/// Frames between two measurements: a second.
+/// Number of frames between two measurements, which are a second apart.
 fn step(job: &RenderJob) -> u32 {
     (job.scene.settings.fps.round() as u32).max(1)
 }
 
-/// The measurements that a frame's exposure is made of: the two around it, and the ones beside these. Key `k` is frame
+/// The measurements that a frame's exposure depends on: the two around it, and the ones next to these. Key `k` is frame
 /// `k * step + 1`, or the last one.
 fn keys(frame: u32, step: u32) -> std::ops::RangeInclusive<u32> {
     let before = (frame - 1) / step;
     before.saturating_sub(1)..=before + 2
 }
 
-/// Between measurements, each of which is averaged with those beside it.
+/// Interpolates between the two measurements around a frame, each averaged with its neighbours.
 fn between(keys: &BTreeMap<u32, f32>, frame: u32, step: u32) -> f32 {
     let key = |k: u32| keys.get(&k).copied().unwrap_or_default();
     let smooth = |k: u32| 0.25 * key(k.saturating_sub(1)) + 0.5 * key(k) + 0.25 * key(k + 1);
@@ -83,7 +83,7 @@ fn between(keys: &BTreeMap<u32, f32>, frame: u32, step: u32) -> f32 {
     smooth(before) * (1.0 - t) + smooth(before + 1) * t
 }
 
-/// Stops that make a frame as bright as it should be.
+/// Stops that bring a frame to middle grey.
 fn measure_frame(
     job: &RenderJob,
     device: &mut dyn Device,
@@ -104,7 +104,7 @@ fn measure_frame(
     Ok(stops_for(&radiance))
 }
 
-/// The settings of a picture that is measured.
+/// The settings of a measured picture.
 fn small(settings: &FrameSettings) -> FrameSettings {
     let longer = settings.width.max(settings.height).max(1);
     let side = |side: u32| {
@@ -125,7 +125,7 @@ fn small(settings: &FrameSettings) -> FrameSettings {
     }
 }
 
-/// Stops that make the geometric mean of linear pixels middle grey.
+/// Stops that make the geometric mean of linear pixels middle grey, without the darkest and the brightest pixels.
 fn stops_for(radiance: &[f32]) -> f32 {
     let pixels = radiance.as_chunks::<3>().0.iter();
     let mut logs: Vec<f32> = pixels

@@ -1,4 +1,4 @@
-//! The frames of a run, handed out when their work begins.
+//! The frames of a run, each handed out when work on it begins.
 
 use super::{RenderJob, existing::Begin};
 use crate::output::OutputError;
@@ -7,7 +7,7 @@ use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-/// Hands out frames in order, to several takers in turn. What other runs have at the moment is asked for once more at the end.
+/// Hands out frames in order, to several takers in turn. Frames that other runs are working on are tried once more at the end.
 pub struct FrameQueue<'a> {
     begin: Box<dyn Fn(u32) -> Result<Begin, OutputError> + Sync + 'a>,
     takers: usize,
@@ -18,22 +18,22 @@ pub struct FrameQueue<'a> {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<u32>,
-    /// Frames of `waiting`, at its end, that another run had when they were asked for first.
+    /// Frames at the end of `waiting` that another run was working on when they were tried first.
     postponed: usize,
     skipped: Skipped,
-    /// Whose turn it is.
+    /// Index of the taker that is next.
     turn: usize,
-    /// Nobody gets any more.
+    /// Whether no more frames are handed out.
     closed: bool,
     error: Option<OutputError>,
 }
 
-/// Frames that were handed to nobody.
+/// Numbers of frames that were handed to nobody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Skipped {
-    /// Made by other runs since this one began.
+    /// Frames that other runs made since this one began.
     pub appeared: u32,
-    /// Other runs are working on them.
+    /// Frames that other runs are working on.
     pub elsewhere: u32,
 }
 
@@ -55,7 +55,7 @@ impl<'a> FrameQueue<'a> {
         }
     }
 
-    /// For so many takers, which get every `count`th frame each.
+    /// Sets the number of takers, each of which gets every `count`th frame.
     pub fn with_takers(self, count: usize) -> Self {
         Self {
             takers: count,
@@ -63,7 +63,7 @@ impl<'a> FrameQueue<'a> {
         }
     }
 
-    /// The next frame of a taker, once those before it have theirs. None if there are no more.
+    /// Waits for the turn of `taker` and returns its next frame. None if there are no more.
     pub fn next(&self, taker: usize) -> Option<u32> {
         let mut state = self.lock();
         while !state.closed && state.turn != taker {
@@ -81,23 +81,23 @@ impl<'a> FrameQueue<'a> {
         frame
     }
 
-    /// Nobody gets any more: a taker has ended.
+    /// Stops handing out frames, because a taker has ended.
     pub fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
     }
 
-    /// What was not handed out, when nobody takes frames any more.
+    /// Returns how many frames were not handed out. Call it when nobody takes frames any more.
     ///
     /// # Errors
-    /// If that was because a frame could not be begun.
+    /// If a frame could not be begun.
     pub fn finish(self) -> Result<Skipped, OutputError> {
         let state = self.state.into_inner();
         let state = state.unwrap_or_else(PoisonError::into_inner);
         state.error.map_or(Ok(state.skipped), Err)
     }
 
-    /// A panic elsewhere is reported there; what the lock protects is whole between two statements.
+    /// Locks the state. A panic elsewhere is reported there, and the state is consistent between any two statements.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -161,7 +161,7 @@ mod tests {
             let asked = asked.fetch_add(1, Ordering::Relaxed);
             Ok(match frame {
                 1 => Begin::Exists,
-                // Its run has died meanwhile.
+                // The run that had it has died meanwhile.
                 2 if asked > 4 => Begin::Ours,
                 2 | 3 => Begin::Elsewhere,
                 4 => Begin::Ours,

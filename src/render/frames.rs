@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// A list of single frames and ranges, in the order in which they were typed.
+/// A list of single frames and ranges, in the order given.
 ///
 /// `7` is one frame, `1-48` is 48 of them, `1-48:2` every second one of these, `10-` all from 10 to the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl FrameList {
         }])
     }
 
-    /// The frame numbers for a scene whose last frame is `last`, in the order typed, each once. O(`last`) memory.
+    /// The frame numbers for a scene whose last frame is `last`, in the order given, each once. Takes O(`last`) memory.
     pub fn resolve(&self, last: u32) -> Result<Vec<u32>, FramesError> {
         for range in &self.0 {
             let frame = range.first.max(range.last.unwrap_or(0));
@@ -73,7 +73,7 @@ impl FrameRange {
         (self.first..=self.last.unwrap_or(last)).step_by(self.step as usize)
     }
 
-    /// `text` is one part between commas.
+    /// Parses `text`, one part between commas.
     fn parse(text: &str) -> Result<Self, FramesError> {
         let (span, step) = match text.split_once(':') {
             Some((span, step)) => (span, Some(number(step, text)?)),
@@ -109,7 +109,7 @@ impl FrameRange {
     }
 }
 
-/// Digits only: `u32::from_str` would also take a sign.
+/// Parses digits alone: `u32::from_str` would also take a sign.
 fn number(digits: &str, part: &str) -> Result<u32, FramesError> {
     let malformed = || FramesError::Malformed(part.into());
     if !digits.bytes().all(|b| b.is_ascii_digit()) {

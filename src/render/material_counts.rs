@@ -1,22 +1,22 @@
-//! What the materials of a scene are, for `throng info`.
+//! Counts of the materials of a scene by kind, for `throng info`.
 
 use crate::scene::{Alpha, Material, MaterialKind, NONE};
 use std::fmt;
 
-/// Each material is counted once, but for `with_alpha`.
+/// Numbers of materials. Each is counted once, except that `with_alpha` counts some of them again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct MaterialCounts {
     pub diffuse: usize,
-    /// Perfect ones.
+    /// Perfect mirrors.
     pub mirror: usize,
     pub metal: usize,
-    /// Light passes through them.
+    /// Layered materials that light passes through.
     pub glass: usize,
-    /// Dielectrics, and what is metal here and there by its texture.
+    /// Dielectrics, and materials that are metal only where their texture says so.
     pub layered: usize,
-    /// Whatever they are besides.
+    /// Materials that emit light, whatever else they are.
     pub emissive: usize,
-    /// Of all these: what a mask or blending lets one see through.
+    /// Materials of all kinds above with an alpha mask or blending.
     pub with_alpha: usize,
 }
 

@@ -62,23 +62,23 @@ use write::{Finished, Ledger};
 pub struct RenderJob {
     pub scene: Arc<Scene>,
     pub settings: FrameSettings,
-    /// Measures the exposure, and adds so many stops to it, instead of taking that of the settings.
+    /// Stops to add to an exposure that is measured. None: the exposure is that of the settings.
     pub auto_exposure: Option<f32>,
-    /// What the frames' files are made of; devices make the same of them, unless they are denoised in between.
+    /// Type of the pixels in the frames' files. Devices make the same, unless frames are denoised before they are written.
     pub pixels: PixelType,
     /// AOVs that are written; devices may have to gather more.
     pub aovs: AovSet,
-    /// Takes the noise out of frames before they are written: from radiance, so `settings` ask for that.
+    /// Denoises frames before they are written. That takes their radiance, so `settings` ask for it.
     pub denoising: Option<Arc<Denoising>>,
-    /// How trees of deforming meshes follow them, if not each by its own mesh's policy.
+    /// Refit policy of all deforming meshes. None: each mesh has its own.
     pub refit: Option<RefitPolicy>,
     pub trees: TreeSource,
-    /// Frame numbers (from 1), in the order in which they are rendered; already without those that existed before.
+    /// Frame numbers (from 1) in the order in which they are rendered, without those that existed before.
     pub frames: Vec<u32>,
     pub output: Outputs,
 }
 
-/// Makes files' pixels of frames whose radiance is to be denoised first.
+/// Denoises the radiance of frames and makes the pixels of their files from it.
 pub struct Denoising {
     pub denoiser: Denoiser,
     pub developer: Developer,
@@ -94,35 +94,34 @@ pub struct FrameReport {
     pub trace_ms: f64,
     pub write_ms: f64,
     pub rays: RayCounts,
-    /// BLASes whose boxes followed a deforming mesh.
+    /// Number of BLASes that were refitted to their deforming mesh.
     pub refits: u32,
-    /// Trees built afresh: the TLAS if anything moved, and BLASes that no longer fit their mesh.
+    /// Number of trees built afresh: the TLAS if anything moved, and BLASes that no longer fit their mesh.
     pub rebuilds: u32,
-    /// What BLASes that follow a mesh cost rays, over what they did when they were built: the worst of the frame. 0 if there
-    /// are none.
+    /// Greatest ratio of the cost of a BLAS that follows a mesh to its cost when it was built. 0 if there are none.
     pub sah_ratio: f32,
-    /// Time that following took, added up over meshes; part of `pose_ms`.
+    /// Time spent on refits and rebuilds of BLASes, summed over meshes; part of `pose_ms`.
     pub follow_ms: f64,
 }
 
-/// Told about each finished frame, in order, from one writing thread at a time.
+/// Receives a report of each finished frame, in order, from one writing thread at a time.
 pub trait Observer: Send {
     fn frame_done(&mut self, report: &FrameReport);
 }
 
-/// What a run did, complete or not.
+/// The totals of a run, complete or not.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 pub struct Summary {
-    /// Frames written.
+    /// Number of frames written.
     pub frames: u32,
-    /// Frames left to other runs.
+    /// Numbers of frames left to other runs.
     pub skipped: Skipped,
     /// Wall-clock time from the upload of the scene to the last rename.
     pub elapsed: Duration,
     pub rays: RayCounts,
     pub refits: u64,
     pub rebuilds: u64,
-    /// The worst of all frames.
+    /// Greatest of all frames, see [`FrameReport::sah_ratio`].
     pub sah_ratio: f32,
     pub busy: Busy,
     /// True when `stop` ended the run before its last frame.
@@ -130,7 +129,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of a run that was stopped before its first frame.
+    /// The summary of a run that was stopped before its first frame.
     fn of_stopped() -> Self {
         Self {
             stopped: true,
@@ -174,7 +173,7 @@ pub enum RenderError {
 }
 
 impl RenderError {
-    /// Whether it only says that the run was told to stop.
+    /// Whether the run was only told to stop.
     fn is_stop(&self) -> bool {
         let source = match self {
             Self::Device { source, .. } => source,
@@ -225,7 +224,7 @@ pub fn run(
     Ok(summary)
 }
 
-/// Loads the scene, builds the trees of its meshes beside that, and measures exposures. None if it was stopped.
+/// Loads the scene while the trees of its meshes are built, then measures exposures. None if it was stopped.
 fn prepare(
     job: &RenderJob,
     device: &mut dyn Device,
@@ -250,7 +249,7 @@ fn prepare(
     }
 }
 
-/// Returns what became of the second stage; the ledger knows of the third.
+/// Runs the three stages. Returns the result of the second; the ledger has that of the third.
 fn run_stages(
     (job, exposures): (&RenderJob, &Exposures),
     device: &mut dyn Device,
@@ -282,7 +281,7 @@ fn run_stages(
             Ok(posed_in)
         };
         let started = start().map_err(RenderError::Thread);
-        // Only the writers hold it now: when the last of them fails, sending to them does, too.
+        // Now only the writers hold it, so sending to them fails once the last of them has failed.
         drop(finished_in);
         let traced = started.and_then(|mut posed_in| {
             trace_frames(
@@ -299,7 +298,7 @@ fn run_stages(
     })
 }
 
-/// A frame that the device has.
+/// A frame that the device is working on.
 struct UnderWay {
     frame: u32,
     exposure: f32,
@@ -307,8 +306,8 @@ struct UnderWay {
     trees: pose::TreeWork,
 }
 
-/// Second stage: keeps the device's queue full. A full queue goes before results, which can wait. When a frame cannot
-/// be submitted, those before it are still passed on.
+/// Second stage: keeps the device's queue full, as results can wait. When a frame cannot be submitted, those before it are
+/// still passed on.
 fn trace_frames(
     (job, exposures): (&RenderJob, &Exposures),
     device: &mut dyn Device,

@@ -1,5 +1,5 @@
-//! The frame loop for pictures that take long: one frame after the other, a few samples at a time, so that what there is can be
-//! written at any moment, kept in a file, and gone on with by another run.
+//! The frame loop for pictures that take long. It renders one frame at a time, a few samples after the other, so that the frame
+//! can be written as it stands at any moment, kept in a checkpoint, and continued by another run.
 
 use super::{
     Busy, FrameQueue, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds,
@@ -23,26 +23,26 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long the device is left alone, about: signals are looked at in between.
+/// Time that one call of the device takes, about: signals are handled between calls.
 const SLICE: Duration = Duration::from_millis(500);
-/// Between two times that a film is put aside.
+/// Time between two checkpoints.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What is done with frames before they are finished.
+/// Options for frames before they are finished.
 pub struct Ongoing<'a> {
-    /// Keeps their samples in files beside them, and begins with what is there.
+    /// Keeps the samples of frames in checkpoints beside their files, and continues from those that exist.
     pub checkpoint: bool,
-    /// Writes them as they stand, this often.
+    /// Interval at which unfinished frames are written as they stand.
     pub partial_interval: Option<Duration>,
-    /// Writes the frame that is under way as it stands once this is set, and unsets it.
+    /// Once set, the unfinished frame is written as it stands, and the flag is cleared.
     pub asked: &'a AtomicBool,
 }
 
-/// As [`super::run`]. With checkpoints, a run that is stopped keeps the samples of the frame that was under way, and settings are to
-/// ask for an [open end](FrameSettings::open_ended).
+/// Renders all frames as [`super::run`] does. With checkpoints, a stopped run keeps the samples of its unfinished frame. Then the
+/// settings have to ask for an [open end](FrameSettings::open_ended).
 ///
 /// # Errors
-/// As [`super::run`], and for checkpoints that are damaged or of another picture.
+/// Those of [`super::run`], and checkpoints that are damaged or of another picture.
 pub fn run_ongoing(
     job: &RenderJob,
     ongoing: &Ongoing,
@@ -86,7 +86,7 @@ pub fn run_ongoing(
     Ok(summary)
 }
 
-/// None if it was stopped.
+/// Renders and writes one frame. None if it was stopped.
 fn render_frame(
     job: &RenderJob,
     settings: &FrameSettings,
@@ -97,7 +97,7 @@ fn render_frame(
 ) -> Result<Option<FrameReport>, RenderError> {
     let mut film = keeper.begin(settings)?;
     let begun = film.state.samples;
-    // What the device adds to may be anything once it is stopped.
+    // A device that is stopped leaves its film in an undefined state.
     let mut kept = Accumulation::default();
     let mut pace = Pace::default();
     let (mut rays, mut time) = (RayCounts::default(), Duration::ZERO);
@@ -155,7 +155,7 @@ fn render_frame(
     Ok(Some(report))
 }
 
-/// How many samples are taken at a time.
+/// How many samples to take at a time.
 struct Pace {
     samples: u32,
 }
@@ -167,7 +167,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The number of samples to go on to. A film that has more than enough stays as it is.
+    /// The number of samples to go on to. A film that already has more than `all` stays as it is.
     fn next(&self, done: u32, all: u32) -> u32 {
         done.saturating_add(self.samples).min(all).max(done)
     }
@@ -181,7 +181,7 @@ impl Pace {
     }
 }
 
-/// What is kept of a frame beside its picture.
+/// The checkpoint and the partial picture of an unfinished frame.
 struct Keeper<'a> {
     ongoing: &'a Ongoing<'a>,
     frame: u32,
@@ -216,7 +216,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// The film that was put aside, or a new one.
+    /// The film of the checkpoint, or an empty one if there is none.
     fn begin(&self, settings: &FrameSettings) -> Result<Accumulation, CheckpointError> {
         if !self.ongoing.checkpoint {
             return Ok(Accumulation::new(settings));
@@ -238,7 +238,7 @@ impl<'a> Keeper<'a> {
         Ok(())
     }
 
-    /// Whether the picture is to be written as it stands, which it was last at `shown`.
+    /// Whether the picture is to be written as it stands; `shown` is when that was done last.
     fn is_asked(&self, shown: Instant) -> bool {
         let interval = self.ongoing.partial_interval;
         let due = interval.is_some_and(|interval| shown.elapsed() >= interval);
@@ -268,16 +268,16 @@ impl<'a> Keeper<'a> {
         Ok(())
     }
 
-    /// The finished picture takes the place of what was shown of it.
+    /// Removes the partial picture, as the finished one is there now.
     fn clean_up(&self) {
-        // One that stays is no harm: its name says what it is. Mostly there is none. A pipe or a link was there before.
+        // Errors do no harm: the file's name says what it is, and mostly there is none. A pipe or a link was not made by this run.
         if fs::symlink_metadata(&self.partial).is_ok_and(|found| found.is_file()) {
             let _ = fs::remove_file(&self.partial);
         }
     }
 }
 
-/// `0001.partial.png` beside `0001.png`.
+/// Path of a partial picture: `0001.partial.png` beside `0001.png`.
 fn partial_path(path: &Path) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
     name.push(".partial");
@@ -288,10 +288,10 @@ fn partial_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// What samples of an open-ended picture depend on, of its settings.
+/// The settings that samples of an open-ended picture depend on, as text.
 fn sampling(settings: &FrameSettings) -> String {
     let variance = settings.aovs.contains(Aov::Variance);
-    // Samples are clamped to what is displayed, or noise is measured by what is seen of it.
+    // Paths are clamped by what is displayed, or noise is measured as it is displayed.
     let exposed = settings.integrator.paths() == Paths::Reflected || settings.noise.is_some();
     let neutral = FrameSettings {
         samples: 0,
@@ -321,7 +321,7 @@ mod tests {
     use proptest::{option, prelude::*, sample::select};
     use std::sync::{Arc, LazyLock};
 
-    /// Light, a mirror, and something that moves.
+    /// A scene with lights, a mirror and motion.
     const SCENE: &str = r#"(
         environment: SunSky(elevation: 35, azimuth: 120),
         materials: { "red": Diffuse(color: (0.8, 0.2, 0.2)), "mirror": Mirror(), "lamp": Emissive(radiance: (9, 8, 7)) },
@@ -365,7 +365,7 @@ mod tests {
     ];
     const PIXELS: [PixelType; 3] = [PixelType::U8, PixelType::U16, PixelType::F32];
 
-    /// What decides how samples are shown, and may be changed when a picture is gone on with.
+    /// Settings that decide how samples are displayed. They may change when a picture is continued.
     type Shown = (f32, ToneMap, f32, Option<f32>, PixelType, bool);
 
     fn shown() -> impl Strategy<Value = Shown> {
@@ -448,7 +448,7 @@ mod tests {
         ) {
             let begun = with(&settings, &before, first);
             let whole = with(&settings, &after, first + more);
-            // Another picture may not be gone on with; then only the number of samples changes.
+            // Another picture cannot be continued; then only the number of samples changes.
             let begun = match sampling(&begun) == sampling(&whole) {
                 true => begun,
                 false => with(&settings, &after, first),

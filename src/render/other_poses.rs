@@ -1,4 +1,4 @@
-//! The scene one frame earlier and later: what tells where things come from and where they go.
+//! The scene one frame earlier and later, from which motion vectors follow.
 
 use crate::{
     anim::{self, Deformed, Moment},
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// `scene` one frame before and one after that of `moment`, and if it `moves` meanwhile, at this one; else the camera alone.
+/// The poses of `scene` one frame before `moment`, one frame after it, and at it. If nothing `moves`, the last has only the camera.
 pub fn other_poses(scene: &Scene, moment: &Moment, moves: bool) -> [OtherPose; 3] {
     let (time, step) = (moment.time(), 1.0 / scene.settings.fps);
     let [before, after] =

@@ -1,4 +1,4 @@
-//! What the frames of a run go to, and what their files say about where they come from.
+//! The files that the frames of a run are written to, and the metadata in them.
 
 use super::{RenderJob, SkipExisting, write};
 use crate::{
@@ -17,20 +17,20 @@ use std::{
 /// Everything that frames are written to.
 #[derive(Default)]
 pub struct Outputs {
-    /// A file for each frame, if there are to be any.
+    /// Names of the files of frames, if each frame gets one.
     pub files: Option<Pattern>,
     pub encoding: Encoding,
     /// The names behind Cryptomatte AOVs.
     pub manifests: Manifests,
-    /// What is done with frames that exist; none: they are rendered again.
+    /// How frames that exist are treated; none: they are rendered again.
     pub(super) skip_existing: Option<SkipExisting>,
-    /// The frames that this run works on, if others may work in the same folder.
+    /// Claims on the frames that this run works on, if other runs may work in the same folder.
     pub(super) claims: Option<Claims>,
-    /// What takes frames one after the other.
+    /// Outputs that take frames one after the other: videos, contact sheets and streams.
     in_order: Vec<InOrder>,
-    /// Where the frames of the job are among all that [`Self::in_order`] gets. Empty: there are no others.
+    /// Positions of the job's frames among all that `in_order` gets. Empty: there are no others.
     positions: Vec<usize>,
-    /// What all frames have in common; found out when the first one is written, while others are traced.
+    /// Metadata that all frames share; made when the first one is written, while others are traced.
     origin: OnceLock<Metadata>,
 }
 
@@ -44,7 +44,7 @@ impl From<Pattern> for Outputs {
 }
 
 impl Outputs {
-    /// Goes nowhere yet.
+    /// Outputs with files for frames, if any, and nothing else yet.
     pub fn new(files: Option<Pattern>, encoding: Encoding) -> Self {
         Self {
             files,
@@ -53,7 +53,7 @@ impl Outputs {
         }
     }
 
-    /// Gives each of `to` all frames of `asked`, in this order; those that the job does not have are in files already.
+    /// Gives each output in `to` all frames of `asked`, in this order. Those that the job does not have exist as files.
     pub fn add_in_order(job: &mut RenderJob, asked: &[u32], to: Vec<InOrder>) {
         let size = (job.settings.width, job.settings.height);
         let mut positions = Vec::new();
@@ -75,8 +75,7 @@ impl Outputs {
         job.output.in_order.extend(to);
     }
 
-    /// Writes the `index`th frame of the job everywhere and returns where it is. Those before it may come later, from other
-    /// threads.
+    /// Writes the `index`th frame of the job everywhere and returns its path. Frames before it may come later, from other threads.
     pub(super) fn write(
         &self,
         job: &RenderJob,
@@ -113,8 +112,8 @@ impl Outputs {
         self.write_file(job, &picture).map(drop)
     }
 
-    /// Writes a frame as it stands to `path`, in the format of the frames' files, if they have any. Its pixels are those that
-    /// files are made of.
+    /// Writes a frame as it stands to `path`, in the format of the frames' files, if there are any. Its pixels have the type of
+    /// those in files.
     pub(super) fn write_partial(
         &self,
         job: &RenderJob,
@@ -130,7 +129,7 @@ impl Outputs {
         pattern.format().write(path, &picture, &self.encoding)
     }
 
-    /// The rows of files that a device may make instead of the pixels and `AOVs` of frames: where files are all that there is.
+    /// The rows of files that a device may make instead of the pixels and `AOVs` of frames, if these go only to deflated EXR files.
     pub fn file_rows(&self, aovs: AovSet) -> Option<FileRows> {
         let format = self.files.as_ref()?.format();
         let alone = format == FileFormat::Exr && self.in_order.is_empty();
@@ -141,7 +140,7 @@ impl Outputs {
         (alone && deflated).then(|| self.encoding.exr_rows(aovs))
     }
 
-    /// After the last frame: videos appear under their names.
+    /// Ends the outputs after the last frame: videos appear under their names.
     pub fn finish(&self) -> Result<(), OutputError> {
         self.in_order.iter().try_for_each(InOrder::finish)
     }
@@ -190,7 +189,7 @@ impl Outputs {
     }
 }
 
-/// Whoever waits for this frame is told if it does not come: after an error, or a panic.
+/// Tells those that wait for this frame if it does not come, after an error or a panic.
 struct WaitedFor<'a> {
     outputs: &'a Outputs,
     position: Option<usize>,
@@ -205,12 +204,12 @@ impl Drop for WaitedFor<'_> {
     }
 }
 
-/// All that pictures depend on besides the scene.
+/// Everything that pictures depend on besides the scene.
 #[derive(serde::Serialize)]
 struct Settings<'a> {
     #[serde(flatten)]
     settings: &'a FrameSettings,
-    /// Stops that are added to what is measured.
+    /// Stops that are added to the measured exposure.
     #[serde(skip_serializing_if = "Option::is_none")]
     auto_exposure: Option<f32>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -227,7 +226,7 @@ fn origin(job: &RenderJob) -> Metadata {
         software: concat!("throng ", env!("CARGO_PKG_VERSION")).into(),
         scene: job.scene.name.clone(),
         scene_hash: format!("{:016x}", job.scene.content_hash()),
-        // Settings are numbers and names: they have a JSON form.
+        // Settings are numbers and names, which always have a JSON form.
         settings: serde_json::to_string(&settings).unwrap_or_default(),
         ..Metadata::default()
     }

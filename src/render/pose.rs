@@ -1,4 +1,4 @@
-//! The first stage: the scene at a frame's time, with its TLAS.
+//! The first stage: poses the scene at a frame's time and builds its TLAS.
 
 use super::{TreeSource, deforming::DeformingMeshes, other_poses::other_poses};
 use crate::{
@@ -18,10 +18,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Paths of a frame that make care with one instance worth its time on a GPU: it takes a CPU of 16 threads about 10 ns, and saves
-/// about a sixth of tracing a path, which takes 3 ns.
+/// Paths per instance above which a GPU frame is worth a careful TLAS build. Care takes about 10 ns per instance on a CPU with
+/// 16 threads, and saves about a sixth of the 3 ns that tracing a path takes.
 const PATHS_FOR_CARE: u64 = 20;
-/// Triangles of meshes whose trees are built one after the other.
+/// Number of triangles from which on the trees of meshes are built one after the other.
 const LARGE_MESH: usize = 1 << 20;
 
 /// Poses frames of one scene. Builds each mesh's BLAS once.
@@ -30,26 +30,26 @@ pub struct Poser {
     layout: NodeLayout,
     blas: Arc<Vec<Arc<Blas>>>,
     deforming: DeformingMeshes,
-    /// What all trees of deforming meshes follow by, if not each by its own.
+    /// Refit policy of all deforming meshes. None: each mesh has its own.
     policy: Option<RefitPolicy>,
-    /// None: frames are moments.
+    /// None: frames show a single moment.
     shutter: Option<Shutter>,
     moment: Moment,
-    /// The mesh that each instance shows, where instances choose from palettes.
+    /// The mesh that each instance shows, if instances choose from palettes.
     shown: Vec<u32>,
-    /// Groups of neighbours among the instances, if these are many and posed again and again.
+    /// Groups of neighbouring instances, if there are many and they are posed again and again.
     grouped: Option<Arc<Grouped>>,
     world_from_object: Vec<Affine3>,
     careful: bool,
-    /// Whether frames tell where things are in the frames beside them.
+    /// Whether frames have the poses of the frames before and after them.
     tells_motion: bool,
     builder: TlasBuilder,
-    /// TLASes of earlier frames; those that nobody holds any more are filled again.
+    /// TLASes of earlier frames, to be filled again once nobody else holds them.
     recent: Vec<Arc<Tlas>>,
 }
 
-/// Instances in the order of their groups. Where neighbours in space are neighbours in memory, whatever walks them in the
-/// order of a tree finds them in the caches. As much memory again as the scene's instances.
+/// Instances in the order of their groups. Neighbours in space are then neighbours in memory, so whatever walks them in tree
+/// order finds them in the caches. Takes as much memory again as the scene's instances.
 struct Grouped {
     instances: OrderedInstances,
     groups: InstanceGroups,
@@ -65,14 +65,14 @@ pub struct Posed {
 /// Work on acceleration structures for one frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TreeWork {
-    /// BLASes of meshes that deform.
+    /// Refits and rebuilds of the BLASes of deforming meshes.
     pub followed: RefitStats,
     /// Whether the TLAS was built.
     pub new_tlas: bool,
 }
 
 impl TreeWork {
-    /// Trees built afresh.
+    /// Number of trees built afresh.
     pub fn rebuilds(&self) -> u32 {
         self.followed.rebuilds + u32::from(self.new_tlas)
     }
@@ -83,7 +83,7 @@ impl Poser {
         Self::with_trees_from(scene, layout, &TreeSource::default())
     }
 
-    /// The same, with trees of meshes from `source`.
+    /// Builds the poser with trees of meshes from `source`.
     pub fn with_trees_from(scene: Arc<Scene>, layout: NodeLayout, source: &TreeSource) -> Self {
         let moment = Moment::of(&scene, scene.time_of(1));
         let (mut blas, deforming) = rayon::join(
@@ -97,22 +97,22 @@ impl Poser {
         Self::with_trees(scene, layout, (Arc::new(blas), deforming), grouped)
     }
 
-    /// Makes all trees of deforming meshes follow by `policy`, if that is given, instead of each by its mesh's.
+    /// Sets the refit policy of all deforming meshes; none: each mesh has its own.
     pub fn set_policy(&mut self, policy: Option<RefitPolicy>) {
         self.policy = policy;
     }
 
-    /// Poses frames for as long as the shutter is open, instead of for a moment.
+    /// Poses frames over the time that the shutter is open. None, or a shutter that opens for no time: at a single moment.
     pub fn set_shutter(&mut self, shutter: Option<Shutter>) {
         self.shutter = shutter.filter(Shutter::is_open);
     }
 
-    /// Makes frames tell what `AOVs` need of them.
+    /// Gives frames what `AOVs` need from the poser.
     pub fn set_aovs(&mut self, aovs: AovSet) {
         self.tells_motion = aovs.contains(Aov::Motion);
     }
 
-    /// One more poser of the same scene, with the same trees of meshes.
+    /// Another poser of the same scene, which shares the trees of meshes.
     pub fn sibling(&self) -> Self {
         let mut sibling = Self::with_trees(
             self.scene.clone(),
@@ -127,8 +127,8 @@ impl Poser {
         sibling
     }
 
-    /// Builds TLASes of moving scenes in haste where a GPU traces few paths per frame: care would take longer than it saves. The
-    /// picture is the same: the views that are scaled by the scene's bounds keep exact boxes.
+    /// Builds TLASes of moving scenes in haste where a GPU traces few paths per frame, as care would take longer than it saves. The
+    /// picture is the same: integrators that scale with the scene's bounds keep exact boxes.
     pub fn choose_care(&mut self, settings: &FrameSettings) {
         let pixels = u64::from(settings.width) * u64::from(settings.height);
         let paths = pixels.saturating_mul(u64::from(settings.samples));
@@ -143,7 +143,7 @@ impl Poser {
         (blas, deforming): (Arc<Vec<Arc<Blas>>>, DeformingMeshes),
         grouped: Option<Arc<Grouped>>,
     ) -> Self {
-        // The TLAS builder reads this in leaf order, which may be no order at all to memory.
+        // The TLAS builder reads this in leaf order, which may jump anywhere in memory.
         let mut world_from_object = Vec::new();
         reserve_huge_pages(&mut world_from_object, scene.instances.len());
         Self {
@@ -174,8 +174,8 @@ impl Poser {
         &self.blas
     }
 
-    /// The scene at frame `number` (from 1). The TLAS is built afresh if something moves; if nothing does, it serves all
-    /// frames, and may take longer to build.
+    /// Poses the scene at frame `number` (from 1). The TLAS is built afresh if something moves. If nothing does, one TLAS serves
+    /// all frames, and may take longer to build.
     pub fn pose(&mut self, number: u32) -> Posed {
         match (self.scene.is_animated(), self.recent.is_empty()) {
             (true, _) => self.pose_with(number, Some(Quality::Fast)),
@@ -184,12 +184,12 @@ impl Poser {
         }
     }
 
-    /// The same, with a TLAS that is built afresh as in a moving scene: for measuring.
+    /// Poses the scene and builds its TLAS afresh, as if the scene moved: for measuring.
     pub fn repose(&mut self, number: u32) -> Frame {
         self.pose_with(number, Some(Quality::Fast)).frame
     }
 
-    /// `rebuild`: how the TLAS is built afresh, if it is.
+    /// Poses a frame. `rebuild` is the quality at which the TLAS is built afresh; none: the last one is used again.
     fn pose_with(&mut self, number: u32, rebuild: Option<Quality>) -> Posed {
         let start = Instant::now();
         let time = self.scene.time_of(number);
@@ -228,7 +228,7 @@ impl Poser {
         }
     }
 
-    /// Brings meshes that deform to the moment, or through the time that the shutter is open.
+    /// Brings deforming meshes and their BLASes to the moment, or over the time that the shutter is open.
     fn follow(&mut self, number: u32) -> RefitStats {
         if self.scene.deforming.is_empty() {
             return RefitStats::NONE;
@@ -247,7 +247,7 @@ impl Poser {
         followed
     }
 
-    /// When the shutter is open for a frame.
+    /// The time that the shutter is open in a frame; none if frames show a single moment.
     fn shutter_time(&self, number: u32) -> Option<ShutterTime> {
         let shutter = self.shutter?;
         Some(ShutterTime::new(&self.scene, shutter, number))
@@ -295,7 +295,7 @@ impl Poser {
     }
 }
 
-/// The trees of all meshes. Those of meshes that deform are of their bind pose, which nobody sees, and made in haste.
+/// Builds the trees of all meshes. Those of deforming meshes are of the bind pose, which is never seen, and made in haste.
 fn build_trees(scene: &Scene, layout: NodeLayout, source: &TreeSource) -> Vec<Arc<Blas>> {
     let mut deforms = vec![false; scene.meshes.len()];
     for deforming in &scene.deforming {
@@ -307,7 +307,7 @@ fn build_trees(scene: &Scene, layout: NodeLayout, source: &TreeSource) -> Vec<Ar
             _ => Blas::build(mesh, layout, Quality::Fast),
         })
     };
-    // Large ones keep all threads busy, and memory has room for one of them.
+    // One large build keeps all threads busy, and memory may not have room for two.
     let is_large = |mesh: &Mesh| mesh.prim_count() >= LARGE_MESH;
     let pairs = || scene.meshes.iter().zip(deforms.iter().copied());
     let large = pairs().map(|pair| is_large(pair.0).then(|| build(pair)));
@@ -319,7 +319,7 @@ fn build_trees(scene: &Scene, layout: NodeLayout, source: &TreeSource) -> Vec<Ar
 }
 
 impl Grouped {
-    /// As the instances stand at time 0.
+    /// Groups the instances as they stand in the first frame.
     fn new(scene: &Scene, layout: NodeLayout, blas: &[Arc<Blas>]) -> Self {
         let mut world_from_object = Vec::new();
         let moment = Moment::of(scene, scene.time_of(1));
@@ -351,7 +351,7 @@ mod tests {
     };
     use glam::Vec3;
 
-    /// A tetrahedron that turns, and fills no more than a corner of its box.
+    /// A tetrahedron that rotates and fills only a corner of its box.
     fn turning() -> Arc<Scene> {
         let tetrahedron = TriangleMesh {
             positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],

@@ -1,4 +1,4 @@
-//! The first stage: poses frames, with several posers where a device is waiting for them, and hands them on in order.
+//! The first stage: poses frames, on several posers if the device would wait for one, and passes them on in order.
 
 use super::{
     frame_queue::FrameQueue,
@@ -10,12 +10,12 @@ use std::{
     thread::{self, Scope},
 };
 
-/// Parts of a pose run on one thread, and while one poser is there, others use the rest of the machine.
+/// Most posers. Parts of a pose run on one thread, and meanwhile other posers use the rest of the machine.
 const MOST_POSERS: usize = 3;
-/// Threads that are worth another poser.
+/// Number of threads per poser.
 const THREADS_PER_POSER: usize = 4;
 
-/// Several posers with memory of their own for moving scenes on devices with a queue, which are fast; else the one.
+/// Makes several posers, with memory of their own, for moving scenes on devices with a queue, as these are fast; else keeps one.
 pub fn posers(first: Poser, frames: usize, queue_depth: usize) -> Vec<Poser> {
     let useful = if queue_depth > 1 && first.is_animated() {
         (rayon::current_num_threads() / THREADS_PER_POSER)
@@ -38,7 +38,7 @@ pub struct PosedFrames {
 }
 
 impl PosedFrames {
-    /// None after the last frame, or if the stage has ended early.
+    /// The next posed frame. None after the last one, or if the stage has ended early.
     pub fn recv(&mut self) -> Option<Posed> {
         let posed = self.receivers[self.next].recv().ok();
         self.next = (self.next + 1) % self.receivers.len();
@@ -46,8 +46,8 @@ impl PosedFrames {
     }
 }
 
-/// Starts the stage: of `n` posers, each poses every `n`th frame, and up to `buffer` ahead of the one that waits to be
-/// taken. It ends when `ended` says so, and when nobody takes frames any more.
+/// Starts the stage. Each of `n` posers poses every `n`th frame, up to `buffer` ahead of the one that waits to be taken. The stage
+/// ends when `ended` says so, or when nobody takes frames any more.
 ///
 /// # Errors
 /// If there is no room for a thread.

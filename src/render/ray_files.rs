@@ -46,8 +46,8 @@ pub enum RayFileError {
     },
 }
 
-/// Reads all rays; their numbers are finite (only `t_max` may be infinite), `t_min` is not negative, and no direction is so
-/// short or long that its square leaves the range of floats.
+/// Reads all rays. Their numbers are finite (only `t_max` may be infinite), `t_min` is not negative, and the squares of directions
+/// stay in the range of floats.
 pub fn read_rays(path: &Path) -> Result<Vec<Ray>, RayFileError> {
     let failed = |error| RayFileError::Read {
         path: path.to_owned(),
@@ -85,7 +85,7 @@ pub fn read_rays(path: &Path) -> Result<Vec<Ray>, RayFileError> {
     }
 }
 
-/// What is wrong with a ray that is not sound.
+/// The error for a ray that is not sound.
 fn fault(path: PathBuf, index: usize, ray: &Ray) -> RayFileError {
     match ray.t_min {
         t_min if t_min < 0.0 => RayFileError::Start { path, index, t_min },
@@ -136,8 +136,8 @@ pub fn write_hits(path: &Path, hits: &[Hit]) -> Result<(), OutputError> {
     })
 }
 
-/// Writes the scene's triangle meshes and instances; the format has no spheres, so instances of those are left out and
-/// counted in the result.
+/// Writes the scene's triangle meshes and instances. The format has no spheres: their instances are left out, and the result is
+/// how many.
 pub fn write_scene(
     path: &Path,
     scene: &Scene,

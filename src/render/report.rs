@@ -1,4 +1,4 @@
-//! What is in a scene, for `throng info`: counts, memory, trees, camera.
+//! The contents of a scene, for `throng info`: counts, memory, trees, camera.
 
 use super::{MaterialCounts, Poser, TreeCounts, TreeSource, milliseconds};
 use crate::{
@@ -27,23 +27,23 @@ pub struct SceneInfo {
     pub lights: usize,
     pub meshes: Vec<MeshInfo>,
     pub instances: u64,
-    /// Group frames.
+    /// Number of groups.
     pub nodes: usize,
     pub motions: usize,
-    /// As if every instance were a copy.
+    /// Primitives of all instances, as if each were a copy.
     pub instanced_primitives: u64,
     pub materials: MaterialCounts,
     pub textures: usize,
     pub texture_bytes: u64,
-    /// What trees of deforming meshes did in a sample of the frames; none where no mesh deforms.
+    /// How trees of deforming meshes did over the first frames; none where no mesh deforms.
     pub following: Option<Following>,
-    /// World-space box of the first frame.
+    /// World-space bounds of the first frame.
     pub bounds: Bounds,
     pub tlas_bytes: u64,
     pub tlas_depth: u32,
-    /// Trees of meshes that came from a cache, and that had to be built; none without a cache.
+    /// Numbers of trees read from the cache and built; none without a cache.
     pub cached_trees: Option<TreeCounts>,
-    /// Meshes, instances and textures as loaded, without trees.
+    /// Memory of meshes, instances and textures as loaded, without trees.
     pub scene_bytes: u64,
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
@@ -58,27 +58,27 @@ pub struct MeshInfo {
     pub instances: u64,
     /// Poses in the mesh's palette; 1 for a mesh without one.
     pub poses: u32,
-    /// How its tree follows, if it deforms.
+    /// Refit policy of the mesh, if it deforms.
     pub follows: Option<RefitPolicy>,
-    /// Memory of vertices and triangles, those of all poses.
+    /// Memory of the vertices and triangles of all poses.
     pub mesh_bytes: u64,
     /// Memory of the tree, or of the trees of all poses.
     pub tree_bytes: u64,
     pub tree_depth: u32,
-    /// Expected node and leaf tests of a ray that meets the mesh's box.
+    /// Expected node and leaf tests of a ray through the mesh's bounds.
     pub sah_cost: f32,
 }
 
-/// How trees followed their meshes, each frame's from those of the one before.
+/// How trees followed their meshes, where each frame's trees come from those of the frame before.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Following {
-    /// The first frames of the animation, at most [`FOLLOWED_FRAMES`].
+    /// Number of frames from the first one on, at most [`FOLLOWED_FRAMES`].
     pub frames: u32,
     pub refits: u32,
     pub rebuilds: u32,
-    /// What the worst tree cost rays when it was decided on, over what it did when it was built.
+    /// Greatest ratio of a tree's cost, when its refit was decided on, to its cost when it was built.
     pub sah_ratio: f32,
-    /// Per frame, added up over meshes.
+    /// Time per frame, summed over meshes.
     pub milliseconds: f64,
 }
 
@@ -88,11 +88,11 @@ pub struct Bounds {
     pub max: [f32; 3],
 }
 
-/// Frames over which `info` lets trees follow their meshes.
+/// Greatest number of frames over which `info` lets trees follow their meshes.
 pub const FOLLOWED_FRAMES: u32 = 48;
 
-/// Builds the trees of the scene's first frame in order to describe them, or takes them from `trees`, and lets those of deforming
-/// meshes follow for some frames.
+/// Builds the trees of the scene's first frame, or takes them from `trees`, in order to describe them. Trees of deforming meshes
+/// then follow for some frames.
 pub fn scene_info(
     scene: &Arc<Scene>,
     device: &dyn Device,
@@ -158,7 +158,7 @@ fn follow(scene: &Scene, poser: &mut Poser) -> Following {
     }
 }
 
-/// Of the meshes that instances name.
+/// Describes the meshes that instances name. The first mesh of a palette stands for all of its poses.
 fn mesh_infos(scene: &Scene, trees: &[Arc<Blas>], used: &[u64]) -> Vec<MeshInfo> {
     let mut poses = vec![1; scene.meshes.len()];
     for palette in &scene.palettes {

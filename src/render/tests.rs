@@ -1,4 +1,4 @@
-//! The frame loop with devices that do next to nothing.
+//! Tests the frame loop with devices that do next to nothing.
 
 use super::*;
 use crate::device::fake::{FakeDevice, Step, settings};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 #[derive(Default)]
 struct Numbers {
     frames: Vec<u32>,
-    /// Set when this many frames are done.
+    /// Number of frames after which `stop` is set.
     stop_after: Option<usize>,
     stop: Arc<AtomicBool>,
 }

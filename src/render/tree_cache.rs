@@ -1,9 +1,9 @@
-//! A folder of trees that were built before.
+//! A folder that keeps trees from one run to the next.
 //!
-//! A file's name is the key of its tree, so files of other meshes, layouts and versions of the builder are never looked at, and
-//! a file that is no whole tree of that key is replaced. Files appear under their names only when they are complete
-//! ([`Part`]): several processes may use a folder at once, and two that build the same tree write the same file. Nothing is ever
-//! removed; whoever wants the space back deletes files, or the folder, at any time.
+//! A file's name is the key of its tree. So files of other meshes, layouts and versions of the builder are never read, and a
+//! file that is not a whole tree of its key is replaced. Files appear under their names only when they are complete ([`Part`]),
+//! so several processes may use a folder at once, and two that build the same tree write the same file. Nothing is ever removed:
+//! files, or the folder, may be deleted at any time to get the space back.
 
 use crate::{
     accel::{Blas, NodeLayout, Quality, Surface, TreeKey},
@@ -22,10 +22,10 @@ use std::{
 };
 
 const ENDING: &str = ".blas";
-/// Trees of fewer triangles take a millisecond to build, and files as large as those of a thousand: such is the support map.
+/// Triangles below which trees are not kept: they build in a millisecond, and the support map makes their files large.
 const FEWEST_TRIANGLES: usize = 64;
 
-/// Why trees can't be kept.
+/// Why trees cannot be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     #[error("cannot keep trees in {}: {}", .path.display(), explain(.error))]
@@ -54,7 +54,7 @@ fn explain(error: &io::Error) -> String {
     format!("{known} (--cache or THRONG_CACHE)")
 }
 
-/// Takes trees from a folder, and puts there what it had to build.
+/// Reads trees from a folder, and writes those there that it had to build.
 #[derive(Debug)]
 pub struct TreeCache {
     folder: PathBuf,
@@ -63,12 +63,12 @@ pub struct TreeCache {
     failure: OnceLock<CacheError>,
 }
 
-/// Trees that a cache was asked for.
+/// Numbers of trees that a cache was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TreeCounts {
-    /// Taken from files.
+    /// Trees that were read from files.
     pub read: u32,
-    /// Built, since there was no such file.
+    /// Trees that were built, since there was no file of them.
     pub built: u32,
 }
 
@@ -84,10 +84,10 @@ impl fmt::Display for TreeCounts {
 }
 
 impl TreeCache {
-    /// Makes the folder if there is none.
+    /// Opens the folder, and makes it if there is none.
     ///
     /// # Errors
-    /// If it cannot be made, or no file in it: who asks for a cache shall not learn afterwards that there was none.
+    /// If the folder, or a file in it, cannot be made: whoever asks for a cache shall not learn afterwards that there was none.
     pub fn open(folder: &Path) -> Result<Self, CacheError> {
         output::prepare_folder(folder, ENDING).map_err(|error| CacheError::Folder {
             path: folder.to_owned(),
@@ -101,7 +101,7 @@ impl TreeCache {
         })
     }
 
-    /// The tree that [`Blas::of_surface`] builds, to the bit. If it cannot be written, that is kept for [`Self::failure`].
+    /// Returns the tree that [`Blas::of_surface`] builds, to the bit. An error in writing it is kept for [`Self::failure`].
     pub fn tree(&self, surface: Surface<'_>, layout: NodeLayout, quality: Quality) -> Blas {
         let start = Instant::now();
         if surface.triangles.len() < FEWEST_TRIANGLES {
@@ -122,7 +122,7 @@ impl TreeCache {
         blas
     }
 
-    /// After one failure nothing is written any more: each of a thousand trees would fill a full disk to the brim.
+    /// Writes a tree. After one failure nothing more is written: each of a thousand trees would fill a full disk to the brim.
     fn keep(&self, path: PathBuf, blas: &Blas, key: TreeKey) {
         if self.failure.get().is_none()
             && let Err(error) = write(&path, blas, key)
@@ -132,7 +132,7 @@ impl TreeCache {
         }
     }
 
-    /// What was asked for so far, without meshes so small that they are always built.
+    /// Counts of trees so far, without those of meshes so small that they are always built.
     pub fn counts(&self) -> TreeCounts {
         TreeCounts {
             read: self.read.load(Ordering::Relaxed),
@@ -140,7 +140,7 @@ impl TreeCache {
         }
     }
 
-    /// The first tree that could not be written; after it no more are.
+    /// The first tree that could not be written; none is written after it.
     pub fn failure(&self) -> Option<&CacheError> {
         self.failure.get()
     }

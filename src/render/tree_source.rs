@@ -1,4 +1,4 @@
-//! Where the trees of meshes come from.
+//! The source of the trees of meshes: built, or read from a cache.
 
 use super::{CacheError, TreeCache, TreeCounts};
 use crate::{
@@ -10,8 +10,8 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// How carefully trees are built, and the folder that they are taken from if they are there. By default they are built with
-/// [`Quality::High`], every time. Where memory does not suffice for the build of a tree, it gets one of less quality.
+/// How carefully trees are built, and the folder in which they are kept. By default they are built with [`Quality::High`], every
+/// time. Where memory does not suffice for a build, the tree gets less quality.
 #[derive(Clone, Debug, Default)]
 pub struct TreeSource {
     quality: Quality,
@@ -19,13 +19,13 @@ pub struct TreeSource {
     lowered: Arc<OnceLock<Lowered>>,
 }
 
-/// A tree that has less quality than was asked for.
+/// A tree that has less quality than was asked for, as memory did not suffice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lowered {
     pub triangles: usize,
     pub asked: Quality,
     pub built: Quality,
-    /// Bytes that the build would have taken as asked for, and that there were.
+    /// Bytes that the build would have taken at the quality asked for, and bytes that were free.
     pub needed: u64,
     pub free: u64,
 }
@@ -53,7 +53,7 @@ impl TreeSource {
         }
     }
 
-    /// The tree that [`Blas::of_surface`] builds, to the bit.
+    /// Returns the tree that [`Blas::of_surface`] builds, to the bit.
     pub fn tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Blas {
         let triangles = surface.triangles.len();
         let boxes = match self.quality {
@@ -67,8 +67,8 @@ impl TreeSource {
         }
     }
 
-    /// The best quality, up to that asked for, whose build takes no more than `free` bytes; if none does, fast. A tree of high
-    /// quality is built over so many `boxes`.
+    /// The best quality, up to the one asked for, whose build takes no more than `free` bytes; fast if none does. `boxes` are the
+    /// most that a build of high quality makes.
     fn affordable(
         &self,
         triangles: usize,
@@ -102,23 +102,23 @@ impl TreeSource {
         built
     }
 
-    /// The first tree that memory did not suffice for as it was asked for.
+    /// The first tree that got less quality than was asked for.
     pub fn lowered(&self) -> Option<&Lowered> {
         self.lowered.get()
     }
 
-    /// What the folder was asked for so far, if there is one.
+    /// Counts of trees read and built so far, if there is a cache.
     pub fn counts(&self) -> Option<TreeCounts> {
         self.cache.as_ref().map(|cache| cache.counts())
     }
 
-    /// The first tree that could not be kept.
+    /// The first tree that could not be written to the cache.
     pub fn failure(&self) -> Option<&CacheError> {
         self.cache.as_ref().and_then(|cache| cache.failure())
     }
 }
 
-/// What this process may still take.
+/// Bytes of memory that this process may still take.
 fn free_bytes() -> Option<u64> {
     Some(total_bytes()?.saturating_sub(resident_bytes()?))
 }

@@ -1,4 +1,4 @@
-//! The third stage: encodes and writes frames on several threads, and tells about them in order.
+//! The third stage: encodes and writes frames on several threads, and reports them in order.
 
 use super::{
     Busy, Denoising, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds,
@@ -16,31 +16,31 @@ use std::{
     time::Instant,
 };
 
-/// Frames that are written at the same time have at most so many bytes of pixels and AOVs on every machine, and more where
-/// this part of its memory is more, or are alone.
+/// Bytes of pixels and AOVs that frames in the writers' hands may take on every machine, and the part of a machine's memory
+/// that they may take if that is more. A single larger frame is written alone.
 const BYTES_IN_MEMORY: u64 = 256 << 20;
 const PART_OF_MEMORY: u64 = 32;
 
 /// A rendered frame on its way to disk.
 pub struct Finished {
-    /// Which one of the run's frames it is, from 0 and without gaps.
+    /// Index of the frame among those of the run, from 0 and without gaps.
     pub index: usize,
     pub frame: u32,
-    /// In stops.
+    /// Exposure in stops.
     pub exposure: f32,
     pub rendered: Rendered,
     pub pose_ms: f64,
     pub trees: TreeWork,
 }
 
-/// Of files that several threads encode, so many are written at a time: enough that none waits for what only one does.
+/// Greatest number of files written at a time where several threads encode each, so that serial parts do not hold up the rest.
 const SHARED_FILES: usize = 4;
 
-/// How many threads write the frames of `job`: as many as trace on the CPU, where that many frames exist and fit into
-/// memory, or few where each has more to help it. Those that a slow device gives nothing to do sleep.
+/// How many threads write the frames of `job`: as many as trace on the CPU, if there are that many frames and they fit into
+/// memory, or few if each has other threads to help it. Those that a slow device gives nothing to do sleep.
 pub fn writer_count(job: &RenderJob) -> usize {
     let pixel_bytes = match &job.settings.file_rows {
-        // Few blocks are more than half as large as what is in them.
+        // Compressed blocks are rarely more than half as large as their contents.
         Some(rows) => pixel_bytes(&rows.channels()) / 2,
         None => job.settings.pixel_bytes() + 4 * job.settings.aovs.channels(),
     };
@@ -57,13 +57,13 @@ pub fn writer_count(job: &RenderJob) -> usize {
         .max(1)
 }
 
-/// Threads that encode one frame: together, writers use as many as there are, even where few frames fit into memory.
+/// Threads that encode one frame: all writers together use as many as there are, even if few frames fit into memory.
 pub fn encoder_threads(job: &RenderJob) -> usize {
     rayon::current_num_threads().div_ceil(writer_count(job))
 }
 
-/// One writer: takes frames from `finished`, which all writers share, until it is closed. After an error it takes no
-/// more, and returns true; once the last writer has returned, so is the channel's receiver gone.
+/// Runs one writer, which takes frames from `finished` until the channel is closed. After an error it takes no more and returns
+/// true. The writers share the receiver, which is dropped when the last of them returns.
 pub fn write_frames(
     job: &RenderJob,
     finished: Arc<Mutex<Receiver<Finished>>>,
@@ -111,8 +111,7 @@ pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, R
     })
 }
 
-/// Takes the noise out of a frame whose pixels are linear, and makes them those that its file has. Of its AOVs remain those
-/// that were asked for.
+/// Denoises a frame whose pixels are linear and makes the pixels of its file. Keeps only those AOVs that were asked for.
 fn denoise(
     job: &RenderJob,
     denoising: &Denoising,
@@ -145,19 +144,19 @@ fn denoise(
     })
 }
 
-/// A panic elsewhere is reported there; what the lock protects is whole between two statements.
+/// Locks a mutex. A panic elsewhere is reported there, and the data is consistent between any two statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What was written, told to the observer in the order of the frames, whichever writer is done first.
+/// The record of what was written. Reports to the observer in the order of the frames, whichever writer finishes first.
 pub struct Ledger<'a> {
     observer: &'a mut dyn Observer,
     summary: Summary,
     next: usize,
-    /// Frames that wait for an earlier one, which takes longer to write.
+    /// Reports of frames that were written before an earlier one.
     early: BTreeMap<usize, FrameReport>,
-    /// The earliest frame's.
+    /// The error of the earliest frame that failed, with its index.
     error: Option<(usize, RenderError)>,
 }
 
@@ -194,7 +193,7 @@ impl<'a> Ledger<'a> {
         self.observer.frame_done(report);
     }
 
-    /// After the last writer. Frames behind one that failed are told now, as they are on the disk.
+    /// Ends the record after the last writer. Frames behind one that failed are reported now, as they are on the disk.
     pub fn close(mut self) -> Result<Summary, RenderError> {
         for report in mem::take(&mut self.early).into_values() {
             self.tell(&report);

@@ -1,4 +1,4 @@
-//! Whether devices agree about rays: the same rays traced on each of them, hit by hit against the first one's.
+//! Compares devices by rays: traces the same rays on each, and compares their hits with the first one's.
 
 use super::{MeasureError, TraceOptions, TraceReport, pose, time_rays};
 use crate::{
@@ -13,32 +13,32 @@ use crate::{
 use glam::Vec3;
 use std::{fmt, sync::Arc};
 
-/// Distances may differ by this share of the distance …
+/// Distances may differ by this share of the distance, …
 const RELATIVE: f32 = 1e-3;
-/// … and this share of the scene's diagonal.
+/// … plus this share of the scene's diagonal.
 const ABSOLUTE: f32 = 1e-5;
 
-/// What `throng trace --compare` found.
+/// The result of `throng trace --compare`.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct TraceComparison {
     pub devices: Vec<TraceReport>,
-    /// Per device but the first.
+    /// Differences of each device but the first.
     pub differences: Vec<RayDifference>,
 }
 
-/// How the hits of one device differ from the first device's. A ray counts once, at the first of the three reasons.
+/// How the hits of one device differ from the first device's. A ray counts once, for the first of the three reasons.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct RayDifference {
     pub device: String,
     pub rays: u64,
     pub differing: u64,
-    /// From 0 to 1.
+    /// Share of rays that differ, from 0 to 1.
     pub share: f64,
-    /// One device hits and the other misses.
+    /// Rays that hit on one device and miss on the other.
     pub hit_or_miss: u64,
-    /// Both hit, at distances farther apart than a thousandth and 1e-5 of the scene's diagonal.
+    /// Rays that hit on both, with distances farther apart than a thousandth plus 1e-5 of the scene's diagonal.
     pub distance: u64,
-    /// Both hit at one distance, but different primitives or instances.
+    /// Rays that hit at one distance on both, but different primitives or instances.
     pub target: u64,
     /// Index of the first ray that differs.
     pub first: Option<usize>,
@@ -66,7 +66,7 @@ impl fmt::Display for TraceComparison {
     }
 }
 
-/// Traces a file of rays on every device, as [`super::trace_file`] does on one; the hits written are the first one's.
+/// Traces a file of rays on every device, as [`super::trace_file`] does on one. Writes the hits of the first one.
 pub fn compare_traces(
     scene: &Arc<Scene>,
     devices: &mut [Box<dyn Device>],
@@ -98,7 +98,7 @@ pub fn compare_traces(
     Ok(comparison)
 }
 
-/// The hits, and the diagonal of the scene's bounds.
+/// Traces rays on one device. Returns its report, the hits, and the diagonal of the scene's bounds.
 fn trace_on(
     scene: &Arc<Scene>,
     device: &mut dyn Device,
@@ -135,7 +135,7 @@ fn difference(kind: RayKind, rays: &[Ray], a: &[Hit], b: &[Hit], diagonal: f32) 
     found
 }
 
-/// Distances are in multiples of the ray's direction, the diagonal is not.
+/// Whether two distances along a ray agree. They are in multiples of its direction's length; the diagonal is not.
 fn is_near(ray: &Ray, a: f32, b: f32, diagonal: f32) -> bool {
     let length = Vec3::from(ray.direction).length();
     (a - b).abs() <= RELATIVE * a.abs() + ABSOLUTE * diagonal / length

@@ -1,4 +1,4 @@
-//! The file that `--report` writes: what was measured, on what, and what explains it, as Markdown or as JSON.
+//! The file that `--report` writes: measurements, the machine, and what explains them, as Markdown or as JSON.
 
 use super::{
     BenchReport, MeasureError, Spread, TraceReport, TreeStatistics, processor::processor,
@@ -10,10 +10,10 @@ use std::{
     path::PathBuf,
 };
 
-/// Meshes that a Markdown table lists; JSON has all.
+/// Most meshes that a Markdown table lists; JSON has all.
 const LISTED_MESHES: usize = 16;
 
-/// Where a report goes, and so what it is written as.
+/// The path of a report, and the format that it is written in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportPath {
     pub path: PathBuf,
@@ -31,7 +31,7 @@ enum Format {
 pub struct ReportPathError(String);
 
 impl ReportPath {
-    /// By the ending of the name.
+    /// Chooses the format by the ending of the name.
     pub fn parse(path: impl Into<PathBuf>) -> Result<Self, ReportPathError> {
         let path = path.into();
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
@@ -44,19 +44,19 @@ impl ReportPath {
     }
 }
 
-/// What was measured, and the trees if they were asked for.
+/// A report, and statistics of the trees if they were asked for.
 pub struct Measured<R> {
     pub report: R,
     pub trees: Option<TreeStatistics>,
 }
 
-/// As JSON, the report's own document with some keys more.
+/// The report with some more keys; serialized, it is the JSON document.
 #[derive(serde::Serialize)]
 struct Document<'a, R> {
     version: &'static str,
     scene_file: String,
     processor: String,
-    /// Timed ones, after one that warms up.
+    /// Number of timed passes, which follow one to warm up.
     passes: u32,
     #[serde(flatten)]
     report: &'a R,
@@ -64,11 +64,11 @@ struct Document<'a, R> {
 }
 
 impl<R: Tables + serde::Serialize> Measured<R> {
-    /// Writes the report so that nobody ever reads half of it. `scene_file` is what was measured, `passes` how often.
+    /// Writes the report atomically. `scene_file` is the scene that was measured, and `passes` the number of timed passes.
     ///
     /// # Errors
     ///
-    /// If the file can't be written: what was there before is left as it was.
+    /// If the file cannot be written. Then its former contents remain.
     pub fn write(
         &self,
         to: &ReportPath,
@@ -94,13 +94,13 @@ impl<R: Tables + serde::Serialize> Measured<R> {
     }
 }
 
-/// What the tables of a report are made from.
+/// A report that tables can be made from.
 pub trait Tables {
     fn command(&self) -> &'static str;
     fn device(&self) -> &str;
-    /// Each kind of rays that was traced, by its name.
+    /// The reports of each kind of rays that was traced, with its name.
     fn rays(&self) -> Vec<(&'static str, &TraceReport)>;
-    /// Milliseconds.
+    /// Build times in milliseconds.
     fn builds(&self) -> Vec<(&'static str, Spread)>;
 }
 
@@ -180,7 +180,7 @@ impl<R: Tables> Document<'_, R> {
     }
 }
 
-/// A heading of its own and a table's head: the first column is text, the others are numbers.
+/// Writes a heading and the head of a table whose first column is text and whose others are numbers.
 fn write_head(out: &mut String, heading: &str, columns: &[&str]) -> fmt::Result {
     writeln!(out, "\n## {heading}\n\n| {} |", columns.join(" | "))?;
     writeln!(out, "|---|{}", "---:|".repeat(columns.len() - 1))
@@ -284,7 +284,7 @@ fn write_bytes(out: &mut String, bytes: &TreeBytes) -> fmt::Result {
         .try_for_each(|(kind, bytes)| writeln!(out, "| {kind} | {bytes} |"))
 }
 
-/// A name from a file, without what would end the table's cell.
+/// A name from a file, without characters that would end the table's cell.
 fn cell(name: &str) -> String {
     name.replace(['|', '\n', '\r'], " ")
 }

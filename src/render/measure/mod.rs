@@ -1,5 +1,5 @@
-//! Bare ray queries, timed: files of rays that other ray tracers trace too, rays of a scene's own camera, and the rays that
-//! a rendered frame cast.
+//! Timed ray queries outside of a renderer: files of rays that other ray tracers trace too, rays of a scene's own camera, and
+//! the rays that a rendered frame casts.
 
 use super::{
     Poser, TreeSource, milliseconds,
@@ -40,39 +40,39 @@ pub const BENCH_SIZE: (u32, u32) = (1280, 720);
 pub const BENCH_FRAME: (u32, u32) = (1920, 1080);
 /// Samples per pixel of that frame.
 pub const BENCH_SAMPLES: u32 = 4;
-/// Camera positions along the animation that the bench tables from.
+/// Number of camera positions along the animation that the bench traces rays from.
 const BENCH_VIEWS: u32 = 4;
 
-/// What [`trace_file`] does.
+/// Options of [`trace_file`].
 pub struct TraceOptions {
     /// A `.ray` file.
     pub rays: PathBuf,
-    /// Whether the closest hits are looked for, or any.
+    /// Whether to find the closest hits, or any.
     pub kind: RayKind,
     /// Where to write the hits, as a `.hit` file.
     pub hits: Option<PathBuf>,
-    /// Timed passes, after one that warms up.
+    /// Number of timed passes, which follow one to warm up.
     pub repeat: u32,
-    /// Whether to find out what explains the speed: the work per ray, and how good the trees are.
+    /// Whether to measure what explains the speed: the work per ray, and the quality of the trees.
     pub explain: bool,
     pub trees: TreeSource,
 }
 
-/// What [`bench`] does.
+/// Options of [`bench`].
 pub struct BenchOptions {
-    /// Folder for the scene, rays and hits ([`dump_paths`]); it has to exist.
+    /// Folder for the scene, rays and hits ([`dump_paths`]), which has to exist.
     pub dump: Option<PathBuf>,
-    /// Timed passes, after one that warms up.
+    /// Number of timed passes, which follow one to warm up.
     pub repeat: u32,
-    /// Of the frame that is rendered.
+    /// Settings of the frame that is rendered.
     pub render: FrameSettings,
-    /// As for [`TraceOptions`].
+    /// See [`TraceOptions::explain`].
     pub explain: bool,
-    /// Of what is traced; builds of every quality are measured all the same.
+    /// Source of the trees that rays are traced against. Builds of every quality are measured all the same.
     pub trees: TreeSource,
 }
 
-/// Why nothing was measured, or nothing written.
+/// Why nothing was measured or written.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     #[error(transparent)]
@@ -87,7 +87,7 @@ pub enum MeasureError {
 ///
 /// # Errors
 ///
-/// If the file of rays can't be read, if the device fails, or if hits can't be written.
+/// If the file of rays cannot be read, if the device fails, or if hits cannot be written.
 pub fn trace_file(
     scene: &Arc<Scene>,
     device: &mut dyn Device,
@@ -106,7 +106,7 @@ pub fn trace_file(
     Ok(Measured { report, trees })
 }
 
-/// None if the device does not count, or there are no rays.
+/// Counts the work of tracing rays. None if the device does not count, or there are no rays.
 fn work_per_ray(
     device: &mut dyn Device,
     posed: &Posed,
@@ -117,11 +117,11 @@ fn work_per_ray(
     Ok(counts.as_ref().and_then(WorkPerRay::of))
 }
 
-/// A frame and what it took to get there.
+/// A frame, and the time that its trees took to build.
 struct Posed {
     frame: Frame,
     scene: Arc<Scene>,
-    /// The scene with the meshes that the frame shows.
+    /// The scene as the frame shows it: see [`shown`].
     shown: Arc<Scene>,
     blas_build_ms: f64,
     tlas_build_ms: f64,
@@ -151,7 +151,7 @@ fn pose(
     })
 }
 
-/// `scene` with the shapes of meshes that deform, the tables, and the mesh that each instance shows, as `frame` has them.
+/// `scene` with the deformed shapes, the tables and the mesh of each instance that `frame` has.
 fn shown(scene: &Arc<Scene>, frame: &Frame) -> Arc<Scene> {
     if frame.shapes.is_empty() && scene.palettes.is_empty() && frame.tables.is_none() {
         return scene.clone();
@@ -206,18 +206,18 @@ fn time_rays(
     Ok((report, hits))
 }
 
-/// Bare queries of one bench.
+/// The ray queries of one bench.
 struct Queries<'a> {
     posed: &'a Posed,
     repeat: u32,
     explain: bool,
     dumped: bool,
-    /// Names, rays and hits, if they are to be dumped.
+    /// Names, rays and hits to dump.
     traced: Vec<(&'static str, Vec<Ray>, Vec<Hit>)>,
 }
 
 impl Queries<'_> {
-    /// None if there are no rays.
+    /// Times a query. None if there are no rays.
     fn time(
         &mut self,
         device: &mut dyn Device,
@@ -243,13 +243,13 @@ impl Queries<'_> {
     }
 }
 
-/// Measures builds, and the speed of primary, bounce and shadow rays from [`BENCH_VIEWS`] views along the animation
-/// against the scene as it is half-way through; and of the rays of that frame, as the device renders it and as bare queries,
-/// if it can tell. Each kind of these is held in memory until it is traced or, with its hits, until it is dumped.
+/// Measures builds, and the speed of primary, bounce and shadow rays from [`BENCH_VIEWS`] views along the animation, against the
+/// scene half-way through. Where the device can tell, also measures the rays of that frame, as it renders it and as queries.
+/// Each kind of these is held in memory until it is traced or, with its hits, until it is dumped.
 ///
 /// # Errors
 ///
-/// If the device fails, or if the folder of the dump or a file in it can't be written.
+/// If the device fails, or if the folder of the dump or a file in it cannot be written.
 pub fn bench(
     scene: &Arc<Scene>,
     device: &mut dyn Device,
@@ -308,7 +308,7 @@ pub fn bench(
     Ok(Measured { report, trees })
 }
 
-/// Pixel centres in 8×8 tiles, as renderers trace them.
+/// Rays through pixel centres in 8×8 tiles, the order in which renderers trace them.
 fn camera_rays(scene: &Scene) -> Vec<Ray> {
     let views = BENCH_VIEWS.min(scene.settings.frames.max(1));
     let passed = |view: u32| scene.duration() * view as f32 / BENCH_VIEWS as f32;
@@ -334,7 +334,7 @@ fn measure_builds(posed: &Posed, device: &dyn Device, repeat: u32, number: u32) 
         })
     };
     let mut poser = Poser::new(posed.scene.clone(), layout);
-    // Two TLASes circulate, and a renderer soon has both at their full size.
+    // Two TLASes are filled in turn, and in a renderer both soon have their full size.
     (0..2).for_each(|_| drop(poser.repose(number)));
     let tlas_ms = spread_of(repeat, || {
         milliseconds(poser.repose(number).tlas.build_time)
@@ -351,7 +351,7 @@ fn spread_of(repeat: u32, mut sample: impl FnMut() -> f64) -> Spread {
     Spread::of((0..repeat.max(1)).map(|_| sample()).collect())
 }
 
-/// Kinds of rays that may be dumped; those of a frame itself on devices that gather them.
+/// Kinds of rays that may be dumped. Those of a frame itself (`own_…`) exist on devices that gather them.
 const DUMPED_KINDS: [&str; 6] = [
     "primary",
     "bounce",
@@ -361,7 +361,7 @@ const DUMPED_KINDS: [&str; 6] = [
     "own_shadow",
 ];
 
-/// All files that a dump of the scene of this name may have.
+/// All files that a dump of the scene named `scene` may have.
 pub fn dump_paths(folder: &Path, scene: &str) -> Vec<PathBuf> {
     let kinds = DUMPED_KINDS.iter();
     let files = kinds.flat_map(|kind| [format!("{kind}.ray"), format!("{kind}.hit")]);
@@ -371,8 +371,8 @@ pub fn dump_paths(folder: &Path, scene: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Writes `NAME.scn`, and `NAME.KIND.ray` and `NAME.KIND.hit` of each kind, to a folder that exists. Returns the number of spheres
-/// left out.
+/// Writes `NAME.scn`, and `NAME.KIND.ray` and `NAME.KIND.hit` of each kind, to a folder that exists. Returns the number of
+/// spheres left out.
 fn dump(
     folder: &Path,
     posed: &Posed,

@@ -1,8 +1,8 @@
-//! Which processor this is, for reports.
+//! The name of this machine's processor, for reports.
 
 use std::{env::consts::ARCH, fs};
 
-/// The name that the system has for it, else its architecture.
+/// The system's name for the processor, else its architecture.
 pub fn processor() -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     model_name(&cpuinfo).unwrap_or(ARCH).to_owned()

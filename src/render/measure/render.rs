@@ -1,5 +1,5 @@
-//! How fast a device traces the rays of its own frames while it renders them, and the same rays in the same order as bare
-//! queries. The ratio tells what rendering costs the tracing, and nothing about the rays, which are the same on both sides.
+//! How fast a device traces the rays of its own frames while it renders them, and the same rays in the same order as mere queries.
+//! The ratio tells what rendering costs the tracing, and nothing about the rays, which are the same on both sides.
 
 use super::{Queries, spread::median};
 use crate::{
@@ -10,22 +10,22 @@ use crate::{
 };
 use std::{fmt, time::Duration};
 
-/// What rendering a frame, and nothing else meanwhile, took: medians over the passes.
+/// Times of rendering a frame on an otherwise idle device: medians over the passes.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct RenderReport {
     pub width: u32,
     pub height: u32,
     pub samples: u32,
     pub rays: RayCounts,
-    /// Millions of rays per second of the time that tracing that kind took; none without such rays.
+    /// Millions of rays per second of the time spent on tracing that kind; none without such rays.
     pub primary_mrays_per_s: Option<f64>,
     pub bounce_mrays_per_s: Option<f64>,
     pub shadow_mrays_per_s: Option<f64>,
-    /// The same for these very rays as one bare query per kind; none where the device does not hand them out.
+    /// The same rates for these very rays, with one query per kind; none where the device does not hand them out.
     pub primary_bare_mrays_per_s: Option<f64>,
     pub bounce_bare_mrays_per_s: Option<f64>,
     pub shadow_bare_mrays_per_s: Option<f64>,
-    /// The rates in the frame as multiples of the bare ones.
+    /// Ratios of the rates in the frame to those of the queries.
     pub primary_ratio: Option<f64>,
     pub bounce_ratio: Option<f64>,
     pub shadow_ratio: Option<f64>,
@@ -34,15 +34,15 @@ pub struct RenderReport {
     pub shadow_ms: f64,
     pub shade_ms: f64,
     pub other_ms: f64,
-    /// The device's time for the frame.
+    /// The device's time for the whole frame.
     pub frame_ms: f64,
 }
 
-/// Millions of the frame's own rays per second as bare queries: primary, bounce, shadow.
+/// Millions of the frame's own rays per second in queries: primary, bounce, shadow.
 type BareRates = [Option<f64>; 3];
 
-/// Renders the frame of the queries once to warm up and then as often as they are repeated, one at a time: where frames
-/// overlap, so do their stages. Then traces its own rays on their own. None if the device does not tell stages apart.
+/// Renders the frame of the queries once to warm up, and then `queries.repeat` times. It renders one at a time, as stages of frames
+/// that overlap would overlap, too. Then traces the frame's own rays as queries. None if the device does not time its stages.
 pub fn measure(
     device: &mut dyn Device,
     settings: &FrameSettings,
@@ -121,7 +121,7 @@ fn report(frames: &[Rendered], settings: &FrameSettings, bare: BareRates) -> Opt
     })
 }
 
-/// Median in milliseconds; there is at least one.
+/// Median in milliseconds of at least one time.
 fn middle(times: impl Iterator<Item = Duration>) -> f64 {
     let mut times: Vec<f64> = times.map(milliseconds).collect();
     times.sort_by(f64::total_cmp);
@@ -265,7 +265,7 @@ mod tests {
         let found = measure(&mut device, &settings(), &mut queries)
             .unwrap()
             .unwrap();
-        // One ray in the frame, and a millisecond per query.
+        // There is one ray in the frame, and a query takes a millisecond.
         assert_eq!(found.primary_mrays_per_s, Some(0.25));
         let bare = [
             found.primary_bare_mrays_per_s,

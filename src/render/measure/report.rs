@@ -1,10 +1,10 @@
-//! What measuring found, for people and as JSON documents.
+//! Measurements, as text for people and as JSON documents.
 
 use super::{RenderReport, Spread};
 use crate::device::{RayKind, WorkCounts};
 use std::fmt;
 
-/// What `throng trace` found.
+/// The result of `throng trace`.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct TraceReport {
     pub device: String,
@@ -12,19 +12,19 @@ pub struct TraceReport {
     pub kind: RayKind,
     pub rays: u64,
     pub hits: u64,
-    /// Median over the timed passes, in millions of rays per second.
+    /// Median of the timed passes, in millions of rays per second.
     pub mrays_per_s: f64,
-    /// Slowest and fastest pass.
+    /// Speeds of the slowest and the fastest pass.
     pub mrays_per_s_min: f64,
     pub mrays_per_s_max: f64,
     /// Median absolute deviation of the passes from the median.
     pub mrays_per_s_mad: f64,
-    /// All BLASes, at high quality; where there is a cache of trees, to read them.
+    /// Time to build all BLASes, by default at high quality; with a cache of trees, the time to read them.
     pub blas_build_ms: f64,
     pub tlas_build_ms: f64,
-    /// Trees and instance records.
+    /// Memory of trees and instance records.
     pub bytes: u64,
-    /// If it was asked for and the device counts.
+    /// Work per ray, if it was asked for and the device counts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work: Option<WorkPerRay>,
 }
@@ -40,7 +40,7 @@ pub struct WorkPerRay {
 }
 
 impl WorkPerRay {
-    /// None without rays.
+    /// Divides the counts by the number of rays. None without rays.
     pub fn of(counts: &WorkCounts) -> Option<Self> {
         let share = |count: u64| count as f64 / counts.rays as f64;
         (counts.rays > 0).then(|| Self {
@@ -56,11 +56,11 @@ impl WorkPerRay {
 /// Times of repeated builds, in milliseconds.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Builds {
-    /// All BLASes, built one after the other.
+    /// Time to build all BLASes, one after the other.
     pub blas_fast_ms: Spread,
     pub blas_balanced_ms: Spread,
     pub blas_high_ms: Spread,
-    /// Instance boxes included.
+    /// Time to build the TLAS, with the instances' boxes.
     pub tlas_ms: Spread,
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for TraceReport {
     }
 }
 
-/// What `throng bench` found.
+/// The result of `throng bench`.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct BenchReport {
     pub scene: String,
@@ -95,23 +95,23 @@ pub struct BenchReport {
     pub instances: u64,
     /// Primitives of all instances together.
     pub instanced_primitives: u64,
-    /// All BLASes, built one after the other: median over the passes.
+    /// Median time to build all BLASes, one after the other.
     pub blas_fast_ms: f64,
     pub blas_balanced_ms: f64,
     pub blas_high_ms: f64,
-    /// Median over the passes, instance boxes included.
+    /// Median time to build the TLAS, with the instances' boxes.
     pub tlas_ms: f64,
-    /// How far apart the passes of these were.
+    /// Medians and spreads of the build times.
     pub builds: Builds,
-    /// Trees and instance records.
+    /// Memory of trees and instance records.
     pub bytes: u64,
-    /// Rays of the scene's camera; cosine-weighted ones from their hits; and ones from the hits to a light outside.
+    /// Rays of the scene's camera. Bounce rays are cosine-weighted and start at their hits, as do shadow rays, which go to a light outside.
     pub primary: TraceReport,
     pub bounce: Option<TraceReport>,
     pub shadow: Option<TraceReport>,
-    /// The rays of a frame as the device renders it, and as bare queries; none if it does not tell its stages apart.
+    /// Rays of a frame as the device renders it, and as queries; none if the device does not time its stages.
     pub render: Option<RenderReport>,
-    /// Instances of spheres, which a dumped `.scn` cannot hold.
+    /// Number of instances of spheres, which a dumped `.scn` cannot hold.
     pub not_dumped: usize,
 }
 

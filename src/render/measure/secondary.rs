@@ -1,4 +1,4 @@
-//! Rays for benchmarks: a view's primary rays, and bounce and shadow rays from their hits.
+//! Rays for benchmarks: the primary rays of a view, and bounce and shadow rays from their hits.
 
 use crate::{
     abi::{Hit, Ray},
@@ -9,7 +9,7 @@ use crate::{
 };
 use glam::{DVec3, Vec3};
 
-/// Pixel centres of a view, tile by tile.
+/// Rays through the pixel centres of a view, in 8×8 tiles.
 pub fn view_rays(pose: &CameraPose, (width, height): (u32, u32)) -> Vec<Ray> {
     let aspect = width as f32 / height as f32;
     let pixels = (0..height / 8)
@@ -29,8 +29,8 @@ pub fn view_rays(pose: &CameraPose, (width, height): (u32, u32)) -> Vec<Ray> {
     pixels.map(ray).collect()
 }
 
-/// One cosine-weighted ray about the geometric normal per hit, and one to a point light at
-/// centre + diagonal · (0.75, 1.5, 0.375), in the order of the hits.
+/// Makes two rays per hit, in the order of the hits: a cosine-weighted one about the geometric normal, and one to a point light
+/// at centre + diagonal · (0.75, 1.5, 0.375).
 pub fn make(scene: &Scene, frame: &Frame, rays: &[Ray], hits: &[Hit]) -> (Vec<Ray>, Vec<Ray>) {
     let bounds = frame.tlas.bounds();
     let diagonal = f64::from(bounds.diagonal());
@@ -68,7 +68,7 @@ pub fn make(scene: &Scene, frame: &Frame, rays: &[Ray], hits: &[Hit]) -> (Vec<Ra
         .unzip()
 }
 
-/// Unit geometric normal of what was hit; none for a triangle without area.
+/// World-space unit geometric normal of a hit; none for a triangle without area.
 fn world_normal(scene: &Scene, frame: &Frame, hit: &Hit, position: DVec3) -> Option<DVec3> {
     let record = &frame.tlas.records[hit.record as usize];
     let world_from_object = affine_from_rows(&record.world_from_object);

@@ -1,6 +1,6 @@
-//! What repeated measurements have in common, and how far apart they are.
+//! The median and the spread of repeated measurements.
 
-/// Of at least one measurement, in their unit.
+/// Statistics of at least one measurement, in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Spread {
     pub median: f64,
@@ -11,7 +11,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// `samples` are in any order, and not empty.
+    /// Computes the statistics of `samples`, which may be in any order but not empty.
     pub fn of(mut samples: Vec<f64>) -> Self {
         samples.sort_by(f64::total_cmp);
         let (min, max) = (samples[0], samples[samples.len() - 1]);
@@ -29,7 +29,7 @@ impl Spread {
     }
 }
 
-/// Of a sorted list that is not empty.
+/// The median of a sorted list that is not empty.
 pub fn median(sorted: &[f64]) -> f64 {
     let n = sorted.len();
     (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0

@@ -1,58 +1,58 @@
-//! How good the trees of a frame are, and what they take.
+//! The quality and the memory of a frame's trees.
 
 use super::Posed;
 use crate::accel::{Blas, blas_overlap, tlas_overlap};
 use rayon::prelude::*;
 
-/// The trees of a frame. Costs and overlaps are in nodes and leaves per ray.
+/// Statistics of a frame's trees. Costs and overlaps are in nodes and leaves per ray.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct TreeStatistics {
     pub tlas: TlasStatistics,
-    /// Of the meshes that instances show.
+    /// One for each mesh that instances show.
     pub blas: Vec<BlasStatistics>,
     pub bytes: TreeBytes,
 }
 
-/// The tree over the instances of a frame.
+/// Statistics of the TLAS of a frame.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct TlasStatistics {
     pub instances: u64,
     /// Node levels on the longest path.
     pub depth: u32,
-    /// By the surface area heuristic: nodes and instances that a ray through the scene's bounds is expected to meet.
+    /// Nodes and instances that a ray through the scene's bounds is expected to visit, by the surface area heuristic.
     pub sah_cost: f32,
     /// See [`tlas_overlap`].
     pub overlap: f32,
 }
 
-/// The tree of a mesh.
+/// Statistics of the BLAS of a mesh.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct BlasStatistics {
-    /// Its name.
+    /// Name of the mesh.
     pub mesh: String,
-    /// How many show it.
+    /// Number of instances that show the mesh.
     pub instances: u64,
     /// Triangles, or 1 for a sphere.
     pub primitives: u64,
     /// Node levels on the longest path.
     pub depth: u32,
-    /// By the surface area heuristic: nodes and packs that a ray through the mesh's bounds is expected to meet.
+    /// Nodes and packs that a ray through the mesh's bounds is expected to visit, by the surface area heuristic.
     pub sah_cost: f32,
     /// See [`blas_overlap`]; none for compressed trees.
     pub overlap: Option<f32>,
     pub bytes: u64,
 }
 
-/// Memory of all trees.
+/// Memory of all trees, in bytes.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 pub struct TreeBytes {
     pub blas_nodes: u64,
     /// Packs of triangles.
     pub blas_leaves: u64,
-    /// What only builds, refits and boxes of instances read.
+    /// Data that only builds, refits and boxes of instances read.
     pub blas_builds: u64,
     pub tlas_nodes: u64,
-    /// Instance records, and keys of those that move while the shutter is open.
+    /// Instance records, and the shutter keys of instances that move while the shutter is open.
     pub instance_records: u64,
 }
 
