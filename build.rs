@@ -139,7 +139,7 @@ fn compile(file: &str, variant: &Variant, out: &Path) {
     for flag in variant.flags {
         build.flag(flag);
     }
-    // As `-fsanitize` has them; whoever asks has the program linked with their runtime (`just sanitize`, `just tsan`).
+    // Named as for `-fsanitize`; whoever asks for them must link the program with their runtime (`just sanitize`, `just tsan`).
     if let Ok(sanitizers) = env::var("THRONG_SANITIZE") {
         build
             .flag(format!("-fsanitize={sanitizers}"))
@@ -159,7 +159,7 @@ fn kernel_names(definitions: &str) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// `[[f32; 8]; 3]` becomes (`float`, `[3][8]`).
+/// C++ type and array suffix of a Rust type: `[[f32; 8]; 3]` becomes (`float`, `[3][8]`).
 fn cpp_type(rust: &str) -> (String, String) {
     let rust = rust.trim();
     if let Some(inner) = rust.strip_prefix('[').and_then(|r| r.strip_suffix(']')) {
@@ -276,7 +276,7 @@ fn rust_bindings(variants: &[Variant], entries: &[String]) -> String {
     r
 }
 
-/// Leaves the file's time alone where nothing changed, so that `cc` and rustc need not run again.
+/// Writes a file, but leaves it alone if nothing changed, so that `cc` and rustc need not run again.
 fn write_if_changed(path: &Path, text: &str) {
     if fs::read_to_string(path).ok().as_deref() != Some(text) {
         fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

@@ -8,7 +8,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// What `just cuda-toolkit` installs.
+/// The nvcc that `just cuda-toolkit` installs.
 const LOCAL_NVCC: &str = ".cuda/nvidia/cu13/bin/nvcc";
 
 /// Compute capabilities that get machine code, as far as nvcc knows them; newer GPUs compile PTX of the last one.
@@ -35,7 +35,7 @@ pub fn build_driver_stub(out: &Path) {
         .compile("cuda");
 }
 
-/// Fat binaries of the kernels: for pictures of moments, and the same code for pictures of what moves.
+/// Fat binaries of the kernels: for pictures without motion blur, and the same code for pictures with it.
 const IMAGES: [(&str, &str); 2] = [
     ("kernels", "-DTHRONG_MOTION=0"),
     ("kernels_moving", "-DTHRONG_MOTION=1"),
@@ -148,7 +148,7 @@ fn command(nvcc: &Path, architectures: &[u32], out: &Path) -> Command {
     command
 }
 
-/// `$NVCC` is an order; elsewhere the first one that exists is taken.
+/// Finds nvcc: `$NVCC` is taken as it is; elsewhere the first one that exists is taken.
 fn find_nvcc() -> Option<PathBuf> {
     if let Some(nvcc) = env::var_os("NVCC").filter(|nvcc| !nvcc.is_empty()) {
         return Some(nvcc.into());
@@ -165,7 +165,7 @@ fn find_nvcc() -> Option<PathBuf> {
         .find(|nvcc| nvcc.is_file())
 }
 
-/// Ascending: what `THRONG_CUDA_ARCH` names, or those of the default that nvcc knows.
+/// The capabilities that `THRONG_CUDA_ARCH` names, or those of the default that nvcc knows, ascending.
 fn architectures(nvcc: &Path) -> Vec<u32> {
     let mut architectures = match env::var("THRONG_CUDA_ARCH") {
         Ok(list) if !list.is_empty() => parse_architectures(&list),
@@ -198,7 +198,7 @@ fn parse_architectures(list: &str) -> Vec<u32> {
     list.split(',').map(parse).collect()
 }
 
-/// Lines of `nvcc --list-gpu-arch` are like `compute_75`.
+/// The capabilities that nvcc knows. Lines of `nvcc --list-gpu-arch` are like `compute_75`.
 fn known_architectures(nvcc: &Path) -> Vec<u32> {
     let output = Command::new(nvcc).arg("--list-gpu-arch").output();
     let output = output.unwrap_or_else(|e| panic!("cannot run {}: {e}", nvcc.display()));

@@ -1,11 +1,11 @@
-// Surfaces with holes: which of the primitives that a ray crosses it meets. Asked while the trees are walked, so that camera,
+// Surfaces with holes: filters that decide which of the primitives that a ray crosses it hits. Traversal asks them, so that camera,
 // bounce and shadow rays see the same holes.
 #pragma once
 #include "geom/opacity.h"
 
 namespace THRONG_NAMESPACE {
 
-// Scenes without holes: the ray meets whatever it crosses.
+// Filter for scenes without holes: the ray hits whatever it crosses.
 struct Solid {
     THRONG_INLINE bool operator()(const Ray&, uint32_t, uint32_t, float, float) const { return true; }
 };
@@ -13,8 +13,8 @@ struct Solid {
 template <class Filter> struct AcceptsAll { static constexpr bool value = false; };
 template <> struct AcceptsAll<Solid> { static constexpr bool value = true; };
 
-// Where a surface is half transparent, half of the rays pass. Which ones is a function of the ray and the primitive, so that
-// the order in which primitives are visited does not show.
+// Filter for scenes with holes. Where a surface is half transparent, half of the rays pass. Which ones is a function of the ray
+// and the primitive, so that the order in which primitives are visited does not show.
 struct Cutouts {
     const Params& params;
 

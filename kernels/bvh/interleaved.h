@@ -1,13 +1,13 @@
-// Rays that have little in common, through a TLAS that no cache holds: a few of them take turns, of one node or one instance each,
-// and what a ray visits next is fetched while the others have theirs (Kocberber, Falsafi and Grot 2015, "Asynchronous Memory
-// Access Chaining"). Within an instance a ray goes on alone: its mesh is in a cache, and branches are predicted worse where the
-// paths of several rays are mixed.
+// Traversal of rays that have little in common, through a TLAS that fits in no cache. A few rays are interleaved, with one node or
+// one instance at a time, and what a ray visits next is fetched while the others go on (Kocberber, Falsafi and Grot 2015,
+// "Asynchronous Memory Access Chaining"). Within an instance a ray goes on alone: its mesh is in a cache, and branches are predicted
+// worse where the paths of several rays are mixed.
 #pragma once
 #include "bvh/traverse.h"
 
 namespace THRONG_NAMESPACE {
 
-// Most rays that wait to be traced so.
+// Most rays that wait to be traced in this way.
 constexpr uint32_t kMaxInterleaved = 256;
 
 struct InterleavedRay {
@@ -35,7 +35,7 @@ struct Interleaved {
 
     THRONG_INLINE void fetch(const InterleavedRay& r) const { prefetch_child(params.tlas_nodes, params.instances, r.reference); }
 
-    // False if there is nothing left.
+    // Takes the next reference off the ray's stack. False if there is none left.
     THRONG_INLINE bool pop(InterleavedRay& r) const {
         do {
             if (r.top == r.stack) return false;
@@ -45,7 +45,7 @@ struct Interleaved {
         return true;
     }
 
-    // One node or one instance. False if the ray is done.
+    // Visits one node or one instance. False if the ray is done.
     THRONG_INLINE bool step(InterleavedRay& r) const {
         if (r.reference & LEAF) {
             NoCount none;
@@ -74,7 +74,7 @@ struct Interleaved {
                 if (!step(r)) {
                     hits[r.ray] = hit_of(r.q);
                     if (next == count) {
-                        // The last one takes the place.
+                        // The last active ray takes its place.
                         r = active_rays[--active];
                         continue;
                     }
@@ -86,7 +86,7 @@ struct Interleaved {
     }
 };
 
-// The closest hits of `some` rays, given by their numbers.
+// Finds the closest hits of `some` rays, given by their indices.
 THRONG_OUTLINE void closest_hits_interleaved(const Params& params, const Ray* rays, const uint32_t* some, uint32_t count, Hit* hits, Thread& thread) {
     if (params.tlas_root == EMPTY_CHILD) {
         for (uint32_t i = 0; i < count; i++) hits[some[i]] = hit_of(make_query(params, rays[some[i]]));

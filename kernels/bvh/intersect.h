@@ -1,5 +1,5 @@
-// What all intersection tests share, and the unit sphere. A hit is never lost between two triangles that share an edge:
-// the triangle test is watertight (Woop, Benthin and Wald 2013), and the box tests err towards entering.
+// The common parts of all intersection tests, and the test of the unit sphere. A hit is never lost between two triangles that share
+// an edge: the triangle test is watertight (Woop, Benthin and Wald 2013), and the box tests err towards entering.
 #pragma once
 #include "geom/motion.h"
 
@@ -28,7 +28,7 @@ THRONG_INLINE Query make_query(const Params& params, const Ray& ray) {
     return Query{load3(ray.origin), load3(ray.direction), start_of(params, ray), ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX};
 }
 
-// Edge functions in double precision, where products of floats are exact: decides what lies exactly on an edge.
+// Edge functions in double precision, where products of floats are exact, to decide what lies exactly on an edge.
 THRONG_DEVICE void edge_functions_exact(float ax, float ay, float bx, float by, float cx, float cy, float* uvw) {
     uvw[0] = float(double(cx) * by - double(cy) * bx);
     uvw[1] = float(double(ax) * cy - double(ay) * cx);
@@ -42,15 +42,15 @@ constexpr float kBoxSlack = 8.0f * 5.9604645e-8f;
 
 THRONG_INLINE float box_slack(Vec3 origin, float magnitude) { return kBoxSlack * (max_component(absolute(origin)) + magnitude); }
 
-// Slabs use no greater reciprocal than this of a direction's components: one that is so small moves the ray by less than rounding
-// does, and the reciprocal stays finite. `greatest`: the greatest component, as to its size. Its reciprocal, by which that is
-// measured, is right for powers of two and up to an eighth too great in between, for want of a division to wait for.
+// Greatest reciprocal of a direction's component that slabs use: smaller components move the ray by less than rounding does, and the
+// reciprocal stays finite. `greatest` is the component of greatest size. The bound is relative to its reciprocal, which is found
+// without a division to wait for: exact for powers of two and up to an eighth too great in between.
 constexpr uint32_t kBitsOfOneTwice = 0x7f000000u;
 THRONG_INLINE float most_reciprocal(float greatest) {
     return min(bits_float((kBitsOfOneTwice - float_bits(greatest)) & 0x7fffffffu) * 1e12f, 1e30f);
 }
 
-// The unit sphere about the origin, without the cancellation of the textbook formula (Haines et al. 2019, "Precision
+// Intersects the unit sphere about the origin, without the cancellation of the textbook formula (Haines et al. 2019, "Precision
 // Improvements for Ray/Sphere Intersection").
 THRONG_DEVICE bool sphere_distance(Vec3 origin, Vec3 direction, float t_min, float t_max, float& t) {
     // Squares of very long or short directions would leave the range of floats.

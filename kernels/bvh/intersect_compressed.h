@@ -25,10 +25,10 @@ THRONG_INLINE Vec3 axis_last(Vec3 v, uint32_t axis) {
     return vec3(x ? v.y : y ? v.z : v.x, x ? v.z : y ? v.x : v.y, x ? v.x : y ? v.y : v.z);
 }
 
-// For nodes alone. Returns where the ray goes up.
+// Prepares `s` for nodes alone. Returns the bits of the axes along which the ray goes up.
 THRONG_INLINE uint32_t prepare_boxes(Space& s, Vec3 origin, Vec3 direction) {
     Vec3 r = vec3(rough_reciprocal(direction.x), rough_reciprocal(direction.y), rough_reciprocal(direction.z));
-    // Rarely: components of less than 1e-12 of the longest move the ray by less than rounding does; the bound keeps their
+    // A rare case: components of less than 1e-12 of the longest move the ray by less than rounding does; the bound keeps their
     // distances finite.
     if (max_component(absolute(r)) > 1e15f) {
         float bound = 1e12f * min(min(fabsf(r.x), fabsf(r.y)), fabsf(r.z));
@@ -54,7 +54,7 @@ THRONG_INLINE bool misses_box(Vec3 origin, Vec3 direction, float t_max, const fl
     return near > far;
 }
 
-// For triangles too, after `prepare_boxes`. Returns the longest axis.
+// Prepares `s` for triangles too, after `prepare_boxes`. Returns the longest axis.
 THRONG_INLINE uint32_t prepare_triangles(Space& s, Vec3 direction) {
     Vec3 a = absolute(direction);
     uint32_t longest = a.x > a.y ? (a.x > a.z ? 0u : 2u) : (a.y > a.z ? 1u : 2u);
@@ -66,7 +66,7 @@ THRONG_INLINE uint32_t prepare_triangles(Space& s, Vec3 direction) {
     return longest;
 }
 
-// Crossings of one axis's planes, near and far, as (65536 + byte) * scale + offset.
+// Distances to the near and far planes of one axis, as (65536 + byte) * scale + offset.
 struct AxisSlabs {
     float scale, near_offset, far_offset;
 };
@@ -81,12 +81,12 @@ THRONG_INLINE AxisSlabs axis_slabs(float grid, uint32_t cell, float origin, floa
     return a;
 }
 
-// Words of a node's planes, four slots each, and which of them is the near one.
+// Words of a node's planes, four slots each, sorted into near and far ones.
 struct PlaneWords {
     uint32_t near_x, near_y, near_z, far_x, far_y, far_z;
 };
 
-// How long the ray is inside of a slot's box, before t_max; negative if it is not.
+// Length of the ray inside a slot's box and before t_max; negative if it misses the box.
 template <int index>
 THRONG_INLINE float overlap(const PlaneWords& w, const AxisSlabs& x, const AxisSlabs& y, const AxisSlabs& z, float t_max) {
     float near_x = fused_multiply_add(biased_byte<index>(w.near_x), x.scale, x.near_offset);
@@ -98,13 +98,13 @@ THRONG_INLINE float overlap(const PlaneWords& w, const AxisSlabs& x, const AxisS
     return min_or_negative(far_x, far_y, far_z, t_max) - max_or_zero(near_x, near_y, near_z);
 }
 
-// Children of a node: which there are, by slot (units, instances and triangles, a byte each from the lowest), and which are
-// hit: units in the order of visits, the first in the highest bit, and triangles by slot.
+// Children of a node. `masks` tells by slot which there are (units, instances and triangles, a byte each from the lowest). Hit units
+// are in the order of visits, the first in the highest bit; hit triangles are by slot.
 struct NodeHits {
     uint32_t unit_base, triangle_base, masks, unit_hits, triangle_hits;
 };
 
-// Bit `slot` of a byte becomes bit `slot ^ up`: hits in the order of visits.
+// Moves bit `slot` of a byte to bit `slot ^ up`, which puts hits in the order of visits.
 THRONG_INLINE constexpr uint32_t order_slots(uint32_t bits, uint32_t up) {
     if (up & 1) bits = (bits & 0x55u) << 1 | (bits >> 1 & 0x55u);
     if (up & 2) bits = (bits & 0x33u) << 2 | (bits >> 2 & 0x33u);
@@ -112,12 +112,12 @@ THRONG_INLINE constexpr uint32_t order_slots(uint32_t bits, uint32_t up) {
     return bits;
 }
 
-// The same as a value to call: computed, or looked up in a table (see `persistent.h`).
+// `order_slots` as a function object. The one in `persistent.h` looks the result up in a table.
 struct ComputedOrder {
     THRONG_INLINE uint32_t operator()(uint32_t bits, uint32_t up) const { return order_slots(bits, up); }
 };
 
-// Boxes behind the ray's origin are not entered, those before its t_min are.
+// Tests a ray against a node's children. Boxes behind the ray's origin are not entered, those before its t_min are.
 template <class Order>
 THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, float t_max, const Order& order) {
     Words4 head = load_words(&unit->words[0]), links = load_words(&unit->words[4]);
@@ -152,14 +152,14 @@ struct TriangleHit {
     uint32_t prim;
 };
 
-// A row of a triangle between two keys.
+// Interpolates a row of a triangle between two keys.
 THRONG_INLINE Words4 row_between(const TriangleRow& a, const TriangleRow& b, float share) {
     const Words4 from = load_words(&a), to = load_words(&b);
     const Vec3 corners = between(vec3(from), vec3(to), share);
     return Words4{float_bits(corners.x), float_bits(corners.y), float_bits(corners.z), from.w};
 }
 
-// Tells the rows of a triangle that keeps its shape, or of one between two keys.
+// Loads the rows of a triangle that keeps its shape, or of one between two keys.
 struct StillRows {
     const TriangleRecord* triangle;
     THRONG_INLINE Words4 operator()(uint32_t row) const { return load_words(&triangle->rows[row]); }
@@ -170,8 +170,8 @@ struct MovingRows {
     THRONG_INLINE Words4 operator()(uint32_t row) const { return row_between(triangle->rows[row], next->rows[row], share); }
 };
 
-// Watertight (Woop, Benthin and Wald 2013), operation by operation the same as the CPU's SIMD test, so that both find the
-// same bits.
+// The watertight triangle test (Woop, Benthin and Wald 2013), operation by operation the same as the CPU's SIMD test, so that both
+// find the same bits.
 template <class Rows>
 THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_min, float t_max, TriangleHit& hit) {
     const uint32_t kz = s.axes >> kLongestShift, kx = kz == 0 ? 1 : kz == 1 ? 2 : 0, ky = kz == 0 ? 2 : kz == 1 ? 0 : 1;

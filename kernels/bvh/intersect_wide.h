@@ -66,7 +66,7 @@ THRONG_INLINE __m128 most_reciprocal(__m128 greatest) {
     return _mm_min_ps(_mm_mul_ps(size, _mm_set1_ps(1e12f)), _mm_set1_ps(1e30f));
 }
 
-// As below, to the bit, but with an axis in each lane. Compilers make something in between of the loops.
+// Finds the same bits as `make_slabs`, but with an axis in each lane. Compilers vectorize its loop only in part.
 THRONG_INLINE WideSlabs make_wide_slabs(__m128 origin, __m128 direction, float magnitude, float t_min) {
     const __m128 sign = _mm_set1_ps(-0.0f), length = _mm_andnot_ps(sign, direction);
     const __m128 reach = greatest_of_three(_mm_andnot_ps(sign, origin));
@@ -79,7 +79,7 @@ THRONG_INLINE WideSlabs make_wide_slabs(__m128 origin, __m128 direction, float m
     _mm_store_ps(scale, inverse);
     _mm_store_ps(near_offset, _mm_sub_ps(middle, widen));
     _mm_store_ps(far_offset, _mm_add_ps(middle, widen));
-    // As soon as there is a direction: the nodes' planes can be asked for while the division is under way.
+    // Taken from the direction, so that the nodes' planes can be loaded while the division is under way.
     const uint32_t negative = uint32_t(_mm_movemask_ps(direction));
     typedef WideSlabs::F F;
     WideSlabs w;
@@ -132,8 +132,8 @@ THRONG_INLINE uint32_t intersect_node(const WideNode& node, const WideSlabs& s, 
     F far_x = multiply_add(F::load(node.planes[s.far_row[0]]), s.scale[0], s.far_offset[0]);
     F far_y = multiply_add(F::load(node.planes[s.far_row[1]]), s.scale[1], s.far_offset[1]);
     F far_z = multiply_add(F::load(node.planes[s.far_row[2]]), s.scale[2], s.far_offset[2]);
-    // The order of operands matters: of an operand that is no number, minimum and maximum return the second one. So an
-    // empty slot, whose z planes are crossed at infinity or nowhere, is never entered, whatever overflows elsewhere.
+    // The order of operands matters: if an operand is NaN, minimum and maximum return the second one. So an empty slot,
+    // whose z planes are crossed at infinity or nowhere, is never entered, whatever overflows elsewhere.
     entry = maximum(maximum(near_x, near_y), maximum(s.t_min, near_z));
     F exit = minimum(minimum(far_x, far_y), minimum(F::all(t_max), far_z));
     return less_equal(entry, exit);
@@ -164,20 +164,20 @@ THRONG_INLINE Shear make_shear(Vec3 origin, Vec3 direction) {
     return s;
 }
 
-// What a pack's triangles that are hit have in common with the ray.
+// Where a ray crosses triangles, one per lane: its t, the triangle's determinant, and u and v times that determinant.
 template <int Lanes>
 struct Crossing {
     Floats<Lanes> t, u, v, det;
 };
 
-// Corners of triangles, where the ray is the z axis.
+// Corners of triangles in the space where the ray is the z axis.
 template <int Lanes>
 struct Corners {
     Floats<Lanes> x[3], y[3];
 };
 
-// Lanes of triangles that the ray hits within [t_min, t_max]. In `crossing` are t of these lanes, their determinants, and of u and v the
-// numerators. `depth(corner)` is asked for where some ray goes through a triangle.
+// Returns the mask of triangles that the ray hits within [t_min, t_max]; `crossing` tells where. `depth(corner)`, the corners' z, is
+// only called if the ray's line goes through some triangle.
 template <int Lanes, class Depth>
 THRONG_INLINE uint32_t cross_triangles(const Corners<Lanes>& c, const Shear& s, float t_min, float t_max, Crossing<Lanes>& crossing, Depth&& depth) {
     typedef Floats<Lanes> F;
@@ -213,7 +213,7 @@ THRONG_INLINE uint32_t cross_triangles(const Corners<Lanes>& c, const Shear& s, 
 
 constexpr int kPackLanes = THRONG_WIDTH < int(PACK_SIZE) ? THRONG_WIDTH : int(PACK_SIZE);
 
-// `cross_triangles` with those of a pack, from lane `first` on.
+// `cross_triangles` for the triangles of a pack, from lane `first` on.
 THRONG_INLINE uint32_t cross_pack(const TrianglePack& pack, int first, const Shear& s, float t_min, float t_max, Crossing<kPackLanes>& crossing) {
     typedef Floats<kPackLanes> F;
     const F ox = F::all(s.origin[s.kx]), oy = F::all(s.origin[s.ky]), oz = F::all(s.origin[s.kz]), sx = F::all(s.x), sy = F::all(s.y);
@@ -240,7 +240,7 @@ THRONG_INLINE bool each_crossing(const TrianglePack& pack, const Shear& shear, c
 }
 
 #if THRONG_WIDTH == 16
-// Each vertex is moved and sheared once, and from there picked for all triangles that have it.
+// The same for a shared pack: each vertex is moved and sheared once, and then picked for all triangles that have it.
 template <class Some>
 THRONG_INLINE bool each_crossing(const SharedPack& pack, const Shear& s, const Query& q, Some&& some) {
     typedef Floats<16> F;
@@ -266,7 +266,7 @@ THRONG_INLINE bool crosses_pack(const Pack& pack, const Shear& shear, const Quer
     return each_crossing(pack, shear, q, [](int, uint32_t, const auto&) { return true; });
 }
 
-// Takes over the pack's closest hit that `counts`. True if there was one.
+// Takes the pack's closest hit that `counts` over into `q`. True if there was one.
 template <class Pack, class Counts>
 THRONG_INLINE bool intersect_pack(const Pack& pack, const Shear& shear, uint32_t instance, uint32_t record, Query& q, const Counts& counts) {
     bool any = false;

@@ -1,25 +1,25 @@
-// Bundles of rays through the trees of CPUs: what sixteen rays have in common is worked out once. Camera rays of neighbouring
-// pixels, and shadow rays from there to one light, mostly visit the same nodes.
+// Traversal of packets of rays through the trees of CPUs: what sixteen rays have in common is worked out once. Camera rays of
+// neighbouring pixels, and shadow rays from there to one light, mostly visit the same nodes.
 //
 // A node is tested once for all rays, in interval arithmetic (Wald et al. 2007, "Ray Tracing Deformable Scenes Using Dynamic
 // Bounding Volume Hierarchies"), and then its children that some ray may enter are tested against each of the rays that entered
 // the node. Where few rays are left they go on alone, as all rays do within instances whose triangles are smaller than the gaps
-// between rays. What is hit does not depend on the order of visits, so rays find what they find alone.
+// between rays. Hits do not depend on the order of visits, so a ray in a packet finds the same hit as alone.
 #pragma once
 #include "bvh/interleaved.h"
 
 namespace THRONG_NAMESPACE {
 
 constexpr uint32_t kPacketRays = 16;
-// So few rays are faster alone.
+// Up to this many rays are faster alone.
 constexpr uint32_t kFewRays = 4;
-// So many are taken into an instance side by side.
+// At least this many rays are taken into an instance side by side.
 constexpr uint32_t kSideBySide = 3;
-// So many stay together within it, if they are apart by less than so many widths of its leaves. Shadow rays end sooner alone.
+// At least this many stay together within it, if they are less than so many widths of its leaves apart. Shadow rays end sooner alone.
 constexpr uint32_t kTogether = 8;
 constexpr float kCloseRays = 4.0f, kCloseShadowRays = 1.0f;
 
-// Slabs of rays side by side, but for `t_min`. Loops over all rays become vector instructions.
+// Slabs of rays side by side, without `t_min`. Loops over all rays become vector instructions.
 struct alignas(64) SlabsOfRays {
     float scale[3][kPacketRays], near_offset[3][kPacketRays], far_offset[3][kPacketRays];
 
@@ -50,9 +50,9 @@ struct alignas(64) SlabsOfRays {
 // Rays side by side. Where there are fewer, the rest are copies of the first one that never enter anything.
 struct alignas(64) Packet {
     float origin[3][kPacketRays], direction[3][kPacketRays];
-    // Of a ray that is done, `t_max` is below `t_min`.
+    // `t_max` is below `t_min` for a ray that is done.
     float t_min[kPacketRays], t_max[kPacketRays];
-    // For the TLAS.
+    // Slabs for the TLAS.
     SlabsOfRays slabs;
     Query queries[kPacketRays];
 
@@ -60,7 +60,7 @@ struct alignas(64) Packet {
     THRONG_INLINE Vec3 direction_of(uint32_t ray) const { return vec3(direction[0][ray], direction[1][ray], direction[2][ray]); }
 };
 
-// A packet's rays within an instance. Those that don't enter it are taken there, too: a few of them by themselves take longer.
+// A packet's rays in an instance's space. Rays that don't enter it are transformed, too: a few of them by themselves take longer.
 struct alignas(64) ObjectPacket {
     SlabsOfRays slabs;
     float origin[3][kPacketRays], direction[3][kPacketRays], shear[3][kPacketRays];
@@ -108,8 +108,8 @@ struct alignas(64) ObjectPacket {
     }
 };
 
-// What holds for all rays of a packet, counted from `center`, a point amid their origins: a plane that lies `d` from it is crossed
-// between d * scale + near_offset and d * scale + far_offset, where scale is anything between its ends.
+// Slabs that hold for all rays of a packet, relative to `center`, a point amid their origins: a plane that lies `d` from it is
+// crossed between d * scale + near_offset and d * scale + far_offset, where scale is anything from least to greatest.
 struct PacketSlabs {
     typedef Floats<THRONG_WIDTH> F;
     F center[3], least_scale[3], greatest_scale[3], near_offset[3], far_offset[3], t_min;
@@ -138,7 +138,7 @@ THRONG_INLINE bool common_slabs(const float (*origin)[kPacketRays], const SlabsO
         center[k] = 0.5f * least + 0.5f * greatest;
         reach = max(reach, max(-least, greatest));
     }
-    // Thrice what a ray alone has: its own, and twelve half-ulps for what is rounded here on the way over the centre.
+    // Three times the slack of a single ray: its own, and twelve half-ulps for what is rounded here on the way over the centre.
     const float error = 3.0f * box_slack(vec3(reach), magnitude);
     const F zero = F::all(0.0f), greatest_float = F::all(kGreatestFloat);
     for (uint32_t k = 0; k < 3; k++) {
@@ -194,7 +194,7 @@ THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t
     return common_slabs(packet.origin, packet.slabs, params.tlas_magnitude, slabs);
 }
 
-// Mask of the children that some ray may enter before `t_max`, and the least that the distance of their entry may be.
+// Returns the mask of the children that some ray may enter before `t_max`; `entry` becomes a lower bound on the distance of entry.
 THRONG_INLINE uint32_t intersect_node(const WideNode& node, const PacketSlabs& s, float t_max, Floats<THRONG_WIDTH>& entry) {
     typedef PacketSlabs::F F;
     F enter[3], leave[3];
@@ -233,7 +233,7 @@ THRONG_INLINE float farthest(const Packet& p) {
     return t;
 }
 
-// Takes the packet's rays to what they meet.
+// The traversal of a packet's rays.
 template <bool Any, class Filter>
 struct PacketWalk {
     const Params& params;
@@ -242,7 +242,7 @@ struct PacketWalk {
     const PacketSlabs& slabs;
     Thread& thread;
     const Filter& filter;
-    // Rays that still look for something.
+    // Mask of the rays that are not done.
     uint32_t open;
     // The greatest `t_max` among them.
     float t_max;
@@ -263,7 +263,7 @@ struct PacketWalk {
         if (changed) t_max = farthest(packet);
     }
 
-    // `t`: none of them enters earlier. Above `top` the stack is free.
+    // Takes `some` rays into an instance, which none of them enters before `t`. Above `top` the stack is free.
     THRONG_INLINE void enter(uint32_t some, uint32_t record, float t, PacketEntry* top) {
         const InstanceRecord& instance = params.instances[record];
         if (instance.mask == 0) return;
@@ -356,8 +356,8 @@ struct PacketWalk {
     }
 };
 
-// Traces up to `kPacketRays` rays, and calls `found(ray, query, done)` for each; for `Any`, what is done has met something. False, with
-// nothing done, if they have too little in common.
+// Traces up to `kPacketRays` rays, and calls `found(ray, query, done)` for each; for `Any`, a ray that is done has hit something.
+// False, with nothing done, if they are too few or have too little in common.
 template <bool Any, class Filter, class Found>
 THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t count, Thread& thread, const Filter& filter, Found&& found) {
     Packet packet;
@@ -369,14 +369,14 @@ THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t 
     return true;
 }
 
-// The closest hits of up to `kPacketRays` rays, if they have enough in common; else nothing is done.
+// Finds the closest hits of up to `kPacketRays` rays. False, with nothing done, if they have too little in common.
 THRONG_OUTLINE bool closest_hits_together(const Params& params, const Ray* rays, uint32_t count, Hit* hits, Thread& thread) {
     const auto found = [&](uint32_t i, const Query& q, bool) { hits[i] = hit_of(q); };
     return params.has_cutouts ? trace_packet<false>(params, rays, count, thread, Cutouts{params}, found)
                               : trace_packet<false>(params, rays, count, thread, Solid(), found);
 }
 
-// The closest hits of up to `kPacketRays` rays.
+// Finds the closest hits of up to `kPacketRays` rays.
 THRONG_OUTLINE void closest_hits(const Params& params, const Ray* rays, uint32_t count, Hit* hits, Thread& thread) {
     if (closest_hits_together(params, rays, count, hits, thread)) return;
     if (thread.stacks > 1) {
@@ -388,7 +388,7 @@ THRONG_OUTLINE void closest_hits(const Params& params, const Ray* rays, uint32_t
     for (uint32_t i = 0; i < count; i++) hits[i] = closest_hit(params, rays[i], thread.stack);
 }
 
-// Mask of those among up to `kPacketRays` rays that meet anything.
+// Returns the mask of those among up to `kPacketRays` rays that hit anything.
 THRONG_OUTLINE uint32_t any_hits(const Params& params, const Ray* rays, uint32_t count, Thread& thread) {
     uint32_t blocked = 0;
     const auto found = [&](uint32_t i, const Query&, bool done) { blocked |= uint32_t(done) << i; };

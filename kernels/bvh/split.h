@@ -1,5 +1,5 @@
-// Walks of one ray by several lanes of a warp: an idle lane takes a part of a busy one's walk, and what lanes meet is merged. Which
-// of them meets it first does not show, since the closest hit is the same in every order.
+// Traversal of one ray by several lanes of a warp: an idle lane takes a part of a busy one's walk, and their hits are merged. Which
+// lane finds a hit first does not show, since the closest hit is the same in every order.
 #pragma once
 #include "bvh/traverse_compressed.h"
 
@@ -7,7 +7,7 @@ namespace THRONG_NAMESPACE {
 
 constexpr uint32_t kAllLanes = 0xffffffffu;
 
-// Hits go straight to memory: they are few, and the registers that would hold them are worth more.
+// A hit that goes straight to memory: hits are few, and the registers that would hold them are worth more.
 struct HitInMemory {
     Hit* hit;
 
@@ -23,7 +23,7 @@ struct HitInMemory {
     }
 };
 
-// Any hit will do.
+// A flag instead of a hit, for rays that any hit ends.
 struct HitFlag {
     uint32_t* blocked;
 
@@ -35,7 +35,7 @@ struct HitFlag {
 THRONG_INLINE HitInMemory hit_of(Hit* hits, uint32_t index) { return HitInMemory{hits + index}; }
 THRONG_INLINE HitFlag hit_of(uint32_t* blocked, uint32_t index) { return HitFlag{blocked + index}; }
 
-// Where a lane writes what it meets: where its ray's result is or, if other lanes may walk the same ray, to a place of its own.
+// Where a lane writes its hits: to its ray's result or, if other lanes may walk the same ray, to a place of its own.
 template <class Output>
 struct Meeting {
     Output *hits, *own;
@@ -69,13 +69,13 @@ THRONG_INLINE void shorten(Walk<true, Found>& walk, uint32_t) {
     walk.floor = kOver;
 }
 
-// Moves what lanes have met on to their rays' results, and shortens these rays for all lanes that walk them. All lanes call this.
+// Merges the lanes' hits into their rays' results, and shortens these rays for all lanes that walk them. All lanes call this.
 template <bool Any, class Found, class Output>
 THRONG_INLINE void share_hits(Walk<Any, Found>& walk, uint32_t index, Output& own, Output* hits, uint32_t lane) {
     const uint32_t finders = __ballot_sync(kAllLanes, has_met(own));
     if (!finders) return;
     const uint32_t found = __match_any_sync(kAllLanes, index) & finders;
-    // Side by side for different rays; one after the other for lanes of one ray, each with what those before it have written.
+    // Different rays are merged at once; lanes of one ray one after the other, each with what those before it have written.
     for (uint32_t left = finders; left;) {
         const bool next = has_met(own) && (found & left & ((1u << lane) - 1u)) == 0;
         if (next) {
@@ -88,7 +88,7 @@ THRONG_INLINE void share_hits(Walk<Any, Found>& walk, uint32_t index, Output& ow
     if (found && !walk.over()) shorten(walk, hits[index]);
 }
 
-// The `n`th bit that is set, from the lowest, which is the zeroth.
+// Index of the `n`th bit that is set, counted from 0 at the lowest.
 THRONG_INLINE uint32_t nth_bit(uint32_t bits, uint32_t n) {
     for (; n > 0; n--) bits &= bits - 1;
     return lowest_bit(bits);
@@ -107,7 +107,7 @@ THRONG_INLINE uint32_t give_group(Walk<Any, Found>& walk, Group* stack, Group& g
     return start;
 }
 
-// Each idle lane takes a group over from a busy one, as far as there are some: it then walks the same ray. All lanes call this.
+// Each idle lane takes a group over from a busy one, as far as there are any, and then walks the same ray. All lanes call this.
 template <bool Any, class Found>
 THRONG_INLINE void split_walks(Walk<Any, Found>& walk, uint32_t& index, Group* stack, uint32_t idle, uint32_t lane) {
     const bool is_idle = walk.over(), has_groups = !is_idle && walk.top > 0;

@@ -1,4 +1,4 @@
-// The queries that integrators ask, over whichever trees this compilation walks.
+// The ray queries of integrators, for the kind of trees that this compilation walks.
 #pragma once
 #include "bvh/cutout.h"
 #ifdef THRONG_COMPRESSED
@@ -9,7 +9,7 @@
 
 namespace THRONG_NAMESPACE {
 
-// t = -1 for a miss.
+// The hit that a query has found, with t = -1 for a miss.
 THRONG_INLINE Hit hit_of(const Query& q) { return Hit{q.prim == NO_INDEX ? -1.0f : q.t_max, q.u, q.v, q.prim, q.instance, q.record}; }
 
 // Closest hit within [t_min, t_max].

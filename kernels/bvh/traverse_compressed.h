@@ -1,6 +1,6 @@
 // Two-level traversal for GPUs: one loop over both levels that the lanes of a warp run in step. A round enters an
 // instance, then visits a node and tests a triangle, twice, each for the lanes that have one (and the first triangles only
-// if these are some).
+// if enough lanes have one).
 //
 // Ylitie, Karras and Laine 2017, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs"; instances sit
 // in slots of the TLAS's nodes like any other child, so that they are entered in front-to-back order, too.
@@ -10,8 +10,8 @@
 
 namespace THRONG_NAMESPACE {
 
-// Units still to visit: those of a node that the ray hits, in the top byte of `mask`; in the lower ones, from the lowest,
-// which of the node's slots hold units and which hold instances.
+// Units of a node that are still to be visited: the top byte of `mask` has those that the ray hits. The lowest byte tells
+// which of the node's slots hold units, the next one which hold instances.
 struct Group {
     uint32_t base, mask;
 };
@@ -19,17 +19,17 @@ struct Group {
 // A unit that is an instance has this bit set.
 constexpr uint32_t kInstance = 0x80000000u;
 
-// `Walk::floor` outside of instances: in the TLAS, the same with a space that is not the world's, and when the walk is over.
+// Values of `Walk::floor` outside of instances: in the TLAS, the same if `space` is not the world's, and when the walk is over.
 constexpr uint32_t kOutside = 0xffffffffu, kStale = 0xfffffffeu, kOver = 0xfffffffdu;
 
-// object_from_world at a time of an instance that has keys.
+// Computes object_from_world at a time of an instance that has keys.
 THRONG_INLINE void place_unit(const Params& params, const InstanceUnit& unit, uint32_t segments, Time time, float* object_from_world) {
     float world_from_object[12];
     instance_at(params, load_word(&unit.first_key), segments, time, world_from_object);
     invert(world_from_object, object_from_world);
 }
 
-// A ray on its way through the trees. `Found` keeps the closest hit; with `Any` the walk ends at the first.
+// The state of a ray's traversal. `Found` keeps the closest hit; with `Any` the walk ends at the first.
 template <bool Any, class Found>
 struct Walk {
     Space space;
@@ -58,7 +58,7 @@ struct Walk {
     THRONG_INLINE bool over() const { return floor == kOver; }
 
     // Goes on with a group of another walk whose ray, space and instance this one has now. `start` is 0 for
-    // one of the instance, `kStale` for one of the TLAS.
+    // a group of the instance, `kStale` for a group of the TLAS.
     THRONG_INLINE void take_over(Group given, uint32_t start) {
         group = given;
         triangles = Group{0, 0};
@@ -68,32 +68,32 @@ struct Walk {
         if (floor == kStale) turn_to_world();
     }
 
-    // One round. Becomes `over` when there is nothing left to do. `stack` has room for the levels of both trees.
+    // Does one round. The walk is `over` when there is nothing left to do. `stack` has room for the levels of both trees.
     //
-    // Every phase is entered and left at one place, so that the lanes of a warp meet again before the next one; an early
+    // Every phase is entered and left at one place, so that the lanes of a warp converge before the next one; an early
     // return would make each phase run once per group of lanes.
     template <class Order, class Count, class Filter>
     THRONG_INLINE void advance(const Params& params, const Ray& ray, Group* stack, const Order& order, Found& found, Count& count, const Filter& filter) {
         if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
         if (unit != NO_INDEX && (!is_node() || floor == kStale)) change_space(params, ray, found, count, filter);
         if (is_node()) visit_node(params, order, count);
-        // Few lanes can wait until others have found a triangle with their second node.
+        // If only few lanes have a triangle, they wait until others have found one with their second node.
         if (lanes_where(has_triangle()) >= params.triangle_lanes && has_triangle()) test_triangle(params, ray, found, count, filter);
-        // A second node and triangle for those that have no space to change: twice as many lanes then take part in that.
+        // A second node and triangle for lanes with no space to change, so that twice as many lanes take part in the next change.
         if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
         if (is_node() && floor != kStale) visit_node(params, order, count);
         if (has_triangle()) test_triangle(params, ray, found, count, filter);
     }
 
-    // Slots are visited in the world's order again.
+    // Lets slots be visited in the world's order again.
     THRONG_INLINE void turn_to_world() { space.axes = (space.axes & ~7u) | (space.axes >> kWorldUpShift & 7u); }
 
-    // Whether the unit to go on with is known, and no instance.
+    // Whether the unit to go on with is known and is not an instance.
     THRONG_INLINE bool is_node() const { return int32_t(unit) >= 0; }
 
     THRONG_INLINE bool has_triangle() const { return triangles.mask & 255u; }
 
-    // Takes the next unit off the group, or off the stack; `over` if there is none.
+    // Takes the next unit off the group, or off the stack. The walk is `over` if there is none.
     THRONG_INLINE void next_unit(Group* stack) {
         if (!(group.mask >> 24)) {
             // Leaves the instance. The world's ray is prepared again only when a node of the TLAS asks for it.
@@ -107,7 +107,7 @@ struct Walk {
         if (floor != kOver) {
             uint32_t bit = highest_bit(group.mask), slot = (bit ^ space.axes) & 7u;
             unit = group.base + count_bits(group.mask & ((1u << slot) - 1u));
-            // Its bit among the instances moves to the top.
+            // The slot's bit among the instances becomes `kInstance`.
             unit |= group.mask << (23 - slot) & kInstance;
             group.mask ^= 1u << bit;
             if (group.mask >> 24) stack[top++] = group;
@@ -154,7 +154,7 @@ struct Walk {
         if (take(ray, t, 0.0f, 0.0f, 0, ids, found, filter) && Any) top = 0;
     }
 
-    // Takes over a hit within reach, if it counts.
+    // Takes over a hit that is no farther than `t_max`, if it counts.
     template <class Filter>
     THRONG_INLINE bool take(const Ray& ray, float t, float u, float v, uint32_t prim, const Words4& ids, Found& found, const Filter& filter) {
         if (t == t_max && !found.closer(t, ids.y, prim)) return false;
@@ -206,7 +206,7 @@ struct Walk {
     }
 };
 
-// `filter` says which of the primitives that are crossed count.
+// Traverses the scene. `filter` says which of the primitives that are crossed count.
 template <bool Any, class Count, class Filter>
 THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* memory, Count& count, const Filter& filter) {
     if (params.tlas_root == EMPTY_CHILD) return false;

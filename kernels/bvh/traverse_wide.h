@@ -7,9 +7,9 @@ namespace THRONG_NAMESPACE {
 
 constexpr uint32_t kCacheLine = 64;
 
-// Asks for the lines of what a reference leads to, where that is not what is visited next: popped at a time when nothing else is
-// left to do, it would have to be waited for. Whether it is a leaf can't be predicted, so there is no branch on it, and as many
-// lines are asked for as a node has.
+// Prefetches the cache lines of what a reference leads to, if it is not visited next: it may be popped when nothing else is left
+// to do, and would have to be waited for. Whether it is a leaf can't be predicted, so there is no branch on it, and as many lines
+// are fetched as a node has.
 template <class Leaf>
 THRONG_INLINE void prefetch_child(const WideNode* nodes, const Leaf* leaves, uint32_t reference) {
     const uintptr_t is_leaf = 0 - uintptr_t(reference >> 31), index = reference & ~LEAF;
@@ -18,7 +18,7 @@ THRONG_INLINE void prefetch_child(const WideNode* nodes, const Leaf* leaves, uin
     for (uint32_t line = 0; line < sizeof(WideNode); line += kCacheLine) prefetch(address + line);
 }
 
-// A stack entry as one number. Distances of entry are not negative, so their bits are ordered as they are.
+// A stack entry as one number. Distances of entry are not negative, so their bits have the same order.
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "an entry's distance is in the upper half of its key");
 typedef uint64_t EntryKey;
 THRONG_INLINE EntryKey entry_key(uint32_t t_bits, uint32_t reference) { return EntryKey(t_bits) << 32 | reference; }
@@ -114,7 +114,7 @@ THRONG_INLINE bool walk(const WideNode* nodes, const Leaf* leaves, uint32_t root
 // is entered goes on the stack without a branch on how many children that are: it couldn't be predicted.
 template <class Visit, class OnLeaf>
 THRONG_INLINE bool walk_any(const WideNode* nodes, uint32_t root, const WideSlabs& slabs, float t_max, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
-    // Below everything is a leaf that is none. There are twice as many places as `walk` has, so that all lanes may be written.
+    // An empty leaf at the bottom ends the walk. There are twice as many places as `walk` has, so that all lanes may be written.
     static_assert(sizeof(StackEntry) == 2 * sizeof(uint32_t), "a stack has room for two references per entry");
     uint32_t* top = reinterpret_cast<uint32_t*>(stack);
     *top++ = EMPTY_CHILD;
@@ -132,7 +132,7 @@ THRONG_INLINE bool walk_any(const WideNode* nodes, uint32_t root, const WideSlab
             store_chosen<THRONG_WIDTH>(top, node.children, mask);
             const uint32_t* last = node.children + highest_bit(mask | 1u);
             reference = *(mask ? last : top - 1);
-            // One was taken, of those that were put there or were there before.
+            // One reference was taken, of those that were just put there or were there before.
             top += int(count_bits(mask)) - 1;
         }
     }
@@ -147,7 +147,7 @@ THRONG_INLINE bool with_packs(const BlasRecord& blas, Enter&& enter) {
     return enter(blas.packs);
 }
 
-// The leaves of a mesh, which has those `packs`, that the ray enters. True if the walk should end.
+// Visits the leaves that the ray enters of a mesh with these `packs`. True if the walk should end.
 template <bool Any, class Pack, class Visit, class OnLeaf>
 THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, uint32_t root, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
     if (Any) return walk_any(blas.nodes, root, slabs, q.t_max, stack, visit, leaf);
@@ -157,8 +157,8 @@ THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, uint32_t
     });
 }
 
-// The part of the scene below one instance. True if the walk should end (`Any` and something was hit). `pack_at(packs, index)` tells what
-// of the mesh's `packs` the ray meets in the leaf `index`.
+// Traverses the part of the scene below one instance. True if the walk should end (`Any` and something was hit).
+// `pack_at(packs, index)` returns the pack in the leaf `index` at the ray's time.
 template <bool Any, class Count, class Filter, class PackAt>
 THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter, const PackAt& pack_at) {
     const auto counts = [&](uint32_t prim, float u, float v) { return filter(ray, record, prim, u, v); };
@@ -178,12 +178,12 @@ THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record,
     });
 }
 
-// What leaves of a mesh that keeps its shape hold.
+// Returns the pack in a leaf of a mesh that keeps its shape.
 struct PackItself {
     template <class Pack> THRONG_INLINE const Pack& operator()(const Pack* packs, uint32_t index) const { return packs[index]; }
 };
 
-// A pack between two keys.
+// Interpolates a pack between two keys.
 template <class Pack>
 THRONG_INLINE Pack pack_between(const Pack& a, const Pack& b, float share) {
     constexpr uint32_t kFloats = sizeof(a.vertices) / sizeof(float);
@@ -196,7 +196,7 @@ THRONG_INLINE Pack pack_between(const Pack& a, const Pack& b, float share) {
     return pack;
 }
 
-// The same of an instance that moves while the shutter is open, at the ray's time.
+// The same for an instance that moves while the shutter is open, at the ray's time.
 template <bool Any, class Count, class Filter>
 THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     const InstanceRecord& instance = params.instances[record];
@@ -214,7 +214,7 @@ THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t 
     });
 }
 
-// Enters an instance, if it is to be seen.
+// Traverses an instance unless it is hidden.
 template <bool Any, class Count, class Filter>
 THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     const InstanceRecord& instance = params.instances[record];
@@ -225,7 +225,7 @@ THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t
     return enter_object<Any>(instance, record, blas, instance.object_from_world, ray, q, stack, count, filter, PackItself());
 }
 
-// `filter` says which of the primitives that are crossed count.
+// Traverses the scene. `filter` says which of the primitives that are crossed count.
 template <bool Any, class Count, class Filter>
 THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     if (params.tlas_root == EMPTY_CHILD) return false;

@@ -5,15 +5,14 @@
 
 namespace THRONG_NAMESPACE {
 
-// Random dimensions of a path: two for the pixel filter, then a block per bounce.
+// Random dimensions of a path, each a pair of numbers: one for the pixel filter, then a block per bounce.
 constexpr uint32_t kDimensionFilter = 0;
 
-// Every second bit of a six-bit number.
+// Packs every second bit of a six-bit number, from the lowest.
 THRONG_INLINE uint32_t even_bits(uint32_t x) { return (x & 1u) | (x >> 1 & 2u) | (x >> 2 & 4u); }
 
-// Pixel of a work item. Items run through 8x8 tiles, and through these along a Z-shaped curve, so that neighbours in a batch
-// look at the same things.
-// Returns false for the items that hang over the right and lower edge.
+// Finds the pixel of a work item. Items run through 8x8 tiles, and through these along a Z-shaped curve, so that neighbours in a
+// batch see the same things. Returns false for the items that hang over the right and lower edge.
 THRONG_INLINE bool item_pixel(const Params& params, uint32_t item, uint32_t& x, uint32_t& y) {
     uint32_t tiles_x = (params.width + 7) / 8, tile = params.tiles ? params.tiles[item / 64] : item / 64, inner = item % 64;
     x = tile % tiles_x * 8 + even_bits(inner);
@@ -64,15 +63,15 @@ THRONG_DEVICE float filter_offset(const Params& params, float u) {
     return params.filter_scale * (a + (b - a) * (place - float(step)));
 }
 
-// Whether a sample counts negatively: the filter is a product, so in the lobe of one axis but not of the other.
+// Whether a sample has a negative weight: the filter is a product of both axes, so in the lobe of one axis but not of the other.
 THRONG_DEVICE bool is_negative(const Params& params, const Sampler& sampler) {
     const Vec2 u = sample_2d(sampler, kDimensionFilter);
-    // Mitchell's cubic changes its sign at 8/7 pixels of 2.
+    // Mitchell's cubic, which ends at 2 pixels, changes its sign at 8/7.
     const float lobe = params.filter_scale * (4.0f / 7.0f);
     return (fabsf(filter_offset(params, u.x)) > lobe) != (fabsf(filter_offset(params, u.y)) > lobe);
 }
 
-// Longitude and latitude, forward in the middle of the picture. What is beyond the poles is on the other side.
+// Direction at a longitude and latitude, both from -1 to 1 across the picture; 0 is forward. Beyond the poles is the other side.
 THRONG_DEVICE Vec3 panorama_direction(const CameraRecord& camera, float x, float y) {
     float turn = 0.5f * x, lift = 0.25f * y, sine, cosine, height, level;
     sine_cosine(turn - floorf(turn), sine, cosine);

@@ -5,7 +5,7 @@
 
 namespace THRONG_NAMESPACE {
 
-// Uniform in the unit disc (Shirley and Chiu 1997, "A Low Distortion Map Between Disk and Square").
+// Samples the unit disc uniformly (Shirley and Chiu 1997, "A Low Distortion Map Between Disk and Square").
 THRONG_INLINE Vec2 sample_disc(Vec2 u) {
     const float a = 2.0f * u.x - 1.0f, b = 2.0f * u.y - 1.0f;
     if (a == 0.0f && b == 0.0f) return Vec2{0.0f, 0.0f};
@@ -17,10 +17,10 @@ THRONG_INLINE Vec2 sample_disc(Vec2 u) {
     return Vec2{radius * cosine, radius * sine};
 }
 
-// Uniform in the regular polygon whose corners are on the unit circle. At `turn` 0 the middle of a side is at the right.
+// Samples uniformly a regular polygon whose corners are on the unit circle. At `turn` 0 the middle of a side is at the right.
 THRONG_INLINE Vec2 sample_polygon(uint32_t corners, float turn, Vec2 u) {
     const float count = float(corners), place = u.x * count, side = min(floorf(place), count - 1.0f);
-    // A triangle of the centre and a side.
+    // Uniform in the triangle of the centre and one side.
     const float root = sqrtf(place - side), near = 1.0f - root, far = u.y * root;
     float sine, cosine;
     sine_cosine(0.5f / count, sine, cosine);
@@ -30,8 +30,8 @@ THRONG_INLINE Vec2 sample_polygon(uint32_t corners, float turn, Vec2 u) {
     return Vec2{x * cosine - y * sine, x * sine + y * cosine};
 }
 
-// Moves a pinhole's ray to a point of the lens, from where it meets its old self where that is in focus: in a plane, or for
-// panoramas on a sphere, whose lens faces wherever the ray goes.
+// Moves a pinhole's ray to a point of the lens, from where it goes to the point of the old ray that is in focus: in a plane, or for
+// panoramas on a sphere. A panorama's lens faces wherever the ray goes.
 THRONG_DEVICE void through_lens(const CameraRecord& camera, Vec2 u, Ray& ray) {
     const Vec2 p = camera.blades ? sample_polygon(camera.blades, camera.blade_turn, u) : sample_disc(u);
     const Vec3 direction = load3(ray.direction);

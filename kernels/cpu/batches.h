@@ -1,4 +1,4 @@
-// How a CPU works through items: one after the other or, where rays of neighbouring items have much in common, in packets.
+// The order in which a CPU processes items: one by one or, where rays of neighbouring items have much in common, in packets.
 #pragma once
 #include "film/aovs.h"
 #ifndef THRONG_COMPRESSED
@@ -86,8 +86,8 @@ struct Batch<render_pixel> {
         }
     }
 
-    // Takes paths to their ends, all of them bounce by bounce: shadow rays to the same light, and rays that a mirror reflects, have
-    // much in common, and others can take turns.
+    // Traces paths to their ends, all of them bounce by bounce: shadow rays to the same light, and rays that a mirror reflects, have
+    // much in common, and others can be interleaved.
     template <class Advance>
     static void walk_square(const Params& params, Path* paths, const Hit* first_hits, uint32_t count, Thread& thread, Advance advance) {
         thread.primary_rays += count;
@@ -100,7 +100,7 @@ struct Batch<render_pixel> {
         while (count) {
             Step steps[kPacketRays];
             for (uint32_t i = 0; i < count; i++) advance(paths[open[i]], hits[i], steps[i]);
-            // To the sky, and then to one light after the other.
+            // Rays to the sky first, and then to one light after the other.
             for (uint32_t kind = 0; kind < kMaxShadowRays; kind++) trace_shadow_rays(params, paths, open, steps, count, kind, thread);
             uint32_t left = 0;
             Ray rays[kPacketRays];
@@ -115,7 +115,7 @@ struct Batch<render_pixel> {
         }
     }
 
-    // Adds what the steps' shadow rays of one kind bring to the paths.
+    // Traces the steps' shadow rays of one kind and adds their light to the paths.
     static void trace_shadow_rays(const Params& params, Path* paths, const uint32_t* open, const Step* steps, uint32_t count, uint32_t kind, Thread& thread) {
         Ray rays[kPacketRays];
         uint32_t from[kPacketRays], asked = 0;
@@ -136,7 +136,7 @@ struct Batch<render_pixel> {
     }
 };
 
-// As above, the camera's rays once more.
+// Camera rays of squares of 4x4 pixels go as packets here, too.
 template <>
 struct Batch<gather_aovs> {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {

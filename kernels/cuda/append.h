@@ -1,5 +1,5 @@
 // Shading of a wave on the GPU: every block shades a stretch of the queue and appends the next rays and the shadow rays
-// with one atomic operation per queue. The order in queues varies from run to run, what becomes of each path does not.
+// with one atomic operation per queue. The order in queues varies from run to run, the result of each path does not.
 // Where materials differ much, a block sorts its stretch by what shading does, so that the lanes of a warp do the same.
 #pragma once
 #include "cuda/wavefront.h"
@@ -15,8 +15,8 @@ struct Places {
     uint32_t shadow, next;
 };
 
-// Places for `shadow_count` shadow rays, at most 255, side by side, and for the next ray, if there is one. All threads of the
-// block call this.
+// Reserves places for `shadow_count` shadow rays, at most 255, side by side, and for the next ray, if there is one. All threads of
+// the block call this.
 THRONG_INLINE Places reserve(QueueState* shadows, QueueState* next_wave, uint32_t shadow_count, bool more) {
     __shared__ uint32_t warp_sums[kShadeThreads / 32];
     __shared__ Places block;
@@ -36,13 +36,13 @@ THRONG_INLINE Places reserve(QueueState* shadows, QueueState* next_wave, uint32_
     // Two threads of different warps, so that neither waits for the other's answer.
     if (threadIdx.x == 0) block.shadow = total >> 16 ? atomicAdd(&shadows->length, total >> 16) : 0;
     if (threadIdx.x == 32) block.next = total & 0xffffu ? atomicAdd(&next_wave->length, total & 0xffffu) : 0;
-    // No barrier more: when the next call's first one is passed, all have read what is written after it.
+    // No further barrier is needed: once the next call's first one is passed, all have read what is written after it.
     __syncthreads();
     uint32_t own = before + sum - counts;
     return Places{block.shadow + (own >> 16), block.next + (own & 0xffffu)};
 }
 
-// Shades entry `q` and queues what it asks for. All threads of the block call this, some beyond the queue's end.
+// Shades entry `q` and queues the rays that it asks for. All threads of the block call this, some for a `q` beyond the queue's end.
 template <Shading shading>
 THRONG_INLINE void shade_entry(const Params& params, const Wavefront& w, uint32_t q, uint32_t length) {
     const uint32_t owner = q < length ? path_of(w, q) : 0;
@@ -60,7 +60,7 @@ THRONG_INLINE void shade_entry(const Params& params, const Wavefront& w, uint32_
     }
 }
 
-// What shading an entry of the queue does, in three bits.
+// Class of the work that shading an entry of the queue does, in three bits.
 THRONG_INLINE uint32_t shading_class(const Params& params, const Wavefront& w, uint32_t q) {
     if (w.rays[w.wave & 1][q].t_max < 0.0f) return 0;
     const Hit& hit = w.hits[q];
@@ -75,10 +75,10 @@ THRONG_INLINE uint32_t shading_class(const Params& params, const Wavefront& w, u
     return 4 + (bits_float(load_word(&lobes.transmission)) > 0.0f ? 2 : 0) + (bits_float(load_word(&lobes.metallic)) > 0.5f ? 1 : 0);
 }
 
-// A block sorts at most so many entries per thread at a time.
+// Most entries per thread that a block sorts at a time.
 constexpr uint32_t kStretchRounds = 8;
 
-// The entries of a stretch from `begin` on, those of a class after each other: a counting sort. All threads of the block call this.
+// Sorts the entries of a stretch from `begin` on by class, with a counting sort. All threads of the block call this.
 THRONG_INLINE const uint16_t* sort_stretch(const Params& params, const Wavefront& w, uint32_t begin, uint32_t rounds, uint32_t length) {
     __shared__ uint16_t order[kStretchRounds * kShadeThreads];
     __shared__ uint32_t places[8];

@@ -1,4 +1,4 @@
-// Expands kernels.def for CUDA, and the wavefront schedule's kernels.
+// Entry points for CUDA: those of kernels.def, and the kernels of the wavefront schedule.
 #include "film/aovs.h"
 #include "cuda/persistent.h"
 #include "cuda/append.h"
@@ -74,19 +74,19 @@ extern "C" __global__ void throng_finish_items(const __grid_constant__ Params pa
     if (index < items) finish_item(params, w, index);
 }
 
-// One thread: adds the shadow rays that were traced to the frame's tally, and empties their queue.
+// Run by one thread: adds the shadow rays that were traced to the frame's tally, and empties their queue.
 extern "C" __global__ void throng_tally_shadows(const __grid_constant__ Wavefront w) {
     w.tally->shadow += w.queues[0].length;
     w.queues[0] = QueueState{0, 0};
 }
 
-// One thread: adds what else a chunk of paths cast.
+// Run by one thread: adds the camera and bounce rays of a chunk of paths to the frame's tally.
 extern "C" __global__ void throng_tally_queues(const __grid_constant__ Wavefront w, uint32_t waves, uint32_t primary) {
     w.tally->primary += primary;
     for (uint32_t wave = 1; wave < waves; wave++) w.tally->bounce += w.queues[1 + wave].length;
 }
 
-// Blocks of a file: one block of threads per piece, and one for all places.
+// Makes blocks of a file: one block of threads per piece, and one for all places.
 extern "C" __global__ void __launch_bounds__(kPieceThreads) throng_deflate_exr(const __grid_constant__ ExrParams p) {
     __shared__ DeflateMemory memory;
     deflate_exr_piece(p, blockIdx.x, memory, Team());

@@ -1,4 +1,4 @@
-// Tracing of whole queues by warps that stay: a warp walks its lanes' rays in step and fetches new ones as soon as a few
+// Tracing of whole queues by persistent warps: a warp walks its lanes' rays in step and fetches new ones as soon as a few
 // lanes are idle (Aila and Laine 2009, "Understanding the Efficiency of Ray Traversal on GPUs"; the threshold is
 // measured, see docs/gpu.md). When the queue is empty, idle lanes take over parts of the others' walks: the longest rays would
 // otherwise be walked by a lane each, on a GPU with little else to do.
@@ -8,7 +8,7 @@
 
 namespace THRONG_NAMESPACE {
 
-// Idle lanes from which on a warp fetches rays.
+// Number of idle lanes from which on a warp fetches rays.
 constexpr uint32_t kRefill = 4;
 // Threads of a block, and blocks per multiprocessor that registers are divided among. The device asks the kernels for the
 // former. With motion, walks need more registers: fewer blocks are faster than spills.
@@ -30,14 +30,14 @@ constexpr OrderTable make_order_table() {
 
 __device__ constexpr OrderTable kOrderTable = make_order_table();
 
-// The table where it is copied to in the block's shared memory.
+// The table of orders in the block's shared memory.
 struct TableOrder {
     uint32_t address;
 
     THRONG_INLINE uint32_t operator()(uint32_t bits, uint32_t up) const { return load_shared_byte(address + (up << 8 | bits)); }
 };
 
-// All threads of the block call this.
+// Copies the table of orders to shared memory. All threads of the block call this.
 THRONG_INLINE TableOrder copy_order_table() {
     __shared__ OrderTable copy;
     constexpr uint32_t kPieces = kOrderBytes / sizeof(uint4);
@@ -63,10 +63,11 @@ THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint
     return first + count_bits(idle) < length;
 }
 
-// What a warp does with idle lanes: fetches rays for them; nothing, when there are none left; or lets them help the others.
+// How a warp uses idle lanes: it fetches rays for them, leaves them idle when there are none left, or lets them help the others.
 enum class Phase : uint32_t { kFetching, kDraining, kSplitting };
 
-// `hits` is an array of `Hit` for closest hits, of flags for any. `filter` says which of the primitives that are crossed count.
+// Traces the rays of a queue. `hits` is an array of `Hit` for closest hits, of flags for any. `filter` says which of the primitives
+// that are crossed count.
 template <bool Any, class Output, class Filter>
 THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hits, QueueState* queue, const Filter& filter) {
     const uint32_t lane = threadIdx.x & 31u, length = queue->length;

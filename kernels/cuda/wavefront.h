@@ -19,8 +19,8 @@ THRONG_INLINE bool path_place(const Params& params, const Wavefront& w, uint32_t
     return inside;
 }
 
-// Camera ray of path `p` into the first queue, whose entries are the paths in order. Paths over the edge get a ray without
-// extent.
+// Puts the camera ray of path `p` into the first queue, whose entries are the paths in order. Paths over the edge get a ray
+// without extent.
 THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t p) {
     PathPlace place;
     bool inside = path_place(params, w, p, place);
@@ -46,7 +46,7 @@ THRONG_INLINE void advance(const Params& params, Path& path, const Hit& hit, Ste
     if (shading == SHADE_LAYERED_PATH) path_step<true>(params, path, hit, step);
 }
 
-// Shades entry `q` of the current wave. `step` comes cleared; the caller queues what it and `path.ray` ask for.
+// Shades entry `q` of the current wave. `step` must be cleared before; the caller queues the rays in it and `path.ray`.
 template <Shading shading>
 THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t q, uint32_t owner, Path& path, Step& step) {
     path.ray = load_any_record(&w.rays[w.wave & 1][q]);
@@ -106,7 +106,7 @@ THRONG_INLINE Vec3 shadow_light(const Wavefront& w, uint32_t i) {
     return load3(w.shadow_blocked[i] ? w.shadow_lights[i].blocked : w.shadow_lights[i].open);
 }
 
-// What a path has gathered, its shadow rays traced.
+// Radiance that a path has gathered, once its shadow rays are traced.
 THRONG_INLINE Vec3 path_radiance(const Params& params, const Wavefront& w, const PathState& state) {
     Vec3 radiance = load3(state.radiance);
     if (integrator_of(params) == Integrator::path) {
@@ -117,7 +117,7 @@ THRONG_INLINE Vec3 path_radiance(const Params& params, const Wavefront& w, const
     return radiance;
 }
 
-// Adds what shadow rays found to path `p`, whose chain of them begins anew.
+// Adds the light of traced shadow rays to path `p`, and starts a new chain of shadow rays for it.
 THRONG_DEVICE void gather_shadows(const Params& params, const Wavefront& w, uint32_t p) {
     PathState state = load_any_record(&w.paths[p]);
     store3(state.radiance, path_radiance(params, w, state));

@@ -1,11 +1,11 @@
-// What a frame says about a pixel besides its colours, from the same camera rays as the film: what these rays meet first,
+// AOVs: what a frame tells about a pixel besides its colour. They come from the first hits of the same camera rays as the film's,
 // added up over all samples of a pixel at once.
 #pragma once
 #include "film/film.h"
 
 namespace THRONG_NAMESPACE {
 
-// Names of one pixel that are told apart; what comes after is not counted.
+// Most names of one pixel that are told apart; further names are not counted.
 constexpr uint32_t kMatteNames = 16;
 constexpr uint32_t kMatteRanks = MATTE_RANKS;
 
@@ -25,7 +25,7 @@ struct Matte {
         }
         shares[i] += weight;
     }
-    // The greatest shares in order, as pairs of name and share.
+    // Writes the greatest shares in order, as pairs of name and share.
     THRONG_DEVICE void store(float* out, float scale) {
         for (uint32_t rank = 0; rank < kMatteRanks; rank++) {
             uint32_t best = rank;
@@ -42,8 +42,8 @@ struct Matte {
     }
 };
 
-// Where a point is in the picture of a camera, in pixels from its middle, y upwards; a direction has a `weight` of 0. False for
-// what is behind it.
+// Finds where a point is in the picture of a camera, in pixels from its middle, y upwards; a direction has a `weight` of 0. False
+// for points behind the camera.
 THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera, Vec3 point, float weight, Vec2& out) {
     const Vec3 to = point - load3(camera.origin) * weight, right = load3(camera.right), up = load3(camera.up);
     const bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
@@ -54,7 +54,7 @@ THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera
     return true;
 }
 
-// Where the point at `hit`, at `position` when its ray met it, is in another frame.
+// Position in another frame of the point at `hit`, which was at `position` when its ray hit it.
 THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other, const Hit& hit, Time time, Vec3 position) {
     if (!other.transforms) return position;
     const InstanceRecord& instance = params.instances[hit.record];
@@ -73,8 +73,8 @@ THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other,
     return transform_point(world_from_object, local);
 }
 
-// Pixels from where a point is in the present frame to where it is in another one; none if it is behind either camera. What a ray
-// met at its own time is followed from the frame's.
+// Motion in pixels of a point from the present frame to another one; none if it is behind either camera. A point that a ray hit at
+// the ray's own time is followed from where it is at the frame's time.
 THRONG_DEVICE Vec2 motion_to(const Params& params, const FrameAovs& out, const OtherFrame& other, const Hit& hit, Time time, Vec3 position, Vec3 direction) {
     const bool met = hit.t >= 0.0f;
     const Vec3 now = met && moves(params) ? other_position(params, out.now, hit, time, position) : position;
@@ -84,13 +84,13 @@ THRONG_DEVICE Vec2 motion_to(const Params& params, const FrameAovs& out, const O
     return seen ? Vec2{there.x - here.x, there.y - here.y} : Vec2{0.0f, 0.0f};
 }
 
-// Light that a surface reflects; of what is unlit, what it shows.
+// Share of light that a surface reflects; for an unlit one, the colour that it shows.
 THRONG_DEVICE Vec3 aov_albedo(const Params& params, const Surface& s, const MaterialRecord& material) {
     const Vec3 c = material.flags & SURFACE_UNLIT ? emission_at(params, s, material) : base_color(params, s, material);
     return vec3(clamp(c.x, 0.0f, 1.0f), clamp(c.y, 0.0f, 1.0f), clamp(c.z, 0.0f, 1.0f));
 }
 
-// How far a point is along the axis of the camera at that time.
+// Distance of a point along the axis of the camera at that time.
 THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
     if (!moves(params)) return dot(position - load3(params.camera.origin), load3(params.camera.forward));
     const CameraRecord camera = camera_at(params, time);
@@ -133,7 +133,7 @@ struct AovSums {
         if (out.motion) add_motion(params, out, hit, time_of(ray), position, direction, weight);
     }
 
-    // As Cycles has it: back to where things were, and from where they will be.
+    // Adds motion as Cycles has it: back to where a point was, and from where it will be.
     THRONG_DEVICE void add_motion(const Params& params, const FrameAovs& out, const Hit& hit, Time time, Vec3 position, Vec3 direction, float weight) {
         const Vec2 back = motion_to(params, out, out.before, hit, time, position, direction), on = motion_to(params, out, out.after, hit, time, position, direction);
         motion[0] += back.x * weight;
@@ -158,7 +158,7 @@ struct AovSums {
     }
 };
 
-// Variance of the mean of all samples, told from the means of either half: each has twice the variance.
+// Variance of the mean of all samples, estimated from the means of both halves, each of which has twice the variance.
 THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
     const float *all = params.film + 4 * pixel, *half = params.film_half + 4 * pixel;
     const float odd = half[3], even = all[3] - odd;
@@ -167,19 +167,20 @@ THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
     return d * d;
 }
 
-// Whether there are AOVs of what the camera's rays meet.
+// Whether there are AOVs of what camera rays hit.
 THRONG_INLINE bool has_met_aovs(const FrameAovs& out) {
     return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material;
 }
 
-// Samples of a pixel's AOVs: those of the film; where some count negatively, their number is not in the film, and `sample_end` is.
+// Number of samples of a pixel's AOVs, which is the film's. If some samples count negatively, the film does not hold their number,
+// and it is `sample_end`.
 THRONG_INLINE uint32_t aov_samples(const Params& params, uint64_t pixel) {
     return params.filter_signed ? params.sample_end : uint32_t(params.film[4 * pixel + 3]);
 }
 
 THRONG_INLINE float aov_weight(const Params& params, const Sampler& sampler) { return params.filter_signed && is_negative(params, sampler) ? -1.0f : 1.0f; }
 
-// All AOVs of one pixel.
+// Gathers all AOVs of one pixel.
 THRONG_DEVICE void gather_aovs(const Params& params, uint32_t item, Thread& thread) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;

@@ -1,11 +1,11 @@
-// The film: sums of radiance in linear float, and their way to display values.
+// The film: sums of radiance in linear float, and their conversion to display values.
 #pragma once
 #include "integrator/integrate.h"
 #include "film/tone.h"
 
 namespace THRONG_NAMESPACE {
 
-// Keeps a sample's hue but not more than `limit` of any component; what is no number at all counts as black.
+// Scales a sample so that no component exceeds `limit`, which keeps its hue. A sample that is not a number counts as black.
 THRONG_DEVICE Vec3 clamp_sample(Vec3 radiance, float limit) {
     if (!(radiance.x + radiance.y + radiance.z >= 0.0f)) return vec3(0.0f);
     float brightest = max_component(radiance);
@@ -14,7 +14,7 @@ THRONG_DEVICE Vec3 clamp_sample(Vec3 radiance, float limit) {
     return radiance * (1.0f / brightest) * limit;
 }
 
-// Adds up the samples of a pixel and their weights, and those with odd numbers besides if noise is measured.
+// Sums of a pixel's samples and their weights and, if noise is measured, of those with odd numbers alone.
 struct FilmSum {
     float *all, *half;
     Vec3 total, odd;
@@ -63,13 +63,13 @@ THRONG_DEVICE float pixel_error(const Params& params, uint32_t pixel) {
     const float *all = params.film + 4 * uint64_t(pixel), *half = params.film_half + 4 * uint64_t(pixel);
     const float samples = max(all[3], 1.0f), odd = max(half[3], 1.0f);
     Vec3 mean = load3(all) * (params.exposure / samples), other = load3(half) * (params.exposure / odd);
-    // What is brighter than white looks like white.
+    // Colours brighter than white look like white.
     Vec3 shown = vec3(min(mean.x, 1.0f), min(mean.y, 1.0f), min(mean.z, 1.0f));
     Vec3 d = absolute(shown - vec3(min(other.x, 1.0f), min(other.y, 1.0f), min(other.z, 1.0f)));
     return (d.x + d.y + d.z) / sqrtf(max(shown.x + shown.y + shown.z, 1e-3f));
 }
 
-// Root of the mean square of a tile's errors.
+// Writes the root mean square of the errors of a tile's pixels.
 THRONG_DEVICE void measure_tile(const Params& params, uint32_t tile, Thread&) {
     float sum = 0.0f, count = 0.0f;
     for (uint32_t item = 64 * tile; item < 64 * tile + 64; item++) {
@@ -82,7 +82,7 @@ THRONG_DEVICE void measure_tile(const Params& params, uint32_t tile, Thread&) {
     params.tile_errors[tile] = count > 0.0f ? sqrtf(sum / count) : 0.0f;
 }
 
-// Film to RGB of one pixel.
+// Converts one pixel of the film to RGB.
 THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) {
     const float* sum = params.film + 4 * uint64_t(pixel);
     Vec3 c = load3(sum) * (1.0f / max(sum[3], 1.0f));
@@ -99,19 +99,19 @@ THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) 
     }
 }
 
-// The bare queries: one ray of a batch each.
+// Ray queries outside of a render: each item is one ray of a batch.
 THRONG_DEVICE void trace_closest(const Params& params, uint32_t item, Thread& thread) {
     params.hits[item] = closest_hit(params, params.rays[item], thread.stack);
 }
 
-// All that a query for any hit tells.
+// The result of a query for any hit, which tells only whether there is one.
 THRONG_INLINE Hit blocked_hit(bool blocked) { return Hit{blocked ? 1.0f : -1.0f, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX}; }
 
 THRONG_DEVICE void trace_any(const Params& params, uint32_t item, Thread& thread) {
     params.hits[item] = blocked_hit(any_hit(params, params.rays[item], thread.stack));
 }
 
-// The work of the same queries where each ray goes alone; their hits are not kept.
+// Counts the work of the same queries if each ray goes alone; their hits are not kept.
 THRONG_DEVICE void count_closest(const Params& params, uint32_t item, Thread& thread) {
     WorkCount count;
     closest_hit_counted(params, params.rays[item], thread.stack, count);

@@ -1,4 +1,4 @@
-// From radiance to display values: white balance, exposure, tone curves, and rounding with or without dither.
+// Conversion of radiance to display values: white balance, exposure, tone curves, and rounding with or without dither.
 #pragma once
 #include "util/vec.h"
 #include "abi.h"
@@ -63,10 +63,10 @@ THRONG_DEVICE float agx_curve(float x) {
     return max(x < pivot ? grey - bent : grey + bent, 0.0f);
 }
 
-// A colour whose negative components were lifted, no brighter than it was.
+// Lifts a colour's negative components to zero without making it brighter.
 THRONG_DEVICE Vec3 agx_lift(Vec3 c) {
     const Vec3 luminance = vec3(0.2103533f, 0.6497848f, 0.1398746f);
-    // Of a colour and, the darker the more, of its opposite.
+    // Brightness of a colour and, the darker it is the more, of its opposite.
     auto brightness = [&](Vec3 v) {
         const float own = dot(v, luminance), most = max_component(v);
         const Vec3 opposite = vec3(most) - v;
@@ -82,7 +82,8 @@ THRONG_DEVICE Vec3 agx_lift(Vec3 c) {
 }
 
 // AgX in the version that Blender ships, from the formulas that its tables are made of (Troy Sobotka's, Eary Chow's): the
-// primaries are drawn in and turned, each is taken through a curve over 16.5 stops, half-way back to its hue, and out again.
+// primaries are drawn in and rotated, each channel goes through a curve over 16.5 stops, the hue goes 60% of the way back to what it
+// was, and the primaries are drawn out again.
 THRONG_DEVICE Vec3 agx(Vec3 c) {
     c = rows(vec3(0.54481859f, 0.37378866f, 0.08140453f), vec3(0.14041698f, 0.75412816f, 0.10545892f), vec3(0.08881282f, 0.17888153f, 0.73242594f), c);
     const float hue = hue_of(c), in[3] = {c.x, c.y, c.z};
@@ -104,12 +105,12 @@ THRONG_DEVICE float srgb_curve(float x) {
     return x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1.0f / 2.4f) - 0.055f;
 }
 
-// Radiance to encoded display values in [0, 1].
+// Converts radiance to encoded display values in [0, 1].
 THRONG_DEVICE Vec3 display_color(const Params& params, Vec3 c) {
     if (params.tone_map == TONE_DISPLAY) return c;
     if (params.has_white) c = rows(load3(params.white), load3(params.white + 3), load3(params.white + 6), c);
     c = c * params.exposure;
-    // Filters with negative lobes and white balance may have gone below.
+    // Filters with negative lobes and white balance may have made components negative.
     c = vec3(max(c.x, 0.0f), max(c.y, 0.0f), max(c.z, 0.0f));
     if (params.tone_map == TONE_ACES) c = aces(c);
     if (params.tone_map == TONE_AGX) c = agx(c);
@@ -117,20 +118,20 @@ THRONG_DEVICE Vec3 display_color(const Params& params, Vec3 c) {
     return vec3(srgb_curve(clamp(c.x, 0.0f, 1.0f)), srgb_curve(clamp(c.y, 0.0f, 1.0f)), srgb_curve(clamp(c.z, 0.0f, 1.0f)));
 }
 
-// What of [0, 1) is added to a channel before it is cut off to a whole step: one half rounds. Dither spreads it around that by a
-// pattern in which neighbours differ as much as they can (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom
+// Offset in [0, 1) that is added to a channel before it is cut off to a whole step: one half rounds. Dither spreads it around that
+// by a pattern in which neighbours differ as much as they can (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom
 // Sequences"); it is the same in all frames, so that it does not flicker.
 THRONG_INLINE float rounding(const Params& params, uint32_t pixel, uint32_t channel) {
     if (params.tone_map == TONE_DISPLAY || !(params.dither > 0.0f)) return 0.5f;
     const uint32_t x = pixel % params.width, y = pixel / params.width;
     const uint32_t place = x * 0xc13fa9a9u + y * 0x91e10da5u + channel * 0x55555555u;
-    // Up and down again, which hides where the pattern wraps around.
+    // Folded so that it goes up and down again, which hides where the pattern wraps around.
     const uint32_t folded = place & 0x80000000u ? ~place : place;
-    // A little less than a step, so that what needs no rounding stays, but for errors of arithmetic.
+    // Spread over a little less than a step, so that values that need no rounding stay the same despite errors of arithmetic.
     return 0.5f + 0.999f * params.dither * (float(folded >> 7) * (1.0f / 16777216.0f) - 0.5f);
 }
 
-// A whole number from 0 to `steps`.
+// Scales [0, 1] to [0, `steps`] and adds `rounding`; converting the result to an integer cuts it off.
 THRONG_INLINE float quantize(float x, float steps, float rounding) { return clamp(clamp(x, 0.0f, 1.0f) * steps + rounding, 0.0f, steps); }
 
 }

@@ -1,4 +1,4 @@
-// What vertices have beside positions and normals, between them: texture coordinates, colours and tangents.
+// Interpolated vertex attributes besides positions and normals: texture coordinates, colours and tangents.
 #pragma once
 #include "geom/texture.h"
 
@@ -7,10 +7,10 @@ namespace THRONG_NAMESPACE {
 struct Attributes {
     // Both sets of texture coordinates.
     Vec2 uv[2];
-    // Multiplies the material's colour and alpha.
+    // Vertex colour and alpha, which multiply the material's.
     Vec3 color;
     float alpha;
-    // In object space, along growing u of the coordinates that it was made for; not of unit length.
+    // Tangent in object space, along growing u of the coordinates that it was made for; not of unit length.
     Vec3 tangent;
     // The bitangent, along growing v, is `cross(normal, tangent)` times this: 1, -1, or 0 where there is no tangent.
     float handedness;
@@ -26,7 +26,7 @@ THRONG_INLINE float weighted(const Weights& w, uint32_t a, uint32_t b, uint32_t 
 }
 THRONG_INLINE Vec3 weighted(const Weights& w, Vec3 a, Vec3 b, Vec3 c) { return a * w.a + b * w.b + c * w.c; }
 
-// What only some meshes have, of a point in the triangle with these corners; `at.uv[0]` is known.
+// Fills in the attributes that only some meshes have, at a point in the triangle with these corners; `at.uv[0]` is known.
 THRONG_DEVICE void add_attributes(const MeshRecord& mesh, const uint32_t* corners, const Weights& w, Attributes& at) {
     at.uv[1] = at.uv[0];
     at.color = at.tangent = vec3(1.0f);
@@ -51,7 +51,7 @@ THRONG_DEVICE void add_attributes(const MeshRecord& mesh, const uint32_t* corner
     }
 }
 
-// Of a point of the unit sphere: u runs around the axis, v from the south pole to the north.
+// Attributes of a point of the unit sphere: u runs around the axis, v from the south pole to the north.
 THRONG_DEVICE Attributes sphere_attributes(Vec3 p) {
     Attributes at;
     at.uv[0] = at.uv[1] = Vec2{0.5f - atan2f(p.z, p.x) * (0.5f / kPi), 1.0f - acosf(clamp(p.y, -1.0f, 1.0f)) * (1.0f / kPi)};

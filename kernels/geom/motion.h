@@ -1,12 +1,12 @@
-// Where things are at the time of a ray, while the shutter is open. Between keys, which are even steps apart, matrices and vertices
-// are interpolated linearly: so every point moves along a straight line, and what holds it at both keys holds it in between.
+// Positions at the time of a ray, for motion blur. Between keys, which are even steps apart, matrices and vertices are interpolated
+// linearly. So every point moves along a straight line, and bounds that hold it at both keys hold it in between.
 #pragma once
 #include "abi.h"
 #include "util/vec.h"
 
 namespace THRONG_NAMESPACE {
 
-// The share of the shutter's time that has passed. Takes no room in kernels that know no motion.
+// Share of the shutter's time that has passed. It takes no room in kernels without motion.
 template <bool moves> struct TimeOf;
 template <> struct TimeOf<true> {
     float share;
@@ -19,16 +19,16 @@ template <> struct TimeOf<false> {
 };
 typedef TimeOf<THRONG_MOTION != 0> Time;
 
-// Whether rays have a time. Bare queries have none, whatever the frame is like.
+// Whether rays have a time. Ray queries outside of a render have none, whatever the frame is like.
 THRONG_INLINE bool moves(const Params& params) { (void)params; return THRONG_MOVES(params); }
 
-// Of one of a render's own rays: 0 where nothing moves.
+// Time of a ray of a render; 0 where nothing moves.
 THRONG_INLINE Time time_of(const Ray& ray) { return Time::at(ray.t_min); }
 
-// Where a ray's way begins: rays that have a time have it in the place of that. Never -0, whose bits are not in order.
+// Distance at which a ray begins: 0 for rays that keep a time in place of `t_min`. Never -0, whose bits are not in order.
 THRONG_INLINE float start_of(const Params& params, const Ray& ray) { return moves(params) ? 0.0f : ray.t_min + 0.0f; }
 
-// The key before a time, and how far it has come from there to the next one, of `segments` even steps.
+// The key at or before a time, and the share of the way from there to the next key.
 struct KeySpan {
     uint32_t key;
     float share;
@@ -41,11 +41,11 @@ THRONG_INLINE KeySpan key_span(uint32_t segments, Time time) {
     return KeySpan{key, at - float(key)};
 }
 
-// Exact where both are the same.
+// Interpolates linearly; exact where both are the same.
 THRONG_INLINE float between(float a, float b, float share) { return a + (b - a) * share; }
 THRONG_INLINE Vec3 between(Vec3 a, Vec3 b, float share) { return a + (b - a) * share; }
 
-// world_from_object of an instance that has keys.
+// Interpolates world_from_object of an instance that has keys.
 THRONG_INLINE void instance_at(const Params& params, uint32_t first_key, uint32_t segments, Time time, float* world_from_object) {
     const KeySpan span = key_span(segments, time);
     const InstanceKey* keys = params.instance_keys + (uint64_t(first_key) + span.key);
@@ -55,8 +55,8 @@ THRONG_INLINE void instance_at(const Params& params, uint32_t first_key, uint32_
     for (int i = 0; i < 12; i++) world_from_object[i] = between(world_from_object[i], next[i], span.share);
 }
 
-// The inverse of an affine transform, of single operations so that all devices find the same; no numbers if there is none. Columns are
-// scaled first: then lengths of any size keep their digits.
+// Inverts an affine transform, by single operations so that all devices find the same bits; not finite if there is no inverse.
+// Columns are scaled first, so that lengths of any size keep their digits.
 THRONG_INLINE void invert(const float* m, float* inverse) {
     Vec3 x = vec3(m[0], m[4], m[8]), y = vec3(m[1], m[5], m[9]), z = vec3(m[2], m[6], m[10]);
     const Vec3 translation = vec3(m[3], m[7], m[11]);
@@ -73,7 +73,7 @@ THRONG_INLINE void invert(const float* m, float* inverse) {
     }
 }
 
-// The same for a hit or a record: both transforms of an instance at a time.
+// Loads both transforms of an instance at a time.
 THRONG_INLINE void load_placement(const Params& params, const InstanceRecord& instance, Time time, float* world_from_object, float* object_from_world) {
     if (moves(params) && instance.segments) {
         instance_at(params, instance.first_key, instance.segments, time, world_from_object);
@@ -84,8 +84,8 @@ THRONG_INLINE void load_placement(const Params& params, const InstanceRecord& in
     load_matrix(instance.object_from_world, object_from_world);
 }
 
-// The vertices of a mesh at a time: those of a key from `first` on, and `stride` vertices further those of the next one; a stride of 0: the
-// mesh keeps its shape.
+// The vertices of a mesh at a time: those of a key start at `first`, and those of the next key `stride` vertices further. The stride is
+// 0 if the mesh keeps its shape.
 struct ShapeSpan {
     uint32_t first, stride;
     float share;
@@ -99,7 +99,7 @@ THRONG_INLINE ShapeSpan shape_at(const Params& params, uint32_t mesh, Time time)
     return ShapeSpan{span.key * keys.vertices, keys.vertices, span.share};
 }
 
-// A vertex of a mesh that changes shape.
+// Loads a vertex of a mesh that may change shape.
 THRONG_INLINE VertexRecord vertex_at(const MeshRecord& mesh, uint32_t index, const ShapeSpan& shape) {
     VertexRecord vertex = load_record(&mesh.vertices[shape.first + index]);
     if (!shape.stride) return vertex;

@@ -1,11 +1,11 @@
-// How opaque a surface is where a ray meets it, from little more than the hit: what traversal can ask before it takes a hit.
+// Opacity of a surface at a hit, computed from so little that traversal can ask before it accepts the hit.
 #pragma once
 #include "geom/attributes.h"
 
 namespace THRONG_NAMESPACE {
 
-// From 0, invisible, to 1: alpha where the material blends, one of both where it has a mask. `u` and `v` are the barycentric
-// weights of the triangle's second and third vertex, and the texture coordinates on spheres (see `sphere_attributes`).
+// Opacity from 0, invisible, to 1: alpha where the material blends, 0 or 1 where it has a mask. `u` and `v` are the barycentric
+// weights of the triangle's second and third vertex, or the texture coordinates on spheres (see `sphere_attributes`).
 THRONG_DEVICE float opacity_at(const Params& params, const InstanceRecord& instance, uint32_t prim, float u, float v) {
     const Words4 ids = load_words(&instance.slot_base);
     const MeshRecord mesh = load_record(&params.meshes[ids.y]);

@@ -1,4 +1,4 @@
-// What a hit looks like to shading: position, normals, texture coordinates and material, all in world space.
+// A hit prepared for shading: position, normals, texture coordinates and material, all in world space.
 #pragma once
 #include "geom/attributes.h"
 #include "geom/motion.h"
@@ -13,29 +13,29 @@ struct Surface {
     float error;
     // Both sets of texture coordinates.
     Vec2 uv[2];
-    // Of the vertices; multiplies the material's.
+    // Vertex colour; multiplies the material's.
     Vec3 color;
-    // Along growing u, not of unit length and not quite in the surface; with the side that the bitangent of the front is on,
+    // Tangent along growing u, not of unit length and not quite in the surface. `handedness` is the side of the front's bitangent,
     // 1 or -1 as in `Attributes`, or 0 where there is no tangent.
     Vec3 tangent;
     float handedness;
     uint32_t material;
     // Whether the ray came from the front: counter-clockwise triangles, and the outside of spheres.
     bool front;
-    // At which it was met.
+    // Time of the ray that hit it.
     Time time;
 };
 
 // A point and its normals in object space.
 struct ObjectPoint {
     Vec3 position, geometric, shading;
-    // Greatest coordinates of the primitive: its intersection test is no more precise than a few ulps of these.
+    // Greatest absolute coordinates of the primitive: its intersection test is no more precise than a few ulps of these.
     Vec3 reach;
     Attributes attributes;
     uint32_t slot;
 };
 
-// The same for a mesh that changes shape: tangents turn with it.
+// `add_attributes` for a mesh that changes shape, whose tangents change with it.
 THRONG_DEVICE void add_moving_attributes(MeshRecord mesh, const uint32_t* corners, const Weights& w, const ShapeSpan& shape, Attributes& at) {
     const bool turns = mesh.flags & MESH_TANGENTS;
     if (turns) mesh.attributes += shape.first;
@@ -92,7 +92,7 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
         ? sphere_point(params, instance, time, origin + direction * hit.t)
         : triangle_point(mesh, hit, shape_at(params, ids.y, time));
 
-    // Not before: a GPU would have to keep them all the while.
+    // Loaded only here, because a GPU would have to keep them all the while.
     float world_from_object[12], object_from_world[12];
     load_placement(params, instance, time, world_from_object, object_from_world);
     Surface s;
@@ -108,7 +108,7 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
                               fabsf(world_from_object[4]) * back.x + fabsf(world_from_object[5]) * back.y + fabsf(world_from_object[6]) * back.z,
                               fabsf(world_from_object[8]) * back.x + fabsf(world_from_object[9]) * back.y + fabsf(world_from_object[10]) * back.z);
     s.error = 16.0f * 5.9604645e-8f * (max_component(out) + max_component(back_in_world));
-    // An inverse that is worked out on the way has a dozen roundings more, and so have vertices between keys.
+    // An inverse that is computed per hit has a dozen more roundings, and so have vertices between keys.
     if (moves(params) && instance.moves) s.error *= 4.0f;
 
     s.geometric = transform_normal(object_from_world, o.geometric);
@@ -133,7 +133,7 @@ THRONG_DEVICE Vec3 base_color(const Params& params, const Surface& s, const Mate
     return load3(material.color) * sample_map(params, material.color_map, s.uv).color * s.color;
 }
 
-// Radiance that the material gives off at a point. What is unlit shows its base colour like that.
+// Radiance that the material emits at a point. An unlit material emits its base colour.
 THRONG_DEVICE Vec3 emission_at(const Params& params, const Surface& s, const MaterialRecord& material) {
     Vec3 emission = load3(material.emission);
     if (!(max_component(emission) > 0.0f)) return emission;

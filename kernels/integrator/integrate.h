@@ -1,13 +1,13 @@
-// From hits to radiance. An integrator is a step: given a path and its hit, it adds radiance and says which shadow rays
-// and which next ray to trace. The loop around it lives here where paths
-// are walked one by one (compressed trees on CPUs); devices schedule the same step otherwise.
+// Integrators, from hits to radiance. An integrator is a step: given a path and its hit, it adds radiance and says which
+// shadow rays and which next ray to trace. The loop around it is here for paths that are traced one by one (compressed
+// trees on CPUs); otherwise devices schedule the same step.
 #pragma once
 #include "integrator/path_tracer.h"
 #include "bvh/traverse.h"
 
 namespace THRONG_NAMESPACE {
 
-// One sky ray, cosine-weighted: an unbiased sample of the light from the open sky. Where it is blocked, a share of
+// Adds one sky ray, cosine-weighted: an unbiased sample of the light from the open sky. Where it is blocked, a share of
 // what the sky would have given stands for light that comes after more bounces.
 THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {
     Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, bounce_dimension(path, 0)));
@@ -18,7 +18,7 @@ THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Sur
     step.sky_blocked = light * albedo * params.ambient_fill;
 }
 
-// Shadow rays to the lights; where there are more lights than rays, each ray samples one at random.
+// Adds shadow rays to the lights; where there are more lights than rays, each ray samples one at random.
 THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {
     uint32_t rays = params.light_count < kMaxShadowRays - 1 ? params.light_count : kMaxShadowRays - 1;
     bool sampled = params.light_count > rays;
@@ -55,7 +55,7 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     if (material.kind == MATERIAL_MIRROR || material.flags & SURFACE_POLISHED) {
         Vec3 reflected = mirror_direction(direction, s);
         path.throughput *= color;
-        // What lies beyond the last bounce is unknown; the environment is the best guess, and continuous.
+        // Light from beyond the last bounce is unknown; the environment is the best guess, and continuous.
         if (path.depth >= params.bounces) {
             path.radiance += path.throughput * sky_radiance(params, reflected);
             return;
@@ -72,7 +72,7 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     add_light_rays(params, path, s, color, step);
 }
 
-// Dark blue over green to red and white.
+// Colour of the heat map for `x` in [0, 1], from dark blue over green and orange to white.
 THRONG_DEVICE Vec3 heat(float x) {
     x = clamp(x, 0.0f, 1.0f) * 4.0f;
     if (x < 1.0f) return lerp(vec3(0.0f, 0.0f, 0.15f), vec3(0.0f, 0.35f, 0.9f), x);
@@ -87,7 +87,7 @@ THRONG_DEVICE Vec3 index_color(uint32_t index) {
     return vec3(0.15f + 0.85f * float(h & 255u) / 255.0f, 0.15f + 0.85f * float(h >> 8 & 255u) / 255.0f, 0.15f + 0.85f * float(h >> 16 & 255u) / 255.0f);
 }
 
-// The integrators, so that the compiler tells which a `switch` leaves out.
+// The integrators as an enum, so that the compiler warns of those that a `switch` leaves out.
 enum class Integrator : uint32_t {
     whitted = INTEGRATOR_WHITTED,
     ao = INTEGRATOR_AO,
@@ -109,7 +109,7 @@ THRONG_DEVICE Vec3 surface_view(const Params& params, const Path& path, const Hi
     return shows_normal ? mapped_normal(params, s, material) * 0.5f + vec3(0.5f) : base_color(params, s, material);
 }
 
-// How open the sky is nearby.
+// Ambient occlusion: whether a ray gets away from the surface without hitting anything nearby.
 THRONG_DEVICE void occlusion_step(const Params& params, Path& path, const Hit& hit, Step& step) {
     if (hit.t < 0.0f) {
         path.radiance = vec3(1.0f);
@@ -133,7 +133,7 @@ THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, S
     case Integrator::instance: path.radiance = index_color(hit.instance); return;
     case Integrator::normal: path.radiance = surface_view(params, path, hit, true); return;
     case Integrator::albedo: path.radiance = surface_view(params, path, hit, false); return;
-    // Have steps of their own.
+    // These have steps of their own.
     case Integrator::ao:
     case Integrator::whitted:
     case Integrator::steps:
@@ -160,7 +160,7 @@ THRONG_INLINE void with_step(const Params& params, Walk&& walk) {
 #endif
 
 #if THRONG_LOOPS
-// Takes a path from its first hit to its end; `advance` is a step of the integrator.
+// Traces a path from its first hit to its end; `advance` is a step of the integrator.
 template <class Advance>
 THRONG_DEVICE Vec3 walk(const Params& params, Path path, Hit hit, Thread& thread, Advance advance) {
     const Time time = time_of(path.ray);

@@ -1,15 +1,15 @@
-// What a path through the scene is, and a step of it: what integrators and schedules share.
+// A path through the scene and a step of it, which integrators and schedules share.
 #pragma once
 #include "camera/camera.h"
 #include "geom/surface.h"
 
 namespace THRONG_NAMESPACE {
 
-// Where a path was scattered last, for weighing light that it meets against light that was sampled there.
+// Where a path was scattered last, for weighing light that it hits against light that was sampled there.
 struct Scatter {
     // Shading normal; zero where light was gathered from all around.
     Vec3 normal;
-    // Of the direction that was taken, per solid angle; infinite where there was no choice: at cameras and perfect mirrors.
+    // Pdf of the direction that was taken, per solid angle; infinite where there was no choice: at cameras and perfect mirrors.
     float pdf;
 };
 
@@ -23,18 +23,18 @@ struct Path {
     uint32_t medium;
 };
 
-// One ray to the sky, and one each for up to three lights.
+// Most shadow rays of a step: one to the sky, and one each to up to three lights.
 constexpr uint32_t kMaxShadowRays = 4;
 
-// Where a shadow ray goes, and what the path gains if it gets there.
+// A shadow ray's direction and end, and the light that the path gains if nothing blocks it.
 struct ShadowRay {
     Vec3 direction;
     float t_max;
     Vec3 open;
 };
 
-// What is left to trace after a hit. Shadow rays start at the same point; the one to the sky, if there is one, comes first. It
-// also brings something where it is blocked. Small: on a GPU, the lights' rays are in memory.
+// The rays to trace after a hit. Shadow rays start at the same point; the one to the sky, if there is one, comes first and adds
+// light even where it is blocked. Small: on a GPU, the lights' rays are in memory.
 struct Step {
     bool more, has_sky;
     Vec3 origin;
@@ -48,7 +48,7 @@ struct Step {
         light_rays = 0;
     }
     THRONG_INLINE uint32_t shadow_count() const { return light_rays + (has_sky ? 1u : 0u); }
-    // Calls `visit` with each ray and what it brings if it is blocked.
+    // Calls `visit` with each ray and the light that it adds if it is blocked.
     template <class Visit>
     THRONG_INLINE void each_shadow_ray(Visit visit) const {
         if (has_sky) visit(sky, sky_blocked);
@@ -72,7 +72,7 @@ THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
     return kDimensionBounce + path.depth * kDimensionsPerBounce + offset;
 }
 
-// A path through pixel (x, y).
+// Starts a path through pixel (x, y).
 THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
     Path path;
     path.sampler = make_sampler(x, y, sample, params.sample_bits, params.seed);

@@ -1,4 +1,4 @@
-// The path tracer's step: light that is met, light that is sampled, and the direction that the path goes on in
+// The path tracer's step: light that is hit, light that is sampled, and the direction that the path goes on in
 // (Kajiya 1986, with next-event estimation and multiple importance sampling).
 #pragma once
 #include "closure/bsdf.h"
@@ -6,9 +6,9 @@
 
 namespace THRONG_NAMESPACE {
 
-// Random dimensions of a bounce: the light and the roulette; the point of the light; the lobe; the direction.
+// Random dimensions of a bounce: for the light and the roulette, the point of the light, the lobe, and the direction.
 constexpr uint32_t kBounceLight = 0, kBouncePoint = 1, kBounceLobe = 2, kBounceDirection = 3;
-// Lambert's law, the same interface as the layered BSDF at a fraction of its price.
+// Lambert's law, with the same interface as the layered BSDF at a fraction of its cost.
 struct Lambert {
     static constexpr bool kSharp = false;
     Vec3 color, normal, geometric;
@@ -43,7 +43,7 @@ THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 normal, const BsdfS
 // denser radiance is where the path is now: inside of glass a path carries less, but gets it back where it leaves.
 THRONG_DEVICE void play_roulette(Path& path, float u, float squeezed, Step& step) {
     if (!step.more) return;
-    // Of the root: paths that carry a quarter survive half of the time, which costs less time than it adds noise.
+    // The square root: paths that carry a quarter survive half of the time, and the noise that this saves is worth the time.
     float survival = sqrtf(max_component(path.throughput) * squeezed);
     if (!(survival < 1.0f)) return;
     if (u >= survival) {
@@ -53,19 +53,19 @@ THRONG_DEVICE void play_roulette(Path& path, float u, float squeezed, Step& step
     path.throughput = path.throughput * (1.0f / survival);
 }
 
-// What a light brings after `bounces` bounces.
+// Clamps light that comes after `bounces` bounces, if these are any.
 THRONG_INLINE Vec3 clamp_indirect(const Params& params, uint32_t bounces, Vec3 light) {
     float brightest = max_component(light);
     return bounces > 0 && brightest > params.indirect_clamp ? light * (params.indirect_clamp / brightest) : light;
 }
 
-// What a path gains from light that it meets: what the camera sees, or what was scattered once, is direct.
+// Adds light that a path hits. Light that the camera sees, or that was scattered once, is direct.
 THRONG_INLINE void gain(const Params& params, Path& path, Vec3 light) {
     path.radiance += clamp_indirect(params, path.depth > 1 ? path.depth - 1 : 0, path.throughput * light);
 }
 
-// The ray that asks whether a light is seen. It is aimed from where it starts, off the surface: seen at a grazing angle, a light
-// right above the surface would else be in its own way.
+// The shadow ray to a sampled light. It is aimed from where it starts, off the surface: otherwise a light right above the surface,
+// seen at a grazing angle, would block itself.
 THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightSample& sampled, Vec3 origin, Vec3 open) {
     if (sampled.distance == kInfinity) return ShadowRay{sampled.direction, kInfinity, open};
     Vec3 to = s.position + sampled.direction * sampled.distance - origin;
@@ -73,9 +73,9 @@ THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightSample& sampled,
     return ShadowRay{distance > 0.0f ? to * (1.0f / distance) : sampled.direction, distance, open};
 }
 
-// One light's shadow ray, and the path's next ray. `normal` is zero where light is gathered from all around. Returns a random
-// number for the roulette. Behind the last bounce, paths go on to meet lights only where reflections may be sharp: there, a light
-// that is sampled may bring thousands of times what it does on average.
+// Adds one light's shadow ray, and finds the path's next ray. `normal` is zero where light is gathered from all around. Returns a
+// random number for the roulette. After the last bounce, paths go on to hit lights only where reflections may be sharp: there, a
+// light that is sampled may bring thousands of times what it does on average.
 template <class B>
 THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, Step& step) {
     const bool goes_on = B::kSharp || path.depth < params.bounces;
@@ -98,7 +98,7 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, 
     return choice.y;
 }
 
-// `layered`: whether there are materials of that kind; without them the step is much smaller.
+// The step of a path. `layered` tells whether there are materials of that kind; without them the step is much smaller.
 template <bool layered>
 THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, Step& step) {
     step.clear();
@@ -116,7 +116,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     }
     const Vec3 emission = emission_at(params, s, material);
     if (max_component(emission) > 0.0f) gain(params, path, emitted_light(params, origin, path.scatter, hit, s, emission));
-    // One bounce more than there may be: such a path only collects what reflections show.
+    // A path that is one bounce over the limit only collects the light that reflections show.
     if (path.depth > params.bounces) return;
     const Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR) {

@@ -1,4 +1,5 @@
-// Points on what shines within the scene: triangles by their area, spheres by the cone that they fill. Surfaces shine on both sides.
+// Samples points of the emitters within the scene: triangles by their area, spheres by the cone that they fill. Surfaces emit on
+// both sides.
 #pragma once
 #include "light/light_tree.h"
 #include "geom/opacity.h"
@@ -6,28 +7,28 @@
 
 namespace THRONG_NAMESPACE {
 
-// A way to a light.
+// A direction to a light, and the light that arrives from there.
 struct LightSample {
-    // Unit vector towards it, and how far the shadow ray may go, which is short of the light.
+    // Unit vector towards the light, and the length of the shadow ray, which ends short of the light.
     Vec3 direction;
     float distance;
     // Radiance that arrives, divided by `pdf` (for lights without extent, irradiance divided by their probability).
     Vec3 light;
-    // With which the direction is sampled, per solid angle; infinite for lights without extent, which nothing else finds.
+    // Pdf of the direction per solid angle; infinite for lights without extent, which nothing else finds.
     float pdf;
 };
 
 // Shadow rays to lights without extent end at this share of the way, for the light may sit right at a surface.
 constexpr float kShortOfLight = 0.9999f;
 
-// Length of the way along `direction` to the point `s` that leaves out what rounding may take for the light's own surface.
+// Length of a shadow ray along `direction` to the point `s` that ends where rounding can't make it hit the light's own surface.
 THRONG_INLINE float short_of(const Surface& s, Vec3 direction, float distance) {
     Vec3 bound = absolute(s.geometric) * s.error;
     float cosine = fabsf(dot(s.geometric, direction));
     return max(distance - (bound.x + bound.y + bound.z) / cosine, 0.0f);
 }
 
-// Fills up the low bits of a random number in [0, 1) of which choices of this probability have left few.
+// Fills up the low bits of a random number in [0, 1) after choices of this probability, which have left few of them.
 THRONG_DEVICE float refill(float choice, float probability, uint32_t key) {
     float x = choice + min(5.9604645e-8f / probability, 1.0f) * unit_float(hash(key));
     return min(x < 1.0f ? x : x - 1.0f, kBelowOne);
@@ -41,7 +42,7 @@ THRONG_INLINE float determinant(const float* m) {
     return dot(vec3(m[0], m[4], m[8]), cross(vec3(m[1], m[5], m[9]), vec3(m[2], m[6], m[10])));
 }
 
-// Area in the world of a triangle of an instance that moves.
+// Twice the area in the world of a triangle of an instance that moves.
 THRONG_DEVICE float area_at(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const CornerRecord& corners, Time time) {
     float world_from_object[12];
     if (instance.segments) instance_at(params, instance.first_key, instance.segments, time, world_from_object);
@@ -53,8 +54,8 @@ THRONG_DEVICE float area_at(const Params& params, const InstanceRecord& instance
     return length(cross(transform_vector(world_from_object, e1), transform_vector(world_from_object, e2)));
 }
 
-// The pdf of the points of a triangle per area in the world, once its emitter is sampled. That of its table is in object space, where
-// it knows meshes that change shape as they are at the first key.
+// Pdf of the points of a triangle per area in the world, once its emitter is sampled. The table's pdf is in object space, where
+// meshes that change shape have the shape of their first key.
 THRONG_DEVICE float triangle_pdf(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const EmitterTable& table, uint32_t prim, uint32_t material, Time time) {
     const CornerRecord corners = load_record(&mesh.corners[prim]);
     Vec3 a = vec3(load_words(mesh.vertices[corners.vertices[0]].position));
@@ -63,14 +64,14 @@ THRONG_DEVICE float triangle_pdf(const Params& params, const InstanceRecord& ins
     float m[12];
     load_matrix(instance.world_from_object, m);
     float own = length(cross(e1, e2)), world = length(cross(transform_vector(m, e1), transform_vector(m, e2)));
-    // Left out before anything is inlined: else kernels that know no motion take more.
+    // Left out before anything is inlined: otherwise kernels without motion need more.
     if constexpr (THRONG_MOTION != 0)
         if (moves(params) && instance.moves) world = area_at(params, instance, mesh, corners, time);
     float weight = bits_float(load_word(&params.materials[material].emission_weight)) / table.weight;
     return world > 0.0f ? own / world * weight : 0.0f;
 }
 
-// How a unit sphere about the origin is seen from `p`: directions to it are uniform in the cone that it fills or, from inside, all around.
+// The unit sphere about the origin as seen from `p`: directions to it are uniform in the cone that it fills or, from inside, all around.
 struct SphereCone {
     // One minus the cosine of the cone's angular radius; 2 for all directions.
     float cap;
@@ -84,13 +85,13 @@ THRONG_INLINE SphereCone sphere_cone(Vec3 p) {
     return SphereCone{sine_squared / (1.0f + sqrtf(max(0.0f, 1.0f - sine_squared))), true};
 }
 
-// Directions are sampled in object space, where the sphere is round. What is a unit vector there has the length `stretch` in the
-// world, and its direction this pdf per solid angle.
+// Pdf of a direction to a sphere per solid angle in the world. Directions are sampled in object space, where the sphere is round; a
+// unit vector there has the length `stretch` in the world.
 THRONG_INLINE float sphere_pdf(const SphereCone& cone, const float* world_from_object, float stretch) {
     return stretch * stretch * stretch / (fabsf(determinant(world_from_object)) * 2.0f * kPi * cone.cap);
 }
 
-// Samples a point of a sphere. `sampled.light` is its radiance; so is that of all functions here but the last.
+// Samples a point of a sphere. Here and in `sample_triangles`, `sampled.light` is radiance, not yet divided by the pdf.
 THRONG_DEVICE bool sample_sphere(const Params& params, Vec3 position, Time time, uint32_t record, Vec2 u, LightSample& sampled) {
     const InstanceRecord& instance = params.instances[record];
     float world_from_object[12], object_from_world[12];
@@ -98,7 +99,7 @@ THRONG_DEVICE bool sample_sphere(const Params& params, Vec3 position, Time time,
     Vec3 p = transform_point(object_from_world, position);
     SphereCone cone = sphere_cone(p);
     Vec3 d = sample_cone(normalize_or(-p, vec3(0.0f, 1.0f, 0.0f)), cone.cap, u);
-    // The near side from outside, the far one from inside.
+    // Rays hit the near side from outside, the far side from inside.
     float along = -dot(p, d);
     Vec3 nearest = p + d * along;
     float half_chord = sqrtf(max(0.0f, 1.0f - dot(nearest, nearest)));
@@ -123,7 +124,7 @@ THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time ti
     if (index >= table.count) index = table.count - 1;
     const EmitterTriangle entry = load_record(&params.local_lights.triangles[table.first + index]);
     const uint32_t prim = at - float(index) < entry.threshold ? entry.prim : entry.alias;
-    // Halves of the square to the triangle, with little distortion (Heitz 2019).
+    // Maps the halves of the unit square to the triangle, with little distortion (Heitz 2019).
     const float low = 0.5f * min(u.x, u.y);
     const Hit hit{1.0f, u.x < u.y ? low : u.x - low, u.x < u.y ? u.y - low : low, prim, 0, record};
     const Surface s = make_surface(params, ray_of(position, vec3(0.0f, 1.0f, 0.0f), kInfinity, time), hit);
@@ -138,12 +139,12 @@ THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time ti
     sampled.pdf = triangle_pdf(params, instance, mesh, table, prim, s.material, time) * squared / cosine;
     sampled.distance = short_of(s, sampled.direction, sampled.distance);
     sampled.light = emission_at(params, s);
-    // Where the surface has holes, rays meet it as often.
+    // Where the surface has holes, rays hit it only this often.
     if (params.has_cutouts) sampled.light = sampled.light * opacity_at(params, instance, prim, hit.u, hit.v);
     return sampled.pdf > 0.0f && sampled.pdf < kInfinity;
 }
 
-// Samples a point of what shines within the scene. `share` is the probability of doing so.
+// Samples a point of an emitter within the scene. `share` is the probability of doing so.
 THRONG_OUTLINE bool sample_local(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, float share, Vec2 u, LightSample& sampled) {
     const Receiver at = receiver(position, normal);
     float probability = share;
@@ -165,7 +166,7 @@ THRONG_OUTLINE bool sample_local(const Params& params, Vec3 position, Vec3 norma
     return true;
 }
 
-// With which `sample_local` finds the point `s` of an instance's surface, per solid angle, from `position`.
+// Pdf per solid angle with which `sample_local` finds the point `s` of an instance's surface from `position`.
 THRONG_OUTLINE float local_pdf(const Params& params, Vec3 position, Vec3 normal, float share, const Hit& hit, const Surface& s) {
     const uint32_t index = load_word(&params.local_lights.emitter_of[hit.record]);
     if (index == NO_INDEX) return 0.0f;

@@ -1,18 +1,18 @@
-// Directions to the environment, sampled by how much light comes from there. An image has a table of cells, whose pdf is that of
-// their mean radiance; gradients are sampled by the cosine.
+// Samples directions to the environment by how much light comes from there. An image has a table of cells, whose pdf is in
+// proportion to their mean radiance; gradients are sampled by the cosine.
 #pragma once
 #include "light/light.h"
 
 namespace THRONG_NAMESPACE {
 
-// A half-precision float that is not negative.
+// Converts a half-precision float that is not negative.
 THRONG_INLINE float half_float(uint32_t bits) { return bits_float(bits << 13) * bits_float(0x77800000u); }
 
 // The greatest float below 1.
 constexpr float kBelowOne = 0.99999994f;
 
-// Samples one of `count` cells: by `x` the entry, and where in the cell, by `choice` which of the entry's two cells. Keeps what is
-// left of the random number `choice`.
+// Samples one of `count` cells: `x` picks the entry and the place in the cell, `choice` one of the entry's two cells. Rescales
+// `choice` so that it is a random number again.
 THRONG_DEVICE uint32_t sample_cell(const SkyCell* cells, uint32_t count, float x, float& choice, float& inside) {
     float at = x * float(count);
     uint32_t index = uint32_t(at);
@@ -35,7 +35,7 @@ THRONG_INLINE float row_cosine(uint32_t row, uint32_t rows) {
     return cosine;
 }
 
-// Uniform in the cell that is sampled.
+// Samples a direction by an image's table of cells, uniformly in the cell.
 THRONG_OUTLINE Vec3 sample_image_direction(const Params& params, float choice, Vec2 u, float& pdf) {
     const EnvironmentRecord& e = params.environment;
     Vec2 inside;
@@ -50,7 +50,7 @@ THRONG_OUTLINE Vec3 sample_image_direction(const Params& params, float choice, V
     return vec3(radius * cosine, y, radius * sine);
 }
 
-// With which `sample_image_direction` finds a unit direction.
+// Pdf with which `sample_image_direction` finds a unit direction.
 THRONG_OUTLINE float image_pdf(const Params& params, Vec3 d) {
     const EnvironmentRecord& e = params.environment;
     float u = 0.5f + atan2f(d.z, d.x) * (0.5f / kPi) + e.rotation;
@@ -61,7 +61,7 @@ THRONG_OUTLINE float image_pdf(const Params& params, Vec3 d) {
     return bits_float(load_word(&params.sky_cells[uint64_t(row) * e.columns + column].pdf));
 }
 
-// A direction to the sky as seen from a surface with this shading normal; zero: from all around.
+// Samples a direction to the sky from a surface with this shading normal, which is zero where light comes from all around.
 THRONG_DEVICE Vec3 sample_sky_direction(const Params& params, Vec3 normal, float choice, Vec2 u, float& pdf) {
     if (params.environment.kind == ENVIRONMENT_IMAGE) return sample_image_direction(params, choice, u, pdf);
     if (!(dot(normal, normal) > 0.0f)) {
@@ -73,7 +73,7 @@ THRONG_DEVICE Vec3 sample_sky_direction(const Params& params, Vec3 normal, float
     return d;
 }
 
-// With which `sample_sky_direction` finds a unit direction.
+// Pdf with which `sample_sky_direction` finds a unit direction.
 THRONG_DEVICE float sky_pdf(const Params& params, Vec3 normal, Vec3 d) {
     if (params.environment.kind == ENVIRONMENT_IMAGE) return image_pdf(params, d);
     if (!(dot(normal, normal) > 0.0f)) return 0.25f / kPi;

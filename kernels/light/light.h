@@ -16,7 +16,7 @@ THRONG_DEVICE Vec3 sky_radiance(const Params& params, Vec3 d) {
     return gradient(e, clamp(d.y, -1.0f, 1.0f));
 }
 
-// The same, low-passed: what diffuse light is sampled from, so that small bright spots of an HDR image make no noise.
+// The same, low-passed. Diffuse light is sampled from this, so that small bright spots of an HDR image make no noise.
 THRONG_DEVICE Vec3 diffuse_sky_radiance(const Params& params, Vec3 d) {
     const EnvironmentRecord& e = params.environment;
     if (e.kind == ENVIRONMENT_IMAGE) return sample_latlong(params, e.diffuse_image, e.rotation, d);
@@ -32,7 +32,7 @@ THRONG_DEVICE bool in_disc(const LightRecord& sun, Vec3 d) {
 // One over the solid angle of a sun's disc.
 THRONG_INLINE float disc_pdf(const LightRecord& sun) { return 1.0f / (2.0f * kPi * sun.cap); }
 
-// What a camera or mirror ray sees where it meets nothing: the sky and the discs of suns.
+// Radiance seen by a camera or mirror ray that hits nothing: the sky and the discs of suns.
 THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
     Vec3 radiance = sky_radiance(params, d);
     THRONG_NO_UNROLL

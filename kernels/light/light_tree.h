@@ -1,14 +1,14 @@
-// The walk down the tree over what shines within the scene (Conty Estevez and Kulla 2018, "Importance Sampling of Many Lights with
+// The walk down the tree over the emitters within the scene (Conty Estevez and Kulla 2018, "Importance Sampling of Many Lights with
 // Adaptive Tree Splitting"): at each node, a child is sampled by how much of its light may arrive.
 #pragma once
 #include "light/environment.h"
 
 namespace THRONG_NAMESPACE {
 
-// Where light is gathered.
+// A point where light is gathered.
 struct Receiver {
     Vec3 position;
-    // Unit, or zero where light is gathered from all around.
+    // Unit normal, or zero where light is gathered from all around, and its absolute components.
     Vec3 normal, absolute_normal;
     bool all_around;
 };
@@ -17,8 +17,8 @@ THRONG_INLINE Receiver receiver(Vec3 position, Vec3 normal) {
     return Receiver{position, normal, absolute(normal), !(dot(normal, normal) > 0.0f)};
 }
 
-// Estimate of the light that arrives from a node: that of its power at its centre, but no nearer than its radius. Zero only if the
-// whole node is below the horizon.
+// Estimate of the light that arrives from a node, as if all its power were at its centre, but no nearer than its radius. Zero only if
+// the whole node is below the horizon.
 THRONG_INLINE float importance(const LightNode& node, const Receiver& r) {
     Vec3 to = load3(node.center) - r.position, extent = load3(node.extent);
     float inverse = 1.0f / max(max(dot(to, to), dot(extent, extent)), 1e-20f);
@@ -43,8 +43,8 @@ THRONG_INLINE bool load_pair(const Params& params, uint32_t pair, const Receiver
     return sum > 0.0f;
 }
 
-// Samples an emitter; NO_INDEX if none can be seen. Multiplies `probability` by that of the emitter, and keeps what is left of the random
-// number `choice`.
+// Samples an emitter; NO_INDEX if none can be seen. Multiplies `probability` by that of the emitter, and rescales `choice` so that it
+// is a random number again.
 THRONG_DEVICE uint32_t sample_emitter(const Params& params, const Receiver& r, float& choice, float& probability) {
     uint32_t node = params.local_lights.root;
     while (!(node & LEAF)) {
@@ -59,7 +59,7 @@ THRONG_DEVICE uint32_t sample_emitter(const Params& params, const Receiver& r, f
     return node & ~LEAF;
 }
 
-// With which probability `sample_emitter` samples the emitter that `trail` leads to.
+// Probability with which `sample_emitter` samples the emitter that `trail` leads to.
 THRONG_DEVICE float emitter_probability(const Params& params, const Receiver& r, uint32_t trail) {
     float probability = 1.0f;
     uint32_t node = params.local_lights.root;

@@ -1,5 +1,5 @@
-// Light for paths: one light is sampled per scattering, and light that a path meets is weighed against that (multiple importance
-// sampling, Veach 1997, with the power heuristic). Every source is weighed by itself: the sky, each sun, what shines within the scene.
+// Light for paths: one light is sampled per scattering, and light that a path hits is weighed against that (multiple importance
+// sampling, Veach 1997, with the power heuristic). Every source is weighed by itself: the sky, each sun, the emitters in the scene.
 #pragma once
 #include "light/emitters.h"
 
@@ -8,20 +8,20 @@ namespace THRONG_NAMESPACE {
 // Weight of a sample of pdf `own` where another strategy would have found it with pdf `other`.
 THRONG_INLINE float power_heuristic(float own, float other) {
     if (own == kInfinity) return 1.0f;
-    // Of the quotient: squares of great pdfs are infinite.
+    // The quotient is squared, because squares of great pdfs are infinite.
     float quotient = other / own;
     return own > 0.0f ? 1.0f / (1.0f + quotient * quotient) : 0.0f;
 }
 
-// Probabilities of the kinds of light.
+// Probabilities of sampling each kind of light.
 struct LightShares {
     float sky, suns, local;
 };
 
-// This part is dealt out evenly among the kinds that there are, for their light may be blocked.
+// Part of the probability that is shared evenly among the kinds that there are, because the light of any of them may be blocked.
 constexpr float kEvenShare = 0.25f;
 
-// By the light that arrives at a point from all around.
+// Shares of the kinds by the light that arrives from them at a point from all around.
 THRONG_DEVICE LightShares light_shares(const Params& params, Vec3 position) {
     LightShares shares{params.environment.fluence, params.sun_irradiance, 0.0f};
     if (params.local_lights.count) {
@@ -52,8 +52,8 @@ THRONG_DEVICE bool sample_sun(const Params& params, Vec3 position, float choice,
     return probability > 0.0f;
 }
 
-// Samples a light and a point of it, as seen from a point with this shading normal; zero: light is gathered from all around. False:
-// nothing arrives.
+// Samples a light and a point of it, as seen from a point with this shading normal, which is zero where light is gathered from all
+// around. False if nothing arrives.
 THRONG_DEVICE bool sample_light(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, Vec2 u, LightSample& sampled) {
     const LightShares shares = light_shares(params, position);
     if (choice < shares.sky) {
@@ -70,7 +70,7 @@ THRONG_DEVICE bool sample_light(const Params& params, Vec3 position, Vec3 normal
     return sample_local(params, position, normal, time, min((choice - shares.suns) / shares.local, kBelowOne), shares.local, u, sampled);
 }
 
-// Light from beyond the scene that a path filter, which left `origin`.
+// Light from beyond the scene for a path that left `origin` in `direction` and hits nothing, weighed against sampled light.
 THRONG_DEVICE Vec3 escaped_light(const Params& params, Vec3 origin, const Scatter& scatter, Vec3 direction) {
     if (scatter.pdf == kInfinity) return background(params, direction);
     const LightShares shares = light_shares(params, origin);
@@ -89,10 +89,10 @@ THRONG_DEVICE Vec3 escaped_light(const Params& params, Vec3 origin, const Scatte
     return light;
 }
 
-// Light that a path meets at a surface which shines with `emission`.
+// Light for a path that hits a surface with this `emission`, weighed against sampled light.
 THRONG_DEVICE Vec3 emitted_light(const Params& params, Vec3 origin, const Scatter& scatter, const Hit& hit, const Surface& s, Vec3 emission) {
     if (scatter.pdf == kInfinity) return emission;
-    // What is unlit is shown, but lights nothing.
+    // Unlit surfaces are visible but light nothing.
     if (!(bits_float(load_word(&params.materials[s.material].emission_weight)) > 0.0f)) return vec3(0.0f);
     if (!params.local_lights.emitter_of) return emission;
     const float share = light_shares(params, origin).local;

@@ -1,12 +1,12 @@
-// Directional albedos by brute force: what the tables of albedo.h are made from.
+// Directional albedos by brute force, from which the tables of closure/albedo.h are made.
 #pragma once
 #include "closure/fresnel.h"
 #include "closure/sheen.h"
 
 namespace THRONG_NAMESPACE {
 
-// How much light that comes from one direction a rough interface reflects if it reflects all (`mirror`) or as a dielectric,
-// and how much it lets through, without light that is scattered more than once.
+// Shares of the light from one direction that a rough interface reflects if its facets reflect all (`mirror`), reflects as a
+// dielectric, and lets through, without light that is scattered more than once.
 struct InterfaceAlbedo {
     float mirror, reflected, transmitted;
 };
@@ -16,7 +16,7 @@ inline Vec3 direction_at(float cosine, float azimuth) {
     return vec3(sine * cosf(azimuth), sine * sinf(azimuth), cosine);
 }
 
-// Mean over a grid of n by n visible facets.
+// Computes the means over a grid of n by n visible facets.
 inline InterfaceAlbedo interface_albedo(Vec3 out, Roughness a, float eta, uint32_t n) {
     double mirror = 0.0, reflected = 0.0, transmitted = 0.0;
     float hidden = hidden_facets(a, out);

@@ -1,4 +1,4 @@
-// What tests ask of the sampling of lights, compiled once for the baseline.
+// Entry points for tests of the sampling of lights, compiled once for the baseline.
 #include "light/lights.h"
 #include "bvh/traverse.h"
 
@@ -13,7 +13,7 @@ Hit trace(const Params& params, StackEntry* stack, Vec3 origin, Vec3 direction) 
     return closest_hit(params, ray_of(origin, direction, kInfinity, kNoTime), stack);
 }
 
-// Irradiance along `direction`, which was found with that pdf among others.
+// Radiance along `direction`, weighed by the pdf with which it was sampled, which is `scatter`'s.
 Vec3 met(const Params& params, StackEntry* stack, Vec3 position, const Scatter& scatter, Vec3 direction) {
     const Hit hit = trace(params, stack, position, direction);
     if (hit.t < 0.0f) return escaped_light(params, position, scatter, direction);
@@ -35,7 +35,7 @@ extern "C" uint32_t throng_probe_sample_light(const Params* params, const float*
     return 1;
 }
 
-// The pdfs with which `sample_light` finds what is seen in a direction: of the sky, of suns, of what shines within the scene.
+// The pdfs with which `sample_light` finds what is seen in a direction: of the sky, of suns, of emitters within the scene.
 extern "C" void throng_probe_light_pdfs(const Params* params, StackEntry* stack, const float* position, const float* normal, const float* direction, float* out) {
     const Vec3 p = load3(position), n = load3(normal), d = load3(direction);
     const LightShares shares = light_shares(*params, p);

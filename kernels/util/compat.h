@@ -16,15 +16,15 @@
 
 #if defined(__CUDACC__)
 #define THRONG_CUDA 1
-// Whether paths are taken to their ends one by one; else they go in waves here, and in packets on CPUs.
+// Whether paths are traced to their ends one by one; if not, they go as a wavefront here and in packets on CPUs.
 #define THRONG_LOOPS 0
 #define THRONG_COMPRESSED 1
-// Pictures with motion have kernels of their own, the same code compiled again: those of moments take no more registers for it.
+// Pictures with motion blur have kernels of their own, from the same code compiled again, so that kernels without need no more registers.
 #if !defined(THRONG_MOTION)
 #define THRONG_MOTION 0
 #endif
 #define THRONG_MOVES(params) (THRONG_MOTION != 0)
-// Blocks that a multiprocessor holds at most (CUDA C++ Programming Guide, compute capabilities).
+// Most blocks that a multiprocessor holds (CUDA C++ Programming Guide, compute capabilities).
 #if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870
 #define THRONG_MAX_BLOCKS 16
 #else
@@ -32,9 +32,9 @@
 #endif
 #define THRONG_DEVICE __device__ inline
 #define THRONG_INLINE __device__ __forceinline__
-// For what is long and called in several places: instruction caches are small, and compilers slow.
+// For long functions that are called in several places: instruction caches are small, and compilers slow.
 #define THRONG_OUTLINE __device__ __noinline__ inline
-// A stack of the thread's own, or the memory that a CPU thread brings along.
+// A stack of the thread's own, or in the memory that a CPU thread brings along.
 #define THRONG_STACK(type, name, size, memory) type name[size]; (void)memory
 // Before a loop whose body is long.
 #define THRONG_NO_UNROLL _Pragma("unroll 1")
@@ -86,7 +86,7 @@ THRONG_INLINE float bits_float(uint32_t x) { return __uint_as_float(x); }
 // One step of Newton's iteration makes a rough reciprocal `y` of `x` the correctly rounded one, unless it is near the ends
 // of the range of floats.
 THRONG_INLINE float refined_reciprocal(float x, float y) { return __fmaf_rn(y, __fmaf_rn(-x, y, 1.0f), y); }
-// To within one unit in the last place; of zero, infinity.
+// Reciprocal to within one unit in the last place; infinity for zero.
 THRONG_INLINE float rough_reciprocal(float x) {
     float y;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -96,7 +96,7 @@ THRONG_INLINE float min(float a, float b) { return fminf(a, b); }
 THRONG_INLINE float max(float a, float b) { return fmaxf(a, b); }
 THRONG_INLINE float fused_multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 
-// 16 aligned bytes of any memory.
+// Loads 16 aligned bytes of any memory.
 THRONG_INLINE Words4 load_any_words(const void* address) {
     uint4 v = *static_cast<const uint4*>(address);
     return Words4{v.x, v.y, v.z, v.w};
@@ -114,7 +114,7 @@ THRONG_INLINE uint32_t load_shared_byte(uint32_t address) {
     return byte;
 }
 
-// For how many of the lanes that run in step this holds.
+// Number of the lanes running in step for which `x` holds.
 THRONG_INLINE uint32_t lanes_where(bool x) { return count_bits(__ballot_sync(__activemask(), x)); }
 
 // Sum over a whole warp, all of whose lanes take part.
@@ -127,16 +127,16 @@ THRONG_INLINE uint32_t warp_sum(uint32_t x) {
 #endif
 }
 
-// 16 aligned bytes of the GPU's memory that no one writes while the kernel runs.
+// Loads 16 aligned bytes of the GPU's memory that no one writes while the kernel runs.
 THRONG_INLINE Words4 load_words(const void* address) {
     uint4 v = __ldg(static_cast<const uint4*>(address));
     return Words4{v.x, v.y, v.z, v.w};
 }
 
-// Four aligned bytes of the same.
+// Loads four aligned bytes of such memory.
 THRONG_INLINE uint32_t load_word(const void* address) { return __ldg(static_cast<const uint32_t*>(address)); }
 
-// 128 at one of the bytes. In constant memory, for else the compiler loads the numbers again for every node.
+// 128 in one of the bytes. In constant memory, because the compiler would otherwise load the numbers again for every node.
 __constant__ uint32_t kByteSelectors[4] = {128u, 128u << 8, 128u << 16, 128u << 24};
 
 // The float 65536 + byte `index` of `word`: the byte goes straight into the mantissa. The dot-product unit does this beside
@@ -145,7 +145,7 @@ template <int index> THRONG_INLINE float biased_byte(uint32_t word) {
     return __uint_as_float(__dp4a(word, kByteSelectors[index], 0x47800000u));
 }
 
-// The greatest of these, at least 0. Floats that are not negative are ordered as integers are, negative ones below them.
+// The greatest of these and 0. Floats that are not negative are ordered as integers are, negative ones below them.
 THRONG_INLINE float max_or_zero(float a, float b, float c) {
     return __int_as_float(__vimax3_s32_relu(__float_as_int(a), __float_as_int(b), __float_as_int(c)));
 }
@@ -158,14 +158,14 @@ THRONG_INLINE float min_or_negative(float a, float b, float c, float d) {
 // Shifts the sign of `x` in as the lowest bit.
 THRONG_INLINE uint32_t push_sign(uint32_t bits, float x) { return __funnelshift_l(__float_as_uint(x), bits, 1); }
 
-// Bits of the nearest half float, of equally near ones the even one.
+// Bits of the nearest half float; of two equally near ones, the even one.
 THRONG_INLINE uint32_t half_bits(float x) {
     uint16_t bits;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
     return bits;
 }
 
-// Threads of a block that work on something together, and what they do to memory that they share.
+// The threads of a block that work on something together, and their operations on shared memory.
 struct Team {
     uint32_t index = threadIdx.x, size = blockDim.x;
     THRONG_INLINE void wait() const { __syncthreads(); }
@@ -225,7 +225,7 @@ THRONG_INLINE uint32_t half_bits(float x) {
     return sign | ((magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13);
 }
 
-// A team of one, which needs no care.
+// A team of one thread, which needs no synchronization.
 struct Team {
     uint32_t index = 0, size = 1;
     THRONG_INLINE void wait() const {}
@@ -235,7 +235,7 @@ THRONG_INLINE void or_shared(uint32_t& word, uint32_t bits) { word |= bits; }
 
 #endif
 
-// A copy of a record, 16 bytes at a time by `load`.
+// Copies a record, 16 bytes at a time by `load`.
 template <class T, class Load> THRONG_INLINE T copy_record(const T* record, Load load) {
     static_assert(alignof(T) % 16 == 0, "aligned");
     Words4 words[sizeof(T) / 16];
@@ -245,12 +245,12 @@ template <class T, class Load> THRONG_INLINE T copy_record(const T* record, Load
     return copy;
 }
 
-// A copy of a record that no one writes while the kernel runs, in loads of 16 bytes: through a reference, each field would be
+// Copies a record that no one writes while the kernel runs, in loads of 16 bytes: through a reference, each field would be
 // a load of its own, and scattered loads cost a GPU as much as all that it computes in between.
 template <class T> THRONG_INLINE T load_record(const T* record) {
     return copy_record(record, [](const Words4* at) { return load_words(at); });
 }
-// The same of memory that the kernel itself writes, too.
+// The same for memory that the kernel itself writes, too.
 template <class T> THRONG_INLINE T load_any_record(const T* record) {
     return copy_record(record, [](const Words4* at) { return load_any_words(at); });
 }

@@ -1,5 +1,5 @@
-// Statistics of a query: what a walk visits and tests. Walks call one of these at every step; a pack's size is found out by
-// the counter, so that `NoCount` costs nothing.
+// Counters of what a ray visits and tests. Walks call one of these at every step; the counter itself finds the size of a
+// pack, so that `NoCount` costs nothing.
 #pragma once
 #include "abi.h"
 
@@ -13,7 +13,7 @@ struct NoCount {
     THRONG_INLINE void triangle() {}
 };
 
-// For the heat map.
+// Counts steps of all kinds together, for the heat map.
 struct StepCount {
     uint32_t steps = 0;
     THRONG_INLINE void tlas_node() { steps++; }
@@ -23,7 +23,7 @@ struct StepCount {
     THRONG_INLINE void triangle() { steps++; }
 };
 
-// For reports: each kind of step apart.
+// Counts each kind of step separately, for reports.
 struct WorkCount {
     RayWork work = {};
     THRONG_INLINE void tlas_node() { work.tlas_nodes++; }
@@ -33,7 +33,7 @@ struct WorkCount {
         work.packs++;
         for (const uint32_t prim : pack.prim) work.triangles += prim != NO_INDEX;
     }
-    // One that is a leaf of its own.
+    // A triangle that is a leaf of its own.
     THRONG_INLINE void triangle() {
         work.packs++;
         work.triangles++;

@@ -18,8 +18,8 @@ THRONG_INLINE uint32_t hash(uint32_t x) {
 }
 THRONG_INLINE uint32_t hash_combine(uint32_t a, uint32_t b) { return hash(a ^ (hash(b) + 0x9e3779b9u + (a << 6) + (a >> 2))); }
 
-// Laine and Karras' permutation: each bit is flipped depending on lower ones only. Owen's scrambling is the same of a number's bits
-// in the other order.
+// Laine and Karras' permutation: each bit is flipped depending on lower ones only. Owen's scrambling is the same with a number's bits
+// in reverse order.
 THRONG_INLINE uint32_t laine_karras(uint32_t x, uint32_t seed) {
     x += seed;
     x ^= x * 0x6c50b47cu;
@@ -29,7 +29,7 @@ THRONG_INLINE uint32_t laine_karras(uint32_t x, uint32_t seed) {
     return x;
 }
 
-// Second Sobol dimension, its bits in the other order (the first one's are the index itself). Its generator matrix is Pascal's
+// Second Sobol dimension, its bits in reverse order (the first one's are the index itself). Its generator matrix is Pascal's
 // triangle modulo 2: bit j of this is the sum of all bits i of the index whose binary digits include those of j (Lucas's theorem),
 // which five steps of a butterfly add up.
 THRONG_INLINE uint32_t reversed_sobol_1(uint32_t index) {
@@ -42,7 +42,7 @@ THRONG_INLINE uint32_t reversed_sobol_1(uint32_t index) {
 
 THRONG_INLINE float unit_float(uint32_t x) { return float(x >> 8) * (1.0f / 16777216.0f); }
 
-// The bits of a number of 16 bits, with a zero after each.
+// Spreads the bits of a 16-bit number, with a zero after each.
 THRONG_INLINE uint32_t spread_bits(uint32_t x) {
     x = (x | x << 8) & 0x00ff00ffu;
     x = (x | x << 4) & 0x0f0f0f0fu;
@@ -51,20 +51,20 @@ THRONG_INLINE uint32_t spread_bits(uint32_t x) {
 }
 
 struct Sampler {
-    // Which sequence, and the place in it, its bits in the other order.
+    // Key of the sequence, and the index in it with its bits in reverse order.
     uint32_t key, reversed_index;
 };
 
-// `sample_bits` is what the greatest number of a sample takes. Pictures of more samples than a sequence has have several of them,
-// each for a square of pixels.
+// `sample_bits` is the number of bits of the greatest sample number. Pictures of more samples than a sequence has use several
+// sequences, each for a square of pixels.
 THRONG_INLINE Sampler make_sampler(uint32_t x, uint32_t y, uint32_t sample, uint32_t sample_bits, uint32_t seed) {
     const uint32_t place = spread_bits(x) | spread_bits(y) << 1;
     const uint32_t square = sample_bits ? place >> (32u - sample_bits) : 0u;
     return Sampler{hash_combine(seed, square), reverse_bits(place << sample_bits | sample)};
 }
 
-// A point of [0, 1)^2. Different `dimension`s are independent; within one, the samples of a pixel are stratified, and so are
-// those of a square of pixels. Scrambling the index shuffles squares among squares, pixels within them, and samples.
+// Returns a point of [0, 1)^2. Different `dimension`s are independent; within one, the samples of a pixel are stratified, and so
+// are those of a square of pixels. Scrambling the index shuffles squares among squares, pixels within them, and samples.
 THRONG_DEVICE Vec2 sample_2d(const Sampler& s, uint32_t dimension) {
     uint32_t key = hash_combine(s.key, dimension);
     uint32_t index = reverse_bits(laine_karras(s.reversed_index, key));
@@ -87,7 +87,7 @@ THRONG_INLINE void sine_cosine(float turn, float& sine, float& cosine) {
     if ((quadrant + 1u) & 2u) cosine = -cosine;
 }
 
-// Cosine-weighted about `n`.
+// Samples a unit direction about `n`, weighted by the cosine.
 THRONG_DEVICE Vec3 sample_cosine(Vec3 n, Vec2 u) {
     Vec3 s, t;
     basis(n, s, t);
@@ -96,8 +96,8 @@ THRONG_DEVICE Vec3 sample_cosine(Vec3 n, Vec2 u) {
     return s * (radius * cosine) + t * (radius * sine) + n * z;
 }
 
-// Uniform in the cone about the unit vector `axis`; `cap` is one minus the cosine of its angular radius, which keeps its digits
-// where cones are narrow.
+// Samples a unit direction uniformly in the cone about the unit vector `axis`; `cap` is one minus the cosine of its angular radius,
+// which keeps its digits where cones are narrow.
 THRONG_DEVICE Vec3 sample_cone(Vec3 axis, float cap, Vec2 u) {
     Vec3 s, t;
     basis(axis, s, t);

@@ -49,7 +49,7 @@ THRONG_INLINE Floats<4> operator+(Floats<4> a, Floats<4> b) { return {vaddq_f32(
 THRONG_INLINE Floats<4> operator-(Floats<4> a, Floats<4> b) { return {vsubq_f32(a.v, b.v)}; }
 THRONG_INLINE Floats<4> operator*(Floats<4> a, Floats<4> b) { return {vmulq_f32(a.v, b.v)}; }
 THRONG_INLINE Floats<4> operator/(Floats<4> a, Floats<4> b) { return {vdivq_f32(a.v, b.v)}; }
-// As on x86, b where the two do not compare: FMIN and FMAX would give NaN.
+// Returns b where the two do not compare, as on x86; FMIN and FMAX would give NaN.
 THRONG_INLINE Floats<4> minimum(Floats<4> a, Floats<4> b) { return {vbslq_f32(vcltq_f32(a.v, b.v), a.v, b.v)}; }
 THRONG_INLINE Floats<4> maximum(Floats<4> a, Floats<4> b) { return {vbslq_f32(vcgtq_f32(a.v, b.v), a.v, b.v)}; }
 THRONG_INLINE uint32_t less_equal(Floats<4> a, Floats<4> b) { return Floats<4>::bits(vcleq_f32(a.v, b.v)); }
@@ -110,7 +110,7 @@ template <> struct Floats<16> {
     THRONG_INLINE Floats<8> low() const { return {_mm512_castps512_ps256(v)}; }
     THRONG_INLINE Floats<8> high() const { return {_mm512_extractf32x8_ps(v, 1)}; }
 };
-// Numbers of lanes. (Masks of all lanes are for GCC, which takes the operand that others have for a value that nobody set.)
+// Indices of lanes. (Masks of all lanes are for GCC: without them, it takes an operand for a variable that nobody set.)
 struct Lanes16 {
     __m512i v;
     static THRONG_INLINE Lanes16 load(const uint8_t* p) { return {_mm512_maskz_cvtepu8_epi32(0xffff, _mm_load_si128(reinterpret_cast<const __m128i*>(p)))}; }
@@ -129,7 +129,7 @@ THRONG_INLINE uint32_t equal(Floats<16> a, Floats<16> b) { return uint32_t(_mm51
 THRONG_INLINE Floats<16> multiply_add(Floats<16> a, Floats<16> b, Floats<16> c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
 #endif
 
-// Lanes where any of three numbers is zero; where none is above or none below zero; and the same as that of numbers none of which is zero.
+// Masks of lanes: where any of three numbers is zero; where none is above or none below zero; and the latter if none of them is zero.
 template <int Lanes> THRONG_INLINE uint32_t any_zero(Floats<Lanes> a, Floats<Lanes> b, Floats<Lanes> c) {
     const Floats<Lanes> zero = Floats<Lanes>::all(0.0f);
     return equal(a, zero) | equal(b, zero) | equal(c, zero);
@@ -152,13 +152,13 @@ template <> THRONG_INLINE uint32_t same_sign_bits<16>(Floats<16> a, Floats<16> b
 }
 #endif
 
-// Writes the numbers of the lanes in `mask`, one after the other; what else is written of `Lanes` places is of no use.
+// Writes the numbers at the lanes in `mask`, one after the other; the rest of `Lanes` places may be overwritten.
 template <int Lanes>
 THRONG_INLINE void store_chosen(uint32_t* to, const uint32_t* from, uint32_t mask) {
     for (; mask; mask &= mask - 1) *to++ = from[lowest_bit(mask)];
 }
 #if defined(THRONG_AVX2)
-// Of each mask of eight lanes, the numbers of the lanes, one byte each.
+// Indices of the lanes in each mask of eight lanes, one byte each.
 struct ChosenLanes {
     uint64_t of[256];
     constexpr ChosenLanes() : of() {
@@ -179,7 +179,7 @@ THRONG_INLINE void store_chosen<8>(uint32_t* to, const uint32_t* from, uint32_t 
 #if defined(THRONG_AVX512)
 template <>
 THRONG_INLINE void store_chosen<16>(uint32_t* to, const uint32_t* from, uint32_t mask) {
-    // To a register and from there to memory: at once it is microcode on some processors.
+    // Compressed to a register and then stored: compressing straight to memory is microcode on some processors.
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(__mmask16(mask), _mm512_load_si512(from)));
 }
 #endif

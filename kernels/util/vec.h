@@ -39,7 +39,7 @@ THRONG_INLINE float mean_component(Vec3 a) { return (a.x + a.y + a.z) * (1.0f / 
 THRONG_INLINE float max_component(Vec3 a) { return max(a.x, max(a.y, a.z)); }
 THRONG_INLINE Vec3 lerp(Vec3 a, Vec3 b, float t) { return a * (1.0f - t) + b * t; }
 
-// Makes a unit vector, unless it is zero or denormal. Tiny and huge vectors are scaled first, for their squares have no digits.
+// Makes `a` a unit vector; false if it is zero or denormal. Tiny and huge vectors are scaled first, for their squares have no digits.
 THRONG_DEVICE bool normalize(Vec3& a) {
     float squared = dot(a, a);
     if (!(squared > 1e-30f && squared < 1e30f)) {
@@ -51,10 +51,10 @@ THRONG_DEVICE bool normalize(Vec3& a) {
     a = a * (1.0f / sqrtf(squared));
     return true;
 }
-// Unit vector; a zero or denormal one becomes `fallback`.
+// Unit vector along `a`, or `fallback` if that is zero or denormal.
 THRONG_DEVICE Vec3 normalize_or(Vec3 a, Vec3 fallback) { return normalize(a) ? a : fallback; }
 
-// Fused in this order on every device, so that all find the same hits.
+// Transforms by fused operations in the same order on every device, so that all find the same hits.
 THRONG_INLINE Vec3 transform_point(const float* m, Vec3 p) {
     return vec3(fused_multiply_add(m[0], p.x, fused_multiply_add(m[1], p.y, fused_multiply_add(m[2], p.z, m[3]))),
                 fused_multiply_add(m[4], p.x, fused_multiply_add(m[5], p.y, fused_multiply_add(m[6], p.z, m[7]))),
@@ -71,7 +71,7 @@ THRONG_INLINE Vec3 transform_normal(const float* inverse, Vec3 n) {
                 inverse[1] * n.x + inverse[5] * n.y + inverse[9] * n.z,
                 inverse[2] * n.x + inverse[6] * n.y + inverse[10] * n.z);
 }
-// Whether it turns left hands into right ones.
+// Whether the transform makes right hands of left ones.
 THRONG_INLINE bool is_mirrored(const float* m) {
     return m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) + m[2] * (m[4] * m[9] - m[5] * m[8]) < 0.0f;
 }
@@ -83,7 +83,7 @@ THRONG_INLINE Vec3 transform_magnitude(const float* m, Vec3 p) {
                 fabsf(m[8]) * a.x + fabsf(m[9]) * a.y + fabsf(m[10]) * a.z + fabsf(m[11]));
 }
 
-// The rows of a transform that is aligned to 16 bytes and that no one writes while the kernel runs.
+// Loads the rows of a transform that is aligned to 16 bytes and that no one writes while the kernel runs.
 THRONG_INLINE void load_matrix(const float* from, float* m) {
     for (int row = 0; row < 3; row++) {
         Words4 r = load_words(from + 4 * row);

@@ -1,33 +1,33 @@
-//! A picture in the making, which can be put aside and gone on with: sums of samples, and what is left to do.
+//! An unfinished picture that can be put aside and continued later: sums of samples, and how far it is.
 
 use super::{FrameSettings, adaptive::Passes};
 use crate::aov::Aov;
 
-/// What has been sampled of a picture. Going on from it gives the same bits as not having stopped, as long as settings ask for an
+/// The samples of a picture so far. Continuing from them gives the same bits as not having stopped, as long as settings ask for an
 /// [open end](FrameSettings::open_ended) and the device is of the same kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accumulation {
     /// Sums of radiance and the number of samples, four floats per pixel; row-major, the top row first.
     pub sums: Vec<f32>,
-    /// The same sums of samples with odd numbers, and four floats for alignment; empty unless noise is measured or told as an AOV.
+    /// The same sums over the samples with odd numbers alone; empty unless noise is measured or its variance is an AOV.
     pub odd: Vec<f32>,
     pub state: AccumulationState,
 }
 
-/// How far a picture is.
+/// The progress of a picture.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccumulationState {
-    /// Number of samples that every pixel has, or where only noisy tiles go on, each pixel of these.
+    /// Number of samples that every pixel has or, where only noisy tiles go on, every pixel of these.
     pub samples: u32,
-    /// Number of samples at which the pass began that is under way.
+    /// Number of samples at which the current pass began.
     pub pass: u32,
-    /// The tiles of this pass, ascending; none: all.
+    /// The tiles of this pass, ascending; `None` for all.
     pub tiles: Option<Vec<u32>>,
 }
 
 impl Accumulation {
-    /// One without samples.
+    /// An accumulation without samples.
     pub fn new(settings: &FrameSettings) -> Self {
         let floats = Self::floats(settings);
         Self {
@@ -37,7 +37,7 @@ impl Accumulation {
         }
     }
 
-    /// Floats of each of the sums.
+    /// Number of floats in each of the sums.
     pub fn floats(settings: &FrameSettings) -> usize {
         settings.width as usize * settings.height as usize * 4
     }
@@ -49,7 +49,7 @@ impl Accumulation {
         }
     }
 
-    /// Whether it is one of pictures with such settings; what has been read from a file may not be.
+    /// Whether it belongs to pictures with these settings; one that has been read from a file may not.
     pub fn fits(&self, settings: &FrameSettings) -> bool {
         let floats = Self::floats(settings);
         let tiles = settings.width.div_ceil(8) * settings.height.div_ceil(8);
@@ -60,14 +60,14 @@ impl Accumulation {
             && listed.all(|&tile| tile < tiles)
     }
 
-    /// Whether all pixels have what `settings` ask for.
+    /// Whether all pixels have the samples that `settings` ask for.
     pub fn is_done(&self, settings: &FrameSettings) -> bool {
         self.state.has(settings.samples)
     }
 }
 
 impl AccumulationState {
-    /// Whether a picture that is to have so many samples needs no more: it has them, or no tile is noisy any more.
+    /// Whether a picture that is to have `samples` needs no more: it has them, or no tile is noisy any more.
     pub fn has(&self, samples: u32) -> bool {
         let is_calm = self.tiles.as_ref().is_some_and(Vec::is_empty);
         is_calm || self.samples >= samples

@@ -6,7 +6,7 @@ use super::{AccumulationState, FrameSettings};
 /// Samples of the first pass: fewer say too little about the noise.
 const FIRST_PASS: u32 = 16;
 
-/// How many samples all pixels of a finished picture have at least.
+/// Number of samples that all pixels of a finished picture have at least.
 pub fn samples_of_all(settings: &FrameSettings) -> u32 {
     let all = AccumulationState::default();
     Passes::resume(settings.samples, settings.noise, all)
@@ -14,7 +14,7 @@ pub fn samples_of_all(settings: &FrameSettings) -> u32 {
         .end
 }
 
-/// What is left to sample of a picture.
+/// The passes that are left to sample of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passes {
     /// The noise at which a tile is done; without one, all samples are one pass.
@@ -24,7 +24,7 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// Of a picture with at most `samples` samples per pixel, of which `state` tells those that it has.
+    /// The passes of a picture with at most `samples` samples per pixel; `state` tells which of them it has.
     pub fn resume(samples: u32, target: Option<f32>, state: AccumulationState) -> Self {
         Self {
             target,
@@ -38,7 +38,7 @@ impl Passes {
         self.target.is_some()
     }
 
-    /// Whether passes come to such a state; one that has been read from a file may be anything.
+    /// Whether passes can reach this state; one that has been read from a file may be anything.
     pub fn is_sound(&self) -> bool {
         let AccumulationState {
             samples,
@@ -63,7 +63,7 @@ impl Passes {
         self.finish(self.samples)
     }
 
-    /// Whether a picture that is to have so many samples is finished with those that there are.
+    /// Whether the picture would be finished now if it were to have `samples`.
     pub fn finish(&self, samples: u32) -> bool {
         self.state.has(samples)
     }
@@ -79,12 +79,12 @@ impl Passes {
         self.state.tiles.as_deref()
     }
 
-    /// How far the picture is.
+    /// Returns the progress of the picture.
     pub fn into_state(self) -> AccumulationState {
         self.state
     }
 
-    /// Passes end where they would without a limit, so that a picture may be gone on with under a greater one.
+    /// Number of samples at which the pass ends: the same as without a limit, so that a picture can be continued under a greater one.
     fn pass_end(&self) -> u32 {
         match self.target {
             Some(_) => FIRST_PASS.max(self.state.pass.saturating_mul(2)),
@@ -101,7 +101,7 @@ impl Passes {
         if self.state.samples < self.pass_end() {
             return false;
         }
-        // What is no number is noise, too.
+        // An error that is not a number counts as noise.
         let is_noisy = |tile: &u32| {
             let error = errors.get(*tile as usize).copied().unwrap_or_default();
             error.is_nan() || error > target
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     impl Passes {
-        /// Of a picture without samples.
+        /// The passes of a picture without samples.
         fn new(samples: u32, target: Option<f32>) -> Self {
             Self::resume(samples, target, AccumulationState::default())
         }

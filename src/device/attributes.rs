@@ -1,4 +1,4 @@
-//! What only some meshes have of their vertices: tangents, colours and a second set of texture coordinates. Meshes get records
+//! Vertex attributes that only some meshes have: tangents, colours and a second set of texture coordinates. Meshes get records
 //! for them only where a picture shows the difference.
 
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// What the materials of a mesh, and the mesh itself, ask for.
+/// The vertex attributes that the materials of a mesh, and the mesh itself, ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// A material has a normal map or is anisotropic, and the mesh has tangents.
@@ -24,7 +24,7 @@ impl Needs {
         self != Self::default()
     }
 
-    /// Of `abi::MESH_*`.
+    /// The needs as `abi::MESH_*` flags.
     pub fn flags(self) -> u32 {
         let flag = |needed: bool, flag: u32| if needed { flag } else { 0 };
         flag(self.tangents, abi::MESH_TANGENTS)
@@ -33,7 +33,7 @@ impl Needs {
     }
 }
 
-/// What each mesh of `scene` needs.
+/// Returns the needs of each mesh of `scene`.
 pub fn needs(scene: &Scene) -> Vec<Needs> {
     let has = |mesh: &TriangleMesh, demand: &VertexDemand| Needs {
         tangents: demand.tangents.is_some() && !mesh.tangents.is_empty(),
@@ -49,7 +49,7 @@ pub fn needs(scene: &Scene) -> Vec<Needs> {
         .collect()
 }
 
-/// The records of a mesh; none where it needs none.
+/// Returns the records of a mesh, or none if it needs none.
 pub fn records(mesh: &TriangleMesh, needs: Needs) -> Vec<VertexAttributes> {
     if !needs.any() {
         return Vec::new();
@@ -60,7 +60,7 @@ pub fn records(mesh: &TriangleMesh, needs: Needs) -> Vec<VertexAttributes> {
         .collect()
 }
 
-/// The records of a mesh in the shape that it has in a frame, into `out`, which has one place for each vertex.
+/// Writes the records of a mesh in the shape that it has in a frame to `out`, which has one place for each vertex.
 pub fn write(mesh: &TriangleMesh, shape: &Deformed, out: &mut [VertexAttributes]) {
     let places = out.par_iter_mut().enumerate().with_min_len(4096);
     places.for_each(|(vertex, out)| *out = record(mesh, &shape.tangents, vertex));
@@ -84,7 +84,7 @@ mod tests {
     };
     use glam::Affine3;
 
-    /// A mesh with everything, worn with `material`.
+    /// A scene with an instance of a mesh that has all attributes and this `material`.
     fn scene(material: Material) -> Scene {
         let triangles = TriangleMesh {
             positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],

@@ -1,4 +1,4 @@
-//! How devices are named on the command line, and what stands behind the names.
+//! The names of devices on the command line, and the opening of the devices that they stand for.
 
 use super::{CpuDevice, Device, DeviceError, MultiDevice, cuda};
 use crate::memory;
@@ -10,11 +10,11 @@ pub enum DeviceChoice {
     /// All GPUs, or the processor where there is none.
     Auto,
     Cpu,
-    /// The GPUs of these ordinals, which differ; all if there are none.
+    /// The GPUs of these ordinals, which differ; all GPUs if the list is empty.
     Cuda(Vec<u32>),
 }
 
-/// A list of devices (`--device`), like `cpu,cuda:0,1`: at least one.
+/// A list of at least one device (`--device`), like `cpu,cuda:0,1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceList(Vec<DeviceChoice>);
 
@@ -31,7 +31,7 @@ pub enum DeviceNameError {
 /// A device that is ready.
 pub struct Opened {
     pub device: Box<dyn Device>,
-    /// Worth telling the user: why it is not a faster one.
+    /// Why it is not a faster device, for the user.
     pub note: Option<String>,
 }
 
@@ -81,7 +81,7 @@ impl FromStr for DeviceChoice {
     }
 }
 
-/// A device without the numbers that may follow.
+/// Parses one device, without the numbers that may follow.
 fn one(word: &str) -> Result<DeviceChoice, DeviceNameError> {
     match (word, word.split_once(':')) {
         ("auto", _) => Ok(DeviceChoice::Auto),
@@ -102,7 +102,7 @@ fn ordinal(word: &str) -> Result<u32, DeviceNameError> {
     ordinal.ok_or_else(|| DeviceNameError::Ordinal(word.into()))
 }
 
-/// As it is typed.
+/// Writes the choice as it is typed.
 impl fmt::Display for DeviceChoice {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -126,7 +126,7 @@ pub fn open(choice: &DeviceChoice, threads: usize) -> Result<Opened, DeviceError
     let (device, note) = match choice {
         DeviceChoice::Cpu => (cpu()?, None),
         DeviceChoice::Cuda(ordinals) => (open_gpus(ordinals)?, None),
-        // Where CUDA is not even built in, the processor is what there is, and nothing to talk about.
+        // Without CUDA in the build, there is nothing but the processor, and nothing to note.
         DeviceChoice::Auto if cuda::gpus() == Err(cuda::Unavailable::NotBuilt) => (cpu()?, None),
         DeviceChoice::Auto => match open_gpus(&[]) {
             Ok(device) => (device, None),
@@ -143,11 +143,11 @@ fn fallback(error: &DeviceError) -> String {
     }
 }
 
-/// Starts the process's threads, 0 for one per core, or tells why there is no room for them. What needs no device calls this, so that
-/// the first one to have work in parallel does not panic.
+/// Starts the process's threads, 0 for one per core, or tells why there is no room for them. Code that needs no device calls this, so
+/// that its first parallel work does not panic.
 ///
 /// # Errors
-/// `Failed` if the system refuses, or if there are threads already, another number of them.
+/// `Failed` if the system refuses, or if another number of threads has been started already.
 pub fn start_threads(threads: usize) -> Result<(), DeviceError> {
     let failed = |error: &dyn Error| DeviceError::Failed(format!("cannot start threads: {error}"));
     let count = match threads {
@@ -159,7 +159,7 @@ pub fn start_threads(threads: usize) -> Result<(), DeviceError> {
         .num_threads(threads)
         .build_global();
     match pool {
-        // The system has no room for them; else there are threads already, those of an earlier device.
+        // A source means that the system has no room for them; otherwise there are threads already, from an earlier device.
         Err(error) if error.source().is_some() => Err(failed(&error)),
         Err(error) if threads > 0 && rayon::current_num_threads() != threads => Err(failed(&error)),
         _ => Ok(()),
@@ -170,7 +170,7 @@ fn cpu() -> Result<Box<dyn Device>, DeviceError> {
     Ok(Box::new(CpuDevice::new()?))
 }
 
-/// Opens the GPUs of these ordinals, all if there are none, as one device.
+/// Opens the GPUs of these ordinals as one device, or all GPUs if there are no ordinals.
 fn open_gpus(ordinals: &[u32]) -> Result<Box<dyn Device>, DeviceError> {
     let gpus = cuda::gpus()?;
     let usable: Vec<u32> = gpus.iter().map(|gpu| gpu.ordinal).collect();

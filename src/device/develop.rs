@@ -1,11 +1,11 @@
-//! Display pixels from linear ones on the CPU: what a device does with its film, for pictures that are worked on in between.
+//! Conversion of linear pixels to display pixels on the CPU, as a device does with its film, for pictures that are processed in between.
 
 use super::{DeviceError, FrameSettings, PixelType, cpu::Developer};
 use rayon::prelude::*;
 
 impl Developer {
-    /// RGB radiance in rows as pixels of the type that `pixels` names, with the exposure, white balance, tone curve and dither of
-    /// `settings`.
+    /// Converts RGB radiance in rows to pixels of the type that `pixels` names, with the exposure, white balance, tone curve and dither
+    /// of `settings`.
     ///
     /// # Errors
     /// When the size is not that of the settings.
@@ -42,7 +42,7 @@ mod tests {
         scene::{Integrator, ToneMap},
     };
 
-    /// Radiance, and what Blender 5.0 makes of it with its view transforms and white balance (sRGB, from pictures of 16 bits).
+    /// Radiance, followed by Blender 5.0's results with its view transforms and white balance (sRGB, from pictures of 16 bits).
     const RADIANCE: [[f32; 3]; 12] = [
         [0.02, 0.02, 0.02],
         [0.18, 0.18, 0.18],

@@ -25,14 +25,14 @@ pub struct FakeDevice {
     /// The frame that fails.
     pub fail_submit: Option<u32>,
     pub fail_collect: Option<u32>,
-    /// Of every frame.
+    /// The stage times of every frame.
     pub stages: Option<StageTimes>,
     pub own_rays: Option<OwnRays>,
     under_way: VecDeque<(u32, FrameSettings)>,
     log: Log,
 }
 
-/// What a device was told to do, in this order; clones share it.
+/// The steps that a device was told to do, in this order; clones share the log.
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<Step>>>);
 

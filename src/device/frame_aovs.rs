@@ -1,4 +1,4 @@
-//! What kernels that gather AOVs are told: where each AOV goes, and the scene in the frames before and after, and at the frame's own time.
+//! The record for kernels that gather AOVs: where each AOV goes, and the scene in the frames before and after, and at the frame's own time.
 
 use super::{Frame, OtherPose, params::camera_record};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 use rayon::prelude::*;
 use std::ptr::{null, null_mut};
 
-/// For a picture that is `aspect` times as wide as high: all but addresses, which are null.
+/// The record for a picture that is `aspect` times as wide as high, without addresses, which are null.
 pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {
     let other = |index: usize| {
         let pose = frame.others.as_ref().map(|others| &others[index]);
@@ -38,7 +38,7 @@ pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {
     }
 }
 
-/// The place in `record` that says where `AOV` goes.
+/// The place in `record` that says where `aov` goes.
 pub fn target(record: &mut FrameAovs, aov: Aov) -> &mut *mut f32 {
     match aov {
         Aov::Albedo => &mut record.albedo,
@@ -52,7 +52,7 @@ pub fn target(record: &mut FrameAovs, aov: Aov) -> &mut *mut f32 {
     }
 }
 
-/// World_from_object of all instances in rows.
+/// `world_from_object` of all instances, in rows.
 pub fn transforms(pose: &OtherPose) -> Vec<[f32; 12]> {
     pose.transforms.par_iter().map(rows_from_affine).collect()
 }

@@ -3,7 +3,7 @@
 use crate::{abi::LAYOUTS, accel::Wide};
 use std::mem::offset_of;
 
-/// Of kernels whose wide nodes have `width` children.
+/// The table of kernels whose wide nodes have `width` children.
 pub fn expected(width: usize) -> Vec<u32> {
     let mut table = Vec::new();
     for layout in LAYOUTS {

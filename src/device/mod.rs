@@ -1,4 +1,4 @@
-//! What executes kernels: the small trait that every device implements, and the choice among them.
+//! Devices, which execute kernels: the small trait that every device implements, and the choice among them.
 
 mod accumulation;
 mod adaptive;
@@ -43,7 +43,7 @@ pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_
 pub use cpu::{CpuDevice, Developer};
 pub use multi_device::MultiDevice;
 
-/// What a frame looks like, the same for all frames of a run.
+/// Settings of a frame's picture, the same for all frames of a run.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FrameSettings {
     pub width: u32,
@@ -61,28 +61,28 @@ pub struct FrameSettings {
     /// Leaves out light that rough surfaces scatter more than once, and so some energy.
     pub single_scatter: bool,
     pub layering: Layering,
-    /// Noise at which a part of the picture is done before it has all samples; none: everything gets all.
+    /// Noise at which a part of the picture is done before it has all samples; `None` if every part gets all.
     pub noise: Option<f32>,
-    /// Limit of the radiance that a light brings after the first bounce; none: nothing is cut off.
+    /// Limit of the radiance that a light adds after the first bounce; `None` if nothing is cut off.
     pub clamp_indirect: Option<f32>,
     /// Makes samples independent of how many there will be, so that a picture can get more later. Costs a little of the evenness
     /// of noise among neighbours.
     pub open_ended: bool,
     pub pixels: PixelType,
-    /// What frames tell besides.
+    /// The AOVs that frames have besides the picture.
     pub aovs: AovSet,
-    /// Asks for the rows of files, compressed, instead of pixels and AOVs. Of devices that do not make them, and where
-    /// there is too little memory, the pixels and AOVs come. How a file is made is not what it shows.
+    /// Asks for the rows of files, compressed, instead of pixels and AOVs. Devices that do not make them or have too little
+    /// memory return pixels and AOVs. Not serialized, because it changes how a file is made and not what it shows.
     #[serde(skip)]
     pub file_rows: Option<FileRows>,
-    /// When light comes in; none: pictures of moments. Frames are posed by it, devices find all they need in those.
+    /// When the shutter is open; `None` for no motion blur. Frames are posed by it, and devices find all that they need in frames.
     pub shutter: Option<Shutter>,
 }
 
 /// One frame, posed: everything about it that changes from frame to frame. [`Poser`](crate::render::Poser)s make them.
 ///
-/// Kernels follow the references of a frame into the scene and back without a look at whether they lead somewhere. So frames
-/// can't be put together elsewhere, and devices take only those of the scene that they have loaded.
+/// Kernels follow the references between a frame and its scene without checking them. So frames can't be put together
+/// elsewhere, and devices take only frames of the scene that they have loaded.
 #[derive(Clone)]
 pub struct Frame {
     pub(crate) scene: Arc<Scene>,
@@ -95,14 +95,14 @@ pub struct Frame {
     pub(crate) shapes: Vec<PosedMesh>,
     /// The tables of materials, maps and lights, where these are not the scene's.
     pub(crate) tables: Option<Arc<PosedTables>>,
-    /// The camera at even steps while the shutter is open; empty if it stands still, or for pictures of moments.
+    /// The camera at even steps while the shutter is open; empty if it stands still, or without motion blur.
     pub(crate) camera_keys: Vec<CameraPose>,
-    /// The scene one frame earlier and later, if AOVs tell how things move; and where the shutter is open for some time, at the
-    /// time of this frame (else nothing but the camera).
+    /// The scene one frame earlier, one frame later and at the time of this frame, if AOVs show motion. Without motion blur, the last
+    /// has nothing but the camera.
     pub(crate) others: Option<Arc<[OtherPose; 3]>>,
 }
 
-/// Where things are in another frame.
+/// The pose of the scene in another frame.
 #[derive(Clone)]
 pub struct OtherPose {
     pub camera: CameraPose,
@@ -115,7 +115,7 @@ pub struct OtherPose {
 }
 
 impl Frame {
-    /// A frame with trees of one's own, in which nothing moves.
+    /// Makes a frame in which nothing moves from given trees.
     ///
     /// # Safety
     /// `blas` has a tree for each mesh of the scene, over its triangles, and `tlas` is the latest that was built over these, from the
@@ -144,7 +144,7 @@ impl Frame {
     }
 
     /// # Errors
-    /// If it is not one for a device with such nodes that has loaded `scene`.
+    /// If the frame is not one of `scene`, or its trees do not have this `layout`.
     fn check(&self, scene: &Arc<Scene>, layout: NodeLayout) -> Result<(), DeviceError> {
         if Arc::ptr_eq(&self.scene, scene) && self.tlas.tree.layout == layout {
             return Ok(());
@@ -172,9 +172,9 @@ impl Frame {
 pub struct PosedMesh {
     /// Index into [`Scene::meshes`], which has its triangles and everything that does not change.
     pub mesh: u32,
-    /// If it deforms while the shutter is open: at the opening.
+    /// Its shape in the frame or, if it deforms while the shutter is open, at the opening.
     pub shape: Arc<Deformed>,
-    /// The same at even steps up to the closing; else empty.
+    /// Its shapes at even steps up to the closing of the shutter; empty if it does not deform meanwhile.
     pub later: Vec<Arc<Deformed>>,
 }
 
@@ -198,9 +198,9 @@ impl PosedMesh {
 pub struct Rendered {
     /// RGB, row-major, the top row first, of the type that [`FrameSettings::pixels`] asks for, in native byte order.
     pub pixels: Bytes,
-    /// Those that [`FrameSettings::AOVs`] asks for, in the order of [`AovSet::iter`].
+    /// The AOVs that [`FrameSettings::aovs`] asks for, in the order of [`AovSet::iter`].
     pub aovs: Vec<AovImage>,
-    /// If [`FrameSettings::file_rows`] asks for them and the device made them; then there are neither pixels nor AOVs.
+    /// Rows of files, if [`FrameSettings::file_rows`] asks for them and the device made them; then there are neither pixels nor AOVs.
     pub blocks: Option<FileBlocks>,
     pub rays: RayCounts,
     /// How long the device worked on it. Waiting behind other frames does not count.
@@ -209,7 +209,7 @@ pub struct Rendered {
     pub stages: Option<StageTimes>,
 }
 
-/// What a GPU spent its time on in a frame. Where frames overlap, so do these.
+/// The times that a GPU spent on the stages of a frame. Where frames overlap, so do these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StageTimes {
     pub primary: Duration,
@@ -242,7 +242,7 @@ impl std::ops::AddAssign for RayCounts {
     }
 }
 
-/// What bare queries visited and tested, the sums over their rays.
+/// Numbers of what ray queries visited and tested, summed over their rays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkCounts {
     pub rays: u64,
@@ -257,7 +257,7 @@ pub struct WorkCounts {
 }
 
 impl WorkCounts {
-    /// Adds what one ray took.
+    /// Adds the counts of one ray.
     #[must_use]
     fn with(self, ray: &RayWork) -> Self {
         Self {
@@ -275,7 +275,7 @@ impl WorkCounts {
 #[derive(Clone, Debug, Default)]
 pub struct OwnRays {
     pub primary: Vec<Ray>,
-    /// Those of all bounces, the first bounce's first.
+    /// The rays of all bounces, the first bounce's first.
     pub bounce: Vec<Ray>,
     pub shadow: Vec<Ray>,
 }
@@ -322,24 +322,24 @@ impl DeviceError {
     }
 }
 
-/// Asked again and again during long work whether to give up.
+/// Called again and again during long work to ask whether to give up.
 pub type Stop<'a> = dyn Fn() -> bool + Sync + 'a;
 
 /// Something that renders frames and traces rays of one scene at a time.
 pub trait Device: Send {
-    /// For people: "cpu (avx512, 2 threads)".
+    /// Description for people, like "cpu (avx512, 2 threads)".
     fn describe(&self) -> String;
 
-    /// CPU threads that tracing uses.
+    /// Number of CPU threads that tracing uses.
     fn threads(&self) -> usize;
 
-    /// The nodes that [`Frame`]s must have.
+    /// Layout of the nodes that [`Frame`]s must have.
     fn node_layout(&self) -> NodeLayout;
 
-    /// How many frames may be submitted before one is collected.
+    /// Number of frames that may be submitted before one is collected.
     fn queue_depth(&self) -> usize;
 
-    /// How many frames can be worked on at the same moment.
+    /// Number of frames that can be worked on at the same moment.
     fn device_count(&self) -> usize {
         1
     }
@@ -367,8 +367,8 @@ pub trait Device: Send {
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
     /// Adds samples to `film` until it has `until` of them, which is at most what `settings` ask for or what it has already, and
-    /// returns the picture that it is then, with AOVs if it is finished; no frame may be under way. `film` has to fit the
-    /// settings; after an error there is anything in it. Rays and times are those of this call.
+    /// returns the resulting picture, with AOVs if it is finished; no frame may be under way. `film` has to fit the settings;
+    /// after an error its contents are undefined. Rays and times are those of this call.
     fn add_samples(
         &mut self,
         _: &Frame,
@@ -384,17 +384,17 @@ pub trait Device: Send {
     }
 
     /// Renders a frame for the rays that it casts, which take 32 bytes each; no frame may be under way. They are to be traced
-    /// with [`Device::trace`] against the same frame, shadow rays with [`RayKind::Any`]. None if the device does not
-    /// gather the rays of such frames in queues, which is what makes them comparable to bare queries. Frames that move are not:
-    /// their rays have times, in the place of `t_min`.
+    /// with [`Device::trace`] against the same frame, shadow rays with [`RayKind::Any`]. `None` if the device does not gather
+    /// the rays of such frames in queues, which makes them comparable to the rays of [`Device::trace`]. The rays of frames that
+    /// move are not comparable: they have times in place of `t_min`.
     fn own_rays(&mut self, _: &Frame, _: &FrameSettings) -> Result<Option<OwnRays>, DeviceError> {
         Ok(None)
     }
 
     /// Traces `rays` against a posed frame into `hits` (of the same length), `passes` times, and returns the time that each
-    /// pass took, without copies to and from the device; no frame may be under way. No ray's `t_min` is negative or NaN. Of a miss, and of any
-    /// answer to [`RayKind::Any`] (`t` is 1 for a hit and -1 otherwise), nothing but `t` is meaningful. Of a frame that moves,
-    /// instances stand as at its own time, and meshes that deform have the shape of the opening.
+    /// pass took, without copies to and from the device; no frame may be under way. No ray's `t_min` may be negative or NaN.
+    /// Only `t` is meaningful in a miss, and in any result for [`RayKind::Any`] (1 for a hit and -1 otherwise). In a frame that
+    /// moves, instances stand as at its own time, and meshes that deform have the shape of the opening.
     fn trace(
         &mut self,
         frame: &Frame,
@@ -404,8 +404,8 @@ pub trait Device: Send {
         passes: u32,
     ) -> Result<Vec<Duration>, DeviceError>;
 
-    /// What these rays visit and test where each goes alone; [`Device::trace`] may take several through a tree together, and
-    /// visit less. It takes longer than tracing them. None if the device does not count. The counts are those of the device's own
+    /// Counts what these rays visit and test if each goes alone; [`Device::trace`] may take several through a tree together, and
+    /// visit less. It takes longer than tracing them. `None` if the device does not count. The counts are those of the device's own
     /// trees, and do not depend on the number of threads.
     fn count_work(
         &mut self,

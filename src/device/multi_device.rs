@@ -13,7 +13,7 @@ use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
 
 /// Devices that take frames from one queue.
 ///
-/// Meant for equals that work on their own after `submit`, like the GPUs of a machine: a slow member holds the others
+/// Meant for equal devices that work on their own after `submit`, like the GPUs of a machine: a slow member holds the others
 /// up, since frames are collected in order, and members that do their work in `collect`, like the CPU, work one
 /// after the other.
 pub struct MultiDevice {
@@ -34,7 +34,7 @@ impl Member {
 }
 
 impl MultiDevice {
-    /// At least one device; all have to read the same nodes.
+    /// Combines at least one device; all have to read the same nodes.
     pub fn new(devices: Vec<Box<dyn Device>>) -> Result<Self, DeviceError> {
         let Some(first) = devices.first() else {
             return Err(DeviceError::Failed("no device to render on".into()));
@@ -118,7 +118,7 @@ impl Device for MultiDevice {
 
     fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
         let free = |&index: &usize| self.members[index].free_places();
-        // Of several with as many free places, the first.
+        // `max_by_key` returns the last of equals: reversed, the first member with the most free places.
         let chosen = (0..self.members.len()).rev().max_by_key(free);
         let Some(index) = chosen.filter(|index| free(index) > 0) else {
             return Err(DeviceError::Failed("all devices are busy".into()));
@@ -141,7 +141,7 @@ impl Device for MultiDevice {
         collected.map_err(|error| error.on(&member.device.describe()))
     }
 
-    /// On the first device.
+    /// Runs on the first device.
     fn add_samples(
         &mut self,
         frame: &Frame,
@@ -154,7 +154,7 @@ impl Device for MultiDevice {
         first.add_samples(frame, settings, film, until, stop)
     }
 
-    /// Of the first device.
+    /// Returns the rays of the first device.
     fn own_rays(
         &mut self,
         frame: &Frame,
@@ -163,7 +163,7 @@ impl Device for MultiDevice {
         self.members[0].device.own_rays(frame, settings)
     }
 
-    /// On the first device.
+    /// Runs on the first device.
     fn trace(
         &mut self,
         frame: &Frame,
@@ -177,7 +177,7 @@ impl Device for MultiDevice {
             .trace(frame, kind, rays, hits, passes)
     }
 
-    /// On the first device.
+    /// Runs on the first device.
     fn count_work(
         &mut self,
         frame: &Frame,

@@ -15,7 +15,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Meshes without a compressed tree take no room.
+    /// Copies all trees into a pool, where meshes without a compressed tree take no room.
     pub fn new(blas: &[Arc<Blas>]) -> Self {
         let offsets = pool_offsets(blas);
         let (mut units, mut triangles) = pool_size(blas);
@@ -36,14 +36,14 @@ impl Pool {
     }
 }
 
-/// Units and triangles that the trees of all meshes take.
+/// Numbers of units and triangles in the trees of all meshes.
 pub fn pool_size(blas: &[Arc<Blas>]) -> (usize, usize) {
     blas.iter()
         .map(|blas| tree_size(blas))
         .fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1))
 }
 
-/// Units and triangles of one tree.
+/// Numbers of units and triangles in one tree.
 pub fn tree_size(blas: &Blas) -> (usize, usize) {
     match &blas.shape {
         BlasShape::Compressed {

@@ -25,13 +25,13 @@ const DIFFUSE_SKY: (u32, u32) = (32, 16);
 /// The tables of one scene. Pointers in them lead into the scene, which they keep alive, or into tables beside them.
 pub struct Tables {
     pub meshes: Vec<MeshRecord>,
-    /// What `meshes` point at.
+    /// The arrays that `meshes` point to.
     #[cfg_attr(
         not(throng_cuda),
         expect(dead_code, reason = "the CPU follows the pointers")
     )]
     pub attributes: Vec<Attributes>,
-    /// What each mesh has records of beside vertices and corners.
+    /// The attributes that each mesh has records of besides vertices and corners.
     pub needs: Vec<Needs>,
     pub materials: Vec<MaterialRecord>,
     pub lobes: Vec<LobesRecord>,
@@ -39,17 +39,17 @@ pub struct Tables {
     pub textures: Vec<TextureRecord>,
     /// Suns first.
     pub lights: Vec<LightRecord>,
-    /// Of an environment image.
+    /// The cells of an environment image, for sampling it.
     pub sky: SkyTable,
     pub emitters: Arc<Emitters>,
-    /// Of each material (see `MaterialRecord::emission_weight`).
+    /// Weight of each material (see `MaterialRecord::emission_weight`).
     pub emission_weights: Vec<f32>,
     pub environment: EnvironmentRecord,
     pub srgb: [f32; 256],
     pub scene: Arc<Scene>,
     /// Hashes of the names of instances and materials, once an AOV asks for them.
     ids: OnceLock<NameIds>,
-    /// Texels of the last textures, which are not the scene's.
+    /// Texels of the last textures, which are the environment's and not in the scene's list.
     #[cfg_attr(
         not(throng_cuda),
         expect(dead_code, reason = "the environments that rows lead to")
@@ -150,7 +150,7 @@ impl Tables {
     }
 }
 
-/// What mattes call the instances and the rows of materials of a scene.
+/// Hashes that stand for the names of a scene's instances and rows of materials in mattes.
 pub struct NameIds {
     pub instances: Vec<u32>,
     pub materials: Vec<u32>,
@@ -184,7 +184,7 @@ impl Attributes {
     }
 }
 
-/// The vertices of `mesh` in the shape that it has in a frame, into `out`, which has one place for each.
+/// Writes the vertices of `mesh` in the shape that it has in a frame to `out`, which has one place for each.
 pub fn write_shape(mesh: &TriangleMesh, shape: &Deformed, out: &mut [VertexRecord]) {
     let places = out.par_iter_mut().enumerate().with_min_len(4096);
     places.for_each(|(index, out)| {

@@ -1,4 +1,4 @@
-//! What kernels are told that make blocks of OpenEXR files.
+//! Parameters of the kernels that make blocks of OpenEXR files.
 
 use crate::{
     abi::{self, EXR_PIECE, EXR_PIECE_ROOM, ExrBlock, ExrChannel, ExrParams, ExrPiece},
@@ -9,13 +9,13 @@ use crate::{
 };
 use std::ptr::{null, null_mut};
 
-/// Bytes that a picture of `size` takes besides its values.
+/// Bytes that the making of blocks of a picture of `size` takes besides its values.
 #[cfg(throng_cuda)]
 pub fn exr_bytes(rows: &FileRows, size: (u32, u32)) -> usize {
     bytes_needed(&params_of(rows, size)).iter().sum()
 }
 
-/// All but addresses, for a picture of `size`.
+/// The parameters for a picture of `size`, without addresses.
 pub fn params_of(rows: &FileRows, (width, height): (u32, u32)) -> ExrParams {
     let channels = rows.channels();
     let row_bytes = width * pixel_bytes(&channels) as u32;

@@ -16,7 +16,7 @@ unsafe extern "C" {
     fn throng_probe_exr_copy(params: *const ExrParams);
 }
 
-/// What a GPU would make of a picture.
+/// Makes the blocks that a GPU would make of a picture.
 fn blocks(rows: &FileRows, size: (u32, u32), beauty: &[f32], aovs: &[AovImage]) -> FileBlocks {
     let mut params = params_of(rows, size);
     let channels = records(rows, size.0, |aov| match aov {
@@ -52,7 +52,7 @@ fn blocks(rows: &FileRows, size: (u32, u32), beauty: &[f32], aovs: &[AovImage]) 
     }
 }
 
-/// Smooth in some AOVs, noise in others, mattes with few names.
+/// An image that is smooth for some AOVs, noise for others, and a matte with few names for mattes.
 fn image(aov: Aov, pixels: usize, seed: u32) -> AovImage {
     let stride = aov.channels();
     let noise = |i: usize| (i as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 8;
@@ -203,7 +203,7 @@ fn halves_are_rounded_as_the_standard_says() {
     }
 }
 
-/// The bytes of one row of floats, inflated again: what the predictor made of them.
+/// Compresses one row of floats and inflates it again: returns the bytes that the predictor made of it.
 fn inflated(values: &[f32]) -> Vec<u8> {
     let rows = FileRows {
         aovs: AovSet::default(),

@@ -1,4 +1,4 @@
-//! What kernels on the CPU are launched with: parameters that lead into the host's memory, and what must live meanwhile.
+//! Launches of kernels on the CPU: parameters that lead into the host's memory, and the data that must live meanwhile.
 
 use super::Kernel;
 use crate::{
@@ -20,26 +20,26 @@ use crate::{
 use rayon::prelude::*;
 use std::{marker::PhantomData, ptr::null, sync::Arc};
 
-/// Tables of a frame that are not the scene's, and the tree over what shines within the scene.
+/// Tables of a frame that are not the scene's, and the tree over the lights within the scene.
 #[derive(Default)]
 pub struct Shining {
     pub posed: Option<MaterialTables>,
     pub local: Option<Arc<LocalTree>>,
 }
 
-/// The memory that walks of one thread keep what is left to visit in.
+/// Stacks on which the walks of one thread keep what is left to visit.
 pub struct Stacks {
     /// Stacks of the same size, one for each ray that is interleaved with others.
     pub rays: Vec<StackEntry>,
     pub packets: Vec<PacketEntry>,
 }
 
-/// Launch parameters, and what must live as long as they are used.
+/// Launch parameters, and the data that must live as long as they are used.
 pub struct Launch<'a> {
     pub params: Params,
     stack_entries: usize,
     packet_entries: usize,
-    /// How many rays of one thread are interleaved.
+    /// Number of rays of one thread that are interleaved.
     interleaved: usize,
     _blas: Vec<BlasRecord>,
     _pool: Pool,
@@ -93,7 +93,7 @@ impl Shapes {
     }
 }
 
-/// What kernels read of another frame.
+/// The data that kernels read of another frame.
 pub struct Elsewhere<'a> {
     pose: &'a OtherPose,
     transforms: Vec<[f32; 12]>,
@@ -128,7 +128,7 @@ impl<'a> Elsewhere<'a> {
 unsafe impl Sync for Launch<'_> {}
 
 impl<'a> Launch<'a> {
-    /// Of a kernel that reads nothing but its parameters and a film.
+    /// The launch of a kernel that reads nothing but its parameters and a film.
     pub fn of(params: Params) -> Self {
         Self {
             params,
@@ -146,7 +146,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// In a TLAS of more bytes than `cached_tlas`, single rays are interleaved.
+    /// The launch of a kernel for a frame. In a TLAS of more bytes than `cached_tlas`, single rays are interleaved.
     pub fn new(tables: &'a Tables, frame: &'a Frame, shining: Shining, cached_tlas: usize) -> Self {
         let interleaved = match frame.tlas.bytes() > cached_tlas {
             true => MAX_INTERLEAVED as usize,

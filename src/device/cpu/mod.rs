@@ -40,7 +40,7 @@ use kernels::{KernelTable, VARIANTS};
 const PIXEL_BATCH: u32 = 256;
 /// Pixels of `resolve_pixel` that are handed out at once.
 const RESOLVE_BATCH: u32 = 1 << 14;
-/// Samples per pixel between two looks at whether to stop.
+/// Samples per pixel between two checks whether to stop.
 const SAMPLE_SLICE: usize = 16;
 /// Tiles of `measure_tile` that are handed out at once.
 const TILE_BATCH: u32 = 64;
@@ -50,7 +50,7 @@ const RAY_BATCH: usize = 1024;
 const CACHED_TLAS: usize = 32 << 20;
 /// Rays whose work is counted before it is added up.
 const COUNTED_RAYS: usize = 1 << 20;
-/// The variant that walks the GPU's trees as a GPU does, on the CPU: slow, and there to be compared with the others.
+/// The variant that walks the GPU's trees as a GPU does, on the CPU: slow, and only there to be compared with the others.
 pub const COMPRESSED: &str = "compressed";
 
 /// The variant for any processor.
@@ -61,7 +61,7 @@ pub struct CpuDevice {
     tables: Option<Tables>,
     lights: LightCache,
     queued: Option<(Frame, FrameSettings)>,
-    /// Rays that look for their closest hits one by one, through a TLAS of more bytes than this, take turns.
+    /// Single rays that look for their closest hits are interleaved in a TLAS of more bytes than this.
     cached_tlas: usize,
 }
 
@@ -71,8 +71,8 @@ impl CpuDevice {
         chosen_kernels().map(Self::with_kernels)
     }
 
-    /// Uses the variant of that name. They differ in speed and in the steps that they count, never in what
-    /// they find.
+    /// Uses the variant of that name. Variants differ in speed and in the steps that they count, never in their
+    /// results.
     pub fn with_variant(name: &str) -> Result<Self, DeviceError> {
         kernels_named(name).map(Self::with_kernels)
     }
@@ -87,7 +87,7 @@ impl CpuDevice {
         }
     }
 
-    /// The same device, whose single rays take turns in a TLAS of more than `bytes`: that changes how fast they are, not what they hit.
+    /// The same device, which interleaves single rays in a TLAS of more than `bytes`: that changes how fast they are, not what they hit.
     #[cfg(feature = "test-seams")]
     pub fn with_cached_tlas(self, bytes: usize) -> Self {
         Self {
@@ -105,7 +105,7 @@ impl CpuDevice {
             .collect()
     }
 
-    /// Asks the kernels about the lights of a frame; of the baseline variant only.
+    /// Lets `ask` query the kernels about the lights of a frame; for the baseline variant only.
     #[cfg(feature = "test-seams")]
     pub fn probe<T>(
         &mut self,
@@ -126,7 +126,7 @@ impl CpuDevice {
         Ok(ask(&mut probe))
     }
 
-    /// What a frame has of its own to look at and, for integrators that sample it, what shines within the scene.
+    /// Makes the tables that a frame has of its own and, for integrators that sample lights, the tree over the lights within the scene.
     fn shining(&mut self, frame: &Frame, integrator: Integrator) -> Shining {
         let Some(tables) = self.tables.as_ref() else {
             return Shining::default();
@@ -150,7 +150,7 @@ impl CpuDevice {
             .ok_or_else(|| DeviceError::Failed("no scene is loaded".into()))
     }
 
-    /// What kernels need to trace a frame.
+    /// Makes the launch of kernels that trace a frame.
     fn prepare<'a>(
         &'a self,
         frame: &'a Frame,
@@ -186,7 +186,7 @@ impl CpuDevice {
         rays
     }
 
-    /// The AOVs of a frame whose film is done.
+    /// Gathers the AOVs of a frame whose film is done.
     ///
     /// # Safety
     /// The launch is of a picture with so many items and leads to its film.
@@ -255,7 +255,7 @@ fn kernels_named(name: &str) -> Result<&'static KernelTable, DeviceError> {
     })
 }
 
-/// Makes display pixels of films by the code that devices run.
+/// Converts films to display pixels by the code that devices run.
 pub struct Developer(&'static KernelTable);
 
 impl Developer {
@@ -265,7 +265,7 @@ impl Developer {
         chosen_kernels().map(Self)
     }
 
-    /// Pixels from a film, sums of RGB and weights.
+    /// Converts a film, which is sums of RGB and weights, to pixels.
     pub(super) fn resolve(&self, film: &mut [[f32; 4]], settings: &FrameSettings) -> Vec<u8> {
         let bytes = film.len() * settings.pixel_bytes();
         // Memory that is aligned for all types of pixels.

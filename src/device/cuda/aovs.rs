@@ -1,4 +1,4 @@
-//! AOVs of a frame in flight on the GPU: where they are gathered, and what the kernel reads of the frames beside it.
+//! AOVs of a frame in flight on the GPU: the memory that they are gathered in, and the kernel's tables of other frames.
 
 use super::{
     memory::{Array, Pinned, bytes_of},
@@ -18,7 +18,7 @@ use std::sync::{Arc, Weak};
 
 /// Start of every table, so that records are loaded in whole sectors.
 const ALIGNMENT: usize = 256;
-/// Camera rays of one launch: a few milliseconds.
+/// Number of camera rays in one launch, which takes a few milliseconds.
 const RAYS_PER_LAUNCH: u32 = 1 << 22;
 
 /// Memory for the AOVs of one frame after the other.
@@ -26,7 +26,7 @@ const RAYS_PER_LAUNCH: u32 = 1 << 22;
 pub struct AovMemory {
     /// All AOVs of a frame, one after the other.
     images: Array,
-    /// The kernel's record and the tables of the frames beside.
+    /// The kernel's record and the tables of other frames.
     tables: Array,
     staging: Pinned,
     shapes: [Shapes; 3],
@@ -43,8 +43,8 @@ impl AovMemory {
         own.iter().map(|array| array.bytes()).sum::<usize>() + shapes.sum::<usize>()
     }
 
-    /// Makes room for `AOVs` of a frame, and queues the upload of what the kernel reads. Nothing that was queued before may
-    /// use what is here.
+    /// Makes room for `aovs` of a frame, and queues the upload of the tables that the kernel reads. Nothing that was queued before
+    /// may use what is here.
     pub fn prepare(
         &mut self,
         tables: &SceneTables,
@@ -70,7 +70,7 @@ impl AovMemory {
         Ok(())
     }
 
-    /// Where one of `AOVs` is on the GPU, for a picture of `pixels`.
+    /// Address of one of `aovs` on the GPU, for a picture of `pixels`.
     pub fn image(&self, aovs: AovSet, pixels: usize, aov: Aov) -> *mut f32 {
         let before = aovs.iter().take_while(|&before| before != aov);
         self.images.at(image_bytes(before.collect(), pixels))
@@ -130,7 +130,7 @@ impl AovMemory {
         unsafe { self.tables.write_later(0, &self.staging, 0, all, stream) }
     }
 
-    /// Queues the way of the AOVs to page-locked memory at `to`.
+    /// Queues the copy of the AOVs to page-locked memory at `to`.
     ///
     /// # Safety
     /// As of [`Array::read_later`].
@@ -177,7 +177,7 @@ pub fn image_bytes(aovs: AovSet, pixels: usize) -> usize {
     pixels * aovs.channels() * size_of::<f32>()
 }
 
-/// No less than the AOVs of a frame take on the GPU.
+/// Upper bound on the bytes that the AOVs of a frame take on the GPU.
 pub fn aov_bytes(tables: &SceneTables, frame: &Frame, aovs: AovSet, pixels: usize) -> usize {
     if aovs.is_empty() {
         return 0;
@@ -198,14 +198,14 @@ pub fn aov_bytes(tables: &SceneTables, frame: &Frame, aovs: AovSet, pixels: usiz
         + 8 * ALIGNMENT
 }
 
-/// Items of the launches that gather the AOVs of pictures with so many samples: whole tiles.
+/// Number of items in a launch that gathers the AOVs of pictures with so many samples, in whole tiles.
 pub fn launch_items(samples: u32) -> u32 {
     (RAYS_PER_LAUNCH / samples.max(1))
         .max(1)
         .next_multiple_of(64)
 }
 
-/// What was read back, in the order of `AOVs`.
+/// Splits bytes that were read back into images, in the order of `aovs`.
 pub fn images(aovs: AovSet, pixels: usize, mut bytes: Bytes) -> Vec<AovImage> {
     let image = |aov: Aov| {
         let size = image_bytes([aov].into_iter().collect(), pixels);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct StaticPool {
     units: Array,
     triangles: Array,
-    /// Whose trees these are.
+    /// The trees that are uploaded.
     blas: Option<Arc<Vec<Arc<Blas>>>>,
 }
 
@@ -44,7 +44,7 @@ impl StaticPool {
 }
 
 /// Trees of a scene in which meshes deform, for one frame in flight: those of all meshes, so that references between them
-/// count from one place. What keeps its shape lies in front and is uploaded once.
+/// count from one place. Trees of meshes that keep their shape lie in front and are uploaded once.
 #[derive(Default)]
 pub struct DeformingPool {
     units: Array,
@@ -63,7 +63,7 @@ impl DeformingPool {
         self.units.bytes() + self.triangles.bytes()
     }
 
-    /// Queues the upload of what is not there yet. Nothing that was queued before may use it.
+    /// Queues the upload of trees that are not there yet. Nothing that was queued before may use the pool.
     pub fn upload(&mut self, blas: &[Arc<Blas>], stream: &Stream) -> CudaResult<()> {
         let (units, triangles) = pool_size(blas);
         let bytes = (

@@ -1,11 +1,11 @@
 //! Whether a scene and its picture fit into the GPU's memory, and how many paths may be under way at once.
 
-/// Left to the driver: local memory of the kernels, page tables, rounding.
+/// Bytes that are left to the driver: local memory of the kernels, page tables, rounding.
 const RESERVE: usize = 192 << 20;
 /// Fewer paths than this do not keep a GPU busy.
 const FEWEST_PATHS: usize = 1 << 16;
 
-/// What takes memory, in bytes.
+/// A list of the things that take memory, with their sizes in bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Need(Vec<(&'static str, usize)>);
 
@@ -18,7 +18,7 @@ impl Need {
         self.0.iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// An error text if this is more than `free` bytes.
+    /// Returns an error text if this is more than `free` bytes.
     pub fn check(&self, free: usize) -> Result<(), String> {
         if self.total() + RESERVE <= free {
             return Ok(());
@@ -38,7 +38,7 @@ impl Need {
         ))
     }
 
-    /// How many of the `wanted` paths fit into what is left of `free` bytes for each of `frames` frames in flight.
+    /// Number of the `wanted` paths that fit into what is left of `free` bytes, for each of `frames` frames in flight.
     pub fn paths(
         mut self,
         free: usize,
@@ -59,7 +59,7 @@ impl Need {
     }
 }
 
-/// "1.5 GiB", or "12 MiB" below one.
+/// Formats a size like "1.5 GiB", or like "12 MiB" below one.
 fn describe(bytes: usize) -> String {
     match bytes as f64 / f64::from(1 << 30) {
         gib if gib < 1.0 => format!("{:.0} MiB", gib * 1024.0),

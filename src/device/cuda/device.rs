@@ -38,16 +38,16 @@ use cust::{
 };
 use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
 
-/// Frames in flight: the end of a launch, when few rays are left, is filled with another frame's work.
+/// Number of frames in flight: the end of a launch, when few rays are left, is filled with another frame's work.
 const SLOTS: usize = 3;
 /// Paths or pixel samples of one launch, per multiprocessor: well below 50 ms even on small GPUs.
 const PATHS_PER_MULTIPROCESSOR: usize = 1 << 16;
-/// Of the queues of a frame in flight whose paths are scattered: these need the most memory, and launches of a million keep a
-/// GPU busy. Four times as much would render 9 % faster.
+/// Most bytes of the queues of a frame in flight whose paths are scattered: these need the most memory, and launches of a million
+/// keep a GPU busy. Four times as much would render 9 % faster.
 const QUEUE_BYTES: usize = 384 << 20;
 /// Samples per pixel of one launch of the loop schedule.
 const LOOP_SAMPLES: u32 = 4;
-/// Rays of one launch of a bare query.
+/// Most rays in one launch of [`Device::trace`].
 const RAYS_PER_LAUNCH: usize = 1 << 24;
 /// Pause between two checks whether a frame is finished.
 const POLL_INTERVAL: Duration = Duration::from_micros(50);
@@ -55,7 +55,7 @@ const POLL_INTERVAL: Duration = Duration::from_micros(50);
 pub struct CudaDevice {
     name: String,
     scene: Option<SceneTables>,
-    /// What shines within the scene, in the last frame.
+    /// The lights within the scene, as of the last frame.
     lights: LightCache,
     pool: StaticPool,
     slots: Vec<Slot>,
@@ -72,7 +72,7 @@ pub struct CudaDevice {
 }
 
 impl CudaDevice {
-    /// `ordinal` is one of [`super::gpus`].
+    /// Opens the GPU `ordinal`, which is one of [`super::gpus`].
     pub fn open(ordinal: u32) -> Result<Self, DeviceError> {
         let open = || -> CudaResult<Self> {
             let gpu = Gpu::get_device(ordinal)?;
@@ -102,8 +102,7 @@ impl CudaDevice {
     }
 
     /// Cuts pictures into launches of at most `paths` paths, rounded up to whole tiles of 64 pixels; frames under way
-    /// keep their launches. This changes speed and memory, never a pixel, which is what tests call it for; nothing else
-    /// does.
+    /// keep their launches. This changes speed and memory, never a pixel, which is what tests call it for.
     #[cfg(feature = "test-seams")]
     pub fn limit_paths_per_launch(&mut self, paths: u32) {
         self.paths_per_launch = paths.max(1) as usize;
@@ -168,7 +167,7 @@ impl CudaDevice {
         Ok(params)
     }
 
-    /// Queues the upload of what a frame has for itself.
+    /// Queues the upload of the data that is a frame's own.
     fn upload(&mut self, slot: usize, frame: &Frame, params: &mut Params) -> CudaResult<()> {
         let slot = &mut self.slots[slot];
         slot.upload(&frame.tlas, params)?;
@@ -184,7 +183,7 @@ impl CudaDevice {
         }
     }
 
-    /// What shines within the scene in this frame, for integrators that sample it.
+    /// Returns the tree over the lights within the scene in this frame, for integrators that sample lights.
     fn lights(&mut self, frame: &Frame, integrator: Integrator) -> Option<Arc<LocalTree>> {
         let scene = self.scene.as_ref()?;
         if !integrator.samples_lights() {
@@ -202,7 +201,7 @@ impl CudaDevice {
         )
     }
 
-    /// How a picture is cut up, once its memory is known to be there. Leaves out `file_rows` if there is too little for them.
+    /// Plans how a picture is cut up, once its memory is known to be there. Clears `file_rows` if there is too little for them.
     fn plan(
         &mut self,
         frame: &Frame,
@@ -235,7 +234,7 @@ impl CudaDevice {
             let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
             Ok(mem_get_info()?.0 + own)
         })?;
-        // Others can make them where there is little memory.
+        // If memory is short, the host can make the files from pixels and AOVs.
         let size = (settings.width, settings.height);
         let blocks = file_rows.map_or(0, |rows| exr_bytes(&rows, size));
         match need.total() + blocks * SLOTS < free / 2 {
@@ -279,8 +278,8 @@ impl CudaDevice {
         DeviceError::Failed(format!("{}: {text}", self.name))
     }
 
-    /// Starts a frame; from the samples of `film` to the given number of them, if that is given. Its rays are added to
-    /// `own_rays` if that is. Returns its slot.
+    /// Starts a frame and returns its slot. If `film` is given, it goes on from these samples to the given number of them. If
+    /// `own_rays` is given, the frame's rays are added to it.
     fn start(
         &mut self,
         frame: &Frame,

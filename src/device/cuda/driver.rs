@@ -9,11 +9,11 @@ use cust::{
 use std::ffi::{CStr, c_char};
 
 unsafe extern "C" {
-    /// In `kernels/driver/libcuda.c`: a static text, empty if the driver started.
+    /// Returns a static text, empty if the driver started. It is in `kernels/driver/libcuda.c`.
     safe fn throng_driver_problem() -> *const c_char;
 }
 
-/// All GPUs by ordinal.
+/// Returns all GPUs by ordinal.
 pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     let started = cust::init(CudaFlags::empty());
     match (started, problem()) {
@@ -43,7 +43,7 @@ fn gpu(ordinal: u32) -> CudaResult<Gpu> {
     })
 }
 
-/// The driver's or the dynamic linker's own words; to be asked after `init`, by the same thread.
+/// The driver's or the dynamic linker's own words; to be called after `init`, by the same thread.
 fn problem() -> Option<String> {
     // SAFETY: the function returns a static text that ends with a zero; only `cuInit` writes to it.
     let text = unsafe { CStr::from_ptr(throng_driver_problem()) };

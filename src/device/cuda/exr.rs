@@ -1,5 +1,5 @@
-//! Blocks of OpenEXR files, made on the GPU: floats of all AOVs would take longer on their way to the host than a frame takes to
-//! trace, and to encode there longer still.
+//! Blocks of OpenEXR files, made on the GPU: copying the floats of all AOVs to the host would take longer than tracing a frame,
+//! and encoding them there longer still.
 
 use super::{
     kernels::{Kernels, arguments},
@@ -23,7 +23,7 @@ pub struct ExrMemory {
     room: Array,
     pieces: Array,
     blocks: Array,
-    /// Where all blocks are, on the host.
+    /// The places of all blocks, on the host.
     placed: Pinned,
 }
 
@@ -34,8 +34,8 @@ impl ExrMemory {
         own.iter().map(|array| array.bytes()).sum()
     }
 
-    /// Queues the compression of a picture of `size` whose values are where `values` says (of the picture itself, for none), and
-    /// the way of the blocks' places to the host. Nothing that was queued before may use what is here.
+    /// Queues the compression of a picture of `size`, and the copy of the blocks' places to the host. `values` tells where an AOV's
+    /// values are, or the picture's own for `None`. Nothing that was queued before may use what is here.
     pub fn compress(
         &mut self,
         rows: &FileRows,
@@ -81,7 +81,7 @@ impl ExrMemory {
         Ok(params)
     }
 
-    /// Where the blocks begin, and the size of all; once the stream is past [`Self::compress`].
+    /// Returns the offsets of the blocks, and the size of all; to be called once the stream is past [`Self::compress`].
     pub fn places(&self, params: &ExrParams) -> (Vec<u64>, usize) {
         let bytes = bytes_needed(params)[2];
         let blocks: Vec<ExrBlock> = bytemuck::pod_collect_to_vec(&self.placed.bytes()[..bytes]);
@@ -90,7 +90,7 @@ impl ExrMemory {
         (offsets, end as usize)
     }
 
-    /// Queues the way of all blocks to page-locked memory at `to`, which the GPU writes to itself.
+    /// Queues the copy of all blocks to page-locked memory at `to`, which the GPU writes to itself.
     pub fn deliver(
         &self,
         mut params: ExrParams,

@@ -1,6 +1,6 @@
 //! The compiled kernels, and which GPUs they run on.
 
-/// Keeps the fat binary aligned as its header wants to be.
+/// Keeps the fat binary aligned as its header requires.
 #[repr(C, align(16))]
 struct Aligned<T: ?Sized>(T);
 
@@ -27,7 +27,7 @@ pub fn image() -> &'static [u8] {
     &IMAGE.0
 }
 
-/// The same kernels for pictures of what moves while the shutter is open.
+/// The same kernels for pictures with motion blur.
 pub fn moving_image() -> &'static [u8] {
     &MOVING_IMAGE.0
 }
@@ -38,7 +38,7 @@ pub fn architectures() -> Vec<u32> {
     BUILT.split(',').filter_map(|a| a.parse().ok()).collect()
 }
 
-/// Machine code runs on its own generation from its own capability on; PTX on everything newer.
+/// Whether a GPU can run the kernels: machine code runs on its own generation from its own capability on, PTX on everything newer.
 #[cfg_attr(not(throng_cuda), allow(dead_code))]
 pub(super) fn runs_on(architectures: &[u32], (major, minor): (u32, u32)) -> bool {
     let gpu = major * 10 + minor;

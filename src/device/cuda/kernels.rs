@@ -11,10 +11,10 @@ use cust::{
 };
 use std::ffi::c_void;
 
-/// Threads of a block of kernels that have one thread per item.
+/// Number of threads in a block of kernels that have one thread per item.
 const ITEM_THREADS: u32 = 128;
 
-/// The kernels for pictures of moments and, once such a frame came, those for pictures of what moves.
+/// The kernels for pictures without motion blur and, once a frame has needed them, those for pictures with it.
 pub struct KernelSets {
     gpu: Device,
     pub still: Kernels,
@@ -31,7 +31,7 @@ impl KernelSets {
         })
     }
 
-    /// Loads what a frame with these parameters needs. The GPU's context must be current.
+    /// Loads the kernels that a frame with these parameters needs. The GPU's context must be current.
     pub fn prepare(&mut self, params: &Params) -> CudaResult<()> {
         if params.moves != 0 && self.moving.is_none() {
             self.moving = Some(Kernels::load(self.gpu, moving_image())?);
@@ -39,7 +39,7 @@ impl KernelSets {
         Ok(())
     }
 
-    /// Those for a frame with these parameters, for which they were prepared.
+    /// Returns the kernels for a frame with these parameters, for which they were prepared.
     pub fn of(&self, params: &Params) -> &Kernels {
         match (&self.moving, params.moves) {
             (Some(moving), 1..) => moving,
@@ -55,7 +55,7 @@ pub struct Kernels {
     shade: [Resident; 4],
 }
 
-/// Which kernel shades waves.
+/// The kernel that shades waves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shading {
     /// All integrators whose paths end at the first hit.
@@ -79,7 +79,7 @@ impl Shading {
     }
 }
 
-/// For closest and for any hits, then the same for scenes with holes.
+/// The kernels for closest and for any hits, then the same for scenes with holes.
 const TRACE_KERNELS: [&str; 4] = [
     "throng_trace_closest_queue",
     "throng_trace_any_queue",
@@ -87,11 +87,11 @@ const TRACE_KERNELS: [&str; 4] = [
     "throng_trace_any_queue_cutouts",
 ];
 
-/// A launch of a kernel whose blocks stay, which fills the GPU.
+/// A launch of a kernel with as many blocks as the GPU can hold at once.
 #[derive(Clone, Copy)]
 struct Resident {
     blocks: u32,
-    /// Of a block: the bound that the kernel was compiled with.
+    /// Threads of a block: the bound that the kernel was compiled with.
     threads: u32,
 }
 
@@ -137,7 +137,7 @@ impl Kernels {
         self.multiprocessors
     }
 
-    /// One thread per item.
+    /// Launches a kernel with one thread per item.
     ///
     /// # Safety
     /// `arguments` point to what the kernel takes, and what they lead to lives until the stream has passed the launch.
@@ -153,7 +153,7 @@ impl Kernels {
         unsafe { self.launch(name, blocks, ITEM_THREADS, stream, arguments) }
     }
 
-    /// A kernel whose warps stay until the queue is empty, for any or the closest hits.
+    /// Launches a kernel whose warps stay until the queue is empty, for any or the closest hits.
     ///
     /// # Safety
     /// As [`Self::launch_items`].

@@ -1,4 +1,4 @@
-//! The tree over what shines within the scene, on the GPU, for one frame in flight.
+//! The tree over the lights within the scene, on the GPU, for one frame in flight.
 
 use super::memory::{Array, Pinned, bytes_of};
 use crate::{abi::LocalLights, light::LocalTree};
@@ -12,7 +12,7 @@ const ALIGNMENT: usize = 256;
 pub struct Lights {
     memory: Array,
     staging: Pinned,
-    /// What is there, so that a scene at rest is uploaded once.
+    /// The tree that is there, so that a scene at rest is uploaded once.
     uploaded: Option<Arc<LocalTree>>,
 }
 
@@ -61,7 +61,7 @@ impl Lights {
         })
     }
 
-    /// Forgets what is there.
+    /// Forgets the uploaded tree.
     pub fn clear(&mut self) {
         self.uploaded = None;
     }

@@ -17,7 +17,7 @@ const ALIGNMENT: usize = 256;
 pub struct UploadedTables {
     memory: Array,
     staging: Pinned,
-    /// What `memory` holds, or will once the stream has passed the upload.
+    /// The bytes that `memory` holds, or will hold once the stream has passed the upload.
     held: Vec<u8>,
     places: Places,
     counts: Counts,
@@ -45,7 +45,7 @@ impl UploadedTables {
         self.memory.bytes()
     }
 
-    /// Queues the upload of `posed`, unless they are what was uploaded last. Nothing that was queued before may use what is
+    /// Queues the upload of `posed`, unless the same tables were uploaded last. Nothing that was queued before may use what is
     /// here.
     pub fn upload(
         &mut self,
@@ -104,7 +104,7 @@ fn append(bytes: &mut Vec<u8>, table: &[u8]) -> usize {
     start
 }
 
-/// No less than the tables of `tables` take.
+/// Upper bound on the bytes that the uploaded `tables` take.
 pub fn tables_bytes(tables: &PosedTables) -> usize {
     let per_material = size_of::<MaterialRecord>() + size_of::<LobesRecord>();
     tables.materials.len() * per_material

@@ -20,7 +20,7 @@ use std::{
 /// Bytes that one task copies into page-locked memory.
 const COPY_CHUNK: usize = 1 << 20;
 
-/// An array of bytes on the GPU. What it holds is lost when it grows.
+/// An array of bytes on the GPU. Its contents are lost when it grows.
 #[derive(Default)]
 pub struct Array {
     buffer: Option<DeviceBuffer<u8>>,
@@ -168,13 +168,13 @@ impl Pinned {
     }
 }
 
-/// Page-locked memory for pictures: they are read where the GPU wrote them, and the memory comes back afterwards. It takes the
-/// system long to lock new one, and longer to touch it for the first time.
+/// Page-locked memory for pictures: they are read where the GPU wrote them, and the memory comes back afterwards. Locking new memory
+/// takes the system long, and touching it for the first time longer.
 #[derive(Clone, Default)]
 pub struct SparePinned(Arc<Mutex<Vec<Pinned>>>);
 
 impl SparePinned {
-    /// Memory of at least `bytes`.
+    /// Takes memory of at least `bytes`.
     pub fn take(&self, bytes: usize) -> CudaResult<Pinned> {
         let mut pinned = lock(&self.0).pop().unwrap_or_default();
         pinned.reserve(bytes)?;
@@ -188,7 +188,7 @@ impl SparePinned {
         Ok(pinned)
     }
 
-    /// The bytes, to be read by anybody. The memory is spare again when nobody has them any more.
+    /// Lends the bytes to be read by anybody. The memory is spare again when nobody has them any more.
     pub fn lend(&self, pinned: Pinned) -> Bytes {
         Bytes::from_owner(Lent {
             pinned,
@@ -197,7 +197,7 @@ impl SparePinned {
     }
 }
 
-/// Memory that goes back to where it is spare.
+/// Memory that goes back to the list of spare memory when it is dropped.
 struct Lent {
     pinned: Pinned,
     spare: Weak<Mutex<Vec<Pinned>>>,
@@ -220,12 +220,12 @@ impl Drop for Lent {
     }
 }
 
-/// A list is whole between two statements, whatever panicked.
+/// Locks a list even after a panic: it is whole between two statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What may be copied to the GPU byte by byte: plain data, and structs of the border with pointers in them.
+/// Types that may be copied to the GPU byte by byte: plain data, and structs of the border with pointers in them.
 ///
 /// # Safety
 /// All bytes have a value: there is no padding.
@@ -234,7 +234,7 @@ pub unsafe trait Upload: Copy {}
 // SAFETY: what `NoUninit` says.
 unsafe impl<T: NoUninit> Upload for T {}
 
-/// Structs of so many pointers and numbers of four bytes, and nothing else.
+/// Implements `Upload` for structs of so many pointers and numbers of four bytes, and nothing else.
 macro_rules! upload {
     ($($name:ty: $pointers:literal, $numbers:literal;)*) => {$(
         const _: () = assert!(
@@ -252,7 +252,7 @@ upload! {
     FrameAovs: 19, 78;
 }
 
-/// All bytes of some data.
+/// Returns all bytes of some data.
 pub fn bytes_of<T: Upload>(data: &[T]) -> &[u8] {
     // SAFETY: a slice is this long, and there is no padding.
     unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }

@@ -1,5 +1,5 @@
 //! NVIDIA GPUs: which there are, whether this build can use them and why not, and the device that runs on one. Only
-//! files in this folder name cust.
+//! files in this folder use cust.
 
 #[cfg(throng_cuda)]
 mod aovs;
@@ -43,12 +43,12 @@ use std::sync::OnceLock;
 /// A GPU that this build can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gpu {
-    /// The driver's number of it.
+    /// The driver's number for it.
     pub ordinal: u32,
     pub name: String,
     /// Compute capability, major and minor.
     pub capability: (u32, u32),
-    /// In bytes.
+    /// Memory in bytes.
     pub memory: u64,
 }
 
@@ -77,7 +77,7 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// What the user can do about it.
+    /// Tells what the user can do about it.
     pub fn advice(&self) -> &'static str {
         match self {
             Self::NotBuilt => "build on Linux with the feature `cuda`, or use --device cpu",

@@ -30,7 +30,7 @@ pub struct SceneTables {
     scene: Arc<Scene>,
     ids: OnceLock<NameIds>,
     pub environment: EnvironmentRecord,
-    /// What frames' trees of lights are made of, on this machine's side.
+    /// The emitters that frames' trees of lights are made of, on the host.
     emitters: Arc<Emitters>,
     emission_weights: Vec<f32>,
     lights: Vec<LightRecord>,
@@ -55,11 +55,11 @@ struct TablePlaces {
     filters: usize,
 }
 
-/// Parts of one allocation.
+/// The places of all tables in one allocation.
 #[derive(Default)]
 pub struct Plan<'a> {
     parts: Vec<(usize, &'a [u8])>,
-    /// Vertices, corners and attributes of each.
+    /// Where the vertices, corners and attributes of each mesh start, in bytes.
     meshes: Vec<[usize; 3]>,
     textures: Vec<usize>,
     tables: TablePlaces,
@@ -209,12 +209,12 @@ impl SceneTables {
         needs.is_some_and(|needs| needs.tangents)
     }
 
-    /// The same on the GPU.
+    /// Address of the table of meshes on the GPU.
     pub fn mesh_table(&self) -> *const MeshRecord {
         self.memory.at(self.tables.meshes)
     }
 
-    /// What was uploaded.
+    /// The scene that was uploaded.
     pub fn scene(&self) -> &Arc<Scene> {
         &self.scene
     }

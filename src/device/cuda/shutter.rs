@@ -1,4 +1,4 @@
-//! What moves while the shutter is open, on the GPU, for one frame in flight: keys of instances, the camera and meshes.
+//! Keys of instances, the camera and meshes while the shutter is open, on the GPU, for one frame in flight.
 
 use super::memory::{Array, Pinned, bytes_of};
 use crate::{

@@ -16,18 +16,18 @@ use crate::{
 use cust::{error::CudaResult, stream::Stream};
 use std::collections::VecDeque;
 
-/// Waves between two checks whether any path is left, in pictures of many bounces. Nobody waits for a look (see
+/// Waves between two checks whether any path is left, in pictures of many bounces. The host does not wait for a check (see
 /// [`Queues::go_on`]), but the stream idles for a moment.
 const WAVES_PER_CHECK: u32 = 24;
 
 /// Samples of a pixel that go together where not all paths of a picture do: paths side by side then see much the same, and the
-/// film is read and written once. More gain little.
+/// film is read and written once. More samples gain little.
 const SAMPLES_TOGETHER: u32 = 64;
 
 /// Waves of the path integrator whose shadow rays are traced together.
 const WAVES_PER_SHADOWS: u32 = 6;
 
-/// All samples `samples` of the items `items`.
+/// The samples `samples` of the items `items`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
     pub items: std::ops::Range<u32>,
@@ -49,7 +49,7 @@ impl Chunk {
 pub enum Cut {
     /// In waves: at most this many paths each.
     Waves { paths: u32, needs: PathNeeds },
-    /// In loops: at most so many items and samples each.
+    /// In loops: at most this many items and samples each.
     Loops { items: u32, samples: u32 },
 }
 
@@ -78,7 +78,7 @@ fn chunks(items: u32, samples: u32, capacity: u32) -> impl Iterator<Item = Chunk
         .min(capacity / TILE_ITEMS)
         .max(1);
     let widest = (capacity / depth / TILE_ITEMS * TILE_ITEMS).max(TILE_ITEMS);
-    // All of about the same size.
+    // So that all chunks are of about the same size.
     let width = items.div_ceil(items.div_ceil(widest).max(1));
     let width = width.next_multiple_of(TILE_ITEMS).max(TILE_ITEMS);
     let depth = (capacity / width).clamp(1, samples);
@@ -110,27 +110,27 @@ pub struct Queues {
     states: Array,
 }
 
-/// What paths of a picture need: room in queues, launches and kernels.
+/// The needs of a picture's paths: room in queues, launches and kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathNeeds {
     /// Shadow rays of one path that are traced together.
     pub shadows: u32,
     /// Whether paths are scattered, with a shadow ray in each wave.
     pub scatter: bool,
-    /// At most: paths that are scattered go one step farther than they bounce, to meet light.
+    /// Greatest number of waves: paths that are scattered go one step farther than they bounce, to hit lights.
     pub waves: u32,
     pub shading: Shading,
 }
 
 impl PathNeeds {
-    /// Of a picture whose paths go on as `paths` says, in a scene with `lights` in the table and materials with `lobes` in theirs. None if
-    /// such pictures are not made in waves.
+    /// The needs of a picture whose paths go on as `paths` says, in a scene with `lights` in the table and materials with `lobes` in
+    /// theirs. `None` if such pictures are not made in waves.
     pub fn new(paths: Paths, bounces: u32, lights: u32, lobes: u32) -> Option<Self> {
         let needs = match paths {
             Paths::Scattered => {
                 let waves = bounces.saturating_add(2);
                 Self {
-                    // The last wave only meets light.
+                    // The last wave only hits lights.
                     shadows: (waves - 1).clamp(1, WAVES_PER_SHADOWS),
                     scatter: true,
                     waves,
@@ -157,7 +157,7 @@ impl PathNeeds {
         Some(needs)
     }
 
-    /// Rays of a wave, and those of the next.
+    /// Number of queues for the rays of a wave and, if there is one, of the next.
     fn ray_queues(&self) -> usize {
         self.waves.min(2) as usize
     }
@@ -179,7 +179,7 @@ impl PathNeeds {
 pub struct ChunkLaunch {
     params: Params,
     chunk: Chunk,
-    /// Camera rays.
+    /// Number of camera rays.
     primary: u32,
     w: Wavefront,
     needs: PathNeeds,
@@ -187,20 +187,20 @@ pub struct ChunkLaunch {
     checking: bool,
 }
 
-/// What a launch of the schedule's kernels takes besides the parameters.
+/// The arguments of a launch of the schedule's kernels besides the parameters.
 pub struct WaveLaunch<'a> {
     pub kernels: &'a Kernels,
     pub stream: &'a Stream,
     pub tally: *mut RayTally,
-    /// For looks at the length of a queue.
+    /// Memory for copies of the queues' lengths.
     pub lengths: &'a mut Pinned,
-    /// Told before the first launch of each stage.
+    /// Called before the first launch of each stage.
     pub mark: &'a mut dyn FnMut(Stage) -> CudaResult<()>,
     /// Where copies of the rays go, if they are asked for; that takes a pause per queue.
     pub own_rays: Option<&'a mut OwnRays>,
 }
 
-/// Picks the list of a kind.
+/// Picks the list of a kind of rays.
 type OwnKind = fn(&mut OwnRays) -> &mut Vec<Ray>;
 
 /// Parts of a frame's work on the GPU.
@@ -291,8 +291,8 @@ impl Queues {
         })
     }
 
-    /// Queues a chunk's launches up to the next look at whether any path is left, and returns whether these were all.
-    /// Else this is to be called again once the stream has passed them; nothing else may be queued before.
+    /// Queues a chunk's launches up to the next check whether any path is left, and returns whether these were all. If not,
+    /// it is to be called again once the stream has passed them; nothing else may be queued before.
     pub fn go_on(&self, run: &mut ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<bool> {
         while run.w.wave < run.needs.waves {
             let wave = run.w.wave;
@@ -348,7 +348,7 @@ impl Queues {
         }
     }
 
-    /// Queues the shadow rays, the way to the film and the tally of a chunk whose waves are all queued.
+    /// Queues the shadow rays, the sums on the film and the tally of a chunk whose waves are all queued.
     fn finish(&self, run: &ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<()> {
         let ChunkLaunch {
             params,
@@ -378,7 +378,7 @@ impl Queues {
         }
     }
 
-    /// Traces the shadow rays that are queued, and empties their queue; what they found stays in place.
+    /// Traces the shadow rays that are queued, and empties their queue; their results stay in place.
     fn trace_shadows(&self, run: &ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<()> {
         let ChunkLaunch { params, w, .. } = run;
         let (kernels, stream) = (launch.kernels, launch.stream);
@@ -398,7 +398,7 @@ impl Queues {
         }
     }
 
-    /// Adds what shadow rays found to their paths.
+    /// Adds the light of shadow rays to their paths.
     fn gather_shadows(&self, run: &ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<()> {
         let ChunkLaunch { params, w, .. } = run;
         // SAFETY: see `start`.
@@ -435,7 +435,7 @@ impl Queues {
         Ok(())
     }
 
-    /// Waits, and returns how many rays queue `index` has: that of shadow rays is the first, those of the waves follow.
+    /// Waits, and returns the number of rays in queue `index`: that of shadow rays is the first, those of the waves follow.
     fn length(&self, index: u32, launch: &mut WaveLaunch) -> CudaResult<u32> {
         self.read_length_later(index, launch)?;
         launch.stream.synchronize()?;
@@ -487,12 +487,12 @@ fn length_in(lengths: &Pinned, index: u32) -> u32 {
     bytemuck::pod_read_unaligned::<QueueState>(state).length
 }
 
-/// The shadow rays' queue, those of all waves, and one that the last wave finds empty.
+/// Bytes of the states of the shadow rays' queue, those of all waves, and one more that stays empty after the last wave.
 fn state_bytes(waves: u32) -> usize {
     (waves as usize + 2) * size_of::<QueueState>()
 }
 
-/// How many of the chunk's items are inside of the picture. `tiles` are those that are sampled, if not all.
+/// Number of the chunk's items inside of the picture. `tiles` are those that are sampled, if not all.
 pub fn inside_items(params: &Params, chunk: &Chunk, tiles: Option<&[u32]>) -> u32 {
     let tiles_x = params.width.div_ceil(8);
     let inside_tile = |tile: u32| {

@@ -16,7 +16,7 @@ use crate::{
 use cust::{error::CudaResult, event::Event};
 
 impl Slot {
-    /// Makes room for half of the samples.
+    /// Makes room for the sums of half of the samples.
     pub(super) fn prepare_half(&mut self, params: &mut Params) -> CudaResult<()> {
         let film = params.width as usize * params.height as usize * 16;
         self.film_half.reserve(film)?;
@@ -25,7 +25,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Makes room for what pictures that are sampled adaptively need besides.
+    /// Makes room for the tables that pictures sampled adaptively need besides.
     pub(super) fn prepare_measuring(&mut self, params: &mut Params) -> CudaResult<()> {
         let tiles = tile_count(params) as usize * size_of::<u32>();
         self.errors.reserve(tiles)?;
@@ -75,7 +75,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Queues the upload of the tiles of the next pass, if it is not about all, and returns the number of its items.
+    /// Queues the upload of the tiles of the next pass, if these are not all, and returns the number of its items.
     pub(super) fn aim(&mut self, params: &mut Params, passes: &Passes) -> CudaResult<u32> {
         let Some(tiles) = passes.tiles() else {
             return Ok(tile_count(params) * TILE_ITEMS);

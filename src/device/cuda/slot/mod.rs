@@ -41,15 +41,15 @@ use std::{
 /// Chunks that are queued ahead of the GPU: enough to keep it busy, few enough to stop soon.
 const CHUNKS_AHEAD: usize = 3;
 
-/// What is queued for a frame may use any of the slot's memory until the stream has passed it. So a slot takes on a frame only while
-/// it is idle: without work, which ends when its last event is past or the stream was waited for.
+/// A place for a frame in flight. Anything queued for the frame may use any of the slot's memory until the stream has passed it. So a
+/// slot takes on a frame only while it is idle: without work, which ends when its last event is past or the stream was waited for.
 pub struct Slot {
     pub stream: Stream,
     /// Page-locked copies on their way up.
     staging: Pinned,
     units: Array,
     records: Array,
-    /// What `units` and `records` hold, so that a scene at rest is uploaded once.
+    /// The TLAS that `units` and `records` hold, so that a scene at rest is uploaded once.
     uploaded: Weak<Tlas>,
     /// Trees and shapes of a scene in which meshes deform.
     pool: DeformingPool,
@@ -57,12 +57,12 @@ pub struct Slot {
     /// Tables of a scene in which materials or lights change.
     posed_tables: UploadedTables,
     lights: Lights,
-    /// Keys of what moves while the shutter is open.
+    /// Keys of instances, the camera and meshes while the shutter is open.
     shutter: ShutterUpload,
     aovs: AovMemory,
     exr: ExrMemory,
     film: Array,
-    /// Half of the samples, where noise is measured.
+    /// Sums of half of the samples, where noise or variance is measured.
     film_half: Array,
     /// For pictures that are sampled adaptively: the noise of all tiles, and the tiles of a pass.
     errors: Array,
@@ -70,54 +70,54 @@ pub struct Slot {
     measured: Pinned,
     pixels: Array,
     tally: Array,
-    /// Where the picture goes that is under way.
+    /// Memory for the picture that is under way.
     picture: Pinned,
-    /// Where that comes from, and goes once nobody reads the picture any more.
+    /// Memory that `picture` is taken from, and returns to once nobody reads the picture any more.
     spare: SparePinned,
     pub queues: Queues,
     lengths: Pinned,
     pub work: Option<Work>,
 }
 
-/// What is to be done about a frame.
+/// The work that a frame asks for.
 pub struct Task {
     pub cut: Cut,
     pub passes: Passes,
-    /// Samples of each pixel at which the picture is finished, if no noise is the reason for that; passes may end before.
+    /// Samples of each pixel at which the picture is finished, unless it is finished for lack of noise; passes may end before.
     pub samples: u32,
-    /// Gathered when the picture is finished.
+    /// AOVs that are gathered when the picture is finished.
     pub aovs: AovSet,
-    /// Of these, blocks of a file are made.
+    /// Rows of a file, if blocks are to be made of the picture.
     pub file_rows: Option<FileRows>,
     pub started: Event,
-    /// The frame's rays are added to these, which only a wavefront does.
+    /// Lists that the frame's rays are added to, which only a wavefront does.
     pub own_rays: Option<OwnRays>,
 }
 
-/// What is left to do for the frame in a slot.
+/// The remaining work for the frame in a slot.
 pub struct Work {
     params: Params,
     cut: Cut,
     passes: Passes,
     /// See [`Task::samples`].
     samples: u32,
-    /// Of the current pass.
+    /// Chunks that are left of the current pass.
     chunks: VecDeque<Chunk>,
     /// Whether passes may be left once the noise is measured.
     is_adaptive: bool,
-    /// Past once the noise is measured after a pass.
+    /// An event that is past once the noise is measured after a pass.
     measuring: Option<Event>,
     aovs: AovSet,
     file_rows: Option<FileRows>,
-    /// Past once the places of blocks are known, which go to the host then.
+    /// Blocks to be copied to the host, and an event that is past once their places are known.
     compressing: Option<(ExrParams, Event)>,
-    /// Where in what went there the blocks begin, and the bytes of all.
+    /// Offsets of the blocks that were copied to the host, and the bytes of all.
     delivered: Option<(Vec<u64>, usize)>,
     /// Items whose AOVs are yet to be gathered.
     aov_items: Range<u32>,
     /// A chunk that is queued in part; it goes on once the event is past.
     partly: Option<(ChunkLaunch, Event)>,
-    /// One per queued chunk.
+    /// One event per queued chunk.
     under_way: VecDeque<Event>,
     started: Event,
     finished: Option<Event>,
@@ -222,13 +222,13 @@ impl Slot {
         Ok(())
     }
 
-    /// Queues the upload of what shines within the scene. The slot must be idle.
+    /// Queues the upload of the tree over the lights within the scene. The slot must be idle.
     pub fn light(&mut self, tree: &Arc<LocalTree>, params: &mut Params) -> CudaResult<()> {
         params.local_lights = self.lights.upload(tree, &self.stream)?;
         Ok(())
     }
 
-    /// Queues the upload of what moves while the shutter is open, if anything does. The slot must be idle.
+    /// Queues the upload of keys, if anything moves while the shutter is open. The slot must be idle.
     pub fn upload_shutter_keys(
         &mut self,
         frame: &Frame,
@@ -241,7 +241,7 @@ impl Slot {
         }
     }
 
-    /// Queues the upload of what AOVs are gathered from. The slot must be idle.
+    /// Queues the upload of the tables that AOVs are gathered from, if there are any. The slot must be idle.
     pub fn prepare_aovs(
         &mut self,
         tables: &SceneTables,
@@ -339,7 +339,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Queues what may be queued now. True when the frame is finished.
+    /// Queues the work that may be queued now. True when the frame is finished.
     pub fn pump(&mut self, kernels: &KernelSets) -> CudaResult<bool> {
         let Some(mut work) = self.work.take() else {
             return Ok(false);
@@ -433,7 +433,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Calls `queue` with the picture's parameters and what launches of waves take.
+    /// Calls `queue` with the picture's parameters and the arguments of launches of waves.
     fn launch_waves<T>(
         &mut self,
         work: &mut Work,
@@ -487,12 +487,12 @@ impl Slot {
     }
 }
 
-/// Tiles of the whole picture.
+/// Number of tiles in the whole picture.
 fn tile_count(params: &Params) -> u32 {
     params.width.div_ceil(8) * params.height.div_ceil(8)
 }
 
-/// An event at the end of what is queued.
+/// Records an event at the end of the queued work.
 pub fn event_now(stream: &Stream) -> CudaResult<Event> {
     let event = Event::new(EventFlags::DEFAULT)?;
     event.record(stream)?;
@@ -503,7 +503,7 @@ fn is_past(event: &Event) -> CudaResult<bool> {
     Ok(matches!(event.query()?, EventStatus::Ready))
 }
 
-/// Zero where `end` came first.
+/// Time between two events; zero if `end` came first.
 pub fn elapsed(begin: &Event, end: &Event) -> CudaResult<Duration> {
     let milliseconds = end.elapsed_time_f32(begin)?;
     Ok(Duration::from_secs_f64(

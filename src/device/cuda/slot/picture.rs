@@ -1,4 +1,4 @@
-//! The way of a finished picture from the GPU to whoever reads it.
+//! The delivery of a finished picture from the GPU to whoever reads it.
 
 use super::{Slot, Work, elapsed, event_now};
 use crate::{
@@ -18,7 +18,7 @@ use bytes::Bytes;
 use cust::{error::CudaResult, event::Event};
 use std::{mem, ops::Range, time::Duration};
 
-/// What parts of a picture in page-locked memory start at a multiple of: lines of the cache.
+/// Alignment of the parts of a picture in page-locked memory: lines of the cache.
 const PLACE_ALIGNMENT: usize = 64;
 /// Where blocks of a file begin in page-locked memory, behind the tally.
 const BLOCKS_PLACE: usize = 256;
@@ -27,15 +27,15 @@ const BLOCKS_PLACE: usize = 256;
 pub struct Picture {
     pub pixels: Bytes,
     pub aovs: Vec<AovImage>,
-    /// Instead of both.
+    /// Blocks of a file, instead of pixels and AOVs.
     pub blocks: Option<FileBlocks>,
     pub tally: RayTally,
     pub started: Event,
     pub finished: Event,
     pub stages: Vec<(Stage, Duration)>,
-    /// How far its film is, which stays in the slot until another frame starts.
+    /// Progress of its film, which stays in the slot until another frame starts.
     pub state: AccumulationState,
-    /// If they were asked for.
+    /// The rays that it cast, if they were asked for.
     pub own_rays: Option<OwnRays>,
 }
 
@@ -80,7 +80,7 @@ impl Slot {
         self.film_half.read(bytemuck::cast_slice_mut(&mut film.odd))
     }
 
-    /// Queues the way from the film to pixels, and from there to page-locked memory or first to blocks of a file.
+    /// Queues the conversion of the film to pixels, and either their copy to page-locked memory or the making of blocks of a file.
     pub(super) fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<()> {
         let params = work.params;
         let pixels = params.width * params.height;
@@ -125,7 +125,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Queues the way of blocks whose places are known to page-locked memory.
+    /// Queues the copy of blocks to page-locked memory, once their places are known.
     pub(super) fn deliver(
         &mut self,
         work: &mut Work,
@@ -148,7 +148,7 @@ impl Slot {
         Ok(())
     }
 
-    /// The frame that [`Self::pump`] called finished.
+    /// Takes the frame that [`Self::pump`] called finished.
     pub fn take(&mut self) -> CudaResult<Option<Picture>> {
         let Some(Work {
             params,
@@ -206,7 +206,7 @@ impl Slot {
     }
 }
 
-/// Where what a picture consists of lies in page-locked memory, behind its pixels: where floats may lie.
+/// Where the parts of a picture lie in page-locked memory, after its pixels, aligned for floats.
 pub(super) struct PicturePlace {
     pub(super) tally: usize,
     pub(super) aovs: usize,
