@@ -401,47 +401,65 @@ border! {
         pub reserved: [u32; 2],
     }
 
-    /// The lobes of a material; see `scene::Lobes`.
+    /// The lobes of a material, as glTF's extensions name and define them; maps are indices of [`MapRecord`]s or [`NO_INDEX`].
     #[repr(C, align(16))]
-    #[derive(bytemuck::Zeroable, bytemuck::Pod)]
+    #[derive(PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct LobesRecord {
         pub metallic: f32,
+        /// Perceptual roughness: GGX's alpha is its square.
         pub roughness: f32,
+        /// Roughness in green, metallic in blue.
         pub metallic_roughness_map: u32,
         pub normal_map: u32,
+        /// Multiplies x and y of the normal map.
         pub normal_scale: f32,
+        /// Refractive index of the dielectric base; 0 stands for infinity: everything is reflected.
         pub ior: f32,
+        /// Weight of the dielectric reflection, which `specular_color` tints at normal incidence.
         pub specular: f32,
+        /// Multiplies `specular` by its alpha.
         pub specular_map: u32,
         pub specular_color: [f32; 3],
         pub specular_color_map: u32,
         pub transmission: f32,
+        /// Multiplies `transmission` by its red channel.
         pub transmission_map: u32,
+        /// Dispersion: 20 / Abbe number.
         pub dispersion: f32,
-        /// 1 for thin walls.
+        /// 1 for a thin wall, which does not refract light and encloses no volume; else 0.
         pub thin: u32,
+        /// Absorption coefficient of the volume behind the surface, per scene unit.
         pub absorption: [f32; 3],
         pub diffuse_transmission: f32,
         pub diffuse_transmission_color: [f32; 3],
+        /// Multiplies `diffuse_transmission` by its alpha.
         pub diffuse_transmission_map: u32,
         pub diffuse_transmission_color_map: u32,
         pub clearcoat: f32,
+        /// Multiplies `clearcoat` by its red channel.
         pub clearcoat_map: u32,
         pub clearcoat_roughness: f32,
+        /// Multiplies `clearcoat_roughness` by its green channel.
         pub clearcoat_roughness_map: u32,
         pub clearcoat_normal_map: u32,
         pub clearcoat_normal_scale: f32,
         pub sheen_roughness: f32,
         pub sheen_color: [f32; 3],
         pub sheen_color_map: u32,
+        /// Multiplies `sheen_roughness` by its alpha.
         pub sheen_roughness_map: u32,
         pub iridescence: f32,
+        /// Multiplies `iridescence` by its red channel.
         pub iridescence_map: u32,
         pub iridescence_ior: f32,
+        /// Thickness of the film in nanometres where the map is 0 and where it is 1; without a map, the second applies.
         pub iridescence_thickness: [f32; 2],
+        /// Interpolates between the two thicknesses by its green channel.
         pub iridescence_thickness_map: u32,
         pub anisotropy: f32,
+        /// Direction in which highlights are stretched, in radians, counter-clockwise from the tangent.
         pub anisotropy_rotation: f32,
+        /// Direction in red and green, strength in blue.
         pub anisotropy_map: u32,
         pub reserved: [u32; 2],
     }
@@ -945,6 +963,52 @@ border! {
         /// Share of the unoccluded sky that reaches points whose sky ray is blocked: stands for light
         /// that arrives after further bounces.
         pub ambient_fill: f32,
+    }
+}
+
+impl Default for LobesRecord {
+    /// A rough dielectric without any further layer.
+    fn default() -> Self {
+        Self {
+            metallic: 0.0,
+            roughness: 1.0,
+            metallic_roughness_map: NO_INDEX,
+            normal_map: NO_INDEX,
+            normal_scale: 1.0,
+            ior: 1.5,
+            specular: 1.0,
+            specular_map: NO_INDEX,
+            specular_color: [1.0; 3],
+            specular_color_map: NO_INDEX,
+            transmission: 0.0,
+            transmission_map: NO_INDEX,
+            dispersion: 0.0,
+            thin: 1,
+            absorption: [0.0; 3],
+            diffuse_transmission: 0.0,
+            diffuse_transmission_color: [1.0; 3],
+            diffuse_transmission_map: NO_INDEX,
+            diffuse_transmission_color_map: NO_INDEX,
+            clearcoat: 0.0,
+            clearcoat_map: NO_INDEX,
+            clearcoat_roughness: 0.0,
+            clearcoat_roughness_map: NO_INDEX,
+            clearcoat_normal_map: NO_INDEX,
+            clearcoat_normal_scale: 1.0,
+            sheen_roughness: 0.0,
+            sheen_color: [0.0; 3],
+            sheen_color_map: NO_INDEX,
+            sheen_roughness_map: NO_INDEX,
+            iridescence: 0.0,
+            iridescence_map: NO_INDEX,
+            iridescence_ior: 1.3,
+            iridescence_thickness: [100.0, 400.0],
+            iridescence_thickness_map: NO_INDEX,
+            anisotropy: 0.0,
+            anisotropy_rotation: 0.0,
+            anisotropy_map: NO_INDEX,
+            reserved: [0; 2],
+        }
     }
 }
 

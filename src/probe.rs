@@ -1,9 +1,13 @@
-//! The kernels' scattering by itself, for tests: surfaces without a scene. Compiled from `kernels/probe/closure.cpp`.
+//! Entry points of the kernels for tests of scattering on its own, without a scene. Compiled from `kernels/probe/closure.cpp`.
 
-/// What a surface is shaded with, as `kernels/closure/shading_inputs.h` has it, and the surface itself. Normals are on the side of the viewer.
+use crate::scene::Lobes;
+
+/// A surface of one material without textures. Normals are unit vectors on the side of the viewer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeSurface {
+    pub lobes: Lobes,
+    /// The shading normal with its normal map, and that of the clear coat.
     pub normal: [f32; 3],
     pub clearcoat_normal: [f32; 3],
     pub tangent: [f32; 3],
@@ -11,25 +15,7 @@ pub struct ProbeSurface {
     /// The shading normal without a normal map.
     pub shading: [f32; 3],
     pub color: [f32; 3],
-    pub specular_color: [f32; 3],
-    pub diffuse_transmission_color: [f32; 3],
-    pub sheen_color: [f32; 3],
-    pub metallic: f32,
-    pub roughness: f32,
-    pub ior: f32,
-    pub dispersion: f32,
-    pub specular: f32,
-    pub transmission: f32,
-    pub diffuse_transmission: f32,
-    pub clearcoat: f32,
-    pub clearcoat_roughness: f32,
-    pub sheen_roughness: f32,
-    pub iridescence: f32,
-    pub iridescence_ior: f32,
-    /// Nanometres.
-    pub iridescence_thickness: f32,
-    pub anisotropy: f32,
-    pub thin: u32,
+    /// 1 where the viewer is in front; else 0.
     pub front: u32,
 }
 
@@ -37,36 +23,30 @@ impl Default for ProbeSurface {
     /// A white dielectric in the xy plane, seen from above.
     fn default() -> Self {
         Self {
+            lobes: Lobes {
+                roughness: 0.5,
+                ..Lobes::default()
+            },
             normal: [0.0, 0.0, 1.0],
             clearcoat_normal: [0.0, 0.0, 1.0],
             tangent: [1.0, 0.0, 0.0],
             geometric: [0.0, 0.0, 1.0],
             shading: [0.0, 0.0, 1.0],
             color: [1.0; 3],
-            specular_color: [1.0; 3],
-            diffuse_transmission_color: [1.0; 3],
-            sheen_color: [0.0; 3],
-            metallic: 0.0,
-            roughness: 0.5,
-            ior: 1.5,
-            dispersion: 0.0,
-            specular: 1.0,
-            transmission: 0.0,
-            diffuse_transmission: 0.0,
-            clearcoat: 0.0,
-            clearcoat_roughness: 0.0,
-            sheen_roughness: 0.5,
-            iridescence: 0.0,
-            iridescence_ior: 1.3,
-            iridescence_thickness: 400.0,
-            anisotropy: 0.0,
-            thin: 1,
             front: 1,
         }
     }
 }
 
-/// What `sample_bsdf` found; a pdf of 0: nothing. Perfect mirrors and windows have an infinite one.
+impl ProbeSurface {
+    /// The surface with other lobes.
+    pub fn with(mut self, change: impl FnOnce(&mut Lobes)) -> Self {
+        change(&mut self.lobes);
+        self
+    }
+}
+
+/// A sample of `sample_bsdf`; its pdf is 0 if there is none, and infinite for perfect mirrors and windows.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProbeSample {
@@ -113,7 +93,7 @@ unsafe extern "C" {
     fn throng_probe_fresnel(cosine: f32, eta: f32) -> f32;
 }
 
-/// `evaluate_bsdf` for light from every one of `directions`, seen from `out`. All are unit vectors away from the surface.
+/// Calls `evaluate_bsdf` for light from each of `directions`, seen from `out`. All are unit vectors away from the surface.
 pub fn evaluate(surface: &ProbeSurface, out: [f32; 3], directions: &[[f32; 3]]) -> Vec<Evaluation> {
     let mut results = vec![[0.0; 4]; directions.len()];
     // SAFETY: ProbeSurface has the kernel's layout; there are as many results as directions.
@@ -129,7 +109,7 @@ pub fn evaluate(surface: &ProbeSurface, out: [f32; 3], directions: &[[f32; 3]]) 
     results
 }
 
-/// `sample_bsdf` for every triple (choice, u) in [0, 1)³.
+/// Calls `sample_bsdf` for each triple (choice, u) in [0, 1)³.
 pub fn sample(surface: &ProbeSurface, out: [f32; 3], random: &[[f32; 3]]) -> Vec<ProbeSample> {
     let mut samples = vec![ProbeSample::default(); random.len()];
     // SAFETY: as above; there are as many samples as triples.
@@ -145,9 +125,9 @@ pub fn sample(surface: &ProbeSurface, out: [f32; 3], random: &[[f32; 3]]) -> Vec
     samples
 }
 
-/// Shares of the light that comes at `cosine` and `azimuth` (from the tangent) which a rough interface reflects at the first
-/// scattering if it reflects all, reflects as a dielectric, and lets through, from `grid`² visible facets. `alphas` are GGX's
-/// widths along and across the tangent; `eta` is the ior beyond relative to that in front.
+/// Three shares of the light from `cosine` and `azimuth` (from the tangent) at the first scattering by a rough interface, from
+/// `grid`² visible facets: reflected if it reflects all, reflected as a dielectric, and transmitted. `alphas` are the widths of GGX
+/// along and across the tangent; `eta` is the ior beyond relative to that in front.
 pub fn interface_albedo(
     cosine: f32,
     azimuth: f32,
@@ -171,13 +151,13 @@ pub fn interface_albedo(
     albedos
 }
 
-/// Share of the light that white sheen reflects, from `grid`² directions.
+/// Share of light that white sheen reflects, from `grid`² directions.
 pub fn sheen_albedo(cosine: f32, roughness: f32, grid: u32) -> f32 {
     // SAFETY: plain arithmetic.
     unsafe { throng_probe_sheen(cosine, roughness, grid) }
 }
 
-/// The normal that a shading normal is bent to where a surface is seen from `out`.
+/// The normal that the kernels bend a shading normal to where a surface is seen from `out`.
 pub fn bend_normal(normal: [f32; 3], geometric: [f32; 3], out: [f32; 3]) -> [f32; 3] {
     let mut bent = [0.0; 3];
     // SAFETY: all four are three floats.
@@ -192,7 +172,7 @@ pub fn bend_normal(normal: [f32; 3], geometric: [f32; 3], out: [f32; 3]) -> [f32
     bent
 }
 
-/// Fresnel's equations for unpolarised light.
+/// Fresnel reflectance for unpolarised light.
 pub fn fresnel(cosine: f32, eta: f32) -> f32 {
     // SAFETY: plain arithmetic.
     unsafe { throng_probe_fresnel(cosine, eta) }

@@ -1,5 +1,5 @@
-// How much light rough surfaces reflect in all: tables of directional albedos, of the first scattering at microfacets, for making
-// up for what is lost between them and for sharing light between lobes. Made by brute force (probe/albedo.h); the test
+// Tables of directional albedos of rough surfaces, of the first scattering at microfacets. They serve to make up for light lost
+// between facets and to share light between lobes. They were made by brute force (probe/albedo.h); the test
 // `the_tables_hold_what_brute_force_finds` in tests/scattering tells how to make them again.
 #pragma once
 #include "closure/fresnel.h"
@@ -7,7 +7,7 @@
 
 namespace THRONG_NAMESPACE {
 
-// Tables are even in sqrt(cosine), in roughness = sqrt(alpha), and in log2(ior - 1). Numbers are 16-bit fractions.
+// Tables have even steps in sqrt(cosine), in roughness = sqrt(alpha), and in log2(ior - 1). Numbers are 16-bit fractions.
 constexpr uint32_t kMirrorSide = 32, kReflectedSteps = 32, kReflectedCosines = 24, kLossSteps = 20, kLossCosines = 16, kIorSteps = 11;
 constexpr uint32_t kBrushedKinds = 11, kBrushedSteps = 16, kBrushedAzimuths = 5, kBrushedCosines = 24;
 constexpr uint32_t kSheenSteps = 16, kSheenCosines = 32;
@@ -24,7 +24,7 @@ struct Between {
     float part;
 };
 
-// `x` in [0, 1] across `count` entries.
+// Place of `x`, in [0, 1], among `count` entries.
 THRONG_INLINE Between between(float x, uint32_t count) {
     float place = clamp(x, 0.0f, 1.0f) * float(count - 1);
     uint32_t index = uint32_t(place);
@@ -41,25 +41,25 @@ THRONG_INLINE float table_2d(const uint16_t* table, uint32_t width, Between y, B
     float a = table_1d(row, x), b = table_1d(row + width, x);
     return a + (b - a) * y.part;
 }
-// `width` by `height` entries per slice.
+// Interpolates in a table with `width` by `height` entries per slice.
 THRONG_DEVICE float table_3d(const uint16_t* table, uint32_t width, uint32_t height, Between z, Between y, Between x) {
     const uint16_t* slice = table + z.index * width * height;
     float a = table_2d(slice, width, y, x), b = table_2d(slice + width * height, width, y, x);
     return a + (b - a) * z.part;
 }
 
-// Where an ior is in the tables, in [0, 1].
+// Place of an ior in the tables, in [0, 1].
 THRONG_INLINE float ior_place(float ior) {
     return (log2f(clamp(ior, kMinTableIor, kMaxTableIor) - 1.0f) + 4.0f) * 0.2f;
 }
 
-// Of a surface whose facets reflect all light. The mean is over the hemisphere, weighted by the cosine; so are those below.
+// Albedo of a surface whose facets reflect all light. This and the other means are over the hemisphere, weighted by the cosine.
 THRONG_DEVICE float mirror_albedo(float cosine, float roughness) {
     return table_2d(kMirrorAlbedo, kMirrorSide, between(roughness, kMirrorSide), between(sqrtf(cosine), kMirrorSide));
 }
 THRONG_DEVICE float mirror_mean(float roughness) { return table_1d(kMirrorMean, between(roughness, kMirrorSide)); }
 
-// How much more an anisotropic surface (of KHR_materials_anisotropy's strength, the tangent is x) reflects than an isotropic one
+// Albedo of an anisotropic surface (of KHR_materials_anisotropy's strength, the tangent is x) minus that of an isotropic one
 // of the same mean square roughness.
 THRONG_DEVICE float brushed_change(Vec3 v, float roughness, float anisotropy) {
     float across = squared(v.x) + squared(v.y), azimuth = across > 1e-12f ? squared(v.x) / across : 0.5f;
@@ -78,7 +78,7 @@ THRONG_DEVICE float brushed_change_mean(float roughness, float anisotropy) {
     return table_2d(kBrushedChangeMean, kBrushedSteps, between(anisotropy, kBrushedKinds), between(roughness, kBrushedSteps)) - 0.5f;
 }
 
-// Of a dielectric that is met from outside.
+// Albedo of a dielectric seen from outside.
 THRONG_DEVICE float reflected_albedo(float cosine, float roughness, float ior_place) {
     return table_3d(kReflectedAlbedo, kReflectedCosines, kReflectedSteps, between(ior_place, kIorSteps),
                     between(roughness, kReflectedSteps), between(sqrtf(cosine), kReflectedCosines));
@@ -87,7 +87,7 @@ THRONG_DEVICE float reflected_mean(float roughness, float ior_place) {
     return table_2d(kReflectedMean, kReflectedSteps, between(ior_place, kIorSteps), between(roughness, kReflectedSteps));
 }
 
-// Share of the light that glass neither reflects nor lets through at the first scattering, met from outside or `inside`.
+// Share of the light that glass neither reflects nor lets through at the first scattering, seen from outside or `inside`.
 THRONG_DEVICE float glass_loss(bool inside, float cosine, float roughness, float ior_place) {
     return table_3d(inside ? kBackLoss : kFrontLoss, kLossCosines, kLossSteps, between(ior_place, kIorSteps), between(roughness, kLossSteps),
                     between(sqrtf(cosine), kLossCosines));
@@ -96,7 +96,7 @@ THRONG_DEVICE float glass_loss_mean(bool inside, float roughness, float ior_plac
     return table_2d(inside ? kBackLossMean : kFrontLossMean, kLossSteps, between(ior_place, kIorSteps), between(roughness, kLossSteps));
 }
 
-// Of white sheen.
+// Albedo of white sheen.
 THRONG_DEVICE float sheen_table(float cosine, float roughness) {
     float place = (roughness - 0.1f) * (1.0f / 0.9f);
     return kSheenScale * table_2d(kSheenAlbedo, kSheenCosines, between(place, kSheenSteps), between(sqrtf(cosine), kSheenCosines));

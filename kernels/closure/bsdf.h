@@ -5,17 +5,17 @@
 namespace THRONG_NAMESPACE {
 
 struct BsdfSample {
-    // Unit vector that light comes from.
+    // Unit vector towards where light comes from.
     Vec3 in;
     // Value times cosine, divided by the pdf of the direction (its limit for perfect mirrors and windows).
     Vec3 weight;
-    // Per solid angle; infinite for perfect mirrors and windows.
+    // Pdf of `in` per solid angle; infinite for perfect mirrors and windows.
     float pdf;
     // Whether `in` is on the other side of the surface than `out`.
     bool transmitted;
 };
 
-// Values times the cosine of `in`, and pdfs, added up over lobes.
+// Sums over lobes of values times the cosine of `in`, and of pdfs.
 struct Scattered {
     Vec3 value;
     float pdf;
@@ -40,12 +40,12 @@ THRONG_DEVICE void add_coat(const Bsdf& b, Vec3 in, Scattered& sum) {
 }
 
 THRONG_DEVICE void add_sheen(const Bsdf& b, Vec3 in, Scattered& sum) {
-    float excess = max(1.0f, max(sheen_table(b.out.z, b.sheen_roughness), sheen_table(in.z, b.sheen_roughness)));
-    sum.value += b.sheen * (b.below_coat * evaluate_sheen(sheen_alpha(b.sheen_roughness), b.out, in) / excess);
+    float excess = max(1.0f, max(sheen_table(b.out.z, b.sheen.roughness), sheen_table(in.z, b.sheen.roughness)));
+    sum.value += b.sheen.color * (b.below_coat * evaluate_sheen(sheen_alpha(b.sheen.roughness), b.out, in) / excess);
     sum.pdf += b.p_sheen * kSheenPdf;
 }
 
-// Reflection by a rough interface or, with `in` mirrored to the side of `out`, transmission by a thin one.
+// Adds reflection by a rough interface or, with `in` mirrored to the side of `out`, transmission by a thin one.
 THRONG_DEVICE void add_mirrored(const Bsdf& b, Vec3 in, bool reflected, Scattered& sum) {
     Vec3 h = normalize_or(b.out + in, vec3(0.0f, 0.0f, 1.0f));
     float hidden = hidden_facets(b.roughness, b.out);
@@ -56,7 +56,7 @@ THRONG_DEVICE void add_mirrored(const Bsdf& b, Vec3 in, bool reflected, Scattere
     sum.pdf += b.p_interface * (reflected ? share : 1.0f - share) * common * masking(hidden);
 }
 
-// Transmission by a rough interface that bends light (Walter et al. 2007).
+// Adds transmission by a rough interface that bends light (Walter et al. 2007).
 THRONG_DEVICE void add_refracted(const Bsdf& b, Vec3 in, Scattered& sum) {
     float hidden = hidden_facets(b.roughness, b.out), hidden_in = hidden_facets(b.roughness, in);
     uint32_t bands = color_bands(b);
@@ -76,9 +76,10 @@ THRONG_DEVICE void add_refracted(const Bsdf& b, Vec3 in, Scattered& sum) {
     }
 }
 
-// Cosine of `in` and the normal of diffuse light, which has no use for bent ones. Where a map turns that away from the surface,
-// light fades towards the surface's horizon instead of ending there, as if facets that the map stands for hid each other (Conty
-// Estevez, Lecocq and Stein 2019, "A Microfacet-Based Shadowing Function to Solve the Bump Terminator Problem"); so does Cycles.
+// Cosine of `in` and the normal for diffuse light, which is the mapped one before bending. Where a map tilts it away from the
+// surface, light fades towards the surface's horizon instead of ending there, as if the facets that the map stands for hid each
+// other (Conty Estevez, Lecocq and Stein 2019, "A Microfacet-Based Shadowing Function to Solve the Bump Terminator Problem"), as in
+// Cycles.
 THRONG_DEVICE float diffuse_cosine(const Bsdf& b, Vec3 in, bool beyond) {
     const Vec3 to = beyond ? -in : in;
     float cosine = dot(b.mapped, to), height = dot(b.unmapped, to);
@@ -88,7 +89,7 @@ THRONG_DEVICE float diffuse_cosine(const Bsdf& b, Vec3 in, bool beyond) {
     return cosine * 2.0f / (1.0f + sqrtf(1.0f + b.map_alpha2 * tangent2));
 }
 
-// Diffuse light and light that was scattered more than once, on either side.
+// Adds diffuse light and light that was scattered more than once, on either side.
 THRONG_DEVICE void add_wide(const Bsdf& b, Vec3 in, bool beyond, Scattered& sum) {
     float cosine = fabsf(in.z);
     Vec3 value = beyond ? b.diffuse_through : b.diffuse;
@@ -111,9 +112,9 @@ THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, float& pdf) {
     bool beyond = dot(in, b.geometric) < 0.0f;
     Scattered sum{vec3(0.0f), 0.0f};
     pdf = 0.0f;
-    // Light on one side of the geometry and on the other of the shading normal is neither.
+    // Light on one side of the geometry and on the other of the shading normal is neither reflected nor transmitted.
     if (beyond ? !(local.z < 0.0f) : !(local.z > 0.0f)) return sum.value;
-    // Nor is light that a bent normal has before it, and the surface's own one behind.
+    // Nor is light in front of the bent normal but behind the interpolated one.
     const bool bent = b.mapped.z < 0.9999f;
     if (bent && !beyond && !(dot(b.unmapped, local) > 0.0f)) return sum.value;
     if (!beyond && b.coat > 0.0f && !(b.coat_alpha < kSmooth)) add_coat(b, in, sum);
@@ -127,7 +128,7 @@ THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, float& pdf) {
     return sum.value;
 }
 
-// A direction that the coat reflects; false for a smooth one, whose `in` is certain.
+// Samples a direction that the coat reflects. False for a smooth coat, which reflects only one direction.
 THRONG_DEVICE bool sample_coat(const Bsdf& b, Vec2 u, Vec3& in) {
     Vec3 out = to_world(b, b.out), tangent, bitangent, h = b.coat_normal;
     bool smooth = b.coat_alpha < kSmooth;
@@ -141,8 +142,8 @@ THRONG_DEVICE bool sample_coat(const Bsdf& b, Vec2 u, Vec3& in) {
     return !smooth;
 }
 
-// What becomes of light at the interface: a direction, and for smooth ones the weight but for the probability of the interface.
-// `choice` picks reflection or transmission, and a colour.
+// Samples a local direction at the interface; `choice` picks reflection or transmission, and a colour. `smooth_weight` is the
+// weight for smooth interfaces, not yet divided by the probability of the interface.
 THRONG_DEVICE bool sample_interface(const Bsdf& b, float choice, Vec2 u, Vec3& in, Vec3& smooth_weight) {
     Vec3 h = b.smooth ? vec3(0.0f, 0.0f, 1.0f) : sample_visible_facet(b.roughness, b.out, u);
     float cosine = dot(b.out, h);
@@ -168,14 +169,14 @@ THRONG_DEVICE bool sample_interface(const Bsdf& b, float choice, Vec2 u, Vec3& i
     return refract(b.out, h, eta, in) && in.z < 0.0f;
 }
 
-// The sample of a perfect mirror or window.
+// Completes the sample of a perfect mirror or window; false if it carries no light or lies on the wrong side of the geometry.
 THRONG_INLINE bool take_smooth(const Bsdf& b, Vec3 weight, BsdfSample& sample) {
     sample.weight = weight;
     sample.pdf = kInfinity;
     return max_component(weight) > 0.0f && (dot(sample.in, b.geometric) < 0.0f) == sample.transmitted;
 }
 
-// A direction that light comes from; false where nothing is scattered. `choice` picks the layer, `u` the direction.
+// Samples a direction that light comes from; false where nothing is scattered. `choice` picks the layer, `u` the direction.
 THRONG_DEVICE bool sample_bsdf(const Bsdf& b, float choice, Vec2 u, BsdfSample& sample) {
     sample.transmitted = false;
     if (choice < b.p_coat) {
@@ -195,7 +196,7 @@ THRONG_DEVICE bool sample_bsdf(const Bsdf& b, float choice, Vec2 u, BsdfSample& 
         sample.transmitted = !(choice - b.p_interface < b.p_wide);
         sample.in = sample_cosine(sample.transmitted ? -b.normal : b.normal, u);
     }
-    // What a reflecting lobe sends through the surface must not pass for another lobe's light.
+    // A direction that a reflecting lobe sends through the surface must not pass for another lobe's light.
     if (!normalize(sample.in) || (dot(sample.in, b.geometric) < 0.0f) != sample.transmitted) return false;
     Vec3 value = evaluate_bsdf(b, sample.in, sample.pdf);
     if (!(sample.pdf > 0.0f) || !(max_component(value) > 0.0f)) return false;

@@ -5,11 +5,11 @@
 
 namespace THRONG_NAMESPACE {
 
-// Iors whose tables end; a surface of higher ior is as reflective as it should be, but bends light like this.
+// The ior bounded by the range of the tables: a surface of higher ior is as reflective as it should be, but bends light like this.
 THRONG_INLINE float bounded_ior(float ior) { return ior > 0.0f ? clamp(ior, 1.0f, kMaxTableIor) : kMaxTableIor; }
 
-// Light that microfacets scatter more than once, relative to that which they lose in the first scattering, for a colour of
-// Schlick's Fresnel term (Kulla and Conty 2017).
+// Light that microfacets scatter more than once, relative to the light that they lose in the first scattering, for Schlick's
+// Fresnel term from `f0` to `f90` (Kulla and Conty 2017).
 THRONG_INLINE float returned(float f0, float f90, float mirror_mean) {
     float mean = f0 + (f90 - f0) * (1.0f / 21.0f);
     return mean * mean * mirror_mean / (1.0f - mean * (1.0f - mirror_mean));
@@ -33,10 +33,10 @@ THRONG_DEVICE void set_frame(Bsdf& b, const ShadingInputs& inputs, const Surface
     b.out = normalize_or(b.out, vec3(0.0f, 0.0f, 1.0f));
 }
 
-// The coat and the sheen, and what they leave.
+// Sets the coat and the sheen, and the shares of light that they let through.
 THRONG_DEVICE void set_upper_layers(Bsdf& b, const ShadingInputs& inputs, Vec3 out) {
     b.coat = b.inside ? 0.0f : inputs.clearcoat;
-    b.sheen = b.inside ? vec3(0.0f) : inputs.sheen_color;
+    b.sheen.color = b.inside ? vec3(0.0f) : inputs.sheen_color;
     b.below_coat = b.below_sheen = 1.0f;
     b.p_coat = b.p_sheen = 0.0f;
     if (b.coat > 0.0f) {
@@ -47,20 +47,20 @@ THRONG_DEVICE void set_upper_layers(Bsdf& b, const ShadingInputs& inputs, Vec3 o
         b.p_coat = b.coat * albedo;
         b.below_coat = b.below_sheen = 1.0f - b.coat * albedo;
     }
-    if (max_component(b.sheen) > 0.0f) {
-        b.sheen_roughness = clamp(inputs.sheen_roughness, kMinSheenRoughness, 1.0f);
-        float albedo = min(sheen_table(b.out.z, b.sheen_roughness), 1.0f);
-        b.p_sheen = b.below_coat * luminance(b.sheen) * albedo;
-        b.below_sheen = b.below_coat * (1.0f - min(max_component(b.sheen), 1.0f) * albedo);
+    if (max_component(b.sheen.color) > 0.0f) {
+        b.sheen.roughness = clamp(inputs.sheen_roughness, kMinSheenRoughness, 1.0f);
+        float albedo = min(sheen_table(b.out.z, b.sheen.roughness), 1.0f);
+        b.p_sheen = b.below_coat * luminance(b.sheen.color) * albedo;
+        b.below_sheen = b.below_coat * (1.0f - min(max_component(b.sheen.color), 1.0f) * albedo);
     }
 }
 
-// Of the ior that tables have for this one, at normal incidence.
+// Reflectance at normal incidence for this ior bounded by the range of the tables.
 THRONG_INLINE float table_reflectance(const Bsdf& b) {
     return normal_fresnel(clamp(b.inside ? 1.0f / b.eta : b.eta, kMinTableIor, kMaxTableIor));
 }
 
-// How the interface reflects: the dielectric's Fresnel term goes from f0 to f90 as that of its ior does.
+// Sets how the interface reflects. The dielectric's Fresnel term goes from f0 to f90 as that of its ior does.
 THRONG_DEVICE void set_interface(Bsdf& b, const ShadingInputs& inputs, float ior) {
     float dielectric = 1.0f - inputs.metallic, exact_f0 = normal_fresnel(b.eta);
     // Without a step in ior there is nothing that could reflect.
@@ -82,7 +82,7 @@ THRONG_DEVICE void set_interface(Bsdf& b, const ShadingInputs& inputs, float ior
     b.film_hides_all = inputs.viewer_layering;
     b.through = inputs.color * (dielectric * inputs.transmission);
 
-    // What tables and the other lobes make of it.
+    // The dielectric's albedo in terms of the tables, and light that is scattered more than once.
     float mirror = mirror_mean(b), back = b.bends ? 0.0f : 1.0f;
     if (b.film.weight > 0.0f) {
         Vec3 passed;
@@ -103,17 +103,17 @@ THRONG_DEVICE void set_interface(Bsdf& b, const ShadingInputs& inputs, float ior
     b.multiple_beyond = max(1.0f - (of_film ? mean_component(by_color) : returned_cover), 0.0f);
 }
 
-// Light that passes a facet on top of what would without the film, per colour.
+// Light that passes a facet with the film minus light that passes without it, per colour.
 THRONG_DEVICE Vec3 passed_on_top(const Bsdf& b, float cosine) {
     Vec3 passed;
     interface_fresnel(b, cosine, passed);
     return passed - vec3(passed_without_film(b, fresnel_shape(b, cosine)));
 }
 
-// Facets that stand for all that are seen.
+// Number of facets that represent all visible ones.
 constexpr uint32_t kFacets = 16;
 
-// Calls `visit` with facets from all over the distribution of those that are seen, and how much of what they reflect gets away.
+// Calls `visit` with facets from all over the distribution of visible ones, and the share of their reflected light that gets away.
 template <class Visit> THRONG_INLINE void each_facet(const Bsdf& b, Visit visit) {
     const float hidden = hidden_facets(b.roughness, b.out);
     THRONG_NO_UNROLL
@@ -124,8 +124,8 @@ template <class Visit> THRONG_INLINE void each_facet(const Bsdf& b, Visit visit)
     }
 }
 
-// Share of the light that a film lets through per colour if microfacets scatter once: what passes without the film is in tables,
-// and the difference that its interference makes is found at facets from all over their distribution.
+// Share of the light that a film lets through, per colour, if microfacets scatter once. Tables tell what passes without the film;
+// the difference that its interference makes is the mean over facets from all over their distribution.
 THRONG_DEVICE Vec3 passed_by_film(const Bsdf& b, float mirror) {
     Vec3 sum = vec3(0.0f);
     if (b.smooth) {
@@ -141,8 +141,8 @@ THRONG_DEVICE Vec3 passed_by_film(const Bsdf& b, float mirror) {
     return vec3(unfilmed) + sum * (weights > 0.0f ? mirror / weights : 0.0f);
 }
 
-// How much more light a film makes facets lose that reflect and bend it once: it shares light out differently, and facets hide
-// reflected light from each other more often than what is bent.
+// Additional light that facets lose because of a film if they reflect and bend light once. The film splits light differently,
+// and facets block reflected light more often than refracted light.
 THRONG_DEVICE float lost_by_film(const Bsdf& b) {
     float sum = 0.0f;
     const float hidden = hidden_facets(b.roughness, b.out);
@@ -155,7 +155,7 @@ THRONG_DEVICE float lost_by_film(const Bsdf& b) {
     return sum * (1.0f / float(kFacets));
 }
 
-// Factors of the wide lobes, in place of mere weights.
+// Sets the factors of the wide lobes and the probabilities of all lobes.
 THRONG_DEVICE void set_wide_lobes(Bsdf& b, const ShadingInputs& inputs) {
     float share = (1.0f - inputs.metallic) * (1.0f - inputs.transmission);
     b.diffuse = inputs.color * (share * (1.0f - inputs.diffuse_transmission));
@@ -176,7 +176,7 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const ShadingInputs& inputs) {
             if (inputs.metallic == 0.0f) reflected = (1.0f - below) * luminance(b.f0) / max(max_component(b.f0), 1e-6f);
             passed = below;
             if (inputs.viewer_layering) {
-                // What is lost between facets does not reach what is below.
+                // Light that is lost between facets does not reach the layers below.
                 if (inputs.single_scatter) below = passed = clamp(1.0f - (1.0f - below - b.cover_constant * (1.0f - mirror)) / mirror, 0.0f, 1.0f);
                 b.cover_constant = b.cover_mirror = b.cover_reflected = 0.0f;
             } else {
@@ -201,7 +201,7 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const ShadingInputs& inputs) {
         float near_mean = glass_loss_mean(b.inside, b.table_roughness, b.ior_place), far_mean = glass_loss_mean(!b.inside, b.table_roughness, b.ior_place);
         float scaled = b.eta * b.eta * far_mean, sum = scaled + near_mean;
         if (!b.smooth && near_mean > 1e-4f && far_mean > 1e-4f) {
-            // Both ways must agree: light that crosses is in the ratio of squared iors and what each side loses.
+            // For reciprocity, lost light goes to either side in proportion to its squared ior times its mean loss.
             float lost = glass_loss(b.inside, b.out.z, b.table_roughness, b.ior_place);
             if (b.film.weight > 0.0f && !b.film_hides_all) lost = max(lost + lost_by_film(b), 0.0f);
             same = near_mean / sum;

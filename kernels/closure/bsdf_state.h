@@ -1,4 +1,4 @@
-// What is left of a layered material once it is known from where it is seen.
+// A layered material's BSDF for one viewing direction, with all that does not depend on the light's direction computed.
 //
 // From top to bottom: a clear coat; sheen; the interface, rough or smooth, that reflects light and lets some through; and wide
 // lobes, of the shape of Lambert's law times a factor per direction: diffuse reflection and transmission, and what
@@ -11,56 +11,55 @@
 
 namespace THRONG_NAMESPACE {
 
-// Prepared for light that leaves towards `out`. Colours are weighted by the shares of metal, transmission and so on.
+// The BSDF prepared for light that leaves towards `out`. Colours are weighted by the shares of metal, transmission and so on.
 struct Bsdf {
     // Whether much light may come from few directions.
     static constexpr bool kSharp = true;
     // Unit vectors in world space, on the side of `out`.
     Vec3 geometric, normal, tangent, coat_normal;
-    // In the frame of the shading normal; `mapped` is what that was before it was bent, and `unmapped` before it was mapped.
+    // Unit vectors in the frame of the shading normal: `mapped` is that normal before bending, `unmapped` before normal mapping.
     Vec3 out, mapped, unmapped;
-    // Squared roughness of facets that would turn a normal like the map does.
+    // Squared roughness of facets that would tilt a normal as much as the map does.
     float map_alpha2;
-    // Of the coat; a weight of 0: there is none.
+    // Weight and GGX width of the coat. A weight of 0 means that there is none.
     float coat, coat_alpha;
-    Vec3 sheen;
-    float sheen_roughness;
-    // How much light passes the coat, and coat and sheen.
+    SheenLobe sheen;
+    // Shares of the light that pass the coat, and the coat and the sheen together.
     float below_coat, below_sheen;
 
     Roughness roughness;
     bool smooth;
-    // Whether light that passes is bent; else the wall is thin.
+    // Whether transmitted light is bent; if not, the wall is thin.
     bool bends;
-    // Behind a bending interface, from where all light may be reflected.
+    // Whether `out` is behind an interface that bends light, where reflection may be total.
     bool inside;
     // Ior beyond the interface relative to that in front, half the spread of iors over the visible colours relative to it, and
-    // where the ior is in tables.
+    // the place of the ior in the tables.
     float eta, spread, ior_place;
-    // Reflectance: that at normal incidence, and what a dielectric and a metal gain towards grazing angles.
+    // Reflectance at normal incidence, and how much a dielectric and a metal gain towards grazing angles.
     Vec3 f0, dielectric_rise, metal_rise;
-    // The greatest of a dielectric's own.
+    // Greatest f0 of the dielectric over all colours, and its rise from there to grazing angles.
     float covered_f0, covered_rise;
     ThinFilm film;
     bool film_hides_all;
-    // What passes where nothing is reflected.
+    // Weight of transmitted light, per colour, where nothing is reflected.
     Vec3 through;
 
     // Roughness for the tables of albedos, and for that of anisotropic mirrors.
     float table_roughness, brushed_roughness, anisotropy;
-    // The dielectric's albedo: shares of the tables and a constant.
+    // Weights of two tables, and a constant, that add up to the dielectric's albedo.
     float cover_mirror, cover_reflected, cover_constant;
-    // Wide lobes: values without the factor of the other direction.
+    // Values of the wide lobes, without the factors that depend on the light's direction.
     Vec3 diffuse, diffuse_through, multiple;
     float multiple_same, multiple_beyond;
 
-    // Probabilities of the lobes: wide ones reflect, or let light through to the side beyond.
+    // Probabilities of the lobes; of the wide ones, `p_wide` is for reflection and `p_beyond` for transmission.
     float p_coat, p_sheen, p_interface, p_wide, p_beyond;
 };
 
-// Colours that light is split into where it is bent.
+// Number of colours that light is split into where it is bent.
 THRONG_INLINE uint32_t color_bands(const Bsdf& b) { return b.spread > 0.0f ? 3 : 1; }
-// Red, green and blue light are bent differently, blue most.
+// Relative ior for red, green or blue light; blue is bent most.
 THRONG_INLINE float band_eta(const Bsdf& b, uint32_t band) {
     if (!(b.spread > 0.0f)) return b.eta;
     float relative = 1.0f + b.spread * (float(band) - 1.0f);
@@ -80,12 +79,12 @@ THRONG_INLINE Vec3 to_world(const Bsdf& b, Vec3 v) {
 
 THRONG_INLINE float luminance(Vec3 c) { return 0.2126f * c.x + 0.7152f * c.y + 0.0722f * c.z; }
 
-// How far a dielectric is on the way from its reflectance at normal incidence to that at grazing angles.
+// Share of the way from a dielectric's reflectance at normal incidence to that at grazing angles.
 THRONG_INLINE float fresnel_shape(const Bsdf& b, float cosine) {
     float f0 = normal_fresnel(b.eta);
     return max((dielectric_fresnel(cosine, b.eta) - f0) / (1.0f - f0), 0.0f);
 }
-// Share that passes at that point of the way.
+// Share of light that passes the interface without its film; `shape` is from `fresnel_shape`.
 THRONG_INLINE float passed_without_film(const Bsdf& b, float shape) {
     return clamp(1.0f - b.covered_f0 - b.covered_rise * shape, 0.0f, 1.0f);
 }
@@ -98,15 +97,15 @@ THRONG_DEVICE Vec3 interface_fresnel(const Bsdf& b, float cosine, Vec3& passed) 
     if (b.film.weight > 0.0f) {
         Vec3 film = film_fresnel(b.film, cosine, b.f0);
         fresnel = lerp(fresnel, film, b.film.weight);
-        // As the extension writes it down, what any colour is reflected of is lost to all of them; so no hue appears below that
-        // is not in the film.
+        // As the extension has it, the greatest reflectance of any colour is lost to all colours; so no hue appears below
+        // that is not in the film.
         if (b.film_hides_all) film = vec3(max_component(film));
         passed = lerp(passed, vec3(1.0f) - film, b.film.weight);
     }
     return fresnel;
 }
 
-// Albedo of the interface if it reflected all, for a local direction, and its mean.
+// Albedo that the interface would have for a local direction if it reflected all light, and its mean.
 THRONG_DEVICE float mirror_albedo(const Bsdf& b, Vec3 v) {
     float albedo = mirror_albedo(fabsf(v.z), b.table_roughness);
     return b.anisotropy > 0.0f ? min(albedo + brushed_change(v, b.brushed_roughness, b.anisotropy), 1.0f) : albedo;
@@ -116,7 +115,7 @@ THRONG_INLINE float mirror_mean(const Bsdf& b) {
     return b.anisotropy > 0.0f ? min(mean + brushed_change_mean(b.brushed_roughness, b.anisotropy), 1.0f) : mean;
 }
 
-// Share of the light that the dielectric interface leaves to what is below, per direction.
+// Share of the light in a local direction that the dielectric interface leaves to the layers below.
 THRONG_DEVICE float uncovered(const Bsdf& b, Vec3 v) {
     float covered = b.cover_constant;
     if (b.cover_mirror != 0.0f) covered += b.cover_mirror * mirror_albedo(b, v);

@@ -4,7 +4,7 @@
 
 namespace THRONG_NAMESPACE {
 
-// Of a dielectric, unpolarised; `eta` is the ior beyond relative to that in front. 1 where all is reflected.
+// Unpolarised Fresnel reflectance of a dielectric, 1 for total reflection. `eta` is the ior beyond relative to that in front.
 THRONG_INLINE float dielectric_fresnel(float cosine, float eta) {
     // Rounding may take the cosine below zero, where the formula has no meaning.
     cosine = max(cosine, 1e-6f);

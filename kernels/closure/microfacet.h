@@ -10,7 +10,7 @@ struct Roughness {
     float along, across;
 };
 
-// Below, surfaces are perfectly smooth: the lobe is narrower than any pixel, and floats run out of digits.
+// Width below which surfaces are perfectly smooth: the lobe is narrower than any pixel, and floats run out of digits.
 constexpr float kSmooth = 5e-4f;
 
 THRONG_INLINE bool is_smooth(Roughness a) { return a.across < kSmooth && a.along < kSmooth; }
@@ -28,17 +28,17 @@ THRONG_INLINE float hidden_facets(Roughness a, Vec3 v) {
     float slope = (squared(a.along * v.x) + squared(a.across * v.y)) / max(squared(v.z), 1e-18f);
     return 0.5f * (sqrtf(1.0f + slope) - 1.0f);
 }
-// The same of one width all around.
+// The same for an isotropic distribution.
 THRONG_INLINE float hidden_facets(float alpha, float cosine) {
     float slope = squared(alpha) * max(1.0f - squared(cosine), 0.0f) / max(squared(cosine), 1e-18f);
     return 0.5f * (sqrtf(1.0f + slope) - 1.0f);
 }
 
-// Share of the microfacets that are seen from one direction, and from both.
+// Share of the microfacets visible from one direction, and from both of two.
 THRONG_INLINE float masking(float hidden) { return 1.0f / (1.0f + hidden); }
 THRONG_INLINE float masking(float hidden_a, float hidden_b) { return 1.0f / (1.0f + hidden_a + hidden_b); }
 
-// Normal of a microfacet seen from `out`, in proportion to the area that it shows (Dupuy and Benyoub 2023). Its pdf is
+// Samples the normal of a microfacet seen from `out`, in proportion to its projected area (Dupuy and Benyoub 2023). The pdf is
 // facet_distribution * masking(out) * dot(out, h) / out.z.
 THRONG_DEVICE Vec3 sample_visible_facet(Roughness a, Vec3 out, Vec2 u) {
     Vec3 o = normalize_or(vec3(a.along * out.x, a.across * out.y, out.z), vec3(0.0f, 0.0f, 1.0f));
@@ -50,8 +50,8 @@ THRONG_DEVICE Vec3 sample_visible_facet(Roughness a, Vec3 out, Vec2 u) {
 
 THRONG_INLINE Vec3 reflect(Vec3 out, Vec3 h) { return h * (2.0f * dot(out, h)) - out; }
 
-// Direction beyond a facet that faces `out`; `eta` is the ior there relative to that on the side of `out`. False: all is
-// reflected.
+// Finds the direction beyond a facet that faces `out`; `eta` is the ior there relative to that on the side of `out`. False for
+// total reflection.
 THRONG_DEVICE bool refract(Vec3 out, Vec3 h, float eta, Vec3& in) {
     float cosine = dot(out, h), inverse = 1.0f / eta, squared_cosine = 1.0f - inverse * inverse * (1.0f - cosine * cosine);
     if (!(squared_cosine > 0.0f)) return false;

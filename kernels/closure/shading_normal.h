@@ -4,14 +4,14 @@
 
 namespace THRONG_NAMESPACE {
 
-// The normal nearest to `normal`, in its plane with the geometric one, whose mirror sends `out` clear of the surface: without
-// this, interpolated and mapped normals turn black where a surface is seen at a grazing angle. As Cycles does it.
+// Returns the normal nearest to `normal`, in its plane with the geometric one, that reflects `out` clear of the surface. Without
+// this, interpolated and mapped normals look black where a surface is seen at a grazing angle. Cycles does the same.
 THRONG_DEVICE Vec3 bend_normal(Vec3 normal, Vec3 geometric, Vec3 out) {
     float height = dot(out, geometric), clearance = min(0.9f * height, 0.01f);
     if (!(height > 0.0f) || 2.0f * dot(normal, out) * dot(normal, geometric) - height >= clearance) return normal;
     Vec3 side = normal - geometric * dot(normal, geometric);
     if (!normalize(side)) return geometric;
-    // The new normal's height z solves: its mirror image of `out` has the height `clearance`.
+    // Solve for the new normal's height z, for which the mirror image of `out` has the height `clearance`.
     float x = dot(out, side), a = x * x + height * height, b = 2.0f * (a + height * clearance), c = clearance + height;
     float root = sqrtf(max(b * b - 4.0f * a * c * c, 0.0f)), z2 = clamp(0.25f * (x < 0.0f ? b + root : b - root) / a, 0.0f, 1.0f);
     return normalize_or(side * sqrtf(1.0f - z2) + geometric * sqrtf(z2), geometric);

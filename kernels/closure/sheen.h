@@ -5,8 +5,13 @@
 
 namespace THRONG_NAMESPACE {
 
-// Rougher than nothing: narrower lobes only glow at the very edge.
+// Least roughness of sheen: narrower lobes only glow at the very edge.
 constexpr float kMinSheenRoughness = 0.1f;
+
+struct SheenLobe {
+    Vec3 color;
+    float roughness;
+};
 
 THRONG_INLINE float sheen_alpha(float roughness) { return squared(clamp(roughness, kMinSheenRoughness, 1.0f)); }
 
@@ -23,7 +28,7 @@ THRONG_INLINE float hidden_fibres(float cosine, float alpha) {
     return expf(folded);
 }
 
-// Value times the cosine of `in`, of white sheen.
+// Value of white sheen times the cosine of `in`.
 THRONG_DEVICE float evaluate_sheen(float alpha, Vec3 out, Vec3 in) {
     Vec3 h = normalize_or(out + in, vec3(0.0f, 0.0f, 1.0f));
     float sine = sqrtf(clamp(1.0f - h.z * h.z, 0.0f, 1.0f)), inverse = 1.0f / alpha;
@@ -31,7 +36,7 @@ THRONG_DEVICE float evaluate_sheen(float alpha, Vec3 out, Vec3 in) {
     return distribution * masking(hidden_fibres(out.z, alpha), hidden_fibres(in.z, alpha)) / (4.0f * out.z);
 }
 
-// Uniform over the hemisphere, for the lobe is wide and reaches down to the horizon.
+// Pdf of `sample_sheen`: uniform over the hemisphere, for the lobe is wide and reaches down to the horizon.
 constexpr float kSheenPdf = 0.5f / kPi;
 
 THRONG_DEVICE Vec3 sample_sheen(Vec2 u) {

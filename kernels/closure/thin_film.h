@@ -10,7 +10,7 @@ struct ThinFilm {
     float weight, ior, thickness;
 };
 
-// The cosine of so many turns.
+// Cosine of an angle given in turns.
 THRONG_INLINE float cosine_of_turns(float turns) {
     float sine, cosine;
     sine_cosine(turns - floorf(turns), sine, cosine);
@@ -33,7 +33,7 @@ THRONG_DEVICE Vec3 interference(float path, Vec3 shift) {
                 0.0556434f * x - 0.2040259f * y + 1.0572252f * z);
 }
 
-// What the film's lower side reflects, and the shift of its phase in turns.
+// Reflectance of the film's lower side; `shift` becomes the phase shift of the reflected light, in turns.
 THRONG_INLINE float lower_fresnel(float base_f0, float film_ior, float cosine, float& shift) {
     float root = sqrtf(clamp(base_f0, 0.0f, 0.9999f)), base_ior = (1.0f + root) / (1.0f - root);
     shift = base_ior < film_ior ? 0.5f : 0.0f;
@@ -43,7 +43,7 @@ THRONG_INLINE float lower_fresnel(float base_f0, float film_ior, float cosine, f
 
 // Reflectance of a film of full weight over a surface that reflects `base_f0` at normal incidence without it.
 THRONG_DEVICE Vec3 film_fresnel(const ThinFilm& film, float cosine, Vec3 base_f0) {
-    // No film has no ior either.
+    // As the film's thickness vanishes, its ior fades to that of air.
     float rise = clamp(film.thickness * (1.0f / 0.03f), 0.0f, 1.0f);
     float ior = 1.0f + (film.ior - 1.0f) * rise * rise * (3.0f - 2.0f * rise);
     float refracted = 1.0f - (1.0f - cosine * cosine) / (ior * ior);
@@ -54,7 +54,7 @@ THRONG_DEVICE Vec3 film_fresnel(const ThinFilm& film, float cosine, Vec3 base_f0
     lower.x = lower_fresnel(base_f0.x, ior, cosine_within, shift.x);
     lower.y = lower_fresnel(base_f0.y, ior, cosine_within, shift.y);
     lower.z = lower_fresnel(base_f0.z, ior, cosine_within, shift.z);
-    // The upper side shifts by half a turn, where light comes from within the film.
+    // Light reflected by the film's upper side from within is shifted by half a turn.
     shift += vec3(ior < 1.0f ? 0.0f : 0.5f);
     Vec3 both = lower * upper;
     both = vec3(clamp(both.x, 1e-5f, 0.9999f), clamp(both.y, 1e-5f, 0.9999f), clamp(both.z, 1e-5f, 0.9999f));

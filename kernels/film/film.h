@@ -5,7 +5,7 @@
 
 namespace THRONG_NAMESPACE {
 
-// Scales a sample so that no component exceeds `limit`, which keeps its hue. A sample that is not a number counts as black.
+// Scales a sample so that no component exceeds `limit`, which keeps its hue. One that is negative or not a number counts as black.
 THRONG_DEVICE Vec3 clamp_sample(Vec3 radiance, float limit) {
     if (!(radiance.x + radiance.y + radiance.z >= 0.0f)) return vec3(0.0f);
     float brightest = max_component(radiance);

@@ -1,16 +1,15 @@
-// The scattering of surfaces by itself, for tests.
+// Entry points for tests of surface scattering on its own.
 #include "closure/bsdf.h"
 #include "probe/albedo.h"
 
 using namespace THRONG_NAMESPACE;
 
-// A look, a surface and a direction, as src/probe.rs lays them out.
+// A surface of one material without textures, as src/probe.rs lays it out.
 struct ProbeSurface {
+    LobesRecord lobes;
     float normal[3], clearcoat_normal[3], tangent[3], geometric[3], shading[3];
-    float color[3], specular_color[3], diffuse_transmission_color[3], sheen_color[3];
-    float metallic, roughness, ior, dispersion, specular, transmission, diffuse_transmission, clearcoat, clearcoat_roughness, sheen_roughness;
-    float iridescence, iridescence_ior, iridescence_thickness, anisotropy;
-    uint32_t thin, front;
+    float color[3];
+    uint32_t front;
 };
 
 struct ProbeSample {
@@ -19,45 +18,25 @@ struct ProbeSample {
 };
 
 static Bsdf bsdf_of(const ProbeSurface& p, const float* out) {
-    ShadingInputs inputs;
-    inputs.normal = load3(p.normal);
-    inputs.clearcoat_normal = load3(p.clearcoat_normal);
-    inputs.tangent = load3(p.tangent);
-    inputs.color = load3(p.color);
-    inputs.metallic = p.metallic;
-    inputs.roughness = p.roughness;
-    inputs.ior = p.ior;
-    inputs.dispersion = p.dispersion;
-    inputs.specular = p.specular;
-    inputs.specular_color = load3(p.specular_color);
-    inputs.transmission = p.transmission;
-    inputs.thin = p.thin != 0;
-    inputs.diffuse_transmission = p.diffuse_transmission;
-    inputs.diffuse_transmission_color = load3(p.diffuse_transmission_color);
-    inputs.clearcoat = p.clearcoat;
-    inputs.clearcoat_roughness = p.clearcoat_roughness;
-    inputs.sheen_color = load3(p.sheen_color);
-    inputs.sheen_roughness = p.sheen_roughness;
-    inputs.iridescence = p.iridescence;
-    inputs.iridescence_ior = p.iridescence_ior;
-    inputs.iridescence_thickness = p.iridescence_thickness;
-    inputs.anisotropy = p.anisotropy;
-    inputs.single_scatter = false;
-    inputs.viewer_layering = false;
+    static const Params params = {};
     Surface s = {};
     s.geometric = load3(p.geometric);
     s.shading = load3(p.shading);
     s.front = p.front != 0;
+    ShadingInputs inputs = read_shading_inputs(params, s, p.lobes, load3(p.color));
+    inputs.normal = load3(p.normal);
+    inputs.clearcoat_normal = load3(p.clearcoat_normal);
+    inputs.tangent = load3(p.tangent);
     return make_bsdf(inputs, s, load3(out));
 }
 
-// `count` directions of light, and for each the value times cosine (RGB) and the pdf.
+// Evaluates the BSDF for `count` directions of light: the value times cosine (RGB) and the pdf of each.
 extern "C" void throng_probe_evaluate(const ProbeSurface* surface, const float* out, const float* in, uint32_t count, float* results) {
     Bsdf bsdf = bsdf_of(*surface, out);
     for (uint32_t i = 0; i < count; i++) store3(results + 4 * i, evaluate_bsdf(bsdf, load3(in + 3 * i), results[4 * i + 3]));
 }
 
-// `count` triples of random numbers (choice, u); a sample that finds nothing has the pdf 0.
+// Samples the BSDF by `count` triples of random numbers (choice, u); a sample that finds nothing has the pdf 0.
 extern "C" void throng_probe_sample(const ProbeSurface* surface, const float* out, const float* random, uint32_t count, ProbeSample* samples) {
     Bsdf bsdf = bsdf_of(*surface, out);
     for (uint32_t i = 0; i < count; i++) {
@@ -74,7 +53,7 @@ extern "C" void throng_probe_sample(const ProbeSurface* surface, const float* ou
     }
 }
 
-// Shares that a rough interface reflects of all light, reflects as a dielectric, and lets through.
+// Shares of light that a rough interface reflects if its facets reflect all, reflects as a dielectric, and lets through.
 extern "C" void throng_probe_interface(float cosine, float azimuth, float along, float across, float eta, uint32_t grid, float* albedos) {
     InterfaceAlbedo a = interface_albedo(direction_at(cosine, azimuth), Roughness{along, across}, eta, grid);
     store3(albedos, vec3(a.mirror, a.reflected, a.transmitted));
@@ -82,7 +61,7 @@ extern "C" void throng_probe_interface(float cosine, float azimuth, float along,
 
 extern "C" float throng_probe_sheen(float cosine, float roughness, uint32_t grid) { return sheen_albedo(cosine, roughness, grid); }
 
-// Normal that `normal` is bent to.
+// Finds the normal that `normal` is bent to.
 extern "C" void throng_probe_bend(const float* normal, const float* geometric, const float* out, float* bent) {
     store3(bent, bend_normal(load3(normal), load3(geometric), load3(out)));
 }

@@ -1,14 +1,14 @@
-//! Materials, lights and the camera's projection as tracks have them at a moment.
+//! Materials, lights and the camera's projection with the values of tracks at a moment.
 
 use super::{
     Moment,
     clip::{Keys, interpolate},
 };
 use crate::scene::{
-    Alpha, Light, Material, NONE, Projection, Scene, TextureMap, absorption,
+    Light, Material, NONE, Projection, Scene, TextureMap,
     animated::{
         Animated, AnimatedLight, AnimatedMaterial, CameraValue, LightValue, MapUse, MaterialBase,
-        MaterialValue, PlaceValue, PunctualLight, PunctualShape, Target, TexturePlace, Track,
+        PlaceValue, PunctualLight, PunctualShape, Target, TexturePlace, Track,
     },
     rig::{Actor, RigNodeRef},
 };
@@ -22,8 +22,8 @@ pub struct PosedTables {
     pub lights: Vec<Light>,
 }
 
-/// What materials and lights are at `moment`; None where nothing drives them. A pure function of both. Where several clips drive
-/// the same value, the last one does.
+/// Materials, maps and lights of `scene` at `moment`, a pure function of both; none if no track animates any. Where several clips animate
+/// the same value, the last one wins.
 pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
     let drives = |d: &Animated| !d.materials.is_empty() || !d.lights.is_empty();
     if !scene.animated.iter().any(drives) {
@@ -44,7 +44,7 @@ pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
     Some(tables)
 }
 
-/// What the camera's picture spans at `moment`.
+/// The camera's projection at `moment`, with the field of view or height that clips give it.
 pub fn projection_at(scene: &Scene, moment: &Moment) -> Projection {
     let mut projection = scene.camera.projection;
     for animated in &scene.animated {
@@ -67,7 +67,7 @@ pub fn projection_at(scene: &Scene, moment: &Moment) -> Projection {
 fn set_projection(projection: &mut Projection, which: CameraValue, x: f32) {
     match (which, projection) {
         (CameraValue::FovY, Projection::Perspective { fov_y }) => *fov_y = x,
-        // Nothing at all cannot be seen.
+        // A height of zero would show nothing.
         (CameraValue::HalfHeight, Projection::Orthographic { height }) if x != 0.0 => {
             *height = 2.0 * x.abs();
         }
@@ -77,7 +77,7 @@ fn set_projection(projection: &mut Projection, which: CameraValue, x: f32) {
 
 type Value = (Target, [f32; 4]);
 
-/// The value of each track that is played at `time`, in seconds, within its bounds.
+/// The value of each played track at `time`, in seconds of the scene, clamped to the bounds of its target.
 fn values_at(actor: &Actor, time: f32) -> Vec<Value> {
     let mut values = Vec::new();
     for playback in &actor.playbacks {
@@ -91,7 +91,7 @@ fn values_at(actor: &Actor, time: f32) -> Vec<Value> {
     values
 }
 
-/// None if the track does not fit its target, and where numbers overflow.
+/// The value of a track at `time`. None if the track does not fit its target, and where numbers overflow.
 fn value_at(track: &Track, time: f32) -> Option<[f32; 4]> {
     let keys = Keys {
         interpolation: track.interpolation,
@@ -100,11 +100,10 @@ fn value_at(track: &Track, time: f32) -> Option<[f32; 4]> {
     };
     let mut value = [0.0; 4];
     let own = &mut value[..track.target.components()];
-    let (low, high) = track.target.bounds();
     if !interpolate(keys, time, own) || own.iter().any(|x| x.is_nan()) {
         return None;
     }
-    own.iter_mut().for_each(|x| *x = x.clamp(low, high));
+    own.iter_mut().for_each(|x| *x = track.target.clamp(*x));
     Some(value)
 }
 
@@ -123,7 +122,7 @@ impl PosedTables {
                     continue;
                 };
                 match *target {
-                    Target::Material { value: which, .. } => set(row, base, which, *value),
+                    Target::Material { value: which, .. } => which.set(row, base, *value),
                     Target::Place {
                         map, value: which, ..
                     } => {
@@ -140,7 +139,7 @@ impl PosedTables {
         }
     }
 
-    /// Lights also follow their nodes.
+    /// Sets the values of animated lights, and places them at their nodes.
     fn animate_lights(&mut self, animated: &Animated, values: &[Value], moment: &Moment) {
         let lights = &animated.lights;
         let mut posed: Vec<PunctualLight> = lights.iter().map(|l| l.base).collect();
@@ -190,71 +189,5 @@ fn set_light(light: &mut PunctualLight, which: LightValue, [x, y, z, _]: [f32; 4
         (LightValue::InnerConeAngle, PunctualShape::Spot { inner, .. }) => *inner = x,
         (LightValue::OuterConeAngle, PunctualShape::Spot { outer, .. }) => *outer = x,
         (LightValue::InnerConeAngle | LightValue::OuterConeAngle, _) => {}
-    }
-}
-
-/// Changes a material's row, and the part of `base` that values are put together from.
-fn set(row: &mut Material, base: &mut MaterialBase, which: MaterialValue, value: [f32; 4]) {
-    use MaterialValue as M;
-    let [x, y, z, alpha] = value;
-    let color = Vec3::new(x, y, z);
-    let lobes = &mut row.lobes;
-    match which {
-        M::BaseColor => {
-            match row.unlit {
-                true => row.emission = color,
-                false => row.color = color,
-            }
-            if row.alpha != Alpha::Opaque {
-                row.opacity = alpha;
-            }
-        }
-        M::Emissive | M::EmissiveStrength => {
-            match which {
-                M::Emissive => base.emissive = color,
-                _ => base.emissive_strength = x,
-            }
-            if !row.unlit {
-                row.emission = base.emissive * base.emissive_strength;
-            }
-        }
-        M::AlphaCutoff => {
-            if let Alpha::Mask(cutoff) = &mut row.alpha {
-                *cutoff = x;
-            }
-        }
-        M::AttenuationDistance | M::AttenuationColor | M::Thickness => {
-            match which {
-                M::AttenuationColor => base.attenuation_color = color,
-                M::AttenuationDistance => base.attenuation_distance = x,
-                _ => lobes.thin = x == 0.0,
-            }
-            lobes.absorption = match lobes.thin {
-                true => Vec3::ZERO,
-                false => absorption(base.attenuation_color, base.attenuation_distance),
-            };
-        }
-        // 0 stands for infinity; nothing else lies below 1.
-        M::Ior => lobes.ior = if x == 0.0 { 0.0 } else { x.max(1.0) },
-        M::Metallic => lobes.metallic = x,
-        M::Roughness => lobes.roughness = x,
-        M::NormalScale => lobes.normal_scale = x,
-        M::Dispersion => lobes.dispersion = x,
-        M::Specular => lobes.specular = x,
-        M::SpecularColor => lobes.specular_color = color,
-        M::Transmission => lobes.transmission = x,
-        M::DiffuseTransmission => lobes.diffuse_transmission = x,
-        M::DiffuseTransmissionColor => lobes.diffuse_transmission_color = color,
-        M::Clearcoat => lobes.clearcoat = x,
-        M::ClearcoatRoughness => lobes.clearcoat_roughness = x,
-        M::ClearcoatNormalScale => lobes.clearcoat_normal_scale = x,
-        M::SheenColor => lobes.sheen_color = color,
-        M::SheenRoughness => lobes.sheen_roughness = x,
-        M::Iridescence => lobes.iridescence = x,
-        M::IridescenceIor => lobes.iridescence_ior = x,
-        M::IridescenceThicknessMinimum => lobes.iridescence_thickness[0] = x,
-        M::IridescenceThicknessMaximum => lobes.iridescence_thickness[1] = x,
-        M::Anisotropy => lobes.anisotropy = x,
-        M::AnisotropyRotation => lobes.anisotropy_rotation = x,
     }
 }

@@ -1,4 +1,4 @@
-//! What tracks make of materials, maps, lights and cameras.
+//! Tests the effect of tracks on materials, maps, lights and cameras.
 
 use super::{Moment, PosedTables, camera_at, posed_tables};
 use crate::scene::{
@@ -15,10 +15,14 @@ use std::sync::Arc;
 const MATERIAL: u32 = 7;
 const LIGHT: u32 = 3;
 
-fn material(value: MaterialValue) -> Target {
+fn base_color() -> MapUse {
+    MapUse::at("pbrMetallicRoughness/baseColorTexture").expect("a use")
+}
+
+fn material(value: &str) -> Target {
     Target::Material {
         material: MATERIAL,
-        value,
+        value: MaterialValue::at(value).expect("a value"),
     }
 }
 
@@ -31,14 +35,14 @@ fn track(target: Target, interpolation: Interpolation, values: &[f32]) -> Track 
     }
 }
 
-/// From 0 to `values` within two seconds.
+/// A track that rises from 0 to `values` within two seconds.
 fn rise(target: Target, values: &[f32]) -> Track {
     let zeros = values.iter().map(|_| 0.0);
     let values: Vec<f32> = zeros.chain(values.iter().copied()).collect();
     track(target, Interpolation::Linear, &values)
 }
 
-/// A material with a map of its own, whose row is 1, and a light, while each of `clips` is played.
+/// A scene that plays each of `clips`, with a light and a material in row 1 that has a map of its own.
 fn scene(clips: Vec<Vec<Track>>) -> Scene {
     let playbacks = (0..clips.len()).map(|clip| Playback {
         clip: clip as u32,
@@ -79,7 +83,7 @@ fn scene(clips: Vec<Vec<Track>>) -> Scene {
                     emissive_strength: 4.0,
                     attenuation_color: Vec3::splat(0.5),
                     attenuation_distance: 2.0,
-                    places: vec![(MapUse::BaseColor, TexturePlace::default())],
+                    places: vec![(base_color(), TexturePlace::default())],
                 },
             }],
             lights: vec![AnimatedLight {
@@ -100,7 +104,7 @@ fn layered() -> Material {
         color_map: 0,
         alpha: Alpha::Mask(0.5),
         lobes: Lobes {
-            thin: false,
+            thin: 0,
             ..Lobes::default()
         },
         ..Material::default()
@@ -118,67 +122,115 @@ fn row(tracks: Vec<Track>) -> Material {
 
 #[test]
 fn every_factor_has_its_place() {
-    use MaterialValue as M;
     type Read = fn(&Material) -> f32;
-    let scalars: [(M, Read); 21] = [
-        (M::Metallic, |m| m.lobes.metallic),
-        (M::Roughness, |m| m.lobes.roughness),
-        (M::NormalScale, |m| m.lobes.normal_scale),
-        (M::EmissiveStrength, |m| 2.0 * m.emission.x),
-        (M::AlphaCutoff, |m| match m.alpha {
+    let scalars: [(&str, Read); 21] = [
+        ("pbrMetallicRoughness/metallicFactor", |m| m.lobes.metallic),
+        ("pbrMetallicRoughness/roughnessFactor", |m| {
+            m.lobes.roughness
+        }),
+        ("normalTexture/scale", |m| m.lobes.normal_scale),
+        (
+            "extensions/KHR_materials_emissive_strength/emissiveStrength",
+            |m| 2.0 * m.emission.x,
+        ),
+        ("alphaCutoff", |m| match m.alpha {
             Alpha::Mask(cutoff) => cutoff,
             _ => f32::NAN,
         }),
-        (M::Dispersion, |m| m.lobes.dispersion),
-        (M::Specular, |m| m.lobes.specular),
-        (M::Transmission, |m| m.lobes.transmission),
-        (M::DiffuseTransmission, |m| m.lobes.diffuse_transmission),
-        (M::Clearcoat, |m| m.lobes.clearcoat),
-        (M::ClearcoatRoughness, |m| m.lobes.clearcoat_roughness),
-        (M::ClearcoatNormalScale, |m| m.lobes.clearcoat_normal_scale),
-        (M::SheenRoughness, |m| m.lobes.sheen_roughness),
-        (M::Iridescence, |m| m.lobes.iridescence),
-        (M::IridescenceThicknessMinimum, |m| {
-            m.lobes.iridescence_thickness[0]
+        ("extensions/KHR_materials_dispersion/dispersion", |m| {
+            m.lobes.dispersion
         }),
-        (M::IridescenceThicknessMaximum, |m| {
-            m.lobes.iridescence_thickness[1]
+        ("extensions/KHR_materials_specular/specularFactor", |m| {
+            m.lobes.specular
         }),
-        (M::Anisotropy, |m| m.lobes.anisotropy),
-        (M::AnisotropyRotation, |m| m.lobes.anisotropy_rotation),
-        // Half of the light is left after two units, and after half a unit at this time.
-        (M::AttenuationDistance, |m| {
-            0.25 * m.lobes.absorption.x / 2f32.ln()
+        (
+            "extensions/KHR_materials_transmission/transmissionFactor",
+            |m| m.lobes.transmission,
+        ),
+        (
+            "extensions/KHR_materials_diffuse_transmission/diffuseTransmissionFactor",
+            |m| m.lobes.diffuse_transmission,
+        ),
+        ("extensions/KHR_materials_clearcoat/clearcoatFactor", |m| {
+            m.lobes.clearcoat
         }),
-        // Nothing lies between 0 and 1.
-        (M::Ior, |m| 0.5 * m.lobes.ior),
-        (M::IridescenceIor, |m| 0.5 * m.lobes.iridescence_ior),
+        (
+            "extensions/KHR_materials_clearcoat/clearcoatRoughnessFactor",
+            |m| m.lobes.clearcoat_roughness,
+        ),
+        (
+            "extensions/KHR_materials_clearcoat/clearcoatNormalTexture/scale",
+            |m| m.lobes.clearcoat_normal_scale,
+        ),
+        ("extensions/KHR_materials_sheen/sheenRoughnessFactor", |m| {
+            m.lobes.sheen_roughness
+        }),
+        (
+            "extensions/KHR_materials_iridescence/iridescenceFactor",
+            |m| m.lobes.iridescence,
+        ),
+        (
+            "extensions/KHR_materials_iridescence/iridescenceThicknessMinimum",
+            |m| m.lobes.iridescence_thickness[0],
+        ),
+        (
+            "extensions/KHR_materials_iridescence/iridescenceThicknessMaximum",
+            |m| m.lobes.iridescence_thickness[1],
+        ),
+        (
+            "extensions/KHR_materials_anisotropy/anisotropyStrength",
+            |m| m.lobes.anisotropy,
+        ),
+        (
+            "extensions/KHR_materials_anisotropy/anisotropyRotation",
+            |m| m.lobes.anisotropy_rotation,
+        ),
+        // The base leaves half of the light after two units, and the track after half a unit at this time.
+        ("extensions/KHR_materials_volume/attenuationDistance", |m| {
+            0.25 * m.lobes.absorption[0] / 2f32.ln()
+        }),
+        // An index between 0 and 1 becomes 1.
+        ("extensions/KHR_materials_ior/ior", |m| 0.5 * m.lobes.ior),
+        ("extensions/KHR_materials_iridescence/iridescenceIor", |m| {
+            0.5 * m.lobes.iridescence_ior
+        }),
     ];
     for (value, read) in scalars {
         let found = read(&row(vec![rise(material(value), &[1.0])]));
         assert!((found - 0.5).abs() < 1e-6, "{value:?}: {found}");
     }
-    type ReadColor = fn(&Material) -> Vec3;
-    let colors: [(M, ReadColor); 4] = [
-        (M::SpecularColor, |m| m.lobes.specular_color),
-        (M::DiffuseTransmissionColor, |m| {
-            m.lobes.diffuse_transmission_color
+    type ReadColor = fn(&Material) -> [f32; 3];
+    let colors: [(&str, ReadColor); 4] = [
+        (
+            "extensions/KHR_materials_specular/specularColorFactor",
+            |m| m.lobes.specular_color,
+        ),
+        (
+            "extensions/KHR_materials_diffuse_transmission/diffuseTransmissionColorFactor",
+            |m| m.lobes.diffuse_transmission_color,
+        ),
+        ("extensions/KHR_materials_sheen/sheenColorFactor", |m| {
+            m.lobes.sheen_color
         }),
-        (M::SheenColor, |m| m.lobes.sheen_color),
-        // The base has a strength of 4.
-        (M::Emissive, |m| m.emission / 4.0),
+        // The base has an emissive strength of 4.
+        ("emissiveFactor", |m| (m.emission / 4.0).into()),
     ];
     for (value, read) in colors {
         let found = read(&row(vec![rise(material(value), &[1.0, 0.5, 0.0])]));
-        assert_eq!(found, Vec3::new(0.5, 0.25, 0.0), "{value:?}");
+        assert_eq!(found, [0.5, 0.25, 0.0], "{value:?}");
     }
 }
 
 #[test]
 fn strength_and_factor_of_emission_go_together() {
-    let strength = || rise(material(MaterialValue::EmissiveStrength), &[6.0]);
+    let strength = || {
+        rise(
+            material("extensions/KHR_materials_emissive_strength/emissiveStrength"),
+            &[6.0],
+        )
+    };
     assert_eq!(row(vec![strength()]).emission, Vec3::new(1.5, 0.75, 0.0));
-    let factor = rise(material(MaterialValue::Emissive), &[0.0, 0.0, 1.0]);
+    let factor = rise(material("emissiveFactor"), &[0.0, 0.0, 1.0]);
     assert_eq!(
         row(vec![factor, strength()]).emission,
         Vec3::new(0.0, 0.0, 1.5)
@@ -187,26 +239,38 @@ fn strength_and_factor_of_emission_go_together() {
 
 #[test]
 fn colour_distance_and_thickness_make_a_volume() {
-    let color = rise(material(MaterialValue::AttenuationColor), &[1.0, 0.5, 0.0]);
-    let distance = rise(material(MaterialValue::AttenuationDistance), &[2.0]);
+    let color = rise(
+        material("extensions/KHR_materials_volume/attenuationColor"),
+        &[1.0, 0.5, 0.0],
+    );
+    let distance = rise(
+        material("extensions/KHR_materials_volume/attenuationDistance"),
+        &[2.0],
+    );
     let thick = row(vec![
         color,
         distance,
-        rise(material(MaterialValue::Thickness), &[1.0]),
+        rise(
+            material("extensions/KHR_materials_volume/thicknessFactor"),
+            &[1.0],
+        ),
     ]);
-    assert!(!thick.lobes.thin);
-    // As for a volume that stands still, down to what black absorbs.
+    assert_eq!(thick.lobes.thin, 0);
+    // The volume is the same as one without animation, including the absorption of black.
     let still = crate::scene::absorption(Vec3::new(0.5, 0.25, 0.0), 1.0);
-    assert_eq!(thick.lobes.absorption, still);
+    assert_eq!(Vec3::from(thick.lobes.absorption), still);
     let left = (-still).map(f32::exp);
     assert!(left.abs_diff_eq(Vec3::new(0.5, 0.25, 0.0), 1e-5), "{left}");
-    let thin = row(vec![rise(material(MaterialValue::Thickness), &[0.0])]);
-    assert_eq!((thin.lobes.thin, thin.lobes.absorption), (true, Vec3::ZERO));
+    let thin = row(vec![rise(
+        material("extensions/KHR_materials_volume/thicknessFactor"),
+        &[0.0],
+    )]);
+    assert_eq!((thin.lobes.thin, thin.lobes.absorption), (1, [0.0; 3]));
 }
 
 #[test]
 fn base_colour_is_albedo_and_opacity_or_what_unlit_surfaces_show() {
-    let target = material(MaterialValue::BaseColor);
+    let target = material("pbrMetallicRoughness/baseColorFactor");
     let mut scene = scene(vec![vec![rise(target, &[1.0, 0.5, 0.0, 0.5])]]);
     let shown = tables(&scene, 1.0);
     assert_eq!(shown.materials[0], scene.materials[0], "others stay");
@@ -226,7 +290,7 @@ fn base_colour_is_albedo_and_opacity_or_what_unlit_surfaces_show() {
 
 #[test]
 fn steps_lines_and_splines_go_number_by_number() {
-    let target = material(MaterialValue::Roughness);
+    let target = material("pbrMetallicRoughness/roughnessFactor");
     let at = |track: Track, time| {
         let scene = scene(vec![vec![track]]);
         tables(&scene, time).materials[1].lobes.roughness
@@ -248,18 +312,21 @@ fn steps_lines_and_splines_go_number_by_number() {
 #[test]
 fn values_stay_within_the_bounds_of_the_specification() {
     let keys = [0.0, 1.0, 9.0, -9.0, 1.0, 0.0];
-    let target = material(MaterialValue::Metallic);
+    let target = material("pbrMetallicRoughness/metallicFactor");
     let overshoot = track(target, Interpolation::CubicSpline, &keys);
     assert_eq!(row(vec![overshoot]).lobes.metallic, 1.0);
-    let below = rise(material(MaterialValue::Ior), &[1.5]);
+    let below = rise(material("extensions/KHR_materials_ior/ior"), &[1.5]);
     assert_eq!(row(vec![below]).lobes.ior, 1.0);
-    let dark = rise(material(MaterialValue::EmissiveStrength), &[-1.0]);
+    let dark = rise(
+        material("extensions/KHR_materials_emissive_strength/emissiveStrength"),
+        &[-1.0],
+    );
     assert_eq!(row(vec![dark]).emission, Vec3::ZERO);
 }
 
 #[test]
 fn the_last_clip_wins() {
-    let clip = |x: f32| vec![rise(material(MaterialValue::Roughness), &[x])];
+    let clip = |x: f32| vec![rise(material("pbrMetallicRoughness/roughnessFactor"), &[x])];
     let both = scene(vec![clip(0.2), clip(0.8)]);
     assert_eq!(tables(&both, 1.0).materials[1].lobes.roughness, 0.4);
 }
@@ -268,7 +335,7 @@ fn the_last_clip_wins() {
 fn textures_move_turn_and_grow() {
     let place = |value| Target::Place {
         material: MATERIAL,
-        map: MapUse::BaseColor,
+        map: base_color(),
         value,
     };
     let tracks = vec![

@@ -1,4 +1,4 @@
-//! What is in a glTF model, for `throng info`: the part of its report that a scene does not have.
+//! The contents of a glTF model, for `throng info`: the part of its report that only models have.
 
 use crate::{
     loader::gltf::{
@@ -17,13 +17,13 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct ModelInfo {
     pub scenes: Vec<String>,
-    /// Which of `scenes` this is; null where the file has none.
+    /// Index in `scenes` of the one shown; null where the file has none.
     pub scene: Option<u32>,
     pub variants: Vec<String>,
     pub counts: Counts,
     /// Parents before children.
     pub nodes: Vec<NodeInfo>,
-    /// One per mesh primitive.
+    /// One entry per mesh primitive.
     pub meshes: Vec<PrimitiveInfo>,
     pub skins: Vec<SkinInfo>,
     pub materials: Vec<MaterialInfo>,
@@ -36,16 +36,16 @@ pub struct ModelInfo {
     pub memory: MemoryInfo,
 }
 
-/// Of the scene; triangles and vertices are those of its primitives, however often they are placed.
+/// Counts within the scene. Triangles and vertices are those of its primitives, each counted once however often it is placed.
 #[derive(Serialize)]
 pub struct Counts {
     pub nodes: usize,
-    /// Of the file, each with one primitive or more.
+    /// Number of meshes of the file, each with one primitive or more.
     pub meshes: u32,
     pub primitives: usize,
     pub triangles: usize,
     pub vertices: usize,
-    /// Placements of primitives.
+    /// Number of placements of primitives.
     pub instances: usize,
     pub skins: usize,
     pub joints: usize,
@@ -61,7 +61,7 @@ pub struct NodeInfo {
     pub skin: Option<u32>,
     pub camera: Option<u32>,
     pub light: Option<u32>,
-    /// Copies of its meshes: many with instancing on the GPU.
+    /// Number of copies of its meshes: several with EXT_mesh_gpu_instancing.
     pub instances: usize,
 }
 
@@ -70,7 +70,7 @@ pub struct PrimitiveInfo {
     pub name: String,
     pub triangles: usize,
     pub vertices: usize,
-    /// Null for the default material.
+    /// Index of the material; null for the default one.
     pub material: Option<u32>,
     pub joints_per_vertex: u32,
     pub morph_targets: usize,
@@ -85,8 +85,8 @@ pub struct SkinInfo {
 #[derive(Serialize)]
 pub struct MaterialInfo {
     pub name: String,
-    /// What it uses beyond factors of colour, metal and roughness.
-    pub features: Vec<&'static str>,
+    /// Names of the features that it uses beyond factors of colour, metal and roughness.
+    pub features: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -115,12 +115,12 @@ pub struct CameraInfo {
     pub kind: CameraKind,
 }
 
-/// Angles in degrees, sizes in units of the scene.
+/// Projection of a camera. Angles are in degrees, sizes in units of the scene.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum CameraKind {
     Perspective {
-        /// Vertical.
+        /// Vertical field of view.
         fov: f32,
         aspect: Option<f32>,
     },
@@ -137,7 +137,7 @@ pub struct LightInfo {
     /// `directional`, `point` or `spot`.
     pub kind: &'static str,
     pub color: [f32; 3],
-    /// Candela, or lux for directional lights.
+    /// Intensity in candela, or in lux for directional lights.
     pub intensity: f32,
 }
 
@@ -145,7 +145,7 @@ pub struct LightInfo {
 pub struct MemoryInfo {
     pub mesh_bytes: u64,
     pub texture_bytes: u64,
-    /// Of the acceleration structures; 0 where the model is no scene.
+    /// Memory of the acceleration structures; 0 where the model is no scene.
     pub tree_bytes: u64,
 }
 
@@ -175,7 +175,7 @@ impl ModelInfo {
         }
     }
 
-    /// Adds what `scene` tells, which is what the model became.
+    /// Adds the memory of the trees of `scene`, which was made from the model.
     pub fn add_trees(&mut self, scene: &SceneInfo) {
         let of_meshes = scene.meshes.iter().map(|mesh| mesh.tree_bytes);
         self.memory.tree_bytes = scene.tlas_bytes + of_meshes.sum::<u64>();
@@ -252,7 +252,7 @@ fn skins(rig: &Rig) -> Vec<SkinInfo> {
 fn material(m: &PbrMaterial) -> MaterialInfo {
     MaterialInfo {
         name: m.name.clone(),
-        features: m.features(),
+        features: m.features.clone(),
     }
 }
 

@@ -15,14 +15,13 @@ impl Developer {
         settings: &FrameSettings,
         pixels: PixelType,
     ) -> Result<Vec<u8>, DeviceError> {
+        if radiance.len() != 3 * settings.width as usize * settings.height as usize {
+            return Err(DeviceError::Failed("a picture has another size".into()));
+        }
         if pixels == PixelType::F32 {
             return Ok(bytemuck::cast_slice(radiance).to_vec());
         }
-        let (radiance, rest) = radiance.as_chunks::<3>();
-        let count = settings.width as usize * settings.height as usize;
-        if radiance.len() != count || !rest.is_empty() {
-            return Err(DeviceError::Failed("a picture has another size".into()));
-        }
+        let (radiance, _) = radiance.as_chunks::<3>();
         // Kernels read four numbers per pixel of a film.
         let film = radiance.par_iter().map(|&[r, g, b]| [r, g, b, 1.0]);
         let mut film: Vec<[f32; 4]> = film.collect();

@@ -4,7 +4,7 @@ use crate::{
     abi::{self, LightRecord, LobesRecord, MapRecord, MaterialRecord, NO_INDEX},
     anim::PosedTables,
     light::light_records,
-    scene::{Alpha, Lobes, Material, MaterialKind, NONE, TextureMap},
+    scene::{Alpha, Material, MaterialKind, NONE, TextureMap},
 };
 
 /// From this metalness on, and up to this roughness, the Whitted integrator takes a layered material for a mirror.
@@ -52,7 +52,7 @@ fn material_record(m: &Material, lobes: &mut Vec<LobesRecord>) -> MaterialRecord
         MaterialKind::Diffuse => (abi::MATERIAL_DIFFUSE, NO_INDEX),
         MaterialKind::Mirror => (abi::MATERIAL_MIRROR, NO_INDEX),
         MaterialKind::Layered => {
-            lobes.push(lobes_record(&m.lobes));
+            lobes.push(m.lobes);
             (abi::MATERIAL_LAYERED, lobes.len() as u32 - 1)
         }
     };
@@ -115,49 +115,6 @@ pub fn shading_differs(materials: &[MaterialRecord], lobes: &[LobesRecord]) -> b
     let mut classes = materials.iter().map(class);
     let first = classes.next();
     classes.any(|class| Some(class) != first)
-}
-
-fn lobes_record(l: &Lobes) -> LobesRecord {
-    LobesRecord {
-        metallic: l.metallic,
-        roughness: l.roughness,
-        metallic_roughness_map: l.metallic_roughness_map,
-        normal_map: l.normal_map,
-        normal_scale: l.normal_scale,
-        ior: l.ior,
-        specular: l.specular,
-        specular_map: l.specular_map,
-        specular_color: l.specular_color.into(),
-        specular_color_map: l.specular_color_map,
-        transmission: l.transmission,
-        transmission_map: l.transmission_map,
-        dispersion: l.dispersion,
-        thin: u32::from(l.thin),
-        absorption: l.absorption.into(),
-        diffuse_transmission: l.diffuse_transmission,
-        diffuse_transmission_color: l.diffuse_transmission_color.into(),
-        diffuse_transmission_map: l.diffuse_transmission_map,
-        diffuse_transmission_color_map: l.diffuse_transmission_color_map,
-        clearcoat: l.clearcoat,
-        clearcoat_map: l.clearcoat_map,
-        clearcoat_roughness: l.clearcoat_roughness,
-        clearcoat_roughness_map: l.clearcoat_roughness_map,
-        clearcoat_normal_map: l.clearcoat_normal_map,
-        clearcoat_normal_scale: l.clearcoat_normal_scale,
-        sheen_roughness: l.sheen_roughness,
-        sheen_color: l.sheen_color.into(),
-        sheen_color_map: l.sheen_color_map,
-        sheen_roughness_map: l.sheen_roughness_map,
-        iridescence: l.iridescence,
-        iridescence_map: l.iridescence_map,
-        iridescence_ior: l.iridescence_ior,
-        iridescence_thickness: l.iridescence_thickness,
-        iridescence_thickness_map: l.iridescence_thickness_map,
-        anisotropy: l.anisotropy,
-        anisotropy_rotation: l.anisotropy_rotation,
-        anisotropy_map: l.anisotropy_map,
-        reserved: [0; 2],
-    }
 }
 
 pub fn map_record(map: &TextureMap) -> MapRecord {

@@ -2,12 +2,10 @@
 //!
 //! Tracks refer to things by their index in the model's file; [`Animated`] maps these to rows of the scene's tables.
 
-use super::{Light, Material, rig::Interpolation};
+pub use super::material_values::{MapUse, MaterialValue};
+use super::{Light, material_values::VAST, rig::Interpolation};
 use glam::{Affine2, Affine3A, Mat2, Vec2, Vec3};
 use std::f32::consts::{FRAC_PI_2, PI};
-
-/// Bound of values that have no other, so that products of them stay finite.
-const VAST: f32 = 1e18;
 
 /// The keys of one animated value, which has one to four components.
 #[derive(Clone, Debug)]
@@ -43,61 +41,6 @@ pub enum Target {
     },
 }
 
-/// Factors of glTF's materials and their extensions, by the names of the specifications.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MaterialValue {
-    BaseColor,
-    Metallic,
-    Roughness,
-    NormalScale,
-    Emissive,
-    EmissiveStrength,
-    AlphaCutoff,
-    Ior,
-    Dispersion,
-    Specular,
-    SpecularColor,
-    Transmission,
-    Thickness,
-    AttenuationDistance,
-    AttenuationColor,
-    DiffuseTransmission,
-    DiffuseTransmissionColor,
-    Clearcoat,
-    ClearcoatRoughness,
-    ClearcoatNormalScale,
-    SheenColor,
-    SheenRoughness,
-    Iridescence,
-    IridescenceIor,
-    IridescenceThicknessMinimum,
-    IridescenceThicknessMaximum,
-    Anisotropy,
-    AnisotropyRotation,
-}
-
-/// The property of a material that a texture is read for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MapUse {
-    BaseColor,
-    MetallicRoughness,
-    Normal,
-    Emissive,
-    Specular,
-    SpecularColor,
-    Transmission,
-    DiffuseTransmission,
-    DiffuseTransmissionColor,
-    Clearcoat,
-    ClearcoatRoughness,
-    ClearcoatNormal,
-    SheenColor,
-    SheenRoughness,
-    Iridescence,
-    IridescenceThickness,
-    Anisotropy,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlaceValue {
     Offset,
@@ -125,17 +68,8 @@ pub enum CameraValue {
 impl Target {
     /// Number of components of the value, 1 to 4.
     pub fn components(self) -> usize {
-        use MaterialValue as M;
         match self {
-            Self::Material { value, .. } => match value {
-                M::BaseColor => 4,
-                M::Emissive
-                | M::SpecularColor
-                | M::AttenuationColor
-                | M::DiffuseTransmissionColor
-                | M::SheenColor => 3,
-                _ => 1,
-            },
+            Self::Material { value, .. } => value.components(),
             Self::Place { value, .. } => match value {
                 PlaceValue::Offset | PlaceValue::Scale => 2,
                 PlaceValue::Rotation => 1,
@@ -148,41 +82,20 @@ impl Target {
         }
     }
 
-    /// The least and the greatest value that the specifications permit for each component.
-    pub fn bounds(self) -> (f32, f32) {
+    /// The value nearest to `x` that the specifications permit for a component.
+    pub fn clamp(self, x: f32) -> f32 {
         match self {
-            Self::Material { value, .. } => value.bounds(),
-            Self::Place { .. } => (-VAST, VAST),
+            Self::Material { value, .. } => value.clamp(x),
+            Self::Place { .. } => x.clamp(-VAST, VAST),
             Self::Light { value, .. } => match value {
-                LightValue::Color | LightValue::Intensity => (0.0, VAST),
-                LightValue::Range => (f32::MIN_POSITIVE, VAST),
-                LightValue::InnerConeAngle | LightValue::OuterConeAngle => (0.0, FRAC_PI_2),
+                LightValue::Color | LightValue::Intensity => x.clamp(0.0, VAST),
+                LightValue::Range => x.clamp(f32::MIN_POSITIVE, VAST),
+                LightValue::InnerConeAngle | LightValue::OuterConeAngle => x.clamp(0.0, FRAC_PI_2),
             },
             Self::Camera { value, .. } => match value {
-                CameraValue::FovY => (1e-4, PI - 1e-4),
-                CameraValue::HalfHeight => (-VAST, VAST),
+                CameraValue::FovY => x.clamp(1e-4, PI - 1e-4),
+                CameraValue::HalfHeight => x.clamp(-VAST, VAST),
             },
-        }
-    }
-}
-
-impl MaterialValue {
-    fn bounds(self) -> (f32, f32) {
-        match self {
-            Self::NormalScale | Self::ClearcoatNormalScale | Self::AnisotropyRotation => {
-                (-VAST, VAST)
-            }
-            Self::IridescenceIor => (1.0, VAST),
-            Self::AttenuationDistance => (f32::MIN_POSITIVE, VAST),
-            Self::EmissiveStrength
-            | Self::AlphaCutoff
-            | Self::Ior
-            | Self::Dispersion
-            | Self::SpecularColor
-            | Self::Thickness
-            | Self::IridescenceThicknessMinimum
-            | Self::IridescenceThicknessMaximum => (0.0, VAST),
-            _ => (0.0, 1.0),
         }
     }
 }
@@ -242,6 +155,19 @@ pub struct MaterialBase {
     pub attenuation_distance: f32,
     /// Base transforms of the textures that tracks move.
     pub places: Vec<(MapUse, TexturePlace)>,
+}
+
+impl Default for MaterialBase {
+    fn default() -> Self {
+        Self {
+            material: 0,
+            emissive: Vec3::ZERO,
+            emissive_strength: 1.0,
+            attenuation_color: Vec3::ONE,
+            attenuation_distance: f32::INFINITY,
+            places: Vec::new(),
+        }
+    }
 }
 
 /// A light at a node of the actor's rig.
@@ -338,32 +264,5 @@ impl TexturePlace {
         let down = Affine2::from_mat2_translation(linear, self.offset);
         let flip = Affine2::from_cols(Vec2::X, Vec2::NEG_Y, Vec2::Y);
         flip * down * flip
-    }
-}
-
-impl MapUse {
-    /// The field of a material that holds the index of the map.
-    pub fn of(self, material: &mut Material) -> &mut u32 {
-        let lobes = &mut material.lobes;
-        match self {
-            Self::BaseColor if material.unlit => &mut material.emission_map,
-            Self::BaseColor => &mut material.color_map,
-            Self::Emissive => &mut material.emission_map,
-            Self::MetallicRoughness => &mut lobes.metallic_roughness_map,
-            Self::Normal => &mut lobes.normal_map,
-            Self::Specular => &mut lobes.specular_map,
-            Self::SpecularColor => &mut lobes.specular_color_map,
-            Self::Transmission => &mut lobes.transmission_map,
-            Self::DiffuseTransmission => &mut lobes.diffuse_transmission_map,
-            Self::DiffuseTransmissionColor => &mut lobes.diffuse_transmission_color_map,
-            Self::Clearcoat => &mut lobes.clearcoat_map,
-            Self::ClearcoatRoughness => &mut lobes.clearcoat_roughness_map,
-            Self::ClearcoatNormal => &mut lobes.clearcoat_normal_map,
-            Self::SheenColor => &mut lobes.sheen_color_map,
-            Self::SheenRoughness => &mut lobes.sheen_roughness_map,
-            Self::Iridescence => &mut lobes.iridescence_map,
-            Self::IridescenceThickness => &mut lobes.iridescence_thickness_map,
-            Self::Anisotropy => &mut lobes.anisotropy_map,
-        }
     }
 }

@@ -12,6 +12,7 @@ mod hash;
 mod integrator;
 mod lens;
 mod material;
+mod material_values;
 mod names;
 pub mod ranges;
 mod references;

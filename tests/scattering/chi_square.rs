@@ -28,31 +28,19 @@ fn cases() -> Vec<(Named, f32)> {
         ("glass", glass(0.5)),
         ("rough glass", glass(0.9)),
         ("glass from within", within_glass(0.6)),
-        (
-            "prism",
-            ProbeSurface {
-                dispersion: 3.0,
-                ..glass(0.5)
-            },
-        ),
-        (
-            "brushed glass",
-            ProbeSurface {
-                anisotropy: 0.6,
-                ..glass(0.5)
-            },
-        ),
+        ("prism", glass(0.5).with(|l| l.dispersion = 3.0)),
+        ("brushed glass", glass(0.5).with(|l| l.anisotropy = 0.6)),
         ("film", iridescent(dielectric(0.5))),
         (
             "all at once",
-            ProbeSurface {
-                metallic: 0.3,
-                transmission: 0.4,
-                clearcoat: 0.7,
-                clearcoat_roughness: 0.4,
-                sheen_color: [0.3; 3],
-                ..leaf()
-            },
+            leaf().with(|l| {
+                l.metallic = 0.3;
+                l.transmission = 0.4;
+                l.clearcoat = 0.7;
+                l.clearcoat_roughness = 0.4;
+                l.sheen_color = [0.3; 3];
+                l.sheen_roughness = 0.5;
+            }),
         ),
     ];
     surfaces

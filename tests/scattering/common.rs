@@ -42,57 +42,42 @@ impl Random {
 }
 
 pub fn metal(roughness: f32) -> ProbeSurface {
-    ProbeSurface {
-        metallic: 1.0,
-        roughness,
-        ..ProbeSurface::default()
-    }
+    ProbeSurface::default().with(|l| {
+        l.metallic = 1.0;
+        l.roughness = roughness;
+    })
 }
 
 pub fn dielectric(roughness: f32) -> ProbeSurface {
-    ProbeSurface {
-        roughness,
-        ..ProbeSurface::default()
-    }
+    ProbeSurface::default().with(|l| l.roughness = roughness)
 }
 
 pub fn brushed(roughness: f32, anisotropy: f32) -> ProbeSurface {
-    ProbeSurface {
-        anisotropy,
-        ..metal(roughness)
-    }
+    metal(roughness).with(|l| l.anisotropy = anisotropy)
 }
 
 pub fn coated(clearcoat_roughness: f32) -> ProbeSurface {
-    ProbeSurface {
-        clearcoat: 1.0,
-        clearcoat_roughness,
-        ..ProbeSurface::default()
-    }
+    ProbeSurface::default().with(|l| {
+        l.clearcoat = 1.0;
+        l.clearcoat_roughness = clearcoat_roughness;
+    })
 }
 
 pub fn cloth(sheen_roughness: f32) -> ProbeSurface {
-    ProbeSurface {
-        sheen_color: [1.0; 3],
-        sheen_roughness,
-        roughness: 1.0,
-        ..ProbeSurface::default()
-    }
+    ProbeSurface::default().with(|l| {
+        l.sheen_color = [1.0; 3];
+        l.sheen_roughness = sheen_roughness;
+        l.roughness = 1.0;
+    })
 }
 
 pub fn thin_glass(roughness: f32) -> ProbeSurface {
-    ProbeSurface {
-        transmission: 1.0,
-        ..dielectric(roughness)
-    }
+    dielectric(roughness).with(|l| l.transmission = 1.0)
 }
 
 /// Glass with a volume behind its surface, seen from outside.
 pub fn glass(roughness: f32) -> ProbeSurface {
-    ProbeSurface {
-        thin: 0,
-        ..thin_glass(roughness)
-    }
+    thin_glass(roughness).with(|l| l.thin = 0)
 }
 
 /// The same seen from within.
@@ -104,15 +89,9 @@ pub fn within_glass(roughness: f32) -> ProbeSurface {
 }
 
 pub fn leaf() -> ProbeSurface {
-    ProbeSurface {
-        diffuse_transmission: 0.4,
-        ..ProbeSurface::default()
-    }
+    ProbeSurface::default().with(|l| l.diffuse_transmission = 0.4)
 }
 
 pub fn iridescent(surface: ProbeSurface) -> ProbeSurface {
-    ProbeSurface {
-        iridescence: 1.0,
-        ..surface
-    }
+    surface.with(|l| l.iridescence = 1.0)
 }

@@ -103,10 +103,7 @@ fn perfect_mirrors_and_windows_count_for_nothing_when_evaluated() {
 
 #[test]
 fn blue_light_is_bent_more_than_red() {
-    let surface = ProbeSurface {
-        dispersion: 1.0,
-        ..glass(0.0)
-    };
+    let surface = glass(0.0).with(|l| l.dispersion = 1.0);
     let out = direction(0.5, 0.0);
     let bent = |channel: usize| {
         let only = |s: &ProbeSample| {
@@ -125,10 +122,7 @@ fn blue_light_is_bent_more_than_red() {
 #[test]
 fn an_ior_of_one_is_invisible() {
     let out = direction(0.2, 0.3);
-    let surface = ProbeSurface {
-        ior: 1.0,
-        ..glass(0.5)
-    };
+    let surface = glass(0.5).with(|l| l.ior = 1.0);
     let (reflected, transmitted) = split(&surface, out);
     assert!(reflected < 1e-6 && (transmitted - 1.0).abs() < 1e-5);
     assert_along(first(&surface, out, |_| true).direction, -out);

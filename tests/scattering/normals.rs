@@ -49,8 +49,7 @@ fn light_on_the_wrong_side_of_the_geometry_counts_for_nothing() {
         let surface = ProbeSurface {
             normal: normal.into(),
             clearcoat_normal: normal.into(),
-            clearcoat: 0.5,
-            ..metal(0.5)
+            ..metal(0.5).with(|l| l.clearcoat = 0.5)
         };
         for s in sample(&surface, out.into(), &even_points(64)) {
             assert!(s.pdf == 0.0 || (s.direction[2] > 0.0 && s.transmitted == 0));
@@ -61,12 +60,11 @@ fn light_on_the_wrong_side_of_the_geometry_counts_for_nothing() {
                 .iter()
                 .all(|v| *v == [0.0; 4])
         );
-        let window = ProbeSurface {
-            metallic: 0.0,
-            transmission: 1.0,
-            thin: 0,
-            ..surface
-        };
+        let window = surface.with(|l| {
+            l.metallic = 0.0;
+            l.transmission = 1.0;
+            l.thin = 0;
+        });
         for s in sample(&window, out.into(), &even_points(64)) {
             assert!(s.pdf == 0.0 || (s.direction[2] < 0.0) == (s.transmitted == 1));
         }
@@ -83,11 +81,10 @@ fn above(random: &mut Random) -> Vec3 {
 /// Without this, what a normal map turns to the light ends in a hard line where the surface itself turns away from it.
 #[test]
 fn light_fades_towards_the_horizon_of_the_surface_where_a_map_turns_the_normal_away() {
-    let diffuse = ProbeSurface {
-        specular: 0.0,
-        roughness: 1.0,
-        ..ProbeSurface::default()
-    };
+    let diffuse = ProbeSurface::default().with(|l| {
+        l.specular = 0.0;
+        l.roughness = 1.0;
+    });
     let value = |normal: Vec3, shading: Vec3, light: Vec3| {
         let surface = ProbeSurface {
             normal: normal.into(),
@@ -124,9 +121,10 @@ fn light_behind_the_shading_normal_is_not_scattered_where_that_is_seen_from_behi
     let surface = ProbeSurface {
         normal: normal.into(),
         shading: normal.into(),
-        specular: 0.0,
-        roughness: 1.0,
-        ..ProbeSurface::default()
+        ..ProbeSurface::default().with(|l| {
+            l.specular = 0.0;
+            l.roughness = 1.0;
+        })
     };
     // For reflections the normal is bent towards the viewer, and then has this light before it.
     let (out, light) = (direction(0.1, PI), direction(0.3, PI));

@@ -53,18 +53,16 @@ fn reflection_is_reciprocal() {
         ),
         (
             "tinted dielectric",
-            ProbeSurface {
-                specular_color: color,
-                specular: 0.7,
-                ..dielectric(0.3)
-            },
+            dielectric(0.3).with(|l| {
+                l.specular_color = color;
+                l.specular = 0.7;
+            }),
         ),
         (
             "half metal",
             ProbeSurface {
-                metallic: 0.5,
                 color,
-                ..dielectric(0.7)
+                ..dielectric(0.7).with(|l| l.metallic = 0.5)
             },
         ),
         (
@@ -109,8 +107,7 @@ fn reflection_is_reciprocal() {
 fn sheen_is_reciprocal_by_itself() {
     let surface = ProbeSurface {
         color: [0.0; 3],
-        specular: 0.0,
-        ..cloth(0.4)
+        ..cloth(0.4).with(|l| l.specular = 0.0)
     };
     let mut random = Random(2);
     for _ in 0..500 {

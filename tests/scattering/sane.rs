@@ -2,7 +2,10 @@
 
 use crate::common::*;
 use glam::Vec3;
-use throng::probe::{ProbeSurface, evaluate, sample};
+use throng::{
+    probe::{ProbeSurface, evaluate, sample},
+    scene::Lobes,
+};
 
 /// Mostly anything, often an end of the range.
 fn anything(random: &mut Random) -> f32 {
@@ -24,7 +27,7 @@ fn any_normal(random: &mut Random) -> [f32; 3] {
     }
 }
 
-fn any_look(random: &mut Random) -> ProbeSurface {
+fn any_surface(random: &mut Random) -> ProbeSurface {
     ProbeSurface {
         normal: any_normal(random),
         clearcoat_normal: any_normal(random),
@@ -32,6 +35,13 @@ fn any_look(random: &mut Random) -> ProbeSurface {
         geometric: [0.0, 0.0, 1.0],
         shading: any_normal(random),
         color: any_color(random),
+        lobes: any_lobes(random),
+        front: u32::from(random.next() < 0.5),
+    }
+}
+
+fn any_lobes(random: &mut Random) -> Lobes {
+    Lobes {
         specular_color: any_color(random).map(|c| 2.0 * c),
         diffuse_transmission_color: any_color(random),
         sheen_color: any_color(random),
@@ -47,10 +57,10 @@ fn any_look(random: &mut Random) -> ProbeSurface {
         sheen_roughness: anything(random),
         iridescence: anything(random),
         iridescence_ior: 1.0 + anything(random) * 2.0,
-        iridescence_thickness: anything(random) * 2000.0,
+        iridescence_thickness: [anything(random) * 2000.0; 2],
         anisotropy: anything(random),
         thin: u32::from(random.next() < 0.5),
-        front: u32::from(random.next() < 0.5),
+        ..Lobes::default()
     }
 }
 
@@ -64,7 +74,7 @@ fn any_view(random: &mut Random) -> Vec3 {
 fn random_materials_scatter_finite_light() {
     let mut random = Random(8);
     for _ in 0..20_000 {
-        let (surface, out) = (any_look(&mut random), any_view(&mut random));
+        let (surface, out) = (any_surface(&mut random), any_view(&mut random));
         let mut directions: Vec<[f32; 3]> = (0..8).map(|_| random.direction().into()).collect();
         directions.extend([
             [0.0, 0.0, 1.0],
@@ -91,7 +101,7 @@ fn random_materials_scatter_finite_light() {
 fn weights_are_values_over_pdfs() {
     let mut random = Random(9);
     for _ in 0..2000 {
-        let (surface, out) = (any_look(&mut random), any_view(&mut random));
+        let (surface, out) = (any_surface(&mut random), any_view(&mut random));
         let triples: Vec<[f32; 3]> = (0..16).map(|_| random.triple()).collect();
         for s in sample(&surface, out.into(), &triples) {
             if s.pdf == 0.0 || s.pdf == f32::INFINITY {

@@ -183,7 +183,7 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
     Ok(Model {
         cameras: viewpoints::cameras(document, &hierarchy)?,
         lights: viewpoints::lights(document, &hierarchy)?,
-        animated_materials: pointers::bases(document, &clips),
+        animated_materials: pointers::bases(&materials, &clips),
         rig: Rig {
             clips,
             nodes: rig_nodes,

@@ -100,12 +100,9 @@ fn what_changes_the_base_arrives_with_its_maps() {
         "KHR_materials_anisotropy": {"anisotropyStrength": 0.6, "anisotropyRotation": 1.5, "anisotropyTexture": info(6)},
     }}));
     let l = &loaded.material.lobes;
-    assert_eq!(
-        (l.specular, l.specular_color),
-        (0.5, Vec3::new(2.0, 1.0, 0.0))
-    );
+    assert_eq!((l.specular, l.specular_color), (0.5, [2.0, 1.0, 0.0]));
     assert_eq!((l.transmission, l.diffuse_transmission), (0.9, 0.3));
-    assert_eq!(l.diffuse_transmission_color, Vec3::new(1.0, 0.0, 0.5));
+    assert_eq!(l.diffuse_transmission_color, [1.0, 0.0, 0.5]);
     assert_eq!((l.anisotropy, l.anisotropy_rotation), (0.6, 1.5));
     let maps = [
         l.specular_map,
@@ -140,10 +137,7 @@ fn what_lies_on_top_arrives_with_its_maps() {
     let l = &loaded.material.lobes;
     assert_eq!((l.clearcoat, l.clearcoat_roughness), (0.8, 0.1));
     assert_eq!(l.clearcoat_normal_scale, 0.5);
-    assert_eq!(
-        (l.sheen_color, l.sheen_roughness),
-        (Vec3::new(0.1, 0.2, 0.3), 0.4)
-    );
+    assert_eq!((l.sheen_color, l.sheen_roughness), ([0.1, 0.2, 0.3], 0.4));
     assert_eq!((l.iridescence, l.iridescence_ior), (0.7, 1.8));
     assert_eq!(l.iridescence_thickness, [50.0, 500.0]);
     let maps = [
@@ -177,14 +171,15 @@ fn a_volume_absorbs_what_its_attenuation_says_and_a_thin_wall_nothing() {
     let glass = volume(
         json!({"thicknessFactor": 2, "attenuationDistance": 3, "attenuationColor": [0.5, 1, 0]}),
     );
-    let left = (glass.absorption * -3.0).exp();
-    assert!(!glass.thin && left.abs_diff_eq(Vec3::new(0.5, 1.0, 0.0), 1e-6));
-    assert!(glass.absorption.is_finite());
+    let absorption = Vec3::from(glass.absorption);
+    let left = (absorption * -3.0).exp();
+    assert!(glass.thin == 0 && left.abs_diff_eq(Vec3::new(0.5, 1.0, 0.0), 1e-6));
+    assert!(absorption.is_finite());
     let clear = volume(json!({"thicknessFactor": 1, "attenuationColor": [0.5, 1, 0]}));
-    assert_eq!((clear.thin, clear.absorption), (false, Vec3::ZERO));
+    assert_eq!((clear.thin, clear.absorption), (0, [0.0; 3]));
     let wall = volume(json!({"attenuationDistance": 3, "attenuationColor": [0.5, 1, 0]}));
-    assert_eq!((wall.thin, wall.absorption), (true, Vec3::ZERO));
-    assert!(Loaded::of(json!({})).material.lobes.thin);
+    assert_eq!((wall.thin, wall.absorption), (1, [0.0; 3]));
+    assert_eq!(Loaded::of(json!({})).material.lobes.thin, 1);
 }
 
 #[test]

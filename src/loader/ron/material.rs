@@ -5,16 +5,11 @@ use crate::loader::{LoadError, gltf::ColorSpace, materials::Materials};
 use crate::scene::{
     Alpha, Lobes, Material, MaterialKind, NONE, Wrap,
     desc::{
-        AlphaDesc, Color, Diffuse, Emissive, Finite, Glass, Glossy, MaterialDesc, Metal, Mirror,
-        Pbr,
+        AlphaDesc, Color, DEGREES, DISPERSION, Diffuse, Emissive, Finite, Glass, Glossy, IOR,
+        MaterialDesc, Metal, Mirror, Pbr, UNIT,
     },
 };
 use glam::Vec3;
-
-const UNIT: (f32, f32) = (0.0, 1.0);
-const IOR: (f32, f32) = (1.0, 10.0);
-const DISPERSION: (f32, f32) = (0.0, 10.0);
-const DEGREES: (f32, f32) = (-3600.0, 3600.0);
 
 /// Converts the entry at `place`; its textures enter `table`.
 ///
@@ -134,8 +129,8 @@ impl Entry<'_> {
             ior: self.number(d.ior, "ior", IOR)?,
             dispersion: self.number(d.dispersion, "dispersion", DISPERSION)?,
             transmission: 1.0,
-            thin: d.thin,
-            absorption,
+            thin: u32::from(d.thin),
+            absorption: absorption.into(),
             ..Lobes::default()
         };
         Ok(Material {
@@ -145,8 +140,7 @@ impl Entry<'_> {
     }
 
     fn pbr(&mut self, d: &Pbr) -> Result<Material, LoadError> {
-        let mut lobes = self.base(d)?;
-        self.add_coats(d, &mut lobes)?;
+        let lobes = self.lobes(d)?;
         let emission_map = self.color_map(&d.emission_texture, "emission_texture", d.wrap)?;
         let material = Material {
             emission: under(d.emission, emission_map, Vec3::ZERO),
@@ -163,61 +157,34 @@ impl Entry<'_> {
         self.colored(d.color, &d.texture, d.wrap, material)
     }
 
-    /// Converts the base: metal or dielectric, and transmission.
-    fn base(&mut self, d: &Pbr) -> Result<Lobes, LoadError> {
+    fn lobes(&mut self, d: &Pbr) -> Result<Lobes, LoadError> {
+        let mut lobes = Lobes::default();
+        for (field, x, range, place) in d.numbers() {
+            *place(&mut lobes) = self.number(x, field, range)?;
+        }
+        for (field, color, place) in d.colors() {
+            *place(&mut lobes) = self.color(color, field)?.into();
+        }
         let (file, field) = (&d.metallic_roughness_texture, "metallic_roughness_texture");
         let map = self.data_map(file, field, d.wrap)?;
         let either = |x: Option<Finite>, plain: f32| {
             x.unwrap_or(Finite(if map == NONE { plain } else { 1.0 }))
         };
+        let normals = (&d.clearcoat_normal_texture, "clearcoat_normal_texture");
         let absorption = self.absorption(d.absorption, d.attenuation)?;
         Ok(Lobes {
             metallic: self.number(either(d.metallic, 0.0), "metallic", UNIT)?,
             roughness: self.number(either(d.roughness, 0.5), "roughness", UNIT)?,
             metallic_roughness_map: map,
             normal_map: self.data_map(&d.normal_texture, "normal_texture", d.wrap)?,
-            normal_scale: self.number(d.normal_scale, "normal_scale", (-10.0, 10.0))?,
-            ior: self.number(d.ior, "ior", IOR)?,
-            dispersion: self.number(d.dispersion, "dispersion", DISPERSION)?,
-            specular: self.number(d.specular, "specular", UNIT)?,
-            specular_color: d.specular_color.0,
-            transmission: self.number(d.transmission, "transmission", UNIT)?,
-            thin: d.thin.unwrap_or(absorption == Vec3::ZERO),
-            absorption,
-            diffuse_transmission: self.number(
-                d.diffuse_transmission,
-                "diffuse_transmission",
-                UNIT,
-            )?,
-            diffuse_transmission_color: self
-                .color(d.diffuse_transmission_color, "diffuse_transmission_color")?,
-            anisotropy: self.number(d.anisotropy, "anisotropy", UNIT)?,
-            anisotropy_rotation: self
-                .number(d.anisotropy_rotation, "anisotropy_rotation", DEGREES)?
-                .to_radians(),
-            ..Lobes::default()
-        })
-    }
-
-    /// Converts the layers on top of the base.
-    fn add_coats(&mut self, d: &Pbr, lobes: &mut Lobes) -> Result<(), LoadError> {
-        let thickness = (0.0, 1e5);
-        let thickness = self.number(d.iridescence_thickness, "iridescence_thickness", thickness)?;
-        let normals = (&d.clearcoat_normal_texture, "clearcoat_normal_texture");
-        let (scale, field) = (d.clearcoat_normal_scale, "clearcoat_normal_scale");
-        *lobes = Lobes {
-            clearcoat: self.number(d.clearcoat, "clearcoat", UNIT)?,
-            clearcoat_roughness: self.number(d.clearcoat_roughness, "clearcoat_roughness", UNIT)?,
+            specular_color: d.specular_color.0.into(),
+            thin: u32::from(d.thin.unwrap_or(absorption == Vec3::ZERO)),
+            absorption: absorption.into(),
+            anisotropy_rotation: lobes.anisotropy_rotation.to_radians(),
             clearcoat_normal_map: self.data_map(normals.0, normals.1, d.wrap)?,
-            clearcoat_normal_scale: self.number(scale, field, (-10.0, 10.0))?,
-            sheen_color: self.color(d.sheen_color, "sheen_color")?,
-            sheen_roughness: self.number(d.sheen_roughness, "sheen_roughness", UNIT)?,
-            iridescence: self.number(d.iridescence, "iridescence", UNIT)?,
-            iridescence_ior: self.number(d.iridescence_ior, "iridescence_ior", IOR)?,
-            iridescence_thickness: [thickness; 2],
-            ..*lobes
-        };
-        Ok(())
+            iridescence_thickness: [lobes.iridescence_thickness[1]; 2],
+            ..lobes
+        })
     }
 
     /// `material` with a colour, or white under a texture.

@@ -3,7 +3,7 @@
 //! Textures are picture files, taken as sRGB where they hold colours and as linear where they hold data (roughness, normals). All
 //! textures of a material use the mesh's first set of texture coordinates and the same `wrap`.
 
-use super::super::Wrap;
+use super::super::{Lobes, Wrap};
 use super::{Color, Finite, values::one};
 use serde::Deserialize;
 
@@ -299,5 +299,48 @@ impl Default for Pbr {
             anisotropy_rotation: none,
             wrap: Wrap::Repeat,
         }
+    }
+}
+
+/// Least and greatest value of weights and roughnesses.
+pub const UNIT: (f32, f32) = (0.0, 1.0);
+pub const IOR: (f32, f32) = (1.0, 10.0);
+pub const DISPERSION: (f32, f32) = (0.0, 10.0);
+pub const DEGREES: (f32, f32) = (-3600.0, 3600.0);
+const NORMAL_SCALE: (f32, f32) = (-10.0, 10.0);
+
+/// A field of a [`Pbr`]: its name, its value, the bounds of that, and where it goes.
+type Number = (&'static str, Finite, (f32, f32), fn(&mut Lobes) -> &mut f32);
+
+impl Pbr {
+    /// The numbers that lobes take as they are.
+    #[rustfmt::skip]
+    pub fn numbers(&self) -> [Number; 15] {
+        [
+            ("normal_scale", self.normal_scale, NORMAL_SCALE, |l| &mut l.normal_scale),
+            ("ior", self.ior, IOR, |l| &mut l.ior),
+            ("dispersion", self.dispersion, DISPERSION, |l| &mut l.dispersion),
+            ("specular", self.specular, UNIT, |l| &mut l.specular),
+            ("transmission", self.transmission, UNIT, |l| &mut l.transmission),
+            ("diffuse_transmission", self.diffuse_transmission, UNIT, |l| &mut l.diffuse_transmission),
+            ("anisotropy", self.anisotropy, UNIT, |l| &mut l.anisotropy),
+            ("anisotropy_rotation", self.anisotropy_rotation, DEGREES, |l| &mut l.anisotropy_rotation),
+            ("clearcoat", self.clearcoat, UNIT, |l| &mut l.clearcoat),
+            ("clearcoat_roughness", self.clearcoat_roughness, UNIT, |l| &mut l.clearcoat_roughness),
+            ("clearcoat_normal_scale", self.clearcoat_normal_scale, NORMAL_SCALE, |l| &mut l.clearcoat_normal_scale),
+            ("sheen_roughness", self.sheen_roughness, UNIT, |l| &mut l.sheen_roughness),
+            ("iridescence", self.iridescence, UNIT, |l| &mut l.iridescence),
+            ("iridescence_ior", self.iridescence_ior, IOR, |l| &mut l.iridescence_ior),
+            ("iridescence_thickness", self.iridescence_thickness, (0.0, 1e5), |l| &mut l.iridescence_thickness[1]),
+        ]
+    }
+
+    /// The colours, at most 1, that lobes take as they are.
+    #[rustfmt::skip]
+    pub fn colors(&self) -> [(&'static str, Color, fn(&mut Lobes) -> &mut [f32; 3]); 2] {
+        [
+            ("diffuse_transmission_color", self.diffuse_transmission_color, |l| &mut l.diffuse_transmission_color),
+            ("sheen_color", self.sheen_color, |l| &mut l.sheen_color),
+        ]
     }
 }

@@ -32,7 +32,7 @@ mod values;
 pub use camera::{
     CameraDesc, FocusDesc, LensDesc, LookAt, Orbit, Parallel, ProjectionDesc, Spline, SplineKey,
 };
-pub use material::{AlphaDesc, Diffuse, Emissive, Glass, Glossy, MaterialDesc, Metal, Mirror, Pbr};
+pub use material::*;
 pub use motion::{
     Bob, Clip, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Spin, Sway,
     Wave,

@@ -1,6 +1,6 @@
-//! Materials: the core of glTF's material model (glTF 2.0, 3.9). `khr` reads the extensions.
+//! Materials: the core of glTF's material model (glTF 2.0, 3.9) and its extensions, read by the tables of [`MaterialValue`] and
+//! [`MapUse`].
 
-mod khr;
 pub mod pbr;
 pub mod textures;
 
@@ -10,11 +10,14 @@ use super::{
     model::ColorSpace,
     nodes::name,
 };
-use crate::scene::animated::TexturePlace;
-use glam::Affine2;
+use crate::scene::{
+    Alpha, Lobes, MaterialKind, NONE,
+    animated::{MapUse, MaterialValue, TexturePlace},
+};
+use glam::Vec3;
 use gltf::json::{material, validation::Checked};
-use pbr::{Alpha, PbrMaterial, TextureRef};
-use serde::Deserialize;
+use pbr::{PbrMaterial, TextureRef};
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use textures::Table;
 
@@ -26,47 +29,56 @@ pub fn read<'a>(document: &'a Document<'a>) -> Result<(Vec<PbrMaterial>, Table<'
     let mut textures = Table::new(document);
     let mut materials = Vec::with_capacity(document.root.materials.len());
     for (index, material) in document.root.materials.iter().enumerate() {
-        let mut reader = Reader {
-            document,
-            textures: &mut textures,
-            path: format!("/materials/{index}"),
-        };
-        let read = reader.material(material, index);
+        let read = Reader::new(document, &mut textures, material, index)
+            .and_then(|reader| reader.read(material));
         materials.push(document.faults.keep(read)?.unwrap_or_default());
     }
     Ok((materials, textures))
 }
 
-/// Reads parts of one material.
-pub struct Reader<'a, 'd> {
+/// Extensions that describe more than a single number, in the order in which features are told.
+const LAYERS: [&str; 8] = [
+    "specular",
+    "transmission",
+    "diffuse_transmission",
+    "volume",
+    "clearcoat",
+    "sheen",
+    "iridescence",
+    "anisotropy",
+];
+
+/// Textures that are not read: rays find what is occluded, and how far light goes through a volume.
+const UNREAD: [&str; 2] = [
+    "occlusionTexture",
+    "extensions/KHR_materials_volume/thicknessTexture",
+];
+
+/// Reads one material.
+struct Reader<'a, 'd> {
     document: &'d Document<'d>,
     textures: &'a mut Table<'d>,
-    /// JSON pointer to the object that is being read.
-    pub path: String,
+    /// JSON pointer to the material.
+    path: String,
+    json: Value,
+    read: PbrMaterial,
 }
 
 /// A texture as the JSON names it, wherever it occurs.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TextureInfo {
+struct TextureInfo {
     index: u32,
     #[serde(default)]
     tex_coord: u32,
     #[serde(default)]
     extensions: Option<Map<String, Value>>,
-    /// Strength of a normal texture.
-    #[serde(default = "one")]
-    pub scale: f32,
-}
-
-fn one() -> f32 {
-    1.0
 }
 
 /// KHR_texture_transform.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Transform {
+struct Transform {
     offset: [f32; 2],
     rotation: f32,
     scale: [f32; 2],
@@ -85,11 +97,7 @@ impl Default for Transform {
 }
 
 impl Transform {
-    fn matrix(&self) -> Affine2 {
-        self.place().matrix()
-    }
-
-    pub fn place(&self) -> TexturePlace {
+    fn place(&self) -> TexturePlace {
         TexturePlace {
             offset: self.offset.into(),
             rotation: self.rotation,
@@ -98,28 +106,218 @@ impl Transform {
     }
 }
 
-impl Reader<'_, '_> {
-    fn material(&mut self, m: &material::Material, index: usize) -> Result<PbrMaterial, Fault> {
-        let mut read = self.core(m, index)?;
-        let others = m.extensions.as_ref().map(|e| &e.others);
-        khr::read(self, others, &mut read)?;
-        self.choose_uv_sets(&mut read);
-        Ok(read)
+impl<'a, 'd> Reader<'a, 'd> {
+    /// # Errors
+    /// When an extension is no object, or the alpha mode unknown.
+    fn new(
+        document: &'d Document<'d>,
+        textures: &'a mut Table<'d>,
+        material: &material::Material,
+        index: usize,
+    ) -> Result<Self, Fault> {
+        let path = format!("/materials/{index}");
+        let alpha = alpha(material, &path)?;
+        let json = serde_json::to_value(material).map_err(|e| fault(&path, e.to_string()))?;
+        let others = material.extensions.as_ref().map(|e| &e.others);
+        for (name, value) in others.into_iter().flatten() {
+            if name.starts_with("KHR_materials_") && !value.is_object() {
+                let message = "invalid type: an extension is an object";
+                return Err(fault(format!("{path}/extensions/{name}"), message));
+            }
+        }
+        let mut read = PbrMaterial {
+            name: name(material.name.as_deref(), "material", index),
+            ..PbrMaterial::default()
+        };
+        read.material.alpha = alpha;
+        read.base.material = index as u32;
+        Ok(Self {
+            document,
+            textures,
+            path,
+            json,
+            read,
+        })
+    }
+
+    fn read(mut self, m: &material::Material) -> Result<PbrMaterial, Fault> {
+        self.read.material.double_sided = m.double_sided;
+        self.read.material.unlit = self.has("extensions/KHR_materials_unlit");
+        for value in MaterialValue::all() {
+            if let Some(x) = self.value(value)? {
+                let PbrMaterial { material, base, .. } = &mut self.read;
+                value.set(material, base, x);
+            }
+        }
+        // An unlit material reads no more than its base colour.
+        let count = if self.read.material.unlit {
+            1
+        } else {
+            usize::MAX
+        };
+        for map in MapUse::all().take(count) {
+            *map.of(&mut self.read.material) = self.texture(map)?;
+        }
+        for pointer in UNREAD {
+            if let Some(info) = self.member::<TextureInfo>(pointer)? {
+                let path = format!("{}/{pointer}", self.path);
+                self.textures.check(info.index as usize, &path)?;
+            }
+        }
+        self.read.features = self.features();
+        if self.read.material.unlit {
+            self.leave_out_shading();
+        }
+        self.choose_uv_sets();
+        Ok(self.read)
+    }
+
+    fn has(&self, pointer: &str) -> bool {
+        self.json.pointer(&format!("/{pointer}")).is_some()
+    }
+
+    /// The member at `pointer` within the material, if there is one.
+    ///
+    /// # Errors
+    /// When it has the wrong type.
+    fn member<T: DeserializeOwned>(&self, pointer: &str) -> Result<Option<T>, Fault> {
+        match self.json.pointer(&format!("/{pointer}")) {
+            None => Ok(None),
+            Some(Value::Null) if pointer.starts_with("extensions/") => Ok(None),
+            // What was no finite number when the file was parsed.
+            Some(Value::Null) => Err(self.not_finite(pointer)),
+            Some(json) => T::deserialize(json)
+                .map(Some)
+                .map_err(|e| fault(format!("{}/{pointer}", self.path), e.to_string())),
+        }
+    }
+
+    /// Reads the components of a value, clamped to what the specification permits, with a warning.
+    ///
+    /// # Errors
+    /// When they have the wrong type or are not finite.
+    fn value(&self, value: MaterialValue) -> Result<Option<[f32; 4]>, Fault> {
+        let pointer = value.pointer();
+        let read = match value.components() {
+            1 => self.member(pointer)?.map(|x: f32| [x, 0.0, 0.0, 0.0]),
+            3 => self
+                .member(pointer)?
+                .map(|[r, g, b]: [f32; 3]| [r, g, b, 0.0]),
+            _ => self.member(pointer)?,
+        };
+        let Some(mut read) = read else {
+            return Ok(None);
+        };
+        for x in &mut read[..value.components()] {
+            if !x.is_finite() {
+                return Err(self.not_finite(pointer));
+            }
+            let clamped = value.clamp(*x);
+            if clamped != *x {
+                let message = format!("{x} is out of range; {clamped} is used");
+                let path = format!("{}/{pointer}", self.path);
+                self.document.warnings.add(&path, message);
+            }
+            *x = clamped;
+        }
+        Ok(Some(read))
+    }
+
+    fn not_finite(&self, pointer: &str) -> Fault {
+        let path = format!("{}/{pointer}", self.path);
+        fault(path, "the number must be finite")
+    }
+
+    /// Enters the texture that is read for `map`, and returns its index in the material's list; [`NONE`] without one. Its `uv_set` is
+    /// still that of the file.
+    ///
+    /// # Errors
+    /// When it does not exist, or its transform is not finite.
+    fn texture(&mut self, map: MapUse) -> Result<u32, Fault> {
+        let Some(info) = self.member::<TextureInfo>(map.pointer())? else {
+            return Ok(NONE);
+        };
+        let path = format!("{}/{}", self.path, map.pointer());
+        let others = info.extensions.as_ref();
+        let transform =
+            extensions::read::<Transform>(others, extensions::TEXTURE_TRANSFORM, &path)?
+                .unwrap_or_default();
+        let place = transform.place();
+        if !place.matrix().is_finite() {
+            return Err(fault(path, "a texture transform must be finite"));
+        }
+        let space = match map.holds_colors() {
+            true => ColorSpace::Srgb,
+            false => ColorSpace::Linear,
+        };
+        let texture = self.textures.intern(info.index as usize, space, &path)?;
+        let Some(texture) = texture else {
+            return Ok(NONE);
+        };
+        self.read.textures.push(TextureRef {
+            texture,
+            uv_set: transform.tex_coord.unwrap_or(info.tex_coord),
+            place,
+        });
+        Ok(self.read.textures.len() as u32 - 1)
+    }
+
+    fn features(&self) -> Vec<String> {
+        let m = &self.read.material;
+        let facts = [
+            (
+                self.has("pbrMetallicRoughness/baseColorTexture"),
+                "base colour texture",
+            ),
+            (
+                self.has("pbrMetallicRoughness/metallicRoughnessTexture"),
+                "metal and roughness texture",
+            ),
+            (self.has("normalTexture"), "normal map"),
+            (self.has("occlusionTexture"), "occlusion texture"),
+            (m.emission != Vec3::ZERO && !m.unlit, "emission"),
+            (matches!(m.alpha, Alpha::Mask(_)), "alpha mask"),
+            (m.alpha == Alpha::Blend, "alpha blending"),
+            (m.double_sided, "double-sided"),
+            (m.unlit, "unlit"),
+            (m.lobes.ior != 1.5, "ior"),
+            (m.lobes.dispersion != 0.0, "dispersion"),
+        ];
+        let facts = facts.into_iter().filter(|(holds, _)| *holds);
+        let layers = LAYERS.into_iter();
+        let layers = layers.filter(|name| self.has(&format!("extensions/KHR_materials_{name}")));
+        let layers = layers.map(|name| name.replace('_', " "));
+        facts
+            .map(|(_, name)| name.to_owned())
+            .chain(layers)
+            .collect()
+    }
+
+    /// KHR_materials_unlit: the base colour shines and nothing is reflected.
+    fn leave_out_shading(&mut self) {
+        let m = &mut self.read.material;
+        m.kind = MaterialKind::Diffuse;
+        m.color = Vec3::ZERO;
+        m.lobes = Lobes::default();
+        // The map is read for its alpha.
+        if m.alpha != Alpha::Opaque {
+            m.color_map = m.emission_map;
+        }
     }
 
     /// Chooses the two sets of texture coordinates that a mesh keeps for the material, and makes its textures refer to
     /// these. 0 and 1 keep their places if they are used.
-    fn choose_uv_sets(&self, material: &mut PbrMaterial) {
-        let mut used: Vec<u32> = material.textures_mut().map(|t| t.uv_set).collect();
+    fn choose_uv_sets(&mut self) {
+        let mut used: Vec<u32> = self.read.textures.iter().map(|t| t.uv_set).collect();
         used.sort_unstable();
         used.dedup();
-        material.uv_sets = match used[..] {
+        let sets = match used[..] {
             [] | [0] | [1] => [0, 1],
             [set] => [set, 1],
             [1, other] => [other, 1],
             [a, b, ..] => [a, b],
         };
-        let [first, second] = material.uv_sets;
+        let [first, second] = sets;
         if let [_, _, left_over @ ..] = &used[..]
             && !left_over.is_empty()
         {
@@ -130,176 +328,29 @@ impl Reader<'_, '_> {
             );
             self.document.warnings.add(&self.path, message);
         }
-        for texture in material.textures_mut() {
+        self.read.uv_sets = sets;
+        for texture in &mut self.read.textures {
             texture.uv_set = u32::from(texture.uv_set == second);
         }
     }
-
-    fn core(&mut self, m: &material::Material, index: usize) -> Result<PbrMaterial, Fault> {
-        let pbr = &m.pbr_metallic_roughness;
-        let (srgb, linear) = (ColorSpace::Srgb, ColorSpace::Linear);
-        let normal = m.normal_texture.as_ref();
-        self.check_unused(m.occlusion_texture.as_ref().map(|o| {
-            let others = o.extensions.as_ref().map(|e| &e.others);
-            texture_info(o.index.value(), o.tex_coord, others)
-        }))?;
-        Ok(PbrMaterial {
-            name: name(m.name.as_deref(), "material", index),
-            base_color: self.units(
-                pbr.base_color_factor.0,
-                "pbrMetallicRoughness/baseColorFactor",
-            )?,
-            base_color_texture: self.texture(info(pbr.base_color_texture.as_ref()), srgb)?,
-            metallic: self.unit(pbr.metallic_factor.0, "pbrMetallicRoughness/metallicFactor")?,
-            roughness: self.unit(
-                pbr.roughness_factor.0,
-                "pbrMetallicRoughness/roughnessFactor",
-            )?,
-            metallic_roughness_texture: self
-                .texture(info(pbr.metallic_roughness_texture.as_ref()), linear)?,
-            normal_scale: self.finite(normal.map_or(1.0, |n| n.scale), "normalTexture/scale")?,
-            normal_texture: self.texture(
-                normal.map(|n| {
-                    let others = n.extensions.as_ref().map(|e| &e.others);
-                    texture_info(n.index.value(), n.tex_coord, others)
-                }),
-                linear,
-            )?,
-            has_occlusion: m.occlusion_texture.is_some(),
-            emissive: self.units(m.emissive_factor.0, "emissiveFactor")?,
-            emissive_texture: self.texture(info(m.emissive_texture.as_ref()), srgb)?,
-            alpha: self.alpha(m)?,
-            double_sided: m.double_sided,
-            ..PbrMaterial::default()
-        })
-    }
-
-    fn alpha(&self, m: &material::Material) -> Result<Alpha, Fault> {
-        match m.alpha_mode {
-            Checked::Valid(material::AlphaMode::Opaque) => Ok(Alpha::Opaque),
-            Checked::Valid(material::AlphaMode::Blend) => Ok(Alpha::Blend),
-            Checked::Valid(material::AlphaMode::Mask) => {
-                let cutoff = m.alpha_cutoff.unwrap_or_default().0;
-                Ok(Alpha::Mask(self.at_least(cutoff, 0.0, "alphaCutoff")?))
-            }
-            Checked::Invalid => Err(fault(format!("{}/alphaMode", self.path), "unknown mode")),
-        }
-    }
-
-    /// The reference to a texture; None without one. Its `uv_set` is still that of the file.
-    ///
-    /// # Errors
-    /// When it does not exist, or its transform is not finite.
-    pub fn texture(
-        &mut self,
-        info: Option<TextureInfo>,
-        space: ColorSpace,
-    ) -> Result<Option<TextureRef>, Fault> {
-        let Some(info) = info else {
-            return Ok(None);
-        };
-        let others = info.extensions.as_ref();
-        let transform =
-            extensions::read::<Transform>(others, extensions::TEXTURE_TRANSFORM, &self.path)?
-                .unwrap_or_default();
-        let matrix = transform.matrix();
-        if !matrix.is_finite() {
-            return Err(fault(&self.path, "a texture transform must be finite"));
-        }
-        let texture = self
-            .textures
-            .intern(info.index as usize, space, &self.path)?;
-        Ok(texture.map(|texture| TextureRef {
-            texture,
-            uv_set: transform.tex_coord.unwrap_or(info.tex_coord),
-            transform: matrix,
-        }))
-    }
-
-    /// Checks a texture that is not used, which is neither decoded nor takes a set of texture coordinates.
-    ///
-    /// # Errors
-    /// When it does not exist.
-    pub fn check_unused(&self, info: Option<TextureInfo>) -> Result<(), Fault> {
-        info.map_or(Ok(()), |info| {
-            self.textures.check(info.index as usize, &self.path)
-        })
-    }
-
-    /// # Errors
-    /// At member `what` when the number is not finite.
-    pub fn finite(&self, x: f32, what: &str) -> Result<f32, Fault> {
-        match x.is_finite() {
-            true => Ok(x),
-            false => Err(fault(
-                format!("{}/{what}", self.path),
-                "the number must be finite",
-            )),
-        }
-    }
-
-    /// Clamps to what the specification allows, with a warning.
-    ///
-    /// # Errors
-    /// When the number is not finite.
-    pub fn within(&self, x: f32, low: f32, high: f32, what: &str) -> Result<f32, Fault> {
-        let clamped = self.finite(x, what)?.clamp(low, high);
-        if clamped != x {
-            let message = format!("{x} is out of range; {clamped} is used");
-            self.document
-                .warnings
-                .add(&format!("{}/{what}", self.path), message);
-        }
-        Ok(clamped)
-    }
-
-    /// As [`Reader::within`] for 0 to 1.
-    ///
-    /// # Errors
-    /// When the number is not finite.
-    pub fn unit(&self, x: f32, what: &str) -> Result<f32, Fault> {
-        self.within(x, 0.0, 1.0, what)
-    }
-
-    /// As [`Reader::unit`] for each number.
-    ///
-    /// # Errors
-    /// When a number is not finite.
-    pub fn units<const N: usize>(&self, mut x: [f32; N], what: &str) -> Result<[f32; N], Fault> {
-        for value in &mut x {
-            *value = self.unit(*value, what)?;
-        }
-        Ok(x)
-    }
-
-    /// As [`Reader::within`] without an upper bound.
-    ///
-    /// # Errors
-    /// When the number is not finite.
-    pub fn at_least(&self, x: f32, low: f32, what: &str) -> Result<f32, Fault> {
-        self.within(x, low, f32::MAX, what)
-    }
 }
 
-fn info(info: Option<&gltf::json::texture::Info>) -> Option<TextureInfo> {
-    let info = info?;
-    let others = info.extensions.as_ref().map(|e| &e.others);
-    Some(texture_info(info.index.value(), info.tex_coord, others))
-}
-
-fn texture_info(index: usize, tex_coord: u32, others: Option<&Map<String, Value>>) -> TextureInfo {
-    TextureInfo {
-        index: index as u32,
-        tex_coord,
-        extensions: others.cloned(),
-        scale: 1.0,
+/// The alpha mode, with the cutoff as the file has it.
+fn alpha(m: &material::Material, path: &str) -> Result<Alpha, Fault> {
+    match m.alpha_mode {
+        Checked::Valid(material::AlphaMode::Opaque) => Ok(Alpha::Opaque),
+        Checked::Valid(material::AlphaMode::Blend) => Ok(Alpha::Blend),
+        Checked::Valid(material::AlphaMode::Mask) => {
+            Ok(Alpha::Mask(m.alpha_cutoff.unwrap_or_default().0))
+        }
+        Checked::Invalid => Err(fault(format!("{path}/alphaMode"), "unknown mode")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Vec2;
+    use glam::{Affine2, Vec2};
 
     #[test]
     fn a_texture_transform_is_adapted_to_v_growing_upwards() {
@@ -314,8 +365,11 @@ mod tests {
         let (sin, cos) = 0.5f32.sin_cos();
         let (x, y) = (2.0 * u, 3.0 * v);
         let expected = Vec2::new(cos * x + sin * y + 0.1, -sin * x + cos * y + 0.2);
-        let got = transform.matrix().transform_point2(Vec2::new(u, 1.0 - v));
+        let got = transform
+            .place()
+            .matrix()
+            .transform_point2(Vec2::new(u, 1.0 - v));
         assert!(got.abs_diff_eq(Vec2::new(expected.x, 1.0 - expected.y), 1e-6));
-        assert_eq!(Transform::default().matrix(), Affine2::IDENTITY);
+        assert_eq!(Transform::default().place().matrix(), Affine2::IDENTITY);
     }
 }

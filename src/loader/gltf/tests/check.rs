@@ -54,8 +54,8 @@ fn a_check_goes_on_after_errors() {
             "/extensionsRequired/1",
             "/extensionsRequired/2",
             "/images/0",
-            "/materials/0/extensions/KHR_materials_ior",
-            "/materials/2",
+            "/materials/0/extensions/KHR_materials_ior/ior",
+            "/materials/2/emissiveTexture",
             "/meshes/0/primitives/0/attributes/NORMAL",
             "/meshes/0/primitives/0/attributes/TANGENT",
             "/nodes/0/skin",
@@ -93,7 +93,10 @@ fn a_tangled_hierarchy_does_not_hide_other_errors() {
     let mut b = faulty();
     b.json["nodes"][1]["children"] = json!([0]);
     let found = places(&b);
-    assert!(found.contains(&"/materials/2".to_owned()), "{found:?}");
+    assert!(
+        found.contains(&"/materials/2/emissiveTexture".to_owned()),
+        "{found:?}"
+    );
     assert!(
         found.iter().any(|p| p == "/nodes/0" || p == "/nodes/1"),
         "{found:?}"

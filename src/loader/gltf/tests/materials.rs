@@ -1,9 +1,9 @@
 //! Materials, variants, textures and the files behind them, with files built here.
 
 use super::builder::*;
-use crate::loader::gltf::{Alpha, ColorSpace, GltfOptions, TextureRef, load_model};
-use crate::scene::{Texels, Wrap};
-use glam::{Affine2, Vec2};
+use crate::loader::gltf::{ColorSpace, GltfOptions, TextureRef, load_model};
+use crate::scene::{Alpha, NONE, Texels, Wrap, absorption, animated::TexturePlace};
+use glam::{Vec2, Vec3};
 use image::ImageFormat;
 use serde_json::{Value, json};
 
@@ -20,7 +20,12 @@ fn materials_default_to_what_the_specification_says() {
         ..Default::default()
     };
     assert_eq!(m, expected);
-    assert_eq!((m.metallic, m.roughness, m.ior), (1.0, 1.0, 1.5));
+    let lobes = m.material.lobes;
+    assert_eq!(
+        (lobes.metallic, lobes.roughness, lobes.ior),
+        (1.0, 1.0, 1.5)
+    );
+    assert!(!m.material.double_sided);
 }
 
 #[test]
@@ -37,36 +42,49 @@ fn the_core_of_a_material_is_read() {
             "roughnessFactor": 0.75, "baseColorTexture": {"index": texture, "extensions":
                 {"KHR_texture_transform": {"offset": [0.5, 0], "texCoord": 1}}},
             "metallicRoughnessTexture": {"index": texture}},
-        "extensions": {"KHR_materials_emissive_strength": {"emissiveStrength": 4}, "KHR_materials_unlit": {}}}),
+        "extensions": {"KHR_materials_emissive_strength": {"emissiveStrength": 4}}}),
+    );
+    let (shown, lobes) = (&m.material, &m.material.lobes);
+    assert_eq!(
+        (shown.color, shown.opacity),
+        (Vec3::new(0.1, 0.2, 0.3), 0.4)
     );
     assert_eq!(
-        (m.base_color, m.metallic, m.roughness),
-        ([0.1, 0.2, 0.3, 0.4], 0.5, 0.75)
+        (lobes.metallic, lobes.roughness, lobes.normal_scale),
+        (0.5, 0.75, -2.0)
     );
-    assert_eq!(
-        (m.alpha, m.double_sided, m.unlit),
-        (Alpha::Mask(0.25), true, true)
-    );
-    assert_eq!(m.emissive, [0.0, 2.0, 4.0]);
-    let moved = Affine2::from_translation(Vec2::new(0.5, 0.0));
-    let reference = |texture, uv_set, transform| {
-        Some(TextureRef {
+    assert_eq!((shown.alpha, shown.double_sided), (Alpha::Mask(0.25), true));
+    assert_eq!(shown.emission, Vec3::new(0.0, 2.0, 4.0));
+    let reference = |texture, uv_set, offset| {
+        let place = TexturePlace {
+            offset,
+            ..TexturePlace::default()
+        };
+        TextureRef {
             texture,
             uv_set,
-            transform,
-        })
+            place,
+        }
     };
-    assert_eq!(m.base_color_texture, reference(0, 1, moved));
+    let moved = reference(0, 1, Vec2::new(0.5, 0.0));
+    let read = |map: u32| m.textures[map as usize];
+    assert_eq!(read(shown.color_map), moved);
+    assert_eq!(read(shown.emission_map), reference(0, 0, Vec2::ZERO));
+    for map in [lobes.metallic_roughness_map, lobes.normal_map] {
+        assert_eq!(read(map), reference(1, 0, Vec2::ZERO));
+    }
     assert_eq!(
-        m.metallic_roughness_texture,
-        reference(1, 0, Affine2::IDENTITY)
+        m.features,
+        [
+            "base colour texture",
+            "metal and roughness texture",
+            "normal map",
+            "occlusion texture",
+            "emission",
+            "alpha mask",
+            "double-sided"
+        ]
     );
-    assert_eq!(
-        (m.normal_texture, m.normal_scale),
-        (reference(1, 0, Affine2::IDENTITY), -2.0)
-    );
-    assert!(m.has_occlusion);
-    assert_eq!(m.emissive_texture, reference(0, 0, Affine2::IDENTITY));
     let textures = b.load().textures;
     assert_eq!(textures.len(), 2, "one for each colour space");
     assert_eq!(
@@ -79,7 +97,7 @@ fn the_core_of_a_material_is_read() {
 fn every_material_extension_is_read() {
     let mut b = Builder::new();
     let t = json!({"index": b.texture(&png(1, 1, [0; 3])), "scale": 0.5});
-    let mut m = material(
+    let m = material(
         &mut b,
         json!({"extensions": {
         "KHR_materials_ior": {"ior": 1.33}, "KHR_materials_dispersion": {"dispersion": 0.1},
@@ -92,39 +110,65 @@ fn every_material_extension_is_read() {
         "KHR_materials_iridescence": {"iridescenceFactor": 1, "iridescenceTexture": t, "iridescenceIor": 1.8, "iridescenceThicknessMinimum": 50, "iridescenceThicknessMaximum": 500, "iridescenceThicknessTexture": t},
         "KHR_materials_anisotropy": {"anisotropyStrength": 0.6, "anisotropyRotation": 1.5, "anisotropyTexture": t}}}),
     );
-    assert_eq!((m.ior, m.dispersion), (1.33, 0.1));
-    assert_eq!(m.textures_mut().count(), 13);
-    let specular = m.specular.expect("specular");
-    assert_eq!((specular.factor, specular.color), (0.5, [2.0, 1.0, 0.0]));
-    assert_eq!(m.transmission.expect("transmission").factor, 0.9);
+    let l = m.material.lobes;
+    assert_eq!((l.ior, l.dispersion), (1.33, 0.1));
+    assert_eq!(m.textures.len(), 13);
+    assert_eq!((l.specular, l.specular_color), (0.5, [2.0, 1.0, 0.0]));
+    assert_eq!(l.transmission, 0.9);
     assert_eq!(
-        m.diffuse_transmission.expect("diffuse transmission").color,
-        [1.0, 0.0, 0.0]
+        (l.diffuse_transmission, l.diffuse_transmission_color),
+        (0.3, [1.0, 0.0, 0.0])
     );
-    let volume = m.volume.expect("volume");
-    assert_eq!((volume.thickness, volume.attenuation_distance), (2.0, 3.0));
-    let coat = m.clearcoat.expect("clearcoat");
+    let volume = absorption(Vec3::Y, 3.0);
+    assert_eq!((l.thin, l.absorption), (0, volume.into()));
     assert_eq!(
-        (coat.factor, coat.roughness, coat.normal_scale),
+        (l.clearcoat, l.clearcoat_roughness, l.clearcoat_normal_scale),
         (0.8, 0.1, 0.5)
     );
-    assert_eq!(m.sheen.expect("sheen").roughness, 0.4);
-    let iridescence = m.iridescence.expect("iridescence");
+    assert_eq!((l.sheen_color, l.sheen_roughness), ([0.1, 0.2, 0.3], 0.4));
     assert_eq!(
-        (iridescence.thickness_min, iridescence.thickness_max),
-        (50.0, 500.0)
+        (l.iridescence, l.iridescence_ior, l.iridescence_thickness),
+        (1.0, 1.8, [50.0, 500.0])
     );
-    let anisotropy = m.anisotropy.expect("anisotropy");
-    assert_eq!((anisotropy.strength, anisotropy.rotation), (0.6, 1.5));
-    assert!(anisotropy.texture.is_some() && coat.normal_texture.is_some());
+    assert_eq!((l.anisotropy, l.anisotropy_rotation), (0.6, 1.5));
+    let of_lobes = m.material.maps()[2..].to_vec();
+    assert_eq!(of_lobes.iter().filter(|&&map| map != NONE).count(), 13);
+    assert_eq!(
+        m.features[2..].join(", "),
+        "specular, transmission, diffuse transmission, volume, clearcoat, sheen, iridescence, anisotropy"
+    );
     let empty =
         json!({"extensions": {"KHR_materials_volume": {}, "KHR_materials_iridescence": {}}});
     let m = material(&mut Builder::new(), empty);
     assert_eq!(
-        m.volume.expect("volume").attenuation_distance,
-        f32::INFINITY
+        (m.material.lobes.thin, m.material.lobes.iridescence_ior),
+        (1, 1.3)
     );
-    assert_eq!(m.iridescence.expect("iridescence").ior, 1.3);
+    assert_eq!(m.base.attenuation_distance, f32::INFINITY);
+    assert_eq!(m.features, ["volume", "iridescence"]);
+}
+
+#[test]
+fn an_unlit_material_shines_in_its_base_colour_alone() {
+    let mut b = Builder::new();
+    let texture = b.texture(&png(2, 1, [9, 9, 9]));
+    let m = material(
+        &mut b,
+        json!({"alphaMode": "BLEND", "emissiveFactor": [1, 1, 1], "emissiveTexture": {"index": texture},
+        "normalTexture": {"index": texture}, "pbrMetallicRoughness":
+            {"baseColorFactor": [0.1, 0.2, 0.3, 0.4], "baseColorTexture": {"index": texture}},
+        "extensions": {"KHR_materials_unlit": {}}}),
+    );
+    let shown = m.material;
+    assert_eq!(
+        (shown.color, shown.emission, shown.opacity),
+        (Vec3::ZERO, Vec3::new(0.1, 0.2, 0.3), 0.4)
+    );
+    assert_eq!(
+        (shown.color_map, shown.emission_map, m.textures.len()),
+        (0, 0, 1)
+    );
+    assert!(shown.unlit && m.features.contains(&"unlit".to_owned()));
 }
 
 #[test]
@@ -132,7 +176,7 @@ fn numbers_out_of_range_are_clamped_and_wrong_types_refused() {
     let mut b = Builder::new();
     b.json["materials"] = json!([{"pbrMetallicRoughness": {"metallicFactor": 7}}]);
     let model = b.load();
-    assert_eq!(model.materials[0].metallic, 1.0);
+    assert_eq!(model.materials[0].material.lobes.metallic, 1.0);
     assert_eq!(
         model.warnings,
         ["/materials/0/pbrMetallicRoughness/metallicFactor: 7 is out of range; 1 is used"]
@@ -140,11 +184,11 @@ fn numbers_out_of_range_are_clamped_and_wrong_types_refused() {
     for (json, expected) in [
         (
             json!({"extensions": {"KHR_materials_sheen": {"sheenRoughnessFactor": "much"}}}),
-            "/materials/0/extensions/KHR_materials_sheen: invalid type",
+            "/materials/0/extensions/KHR_materials_sheen/sheenRoughnessFactor: invalid type",
         ),
         (
             json!({"extensions": {"KHR_materials_clearcoat": {"clearcoatTexture": {"index": 3}}}}),
-            "/materials/0/extensions/KHR_materials_clearcoat: there is no texture 3",
+            "/materials/0/extensions/KHR_materials_clearcoat/clearcoatTexture: there is no texture 3",
         ),
         (
             json!({"extensions": {"KHR_materials_ior": {"ior": 1e39}}}),
@@ -200,12 +244,8 @@ fn a_mesh_keeps_the_texture_coordinates_that_its_material_uses() {
         assert_eq!(m.uv_sets, kept, "{used:?}");
         let u = [mesh.uvs[0][0], mesh.uvs1[0][0]];
         assert_eq!(u, kept.map(|set| set as f32), "{used:?}");
-        let textures = [m.base_color_texture, m.emissive_texture];
-        assert_eq!(
-            textures.map(|t| t.map(|t| t.uv_set)),
-            places.map(Some),
-            "{used:?}"
-        );
+        let textures: Vec<u32> = m.textures.iter().map(|t| t.uv_set).collect();
+        assert_eq!(textures, places, "{used:?}");
         assert!(model.warnings.is_empty(), "{:?}", model.warnings);
     }
 }
@@ -219,7 +259,8 @@ fn textures_that_are_not_read_take_no_coordinates_and_are_not_decoded() {
         {"thicknessFactor": 1, "thicknessTexture": {"index": unread, "texCoord": 2}}});
     let model = b.load();
     let m = &model.materials[0];
-    assert_eq!((m.uv_sets, m.has_occlusion), ([0, 3], true));
+    assert_eq!(m.uv_sets, [0, 3]);
+    assert!(m.features.contains(&"occlusion texture".to_owned()));
     assert_eq!(model.textures.len(), 1);
     assert!(model.warnings.is_empty(), "{:?}", model.warnings);
     b.json["materials"][0]["occlusionTexture"]["index"] = json!(9);
@@ -232,7 +273,8 @@ fn more_than_two_sets_of_texture_coordinates_are_a_warning() {
     b.json["materials"][0]["normalTexture"] = json!({"index": 0, "texCoord": 3});
     let model = b.load();
     assert_eq!(model.materials[0].uv_sets, [1, 2]);
-    assert_eq!(model.materials[0].normal_texture.map(|t| t.uv_set), Some(0));
+    let normals = model.materials[0].material.lobes.normal_map as usize;
+    assert_eq!(model.materials[0].textures[normals].uv_set, 0);
     let told = &model.warnings[0];
     assert!(
         told.starts_with("/materials/0: its textures use 3 sets"),
@@ -303,9 +345,9 @@ fn textures_are_shared_by_picture_sampling_and_colour_space() {
     let used: Vec<_> = model
         .materials
         .iter()
-        .map(|m| m.base_color_texture.map(|t| t.texture))
+        .map(|m| m.textures[m.material.color_map as usize].texture)
         .collect();
-    assert_eq!(used, [Some(0), Some(1), Some(0)]);
+    assert_eq!(used, [0, 1, 0]);
     let t = &model.textures[1];
     assert_eq!(
         (t.wrap_s, t.wrap_t, t.nearest),
@@ -362,7 +404,7 @@ fn ktx2_is_refused_unless_there_is_another_picture() {
     assert_eq!(b.load().textures[0].texels, [[1, 2, 3, 255]]);
     b.json["textures"][texture] = json!({});
     let model = b.load();
-    assert_eq!(model.materials[0].emissive_texture, None);
+    assert_eq!(model.materials[0].material.emission_map, NONE);
     b.json["extensionsRequired"] = json!(["KHR_texture_basisu"]);
     assert!(b.error().contains("convert the textures from KTX2"));
 }
