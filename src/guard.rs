@@ -1,4 +1,4 @@
-//! A guard around decoders of others: where one panics on what a file holds, that is the file's error, not the end of the
+//! A guard around third-party decoders: a panic while decoding a file becomes an error of that file instead of ending the
 //! program.
 
 use std::{
@@ -8,19 +8,19 @@ use std::{
 };
 
 thread_local! {
-    /// How many guarded calls this thread is in.
+    /// Number of guarded calls that this thread is in.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The result of `decode`; a panic becomes the error that `damaged` makes of its words.
+/// Returns the result of `decode`. A panic becomes the error that `damaged` makes of the panic's message.
 ///
-/// Only this thread is guarded: what decodes on several threads is guarded on each.
+/// Only the calling thread is guarded: a decoder that uses several threads needs a guard on each.
 pub fn guarded<T, E>(
     decode: impl FnOnce() -> Result<T, E>,
     damaged: impl FnOnce(&str) -> E,
 ) -> Result<T, E> {
     DEPTH.set(DEPTH.get() + 1);
-    // Nothing half done is seen afterwards: what the decoder was making is dropped with it.
+    // Unwind safe, since whatever the decoder had half done is dropped with it.
     let result = catch_unwind(AssertUnwindSafe(decode));
     DEPTH.set(DEPTH.get() - 1);
     result.unwrap_or_else(|panic| Err(damaged(words(&*panic))))

@@ -2,7 +2,7 @@
 //!
 //! Dependencies between the modules point one way:
 //! `cli → settings → render → {device, anim, output} → accel → scene → math`;
-//! `loader` knows `scene`, `math` and what of `anim` poses a model, and `accel` never sees `device`.
+//! `loader` depends on `scene`, `math` and the part of `anim` that poses models; `accel` does not depend on `device`.
 
 pub mod abi;
 pub mod accel;

@@ -1,11 +1,11 @@
-//! How much memory this machine has, and this process takes.
+//! Amounts of memory that this machine has and this process uses.
 
 use std::{fs, io, sync::LazyLock};
 
-/// Bytes that are built in, or what this container may use if that is less; none where the machine does not tell. Memory in use
-/// by others counts: whether they give it back in time is not known here.
+/// Bytes of memory of this machine, or the limit of this container if that is less; none if the system does not say. Memory in
+/// use by other processes is included, since it is not known whether they will release it in time.
 pub fn total_bytes() -> Option<u64> {
-    // Asked for every frame that is written.
+    // Kept, since it is asked for with every frame that is written.
     static TOTAL: LazyLock<Option<u64>> = LazyLock::new(read_total_bytes);
     *TOTAL
 }
@@ -17,7 +17,7 @@ fn read_total_bytes() -> Option<u64> {
     Some(limit.map_or(machine, |limit| machine.min(limit)))
 }
 
-/// Bytes of this process that are in memory; none where the system does not tell.
+/// Bytes of this process that are resident in memory; none if the system does not say.
 pub fn resident_bytes() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
@@ -26,13 +26,13 @@ pub fn resident_bytes() -> Option<u64> {
     pages.checked_mul(page.try_into().ok()?)
 }
 
-/// Stack of a thread that asks for none in particular.
+/// Stack size in bytes of a thread that does not set its own.
 pub const THREAD_STACK: usize = 2 << 20;
-/// Bytes that a thread needs besides its stack: that of its signal handlers, and what the C library keeps for it.
+/// Bytes that a thread needs besides its stack: for the stack of its signal handlers, and for the C library.
 const BESIDE_STACK: usize = 256 << 10;
 
-/// Checks that `count` more threads fit into the memory that this process may have (`ulimit -v`). A thread that starts without room for
-/// what it needs ends the process before anybody can tell why.
+/// Checks that `count` more threads fit into the memory that this process may have (`ulimit -v`). A thread that starts without
+/// enough room ends the process before an error can be reported.
 ///
 /// # Errors
 /// When they do not fit.
@@ -59,17 +59,17 @@ pub fn check_room_for_threads(_: usize, _: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes of memory that may be made of files of `held` bytes in all.
+/// Most bytes of memory that decoding files of `held` bytes in all may take.
 ///
-/// A few bytes can claim any size: counts without data, the same data a thousand times, pictures of one colour. What people
-/// mean by a file stays below this, and what does not is refused before it takes seconds and gigabytes.
+/// A few bytes can claim any size: counts without data, the same data a thousand times, pictures of one colour. Ordinary files
+/// stay below this limit, and others are refused before they take seconds and gigabytes.
 pub fn allowance(held: u64) -> u64 {
     const ALWAYS: u64 = 512 << 20;
     const PER_BYTE: u64 = 768;
     held.saturating_mul(PER_BYTE).max(ALWAYS)
 }
 
-/// "12.3 GB", or "123 MB" below one GB.
+/// Formats a size: "12.3 GB", or "123 MB" below one GB.
 pub fn describe(bytes: u64) -> String {
     match bytes as f64 / 1e9 {
         gigabytes if gigabytes < 1.0 => format!("{:.0} MB", gigabytes * 1e3),

@@ -31,16 +31,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Least triangles that one task looks at.
+/// Least number of triangles per task.
 const SMALLEST_SHARE: usize = 2048;
 
 /// Most positions per triangle of a mesh whose leaves share vertices: with two, packs that share them would hold no more triangles
 /// than others.
 const MOST_POSITIONS: f64 = 1.25;
 
-/// Trees in files are those of the builder of this version ([`TreeKey`](crate::accel::TreeKey)). Raise it whenever a build makes anything
-/// else of the same mesh: nodes, leaves, their order, support maps, costs, or the form of any of these in memory or in files.
-/// A test compares trees of two meshes with recorded ones, and fails when it was forgotten.
+/// Version of the builder, on which keys of trees in files depend ([`TreeKey`](crate::accel::TreeKey)). Raise it whenever a build makes
+/// anything else of the same mesh: nodes, leaves, their order, support maps, costs, or the form of any of these in memory or in files.
+/// A test compares trees of two meshes with recorded ones, and fails if that was forgotten.
 pub const BUILDER_VERSION: u32 = 11;
 
 /// How much time a build may take.
@@ -66,19 +66,19 @@ impl fmt::Display for Quality {
 }
 
 impl Quality {
-    /// From the least time to the most.
+    /// All qualities, from the least build time to the most.
     pub const ALL: [Self; 3] = [Self::Fast, Self::Balanced, Self::High];
 }
 
-/// The acceleration structure of one mesh, in object space. Builders, and files that were checked, alone make what kernels follow.
+/// The acceleration structure of one mesh, in object space. Only builders and checked files make the references that kernels follow.
 #[derive(Clone)]
 pub struct Blas {
     pub(crate) shape: BlasShape,
     pub bounds: Aabb,
-    /// What it took to build, or to read from a file.
+    /// Time that it took to build, or to read from a file.
     pub build_time: Duration,
     sah_cost: f32,
-    /// What it was after the build.
+    /// Value of `sah_cost` after the build.
     built_cost: f32,
     support: Option<SupportMap>,
     /// Made by the first refit.
@@ -93,7 +93,7 @@ pub struct BlasBytes {
     pub nodes: usize,
     /// Packs, or triangles of compressed trees.
     pub leaves: usize,
-    /// What rays do not read: what boxes of instances are made from, and the plans of refits.
+    /// Data that rays do not read: support maps, which boxes of instances are made from, and the plans of refits.
     pub builds: usize,
 }
 
@@ -179,7 +179,7 @@ impl Blas {
         }
     }
 
-    /// The same tree as one that follows a mesh from frame to frame: whoever keeps all trees in one place keeps those apart.
+    /// Marks the tree as one that follows a mesh from frame to frame, which pools of all trees keep apart from others.
     #[must_use]
     pub fn deforming(mut self) -> Self {
         self.deforms = true;
@@ -195,18 +195,18 @@ impl Blas {
         self.keys
     }
 
-    /// Steps of that; 0 for a mesh that keeps its shape.
+    /// Number of steps of that change; 0 for a mesh that keeps its shape.
     pub fn segments(&self) -> u32 {
         self.keys.segments
     }
 
-    /// Whether it may differ from frame to frame.
+    /// Whether the tree may differ from frame to frame.
     pub fn deforms(&self) -> bool {
         self.deforms
     }
 
-    /// The box of an instance: that of the sphere, that of the mesh if it is to be `exact` and the tree of high quality, else
-    /// that of the transformed bounds.
+    /// The box of an instance: that of the sphere; that of the mesh if `exact` is set and the tree has a support map; else that of
+    /// the transformed bounds.
     pub fn instance_bounds(&self, world_from_object: &Affine3, exact: bool) -> Aabb {
         match (&self.shape, &self.support) {
             (BlasShape::Sphere, _) => sphere_bounds(world_from_object),
@@ -240,13 +240,13 @@ impl Blas {
         }
     }
 
-    /// Memory of nodes, triangles, support map, and what refits keep.
+    /// Bytes of nodes, triangles, support map, and the plan of refits.
     pub fn bytes(&self) -> usize {
         let kinds = self.bytes_by_kind();
         kinds.nodes + kinds.leaves + kinds.builds
     }
 
-    /// [`Blas::bytes`], apart.
+    /// [`Blas::bytes`] by kind of data.
     pub fn bytes_by_kind(&self) -> BlasBytes {
         let (nodes, leaves) = match &self.shape {
             BlasShape::Triangles { tree, packs } => (tree.nodes.bytes(), packs.bytes()),
@@ -263,13 +263,13 @@ impl Blas {
         }
     }
 
-    /// Expected node and leaf tests of a ray that meets the bounds, by the surface area heuristic. Known from the build or
+    /// Expected node and leaf tests of a ray that enters the bounds, by the surface area heuristic. Computed by the last build or
     /// refit.
     pub fn sah_cost(&self) -> f32 {
         self.sah_cost
     }
 
-    /// What exact instance boxes are found by; only trees of high quality have one.
+    /// The support map, which gives exact instance boxes; only trees of high quality have one, until they are refitted.
     pub(super) fn support(&self) -> Option<&SupportMap> {
         self.support.as_ref()
     }
@@ -279,10 +279,11 @@ impl Blas {
         self.sah_cost / self.built_cost
     }
 
-    /// Follows moved vertices without changing the tree's shape (see [`crate::accel::refit`]). `surface` must have the triangles
-    /// that this BLAS was built from. Deterministic, parallel; a fraction of a build's time.
+    /// Updates the tree to moved vertices without changing its shape (see [`crate::accel::refit`]). `surface` must have the triangles
+    /// that this BLAS was built from. Deterministic, parallel; takes a fraction of a build's time.
     ///
-    /// Instance boxes are those of the transformed bounds from then on, and leaves that held a part of a triangle hold all of it. It must be a tree of one shape, not of keys.
+    /// Instance boxes are those of the transformed bounds from then on, and leaves that held a part of a triangle hold all of it.
+    /// It must be a tree of one shape, not of keys.
     pub fn refit(&mut self, surface: Surface<'_>) {
         debug_assert_eq!(self.keys.segments, 0, "keys do not follow");
         match &mut self.shape {
@@ -364,7 +365,7 @@ pub fn build_triangles(
     }
 }
 
-/// Packs what follows each other on a curve, and measures cuts only between packs.
+/// Packs triangles that follow each other on a space-filling curve, and measures cuts only between packs.
 fn build_over_runs(
     prims: &[BuildPrim],
     surface: &Surface<'_>,

@@ -9,7 +9,7 @@ use crate::accel::{
 use crate::{math::hash_unit, scene::TriangleMesh};
 use proptest::prelude::*;
 
-/// Triangles of a size about points in a cube of half extents `spread`, each of which several of them may share.
+/// Triangles of about `size` around points in a box of half extents `spread`; five triangles share each point.
 fn soup(count: u32, seed: u32, (center, spread, size): (f32, [f32; 3], f32)) -> TriangleMesh {
     let random = |i| hash_unit(seed, i) * 2.0 - 1.0;
     let corner = |i: u32| {
@@ -59,7 +59,7 @@ proptest! {
     }
 }
 
-/// More primitives than one task takes, and than are sorted, measured and partitioned by one.
+/// There are more primitives than one task builds, and than one task sorts, measures or partitions.
 #[test]
 fn trees_do_not_depend_on_the_number_of_threads() {
     let mesh = soup(80_000, 5, (0.0, [1.0; 3], 0.01));
@@ -150,7 +150,7 @@ fn triangles_with_corners_in_common_share_them_where_sixteen_can_be_picked_from(
 
 #[test]
 fn packs_that_share_corners_hold_no_more_of_them_than_they_have_room_for() {
-    // Three triangles between three corners each, which no others have: sixteen would need eighteen.
+    // Three triangles each share the same three corners, which no others have: sixteen triangles would need eighteen corners.
     let mut mesh = soup(3000, 11, (0.0, [1.0; 3], 0.05));
     let corners = mesh.triangles.as_flattened_mut();
     for (i, corner) in corners.iter_mut().enumerate() {

@@ -12,23 +12,23 @@ use std::{
 };
 
 /// Allocations from this size on are aligned to, and ask for, huge pages: random access into hundreds of megabytes
-/// otherwise spends a quarter of its time in page table walks. Miri, which is slow, gets by with less of everything.
+/// otherwise spends a quarter of its time in page table walks. Smaller under Miri, which is slow.
 const HUGE_PAGE: usize = if cfg!(miri) { 4 << 10 } else { 2 << 20 };
 
-/// Smaller ones are aligned to cache lines.
+/// Size of a cache line, to which smaller allocations are aligned.
 const LINE: usize = 64;
 
-/// A buffer that grows again gets one part in so many of its size in addition.
+/// A buffer that grows again gets an additional 1/`ROOM` of its size.
 const ROOM: usize = 16;
 
-/// Bytes that one task reads: few enough to stay in a core's cache until they are where they belong.
+/// Bytes that one task reads: few enough to stay in a core's cache between being zeroed and being read.
 const PIECE: usize = if cfg!(miri) { 1 << 10 } else { 1 << 17 };
 
 /// A growable array of plain data that keeps its memory when it is reused for the next frame.
 pub struct Buffer<T: Copy> {
     data: NonNull<T>,
     len: usize,
-    /// Of the memory that `data` leads to.
+    /// Layout of the memory at `data`.
     layout: Layout,
 }
 
@@ -64,7 +64,7 @@ impl<T: Copy> Buffer<T> {
         buffer
     }
 
-    /// Makes the length `len`; all elements are `value` afterwards. Reallocates only to grow.
+    /// Sets the length to `len` and all elements to `value`. Reallocates only to grow.
     pub fn resize(&mut self, len: usize, value: T) {
         self.reserve(len);
         self.len = len;
@@ -74,7 +74,7 @@ impl<T: Copy> Buffer<T> {
         }
     }
 
-    /// Makes the length `len` with whatever the memory holds, and returns it for `write` to fill completely.
+    /// Sets the length to `len`, and has `fill` write all elements.
     ///
     /// # Safety
     /// `fill` must initialise every element of the slice that it is given.
@@ -86,8 +86,8 @@ impl<T: Copy> Buffer<T> {
         self.len = len;
     }
 
-    /// Makes it `head` and then the `parts`, which are copied side by side. `place` gets each element of a part, and the position
-    /// of the part's first one.
+    /// Replaces the contents by `head` and then the `parts`, which are copied in parallel. `place` maps each element of a part, given
+    /// the position of the part's first one.
     pub fn refill_joined(
         &mut self,
         head: &[T],
@@ -119,7 +119,7 @@ impl<T: Copy> Buffer<T> {
         unsafe { self.refill(total, copy) };
     }
 
-    /// The same bytes as elements of another type. None if they are not whole elements, or aligned less than these have to be.
+    /// Reinterprets the bytes as elements of another type. None if they are not whole elements, or not aligned enough for them.
     pub fn cast<U: Copy + AnyBitPattern>(self) -> Option<Buffer<U>>
     where
         T: NoUninit,
@@ -145,8 +145,8 @@ impl<T: Copy> Buffer<T> {
         if bytes <= self.layout.size() {
             return;
         }
-        // What has grown once will grow again: the tree of a moving scene has a few nodes more or less in every frame. Memory
-        // that is never touched costs nothing, and to have all of it cleared by the system again takes long.
+        // A buffer that has grown once will grow again: the tree of a moving scene has a few nodes more or less in every frame. Memory
+        // that is never touched costs nothing, whereas having the system clear all of it again takes long.
         let bytes = match self.layout.size() {
             0 => bytes,
             _ => bytes.saturating_add(bytes / ROOM),
@@ -181,8 +181,8 @@ fn advise_huge_pages(data: NonNull<u8>, layout: Layout) {
 fn advise_huge_pages(_: NonNull<u8>, _: Layout) {}
 
 impl Buffer<u8> {
-    /// So many bytes, which `read` fetches piece by piece and side by side: it gets a position, and the bytes from there on to be
-    /// replaced.
+    /// Makes a buffer of `len` bytes, which `read` fetches in parallel pieces: it gets a position, and the bytes from there on to
+    /// overwrite.
     ///
     /// # Errors
     /// One that `read` returned.
@@ -258,7 +258,7 @@ pub fn reserve_huge_pages<T>(vec: &mut Vec<T>, len: usize) {
     }
 }
 
-/// Asks for the cache lines of an element that will be read soon. Out of range: nothing happens.
+/// Prefetches the cache lines of an element that will be read soon. Does nothing if `index` is out of range.
 #[inline]
 pub fn prefetch<T>(data: &[T], index: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

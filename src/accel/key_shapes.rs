@@ -1,5 +1,5 @@
-//! BLASes of meshes that change shape while a shutter is open: one tree, whose boxes hold the triangles all the time, over leaves that
-//! are there once per key.
+//! BLASes of meshes that change shape while the shutter is open: one tree, whose boxes hold the triangles throughout, over one set of
+//! leaves per key.
 
 use crate::accel::{
     Blas, BlasShape, Buffer, NodeLayout,
@@ -17,8 +17,8 @@ use rayon::prelude::*;
 use std::time::Instant;
 
 impl Blas {
-    /// Builds the tree of a mesh that has these shapes at even steps of a shutter's time, with the same triangles; in between,
-    /// vertices are interpolated linearly. There is at least one shape. Built in haste; deterministic, parallel.
+    /// Builds the tree of a mesh that has these shapes, at least one, at even steps of the shutter's time, with the same triangles; in
+    /// between, vertices are interpolated linearly. The quality is that of [`rebuild_quality`]. Deterministic, parallel.
     pub fn of_keys(keys: &[Surface<'_>], layout: NodeLayout) -> Self {
         let start = Instant::now();
         let Some((first, later)) = keys.split_first() else {
@@ -44,7 +44,7 @@ impl Blas {
     }
 }
 
-/// The boxes that triangles stay in.
+/// The box that each triangle stays in at all keys and between them.
 fn key_prims(keys: &[Surface<'_>]) -> Vec<BuildPrim> {
     let Some(first) = keys.first() else {
         return Vec::new();
@@ -55,7 +55,7 @@ fn key_prims(keys: &[Surface<'_>]) -> Vec<BuildPrim> {
     let prims = prims.map(|triangle| {
         let boxes = keys.iter().map(|surface| surface.bounds(triangle));
         let all = boxes.fold(Aabb::EMPTY, Aabb::union);
-        // Between keys, a coordinate is off by two roundings.
+        // Interpolation between keys rounds a coordinate twice.
         let slack = Vec3::splat(2.0 * f32::EPSILON * all.reach().max_element());
         let all = Aabb {
             min: all.min - slack,
@@ -66,7 +66,7 @@ fn key_prims(keys: &[Surface<'_>]) -> Vec<BuildPrim> {
     prims.collect()
 }
 
-/// Adds the leaves of `later` keys to a tree, and returns how many one key has.
+/// Adds the leaves of `later` keys to a tree. Returns the tree and the number of leaves per key.
 fn with_keys(mut tree: BuiltTree, later: &[Surface<'_>]) -> (BuiltTree, usize) {
     let leaves = match &mut tree.shape {
         BlasShape::Triangles { packs, .. } => each_kind!(packs, packs => add_keys(packs, later)),

@@ -1,12 +1,13 @@
 //! Acceleration structures: one BLAS per mesh, one TLAS over the instances of a frame.
 //!
-//! Nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`), verbs make or change it. Builders take boxes, never meshes.
+//! Modules named by nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`), those named by verbs make or change it.
+//! Builders take boxes, never meshes.
 //!
-//! - `build` makes trees, in as many ways as there are [`Quality`]s: `curve` finds leaves for fast ones, and `collapse` makes the best
-//!   of a `binary` tree, which may have been through `reinsert`; `occlusion` sorts children for rays that look for any hit.
-//! - `refit` follows what moves: `plan` shares the work out to threads, `policy` chooses between refit and build.
+//! - `build` makes trees, in one way per [`Quality`]: `curve` finds the leaves of fast trees, and `collapse` makes a wide tree from a
+//!   `binary` one, which `reinsert` may have improved. `occlusion` sorts children for any-hit rays.
+//! - `refit` updates trees of moving geometry: `plan` divides the work among threads, `policy` chooses between refit and build.
 //! - `compressed` trees, for GPUs, are made from float trees. Devices say which [`NodeLayout`] they want.
-//! - `stored` puts BLASes into files and takes them from there; `overlap` judges trees, and `validate` proves them.
+//! - `stored` writes BLASes to files and reads them back; `overlap` measures the quality of trees, and `validate` checks them.
 
 mod blas;
 #[cfg(test)]

@@ -24,7 +24,7 @@ unsafe impl<const N: usize> bytemuck::Zeroable for Wide<N> {}
 // SAFETY: any bits are floats and integers, and all else is padding. That is why it is no `Pod`: padding must not be read.
 unsafe impl<const N: usize> bytemuck::AnyBitPattern for Wide<N> {}
 
-/// How a device wants its nodes.
+/// The layout of nodes that a device asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeLayout {
     /// 4 uncompressed boxes per node, 128 bytes (SSE, NEON).
@@ -98,7 +98,7 @@ impl NodeArray {
     }
 }
 
-/// A finished tree over primitives; what its leaves mean is its owner's business.
+/// A finished tree over primitives; its owner defines what its leaves refer to.
 #[derive(Clone)]
 pub struct Tree {
     pub layout: NodeLayout,
@@ -121,8 +121,8 @@ impl Tree {
         }
     }
 
-    /// Entries that a traversal stack needs at most: on each level all children but the one that is entered, which one
-    /// entry holds in a compressed tree.
+    /// Most entries that a traversal stack needs: on each level, all children but the one that is entered. In a compressed tree,
+    /// one entry holds all of these.
     pub fn stack_entries(&self) -> usize {
         match self.layout {
             NodeLayout::Compressed8 => self.depth as usize,
@@ -174,12 +174,12 @@ impl<const N: usize> Wide<N> {
         self.children[slot] = child;
     }
 
-    /// Takes the child of `slot` away.
+    /// Removes the child of `slot`.
     pub fn clear(&mut self, slot: usize) {
         self.set(slot, &Aabb::EMPTY, EMPTY_CHILD);
     }
 
-    /// Box and reference of each child that there is.
+    /// Box and reference of each child.
     pub fn occupied(&self) -> impl Iterator<Item = (Aabb, u32)> + '_ {
         (0..N)
             .filter(|&i| self.children[i] != EMPTY_CHILD)

@@ -1,8 +1,8 @@
-//! How much nodes overlap where there is something to hit: the end-point overlap of a tree (Aila, Karras and Laine 2013, "On
-//! Quality Metrics of Bounding Volume Hierarchies").
+//! The end-point overlap of a tree, which measures how much nodes overlap where there is something to hit (Aila, Karras and Laine
+//! 2013, "On Quality Metrics of Bounding Volume Hierarchies").
 //!
 //! It is the cost of the nodes and leaves whose boxes hold a point of the surface without being above it in the tree, averaged
-//! over all of the surface. With the surface area heuristic, which knows nothing of where rays end, it tells most of what a
+//! over all of the surface. Together with the surface area heuristic, which ignores where rays end, it predicts most of what a
 //! tree costs rays. The costs are those of [`Tree::sah_cost`]: one unit per node, one per leaf.
 //!
 //! The average is taken over a fixed sample of [`POINTS`] points, with strata along the surface, and not over clipped
@@ -23,9 +23,9 @@ use glam::{Affine3, Mat3, Vec3};
 use rayon::prelude::*;
 use std::f32::consts::TAU;
 
-/// Points of a sample.
+/// Number of points of a sample.
 pub const POINTS: u32 = 1 << 16;
-/// Points that one task takes.
+/// Number of points that one task takes.
 const TASK: u32 = 1 << 10;
 
 /// The end-point overlap of the tree of a mesh, in object space; 0 for a sphere. None for compressed trees, whose boxes
@@ -60,11 +60,11 @@ fn overlap_of<P: Pack>(tree: &Tree, packs: &[P]) -> f32 {
     })
 }
 
-/// The end-point overlap of a frame's TLAS, in world space: its leaves are the boxes of instances, its surface that of all
-/// instances that can be seen. `meshes` are those that instances name, in the shapes that they have in this frame.
+/// The end-point overlap of a frame's TLAS, in world space: its leaves are the boxes of instances, and its surface is that of all
+/// visible instances. `meshes` are those that instances name, in the shapes that they have in this frame.
 ///
-/// Instances are picked by the area that their mesh would have if they were scaled evenly, and points weighted by how far
-/// it is stretched where they lie.
+/// Instances are picked by the area that their mesh would have under an even scale of the same volume, and points are weighted by
+/// the actual stretch at their place.
 pub fn tlas_overlap(tlas: &Tlas, meshes: &[Mesh]) -> f32 {
     let surfaces: Vec<Shares> = meshes.iter().map(Shares::of_mesh).collect();
     let area = |record: &InstanceRecord| match record.mask {
@@ -98,12 +98,12 @@ fn placement(record: &InstanceRecord) -> Affine3 {
     Affine3::from_cols(column(0), column(1), column(2), column(3))
 }
 
-/// By how much areas grow under a transform that scales volumes as this one does, but evenly.
+/// Factor by which areas grow under an even scale that changes volumes as this transform does.
 fn even_stretch(transform: &Affine3) -> f64 {
     f64::from(transform.matrix3.determinant().abs()).powf(2.0 / 3.0)
 }
 
-/// Where in the surface point `index` lies, from 0 to 1.
+/// Position of point `index` in the surface, from 0 to 1.
 fn stratum(index: u32) -> f64 {
     (f64::from(index) + f64::from(unit(4, index))) / f64::from(POINTS)
 }
@@ -112,7 +112,7 @@ fn unit(dimension: u32, index: u32) -> f32 {
     hash_unit(dimension, index)
 }
 
-/// The weighted average over all points that there are; the same for any number of threads.
+/// The weighted average over all points for which `at` has a value; the same for any number of threads.
 fn average(at: impl Fn(u32) -> Option<(f64, f32)> + Sync) -> f32 {
     let tasks = (0..POINTS / TASK).into_par_iter();
     let sums: Vec<(f64, f64)> = tasks
@@ -132,7 +132,7 @@ fn average(at: impl Fn(u32) -> Option<(f64, f32)> + Sync) -> f32 {
     }
 }
 
-/// Nodes and leaves whose boxes hold `point`, which lies on what `own` stands for, without being above that leaf.
+/// Number of nodes and leaves whose boxes hold `point`, which lies in leaf `own`, except that leaf and the nodes above it.
 fn overlap_at(tree: &Tree, point: Vec3, own: u32) -> f32 {
     if tree.root == EMPTY_CHILD || tree.root & LEAF != 0 {
         return 0.0;
@@ -140,7 +140,7 @@ fn overlap_at(tree: &Tree, point: Vec3, own: u32) -> f32 {
     each_width!(&tree.nodes, nodes => below(nodes, tree.root, point, own).0)
 }
 
-/// What of the children of `node` holds the point, and whether the point's own leaf is among it.
+/// Returns [`overlap_at`] for the subtree below `node`, and whether the point's own leaf is in it.
 fn below<const N: usize>(nodes: &[Wide<N>], node: u32, point: Vec3, own: u32) -> (f32, bool) {
     let (mut overlap, mut is_above) = (0.0, false);
     for (bounds, child) in nodes[node as usize].occupied() {
@@ -174,7 +174,7 @@ impl Shares {
         }
     }
 
-    /// Of a mesh's triangles, or of the unit sphere.
+    /// The areas of a mesh's triangles, or of the unit sphere.
     fn of_mesh(mesh: &Mesh) -> Self {
         match &mesh.shape {
             Shape::Sphere => Self::new(std::iter::once(2.0 * f64::from(TAU))),
@@ -189,7 +189,7 @@ impl Shares {
         self.ends.last().copied().unwrap_or(0.0)
     }
 
-    /// `share` is in [0, 1). None if there is no area.
+    /// Picks the area at `share` of the total, which is in [0, 1). None if there is no area.
     fn pick(&self, share: f64) -> Option<usize> {
         let place = share * self.total();
         let index = self.ends.partition_point(|&end| end <= place);
@@ -197,7 +197,7 @@ impl Shares {
     }
 }
 
-/// A triangle, or a place on a sphere that is as good as flat.
+/// A triangle, or a patch of a sphere small enough to be flat.
 struct Patch {
     corner: Vec3,
     edges: [Vec3; 2],
@@ -211,7 +211,7 @@ impl Patch {
         }
     }
 
-    /// A place on the unit sphere, even over its surface.
+    /// A small patch of the unit sphere; even `u` and `v` give an even distribution over its surface.
     fn of_sphere(u: f32, v: f32) -> Self {
         let z = 1.0 - 2.0 * u;
         let (sin, cos) = (TAU * v).sin_cos();
@@ -228,14 +228,15 @@ impl Patch {
         0.5 * self.edges[0].cross(self.edges[1]).length()
     }
 
-    /// By how much its area grows under a transform.
+    /// Factor by which its area grows under a transform.
     fn stretch(&self, transform: &Mat3) -> f32 {
         let [a, b] = self.edges.map(|edge| edge.normalize_or_zero());
         let before = a.cross(b).length().max(f32::MIN_POSITIVE);
         (*transform * a).cross(*transform * b).length() / before
     }
 
-    /// Even over the triangle. What all corners share, the point shares to the last bit, and it is not outside of their box.
+    /// Maps `u` and `v` evenly to the triangle. A coordinate that all corners share is exactly the point's, too, which is never outside
+    /// of their box.
     fn point(&self, u: f32, v: f32) -> Vec3 {
         let (u, v) = if u + v > 1.0 {
             (1.0 - u, 1.0 - v)
@@ -323,7 +324,7 @@ mod tests {
 
     #[test]
     fn the_overlap_of_two_instances_is_the_share_of_their_surface_in_the_other_box() {
-        // Moved by half a box along x: each has the part of its surface with x below or above 1/2 in the other's box.
+        // Half a box apart along x: each has the part of its surface with x below or above 1/2 in the other's box.
         let places = [(0, at(0.0, 0.0, 0.0)), (0, at(0.5, 0.0, 0.0))];
         let found = overlap(&[slanted(1.0)], &places);
         // A triangle has 1/4 of its area beyond the middle, and 3/4 before it.
@@ -335,7 +336,7 @@ mod tests {
         let stretched = Affine3::from_scale(Vec3::new(9.0, 1.0, 1.0));
         let places = [(0, stretched), (1, at(8.0, 0.0, -0.5))];
         let found = overlap(&[slanted(0.0), slanted(1.0)], &places);
-        // Of the large triangle, what is beyond 8/9 of its length: 1/81 of 4.5. The other touches its flat box in a line.
+        // The part of the large triangle beyond 8/9 of its length is 1/81 of 4.5. The other touches its flat box in a line.
         let (large, small) = (4.5, 0.5 * 2f32.sqrt());
         let expected = large / 81.0 / (large + small);
         assert!(

@@ -2,7 +2,7 @@
 //!
 //! Most are [`TrianglePack`]s: eight triangles with three corners each. Neighbours in a mesh have corners in common, and a processor that
 //! picks any of sixteen floats by one instruction can do without the copies: a [`SharedPack`] has up to sixteen triangles in the same
-//! 320 bytes. Trees over them have fewer leaves and nodes, and more of them fits into caches.
+//! 320 bytes. Trees over them have fewer leaves and nodes, and a larger part of them fits into caches.
 
 use crate::abi::{NO_INDEX, PACK_SIZE, SHARED_PACK_SIZE, SharedPack, TrianglePack};
 use crate::accel::{
@@ -50,7 +50,7 @@ impl Packs {
 
 /// A pack of either kind.
 pub trait Pack: Leaf + bytemuck::Pod + Sync {
-    /// A pack of these triangles, which fit into it, without positions.
+    /// Makes a pack of these triangles, which must fit into it, without positions.
     fn named(triangles: impl Iterator<Item = u32>, surface: &Surface<'_>) -> Self;
 
     /// The triangle in each lane, or [`NO_INDEX`].
@@ -62,10 +62,10 @@ pub trait Pack: Leaf + bytemuck::Pod + Sync {
     /// The area of the triangles.
     fn surface(&self) -> f32;
 
-    /// Whether all corners are in the pack.
+    /// Whether all corners refer to vertices of the pack.
     fn has_all_corners(&self) -> bool;
 
-    /// Whether all that the pack refers to is there, if there are so many triangles.
+    /// Whether everything that the pack refers to exists, for a mesh with this number of triangles.
     fn is_sound(&self, triangles: usize) -> bool {
         let exists = |&prim: &u32| (prim as usize) < triangles;
         let (first, rest) = self.prims().split_at(1);
@@ -107,7 +107,7 @@ impl Leaf for TrianglePack {
         named_in(&self.prim)
     }
 
-    /// Unused lanes repeat the first triangle; what is found there is ignored.
+    /// Unused lanes repeat the first triangle; hits there are ignored.
     #[inline]
     fn fill(&mut self, surface: &Surface<'_>) -> SimdBox {
         let first = self.prim[0];
@@ -242,10 +242,10 @@ impl Default for FewVertices {
 }
 
 impl FewVertices {
-    /// Where a vertex is, which is added if it is not there yet. None if there is no room for it.
+    /// Returns the place of a vertex, and adds it if it is not there yet. None if there is no room for it.
     #[inline]
     pub fn place_of(&mut self, vertex: u32) -> Option<usize> {
-        // All places at once, then where: the compiler makes vector instructions of it.
+        // Compares all places before finding the equal one, so that the compiler makes vector instructions of it.
         let same = self.vertices.map(|other| other == vertex);
         let found = same
             .iter()

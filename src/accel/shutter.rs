@@ -1,4 +1,4 @@
-//! Where instances are while a shutter is open: the input of a TLAS whose boxes hold them all the time.
+//! Keys of instances that move while the shutter is open, from which a TLAS gets boxes that hold them throughout.
 
 use crate::accel::support::rounding_slack;
 use crate::{
@@ -7,19 +7,20 @@ use crate::{
 };
 use glam::{Affine3, Vec3};
 
-/// Beyond the rounding of a key's own box: that of matrices between keys, and of their inverses, which kernels work out in floats.
+/// Factor on the rounding slack of a key's own box. It covers the rounding of matrices between keys and of their inverses, which
+/// kernels compute in floats.
 const MORE_ROUNDING: f32 = 3.0;
 
 /// Keys of instances at even steps of the shutter's time. In between, matrices are interpolated linearly: every point of an instance
 /// moves along straight lines, so the boxes of the keys hold it.
 #[derive(Clone, Debug, Default)]
 pub struct ShutterKeys {
-    /// Of each instance, in the order of a TLAS's input; empty if none moves.
+    /// The span of each instance, in the order of a TLAS's input; empty if none moves.
     pub spans: Vec<ShutterSpan>,
     pub keys: Vec<InstanceKey>,
 }
 
-/// The keys of one instance: from `first` on, one more than there are segments. No segments: it stands still.
+/// The keys of one instance: `segments + 1` of them from `first` on, or none if `segments` is 0 and it stands still.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShutterSpan {
     pub first: u32,
@@ -32,18 +33,18 @@ impl ShutterKeys {
         self.keys.is_empty()
     }
 
-    /// Nothing moves any more; memory is kept.
+    /// Removes all keys, so that nothing moves; keeps the memory.
     pub fn clear(&mut self) {
         self.spans.clear();
         self.keys.clear();
     }
 
-    /// The keys of an instance.
+    /// The span of an instance; one without segments if it stands still.
     pub fn span(&self, instance: usize) -> ShutterSpan {
         self.spans.get(instance).copied().unwrap_or_default()
     }
 
-    /// What an instance's keys are; none if it stands still.
+    /// The keys in a span; none if it has no segments.
     pub fn of(&self, span: ShutterSpan) -> &[InstanceKey] {
         let count = match span.segments {
             0 => 0,
@@ -53,7 +54,8 @@ impl ShutterKeys {
         self.keys.get(first..first + count).unwrap_or_default()
     }
 
-    /// The boxes of `boxed` at all keys, and between them; none if one of them has none. `reach` is that of what stands there.
+    /// The union of the boxes of `boxed` at all keys, which also holds what is between them; none if a key has no box. `reach` is that
+    /// of the instance's mesh, in object space.
     pub(super) fn bounds(
         &self,
         span: ShutterSpan,

@@ -1,4 +1,4 @@
-//! Which vertices of a mesh can be extreme in a direction: the exact box of a transformed mesh in a few dot products.
+//! The vertices of a mesh that can be extreme in a direction: they give the exact box of a transformed mesh in a few dot products.
 //!
 //! The corners of a transformed bounding box overestimate a rotated mesh by far; its convex hull is exact, but has
 //! hundreds of vertices. So directions are grouped into cells on a cube map, and each cell keeps the vertices that are
@@ -16,28 +16,29 @@ const RESOLUTION: usize = 16;
 const CELLS: usize = 6 * RESOLUTION * RESOLUTION;
 /// Meshes up to this many vertices are scanned as a whole.
 const SMALL: usize = 8;
-/// Blocks of a cell come in multiples of this: so the end of most loops over them can be foreseen.
+/// The number of blocks of a cell is a multiple of this, so that the end of most loops over them can be predicted.
 const TOGETHER: usize = 2;
 /// A cell with more candidates than this gets the rectangle around them instead. Flat undersides crowd the one direction
 /// in which they face, and there the rectangle is as good as exact.
 const CROWD: usize = 32;
-/// A cell that has more than this many times its share of the vertices does so, too, while it is still large: it would hand nearly all of
-/// them down to each of its parts.
+/// A larger cell, which is still to be divided, gets the rectangle if it has more than this many times its share of the vertices: it
+/// would pass nearly all of them on to each of its parts.
 const MOST_SHARES: usize = 8;
 
-/// Points among which the farthest one is looked for at once.
+/// Number of points among which the farthest one is searched for at a time.
 const CHUNK: usize = 256;
 
-/// How much of a row of a transform may lie off an axis that it takes into an axis: a box gets larger by a millionth of the mesh.
+/// Share of a row of a transform that may lie off an axis if the row still counts as along it: a box gets larger by a millionth of
+/// the mesh.
 const OFF_AXIS: f32 = 1e-6;
 
 /// Candidates for the extreme vertex, per direction cell.
 #[derive(Clone)]
 pub struct SupportMap {
-    /// Candidates of cell `c` are in `blocks[starts[c]..starts[c + 1]]`; one single cell for small meshes.
+    /// Candidates of cell `c` are in `blocks[starts[c]..starts[c + 1]]`. Small meshes have a single cell.
     pub starts: Buffer<u32>,
     pub blocks: Buffer<Block>,
-    /// Box of the vertices, where it stands.
+    /// Box of the untransformed vertices.
     pub bounds: Aabb,
 }
 
@@ -95,7 +96,7 @@ impl Points {
         (0..self.len()).map(|i| self.get(i))
     }
 
-    /// Dot products of some with `direction`.
+    /// Dot products of the points in `range` with `d`.
     fn along(&self, range: Range<usize>, d: Vec3) -> impl Iterator<Item = f32> + '_ {
         let coordinates = self.x[range.clone()].iter().zip(&self.y[range.clone()]);
         let coordinates = coordinates.zip(&self.z[range]);
@@ -125,11 +126,11 @@ impl Points {
         dots.position(|along| along == most).map(|i| begin + i)
     }
 
-    /// Those at whose place `dropped` is 0.
+    /// The points at whose place `dropped` is 0.
     fn without(&self, dropped: &[u32]) -> Self {
         let count = dropped.iter().filter(|&&d| d == 0).count();
         let kept = |from: &[f32]| {
-            // All are written, and those that are dropped again by the next one: whether to is anybody's guess.
+            // Every value is written, and the next one overwrites a dropped one, since a branch would be unpredictable.
             let (mut to, mut next) = (vec![0.0; count + 1], 0);
             for (value, dropped) in from.iter().zip(dropped) {
                 to[next] = *value;
@@ -146,7 +147,7 @@ impl Points {
     }
 }
 
-/// Directions around a centre: all that deviate by at most the angle whose sine is given.
+/// A cone of directions: all that deviate from `center` by at most the angle whose sine is given. `directions` are samples of it.
 struct Cone {
     directions: Vec<Vec3>,
     center: Vec3,
@@ -160,8 +161,8 @@ fn is_along_axis(row: Vec3) -> bool {
 }
 
 impl SupportMap {
-    /// Halves the cells level by level, so that each level only looks at what its parent left: a few milliseconds per
-    /// 10,000 vertices.
+    /// Makes the map by halving the cells level by level, so that each cell only tests the candidates of its parent. This takes a few
+    /// milliseconds per 10,000 vertices.
     pub fn new(vertices: &[Vec3]) -> Self {
         let bounds = Aabb::of_points(vertices.iter().copied());
         if vertices.len() <= SMALL {
@@ -195,14 +196,14 @@ impl SupportMap {
         }
     }
 
-    /// Of starts and blocks.
+    /// Most bytes that starts and blocks may take.
     pub const MOST_BYTES: [usize; 2] = [
         (CELLS + 1) * size_of::<u32>(),
         CELLS * CROWD.div_ceil(4) * size_of::<Block>(),
     ];
 
-    /// Whether there is a cell for every direction, and all blocks of each are there and hold numbers: queries then stay within the
-    /// map, and find no more than a box that is too small.
+    /// Whether there is a cell for every direction, and all blocks of each are there and hold finite numbers. Queries then stay within
+    /// the map, and the worst that they can return is a box that is too small.
     pub fn is_sound(&self) -> bool {
         let end = self.starts.last().map(|&end| end as usize);
         [2, CELLS + 1].contains(&self.starts.len())
@@ -215,8 +216,8 @@ impl SupportMap {
         self.starts.bytes() + self.blocks.bytes()
     }
 
-    /// The tightest box around the vertices after `transform`, widened by its rounding error. Where that only turns axes into axes,
-    /// it is the transformed box.
+    /// The tightest box around the vertices after `transform`, widened by its rounding error. If `transform` maps axes to axes, this
+    /// is the transformed box.
     pub fn transformed_bounds(&self, transform: &Affine3) -> Aabb {
         let rows = transform.matrix3.transpose();
         let slack = rounding_slack(transform, self.bounds.reach());
@@ -274,7 +275,7 @@ impl SupportMap {
     }
 }
 
-/// How far the image of a point within `reach` of the origin may be off, per axis: a few ulps of the terms added up.
+/// Most rounding error, per axis, of the image of a point within `reach` of the origin: a few ulps of the terms added up.
 pub fn rounding_slack(transform: &Affine3, reach: Vec3) -> Vec3 {
     let terms = transformed_reach(transform, reach);
     8.0 * f32::EPSILON * (terms + transform.translation.abs())
@@ -313,7 +314,7 @@ fn cover(points: &Points, cone: &Cone) -> [Vec3; 4] {
     let (s, t) = cone.center.any_orthonormal_pair();
     let in_frame = |p: Vec3| Vec3::new(p.dot(s), p.dot(t), p.dot(cone.center));
     let around = Aabb::of_points(points.iter().map(in_frame));
-    // What the way to the frame and back is rounded by.
+    // Rounding error of the way to the frame and back.
     let slack = Vec3::splat(8.0 * f32::EPSILON * around.reach().max_element());
     let (min, max) = (around.min - slack, around.max + slack);
     let corner = |x: f32, y: f32| s * x + t * y + cone.center * max.z;
@@ -329,7 +330,7 @@ fn cover(points: &Points, cone: &Cone) -> [Vec3; 4] {
 /// the two other axes in order, so the opposite cell is the mirror image on the next face.
 fn cells_of(d: Vec3) -> (usize, usize) {
     let a = d.abs();
-    // Selects instead of branches, and a table: which axis is the longest is anybody's guess.
+    // Selects and a table instead of branches, since which axis is the longest is unpredictable.
     let of_yz = if a.y >= a.z { 1 } else { 2 };
     let axis = if a.x >= a.y.max(a.z) { 0 } else { of_yz };
     let along = [d.x, d.y, d.z, d.x, d.y];
@@ -373,22 +374,22 @@ fn cone(face: usize, x: usize, y: usize, resolution: usize) -> Cone {
         * 1.001
         + 1e-5;
     Cone {
-        // The centre first: its winner beats most of the rest.
+        // The winner in the direction of the centre beats most of the rest.
         directions: [center].into_iter().chain(corners).collect(),
         center,
         sine,
     }
 }
 
-/// The vertices that no single other vertex beats in every direction of the cone. Of equal ones that are the farthest in one, only
-/// the first is left.
+/// The vertices that none of the winners, which are farthest in the cone's `directions`, beats in every direction of the cone. Of
+/// vertices that equal a winner, only the first is left.
 fn candidates(vertices: &Points, cone: &Cone) -> Points {
     let winners = cone.directions.iter().filter_map(|d| vertices.farthest(*d));
     let mut winners: Vec<usize> = winners.collect();
     winners.sort_unstable();
     winners.dedup();
-    // The greatest dot(v - w, d) over the cone is negative exactly when v - w points away from its centre by more than
-    // a right angle and the cone's own.
+    // The greatest dot(v - w, d) over the cone is negative exactly when the angle between v - w and its centre is more than
+    // a right angle plus the cone's own.
     let (center, sine2) = (cone.center, cone.sine * cone.sine);
     let mut beaten = vec![0u32; vertices.len()];
     for winner in winners {
@@ -462,7 +463,7 @@ mod tests {
             let points = cloud(n, n);
             let map = SupportMap::new(&points);
             for i in 0..200u32 {
-                // Some of them turn axes into axes.
+                // The first ones map axes to axes.
                 let turn = |k: u32| {
                     if i < 40 {
                         (i >> (2 * k) & 3) as f32 * FRAC_PI_2

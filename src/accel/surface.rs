@@ -1,9 +1,9 @@
-//! What trees of triangles are made from, and boxes in SIMD registers.
+//! Surfaces of triangles, from which trees are built, and boxes in SIMD registers.
 
 use crate::{math::Aabb, scene::TriangleMesh};
 use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
 
-/// Triangles and the positions of their corners, in object space. What moves has positions of its own and shares its
+/// Triangles and the positions of their corners, in object space. Shapes of a moving mesh have their own positions and share the
 /// triangles.
 #[derive(Clone, Copy, Debug)]
 pub struct Surface<'a> {
@@ -43,7 +43,7 @@ impl Surface<'_> {
     fn vector(&self, vertex: u32) -> Vec4 {
         let first = 3 * vertex as usize;
         let rest = self.positions.as_flattened().get(first..);
-        // Whole registers; only the last position has no number behind it.
+        // Loads whole registers; only the last position has no number behind it.
         match rest.and_then(|rest| rest.first_chunk::<4>()) {
             Some(&four) => Vec4::from_array(four),
             None => {

@@ -28,24 +28,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Most instances of a tree that every cut is tried for, where it serves many frames. In larger ones it takes longer, and rays are
-/// no faster than with binned cuts that are collapsed in the same way.
+/// Most instances of a tree of high quality for which every cut is tried. In larger ones that takes longer, and rays are no faster
+/// than with binned cuts that are collapsed in the same way.
 const MOST_REFINED: usize = 1 << 17;
-/// Groups whose surface has grown by more than this are given up: a tree over them would be worse than one without.
+/// Groups whose surface has grown by more than this factor are not used: a tree over them would be worse than one without.
 const MOST_GROWTH: f64 = 1.25;
-/// Records that one task writes.
+/// Number of records that one task writes.
 const RECORD_CHUNK: usize = 2048;
-/// How many records ahead their sources are asked for.
+/// Number of records ahead for which the sources are prefetched.
 const PREFETCH_DISTANCE: usize = 24;
 
-/// The tree over a frame's instances, and their records in the order in which the tree visits them. Builders alone make what kernels
-/// follow.
+/// The tree over a frame's instances, and their records in the order in which the tree visits them. Only builders make the references
+/// that kernels follow.
 pub struct Tlas {
     pub(crate) tree: Tree,
     pub(crate) records: Buffer<InstanceRecord>,
     /// The compressed form of `tree`, for [`NodeLayout::Compressed8`]; else empty.
     pub(crate) units: Buffer<Unit>,
-    /// Where instances are while the shutter is open, which records refer to. Filled before the tree is built.
+    /// Keys of instances while the shutter is open, to which records refer. Filled before the tree is built.
     pub(crate) shutter: ShutterKeys,
     pub build_time: Duration,
 }
@@ -54,7 +54,7 @@ pub struct Tlas {
 #[derive(Default)]
 pub struct TlasBuilder {
     prims: Buffer<BuildPrim>,
-    /// What the record of each instance needs beside its transform, close together for when they are read in leaf order.
+    /// Data that the record of each instance needs besides its transform, close together since it is read in leaf order.
     kinds: Buffer<Kind>,
     arrangements: Buffer<Arrangement>,
     memory: BuildMemory,
@@ -67,41 +67,41 @@ struct Kind {
     slot_base: u32,
 }
 
-/// What a TLAS is built from: instance `i` stands at `world_from_object[i]`, and mesh `m` has the tree `blas[m]`.
+/// Input of a TLAS: instance `i` stands at `world_from_object[i]`, and mesh `m` has the tree `blas[m]`.
 #[derive(Clone, Copy)]
 pub struct TlasInput<'a> {
     pub instances: &'a [Instance],
-    /// The number that instance `i` has in the scene, if that is not `i`: each number once, or nothing at all.
+    /// Number of each instance in the scene, each number once; empty if instance `i` has the number `i`.
     pub ids: &'a [u32],
-    /// The mesh that instance `i` shows, if that is not its own: of each, or nothing at all.
+    /// Mesh that each instance shows; empty if all show their own.
     pub meshes: &'a [u32],
     /// Groups of neighbours among the instances, if they are in such an order.
     pub groups: Option<&'a InstanceGroups>,
     pub world_from_object: &'a [Affine3],
     pub blas: &'a [Arc<Blas>],
-    /// Whether the boxes of instances are exact, and all cuts measured. Trees made in haste take a fifth less time; their boxes are
-    /// larger where meshes are turned.
+    /// Whether the boxes of instances are exact, and all cuts measured. Hasty trees take a fifth less time, but their boxes are larger
+    /// where meshes are rotated.
     pub careful: bool,
 }
 
-/// An order of instances, and groups in it: what lies close together at one time will mostly do so at others. Trees over
-/// them are built without looking at all instances for every cut.
+/// An order of instances, and groups in it. Instances that are close together at one time mostly are so at others, so trees over
+/// groups are built without testing all instances for every cut.
 pub struct InstanceGroups {
-    /// By position: the number of the instance in the input that this was made from.
+    /// Number of the instance at each position, in the input that this was made from.
     order: Vec<u32>,
     /// Where each group ends.
     ends: Vec<u32>,
-    /// As [`surface_of_groups`] tells.
+    /// The result of [`surface_of_groups`] at that time.
     surface: f64,
 }
 
 impl InstanceGroups {
-    /// Whether that many instances are enough for groups in trees of that layout.
+    /// Whether that many instances are enough for groups in trees of `layout`.
     pub fn are_worth_it(instances: usize, layout: NodeLayout) -> bool {
         is_worth_it(instances, NodeArray::new(layout).width())
     }
 
-    /// By position: the number of the instance in the input that this was made from.
+    /// Number of the instance at each position, in the input that this was made from.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
@@ -126,7 +126,7 @@ impl TlasInput<'_> {
         self.meshes.get(instance).map_or(own, |mesh| *mesh)
     }
 
-    /// Where the instance with each number is.
+    /// Position in the input of the instance with each number.
     pub(super) fn positions(&self) -> Vec<usize> {
         let mut positions = vec![0; self.instances.len()];
         for position in 0..self.instances.len() {
@@ -135,8 +135,8 @@ impl TlasInput<'_> {
         positions
     }
 
-    /// The box of an instance, all the time that the shutter of `shutter` is open; none if a motion has taken it out of the range of
-    /// floats, so that it has to be hidden.
+    /// The box of an instance throughout the time that the shutter is open; none if a motion has taken it out of the range of floats,
+    /// so that it has to be hidden.
     pub(super) fn bounds(&self, instance: usize, shutter: &ShutterKeys) -> Option<Aabb> {
         let blas = &self.blas[self.mesh(instance) as usize];
         let reach = blas.bounds.reach();
@@ -175,11 +175,11 @@ impl Tlas {
 }
 
 impl TlasBuilder {
-    /// Replaces the contents of `tlas` but for its shutter, which they are to fit; its memory is reused. Deterministic, parallel,
-    /// linear in memory.
+    /// Replaces the contents of `tlas`, except for its shutter, which the new ones are made for. Reuses its memory. Deterministic,
+    /// parallel, linear in memory.
     ///
-    /// [`Quality::High`] is for trees that serve many frames: they become as good as a BLAS of that quality, at seven times the cost; or
-    /// over more than [`MOST_REFINED`] instances as one of balanced quality, at three times the cost.
+    /// [`Quality::High`] is for trees that serve many frames: they become as good as a BLAS of that quality, at seven times the cost; or,
+    /// over more than [`MOST_REFINED`] instances, as good as one of balanced quality, at three times the cost.
     pub fn build(&mut self, input: TlasInput<'_>, quality: Quality, tlas: &mut Tlas) {
         let start = Instant::now();
         self.collect_bounds(input, &tlas.shutter);
@@ -204,7 +204,7 @@ impl TlasBuilder {
         build_collapsed(&mut self.prims, LeafRoom::Prims(1), quality, tree)
     }
 
-    /// Groups the instances of `input` as they stand, for trees of that layout.
+    /// Groups the instances of `input` by their current places, for trees of `layout`.
     pub fn group(&mut self, input: TlasInput<'_>, layout: NodeLayout) -> InstanceGroups {
         self.collect_bounds(input, &ShutterKeys::default());
         let ends = group(&mut self.prims, NodeArray::new(layout).width());
@@ -265,7 +265,7 @@ impl TlasBuilder {
         };
     }
 
-    /// Returns whether any record is hidden.
+    /// Writes the records, and returns whether any is hidden.
     fn write_records(
         &self,
         input: TlasInput<'_>,
@@ -323,14 +323,14 @@ fn record(kind: &Kind, world_from_object: &Affine3, visible: bool) -> InstanceRe
     }
 }
 
-/// Adds what an instance does while the shutter is open, if it does anything.
+/// Sets the motion of an instance while the shutter is open, if there is any.
 fn move_record(record: &mut InstanceRecord, span: ShutterSpan, deforms: bool) {
     record.moves = u32::from(deforms || span.segments > 0);
     record.first_key = span.first;
     record.segments = span.segments;
 }
 
-/// Inverted in double precision: with an extreme scale the float determinant under- or overflows, and a sloppy inverse
+/// Inverts in double precision: with an extreme scale the float determinant under- or overflows, and an imprecise inverse
 /// shows as gaps between what a ray hits and where the hit is placed.
 fn inverse(transform: &Affine3) -> Affine3 {
     let m = &transform.matrix3;
@@ -357,7 +357,7 @@ mod tests {
         scene::{Mesh, NONE, Shape},
     };
 
-    /// Spheres in a cube, and trees over them with and without groups from `before`.
+    /// Builds trees over spheres at `after`, without and with groups of their places at `before`.
     fn trees(before: impl Fn(u32) -> Vec3, after: impl Fn(u32) -> Vec3) -> [Tlas; 2] {
         let count = 100_000;
         let sphere = Mesh {

@@ -1,4 +1,4 @@
-//! Proves a tree right after it was built; debug builds run it on every tree.
+//! Checks that a tree is correct right after it was built; debug builds check every tree.
 
 #![cfg_attr(
     not(any(debug_assertions, test)),
@@ -16,7 +16,7 @@ use crate::{
 };
 use glam::{DVec3, Vec3};
 
-/// What is wrong with a tree.
+/// An error in a tree.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum TreeError {
     #[error("node {node}, slot {slot}: the child's box is not inside its parent's")]
@@ -43,7 +43,8 @@ pub enum TreeError {
     Depth { found: u32, claimed: u32 },
 }
 
-/// Each triangle at least once, children inside parents, and boxes around their triangles, or around parts that make these up.
+/// Checks that each triangle is there at least once, that children are inside parents, and that boxes hold their triangles, or parts
+/// that make these up.
 pub fn validate_blas(tree: &Tree, packs: &Packs, surface: &Surface<'_>) -> Result<(), TreeError> {
     each_kind!(packs, packs => validate_packs(tree, packs, surface))
 }
@@ -71,13 +72,13 @@ fn validate_packs<P: Pack>(
     coverage.check()
 }
 
-/// Whether leaves hold all of each triangle.
+/// Record of the leaves of each triangle, to check that their boxes hold all of it.
 pub struct Coverage<'a> {
     surface: &'a Surface<'a>,
-    /// Leaves that there are for each triangle, and those that were met.
+    /// Number of leaves that there are for each triangle, and of those that were visited.
     leaves: Vec<u32>,
     met: Vec<u32>,
-    /// Boxes of leaves of triangles that have several.
+    /// Each leaf of a triangle that has several, with its box.
     parts: Vec<(u32, Aabb)>,
 }
 
@@ -99,7 +100,7 @@ impl<'a> Coverage<'a> {
         self.leaves[prim as usize] > 1
     }
 
-    /// A leaf within a box refers to a triangle.
+    /// Records a leaf within `bounds` that refers to triangle `prim`.
     pub fn add(&mut self, prim: u32, bounds: &Aabb) {
         self.met[prim as usize] += 1;
         if self.is_in_parts(prim) {
@@ -107,7 +108,8 @@ impl<'a> Coverage<'a> {
         }
     }
 
-    /// Each triangle has a leaf, all leaves were met, and no point of a triangle of several is outside of all their boxes.
+    /// Checks that each triangle has a leaf, that all leaves were visited, and that, if there are several, no sampled point of the
+    /// triangle is outside of all their boxes.
     pub fn check(mut self) -> Result<(), TreeError> {
         let mut pairs = self.met.iter().zip(&self.leaves);
         if let Some(prim) = pairs.position(|(met, leaves)| *met == 0 || met != leaves) {
@@ -117,7 +119,7 @@ impl<'a> Coverage<'a> {
         self.parts.sort_by_key(|(prim, _)| *prim);
         for parts in self.parts.chunk_by(|a, b| a.0 == b.0) {
             let prim = parts[0].0 as usize;
-            // What points are off by.
+            // Rounding error of the points.
             let reach = self.surface.bounds(prim).reach().max_element();
             let slack = DVec3::splat(1e-12 * f64::from(reach));
             let holds = |(_, bounds): &(u32, Aabb), p: DVec3| {
@@ -133,7 +135,7 @@ impl<'a> Coverage<'a> {
     }
 }
 
-/// Points that are spread over a triangle.
+/// Points spread evenly over a triangle.
 fn points_of(prim: usize, surface: &Surface<'_>) -> impl Iterator<Item = DVec3> {
     const STEPS: u32 = 12;
     let [a, b, c] = surface.corners(prim).map(|p| Vec3::from(p).as_dvec3());
@@ -147,7 +149,7 @@ fn points_of(prim: usize, surface: &Surface<'_>) -> impl Iterator<Item = DVec3> 
     })
 }
 
-/// Each instance exactly once, children inside parents, boxes around their instances.
+/// Checks that each instance is there exactly once, that children are inside parents, and that boxes hold their instances.
 pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError> {
     if tlas.tree.layout == NodeLayout::Compressed8 {
         return crate::accel::compressed::validate::validate_tlas(tlas, input);
@@ -209,7 +211,7 @@ fn validate(
     }
 }
 
-/// Returns the number of levels.
+/// Checks all nodes and returns the number of levels.
 fn validate_nodes<const N: usize>(
     nodes: &[Wide<N>],
     root_bounds: &Aabb,

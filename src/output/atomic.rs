@@ -2,11 +2,11 @@
 //!
 //! A frame is written to `.<name>.<random>.part` in the folder where it belongs and then renamed, which is atomic
 //! within one file system. A process that is killed leaves at most such a hidden file; [`prepare`] removes it.
-//! Whoever writes a `.part` file holds a lock on it, so a second process rendering into the same folder can tell a
+//! The process that writes a `.part` file holds a lock on it, so a second process rendering into the same folder can tell a
 //! leftover from a file in use.
 //!
-//! Where the name is a link, the file that it leads to is replaced and the link stays. What is no file, a pipe or a device, is
-//! never replaced: once everything is there, it is written to.
+//! Where the name is a link, the file that it leads to is replaced and the link stays. Pipes and devices are never replaced: the
+//! content is written to them once it is complete.
 
 use super::OutputError;
 use crate::files::{is_at, is_special, open_regular, os_string};
@@ -25,7 +25,7 @@ const SUFFIX: &str = ".part";
 /// file is gone. The folder must exist: one that vanished during a run is an error, not something to recreate.
 ///
 /// Nothing is forced to the disk, for speed. After a power failure a file may therefore be incomplete, which
-/// [`super::is_complete_png`] notices.
+/// [`super::FileFormat::is_complete`] notices.
 pub fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -37,7 +37,7 @@ pub fn write_atomically(
     })
 }
 
-/// As [`write_atomically`], for what is not written from one end to the other.
+/// Like [`write_atomically`], for files that are not written from one end to the other.
 pub fn fill_atomically(
     path: &Path,
     fill: impl FnOnce(&File) -> io::Result<()>,
@@ -61,7 +61,7 @@ pub struct Part {
     target: Target,
 }
 
-/// What takes the place of a name.
+/// The file or node that a name leads to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// A file of that name, which may exist.
@@ -71,7 +71,7 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// Follows links.
+    /// Finds the target of `path`, following links.
     pub fn of(path: &Path) -> io::Result<Self> {
         if is_special(path) {
             return Ok(Self::Node(path.to_owned()));
@@ -84,7 +84,7 @@ impl Target {
         if let Ok(real) = path.canonicalize() {
             return Ok(Self::File(real));
         }
-        // What the last link names does not exist yet.
+        // The target of the last link does not exist yet.
         let mut path = path.to_owned();
         for _ in 0..MOST_LINKS {
             if !is_link(&path) {
@@ -96,11 +96,11 @@ impl Target {
     }
 }
 
-/// As many links as Linux follows.
+/// Most links that are followed, as by Linux.
 const MOST_LINKS: u32 = 40;
 
 impl Part {
-    /// The folder of `target` must exist.
+    /// Creates the temporary file for `target`, whose folder must exist.
     pub fn create(target: &Path) -> io::Result<Self> {
         let target = Target::of(target)?;
         let part = match &target {
@@ -122,13 +122,13 @@ impl Part {
         &self.file
     }
 
-    /// Where it is for now.
+    /// Where the file is at the moment.
     pub fn path(&self) -> &Path {
         let (Target::File(path) | Target::Node(path)) = &self.target;
         self.temporary.as_deref().unwrap_or(path)
     }
 
-    /// Gives it the name that it is for, in place of any file that has it, or writes it to what is no file. Once is enough.
+    /// Gives the file its name, in place of any file that has it, or writes it to its pipe or device. Later calls do nothing.
     pub fn persist(&mut self) -> io::Result<()> {
         let Some(temporary) = self.temporary.take() else {
             return Ok(());
@@ -145,7 +145,7 @@ impl Part {
     }
 }
 
-/// Opens a pipe or a device to write to it; a pipe waits for its reader. A disk is refused: nobody means that.
+/// Opens a pipe or a device to write to it; a pipe waits for its reader. Refuses disks, since nobody means to overwrite one.
 pub fn open_node(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -160,10 +160,10 @@ pub fn open_node(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
 }
 
-/// Other processes may take a file that is not locked yet for a leftover, and remove it.
+/// Number of tries: other processes may take a file that is not locked yet for a leftover, and remove it.
 const TRIES: u32 = 10;
 
-/// A locked temporary file that removes itself when dropped.
+/// Creates a locked temporary file that removes itself when dropped.
 fn create_part(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
     let mut prefix = OsString::from(".");
     prefix.push(name);
@@ -181,7 +181,7 @@ fn create_part(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
         match part.as_file().try_lock() {
             Ok(()) if is_at(part.as_file(), part.path()) => return Ok(part),
             Ok(()) | Err(TryLockError::WouldBlock) => {}
-            // Some network file systems have no locks. There nobody removes leftovers.
+            // Some network file systems have no locks. There no process removes leftovers.
             Err(TryLockError::Error(_)) => return Ok(part),
         }
     }
@@ -257,7 +257,7 @@ fn check_writable(folder: &Path, names: &HashSet<&OsStr>) -> Result<(), OutputEr
     }
 }
 
-/// Leftovers are harmless, so what cannot be listed or removed is left alone.
+/// Removes leftovers. They are harmless, so those that cannot be listed or removed are left alone.
 fn remove_leftovers(folder: &Path, is_ours: impl Fn(&OsStr) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let file_name = entry.file_name();
@@ -272,7 +272,7 @@ fn remove_leftover(part: &Path) {
     if let Ok((file, _)) = open_regular(part)
         && file.try_lock().is_ok()
     {
-        // Still locked, so that whoever was about to lock it notices.
+        // The file is still locked, so that any process that was about to lock it notices.
         let _ = fs::remove_file(part);
     }
 }

@@ -1,7 +1,7 @@
-//! Files that keep what has been sampled of a picture, so that another run can go on with it.
+//! Checkpoints: files that keep the samples of a picture so far, so that another run can continue it.
 //!
-//! A line that names the kind of file, the length of a JSON header (u32), the header, sums of radiance as floats, and a checksum (u64);
-//! all numbers are little-endian. Written like frames: there is a whole file or none.
+//! A file has a line that names its kind, the length of a JSON header (u32), the header, sums of radiance as floats, and a checksum
+//! (u64). All numbers are little-endian. It is written like frames: there is a whole file or none.
 
 use super::{OutputError, write_atomically};
 use crate::{
@@ -15,10 +15,10 @@ use std::{
 };
 
 const MAGIC: &[u8] = b"throng film 1\n";
-/// Of the header: far more than the tiles of the largest picture take.
+/// Most bytes of the header: far more than the tiles of the largest picture take.
 const MAX_HEADER: usize = 256 << 20;
 
-/// What a film is of. Films of the same may go on with one another.
+/// The identity of a film: one can be continued by a run of the same identity only.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointIdentity {
@@ -32,7 +32,7 @@ pub struct CheckpointIdentity {
 }
 
 impl CheckpointIdentity {
-    /// Why a film of `self` is none of `other`.
+    /// Says why a film of `self` is not one of `other`; none if it is.
     fn difference(&self, other: &Self) -> Option<&'static str> {
         if self.version != other.version {
             return Some("it was made by another version of the program");
@@ -67,18 +67,18 @@ pub enum CheckpointError {
 struct Header {
     of: CheckpointIdentity,
     state: AccumulationState,
-    /// Floats of the sums, and of those of samples with odd numbers.
+    /// Number of floats of the sums, and of the sums of samples with odd numbers.
     floats: [u64; 2],
 }
 
-/// Where the film of the picture at `path` is kept.
+/// Path of the checkpoint of the picture at `path`.
 pub fn checkpoint_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".film");
     name.into()
 }
 
-/// Puts `film` aside.
+/// Writes `film` to the checkpoint at `path`.
 ///
 /// # Errors
 /// When the file cannot be written; an earlier one is left as it is.
@@ -114,7 +114,7 @@ pub fn write_checkpoint(
     })
 }
 
-/// The film that was put aside at `path`, of at most so many floats; none if there is none.
+/// Reads the film in the checkpoint at `path`, of at most `most_floats` floats; none if there is no such file.
 ///
 /// # Errors
 /// When the file is damaged, or of another picture than `of`.
@@ -145,7 +145,7 @@ pub fn read_checkpoint(
     film_of(header, floats).ok_or_else(damaged).map(Some)
 }
 
-/// Header and floats of a whole file.
+/// Returns the header and the floats of a whole file; none if it is damaged.
 fn parts(bytes: &[u8]) -> Option<(Header, &[u8])> {
     let (all, sum) = bytes.split_last_chunk::<8>()?;
     let mut expected = Checksum::default();
@@ -179,7 +179,7 @@ fn film_of(header: Header, bytes: &[u8]) -> Option<Accumulation> {
     })
 }
 
-/// Of pieces of bytes, in their order and as they are cut.
+/// A checksum of pieces of bytes, which depends on their order and on how they are cut.
 struct Checksum(u64);
 
 impl Default for Checksum {

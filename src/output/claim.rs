@@ -1,10 +1,10 @@
 //! Files that say who is working on a frame, so that runs which share a folder divide its frames among them.
 //!
-//! Whoever makes `.0001.png.claim` first and locks it has the frame: making a file that must not exist is atomic, on NFS as well. The
-//! file is locked while its process lives, and written anew from time to time. It is stale, and anybody may take it over, when it is
-//! not locked and its host is this one, it names none, or it has not been written for long, by the clock of the file system. Where a
-//! file system has no locks, or other ones on each host, two runs may take over the same claim at the same moment; then both render
-//! the frame, to the same bits.
+//! The run that first makes `.0001.png.claim` and locks it has the frame: making a file that must not exist is atomic, on NFS as well.
+//! The file is locked while its process lives, and rewritten from time to time. It is stale, so that any run may take it over, if it is
+//! not locked and its host is this one, or it names none, or it has not been written for long, by the clock of the file system. Where
+//! a file system has no locks, or separate ones on each host, two runs may take over the same claim at the same moment; then both
+//! render the frame, to the same bits.
 
 use crate::files::{is_at, without_waiting};
 use serde::{Deserialize, Serialize};
@@ -24,15 +24,15 @@ use std::{
 };
 
 const SUFFIX: &str = ".claim";
-/// Between two times that claims are written anew, and how old one is when its machine must be gone.
+/// Time between two renewals of a claim, and age of a claim whose machine must be gone.
 const RENEWAL: Duration = Duration::from_secs(30);
 const STALE: Duration = Duration::from_secs(300);
-/// Other runs may take over a claim, or let go of it, while it is looked at.
+/// Number of tries: other runs may take over a claim, or release it, while it is checked.
 const TRIES: u32 = 5;
-/// Bytes of a claim; all of ours are shorter.
+/// Most bytes of a claim that are read; all of ours are shorter.
 const LONGEST: u64 = 4096;
 
-/// What a claim says.
+/// The content of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 struct Owner {
     host: String,
@@ -52,7 +52,7 @@ impl Owner {
     }
 }
 
-/// The name of this machine, which needs no file: a run without a free descriptor has the same name as any other.
+/// The name of this machine. Getting it opens no file, so that it is the same in a run without a free descriptor.
 fn host() -> String {
     gethostname::gethostname().to_string_lossy().into_owned()
 }
@@ -75,14 +75,14 @@ impl Held {
 
     fn renew(&self) {
         for file in self.lock().values() {
-            // A claim that cannot be written looks stale to others after a while, and no worse.
+            // At worst, a claim that cannot be written looks stale to others after a while.
             let _ = write_owner(file);
         }
     }
 }
 
 impl Claims {
-    /// Claims the file that will be at `path`. False if another process is working on it.
+    /// Claims the file that will be at `path`. Returns false if another process is working on it.
     ///
     /// # Errors
     /// If no claim can be made there.
@@ -102,7 +102,7 @@ impl Claims {
         Ok(false)
     }
 
-    /// Lets go of a file: it is there, or will not come.
+    /// Releases a file, which is there by now or will not come.
     pub fn release(&self, path: &Path) {
         let claim = claim_path(path);
         if let Some(file) = self.held.lock().remove(&claim) {
@@ -136,7 +136,7 @@ impl Drop for Claims {
     }
 }
 
-/// Removes the claim that a process which was killed has left for a file that is there.
+/// Removes the claim that a killed process has left for a file that exists.
 pub fn remove_stale_claim(path: &Path) {
     let claim = claim_path(path);
     if claim.exists()
@@ -146,14 +146,14 @@ pub fn remove_stale_claim(path: &Path) {
     }
 }
 
-/// Its lock ends after the name is gone, so nobody can take over what is no longer there.
+/// Removes a claim. Its lock ends after the name is gone, so that no process can take over a file that is no longer there.
 fn remove(claim: &Path, file: File) {
-    // What cannot be removed becomes stale.
+    // A claim that cannot be removed becomes stale.
     let _ = fs::remove_file(claim);
     drop(file);
 }
 
-/// `.0001.png.claim` beside `0001.png`.
+/// Path of the claim of a file: `.0001.png.claim` beside `0001.png`.
 fn claim_path(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -165,7 +165,7 @@ enum Taken {
     Ours(File),
     /// Another process has it.
     Others,
-    /// It was made or removed meanwhile.
+    /// The claim was made or removed meanwhile.
     Changed,
 }
 
@@ -183,12 +183,12 @@ fn take(claim: &Path) -> io::Result<Taken> {
     taken
 }
 
-/// Locks a claim that is there: one that is stale, or the one that this process just made (`new`). Who died before it was written is
-/// nobody.
+/// Locks an existing claim: a stale one, or the one that this process just made (`new`). A claim whose process died before writing
+/// it has no owner.
 fn take_over(claim: &Path, new: Option<File>) -> io::Result<Taken> {
     let is_new = new.is_some();
     if let Some(new) = new {
-        // Closing it is when NFS shows others what was written.
+        // NFS shows others what was written once the file is closed, as it is here.
         write_owner(&new)?;
     }
     let file = match without_waiting(OpenOptions::new().read(true).write(true)).open(claim) {
@@ -198,7 +198,7 @@ fn take_over(claim: &Path, new: Option<File>) -> io::Result<Taken> {
     let is_locked = match lock(&file) {
         Ok(()) => true,
         Err(TryLockError::WouldBlock) => return Ok(Taken::Others),
-        // The file alone has to do.
+        // Without locks, the file alone has to do.
         Err(TryLockError::Error(_)) if is_new => return Ok(Taken::Ours(file)),
         Err(TryLockError::Error(_)) => false,
     };
@@ -207,11 +207,11 @@ fn take_over(claim: &Path, new: Option<File>) -> io::Result<Taken> {
         return Ok(Taken::Others);
     }
     if !is_locked {
-        // Of several that come here, one will make the new claim.
+        // If several runs come here, one of them will make the new claim.
         fs::remove_file(claim)?;
         return Ok(Taken::Changed);
     }
-    // The one that had it may have removed it between our opening and locking it.
+    // Its last owner may have removed it between our opening and locking it.
     if !is_at(&file, claim) {
         return Ok(Taken::Changed);
     }
@@ -219,7 +219,7 @@ fn take_over(claim: &Path, new: Option<File>) -> io::Result<Taken> {
     Ok(Taken::Ours(file))
 }
 
-/// Who looks at a claim has it locked for a moment, so one try is not enough.
+/// Locks a claim. Processes that check a claim have it locked for a moment, so one try is not enough.
 fn lock(file: &File) -> Result<(), TryLockError> {
     for _ in 0..TRIES {
         match file.try_lock() {
@@ -244,14 +244,14 @@ fn write_owner(mut file: &File) -> io::Result<()> {
     file.set_len(text.len() as u64)
 }
 
-/// Time since a claim was last written, by the clock of its file system: a new file there tells the time.
+/// Time since a claim was last written, by the clock of its file system, which a new file there shows.
 fn age(claim: &Path, file: &File) -> io::Result<Duration> {
     let folder = claim.parent().filter(|folder| *folder != Path::new(""));
     let now = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")))?;
     now.metadata()?
         .modified()?
         .duration_since(file.metadata()?.modified()?)
-        // Written since then.
+        // The claim was written after the new file.
         .or(Ok(Duration::ZERO))
 }
 
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(names(dir.path()), 0);
     }
 
-    /// A claim without a process.
+    /// Makes a claim without a process.
     fn left_behind(path: &Path, host: String, age: Duration) {
         let claim = claim_path(path);
         let owner = Owner {

@@ -15,7 +15,7 @@ use std::{
 #[derive(Clone, Debug)]
 pub struct Planned {
     pub path: PathBuf,
-    /// For people: "frame 7", "the file of --sheet".
+    /// Description for people: "frame 7", "the file of --sheet".
     pub what: String,
 }
 
@@ -28,17 +28,17 @@ impl Planned {
     }
 }
 
-/// Makes sure before the work that all of `planned` can be written ([`prepare`]), without harm to one another or to what was read.
+/// Checks before the work that all of `planned` can be written ([`prepare`]), without harm to one another or to files that were read.
 ///
 /// # Errors
-/// With both names, if two are one; and as [`prepare`].
+/// If two are the same file, with both names; and as [`prepare`].
 pub fn prepare_distinct(planned: Vec<Planned>) -> Result<(), OutputError> {
     let paths: Vec<PathBuf> = planned.iter().map(|file| file.path.clone()).collect();
     check_distinct(planned)?;
     prepare(&paths)
 }
 
-/// Whether no two of `planned` are one file, and none is what this process has read so far.
+/// Checks that no two of `planned` are the same file, and that none is a file that this process has read so far.
 fn check_distinct(planned: impl IntoIterator<Item = Planned>) -> Result<(), OutputError> {
     let mut taken = HashMap::new();
     let mut folders = HashMap::new();
@@ -62,16 +62,16 @@ fn check_distinct(planned: impl IntoIterator<Item = Planned>) -> Result<(), Outp
     Ok(())
 }
 
-/// Where a file is or will be, the same for all of its names.
+/// Identity of a file that exists or will, the same for all of its names.
 #[derive(PartialEq, Eq, Hash)]
 enum Place {
     File(FileId),
-    /// Of this name in a folder.
+    /// A file to be made, with this name in a folder.
     New(FileId, OsString),
 }
 
 impl Place {
-    /// None for pipes and devices, which may be written to again and again. `folders` has those that were looked up already.
+    /// The place of `path`; none for pipes and devices, which may be written to again and again. `folders` caches those looked up already.
     fn of(path: &Path, folders: &mut HashMap<PathBuf, FileId>) -> std::io::Result<Option<Self>> {
         let Target::File(path) = Target::of(path)? else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! What follows `--output`: a file for each frame, standard output or a pipe, or a video.
+//! The argument of `--output`: a file for each frame, standard output or a pipe, or a video.
 
 use super::{
     Encoding, FileFormat, InOrder, Metadata, Pattern, PatternError, Sink, VideoFormat, VideoName,
@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where frames go.
+/// The destination of frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     Files(Pattern),
@@ -21,7 +21,7 @@ pub enum Destination {
     Video(VideoName),
 }
 
-/// What takes pictures one after the other.
+/// A stream that takes pictures one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stream {
     Stdout,
@@ -30,8 +30,8 @@ pub enum Stream {
 }
 
 impl Destination {
-    /// `-` is standard output, for PNG files or, as `-.jpg`, for others; the name of a pipe or a device is that; extensions of videos
-    /// make a video; everything else names files of frames, see [`Pattern::parse`].
+    /// Parses a destination. `-` is standard output, for PNG files or, as `-.jpg`, for others. Names of pipes and devices stand for these,
+    /// and extensions of videos for a video. Everything else names files of frames, see [`Pattern::parse`].
     pub fn parse(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
         let text = text.as_ref();
         let path = Path::new(text);
@@ -55,7 +55,7 @@ impl Destination {
         }
     }
 
-    /// The same for so many frames: a WebP file without a place for their numbers shows them all.
+    /// Adapts the destination to the number of frames: a WebP file without a place for their numbers becomes an animation of all.
     pub fn for_frames(self, frames: usize) -> Result<Self, PatternError> {
         match self {
             Self::Files(files) if files.check_frame_count(frames).is_err() => {
@@ -69,7 +69,7 @@ impl Destination {
     }
 }
 
-/// The text from which an equal destination can be parsed, if it is UTF-8.
+/// Writes the text from which an equal destination can be parsed, if it is UTF-8.
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -81,7 +81,7 @@ impl fmt::Display for Destination {
     }
 }
 
-/// For people.
+/// Writes a description for people.
 impl fmt::Display for Stream {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -92,7 +92,7 @@ impl fmt::Display for Stream {
 }
 
 impl Stream {
-    /// Takes pictures in the order of frames. A pipe is opened for the first of them.
+    /// Opens the stream for pictures in the order of frames. A pipe is opened only for the first of them.
     pub fn open(&self, format: FileFormat, encoding: Encoding) -> InOrder {
         let prepare = move |picture: &super::Picture| format.encode(picture, &encoding);
         let sink = Writer {

@@ -1,4 +1,4 @@
-//! How pictures become the bytes of a file, apart from the kind of file.
+//! Settings of how pictures are encoded, apart from the kind of file.
 
 use crate::{
     aov::{
@@ -8,14 +8,14 @@ use crate::{
     pixels::PixelType,
 };
 
-/// What the user may choose about files.
+/// Settings of files that the user may choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding {
     pub depth: ColorDepth,
     pub compression: ExrCompression,
-    /// Of JPEG, from 1 to 100.
+    /// Quality of JPEG, from 1 to 100.
     pub quality: u8,
-    /// Threads that work on one OpenEXR file.
+    /// Number of threads that work on one OpenEXR file.
     pub threads: usize,
 }
 
@@ -31,7 +31,7 @@ impl Default for Encoding {
 }
 
 impl Encoding {
-    /// How OpenEXR files have a picture with `AOVs`.
+    /// The layout of rows in OpenEXR files of a picture with `aovs`.
     pub fn exr_rows(&self, aovs: AovSet) -> FileRows {
         FileRows {
             aovs,
@@ -70,7 +70,7 @@ pub enum ExrCompression {
     Zip,
 }
 
-/// Why a picture cannot be encoded.
+/// Reason why a picture cannot be encoded.
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
     #[error("{width}x{height} pixels do not take {values} values")]

@@ -1,4 +1,4 @@
-//! What can go wrong between a finished frame and its file, said with the likely fix.
+//! Errors between a finished frame and its file, with the likely fix.
 
 use super::EncodeError;
 use image::ImageError;
@@ -7,7 +7,7 @@ use std::{
     path::PathBuf,
 };
 
-/// The text names the path, the reason and a remedy, so that it can be shown alone. The I/O error is part of that
+/// An error whose text names the path, the reason and a remedy, so that it can be shown alone. The I/O error is part of that
 /// text and therefore not also offered as `source`.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
@@ -39,7 +39,7 @@ pub enum OutputError {
     Encode { path: PathBuf, error: EncodeError },
 }
 
-/// A folder that is made before the work starts cannot have been deleted during it.
+/// Explains why a folder cannot be made. That is done before the work starts, so it cannot have been deleted meanwhile.
 fn explain_folder(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no folders can be made there; choose another --output".to_owned(),
@@ -47,7 +47,7 @@ fn explain_folder(error: &io::Error) -> String {
     }
 }
 
-/// The reason in words and what to do about it.
+/// Explains the reason in words, and what to do about it.
 fn explain(error: &io::Error) -> String {
     let known = match error.kind() {
         ErrorKind::PermissionDenied => {

@@ -1,20 +1,20 @@
-//! What JPEG and WebP files tell of their pictures: an Exif block (Exif 3.0, section 4; a TIFF file inside) with an image description,
-//! which is a JSON object of texts.
+//! Metadata in JPEG and WebP files: an Exif block (Exif 3.0, section 4; a TIFF file inside) with an image description, which is a JSON
+//! object of texts.
 
 use super::picture::{Metadata, Texts};
 use std::collections::BTreeMap;
 
-/// Little-endian TIFF, whose directory is at byte 8.
+/// Start of a little-endian TIFF file whose directory is at byte 8.
 const START: [u8; 8] = *b"II*\0\x08\0\0\0";
-/// A directory of one entry: the tag of image descriptions, and that it is text.
+/// A directory of one entry: the tag of image descriptions, and the type of texts.
 const ENTRY: [u8; 6] = [1, 0, 0x0e, 0x01, 2, 0];
-/// Where the text begins: after its length, its place, and that there is no further directory.
+/// Offset of the text: after its length, its own offset, and the end of the directories.
 const TEXT: usize = START.len() + ENTRY.len() + 12;
 
-/// The block for a picture.
+/// Makes the Exif block of a picture.
 pub fn block(metadata: &Metadata) -> Vec<u8> {
     let texts: BTreeMap<_, _> = metadata.texts().into();
-    // Texts have a JSON form, in which no byte is 0.
+    // This never fails, since texts always have a JSON form. No byte of it is 0.
     let mut text = serde_json::to_vec(&texts).unwrap_or_default();
     text.push(0);
     let mut block = [&START[..], &ENTRY].concat();
@@ -25,7 +25,7 @@ pub fn block(metadata: &Metadata) -> Vec<u8> {
     block
 }
 
-/// The texts of a block that [`block`] made; none of others.
+/// Reads the texts of a block that [`block`] made; returns none for others.
 pub fn texts(block: &[u8]) -> Texts {
     let text = block
         .get(TEXT..)

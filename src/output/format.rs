@@ -1,4 +1,4 @@
-//! What kinds of files frames are written to.
+//! The kinds of files that frames are written to.
 
 use super::{
     ColorDepth, EncodeError, Encoding, OutputError, Picture, Texts,
@@ -14,7 +14,7 @@ use std::{io::BufReader, path::Path};
 /// The kind of file that an extension stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
-    /// 8- or 16-bit sRGB, ready to be looked at.
+    /// 8- or 16-bit sRGB, ready for display.
     Png,
     /// 8-bit sRGB, with loss.
     Jpeg,
@@ -27,7 +27,7 @@ pub enum FileFormat {
 impl FileFormat {
     pub const ALL: [Self; 4] = [Self::Png, Self::Jpeg, Self::WebP, Self::Exr];
 
-    /// That of new files.
+    /// The extension of new files.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -47,12 +47,12 @@ impl FileFormat {
         }
     }
 
-    /// Whether the pixels are floats of linear radiance, else numbers for display.
+    /// Whether the pixels are floats of linear radiance, and not numbers for display.
     pub fn is_linear(self) -> bool {
         self == Self::Exr
     }
 
-    /// Whether pixels that are read from a file are those that were written to it.
+    /// Whether the pixels read from a file are the same as those written to it.
     pub fn is_lossless(self) -> bool {
         self != Self::Jpeg
     }
@@ -77,7 +77,7 @@ impl FileFormat {
         }
     }
 
-    /// The bytes of a file with `picture`, whose pixels have the type that the format takes.
+    /// Encodes `picture`, whose pixels must have the type that the format takes, as the bytes of a file.
     pub fn encode(self, picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
         self.check_size(picture)?;
         match self {
@@ -88,7 +88,7 @@ impl FileFormat {
         }
     }
 
-    /// Writes `picture` so that `path` only ever shows a whole one. The folder of `path` must exist ([`super::prepare`] makes
+    /// Writes `picture` so that `path` only ever shows a whole one. The folder of `path` must exist ([`super::prepare_distinct`] makes
     /// it).
     pub fn write(
         self,
@@ -125,7 +125,7 @@ impl FileFormat {
         }
     }
 
-    /// Size of the picture in a whole file, and what the file tells of it; none if there is no whole file of this format.
+    /// Reads the size of the picture in a complete file, and the texts about it; none if there is no complete file of this format.
     pub fn read_origin(self, path: &Path) -> Option<((u32, u32), Texts)> {
         if !self.is_complete(path) {
             return None;

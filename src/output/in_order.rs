@@ -9,20 +9,20 @@ use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-/// Takes frames in order, each as what its preparation has made of it.
+/// A sink for frames in their order, each in the form that its preparation has made.
 pub trait Sink: Send {
     fn add(&mut self, prepared: Vec<u8>, metadata: &Metadata) -> io::Result<()>;
 
-    /// After the last frame: what was written appears under its name. Without this call it never does.
+    /// Finishes after the last frame: the file appears under its name, which it never does without this call.
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// The part of the work on a frame that needs no other frame: it is done by many threads at once.
+/// The part of the work on a frame that needs no other frame, so that many threads can do it at once.
 pub type Prepare = Box<dyn Fn(&Picture) -> Result<Vec<u8>, EncodeError> + Send + Sync>;
 
-/// A sink that many threads give frames to. Whoever is early waits, so no more frames are in memory than there are threads.
+/// A sink that many threads give frames to. Threads that are early wait, so no more frames are in memory than there are threads.
 pub struct InOrder {
-    /// For messages.
+    /// Path of the output, also for messages.
     path: PathBuf,
     prepare: Prepare,
     turn: Mutex<Turn>,
@@ -42,7 +42,7 @@ struct Turn {
 /// A frame that exists as a file.
 pub struct Existing {
     pub file: PathBuf,
-    /// That of all frames.
+    /// Size of all frames, in pixels.
     pub size: (u32, u32),
     pub metadata: Metadata,
 }
@@ -68,13 +68,13 @@ impl InOrder {
         &self.path
     }
 
-    /// The frame at `position` is in a file already, which is read when its turn comes.
+    /// Registers a frame at `position` that is in a file already, which is read when its turn comes.
     pub fn add_existing(&self, position: usize, frame: Existing) {
         self.lock().existing.insert(position, frame);
     }
 
-    /// Adds the frame at `position`; waits until all before it are there. Positions have no gaps but for existing frames, and
-    /// the frames before this one are being worked on by others: or else this never returns.
+    /// Adds the frame at `position`, after waiting for all before it. Positions must have no gaps except for existing frames, and
+    /// other threads must be working on the frames before this one, or else this never returns.
     pub fn add(&self, position: usize, picture: &Picture) -> Result<(), OutputError> {
         let prepared = self.prepare(picture)?;
         let mut turn = self.lock();
@@ -100,7 +100,7 @@ impl InOrder {
         added.map_err(|error| self.failed(error))
     }
 
-    /// Tells those who wait that the frame at `position` will not come.
+    /// Tells waiting threads that the frame at `position` will not come.
     pub fn give_up(&self, position: usize) {
         let mut turn = self.lock();
         turn.missing = turn.missing.min(position);
@@ -108,7 +108,7 @@ impl InOrder {
         self.changed.notify_all();
     }
 
-    /// After the last frame.
+    /// Finishes the output after the last frame.
     pub fn finish(&self) -> Result<(), OutputError> {
         let mut turn = self.lock();
         self.take_existing(&mut turn)?;
@@ -145,7 +145,7 @@ impl InOrder {
         }
     }
 
-    /// A panic elsewhere is reported there; what the lock protects is whole between two statements.
+    /// Locks in spite of panics elsewhere, which are reported there: the data is consistent between any two statements.
     fn lock(&self) -> MutexGuard<'_, Turn> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Where finished frames go: names, encodings, and writing them so that no reader ever sees half a file.
+//! Output of finished frames: names, encodings, and writing them so that no reader ever sees half a file.
 
 mod atomic;
 mod checkpoint;

@@ -58,14 +58,14 @@ pub enum PatternError {
     NoFrame { pattern: String, fix: String },
 }
 
-/// Enough for any u32 and then some.
+/// Most digits of a frame number: more than enough for any u32.
 const MAX_WIDTH: usize = 20;
 
-/// The file name in a folder for which none was given.
+/// The file name that is used if only a folder is given.
 const IN_FOLDER: &str = "####.png";
 
 impl Pattern {
-    /// Reads what follows `--output`. A text that ends in `/` or names an existing folder gets `####.png`; a name
+    /// Parses the argument of `--output`. A text that ends in `/` or names an existing folder gets `####.png`; a name
     /// without extension gets `.png`.
     pub fn parse(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
         let text = text.as_ref();
@@ -84,7 +84,7 @@ impl Pattern {
 }
 
 impl<F: Copy> Pattern<F> {
-    /// Names without extension get `default`, that of `usual`.
+    /// Parses a file name. Names without extension get `default`, that of `usual`.
     pub(super) fn parse_known(
         text: impl AsRef<OsStr>,
         usual: F,
@@ -112,7 +112,7 @@ impl<F: Copy> Pattern<F> {
         self.pieces.iter().any(|p| matches!(p, Piece::Frame { .. }))
     }
 
-    /// The same if it is a name for one file only.
+    /// Returns the pattern if it has no place for the frame number, else an error.
     pub(super) fn without_frame(self) -> Result<Self, PatternError> {
         match self.has_frame() {
             true => Err(PatternError::FrameInVideo(self.to_string())),
@@ -120,7 +120,7 @@ impl<F: Copy> Pattern<F> {
         }
     }
 
-    /// Several frames need a place for their number.
+    /// Checks that there is a place for the frame number if there are several frames.
     pub fn check_frame_count(&self, frames: usize) -> Result<(), PatternError> {
         if frames <= 1 || self.has_frame() {
             return Ok(());
@@ -154,7 +154,7 @@ impl<F: Copy> Pattern<F> {
         self.pieces.iter().map(text).collect::<OsString>().into()
     }
 
-    /// For people: where the frames of `scene` are, with `#` for the digits of the frame number.
+    /// Describes to people where the frames of `scene` are, with `#` for the digits of the frame number.
     pub fn describe(&self, scene: &str) -> String {
         let text = |piece: &Piece| match piece {
             Piece::Scene => scene.to_owned(),
@@ -164,7 +164,7 @@ impl<F: Copy> Pattern<F> {
     }
 }
 
-/// The text from which an equal pattern can be parsed, if it is UTF-8.
+/// Writes the text from which an equal pattern can be parsed, if it is UTF-8.
 impl<F> fmt::Display for Pattern<F> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         self.pieces.iter().try_for_each(|piece| piece.fmt(f))
@@ -197,7 +197,7 @@ fn split(mut text: &[u8]) -> Result<Vec<Piece>, PatternError> {
     Ok(pieces)
 }
 
-/// The placeholder with which `text` begins, and what follows it.
+/// Parses the placeholder with which `text` begins. Returns it and the rest of the text.
 fn placeholder(text: &[u8]) -> Result<(Piece, &[u8]), PatternError> {
     let width = text.iter().take_while(|&&byte| byte == b'#').count();
     if width > 0 {
@@ -232,7 +232,7 @@ fn frame(width: usize) -> Result<Piece, PatternError> {
     }
 }
 
-/// What follows the last dot of the file name with which `text` ends.
+/// Extension of the file name with which `text` ends: everything after its last dot.
 fn extension(text: &OsStr) -> Option<String> {
     let bytes = text.as_encoded_bytes();
     let name = bytes.rsplit(|&byte| byte == b'/').next()?;

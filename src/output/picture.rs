@@ -1,4 +1,4 @@
-//! A finished frame as encoders see it: pixels, AOVs, and what the file is to say about itself.
+//! A finished frame as encoders see it: pixels, AOVs, and the metadata of the file.
 
 use super::EncodeError;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use serde_json::Value;
 use std::{borrow::Cow, collections::BTreeMap};
 
-/// Everything that can go into a file. What a format has no place for is left out.
+/// Everything that can go into a file. Formats leave out what they have no place for.
 pub struct Picture<'a> {
     pub width: u32,
     pub height: u32,
@@ -20,10 +20,10 @@ pub struct Picture<'a> {
     pub metadata: &'a Metadata,
 }
 
-/// RGB, row-major, the top row first.
+/// RGB pixels, row-major, the top row first.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pixels<'a> {
-    /// sRGB, ready to be looked at.
+    /// sRGB, ready for display.
     U8(Cow<'a, [u8]>),
     /// The same with 16 bits.
     U16(Cow<'a, [u16]>),
@@ -32,7 +32,7 @@ pub enum Pixels<'a> {
 }
 
 impl<'a> Pixels<'a> {
-    /// Reads `bytes` in native byte order; they are copied only where they lie askew in memory.
+    /// Reads `bytes` in native byte order; they are copied only if they are misaligned in memory.
     pub fn from_bytes(kind: PixelType, bytes: &'a [u8]) -> Self {
         match kind {
             PixelType::U8 => Self::U8(bytes.into()),
@@ -54,7 +54,7 @@ impl<'a> Pixels<'a> {
         self.len() == 0
     }
 
-    /// With 8 bits, for what has no more.
+    /// Returns the values with 8 bits, for formats that have no more.
     pub fn bytes(&self) -> Result<Cow<'_, [u8]>, EncodeError> {
         match self {
             Self::U8(values) => Ok(Cow::Borrowed(values)),
@@ -72,7 +72,7 @@ impl<'a> Pixels<'a> {
     }
 }
 
-/// The nearest: 65535 is 255.
+/// Rounds to the nearest 8-bit value: 65535 becomes 255.
 fn to_8_bits(value: u16) -> u8 {
     ((u32::from(value) + 128) / 257) as u8
 }
@@ -94,7 +94,7 @@ pub struct Manifests {
 }
 
 impl Manifests {
-    /// Of a Cryptomatte AOV; nothing for others.
+    /// The manifest of a Cryptomatte AOV; empty for others.
     pub fn of(&self, aov: Aov) -> &str {
         match aov {
             Aov::Instance => &self.instances,
@@ -104,16 +104,16 @@ impl Manifests {
     }
 }
 
-/// Where a picture comes from. The same work gives the same metadata, so that files come out byte for byte the same.
+/// The origin of a picture. The same work gives the same metadata, so that files come out byte for byte the same.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     /// The program and its version.
     pub software: String,
     /// The scene's name.
     pub scene: String,
-    /// Of everything in the scene that pictures show, in hexadecimal digits.
+    /// Hash of everything in the scene that pictures show, in hexadecimal digits.
     pub scene_hash: String,
-    /// What the frames were rendered with, as a JSON object.
+    /// Settings that the frames were rendered with, as a JSON object.
     pub settings: String,
     /// The frame's number, from 1.
     pub frame: u32,
@@ -122,7 +122,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Names, as files have them, and values.
+    /// Names, as they are in files, and values.
     pub fn texts(&self) -> [(&'static str, String); 6] {
         [
             ("Software", self.software.clone()),
@@ -134,8 +134,8 @@ impl Metadata {
         ]
     }
 
-    /// How a picture is another one than this, by what its file tells of it; none if nothing that it tells speaks against it. The
-    /// scene's name does not matter.
+    /// Says how a picture differs from this one, by the texts in its file; none if no text there differs. The scene's name does not
+    /// matter.
     pub fn difference(&self, told: &Texts) -> Option<String> {
         let texts = self.texts();
         let mut others = texts.iter().filter_map(|(name, here)| {
@@ -154,13 +154,13 @@ impl Metadata {
     }
 }
 
-/// What a file tells of its picture, by the names of [`Metadata::texts`]; empty if others made it.
+/// The texts in a file about its picture, by the names of [`Metadata::texts`]; empty if another program made it.
 pub type Texts = BTreeMap<String, String>;
 
 const SCENE_HASH: &str = "Scene hash";
 const SETTINGS: &str = "Settings";
 
-/// The first setting of two JSON objects that differ.
+/// Describes the first setting that differs between two JSON objects.
 fn setting_that_differs(there: &str, here: &str) -> String {
     let read = |text: &str| serde_json::from_str::<serde_json::Map<_, _>>(text).unwrap_or_default();
     let (there, here) = (read(there), read(here));
@@ -195,7 +195,7 @@ pub(crate) mod testing {
         }
     }
 
-    /// Without AOVs.
+    /// Makes a picture without AOVs.
     pub fn picture<'a>(
         size: (u32, u32),
         pixels: Pixels<'a>,

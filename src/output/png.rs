@@ -1,4 +1,4 @@
-//! PNG frames: RGB of 8 or 16 bits with texts, and the check that a file is a whole one.
+//! PNG frames: RGB of 8 or 16 bits with texts, and the check that a file is complete.
 
 use super::{EncodeError, Metadata, Picture, Pixels, Texts};
 use crate::files::open_regular;
@@ -11,10 +11,10 @@ use std::{
 /// The chunk that ends every PNG file: no data, name, checksum.
 const END_CHUNK: [u8; 12] = [0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xae, 0x42, 0x60, 0x82];
 
-/// Measured on a 1920x1080 frame of `dragon_of_dragons` with 1 sample and with 16: 12 ms for 4.1 and 3.7 MB. The Paeth
-/// filter takes a little longer for 4.3 and 3.7 MB, the adaptive one 15 to 19 ms for 4.2 and 3.7 MB. Real deflate
-/// saves a tenth (level 1: 37 to 50 ms, 3.7 and 3.2 MB; the default: 300 ms, 3.5 and 3.2 MB), for the time of cores that
-/// have trees to build.
+/// Encodes with fast compression and the Sub filter. Measured on a 1920x1080 frame of `dragon_of_dragons` with 1 sample and with 16:
+/// 12 ms for 4.1 and 3.7 MB. The Paeth filter takes a little longer for 4.3 and 3.7 MB, the adaptive one 15 to 19 ms for 4.2 and
+/// 3.7 MB. Real deflate saves a tenth (level 1: 37 to 50 ms, 3.7 and 3.2 MB; the default: 300 ms, 3.5 and 3.2 MB), but takes the time
+/// of cores that have trees to build.
 pub fn encode(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     let mut file = Vec::with_capacity(picture.pixels.len());
     let mut encoder = Encoder::new(&mut file, picture.width, picture.height);
@@ -47,7 +47,7 @@ fn big_endian(values: &[u16]) -> Vec<u8> {
         .collect()
 }
 
-/// tEXt where Latin-1 is enough, else iTXt. What is empty is left out.
+/// Adds the texts that are not empty, as tEXt where Latin-1 is enough, else as iTXt.
 pub(super) fn add_texts<W: io::Write>(
     encoder: &mut Encoder<W>,
     metadata: &Metadata,
@@ -77,7 +77,7 @@ pub fn is_complete_png(path: &Path) -> bool {
     read_end().is_ok_and(|end| end == END_CHUNK)
 }
 
-/// Size of the picture, and what the file tells of it before its pixels.
+/// Reads the size of the picture, and the texts before its pixels.
 pub fn read_origin(path: &Path) -> Option<((u32, u32), Texts)> {
     let (file, _) = open_regular(path).ok()?;
     let reader = png::Decoder::new(BufReader::new(file)).read_info().ok()?;

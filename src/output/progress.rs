@@ -1,4 +1,4 @@
-//! How a run shows that it advances: a bar for people, lines of JSON for programs.
+//! Display of a run's progress: a bar for people, lines of JSON for programs.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
@@ -20,7 +20,7 @@ pub enum ProgressMode {
     None,
 }
 
-/// A handle on the display; clones show the same one.
+/// A handle on the display, which clones share.
 #[derive(Clone)]
 pub struct Progress {
     display: Display,
@@ -36,7 +36,7 @@ enum Display {
 }
 
 impl Progress {
-    /// Nothing is shown before [`Progress::start`]. `quiet` silences everything but the JSON lines.
+    /// Makes a display that shows nothing before [`Progress::start`]. `quiet` silences everything but the JSON lines.
     pub fn new(mode: ProgressMode, quiet: bool) -> Self {
         let display = match mode {
             ProgressMode::Json => Display::Json,
@@ -64,7 +64,7 @@ impl Progress {
         bar.enable_steady_tick(Duration::from_millis(250));
     }
 
-    /// One more frame is done.
+    /// Counts one more frame as done.
     pub fn advance(&self) {
         if let Display::Bar(bar) = &self.display {
             bar.inc(1);

@@ -1,4 +1,4 @@
-//! Frames that an earlier run has written, for outputs that need all of them.
+//! Reads frames that an earlier run has written, for outputs that need all of them.
 
 use super::{Manifests, Metadata, OutputError, Picture, Pixels};
 use crate::{files::open_regular, guard::guarded};
@@ -8,7 +8,7 @@ use image::{
 };
 use std::{io::BufReader, path::Path};
 
-/// Shows the picture in `file`, which has the size that videos of it have, to `use_it`.
+/// Reads the picture in `file`, which must have the given size, and calls `use_it` with it.
 pub fn read_back<T>(
     file: &Path,
     (width, height): (u32, u32),
@@ -44,7 +44,7 @@ pub fn read_back<T>(
     }))
 }
 
-/// The picture, or its size where that is another one.
+/// Decodes the picture, or returns its size if that is another one than `size`.
 fn decode(file: &Path, size: (u32, u32)) -> Result<Result<DynamicImage, (u32, u32)>, ImageError> {
     let (file, _) = open_regular(file)?;
     let decoder = ImageReader::new(BufReader::new(file))

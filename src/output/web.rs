@@ -1,4 +1,4 @@
-//! JPEG and WebP frames: 8-bit RGB, JPEG with loss and WebP without, and the check that a file is a whole one.
+//! JPEG and WebP frames: 8-bit RGB, JPEG with loss and WebP without, and the check that a file is complete.
 
 use super::{EncodeError, Picture, Texts, exif};
 use crate::files::open_regular;
@@ -15,7 +15,7 @@ use std::{
 /// The marker with which JPEG files end.
 const END_OF_IMAGE: [u8; 2] = [0xff, 0xd9];
 
-/// `quality` from 1 to 100.
+/// Encodes a JPEG file with `quality` from 1 to 100.
 pub fn encode_jpeg(picture: &Picture, quality: u8) -> Result<Vec<u8>, EncodeError> {
     let mut file = Vec::new();
     let mut encoder = JpegEncoder::new_with_quality(&mut file, quality);
@@ -32,7 +32,7 @@ pub fn encode_webp(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     Ok(file)
 }
 
-/// A file of nothing but the pixels, for an animation.
+/// Encodes a file of nothing but the pixels, for an animation.
 pub fn encode_webp_frame(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     let mut file = Vec::new();
     write(WebPEncoder::new_lossless(&mut file), picture)?;
@@ -57,7 +57,7 @@ fn write(encoder: impl ImageEncoder, picture: &Picture) -> Result<(), EncodeErro
         .map_err(EncodeError::encoder)
 }
 
-/// Size of the picture, and what the file tells of it.
+/// Reads the size of the picture, and the texts about it.
 pub fn read_origin(mut decoder: impl ImageDecoder) -> ((u32, u32), Texts) {
     let block = decoder.exif_metadata().ok().flatten();
     (

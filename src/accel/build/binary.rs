@@ -1,4 +1,4 @@
-//! Binary trees by the surface area heuristic, which wide trees of quality start from.
+//! Binary trees by the surface area heuristic, from which wide trees of balanced and high quality are made.
 
 use crate::accel::{
     Buffer,
@@ -9,11 +9,11 @@ use crate::accel::{
 use crate::math::Aabb;
 use rayon::prelude::*;
 
-/// Stands for "no node": node 0 is the root, nobody's child.
+/// Index that means "no node": node 0 is the root, which is no child.
 pub const NO_NODE: u32 = 0;
-/// From this level on, primitives are shared out evenly: bounds the recursion.
+/// From this level on, primitives are divided evenly, which bounds the recursion.
 pub const BALANCED_FROM: u32 = 64;
-/// Finished trees are taken apart into at least this many subtrees, if they have so many.
+/// Least number of subtrees that finished trees are divided into, if they have so many.
 const FEWEST_PARTS: usize = 128;
 
 #[derive(Clone, Copy)]
@@ -21,8 +21,8 @@ pub struct BinaryNode {
     pub bounds: Aabb,
     /// Both [`NO_NODE`] for a leaf.
     pub children: [u32; 2],
-    /// Position of the first primitive, and how many there are. Subtrees that have been moved have theirs in several places: there
-    /// these are true of leaves only.
+    /// Position of the first primitive, and number of primitives. Once subtrees have been moved, theirs are in several places: then
+    /// these fields are valid in leaves only.
     pub first: u32,
     pub count: u32,
 }
@@ -40,16 +40,16 @@ impl BinaryNode {
     }
 }
 
-/// A binary tree as a row of nodes, root first, children after their parents, which falls into parts that can be worked on side by side.
+/// A binary tree as an array of nodes, root first, children after their parents. It has parts that can be processed in parallel.
 pub struct BinaryTree {
     pub nodes: Buffer<BinaryNode>,
-    /// How many nodes each part has. The first one is the top of the tree; its nodes may refer to any others, those of all other parts
-    /// only to their own.
+    /// Number of nodes in each part. The first part is the top of the tree, whose nodes may refer to any others; nodes of other parts
+    /// refer only to nodes of their own part.
     pub parts: Vec<usize>,
 }
 
 impl BinaryTree {
-    /// `top`, and subtrees that count their nodes from 0, each with the node and the child of the top that refer to it.
+    /// Joins `top` and subtrees that number their nodes from 0, each with the node and the child of the top that refer to it.
     fn joined(mut top: Vec<BinaryNode>, subtrees: &[((usize, usize), Vec<BinaryNode>)]) -> Self {
         let sizes = subtrees.iter().map(|(_, nodes)| nodes.len());
         let parts: Vec<usize> = [top.len()].into_iter().chain(sizes).collect();
@@ -69,10 +69,10 @@ impl BinaryTree {
         Self { nodes, parts }
     }
 
-    /// Puts nodes that are in any order, but for the root in front, in the order of such trees.
+    /// Makes a tree of nodes that are in any order, except that the root comes first.
     pub fn arranged(nodes: &[BinaryNode]) -> Self {
         let mut top: Vec<BinaryNode> = Vec::new();
-        // Nodes of one level, and who refers to them.
+        // Nodes of one level, each with the place that refers to it.
         let mut level: Vec<(Option<(usize, usize)>, u32)> = vec![(None, 0)];
         while level.len() < FEWEST_PARTS {
             let mut next = Vec::new();
@@ -124,7 +124,7 @@ fn copy_subtree(nodes: &[BinaryNode], root: u32, out: &mut Vec<BinaryNode>) {
     }
 }
 
-/// Builds the tree of at least one primitive, which it reorders, with binned cuts, and at most `leaf_size` primitives in each leaf.
+/// Builds a tree over `prims`, at least one, with binned cuts and at most `leaf_size` primitives in each leaf. Reorders `prims`.
 /// Deterministic, parallel.
 pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize) -> BinaryTree {
     let task_size = (prims.len() / 256).max(SMALLEST_TASK);
@@ -135,15 +135,15 @@ pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize) -> BinaryTree {
     })
 }
 
-/// Builds the tree of at least one primitive, which it reorders, with one primitive per leaf, and every cut tried of sets that are small
-/// enough. Deterministic, parallel. Where a subtree's primitives are is known of leaves only.
+/// Builds a tree over `prims`, at least one, with one primitive per leaf, and tries every cut of sets that are small enough. Reorders
+/// `prims`. Deterministic, parallel. [`BinaryNode::first`] is valid in leaves only.
 pub fn build_swept(prims: &mut [BuildPrim]) -> BinaryTree {
     grow(prims, 1, MOST_SORTED, |set| {
         build_sorted(set.prims, set.first, set.level)
     })
 }
 
-/// Cuts sets until they are no larger than `task_size`, and has the others finished side by side.
+/// Cuts sets until they are no larger than `task_size`, and calls `finish` for these in parallel.
 fn grow(
     prims: &mut [BuildPrim],
     leaf_size: usize,

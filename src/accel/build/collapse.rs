@@ -1,4 +1,4 @@
-//! Collapses a binary tree into wide nodes, and leaves of several primitives, so that rays are expected to visit as little as possible:
+//! Collapses a binary tree into wide nodes and leaves of several primitives, with the least expected number of visits per ray, by
 //! dynamic programming after Ylitie, Karras and Laine 2017, section 3.1.
 
 use crate::abi::{COMPRESSED_STACK, LEAF, SHARED_PACK_SIZE};
@@ -13,22 +13,22 @@ use crate::accel::{
 };
 use rayon::prelude::*;
 
-/// Collapsed trees of more levels are refused.
+/// Most levels of a collapsed tree; deeper ones are refused.
 pub const MOST_LEVELS: u32 = COMPRESSED_STACK / 2;
-/// Children of the widest nodes.
+/// Number of children of the widest nodes.
 const WIDEST: usize = 16;
 
-/// What a leaf has room for.
+/// Capacity of a leaf.
 #[derive(Clone, Copy)]
 pub enum LeafRoom<'a> {
-    /// So many primitives.
+    /// This many primitives.
     Prims(usize),
-    /// What fits into a [`SharedPack`](crate::abi::SharedPack) of primitives that are these triangles, given by their vertices.
+    /// As many as fit into a [`SharedPack`](crate::abi::SharedPack). Primitives are these triangles, given by their vertices.
     SharedPack(&'a [[u32; 3]]),
 }
 
 impl LeafRoom<'_> {
-    /// So many primitives fit, whichever these are.
+    /// Number of primitives that fit, whichever these are.
     fn least(self) -> usize {
         match self {
             Self::Prims(count) => count,
@@ -36,7 +36,7 @@ impl LeafRoom<'_> {
         }
     }
 
-    /// Primitives, at the most.
+    /// Most primitives that can fit.
     fn most(self) -> usize {
         match self {
             Self::Prims(count) => count,
@@ -45,8 +45,8 @@ impl LeafRoom<'_> {
     }
 }
 
-/// Builds `tree` over `prims`, which it reorders; leaves as `build::build` makes them. False if there is nothing to
-/// collapse, or if the outcome would be too deep: then `tree` has to be built otherwise.
+/// Builds `tree` over `prims`, which it reorders, with leaves as `build::build` makes them. Returns false if there is nothing to
+/// collapse, or if the tree would be too deep: then `tree` has to be built in another way.
 pub fn build_collapsed(
     prims: &mut [BuildPrim],
     room: LeafRoom<'_>,
@@ -56,7 +56,7 @@ pub fn build_collapsed(
     if prims.len() <= room.least() {
         return false;
     }
-    // Where subtrees have moved, primitives have to follow. Else each subtree's are a run, in the order of leaves.
+    // Where subtrees have moved, primitives have to follow. Otherwise those of each subtree are a run, in the order of leaves.
     let (binary, scattered) = if quality == Quality::High {
         let mut swept = build_swept(prims);
         reinsert(&mut swept.nodes);
@@ -83,7 +83,7 @@ pub fn build_collapsed(
     true
 }
 
-/// A binary tree, and what is best made of its subtrees.
+/// A binary tree, and the best plan for each of its subtrees.
 struct Collapse<'a> {
     binary: &'a [BinaryNode],
     plans: Vec<Plan>,
@@ -93,19 +93,19 @@ struct Collapse<'a> {
 /// Wide nodes, parents before children.
 struct Emitted<const N: usize> {
     top: Subtree<N>,
-    /// Each with the node and slot of the top that refer to it.
+    /// Subtrees, each with the node and slot of the top that refer to it.
     subtrees: Vec<((usize, usize), Subtree<N>)>,
 }
 
 /// The cheapest ways to represent a subtree. A node costs its surface, and so does a leaf, whatever it holds.
 #[derive(Clone, Copy)]
 struct Plan {
-    /// `cost[i]`: surface of nodes and leaves, where the subtree may take up i + 1 slots of the node above, which has more.
+    /// `cost[i]`: surface of nodes and leaves if the subtree may take up to i + 1 slots of the node above, which has more.
     cost: [f32; WIDEST],
-    /// `left[i]`: how many of i + 1 slots the left child gets; 0: the subtree uses one slot less. That of all slots of a
-    /// node deals out those of the one that the subtree becomes if it has a single slot; 0: it becomes a leaf.
+    /// `left[i]`: how many of i + 1 slots the left child gets; 0: the subtree uses one slot less. The one for all slots of a
+    /// node is for the node that the subtree becomes if it has a single slot; 0: it becomes a leaf.
     left: [u8; WIDEST],
-    /// In the whole subtree.
+    /// Number of primitives in the whole subtree.
     prims: u32,
 }
 
@@ -124,24 +124,24 @@ impl Plan {
         }
     }
 
-    /// Whether the subtree becomes a leaf of a tree of nodes with so many children.
+    /// Whether the subtree becomes a leaf, in a tree of nodes with `width` children.
     fn is_leaf(&self, width: usize) -> bool {
         self.left[width - 1] == 0
     }
 }
 
-/// Makes plans.
+/// Makes the plans of subtrees.
 struct Planner<'a> {
     nodes: &'a [BinaryNode],
-    /// What leaves of the binary tree refer to.
+    /// Primitives that leaves of the binary tree refer to.
     prims: &'a [BuildPrim],
     room: LeafRoom<'a>,
     width: usize,
 }
 
 impl Planner<'_> {
-    /// Makes the first `count` of `plans`, the last one first. The first one is for the node with number `begin`, and so on; plans behind
-    /// these are made.
+    /// Makes the first `count` of `plans`, the last one first. The first one is for node `begin`, and so on. Plans behind these must
+    /// already be made.
     fn plan(&self, plans: &mut [Plan], begin: usize, count: usize) {
         for place in (0..count).rev() {
             let (head, behind) = plans.split_at_mut(place + 1);
@@ -159,7 +159,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether a leaf has room for a subtree of so many primitives.
+    /// Whether a leaf has room for the subtree of `root`, which has `count` primitives.
     fn has_room(&self, root: u32, count: u32) -> bool {
         if count as usize > self.room.most() {
             return false;
@@ -187,7 +187,7 @@ impl Planner<'_> {
 /// A subtree that becomes a wide node.
 struct Open {
     root: u32,
-    /// Of the wide node; the root's is 1.
+    /// Level of the wide node; the root's is 1.
     level: u32,
     /// Where its primitives begin in the order of leaves.
     first: u32,
@@ -202,7 +202,7 @@ struct Leaves<'a> {
 }
 
 impl<'a> Collapse<'a> {
-    /// Bottom up: the plans of all subtrees.
+    /// Makes the plans of all subtrees, bottom up.
     fn new(tree: &'a BinaryTree, prims: &[BuildPrim], room: LeafRoom<'_>, width: usize) -> Self {
         let planner = Planner {
             nodes: &tree.nodes,
@@ -241,8 +241,8 @@ impl<'a> Collapse<'a> {
         self.plans[node as usize].prims
     }
 
-    /// The nodes of large subtrees first, then all others side by side. `prims` get in the order of leaves, from `scattered` if they
-    /// are not yet.
+    /// Makes the nodes of large subtrees first, then all others in parallel. Puts `prims` in the order of leaves, from `scattered` if
+    /// they are not in it yet.
     fn emit<const N: usize>(
         &self,
         scattered: Option<&[BuildPrim]>,
@@ -300,7 +300,7 @@ impl<'a> Collapse<'a> {
         Emitted { top, subtrees }
     }
 
-    /// Adds one node, puts the primitives of its leaves in order, and what is below it in `open`.
+    /// Adds one node, puts the primitives of its leaves in order, and adds the subtrees below it to `open`.
     fn emit_node<const N: usize>(
         &self,
         node: Open,
@@ -337,7 +337,7 @@ impl<'a> Collapse<'a> {
         }
     }
 
-    /// What fills the slots of the wide node that `root` becomes, and how many there are.
+    /// Returns the binary nodes that fill the slots of the wide node that `root` becomes, and how many there are.
     fn children(&self, root: u32) -> ([u32; WIDEST], usize) {
         let (mut children, mut count) = ([0; WIDEST], 0);
         let mut open = [(0, 0); WIDEST + 1];
@@ -368,7 +368,7 @@ impl<'a> Collapse<'a> {
     }
 }
 
-/// Visits the leaves of a subtree of few until one of them yields false. Whether none did.
+/// Visits the leaves of a small subtree until `visit` returns false. Returns whether it never did.
 fn each_leaf(nodes: &[BinaryNode], root: u32, mut visit: impl FnMut(&BinaryNode) -> bool) -> bool {
     let mut open = [root; WIDEST + 1];
     let mut count = 1;
@@ -385,7 +385,7 @@ fn each_leaf(nodes: &[BinaryNode], root: u32, mut visit: impl FnMut(&BinaryNode)
     true
 }
 
-/// Copies the primitives of a subtree, for which there is room.
+/// Copies the primitives of a subtree to `out`, which has room for them.
 fn collect(nodes: &[BinaryNode], root: u32, prims: &[BuildPrim], mut out: &mut [BuildPrim]) {
     each_leaf(nodes, root, |leaf| {
         let (own, rest) = std::mem::take(&mut out).split_at_mut(leaf.count as usize);
@@ -395,10 +395,10 @@ fn collect(nodes: &[BinaryNode], root: u32, prims: &[BuildPrim], mut out: &mut [
     });
 }
 
-/// The plan of a subtree with that surface from those of its two halves; it may have room in a leaf.
+/// Makes the plan of a subtree with half surface `area` from those of its two halves. `is_leaf`: whether a leaf has room for it.
 fn join([left, right]: [&Plan; 2], area: f32, width: usize, is_leaf: bool) -> Plan {
-    // For all numbers of slots at once: the least sum of the children's costs, and the left one's share. Costs of no slots or fewer
-    // stand in front of the right child's.
+    // Finds the least sum of the children's costs, and the left one's share, for all numbers of slots at once. Infinite costs, of no
+    // slots or fewer, stand in front of the right child's.
     let mut costs = [f32::INFINITY; 2 * WIDEST];
     costs[WIDEST..].copy_from_slice(&right.cost);
     let (mut least, mut share) = ([f32::INFINITY; WIDEST], [1u32; WIDEST]);

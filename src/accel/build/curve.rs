@@ -1,19 +1,19 @@
 //! Runs of primitives that follow each other on a space-filling curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH Construction on
-//! GPUs"): leaves that are found without measuring any cuts.
+//! GPUs"), which make leaves without measuring any cuts.
 
 use crate::accel::{build::BuildPrim, build::split::SetBounds, surface::SimdBox};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Most bits that one pass of the sort looks at.
+/// Most bits that one pass of the sort takes.
 const MOST_DIGIT_BITS: u32 = 11;
-/// Least keys of a chunk, and most chunks, which are sorted side by side.
+/// Least number of keys in a chunk, and most chunks, which are sorted in parallel.
 const LEAST_CHUNK: usize = 1 << 13;
 const MOST_CHUNKS: usize = 64;
-/// Keys that are cut into runs by one task. No run goes on from one to the next.
+/// Number of keys that one task cuts into runs. No run extends from one task's keys to the next.
 const CUT_TOGETHER: usize = 1 << 12;
-/// Cells along an axis, as a power of two, beyond those that a surface of so many primitives passes through.
+/// Factor, as a power of two, by which there are more cells along an axis than a surface of as many primitives passes through.
 const MORE_BITS: u32 = 1;
 /// Most cells along an axis, as a power of two.
 const MOST_BITS: u32 = 21;
@@ -27,7 +27,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Runs of at most `most` primitives, which are in the order of their names. Deterministic, parallel.
+    /// Cuts primitives, which are in the order of their names, into runs of at most `most`. Deterministic, parallel.
     pub fn new(prims: &[BuildPrim], most: usize) -> Self {
         let keys = sorted_keys(prims);
         let index_mask = (1u64 << index_bits(prims.len())) - 1;
@@ -65,13 +65,13 @@ impl Runs {
     }
 }
 
-/// Where the runs of the keys from number `first` on end. `index_mask`: the bits that are not of the cell.
+/// Returns where the runs of the keys from index `first` on end. `index_mask`: the bits of a key that are not of its cell.
 fn cut_runs(keys: &[u64], first: usize, index_mask: u64, most: usize) -> Vec<u32> {
     let mut ends = Vec::with_capacity(2 * (keys.len() - first) / most + 1);
     let mut begin = first;
     while begin < keys.len() {
         let full = (begin + most).min(keys.len());
-        // A run ends where the curve leaves the largest cell on its way, however few primitives that leaves it with.
+        // A run ends where the curve leaves the largest cell, however few primitives the run then has.
         let left = |end: usize| match keys.get(end) {
             Some(key) => ((key ^ keys[end - 1]) & !index_mask).leading_zeros(),
             None => 0,
@@ -83,12 +83,12 @@ fn cut_runs(keys: &[u64], first: usize, index_mask: u64, most: usize) -> Vec<u32
     ends
 }
 
-/// Of the numbers of so many primitives.
+/// Number of bits for the indices of `count` primitives.
 fn index_bits(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
 
-/// Cells in the upper bits, and numbers of primitives in the lower ones; in order.
+/// Returns the sorted keys of all primitives: the cell in the upper bits, and the index in the lower ones.
 fn sorted_keys(prims: &[BuildPrim]) -> Vec<u64> {
     let index_bits = index_bits(prims.len());
     let axis_bits = (index_bits.div_ceil(2) + MORE_BITS)
@@ -107,7 +107,7 @@ fn sorted_keys(prims: &[BuildPrim]) -> Vec<u64> {
     sort_upper_bits(keys, index_bits, 3 * axis_bits)
 }
 
-/// What takes doubled centres to cells, which are cubes: the one in the corner, and how many there are along a unit.
+/// Offset and scale that map doubled centres to cells, which are cubes: the least centre, and the number of cells along a unit.
 fn grid(prims: &[BuildPrim], axis_bits: u32) -> (Vec3, f32) {
     let (min, max) = SetBounds::of(prims).centers();
     let scale = (1u32 << axis_bits) as f32 / (max - min).max_element();
@@ -115,7 +115,7 @@ fn grid(prims: &[BuildPrim], axis_bits: u32) -> (Vec3, f32) {
     (min, if scale.is_finite() { scale } else { 0.0 })
 }
 
-/// Two zeros behind each of the lower 21 bits.
+/// Inserts two zeros between each two of the lower 21 bits.
 fn spread(x: u32) -> u64 {
     let mut x = u64::from(x);
     x = (x | x << 32) & 0x001f_0000_0000_ffff;
@@ -125,12 +125,12 @@ fn spread(x: u32) -> u64 {
     (x | x << 2) & 0x1249_2492_4924_9249
 }
 
-/// Sorts by `count` bits from number `first` on, digit by digit from the least; keys that agree in these stay in order.
+/// Sorts by the `count` bits from bit `first` on, digit by digit from the least. Keys that agree in these bits stay in order.
 fn sort_upper_bits(keys: Vec<AtomicU64>, first: u32, count: u32) -> Vec<u64> {
     let (mut from, mut to) = (keys, Vec::new());
     let chunks = (from.len() / LEAST_CHUNK).clamp(1, MOST_CHUNKS);
     let chunk = from.len().div_ceil(chunks).max(1);
-    // As few passes as there have to be, and digits that are no longer than they need to be then.
+    // As few passes as possible, with digits no longer than these passes need.
     let digit_bits = count.div_ceil(count.div_ceil(MOST_DIGIT_BITS).max(1));
     let digits = 1 << digit_bits;
     for shift in (first..first + count).step_by(digit_bits as usize) {
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn runs_end_where_the_largest_cells_do() {
-        // Two clusters of five, in turn.
+        // Two clusters of five, whose primitives alternate.
         let at = |i: u32| Vec3::new((i % 2) as f32 * 10.0, 0.01 * i as f32, 0.0);
         let runs = runs(&points(10, at));
         assert_eq!(runs, [[0, 2, 4, 6, 8], [1, 3, 5, 7, 9]]);

@@ -1,5 +1,5 @@
-//! Groups of primitives that lie close together, each of which gets a subtree of its own: made once, and used by tree after tree
-//! while the primitives move.
+//! Groups of primitives that lie close together, each of which gets a subtree of its own. They are made once and used by tree after
+//! tree while the primitives move.
 
 use crate::accel::{
     build::BuildPrim,
@@ -7,17 +7,17 @@ use crate::accel::{
 };
 use rayon::prelude::*;
 
-/// Most primitives of a group, which one task builds: a power of the number of children, and so nodes are as full as in a tree
-/// without groups. With 256 or 1024 instead, trees of eight children cost up to 8 % more.
+/// Most primitives of a group, which one task builds. It is a power of the number of children, so that nodes are as full as in a
+/// tree without groups. With 256 or 1024 instead, trees of eight children cost up to 8 % more.
 fn largest_group(children: usize) -> usize {
     if children == 8 { 512 } else { 4096 }
 }
 
-/// The share of the surface around everything from which a primitive is a group of its own,
+/// A primitive with more than this share of the surface around everything is a group of its own.
 const HUGE: f32 = 1.0 / 256.0;
-/// unless there are more than this many.
+/// Most primitives that are groups of their own; if more are that large, none is.
 const MOST_HUGE: usize = 64;
-/// Fewer groups are not worth the trouble, and the few nodes above them come out badly filled.
+/// Fewer groups than this are not worth the trouble, and the few nodes above them would be badly filled.
 const LEAST_GROUPS: usize = 128;
 
 /// Whether that many primitives are enough for groups in trees whose nodes have that many `children`.
@@ -25,8 +25,8 @@ pub fn is_worth_it(prims: usize, children: usize) -> bool {
     prims >= LEAST_GROUPS * largest_group(children)
 }
 
-/// Orders `prims` so that the groups that binned cuts lead to are runs, and returns where each ends: groups for trees whose nodes
-/// have that many `children`, and none at all for so few primitives that there would be fewer than [`LEAST_GROUPS`].
+/// Reorders `prims` into groups, found by binned cuts, for trees whose nodes have that many `children`. Returns where each group
+/// ends; there are none if the primitives are so few that there would be fewer than [`LEAST_GROUPS`].
 pub fn group(prims: &mut [BuildPrim], children: usize) -> Vec<u32> {
     if !is_worth_it(prims.len(), children) {
         return Vec::new();
@@ -44,8 +44,8 @@ pub fn group(prims: &mut [BuildPrim], children: usize) -> Vec<u32> {
     ends
 }
 
-/// Moves primitives nearly as large as everything together, such as the ground that all the others stand on, to the end, and
-/// returns how many there are. A box around one of those and its neighbours would be met by every ray.
+/// Moves huge primitives, such as the ground that all the others stand on, to the end, and returns how many there are. Every ray
+/// would enter a box around one of those and its neighbours.
 fn huge_last(prims: &mut [BuildPrim]) -> usize {
     let limit = SetBounds::of(prims).bounds().half_area() * HUGE;
     let area = |prim: &BuildPrim| SetBounds::of(&[*prim]).bounds().half_area();
@@ -77,7 +77,7 @@ fn group_sizes(prims: &mut [BuildPrim], set: SetBounds, largest: usize) -> Vec<u
     sizes
 }
 
-/// The sum of the groups' surfaces, each as often as it has primitives: what tests of their boxes cost.
+/// The sum of the groups' half surfaces, each times its number of primitives: a measure of the cost of tests of their boxes.
 pub fn surface_of_groups(prims: &[BuildPrim], groups: &[u32]) -> f64 {
     let begins = [0].into_iter().chain(groups.iter().copied());
     let ranges: Vec<_> = begins

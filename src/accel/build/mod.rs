@@ -1,5 +1,5 @@
-//! Builds wide trees top down: a node's range of primitives is cut in two, the largest part again, until all slots are
-//! taken. No binary tree in between. The result does not depend on the number of threads.
+//! Builds wide trees top down: a node's range of primitives is cut in two, then the largest part again and again, until all slots
+//! are taken. There is no binary tree in between. The result does not depend on the number of threads.
 
 pub mod binary;
 pub mod budget;
@@ -35,13 +35,13 @@ pub struct BuildPrim {
     pub min: [f32; 3],
     pub id: u32,
     pub max: [f32; 3],
-    /// Set by the builder on the first primitive of each leaf: how many the leaf holds.
+    /// Number of primitives in the leaf. The builder sets it on the first primitive of each leaf.
     pub leaf_count: u32,
 }
 
 impl BuildPrim {
-    /// Loaders and the TLAS keep coordinates within ±1e18. Whatever the bounds are, cuts are computed from numbers, and from boxes
-    /// that are not inside out.
+    /// Makes a primitive of `bounds`. Loaders and the TLAS keep coordinates within ±1e18; others are clamped, so that cuts are always
+    /// computed from finite numbers and from boxes that are not inverted.
     pub fn new(bounds: &Aabb, id: u32) -> Self {
         let in_range = |v: Vec3| v.max(Vec3::splat(-1e30)).min(Vec3::splat(1e30));
         let (min, max) = (in_range(bounds.min), in_range(bounds.max));
@@ -63,7 +63,7 @@ impl BuildPrim {
     /// Corners as vectors; the fourth components carry no meaning and may be anything finite.
     #[inline]
     pub fn vectors(&self) -> (Vec4, Vec4) {
-        // Whole registers, instead of numbers that are put together.
+        // Loads whole registers instead of assembling them from numbers.
         let [min, max]: [[f32; 4]; 2] = bytemuck::cast(*self);
         (Vec4::from(min).with_w(0.0), Vec4::from(max).with_w(0.0))
     }
@@ -88,8 +88,8 @@ impl BuildOptions {
     }
 }
 
-/// Memory of subtrees, for whoever builds tree after tree: giving tens of megabytes back to the system and asking for them
-/// again takes longer than copying them, and is not done side by side.
+/// Memory of subtrees, kept for building tree after tree: returning tens of megabytes to the system and requesting them again
+/// takes longer than copying them, and is not done in parallel.
 #[derive(Default)]
 pub struct BuildMemory {
     spare4: Spare<4>,
@@ -118,22 +118,22 @@ impl<const N: usize> Spare<N> {
     }
 }
 
-/// Ranges of at most this many primitives (or a 256th of all) are built as one task each: many more than there are threads,
-/// because their costs differ.
+/// Ranges of at most this many primitives (or a 256th of all) are built as one task each: many more tasks than threads, because
+/// their costs differ.
 pub const SMALLEST_TASK: usize = 1024;
-/// Parts of at least this many primitives are all cut, side by side, instead of the one with the largest surface.
+/// While all parts have at least this many primitives, all are cut in parallel, instead of the one with the largest surface.
 const SPLIT_TOGETHER: usize = 1 << 15;
-/// Nodes from this level on (the root's is 1) share their primitives out evenly. Trees of real scenes never get there;
-/// for others it limits the depth to 30 levels of 8-wide nodes, not counting those that groups add.
+/// Nodes from this level on (the root's is 1) divide their primitives evenly. Trees of real scenes never get there; for others
+/// this limits the depth to 30 levels of 8-wide nodes, not counting those that groups add.
 const BALANCED_FROM: u32 = 20;
-/// The same for trees made in haste: above are some thousand nodes.
+/// The same for [`SplitMethod::Hasty`]: at most some thousand nodes are above this level.
 const HASTY_FROM: u32 = 5;
 
 /// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous
 /// run. A leaf reference is [`LEAF`] plus the position of the run's first primitive.
 ///
-/// `groups`: runs of primitives that each get a subtree of their own, if there are any: where each one ends, as [`group`](crate::accel::build::group::group)
-/// tells.
+/// `groups`: where each run of primitives that gets a subtree of its own ends, as [`group`](crate::accel::build::group::group)
+/// returns it; empty if there are none.
 pub fn build(
     prims: &mut [BuildPrim],
     groups: &[u32],
@@ -168,7 +168,7 @@ pub fn build(
 /// A range of primitives that some slot of an unfinished node refers to.
 struct Part<'a> {
     prims: &'a mut [BuildPrim],
-    /// Position of the first one among all.
+    /// Position of the first primitive among all.
     first: u32,
     set: SetBounds,
     area: f32,
@@ -186,7 +186,8 @@ impl<'a> Part<'a> {
 }
 
 impl Part<'_> {
-    /// Large surfaces are cut first; where many boxes coincide (or halves are wanted), large sets, which keeps the tree shallow.
+    /// Key of the part to cut next, the greatest first: the surface; then, or alone if sets are halved, the number of primitives, which
+    /// keeps the tree shallow where many boxes coincide.
     fn priority(&self, method: SplitMethod) -> (f32, usize) {
         match method {
             SplitMethod::Halved => (0.0, self.prims.len()),
@@ -279,7 +280,7 @@ pub fn join_subtrees<const N: usize>(
     depth
 }
 
-/// Builds the nodes of large parts level by level, the nodes of a level side by side. Smaller parts are left as tasks.
+/// Builds the nodes of large parts level by level, all nodes of a level in parallel. Smaller parts are left as tasks.
 fn build_top<const N: usize>(root: Part<'_>, options: BuildOptions) -> (Subtree<N>, Vec<Task<'_>>) {
     let task_size = (root.prims.len() / 256).max(SMALLEST_TASK);
     let mut top = Subtree::new(Vec::new());
@@ -379,7 +380,7 @@ fn build_over_groups<'a, const N: usize>(
     (top, tasks)
 }
 
-/// The primitives of each group, and the position of the first one. `ends`: where each group ends, the last one at the end.
+/// Returns the primitives of each group, and the position of the first one. `ends`: where each group ends, the last at the end of all.
 fn runs<'a>(prims: &'a mut [BuildPrim], ends: &[u32]) -> Vec<(u32, &'a mut [BuildPrim])> {
     let (mut rest, mut first) = (prims, 0);
     let run = |&end: &u32| {
@@ -398,7 +399,7 @@ fn build_subtree<const N: usize>(
     options: BuildOptions,
     spare: &Spare<N>,
 ) -> Subtree<N> {
-    // Trees over single primitives come out at about two thirds full.
+    // Nodes of trees over single primitives are about two thirds full.
     let capacity = root.prims.len() * 3 / (2 * N * options.leaf_size) + 1;
     let mut tree = Subtree::new(spare.take(capacity));
     let mut open = vec![Open::root(root, root_level)];
@@ -460,7 +461,7 @@ impl<const N: usize> Subtree<N> {
 
 /// Cuts a part into at most `N` parts, one per slot of a node.
 fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part<'_>> {
-    // What fits into one node as it is needs no more cuts: it becomes that node, or is opened into this one.
+    // A part that fits into one node (or leaf) needs no more cuts: it becomes that node, or its primitives go into this one.
     let small = if options.leaf_size == 1 {
         N
     } else {
@@ -501,7 +502,7 @@ fn cut(part: Part<'_>, options: BuildOptions) -> [Part<'_>; 2] {
 }
 
 /// Replaces parts by their single primitives while there are slots for them: this saves the visit of a node that would
-/// hold just those. The most surface saved per slot comes first.
+/// hold just those. Parts that save the most surface per slot come first.
 fn open_small_parts<const N: usize>(parts: &mut Vec<Part<'_>>) {
     loop {
         let free = N - parts.len();

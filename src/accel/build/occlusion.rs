@@ -1,8 +1,8 @@
-//! In which order rays that look for any hit visit a node's children.
+//! The order in which any-hit rays visit a node's children.
 //!
-//! Such a ray ends at whatever it meets first, so it should try first what probably ends it soon (Ogaki and Derouet-Jourdan 2016, "An
-//! N-ary BVH Child Node Sorting Technique for Occlusion Tests"): a child that is likely to stop a ray that enters it, and cheap to find
-//! empty if it does not. The kernel takes children from the last slot to the first one.
+//! Such a ray ends at the first hit that it finds, so it should begin with the child that probably ends it soonest (Ogaki and
+//! Derouet-Jourdan 2016, "An N-ary BVH Child Node Sorting Technique for Occlusion Tests"): one that is likely to stop a ray that enters
+//! it, and cheap to find empty if it does not. The kernel takes children from the last slot to the first one.
 
 use crate::abi::{EMPTY_CHILD, LEAF};
 use crate::accel::{
@@ -15,12 +15,12 @@ use rayon::prelude::*;
 /// Fewest packs or nodes that are worth a task of their own.
 const SMALLEST_SHARE: usize = 1024;
 
-/// What is below a child.
+/// Summary of the subtree of a child.
 #[derive(Clone, Copy)]
 struct Content {
-    /// Of its triangles, one side of each.
+    /// Surface of its triangles, one side of each.
     surface: f32,
-    /// Expected visits of a ray that enters it and is not stopped: itself, and the parts that it goes on to.
+    /// Expected number of nodes and leaves that a ray visits which enters it and is not stopped, the child itself included.
     visits: f32,
 }
 
@@ -76,7 +76,7 @@ fn content_of<const N: usize>(node: &Wide<N>, packs: &[f32], contents: &[Content
     }
 }
 
-/// Children in ascending order of how likely a visit ends the ray; empty slots stay behind them.
+/// Sorts children in ascending order of how likely a visit ends the ray. Empty slots stay behind them.
 fn sort_node<const N: usize>(node: &mut Wide<N>, packs: &[f32], contents: &[Content]) {
     let mut order = [(f32::INFINITY, 0); N];
     for (slot, place) in order.iter_mut().enumerate() {
@@ -97,12 +97,12 @@ fn sort_node<const N: usize>(node: &mut Wide<N>, packs: &[f32], contents: &[Cont
     }
 }
 
-/// How likely a visit ends a ray that enters a box of that half area. Of the lines through a convex body, those that cross
-/// something flat in it are as the surface of both its sides to that of the body; here pieces overlap at random.
+/// Probability per visit that a ray ends after it has entered a box of that half area. The share of the lines through a convex
+/// body that cross a flat piece in it is the surface of both the piece's sides over that of the body. Pieces overlap at random.
 fn stop_rate(content: Content, half_area: f32) -> f32 {
     let crossings = content.surface / half_area.max(f32::MIN_POSITIVE);
     let rate = crossings / (1.0 + crossings) / content.visits;
-    // Overflow, or nothing known: neither better nor worse than others.
+    // After an overflow the rate is not a number: such a child is visited last.
     if rate.is_finite() { rate } else { 0.0 }
 }
 
@@ -114,7 +114,7 @@ mod tests {
         scene::TriangleMesh,
     };
 
-    /// A square of two triangles, and far from it one of as much surface in 800.
+    /// A square of two triangles and, far from it, one of the same surface in 800.
     fn squares() -> TriangleMesh {
         let mut mesh = TriangleMesh::default();
         let mut square = |left: f32, cells: u32| {
@@ -148,7 +148,7 @@ mod tests {
                     let root = &nodes[0];
                     let last = root.occupied().count() - 1;
                     assert_eq!(root.children[last + 1..].iter().find(|c| **c != EMPTY_CHILD), None);
-                    // One visit tells whether a ray meets the large square; the other one takes several.
+                    // One visit tells whether a ray hits the square of two triangles; the other one takes several.
                     let child = root.children[last];
                     assert!(child & LEAF != 0, "{layout:?} {quality:?}: {child:#x}");
                     let surfaces = each_kind!(packs, packs => surfaces(packs));

@@ -14,18 +14,18 @@ const ROUNDS: usize = 4;
 const LEAST_GAIN: f64 = 0.002;
 /// One in this many subtrees, the largest, is a candidate in each round.
 const CANDIDATE_SHARE: usize = 2;
-/// Most candidates of a round: in huge trees, what is far down is not worth the time.
+/// Most candidates of a round: in huge trees, subtrees far down are not worth the time.
 const MOST_CANDIDATES: usize = 1 << 18;
-/// Most places that are looked at for a candidate: where everything overlaps, little can be ruled out.
+/// Most places that are tested for a candidate: where everything overlaps, few can be ruled out.
 const MOST_PLACES: u32 = 40;
-/// A round that looks at more than this for the mean candidate is the last one, for the same reason.
+/// A round that tests more places than this per candidate on average is the last one, for the same reason.
 const MOST_ON_AVERAGE: usize = 24;
 const ROOT: u32 = 0;
 
-/// Lowers the sum of all surfaces; the root stays node 0, other nodes may come before their parents. Deterministic, parallel.
+/// Lowers the sum of all surfaces. The root stays node 0; other nodes may come before their parents. Deterministic, parallel.
 pub fn reinsert(nodes: &mut [BinaryNode]) {
     let mut linked = LinkedNodes::new(nodes);
-    // What searches will look at: everything, and later what has moved, wanted to, or has changed by what did.
+    // Nodes that the next round searches a place for: all; later, those that have moved or wanted to, or that moves have changed.
     let mut restless = vec![true; linked.nodes.len()];
     for _ in 0..ROUNDS {
         linked.begin_round();
@@ -57,7 +57,7 @@ struct Move {
     gain: f32,
 }
 
-/// What a search reads of a node, in whole registers.
+/// The data of a node that searches read, in whole registers.
 #[derive(Clone, Copy)]
 struct Place {
     bounds: SimdBox,
@@ -83,7 +83,7 @@ impl Place {
 struct LinkedNodes<'a> {
     nodes: &'a mut [BinaryNode],
     parents: Vec<u32>,
-    /// As the nodes were when the round began.
+    /// The nodes as they were when the round began.
     places: Vec<Place>,
 }
 
@@ -116,7 +116,7 @@ impl<'a> LinkedNodes<'a> {
         self.places[node as usize].area
     }
 
-    /// Sum over all nodes.
+    /// Sum of half the surfaces of all nodes.
     fn surface(&self) -> f64 {
         let areas = self.nodes.iter().map(|n| f64::from(n.bounds.half_area()));
         areas.sum()
@@ -143,8 +143,8 @@ impl<'a> LinkedNodes<'a> {
         all.into_iter().take(count).map(|(_, node)| node).collect()
     }
 
-    /// Branch and bound over the siblings of all ancestors. None if the subtree is best where it is; and how many places were
-    /// looked at. `open` is room for a search.
+    /// Finds the best move of a subtree by branch and bound over the siblings of all ancestors; none if it is best where it is. Also
+    /// returns how many places were tested. `open` is working memory of the search.
     fn best_move(&self, from: u32, open: &mut Vec<(f32, u32)>) -> (Option<Move>, u32) {
         let bounds = self.places[from as usize].bounds;
         let mut best = Move {
@@ -174,7 +174,7 @@ impl<'a> LinkedNodes<'a> {
         (is_better.then_some(best), MOST_PLACES - places)
     }
 
-    /// Looks for the best place within the subtrees in `open`, each with what reaching it has saved, until there are none
+    /// Searches the subtrees in `open`, each with the surface saved by reaching it, for the best place, until there are none
     /// left; `places` counts down. The subtree to be placed has the box `bounds`, of half surface `least`.
     fn search(
         &self,
@@ -201,7 +201,7 @@ impl<'a> LinkedNodes<'a> {
         }
     }
 
-    /// Makes the moves that do not get in the way of better ones, and returns which nodes have other neighbours or other boxes for that.
+    /// Makes the moves that do not conflict with better ones. Returns for each node whether they have changed its neighbours or its box.
     fn apply(&mut self, moves: &[Move]) -> Vec<bool> {
         let mut touched = vec![false; self.nodes.len()];
         for &Move { from, to, .. } in moves {
@@ -221,7 +221,7 @@ impl<'a> LinkedNodes<'a> {
         touched
     }
 
-    /// Earlier moves may have put the destination into the subtree that is to go there.
+    /// Whether `node` is in `subtree`: earlier moves may have put the destination into the subtree that is to move there.
     fn is_within(&self, mut node: u32, subtree: u32) -> bool {
         while node != ROOT && node != subtree {
             node = self.parent(node);

@@ -1,5 +1,5 @@
-//! Binary trees of few primitives with every cut tried along all axes: primitives are sorted once, and stay sorted while they are cut
-//! again and again.
+//! Binary trees of few primitives for which every cut along all axes is tried: primitives are sorted once, and stay sorted while they
+//! are cut again and again.
 
 use crate::accel::{
     build::BuildPrim,
@@ -10,12 +10,12 @@ use crate::accel::{
 use glam::Vec3;
 use std::ops::Range;
 
-/// Most primitives of such a tree. The top levels of larger ones gain nothing from more cuts, and what is sorted here fits into the
+/// Most primitives of such a tree. The top levels of larger trees gain nothing from trying more cuts, and this many fit into the
 /// nearest caches.
 pub const MOST_SORTED: usize = 1 << 10;
 
-/// Builds the tree of up to [`MOST_SORTED`] primitives, at least one, with one per leaf; parents before children. The primitives are
-/// number `first` and those that follow, the root is on that level of a larger tree. Deterministic.
+/// Builds the tree of 1 to [`MOST_SORTED`] primitives, with one per leaf and parents before children. The primitives are numbered from
+/// `first` on, and the root is on `level` of a larger tree. Deterministic.
 pub fn build_sorted(prims: &[BuildPrim], first: u32, level: u32) -> Vec<BinaryNode> {
     let mut builder = Builder {
         prims,
@@ -34,23 +34,23 @@ pub fn build_sorted(prims: &[BuildPrim], first: u32, level: u32) -> Vec<BinaryNo
 struct Builder<'a> {
     prims: &'a [BuildPrim],
     first: u32,
-    /// Places in `prims` by centre along each axis. Each set has the same range of all three.
+    /// Indices into `prims`, sorted by centre along each axis. Each set has the same range of all three.
     orders: [Vec<u16>; 3],
-    /// On which side of the latest cut of its set each primitive is.
+    /// Whether each primitive is on the right of the latest cut of its set.
     is_right: Vec<bool>,
     spare: Vec<u16>,
     costs: Vec<f32>,
     nodes: Vec<BinaryNode>,
 }
 
-/// Some of the primitives.
+/// A subset of the primitives.
 struct Set {
     range: Range<usize>,
     bounds: SimdBox,
 }
 
 impl Builder<'_> {
-    /// The set that has such a range of the first order.
+    /// The set with this range of the orders.
     fn set(&self, range: Range<usize>) -> Set {
         let own = self.orders[0][range.clone()].iter();
         let bounds = own.fold(SimdBox::EMPTY, |all, &place| all.union(self.bounds(place)));
@@ -79,7 +79,7 @@ impl Builder<'_> {
         index as u32
     }
 
-    /// Cuts a set of at least two in two.
+    /// Cuts a set of at least two primitives in two.
     fn cut(&mut self, range: Range<usize>, level: u32) -> [Set; 2] {
         let (axis, count) = match range.len() {
             2 => (0, 1),
@@ -106,11 +106,11 @@ impl Builder<'_> {
         sides
     }
 
-    /// Along which axis, and how many come first.
+    /// Returns the axis of the best cut, and how many primitives come first.
     fn best_cut(&mut self, range: &Range<usize>, level: u32) -> (usize, usize) {
         let extent = self.center_extent(range);
         let halved = (extent.max_position(), range.len() / 2);
-        // Centres that coincide are as well cut in one way as in another.
+        // If all centres coincide, any cut is as good as another.
         let is_divisible = extent.max_element() > 0.0;
         if !is_divisible || level >= BALANCED_FROM {
             return halved;
@@ -127,7 +127,7 @@ impl Builder<'_> {
         best
     }
 
-    /// How far the (doubled) centres are apart.
+    /// Extent of the doubled centres along each axis.
     fn center_extent(&self, range: &Range<usize>) -> Vec3 {
         let extents = [0, 1, 2].map(|axis| {
             let center = |place: usize| {
@@ -155,7 +155,7 @@ impl Builder<'_> {
     }
 }
 
-/// Places of the primitives by their centres; ties keep their order.
+/// Indices of the primitives, sorted by their centres; ties keep their order.
 fn order_along(prims: &[BuildPrim], axis: usize) -> Vec<u16> {
     let keys = prims.iter().zip(0u64..).map(|(prim, place)| {
         let center = prim.min[axis] + prim.max[axis];
@@ -180,7 +180,7 @@ mod tests {
         (0..count).map(prim).collect()
     }
 
-    /// Levels of a subtree, whose boxes have to be those of its leaves. Counts leaves by primitive.
+    /// Returns the number of levels of a subtree, after checking that its boxes are those of its leaves. Counts leaves by primitive.
     fn check(nodes: &[BinaryNode], root: u32, prims: &[BuildPrim], seen: &mut [u32]) -> u32 {
         let node = &nodes[root as usize];
         if node.is_leaf() {
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn cuts_are_where_they_are_cheapest() {
-        // Along z, far from each other: 5 and 3.
+        // Clusters of 5 and 3 primitives, far from each other along z.
         let clusters = prims(8, |i, axis| {
             let far = if axis == 2 && i >= 10 { 100.0 } else { 0.0 };
             far + hash_unit(axis, i)

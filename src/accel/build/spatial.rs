@@ -1,44 +1,44 @@
-//! Spatial splits: long triangles that lie askew fill little of their boxes, and everything nearby overlaps these. So such a box is
+//! Spatial splits: long diagonal triangles fill little of their boxes, which overlap everything nearby. So such a box is
 //! replaced by several that each hold a part of the triangle, before a tree is built (Karras and Aila 2013, "Fast Parallel
 //! Construction of High-Quality Bounding Volume Hierarchies", section 5). Leaves refer to the whole triangle, in several places.
 //!
-//! Two things are done differently. A line askew that is cut into n parts fills n boxes of an n-th of its box in all, so the sum of all
-//! boxes' surfaces is least if cuts are shared out in proportion to the square root of what is to gain. And a box is cut across its
-//! longest side, somewhere in the middle half: there is the coarsest plane of the grid looked for that makes parts of
-//! neighbouring triangles end together.
+//! Two things differ from the paper. The boxes of a diagonal line that is cut into n parts have 1/n of the surface of its whole box in
+//! all, so the sum of all surfaces is least if the number of cuts is proportional to the square root of the possible gain. And a box is
+//! cut across its longest side, at the coarsest plane of a grid within the middle half: this makes parts of neighbouring triangles
+//! end together.
 
 use crate::accel::{build::BuildPrim, surface::Surface};
 use crate::math::Aabb;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// Parts at the most, beyond one per triangle, relative to the number of triangles.
+/// Most additional parts, beyond one per triangle, relative to the number of triangles.
 const MOST_PARTS: u64 = 1;
-/// Boxes per triangle at the most.
+/// Most boxes per triangle, on average.
 pub const MOST_BOXES: usize = 1 + MOST_PARTS as usize;
-/// What cannot be gained: boxes of many small parts of a triangle have this times its own surface, as seen along the axes.
+/// Surface that boxes of many small parts of a triangle still have, relative to its own as seen along the axes: no cut can gain it.
 const LEAST_SURFACE: f32 = 3.0;
-/// The first cut of a box has to gain this many times the mean triangle's surface, as seen along the axes: about what a leaf has.
+/// Least gain of the first cut of a box, relative to the mean triangle's surface as seen along the axes: about that of a leaf.
 const LEAST_GAIN: f64 = 8.0;
-/// Steps of the search for how many cuts there are for what is to gain.
+/// Steps of the search for the gain per cut that uses up the budget.
 const SEARCH_STEPS: u32 = 12;
 /// How often the sides of the grid are halved.
 const LEVELS: u32 = 20;
 /// No cut is nearer to the end of a box than this share of its side.
 const MARGIN: f64 = 0.25;
-/// Corners that a triangle can have after it was cut off at the sides of a box.
+/// Most corners of a triangle that was clipped to a box.
 const MOST_CORNERS: usize = 9;
-/// Triangles that one task looks at.
+/// Number of triangles that one task processes.
 const CHUNK: usize = 1024;
 
-/// Boxes that a tree of high quality is built over, at the most: one per triangle, and those of parts.
+/// Most boxes that a tree of high quality is built over: one per triangle, and those of parts.
 pub fn most_boxes(surface: &Surface<'_>) -> usize {
     let cuts = Cuts::plan(surface).map_or(0, |cuts| cuts.total());
     surface.triangles.len() + cuts as usize
 }
 
-/// The boxes of a surface's triangles, and of parts of those that are worth it in their place, with the triangle's name. None
-/// if there are no such triangles. `prims`: the boxes of all triangles, in order. Deterministic, parallel.
+/// Returns the boxes of a surface's triangles, or of their parts where cuts are worth it, each named after its triangle. None
+/// if no triangle is worth a cut. `prims`: the boxes of all triangles, in order. Deterministic, parallel.
 pub fn split_boxes(prims: &[BuildPrim], surface: &Surface<'_>) -> Option<Vec<BuildPrim>> {
     let cuts = Cuts::plan(surface)?;
     let grid = Grid::around(prims)?;
@@ -56,7 +56,7 @@ pub fn split_boxes(prims: &[BuildPrim], surface: &Surface<'_>) -> Option<Vec<Bui
     Some(parts.concat())
 }
 
-/// Parts of a triangle that have come into the same leaf become one. `prims` are in the order of a finished tree's leaves.
+/// Merges parts of a triangle that are in the same leaf. `prims` are in the order of a finished tree's leaves.
 pub fn join_parts(prims: &mut [BuildPrim]) {
     let mut rest = prims;
     while let Some(&first) = rest.first() {
@@ -74,16 +74,16 @@ pub fn join_parts(prims: &mut [BuildPrim]) {
     }
 }
 
-/// How many cuts each triangle gets.
+/// The number of cuts of each triangle.
 struct Cuts {
     /// Half the surface that boxes of many parts of each triangle would save.
     gains: Vec<f32>,
-    /// What the last cut saves, about.
+    /// About the gain of the last cut.
     least: f64,
 }
 
 impl Cuts {
-    /// None if no triangle is worth a cut.
+    /// Plans the cuts; none if no triangle is worth one.
     fn plan(surface: &Surface<'_>) -> Option<Self> {
         let triangles = (0..surface.triangles.len()).into_par_iter();
         let triangles = triangles.with_min_len(CHUNK);
@@ -91,12 +91,12 @@ impl Cuts {
         let total: f64 = own.iter().map(|&own| f64::from(own)).sum();
         let most = f64::from(gains.iter().copied().fold(0.0, f32::max));
         let least = LEAST_GAIN * total / own.len() as f64;
-        // Nor if no triangle has a surface.
+        // Also false if no triangle has a surface.
         let worth_it = least > 0.0 && most >= least;
         worth_it.then(|| Self { gains, least }.within(own.len() as u64 * MOST_PARTS))
     }
 
-    /// Raises what a cut has to save until the budget suffices for all of them.
+    /// Raises the gain that a cut must have until the budget suffices for all cuts.
     fn within(mut self, budget: u64) -> Self {
         let lowest = self.least;
         while self.total() > budget {
@@ -118,7 +118,7 @@ impl Cuts {
         self
     }
 
-    /// Cuts of a triangle.
+    /// Number of cuts of a triangle with this gain.
     fn of(&self, gain: f32) -> u64 {
         (f64::from(gain) / self.least).sqrt() as u64
     }
@@ -129,7 +129,7 @@ impl Cuts {
     }
 }
 
-/// Half the surface that boxes of many parts of a triangle would save, and that of the triangle as seen along the axes.
+/// Returns half the surface that boxes of many parts of a triangle would save, and the triangle's own as seen along the axes.
 fn gain(triangle: usize, surface: &Surface<'_>) -> (f32, f32) {
     let [a, b, c] = surface.corners(triangle).map(Vec3::from);
     let own = 0.5 * (b - a).cross(c - a).abs().element_sum();
@@ -150,7 +150,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// None if it has no size.
+    /// Makes the grid around all boxes; none if they have no size.
     fn around(prims: &[BuildPrim]) -> Option<Self> {
         let all = prims.iter().map(BuildPrim::bounds);
         let all = all.fold(Aabb::EMPTY, Aabb::union);
@@ -161,7 +161,7 @@ impl Grid {
         (grid.cell > 0.0 && grid.cell.is_finite()).then_some(grid)
     }
 
-    /// Appends the boxes of a part that is cut so many times, or as often as it can be.
+    /// Cuts a part `cuts` times, or as often as it can be, and appends the boxes.
     fn cut(&self, part: &Part, cuts: u64, triangle: u32, out: &mut Vec<BuildPrim>) {
         let halves = (cuts > 0).then(|| self.halves(part)).flatten();
         let Some(halves) = halves else {
@@ -175,7 +175,7 @@ impl Grid {
         }
     }
 
-    /// None if floats are too coarse to cut it.
+    /// Cuts a part in two; none if floats are too coarse for that.
     fn halves(&self, part: &Part) -> Option<[Part; 2]> {
         let axis = part.bounds.extent().max_position();
         let (min, max) = (
@@ -189,7 +189,7 @@ impl Grid {
         sound.then_some(halves)
     }
 
-    /// The coarsest plane of the grid across that axis, or the middle if there is none.
+    /// Returns the coarsest plane of the grid across `axis` between `min` and `max`, or the middle if there is none.
     fn plane_between(&self, axis: usize, min: f64, max: f64) -> f64 {
         let cell = |position: f64| ((position - self.origin[axis]) / self.cell) as u32;
         let (first, last) = (cell(min), cell(max));
@@ -208,7 +208,7 @@ struct Part {
 }
 
 impl Part {
-    /// All of the triangle.
+    /// The part that is all of a triangle.
     fn of(prim: &BuildPrim, surface: &Surface<'_>) -> Self {
         let mut part = Self {
             corners: [DVec3::ZERO; MOST_CORNERS],
@@ -223,7 +223,7 @@ impl Part {
         f64::from(self.bounds.extent().max_element())
     }
 
-    /// What lies on one side of a plane (Sutherland and Hodgman 1974, "Reentrant Polygon Clipping").
+    /// Clips the part to one side of a plane (Sutherland and Hodgman 1974, "Reentrant Polygon Clipping").
     fn half(&self, axis: usize, plane: f64, upper: bool) -> Self {
         let corners = &self.corners[..self.count];
         let is_outside = |p: &DVec3| {
@@ -255,7 +255,7 @@ impl Part {
     }
 
     fn push(&mut self, corner: DVec3) {
-        // A convex polygon gets one more corner per plane that cuts it at the most, and six planes bound a box.
+        // Each plane that cuts a convex polygon adds at most one corner, and six planes bound a box.
         debug_assert!(self.count < MOST_CORNERS);
         if let Some(place) = self.corners.get_mut(self.count) {
             *place = corner;
@@ -263,7 +263,7 @@ impl Part {
         }
     }
 
-    /// The smallest box of floats.
+    /// The smallest box of floats that holds all corners.
     fn rounded_bounds(&self) -> Aabb {
         let down = |x: f64| {
             let near = x as f32;
@@ -293,7 +293,7 @@ mod tests {
         scene::TriangleMesh,
     };
 
-    /// Triangles of their own, with corners at `corner(3 * triangle + corner)`.
+    /// Triangles that share no vertices, with corners at `corner(3 * triangle + corner)`.
     fn soup(count: u32, corner: impl Fn(u32) -> Vec3) -> TriangleMesh {
         TriangleMesh {
             positions: (0..3 * count).map(|i| corner(i).into()).collect(),
@@ -306,7 +306,7 @@ mod tests {
         Vec3::from([0, 1, 2].map(|axis| hash_unit(axis, seed)))
     }
 
-    /// Needles in all directions, that lie apart from the origin, so that floats round them.
+    /// Needles in all directions, away from the origin so that floats round them.
     fn needles(count: u32, thickness: f32) -> TriangleMesh {
         soup(count, |i| {
             let (needle, corner) = (i / 3, i % 3);
@@ -327,7 +327,7 @@ mod tests {
         for mesh in [
             needles(3000, 0.01),
             needles(40, 1e-5),
-            // Small ones, and one so long that the finest cells of the grid are larger than others.
+            // Small triangles, and one so long that the finest cells of the grid are larger than the others.
             soup(300, |i| match i {
                 0 => Vec3::splat(1e9),
                 _ => 0.01 * random(i),
@@ -361,7 +361,7 @@ mod tests {
         };
         let whole = surface(&build_prims(&(&mesh).into()));
         let parts = surface(&parts_of(&mesh).unwrap());
-        // Two boxes of a line have half the surface of one, and some get more.
+        // Two boxes of a line have half the surface of one, and some lines get more than two.
         assert!(parts < 0.5 * whole, "{parts} of {whole}");
     }
 

@@ -1,4 +1,4 @@
-//! Where to cut a set of primitives in two, by the surface area heuristic.
+//! Finds where to cut a set of primitives in two, by the surface area heuristic.
 
 use crate::accel::build::BuildPrim;
 use crate::math::{Aabb, truncated};
@@ -6,30 +6,30 @@ use bytemuck::Zeroable;
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
-/// Which positions are tried.
+/// The positions of cuts that are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitMethod {
     /// 16 bins on the longest axis of large sets, 8 on all three axes of small ones (Wald 2007).
     Binned,
-    /// Binned near the root, halved below: for trees that few rays will meet.
+    /// Binned near the root, halved below: for trees that few rays will traverse.
     Hasty,
-    /// Half of the primitives on either side: bounds the depth of trees over pathological sets.
+    /// Half of the primitives on either side, which bounds the depth of trees over pathological sets.
     Halved,
 }
 
-/// Bins of large sets; small ones, of which there are by far the most, are measured with fewer.
+/// Number of bins of large sets; small ones, which are by far the most, are measured with fewer.
 const BINS: usize = 16;
 const FEW_BINS: usize = 8;
-/// Sets of at least this many primitives are measured, binned and partitioned by all threads,
+/// Least size of sets that are measured, binned and partitioned by all threads.
 const PARALLEL: usize = 1 << 15;
-/// in chunks of this many.
+/// Number of primitives of such a set that one task takes.
 const CHUNK: usize = 1 << 13;
 /// Binned sets up to this size try all three axes; above, the longest axis is nearly always the right one.
 const ALL_AXES: usize = 1 << 5;
 /// Binned sets up to this size are sorted along the longest axis instead: setting up bins would cost more.
 const SMALL: usize = 12;
 
-/// Box of the primitives and of their (doubled) centres.
+/// Boxes of a set of primitives and of their doubled centres.
 #[derive(Clone, Copy)]
 pub struct SetBounds {
     min: Vec4,
@@ -149,7 +149,7 @@ pub fn split(
     partition(prims, |p| cut.is_left(p))
 }
 
-/// Half of the primitives by their centres; ties go by name.
+/// Puts the half of the primitives with the lesser centres first; ties go by name.
 fn halve(prims: &mut [BuildPrim], axis: usize) -> usize {
     let half = prims.len() / 2;
     let center = |p: &BuildPrim| p.min[axis] + p.max[axis];
@@ -174,7 +174,7 @@ impl Binning {
     }
 }
 
-/// A cut between two bins, and what lies on either side of it.
+/// A cut between two bins, with the count on its left and the bounds of both sides.
 struct BinCut {
     binning: Binning,
     first_right: usize,
@@ -296,7 +296,7 @@ fn leaves(count: usize, leaf_size: usize) -> f32 {
     count.div_ceil(leaf_size) as f32
 }
 
-/// Least cost over the boundaries that leave primitives on both sides, and the bin right of it.
+/// Returns the least cost over the boundaries that leave primitives on both sides, and the bin right of that boundary.
 fn cheapest_boundary(bins: &[Bin], leaf_size: usize) -> (f32, usize) {
     let mut right_cost = [f32::INFINITY; BINS];
     let (mut min, mut max, mut count) = (Vec4::INFINITY, Vec4::NEG_INFINITY, 0);
@@ -339,7 +339,7 @@ fn partition(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool + Sync) 
     }
 }
 
-/// Returns how many are accepted.
+/// Puts the primitives that `left` accepts first, and returns how many there are.
 fn partition_serial(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool) -> usize {
     // Every primitive changes places with the first one that is not known to be left: more moves than needed, but no
     // branch that could be mispredicted.
@@ -352,8 +352,8 @@ fn partition_serial(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool) 
     count
 }
 
-/// The same, in place: partitions chunks on their own, and then exchanges what lies on the wrong side of the whole set.
-/// Chunks do not depend on the number of threads, and neither does the order that comes out.
+/// The same in parallel and in place: partitions chunks on their own, and then exchanges primitives on the wrong side of the whole
+/// set. Chunks do not depend on the number of threads, and neither does the resulting order.
 fn partition_parallel(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool + Sync) -> usize {
     let chunks = prims.par_chunks_mut(CHUNK);
     let counts: Vec<usize> = chunks.map(|c| partition_serial(c, &left)).collect();
@@ -393,7 +393,7 @@ fn exchange(a: Vec<&mut [BuildPrim]>, b: Vec<&mut [BuildPrim]>) {
         .for_each(|(a, b)| a.swap_with_slice(b));
 }
 
-/// Tries every cut along one axis of a handful of primitives, in place.
+/// Sorts a few primitives along one axis, tries every cut, and returns how many come first in the cheapest.
 fn sah_sweep(prims: &mut [BuildPrim], axis: usize, leaf_size: usize) -> usize {
     sort_small(prims, axis);
     cheapest_cut(
@@ -406,7 +406,7 @@ fn sah_sweep(prims: &mut [BuildPrim], axis: usize, leaf_size: usize) -> usize {
 }
 
 /// Sorts up to [`SMALL`] primitives by their centres; those that coincide keep their order. Each finds its place by counting
-/// those before it: many comparisons, but none that decides where the program goes on.
+/// those before it, which takes many comparisons but no branches.
 fn sort_small(prims: &mut [BuildPrim], axis: usize) {
     let mut centers = [f32::INFINITY; SMALL];
     let mut sorted = [BuildPrim::zeroed(); SMALL];
@@ -424,7 +424,7 @@ fn sort_small(prims: &mut [BuildPrim], axis: usize) {
     prims.copy_from_slice(sorted_all);
 }
 
-/// Least cost of cutting `n` ordered boxes in two, and how many come first. `right_cost` is room for `n` numbers.
+/// Returns the least cost of cutting `n` ordered boxes in two, and how many come first. `right_cost` has room for `n` numbers.
 pub fn cheapest_cut(
     n: usize,
     corners: impl Fn(usize) -> (Vec4, Vec4),
@@ -450,7 +450,7 @@ pub fn cheapest_cut(
     best
 }
 
-/// An integer that orders as the float does.
+/// Converts a float to an integer that sorts in the same order.
 pub fn sortable(x: f32) -> u32 {
     let bits = x.to_bits();
     bits ^ (((bits as i32 >> 31) as u32) | 0x8000_0000)

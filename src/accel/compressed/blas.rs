@@ -23,8 +23,8 @@ pub struct PoolOffset {
     pub triangles: u32,
 }
 
-/// The offsets of all meshes: those that keep their shape first, so that theirs do not change. Meshes without a compressed tree
-/// (spheres, meshes of no triangles) take no room.
+/// Returns the offsets of all meshes. Those that keep their shape come first, so that their offsets do not change. Meshes without
+/// a compressed tree (spheres, meshes of no triangles) take no room.
 pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
     let mut next = PoolOffset::default();
     let mut offsets = vec![next; blas.len()];
@@ -80,7 +80,7 @@ pub fn build_compressed(
     }
 }
 
-/// Builds `tree` with one triangle per leaf, by way of a binary tree where quality is wanted.
+/// Builds `tree` with one triangle per leaf: from a binary tree, or by binned cuts if `quality` is fast or that tree cannot be used.
 fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) {
     let collapsed =
         quality != Quality::Fast && build_collapsed(prims, LeafRoom::Prims(1), quality, tree);
@@ -94,7 +94,7 @@ fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) 
     place_root(tree);
 }
 
-/// Names the triangle of each record, and points leaves at the records.
+/// Makes a record for each leaf that names its triangle, and points the leaf at it.
 fn place_triangles(
     nodes: &mut [Wide<8>],
     arrangements: &[Arrangement],

@@ -1,7 +1,7 @@
-//! Turns a tree of 8-wide float nodes into the compressed units that GPUs walk, for either level.
+//! Converts a tree of 8-wide float nodes into the compressed units that GPUs traverse, for either level.
 //!
-//! Two passes over the nodes, both parallel: the first deals children out to slots (`slots`) and counts, the second writes
-//! each node's child units, which lie side by side. What a leaf is, is known to `blas` and `tlas`.
+//! There are two passes over the nodes, both parallel: the first assigns children to slots (`slots`) and counts, the second writes
+//! each node's child units, which lie side by side. Only `blas` and `tlas` know what a leaf is.
 
 use crate::abi::{CompressedNode, EMPTY_CHILD, LEAF, Unit};
 use crate::accel::{
@@ -14,12 +14,12 @@ use crate::accel::{
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 
-/// Nodes that one task handles.
+/// Number of nodes that one task handles.
 const CHUNK: usize = 512;
-/// How many nodes ahead the children are asked for.
+/// Number of nodes ahead for which the children are prefetched.
 const PREFETCH_DISTANCE: usize = 4;
 
-/// The nodes of a tree that is, or will be, compressed. None in a tree of another layout.
+/// The nodes of a tree that is, or will be, compressed. None for a tree of another layout.
 pub fn wide_nodes(tree: &mut Tree) -> Option<&mut Buffer<Wide<8>>> {
     match &mut tree.nodes {
         NodeArray::Wide8(nodes) => Some(nodes),
@@ -39,7 +39,7 @@ pub fn place_root(tree: &mut Tree) {
     }
 }
 
-/// First pass: the slots of all nodes' children, and where each node's child units and leaves begin. Unit 0 is the root.
+/// First pass: finds the slots of all nodes' children, and where each node's child units and leaves begin. Unit 0 is the root.
 pub fn arrange_all(nodes: &[Wide<8>], leaves: LeafKind, out: &mut Buffer<Arrangement>) {
     // SAFETY: every element is written.
     unsafe {
@@ -58,8 +58,8 @@ pub fn arrange_all(nodes: &[Wide<8>], leaves: LeafKind, out: &mut Buffer<Arrange
     }
 }
 
-/// Second pass. `leaf_unit` makes the unit of a leaf, for trees whose leaves are units; what it is made of is asked for by
-/// `prefetch_leaf` some time before.
+/// Second pass: writes all units. In trees whose leaves are units, `leaf_unit` makes the unit of a leaf, and `prefetch_leaf`
+/// prefetches the data for it some time before.
 pub fn write_units(
     nodes: &[Wide<8>],
     arrangements: &[Arrangement],
@@ -116,7 +116,7 @@ pub fn write_units(
     unsafe { units.refill(total, fill) };
 }
 
-/// Shares the child units out to chunks of nodes: the index of a chunk's first node, and its nodes' units.
+/// Splits the child units by chunks of nodes. Returns the index of each chunk's first node, and its nodes' units.
 fn split_by_node<'a>(
     mut rest: &'a mut [MaybeUninit<Unit>],
     arrangements: &[Arrangement],
@@ -133,7 +133,7 @@ fn split_by_node<'a>(
     chunks
 }
 
-/// A node in 80 bytes.
+/// Compresses a node to 80 bytes.
 fn compress(node: &Wide<8>, arrangement: &Arrangement) -> CompressedNode {
     let mut grid = quantize(&node.planes);
     let sources = arrangement.sources;

@@ -1,26 +1,26 @@
 //! Child boxes in cells of a node's grid, rounded outwards.
 //!
-//! The kernel makes floats of the bytes and places them with two roundings of up to 2⁻⁸ cells each: each plane therefore keeps a
-//! distance of at least [`MARGIN`] cells, twice their sum, from what it bounds. The boxes themselves are first widened by [`SLACK`],
-//! so that the kernel only has to know of the rounding at the ray's origin.
+//! The kernel converts the bytes to floats and places them with two roundings of up to 2⁻⁸ cells each. Each plane therefore keeps
+//! a distance of at least [`MARGIN`] cells, twice their sum, from the box that it bounds. The boxes themselves are first widened by
+//! [`SLACK`], so that the kernel only has to account for the rounding at the ray's origin.
 
 use crate::abi::CompressedNode;
 use glam::{Mat4, Vec4};
 
 /// Least distance between a plane and the box that it was rounded from, in cells.
 pub const MARGIN: f64 = 1.0 / 64.0;
-/// What is aimed at: twice that, so that rounding errors of 2⁻¹⁴ cells in this file do no harm.
+/// Distance in cells that is aimed at: twice [`MARGIN`], so that rounding errors of 2⁻¹⁴ cells in this file do no harm.
 const AIM: f32 = 1.0 / 32.0;
-/// Most cells that the union of all boxes covers. To the 255 that there are, [`AIM`] on both sides and the rounding of the
-/// origin (3/16) are missing.
+/// Most cells that the union of all boxes covers: the 255 that there are, less [`AIM`] on both sides and the rounding of the
+/// origin (3/16).
 const CELLS: f32 = 254.75;
 /// How far outside of a box hits may lie, relative to the greatest absolute coordinate of the box: twelve half-ulps, half as much
 /// again as `kBoxSlack` in `intersect.h`.
 pub const SLACK: f32 = 12.0 * HALF_ULP;
 const HALF_ULP: f32 = 0.5 * f32::EPSILON;
-/// Least cell, relative to the coordinates: floats of that size then come in steps of at most 1/8 cell.
+/// Least size of a cell relative to the coordinates: floats of their size then come in steps of at most 1/8 cell.
 const RELATIVE_CELL: f32 = 1.0 / (1 << 20) as f32;
-/// Least cell of a box at the origin: 2⁻¹⁰⁰, whose reciprocal and products with distances stay within floats.
+/// Least size of a cell of a box at the origin: 2⁻¹⁰⁰, whose reciprocal and products with distances stay within floats.
 const LEAST_CELL: f32 = f32::from_bits((127 - 100) << 23);
 
 /// A node's grid and the planes of its children in it, children in the order of the boxes.
@@ -33,7 +33,7 @@ pub struct Quantized {
 }
 
 impl CompressedNode {
-    /// Takes over a grid whose lanes are in the order of the slots.
+    /// Stores a grid whose lanes are in the order of the slots.
     pub fn set_grid(&mut self, grid: &Quantized) {
         self.origin = grid.origin;
         self.scale_xy = [grid.scale[0], grid.scale[1]].map(|scale| (scale.to_bits() >> 16) as u16);
@@ -71,7 +71,7 @@ pub fn quantize(boxes: &[[f32; 8]; 6]) -> Quantized {
     to
 }
 
-/// A number for each of eight children.
+/// One number for each of eight children.
 #[derive(Clone, Copy)]
 struct Lanes([Vec4; 2]);
 
@@ -153,7 +153,7 @@ struct Grid {
 
 impl Grid {
     fn around(min: f32, max: f32) -> Self {
-        // A node whose children are all hidden.
+        // The box is empty in a node whose children are all hidden.
         let (min, max) = if min <= max { (min, max) } else { (0.0, 0.0) };
         let greater = |a: f32, b: f32| if a > b { a } else { b };
         let reach = greater(min.abs(), max.abs());
@@ -168,8 +168,7 @@ impl Grid {
         }
     }
 
-    /// Counts coordinates in cells and rounds to the nearest after adding `shift`: by more than a half, this rounds
-    /// outwards.
+    /// Converts coordinates to cells, adds `shift` and rounds to the nearest. A shift outwards by more than a half rounds outwards.
     #[inline(always)]
     fn round(&self, plane: Lanes, shift: f32) -> [u8; 8] {
         /// Adding this leaves a float's integer part in its lowest bits.

@@ -1,4 +1,4 @@
-//! Follows moving triangles in place: a compressed tree tells by itself where the children of each node are.
+//! Refits compressed trees to moved triangles in place: each node says by itself where its children are.
 
 use crate::abi::{CompressedNode, TriangleRecord, Unit};
 use crate::accel::{
@@ -8,8 +8,8 @@ use crate::accel::{
 };
 use glam::Vec4;
 
-/// Takes over the positions of `surface`. Slots and sizes stay as they are. O(triangles), no stack; `plan` is made if there is
-/// none yet.
+/// Refits a tree to the positions of `surface`. Slots and sizes stay as they are. O(triangles), no stack. Makes `plan` if there
+/// is none yet.
 pub fn refit_compressed(
     units: &mut [Unit],
     triangles: &mut [TriangleRecord],
@@ -62,7 +62,7 @@ impl Leaf for TriangleRecord {
         let prim = self.rows[0].prim;
         let corners = surface.vectors(prim);
         let [a, b, c] = corners;
-        // The triangle's name comes along as a fourth corner, so that whole rows are written.
+        // The triangle's index serves as a fourth corner, so that whole rows are written.
         let rows = rows([a, b, c, Vec4::splat(f32::from_bits(prim))]);
         self.rows = [0, 1, 2].map(|axis| bytemuck::cast(rows[axis].to_array()));
         SimdBox::EMPTY.with_points(&corners)

@@ -1,33 +1,33 @@
-//! Which slot of a compressed node each child gets.
+//! Assigns the children of a compressed node to its slots.
 //!
-//! Rays visit slots in the order `slot ^ octant`, so a child belongs into the slot whose bits (x: 4, y: 2, z: 1) say on which
+//! Rays visit slots in the order `slot ^ octant`, so a child belongs in the slot whose bits (x: 4, y: 2, z: 1) say on which
 //! side of the node it lies. Starting from any order, children change places where that improves the sum over children of
 //! their offset from the node's centre towards their slot's corner (the cost of Ylitie, Karras and Laine 2017).
 
 use crate::abi::{EMPTY_CHILD, LEAF};
 use crate::accel::node::Wide;
 
-/// Passes over the seven ways in which two slots can differ, the most different first. The sum comes to 98 % of the greatest
-/// possible one (96 % after one sweep; 97 % when dealing out the best pair of child and slot first, which takes longer).
+/// Number of passes over the seven ways in which two slots can differ, the most different first. The sum comes to 98 % of the
+/// greatest possible one (96 % after one pass; 97 % if the best pair of child and slot is always assigned first, which takes longer).
 const PASSES: usize = 2;
 
-/// What the leaves of a compressed tree are.
+/// The way in which the leaves of a compressed tree are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeafKind {
-    /// Units beside the nodes (instances of a TLAS).
+    /// As units beside the nodes (instances of a TLAS).
     Units,
-    /// Elements of an array of their own (triangles of a BLAS).
+    /// As elements of a separate array (triangles of a BLAS).
     Separate,
 }
 
-/// The slots of one node's children, and where what they refer to begins.
+/// The slots of one node's children, and where the units and leaves that they refer to begin.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrangement {
-    /// By slot: which child of the float node.
+    /// Child of the float node in each slot.
     pub sources: [u8; 8],
     /// Slots that hold units.
     pub units: u8,
-    /// Slots that hold leaves of an array of their own.
+    /// Slots that hold leaves in a separate array.
     pub leaves: u8,
     /// Slots that hold leaves which are units.
     pub leaf_units: u8,
@@ -46,7 +46,7 @@ impl Arrangement {
         self.lanes(mask).map(|lane| node.children[lane])
     }
 
-    /// Which children of the float node those are that become separate leaves, in order of their slots.
+    /// Indices of the float node's children that become separate leaves, in order of their slots.
     pub fn leaf_lanes(self) -> impl Iterator<Item = usize> {
         self.lanes(self.leaves)
     }
@@ -57,7 +57,7 @@ impl Arrangement {
     }
 }
 
-/// Deals the children of `node` out. The bases are left for the caller.
+/// Assigns the children of `node` to slots. The bases are left for the caller.
 pub fn arrange(node: &Wide<8>, leaf_kind: LeafKind) -> Arrangement {
     let sources = deal(node);
     let (mut inner, mut leaves) = (0, 0);
@@ -81,7 +81,7 @@ pub fn arrange(node: &Wide<8>, leaf_kind: LeafKind) -> Arrangement {
     }
 }
 
-/// By slot, the child that it gets.
+/// Returns the child for each slot.
 fn deal(node: &Wide<8>) -> [u32; 8] {
     let mut offsets = offsets_from_center(node);
     let mut sources = std::array::from_fn(|lane| lane as u32);
@@ -133,7 +133,7 @@ fn exchange<const MASK: usize>(offsets: &mut [[f32; 8]; 3], sources: &mut [u32; 
     *sources = choose(&wrong, sources, MASK);
 }
 
-/// By slot: the value of the slot that differs from it by `mask` where `other` says so, else its own.
+/// Returns, for each slot, the value of the slot that differs from it by `mask` where `other` says so, else its own.
 #[inline(always)]
 fn choose<T: Copy>(other: &[bool; 8], values: &[T; 8], mask: usize) -> [T; 8] {
     std::array::from_fn(|slot| {

@@ -45,7 +45,7 @@ fn sphere() -> Arc<Blas> {
     Arc::new(Blas::build(&mesh, NodeLayout::Compressed8, Quality::High))
 }
 
-/// Sizes of units and triangles, after proving the tree.
+/// Numbers of units and triangles of a tree, after validating it.
 fn valid_sizes(blas: &Blas, mesh: &TriangleMesh) -> (usize, usize) {
     let BlasShape::Compressed {
         depth,
@@ -90,7 +90,7 @@ fn tlas(transforms: &[Affine3], meshes: &[u32], blas: &[Arc<Blas>]) -> Tlas {
     fast
 }
 
-/// Scattered and rotated; a few beyond the range of floats, which hides them.
+/// Scattered and rotated transforms; a few are beyond the range of floats, which hides their instances.
 fn scattered(count: u32, seed: u32, spread: f32) -> Vec<Affine3> {
     let one = |i: u32| {
         let u = |k| hash_unit(seed, 8 * i + k) * 2.0 - 1.0;
@@ -185,7 +185,7 @@ fn instances_name_their_trees_in_the_pool_of_all_meshes() {
     assert_eq!(roots, [(0, offsets[2].units), (1, NO_INDEX), (2, 0)]);
 }
 
-/// Ever smaller, at ever smaller distances: trees by surface area become lists.
+/// Triangles get ever smaller, at ever smaller distances, so that trees by surface area become lists.
 #[test]
 fn no_input_makes_a_tree_too_deep_for_the_stack() {
     let position = |i: u32| {

@@ -1,4 +1,4 @@
-//! The top level for GPUs: compressed nodes and, among them, the instances as traversal meets them.
+//! The top level for GPUs: compressed nodes and, among them, the instances in the form that traversal reads.
 
 use crate::abi::{EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, MeshKeys, NO_INDEX, Unit};
 use crate::accel::{
@@ -12,7 +12,7 @@ use crate::accel::{
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// What all instances of a mesh share.
+/// The part of a unit that all instances of a mesh share.
 #[derive(Clone, Copy)]
 struct MeshTree {
     root: u32,
@@ -22,7 +22,7 @@ struct MeshTree {
 }
 
 /// Replaces `tlas.units` by the compressed form of `tlas.tree`, whose leaves are the instances of `tlas.records`.
-/// `some_hidden`: whether records may be hidden; their leaves are taken out of the tree.
+/// The leaves of hidden records are removed from the tree; `some_hidden` says whether there may be any.
 pub fn compress_tlas(
     tlas: &mut Tlas,
     blas: &[Arc<Blas>],
@@ -65,7 +65,7 @@ fn mesh_trees(blas: &[Arc<Blas>]) -> Vec<MeshTree> {
         .collect()
 }
 
-/// Takes leaves out of the tree. Nodes that lose all children stay: rays find nothing in them.
+/// Removes leaves from the tree. Nodes that lose all children stay: rays find nothing in them.
 fn prune(nodes: &mut [Wide<8>], remove: impl Fn(u32) -> bool + Sync) {
     nodes.par_iter_mut().with_min_len(512).for_each(|node| {
         for slot in 0..8 {

@@ -1,4 +1,4 @@
-//! Proves a compressed tree right after it was built; debug builds run it on every one.
+//! Checks that a compressed tree is correct right after it was built; debug builds check every tree.
 
 #![cfg_attr(
     not(any(debug_assertions, test)),
@@ -21,7 +21,7 @@ const EVERYWHERE: Aabb = Aabb {
     max: Vec3::INFINITY,
 };
 
-/// Each triangle at least once, rows that agree with the mesh, planes outside of all that they bound.
+/// Checks that each triangle is there at least once, that rows agree with the mesh, and that planes are outside of all they bound.
 pub fn validate_blas(
     units: &[Unit],
     triangles: &[TriangleRecord],
@@ -42,7 +42,7 @@ pub fn validate_blas(
             return Err(TreeError::NoSuchLeaf { leaf: index });
         }
         coverage.add(prim, &within);
-        // Where in its box a part ends is not known here, only that all of them make up the triangle.
+        // The box of a part alone is not known here; `coverage` checks that all parts make up the triangle.
         Ok(if coverage.is_in_parts(prim) {
             Aabb::EMPTY
         } else {
@@ -59,7 +59,7 @@ fn triangle_bounds(record: &TriangleRecord) -> Aabb {
     Aabb::of_points((0..3).map(|i| Vec3::new(x[i], y[i], z[i])))
 }
 
-/// Each visible instance once, hidden ones never, planes outside of all that they bound.
+/// Checks that each visible instance is there once and hidden ones never, and that planes are outside of all that they bound.
 pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError> {
     let positions = input.positions();
     let mut seen = vec![0u32; input.instances.len()];
@@ -97,7 +97,7 @@ fn unit_index(node: &CompressedNode, slot: usize) -> usize {
     (node.unit_base + before.count_ones()) as usize
 }
 
-/// A slot's box as a kernel decodes it, less the margin in cells that it relies on.
+/// The box of a slot as a kernel decodes it, shrunk by the margin in cells that the kernel relies on.
 pub fn decoded(node: &CompressedNode, slot: usize) -> (DVec3, DVec3) {
     let corner = |first: usize, margin: f64| {
         DVec3::from_array(std::array::from_fn(|axis| {
@@ -118,7 +118,7 @@ struct Walk<'a, L> {
     units: &'a [Unit],
     /// Whether leaves are units.
     leaf_units: bool,
-    /// Counts a leaf, which only rays within a box get to, and returns the exact box of what is in there.
+    /// Counts a leaf that only rays within the given box reach, and returns the exact box of its content.
     leaf: L,
     references: Vec<u32>,
     deepest: u32,
@@ -156,7 +156,7 @@ impl<'a, L: FnMut(&CompressedNode, usize, Aabb) -> Result<Aabb, TreeError>> Walk
         }
     }
 
-    /// Checks a subtree, which only rays within a box get to, and returns the box around its leaves.
+    /// Checks a subtree that only rays within `within` reach, and returns the box around its leaves.
     fn node(&mut self, index: usize, level: u32, within: Aabb) -> Result<Aabb, TreeError> {
         self.deepest = self.deepest.max(level);
         let node: CompressedNode = bytemuck::cast(self.units[index]);

@@ -1,4 +1,4 @@
-//! Follows moving primitives: recomputes every box of a tree and keeps its shape.
+//! Refits trees to moved primitives: recomputes every box of a tree and keeps its shape.
 
 pub mod plan;
 pub mod policy;
@@ -11,8 +11,8 @@ use crate::accel::{
     surface::{SimdBox, Surface, half_areas, planes},
 };
 
-/// Takes over the positions of `surface`, and returns the cost of the tree afterwards, as [`Tree::sah_cost`] counts it.
-/// O(triangles), no stack; `plan` is made if there is none yet.
+/// Refits a tree to the positions of `surface`, and returns its cost afterwards, as [`Tree::sah_cost`] counts it.
+/// O(triangles), no stack. Makes `plan` if there is none yet.
 pub fn refit(
     tree: &mut Tree,
     packs: &mut Packs,
@@ -50,7 +50,7 @@ fn pass<const N: usize, P: Pack>(
     plan.pass(nodes, packs, surface, refit_node)
 }
 
-/// Takes over the boxes of a node's children.
+/// Updates the boxes of a node's children. Returns the box around them and the sum of their half surface areas.
 fn refit_node<const N: usize, P: Pack>(
     part: &mut Part<'_, Wide<N>, P>,
     index: usize,
@@ -98,7 +98,7 @@ mod tests {
     };
     use glam::Vec3;
 
-    /// Enough for many runs and a top above them.
+    /// Number of triangles that gives many runs and a top above them.
     const MANY: u32 = 60_000;
 
     /// Triangles here and there, displaced by `phase`.
@@ -151,7 +151,7 @@ mod tests {
         Blas::build(&mesh, layout, quality)
     }
 
-    /// The tree's bytes, and what it costs.
+    /// The words of a tree's boxes and leaves, and its cost.
     fn contents(blas: &Blas) -> (Vec<u32>, f32) {
         let words = match &blas.shape {
             BlasShape::Triangles { tree, packs } => {

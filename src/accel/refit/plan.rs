@@ -1,8 +1,8 @@
-//! How the refit of a tree is shared out to threads.
+//! Plans that divide the refit of a tree among threads.
 //!
 //! Builders put parents before children and mostly keep subtrees together. Runs of whole subtrees are therefore refitted
-//! side by side, each backwards in one linear pass; what lies above them follows. Where the runs are depends on the tree
-//! alone, and so do the sums over them.
+//! in parallel, each backwards in one linear pass, and then the nodes above them. The runs depend on the tree alone, and so do
+//! the sums over them.
 
 use crate::accel::{
     buffer::prefetch,
@@ -11,9 +11,9 @@ use crate::accel::{
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// An element of a tree that is refitted: a node, or a compressed one.
+/// A node of a tree that is refitted, compressed or not.
 pub trait Item {
-    /// Items of one run at most: about what fits into a core's cache with its triangles.
+    /// Most items of one run: about as many as fit into a core's cache with their triangles.
     const LARGEST_RUN: u32;
     /// Whether an item's subtree begins with the item itself. If not, it begins with the item's children.
     const LEADS_SUBTREE: bool;
@@ -23,9 +23,9 @@ pub trait Item {
     fn leaves(&self) -> impl Iterator<Item = u32>;
 }
 
-/// What holds triangles: a pack, or the record of a single one.
+/// A leaf of triangles: a pack, or the record of a single one.
 pub trait Leaf: Send {
-    /// How many leaves ahead the corners of triangles are asked for. Their indices are asked for twice as far ahead.
+    /// Number of leaves ahead for which the corners of triangles are prefetched. Their indices are prefetched twice as far ahead.
     const AHEAD: usize;
 
     /// The triangles that it names.
@@ -35,7 +35,7 @@ pub trait Leaf: Send {
     fn fill(&mut self, surface: &Surface<'_>) -> SimdBox;
 }
 
-/// Made once for a tree, used for each of its refits.
+/// The division of a tree into runs, made once and used for each of its refits.
 #[derive(Clone)]
 pub struct RefitPlan {
     runs: Vec<Run>,
@@ -45,7 +45,7 @@ pub struct RefitPlan {
     boxes: Vec<SimdBox>,
 }
 
-/// Items and leaves that nothing outside refers to but `top`.
+/// Items and leaves that nothing outside of the run but `top` refers to.
 #[derive(Clone, Debug, PartialEq)]
 struct Run {
     items: Range<u32>,
@@ -96,7 +96,7 @@ impl<I, L: Leaf> Part<'_, I, L> {
     }
 }
 
-/// Fills leaves in the order of memory; the triangles, which are in another order, are asked for some time before.
+/// Fills leaves in the order of memory. The triangles, which are in another order, are prefetched.
 fn fill_leaves<L: Leaf>(leaves: &mut [L], surface: &Surface<'_>, boxes: &mut Vec<SimdBox>) {
     boxes.clear();
     for position in 0..leaves.len() {
@@ -116,7 +116,7 @@ fn fill_leaves<L: Leaf>(leaves: &mut [L], surface: &Surface<'_>, boxes: &mut Vec
     }
 }
 
-/// What a refit learns of a tree.
+/// The results of a refit.
 #[derive(Clone, Copy, Debug)]
 pub struct Refitted {
     pub bounds: SimdBox,
@@ -125,14 +125,14 @@ pub struct Refitted {
 }
 
 impl Refitted {
-    /// Of a tree without nodes and leaves.
+    /// The result for a tree without nodes and leaves.
     pub const NOTHING: Self = Self {
         bounds: SimdBox::EMPTY,
         half_areas: 0.0,
     };
 
-    /// One unit per node or leaf that a ray through the bounds is expected to meet, as [`Tree::sah_cost`](crate::accel::Tree::sah_cost)
-    /// counts where leaves cost 1.
+    /// Expected number of nodes and leaves that a ray through the bounds visits: [`Tree::sah_cost`](crate::accel::Tree::sah_cost) where
+    /// leaves cost 1.
     pub fn sah_cost(&self) -> f32 {
         let area = self.bounds.to_aabb().half_area();
         if area > 0.0 {
@@ -144,7 +144,7 @@ impl Refitted {
 }
 
 impl RefitPlan {
-    /// The plan of a tree with root 0. O(items).
+    /// Makes the plan of a tree with root 0. O(items).
     pub fn new<I: Item>(items: &[I]) -> Self {
         let (runs, mut top) = cut_into_runs(items);
         let mut runs = join_neighbours(runs, I::LARGEST_RUN);
@@ -152,7 +152,7 @@ impl RefitPlan {
             pair[0].items.end <= pair[1].items.start && pair[0].leaves.end <= pair[1].leaves.start
         };
         if !runs.windows(2).all(apart) {
-            // An order that no builder has: right all the same, in one thread.
+            // No builder makes such an order. It is refitted correctly, but in one thread.
             (runs, top) = (Vec::new(), (0..items.len() as u32).collect());
         }
         top.sort_unstable();
@@ -201,7 +201,7 @@ impl RefitPlan {
         }
     }
 
-    /// A part per run.
+    /// Makes one part per run.
     fn parts<'a, I, L>(
         &'a mut self,
         mut items: &'a mut [I],
@@ -227,7 +227,7 @@ impl RefitPlan {
     }
 }
 
-/// Cuts `range` off the front of `rest`, which begins with element `first`, and what comes before it.
+/// Cuts `range` and everything before it off the front of `rest`, which begins with element `first`. Returns `range`.
 fn take<'a, T>(rest: &mut &'a mut [T], first: u32, range: &Range<u32>) -> &'a mut [T] {
     let (_, tail) = std::mem::take(rest).split_at_mut((range.start - first) as usize);
     let (taken, tail) = tail.split_at_mut(range.len());
@@ -235,7 +235,7 @@ fn take<'a, T>(rest: &mut &'a mut [T], first: u32, range: &Range<u32>) -> &'a mu
     taken
 }
 
-/// What a subtree occupies: the ranges around its items and leaves, and how many items there are.
+/// The extent of a subtree in memory: the ranges around its items and leaves, and the number of items.
 #[derive(Clone, Copy)]
 struct Extent {
     items: (u32, u32),
@@ -269,7 +269,7 @@ impl Extent {
         }
     }
 
-    /// The run that the subtree is, if nothing else lies in between and it is no larger than `largest`.
+    /// The subtree as a run, if there are no other items in between and it has at most `largest`.
     fn run(&self, largest: u32) -> Option<Run> {
         let Self { items, leaves, .. } = *self;
         let closed = (1..=largest).contains(&self.count) && items.1 - items.0 == self.count;
@@ -284,7 +284,7 @@ fn hull(a: (u32, u32), b: (u32, u32)) -> (u32, u32) {
     (a.0.min(b.0), a.1.max(b.1))
 }
 
-/// Runs of whole subtrees, each as large as may be, and the items outside of them. Neither is in order.
+/// Returns runs of whole subtrees, each as large as may be, in order, and the items outside of them, in no order.
 fn cut_into_runs<I: Item>(items: &[I]) -> (Vec<Run>, Vec<u32>) {
     let extents = extents(items);
     let (mut runs, mut top) = (Vec::new(), Vec::new());
@@ -303,7 +303,7 @@ fn cut_into_runs<I: Item>(items: &[I]) -> (Vec<Run>, Vec<u32>) {
     (runs, top)
 }
 
-/// What each item's subtree occupies.
+/// Returns the extent of each item's subtree.
 fn extents<I: Item>(items: &[I]) -> Vec<Extent> {
     let own = |index: u32| {
         let leaves = items[index as usize].leaves();
@@ -324,7 +324,7 @@ fn extents<I: Item>(items: &[I]) -> Vec<Extent> {
     extents
 }
 
-/// Joins runs that follow each other while they stay small.
+/// Joins consecutive runs while they have at most `largest` items.
 fn join_neighbours(runs: Vec<Run>, largest: u32) -> Vec<Run> {
     let mut joined: Vec<Run> = Vec::with_capacity(runs.len());
     for run in runs {
@@ -375,7 +375,7 @@ mod tests {
         index
     }
 
-    /// Each item once, and nothing in a run that refers out of it.
+    /// Checks that each item is in one run or the top, and that nothing in a run refers out of it.
     fn assert_runs_are_closed(nodes: &[Wide<8>], plan: &RefitPlan) {
         let inside = plan.runs.iter().flat_map(|run| run.items.clone());
         let mut all: Vec<u32> = inside.chain(plan.top.iter().copied()).collect();

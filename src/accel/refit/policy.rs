@@ -1,18 +1,18 @@
-//! Whether the tree of a mesh that changes shape is refitted or built anew.
+//! The choice between refitting and rebuilding the tree of a mesh that changes shape.
 //!
-//! A refit takes a fraction of a build's time and keeps which triangles are together. The further they move apart, the
-//! more boxes overlap, and the longer rays take. The cost by the surface area heuristic, a by-product of the refit, tells
-//! when; `docs/refit.md` shows measurements. What rays meet does not depend on the tree, so neither do pictures.
+//! A refit takes a fraction of a build's time and keeps the same triangles together. The further they move apart, the
+//! more boxes overlap, and the longer rays take. The cost by the surface area heuristic, a by-product of the refit, tells when
+//! to rebuild; `docs/refit.md` shows measurements. The hits of rays do not depend on the tree, so neither do pictures.
 
 use crate::accel::{Blas, BlasShape, NodeLayout, Quality, Surface};
 use crate::scene::rig::RefitPolicy;
 use std::time::{Duration, Instant};
 
-/// Trees whose cost has grown by more than this factor since their last build are built anew under [`RefitPolicy::Auto`].
+/// Trees whose cost has grown by more than this factor since their last build are rebuilt under [`RefitPolicy::Auto`].
 pub const REFIT_FACTOR: f32 = 1.3;
 
 impl RefitPolicy {
-    /// Whether a tree is built anew that costs `ratio` times as much as after its last build.
+    /// Whether to rebuild a tree that costs `ratio` times as much as after its last build.
     pub fn rebuilds_at(self, ratio: f32) -> bool {
         match self {
             Self::Auto => ratio > REFIT_FACTOR,
@@ -22,7 +22,7 @@ impl RefitPolicy {
     }
 }
 
-/// What was done for one tree and frame.
+/// The outcome for one tree and frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Followed {
     pub rebuilt: bool,
@@ -31,14 +31,14 @@ pub struct Followed {
     pub time: Duration,
 }
 
-/// Sums over trees or frames.
+/// Statistics of refits, summed over trees or frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RefitStats {
     pub refits: u32,
     pub rebuilds: u32,
-    /// Greatest ratio that a decision was made at; 0 before the first.
+    /// Greatest cost ratio at any decision; 0 before the first.
     pub worst_ratio: f32,
-    /// Added up over trees, which may be worked on side by side.
+    /// Sum over trees, which may be processed in parallel.
     pub time: Duration,
 }
 
@@ -77,8 +77,8 @@ impl Default for RefitStats {
     }
 }
 
-/// How carefully trees are built that serve one frame, or a few. A GPU traces a frame's rays while the next one's trees are built,
-/// and soon has to wait for these.
+/// Quality of trees that serve one frame, or a few. It is fast for GPUs: one traces a frame's rays while the next frame's trees are
+/// built, and would soon have to wait for these.
 pub fn rebuild_quality(layout: NodeLayout) -> Quality {
     match layout {
         NodeLayout::Compressed8 => Quality::Fast,
@@ -87,7 +87,7 @@ pub fn rebuild_quality(layout: NodeLayout) -> Quality {
 }
 
 impl Blas {
-    /// Follows moved vertices as `policy` has it. `surface` must have the triangles that this BLAS was built from.
+    /// Updates the tree to moved vertices, as `policy` says. `surface` must have the triangles that this BLAS was built from.
     pub fn follow(&mut self, surface: Surface<'_>, policy: RefitPolicy) -> Followed {
         let start = Instant::now();
         let cost_ratio = match policy {

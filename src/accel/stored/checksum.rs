@@ -1,10 +1,10 @@
-//! A checksum that is computed piece by piece while a file is written, and on all cores when it was read.
+//! A checksum that is computed piece by piece while a file is written, and on all cores once it was read.
 
 use rayon::prelude::*;
 use std::ops::Range;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-/// Bytes that are hashed by themselves; the checksum is the hash of these hashes.
+/// Number of bytes that are hashed at a time; the checksum is the hash of these hashes.
 const CHUNK: usize = 1 << 20;
 
 /// The checksum of `bytes`; tens of gigabytes per second on several cores.
@@ -12,7 +12,7 @@ pub fn checksum(bytes: &[u8]) -> u128 {
     checksum_of(&[bytes])
 }
 
-/// The checksum of these bytes one after the other.
+/// The checksum of the parts joined together.
 pub fn checksum_of(parts: &[&[u8]]) -> u128 {
     let total: usize = parts.iter().map(|part| part.len()).sum();
     let chunks = (0..total.div_ceil(CHUNK)).into_par_iter();
@@ -22,7 +22,7 @@ pub fn checksum_of(parts: &[&[u8]]) -> u128 {
     combine(&digests)
 }
 
-/// The hash of those bytes of the parts that are in `chunk`.
+/// The hash of the bytes in the range `chunk` of the joined parts.
 fn digest(parts: &[&[u8]], chunk: Range<usize>) -> u128 {
     let mut hash = Xxh3::new();
     let mut begin = 0;
@@ -39,7 +39,7 @@ fn combine(digests: &[u128]) -> u128 {
     xxh3_128(&bytes)
 }
 
-/// The same, of bytes that come one after the other.
+/// The same checksum, of bytes that come piece by piece.
 #[derive(Default)]
 pub struct Checksum {
     digests: Vec<u128>,

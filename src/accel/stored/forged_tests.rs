@@ -1,5 +1,4 @@
-//! Files that were made to deceive: whatever they hold behind a right checksum, they are refused, or rays, pictures and refits get
-//! through the tree.
+//! Forged files: whatever they hold behind a right checksum, they are refused, or rays, pictures and refits get through the tree.
 
 use super::{
     CHECKSUM_SIZE, Header, TreeKey,
@@ -23,10 +22,10 @@ use crate::{
 use glam::{Affine3, EulerRot, Quat, Vec3};
 use std::{mem::offset_of, os::unix::fs::FileExt, sync::Arc, time::Duration};
 
-/// Files per layout.
+/// Number of files per layout.
 const CASES: u32 = 2000;
 
-/// What is most likely to lead astray: references, and floats at the ends of their range and beyond.
+/// The words most likely to do harm: references, and floats at the ends of their range and beyond.
 const WORDS: [u32; 16] = [
     0,
     1,
@@ -60,7 +59,7 @@ impl Random {
     }
 }
 
-/// One to three changes in the header or in one of the sections, and the checksum that goes with them.
+/// Makes one to three changes in the header or in one of the sections, and the checksum that goes with them.
 fn forge(sample: &Sample, random: &mut Random) -> Vec<u8> {
     let mut bytes = sample.bytes.clone();
     let [nodes, leaves, starts, blocks] = sample.sections();
@@ -83,7 +82,7 @@ fn forge(sample: &Sample, random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// A mesh with a texture that half of the rays pass, in a few places.
+/// A scene of a mesh in a few places, with a texture that half of the rays pass.
 fn scene(mut mesh: TriangleMesh) -> Scene {
     mesh.uvs = mesh
         .positions
@@ -159,7 +158,7 @@ fn frame(
     }
 }
 
-/// From around the mesh into it; the first sixteen have much in common.
+/// Rays from around the mesh into it; the first sixteen are coherent.
 fn rays(random: &mut Random) -> Vec<Ray> {
     let ray = |i| {
         let mut cube = || Vec3::from_array([(); 3].map(|()| 2.0 * random.unit() - 1.0));
@@ -180,7 +179,7 @@ fn rays(random: &mut Random) -> Vec<Ray> {
     (0..48).map(ray).collect()
 }
 
-/// Rays of all kinds through a frame, alone, in packets and in turns, and a picture of it.
+/// Traces rays of all kinds through a frame, alone, in packets and interleaved, and renders a picture of it.
 fn survive(devices: &mut [CpuDevice], frame: &Frame, rays: &[Ray]) {
     let settings = FrameSettings {
         width: 8,
@@ -200,7 +199,7 @@ fn survive(devices: &mut [CpuDevice], frame: &Frame, rays: &[Ray]) {
     }
 }
 
-/// How many of the files are read.
+/// Uses all of the forged files that are read, and returns how many there are.
 fn survivors(layout: NodeLayout, variant: &str) -> u32 {
     let (sample, mesh) = (Sample::new(layout), super::tests::sheet(8));
     let mut moved = mesh.clone();
@@ -239,7 +238,7 @@ fn survivors(layout: NodeLayout, variant: &str) -> u32 {
     read_files
 }
 
-/// Kernels that this processor runs, and their trees.
+/// Kernels that this processor runs, and the layouts of their trees.
 fn variants() -> impl Iterator<Item = (NodeLayout, &'static str)> {
     let known = CpuDevice::variants();
     let pairs = [
@@ -261,7 +260,7 @@ fn a_forged_tree_is_refused_or_rays_get_through() {
     }
 }
 
-/// Nodes whose first child is the next one and whose others are leaves, all in the same place: the stacks of walks get as full as
+/// Nodes whose first child is the next one and whose others are leaves, all in the same place: the stacks of traversals get as full as
 /// they can.
 fn ladder<const N: usize>(levels: u32) -> (Buffer<Wide<N>>, u32) {
     let everything = Aabb {
@@ -285,7 +284,7 @@ fn ladder<const N: usize>(levels: u32) -> (Buffer<Wide<N>>, u32) {
     (Buffer::copied(&nodes), leaves)
 }
 
-/// The same of compressed nodes.
+/// The same with compressed nodes.
 fn compressed_ladder(levels: u32) -> (Buffer<Unit>, u32) {
     let node = |level: u32| {
         let units = u8::from(level + 1 < levels);
@@ -305,7 +304,7 @@ fn compressed_ladder(levels: u32) -> (Buffer<Unit>, u32) {
     (Buffer::copied(bytemuck::cast_slice(&nodes)), 7 * levels + 1)
 }
 
-/// A tree of so many levels over the leaves of `like`, taken again and again.
+/// A tree of `levels` levels over the leaves of `like`, taken again and again.
 fn deep(like: &Blas, layout: NodeLayout, levels: u32) -> Blas {
     let again = |count: u32, from: usize| (0..count as usize).map(move |i| i % from);
     let shape = match &like.shape {
@@ -357,7 +356,7 @@ fn deep(like: &Blas, layout: NodeLayout, levels: u32) -> Blas {
 
 #[test]
 fn rays_get_through_trees_as_deep_as_may_be() {
-    // So many triangles that a file may have as many leaves as the ladder.
+    // Enough triangles that a file may have as many leaves as the ladder.
     let mesh = super::tests::sheet(32);
     for (layout, variant) in variants() {
         let most = match layout {
@@ -405,7 +404,7 @@ fn a_file_larger_than_any_tree_of_its_mesh_is_not_read() {
     let bytes = bytes_of(&blas, TreeKey(0));
     let reads = |triangles| read(&bytes, TreeKey(0), NodeLayout::Wide8, triangles).is_some();
     assert!(reads(128) && reads(1000) && !reads(1));
-    // Nor is it looked for how much of a large one there is.
+    // Nor is a file that really is as large as a forged header says.
     let mut sample = Sample::new(NodeLayout::Wide8);
     let sizes = offset_of!(Header, sizes);
     sample.bytes[sizes..sizes + 8].copy_from_slice(&(1u64 << 40).to_le_bytes());

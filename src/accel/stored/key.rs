@@ -1,4 +1,4 @@
-//! The name of a tree: what it is made from, and by what.
+//! The name of a tree, which depends on what it is built from and by which builder.
 
 use super::checksum::checksum;
 use crate::accel::{NodeLayout, Quality, Surface, blas::BUILDER_VERSION};
@@ -9,12 +9,12 @@ use xxhash_rust::xxh3::xxh3_128;
 /// hexadecimal digits.
 ///
 /// XXH3 of 128 bits, which does not collide by chance: a thousand million trees have one chance in 10²⁰. It does not
-/// withstand people who try, but neither does a folder that they can write to.
+/// withstand deliberate attacks, but neither does a folder that attackers can write to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeKey(pub(super) u128);
 
 impl TreeKey {
-    /// Takes a millisecond or two per million triangles.
+    /// Computes the key, in a millisecond or two per million triangles.
     pub fn new(surface: &Surface<'_>, layout: NodeLayout, quality: Quality) -> Self {
         Self::of_version(BUILDER_VERSION, surface, layout, quality)
     }
@@ -25,7 +25,7 @@ impl TreeKey {
         layout: NodeLayout,
         quality: Quality,
     ) -> Self {
-        // Numbers of their own: the order of an enum's variants may change.
+        // Explicit numbers, since the order of an enum's variants may change.
         let layout = match layout {
             NodeLayout::Wide4 => 4,
             NodeLayout::Wide8 => 8,

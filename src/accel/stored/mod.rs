@@ -1,14 +1,14 @@
-//! BLASes in files, which are read to where they are used.
+//! BLASes in files, which are read directly into the memory where they are used.
 //!
 //! A file has a [`Header`], four sections (nodes, leaves, and the starts and blocks of the support map) and a checksum of all
-//! before it. Sections begin at multiples of 64 bytes and hold what memory holds, little-endian, so that nothing is computed when a
-//! tree is read but the checksum, and one pass over its references. There is one version for builders and for files
+//! before it. Sections begin at multiples of 64 bytes and hold the same bytes as memory, little-endian, so that reading a tree takes
+//! only the checksum and one pass over its references. There is one version for builders and for files
 //! ([`BUILDER_VERSION`](super::blas::BUILDER_VERSION)), which is a part of the key.
 //!
-//! What is read may be anything: an old file, half a file, one of another program, one that is written to meanwhile. So all of it is
-//! copied before it is judged, and it is judged whether it is too large before it is copied. The checksum finds all damage by chance.
-//! A file that was made to deceive can have a checksum that is right, so what kernels and refits rely on is checked, too
-//! (`references`, [`SupportMap::is_sound`]): such a file yields wrong pictures at worst.
+//! A file may be anything: old, half written, of another program, or changing while it is read. So all of it is copied before it is
+//! checked, but only after its size was checked. The checksum finds all accidental damage. A forged file can have the right checksum,
+//! so everything that kernels and refits rely on is checked, too (`references`, [`SupportMap::is_sound`]): such a file yields wrong
+//! pictures at worst.
 
 mod checksum;
 #[cfg(test)]
@@ -42,18 +42,18 @@ use std::{
     time::Duration,
 };
 
-/// Begins every file.
+/// First bytes of every file.
 const MAGIC: [u8; 8] = *b"thrgBLAS";
 /// Sections begin at multiples of this, as nodes in memory do.
 const ALIGNMENT: usize = 64;
 const CHECKSUM_SIZE: usize = size_of::<u128>();
 
-/// What begins a file. Fields without a meaning for a layout are 0.
+/// The header of a file. Fields without a meaning for a layout are 0.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
 struct Header {
     magic: [u8; 8],
-    /// Of the sections in bytes, in their order.
+    /// Sizes of the sections in bytes, in their order.
     sizes: [u64; 4],
     key: [u8; 16],
     bounds: [[f32; 3]; 2],
@@ -61,7 +61,7 @@ struct Header {
     root: u32,
     depth: u32,
     sah_cost: f32,
-    /// What leaves are: one of `EIGHT` and `SHARED`.
+    /// Kind of the leaves: `EIGHT` or `SHARED`.
     leaves: u32,
 }
 
@@ -71,7 +71,7 @@ const EIGHT: u32 = 0;
 const SHARED: u32 = 1;
 
 impl Header {
-    /// Where the sections are in the file, and the checksum after them. None if the sizes are those of no file.
+    /// The ranges of the sections in the file, and of the checksum after them. None if no file can have such sizes.
     fn places(&self) -> Option<([Range<usize>; 4], Range<usize>)> {
         let mut end = size_of::<Self>();
         let mut place = |size: u64| {
@@ -89,7 +89,7 @@ impl Header {
         Some((sections, end..end.checked_add(CHECKSUM_SIZE)?))
     }
 
-    /// Whether a tree of so many triangles may have sections of these sizes: who reads them must not run out of memory.
+    /// Whether a tree of this number of triangles may have sections of these sizes, so that reading them does not exhaust memory.
     fn is_modest(&self, triangles: usize) -> bool {
         let boxes = triangles.saturating_mul(MOST_BOXES);
         let [starts, blocks] = SupportMap::MOST_BYTES;
@@ -103,7 +103,7 @@ impl Header {
         pairs.all(|(size, most)| *size <= most as u64)
     }
 
-    /// Whether the cost and the box may be those of so many triangles.
+    /// Whether the cost and the box are possible for this number of triangles.
     fn is_sane(&self, triangles: usize) -> bool {
         let bounds = aabb(self.bounds);
         let is_box = match triangles {
@@ -164,7 +164,7 @@ impl Header {
 }
 
 impl Blas {
-    /// Writes a tree as it was built; `key` is that of its mesh. Spheres have no tree: nothing is written.
+    /// Writes a tree as it was built; `key` is that of its mesh. Writes nothing for spheres, which have no tree.
     pub fn write_to(&self, key: TreeKey, to: &mut dyn Write) -> io::Result<()> {
         debug_assert_eq!(self.segments(), 0, "trees of one shape are stored");
         match &self.shape {
@@ -223,8 +223,8 @@ impl Blas {
         to.end()
     }
 
-    /// The tree of `key` from a file that was written by [`Self::write_to`], for a mesh of so many triangles. None if it is anything
-    /// but that. Its build time is left to who knows what finding the file took.
+    /// Reads the tree of `key` from a file that [`Self::write_to`] has written, for a mesh of this number of triangles. None if the file
+    /// is anything else. The build time is left to the caller, who knows how long finding the file took.
     pub fn read_from(
         file: &File,
         key: TreeKey,
@@ -235,7 +235,7 @@ impl Blas {
     }
 }
 
-/// The parts of a node in the order of memory. What lies between its fields and its end has no value there; here it is zero.
+/// The parts of a node in the order of memory. Padding between its fields and its end, which has no value in memory, is zero here.
 fn node_bytes<const N: usize>(node: &Wide<N>) -> [&[u8]; 3] {
     let fields = [
         bytemuck::cast_slice(node.planes.as_flattened()),
@@ -348,7 +348,7 @@ impl Stored {
     }
 }
 
-/// A part of a file. None if the file has become shorter, or can't be read.
+/// Reads a part of a file. None if the file has become shorter, or cannot be read.
 fn section(file: &File, place: Range<usize>) -> Option<Buffer<u8>> {
     let piece = |position, to: &mut [u8]| read_exact_at(file, to, (place.start + position) as u64);
     Buffer::read(place.len(), piece).ok()

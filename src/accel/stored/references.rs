@@ -1,11 +1,11 @@
-//! Whether the references of a tree from a file lead to what is there.
+//! Checks that the references of a tree from a file lead to existing data.
 //!
-//! Each child and each leaf has to be referred to once and children have to come after their parents, so that walks end, and never
-//! need a deeper stack than they were promised. Slots without a child need the box that no ray enters, for kernels do not look at
-//! their references; and only a mesh without triangles has no tree, for kernels do not look whether there is one.
+//! Each child and each leaf has to be referred to once and children have to come after their parents, so that traversals end and never
+//! need a deeper stack than they were promised. Slots without a child need the box that no ray enters, since kernels do not check
+//! their references. Only a mesh without triangles may have no tree, since kernels do not check whether there is one.
 //!
-//! Other boxes and corners are not looked at. Whatever they are, no numbers included, they lead walks through the tree, and to
-//! hits or past them, but nowhere else; the checksum finds those that were damaged by chance.
+//! Other boxes and corners are not checked. Whatever they are, even not a number, they lead traversals through the tree, and to
+//! hits or past them, but nowhere else. The checksum finds those that were damaged by chance.
 
 use crate::{
     abi::{CompressedNode, EMPTY_CHILD, LEAF, TriangleRecord, Unit},
@@ -18,13 +18,13 @@ use crate::{
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// More than builders make of 2³² triangles, whose cuts are even below level 20.
+/// More levels than builders make of 2³² triangles, since their cuts are even below level 20.
 const MOST_WIDE_LEVELS: u32 = 128;
 
-/// Leaves that one task looks at.
+/// Number of leaves that one task checks.
 const LEAVES_PER_TASK: usize = 1024;
 
-/// For a mesh of so many triangles.
+/// Whether all references of a tree are sound, for a mesh of `triangles` triangles.
 pub fn are_sound<P: Pack>(tree: &Tree, packs: &[P], triangles: usize) -> bool {
     let packs_per_task = packs.par_iter().with_min_len(LEAVES_PER_TASK);
     let named =
@@ -39,8 +39,8 @@ pub fn are_sound<P: Pack>(tree: &Tree, packs: &[P], triangles: usize) -> bool {
     named && shape
 }
 
-/// Levels of the tree below node 0; None if a reference is wrong.
-/// None for trees of more levels than builders make, too: whoever walks them may do so by recursion.
+/// Returns the number of levels of the tree below node 0. None if a reference is wrong, or if there are more levels than builders
+/// make, since code that traverses trees may do so by recursion.
 fn wide_levels<const N: usize>(nodes: &[Wide<N>], leaves: usize) -> Option<u32> {
     let mut walk = Walk::new(nodes.len(), leaves)?;
     for (index, node) in nodes.iter().enumerate() {
@@ -64,7 +64,7 @@ fn is_closed<const N: usize>(node: &Wide<N>, slot: usize) -> bool {
         .all(|(own, empty)| own[slot] == empty[slot])
 }
 
-/// For a mesh of so many triangles and a compressed tree.
+/// The same as [`are_sound`] for a compressed tree.
 pub fn are_sound_compressed(
     units: &[Unit],
     records: &[TriangleRecord],
@@ -88,7 +88,7 @@ fn compressed_levels(nodes: &[CompressedNode], leaves: usize) -> Option<u32> {
         if node.instances != 0 || node.units & node.triangles != 0 {
             return None;
         }
-        // In range even where nothing follows: in a pool, they are moved.
+        // Bases must be in range even where no child uses them, since pools add an offset to them.
         for child in within(node.unit_base, node.units, nodes.len())? {
             walk.enter(index, child)?;
         }
@@ -99,22 +99,22 @@ fn compressed_levels(nodes: &[CompressedNode], leaves: usize) -> Option<u32> {
     walk.levels()
 }
 
-/// As many from `first` on as `slots` are set. None if there are fewer than that among `all`.
+/// The range of as many indices from `first` on as bits of `slots` are set. None if it exceeds `all`.
 fn within(first: u32, slots: u8, all: usize) -> Option<Range<u32>> {
     let end = first.checked_add(slots.count_ones())?;
     (end as usize <= all).then_some(first..end)
 }
 
-/// A walk over the nodes of a tree in the order of memory.
+/// A pass over the nodes of a tree in the order of memory.
 struct Walk {
-    /// Of each node, from 1 on; 0: nothing has referred to it yet.
+    /// Level of each node, from 1 on; 0 if nothing has referred to it yet.
     levels: Vec<u32>,
-    /// Whether something refers to a leaf.
+    /// Whether something refers to each leaf.
     met: Vec<bool>,
 }
 
 impl Walk {
-    /// None for a tree without nodes.
+    /// Begins a pass; none for a tree without nodes.
     fn new(nodes: usize, leaves: usize) -> Option<Self> {
         let mut levels = vec![0; nodes];
         *levels.first_mut()? = 1;
@@ -122,7 +122,7 @@ impl Walk {
         Some(Self { levels, met })
     }
 
-    /// From a node to a child. None if the child is not there, comes too early, or has a parent already.
+    /// Records the reference from a node to a child. None if the child does not exist, comes before the node, or has a parent already.
     fn enter(&mut self, node: usize, child: u32) -> Option<()> {
         let above = self.levels[node];
         let level = self.levels.get_mut(child as usize)?;
@@ -131,14 +131,14 @@ impl Walk {
         first.then_some(())
     }
 
-    /// None if the leaf is not there, or if something refers to it already.
+    /// Records a reference to a leaf. None if the leaf does not exist, or if something refers to it already.
     fn meet(&mut self, leaf: u32) -> Option<()> {
         let met = self.met.get_mut(leaf as usize)?;
         let first = !std::mem::replace(met, true);
         first.then_some(())
     }
 
-    /// None if nothing refers to some node or leaf.
+    /// Returns the number of levels. None if nothing refers to some node or leaf.
     fn levels(self) -> Option<u32> {
         let whole = self.met.iter().all(|met| *met) && self.levels.iter().all(|level| *level > 0);
         self.levels.into_iter().max().filter(|_| whole)

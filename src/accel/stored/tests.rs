@@ -7,7 +7,7 @@ use crate::{
 };
 use std::mem::offset_of;
 
-/// A hilly sheet of so many cells along each side.
+/// A hilly sheet with `cells` cells along each side.
 pub(super) fn sheet(cells: u32) -> TriangleMesh {
     let row = cells + 1;
     let point = |i: u32| [(i % row) as f32, 9.0 * hash_unit(1, i), (i / row) as f32];
@@ -39,7 +39,7 @@ pub(super) fn read(
     Blas::read_from(&file, key, layout, triangles)
 }
 
-/// A small tree in its file.
+/// The file of a small tree.
 pub(super) struct Sample {
     pub(super) bytes: Vec<u8>,
     pub(super) key: TreeKey,
@@ -64,7 +64,7 @@ impl Sample {
         read(&self.bytes, self.key, self.layout, self.triangles).is_some()
     }
 
-    /// Whether it is read with some bytes replaced, and a checksum that agrees.
+    /// Whether the file is read with some bytes replaced, and a checksum that agrees.
     fn is_read_with(&self, position: usize, replacement: &[u8]) -> bool {
         let mut bytes = self.bytes.clone();
         bytes[position..][..replacement.len()].copy_from_slice(replacement);
@@ -243,7 +243,7 @@ fn references_of_compressed_trees_to_nowhere_are_found_behind_a_right_checksum()
     let [units, records, ..] = sample.sections().map(|section| section.start);
     let reads = |position, bytes: &[u8]| sample.is_read_with(position, bytes);
     let word = |position, value: u32| reads(position, &value.to_le_bytes());
-    // The first node has units below it; what has none, like the last, has triangles.
+    // The first node has units below it; nodes without units, like the last, have triangles.
     let last = sample.sections()[0].end - size_of::<CompressedNode>();
     let (unit_base, leaf_base) = (
         offset_of!(CompressedNode, unit_base),
@@ -266,7 +266,7 @@ fn references_of_compressed_trees_to_nowhere_are_found_behind_a_right_checksum()
 }
 
 #[cfg(target_arch = "x86_64")]
-/// A fan: where everything overlaps, builders give up refining.
+/// A fan of triangles which all overlap, so that builders give up refining.
 fn fan(triangles: u32) -> TriangleMesh {
     let rim = |i: u32| {
         let turn = i as f32 * 0.01;
@@ -282,7 +282,7 @@ fn fan(triangles: u32) -> TriangleMesh {
     }
 }
 
-/// Hashes of trees as this version of the builder makes them: of two meshes, per layout and quality.
+/// Version of the builder, and hashes of the trees that it makes: of two meshes, per layout and quality.
 #[cfg(target_arch = "x86_64")]
 const RECORDED: (u32, [u64; 24]) = (
     11,
@@ -314,11 +314,11 @@ const RECORDED: (u32, [u64; 24]) = (
     ],
 );
 
-/// On other processors, additions come in another order here and there.
+/// Trees may differ on other processors, which do some additions in another order.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn what_builders_make_changes_only_with_their_version() {
-    // So many triangles that large parts are shared out, too.
+    // Enough triangles that large parts are divided among threads, too.
     let meshes = [sheet(130), fan(3000)];
     let pairs = NodeLayout::ALL
         .iter()
@@ -328,7 +328,7 @@ fn what_builders_make_changes_only_with_their_version() {
         .flat_map(|mesh| pairs.clone().map(move |pair| (mesh, pair)))
         .map(|(mesh, (layout, quality))| {
             let blas = Blas::of_surface(mesh.into(), layout, quality);
-            // The key has the version in it, and must not hide that all else is the same.
+            // A fixed key, since one that depends on the version would hide that all else is the same.
             checksum(&bytes_of(&blas, TreeKey(0))) as u64
         })
         .collect();

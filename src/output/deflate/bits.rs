@@ -1,6 +1,6 @@
-//! Bits in the order of deflate: the first is the lowest of a byte.
+//! A writer of bits in the order of deflate: the first is the lowest of a byte.
 
-/// Appends to a vector; up to seven bits wait for the rest of their byte.
+/// Appends bits to a vector; up to seven wait for the rest of their byte.
 pub struct BitWriter<'a> {
     /// Longer than what is written, so that whole words can be stored.
     out: &'a mut Vec<u8>,
@@ -19,7 +19,7 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    /// Makes room for so many bytes, which is quicker than to look for it time and again.
+    /// Makes room for `bytes` bytes at once, which is quicker than doing so time and again.
     pub fn reserve(&mut self, bytes: usize) {
         let needed = self.length + bytes + size_of::<u64>();
         if self.out.len() < needed {
@@ -27,7 +27,7 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    /// The low `count` bits of `bits`, the lowest first; at most 57, and none is set above them.
+    /// Appends the low `count` bits of `bits`, at most 57, the lowest first. No bit above them may be set.
     #[inline(always)]
     pub fn put(&mut self, bits: u64, count: u32) {
         debug_assert!(count <= 57 && bits >> count == 0);
@@ -40,7 +40,7 @@ impl<'a> BitWriter<'a> {
         self.count = total % 8;
     }
 
-    /// Eight bytes at once, of which those that are whole will count, are quicker than as many as there are.
+    /// Stores eight bytes at once, of which only whole ones will count: that is quicker than storing just these.
     #[inline(always)]
     fn store(&mut self, word: u64) {
         let place = self.length..self.length + size_of::<u64>();
@@ -50,12 +50,12 @@ impl<'a> BitWriter<'a> {
         self.out[place].copy_from_slice(&word.to_le_bytes());
     }
 
-    /// Zeros up to a whole byte.
+    /// Appends zeros up to a whole byte.
     pub fn align(&mut self) {
         self.put(0, (8 - self.count) % 8);
     }
 
-    /// Whole bytes; to be called where bits are aligned.
+    /// Appends whole bytes. Bits must be aligned.
     pub fn bytes(&mut self, bytes: &[u8]) {
         debug_assert_eq!(self.count, 0);
         self.reserve(bytes.len());

@@ -2,9 +2,9 @@
 
 use super::{BitWriter, DISTANCE, LITERALS};
 
-/// The longest code: four of them and seven bits that wait fit into 64.
+/// Bits of the longest code: four of them and seven bits that wait fit into 64.
 const LONGEST: usize = 14;
-/// In which order the lengths of the codes for code lengths come.
+/// The order in which the lengths of the codes for code lengths are written.
 const ORDER: [usize; 19] = [
     16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
 ];
@@ -13,7 +13,7 @@ const ORDER: [usize; 19] = [
 pub struct Code {
     /// Bits of a symbol's code; 0 if it does not occur.
     lengths: [u8; LITERALS],
-    /// The code, its first bit lowest, and above 16 bits its length.
+    /// The code of each symbol, its first bit lowest, and its length from bit 16 on.
     entries: [u32; LITERALS],
 }
 
@@ -33,7 +33,7 @@ impl Code {
         ((entry & 0xffff).into(), entry >> 16)
     }
 
-    /// Bits that symbols which occur `counts` times take, extra bits of lengths apart.
+    /// Number of bits that symbols take which occur `counts` times, without the extra bits of lengths.
     pub fn cost(&self, counts: &[u32; LITERALS]) -> u64 {
         let each = counts.iter().zip(self.lengths);
         each.map(|(&count, length)| u64::from(count) * u64::from(length))
@@ -65,7 +65,7 @@ fn code_lengths<const N: usize>(counts: &[u32; N], longest: usize) -> [u8; N] {
     lengths
 }
 
-/// How many leaves of the Huffman tree of `used` (by growing counts) lie how deep, all deeper than `longest` at `longest`.
+/// Number of leaves at each depth of the Huffman tree of `used` (by growing counts); all deeper than `longest` count at `longest`.
 fn depths(used: &[(u32, usize)], longest: usize) -> [usize; LONGEST + 1] {
     let leaves = used.len();
     // Leaves, then inner nodes in the order in which they are made, which is that of their counts.
@@ -113,7 +113,7 @@ fn make_complete(per_length: &mut [usize; LONGEST + 1], longest: usize) {
     }
 }
 
-/// RFC 1951, 3.2.2: codes of one length in the order of symbols, their first bit lowest.
+/// Makes the codes of RFC 1951, 3.2.2: those of one length in the order of symbols, their first bit lowest.
 fn canonical<const N: usize>(lengths: &[u8; N]) -> [u16; N] {
     let mut next = [0u16; 17];
     for length in 1..=15 {
@@ -134,7 +134,7 @@ fn canonical<const N: usize>(lengths: &[u8; N]) -> [u16; N] {
     bits
 }
 
-/// The lengths of all codes, themselves coded. `any_run` says whether the code for the distance is needed.
+/// Writes the lengths of all codes, themselves coded. `any_run` says whether the code for the distance is needed.
 pub fn write_tables(code: &Code, any_run: bool, out: &mut BitWriter) {
     let symbols = code
         .lengths
@@ -173,7 +173,7 @@ pub fn write_tables(code: &Code, any_run: bool, out: &mut BitWriter) {
     }
 }
 
-/// RFC 1951, 3.2.7: (symbol, extra bits, their number); 16 repeats the last length, 17 and 18 stand for zeros.
+/// Packs lengths as in RFC 1951, 3.2.7: (symbol, extra bits, their number); 16 repeats the last length, 17 and 18 stand for zeros.
 fn pack_lengths(lengths: &[u8]) -> Vec<(usize, u32, u32)> {
     let mut packed = Vec::new();
     for run in lengths.chunk_by(|a, b| a == b) {

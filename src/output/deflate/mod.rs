@@ -1,7 +1,6 @@
-//! A zlib encoder (RFC 1950, 1951) for data that a predictor has been over: repeats of the last two bytes and Huffman
-//! codes, nothing else.
+//! A zlib encoder (RFC 1950, 1951) for predicted data, which uses only repeats of the last two bytes and Huffman codes.
 //!
-//! OpenEXR's predictor leaves equal bytes, or two bytes in turn, wherever a channel does not change, and noise elsewhere. A
+//! OpenEXR's predictor leaves equal bytes, or two alternating bytes, wherever a channel does not change, and noise elsewhere. A
 //! general search for matches finds next to nothing more there and takes ten times as long.
 
 mod bits;
@@ -18,13 +17,13 @@ const END: usize = 256;
 /// The code of distance 2.
 const DISTANCE: usize = 1;
 
-/// Literals that share a table of codes; the table itself takes about 80 bytes and a few microseconds.
+/// Most literals that share a table of codes; the table itself takes about 80 bytes and a few microseconds.
 const BLOCK_LITERALS: usize = 48 << 10;
-/// Bytes of a block, which stay in the core's cache while they are gone over several times.
+/// Most bytes of a block, which stay in the core's cache over several passes.
 const BLOCK_BYTES: usize = 256 << 10;
-/// Codes that save less than this part of a block are not worth the time.
+/// Codes that save less than 1/`WORTH` of a block are not worth the time.
 const WORTH: usize = 16;
-/// What one stored block holds.
+/// Most bytes of one stored block.
 const STORED: usize = 0xffff;
 
 /// Appends `data` as a zlib stream to `out`. Any decoder reads it; nothing is allocated that grows with `data`.
@@ -50,7 +49,7 @@ pub fn compress(data: &[u8], out: &mut Vec<u8>) {
     out.extend(adler.finish().to_be_bytes());
 }
 
-/// Huffman codes made for this block, or the bytes as they are where codes save next to nothing.
+/// Writes a block with Huffman codes made for it, or as it is where codes save next to nothing.
 fn write_block(
     block: &[u8],
     runs: &[Run],
@@ -65,7 +64,7 @@ fn write_block(
     if bytes + block.len() / WORTH >= block.len() {
         return write_stored(block, last, out);
     }
-    // Lengths may have five more bits and have one for their distance.
+    // Lengths may have five extra bits, and have one for their distance.
     out.reserve(bytes + block.len() / 64);
     out.put(u64::from(last) | 2 << 1, 3);
     huffman::write_tables(&code, any_run, out);
@@ -80,7 +79,7 @@ fn write_block(
 }
 
 fn write_literals(literals: &[u8], code: &Code, out: &mut BitWriter) {
-    // Codes have at most 14 bits, so that four fit beside what waits for a whole byte.
+    // Codes have at most 14 bits, so that four fit beside the bits that wait for a whole byte.
     let (groups, rest) = literals.as_chunks::<4>();
     for &[a, b, c, d] in groups {
         let (a, a_count) = code.of(a.into());
@@ -184,7 +183,7 @@ mod tests {
         let mut data = Vec::new();
         let (mut a, mut b) = (1usize, 1usize);
         for symbol in 0..24u8 {
-            // Three in turn: no run of two bytes.
+            // Three alternating bytes, so that no run repeats two.
             data.extend((0..a).flat_map(|_| [symbol, 250, 251]));
             (a, b) = (b, (a + b).min(20_000));
         }

@@ -1,17 +1,17 @@
-//! Where bytes repeat what came two before them, and how deflate says how far.
+//! Finds runs of bytes that repeat those two before them, and encodes their lengths for deflate.
 
 use super::LITERALS;
 
-/// Bytes as they are, followed by bytes that repeat the last two.
+/// Literal bytes, followed by bytes that repeat the last two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     pub literals: usize,
     pub repeats: usize,
 }
 
-/// The longest length that deflate has; longer runs are several.
+/// Greatest length that deflate has; longer runs are divided.
 const LONGEST: usize = 258;
-/// Below, literals are about as short.
+/// Shortest run that is encoded as one; for shorter ones, literals take about as few bits.
 const SHORTEST: usize = 8;
 
 /// Symbols 257 to 284 stand for lengths from these on.
@@ -23,7 +23,7 @@ const EXTRA_BITS: [u8; 28] = [
     0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5,
 ];
 
-/// How much of a run of `repeats` bytes is said at once: what is left is never too short to be said.
+/// Returns how many of `repeats` bytes to encode at once, such that the rest is never too short to be encoded.
 pub fn next_length(repeats: usize) -> usize {
     match repeats {
         0..=LONGEST => repeats,
@@ -32,7 +32,7 @@ pub fn next_length(repeats: usize) -> usize {
     }
 }
 
-/// Symbol, value and number of the extra bits for a length from 3 to 258.
+/// Returns the symbol, and the value and number of the extra bits, for a length from 3 to 258.
 pub fn length_symbol(length: usize) -> (usize, u32, u32) {
     if length >= LONGEST {
         return (285, 0, 0);
@@ -42,7 +42,7 @@ pub fn length_symbol(length: usize) -> (usize, u32, u32) {
     (257 + index, extra as u32, EXTRA_BITS[index].into())
 }
 
-/// Goes over the data once, block by block.
+/// Scans data once, block by block.
 pub struct Scanner<'a> {
     data: &'a [u8],
     at: usize,
@@ -53,13 +53,13 @@ impl<'a> Scanner<'a> {
         Self { data, at: 0 }
     }
 
-    /// Up to where blocks have been scanned.
+    /// Position up to which blocks have been scanned.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// The next block: at most `literals` literals and what a run at its end repeats, and at most `bytes`. Fills `runs` and
-    /// returns how often each symbol occurs.
+    /// Scans the next block: at most `literals` literals and the repeats of a run at its end, and at most `bytes` bytes. Fills `runs`
+    /// and returns how often each symbol occurs.
     pub fn scan(&mut self, literals: usize, bytes: usize, runs: &mut Vec<Run>) -> [u32; LITERALS] {
         runs.clear();
         let mut counts = Counts::default();
@@ -85,8 +85,8 @@ impl<'a> Scanner<'a> {
         counts.sum()
     }
 
-    /// Where the first run from `from` on begins, at most `limit` further. It looks at every eighth byte only, which finds
-    /// every run of 15 bytes.
+    /// Returns where the first run from `from` on begins, at most `limit` bytes further. Compares whole words of eight bytes, which finds
+    /// every run of at least 15 bytes.
     fn next_run(&self, from: usize, limit: usize) -> usize {
         let end = self.data.len().min(from.saturating_add(limit));
         let first = from.max(2);
@@ -111,7 +111,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// How many bytes `a` and `b` have in common at their beginning.
+/// Number of bytes that `a` and `b` have in common at their beginning.
 fn common_length(a: &[u8], b: &[u8]) -> usize {
     let words = a.chunks_exact(32).zip(b.chunks_exact(32));
     let whole = 32 * words.take_while(|(a, b)| a == b).count();
@@ -119,7 +119,7 @@ fn common_length(a: &[u8], b: &[u8]) -> usize {
     whole + rest.take_while(|(a, b)| a == b).count()
 }
 
-/// Four tables, since equal bytes in a row would wait for each other's count.
+/// Counts of symbols. Literals have four tables, since equal bytes in a row would wait for each other's count.
 struct Counts {
     tables: [[u32; 256]; 4],
     lengths: [u32; LITERALS - 256],

@@ -1,4 +1,4 @@
-//! The channels of a picture: where in memory their values are.
+//! The channels of a picture, with the places of their values in memory.
 
 use crate::{
     aov::channels::{ChannelPlace, FileRows},
@@ -8,11 +8,11 @@ use crate::{
 /// One channel of the file.
 pub struct Channel<'a> {
     pub place: ChannelPlace,
-    /// Those of all channels of the AOV, pixel by pixel.
+    /// Values of all channels of the AOV, pixel by pixel.
     pub values: &'a [f32],
 }
 
-/// Everything in `picture`, in the order of the file.
+/// Returns all channels of `picture`, in the order of the file.
 pub fn of<'a>(picture: &'a Picture, rows: &FileRows) -> Result<Vec<Channel<'a>>, EncodeError> {
     let Pixels::F32(beauty) = &picture.pixels else {
         return Err(EncodeError::Kind(picture.pixels.kind()));

@@ -1,4 +1,4 @@
-//! Whether a file is a whole one, and what it tells of its picture.
+//! Checks that a file is complete, and reads its texts about its picture.
 
 use super::header::MAGIC;
 use crate::{files::open_regular, output::Texts};
@@ -7,10 +7,10 @@ use std::{
     path::Path,
 };
 
-/// In the version: the picture is stored in tiles.
+/// Flag in the version: the picture is stored in tiles.
 const TILED: u32 = 0x200;
 
-/// Bytes of an attribute that is read; all of ours are shorter.
+/// Most bytes of an attribute that is read; all that matter here are shorter.
 const LONGEST: u32 = 1 << 16;
 
 /// Whether `path` is an OpenEXR file of one part that was written to its end: its table of blocks leads to the end of the file.
@@ -26,22 +26,22 @@ pub fn is_complete_exr(path: &Path) -> bool {
     ends_there().unwrap_or(false)
 }
 
-/// Size of the picture, and what the file tells of it.
+/// Reads the size of the picture, and the texts about it.
 pub fn read_origin(path: &Path) -> Option<((u32, u32), Texts)> {
     let (file, _) = open_regular(path).ok()?;
     let header = header(&mut BufReader::new(file)).ok()??;
     Some((header.size, header.texts))
 }
 
-/// What a file begins with.
+/// The parts of a file's header that are used here.
 struct Header {
-    /// Blocks of rows name the first of these; tiles their place and their level.
+    /// Whether blocks are tiles, which begin with their place and their level; blocks of rows begin with the number of the first row.
     tiled: bool,
     size: (u32, u32),
     texts: Texts,
 }
 
-/// Magic, version, and attributes up to an empty name (OpenEXR File Layout). None if this is no such file.
+/// Reads magic, version, and attributes up to an empty name (OpenEXR File Layout). None if this is no such file.
 fn header(file: &mut (impl BufRead + Seek)) -> io::Result<Option<Header>> {
     if bytes(file)? != MAGIC {
         return Ok(None);
@@ -86,7 +86,7 @@ impl Header {
     }
 }
 
-/// Of the first and the last column and row.
+/// Size of a window from its first and last column and row.
 fn window_size(value: &[u8]) -> (u32, u32) {
     let numbers = value
         .as_chunks()
@@ -102,7 +102,7 @@ fn window_size(value: &[u8]) -> (u32, u32) {
     )
 }
 
-/// Where the last block ends: a table of offsets, and blocks that begin with where they lie in the picture and their size.
+/// Returns where the last block ends, from a table of offsets, and blocks that begin with their place in the picture and their size.
 fn blocks_end(file: &mut (impl BufRead + Seek), tiled: bool) -> io::Result<u64> {
     let place = if tiled { 16 } else { 4 };
     let (mut first, mut last) = (u64::MAX, 0);
@@ -116,7 +116,7 @@ fn blocks_end(file: &mut (impl BufRead + Seek), tiled: bool) -> io::Result<u64> 
     Ok(last.saturating_add(place + 4 + u64::from(size)))
 }
 
-/// Up to a zero byte; names have at most 255 bytes.
+/// Reads a text up to a zero byte; names have at most 255 bytes.
 fn text(file: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     file.take(256).read_until(0, &mut text)?;

@@ -1,4 +1,4 @@
-//! What a file says about its Cryptomatte AOVs (Psyop's Cryptomatte specification 1.2, "Metadata").
+//! Attributes of a file about its Cryptomatte AOVs (Psyop's Cryptomatte specification 1.2, "Metadata").
 
 use crate::{
     aov::{
@@ -8,7 +8,7 @@ use crate::{
     output::Manifests,
 };
 
-/// Keys and values of the attributes that describe `AOV`.
+/// Keys and values of the attributes that describe `aov`.
 pub fn attributes(aov: Aov, manifests: &Manifests) -> Vec<(String, String)> {
     let name = aov_name(aov);
     let manifest = match manifests.of(aov) {

@@ -1,4 +1,4 @@
-//! What a file begins with: its attributes.
+//! The header of a file: its attributes.
 
 use super::cryptomatte;
 use crate::{
@@ -9,12 +9,12 @@ use crate::{
     output::{ExrCompression, Picture},
 };
 
-/// What every OpenEXR file begins with.
+/// First bytes of every OpenEXR file.
 pub const MAGIC: [u8; 4] = [0x76, 0x2f, 0x31, 0x01];
-/// Rows in one part; no name of an attribute or a channel has more than 31 bytes.
+/// Version of the format, without flags: rows in one part, and no name of an attribute or a channel has more than 31 bytes.
 const VERSION: u32 = 2;
 
-/// Magic, version and attributes, up to the table of blocks.
+/// Makes everything before the table of blocks: magic, version and attributes.
 pub fn write<'a>(
     picture: &Picture,
     aovs: AovSet,
@@ -64,7 +64,7 @@ impl Header {
         self.0.extend(value);
     }
 
-    /// Nothing if it is empty.
+    /// Adds an attribute of text, unless it is empty.
     fn text(&mut self, name: &str, value: &str) {
         if !value.is_empty() {
             self.attribute(name, "string", value.as_bytes());
@@ -72,7 +72,7 @@ impl Header {
     }
 }
 
-/// Per channel its name, its type, whether it is perceptually linear, and the distance of samples (every pixel).
+/// Makes the list of channels: the name of each, its type, whether it is perceptually linear, and the distance of samples (every pixel).
 fn channel_list<'a>(channels: impl Iterator<Item = &'a ChannelPlace>) -> Vec<u8> {
     let mut list = Vec::new();
     for channel in channels {

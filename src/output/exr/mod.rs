@@ -1,6 +1,6 @@
 //! OpenEXR frames: linear radiance and AOVs as channels of one part (OpenEXR File Layout, version 2), without loss.
 //!
-//! An encoder of our own: a frame with all AOVs has hundreds of megabytes, and general ones take seconds for it.
+//! This is our own encoder, since a frame with all AOVs has hundreds of megabytes, and general encoders take seconds for it.
 
 mod channels;
 mod complete;
@@ -27,7 +27,7 @@ use std::{
 };
 
 impl ExrCompression {
-    /// The number that files have for it.
+    /// The number that stands for it in files.
     fn code(self) -> u8 {
         match self {
             Self::None => 0,
@@ -37,7 +37,7 @@ impl ExrCompression {
         }
     }
 
-    /// Rows that are compressed together.
+    /// Number of rows that are compressed together.
     pub fn rows(self) -> u32 {
         match self {
             Self::Zip => 16,
@@ -46,8 +46,8 @@ impl ExrCompression {
     }
 }
 
-/// The beauty as `R`, `G`, `B`, and each AOV as channels behind its name: `albedo.R`, `depth.Z`, `CryptoObject00.r`. Colours,
-/// normals and motion are half floats unless 32 bits are asked for; other AOVs need more and are always floats.
+/// Encodes the beauty as `R`, `G`, `B`, and each AOV as channels behind its name: `albedo.R`, `depth.Z`, `CryptoObject00.r`.
+/// Colours, normals and motion are half floats unless 32 bits are asked for; other AOVs need more and are always floats.
 pub fn encode(picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
     let file = Mutex::default();
     Plan::new(picture, encoding)?
@@ -73,31 +73,31 @@ pub fn write_blocks(
     file.write_at(start, &blocks.bytes)
 }
 
-/// What is written where in the file of a picture.
+/// The file of a picture that is to be written: its rows, channels and blocks.
 pub struct Plan<'a> {
     picture: &'a Picture<'a>,
     rows: FileRows,
     channels: Vec<Channel<'a>>,
     compression: ExrCompression,
-    /// How many blocks there are.
+    /// Number of blocks.
     count: usize,
 }
 
-/// The blocks that are made, and where in the file they are.
+/// State that the threads which make blocks share.
 struct Blocks {
-    /// The first that nobody has begun.
+    /// The first block that no thread has begun.
     next: AtomicUsize,
     placed: Mutex<Placed>,
-    /// Told when a block has its place.
+    /// Notified when a block has its place.
     moved: Condvar,
 }
 
 struct Placed {
     /// Where each block begins.
     offsets: Vec<u64>,
-    /// Where the last one ends.
+    /// Where the last of these blocks ends.
     end: u64,
-    /// Whoever waits for a place need not, as there will be no file.
+    /// Whether waiting for a place is no use, as there will be no file.
     failed: bool,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Writes the whole file on so many threads: the blocks in the order of their rows, and then what comes before them.
+    /// Writes the whole file on `threads` threads: the blocks in the order of their rows, and then what comes before them.
     pub fn write(&self, threads: usize, file: &(impl WriteAt + Sync)) -> io::Result<()> {
         let places = self.channels.iter().map(|channel| &channel.place);
         let mut head = header::write(self.picture, self.rows.aovs, places, self.compression);
@@ -129,7 +129,7 @@ impl<'a> Plan<'a> {
         };
         thread::scope(|scope| {
             let share = || self.share(&blocks, file);
-            // As many as there is room for.
+            // As many threads as can be started.
             let helpers: Vec<_> = (1..threads.min(self.count))
                 .map_while(|_| thread::Builder::new().spawn_scoped(scope, share).ok())
                 .collect();
@@ -165,7 +165,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// The first row's number, the size of what follows, and the rows: as they are where compression does not make them smaller.
+    /// Makes a block: the first row's number, the size of what follows, and the rows, plain if compression does not make them smaller.
     fn make_block(&self, index: usize, memory: &mut Memory) {
         let Memory { packer, block: out } = memory;
         let per_block = self.rows.per_block as usize;
@@ -198,8 +198,8 @@ impl Blocks {
         self.placed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where a block of `length` bytes begins, once those before it are made; none if one of them will not be. They were begun
-    /// before and take about as long, so nobody waits for long.
+    /// Waits until the blocks before this one, which has `length` bytes, have their places, and returns where it begins; none if one of
+    /// them failed. They were begun before and take about as long, so no thread waits for long.
     fn place(&self, index: usize, length: usize) -> Option<u64> {
         let waits = |placed: &mut Placed| placed.offsets.len() < index && !placed.failed;
         let mut placed = self
@@ -218,7 +218,7 @@ impl Blocks {
     }
 }
 
-/// Tells those that wait for a place if it is dropped while it has blocks: after an error, or a panic.
+/// A guard that tells threads which wait for a place if it is dropped while it has blocks: after an error, or a panic.
 struct Failing<'a>(Option<&'a Blocks>);
 
 impl Drop for Failing<'_> {
@@ -268,15 +268,15 @@ impl WriteAt for Mutex<Vec<u8>> {
     }
 }
 
-/// Memory in which a thread makes blocks. It is used again for other pictures: with many frames a second, new memory takes longer than
-/// what is done in it.
+/// Memory in which a thread makes blocks. It is reused for other pictures: with many frames a second, new memory would take longer
+/// than the work itself.
 #[derive(Default)]
 struct Memory {
     packer: RowPacker,
     block: Vec<u8>,
 }
 
-/// Memory that no thread uses: what as many threads as there are processors need, and no more.
+/// Memory that no thread uses at the moment, for no more threads than rayon has.
 static SPARE: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
 impl Memory {

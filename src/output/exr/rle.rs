@@ -3,7 +3,7 @@
 /// A run has at least three equal bytes, and at most this many.
 const LONGEST: usize = 128;
 
-/// Appends runs as their length less one and the byte, and other bytes as their negative number and themselves.
+/// Appends compressed data: runs as their length less one and the byte, and other bytes as their negated number and themselves.
 pub fn compress(data: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
     let mut literals = 0;

@@ -1,11 +1,11 @@
-//! Rows of pixels as files have them: channel after channel, for compression with the bytes of values apart and predicted.
+//! Rows of pixels as they are in files: channel after channel; for compression, with the bytes of values separated and predicted.
 
 use super::channels::Channel;
 use crate::aov::channels::{ChannelKind, FAR, HALF_MAX, pixel_bytes};
 use half::{f16, slice::HalfFloatSliceExt};
 use std::ops::Range;
 
-/// Memory for a block of rows, used again for the next. What passes over a row of a channel share fits the core's nearest cache.
+/// Memory for a block of rows, reused for the next. The data of a row of a channel fits the core's nearest cache over all passes.
 #[derive(Default)]
 pub struct RowPacker {
     planes: Planes,
@@ -16,7 +16,7 @@ pub struct RowPacker {
 }
 
 impl RowPacker {
-    /// Rows as OpenEXR hands them to RLE and deflate: all bytes at even places before those at odd ones, and of each the
+    /// Returns rows as OpenEXR passes them to RLE and deflate: all bytes at even places before those at odd ones, each as its
     /// difference from the last one, plus 128.
     pub fn predict(&mut self, channels: &[Channel], width: usize, rows: Range<usize>) -> &[u8] {
         let half = rows.len() * width * bytes_of(channels) / 2;
@@ -43,7 +43,7 @@ impl RowPacker {
             }
         }
         let (first, even_last, odd_first) = (even.first, even.last, odd.first);
-        // What the first byte of each half comes after: nothing, and the last byte of the other half.
+        // The first byte of the first half has none before it; that of the second half follows the last byte of the first.
         if let [start, ..] = &mut self.predicted[..] {
             *start = first;
         }
@@ -53,7 +53,7 @@ impl RowPacker {
         &self.predicted
     }
 
-    /// Rows without compression.
+    /// Appends rows without compression.
     pub fn append_plain(
         &mut self,
         channels: &[Channel],
@@ -82,7 +82,7 @@ impl RowPacker {
     }
 }
 
-/// Bytes of a pixel of all channels.
+/// Number of bytes that all channels of a pixel take.
 pub fn bytes_of(channels: &[Channel]) -> usize {
     pixel_bytes(channels.iter().map(|channel| &channel.place))
 }
@@ -96,18 +96,18 @@ fn to_halves<'a>(values: &[f32], halves: &'a mut Vec<f16>) -> &'a [f16] {
 /// A row of an AOV, one channel after the other.
 #[derive(Default)]
 struct Planes {
-    /// Which row of which values this is.
+    /// Address of the values that this row is of, and the row's number plus 1.
     of: (usize, usize),
     values: Vec<f32>,
-    /// Of each channel, whether anything in it is not 0.
+    /// Whether each channel has anything but zeros.
     used: Vec<bool>,
     row: Vec<f32>,
 }
 
 impl Planes {
-    /// One channel of a row, with numbers that its type has; none if all of them are 0, as most ranks of Cryptomatte AOVs are.
+    /// Returns one channel of a row, clamped to its type; none if all values are 0, as in most ranks of Cryptomatte AOVs.
     fn row(&mut self, channel: &Channel, width: usize, row: usize) -> Option<&[f32]> {
-        // Channels of an AOV come one after the other: most rows are taken apart once.
+        // Channels of an AOV come one after the other, so that most rows are transposed only once.
         let of = (channel.values.as_ptr() as usize, row + 1);
         if self.of != of {
             let stride = channel.place.stride;
@@ -137,9 +137,9 @@ impl Planes {
     }
 }
 
-/// `N` values per pixel become `N` rows; returns which of them have anything but zeros. The others are left as they were.
+/// Transposes `N` values per pixel to `N` rows. Returns which of them have anything but zeros; the others are left as they were.
 fn transpose<const N: usize>(pixels: &[f32], width: usize, rows: &mut [f32]) -> Vec<bool> {
-    // So many pixels stay in the nearest cache while each of their channels is taken out.
+    // This many pixels stay in the nearest cache while each of their channels is extracted.
     const PIXELS: usize = 64;
     let pixels = pixels.as_chunks::<N>().0;
     let mut bits = [0u32; N];
@@ -159,7 +159,7 @@ fn transpose<const N: usize>(pixels: &[f32], width: usize, rows: &mut [f32]) -> 
     bits.map(|bits| bits != 0).into()
 }
 
-/// Bytes at even and odd places of the values as a file has them.
+/// Splits values, in their type in the file, into the bytes at even and at odd places.
 fn split(
     values: &[f32],
     kind: ChannelKind,
@@ -206,7 +206,7 @@ impl<'a> Differences<'a> {
         }
     }
 
-    /// No more than there is room for.
+    /// Appends bytes, which must not be more than there is room for.
     fn append(&mut self, bytes: &[u8]) {
         let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else {
             return;
@@ -220,7 +220,7 @@ impl<'a> Differences<'a> {
         self.last = last;
     }
 
-    /// As many as there is room for, and at least one.
+    /// Appends zeros, at least one and no more than there is room for.
     fn append_zeros(&mut self, count: usize) {
         let before = self.before(0);
         let out = self.take(count);
@@ -231,7 +231,7 @@ impl<'a> Differences<'a> {
         self.last = 0;
     }
 
-    /// The byte before `next`; its own value before the very first.
+    /// Returns the byte before `next`; `next` itself if it is the very first.
     fn before(&mut self, next: u8) -> u8 {
         if !self.begun {
             (self.first, self.last, self.begun) = (next, next, true);

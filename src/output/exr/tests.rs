@@ -68,7 +68,7 @@ impl Example {
 
 type Channels = Vec<(String, FlatSamples)>;
 
-/// As another implementation reads it: channels by name, and attributes that are texts.
+/// Reads a file with another implementation: channels by name, and attributes that are texts.
 fn read(file: Vec<u8>) -> (Channels, Vec<(String, String)>) {
     let image = reference::read()
         .no_deep_data()
@@ -99,7 +99,7 @@ fn read(file: Vec<u8>) -> (Channels, Vec<(String, String)>) {
     (channels, texts)
 }
 
-/// That implementation takes texts for Latin-1; OpenEXR's own takes them for UTF-8.
+/// Decodes a text as UTF-8, as OpenEXR's own implementation does; the other one takes texts for Latin-1.
 fn utf8(text: &Text) -> String {
     String::from_utf8(text.bytes().to_vec()).unwrap()
 }
@@ -132,7 +132,7 @@ fn every_channel_survives_every_compression_to_the_bit() {
     }
 }
 
-/// Worked out from the channel's name alone.
+/// Computes the values of a channel from its name alone.
 fn expected_values(example: &Example, name: &str) -> Vec<f32> {
     let (aov, letter) = name.rsplit_once('.').unwrap_or(("", name));
     let place = |letters: &str| letters.find(letter).unwrap();
@@ -195,7 +195,7 @@ fn the_file_tells_where_it_comes_from_and_what_its_ids_mean() {
     has("software", "throng 1.2.3");
     has("scene", "spheres ●");
     has("sceneHash", "0123456789abcdef");
-    // What Psyop's and Blender's files have for these names.
+    // The values in Psyop's and Blender's files for these names.
     has("cryptomatte/3ae39a5/name", "CryptoObject");
     has("cryptomatte/3ae39a5/hash", "MurmurHash3_32");
     has("cryptomatte/3ae39a5/conversion", "uint32_to_float32");

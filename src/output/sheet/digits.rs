@@ -1,6 +1,6 @@
-//! A picture to paste others into and to write numbers on.
+//! A canvas to paste pictures into and to write numbers on.
 
-/// Each digit in five rows of three bits, the left one highest.
+/// Shape of each digit in five rows of three bits, the leftmost bit highest.
 const DIGITS: [[u8; 5]; 10] = [
     [7, 5, 5, 5, 7],
     [2, 6, 2, 2, 7],
@@ -13,12 +13,12 @@ const DIGITS: [[u8; 5]; 10] = [
     [7, 5, 7, 5, 7],
     [7, 5, 7, 1, 7],
 ];
-/// Pixels of a side of a digit's dots.
+/// Side of a digit's dots, in pixels.
 const DOT: u32 = 3;
 const INK: u8 = 255;
 const PAPER: u8 = 0;
 
-/// RGB, 8 bits.
+/// A picture of 8-bit RGB.
 pub struct Canvas {
     width: u32,
     height: u32,
@@ -38,7 +38,7 @@ impl Canvas {
         &self.pixels
     }
 
-    /// A picture of the given size, its corner at `place`.
+    /// Pastes a picture of the given size, with its corner at `place`.
     pub fn paste(&mut self, rgb: &[u8], size: (u32, u32), place: (u32, u32)) {
         for (y, row) in rgb.chunks_exact(3 * size.0 as usize).enumerate() {
             let start = 3 * ((place.1 as usize + y) * self.width as usize + place.0 as usize);
@@ -48,7 +48,7 @@ impl Canvas {
         }
     }
 
-    /// Light on dark, its corner at `place`; what does not fit is left out.
+    /// Writes a number, light on dark, with its corner at `place`; pixels that do not fit are left out.
     pub fn write_number(&mut self, number: u32, place: (u32, u32)) {
         let digits: Vec<usize> = number
             .to_string()

@@ -1,4 +1,4 @@
-//! Contact sheets: some frames of a flight side by side on one picture, with their numbers.
+//! Contact sheets: some of the frames side by side on one picture, with their numbers.
 
 mod digits;
 
@@ -10,27 +10,27 @@ use crate::pixels::PixelType;
 use digits::Canvas;
 use std::{collections::HashSet, ffi::OsStr, io, io::Write, path::PathBuf};
 
-/// The widest sheet that is made of frames by making them smaller.
+/// Greatest width of a sheet in pixels, which frames are shrunk to fit.
 const WIDEST: u32 = 3840;
 /// Pixels between frames and around them.
 const GAP: u32 = 8;
 const BACKGROUND: u8 = 24;
 
-/// How frames lie on a sheet.
+/// The layout of frames on a sheet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SheetLayout {
-    /// In this order, row by row.
+    /// Numbers of the frames in their order on the sheet, row by row.
     pub frames: Vec<u32>,
     pub columns: u32,
-    /// Of one frame on the sheet.
+    /// Size of one frame on the sheet, in pixels.
     pub tile: (u32, u32),
 }
 
 impl SheetLayout {
-    /// `count` of `frames` at even distances, the first and the last among them, of pictures of the given size.
+    /// Lays out `count` of `frames`, chosen by [`choose`], of pictures of the given size.
     pub fn new(frames: &[u32], count: usize, width: u32, height: u32) -> Self {
         let chosen = choose(frames, count);
-        // Columns and rows as equal in number as they can be: then the sheet has the shape of a frame.
+        // There are as many columns as rows, or nearly, so that the sheet has the shape of a frame.
         let columns = (chosen.len() as f64).sqrt().ceil().max(1.0) as u32;
         let widest = (WIDEST.saturating_sub(GAP * (columns + 1)) / columns).max(1);
         let tile_width = width.min(widest);
@@ -42,7 +42,7 @@ impl SheetLayout {
         }
     }
 
-    /// Of the whole sheet.
+    /// Size of the whole sheet, in pixels.
     pub fn size(&self) -> (u32, u32) {
         let rows = (self.frames.len() as u32).div_ceil(self.columns);
         let side = |count: u32, tile: u32| GAP + count * (tile + GAP);
@@ -59,7 +59,7 @@ impl SheetLayout {
     }
 }
 
-/// `count` of `frames` at even distances, the first and the last among them.
+/// Chooses `count` of `frames` at even distances, the first and the last among them.
 pub fn choose(frames: &[u32], count: usize) -> Vec<u32> {
     let count = count.clamp(1, frames.len().max(1));
     let gaps = count.saturating_sub(1).max(1);
@@ -104,7 +104,7 @@ struct Sheet {
     encoding: Encoding,
     layout: SheetLayout,
     canvas: Canvas,
-    /// Of the last frame on it.
+    /// Metadata of the last frame on the sheet.
     metadata: Metadata,
 }
 
@@ -140,7 +140,7 @@ impl Sink for Sheet {
     }
 }
 
-/// The mean of the pixels that fall onto each pixel of `size`, in linear light, which keeps bright specks as bright as they are.
+/// Shrinks a picture to `size`. Each pixel is the mean of those that fall onto it, in linear light, which keeps specks as bright.
 fn shrink(picture: &Picture, size: (u32, u32)) -> Result<Vec<u8>, EncodeError> {
     let rgb = picture.pixels.bytes()?;
     if (picture.width, picture.height) == size {
@@ -175,7 +175,7 @@ fn shrink(picture: &Picture, size: (u32, u32)) -> Result<Vec<u8>, EncodeError> {
     Ok(small)
 }
 
-/// The pixels of `of` that pixel `index` of `count` stands for; at least one.
+/// Range of the `of` pixels that pixel `index` of `count` stands for; at least one.
 fn span(index: usize, count: usize, of: usize) -> (usize, usize) {
     let start = (index * of / count).min(of - 1);
     (start, ((index + 1) * of / count).clamp(start + 1, of))
@@ -197,7 +197,7 @@ fn to_srgb(value: f32) -> u8 {
     (encoded * 255.0 + 0.5) as u8
 }
 
-/// What follows `--sheet`: a name of a picture of 8 bits.
+/// Parses the argument of `--sheet`: the name of one picture.
 pub fn parse_sheet(text: impl AsRef<OsStr>) -> Result<Pattern, PatternError> {
     Pattern::parse(text)?.without_frame()
 }

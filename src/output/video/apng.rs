@@ -9,7 +9,7 @@ use std::{
 };
 
 const SIGNATURE: usize = 8;
-/// Units of durations.
+/// Number of units of duration in a second.
 const PER_SECOND: u16 = 10_000;
 
 pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputError> {
@@ -25,7 +25,7 @@ struct Animation {
     file: Part,
     settings: VideoSettings,
     frames: usize,
-    /// Number of the next chunk that is numbered.
+    /// Sequence number of the next chunk that has one.
     sequence: u32,
 }
 
@@ -45,7 +45,7 @@ impl Animation {
         number.to_be_bytes()
     }
 
-    /// What is before the pixels of the first picture, and that there are more.
+    /// Makes everything before the pixels of the first picture, with a chunk that says that there are more.
     fn start(&self, picture: &[u8]) -> Vec<u8> {
         let mut start = picture[..SIGNATURE].to_vec();
         let chunks = Chunks(&picture[SIGNATURE..]);
@@ -60,7 +60,7 @@ impl Animation {
         start
     }
 
-    /// How a frame lies and how long it is shown.
+    /// Makes the chunk that says where a frame is and how long it is shown.
     fn control(&mut self) -> Vec<u8> {
         let settings = &self.settings;
         let units = duration(self.frames, settings.fps, PER_SECOND.into());
@@ -68,7 +68,7 @@ impl Animation {
         let (width, height) = (settings.width.to_be_bytes(), settings.height.to_be_bytes());
         let number = self.next_number();
         let mut control = Vec::new();
-        // At the corner; kept until the next one, which takes its place.
+        // The frame is at the corner, and is kept until the next one replaces it.
         let parts: [&[u8]; 7] = [
             &number,
             &width,
@@ -103,7 +103,7 @@ impl<'a> Iterator for Chunks<'a> {
     }
 }
 
-/// Length, name, data, checksum.
+/// Appends a chunk: length, name, data, checksum.
 fn append_chunk(out: &mut Vec<u8>, name: [u8; 4], parts: &[&[u8]]) {
     let length: usize = parts.iter().map(|part| part.len()).sum();
     out.extend((length as u32).to_be_bytes());

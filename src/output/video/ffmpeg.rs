@@ -13,18 +13,18 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// What is looked for on the PATH.
+/// Name of the program on the PATH.
 const PROGRAM: &str = "ffmpeg";
-/// How much of ffmpeg's complaints is kept.
+/// Most bytes of ffmpeg's messages that are kept.
 const LONGEST_MESSAGE: u64 = 1 << 16;
 
-/// An encoder of ffmpeg and what it needs to hear.
+/// An encoder of ffmpeg and its arguments.
 struct Encoder {
     name: String,
     arguments: Vec<String>,
 }
 
-/// Fails at once where there is no ffmpeg or none of its encoders works.
+/// Opens a video. Fails at once if there is no ffmpeg or none of its encoders works.
 pub fn open(
     path: PathBuf,
     format: VideoFormat,
@@ -99,7 +99,7 @@ fn choose_encoder(format: VideoFormat, settings: &VideoSettings) -> io::Result<E
     Ok(encoder)
 }
 
-/// Encodes a frame of the video's size into nothing.
+/// Checks that an encoder works, by encoding a frame of the video's size and discarding it.
 fn try_encoder(encoder: &Encoder, settings: &VideoSettings) -> io::Result<()> {
     let (width, height) = even_size(settings.width, settings.height);
     let mut command = ffmpeg();
@@ -134,14 +134,14 @@ fn ffmpeg() -> Command {
     command.args(["-hide_banner", "-loglevel", "error", "-y"]);
     #[cfg(unix)]
     {
-        // Ctrl-C is for us: a group of its own keeps the terminal's signal from ffmpeg.
+        // Ctrl-C is for us: a process group of its own keeps the terminal's signal from ffmpeg.
         use std::os::unix::process::CommandExt;
         command.process_group(0);
     }
     command
 }
 
-/// That there is no ffmpeg, which no other encoder changes. Not the kind that stands for a missing folder.
+/// Kind of the error that there is no ffmpeg, which no other encoder changes. It is not the kind that stands for a missing folder.
 const NO_PROGRAM: ErrorKind = ErrorKind::Unsupported;
 
 fn no_ffmpeg(error: io::Error) -> io::Error {
@@ -156,7 +156,7 @@ fn no_ffmpeg(error: io::Error) -> io::Error {
     io::Error::new(NO_PROGRAM, message)
 }
 
-/// The last line of what ffmpeg said.
+/// Makes an error of the last line that ffmpeg wrote.
 fn complaint(stderr: &[u8], encoder: &str) -> io::Error {
     let text = String::from_utf8_lossy(stderr);
     let last = text.lines().rev().find(|line| !line.trim().is_empty());
@@ -178,7 +178,7 @@ struct Video {
     child: Child,
     /// None once everything was sent.
     pipe: Option<ChildStdin>,
-    /// What ffmpeg says, which is read while it runs, as it would wait for a full pipe.
+    /// Thread that reads ffmpeg's messages while it runs, as it would wait for a full pipe.
     messages: Option<JoinHandle<Vec<u8>>>,
     part: Part,
 }
@@ -214,7 +214,7 @@ impl Video {
         })
     }
 
-    /// Waits for ffmpeg to end; an error unless it did well.
+    /// Waits for ffmpeg to end; returns an error unless it succeeded.
     fn wait(&mut self) -> io::Result<()> {
         drop(self.pipe.take());
         let status = self.child.wait()?;
@@ -270,7 +270,7 @@ fn command(
         // The index goes to the front, so that browsers play the file while they load it.
         _ => &["-f", "mp4", "-movflags", "+faststart"],
     };
-    // A name with a colon or a dash in front is still a file's.
+    // With this prefix, a name with a colon, or with a dash in front, is still a file's.
     let mut file = OsString::from("file:");
     file.push(part);
     command.args(muxer).arg(file);
@@ -280,13 +280,13 @@ fn command(
 fn read_messages(stderr: impl Read) -> Vec<u8> {
     let mut start = Vec::new();
     let mut stderr = stderr.take(LONGEST_MESSAGE);
-    // What cannot be read is not told.
+    // Messages that cannot be read are left out.
     let _ = stderr.read_to_end(&mut start);
     let _ = io::copy(&mut stderr.into_inner(), &mut io::sink());
     start
 }
 
-/// Frames are many megabytes, and the usual pipe takes 64 KB at a time.
+/// Enlarges the pipe: frames are many megabytes, and the usual pipe takes 64 KB at a time.
 #[cfg(target_os = "linux")]
 fn widen(pipe: &ChildStdin) {
     use std::os::fd::AsRawFd;

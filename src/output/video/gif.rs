@@ -7,13 +7,13 @@ use std::{
     path::PathBuf,
 };
 
-/// Of the search for colours, from 1 (best) to 30.
+/// Speed of the search for colours, from 1 (best) to 30.
 const SPEED: i32 = 10;
-/// Signature and description of the screen.
+/// Bytes of the signature and the description of the screen.
 const HEADER: usize = 13;
-/// Where in a frame its duration is: behind introducer, label, size and flags of its control block.
+/// Place of the duration in a frame: behind introducer, label, size and flags of its control block.
 const DURATION: std::ops::Range<usize> = 4..6;
-/// Repeats without end: the application extension that browsers know.
+/// The application extension by which browsers know that the animation repeats without end.
 const FOREVER: &[u8] = b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0";
 const TRAILER: u8 = 0x3b;
 
@@ -37,7 +37,7 @@ struct Animation {
     frames: usize,
 }
 
-/// A file with this frame alone.
+/// Encodes a file with this frame alone.
 fn encode(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     let too_large = |_| EncodeError::TooLarge {
         format: "GIF",
@@ -54,7 +54,7 @@ fn encode(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     Ok(file)
 }
 
-/// What comes before the frame of a file with one frame, and the frame with its control block.
+/// Splits a file with one frame into everything before the frame, and the frame with its control block.
 fn split(file: &[u8]) -> Option<(&[u8], &[u8])> {
     let flags = *file.get(10)?;
     let table = match flags & 0x80 {

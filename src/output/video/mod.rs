@@ -17,7 +17,7 @@ pub enum VideoFormat {
     Mkv,
     /// 256 colours in each frame.
     Gif,
-    /// Without loss, as the two below.
+    /// Without loss, as is [`Self::WebP`].
     Apng,
     WebP,
 }
@@ -45,7 +45,7 @@ impl VideoFormat {
         }
     }
 
-    /// That of new files.
+    /// The extension of new files.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Mp4 => "mp4",
@@ -58,11 +58,11 @@ impl VideoFormat {
     }
 }
 
-/// The name of a video; `{scene}` stands for the scene's.
+/// The name of a video; `{scene}` stands for the scene's name.
 pub type VideoName = Pattern<VideoFormat>;
 
 impl VideoName {
-    /// Reads what follows `--video`.
+    /// Parses the argument of `--video`.
     pub fn parse_video(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
         let usual = VideoFormat::Mp4;
         Self::parse_known(text, usual, VideoFormat::from_extension, "mp4")?.without_frame()
@@ -73,18 +73,18 @@ impl VideoName {
     }
 }
 
-/// What a video has to know before its first frame.
+/// Settings of a video that are needed before its first frame.
 #[derive(Clone, Debug)]
 pub struct VideoSettings {
     pub width: u32,
     pub height: u32,
     /// Frames per second.
     pub fps: f32,
-    /// How many frames will come.
+    /// Number of frames that will come.
     pub frames: usize,
-    /// From 1 to 100; of videos.
+    /// Quality from 1 to 100; for videos.
     pub quality: u8,
-    /// ffmpeg's name of the encoder; none: the best that works.
+    /// ffmpeg's name of the encoder; none for the best that works.
     pub codec: Option<String>,
     /// Title and comment.
     pub texts: [String; 2],
@@ -106,7 +106,7 @@ pub fn open_video(
     }
 }
 
-/// How long frame `index` is shown, in units of which `per_second` make a second. Rounding never adds up.
+/// Time for which frame `index` is shown, in units of which `per_second` make a second. Rounding errors never add up.
 fn duration(index: usize, fps: f32, per_second: f64) -> u32 {
     let end = |index: usize| (index as f64 * per_second / f64::from(fps)).round() as u64;
     u32::try_from(end(index + 1) - end(index)).unwrap_or(u32::MAX)

@@ -22,7 +22,7 @@ fn settings() -> VideoSettings {
     }
 }
 
-/// A frame of few colours, each different.
+/// A frame of few colours, different for each index.
 fn rgb(index: usize) -> Vec<u8> {
     let pixel = |i: u32| {
         [

@@ -7,11 +7,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Of the file and of a picture in it: `RIFF`, its size, `WEBP`.
+/// Bytes of the header of a file, and of a picture that is encoded for it: `RIFF`, its size, `WEBP`.
 const HEADER: usize = 12;
-/// The file contains an animation.
+/// Flag: the file contains an animation.
 const ANIMATION: u8 = 1 << 1;
-/// A frame takes the place of the last one, instead of being blended with it.
+/// Flag: a frame replaces the last one, instead of being blended with it.
 const REPLACE: u8 = 1 << 1;
 
 pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputError> {
@@ -31,7 +31,7 @@ struct Animation {
     file: Part,
     settings: VideoSettings,
     frames: usize,
-    /// Bytes so far.
+    /// Number of bytes written so far.
     size: u64,
 }
 
@@ -42,7 +42,7 @@ impl Animation {
         start.extend([ANIMATION, 0, 0, 0]);
         start.extend(three_bytes(settings.width - 1));
         start.extend(three_bytes(settings.height - 1));
-        // A black background, and no end.
+        // A black background, and repetition without end.
         start.extend(b"ANIM\x06\0\0\0\0\0\0\xff\0\0");
         file.file().write_all(&start)?;
         Ok(Self {
@@ -65,7 +65,7 @@ impl Sink for Animation {
         let size = u32::try_from(16 + data.len()).map_err(|_| ErrorKind::FileTooLarge)?;
         let mut frame = b"ANMF".to_vec();
         frame.extend(size.to_le_bytes());
-        // Where it lies.
+        // Position of the frame.
         frame.extend([0; 6]);
         frame.extend(three_bytes(self.settings.width - 1));
         frame.extend(three_bytes(self.settings.height - 1));

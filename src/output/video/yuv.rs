@@ -1,6 +1,6 @@
 //! Colours as videos store them: BT.709 in limited range, one pair of colour differences per 2x2 pixels.
 //!
-//! Done here, by many threads, rather than by ffmpeg, which has one for it and would get twice the bytes.
+//! The conversion is done here, by many threads, rather than by ffmpeg, which has one for it and would get twice the bytes.
 
 use crate::output::{EncodeError, Picture};
 
@@ -8,12 +8,12 @@ use crate::output::{EncodeError, Picture};
 const LUMA: [f64; 3] = [0.2126, 0.7152, 0.0722];
 /// Fractional bits of weights.
 const SHIFT: u32 = 16;
-/// Of sums of eight values, as colour differences are made from.
+/// Fractional bits of weighted sums of eight values, from which colour differences are made.
 const CHROMA_SHIFT: u32 = SHIFT + 3;
 
-/// Luma goes from 16 to 235.
+/// Weights of red, green and blue in luma, which goes from 16 to 235.
 const Y: [i32; 3] = weights([LUMA[0], LUMA[1], LUMA[2]], 219.0 / 255.0);
-/// Colour differences go from 16 to 240, about 128.
+/// Weights of red, green and blue in the blue colour difference. Colour differences go from 16 to 240, about 128.
 const CB: [i32; 3] = weights(
     [-LUMA[0], -LUMA[1], 1.0 - LUMA[2]],
     224.0 / 255.0 / (2.0 - 2.0 * LUMA[2]),
@@ -40,13 +40,13 @@ const fn rounded(value: f64) -> i32 {
     }
 }
 
-/// Width and height as videos have them: even.
+/// Rounds width and height up to even numbers, as videos need them.
 pub fn even_size(width: u32, height: u32) -> (u32, u32) {
     (width.next_multiple_of(2), height.next_multiple_of(2))
 }
 
-/// The planes of `picture`, one behind the other. A last column or row is repeated where the number is odd. Colour differences
-/// lie between the rows and on the even columns, where decoders take them to be.
+/// Converts `picture` to planes, one behind the other. The last column or row is repeated if their number is odd. Colour differences
+/// are located between the rows and on the even columns, where decoders expect them.
 pub fn convert(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     let rgb = picture.pixels.bytes()?;
     let (width, height) = even_size(picture.width, picture.height);
@@ -104,7 +104,7 @@ fn add_rows(upper: &[u8], lower: &[u8], sums: &mut [[u16; 3]]) {
     }
 }
 
-/// A column counts twice and its neighbours once.
+/// Writes colour differences, in which a column counts twice and its neighbours once.
 fn write_chroma(sums: &[[u16; 3]], blue: &mut [u8], red: &mut [u8]) {
     let Some(&first) = sums.first() else { return };
     let mut left = first;
