@@ -66,7 +66,7 @@ pub fn load_inspected(
     options.check(kind)?;
     let mut scene = match kind {
         Kind::Scene => ron::load(path, &overrides(options), &options.model.allow_dirs)?,
-        Kind::Obj => standalone::obj::load(path, options)?,
+        Kind::Mesh(format) => standalone::mesh::load(path, format, options)?,
         Kind::Gltf => standalone::gltf::load(path, options, inspect)?,
         Kind::Raw => scn::load(path)?,
     };
@@ -97,10 +97,11 @@ fn overrides(options: &LoadOptions) -> Vec<(String, String)> {
 fn kind_of(path: &Path) -> Result<Kind, LoadError> {
     match extension(path).as_str() {
         "ron" => Ok(Kind::Scene),
-        "obj" => Ok(Kind::Obj),
         "gltf" | "glb" => Ok(Kind::Gltf),
         "scn" => Ok(Kind::Raw),
-        other => Err(unsupported(path, other)),
+        other => meshes::format_of(other)
+            .map(Kind::Mesh)
+            .ok_or_else(|| unsupported(path, other)),
     }
 }
 
@@ -112,7 +113,10 @@ fn extension(path: &Path) -> String {
 }
 
 fn unsupported(path: &Path, extension: &str) -> LoadError {
-    const KNOWN: &str = "use .ron (scene), .gltf, .glb or .obj (model) or .scn (raw scene)";
+    let meshes = meshes::FORMATS.iter().map(|format| format.extension());
+    let meshes: Vec<String> = meshes.map(|extension| format!(".{extension}")).collect();
+    let meshes = meshes.join(" or ");
+    let known = format!("use .ron (scene), .gltf, .glb or {meshes} (model) or .scn (raw scene)");
     if path.is_dir() {
         return LoadError::file(path, "this is a directory: name a scene file in it");
     }
@@ -122,8 +126,8 @@ fn unsupported(path: &Path, extension: &str) -> LoadError {
     LoadError::file(
         path,
         match extension {
-            "" => format!("the file has no extension that tells what it is: {KNOWN}"),
-            other => format!(".{other} files are not supported: {KNOWN}"),
+            "" => format!("the file has no extension that tells what it is: {known}"),
+            other => format!(".{other} files are not supported: {known}"),
         },
     )
 }

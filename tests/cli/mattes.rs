@@ -130,7 +130,7 @@ impl File {
         }
     }
 
-    /// What `AOV` lists: names, and their ids in hexadecimal digits.
+    /// What `aov` lists: names, and their ids in hexadecimal digits.
     fn manifest(&self, aov: &str) -> HashMap<String, String> {
         let mut names = self.texts.iter();
         let (entry, _) = names

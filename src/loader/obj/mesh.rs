@@ -125,12 +125,12 @@ impl Unifier<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loader::obj;
+    use crate::loader::obj::scan;
     use std::path::Path;
 
     fn mesh(text: &str) -> ObjMesh {
         let data =
-            obj::parse(Path::new("a.obj"), text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+            scan::scan(Path::new("a.obj"), text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
         build(&data, 60f32.to_radians())
     }
 

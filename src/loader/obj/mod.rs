@@ -1,20 +1,24 @@
-//! Wavefront OBJ: geometry and material assignment as tobj parses them, with positions in file order.
-//!
-//! `scan` finds the faults of a file; `mesh` makes a renderable mesh of the result.
+//! Wavefront OBJ: lists and triangles in file order (`scan`), made a renderable mesh (`mesh`) with the materials of its MTL files
+//! (`materials`, `mtl`).
 
 mod lines;
-pub mod mesh;
-pub mod mtl;
+mod materials;
+mod mesh;
+mod mtl;
 mod scan;
 
-use super::{LoadError, files};
-use crate::{guard::guarded, scene::NONE};
-use scan::ObjScan;
+use super::{
+    LoadError, budget, files,
+    folders::Folders,
+    materials::Materials,
+    meshes::{MeshFormat, MeshOptions, MeshSource, ParsedMesh},
+};
+use crate::scene::{NONE, Wrap};
+use materials::MtlMaterials;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
 };
-use tobj::{LoadOptions, Mesh, Model};
 
 /// One corner of a face: indices into [`ObjData`]'s lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +37,9 @@ pub struct ObjData {
     pub path: PathBuf,
     /// Every `v` in file order.
     pub positions: Vec<[f32; 3]>,
-    /// UVs in use; one may be there more than once.
+    /// The file's UVs and, if there are any, a zero at the end.
     pub uvs: Vec<[f32; 2]>,
-    /// Normals in use; one may be there more than once.
+    /// The file's normals and, if there are any, a zero at the end.
     pub normals: Vec<[f32; 3]>,
     /// Fans of the file's polygons, in file order.
     pub triangles: Vec<[Corner; 3]>,
@@ -49,91 +53,113 @@ pub struct ObjData {
     pub ignored: usize,
 }
 
-/// Reads a whole OBJ file.
-///
-/// # Errors
-/// When it cannot be read, a line is malformed, an index points nowhere or a number is not finite.
-pub fn read(path: &Path) -> Result<ObjData, LoadError> {
-    parse(path, &files::read(path)?)
-}
-
-/// As [`read`], from bytes; `path` is for messages.
-pub fn parse(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
-    let scan = scan::scan(path, bytes)?;
-    let read = || models(&scan).map_err(|e| LoadError::file(path, e.to_string()));
-    let panicked = |words: &str| LoadError::file(path, format!("the file is damaged: {words}"));
-    let (models, place_of) = rayon::join(|| guarded(read, panicked), || places(&scan.positions));
-    let models = models?;
-    let mut data = ObjData {
-        path: path.into(),
-        materials: in_order(scan.materials),
-        positions: scan.positions,
-        libraries: scan.libraries,
-        ignored: scan.ignored,
-        ..ObjData::default()
-    };
-    for model in &models {
-        data.append(&model.mesh, &place_of)
-            .ok_or_else(|| LoadError::file(path, "the geometry cannot be read"))?;
-    }
-    Ok(data)
-}
-
-/// The file in tobj's form: one model for each run of faces with the same material.
-fn models(scan: &ObjScan) -> Result<Vec<Model>, tobj::LoadError> {
-    let options = LoadOptions {
-        triangulate: true,
-        ..LoadOptions::default()
-    };
-    let names = |_: &Path| Ok((Vec::new(), scan.materials.clone()));
-    let (models, _) = tobj::load_obj_buf(&mut scan.restated(), &options, names)?;
-    Ok(models)
-}
-
-/// Maps the bits of each position to the index of the first position that has them.
-fn places(positions: &[[f32; 3]]) -> HashMap<[u32; 3], u32> {
-    let mut places = HashMap::with_capacity(positions.len());
-    for (i, p) in positions.iter().enumerate() {
-        places.entry(p.map(f32::to_bits)).or_insert(i as u32);
-    }
-    places
-}
-
-fn in_order(materials: HashMap<String, usize>) -> Vec<String> {
-    let mut names: Vec<_> = materials.into_iter().collect();
-    names.sort_unstable_by_key(|(_, index)| *index);
-    names.into_iter().map(|(name, _)| name).collect()
-}
-
 impl ObjData {
-    /// Adds a triangulated mesh; `None` when one of its positions is not in the file.
-    fn append(&mut self, mesh: &Mesh, place_of: &HashMap<[u32; 3], u32>) -> Option<()> {
-        let places: Vec<u32> = triples(&mesh.positions)
-            .iter()
-            .map(|p| place_of.get(&p.map(f32::to_bits)).copied())
-            .collect::<Option<_>>()?;
-        let shifted =
-            |list: &[u32], i: usize, by: usize| list.get(i).map_or(NONE, |x| x + by as u32);
-        let (uvs, normals) = (self.uvs.len(), self.normals.len());
-        let corner = |i: usize| Corner {
-            v: places[mesh.indices[i] as usize],
-            vt: shifted(&mesh.texcoord_indices, i, uvs),
-            vn: shifted(&mesh.normal_indices, i, normals),
-        };
-        let triangles = 0..mesh.indices.len() / 3;
-        self.triangles
-            .extend(triangles.map(|t| [0, 1, 2].map(|k| corner(3 * t + k))));
-        self.uvs.extend_from_slice(mesh.texcoords.as_chunks().0);
-        self.normals.extend_from_slice(triples(&mesh.normals));
-        let material = mesh.material_id.map_or(NONE, |m| m as u32);
-        self.triangle_materials
-            .resize(self.triangles.len(), material);
-        Some(())
+    /// Makes positions with the same bits one, and gives corners without UV or normal a zero one if others have them.
+    fn complete(&mut self) {
+        let mut first_of = HashMap::with_capacity(self.positions.len());
+        let positions = (0..).zip(&self.positions);
+        let first = positions.map(|(i, p)| *first_of.entry(p.map(f32::to_bits)).or_insert(i));
+        let first: Vec<u32> = first.collect();
+        let zero_uv = zero_at_the_end(&mut self.uvs);
+        let zero_normal = zero_at_the_end(&mut self.normals);
+        for corner in self.triangles.as_flattened_mut() {
+            corner.v = first[corner.v as usize];
+            corner.vt = corner.vt.min(zero_uv);
+            corner.vn = corner.vn.min(zero_normal);
+        }
     }
 }
 
-fn triples(flat: &[f32]) -> &[[f32; 3]] {
-    flat.as_chunks().0
+/// Index of a zero that is added to the list, or [`NONE`] if the list is empty.
+fn zero_at_the_end<const N: usize>(list: &mut Vec<[f32; N]>) -> u32 {
+    if list.is_empty() {
+        return NONE;
+    }
+    list.push([0.0; N]);
+    list.len() as u32 - 1
+}
+
+/// The format of `.obj` files.
+pub struct Obj;
+
+impl MeshFormat for Obj {
+    fn extension(&self) -> &'static str {
+        "obj"
+    }
+
+    /// A missing MTL file is only a warning.
+    fn parse(
+        &self,
+        path: &Path,
+        options: &MeshOptions,
+        allow: &[PathBuf],
+    ) -> Result<Box<dyn ParsedMesh>, LoadError> {
+        let data = scan::scan(path, &files::read(path)?)?;
+        let built = mesh::build(&data, options.smooth_angle);
+        if built.mesh.triangles.is_empty() {
+            return Err(LoadError::file(
+                path,
+                "there are no faces with an area in it: export a mesh with faces",
+            ));
+        }
+        let mut warnings = Vec::new();
+        let mut warn = |n: usize, what: &str| {
+            if n > 0 {
+                warnings.push(format!("{}: {n} {what}", path.display()));
+            }
+        };
+        warn(
+            data.ignored,
+            "points, lines or faces with fewer than 3 corners are ignored",
+        );
+        warn(built.dropped, "triangles without area are left out");
+        let materials = MtlMaterials::read(&data, Folders::of(path, allow), &mut warnings)?;
+        Ok(Box::new(ParsedObj {
+            data,
+            built,
+            materials,
+            warnings,
+        }))
+    }
+}
+
+/// An OBJ file with its MTL files.
+struct ParsedObj {
+    data: ObjData,
+    built: mesh::ObjMesh,
+    materials: MtlMaterials,
+    warnings: Vec<String>,
+}
+
+impl ParsedMesh for ParsedObj {
+    fn bytes(&self) -> u64 {
+        let mesh = &self.built.mesh;
+        budget::of_mesh(mesh.positions.len(), mesh.triangles.len())
+    }
+
+    fn into_source(
+        mut self: Box<Self>,
+        name: &str,
+        replacement: Option<u32>,
+        wrap: Wrap,
+        table: &mut Materials,
+    ) -> Result<(MeshSource, Vec<String>), LoadError> {
+        let mut rows = Vec::with_capacity(self.built.slot_materials.len());
+        for &slot in &self.built.slot_materials {
+            rows.push(match replacement {
+                Some(row) => row,
+                None => {
+                    let material = self.data.materials.get(slot as usize);
+                    let warnings = &mut self.warnings;
+                    self.materials.enter(material, wrap, table, warnings)?
+                }
+            });
+        }
+        let faces = mesh::position_triangles(&self.data);
+        let (mesh, points) = (self.built.mesh, self.data.positions);
+        let source = MeshSource::of_triangles(name, mesh, rows, points, faces);
+        Ok((source, self.warnings))
+    }
 }
 
 #[cfg(test)]
@@ -142,7 +168,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn parse_text(text: &str) -> Result<ObjData, String> {
-        parse(Path::new("a.obj"), text.as_bytes()).map_err(|e| e.to_string())
+        scan::scan(Path::new("a.obj"), text.as_bytes()).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -154,6 +180,35 @@ mod tests {
         let v: Vec<_> = d.triangles.iter().map(|t| t.map(|c| c.v)).collect();
         assert_eq!(v, [[0, 1, 2], [0, 2, 3]]);
         assert_eq!(d.ignored, 3);
+    }
+
+    #[test]
+    fn triangles_are_those_that_tobj_reads() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/dragon.obj");
+        let d = scan::scan(&path, &files::read(&path).unwrap()).unwrap();
+        let options = tobj::LoadOptions {
+            triangulate: true,
+            ..Default::default()
+        };
+        let (models, _) = tobj::load_obj(&path, &options).unwrap();
+        let corners = models.iter().flat_map(|model| {
+            let m = &model.mesh;
+            let at = |list: &[f32], i: u32| [0, 1, 2].map(|k| list[3 * i as usize + k]);
+            let corner = move |i: usize| {
+                let vn = m.normal_indices.get(i);
+                (
+                    at(&m.positions, m.indices[i]),
+                    vn.map(|&n| at(&m.normals, n)),
+                )
+            };
+            (0..m.indices.len()).map(corner)
+        });
+        let ours = d.triangles.as_flattened().iter().map(|c| {
+            let normal = d.normals.get(c.vn as usize).copied();
+            (d.positions[c.v as usize], normal)
+        });
+        assert!(ours.eq(corners));
+        assert!(d.triangles.len() > 1000);
     }
 
     #[test]
@@ -223,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tobj_alone_would_refuse_is_read() {
+    fn what_other_programs_write_is_read() {
         let bodies = [
             "v 0 0 0 0\nv 1 0 0 0.5\nv 0 1 0 1 1\nf 1 2 3\n",
             "v 0 0 0 1 0 0\nv 1 0 0\nv 0 1 0 1 2 3 4\nf 1 2 3 # a comment\n",
@@ -237,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tobj_alone_would_panic_on_or_guess_is_an_error() {
+    fn corners_before_the_first_are_an_error() {
         let lists = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\n";
         for corner in [
             "1/-2",
@@ -253,9 +308,9 @@ mod tests {
         }
     }
 
-    /// All faults are the scan's: none is left for tobj, which has no line numbers.
+    /// Every fault has a line number.
     fn assert_sound_or_one_line(bytes: &[u8]) {
-        match parse(Path::new("a.obj"), bytes) {
+        match scan::scan(Path::new("a.obj"), bytes) {
             Ok(d) => {
                 let below = |i: u32, n: usize| (i as usize) < n || (n == 0 && i == NONE);
                 let sound = |c: &Corner| {

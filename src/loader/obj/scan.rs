@@ -1,39 +1,23 @@
-//! A scan of an OBJ file's lines before tobj reads it: finds the faulty line and the parts that tobj would lose.
-//!
-//! tobj has no line numbers, renumbers positions, guesses the UVs and normals that corners lack and panics on some
-//! damaged files. It therefore reads a restatement in which all lists come first, nothing is malformed and every
-//! corner is complete.
+//! The lines of an OBJ file, checked and put together to lists and triangles.
 
-use super::lines::{Lines, material_name};
+use super::{
+    Corner, ObjData,
+    lines::{Lines, material_name},
+};
 use crate::loader::LoadError;
 use crate::scene::NONE;
-use std::{
-    collections::HashMap,
-    io::{BufRead, Read},
-    path::Path,
-};
+use std::{collections::HashMap, path::Path};
 
-/// A valid OBJ file: the parts that tobj would lose, and the rest restated for it.
+/// The part of a file that has been read.
 #[derive(Default)]
-pub struct ObjScan {
-    /// Every `v` in file order.
-    pub positions: Vec<[f32; 3]>,
-    /// Index of each name after `usemtl`, in order of first use.
-    pub materials: HashMap<String, usize>,
-    /// Files after `mtllib`, as written, with the line that names them.
-    pub libraries: Vec<(usize, String)>,
-    /// Number of `p` and `l` elements and of faces with fewer than 3 corners, all left out.
-    pub ignored: usize,
-    uv_count: usize,
-    normal_count: usize,
-    lists: String,
-    faces: String,
-    corners: Vec<Indices>,
+struct Scan {
+    data: ObjData,
+    /// Index of each name after `usemtl`.
+    materials: HashMap<String, u32>,
+    /// Corners of the current face: indices from 0 of position, UV and normal; the last two may be [`NONE`].
+    face: Vec<[u32; 3]>,
     ahead: Vec<Ahead>,
 }
-
-/// Position, UV and normal of a corner, from 0; the last two may be [`NONE`].
-type Indices = [u32; 3];
 
 /// An index that points past what the file had so far.
 struct Ahead {
@@ -42,95 +26,88 @@ struct Ahead {
     index: u32,
 }
 
-/// Checks a whole file; `path` is for messages.
+/// Reads a whole file; `path` is for messages.
 ///
 /// # Errors
 /// When a line is malformed, an index points nowhere or a number is not finite.
-pub fn scan(path: &Path, bytes: &[u8]) -> Result<ObjScan, LoadError> {
-    let mut scan = ObjScan::default();
+pub fn scan(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
+    let mut scan = Scan::default();
+    let mut material = NONE;
     for (line, text) in Lines::new(bytes) {
-        scan.line(line, &text)
+        scan.line(line, &text, &mut material)
             .map_err(|message| LoadError::line(path, line, message))?;
     }
     scan.check_ahead(path)?;
-    Ok(scan)
+    scan.data.path = path.into();
+    scan.data.complete();
+    Ok(scan.data)
 }
 
-impl ObjScan {
-    /// The file for tobj: one `mtllib`, then `v`, `vt` and `vn`, then `usemtl` and `f`.
-    ///
-    /// Corners without a UV or normal name the last of the list, which is zero and not the file's.
-    pub fn restated(&self) -> impl BufRead {
-        let uv = if self.uv_count > 0 { "vt 0 0\n" } else { "" };
-        let normal = if self.normal_count > 0 {
-            "vn 0 0 0\n"
-        } else {
-            ""
-        };
-        let parts = ["mtllib names\n", &self.lists, uv, normal, &self.faces];
-        let [head, lists, uv, normal, faces] = parts.map(str::as_bytes);
-        head.chain(lists).chain(uv).chain(normal).chain(faces)
-    }
-
-    fn line(&mut self, line: usize, text: &str) -> Result<(), String> {
+impl Scan {
+    /// Reads a line; `material` is the index of the material of faces that follow, or [`NONE`].
+    fn line(&mut self, line: usize, text: &str, material: &mut u32) -> Result<(), String> {
         let text = text.trim_start();
         let (keyword, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let words = rest.split_whitespace();
         match keyword {
-            "v" => self
-                .positions
-                .push(restate(words, "v x y z", &mut self.lists)?),
-            "vt" => {
-                // The second coordinate may be left out.
-                restate::<2>(words.chain(["0"]), "vt u v", &mut self.lists)?;
-                self.uv_count += 1;
+            "v" => self.data.positions.push(numbers(words, "v x y z")?),
+            // The second coordinate may be left out.
+            "vt" => self.data.uvs.push(numbers(words.chain(["0"]), "vt u v")?),
+            "vn" => self.data.normals.push(numbers(words, "vn x y z")?),
+            "f" => self.face(line, rest, *material)?,
+            "p" | "l" => self.data.ignored += 1,
+            "usemtl" => *material = self.material(material_name(rest)),
+            "mtllib" => {
+                let file = rest.trim().to_owned();
+                self.data.libraries.push((line, file));
             }
-            "vn" => {
-                restate::<3>(words, "vn x y z", &mut self.lists)?;
-                self.normal_count += 1;
-            }
-            "f" => self.face(line, rest)?,
-            "p" | "l" => self.ignored += 1,
-            "usemtl" => self.use_material(material_name(rest)),
-            "mtllib" => self.libraries.push((line, rest.trim().to_owned())),
             _ => {}
         }
         Ok(())
     }
 
-    fn use_material(&mut self, name: &str) {
-        let next = self.materials.len();
-        self.materials.entry(name.to_owned()).or_insert(next);
-        self.faces.extend(["usemtl ", name, "\n"]);
+    fn material(&mut self, name: &str) -> u32 {
+        if let Some(&known) = self.materials.get(name) {
+            return known;
+        }
+        let next = self.materials.len() as u32;
+        self.materials.insert(name.to_owned(), next);
+        self.data.materials.push(name.to_owned());
+        next
     }
 
     /// Length so far of the three lists.
     fn counts(&self) -> [usize; 3] {
-        [self.positions.len(), self.uv_count, self.normal_count]
+        let d = &self.data;
+        [d.positions.len(), d.uvs.len(), d.normals.len()]
     }
 
-    fn face(&mut self, line: usize, text: &str) -> Result<(), String> {
+    /// Adds the fan of a polygon.
+    fn face(&mut self, line: usize, text: &str, material: u32) -> Result<(), String> {
         let counts = self.counts();
-        let start = self.faces.len();
-        self.corners.clear();
-        self.faces.push('f');
+        self.face.clear();
         for word in text.split_whitespace().take_while(|w| !w.starts_with('#')) {
-            let corner = corner(word, counts)?;
-            restate_corner(word, corner, &mut self.faces);
-            self.corners.push(corner);
+            self.face.push(corner(word, counts)?);
         }
-        self.faces.push('\n');
-        if self.corners.len() < 3 {
-            self.faces.truncate(start);
-            self.ignored += 1;
+        let [first, others @ ..] = &self.face[..] else {
+            self.data.ignored += 1;
+            return Ok(());
+        };
+        if others.len() < 2 {
+            self.data.ignored += 1;
             return Ok(());
         }
-        for corner in &self.corners {
+        for corner in &self.face {
             for (list, (&index, count)) in corner.iter().zip(counts).enumerate() {
                 if index as usize >= count && index != NONE {
                     self.ahead.push(Ahead { line, list, index });
                 }
             }
+        }
+        for pair in others.windows(2) {
+            let corners = [*first, pair[0], pair[1]].map(|[v, vt, vn]| Corner { v, vt, vn });
+            self.data.triangles.push(corners);
+            self.data.triangle_materials.push(material);
         }
         Ok(())
     }
@@ -150,22 +127,16 @@ impl ObjScan {
     }
 }
 
-/// Copies as many numbers as `shape` has; what follows them (w, vertex colours) is left out.
-fn restate<'a, const N: usize>(
+/// Reads as many numbers as `shape` has; what follows them (w, vertex colours) is left out.
+fn numbers<'a, const N: usize>(
     mut words: impl Iterator<Item = &'a str>,
     shape: &str,
-    out: &mut String,
 ) -> Result<[f32; N], String> {
     let mut values = [0.0; N];
-    out.extend(shape.split(' ').take(1));
     for x in &mut values {
-        let word = words
-            .next()
-            .ok_or_else(|| format!("too few numbers: expected `{shape}`"))?;
-        *x = number(word)?;
-        out.extend([" ", word]);
+        let word = words.next();
+        *x = number(word.ok_or_else(|| format!("too few numbers: expected `{shape}`"))?)?;
     }
-    out.push('\n');
     Ok(values)
 }
 
@@ -177,22 +148,7 @@ fn number(word: &str) -> Result<f32, String> {
     }
 }
 
-/// Writes `word`, whose meaning is `indices`, with all three parts and counted from the start of each list.
-///
-/// A part that is missing becomes -1: tobj reads the faces last, so that is the zero that ends the list.
-fn restate_corner(word: &str, indices: Indices, out: &mut String) {
-    let parts = word.split('/').chain(["", ""]);
-    for ((index, part), separator) in indices.into_iter().zip(parts).zip([' ', '/', '/']) {
-        out.push(separator);
-        match part {
-            "" => out.push_str("-1"),
-            _ if part.starts_with('-') => out.push_str(&(u64::from(index) + 1).to_string()),
-            _ => out.push_str(part),
-        }
-    }
-}
-
-fn corner(word: &str, counts: [usize; 3]) -> Result<Indices, String> {
+fn corner(word: &str, counts: [usize; 3]) -> Result<[u32; 3], String> {
     let mut indices = [NONE; 3];
     let mut parts = word.split('/');
     for ((slot, part), count) in indices.iter_mut().zip(&mut parts).zip(counts) {

@@ -3,7 +3,7 @@
 mod lens;
 pub(super) mod view;
 
-use super::{LoadError, gltf::GltfOptions, suggest};
+use super::{LoadError, gltf::GltfOptions, meshes::MeshFormat, suggest};
 use crate::{math::linear_from_srgb, scene::rig::Playback};
 use glam::Vec3;
 use std::{
@@ -224,14 +224,14 @@ pub fn parse_triple(text: &str) -> Option<Vec3> {
 }
 
 /// The kinds of files, as far as options tell them apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Kind {
     /// `.ron`
     Scene,
     /// `.gltf` and `.glb`
     Gltf,
     /// `.obj`
-    Obj,
+    Mesh(&'static dyn MeshFormat),
     /// `.scn`
     Raw,
 }
@@ -264,7 +264,7 @@ impl LoadOptions {
             ("--no-ground", model.no_ground),
         ];
         for (flag, given, what) in only_gltf {
-            if given && kind != Kind::Gltf {
+            if given && !matches!(kind, Kind::Gltf) {
                 return Err(LoadError::flag(flag, format!("{gltf} {what}")));
             }
         }
@@ -272,13 +272,13 @@ impl LoadOptions {
             let instead = match kind {
                 Kind::Scene => "a .ron scene says this itself: change the file, or use --set",
                 Kind::Raw => "only models (.gltf, .glb, .obj) have this choice",
-                Kind::Gltf | Kind::Obj => continue,
+                Kind::Gltf | Kind::Mesh(_) => continue,
             };
             if given {
                 return Err(LoadError::flag(flag, instead));
             }
         }
-        if kind == Kind::Raw && !model.allow_dirs.is_empty() {
+        if matches!(kind, Kind::Raw) && !model.allow_dirs.is_empty() {
             return Err(LoadError::flag(
                 "--allow-dir",
                 "a .scn file refers to no files",

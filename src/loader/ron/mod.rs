@@ -21,14 +21,14 @@ use super::{
     framing,
     gltf::Model,
     materials::Materials,
-    meshes::{self, MeshSource, ParsedObj},
+    meshes::{self, MeshOptions, MeshSource, ParsedMesh},
     model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
     subjects,
 };
 use crate::scene::{
     Material, NONE, Names, RenderDefaults, Scene, Subject,
     animated::Animated,
-    desc::{GltfFile, MaterialDesc, MeshDesc, ObjFile, RenderDesc, SceneFile},
+    desc::{GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, SceneFile},
     ranges,
     rig::{Clip, DeformingMesh, Palette},
 };
@@ -272,7 +272,7 @@ impl Loader<'_> {
                 return Ok(Parsed::Nothing);
             }
             let parsed = match desc {
-                MeshDesc::Obj(obj) => self.obj(obj, &all.key(name)),
+                MeshDesc::Obj(mesh) => self.mesh_file(mesh, &all.key(name)),
                 MeshDesc::Gltf(gltf) => self.gltf(gltf, &all.key(name)),
                 _ => Ok(Parsed::Nothing),
             };
@@ -290,8 +290,8 @@ impl Loader<'_> {
             .collect()
     }
 
-    fn obj(&self, obj: &ObjFile, place: &Place) -> Result<Parsed, LoadError> {
-        let path = self.source.resolve(&obj.file);
+    fn mesh_file(&self, desc: &MeshFile, place: &Place) -> Result<Parsed, LoadError> {
+        let path = self.source.resolve(&desc.file);
         let lacks = |lack: String| {
             let message = format!("the meshes so far and this one: all {lack}");
             self.source.error(&place.key("file"), message)
@@ -301,9 +301,9 @@ impl Loader<'_> {
         self.budget
             .take(bytes.saturating_mul(PARSING))
             .map_err(lacks)?;
-        let parsed = parse_obj(self.source, obj, self.allow, place)?;
+        let parsed = parse_mesh(self.source, desc, self.allow, place)?;
         self.budget.take(parsed.bytes()).map_err(lacks)?;
-        Ok(Parsed::Obj(Box::new(parsed)))
+        Ok(Parsed::Mesh(parsed))
     }
 
     fn gltf(&self, desc: &GltfFile, place: &Place) -> Result<Parsed, LoadError> {
@@ -326,10 +326,10 @@ impl Loader<'_> {
     ) -> Result<MeshSource, LoadError> {
         let grey = Material::default();
         Ok(match (desc, parsed) {
-            (MeshDesc::Obj(obj), Parsed::Obj(parsed)) => {
-                let replacement = self.replacement(obj.material.as_deref(), rows, place)?;
+            (MeshDesc::Obj(desc), Parsed::Mesh(parsed)) => {
+                let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
                 let (source, warnings) =
-                    parsed.into_source(name, replacement, obj.wrap, &mut self.table)?;
+                    parsed.into_source(name, replacement, desc.wrap, &mut self.table)?;
                 self.warnings.extend(warnings);
                 source
             }
@@ -421,33 +421,35 @@ const PARSING: u64 = 32;
 /// A mesh's file, read and parsed but not yet in any table.
 enum Parsed {
     Nothing,
-    Obj(Box<ParsedObj>),
+    Mesh(Box<dyn ParsedMesh>),
     Gltf(Box<Model>),
 }
 
-fn parse_obj(
+fn parse_mesh(
     source: &Source,
-    obj: &ObjFile,
+    desc: &MeshFile,
     allow: &[PathBuf],
     place: &Place,
-) -> Result<ParsedObj, LoadError> {
-    if !(0.0..=180.0).contains(&obj.smooth_angle.0) {
+) -> Result<Box<dyn ParsedMesh>, LoadError> {
+    if !(0.0..=180.0).contains(&desc.smooth_angle.0) {
         return Err(source.error(
             &place.key("smooth_angle"),
             "the angle must be 0 to 180 degrees",
         ));
     }
-    let path = source.resolve(&obj.file);
+    let path = source.resolve(&desc.file);
+    let fail = |message: String| Err(source.error(&place.key("file"), message));
+    let name = path.display();
     if !path.exists() {
-        let message = format!(
-            "the mesh file {} does not exist: check the path",
-            path.display()
-        );
-        return Err(source.error(&place.key("file"), message));
+        return fail(format!(
+            "the mesh file {name} does not exist: check the path"
+        ));
     }
-    if super::extension(&path) != "obj" {
-        let message = format!("{} is not an .obj file: convert it to OBJ", path.display());
-        return Err(source.error(&place.key("file"), message));
-    }
-    meshes::parse_obj(&path, obj.smooth_angle.0.to_radians(), allow)
+    let Some(format) = meshes::format_of(&super::extension(&path)) else {
+        return fail(format!("{name} is not an .obj file: convert it to OBJ"));
+    };
+    let options = MeshOptions {
+        smooth_angle: desc.smooth_angle.0.to_radians(),
+    };
+    format.parse(&path, &options, allow)
 }

@@ -8,7 +8,7 @@ pub mod gltf;
 mod gltf_tests;
 mod lights;
 mod live;
-pub mod obj;
+pub mod mesh;
 mod parts;
 mod surroundings;
 

@@ -254,7 +254,7 @@ pub struct SpotLight {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "meshes")]
 pub enum MeshDesc {
-    Obj(ObjFile),
+    Obj(MeshFile),
     Gltf(GltfFile),
     /// `Sphere`: the sphere of radius 1 about the origin.
     Sphere,
@@ -265,7 +265,7 @@ pub enum MeshDesc {
 /// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ObjFile {
+pub struct MeshFile {
     pub file: String,
     /// Name of a material that replaces all materials of the file.
     #[serde(default)]
