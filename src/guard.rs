@@ -27,6 +27,7 @@ pub fn guarded<T, E>(
 }
 
 /// Whether a panic on this thread will become an error, so that there is nothing to print.
+#[cfg(any(feature = "cli", test))]
 pub fn is_active() -> bool {
     DEPTH.get() > 0
 }

@@ -8,6 +8,8 @@ pub mod abi;
 pub mod accel;
 pub mod anim;
 pub mod aov;
+pub mod choice;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod denoise;
 pub mod device;
@@ -29,6 +31,7 @@ pub mod probe;
 mod process;
 pub mod render;
 pub mod scene;
+#[cfg(feature = "cli")]
 pub mod settings;
 #[cfg(test)]
 mod testing;

@@ -20,13 +20,13 @@ use crate::accel::{
 };
 use crate::{
     abi::{EMPTY_CHILD, LEAF, MeshKeys, PACK_SIZE, TrianglePack, TriangleRecord, Unit},
+    choice::choice,
     math::Aabb,
     scene::{Mesh, Shape},
 };
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use std::{
-    fmt,
     mem::MaybeUninit,
     time::{Duration, Instant},
 };
@@ -43,31 +43,17 @@ const MOST_POSITIONS: f64 = 1.25;
 /// A test compares trees of two meshes with recorded ones, and fails if that was forgotten.
 pub const BUILDER_VERSION: u32 = 11;
 
-/// How much time a build may take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Quality {
-    /// Leaves are runs on a space-filling curve, and only cuts between them are measured.
-    Fast,
-    /// Binned cuts, collapsed to wide nodes as is best: for trees that are built again and again.
-    Balanced,
-    /// Every cut is tried, subtrees are moved to better places, and instance boxes are exact: for trees that are built once.
-    #[default]
-    High,
-}
-
-impl fmt::Display for Quality {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Quality::Fast => "fast",
-            Quality::Balanced => "balanced",
-            Quality::High => "high",
-        })
+choice! {
+    /// How much time a build may take.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Quality = High {
+        /// Leaves are runs on a space-filling curve, and only cuts between them are measured.
+        Fast = "fast",
+        /// Binned cuts, collapsed to wide nodes as is best: for trees that are built again and again.
+        Balanced = "balanced",
+        /// Every cut is tried, subtrees are moved to better places, and instance boxes are exact: for trees that are built once.
+        High = "high",
     }
-}
-
-impl Quality {
-    /// All qualities, from the least build time to the most.
-    pub const ALL: [Self; 3] = [Self::Fast, Self::Balanced, Self::High];
 }
 
 /// The acceleration structure of one mesh, in object space. Only builders and checked files make the references that kernels follow.

@@ -3,50 +3,39 @@
 pub mod channels;
 pub mod cryptomatte;
 
+use crate::choice::choice;
 use crate::pixels::Floats;
-use std::fmt;
 
-/// One kind of value per pixel. What a pixel sees first counts, averaged over its samples.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, clap::ValueEnum,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Aov {
-    /// Share of light that the surface reflects, linear; 1 where nothing is hit.
-    Albedo,
-    /// Unit shading normal in world space, towards the camera; its mean may be shorter. 0 where nothing is hit.
-    Normal,
-    /// Distance along the camera's axis (at the sample's time) in scene units; infinite where nothing is hit. Of the nearest sample, as means of
-    /// depths lie where nothing is.
-    Depth,
-    /// In world space, of the nearest sample; 0 where nothing is hit.
-    Position,
-    /// In pixels, x to the right and y upwards, as in Cycles' vector pass: from where a point is to where it was one frame ago,
-    /// and from where it will be one frame on to where it is.
-    Motion,
-    /// Variance of the pixel's mean, per colour.
-    Variance,
-    /// Which instances cover how much of a pixel, as Cryptomatte has it.
-    Instance,
-    /// Which materials do.
-    Material,
+choice! {
+    /// One kind of value per pixel. What a pixel sees first counts, averaged over its samples.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Aov {
+        /// Share of light that the surface reflects, linear; 1 where nothing is hit.
+        Albedo = "albedo",
+        /// Unit shading normal in world space, towards the camera; its mean may be shorter. 0 where nothing is hit.
+        Normal = "normal",
+        /// Distance along the camera's axis (at the sample's time) in scene units; infinite where nothing is hit. Of the nearest sample, as means of
+        /// depths lie where nothing is.
+        Depth = "depth",
+        /// In world space, of the nearest sample; 0 where nothing is hit.
+        Position = "position",
+        /// In pixels, x to the right and y upwards, as in Cycles' vector pass: from where a point is to where it was one frame ago,
+        /// and from where it will be one frame on to where it is.
+        Motion = "motion",
+        /// Variance of the pixel's mean, per colour.
+        Variance = "variance",
+        /// Which instances cover how much of a pixel, as Cryptomatte has it.
+        Instance = "instance",
+        /// Which materials do.
+        Material = "material",
+    }
 }
 
 /// Number of names that a Cryptomatte AOV keeps of a pixel: those that cover most of it.
 pub const MATTE_RANKS: usize = crate::abi::MATTE_RANKS as usize;
 
 impl Aov {
-    pub const ALL: [Self; 8] = [
-        Self::Albedo,
-        Self::Normal,
-        Self::Depth,
-        Self::Position,
-        Self::Motion,
-        Self::Variance,
-        Self::Instance,
-        Self::Material,
-    ];
-
     /// Number of floats per pixel.
     pub fn channels(self) -> usize {
         match self {
@@ -60,26 +49,6 @@ impl Aov {
     /// Whether the values are hashes of names and shares of the pixel, as in Cryptomatte.
     pub fn is_matte(self) -> bool {
         matches!(self, Self::Instance | Self::Material)
-    }
-
-    /// Name of the AOV on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Albedo => "albedo",
-            Self::Normal => "normal",
-            Self::Depth => "depth",
-            Self::Position => "position",
-            Self::Motion => "motion",
-            Self::Variance => "variance",
-            Self::Instance => "instance",
-            Self::Material => "material",
-        }
-    }
-}
-
-impl fmt::Display for Aov {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

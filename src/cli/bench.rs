@@ -69,7 +69,7 @@ impl BenchArgs {
         let mut device = self.device.open(console::note)?;
         let scene = Arc::new(self.scene.load()?);
         self.prepare(&scene.name)?;
-        let look = RenderOptions {
+        let options = RenderOptions {
             size: Some(Size {
                 width: BENCH_FRAME.0,
                 height: BENCH_FRAME.1,
@@ -84,7 +84,7 @@ impl BenchArgs {
         let options = BenchOptions {
             dump: self.dump,
             repeat: self.repeat,
-            render: look.resolve(&scene.settings)?,
+            render: options.resolve(&scene.settings)?,
             explain: self.report.is_some(),
             trees: trees.clone(),
         };

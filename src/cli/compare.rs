@@ -4,11 +4,11 @@ use super::{
     Exit,
     args::{DeviceArgs, warn_of_trees},
     events::Event,
+    progress::Progress,
     report::Reporter,
 };
 use crate::{
     device::Device,
-    output::Progress,
     render::{
         RenderJob,
         compare::{Comparison, LIMIT, PictureDifference, compare_frames},

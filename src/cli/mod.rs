@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod check;
+mod choices;
 mod compare;
 mod console;
 mod diff;
@@ -14,6 +15,7 @@ mod model_args;
 mod model_info;
 mod model_text;
 mod model_tree;
+mod progress;
 #[cfg(test)]
 mod reference;
 mod render;

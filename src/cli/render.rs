@@ -4,15 +4,16 @@ use super::{
     Exit,
     args::{DeviceArgs, SceneArgs, TreeArgs},
     compare, interrupt,
+    progress::{Progress, ProgressMode},
     report::Reporter,
 };
 use crate::{
     aov::{Aov, AovSet, cryptomatte},
     denoise::Denoiser,
-    device::{Developer, Device},
-    output::{Destination, Manifests, Progress, ProgressMode, Stream, prepare_distinct},
+    device::{Developer, Device, FrameSettings},
+    output::{Destination, Manifests, Stream, prepare_distinct},
     pixels::PixelType,
-    render::{self, Denoising, Ongoing, RenderJob, Summary},
+    render::{self, Denoising, Ongoing, RenderJob, Summary, TreeSource},
     scene::{Scene, Shows, rig::RefitPolicy},
     settings::{AovOptions, FrameOptions, FramePlan, OngoingOptions, RenderOptions, SettingsError},
 };
@@ -53,7 +54,7 @@ pub struct RenderArgs {
     #[command(flatten)]
     ongoing: OngoingOptions,
     #[command(flatten)]
-    look: RenderOptions,
+    picture: RenderOptions,
     #[command(flatten)]
     aovs: AovOptions,
     #[command(flatten)]
@@ -92,9 +93,9 @@ struct MessageArgs {
 }
 
 /// The names behind the Cryptomatte layers that are to be written.
-fn manifests(job: &RenderJob) -> Manifests {
-    let of = |aov, manifest: fn(&Scene) -> String| match job.aovs.contains(aov) {
-        true => manifest(&job.scene),
+fn manifests(aovs: AovSet, scene: &Scene) -> Manifests {
+    let of = |aov, manifest: fn(&Scene) -> String| match aovs.contains(aov) {
+        true => manifest(scene),
         false => String::new(),
     };
     Manifests {
@@ -116,24 +117,19 @@ impl RenderArgs {
         }
         self.check_standard_output()?;
         let mut device = self.device.open(|line| progress.note(line))?;
-        let (mut job, mut plan) = self.job()?;
+        let trees = self.trees.open()?;
+        let scene = self.scene.load()?;
+        let mut plan = self.frames.resolve(&scene)?;
         self.ongoing.apply_to(&mut plan, self.frames.mismatched)?;
-        job.pixels = plan.pixels();
-        job.settings.pixels = job.pixels;
-        job.settings.open_ended = self.ongoing.checkpoint;
-        self.add_aovs(&mut job)?;
+        let ongoing = self.ongoing(&plan, device.as_ref(), asked);
+        let makes_blocks = device.makes_blocks() && ongoing.is_none() && !plan.files.any();
+        let mut job = self.job(scene, trees, &plan, makes_blocks)?;
         self.prepare(&plan, &job)?;
-        job.output = plan.outputs();
-        job.output.manifests = manifests(&job);
         if let Some(note) = plan.skip(&mut job)? {
             progress.note(&format!("throng: note: {note}"));
         }
         interrupt::work_begins();
         plan.open(&mut job)?;
-        let ongoing = self.ongoing(&job, device.as_ref(), asked);
-        if device.makes_blocks() && ongoing.is_none() && job.denoising.is_none() {
-            job.settings.file_rows = job.output.file_rows(job.aovs);
-        }
         let mut reporter = Reporter::new(&progress, &job, &plan, self.messages.verbose);
         reporter.started(&device.describe());
         let result = if job.frames.is_empty() {
@@ -148,11 +144,72 @@ impl RenderArgs {
         Ok(reporter.ended(&result?))
     }
 
+    /// All frames of `plan`, whether they exist or not. `makes_blocks` asks the device for the blocks of OpenEXR files.
+    fn job(
+        &self,
+        scene: Scene,
+        trees: TreeSource,
+        plan: &FramePlan,
+        makes_blocks: bool,
+    ) -> anyhow::Result<RenderJob> {
+        let (pixels, aovs) = (plan.pixels(), self.aovs.aovs());
+        anyhow::ensure!(
+            aovs.is_empty() || pixels == PixelType::F32,
+            "--layers go into .exr files; choose such an --output"
+        );
+        let settings = self.picture.resolve(&scene.settings)?;
+        let denoising = self.denoising(&settings)?;
+        let mut output = plan.outputs();
+        output.manifests = manifests(aovs, &scene);
+        let settings = match denoising {
+            Some(_) => FrameSettings {
+                pixels: PixelType::F32,
+                aovs: Denoiser::aovs_for(aovs),
+                ..settings
+            },
+            None => FrameSettings {
+                pixels,
+                aovs,
+                file_rows: makes_blocks.then(|| output.file_rows(aovs)).flatten(),
+                ..settings
+            },
+        };
+        Ok(RenderJob {
+            pixels,
+            settings: FrameSettings {
+                open_ended: self.ongoing.checkpoint,
+                ..settings
+            },
+            scene: Arc::new(scene),
+            auto_exposure: self.picture.auto_exposure(),
+            aovs,
+            denoising,
+            refit: self.refit,
+            trees,
+            frames: plan.asked.clone(),
+            output,
+        })
+    }
+
+    fn denoising(&self, settings: &FrameSettings) -> anyhow::Result<Option<Arc<Denoising>>> {
+        if !self.aovs.denoise {
+            return Ok(None);
+        }
+        anyhow::ensure!(
+            settings.integrator.shows() == Shows::Radiance,
+            "--denoise is for pictures of light: use it with --integrator path or whitted"
+        );
+        Ok(Some(Arc::new(Denoising {
+            denoiser: Denoiser::load()?,
+            developer: Developer::new()?,
+        })))
+    }
+
     /// Options for a run whose frames are kept or written before they are finished; none for other runs. A run of a single frame always
     /// writes it as it stands on request, except on devices with a queue: these are fast, and faster still without interruptions.
     fn ongoing(
         &self,
-        job: &RenderJob,
+        plan: &FramePlan,
         device: &dyn Device,
         asked: &'static AtomicBool,
     ) -> Option<Ongoing<'static>> {
@@ -160,38 +217,14 @@ impl RenderArgs {
             checkpoint,
             write_partial,
         } = self.ongoing;
-        let has_file = job.output.files.is_some();
-        let alone = has_file && job.frames.len() == 1 && device.queue_depth() == 1;
+        let has_file = plan.pattern().is_some();
+        let alone = has_file && plan.total() == 1 && device.queue_depth() == 1;
         let wanted = checkpoint || write_partial.is_some() || alone;
         wanted.then_some(Ongoing {
             checkpoint,
             partial_interval: write_partial,
             asked,
         })
-    }
-
-    /// Asks for the AOVs of the user's layers, and for what denoising needs.
-    fn add_aovs(&self, job: &mut RenderJob) -> anyhow::Result<()> {
-        job.aovs = self.aovs.aovs();
-        job.settings.aovs = job.aovs;
-        anyhow::ensure!(
-            job.aovs.is_empty() || job.pixels == PixelType::F32,
-            "--layers go into .exr files; choose such an --output"
-        );
-        if !self.aovs.denoise {
-            return Ok(());
-        }
-        anyhow::ensure!(
-            job.settings.integrator.shows() == Shows::Radiance,
-            "--denoise is for pictures of light: use it with --integrator path or whitted"
-        );
-        job.denoising = Some(Arc::new(Denoising {
-            denoiser: Denoiser::load()?,
-            developer: Developer::new()?,
-        }));
-        job.settings.aovs = Denoiser::aovs_for(job.aovs);
-        job.settings.pixels = PixelType::F32;
-        Ok(())
     }
 
     /// Makes sure that files can be written, and that none of them is the same as another one or an input.
@@ -216,10 +249,13 @@ impl RenderArgs {
     fn compare(&self, progress: &Progress, stop: &AtomicBool) -> anyhow::Result<Exit> {
         let mut devices = compare::open(&self.device, |line| progress.note(line))?;
         anyhow::ensure!(
-            self.look.auto_exposure().is_none() && !self.aovs.denoise,
+            self.picture.auto_exposure().is_none() && !self.aovs.denoise,
             "--compare compares what devices make: it takes neither --exposure auto nor --denoise"
         );
-        let (job, plan) = self.job()?;
+        let trees = self.trees.open()?;
+        let scene = self.scene.load()?;
+        let plan = self.frames.resolve(&scene)?;
+        let job = self.job(scene, trees, &plan, false)?;
         interrupt::work_begins();
         let write = self.frames.output.is_some();
         if write {
@@ -231,24 +267,5 @@ impl RenderArgs {
         }
         let reporter = Reporter::new(progress, &job, &plan, self.messages.verbose);
         compare::frames(&job, &mut devices, write, (progress, &reporter), stop)
-    }
-
-    fn job(&self) -> anyhow::Result<(RenderJob, FramePlan)> {
-        let trees = self.trees.open()?;
-        let scene = self.scene.load()?;
-        let plan = self.frames.resolve(&scene)?;
-        let job = RenderJob {
-            pixels: PixelType::U8,
-            settings: self.look.resolve(&scene.settings)?,
-            scene: Arc::new(scene),
-            auto_exposure: self.look.auto_exposure(),
-            aovs: AovSet::default(),
-            denoising: None,
-            refit: self.refit,
-            trees,
-            frames: plan.asked.clone(),
-            output: plan.outputs(),
-        };
-        Ok((job, plan))
     }
 }

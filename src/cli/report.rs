@@ -4,10 +4,10 @@ use super::{
     Exit,
     args::warn_of_trees,
     events::{Event, Stats},
+    progress::Progress,
     resume,
 };
 use crate::{
-    output::Progress,
     render::{FrameReport, Observer, RenderJob, Skipped, Summary},
     settings::FramePlan,
 };

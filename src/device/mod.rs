@@ -28,6 +28,7 @@ use crate::{
         AovImage, AovSet,
         channels::{FileBlocks, FileRows},
     },
+    choice::choice,
     film::FilmSettings,
     light::ShownShape,
     math::Aabb,
@@ -280,14 +281,16 @@ pub struct OwnRays {
     pub shadow: Vec<Ray>,
 }
 
-/// What a bare query asks about each ray.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum RayKind {
-    /// The closest hit.
-    Closest,
-    /// Whether there is any hit.
-    Any,
+choice! {
+    /// What a bare query asks about each ray.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RayKind {
+        /// The closest hit.
+        Closest = "closest",
+        /// Whether there is any hit.
+        Any = "any",
+    }
 }
 
 #[derive(Debug, thiserror::Error)]

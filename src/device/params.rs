@@ -307,8 +307,7 @@ mod tests {
 
     #[test]
     fn integrators_are_numbered_without_gaps() {
-        use clap::ValueEnum;
-        let all = Integrator::value_variants().iter();
+        let all = Integrator::ALL.iter();
         let mut numbers: Vec<u32> = all
             .map(|&integrator| integrator_number(integrator))
             .collect();

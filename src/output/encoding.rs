@@ -5,6 +5,7 @@ use crate::{
         AovSet,
         channels::{ChannelKind, FileRows},
     },
+    choice::choice,
     pixels::PixelType,
 };
 
@@ -57,17 +58,18 @@ pub enum ColorDepth {
     Bits32,
 }
 
-/// Compression of OpenEXR files, all without loss.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum ExrCompression {
-    None,
-    /// Runs of equal bytes, row by row.
-    Rle,
-    /// Deflate, row by row.
-    Zips,
-    /// Deflate, 16 rows at a time.
-    #[default]
-    Zip,
+choice! {
+    /// Compression of OpenEXR files, all without loss.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ExrCompression = Zip {
+        None = "none",
+        /// Runs of equal bytes, row by row.
+        Rle = "rle",
+        /// Deflate, row by row.
+        Zips = "zips",
+        /// Deflate, 16 rows at a time.
+        Zip = "zip",
+    }
 }
 
 /// Reason why a picture cannot be encoded.

@@ -1,6 +1,7 @@
 //! Frames that exist already or that other runs are working on. Neither are rendered.
 
 use super::{Outputs, RenderJob};
+use crate::choice::choice;
 use crate::output::{Claims, OutputError, remove_stale_claim};
 
 /// How frames that exist are treated.
@@ -11,16 +12,17 @@ pub struct SkipExisting {
     pub joined: bool,
 }
 
-/// What is done with frames that exist and are of another size or scene, or were made with other settings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Mismatched {
-    /// Nothing is rendered, and the error names the first of them.
-    #[default]
-    Refuse,
-    /// They are rendered again.
-    Render,
-    /// They are kept.
-    Keep,
+choice! {
+    /// What is done with frames that exist and are of another size or scene, or were made with other settings.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Mismatched = Refuse {
+        /// Nothing is rendered, and the error names the first of them.
+        Refuse = "refuse",
+        /// They are rendered again.
+        Render = "render",
+        /// They are kept.
+        Keep = "keep",
+    }
 }
 
 /// The state of a frame when its turn comes.

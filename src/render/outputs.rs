@@ -129,15 +129,15 @@ impl Outputs {
         pattern.format().write(path, &picture, &self.encoding)
     }
 
-    /// The rows of files that a device may make instead of the pixels and `AOVs` of frames, if these go only to deflated EXR files.
+    /// The rows of files that a device may make instead of the pixels and `aovs` of frames, if files are deflated EXR. Videos and sheets
+    /// need pixels all the same.
     pub fn file_rows(&self, aovs: AovSet) -> Option<FileRows> {
         let format = self.files.as_ref()?.format();
-        let alone = format == FileFormat::Exr && self.in_order.is_empty();
         let deflated = matches!(
             self.encoding.compression,
             ExrCompression::Zips | ExrCompression::Zip
         );
-        (alone && deflated).then(|| self.encoding.exr_rows(aovs))
+        (format == FileFormat::Exr && deflated).then(|| self.encoding.exr_rows(aovs))
     }
 
     /// Ends the outputs after the last frame: videos appear under their names.

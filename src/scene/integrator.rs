@@ -1,28 +1,30 @@
 //! The integrators, and what the rest of the program has to know about each. A new one is a variant here, a number in `abi`, and a step
 //! in `kernels/integrator`; the compiler asks for the rest.
 
-/// How a path turns hits into radiance.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, clap::ValueEnum,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Integrator {
-    /// Global illumination: unbiased path tracing with the full material model.
-    Path,
-    /// Mirrors, sun, point lights and one sky ray per hit.
-    Whitted,
-    /// Ambient occlusion: the share of the hemisphere that is open.
-    Ao,
-    /// Shading normal, mapped from [-1, 1] to [0, 1].
-    Normal,
-    /// Distance to the first hit, near white and far dark.
-    Depth,
-    /// Base colour without light.
-    Albedo,
-    /// A colour per instance.
-    Instance,
-    /// Nodes and primitives visited by the camera ray, as a heat map.
-    Steps,
+use crate::choice::choice;
+
+choice! {
+    /// How a path turns hits into radiance.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Integrator {
+        /// Global illumination: unbiased path tracing with the full material model.
+        Path = "path",
+        /// Mirrors, sun, point lights and one sky ray per hit.
+        Whitted = "whitted",
+        /// Ambient occlusion: the share of the hemisphere that is open.
+        Ao = "ao",
+        /// Shading normal, mapped from [-1, 1] to [0, 1].
+        Normal = "normal",
+        /// Distance to the first hit, near white and far dark.
+        Depth = "depth",
+        /// Base colour without light.
+        Albedo = "albedo",
+        /// A colour per instance.
+        Instance = "instance",
+        /// Nodes and primitives visited by the camera ray, as a heat map.
+        Steps = "steps",
+    }
 }
 
 /// How the paths of an integrator go on from hit to hit, which decides how devices schedule them and what they make room for.

@@ -30,6 +30,7 @@ pub use names::{Names, cut};
 pub use references::LostReference;
 pub use shutter::{Shutter, ShutterError};
 
+use crate::choice::choice;
 use crate::math::Aabb;
 use animated::Animated;
 use glam::{Affine3, Quat, Vec3};
@@ -128,15 +129,16 @@ impl Default for RenderDefaults {
     }
 }
 
-/// How a shiny surface dims what lies below it, such as paint below varnish.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum Layering {
-    /// By what it reflects both on the way in and on the way out: light goes both ways alike.
-    #[default]
-    Reciprocal,
-    /// By what it reflects towards the viewer alone, as in Cycles and OpenPBR.
-    Viewer,
+choice! {
+    /// How a shiny surface dims what lies below it, such as paint below varnish.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Layering = Reciprocal {
+        /// By what it reflects both on the way in and on the way out: light goes both ways alike.
+        Reciprocal = "reciprocal",
+        /// By what it reflects towards the viewer alone, as in Cycles and OpenPBR.
+        Viewer = "viewer",
+    }
 }
 
 /// Radiance from where no geometry is.

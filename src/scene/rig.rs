@@ -4,6 +4,7 @@
 //! seconds. A rig's root space is the space of the model that it belongs to.
 
 use super::animated::Track;
+use crate::choice::choice;
 use glam::{Affine3, Quat, Vec3};
 use std::sync::Arc;
 
@@ -188,27 +189,18 @@ pub struct Piece {
     pub deformers: Arc<Deformers>,
 }
 
-/// How the BLAS of a mesh that changes shape follows it.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    serde::Deserialize,
-    serde::Serialize,
-    clap::ValueEnum,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum RefitPolicy {
-    /// Refit while that does not cost rays too much, else rebuild.
-    #[default]
-    Auto,
-    /// Always refit.
-    Refit,
-    /// Always rebuild.
-    Rebuild,
+choice! {
+    /// How the BLAS of a mesh that changes shape follows it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RefitPolicy = Auto {
+        /// Refit while that does not cost rays too much, else rebuild.
+        Auto = "auto",
+        /// Always refit.
+        Refit = "refit",
+        /// Always rebuild.
+        Rebuild = "rebuild",
+    }
 }
 
 /// A palette of poses at evenly spaced times of a clip, which instances choose from.

@@ -4,7 +4,7 @@ use super::limits;
 use crate::{
     aov::{Aov, AovSet},
     film::FilmSettings,
-    scene::{PixelFilter, RenderDefaults},
+    scene::{PixelFilter, RenderDefaults, ranges},
 };
 use clap::{ValueEnum, builder::PossibleValue};
 use std::str::FromStr;
@@ -20,13 +20,13 @@ pub struct FilmOptions {
     #[arg(long, value_name = "NAME")]
     pub filter: Option<PixelFilter>,
     /// Width of the filter in pixels, from one end to the other [default: 1 for box, 2 for tent, 4 for mitchell, else 3]
-    #[arg(long, value_name = "PIXELS", value_parser = limits::parse_filter_width)]
+    #[arg(long, value_name = "PIXELS", value_parser = limits::within(ranges::FILTER_WIDTH))]
     pub filter_width: Option<f32>,
     /// Colour temperature of the light that is shown white: less makes pictures bluer, 6500 leaves them as they are
-    #[arg(long, value_name = "KELVIN", value_parser = limits::parse_kelvin)]
+    #[arg(long, value_name = "KELVIN", value_parser = limits::within(ranges::KELVIN))]
     pub white_balance: Option<f32>,
     /// Spreads the rounding to 8 bits over so many steps, so that smooth gradients have no bands; 0 is off [default: 1]
-    #[arg(long, value_name = "STEPS", value_parser = limits::parse_dither)]
+    #[arg(long, value_name = "STEPS", value_parser = limits::within(limits::DITHER))]
     pub dither: Option<f32>,
 }
 
@@ -77,8 +77,8 @@ impl AovOptions {
 
 impl ValueEnum for AovName {
     fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [AovName; 9] = {
-            let mut all = [AovName::All; 9];
+        const ALL: [AovName; Aov::ALL.len() + 1] = {
+            let mut all = [AovName::All; Aov::ALL.len() + 1];
             let mut i = 0;
             while i < Aov::ALL.len() {
                 all[i] = AovName::One(Aov::ALL[i]);
@@ -112,9 +112,9 @@ impl FromStr for Exposure {
         match text.strip_prefix("auto") {
             Some("") => Ok(Self::Automatic(0.0)),
             Some(more) if more.starts_with(['+', '-']) => {
-                limits::parse_exposure(more).map(Self::Automatic)
+                limits::parse(more, &ranges::EXPOSURE).map(Self::Automatic)
             }
-            _ => limits::parse_exposure(text).map(Self::Fixed),
+            _ => limits::parse(text, &ranges::EXPOSURE).map(Self::Fixed),
         }
     }
 }

@@ -3,18 +3,18 @@
 use super::SettingsError;
 use crate::{
     device::FrameSettings,
-    scene::ranges::{BOUNCES, EXPOSURE, FILTER_WIDTH, FRAMES, KELVIN, SAMPLES, SIDE, describe},
+    scene::ranges::{BOUNCES, EXPOSURE, FRAMES, SAMPLES, SIDE, describe},
 };
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
 /// Relative to the square root of the brightness.
-const NOISE: RangeInclusive<f32> = 1e-5..=10.0;
+pub const NOISE: RangeInclusive<f32> = 1e-5..=10.0;
 /// Radiance.
-const CLAMP: RangeInclusive<f32> = 1e-3..=1e9;
+pub const CLAMP: RangeInclusive<f32> = 1e-3..=1e9;
 /// Seconds.
 const INTERVAL: RangeInclusive<f64> = 0.1..=1e6;
 /// In steps of 8 bits.
-const DITHER: RangeInclusive<f32> = 0.0..=2.0;
+pub const DITHER: RangeInclusive<f32> = 0.0..=2.0;
 
 /// `--size 1920x1080`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,44 +51,23 @@ fn sides() -> String {
     format!("{} pixels on each side", describe(&SIDE))
 }
 
-pub fn parse_samples(text: &str) -> Result<u32, LimitError> {
-    parse(text, &SAMPLES)
+/// Parses the value of a flag that must be in `range`.
+pub fn within<T>(
+    range: RangeInclusive<T>,
+) -> impl Fn(&str) -> Result<T, LimitError> + Clone + Send + Sync
+where
+    T: FromStr + PartialOrd + Display + Clone + Send + Sync,
+{
+    move |text| parse(text, &range)
 }
 
-pub fn parse_bounces(text: &str) -> Result<u32, LimitError> {
-    parse(text, &BOUNCES)
-}
-
-pub fn parse_exposure(text: &str) -> Result<f32, LimitError> {
-    parse(text, &EXPOSURE)
-}
-
-pub fn parse_noise(text: &str) -> Result<f32, LimitError> {
-    parse(text, &NOISE)
-}
-
-pub fn parse_clamp(text: &str) -> Result<f32, LimitError> {
-    parse(text, &CLAMP)
-}
-
-/// In seconds.
+/// Parses a time in seconds.
 pub fn parse_interval(text: &str) -> Result<Duration, LimitError> {
     parse(text, &INTERVAL).map(Duration::from_secs_f64)
 }
 
-pub fn parse_filter_width(text: &str) -> Result<f32, LimitError> {
-    parse(text, &FILTER_WIDTH)
-}
-
-pub fn parse_kelvin(text: &str) -> Result<f32, LimitError> {
-    parse(text, &KELVIN)
-}
-
-pub fn parse_dither(text: &str) -> Result<f32, LimitError> {
-    parse(text, &DITHER)
-}
-
-fn parse<T: FromStr + PartialOrd + Display>(
+/// Parses a number that must be in `range`.
+pub fn parse<T: FromStr + PartialOrd + Display>(
     text: &str,
     range: &RangeInclusive<T>,
 ) -> Result<T, LimitError> {
@@ -167,20 +146,20 @@ mod tests {
 
     #[test]
     fn numbers_outside_their_range_name_it() {
-        assert_eq!(parse_samples("16").unwrap(), 16);
-        assert_eq!(parse_exposure("-1.5").unwrap(), -1.5);
+        assert_eq!(parse("16", &SAMPLES).unwrap(), 16);
+        assert_eq!(parse("-1.5", &EXPOSURE).unwrap(), -1.5);
         for bad in ["0", "-1", "1048577", "x", ""] {
             assert_eq!(
-                parse_samples(bad).unwrap_err().to_string(),
+                parse(bad, &SAMPLES).unwrap_err().to_string(),
                 "must be 1 to 1048576"
             );
         }
         for bad in ["nan", "inf", "65", "-1e9"] {
             assert_eq!(
-                parse_exposure(bad).unwrap_err().to_string(),
+                parse(bad, &EXPOSURE).unwrap_err().to_string(),
                 "must be -64 to 64"
             );
         }
-        assert!(parse_bounces("1001").is_err());
+        assert!(parse("1001", &BOUNCES).is_err());
     }
 }

@@ -21,7 +21,7 @@ use crate::{
         Mismatched, RenderJob, SkipExisting,
         frames::{FrameList, FramesError},
     },
-    scene::{Integrator, Layering, RenderDefaults, Scene, Shutter, ToneMap},
+    scene::{Integrator, Layering, RenderDefaults, Scene, Shutter, ToneMap, ranges},
 };
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::time::Duration;
@@ -118,10 +118,10 @@ pub struct RenderOptions {
     #[arg(long, value_name = "WIDTHxHEIGHT")]
     pub size: Option<Size>,
     /// Samples per pixel
-    #[arg(long, value_name = "N", value_parser = limits::parse_samples)]
+    #[arg(long, value_name = "N", value_parser = limits::within(ranges::SAMPLES))]
     pub samples: Option<u32>,
     /// Greatest number of bounces
-    #[arg(long, value_name = "N", value_parser = limits::parse_bounces)]
+    #[arg(long, value_name = "N", value_parser = limits::within(ranges::BOUNCES))]
     pub bounces: Option<u32>,
     /// Seed of the noise; the same seed gives the same pixels
     #[arg(long, value_name = "N")]
@@ -134,7 +134,7 @@ pub struct RenderOptions {
     pub integrator: Option<Integrator>,
     /// Stop sampling parts of the picture whose noise is below this, for example 0.01; --samples is then the most that
     /// a pixel gets
-    #[arg(long, value_name = "TARGET", value_parser = limits::parse_noise)]
+    #[arg(long, value_name = "TARGET", value_parser = limits::within(limits::NOISE))]
     pub noise: Option<f32>,
     /// Of the path integrator: leave out light that rough surfaces scatter more than once, as renderers without energy
     /// compensation do
@@ -150,7 +150,7 @@ pub struct RenderOptions {
     pub layering: Layering,
     /// Of the path integrator: limits the radiance that a light brings after a bounce, which hides bright specks and darkens
     /// the picture [default: no limit]
-    #[arg(long, value_name = "RADIANCE", value_parser = limits::parse_clamp)]
+    #[arg(long, value_name = "RADIANCE", value_parser = limits::within(limits::CLAMP))]
     pub clamp_indirect: Option<f32>,
     /// Exposure in stops: +1 is twice as bright; auto or auto+1 measures the scene once a second and follows it smoothly
     #[arg(long, value_name = "STOPS", allow_negative_numbers = true)]
@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn typed_values_win_over_the_scene() {
-        let look = RenderOptions {
+        let options = RenderOptions {
             size: Some(Size {
                 width: 3,
                 height: 2,
@@ -423,7 +423,7 @@ mod tests {
             bounces: Some(0),
             ..RenderOptions::default()
         };
-        let settings = look.resolve(&RenderDefaults::default()).unwrap();
+        let settings = options.resolve(&RenderDefaults::default()).unwrap();
         assert_eq!((settings.width, settings.height), (3, 2));
         assert_eq!(settings.bounces, 0);
         assert_eq!(settings.samples, RenderDefaults::default().samples);

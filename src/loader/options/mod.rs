@@ -4,7 +4,7 @@ mod lens;
 pub(super) mod view;
 
 use super::{LoadError, gltf::GltfOptions, meshes::MeshFormat, suggest};
-use crate::{math::linear_from_srgb, scene::rig::Playback};
+use crate::{choice::choice, math::linear_from_srgb, scene::rig::Playback};
 use glam::Vec3;
 use std::{
     ffi::OsString,
@@ -76,15 +76,17 @@ impl std::str::FromStr for Focusing {
     }
 }
 
-/// A projection that the user can choose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Projecting {
-    /// As eyes see.
-    Perspective,
-    /// Parallel rays: distance makes nothing small.
-    Orthographic,
-    /// Everything around, 360 by 180 degrees; for sizes like 2048x1024.
-    Equirectangular,
+choice! {
+    /// A projection that the user can choose.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Projecting {
+        /// As eyes see.
+        Perspective = "perspective",
+        /// Parallel rays: distance makes nothing small.
+        Orthographic = "orthographic",
+        /// Everything around, 360 by 180 degrees; for sizes like 2048x1024.
+        Equirectangular = "equirectangular",
+    }
 }
 
 /// Options for standalone models, and for models in scene files where it says so.

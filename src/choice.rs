@@ -1,0 +1,59 @@
+//! Enums whose values people choose by name, in flags and in files.
+
+/// A type with few values, each of which has a name and documentation.
+pub trait Choice: Copy + 'static {
+    /// All values, in the order in which they are listed.
+    const VALUES: &'static [Self];
+
+    /// The value's name, as people type it, and its documentation, line by line.
+    fn described(self) -> (&'static str, &'static [&'static str]);
+}
+
+/// Declares an enum with documented values as a [`Choice`]; a value may be named as the default.
+macro_rules! choice {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident $(= $default:ident)? {
+            $($(#[doc = $doc:literal])* $value:ident = $text:literal,)*
+        }
+    ) => {
+        $(#[$meta])*
+        pub enum $name {
+            $($(#[doc = $doc])* $value,)*
+        }
+
+        $(impl Default for $name {
+            fn default() -> Self {
+                Self::$default
+            }
+        })?
+
+        impl $name {
+            /// All values, in order.
+            pub const ALL: [Self; [$($text,)*].len()] = [$(Self::$value,)*];
+
+            /// The name by which people choose the value.
+            pub fn name(self) -> &'static str {
+                $crate::choice::Choice::described(self).0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl $crate::choice::Choice for $name {
+            const VALUES: &'static [Self] = &Self::ALL;
+
+            fn described(self) -> (&'static str, &'static [&'static str]) {
+                match self {
+                    $(Self::$value => ($text, &[$($doc,)*]),)*
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use choice;
