@@ -64,7 +64,7 @@ impl Kernels {
         let Some(nvcc) = find_nvcc() else {
             println!(
                 "cargo::warning=no nvcc found: this build renders on the CPU only. `just cuda-toolkit` installs one \
-                 in .cuda; --no-default-features builds without CUDA"
+                 in .cuda; --no-default-features --features cli builds without CUDA"
             );
             println!("cargo::rustc-env=THRONG_CUDA_BUILT=");
             for file in IMAGES.iter().flat_map(|(name, _)| files(name)) {

@@ -846,62 +846,76 @@ border! {
         pub now: OtherFrame,
     }
 
-    /// Launch parameters of every kernel.
+    /// Tables of a scene, the same in all of its frames.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
-    pub struct Params {
-        pub tlas_nodes: *const WideNode,
-        /// Compressed trees: the TLAS's units, and units and triangles of all BLASes one after the other. Null where the
-        /// kernel variant walks [`WideNode`]s.
-        pub tlas_units: *const Unit,
-        pub blas_units: *const Unit,
-        pub triangles: *const TriangleRecord,
-        pub instances: *const InstanceRecord,
-        pub blas: *const BlasRecord,
+    pub struct SceneParams {
+        pub material_slots: *const u32,
+        pub textures: *const TextureRecord,
+        /// 256 linear values of sRGB-encoded bytes.
+        pub srgb_table: *const f32,
+        /// Tables of all filters that are sampled by one: distance from the pixel's centre, relative to the filter's reach, at
+        /// `FILTER_STEPS` + 1 even shares of its volume.
+        pub filter_tables: *const f32,
+        /// Rows and cells of the environment image's table.
+        pub sky_rows: *const SkyCell,
+        pub sky_cells: *const SkyCell,
+        pub environment: EnvironmentRecord,
+    }
+
+    /// Meshes, materials and lights: the scene's, or a frame's own where they change.
+    #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
+    pub struct TableParams {
         pub meshes: *const MeshRecord,
         pub materials: *const MaterialRecord,
         pub lobes: *const LobesRecord,
         pub maps: *const MapRecord,
-        pub material_slots: *const u32,
-        pub textures: *const TextureRecord,
         pub lights: *const LightRecord,
-        /// Rows and cells of the environment image's table.
-        pub sky_rows: *const SkyCell,
-        pub sky_cells: *const SkyCell,
-        /// 256 linear values of sRGB-encoded bytes.
-        pub srgb_table: *const f32,
-        /// Of a filter that is sampled by a table: distance from the pixel's centre, relative to its reach, at `FILTER_STEPS` + 1
-        /// even shares of its volume.
-        pub filter_table: *const f32,
-        /// `gather_aovs`: where AOVs go.
-        pub frame_aovs: *const FrameAovs,
-        /// `trace_*`: the rays in, the hits out.
-        pub rays: *const Ray,
-        pub hits: *mut Hit,
-        /// `count_*`: the work of each ray out.
-        pub ray_work: *mut RayWork,
-        /// `render_pixel`: sums of radiance, RGBA per pixel. `resolve_pixel`: RGB out, of `pixel_type`.
-        pub film: *mut f32,
-        /// Sums of the samples with odd numbers, laid out like the film; null unless noise is measured.
-        pub film_half: *mut f32,
-        /// `measure_tile`: noise of every tile.
-        pub tile_errors: *mut f32,
-        /// The tiles that are sampled; null for all of the picture.
-        pub tiles: *const u32,
-        pub pixels: *mut u8,
-        pub camera: CameraRecord,
+        pub lobes_count: u32,
+        pub light_count: u32,
+        pub sun_count: u32,
+        /// Luminance of all suns' irradiance.
+        pub sun_irradiance: f32,
+        /// 1 if some materials are not opaque everywhere.
+        pub has_cutouts: u32,
+        /// 1 if shading differs enough among materials for entries of a wave to be sorted by it.
+        pub sorts_shading: u32,
+    }
+
+    /// The trees of a frame. Those of the two layouts are null where the kernel variant walks the other.
+    #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
+    pub struct TreeParams {
+        pub tlas_nodes: *const WideNode,
+        pub blas: *const BlasRecord,
+        /// Compressed trees: the TLAS's units, and units and triangles of all BLASes one after the other.
+        pub tlas_units: *const Unit,
+        pub blas_units: *const Unit,
+        pub triangles: *const TriangleRecord,
+        pub instances: *const InstanceRecord,
+    }
+
+    /// Keys while the shutter is open; null where nothing has any.
+    #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
+    pub struct KeyParams {
         /// The camera at even steps of the shutter's time, one more than `camera_segments`; none of either if it stands still.
-        pub camera_keys: *const CameraRecord,
-        pub instance_keys: *const InstanceKey,
-        /// Of each mesh; null if all keep their shape while the shutter is open.
-        pub mesh_keys: *const MeshKeys,
-        pub environment: EnvironmentRecord,
-        pub local_lights: LocalLights,
+        pub cameras: *const CameraRecord,
+        pub instances: *const InstanceKey,
+        /// Keys of each mesh; null if all keep their shape while the shutter is open.
+        pub meshes: *const MeshKeys,
+        pub camera_segments: u32,
+    }
+
+    /// Values of a frame, which are the same on every device.
+    #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
+    pub struct FrameParams {
         /// 1 if rays have a time: in `t_min`, as the share of the shutter's time that has passed. They all start at 0 then.
         pub moves: u32,
-        pub camera_segments: u32,
         pub tlas_root: u32,
-        /// Of trees that are not compressed: greatest absolute coordinate of the bounds.
+        /// Greatest absolute coordinate of the bounds, for trees that are not compressed.
         pub tlas_magnitude: f32,
         /// Group of units that walks over compressed trees begin with: the root, or the only instance.
         pub start_base: u32,
@@ -910,38 +924,39 @@ border! {
         pub triangle_lanes: u32,
         /// Idle lanes from which on a warp that finds the queue empty splits the walks of its other lanes.
         pub split_lanes: u32,
-        /// Octants to exchange in the order in which walks for any hit visit a node's children: 0 for near ones first, 7 for
-        /// far ones.
-        pub any_order: u32,
         /// Bounds of the TLAS, widened like the boxes of compressed nodes.
         pub bounds_min: [f32; 3],
         pub bounds_max: [f32; 3],
-        pub light_count: u32,
-        pub sun_count: u32,
-        /// Luminance of all suns' irradiance.
-        pub sun_irradiance: f32,
-        pub lobes_count: u32,
-        /// 1 if some materials are not opaque everywhere.
-        pub has_cutouts: u32,
-        /// 1 if shading differs enough among materials for entries of a wave to be sorted by it.
-        pub sorts_shading: u32,
-        /// 1: light that microfacets scatter more than once is left out.
-        pub single_scatter: u32,
-        pub viewer_layering: u32,
+        /// Reach of ambient-occlusion rays, and the distance that the depth view shows as black.
+        pub ao_distance: f32,
+        pub depth_range: f32,
+    }
+
+    /// The settings of a picture.
+    #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
+    pub struct PictureParams {
+        pub camera: CameraRecord,
         pub width: u32,
         pub height: u32,
-        pub sample_begin: u32,
-        pub sample_end: u32,
         pub bounces: u32,
         pub seed: u32,
         /// Bits that the number of a sample takes.
         pub sample_bits: u32,
         pub integrator: u32,
+        /// Octants to exchange in the order in which walks for any hit visit a node's children: 0 for near ones first, 7 for
+        /// far ones.
+        pub any_order: u32,
+        /// 1: light that microfacets scatter more than once is left out.
+        pub single_scatter: u32,
+        pub viewer_layering: u32,
         pub tone_map: u32,
         /// One of `PIXELS_*`.
         pub pixel_type: u32,
         /// One of `FILTER_*`.
         pub filter: u32,
+        /// Start of the filter's table within those of all.
+        pub filter_table: u32,
         /// Reach in pixels; of a Gaussian, relative to 1.5.
         pub filter_scale: f32,
         /// 1 if some samples count negatively.
@@ -953,16 +968,59 @@ border! {
         pub white: [f32; 9],
         /// Radiance multiplier, 2^stops.
         pub exposure: f32,
-        /// Reach of ambient-occlusion rays, and the distance that the depth view shows as black.
-        pub ao_distance: f32,
-        pub depth_range: f32,
         /// A single sample is clamped to this radiance, so that glints of the sun do not turn into fireflies.
         pub radiance_clamp: f32,
-        /// Of the path integrator: what each light brings after a bounce is clamped to this radiance.
+        /// Radiance that the path integrator clamps the light of each lamp to after a bounce.
         pub indirect_clamp: f32,
         /// Share of the unoccluded sky that reaches points whose sky ray is blocked: stands for light
         /// that arrives after further bounces.
         pub ambient_fill: f32,
+    }
+
+    /// Where a picture goes, and which of its samples a launch adds.
+    #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
+    pub struct FilmParams {
+        /// Sums of radiance, RGBA per pixel.
+        pub sums: *mut f32,
+        /// Sums of the samples with odd numbers, laid out like the film; null unless noise is measured.
+        pub half_sums: *mut f32,
+        /// `measure_tile`: noise of every tile.
+        pub tile_errors: *mut f32,
+        /// The tiles that are sampled; null for all of the picture.
+        pub tiles: *const u32,
+        /// `resolve_pixel`: RGB out, of `pixel_type`.
+        pub pixels: *mut u8,
+        /// `gather_aovs`: where AOVs go.
+        pub aovs: *const FrameAovs,
+        pub sample_begin: u32,
+        pub sample_end: u32,
+    }
+
+    /// Rays that are traced by themselves.
+    #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
+    pub struct QueryParams {
+        pub rays: *const Ray,
+        /// `trace_*`: the hits out.
+        pub hits: *mut Hit,
+        /// `count_*`: the work of each ray out.
+        pub work: *mut RayWork,
+    }
+
+    /// Launch parameters of every kernel, in parts by who fills them. Parts that a kernel does not read are zero.
+    #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
+    pub struct Params {
+        pub scene: SceneParams,
+        pub tables: TableParams,
+        pub trees: TreeParams,
+        pub keys: KeyParams,
+        pub local_lights: LocalLights,
+        pub frame: FrameParams,
+        pub picture: PictureParams,
+        pub film: FilmParams,
+        pub query: QueryParams,
     }
 }
 

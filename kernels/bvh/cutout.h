@@ -19,10 +19,10 @@ struct Cutouts {
     const Params& params;
 
     THRONG_DEVICE bool operator()(const Ray& ray, uint32_t record, uint32_t prim, float u, float v) const {
-        const float opacity = opacity_at(params, params.instances[record], prim, u, v);
+        const float opacity = opacity_at(params, params.trees.instances[record], prim, u, v);
         if (opacity >= 1.0f) return true;
         const uint32_t ray_hash = hash_combine(hash_combine(float_bits(ray.direction[0]), float_bits(ray.direction[1])), float_bits(ray.origin[2]));
-        return unit_float(hash_combine(ray_hash, hash_combine(params.instances[record].instance, prim))) < opacity;
+        return unit_float(hash_combine(ray_hash, hash_combine(params.trees.instances[record].instance, prim))) < opacity;
     }
 };
 

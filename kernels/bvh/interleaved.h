@@ -27,13 +27,13 @@ struct Interleaved {
 
     THRONG_INLINE void start(InterleavedRay& r, uint32_t ray) const {
         r.q = make_query(params, rays[ray]);
-        r.slabs = make_wide_slabs(r.q.origin, r.q.direction, params.tlas_magnitude, r.q.t_min);
+        r.slabs = make_wide_slabs(r.q.origin, r.q.direction, params.frame.tlas_magnitude, r.q.t_min);
         r.top = r.stack;
-        r.reference = params.tlas_root;
+        r.reference = params.frame.tlas_root;
         r.ray = ray;
     }
 
-    THRONG_INLINE void fetch(const InterleavedRay& r) const { prefetch_child(params.tlas_nodes, params.instances, r.reference); }
+    THRONG_INLINE void fetch(const InterleavedRay& r) const { prefetch_child(params.trees.tlas_nodes, params.trees.instances, r.reference); }
 
     // Takes the next reference off the ray's stack. False if there is none left.
     THRONG_INLINE bool pop(InterleavedRay& r) const {
@@ -53,11 +53,11 @@ struct Interleaved {
             return pop(r);
         }
         Floats<THRONG_WIDTH> entry;
-        const WideNode& node = params.tlas_nodes[r.reference];
+        const WideNode& node = params.trees.tlas_nodes[r.reference];
         const uint32_t mask = intersect_node(node, r.slabs, r.q.t_max, entry);
         if (!mask) return pop(r);
         if ((mask & (mask - 1)) == 0) r.reference = node.children[lowest_bit(mask)];
-        else r.reference = push_children<true>(params.tlas_nodes, params.instances, node, mask, entry, r.top);
+        else r.reference = push_children<true>(params.trees.tlas_nodes, params.trees.instances, node, mask, entry, r.top);
         return true;
     }
 
@@ -88,9 +88,9 @@ struct Interleaved {
 
 // Finds the closest hits of `some` rays, given by their indices.
 THRONG_OUTLINE void closest_hits_interleaved(const Params& params, const Ray* rays, const uint32_t* some, uint32_t count, Hit* hits, Thread& thread) {
-    if (params.tlas_root == EMPTY_CHILD) {
+    if (params.frame.tlas_root == EMPTY_CHILD) {
         for (uint32_t i = 0; i < count; i++) hits[some[i]] = hit_of(make_query(params, rays[some[i]]));
-    } else if (params.has_cutouts) {
+    } else if (params.tables.has_cutouts) {
         const Cutouts filter{params};
         Interleaved<Cutouts>{params, rays, hits, thread, filter}.run(some, count);
     } else {

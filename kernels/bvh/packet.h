@@ -189,9 +189,9 @@ THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t
         packet.queries[i] = q;
         start = min(q.t_min, start);
     }
-    for (uint32_t i = 0; i < kPacketRays; i++) packet.slabs.set(i, make_slabs(packet.origin_of(i), packet.direction_of(i), params.tlas_magnitude));
+    for (uint32_t i = 0; i < kPacketRays; i++) packet.slabs.set(i, make_slabs(packet.origin_of(i), packet.direction_of(i), params.frame.tlas_magnitude));
     slabs.t_min = F::all(start);
-    return common_slabs(packet.origin, packet.slabs, params.tlas_magnitude, slabs);
+    return common_slabs(packet.origin, packet.slabs, params.frame.tlas_magnitude, slabs);
 }
 
 // Returns the mask of the children that some ray may enter before `t_max`; `entry` becomes a lower bound on the distance of entry.
@@ -265,9 +265,9 @@ struct PacketWalk {
 
     // Takes `some` rays into an instance, which none of them enters before `t`. Above `top` the stack is free.
     THRONG_INLINE void enter(uint32_t some, uint32_t record, float t, PacketEntry* top) {
-        const InstanceRecord& instance = params.instances[record];
+        const InstanceRecord& instance = params.trees.instances[record];
         if (instance.mask == 0) return;
-        const BlasRecord& blas = params.blas[instance.blas];
+        const BlasRecord& blas = params.trees.blas[instance.blas];
         if (count_bits(some) >= kSideBySide && blas.shape != SHAPE_SPHERE && !(moves(params) && instance.moves)) {
             enter_side_by_side(some, instance, record, blas, t, top);
             return;
@@ -316,7 +316,7 @@ struct PacketWalk {
         NoCount none;
         each(some, [&](uint32_t i, Query& q) {
             const auto leaf = [&](uint32_t record, StackEntry* top) { return enter_instance<Any>(params, rays[i], record, q, top, none, filter); };
-            return walk<Any>(params.tlas_nodes, params.instances, reference, packet.slabs.of(i, q.t_min), q, thread.stack, [] {}, leaf);
+            return walk<Any>(params.trees.tlas_nodes, params.trees.instances, reference, packet.slabs.of(i, q.t_min), q, thread.stack, [] {}, leaf);
         });
     }
 
@@ -343,7 +343,7 @@ struct PacketWalk {
 
     THRONG_INLINE void run() {
         PacketEntry* top = thread.packet_stack;
-        *top++ = PacketEntry{0.0f, params.tlas_root, open};
+        *top++ = PacketEntry{0.0f, params.frame.tlas_root, open};
         t_max = farthest(packet);
         while (top > thread.packet_stack && open) {
             const PacketEntry item = *--top;
@@ -351,7 +351,7 @@ struct PacketWalk {
             if (!some || item.t > t_max) continue;
             if (item.reference & LEAF) enter(some, item.reference & ~LEAF, item.t, top);
             else if (count_bits(some) <= kFewRays) go_alone(some, item.reference);
-            else top = push_children(some, params.tlas_nodes, params.instances, item.reference, packet.slabs, slabs, top);
+            else top = push_children(some, params.trees.tlas_nodes, params.trees.instances, item.reference, packet.slabs, slabs, top);
         }
     }
 };
@@ -362,7 +362,7 @@ template <bool Any, class Filter, class Found>
 THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t count, Thread& thread, const Filter& filter, Found&& found) {
     Packet packet;
     PacketSlabs slabs;
-    if (count <= kFewRays || params.tlas_root == EMPTY_CHILD || !gather_packet(params, rays, count, packet, slabs)) return false;
+    if (count <= kFewRays || params.frame.tlas_root == EMPTY_CHILD || !gather_packet(params, rays, count, packet, slabs)) return false;
     PacketWalk<Any, Filter> walk{params, rays, packet, slabs, thread, filter, (1u << count) - 1, 0.0f};
     walk.run();
     for (uint32_t i = 0; i < count; i++) found(i, packet.queries[i], !(walk.open >> i & 1u));
@@ -372,7 +372,7 @@ THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t 
 // Finds the closest hits of up to `kPacketRays` rays. False, with nothing done, if they have too little in common.
 THRONG_OUTLINE bool closest_hits_together(const Params& params, const Ray* rays, uint32_t count, Hit* hits, Thread& thread) {
     const auto found = [&](uint32_t i, const Query& q, bool) { hits[i] = hit_of(q); };
-    return params.has_cutouts ? trace_packet<false>(params, rays, count, thread, Cutouts{params}, found)
+    return params.tables.has_cutouts ? trace_packet<false>(params, rays, count, thread, Cutouts{params}, found)
                               : trace_packet<false>(params, rays, count, thread, Solid(), found);
 }
 
@@ -392,7 +392,7 @@ THRONG_OUTLINE void closest_hits(const Params& params, const Ray* rays, uint32_t
 THRONG_OUTLINE uint32_t any_hits(const Params& params, const Ray* rays, uint32_t count, Thread& thread) {
     uint32_t blocked = 0;
     const auto found = [&](uint32_t i, const Query&, bool done) { blocked |= uint32_t(done) << i; };
-    const bool together = params.has_cutouts ? trace_packet<true>(params, rays, count, thread, Cutouts{params}, found)
+    const bool together = params.tables.has_cutouts ? trace_packet<true>(params, rays, count, thread, Cutouts{params}, found)
                                              : trace_packet<true>(params, rays, count, thread, Solid(), found);
     if (together) return blocked;
     for (uint32_t i = 0; i < count; i++) blocked |= uint32_t(any_hit(params, rays[i], thread.stack)) << i;

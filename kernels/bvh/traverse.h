@@ -16,7 +16,7 @@ THRONG_INLINE Hit hit_of(const Query& q) { return Hit{q.prim == NO_INDEX ? -1.0f
 template <class Count>
 THRONG_DEVICE Hit closest_hit_counted(const Params& params, const Ray& ray, StackEntry* stack, Count& count) {
     Query q = make_query(params, ray);
-    if (params.has_cutouts) traverse<false>(params, ray, q, stack, count, Cutouts{params});
+    if (params.tables.has_cutouts) traverse<false>(params, ray, q, stack, count, Cutouts{params});
     else traverse<false>(params, ray, q, stack, count, Solid());
     return hit_of(q);
 }
@@ -30,7 +30,7 @@ THRONG_OUTLINE Hit closest_hit(const Params& params, const Ray& ray, StackEntry*
 template <class Count>
 THRONG_DEVICE bool any_hit_counted(const Params& params, const Ray& ray, StackEntry* stack, Count& count) {
     Query q = make_query(params, ray);
-    if (params.has_cutouts) return traverse<true>(params, ray, q, stack, count, Cutouts{params});
+    if (params.tables.has_cutouts) return traverse<true>(params, ray, q, stack, count, Cutouts{params});
     return traverse<true>(params, ray, q, stack, count, Solid());
 }
 

@@ -47,7 +47,7 @@ struct Walk {
     THRONG_INLINE void begin(const Params& params, float ray_t_min, float ray_t_max) {
         t_min = ray_t_min;
         t_max = ray_t_max;
-        group = Group{params.start_base, params.start_mask};
+        group = Group{params.frame.start_base, params.frame.start_mask};
         triangles = Group{0, 0};
         top = 0;
         floor = kStale;
@@ -78,7 +78,7 @@ struct Walk {
         if (unit != NO_INDEX && (!is_node() || floor == kStale)) change_space(params, ray, found, count, filter);
         if (is_node()) visit_node(params, order, count);
         // If only few lanes have a triangle, they wait until others have found one with their second node.
-        if (lanes_where(has_triangle()) >= params.triangle_lanes && has_triangle()) test_triangle(params, ray, found, count, filter);
+        if (lanes_where(has_triangle()) >= params.frame.triangle_lanes && has_triangle()) test_triangle(params, ray, found, count, filter);
         // A second node and triangle for lanes with no space to change, so that twice as many lanes take part in the next change.
         if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
         if (is_node() && floor != kStale) visit_node(params, order, count);
@@ -124,7 +124,7 @@ struct Walk {
         Vec3 origin = vec3(from), direction = vec3(along);
         if (enter) {
             count.instance();
-            const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.tlas_units[unit]);
+            const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[unit]);
             Words4 ids = load_words(&entered.root);
             float m[12];
             load_matrix(entered.object_from_world, m);
@@ -139,7 +139,7 @@ struct Walk {
             }
         }
         if (unit != NO_INDEX) {
-            uint32_t up = prepare_boxes(space, origin, direction) ^ (Any ? params.any_order : 0u), world_up = space.axes >> kWorldUpShift & 7u;
+            uint32_t up = prepare_boxes(space, origin, direction) ^ (Any ? params.picture.any_order : 0u), world_up = space.axes >> kWorldUpShift & 7u;
             floor = enter ? top : kOutside;
             space.axes = up | (enter ? world_up : up) << kWorldUpShift;
             if (enter) space.axes |= prepare_triangles(space, direction) << kLongestShift;
@@ -170,7 +170,7 @@ struct Walk {
         const bool outside = floor == kOutside;
         if (outside) count.tlas_node();
         else count.blas_node();
-        const Unit* units = outside ? params.tlas_units : params.blas_units;
+        const Unit* units = outside ? params.trees.tlas_units : params.trees.blas_units;
         NodeHits n = intersect_node(units + unit, space, t_max, order);
         unit = NO_INDEX;
         group = Group{n.unit_base, n.unit_hits << 24 | (n.masks & 0xffffu)};
@@ -179,10 +179,10 @@ struct Walk {
 
     // Tests a triangle of the current instance, at the ray's time.
     THRONG_INLINE bool hits_triangle(const Params& params, const Ray& ray, uint32_t index, TriangleHit& hit) const {
-        const TriangleRecord* triangle = &params.triangles[index];
+        const TriangleRecord* triangle = &params.trees.triangles[index];
         if (moves(params)) {
             // First key, segments and leaves of the mesh.
-            const Words4 keys = load_words(&reinterpret_cast<const InstanceUnit&>(params.tlas_units[instance]).first_key);
+            const Words4 keys = load_words(&reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[instance]).first_key);
             if (keys.y) {
                 const KeySpan span = key_span(keys.y, time_of(ray));
                 triangle += uint64_t(span.key) * keys.z;
@@ -200,7 +200,7 @@ struct Walk {
         triangles.mask ^= 1u << slot;
         TriangleHit hit;
         if (hits_triangle(params, ray, index, hit)) {
-            Words4 ids = load_words(&reinterpret_cast<const InstanceUnit&>(params.tlas_units[instance]).root);
+            Words4 ids = load_words(&reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[instance]).root);
             take(ray, hit.t, hit.u, hit.v, hit.prim, ids, found, filter);
         }
     }
@@ -209,7 +209,7 @@ struct Walk {
 // Traverses the scene. `filter` says which of the primitives that are crossed count.
 template <bool Any, class Count, class Filter>
 THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* memory, Count& count, const Filter& filter) {
-    if (params.tlas_root == EMPTY_CHILD) return false;
+    if (params.frame.tlas_root == EMPTY_CHILD) return false;
     THRONG_STACK(Group, stack, COMPRESSED_STACK, memory);
     Walk<Any, Query> walk;
     walk.begin(params, start_of(params, ray), ray.t_max);

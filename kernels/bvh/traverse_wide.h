@@ -199,12 +199,12 @@ THRONG_INLINE Pack pack_between(const Pack& a, const Pack& b, float share) {
 // The same for an instance that moves while the shutter is open, at the ray's time.
 template <bool Any, class Count, class Filter>
 THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
-    const InstanceRecord& instance = params.instances[record];
-    const BlasRecord& blas = params.blas[instance.blas];
+    const InstanceRecord& instance = params.trees.instances[record];
+    const BlasRecord& blas = params.trees.blas[instance.blas];
     const Time time = time_of(ray);
     float world_from_object[12], object_from_world[12];
     load_placement(params, instance, time, world_from_object, object_from_world);
-    const MeshKeys* keys = params.mesh_keys ? params.mesh_keys + instance.mesh : nullptr;
+    const MeshKeys* keys = params.keys.meshes ? params.keys.meshes + instance.mesh : nullptr;
     if (!keys || !keys->segments)
         return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, filter, PackItself());
     const KeySpan span = key_span(keys->segments, time);
@@ -217,20 +217,20 @@ THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t 
 // Traverses an instance unless it is hidden.
 template <bool Any, class Count, class Filter>
 THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
-    const InstanceRecord& instance = params.instances[record];
+    const InstanceRecord& instance = params.trees.instances[record];
     if (instance.mask == 0) return false;
     count.instance();
     if (moves(params) && instance.moves) return enter_moving<Any>(params, ray, record, q, stack, count, filter);
-    const BlasRecord& blas = params.blas[instance.blas];
+    const BlasRecord& blas = params.trees.blas[instance.blas];
     return enter_object<Any>(instance, record, blas, instance.object_from_world, ray, q, stack, count, filter, PackItself());
 }
 
 // Traverses the scene. `filter` says which of the primitives that are crossed count.
 template <bool Any, class Count, class Filter>
 THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
-    if (params.tlas_root == EMPTY_CHILD) return false;
-    const WideSlabs slabs = make_wide_slabs(q.origin, q.direction, params.tlas_magnitude, q.t_min);
-    return walk<Any>(params.tlas_nodes, params.instances, params.tlas_root, slabs, q, stack, [&] { count.tlas_node(); }, [&](uint32_t record, StackEntry* top) {
+    if (params.frame.tlas_root == EMPTY_CHILD) return false;
+    const WideSlabs slabs = make_wide_slabs(q.origin, q.direction, params.frame.tlas_magnitude, q.t_min);
+    return walk<Any>(params.trees.tlas_nodes, params.trees.instances, params.frame.tlas_root, slabs, q, stack, [&] { count.tlas_node(); }, [&](uint32_t record, StackEntry* top) {
         return enter_instance<Any>(params, ray, record, q, top, count, filter);
     });
 }

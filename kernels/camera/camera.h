@@ -14,10 +14,10 @@ THRONG_INLINE uint32_t even_bits(uint32_t x) { return (x & 1u) | (x >> 1 & 2u) |
 // Finds the pixel of a work item. Items run through 8x8 tiles, and through these along a Z-shaped curve, so that neighbours in a
 // batch see the same things. Returns false for the items that hang over the right and lower edge.
 THRONG_INLINE bool item_pixel(const Params& params, uint32_t item, uint32_t& x, uint32_t& y) {
-    uint32_t tiles_x = (params.width + 7) / 8, tile = params.tiles ? params.tiles[item / 64] : item / 64, inner = item % 64;
+    uint32_t tiles_x = (params.picture.width + 7) / 8, tile = params.film.tiles ? params.film.tiles[item / 64] : item / 64, inner = item % 64;
     x = tile % tiles_x * 8 + even_bits(inner);
     y = tile / tiles_x * 8 + even_bits(inner >> 1);
-    return x < params.width && y < params.height;
+    return x < params.picture.width && y < params.picture.height;
 }
 
 // Inverse error function in single precision (Giles 2010).
@@ -51,23 +51,24 @@ THRONG_DEVICE float inverse_erf(float x) {
 // the filter instead of weighting by it keeps every pixel independent of its neighbours. The Gaussian has a sigma of 0.5 and is
 // cut at 1.5 pixels (3 sigma), unless it is scaled.
 THRONG_DEVICE float filter_offset(const Params& params, float u) {
-    if (params.filter == FILTER_GAUSSIAN) return params.filter_scale * (0.70710678f * inverse_erf(0.9973f * (2.0f * u - 1.0f)));
-    if (params.filter == FILTER_BOX) return params.filter_scale * (2.0f * u - 1.0f);
-    if (params.filter == FILTER_TENT) {
+    if (params.picture.filter == FILTER_GAUSSIAN) return params.picture.filter_scale * (0.70710678f * inverse_erf(0.9973f * (2.0f * u - 1.0f)));
+    if (params.picture.filter == FILTER_BOX) return params.picture.filter_scale * (2.0f * u - 1.0f);
+    if (params.picture.filter == FILTER_TENT) {
         const float side = 1.0f - sqrtf(max(0.0f, 1.0f - fabsf(2.0f * u - 1.0f)));
-        return params.filter_scale * (u < 0.5f ? -side : side);
+        return params.picture.filter_scale * (u < 0.5f ? -side : side);
     }
     const float place = u * float(FILTER_STEPS);
     const uint32_t step = uint32_t(place);
-    const float a = params.filter_table[step], b = params.filter_table[step + 1];
-    return params.filter_scale * (a + (b - a) * (place - float(step)));
+    const float* table = params.scene.filter_tables + params.picture.filter_table;
+    const float a = table[step], b = table[step + 1];
+    return params.picture.filter_scale * (a + (b - a) * (place - float(step)));
 }
 
 // Whether a sample has a negative weight: the filter is a product of both axes, so in the lobe of one axis but not of the other.
 THRONG_DEVICE bool is_negative(const Params& params, const Sampler& sampler) {
     const Vec2 u = sample_2d(sampler, kDimensionFilter);
     // Mitchell's cubic, which ends at 2 pixels, changes its sign at 8/7.
-    const float lobe = params.filter_scale * (4.0f / 7.0f);
+    const float lobe = params.picture.filter_scale * (4.0f / 7.0f);
     return (fabsf(filter_offset(params, u.x)) > lobe) != (fabsf(filter_offset(params, u.y)) > lobe);
 }
 
@@ -81,10 +82,10 @@ THRONG_DEVICE Vec3 panorama_direction(const CameraRecord& camera, float x, float
 
 // The camera at a time while the shutter is open.
 THRONG_DEVICE CameraRecord camera_at(const Params& params, Time time) {
-    if (!params.camera_segments) return params.camera;
-    const KeySpan span = key_span(params.camera_segments, time);
-    CameraRecord camera = params.camera_keys[span.key];
-    const CameraRecord& next = params.camera_keys[span.key + 1];
+    if (!params.keys.camera_segments) return params.picture.camera;
+    const KeySpan span = key_span(params.keys.camera_segments, time);
+    CameraRecord camera = params.keys.cameras[span.key];
+    const CameraRecord& next = params.keys.cameras[span.key + 1];
     for (int i = 0; i < 3; i++) {
         camera.origin[i] = between(camera.origin[i], next.origin[i], span.share);
         camera.forward[i] = between(camera.forward[i], next.forward[i], span.share);
@@ -104,7 +105,7 @@ THRONG_DEVICE CameraRecord camera_at(const Params& params, Time time) {
 }
 
 THRONG_DEVICE Ray camera_ray(const Params& params, const CameraRecord& camera, float x, float y) {
-    float sx = 2.0f * x / float(params.width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.height);
+    float sx = 2.0f * x / float(params.picture.width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.picture.height);
     bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
     // From the eye to a point of the picture, or for parallel rays from the middle of the picture to it.
     Vec3 from = parallel ? load3(camera.origin) : load3(camera.forward);

@@ -127,15 +127,15 @@ THRONG_DEVICE ShadingInputs read_shading_inputs(const Params& params, const Surf
     read_transmission(params, s, l, inputs);
     read_coats(params, s, frame, l, inputs);
     read_anisotropy(params, s, frame, l, inputs);
-    inputs.single_scatter = params.single_scatter != 0;
-    inputs.viewer_layering = params.viewer_layering != 0;
+    inputs.single_scatter = params.picture.single_scatter != 0;
+    inputs.viewer_layering = params.picture.viewer_layering != 0;
     return inputs;
 }
 
 // The shading normal, with the normal map that a layered material may have.
 THRONG_DEVICE Vec3 mapped_normal(const Params& params, const Surface& s, const MaterialRecord& material) {
     if (material.kind != MATERIAL_LAYERED) return s.shading;
-    const LobesRecord lobes = load_record(&params.lobes[material.lobes]);
+    const LobesRecord lobes = load_record(&params.tables.lobes[material.lobes]);
     return read_normal(params, s, make_frame(s), lobes.normal_map, lobes.normal_scale);
 }
 

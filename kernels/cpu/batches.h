@@ -26,16 +26,16 @@ template <>
 struct Batch<trace_closest> {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
         if (thread.stacks == 1) {
-            each_packet(begin, end, [&](uint32_t first, uint32_t count) { closest_hits(params, params.rays + first, count, params.hits + first, thread); });
+            each_packet(begin, end, [&](uint32_t first, uint32_t count) { closest_hits(params, params.query.rays + first, count, params.query.hits + first, thread); });
             return;
         }
         uint32_t apart[kMaxInterleaved], waiting = 0;
         const auto trace_waiting = [&] {
-            closest_hits_interleaved(params, params.rays, apart, waiting, params.hits, thread);
+            closest_hits_interleaved(params, params.query.rays, apart, waiting, params.query.hits, thread);
             waiting = 0;
         };
         each_packet(begin, end, [&](uint32_t first, uint32_t count) {
-            if (closest_hits_together(params, params.rays + first, count, params.hits + first, thread)) return;
+            if (closest_hits_together(params, params.query.rays + first, count, params.query.hits + first, thread)) return;
             if (waiting + count > kMaxInterleaved) trace_waiting();
             for (uint32_t i = 0; i < count; i++) apart[waiting++] = first + i;
         });
@@ -47,8 +47,8 @@ template <>
 struct Batch<trace_any> {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
         each_packet(begin, end, [&](uint32_t first, uint32_t count) {
-            const uint32_t blocked = any_hits(params, params.rays + first, count, thread);
-            for (uint32_t i = 0; i < count; i++) params.hits[first + i] = blocked_hit(blocked >> i & 1u);
+            const uint32_t blocked = any_hits(params, params.query.rays + first, count, thread);
+            for (uint32_t i = 0; i < count; i++) params.query.hits[first + i] = blocked_hit(blocked >> i & 1u);
         });
     }
 };
@@ -68,7 +68,7 @@ struct Batch<render_pixel> {
         uint32_t x[kPacketRays], y[kPacketRays], count = 0;
         for (uint32_t item = first; item < first + items; item++)
             if (item_pixel(params, item, x[count], y[count])) count++;
-        for (uint32_t sample = params.sample_begin; sample < params.sample_end; sample++) {
+        for (uint32_t sample = params.film.sample_begin; sample < params.film.sample_end; sample++) {
             Path paths[kPacketRays];
             Ray rays[kPacketRays];
             Hit hits[kPacketRays];
@@ -79,7 +79,7 @@ struct Batch<render_pixel> {
             closest_hits(params, rays, count, hits, thread);
             with_step(params, [&](auto advance) { walk_square(params, paths, hits, count, thread, advance); });
             for (uint32_t i = 0; i < count; i++) {
-                FilmSum sum(params, y[i] * params.width + x[i]);
+                FilmSum sum(params, y[i] * params.picture.width + x[i]);
                 sum.add(params, x[i], y[i], sample, paths[i].radiance);
                 sum.store();
             }
@@ -144,12 +144,12 @@ struct Batch<gather_aovs> {
     }
 
     static void gather_square(const Params& params, uint32_t first, uint32_t items, Thread& thread) {
-        const FrameAovs& out = *params.frame_aovs;
+        const FrameAovs& out = *params.film.aovs;
         uint32_t x[kPacketRays], y[kPacketRays], samples[kPacketRays], count = 0, most = 0;
         uint64_t pixels[kPacketRays];
         for (uint32_t item = first; item < first + items; item++) {
             if (!item_pixel(params, item, x[count], y[count])) continue;
-            const uint64_t pixel = uint64_t(y[count]) * params.width + x[count];
+            const uint64_t pixel = uint64_t(y[count]) * params.picture.width + x[count];
             if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
             pixels[count] = pixel;
             samples[count] = aov_samples(params, pixel);

@@ -65,13 +65,13 @@ THRONG_INLINE uint32_t shading_class(const Params& params, const Wavefront& w, u
     if (w.rays[w.wave & 1][q].t_max < 0.0f) return 0;
     const Hit& hit = w.hits[q];
     if (hit.t < 0.0f) return 1;
-    const Words4 ids = load_words(&params.instances[hit.record].slot_base);
-    const MeshRecord mesh = load_record(&params.meshes[ids.y]);
+    const Words4 ids = load_words(&params.trees.instances[hit.record].slot_base);
+    const MeshRecord mesh = load_record(&params.tables.meshes[ids.y]);
     const uint32_t slot = mesh.shape == SHAPE_SPHERE ? 0 : load_word(&mesh.corners[hit.prim].slot);
-    const MaterialRecord& material = params.materials[params.material_slots[ids.x + slot]];
+    const MaterialRecord& material = params.tables.materials[params.scene.material_slots[ids.x + slot]];
     const uint32_t kind = load_word(&material.kind);
     if (kind != MATERIAL_LAYERED) return kind == MATERIAL_MIRROR ? 2 : 3;
-    const LobesRecord& lobes = params.lobes[load_word(&material.lobes)];
+    const LobesRecord& lobes = params.tables.lobes[load_word(&material.lobes)];
     return 4 + (bits_float(load_word(&lobes.transmission)) > 0.0f ? 2 : 0) + (bits_float(load_word(&lobes.metallic)) > 0.5f ? 1 : 0);
 }
 
@@ -108,7 +108,7 @@ THRONG_INLINE void shade_wave(const Params& params, const Wavefront& w) {
     constexpr bool sorted = shading == SHADE_LAYERED_PATH;
     const uint32_t length = w.queues[1 + w.wave].length, all_threads = gridDim.x * kShadeThreads;
     // Short queues are shared out among all blocks.
-    const bool sorts = sorted && params.sorts_shading;
+    const bool sorts = sorted && params.tables.sorts_shading;
     const uint32_t rounds = sorts ? min((length + all_threads - 1) / all_threads, kStretchRounds) : 1, stretch = rounds * kShadeThreads;
     for (uint32_t begin = blockIdx.x * stretch; begin < length; begin += gridDim.x * stretch) {
         const uint16_t* order = sorts ? sort_stretch(params, w, begin, rounds, length) : nullptr;

@@ -85,7 +85,7 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
         const uint32_t idle = __ballot_sync(kAllLanes, walk.over());
         if (phase != Phase::kFetching) {
             if (idle == kAllLanes) return;
-            if (phase == Phase::kDraining && count_bits(idle) >= params.split_lanes) phase = Phase::kSplitting;
+            if (phase == Phase::kDraining && count_bits(idle) >= params.frame.split_lanes) phase = Phase::kSplitting;
             if (phase == Phase::kSplitting && idle) split_walks(walk, index, stack, idle, lane);
         } else if (count_bits(idle) >= kRefill) {
             uint32_t next;
@@ -95,9 +95,9 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
                 hit_of(hits, index).start();
                 const Ray& ray = rays[index];
                 walk.begin(params, start_of(params, ray), ray.t_max);
-                if (params.tlas_root == EMPTY_CHILD || walk.t_max < 0.0f) walk.floor = kOver;
+                if (params.frame.tlas_root == EMPTY_CHILD || walk.t_max < 0.0f) walk.floor = kOver;
                 // Where rays miss the scene, mostly all of a warp do: a cheap test for all lanes at once.
-                if (idle == kAllLanes && misses_box(load3(ray.origin), load3(ray.direction), ray.t_max, params.bounds_min, params.bounds_max))
+                if (idle == kAllLanes && misses_box(load3(ray.origin), load3(ray.direction), ray.t_max, params.frame.bounds_min, params.frame.bounds_max))
                     walk.floor = kOver;
             }
         }

@@ -12,10 +12,10 @@ struct PathPlace {
 };
 
 THRONG_INLINE bool path_place(const Params& params, const Wavefront& w, uint32_t p, PathPlace& place) {
-    uint32_t samples = params.sample_end - params.sample_begin;
-    place.sample = params.sample_begin + p % samples;
+    uint32_t samples = params.film.sample_end - params.film.sample_begin;
+    place.sample = params.film.sample_begin + p % samples;
     bool inside = item_pixel(params, w.first_item + p / samples, place.x, place.y);
-    place.pixel = place.y * params.width + place.x;
+    place.pixel = place.y * params.picture.width + place.x;
     return inside;
 }
 
@@ -49,15 +49,13 @@ THRONG_INLINE void advance(const Params& params, Path& path, const Hit& hit, Ste
 // Shades entry `q` of the current wave. `step` must be cleared before; the caller queues the rays in it and `path.ray`.
 template <Shading shading>
 THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t q, uint32_t owner, Path& path, Step& step) {
-    path.ray = load_any_record(&w.rays[w.wave & 1][q]);
-    if (path.ray.t_max < 0.0f) return;
+    const Ray ray = load_any_record(&w.rays[w.wave & 1][q]);
+    path.ray = ray;
+    if (ray.t_max < 0.0f) return;
     PathPlace place;
     path_place(params, w, owner, place);
-    path.sampler = make_sampler(place.x, place.y, place.sample, params.sample_bits, params.seed);
-    path.throughput = vec3(1.0f);
-    path.radiance = vec3(0.0f);
-    path.scatter = Scatter{vec3(0.0f), kInfinity};
-    path.medium = NO_INDEX;
+    path = fresh_path(params, place.x, place.y, place.sample);
+    path.ray = ray;
     if (w.wave) {
         const PathState state = load_any_record(&w.paths[owner]);
         path.throughput = load3(state.throughput);
@@ -127,11 +125,11 @@ THRONG_DEVICE void gather_shadows(const Params& params, const Wavefront& w, uint
 
 // Adds the finished samples of the `index`th item to the film.
 THRONG_DEVICE void finish_item(const Params& params, const Wavefront& w, uint32_t index) {
-    uint32_t x, y, samples = params.sample_end - params.sample_begin;
+    uint32_t x, y, samples = params.film.sample_end - params.film.sample_begin;
     if (!item_pixel(params, w.first_item + index, x, y)) return;
-    FilmSum sum(params, y * params.width + x);
+    FilmSum sum(params, y * params.picture.width + x);
     for (uint32_t s = 0; s < samples; s++)
-        sum.add(params, x, y, params.sample_begin + s, path_radiance(params, w, load_any_record(&w.paths[uint64_t(index) * samples + s])));
+        sum.add(params, x, y, params.film.sample_begin + s, path_radiance(params, w, load_any_record(&w.paths[uint64_t(index) * samples + s])));
     sum.store();
 }
 

@@ -49,15 +49,15 @@ THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera
     const bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
     const float depth = parallel ? weight : dot(to, load3(camera.forward));
     if (!(depth > 0.0f)) return false;
-    out.x = 0.5f * float(params.width) * dot(to, right) / (dot(right, right) * depth);
-    out.y = 0.5f * float(params.height) * dot(to, up) / (dot(up, up) * depth);
+    out.x = 0.5f * float(params.picture.width) * dot(to, right) / (dot(right, right) * depth);
+    out.y = 0.5f * float(params.picture.height) * dot(to, up) / (dot(up, up) * depth);
     return true;
 }
 
 // Position in another frame of the point at `hit`, which was at `position` when its ray hit it.
 THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other, const Hit& hit, Time time, Vec3 position) {
     if (!other.transforms) return position;
-    const InstanceRecord& instance = params.instances[hit.record];
+    const InstanceRecord& instance = params.trees.instances[hit.record];
     const uint32_t shown = other.shown ? other.shown[hit.instance] : instance.mesh;
     const MeshRecord mesh = load_record(&other.meshes[shown]);
     Vec3 local;
@@ -79,7 +79,7 @@ THRONG_DEVICE Vec2 motion_to(const Params& params, const FrameAovs& out, const O
     const bool met = hit.t >= 0.0f;
     const Vec3 now = met && moves(params) ? other_position(params, out.now, hit, time, position) : position;
     Vec2 here, there;
-    const bool seen = raster_point(params, params.camera, met ? now : direction, met ? 1.0f : 0.0f, here)
+    const bool seen = raster_point(params, params.picture.camera, met ? now : direction, met ? 1.0f : 0.0f, here)
         && raster_point(params, other.camera, met ? other_position(params, other, hit, time, position) : direction, met ? 1.0f : 0.0f, there);
     return seen ? Vec2{there.x - here.x, there.y - here.y} : Vec2{0.0f, 0.0f};
 }
@@ -92,7 +92,7 @@ THRONG_DEVICE Vec3 aov_albedo(const Params& params, const Surface& s, const Mate
 
 // Distance of a point along the axis of the camera at that time.
 THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
-    if (!moves(params)) return dot(position - load3(params.camera.origin), load3(params.camera.forward));
+    if (!moves(params)) return dot(position - load3(params.picture.camera.origin), load3(params.picture.camera.forward));
     const CameraRecord camera = camera_at(params, time);
     return dot(position - load3(camera.origin), load3(camera.forward));
 }
@@ -118,7 +118,7 @@ struct AovSums {
             albedo += vec3(weight);
         } else {
             const Surface s = make_surface(params, ray, hit);
-            const MaterialRecord material = load_record(&params.materials[s.material]);
+            const MaterialRecord material = load_record(&params.tables.materials[s.material]);
             position = s.position;
             if (out.albedo) albedo += aov_albedo(params, s, material) * weight;
             if (out.normal) normal += mapped_normal(params, s, material) * weight;
@@ -160,7 +160,7 @@ struct AovSums {
 
 // Variance of the mean of all samples, estimated from the means of both halves, each of which has twice the variance.
 THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
-    const float *all = params.film + 4 * pixel, *half = params.film_half + 4 * pixel;
+    const float *all = params.film.sums + 4 * pixel, *half = params.film.half_sums + 4 * pixel;
     const float odd = half[3], even = all[3] - odd;
     if (!(odd > 0.0f) || !(even > 0.0f)) return vec3(0.0f);
     const Vec3 d = (load3(half) * (1.0f / odd) - (load3(all) - load3(half)) * (1.0f / even)) * 0.5f;
@@ -175,17 +175,17 @@ THRONG_INLINE bool has_met_aovs(const FrameAovs& out) {
 // Number of samples of a pixel's AOVs, which is the film's. If some samples count negatively, the film does not hold their number,
 // and it is `sample_end`.
 THRONG_INLINE uint32_t aov_samples(const Params& params, uint64_t pixel) {
-    return params.filter_signed ? params.sample_end : uint32_t(params.film[4 * pixel + 3]);
+    return params.picture.filter_signed ? params.film.sample_end : uint32_t(params.film.sums[4 * pixel + 3]);
 }
 
-THRONG_INLINE float aov_weight(const Params& params, const Sampler& sampler) { return params.filter_signed && is_negative(params, sampler) ? -1.0f : 1.0f; }
+THRONG_INLINE float aov_weight(const Params& params, const Sampler& sampler) { return params.picture.filter_signed && is_negative(params, sampler) ? -1.0f : 1.0f; }
 
 // Gathers all AOVs of one pixel.
 THRONG_DEVICE void gather_aovs(const Params& params, uint32_t item, Thread& thread) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
-    const FrameAovs& out = *params.frame_aovs;
-    const uint64_t pixel = uint64_t(y) * params.width + x;
+    const FrameAovs& out = *params.film.aovs;
+    const uint64_t pixel = uint64_t(y) * params.picture.width + x;
     if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
     if (!has_met_aovs(out)) return;
     const uint32_t samples = aov_samples(params, pixel);

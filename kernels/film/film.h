@@ -21,16 +21,16 @@ struct FilmSum {
     float weights, odd_weights;
 
     THRONG_INLINE FilmSum(const Params& params, uint32_t pixel) {
-        all = params.film + 4 * uint64_t(pixel);
-        half = params.film_half ? params.film_half + 4 * uint64_t(pixel) : nullptr;
+        all = params.film.sums + 4 * uint64_t(pixel);
+        half = params.film.half_sums ? params.film.half_sums + 4 * uint64_t(pixel) : nullptr;
         total = load3(all);
         odd = half ? load3(half) : vec3(0.0f);
         weights = all[3];
         odd_weights = half ? half[3] : 0.0f;
     }
     THRONG_INLINE void add(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec3 radiance) {
-        Vec3 light = clamp_sample(radiance, params.radiance_clamp);
-        const bool negative = params.filter_signed && is_negative(params, make_sampler(x, y, sample, params.sample_bits, params.seed));
+        Vec3 light = clamp_sample(radiance, params.picture.radiance_clamp);
+        const bool negative = params.picture.filter_signed && is_negative(params, make_sampler(x, y, sample, params.picture.sample_bits, params.picture.seed));
         if (negative) light = -light;
         total += light;
         weights += negative ? -1.0f : 1.0f;
@@ -51,8 +51,8 @@ struct FilmSum {
 THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thread) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
-    FilmSum sum(params, y * params.width + x);
-    for (uint32_t sample = params.sample_begin; sample < params.sample_end; sample++)
+    FilmSum sum(params, y * params.picture.width + x);
+    for (uint32_t sample = params.film.sample_begin; sample < params.film.sample_end; sample++)
         sum.add(params, x, y, sample, radiance_along(params, camera_path(params, x, y, sample), thread));
     sum.store();
 }
@@ -60,9 +60,9 @@ THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thr
 // How noisy a pixel is: the difference between the mean of all samples and that of half of them, relative to what the eye
 // sees of it (Dammertz et al. 2010).
 THRONG_DEVICE float pixel_error(const Params& params, uint32_t pixel) {
-    const float *all = params.film + 4 * uint64_t(pixel), *half = params.film_half + 4 * uint64_t(pixel);
+    const float *all = params.film.sums + 4 * uint64_t(pixel), *half = params.film.half_sums + 4 * uint64_t(pixel);
     const float samples = max(all[3], 1.0f), odd = max(half[3], 1.0f);
-    Vec3 mean = load3(all) * (params.exposure / samples), other = load3(half) * (params.exposure / odd);
+    Vec3 mean = load3(all) * (params.picture.exposure / samples), other = load3(half) * (params.picture.exposure / odd);
     // Colours brighter than white look like white.
     Vec3 shown = vec3(min(mean.x, 1.0f), min(mean.y, 1.0f), min(mean.z, 1.0f));
     Vec3 d = absolute(shown - vec3(min(other.x, 1.0f), min(other.y, 1.0f), min(other.z, 1.0f)));
@@ -75,53 +75,53 @@ THRONG_DEVICE void measure_tile(const Params& params, uint32_t tile, Thread&) {
     for (uint32_t item = 64 * tile; item < 64 * tile + 64; item++) {
         uint32_t x, y;
         if (!item_pixel(params, item, x, y)) continue;
-        const float error = pixel_error(params, y * params.width + x);
+        const float error = pixel_error(params, y * params.picture.width + x);
         sum += error * error;
         count += 1.0f;
     }
-    params.tile_errors[tile] = count > 0.0f ? sqrtf(sum / count) : 0.0f;
+    params.film.tile_errors[tile] = count > 0.0f ? sqrtf(sum / count) : 0.0f;
 }
 
 // Converts one pixel of the film to RGB.
 THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) {
-    const float* sum = params.film + 4 * uint64_t(pixel);
+    const float* sum = params.film.sums + 4 * uint64_t(pixel);
     Vec3 c = load3(sum) * (1.0f / max(sum[3], 1.0f));
     const uint64_t first = 3 * uint64_t(pixel);
-    if (params.pixel_type == PIXELS_F32) {
-        store3(reinterpret_cast<float*>(params.pixels) + first, c);
+    if (params.picture.pixel_type == PIXELS_F32) {
+        store3(reinterpret_cast<float*>(params.film.pixels) + first, c);
         return;
     }
     c = display_color(params, c);
     const float channels[3] = {c.x, c.y, c.z};
     for (uint32_t k = 0; k < 3; k++) {
-        if (params.pixel_type == PIXELS_U16) reinterpret_cast<uint16_t*>(params.pixels)[first + k] = uint16_t(quantize(channels[k], 65535.0f, 0.5f));
-        else params.pixels[first + k] = uint8_t(quantize(channels[k], 255.0f, rounding(params, pixel, k)));
+        if (params.picture.pixel_type == PIXELS_U16) reinterpret_cast<uint16_t*>(params.film.pixels)[first + k] = uint16_t(quantize(channels[k], 65535.0f, 0.5f));
+        else params.film.pixels[first + k] = uint8_t(quantize(channels[k], 255.0f, rounding(params, pixel, k)));
     }
 }
 
 // Ray queries outside of a render: each item is one ray of a batch.
 THRONG_DEVICE void trace_closest(const Params& params, uint32_t item, Thread& thread) {
-    params.hits[item] = closest_hit(params, params.rays[item], thread.stack);
+    params.query.hits[item] = closest_hit(params, params.query.rays[item], thread.stack);
 }
 
 // The result of a query for any hit, which tells only whether there is one.
 THRONG_INLINE Hit blocked_hit(bool blocked) { return Hit{blocked ? 1.0f : -1.0f, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX}; }
 
 THRONG_DEVICE void trace_any(const Params& params, uint32_t item, Thread& thread) {
-    params.hits[item] = blocked_hit(any_hit(params, params.rays[item], thread.stack));
+    params.query.hits[item] = blocked_hit(any_hit(params, params.query.rays[item], thread.stack));
 }
 
 // Counts the work of the same queries if each ray goes alone; their hits are not kept.
 THRONG_DEVICE void count_closest(const Params& params, uint32_t item, Thread& thread) {
     WorkCount count;
-    closest_hit_counted(params, params.rays[item], thread.stack, count);
-    params.ray_work[item] = count.work;
+    closest_hit_counted(params, params.query.rays[item], thread.stack, count);
+    params.query.work[item] = count.work;
 }
 
 THRONG_DEVICE void count_any(const Params& params, uint32_t item, Thread& thread) {
     WorkCount count;
-    any_hit_counted(params, params.rays[item], thread.stack, count);
-    params.ray_work[item] = count.work;
+    any_hit_counted(params, params.query.rays[item], thread.stack, count);
+    params.query.work[item] = count.work;
 }
 
 }

@@ -48,7 +48,7 @@ THRONG_INLINE Vec3 between(Vec3 a, Vec3 b, float share) { return a + (b - a) * s
 // Interpolates world_from_object of an instance that has keys.
 THRONG_INLINE void instance_at(const Params& params, uint32_t first_key, uint32_t segments, Time time, float* world_from_object) {
     const KeySpan span = key_span(segments, time);
-    const InstanceKey* keys = params.instance_keys + (uint64_t(first_key) + span.key);
+    const InstanceKey* keys = params.keys.instances + (uint64_t(first_key) + span.key);
     float next[12];
     load_matrix(keys[0].world_from_object, world_from_object);
     load_matrix(keys[1].world_from_object, next);
@@ -92,8 +92,8 @@ struct ShapeSpan {
 };
 
 THRONG_INLINE ShapeSpan shape_at(const Params& params, uint32_t mesh, Time time) {
-    if (!moves(params) || !params.mesh_keys) return ShapeSpan{0, 0, 0.0f};
-    const MeshKeys keys = load_record(&params.mesh_keys[mesh]);
+    if (!moves(params) || !params.keys.meshes) return ShapeSpan{0, 0, 0.0f};
+    const MeshKeys keys = load_record(&params.keys.meshes[mesh]);
     if (!keys.segments) return ShapeSpan{0, 0, 0.0f};
     const KeySpan span = key_span(keys.segments, time);
     return ShapeSpan{span.key * keys.vertices, keys.vertices, span.share};

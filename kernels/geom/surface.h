@@ -83,9 +83,9 @@ THRONG_DEVICE ObjectPoint sphere_point(const Params& params, const InstanceRecor
 }
 
 THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const Hit& hit) {
-    const InstanceRecord& instance = params.instances[hit.record];
+    const InstanceRecord& instance = params.trees.instances[hit.record];
     const Words4 ids = load_words(&instance.slot_base);
-    const MeshRecord mesh = load_record(&params.meshes[ids.y]);
+    const MeshRecord mesh = load_record(&params.tables.meshes[ids.y]);
     Vec3 origin = load3(ray.origin), direction = load3(ray.direction);
     const Time time = time_of(ray);
     ObjectPoint o = mesh.shape == SHAPE_SPHERE
@@ -124,7 +124,7 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
     s.color = o.attributes.color;
     s.tangent = transform_vector(world_from_object, o.attributes.tangent);
     s.handedness = is_mirrored(world_from_object) ? -o.attributes.handedness : o.attributes.handedness;
-    s.material = params.material_slots[ids.x + o.slot];
+    s.material = params.scene.material_slots[ids.x + o.slot];
     return s;
 }
 

@@ -69,14 +69,14 @@ THRONG_OUTLINE Texel bilinear(const float* srgb_table, const TextureRecord textu
 
 // Value of texture `index` at (u, v), with v upwards from the bottom row.
 THRONG_DEVICE Texel sample_texture(const Params& params, uint32_t index, Vec2 uv) {
-    const TextureRecord texture = load_record(&params.textures[index]);
+    const TextureRecord texture = load_record(&params.scene.textures[index]);
     // Beyond this many repeats a float holds no fraction worth filtering; the bound also keeps the integers in range.
     float u = clamp(uv.x, -1e6f, 1e6f), v = clamp(uv.y, -1e6f, 1e6f);
-    return bilinear(params.srgb_table, texture, u * float(texture.width), (1.0f - v) * float(texture.height), texture.wrap[0], texture.wrap[1]);
+    return bilinear(params.scene.srgb_table, texture, u * float(texture.width), (1.0f - v) * float(texture.height), texture.wrap[0], texture.wrap[1]);
 }
 
 THRONG_OUTLINE Texel read_map(const Params& params, uint32_t index, Vec2 uv0, Vec2 uv1) {
-    const MapRecord map = load_record(&params.maps[index]);
+    const MapRecord map = load_record(&params.tables.maps[index]);
     Vec2 at = map.uv_set ? uv1 : uv0;
     const float* m = map.transform;
     return sample_texture(params, map.texture, Vec2{m[0] * at.x + m[1] * at.y + m[2], m[3] * at.x + m[4] * at.y + m[5]});
@@ -90,10 +90,10 @@ THRONG_INLINE Texel sample_map(const Params& params, uint32_t index, const Vec2*
 
 // Latitude-longitude lookup of a unit direction.
 THRONG_OUTLINE Vec3 sample_latlong(const Params& params, uint32_t index, float rotation, Vec3 d) {
-    const TextureRecord texture = load_record(&params.textures[index]);
+    const TextureRecord texture = load_record(&params.scene.textures[index]);
     float u = 0.5f + atan2f(d.z, d.x) * (0.5f / kPi) + rotation;
     float v = acosf(clamp(d.y, -1.0f, 1.0f)) * (1.0f / kPi);
-    return bilinear(params.srgb_table, texture, (u - floorf(u)) * float(texture.width), v * float(texture.height), WRAP_REPEAT, WRAP_CLAMP).color;
+    return bilinear(params.scene.srgb_table, texture, (u - floorf(u)) * float(texture.width), v * float(texture.height), WRAP_REPEAT, WRAP_CLAMP).color;
 }
 
 }

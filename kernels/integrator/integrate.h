@@ -15,25 +15,25 @@ THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Sur
     Vec3 light = path.throughput * albedo * diffuse_sky_radiance(params, d);
     step.has_sky = true;
     step.sky = ShadowRay{d, kInfinity, light};
-    step.sky_blocked = light * albedo * params.ambient_fill;
+    step.sky_blocked = light * albedo * params.picture.ambient_fill;
 }
 
 // Adds shadow rays to the lights; where there are more lights than rays, each ray samples one at random.
 THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {
-    uint32_t rays = params.light_count < kMaxShadowRays - 1 ? params.light_count : kMaxShadowRays - 1;
-    bool sampled = params.light_count > rays;
+    uint32_t rays = params.tables.light_count < kMaxShadowRays - 1 ? params.tables.light_count : kMaxShadowRays - 1;
+    bool sampled = params.tables.light_count > rays;
     THRONG_NO_UNROLL
     for (uint32_t i = 0; i < rays; i++) {
         uint32_t index = i;
         if (sampled) {
             float u = sample_2d(path.sampler, bounce_dimension(path, 2 * i + 1)).x;
-            index = uint32_t(u * float(params.light_count));
-            if (index >= params.light_count) index = params.light_count - 1;
+            index = uint32_t(u * float(params.tables.light_count));
+            if (index >= params.tables.light_count) index = params.tables.light_count - 1;
         }
-        IncidentLight l = incident_light(load_record(&params.lights[index]), s.position, sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
+        IncidentLight l = incident_light(load_record(&params.tables.lights[index]), s.position, sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
         float cosine = dot(l.direction, s.shading);
         if (!(cosine > 0.0f) || !(dot(l.direction, s.geometric) > 0.0f)) continue;
-        float weight = cosine * (1.0f / kPi) * (sampled ? float(params.light_count) / float(rays) : 1.0f);
+        float weight = cosine * (1.0f / kPi) * (sampled ? float(params.tables.light_count) / float(rays) : 1.0f);
         Vec3 light = path.throughput * albedo * l.irradiance * weight;
         // Stops short of the light, for the light may sit right at a surface.
         step.lights[step.light_rays++] = ShadowRay{l.direction, l.distance * 0.9999f, light};
@@ -49,14 +49,14 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
         return;
     }
     Surface s = make_surface(params, path.ray, hit);
-    const MaterialRecord material = load_record(&params.materials[s.material]);
+    const MaterialRecord material = load_record(&params.tables.materials[s.material]);
     path.radiance += path.throughput * emission_at(params, s, material);
     Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR || material.flags & SURFACE_POLISHED) {
         Vec3 reflected = mirror_direction(direction, s);
         path.throughput *= color;
         // Light from beyond the last bounce is unknown; the environment is the best guess, and continuous.
-        if (path.depth >= params.bounces) {
+        if (path.depth >= params.picture.bounces) {
             path.radiance += path.throughput * sky_radiance(params, reflected);
             return;
         }
@@ -100,12 +100,12 @@ enum class Integrator : uint32_t {
 };
 static_assert(INTEGRATOR_COUNT == 8, "an integrator has no name here");
 
-THRONG_INLINE Integrator integrator_of(const Params& params) { return Integrator(params.integrator); }
+THRONG_INLINE Integrator integrator_of(const Params& params) { return Integrator(params.picture.integrator); }
 
 // The base colour at a hit, or its shading normal as a colour.
 THRONG_DEVICE Vec3 surface_view(const Params& params, const Path& path, const Hit& hit, bool shows_normal) {
     Surface s = make_surface(params, path.ray, hit);
-    const MaterialRecord material = load_record(&params.materials[s.material]);
+    const MaterialRecord material = load_record(&params.tables.materials[s.material]);
     return shows_normal ? mapped_normal(params, s, material) * 0.5f + vec3(0.5f) : base_color(params, s, material);
 }
 
@@ -119,7 +119,7 @@ THRONG_DEVICE void occlusion_step(const Params& params, Path& path, const Hit& h
     Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, kDimensionBounce));
     if (!(dot(d, s.geometric) > 0.0f)) return;
     step.origin = leave(s, d);
-    step.lights[step.light_rays++] = ShadowRay{d, params.ao_distance, vec3(1.0f)};
+    step.lights[step.light_rays++] = ShadowRay{d, params.frame.ao_distance, vec3(1.0f)};
 }
 
 // The integrators whose paths end at the first hit: occlusion, and views of what the hit is, which are black where nothing is hit.
@@ -129,7 +129,7 @@ THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, S
     if (integrator == Integrator::ao) return occlusion_step(params, path, hit, step);
     if (hit.t < 0.0f) return;
     switch (integrator) {
-    case Integrator::depth: path.radiance = vec3(clamp(1.0f - hit.t / params.depth_range, 0.0f, 1.0f)); return;
+    case Integrator::depth: path.radiance = vec3(clamp(1.0f - hit.t / params.frame.depth_range, 0.0f, 1.0f)); return;
     case Integrator::instance: path.radiance = index_color(hit.instance); return;
     case Integrator::normal: path.radiance = surface_view(params, path, hit, true); return;
     case Integrator::albedo: path.radiance = surface_view(params, path, hit, false); return;

@@ -72,22 +72,28 @@ THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
     return kDimensionBounce + path.depth * kDimensionsPerBounce + offset;
 }
 
+// The state of a path through pixel (x, y) before its first hit, without its ray.
+THRONG_INLINE Path fresh_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
+    Path path;
+    path.sampler = make_sampler(x, y, sample, params.picture.sample_bits, params.picture.seed);
+    path.throughput = vec3(1.0f);
+    path.radiance = vec3(0.0f);
+    path.depth = 0;
+    path.scatter = Scatter{vec3(0.0f), kInfinity};
+    path.medium = NO_INDEX;
+    return path;
+}
+
 // Starts a path through pixel (x, y).
 THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
-    Path path;
-    path.sampler = make_sampler(x, y, sample, params.sample_bits, params.seed);
+    Path path = fresh_path(params, x, y, sample);
     Vec2 u = sample_2d(path.sampler, kDimensionFilter);
     const float image_x = float(x) + 0.5f + filter_offset(params, u.x), image_y = float(y) + 0.5f + filter_offset(params, u.y);
     if (moves(params)) {
         const Time time = Time::at(sample_2d(path.sampler, DIMENSION_TIME).x);
         path.ray = lens_ray(params, camera_at(params, time), path.sampler, image_x, image_y);
         path.ray.t_min = time.value();
-    } else path.ray = lens_ray(params, params.camera, path.sampler, image_x, image_y);
-    path.throughput = vec3(1.0f);
-    path.radiance = vec3(0.0f);
-    path.depth = 0;
-    path.scatter = Scatter{vec3(0.0f), kInfinity};
-    path.medium = NO_INDEX;
+    } else path.ray = lens_ray(params, params.picture.camera, path.sampler, image_x, image_y);
     return path;
 }
 

@@ -56,7 +56,7 @@ THRONG_DEVICE void play_roulette(Path& path, float u, float squeezed, Step& step
 // Clamps light that comes after `bounces` bounces, if these are any.
 THRONG_INLINE Vec3 clamp_indirect(const Params& params, uint32_t bounces, Vec3 light) {
     float brightest = max_component(light);
-    return bounces > 0 && brightest > params.indirect_clamp ? light * (params.indirect_clamp / brightest) : light;
+    return bounces > 0 && brightest > params.picture.indirect_clamp ? light * (params.picture.indirect_clamp / brightest) : light;
 }
 
 // Adds light that a path hits. Light that the camera sees, or that was scattered once, is direct.
@@ -78,7 +78,7 @@ THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightSample& sampled,
 // light that is sampled may bring thousands of times what it does on average.
 template <class B>
 THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, Step& step) {
-    const bool goes_on = B::kSharp || path.depth < params.bounces;
+    const bool goes_on = B::kSharp || path.depth < params.picture.bounces;
     Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));
     LightSample sampled;
     if (sample_light(params, s.position, normal, s.time, choice.x, sample_2d(path.sampler, bounce_dimension(path, kBouncePoint)), sampled)) {
@@ -108,16 +108,16 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
         return;
     }
     const Surface s = make_surface(params, path.ray, hit);
-    const MaterialRecord material = load_record(&params.materials[s.material]);
+    const MaterialRecord material = load_record(&params.tables.materials[s.material]);
     if (layered && path.medium != NO_INDEX) {
-        const LobesRecord& lobes = params.lobes[params.materials[path.medium].lobes];
+        const LobesRecord& lobes = params.tables.lobes[params.tables.materials[path.medium].lobes];
         Vec3 depth = load3(lobes.absorption) * -hit.t;
         path.throughput *= vec3(expf(depth.x), expf(depth.y), expf(depth.z));
     }
     const Vec3 emission = emission_at(params, s, material);
     if (max_component(emission) > 0.0f) gain(params, path, emitted_light(params, origin, path.scatter, hit, s, emission));
     // A path that is one bounce over the limit only collects the light that reflections show.
-    if (path.depth > params.bounces) return;
+    if (path.depth > params.picture.bounces) return;
     const Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR) {
         Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));
@@ -131,7 +131,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
         play_roulette(path, u, 1.0f, step);
         return;
     }
-    const LobesRecord lobes = load_record(&params.lobes[material.lobes]);
+    const LobesRecord lobes = load_record(&params.tables.lobes[material.lobes]);
     const ShadingInputs inputs = read_shading_inputs(params, s, lobes, color);
     const Bsdf bsdf = make_bsdf(inputs, s, -direction);
     // Through these, light comes from behind, too.

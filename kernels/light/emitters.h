@@ -35,7 +35,7 @@ THRONG_DEVICE float refill(float choice, float probability, uint32_t key) {
 }
 
 THRONG_INLINE Vec3 emission_at(const Params& params, const Surface& s) {
-    return emission_at(params, s, load_record(&params.materials[s.material]));
+    return emission_at(params, s, load_record(&params.tables.materials[s.material]));
 }
 
 THRONG_INLINE float determinant(const float* m) {
@@ -67,7 +67,7 @@ THRONG_DEVICE float triangle_pdf(const Params& params, const InstanceRecord& ins
     // Left out before anything is inlined: otherwise kernels without motion need more.
     if constexpr (THRONG_MOTION != 0)
         if (moves(params) && instance.moves) world = area_at(params, instance, mesh, corners, time);
-    float weight = bits_float(load_word(&params.materials[material].emission_weight)) / table.weight;
+    float weight = bits_float(load_word(&params.tables.materials[material].emission_weight)) / table.weight;
     return world > 0.0f ? own / world * weight : 0.0f;
 }
 
@@ -93,7 +93,7 @@ THRONG_INLINE float sphere_pdf(const SphereCone& cone, const float* world_from_o
 
 // Samples a point of a sphere. Here and in `sample_triangles`, `sampled.light` is radiance, not yet divided by the pdf.
 THRONG_DEVICE bool sample_sphere(const Params& params, Vec3 position, Time time, uint32_t record, Vec2 u, LightSample& sampled) {
-    const InstanceRecord& instance = params.instances[record];
+    const InstanceRecord& instance = params.trees.instances[record];
     float world_from_object[12], object_from_world[12];
     load_placement(params, instance, time, world_from_object, object_from_world);
     Vec3 p = transform_point(object_from_world, position);
@@ -134,13 +134,13 @@ THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time ti
     sampled.distance = sqrtf(squared);
     sampled.direction = to * (1.0f / sampled.distance);
     float cosine = fabsf(dot(s.geometric, sampled.direction));
-    const InstanceRecord& instance = params.instances[record];
-    const MeshRecord mesh = load_record(&params.meshes[instance.mesh]);
+    const InstanceRecord& instance = params.trees.instances[record];
+    const MeshRecord mesh = load_record(&params.tables.meshes[instance.mesh]);
     sampled.pdf = triangle_pdf(params, instance, mesh, table, prim, s.material, time) * squared / cosine;
     sampled.distance = short_of(s, sampled.direction, sampled.distance);
     sampled.light = emission_at(params, s);
     // Where the surface has holes, rays hit it only this often.
-    if (params.has_cutouts) sampled.light = sampled.light * opacity_at(params, instance, prim, hit.u, hit.v);
+    if (params.tables.has_cutouts) sampled.light = sampled.light * opacity_at(params, instance, prim, hit.u, hit.v);
     return sampled.pdf > 0.0f && sampled.pdf < kInfinity;
 }
 
@@ -152,7 +152,7 @@ THRONG_OUTLINE bool sample_local(const Params& params, Vec3 position, Vec3 norma
     if (chosen == NO_INDEX) return false;
     const EmitterRecord emitter = load_record(&params.local_lights.emitters[chosen]);
     if (emitter.table == NO_INDEX) {
-        IncidentLight l = incident_light(load_record(&params.lights[emitter.record]), position, u);
+        IncidentLight l = incident_light(load_record(&params.tables.lights[emitter.record]), position, u);
         sampled = LightSample{l.direction, l.distance * kShortOfLight, l.irradiance * (1.0f / probability), kInfinity};
         return max_component(l.irradiance) > 0.0f;
     }
@@ -172,14 +172,14 @@ THRONG_OUTLINE float local_pdf(const Params& params, Vec3 position, Vec3 normal,
     if (index == NO_INDEX) return 0.0f;
     const EmitterRecord emitter = load_record(&params.local_lights.emitters[index]);
     const EmitterTable table = load_record(&params.local_lights.tables[emitter.table]);
-    const InstanceRecord& instance = params.instances[hit.record];
+    const InstanceRecord& instance = params.trees.instances[hit.record];
     Vec3 to = s.position - position;
     float squared = dot(to, to);
     if (!(squared > 0.0f)) return 0.0f;
     Vec3 direction = to * (1.0f / sqrtf(squared));
     float pdf;
     if (table.count) {
-        const MeshRecord mesh = load_record(&params.meshes[instance.mesh]);
+        const MeshRecord mesh = load_record(&params.tables.meshes[instance.mesh]);
         pdf = triangle_pdf(params, instance, mesh, table, hit.prim, s.material, s.time) * squared / fabsf(dot(s.geometric, direction));
     } else {
         float world_from_object[12], object_from_world[12];

@@ -37,10 +37,10 @@ THRONG_INLINE float row_cosine(uint32_t row, uint32_t rows) {
 
 // Samples a direction by an image's table of cells, uniformly in the cell.
 THRONG_OUTLINE Vec3 sample_image_direction(const Params& params, float choice, Vec2 u, float& pdf) {
-    const EnvironmentRecord& e = params.environment;
+    const EnvironmentRecord& e = params.scene.environment;
     Vec2 inside;
-    uint32_t row = sample_cell(params.sky_rows, e.rows, u.y, choice, inside.y);
-    const SkyCell* cells = params.sky_cells + uint64_t(row) * e.columns;
+    uint32_t row = sample_cell(params.scene.sky_rows, e.rows, u.y, choice, inside.y);
+    const SkyCell* cells = params.scene.sky_cells + uint64_t(row) * e.columns;
     uint32_t column = sample_cell(cells, e.columns, u.x, choice, inside.x);
     pdf = bits_float(load_word(&cells[column].pdf));
     float top = row_cosine(row, e.rows), bottom = row_cosine(row + 1, e.rows);
@@ -52,18 +52,18 @@ THRONG_OUTLINE Vec3 sample_image_direction(const Params& params, float choice, V
 
 // Pdf with which `sample_image_direction` finds a unit direction.
 THRONG_OUTLINE float image_pdf(const Params& params, Vec3 d) {
-    const EnvironmentRecord& e = params.environment;
+    const EnvironmentRecord& e = params.scene.environment;
     float u = 0.5f + atan2f(d.z, d.x) * (0.5f / kPi) + e.rotation;
     float v = atan2f(sqrtf(d.x * d.x + d.z * d.z), d.y) * (1.0f / kPi);
     uint32_t column = uint32_t((u - floorf(u)) * float(e.columns)), row = uint32_t(v * float(e.rows));
     if (column >= e.columns) column = e.columns - 1;
     if (row >= e.rows) row = e.rows - 1;
-    return bits_float(load_word(&params.sky_cells[uint64_t(row) * e.columns + column].pdf));
+    return bits_float(load_word(&params.scene.sky_cells[uint64_t(row) * e.columns + column].pdf));
 }
 
 // Samples a direction to the sky from a surface with this shading normal, which is zero where light comes from all around.
 THRONG_DEVICE Vec3 sample_sky_direction(const Params& params, Vec3 normal, float choice, Vec2 u, float& pdf) {
-    if (params.environment.kind == ENVIRONMENT_IMAGE) return sample_image_direction(params, choice, u, pdf);
+    if (params.scene.environment.kind == ENVIRONMENT_IMAGE) return sample_image_direction(params, choice, u, pdf);
     if (!(dot(normal, normal) > 0.0f)) {
         pdf = 0.25f / kPi;
         return sample_cone(vec3(0.0f, 1.0f, 0.0f), 2.0f, u);
@@ -75,7 +75,7 @@ THRONG_DEVICE Vec3 sample_sky_direction(const Params& params, Vec3 normal, float
 
 // Pdf with which `sample_sky_direction` finds a unit direction.
 THRONG_DEVICE float sky_pdf(const Params& params, Vec3 normal, Vec3 d) {
-    if (params.environment.kind == ENVIRONMENT_IMAGE) return image_pdf(params, d);
+    if (params.scene.environment.kind == ENVIRONMENT_IMAGE) return image_pdf(params, d);
     if (!(dot(normal, normal) > 0.0f)) return 0.25f / kPi;
     return max(dot(d, normal), 0.0f) * (1.0f / kPi);
 }

@@ -11,14 +11,14 @@ THRONG_DEVICE Vec3 gradient(const EnvironmentRecord& e, float y) {
 
 // Radiance of the sky from the unit direction `d`, without the discs of suns.
 THRONG_DEVICE Vec3 sky_radiance(const Params& params, Vec3 d) {
-    const EnvironmentRecord& e = params.environment;
+    const EnvironmentRecord& e = params.scene.environment;
     if (e.kind == ENVIRONMENT_IMAGE) return sample_latlong(params, e.image, e.rotation, d);
     return gradient(e, clamp(d.y, -1.0f, 1.0f));
 }
 
 // The same, low-passed. Diffuse light is sampled from this, so that small bright spots of an HDR image make no noise.
 THRONG_DEVICE Vec3 diffuse_sky_radiance(const Params& params, Vec3 d) {
-    const EnvironmentRecord& e = params.environment;
+    const EnvironmentRecord& e = params.scene.environment;
     if (e.kind == ENVIRONMENT_IMAGE) return sample_latlong(params, e.diffuse_image, e.rotation, d);
     return gradient(e, clamp(d.y, -1.0f, 1.0f));
 }
@@ -36,8 +36,8 @@ THRONG_INLINE float disc_pdf(const LightRecord& sun) { return 1.0f / (2.0f * kPi
 THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
     Vec3 radiance = sky_radiance(params, d);
     THRONG_NO_UNROLL
-    for (uint32_t i = 0; i < params.sun_count; i++) {
-        const LightRecord sun = load_record(&params.lights[i]);
+    for (uint32_t i = 0; i < params.tables.sun_count; i++) {
+        const LightRecord sun = load_record(&params.tables.lights[i]);
         if (in_disc(sun, d)) radiance += load3(sun.power) * disc_pdf(sun);
     }
     return radiance;

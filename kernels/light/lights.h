@@ -23,7 +23,7 @@ constexpr float kEvenShare = 0.25f;
 
 // Shares of the kinds by the light that arrives from them at a point from all around.
 THRONG_DEVICE LightShares light_shares(const Params& params, Vec3 position) {
-    LightShares shares{params.environment.fluence, params.sun_irradiance, 0.0f};
+    LightShares shares{params.scene.environment.fluence, params.tables.sun_irradiance, 0.0f};
     if (params.local_lights.count) {
         Vec3 to = load3(params.local_lights.center) - position;
         shares.local = clamp(params.local_lights.power / max(max(dot(to, to), params.local_lights.radius_squared), 1e-20f), 1e-30f, 1e30f);
@@ -40,11 +40,11 @@ THRONG_DEVICE LightShares light_shares(const Params& params, Vec3 position) {
 
 // Samples one of the suns. `share` is the probability of doing so.
 THRONG_DEVICE bool sample_sun(const Params& params, Vec3 position, float choice, float share, Vec2 u, LightSample& sampled) {
-    LightRecord sun = load_record(&params.lights[0]);
+    LightRecord sun = load_record(&params.tables.lights[0]);
     THRONG_NO_UNROLL
-    for (uint32_t i = 1; i < params.sun_count && !(choice < sun.probability); i++) {
+    for (uint32_t i = 1; i < params.tables.sun_count && !(choice < sun.probability); i++) {
         choice -= sun.probability;
-        sun = load_record(&params.lights[i]);
+        sun = load_record(&params.tables.lights[i]);
     }
     IncidentLight l = incident_light(sun, position, u);
     float probability = share * sun.probability;
@@ -80,8 +80,8 @@ THRONG_DEVICE Vec3 escaped_light(const Params& params, Vec3 origin, const Scatte
         light = sky_radiance(params, direction) * power_heuristic(scatter.pdf, pdf);
     }
     THRONG_NO_UNROLL
-    for (uint32_t i = 0; i < params.sun_count; i++) {
-        const LightRecord sun = load_record(&params.lights[i]);
+    for (uint32_t i = 0; i < params.tables.sun_count; i++) {
+        const LightRecord sun = load_record(&params.tables.lights[i]);
         if (!in_disc(sun, direction)) continue;
         float pdf = disc_pdf(sun), weight = power_heuristic(scatter.pdf, shares.suns * sun.probability * pdf);
         light += load3(sun.power) * (pdf * weight);
@@ -93,7 +93,7 @@ THRONG_DEVICE Vec3 escaped_light(const Params& params, Vec3 origin, const Scatte
 THRONG_DEVICE Vec3 emitted_light(const Params& params, Vec3 origin, const Scatter& scatter, const Hit& hit, const Surface& s, Vec3 emission) {
     if (scatter.pdf == kInfinity) return emission;
     // Unlit surfaces are visible but light nothing.
-    if (!(bits_float(load_word(&params.materials[s.material].emission_weight)) > 0.0f)) return vec3(0.0f);
+    if (!(bits_float(load_word(&params.tables.materials[s.material].emission_weight)) > 0.0f)) return vec3(0.0f);
     if (!params.local_lights.emitter_of) return emission;
     const float share = light_shares(params, origin).local;
     return emission * power_heuristic(scatter.pdf, local_pdf(params, origin, scatter.normal, share, hit, s));

@@ -47,8 +47,8 @@ extern "C" void throng_probe_light_pdfs(const Params* params, StackEntry* stack,
         return;
     }
     if (shares.sky > 0.0f) out[0] = shares.sky * sky_pdf(*params, n, d);
-    for (uint32_t i = 0; i < params->sun_count; i++) {
-        const LightRecord sun = load_record(&params->lights[i]);
+    for (uint32_t i = 0; i < params->tables.sun_count; i++) {
+        const LightRecord sun = load_record(&params->tables.lights[i]);
         if (in_disc(sun, d)) out[1] += shares.suns * sun.probability * disc_pdf(sun);
     }
 }

@@ -47,7 +47,7 @@
 #define THRONG_LOOPS 0
 #endif
 #define THRONG_MOTION 1
-#define THRONG_MOVES(params) ((params).moves != 0)
+#define THRONG_MOVES(params) ((params).frame.moves != 0)
 #define THRONG_DEVICE inline
 #define THRONG_INLINE inline __attribute__((always_inline))
 // For lambdas, after their parameters.

@@ -2,19 +2,16 @@
 
 use super::{DeviceError, Frame, FrameSettings};
 use crate::{
-    abi::{self, CameraRecord, CompressedNode, EnvironmentRecord, MeshKeys, Params, Unit},
+    abi::{self, CameraRecord, CompressedNode, FrameParams, MeshKeys, PictureParams, Unit},
     accel::SLACK,
     anim::CameraPose,
     film::{SampledFilter, white_balance},
-    light::no_local_lights,
     math::{Aabb, hash_u32},
     scene::{Integrator, Layering, Paths, Projection, Shows, ToneMap},
 };
+use bytemuck::Zeroable;
 use glam::Vec3;
-use std::{
-    f32::consts::TAU,
-    ptr::{null, null_mut},
-};
+use std::f32::consts::TAU;
 
 /// A single sample is clamped to this display value.
 const SAMPLE_CLAMP: f32 = 24.0;
@@ -26,155 +23,94 @@ const MANY_TRIANGLE_LANES: u32 = 6;
 const ONE_SPLIT: u32 = 24;
 const MANY_SPLIT: u32 = 8;
 /// Shadow rays of a picture start on a surface, amid boxes that overlap it and hold little of what blocks them: what is farther
-/// away does so more often. Of bare queries nothing is known.
+/// away does so more often. Nothing is known of queries, which take near boxes first.
 const FAR_FIRST: u32 = 7;
-const NEAR_FIRST: u32 = 0;
 /// What the number of a sample takes where there may be more and more: enough for the most that settings allow.
 const OPEN_ENDED_BITS: u32 = 20;
 /// Share of the open sky's light that blocked points get, in place of further bounces.
 const AMBIENT_FILL: f32 = 0.5;
 
-/// All zero, with null pointers: for kernels that only read a film.
-pub fn blank() -> Params {
-    bytemuck::Zeroable::zeroed()
-}
-
-/// What depends on the frame's scene alone; addresses are null, and there is no picture yet.
-pub fn scene_params(frame: &Frame, environment: EnvironmentRecord) -> Params {
+/// Values of a frame for rays without a time.
+pub fn frame_params(frame: &Frame) -> FrameParams {
     let bounds = frame.tlas.bounds();
     let (start_base, start_mask) = start_group(&frame.tlas.units);
     let single = frame.tlas.records.len() == 1;
     // With room for the rounding of the widened bounds.
     let widened = 1.25 * SLACK * magnitude(&bounds);
-    Params {
-        tlas_nodes: null(),
-        tlas_units: null(),
-        blas_units: null(),
-        triangles: null(),
-        instances: null(),
-        blas: null(),
-        meshes: null(),
-        materials: null(),
-        lobes: null(),
-        maps: null(),
-        material_slots: null(),
-        textures: null(),
-        lights: null(),
-        sky_rows: null(),
-        sky_cells: null(),
-        srgb_table: null(),
-        filter_table: null(),
-        frame_aovs: null(),
-        rays: null(),
-        hits: null_mut(),
-        ray_work: null_mut(),
-        film: null_mut(),
-        film_half: null_mut(),
-        tile_errors: null_mut(),
-        tiles: null(),
-        pixels: null_mut(),
-        camera: camera_record(&frame.camera, 1.0),
-        camera_keys: null(),
-        instance_keys: null(),
-        mesh_keys: null(),
-        environment,
-        local_lights: no_local_lights(),
+    FrameParams {
         moves: 0,
-        camera_segments: 0,
         tlas_root: frame.tlas.tree.root,
         tlas_magnitude: magnitude(&bounds),
         start_base,
         start_mask,
         triangle_lanes: if single { 1 } else { MANY_TRIANGLE_LANES },
         split_lanes: if single { ONE_SPLIT } else { MANY_SPLIT },
-        any_order: NEAR_FIRST,
         bounds_min: (bounds.min - widened).to_array(),
         bounds_max: (bounds.max + widened).to_array(),
-        light_count: 0,
-        sun_count: 0,
-        sun_irradiance: 0.0,
-        lobes_count: 0,
-        has_cutouts: 0,
-        sorts_shading: 0,
-        single_scatter: 0,
-        viewer_layering: 0,
-        width: 0,
-        height: 0,
-        sample_begin: 0,
-        sample_end: 0,
-        bounces: 0,
-        seed: 0,
-        sample_bits: 0,
-        integrator: abi::INTEGRATOR_WHITTED,
-        tone_map: abi::TONE_NONE,
-        pixel_type: abi::PIXELS_U8,
-        filter: abi::FILTER_GAUSSIAN,
-        filter_scale: 1.0,
-        filter_signed: 0,
-        dither: 0.0,
-        has_white: 0,
-        white: [0.0; 9],
-        exposure: 1.0,
         ao_distance: 0.05 * bounds.diagonal(),
         depth_range: depth_range(&bounds, frame.camera.eye),
-        radiance_clamp: SAMPLE_CLAMP,
-        indirect_clamp: f32::INFINITY,
-        ambient_fill: AMBIENT_FILL,
     }
 }
 
-/// Adds the picture's settings. The address of the filters' tables is known already.
-pub fn apply_settings(p: &mut Params, frame: &Frame, settings: &FrameSettings) {
-    p.camera = camera_record(&frame.camera, aspect(settings));
-    p.moves = frame.moves().into();
-    p.bounces = settings.bounces;
+/// The settings of a frame's picture.
+pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams {
     let frame_seed = match settings.lock_seed {
         true => 0,
         false => hash_u32(frame.number),
     };
-    p.seed = hash_u32(settings.seed ^ frame_seed);
-    p.sample_bits = match settings.open_ended {
-        true => OPEN_ENDED_BITS,
-        false => settings.samples.max(1).next_power_of_two().ilog2(),
-    };
-    p.single_scatter = settings.single_scatter.into();
-    p.viewer_layering = (settings.layering == Layering::Viewer).into();
-    p.indirect_clamp = settings.clamp_indirect.unwrap_or(f32::INFINITY);
-    apply_display(p, settings);
-    p.radiance_clamp = match settings.integrator.paths() {
-        Paths::Reflected => SAMPLE_CLAMP / p.exposure,
-        Paths::Scattered | Paths::FirstHit { .. } | Paths::Counted => f32::INFINITY,
-    };
-    p.integrator = integrator_number(settings.integrator);
-    p.any_order = FAR_FIRST;
     let film = &settings.film;
     let samples = (!settings.open_ended).then_some(settings.samples);
     let filter = SampledFilter::new(film.filter, film.filter_width, samples);
-    p.filter = filter.kind;
-    p.filter_scale = filter.scale;
-    p.filter_signed = filter.signed.into();
-    p.filter_table = p.filter_table.wrapping_add(filter.table);
+    let display = display_params(settings);
+    PictureParams {
+        camera: camera_record(&frame.camera, aspect(settings)),
+        bounces: settings.bounces,
+        seed: hash_u32(settings.seed ^ frame_seed),
+        sample_bits: match settings.open_ended {
+            true => OPEN_ENDED_BITS,
+            false => settings.samples.max(1).next_power_of_two().ilog2(),
+        },
+        integrator: integrator_number(settings.integrator),
+        any_order: FAR_FIRST,
+        single_scatter: settings.single_scatter.into(),
+        viewer_layering: (settings.layering == Layering::Viewer).into(),
+        filter: filter.kind,
+        filter_table: filter.table as u32,
+        filter_scale: filter.scale,
+        filter_signed: filter.signed.into(),
+        radiance_clamp: match settings.integrator.paths() {
+            Paths::Reflected => SAMPLE_CLAMP / display.exposure,
+            Paths::Scattered | Paths::FirstHit { .. } | Paths::Counted => f32::INFINITY,
+        },
+        indirect_clamp: settings.clamp_indirect.unwrap_or(f32::INFINITY),
+        ambient_fill: AMBIENT_FILL,
+        ..display
+    }
 }
 
-/// Adds what turns a film into pixels.
-pub fn apply_display(p: &mut Params, settings: &FrameSettings) {
+/// The settings that turn a film into pixels; all others are zero.
+pub fn display_params(settings: &FrameSettings) -> PictureParams {
     let film = &settings.film;
-    (p.width, p.height) = (settings.width, settings.height);
-    p.exposure = settings.exposure.exp2();
-    p.tone_map = tone_map(settings);
-    p.pixel_type = settings.pixels.code();
-    p.dither = film.dither;
-    p.has_white = film.white_balance.is_some().into();
-    p.white = film.white_balance.map(white_balance).unwrap_or_default();
+    PictureParams {
+        width: settings.width,
+        height: settings.height,
+        exposure: settings.exposure.exp2(),
+        tone_map: tone_map(settings),
+        pixel_type: settings.pixels.code(),
+        dither: film.dither,
+        has_white: film.white_balance.is_some().into(),
+        white: film.white_balance.map(white_balance).unwrap_or_default(),
+        ..Zeroable::zeroed()
+    }
 }
 
-/// The camera while the shutter is open, for `Params::camera_keys`; none if it stands still.
+/// The camera while the shutter is open, for `KeyParams::cameras`; none if it stands still.
 pub fn camera_keys(frame: &Frame, settings: &FrameSettings) -> Vec<CameraRecord> {
     let record = |pose| camera_record(pose, aspect(settings));
     frame.camera_keys.iter().map(record).collect()
 }
 
-/// How meshes change shape while the shutter is open, for `Params::mesh_keys`; empty if none does.
+/// How meshes change shape while the shutter is open, for `KeyParams::meshes`; empty if none does.
 pub fn mesh_keys(frame: &Frame) -> Vec<MeshKeys> {
     match frame.blas.iter().any(|blas| blas.segments() > 0) {
         true => frame.blas.iter().map(|blas| blas.keys()).collect(),

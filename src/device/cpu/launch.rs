@@ -3,20 +3,22 @@
 use super::Kernel;
 use crate::{
     abi::{
-        self, BlasRecord, CameraRecord, MAX_INTERLEAVED, MeshKeys, MeshRecord, OtherFrame,
-        PacketEntry, Params, StackEntry, Thread, VertexAttributes, VertexRecord,
+        self, BlasRecord, CameraRecord, KeyParams, MAX_INTERLEAVED, MeshKeys, MeshRecord,
+        OtherFrame, PacketEntry, Params, SceneParams, StackEntry, TableParams, Thread, TreeParams,
+        VertexAttributes, VertexRecord,
     },
     accel::{Blas, BlasShape, Packs},
     device::{
         Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, Stop, attributes, frame_aovs,
         material_tables::{self, MaterialTables},
-        params::{apply_settings, camera_keys, magnitude, mesh_keys, scene_params},
+        params::{camera_keys, frame_params, magnitude, mesh_keys, picture_params},
         pool::Pool,
         tables::{Tables, write_shape},
     },
     film::FILTER_TABLES,
-    light::{LocalTree, sun_count, sun_irradiance},
+    light::{LocalTree, no_local_lights, sun_count, sun_irradiance},
 };
+use bytemuck::Zeroable;
 use rayon::prelude::*;
 use std::{marker::PhantomData, ptr::null, sync::Arc};
 
@@ -159,52 +161,47 @@ impl<'a> Launch<'a> {
             .map(|b| b.stack_entries())
             .max()
             .unwrap_or(0);
-        let mut params = scene_params(frame, tables.environment);
         let pool = Pool::new(&frame.blas);
-        params.tlas_nodes = frame.tlas.tree.nodes.address().cast();
-        params.tlas_units = frame.tlas.units.as_ptr();
-        params.blas_units = pool.units.as_ptr();
-        params.triangles = pool.triangles.as_ptr();
-        params.instances = frame.tlas.records.as_ptr();
-        params.blas = blas.as_ptr();
+        let trees = TreeParams {
+            tlas_nodes: frame.tlas.tree.nodes.address().cast(),
+            blas: blas.as_ptr(),
+            tlas_units: frame.tlas.units.as_ptr(),
+            blas_units: pool.units.as_ptr(),
+            triangles: pool.triangles.as_ptr(),
+            instances: frame.tlas.records.as_ptr(),
+        };
         let shapes = Shapes::new(tables, &frame.shapes);
-        params.meshes = match &shapes.meshes[..] {
-            [] => tables.meshes.as_ptr(),
-            meshes => meshes.as_ptr(),
-        };
         let Shining { posed, local } = shining;
-        let (materials, lobes, maps, lights) = match &posed {
-            Some(own) => (&own.materials, &own.lobes, &own.maps, &own.lights),
-            None => (
-                &tables.materials,
-                &tables.lobes,
-                &tables.maps,
-                &tables.lights,
-            ),
-        };
-        params.materials = materials.as_ptr();
-        params.lobes = lobes.as_ptr();
-        params.lobes_count = lobes.len() as u32;
-        params.has_cutouts = material_tables::has_cutouts(materials).into();
-        params.maps = maps.as_ptr();
-        params.lights = lights.as_ptr();
-        params.light_count = lights.len() as u32;
-        params.material_slots = tables.scene.material_slots.as_ptr();
-        params.textures = tables.textures.as_ptr();
-        params.srgb_table = tables.srgb.as_ptr();
-        params.filter_table = FILTER_TABLES.as_ptr();
-        params.sun_count = sun_count(lights);
-        params.sun_irradiance = sun_irradiance(lights);
-        params.sky_rows = tables.sky.rows.as_ptr();
-        params.sky_cells = tables.sky.cells.as_ptr();
-        if let Some(local) = &local {
-            params.local_lights = local.params_here();
-        }
-        params.instance_keys = frame.tlas.shutter.keys.as_ptr();
         let mesh_keys = mesh_keys(frame);
-        if !mesh_keys.is_empty() {
-            params.mesh_keys = mesh_keys.as_ptr();
-        }
+        let params = Params {
+            scene: SceneParams {
+                material_slots: tables.scene.material_slots.as_ptr(),
+                textures: tables.textures.as_ptr(),
+                srgb_table: tables.srgb.as_ptr(),
+                filter_tables: FILTER_TABLES.as_ptr(),
+                sky_rows: tables.sky.rows.as_ptr(),
+                sky_cells: tables.sky.cells.as_ptr(),
+                environment: tables.environment,
+            },
+            tables: table_params(tables, &shapes, posed.as_ref()),
+            trees,
+            keys: KeyParams {
+                cameras: null(),
+                instances: frame.tlas.shutter.keys.as_ptr(),
+                meshes: match &mesh_keys[..] {
+                    [] => null(),
+                    keys => keys.as_ptr(),
+                },
+                camera_segments: 0,
+            },
+            local_lights: local
+                .as_ref()
+                .map_or_else(no_local_lights, |local| local.params_here()),
+            frame: frame_params(frame),
+            picture: Zeroable::zeroed(),
+            film: Zeroable::zeroed(),
+            query: Zeroable::zeroed(),
+        };
         Self {
             params,
             stack_entries: frame.tlas.tree.stack_entries() + deepest,
@@ -270,10 +267,40 @@ impl<'a> Launch<'a> {
 
     /// Adds the picture's settings.
     pub fn apply(&mut self, frame: &Frame, settings: &FrameSettings) {
-        apply_settings(&mut self.params, frame, settings);
+        self.params.picture = picture_params(frame, settings);
+        self.params.frame.moves = frame.moves().into();
         self.camera_keys = camera_keys(frame, settings);
-        self.params.camera_keys = self.camera_keys.as_ptr();
-        self.params.camera_segments = self.camera_keys.len().saturating_sub(1) as u32;
+        self.params.keys.cameras = self.camera_keys.as_ptr();
+        self.params.keys.camera_segments = self.camera_keys.len().saturating_sub(1) as u32;
+    }
+}
+
+/// The tables of a frame: the scene's, unless shapes or `posed` take their place.
+fn table_params(tables: &Tables, shapes: &Shapes, posed: Option<&MaterialTables>) -> TableParams {
+    let (materials, lobes, maps, lights) = match posed {
+        Some(own) => (&own.materials, &own.lobes, &own.maps, &own.lights),
+        None => (
+            &tables.materials,
+            &tables.lobes,
+            &tables.maps,
+            &tables.lights,
+        ),
+    };
+    TableParams {
+        meshes: match &shapes.meshes[..] {
+            [] => tables.meshes.as_ptr(),
+            meshes => meshes.as_ptr(),
+        },
+        materials: materials.as_ptr(),
+        lobes: lobes.as_ptr(),
+        maps: maps.as_ptr(),
+        lights: lights.as_ptr(),
+        lobes_count: lobes.len() as u32,
+        light_count: lights.len() as u32,
+        sun_count: sun_count(lights),
+        sun_irradiance: sun_irradiance(lights),
+        has_cutouts: material_tables::has_cutouts(materials).into(),
+        sorts_shading: 0,
     }
 }
 

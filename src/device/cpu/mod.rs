@@ -7,17 +7,18 @@ use super::{
     adaptive::{self, Passes},
     frame_aovs,
     material_tables::MaterialTables,
-    params::{TILE_ITEMS, apply_display, blank, pixel_items},
+    params::{TILE_ITEMS, display_params, pixel_items},
     tables::Tables,
 };
 use crate::{
-    abi::{Hit, Params, Ray, RayWork, Thread},
+    abi::{FilmParams, Hit, Params, Ray, RayWork, Thread},
     accel::NodeLayout,
     aov::{Aov, AovImage, AovSet},
     light::LightCache,
     pixels::Floats,
     scene::{Integrator, Scene},
 };
+use bytemuck::Zeroable;
 use launch::{Elsewhere, Launch, Shining};
 use std::{
     ptr::null,
@@ -175,8 +176,8 @@ impl CpuDevice {
         let mut rays = RayCounts::default();
         // Slices of samples: a stop must not have to wait until the first pixels have all of theirs.
         for begin in samples.clone().step_by(SAMPLE_SLICE) {
-            launch.params.sample_begin = begin;
-            launch.params.sample_end = samples.end.min(begin + SAMPLE_SLICE as u32);
+            launch.params.film.sample_begin = begin;
+            launch.params.film.sample_end = samples.end.min(begin + SAMPLE_SLICE as u32);
             // SAFETY: as demanded; a pixel's place in the film is touched by its own item only.
             rays += unsafe { launch.run(self.kernels.render_pixel, items, PIXEL_BATCH, stop) };
             if stop() {
@@ -198,7 +199,7 @@ impl CpuDevice {
         items: u32,
         stop: &Stop,
     ) -> Result<Vec<AovImage>, DeviceError> {
-        let (width, height) = (launch.params.width, launch.params.height);
+        let (width, height) = (launch.params.picture.width, launch.params.picture.height);
         let pixels = width as usize * height as usize;
         let mut images: Vec<(Aov, Vec<f32>)> = aovs
             .iter()
@@ -223,10 +224,10 @@ impl CpuDevice {
         for (record, other) in records.into_iter().zip(&others) {
             other.apply(record, tables);
         }
-        launch.params.frame_aovs = &raw const record;
+        launch.params.film.aovs = &raw const record;
         // SAFETY: the images are of the picture's size, and what the record leads to besides lives until the end of this function.
         unsafe { launch.run(self.kernels.gather_aovs, items, PIXEL_BATCH, stop) };
-        launch.params.frame_aovs = null();
+        launch.params.film.aovs = null();
         let images = images.into_iter().map(|(aov, values)| AovImage {
             aov,
             values: values.into(),
@@ -270,11 +271,15 @@ impl Developer {
         let bytes = film.len() * settings.pixel_bytes();
         // Memory that is aligned for all types of pixels.
         let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
-        let mut params = blank();
-        apply_display(&mut params, settings);
-        params.film = film.as_mut_ptr().cast();
-        params.pixels = pixels.as_mut_ptr().cast();
-        let launch = Launch::of(params);
+        let launch = Launch::of(Params {
+            picture: display_params(settings),
+            film: FilmParams {
+                sums: film.as_mut_ptr().cast(),
+                pixels: pixels.as_mut_ptr().cast(),
+                ..Zeroable::zeroed()
+            },
+            ..Zeroable::zeroed()
+        });
         // SAFETY: film and pixels are as long as that.
         unsafe {
             let count = film.len() as u32;
@@ -380,22 +385,22 @@ impl Device for CpuDevice {
         let tile_count = pixel_items(settings)? / TILE_ITEMS;
         // Floats, whichever type the pixels have: memory that is aligned for both.
         let mut pixels = vec![0f32; (pixel_count as usize * settings.pixel_bytes()).div_ceil(4)];
-        launch.params.film = film.sums.as_mut_ptr();
-        launch.params.pixels = pixels.as_mut_ptr().cast();
+        launch.params.film.sums = film.sums.as_mut_ptr();
+        launch.params.film.pixels = pixels.as_mut_ptr().cast();
         if !film.odd.is_empty() {
-            launch.params.film_half = film.odd.as_mut_ptr();
+            launch.params.film.half_sums = film.odd.as_mut_ptr();
         }
         let state = std::mem::take(&mut film.state);
         let mut passes = Passes::resume(until, settings.noise, state);
         let measured = if passes.is_adaptive() { tile_count } else { 0 };
         let mut errors = vec![0f32; measured as usize];
         if passes.is_adaptive() {
-            launch.params.tile_errors = errors.as_mut_ptr();
+            launch.params.film.tile_errors = errors.as_mut_ptr();
         }
         let mut rays = RayCounts::default();
         while !passes.is_over() {
             let tiles = passes.tiles().map(<[u32]>::to_vec);
-            launch.params.tiles = tiles.as_ref().map_or(null(), |tiles| tiles.as_ptr());
+            launch.params.film.tiles = tiles.as_ref().map_or(null(), |tiles| tiles.as_ptr());
             let count = tiles
                 .as_ref()
                 .map_or(tile_count, |tiles| tiles.len() as u32);
@@ -404,7 +409,7 @@ impl Device for CpuDevice {
             if stop() {
                 return Err(DeviceError::Stopped);
             }
-            launch.params.tiles = null();
+            launch.params.film.tiles = null();
             if passes.is_adaptive() {
                 let kernel = self.kernels.measure_tile;
                 // SAFETY: both halves of the film are the picture's, and there is an error for each tile.
@@ -418,7 +423,7 @@ impl Device for CpuDevice {
         unsafe { launch.run(kernel, pixel_count as u32, RESOLVE_BATCH, &|| false) };
         let aovs = match film.is_done(settings) {
             true => {
-                launch.params.sample_end = adaptive::samples_of_all(settings);
+                launch.params.film.sample_end = adaptive::samples_of_all(settings);
                 let items = tile_count * TILE_ITEMS;
                 // SAFETY: the film fits the settings.
                 unsafe { self.gather_aovs(&mut launch, frame, settings.aovs, items, stop)? }
@@ -453,13 +458,13 @@ impl Device for CpuDevice {
             RayKind::Any => self.kernels.trace_any,
         };
         let mut launch = self.prepare(frame, Shining::default())?;
-        launch.params.has_cutouts = 0;
+        launch.params.tables.has_cutouts = 0;
         let mut pass = || {
             let start = Instant::now();
             // Item numbers have 32 bits; longer lists are traced in pieces.
             for (rays, hits) in rays.chunks(1 << 30).zip(hits.chunks_mut(1 << 30)) {
-                launch.params.rays = rays.as_ptr();
-                launch.params.hits = hits.as_mut_ptr();
+                launch.params.query.rays = rays.as_ptr();
+                launch.params.query.hits = hits.as_mut_ptr();
                 let count = rays.len() as u32;
                 // SAFETY: there are so many rays, and as many hits.
                 unsafe { launch.run(kernel, count, RAY_BATCH as u32, &|| false) };
@@ -480,12 +485,12 @@ impl Device for CpuDevice {
             RayKind::Any => self.kernels.count_any,
         };
         let mut launch = self.prepare(frame, Shining::default())?;
-        launch.params.has_cutouts = 0;
+        launch.params.tables.has_cutouts = 0;
         let mut work = vec![RayWork::default(); rays.len().min(COUNTED_RAYS)];
         let mut counts = WorkCounts::default();
         for rays in rays.chunks(COUNTED_RAYS) {
-            launch.params.rays = rays.as_ptr();
-            launch.params.ray_work = work.as_mut_ptr();
+            launch.params.query.rays = rays.as_ptr();
+            launch.params.query.work = work.as_mut_ptr();
             let count = rays.len() as u32;
             // SAFETY: there are so many rays, and at least as many places for their work.
             unsafe { launch.run(kernel, count, RAY_BATCH as u32, &|| false) };

@@ -53,7 +53,7 @@ impl AovMemory {
         params: &mut Params,
         stream: &Stream,
     ) -> CudaResult<()> {
-        let (width, height) = (params.width, params.height);
+        let (width, height) = (params.picture.width, params.picture.height);
         let mut record = frame_aovs::record(frame, width as f32 / height as f32);
         let pixels = width as usize * height as usize;
         self.images.reserve(image_bytes(aovs, pixels))?;
@@ -66,7 +66,7 @@ impl AovMemory {
             record.material_names = self.names.at(4 * tables.name_ids().instances.len());
         }
         self.upload(tables, frame, record, stream)?;
-        params.frame_aovs = self.tables.at(0);
+        params.film.aovs = self.tables.at(0);
         Ok(())
     }
 

@@ -38,8 +38,8 @@ impl StaticPool {
     }
 
     pub fn apply(&self, params: &mut Params) {
-        params.blas_units = self.units.at(0);
-        params.triangles = self.triangles.at(0);
+        params.trees.blas_units = self.units.at(0);
+        params.trees.triangles = self.triangles.at(0);
     }
 }
 
@@ -84,8 +84,8 @@ impl DeformingPool {
     }
 
     pub fn apply(&self, params: &mut Params) {
-        params.blas_units = self.units.at(0);
-        params.triangles = self.triangles.at(0);
+        params.trees.blas_units = self.units.at(0);
+        params.trees.triangles = self.triangles.at(0);
     }
 
     fn has_fixed(&self, blas: &[Arc<Blas>]) -> bool {

@@ -23,12 +23,13 @@ use crate::{
         RayCounts, RayKind, Rendered, StageTimes, Stop,
         adaptive::{self, Passes},
         blocks::exr_bytes,
-        params::{apply_settings, pixel_items, scene_params},
+        params::{frame_params, picture_params, pixel_items},
         tables::Tables,
     },
-    light::{LightCache, LocalTree, light_records},
+    light::{LightCache, LocalTree, light_records, no_local_lights},
     scene::{Integrator, Paths, Scene},
 };
+use bytemuck::Zeroable;
 use cust::{
     context::{Context, CurrentContext},
     device::Device as Gpu,
@@ -161,8 +162,17 @@ impl CudaDevice {
     fn params(&self, frame: &Frame) -> Result<Params, DeviceError> {
         let scene = self.scene()?;
         frame.check(scene.scene(), self.node_layout())?;
-        let mut params = scene_params(frame, scene.environment);
-        scene.apply(&mut params);
+        let mut params = Params {
+            scene: scene.params(),
+            tables: scene.table_params(),
+            trees: Zeroable::zeroed(),
+            keys: Zeroable::zeroed(),
+            local_lights: no_local_lights(),
+            frame: frame_params(frame),
+            picture: Zeroable::zeroed(),
+            film: Zeroable::zeroed(),
+            query: Zeroable::zeroed(),
+        };
         self.pool.apply(&mut params);
         Ok(params)
     }
@@ -292,8 +302,9 @@ impl CudaDevice {
         };
         self.upload_trees(frame)?;
         let mut params = self.params(frame)?;
-        apply_settings(&mut params, frame, settings);
-        params.sample_end = adaptive::samples_of_all(settings);
+        params.picture = picture_params(frame, settings);
+        params.frame.moves = frame.moves().into();
+        params.film.sample_end = adaptive::samples_of_all(settings);
         let lights = self.lights(frame, settings.integrator);
         let whole = film.is_none() && own_rays.is_none();
         let mut file_rows = settings.file_rows.filter(|_| whole);

@@ -33,7 +33,7 @@ impl KernelSets {
 
     /// Loads the kernels that a frame with these parameters needs. The GPU's context must be current.
     pub fn prepare(&mut self, params: &Params) -> CudaResult<()> {
-        if params.moves != 0 && self.moving.is_none() {
+        if params.frame.moves != 0 && self.moving.is_none() {
             self.moving = Some(Kernels::load(self.gpu, moving_image())?);
         }
         Ok(())
@@ -41,7 +41,7 @@ impl KernelSets {
 
     /// Returns the kernels for a frame with these parameters, for which they were prepared.
     pub fn of(&self, params: &Params) -> &Kernels {
-        match (&self.moving, params.moves) {
+        match (&self.moving, params.frame.moves) {
             (Some(moving), 1..) => moving,
             _ => &self.still,
         }

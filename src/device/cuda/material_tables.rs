@@ -86,13 +86,13 @@ impl UploadedTables {
 
     pub fn apply(&self, params: &mut Params) {
         let (memory, places) = (&self.memory, &self.places);
-        params.materials = memory.at::<MaterialRecord>(places.materials);
-        params.lobes = memory.at::<LobesRecord>(places.lobes);
-        params.lobes_count = self.counts.lobes;
-        params.maps = memory.at::<MapRecord>(places.maps);
-        params.lights = memory.at::<LightRecord>(places.lights);
-        params.light_count = self.counts.lights;
-        params.sun_irradiance = self.counts.sun_irradiance;
+        params.tables.materials = memory.at::<MaterialRecord>(places.materials);
+        params.tables.lobes = memory.at::<LobesRecord>(places.lobes);
+        params.tables.lobes_count = self.counts.lobes;
+        params.tables.maps = memory.at::<MapRecord>(places.maps);
+        params.tables.lights = memory.at::<LightRecord>(places.lights);
+        params.tables.light_count = self.counts.lights;
+        params.tables.sun_irradiance = self.counts.sun_irradiance;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::memory::{Array, bytes_of};
 use crate::{
-    abi::{EnvironmentRecord, LightRecord, MeshRecord, Params, TextureRecord},
+    abi::{EnvironmentRecord, LightRecord, MeshRecord, SceneParams, TableParams, TextureRecord},
     device::{
         attributes::Needs,
         material_tables,
@@ -29,7 +29,7 @@ pub struct SceneTables {
     needs: Vec<Needs>,
     scene: Arc<Scene>,
     ids: OnceLock<NameIds>,
-    pub environment: EnvironmentRecord,
+    environment: EnvironmentRecord,
     /// The emitters that frames' trees of lights are made of, on the host.
     emitters: Arc<Emitters>,
     emission_weights: Vec<f32>,
@@ -176,26 +176,36 @@ impl<'a> Plan<'a> {
 unsafe impl Send for SceneTables {}
 
 impl SceneTables {
-    /// Points launch parameters at the tables.
-    pub fn apply(&self, params: &mut Params) {
+    /// The tables that are the same in all frames.
+    pub fn params(&self) -> SceneParams {
         let (memory, places) = (&self.memory, &self.tables);
-        params.meshes = memory.at(places.meshes);
-        params.materials = memory.at(places.materials);
-        params.lobes = memory.at(places.lobes);
-        params.maps = memory.at(places.maps);
-        params.material_slots = memory.at(places.material_slots);
-        params.textures = memory.at(places.textures);
-        params.lights = memory.at(places.lights);
-        params.srgb_table = memory.at(places.srgb);
-        params.filter_table = memory.at(places.filters);
-        params.sky_rows = memory.at(places.sky_rows);
-        params.sky_cells = memory.at(places.sky_cells);
-        params.light_count = self.light_count();
-        params.sun_count = sun_count(&self.lights);
-        params.sun_irradiance = sun_irradiance(&self.lights);
-        params.lobes_count = self.lobes_count;
-        params.has_cutouts = self.has_cutouts.into();
-        params.sorts_shading = self.sorts_shading.into();
+        SceneParams {
+            material_slots: memory.at(places.material_slots),
+            textures: memory.at(places.textures),
+            srgb_table: memory.at(places.srgb),
+            filter_tables: memory.at(places.filters),
+            sky_rows: memory.at(places.sky_rows),
+            sky_cells: memory.at(places.sky_cells),
+            environment: self.environment,
+        }
+    }
+
+    /// The tables that frames may have of their own.
+    pub fn table_params(&self) -> TableParams {
+        let (memory, places) = (&self.memory, &self.tables);
+        TableParams {
+            meshes: memory.at(places.meshes),
+            materials: memory.at(places.materials),
+            lobes: memory.at(places.lobes),
+            maps: memory.at(places.maps),
+            lights: memory.at(places.lights),
+            lobes_count: self.lobes_count,
+            light_count: self.light_count(),
+            sun_count: sun_count(&self.lights),
+            sun_irradiance: sun_irradiance(&self.lights),
+            has_cutouts: self.has_cutouts.into(),
+            sorts_shading: self.sorts_shading.into(),
+        }
     }
 
     /// The table of meshes, with pointers into the GPU's memory.

@@ -72,7 +72,7 @@ impl Shapes {
     }
 
     pub fn apply(&self, params: &mut Params) {
-        params.meshes = self.meshes();
+        params.tables.meshes = self.meshes();
     }
 
     /// The table of all meshes.

@@ -52,12 +52,12 @@ impl ShutterUpload {
         }
         // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
         unsafe { self.memory.write_later(0, &self.staging, 0, end, stream)? };
-        params.camera_segments = cameras.len().saturating_sub(1) as u32;
-        params.camera_keys = self.memory.at::<CameraRecord>(starts[0]);
+        params.keys.camera_segments = cameras.len().saturating_sub(1) as u32;
+        params.keys.cameras = self.memory.at::<CameraRecord>(starts[0]);
         if !meshes.is_empty() {
-            params.mesh_keys = self.memory.at::<MeshKeys>(starts[1]);
+            params.keys.meshes = self.memory.at::<MeshKeys>(starts[1]);
         }
-        params.instance_keys = self.memory.at::<InstanceKey>(starts[2]);
+        params.keys.instances = self.memory.at::<InstanceKey>(starts[2]);
         Ok(())
     }
 }

@@ -262,11 +262,9 @@ impl Queues {
         (chunk, inside): (Chunk, u32),
         launch: &mut WaveLaunch,
     ) -> CudaResult<ChunkLaunch> {
-        let params = Params {
-            sample_begin: chunk.samples.start,
-            sample_end: chunk.samples.end,
-            ..*params
-        };
+        let mut params = *params;
+        params.film.sample_begin = chunk.samples.start;
+        params.film.sample_end = chunk.samples.end;
         let w = self.wavefront(&chunk, launch.tally);
         let (kernels, stream) = (launch.kernels, launch.stream);
         (launch.mark)(Stage::Other)?;
@@ -330,7 +328,7 @@ impl Queues {
         (launch.mark)(stage)?;
         // SAFETY: see `start`.
         unsafe {
-            let cutouts = params.has_cutouts != 0;
+            let cutouts = params.tables.has_cutouts != 0;
             kernels.launch_trace(
                 false,
                 cutouts,
@@ -388,7 +386,7 @@ impl Queues {
         unsafe {
             kernels.launch_trace(
                 true,
-                params.has_cutouts != 0,
+                params.tables.has_cutouts != 0,
                 stream,
                 arguments![*params, w.shadow_rays, w.shadow_blocked, queue],
             )?;
@@ -494,10 +492,10 @@ fn state_bytes(waves: u32) -> usize {
 
 /// Number of the chunk's items inside of the picture. `tiles` are those that are sampled, if not all.
 pub fn inside_items(params: &Params, chunk: &Chunk, tiles: Option<&[u32]>) -> u32 {
-    let tiles_x = params.width.div_ceil(8);
+    let tiles_x = params.picture.width.div_ceil(8);
     let inside_tile = |tile: u32| {
         let side = |tile: u32, size: u32| size.saturating_sub(tile * 8).min(8);
-        side(tile % tiles_x, params.width) * side(tile / tiles_x, params.height)
+        side(tile % tiles_x, params.picture.width) * side(tile / tiles_x, params.picture.height)
     };
     (chunk.items.start / 64..chunk.items.end.div_ceil(64))
         .map(|tile| tiles.map_or(tile, |tiles| tiles[tile as usize]))

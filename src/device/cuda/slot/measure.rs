@@ -1,6 +1,6 @@
 //! Pictures that are sampled where they are noisy: the noise is measured after a pass, and the next one planned.
 
-use super::{Slot, Work, event_now, tile_count};
+use super::{Phase, Slot, Work, event_now, tile_count};
 use crate::{
     abi::{Params, RayTally},
     device::{
@@ -13,15 +13,15 @@ use crate::{
         params::TILE_ITEMS,
     },
 };
-use cust::{error::CudaResult, event::Event};
+use cust::error::CudaResult;
 
 impl Slot {
     /// Makes room for the sums of half of the samples.
     pub(super) fn prepare_half(&mut self, params: &mut Params) -> CudaResult<()> {
-        let film = params.width as usize * params.height as usize * 16;
+        let film = params.picture.width as usize * params.picture.height as usize * 16;
         self.film_half.reserve(film)?;
         self.film_half.clear_later(film, &self.stream)?;
-        params.film_half = self.film_half.at(0);
+        params.film.half_sums = self.film_half.at(0);
         Ok(())
     }
 
@@ -31,17 +31,15 @@ impl Slot {
         self.errors.reserve(tiles)?;
         self.tiles.reserve(tiles)?;
         self.measured.reserve(tiles)?;
-        params.tile_errors = self.errors.at(0);
+        params.film.tile_errors = self.errors.at(0);
         Ok(())
     }
 
     /// Queues the measurement of the noise after a pass.
-    pub(super) fn measure(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Event> {
+    pub(super) fn measure(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
         let tiles = tile_count(&work.params);
-        let params = Params {
-            tiles: std::ptr::null(),
-            ..work.params
-        };
+        let mut params = work.params;
+        params.film.tiles = std::ptr::null();
         work.marks.push((Stage::Other, event_now(&self.stream)?));
         let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
         // SAFETY: see `run_loop`.
@@ -59,20 +57,19 @@ impl Slot {
             self.errors
                 .read_later(&mut self.measured, 0, bytes, &self.stream)?;
         }
-        event_now(&self.stream)
+        Ok(Phase::Measuring(event_now(&self.stream)?))
     }
 
-    /// Plans the next pass from the noise that was measured. If there is none, the picture is ready to be resolved.
-    pub(super) fn next_pass(&mut self, work: &mut Work) -> CudaResult<()> {
+    /// Plans the next pass from the noise that was measured. If there is none, sampling ends.
+    pub(super) fn next_pass(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
         let bytes = tile_count(&work.params) as usize * size_of::<f32>();
         let errors: Vec<f32> = bytemuck::pod_collect_to_vec(&self.measured.bytes()[..bytes]);
         if !work.passes.go_on(&errors) {
-            work.is_adaptive = false;
-            return Ok(());
+            return self.end_sampling(work, kernels);
         }
         let items = self.aim(&mut work.params, &work.passes)?;
         work.chunks = work.cut.chunks(items, work.passes.samples());
-        Ok(())
+        Ok(Phase::Sampling)
     }
 
     /// Queues the upload of the tiles of the next pass, if these are not all, and returns the number of its items.
@@ -87,7 +84,7 @@ impl Slot {
             self.tiles
                 .write_later(0, &self.measured, 0, bytes, &self.stream)?;
         }
-        params.tiles = self.tiles.at(0);
+        params.film.tiles = self.tiles.at(0);
         Ok(tiles.len() as u32 * TILE_ITEMS)
     }
 }

@@ -33,6 +33,7 @@ pub use picture::Picture;
 use picture::picture_bytes;
 use std::{
     collections::VecDeque,
+    mem,
     ops::Range,
     sync::{Arc, Weak},
     time::Duration,
@@ -103,27 +104,44 @@ pub struct Work {
     samples: u32,
     /// Chunks that are left of the current pass.
     chunks: VecDeque<Chunk>,
-    /// Whether passes may be left once the noise is measured.
-    is_adaptive: bool,
-    /// An event that is past once the noise is measured after a pass.
-    measuring: Option<Event>,
+    phase: Phase,
     aovs: AovSet,
     file_rows: Option<FileRows>,
-    /// Blocks to be copied to the host, and an event that is past once their places are known.
-    compressing: Option<(ExrParams, Event)>,
-    /// Offsets of the blocks that were copied to the host, and the bytes of all.
-    delivered: Option<(Vec<u64>, usize)>,
-    /// Items whose AOVs are yet to be gathered.
-    aov_items: Range<u32>,
-    /// A chunk that is queued in part; it goes on once the event is past.
-    partly: Option<(ChunkLaunch, Event)>,
     /// One event per queued chunk.
     under_way: VecDeque<Event>,
     started: Event,
-    finished: Option<Event>,
     marks: Vec<(Stage, Event)>,
     /// The rays cast so far, if they are asked for.
     own_rays: Option<OwnRays>,
+}
+
+/// The work that is queued next for a frame, once the event is past that comes with it.
+enum Phase {
+    /// The next chunk of the pass; after the last one, the pass ends.
+    Sampling,
+    /// The rest of a chunk that is queued in part.
+    Partly(ChunkLaunch, Event),
+    /// The pass that the measured noise asks for, if any.
+    Measuring(Event),
+    /// AOVs of these items; after the last ones, the picture.
+    Gathering(Range<u32>),
+    /// The copy of a file's blocks to the host, once their places are known.
+    Compressing(ExrParams, Event),
+    /// None. Where there are blocks instead of pixels, offsets of these and the bytes of all.
+    Finished(Event, Option<(Vec<u64>, usize)>),
+}
+
+impl Phase {
+    /// The event that has to be past before the frame goes on.
+    fn event(&self) -> Option<&Event> {
+        match self {
+            Self::Sampling | Self::Gathering(_) => None,
+            Self::Partly(_, event)
+            | Self::Measuring(event)
+            | Self::Compressing(_, event)
+            | Self::Finished(event, _) => Some(event),
+        }
+    }
 }
 
 // SAFETY: the parameters point to memory of the GPU, which is not tied to a thread.
@@ -235,7 +253,7 @@ impl Slot {
         settings: &FrameSettings,
         params: &mut Params,
     ) -> CudaResult<()> {
-        match params.moves {
+        match params.frame.moves {
             0 => Ok(()),
             _ => self.shutter.upload(frame, settings, params, &self.stream),
         }
@@ -276,8 +294,8 @@ impl Slot {
             }
             self.uploaded = Arc::downgrade(tlas);
         }
-        params.tlas_units = self.units.at::<Unit>(0);
-        params.instances = self.records.at::<InstanceRecord>(0);
+        params.trees.tlas_units = self.units.at::<Unit>(0);
+        params.trees.instances = self.records.at::<InstanceRecord>(0);
         Ok(())
     }
 
@@ -292,7 +310,7 @@ impl Slot {
             started,
             own_rays,
         } = task;
-        let pixels = params.width as usize * params.height as usize;
+        let pixels = params.picture.width as usize * params.picture.height as usize;
         self.film.reserve(pixels * 16)?;
         let bytes = picture_bytes(&params);
         self.pixels.reserve(bytes)?;
@@ -300,15 +318,14 @@ impl Slot {
         self.film.clear_later(pixels * 16, &self.stream)?;
         self.tally
             .clear_later(size_of::<RayTally>(), &self.stream)?;
-        params.film = self.film.at(0);
+        params.film.sums = self.film.at(0);
         if passes.is_adaptive() || aovs.contains(Aov::Variance) {
             self.prepare_half(&mut params)?;
         }
         if passes.is_adaptive() {
             self.prepare_measuring(&mut params)?;
         }
-        let items = tile_count(&params) * TILE_ITEMS;
-        params.pixels = self.pixels.at(0);
+        params.film.pixels = self.pixels.at(0);
         let chunks = match passes.is_over() {
             true => VecDeque::new(),
             false => cut.chunks(self.aim(&mut params, &passes)?, passes.samples()),
@@ -317,22 +334,13 @@ impl Slot {
             params,
             chunks,
             cut,
-            is_adaptive: passes.is_adaptive() && !passes.is_over(),
             passes,
             samples,
-            measuring: None,
+            phase: Phase::Sampling,
             aovs,
             file_rows,
-            compressing: None,
-            delivered: None,
-            aov_items: match aovs.is_empty() {
-                true => 0..0,
-                false => 0..items,
-            },
-            partly: None,
             under_way: VecDeque::new(),
             started,
-            finished: None,
             marks: Vec::new(),
             own_rays,
         });
@@ -351,8 +359,10 @@ impl Slot {
     }
 
     fn advance(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<bool> {
-        if let Some(finished) = &work.finished {
-            return is_past(finished);
+        if let Some(event) = work.phase.event()
+            && !is_past(event)?
+        {
+            return Ok(false);
         }
         while let Some(event) = work.under_way.front() {
             if !is_past(event)? {
@@ -360,58 +370,57 @@ impl Slot {
             }
             work.under_way.pop_front();
         }
-        if let Some((run, looked)) = work.partly.take() {
-            if !is_past(&looked)? {
-                work.partly = Some((run, looked));
-                return Ok(false);
-            }
-            self.go_on(work, run, kernels)?;
-        }
-        if let Some((blocks, placed)) = work.compressing.take() {
-            if is_past(&placed)? {
-                self.deliver(work, blocks, kernels)?;
-            } else {
-                work.compressing = Some((blocks, placed));
-            }
-            return Ok(false);
-        }
-        if let Some(measured) = work.measuring.take() {
-            if !is_past(&measured)? {
-                work.measuring = Some(measured);
-                return Ok(false);
-            }
-            self.next_pass(work)?;
-        }
-        while work.partly.is_none() && work.under_way.len() < CHUNKS_AHEAD {
-            let Some(chunk) = work.chunks.pop_front() else {
-                if work.is_adaptive {
-                    work.measuring = Some(self.measure(work, kernels)?);
-                    return Ok(false);
+        while work.under_way.len() < CHUNKS_AHEAD {
+            work.phase = match mem::replace(&mut work.phase, Phase::Sampling) {
+                Phase::Sampling => self.sample(work, kernels)?,
+                Phase::Partly(run, _) => self.go_on(work, run, kernels)?,
+                Phase::Measuring(_) => self.next_pass(work, kernels)?,
+                Phase::Gathering(items) if items.is_empty() => self.finish(work, kernels)?,
+                Phase::Gathering(items) => self.gather_aovs(work, items, kernels)?,
+                Phase::Compressing(blocks, _) => self.deliver(blocks, kernels)?,
+                finished @ Phase::Finished(..) => {
+                    work.phase = finished;
+                    return Ok(true);
                 }
-                if !work.passes.is_adaptive() {
-                    work.passes.go_on(&[]);
-                }
-                if !work.passes.finish(work.samples) {
-                    work.aovs = AovSet::default();
-                    work.file_rows = None;
-                } else if !work.aov_items.is_empty() {
-                    self.gather_aovs(work, kernels)?;
-                    continue;
-                }
-                self.finish(work, kernels)?;
-                return Ok(false);
             };
-            if let Cut::Waves { needs, .. } = work.cut {
-                let inside = inside_items(&work.params, &chunk, work.passes.tiles());
-                let run = self.launch_waves(work, kernels, |queues, params, launch| {
-                    queues.start(params, needs, (chunk, inside), launch)
-                })?;
-                self.go_on(work, run, kernels)?;
-            } else {
-                self.run_loop(work, &chunk, kernels)?;
+            if work.phase.event().is_some() {
+                break;
             }
         }
         Ok(false)
+    }
+
+    /// Queues the next chunk of the pass, or ends the pass.
+    fn sample(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
+        let Some(chunk) = work.chunks.pop_front() else {
+            return match work.passes.is_adaptive() && !work.passes.is_over() {
+                true => self.measure(work, kernels),
+                false => self.end_sampling(work, kernels),
+            };
+        };
+        let Cut::Waves { needs, .. } = work.cut else {
+            return self.run_loop(work, &chunk, kernels);
+        };
+        let inside = inside_items(&work.params, &chunk, work.passes.tiles());
+        let run = self.launch_waves(work, kernels, |queues, params, launch| {
+            queues.start(params, needs, (chunk, inside), launch)
+        })?;
+        self.go_on(work, run, kernels)
+    }
+
+    /// Begins what follows the last pass: AOVs and blocks of files are made of finished pictures only.
+    fn end_sampling(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
+        if !work.passes.is_adaptive() {
+            work.passes.go_on(&[]);
+        }
+        if !work.passes.finish(work.samples) {
+            work.aovs = AovSet::default();
+            work.file_rows = None;
+        }
+        match work.aovs.is_empty() {
+            true => self.finish(work, kernels),
+            false => Ok(Phase::Gathering(0..tile_count(&work.params) * TILE_ITEMS)),
+        }
     }
 
     /// Queues a chunk's launches, all that are left or as many as may be queued now.
@@ -420,17 +429,16 @@ impl Slot {
         work: &mut Work,
         mut run: ChunkLaunch,
         kernels: &Kernels,
-    ) -> CudaResult<()> {
+    ) -> CudaResult<Phase> {
         let all = self.launch_waves(work, kernels, |queues, _, launch| {
             queues.go_on(&mut run, launch)
         })?;
         let event = event_now(&self.stream)?;
-        if all {
-            work.under_way.push_back(event);
-        } else {
-            work.partly = Some((run, event));
+        if !all {
+            return Ok(Phase::Partly(run, event));
         }
-        Ok(())
+        work.under_way.push_back(event);
+        Ok(Phase::Sampling)
     }
 
     /// Calls `queue` with the picture's parameters and the arguments of launches of waves.
@@ -457,12 +465,10 @@ impl Slot {
     }
 
     /// Queues a chunk in the loop schedule.
-    fn run_loop(&mut self, work: &mut Work, chunk: &Chunk, kernels: &Kernels) -> CudaResult<()> {
-        let params = Params {
-            sample_begin: chunk.samples.start,
-            sample_end: chunk.samples.end,
-            ..work.params
-        };
+    fn run_loop(&mut self, work: &mut Work, chunk: &Chunk, kernels: &Kernels) -> CudaResult<Phase> {
+        let mut params = work.params;
+        params.film.sample_begin = chunk.samples.start;
+        params.film.sample_end = chunk.samples.end;
         let (begin, end) = (chunk.items.start, chunk.items.end);
         let tally = self.tally.at::<RayTally>(0);
         // SAFETY: the arguments are the kernel's, and its memory belongs to this slot and the scene, which outlive the work.
@@ -475,7 +481,7 @@ impl Slot {
             )?;
         }
         work.under_way.push_back(event_now(&self.stream)?);
-        Ok(())
+        Ok(Phase::Sampling)
     }
 
     /// Gives up on the frame and waits for what is queued.
@@ -489,7 +495,7 @@ impl Slot {
 
 /// Number of tiles in the whole picture.
 fn tile_count(params: &Params) -> u32 {
-    params.width.div_ceil(8) * params.height.div_ceil(8)
+    params.picture.width.div_ceil(8) * params.picture.height.div_ceil(8)
 }
 
 /// Records an event at the end of the queued work.

@@ -1,6 +1,6 @@
 //! The delivery of a finished picture from the GPU to whoever reads it.
 
-use super::{Slot, Work, elapsed, event_now};
+use super::{Phase, Slot, Work, elapsed, event_now};
 use crate::{
     abi::{self, ExrParams, Params, RayTally},
     aov::{AovImage, channels::FileBlocks},
@@ -41,14 +41,15 @@ pub struct Picture {
 
 impl Slot {
     /// Queues a launch that gathers AOVs of the next items.
-    pub(super) fn gather_aovs(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<()> {
-        let Range { start, end } = work.aov_items;
+    pub(super) fn gather_aovs(
+        &mut self,
+        work: &mut Work,
+        Range { start, end }: Range<u32>,
+        kernels: &Kernels,
+    ) -> CudaResult<Phase> {
         let next = end.min(start.saturating_add(aovs::launch_items(work.samples)));
-        work.aov_items.start = next;
-        let params = Params {
-            tiles: std::ptr::null(),
-            ..work.params
-        };
+        let mut params = work.params;
+        params.film.tiles = std::ptr::null();
         work.marks.push((Stage::Other, event_now(&self.stream)?));
         let none = std::ptr::null_mut::<RayTally>();
         // SAFETY: see `run_loop`.
@@ -61,7 +62,7 @@ impl Slot {
             )?;
         }
         work.under_way.push_back(event_now(&self.stream)?);
-        Ok(())
+        Ok(Phase::Gathering(next..end))
     }
 
     /// Lets the frame that was just started go on from `film`. Waits for the copy; nothing was sampled yet.
@@ -81,9 +82,9 @@ impl Slot {
     }
 
     /// Queues the conversion of the film to pixels, and either their copy to page-locked memory or the making of blocks of a file.
-    pub(super) fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<()> {
+    pub(super) fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
         let params = work.params;
-        let pixels = params.width * params.height;
+        let pixels = params.picture.width * params.picture.height;
         work.marks.push((Stage::Other, event_now(&self.stream)?));
         let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
         // SAFETY: see `run_loop`.
@@ -101,12 +102,11 @@ impl Slot {
                 None => self.pixels.at::<f32>(0).cast_const(),
                 Some(aov) => self.aovs.image(aovs, pixels, aov).cast_const(),
             };
-            let size = (params.width, params.height);
+            let size = (params.picture.width, params.picture.height);
             let blocks = self
                 .exr
                 .compress(&rows, size, values, kernels, &self.stream)?;
-            work.compressing = Some((blocks, event_now(&self.stream)?));
-            return Ok(());
+            return Ok(Phase::Compressing(blocks, event_now(&self.stream)?));
         }
         let place = PicturePlace::of(&params);
         let aov_bytes = aovs::image_bytes(work.aovs, pixels as usize);
@@ -121,17 +121,11 @@ impl Slot {
             self.aovs
                 .read_later(work.aovs, pixels as usize, (picture, place.aovs), stream)?;
         }
-        work.finished = Some(event_now(&self.stream)?);
-        Ok(())
+        Ok(Phase::Finished(event_now(&self.stream)?, None))
     }
 
     /// Queues the copy of blocks to page-locked memory, once their places are known.
-    pub(super) fn deliver(
-        &mut self,
-        work: &mut Work,
-        blocks: ExrParams,
-        kernels: &Kernels,
-    ) -> CudaResult<()> {
+    pub(super) fn deliver(&mut self, blocks: ExrParams, kernels: &Kernels) -> CudaResult<Phase> {
         let (offsets, bytes) = self.exr.places(&blocks);
         // Frames differ in their sizes, and new memory takes long.
         self.picture = self.spare.take_with_room(BLOCKS_PLACE + bytes)?;
@@ -143,9 +137,8 @@ impl Slot {
         }
         self.exr
             .deliver(blocks, (picture, BLOCKS_PLACE), kernels, stream)?;
-        work.delivered = Some((offsets, bytes));
-        work.finished = Some(event_now(stream)?);
-        Ok(())
+        let event = event_now(stream)?;
+        Ok(Phase::Finished(event, Some((offsets, bytes))))
     }
 
     /// Takes the frame that [`Self::pump`] called finished.
@@ -153,13 +146,12 @@ impl Slot {
         let Some(Work {
             params,
             started,
-            finished: Some(finished),
+            phase: Phase::Finished(finished, delivered),
             marks,
             own_rays,
             passes,
             aovs,
             file_rows,
-            delivered,
             ..
         }) = self.work.take()
         else {
@@ -180,7 +172,7 @@ impl Slot {
                 picture.slice(..picture_bytes(&params)),
                 aovs::images(
                     aovs,
-                    params.width as usize * params.height as usize,
+                    params.picture.width as usize * params.picture.height as usize,
                     picture.slice(place.aovs..),
                 ),
                 place.tally,
@@ -224,10 +216,10 @@ impl PicturePlace {
 
 /// Bytes of a finished picture.
 pub(super) fn picture_bytes(params: &Params) -> usize {
-    let channel = match params.pixel_type {
+    let channel = match params.picture.pixel_type {
         abi::PIXELS_U8 => size_of::<u8>(),
         abi::PIXELS_U16 => size_of::<u16>(),
         _ => size_of::<f32>(),
     };
-    params.width as usize * params.height as usize * 3 * channel
+    params.picture.width as usize * params.picture.height as usize * 3 * channel
 }
