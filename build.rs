@@ -16,23 +16,11 @@ struct Variant<'a> {
     flags: &'static [&'static str],
 }
 
-const BASELINE: Variant<'static> = Variant {
-    name: "baseline",
-    width: 4,
-    flags: &[],
-};
+const BASELINE: Variant<'static> = Variant { name: "baseline", width: 4, flags: &[] };
 /// The GPU's trees and walk, for tests on machines without one (feature `test-seams`).
-const COMPRESSED: Variant<'static> = Variant {
-    name: "compressed",
-    width: 8,
-    flags: &["-DTHRONG_COMPRESSED"],
-};
+const COMPRESSED: Variant<'static> = Variant { name: "compressed", width: 8, flags: &["-DTHRONG_COMPRESSED"] };
 const X86_VARIANTS: [Variant<'static>; 2] = [
-    Variant {
-        name: "avx2",
-        width: 8,
-        flags: &["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"],
-    },
+    Variant { name: "avx2", width: 8, flags: &["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"] },
     Variant {
         name: "avx512",
         width: 16,
@@ -60,9 +48,7 @@ fn main() {
     println!("cargo::rerun-if-env-changed=THRONG_SANITIZE");
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let out = Path::new(&out);
-    let entries = kernel_names(
-        &fs::read_to_string("kernels/kernels.def").expect("kernels/kernels.def is readable"),
-    );
+    let entries = kernel_names(&fs::read_to_string("kernels/kernels.def").expect("kernels/kernels.def is readable"));
     write_if_changed(&out.join("abi.h"), &header());
     write_if_changed(&out.join("abi_layout.inc"), &layout_table());
 
@@ -141,11 +127,7 @@ fn compile(file: &str, variant: &Variant, out: &Path) {
     }
     // Named as for `-fsanitize`; whoever asks for them must link the program with their runtime (`just sanitize`, `just tsan`).
     if let Ok(sanitizers) = env::var("THRONG_SANITIZE") {
-        build
-            .flag(format!("-fsanitize={sanitizers}"))
-            .flag("-fno-sanitize-recover=all")
-            .opt_level(1)
-            .debug(true);
+        build.flag(format!("-fsanitize={sanitizers}")).flag("-fno-sanitize-recover=all").opt_level(1).debug(true);
     }
     build.compile(&format!("throng_kernels_{}", variant.name));
 }
@@ -200,19 +182,10 @@ fn header() -> String {
             let (base, suffix) = cpp_type(field.rust_type);
             writeln!(h, "    {base} {}{suffix};", field.name).unwrap();
         }
-        writeln!(
-            h,
-            "}};\nstatic_assert(sizeof({}) == {}, \"size\");",
-            layout.name, layout.size
-        )
-        .unwrap();
+        writeln!(h, "}};\nstatic_assert(sizeof({}) == {}, \"size\");", layout.name, layout.size).unwrap();
         for field in layout.fields {
-            writeln!(
-                h,
-                "static_assert(offsetof({}, {}) == {}, \"offset\");",
-                layout.name, field.name, field.offset
-            )
-            .unwrap();
+            writeln!(h, "static_assert(offsetof({}, {}) == {}, \"offset\");", layout.name, field.name, field.offset)
+                .unwrap();
         }
         h.push('\n');
     }
@@ -245,32 +218,23 @@ fn rust_bindings(variants: &[Variant], entries: &[String]) -> String {
     r.push_str("    #[cfg(test)]\n    pub layout: unsafe extern \"C\" fn(*mut u32) -> *const u32,\n}\n\nunsafe extern \"C\" {\n");
     for variant in variants {
         for entry in entries {
-            writeln!(r, "    fn throng_{}_{entry}(params: *const Params, begin: u32, end: u32, thread: *mut Thread);", variant.name).unwrap();
+            writeln!(
+                r,
+                "    fn throng_{}_{entry}(params: *const Params, begin: u32, end: u32, thread: *mut Thread);",
+                variant.name
+            )
+            .unwrap();
         }
-        writeln!(
-            r,
-            "    #[cfg(test)]\n    fn throng_{}_layout(count: *mut u32) -> *const u32;",
-            variant.name
-        )
-        .unwrap();
+        writeln!(r, "    #[cfg(test)]\n    fn throng_{}_layout(count: *mut u32) -> *const u32;", variant.name).unwrap();
     }
     r.push_str("}\n\n/// All variants in this binary, the plainest first.\npub const VARIANTS: &[KernelTable] = &[\n");
     for variant in variants {
-        writeln!(
-            r,
-            "    KernelTable {{\n        name: \"{}\",\n        width: {},",
-            variant.name, variant.width
-        )
-        .unwrap();
+        writeln!(r, "    KernelTable {{\n        name: \"{}\",\n        width: {},", variant.name, variant.width)
+            .unwrap();
         for entry in entries {
             writeln!(r, "        {entry}: throng_{}_{entry},", variant.name).unwrap();
         }
-        writeln!(
-            r,
-            "        #[cfg(test)]\n        layout: throng_{}_layout,\n    }},",
-            variant.name
-        )
-        .unwrap();
+        writeln!(r, "        #[cfg(test)]\n        layout: throng_{}_layout,\n    }},", variant.name).unwrap();
     }
     r.push_str("];\n");
     r

@@ -55,12 +55,7 @@ fn files(criterion: &mut Criterion) {
     let kinds = [
         ("png", PixelType::U8, FileFormat::Png, AovSet::default()),
         ("exr", PixelType::F32, FileFormat::Exr, AovSet::default()),
-        (
-            "exr with all layers",
-            PixelType::F32,
-            FileFormat::Exr,
-            Aov::ALL.into_iter().collect(),
-        ),
+        ("exr with all layers", PixelType::F32, FileFormat::Exr, Aov::ALL.into_iter().collect()),
     ];
     let (manifests, metadata) = (Manifests::default(), Metadata::default());
     for (name, pixels, format, aovs) in kinds {
@@ -79,10 +74,7 @@ fn files(criterion: &mut Criterion) {
             _ => &[ExrCompression::Zip],
         };
         for &compression in compressions {
-            let encoding = Encoding {
-                compression,
-                ..Encoding::default()
-            };
+            let encoding = Encoding { compression, ..Encoding::default() };
             let path = folder.path().join(format!("frame.{}", format.extension()));
             let label = match format {
                 FileFormat::Exr => format!("{name}, {compression:?}"),
@@ -90,9 +82,7 @@ fn files(criterion: &mut Criterion) {
             };
             group.bench_function(label, |bencher| {
                 bencher.iter(|| {
-                    format
-                        .write(&path, &picture, &encoding)
-                        .expect("the file is written");
+                    format.write(&path, &picture, &encoding).expect("the file is written");
                 });
             });
         }

@@ -7,9 +7,7 @@ use glam::{Affine3, Affine3A, Quat, Vec3};
 use std::{hint::black_box, path::Path, sync::Arc};
 use throng::{
     abi::{Hit, Ray},
-    accel::{
-        Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, TreeKey, rebuild_quality,
-    },
+    accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, TreeKey, rebuild_quality},
     anim::{self, BindPose, CameraPose, Deformed},
     device::{CpuDevice, Device, Frame, RayKind},
     loader,
@@ -52,23 +50,14 @@ fn blas(c: &mut Criterion) {
     let mut group = c.benchmark_group("blas");
     group.throughput(Throughput::Elements(mesh.prim_count() as u64));
     for quality in Quality::ALL {
-        group.bench_function(quality.to_string(), |b| {
-            b.iter(|| Blas::build(black_box(&mesh), layout, quality))
-        });
+        group.bench_function(quality.to_string(), |b| b.iter(|| Blas::build(black_box(&mesh), layout, quality)));
     }
     let mut bent = triangles(&mesh).clone();
-    bent.positions
-        .iter_mut()
-        .for_each(|[x, y, _]| *y += 0.1 * x.sin());
+    bent.positions.iter_mut().for_each(|[x, y, _]| *y += 0.1 * x.sin());
     let mut tree = Blas::build(&mesh, layout, Quality::High);
     group.bench_function("refit", |b| b.iter(|| tree.refit(black_box(&bent).into())));
-    for (name, quality) in [
-        ("compressed_fast", Quality::Fast),
-        ("compressed_high", Quality::High),
-    ] {
-        group.bench_function(name, |b| {
-            b.iter(|| Blas::build(black_box(&mesh), NodeLayout::Compressed8, quality))
-        });
+    for (name, quality) in [("compressed_fast", Quality::Fast), ("compressed_high", Quality::High)] {
+        group.bench_function(name, |b| b.iter(|| Blas::build(black_box(&mesh), NodeLayout::Compressed8, quality)));
     }
     group.finish();
 }
@@ -88,18 +77,9 @@ fn adversarial(c: &mut Criterion) {
         ("ball", ball(COUNT, 0.0)),
         ("coincident", soup(&|_| at(Vec3::ZERO, 1.0))),
         ("on_a_line", soup(&|i| at(Vec3::X * i as f32, 0.5))),
-        (
-            "huge_and_tiny",
-            soup(&|i| at(random(i), if i == 0 { 1e6 } else { 1e-5 })),
-        ),
-        (
-            "growing",
-            soup(&|i| at(Vec3::ZERO, 1.001f32.powi(i as i32))),
-        ),
-        (
-            "fan",
-            soup(&|i| [Vec3::ZERO, random(i) - 0.5, random(i + 1) - 0.5]),
-        ),
+        ("huge_and_tiny", soup(&|i| at(random(i), if i == 0 { 1e6 } else { 1e-5 }))),
+        ("growing", soup(&|i| at(Vec3::ZERO, 1.001f32.powi(i as i32)))),
+        ("fan", soup(&|i| [Vec3::ZERO, random(i) - 0.5, random(i + 1) - 0.5])),
         ("overlapping", soup(&|i| at(random(i), 1.0))),
         (
             "needles",
@@ -127,10 +107,7 @@ fn ball(count: u32, phase: f32) -> TriangleMesh {
     let side = ((count / 2) as f32).sqrt() as u32;
     let vertex = |i: u32| {
         let (x, y) = (i % (side + 1), i / (side + 1));
-        let (a, b) = (
-            x as f32 / side as f32 * std::f32::consts::TAU,
-            (y as f32 / side as f32 - 0.5) * 3.1,
-        );
+        let (a, b) = (x as f32 / side as f32 * std::f32::consts::TAU, (y as f32 / side as f32 - 0.5) * 3.1);
         let radius = 1.0 + 0.2 * (9.0 * a + phase).sin() * (7.0 * b).cos();
         (radius * Vec3::new(b.cos() * a.cos(), b.sin(), b.cos() * a.sin())).into()
     };
@@ -153,19 +130,13 @@ fn refit(c: &mut Criterion) {
     for count in REFIT_SIZES {
         let (still, moved) = (ball(count, 0.0), ball(count, 0.5));
         group.throughput(Throughput::Elements(still.triangles.len() as u64));
-        for layout in [
-            NodeLayout::Wide8,
-            NodeLayout::Wide16,
-            NodeLayout::Compressed8,
-        ] {
+        for layout in [NodeLayout::Wide8, NodeLayout::Wide16, NodeLayout::Compressed8] {
             let quality = rebuild_quality(layout);
             let build = || Blas::of_surface((&moved).into(), layout, quality);
             let id = |what| BenchmarkId::new(format!("{layout:?}_{what}"), count);
             group.bench_function(id("build"), |b| b.iter(build));
             let mut blas = Blas::of_surface((&still).into(), layout, quality);
-            group.bench_function(id("refit"), |b| {
-                b.iter(|| blas.refit(black_box(&moved).into()))
-            });
+            group.bench_function(id("refit"), |b| b.iter(|| blas.refit(black_box(&moved).into())));
         }
     }
     group.finish();
@@ -177,22 +148,12 @@ fn deform(c: &mut Criterion) {
     let count = mesh.positions.len() as u32;
     let deformers = Deformers {
         joints_per_vertex: 4,
-        joints: (0..4 * count)
-            .map(|i| (i / 4 * 60 / count + i % 4) as u16)
-            .collect(),
+        joints: (0..4 * count).map(|i| (i / 4 * 60 / count + i % 4) as u16).collect(),
         weights: (0..count).flat_map(|_| [0.4, 0.3, 0.2, 0.1]).collect(),
-        targets: vec![MorphTarget {
-            positions: mesh.positions.clone(),
-            ..MorphTarget::default()
-        }],
+        targets: vec![MorphTarget { positions: mesh.positions.clone(), ..MorphTarget::default() }],
     };
-    let palette: Vec<Affine3A> = (0..64)
-        .map(|i| Affine3A::from_rotation_x(0.01 * i as f32))
-        .collect();
-    let mesh = TriangleMesh {
-        normals: mesh.positions.clone(),
-        ..mesh
-    };
+    let palette: Vec<Affine3A> = (0..64).map(|i| Affine3A::from_rotation_x(0.01 * i as f32)).collect();
+    let mesh = TriangleMesh { normals: mesh.positions.clone(), ..mesh };
     let mut group = c.benchmark_group("deform");
     group.throughput(Throughput::Elements(mesh.triangles.len() as u64));
     let mut out = Deformed::default();
@@ -208,10 +169,7 @@ fn deform(c: &mut Criterion) {
             b.iter(|| {
                 let bind = BindPose::new(&mesh, &[]);
                 anim::deform(bind, &deformers, &palette, &[0.0], &mut out);
-                blas.refit(Surface {
-                    positions: &out.positions,
-                    triangles: &mesh.triangles,
-                });
+                blas.refit(Surface { positions: &out.positions, triangles: &mesh.triangles });
             })
         });
     }
@@ -229,13 +187,9 @@ fn stored(c: &mut Criterion) {
         for layout in [NodeLayout::Wide16, NodeLayout::Compressed8] {
             let key = || TreeKey::new(&surface, layout, Quality::High);
             let mut file = tempfile::tempfile().expect("a file");
-            Blas::of_surface(surface, layout, Quality::High)
-                .write_to(key(), &mut file)
-                .expect("room for a file");
+            Blas::of_surface(surface, layout, Quality::High).write_to(key(), &mut file).expect("room for a file");
             group.bench_function(BenchmarkId::new(format!("{layout:?}"), count), |b| {
-                b.iter(|| {
-                    Blas::read_from(&file, key(), layout, mesh.triangles.len()).expect("a tree")
-                })
+                b.iter(|| Blas::read_from(&file, key(), layout, mesh.triangles.len()).expect("a tree"))
             });
         }
     }
@@ -243,13 +197,7 @@ fn stored(c: &mut Criterion) {
 }
 
 fn instance(mesh: u32) -> Instance {
-    Instance {
-        local: Affine3::IDENTITY,
-        node: NONE,
-        mesh,
-        slot_base: 0,
-        motion: NONE,
-    }
+    Instance { local: Affine3::IDENTITY, node: NONE, mesh, slot_base: 0, motion: NONE }
 }
 
 /// Random position in a cube of a size at which dragons overlap a little, random rotation, size 0.5 to 1.5.
@@ -300,25 +248,10 @@ fn scatter() -> (Scene, Vec<Affine3>) {
     let mesh = dragon();
     let small = |(index, &position): (usize, &[f32; 3])| {
         let turn = Quat::from_rotation_y(6.3 * hash_unit(8, index as u32));
-        Affine3::from_scale_rotation_translation(
-            Vec3::splat(0.18),
-            turn,
-            Vec3::from(position) * 10.0,
-        )
+        Affine3::from_scale_rotation_translation(Vec3::splat(0.18), turn, Vec3::from(position) * 10.0)
     };
-    let transforms: Vec<_> = triangles(&mesh)
-        .positions
-        .iter()
-        .enumerate()
-        .map(small)
-        .collect();
-    let instances = transforms
-        .iter()
-        .map(|&local| Instance {
-            local,
-            ..instance(0)
-        })
-        .collect();
+    let transforms: Vec<_> = triangles(&mesh).positions.iter().enumerate().map(small).collect();
+    let instances = transforms.iter().map(|&local| Instance { local, ..instance(0) }).collect();
     let slots = vec![0; mesh.slot_count as usize];
     let scene = Scene {
         instances,
@@ -331,11 +264,7 @@ fn scatter() -> (Scene, Vec<Affine3>) {
 }
 
 fn frame(scene: &Arc<Scene>, transforms: &[Affine3], layout: NodeLayout) -> Frame {
-    let blas = vec![Arc::new(Blas::build(
-        &scene.meshes[0],
-        layout,
-        Quality::High,
-    ))];
+    let blas = vec![Arc::new(Blas::build(&scene.meshes[0], layout, Quality::High))];
     let mut tlas = Tlas::new(layout);
     let input = TlasInput {
         instances: &scene.instances,
@@ -352,9 +281,7 @@ fn frame(scene: &Arc<Scene>, transforms: &[Affine3], layout: NodeLayout) -> Fram
         eye: center + diagonal * Vec3::new(0.5, 0.2, 0.5),
         target: center,
         up: Vec3::Y,
-        projection: Projection::Perspective {
-            fov_y: 40f32.to_radians(),
-        },
+        projection: Projection::Perspective { fov_y: 40f32.to_radians() },
         lens: None,
     };
     // SAFETY: the trees were just built from the scene.
@@ -362,12 +289,7 @@ fn frame(scene: &Arc<Scene>, transforms: &[Affine3], layout: NodeLayout) -> Fram
 }
 
 fn ray(origin: Vec3, direction: Vec3) -> Ray {
-    Ray {
-        origin: origin.into(),
-        t_min: 0.0,
-        direction: direction.normalize().into(),
-        t_max: f32::INFINITY,
-    }
+    Ray { origin: origin.into(), t_min: 0.0, direction: direction.normalize().into(), t_max: f32::INFINITY }
 }
 
 /// Through the pixels' centres, in tiles of 8×8.
@@ -388,25 +310,14 @@ fn primary_rays(camera: &CameraPose) -> Vec<Ray> {
 
 /// From just before each hit, back into a random direction of the half space that the ray came from.
 fn bounce_rays(rays: &[Ray], hits: &[Hit]) -> Vec<Ray> {
-    let hit_rays = rays
-        .iter()
-        .zip(hits)
-        .zip(0..)
-        .filter(|((_, hit), _)| hit.t >= 0.0);
+    let hit_rays = rays.iter().zip(hits).zip(0..).filter(|((_, hit), _)| hit.t >= 0.0);
     hit_rays
         .map(|((primary, hit), index)| {
             let direction = Vec3::from(primary.direction);
             let u = |seed| 2.0 * hash_unit(seed, index) - 1.0;
             let random = Vec3::new(u(0), u(1), u(2)).normalize_or(-direction);
-            let back = if random.dot(direction) > 0.0 {
-                -random
-            } else {
-                random
-            };
-            ray(
-                Vec3::from(primary.origin) + direction * (hit.t * 0.9999),
-                back,
-            )
+            let back = if random.dot(direction) > 0.0 { -random } else { random };
+            ray(Vec3::from(primary.origin) + direction * (hit.t * 0.9999), back)
         })
         .collect()
 }
@@ -429,9 +340,7 @@ fn traverse(c: &mut Criterion, name: &str, scene: Arc<Scene>, frame: &Frame) {
     device.load(scene).expect("the scene loads");
     let mut trace = |kind, rays: &[Ray]| {
         let mut hits = vec![Hit::default(); rays.len()];
-        device
-            .trace(frame, kind, rays, &mut hits, 1)
-            .expect("rays are traced");
+        device.trace(frame, kind, rays, &mut hits, 1).expect("rays are traced");
         hits
     };
     let primary = primary_rays(frame.camera());
@@ -449,14 +358,5 @@ fn traverse(c: &mut Criterion, name: &str, scene: Arc<Scene>, frame: &Frame) {
     group.finish();
 }
 
-criterion_group!(
-    trees,
-    blas,
-    adversarial,
-    refit,
-    deform,
-    stored,
-    tlas,
-    traversal
-);
+criterion_group!(trees, blas, adversarial, refit, deform, stored, tlas, traversal);
 criterion_main!(trees);

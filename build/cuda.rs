@@ -36,10 +36,7 @@ pub fn build_driver_stub(out: &Path) {
 }
 
 /// Fat binaries of the kernels: for pictures without motion blur, and the same code for pictures with it.
-const IMAGES: [(&str, &str); 2] = [
-    ("kernels", "-DTHRONG_MOTION=0"),
-    ("kernels_moving", "-DTHRONG_MOTION=1"),
-];
+const IMAGES: [(&str, &str); 2] = [("kernels", "-DTHRONG_MOTION=0"), ("kernels_moving", "-DTHRONG_MOTION=1")];
 
 /// The compilations of the kernels, under way in other processes.
 pub struct Kernels(Vec<Compilation>);
@@ -59,8 +56,7 @@ impl Kernels {
         for variable in ["NVCC", "NVCC_CCBIN", "CUDA_HOME", "THRONG_CUDA_ARCH"] {
             println!("cargo::rerun-if-env-changed={variable}");
         }
-        let files =
-            |name: &str| [".fatbin", ".ptxas.txt"].map(|end| out.join(format!("{name}{end}")));
+        let files = |name: &str| [".fatbin", ".ptxas.txt"].map(|end| out.join(format!("{name}{end}")));
         let Some(nvcc) = find_nvcc() else {
             println!(
                 "cargo::warning=no nvcc found: this build renders on the CPU only. `just cuda-toolkit` installs one \
@@ -108,10 +104,7 @@ impl Compilation {
         let status = self.nvcc.wait().expect("nvcc is a child of this process");
         let messages = fs::read(&self.log).unwrap_or_default();
         let messages = String::from_utf8_lossy(&messages);
-        assert!(
-            status.success(),
-            "nvcc cannot compile kernels/cuda/kernel_cuda.cu ({status}):\n{messages}"
-        );
+        assert!(status.success(), "nvcc cannot compile kernels/cuda/kernel_cuda.cu ({status}):\n{messages}");
         for line in messages.lines().filter(|line| line.contains("warning")) {
             println!("cargo::warning={line}");
         }
@@ -121,13 +114,7 @@ impl Compilation {
 fn command(nvcc: &Path, architectures: &[u32], out: &Path) -> Command {
     let mut command = Command::new(nvcc);
     command
-        .args([
-            "-fatbin",
-            "kernels/cuda/kernel_cuda.cu",
-            "-I",
-            "kernels",
-            "-I",
-        ])
+        .args(["-fatbin", "kernels/cuda/kernel_cuda.cu", "-I", "kernels", "-I"])
         .arg(out)
         .args(["-std=c++17", "-O3", "-lineinfo", "--threads", "0"])
         // As on the CPU: the watertight triangle test relies on x·y - z·w being computed as written.
@@ -141,9 +128,7 @@ fn command(nvcc: &Path, architectures: &[u32], out: &Path) -> Command {
         command.arg(format!("-gencode=arch=compute_{arch},code=sm_{arch}"));
     }
     if let Some(newest) = architectures.last() {
-        command.arg(format!(
-            "-gencode=arch=compute_{newest},code=compute_{newest}"
-        ));
+        command.arg(format!("-gencode=arch=compute_{newest},code=compute_{newest}"));
     }
     command
 }
@@ -158,11 +143,7 @@ fn find_nvcc() -> Option<PathBuf> {
     let in_home = home.map(|home| Path::new(&home).join("bin/nvcc"));
     let in_path = env::split_paths(&path).map(|folder| folder.join("nvcc"));
     let usual = ["/usr/local/cuda/bin/nvcc", LOCAL_NVCC].map(PathBuf::from);
-    in_home
-        .into_iter()
-        .chain(in_path)
-        .chain(usual)
-        .find(|nvcc| nvcc.is_file())
+    in_home.into_iter().chain(in_path).chain(usual).find(|nvcc| nvcc.is_file())
 }
 
 /// The capabilities that `THRONG_CUDA_ARCH` names, or those of the default that nvcc knows, ascending.
@@ -181,19 +162,15 @@ fn architectures(nvcc: &Path) -> Vec<u32> {
     };
     architectures.sort_unstable();
     architectures.dedup();
-    assert!(
-        !architectures.is_empty(),
-        "{} knows no architectures",
-        nvcc.display()
-    );
+    assert!(!architectures.is_empty(), "{} knows no architectures", nvcc.display());
     architectures
 }
 
 fn parse_architectures(list: &str) -> Vec<u32> {
     let parse = |name: &str| {
-        name.trim().parse().unwrap_or_else(|_| {
-            panic!("THRONG_CUDA_ARCH: `{name}` is no compute capability; write a list like 75,90")
-        })
+        name.trim()
+            .parse()
+            .unwrap_or_else(|_| panic!("THRONG_CUDA_ARCH: `{name}` is no compute capability; write a list like 75,90"))
     };
     list.split(',').map(parse).collect()
 }

@@ -17,10 +17,9 @@ const ALONG: u32 = 32;
 const AROUND: u32 = 12;
 
 fn main() -> ExitCode {
-    let folder = env::args_os().nth(1).map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/assets")),
-        PathBuf::from,
-    );
+    let folder = env::args_os()
+        .nth(1)
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/assets")), PathBuf::from);
     let path = folder.join("link.obj");
     let text = torus().expect("a string takes whatever is written to it");
     if let Err(error) = fs::write(&path, text) {
@@ -37,12 +36,7 @@ fn torus() -> Result<String, fmt::Error> {
     for (i, j) in steps() {
         let [x, y, z] = normal(i, j);
         let (sin, cos) = angle(i, ALONG).sin_cos();
-        let [x, y, z] = [
-            cos + WIRE_RADIUS * x,
-            sin + WIRE_RADIUS * y,
-            WIRE_RADIUS * z,
-        ]
-        .map(tidy);
+        let [x, y, z] = [cos + WIRE_RADIUS * x, sin + WIRE_RADIUS * y, WIRE_RADIUS * z].map(tidy);
         writeln!(obj, "v {x:.4} {y:.4} {z:.4}")?;
     }
     for (i, j) in steps() {
@@ -51,12 +45,7 @@ fn torus() -> Result<String, fmt::Error> {
     }
     for (i, j) in steps() {
         let corner = |i: u32, j: u32| i % ALONG * AROUND + j % AROUND + 1;
-        let corners = [
-            corner(i, j),
-            corner(i + 1, j),
-            corner(i + 1, j + 1),
-            corner(i, j + 1),
-        ];
+        let corners = [corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)];
         for [a, b, c] in [[0, 1, 2], [0, 2, 3]].map(|triangle| triangle.map(|k| corners[k])) {
             writeln!(obj, "f {a}//{a} {b}//{b} {c}//{c}")?;
         }

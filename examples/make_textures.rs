@@ -19,10 +19,9 @@ const SIZE: u32 = 512;
 type Painter = fn(Vec2) -> Vec3;
 
 fn main() -> ExitCode {
-    let folder = std::env::args_os().nth(1).map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/assets")),
-        PathBuf::from,
-    );
+    let folder = std::env::args_os()
+        .nth(1)
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/assets")), PathBuf::from);
     let textures: [(&str, Painter); 2] = [("stone.png", stone), ("tiles.png", tiles)];
     for (name, colour) in textures {
         let path = folder.join(name);
@@ -89,10 +88,7 @@ fn tiles(at: Vec2) -> Vec3 {
     let bevel = 1.0 + 0.18 * smoothstep(0.034, 0.02, joint) * smoothstep(0.008, 0.014, joint);
     let floor = (slab * bevel).lerp(JOINT, smoothstep(0.013, 0.008, joint));
     let set = floor.lerp(JOINT, smoothstep(0.018, 0.01, lozenge));
-    set.lerp(
-        LOZENGE * (0.9 + 0.25 * clouds) * grain,
-        smoothstep(0.002, -0.006, lozenge),
-    )
+    set.lerp(LOZENGE * (0.9 + 0.25 * clouds) * grain, smoothstep(0.002, -0.006, lozenge))
 }
 
 /// A thin line where a noise crosses its middle: 1 on the line, 0 away from it.
@@ -150,11 +146,7 @@ fn noise(at: Vec2, cells: i32, seed: u32) -> f32 {
         unit_hash(x, y, seed)
     };
     let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
-    mix(
-        mix(value(0, 0), value(1, 0), t.x),
-        mix(value(0, 1), value(1, 1), t.x),
-        t.y,
-    )
+    mix(mix(value(0, 0), value(1, 0), t.x), mix(value(0, 1), value(1, 1), t.x), t.y)
 }
 
 /// A number from 0 to 1 that depends on a lattice point and a seed alone.

@@ -19,9 +19,7 @@ use throng::{
 };
 
 /// Turns between the lowest and the highest point.
-const TWISTS: [f32; 12] = [
-    0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5, 2.0,
-];
+const TWISTS: [f32; 12] = [0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5, 2.0];
 /// Rays on each side of the picture.
 const SIDE: u32 = 512;
 /// Rays that are timed at once: so few that most times nothing else gets in between.
@@ -44,9 +42,7 @@ struct Row {
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let model = arguments
-        .next()
-        .context("usage: refit_threshold MODEL [PLOT.svg]")?;
+    let model = arguments.next().context("usage: refit_threshold MODEL [PLOT.svg]")?;
     let mesh = largest_mesh(Path::new(&model))?;
     let mut device = CpuDevice::new()?;
     let mut rows = Vec::new();
@@ -66,9 +62,7 @@ fn largest_mesh(path: &Path) -> Result<TriangleMesh> {
         Shape::Triangles(triangles) => Some(triangles),
         Shape::Sphere => None,
     });
-    triangles
-        .max_by_key(|mesh| mesh.triangles.len())
-        .context("the model has no triangles")
+    triangles.max_by_key(|mesh| mesh.triangles.len()).context("the model has no triangles")
 }
 
 fn twisted(mesh: &TriangleMesh, turns: f32) -> TriangleMesh {
@@ -100,10 +94,7 @@ fn measure(device: &mut CpuDevice, mesh: &TriangleMesh, twist: f32) -> Result<Ro
     let fresh_ratio = f64::from(refitted.sah_cost()) / fresh_cost;
     let scene = Arc::new(scene(moved.clone()));
     device.load(scene.clone())?;
-    let (refitted, fresh) = (
-        frame(&scene, refitted, layout),
-        frame(&scene, fresh, layout),
-    );
+    let (refitted, fresh) = (frame(&scene, refitted, layout), frame(&scene, fresh, layout));
     let rays = rays(device, &fresh)?;
     let mut seconds = [0.0; 2];
     for batch in rays.chunks(BATCH) {
@@ -111,15 +102,7 @@ fn measure(device: &mut CpuDevice, mesh: &TriangleMesh, twist: f32) -> Result<Ro
         seconds = [seconds[0] + a, seconds[1] + b];
     }
     let seconds = seconds.map(|sum| sum / rays.len() as f64);
-    Ok(Row {
-        twist,
-        policy_ratio,
-        fresh_ratio,
-        refitted: seconds[0],
-        fresh: seconds[1],
-        refit,
-        rebuild,
-    })
+    Ok(Row { twist, policy_ratio, fresh_ratio, refitted: seconds[0], fresh: seconds[1], refit, rebuild })
 }
 
 /// Least time that a batch takes with each of two trees, in turns.
@@ -146,23 +129,13 @@ fn least_seconds(mut work: impl FnMut()) -> f64 {
 }
 
 fn instance() -> Instance {
-    Instance {
-        local: Affine3::IDENTITY,
-        node: NONE,
-        mesh: 0,
-        slot_base: 0,
-        motion: NONE,
-    }
+    Instance { local: Affine3::IDENTITY, node: NONE, mesh: 0, slot_base: 0, motion: NONE }
 }
 
 fn scene(mesh: TriangleMesh) -> Scene {
     Scene {
         instances: vec![instance()],
-        meshes: vec![Mesh {
-            name: "twisted".into(),
-            shape: Shape::Triangles(mesh),
-            slot_count: 1,
-        }],
+        meshes: vec![Mesh { name: "twisted".into(), shape: Shape::Triangles(mesh), slot_count: 1 }],
         materials: vec![Material::default()],
         material_slots: vec![0],
         ..Scene::default()
@@ -188,9 +161,7 @@ fn frame(scene: &Arc<Scene>, blas: Blas, layout: NodeLayout) -> Frame {
         eye: bounds.center() + bounds.diagonal() * Vec3::new(0.6, 0.3, 0.8),
         target: bounds.center(),
         up: Vec3::Y,
-        projection: Projection::Perspective {
-            fov_y: 50f32.to_radians(),
-        },
+        projection: Projection::Perspective { fov_y: 50f32.to_radians() },
         lens: None,
     };
     // SAFETY: the TLAS was just built over the tree of the scene's only mesh.
@@ -219,11 +190,7 @@ fn rays(device: &mut CpuDevice, frame: &Frame) -> Result<Vec<Ray>> {
             let direction = Vec3::from(from.direction);
             let u = |seed| 2.0 * hash_unit(seed, index) - 1.0;
             let random = Vec3::new(u(0), u(1), u(2)).normalize_or(Vec3::Y);
-            let back = if random.dot(direction) > 0.0 {
-                -random
-            } else {
-                random
-            };
+            let back = if random.dot(direction) > 0.0 { -random } else { random };
             ray(Vec3::from(from.origin) + direction * (0.9999 * hit.t), back)
         })
         .collect();
@@ -232,12 +199,7 @@ fn rays(device: &mut CpuDevice, frame: &Frame) -> Result<Vec<Ray>> {
 }
 
 fn ray(origin: Vec3, direction: Vec3) -> Ray {
-    Ray {
-        origin: origin.into(),
-        t_min: 0.0,
-        direction: direction.normalize().into(),
-        t_max: f32::INFINITY,
-    }
+    Ray { origin: origin.into(), t_min: 0.0, direction: direction.normalize().into(), t_max: f32::INFINITY }
 }
 
 fn table(mesh: &TriangleMesh, rows: &[Row]) -> String {
@@ -277,11 +239,7 @@ const MARGIN: f64 = 56.0;
 fn plot(rows: &[Row]) -> String {
     let slowdown = |row: &Row| row.refitted / row.fresh;
     let (width, height) = (SIZE.0 - 2.0 * MARGIN, SIZE.1 - 2.0 * MARGIN);
-    let most_x = rows
-        .iter()
-        .map(|r| r.policy_ratio)
-        .fold(2.0, f64::max)
-        .ceil();
+    let most_x = rows.iter().map(|r| r.policy_ratio).fold(2.0, f64::max).ceil();
     let most_y = rows.iter().map(slowdown).fold(2.0, f64::max).ceil();
     let x = |ratio: f64| MARGIN + width * (ratio - 1.0) / (most_x - 1.0);
     let y = |slower: f64| SIZE.1 - MARGIN - height * (slower - 1.0) / (most_y - 1.0);
@@ -325,25 +283,12 @@ fn plot(rows: &[Row]) -> String {
         x(factor) + 6.0,
         MARGIN + 12.0
     ));
-    let mut sorted: Vec<_> = rows
-        .iter()
-        .map(|row| (row.policy_ratio, slowdown(row)))
-        .collect();
+    let mut sorted: Vec<_> = rows.iter().map(|row| (row.policy_ratio, slowdown(row))).collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let points: Vec<_> = sorted
-        .iter()
-        .map(|&(a, b)| format!("{:.1},{:.1}", x(a), y(b)))
-        .collect();
-    line(format!(
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"#269\" stroke-width=\"2\"/>",
-        points.join(" ")
-    ));
+    let points: Vec<_> = sorted.iter().map(|&(a, b)| format!("{:.1},{:.1}", x(a), y(b))).collect();
+    line(format!("<polyline points=\"{}\" fill=\"none\" stroke=\"#269\" stroke-width=\"2\"/>", points.join(" ")));
     for &(a, b) in &sorted {
-        line(format!(
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\" fill=\"#269\"/>",
-            x(a),
-            y(b)
-        ));
+        line(format!("<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\" fill=\"#269\"/>", x(a), y(b)));
     }
     line(format!(
         "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">cost by the surface area heuristic, relative to the last build</text>",

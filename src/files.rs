@@ -32,11 +32,7 @@ pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 
 /// Whether an open file is still the one that `path` names. On systems other than Unix, whether `path` exists.
 pub fn is_at(file: &File, path: &Path) -> bool {
-    if cfg!(unix) {
-        FileId::of_file(file).is_ok_and(|id| id == FileId::of(path))
-    } else {
-        path.exists()
-    }
+    if cfg!(unix) { FileId::of_file(file).is_ok_and(|id| id == FileId::of(path)) } else { path.exists() }
 }
 
 /// Reads a regular file, up to the length that it had when it was opened.
@@ -81,10 +77,7 @@ fn check_regular(metadata: &Metadata) -> io::Result<()> {
     }
     match metadata.is_file() {
         true => Ok(()),
-        false => Err(io::Error::new(
-            ErrorKind::InvalidInput,
-            "this is not a regular file",
-        )),
+        false => Err(io::Error::new(ErrorKind::InvalidInput, "this is not a regular file")),
     }
 }
 

@@ -15,10 +15,7 @@ thread_local! {
 /// Returns the result of `decode`. A panic becomes the error that `damaged` makes of the panic's message.
 ///
 /// Only the calling thread is guarded: a decoder that uses several threads needs a guard on each.
-pub fn guarded<T, E>(
-    decode: impl FnOnce() -> Result<T, E>,
-    damaged: impl FnOnce(&str) -> E,
-) -> Result<T, E> {
+pub fn guarded<T, E>(decode: impl FnOnce() -> Result<T, E>, damaged: impl FnOnce(&str) -> E) -> Result<T, E> {
     DEPTH.set(DEPTH.get() + 1);
     // Unwind safe, since whatever the decoder had half done is dropped with it.
     let result = catch_unwind(AssertUnwindSafe(decode));
@@ -34,8 +31,7 @@ pub fn is_active() -> bool {
 
 fn words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("its decoder failed")
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("its decoder failed")
 }
 
 #[cfg(test)]
@@ -46,12 +42,7 @@ mod tests {
     fn a_panic_becomes_an_error_with_its_words() {
         let decode = |index: usize| {
             guarded(
-                || {
-                    [1, 2]
-                        .get(index)
-                        .copied()
-                        .ok_or_else(|| panic!("no {index}"))
-                },
+                || [1, 2].get(index).copied().ok_or_else(|| panic!("no {index}")),
                 |words| format!("damaged: {words}"),
             )
         };

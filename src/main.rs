@@ -62,10 +62,8 @@ fn out_of_memory(size: usize) -> ! {
     // One write for the whole line, so that nothing comes in between.
     let mut line = [0; 128];
     let mut rest = &mut line[..];
-    let _ = writeln!(
-        rest,
-        "throng: error: out of memory: {size} more bytes were needed; try a smaller --size or scene"
-    );
+    let _ =
+        writeln!(rest, "throng: error: out of memory: {size} more bytes were needed; try a smaller --size or scene");
     let length = 128 - rest.len();
     // SAFETY: the line is valid for its length; a failed write has nowhere to be reported.
     unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), length as _) };

@@ -11,10 +11,7 @@ pub struct Aabb {
 
 impl Aabb {
     /// The box that contains nothing and is the identity of [`Aabb::union`].
-    pub const EMPTY: Self = Self {
-        min: Vec3::INFINITY,
-        max: Vec3::NEG_INFINITY,
-    };
+    pub const EMPTY: Self = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
 
     /// The smallest box around `points`.
     pub fn of_points(points: impl IntoIterator<Item = Vec3>) -> Self {
@@ -23,27 +20,18 @@ impl Aabb {
 
     #[must_use]
     pub fn with_point(self, p: Vec3) -> Self {
-        Self {
-            min: self.min.min(p),
-            max: self.max.max(p),
-        }
+        Self { min: self.min.min(p), max: self.max.max(p) }
     }
 
     #[must_use]
     pub fn union(self, other: Self) -> Self {
-        Self {
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-        }
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
     /// The box of all points that are in both boxes; empty if there are none.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
-        Self {
-            min: self.min.max(other.min),
-            max: self.max.min(other.max),
-        }
+        Self { min: self.min.max(other.min), max: self.max.min(other.max) }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -71,11 +59,7 @@ impl Aabb {
 
     /// Length of the diagonal; 0 for an empty box.
     pub fn diagonal(&self) -> f32 {
-        if self.is_empty() {
-            0.0
-        } else {
-            self.extent().length()
-        }
+        if self.is_empty() { 0.0 } else { self.extent().length() }
     }
 
     pub fn contains(&self, other: &Self) -> bool {
@@ -106,10 +90,7 @@ impl Aabb {
         }
         let center = transform.transform_point3(self.center());
         let reach = transformed_reach(transform, self.extent() * 0.5);
-        Self {
-            min: center - reach,
-            max: center + reach,
-        }
+        Self { min: center - reach, max: center + reach }
     }
 }
 
@@ -124,9 +105,7 @@ pub fn transformed_reach(transform: &Affine3, reach: Vec3) -> Vec3 {
 
 /// Whether `transform` keeps points with coordinates up to `reach` within [`LARGEST_COORDINATE`]; false for NaN.
 pub fn stays_in_range(transform: &Affine3, reach: Vec3) -> bool {
-    (transformed_reach(transform, reach) + transform.translation.abs())
-        .cmple(Vec3::splat(LARGEST_COORDINATE))
-        .all()
+    (transformed_reach(transform, reach) + transform.translation.abs()).cmple(Vec3::splat(LARGEST_COORDINATE)).all()
 }
 
 /// A well-mixed 32-bit hash (the finaliser "lowbias32" of Chris Wellons' hash prospector).
@@ -162,11 +141,7 @@ pub fn truncated(x: f32) -> i32 {
 
 /// Decodes one sRGB channel (IEC 61966-2-1), both sides in [0, 1].
 pub fn linear_from_srgb(x: f32) -> f32 {
-    if x <= 0.04045 {
-        x / 12.92
-    } else {
-        ((x + 0.055) / 1.055).powf(2.4)
-    }
+    if x <= 0.04045 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
 }
 
 /// The row-major 3×4 matrix of a transform, the layout of instance records and `.scn` files.

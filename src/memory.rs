@@ -78,9 +78,7 @@ pub fn describe(bytes: u64) -> String {
 }
 
 fn parse_meminfo(text: &str) -> Option<u64> {
-    let rest = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let rest = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kibibytes: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
@@ -111,10 +109,7 @@ mod tests {
     #[test]
     fn a_process_is_in_memory_and_the_machine_is_larger() {
         if let (Some(resident), Some(total)) = (resident_bytes(), total_bytes()) {
-            assert!(
-                resident > 1 << 20 && resident < total,
-                "{resident} of {total}"
-            );
+            assert!(resident > 1 << 20 && resident < total, "{resident} of {total}");
         }
     }
 

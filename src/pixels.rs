@@ -88,10 +88,7 @@ mod tests {
         let floats = Floats::from(values.to_vec());
         assert_eq!(floats[..], values);
         let bytes = floats.clone().into_bytes();
-        assert!(std::ptr::eq(
-            Floats::from_bytes(bytes.clone()).as_ptr(),
-            floats.as_ptr()
-        ));
+        assert!(std::ptr::eq(Floats::from_bytes(bytes.clone()).as_ptr(), floats.as_ptr()));
         let shifted = [&[9], &bytes[..], &[7, 7]].concat();
         let shifted = Bytes::from(shifted).slice(1..);
         assert_eq!(Floats::from_bytes(shifted)[..], values);

@@ -23,10 +23,7 @@ impl Default for ProbeSurface {
     /// A white dielectric in the xy plane, seen from above.
     fn default() -> Self {
         Self {
-            lobes: Lobes {
-                roughness: 0.5,
-                ..Lobes::default()
-            },
+            lobes: Lobes { roughness: 0.5, ..Lobes::default() },
             normal: [0.0, 0.0, 1.0],
             clearcoat_normal: [0.0, 0.0, 1.0],
             tangent: [1.0, 0.0, 0.0],
@@ -84,12 +81,7 @@ unsafe extern "C" {
         albedos: *mut f32,
     );
     fn throng_probe_sheen(cosine: f32, roughness: f32, grid: u32) -> f32;
-    fn throng_probe_bend(
-        normal: *const f32,
-        geometric: *const f32,
-        out: *const f32,
-        bent: *mut f32,
-    );
+    fn throng_probe_bend(normal: *const f32, geometric: *const f32, out: *const f32, bent: *mut f32);
     fn throng_probe_fresnel(cosine: f32, eta: f32) -> f32;
 }
 
@@ -114,13 +106,7 @@ pub fn sample(surface: &ProbeSurface, out: [f32; 3], random: &[[f32; 3]]) -> Vec
     let mut samples = vec![ProbeSample::default(); random.len()];
     // SAFETY: as above; there are as many samples as triples.
     unsafe {
-        throng_probe_sample(
-            surface,
-            out.as_ptr(),
-            random.as_ptr(),
-            random.len() as u32,
-            samples.as_mut_ptr(),
-        );
+        throng_probe_sample(surface, out.as_ptr(), random.as_ptr(), random.len() as u32, samples.as_mut_ptr());
     }
     samples
 }
@@ -128,25 +114,11 @@ pub fn sample(surface: &ProbeSurface, out: [f32; 3], random: &[[f32; 3]]) -> Vec
 /// Three shares of the light from `cosine` and `azimuth` (from the tangent) at the first scattering by a rough interface, from
 /// `grid`² visible facets: reflected if it reflects all, reflected as a dielectric, and transmitted. `alphas` are the widths of GGX
 /// along and across the tangent; `eta` is the ior beyond relative to that in front.
-pub fn interface_albedo(
-    cosine: f32,
-    azimuth: f32,
-    alphas: [f32; 2],
-    eta: f32,
-    grid: u32,
-) -> [f32; 3] {
+pub fn interface_albedo(cosine: f32, azimuth: f32, alphas: [f32; 2], eta: f32, grid: u32) -> [f32; 3] {
     let mut albedos = [0.0; 3];
     // SAFETY: the kernel writes three floats.
     unsafe {
-        throng_probe_interface(
-            cosine,
-            azimuth,
-            alphas[0],
-            alphas[1],
-            eta,
-            grid,
-            albedos.as_mut_ptr(),
-        );
+        throng_probe_interface(cosine, azimuth, alphas[0], alphas[1], eta, grid, albedos.as_mut_ptr());
     }
     albedos
 }
@@ -162,12 +134,7 @@ pub fn bend_normal(normal: [f32; 3], geometric: [f32; 3], out: [f32; 3]) -> [f32
     let mut bent = [0.0; 3];
     // SAFETY: all four are three floats.
     unsafe {
-        throng_probe_bend(
-            normal.as_ptr(),
-            geometric.as_ptr(),
-            out.as_ptr(),
-            bent.as_mut_ptr(),
-        );
+        throng_probe_bend(normal.as_ptr(), geometric.as_ptr(), out.as_ptr(), bent.as_mut_ptr());
     }
     bent
 }

@@ -4,10 +4,5 @@ use proptest::test_runner::{Config, RngSeed};
 
 /// Configures property tests to use the same `cases` in every run, so that what passes today passes tomorrow.
 pub fn same_cases(cases: u32) -> Config {
-    Config {
-        cases,
-        rng_seed: RngSeed::Fixed(1),
-        failure_persistence: None,
-        ..Config::default()
-    }
+    Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
 }

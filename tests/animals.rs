@@ -12,9 +12,7 @@ use throng::{
 const GAITS: [(&str, f32); 2] = [("Gallop", 8.0), ("Walk", 1.0)];
 
 fn path(file: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("assets")
-        .join(file)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("assets").join(file)
 }
 
 fn model(file: &str) -> Model {
@@ -32,30 +30,15 @@ fn clip(model: &Model, name: &str) -> u32 {
 
 /// Vertices at a share of a clip, or at rest, where the model stands.
 fn posed(model: &Model, clip: u32, share: f32) -> Deformed {
-    let playback = Playback {
-        clip,
-        looped: false,
-        ..Playback::default()
-    };
-    let time = share
-        * model
-            .rig
-            .clips
-            .get(clip as usize)
-            .map_or(0.0, |clip| clip.duration);
+    let playback = Playback { clip, looped: false, ..Playback::default() };
+    let time = share * model.rig.clips.get(clip as usize).map_or(0.0, |clip| clip.duration);
     let (mut pose, mut joints, mut out) = (RigPose::default(), Vec::new(), Deformed::default());
     pose.evaluate(&model.rig, &[playback], time);
     let part = &model.parts[0];
     let mesh = &model.meshes[part.mesh as usize];
     pose.palette(&model.rig, part.skin, &mut joints);
     let bind = BindPose::new(&mesh.mesh, &[]);
-    deform(
-        bind,
-        &mesh.deformers,
-        &joints,
-        pose.weights(part.node),
-        &mut out,
-    );
+    deform(bind, &mesh.deformers, &joints, pose.weights(part.node), &mut out);
     let stands = match part.skin {
         NONE => pose.world(part.node),
         _ => Affine3A::IDENTITY,
@@ -74,9 +57,7 @@ fn the_animals_are_small_light_and_closed() {
         ("bull.glb", 3_000..=8_000),
     ];
     for (file, counts) in animals {
-        let size = std::fs::metadata(path(file))
-            .expect("the file is there")
-            .len();
+        let size = std::fs::metadata(path(file)).expect("the file is there").len();
         assert!(size < 1_000_000, "{file} has {size} bytes");
         let model = model(file);
         let mesh = &model.meshes[0].mesh;
@@ -115,22 +96,12 @@ fn clips_end_where_they_begin() {
         assert_eq!(model.rig.clips.len(), names.len(), "{file}");
         for name in names {
             let clip = clip(&model, name);
-            let (first, middle, last) = (
-                posed(&model, clip, 0.0),
-                posed(&model, clip, 0.3),
-                posed(&model, clip, 1.0),
-            );
+            let (first, middle, last) = (posed(&model, clip, 0.0), posed(&model, clip, 0.3), posed(&model, clip, 1.0));
             let far = |other: &Deformed| {
                 let pairs = first.positions.iter().zip(&other.positions);
-                pairs
-                    .map(|(a, b)| Vec3::from(*a).distance(Vec3::from(*b)))
-                    .fold(0.0, f32::max)
+                pairs.map(|(a, b)| Vec3::from(*a).distance(Vec3::from(*b))).fold(0.0, f32::max)
             };
-            assert!(
-                far(&last) < 1e-4,
-                "{name} of {file} jumps by {}",
-                far(&last)
-            );
+            assert!(far(&last) < 1e-4, "{name} of {file} jumps by {}", far(&last));
             assert!(far(&middle) > 0.01, "{name} of {file} stands still");
         }
     }
@@ -147,19 +118,10 @@ fn skin_stretches_but_does_not_tear() {
         let least = rest.iter().copied().fold(0.0, f32::max) * 0.05;
         for clip in 0..model.rig.clips.len() as u32 {
             for step in 0..12 {
-                let moved = edges(
-                    triangles,
-                    &posed(&model, clip, step as f32 / 12.0).positions,
-                );
-                let stretch = moved
-                    .iter()
-                    .zip(&rest)
-                    .map(|(moved, rest)| moved / rest.max(least));
+                let moved = edges(triangles, &posed(&model, clip, step as f32 / 12.0).positions);
+                let stretch = moved.iter().zip(&rest).map(|(moved, rest)| moved / rest.max(least));
                 let stretch = stretch.fold(0.0, f32::max);
-                assert!(
-                    stretch < MOST,
-                    "{file}, clip {clip}, step {step}: {stretch}"
-                );
+                assert!(stretch < MOST, "{file}, clip {clip}, step {step}: {stretch}");
             }
         }
     }
@@ -168,9 +130,7 @@ fn skin_stretches_but_does_not_tear() {
 /// Lengths of all sides of triangles.
 fn edges(triangles: &[[u32; 3]], positions: &[[f32; 3]]) -> Vec<f32> {
     let point = |corner: u32| Vec3::from(positions[corner as usize]);
-    let sides = triangles
-        .iter()
-        .flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]);
+    let sides = triangles.iter().flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]);
     sides.map(|(a, b)| point(a).distance(point(b))).collect()
 }
 
@@ -179,16 +139,10 @@ fn soles(model: &Model) -> [Vec<usize>; 4] {
     let rest = posed(model, NONE, 0.0).positions;
     let sole = |front: bool, right: bool| {
         let vertices = rest.iter().enumerate();
-        let under = vertices
-            .filter(|(_, [x, y, z])| *y < 0.004 && (*z > 0.0) == front && (*x < 0.0) == right);
+        let under = vertices.filter(|(_, [x, y, z])| *y < 0.004 && (*z > 0.0) == front && (*x < 0.0) == right);
         under.map(|(vertex, _)| vertex).collect()
     };
-    [
-        sole(true, true),
-        sole(true, false),
-        sole(false, true),
-        sole(false, false),
-    ]
+    [sole(true, true), sole(true, false), sole(false, true), sole(false, false)]
 }
 
 #[test]
@@ -198,19 +152,12 @@ fn feet_on_the_ground_do_not_slide_at_the_stated_speed() {
     for (name, speed) in GAITS {
         let clip = clip(&model, name);
         let seconds = model.rig.clips[clip as usize].duration / STEPS as f32;
-        let poses: Vec<_> = (0..=STEPS)
-            .map(|step| posed(&model, clip, step as f32 / STEPS as f32).positions)
-            .collect();
+        let poses: Vec<_> = (0..=STEPS).map(|step| posed(&model, clip, step as f32 / STEPS as f32).positions).collect();
         for sole in soles(&model) {
             assert!(sole.len() >= 3);
-            let held: usize = poses
-                .windows(2)
-                .map(|pair| assert_held(&sole, &pair[0], &pair[1], speed * seconds))
-                .sum();
-            assert!(
-                held >= STEPS / 10,
-                "{name}: a foot is down for {held} moments"
-            );
+            let held: usize =
+                poses.windows(2).map(|pair| assert_held(&sole, &pair[0], &pair[1], speed * seconds)).sum();
+            assert!(held >= STEPS / 10, "{name}: a foot is down for {held} moments");
         }
     }
 }
@@ -245,18 +192,13 @@ fn the_gallop_is_one_hind_front_front_and_flight() {
         })
         .collect();
     let lands = |foot: usize| {
-        let landing =
-            (0..STEPS).find(|&step| down[step][foot] && !down[(step + STEPS - 1) % STEPS][foot]);
+        let landing = (0..STEPS).find(|&step| down[step][foot] && !down[(step + STEPS - 1) % STEPS][foot]);
         landing.expect("every foot lands") as f32 / STEPS as f32
     };
-    let [front_right, front_left, hind_right, hind_left] =
-        [0, 1, 2, 3].map(|foot| (lands(foot) + 0.05).fract());
+    let [front_right, front_left, hind_right, hind_left] = [0, 1, 2, 3].map(|foot| (lands(foot) + 0.05).fract());
     assert!(hind_right < hind_left && hind_left < front_right && front_right < front_left);
     let flying = down.iter().filter(|feet| !feet.contains(&true)).count();
-    assert!(
-        flying >= STEPS / 8,
-        "all feet are off the ground for {flying} moments"
-    );
+    assert!(flying >= STEPS / 8, "all feet are off the ground for {flying} moments");
 }
 
 #[test]
@@ -269,10 +211,7 @@ fn breath_lifts_the_chest_and_nothing_that_lies_on_the_ground() {
     let mut most = 0.0f32;
     for (from, to) in moved {
         let offset = Vec3::from(*from).distance(Vec3::from(*to));
-        assert!(
-            from[1] > 0.01 || offset < 1e-3,
-            "{from:?} moves by {offset}"
-        );
+        assert!(from[1] > 0.01 || offset < 1e-3, "{from:?} moves by {offset}");
         most = most.max(offset);
     }
     assert!((0.1..0.5).contains(&most), "the skin moves by {most}");

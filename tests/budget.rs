@@ -51,8 +51,7 @@ fn sheet(cells: u32) -> TriangleMesh {
 
 /// Triangles of their own in a cube.
 fn soup(count: u32) -> TriangleMesh {
-    let corner =
-        |i: u32| [0, 1, 2].map(|axis| 100.0 * hash_unit(5 + axis, i / 3) + hash_unit(axis, i));
+    let corner = |i: u32| [0, 1, 2].map(|axis| 100.0 * hash_unit(5 + axis, i / 3) + hash_unit(axis, i));
     TriangleMesh {
         positions: (0..3 * count).map(corner).collect(),
         triangles: (0..count).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect(),
@@ -66,11 +65,7 @@ fn needles(count: u32) -> TriangleMesh {
         let thickness = if i % 3 == 2 { 1e-4 } else { 1.0 };
         [0, 1, 2].map(|axis| {
             let from = 100.0 * hash_unit(5 + axis, i / 3);
-            let away = if i.is_multiple_of(3) {
-                0.0
-            } else {
-                40.0 * thickness
-            };
+            let away = if i.is_multiple_of(3) { 0.0 } else { 40.0 * thickness };
             from + away * (hash_unit(axis, i) - 0.5)
         })
     };
@@ -84,15 +79,8 @@ fn needles(count: u32) -> TriangleMesh {
 #[test]
 fn builds_take_no_more_memory_than_they_say_and_not_much_less() {
     let mut wrong = Vec::new();
-    for (name, mesh) in [
-        ("sheet", sheet(280)),
-        ("soup", soup(150_000)),
-        ("needles", needles(100_000)),
-    ] {
-        for (layout, quality) in NodeLayout::ALL
-            .iter()
-            .flat_map(|l| Quality::ALL.map(|q| (*l, q)))
-        {
+    for (name, mesh) in [("sheet", sheet(280)), ("soup", soup(150_000)), ("needles", needles(100_000))] {
+        for (layout, quality) in NodeLayout::ALL.iter().flat_map(|l| Quality::ALL.map(|q| (*l, q))) {
             let before = NOW.load(Relaxed);
             MOST.store(before, Relaxed);
             let blas = Blas::of_surface((&mesh).into(), layout, quality);

@@ -15,9 +15,7 @@ use throng::{
         cuda::{CudaDevice, gpus},
     },
     loader::load,
-    output::{
-        ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels,
-    },
+    output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
     pixels::PixelType,
     render::Poser,
     scene::{Integrator, Scene},
@@ -52,11 +50,7 @@ fn scenes() -> Vec<Arc<Scene>> {
 }
 
 fn settings(scene: &Scene, integrator: Integrator) -> FrameSettings {
-    let look = RenderOptions {
-        samples: Some(SAMPLES),
-        integrator: Some(integrator),
-        ..RenderOptions::default()
-    };
+    let look = RenderOptions { samples: Some(SAMPLES), integrator: Some(integrator), ..RenderOptions::default() };
     look.resolve(&scene.settings).unwrap()
 }
 
@@ -69,9 +63,7 @@ fn pose(scene: &Arc<Scene>, number: u32) -> Frame {
 
 /// A moment, whatever the scene asks for: what bare queries are about.
 fn pose_moment(scene: &Arc<Scene>, number: u32) -> Frame {
-    Poser::new(scene.clone(), NodeLayout::Compressed8)
-        .pose(number)
-        .frame
+    Poser::new(scene.clone(), NodeLayout::Compressed8).pose(number).frame
 }
 
 fn render(device: &mut CudaDevice, frame: &Frame, settings: &FrameSettings) -> Rendered {
@@ -89,9 +81,7 @@ fn assert_same(found: &Rendered, expected: &Rendered, what: &str) {
 }
 
 /// Calls `check` with each scene and schedule, and the picture as the device makes it on its own.
-fn on_each_scene(
-    mut check: impl FnMut(&mut CudaDevice, &Arc<Scene>, &FrameSettings, &Rendered, &str),
-) {
+fn on_each_scene(mut check: impl FnMut(&mut CudaDevice, &Arc<Scene>, &FrameSettings, &Rendered, &str)) {
     let Some(mut device) = gpu() else { return };
     for scene in scenes() {
         device.load(scene.clone()).unwrap();
@@ -181,11 +171,7 @@ fn another_device_of_the_same_gpu_makes_the_same_frame() {
 
 /// What each ray hits, in a form that compares to the bit and holds nothing else.
 /// The file of a frame, as another implementation reads it: channels by name, and the bits of their values.
-fn file_of(
-    rendered: &Rendered,
-    settings: &FrameSettings,
-    encoding: &Encoding,
-) -> Vec<(String, Vec<u32>)> {
+fn file_of(rendered: &Rendered, settings: &FrameSettings, encoding: &Encoding) -> Vec<(String, Vec<u32>)> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.exr");
     let picture = Picture {
@@ -224,56 +210,27 @@ fn files_that_the_gpu_compresses_hold_what_those_of_the_cpu_do() {
     let aovs: AovSet = Aov::ALL.into_iter().collect();
     on_each_scene(|device, scene, settings, _, what| {
         let frame = pose(scene, 2);
-        let plain = FrameSettings {
-            pixels: PixelType::F32,
-            aovs,
-            ..settings.clone()
-        };
+        let plain = FrameSettings { pixels: PixelType::F32, aovs, ..settings.clone() };
         let rendered = render(device, &frame, &plain);
-        for (compression, depth) in [
-            (ExrCompression::Zip, ColorDepth::Usual),
-            (ExrCompression::Zips, ColorDepth::Bits32),
-        ] {
-            let encoding = Encoding {
-                compression,
-                depth,
-                ..Encoding::default()
-            };
-            let blocks = FrameSettings {
-                file_rows: Some(encoding.exr_rows(aovs)),
-                ..plain.clone()
-            };
+        for (compression, depth) in
+            [(ExrCompression::Zip, ColorDepth::Usual), (ExrCompression::Zips, ColorDepth::Bits32)]
+        {
+            let encoding = Encoding { compression, depth, ..Encoding::default() };
+            let blocks = FrameSettings { file_rows: Some(encoding.exr_rows(aovs)), ..plain.clone() };
             let compressed = render(device, &frame, &blocks);
             assert!(compressed.pixels.is_empty() && compressed.blocks.is_some());
-            let (found, expected) = (
-                file_of(&compressed, &plain, &encoding),
-                file_of(&rendered, &plain, &encoding),
-            );
+            let (found, expected) = (file_of(&compressed, &plain, &encoding), file_of(&rendered, &plain, &encoding));
             assert!(found == expected, "{what}, {compression:?}");
         }
     });
 }
 
 fn trace(device: &mut dyn Device, scene: &Arc<Scene>, rays: &[Ray]) -> Vec<Option<[u32; 5]>> {
-    let frame = Poser::new(scene.clone(), device.node_layout())
-        .pose(1)
-        .frame;
+    let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
     let mut hits = vec![Hit::default(); rays.len()];
-    device
-        .trace(&frame, RayKind::Closest, rays, &mut hits, 1)
-        .unwrap();
-    let target = |h: &Hit| {
-        [
-            h.t.to_bits(),
-            h.u.to_bits(),
-            h.v.to_bits(),
-            h.prim,
-            h.instance,
-        ]
-    };
-    hits.iter()
-        .map(|h| (h.t >= 0.0).then(|| target(h)))
-        .collect()
+    device.trace(&frame, RayKind::Closest, rays, &mut hits, 1).unwrap();
+    let target = |h: &Hit| [h.t.to_bits(), h.u.to_bits(), h.v.to_bits(), h.prim, h.instance];
+    hits.iter().map(|h| (h.t >= 0.0).then(|| target(h))).collect()
 }
 
 #[test]

@@ -11,9 +11,7 @@ use throng::{
 };
 
 fn demo(file: &str) -> Scene {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("scenes")
-        .join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes").join(file);
     let scene = load(&path).unwrap_or_else(|error| panic!("{error}"));
     assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
     scene
@@ -32,9 +30,7 @@ fn the_dragon_of_dragons_is_half_mirrors_and_moves_in_every_frame() {
     assert!(scene.instances.len() >= 10_000);
     let share = mirrors(&scene) as f64 / scene.instances.len() as f64;
     assert!((0.48..0.52).contains(&share), "{share} are mirrors");
-    let CameraPath::Spline { keys } = &scene.camera.path else {
-        panic!("the camera flies along a spline")
-    };
+    let CameraPath::Spline { keys } = &scene.camera.path else { panic!("the camera flies along a spline") };
     assert!(keys.len() >= 12);
 
     let (mut before, mut after) = (Vec::new(), Vec::new());
@@ -45,10 +41,7 @@ fn the_dragon_of_dragons_is_half_mirrors_and_moves_in_every_frame() {
         world_transforms(&scene, &next, &mut after);
         assert_ne!(before, after, "nothing moves after frame {frame}");
         let (from, to) = (camera_at(&scene, &now), camera_at(&scene, &next));
-        assert!(
-            from.eye.distance(to.eye) < 4.0,
-            "the camera jumps after frame {frame}"
-        );
+        assert!(from.eye.distance(to.eye) < 4.0, "the camera jumps after frame {frame}");
     }
 }
 
@@ -62,11 +55,7 @@ fn all_of_the_animated_million_move() {
     let scene = demo("../tests/gpu/million_animated.ron");
     let (mut before, mut after) = (Vec::new(), Vec::new());
     world_transforms(&scene, &Moment::of(&scene, 0.0), &mut before);
-    world_transforms(
-        &scene,
-        &Moment::of(&scene, 1.0 / scene.settings.fps),
-        &mut after,
-    );
+    world_transforms(&scene, &Moment::of(&scene, 1.0 / scene.settings.fps), &mut after);
     let moved = before.iter().zip(&after).filter(|(a, b)| a != b).count();
     assert!(moved >= 1_000_000, "{moved} move");
 }
@@ -82,18 +71,11 @@ fn shown(scene: &Scene, frame: u32) -> Vec<u32> {
 fn the_flapping_dragons_beat_their_wings_in_a_wave() {
     let scene = demo("dragon_of_flapping_dragons.ron");
     let (before, after) = (shown(&scene, 1), shown(&scene, 4));
-    let dragons = scene
-        .instances
-        .iter()
-        .filter(|i| scene.palettes.iter().any(|p| p.first_mesh == i.mesh));
+    let dragons = scene.instances.iter().filter(|i| scene.palettes.iter().any(|p| p.first_mesh == i.mesh));
     let moved = before.iter().zip(&after).filter(|(a, b)| a != b).count();
     assert!(dragons.count() >= 10_000 && moved >= 10_000, "{moved} move");
     let poses: HashSet<u32> = before.into_iter().collect();
-    assert!(
-        poses.len() >= 64,
-        "{} poses are in the picture",
-        poses.len()
-    );
+    assert!(poses.len() >= 64, "{} poses are in the picture", poses.len());
 }
 
 #[test]
@@ -109,10 +91,7 @@ fn the_herd_is_as_fast_as_its_hooves() {
     let moves = bulls.map(|i| after[i].translation.x - before[i].translation.x);
     let moves: Vec<f32> = moves.collect();
     assert!(moves.len() >= 10_000, "{} bulls", moves.len());
-    assert!(
-        moves.iter().all(|x| (x - speed).abs() < 0.01 * speed),
-        "{speed} m/s"
-    );
+    assert!(moves.iter().all(|x| (x - speed).abs() < 0.01 * speed), "{speed} m/s");
 }
 
 #[test]
@@ -121,11 +100,7 @@ fn the_hall_has_deep_mirrors_and_the_spheres_are_analytic() {
     assert!(hall.settings.bounces >= 16 && mirrors(&hall) >= 2);
     let spheres = demo("spheres.ron");
     let analytic = |mesh: u32| matches!(spheres.meshes[mesh as usize].shape, Shape::Sphere);
-    let count = spheres
-        .instances
-        .iter()
-        .filter(|i| analytic(i.mesh))
-        .count();
+    let count = spheres.instances.iter().filter(|i| analytic(i.mesh)).count();
     assert!(count >= 2000 && mirrors(&spheres) > 100, "{count} spheres");
 }
 
@@ -133,14 +108,8 @@ fn the_hall_has_deep_mirrors_and_the_spheres_are_analytic() {
 fn the_dragon_is_closed_and_consistently_wound() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/dragon.obj");
     let scene = load(&path).unwrap_or_else(|error| panic!("{error}"));
-    let Shape::Triangles(mesh) = &scene.meshes[0].shape else {
-        panic!("a mesh of triangles")
-    };
-    assert!(
-        (15_000..=30_000).contains(&mesh.triangles.len()),
-        "{} triangles",
-        mesh.triangles.len()
-    );
+    let Shape::Triangles(mesh) = &scene.meshes[0].shape else { panic!("a mesh of triangles") };
+    assert!((15_000..=30_000).contains(&mesh.triangles.len()), "{} triangles", mesh.triangles.len());
     assert_eq!(mesh.normals.len(), mesh.positions.len());
     assert_eq!(mesh.uvs.len(), mesh.positions.len());
 
@@ -162,10 +131,6 @@ fn the_dragon_is_closed_and_consistently_wound() {
         }
     }
     for (&(a, b), &count) in &edges {
-        assert_eq!(
-            (count, edges.get(&(b, a))),
-            (1, Some(&1)),
-            "edge {a} {b} is not shared by two triangles"
-        );
+        assert_eq!((count, edges.get(&(b, a))), (1, Some(&1)), "edge {a} {b} is not shared by two triangles");
     }
 }

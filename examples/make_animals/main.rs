@@ -28,10 +28,9 @@ const ANIMALS: [(&str, Maker); 4] = [
 ];
 
 fn main() -> ExitCode {
-    let folder = std::env::args_os().nth(1).map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/assets")),
-        PathBuf::from,
-    );
+    let folder = std::env::args_os()
+        .nth(1)
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/assets")), PathBuf::from);
     for (name, make) in ANIMALS {
         let path = folder.join(name);
         if let Err(error) = make(&path) {

@@ -147,11 +147,7 @@ impl Blas {
         Self::of_tree(tree, support, start.elapsed())
     }
 
-    pub(super) fn of_tree(
-        tree: BuiltTree,
-        support: Option<SupportMap>,
-        build_time: Duration,
-    ) -> Self {
+    pub(super) fn of_tree(tree: BuiltTree, support: Option<SupportMap>, build_time: Duration) -> Self {
         Self {
             shape: tree.shape,
             bounds: tree.bounds,
@@ -200,10 +196,7 @@ impl Blas {
             _ => {
                 let bounds = self.bounds.transformed(world_from_object);
                 let slack = rounding_slack(world_from_object, self.bounds.reach());
-                Aabb {
-                    min: bounds.min - slack,
-                    max: bounds.max + slack,
-                }
+                Aabb { min: bounds.min - slack, max: bounds.max + slack }
             }
         }
     }
@@ -236,17 +229,11 @@ impl Blas {
     pub fn bytes_by_kind(&self) -> BlasBytes {
         let (nodes, leaves) = match &self.shape {
             BlasShape::Triangles { tree, packs } => (tree.nodes.bytes(), packs.bytes()),
-            BlasShape::Compressed {
-                units, triangles, ..
-            } => (units.bytes(), triangles.bytes()),
+            BlasShape::Compressed { units, triangles, .. } => (units.bytes(), triangles.bytes()),
             BlasShape::Sphere => (0, 0),
         };
         let support = self.support.as_ref().map_or(0, SupportMap::bytes);
-        BlasBytes {
-            nodes,
-            leaves,
-            builds: support + self.plan.as_ref().map_or(0, RefitPlan::bytes),
-        }
+        BlasBytes { nodes, leaves, builds: support + self.plan.as_ref().map_or(0, RefitPlan::bytes) }
     }
 
     /// Expected node and leaf tests of a ray that enters the bounds, by the surface area heuristic. Computed by the last build or
@@ -277,9 +264,7 @@ impl Blas {
                 self.sah_cost = refit(tree, packs, &mut self.plan, &surface);
                 self.bounds = tree.bounds;
             }
-            BlasShape::Compressed {
-                units, triangles, ..
-            } => {
+            BlasShape::Compressed { units, triangles, .. } => {
                 let refitted = refit_compressed(units, triangles, &mut self.plan, &surface);
                 self.sah_cost = refitted.sah_cost();
                 self.bounds = refitted.bounds.to_aabb();
@@ -293,16 +278,9 @@ impl Blas {
 /// Box of the unit sphere's image: the length of each row is the reach along that axis.
 fn sphere_bounds(transform: &Affine3) -> Aabb {
     let rows = transform.matrix3.transpose();
-    let reach = Vec3::new(
-        rows.x_axis.length(),
-        rows.y_axis.length(),
-        rows.z_axis.length(),
-    );
+    let reach = Vec3::new(rows.x_axis.length(), rows.y_axis.length(), rows.z_axis.length());
     let slack = rounding_slack(transform, Vec3::ONE);
-    Aabb {
-        min: transform.translation - reach - slack,
-        max: transform.translation + reach + slack,
-    }
+    Aabb { min: transform.translation - reach - slack, max: transform.translation + reach + slack }
 }
 
 /// Positions that some triangle refers to.
@@ -344,25 +322,14 @@ pub fn build_triangles(
     };
     #[cfg(debug_assertions)]
     crate::accel::validate::validate_blas(&tree, &packs, surface).expect("a fresh BLAS is valid");
-    BuiltTree {
-        bounds: tree.bounds,
-        sah_cost: tree.sah_cost(1.0),
-        shape: BlasShape::Triangles { tree, packs },
-    }
+    BuiltTree { bounds: tree.bounds, sah_cost: tree.sah_cost(1.0), shape: BlasShape::Triangles { tree, packs } }
 }
 
 /// Packs triangles that follow each other on a space-filling curve, and measures cuts only between packs.
-fn build_over_runs(
-    prims: &[BuildPrim],
-    surface: &Surface<'_>,
-    tree: &mut Tree,
-) -> Buffer<TrianglePack> {
+fn build_over_runs(prims: &[BuildPrim], surface: &Surface<'_>, tree: &mut Tree) -> Buffer<TrianglePack> {
     let runs = Runs::new(prims, PACK_SIZE as usize);
     let mut bounds = runs.bounds(prims);
-    let options = BuildOptions {
-        leaf_size: 1,
-        method: SplitMethod::Binned,
-    };
+    let options = BuildOptions { leaf_size: 1, method: SplitMethod::Binned };
     build(&mut bounds, &[], options, &BuildMemory::default(), tree);
     pack_leaves(tree, surface, |leaf| {
         let run = runs.prims(bounds[leaf].id as usize);
@@ -370,25 +337,13 @@ fn build_over_runs(
     })
 }
 
-fn build_over_triangles(
-    mut prims: Vec<BuildPrim>,
-    surface: &Surface<'_>,
-    quality: Quality,
-    tree: &mut Tree,
-) -> Packs {
+fn build_over_triangles(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, quality: Quality, tree: &mut Tree) -> Packs {
     let leaf_size = PACK_SIZE as usize;
     let shared = share_vertices(surface, tree.layout, quality);
-    let room = if shared {
-        LeafRoom::SharedPack(surface.triangles)
-    } else {
-        LeafRoom::Prims(leaf_size)
-    };
+    let room = if shared { LeafRoom::SharedPack(surface.triangles) } else { LeafRoom::Prims(leaf_size) };
     let collapsed = build_collapsed(&mut prims, room, quality, tree);
     if !collapsed {
-        let options = BuildOptions {
-            leaf_size,
-            method: SplitMethod::Binned,
-        };
+        let options = BuildOptions { leaf_size, method: SplitMethod::Binned };
         build(&mut prims, &[], options, &BuildMemory::default(), tree);
     }
     if prims.len() > surface.triangles.len() {
@@ -432,12 +387,10 @@ fn pack_leaves<P: Pack, T: Iterator<Item = u32>>(
     let mut packs = Buffer::new();
     let fill = |packs: &mut [MaybeUninit<P>]| {
         let pairs = packs.par_iter_mut().zip(&leaves);
-        pairs
-            .with_min_len(SMALLEST_SHARE / 8)
-            .for_each(|(to, &leaf)| {
-                let pack = to.write(P::named(triangles_of(leaf as usize), surface));
-                pack.fill(surface);
-            });
+        pairs.with_min_len(SMALLEST_SHARE / 8).for_each(|(to, &leaf)| {
+            let pack = to.write(P::named(triangles_of(leaf as usize), surface));
+            pack.fill(surface);
+        });
     };
     // SAFETY: there are as many leaves as packs, and each is written.
     unsafe { packs.refill(leaves.len(), fill) };

@@ -31,11 +31,9 @@ fn validated(mesh: &TriangleMesh, layout: NodeLayout, quality: Quality) -> Blas 
     let blas = Blas::of_surface(surface, layout, quality);
     match &blas.shape {
         BlasShape::Triangles { tree, packs } => validate_blas(tree, packs, &surface),
-        BlasShape::Compressed {
-            depth,
-            units,
-            triangles,
-        } => compressed::validate::validate_blas(units, triangles, &surface, *depth),
+        BlasShape::Compressed { depth, units, triangles } => {
+            compressed::validate::validate_blas(units, triangles, &surface, *depth)
+        }
         BlasShape::Sphere => panic!("a mesh of triangles"),
     }
     .unwrap();
@@ -96,10 +94,7 @@ fn more_time_makes_better_trees() {
     let mesh = soup(20_000, 1, (0.0, [1.0; 3], 0.02));
     for layout in NodeLayout::ALL {
         let costs = Quality::ALL.map(|quality| validated(&mesh, layout, quality).sah_cost());
-        assert!(
-            costs.is_sorted_by(|a, b| a > b),
-            "{layout:?}: {costs:?} from fast to high"
-        );
+        assert!(costs.is_sorted_by(|a, b| a > b), "{layout:?}: {costs:?} from fast to high");
     }
 }
 
@@ -139,10 +134,7 @@ fn triangles_with_corners_in_common_share_them_where_sixteen_can_be_picked_from(
     let (shared, bytes, cost) = of(NodeLayout::Wide16, Quality::High, false);
     let (elsewhere, most_bytes, most_cost) = of(NodeLayout::Wide16, Quality::High, true);
     assert!(shared && !elsewhere);
-    assert!(
-        bytes as f32 <= 0.8 * most_bytes as f32,
-        "{bytes} of {most_bytes}"
-    );
+    assert!(bytes as f32 <= 0.8 * most_bytes as f32, "{bytes} of {most_bytes}");
     assert!(cost < most_cost, "{cost} of {most_cost}");
     assert!(!of(NodeLayout::Wide16, Quality::Balanced, false).0);
     assert!(!of(NodeLayout::Wide8, Quality::High, false).0);
@@ -158,11 +150,7 @@ fn packs_that_share_corners_hold_no_more_of_them_than_they_have_room_for() {
     }
     mesh.positions.truncate(3003);
     let blas = validated(&mesh, NodeLayout::Wide16, Quality::High);
-    let BlasShape::Triangles {
-        packs: Packs::Shared(packs),
-        ..
-    } = &blas.shape
-    else {
+    let BlasShape::Triangles { packs: Packs::Shared(packs), .. } = &blas.shape else {
         panic!("as many vertices as triangles");
     };
     let count = |pack: &crate::abi::SharedPack| pack.triangles().count();

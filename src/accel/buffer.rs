@@ -39,11 +39,7 @@ unsafe impl<T: Copy + Sync> Sync for Buffer<T> {}
 
 impl<T: Copy> Buffer<T> {
     pub fn new() -> Self {
-        Self {
-            data: NonNull::dangling(),
-            len: 0,
-            layout: Layout::new::<()>(),
-        }
+        Self { data: NonNull::dangling(), len: 0, layout: Layout::new::<()>() }
     }
 
     pub fn filled(len: usize, value: T) -> Self {
@@ -88,12 +84,8 @@ impl<T: Copy> Buffer<T> {
 
     /// Replaces the contents by `head` and then the `parts`, which are copied in parallel. `place` maps each element of a part, given
     /// the position of the part's first one.
-    pub fn refill_joined(
-        &mut self,
-        head: &[T],
-        parts: &[&[T]],
-        place: impl Fn(T, usize) -> T + Sync,
-    ) where
+    pub fn refill_joined(&mut self, head: &[T], parts: &[&[T]], place: impl Fn(T, usize) -> T + Sync)
+    where
         T: Send + Sync,
     {
         let copy = |all: &mut [MaybeUninit<T>]| {
@@ -139,9 +131,7 @@ impl<T: Copy> Buffer<T> {
     }
 
     fn reserve(&mut self, len: usize) {
-        let bytes = len
-            .checked_mul(size_of::<T>())
-            .expect("a buffer fits the address space");
+        let bytes = len.checked_mul(size_of::<T>()).expect("a buffer fits the address space");
         if bytes <= self.layout.size() {
             return;
         }
@@ -160,9 +150,7 @@ impl<T: Copy> Buffer<T> {
             .expect("a buffer fits the address space");
         // SAFETY: the size is not zero, since it exceeds the current one.
         let data = unsafe { alloc(layout) };
-        let Some(data) = NonNull::new(data) else {
-            handle_alloc_error(layout)
-        };
+        let Some(data) = NonNull::new(data) else { handle_alloc_error(layout) };
         advise_huge_pages(data, layout);
         self.data = data.cast();
         self.layout = layout;
@@ -186,20 +174,13 @@ impl Buffer<u8> {
     ///
     /// # Errors
     /// One that `read` returned.
-    pub fn read(
-        len: usize,
-        read: impl Fn(usize, &mut [u8]) -> io::Result<()> + Sync,
-    ) -> io::Result<Self> {
+    pub fn read(len: usize, read: impl Fn(usize, &mut [u8]) -> io::Result<()> + Sync) -> io::Result<Self> {
         static ZEROS: [u8; PIECE] = [0; PIECE];
         let mut result = Ok(());
         let fill = |all: &mut [MaybeUninit<u8>]| {
             let pieces = all.par_chunks_mut(PIECE).enumerate();
-            let read = pieces.map(|(index, piece)| {
-                read(
-                    index * PIECE,
-                    piece.write_copy_of_slice(&ZEROS[..piece.len()]),
-                )
-            });
+            let read =
+                pieces.map(|(index, piece)| read(index * PIECE, piece.write_copy_of_slice(&ZEROS[..piece.len()])));
             result = read.reduce(|| Ok(()), Result::and);
         };
         let mut buffer = Self::new();
@@ -281,10 +262,7 @@ mod tests {
     #[test]
     fn large_buffers_are_aligned_to_huge_pages_and_small_ones_to_cache_lines() {
         assert_eq!(Buffer::filled(3, 1u32).as_ptr() as usize % 64, 0);
-        assert_eq!(
-            Buffer::filled(HUGE_PAGE, 1u32).as_ptr() as usize % HUGE_PAGE,
-            0
-        );
+        assert_eq!(Buffer::filled(HUGE_PAGE, 1u32).as_ptr() as usize % HUGE_PAGE, 0);
     }
 
     #[test]
@@ -351,9 +329,6 @@ mod tests {
         let mut buffer = Buffer::filled(1000, 1u64);
         let (address, bytes) = (buffer.as_ptr(), buffer.bytes());
         buffer.resize(10, 2);
-        assert_eq!(
-            (&buffer[..], buffer.as_ptr(), buffer.bytes()),
-            (&[2u64; 10][..], address, bytes)
-        );
+        assert_eq!((&buffer[..], buffer.as_ptr(), buffer.bytes()), (&[2u64; 10][..], address, bytes));
     }
 }

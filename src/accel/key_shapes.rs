@@ -21,9 +21,7 @@ impl Blas {
     /// between, vertices are interpolated linearly. The quality is that of [`rebuild_quality`]. Deterministic, parallel.
     pub fn of_keys(keys: &[Surface<'_>], layout: NodeLayout) -> Self {
         let start = Instant::now();
-        let Some((first, later)) = keys.split_first() else {
-            unreachable!("a mesh has a shape")
-        };
+        let Some((first, later)) = keys.split_first() else { unreachable!("a mesh has a shape") };
         let prims = key_prims(keys);
         let quality = rebuild_quality(layout);
         let (tree, leaves) = match layout {
@@ -49,18 +47,13 @@ fn key_prims(keys: &[Surface<'_>]) -> Vec<BuildPrim> {
     let Some(first) = keys.first() else {
         return Vec::new();
     };
-    let prims = (0..first.triangles.len())
-        .into_par_iter()
-        .with_min_len(1024);
+    let prims = (0..first.triangles.len()).into_par_iter().with_min_len(1024);
     let prims = prims.map(|triangle| {
         let boxes = keys.iter().map(|surface| surface.bounds(triangle));
         let all = boxes.fold(Aabb::EMPTY, Aabb::union);
         // Interpolation between keys rounds a coordinate twice.
         let slack = Vec3::splat(2.0 * f32::EPSILON * all.reach().max_element());
-        let all = Aabb {
-            min: all.min - slack,
-            max: all.max + slack,
-        };
+        let all = Aabb { min: all.min - slack, max: all.max + slack };
         BuildPrim::new(&all, triangle as u32)
     });
     prims.collect()
@@ -103,28 +96,19 @@ mod tests {
     const TRIANGLES: [[u32; 3]; 2] = [[0, 1, 2], [0, 2, 3]];
 
     fn shape(height: f32) -> Vec<[f32; 3]> {
-        [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
-            .map(|(x, z)| [x, height * (1.0 + x), z])
-            .into()
+        [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)].map(|(x, z)| [x, height * (1.0 + x), z]).into()
     }
 
     fn blas(heights: &[f32], layout: NodeLayout) -> Blas {
         let shapes: Vec<_> = heights.iter().map(|&height| shape(height)).collect();
-        let surfaces = shapes.iter().map(|positions| Surface {
-            positions,
-            triangles: &TRIANGLES,
-        });
+        let surfaces = shapes.iter().map(|positions| Surface { positions, triangles: &TRIANGLES });
         let surfaces: Vec<_> = surfaces.collect();
         Blas::of_keys(&surfaces, layout)
     }
 
     #[test]
     fn a_tree_holds_its_triangles_at_all_keys() {
-        for layout in [
-            NodeLayout::Wide4,
-            NodeLayout::Wide16,
-            NodeLayout::Compressed8,
-        ] {
+        for layout in [NodeLayout::Wide4, NodeLayout::Wide16, NodeLayout::Compressed8] {
             let blas = blas(&[0.0, 3.0, -1.0], layout);
             assert!(blas.bounds.min.y <= -2.0 && blas.bounds.max.y >= 6.0);
             let keys = blas.keys();
@@ -146,10 +130,7 @@ mod tests {
         for (early, late) in triangles[..2].iter().zip(&triangles[2..]) {
             assert_eq!(early.rows[0].prim, late.rows[0].prim);
             assert_eq!(early.rows[0].corners, late.rows[0].corners);
-            assert_eq!(
-                late.rows[1].corners,
-                late.rows[0].corners.map(|x| 5.0 * (1.0 + x))
-            );
+            assert_eq!(late.rows[1].corners, late.rows[0].corners.map(|x| 5.0 * (1.0 + x)));
         }
     }
 }

@@ -112,13 +112,7 @@ pub struct Tree {
 
 impl Tree {
     pub fn new(layout: NodeLayout) -> Self {
-        Self {
-            layout,
-            nodes: NodeArray::new(layout),
-            root: EMPTY_CHILD,
-            depth: 0,
-            bounds: Aabb::EMPTY,
-        }
+        Self { layout, nodes: NodeArray::new(layout), root: EMPTY_CHILD, depth: 0, bounds: Aabb::EMPTY }
     }
 
     /// Most entries that a traversal stack needs: on each level, all children but the one that is entered. In a compressed tree,
@@ -160,10 +154,7 @@ impl<const N: usize> Wide<N> {
 
     pub fn bounds(&self, slot: usize) -> Aabb {
         let p = &self.planes;
-        Aabb {
-            min: Vec3::new(p[0][slot], p[1][slot], p[2][slot]),
-            max: Vec3::new(p[3][slot], p[4][slot], p[5][slot]),
-        }
+        Aabb { min: Vec3::new(p[0][slot], p[1][slot], p[2][slot]), max: Vec3::new(p[3][slot], p[4][slot], p[5][slot]) }
     }
 
     pub fn set(&mut self, slot: usize, bounds: &Aabb, child: u32) {
@@ -181,14 +172,11 @@ impl<const N: usize> Wide<N> {
 
     /// Box and reference of each child.
     pub fn occupied(&self) -> impl Iterator<Item = (Aabb, u32)> + '_ {
-        (0..N)
-            .filter(|&i| self.children[i] != EMPTY_CHILD)
-            .map(|i| (self.bounds(i), self.children[i]))
+        (0..N).filter(|&i| self.children[i] != EMPTY_CHILD).map(|i| (self.bounds(i), self.children[i]))
     }
 
     /// The box around all children.
     pub fn union(&self) -> Aabb {
-        self.occupied()
-            .fold(Aabb::EMPTY, |b, (child, _)| b.union(child))
+        self.occupied().fold(Aabb::EMPTY, |b, (child, _)| b.union(child))
     }
 }

@@ -49,9 +49,7 @@ fn overlap_of<P: Pack>(tree: &Tree, packs: &[P]) -> f32 {
         lanes.map(move |lane| (index, lane))
     });
     let lanes: Vec<(u32, usize)> = lanes.collect();
-    let patch = |&(pack, lane): &(u32, usize)| {
-        Patch::of_corners(packs[pack as usize].corners(lane).map(Vec3::from))
-    };
+    let patch = |&(pack, lane): &(u32, usize)| Patch::of_corners(packs[pack as usize].corners(lane).map(Vec3::from));
     let areas = Shares::new(lanes.iter().map(|lane| f64::from(patch(lane).area())));
     average(|index| {
         let lane = &lanes[areas.pick(stratum(index))?];
@@ -118,18 +116,13 @@ fn average(at: impl Fn(u32) -> Option<(f64, f32)> + Sync) -> f32 {
     let sums: Vec<(f64, f64)> = tasks
         .map(|task| {
             let points = (task * TASK..(task + 1) * TASK).filter_map(&at);
-            points.fold((0.0, 0.0), |(all, weights), (weight, value)| {
-                (all + weight * f64::from(value), weights + weight)
-            })
+            points
+                .fold((0.0, 0.0), |(all, weights), (weight, value)| (all + weight * f64::from(value), weights + weight))
         })
         .collect();
     let all: f64 = sums.iter().map(|sum| sum.0).sum();
     let weights: f64 = sums.iter().map(|sum| sum.1).sum();
-    if weights > 0.0 {
-        (all / weights) as f32
-    } else {
-        0.0
-    }
+    if weights > 0.0 { (all / weights) as f32 } else { 0.0 }
 }
 
 /// Number of nodes and leaves whose boxes hold `point`, which lies in leaf `own`, except that leaf and the nodes above it.
@@ -169,9 +162,7 @@ impl Shares {
             sum += if area.is_finite() { area } else { 0.0 };
             sum
         });
-        Self {
-            ends: ends.collect(),
-        }
+        Self { ends: ends.collect() }
     }
 
     /// The areas of a mesh's triangles, or of the unit sphere.
@@ -205,10 +196,7 @@ struct Patch {
 
 impl Patch {
     fn of_corners([a, b, c]: [Vec3; 3]) -> Self {
-        Self {
-            corner: a,
-            edges: [b - a, c - a],
-        }
+        Self { corner: a, edges: [b - a, c - a] }
     }
 
     /// A small patch of the unit sphere; even `u` and `v` give an even distribution over its surface.
@@ -218,10 +206,7 @@ impl Patch {
         let across = (1.0 - z * z).max(0.0).sqrt();
         let normal = Vec3::new(across * cos, across * sin, z);
         let (x, y) = normal.any_orthonormal_pair();
-        Self {
-            corner: normal,
-            edges: [x * f32::EPSILON, y * f32::EPSILON],
-        }
+        Self { corner: normal, edges: [x * f32::EPSILON, y * f32::EPSILON] }
     }
 
     fn area(&self) -> f32 {
@@ -238,11 +223,7 @@ impl Patch {
     /// Maps `u` and `v` evenly to the triangle. A coordinate that all corners share is exactly the point's, too, which is never outside
     /// of their box.
     fn point(&self, u: f32, v: f32) -> Vec3 {
-        let (u, v) = if u + v > 1.0 {
-            (1.0 - u, 1.0 - v)
-        } else {
-            (u, v)
-        };
+        let (u, v) = if u + v > 1.0 { (1.0 - u, 1.0 - v) } else { (u, v) };
         let [to_b, to_c] = self.edges;
         let (b, c) = (self.corner + to_b, self.corner + to_c);
         let point = self.corner + u * to_b + v * to_c;
@@ -264,20 +245,12 @@ mod tests {
         Mesh {
             name: "mesh".into(),
             slot_count: 1,
-            shape: Shape::Triangles(TriangleMesh {
-                triangles: triangles.collect(),
-                positions,
-                ..Default::default()
-            }),
+            shape: Shape::Triangles(TriangleMesh { triangles: triangles.collect(), positions, ..Default::default() }),
         }
     }
 
     fn ball() -> Mesh {
-        Mesh {
-            name: "ball".into(),
-            shape: Shape::Sphere,
-            slot_count: 1,
-        }
+        Mesh { name: "ball".into(), shape: Shape::Sphere, slot_count: 1 }
     }
 
     /// Half of a unit square that stands on the x axis, and slants by `depth` from corner to corner.
@@ -339,10 +312,7 @@ mod tests {
         // The part of the large triangle beyond 8/9 of its length is 1/81 of 4.5. The other touches its flat box in a line.
         let (large, small) = (4.5, 0.5 * 2f32.sqrt());
         let expected = large / 81.0 / (large + small);
-        assert!(
-            (found - expected).abs() < 0.1 * expected,
-            "{found}, not {expected}"
-        );
+        assert!((found - expected).abs() < 0.1 * expected, "{found}, not {expected}");
     }
 
     #[test]
@@ -369,10 +339,7 @@ mod tests {
 
     #[test]
     fn spheres_have_no_overlap_and_compressed_trees_do_not_tell() {
-        assert_eq!(
-            blas_overlap(&Blas::build(&ball(), NodeLayout::Wide4, Quality::High)),
-            Some(0.0)
-        );
+        assert_eq!(blas_overlap(&Blas::build(&ball(), NodeLayout::Wide4, Quality::High)), Some(0.0));
         let compressed = Blas::build(&slanted(1.0), NodeLayout::Compressed8, Quality::High);
         assert_eq!(blas_overlap(&compressed), None);
     }

@@ -69,9 +69,7 @@ pub trait Pack: Leaf + bytemuck::Pod + Sync {
     fn is_sound(&self, triangles: usize) -> bool {
         let exists = |&prim: &u32| (prim as usize) < triangles;
         let (first, rest) = self.prims().split_at(1);
-        first.iter().all(exists)
-            && rest.iter().all(|prim| *prim == NO_INDEX || exists(prim))
-            && self.has_all_corners()
+        first.iter().all(exists) && rest.iter().all(|prim| *prim == NO_INDEX || exists(prim)) && self.has_all_corners()
     }
 }
 
@@ -171,9 +169,7 @@ impl Pack for SharedPack {
 
     fn has_all_corners(&self) -> bool {
         let corners = self.corners.as_flattened();
-        corners
-            .iter()
-            .all(|corner| u32::from(*corner) < SHARED_PACK_SIZE)
+        corners.iter().all(|corner| u32::from(*corner) < SHARED_PACK_SIZE)
     }
 }
 
@@ -221,9 +217,7 @@ fn surface_of<const N: usize>(vertices: &[[[f32; N]; 3]; 3], prims: &[u32; N]) -
         *area = 0.5 * (x * x + y * y + z * z).sqrt();
     }
     let named = areas.iter().zip(prims);
-    named
-        .map(|(area, &prim)| if prim == NO_INDEX { 0.0 } else { *area })
-        .sum()
+    named.map(|(area, &prim)| if prim == NO_INDEX { 0.0 } else { *area }).sum()
 }
 
 /// The vertices of a [`SharedPack`], each once.
@@ -234,10 +228,7 @@ pub struct FewVertices {
 
 impl Default for FewVertices {
     fn default() -> Self {
-        Self {
-            vertices: [NO_INDEX; SHARED_PACK_SIZE as usize],
-            count: 0,
-        }
+        Self { vertices: [NO_INDEX; SHARED_PACK_SIZE as usize], count: 0 }
     }
 }
 
@@ -247,10 +238,7 @@ impl FewVertices {
     pub fn place_of(&mut self, vertex: u32) -> Option<usize> {
         // Compares all places before finding the equal one, so that the compiler makes vector instructions of it.
         let same = self.vertices.map(|other| other == vertex);
-        let found = same
-            .iter()
-            .enumerate()
-            .fold(0u32, |bits, (place, &same)| bits | u32::from(same) << place);
+        let found = same.iter().enumerate().fold(0u32, |bits, (place, &same)| bits | u32::from(same) << place);
         if found != 0 {
             return Some(found.trailing_zeros() as usize);
         }

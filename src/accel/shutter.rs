@@ -66,10 +66,7 @@ impl ShutterKeys {
             let transform = affine_from_rows(&key.world_from_object);
             let slack = rounding_slack(&transform, reach) * MORE_ROUNDING;
             let bounds = boxed(&transform)?;
-            Some(Aabb {
-                min: bounds.min - slack,
-                max: bounds.max + slack,
-            })
+            Some(Aabb { min: bounds.min - slack, max: bounds.max + slack })
         };
         let mut keys = self.of(span).iter();
         keys.try_fold(Aabb::EMPTY, |all, key| Some(all.union(key_bounds(key)?)))

@@ -56,11 +56,7 @@ impl Block {
     fn new(points: &[Vec3]) -> Self {
         let lane = |i: usize| *points.get(i).unwrap_or(&points[0]);
         let [a, b, c, d] = std::array::from_fn(lane);
-        Self {
-            x: Vec4::new(a.x, b.x, c.x, d.x),
-            y: Vec4::new(a.y, b.y, c.y, d.y),
-            z: Vec4::new(a.z, b.z, c.z, d.z),
-        }
+        Self { x: Vec4::new(a.x, b.x, c.x, d.x), y: Vec4::new(a.y, b.y, c.y, d.y), z: Vec4::new(a.z, b.z, c.z, d.z) }
     }
 
     fn is_finite(&self) -> bool {
@@ -139,11 +135,7 @@ impl Points {
             to.truncate(count);
             to
         };
-        Self {
-            x: kept(&self.x),
-            y: kept(&self.y),
-            z: kept(&self.z),
-        }
+        Self { x: kept(&self.x), y: kept(&self.y), z: kept(&self.z) }
     }
 }
 
@@ -169,10 +161,7 @@ impl SupportMap {
             return Self::of_cells(&[vertices.to_vec()], bounds);
         }
         let vertices = Points::of(vertices);
-        let faces: Vec<Vec<Vec<Vec3>>> = (0..6)
-            .into_par_iter()
-            .map(|face| face_cells(face, &vertices))
-            .collect();
+        let faces: Vec<Vec<Vec<Vec3>>> = (0..6).into_par_iter().map(|face| face_cells(face, &vertices)).collect();
         let cells: Vec<Vec<Vec3>> = faces.into_iter().flatten().collect();
         Self::of_cells(&cells, bounds)
     }
@@ -189,18 +178,11 @@ impl SupportMap {
             }
             starts.push(blocks.len() as u32);
         }
-        Self {
-            starts: Buffer::copied(&starts),
-            blocks: Buffer::copied(&blocks),
-            bounds,
-        }
+        Self { starts: Buffer::copied(&starts), blocks: Buffer::copied(&blocks), bounds }
     }
 
     /// Most bytes that starts and blocks may take.
-    pub const MOST_BYTES: [usize; 2] = [
-        (CELLS + 1) * size_of::<u32>(),
-        CELLS * CROWD.div_ceil(4) * size_of::<Block>(),
-    ];
+    pub const MOST_BYTES: [usize; 2] = [(CELLS + 1) * size_of::<u32>(), CELLS * CROWD.div_ceil(4) * size_of::<Block>()];
 
     /// Whether there is a cell for every direction, and all blocks of each are there and hold finite numbers. Queries then stay within
     /// the map, and the worst that they can return is a box that is too small.
@@ -222,55 +204,29 @@ impl SupportMap {
         let rows = transform.matrix3.transpose();
         let slack = rounding_slack(transform, self.bounds.reach());
         let boxed = self.bounds.transformed(transform);
-        if [rows.x_axis, rows.y_axis, rows.z_axis]
-            .into_iter()
-            .all(is_along_axis)
-        {
-            return Aabb {
-                min: boxed.min - slack,
-                max: boxed.max + slack,
-            };
+        if [rows.x_axis, rows.y_axis, rows.z_axis].into_iter().all(is_along_axis) {
+            return Aabb { min: boxed.min - slack, max: boxed.max + slack };
         }
-        let (x, y, z) = (
-            self.extent(rows.x_axis),
-            self.extent(rows.y_axis),
-            self.extent(rows.z_axis),
-        );
+        let (x, y, z) = (self.extent(rows.x_axis), self.extent(rows.y_axis), self.extent(rows.z_axis));
         let (min, max) = (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1));
         let t = transform.translation;
         // The transformed box is no smaller, except where a crowded cell was simplified.
-        Aabb {
-            min: (min + t).max(boxed.min) - slack,
-            max: (max + t).min(boxed.max) + slack,
-        }
+        Aabb { min: (min + t).max(boxed.min) - slack, max: (max + t).min(boxed.max) + slack }
     }
 
     /// Least and greatest dot product of a vertex with `direction`.
     fn extent(&self, direction: Vec3) -> (f32, f32) {
-        let (ahead, behind) = if self.starts.len() == 2 {
-            (0, 0)
-        } else {
-            cells_of(direction)
-        };
-        (
-            -self.support(behind, -direction),
-            self.support(ahead, direction),
-        )
+        let (ahead, behind) = if self.starts.len() == 2 { (0, 0) } else { cells_of(direction) };
+        (-self.support(behind, -direction), self.support(ahead, direction))
     }
 
     /// Greatest dot product with `direction`, which lies in `cell`.
     fn support(&self, cell: usize, direction: Vec3) -> f32 {
         let range = self.starts[cell] as usize..self.starts[cell + 1] as usize;
-        let (x, y, z) = (
-            Vec4::splat(direction.x),
-            Vec4::splat(direction.y),
-            Vec4::splat(direction.z),
-        );
+        let (x, y, z) = (Vec4::splat(direction.x), Vec4::splat(direction.y), Vec4::splat(direction.z));
         let along = |b: &Block| b.x * x + b.y * y + b.z * z;
         let (groups, _) = self.blocks[range].as_chunks::<TOGETHER>();
-        let best = groups.iter().fold(Vec4::NEG_INFINITY, |best, [a, b]| {
-            best.max(along(a).max(along(b)))
-        });
+        let best = groups.iter().fold(Vec4::NEG_INFINITY, |best, [a, b]| best.max(along(a).max(along(b))));
         best.max_element()
     }
 }
@@ -293,10 +249,7 @@ fn face_cells(face: usize, vertices: &Points) -> Vec<Vec<Vec3>> {
             _ => (MOST_SHARES * vertices.len() / (finer * finer)).max(CROWD),
         };
         for (x, y) in (0..finer).flat_map(|y| (0..finer).map(move |x| (x, y))) {
-            let (parent, cone) = (
-                &parents[y / 2 * resolution + x / 2],
-                cone(face, x, y, finer),
-            );
+            let (parent, cone) = (&parents[y / 2 * resolution + x / 2], cone(face, x, y, finer));
             let mut cell = candidates(parent, &cone);
             if cell.len() > most {
                 cell = Points::of(&cover(&cell, &cone));
@@ -318,12 +271,7 @@ fn cover(points: &Points, cone: &Cone) -> [Vec3; 4] {
     let slack = Vec3::splat(8.0 * f32::EPSILON * around.reach().max_element());
     let (min, max) = (around.min - slack, around.max + slack);
     let corner = |x: f32, y: f32| s * x + t * y + cone.center * max.z;
-    [
-        corner(min.x, min.y),
-        corner(max.x, min.y),
-        corner(min.x, max.y),
-        corner(max.x, max.y),
-    ]
+    [corner(min.x, min.y), corner(max.x, min.y), corner(min.x, max.y), corner(max.x, max.y)]
 }
 
 /// The cells of a direction and of its opposite. Faces are +X, -X, +Y, -Y, +Z, -Z, and their rows and columns run along
@@ -341,11 +289,7 @@ fn cells_of(d: Vec3) -> (usize, usize) {
     let index = |face, row, column| (face * RESOLUTION + row) * RESOLUTION + column;
     (
         index(axis * 2 + negative, row, column),
-        index(
-            axis * 2 + 1 - negative,
-            RESOLUTION - 1 - row,
-            RESOLUTION - 1 - column,
-        ),
+        index(axis * 2 + 1 - negative, RESOLUTION - 1 - row, RESOLUTION - 1 - column),
     )
 }
 
@@ -360,19 +304,9 @@ fn cone(face: usize, x: usize, y: usize, resolution: usize) -> Cone {
         d.normalize()
     };
     let center = direction(0.5, 0.5);
-    let corners = [
-        direction(0.0, 0.0),
-        direction(1.0, 0.0),
-        direction(0.0, 1.0),
-        direction(1.0, 1.0),
-    ];
+    let corners = [direction(0.0, 0.0), direction(1.0, 0.0), direction(0.0, 1.0), direction(1.0, 1.0)];
     // A hair more than the corners, for directions that rounding puts into the neighbouring cell.
-    let sine = corners
-        .iter()
-        .map(|c| center.cross(*c).length())
-        .fold(0.0, f32::max)
-        * 1.001
-        + 1e-5;
+    let sine = corners.iter().map(|c| center.cross(*c).length()).fold(0.0, f32::max) * 1.001 + 1e-5;
     Cone {
         // The winner in the direction of the centre beats most of the rest.
         directions: [center].into_iter().chain(corners).collect(),
@@ -416,15 +350,7 @@ mod tests {
 
     fn cloud(n: u32, seed: u32) -> Vec<Vec3> {
         let random = |i| hash_unit(seed, i) * 2.0 - 1.0;
-        (0..n)
-            .map(|i| {
-                Vec3::new(
-                    random(3 * i),
-                    2.0 * random(3 * i + 1),
-                    0.3 * random(3 * i + 2),
-                )
-            })
-            .collect()
+        (0..n).map(|i| Vec3::new(random(3 * i), 2.0 * random(3 * i + 1), 0.3 * random(3 * i + 2))).collect()
     }
 
     #[test]
@@ -436,20 +362,13 @@ mod tests {
             [Vec3::new(x, 0.0, z), Vec3::new(x, top, z)]
         });
         let dome: Vec<Vec3> = dome.collect();
-        let rod = dome
-            .iter()
-            .map(|p| *p * Vec3::new(10.0, 1e-5, 1e-5))
-            .collect();
+        let rod = dome.iter().map(|p| *p * Vec3::new(10.0, 1e-5, 1e-5)).collect();
         for points in [dome, rod] {
             let map = SupportMap::new(&points);
             for i in 0..100u32 {
                 let angle = |k: u32| hash_unit(5, 3 * i + k) * 7.0;
                 let turn = Quat::from_euler(EulerRot::XYZ, angle(0), angle(1), angle(2));
-                let turn = if i % 2 == 0 {
-                    turn
-                } else {
-                    Quat::from_rotation_y(angle(0))
-                };
+                let turn = if i % 2 == 0 { turn } else { Quat::from_rotation_y(angle(0)) };
                 let transform = Affine3::from_quat(turn);
                 let exact = Aabb::of_points(points.iter().map(|p| transform.transform_point3(*p)));
                 assert!(map.transformed_bounds(&transform).contains(&exact), "{i}");
@@ -465,36 +384,19 @@ mod tests {
             for i in 0..200u32 {
                 // The first ones map axes to axes.
                 let turn = |k: u32| {
-                    if i < 40 {
-                        (i >> (2 * k) & 3) as f32 * FRAC_PI_2
-                    } else {
-                        hash_unit(77, 4 * i + k) * 7.0
-                    }
+                    if i < 40 { (i >> (2 * k) & 3) as f32 * FRAC_PI_2 } else { hash_unit(77, 4 * i + k) * 7.0 }
                 };
                 let angle = |k: u32| hash_unit(77, 4 * i + k) * 7.0;
                 let rotation = Quat::from_euler(EulerRot::XYZ, turn(0), turn(1), turn(2));
                 let scale = Vec3::new(angle(3) - 3.0, 0.5, 1.0);
-                let transform = Affine3::from_scale_rotation_translation(
-                    scale,
-                    rotation,
-                    Vec3::new(3.0, -2.0, angle(1)),
-                );
+                let transform =
+                    Affine3::from_scale_rotation_translation(scale, rotation, Vec3::new(3.0, -2.0, angle(1)));
                 let exact = Aabb::of_points(points.iter().map(|p| transform.transform_point3(*p)));
                 let found = map.transformed_bounds(&transform);
-                assert!(
-                    found.contains(&exact),
-                    "{n} points, transform {i}: {found:?} lacks {exact:?}"
-                );
+                assert!(found.contains(&exact), "{n} points, transform {i}: {found:?} lacks {exact:?}");
                 // Small clouds have no crowded cells.
-                let slack = if n < 100 {
-                    3e-5
-                } else {
-                    0.02 * exact.diagonal()
-                };
-                assert!(
-                    (found.min - exact.min).abs().max_element() < slack,
-                    "{n} {i} {found:?} {exact:?}"
-                );
+                let slack = if n < 100 { 3e-5 } else { 0.02 * exact.diagonal() };
+                assert!((found.min - exact.min).abs().max_element() < slack, "{n} {i} {found:?} {exact:?}");
                 assert!((found.max - exact.max).abs().max_element() < slack);
             }
         }
@@ -503,10 +405,6 @@ mod tests {
     #[test]
     fn cells_keep_few_candidates() {
         let map = SupportMap::new(&cloud(5000, 3));
-        assert!(
-            map.blocks.len() / CELLS < 15,
-            "{} blocks for {CELLS} cells",
-            map.blocks.len()
-        );
+        assert!(map.blocks.len() / CELLS < 15, "{} blocks for {CELLS} cells", map.blocks.len());
     }
 }

@@ -14,10 +14,7 @@ pub struct Surface<'a> {
 
 impl<'a> From<&'a TriangleMesh> for Surface<'a> {
     fn from(mesh: &'a TriangleMesh) -> Self {
-        Self {
-            positions: &mesh.positions,
-            triangles: &mesh.triangles,
-        }
+        Self { positions: &mesh.positions, triangles: &mesh.triangles }
     }
 }
 
@@ -62,27 +59,18 @@ pub struct SimdBox {
 }
 
 impl SimdBox {
-    pub const EMPTY: Self = Self {
-        min: Vec4::INFINITY,
-        max: Vec4::NEG_INFINITY,
-    };
+    pub const EMPTY: Self = Self { min: Vec4::INFINITY, max: Vec4::NEG_INFINITY };
 
     #[inline]
     #[must_use]
     pub fn with_points(self, points: &[Vec4]) -> Self {
-        points.iter().fold(self, |all, &p| Self {
-            min: all.min.min(p),
-            max: all.max.max(p),
-        })
+        points.iter().fold(self, |all, &p| Self { min: all.min.min(p), max: all.max.max(p) })
     }
 
     #[inline]
     #[must_use]
     pub fn union(self, other: Self) -> Self {
-        Self {
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-        }
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
     /// Half the surface area of a box that is not empty.
@@ -93,10 +81,7 @@ impl SimdBox {
     }
 
     pub fn to_aabb(self) -> Aabb {
-        Aabb {
-            min: self.min.xyz(),
-            max: self.max.xyz(),
-        }
+        Aabb { min: self.min.xyz(), max: self.max.xyz() }
     }
 }
 

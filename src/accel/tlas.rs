@@ -108,11 +108,7 @@ impl InstanceGroups {
 
     /// The ends of the groups, if these are still groups of neighbours.
     fn ends_if_fit(&self, prims: &[BuildPrim]) -> &[u32] {
-        if surface_of_groups(prims, &self.ends) <= self.surface * MOST_GROWTH {
-            &self.ends
-        } else {
-            &[]
-        }
+        if surface_of_groups(prims, &self.ends) <= self.surface * MOST_GROWTH { &self.ends } else { &[] }
     }
 }
 
@@ -196,11 +192,7 @@ impl TlasBuilder {
     }
 
     fn build_refined(&mut self, tree: &mut Tree) -> bool {
-        let quality = if self.prims.len() <= MOST_REFINED {
-            Quality::High
-        } else {
-            Quality::Balanced
-        };
+        let quality = if self.prims.len() <= MOST_REFINED { Quality::High } else { Quality::Balanced };
         build_collapsed(&mut self.prims, LeafRoom::Prims(1), quality, tree)
     }
 
@@ -216,17 +208,9 @@ impl TlasBuilder {
     }
 
     fn build_fast(&mut self, input: TlasInput<'_>, tree: &mut Tree) {
-        let options = BuildOptions {
-            leaf_size: 1,
-            method: if input.careful {
-                SplitMethod::Binned
-            } else {
-                SplitMethod::Hasty
-            },
-        };
-        let ends = input
-            .groups
-            .map_or(&[][..], |groups| groups.ends_if_fit(&self.prims));
+        let options =
+            BuildOptions { leaf_size: 1, method: if input.careful { SplitMethod::Binned } else { SplitMethod::Hasty } };
+        let ends = input.groups.map_or(&[][..], |groups| groups.ends_if_fit(&self.prims));
         build(&mut self.prims, ends, options, &self.memory, tree);
         // Cuts between groups and within them are each limited in depth, but their sum is not.
         if !ends.is_empty() && tree.depth > MOST_LEVELS {
@@ -237,17 +221,10 @@ impl TlasBuilder {
     fn collect_bounds(&mut self, input: TlasInput<'_>, shutter: &ShutterKeys) {
         let prim = |i: usize| {
             // A hidden instance has a record and a place in the tree, but no size.
-            let bounds = input.bounds(i, shutter).unwrap_or(Aabb {
-                min: Vec3::ZERO,
-                max: Vec3::ZERO,
-            });
+            let bounds = input.bounds(i, shutter).unwrap_or(Aabb { min: Vec3::ZERO, max: Vec3::ZERO });
             BuildPrim::new(&bounds, i as u32)
         };
-        let kind = |i: usize| Kind {
-            id: input.id(i),
-            mesh: input.mesh(i),
-            slot_base: input.instances[i].slot_base,
-        };
+        let kind = |i: usize| Kind { id: input.id(i), mesh: input.mesh(i), slot_base: input.instances[i].slot_base };
         let (all_prims, all_kinds) = (&mut self.prims, &mut self.kinds);
         let count = input.instances.len();
         let fill = |prims: &mut [MaybeUninit<BuildPrim>], kinds: &mut [MaybeUninit<Kind>]| {
@@ -258,20 +235,11 @@ impl TlasBuilder {
             });
         };
         // SAFETY: every element of both is written.
-        unsafe {
-            all_prims.refill(count, |prims| {
-                all_kinds.refill(count, |kinds| fill(prims, kinds))
-            })
-        };
+        unsafe { all_prims.refill(count, |prims| all_kinds.refill(count, |kinds| fill(prims, kinds))) };
     }
 
     /// Writes the records, and returns whether any is hidden.
-    fn write_records(
-        &self,
-        input: TlasInput<'_>,
-        shutter: &ShutterKeys,
-        records: &mut Buffer<InstanceRecord>,
-    ) -> bool {
+    fn write_records(&self, input: TlasInput<'_>, shutter: &ShutterKeys, records: &mut Buffer<InstanceRecord>) -> bool {
         let prims = &self.prims;
         let some_deform = input.blas.iter().any(|blas| blas.segments() > 0);
         let some_hidden = AtomicBool::new(false);
@@ -334,19 +302,10 @@ fn move_record(record: &mut InstanceRecord, span: ShutterSpan, deforms: bool) {
 /// shows as gaps between what a ray hits and where the hit is placed.
 fn inverse(transform: &Affine3) -> Affine3 {
     let m = &transform.matrix3;
-    let matrix = DMat3::from_cols(
-        m.x_axis.as_dvec3(),
-        m.y_axis.as_dvec3(),
-        m.z_axis.as_dvec3(),
-    );
+    let matrix = DMat3::from_cols(m.x_axis.as_dvec3(), m.y_axis.as_dvec3(), m.z_axis.as_dvec3());
     let wide = DAffine3::from_mat3_translation(matrix, transform.translation.as_dvec3()).inverse();
     let w = &wide.matrix3;
-    Affine3::from_cols(
-        w.x_axis.as_vec3(),
-        w.y_axis.as_vec3(),
-        w.z_axis.as_vec3(),
-        wide.translation.as_vec3(),
-    )
+    Affine3::from_cols(w.x_axis.as_vec3(), w.y_axis.as_vec3(), w.z_axis.as_vec3(), wide.translation.as_vec3())
 }
 
 #[cfg(test)]
@@ -360,20 +319,10 @@ mod tests {
     /// Builds trees over spheres at `after`, without and with groups of their places at `before`.
     fn trees(before: impl Fn(u32) -> Vec3, after: impl Fn(u32) -> Vec3) -> [Tlas; 2] {
         let count = 100_000;
-        let sphere = Mesh {
-            name: "sphere".into(),
-            shape: Shape::Sphere,
-            slot_count: 1,
-        };
+        let sphere = Mesh { name: "sphere".into(), shape: Shape::Sphere, slot_count: 1 };
         let layout = NodeLayout::Compressed8;
         let blas = [Arc::new(Blas::build(&sphere, layout, Quality::High))];
-        let instance = Instance {
-            local: Affine3::IDENTITY,
-            node: NONE,
-            mesh: 0,
-            slot_base: 0,
-            motion: NONE,
-        };
+        let instance = Instance { local: Affine3::IDENTITY, node: NONE, mesh: 0, slot_base: 0, motion: NONE };
         let instances = vec![instance; count as usize];
         let transforms = |places: &dyn Fn(u32) -> Vec3, order: &[u32]| -> Vec<Affine3> {
             let places = order.iter().map(|&id| places(id));
@@ -417,12 +366,7 @@ mod tests {
     #[test]
     fn groups_that_have_spread_are_given_up() {
         let [without, with] = trees(|i| place(0, i), |i| place(1, i));
-        let words = |tlas: &Tlas| {
-            tlas.units
-                .iter()
-                .flat_map(|unit| unit.words)
-                .collect::<Vec<u32>>()
-        };
+        let words = |tlas: &Tlas| tlas.units.iter().flat_map(|unit| unit.words).collect::<Vec<u32>>();
         assert!(words(&without) == words(&with));
     }
 }

@@ -1,9 +1,6 @@
 //! Checks that a tree is correct right after it was built; debug builds check every tree.
 
-#![cfg_attr(
-    not(any(debug_assertions, test)),
-    expect(dead_code, reason = "release builds trust their trees")
-)]
+#![cfg_attr(not(any(debug_assertions, test)), expect(dead_code, reason = "release builds trust their trees"))]
 
 use crate::accel::{
     Surface, Tlas, TlasInput,
@@ -22,11 +19,7 @@ pub enum TreeError {
     #[error("node {node}, slot {slot}: the child's box is not inside its parent's")]
     ChildOutside { node: usize, slot: usize },
     #[error("node {node}, slot {slot}: child {child} does not come after its parent")]
-    Order {
-        node: usize,
-        slot: usize,
-        child: u32,
-    },
+    Order { node: usize, slot: usize, child: u32 },
     #[error("node {node}, slot {slot}: the box is not a number")]
     NotANumber { node: usize, slot: usize },
     #[error("leaf {leaf} does not exist")]
@@ -49,25 +42,19 @@ pub fn validate_blas(tree: &Tree, packs: &Packs, surface: &Surface<'_>) -> Resul
     each_kind!(packs, packs => validate_packs(tree, packs, surface))
 }
 
-fn validate_packs<P: Pack>(
-    tree: &Tree,
-    packs: &[P],
-    surface: &Surface<'_>,
-) -> Result<(), TreeError> {
+fn validate_packs<P: Pack>(tree: &Tree, packs: &[P], surface: &Surface<'_>) -> Result<(), TreeError> {
     let named = packs.iter().flat_map(|pack| pack.prims());
     let named = named.copied().filter(|&prim| prim != NO_INDEX);
     let mut coverage = Coverage::new(named, surface);
     validate(tree, packs.len(), |leaf, bounds| {
         let pack = &packs[leaf];
         let lanes = pack.prims().iter().enumerate();
-        lanes
-            .filter(|(_, prim)| **prim != NO_INDEX)
-            .all(|(lane, &prim)| {
-                let follows = pack.corners(lane) == surface.corners(prim as usize);
-                let whole = !coverage.is_in_parts(prim);
-                coverage.add(prim, bounds);
-                follows && (!whole || bounds.contains(&surface.bounds(prim as usize)))
-            })
+        lanes.filter(|(_, prim)| **prim != NO_INDEX).all(|(lane, &prim)| {
+            let follows = pack.corners(lane) == surface.corners(prim as usize);
+            let whole = !coverage.is_in_parts(prim);
+            coverage.add(prim, bounds);
+            follows && (!whole || bounds.contains(&surface.bounds(prim as usize)))
+        })
     })?;
     coverage.check()
 }
@@ -87,12 +74,7 @@ impl<'a> Coverage<'a> {
     pub fn new(named: impl Iterator<Item = u32>, surface: &'a Surface<'a>) -> Self {
         let mut leaves = vec![0; surface.triangles.len()];
         named.for_each(|prim| leaves[prim as usize] += 1);
-        Self {
-            surface,
-            met: vec![0; leaves.len()],
-            leaves,
-            parts: Vec::new(),
-        }
+        Self { surface, met: vec![0; leaves.len()], leaves, parts: Vec::new() }
     }
 
     /// Whether several leaves refer to a triangle.
@@ -141,10 +123,7 @@ fn points_of(prim: usize, surface: &Surface<'_>) -> impl Iterator<Item = DVec3> 
     let [a, b, c] = surface.corners(prim).map(|p| Vec3::from(p).as_dvec3());
     let pairs = (0..=STEPS).flat_map(|i| (0..=STEPS - i).map(move |j| (i, j)));
     pairs.map(move |(i, j)| {
-        let (u, v) = (
-            f64::from(i) / f64::from(STEPS),
-            f64::from(j) / f64::from(STEPS),
-        );
+        let (u, v) = (f64::from(i) / f64::from(STEPS), f64::from(j) / f64::from(STEPS));
         a + (b - a) * u + (c - a) * v
     })
 }
@@ -159,28 +138,19 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
     validate(&tlas.tree, tlas.records.len(), |leaf, bounds| {
         let i = tlas.records[leaf].instance as usize;
         seen[i] += 1;
-        input
-            .bounds(positions[i], &tlas.shutter)
-            .is_none_or(|b| bounds.contains(&b))
+        input.bounds(positions[i], &tlas.shutter).is_none_or(|b| bounds.contains(&b))
     })?;
     each_once(&seen)
 }
 
 fn each_once(seen: &[u32]) -> Result<(), TreeError> {
     match seen.iter().position(|&times| times != 1) {
-        Some(prim) => Err(TreeError::Count {
-            prim,
-            times: seen[prim],
-        }),
+        Some(prim) => Err(TreeError::Count { prim, times: seen[prim] }),
         None => Ok(()),
     }
 }
 
-fn validate(
-    tree: &Tree,
-    leaves: usize,
-    mut leaf_inside: impl FnMut(usize, &Aabb) -> bool,
-) -> Result<(), TreeError> {
+fn validate(tree: &Tree, leaves: usize, mut leaf_inside: impl FnMut(usize, &Aabb) -> bool) -> Result<(), TreeError> {
     if tree.root == EMPTY_CHILD {
         return Ok(());
     }
@@ -190,25 +160,14 @@ fn validate(
         if leaf as usize >= leaves {
             return Err(TreeError::NoSuchLeaf { leaf });
         }
-        if leaf_inside(leaf as usize, bounds) {
-            Ok(())
-        } else {
-            Err(TreeError::ChildOutside { node, slot })
-        }
+        if leaf_inside(leaf as usize, bounds) { Ok(()) } else { Err(TreeError::ChildOutside { node, slot }) }
     };
     if tree.root & LEAF != 0 {
         visit_leaf(tree.root, &tree.bounds, 0, 0)?;
     } else {
         each_width!(&tree.nodes, nodes => found = validate_nodes(nodes, &tree.bounds, &mut visit_leaf)?);
     }
-    if found == tree.depth {
-        Ok(())
-    } else {
-        Err(TreeError::Depth {
-            found,
-            claimed: tree.depth,
-        })
-    }
+    if found == tree.depth { Ok(()) } else { Err(TreeError::Depth { found, claimed: tree.depth }) }
 }
 
 /// Checks all nodes and returns the number of levels.

@@ -27,10 +27,7 @@ impl CameraPose {
     /// Unit vectors that point forward, right and up in the picture. Where the camera looks along `up`, right is arbitrary.
     pub fn basis(&self) -> (Vec3, Vec3, Vec3) {
         let forward = (self.target - self.eye).normalize_or(Vec3::NEG_Z);
-        let right = forward
-            .cross(self.up)
-            .try_normalize()
-            .unwrap_or_else(|| forward.any_orthonormal_vector());
+        let right = forward.cross(self.up).try_normalize().unwrap_or_else(|| forward.any_orthonormal_vector());
         (forward, right, right.cross(forward))
     }
 
@@ -64,20 +61,11 @@ pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
     let mut up = camera.up;
     let (eye, target) = match &camera.path {
         CameraPath::Still { eye, target } => (*eye, *target),
-        CameraPath::Orbit {
-            target,
-            radius,
-            height,
-            start,
-            turns,
-        } => {
+        CameraPath::Orbit { target, radius, height, start, turns } => {
             let loop_seconds = scene.settings.frames as f32 / scene.settings.fps;
             let passed = time - scene.settings.start;
             let angle = start + TAU * (turns * passed / loop_seconds);
-            (
-                target + on_circle(camera.up, *radius, *height, angle),
-                *target,
-            )
+            (target + on_circle(camera.up, *radius, *height, angle), *target)
         }
         CameraPath::Spline { keys } => {
             let at = |f: fn(&crate::scene::CameraKey) -> Vec3| {
@@ -96,13 +84,7 @@ pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
     if let Some(span) = within_keys(&camera.tracks.span, time) {
         projection = projection.with_span(span);
     }
-    let mut pose = CameraPose {
-        eye,
-        target,
-        up,
-        projection,
-        lens: None,
-    };
+    let mut pose = CameraPose { eye, target, up, projection, lens: None };
     pose.lens = lens_at(scene, moment, &pose);
     pose
 }
@@ -136,21 +118,8 @@ mod tests {
     }
 
     fn orbiting(up: Vec3) -> Scene {
-        let path = CameraPath::Orbit {
-            target: Vec3::ONE,
-            radius: 2.0,
-            height: 0.5,
-            start: 0.0,
-            turns: 1.0,
-        };
-        let mut scene = Scene {
-            camera: Camera {
-                path,
-                up,
-                ..Camera::default()
-            },
-            ..Scene::default()
-        };
+        let path = CameraPath::Orbit { target: Vec3::ONE, radius: 2.0, height: 0.5, start: 0.0, turns: 1.0 };
+        let mut scene = Scene { camera: Camera { path, up, ..Camera::default() }, ..Scene::default() };
         scene.settings.frames = 4;
         scene.settings.fps = 2.0;
         scene
@@ -187,12 +156,7 @@ mod tests {
         let far = Vec3::new(5e6, 0.0, 0.0);
         let turned = Quat::from_rotation_y(0.5) * Quat::from_rotation_z(0.3);
         scene.nodes = vec![
-            Node {
-                local: Affine3::from_translation(far),
-                parent: NONE,
-                motion: NONE,
-                follows: None,
-            },
+            Node { local: Affine3::from_translation(far), parent: NONE, motion: NONE, follows: None },
             Node {
                 local: Affine3::from_quat(turned) * Affine3::from_scale(Vec3::splat(3.0)),
                 parent: 0,

@@ -3,15 +3,9 @@
 use std::ops::{Add, Mul, Sub};
 
 /// Values that a spline can pass through: numbers and vectors.
-pub trait Point:
-    Copy + Default + Add<Output = Self> + Sub<Output = Self> + Mul<f32, Output = Self>
-{
-}
+pub trait Point: Copy + Default + Add<Output = Self> + Sub<Output = Self> + Mul<f32, Output = Self> {}
 
-impl<T> Point for T where
-    T: Copy + Default + Add<Output = T> + Sub<Output = T> + Mul<f32, Output = T>
-{
-}
+impl<T> Point for T where T: Copy + Default + Add<Output = T> + Sub<Output = T> + Mul<f32, Output = T> {}
 
 /// The point at `time` of the spline that passes through each `(time, point)`.
 ///
@@ -97,13 +91,7 @@ mod tests {
     #[test]
     fn keys_are_passed_and_times_outside_are_clamped() {
         let keys = [(1.0, Vec3::X), (2.0, Vec3::Y), (5.0, Vec3::Z)];
-        for (time, expected) in [
-            (0.0, Vec3::X),
-            (1.0, Vec3::X),
-            (2.0, Vec3::Y),
-            (5.0, Vec3::Z),
-            (9.0, Vec3::Z),
-        ] {
+        for (time, expected) in [(0.0, Vec3::X), (1.0, Vec3::X), (2.0, Vec3::Y), (5.0, Vec3::Z), (9.0, Vec3::Z)] {
             assert_eq!(catmull_rom(&keys, time), expected);
         }
         assert_eq!(catmull_rom::<Vec3>(&[], 1.0), Vec3::ZERO);

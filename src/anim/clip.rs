@@ -27,11 +27,7 @@ const PARTS: usize = 4;
 /// weight). Before the first key and after the last one, the value is that key's. If the channel does not have that many numbers
 /// per key, nothing is written, and the result is false.
 pub fn sample(channel: &Channel, time: f32, out: &mut [f32]) -> bool {
-    let keys = Keys {
-        interpolation: channel.interpolation,
-        times: &channel.times,
-        values: &channel.values,
-    };
+    let keys = Keys { interpolation: channel.interpolation, times: &channel.times, values: &channel.values };
     let rotation = channel.property == Property::Rotation && out.len() == PARTS;
     if rotation && keys.interpolation == Interpolation::Linear {
         let Some(between) = keys.around(time, PARTS) else {
@@ -75,12 +71,7 @@ impl<'a> Keys<'a> {
         }
         let (key, next, share) = surrounding_keys(self.times, time);
         let block = |key: usize| &self.values[key * width..][..width];
-        Some(Between {
-            from: block(key),
-            to: block(next),
-            share,
-            seconds: self.times[next] - self.times[key],
-        })
+        Some(Between { from: block(key), to: block(next), share, seconds: self.times[next] - self.times[key] })
     }
 }
 
@@ -180,13 +171,7 @@ mod tests {
                 normalize(&mut key[before..before + value]);
             }
         }
-        Channel {
-            node: 0,
-            property,
-            interpolation,
-            times: TIMES.to_vec(),
-            values,
-        }
+        Channel { node: 0, property, interpolation, times: TIMES.to_vec(), values }
     }
 
     /// The key before `time`, the position between it and the next one, and the seconds between them, by a linear search.
@@ -194,11 +179,7 @@ mod tests {
         let key = (0..3).rev().find(|&k| time >= f64::from(TIMES[k]));
         let key = key.unwrap_or(0);
         let (from, to) = (f64::from(TIMES[key]), f64::from(TIMES[key + 1]));
-        (
-            key,
-            ((time - from) / (to - from)).clamp(0.0, 1.0),
-            to - from,
-        )
+        (key, ((time - from) / (to - from)).clamp(0.0, 1.0), to - from)
     }
 
     fn value(channel: &Channel, index: usize) -> f64 {
@@ -295,12 +276,7 @@ mod tests {
 
     #[test]
     fn loops_start_over_and_others_hold_their_end() {
-        let playback = |speed, offset, looped| Playback {
-            clip: 0,
-            speed,
-            offset,
-            looped,
-        };
+        let playback = |speed, offset, looped| Playback { clip: 0, speed, offset, looped };
         assert_eq!(playback(2.0, 0.5, true).clip_time(2.0, 1.0), 0.5);
         assert_eq!(playback(-1.0, 0.0, true).clip_time(2.0, 0.5), 1.5);
         assert_eq!(playback(2.0, 0.5, false).clip_time(2.0, 1.0), 2.0);
@@ -322,11 +298,7 @@ mod tests {
         let channel = channel(Property::Weights, Interpolation::Linear, 3);
         let mut out = [7.0; 4];
         assert!(!sample(&channel, 1.0, &mut out));
-        let empty = Channel {
-            times: Vec::new(),
-            values: Vec::new(),
-            ..channel
-        };
+        let empty = Channel { times: Vec::new(), values: Vec::new(), ..channel };
         assert!(!sample(&empty, 1.0, &mut out));
         assert_eq!(out, [7.0; 4]);
     }

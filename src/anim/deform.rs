@@ -25,11 +25,7 @@ pub struct BindPose<'a> {
 
 impl<'a> BindPose<'a> {
     pub fn new(mesh: &'a TriangleMesh, tangents: &'a [[f32; 4]]) -> Self {
-        Self {
-            positions: &mesh.positions,
-            normals: &mesh.normals,
-            tangents,
-        }
+        Self { positions: &mesh.positions, normals: &mesh.normals, tangents }
     }
 }
 
@@ -47,12 +43,7 @@ pub struct Deformed {
 
 impl Default for Deformed {
     fn default() -> Self {
-        Self {
-            positions: Vec::new(),
-            normals: Vec::new(),
-            tangents: Vec::new(),
-            bounds: Aabb::EMPTY,
-        }
+        Self { positions: Vec::new(), normals: Vec::new(), tangents: Vec::new(), bounds: Aabb::EMPTY }
     }
 }
 
@@ -61,20 +52,9 @@ impl Default for Deformed {
 /// the mesh's space. Deterministic, parallel.
 ///
 /// Positions that are NaN or beyond [`LARGEST_COORDINATE`] are brought back into range.
-pub fn deform(
-    base: BindPose<'_>,
-    deformers: &Deformers,
-    joints: &[Affine3A],
-    weights: &[f32],
-    out: &mut Deformed,
-) {
+pub fn deform(base: BindPose<'_>, deformers: &Deformers, joints: &[Affine3A], weights: &[f32], out: &mut Deformed) {
     out.reserve(&base);
-    let movement = Movement {
-        deformers,
-        weights,
-        joints,
-        place: None,
-    };
+    let movement = Movement { deformers, weights, joints, place: None };
     out.bounds = deform_part(base, &movement, out.part(0, base.positions.len()));
 }
 
@@ -109,12 +89,7 @@ impl Deformed {
     /// Returns `mesh` with this shape.
     #[must_use]
     pub fn on(self, mesh: TriangleMesh) -> TriangleMesh {
-        TriangleMesh {
-            positions: self.positions,
-            normals: self.normals,
-            tangents: self.tangents,
-            ..mesh
-        }
+        TriangleMesh { positions: self.positions, normals: self.normals, tangents: self.tangents, ..mesh }
     }
 
     /// Makes room for the vertices of `base`.
@@ -214,21 +189,13 @@ impl Chunk<'_> {
             }
             (min, max) = (min.min(p), max.max(p));
         }
-        Aabb {
-            min: min.into(),
-            max: max.into(),
-        }
+        Aabb { min: min.into(), max: max.into() }
     }
 }
 
 /// Adds `weight · offsets` to the first three numbers of each element; the first element is vertex `first`. False if there are
 /// no offsets for them.
-fn add<const N: usize>(
-    to: &mut [[f32; N]],
-    offsets: &[[f32; 3]],
-    first: usize,
-    weight: f32,
-) -> bool {
+fn add<const N: usize>(to: &mut [[f32; N]], offsets: &[[f32; 3]], first: usize, weight: f32) -> bool {
     let offsets = offsets.get(first..first + to.len()).unwrap_or_default();
     for (to, offset) in to.iter_mut().zip(offsets) {
         for (to, offset) in to.iter_mut().zip(offset) {
@@ -241,11 +208,7 @@ fn add<const N: usize>(
 #[cold]
 fn in_range(p: Vec3A) -> Vec3A {
     let coordinate = |x: f32| {
-        if x.is_nan() {
-            0.0
-        } else {
-            x.clamp(-LARGEST_COORDINATE, LARGEST_COORDINATE)
-        }
+        if x.is_nan() { 0.0 } else { x.clamp(-LARGEST_COORDINATE, LARGEST_COORDINATE) }
     };
     Vec3::from(p).to_array().map(coordinate).into()
 }

@@ -58,22 +58,12 @@ impl Model {
     }
 
     fn bind(&self) -> BindPose<'_> {
-        BindPose {
-            positions: &self.positions,
-            normals: &self.normals,
-            tangents: &self.tangents,
-        }
+        BindPose { positions: &self.positions, normals: &self.normals, tangents: &self.tangents }
     }
 
     fn deform(&self, weights: &[f32]) -> Deformed {
         let mut out = Deformed::default();
-        deform(
-            self.bind(),
-            &self.deformers,
-            &self.palette,
-            weights,
-            &mut out,
-        );
+        deform(self.bind(), &self.deformers, &self.palette, weights, &mut out);
         out
     }
 }
@@ -83,11 +73,7 @@ fn transform(seed: u32, joint: u32) -> Affine3A {
     let u = |k| 2.0 * hash_unit(seed + 3, 16 * joint + k) - 1.0;
     let mirror = if seed % 2 == 1 { -1.0 } else { 1.0 };
     Affine3A::from_scale_rotation_translation(
-        Vec3::new(
-            mirror * (1.0 + 0.3 * u(0)),
-            2.0 + 0.5 * u(1),
-            0.5 + 0.1 * u(2),
-        ),
+        Vec3::new(mirror * (1.0 + 0.3 * u(0)), 2.0 + 0.5 * u(1), 0.5 + 0.1 * u(2)),
         Quat::from_rotation_y(0.4 * u(3)) * Quat::from_rotation_x(0.4 * u(4)),
         Vec3::new(u(5), u(6), u(7)),
     )
@@ -117,11 +103,8 @@ fn blended(model: &Model, vertex: usize) -> DAffine3 {
 
 /// Position, normal and tangent of a vertex.
 fn reference(model: &Model, vertex: usize, weights: &[f32]) -> [DVec3; 3] {
-    let [mut position, mut normal, mut tangent] = [
-        double(&model.positions[vertex]),
-        double(&model.normals[vertex]),
-        double(&model.tangents[vertex]),
-    ];
+    let [mut position, mut normal, mut tangent] =
+        [double(&model.positions[vertex]), double(&model.normals[vertex]), double(&model.tangents[vertex])];
     for (target, &weight) in model.deformers.targets.iter().zip(weights) {
         position += double(&target.positions[vertex]) * f64::from(weight);
         normal += double(&target.normals[vertex]) * f64::from(weight);
@@ -129,11 +112,7 @@ fn reference(model: &Model, vertex: usize, weights: &[f32]) -> [DVec3; 3] {
     }
     let transform = blended(model, vertex);
     let turn: DMat3 = transform.matrix3.inverse().transpose();
-    [
-        transform.transform_point3(position),
-        (turn * normal).normalize(),
-        (transform.matrix3 * tangent).normalize(),
-    ]
+    [transform.transform_point3(position), (turn * normal).normalize(), (transform.matrix3 * tangent).normalize()]
 }
 
 proptest! {
@@ -190,19 +169,12 @@ fn the_result_does_not_depend_on_threads_or_on_what_was_there_before() {
     let model = Model::new(20_000, 8, 9);
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.map(|pool| pool.install(|| model.deform(&[0.2, 0.1])))
-            .unwrap()
+        pool.map(|pool| pool.install(|| model.deform(&[0.2, 0.1]))).unwrap()
     };
     let (one, many) = (on(1), on(3));
     let mut again = Model::new(30_000, 4, 2).deform(&[1.0]);
     let palette = &model.palette;
-    deform(
-        model.bind(),
-        &model.deformers,
-        palette,
-        &[0.2, 0.1],
-        &mut again,
-    );
+    deform(model.bind(), &model.deformers, palette, &[0.2, 0.1], &mut again);
     for other in [many, again] {
         assert_eq!(one.positions, other.positions);
         assert_eq!(one.normals, other.normals);
@@ -213,12 +185,7 @@ fn the_result_does_not_depend_on_threads_or_on_what_was_there_before() {
 
 #[test]
 fn flat_and_tiny_joints_still_give_unit_normals() {
-    for scale in [
-        Vec3::new(1.0, 0.0, 1.0),
-        Vec3::splat(1e-12),
-        Vec3::splat(1e12),
-        Vec3::ZERO,
-    ] {
+    for scale in [Vec3::new(1.0, 0.0, 1.0), Vec3::splat(1e-12), Vec3::splat(1e12), Vec3::ZERO] {
         let mut model = Model::new(100, 4, 4);
         model.palette = vec![Affine3A::from_scale(scale); JOINTS as usize];
         let out = model.deform(&[]);

@@ -27,20 +27,12 @@ pub fn lens_at(scene: &Scene, moment: &Moment, pose: &CameraPose) -> Option<Pose
     };
     let radius = aperture.radius(pose.projection);
     let distance = |focus: &Focus| distance_of(scene, moment, pose, focus);
-    let keys: Vec<_> = tracks
-        .focus
-        .iter()
-        .map(|(t, f)| (*t, distance(f)))
-        .collect();
+    let keys: Vec<_> = tracks.focus.iter().map(|(t, f)| (*t, distance(f))).collect();
     let focus = within_keys(&keys, moment.time()).unwrap_or_else(|| distance(&lens.focus));
     // A lens cannot focus on itself.
     let focus = focus.max(1e-3 * radius);
     let valid = radius > 0.0 && radius.is_finite() && focus.is_finite();
-    valid.then_some(PosedLens {
-        radius,
-        focus,
-        iris: lens.iris,
-    })
+    valid.then_some(PosedLens { radius, focus, iris: lens.iris })
 }
 
 /// The spline's value at `time`, clamped to the range of the keys, beyond which a spline may swing. None without keys.
@@ -67,9 +59,7 @@ fn distance_of(scene: &Scene, moment: &Moment, pose: &CameraPose, focus: &Focus)
 
 fn middle(scene: &Scene, moment: &Moment, anchors: &[Anchor]) -> Vec3 {
     let place = |anchor: &Anchor| match *anchor {
-        Anchor::Instance { instance, point } => {
-            instance_world(scene, moment, instance).transform_point3(point)
-        }
+        Anchor::Instance { instance, point } => instance_world(scene, moment, instance).transform_point3(point),
         Anchor::Node { node } => node_world(scene, moment, node).translation.into(),
     };
     anchors.iter().map(place).sum::<Vec3>() / anchors.len().max(1) as f32

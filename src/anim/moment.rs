@@ -25,10 +25,7 @@ impl Moment {
 
     /// The moment without actors, for things that no actor moves.
     pub(super) fn bare(time: f32) -> Self {
-        Self {
-            time,
-            ..Self::default()
-        }
+        Self { time, ..Self::default() }
     }
 
     /// Poses `actors` at `time`, in seconds, in parallel.

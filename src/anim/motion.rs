@@ -28,18 +28,9 @@ struct PosedPart<'a> {
 
 impl<'a> PosedMotion<'a> {
     pub fn new(motion: &'a Motion, time: f32) -> Self {
-        let parts: Vec<_> = motion
-            .parts
-            .iter()
-            .map(|part| PosedPart::new(part, f64::from(time)))
-            .collect();
+        let parts: Vec<_> = motion.parts.iter().map(|part| PosedPart::new(part, f64::from(time))).collect();
         let shared = (motion.phase == Phase::Same).then(|| transform(&parts, 0.0));
-        Self {
-            time,
-            parts,
-            phase: motion.phase,
-            shared,
-        }
+        Self { time, parts, phase: motion.phase, shared }
     }
 
     /// The transform of the instance or node `index`, whose local translation is `origin`.
@@ -86,9 +77,9 @@ fn transform(parts: &[PosedPart], phase: f32) -> Affine3A {
 impl<'a> PosedPart<'a> {
     fn new(part: &'a MotionPart, time: f64) -> Self {
         let passed = match part {
-            MotionPart::Spin { period, .. }
-            | MotionPart::Sway { period, .. }
-            | MotionPart::Bob { period, .. } => (time / f64::from(*period)).fract(),
+            MotionPart::Spin { period, .. } | MotionPart::Sway { period, .. } | MotionPart::Bob { period, .. } => {
+                (time / f64::from(*period)).fract()
+            }
             MotionPart::Keyframes { .. } | MotionPart::Clip { .. } => time,
         };
         Self { part, passed }
@@ -98,15 +89,9 @@ impl<'a> PosedPart<'a> {
         let turns = self.passed as f32 + phase;
         match self.part {
             MotionPart::Spin { axis, .. } => rotation(*axis, turns),
-            MotionPart::Sway { axis, angle, .. } => {
-                rotation(*axis, angle / TAU * sin_of_turns(turns))
-            }
-            MotionPart::Bob { offset, .. } => {
-                Affine3A::from_translation(*offset * sin_of_turns(turns))
-            }
-            MotionPart::Keyframes { keys, repeat } => {
-                keyframes(keys, *repeat, self.passed + f64::from(phase))
-            }
+            MotionPart::Sway { axis, angle, .. } => rotation(*axis, angle / TAU * sin_of_turns(turns)),
+            MotionPart::Bob { offset, .. } => Affine3A::from_translation(*offset * sin_of_turns(turns)),
+            MotionPart::Keyframes { keys, repeat } => keyframes(keys, *repeat, self.passed + f64::from(phase)),
             MotionPart::Clip { .. } => Affine3A::IDENTITY,
         }
     }
@@ -128,15 +113,8 @@ fn keyframes(keys: &[Keyframe], repeat: bool, time: f64) -> Affine3A {
     let (Some(first), Some(last)) = (keys.first(), keys.last()) else {
         return Affine3A::IDENTITY;
     };
-    let (start, length) = (
-        f64::from(first.time),
-        f64::from(last.time) - f64::from(first.time),
-    );
-    let time = if repeat && length > 0.0 {
-        start + (time - start).rem_euclid(length)
-    } else {
-        time
-    };
+    let (start, length) = (f64::from(first.time), f64::from(last.time) - f64::from(first.time));
+    let time = if repeat && length > 0.0 { start + (time - start).rem_euclid(length) } else { time };
     let next = keys.partition_point(|k| f64::from(k.time) <= time);
     let k = match (next.checked_sub(1), keys.get(next)) {
         (Some(i), Some(b)) => between(&keys[i], b, time),
@@ -163,54 +141,28 @@ mod tests {
     use std::f32::consts::FRAC_PI_2;
 
     fn at(parts: Vec<MotionPart>, time: f32, point: Vec3) -> Vec3 {
-        PosedMotion::new(
-            &Motion {
-                parts,
-                phase: Phase::Same,
-            },
-            time,
-        )
-        .of(0, Vec3::ZERO)
-        .transform_point3(point)
+        PosedMotion::new(&Motion { parts, phase: Phase::Same }, time).of(0, Vec3::ZERO).transform_point3(point)
     }
 
     #[test]
     fn spin_turns_once_per_period_even_after_a_long_time() {
-        let spin = || {
-            vec![MotionPart::Spin {
-                axis: Vec3::Y,
-                period: 4.0,
-            }]
-        };
+        let spin = || vec![MotionPart::Spin { axis: Vec3::Y, period: 4.0 }];
         assert!(at(spin(), 1.0, Vec3::Z).distance(Vec3::X) < 1e-6);
         assert!(at(spin(), 1_000_001.0, Vec3::Z).distance(Vec3::X) < 1e-6);
     }
 
     #[test]
     fn sway_and_bob_reach_their_greatest_after_a_quarter() {
-        let sway = vec![MotionPart::Sway {
-            axis: Vec3::Z,
-            angle: FRAC_PI_2,
-            period: 4.0,
-        }];
+        let sway = vec![MotionPart::Sway { axis: Vec3::Z, angle: FRAC_PI_2, period: 4.0 }];
         assert!(at(sway, 1.0, Vec3::X).distance(Vec3::Y) < 1e-6);
-        let bob = vec![MotionPart::Bob {
-            offset: Vec3::Y,
-            period: 4.0,
-        }];
+        let bob = vec![MotionPart::Bob { offset: Vec3::Y, period: 4.0 }];
         assert!(at(bob, 3.0, Vec3::ZERO).distance(Vec3::NEG_Y) < 1e-6);
     }
 
     #[test]
     fn the_last_part_is_nearest_to_the_object() {
-        let spin = MotionPart::Spin {
-            axis: Vec3::Y,
-            period: 4.0,
-        };
-        let bob = MotionPart::Bob {
-            offset: Vec3::Z,
-            period: 4.0,
-        };
+        let spin = MotionPart::Spin { axis: Vec3::Y, period: 4.0 };
+        let bob = MotionPart::Bob { offset: Vec3::Z, period: 4.0 };
         assert!(at(vec![spin, bob], 1.0, Vec3::ZERO).distance(Vec3::X) < 1e-6);
     }
 
@@ -223,16 +175,7 @@ mod tests {
             scale: Vec3::splat(scale),
         };
         let keys = vec![key(1.0, 0.0, 1.0), key(3.0, 4.0, 3.0)];
-        let pose = |repeat, time| {
-            at(
-                vec![MotionPart::Keyframes {
-                    keys: keys.clone(),
-                    repeat,
-                }],
-                time,
-                Vec3::Y,
-            )
-        };
+        let pose = |repeat, time| at(vec![MotionPart::Keyframes { keys: keys.clone(), repeat }], time, Vec3::Y);
         assert_eq!(pose(false, 2.0), Vec3::new(2.0, 2.0, 0.0));
         assert_eq!(pose(false, 9.0), Vec3::new(4.0, 3.0, 0.0));
         assert_eq!(pose(false, 0.0), Vec3::new(0.0, 1.0, 0.0));
@@ -241,33 +184,13 @@ mod tests {
 
     #[test]
     fn phases_differ_as_they_say() {
-        let spin = || {
-            vec![MotionPart::Spin {
-                axis: Vec3::Y,
-                period: 4.0,
-            }]
-        };
-        let wave = Motion {
-            parts: spin(),
-            phase: Phase::Wave {
-                direction: Vec3::X,
-                length: 8.0,
-            },
-        };
+        let spin = || vec![MotionPart::Spin { axis: Vec3::Y, period: 4.0 }];
+        let wave = Motion { parts: spin(), phase: Phase::Wave { direction: Vec3::X, length: 8.0 } };
         let turned = PosedMotion::new(&wave, 0.0).of(0, Vec3::new(2.0, 5.0, 0.0));
         assert!(turned.transform_point3(Vec3::Z).distance(Vec3::X) < 1e-6);
-        let random = Motion {
-            parts: spin(),
-            phase: Phase::Random {
-                seed: 1,
-                spread: 1.0,
-            },
-        };
+        let random = Motion { parts: spin(), phase: Phase::Random { seed: 1, spread: 1.0 } };
         let posed = PosedMotion::new(&random, 0.0);
         assert_ne!(posed.of(0, Vec3::ZERO), posed.of(1, Vec3::ZERO));
-        assert_eq!(
-            posed.of(7, Vec3::ZERO),
-            PosedMotion::new(&random, 0.0).of(7, Vec3::ONE)
-        );
+        assert_eq!(posed.of(7, Vec3::ZERO), PosedMotion::new(&random, 0.0).of(7, Vec3::ONE));
     }
 }

@@ -13,10 +13,7 @@ impl OrderedInstances {
     /// Puts the scene's instances in the order of `ids`, their numbers in the scene.
     pub fn new(scene: &Scene, ids: Vec<u32>) -> Self {
         let instances = ids.par_iter().map(|&id| scene.instances[id as usize]);
-        Self {
-            instances: instances.collect(),
-            ids,
-        }
+        Self { instances: instances.collect(), ids }
     }
 
     pub fn instances(&self) -> &[Instance] {

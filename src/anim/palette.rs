@@ -16,11 +16,8 @@ impl PoseBuckets {
     /// plays it at `speed`, backwards if that is negative.
     pub fn bucket(&self, phase: f32, speed: f32, time: f32) -> u32 {
         let count = self.count.max(1);
-        let rounds = if self.duration > 0.0 {
-            f64::from(speed) * f64::from(time) / f64::from(self.duration)
-        } else {
-            0.0
-        };
+        let rounds =
+            if self.duration > 0.0 { f64::from(speed) * f64::from(time) / f64::from(self.duration) } else { 0.0 };
         let within = (f64::from(phase) + rounds).rem_euclid(1.0);
         // Past the last pose, the first one is nearer. NaN counts as 0.
         (within * f64::from(count)).round() as u32 % count
@@ -55,10 +52,7 @@ mod tests {
 
     #[test]
     fn poses_are_evenly_spaced_and_the_end_is_the_beginning() {
-        let buckets = PoseBuckets {
-            count: 4,
-            duration: 2.0,
-        };
+        let buckets = PoseBuckets { count: 4, duration: 2.0 };
         let times: Vec<f32> = (0..5).map(|bucket| buckets.time(bucket)).collect();
         assert_eq!(times, [0.0, 0.5, 1.0, 1.5, 0.0]);
         assert_eq!(buckets.bucket(0.99, 1.0, 0.0), 0);
@@ -66,15 +60,9 @@ mod tests {
 
     #[test]
     fn a_clip_without_length_and_a_palette_without_poses_have_one() {
-        let still = PoseBuckets {
-            count: 0,
-            duration: 0.0,
-        };
+        let still = PoseBuckets { count: 0, duration: 0.0 };
         assert_eq!((still.time(0), still.bucket(0.7, 1.0, 3.0)), (0.0, 0));
-        let nothing = PoseBuckets {
-            count: 8,
-            duration: 1.0,
-        };
+        let nothing = PoseBuckets { count: 8, duration: 1.0 };
         assert_eq!(nothing.bucket(f32::NAN, 1.0, 3.0), 0);
     }
 }

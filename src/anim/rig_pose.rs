@@ -32,8 +32,7 @@ impl RigPose {
         for (node, local) in rig.nodes.iter().zip(&self.locals) {
             let local = parent_from_node(local);
             let parent = self.worlds.get(node.parent as usize);
-            self.worlds
-                .push(parent.map_or(local, |parent| *parent * local));
+            self.worlds.push(parent.map_or(local, |parent| *parent * local));
         }
     }
 
@@ -51,14 +50,9 @@ impl RigPose {
     /// The weights of the morph targets of a node's mesh; empty where there are none.
     pub fn weights(&self, node: u32) -> &[f32] {
         let node = node as usize;
-        let bounds = self
-            .first_weight
-            .get(node)
-            .zip(self.first_weight.get(node + 1));
+        let bounds = self.first_weight.get(node).zip(self.first_weight.get(node + 1));
         let range = bounds.map(|(&first, &end)| first as usize..end as usize);
-        range
-            .and_then(|range| self.weights.get(range))
-            .unwrap_or(&[])
+        range.and_then(|range| self.weights.get(range)).unwrap_or(&[])
     }
 
     /// Writes the transform of each joint of a skin, `root_from_mesh`, to `out`. Skinned meshes are in the rig's root space, wherever
@@ -69,9 +63,7 @@ impl RigPose {
             return;
         };
         let joints = skin.joints.iter().zip(&skin.joint_from_mesh);
-        out.extend(
-            joints.map(|(&joint, from_mesh)| self.world(joint) * Affine3A::from(*from_mesh)),
-        );
+        out.extend(joints.map(|(&joint, from_mesh)| self.world(joint) * Affine3A::from(*from_mesh)));
     }
 
     fn rest(&mut self, rig: &Rig) {
@@ -92,11 +84,7 @@ impl RigPose {
         if channel.property == Property::Weights {
             let bounds = self.first_weight.get(node..node + 2);
             if let Some(&[first, end]) = bounds {
-                sample(
-                    channel,
-                    time,
-                    &mut self.weights[first as usize..end as usize],
-                );
+                sample(channel, time, &mut self.weights[first as usize..end as usize]);
             }
             return;
         }
@@ -123,11 +111,9 @@ fn drive_vector(channel: &Channel, time: f32, vector: &mut Vec3) {
 fn parent_from_node(local: &Local) -> Affine3A {
     match *local {
         Local::Matrix(matrix) => matrix.into(),
-        Local::Parts(Trs {
-            translation,
-            rotation,
-            scale,
-        }) => Affine3A::from_scale_rotation_translation(scale, rotation, translation),
+        Local::Parts(Trs { translation, rotation, scale }) => {
+            Affine3A::from_scale_rotation_translation(scale, rotation, translation)
+        }
     }
 }
 
@@ -145,12 +131,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn node(parent: u32, local: Local) -> RigNode {
-        RigNode {
-            name: String::new(),
-            parent,
-            local,
-            weights: Vec::new(),
-        }
+        RigNode { name: String::new(), parent, local, weights: Vec::new() }
     }
 
     fn parts(seed: u32, index: u32) -> Trs {
@@ -164,13 +145,7 @@ mod tests {
     }
 
     fn key(property: Property, node: u32, values: Vec<f32>) -> Channel {
-        Channel {
-            node,
-            property,
-            interpolation: Interpolation::Linear,
-            times: vec![0.0, 1.0],
-            values,
-        }
+        Channel { node, property, interpolation: Interpolation::Linear, times: vec![0.0, 1.0], values }
     }
 
     /// A rig in which every third node is a matrix; the others rotate, move and grow within a second.
@@ -181,15 +156,12 @@ mod tests {
             let parent = (hash_unit(seed + 1, i) * i as f32) as u32;
             let (rest, end) = (parts(seed, i), parts(seed + 2, i));
             let local = match i % 3 {
-                0 => Local::Matrix(Affine3::from_scale_rotation_translation(
-                    rest.scale,
-                    rest.rotation,
-                    rest.translation,
-                )),
+                0 => {
+                    Local::Matrix(Affine3::from_scale_rotation_translation(rest.scale, rest.rotation, rest.translation))
+                }
                 _ => Local::Parts(rest),
             };
-            rig.nodes
-                .push(node(if i == 0 { NONE } else { parent }, local));
+            rig.nodes.push(node(if i == 0 { NONE } else { parent }, local));
             let vectors = |a: Vec3, b: Vec3| [a.to_array(), b.to_array()].concat();
             let turns = [rest.rotation.to_array(), end.rotation.to_array()].concat();
             let moves = vectors(rest.translation, end.translation);
@@ -198,12 +170,7 @@ mod tests {
             channels.push(key(Property::Translation, i, moves));
             channels.push(key(Property::Scale, i, sizes));
         }
-        rig.clips.push(Clip {
-            name: "all".into(),
-            duration: 1.0,
-            channels,
-            ..Clip::default()
-        });
+        rig.clips.push(Clip { name: "all".into(), duration: 1.0, channels, ..Clip::default() });
         rig
     }
 
@@ -268,17 +235,9 @@ mod tests {
 
     #[test]
     fn a_chain_of_a_hundred_thousand_nodes_does_not_recurse() {
-        let step = Trs {
-            translation: Vec3::X,
-            rotation: Quat::IDENTITY,
-            scale: Vec3::ONE,
-        };
-        let nodes =
-            (0..100_000u32).map(|i| node(i.checked_sub(1).unwrap_or(NONE), Local::Parts(step)));
-        let rig = Rig {
-            nodes: nodes.collect(),
-            ..Rig::default()
-        };
+        let step = Trs { translation: Vec3::X, rotation: Quat::IDENTITY, scale: Vec3::ONE };
+        let nodes = (0..100_000u32).map(|i| node(i.checked_sub(1).unwrap_or(NONE), Local::Parts(step)));
+        let rig = Rig { nodes: nodes.collect(), ..Rig::default() };
         let mut pose = RigPose::default();
         pose.evaluate(&rig, &[], 0.0);
         assert_eq!(pose.world(99_999).translation.x, 100_000.0);
@@ -286,35 +245,21 @@ mod tests {
 
     fn weighted() -> Rig {
         let mut rig = Rig {
-            nodes: vec![
-                node(NONE, Local::Parts(parts(1, 0))),
-                node(0, Local::Parts(parts(1, 1))),
-            ],
+            nodes: vec![node(NONE, Local::Parts(parts(1, 0))), node(0, Local::Parts(parts(1, 1)))],
             ..Rig::default()
         };
         rig.nodes[1].weights = vec![0.25, 0.5];
-        let clip = |channels| Clip {
-            name: String::new(),
-            duration: 1.0,
-            channels,
-            ..Clip::default()
-        };
+        let clip = |channels| Clip { name: String::new(), duration: 1.0, channels, ..Clip::default() };
         let to = |x: f32| vec![0.0, 0.0, 0.0, x, x, x];
         rig.clips = vec![
-            clip(vec![
-                key(Property::Translation, 0, to(1.0)),
-                key(Property::Weights, 1, vec![0.0, 0.0, 1.0, 2.0]),
-            ]),
+            clip(vec![key(Property::Translation, 0, to(1.0)), key(Property::Weights, 1, vec![0.0, 0.0, 1.0, 2.0])]),
             clip(vec![key(Property::Translation, 0, to(3.0))]),
         ];
         rig
     }
 
     fn playing(clip: u32) -> Playback {
-        Playback {
-            clip,
-            ..Playback::default()
-        }
+        Playback { clip, ..Playback::default() }
     }
 
     #[test]
@@ -344,11 +289,7 @@ mod tests {
         let mut pose = RigPose::default();
         pose.evaluate(&rig, &[], 0.0);
         let bind = Affine3::from(pose.world(1).inverse());
-        rig.skins.push(Skin {
-            name: String::new(),
-            joints: vec![1],
-            joint_from_mesh: vec![bind],
-        });
+        rig.skins.push(Skin { name: String::new(), joints: vec![1], joint_from_mesh: vec![bind] });
         let mut palette = Vec::new();
         pose.palette(&rig, 0, &mut palette);
         assert!(palette[0].abs_diff_eq(Affine3A::IDENTITY, 1e-6));

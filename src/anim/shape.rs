@@ -16,24 +16,16 @@ use crate::{
 pub fn shape_at(scene: &Scene, deforming: &DeformingMesh, moment: &Moment, out: &mut Deformed) {
     let actor = scene.actors.get(deforming.actor as usize);
     let mesh = scene.meshes.get(deforming.mesh as usize);
-    if let (Some(actor), Some(pose), Some(mesh)) = (
-        actor,
-        moment.actor(deforming.actor),
-        mesh.and_then(Mesh::triangles),
-    ) {
+    if let (Some(actor), Some(pose), Some(mesh)) =
+        (actor, moment.actor(deforming.actor), mesh.and_then(Mesh::triangles))
+    {
         shape(mesh, deforming, &actor.rig, pose, out);
     }
 }
 
 /// Deforms `mesh`, which holds the bind pose of `deforming`, into `out`. Pieces that a skin or their node places end up in the
 /// rig's root space, others stay in the mesh's. Deterministic, parallel.
-pub fn shape(
-    mesh: &TriangleMesh,
-    deforming: &DeformingMesh,
-    rig: &Rig,
-    pose: &RigPose,
-    out: &mut Deformed,
-) {
+pub fn shape(mesh: &TriangleMesh, deforming: &DeformingMesh, rig: &Rig, pose: &RigPose, out: &mut Deformed) {
     let bind = BindPose::new(mesh, &mesh.tangents);
     out.reserve(&bind);
     out.bounds = Aabb::EMPTY;
@@ -68,23 +60,13 @@ mod tests {
         RigNode {
             name: String::new(),
             parent: NONE,
-            local: Local::Parts(Trs {
-                translation,
-                rotation: Quat::IDENTITY,
-                scale: Vec3::new(-1.0, 1.0, 1.0),
-            }),
+            local: Local::Parts(Trs { translation, rotation: Quat::IDENTITY, scale: Vec3::new(-1.0, 1.0, 1.0) }),
             weights,
         }
     }
 
     fn piece(node: u32, placed: bool, skin: u32, deformers: Deformers) -> Piece {
-        Piece {
-            vertex_count: 3,
-            node,
-            placed,
-            skin,
-            deformers: Arc::new(deformers),
-        }
+        Piece { vertex_count: 3, node, placed, skin, deformers: Arc::new(deformers) }
     }
 
     #[test]
@@ -98,11 +80,7 @@ mod tests {
         };
         let rig = Rig {
             nodes: vec![node(Vec3::Y, vec![]), node(2.0 * Vec3::Z, vec![0.5])],
-            skins: vec![Skin {
-                name: String::new(),
-                joints: vec![1],
-                joint_from_mesh: vec![Affine3::IDENTITY],
-            }],
+            skins: vec![Skin { name: String::new(), joints: vec![1], joint_from_mesh: vec![Affine3::IDENTITY] }],
             ..Rig::default()
         };
         let skinned = Deformers {
@@ -111,14 +89,8 @@ mod tests {
             weights: [1.0, 0.0, 0.0, 0.0].repeat(3),
             targets: Vec::new(),
         };
-        let target = MorphTarget {
-            positions: vec![[0.0, 0.0, 4.0]; 3],
-            ..MorphTarget::default()
-        };
-        let morphed = Deformers {
-            targets: vec![target],
-            ..Deformers::default()
-        };
+        let target = MorphTarget { positions: vec![[0.0, 0.0, 4.0]; 3], ..MorphTarget::default() };
+        let morphed = Deformers { targets: vec![target], ..Deformers::default() };
         let deforming = DeformingMesh {
             mesh: 0,
             actor: 0,

@@ -58,11 +58,7 @@ fn segments(shapes: &[Deformed]) -> u32 {
     if same(open, middle) && same(middle, close) {
         return 0;
     }
-    let vertices = open
-        .positions
-        .iter()
-        .zip(&middle.positions)
-        .zip(&close.positions);
+    let vertices = open.positions.iter().zip(&middle.positions).zip(&close.positions);
     let error = vertices.map(|((&a, &b), &c)| {
         let [a, b, c] = [a, b, c].map(Vec3::from);
         (a * 0.5 + c * 0.5).distance(b)
@@ -91,11 +87,7 @@ mod tests {
                 ..Deformed::default()
             }
         };
-        vec![
-            shape(0.0, 0.0),
-            shape(0.5 * travel, bend),
-            shape(travel, 0.0),
-        ]
+        vec![shape(0.0, 0.0), shape(0.5 * travel, bend), shape(travel, 0.0)]
     }
 
     #[test]

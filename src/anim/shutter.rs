@@ -35,10 +35,7 @@ impl ShutterTime {
     pub fn new(scene: &Scene, shutter: Shutter, number: u32) -> Self {
         let [open, close] = shutter.span();
         let fps = scene.settings.fps;
-        Self {
-            open: scene.time_of(number) + open / fps,
-            seconds: (close - open) / fps,
-        }
+        Self { open: scene.time_of(number) + open / fps, seconds: (close - open) / fps }
     }
 
     /// The moment at which `share` of the time has passed.
@@ -58,18 +55,12 @@ pub fn camera_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> 
     let focus = scene.camera.lens.as_ref().map(|lens| &lens.focus);
     let keyed = scene.camera.tracks.focus.iter().map(|(_, focus)| focus);
     let follows = matches!(scene.camera.path, CameraPath::Node { .. })
-        || focus
-            .into_iter()
-            .chain(keyed)
-            .any(|focus| matches!(focus, Focus::On(_)));
+        || focus.into_iter().chain(keyed).any(|focus| matches!(focus, Focus::On(_)));
     let moment = |time: f32| match follows {
         true => Moment::of(scene, time),
         false => Moment::bare(time),
     };
-    let poses: Vec<CameraPose> = time
-        .times(CAMERA_SEGMENTS)
-        .map(|time| camera_at(scene, &moment(time)))
-        .collect();
+    let poses: Vec<CameraPose> = time.times(CAMERA_SEGMENTS).map(|time| camera_at(scene, &moment(time))).collect();
     match poses.windows(2).all(|pair| pair[0] == pair[1]) {
         true => Vec::new(),
         false => poses,
@@ -95,10 +86,7 @@ pub fn instance_shutter_keys(
         return;
     }
     let moments: Vec<Moment> = time.times(finest).map(|t| Moment::of(scene, t)).collect();
-    let moments: Vec<Placed> = moments
-        .iter()
-        .map(|moment| Placed::new(scene, moment))
-        .collect();
+    let moments: Vec<Placed> = moments.iter().map(|moment| Placed::new(scene, moment)).collect();
     let id = |index: usize| ids.get(index).map_or(index as u32, |id| *id);
     let fill = |chunk: usize, spans: &[ShutterSpan], keys: &mut [InstanceKey]| {
         let mut rest = keys;
@@ -107,9 +95,7 @@ pub fn instance_shutter_keys(
             let (own, others) = std::mem::take(&mut rest).split_at_mut(key_count(span));
             for (step, key) in own.iter_mut().enumerate() {
                 let moment = &moments[step * (finest / span.segments) as usize];
-                let world = moment
-                    .placing
-                    .world(&moment.nodes, id(index), &instances[index]);
+                let world = moment.placing.world(&moment.nodes, id(index), &instances[index]);
                 key.world_from_object = rows_from_affine(&world.into());
             }
             rest = others;
@@ -135,26 +121,17 @@ impl<'a> Placed<'a> {
 }
 
 /// Gives every instance its span, and returns the greatest number of segments, of which all others are divisors.
-fn plan(
-    scene: &Scene,
-    instances: &[Instance],
-    time: ShutterTime,
-    spans: &mut Vec<ShutterSpan>,
-) -> u32 {
+fn plan(scene: &Scene, instances: &[Instance], time: ShutterTime, spans: &mut Vec<ShutterSpan>) -> u32 {
     let turning = Turning::new(scene, time.open, time.seconds);
     let wanted = |instance: &Instance| match turning.of(instance.node, instance.motion) {
         turned if turned > 0.0 => segments(turned),
         _ => 0,
     };
     let all = instances.par_iter().with_min_len(CHUNK);
-    let all = all.map(|instance| ShutterSpan {
-        first: 0,
-        segments: wanted(instance),
-    });
+    let all = all.map(|instance| ShutterSpan { first: 0, segments: wanted(instance) });
     all.collect_into_vec(spans);
     let mut most = MOST_SEGMENTS;
-    let total =
-        |spans: &[ShutterSpan]| spans.iter().map(|span| key_count(span) as u64).sum::<u64>();
+    let total = |spans: &[ShutterSpan]| spans.iter().map(|span| key_count(span) as u64).sum::<u64>();
     while most > 1 && total(spans) > MOST_KEYS {
         most /= 2;
         let capped = spans.iter_mut();
@@ -209,21 +186,9 @@ mod tests {
 
     /// A scene with one instance at rest, one that spins in a group that sways, and one that spins fast.
     fn scene() -> Scene {
-        let motion = |part| Motion {
-            parts: vec![part],
-            phase: Phase::Same,
-        };
-        let spin = |period| {
-            motion(MotionPart::Spin {
-                axis: Vec3::Y,
-                period,
-            })
-        };
-        let sway = motion(MotionPart::Sway {
-            axis: Vec3::Z,
-            angle: 1.0,
-            period: 3.0,
-        });
+        let motion = |part| Motion { parts: vec![part], phase: Phase::Same };
+        let spin = |period| motion(MotionPart::Spin { axis: Vec3::Y, period });
+        let sway = motion(MotionPart::Sway { axis: Vec3::Z, angle: 1.0, period: 3.0 });
         let instance = |x: f32, node, motion| Instance {
             local: Affine3::from_translation(Vec3::X * x),
             node,
@@ -233,26 +198,14 @@ mod tests {
         };
         Scene {
             motions: vec![spin(2.0), spin(0.01), sway],
-            nodes: vec![Node {
-                local: Affine3::IDENTITY,
-                parent: NONE,
-                motion: 2,
-                follows: None,
-            }],
-            instances: vec![
-                instance(0.0, NONE, NONE),
-                instance(1.0, 0, 0),
-                instance(2.0, NONE, 1),
-            ],
+            nodes: vec![Node { local: Affine3::IDENTITY, parent: NONE, motion: 2, follows: None }],
+            instances: vec![instance(0.0, NONE, NONE), instance(1.0, 0, 0), instance(2.0, NONE, 1)],
             ..Scene::default()
         }
     }
 
     fn shutter() -> ShutterTime {
-        ShutterTime {
-            open: 0.7,
-            seconds: 0.1,
-        }
+        ShutterTime { open: 0.7, seconds: 0.1 }
     }
 
     fn keys(ids: &[u32]) -> ShutterKeys {

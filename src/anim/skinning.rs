@@ -11,10 +11,8 @@ const GROUP: usize = 4;
 pub(super) fn skin_chunk(chunk: &mut Chunk<'_>, deformers: &Deformers, joints: &[Affine3A]) {
     let per_vertex = deformers.joints_per_vertex as usize;
     let influences = per_vertex * chunk.first..per_vertex * (chunk.first + chunk.positions.len());
-    let (Some(indices), Some(weights)) = (
-        deformers.joints.get(influences.clone()),
-        deformers.weights.get(influences),
-    ) else {
+    let (Some(indices), Some(weights)) = (deformers.joints.get(influences.clone()), deformers.weights.get(influences))
+    else {
         return;
     };
     if per_vertex < GROUP {
@@ -59,10 +57,7 @@ fn move_vertex(chunk: &mut Chunk<'_>, vertex: usize, transform: &Affine3A) {
 /// The weighted sum of transforms. A joint that the palette lacks counts as the identity.
 #[inline(always)]
 fn blend(indices: &[u16], weights: &[f32], joints: &[Affine3A]) -> Affine3A {
-    let mut sum = Affine3A {
-        matrix3: Mat3A::ZERO,
-        translation: Vec3A::ZERO,
-    };
+    let mut sum = Affine3A { matrix3: Mat3A::ZERO, translation: Vec3A::ZERO };
     let groups = indices.as_chunks::<GROUP>().0.iter();
     for (indices, weights) in groups.zip(weights.as_chunks::<GROUP>().0) {
         for (&joint, &weight) in indices.iter().zip(weights) {
@@ -92,11 +87,7 @@ fn turn(map: &Mat3A, direction: [f32; 3]) -> [f32; 3] {
     let turned = *map * Vec3A::from(direction);
     let square = turned.length_squared();
     // Squares of very small and very large numbers leave the range of floats.
-    if (1e-30..1e30).contains(&square) {
-        (turned * square.sqrt().recip()).into()
-    } else {
-        turn_exactly(map, direction)
-    }
+    if (1e-30..1e30).contains(&square) { (turned * square.sqrt().recip()).into() } else { turn_exactly(map, direction) }
 }
 
 #[cold]

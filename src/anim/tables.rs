@@ -7,8 +7,8 @@ use super::{
 use crate::scene::{
     Light, Material, NONE, Projection, Scene, TextureMap,
     animated::{
-        Animated, AnimatedLight, AnimatedMaterial, CameraValue, LightValue, MapUse, MaterialBase,
-        PlaceValue, PunctualLight, PunctualShape, Target, TexturePlace, Track,
+        Animated, AnimatedLight, AnimatedMaterial, CameraValue, LightValue, MapUse, MaterialBase, PlaceValue,
+        PunctualLight, PunctualShape, Target, TexturePlace, Track,
     },
     rig::{Actor, RigNodeRef},
 };
@@ -29,11 +29,8 @@ pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
     if !scene.animated.iter().any(drives) {
         return None;
     }
-    let mut tables = PosedTables {
-        materials: scene.materials.clone(),
-        maps: scene.maps.clone(),
-        lights: scene.lights.clone(),
-    };
+    let mut tables =
+        PosedTables { materials: scene.materials.clone(), maps: scene.maps.clone(), lights: scene.lights.clone() };
     for animated in &scene.animated {
         if let Some(actor) = scene.actors.get(animated.actor as usize) {
             let values = values_at(actor, moment.time());
@@ -93,11 +90,7 @@ fn values_at(actor: &Actor, time: f32) -> Vec<Value> {
 
 /// The value of a track at `time`. None if the track does not fit its target, and where numbers overflow.
 fn value_at(track: &Track, time: f32) -> Option<[f32; 4]> {
-    let keys = Keys {
-        interpolation: track.interpolation,
-        times: &track.times,
-        values: &track.values,
-    };
+    let keys = Keys { interpolation: track.interpolation, times: &track.times, values: &track.values };
     let mut value = [0.0; 4];
     let own = &mut value[..track.target.components()];
     if !interpolate(keys, time, own) || own.iter().any(|x| x.is_nan()) {
@@ -111,8 +104,7 @@ impl PosedTables {
     fn animate_materials(&mut self, materials: &[AnimatedMaterial], values: &[Value]) {
         let mut bases: Vec<MaterialBase> = materials.iter().map(|m| m.base.clone()).collect();
         for (target, value) in values {
-            let (Target::Material { material, .. } | Target::Place { material, .. }) = *target
-            else {
+            let (Target::Material { material, .. } | Target::Place { material, .. }) = *target else {
                 continue;
             };
             let first = materials.partition_point(|m| m.base.material < material);
@@ -123,9 +115,7 @@ impl PosedTables {
                 };
                 match *target {
                     Target::Material { value: which, .. } => which.set(row, base, *value),
-                    Target::Place {
-                        map, value: which, ..
-                    } => {
+                    Target::Place { map, value: which, .. } => {
                         let index = *map.of(row);
                         let moved = self.maps.get_mut(index as usize).filter(|_| index != NONE);
                         if let (Some(moved), Some(place)) = (moved, place_of(base, map)) {
@@ -144,11 +134,7 @@ impl PosedTables {
         let lights = &animated.lights;
         let mut posed: Vec<PunctualLight> = lights.iter().map(|l| l.base).collect();
         for (target, value) in values {
-            if let Target::Light {
-                light,
-                value: which,
-            } = *target
-            {
+            if let Target::Light { light, value: which } = *target {
                 let first = lights.partition_point(|l| l.light < light);
                 let end = lights.partition_point(|l| l.light <= light);
                 let own = posed[first..end].iter_mut();
@@ -156,10 +142,7 @@ impl PosedTables {
             }
         }
         for (AnimatedLight { row, node, .. }, posed) in lights.iter().zip(posed) {
-            let world = moment.world(RigNodeRef {
-                actor: animated.actor,
-                node: *node,
-            });
+            let world = moment.world(RigNodeRef { actor: animated.actor, node: *node });
             let place = self.lights.get_mut(*row as usize);
             if let Some(place) = place {
                 *place = posed.at(&world);

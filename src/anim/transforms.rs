@@ -17,25 +17,14 @@ pub fn world_transforms(scene: &Scene, moment: &Moment, out: &mut Vec<Affine3>) 
 }
 
 /// Fills `out` for the instances of `scene` in another order: `out[i]` belongs to `ordered.instances()[i]`.
-pub fn ordered_transforms(
-    scene: &Scene,
-    ordered: &OrderedInstances,
-    moment: &Moment,
-    out: &mut Vec<Affine3>,
-) {
+pub fn ordered_transforms(scene: &Scene, ordered: &OrderedInstances, moment: &Moment, out: &mut Vec<Affine3>) {
     let ids = ordered.ids();
     Placing::new(scene, moment).fill(ordered.instances(), |i| ids[i], out);
 }
 
 /// Fills `out` with the mesh that each of `instances` shows at `moment`: that of the nearest pose where it has a palette. `ids` are
 /// the numbers of the instances in the scene, or empty if they are in its order.
-pub fn shown_meshes(
-    scene: &Scene,
-    instances: &[Instance],
-    ids: &[u32],
-    moment: &Moment,
-    out: &mut Vec<u32>,
-) {
+pub fn shown_meshes(scene: &Scene, instances: &[Instance], ids: &[u32], moment: &Moment, out: &mut Vec<u32>) {
     let placing = Placing::new(scene, moment);
     let mesh = |(index, instance): (usize, &Instance)| {
         let id = ids.get(index).map_or(index as u32, |id| *id);
@@ -86,20 +75,11 @@ impl<'a> Placing<'a> {
     pub(super) fn new(scene: &'a Scene, moment: &'a Moment) -> Self {
         let motion = |m| PosedMotion::new(m, moment.time());
         let motions = scene.motions.iter().map(motion);
-        Self {
-            scene,
-            moment,
-            motions: motions.collect(),
-        }
+        Self { scene, moment, motions: motions.collect() }
     }
 
     /// Fills `out` with the transforms of `instances`. `id` gives the number of each in the scene.
-    fn fill(
-        &self,
-        instances: &[Instance],
-        id: impl Fn(usize) -> u32 + Sync,
-        out: &mut Vec<Affine3>,
-    ) {
+    fn fill(&self, instances: &[Instance], id: impl Fn(usize) -> u32 + Sync, out: &mut Vec<Affine3>) {
         let nodes = self.nodes();
         let world = |index: u32, instance: &Instance| self.world(&nodes, index, instance);
         out.resize(instances.len(), Affine3::IDENTITY);
@@ -114,9 +94,7 @@ impl<'a> Placing<'a> {
     /// `world_from_object` of the instance of number `index`; `nodes` are those of [`Self::nodes`].
     pub(super) fn world(&self, nodes: &[Affine3A], index: u32, instance: &Instance) -> Affine3A {
         let own = moved(instance.local, instance.motion, &self.motions, index);
-        nodes
-            .get(instance.node as usize)
-            .map_or(own, |node| *node * own)
+        nodes.get(instance.node as usize).map_or(own, |node| *node * own)
     }
 
     /// `world_from_node` of all nodes. One pass is enough, as parents come before children.
@@ -144,9 +122,7 @@ fn posed_node(node: &Node, motion: Option<&PosedMotion>, moment: &Moment, index:
 
 fn moved(local: Affine3, motion: u32, motions: &[PosedMotion], index: u32) -> Affine3A {
     let own = Affine3A::from(local);
-    motions
-        .get(motion as usize)
-        .map_or(own, |m| own * m.of(index, local.translation))
+    motions.get(motion as usize).map_or(own, |m| own * m.of(index, local.translation))
 }
 
 #[cfg(test)]
@@ -160,27 +136,12 @@ mod tests {
     use std::sync::Arc;
 
     fn scene(count: usize) -> Scene {
-        let spin = MotionPart::Spin {
-            axis: Vec3::Y,
-            period: 4.0,
-        };
+        let spin = MotionPart::Spin { axis: Vec3::Y, period: 4.0 };
         let local = |i: usize| Affine3::from_translation(Vec3::new(i as f32, 0.0, 0.0));
         Scene {
-            motions: vec![Motion {
-                parts: vec![spin],
-                phase: Phase::Random {
-                    seed: 3,
-                    spread: 1.0,
-                },
-            }],
+            motions: vec![Motion { parts: vec![spin], phase: Phase::Random { seed: 3, spread: 1.0 } }],
             instances: (0..count)
-                .map(|i| Instance {
-                    local: local(i),
-                    node: NONE,
-                    mesh: 0,
-                    slot_base: 0,
-                    motion: 0,
-                })
+                .map(|i| Instance { local: local(i), node: NONE, mesh: 0, slot_base: 0, motion: 0 })
                 .collect(),
             ..Scene::default()
         }
@@ -192,26 +153,11 @@ mod tests {
         scene.motions[0].phase = Phase::Same;
         let lift = Affine3::from_translation(Vec3::Y);
         scene.nodes = vec![
-            Node {
-                local: lift,
-                parent: NONE,
-                motion: 0,
-                follows: None,
-            },
-            Node {
-                local: lift,
-                parent: 0,
-                motion: NONE,
-                follows: None,
-            },
+            Node { local: lift, parent: NONE, motion: 0, follows: None },
+            Node { local: lift, parent: 0, motion: NONE, follows: None },
         ];
-        scene.instances[0] = Instance {
-            local: Affine3::from_translation(Vec3::Z),
-            node: 1,
-            mesh: 0,
-            slot_base: 0,
-            motion: NONE,
-        };
+        scene.instances[0] =
+            Instance { local: Affine3::from_translation(Vec3::Z), node: 1, mesh: 0, slot_base: 0, motion: NONE };
         let mut out = Vec::new();
         world_transforms(&scene, &Moment::of(&scene, 1.0), &mut out);
         assert!(out[0].translation.distance(Vec3::new(1.0, 2.0, 0.0)) < 1e-6);
@@ -235,10 +181,8 @@ mod tests {
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let mut out = Vec::new();
-            pool.map(|p| {
-                p.install(|| world_transforms(&scene, &Moment::of(&scene, 0.7), &mut out))
-            })
-            .unwrap_or_default();
+            pool.map(|p| p.install(|| world_transforms(&scene, &Moment::of(&scene, 0.7), &mut out)))
+                .unwrap_or_default();
             out
         };
         assert_eq!(on(1), on(3));
@@ -248,38 +192,18 @@ mod tests {
     #[test]
     fn nodes_follow_the_nodes_of_rigs() {
         let mut scene = scene(1);
-        let local = Trs {
-            translation: Vec3::Y,
-            rotation: Quat::IDENTITY,
-            scale: Vec3::splat(2.0),
-        };
-        let rig_node = RigNode {
-            name: String::new(),
-            parent: NONE,
-            local: Local::Parts(local),
-            weights: Vec::new(),
-        };
-        let rig = Rig {
-            nodes: vec![rig_node],
-            ..Rig::default()
-        };
-        scene.actors = vec![Actor {
-            rig: Arc::new(rig),
-            playbacks: Vec::new(),
-        }];
+        let local = Trs { translation: Vec3::Y, rotation: Quat::IDENTITY, scale: Vec3::splat(2.0) };
+        let rig_node = RigNode { name: String::new(), parent: NONE, local: Local::Parts(local), weights: Vec::new() };
+        let rig = Rig { nodes: vec![rig_node], ..Rig::default() };
+        scene.actors = vec![Actor { rig: Arc::new(rig), playbacks: Vec::new() }];
         scene.nodes = vec![Node {
             local: Affine3::from_translation(Vec3::X),
             parent: NONE,
             motion: NONE,
             follows: Some(RigNodeRef { actor: 0, node: 0 }),
         }];
-        scene.instances[0] = Instance {
-            local: Affine3::from_translation(Vec3::Z),
-            node: 0,
-            mesh: 0,
-            slot_base: 0,
-            motion: NONE,
-        };
+        scene.instances[0] =
+            Instance { local: Affine3::from_translation(Vec3::Z), node: 0, mesh: 0, slot_base: 0, motion: NONE };
         let mut out = Vec::new();
         world_transforms(&scene, &Moment::of(&scene, 0.0), &mut out);
         assert_eq!(out[0].translation, Vec3::new(1.0, 1.0, 2.0));
@@ -289,17 +213,8 @@ mod tests {
     fn instances_show_the_mesh_of_their_pose() {
         let mut scene = scene(8);
         scene.motions[0] = Motion {
-            parts: vec![MotionPart::Clip {
-                poses: PoseBuckets {
-                    count: 4,
-                    duration: 2.0,
-                },
-                speeds: [1.0; 2],
-            }],
-            phase: Phase::Wave {
-                direction: Vec3::X,
-                length: 4.0,
-            },
+            parts: vec![MotionPart::Clip { poses: PoseBuckets { count: 4, duration: 2.0 }, speeds: [1.0; 2] }],
+            phase: Phase::Wave { direction: Vec3::X, length: 4.0 },
         };
         scene.instances[7].motion = NONE;
         let mut out = Vec::new();

@@ -13,15 +13,12 @@ pub fn sin_cos_of_turns(x: f32) -> (f32, f32) {
     let nearest = truncated(quarters + 0.5f32.copysign(quarters));
     let a = (quarters - nearest as f32) * std::f32::consts::FRAC_PI_2;
     let b = a * a;
-    let sin = a
-        * (1.0
-            + b * (-1.0 / 6.0 + b * (1.0 / 120.0 + b * (-1.0 / 5040.0 + b * (1.0 / 362_880.0)))));
+    let sin = a * (1.0 + b * (-1.0 / 6.0 + b * (1.0 / 120.0 + b * (-1.0 / 5040.0 + b * (1.0 / 362_880.0)))));
     let cos = 1.0 + b * (-0.5 + b * (1.0 / 24.0 + b * (-1.0 / 720.0 + b * (1.0 / 40320.0))));
     // Selects replace branches: phases are random, so the quarter could not be predicted.
     let odd = nearest & 1 != 0;
     let (sin, cos) = (if odd { cos } else { sin }, if odd { sin } else { cos });
-    let with_sign =
-        |x: f32, negative: i32| f32::from_bits(x.to_bits() ^ ((negative & 2) as u32) << 30);
+    let with_sign = |x: f32, negative: i32| f32::from_bits(x.to_bits() ^ ((negative & 2) as u32) << 30);
     (with_sign(sin, nearest), with_sign(cos, nearest + 1))
 }
 
@@ -48,10 +45,7 @@ mod tests {
             let x = i as f32 * 1.03e-4;
             let (sin, cos) = (f64::from(x) * std::f64::consts::TAU).sin_cos();
             let (s, c) = sin_cos_of_turns(x);
-            assert!(
-                (f64::from(s) - sin).abs() < 3e-7 && (f64::from(c) - cos).abs() < 3e-7,
-                "{x}"
-            );
+            assert!((f64::from(s) - sin).abs() < 3e-7 && (f64::from(c) - cos).abs() < 3e-7, "{x}");
             assert!((f64::from(sin_of_turns(x)) - sin).abs() < 3e-7, "{x}");
         }
         assert_eq!(sin_cos_of_turns(0.25), (1.0, 0.0));

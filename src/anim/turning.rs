@@ -23,18 +23,13 @@ impl Turning {
             let parts = motion.parts.iter();
             parts.map(|part| part_turning(part, seconds)).sum()
         };
-        let mut turning = Self {
-            motions: scene.motions.iter().map(of).collect(),
-            nodes: Vec::with_capacity(scene.nodes.len()),
-        };
+        let mut turning =
+            Self { motions: scene.motions.iter().map(of).collect(), nodes: Vec::with_capacity(scene.nodes.len()) };
         let moments = moments(scene, open, seconds);
         for node in &scene.nodes {
             let parent = turning.nodes.get(node.parent as usize).copied();
             let rig = node.follows.map_or(0.0, |rig_node| {
-                let places: Vec<_> = moments
-                    .iter()
-                    .map(|sample| sample.world(rig_node))
-                    .collect();
+                let places: Vec<_> = moments.iter().map(|sample| sample.world(rig_node)).collect();
                 path_turning(&places)
             });
             let own = turning.of_motion(node.motion);
@@ -61,9 +56,7 @@ fn moments(scene: &Scene, open: f32, seconds: f32) -> Vec<Moment> {
         return Vec::new();
     }
     let share = |sample: u32| sample as f32 / (SAMPLES - 1) as f32;
-    (0..SAMPLES)
-        .map(|sample| Moment::of(scene, open + seconds * share(sample)))
-        .collect()
+    (0..SAMPLES).map(|sample| Moment::of(scene, open + seconds * share(sample))).collect()
 }
 
 fn part_turning(part: &MotionPart, seconds: f32) -> f32 {
@@ -71,9 +64,7 @@ fn part_turning(part: &MotionPart, seconds: f32) -> f32 {
     match part {
         MotionPart::Spin { period, .. } => phase(*period),
         // An arc of a small angle is nearly straight, but the speed along it changes.
-        MotionPart::Sway { angle, period, .. } => {
-            phase(*period) * angle.abs().max(angle.abs().sqrt())
-        }
+        MotionPart::Sway { angle, period, .. } => phase(*period) * angle.abs().max(angle.abs().sqrt()),
         MotionPart::Bob { period, .. } => phase(*period),
         MotionPart::Keyframes { keys, .. } => keyframes_turning(keys, seconds),
         MotionPart::Clip { .. } => 0.0,
@@ -83,9 +74,8 @@ fn part_turning(part: &MotionPart, seconds: f32) -> f32 {
 /// Radians at the greatest speed between any two keys.
 fn keyframes_turning(keys: &[Keyframe], seconds: f32) -> f32 {
     let pairs = || keys.windows(2);
-    let still = |[a, b]: [&Keyframe; 2]| {
-        a.translation == b.translation && a.rotation == b.rotation && a.scale == b.scale
-    };
+    let still =
+        |[a, b]: [&Keyframe; 2]| a.translation == b.translation && a.rotation == b.rotation && a.scale == b.scale;
     if pairs().all(|pair| still([&pair[0], &pair[1]])) {
         return 0.0;
     }
@@ -112,11 +102,7 @@ fn turn(a: &Affine3A, b: &Affine3A) -> f32 {
         squares.sum::<f32>().sqrt()
     };
     let (m, n) = (&a.matrix3, &b.matrix3);
-    let difference = [
-        n.x_axis - m.x_axis,
-        n.y_axis - m.y_axis,
-        n.z_axis - m.z_axis,
-    ];
+    let difference = [n.x_axis - m.x_axis, n.y_axis - m.y_axis, n.z_axis - m.z_axis];
     // For a rotation by a small angle, the Frobenius norm of the difference is √2 times the angle, and that of the matrix is √3.
     let relative = length(difference) / length([m.x_axis, m.y_axis, m.z_axis]).max(1e-30);
     (relative * 1.5f32.sqrt()).min(TAU)
@@ -142,21 +128,14 @@ mod tests {
 
     #[test]
     fn what_comes_back_to_its_start_within_the_shutter_has_turned_all_the_same() {
-        let spin = MotionPart::Spin {
-            axis: Vec3::Y,
-            period: -0.25,
-        };
+        let spin = MotionPart::Spin { axis: Vec3::Y, period: -0.25 };
         assert!((part_turning(&spin, 0.5) - 2.0 * TAU).abs() < 1e-5);
     }
 
     #[test]
     fn keys_that_are_all_alike_stand_still() {
-        let key = |time: f32, x: f32| Keyframe {
-            time,
-            translation: Vec3::X * x,
-            rotation: Quat::IDENTITY,
-            scale: Vec3::ONE,
-        };
+        let key =
+            |time: f32, x: f32| Keyframe { time, translation: Vec3::X * x, rotation: Quat::IDENTITY, scale: Vec3::ONE };
         assert_eq!(keyframes_turning(&[key(0.0, 1.0), key(1.0, 1.0)], 1.0), 0.0);
         assert!(keyframes_turning(&[key(0.0, 1.0), key(1.0, 2.0)], 1.0) > 0.0);
     }

@@ -67,13 +67,7 @@ impl FileRows {
         let mut add = |aov, kind, names: Vec<String>| {
             let stride = names.len();
             let named = names.into_iter().enumerate();
-            places.extend(named.map(|(offset, name)| ChannelPlace {
-                name,
-                kind,
-                aov,
-                offset,
-                stride,
-            }));
+            places.extend(named.map(|(offset, name)| ChannelPlace { name, kind, aov, offset, stride }));
         };
         add(None, self.colors, ["R", "G", "B"].map(String::from).into());
         for aov in self.aovs.iter() {

@@ -86,17 +86,10 @@ impl Manifest {
 
 /// MurmurHash3_x86_32 (Austin Appleby) with seed 0.
 fn murmur3_32(bytes: &[u8]) -> u32 {
-    let scramble = |k: u32| {
-        k.wrapping_mul(0xcc9e_2d51)
-            .rotate_left(15)
-            .wrapping_mul(0x1b87_3593)
-    };
+    let scramble = |k: u32| k.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
     let (words, rest) = bytes.as_chunks::<4>();
     let mut hash = words.iter().fold(0u32, |hash, &word| {
-        (hash ^ scramble(u32::from_le_bytes(word)))
-            .rotate_left(13)
-            .wrapping_mul(5)
-            .wrapping_add(0xe654_6b64)
+        (hash ^ scramble(u32::from_le_bytes(word))).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
     });
     if !rest.is_empty() {
         let tail = rest.iter().rev();

@@ -53,9 +53,7 @@ impl SceneArgs {
 
 fn parse_pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => {
-            Ok((key.trim().into(), value.trim().into()))
-        }
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().into(), value.trim().into())),
         _ => Err("write a key and a value like render.samples=4".into()),
     }
 }
@@ -64,12 +62,7 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
 #[command(next_help_heading = "Device")]
 pub struct DeviceArgs {
     /// What renders: auto, cpu, cuda (all GPUs) or some GPUs like cuda:0,1
-    #[arg(
-        long,
-        value_name = "DEVICE",
-        default_value = "auto",
-        hide_default_value = true
-    )]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", hide_default_value = true)]
     device: DeviceList,
     /// CPU threads, 0 for one per core
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
@@ -111,12 +104,7 @@ const CACHE_VARIABLE: &str = "THRONG_CACHE";
 #[command(next_help_heading = "Device")]
 pub struct TreeArgs {
     /// How long trees of meshes may take to build: fast is for looking at huge meshes soon, high makes pictures soonest
-    #[arg(
-        long,
-        value_name = "QUALITY",
-        default_value = "high",
-        hide_default_value = true
-    )]
+    #[arg(long, value_name = "QUALITY", default_value = "high", hide_default_value = true)]
     trees: Quality,
     /// Keep the trees of meshes in this folder, and take them from there instead of building them again; it is made if there is
     /// none, and may be deleted at any time [default: the environment variable THRONG_CACHE, or none]

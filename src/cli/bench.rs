@@ -70,10 +70,7 @@ impl BenchArgs {
         let scene = Arc::new(self.scene.load()?);
         self.prepare(&scene.name)?;
         let options = RenderOptions {
-            size: Some(Size {
-                width: BENCH_FRAME.0,
-                height: BENCH_FRAME.1,
-            }),
+            size: Some(Size { width: BENCH_FRAME.0, height: BENCH_FRAME.1 }),
             samples: Some(BENCH_SAMPLES),
             integrator: match scene.settings.integrator.shows() {
                 Shows::Radiance => None,

@@ -43,10 +43,7 @@ struct CheckReport {
 
 impl CheckArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let mut report = CheckReport {
-            scene: self.scene.path.display().to_string(),
-            ..CheckReport::default()
-        };
+        let mut report = CheckReport { scene: self.scene.path.display().to_string(), ..CheckReport::default() };
         let checked = self.scene.load().and_then(|scene| {
             report.describe(&scene);
             check_settings(&scene)

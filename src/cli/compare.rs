@@ -26,12 +26,7 @@ pub enum CompareError {
         100.0 * .share,
         100.0 * LIMIT
     )]
-    Disagree {
-        first: String,
-        device: String,
-        share: f64,
-        things: &'static str,
-    },
+    Disagree { first: String, device: String, share: f64, things: &'static str },
 }
 
 /// Opens all devices of `--device`, of which there have to be several.
@@ -75,9 +70,7 @@ fn conclude(names: &[String], found: &Comparison, progress: &Progress) -> anyhow
     for (device, overall) in others.iter().zip(&found.overall) {
         progress.event(&Event::compared(found.frames, device, overall));
         let (frames, difference) = (found.frames, describe(overall));
-        progress.summary(&format!(
-            "{device} against {first}, frames: {frames}: {difference}"
-        ));
+        progress.summary(&format!("{device} against {first}, frames: {frames}: {difference}"));
     }
     if found.stopped {
         return Ok(Exit::Stopped);
@@ -99,13 +92,9 @@ fn check<'a>(
 ) -> anyhow::Result<Exit> {
     match shares.find(|&(_, share)| share > LIMIT) {
         None => Ok(Exit::Done),
-        Some((device, share)) => Err(CompareError::Disagree {
-            first: first.into(),
-            device: device.clone(),
-            share,
-            things,
+        Some((device, share)) => {
+            Err(CompareError::Disagree { first: first.into(), device: device.clone(), share, things }.into())
         }
-        .into()),
     }
 }
 

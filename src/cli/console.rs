@@ -47,9 +47,7 @@ fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let written = writeln!(out, "{text}").and_then(|()| out.flush());
     match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to standard output")
-        }
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot write to standard output"),
         _ => Ok(()),
     }
 }
@@ -69,9 +67,7 @@ pub fn install_panic_message() {
         }
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let what = info.payload_as_str().unwrap_or("unknown");
-        error(&format!(
-            "internal error at {place}: {what}; please report this"
-        ));
+        error(&format!("internal error at {place}: {what}; please report this"));
         std::process::exit(Exit::Failed as i32);
     }));
 }
@@ -83,9 +79,7 @@ mod tests {
     #[test]
     fn causes_are_told_once() {
         let inner = io::Error::other("no luck");
-        let error = anyhow::Error::new(inner)
-            .context("frame 3: no luck")
-            .context("failed");
+        let error = anyhow::Error::new(inner).context("frame 3: no luck").context("failed");
         assert_eq!(one_line(&error), "failed: frame 3: no luck");
         let error = anyhow::anyhow!("a\nb\u{1b}[2J.png: missing");
         assert_eq!(one_line(&error), "a b [2J.png: missing");

@@ -5,8 +5,7 @@ use crate::{
     diff::{self, Difference, DifferenceStats},
     files::serialize_lossy,
     output::{
-        Encoding, FileFormat, Manifests, Metadata, Pattern, Picture, Pixels, Planned, parse_sheet,
-        prepare_distinct,
+        Encoding, FileFormat, Manifests, Metadata, Pattern, Picture, Pixels, Planned, parse_sheet, prepare_distinct,
     },
 };
 use clap::builder::{OsStringValueParser, TypedValueParser};

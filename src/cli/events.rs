@@ -1,10 +1,7 @@
 //! The lines of `--progress json`; `throng render --help` documents them for users.
 
 use crate::{
-    render::{
-        BusyShares, FrameReport, RenderJob, Skipped, Summary, TreeCounts,
-        compare::PictureDifference,
-    },
+    render::{BusyShares, FrameReport, RenderJob, Skipped, Summary, TreeCounts, compare::PictureDifference},
     settings::FramePlan,
 };
 use serde::Serialize;
@@ -65,12 +62,7 @@ pub struct Difference<'a> {
 
 impl<'a> Difference<'a> {
     fn new(device: &'a str, found: &PictureDifference) -> Self {
-        Self {
-            device,
-            differing: found.share(),
-            max: found.max(),
-            mean: found.mean(),
-        }
+        Self { device, differing: found.share(), max: found.max(), mean: found.mean() }
     }
 }
 
@@ -81,11 +73,7 @@ impl<'a> Event<'a> {
     }
 
     pub fn compared(frames: usize, device: &'a str, found: &PictureDifference) -> Self {
-        Self::Compared {
-            frames,
-            difference: Difference::new(device, found),
-            agrees: found.agrees(),
-        }
+        Self::Compared { frames, difference: Difference::new(device, found), agrees: found.agrees() }
     }
 }
 

@@ -72,9 +72,7 @@ impl InfoArgs {
         let trees = self.trees.open()?;
         let device = self.device.open(console::note)?;
         let mut model = None;
-        let loaded = self
-            .scene
-            .load_inspected(|loaded| model = Some(ModelInfo::new(loaded)));
+        let loaded = self.scene.load_inspected(|loaded| model = Some(ModelInfo::new(loaded)));
         let scene = loaded.and_then(|scene| {
             let info = scene_info(&Arc::new(scene), device.as_ref(), &trees)?;
             Ok(info)
@@ -87,11 +85,7 @@ impl InfoArgs {
         if let (Some(model), Some(scene)) = (&mut model, &scene) {
             model.add_trees(scene);
         }
-        let report = Report {
-            scene,
-            model,
-            full: self.full,
-        };
+        let report = Report { scene, model, full: self.full };
         if report.scene.is_some() || report.model.is_some() {
             console::report(&report, self.json)?;
         }

@@ -28,9 +28,7 @@ pub fn prepare() {
             // The C library reports in one line that memory ran out, and then calls `abort`.
             // SAFETY: `_exit` is all that the handler does, and signal handlers may do that.
             let _ = unsafe {
-                signal_hook::low_level::register(consts::SIGABRT, || {
-                    signal_hook::low_level::exit(Exit::Failed as i32)
-                })
+                signal_hook::low_level::register(consts::SIGABRT, || signal_hook::low_level::exit(Exit::Failed as i32))
             };
         }
     }
@@ -39,10 +37,7 @@ pub fn prepare() {
 /// Whether the address space of the process is limited (`ulimit -v`).
 #[cfg(unix)]
 fn memory_is_limited() -> bool {
-    let mut limit = libc::rlimit {
-        rlim_cur: libc::RLIM_INFINITY,
-        rlim_max: libc::RLIM_INFINITY,
-    };
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: `limit` is a valid place for what is read.
     let is_known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } == 0;
     is_known && limit.rlim_cur != libc::RLIM_INFINITY
@@ -114,8 +109,7 @@ fn signals() -> Vec<i32> {
         // SAFETY: all zeros is a valid `sigaction`, and a null new action only reads the present one into it.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(signal, std::ptr::null(), &mut action) == 0
-                && action.sa_sigaction == libc::SIG_IGN
+            libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
         }
     };
     let mut signals = vec![consts::SIGINT, consts::SIGTERM, consts::SIGHUP];

@@ -110,12 +110,8 @@ fn with_threads(work: impl FnOnce() -> anyhow::Result<Exit>) -> anyhow::Result<E
 }
 
 fn exit_of(error: &anyhow::Error) -> Exit {
-    let usage = error
-        .downcast_ref::<SettingsError>()
-        .is_some_and(SettingsError::is_usage)
-        || error
-            .downcast_ref::<LoadError>()
-            .is_some_and(LoadError::is_usage)
+    let usage = error.downcast_ref::<SettingsError>().is_some_and(SettingsError::is_usage)
+        || error.downcast_ref::<LoadError>().is_some_and(LoadError::is_usage)
         || matches!(error.downcast_ref(), Some(CompareError::OneDevice));
     match usage {
         true => Exit::Usage,
@@ -134,13 +130,7 @@ fn refuse(error: &clap::Error) -> Exit {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
         }
-        _ => console::error(
-            error
-                .render()
-                .to_string()
-                .trim_start_matches("error: ")
-                .trim_end(),
-        ),
+        _ => console::error(error.render().to_string().trim_start_matches("error: ").trim_end()),
     }
     Exit::Usage
 }

@@ -86,13 +86,7 @@ pub struct ModelArgs {
 
 impl ViewArgs {
     pub fn options(&self) -> ViewOptions {
-        ViewOptions {
-            eye: self.eye,
-            target: self.target,
-            up: self.up,
-            fov: self.fov,
-            lens: self.lens.options(),
-        }
+        ViewOptions { eye: self.eye, target: self.target, up: self.up, fov: self.fov, lens: self.lens.options() }
     }
 
     /// Time of the first frame, if given.

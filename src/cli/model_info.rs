@@ -2,8 +2,7 @@
 
 use crate::{
     loader::gltf::{
-        ColorSpace, LightShape, Model, ModelCamera, ModelLight, ModelMesh, ModelTexture,
-        PbrMaterial, Projection,
+        ColorSpace, LightShape, Model, ModelCamera, ModelLight, ModelMesh, ModelTexture, PbrMaterial, Projection,
     },
     render::report::SceneInfo,
     scene::{
@@ -241,19 +240,11 @@ fn primitive(m: &ModelMesh) -> PrimitiveInfo {
 
 fn skins(rig: &Rig) -> Vec<SkinInfo> {
     let skins = rig.skins.iter();
-    skins
-        .map(|skin| SkinInfo {
-            name: skin.name.clone(),
-            joints: skin.joints.len(),
-        })
-        .collect()
+    skins.map(|skin| SkinInfo { name: skin.name.clone(), joints: skin.joints.len() }).collect()
 }
 
 fn material(m: &PbrMaterial) -> MaterialInfo {
-    MaterialInfo {
-        name: m.name.clone(),
-        features: m.features.clone(),
-    }
+    MaterialInfo { name: m.name.clone(), features: m.features.clone() }
 }
 
 fn texture(t: &ModelTexture) -> TextureInfo {
@@ -285,18 +276,12 @@ fn camera(camera: &ModelCamera) -> CameraInfo {
         name: camera.name.clone(),
         node: camera.node,
         kind: match camera.projection {
-            Projection::Perspective { fov_y, aspect, .. } => CameraKind::Perspective {
-                fov: fov_y.to_degrees(),
-                aspect,
-            },
-            Projection::Orthographic {
-                half_width,
-                half_height,
-                ..
-            } => CameraKind::Orthographic {
-                width: 2.0 * half_width,
-                height: 2.0 * half_height,
-            },
+            Projection::Perspective { fov_y, aspect, .. } => {
+                CameraKind::Perspective { fov: fov_y.to_degrees(), aspect }
+            }
+            Projection::Orthographic { half_width, half_height, .. } => {
+                CameraKind::Orthographic { width: 2.0 * half_width, height: 2.0 * half_height }
+            }
         },
     }
 }
@@ -328,9 +313,8 @@ fn mesh_bytes(mesh: &ModelMesh) -> u64 {
 }
 
 fn deformer_bytes(deformers: &Deformers) -> u64 {
-    let target = |t: &MorphTarget| {
-        size_of_val(&t.positions[..]) + size_of_val(&t.normals[..]) + size_of_val(&t.tangents[..])
-    };
+    let target =
+        |t: &MorphTarget| size_of_val(&t.positions[..]) + size_of_val(&t.normals[..]) + size_of_val(&t.tangents[..]);
     let targets: usize = deformers.targets.iter().map(target).sum();
     (targets + size_of_val(&deformers.joints[..]) + size_of_val(&deformers.weights[..])) as u64
 }

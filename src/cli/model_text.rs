@@ -68,9 +68,7 @@ impl ModelText<'_> {
         if c.morph_targets > 0 {
             writeln!(f, "  morphing     {}", plural(c.morph_targets, "target"))?;
         }
-        self.list(f, "skins", &info.skins, |skin| {
-            format!("{}: {}", shown(&skin.name), plural(skin.joints, "joint"))
-        })
+        self.list(f, "skins", &info.skins, |skin| format!("{}: {}", shown(&skin.name), plural(skin.joints, "joint")))
     }
 
     /// The things attached to a node, in brackets.
@@ -88,9 +86,7 @@ impl ModelText<'_> {
             [first, ..] => {
                 let name = shown(first.rsplit_once(" part ").map_or(first, |(name, _)| name));
                 let primitives = names.len();
-                parts.push(format!(
-                    "mesh {name}: {triangles} in {primitives} primitives"
-                ));
+                parts.push(format!("mesh {name}: {triangles} in {primitives} primitives"));
             }
         }
         if node.instances > 1 {
@@ -104,10 +100,7 @@ impl ModelText<'_> {
             parts.push(format!("camera {name}"));
         }
         if let Some(light) = node.light {
-            parts.push(format!(
-                "light {}",
-                shown(&info.lights[light as usize].name)
-            ));
+            parts.push(format!("light {}", shown(&info.lights[light as usize].name)));
         }
         match parts.is_empty() {
             true => String::new(),
@@ -117,18 +110,13 @@ impl ModelText<'_> {
 
     fn looks(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let info = self.info;
-        self.list(f, "materials", &info.materials, |m| {
-            match m.features.is_empty() {
-                true => shown(&m.name),
-                false => format!("{}: {}", shown(&m.name), m.features.join(", ")),
-            }
+        self.list(f, "materials", &info.materials, |m| match m.features.is_empty() {
+            true => shown(&m.name),
+            false => format!("{}: {}", shown(&m.name), m.features.join(", ")),
         })?;
         self.list(f, "textures", &info.textures, |t| {
             let (name, size) = (shown(&t.name), mebibytes(t.bytes));
-            format!(
-                "{name}: {}x{}, {}, {size}",
-                t.width, t.height, t.color_space
-            )
+            format!("{name}: {}x{}, {}, {size}", t.width, t.height, t.color_space)
         })?;
         self.list(f, "variants", &info.variants, |name| shown(name))
     }
@@ -154,26 +142,17 @@ impl ModelText<'_> {
             }
         })?;
         self.list(f, "lights", &self.info.lights, |light| {
-            let unit = if light.kind == "directional" {
-                "lx"
-            } else {
-                "cd"
-            };
+            let unit = if light.kind == "directional" { "lx" } else { "cd" };
             let (name, [r, g, b]) = (shown(&light.name), light.color);
-            format!(
-                "{name}: {}, {} {unit}, colour ({r}, {g}, {b})",
-                light.kind, light.intensity
-            )
+            format!("{name}: {}, {} {unit}, colour ({r}, {g}, {b})", light.kind, light.intensity)
         })
     }
 
     fn file(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let info = self.info;
-        self.list(f, "extensions", &info.extensions_used, |name| {
-            match info.extensions_unsupported.contains(name) {
-                true => format!("{}: not supported", shown(name)),
-                false => shown(name),
-            }
+        self.list(f, "extensions", &info.extensions_used, |name| match info.extensions_unsupported.contains(name) {
+            true => format!("{}: not supported", shown(name)),
+            false => shown(name),
         })?;
         let m = &info.memory;
         writeln!(
@@ -186,13 +165,7 @@ impl ModelText<'_> {
     }
 
     /// Writes a count and one line per entry, or nothing if there is none.
-    fn list<T>(
-        &self,
-        f: &mut Formatter<'_>,
-        title: &str,
-        entries: &[T],
-        line: impl Fn(&T) -> String,
-    ) -> fmt::Result {
+    fn list<T>(&self, f: &mut Formatter<'_>, title: &str, entries: &[T], line: impl Fn(&T) -> String) -> fmt::Result {
         if entries.is_empty() {
             return Ok(());
         }

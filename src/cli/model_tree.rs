@@ -7,11 +7,7 @@ const MOST_INDENTED: usize = 32;
 
 /// Returns one line for each node, children below their parent. With a `limit`, returns only that many lines: those of the levels
 /// nearest to the roots, and a count wherever nodes are left out. `note` adds to a node's line.
-pub fn lines(
-    nodes: &[NodeInfo],
-    limit: Option<usize>,
-    note: impl Fn(&NodeInfo) -> String,
-) -> Vec<String> {
+pub fn lines(nodes: &[NodeInfo], limit: Option<usize>, note: impl Fn(&NodeInfo) -> String) -> Vec<String> {
     let tree = Tree::new(nodes);
     let kept = limit.map_or(nodes.len(), |limit| tree.how_many_fit(limit));
     tree.print(kept, note)
@@ -27,12 +23,8 @@ struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     fn new(nodes: &'a [NodeInfo]) -> Self {
-        let mut tree = Self {
-            nodes,
-            children: vec![Vec::new(); nodes.len()],
-            roots: Vec::new(),
-            sizes: vec![1; nodes.len()],
-        };
+        let mut tree =
+            Self { nodes, children: vec![Vec::new(); nodes.len()], roots: Vec::new(), sizes: vec![1; nodes.len()] };
         for (node, index) in nodes.iter().zip(0..) {
             match node.parent {
                 Some(parent) => tree.children[parent as usize].push(index),
@@ -52,10 +44,7 @@ impl<'a> Tree<'a> {
     fn how_many_fit(&self, limit: usize) -> usize {
         let fits = |&kept: &usize| {
             let cut = |list: &Vec<u32>| list.last().is_some_and(|&last| last as usize >= kept);
-            let cuts = self.children[..kept]
-                .iter()
-                .filter(|list| cut(list))
-                .count();
+            let cuts = self.children[..kept].iter().filter(|list| cut(list)).count();
             kept + cuts + usize::from(cut(&self.roots)) <= limit
         };
         let most = limit.min(self.nodes.len());
@@ -127,10 +116,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_counted_where_it_is() {
         let parents = [None, None, Some(0), Some(0), Some(1), Some(2)];
-        assert_eq!(
-            drawn(&parents, Some(5)),
-            ["0", "  … 3 more", "1", "  … 1 more"]
-        );
+        assert_eq!(drawn(&parents, Some(5)), ["0", "  … 3 more", "1", "  … 1 more"]);
         let wide: Vec<_> = (0..1000).map(|i| (i > 0).then_some(0)).collect();
         assert_eq!(drawn(&wide, Some(4)), ["0", "  1", "  2", "  … 997 more"]);
         assert_eq!(drawn(&[None; 9], Some(1)), ["… 9 more"]);

@@ -45,10 +45,7 @@ impl Progress {
             }
             _ => Display::Nothing,
         };
-        Self {
-            display,
-            talkative: !quiet,
-        }
+        Self { display, talkative: !quiet }
     }
 
     /// Shows the bar; `done` of `total` frames exist already.

@@ -9,10 +9,7 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/flags.md");
 #[test]
 fn documentation_lists_the_flags_that_there_are() {
     let written = std::fs::read_to_string(FILE).unwrap();
-    assert!(
-        written == reference(),
-        "flags have changed: run `just docs`, which writes docs/flags.md again"
-    );
+    assert!(written == reference(), "flags have changed: run `just docs`, which writes docs/flags.md again");
 }
 
 #[test]
@@ -22,7 +19,9 @@ fn the_reference_is_written_again() {
 }
 
 fn reference() -> String {
-    let mut text = "# Flags\n\nMade from the program's own help by `just docs`; `throng COMMAND --help` says the same.\n".to_owned();
+    let mut text =
+        "# Flags\n\nMade from the program's own help by `just docs`; `throng COMMAND --help` says the same.\n"
+            .to_owned();
     for command in Cli::command().get_subcommands_mut() {
         command.build();
         add_command(&mut text, command);

@@ -145,13 +145,7 @@ impl RenderArgs {
     }
 
     /// All frames of `plan`, whether they exist or not. `makes_blocks` asks the device for the blocks of OpenEXR files.
-    fn job(
-        &self,
-        scene: Scene,
-        trees: TreeSource,
-        plan: &FramePlan,
-        makes_blocks: bool,
-    ) -> anyhow::Result<RenderJob> {
+    fn job(&self, scene: Scene, trees: TreeSource, plan: &FramePlan, makes_blocks: bool) -> anyhow::Result<RenderJob> {
         let (pixels, aovs) = (plan.pixels(), self.aovs.aovs());
         anyhow::ensure!(
             aovs.is_empty() || pixels == PixelType::F32,
@@ -162,11 +156,7 @@ impl RenderArgs {
         let mut output = plan.outputs();
         output.manifests = manifests(aovs, &scene);
         let settings = match denoising {
-            Some(_) => FrameSettings {
-                pixels: PixelType::F32,
-                aovs: Denoiser::aovs_for(aovs),
-                ..settings
-            },
+            Some(_) => FrameSettings { pixels: PixelType::F32, aovs: Denoiser::aovs_for(aovs), ..settings },
             None => FrameSettings {
                 pixels,
                 aovs,
@@ -176,10 +166,7 @@ impl RenderArgs {
         };
         Ok(RenderJob {
             pixels,
-            settings: FrameSettings {
-                open_ended: self.ongoing.checkpoint,
-                ..settings
-            },
+            settings: FrameSettings { open_ended: self.ongoing.checkpoint, ..settings },
             scene: Arc::new(scene),
             auto_exposure: self.picture.auto_exposure(),
             aovs,
@@ -199,32 +186,17 @@ impl RenderArgs {
             settings.integrator.shows() == Shows::Radiance,
             "--denoise is for pictures of light: use it with --integrator path or whitted"
         );
-        Ok(Some(Arc::new(Denoising {
-            denoiser: Denoiser::load()?,
-            developer: Developer::new()?,
-        })))
+        Ok(Some(Arc::new(Denoising { denoiser: Denoiser::load()?, developer: Developer::new()? })))
     }
 
     /// Options for a run whose frames are kept or written before they are finished; none for other runs. A run of a single frame always
     /// writes it as it stands on request, except on devices with a queue: these are fast, and faster still without interruptions.
-    fn ongoing(
-        &self,
-        plan: &FramePlan,
-        device: &dyn Device,
-        asked: &'static AtomicBool,
-    ) -> Option<Ongoing<'static>> {
-        let OngoingOptions {
-            checkpoint,
-            write_partial,
-        } = self.ongoing;
+    fn ongoing(&self, plan: &FramePlan, device: &dyn Device, asked: &'static AtomicBool) -> Option<Ongoing<'static>> {
+        let OngoingOptions { checkpoint, write_partial } = self.ongoing;
         let has_file = plan.pattern().is_some();
         let alone = has_file && plan.total() == 1 && device.queue_depth() == 1;
         let wanted = checkpoint || write_partial.is_some() || alone;
-        wanted.then_some(Ongoing {
-            checkpoint,
-            partial_interval: write_partial,
-            asked,
-        })
+        wanted.then_some(Ongoing { checkpoint, partial_interval: write_partial, asked })
     }
 
     /// Makes sure that files can be written, and that none of them is the same as another one or an input.
@@ -236,10 +208,7 @@ impl RenderArgs {
 
     /// Refuses to write pictures and JSON progress both to standard output, as lines would lie between the pictures.
     fn check_standard_output(&self) -> Result<(), SettingsError> {
-        let pictures = matches!(
-            self.frames.output,
-            Some(Destination::Stream(Stream::Stdout, _))
-        );
+        let pictures = matches!(self.frames.output, Some(Destination::Stream(Stream::Stdout, _)));
         match pictures && self.messages.progress == ProgressMode::Json {
             true => Err(SettingsError::StandardOutput),
             false => Ok(()),

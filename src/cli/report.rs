@@ -24,13 +24,7 @@ pub struct Reporter<'a> {
 
 impl<'a> Reporter<'a> {
     pub fn new(progress: &Progress, job: &'a RenderJob, plan: &'a FramePlan, verbose: u8) -> Self {
-        Self {
-            progress: progress.clone(),
-            job,
-            plan,
-            verbose,
-            done: plan.skipped,
-        }
+        Self { progress: progress.clone(), job, plan, verbose, done: plan.skipped }
     }
 
     pub fn started(&self, device: &str) {
@@ -65,8 +59,7 @@ impl<'a> Reporter<'a> {
             }
         } else if !warnings.is_empty() {
             let count = plural(warnings.len(), "warning");
-            self.progress
-                .summary(&format!("throng: {count} about the scene; -v shows them"));
+            self.progress.summary(&format!("throng: {count} about the scene; -v shows them"));
         }
     }
 
@@ -100,11 +93,7 @@ impl Observer for Reporter<'_> {
     fn frame_done(&mut self, report: &FrameReport) {
         self.done += 1;
         self.progress.advance();
-        self.progress.event(&Event::Frame {
-            report,
-            done: self.done,
-            frames: self.plan.total(),
-        });
+        self.progress.event(&Event::Frame { report, done: self.done, frames: self.plan.total() });
         if self.verbose > 0 {
             self.progress.note(&describe_frame(report, self.verbose));
         }
@@ -127,10 +116,7 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
             plural(report.rebuilds as usize, "tree rebuild"),
         );
         if report.sah_ratio > 0.0 {
-            line += &format!(
-                "; meshes followed in {:.1} ms, SAH ratio {:.2}",
-                report.follow_ms, report.sah_ratio
-            );
+            line += &format!("; meshes followed in {:.1} ms, SAH ratio {:.2}", report.follow_ms, report.sah_ratio);
         }
     }
     line
@@ -139,10 +125,7 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
 fn describe(stats: &Stats) -> String {
     let skipped = plural(stats.skipped, "frame");
     if stats.frames == 0 && stats.skipped > 0 {
-        return format!(
-            "nothing rendered: {skipped} existed already in {}",
-            stats.output
-        );
+        return format!("nothing rendered: {skipped} existed already in {}", stats.output);
     }
     let mut line = format!(
         "{} in {}: {:.2} frames/s, {:.2} Mrays/s, {}, {}; ",
@@ -156,10 +139,7 @@ fn describe(stats: &Stats) -> String {
     if stats.skipped > 0 {
         line += &format!("{skipped} existed already; ");
     }
-    let Skipped {
-        appeared,
-        elsewhere,
-    } = stats.left;
+    let Skipped { appeared, elsewhere } = stats.left;
     if appeared > 0 {
         let frames = plural(appeared as usize, "frame");
         line += &format!("{frames} made by other runs; ");

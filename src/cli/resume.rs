@@ -9,10 +9,7 @@ pub fn command_line(args: impl IntoIterator<Item = OsString>, keep: bool) -> Str
     let mut args: Vec<OsString> = args.into_iter().collect();
     if keep && !args.iter().any(|arg| arg == FLAG) {
         // Nothing after `--` is a flag.
-        let end = args
-            .iter()
-            .position(|arg| arg == "--")
-            .unwrap_or(args.len());
+        let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
         args.insert(end, FLAG.into());
     }
     let quoted: Vec<String> = args.iter().map(|arg| quote(arg)).collect();
@@ -50,18 +47,9 @@ mod tests {
 
     #[test]
     fn the_flag_is_added_once_and_before_a_double_dash() {
-        assert_eq!(
-            line(&["t", "render", "a.ron"]),
-            "t render a.ron --skip-existing"
-        );
-        assert_eq!(
-            line(&["t", "render", "--skip-existing", "a"]),
-            "t render --skip-existing a"
-        );
-        assert_eq!(
-            line(&["t", "render", "--", "-a"]),
-            "t render --skip-existing -- -a"
-        );
+        assert_eq!(line(&["t", "render", "a.ron"]), "t render a.ron --skip-existing");
+        assert_eq!(line(&["t", "render", "--skip-existing", "a"]), "t render --skip-existing a");
+        assert_eq!(line(&["t", "render", "--", "-a"]), "t render --skip-existing -- -a");
     }
 
     #[test]
@@ -73,10 +61,7 @@ mod tests {
     #[test]
     fn arguments_are_quoted_where_a_shell_would_take_them_apart() {
         let quoted = line(&["t", "", "a b", "it's", "####.png", "{frame}", "a\nb\\"]);
-        assert_eq!(
-            quoted,
-            r"t '' 'a b' 'it'\''s' '####.png' '{frame}' $'a\012b\\' --skip-existing"
-        );
+        assert_eq!(quoted, r"t '' 'a b' 'it'\''s' '####.png' '{frame}' $'a\012b\\' --skip-existing");
     }
 
     #[cfg(unix)]
@@ -84,9 +69,6 @@ mod tests {
     fn names_that_are_not_utf8_survive() {
         use std::os::unix::ffi::OsStrExt;
         let name = OsStr::from_bytes(b"a\xff'.ron").to_owned();
-        assert_eq!(
-            command_line([name], true),
-            r"$'a\377\'.ron' --skip-existing"
-        );
+        assert_eq!(command_line([name], true), r"$'a\377\'.ron' --skip-existing");
     }
 }

@@ -89,14 +89,8 @@ impl TraceArgs {
             trees: trees.clone(),
         };
         remember_input(&options.rays);
-        let hits = options
-            .hits
-            .iter()
-            .map(|path| Planned::new(path, "the file of --hits"));
-        let report = self
-            .report
-            .iter()
-            .map(|to| Planned::new(&to.path, "the report"));
+        let hits = options.hits.iter().map(|path| Planned::new(path, "the file of --hits"));
+        let report = self.report.iter().map(|to| Planned::new(&to.path, "the report"));
         let planned = hits.chain(report).collect();
         if self.compare {
             let mut devices = compare::open(&self.device, console::note)?;

@@ -91,11 +91,7 @@ impl Denoiser {
         let inputs = [&*radiance, albedo?, normal?];
         let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
         work.plan(size)?;
-        let Work {
-            oidn,
-            plan: Some(plan),
-        } = &*work
-        else {
+        let Work { oidn, plan: Some(plan) } = &*work else {
             return Err(DenoiseError::Failed("no filter".into()));
         };
         for (image, pixels) in plan.images.iter().zip(inputs) {
@@ -125,22 +121,10 @@ impl Work {
             let images = [(name, image), (c"output", image)];
             self.oidn.filter(&images, &[])
         };
-        let whole = [
-            (c"color", &color),
-            (c"albedo", &albedo),
-            (c"normal", &normal),
-            (c"output", &color),
-        ];
-        let filters = vec![
-            own(c"albedo", &albedo)?,
-            own(c"normal", &normal)?,
-            self.oidn.filter(&whole, &[c"hdr", c"cleanAux"])?,
-        ];
-        self.plan = Some(Plan {
-            size,
-            images: vec![color, albedo, normal],
-            filters,
-        });
+        let whole = [(c"color", &color), (c"albedo", &albedo), (c"normal", &normal), (c"output", &color)];
+        let filters =
+            vec![own(c"albedo", &albedo)?, own(c"normal", &normal)?, self.oidn.filter(&whole, &[c"hdr", c"cleanAux"])?];
+        self.plan = Some(Plan { size, images: vec![color, albedo, normal], filters });
         Ok(())
     }
 
@@ -162,10 +146,7 @@ mod tests {
     use super::*;
 
     fn image(aov: Aov, values: Vec<f32>) -> AovImage {
-        AovImage {
-            aov,
-            values: values.into(),
-        }
+        AovImage { aov, values: values.into() }
     }
 
     #[test]
@@ -190,9 +171,7 @@ mod tests {
         let albedo = pixels().flat_map(|(x, _)| [half(x); 3]).collect();
         let normal = pixels().flat_map(|_| [0.0, 0.0, 1.0]).collect();
         let aovs = [image(Aov::Albedo, albedo), image(Aov::Normal, normal)];
-        denoiser
-            .denoise((width, height), &mut radiance, &aovs)
-            .unwrap();
+        denoiser.denoise((width, height), &mut radiance, &aovs).unwrap();
         for (x, i) in pixels().filter(|(x, _)| x.abs_diff(width / 2) > 1) {
             let found = radiance[3 * i as usize];
             assert!((found - half(x)).abs() < 0.15 * half(x), "{x}: {found}");

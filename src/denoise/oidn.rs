@@ -76,23 +76,16 @@ impl Oidn {
     pub fn load() -> Result<Self, DenoiseError> {
         let library = open()?;
         // SAFETY: the library is the one that the names are of.
-        let call = unsafe { Functions::find(&library) }
-            .map_err(|error| DenoiseError::Version(error.to_string()))?;
+        let call = unsafe { Functions::find(&library) }.map_err(|error| DenoiseError::Version(error.to_string()))?;
         // SAFETY: as documented, for any type of device; null is checked for by the error below.
         let device = unsafe {
             let device = (call.new_device)(DEVICE_DEFAULT);
             (call.commit_device)(device);
             device
         };
-        let mut oidn = Self {
-            device,
-            call,
-            _library: library,
-            description: String::new(),
-        };
+        let mut oidn = Self { device, call, _library: library, description: String::new() };
         oidn.check()?;
-        let [major, minor, patch] =
-            [c"versionMajor", c"versionMinor", c"versionPatch"].map(|name| oidn.int(name));
+        let [major, minor, patch] = [c"versionMajor", c"versionMinor", c"versionPatch"].map(|name| oidn.int(name));
         let version = format!("{major}.{minor}.{patch}");
         if major != 2 {
             return Err(DenoiseError::Version(format!("it is version {version}")));
@@ -127,11 +120,7 @@ impl Oidn {
         // SAFETY: the device is valid.
         let buffer = unsafe { (self.call.new_buffer)(self.device, bytes) };
         self.check()?;
-        Ok(Image {
-            buffer,
-            width,
-            height,
-        })
+        Ok(Image { buffer, width, height })
     }
 
     /// Copies pixels to an image of the same size.
@@ -149,33 +138,15 @@ impl Oidn {
     }
 
     /// Makes a filter for ray traced pictures, with `images` by their names in the API and with `flags` set.
-    pub fn filter(
-        &self,
-        images: &[(&CStr, &Image)],
-        flags: &[&CStr],
-    ) -> Result<Filter, DenoiseError> {
+    pub fn filter(&self, images: &[(&CStr, &Image)], flags: &[&CStr]) -> Result<Filter, DenoiseError> {
         // SAFETY: images are valid, and of the size that they are said to have; the filter keeps them as long as it needs them.
         let filter = unsafe {
             let filter = (self.call.new_filter)(self.device, c"RT".as_ptr());
             for (name, image) in images {
-                let Image {
-                    buffer,
-                    width,
-                    height,
-                } = **image;
+                let Image { buffer, width, height } = **image;
                 let set = self.call.set_image;
                 let format = FORMAT_FLOAT3;
-                set(
-                    filter,
-                    name.as_ptr(),
-                    buffer,
-                    format,
-                    width,
-                    height,
-                    0,
-                    0,
-                    0,
-                );
+                set(filter, name.as_ptr(), buffer, format, width, height, 0, 0, 0);
             }
             for flag in flags {
                 (self.call.set_bool)(filter, flag.as_ptr(), true);
@@ -267,9 +238,7 @@ fn candidates(folder: Option<&Path>) -> Vec<PathBuf> {
     };
     let folders = [folder.join("lib"), folder.join("bin"), folder.to_owned()];
     let all = folders.iter().flat_map(|f| NAMES.map(|name| f.join(name)));
-    all.filter(|path| path.exists())
-        .chain([folder.join(NAMES[0])])
-        .collect()
+    all.filter(|path| path.exists()).chain([folder.join(NAMES[0])]).collect()
 }
 
 #[cfg(test)]

@@ -9,9 +9,7 @@ const FIRST_PASS: u32 = 16;
 /// Number of samples that all pixels of a finished picture have at least.
 pub fn samples_of_all(settings: &FrameSettings) -> u32 {
     let all = AccumulationState::default();
-    Passes::resume(settings.samples, settings.noise, all)
-        .samples()
-        .end
+    Passes::resume(settings.samples, settings.noise, all).samples().end
 }
 
 /// The passes that are left to sample of a picture.
@@ -26,11 +24,7 @@ pub struct Passes {
 impl Passes {
     /// The passes of a picture with at most `samples` samples per pixel; `state` tells which of them it has.
     pub fn resume(samples: u32, target: Option<f32>, state: AccumulationState) -> Self {
-        Self {
-            target,
-            samples,
-            state,
-        }
+        Self { target, samples, state }
     }
 
     /// Whether passes need errors of tiles.
@@ -40,19 +34,12 @@ impl Passes {
 
     /// Whether passes can reach this state; one that has been read from a file may be anything.
     pub fn is_sound(&self) -> bool {
-        let AccumulationState {
-            samples,
-            pass,
-            tiles,
-        } = &self.state;
+        let AccumulationState { samples, pass, tiles } = &self.state;
         let sorted = |tiles: &Vec<u32>| tiles.is_sorted_by(|a, b| a < b);
         match self.target {
             Some(_) => {
                 let first = tiles.is_none() == (*pass == 0);
-                first
-                    && pass <= samples
-                    && *samples <= self.pass_end()
-                    && tiles.as_ref().is_none_or(sorted)
+                first && pass <= samples && *samples <= self.pass_end() && tiles.as_ref().is_none_or(sorted)
             }
             None => *pass == 0 && tiles.is_none(),
         }
@@ -139,10 +126,7 @@ mod tests {
         let mut passes = Passes::new(100, Some(0.1));
         assert_eq!((passes.samples(), passes.tiles()), (0..16, None));
         assert!(passes.go_on(&[0.0, 0.5, 0.1, f32::NAN]));
-        assert_eq!(
-            (passes.samples(), passes.tiles()),
-            (16..32, Some(&[1, 3][..]))
-        );
+        assert_eq!((passes.samples(), passes.tiles()), (16..32, Some(&[1, 3][..])));
         assert!(passes.go_on(&[9.0, 0.2, 9.0, 0.05]));
         assert_eq!((passes.samples(), passes.tiles()), (32..64, Some(&[1][..])));
         assert!(passes.go_on(&[0.2; 4]));

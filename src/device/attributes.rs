@@ -27,9 +27,7 @@ impl Needs {
     /// The needs as `abi::MESH_*` flags.
     pub fn flags(self) -> u32 {
         let flag = |needed: bool, flag: u32| if needed { flag } else { 0 };
-        flag(self.tangents, abi::MESH_TANGENTS)
-            | flag(self.colors, abi::MESH_COLORS)
-            | flag(self.uvs1, abi::MESH_UV1)
+        flag(self.tangents, abi::MESH_TANGENTS) | flag(self.colors, abi::MESH_COLORS) | flag(self.uvs1, abi::MESH_UV1)
     }
 }
 
@@ -41,12 +39,7 @@ pub fn needs(scene: &Scene) -> Vec<Needs> {
         uvs1: demand.uvs1 && !mesh.uvs1.is_empty(),
     };
     let meshes = scene.meshes.par_iter().zip(scene.vertex_demands());
-    meshes
-        .map(|(mesh, demand)| {
-            mesh.triangles()
-                .map_or(Needs::default(), |m| has(m, &demand))
-        })
-        .collect()
+    meshes.map(|(mesh, demand)| mesh.triangles().map_or(Needs::default(), |m| has(m, &demand))).collect()
 }
 
 /// Returns the records of a mesh, or none if it needs none.
@@ -55,9 +48,7 @@ pub fn records(mesh: &TriangleMesh, needs: Needs) -> Vec<VertexAttributes> {
         return Vec::new();
     }
     let vertices = (0..mesh.positions.len()).into_par_iter();
-    vertices
-        .map(|vertex| record(mesh, &mesh.tangents, vertex))
-        .collect()
+    vertices.map(|vertex| record(mesh, &mesh.tangents, vertex)).collect()
 }
 
 /// Writes the records of a mesh in the shape that it has in a frame to `out`, which has one place for each vertex.
@@ -79,8 +70,7 @@ fn record(mesh: &TriangleMesh, tangents: &[[f32; 4]], vertex: usize) -> VertexAt
 mod tests {
     use super::*;
     use crate::scene::{
-        Instance, Lobes, Material, MaterialKind, Mesh, NONE, Shape, TextureMap, rig::Palette,
-        rig::PoseBuckets,
+        Instance, Lobes, Material, MaterialKind, Mesh, NONE, Shape, TextureMap, rig::Palette, rig::PoseBuckets,
     };
     use glam::Affine3;
 
@@ -93,51 +83,28 @@ mod tests {
             tangents: vec![[1.0, 0.0, 0.0, 1.0]; 3],
             ..TriangleMesh::default()
         };
-        let mesh = Mesh {
-            name: "m".into(),
-            shape: Shape::Triangles(triangles),
-            slot_count: 1,
-        };
+        let mesh = Mesh { name: "m".into(), shape: Shape::Triangles(triangles), slot_count: 1 };
         Scene {
             meshes: vec![mesh.clone(), mesh],
             materials: vec![Material::default(), material],
-            maps: vec![TextureMap {
-                uv_set: 1,
-                ..TextureMap::plain(0)
-            }],
+            maps: vec![TextureMap { uv_set: 1, ..TextureMap::plain(0) }],
             material_slots: vec![0, 1],
-            instances: vec![Instance {
-                local: Affine3::IDENTITY,
-                node: NONE,
-                mesh: 0,
-                slot_base: 1,
-                motion: NONE,
-            }],
+            instances: vec![Instance { local: Affine3::IDENTITY, node: NONE, mesh: 0, slot_base: 1, motion: NONE }],
             ..Scene::default()
         }
     }
 
     fn layered(lobes: Lobes) -> Material {
-        Material {
-            kind: MaterialKind::Layered,
-            lobes,
-            ..Material::default()
-        }
+        Material { kind: MaterialKind::Layered, lobes, ..Material::default() }
     }
 
     #[test]
     fn vertices_have_records_only_where_a_material_uses_them() {
         assert!(!needs(&scene(Material::default()))[0].any());
-        let normal_map = layered(Lobes {
-            normal_map: 0,
-            ..Lobes::default()
-        });
+        let normal_map = layered(Lobes { normal_map: 0, ..Lobes::default() });
         let both = needs(&scene(normal_map))[0];
         assert!(both.tangents && both.uvs1 && !both.colors);
-        let brushed = layered(Lobes {
-            anisotropy: 0.5,
-            ..Lobes::default()
-        });
+        let brushed = layered(Lobes { anisotropy: 0.5, ..Lobes::default() });
         let found = needs(&scene(brushed));
         assert!(found[0].tangents && !found[0].uvs1);
         assert!(!found[1].any(), "no instance shows it");
@@ -156,17 +123,8 @@ mod tests {
 
     #[test]
     fn all_poses_of_a_palette_need_what_the_first_does() {
-        let mut scene = scene(layered(Lobes {
-            normal_map: 0,
-            ..Lobes::default()
-        }));
-        scene.palettes = vec![Palette {
-            first_mesh: 0,
-            poses: PoseBuckets {
-                count: 2,
-                duration: 1.0,
-            },
-        }];
+        let mut scene = scene(layered(Lobes { normal_map: 0, ..Lobes::default() }));
+        scene.palettes = vec![Palette { first_mesh: 0, poses: PoseBuckets { count: 2, duration: 1.0 } }];
         let needs = needs(&scene);
         assert!(needs[0].tangents && needs[0] == needs[1]);
     }
@@ -175,10 +133,7 @@ mod tests {
     fn a_deformed_mesh_keeps_its_colours_and_turns_its_tangents() {
         let scene = scene(Material::default());
         let mesh = scene.meshes[0].triangles().expect("triangles");
-        let shape = Deformed {
-            tangents: vec![[0.0, 1.0, 0.0, -1.0]; 3],
-            ..Deformed::default()
-        };
+        let shape = Deformed { tangents: vec![[0.0, 1.0, 0.0, -1.0]; 3], ..Deformed::default() };
         let mut out = vec![VertexAttributes::default(); 3];
         write(mesh, &shape, &mut out);
         assert_eq!(out[2].tangent, [0.0, 1.0, 0.0, -1.0]);

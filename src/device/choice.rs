@@ -155,9 +155,7 @@ pub fn start_threads(threads: usize) -> Result<(), DeviceError> {
         count => count,
     };
     memory::check_room_for_threads(count, memory::THREAD_STACK).map_err(|error| failed(&error))?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     match pool {
         // A source means that the system has no room for them; otherwise there are threads already, from an earlier device.
         Err(error) if error.source().is_some() => Err(failed(&error)),
@@ -175,20 +173,13 @@ fn open_gpus(ordinals: &[u32]) -> Result<Box<dyn Device>, DeviceError> {
     let gpus = cuda::gpus()?;
     let usable: Vec<u32> = gpus.iter().map(|gpu| gpu.ordinal).collect();
     if let Some(missing) = ordinals.iter().find(|o| !usable.contains(o)) {
-        let names: Vec<String> = gpus
-            .iter()
-            .map(|gpu| format!("cuda:{} ({})", gpu.ordinal, gpu.name))
-            .collect();
+        let names: Vec<String> = gpus.iter().map(|gpu| format!("cuda:{} ({})", gpu.ordinal, gpu.name)).collect();
         return Err(DeviceError::Failed(format!(
             "there is no usable GPU cuda:{missing}; there is {}",
             names.join(", ")
         )));
     }
-    let chosen = if ordinals.is_empty() {
-        &usable
-    } else {
-        ordinals
-    };
+    let chosen = if ordinals.is_empty() { &usable } else { ordinals };
     let devices: Result<Vec<Box<dyn Device>>, DeviceError> =
         chosen.iter().map(|&ordinal| cuda::open(ordinal)).collect();
     together(devices?)

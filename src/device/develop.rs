@@ -25,10 +25,7 @@ impl Developer {
         // Kernels read four numbers per pixel of a film.
         let film = radiance.par_iter().map(|&[r, g, b]| [r, g, b, 1.0]);
         let mut film: Vec<[f32; 4]> = film.collect();
-        let settings = FrameSettings {
-            pixels,
-            ..settings.clone()
-        };
+        let settings = FrameSettings { pixels, ..settings.clone() };
         Ok(self.resolve(&mut film, &settings))
     }
 }
@@ -127,14 +124,8 @@ mod tests {
         [0.6612, 0.66278, 0.79278],
     ];
 
-    fn develop(
-        radiance: &[f32],
-        settings: &FrameSettings,
-        pixels: PixelType,
-    ) -> Result<Vec<u8>, DeviceError> {
-        Developer::new()
-            .unwrap()
-            .develop(radiance, settings, pixels)
+    fn develop(radiance: &[f32], settings: &FrameSettings, pixels: PixelType) -> Result<Vec<u8>, DeviceError> {
+        Developer::new().unwrap().develop(radiance, settings, pixels)
     }
 
     fn shown(tone_map: ToneMap, white_balance: Option<f32>) -> Vec<[f32; 3]> {

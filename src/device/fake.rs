@@ -1,9 +1,6 @@
 //! A device for tests: draws its frame's number, fails on request and remembers what it was told to do.
 
-use super::{
-    Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes,
-    Stop,
-};
+use super::{Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes, Stop};
 use crate::{
     abi::{Hit, Ray},
     accel::{NodeLayout, Tlas},
@@ -170,10 +167,7 @@ impl Device for FakeDevice {
             pixels: vec![number as u8; (settings.width * settings.height * 3) as usize].into(),
             aovs: Vec::new(),
             blocks: None,
-            rays: RayCounts {
-                primary: 1,
-                ..RayCounts::default()
-            },
+            rays: RayCounts { primary: 1, ..RayCounts::default() },
             time: Duration::from_millis(1),
             stages: self.stages,
         })

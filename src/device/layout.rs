@@ -19,11 +19,6 @@ pub fn expected(width: usize) -> Vec<u32> {
 }
 
 fn wide_node<const N: usize>() -> [u32; 4] {
-    [
-        size_of::<Wide<N>>(),
-        align_of::<Wide<N>>(),
-        offset_of!(Wide<N>, planes),
-        offset_of!(Wide<N>, children),
-    ]
-    .map(|x| x as u32)
+    [size_of::<Wide<N>>(), align_of::<Wide<N>>(), offset_of!(Wide<N>, planes), offset_of!(Wide<N>, children)]
+        .map(|x| x as u32)
 }

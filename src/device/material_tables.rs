@@ -34,15 +34,10 @@ impl MaterialTables {
 }
 
 /// The records of all materials, which have such `emission_weight`s, and the lobes of those that have some.
-pub fn material_records(
-    materials: &[Material],
-    weights: &[f32],
-) -> (Vec<MaterialRecord>, Vec<LobesRecord>) {
+pub fn material_records(materials: &[Material], weights: &[f32]) -> (Vec<MaterialRecord>, Vec<LobesRecord>) {
     let mut lobes = Vec::new();
-    let record = |(m, &weight): (&Material, &f32)| MaterialRecord {
-        emission_weight: weight,
-        ..material_record(m, &mut lobes)
-    };
+    let record =
+        |(m, &weight): (&Material, &f32)| MaterialRecord { emission_weight: weight, ..material_record(m, &mut lobes) };
     let records = materials.iter().zip(weights).map(record).collect();
     (records, lobes)
 }
@@ -76,13 +71,9 @@ fn material_record(m: &Material, lobes: &mut Vec<LobesRecord>) -> MaterialRecord
 
 fn flags(m: &Material) -> u32 {
     let l = &m.lobes;
-    let polished =
-        l.metallic >= METAL && l.roughness <= POLISHED && l.metallic_roughness_map == NONE;
+    let polished = l.metallic >= METAL && l.roughness <= POLISHED && l.metallic_roughness_map == NONE;
     let facts = [
-        (
-            polished && m.kind == MaterialKind::Layered,
-            abi::SURFACE_POLISHED,
-        ),
+        (polished && m.kind == MaterialKind::Layered, abi::SURFACE_POLISHED),
         (m.unlit, abi::SURFACE_UNLIT),
         (m.double_sided, abi::SURFACE_DOUBLE_SIDED),
         (matches!(m.alpha, Alpha::Mask(_)), abi::SURFACE_MASK),
@@ -99,10 +90,7 @@ pub fn has_cutouts(materials: &[MaterialRecord]) -> bool {
 }
 
 /// Whether materials are of more than one class as shading of waves sorts them (`shading_class` in append.h).
-#[cfg_attr(
-    not(throng_cuda),
-    expect(dead_code, reason = "the CPU shades ray by ray")
-)]
+#[cfg_attr(not(throng_cuda), expect(dead_code, reason = "the CPU shades ray by ray"))]
 pub fn shading_differs(materials: &[MaterialRecord], lobes: &[LobesRecord]) -> bool {
     let class = |material: &MaterialRecord| {
         let layered = lobes.get(material.lobes as usize);
@@ -118,14 +106,6 @@ pub fn shading_differs(materials: &[MaterialRecord], lobes: &[LobesRecord]) -> b
 }
 
 pub fn map_record(map: &TextureMap) -> MapRecord {
-    let (x, y, t) = (
-        map.transform.matrix2.x_axis,
-        map.transform.matrix2.y_axis,
-        map.transform.translation,
-    );
-    MapRecord {
-        transform: [x.x, y.x, t.x, x.y, y.y, t.y],
-        texture: map.texture,
-        uv_set: map.uv_set,
-    }
+    let (x, y, t) = (map.transform.matrix2.x_axis, map.transform.matrix2.y_axis, map.transform.translation);
+    MapRecord { transform: [x.x, y.x, t.x, x.y, y.y, t.y], texture: map.texture, uv_set: map.uv_set }
 }

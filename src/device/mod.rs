@@ -121,12 +121,7 @@ impl Frame {
     /// # Safety
     /// `blas` has a tree for each mesh of the scene, over its triangles, and `tlas` is the latest that was built over these, from the
     /// scene's instances.
-    pub unsafe fn of_trees(
-        scene: Arc<Scene>,
-        camera: CameraPose,
-        blas: Vec<Arc<Blas>>,
-        tlas: Tlas,
-    ) -> Self {
+    pub unsafe fn of_trees(scene: Arc<Scene>, camera: CameraPose, blas: Vec<Arc<Blas>>, tlas: Tlas) -> Self {
         Self {
             scene,
             number: 1,
@@ -150,8 +145,7 @@ impl Frame {
         if Arc::ptr_eq(&self.scene, scene) && self.tlas.tree.layout == layout {
             return Ok(());
         }
-        let message =
-            "the frame is of another scene than was loaded, or has trees for other devices";
+        let message = "the frame is of another scene than was loaded, or has trees for other devices";
         Err(DeviceError::Failed(message.into()))
     }
 
@@ -182,11 +176,7 @@ pub struct PosedMesh {
 impl PosedMesh {
     fn shown(&self) -> ShownShape<'_> {
         let later = self.later.iter().map(|shape| shape.bounds);
-        ShownShape {
-            mesh: self.mesh,
-            positions: &self.shape.positions,
-            reaches: later.fold(Aabb::EMPTY, Aabb::union),
-        }
+        ShownShape { mesh: self.mesh, positions: &self.shape.positions, reaches: later.fold(Aabb::EMPTY, Aabb::union) }
     }
 
     /// All shapes, the first one first.
@@ -381,9 +371,7 @@ pub trait Device: Send {
         _: &Stop,
     ) -> Result<Rendered, DeviceError> {
         let name = self.describe();
-        Err(DeviceError::Failed(format!(
-            "{name} cannot go on with a picture"
-        )))
+        Err(DeviceError::Failed(format!("{name} cannot go on with a picture")))
     }
 
     /// Renders a frame for the rays that it casts, which take 32 bytes each; no frame may be under way. They are to be traced
@@ -410,12 +398,7 @@ pub trait Device: Send {
     /// Counts what these rays visit and test if each goes alone; [`Device::trace`] may take several through a tree together, and
     /// visit less. It takes longer than tracing them. `None` if the device does not count. The counts are those of the device's own
     /// trees, and do not depend on the number of threads.
-    fn count_work(
-        &mut self,
-        _: &Frame,
-        _: RayKind,
-        _rays: &[Ray],
-    ) -> Result<Option<WorkCounts>, DeviceError> {
+    fn count_work(&mut self, _: &Frame, _: RayKind, _rays: &[Ray]) -> Result<Option<WorkCounts>, DeviceError> {
         Ok(None)
     }
 }

@@ -1,9 +1,6 @@
 //! Several devices as one: each frame goes to the least busy one, and results come back in the order of submission.
 
-use super::{
-    Accumulation, Device, DeviceError, Frame, FrameSettings, OwnRays, RayKind, Rendered, Stop,
-    WorkCounts,
-};
+use super::{Accumulation, Device, DeviceError, Frame, FrameSettings, OwnRays, RayKind, Rendered, Stop, WorkCounts};
 use crate::{
     abi::{Hit, Ray},
     accel::NodeLayout,
@@ -47,14 +44,8 @@ impl MultiDevice {
                 other.describe()
             )));
         }
-        let member = |device| Member {
-            device,
-            under_way: 0,
-        };
-        Ok(Self {
-            members: devices.into_iter().map(member).collect(),
-            order: VecDeque::new(),
-        })
+        let member = |device| Member { device, under_way: 0 };
+        Ok(Self { members: devices.into_iter().map(member).collect(), order: VecDeque::new() })
     }
 
     fn first(&self) -> &dyn Device {
@@ -104,9 +95,7 @@ impl Device for MultiDevice {
                 .members
                 .iter_mut()
                 .map(|member| (member, scene.clone()))
-                .map(|(member, scene)| {
-                    thread::Builder::new().spawn_scoped(scope, move || load(member, scene))
-                })
+                .map(|(member, scene)| thread::Builder::new().spawn_scoped(scope, move || load(member, scene)))
                 .collect();
             threads.into_iter().try_for_each(|thread| {
                 let failed = |error| DeviceError::Failed(format!("cannot start a thread: {error}"));
@@ -155,11 +144,7 @@ impl Device for MultiDevice {
     }
 
     /// Returns the rays of the first device.
-    fn own_rays(
-        &mut self,
-        frame: &Frame,
-        settings: &FrameSettings,
-    ) -> Result<Option<OwnRays>, DeviceError> {
+    fn own_rays(&mut self, frame: &Frame, settings: &FrameSettings) -> Result<Option<OwnRays>, DeviceError> {
         self.members[0].device.own_rays(frame, settings)
     }
 
@@ -172,18 +157,11 @@ impl Device for MultiDevice {
         hits: &mut [Hit],
         passes: u32,
     ) -> Result<Vec<Duration>, DeviceError> {
-        self.members[0]
-            .device
-            .trace(frame, kind, rays, hits, passes)
+        self.members[0].device.trace(frame, kind, rays, hits, passes)
     }
 
     /// Runs on the first device.
-    fn count_work(
-        &mut self,
-        frame: &Frame,
-        kind: RayKind,
-        rays: &[Ray],
-    ) -> Result<Option<WorkCounts>, DeviceError> {
+    fn count_work(&mut self, frame: &Frame, kind: RayKind, rays: &[Ray]) -> Result<Option<WorkCounts>, DeviceError> {
         self.members[0].device.count_work(frame, kind, rays)
     }
 }

@@ -128,12 +128,8 @@ pub const TILE_ITEMS: u32 = 64;
 /// Work items of a picture: those of all 8×8 tiles, those that hang over the edge included.
 pub fn pixel_items(settings: &FrameSettings) -> Result<u32, DeviceError> {
     let tiles = u64::from(settings.width.div_ceil(8)) * u64::from(settings.height.div_ceil(8));
-    u32::try_from(tiles * u64::from(TILE_ITEMS)).map_err(|_| {
-        DeviceError::Failed(format!(
-            "{} × {} is too large a picture",
-            settings.width, settings.height
-        ))
-    })
+    u32::try_from(tiles * u64::from(TILE_ITEMS))
+        .map_err(|_| DeviceError::Failed(format!("{} × {} is too large a picture", settings.width, settings.height)))
 }
 
 /// As in [`Params`].
@@ -163,11 +159,7 @@ fn tone_map(settings: &FrameSettings) -> u32 {
 
 /// Greatest absolute coordinate of a tree, for the error bound of its node tests.
 pub fn magnitude(bounds: &Aabb) -> f32 {
-    if bounds.is_empty() {
-        0.0
-    } else {
-        bounds.reach().max_element()
-    }
+    if bounds.is_empty() { 0.0 } else { bounds.reach().max_element() }
 }
 
 /// The group of units that walks begin with, as `Group` in `traverse_compressed.h`: the root, or what alone it holds if that is
@@ -189,15 +181,7 @@ fn start_group(units: &[Unit]) -> (u32, u32) {
 
 /// Distance from the eye to the farthest corner of the scene.
 fn depth_range(bounds: &Aabb, eye: Vec3) -> f32 {
-    if bounds.is_empty() {
-        1.0
-    } else {
-        bounds
-            .corners()
-            .iter()
-            .map(|c| c.distance(eye))
-            .fold(1e-30, f32::max)
-    }
+    if bounds.is_empty() { 1.0 } else { bounds.corners().iter().map(|c| c.distance(eye)).fold(1e-30, f32::max) }
 }
 
 /// Of a picture that is `aspect` times as wide as high.
@@ -227,11 +211,7 @@ pub fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
         focus: lens.focus,
         lens_right: (right * (lens.radius / lens.iris.ratio)).into(),
         lens_up: (up * lens.radius).into(),
-        blades: if lens.iris.blades < 3 {
-            0
-        } else {
-            lens.iris.blades
-        },
+        blades: if lens.iris.blades < 3 { 0 } else { lens.iris.blades },
         blade_turn: (lens.iris.rotation / TAU).rem_euclid(1.0),
         ..pinhole
     }
@@ -244,9 +224,7 @@ mod tests {
     #[test]
     fn integrators_are_numbered_without_gaps() {
         let all = Integrator::ALL.iter();
-        let mut numbers: Vec<u32> = all
-            .map(|&integrator| integrator_number(integrator))
-            .collect();
+        let mut numbers: Vec<u32> = all.map(|&integrator| integrator_number(integrator)).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, (0..abi::INTEGRATOR_COUNT).collect::<Vec<_>>());
     }

@@ -19,18 +19,11 @@ impl Pool {
     pub fn new(blas: &[Arc<Blas>]) -> Self {
         let offsets = pool_offsets(blas);
         let (mut units, mut triangles) = pool_size(blas);
-        let mut pool = Self {
-            units: vec![Unit::default(); units],
-            triangles: vec![TriangleRecord::default(); triangles],
-        };
+        let mut pool =
+            Self { units: vec![Unit::default(); units], triangles: vec![TriangleRecord::default(); triangles] };
         for (blas, offset) in blas.iter().zip(offsets) {
             (units, triangles) = (offset.units as usize, offset.triangles as usize);
-            write_tree(
-                blas,
-                offset,
-                &mut pool.units[units..],
-                &mut pool.triangles[triangles..],
-            );
+            write_tree(blas, offset, &mut pool.units[units..], &mut pool.triangles[triangles..]);
         }
         pool
     }
@@ -38,34 +31,20 @@ impl Pool {
 
 /// Numbers of units and triangles in the trees of all meshes.
 pub fn pool_size(blas: &[Arc<Blas>]) -> (usize, usize) {
-    blas.iter()
-        .map(|blas| tree_size(blas))
-        .fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1))
+    blas.iter().map(|blas| tree_size(blas)).fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1))
 }
 
 /// Numbers of units and triangles in one tree.
 pub fn tree_size(blas: &Blas) -> (usize, usize) {
     match &blas.shape {
-        BlasShape::Compressed {
-            units, triangles, ..
-        } => (units.len(), triangles.len()),
+        BlasShape::Compressed { units, triangles, .. } => (units.len(), triangles.len()),
         _ => (0, 0),
     }
 }
 
 /// Copies a tree to the beginning of `units` and `triangles`, which lie at `offset` of a pool.
-pub fn write_tree(
-    blas: &Blas,
-    offset: PoolOffset,
-    units: &mut [Unit],
-    triangles: &mut [TriangleRecord],
-) {
-    let BlasShape::Compressed {
-        units: own,
-        triangles: own_triangles,
-        ..
-    } = &blas.shape
-    else {
+pub fn write_tree(blas: &Blas, offset: PoolOffset, units: &mut [Unit], triangles: &mut [TriangleRecord]) {
+    let BlasShape::Compressed { units: own, triangles: own_triangles, .. } = &blas.shape else {
         return;
     };
     let moved = units.par_iter_mut().zip(own.par_iter());

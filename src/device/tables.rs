@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     abi::{
-        self, CornerRecord, EnvironmentRecord, LightRecord, LobesRecord, MapRecord, MaterialRecord,
-        MeshRecord, NO_INDEX, TextureRecord, VertexAttributes, VertexRecord,
+        self, CornerRecord, EnvironmentRecord, LightRecord, LobesRecord, MapRecord, MaterialRecord, MeshRecord,
+        NO_INDEX, TextureRecord, VertexAttributes, VertexRecord,
     },
     anim::Deformed,
     aov::cryptomatte,
@@ -26,10 +26,7 @@ const DIFFUSE_SKY: (u32, u32) = (32, 16);
 pub struct Tables {
     pub meshes: Vec<MeshRecord>,
     /// The arrays that `meshes` point to.
-    #[cfg_attr(
-        not(throng_cuda),
-        expect(dead_code, reason = "the CPU follows the pointers")
-    )]
+    #[cfg_attr(not(throng_cuda), expect(dead_code, reason = "the CPU follows the pointers"))]
     pub attributes: Vec<Attributes>,
     /// The attributes that each mesh has records of besides vertices and corners.
     pub needs: Vec<Needs>,
@@ -50,10 +47,7 @@ pub struct Tables {
     /// Hashes of the names of instances and materials, once an AOV asks for them.
     ids: OnceLock<NameIds>,
     /// Texels of the last textures, which are the environment's and not in the scene's list.
-    #[cfg_attr(
-        not(throng_cuda),
-        expect(dead_code, reason = "the environments that rows lead to")
-    )]
+    #[cfg_attr(not(throng_cuda), expect(dead_code, reason = "the environments that rows lead to"))]
     skies: Vec<Vec<[f32; 4]>>,
 }
 
@@ -76,12 +70,10 @@ impl Tables {
         let mut environment = environment_record(&scene.environment);
         let mut sky = SkyTable::default();
         if let Environment::Image { pixels, .. } = &scene.environment {
-            for (image, index) in [
-                (pixels, &mut environment.image),
-                (&low_pass(pixels), &mut environment.diffuse_image),
-            ] {
-                let texels: Vec<[f32; 4]> =
-                    image.data.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
+            for (image, index) in
+                [(pixels, &mut environment.image), (&low_pass(pixels), &mut environment.diffuse_image)]
+            {
+                let texels: Vec<[f32; 4]> = image.data.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
                 *index = textures.len() as u32;
                 textures.push(TextureRecord {
                     texels: texels.as_ptr().cast(),
@@ -99,16 +91,12 @@ impl Tables {
         }
         let needs = attributes::needs(&scene);
         let attributes = scene.meshes.par_iter().zip(&needs);
-        let attributes: Vec<_> = attributes
-            .map(|(mesh, &needs)| Attributes::new(mesh, needs))
-            .collect();
+        let attributes: Vec<_> = attributes.map(|(mesh, &needs)| Attributes::new(mesh, needs)).collect();
         let meshes = scene.meshes.iter().zip(attributes.iter().zip(&needs));
         let weights = emission_weights(&scene);
         let (materials, lobes) = material_tables::material_records(&scene.materials, &weights);
         Self {
-            meshes: meshes
-                .map(|(mesh, (attributes, needs))| mesh_record(mesh, attributes, *needs))
-                .collect(),
+            meshes: meshes.map(|(mesh, (attributes, needs))| mesh_record(mesh, attributes, *needs)).collect(),
             attributes,
             needs,
             materials,
@@ -132,14 +120,10 @@ impl Tables {
     /// The texels of each of `textures`.
     #[cfg(throng_cuda)]
     pub fn texels(&self) -> impl Iterator<Item = &[u8]> {
-        let own = self
-            .scene
-            .textures
-            .iter()
-            .map(|texture| match &texture.texels {
-                Texels::Srgb8(data) | Texels::Linear8(data) => bytemuck::cast_slice(data),
-                Texels::Linear(data) => bytemuck::cast_slice(data),
-            });
+        let own = self.scene.textures.iter().map(|texture| match &texture.texels {
+            Texels::Srgb8(data) | Texels::Linear8(data) => bytemuck::cast_slice(data),
+            Texels::Linear(data) => bytemuck::cast_slice(data),
+        });
         let skies = self.skies.iter().map(|sky| bytemuck::cast_slice(sky));
         own.chain(skies)
     }
@@ -158,10 +142,7 @@ pub struct NameIds {
 
 impl NameIds {
     pub fn new(scene: &Scene) -> Self {
-        Self {
-            instances: cryptomatte::instance_ids(scene),
-            materials: cryptomatte::material_ids(scene),
-        }
+        Self { instances: cryptomatte::instance_ids(scene), materials: cryptomatte::material_ids(scene) }
     }
 }
 
@@ -170,14 +151,8 @@ impl Attributes {
         match &mesh.shape {
             Shape::Sphere => Self::default(),
             Shape::Triangles(m) => Self {
-                vertices: (0..m.positions.len())
-                    .into_par_iter()
-                    .map(|i| vertex_record(m, i))
-                    .collect(),
-                corners: (0..m.triangles.len())
-                    .into_par_iter()
-                    .map(|i| corner_record(m, i))
-                    .collect(),
+                vertices: (0..m.positions.len()).into_par_iter().map(|i| vertex_record(m, i)).collect(),
+                corners: (0..m.triangles.len()).into_par_iter().map(|i| corner_record(m, i)).collect(),
                 attributes: attributes::records(m, needs),
             },
         }
@@ -198,19 +173,11 @@ pub fn write_shape(mesh: &TriangleMesh, shape: &Deformed, out: &mut [VertexRecor
 
 fn vertex_record(mesh: &TriangleMesh, index: usize) -> VertexRecord {
     let [u, v] = mesh.uvs.get(index).copied().unwrap_or_default();
-    VertexRecord {
-        position: mesh.positions[index],
-        u,
-        normal: mesh.normals.get(index).copied().unwrap_or_default(),
-        v,
-    }
+    VertexRecord { position: mesh.positions[index], u, normal: mesh.normals.get(index).copied().unwrap_or_default(), v }
 }
 
 fn corner_record(mesh: &TriangleMesh, index: usize) -> CornerRecord {
-    CornerRecord {
-        vertices: mesh.triangles[index],
-        slot: mesh.slots.get(index).copied().unwrap_or_default(),
-    }
+    CornerRecord { vertices: mesh.triangles[index], slot: mesh.slots.get(index).copied().unwrap_or_default() }
 }
 
 fn mesh_record(mesh: &Mesh, arrays: &Attributes, needs: Needs) -> MeshRecord {
@@ -266,11 +233,7 @@ fn environment_record(environment: &Environment) -> EnvironmentRecord {
     };
     match *environment {
         Environment::Constant { radiance } => gradient(radiance, radiance, radiance),
-        Environment::Gradient {
-            zenith,
-            horizon,
-            nadir,
-        } => gradient(zenith, horizon, nadir),
+        Environment::Gradient { zenith, horizon, nadir } => gradient(zenith, horizon, nadir),
         Environment::Image { rotation, .. } => EnvironmentRecord {
             kind: abi::ENVIRONMENT_IMAGE,
             rotation: rotation / std::f32::consts::TAU,
@@ -281,10 +244,7 @@ fn environment_record(environment: &Environment) -> EnvironmentRecord {
 
 /// Averages blocks of a latitude-longitude image, weighted by solid angle, so that its total light stays the same.
 fn low_pass(image: &FloatImage) -> FloatImage {
-    let (width, height) = (
-        DIFFUSE_SKY.0.min(image.width),
-        DIFFUSE_SKY.1.min(image.height),
-    );
+    let (width, height) = (DIFFUSE_SKY.0.min(image.width), DIFFUSE_SKY.1.min(image.height));
     let cells = |index: u32, count: u32, size: u32| {
         let at = |i: u32| (u64::from(i) * u64::from(size) / u64::from(count)) as u32;
         at(index)..at(index + 1)
@@ -300,15 +260,8 @@ fn low_pass(image: &FloatImage) -> FloatImage {
         }
         <[f32; 3]>::from(sum / weights)
     };
-    let data = (0..height)
-        .flat_map(|y| (0..width).map(move |x| (x, y)))
-        .map(|(x, y)| mean(x, y))
-        .collect();
-    FloatImage {
-        width,
-        height,
-        data,
-    }
+    let data = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| mean(x, y)).collect();
+    FloatImage { width, height, data }
 }
 
 #[cfg(test)]
@@ -318,30 +271,14 @@ mod tests {
     #[test]
     fn the_low_passed_sky_keeps_the_total_light() {
         let (width, height) = (200, 100);
-        let data = (0..width * height)
-            .map(|i| [(i % 7) as f32, (i / width) as f32, 1.0])
-            .collect();
+        let data = (0..width * height).map(|i| [(i % 7) as f32, (i / width) as f32, 1.0]).collect();
         let total = |image: &FloatImage| {
-            let cell = |i: usize| {
-                ((i as u32 / image.width) as f32 + 0.5) * std::f32::consts::PI / image.height as f32
-            };
-            let light: Vec3 = image
-                .data
-                .iter()
-                .enumerate()
-                .map(|(i, &c)| Vec3::from(c) * cell(i).sin())
-                .sum();
+            let cell = |i: usize| ((i as u32 / image.width) as f32 + 0.5) * std::f32::consts::PI / image.height as f32;
+            let light: Vec3 = image.data.iter().enumerate().map(|(i, &c)| Vec3::from(c) * cell(i).sin()).sum();
             light / (image.width * image.height) as f32
         };
-        let image = FloatImage {
-            width,
-            height,
-            data,
-        };
+        let image = FloatImage { width, height, data };
         let (before, after) = (total(&image), total(&low_pass(&image)));
-        assert!(
-            (before - after).abs().max_element() < 0.01 * before.max_element(),
-            "{before} {after}"
-        );
+        assert!((before - after).abs().max_element() < 0.01 * before.max_element(), "{before} {after}");
     }
 }

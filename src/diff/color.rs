@@ -4,21 +4,9 @@ use glam::{Mat3, Vec3};
 
 /// Matrix from linear Rec.709 to CIE XYZ, by columns.
 const XYZ_FROM_RGB: Mat3 = Mat3::from_cols(
-    Vec3::new(
-        10_135_552.0 / 24_577_794.0,
-        2_613_072.0 / 12_288_897.0,
-        1_425_312.0 / 73_733_382.0,
-    ),
-    Vec3::new(
-        8_788_810.0 / 24_577_794.0,
-        8_788_810.0 / 12_288_897.0,
-        8_788_810.0 / 73_733_382.0,
-    ),
-    Vec3::new(
-        4_435_075.0 / 24_577_794.0,
-        887_015.0 / 12_288_897.0,
-        70_074_185.0 / 73_733_382.0,
-    ),
+    Vec3::new(10_135_552.0 / 24_577_794.0, 2_613_072.0 / 12_288_897.0, 1_425_312.0 / 73_733_382.0),
+    Vec3::new(8_788_810.0 / 24_577_794.0, 8_788_810.0 / 12_288_897.0, 8_788_810.0 / 73_733_382.0),
+    Vec3::new(4_435_075.0 / 24_577_794.0, 887_015.0 / 12_288_897.0, 70_074_185.0 / 73_733_382.0),
 );
 
 /// XYZ of a colour, relative to the XYZ of white.
@@ -50,11 +38,7 @@ pub fn hunt_lab(rgb: Vec3) -> Vec3 {
     let f = Vec3::new(curve(p.x), curve(p.y), curve(p.z));
     let lightness = 116.0 * f.y - 16.0;
     let hunt = 0.01 * lightness;
-    Vec3::new(
-        lightness,
-        hunt * 500.0 * (f.x - f.y),
-        hunt * 200.0 * (f.y - f.z),
-    )
+    Vec3::new(lightness, hunt * 500.0 * (f.x - f.y), hunt * 200.0 * (f.y - f.z))
 }
 
 /// HyAB distance, which adds lightness and hue as people do not judge them together (Abasi, Tehran and Fairchild 2020).

@@ -18,19 +18,10 @@ pub fn kernel(radius: usize, sum: Option<f32>, f: impl Fn(f32) -> f32) -> Kernel
 }
 
 /// Filters each channel with its own kernels, along rows with `across` and along columns with `down`.
-pub fn filter(
-    pixels: &[Vec3],
-    width: usize,
-    across: &[Kernel; 3],
-    down: &[Kernel; 3],
-) -> Vec<Vec3> {
+pub fn filter(pixels: &[Vec3], width: usize, across: &[Kernel; 3], down: &[Kernel; 3]) -> Vec<Vec3> {
     let height = pixels.len() / width.max(1);
     let rows = |f: &(dyn Fn(usize, usize) -> Vec3 + Sync)| -> Vec<Vec3> {
-        (0..width * height)
-            .into_par_iter()
-            .with_min_len(width)
-            .map(|i| f(i % width, i / width))
-            .collect()
+        (0..width * height).into_par_iter().with_min_len(width).map(|i| f(i % width, i / width)).collect()
     };
     let narrow = rows(&|x, y| weigh(across, |step| pixels[y * width + moved(x, step, width)]));
     rows(&|x, y| weigh(down, |step| narrow[moved(y, step, height) * width + x]))
@@ -54,11 +45,7 @@ fn weigh(kernels: &[Kernel; 3], at: impl Fn(isize) -> Vec3) -> Vec3 {
 /// Weight of a kernel at `index` of the widest one, whose radius is `radius`; 0 beyond the kernel's own.
 fn weight_at(kernel: &Kernel, index: usize, radius: usize) -> f32 {
     let skipped = radius - kernel.len() / 2;
-    index
-        .checked_sub(skipped)
-        .and_then(|i| kernel.get(i))
-        .copied()
-        .unwrap_or(0.0)
+    index.checked_sub(skipped).and_then(|i| kernel.get(i)).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -71,10 +58,6 @@ mod tests {
         let one = || kernel(0, Some(1.0), |_| 1.0);
         let kernels = [blur(), one(), blur()];
         let found = filter(&[Vec3::new(1.0, 2.0, 3.0); 20], 5, &kernels, &kernels);
-        assert!(
-            found
-                .iter()
-                .all(|p| p.abs_diff_eq(Vec3::new(1.0, 2.0, 3.0), 1e-5))
-        );
+        assert!(found.iter().all(|p| p.abs_diff_eq(Vec3::new(1.0, 2.0, 3.0), 1e-5)));
     }
 }

@@ -11,11 +11,8 @@ use std::f32::consts::PI;
 
 /// Contrast sensitivities of lightness, red - green and blue - yellow, each fitted by a sum of Gaussians
 /// `a * sqrt(pi/b) * exp(-pi^2 d^2 / b)`; pairs (a, b).
-const SENSITIVITY: [[(f32, f32); 2]; 3] = [
-    [(1.0, 0.0047), (0.0, 1e-5)],
-    [(1.0, 0.0053), (0.0, 1e-5)],
-    [(34.1, 0.04), (13.5, 0.025)],
-];
+const SENSITIVITY: [[(f32, f32); 2]; 3] =
+    [[(1.0, 0.0047), (0.0, 1e-5)], [(1.0, 0.0053), (0.0, 1e-5)], [(34.1, 0.04), (13.5, 0.025)]];
 /// Exponent of colour differences, the share of the greatest above which they are compressed, and the value there.
 const COLOR_EXPONENT: f32 = 0.7;
 const KNEE: f32 = 0.4;
@@ -29,15 +26,10 @@ pub fn differences(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> 
     let [colors_a, colors_b] = [a, b].map(|image| perceived(image, pixels_per_degree));
     let [features_a, features_b] = [a, b].map(|image| features(image, pixels_per_degree));
     let greatest = greatest_distance();
-    let both = colors_a
-        .par_iter()
-        .zip(&colors_b)
-        .zip(features_a.par_iter().zip(&features_b));
+    let both = colors_a.par_iter().zip(&colors_b).zip(features_a.par_iter().zip(&features_b));
     both.map(|((color_a, color_b), (feature_a, feature_b))| {
         let color = compress(distance(*color_a, *color_b).powf(COLOR_EXPONENT), greatest);
-        let feature = (feature_a.x - feature_b.x)
-            .abs()
-            .max((feature_a.y - feature_b.y).abs());
+        let feature = (feature_a.x - feature_b.x).abs().max((feature_a.y - feature_b.y).abs());
         let feature = (feature * 0.5f32.sqrt()).powf(FEATURE_EXPONENT);
         color.powf(1.0 - feature)
     })
@@ -60,17 +52,9 @@ fn compress(value: f32, greatest: f32) -> f32 {
 /// Colours as the eye perceives them, in Hunt-adjusted L*a*b*: without patterns finer than it can tell apart.
 fn perceived(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
     let opponents: Vec<Vec3> = image.pixels.par_iter().map(|&rgb| opponent(rgb)).collect();
-    let widest = SENSITIVITY
-        .iter()
-        .flatten()
-        .map(|&(_, b)| b)
-        .fold(0.0, f32::max);
+    let widest = SENSITIVITY.iter().flatten().map(|&(_, b)| b).fold(0.0, f32::max);
     let radius = (3.0 * (widest / (2.0 * PI * PI)).sqrt() * pixels_per_degree).ceil() as usize;
-    let gaussian = |b: f32| {
-        kernel(radius, None, |x| {
-            (-(PI * x / pixels_per_degree).powi(2) / b).exp()
-        })
-    };
+    let gaussian = |b: f32| kernel(radius, None, |x| (-(PI * x / pixels_per_degree).powi(2) / b).exp());
     // A sum of two Gaussians is not separable, so each is filtered on its own and weighted by its volume.
     let part = |index: usize| {
         let kernels: [Kernel; 3] = SENSITIVITY.map(|channel| gaussian(channel[index].1));
@@ -78,16 +62,10 @@ fn perceived(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
             let (a, b) = SENSITIVITY[c][index];
             a * (PI / b).sqrt()
         });
-        let volume =
-            Vec3::from_array([0, 1, 2].map(|c| scale[c] * kernels[c].iter().sum::<f32>().powi(2)));
-        (
-            filter(&opponents, image.width, &kernels, &kernels),
-            Vec3::from_array(scale),
-            volume,
-        )
+        let volume = Vec3::from_array([0, 1, 2].map(|c| scale[c] * kernels[c].iter().sum::<f32>().powi(2)));
+        (filter(&opponents, image.width, &kernels, &kernels), Vec3::from_array(scale), volume)
     };
-    let ((first, first_scale, first_volume), (second, second_scale, second_volume)) =
-        (part(0), part(1));
+    let ((first, first_scale, first_volume), (second, second_scale, second_volume)) = (part(0), part(1));
     let volume = first_volume + second_volume;
     let both = first.par_iter().zip(&second);
     both.map(|(&first, &second)| {
@@ -104,14 +82,9 @@ fn features(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
     let bell = move |x: f32| (-x * x / (2.0 * sigma * sigma)).exp();
     let smooth = kernel(radius, Some(1.0), bell);
     let edge = balanced(kernel(radius, None, |x| -x * bell(x)));
-    let point = balanced(kernel(radius, None, |x| {
-        (x * x / (sigma * sigma) - 1.0) * bell(x)
-    }));
-    let lightness: Vec<Vec3> = image
-        .pixels
-        .par_iter()
-        .map(|&rgb| Vec3::splat((opponent(rgb).x + 16.0) / 116.0))
-        .collect();
+    let point = balanced(kernel(radius, None, |x| (x * x / (sigma * sigma) - 1.0) * bell(x)));
+    let lightness: Vec<Vec3> =
+        image.pixels.par_iter().map(|&rgb| Vec3::splat((opponent(rgb).x + 16.0) / 116.0)).collect();
     let [flat_x, flat_y] = [(); 2].map(|()| smooth.clone());
     let across = filter(
         &lightness,
@@ -119,15 +92,9 @@ fn features(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
         &[edge.clone(), point.clone(), flat_x.clone()],
         &[flat_y.clone(), flat_y.clone(), flat_x.clone()],
     );
-    let down = filter(
-        &lightness,
-        image.width,
-        &[flat_x.clone(), flat_x, flat_y.clone()],
-        &[edge, point, flat_y],
-    );
+    let down = filter(&lightness, image.width, &[flat_x.clone(), flat_x, flat_y.clone()], &[edge, point, flat_y]);
     let both = across.par_iter().zip(&down);
-    both.map(|(across, down)| Vec3::new(across.x.hypot(down.x), across.y.hypot(down.y), 0.0))
-        .collect()
+    both.map(|(across, down)| Vec3::new(across.x.hypot(down.x), across.y.hypot(down.y), 0.0)).collect()
 }
 
 /// Scales positive weights to add up to 1, and negative ones to add up to -1.

@@ -17,11 +17,7 @@ const MAGMA: [[u8; 3]; 9] = [
 
 /// Colours of the differences as RGB bytes, row by row from the top.
 pub fn draw_map(difference: &Difference) -> Vec<u8> {
-    difference
-        .values
-        .iter()
-        .flat_map(|&value| magma(value))
-        .collect()
+    difference.values.iter().flat_map(|&value| magma(value)).collect()
 }
 
 fn magma(value: f32) -> [u8; 3] {

@@ -51,16 +51,9 @@ pub struct SizeError {
 
 /// Compares `b` with `a`, the reference. If one of them is linear without bounds, each pixel's difference is the greatest over the
 /// exposures at which `a` shows anything. Takes some seconds for large pictures.
-pub fn compare(
-    a: &LinearImage,
-    b: &LinearImage,
-    pixels_per_degree: f32,
-) -> Result<Difference, SizeError> {
+pub fn compare(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> Result<Difference, SizeError> {
     if a.size() != b.size() {
-        return Err(SizeError {
-            a: a.size(),
-            b: b.size(),
-        });
+        return Err(SizeError { a: a.size(), b: b.size() });
     }
     let (width, height) = a.size();
     let values = match a.unbounded || b.unbounded {
@@ -68,26 +61,14 @@ pub fn compare(
         true => over_exposures(a, b, pixels_per_degree),
     };
     let stats = stats(&values, a, b);
-    Ok(Difference {
-        width,
-        height,
-        values,
-        stats,
-    })
+    Ok(Difference { width, height, values, stats })
 }
 
 fn over_exposures(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> Vec<f32> {
     let mut greatest = vec![0f32; a.pixels.len()];
     for stops in exposures(a) {
-        let values = flip::differences(
-            &exposure::expose(a, stops),
-            &exposure::expose(b, stops),
-            pixels_per_degree,
-        );
-        greatest
-            .iter_mut()
-            .zip(values)
-            .for_each(|(greatest, value)| *greatest = greatest.max(value));
+        let values = flip::differences(&exposure::expose(a, stops), &exposure::expose(b, stops), pixels_per_degree);
+        greatest.iter_mut().zip(values).for_each(|(greatest, value)| *greatest = greatest.max(value));
     }
     greatest
 }

@@ -39,10 +39,7 @@ pub struct ReadError {
 pub fn read(path: &Path) -> Result<LinearImage, ReadError> {
     let failed = |reason: String| ReadError {
         path: path.to_owned(),
-        reason: reason
-            .chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect(),
+        reason: reason.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
     };
     let panicked = |words: &str| format!("the picture is damaged: {words}");
     let picture = guarded(|| decode(path), panicked).map_err(failed)?;
@@ -65,19 +62,14 @@ fn decode(path: &Path) -> Result<DynamicImage, String> {
     let pixels = u64::from(width).saturating_mul(height.into());
     let needed = pixels.saturating_mul(per_pixel);
     if needed > 2 * allowance(held) {
-        return Err(format!(
-            "{width}x{height} pixels are more than a file of this size means: write it again"
-        ));
+        return Err(format!("{width}x{height} pixels are more than a file of this size means: write it again"));
     }
     DynamicImage::from_decoder(decoder).map_err(damaged)
 }
 
 fn linear(picture: DynamicImage) -> LinearImage {
     let width = picture.width() as usize;
-    let unbounded = matches!(
-        picture,
-        DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_)
-    );
+    let unbounded = matches!(picture, DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_));
     let decode = |v: f32| match v {
         v if unbounded => v,
         v if v <= 0.04045 => v / 12.92,
@@ -85,17 +77,9 @@ fn linear(picture: DynamicImage) -> LinearImage {
     };
     // Values are finite even where those of the file are not.
     let finite = |v: f32| {
-        if v.is_nan() {
-            0.0
-        } else {
-            v.clamp(-1e30, 1e30)
-        }
+        if v.is_nan() { 0.0 } else { v.clamp(-1e30, 1e30) }
     };
     let color = |p: &[f32; 4]| Vec3::from_array([0, 1, 2].map(|c| finite(decode(p[c]) * p[3])));
     let rgba = picture.into_rgba32f();
-    LinearImage {
-        width,
-        pixels: rgba.as_raw().as_chunks::<4>().0.iter().map(color).collect(),
-        unbounded,
-    }
+    LinearImage { width, pixels: rgba.as_raw().as_chunks::<4>().0.iter().map(color).collect(), unbounded }
 }

@@ -1,19 +1,8 @@
 use super::*;
 
-fn image(
-    width: usize,
-    height: usize,
-    unbounded: bool,
-    f: impl Fn(usize, usize) -> Vec3,
-) -> LinearImage {
-    let pixels = (0..width * height)
-        .map(|i| f(i % width, i / width))
-        .collect();
-    LinearImage {
-        width,
-        pixels,
-        unbounded,
-    }
+fn image(width: usize, height: usize, unbounded: bool, f: impl Fn(usize, usize) -> Vec3) -> LinearImage {
+    let pixels = (0..width * height).map(|i| f(i % width, i / width)).collect();
+    LinearImage { width, pixels, unbounded }
 }
 
 fn gradient(x: usize, y: usize) -> Vec3 {
@@ -26,10 +15,7 @@ fn equal_pictures_do_not_differ() {
         let a = image(40, 30, unbounded, gradient);
         let found = compare(&a, &a, PIXELS_PER_DEGREE).unwrap();
         assert_eq!(found.stats, DifferenceStats::default());
-        assert_eq!(
-            (found.width, found.height, found.values.len()),
-            (40, 30, 1200)
-        );
+        assert_eq!((found.width, found.height, found.values.len()), (40, 30, 1200));
     }
 }
 
@@ -44,12 +30,9 @@ fn black_and_white_differ_almost_as_much_as_can_be() {
 #[test]
 fn a_point_is_seen_where_it_is() {
     let a = image(64, 64, false, |_, _| Vec3::splat(0.2));
-    let b = image(64, 64, false, |x, y| {
-        Vec3::splat(if (x, y) == (40, 20) { 1.0 } else { 0.2 })
-    });
+    let b = image(64, 64, false, |x, y| Vec3::splat(if (x, y) == (40, 20) { 1.0 } else { 0.2 }));
     let found = compare(&a, &b, PIXELS_PER_DEGREE).unwrap();
-    let greatest =
-        (0..found.values.len()).max_by(|&a, &b| found.values[a].total_cmp(&found.values[b]));
+    let greatest = (0..found.values.len()).max_by(|&a, &b| found.values[a].total_cmp(&found.values[b]));
     let at = greatest.map(|i| (i % 64, i / 64)).unwrap();
     assert!(at.0.abs_diff(40) < 3 && at.1.abs_diff(20) < 3, "{at:?}");
     assert_eq!(found.values[0], 0.0);
@@ -59,8 +42,7 @@ fn a_point_is_seen_where_it_is() {
 #[test]
 fn what_only_shows_at_another_exposure_counts_in_linear_pictures() {
     // In both pictures there is a lamp far brighter than white.
-    let lamp =
-        |bright: f32| move |x: usize, _: usize| Vec3::splat(if x < 16 { bright } else { 0.05 });
+    let lamp = |bright: f32| move |x: usize, _: usize| Vec3::splat(if x < 16 { bright } else { 0.05 });
     let [a, b] = [100.0, 25.0].map(|bright| image(32, 32, true, lamp(bright)));
     assert!(compare(&a, &b, PIXELS_PER_DEGREE).unwrap().stats.max > 0.2);
 }
@@ -69,8 +51,5 @@ fn what_only_shows_at_another_exposure_counts_in_linear_pictures() {
 fn pictures_of_other_sizes_are_refused() {
     let [a, b] = [8, 9].map(|width| image(width, 4, false, gradient));
     let text = compare(&a, &b, PIXELS_PER_DEGREE).unwrap_err().to_string();
-    assert!(
-        text.starts_with("8x4 pixels cannot be compared with 9x4"),
-        "{text}"
-    );
+    assert!(text.starts_with("8x4 pixels cannot be compared with 9x4"), "{text}");
 }

@@ -32,26 +32,15 @@ impl SampledFilter {
         let few = samples.is_some_and(|samples| samples < SIGNED_SAMPLES);
         let relative = width.map_or(1.0, |width| width / filter.width());
         let reach = 0.5 * relative * filter.width();
-        let of = |kind, scale| Self {
-            kind,
-            scale,
-            signed: false,
-            table: 0,
-        };
-        let tabled = |table: usize| Self {
-            table: table * (FILTER_STEPS as usize + 1),
-            ..of(abi::FILTER_TABLE, reach)
-        };
+        let of = |kind, scale| Self { kind, scale, signed: false, table: 0 };
+        let tabled = |table: usize| Self { table: table * (FILTER_STEPS as usize + 1), ..of(abi::FILTER_TABLE, reach) };
         match filter {
             PixelFilter::Box => of(abi::FILTER_BOX, reach),
             PixelFilter::Tent => of(abi::FILTER_TENT, reach),
             PixelFilter::Gaussian => of(abi::FILTER_GAUSSIAN, relative),
             PixelFilter::BlackmanHarris => tabled(0),
             PixelFilter::Mitchell if few => tabled(2),
-            PixelFilter::Mitchell => Self {
-                signed: true,
-                ..tabled(1)
-            },
+            PixelFilter::Mitchell => Self { signed: true, ..tabled(1) },
         }
     }
 }
@@ -62,11 +51,7 @@ pub static FILTER_TABLES: LazyLock<Vec<f32>> = LazyLock::new(|| {
         true => mitchell(x),
         false => 0.0,
     };
-    let tables = [
-        places(blackman_harris),
-        places(mitchell),
-        places(without_lobes),
-    ];
+    let tables = [places(blackman_harris), places(mitchell), places(without_lobes)];
     tables.concat()
 });
 
@@ -119,22 +104,14 @@ mod tests {
 
     #[test]
     fn tables_are_the_filters_inverse_distributions() {
-        for (index, filter) in [blackman_harris as fn(f64) -> f64, mitchell]
-            .into_iter()
-            .enumerate()
-        {
+        for (index, filter) in [blackman_harris as fn(f64) -> f64, mitchell].into_iter().enumerate() {
             let table = table(index);
-            let volume: f64 = (0..100_000)
-                .map(|i| filter(-1.0 + 2e-5 * (i as f64 + 0.5)).abs() * 2e-5)
-                .sum();
+            let volume: f64 = (0..100_000).map(|i| filter(-1.0 + 2e-5 * (i as f64 + 0.5)).abs() * 2e-5).sum();
             for step in 100..900 {
                 let (a, b) = (f64::from(table[step]), f64::from(table[step + 1]));
                 let density = 1.0 / f64::from(FILTER_STEPS) / (b - a);
                 let expected = filter(0.5 * (a + b)).abs() / volume;
-                assert!(
-                    (density / expected - 1.0).abs() < 0.02,
-                    "{index} {step}: {density} {expected}"
-                );
+                assert!((density / expected - 1.0).abs() < 0.02, "{index} {step}: {density} {expected}");
             }
         }
     }

@@ -23,11 +23,6 @@ pub struct FilmSettings {
 impl Default for FilmSettings {
     /// The settings that pictures have by default, but without dither.
     fn default() -> Self {
-        Self {
-            filter: PixelFilter::default(),
-            filter_width: None,
-            white_balance: None,
-            dither: 0.0,
-        }
+        Self { filter: PixelFilter::default(), filter_width: None, white_balance: None, dither: 0.0 }
     }
 }

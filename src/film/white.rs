@@ -16,9 +16,8 @@ const XYZ_FROM_RGB: Mat3 = Mat3::from_cols_array(&[
     0.950_532_15,
 ]);
 /// Matrix from XYZ to Bradford's cone responses, by columns.
-const CONES_FROM_XYZ: Mat3 = Mat3::from_cols_array(&[
-    0.8951, -0.7502, 0.0389, 0.2664, 1.7135, -0.0685, -0.1614, 0.0367, 1.0296,
-]);
+const CONES_FROM_XYZ: Mat3 =
+    Mat3::from_cols_array(&[0.8951, -0.7502, 0.0389, 0.2664, 1.7135, -0.0685, -0.1614, 0.0367, 1.0296]);
 /// Chromaticity of the display's white, D65, and its correlated colour temperature.
 const WHITE: Vec2 = Vec2::new(0.312_727, 0.329_023);
 const WHITE_KELVIN: f32 = 6504.0;
@@ -103,9 +102,6 @@ mod tests {
     #[test]
     fn low_temperatures_cool_and_high_ones_warm() {
         let (cold, warm) = (balanced(3000.0, Vec3::ONE), balanced(12_000.0, Vec3::ONE));
-        assert!(
-            cold.z > 1.5 * cold.x && warm.x > 1.2 * warm.z,
-            "{cold} {warm}"
-        );
+        assert!(cold.z > 1.5 * cold.x && warm.x > 1.2 * warm.z, "{cold} {warm}");
     }
 }

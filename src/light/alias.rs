@@ -14,20 +14,11 @@ pub fn alias_table(weights: &[f64], round: impl Fn(f64) -> f32) -> (Vec<AliasEnt
     let count = weights.len();
     let scale = count as f64 / weights.iter().sum::<f64>();
     let mut rest: Vec<f64> = weights.iter().map(|w| w * scale).collect();
-    let mut entries: Vec<AliasEntry> = (0..count as u32)
-        .map(|alias| AliasEntry {
-            threshold: 1.0,
-            alias,
-        })
-        .collect();
-    let (mut small, mut large): (Vec<u32>, Vec<u32>) =
-        (0..count as u32).partition(|&i| rest[i as usize] < 1.0);
+    let mut entries: Vec<AliasEntry> = (0..count as u32).map(|alias| AliasEntry { threshold: 1.0, alias }).collect();
+    let (mut small, mut large): (Vec<u32>, Vec<u32>) = (0..count as u32).partition(|&i| rest[i as usize] < 1.0);
     while let (Some(i), Some(&j)) = (small.pop(), large.last()) {
         let threshold = round(rest[i as usize]);
-        entries[i as usize] = AliasEntry {
-            threshold,
-            alias: j,
-        };
+        entries[i as usize] = AliasEntry { threshold, alias: j };
         // The rounding error goes to the large one.
         rest[j as usize] -= 1.0 - f64::from(threshold);
         if rest[j as usize] < 1.0 {

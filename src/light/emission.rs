@@ -22,10 +22,7 @@ fn weight(scene: &Scene, material: &Material) -> f32 {
         return 0.0;
     }
     let mean = match scene.maps.get(material.emission_map as usize) {
-        Some(map) if map.texture != NONE => scene
-            .textures
-            .get(map.texture as usize)
-            .map_or(Vec3::ONE, mean),
+        Some(map) if map.texture != NONE => scene.textures.get(map.texture as usize).map_or(Vec3::ONE, mean),
         _ => Vec3::ONE,
     };
     luminance(material.emission * mean)

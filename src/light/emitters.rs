@@ -67,13 +67,7 @@ impl Emitters {
         let emissions: Vec<MeshEmission> = parts.iter().map(|part| part.0).collect();
         let bound = |mesh: u32| emissions.partition_point(|emission| emission.mesh < mesh) as u32;
         let of_mesh = (0..scene.meshes.len() as u32).map(|mesh| bound(mesh)..bound(mesh + 1));
-        Self {
-            of_mesh: of_mesh.collect(),
-            tables: Arc::new(tables(&parts)),
-            emissions,
-            scene,
-            weights,
-        }
+        Self { of_mesh: of_mesh.collect(), tables: Arc::new(tables(&parts)), emissions, scene, weights }
     }
 
     /// Whether no mesh emits light.
@@ -82,21 +76,13 @@ impl Emitters {
     }
 
     /// Light leaves for all instances of a frame that emit light, and the tables that they refer to. `shapes` are the meshes that deform.
-    pub fn leaves(
-        &self,
-        tlas: &Tlas,
-        shapes: &[ShownShape<'_>],
-    ) -> (Vec<LightLeaf>, Arc<EmitterTables>) {
+    pub fn leaves(&self, tlas: &Tlas, shapes: &[ShownShape<'_>]) -> (Vec<LightLeaf>, Arc<EmitterTables>) {
         let (deformed, tables) = self.deformed(shapes);
         let emissions = deformed.as_deref().unwrap_or(&self.emissions);
         let leaf = |(index, record): (usize, &InstanceRecord)| {
             let table = self.emission_of(record)?;
             let bounds = emissions.get(table)?.over_shutter(record, &tlas.shutter)?;
-            Some(LightLeaf {
-                bounds,
-                record: index as u32,
-                table: table as u32,
-            })
+            Some(LightLeaf { bounds, record: index as u32, table: table as u32 })
         };
         let records = tlas.records.par_iter().enumerate().with_min_len(1024);
         (records.filter_map(leaf).collect(), tables)
@@ -109,16 +95,12 @@ impl Emitters {
         }
         let first = range.start as usize;
         let emissions = &self.emissions[first..range.end as usize];
-        let place =
-            emissions.binary_search_by_key(&record.slot_base, |emission| emission.slot_base);
+        let place = emissions.binary_search_by_key(&record.slot_base, |emission| emission.slot_base);
         place.ok().map(|place| first + place)
     }
 
     /// Emissions and tables with the positions of `shapes`. The emissions are none if no shape changes them.
-    fn deformed(
-        &self,
-        shapes: &[ShownShape<'_>],
-    ) -> (Option<Vec<MeshEmission>>, Arc<EmitterTables>) {
+    fn deformed(&self, shapes: &[ShownShape<'_>]) -> (Option<Vec<MeshEmission>>, Arc<EmitterTables>) {
         let shines = |mesh: u32| self.emissions.iter().any(|emission| emission.mesh == mesh);
         if !shapes.iter().any(|shape| shines(shape.mesh)) {
             return (None, self.tables.clone());
@@ -131,13 +113,8 @@ impl Emitters {
                 (*emission, triangles.to_vec())
             };
             let new = shape.and_then(|shape| {
-                let (mut emission, triangles) = part(
-                    &self.scene,
-                    &self.weights,
-                    emission.mesh,
-                    emission.slot_base,
-                    Some(shape.positions),
-                )?;
+                let (mut emission, triangles) =
+                    part(&self.scene, &self.weights, emission.mesh, emission.slot_base, Some(shape.positions))?;
                 emission.bounds = emission.bounds.union(shape.reaches);
                 Some((emission, triangles))
             });
@@ -156,28 +133,17 @@ impl MeshEmission {
         if record.segments == 0 {
             return self.placed(&record.world_from_object);
         }
-        let span = ShutterSpan {
-            first: record.first_key,
-            segments: record.segments,
-        };
+        let span = ShutterSpan { first: record.first_key, segments: record.segments };
         let keys = shutter.of(span).iter();
         let placed = keys.filter_map(|key| self.placed(&key.world_from_object));
-        placed.reduce(|a, b| LightBounds {
-            min: a.min.min(b.min),
-            max: a.max.max(b.max),
-            power: a.power.max(b.power),
-        })
+        placed.reduce(|a, b| LightBounds { min: a.min.min(b.min), max: a.max.max(b.max), power: a.power.max(b.power) })
     }
 
     /// World-space bounds after the transform `m` (row by row) from object space; none if it has no area there.
     fn placed(&self, m: &[f32; 12]) -> Option<LightBounds> {
         let column = |i: usize| Vec3::new(m[i], m[4 + i], m[8 + i]);
         let (x, y, z) = (column(0), column(1), column(2));
-        let scales = Vec3::new(
-            y.cross(z).length(),
-            z.cross(x).length(),
-            x.cross(y).length(),
-        );
+        let scales = Vec3::new(y.cross(z).length(), z.cross(x).length(), x.cross(y).length());
         // The mean of the visible area over all directions is half of a surface's area, as it has two sides, and a quarter of a sphere's.
         let power = self.along.dot(scales) * if self.is_sphere { 0.25 } else { 0.5 };
         let (center, reach) = if self.is_sphere {
@@ -188,11 +154,7 @@ impl MeshEmission {
             let placed = self.bounds.transformed(&affine);
             (placed.center(), placed.extent() * 0.5)
         };
-        (power > 0.0 && power.is_finite()).then(|| LightBounds {
-            min: center - reach,
-            max: center + reach,
-            power,
-        })
+        (power > 0.0 && power.is_finite()).then(|| LightBounds { min: center - reach, max: center + reach, power })
     }
 }
 
@@ -227,26 +189,15 @@ fn shining_pairs(scene: &Scene, weights: &[f32]) -> Vec<(u32, u32)> {
 }
 
 /// The emission of a mesh with the materials from `slot_base` on, and its table; none if no area emits light.
-fn part(
-    scene: &Scene,
-    weights: &[f32],
-    mesh: u32,
-    slot_base: u32,
-    positions: Option<&[[f32; 3]]>,
-) -> Option<Part> {
+fn part(scene: &Scene, weights: &[f32], mesh: u32, slot_base: u32, positions: Option<&[[f32; 3]]>) -> Option<Part> {
     let weight_of = |slot: u32| {
         let material = scene.material_slots.get((slot_base + slot) as usize);
         let weight = material.and_then(|&m| weights.get(m as usize));
         weight.copied().unwrap_or_default()
     };
     let shape: &Mesh = scene.meshes.get(mesh as usize)?;
-    let emission = |along: Vec3, bounds: Aabb, is_sphere: bool| MeshEmission {
-        mesh,
-        slot_base,
-        along,
-        bounds,
-        is_sphere,
-    };
+    let emission =
+        |along: Vec3, bounds: Aabb, is_sphere: bool| MeshEmission { mesh, slot_base, along, bounds, is_sphere };
     match &shape.shape {
         Shape::Sphere => {
             let along = Vec3::splat(4.0 / 3.0 * PI * weight_of(0));
@@ -288,15 +239,12 @@ fn triangle_table(
     let points = normals.iter().flat_map(|(prim, _)| corners(*prim as usize));
     let bounds = Aabb::of_points(points);
     let (entries, _) = alias_table(&weights, |x| x as f32);
-    let table = entries
-        .iter()
-        .zip(&normals)
-        .map(|(entry, (prim, _))| EmitterTriangle {
-            threshold: entry.threshold,
-            prim: *prim,
-            alias: normals[entry.alias as usize].0,
-            reserved: 0,
-        });
+    let table = entries.iter().zip(&normals).map(|(entry, (prim, _))| EmitterTriangle {
+        threshold: entry.threshold,
+        prim: *prim,
+        alias: normals[entry.alias as usize].0,
+        reserved: 0,
+    });
     Some((along.as_vec3(), bounds, table.collect()))
 }
 

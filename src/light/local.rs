@@ -1,8 +1,6 @@
 //! The light tree of a frame over all lights within the scene, and a cache of it for frames in which nothing moves.
 
-use super::{
-    EmitterTables, Emitters, LightLeaf, LightTree, ShownShape, build_light_tree, punctual,
-};
+use super::{EmitterTables, Emitters, LightLeaf, LightTree, ShownShape, build_light_tree, punctual};
 use crate::{
     abi::{EmitterRecord, LightNode, LightRecord, LocalLights, NO_INDEX},
     accel::Tlas,
@@ -30,58 +28,27 @@ pub struct LocalTree {
 impl LocalTree {
     /// Builds the tree over the emissive instances of a frame, given by their records, and over the point and spot lights; none if there
     /// are none of either. `shapes` are the meshes that deform.
-    pub fn new(
-        emitters: &Emitters,
-        lights: &[LightRecord],
-        tlas: &Tlas,
-        shapes: &[ShownShape<'_>],
-    ) -> Option<Self> {
-        let (mut leaves, tables) = if emitters.is_empty() {
-            Default::default()
-        } else {
-            emitters.leaves(tlas, shapes)
-        };
+    pub fn new(emitters: &Emitters, lights: &[LightRecord], tlas: &Tlas, shapes: &[ShownShape<'_>]) -> Option<Self> {
+        let (mut leaves, tables) = if emitters.is_empty() { Default::default() } else { emitters.leaves(tlas, shapes) };
         let records = &tlas.records;
         // Records are in the order of the TLAS, which differs from device to device; the tree must not.
         leaves.par_sort_unstable_by_key(|leaf| records[leaf.record as usize].instance);
         let instances = leaves.len();
         leaves.extend((0..).zip(lights).filter_map(|(record, light)| {
-            Some(LightLeaf {
-                bounds: punctual::bounds(light)?,
-                record,
-                table: NO_INDEX,
-            })
+            Some(LightLeaf { bounds: punctual::bounds(light)?, record, table: NO_INDEX })
         }));
         if leaves.is_empty() {
             return None;
         }
-        let LightTree {
-            leaves,
-            trails,
-            nodes,
-            root,
-        } = build_light_tree(leaves);
-        let emitter_of = if instances > 0 {
-            emitters_of_records(&leaves, records.len())
-        } else {
-            Vec::new()
-        };
-        let emitters = leaves
-            .par_iter()
-            .zip(&trails)
-            .map(|(leaf, &trail)| EmitterRecord {
-                record: leaf.record,
-                table: leaf.table,
-                trail,
-                reserved: 0,
-            });
-        Some(Self {
-            nodes,
-            emitters: emitters.collect(),
-            emitter_of,
-            tables,
-            root,
-        })
+        let LightTree { leaves, trails, nodes, root } = build_light_tree(leaves);
+        let emitter_of = if instances > 0 { emitters_of_records(&leaves, records.len()) } else { Vec::new() };
+        let emitters = leaves.par_iter().zip(&trails).map(|(leaf, &trail)| EmitterRecord {
+            record: leaf.record,
+            table: leaf.table,
+            trail,
+            reserved: 0,
+        });
+        Some(Self { nodes, emitters: emitters.collect(), emitter_of, tables, root })
     }
 
     /// Launch parameters without addresses.

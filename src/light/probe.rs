@@ -68,13 +68,7 @@ impl<'a> Probe<'a> {
         let (position, normal) = (position.to_array(), normal.to_array());
         // SAFETY: the arrays have the sizes that the function expects, and the parameters are valid.
         let found = unsafe {
-            throng_probe_sample_light(
-                self.params,
-                position.as_ptr(),
-                normal.as_ptr(),
-                u.as_ptr(),
-                out.as_mut_ptr(),
-            )
+            throng_probe_sample_light(self.params, position.as_ptr(), normal.as_ptr(), u.as_ptr(), out.as_mut_ptr())
         };
         (found != 0).then_some(LightSample {
             direction: Vec3::new(out[0], out[1], out[2]),

@@ -9,8 +9,7 @@ use glam::Vec3;
 
 /// The records of all lights: suns first, otherwise in their order.
 pub fn light_records(lights: &[Light]) -> Vec<LightRecord> {
-    let (suns, others): (Vec<&Light>, Vec<&Light>) =
-        lights.iter().partition(|l| matches!(l, Light::Sun { .. }));
+    let (suns, others): (Vec<&Light>, Vec<&Light>) = lights.iter().partition(|l| matches!(l, Light::Sun { .. }));
     let mut records: Vec<LightRecord> = suns.into_iter().chain(others).map(light_record).collect();
     let total = sun_irradiance(&records);
     for record in &mut records[..] {
@@ -45,25 +44,12 @@ fn light_record(light: &Light) -> LightRecord {
         reserved: [0; 2],
     };
     match *light {
-        Light::Point {
-            position,
-            intensity,
-        } => record(abi::LIGHT_POINT, position, intensity),
-        Light::Sun {
-            direction,
-            irradiance,
-            angular_radius,
-        } => LightRecord {
+        Light::Point { position, intensity } => record(abi::LIGHT_POINT, position, intensity),
+        Light::Sun { direction, irradiance, angular_radius } => LightRecord {
             cap: 2.0 * (0.5 * angular_radius).sin().powi(2),
             ..record(abi::LIGHT_SUN, direction, irradiance)
         },
-        Light::Spot {
-            position,
-            direction,
-            intensity,
-            inner,
-            outer,
-        } => {
+        Light::Spot { position, direction, intensity, inner, outer } => {
             let (scale, offset) = cone_falloff(inner, outer);
             LightRecord {
                 axis: direction.into(),
@@ -93,9 +79,5 @@ pub fn bounds(record: &LightRecord) -> Option<LightBounds> {
         abi::LIGHT_SPOT => (0.5 * (1.0 + record.cone_offset / record.cone_scale)).clamp(1e-3, 1.0),
         _ => 1.0,
     };
-    Some(LightBounds {
-        min: position,
-        max: position,
-        power: power * share.sqrt(),
-    })
+    Some(LightBounds { min: position, max: position, power: power * share.sqrt() })
 }

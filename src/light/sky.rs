@@ -31,10 +31,7 @@ impl SkyTable {
     pub fn new(image: &FloatImage) -> Self {
         let columns = image.width.min(MOST_COLUMNS);
         let rows = image.height.min(MOST_ROWS);
-        let footprints = [
-            footprints(columns, image.width),
-            footprints(rows, image.height),
-        ];
+        let footprints = [footprints(columns, image.width), footprints(rows, image.height)];
         let solid_angle = |row: u32| {
             let edge = |row: u32| (PI * f64::from(row) / f64::from(rows)).cos();
             TAU / f64::from(columns) * (edge(row) - edge(row + 1))
@@ -44,8 +41,7 @@ impl SkyTable {
             let total = means.iter().sum::<f64>() * solid_angle(row);
             (total > 0.0).then(|| (total, row_table(&means, solid_angle(row))))
         };
-        let tables: Vec<Option<(f64, Vec<SkyCell>)>> =
-            (0..rows).into_par_iter().map(table).collect();
+        let tables: Vec<Option<(f64, Vec<SkyCell>)>> = (0..rows).into_par_iter().map(table).collect();
         let total_of = |t: &Option<(f64, Vec<SkyCell>)>| t.as_ref().map_or(0.0, |t| t.0);
         let totals: Vec<f64> = tables.iter().map(total_of).collect();
         let fluence = totals.iter().sum::<f64>();
@@ -58,18 +54,10 @@ impl SkyTable {
         let places = cells.par_chunks_mut(columns as usize).zip(tables);
         places.zip(probabilities).for_each(|((to, table), share)| {
             for (to, cell) in to.iter_mut().zip(table.into_iter().flat_map(|t| t.1)) {
-                *to = SkyCell {
-                    pdf: (f64::from(cell.pdf) * share) as f32,
-                    ..cell
-                };
+                *to = SkyCell { pdf: (f64::from(cell.pdf) * share) as f32, ..cell };
             }
         });
-        Self {
-            columns,
-            rows: stored.collect(),
-            cells,
-            fluence: fluence as f32,
-        }
+        Self { columns, rows: stored.collect(), cells, fluence: fluence as f32 }
     }
 }
 
@@ -96,10 +84,7 @@ fn footprints(cells: u32, texels: u32) -> Vec<Footprint> {
             let center = texel as f64 + 0.5;
             ((tent_integral(end - center) - tent_integral(begin - center)) / size) as f32
         };
-        Footprint {
-            first,
-            weights: (first..=last).map(weight).collect(),
-        }
+        Footprint { first, weights: (first..=last).map(weight).collect() }
     };
     (0..cells).map(footprint).collect()
 }
@@ -107,11 +92,7 @@ fn footprints(cells: u32, texels: u32) -> Vec<Footprint> {
 /// Integral, up to `x`, of the tent of height 1 over [-1, 1].
 fn tent_integral(x: f64) -> f64 {
     let x = x.clamp(-1.0, 1.0);
-    if x < 0.0 {
-        0.5 * (1.0 + x) * (1.0 + x)
-    } else {
-        1.0 - 0.5 * (1.0 - x) * (1.0 - x)
-    }
+    if x < 0.0 { 0.5 * (1.0 + x) * (1.0 + x) } else { 1.0 - 0.5 * (1.0 - x) * (1.0 - x) }
 }
 
 /// Mean luminance of the cells of a row.
@@ -136,16 +117,11 @@ fn cell_means(image: &FloatImage, row: &Footprint, columns: &[Footprint]) -> Vec
 fn row_table(means: &[f64], solid_angle: f64) -> Vec<SkyCell> {
     let (entries, probabilities) = alias_table(means, |x| half_from(x).1);
     let cells = entries.iter().zip(probabilities);
-    cells
-        .map(|(e, p)| sky_cell((p / solid_angle) as f32, e.threshold, e.alias))
-        .collect()
+    cells.map(|(e, p)| sky_cell((p / solid_angle) as f32, e.threshold, e.alias)).collect()
 }
 
 fn sky_cell(pdf: f32, threshold: f32, alias: u32) -> SkyCell {
-    SkyCell {
-        pdf,
-        alias: u32::from(half_from(f64::from(threshold)).0) << 16 | alias,
-    }
+    SkyCell { pdf, alias: u32::from(half_from(f64::from(threshold)).0) << 16 | alias }
 }
 
 /// A half-precision float near `x` in [0, 1], and its value. It is zero only if `x` is.
@@ -169,11 +145,7 @@ mod tests {
 
     fn image(width: u32, height: u32, texel: impl Fn(u32, u32) -> f32) -> FloatImage {
         let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-        FloatImage {
-            width,
-            height,
-            data: places.map(|(x, y)| [texel(x, y); 3]).collect(),
-        }
+        FloatImage { width, height, data: places.map(|(x, y)| [texel(x, y); 3]).collect() }
     }
 
     #[test]
@@ -190,9 +162,7 @@ mod tests {
     #[test]
     fn pdfs_add_up_to_one_and_follow_the_light() {
         for (width, height) in [(64, 32), (7, 3), (1, 1), (2500, 1100)] {
-            let sky = SkyTable::new(&image(width, height, |x, y| {
-                (1 + (x * 7 + y * 13) % 5) as f32
-            }));
+            let sky = SkyTable::new(&image(width, height, |x, y| (1 + (x * 7 + y * 13) % 5) as f32));
             let rows = sky.rows.len();
             let edge = |row: usize| (PI * row as f64 / rows as f64).cos();
             let cells = sky.cells.iter().enumerate().map(|(i, cell)| {

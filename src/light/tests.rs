@@ -5,20 +5,13 @@ use crate::{
     device::{CpuDevice, Device, FrameSettings, fake::settings},
     math::hash_unit,
     render::Poser,
-    scene::{
-        Environment, FloatImage, Instance, Integrator, Light, Material, Mesh, NONE, Scene, Shape,
-        TriangleMesh,
-    },
+    scene::{Environment, FloatImage, Instance, Integrator, Light, Material, Mesh, NONE, Scene, Shape, TriangleMesh},
 };
 use glam::{Affine3, Quat, Vec3};
 use std::{f32::consts::PI, sync::Arc};
 
 fn sphere() -> Mesh {
-    Mesh {
-        name: "sphere".into(),
-        shape: Shape::Sphere,
-        slot_count: 1,
-    }
+    Mesh { name: "sphere".into(), shape: Shape::Sphere, slot_count: 1 }
 }
 
 /// A square of side 2 in the XZ plane, and a triangle beside it with the second material.
@@ -45,21 +38,13 @@ fn panel() -> Mesh {
 }
 
 fn glowing(radiance: Vec3) -> Material {
-    Material {
-        emission: radiance,
-        ..Default::default()
-    }
+    Material { emission: radiance, ..Default::default() }
 }
 
 /// A scene with instances of a glowing sphere (mesh 0) and of panels (mesh 1) at the given places.
 fn shining(placements: &[(u32, Affine3)]) -> Scene {
-    let instances = placements.iter().map(|&(mesh, local)| Instance {
-        local,
-        node: NONE,
-        mesh,
-        slot_base: 0,
-        motion: NONE,
-    });
+    let instances =
+        placements.iter().map(|&(mesh, local)| Instance { local, node: NONE, mesh, slot_base: 0, motion: NONE });
     Scene {
         meshes: vec![sphere(), panel()],
         instances: instances.collect(),
@@ -78,10 +63,7 @@ fn ask<T>(scene: Scene, ask: impl FnOnce(&mut Probe) -> T) -> T {
     let mut device = CpuDevice::with_variant("baseline").unwrap();
     device.load(scene.clone()).unwrap();
     let frame = Poser::new(scene, device.node_layout()).repose(1);
-    let settings = FrameSettings {
-        integrator: Integrator::Path,
-        ..settings()
-    };
+    let settings = FrameSettings { integrator: Integrator::Path, ..settings() };
     device.probe(&frame, &settings, ask).unwrap()
 }
 
@@ -152,47 +134,28 @@ fn samples_follow_their_pdf(scene: Scene, position: Vec3) {
 fn image_sky() -> Environment {
     let (width, height) = (16, 8);
     let texel = |i: u32| {
-        let bright = if i == 37 {
-            60.0
-        } else {
-            0.2 + (i % 5) as f32 * 0.2
-        };
+        let bright = if i == 37 { 60.0 } else { 0.2 + (i % 5) as f32 * 0.2 };
         [bright, bright * 0.5, 0.3]
     };
     Environment::Image {
-        pixels: FloatImage {
-            width,
-            height,
-            data: (0..width * height).map(texel).collect(),
-        },
+        pixels: FloatImage { width, height, data: (0..width * height).map(texel).collect() },
         rotation: 0.7,
     }
 }
 
 fn gradient_sky() -> Environment {
-    Environment::Gradient {
-        zenith: Vec3::new(0.2, 0.4, 1.0),
-        horizon: Vec3::splat(0.8),
-        nadir: Vec3::splat(0.1),
-    }
+    Environment::Gradient { zenith: Vec3::new(0.2, 0.4, 1.0), horizon: Vec3::splat(0.8), nadir: Vec3::splat(0.1) }
 }
 
 const HIGH: Vec3 = Vec3::new(0.3, 0.8, 0.2);
 
 fn sun(direction: Vec3, angular_radius: f32) -> Light {
-    Light::Sun {
-        direction: direction.normalize(),
-        irradiance: Vec3::new(4.0, 3.5, 3.0),
-        angular_radius,
-    }
+    Light::Sun { direction: direction.normalize(), irradiance: Vec3::new(4.0, 3.5, 3.0), angular_radius }
 }
 
 #[test]
 fn directions_to_an_image_are_sampled_by_its_light() {
-    let scene = Scene {
-        environment: image_sky(),
-        ..Default::default()
-    };
+    let scene = Scene { environment: image_sky(), ..Default::default() };
     samples_follow_their_pdf(scene, Vec3::ZERO);
 }
 
@@ -243,20 +206,14 @@ fn many_emitters_are_sampled_through_the_tree() {
 fn strategies_agree(scene: Scene, position: Vec3, normal: Vec3) {
     ask(scene, |probe| {
         let mut estimate = |strategy, samples| {
-            let sum: f64 = probe
-                .irradiance(position, normal, strategy, samples, 7)
-                .iter()
-                .sum();
+            let sum: f64 = probe.irradiance(position, normal, strategy, samples, 7).iter().sum();
             sum
         };
         let both = estimate(Strategy::Both, 1 << 20);
         let lights = estimate(Strategy::Lights, 1 << 20);
         let directions = estimate(Strategy::Directions, 1 << 22);
         for (name, other) in [("lights", lights), ("directions", directions)] {
-            assert!(
-                (other / both - 1.0).abs() < 0.003,
-                "{name}: {other}, both {both}"
-            );
+            assert!((other / both - 1.0).abs() < 0.003, "{name}: {other}, both {both}");
         }
     });
 }
@@ -293,10 +250,7 @@ fn point_and_spot_lights_are_sampled_beside_what_shines() {
         outer,
     };
     scene.lights = vec![
-        Light::Point {
-            position: Vec3::new(0.0, 2.0, 0.0),
-            intensity: Vec3::splat(4.0),
-        },
+        Light::Point { position: Vec3::new(0.0, 2.0, 0.0), intensity: Vec3::splat(4.0) },
         down(Vec3::new(0.0, 3.0, 0.0), 0.4),
         // The point is outside the cone of the next one, and half-way into the edge of the last.
         down(Vec3::new(3.0, 3.0, 0.0), 0.7),
@@ -310,14 +264,8 @@ fn point_and_spot_lights_are_sampled_beside_what_shines() {
     };
     let expected = 3.0 * f64::from(4.0 / 4.0 + 9.0 / 9.0 + edge);
     ask(scene, |probe| {
-        let found: f64 = probe
-            .irradiance(Vec3::ZERO, Vec3::Y, Strategy::Both, 1 << 18, 1)
-            .iter()
-            .sum();
-        assert!(
-            (found / expected - 1.0).abs() < 0.01,
-            "{found} is not {expected}"
-        );
+        let found: f64 = probe.irradiance(Vec3::ZERO, Vec3::Y, Strategy::Both, 1 << 18, 1).iter().sum();
+        assert!((found / expected - 1.0).abs() < 0.01, "{found} is not {expected}");
     });
 }
 

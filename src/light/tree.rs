@@ -22,18 +22,10 @@ pub struct LightBounds {
 }
 
 impl LightBounds {
-    const EMPTY: Self = Self {
-        min: Vec3::INFINITY,
-        max: Vec3::NEG_INFINITY,
-        power: 0.0,
-    };
+    const EMPTY: Self = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY, power: 0.0 };
 
     fn union(self, other: Self) -> Self {
-        Self {
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-            power: self.power + other.power,
-        }
+        Self { min: self.min.min(other.min), max: self.max.max(other.max), power: self.power + other.power }
     }
 
     fn center(&self) -> Vec3 {
@@ -42,11 +34,7 @@ impl LightBounds {
 
     /// Cost of a node with these bounds: power times squared diagonal; 0 without lights.
     fn cost(&self) -> f32 {
-        if self.power > 0.0 {
-            self.power * (self.max - self.min).length_squared()
-        } else {
-            0.0
-        }
+        if self.power > 0.0 { self.power * (self.max - self.min).length_squared() } else { 0.0 }
     }
 
     /// The node with these bounds. Its box is a little larger, so that rounding never puts a light outside.
@@ -54,12 +42,7 @@ impl LightBounds {
         let center = self.center();
         let extent = (self.max - self.min) * 0.5;
         let room = (center.abs() + extent) * 1e-6;
-        LightNode {
-            center: center.into(),
-            power: self.power,
-            extent: (extent + room).into(),
-            child,
-        }
+        LightNode { center: center.into(), power: self.power, extent: (extent + room).into(), child }
     }
 }
 
@@ -164,12 +147,7 @@ pub fn build_light_tree(leaves: Vec<LightLeaf>) -> LightTree {
         depth: 0,
     };
     let (bounds, child) = build(&leaves, &mut runs, place);
-    LightTree {
-        root: bounds.node(child),
-        leaves: ordered,
-        trails,
-        nodes,
-    }
+    LightTree { root: bounds.node(child), leaves: ordered, trails, nodes }
 }
 
 /// Builds the part over `runs` of `leaves`. Returns its bounds and the index that leads to it.
@@ -188,11 +166,8 @@ fn build(leaves: &[LightLeaf], runs: &mut [Run], place: Place) -> (LightBounds, 
     let (nodes, [first, second]) = place.split(count as usize);
     let build_first = || build(leaves, first_runs, first);
     let build_second = || build(leaves, second_runs, second);
-    let (first, second) = if is_large {
-        rayon::join(build_first, build_second)
-    } else {
-        (build_first(), build_second())
-    };
+    let (first, second) =
+        if is_large { rayon::join(build_first, build_second) } else { (build_first(), build_second()) };
     nodes[0] = first.0.node(first.1);
     nodes[1] = second.0.node(second.1);
     (first.0.union(second.0), pair)
@@ -355,15 +330,7 @@ mod tests {
     }
 
     fn light(record: u32, place: Vec3, size: f32, power: f32) -> LightLeaf {
-        LightLeaf {
-            bounds: LightBounds {
-                min: place,
-                max: place + size,
-                power,
-            },
-            record,
-            table: 0,
-        }
+        LightLeaf { bounds: LightBounds { min: place, max: place + size, power }, record, table: 0 }
     }
 
     proptest! {
@@ -388,11 +355,7 @@ mod tests {
     #[test]
     fn lights_at_one_point_and_lights_ever_closer_make_a_tree_of_few_levels() {
         for place in [|_: u32| 1.0, |i: u32| 2f32.powi(-(i as i32))] {
-            check(
-                (0..120)
-                    .map(|i| light(i, Vec3::splat(place(i)), 0.0, 1.0))
-                    .collect(),
-            );
+            check((0..120).map(|i| light(i, Vec3::splat(place(i)), 0.0, 1.0)).collect());
         }
     }
 }

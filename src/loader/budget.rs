@@ -27,9 +27,7 @@ const VERTEX: u64 = 2 * (12 + 12 + 8 + 8 + 16 + 16);
 /// Bytes of a mesh of so many vertices and triangles.
 pub fn of_mesh(vertices: usize, triangles: usize) -> u64 {
     let [vertices, triangles] = [vertices, triangles].map(|n| n as u64);
-    vertices
-        .saturating_mul(VERTEX)
-        .saturating_add(triangles.saturating_mul(TRIANGLE))
+    vertices.saturating_mul(VERTEX).saturating_add(triangles.saturating_mul(TRIANGLE))
 }
 
 /// Bytes of a mesh that `joints` joints and morph targets move.
@@ -40,8 +38,7 @@ pub fn of_deforming_mesh(mesh: &TriangleMesh, deformers: &Deformers, joints: usi
     };
     let targets = deformers.targets.iter().map(offsets).sum::<usize>();
     let influences = 6 * deformers.joints.len();
-    of_mesh(mesh.positions.len(), mesh.triangles.len())
-        .saturating_add((targets + influences + 64 * joints) as u64)
+    of_mesh(mesh.positions.len(), mesh.triangles.len()).saturating_add((targets + influences + 64 * joints) as u64)
 }
 
 /// Refuses to make `bytes` from files of `held` bytes in all, if that is out of proportion to the files or if there is not enough
@@ -116,11 +113,7 @@ impl Budget {
         if most < self.limit {
             return Err(exceeds(before.saturating_add(bytes), most));
         }
-        Err(format!(
-            "needs {} of memory, but only {} are left",
-            files::size(bytes),
-            files::size(left)
-        ))
+        Err(format!("needs {} of memory, but only {} are left", files::size(bytes), files::size(left)))
     }
 
     /// Whether anything was refused.
@@ -141,8 +134,7 @@ impl Budget {
 
     /// Bytes that can still be taken.
     pub fn left(&self) -> u64 {
-        self.most()
-            .saturating_sub(self.used.load(Ordering::Relaxed))
+        self.most().saturating_sub(self.used.load(Ordering::Relaxed))
     }
 
     /// Returns bytes to the budget that were freed again.

@@ -11,19 +11,10 @@ pub enum LoadError {
     File { file: PathBuf, message: String },
     /// Something on one line of a model file; lines count from 1.
     #[error("{}:{line}: {message}", file.display())]
-    Line {
-        file: PathBuf,
-        line: usize,
-        message: String,
-    },
+    Line { file: PathBuf, line: usize, message: String },
     /// Something at one place of a scene file; lines and columns (in characters) count from 1.
     #[error("{}:{line}:{column}: {message}", file.display())]
-    Place {
-        file: PathBuf,
-        line: usize,
-        column: usize,
-        message: String,
-    },
+    Place { file: PathBuf, line: usize, column: usize, message: String },
     /// A `--set key=value` that does not fit the scene file.
     #[error("--set {key}: {message}")]
     Override { key: String, message: String },
@@ -34,35 +25,20 @@ pub enum LoadError {
 
 impl LoadError {
     pub(crate) fn file(file: &Path, message: impl AsRef<str>) -> Self {
-        Self::File {
-            file: file.into(),
-            message: one_line(message.as_ref()),
-        }
+        Self::File { file: file.into(), message: one_line(message.as_ref()) }
     }
 
     pub(crate) fn line(file: &Path, line: usize, message: impl AsRef<str>) -> Self {
-        Self::Line {
-            file: file.into(),
-            line,
-            message: one_line(message.as_ref()),
-        }
+        Self::Line { file: file.into(), line, message: one_line(message.as_ref()) }
     }
 
     pub(crate) fn place(file: &Path, at: (usize, usize), message: impl AsRef<str>) -> Self {
         let message = one_line(message.as_ref());
-        Self::Place {
-            file: file.into(),
-            line: at.0,
-            column: at.1,
-            message,
-        }
+        Self::Place { file: file.into(), line: at.0, column: at.1, message }
     }
 
     pub(crate) fn set(key: &str, message: impl AsRef<str>) -> Self {
-        Self::Override {
-            key: one_line(key),
-            message: one_line(message.as_ref()),
-        }
+        Self::Override { key: one_line(key), message: one_line(message.as_ref()) }
     }
 
     pub(crate) fn flag(flag: &'static str, message: impl AsRef<str>) -> Self {
@@ -89,9 +65,5 @@ impl LoadError {
 
 /// Names come from files: none may break the line or move the cursor, and none fills the screen.
 fn one_line(message: &str) -> String {
-    message
-        .chars()
-        .take(1000)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    message.chars().take(1000).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -46,11 +46,9 @@ pub fn reserve(path: &Path, what: &str, bytes: u64) -> Result<(), LoadError> {
 /// As [`reserve`], with only the end of the sentence: "needs 5.0 GiB of memory, but ...".
 pub fn fits(bytes: u64) -> Result<(), String> {
     match available_memory() {
-        Some(free) if bytes > free => Err(format!(
-            "needs {} of memory, but only {} are available",
-            size(bytes),
-            size(free)
-        )),
+        Some(free) if bytes > free => {
+            Err(format!("needs {} of memory, but only {} are available", size(bytes), size(free)))
+        }
         _ => Ok(()),
     }
 }
@@ -59,11 +57,7 @@ pub fn fits(bytes: u64) -> Result<(), String> {
 pub fn size(bytes: u64) -> String {
     const MIB: f64 = 1024.0 * 1024.0;
     let mib = bytes as f64 / MIB;
-    if mib < 1024.0 {
-        format!("{mib:.0} MiB")
-    } else {
-        format!("{:.1} GiB", mib / 1024.0)
-    }
+    if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
 }
 
 /// Bytes that can be allocated without swapping, where the system tells (Linux).
@@ -83,10 +77,7 @@ mod tests {
         assert_eq!(fits(1), Ok(()));
         if available_memory().is_some() {
             let lack = fits(1 << 60).err().unwrap_or_default();
-            assert!(
-                lack.starts_with("needs 1073741824.0 GiB of memory, but only "),
-                "{lack}"
-            );
+            assert!(lack.starts_with("needs 1073741824.0 GiB of memory, but only "), "{lack}");
         }
     }
 }

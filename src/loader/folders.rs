@@ -17,9 +17,7 @@ pub struct Folders {
 /// Why a file is not read; the end of a sentence about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    #[error(
-        "leads out of the model's folder: move the file there, or allow it with --allow-dir DIR"
-    )]
+    #[error("leads out of the model's folder: move the file there, or allow it with --allow-dir DIR")]
     Outside,
     #[error("does not exist: check the path")]
     Missing,
@@ -33,10 +31,7 @@ impl Folders {
         let real = |p: &Path| p.canonicalize().ok();
         let here = Path::new(".");
         let home = home.map(|h| if h.as_os_str().is_empty() { here } else { h });
-        Self {
-            home: home.and_then(real),
-            allowed: allow.iter().filter_map(|p| real(p)).collect(),
-        }
+        Self { home: home.and_then(real), allowed: allow.iter().filter_map(|p| real(p)).collect() }
     }
 
     /// The folders for a model in `file`.

@@ -38,9 +38,7 @@ pub fn world_bounds(scene: &Scene) -> Aabb {
 /// World bounds of all vertices over all frames; instances that move are sampled in up to 64 poses.
 pub fn swept_bounds(scene: &Scene) -> Aabb {
     let measure = |positions: &[[f32; 3]], world: &Affine3| {
-        let points = positions
-            .iter()
-            .map(|p| world.transform_point3(Vec3::from(*p)));
+        let points = positions.iter().map(|p| world.transform_point3(Vec3::from(*p)));
         Aabb::of_points(points.filter(|p| p.is_finite()))
     };
     over_poses(scene, measure, |a: Aabb, b| a.union(b), Aabb::EMPTY)
@@ -67,8 +65,7 @@ fn over_poses<T: Copy + Send + Sync>(
     for (index, mesh) in scene.deforming.iter().enumerate() {
         deforming[mesh.mesh as usize] = Some(index);
     }
-    let moves =
-        |i: &Instance| i.node != NONE || i.motion != NONE || deforming[i.mesh as usize].is_some();
+    let moves = |i: &Instance| i.node != NONE || i.motion != NONE || deforming[i.mesh as usize].is_some();
     let (mut moment, mut worlds) = (Moment::default(), Vec::new());
     let mut shapes = vec![Deformed::default(); scene.deforming.len()];
     let mut all = nothing;
@@ -92,12 +89,10 @@ fn over_poses<T: Copy + Send + Sync>(
             false => Vec::new(),
         };
         let pairs = scene.instances.par_iter().zip(&worlds);
-        let posed = pairs
-            .filter(|(i, _)| round == 0 || moves(i))
-            .map(|(i, world)| match boxes.get(i.mesh as usize) {
-                Some(corners) => measure(corners, world),
-                None => measure(shape(i.mesh), world),
-            });
+        let posed = pairs.filter(|(i, _)| round == 0 || moves(i)).map(|(i, world)| match boxes.get(i.mesh as usize) {
+            Some(corners) => measure(corners, world),
+            None => measure(shape(i.mesh), world),
+        });
         all = join(all, posed.reduce(|| nothing, &join));
     }
     all
@@ -193,10 +188,7 @@ pub fn still(scene: &Scene, bounds: &Aabb, fov_y: Option<f32>) -> Camera {
     let view = View::of(bounds, over_poses(scene, measure, f32::max, 0.0), fov_y);
     let (up, around) = ELEVATION_DEGREES.to_radians().sin_cos();
     let towards = Vec3::new(sin * around, up, cos * around);
-    view.camera(CameraPath::Still {
-        eye: view.target + view.distance * towards,
-        target: view.target,
-    })
+    view.camera(CameraPath::Still { eye: view.target + view.distance * towards, target: view.target })
 }
 
 /// A camera position slightly above the horizon.
@@ -219,20 +211,11 @@ impl View {
         } else {
             (bounds.center(), MARGIN * needed)
         };
-        Self {
-            target,
-            distance: distance.clamp(f32::MIN_POSITIVE, f32::MAX / 16.0),
-            fov_y,
-        }
+        Self { target, distance: distance.clamp(f32::MIN_POSITIVE, f32::MAX / 16.0), fov_y }
     }
 
     fn camera(&self, path: CameraPath) -> Camera {
-        Camera {
-            path,
-            up: Vec3::Y,
-            projection: Projection::Perspective { fov_y: self.fov_y },
-            ..Camera::default()
-        }
+        Camera { path, up: Vec3::Y, projection: Projection::Perspective { fov_y: self.fov_y }, ..Camera::default() }
     }
 }
 
@@ -255,20 +238,9 @@ mod tests {
 
     #[test]
     fn every_corner_stays_in_the_picture_and_the_picture_is_filled() {
-        let bounds = Aabb {
-            min: Vec3::new(-1.0, 2.0, 0.0),
-            max: Vec3::new(3.0, 4.0, 1.0),
-        };
+        let bounds = Aabb { min: Vec3::new(-1.0, 2.0, 0.0), max: Vec3::new(3.0, 4.0, 1.0) };
         let camera = turntable(&bounds);
-        let CameraPath::Orbit {
-            target,
-            radius,
-            height,
-            ..
-        } = camera.path
-        else {
-            panic!("{camera:?}")
-        };
+        let CameraPath::Orbit { target, radius, height, .. } = camera.path else { panic!("{camera:?}") };
         assert_eq!(target, bounds.center());
         let mut greatest = 0f32;
         for step in 0..90 {
@@ -289,13 +261,9 @@ mod tests {
 
     #[test]
     fn boxes_stand_for_what_has_too_many_vertices() {
-        let positions: Vec<[f32; 3]> = (0..100_000)
-            .map(|i| [1.0, 2.0, 4.0].map(|side| side * (i % 2) as f32))
-            .collect();
-        let shape = Shape::Triangles(TriangleMesh {
-            positions,
-            ..TriangleMesh::default()
-        });
+        let positions: Vec<[f32; 3]> =
+            (0..100_000).map(|i| [1.0, 2.0, 4.0].map(|side| side * (i % 2) as f32)).collect();
+        let shape = Shape::Triangles(TriangleMesh { positions, ..TriangleMesh::default() });
         let instance = |i: u32| Instance {
             local: Affine3::from_translation(Vec3::new(i as f32, 0.0, 0.0)),
             node: NONE,
@@ -304,11 +272,7 @@ mod tests {
             motion: NONE,
         };
         let scene = Scene {
-            meshes: vec![Mesh {
-                name: String::new(),
-                shape,
-                slot_count: 1,
-            }],
+            meshes: vec![Mesh { name: String::new(), shape, slot_count: 1 }],
             instances: (0..6000).map(instance).collect(),
             ..Scene::default()
         };
@@ -319,16 +283,8 @@ mod tests {
 
     #[test]
     fn an_empty_or_flat_scene_has_a_camera_too() {
-        for bounds in [
-            Aabb::EMPTY,
-            Aabb {
-                min: Vec3::ONE,
-                max: Vec3::ONE,
-            },
-        ] {
-            let CameraPath::Orbit { radius, .. } = turntable(&bounds).path else {
-                panic!()
-            };
+        for bounds in [Aabb::EMPTY, Aabb { min: Vec3::ONE, max: Vec3::ONE }] {
+            let CameraPath::Orbit { radius, .. } = turntable(&bounds).path else { panic!() };
             assert!(radius > 0.0 && radius.is_finite());
         }
     }

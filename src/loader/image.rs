@@ -36,11 +36,7 @@ pub fn load(path: &Path) -> Result<Picture, LoadError> {
         DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => linear(decoded),
         _ => Texels::Srgb8(rgba8(decoded)),
     };
-    Ok(Picture {
-        width,
-        height,
-        texels,
-    })
+    Ok(Picture { width, height, texels })
 }
 
 /// Reads an environment map, multiplied by `intensity`; 8-bit pictures are taken as sRGB.
@@ -50,23 +46,13 @@ pub fn load(path: &Path) -> Result<Picture, LoadError> {
 pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadError> {
     let picture = load(path)?;
     let data = match picture.texels {
-        Texels::Linear(t) => t
-            .iter()
-            .map(|p| [p[0], p[1], p[2]].map(|x| x * intensity))
-            .collect(),
+        Texels::Linear(t) => t.iter().map(|p| [p[0], p[1], p[2]].map(|x| x * intensity)).collect(),
         Texels::Srgb8(t) | Texels::Linear8(t) => {
-            let table: [f32; 256] =
-                std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0) * intensity);
-            t.iter()
-                .map(|p| [p[0], p[1], p[2]].map(|x| table[x as usize]))
-                .collect()
+            let table: [f32; 256] = std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0) * intensity);
+            t.iter().map(|p| [p[0], p[1], p[2]].map(|x| table[x as usize])).collect()
         }
     };
-    Ok(FloatImage {
-        width: picture.width,
-        height: picture.height,
-        data,
-    })
+    Ok(FloatImage { width: picture.width, height: picture.height, data })
 }
 
 /// Decodes a picture in memory. Once the size is known and before anything of that size is allocated, `reserve` is asked for the
@@ -74,18 +60,12 @@ pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadErro
 ///
 /// # Errors
 /// The end of a sentence about the picture: it is damaged, of another format, or too large.
-pub fn decode(
-    bytes: &[u8],
-    reserve: impl FnOnce(u64) -> Result<(), String>,
-) -> Result<DynamicImage, String> {
+pub fn decode(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String>) -> Result<DynamicImage, String> {
     let panicked = |words: &str| format!("the picture is damaged: {words}");
     guarded(|| decode_unguarded(bytes, reserve), panicked)
 }
 
-fn decode_unguarded(
-    bytes: &[u8],
-    reserve: impl FnOnce(u64) -> Result<(), String>,
-) -> Result<DynamicImage, String> {
+fn decode_unguarded(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String>) -> Result<DynamicImage, String> {
     let damaged = |e: image::ImageError| format!("the picture is damaged: {e}");
     let mut reader = ImageReader::new(Cursor::new(bytes))
         .with_guessed_format()
@@ -104,17 +84,14 @@ fn decode_unguarded(
         Some(ImageFormat::Hdr) => |own| own + 2 * 16,
         _ if bytes.starts_with(KTX2_MAGIC) => return Err(KTX2.to_owned()),
         _ => {
-            return Err(
-                "not a PNG, JPEG, WebP or HDR picture: convert it to one of these".to_owned(),
-            );
+            return Err("not a PNG, JPEG, WebP or HDR picture: convert it to one of these".to_owned());
         }
     };
     let decoder = reader.into_decoder().map_err(damaged)?;
     let (width, height) = decoder.dimensions();
     check_size(width, height)?;
     let own = u64::from(decoder.color_type().bytes_per_pixel());
-    reserve(u64::from(width) * u64::from(height) * per_pixel(own))
-        .map_err(|lack| format!("the picture {lack}"))?;
+    reserve(u64::from(width) * u64::from(height) * per_pixel(own)).map_err(|lack| format!("the picture {lack}"))?;
     DynamicImage::from_decoder(decoder).map_err(damaged)
 }
 
@@ -128,9 +105,7 @@ fn check_size(width: u32, height: u32) -> Result<(), String> {
         return Err("the picture is empty".to_owned());
     }
     if width > MAX_SIDE || height > MAX_SIDE {
-        return Err(format!(
-            "{width}x{height} pixels are too many: scale it to at most {MAX_SIDE} a side"
-        ));
+        return Err(format!("{width}x{height} pixels are too many: scale it to at most {MAX_SIDE} a side"));
     }
     Ok(())
 }
@@ -148,19 +123,9 @@ pub fn rgba8(image: DynamicImage) -> Vec<[u8; 4]> {
 
 fn linear(image: DynamicImage) -> Texels {
     let sane = |x: f32| {
-        if x.is_nan() {
-            0.0
-        } else {
-            x.clamp(0.0, MAX_RADIANCE)
-        }
+        if x.is_nan() { 0.0 } else { x.clamp(0.0, MAX_RADIANCE) }
     };
-    Texels::Linear(
-        image
-            .into_rgba32f()
-            .pixels()
-            .map(|p| p.0.map(sane))
-            .collect(),
-    )
+    Texels::Linear(image.into_rgba32f().pixels().map(|p| p.0.map(sane)).collect())
 }
 
 #[cfg(test)]
@@ -170,14 +135,9 @@ mod tests {
 
     fn encoded(format: ImageFormat) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());
-        let image = DynamicImage::ImageRgb8(image::RgbImage::from_fn(4, 3, |x, y| {
-            image::Rgb([x as u8 * 60, y as u8, 9])
-        }));
-        let image = if format == ImageFormat::Hdr {
-            DynamicImage::ImageRgb32F(image.into_rgb32f())
-        } else {
-            image
-        };
+        let image =
+            DynamicImage::ImageRgb8(image::RgbImage::from_fn(4, 3, |x, y| image::Rgb([x as u8 * 60, y as u8, 9])));
+        let image = if format == ImageFormat::Hdr { DynamicImage::ImageRgb32F(image.into_rgb32f()) } else { image };
         image.write_to(&mut bytes, format).expect("encodes");
         bytes.into_inner()
     }
@@ -191,18 +151,10 @@ mod tests {
 
     #[test]
     fn the_format_is_told_by_content() {
-        for format in [
-            ImageFormat::Png,
-            ImageFormat::Jpeg,
-            ImageFormat::WebP,
-            ImageFormat::Hdr,
-        ] {
+        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Hdr] {
             let p = load_bytes(&encoded(format)).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((p.width, p.height), (4, 3));
-            assert_eq!(
-                matches!(p.texels, Texels::Linear(_)),
-                format == ImageFormat::Hdr
-            );
+            assert_eq!(matches!(p.texels, Texels::Linear(_)), format == ImageFormat::Hdr);
         }
     }
 
@@ -210,9 +162,7 @@ mod tests {
     fn sixteen_bit_and_grey_pictures_become_rgba() {
         let mut bytes = Cursor::new(Vec::new());
         let grey = image::ImageBuffer::from_pixel(2, 2, image::Luma([0x8000u16]));
-        DynamicImage::ImageLuma16(grey)
-            .write_to(&mut bytes, ImageFormat::Png)
-            .expect("encodes");
+        DynamicImage::ImageLuma16(grey).write_to(&mut bytes, ImageFormat::Png).expect("encodes");
         let p = load_bytes(bytes.get_ref()).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(p.texels, Texels::Srgb8(vec![[128, 128, 128, 255]; 4]));
     }
@@ -223,22 +173,13 @@ mod tests {
         png[16..20].copy_from_slice(&60000u32.to_be_bytes());
         let crc = png_crc(&png[12..29]);
         png[29..33].copy_from_slice(&crc.to_be_bytes());
-        let e = load_bytes(&png)
-            .err()
-            .map(|e| e.to_string())
-            .unwrap_or_default();
+        let e = load_bytes(&png).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(e.contains("60000x3 pixels are too many"), "{e}");
     }
 
     fn png_crc(bytes: &[u8]) -> u32 {
         !bytes.iter().fold(!0u32, |crc, &b| {
-            (0..8).fold(crc ^ u32::from(b), |c, _| {
-                if c & 1 == 1 {
-                    0xedb8_8320 ^ (c >> 1)
-                } else {
-                    c >> 1
-                }
-            })
+            (0..8).fold(crc ^ u32::from(b), |c, _| if c & 1 == 1 { 0xedb8_8320 ^ (c >> 1) } else { c >> 1 })
         })
     }
 

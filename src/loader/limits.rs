@@ -22,10 +22,7 @@ pub fn check(path: &Path, scene: &Scene) -> Result<(), LoadError> {
         let reach = mesh.bounds().reach();
         if !reach.cmple(Vec3::splat(LARGEST_COORDINATE)).all() {
             let name = &mesh.name;
-            return Err(refuse(
-                path,
-                &format!("mesh `{name}` has a vertex at {}", reach.max_element()),
-            ));
+            return Err(refuse(path, &format!("mesh `{name}` has a vertex at {}", reach.max_element())));
         }
         reaches.push(reach);
     }
@@ -35,17 +32,11 @@ pub fn check(path: &Path, scene: &Scene) -> Result<(), LoadError> {
         !stays_in_range(&world, reaches[instance.mesh as usize])
     });
     match outside {
-        Some(index) => Err(refuse(
-            path,
-            &format!("instance {index} reaches out of range"),
-        )),
+        Some(index) => Err(refuse(path, &format!("instance {index} reaches out of range"))),
         None => Ok(()),
     }
 }
 
 fn refuse(path: &Path, what: &str) -> LoadError {
-    LoadError::file(
-        path,
-        format!("{what}: coordinates must stay within {LARGEST_COORDINATE:e}; scale it down"),
-    )
+    LoadError::file(path, format!("{what}: coordinates must stay within {LARGEST_COORDINATE:e}; scale it down"))
 }

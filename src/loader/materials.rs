@@ -61,35 +61,16 @@ impl Materials {
     ///
     /// # Errors
     /// The sentence to put behind the place that names the file, when there is no such file.
-    pub fn texture(
-        &mut self,
-        path: &Path,
-        wrap: Wrap,
-        space: ColorSpace,
-        used_by: &Path,
-    ) -> Result<u32, String> {
+    pub fn texture(&mut self, path: &Path, wrap: Wrap, space: ColorSpace, used_by: &Path) -> Result<u32, String> {
         let path = path
             .canonicalize()
             .ok()
             .filter(|p| p.is_file())
-            .ok_or_else(|| {
-                format!(
-                    "the texture {} does not exist: check the path",
-                    path.display()
-                )
-            })?;
+            .ok_or_else(|| format!("the texture {} does not exist: check the path", path.display()))?;
         let index = self.textures.len() as u32;
-        let found = *self
-            .texture_of
-            .entry((path.clone(), wrap as u8, space))
-            .or_insert(index);
+        let found = *self.texture_of.entry((path.clone(), wrap as u8, space)).or_insert(index);
         if found == index {
-            self.textures.push(Request::File(Picture {
-                path,
-                wrap,
-                space,
-                used_by: used_by.into(),
-            }));
+            self.textures.push(Request::File(Picture { path, wrap, space, used_by: used_by.into() }));
         }
         Ok(found)
     }
@@ -141,18 +122,10 @@ impl Materials {
 
 fn decode(wanted: &Picture) -> Result<Texture, LoadError> {
     let picture = image::load(&wanted.path).map_err(|e| {
-        LoadError::file(
-            &wanted.path,
-            format!("{} (used by {})", e.message(), wanted.used_by.display()),
-        )
+        LoadError::file(&wanted.path, format!("{} (used by {})", e.message(), wanted.used_by.display()))
     })?;
     Ok(Texture {
-        name: wanted
-            .path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        name: wanted.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         width: picture.width,
         height: picture.height,
         texels: match (picture.texels, wanted.space) {
@@ -176,11 +149,7 @@ impl Slots {
     pub fn run(&mut self, mesh: u32, defaults: &[u32], material: u32) -> u32 {
         *self.runs.entry((mesh, material)).or_insert_with(|| {
             let start = self.all.len() as u32;
-            self.all.extend(
-                defaults
-                    .iter()
-                    .map(|&own| if material == NONE { own } else { material }),
-            );
+            self.all.extend(defaults.iter().map(|&own| if material == NONE { own } else { material }));
             start
         })
     }

@@ -19,11 +19,7 @@ pub struct MeshSource {
 impl MeshSource {
     /// The unit sphere.
     pub fn sphere(name: &str, material: u32) -> Self {
-        let mesh = Mesh {
-            name: name.to_owned(),
-            shape: Shape::Sphere,
-            slot_count: 1,
-        };
+        let mesh = Mesh { name: name.to_owned(), shape: Shape::Sphere, slot_count: 1 };
         Self {
             mesh,
             materials: vec![material],
@@ -55,18 +51,8 @@ impl MeshSource {
         point_triangles: Vec<[u32; 3]>,
     ) -> Self {
         let slot_count = materials.len() as u32;
-        let mesh = Mesh {
-            name: name.to_owned(),
-            shape: Shape::Triangles(triangles),
-            slot_count,
-        };
-        Self {
-            mesh,
-            materials,
-            points,
-            point_triangles,
-            motion: MeshMotion::Still,
-        }
+        let mesh = Mesh { name: name.to_owned(), shape: Shape::Triangles(triangles), slot_count };
+        Self { mesh, materials, points, point_triangles, motion: MeshMotion::Still }
     }
 }
 
@@ -79,12 +65,7 @@ pub trait MeshFormat: Sync {
     ///
     /// # Errors
     /// When a file is malformed or out of these folders, or nothing in it can be seen.
-    fn parse(
-        &self,
-        path: &Path,
-        options: &MeshOptions,
-        allow: &[PathBuf],
-    ) -> Result<Box<dyn ParsedMesh>, LoadError>;
+    fn parse(&self, path: &Path, options: &MeshOptions, allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError>;
 }
 
 /// All formats of meshes but glTF, whose files are models with several.

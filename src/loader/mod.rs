@@ -73,11 +73,7 @@ pub fn load_inspected(
     tangents::add_missing(&mut scene);
     options::view::apply(&mut scene, &options.view)?;
     limits::check(path, &scene)?;
-    scene.name = path
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    scene.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(scene)
 }
 
@@ -88,9 +84,7 @@ pub fn is_gltf(path: &Path) -> bool {
 
 /// The overrides, with the start time from the command line last: a flag takes precedence over `--set`.
 fn overrides(options: &LoadOptions) -> Vec<(String, String)> {
-    let start = options
-        .start
-        .map(|time| ("render.start".to_owned(), format!("{time:?}")));
+    let start = options.start.map(|time| ("render.start".to_owned(), format!("{time:?}")));
     options.overrides.iter().cloned().chain(start).collect()
 }
 
@@ -99,17 +93,12 @@ fn kind_of(path: &Path) -> Result<Kind, LoadError> {
         "ron" => Ok(Kind::Scene),
         "gltf" | "glb" => Ok(Kind::Gltf),
         "scn" => Ok(Kind::Raw),
-        other => meshes::format_of(other)
-            .map(Kind::Mesh)
-            .ok_or_else(|| unsupported(path, other)),
+        other => meshes::format_of(other).map(Kind::Mesh).ok_or_else(|| unsupported(path, other)),
     }
 }
 
 fn extension(path: &Path) -> String {
-    path.extension()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase()
+    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
 fn unsupported(path: &Path, extension: &str) -> LoadError {

@@ -44,16 +44,8 @@ impl Fans {
                 *slot += 1;
             }
         }
-        let faces = triangles
-            .par_iter()
-            .map(|t| face_normal(t.map(|v| positions[v as usize])))
-            .collect();
-        Self {
-            starts,
-            members,
-            faces,
-            weld,
-        }
+        let faces = triangles.par_iter().map(|t| face_normal(t.map(|v| positions[v as usize]))).collect();
+        Self { starts, members, faces, weld }
     }
 
     fn around(&self, position: u32) -> &[(u32, f32)] {
@@ -82,11 +74,7 @@ impl Fans {
         (0..count as u32)
             .into_par_iter()
             .map(|p| {
-                let sum: DVec3 = self
-                    .around(p)
-                    .iter()
-                    .map(|&(t, a)| self.faces[t as usize] * f64::from(a))
-                    .sum();
+                let sum: DVec3 = self.around(p).iter().map(|&(t, a)| self.faces[t as usize] * f64::from(a)).sum();
                 sum.try_normalize().unwrap_or(DVec3::Y).as_vec3().to_array()
             })
             .collect()
@@ -98,11 +86,7 @@ fn weld(positions: &[[f32; 3]]) -> Vec<u32> {
     let mut first = HashMap::with_capacity(positions.len());
     // Adding 0 makes -0 and 0 the same.
     let key = |p: &[f32; 3]| p.map(|x| (x + 0.0).to_bits());
-    positions
-        .iter()
-        .enumerate()
-        .map(|(i, p)| *first.entry(key(p)).or_insert(i as u32))
-        .collect()
+    positions.iter().enumerate().map(|(i, p)| *first.entry(key(p)).or_insert(i as u32)).collect()
 }
 
 fn corner_angle(positions: &[[f32; 3]], triangle: &[u32; 3], corner: usize) -> f32 {
@@ -119,10 +103,8 @@ mod tests {
     use super::*;
 
     /// Two triangles that share the edge 0-1 and fold along it by 90 degrees.
-    const FOLD: ([[f32; 3]; 4], [[u32; 3]; 2]) = (
-        [[0., 0., 0.], [0., 0., 1.], [1., 0., 0.], [0., 1., 0.]],
-        [[0, 1, 2], [1, 0, 3]],
-    );
+    const FOLD: ([[f32; 3]; 4], [[u32; 3]; 2]) =
+        ([[0., 0., 0.], [0., 0., 1.], [1., 0., 0.], [0., 1., 0.]], [[0, 1, 2], [1, 0, 3]]);
 
     #[test]
     fn a_sharp_edge_stays_flat_and_a_soft_one_is_smoothed() {
@@ -130,10 +112,7 @@ mod tests {
         let flat = fans.corner_normal(0, 0, 60f64.to_radians().cos());
         let soft = fans.corner_normal(0, 0, 100f64.to_radians().cos());
         assert_eq!(flat, [0.0, 1.0, 0.0]);
-        assert!(
-            (soft[0] - soft[1]).abs() < 1e-6 && soft[0] > 0.7,
-            "{soft:?}"
-        );
+        assert!((soft[0] - soft[1]).abs() < 1e-6 && soft[0] > 0.7, "{soft:?}");
     }
 
     #[test]

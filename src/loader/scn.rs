@@ -4,9 +4,7 @@
 //! vertex, u32×3 per triangle; then a u32 mesh index per instance; then f32×12 per instance, the world_from_object
 //! matrix in rows. Shown in grey under a clear sky, from an automatic camera.
 
-use super::{
-    LoadError, files, framing, ron::placements::check_count, standalone, transform::is_invertible,
-};
+use super::{LoadError, files, framing, ron::placements::check_count, standalone, transform::is_invertible};
 use crate::{
     math::affine_from_rows,
     scene::{Instance, Material, Mesh, NONE, Scene, Shape, TriangleMesh},
@@ -34,10 +32,7 @@ fn parse(bytes: &[u8]) -> Result<Scene, String> {
         return Err("not an SCN1 file: it does not begin with `SCN1`".to_owned());
     }
     reader.rest = &reader.rest[8..];
-    let (mesh_count, instance_count) = (
-        reader.u32("the mesh count")?,
-        reader.u32("the instance count")?,
-    );
+    let (mesh_count, instance_count) = (reader.u32("the mesh count")?, reader.u32("the instance count")?);
     let mut meshes = Vec::new();
     for number in 0..mesh_count {
         meshes.push(mesh(&mut reader, number)?);
@@ -46,19 +41,10 @@ fn parse(bytes: &[u8]) -> Result<Scene, String> {
     let indices = reader.take(instance_count, 4, "the instances' meshes")?;
     let rows = reader.take(instance_count, 48, "the instances' transforms")?;
     if !reader.rest.is_empty() {
-        return Err(format!(
-            "{} bytes are left over at the end: the counts are wrong",
-            reader.rest.len()
-        ));
+        return Err(format!("{} bytes are left over at the end: the counts are wrong", reader.rest.len()));
     }
     let instances = instances(indices, rows, mesh_count)?;
-    Ok(Scene {
-        meshes,
-        instances,
-        materials: vec![Material::default()],
-        material_slots: vec![0],
-        ..Scene::default()
-    })
+    Ok(Scene { meshes, instances, materials: vec![Material::default()], material_slots: vec![0], ..Scene::default() })
 }
 
 struct Reader<'a> {
@@ -68,15 +54,9 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn take(&mut self, count: u32, size: u64, what: &str) -> Result<&'a [u8], String> {
         let wanted = u64::from(count) * size;
-        let length = usize::try_from(wanted)
-            .ok()
-            .filter(|&n| n <= self.rest.len())
-            .ok_or_else(|| {
-                format!(
-                    "the file ends too early: {what} take {wanted} bytes, {} are left",
-                    self.rest.len()
-                )
-            })?;
+        let length = usize::try_from(wanted).ok().filter(|&n| n <= self.rest.len()).ok_or_else(|| {
+            format!("the file ends too early: {what} take {wanted} bytes, {} are left", self.rest.len())
+        })?;
         let (taken, rest) = self.rest.split_at(length);
         self.rest = rest;
         Ok(taken)
@@ -89,11 +69,7 @@ impl<'a> Reader<'a> {
 
 /// The number in the first four bytes; missing ones count as 0.
 fn le_u32(bytes: &[u8]) -> u32 {
-    bytes
-        .iter()
-        .take(4)
-        .rev()
-        .fold(0, |n, &b| n << 8 | u32::from(b))
+    bytes.iter().take(4).rev().fold(0, |n, &b| n << 8 | u32::from(b))
 }
 
 fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
@@ -102,44 +78,22 @@ fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
 
 fn mesh(reader: &mut Reader, number: u32) -> Result<Mesh, String> {
     let what = |part: &str| format!("mesh {number}'s {part}");
-    let (vertices, triangles) = (
-        reader.u32(&what("vertex count"))?,
-        reader.u32(&what("triangle count"))?,
-    );
+    let (vertices, triangles) = (reader.u32(&what("vertex count"))?, reader.u32(&what("triangle count"))?);
     let vertex_bytes = reader.take(vertices, 12, &what("vertices"))?;
     let triangle_bytes = reader.take(triangles, 12, &what("triangles"))?;
-    let positions: Vec<[f32; 3]> = vertex_bytes
-        .par_chunks_exact(12)
-        .map(|b| words(b).map(f32::from_bits))
-        .collect();
+    let positions: Vec<[f32; 3]> = vertex_bytes.par_chunks_exact(12).map(|b| words(b).map(f32::from_bits)).collect();
     let triangles: Vec<[u32; 3]> = triangle_bytes.par_chunks_exact(12).map(words).collect();
     if triangles.is_empty() {
         return Err(format!("mesh {number} has no triangles"));
     }
-    if let Some(v) = positions
-        .par_iter()
-        .position_first(|p| p.iter().any(|x| !x.is_finite()))
-    {
+    if let Some(v) = positions.par_iter().position_first(|p| p.iter().any(|x| !x.is_finite())) {
         return Err(format!("vertex {v} of mesh {number} is not finite"));
     }
-    if let Some(t) = triangles
-        .par_iter()
-        .position_first(|t| t.iter().any(|&v| v >= vertices))
-    {
-        return Err(format!(
-            "triangle {t} of mesh {number} uses a vertex beyond the {vertices} there are"
-        ));
+    if let Some(t) = triangles.par_iter().position_first(|t| t.iter().any(|&v| v >= vertices)) {
+        return Err(format!("triangle {t} of mesh {number} uses a vertex beyond the {vertices} there are"));
     }
-    let shape = Shape::Triangles(TriangleMesh {
-        positions,
-        triangles,
-        ..TriangleMesh::default()
-    });
-    Ok(Mesh {
-        name: format!("mesh{number}"),
-        shape,
-        slot_count: 1,
-    })
+    let shape = Shape::Triangles(TriangleMesh { positions, triangles, ..TriangleMesh::default() });
+    Ok(Mesh { name: format!("mesh{number}"), shape, slot_count: 1 })
 }
 
 fn instances(indices: &[u8], rows: &[u8], mesh_count: u32) -> Result<Vec<Instance>, String> {
@@ -154,18 +108,13 @@ fn instances(indices: &[u8], rows: &[u8], mesh_count: u32) -> Result<Vec<Instanc
             motion: NONE,
         })
         .collect();
-    let bad = instances
-        .par_iter()
-        .position_first(|i| i.mesh >= mesh_count || !is_invertible(&i.local));
+    let bad = instances.par_iter().position_first(|i| i.mesh >= mesh_count || !is_invertible(&i.local));
     match bad {
         None => Ok(instances),
-        Some(n) if instances[n].mesh >= mesh_count => Err(format!(
-            "instance {n} uses mesh {}, but there are {mesh_count}",
-            instances[n].mesh
-        )),
-        Some(n) => Err(format!(
-            "the transform of instance {n} has no inverse: it is flat, not finite or out of range"
-        )),
+        Some(n) if instances[n].mesh >= mesh_count => {
+            Err(format!("instance {n} uses mesh {}, but there are {mesh_count}", instances[n].mesh))
+        }
+        Some(n) => Err(format!("the transform of instance {n} has no inverse: it is flat, not finite or out of range")),
     }
 }
 
@@ -181,14 +130,8 @@ mod tests {
         u(&mut b, &[1, 2, 3, 1]);
         u(&mut b, &f(&[0., 0., 0., 1., 0., 0., 0., 1., 0.]));
         u(&mut b, &[0, 1, 2, 0, 0]);
-        u(
-            &mut b,
-            &f(&[1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0.]),
-        );
-        u(
-            &mut b,
-            &f(&[2., 0., 0., 5., 0., 2., 0., 6., 0., 0., 2., 7.]),
-        );
+        u(&mut b, &f(&[1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0.]));
+        u(&mut b, &f(&[2., 0., 0., 5., 0., 2., 0., 6., 0., 0., 2., 7.]));
         b
     }
 
@@ -205,10 +148,7 @@ mod tests {
     #[test]
     fn transforms_are_world_from_object_rows() {
         let scene = parse(&valid()).unwrap_or_default();
-        assert_eq!(
-            scene.instances[1].local.translation,
-            glam::Vec3::new(5.0, 6.0, 7.0)
-        );
+        assert_eq!(scene.instances[1].local.translation, glam::Vec3::new(5.0, 6.0, 7.0));
         assert_eq!(scene.meshes[0].prim_count(), 1);
     }
 

@@ -33,10 +33,7 @@ pub fn cuboid_corners() -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     let mut corners: Vec<[f32; 3]> = Vec::new();
     let mut corner = |v: u32| {
         let p = mesh.positions[v as usize];
-        let found = corners
-            .iter()
-            .position(|c| *c == p)
-            .unwrap_or(corners.len());
+        let found = corners.iter().position(|c| *c == p).unwrap_or(corners.len());
         if found == corners.len() {
             corners.push(p);
         }
@@ -50,13 +47,11 @@ pub fn cuboid_corners() -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
 fn push_face(mesh: &mut TriangleMesh, [center, u, v]: [Vec3; 3], tile: f32) {
     let base = mesh.positions.len() as u32;
     for (a, b) in [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)] {
-        mesh.positions
-            .push((center + u * (a - 0.5) + v * (b - 0.5)).to_array());
+        mesh.positions.push((center + u * (a - 0.5) + v * (b - 0.5)).to_array());
         mesh.normals.push(u.cross(v).to_array());
         mesh.uvs.push([a * tile, b * tile]);
     }
-    mesh.triangles
-        .extend([[base, base + 1, base + 2], [base, base + 2, base + 3]]);
+    mesh.triangles.extend([[base, base + 1, base + 2], [base, base + 2, base + 3]]);
 }
 
 #[cfg(test)]
@@ -66,8 +61,7 @@ mod tests {
     fn faces_agree_with_normals(mesh: &TriangleMesh) -> bool {
         mesh.triangles.iter().all(|t| {
             let n = face_normal(t.map(|v| mesh.positions[v as usize])).as_vec3();
-            t.iter()
-                .all(|&v| n.distance(mesh.normals[v as usize].into()) < 1e-6)
+            t.iter().all(|&v| n.distance(mesh.normals[v as usize].into()) < 1e-6)
         })
     }
 
@@ -82,12 +76,7 @@ mod tests {
     fn the_box_faces_outwards_and_has_eight_corners() {
         let b = cuboid(1.0);
         assert!(faces_agree_with_normals(&b));
-        assert!(
-            b.positions
-                .iter()
-                .zip(&b.normals)
-                .all(|(p, n)| Vec3::from(*p).dot((*n).into()) == 0.5)
-        );
+        assert!(b.positions.iter().zip(&b.normals).all(|(p, n)| Vec3::from(*p).dot((*n).into()) == 0.5));
         assert_eq!(cuboid_corners().0.len(), 8);
     }
 }

@@ -56,17 +56,10 @@ pub fn middles(scene: &Scene, instances: &[u32]) -> Vec<Anchor> {
 }
 
 /// As [`middles`]; `known` are the middles of meshes that were asked for before.
-pub fn middles_of_many(
-    scene: &Scene,
-    instances: &[u32],
-    known: &mut HashMap<u32, Vec3>,
-) -> Vec<Anchor> {
+pub fn middles_of_many(scene: &Scene, instances: &[u32], known: &mut HashMap<u32, Vec3>) -> Vec<Anchor> {
     let anchor = |&index: &u32| {
         let mesh = scene.instances.get(index as usize)?.mesh;
-        Some(Anchor::Instance {
-            instance: index,
-            point: *known.entry(mesh).or_insert_with(|| middle(scene, mesh)),
-        })
+        Some(Anchor::Instance { instance: index, point: *known.entry(mesh).or_insert_with(|| middle(scene, mesh)) })
     };
     instances.iter().filter_map(anchor).collect()
 }
@@ -87,8 +80,7 @@ fn of_meshes(scene: &Scene, name: &str, number: usize) -> Option<Vec<Anchor>> {
 fn middle(scene: &Scene, mesh: u32) -> Vec3 {
     let bounds = match scene.deforming.iter().find(|d| d.mesh == mesh) {
         Some(deforming) => {
-            let (moment, mut shape) =
-                (Moment::of(scene, scene.settings.start), Deformed::default());
+            let (moment, mut shape) = (Moment::of(scene, scene.settings.start), Deformed::default());
             anim::shape_at(scene, deforming, &moment, &mut shape);
             shape.bounds
         }

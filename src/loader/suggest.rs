@@ -15,11 +15,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// "did you mean `x`?" or else a list of all candidates.
-pub fn hint<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str> + Clone,
-    kind: &str,
-) -> String {
+pub fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str> + Clone, kind: &str) -> String {
     match nearest(name, candidates.clone()) {
         Some(found) => format!("did you mean `{found}`?"),
         None => list(candidates, kind),

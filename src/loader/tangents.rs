@@ -29,10 +29,7 @@ pub fn add_missing(scene: &mut Scene) {
         } else {
             "it has no texture coordinates: add some"
         };
-        Some(format!(
-            "mesh `{}` wears a normal map or an anisotropic material, which does not show: {why}",
-            mesh.name
-        ))
+        Some(format!("mesh `{}` wears a normal map or an anisotropic material, which does not show: {why}", mesh.name))
     });
     let warnings: Vec<String> = warnings.collect();
     scene.warnings.extend(warnings);

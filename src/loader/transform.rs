@@ -8,14 +8,10 @@ const FLAT: f64 = 1e-7;
 /// Whether the transform is finite and its inverse can be computed in `f32`.
 pub fn is_invertible(a: &Affine3) -> bool {
     let m = a.matrix3;
-    let [x, y, z] =
-        [m.x_axis, m.y_axis, m.z_axis].map(|c| DVec3::from(c.to_array().map(f64::from)));
+    let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis].map(|c| DVec3::from(c.to_array().map(f64::from)));
     let volume = x.dot(y.cross(z)).abs();
     let product = x.length() * y.length() * z.length();
-    a.is_finite()
-        && volume > FLAT * product
-        && m.determinant().is_normal()
-        && a.inverse().is_finite()
+    a.is_finite() && volume > FLAT * product && m.determinant().is_normal() && a.inverse().is_finite()
 }
 
 #[cfg(test)]

@@ -26,10 +26,7 @@ const SUFFIX: &str = ".part";
 ///
 /// Nothing is forced to the disk, for speed. After a power failure a file may therefore be incomplete, which
 /// [`super::FileFormat::is_complete`] notices.
-pub fn write_atomically(
-    path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), OutputError> {
+pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
     fill_atomically(path, |file| {
         let mut writer = BufWriter::new(file);
         fill(&mut writer)?;
@@ -38,19 +35,13 @@ pub fn write_atomically(
 }
 
 /// Like [`write_atomically`], for files that are not written from one end to the other.
-pub fn fill_atomically(
-    path: &Path,
-    fill: impl FnOnce(&File) -> io::Result<()>,
-) -> Result<(), OutputError> {
+pub fn fill_atomically(path: &Path, fill: impl FnOnce(&File) -> io::Result<()>) -> Result<(), OutputError> {
     let replace = || {
         let mut part = Part::create(path)?;
         fill(part.file())?;
         part.persist()
     };
-    replace().map_err(|error| OutputError::File {
-        path: path.to_owned(),
-        error,
-    })
+    replace().map_err(|error| OutputError::File { path: path.to_owned(), error })
 }
 
 /// A file that is being written. It is removed when it is dropped, unless it was persisted before.
@@ -76,8 +67,7 @@ impl Target {
         if is_special(path) {
             return Ok(Self::Node(path.to_owned()));
         }
-        let is_link =
-            |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+        let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
         if !is_link(path) {
             return Ok(Self::File(path.to_owned()));
         }
@@ -111,11 +101,7 @@ impl Part {
             Target::Node(_) => NamedTempFile::new()?,
         };
         let (file, temporary) = part.into_parts();
-        Ok(Self {
-            file,
-            temporary: Some(temporary),
-            target,
-        })
+        Ok(Self { file, temporary: Some(temporary), target })
     }
 
     pub fn file(&self) -> &File {
@@ -151,10 +137,7 @@ pub fn open_node(path: &Path) -> io::Result<File> {
     {
         use std::os::unix::fs::FileTypeExt;
         if fs::metadata(path)?.file_type().is_block_device() {
-            return Err(io::Error::new(
-                ErrorKind::PermissionDenied,
-                "this is a disk; choose the name of a file",
-            ));
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "this is a disk; choose the name of a file"));
         }
     }
     OpenOptions::new().write(true).open(path)
@@ -204,10 +187,7 @@ pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
         }
     }
     for (folder, names) in group_by_folder(&files) {
-        fs::create_dir_all(folder).map_err(|error| OutputError::Folder {
-            path: folder.to_owned(),
-            error,
-        })?;
+        fs::create_dir_all(folder).map_err(|error| OutputError::Folder { path: folder.to_owned(), error })?;
         check_writable(folder, &names)?;
         remove_leftovers(folder, |target| names.contains(target));
     }
@@ -240,19 +220,14 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 fn check_writable(folder: &Path, names: &HashSet<&OsStr>) -> Result<(), OutputError> {
-    let failed = |name: &OsStr, error| OutputError::File {
-        path: folder.join(name),
-        error,
-    };
+    let failed = |name: &OsStr, error| OutputError::File { path: folder.join(name), error };
     for name in names {
         if folder.join(name).is_dir() {
             return Err(failed(name, ErrorKind::IsADirectory.into()));
         }
     }
     match names.iter().min() {
-        Some(first) => create_part(folder, first)
-            .map(drop)
-            .map_err(|e| failed(first, e)),
+        Some(first) => create_part(folder, first).map(drop).map_err(|e| failed(first, e)),
         None => Ok(()),
     }
 }
@@ -290,10 +265,8 @@ mod tests {
     use super::*;
 
     fn names_in(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(folder)
-            .unwrap()
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<String> =
+            fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -335,10 +308,7 @@ mod tests {
             Err(ErrorKind::StorageFull.into())
         };
         let error = write_atomically(&path, full).unwrap_err().to_string();
-        assert!(
-            error.contains("a.png: the disk is full; free some space"),
-            "{error}"
-        );
+        assert!(error.contains("a.png: the disk is full; free some space"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names_in(dir.path()), ["a.png"]);
     }
@@ -348,10 +318,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("gone/a.png");
         let error = write_atomically(&path, |_| Ok(())).unwrap_err().to_string();
-        assert!(
-            error.contains("gone/a.png: its folder is missing"),
-            "{error}"
-        );
+        assert!(error.contains("gone/a.png: its folder is missing"), "{error}");
         assert!(!dir.path().join("gone").exists());
     }
 
@@ -414,19 +381,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("x/y");
         fs::create_dir_all(&folder).unwrap();
-        for name in [
-            ".0001.png.abc123.part",
-            ".0002.png.abc123.part",
-            ".part",
-            "0001.part",
-        ] {
+        for name in [".0001.png.abc123.part", ".0002.png.abc123.part", ".part", "0001.part"] {
             fs::write(folder.join(name), "").unwrap();
         }
         prepare(&[folder.join("0001.png"), folder.join("sub/0001.png")]).unwrap();
-        assert_eq!(
-            names_in(&folder),
-            [".0002.png.abc123.part", ".part", "0001.part", "sub"]
-        );
+        assert_eq!(names_in(&folder), [".0002.png.abc123.part", ".part", "0001.part", "sub"]);
     }
 
     #[test]
@@ -457,9 +416,7 @@ mod tests {
     fn prepare_reports_a_folder_in_the_way_of_a_frame() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("a.png")).unwrap();
-        let error = prepare(&[dir.path().join("a.png")])
-            .unwrap_err()
-            .to_string();
+        let error = prepare(&[dir.path().join("a.png")]).unwrap_err().to_string();
         assert!(error.contains("a.png: a folder has that name"), "{error}");
     }
 
@@ -467,9 +424,7 @@ mod tests {
     fn prepare_reports_a_file_in_the_way_of_a_folder() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("x"), "").unwrap();
-        let error = prepare(&[dir.path().join("x/y/a.png")])
-            .unwrap_err()
-            .to_string();
+        let error = prepare(&[dir.path().join("x/y/a.png")]).unwrap_err().to_string();
         assert!(error.contains("cannot create the folder"), "{error}");
         assert!(error.contains("a part of the path is a file"), "{error}");
     }

@@ -82,16 +82,9 @@ pub fn checkpoint_path(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// When the file cannot be written; an earlier one is left as it is.
-pub fn write_checkpoint(
-    path: &Path,
-    of: &CheckpointIdentity,
-    film: &Accumulation,
-) -> Result<(), OutputError> {
-    let header = Header {
-        of: of.clone(),
-        state: film.state.clone(),
-        floats: [film.sums.len() as u64, film.odd.len() as u64],
-    };
+pub fn write_checkpoint(path: &Path, of: &CheckpointIdentity, film: &Accumulation) -> Result<(), OutputError> {
+    let header =
+        Header { of: of.clone(), state: film.state.clone(), floats: [film.sums.len() as u64, film.odd.len() as u64] };
     write_atomically(path, |out| {
         let header = serde_json::to_vec(&header)?;
         let length = u32::try_from(header.len()).map_err(|_| ErrorKind::FileTooLarge)?;
@@ -123,9 +116,7 @@ pub fn read_checkpoint(
     of: &CheckpointIdentity,
     most_floats: usize,
 ) -> Result<Option<Accumulation>, CheckpointError> {
-    let damaged = || CheckpointError::Damaged {
-        path: path.to_owned(),
-    };
+    let damaged = || CheckpointError::Damaged { path: path.to_owned() };
     let most = MAX_HEADER + (MAGIC.len() + 4 + 4 * most_floats + 8);
     let bytes = match open_regular(path) {
         Ok((_, length)) if length > most as u64 => return Err(damaged()),
@@ -133,10 +124,7 @@ pub fn read_checkpoint(
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => Err(error),
     };
-    let bytes = bytes.map_err(|error| CheckpointError::Read {
-        path: path.to_owned(),
-        error,
-    })?;
+    let bytes = bytes.map_err(|error| CheckpointError::Read { path: path.to_owned(), error })?;
     let (header, floats) = parts(&bytes).ok_or_else(damaged)?;
     if let Some(why) = header.of.difference(of) {
         let path = path.to_owned();
@@ -172,11 +160,7 @@ fn film_of(header: Header, bytes: &[u8]) -> Option<Accumulation> {
     }
     let read = |floats: &[[u8; 4]]| floats.iter().map(|b| f32::from_le_bytes(*b)).collect();
     let (sums, odd) = floats.split_at_checked(usize::try_from(sums).ok()?)?;
-    Some(Accumulation {
-        sums: read(sums),
-        odd: read(odd),
-        state: header.state,
-    })
+    Some(Accumulation { sums: read(sums), odd: read(odd), state: header.state })
 }
 
 /// A checksum of pieces of bytes, which depends on their order and on how they are cut.
@@ -208,23 +192,14 @@ mod tests {
     const MOST: usize = 50_000;
 
     fn identity() -> CheckpointIdentity {
-        CheckpointIdentity {
-            version: "1".into(),
-            scene: "ab".into(),
-            frame: 3,
-            settings: "s".into(),
-        }
+        CheckpointIdentity { version: "1".into(), scene: "ab".into(), frame: 3, settings: "s".into() }
     }
 
     fn film() -> Accumulation {
         Accumulation {
             sums: (0..40_000).map(|i| i as f32 * 0.1).collect(),
             odd: vec![f32::INFINITY, -0.0, 2.5],
-            state: AccumulationState {
-                samples: 5,
-                pass: 2,
-                tiles: Some(vec![1, 4]),
-            },
+            state: AccumulationState { samples: 5, pass: 2, tiles: Some(vec![1, 4]) },
         }
     }
 
@@ -280,10 +255,7 @@ mod tests {
         let whole = fs::read(&path).unwrap();
         let damaged = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
-            matches!(
-                read_checkpoint(&path, &identity(), MOST),
-                Err(CheckpointError::Damaged { .. })
-            )
+            matches!(read_checkpoint(&path, &identity(), MOST), Err(CheckpointError::Damaged { .. }))
         };
         for place in [0, 14, 15, 17, 40, 300, whole.len() / 2, whole.len() - 1] {
             let mut bytes = whole.clone();

@@ -44,11 +44,7 @@ struct Owner {
 impl Owner {
     fn this_process() -> Self {
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
-        Self {
-            host: host(),
-            process: process::id(),
-            time: time.map_or(0, |time| time.as_secs()),
-        }
+        Self { host: host(), process: process::id(), time: time.map_or(0, |time| time.as_secs()) }
     }
 }
 
@@ -283,10 +279,7 @@ mod tests {
     /// Makes a claim without a process.
     fn left_behind(path: &Path, host: String, age: Duration) {
         let claim = claim_path(path);
-        let owner = Owner {
-            host,
-            ..Owner::this_process()
-        };
+        let owner = Owner { host, ..Owner::this_process() };
         fs::write(&claim, serde_json::to_vec(&owner).unwrap()).unwrap();
         let file = File::options().write(true).open(&claim).unwrap();
         file.set_modified(SystemTime::now() - age).unwrap();
@@ -321,14 +314,9 @@ mod tests {
         }
         let claims: Vec<Claims> = (0..8).map(|_| Claims::default()).collect();
         let taken: usize = thread::scope(|scope| {
-            let takers = claims.iter().map(|claims| {
-                scope.spawn(|| {
-                    paths
-                        .iter()
-                        .filter(|path| claims.take(path).unwrap())
-                        .count()
-                })
-            });
+            let takers = claims
+                .iter()
+                .map(|claims| scope.spawn(|| paths.iter().filter(|path| claims.take(path).unwrap()).count()));
             let takers: Vec<_> = takers.collect();
             takers.into_iter().map(|taker| taker.join().unwrap()).sum()
         });

@@ -21,10 +21,7 @@ pub struct Planned {
 
 impl Planned {
     pub fn new(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            what: what.into(),
-        }
+        Self { path: path.into(), what: what.into() }
     }
 }
 
@@ -48,11 +45,7 @@ fn check_distinct(planned: impl IntoIterator<Item = Planned>) -> Result<(), Outp
     }
     for Planned { path, what } in planned {
         let place = Place::of(&path, &mut folders);
-        let Some(place) = place.map_err(|error| OutputError::File {
-            path: path.clone(),
-            error,
-        })?
-        else {
+        let Some(place) = place.map_err(|error| OutputError::File { path: path.clone(), error })? else {
             continue;
         };
         if let Some(other) = taken.insert(place, what) {
@@ -84,11 +77,7 @@ impl Place {
             Some(id) => id.clone(),
             None => {
                 let here = Path::new(".");
-                let real = if folder == Path::new("") {
-                    here
-                } else {
-                    folder
-                };
+                let real = if folder == Path::new("") { here } else { folder };
                 let id = FileId::of(real);
                 folders.insert(folder.to_owned(), id.clone());
                 id
@@ -118,16 +107,8 @@ mod tests {
         fs::create_dir(at("there")).unwrap();
         fs::write(at("old"), "").unwrap();
         fs::hard_link(at("old"), at("same")).unwrap();
-        assert_eq!(
-            check(&[at("a"), at("b"), at("there/a"), at("new/a")]),
-            Ok(())
-        );
-        for (first, second) in [
-            ("a", "a"),
-            ("a", "there/../a"),
-            ("old", "same"),
-            ("new/a", "new/./a"),
-        ] {
+        assert_eq!(check(&[at("a"), at("b"), at("there/a"), at("new/a")]), Ok(()));
+        for (first, second) in [("a", "a"), ("a", "there/../a"), ("old", "same"), ("new/a", "new/./a")] {
             let error = check(&[at(first), at("x"), at(second)]).unwrap_err();
             assert!(error.contains("it is frame 0, too"), "{first}: {error}");
         }

@@ -1,8 +1,7 @@
 //! The argument of `--output`: a file for each frame, standard output or a pipe, or a video.
 
 use super::{
-    Encoding, FileFormat, InOrder, Metadata, Pattern, PatternError, Sink, VideoFormat, VideoName,
-    atomic::open_node,
+    Encoding, FileFormat, InOrder, Metadata, Pattern, PatternError, Sink, VideoFormat, VideoName, atomic::open_node,
 };
 use crate::files::is_special;
 use std::{
@@ -58,12 +57,10 @@ impl Destination {
     /// Adapts the destination to the number of frames: a WebP file without a place for their numbers becomes an animation of all.
     pub fn for_frames(self, frames: usize) -> Result<Self, PatternError> {
         match self {
-            Self::Files(files) if files.check_frame_count(frames).is_err() => {
-                match files.format() {
-                    FileFormat::WebP => Ok(Self::Video(files.with_format(VideoFormat::WebP))),
-                    _ => files.check_frame_count(frames).map(|()| Self::Files(files)),
-                }
-            }
+            Self::Files(files) if files.check_frame_count(frames).is_err() => match files.format() {
+                FileFormat::WebP => Ok(Self::Video(files.with_format(VideoFormat::WebP))),
+                _ => files.check_frame_count(frames).map(|()| Self::Files(files)),
+            },
             other => Ok(other),
         }
     }
@@ -95,10 +92,7 @@ impl Stream {
     /// Opens the stream for pictures in the order of frames. A pipe is opened only for the first of them.
     pub fn open(&self, format: FileFormat, encoding: Encoding) -> InOrder {
         let prepare = move |picture: &super::Picture| format.encode(picture, &encoding);
-        let sink = Writer {
-            stream: self.clone(),
-            to: None,
-        };
+        let sink = Writer { stream: self.clone(), to: None };
         let path = self.to_string().into();
         InOrder::new(path, Box::new(prepare), Box::new(sink))
     }

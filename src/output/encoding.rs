@@ -22,12 +22,7 @@ pub struct Encoding {
 
 impl Default for Encoding {
     fn default() -> Self {
-        Self {
-            depth: ColorDepth::Usual,
-            compression: ExrCompression::Zip,
-            quality: 90,
-            threads: 1,
-        }
+        Self { depth: ColorDepth::Usual, compression: ExrCompression::Zip, quality: 90, threads: 1 }
     }
 }
 
@@ -76,16 +71,10 @@ choice! {
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
     #[error("{width}x{height} pixels do not take {values} values")]
-    Size {
-        width: u32,
-        height: u32,
-        values: usize,
-    },
+    Size { width: u32, height: u32, values: usize },
     #[error("the file takes no pixels of the type {0:?}")]
     Kind(PixelType),
-    #[error(
-        "{format} pictures have at most {limit} pixels on each side; choose a smaller --size or another format"
-    )]
+    #[error("{format} pictures have at most {limit} pixels on each side; choose a smaller --size or another format")]
     TooLarge { format: &'static str, limit: u32 },
     #[error("{0}")]
     Encoder(String),

@@ -23,11 +23,7 @@ pub enum OutputError {
         "{} has {}x{} pixels and the video {}x{}; remove it or run without --skip-existing",
         .path.display(), .found.0, .found.1, .wanted.0, .wanted.1
     )]
-    OtherSize {
-        path: PathBuf,
-        found: (u32, u32),
-        wanted: (u32, u32),
-    },
+    OtherSize { path: PathBuf, found: (u32, u32), wanted: (u32, u32) },
     #[error(
         "{} exists, and {difference}: choose another --output, or say with --mismatched whether such frames are rendered again \
          or kept", .path.display()
@@ -50,31 +46,17 @@ fn explain_folder(error: &io::Error) -> String {
 /// Explains the reason in words, and what to do about it.
 fn explain(error: &io::Error) -> String {
     let known = match error.kind() {
-        ErrorKind::PermissionDenied => {
-            "permission denied; choose a folder you may write to with --output"
-        }
-        ErrorKind::ReadOnlyFilesystem => {
-            "the file system is read-only; choose another folder with --output"
-        }
-        ErrorKind::StorageFull => {
-            "the disk is full; free some space and continue with --skip-existing"
-        }
-        ErrorKind::QuotaExceeded => {
-            "your disk quota is used up; free some space and continue with --skip-existing"
-        }
+        ErrorKind::PermissionDenied => "permission denied; choose a folder you may write to with --output",
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another folder with --output",
+        ErrorKind::StorageFull => "the disk is full; free some space and continue with --skip-existing",
+        ErrorKind::QuotaExceeded => "your disk quota is used up; free some space and continue with --skip-existing",
         ErrorKind::NotFound => {
             "its folder is missing (deleted or renamed while rendering?); \
              run again with --skip-existing to render what is missing"
         }
-        ErrorKind::NotADirectory => {
-            "a part of the path is a file, not a folder; choose another --output"
-        }
-        ErrorKind::IsADirectory => {
-            "a folder has that name; remove it or choose another --output pattern"
-        }
-        ErrorKind::AlreadyExists => {
-            "a file has that name; remove it or choose another --output pattern"
-        }
+        ErrorKind::NotADirectory => "a part of the path is a file, not a folder; choose another --output",
+        ErrorKind::IsADirectory => "a folder has that name; remove it or choose another --output pattern",
+        ErrorKind::AlreadyExists => "a file has that name; remove it or choose another --output pattern",
         ErrorKind::FileTooLarge => {
             "it would be larger than files may be here (`ulimit -f`, or the file system's limit)"
         }

@@ -27,9 +27,7 @@ pub fn block(metadata: &Metadata) -> Vec<u8> {
 
 /// Reads the texts of a block that [`block`] made; returns none for others.
 pub fn texts(block: &[u8]) -> Texts {
-    let text = block
-        .get(TEXT..)
-        .and_then(|text| text.split(|&byte| byte == 0).next());
+    let text = block.get(TEXT..).and_then(|text| text.split(|&byte| byte == 0).next());
     let ours = block.starts_with(&START) && block[START.len()..].starts_with(&ENTRY);
     let read = |text| serde_json::from_slice(text).ok();
     text.filter(|_| ours).and_then(read).unwrap_or_default()
@@ -43,9 +41,7 @@ mod tests {
     #[test]
     fn texts_come_back_and_other_blocks_have_none() {
         let block = block(&metadata());
-        let expected = metadata()
-            .texts()
-            .map(|(name, text)| (name.to_owned(), text));
+        let expected = metadata().texts().map(|(name, text)| (name.to_owned(), text));
         assert_eq!(texts(&block), Texts::from(expected));
         for length in [0, 7, 8, 13, TEXT, block.len() - 3] {
             assert!(texts(&block[..length]).is_empty(), "{length}");

@@ -90,21 +90,11 @@ impl FileFormat {
 
     /// Writes `picture` so that `path` only ever shows a whole one. The folder of `path` must exist ([`super::prepare_distinct`] makes
     /// it).
-    pub fn write(
-        self,
-        path: &Path,
-        picture: &Picture,
-        encoding: &Encoding,
-    ) -> Result<(), OutputError> {
-        let failed = |error| OutputError::Encode {
-            path: path.to_owned(),
-            error,
-        };
+    pub fn write(self, path: &Path, picture: &Picture, encoding: &Encoding) -> Result<(), OutputError> {
+        let failed = |error| OutputError::Encode { path: path.to_owned(), error };
         if let (Self::Exr, Some(blocks)) = (self, picture.blocks) {
             let compression = encoding.compression;
-            return fill_atomically(path, |file| {
-                exr::write_blocks(picture, blocks, compression, file)
-            });
+            return fill_atomically(path, |file| exr::write_blocks(picture, blocks, compression, file));
         }
         if self == Self::Exr {
             self.check_size(picture).map_err(failed)?;
@@ -130,11 +120,7 @@ impl FileFormat {
         if !self.is_complete(path) {
             return None;
         }
-        let file = || {
-            open_regular(path)
-                .map(|(file, _)| BufReader::new(file))
-                .ok()
-        };
+        let file = || open_regular(path).map(|(file, _)| BufReader::new(file)).ok();
         match self {
             Self::Png => png::read_origin(path),
             Self::Jpeg => Some(web::read_origin(JpegDecoder::new(file()?).ok()?)),
@@ -148,18 +134,11 @@ impl FileFormat {
         let values = u128::from(width) * u128::from(height) * 3;
         if values == 0 || values != picture.pixels.len() as u128 {
             let values = picture.pixels.len();
-            return Err(EncodeError::Size {
-                width,
-                height,
-                values,
-            });
+            return Err(EncodeError::Size { width, height, values });
         }
         let limit = self.longest_side();
         match width.max(height) > limit {
-            true => Err(EncodeError::TooLarge {
-                format: self.extension(),
-                limit,
-            }),
+            true => Err(EncodeError::TooLarge { format: self.extension(), limit }),
             false => Ok(()),
         }
     }
@@ -189,11 +168,7 @@ mod tests {
     #[test]
     fn a_side_that_the_format_has_no_number_for_is_refused() {
         let metadata = metadata();
-        let picture = picture(
-            (16_385, 1),
-            Pixels::U8(vec![0; 16_385 * 3].into()),
-            &metadata,
-        );
+        let picture = picture((16_385, 1), Pixels::U8(vec![0; 16_385 * 3].into()), &metadata);
         let encode = |format: FileFormat| format.encode(&picture, &Encoding::default());
         let text = encode(FileFormat::WebP).unwrap_err().to_string();
         assert!(text.contains("at most 16384 pixels"), "{text}");
@@ -221,22 +196,14 @@ mod tests {
     #[test]
     fn each_format_takes_the_pixels_that_it_asks_for() {
         let metadata = metadata();
-        let depths = [
-            ColorDepth::Usual,
-            ColorDepth::Bits8,
-            ColorDepth::Bits16,
-            ColorDepth::Bits32,
-        ];
+        let depths = [ColorDepth::Usual, ColorDepth::Bits8, ColorDepth::Bits16, ColorDepth::Bits32];
         for format in FileFormat::ALL {
             assert_eq!(FileFormat::from_extension(format.extension()), Some(format));
             for kind in depths.iter().filter_map(|&depth| format.pixels(depth)) {
                 let pixels = Pixels::from_bytes(kind, &[0; 48]);
                 let width = pixels.len() as u32 / 3;
                 let picture = picture((width, 1), pixels, &metadata);
-                assert!(
-                    format.encode(&picture, &Encoding::default()).is_ok(),
-                    "{format:?}"
-                );
+                assert!(format.encode(&picture, &Encoding::default()).is_ok(), "{format:?}");
             }
         }
     }

@@ -49,18 +49,8 @@ pub struct Existing {
 
 impl InOrder {
     pub fn new(path: PathBuf, prepare: Prepare, sink: Box<dyn Sink>) -> Self {
-        let turn = Turn {
-            sink,
-            next: 0,
-            missing: usize::MAX,
-            existing: BTreeMap::new(),
-        };
-        Self {
-            path,
-            prepare,
-            turn: Mutex::new(turn),
-            changed: Condvar::new(),
-        }
+        let turn = Turn { sink, next: 0, missing: usize::MAX, existing: BTreeMap::new() };
+        Self { path, prepare, turn: Mutex::new(turn), changed: Condvar::new() }
     }
 
     /// Where the file will be.
@@ -84,14 +74,9 @@ impl InOrder {
                 break;
             }
             if turn.missing < position {
-                return Err(OutputError::Earlier {
-                    path: self.path.clone(),
-                });
+                return Err(OutputError::Earlier { path: self.path.clone() });
             }
-            turn = self
-                .changed
-                .wait(turn)
-                .unwrap_or_else(PoisonError::into_inner);
+            turn = self.changed.wait(turn).unwrap_or_else(PoisonError::into_inner);
         }
         let added = turn.sink.add(prepared, picture.metadata);
         turn.next += 1;
@@ -117,11 +102,7 @@ impl InOrder {
 
     fn take_existing(&self, turn: &mut Turn) -> Result<(), OutputError> {
         while let Some(frame) = turn.existing.remove(&turn.next) {
-            let Existing {
-                file,
-                size,
-                metadata,
-            } = &frame;
+            let Existing { file, size, metadata } = &frame;
             let prepared = read_back(file, *size, metadata, |picture| self.prepare(picture))??;
             let added = turn.sink.add(prepared, metadata);
             added.map_err(|error| self.failed(error))?;
@@ -132,17 +113,11 @@ impl InOrder {
 
     fn prepare(&self, picture: &Picture) -> Result<Vec<u8>, OutputError> {
         let prepared = (self.prepare)(picture);
-        prepared.map_err(|error| OutputError::Encode {
-            path: self.path.clone(),
-            error,
-        })
+        prepared.map_err(|error| OutputError::Encode { path: self.path.clone(), error })
     }
 
     fn failed(&self, error: io::Error) -> OutputError {
-        OutputError::File {
-            path: self.path.clone(),
-            error,
-        }
+        OutputError::File { path: self.path.clone(), error }
     }
 
     /// Locks in spite of panics elsewhere, which are reported there: the data is consistent between any two statements.
@@ -191,10 +166,7 @@ mod tests {
 
     fn add(to: &InOrder, position: usize, value: u8) -> Result<(), OutputError> {
         let metadata = Metadata::default();
-        to.add(
-            position,
-            &testing::picture((1, 1), Pixels::U8(vec![value; 3].into()), &metadata),
-        )
+        to.add(position, &testing::picture((1, 1), Pixels::U8(vec![value; 3].into()), &metadata))
     }
 
     #[test]
@@ -225,35 +197,22 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = |value: u8| {
             let path = dir.path().join(format!("{value}.png"));
-            image::RgbImage::from_pixel(1, 1, image::Rgb([value; 3]))
-                .save(&path)
-                .unwrap();
+            image::RgbImage::from_pixel(1, 1, image::Rgb([value; 3])).save(&path).unwrap();
             path
         };
         let seen = Seen::default();
         let sink = in_order(&seen);
         for (position, value) in [(0, 10), (1, 11), (3, 13)] {
-            let frame = Existing {
-                file: file(value),
-                size: (1, 1),
-                metadata: Metadata::default(),
-            };
+            let frame = Existing { file: file(value), size: (1, 1), metadata: Metadata::default() };
             sink.add_existing(position, frame);
         }
         add(&sink, 2, 12).unwrap();
         sink.finish().unwrap();
         assert_eq!(*seen.0.lock().unwrap(), [10, 11, 12, 13, 255]);
-        let other = Existing {
-            file: file(14),
-            size: (2, 1),
-            metadata: Metadata::default(),
-        };
+        let other = Existing { file: file(14), size: (2, 1), metadata: Metadata::default() };
         sink.add_existing(4, other);
         let error = sink.finish().unwrap_err().to_string();
-        assert!(
-            error.contains("has 1x1 pixels and the video 2x1"),
-            "{error}"
-        );
+        assert!(error.contains("has 1x1 pixels and the video 2x1"), "{error}");
     }
 
     #[test]

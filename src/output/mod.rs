@@ -21,9 +21,7 @@ mod video;
 mod web;
 
 pub use atomic::{Part, prepare_folder, write_atomically};
-pub use checkpoint::{
-    CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint,
-};
+pub use checkpoint::{CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint};
 pub use claim::{Claims, remove_stale_claim};
 pub use collisions::{Planned, prepare_distinct};
 pub use destination::{Destination, Stream};

@@ -33,17 +33,11 @@ enum Piece {
 pub enum PatternError {
     #[error("the output name is empty; try frames/####.png")]
     Empty,
-    #[error(
-        "`{{` has no matching `}}`; placeholders are ####, {{frame}}, {{frame:04}} and {{scene}}"
-    )]
+    #[error("`{{` has no matching `}}`; placeholders are ####, {{frame}}, {{frame:04}} and {{scene}}")]
     Unclosed,
-    #[error(
-        "`}}` has no matching `{{`; placeholders are ####, {{frame}}, {{frame:04}} and {{scene}}"
-    )]
+    #[error("`}}` has no matching `{{`; placeholders are ####, {{frame}}, {{frame:04}} and {{scene}}")]
     Unopened,
-    #[error(
-        "unknown placeholder `{{{0}}}`; placeholders are ####, {{frame}}, {{frame:04}} and {{scene}}"
-    )]
+    #[error("unknown placeholder `{{{0}}}`; placeholders are ####, {{frame}}, {{frame:04}} and {{scene}}")]
     Unknown(String),
     #[error("frame numbers have at most {MAX_WIDTH} digits")]
     TooWide,
@@ -138,10 +132,7 @@ impl<F: Copy> Pattern<F> {
 
     /// The same name for another kind of file.
     pub(super) fn with_format<G>(self, format: G) -> Pattern<G> {
-        Pattern {
-            pieces: self.pieces,
-            format,
-        }
+        Pattern { pieces: self.pieces, format }
     }
 
     /// The file of one frame. `scene` is taken literally, whatever characters it has.
@@ -243,10 +234,7 @@ fn extension(text: &OsStr) -> Option<String> {
 fn wrong_extension(text: &OsStr, found: &str) -> PatternError {
     let text = text.to_string_lossy();
     let stem = text.strip_suffix(found).unwrap_or(&text);
-    PatternError::Extension {
-        found: found.into(),
-        fix: format!("{stem}png"),
-    }
+    PatternError::Extension { found: found.into(), fix: format!("{stem}png") }
 }
 
 #[cfg(test)]
@@ -254,9 +242,7 @@ mod tests {
     use super::*;
 
     fn path(pattern: &str, frame: u32) -> String {
-        let path = Pattern::parse(pattern)
-            .unwrap()
-            .path_for(frame, "dra{g}on#");
+        let path = Pattern::parse(pattern).unwrap().path_for(frame, "dra{g}on#");
         path.to_str().unwrap().to_owned()
     }
 
@@ -270,10 +256,7 @@ mod tests {
         assert_eq!(path("a/####.png", 12345), "a/12345.png");
         assert_eq!(path("x{frame}y#.png", 7), "x7y7.png");
         assert_eq!(path("{frame:04}_{frame:02}.PNG", 7), "0007_07.PNG");
-        assert_eq!(
-            path("{scene}/{scene}_#.png", 1),
-            "dra{g}on#/dra{g}on#_1.png"
-        );
+        assert_eq!(path("{scene}/{scene}_#.png", 1), "dra{g}on#/dra{g}on#_1.png");
         assert_eq!(path("ünïcode_##.png", 3), "ünïcode_03.png");
     }
 
@@ -328,10 +311,7 @@ mod tests {
         use std::os::unix::ffi::OsStrExt;
         let name = |bytes: &'static [u8]| OsStr::from_bytes(bytes).to_owned();
         let pattern = Pattern::parse(name(b"\xff/\xfe_##.png")).unwrap();
-        assert_eq!(
-            pattern.path_for(7, "s"),
-            Path::new(&name(b"\xff/\xfe_07.png"))
-        );
+        assert_eq!(pattern.path_for(7, "s"), Path::new(&name(b"\xff/\xfe_07.png")));
         let plain = Pattern::parse(name(b"\xff")).unwrap();
         assert_eq!(plain.path_for(7, "s"), Path::new(&name(b"\xff.png")));
         assert!(Pattern::parse(name(b"a.\xff")).is_err());

@@ -169,9 +169,7 @@ fn setting_that_differs(there: &str, here: &str) -> String {
     let Some(name) = names.find(differs) else {
         return "it was made with other settings".to_owned();
     };
-    let value = |of: &serde_json::Map<String, Value>| {
-        of.get(name).map_or("none".to_owned(), Value::to_string)
-    };
+    let value = |of: &serde_json::Map<String, Value>| of.get(name).map_or("none".to_owned(), Value::to_string);
     format!("its {name} is {} and not {}", value(&there), value(&here))
 }
 
@@ -179,10 +177,7 @@ fn setting_that_differs(there: &str, here: &str) -> String {
 pub(crate) mod testing {
     use super::*;
 
-    static NO_MANIFESTS: Manifests = Manifests {
-        instances: String::new(),
-        materials: String::new(),
-    };
+    static NO_MANIFESTS: Manifests = Manifests { instances: String::new(), materials: String::new() };
 
     pub fn metadata() -> Metadata {
         Metadata {
@@ -196,20 +191,8 @@ pub(crate) mod testing {
     }
 
     /// Makes a picture without AOVs.
-    pub fn picture<'a>(
-        size: (u32, u32),
-        pixels: Pixels<'a>,
-        metadata: &'a Metadata,
-    ) -> Picture<'a> {
-        Picture {
-            width: size.0,
-            height: size.1,
-            pixels,
-            aovs: &[],
-            blocks: None,
-            manifests: &NO_MANIFESTS,
-            metadata,
-        }
+    pub fn picture<'a>(size: (u32, u32), pixels: Pixels<'a>, metadata: &'a Metadata) -> Picture<'a> {
+        Picture { width: size.0, height: size.1, pixels, aovs: &[], blocks: None, manifests: &NO_MANIFESTS, metadata }
     }
 }
 
@@ -231,11 +214,7 @@ mod tests {
         differs("Scene hash", "0", "it is of another scene");
         differs("Frame", "8", "its frame is 8 and not 7");
         differs("Settings", r#"{"samples":1}"#, "its samples is 1 and not 4");
-        differs(
-            "Settings",
-            r#"{"samples":4,"seed":1}"#,
-            "its seed is 1 and not none",
-        );
+        differs("Settings", r#"{"samples":4,"seed":1}"#, "its seed is 1 and not none");
         differs("Settings", "[", "its samples is none and not 4");
     }
 

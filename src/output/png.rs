@@ -33,25 +33,17 @@ pub fn encode(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
         Pixels::F32(_) => return Err(EncodeError::Kind(picture.pixels.kind())),
     };
     encoder.set_depth(depth);
-    let written = encoder
-        .write_header()
-        .and_then(|mut writer| writer.write_image_data(bytes));
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(bytes));
     written.map_err(EncodeError::encoder)?;
     Ok(file)
 }
 
 fn big_endian(values: &[u16]) -> Vec<u8> {
-    values
-        .iter()
-        .flat_map(|value| value.to_be_bytes())
-        .collect()
+    values.iter().flat_map(|value| value.to_be_bytes()).collect()
 }
 
 /// Adds the texts that are not empty, as tEXt where Latin-1 is enough, else as iTXt.
-pub(super) fn add_texts<W: io::Write>(
-    encoder: &mut Encoder<W>,
-    metadata: &Metadata,
-) -> Result<(), EncodingError> {
+pub(super) fn add_texts<W: io::Write>(encoder: &mut Encoder<W>, metadata: &Metadata) -> Result<(), EncodingError> {
     for (name, text) in metadata.texts() {
         if text.is_empty() {
             continue;
@@ -106,9 +98,7 @@ mod tests {
 
     #[test]
     fn sixteen_bits_survive_the_round_trip() {
-        let rgb: Vec<u16> = (0..50 * 30 * 3)
-            .map(|i| (i * 3779 % 65536) as u16)
-            .collect();
+        let rgb: Vec<u16> = (0..50 * 30 * 3).map(|i| (i * 3779 % 65536) as u16).collect();
         let file = encode(&picture((50, 30), Pixels::U16(rgb[..].into()), &metadata())).unwrap();
         let read = image::load_from_memory(&file).unwrap();
         assert_eq!(read.color(), image::ColorType::Rgb16);
@@ -117,18 +107,11 @@ mod tests {
 
     #[test]
     fn the_file_tells_where_it_comes_from() {
-        let file = encode(&picture(
-            (1, 1),
-            Pixels::U8([1, 2, 3][..].into()),
-            &metadata(),
-        ))
-        .unwrap();
+        let file = encode(&picture((1, 1), Pixels::U8([1, 2, 3][..].into()), &metadata())).unwrap();
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.png");
         fs::write(&path, file).unwrap();
-        let expected = metadata()
-            .texts()
-            .map(|(name, text)| (name.to_owned(), text));
+        let expected = metadata().texts().map(|(name, text)| (name.to_owned(), text));
         assert_eq!(read_origin(&path), Some(((1, 1), Texts::from(expected))));
     }
 
@@ -138,12 +121,7 @@ mod tests {
         let path = dir.path().join("a.png");
         assert!(!is_complete_png(&path));
         assert!(!is_complete_png(dir.path()));
-        let whole = encode(&picture(
-            (8, 8),
-            Pixels::U8(vec![7; 192].into()),
-            &metadata(),
-        ))
-        .unwrap();
+        let whole = encode(&picture((8, 8), Pixels::U8(vec![7; 192].into()), &metadata())).unwrap();
         fs::write(&path, &whole).unwrap();
         assert!(is_complete_png(&path));
         for len in [0, 5, whole.len() - 1] {

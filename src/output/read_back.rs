@@ -20,36 +20,20 @@ pub fn read_back<T>(
         ImageError::Decoding(DecodingError::new(format, words.to_owned()))
     };
     let decoded = guarded(|| decode(file, (width, height)), panicked);
-    let decoded = decoded.map_err(|error| OutputError::ReadBack {
-        path: file.to_owned(),
-        error,
-    })?;
-    let read = decoded.map_err(|found| OutputError::OtherSize {
-        path: file.to_owned(),
-        found,
-        wanted: (width, height),
-    })?;
+    let decoded = decoded.map_err(|error| OutputError::ReadBack { path: file.to_owned(), error })?;
+    let read =
+        decoded.map_err(|found| OutputError::OtherSize { path: file.to_owned(), found, wanted: (width, height) })?;
     let pixels = match read {
         DynamicImage::ImageRgb16(rgb) => Pixels::U16(rgb.into_raw().into()),
         other => Pixels::U8(other.into_rgb8().into_raw().into()),
     };
-    Ok(use_it(&Picture {
-        width,
-        height,
-        pixels,
-        aovs: &[],
-        blocks: None,
-        manifests: &Manifests::default(),
-        metadata,
-    }))
+    Ok(use_it(&Picture { width, height, pixels, aovs: &[], blocks: None, manifests: &Manifests::default(), metadata }))
 }
 
 /// Decodes the picture, or returns its size if that is another one than `size`.
 fn decode(file: &Path, size: (u32, u32)) -> Result<Result<DynamicImage, (u32, u32)>, ImageError> {
     let (file, _) = open_regular(file)?;
-    let decoder = ImageReader::new(BufReader::new(file))
-        .with_guessed_format()?
-        .into_decoder()?;
+    let decoder = ImageReader::new(BufReader::new(file)).with_guessed_format()?.into_decoder()?;
     match decoder.dimensions() {
         found if found == size => DynamicImage::from_decoder(decoder).map(Ok),
         found => Ok(Err(found)),

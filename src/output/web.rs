@@ -41,29 +41,17 @@ pub fn encode_webp_frame(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
 
 fn describe(encoder: &mut impl ImageEncoder, picture: &Picture) -> Result<(), EncodeError> {
     let block = exif::block(picture.metadata);
-    encoder
-        .set_exif_metadata(block)
-        .map_err(EncodeError::encoder)
+    encoder.set_exif_metadata(block).map_err(EncodeError::encoder)
 }
 
 fn write(encoder: impl ImageEncoder, picture: &Picture) -> Result<(), EncodeError> {
-    encoder
-        .write_image(
-            &picture.pixels.bytes()?,
-            picture.width,
-            picture.height,
-            Rgb8,
-        )
-        .map_err(EncodeError::encoder)
+    encoder.write_image(&picture.pixels.bytes()?, picture.width, picture.height, Rgb8).map_err(EncodeError::encoder)
 }
 
 /// Reads the size of the picture, and the texts about it.
 pub fn read_origin(mut decoder: impl ImageDecoder) -> ((u32, u32), Texts) {
     let block = decoder.exif_metadata().ok().flatten();
-    (
-        decoder.dimensions(),
-        exif::texts(&block.unwrap_or_default()),
-    )
+    (decoder.dimensions(), exif::texts(&block.unwrap_or_default()))
 }
 
 pub fn is_complete_jpeg(path: &Path) -> bool {
@@ -108,18 +96,9 @@ mod tests {
         let (metadata, rgb) = (metadata(), gradient());
         let picture = picture((64, 48), Pixels::U8(rgb[..].into()), &metadata);
         let webp = encode_webp(&picture).unwrap();
-        assert_eq!(
-            image::load_from_memory(&webp)
-                .unwrap()
-                .into_rgb8()
-                .into_raw(),
-            rgb
-        );
+        assert_eq!(image::load_from_memory(&webp).unwrap().into_rgb8().into_raw(), rgb);
         let jpeg = encode_jpeg(&picture, 95).unwrap();
-        let read = image::load_from_memory(&jpeg)
-            .unwrap()
-            .into_rgb8()
-            .into_raw();
+        let read = image::load_from_memory(&jpeg).unwrap().into_rgb8().into_raw();
         let worst = rgb.iter().zip(&read).map(|(a, b)| a.abs_diff(*b)).max();
         assert!(worst.unwrap() < 24, "{worst:?}");
         assert!(encode_jpeg(&picture, 20).unwrap().len() < jpeg.len());
@@ -133,10 +112,7 @@ mod tests {
         let picture = picture((64, 48), Pixels::U8(rgb.into()), &metadata);
         type Check = fn(&Path) -> bool;
         let webp = (encode_webp(&picture).unwrap(), is_complete_webp as Check);
-        let jpeg = (
-            encode_jpeg(&picture, 90).unwrap(),
-            is_complete_jpeg as Check,
-        );
+        let jpeg = (encode_jpeg(&picture, 90).unwrap(), is_complete_jpeg as Check);
         for (whole, is_complete) in [webp, jpeg] {
             for length in [0, 1, 11, whole.len() / 2, whole.len() - 1] {
                 fs::write(&path, &whole[..length]).unwrap();

@@ -34,12 +34,7 @@ pub struct BusyShares {
 
 impl Busy {
     pub(super) fn of(posers: usize, devices: usize, writers: usize) -> Self {
-        Self {
-            posers,
-            devices,
-            writers,
-            ..Self::default()
-        }
+        Self { posers, devices, writers, ..Self::default() }
     }
 
     pub(super) fn add(&mut self, report: &FrameReport) {
@@ -68,20 +63,12 @@ impl Busy {
 impl fmt::Display for BusyShares {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
-        let (pose, device, write) = (
-            percent(self.pose),
-            percent(self.device),
-            percent(self.write),
-        );
+        let (pose, device, write) = (percent(self.pose), percent(self.device), percent(self.write));
         let threads = match self.writers {
             1 => "thread",
             _ => "threads",
         };
-        write!(
-            f,
-            "busy: pose {pose}, device {device}, write {write} of {} {threads}",
-            self.writers
-        )
+        write!(f, "busy: pose {pose}, device {device}, write {write} of {} {threads}", self.writers)
     }
 }
 
@@ -100,10 +87,7 @@ mod tests {
             devices: 2,
             writers: 16,
         };
-        assert_eq!(
-            busy.shares().to_string(),
-            "busy: pose 12 %, device 91 %, write 34 % of 16 threads"
-        );
+        assert_eq!(busy.shares().to_string(), "busy: pose 12 %, device 91 %, write 34 % of 16 threads");
     }
 
     #[test]

@@ -89,10 +89,7 @@ pub fn compare_frames(
     stop: &AtomicBool,
 ) -> Result<Comparison, RenderError> {
     let stop = &|| stop.load(Ordering::Relaxed);
-    let mut sides = devices
-        .iter_mut()
-        .map(|device| Side::new(job, device.as_mut()))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut sides = devices.iter_mut().map(|device| Side::new(job, device.as_mut())).collect::<Result<Vec<_>, _>>()?;
     let mut comparison = Comparison {
         frames: 0,
         overall: vec![PictureDifference::default(); sides.len().saturating_sub(1)],
@@ -100,10 +97,7 @@ pub fn compare_frames(
     };
     for &number in &job.frames {
         let found = match compare_frame(job, &mut sides, number, write, stop) {
-            Err(RenderError::Device {
-                source: DeviceError::Stopped,
-                ..
-            }) => {
+            Err(RenderError::Device { source: DeviceError::Stopped, .. }) => {
                 comparison.stopped = true;
                 break;
             }
@@ -155,25 +149,14 @@ impl<'a> Side<'a> {
         Ok(Self { device, poser })
     }
 
-    fn render(
-        &mut self,
-        job: &RenderJob,
-        frame: u32,
-        stop: &Stop,
-    ) -> Result<Rendered, RenderError> {
+    fn render(&mut self, job: &RenderJob, frame: u32, stop: &Stop) -> Result<Rendered, RenderError> {
         if stop() {
             let source = DeviceError::Stopped;
             return Err(RenderError::Device { frame, source });
         }
         let posed = self.poser.pose(frame).frame;
-        let rendered = self
-            .device
-            .submit(posed, &job.settings)
-            .and_then(|()| self.device.collect(stop));
-        rendered.map_err(|source| RenderError::Device {
-            frame,
-            source: source.on(&self.device.describe()),
-        })
+        let rendered = self.device.submit(posed, &job.settings).and_then(|()| self.device.collect(stop));
+        rendered.map_err(|source| RenderError::Device { frame, source: source.on(&self.device.describe()) })
     }
 }
 
@@ -212,10 +195,7 @@ mod tests {
         assert!(!PictureDifference::between(&a, &b).agrees());
     }
 
-    fn compare(
-        devices: Vec<FakeDevice>,
-        stop: bool,
-    ) -> (Vec<(u32, u64)>, Result<Comparison, RenderError>) {
+    fn compare(devices: Vec<FakeDevice>, stop: bool) -> (Vec<(u32, u64)>, Result<Comparison, RenderError>) {
         let job = RenderJob {
             pixels: crate::device::PixelType::U8,
             scene: Arc::new(Scene::default()),
@@ -228,10 +208,7 @@ mod tests {
             frames: vec![1, 4, 2],
             output: Pattern::parse("unused").unwrap().into(),
         };
-        let mut devices: Vec<Box<dyn Device>> = devices
-            .into_iter()
-            .map(|d| Box::new(d) as Box<dyn Device>)
-            .collect();
+        let mut devices: Vec<Box<dyn Device>> = devices.into_iter().map(|d| Box::new(d) as Box<dyn Device>).collect();
         let mut seen = Vec::new();
         let mut watch = |frame, found: &[PictureDifference]| seen.push((frame, found[0].differing));
         let stop = AtomicBool::new(stop);

@@ -43,16 +43,8 @@ impl DeformingMeshes {
             anim::shape_at(scene, deforming, moment, &mut shape);
             let surface = surface(scene, deforming.mesh, &shape);
             let blas = source.tree(surface, layout);
-            let form = Form {
-                shape: Arc::new(shape),
-                later: Vec::new(),
-                blas: Arc::new(blas.deforming()),
-            };
-            Body {
-                forms: vec![form],
-                newest: 0,
-                over_shutter: None,
-            }
+            let form = Form { shape: Arc::new(shape), later: Vec::new(), blas: Arc::new(blas.deforming()) };
+            Body { forms: vec![form], newest: 0, over_shutter: None }
         };
         Self(scene.deforming.par_iter().map(body).collect())
     }
@@ -65,12 +57,7 @@ impl DeformingMeshes {
     }
 
     /// Brings shapes and trees to `moment`. `policy` overrides the refit policies of the meshes.
-    pub fn follow(
-        &mut self,
-        scene: &Scene,
-        moment: &Moment,
-        policy: Option<RefitPolicy>,
-    ) -> RefitStats {
+    pub fn follow(&mut self, scene: &Scene, moment: &Moment, policy: Option<RefitPolicy>) -> RefitStats {
         let pairs = self.0.par_iter_mut().zip(&scene.deforming);
         pairs
             .map(|(body, deforming)| {
@@ -121,9 +108,7 @@ impl DeformingMeshes {
 
 impl Body {
     fn newest(&self) -> &Form {
-        self.over_shutter
-            .as_ref()
-            .unwrap_or(&self.forms[self.newest])
+        self.over_shutter.as_ref().unwrap_or(&self.forms[self.newest])
     }
 
     /// Takes the shapes of a mesh that deforms while the shutter is open, and builds a tree over them afresh.
@@ -135,33 +120,16 @@ impl Body {
         keys: Vec<Deformed>,
     ) -> Followed {
         let start = Instant::now();
-        let surfaces = keys
-            .iter()
-            .map(|shape| surface(scene, deforming.mesh, shape));
+        let surfaces = keys.iter().map(|shape| surface(scene, deforming.mesh, shape));
         let surfaces: Vec<_> = surfaces.collect();
         let blas = Blas::of_keys(&surfaces, layout).deforming();
         let mut keys = keys.into_iter().map(Arc::new);
-        self.over_shutter = keys.next().map(|shape| Form {
-            shape,
-            later: keys.collect(),
-            blas: Arc::new(blas),
-        });
-        Followed {
-            rebuilt: true,
-            cost_ratio: 1.0,
-            time: start.elapsed(),
-        }
+        self.over_shutter = keys.next().map(|shape| Form { shape, later: keys.collect(), blas: Arc::new(blas) });
+        Followed { rebuilt: true, cost_ratio: 1.0, time: start.elapsed() }
     }
 
-    fn follow(
-        &mut self,
-        scene: &Scene,
-        deforming: &DeformingMesh,
-        moment: &Moment,
-        policy: RefitPolicy,
-    ) -> Followed {
-        let is_free =
-            |form: &Form| Arc::strong_count(&form.shape) == 1 && Arc::strong_count(&form.blas) == 1;
+    fn follow(&mut self, scene: &Scene, deforming: &DeformingMesh, moment: &Moment, policy: RefitPolicy) -> Followed {
+        let is_free = |form: &Form| Arc::strong_count(&form.shape) == 1 && Arc::strong_count(&form.blas) == 1;
         self.over_shutter = None;
         self.newest = self.forms.iter().position(is_free).unwrap_or_else(|| {
             self.forms.push(self.forms[self.newest].clone());
@@ -179,11 +147,6 @@ impl Body {
 /// # Panics
 /// If the mesh is a sphere, which nothing deforms.
 fn surface<'a>(scene: &'a Scene, mesh: u32, shape: &'a Deformed) -> Surface<'a> {
-    let Some(mesh) = scene.meshes[mesh as usize].triangles() else {
-        unreachable!("a sphere does not deform")
-    };
-    Surface {
-        positions: &shape.positions,
-        triangles: &mesh.triangles,
-    }
+    let Some(mesh) = scene.meshes[mesh as usize].triangles() else { unreachable!("a sphere does not deform") };
+    Surface { positions: &shape.positions, triangles: &mesh.triangles }
 }

@@ -77,25 +77,16 @@ impl Outputs {
         let wanted = (job.settings.width, job.settings.height);
         let other_size = found != wanted;
         let difference = match other_size {
-            true => Some(format!(
-                "has {}x{} pixels and not {}x{}",
-                found.0, found.1, wanted.0, wanted.1
-            )),
+            true => Some(format!("has {}x{} pixels and not {}x{}", found.0, found.1, wanted.0, wanted.1)),
             false => self.metadata(job, frame).difference(&told),
         };
         match (difference, skip.mismatched) {
             (Some(_), Mismatched::Keep) if other_size && skip.joined => {
-                Err(OutputError::OtherSize {
-                    path,
-                    found,
-                    wanted,
-                })
+                Err(OutputError::OtherSize { path, found, wanted })
             }
             (None, _) | (_, Mismatched::Keep) => Ok(true),
             (_, Mismatched::Render) => Ok(false),
-            (Some(difference), Mismatched::Refuse) => {
-                Err(OutputError::Mismatched { path, difference })
-            }
+            (Some(difference), Mismatched::Refuse) => Err(OutputError::Mismatched { path, difference }),
         }
     }
 
@@ -108,10 +99,7 @@ impl Outputs {
             return Ok(Begin::Ours);
         };
         let path = files.path_for(frame, &job.scene.name);
-        let claimed = claims.take(&path).map_err(|error| OutputError::File {
-            path: path.clone(),
-            error,
-        })?;
+        let claimed = claims.take(&path).map_err(|error| OutputError::File { path: path.clone(), error })?;
         if !claimed {
             return Ok(Begin::Elsewhere);
         }

@@ -55,10 +55,7 @@ impl Exposures {
 
     /// The settings of the job with the frame's own exposure.
     pub fn settings_of(&self, settings: &FrameSettings, frame: u32) -> FrameSettings {
-        FrameSettings {
-            exposure: self.0.get(&frame).copied().unwrap_or(settings.exposure),
-            ..settings.clone()
-        }
+        FrameSettings { exposure: self.0.get(&frame).copied().unwrap_or(settings.exposure), ..settings.clone() }
     }
 }
 
@@ -96,10 +93,7 @@ fn measure_frame(
     let rendered = device
         .submit(frame, &settings)
         .and_then(|()| device.collect(stop))
-        .map_err(|source| RenderError::Device {
-            frame: number,
-            source,
-        })?;
+        .map_err(|source| RenderError::Device { frame: number, source })?;
     let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
     Ok(stops_for(&radiance))
 }
@@ -128,9 +122,7 @@ fn small(settings: &FrameSettings) -> FrameSettings {
 /// Stops that make the geometric mean of linear pixels middle grey, without the darkest and the brightest pixels.
 fn stops_for(radiance: &[f32]) -> f32 {
     let pixels = radiance.as_chunks::<3>().0.iter();
-    let mut logs: Vec<f32> = pixels
-        .map(|&rgb| luminance(rgb.into()).clamp(1e-6, 1e6).log2())
-        .collect();
+    let mut logs: Vec<f32> = pixels.map(|&rgb| luminance(rgb.into()).clamp(1e-6, 1e6).log2()).collect();
     logs.sort_unstable_by(f32::total_cmp);
     let count = logs.len() as f32;
     let kept = (count * DARK) as usize..(count * (1.0 - BRIGHT)).ceil() as usize;

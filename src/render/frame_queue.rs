@@ -43,24 +43,13 @@ impl<'a> FrameQueue<'a> {
     }
 
     fn new(frames: &[u32], begin: impl Fn(u32) -> Result<Begin, OutputError> + Sync + 'a) -> Self {
-        let state = State {
-            waiting: frames.iter().copied().collect(),
-            ..State::default()
-        };
-        Self {
-            begin: Box::new(begin),
-            takers: 1,
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-        }
+        let state = State { waiting: frames.iter().copied().collect(), ..State::default() };
+        Self { begin: Box::new(begin), takers: 1, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Sets the number of takers, each of which gets every `count`th frame.
     pub fn with_takers(self, count: usize) -> Self {
-        Self {
-            takers: count,
-            ..self
-        }
+        Self { takers: count, ..self }
     }
 
     /// Waits for the turn of `taker` and returns its next frame. None if there are no more.
@@ -145,10 +134,7 @@ mod tests {
                 scope.spawn(move || std::iter::from_fn(|| queue.next(index)).collect())
             };
             let takers: Vec<_> = (0..3).map(taker).collect();
-            takers
-                .into_iter()
-                .map(|taker| taker.join().unwrap())
-                .collect()
+            takers.into_iter().map(|taker| taker.join().unwrap()).collect()
         });
         assert_eq!(taken, [vec![1, 4, 7, 10], vec![2, 5, 8], vec![3, 6, 9]]);
         assert_eq!(queue.finish().unwrap(), Skipped::default());
@@ -172,20 +158,13 @@ mod tests {
         let queue = FrameQueue::new(&[1, 2, 3, 4, 5], begin);
         let taken: Vec<u32> = std::iter::from_fn(|| queue.next(0)).collect();
         assert_eq!(taken, [4, 2]);
-        let skipped = Skipped {
-            appeared: 2,
-            elsewhere: 1,
-        };
+        let skipped = Skipped { appeared: 2, elsewhere: 1 };
         assert_eq!(queue.finish().unwrap(), skipped);
     }
 
     #[test]
     fn after_an_error_or_an_end_nobody_gets_any_more() {
-        let failed = |_| {
-            Err(OutputError::Earlier {
-                path: "a.png".into(),
-            })
-        };
+        let failed = |_| Err(OutputError::Earlier { path: "a.png".into() });
         let queue = FrameQueue::new(&[1, 2], failed).with_takers(2);
         assert_eq!((queue.next(0), queue.next(1)), (None, None));
         assert!(queue.finish().is_err());

@@ -42,11 +42,7 @@ fn describe_range(last: u32) -> String {
 impl FrameList {
     /// Every frame of the scene.
     pub fn all() -> Self {
-        Self(vec![FrameRange {
-            first: 1,
-            last: None,
-            step: 1,
-        }])
+        Self(vec![FrameRange { first: 1, last: None, step: 1 }])
     }
 
     /// The frame numbers for a scene whose last frame is `last`, in the order given, each once. Takes O(`last`) memory.
@@ -58,11 +54,7 @@ impl FrameList {
             }
         }
         let mut seen = vec![false; last as usize + 1];
-        let mut frames: Vec<u32> = self
-            .0
-            .iter()
-            .flat_map(|range| range.numbers(last))
-            .collect();
+        let mut frames: Vec<u32> = self.0.iter().flat_map(|range| range.numbers(last)).collect();
         frames.retain(|&frame| !std::mem::replace(&mut seen[frame as usize], true));
         Ok(frames)
     }
@@ -88,11 +80,7 @@ impl FrameRange {
         Self::check(range, step.unwrap_or(1), text)
     }
 
-    fn check(
-        (first, last): (u32, Option<u32>),
-        step: u32,
-        text: &str,
-    ) -> Result<Self, FramesError> {
+    fn check((first, last): (u32, Option<u32>), step: u32, text: &str) -> Result<Self, FramesError> {
         if first == 0 || last == Some(0) {
             return Err(FramesError::Zero(text.into()));
         }
@@ -122,10 +110,7 @@ impl FromStr for FrameList {
     type Err = FramesError;
 
     fn from_str(text: &str) -> Result<Self, FramesError> {
-        text.split(',')
-            .map(|part| FrameRange::parse(part.trim()))
-            .collect::<Result<_, _>>()
-            .map(Self)
+        text.split(',').map(|part| FrameRange::parse(part.trim())).collect::<Result<_, _>>().map(Self)
     }
 }
 
@@ -139,9 +124,7 @@ mod tests {
 
     fn error(text: &str) -> String {
         let list = text.parse::<FrameList>();
-        list.and_then(|list| list.resolve(12))
-            .unwrap_err()
-            .to_string()
+        list.and_then(|list| list.resolve(12)).unwrap_err().to_string()
     }
 
     #[test]
@@ -161,17 +144,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        for text in [
-            "",
-            "x",
-            "1-x",
-            "1,,2",
-            "-5",
-            "+5",
-            "1-2-3",
-            "1-2:",
-            "99999999999",
-        ] {
+        for text in ["", "x", "1-x", "1,,2", "-5", "+5", "1-2-3", "1-2:", "99999999999"] {
             assert!(error(text).contains("is not a frame or a range"), "{text}");
         }
         assert!(error("0-4").contains("frames count from 1"));
@@ -182,18 +155,9 @@ mod tests {
 
     #[test]
     fn frames_outside_the_scene_are_refused_without_counting_to_them() {
-        assert_eq!(
-            error("1-4000000000"),
-            "frame 4000000000 does not exist: the scene has frames 1 to 12"
-        );
-        assert_eq!(
-            error("13-"),
-            "frame 13 does not exist: the scene has frames 1 to 12"
-        );
+        assert_eq!(error("1-4000000000"), "frame 4000000000 does not exist: the scene has frames 1 to 12");
+        assert_eq!(error("13-"), "frame 13 does not exist: the scene has frames 1 to 12");
         let still = "2".parse::<FrameList>().unwrap().resolve(1).unwrap_err();
-        assert_eq!(
-            still.to_string(),
-            "frame 2 does not exist: the scene has only frame 1"
-        );
+        assert_eq!(still.to_string(), "frame 2 does not exist: the scene has only frame 1");
     }
 }

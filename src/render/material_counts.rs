@@ -55,9 +55,7 @@ impl fmt::Display for MaterialCounts {
             (self.emissive, "emissive"),
         ];
         let some = kinds.into_iter().filter(|(count, _)| *count > 0);
-        let words: Vec<String> = some
-            .map(|(count, kind)| format!("{count} {kind}"))
-            .collect();
+        let words: Vec<String> = some.map(|(count, kind)| format!("{count} {kind}")).collect();
         write!(f, "{}", words.join(", "))?;
         match self.with_alpha {
             0 => Ok(()),
@@ -73,34 +71,13 @@ mod tests {
 
     #[test]
     fn materials_are_told_by_what_they_are() {
-        let layered = |lobes: Lobes| Material {
-            kind: MaterialKind::Layered,
-            lobes,
-            ..Material::default()
-        };
-        let metal = Lobes {
-            metallic: 1.0,
-            ..Lobes::default()
-        };
-        let textured = Lobes {
-            metallic_roughness_map: 0,
-            ..metal
-        };
-        let glass = Lobes {
-            transmission: 1.0,
-            ..Lobes::default()
-        };
-        let leaf = Material {
-            alpha: Alpha::Mask(0.5),
-            ..Material::default()
-        };
-        let counts = MaterialCounts::of(&[
-            leaf,
-            layered(metal),
-            layered(textured),
-            layered(glass),
-            layered(Lobes::default()),
-        ]);
+        let layered = |lobes: Lobes| Material { kind: MaterialKind::Layered, lobes, ..Material::default() };
+        let metal = Lobes { metallic: 1.0, ..Lobes::default() };
+        let textured = Lobes { metallic_roughness_map: 0, ..metal };
+        let glass = Lobes { transmission: 1.0, ..Lobes::default() };
+        let leaf = Material { alpha: Alpha::Mask(0.5), ..Material::default() };
+        let counts =
+            MaterialCounts::of(&[leaf, layered(metal), layered(textured), layered(glass), layered(Lobes::default())]);
         let told = "1 diffuse, 1 metal, 1 glass, 2 layered; 1 with alpha";
         assert_eq!(counts.to_string(), told);
     }

@@ -131,18 +131,12 @@ pub struct Summary {
 impl Summary {
     /// The summary of a run that was stopped before its first frame.
     fn of_stopped() -> Self {
-        Self {
-            stopped: true,
-            ..Self::default()
-        }
+        Self { stopped: true, ..Self::default() }
     }
 
     /// Whether frames of `job` are missing.
     fn is_short_of(&self, job: &RenderJob) -> bool {
-        let Skipped {
-            appeared,
-            elsewhere,
-        } = self.skipped;
+        let Skipped { appeared, elsewhere } = self.skipped;
         ((self.frames + appeared + elsewhere) as usize) < job.frames.len()
     }
 
@@ -202,10 +196,7 @@ pub fn run(
     let frames = FrameQueue::of(job).with_takers(posers.len());
     let loop_start = Instant::now();
     let writers = write::writer_count(job);
-    let ledger = Mutex::new(Ledger::new(
-        observer,
-        Busy::of(posers.len(), device.device_count(), writers),
-    ));
+    let ledger = Mutex::new(Ledger::new(observer, Busy::of(posers.len(), device.device_count(), writers)));
     let posing = (&frames, posers);
     let traced = run_stages((job, &exposures), device, posing, (&ledger, writers), stop);
     let ledger = ledger.into_inner();
@@ -283,15 +274,8 @@ fn run_stages(
         let started = start().map_err(RenderError::Thread);
         // Now only the writers hold it, so sending to them fails once the last of them has failed.
         drop(finished_in);
-        let traced = started.and_then(|mut posed_in| {
-            trace_frames(
-                (job, exposures),
-                device,
-                &mut posed_in,
-                &finished_out,
-                ended,
-            )
-        });
+        let traced = started
+            .and_then(|mut posed_in| trace_frames((job, exposures), device, &mut posed_in, &finished_out, ended));
         // With both ends closed, the neighbours finish.
         drop(finished_out);
         traced
@@ -356,15 +340,8 @@ fn submit(
     under_way: &mut VecDeque<UnderWay>,
 ) -> Result<(), RenderError> {
     let frame = posed.frame.number;
-    device
-        .submit(posed.frame, settings)
-        .map_err(|source| RenderError::Device { frame, source })?;
-    under_way.push_back(UnderWay {
-        frame,
-        exposure: settings.exposure,
-        pose_time: posed.time,
-        trees: posed.trees,
-    });
+    device.submit(posed.frame, settings).map_err(|source| RenderError::Device { frame, source })?;
+    under_way.push_back(UnderWay { frame, exposure: settings.exposure, pose_time: posed.time, trees: posed.trees });
     Ok(())
 }
 

@@ -11,9 +11,7 @@ use crate::{
     aov::Aov,
     device::{Accumulation, Device, DeviceError, FrameSettings, PixelType, RayCounts, Rendered},
     film::FilmSettings,
-    output::{
-        CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint,
-    },
+    output::{CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint},
     scene::{Paths, ToneMap},
 };
 use std::{
@@ -55,10 +53,7 @@ pub fn run_ongoing(
         return Ok(Summary::of_stopped());
     };
     let loop_start = Instant::now();
-    let mut summary = Summary {
-        busy: Busy::of(1, device.device_count(), 1),
-        ..Summary::default()
-    };
+    let mut summary = Summary { busy: Busy::of(1, device.device_count(), 1), ..Summary::default() };
     let scene = match ongoing.checkpoint {
         true => format!("{:016x}", job.scene.content_hash()),
         false => String::new(),
@@ -192,16 +187,9 @@ struct Keeper<'a> {
 
 impl<'a> Keeper<'a> {
     /// `settings` are the frame's own.
-    fn new(
-        job: &RenderJob,
-        settings: &FrameSettings,
-        ongoing: &'a Ongoing,
-        (scene, frame): (&str, u32),
-    ) -> Self {
+    fn new(job: &RenderJob, settings: &FrameSettings, ongoing: &'a Ongoing, (scene, frame): (&str, u32)) -> Self {
         let files = job.output.files.as_ref();
-        let path = files
-            .map(|files| files.path_for(frame, &job.scene.name))
-            .unwrap_or_default();
+        let path = files.map(|files| files.path_for(frame, &job.scene.name)).unwrap_or_default();
         Self {
             ongoing,
             frame,
@@ -225,9 +213,7 @@ impl<'a> Keeper<'a> {
         match read_checkpoint(&self.checkpoint, &self.identity, most_floats)? {
             None => Ok(Accumulation::new(settings)),
             Some(film) if film.fits(settings) => Ok(film),
-            Some(_) => Err(CheckpointError::Damaged {
-                path: self.checkpoint.clone(),
-            }),
+            Some(_) => Err(CheckpointError::Damaged { path: self.checkpoint.clone() }),
         }
     }
 
@@ -245,22 +231,14 @@ impl<'a> Keeper<'a> {
         self.ongoing.asked.swap(false, Ordering::Relaxed) || due
     }
 
-    fn show(
-        &self,
-        job: &RenderJob,
-        settings: &FrameSettings,
-        mut rendered: Rendered,
-    ) -> Result<(), RenderError> {
+    fn show(&self, job: &RenderJob, settings: &FrameSettings, mut rendered: Rendered) -> Result<(), RenderError> {
         if let Some(denoising) = &job.denoising {
             // Only the finished picture is denoised.
             let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
-            let pixels = denoising
-                .developer
-                .develop(&radiance, settings, job.pixels)
-                .map_err(|source| {
-                    let frame = self.frame;
-                    RenderError::Device { frame, source }
-                })?;
+            let pixels = denoising.developer.develop(&radiance, settings, job.pixels).map_err(|source| {
+                let frame = self.frame;
+                RenderError::Device { frame, source }
+            })?;
             rendered.pixels = pixels.into();
         }
         let output = &job.output;
@@ -297,11 +275,7 @@ fn sampling(settings: &FrameSettings) -> String {
         samples: 0,
         tone_map: ToneMap::None,
         exposure: if exposed { settings.exposure } else { 0.0 },
-        film: FilmSettings {
-            white_balance: None,
-            dither: 0.0,
-            ..settings.film.clone()
-        },
+        film: FilmSettings { white_balance: None, dither: 0.0, ..settings.film.clone() },
         pixels: PixelType::U8,
         aovs: variance.then_some(Aov::Variance).into_iter().collect(),
         ..settings.clone()
@@ -357,12 +331,7 @@ mod tests {
         PixelFilter::BlackmanHarris,
         PixelFilter::Mitchell,
     ];
-    const TONE_MAPS: [ToneMap; 4] = [
-        ToneMap::None,
-        ToneMap::Aces,
-        ToneMap::Agx,
-        ToneMap::PbrNeutral,
-    ];
+    const TONE_MAPS: [ToneMap; 4] = [ToneMap::None, ToneMap::Aces, ToneMap::Agx, ToneMap::PbrNeutral];
     const PIXELS: [PixelType; 3] = [PixelType::U8, PixelType::U16, PixelType::F32];
 
     /// Settings that decide how samples are displayed. They may change when a picture is continued.
@@ -387,12 +356,8 @@ mod tests {
             any::<bool>(),
             option::of(select(vec![0.5f32, 50.0])),
         );
-        let film = (
-            select(FILTERS.to_vec()),
-            option::of(0.5f32..6.0),
-            option::of(select(vec![0.003f32, 0.1])),
-            any::<bool>(),
-        );
+        let film =
+            (select(FILTERS.to_vec()), option::of(0.5f32..6.0), option::of(select(vec![0.003f32, 0.1])), any::<bool>());
         let rest = (any::<u32>(), any::<bool>());
         (light, film, rest).prop_map(|(light, film, rest)| FrameSettings {
             width: 13,
@@ -400,17 +365,9 @@ mod tests {
             integrator: light.0,
             bounces: light.1,
             single_scatter: light.2,
-            layering: if light.3 {
-                Layering::Viewer
-            } else {
-                Layering::Reciprocal
-            },
+            layering: if light.3 { Layering::Viewer } else { Layering::Reciprocal },
             clamp_indirect: light.4,
-            film: FilmSettings {
-                filter: film.0,
-                filter_width: film.1,
-                ..FilmSettings::default()
-            },
+            film: FilmSettings { filter: film.0, filter_width: film.1, ..FilmSettings::default() },
             noise: film.2,
             shutter: film.3.then(|| "0.5".parse::<Shutter>().unwrap()),
             seed: rest.0,
@@ -426,11 +383,7 @@ mod tests {
             samples,
             exposure: shown.0,
             tone_map: shown.1,
-            film: FilmSettings {
-                dither: shown.2,
-                white_balance: shown.3,
-                ..settings.film.clone()
-            },
+            film: FilmSettings { dither: shown.2, white_balance: shown.3, ..settings.film.clone() },
             pixels: shown.4,
             aovs: aovs.into_iter().collect(),
             ..settings.clone()

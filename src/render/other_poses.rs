@@ -10,8 +10,7 @@ use std::sync::Arc;
 /// The poses of `scene` one frame before `moment`, one frame after it, and at it. If nothing `moves`, the last has only the camera.
 pub fn other_poses(scene: &Scene, moment: &Moment, moves: bool) -> [OtherPose; 3] {
     let (time, step) = (moment.time(), 1.0 / scene.settings.fps);
-    let [before, after] =
-        [time - step, time + step].map(|time| other_pose(scene, &Moment::of(scene, time)));
+    let [before, after] = [time - step, time + step].map(|time| other_pose(scene, &Moment::of(scene, time)));
     let now = match moves {
         true => other_pose(scene, moment),
         false => camera_pose(scene, moment),
@@ -20,12 +19,7 @@ pub fn other_poses(scene: &Scene, moment: &Moment, moves: bool) -> [OtherPose; 3
 }
 
 fn camera_pose(scene: &Scene, moment: &Moment) -> OtherPose {
-    OtherPose {
-        camera: anim::camera_at(scene, moment),
-        transforms: Vec::new(),
-        shown: Vec::new(),
-        shapes: Vec::new(),
-    }
+    OtherPose { camera: anim::camera_at(scene, moment), transforms: Vec::new(), shown: Vec::new(), shapes: Vec::new() }
 }
 
 fn other_pose(scene: &Scene, moment: &Moment) -> OtherPose {
@@ -40,11 +34,7 @@ fn other_pose(scene: &Scene, moment: &Moment) -> OtherPose {
     let shapes = scene.deforming.iter().map(|deforming| {
         let mut shape = Deformed::default();
         anim::shape_at(scene, deforming, moment, &mut shape);
-        PosedMesh {
-            mesh: deforming.mesh,
-            shape: Arc::new(shape),
-            later: Vec::new(),
-        }
+        PosedMesh { mesh: deforming.mesh, shape: Arc::new(shape), later: Vec::new() }
     });
     pose.shapes = shapes.collect();
     pose

@@ -5,8 +5,8 @@ use crate::{
     aov::{AovSet, channels::FileRows},
     device::{FrameSettings, Rendered},
     output::{
-        Claims, Encoding, Existing, ExrCompression, FileFormat, InOrder, Manifests, Metadata,
-        OutputError, Pattern, Picture, Pixels,
+        Claims, Encoding, Existing, ExrCompression, FileFormat, InOrder, Manifests, Metadata, OutputError, Pattern,
+        Picture, Pixels,
     },
 };
 use std::{
@@ -36,21 +36,14 @@ pub struct Outputs {
 
 impl From<Pattern> for Outputs {
     fn from(files: Pattern) -> Self {
-        Self {
-            files: Some(files),
-            ..Self::default()
-        }
+        Self { files: Some(files), ..Self::default() }
     }
 }
 
 impl Outputs {
     /// Outputs with files for frames, if any, and nothing else yet.
     pub fn new(files: Option<Pattern>, encoding: Encoding) -> Self {
-        Self {
-            files,
-            encoding,
-            ..Self::default()
-        }
+        Self { files, encoding, ..Self::default() }
     }
 
     /// Gives each output in `to` all frames of `asked`, in this order. Those that the job does not have exist as files.
@@ -83,10 +76,7 @@ impl Outputs {
         rendered: &Rendered,
     ) -> Result<PathBuf, OutputError> {
         let position = self.positions.get(index).copied().unwrap_or(index);
-        let mut waited_for = WaitedFor {
-            outputs: self,
-            position: Some(position),
-        };
+        let mut waited_for = WaitedFor { outputs: self, position: Some(position) };
         let metadata = self.metadata(job, frame);
         let picture = self.picture(job, rendered, &metadata);
         let written = self.write_file(job, &picture);
@@ -101,12 +91,7 @@ impl Outputs {
     }
 
     /// Writes the frame to its own file and nowhere else.
-    pub(super) fn write_alone(
-        &self,
-        job: &RenderJob,
-        frame: u32,
-        rendered: &Rendered,
-    ) -> Result<(), OutputError> {
+    pub(super) fn write_alone(&self, job: &RenderJob, frame: u32, rendered: &Rendered) -> Result<(), OutputError> {
         let metadata = self.metadata(job, frame);
         let picture = self.picture(job, rendered, &metadata);
         self.write_file(job, &picture).map(drop)
@@ -133,10 +118,7 @@ impl Outputs {
     /// need pixels all the same.
     pub fn file_rows(&self, aovs: AovSet) -> Option<FileRows> {
         let format = self.files.as_ref()?.format();
-        let deflated = matches!(
-            self.encoding.compression,
-            ExrCompression::Zips | ExrCompression::Zip
-        );
+        let deflated = matches!(self.encoding.compression, ExrCompression::Zips | ExrCompression::Zip);
         (format == FileFormat::Exr && deflated).then(|| self.encoding.exr_rows(aovs))
     }
 
@@ -145,29 +127,17 @@ impl Outputs {
         self.in_order.iter().try_for_each(InOrder::finish)
     }
 
-    fn write_file(
-        &self,
-        job: &RenderJob,
-        picture: &Picture,
-    ) -> Result<Option<PathBuf>, OutputError> {
+    fn write_file(&self, job: &RenderJob, picture: &Picture) -> Result<Option<PathBuf>, OutputError> {
         let Some(pattern) = &self.files else {
             return Ok(None);
         };
         let path = pattern.path_for(picture.metadata.frame, &job.scene.name);
-        let encoding = Encoding {
-            threads: write::encoder_threads(job),
-            ..self.encoding
-        };
+        let encoding = Encoding { threads: write::encoder_threads(job), ..self.encoding };
         pattern.format().write(&path, picture, &encoding)?;
         Ok(Some(path))
     }
 
-    fn picture<'a>(
-        &'a self,
-        job: &RenderJob,
-        rendered: &'a Rendered,
-        metadata: &'a Metadata,
-    ) -> Picture<'a> {
+    fn picture<'a>(&'a self, job: &RenderJob, rendered: &'a Rendered, metadata: &'a Metadata) -> Picture<'a> {
         Picture {
             width: job.settings.width,
             height: job.settings.height,
@@ -181,11 +151,7 @@ impl Outputs {
 
     pub(super) fn metadata(&self, job: &RenderJob, frame: u32) -> Metadata {
         let origin = self.origin.get_or_init(|| origin(job));
-        Metadata {
-            frame,
-            seconds: job.scene.time_of(frame).into(),
-            ..origin.clone()
-        }
+        Metadata { frame, seconds: job.scene.time_of(frame).into(), ..origin.clone() }
     }
 }
 
@@ -217,11 +183,8 @@ struct Settings<'a> {
 }
 
 fn origin(job: &RenderJob) -> Metadata {
-    let settings = Settings {
-        settings: &job.settings,
-        auto_exposure: job.auto_exposure,
-        denoised: job.denoising.is_some(),
-    };
+    let settings =
+        Settings { settings: &job.settings, auto_exposure: job.auto_exposure, denoised: job.denoising.is_some() };
     Metadata {
         software: concat!("throng ", env!("CARGO_PKG_VERSION")).into(),
         scene: job.scene.name.clone(),
@@ -239,10 +202,7 @@ mod tests {
     #[test]
     fn devices_make_rows_of_deflated_files_with_layers() {
         let rows = |name: &str, compression| {
-            let encoding = Encoding {
-                compression,
-                ..Encoding::default()
-            };
+            let encoding = Encoding { compression, ..Encoding::default() };
             Outputs::new(Some(Pattern::parse(name).unwrap()), encoding)
                 .file_rows(AovSet::default())
                 .map(|rows| rows.per_block)

@@ -2,10 +2,7 @@
 
 use super::{TreeSource, deforming::DeformingMeshes, other_poses::other_poses};
 use crate::{
-    accel::{
-        Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput,
-        reserve_huge_pages,
-    },
+    accel::{Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput, reserve_huge_pages},
     anim::{self, Moment, OrderedInstances, ShutterTime},
     aov::{Aov, AovSet},
     device::{Frame, FrameSettings},
@@ -92,8 +89,7 @@ impl Poser {
         );
         deforming.place_trees(&scene, &mut blas);
         let many = InstanceGroups::are_worth_it(scene.instances.len(), layout);
-        let grouped =
-            (scene.is_animated() && many).then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
+        let grouped = (scene.is_animated() && many).then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
         Self::with_trees(scene, layout, (Arc::new(blas), deforming), grouped)
     }
 
@@ -207,25 +203,12 @@ impl Poser {
             blas: self.blas.clone(),
             shapes: self.deforming.shapes(&self.scene),
             tables: anim::posed_tables(&self.scene, &self.moment).map(Arc::new),
-            camera_keys: self.shutter_time(number).map_or(Vec::new(), |time| {
-                anim::camera_shutter_keys(&self.scene, time)
-            }),
-            others: self.tells_motion.then(|| {
-                Arc::new(other_poses(
-                    &self.scene,
-                    &self.moment,
-                    self.shutter.is_some(),
-                ))
-            }),
+            camera_keys: self
+                .shutter_time(number)
+                .map_or(Vec::new(), |time| anim::camera_shutter_keys(&self.scene, time)),
+            others: self.tells_motion.then(|| Arc::new(other_poses(&self.scene, &self.moment, self.shutter.is_some()))),
         };
-        Posed {
-            frame,
-            time: start.elapsed(),
-            trees: TreeWork {
-                followed,
-                new_tlas: rebuild.is_some(),
-            },
-        }
+        Posed { frame, time: start.elapsed(), trees: TreeWork { followed, new_tlas: rebuild.is_some() } }
     }
 
     /// Brings deforming meshes and their BLASes to the moment, or over the time that the shutter is open.
@@ -235,10 +218,7 @@ impl Poser {
         }
         let (scene, moment, policy) = (&self.scene, &self.moment, self.policy);
         let followed = match self.shutter_time(number) {
-            Some(time) => {
-                self.deforming
-                    .follow_over_shutter(scene, self.layout, (moment, time), policy)
-            }
+            Some(time) => self.deforming.follow_over_shutter(scene, self.layout, (moment, time), policy),
             None => self.deforming.follow(scene, moment, policy),
         };
         let mut blas = self.blas.to_vec();
@@ -313,9 +293,7 @@ fn build_trees(scene: &Scene, layout: NodeLayout, source: &TreeSource) -> Vec<Ar
     let large = pairs().map(|pair| is_large(pair.0).then(|| build(pair)));
     let large: Vec<_> = large.collect();
     let small = scene.meshes.par_iter().zip(&deforms).zip(large);
-    small
-        .map(|((mesh, &deforms), large)| large.unwrap_or_else(|| build((mesh, deforms))))
-        .collect()
+    small.map(|((mesh, &deforms), large)| large.unwrap_or_else(|| build((mesh, deforms)))).collect()
 }
 
 impl Grouped {
@@ -334,10 +312,7 @@ impl Grouped {
             careful: true,
         };
         let groups = TlasBuilder::default().group(input, layout);
-        Self {
-            instances: OrderedInstances::new(scene, groups.order().to_vec()),
-            groups,
-        }
+        Self { instances: OrderedInstances::new(scene, groups.order().to_vec()), groups }
     }
 }
 
@@ -358,27 +333,11 @@ mod tests {
             triangles: vec![[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]],
             ..TriangleMesh::default()
         };
-        let spin = MotionPart::Spin {
-            axis: Vec3::Y,
-            period: 2.0,
-        };
+        let spin = MotionPart::Spin { axis: Vec3::Y, period: 2.0 };
         Arc::new(Scene {
-            meshes: vec![Mesh {
-                name: "tetrahedron".into(),
-                shape: Shape::Triangles(tetrahedron),
-                slot_count: 1,
-            }],
-            instances: vec![Instance {
-                local: Affine3::IDENTITY,
-                node: NONE,
-                mesh: 0,
-                slot_base: 0,
-                motion: 0,
-            }],
-            motions: vec![Motion {
-                parts: vec![spin],
-                phase: Phase::Same,
-            }],
+            meshes: vec![Mesh { name: "tetrahedron".into(), shape: Shape::Triangles(tetrahedron), slot_count: 1 }],
+            instances: vec![Instance { local: Affine3::IDENTITY, node: NONE, mesh: 0, slot_base: 0, motion: 0 }],
+            motions: vec![Motion { parts: vec![spin], phase: Phase::Same }],
             ..Scene::default()
         })
     }
@@ -387,11 +346,7 @@ mod tests {
     fn few_paths_get_cheap_boxes_except_in_views_that_the_bounds_scale() {
         let bounds = |integrator, samples| -> Aabb {
             let mut poser = Poser::new(turning(), NodeLayout::Wide8);
-            poser.choose_care(&FrameSettings {
-                integrator,
-                samples,
-                ..settings()
-            });
+            poser.choose_care(&FrameSettings { integrator, samples, ..settings() });
             poser.sibling().pose(5).frame.tlas.bounds()
         };
         let exact = Poser::new(turning(), NodeLayout::Wide8).pose(5);

@@ -18,9 +18,7 @@ const THREADS_PER_POSER: usize = 4;
 /// Makes several posers, with memory of their own, for moving scenes on devices with a queue, as these are fast; else keeps one.
 pub fn posers(first: Poser, frames: usize, queue_depth: usize) -> Vec<Poser> {
     let useful = if queue_depth > 1 && first.is_animated() {
-        (rayon::current_num_threads() / THREADS_PER_POSER)
-            .min(MOST_POSERS)
-            .min(frames)
+        (rayon::current_num_threads() / THREADS_PER_POSER).min(MOST_POSERS).min(frames)
     } else {
         1
     };
@@ -69,10 +67,7 @@ pub fn start<'scope, 'env>(
         Ok(from)
     };
     let receivers = posers.into_iter().enumerate().map(start_one);
-    Ok(PosedFrames {
-        receivers: receivers.collect::<io::Result<_>>()?,
-        next: 0,
-    })
+    Ok(PosedFrames { receivers: receivers.collect::<io::Result<_>>()?, next: 0 })
 }
 
 fn pose_frames(

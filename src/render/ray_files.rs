@@ -30,50 +30,30 @@ pub enum RayFileError {
     #[error("{}: not a ray file: it does not start with `RAY1`", .path.display())]
     Magic { path: PathBuf },
     #[error("{}: the header promises {rays} rays, which takes {expected} bytes, but the file has {found}", .path.display())]
-    Size {
-        path: PathBuf,
-        rays: u64,
-        expected: u128,
-        found: u64,
-    },
+    Size { path: PathBuf, rays: u64, expected: u128, found: u64 },
     #[error("{}: ray {index} has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long", .path.display())]
     Ray { path: PathBuf, index: usize },
     #[error("{}: ray {index} starts before its origin, at t_min = {t_min}; make t_min 0 and move the origin instead", .path.display())]
-    Start {
-        path: PathBuf,
-        index: usize,
-        t_min: f32,
-    },
+    Start { path: PathBuf, index: usize, t_min: f32 },
 }
 
 /// Reads all rays. Their numbers are finite (only `t_max` may be infinite), `t_min` is not negative, and the squares of directions
 /// stay in the range of floats.
 pub fn read_rays(path: &Path) -> Result<Vec<Ray>, RayFileError> {
-    let failed = |error| RayFileError::Read {
-        path: path.to_owned(),
-        error,
-    };
+    let failed = |error| RayFileError::Read { path: path.to_owned(), error };
     let (mut file, found) = open_regular(path).map_err(failed)?;
     remember_input(path);
     let mut header = [0u8; 16];
     if found < 16 || file.read_exact(&mut header).is_err() || &header[..8] != RAY_MAGIC {
-        return Err(RayFileError::Magic {
-            path: path.to_owned(),
-        });
+        return Err(RayFileError::Magic { path: path.to_owned() });
     }
     let rays = u64::from_le_bytes(std::array::from_fn(|i| header[8 + i]));
     let expected = 16 + u128::from(rays) * size_of::<Ray>() as u128;
     if expected != u128::from(found) {
-        return Err(RayFileError::Size {
-            path: path.to_owned(),
-            rays,
-            expected,
-            found,
-        });
+        return Err(RayFileError::Size { path: path.to_owned(), rays, expected, found });
     }
     let mut data = vec![<Ray as bytemuck::Zeroable>::zeroed(); rays as usize];
-    file.read_exact(bytemuck::cast_slice_mut(&mut data))
-        .map_err(failed)?;
+    file.read_exact(bytemuck::cast_slice_mut(&mut data)).map_err(failed)?;
     if cfg!(target_endian = "big") {
         for word in bytemuck::cast_slice_mut::<Ray, u32>(&mut data) {
             *word = word.swap_bytes();
@@ -94,12 +74,7 @@ fn fault(path: PathBuf, index: usize, ray: &Ray) -> RayFileError {
 }
 
 fn is_sound(ray: &Ray) -> bool {
-    let finite = ray
-        .origin
-        .iter()
-        .chain(&ray.direction)
-        .chain([&ray.t_min])
-        .all(|x| x.is_finite());
+    let finite = ray.origin.iter().chain(&ray.direction).chain([&ray.t_min]).all(|x| x.is_finite());
     let longest = ray.direction.iter().fold(0f32, |a, d| a.max(d.abs()));
     finite && ray.t_min >= 0.0 && !ray.t_max.is_nan() && (1e-15..=1e15).contains(&longest)
 }
@@ -109,9 +84,7 @@ pub fn write_rays(path: &Path, rays: &[Ray]) -> Result<(), OutputError> {
         out.write_all(RAY_MAGIC)?;
         out.write_all(&(rays.len() as u64).to_le_bytes())?;
         let words = bytemuck::cast_slice::<Ray, u32>(rays);
-        words
-            .iter()
-            .try_for_each(|word| out.write_all(&word.to_le_bytes()))
+        words.iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
     })
 }
 
@@ -120,15 +93,7 @@ pub fn write_hits(path: &Path, hits: &[Hit]) -> Result<(), OutputError> {
         out.write_all(HIT_MAGIC)?;
         out.write_all(&(hits.len() as u64).to_le_bytes())?;
         hits.iter().try_for_each(|hit| {
-            let hit = if hit.t < 0.0 || hit.prim == u32::MAX {
-                Hit {
-                    instance: 0,
-                    prim: 0,
-                    ..*hit
-                }
-            } else {
-                *hit
-            };
+            let hit = if hit.t < 0.0 || hit.prim == u32::MAX { Hit { instance: 0, prim: 0, ..*hit } } else { *hit };
             out.write_all(&hit.t.to_le_bytes())?;
             out.write_all(&hit.instance.to_le_bytes())?;
             out.write_all(&hit.prim.to_le_bytes())
@@ -138,11 +103,7 @@ pub fn write_hits(path: &Path, hits: &[Hit]) -> Result<(), OutputError> {
 
 /// Writes the scene's triangle meshes and instances. The format has no spheres: their instances are left out, and the result is
 /// how many.
-pub fn write_scene(
-    path: &Path,
-    scene: &Scene,
-    world_from_object: &[Affine3],
-) -> Result<usize, OutputError> {
+pub fn write_scene(path: &Path, scene: &Scene, world_from_object: &[Affine3]) -> Result<usize, OutputError> {
     let mut mesh_index = Vec::new();
     let mut meshes = Vec::new();
     for mesh in &scene.meshes {
@@ -164,18 +125,10 @@ pub fn write_scene(
         for mesh in &meshes {
             out.write_all(&(mesh.positions.len() as u32).to_le_bytes())?;
             out.write_all(&(mesh.triangles.len() as u32).to_le_bytes())?;
-            mesh.positions
-                .as_flattened()
-                .iter()
-                .try_for_each(|x| out.write_all(&x.to_le_bytes()))?;
-            mesh.triangles
-                .as_flattened()
-                .iter()
-                .try_for_each(|i| out.write_all(&i.to_le_bytes()))?;
+            mesh.positions.as_flattened().iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))?;
+            mesh.triangles.as_flattened().iter().try_for_each(|i| out.write_all(&i.to_le_bytes()))?;
         }
-        placed
-            .iter()
-            .try_for_each(|(mesh, _)| out.write_all(&mesh.to_le_bytes()))?;
+        placed.iter().try_for_each(|(mesh, _)| out.write_all(&mesh.to_le_bytes()))?;
         placed
             .iter()
             .flat_map(|(_, transform)| rows_from_affine(transform))
@@ -189,12 +142,7 @@ mod tests {
     use super::*;
 
     fn ray(direction: [f32; 3]) -> Ray {
-        Ray {
-            origin: [1.0, 2.0, 3.0],
-            t_min: 0.0,
-            direction,
-            t_max: f32::INFINITY,
-        }
+        Ray { origin: [1.0, 2.0, 3.0], t_min: 0.0, direction, t_max: f32::INFINITY }
     }
 
     #[test]
@@ -203,10 +151,7 @@ mod tests {
         let rays = vec![ray([0.0, 1.0, 0.0]), ray([0.5, -1.0, 2.0])];
         write_rays(&path, &rays).unwrap();
         let read = read_rays(&path).unwrap();
-        assert_eq!(
-            bytemuck::cast_slice::<Ray, u8>(&read),
-            bytemuck::cast_slice::<Ray, u8>(&rays)
-        );
+        assert_eq!(bytemuck::cast_slice::<Ray, u8>(&read), bytemuck::cast_slice::<Ray, u8>(&rays));
     }
 
     #[test]
@@ -222,29 +167,17 @@ mod tests {
         let one = |ray: Ray| {
             let mut bytes = RAY_MAGIC.to_vec();
             bytes.extend(1u64.to_le_bytes());
-            bytes.extend(
-                bytemuck::cast_slice::<Ray, u32>(&[ray])
-                    .iter()
-                    .flat_map(|word| word.to_le_bytes()),
-            );
+            bytes.extend(bytemuck::cast_slice::<Ray, u32>(&[ray]).iter().flat_map(|word| word.to_le_bytes()));
             bytes
         };
-        let starting_at = |t_min| {
-            one(Ray {
-                t_min,
-                ..ray([0.0, 1.0, 0.0])
-            })
-        };
+        let starting_at = |t_min| one(Ray { t_min, ..ray([0.0, 1.0, 0.0]) });
         for (bytes, part) in [
             (&b"RAY"[..], "not a ray file"),
             (&promised, "promises"),
             (&one(ray([0.0; 3])), "ray 0"),
             (&starting_at(f32::NAN), "ray 0"),
             (&starting_at(f32::NEG_INFINITY), "ray 0"),
-            (
-                &starting_at(-0.5),
-                "ray 0 starts before its origin, at t_min = -0.5; make t_min 0",
-            ),
+            (&starting_at(-0.5), "ray 0 starts before its origin, at t_min = -0.5; make t_min 0"),
         ] {
             let error = error_of(bytes);
             assert!(error.contains("bad.ray") && error.contains(part), "{error}");

@@ -5,8 +5,7 @@ use crate::{
     accel::{Blas, REFIT_FACTOR, RefitStats},
     device::{Device, DeviceError},
     scene::{
-        Aperture, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape,
-        Texels, rig::RefitPolicy,
+        Aperture, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape, Texels, rig::RefitPolicy,
     },
 };
 use std::{fmt, sync::Arc};
@@ -93,18 +92,11 @@ pub const FOLLOWED_FRAMES: u32 = 48;
 
 /// Builds the trees of the scene's first frame, or takes them from `trees`, in order to describe them. Trees of deforming meshes
 /// then follow for some frames.
-pub fn scene_info(
-    scene: &Arc<Scene>,
-    device: &dyn Device,
-    trees: &TreeSource,
-) -> Result<SceneInfo, DeviceError> {
+pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -> Result<SceneInfo, DeviceError> {
     let mut poser = Poser::with_trees_from(scene.clone(), device.node_layout(), trees);
     let tlas = poser.pose(1).frame.tlas;
     let mut used = vec![0u64; scene.meshes.len()];
-    scene
-        .instances
-        .iter()
-        .for_each(|i| used[i.mesh as usize] += 1);
+    scene.instances.iter().for_each(|i| used[i.mesh as usize] += 1);
     let meshes = mesh_infos(scene, poser.blas(), &used);
     let following = (!scene.deforming.is_empty()).then(|| follow(scene, &mut poser));
     let texture_bytes = scene.textures.iter().map(|t| texel_bytes(&t.texels)).sum();
@@ -130,10 +122,7 @@ pub fn scene_info(
         textures: scene.textures.len(),
         texture_bytes,
         following,
-        bounds: Bounds {
-            min: tlas.bounds().min.into(),
-            max: tlas.bounds().max.into(),
-        },
+        bounds: Bounds { min: tlas.bounds().min.into(), max: tlas.bounds().max.into() },
         tlas_bytes: tlas.bytes() as u64,
         tlas_depth: tlas.tree.depth,
         cached_trees: trees.counts(),
@@ -270,26 +259,17 @@ impl fmt::Display for MeshInfo {
             return write!(f, "analytic sphere");
         }
         let (mesh, trees) = (mebibytes(self.mesh_bytes), mebibytes(self.tree_bytes));
-        write!(
-            f,
-            "{} triangles, {} vertices; ",
-            self.primitives, self.vertices
-        )?;
+        write!(f, "{} triangles, {} vertices; ", self.primitives, self.vertices)?;
         match self.poses {
             1 => write!(f, "tree {trees:.2} MiB")?,
             n => write!(f, "{n} poses of {mesh:.2} MiB with trees of {trees:.2} MiB")?,
         }
-        write!(
-            f,
-            ", {} levels, SAH cost {:.1}",
-            self.tree_depth, self.sah_cost
-        )?;
+        write!(f, ", {} levels, SAH cost {:.1}", self.tree_depth, self.sah_cost)?;
         match self.follows {
             None => Ok(()),
-            Some(RefitPolicy::Auto) => write!(
-                f,
-                "; deforms: refitted up to {REFIT_FACTOR} times that cost, then rebuilt"
-            ),
+            Some(RefitPolicy::Auto) => {
+                write!(f, "; deforms: refitted up to {REFIT_FACTOR} times that cost, then rebuilt")
+            }
             Some(RefitPolicy::Refit) => write!(f, "; deforms: always refitted"),
             Some(RefitPolicy::Rebuild) => write!(f, "; deforms: always rebuilt"),
         }
@@ -300,59 +280,24 @@ impl fmt::Display for SceneInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (width, height) = self.size;
         writeln!(f, "{}", self.name)?;
-        writeln!(
-            f,
-            "  frames       {} at {} fps, {:.2} s",
-            self.frames, self.fps, self.seconds
-        )?;
-        writeln!(
-            f,
-            "  picture      {width}x{height}, {} samples, {:?}",
-            self.samples, self.integrator
-        )?;
+        writeln!(f, "  frames       {} at {} fps, {:.2} s", self.frames, self.fps, self.seconds)?;
+        writeln!(f, "  picture      {width}x{height}, {} samples, {:?}", self.samples, self.integrator)?;
         writeln!(f, "  camera       {}", self.camera)?;
-        writeln!(
-            f,
-            "  environment  {}; {} lights",
-            self.environment, self.lights
-        )?;
+        writeln!(f, "  environment  {}; {} lights", self.environment, self.lights)?;
         writeln!(f, "  meshes       {}", self.meshes.len())?;
-        self.meshes
-            .iter()
-            .try_for_each(|mesh| writeln!(f, "    {mesh}"))?;
+        self.meshes.iter().try_for_each(|mesh| writeln!(f, "    {mesh}"))?;
         if let Some(following) = &self.following {
             writeln!(
                 f,
                 "  following    {} refits and {} rebuilds in {} frames, {:.2} ms per frame, SAH ratio up to {:.2}",
-                following.refits,
-                following.rebuilds,
-                following.frames,
-                following.milliseconds,
-                following.sah_ratio
+                following.refits, following.rebuilds, following.frames, following.milliseconds, following.sah_ratio
             )?;
         }
-        writeln!(
-            f,
-            "  instances    {} ({} groups, {} motions)",
-            self.instances, self.nodes, self.motions
-        )?;
-        writeln!(
-            f,
-            "  primitives   {} with instancing",
-            self.instanced_primitives
-        )?;
+        writeln!(f, "  instances    {} ({} groups, {} motions)", self.instances, self.nodes, self.motions)?;
+        writeln!(f, "  primitives   {} with instancing", self.instanced_primitives)?;
         writeln!(f, "  materials    {}", self.materials)?;
-        writeln!(
-            f,
-            "  textures     {}, {:.1} MiB",
-            self.textures,
-            mebibytes(self.texture_bytes)
-        )?;
-        writeln!(
-            f,
-            "  bounds       {:?} to {:?}",
-            self.bounds.min, self.bounds.max
-        )?;
+        writeln!(f, "  textures     {}, {:.1} MiB", self.textures, mebibytes(self.texture_bytes))?;
+        writeln!(f, "  bounds       {:?} to {:?}", self.bounds.min, self.bounds.max)?;
         writeln!(
             f,
             "  memory       scene {:.1} MiB, TLAS {:.1} MiB ({} levels)",
@@ -368,8 +313,6 @@ impl fmt::Display for SceneInfo {
             list.iter().map(line).collect()
         };
         let all = [lines("warning", &self.warnings), lines("note", &self.notes)];
-        all.iter()
-            .flatten()
-            .try_for_each(|line| writeln!(f, "{line}"))
+        all.iter().flatten().try_for_each(|line| writeln!(f, "{line}"))
     }
 }

@@ -41,11 +41,7 @@ pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
     (dir, job)
 }
 
-fn render(
-    job: &RenderJob,
-    mut device: FakeDevice,
-    numbers: &mut Numbers,
-) -> Result<Summary, RenderError> {
+fn render(job: &RenderJob, mut device: FakeDevice, numbers: &mut Numbers) -> Result<Summary, RenderError> {
     let stop = numbers.stop.clone();
     run(job, &mut device, numbers, &stop)
 }
@@ -114,10 +110,7 @@ fn frames_before_one_that_fails_are_written() {
 #[test]
 fn a_stop_keeps_what_is_finished() {
     let (dir, job) = job(10_000);
-    let mut numbers = Numbers {
-        stop_after: Some(5),
-        ..Numbers::default()
-    };
+    let mut numbers = Numbers { stop_after: Some(5), ..Numbers::default() };
     let summary = render(&job, FakeDevice::new(2), &mut numbers).unwrap();
     assert!(summary.stopped && summary.frames >= 5);
     assert_eq!(summary.frames as usize, numbers.frames.len());

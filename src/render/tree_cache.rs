@@ -42,9 +42,7 @@ fn explain(error: &io::Error) -> String {
         ErrorKind::PermissionDenied => "permission denied; choose a folder you may write to",
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another folder",
         ErrorKind::StorageFull => "the disk is full; delete trees there, or choose another folder",
-        ErrorKind::QuotaExceeded => {
-            "your disk quota is used up; delete trees there, or choose another folder"
-        }
+        ErrorKind::QuotaExceeded => "your disk quota is used up; delete trees there, or choose another folder",
         ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
             "a part of the path is a file, not a folder; choose another folder"
         }
@@ -74,12 +72,7 @@ pub struct TreeCounts {
 
 impl fmt::Display for TreeCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} of {} from the cache",
-            self.read,
-            self.read + self.built
-        )
+        write!(f, "{} of {} from the cache", self.read, self.read + self.built)
     }
 }
 
@@ -89,10 +82,8 @@ impl TreeCache {
     /// # Errors
     /// If the folder, or a file in it, cannot be made: whoever asks for a cache shall not learn afterwards that there was none.
     pub fn open(folder: &Path) -> Result<Self, CacheError> {
-        output::prepare_folder(folder, ENDING).map_err(|error| CacheError::Folder {
-            path: folder.to_owned(),
-            error,
-        })?;
+        output::prepare_folder(folder, ENDING)
+            .map_err(|error| CacheError::Folder { path: folder.to_owned(), error })?;
         Ok(Self {
             folder: folder.to_owned(),
             read: AtomicU32::new(0),
@@ -134,10 +125,7 @@ impl TreeCache {
 
     /// Counts of trees so far, without those of meshes so small that they are always built.
     pub fn counts(&self) -> TreeCounts {
-        TreeCounts {
-            read: self.read.load(Ordering::Relaxed),
-            built: self.built.load(Ordering::Relaxed),
-        }
+        TreeCounts { read: self.read.load(Ordering::Relaxed), built: self.built.load(Ordering::Relaxed) }
     }
 
     /// The first tree that could not be written; none is written after it.
@@ -165,18 +153,12 @@ mod tests {
     fn strip(triangles: u32) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
         let corner = |i: u32| [i as f32, (i % 2) as f32, (i % 7) as f32];
         let positions = (0..triangles + 2).map(corner).collect();
-        (
-            positions,
-            (0..triangles).map(|i| [i, i + 1, i + 2]).collect(),
-        )
+        (positions, (0..triangles).map(|i| [i, i + 1, i + 2]).collect())
     }
 
     fn tree(cache: &TreeCache, triangles: u32) -> Blas {
         let (positions, triangles) = strip(triangles);
-        let surface = Surface {
-            positions: &positions,
-            triangles: &triangles,
-        };
+        let surface = Surface { positions: &positions, triangles: &triangles };
         cache.tree(surface, NodeLayout::Wide8, Quality::High)
     }
 
@@ -256,9 +238,7 @@ mod tests {
     #[test]
     fn writers_of_the_same_tree_do_not_disturb_each_other() {
         let dir = tempfile::tempdir().unwrap();
-        let caches: Vec<TreeCache> = (0..8)
-            .map(|_| TreeCache::open(dir.path()).unwrap())
-            .collect();
+        let caches: Vec<TreeCache> = (0..8).map(|_| TreeCache::open(dir.path()).unwrap()).collect();
         caches.par_iter().for_each(|cache| {
             tree(cache, 500);
             assert!(cache.failure().is_none());

@@ -46,11 +46,7 @@ impl fmt::Display for Lowered {
 
 impl TreeSource {
     pub fn new(quality: Quality, cache: Option<TreeCache>) -> Self {
-        Self {
-            quality,
-            cache: cache.map(Arc::new),
-            lowered: Arc::default(),
-        }
+        Self { quality, cache: cache.map(Arc::new), lowered: Arc::default() }
     }
 
     /// Returns the tree that [`Blas::of_surface`] builds, to the bit.
@@ -69,13 +65,7 @@ impl TreeSource {
 
     /// The best quality, up to the one asked for, whose build takes no more than `free` bytes; fast if none does. `boxes` are the
     /// most that a build of high quality makes.
-    fn affordable(
-        &self,
-        triangles: usize,
-        boxes: usize,
-        layout: NodeLayout,
-        free: Option<u64>,
-    ) -> Quality {
+    fn affordable(&self, triangles: usize, boxes: usize, layout: NodeLayout, free: Option<u64>) -> Quality {
         let needed = |quality| match quality {
             Quality::High => build_bytes(boxes, layout, quality),
             Quality::Balanced | Quality::Fast => build_bytes(triangles, layout, quality),
@@ -91,13 +81,8 @@ impl TreeSource {
         let built = *fits.unwrap_or(&Quality::Fast);
         if built != self.quality {
             // Another thread may have been first.
-            let _ = self.lowered.set(Lowered {
-                triangles,
-                asked: self.quality,
-                built,
-                needed: needed(self.quality),
-                free,
-            });
+            let _ =
+                self.lowered.set(Lowered { triangles, asked: self.quality, built, needed: needed(self.quality), free });
         }
         built
     }
@@ -147,10 +132,7 @@ mod tests {
         assert!(text.starts_with(expected), "{text}");
         assert_eq!(quality(Some(0)), Quality::Fast);
         let fast = TreeSource::new(Quality::Fast, None);
-        assert_eq!(
-            fast.affordable(triangles, triangles, layout, Some(0)),
-            Quality::Fast
-        );
+        assert_eq!(fast.affordable(triangles, triangles, layout, Some(0)), Quality::Fast);
         assert_eq!(fast.lowered(), None);
     }
 }

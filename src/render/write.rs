@@ -1,9 +1,6 @@
 //! The third stage: encodes and writes frames on several threads, and reports them in order.
 
-use super::{
-    Busy, Denoising, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds,
-    pose::TreeWork,
-};
+use super::{Busy, Denoising, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds, pose::TreeWork};
 use crate::{
     aov::channels::pixel_bytes,
     device::{FrameSettings, Rendered},
@@ -44,8 +41,7 @@ pub fn writer_count(job: &RenderJob) -> usize {
         Some(rows) => pixel_bytes(&rows.channels()) / 2,
         None => job.settings.pixel_bytes() + 4 * job.settings.aovs.channels(),
     };
-    let frame_bytes =
-        u64::from(job.settings.width) * u64::from(job.settings.height) * pixel_bytes as u64;
+    let frame_bytes = u64::from(job.settings.width) * u64::from(job.settings.height) * pixel_bytes as u64;
     let part = memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY;
     let fit = part.max(BYTES_IN_MEMORY) / frame_bytes.max(1);
     let shared = !job.aovs.is_empty() && job.settings.file_rows.is_none();
@@ -64,11 +60,7 @@ pub fn encoder_threads(job: &RenderJob) -> usize {
 
 /// Runs one writer, which takes frames from `finished` until the channel is closed. After an error it takes no more and returns
 /// true. The writers share the receiver, which is dropped when the last of them returns.
-pub fn write_frames(
-    job: &RenderJob,
-    finished: Arc<Mutex<Receiver<Finished>>>,
-    ledger: &Mutex<Ledger<'_>>,
-) -> bool {
+pub fn write_frames(job: &RenderJob, finished: Arc<Mutex<Receiver<Finished>>>, ledger: &Mutex<Ledger<'_>>) -> bool {
     loop {
         let next = lock(&finished).recv();
         let Ok(frame) = next else { return false };
@@ -86,12 +78,7 @@ pub fn write_frames(
 /// Encodes and writes one frame.
 pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, RenderError> {
     let start = Instant::now();
-    let Finished {
-        frame,
-        exposure,
-        rendered,
-        ..
-    } = finished;
+    let Finished { frame, exposure, rendered, .. } = finished;
     let rendered = match &job.denoising {
         Some(denoising) => denoise(job, denoising, (frame, exposure), rendered)?,
         None => rendered,
@@ -118,18 +105,11 @@ fn denoise(
     (frame, exposure): (u32, f32),
     rendered: Rendered,
 ) -> Result<Rendered, RenderError> {
-    let settings = FrameSettings {
-        exposure,
-        ..job.settings.clone()
-    };
+    let settings = FrameSettings { exposure, ..job.settings.clone() };
     let mut radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
     denoising
         .denoiser
-        .denoise(
-            (settings.width, settings.height),
-            &mut radiance,
-            &rendered.aovs,
-        )
+        .denoise((settings.width, settings.height), &mut radiance, &rendered.aovs)
         .map_err(|source| RenderError::Denoise { frame, source })?;
     let pixels = denoising
         .developer
@@ -137,11 +117,7 @@ fn denoise(
         .map_err(|source| RenderError::Device { frame, source })?;
     let mut aovs = rendered.aovs;
     aovs.retain(|image| job.aovs.contains(image.aov));
-    Ok(Rendered {
-        pixels: pixels.into(),
-        aovs,
-        ..rendered
-    })
+    Ok(Rendered { pixels: pixels.into(), aovs, ..rendered })
 }
 
 /// Locks a mutex. A panic elsewhere is reported there, and the data is consistent between any two statements.
@@ -162,16 +138,7 @@ pub struct Ledger<'a> {
 
 impl<'a> Ledger<'a> {
     pub fn new(observer: &'a mut dyn Observer, busy: Busy) -> Self {
-        Self {
-            observer,
-            summary: Summary {
-                busy,
-                ..Summary::default()
-            },
-            next: 0,
-            early: BTreeMap::new(),
-            error: None,
-        }
+        Self { observer, summary: Summary { busy, ..Summary::default() }, next: 0, early: BTreeMap::new(), error: None }
     }
 
     fn add(&mut self, index: usize, report: FrameReport) {
@@ -235,10 +202,7 @@ mod tests {
     }
 
     fn error(path: &str) -> RenderError {
-        RenderError::Output(OutputError::File {
-            path: path.into(),
-            error: ErrorKind::StorageFull.into(),
-        })
+        RenderError::Output(OutputError::File { path: path.into(), error: ErrorKind::StorageFull.into() })
     }
 
     #[test]
@@ -251,10 +215,7 @@ mod tests {
         let summary = ledger.close().unwrap();
         assert_eq!((summary.frames, summary.rebuilds), (5, 5));
         let busy = summary.busy;
-        assert_eq!(
-            (busy.pose_ms, busy.device_ms, busy.write_ms),
-            (5.0, 10.0, 20.0)
-        );
+        assert_eq!((busy.pose_ms, busy.device_ms, busy.write_ms), (5.0, 10.0, 20.0));
         assert_eq!(numbers.0, [0, 10, 20, 30, 40]);
     }
 

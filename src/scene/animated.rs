@@ -124,8 +124,7 @@ impl Animated {
         match target {
             Target::Material { material, .. } | Target::Place { material, .. } => {
                 let all = &self.materials;
-                all.binary_search_by_key(&material, |m| m.base.material)
-                    .is_ok()
+                all.binary_search_by_key(&material, |m| m.base.material).is_ok()
             }
             Target::Light { light, .. } => {
                 let all = &self.lights;
@@ -213,21 +212,12 @@ impl PunctualLight {
         match self.shape {
             PunctualShape::Directional => {
                 let towards = world_from_node.transform_vector3(Vec3::Z);
-                Light::Sun {
-                    direction: towards.normalize_or(Vec3::Z),
-                    irradiance: power,
-                    angular_radius: 0.0,
-                }
+                Light::Sun { direction: towards.normalize_or(Vec3::Z), irradiance: power, angular_radius: 0.0 }
             }
-            PunctualShape::Point => Light::Point {
-                position: world_from_node.translation.into(),
-                intensity: power,
-            },
+            PunctualShape::Point => Light::Point { position: world_from_node.translation.into(), intensity: power },
             PunctualShape::Spot { inner, outer } => Light::Spot {
                 position: world_from_node.translation.into(),
-                direction: world_from_node
-                    .transform_vector3(Vec3::NEG_Z)
-                    .normalize_or(Vec3::NEG_Z),
+                direction: world_from_node.transform_vector3(Vec3::NEG_Z).normalize_or(Vec3::NEG_Z),
                 intensity: power,
                 inner,
                 outer,
@@ -247,11 +237,7 @@ pub struct TexturePlace {
 
 impl Default for TexturePlace {
     fn default() -> Self {
-        Self {
-            offset: Vec2::ZERO,
-            rotation: 0.0,
-            scale: Vec2::ONE,
-        }
+        Self { offset: Vec2::ZERO, rotation: 0.0, scale: Vec2::ONE }
     }
 }
 

@@ -31,9 +31,7 @@ impl Scene {
                 continue;
             };
             let first = instance.slot_base as usize;
-            let slots = self
-                .material_slots
-                .get(first..first + mesh.slot_count as usize);
+            let slots = self.material_slots.get(first..first + mesh.slot_count as usize);
             for &row in slots.unwrap_or_default() {
                 let other = of.get(row as usize).copied().unwrap_or_default();
                 let demand = &mut demands[index];
@@ -58,16 +56,9 @@ impl Scene {
     fn demand_of(&self, material: &Material) -> VertexDemand {
         let set = |map: u32| self.maps.get(map as usize).map(|map| map.uv_set);
         let lobes = &material.lobes;
-        let directed = [
-            lobes.normal_map,
-            lobes.clearcoat_normal_map,
-            lobes.anisotropy_map,
-        ];
+        let directed = [lobes.normal_map, lobes.clearcoat_normal_map, lobes.anisotropy_map];
         let along = directed.into_iter().find_map(set).unwrap_or(0);
         let mut maps = material.maps().into_iter().filter(|&map| map != NONE);
-        VertexDemand {
-            tangents: material.uses_tangents().then_some(along),
-            uvs1: maps.any(|map| set(map) == Some(1)),
-        }
+        VertexDemand { tangents: material.uses_tangents().then_some(along), uvs1: maps.any(|map| set(map) == Some(1)) }
     }
 }

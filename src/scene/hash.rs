@@ -1,8 +1,6 @@
 //! A hash of what a scene shows, by which pictures of one scene can be told from those of another.
 
-use super::{
-    Environment, FloatImage, Instance, Mesh, Node, Scene, Shape, Texels, Texture, TriangleMesh,
-};
+use super::{Environment, FloatImage, Instance, Mesh, Node, Scene, Shape, Texels, Texture, TriangleMesh};
 use std::fmt::{self, Debug, Write};
 
 impl Scene {
@@ -42,9 +40,7 @@ impl Scene {
         meshes.iter().for_each(|mesh| hash.mesh(mesh));
         hash.bytes(bytemuck::cast_slice(material_slots));
         nodes.iter().for_each(|node| hash.node(node));
-        instances
-            .iter()
-            .for_each(|instance| hash.instance(instance));
+        instances.iter().for_each(|instance| hash.instance(instance));
         hash.text(&(motions, actors, animated, deforming, palettes));
         hash.state
     }
@@ -62,10 +58,7 @@ struct ContentHash {
 
 impl Default for ContentHash {
     fn default() -> Self {
-        Self {
-            state: 0x243f_6a88_85a3_08d3,
-            waiting: Vec::new(),
-        }
+        Self { state: 0x243f_6a88_85a3_08d3, waiting: Vec::new() }
     }
 }
 
@@ -79,9 +72,7 @@ impl ContentHash {
     fn bytes(&mut self, bytes: &[u8]) {
         self.word(bytes.len() as u64);
         let (words, rest) = bytes.as_chunks::<8>();
-        words
-            .iter()
-            .for_each(|&word| self.word(u64::from_le_bytes(word)));
+        words.iter().for_each(|&word| self.word(u64::from_le_bytes(word)));
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);
         self.word(u64::from_le_bytes(last));
@@ -98,11 +89,7 @@ impl ContentHash {
     fn environment(&mut self, environment: &Environment) {
         match environment {
             Environment::Image { pixels, rotation } => {
-                let FloatImage {
-                    width,
-                    height,
-                    data,
-                } = pixels;
+                let FloatImage { width, height, data } = pixels;
                 self.text(&(width, height, rotation));
                 self.bytes(bytemuck::cast_slice(data));
             }
@@ -111,14 +98,7 @@ impl ContentHash {
     }
 
     fn texture(&mut self, texture: &Texture) {
-        let Texture {
-            name: _,
-            width,
-            height,
-            texels,
-            wrap,
-            nearest,
-        } = texture;
+        let Texture { name: _, width, height, texels, wrap, nearest } = texture;
         self.text(&(width, height, wrap, nearest, std::mem::discriminant(texels)));
         match texels {
             Texels::Srgb8(texels) | Texels::Linear8(texels) => self.bytes(texels.as_flattened()),
@@ -127,25 +107,12 @@ impl ContentHash {
     }
 
     fn mesh(&mut self, mesh: &Mesh) {
-        let Mesh {
-            name: _,
-            shape,
-            slot_count,
-        } = mesh;
+        let Mesh { name: _, shape, slot_count } = mesh;
         self.word((*slot_count).into());
         let Shape::Triangles(triangles) = shape else {
             return self.text(&"sphere");
         };
-        let TriangleMesh {
-            positions,
-            triangles,
-            normals,
-            uvs,
-            uvs1,
-            colors,
-            tangents,
-            slots,
-        } = triangles;
+        let TriangleMesh { positions, triangles, normals, uvs, uvs1, colors, tangents, slots } = triangles;
         self.bytes(bytemuck::cast_slice(positions));
         self.bytes(bytemuck::cast_slice(triangles));
         self.bytes(bytemuck::cast_slice(normals));
@@ -157,12 +124,7 @@ impl ContentHash {
     }
 
     fn node(&mut self, node: &Node) {
-        let Node {
-            local,
-            parent,
-            motion,
-            follows,
-        } = node;
+        let Node { local, parent, motion, follows } = node;
         self.bytes(bytemuck::cast_slice(&local.to_cols_array()));
         self.bytes(bytemuck::cast_slice(&[*parent, *motion]));
         if let Some(follows) = follows {
@@ -171,13 +133,7 @@ impl ContentHash {
     }
 
     fn instance(&mut self, instance: &Instance) {
-        let &Instance {
-            local,
-            node,
-            mesh,
-            slot_base,
-            motion,
-        } = instance;
+        let &Instance { local, node, mesh, slot_base, motion } = instance;
         self.bytes(bytemuck::cast_slice(&local.to_cols_array()));
         self.bytes(bytemuck::cast_slice(&[node, mesh, slot_base, motion]));
     }
@@ -190,9 +146,7 @@ impl Write for ContentHash {
             let mut waiting = std::mem::take(&mut self.waiting);
             let whole = waiting.len() & !7;
             let words = waiting[..whole].as_chunks::<8>().0;
-            words
-                .iter()
-                .for_each(|&word| self.word(u64::from_le_bytes(word)));
+            words.iter().for_each(|&word| self.word(u64::from_le_bytes(word)));
             waiting.drain(..whole);
             self.waiting = waiting;
         }
@@ -207,13 +161,7 @@ mod tests {
 
     fn scene() -> Scene {
         Scene {
-            instances: vec![Instance {
-                local: Affine3::IDENTITY,
-                node: 0,
-                mesh: 0,
-                slot_base: 0,
-                motion: 0,
-            }],
+            instances: vec![Instance { local: Affine3::IDENTITY, node: 0, mesh: 0, slot_base: 0, motion: 0 }],
             ..Scene::default()
         }
     }
@@ -225,15 +173,9 @@ mod tests {
         let mut moved = scene();
         moved.instances[0].local.translation.x = 1e-6;
         let mut lit = scene();
-        lit.environment = Environment::Constant {
-            radiance: Vec3::ONE,
-        };
+        lit.environment = Environment::Constant { radiance: Vec3::ONE };
         let mut meant = scene();
-        meant.meshes.push(Mesh {
-            name: "m".into(),
-            shape: Shape::Sphere,
-            slot_count: 1,
-        });
+        meant.meshes.push(Mesh { name: "m".into(), shape: Shape::Sphere, slot_count: 1 });
         for other in [moved, lit, meant] {
             assert_ne!(plain, other.content_hash());
         }

@@ -57,9 +57,7 @@ impl Integrator {
             Self::Path => Paths::Scattered,
             Self::Whitted => Paths::Reflected,
             Self::Ao => Paths::FirstHit { shadow_rays: 1 },
-            Self::Normal | Self::Depth | Self::Albedo | Self::Instance => {
-                Paths::FirstHit { shadow_rays: 0 }
-            }
+            Self::Normal | Self::Depth | Self::Albedo | Self::Instance => Paths::FirstHit { shadow_rays: 0 },
             Self::Steps => Paths::Counted,
         }
     }
@@ -81,12 +79,7 @@ impl Integrator {
     pub fn scales_with_bounds(self) -> bool {
         match self {
             Self::Ao | Self::Depth => true,
-            Self::Path
-            | Self::Whitted
-            | Self::Normal
-            | Self::Albedo
-            | Self::Instance
-            | Self::Steps => false,
+            Self::Path | Self::Whitted | Self::Normal | Self::Albedo | Self::Instance | Self::Steps => false,
         }
     }
 }

@@ -25,9 +25,7 @@ pub enum Projection {
 
 impl Default for Projection {
     fn default() -> Self {
-        Self::Perspective {
-            fov_y: 40f32.to_radians(),
-        }
+        Self::Perspective { fov_y: 40f32.to_radians() }
     }
 }
 
@@ -87,10 +85,7 @@ impl Aperture {
     /// The same kind of aperture with another [`Self::value`].
     pub fn with_value(self, value: f32) -> Self {
         match self {
-            Self::FStop { sensor, .. } => Self::FStop {
-                number: value,
-                sensor,
-            },
+            Self::FStop { sensor, .. } => Self::FStop { number: value, sensor },
             Self::Radius(_) => Self::Radius(value),
         }
     }
@@ -130,11 +125,7 @@ pub struct Iris {
 
 impl Default for Iris {
     fn default() -> Self {
-        Self {
-            blades: 0,
-            rotation: 0.0,
-            ratio: 1.0,
-        }
+        Self { blades: 0, rotation: 0.0, ratio: 1.0 }
     }
 }
 
@@ -158,10 +149,7 @@ mod tests {
     fn an_f_stop_is_the_focal_length_over_the_diameter() {
         // A 50 mm lens in front of a sensor 24 mm high.
         let fov_y = 2.0 * (12f32 / 50.0).atan();
-        let aperture = Aperture::FStop {
-            number: 2.0,
-            sensor: SENSOR_HEIGHT,
-        };
+        let aperture = Aperture::FStop { number: 2.0, sensor: SENSOR_HEIGHT };
         let radius = aperture.radius(Projection::Perspective { fov_y });
         assert!((radius - 0.0125).abs() < 1e-7, "{radius}");
     }

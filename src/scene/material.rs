@@ -113,10 +113,6 @@ pub struct TextureMap {
 impl TextureMap {
     /// A map that reads `texture` at the mesh's first texture coordinates, untransformed.
     pub fn plain(texture: u32) -> Self {
-        Self {
-            texture,
-            uv_set: 0,
-            transform: Affine2::IDENTITY,
-        }
+        Self { texture, uv_set: 0, transform: Affine2::IDENTITY }
     }
 }

@@ -22,9 +22,7 @@ mod shutter;
 pub use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
 pub use integrator::{Integrator, Paths, Shows};
-pub use lens::{
-    Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT,
-};
+pub use lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT};
 pub use material::{Alpha, Lobes, Material, MaterialKind, TextureMap, absorption};
 pub use names::{Names, cut};
 pub use references::LostReference;
@@ -163,9 +161,7 @@ pub enum Environment {
 
 impl Default for Environment {
     fn default() -> Self {
-        Self::Constant {
-            radiance: Vec3::ZERO,
-        }
+        Self::Constant { radiance: Vec3::ZERO }
     }
 }
 
@@ -183,20 +179,10 @@ pub enum Light {
     Point { position: Vec3, intensity: Vec3 },
     /// A distant disc: unit direction towards it, its irradiance on a surface that faces it, and the disc's
     /// angular radius (0 gives hard shadows and no visible disc). Camera and mirror rays see the disc.
-    Sun {
-        direction: Vec3,
-        irradiance: Vec3,
-        angular_radius: f32,
-    },
+    Sun { direction: Vec3, irradiance: Vec3, angular_radius: f32 },
     /// A point light that shines into a cone about the unit `direction`: in full within the half-angle `inner`, not at all from
     /// `outer` on, and in between by the formula of KHR_lights_punctual. `intensity` is that along the axis.
-    Spot {
-        position: Vec3,
-        direction: Vec3,
-        intensity: Vec3,
-        inner: f32,
-        outer: f32,
-    },
+    Spot { position: Vec3, direction: Vec3, intensity: Vec3, inner: f32, outer: f32 },
 }
 
 /// An image for materials. v = 0 is the bottom row of the picture, as in OBJ files; `data` starts at the top.
@@ -273,10 +259,7 @@ impl Mesh {
     pub fn bounds(&self) -> Aabb {
         match &self.shape {
             Shape::Triangles(m) => Aabb::of_points(m.positions.iter().copied().map(Vec3::from)),
-            Shape::Sphere => Aabb {
-                min: Vec3::NEG_ONE,
-                max: Vec3::ONE,
-            },
+            Shape::Sphere => Aabb { min: Vec3::NEG_ONE, max: Vec3::ONE },
         }
     }
 
@@ -342,10 +325,7 @@ pub enum MotionPart {
     Keyframes { keys: Vec<Keyframe>, repeat: bool },
     /// No movement: instances show the poses of a clip in turn. Their mesh is the first of `poses.count`, one per pose.
     /// The speed of each is drawn from `speeds`, a pure function of its index.
-    Clip {
-        poses: PoseBuckets,
-        speeds: [f32; 2],
-    },
+    Clip { poses: PoseBuckets, speeds: [f32; 2] },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -382,10 +362,7 @@ pub struct Camera {
 impl Default for Camera {
     fn default() -> Self {
         Self {
-            path: CameraPath::Still {
-                eye: Vec3::new(0.0, 0.0, 5.0),
-                target: Vec3::ZERO,
-            },
+            path: CameraPath::Still { eye: Vec3::new(0.0, 0.0, 5.0), target: Vec3::ZERO },
             up: Vec3::Y,
             projection: Projection::default(),
             lens: None,
@@ -457,9 +434,6 @@ impl Scene {
     /// Number of primitives after instancing, as if every instance were a copy.
     pub fn instanced_prim_count(&self) -> u64 {
         let per_mesh: Vec<u64> = self.meshes.iter().map(|m| m.prim_count() as u64).collect();
-        self.instances
-            .iter()
-            .map(|i| per_mesh[i.mesh as usize])
-            .sum()
+        self.instances.iter().map(|i| per_mesh[i.mesh as usize]).sum()
     }
 }

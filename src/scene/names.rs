@@ -54,11 +54,7 @@ impl Names {
                 },
             }
         };
-        Self {
-            instances: of.iter().map(name).collect(),
-            stems,
-            materials: Vec::new(),
-        }
+        Self { instances: of.iter().map(name).collect(), stems, materials: Vec::new() }
     }
 
     fn write(&self, instance: usize, out: &mut String) -> bool {
@@ -113,13 +109,7 @@ mod tests {
 
     #[test]
     fn what_shares_a_stem_is_numbered() {
-        let instance = Instance {
-            local: Affine3::IDENTITY,
-            node: NONE,
-            mesh: 0,
-            slot_base: 0,
-            motion: NONE,
-        };
+        let instance = Instance { local: Affine3::IDENTITY, node: NONE, mesh: 0, slot_base: 0, motion: NONE };
         let mut scene = Scene {
             instances: vec![instance; 3],
             materials: vec![Material::default(); 2],

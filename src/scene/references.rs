@@ -42,11 +42,7 @@ impl Scene {
         if let Some(map) = maps.position(|m| m.texture as usize >= self.textures.len()) {
             return Err(LostReference::Map(map));
         }
-        if let Some(texture) = self
-            .textures
-            .iter()
-            .find(|texture| !has_all_texels(texture))
-        {
+        if let Some(texture) = self.textures.iter().find(|texture| !has_all_texels(texture)) {
             return Err(LostReference::Texture(texture.name.clone()));
         }
         if let Environment::Image { pixels, .. } = &self.environment
@@ -70,9 +66,7 @@ impl Scene {
             _ => None,
         });
         let (first, base) = (instance.mesh as usize, instance.slot_base as usize);
-        let shown = self
-            .meshes
-            .get(first..first.saturating_add(poses.unwrap_or(1)));
+        let shown = self.meshes.get(first..first.saturating_add(poses.unwrap_or(1)));
         shown.is_some_and(|meshes| {
             let most = meshes.iter().map(|mesh| mesh.slot_count.max(1)).max();
             most.is_some_and(|most| base + most as usize <= self.material_slots.len())
@@ -88,8 +82,7 @@ fn is_whole(mesh: &Mesh) -> bool {
         let mut corners = triangle.iter();
         corners.all(|&vertex| (vertex as usize) < own.positions.len())
     };
-    own.triangles.par_iter().all(has_vertices)
-        && own.slots.par_iter().all(|&slot| slot < mesh.slot_count)
+    own.triangles.par_iter().all(has_vertices) && own.slots.par_iter().all(|&slot| slot < mesh.slot_count)
 }
 
 fn has_all_texels(texture: &Texture) -> bool {
@@ -119,23 +112,10 @@ mod tests {
             ..TriangleMesh::default()
         };
         Scene {
-            meshes: vec![Mesh {
-                name: "triangle".into(),
-                shape: Shape::Triangles(triangle),
-                slot_count: 2,
-            }],
-            instances: vec![Instance {
-                local: Affine3::IDENTITY,
-                node: NONE,
-                mesh: 0,
-                slot_base: 1,
-                motion: NONE,
-            }],
+            meshes: vec![Mesh { name: "triangle".into(), shape: Shape::Triangles(triangle), slot_count: 2 }],
+            instances: vec![Instance { local: Affine3::IDENTITY, node: NONE, mesh: 0, slot_base: 1, motion: NONE }],
             material_slots: vec![0, 0, 0],
-            materials: vec![Material {
-                color_map: 0,
-                ..Material::default()
-            }],
+            materials: vec![Material { color_map: 0, ..Material::default() }],
             maps: vec![TextureMap::plain(0)],
             textures: vec![Texture {
                 name: "dot".into(),
@@ -160,30 +140,14 @@ mod tests {
         assert_eq!(scene().check_references(), Ok(()));
         assert_eq!(found(|s| triangles(s).triangles[0][2] = 3), mesh);
         assert_eq!(found(|s| triangles(s).slots[0] = 2), mesh);
-        assert_eq!(
-            found(|s| s.instances[0].mesh = 1),
-            LostReference::Instance(0)
-        );
-        assert_eq!(
-            found(|s| s.instances[0].slot_base = 2),
-            LostReference::Instance(0)
-        );
+        assert_eq!(found(|s| s.instances[0].mesh = 1), LostReference::Instance(0));
+        assert_eq!(found(|s| s.instances[0].slot_base = 2), LostReference::Instance(0));
         assert_eq!(found(|s| s.material_slots[2] = 1), LostReference::Slot(2));
-        assert_eq!(
-            found(|s| s.materials[0].color_map = 1),
-            LostReference::Material(0)
-        );
+        assert_eq!(found(|s| s.materials[0].color_map = 1), LostReference::Material(0));
         assert_eq!(found(|s| s.maps[0].texture = 7), LostReference::Map(0));
-        assert_eq!(
-            found(|s| s.textures[0].width = 2),
-            LostReference::Texture("dot".into())
-        );
+        assert_eq!(found(|s| s.textures[0].width = 2), LostReference::Texture("dot".into()));
         let image = |s: &mut Scene| {
-            let pixels = FloatImage {
-                width: 0,
-                height: 1,
-                data: Vec::new(),
-            };
+            let pixels = FloatImage { width: 0, height: 1, data: Vec::new() };
             let rotation = 0.0;
             s.environment = Environment::Image { pixels, rotation };
         };

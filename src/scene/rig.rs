@@ -137,12 +137,7 @@ pub struct Playback {
 
 impl Default for Playback {
     fn default() -> Self {
-        Self {
-            clip: 0,
-            speed: 1.0,
-            offset: 0.0,
-            looped: true,
-        }
+        Self { clip: 0, speed: 1.0, offset: 0.0, looped: true }
     }
 }
 

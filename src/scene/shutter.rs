@@ -11,16 +11,11 @@ pub struct Shutter {
 
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum ShutterError {
-    #[error(
-        "write how many frames long the shutter is open, like 0.5, or when it opens and closes, like -0.25,0.25"
-    )]
+    #[error("write how many frames long the shutter is open, like 0.5, or when it opens and closes, like -0.25,0.25")]
     Text(#[from] ParseFloatError),
     #[error("the shutter must not close before it opens")]
     Order,
-    #[error(
-        "the shutter must open and close within {} frames of the frame's time",
-        Shutter::MOST
-    )]
+    #[error("the shutter must open and close within {} frames of the frame's time", Shutter::MOST)]
     Range,
 }
 

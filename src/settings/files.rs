@@ -4,8 +4,8 @@ use super::{FramePlan, SettingsError};
 use crate::{
     device::FrameSettings,
     output::{
-        ColorDepth, Destination, Encoding, ExrCompression, FileFormat, OutputError, Pattern,
-        SheetLayout, VideoName, VideoSettings, open_sheet, open_video, parse_sheet,
+        ColorDepth, Destination, Encoding, ExrCompression, FileFormat, OutputError, Pattern, SheetLayout, VideoName,
+        VideoSettings, open_sheet, open_video, parse_sheet,
     },
     render::{Outputs, RenderJob},
     scene::Scene,
@@ -82,12 +82,10 @@ impl FileOptions {
             return Err(SettingsError::Linear);
         }
         match format {
-            Some(format) if format.pixels(depth).is_none() => Err(SettingsError::Depth {
-                extension: format.extension(),
-            }),
-            None if matches!(depth, ColorDepth::Bits16 | ColorDepth::Bits32) => {
-                Err(SettingsError::VideoDepth)
+            Some(format) if format.pixels(depth).is_none() => {
+                Err(SettingsError::Depth { extension: format.extension() })
             }
+            None if matches!(depth, ColorDepth::Bits16 | ColorDepth::Bits32) => Err(SettingsError::VideoDepth),
             _ => Ok(()),
         }
     }
@@ -154,11 +152,7 @@ impl FramePlan {
         }
         let video_settings = self.video_settings(scene, settings);
         for video in self.videos() {
-            in_order.push(open_video(
-                video.path(&scene.name),
-                video.format(),
-                &video_settings,
-            )?);
+            in_order.push(open_video(video.path(&scene.name), video.format(), &video_settings)?);
         }
         if let Some(sheet) = &self.files.sheet {
             let layout = self.sheet_layout(settings);
@@ -179,11 +173,7 @@ impl FramePlan {
     }
 
     fn video_settings(&self, scene: &Scene, settings: &FrameSettings) -> VideoSettings {
-        let comment = format!(
-            "throng {}, {} samples",
-            env!("CARGO_PKG_VERSION"),
-            settings.samples
-        );
+        let comment = format!("throng {}, {} samples", env!("CARGO_PKG_VERSION"), settings.samples);
         VideoSettings {
             width: settings.width,
             height: settings.height,

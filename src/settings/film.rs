@@ -111,9 +111,7 @@ impl FromStr for Exposure {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.strip_prefix("auto") {
             Some("") => Ok(Self::Automatic(0.0)),
-            Some(more) if more.starts_with(['+', '-']) => {
-                limits::parse(more, &ranges::EXPOSURE).map(Self::Automatic)
-            }
+            Some(more) if more.starts_with(['+', '-']) => limits::parse(more, &ranges::EXPOSURE).map(Self::Automatic),
             _ => limits::parse(text, &ranges::EXPOSURE).map(Self::Fixed),
         }
     }
@@ -137,15 +135,8 @@ mod tests {
 
     #[test]
     fn another_filter_has_its_own_width() {
-        let scene = RenderDefaults {
-            filter: PixelFilter::Box,
-            filter_width: Some(1.5),
-            ..RenderDefaults::default()
-        };
-        let of = |filter| FilmOptions {
-            filter,
-            ..FilmOptions::default()
-        };
+        let scene = RenderDefaults { filter: PixelFilter::Box, filter_width: Some(1.5), ..RenderDefaults::default() };
+        let of = |filter| FilmOptions { filter, ..FilmOptions::default() };
         assert_eq!(of(None).resolve(&scene).filter_width, Some(1.5));
         let tent = of(Some(PixelFilter::Tent)).resolve(&scene);
         assert_eq!((tent.filter, tent.filter_width), (PixelFilter::Tent, None));

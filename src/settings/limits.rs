@@ -40,10 +40,7 @@ impl FromStr for Size {
             Ok(side) => in_range(side, &SIDE).map_err(|_| LimitError::Outside(sides())),
             Err(_) => Err(LimitError::Size),
         };
-        Ok(Self {
-            width: side(width)?,
-            height: side(height)?,
-        })
+        Ok(Self { width: side(width)?, height: side(height)? })
     }
 }
 
@@ -52,9 +49,7 @@ fn sides() -> String {
 }
 
 /// Parses the value of a flag that must be in `range`.
-pub fn within<T>(
-    range: RangeInclusive<T>,
-) -> impl Fn(&str) -> Result<T, LimitError> + Clone + Send + Sync
+pub fn within<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, LimitError> + Clone + Send + Sync
 where
     T: FromStr + PartialOrd + Display + Clone + Send + Sync,
 {
@@ -67,20 +62,13 @@ pub fn parse_interval(text: &str) -> Result<Duration, LimitError> {
 }
 
 /// Parses a number that must be in `range`.
-pub fn parse<T: FromStr + PartialOrd + Display>(
-    text: &str,
-    range: &RangeInclusive<T>,
-) -> Result<T, LimitError> {
+pub fn parse<T: FromStr + PartialOrd + Display>(text: &str, range: &RangeInclusive<T>) -> Result<T, LimitError> {
     let outside = || LimitError::Outside(describe(range));
     in_range(text.parse().map_err(|_| outside())?, range)
 }
 
 fn in_range<T: PartialOrd + Display>(value: T, range: &RangeInclusive<T>) -> Result<T, LimitError> {
-    if range.contains(&value) {
-        Ok(value)
-    } else {
-        Err(LimitError::Outside(describe(range)))
-    }
+    if range.contains(&value) { Ok(value) } else { Err(LimitError::Outside(describe(range))) }
 }
 
 /// Checks what a scene may have got wrong.
@@ -104,11 +92,7 @@ fn check_one<T: PartialOrd + Display>(
     if range.contains(&value) {
         return Ok(());
     }
-    Err(SettingsError::Scene {
-        name,
-        value: value.to_string(),
-        allowed: describe(range),
-    })
+    Err(SettingsError::Scene { name, value: value.to_string(), allowed: describe(range) })
 }
 
 #[cfg(test)]
@@ -124,17 +108,7 @@ mod tests {
 
     #[test]
     fn bad_sizes_say_what_is_right() {
-        for text in [
-            "",
-            "x",
-            "10",
-            "10x",
-            "x10",
-            "10x10x10",
-            "-1x5",
-            "1.5x2",
-            "99999999999x1",
-        ] {
+        for text in ["", "x", "10", "10x", "x10", "10x10x10", "-1x5", "1.5x2", "99999999999x1"] {
             let error = text.parse::<Size>().unwrap_err().to_string();
             assert!(error.contains("like 1920x1080"), "{text}: {error}");
         }
@@ -149,16 +123,10 @@ mod tests {
         assert_eq!(parse("16", &SAMPLES).unwrap(), 16);
         assert_eq!(parse("-1.5", &EXPOSURE).unwrap(), -1.5);
         for bad in ["0", "-1", "1048577", "x", ""] {
-            assert_eq!(
-                parse(bad, &SAMPLES).unwrap_err().to_string(),
-                "must be 1 to 1048576"
-            );
+            assert_eq!(parse(bad, &SAMPLES).unwrap_err().to_string(), "must be 1 to 1048576");
         }
         for bad in ["nan", "inf", "65", "-1e9"] {
-            assert_eq!(
-                parse(bad, &EXPOSURE).unwrap_err().to_string(),
-                "must be -64 to 64"
-            );
+            assert_eq!(parse(bad, &EXPOSURE).unwrap_err().to_string(), "must be -64 to 64");
         }
         assert!(parse("1001", &BOUNCES).is_err());
     }

@@ -10,12 +10,7 @@ const BYTES_PER_PIXEL: u64 = 32;
 pub fn check(width: u32, height: u32) -> Result<(), SettingsError> {
     let needed = u64::from(width) * u64::from(height) * BYTES_PER_PIXEL;
     match total_bytes() {
-        Some(available) if needed > available => Err(SettingsError::Memory {
-            width,
-            height,
-            needed,
-            available,
-        }),
+        Some(available) if needed > available => Err(SettingsError::Memory { width, height, needed, available }),
         _ => Ok(()),
     }
 }

@@ -13,10 +13,7 @@ use crate::{
     aov::AovSet,
     device::{FrameSettings, PixelType},
     memory::describe,
-    output::{
-        Destination, OutputError, Pattern, PatternError, Planned, VideoName, checkpoint_path,
-        choose,
-    },
+    output::{Destination, OutputError, Pattern, PatternError, Planned, VideoName, checkpoint_path, choose},
     render::{
         Mismatched, RenderJob, SkipExisting,
         frames::{FrameList, FramesError},
@@ -50,44 +47,24 @@ pub enum SettingsError {
         "--sheet: a sheet of {width}x{height} pixels is too large for .{extension}, which has at most {limit} on each side; \
          choose fewer --sheet-frames, or a .png"
     )]
-    LargeSheet {
-        width: u32,
-        height: u32,
-        extension: &'static str,
-        limit: u32,
-    },
-    #[error(
-        "--color-depth: videos and contact sheets have 8 bits; give frames files of their own with --output"
-    )]
+    LargeSheet { width: u32, height: u32, extension: &'static str, limit: u32 },
+    #[error("--color-depth: videos and contact sheets have 8 bits; give frames files of their own with --output")]
     VideoDepth,
     #[error("standard output has the pictures and cannot have --progress json, too")]
     StandardOutput,
-    #[error(
-        "--checkpoint and --write-partial keep files beside those of frames; give frames their own with --output"
-    )]
+    #[error("--checkpoint and --write-partial keep files beside those of frames; give frames their own with --output")]
     Ongoing,
-    #[error(
-        "--device: {count} devices are named and one is needed; write several GPUs like cuda:0,1"
-    )]
+    #[error("--device: {count} devices are named and one is needed; write several GPUs like cuda:0,1")]
     ManyDevices { count: usize },
     #[error("the scene's render settings: {name} is {value}; it must be {allowed}")]
-    Scene {
-        name: &'static str,
-        value: String,
-        allowed: String,
-    },
+    Scene { name: &'static str, value: String, allowed: String },
     #[error(
         "a picture of {width}x{height} pixels needs about {} of memory and this machine has {}; \
          choose a smaller --size",
         describe(*.needed),
         describe(*.available)
     )]
-    Memory {
-        width: u32,
-        height: u32,
-        needed: u64,
-        available: u64,
-    },
+    Memory { width: u32, height: u32, needed: u64, available: u64 },
 }
 
 impl SettingsError {
@@ -141,12 +118,7 @@ pub struct RenderOptions {
     #[arg(long)]
     pub single_scatter: bool,
     /// Of the path integrator: how shiny surfaces dim what lies below them
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "reciprocal",
-        hide_default_value = true
-    )]
+    #[arg(long, value_name = "NAME", default_value = "reciprocal", hide_default_value = true)]
     pub layering: Layering,
     /// Of the path integrator: limits the radiance that a light brings after a bounce, which hides bright specks and darkens
     /// the picture [default: no limit]
@@ -170,10 +142,7 @@ impl RenderOptions {
     /// The settings of all frames. Values from the scene are checked like typed ones, and the picture has to fit
     /// into the machine's memory.
     pub fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
-        let size = self.size.unwrap_or(Size {
-            width: scene.width,
-            height: scene.height,
-        });
+        let size = self.size.unwrap_or(Size { width: scene.width, height: scene.height });
         let settings = FrameSettings {
             width: size.width,
             height: size.height,
@@ -289,10 +258,9 @@ impl FrameOptions {
         if self.skip_existing && !matches!(output, Some(Destination::Files(_))) {
             return Err(SettingsError::NothingToKeep);
         }
-        let skip_existing = self.skip_existing.then(|| SkipExisting {
-            mismatched: self.mismatched.unwrap_or_default(),
-            joined: self.files.any(),
-        });
+        let skip_existing = self
+            .skip_existing
+            .then(|| SkipExisting { mismatched: self.mismatched.unwrap_or_default(), joined: self.files.any() });
         Ok(FramePlan {
             output,
             files: self.files.clone(),
@@ -307,11 +275,7 @@ impl FrameOptions {
 impl OngoingOptions {
     /// What has been sampled, and pictures as they stand, have their places beside files. A frame with other samples than are asked
     /// for is gone on with, by one run at a time.
-    pub fn apply_to(
-        &self,
-        plan: &mut FramePlan,
-        mismatched: Option<Mismatched>,
-    ) -> Result<(), SettingsError> {
+    pub fn apply_to(&self, plan: &mut FramePlan, mismatched: Option<Mismatched>) -> Result<(), SettingsError> {
         if plan.pattern().is_none() && (self.checkpoint || self.write_partial.is_some()) {
             return Err(SettingsError::Ongoing);
         }
@@ -374,9 +338,7 @@ impl FramePlan {
         };
         job.frames = job.output.missing(job)?;
         self.skipped = self.asked.len() - job.frames.len();
-        let lossy = self
-            .pattern()
-            .is_some_and(|files| !files.format().is_lossless());
+        let lossy = self.pattern().is_some_and(|files| !files.format().is_lossless());
         Ok((skip.joined && lossy).then_some(
             "frames that exist are rendered again, since .jpg files do not have the pixels that videos and sheets are made of",
         ))
@@ -385,9 +347,7 @@ impl FramePlan {
     /// For people: the one file, or the pattern of all; then videos and sheets.
     pub fn describe_output(&self, scene: &str) -> String {
         let frames = match (&self.output, &self.asked[..]) {
-            (Some(Destination::Files(files)), [frame]) => {
-                Some(files.path_for(*frame, scene).display().to_string())
-            }
+            (Some(Destination::Files(files)), [frame]) => Some(files.path_for(*frame, scene).display().to_string()),
             (Some(Destination::Files(files)), _) => Some(files.describe(scene)),
             (Some(Destination::Stream(stream, _)), _) => Some(stream.to_string()),
             _ => None,
@@ -405,24 +365,15 @@ mod tests {
     use std::path::PathBuf;
 
     fn scene(frames: u32) -> Scene {
-        let mut scene = Scene {
-            name: "s".into(),
-            ..Scene::default()
-        };
+        let mut scene = Scene { name: "s".into(), ..Scene::default() };
         scene.settings.frames = frames;
         scene
     }
 
     #[test]
     fn typed_values_win_over_the_scene() {
-        let options = RenderOptions {
-            size: Some(Size {
-                width: 3,
-                height: 2,
-            }),
-            bounces: Some(0),
-            ..RenderOptions::default()
-        };
+        let options =
+            RenderOptions { size: Some(Size { width: 3, height: 2 }), bounces: Some(0), ..RenderOptions::default() };
         let settings = options.resolve(&RenderDefaults::default()).unwrap();
         assert_eq!((settings.width, settings.height), (3, 2));
         assert_eq!(settings.bounces, 0);
@@ -431,18 +382,10 @@ mod tests {
 
     #[test]
     fn a_scene_with_senseless_settings_is_refused() {
-        let defaults = RenderDefaults {
-            samples: 0,
-            ..RenderDefaults::default()
-        };
+        let defaults = RenderDefaults { samples: 0, ..RenderDefaults::default() };
         let error = RenderOptions::default().resolve(&defaults).unwrap_err();
         assert!(!error.is_usage());
-        assert!(
-            error
-                .to_string()
-                .contains("samples is 0; it must be 1 to 1048576"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("samples is 0; it must be 1 to 1048576"), "{error}");
     }
 
     #[test]
@@ -455,10 +398,8 @@ mod tests {
 
     #[test]
     fn several_frames_into_one_file_are_a_usage_error() {
-        let options = FrameOptions {
-            output: Some(Destination::parse("still.png").unwrap()),
-            ..FrameOptions::default()
-        };
+        let options =
+            FrameOptions { output: Some(Destination::parse("still.png").unwrap()), ..FrameOptions::default() };
         assert!(options.resolve(&scene(1)).is_ok());
         let error = options.resolve(&scene(2)).unwrap_err();
         assert!(error.is_usage());
@@ -488,10 +429,7 @@ mod tests {
         assert_eq!(plan.asked, [1, 5, 9]);
         let plan = resolve(&["--sheet", "s.png", "-o", "####.png"], 9).unwrap();
         assert_eq!((plan.total(), paths(&plan, once()).len()), (9, 10));
-        let kept = OngoingOptions {
-            checkpoint: true,
-            ..once()
-        };
+        let kept = OngoingOptions { checkpoint: true, ..once() };
         assert_eq!(paths(&plan, kept).len(), 19);
         assert_eq!(plan.describe_output("s"), "####.png, s.png");
         let plan = resolve(&["-o", "-"], 2).unwrap();
@@ -504,10 +442,7 @@ mod tests {
             &["-o", "####.exr", "--color-depth", "8"],
             &["--video", "a.webp", "--color-depth", "16"],
         ] {
-            assert!(
-                resolve(refused, 2).is_err_and(|error| error.is_usage()),
-                "{refused:?}"
-            );
+            assert!(resolve(refused, 2).is_err_and(|error| error.is_usage()), "{refused:?}");
         }
     }
 }

@@ -5,8 +5,7 @@ use base64::Engine;
 use serde_json::{Value, json};
 use std::fs;
 
-const TETRAHEDRON: &str =
-    "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 1 0\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n";
+const TETRAHEDRON: &str = "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 1 0\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n";
 /// A view of the mast, so that what is compared does not depend on how it is framed.
 const VIEW: [&str; 5] = ["--no-ground", "--eye", "1,2,6", "--target", "0,1,0"];
 
@@ -22,11 +21,8 @@ impl Data {
     fn add(&mut self, component: u32, kind: &str, count: usize, bytes: &[u8]) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let view = self.views.len();
-        self.views
-            .push(json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()}));
-        self.accessors.push(
-            json!({"bufferView": view, "componentType": component, "count": count, "type": kind}),
-        );
+        self.views.push(json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()}));
+        self.accessors.push(json!({"bufferView": view, "componentType": component, "count": count, "type": kind}));
         self.bytes.extend(bytes);
         view
     }
@@ -47,8 +43,7 @@ impl Data {
 fn mast() -> Vec<u8> {
     let mut data = Data::default();
     let levels = 9;
-    let (mut positions, mut joints, mut weights, mut triangles) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut positions, mut joints, mut weights, mut triangles) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for level in 0..levels {
         let y = level as f32 * 0.25;
         let upper = (y - 0.5).clamp(0.0, 1.0);
@@ -142,15 +137,9 @@ fn a_clip_plays_once_round() {
     assert_eq!(frames(&place, &["--animation", "Bend"]), 24);
     assert_eq!(frames(&place, &["--animation", "1"]), 48);
     assert_eq!(frames(&place, &["--animation", "Bend,Slide"]), 48);
-    assert_eq!(
-        frames(&place, &["--animation", "all", "--animation-speed", "-2"]),
-        24
-    );
+    assert_eq!(frames(&place, &["--animation", "all", "--animation-speed", "-2"]), 24);
     assert_eq!(frames(&place, &["--animation", "Bend", "--no-loop"]), 25);
-    assert_eq!(
-        frames(&place, &["--animation", "Bend", "--camera", "turntable"]),
-        72
-    );
+    assert_eq!(frames(&place, &["--animation", "Bend", "--camera", "turntable"]), 72);
     assert_eq!(frames(&place, &["--camera", "Front"]), 1);
     assert_eq!(frames(&place, &[]), 72);
     let bend = ["--animation", "Bend"];
@@ -169,10 +158,7 @@ fn a_moving_frame_is_the_model_posed_at_its_time() {
         let posed = with(&["--animation-speed", "0", "--animation-offset", "0.5"]);
         assert!(posed == with(&["--time", "0.5"]), "{clip}");
         assert!(posed == with(&["--animation-offset", "0.5"]), "{clip}");
-        assert!(
-            posed == with(&["--time", "0.25", "--animation-speed", "2"]),
-            "{clip}"
-        );
+        assert!(posed == with(&["--time", "0.25", "--animation-speed", "2"]), "{clip}");
         assert!(posed != with(&[]), "{clip}");
     }
 }
@@ -181,13 +167,7 @@ fn a_moving_frame_is_the_model_posed_at_its_time() {
 fn what_shrinks_to_nothing_is_not_seen() {
     let place = place();
     let at = |offset: &str, speed: &str| {
-        let clip = [
-            "--animation",
-            "Vanish",
-            "--no-loop",
-            "--animation-offset",
-            offset,
-        ];
+        let clip = ["--animation", "Vanish", "--no-loop", "--animation-offset", offset];
         let flags = [&clip[..], &["--animation-speed", speed], &VIEW].concat();
         picture(&place, "mast.gltf", "1", &flags)
     };
@@ -201,16 +181,7 @@ fn threads_and_policies_make_no_difference_to_the_pixels() {
     let place = place();
     let all = |folder: &str, flags: &[&str]| {
         let output = format!("{folder}/");
-        let common = [
-            "render",
-            "mast.gltf",
-            "--animation",
-            "all",
-            "-f",
-            "1-48:6",
-            "-o",
-            &output,
-        ];
+        let common = ["render", "mast.gltf", "--animation", "all", "-f", "1-48:6", "-o", &output];
         let small = ["--size", "64x48", "--samples", "2"];
         place.ok(&[&common[..], &small, flags].concat());
         place.frames(folder)
@@ -258,24 +229,11 @@ fn a_policy_is_what_the_trees_follow_by() {
 #[test]
 fn what_a_file_offers_is_a_note() {
     let place = place();
-    let render = [
-        "render",
-        "mast.gltf",
-        "-f",
-        "1",
-        "--size",
-        "8x8",
-        "-o",
-        "a.png",
-    ];
+    let render = ["render", "mast.gltf", "-f", "1", "--size", "8x8", "-o", "a.png"];
     let run = place.ok(&render);
     let note = "throng: note: shown at rest; --animation NAME plays one of its animations: Bend (1.00 s), Slide (2.00 s), Vanish (1.00 s)";
     assert!(run.stderr.contains(note), "{}", run.stderr);
-    assert!(
-        run.stderr.contains("one of its cameras: Front"),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains("one of its cameras: Front"), "{}", run.stderr);
     assert!(!run.stderr.contains("warning"), "{}", run.stderr);
     assert_eq!(place.ok(&[&render[..], &["-q"]].concat()).stderr, "");
     let chosen = ["--animation", "Bend", "--camera", "Front"];
@@ -292,16 +250,8 @@ fn unknown_names_are_errors_that_tell_the_known_ones() {
             "bent",
             "mast.gltf: there is no animation `bent`: did you mean `Bend`? the animations are Bend, Slide, Vanish",
         ),
-        (
-            "--animation",
-            "3",
-            "there is no animation `3`: the animations are Bend, Slide, Vanish",
-        ),
-        (
-            "--camera",
-            "Back",
-            "there is no camera `Back`: the cameras are Front",
-        ),
+        ("--animation", "3", "there is no animation `3`: the animations are Bend, Slide, Vanish"),
+        ("--camera", "Back", "there is no camera `Back`: the cameras are Front"),
         ("--variant", "red", "there is no variant `red`"),
         ("--scene", "3", "scene"),
     ] {
@@ -313,77 +263,29 @@ fn unknown_names_are_errors_that_tell_the_known_ones() {
 fn flags_that_do_not_fit_the_file_are_wrong_usage() {
     let place = place();
     for (scene, flags, text) in [
-        (
-            "scene.ron",
-            &["--variant", "red"][..],
-            "--variant: only .gltf and .glb models have",
-        ),
-        (
-            "scene.ron",
-            &["--animation", "Bend"],
-            "--animation: only .gltf and .glb",
-        ),
-        (
-            "scene.ron",
-            &["--no-ground"],
-            "--no-ground: a .ron scene says this itself",
-        ),
-        (
-            "scene.ron",
-            &["--environment", "sky"],
-            "--environment: a .ron scene",
-        ),
-        (
-            "scene.ron",
-            &["--camera", "still"],
-            "--camera: a .ron scene",
-        ),
-        (
-            "model.obj",
-            &["--camera", "Front"],
-            "--camera: only .gltf and .glb models have cameras",
-        ),
+        ("scene.ron", &["--variant", "red"][..], "--variant: only .gltf and .glb models have"),
+        ("scene.ron", &["--animation", "Bend"], "--animation: only .gltf and .glb"),
+        ("scene.ron", &["--no-ground"], "--no-ground: a .ron scene says this itself"),
+        ("scene.ron", &["--environment", "sky"], "--environment: a .ron scene"),
+        ("scene.ron", &["--camera", "still"], "--camera: a .ron scene"),
+        ("model.obj", &["--camera", "Front"], "--camera: only .gltf and .glb models have cameras"),
         ("model.obj", &["--scene", "0"], "--scene: only .gltf"),
         ("model.obj", &["--target", "0,0,0"], "--eye"),
-        (
-            "model.obj",
-            &["--eye", "1,2"],
-            "write three numbers like 1,2.5,-3",
-        ),
+        ("model.obj", &["--eye", "1,2"], "write three numbers like 1,2.5,-3"),
         ("model.obj", &["--eye", "1,nan,2"], "write three numbers"),
-        (
-            "model.obj",
-            &["--eye", "1,1,1", "--target", "1,1,1"],
-            "the camera looks at itself",
-        ),
-        (
-            "model.obj",
-            &["--eye", "0,9,0", "--target", "0,0,0"],
-            "--up: the camera looks along it",
-        ),
+        ("model.obj", &["--eye", "1,1,1", "--target", "1,1,1"], "the camera looks at itself"),
+        ("model.obj", &["--eye", "0,9,0", "--target", "0,0,0"], "--up: the camera looks along it"),
         ("model.obj", &["--fov", "180"], "below 180 degrees"),
         ("model.obj", &["--time", "inf"], "write a number"),
-        (
-            "model.obj",
-            &["--environment", "stduio"],
-            "is no environment",
-        ),
+        ("model.obj", &["--environment", "stduio"], "is no environment"),
         ("mast.gltf", &["--animation-speed", "2"], "--animation"),
-        (
-            "mast.gltf",
-            &["--camera", "Front", "--eye", "1,1,1"],
-            "--camera",
-        ),
+        ("mast.gltf", &["--camera", "Front", "--eye", "1,1,1"], "--camera"),
         ("mast.gltf", &["--refit", "never"], "--refit"),
     ] {
         place.fails(&[&["render", scene][..], flags].concat(), 2, text);
     }
     let missing = ["check", "model.obj", "--environment", "beach.hdr"];
-    place.fails(
-        &missing,
-        1,
-        "beach.hdr: the picture of --environment does not exist",
-    );
+    place.fails(&missing, 1, "beach.hdr: the picture of --environment does not exist");
 }
 
 #[test]
@@ -405,19 +307,10 @@ fn views_replace_the_cameras_of_scenes_and_models() {
         let own = with(&["--eye", "2,3,-4"]);
         assert!(own != with(&[]), "{scene}");
         assert!(own != with(&["--eye", "2,3,-4", "--fov", "20"]), "{scene}");
-        assert!(
-            own != with(&["--eye", "2,3,-4", "--up", "1,0,0"]),
-            "{scene}"
-        );
-        assert!(
-            own != with(&["--eye", "2,3,-4", "--target=-3,0,0"]),
-            "{scene}"
-        );
+        assert!(own != with(&["--eye", "2,3,-4", "--up", "1,0,0"]), "{scene}");
+        assert!(own != with(&["--eye", "2,3,-4", "--target=-3,0,0"]), "{scene}");
     }
-    let same = [
-        "--set",
-        "camera=LookAt(eye: (2, 3, -4), target: (0, 0, 1), fov: 20)",
-    ];
+    let same = ["--set", "camera=LookAt(eye: (2, 3, -4), target: (0, 0, 1), fov: 20)"];
     let view = ["--eye", "2,3,-4", "--target", "0,0,1", "--fov", "20"];
     assert!(picture(&place, "scene.ron", "1", &same) == picture(&place, "scene.ron", "1", &view));
 }
@@ -430,31 +323,11 @@ fn surroundings_are_chosen() {
     assert!(plain == with(&["--environment", "sky"]));
     let studio = with(&["--environment", "studio"]);
     assert!(studio != plain);
-    let bare = with(&[
-        "--environment",
-        "#000000",
-        "--no-ground",
-        "--tone-map",
-        "none",
-    ]);
+    let bare = with(&["--environment", "#000000", "--no-ground", "--tone-map", "none"]);
     assert_eq!(bare[..3], [0; 3]);
-    let white = [
-        "--environment",
-        "1,1,1",
-        "--no-ground",
-        "--tone-map",
-        "none",
-    ];
+    let white = ["--environment", "1,1,1", "--no-ground", "--tone-map", "none"];
     assert_eq!(with(&white)[..3], [255; 3]);
-    image::RgbImage::from_pixel(8, 4, image::Rgb([255, 0, 0]))
-        .save(place.path("red.png"))
-        .unwrap();
-    let red = with(&[
-        "--environment",
-        "red.png",
-        "--no-ground",
-        "--tone-map",
-        "none",
-    ]);
+    image::RgbImage::from_pixel(8, 4, image::Rgb([255, 0, 0])).save(place.path("red.png")).unwrap();
+    let red = with(&["--environment", "red.png", "--no-ground", "--tone-map", "none"]);
     assert_eq!(red[..3], [255, 0, 0]);
 }

@@ -32,15 +32,7 @@ fn place() -> Place {
 }
 
 fn render(place: &Place, output: &str) -> Run {
-    place.ok(&[
-        "render",
-        "scene.ron",
-        "-v",
-        "--cache",
-        "trees",
-        "-o",
-        output,
-    ])
+    place.ok(&["render", "scene.ron", "-v", "--cache", "trees", "-o", output])
 }
 
 /// The file of the only tree that is worth keeping.
@@ -54,17 +46,9 @@ fn only_tree(place: &Place) -> std::path::PathBuf {
 fn a_second_run_takes_its_trees_from_the_cache_and_shows_the_same() {
     let place = place();
     let first = render(&place, "1/");
-    assert!(
-        first.stderr.contains("trees: 0 of 1 from the cache"),
-        "{}",
-        first.stderr
-    );
+    assert!(first.stderr.contains("trees: 0 of 1 from the cache"), "{}", first.stderr);
     let second = render(&place, "2/");
-    assert!(
-        second.stderr.contains("trees: 1 of 1 from the cache"),
-        "{}",
-        second.stderr
-    );
+    assert!(second.stderr.contains("trees: 1 of 1 from the cache"), "{}", second.stderr);
     place.ok(&["render", "scene.ron", "-o", "3/"]);
     assert_eq!(place.frames("1"), place.frames("2"));
     assert_eq!(place.frames("1"), place.frames("3"));
@@ -99,11 +83,7 @@ fn a_damaged_tree_is_built_again_and_replaced() {
     damaged[whole.len() / 2] ^= 1;
     fs::write(only_tree(&place), damaged).unwrap();
     let run = render(&place, "2/");
-    assert!(
-        run.stderr.contains("trees: 0 of 1 from the cache"),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains("trees: 0 of 1 from the cache"), "{}", run.stderr);
     assert_eq!(place.frames("1"), place.frames("2"));
     assert!(fs::read(only_tree(&place)).unwrap() == whole);
 }
@@ -120,10 +100,7 @@ fn the_cache_may_be_named_by_the_environment_or_not_at_all() {
     assert_eq!(info("trees")["cached_trees"], counts(0, 1));
     assert_eq!(info("trees")["cached_trees"], counts(1, 0));
     let text = place.ok(&["info", "scene.ron", "--cache", "trees"]).stdout;
-    assert!(
-        text.contains("trees        1 of 1 from the cache"),
-        "{text}"
-    );
+    assert!(text.contains("trees        1 of 1 from the cache"), "{text}");
     only_tree(&place);
 }
 

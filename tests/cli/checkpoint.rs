@@ -42,20 +42,10 @@ fn more_samples_go_on_from_those_that_are_there() {
 #[test]
 fn an_interrupted_frame_is_kept_and_gone_on_with() {
     let place = Place::new(1);
-    let args = [
-        "render",
-        "scene.ron",
-        "-o",
-        "out/",
-        "--checkpoint",
-        "--samples",
-    ];
-    let mut command =
-        place.command(&[&args[..], &[ENDLESS_SAMPLES, "--write-partial", "0.1"]].concat());
+    let args = ["render", "scene.ron", "-o", "out/", "--checkpoint", "--samples"];
+    let mut command = place.command(&[&args[..], &[ENDLESS_SAMPLES, "--write-partial", "0.1"]].concat());
     let process = Process::start(&mut command);
-    wait_until("a partial picture", || {
-        place.path("out/0001.partial.png").exists()
-    });
+    wait_until("a partial picture", || place.path("out/0001.partial.png").exists());
     process.send(libc::SIGINT);
     let run = Run::from(process.finish());
     assert_eq!(run.code, 75, "{}", run.stderr);
@@ -73,23 +63,8 @@ fn an_interrupted_frame_is_kept_and_gone_on_with() {
 #[test]
 fn a_signal_shows_the_picture_as_it_stands() {
     let place = Place::new(1);
-    let args = [
-        "render",
-        "scene.ron",
-        "-o",
-        "out/",
-        "--device",
-        "cpu",
-        "--write-partial",
-        "1000000",
-    ];
-    let mut command = place.command(
-        &[
-            &args[..],
-            &["--samples", ENDLESS_SAMPLES, "--size", "320x180"],
-        ]
-        .concat(),
-    );
+    let args = ["render", "scene.ron", "-o", "out/", "--device", "cpu", "--write-partial", "1000000"];
+    let mut command = place.command(&[&args[..], &["--samples", ENDLESS_SAMPLES, "--size", "320x180"]].concat());
     let mut process = Process::start(&mut command);
     wait_until("the folder", || place.path("out").exists());
     wait_until("a partial picture", || {
@@ -110,14 +85,8 @@ fn checkpoints_of_something_else_are_refused_with_a_way_out() {
     let other = |more: &[&str], text: &str| {
         place.fails(&[&args[..], more].concat(), 1, text);
     };
-    other(
-        &["--seed", "7"],
-        "it was made with other settings; delete it to start over",
-    );
-    other(
-        &["--set", "materials.red.color=(0, 1, 0)"],
-        "it is of another scene",
-    );
+    other(&["--seed", "7"], "it was made with other settings; delete it to start over");
+    other(&["--set", "materials.red.color=(0, 1, 0)"], "it is of another scene");
     let mut bytes = film(&place, "a.png.film");
     bytes[99] ^= 1;
     fs::write(place.path("a.png.film"), bytes).unwrap();

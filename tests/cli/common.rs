@@ -40,9 +40,7 @@ impl Place {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = process::command(env!("CARGO_BIN_EXE_throng"));
         command.args(args).current_dir(self.dir.path());
-        command
-            .env_remove("RUST_BACKTRACE")
-            .env_remove("THRONG_CACHE");
+        command.env_remove("RUST_BACKTRACE").env_remove("THRONG_CACHE");
         command
     }
 
@@ -94,19 +92,13 @@ impl Place {
     /// All names in a folder, sorted; nothing if there is no such folder.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).into_iter().flatten();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
 
     pub fn assert_no_parts(&self, folder: &str) {
-        let parts: Vec<String> = self
-            .names(folder)
-            .into_iter()
-            .filter(|name| name.ends_with(".part"))
-            .collect();
+        let parts: Vec<String> = self.names(folder).into_iter().filter(|name| name.ends_with(".part")).collect();
         assert!(parts.is_empty(), "{parts:?}");
     }
 }
@@ -114,10 +106,7 @@ impl Place {
 /// RGB pixels.
 pub fn decode(path: &Path) -> Vec<u8> {
     let picture = image::open(path);
-    picture
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-        .into_rgb8()
-        .into_raw()
+    picture.unwrap_or_else(|error| panic!("{}: {error}", path.display())).into_rgb8().into_raw()
 }
 
 pub fn scene(frames: u32) -> String {

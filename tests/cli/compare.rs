@@ -9,11 +9,7 @@ const TWICE: [&str; 3] = ["--compare", "--device", "cpu,cpu"];
 fn a_device_agrees_with_itself_about_frames() {
     let place = Place::new(2);
     let run = place.ok(&[&["render", "scene.ron"], &TWICE[..]].concat());
-    for text in [
-        "frame 1: cpu",
-        "frame 2: cpu",
-        "frames: 2: 0.0000 % of pixels differ",
-    ] {
+    for text in ["frame 1: cpu", "frame 2: cpu", "frames: 2: 0.0000 % of pixels differ"] {
         assert!(run.stderr.contains(text), "{}", run.stderr);
     }
     assert_eq!(place.names("."), ["scene.ron"]);
@@ -34,15 +30,8 @@ fn a_comparison_tells_programs_about_each_frame_and_all() {
     let run = place.ok(&[&["render", "scene.ron", "--progress", "json"], &TWICE[..]].concat());
     assert_eq!(run.stderr, "");
     let help = place.ok(&["render", "--help"]).stdout;
-    let events: Vec<Value> = run
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let kinds: Vec<&str> = events
-        .iter()
-        .map(|e| e["event"].as_str().unwrap())
-        .collect();
+    let events: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = events.iter().map(|e| e["event"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["started", "difference", "difference", "compared"]);
     for event in &events[1..] {
         for key in ["differing", "max", "mean"] {
@@ -53,35 +42,23 @@ fn a_comparison_tells_programs_about_each_frame_and_all() {
         }
     }
     assert_eq!(events[2]["frame"], 2);
-    assert_eq!(
-        (&events[3]["frames"], &events[3]["agrees"]),
-        (&2.into(), &true.into())
-    );
+    assert_eq!((&events[3]["frames"], &events[3]["agrees"]), (&2.into(), &true.into()));
 }
 
 #[test]
 fn a_device_agrees_with_itself_about_rays() {
     let place = Place::new(1);
     write_rays(&place);
-    let args = [
-        &["trace", "scene.ron", "two.ray", "--hits", "two.hit"],
-        &TWICE[..],
-    ]
-    .concat();
+    let args = [&["trace", "scene.ron", "two.ray", "--hits", "two.hit"], &TWICE[..]].concat();
     let run = place.ok(&args);
     assert!(run.stdout.contains("0 of 2 rays differ"), "{}", run.stdout);
     assert!(place.path("two.hit").exists());
     let help = place.ok(&["trace", "--help"]).stdout;
     for kind in ["closest", "any"] {
-        let json = place
-            .ok(&[&args[..], &["--json", "--kind", kind]].concat())
-            .json();
+        let json = place.ok(&[&args[..], &["--json", "--kind", kind]].concat()).json();
         assert_eq!(json["devices"].as_array().unwrap().len(), 2);
         let difference = &json["differences"][0];
-        assert_eq!(
-            (&difference["rays"], &difference["differing"]),
-            (&2.into(), &0.into())
-        );
+        assert_eq!((&difference["rays"], &difference["differing"]), (&2.into(), &0.into()));
         assert_eq!(difference["agrees"], true);
         for key in difference.as_object().unwrap().keys() {
             assert!(help.contains(key), "the help of trace lacks `{key}`");

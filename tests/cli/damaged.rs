@@ -29,17 +29,9 @@ fn a_decoder_that_panics_is_an_error_of_the_file() {
     fs::write(place.path("odd.gltf"), gltf(image).to_string()).unwrap();
     for command in ["check", "info", "render"] {
         place.fails(&[command, "odd.ron"], 1, "odd.webp: the picture is damaged");
-        place.fails(
-            &[command, "odd.gltf"],
-            1,
-            "/images/0: the picture is damaged",
-        );
+        place.fails(&[command, "odd.gltf"], 1, "/images/0: the picture is damaged");
     }
-    place.fails(
-        &["diff", "odd.webp", "odd.webp"],
-        1,
-        "odd.webp: the picture is damaged",
-    );
+    place.fails(&["diff", "odd.webp", "odd.webp"], 1, "odd.webp: the picture is damaged");
 }
 
 #[test]
@@ -92,11 +84,7 @@ fn counts_without_data_are_refused_at_once() {
     for case in cases {
         fs::write(place.path("odd.gltf"), gltf(case).to_string()).unwrap();
         for command in ["check", "info", "render"] {
-            place.fails(
-                &[command, "odd.gltf"],
-                1,
-                "all of a file of this size may take 512 MiB",
-            );
+            place.fails(&[command, "odd.gltf"], 1, "all of a file of this size may take 512 MiB");
         }
     }
 }
@@ -126,11 +114,7 @@ fn data_that_is_used_again_and_again_is_refused_at_once() {
     });
     for case in [crowd, shared, skinned] {
         fs::write(place.path("odd.gltf"), gltf(case).to_string()).unwrap();
-        place.fails(
-            &["check", "odd.gltf"],
-            1,
-            "correct its counts, or make it smaller",
-        );
+        place.fails(&["check", "odd.gltf"], 1, "correct its counts, or make it smaller");
     }
 }
 
@@ -146,11 +130,7 @@ fn a_model_with_a_thousand_copies_of_a_mesh_is_no_single_mesh() {
     let scene = r#"(meshes: {"a": Gltf(file: "crowd.gltf")}, instances: [Single(of: "a")])"#;
     fs::write(place.path("odd.ron"), scene).unwrap();
     place.ok(&["check", "crowd.gltf"]);
-    place.fails(
-        &["check", "odd.ron"],
-        1,
-        "odd.ron:1:27: the meshes so far and this model as one mesh",
-    );
+    place.fails(&["check", "odd.ron"], 1, "odd.ron:1:27: the meshes so far and this model as one mesh");
 }
 
 #[test]
@@ -158,13 +138,8 @@ fn a_file_that_is_named_a_thousand_times_is_not_read_as_often() {
     let place = Place::new(1);
     let model = "v 0 0 0\nv 1 0 0\nv 0 1 0\n".to_owned() + &"f 1 2 3\n".repeat(10_000);
     fs::write(place.path("m.obj"), model).unwrap();
-    let meshes: Vec<String> = (0..1000)
-        .map(|i| format!("\"m{i}\": Obj(file: \"m.obj\")"))
-        .collect();
-    let scene = format!(
-        "(meshes: {{{}}}, instances: [Single(of: \"m0\")])",
-        meshes.join(",\n")
-    );
+    let meshes: Vec<String> = (0..1000).map(|i| format!("\"m{i}\": Obj(file: \"m.obj\")")).collect();
+    let scene = format!("(meshes: {{{}}}, instances: [Single(of: \"m0\")])", meshes.join(",\n"));
     fs::write(place.path("odd.ron"), scene).unwrap();
     place.fails(&["check", "odd.ron"], 1, "the meshes so far and this one");
 }
@@ -173,22 +148,11 @@ fn a_file_that_is_named_a_thousand_times_is_not_read_as_often() {
 fn all_commands_refuse_the_same_settings() {
     let place = Place::new(1);
     for (setting, text) in [
-        (
-            "frames: 4294967295",
-            "odd.ron:1:19: frames is 4294967295; it must be 1 to 1000000",
-        ),
-        (
-            "bounces: 1001",
-            "odd.ron:1:20: bounces is 1001; it must be 0 to 1000",
-        ),
-        (
-            "samples: 2000000",
-            "samples is 2000000; it must be 1 to 1048576",
-        ),
+        ("frames: 4294967295", "odd.ron:1:19: frames is 4294967295; it must be 1 to 1000000"),
+        ("bounces: 1001", "odd.ron:1:20: bounces is 1001; it must be 0 to 1000"),
+        ("samples: 2000000", "samples is 2000000; it must be 1 to 1048576"),
     ] {
-        let scene = format!(
-            r#"(render: ({setting}), meshes: {{"a": Sphere}}, instances: [Single(of: "a")])"#
-        );
+        let scene = format!(r#"(render: ({setting}), meshes: {{"a": Sphere}}, instances: [Single(of: "a")])"#);
         fs::write(place.path("odd.ron"), scene).unwrap();
         for command in ["render", "info", "check", "bench"] {
             place.fails(&[command, "odd.ron"], 1, text);

@@ -17,10 +17,7 @@ fn falls_back(place: &Place) -> bool {
 fn nonsense_is_refused_and_the_names_are_told() {
     let place = Place::new(1);
     for (device, text) in [
-        (
-            "nonsense",
-            "`nonsense` is not a device; write auto, cpu, cuda or cuda:0,1",
-        ),
+        ("nonsense", "`nonsense` is not a device; write auto, cpu, cuda or cuda:0,1"),
         ("cuda:x", "`x` is not the number of a GPU"),
         ("cuda:0,0", "GPU 0 is there twice"),
         ("cpu,cuda", "2 devices are named and one is needed"),
@@ -61,11 +58,7 @@ fn a_missing_driver_is_named() {
     }
     let run = place.run(&["info", "scene.ron", "--device", "cuda"]);
     let known = ["no NVIDIA driver (libcuda.so.1", "built without "];
-    assert!(
-        known.iter().any(|text| run.stderr.contains(text)),
-        "{}",
-        run.stderr
-    );
+    assert!(known.iter().any(|text| run.stderr.contains(text)), "{}", run.stderr);
     run.assert_one_error("use --device cpu");
 }
 

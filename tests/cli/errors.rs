@@ -12,103 +12,40 @@ fn usage_errors_exit_with_2() {
     for (args, text) in [
         (&["frobnicate"][..], "unrecognized subcommand 'frobnicate'"),
         (&["render"], "<SCENE>"),
-        (
-            &["render", "scene.ron", "--frobnicate"],
-            "unexpected argument '--frobnicate'",
-        ),
-        (
-            &["render", "scene.ron", "more.ron"],
-            "unexpected argument 'more.ron'",
-        ),
+        (&["render", "scene.ron", "--frobnicate"], "unexpected argument '--frobnicate'"),
+        (&["render", "scene.ron", "more.ron"], "unexpected argument 'more.ron'"),
         (&["render", "scene.ron", "-q", "-v"], "cannot be used with"),
-        (
-            &["render", "scene.ron", "--integrator", "x"],
-            "[possible values: path, whitted, ao, normal",
-        ),
-        (
-            &["render", "scene.ron", "--tone-map", "x"],
-            "[possible values: none, aces, agx, pbr_neutral]",
-        ),
+        (&["render", "scene.ron", "--integrator", "x"], "[possible values: path, whitted, ao, normal"),
+        (&["render", "scene.ron", "--tone-map", "x"], "[possible values: none, aces, agx, pbr_neutral]"),
         (
             &["render", "scene.ron", "--filter", "x"],
             "[possible values: box, tent, gaussian, blackman_harris, mitchell]",
         ),
-        (
-            &["render", "scene.ron", "--filter-width", "0"],
-            "must be 0.1 to 16",
-        ),
-        (
-            &["render", "scene.ron", "--white-balance", "1000"],
-            "must be 1667 to 25000",
-        ),
+        (&["render", "scene.ron", "--filter-width", "0"], "must be 0.1 to 16"),
+        (&["render", "scene.ron", "--white-balance", "1000"], "must be 1667 to 25000"),
         (&["render", "scene.ron", "--dither", "3"], "must be 0 to 2"),
         (
             &["render", "scene.ron", "--layers", "albedo,colour"],
             "[possible values: albedo, normal, depth, position, motion, variance, instance, material, all]",
         ),
-        (
-            &["render", "scene.ron", "--progress", "x"],
-            "[possible values: auto, bar, json, none]",
-        ),
-        (
-            &["render", "scene.ron", "--size", "10"],
-            "write width and height like 1920x1080",
-        ),
-        (
-            &["render", "scene.ron", "--size", "0x9"],
-            "must be 1 to 65535 pixels on each side",
-        ),
-        (
-            &["render", "scene.ron", "--size", "9x65536"],
-            "must be 1 to 65535 pixels",
-        ),
-        (
-            &["render", "scene.ron", "--samples", "0"],
-            "must be 1 to 1048576",
-        ),
-        (
-            &["render", "scene.ron", "--samples", "1048577"],
-            "must be 1 to 1048576",
-        ),
-        (
-            &["render", "scene.ron", "--bounces", "1001"],
-            "must be 0 to 1000",
-        ),
-        (
-            &["render", "scene.ron", "--exposure", "nan"],
-            "must be -64 to 64",
-        ),
+        (&["render", "scene.ron", "--progress", "x"], "[possible values: auto, bar, json, none]"),
+        (&["render", "scene.ron", "--size", "10"], "write width and height like 1920x1080"),
+        (&["render", "scene.ron", "--size", "0x9"], "must be 1 to 65535 pixels on each side"),
+        (&["render", "scene.ron", "--size", "9x65536"], "must be 1 to 65535 pixels"),
+        (&["render", "scene.ron", "--samples", "0"], "must be 1 to 1048576"),
+        (&["render", "scene.ron", "--samples", "1048577"], "must be 1 to 1048576"),
+        (&["render", "scene.ron", "--bounces", "1001"], "must be 0 to 1000"),
+        (&["render", "scene.ron", "--exposure", "nan"], "must be -64 to 64"),
         (&["render", "scene.ron", "--seed", "-1"], "'-1'"),
-        (
-            &["render", "scene.ron", "--threads", "1025"],
-            "1025 is not in 0..=1024",
-        ),
-        (
-            &["render", "scene.ron", "--set", "x"],
-            "write a key and a value like",
-        ),
+        (&["render", "scene.ron", "--threads", "1025"], "1025 is not in 0..=1024"),
+        (&["render", "scene.ron", "--set", "x"], "write a key and a value like"),
         (&["info"], "<SCENE>"),
-        (
-            &["info", "scene.ron", "--samples", "1"],
-            "unexpected argument '--samples'",
-        ),
-        (
-            &["check", "scene.ron", "--threads", "1"],
-            "unexpected argument '--threads'",
-        ),
+        (&["info", "scene.ron", "--samples", "1"], "unexpected argument '--samples'"),
+        (&["check", "scene.ron", "--threads", "1"], "unexpected argument '--threads'"),
         (&["trace", "scene.ron"], "<RAYS>"),
-        (
-            &["trace", "scene.ron", "r.ray", "--kind", "x"],
-            "[possible values: closest, any]",
-        ),
-        (
-            &["trace", "scene.ron", "r.ray", "--repeat", "0"],
-            "0 is not in 1..=",
-        ),
-        (
-            &["bench", "scene.ron", "--repeat", "x"],
-            "invalid value 'x'",
-        ),
+        (&["trace", "scene.ron", "r.ray", "--kind", "x"], "[possible values: closest, any]"),
+        (&["trace", "scene.ron", "r.ray", "--repeat", "0"], "0 is not in 1..="),
+        (&["bench", "scene.ron", "--repeat", "x"], "invalid value 'x'"),
     ] {
         let run = place.fails(args, 2, text);
         assert_eq!(run.stdout, "");
@@ -120,19 +57,13 @@ fn usage_errors_exit_with_2() {
 fn bad_frame_lists_say_how_to_write_them() {
     let place = Place::new(12);
     for (list, text) in [
-        (
-            "1-x",
-            "`1-x` is not a frame or a range; write frames like 1-48:2,60",
-        ),
+        ("1-x", "`1-x` is not a frame or a range; write frames like 1-48:2,60"),
         ("", "is not a frame or a range"),
         ("0", "frames count from 1"),
         ("1-4:0", "the step must be at least 1"),
         ("4:2", "a step needs a range"),
         ("9-3", "`9-3` runs backwards; write 3-9"),
-        (
-            "13",
-            "frame 13 does not exist: the scene has frames 1 to 12",
-        ),
+        ("13", "frame 13 does not exist: the scene has frames 1 to 12"),
         ("1-4000000000", "the scene has frames 1 to 12"),
     ] {
         place.fails(&["render", "scene.ron", "--frames", list], 2, text);
@@ -143,15 +74,9 @@ fn bad_frame_lists_say_how_to_write_them() {
 fn bad_output_patterns_show_the_fix() {
     let place = Place::new(2);
     for (pattern, text) in [
-        (
-            "still.png",
-            "`still.png` has no place for the frame number; try `still_####.png`",
-        ),
+        ("still.png", "`still.png` has no place for the frame number; try `still_####.png`"),
         ("x/still", "try `x/still_####.png`"),
-        (
-            "a_##.tif",
-            "`.tif` files cannot be written, only .png, .jpg, .webp and .exr",
-        ),
+        ("a_##.tif", "`.tif` files cannot be written, only .png, .jpg, .webp and .exr"),
         ("{shot}.png", "unknown placeholder `{shot}`"),
         ("{frame.png", "`{` has no matching `}`"),
         ("frame}.png", "`}` has no matching `{`"),
@@ -173,14 +98,7 @@ fn no_arguments_show_the_help_and_exit_with_2() {
 fn help_and_version_exit_with_0() {
     let place = Place::new(1);
     let help = place.ok(&["--help"]).stdout;
-    for text in [
-        "render",
-        "info",
-        "check",
-        "trace",
-        "bench",
-        "75 stopped and resumable",
-    ] {
+    for text in ["render", "info", "check", "trace", "bench", "75 stopped and resumable"] {
         assert!(help.contains(text), "{help}");
     }
     for subcommand in ["render", "info", "check", "trace", "bench"] {
@@ -188,10 +106,7 @@ fn help_and_version_exit_with_0() {
         assert!(help.contains("SCENE"), "{help}");
     }
     let version = place.ok(&["--version"]).stdout;
-    assert_eq!(
-        version.trim(),
-        format!("throng {}", env!("CARGO_PKG_VERSION"))
-    );
+    assert_eq!(version.trim(), format!("throng {}", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
@@ -225,11 +140,7 @@ fn senseless_settings_in_the_scene_fail() {
 #[test]
 fn an_unknown_key_in_set_fails() {
     let place = Place::new(1);
-    place.fails(
-        &["render", "scene.ron", "--set", "render.bogus=1"],
-        1,
-        "bogus",
-    );
+    place.fails(&["render", "scene.ron", "--set", "render.bogus=1"], 1, "bogus");
 }
 
 #[test]
@@ -261,16 +172,8 @@ fn a_folder_without_write_permission_fails() {
     let place = Place::new(1);
     fs::create_dir(place.path("out")).unwrap();
     fs::set_permissions(place.path("out"), fs::Permissions::from_mode(0o555)).unwrap();
-    place.fails(
-        &["render", "scene.ron", "-o", "out/"],
-        1,
-        "permission denied; choose a folder",
-    );
-    place.fails(
-        &["render", "scene.ron", "-o", "out/x/"],
-        1,
-        "cannot create the folder out/x",
-    );
+    place.fails(&["render", "scene.ron", "-o", "out/"], 1, "permission denied; choose a folder");
+    place.fails(&["render", "scene.ron", "-o", "out/x/"], 1, "cannot create the folder out/x");
 }
 
 #[cfg(target_os = "linux")]
@@ -282,8 +185,5 @@ fn output_that_cannot_be_printed_fails() {
     let output = Process::start_with_stdout(&mut command, full).finish();
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        stderr.contains("throng: error: cannot write to standard output"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("throng: error: cannot write to standard output"), "{stderr}");
 }

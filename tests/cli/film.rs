@@ -36,10 +36,7 @@ fn what_cannot_be_denoised_fails_before_rendering() {
     let output = process::output(command.env("OIDN_DIR", "nowhere"));
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(
-        text.contains("Open Image Denoise 2") && text.contains("OIDN_DIR"),
-        "{text}"
-    );
+    assert!(text.contains("Open Image Denoise 2") && text.contains("OIDN_DIR"), "{text}");
     assert!(place.frames("out").is_empty());
     let args = ["render", "scene.ron", "--denoise", "--integrator", "depth"];
     place.fails(&args, 1, "--integrator path or whitted");
@@ -48,14 +45,6 @@ fn what_cannot_be_denoised_fails_before_rendering() {
 #[test]
 fn devices_are_compared_without_what_follows_them() {
     let place = Place::new(1);
-    let args = [
-        "render",
-        "scene.ron",
-        "--compare",
-        "--device",
-        "cpu,cpu",
-        "--exposure",
-        "auto",
-    ];
+    let args = ["render", "scene.ron", "--compare", "--device", "cpu,cpu", "--exposure", "auto"];
     place.fails(&args, 1, "--compare");
 }

@@ -19,11 +19,7 @@ fn brightness(pixels: &[u8]) -> u64 {
 fn a_range_with_a_step_and_a_single_frame_make_these_files() {
     let place = Place::new(60);
     let size = ["--size", "4x4"];
-    place.ok(&[
-        &["render", "scene.ron", "-o", "out/", "--frames", "1-48:2,60"][..],
-        &size,
-    ]
-    .concat());
+    place.ok(&[&["render", "scene.ron", "-o", "out/", "--frames", "1-48:2,60"][..], &size].concat());
     let numbers = (1..=48).step_by(2).chain([60]);
     let expected: Vec<String> = numbers.map(|n| format!("{n:04}.png")).collect();
     assert_eq!(place.names("out"), expected);
@@ -65,19 +61,14 @@ fn bounces_fill_mirrors_and_samples_smooth_the_noise() {
     let bounces = |n| picture(&place, &[&mirrors[..], &["--bounces", n]].concat());
     assert!(bounces("0") != bounces("1"));
     assert!(bounces("1") != bounces("8"));
-    assert!(
-        bounces("8") == picture(&place, &mirrors),
-        "8 is the default"
-    );
+    assert!(bounces("8") == picture(&place, &mirrors), "8 is the default");
     assert!(picture(&place, &["--samples", "1"]) != picture(&place, &["--samples", "4"]));
 }
 
 #[test]
 fn integrators_make_different_pictures() {
     let place = Place::new(1);
-    let names = [
-        "path", "whitted", "ao", "normal", "depth", "albedo", "instance", "steps",
-    ];
+    let names = ["path", "whitted", "ao", "normal", "depth", "albedo", "instance", "steps"];
     let pictures = names.map(|name| picture(&place, &["--integrator", name]));
     for (i, a) in pictures.iter().enumerate() {
         assert!(pictures[..i].iter().all(|b| a != b), "{}", names[i]);
@@ -88,29 +79,13 @@ fn integrators_make_different_pictures() {
 #[test]
 fn pictures_of_any_size_are_whole_for_any_number_of_threads() {
     let place = Place::new(1);
-    for (width, height) in [
-        (1, 1),
-        (7, 3),
-        (8, 8),
-        (65, 9),
-        (9, 65),
-        (1, 100),
-        (131, 67),
-    ] {
+    for (width, height) in [(1, 1), (7, 3), (8, 8), (65, 9), (9, 65), (1, 100), (131, 67)] {
         let size = format!("{width}x{height}");
-        let with = |threads| {
-            picture(
-                &place,
-                &["--size", &size, "--samples", "2", "--threads", threads],
-            )
-        };
+        let with = |threads| picture(&place, &["--size", &size, "--samples", "2", "--threads", threads]);
         let one = with("1");
         assert_eq!(one.len(), width * height * 3);
         assert!(one == with("3"), "{size}");
-        assert!(
-            one.chunks(3).all(|pixel| *pixel != [0; 3]),
-            "{size} has unwritten pixels"
-        );
+        assert!(one.chunks(3).all(|pixel| *pixel != [0; 3]), "{size} has unwritten pixels");
     }
 }
 
@@ -131,10 +106,7 @@ fn the_scenes_own_settings_hold_until_a_flag_overrides_them() {
     let place = Place::new(1);
     let own = ["--set", "render.size=(20, 10)"];
     assert_eq!(picture(&place, &own).len(), 20 * 10 * 3);
-    assert_eq!(
-        picture(&place, &[&own[..], &["--size", "5x4"]].concat()).len(),
-        5 * 4 * 3
-    );
+    assert_eq!(picture(&place, &[&own[..], &["--size", "5x4"]].concat()).len(), 5 * 4 * 3);
 }
 
 #[test]
@@ -144,9 +116,7 @@ fn an_unknown_cpu_variant_is_refused_and_the_known_ones_named() {
         let mut command = place.command(&[subcommand, "scene.ron", "--device=cpu"]);
         let run = Run::of(command.env("THRONG_CPU", "abacus"));
         assert_eq!(run.code, 1);
-        run.assert_one_error(
-            "there is no CPU variant `abacus`: this processor and build have compressed, baseline",
-        );
+        run.assert_one_error("there is no CPU variant `abacus`: this processor and build have compressed, baseline");
     }
 }
 
@@ -165,8 +135,5 @@ fn later_values_of_set_win_and_add_up() {
         "instances.0.count=(2, 1, 2)",
     ]);
     let json = run.json();
-    assert_eq!(
-        (&json["frames"], &json["instances"]),
-        (&7.into(), &4.into())
-    );
+    assert_eq!((&json["frames"], &json["instances"]), (&7.into(), &4.into()));
 }

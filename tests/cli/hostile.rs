@@ -26,10 +26,7 @@ fn renders_on_every_variant(place: &Place, file: &str) {
         let output = process::output(command.env("THRONG_CPU", variant));
         let stderr = String::from_utf8_lossy(&output.stderr);
         let code = output.status.code();
-        assert!(
-            code == Some(0) || stderr.contains("no CPU variant"),
-            "{variant} on {file}: {code:?} {stderr}"
-        );
+        assert!(code == Some(0) || stderr.contains("no CPU variant"), "{variant} on {file}: {code:?} {stderr}");
     }
 }
 
@@ -38,22 +35,10 @@ fn motions_that_leave_the_range_of_floats_hide_the_instance() {
     let still = "LookAt(eye: (0, 2, 9), target: (0, 0, 0))";
     let moved = |more: &str| format!(r#"Single(of: "box", motion: "move"{more})"#);
     let cases = [
-        (
-            "Keyframes(keys: [(time: 0), (time: 0.3, scale: (1, 1, 1e-39))])",
-            moved(""),
-        ),
-        (
-            "Keyframes(keys: [(time: 0), (time: 0.3, scale: (1e30, 1e30, 1e30))])",
-            moved(", scale: 1e12"),
-        ),
-        (
-            "Bob(offset: (3e38, 0, 0), period: 0.5)",
-            moved(", translate: (1e18, 0, 0)"),
-        ),
-        (
-            "Bob(offset: (0, 3e38, 3e38), period: 0.7)",
-            moved(", scale: (1e-6, 1, 1)"),
-        ),
+        ("Keyframes(keys: [(time: 0), (time: 0.3, scale: (1, 1, 1e-39))])", moved("")),
+        ("Keyframes(keys: [(time: 0), (time: 0.3, scale: (1e30, 1e30, 1e30))])", moved(", scale: 1e12")),
+        ("Bob(offset: (3e38, 0, 0), period: 0.5)", moved(", translate: (1e18, 0, 0)")),
+        ("Bob(offset: (0, 3e38, 3e38), period: 0.7)", moved(", scale: (1e-6, 1, 1)")),
     ];
     for (motion, placement) in cases {
         let place = Place::new(1);
@@ -69,11 +54,7 @@ fn models_and_placements_beyond_the_range_are_refused() {
         let model = format!("v 0 0 0\nv {size} 0 0\nv 0 {size} {size}\nf 1 2 3\n");
         fs::write(place.path("huge.obj"), model).unwrap();
         for command in ["render", "bench", "info", "check"] {
-            place.fails(
-                &[command, "huge.obj"],
-                1,
-                "huge.obj: mesh `huge` has a vertex at",
-            );
+            place.fails(&[command, "huge.obj"], 1, "huge.obj: mesh `huge` has a vertex at");
         }
     }
     let far = scene(
@@ -82,11 +63,7 @@ fn models_and_placements_beyond_the_range_are_refused() {
         "LookAt(eye: (0, 2, 9), target: (0, 0, 0))",
     );
     fs::write(place.path("far.ron"), far).unwrap();
-    place.fails(
-        &["render", "far.ron"],
-        1,
-        "far.ron: instance 0 reaches out of range",
-    );
+    place.fails(&["render", "far.ron"], 1, "far.ron: instance 0 reaches out of range");
 }
 
 #[test]
@@ -95,18 +72,7 @@ fn large_models_within_the_range_are_rendered_and_measured() {
     for size in ["1e15", "1e-15"] {
         let model = format!("v 0 0 0\nv {size} 0 0\nv 0 {size} {size}\nf 1 2 3\n");
         fs::write(place.path("model.obj"), model).unwrap();
-        place.ok(&[
-            "render",
-            "model.obj",
-            "--frames",
-            "1",
-            "--size",
-            "16x9",
-            "--samples",
-            "1",
-            "-o",
-            "out/",
-        ]);
+        place.ok(&["render", "model.obj", "--frames", "1", "--size", "16x9", "--samples", "1", "-o", "out/"]);
         place.ok(&["bench", "model.obj", "--repeat", "1"]);
     }
 }
@@ -114,13 +80,8 @@ fn large_models_within_the_range_are_rendered_and_measured() {
 #[test]
 fn a_camera_that_passes_through_the_vertical_is_measured_too() {
     let place = Place::new(1);
-    let flight =
-        "Spline(keys: [(eye: (0, 5, -5), target: (0, 0, 0)), (eye: (0, 5, 5), target: (0, 0, 0))])";
-    let file = scene(
-        "Spin(axis: (0, 1, 0), period: 1)",
-        r#"Single(of: "box", motion: "move")"#,
-        flight,
-    );
+    let flight = "Spline(keys: [(eye: (0, 5, -5), target: (0, 0, 0)), (eye: (0, 5, 5), target: (0, 0, 0))])";
+    let file = scene("Spin(axis: (0, 1, 0), period: 1)", r#"Single(of: "box", motion: "move")"#, flight);
     fs::write(place.path("over.ron"), file).unwrap();
     place.ok(&["bench", "over.ron", "--repeat", "1"]);
     renders_on_every_variant(&place, "over.ron");
@@ -140,9 +101,6 @@ fn rays_along_an_axis_from_far_away_only_miss() {
     for variant in VARIANTS {
         let mut command = place.command(&["trace", "scene.ron", "far.ray", "--device", "cpu"]);
         let output = process::output(command.env("THRONG_CPU", variant));
-        assert!(
-            matches!(output.status.code(), Some(0 | 1)),
-            "{variant}: {output:?}"
-        );
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{variant}: {output:?}");
     }
 }

@@ -39,34 +39,17 @@ fn a_bare_model_turns_under_a_sky() {
     let json = place.ok(&["info", "model.obj", "--json"]).json();
     assert_eq!(json["frames"], 72);
     assert!(json["camera"].as_str().unwrap().contains("orbit"), "{json}");
-    place.ok(&[
-        "render",
-        "model.obj",
-        "--frames",
-        "1,37",
-        "--size",
-        "32x18",
-        "--samples",
-        "1",
-    ]);
+    place.ok(&["render", "model.obj", "--frames", "1,37", "--size", "32x18", "--samples", "1"]);
     let frames = place.frames("frames/model");
     assert_eq!(frames.len(), 2);
     assert!(frames["0001.png"] != frames["0037.png"]);
-    place.fails(
-        &["check", "model.obj", "--set", "render.frames=1"],
-        1,
-        "only .ron scenes have values to set",
-    );
+    place.fails(&["check", "model.obj", "--set", "render.frames=1"], 1, "only .ron scenes have values to set");
 }
 
 #[test]
 fn a_broken_model_is_an_error_with_its_line() {
     let place = Place::new(1);
-    fs::write(
-        place.path("model.obj"),
-        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n",
-    )
-    .unwrap();
+    fs::write(place.path("model.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n").unwrap();
     place.fails(&["render", "model.obj"], 1, "model.obj:4: ");
     fs::write(place.path("model.obj"), "v 0 0 0\n").unwrap();
     place.fails(&["check", "model.obj"], 1, "model.obj: ");
@@ -99,49 +82,20 @@ fn a_dumped_scene_and_its_rays_give_the_same_hits_again() {
     let place = Place::new(1);
     fs::write(place.path("boxes.ron"), BOXES).unwrap();
     place.ok(&["bench", "boxes.ron", "--repeat", "1", "--dump", "dump"]);
-    for (rays, kind) in [
-        ("primary", "closest"),
-        ("bounce", "closest"),
-        ("shadow", "any"),
-    ] {
+    for (rays, kind) in [("primary", "closest"), ("bounce", "closest"), ("shadow", "any")] {
         let file = format!("dump/boxes.{rays}.ray");
-        let run = place.ok(&[
-            "trace",
-            "dump/boxes.scn",
-            &file,
-            "--kind",
-            kind,
-            "--hits",
-            "again.hit",
-            "--json",
-        ]);
+        let run = place.ok(&["trace", "dump/boxes.scn", &file, "--kind", kind, "--hits", "again.hit", "--json"]);
         assert_eq!(run.json()["kind"], kind);
         assert!(run.json()["hits"].as_u64().unwrap() > 0, "{rays}");
         let dumped = fs::read(place.path(&format!("dump/boxes.{rays}.hit"))).unwrap();
-        assert!(
-            fs::read(place.path("again.hit")).unwrap() == dumped,
-            "{rays}"
-        );
+        assert!(fs::read(place.path("again.hit")).unwrap() == dumped, "{rays}");
     }
-    for args in [
-        &["info", "dump/boxes.scn"][..],
-        &["check", "dump/boxes.scn"],
-        &["bench", "dump/boxes.scn", "--repeat", "1"],
-    ] {
+    for args in
+        [&["info", "dump/boxes.scn"][..], &["check", "dump/boxes.scn"], &["bench", "dump/boxes.scn", "--repeat", "1"]]
+    {
         place.ok(args);
     }
-    place.ok(&[
-        "render",
-        "dump/boxes.scn",
-        "-f",
-        "1",
-        "-o",
-        "a.png",
-        "--size",
-        "32x18",
-        "--samples",
-        "1",
-    ]);
+    place.ok(&["render", "dump/boxes.scn", "-f", "1", "-o", "a.png", "--size", "32x18", "--samples", "1"]);
     assert_eq!(decode(&place.path("a.png")).len(), 32 * 18 * 3);
 }
 
@@ -149,11 +103,7 @@ fn a_dumped_scene_and_its_rays_give_the_same_hits_again() {
 fn a_dump_says_which_spheres_it_lacks() {
     let place = Place::new(1);
     let run = place.ok(&["bench", "scene.ron", "--repeat", "1", "--dump", "dump"]);
-    assert!(
-        run.stdout.contains("the dumped scene lacks 9 spheres"),
-        "{}",
-        run.stdout
-    );
+    assert!(run.stdout.contains("the dumped scene lacks 9 spheres"), "{}", run.stdout);
 }
 
 type Edit = dyn Fn(&mut Vec<u8>);
@@ -170,27 +120,12 @@ fn damaged_raw_scenes_are_one_clear_error() {
     let cases: [(&Edit, &str); 8] = [
         (&|b| b.clear(), "bad.scn: not an SCN1 file"),
         (&|b| b[3] = b'2', "not an SCN1 file"),
-        (
-            &|b| b.truncate(b.len() - 1),
-            "the file ends too early: the instances' transforms take 96 bytes, 95 are left",
-        ),
-        (
-            &|b| b.push(0),
-            "1 bytes are left over at the end: the counts are wrong",
-        ),
+        (&|b| b.truncate(b.len() - 1), "the file ends too early: the instances' transforms take 96 bytes, 95 are left"),
+        (&|b| b.push(0), "1 bytes are left over at the end: the counts are wrong"),
         (&|b| put(b, 8, u32::MAX), "mesh 1 has no triangles"),
-        (
-            &|b| put(b, 24, f32::NAN.to_bits()),
-            "vertex 0 of mesh 0 is not finite",
-        ),
-        (
-            &|b| put(b, 60, 3),
-            "triangle 0 of mesh 0 uses a vertex beyond the 3 there are",
-        ),
-        (
-            &|b| put(b, 76, 1),
-            "instance 1 uses mesh 1, but there are 1",
-        ),
+        (&|b| put(b, 24, f32::NAN.to_bits()), "vertex 0 of mesh 0 is not finite"),
+        (&|b| put(b, 60, 3), "triangle 0 of mesh 0 uses a vertex beyond the 3 there are"),
+        (&|b| put(b, 76, 1), "instance 1 uses mesh 1, but there are 1"),
     ];
     for (edit, text) in cases {
         damaged(edit);
@@ -204,19 +139,14 @@ fn damaged_raw_scenes_are_one_clear_error() {
 fn two_million_instances_load_from_a_raw_scene() {
     let place = Place::new(1);
     fs::write(place.path("many.scn"), triangles(2_000_000)).unwrap();
-    assert_eq!(
-        place.ok(&["check", "many.scn", "--json"]).json()["instances"],
-        2_000_000
-    );
+    assert_eq!(place.ok(&["check", "many.scn", "--json"]).json()["instances"], 2_000_000);
 }
 
 #[test]
 fn two_million_instances_load_from_a_line_of_text() {
     let place = Place::new(1);
     let many = "instances=[Grid(of: \"ball\", count: (2000, 1, 1000), spacing: (3, 3, 3))]";
-    let json = place
-        .ok(&["check", "scene.ron", "--json", "--set", many])
-        .json();
+    let json = place.ok(&["check", "scene.ron", "--json", "--set", many]).json();
     assert_eq!(json["instances"], 2_000_000);
 }
 
@@ -225,10 +155,7 @@ fn scenes_beyond_the_limits_are_refused_with_their_size() {
     let place = Place::new(1);
     for (count, text) in [
         ("(100000, 1, 21475)", "2147500000 instances are too many"),
-        (
-            "(4000000000, 4000000000, 1)",
-            "16000000000000000000 instances are too many",
-        ),
+        ("(4000000000, 4000000000, 1)", "16000000000000000000 instances are too many"),
         ("(40000, 1, 40000)", "GiB of memory, but only"),
     ] {
         let many = format!("instances.0.count={count}");
@@ -240,25 +167,11 @@ fn scenes_beyond_the_limits_are_refused_with_their_size() {
 #[test]
 fn hdr_textures_keep_their_brightness() {
     let place = Place::new(1);
-    image::Rgb32FImage::from_pixel(2, 2, image::Rgb([0.0, 4.0, 0.0]))
-        .save(place.path("lamp.hdr"))
-        .unwrap();
+    image::Rgb32FImage::from_pixel(2, 2, image::Rgb([0.0, 4.0, 0.0])).save(place.path("lamp.hdr")).unwrap();
     let glowing = "materials.red=Emissive(radiance: (0.25, 0.25, 0.25), texture: \"lamp.hdr\")";
-    place.ok(&[
-        "render",
-        "scene.ron",
-        "-o",
-        "a.png",
-        "--tone-map",
-        "none",
-        "--set",
-        glowing,
-    ]);
+    place.ok(&["render", "scene.ron", "-o", "a.png", "--tone-map", "none", "--set", glowing]);
     // Four times a quarter, and not a quarter: the texture was not clipped at 1.
-    let green = decode(&place.path("a.png"))
-        .chunks(3)
-        .filter(|p| *p == [0, 255, 0])
-        .count();
+    let green = decode(&place.path("a.png")).chunks(3).filter(|p| *p == [0, 255, 0]).count();
     assert!(green > 50, "{green}");
 }
 
@@ -270,14 +183,8 @@ fn damaged_and_unknown_pictures_are_named() {
         (&b""[..], "picture: not a PNG, JPEG, WebP or HDR picture"),
         (b"GIF89a", "picture: not a PNG, JPEG, WebP or HDR picture"),
         (b"\x89PNG\r\n\x1a\n", "picture: the picture is damaged"),
-        (
-            b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 9 +X 9\nabc",
-            "picture: the picture is damaged",
-        ),
-        (
-            b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 99999 +X 9\nabc",
-            "9x99999 pixels are too many",
-        ),
+        (b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 9 +X 9\nabc", "picture: the picture is damaged"),
+        (b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 99999 +X 9\nabc", "9x99999 pixels are too many"),
     ] {
         fs::write(place.path("picture"), bytes).unwrap();
         place.fails(&["check", "scene.ron", "--set", textured], 1, text);

@@ -14,9 +14,7 @@ fn interrupt(process: Process, signal: libc::c_int) -> Run {
 
 /// The command line after `resume with: `.
 fn resume_line(stderr: &str) -> &str {
-    let (_, line) = stderr
-        .split_once("resume with: ")
-        .unwrap_or_else(|| panic!("{stderr}"));
+    let (_, line) = stderr.split_once("resume with: ").unwrap_or_else(|| panic!("{stderr}"));
     line.lines().next().unwrap()
 }
 
@@ -47,9 +45,7 @@ fn the_resume_line_goes_on_where_the_run_stopped() {
     let line = resume_line(&run.stderr);
     assert!(line.ends_with("--skip-existing"), "{line}");
     let mut shell = process::command("bash");
-    shell
-        .args(["-c", &format!("exec {line}")])
-        .current_dir(place.path("."));
+    shell.args(["-c", &format!("exec {line}")]).current_dir(place.path("."));
     let process = Process::start(&mut shell);
     wait_until("another frame", || place.frames("out").len() > before.len());
     let run = interrupt(process, libc::SIGINT);
@@ -74,12 +70,7 @@ fn a_stopped_run_tells_programs_how_to_resume() {
     let event: serde_json::Value = serde_json::from_str(last).unwrap();
     assert_eq!(event["event"], "stopped");
     assert_eq!(event["frames"], place.frames("out").len());
-    assert!(
-        event["resume"]
-            .as_str()
-            .unwrap()
-            .ends_with("--skip-existing")
-    );
+    assert!(event["resume"].as_str().unwrap().ends_with("--skip-existing"));
 }
 
 #[test]

@@ -8,13 +8,8 @@ use crate::{
 
 fn shell(place: &Place, wrapper: &[&str], script: &str) -> Run {
     let mut command = process::command(wrapper[0]);
-    command
-        .args(&wrapper[1..])
-        .args(["-c", script])
-        .current_dir(place.path("."));
-    command
-        .env("THRONG", env!("CARGO_BIN_EXE_throng"))
-        .env_remove("RUST_BACKTRACE");
+    command.args(&wrapper[1..]).args(["-c", script]).current_dir(place.path("."));
+    command.env("THRONG", env!("CARGO_BIN_EXE_throng")).env_remove("RUST_BACKTRACE");
     Run::of(&mut command)
 }
 
@@ -28,16 +23,8 @@ fn a_picture_larger_than_the_memory_is_refused() {
         return;
     }
     let args = ["render", "scene.ron", "--size", "65535x65535"];
-    let run = place.fails(
-        &args,
-        1,
-        "a picture of 65535x65535 pixels needs about 137.4 GB of memory",
-    );
-    assert!(
-        run.stderr.contains("choose a smaller --size"),
-        "{}",
-        run.stderr
-    );
+    let run = place.fails(&args, 1, "a picture of 65535x65535 pixels needs about 137.4 GB of memory");
+    assert!(run.stderr.contains("choose a smaller --size"), "{}", run.stderr);
 }
 
 #[test]
@@ -61,9 +48,8 @@ fn a_full_disk_is_one_line_and_keeps_finished_frames() {
         eprintln!("skipped: this machine does not allow user namespaces");
         return;
     }
-    let script = format!(
-        "{mount} && timeout 100 \"$THRONG\" render scene.ron -o out/; code=$?; cp -a out/. kept/; exit $code"
-    );
+    let script =
+        format!("{mount} && timeout 100 \"$THRONG\" render scene.ron -o out/; code=$?; cp -a out/. kept/; exit $code");
     let run = shell(&place, &namespace, &script);
     assert_eq!(run.code, 1, "{}", run.stderr);
     run.assert_one_error("the disk is full; free some space and continue with --skip-existing");

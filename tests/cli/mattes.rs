@@ -49,26 +49,14 @@ struct Thing {
 
 /// The same scene in other words, from front to back.
 const THINGS: [Thing; 5] = [
-    Thing {
-        name: "cart/ball",
-        material: "rubber",
-        covers: |x, y| (x - 2.55).hypot(y - 0.65) < 0.9,
-    },
+    Thing { name: "cart/ball", material: "rubber", covers: |x, y| (x - 2.55).hypot(y - 0.65) < 0.9 },
     Thing {
         name: "cart/crate",
         material: "\"Türkis\", matt",
         covers: |x, y| (x - 2.2).abs() < 0.85 && (y + 0.7).abs() < 0.65,
     },
-    Thing {
-        name: "crate.0",
-        material: "wood",
-        covers: |x, y| (x + 2.1).abs() < 1.15 && (y - 0.6).abs() < 1.15,
-    },
-    Thing {
-        name: "crate.1",
-        material: "wood",
-        covers: |x, y| (x + 1.2).abs() < 1.25 && (y + 0.9).abs() < 1.25,
-    },
+    Thing { name: "crate.0", material: "wood", covers: |x, y| (x + 2.1).abs() < 1.15 && (y - 0.6).abs() < 1.15 },
+    Thing { name: "crate.1", material: "wood", covers: |x, y| (x + 1.2).abs() < 1.25 && (y + 0.9).abs() < 1.25 },
     Thing {
         name: "wall",
         material: "\"Türkis\", matt",
@@ -87,8 +75,7 @@ fn expected(wanted: impl Fn(&Thing) -> bool) -> Vec<f32> {
     let share = |pixel: usize| {
         let (column, row) = ((pixel % WIDTH) as f32, (pixel / WIDTH) as f32);
         let within = |i: usize| (i as f32 + 0.5) / POINTS as f32;
-        let hits = (0..POINTS * POINTS)
-            .filter(|i| seen(column + within(i % POINTS), row + within(i / POINTS)));
+        let hits = (0..POINTS * POINTS).filter(|i| seen(column + within(i % POINTS), row + within(i / POINTS)));
         hits.count() as f32 / (POINTS * POINTS) as f32
     };
     (0..WIDTH * HEIGHT).map(share).collect()
@@ -124,18 +111,13 @@ impl File {
             }
             _ => None,
         });
-        Self {
-            channels: floats.collect(),
-            texts: texts.collect(),
-        }
+        Self { channels: floats.collect(), texts: texts.collect() }
     }
 
     /// What `aov` lists: names, and their ids in hexadecimal digits.
     fn manifest(&self, aov: &str) -> HashMap<String, String> {
         let mut names = self.texts.iter();
-        let (entry, _) = names
-            .find(|(entry, text)| entry.starts_with("cryptomatte/") && *text == aov)
-            .unwrap();
+        let (entry, _) = names.find(|(entry, text)| entry.starts_with("cryptomatte/") && *text == aov).unwrap();
         let key = entry.strip_suffix("/name").unwrap();
         let text = |entry: &str| &self.texts[&format!("{key}/{entry}")][..];
         assert_eq!(text("hash"), "MurmurHash3_32");
@@ -178,10 +160,7 @@ impl File {
             };
             *count += 1;
             let (x, y) = (pixel % WIDTH, pixel / WIDTH);
-            assert!(
-                (found - share).abs() <= tolerance,
-                "{aov} {name} at {x}, {y}: {found} instead of {share}"
-            );
+            assert!((found - share).abs() <= tolerance, "{aov} {name} at {x}, {y}: {found} instead of {share}");
         }
         assert!(inside > 0 && outside > 0 && edge > 0, "{name}");
     }
@@ -210,27 +189,9 @@ fn names_in_the_file_cut_out_what_they_stand_for() {
 #[test]
 fn mattes_stay_whole_beside_half_floats_and_in_any_compression() {
     let place = Place::new(1);
-    let plain = rendered(
-        &place,
-        &[
-            "--layers",
-            "all",
-            "--color-depth",
-            "32",
-            "--exr-compression",
-            "none",
-        ],
-    );
+    let plain = rendered(&place, &["--layers", "all", "--color-depth", "32", "--exr-compression", "none"]);
     for compression in ["rle", "zips", "zip"] {
-        let file = rendered(
-            &place,
-            &[
-                "--layers",
-                "instance,material",
-                "--exr-compression",
-                compression,
-            ],
-        );
+        let file = rendered(&place, &["--layers", "instance,material", "--exr-compression", compression]);
         for (name, values) in &file.channels {
             let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
             let pairs = values.iter().zip(&plain.channels[name]);

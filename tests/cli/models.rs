@@ -48,8 +48,7 @@ impl Model {
             _ => 4,
         };
         let count = values.len() / width;
-        let accessor =
-            json!({"bufferView": view, "componentType": 5126, "type": kind, "count": count});
+        let accessor = json!({"bufferView": view, "componentType": 5126, "type": kind, "count": count});
         push(&mut self.json["accessors"], accessor)
     }
 
@@ -81,9 +80,7 @@ fn push(list: &mut Value, value: Value) -> usize {
 
 fn picture() -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
-    image::RgbImage::new(4, 2)
-        .write_to(&mut bytes, image::ImageFormat::Png)
-        .unwrap();
+    image::RgbImage::new(4, 2).write_to(&mut bytes, image::ImageFormat::Png).unwrap();
     bytes.into_inner()
 }
 
@@ -125,8 +122,7 @@ fn rich() -> Model {
         "KHR_lights_punctual": {"lights": [light]},
         "KHR_materials_variants": {"variants": [{"name": "red"}]},
     });
-    m.json["extensionsUsed"] =
-        json!(["KHR_lights_punctual", "KHR_materials_variants", "ACME_glow"]);
+    m.json["extensionsUsed"] = json!(["KHR_lights_punctual", "KHR_materials_variants", "ACME_glow"]);
     m
 }
 
@@ -190,10 +186,7 @@ fn long_trees_and_lists_are_shortened_unless_asked_for() {
     m.json["nodes"][0]["children"] = (1..100).collect();
     for i in 1..100 {
         push(&mut m.json["nodes"], json!({"name": format!("leaf {i}")}));
-        push(
-            &mut m.json["materials"],
-            json!({"name": format!("paint {i}")}),
-        );
+        push(&mut m.json["materials"], json!({"name": format!("paint {i}")}));
     }
     m.save(&place, "wide.glb");
     let text = |more: &[&str]| {
@@ -201,10 +194,7 @@ fn long_trees_and_lists_are_shortened_unless_asked_for() {
         place.ok(&args).stdout
     };
     let short = text(&[]);
-    assert!(
-        short.contains("      leaf 38\n      … 61 more\n"),
-        "{short}"
-    );
+    assert!(short.contains("      leaf 38\n      … 61 more\n"), "{short}");
     assert!(short.contains("    paint 18\n    … 81 more\n"), "{short}");
     let full = text(&["--full"]);
     assert!(full.contains("leaf 99\n") && full.contains("paint 99"));

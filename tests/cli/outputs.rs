@@ -52,11 +52,7 @@ fn links_and_devices_stay_what_they_are() {
         for (target, is_device) in [("target", false), ("/dev/null", true)] {
             symlink(target, &link).unwrap();
             place.ok(&[writer, &[name]].concat());
-            assert_eq!(
-                fs::read_link(&link).unwrap(),
-                Path::new(target),
-                "{writer:?}"
-            );
+            assert_eq!(fs::read_link(&link).unwrap(), Path::new(target), "{writer:?}");
             fs::remove_file(&link).unwrap();
             assert_eq!(place.path("target").exists(), !is_device, "{writer:?}");
             let _ = fs::remove_file(place.path("target"));
@@ -79,13 +75,8 @@ fn a_pipe_gets_one_picture_after_the_other() {
         make_pipe(&pipe);
         let reader = thread::spawn(move || fs::read(pipe).unwrap());
         let run = place.ok(&["render", "scene.ron", "-o", name]);
-        assert!(
-            run.stderr.contains(&format!("see {name}")),
-            "{}",
-            run.stderr
-        );
-        let frames =
-            ["out/0001.png", "out/0002.png"].map(|name| fs::read(place.path(name)).unwrap());
+        assert!(run.stderr.contains(&format!("see {name}")), "{}", run.stderr);
+        let frames = ["out/0001.png", "out/0002.png"].map(|name| fs::read(place.path(name)).unwrap());
         assert!(reader.join().unwrap() == frames.concat());
         let kept = fs::metadata(place.path(name)).unwrap();
         assert!(kept.file_type().is_fifo());
@@ -96,45 +87,21 @@ fn a_pipe_gets_one_picture_after_the_other() {
 fn a_pipe_in_place_of_a_frame_or_a_film_keeps_nobody_waiting() {
     let place = Place::new(2);
     make_pipe(&place.path("frame.png"));
-    let args = [
-        "render",
-        "scene.ron",
-        "-f",
-        "1",
-        "-o",
-        "frame.png",
-        "--skip-existing",
-    ];
+    let args = ["render", "scene.ron", "-f", "1", "-o", "frame.png", "--skip-existing"];
     place.fails(&args, 2, "--skip-existing keeps files of frames");
     for (name, target) in [("a.png.film", "/dev/zero"), ("b.png.film", "frame.png")] {
         symlink(target, place.path(name)).unwrap();
         let frame = name.trim_end_matches(".film");
-        let args = [
-            "render",
-            "scene.ron",
-            "-f",
-            "1",
-            "-o",
-            frame,
-            "--checkpoint",
-        ];
+        let args = ["render", "scene.ron", "-f", "1", "-o", frame, "--checkpoint"];
         place.fails(&args, 1, "this is not a regular file");
     }
     for input in ["check", "info", "render"] {
         symlink("frame.png", place.path("pipe.ron")).unwrap();
-        place.fails(
-            &[input, "pipe.ron"],
-            1,
-            "pipe.ron: this is not a regular file",
-        );
+        place.fails(&[input, "pipe.ron"], 1, "pipe.ron: this is not a regular file");
         fs::remove_file(place.path("pipe.ron")).unwrap();
     }
     place.fails(&["diff", "frame.png", "frame.png"], 1, "not a regular file");
-    place.fails(
-        &["trace", "scene.ron", "frame.png"],
-        1,
-        "not a regular file",
-    );
+    place.fails(&["trace", "scene.ron", "frame.png"], 1, "not a regular file");
 }
 
 #[test]
@@ -145,39 +112,23 @@ fn files_that_would_be_written_twice_or_over_inputs_are_refused_before_the_work(
     fs::copy(place.path("a.png"), place.path("out/texture.png")).unwrap();
     let textured = fs::read_to_string(place.path("scene.ron"))
         .unwrap()
-        .replace(
-            "Diffuse(color: (0.8, 0.2, 0.2))",
-            r#"Diffuse(texture: "out/texture.png")"#,
-        );
+        .replace("Diffuse(color: (0.8, 0.2, 0.2))", r#"Diffuse(texture: "out/texture.png")"#);
     fs::write(place.path("textured.ron"), textured).unwrap();
     let texture = fs::read(place.path("out/texture.png")).unwrap();
     let render = |more: &[&str], text: &str| {
         let run = place.fails(&[&["render", "textured.ron"], more].concat(), 1, text);
         assert!(!run.stderr.contains("frames/s"), "{}", run.stderr);
     };
-    render(
-        &["-o", "out/####.png", "--sheet", "same/0002.png"],
-        "it is frame 2, too",
-    );
-    render(
-        &["--video", "out/f.webp", "--sheet", "out/f.webp"],
-        "it is the video, too",
-    );
-    render(
-        &["-o", "out/texture.png", "-f", "1"],
-        "it is what was read as",
-    );
+    render(&["-o", "out/####.png", "--sheet", "same/0002.png"], "it is frame 2, too");
+    render(&["--video", "out/f.webp", "--sheet", "out/f.webp"], "it is the video, too");
+    render(&["-o", "out/texture.png", "-f", "1"], "it is what was read as");
     render(&["-o", "same/texture.png", "-f", "1"], "out/texture.png");
     assert_eq!(fs::read(place.path("out/texture.png")).unwrap(), texture);
     assert_eq!(place.names("out"), ["texture.png"]);
 
     let rays = fs::read(place.path("two.ray")).unwrap();
     let trace = ["trace", "scene.ron", "two.ray", "--hits"];
-    place.fails(
-        &[&trace[..], &["./two.ray"]].concat(),
-        1,
-        "what was read as two.ray",
-    );
+    place.fails(&[&trace[..], &["./two.ray"]].concat(), 1, "what was read as two.ray");
     let both = [&trace[..], &["r.json", "--report", "r.json"]].concat();
     place.fails(&both, 1, "it is the file of --hits, too");
     assert_eq!(fs::read(place.path("two.ray")).unwrap(), rays);
@@ -206,12 +157,7 @@ fn names_need_not_be_utf8() {
         flag("--cache"),
         name(b"\xfc"),
     ]);
-    assert_eq!(
-        made.stdout.matches(r#""event":"frame""#).count(),
-        2,
-        "{}",
-        made.stdout
-    );
+    assert_eq!(made.stdout.matches(r#""event":"frame""#).count(), 2, "{}", made.stdout);
     for bytes in [&b"\xff_01.png"[..], b"\xff_02.png", b"\xfd.png"] {
         decode(&place.path(".").join(OsStr::from_bytes(bytes)));
     }
@@ -227,37 +173,16 @@ fn names_need_not_be_utf8() {
 fn what_flags_contradict_is_known_before_the_first_frame() {
     let place = Place::new(2);
     for (args, text) in [
-        (
-            &["--color-depth", "16", "--video", "a.webp"][..],
-            "videos and contact sheets have 8 bits",
-        ),
-        (
-            &["--size", "20000x16", "-o", "a_#.webp"],
-            ".webp pictures have at most 16384",
-        ),
-        (
-            &["--size", "20000x16", "--video", "a.webp"],
-            ".webp pictures have at most 16384",
-        ),
-        (
-            &["--size", "300x30000", "--sheet", "a.webp"],
-            "too large for .webp",
-        ),
+        (&["--color-depth", "16", "--video", "a.webp"][..], "videos and contact sheets have 8 bits"),
+        (&["--size", "20000x16", "-o", "a_#.webp"], ".webp pictures have at most 16384"),
+        (&["--size", "20000x16", "--video", "a.webp"], ".webp pictures have at most 16384"),
+        (&["--size", "300x30000", "--sheet", "a.webp"], "too large for .webp"),
         (&["--mismatched", "keep"], "--skip-existing"),
     ] {
         let run = place.fails(&[&["render", "scene.ron"], args].concat(), 2, text);
         assert!(!run.stderr.contains("frames/s"), "{}", run.stderr);
     }
-    place.ok(&[
-        "render",
-        "scene.ron",
-        "--color-depth",
-        "16",
-        "-o",
-        "out/",
-        "--video",
-        "a.webp",
-    ]);
+    place.ok(&["render", "scene.ron", "--color-depth", "16", "-o", "out/", "--video", "a.webp"]);
     assert_eq!(place.names("."), ["a.webp", "out", "scene.ron"]);
 }
 

@@ -10,18 +10,9 @@ use serde_json::Value;
 fn all_frames_go_to_a_folder_named_after_the_scene() {
     let place = Place::new(3);
     let run = place.ok(&["render", "scene.ron"]);
-    assert_eq!(
-        place.names("frames/scene"),
-        ["0001.png", "0002.png", "0003.png"]
-    );
+    assert_eq!(place.names("frames/scene"), ["0001.png", "0002.png", "0003.png"]);
     assert!(run.stderr.contains("3 frames in "), "{}", run.stderr);
-    for text in [
-        " frames/s",
-        " Mrays/s",
-        "refit",
-        "rebuild",
-        "see frames/scene/####.png",
-    ] {
+    for text in [" frames/s", " Mrays/s", "refit", "rebuild", "see frames/scene/####.png"] {
         assert!(run.stderr.contains(text), "{}", run.stderr);
     }
     assert_eq!(run.stdout, "");
@@ -69,10 +60,7 @@ fn a_subset_of_the_frames_has_the_pixels_of_the_full_run() {
     for (name, pixels) in &some {
         assert_eq!(all[name], *pixels, "{name}");
     }
-    assert_ne!(
-        all["0001.png"], all["0002.png"],
-        "the spheres should have turned or the noise changed"
-    );
+    assert_ne!(all["0001.png"], all["0002.png"], "the spheres should have turned or the noise changed");
 }
 
 #[test]
@@ -102,9 +90,7 @@ fn the_look_can_be_set_in_any_order_of_flags() {
 #[test]
 fn every_integrator_and_tone_map_is_accepted() {
     let place = Place::new(1);
-    for name in [
-        "path", "whitted", "ao", "normal", "depth", "albedo", "instance", "steps",
-    ] {
+    for name in ["path", "whitted", "ao", "normal", "depth", "albedo", "instance", "steps"] {
         place.ok(&["render", "scene.ron", "-o", "a.png", "--integrator", name]);
     }
     for name in ["none", "aces"] {
@@ -115,14 +101,7 @@ fn every_integrator_and_tone_map_is_accepted() {
 #[test]
 fn set_replaces_a_value_of_the_scene() {
     let place = Place::new(5);
-    place.ok(&[
-        "render",
-        "scene.ron",
-        "-o",
-        "out/",
-        "--set",
-        "render.frames=2",
-    ]);
+    place.ok(&["render", "scene.ron", "-o", "out/", "--set", "render.frames=2"]);
     assert_eq!(place.names("out"), ["0001.png", "0002.png"]);
 }
 
@@ -130,17 +109,7 @@ fn set_replaces_a_value_of_the_scene() {
 fn existing_frames_are_overwritten_or_skipped() {
     let place = Place::new(2);
     place.ok(&["render", "scene.ron", "-o", "out/", "--size", "8x8"]);
-    place.ok(&[
-        "render",
-        "scene.ron",
-        "-o",
-        "out/",
-        "--size",
-        "9x9",
-        "--skip-existing",
-        "--mismatched",
-        "keep",
-    ]);
+    place.ok(&["render", "scene.ron", "-o", "out/", "--size", "9x9", "--skip-existing", "--mismatched", "keep"]);
     assert_eq!(decode(&place.path("out/0001.png")).len(), 8 * 8 * 3);
     place.ok(&["render", "scene.ron", "-o", "out/", "--size", "9x9"]);
     assert_eq!(decode(&place.path("out/0001.png")).len(), 9 * 9 * 3);
@@ -168,13 +137,7 @@ fn quiet_is_silent() {
 fn verbose_tells_the_times_of_each_frame() {
     let place = Place::new(2);
     let run = place.ok(&["render", "scene.ron", "-v"]);
-    for text in [
-        "frame 1: pose ",
-        "frame 2: pose ",
-        "trace ",
-        "write ",
-        "busy: pose ",
-    ] {
+    for text in ["frame 1: pose ", "frame 2: pose ", "trace ", "write ", "busy: pose "] {
         assert!(run.stderr.contains(text), "{}", run.stderr);
     }
     let more = place.ok(&["render", "scene.ron", "-vv", "--device=cpu"]);
@@ -188,39 +151,15 @@ fn verbose_tells_the_times_of_each_frame() {
 fn json_progress_is_one_object_per_line() {
     let place = Place::new(3);
     place.ok(&["render", "scene.ron", "-o", "out/", "-f", "2"]);
-    let args = [
-        "render",
-        "scene.ron",
-        "-o",
-        "out/",
-        "--progress",
-        "json",
-        "--skip-existing",
-        "--device=cpu",
-    ];
+    let args = ["render", "scene.ron", "-o", "out/", "--progress", "json", "--skip-existing", "--device=cpu"];
     let run = place.ok(&args);
     assert_eq!(run.stderr, "");
-    let events: Vec<Value> = run
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let kinds: Vec<&str> = events
-        .iter()
-        .map(|e| e["event"].as_str().unwrap())
-        .collect();
+    let events: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = events.iter().map(|e| e["event"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["started", "frame", "frame", "done"]);
-    let [started, first, second, done] = &events[..] else {
-        unreachable!()
-    };
-    assert_eq!(
-        (&started["frames"], &started["skipped"]),
-        (&3.into(), &1.into())
-    );
-    assert_eq!(
-        (&started["width"], &started["height"]),
-        (&64.into(), &36.into())
-    );
+    let [started, first, second, done] = &events[..] else { unreachable!() };
+    assert_eq!((&started["frames"], &started["skipped"]), (&3.into(), &1.into()));
+    assert_eq!((&started["width"], &started["height"]), (&64.into(), &36.into()));
     assert!(started["device"].as_str().unwrap().starts_with("cpu"));
     assert_eq!((&first["frame"], &first["done"]), (&1.into(), &2.into()));
     assert_eq!((&second["frame"], &second["done"]), (&3.into(), &3.into()));
@@ -231,14 +170,7 @@ fn json_progress_is_one_object_per_line() {
     assert!(first["rays"]["primary"].is_number());
     assert_eq!((&done["frames"], &done["skipped"]), (&2.into(), &1.into()));
     assert_eq!(done["output"], "out/####.png");
-    for key in [
-        "seconds",
-        "frames_per_s",
-        "rays",
-        "mrays_per_s",
-        "refits",
-        "rebuilds",
-    ] {
+    for key in ["seconds", "frames_per_s", "rays", "mrays_per_s", "refits", "rebuilds"] {
         assert!(done[key].is_number(), "{key}: {done}");
     }
     for key in ["pose", "device", "write", "writers"] {

@@ -10,14 +10,8 @@ use std::fs;
 fn assert_documented(place: &Place, subcommand: &str, json: &serde_json::Value) {
     let help = place.ok(&[subcommand, "--help"]).stdout;
     for key in json.as_object().unwrap().keys() {
-        let name = key
-            .strip_prefix("mrays_per_s")
-            .filter(|s| !s.is_empty())
-            .unwrap_or(key);
-        assert!(
-            help.contains(name),
-            "the help of {subcommand} lacks `{key}`"
-        );
+        let name = key.strip_prefix("mrays_per_s").filter(|s| !s.is_empty()).unwrap_or(key);
+        assert!(help.contains(name), "the help of {subcommand} lacks `{key}`");
     }
 }
 
@@ -29,10 +23,7 @@ fn info_tells_people_and_programs() {
     assert_eq!(run.stderr, "");
     let json = run.json();
     assert_documented(&place, "info", &json);
-    assert_eq!(
-        (&json["instances"], &json["meshes"][0]["instances"]),
-        (&9.into(), &9.into())
-    );
+    assert_eq!((&json["instances"], &json["meshes"][0]["instances"]), (&9.into(), &9.into()));
     assert_eq!(json["size"], serde_json::json!([64, 36]));
 }
 
@@ -42,14 +33,8 @@ fn check_accepts_a_good_scene() {
     let run = place.ok(&["check", "scene.ron"]);
     assert!(run.stdout.contains("scene.ron: ok"), "{}", run.stdout);
     let json = place.ok(&["check", "scene.ron", "--json"]).json();
-    assert_eq!(
-        (&json["ok"], &json["scene"]),
-        (&true.into(), &"scene.ron".into())
-    );
-    assert_eq!(
-        (&json["instances"], &json["meshes"]),
-        (&9.into(), &1.into())
-    );
+    assert_eq!((&json["ok"], &json["scene"]), (&true.into(), &"scene.ron".into()));
+    assert_eq!((&json["instances"], &json["meshes"]), (&9.into(), &1.into()));
     assert_eq!(json["frames"], 6);
     assert_eq!(json["errors"].as_array().unwrap().len(), 0);
     assert!(json["warnings"].is_array());
@@ -64,12 +49,7 @@ fn check_reports_a_bad_scene_as_json_too() {
     assert_eq!(json["ok"], false);
     let error = json["errors"][0].as_str().unwrap();
     assert!(error.contains("nowhere.ron"), "{error}");
-    assert_eq!(
-        place
-            .fails(&["check", "nowhere.ron"], 1, "nowhere.ron")
-            .stdout,
-        ""
-    );
+    assert_eq!(place.fails(&["check", "nowhere.ron"], 1, "nowhere.ron").stdout, "");
 }
 
 #[test]
@@ -100,12 +80,7 @@ fn trace_reports_rays_and_writes_hits() {
         assert!(t(28) < 0.0, "{}", t(28));
         fs::remove_file(place.path("two.hit")).unwrap();
     }
-    assert!(
-        !place
-            .ok(&["trace", "scene.ron", "two.ray"])
-            .stdout
-            .is_empty()
-    );
+    assert!(!place.ok(&["trace", "scene.ron", "two.ray"]).stdout.is_empty());
     assert!(!place.path("two.hit").exists());
 }
 
@@ -124,7 +99,8 @@ fn trace_refuses_what_is_not_a_ray_file() {
         let mut bytes = whole.clone();
         bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
         fs::write(place.path("bad.ray"), bytes).unwrap();
-        let text = "bad.ray: ray 0 has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long";
+        let text =
+            "bad.ray: ray 0 has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long";
         place.fails(&["trace", "scene.ron", "bad.ray"], 1, text);
     }
     let mut bytes = whole.clone();
@@ -135,24 +111,14 @@ fn trace_refuses_what_is_not_a_ray_file() {
     let mut promised = whole.clone();
     promised[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
     fs::write(place.path("huge.ray"), promised).unwrap();
-    place.fails(
-        &["trace", "scene.ron", "huge.ray"],
-        1,
-        "the header promises 18446744073709551615 rays",
-    );
+    place.fails(&["trace", "scene.ron", "huge.ray"], 1, "the header promises 18446744073709551615 rays");
 }
 
 #[test]
 fn no_rays_are_no_hits() {
     let place = Place::new(1);
-    fs::write(
-        place.path("none.ray"),
-        [&b"RAY1\0\0\0\0"[..], &[0; 8]].concat(),
-    )
-    .unwrap();
-    let json = place
-        .ok(&["trace", "scene.ron", "none.ray", "--json"])
-        .json();
+    fs::write(place.path("none.ray"), [&b"RAY1\0\0\0\0"[..], &[0; 8]].concat()).unwrap();
+    let json = place.ok(&["trace", "scene.ron", "none.ray", "--json"]).json();
     assert_eq!((&json["rays"], &json["hits"]), (&0.into(), &0.into()));
     assert!(json["mrays_per_s"].is_number());
 }
@@ -162,11 +128,7 @@ fn results_that_cannot_be_written_are_an_error() {
     let place = Place::new(1);
     write_rays(&place);
     let to = |file| ["trace", "scene.ron", "two.ray", "--hits", file];
-    place.fails(
-        &to("two.ray/two.hit"),
-        1,
-        "cannot create the folder two.ray",
-    );
+    place.fails(&to("two.ray/two.hit"), 1, "cannot create the folder two.ray");
     fs::create_dir(place.path("taken")).unwrap();
     place.fails(&to("taken"), 1, "taken: a folder has that name");
     let dump = ["bench", "scene.ron", "--repeat", "1", "--dump", "two.ray"];
@@ -180,10 +142,7 @@ fn a_scene_that_no_ray_meets_is_measured_without_bounces() {
     let args = ["bench", "scene.ron", "--repeat", "1", "--set", away];
     assert!(place.ok(&args).stdout.contains("nothing was hit"));
     let json = place.ok(&[&args[..], &["--json"]].concat()).json();
-    assert!(
-        json["bounce"].is_null() && json["shadow"].is_null(),
-        "{json}"
-    );
+    assert!(json["bounce"].is_null() && json["shadow"].is_null(), "{json}");
 }
 
 #[test]
@@ -195,31 +154,14 @@ fn bench_measures_and_dumps() {
     let json = run.json();
     assert_documented(&place, "bench", &json);
     for kind in ["primary", "bounce", "shadow"] {
-        assert!(
-            json[kind]["mrays_per_s"].as_f64().unwrap() > 0.0,
-            "{kind}: {json}"
-        );
+        assert!(json[kind]["mrays_per_s"].as_f64().unwrap() > 0.0, "{kind}: {json}");
     }
-    assert_eq!(
-        json["render"].is_object(),
-        json["device"].as_str().unwrap().starts_with("cuda"),
-        "{json}"
-    );
+    assert_eq!(json["render"].is_object(), json["device"].as_str().unwrap().starts_with("cuda"), "{json}");
     let names = place.names("dump");
     assert!(names.iter().any(|name| name.ends_with(".scn")), "{names:?}");
-    assert_eq!(
-        names.iter().any(|name| name.contains(".own_")),
-        json["render"].is_object(),
-        "{names:?}"
-    );
-    assert!(
-        names.iter().any(|name| name.ends_with(".primary.ray")),
-        "{names:?}"
-    );
-    assert!(
-        names.iter().any(|name| name.ends_with(".primary.hit")),
-        "{names:?}"
-    );
+    assert_eq!(names.iter().any(|name| name.contains(".own_")), json["render"].is_object(), "{names:?}");
+    assert!(names.iter().any(|name| name.ends_with(".primary.ray")), "{names:?}");
+    assert!(names.iter().any(|name| name.ends_with(".primary.hit")), "{names:?}");
 }
 
 /// A report's keys are those of `--json` and some more, all of them in the help.
@@ -231,9 +173,8 @@ fn reports_explain_the_speed_as_json() {
     place.ok(&["trace", "scene.ron", "two.ray", "--device", "cpu", "--report", "new/trace.json"]);
     #[rustfmt::skip]
     place.ok(&["bench", "scene.ron", "--repeat", "2", "--device", "cpu", "--report", "bench.json"]);
-    let read = |name: &str| -> serde_json::Value {
-        serde_json::from_slice(&fs::read(place.path(name)).unwrap()).unwrap()
-    };
+    let read =
+        |name: &str| -> serde_json::Value { serde_json::from_slice(&fs::read(place.path(name)).unwrap()).unwrap() };
     let (trace, bench) = (read("new/trace.json"), read("bench.json"));
     assert_documented(&place, "trace", &trace);
     assert_documented(&place, "bench", &bench);
@@ -271,11 +212,7 @@ fn reports_are_tables_in_markdown_and_nothing_else() {
 #[test]
 fn a_reader_that_closes_the_pipe_is_no_error() {
     let place = Place::new(1);
-    for args in [
-        &["info", "scene.ron", "--device", "cpu"][..],
-        &["check", "scene.ron", "--json"],
-        &["--help"],
-    ] {
+    for args in [&["info", "scene.ron", "--device", "cpu"][..], &["check", "scene.ron", "--json"], &["--help"]] {
         let (_, closed) = std::io::pipe().unwrap();
         let output = Process::start_with_stdout(&mut place.command(args), closed).finish();
         assert_eq!(String::from_utf8(output.stderr).unwrap(), "");

@@ -14,19 +14,8 @@ fn a_killed_run_leaves_whole_frames_and_the_next_completes_them() {
     let existing = place.frames("out");
     let last = (existing.len() + 3).to_string();
     let frames = format!("1-{last}");
-    let common = [
-        "render",
-        "scene.ron",
-        "--size",
-        "200x100",
-        "--frames",
-        &frames,
-    ];
-    fs::write(
-        place.path(&format!("out/.{last:0>4}.png.abc123.part")),
-        "left over",
-    )
-    .unwrap();
+    let common = ["render", "scene.ron", "--size", "200x100", "--frames", &frames];
+    fs::write(place.path(&format!("out/.{last:0>4}.png.abc123.part")), "left over").unwrap();
     let run = place.ok(&[&common[..], &["-o", "out/", "--skip-existing"]].concat());
     let skipped = format!("{} frame", existing.len());
     assert!(run.stderr.contains(&skipped), "{}", run.stderr);
@@ -54,10 +43,7 @@ fn a_folder_that_vanishes_ends_the_run_with_one_error() {
     let run = Run::from(process.finish());
     assert_eq!(run.code, 1);
     run.assert_one_error("its folder is missing (deleted or renamed while rendering?)");
-    assert!(
-        !place.path("out").exists(),
-        "the folder must not be made again"
-    );
+    assert!(!place.path("out").exists(), "the folder must not be made again");
     assert!(!place.frames("kept").is_empty());
 }
 
@@ -89,34 +75,19 @@ fn frames_of_something_else_are_refused_rendered_or_kept() {
         for (more, text) in [
             (&["--size", "32x18"][..], "has 64x36 pixels and not 32x18"),
             (&["--samples", "2"], "its samples is 1 and not 2"),
-            (
-                &["--set", "materials.red.color=(0, 1, 0)"],
-                "it is of another scene",
-            ),
+            (&["--set", "materials.red.color=(0, 1, 0)"], "it is of another scene"),
         ] {
             let run = place.fails(&again(&args, more), 1, text);
             assert!(run.stderr.contains("--mismatched"), "{}", run.stderr);
             place.ok(&again(&args, &[more, &["--mismatched", "keep"]].concat()));
             assert!(file() == before, "{extension} {more:?}");
         }
-        place.ok(&again(
-            &args,
-            &["--size", "32x18", "--mismatched", "render"],
-        ));
+        place.ok(&again(&args, &["--size", "32x18", "--mismatched", "render"]));
         assert!(file() != before, "{extension}");
     }
     // Frames of two sizes are no video.
     let film = ["--frames", "1", "--video", "f.webp", "--mismatched", "keep"];
-    let args = [
-        &[
-            "render",
-            "scene.ron",
-            "-o",
-            "png/####.png",
-            "--skip-existing",
-        ],
-        &film[..],
-    ];
+    let args = [&["render", "scene.ron", "-o", "png/####.png", "--skip-existing"], &film[..]];
     place.fails(&args.concat(), 1, "has 32x18 pixels and the video 64x36");
     assert!(!place.path("f.webp").exists());
 }
@@ -132,30 +103,21 @@ fn resumed_films_and_sheets_are_those_of_one_run() {
         let args = ["render", "scene.ron", "-o", &frames, "--sheet", &sheet];
         place.ok(&[&args[..], &films, more].concat())
     };
-    for (extension, more) in [
-        ("png", &[][..]),
-        ("png", &["--color-depth", "16"]),
-        ("jpg", &[]),
-    ] {
+    for (extension, more) in [("png", &[][..]), ("png", &["--color-depth", "16"]), ("jpg", &[])] {
         for film in ["a", "w"] {
             let depth = more.len();
-            let (once, pieces) = (
-                format!("once_{extension}{depth}_{film}"),
-                format!("pieces_{extension}{depth}_{film}"),
-            );
+            let (once, pieces) =
+                (format!("once_{extension}{depth}_{film}"), format!("pieces_{extension}{depth}_{film}"));
             render(&once, extension, more);
             let first = format!("{pieces}/####.{extension}");
             let args = ["render", "scene.ron", "-o", &first, "--frames", "2,3,5"];
             place.ok(&[&args[..], more].concat());
             let resumed = render(&pieces, extension, &[more, &["--skip-existing"]].concat());
-            let again = resumed
-                .stderr
-                .contains("frames that exist are rendered again");
+            let again = resumed.stderr.contains("frames that exist are rendered again");
             assert_eq!(again, extension == "jpg", "{}", resumed.stderr);
             assert_eq!(place.names(&once), place.names(&pieces));
             for name in place.names(&once) {
-                let read =
-                    |folder: &str| fs::read(place.path(&format!("{folder}/{name}"))).unwrap();
+                let read = |folder: &str| fs::read(place.path(&format!("{folder}/{name}"))).unwrap();
                 assert!(read(&once) == read(&pieces), "{once} {name}");
             }
         }
@@ -165,15 +127,7 @@ fn resumed_films_and_sheets_are_those_of_one_run() {
 #[test]
 fn runs_that_share_a_folder_divide_its_frames() {
     let place = Place::new(60);
-    let args = [
-        "render",
-        "scene.ron",
-        "-o",
-        "out/",
-        "--skip-existing",
-        "--progress",
-        "json",
-    ];
+    let args = ["render", "scene.ron", "-o", "out/", "--skip-existing", "--progress", "json"];
     let args = [&args[..], &["--size", "200x100", "--threads", "1"]].concat();
     let start = |_| Process::start(&mut place.command(&args));
     let runs: Vec<Process> = (0..3).map(start).collect();

@@ -12,11 +12,7 @@ fn video(path: &Path) -> Vec<Vec<u8>> {
     let file = BufReader::new(fs::File::open(path).unwrap());
     let decoder = image::codecs::webp::WebPDecoder::new(file).unwrap();
     let frames = decoder.into_frames().collect_frames().unwrap();
-    let rgb = |frame: image::Frame| {
-        image::DynamicImage::from(frame.into_buffer())
-            .into_rgb8()
-            .into_raw()
-    };
+    let rgb = |frame: image::Frame| image::DynamicImage::from(frame.into_buffer()).into_rgb8().into_raw();
     frames.into_iter().map(rgb).collect()
 }
 
@@ -24,14 +20,7 @@ fn video(path: &Path) -> Vec<Vec<u8>> {
 fn a_film_has_the_frames_that_files_have_in_their_order() {
     let place = Place::new(5);
     place.ok(&["render", "scene.ron", "-o", "out/"]);
-    place.ok(&[
-        "render",
-        "scene.ron",
-        "--frames",
-        "1-5:2,2",
-        "--video",
-        "f.webp",
-    ]);
+    place.ok(&["render", "scene.ron", "--frames", "1-5:2,2", "--video", "f.webp"]);
     let frames: Vec<Vec<u8>> = place.frames("out").into_values().collect();
     let expected = [0, 2, 4, 1].map(|i| frames[i].clone());
     assert!(video(&place.path("f.webp")) == expected);
@@ -42,29 +31,14 @@ fn a_film_has_the_frames_that_files_have_in_their_order() {
 fn a_film_reads_the_frames_that_exist() {
     let place = Place::new(4);
     place.ok(&["render", "scene.ron", "-o", "out/", "--frames", "2,4"]);
-    let args = [
-        "render",
-        "scene.ron",
-        "-o",
-        "out/",
-        "--skip-existing",
-        "--video",
-        "f.webp",
-    ];
+    let args = ["render", "scene.ron", "-o", "out/", "--skip-existing", "--video", "f.webp"];
     let run = place.ok(&args);
-    assert!(
-        run.stderr.contains("2 frames existed already"),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains("2 frames existed already"), "{}", run.stderr);
     let frames: Vec<Vec<u8>> = place.frames("out").into_values().collect();
     assert!(video(&place.path("f.webp")) == frames);
     fs::remove_file(place.path("f.webp")).unwrap();
     place.ok(&args);
-    assert!(
-        video(&place.path("f.webp")) == frames,
-        "with all frames there already"
-    );
+    assert!(video(&place.path("f.webp")) == frames, "with all frames there already");
 }
 
 #[test]
@@ -75,31 +49,17 @@ fn standard_output_gets_pictures_and_nothing_else() {
     assert!(output.status.success());
     let files = ["out/0001.png", "out/0002.png"].map(|name| fs::read(place.path(name)).unwrap());
     assert!(output.stdout == files.concat());
-    place.fails(
-        &["render", "scene.ron", "-o", "-", "--progress", "json"],
-        2,
-        "standard output has the pictures",
-    );
+    place.fails(&["render", "scene.ron", "-o", "-", "--progress", "json"], 2, "standard output has the pictures");
 }
 
 #[test]
 fn a_sheet_alone_renders_only_what_is_on_it() {
     let place = Place::new(9);
-    let run = place.ok(&[
-        "render",
-        "scene.ron",
-        "--sheet",
-        "s.png",
-        "--sheet-frames",
-        "4",
-    ]);
+    let run = place.ok(&["render", "scene.ron", "--sheet", "s.png", "--sheet-frames", "4"]);
     let reported = |line: &str| line.starts_with("4 frames in");
     assert!(run.stderr.lines().any(reported), "{}", run.stderr);
     let sheet = image::open(place.path("s.png")).unwrap();
-    assert_eq!(
-        (sheet.width(), sheet.height()),
-        (2 * 64 + 3 * 8, 2 * 36 + 3 * 8)
-    );
+    assert_eq!((sheet.width(), sheet.height()), (2 * 64 + 3 * 8, 2 * 36 + 3 * 8));
     assert_eq!(place.names("."), ["s.png", "scene.ron"]);
 }
 
@@ -118,15 +78,9 @@ fn other_formats_show_the_same_picture() {
 fn what_does_not_go_together_is_wrong_usage() {
     let place = Place::new(2);
     for (args, text) in [
-        (
-            &["-o", "####.exr", "--video", "f.gif"][..],
-            "show display colours",
-        ),
+        (&["-o", "####.exr", "--video", "f.gif"][..], "show display colours"),
         (&["-o", "f.gif", "--skip-existing"], "keeps files of frames"),
-        (
-            &["-o", "####.jpg", "--color-depth", "16"],
-            "do not have that many bits",
-        ),
+        (&["-o", "####.jpg", "--color-depth", "16"], "do not have that many bits"),
         (&["--video", "####.gif"], "a video holds all frames"),
         (&["--video", "f.avi"], "`.avi` files cannot be written"),
     ] {
@@ -150,34 +104,16 @@ fn diff_tells_by_its_exit_code_whether_pictures_are_alike() {
     let place = Place::new(2);
     place.ok(&["render", "scene.ron", "-o", "out/"]);
     let same = place.ok(&["diff", "out/0001.png", "out/0001.png"]);
-    assert!(
-        same.stdout.starts_with("FLIP: mean 0.000000"),
-        "{}",
-        same.stdout
-    );
-    let args = [
-        "diff",
-        "out/0001.png",
-        "out/0002.png",
-        "--map",
-        "map.png",
-        "--json",
-    ];
+    assert!(same.stdout.starts_with("FLIP: mean 0.000000"), "{}", same.stdout);
+    let args = ["diff", "out/0001.png", "out/0002.png", "--map", "map.png", "--json"];
     let run = place.run(&args);
     assert_eq!((run.code, run.stderr.as_str()), (1, ""));
     let found = run.json();
     let mean = found["mean"].as_f64().unwrap();
-    assert!(
-        mean > 0.0 && mean < 1.0 && found["p99"].as_f64().unwrap() > mean,
-        "{found}"
-    );
+    assert!(mean > 0.0 && mean < 1.0 && found["p99"].as_f64().unwrap() > mean, "{found}");
     assert_eq!(found["equal"], false);
     assert_eq!(decode(&place.path("map.png")).len(), 64 * 36 * 3);
     place.ok(&[&args[..], &["--limit", "0.9"]].concat());
-    place.fails(
-        &["diff", "out/0001.png", "scene.ron"],
-        1,
-        "scene.ron: cannot be read",
-    );
+    place.fails(&["diff", "out/0001.png", "scene.ron"], 1, "scene.ron: cannot be read");
     place.fails(&["diff", "out/0001.png", "none.png"], 1, "none.png: ");
 }

@@ -65,22 +65,12 @@ struct Golden {
 impl Golden {
     /// Frame 1 of the scene of that name, as the scene asks for.
     const fn of(name: &'static str) -> Self {
-        Self {
-            name,
-            scene: name,
-            frame: 1,
-            flags: &[],
-        }
+        Self { name, scene: name, frame: 1, flags: &[] }
     }
 
     /// A picture of `scene` under another name.
     const fn with(name: &'static str, scene: &'static str, flags: &'static [&'static str]) -> Self {
-        Self {
-            name,
-            scene,
-            frame: 1,
-            flags,
-        }
+        Self { name, scene, frame: 1, flags }
     }
 
     const fn frame(self, frame: u32) -> Self {
@@ -93,12 +83,7 @@ impl Golden {
         let mut command = process::command(env!("CARGO_BIN_EXE_throng"));
         command
             .arg("render")
-            .arg(
-                folder_of_tests()
-                    .join("scenes")
-                    .join(self.scene)
-                    .with_extension("ron"),
-            )
+            .arg(folder_of_tests().join("scenes").join(self.scene).with_extension("ron"))
             .args(["--frames", &self.frame.to_string(), "--output"])
             .arg(&path)
             // Rounded to the nearest, so that a picture does not change where nothing but rounding does.
@@ -113,21 +98,14 @@ impl Golden {
     }
 
     fn reference(&self) -> PathBuf {
-        folder_of_tests()
-            .join("references")
-            .join(self.name)
-            .with_extension("png")
+        folder_of_tests().join("references").join(self.name).with_extension("png")
     }
 
     #[track_caller]
     fn check(&self) {
         let found = self.render(On::Cpu("baseline"));
         for variant in CpuDevice::variants() {
-            assert!(
-                self.render(On::Cpu(variant)) == found,
-                "{}: {variant} makes another picture",
-                self.name
-            );
+            assert!(self.render(On::Cpu(variant)) == found, "{}: {variant} makes another picture", self.name);
         }
         if let Some(gpu) = On::gpu() {
             let picture = self.render(gpu);
@@ -174,7 +152,8 @@ fn a_constant_environment_is_the_same_all_around() {
 
 #[test]
 fn a_gradient_runs_from_nadir_to_zenith() {
-    const ENVIRONMENT: &str = "environment=Gradient(zenith: (0.1, 0.2, 0.8), horizon: (1, 0.7, 0.4), nadir: (0.1, 0.3, 0.1))";
+    const ENVIRONMENT: &str =
+        "environment=Gradient(zenith: (0.1, 0.2, 0.8), horizon: (1, 0.7, 0.4), nadir: (0.1, 0.3, 0.1))";
     Golden::with("sky_gradient", "sky", &["--set", ENVIRONMENT]).check();
 }
 
@@ -202,9 +181,7 @@ fn a_shutter_of_no_length_blurs_nothing() {
 #[test]
 fn a_shutter_blurs_scenes_that_name_none() {
     let flags = &["--shutter", "-0.5,0.5"];
-    Golden::with("motions_blurred", "motions", flags)
-        .frame(7)
-        .check();
+    Golden::with("motions_blurred", "motions", flags).frame(7).check();
 }
 
 #[test]

@@ -47,9 +47,7 @@ impl Picture {
     #[track_caller]
     pub fn load(path: &Path) -> Self {
         let picture = image::open(path);
-        let picture = picture.unwrap_or_else(|e| {
-            panic!("{}: {e} (THRONG_BLESS=1 writes references)", path.display())
-        });
+        let picture = picture.unwrap_or_else(|e| panic!("{}: {e} (THRONG_BLESS=1 writes references)", path.display()));
         Self(picture.into_rgb8())
     }
 
@@ -65,21 +63,11 @@ impl Picture {
     #[track_caller]
     pub fn compare(&self, other: &Self) -> Distance {
         assert_eq!(self.0.dimensions(), other.0.dimensions());
-        let differences = || {
-            self.0
-                .pixels()
-                .zip(other.0.pixels())
-                .map(|(a, b)| difference(a.0, b.0))
-        };
+        let differences = || self.0.pixels().zip(other.0.pixels()).map(|(a, b)| difference(a.0, b.0));
         let pixels = self.0.pixels().len() as f64;
-        let outliers = differences()
-            .filter(|d| d.iter().any(|&c| c > CHANNEL_TOLERANCE))
-            .count();
+        let outliers = differences().filter(|d| d.iter().any(|&c| c > CHANNEL_TOLERANCE)).count();
         let sum: u64 = differences().flatten().map(u64::from).sum();
-        Distance {
-            outliers: outliers as f64 / pixels,
-            mean: sum as f64 / (3.0 * pixels),
-        }
+        Distance { outliers: outliers as f64 / pixels, mean: sum as f64 / (3.0 * pixels) }
     }
 
     /// Panics if the pictures are too far apart, and says where both and their difference can be looked at.
@@ -95,10 +83,7 @@ impl Picture {
         self.save(&file("found"));
         reference.save(&file("expected"));
         self.difference(reference).save(&file("difference"));
-        panic!(
-            "{name}: {distance}; see {}",
-            file("{found,expected,difference}").display()
-        );
+        panic!("{name}: {distance}; see {}", file("{found,expected,difference}").display());
     }
 
     /// Mean colour of the pixels in these columns and rows.

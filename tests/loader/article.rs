@@ -20,18 +20,12 @@ fn assert_placed(scene: &Scene, obj: &str) {
     assert_eq!(scene.instances.len(), positions.len());
     for (instance, p) in scene.instances.iter().zip(positions) {
         let expected = Affine3::from_mat3_translation(rotation * 0.0025, p * 0.2);
-        assert!(
-            instance.local.abs_diff_eq(expected, 1e-5),
-            "{:?} {expected:?}",
-            instance.local
-        );
+        assert!(instance.local.abs_diff_eq(expected, 1e-5), "{:?} {expected:?}", instance.local);
     }
 }
 
 fn vec3_of_words(line: &str) -> Vec3 {
-    let mut words = line
-        .split_whitespace()
-        .map(|w| w.parse().unwrap_or(f32::NAN));
+    let mut words = line.split_whitespace().map(|w| w.parse().unwrap_or(f32::NAN));
     Vec3::from(std::array::from_fn(|_| words.next().unwrap_or(f32::NAN)))
 }
 
@@ -41,15 +35,13 @@ fn the_dragon_of_dragons_is_placed_as_in_the_article() {
     // Positions out of order, split by normals and one of them unused.
     let obj = "v 9 9 9\nv 0 0 0\nv 1 0 0\nv 0 2 0\nvn 0 0 1\nvn 0 1 0\nf 3//1 4//1 2//1\nf 2//2 4//2 3//2\n";
     fs::write(dir.path().join("small.obj"), obj).expect("writes");
-    let s =
-        load(&scene_path(&dir, &dragon_of_dragons("small.obj"))).unwrap_or_else(|e| panic!("{e}"));
+    let s = load(&scene_path(&dir, &dragon_of_dragons("small.obj"))).unwrap_or_else(|e| panic!("{e}"));
     assert_placed(&s, obj);
 }
 
 #[test]
 fn the_real_dragon_has_its_numbers() {
-    let model =
-        std::env::var_os("THRONG_DATA").map(|d| Path::new(&d).join("assets/stanford_dragon.obj"));
+    let model = std::env::var_os("THRONG_DATA").map(|d| Path::new(&d).join("assets/stanford_dragon.obj"));
     let Some(model) = model.filter(|m| m.is_file()) else {
         println!("skipped: THRONG_DATA does not name a folder with assets/stanford_dragon.obj");
         return;
@@ -57,10 +49,7 @@ fn the_real_dragon_has_its_numbers() {
     let dir = folder();
     let path = scene_path(&dir, &dragon_of_dragons(model.to_str().unwrap_or_default()));
     let s = load(&path).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(
-        (s.instances.len(), s.meshes[0].prim_count()),
-        (11_042, 19_332)
-    );
+    assert_eq!((s.instances.len(), s.meshes[0].prim_count()), (11_042, 19_332));
     assert_placed(&s, &fs::read_to_string(&model).unwrap_or_default());
 }
 
@@ -77,22 +66,11 @@ const FLIGHT: &str = "
 
 #[test]
 fn the_flight_follows_the_closed_form() {
-    let numbers: Vec<f32> = FLIGHT
-        .split_whitespace()
-        .filter_map(|w| w.parse().ok())
-        .collect();
-    let keys: Vec<[Vec3; 2]> = numbers
-        .chunks(6)
-        .map(|c| [Vec3::from_slice(c), Vec3::from_slice(&c[3..])])
-        .collect();
+    let numbers: Vec<f32> = FLIGHT.split_whitespace().filter_map(|w| w.parse().ok()).collect();
+    let keys: Vec<[Vec3; 2]> = numbers.chunks(6).map(|c| [Vec3::from_slice(c), Vec3::from_slice(&c[3..])]).collect();
     assert_eq!(keys.len(), 22);
-    let text: String = keys
-        .iter()
-        .map(|[e, t]| format!("(eye: {e:?}, target: {t:?}), ").replace("Vec3", ""))
-        .collect();
-    let s = scene(&format!(
-        "(render: (frames: 421, fps: 20), camera: Spline(keys: [{text}], fov: 50), {BALL})"
-    ));
+    let text: String = keys.iter().map(|[e, t]| format!("(eye: {e:?}, target: {t:?}), ").replace("Vec3", "")).collect();
+    let s = scene(&format!("(render: (frames: 421, fps: 20), camera: Spline(keys: [{text}], fov: 50), {BALL})"));
     for (segment, t) in [(1, 0.5), (3, 0.0), (5, 0.5), (8, 0.25), (19, 0.75)] {
         let pose = camera_at(&s, &Moment::of(&s, segment as f32 + t));
         for (side, found) in [pose.eye, pose.target].into_iter().enumerate() {
@@ -100,10 +78,7 @@ fn the_flight_follows_the_closed_form() {
             let c = 2.0 * p0 - 5.0 * p1 + 4.0 * p2 - p3;
             let d = 3.0 * (p1 - p2) + p3 - p0;
             let expected = 0.5 * (2.0 * p1 + (p2 - p0) * t + c * t * t + d * t * t * t);
-            assert!(
-                found.distance(expected) < 1e-3,
-                "{segment} {t}: {found} {expected}"
-            );
+            assert!(found.distance(expected) < 1e-3, "{segment} {t}: {found} {expected}");
         }
     }
 }

@@ -36,10 +36,7 @@ fn focus(scene: &Scene) -> [f32; 3] {
 }
 
 fn assert_near(found: [f32; 3], expected: [f32; 3]) {
-    let near = found
-        .iter()
-        .zip(expected)
-        .all(|(a, b)| (a - b).abs() < 1e-4);
+    let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-4);
     assert!(near, "{found:?} {expected:?}");
 }
 
@@ -72,10 +69,7 @@ fn keys_drive_focus_aperture_and_field_of_view() {
     let scene = scene(&with_camera(camera));
     assert_near(focus(&scene), [5.0, 8.0, 14.0]);
     let poses = [0.0, 1.0, 2.0].map(|time| anim::camera_at(&scene, &Moment::of(&scene, time)));
-    assert_near(
-        poses.map(|p| p.lens.expect("a lens").radius),
-        [0.2, 0.1, 0.1],
-    );
+    assert_near(poses.map(|p| p.lens.expect("a lens").radius), [0.2, 0.1, 0.1]);
     let fov = poses.map(|p| match p.projection {
         Projection::Perspective { fov_y } => fov_y.to_degrees(),
         other => panic!("{other:?}"),
@@ -87,10 +81,7 @@ fn keys_drive_focus_aperture_and_field_of_view() {
 fn projections_are_words() {
     for (text, expected) in [
         ("equirectangular", Projection::Equirectangular),
-        (
-            "orthographic(height: 3)",
-            Projection::Orthographic { height: 3.0 },
-        ),
+        ("orthographic(height: 3)", Projection::Orthographic { height: 3.0 }),
     ] {
         let camera = format!("{STILL}, projection: {text})");
         let scene = scene(&with_camera(&camera));
@@ -101,67 +92,26 @@ fn projections_are_words() {
 #[test]
 fn optics_that_make_no_sense_are_refused() {
     let keys = |key: &str, rest: &str| {
-        format!(
-            "Spline(keys: [(eye: (0, 0, 5), target: (0, 0, 0)), (eye: (0, 1, 5), target: (0, 0, 0), {key})]{rest})"
-        )
+        format!("Spline(keys: [(eye: (0, 0, 5), target: (0, 0, 0)), (eye: (0, 1, 5), target: (0, 0, 0), {key})]{rest})")
     };
     for (camera, message) in [
         (format!("{STILL}, lens: ())"), "the lens has no aperture"),
-        (
-            format!("{STILL}, lens: (f_stop: 2, radius: 1))"),
-            "both `f_stop` and `radius`",
-        ),
+        (format!("{STILL}, lens: (f_stop: 2, radius: 1))"), "both `f_stop` and `radius`"),
         (format!("{STILL}, lens: (f_stop: 0))"), "the f-stop must be"),
-        (
-            format!("{STILL}, lens: (radius: -1))"),
-            "the radius must not be negative",
-        ),
-        (
-            format!("{STILL}, lens: (radius: 1, focus: 0))"),
-            "the distance must be above 0",
-        ),
-        (
-            format!("{STILL}, lens: (radius: 1, focus: \"bal\"))"),
-            "did you mean `ball`?",
-        ),
-        (
-            format!("{STILL}, lens: (radius: 1, focus: \"ball:2\"))"),
-            "is called `ball:2`",
-        ),
-        (
-            format!("{STILL}, lens: (radius: 1, blades: 2))"),
-            "blades are 3 to 64",
-        ),
-        (
-            format!("{STILL}, lens: (radius: 1, ratio: 0))"),
-            "the ratio must be",
-        ),
-        (
-            format!("{STILL}, lens: (radius: 1, sensor: 0))"),
-            "no error",
-        ),
-        (
-            format!("{STILL}, projection: orthographic(height: 0))"),
-            "the height must be above 0",
-        ),
-        (
-            format!("{STILL}, projection: fisheye)"),
-            "unknown name `fisheye`",
-        ),
+        (format!("{STILL}, lens: (radius: -1))"), "the radius must not be negative"),
+        (format!("{STILL}, lens: (radius: 1, focus: 0))"), "the distance must be above 0"),
+        (format!("{STILL}, lens: (radius: 1, focus: \"bal\"))"), "did you mean `ball`?"),
+        (format!("{STILL}, lens: (radius: 1, focus: \"ball:2\"))"), "is called `ball:2`"),
+        (format!("{STILL}, lens: (radius: 1, blades: 2))"), "blades are 3 to 64"),
+        (format!("{STILL}, lens: (radius: 1, ratio: 0))"), "the ratio must be"),
+        (format!("{STILL}, lens: (radius: 1, sensor: 0))"), "no error"),
+        (format!("{STILL}, projection: orthographic(height: 0))"), "the height must be above 0"),
+        (format!("{STILL}, projection: fisheye)"), "unknown name `fisheye`"),
         (keys("focus: 3", ""), "the camera has no `lens` to focus"),
-        (
-            keys("f_stop: 3", ", lens: (radius: 1)"),
-            "keys with an `f_stop` need",
-        ),
+        (keys("f_stop: 3", ", lens: (radius: 1)"), "keys with an `f_stop` need"),
         (keys("radius: 3", ""), "keys with a `radius` need"),
-        (
-            keys("height: 3", ""),
-            "only orthographic cameras have a `height`",
-        ),
-        (
-            keys("fov: 3", ", projection: equirectangular"),
-            "only perspective cameras have a `fov`",
-        ),
+        (keys("height: 3", ""), "only orthographic cameras have a `height`"),
+        (keys("fov: 3", ", projection: equirectangular"), "only perspective cameras have a `fov`"),
         (keys("fov: 180", ""), "below 180 degrees"),
     ] {
         let found = error(&with_camera(&camera));
@@ -174,25 +124,13 @@ fn flags_find_what_is_named_in_the_scene() {
     let dir = folder();
     let path = scene_path(&dir, &with_camera(&format!("{STILL})")));
     let load_focused = |name: &str| {
-        let lens = LensOptions {
-            f_stop: Some(2.8),
-            focus: Some(Focusing::On(name.to_owned())),
-            ..LensOptions::default()
-        };
-        let view = ViewOptions {
-            lens,
-            ..ViewOptions::default()
-        };
-        let options = LoadOptions {
-            view,
-            ..LoadOptions::default()
-        };
+        let lens =
+            LensOptions { f_stop: Some(2.8), focus: Some(Focusing::On(name.to_owned())), ..LensOptions::default() };
+        let view = ViewOptions { lens, ..ViewOptions::default() };
+        let options = LoadOptions { view, ..LoadOptions::default() };
         load_with(&path, &options).map_err(|e| e.to_string())
     };
     assert_near(focus(&load_focused("pair").expect("loads")), [14.0; 3]);
     let error = load_focused("pairs").map(|_| ()).unwrap_err();
-    assert_eq!(
-        error,
-        "--focus-on: nothing that is placed is called `pairs`: did you mean `pair`?"
-    );
+    assert_eq!(error, "--focus-on: nothing that is placed is called `pairs`: did you mean `pair`?");
 }

@@ -31,8 +31,7 @@ fn options(allow: &Path) -> LoadOptions {
 
 fn refusal(dir: &TempDir, file: &str) -> String {
     let e = load(&dir.path().join(file)).expect_err("an error");
-    e.to_string()
-        .replace(&format!("{}/", dir.path().display()), "")
+    e.to_string().replace(&format!("{}/", dir.path().display()), "")
 }
 
 #[test]
@@ -50,10 +49,7 @@ fn textures_that_lead_out_are_refused_by_line() {
             let dir = model("mtllib a.mtl", &format!("{key} {name}"));
             let e = refusal(&dir, "model/m.obj");
             let line = 3 + key.matches('\n').count();
-            assert!(
-                e.starts_with(&format!("model/a.mtl:{line}: the texture ")),
-                "{e}"
-            );
+            assert!(e.starts_with(&format!("model/a.mtl:{line}: the texture ")), "{e}");
             assert!(e.ends_with("or allow it with --allow-dir DIR"), "{e}");
         }
     }
@@ -61,13 +57,9 @@ fn textures_that_lead_out_are_refused_by_line() {
 
 #[test]
 fn material_files_that_lead_out_are_refused_by_line() {
-    for name in [
-        "../secret.mtl",
-        "..\\secret.mtl",
-        "../../../../../../etc/passwd",
-        "/etc/passwd",
-        "a.mtl ../secret.mtl",
-    ] {
+    for name in
+        ["../secret.mtl", "..\\secret.mtl", "../../../../../../etc/passwd", "/etc/passwd", "a.mtl ../secret.mtl"]
+    {
         let e = refusal(&model(&format!("\nmtllib {name}"), ""), "model/m.obj");
         assert!(e.starts_with("model/m.obj:2: the material file "), "{e}");
         assert!(e.ends_with("or allow it with --allow-dir DIR"), "{e}");
@@ -110,10 +102,7 @@ fn links_that_lead_out_are_refused() {
     };
     link("../secret.mtl", "model/link.mtl");
     let e = refusal(&dir, "model/m.obj");
-    assert!(
-        e.contains("link.mtl leads out of the model's folder"),
-        "{e}"
-    );
+    assert!(e.contains("link.mtl leads out of the model's folder"), "{e}");
     fs::remove_file(dir.path().join("model/link.mtl")).expect("removes");
     link("a.mtl", "model/link.mtl");
     assert!(load(&dir.path().join("model/m.obj")).is_ok());
@@ -136,8 +125,5 @@ fn a_line_may_name_one_file_with_spaces_or_several_files() {
 #[test]
 fn missing_textures_are_errors_as_ever() {
     let e = refusal(&model("mtllib a.mtl", "map_Kd gone.png"), "model/m.obj");
-    assert_eq!(
-        e,
-        "model/a.mtl:3: the texture model/gone.png does not exist: check the path"
-    );
+    assert_eq!(e, "model/a.mtl:3: the texture model/gone.png does not exist: check the path");
 }

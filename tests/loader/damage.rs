@@ -9,12 +9,7 @@ use proptest::{
 
 /// The same cases in every run.
 fn same_cases(cases: u32) -> Config {
-    Config {
-        cases,
-        rng_seed: RngSeed::Fixed(1),
-        failure_persistence: None,
-        ..Config::default()
-    }
+    Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
 }
 
 fn edits() -> impl Strategy<Value = Vec<(usize, prop::sample::Index)>> {

@@ -5,78 +5,30 @@ use super::*;
 #[test]
 fn faults_in_the_text_have_line_and_column() {
     let table = [
-        (
-            "(\n  rendr: (),\n)",
-            "s.ron:2:3: unknown field `rendr` in the scene: did you mean `render`?",
-        ),
-        (
-            "(\n  render: (\n    sampels: 3))",
-            "s.ron:3:5: unknown field `sampels` in render: did you mean `samples`?",
-        ),
+        ("(\n  rendr: (),\n)", "s.ron:2:3: unknown field `rendr` in the scene: did you mean `render`?"),
+        ("(\n  render: (\n    sampels: 3))", "s.ron:3:5: unknown field `sampels` in render: did you mean `samples`?"),
         ("(render: (samples: many))", "s.ron:1:20: expected integer"),
         ("(render: (samples: -1))", "s.ron:1:"),
         ("(render: (size: (1, 2, 3)))", "s.ron:1:"),
-        (
-            "(render: (exposure: NaN))",
-            "s.ron:1:21: the number must be finite",
-        ),
-        (
-            "(render: (fps: inf))",
-            "s.ron:1:16: the number must be finite",
-        ),
-        (
-            "(render: (fps: 1e99))",
-            "s.ron:1:16: the number must be finite",
-        ),
-        (
-            "(render: (integrator: wited))",
-            "s.ron:1:23: unknown name `wited`",
-        ),
-        (
-            "(environment: SunSki())",
-            "s.ron:1:15: unknown name `SunSki` in environment: did you mean `SunSky`?",
-        ),
+        ("(render: (exposure: NaN))", "s.ron:1:21: the number must be finite"),
+        ("(render: (fps: inf))", "s.ron:1:16: the number must be finite"),
+        ("(render: (fps: 1e99))", "s.ron:1:16: the number must be finite"),
+        ("(render: (integrator: wited))", "s.ron:1:23: unknown name `wited`"),
+        ("(environment: SunSki())", "s.ron:1:15: unknown name `SunSki` in environment: did you mean `SunSky`?"),
         (
             "(environment: SunSky(elevaton: 3))",
             "s.ron:1:22: unknown field `elevaton` in SunSky: did you mean `elevation`?",
         ),
         ("(environment: SunSky)", "expected `(`"),
-        (
-            "(environment: Constant(radiance: (-1, 0, 0)))",
-            "a colour must not be negative",
-        ),
-        (
-            "(environment: Constant(radiance: \"#12345\"))",
-            "bad colour \"#12345\"",
-        ),
-        (
-            "(environment: Constant(radiance: 3))",
-            "a colour: (r, g, b)",
-        ),
-        (
-            "(materials: {\"a\": Mirror(), \"a\": Mirror()})",
-            "the name `a` comes twice",
-        ),
-        (
-            "(meshes: {\"a\": Sphere})",
-            "`instances` is missing in the scene: add it",
-        ),
-        (
-            "(instances: [Single(of: \"a\", scale: 0)])",
-            "a scale must not be 0",
-        ),
-        (
-            "(instances: [Single(of: \"a\", scale: (1, 2))])",
-            "three numbers",
-        ),
-        (
-            "(instances: [Single(of: \"a\", rotate: (axis: (0, 0, 0), degrees: 3))])",
-            "axis must not be zero",
-        ),
-        (
-            "(instances: [Single(of: 3)])",
-            "the name of a mesh or group",
-        ),
+        ("(environment: Constant(radiance: (-1, 0, 0)))", "a colour must not be negative"),
+        ("(environment: Constant(radiance: \"#12345\"))", "bad colour \"#12345\""),
+        ("(environment: Constant(radiance: 3))", "a colour: (r, g, b)"),
+        ("(materials: {\"a\": Mirror(), \"a\": Mirror()})", "the name `a` comes twice"),
+        ("(meshes: {\"a\": Sphere})", "`instances` is missing in the scene: add it"),
+        ("(instances: [Single(of: \"a\", scale: 0)])", "a scale must not be 0"),
+        ("(instances: [Single(of: \"a\", scale: (1, 2))])", "three numbers"),
+        ("(instances: [Single(of: \"a\", rotate: (axis: (0, 0, 0), degrees: 3))])", "axis must not be zero"),
+        ("(instances: [Single(of: 3)])", "the name of a mesh or group"),
         ("(instances: [Singel(of: \"a\")])", "did you mean `Single`?"),
         ("(", "s.ron:1:2: the file ends too early"),
         ("", "s.ron:1:1: "),
@@ -92,42 +44,15 @@ fn faults_in_the_text_have_line_and_column() {
 #[test]
 fn faults_in_the_meaning_have_line_and_column() {
     let table = [
-        (
-            "(render: (samples: 0),\nBALL)",
-            "s.ron:1:20: samples is 0; it must be 1 to 1048576",
-        ),
-        (
-            "(render: (size: (0, 4)), BALL)",
-            "s.ron:1:17: width is 0; it must be 1 to 65535",
-        ),
-        (
-            "(render: (size: (70000, 4)), BALL)",
-            "s.ron:1:17: width is 70000",
-        ),
-        (
-            "(render: (frames: 0), BALL)",
-            "s.ron:1:19: frames is 0; it must be 1 to 1000000",
-        ),
-        (
-            "(render: (frames: 4294967295), BALL)",
-            "s.ron:1:19: frames is 4294967295",
-        ),
-        (
-            "(render: (bounces: 1001), BALL)",
-            "s.ron:1:20: bounces is 1001; it must be 0 to 1000",
-        ),
-        (
-            "(render: (fps: -1), BALL)",
-            "s.ron:1:16: fps must be above 0",
-        ),
-        (
-            "(environment: SunSky(turbidity: 0.5), BALL)",
-            "s.ron:1:33: 0.5 is out of range: write 1 to 20",
-        ),
-        (
-            "(environment: Image(file: \"no.hdr\"), BALL)",
-            "s.ron:1:27: the image",
-        ),
+        ("(render: (samples: 0),\nBALL)", "s.ron:1:20: samples is 0; it must be 1 to 1048576"),
+        ("(render: (size: (0, 4)), BALL)", "s.ron:1:17: width is 0; it must be 1 to 65535"),
+        ("(render: (size: (70000, 4)), BALL)", "s.ron:1:17: width is 70000"),
+        ("(render: (frames: 0), BALL)", "s.ron:1:19: frames is 0; it must be 1 to 1000000"),
+        ("(render: (frames: 4294967295), BALL)", "s.ron:1:19: frames is 4294967295"),
+        ("(render: (bounces: 1001), BALL)", "s.ron:1:20: bounces is 1001; it must be 0 to 1000"),
+        ("(render: (fps: -1), BALL)", "s.ron:1:16: fps must be above 0"),
+        ("(environment: SunSky(turbidity: 0.5), BALL)", "s.ron:1:33: 0.5 is out of range: write 1 to 20"),
+        ("(environment: Image(file: \"no.hdr\"), BALL)", "s.ron:1:27: the image"),
         (
             "(lights: [Sun(direction: (0, 0, 0), irradiance: (1, 1, 1))], BALL)",
             "s.ron:1:26: the direction must not be (0, 0, 0)",
@@ -136,10 +61,7 @@ fn faults_in_the_meaning_have_line_and_column() {
             "(lights: [Spot(position: (0, 5, 0), direction: (0, -1, 0), intensity: (1, 1, 1), angle: 200)], BALL)",
             "s.ron:1:89: 200 is out of range: write 0.01 to 180",
         ),
-        (
-            "(materials: {\"m\": Diffuse(texture: \"no.png\")}, BALL)",
-            "s.ron:1:36: the texture no.png does not exist",
-        ),
+        ("(materials: {\"m\": Diffuse(texture: \"no.png\")}, BALL)", "s.ron:1:36: the texture no.png does not exist"),
         (
             "(meshes: {\"a\": Obj(file: \"no.obj\")}, instances: [Single(of: \"a\")])",
             "s.ron:1:26: the mesh file no.obj does not exist",
@@ -156,14 +78,8 @@ fn faults_in_the_meaning_have_line_and_column() {
             "(meshes: {\"a\": Sphere}, instances: [Single(of: \"a\", material: \"x\")])",
             "s.ron:1:63: unknown material `x`",
         ),
-        (
-            "(meshes: {\"a\": Sphere}, instances: [Single(of: \"a\", motion: \"x\")])",
-            "s.ron:1:61: unknown motion `x`",
-        ),
-        (
-            "(meshes: {\"a\": Sphere}, instances: [])",
-            "s.ron:1:36: the list is empty",
-        ),
+        ("(meshes: {\"a\": Sphere}, instances: [Single(of: \"a\", motion: \"x\")])", "s.ron:1:61: unknown motion `x`"),
+        ("(meshes: {\"a\": Sphere}, instances: [])", "s.ron:1:36: the list is empty"),
         (
             "(meshes: {\"a\": Sphere}, instances: [Scatter(of: \"a\", on: \"b\", at: vertices)])",
             "s.ron:1:58: unknown mesh `b`",
@@ -204,34 +120,16 @@ fn faults_in_the_meaning_have_line_and_column() {
             "(meshes: {\"a\": Sphere}, groups: {\"a\": [Single(of: \"a\")]}, instances: [Single(of: \"a\")])",
             "s.ron:1:39: `a` is also a mesh",
         ),
-        (
-            "(motions: {\"m\": (parts: [Spin(period: 0)])}, BALL)",
-            "s.ron:1:39: the period must not be 0",
-        ),
-        (
-            "(motions: {\"m\": (parts: [])}, BALL)",
-            "s.ron:1:25: a motion needs at least one part",
-        ),
+        ("(motions: {\"m\": (parts: [Spin(period: 0)])}, BALL)", "s.ron:1:39: the period must not be 0"),
+        ("(motions: {\"m\": (parts: [])}, BALL)", "s.ron:1:25: a motion needs at least one part"),
         (
             "(motions: {\"m\": (parts: [Keyframes(keys: [(time: 1), (time: 1)])])}, BALL)",
             "s.ron:1:61: key times must increase",
         ),
-        (
-            "(camera: LookAt(eye: (0, 1, 0), target: (0, 1, 0)), BALL)",
-            "s.ron:1:41: the camera looks at itself",
-        ),
-        (
-            "(camera: LookAt(eye: (0, 1, 0), target: (0, 0, 0)), BALL)",
-            "s.ron:1:41: the camera looks along `up`",
-        ),
-        (
-            "(camera: LookAt(eye: (0, 1, 5), target: (0, 0, 0), fov: 180), BALL)",
-            "s.ron:1:57: the field of view",
-        ),
-        (
-            "(camera: Orbit(target: (0, 0, 0), radius: 0), BALL)",
-            "s.ron:1:43: the radius must be above 0",
-        ),
+        ("(camera: LookAt(eye: (0, 1, 0), target: (0, 1, 0)), BALL)", "s.ron:1:41: the camera looks at itself"),
+        ("(camera: LookAt(eye: (0, 1, 0), target: (0, 0, 0)), BALL)", "s.ron:1:41: the camera looks along `up`"),
+        ("(camera: LookAt(eye: (0, 1, 5), target: (0, 0, 0), fov: 180), BALL)", "s.ron:1:57: the field of view"),
+        ("(camera: Orbit(target: (0, 0, 0), radius: 0), BALL)", "s.ron:1:43: the radius must be above 0"),
         (
             "(camera: Spline(keys: [(eye: (0, 1, 5), target: (0, 0, 0))]), BALL)",
             "s.ron:1:23: a spline needs at least 2 keys",
@@ -260,29 +158,18 @@ fn files_that_cannot_be_scenes_are_refused() {
             fs::write(&path, bytes).expect("writes");
         }
         let e = load(&path).err().map(|e| e.to_string()).unwrap_or_default();
-        assert!(
-            e.starts_with(path.to_str().unwrap_or("?")) && e.contains(expected),
-            "{name}: {e}"
-        );
+        assert!(e.starts_with(path.to_str().unwrap_or("?")) && e.contains(expected), "{name}: {e}");
     };
     says("missing.ron", None, "no such file");
     says("missing.xyz", None, "no such file");
     says("", None, "this is a directory");
     says("a.glb", Some(b""), "not valid JSON");
-    says(
-        "a.gltf",
-        Some(br#"{"asset": {"version": "2.0"}}"#),
-        "there is nothing to see",
-    );
+    says("a.gltf", Some(br#"{"asset": {"version": "2.0"}}"#), "there is nothing to see");
     says("a.blend", Some(b""), ".blend files are not supported");
     says("plain", Some(b""), "no extension");
     says("bad.ron", Some(b"(\n \xff)"), ":2:2: this is not text");
     says("empty.obj", Some(b""), "there are no faces");
-    says(
-        "flat.obj",
-        Some(b"v 0 0 0\nf 1 1 1\n"),
-        "there are no faces with an area",
-    );
+    says("flat.obj", Some(b"v 0 0 0\nf 1 1 1\n"), "there are no faces with an area");
     says("bad.OBJ", Some(b"v 0 0 x\n"), ":1: `x` is not a number");
 }
 
@@ -290,28 +177,14 @@ fn files_that_cannot_be_scenes_are_refused() {
 fn a_missing_texture_names_both_files() {
     let dir = folder();
     let obj = dir.path().join("m.obj");
-    fs::write(
-        &obj,
-        "mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1 2 3\n",
-    )
-    .expect("writes");
-    assert!(
-        load(&obj).is_ok_and(
-            |s| s.warnings[0].contains("m.obj:1: the material file m.mtl does not exist")
-        )
-    );
+    fs::write(&obj, "mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1 2 3\n").expect("writes");
+    assert!(load(&obj).is_ok_and(|s| s.warnings[0].contains("m.obj:1: the material file m.mtl does not exist")));
     fs::write(dir.path().join("m.mtl"), "newmtl a\nmap_Kd gone.png\n").expect("writes");
     let e = load(&obj).err().map(|e| e.to_string()).unwrap_or_default();
-    assert!(
-        e.contains("m.mtl:2: the texture") && e.contains("gone.png does not exist"),
-        "{e}"
-    );
+    assert!(e.contains("m.mtl:2: the texture") && e.contains("gone.png does not exist"), "{e}");
     fs::write(dir.path().join("gone.png"), "not a picture").expect("writes");
     let e = load(&obj).err().map(|e| e.to_string()).unwrap_or_default();
-    assert!(
-        e.contains("gone.png: not a PNG") && e.contains("(used by ") && e.contains("m.mtl"),
-        "{e}"
-    );
+    assert!(e.contains("gone.png: not a PNG") && e.contains("(used by ") && e.contains("m.mtl"), "{e}");
 }
 
 #[test]
@@ -321,9 +194,7 @@ fn nesting_is_limited_without_overflowing_the_stack() {
         assert!(e.starts_with("s.ron:1:"), "{e}");
     }
     let deep = |n: usize| {
-        let groups: String = (1..n)
-            .map(|i| format!("\"g{i}\": [Single(of: \"g{}\")], ", i - 1))
-            .collect();
+        let groups: String = (1..n).map(|i| format!("\"g{i}\": [Single(of: \"g{}\")], ", i - 1)).collect();
         format!(
             "(meshes: {{\"a\": Sphere}}, groups: {{\"g0\": [Single(of: \"a\")], {groups}}}, instances: [Single(of: \"g{}\")])",
             n - 1
@@ -337,14 +208,8 @@ fn nesting_is_limited_without_overflowing_the_stack() {
 
 #[test]
 fn groups_that_multiply_are_counted_before_they_are_unrolled() {
-    let groups: String = (1..40)
-        .map(|i| {
-            format!(
-                "\"g{i}\": [Single(of: \"g{0}\"), Single(of: \"g{0}\")], ",
-                i - 1
-            )
-        })
-        .collect();
+    let groups: String =
+        (1..40).map(|i| format!("\"g{i}\": [Single(of: \"g{0}\"), Single(of: \"g{0}\")], ", i - 1)).collect();
     let e = error(&format!(
         "(meshes: {{\"a\": Sphere}}, groups: {{\"g0\": [Single(of: \"a\")], {groups}}}, instances: [Single(of: \"g39\")])"
     ));
@@ -368,8 +233,7 @@ fn groups_that_move_are_counted_with_their_instances() {
 
 #[test]
 fn two_million_instances_load() {
-    let s = scene(
-        "(meshes: {\"a\": Sphere}, instances: [Grid(of: \"a\", count: (1000, 2, 1000), spacing: (3, 3, 3))])",
-    );
+    let s =
+        scene("(meshes: {\"a\": Sphere}, instances: [Grid(of: \"a\", count: (1000, 2, 1000), spacing: (3, 3, 3))])");
     assert_eq!(s.instances.len(), 2_000_000);
 }

@@ -12,9 +12,7 @@ use std::{fs, path::PathBuf};
 use tempfile::TempDir;
 use throng::{
     loader::{LoadOptions, load, load_with},
-    scene::{
-        CameraPath, Environment, Integrator, Light, MaterialKind, MotionPart, Phase, Scene, Texels,
-    },
+    scene::{CameraPath, Environment, Integrator, Light, MaterialKind, MotionPart, Phase, Scene, Texels},
 };
 
 /// A folder with a small model and pictures beside the scene.
@@ -22,20 +20,10 @@ fn folder() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).expect("writes");
     write("tri.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
-    write(
-        "two.obj",
-        "mtllib two.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nusemtl red\nf 1 2 3\nusemtl glow\nf 2 4 3\n",
-    );
-    write(
-        "two.mtl",
-        "newmtl red\nKd 1 0 0\nmap_Kd tex.png\nnewmtl glow\nKe 5 5 5\n",
-    );
-    image::RgbImage::from_pixel(2, 2, image::Rgb([255, 128, 0]))
-        .save(dir.path().join("tex.png"))
-        .expect("writes");
-    image::Rgb32FImage::from_pixel(4, 2, image::Rgb([3.0, 2.0, 1.0]))
-        .save(dir.path().join("env.hdr"))
-        .expect("writes");
+    write("two.obj", "mtllib two.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nusemtl red\nf 1 2 3\nusemtl glow\nf 2 4 3\n");
+    write("two.mtl", "newmtl red\nKd 1 0 0\nmap_Kd tex.png\nnewmtl glow\nKe 5 5 5\n");
+    image::RgbImage::from_pixel(2, 2, image::Rgb([255, 128, 0])).save(dir.path().join("tex.png")).expect("writes");
+    image::Rgb32FImage::from_pixel(4, 2, image::Rgb([3.0, 2.0, 1.0])).save(dir.path().join("env.hdr")).expect("writes");
     dir
 }
 
@@ -58,18 +46,13 @@ fn error(text: &str) -> String {
     let dir = folder();
     match load(&scene_path(&dir, text)) {
         Ok(_) => "no error".to_owned(),
-        Err(e) => e
-            .to_string()
-            .replace(&format!("{}/", dir.path().display()), ""),
+        Err(e) => e.to_string().replace(&format!("{}/", dir.path().display()), ""),
     }
 }
 
 fn set(text: &str, key: &str, value: &str) -> Result<Scene, String> {
     let dir = folder();
-    let options = LoadOptions {
-        overrides: vec![(key.to_owned(), value.to_owned())],
-        ..LoadOptions::default()
-    };
+    let options = LoadOptions { overrides: vec![(key.to_owned(), value.to_owned())], ..LoadOptions::default() };
     load_with(&scene_path(&dir, text), &options).map_err(|e| e.to_string())
 }
 
@@ -119,33 +102,17 @@ const EVERYTHING: &str = r##"// every section and every variant
 #[test]
 fn every_variant_loads() {
     let s = scene(EVERYTHING);
-    assert_eq!(
-        (s.settings.width, s.settings.frames, s.settings.integrator),
-        (640, 48, Integrator::Ao)
-    );
+    assert_eq!((s.settings.width, s.settings.frames, s.settings.integrator), (640, 48, Integrator::Ao));
     assert_eq!(s.instances.len(), 1 + 6 + 4 + 4 + 5 + 7 + 3);
-    assert_eq!(
-        (
-            s.nodes.len(),
-            s.motions.len(),
-            s.lights.len(),
-            s.textures.len()
-        ),
-        (1, 3, 3, 2)
-    );
+    assert_eq!((s.nodes.len(), s.motions.len(), s.lights.len(), s.textures.len()), (1, 3, 3, 2));
     let degrees = std::f32::consts::PI / 180.0;
     assert!(matches!(
         s.lights[2],
         Light::Spot { direction, inner, outer, .. }
             if direction == Vec3::NEG_Y && (outer - 30.0 * degrees).abs() < 1e-6 && (inner - 15.0 * degrees).abs() < 1e-6
     ));
-    let CameraPath::Spline { keys } = &s.camera.path else {
-        panic!("{:?}", s.camera)
-    };
-    assert_eq!(
-        keys.iter().map(|k| k.time).collect::<Vec<_>>(),
-        [0.0, 0.5 * s.duration(), s.duration()]
-    );
+    let CameraPath::Spline { keys } = &s.camera.path else { panic!("{:?}", s.camera) };
+    assert_eq!(keys.iter().map(|k| k.time).collect::<Vec<_>>(), [0.0, 0.5 * s.duration(), s.duration()]);
     assert!(s.warnings.is_empty(), "{:?}", s.warnings);
     let mut out = Vec::new();
     throng::anim::world_transforms(&s, &throng::anim::Moment::of(&s, 1.3), &mut out);
@@ -159,18 +126,12 @@ fn materials_come_from_the_closest_that_names_one() {
         s.materials[s.material_slots[(s.instances[instance].slot_base + slot) as usize] as usize]
     };
     assert_eq!(kind(7, 0), kind(0, 0));
-    assert!(
-        kind(8, 0).emission.x == 4.0,
-        "the group's own material is closer than the grid's"
-    );
+    assert!(kind(8, 0).emission.x == 4.0, "the group's own material is closer than the grid's");
     assert_eq!((kind(1, 0), kind(3, 0)), (kind(0, 0), kind(0, 0)));
     assert_eq!(kind(2, 0).color_map, kind(4, 0).color_map);
     let two = &s.instances[20];
     assert_eq!(s.meshes[two.mesh as usize].slot_count, 2);
-    assert_eq!(
-        (kind(20, 0).color, kind(20, 1).emission),
-        (Vec3::X, Vec3::splat(5.0))
-    );
+    assert_eq!((kind(20, 0).color, kind(20, 1).emission), (Vec3::X, Vec3::splat(5.0)));
 }
 
 #[test]
@@ -178,16 +139,9 @@ fn an_obj_can_be_all_of_one_material() {
     let s = scene(
         r#"(materials: {"m": Mirror()}, meshes: {"a": Obj(file: "two.obj", material: "m")}, instances: [Single(of: "a")])"#,
     );
-    let used: Vec<_> = s
-        .material_slots
-        .iter()
-        .map(|&m| s.materials[m as usize].kind)
-        .collect();
+    let used: Vec<_> = s.material_slots.iter().map(|&m| s.materials[m as usize].kind).collect();
     assert_eq!(used, [MaterialKind::Mirror; 2]);
-    assert!(
-        s.textures.is_empty(),
-        "textures of replaced materials are not read"
-    );
+    assert!(s.textures.is_empty(), "textures of replaced materials are not read");
 }
 
 #[test]
@@ -212,15 +166,9 @@ fn static_groups_fold_away_and_moving_ones_become_nodes() {
     };
     let (still, moving) = (scene(&text("")), scene(&text(", motion: \"m\"")));
     assert!(still.nodes.is_empty() && !still.is_animated());
-    assert_eq!(
-        still.instances[1].local.translation,
-        Vec3::new(6.0, 1.0, 0.0)
-    );
+    assert_eq!(still.instances[1].local.translation, Vec3::new(6.0, 1.0, 0.0));
     assert_eq!((moving.nodes.len(), moving.instances[1].node), (1, 0));
-    assert_eq!(
-        moving.instances[1].local.translation,
-        Vec3::new(1.0, 1.0, 0.0)
-    );
+    assert_eq!(moving.instances[1].local.translation, Vec3::new(1.0, 1.0, 0.0));
     let mut out = Vec::new();
     throng::anim::world_transforms(&moving, &throng::anim::Moment::of(&moving, 1.0), &mut out);
     assert!(out[1].translation.distance(Vec3::new(5.0, 1.0, -1.0)) < 1e-5);
@@ -228,38 +176,17 @@ fn static_groups_fold_away_and_moving_ones_become_nodes() {
 
 #[test]
 fn environments_and_lights_are_converted() {
-    let with = |e: &str| {
-        scene(&format!(
-            r#"(environment: {e}, meshes: {{"a": Sphere}}, instances: [Single(of: "a")])"#
-        ))
-    };
+    let with =
+        |e: &str| scene(&format!(r#"(environment: {e}, meshes: {{"a": Sphere}}, instances: [Single(of: "a")])"#));
     let s = with("Constant(radiance: (1, 2, 3))");
-    assert_eq!(
-        s.environment,
-        Environment::Constant {
-            radiance: Vec3::new(1.0, 2.0, 3.0)
-        }
-    );
+    assert_eq!(s.environment, Environment::Constant { radiance: Vec3::new(1.0, 2.0, 3.0) });
     let s = with(r#"Image(file: "env.hdr", rotation: 180, intensity: 2)"#);
-    let Environment::Image { pixels, rotation } = s.environment else {
-        panic!()
-    };
+    let Environment::Image { pixels, rotation } = s.environment else { panic!() };
     assert_eq!((pixels.width, pixels.data[0][0]), (4, 6.0));
     assert!((rotation - std::f32::consts::PI).abs() < 1e-6);
     let s = with("SunSky(elevation: 90, azimuth: 0, sun_size: 2)");
-    let [
-        Light::Sun {
-            direction,
-            angular_radius,
-            ..
-        },
-    ] = s.lights[..]
-    else {
-        panic!("{:?}", s.lights)
-    };
-    assert!(
-        direction.distance(Vec3::Y) < 1e-6 && (angular_radius - 1f32.to_radians()).abs() < 1e-6
-    );
+    let [Light::Sun { direction, angular_radius, .. }] = s.lights[..] else { panic!("{:?}", s.lights) };
+    assert!(direction.distance(Vec3::Y) < 1e-6 && (angular_radius - 1f32.to_radians()).abs() < 1e-6);
     assert!(with("SunSky(sun: false)").lights.is_empty());
 }
 
@@ -270,22 +197,13 @@ fn motions_are_converted_and_only_those_in_use_kept() {
     );
     assert_eq!((s.motions.len(), s.instances[0].motion), (1, 0));
     assert!(matches!(s.motions[0].parts[..], [MotionPart::Bob { .. }]));
-    assert_eq!(
-        s.motions[0].phase,
-        Phase::Wave {
-            direction: Vec3::Z,
-            length: 5.0
-        }
-    );
+    assert_eq!(s.motions[0].phase, Phase::Wave { direction: Vec3::Z, length: 5.0 });
 }
 
 #[test]
 fn textures_keep_their_srgb_bytes() {
     let s = scene(EVERYTHING);
-    assert_eq!(
-        s.textures[0].texels,
-        Texels::Srgb8(vec![[255, 128, 0, 255]; 4])
-    );
+    assert_eq!(s.textures[0].texels, Texels::Srgb8(vec![[255, 128, 0, 255]; 4]));
 }
 
 #[test]
@@ -294,17 +212,9 @@ fn overrides_change_what_the_file_says() {
     assert_eq!(set(EVERYTHING, "render.samples", "99").map(samples), Ok(99));
     let tiny = r#"(meshes: {"a": Sphere}, instances: [Grid(of: "a", count: (2, 2, 2), spacing: (3, 3, 3))])"#;
     assert_eq!(set(tiny, "render.samples", "99").map(samples), Ok(99));
-    assert_eq!(
-        set(tiny, "instances.0.count", "(3, 1, 1)").map(|s| s.instances.len()),
-        Ok(3)
-    );
+    assert_eq!(set(tiny, "instances.0.count", "(3, 1, 1)").map(|s| s.instances.len()), Ok(3));
     let sky = set(tiny, "environment", "Constant(radiance: \"#ffffff\")").map(|s| s.environment);
-    assert_eq!(
-        sky,
-        Ok(Environment::Constant {
-            radiance: Vec3::ONE
-        })
-    );
+    assert_eq!(sky, Ok(Environment::Constant { radiance: Vec3::ONE }));
     let colour = set(EVERYTHING, "materials.chrome.tint", "(0.5, 0.5, 0.5)");
     assert!(colour.is_ok_and(|s| s.materials.iter().any(|m| m.color == Vec3::splat(0.5))));
 }
@@ -315,67 +225,35 @@ fn overrides_that_fit_nothing_say_so() {
         let e = set(EVERYTHING, key, value).err().unwrap_or_default();
         assert!(e.contains(expected), "{key}={value}: {e}");
     };
-    says(
-        "render.sampels",
-        "1",
-        "--set render.sampels: unknown field `sampels` in render: did you mean `samples`?",
-    );
+    says("render.sampels", "1", "--set render.sampels: unknown field `sampels` in render: did you mean `samples`?");
     says("materials.stne.color", "1", "did you mean `stone`?");
-    says(
-        "instances.9.of",
-        "\"a\"",
-        "there is no element `9`: the list has 7",
-    );
+    says("instances.9.of", "\"a\"", "there is no element `9`: the list has 7");
     says("render.samples", "many", "--set render.samples: ");
     says("render.samples", "1, seed: 2", "is not a value");
     says("render.samples", "(1", "is not a value");
     says("", "1", "--set : ");
     says("camera.nothing.deeper", "1", "there is no `nothing`");
-    says(
-        "render.samples",
-        "0",
-        "samples is 0; it must be 1 to 1048576",
-    );
+    says("render.samples", "0", "samples is 0; it must be 1 to 1048576");
 }
 
 #[test]
 fn a_bare_model_gets_ground_light_and_a_turntable() {
     let dir = folder();
     let s = load(&dir.path().join("two.obj")).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(
-        (s.name.as_str(), s.meshes.len(), s.settings.frames),
-        ("two", 2, 72)
-    );
-    assert!(matches!(
-        s.camera.path,
-        CameraPath::Orbit { turns: 1.0, .. }
-    ));
+    assert_eq!((s.name.as_str(), s.meshes.len(), s.settings.frames), ("two", 2, 72));
+    assert!(matches!(s.camera.path, CameraPath::Orbit { turns: 1.0, .. }));
     assert!(matches!(s.environment, Environment::Image { .. }) && s.lights.len() == 1);
     assert!(s.instances[1].local.translation.y < 0.0);
-    let options = LoadOptions {
-        overrides: vec![("render.samples".into(), "2".into())],
-        ..LoadOptions::default()
-    };
-    let e = load_with(&dir.path().join("two.obj"), &options)
-        .err()
-        .map(|e| e.to_string());
-    assert_eq!(
-        e.as_deref(),
-        Some("--set render.samples: only .ron scenes have values to set")
-    );
+    let options = LoadOptions { overrides: vec![("render.samples".into(), "2".into())], ..LoadOptions::default() };
+    let e = load_with(&dir.path().join("two.obj"), &options).err().map(|e| e.to_string());
+    assert_eq!(e.as_deref(), Some("--set render.samples: only .ron scenes have values to set"));
 }
 
 #[test]
 fn the_example_in_the_reference_loads() {
     let reference = include_str!("../../src/scene/desc/mod.rs");
     let lines = reference.lines().map_while(|l| l.strip_prefix("//!"));
-    let example = lines
-        .skip_while(|l| !l.contains("```ron"))
-        .skip(1)
-        .take_while(|l| !l.contains("```"));
-    let text = example
-        .collect::<Vec<_>>()
-        .join("\n")
-        .replace("dragon.obj", "tri.obj");
+    let example = lines.skip_while(|l| !l.contains("```ron")).skip(1).take_while(|l| !l.contains("```"));
+    let text = example.collect::<Vec<_>>().join("\n").replace("dragon.obj", "tri.obj");
     assert_eq!(scene(&text).instances.len(), 101);
 }

@@ -21,14 +21,10 @@ fn fault(text: &str) -> String {
 #[test]
 fn shorthands_are_layered_materials() {
     let m = material("Mirror(tint: (0.5, 0.6, 0.7), roughness: 0.2)");
-    assert_eq!(
-        (m.kind, m.lobes.metallic, m.lobes.roughness),
-        (MaterialKind::Layered, 1.0, 0.2)
-    );
+    assert_eq!((m.kind, m.lobes.metallic, m.lobes.roughness), (MaterialKind::Layered, 1.0, 0.2));
     assert_eq!(m.color, Vec3::new(0.5, 0.6, 0.7));
     assert_eq!(material("Mirror()").kind, MaterialKind::Mirror);
-    let m =
-        material("Metal(color: (1, 0.75, 0.25), roughness: 0.4, anisotropy: 0.5, rotation: 90)");
+    let m = material("Metal(color: (1, 0.75, 0.25), roughness: 0.4, anisotropy: 0.5, rotation: 90)");
     let l = m.lobes;
     assert_eq!((l.metallic, l.roughness, l.anisotropy), (1.0, 0.4, 0.5));
     assert!((l.anisotropy_rotation - std::f32::consts::FRAC_PI_2).abs() < 1e-6);
@@ -37,10 +33,7 @@ fn shorthands_are_layered_materials() {
     assert_eq!((l.metallic, l.roughness), (0.0, 0.25));
     assert_eq!((l.ior, l.clearcoat), (1.6, 1.0));
     let m = material("Emissive(radiance: (4, 3, 2), color: (0.5, 0.5, 0.5))");
-    assert_eq!(
-        (m.color, m.emission),
-        (Vec3::splat(0.5), Vec3::new(4.0, 3.0, 2.0))
-    );
+    assert_eq!((m.color, m.emission), (Vec3::splat(0.5), Vec3::new(4.0, 3.0, 2.0)));
     assert_eq!(material("Emissive(radiance: (4, 3, 2))").color, Vec3::ZERO);
 }
 
@@ -104,11 +97,7 @@ fn every_field_of_a_pbr_material_arrives() {
     assert_eq!(m, expected);
     let plain = Material {
         kind: MaterialKind::Layered,
-        lobes: Lobes {
-            roughness: 0.5,
-            iridescence_thickness: [400.0; 2],
-            ..Lobes::default()
-        },
+        lobes: Lobes { roughness: 0.5, iridescence_thickness: [400.0; 2], ..Lobes::default() },
         ..Material::default()
     };
     assert_eq!(material("Pbr()"), plain);
@@ -150,8 +139,7 @@ fn meshes_get_tangents_where_they_wear_a_normal_map() {
     assert!(tangents(1).is_empty());
     assert_eq!(s.warnings.len(), 1, "{:?}", s.warnings);
     assert!(
-        s.warnings[0].starts_with("mesh `c` wears a normal map")
-            && s.warnings[0].contains("no texture coordinates"),
+        s.warnings[0].starts_with("mesh `c` wears a normal map") && s.warnings[0].contains("no texture coordinates"),
         "{:?}",
         s.warnings
     );
@@ -160,50 +148,20 @@ fn meshes_get_tangents_where_they_wear_a_normal_map() {
 #[test]
 fn faults_name_the_field_and_what_may_stand_there() {
     for (text, expected) in [
-        (
-            "Metal(roughness: 1.5)",
-            "s.ron:1:36: 1.5 is out of range: write 0 to 1",
-        ),
-        (
-            "Glass(ior: 0.5)",
-            "s.ron:1:30: 0.5 is out of range: write 1 to 10",
-        ),
-        (
-            "Glossy(color: (2, 0, 0))",
-            "s.ron:1:33: the colour is out of range: write 0 to 1",
-        ),
+        ("Metal(roughness: 1.5)", "s.ron:1:36: 1.5 is out of range: write 0 to 1"),
+        ("Glass(ior: 0.5)", "s.ron:1:30: 0.5 is out of range: write 1 to 10"),
+        ("Glossy(color: (2, 0, 0))", "s.ron:1:33: the colour is out of range: write 0 to 1"),
         (
             "Glass(absorption: (1, 1, 1), attenuation: ((1, 1, 1), 1))",
             "s.ron:1:61: `absorption` says the same in other words: remove one",
         ),
-        (
-            "Glass(attenuation: ((1, 1, 1), 0))",
-            "s.ron:1:38: the distance must be above 0",
-        ),
-        (
-            "Glass(thin: true, absorption: (1, 0, 0))",
-            "s.ron:1:31: a thin pane has no volume that absorbs",
-        ),
-        (
-            "Pbr(alpha: mask(2))",
-            "s.ron:1:30: 2 is out of range: write 0 to 1",
-        ),
-        (
-            "Pbr(alpha: blnd)",
-            "s.ron:1:30: unknown name `blnd` in alpha: did you mean `blend`?",
-        ),
-        (
-            "Pbr(normal_texture: \"no.png\")",
-            "s.ron:1:39: the texture no.png does not exist",
-        ),
-        (
-            "Pbr(rougness: 1)",
-            "s.ron:1:23: unknown field `rougness` in Pbr: did you mean `roughness`?",
-        ),
-        (
-            "Glas()",
-            "s.ron:1:19: unknown name `Glas` in materials: did you mean `Glass`?",
-        ),
+        ("Glass(attenuation: ((1, 1, 1), 0))", "s.ron:1:38: the distance must be above 0"),
+        ("Glass(thin: true, absorption: (1, 0, 0))", "s.ron:1:31: a thin pane has no volume that absorbs"),
+        ("Pbr(alpha: mask(2))", "s.ron:1:30: 2 is out of range: write 0 to 1"),
+        ("Pbr(alpha: blnd)", "s.ron:1:30: unknown name `blnd` in alpha: did you mean `blend`?"),
+        ("Pbr(normal_texture: \"no.png\")", "s.ron:1:39: the texture no.png does not exist"),
+        ("Pbr(rougness: 1)", "s.ron:1:23: unknown field `rougness` in Pbr: did you mean `roughness`?"),
+        ("Glas()", "s.ron:1:19: unknown name `Glas` in materials: did you mean `Glass`?"),
     ] {
         let e = fault(text);
         assert!(e.starts_with(expected), "{text}\n  {e}\n  {expected}");
@@ -228,12 +186,6 @@ fn an_mtl_file_that_states_a_physically_based_material_has_one() {
     assert_eq!((a.lobes.roughness, a.lobes.metallic), (0.25, 1.0));
     assert_eq!((a.alpha, a.opacity), (Alpha::Blend, 0.5));
     assert!(matches!(s.textures[0].texels, Texels::Linear8(_)));
-    assert!(
-        !s.meshes[0]
-            .triangles()
-            .expect("triangles")
-            .tangents
-            .is_empty()
-    );
+    assert!(!s.meshes[0].triangles().expect("triangles").tangents.is_empty());
     assert_eq!((b.kind, b.alpha), (MaterialKind::Diffuse, Alpha::Opaque));
 }

@@ -67,11 +67,7 @@ impl Process {
     pub fn start_with_stdout(command: &mut Command, stdout: impl Into<Stdio>) -> Self {
         let stderr = tempfile::tempfile().unwrap();
         let files = command.stdout(stdout).stderr(stderr.try_clone().unwrap());
-        Self {
-            child: files.spawn().unwrap(),
-            stdout: tempfile::tempfile().unwrap(),
-            stderr,
-        }
+        Self { child: files.spawn().unwrap(), stdout: tempfile::tempfile().unwrap(), stderr }
     }
 
     #[cfg(unix)]
@@ -110,11 +106,7 @@ impl Process {
             status = self.has_ended();
             status.is_some()
         });
-        Output {
-            status: status.unwrap(),
-            stdout: all_of(&mut self.stdout),
-            stderr: all_of(&mut self.stderr),
-        }
+        Output { status: status.unwrap(), stdout: all_of(&mut self.stdout), stderr: all_of(&mut self.stderr) }
     }
 }
 

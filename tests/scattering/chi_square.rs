@@ -43,19 +43,13 @@ fn cases() -> Vec<(Named, f32)> {
             }),
         ),
     ];
-    surfaces
-        .into_iter()
-        .flat_map(|surface| [0.9, 0.3].map(|cosine| (surface, cosine)))
-        .collect()
+    surfaces.into_iter().flat_map(|surface| [0.9, 0.3].map(|cosine| (surface, cosine))).collect()
 }
 
 /// Centre of a point of the `fine` times finer grid.
 fn grid_direction(height: usize, azimuth: usize, fine: usize) -> Vec3 {
     let cosine = 1.0 - 2.0 * (height as f32 + 0.5) / (HEIGHTS * fine) as f32;
-    direction(
-        cosine,
-        std::f32::consts::TAU * (azimuth as f32 + 0.5) / (AZIMUTHS * fine) as f32,
-    )
+    direction(cosine, std::f32::consts::TAU * (azimuth as f32 + 0.5) / (AZIMUTHS * fine) as f32)
 }
 
 fn bin_of(d: [f32; 3]) -> usize {
@@ -70,12 +64,9 @@ fn expected(surface: &ProbeSurface, out: Vec3) -> Vec<f64> {
     let solid_angle = 4.0 * std::f64::consts::PI / (HEIGHTS * AZIMUTHS * FINE * FINE) as f64;
     let mut bins = vec![0.0; HEIGHTS * AZIMUTHS];
     for height in 0..HEIGHTS * FINE {
-        let row: Vec<[f32; 3]> = (0..AZIMUTHS * FINE)
-            .map(|a| grid_direction(height, a, FINE).into())
-            .collect();
+        let row: Vec<[f32; 3]> = (0..AZIMUTHS * FINE).map(|a| grid_direction(height, a, FINE).into()).collect();
         for (azimuth, found) in evaluate(surface, out.into(), &row).iter().enumerate() {
-            bins[height / FINE * AZIMUTHS + azimuth / FINE] +=
-                f64::from(found[3]) * solid_angle * SAMPLES as f64;
+            bins[height / FINE * AZIMUTHS + azimuth / FINE] += f64::from(found[3]) * solid_angle * SAMPLES as f64;
         }
     }
     bins
@@ -85,10 +76,7 @@ fn observed(surface: &ProbeSurface, out: Vec3) -> Vec<f64> {
     let mut random = Random(7);
     let triples: Vec<[f32; 3]> = (0..SAMPLES).map(|_| random.triple()).collect();
     let mut bins = vec![0.0; HEIGHTS * AZIMUTHS];
-    for s in sample(surface, out.into(), &triples)
-        .iter()
-        .filter(|s| s.pdf > 0.0)
-    {
+    for s in sample(surface, out.into(), &triples).iter().filter(|s| s.pdf > 0.0) {
         bins[bin_of(s.direction)] += 1.0;
     }
     bins
@@ -122,10 +110,8 @@ fn p_value(statistic: f64, freedom: usize) -> f64 {
 /// Of the normal distribution (Abramowitz and Stegun 26.2.17, to 1e-7).
 fn upper_tail(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
-    let series = t
-        * (0.319_381_53
-            + t * (-0.356_563_782
-                + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429))));
+    let series =
+        t * (0.319_381_53 + t * (-0.356_563_782 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429))));
     let tail = (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt() * series;
     if z > 0.0 { tail } else { 1.0 - tail }
 }
@@ -140,9 +126,7 @@ fn samples_fall_where_the_pdf_says() {
         let (statistic, freedom) = chi_square(&expected(surface, out), &observed(surface, out));
         let p = p_value(statistic, freedom);
         if p < least {
-            wrong.push(format!(
-                "{name} at cosine {cosine}: χ² {statistic:.0} of {freedom}, p {p:.1e}"
-            ));
+            wrong.push(format!("{name} at cosine {cosine}: χ² {statistic:.0} of {freedom}, p {p:.1e}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -152,18 +136,14 @@ fn samples_fall_where_the_pdf_says() {
 #[test]
 fn a_pdf_that_is_a_little_off_is_found_out() {
     let out = direction(0.6, 0.4);
-    let (statistic, freedom) =
-        chi_square(&expected(&metal(0.5), out), &observed(&metal(0.51), out));
+    let (statistic, freedom) = chi_square(&expected(&metal(0.5), out), &observed(&metal(0.51), out));
     assert!(p_value(statistic, freedom) < 1e-6);
 }
 
 #[test]
 fn pdfs_never_add_up_to_more_than_one() {
     for ((name, surface), cosine) in cases() {
-        let total = expected(&surface, direction(cosine, 0.4))
-            .iter()
-            .sum::<f64>()
-            / SAMPLES as f64;
+        let total = expected(&surface, direction(cosine, 0.4)).iter().sum::<f64>() / SAMPLES as f64;
         assert!(total < 1.003, "{name} at cosine {cosine}: {total}");
     }
 }

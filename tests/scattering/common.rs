@@ -15,8 +15,7 @@ pub fn direction(cosine: f32, azimuth: f32) -> Vec3 {
 pub fn even_points(count: u32) -> Vec<[f32; 3]> {
     const PLASTIC: f64 = 1.220_744_084_605_759_5;
     let steps = [1, 2, 3].map(|k| PLASTIC.powi(-k));
-    let point =
-        |i: u32| steps.map(|step| ((0.5 + step * f64::from(i)).fract() as f32).min(0.999_999));
+    let point = |i: u32| steps.map(|step| ((0.5 + step * f64::from(i)).fract() as f32).min(0.999_999));
     (0..count).map(point).collect()
 }
 
@@ -82,10 +81,7 @@ pub fn glass(roughness: f32) -> ProbeSurface {
 
 /// The same seen from within.
 pub fn within_glass(roughness: f32) -> ProbeSurface {
-    ProbeSurface {
-        front: 0,
-        ..glass(roughness)
-    }
+    ProbeSurface { front: 0, ..glass(roughness) }
 }
 
 pub fn leaf() -> ProbeSurface {

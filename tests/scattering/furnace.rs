@@ -15,31 +15,14 @@ fn albedo(surface: &ProbeSurface, cosine: f32, azimuth: f32, random: &[[f32; 3]]
 
 /// Share of the light that is scattered, seen from one direction. Radiance that crosses into glass is denser there by the
 /// square of the ior, which is taken out.
-fn albedo_of_colors(
-    surface: &ProbeSurface,
-    cosine: f32,
-    azimuth: f32,
-    random: &[[f32; 3]],
-) -> [f64; 3] {
+fn albedo_of_colors(surface: &ProbeSurface, cosine: f32, azimuth: f32, random: &[[f32; 3]]) -> [f64; 3] {
     let out = direction(cosine, azimuth).into();
-    let ior = if surface.front == 1 {
-        surface.lobes.ior
-    } else {
-        1.0 / surface.lobes.ior
-    };
-    let pdf_of_light = if surface.lobes.thin == 1 {
-        1.0
-    } else {
-        f64::from(ior * ior)
-    };
+    let ior = if surface.front == 1 { surface.lobes.ior } else { 1.0 / surface.lobes.ior };
+    let pdf_of_light = if surface.lobes.thin == 1 { 1.0 } else { f64::from(ior * ior) };
     let samples = sample(surface, out, random);
     let mut sums = [0.0; 3];
     for s in &samples {
-        let scale = if s.transmitted == 1 {
-            pdf_of_light
-        } else {
-            1.0
-        };
+        let scale = if s.transmitted == 1 { pdf_of_light } else { 1.0 };
         for (sum, weight) in sums.iter_mut().zip(s.weight) {
             *sum += scale * f64::from(weight);
         }
@@ -50,19 +33,13 @@ fn albedo_of_colors(
 /// Albedos of `surface` over several directions that lie outside `least..=most`, in words.
 fn outside(name: &str, surface: &ProbeSurface, least: f64, most: f64) -> Vec<String> {
     let random = even_points(POINTS);
-    let azimuths = if surface.lobes.anisotropy > 0.0 {
-        &AZIMUTHS[..]
-    } else {
-        &AZIMUTHS[1..2]
-    };
+    let azimuths = if surface.lobes.anisotropy > 0.0 { &AZIMUTHS[..] } else { &AZIMUTHS[1..2] };
     let mut wrong = Vec::new();
     for &azimuth in azimuths {
         for cosine in COSINES {
             let albedo = albedo(surface, cosine, azimuth, &random);
             if !(least..=most).contains(&albedo) {
-                wrong.push(format!(
-                    "{name} at cosine {cosine}, azimuth {azimuth}: {albedo:.4}"
-                ));
+                wrong.push(format!("{name} at cosine {cosine}, azimuth {azimuth}: {albedo:.4}"));
             }
         }
     }
@@ -74,31 +51,17 @@ fn assert_white(surfaces: &[(String, ProbeSurface)]) {
 }
 
 fn assert_within(surfaces: &[(String, ProbeSurface)], least: f64) {
-    let wrong: Vec<String> = surfaces
-        .iter()
-        .flat_map(|(name, surface)| outside(name, surface, least, 1.002))
-        .collect();
+    let wrong: Vec<String> = surfaces.iter().flat_map(|(name, surface)| outside(name, surface, least, 1.002)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn by_roughness(
-    name: &str,
-    roughness: &[f32],
-    surface: impl Fn(f32) -> ProbeSurface,
-) -> Vec<(String, ProbeSurface)> {
-    roughness
-        .iter()
-        .map(|&r| (format!("{name} of roughness {r}"), surface(r)))
-        .collect()
+fn by_roughness(name: &str, roughness: &[f32], surface: impl Fn(f32) -> ProbeSurface) -> Vec<(String, ProbeSurface)> {
+    roughness.iter().map(|&r| (format!("{name} of roughness {r}"), surface(r))).collect()
 }
 
 #[test]
 fn white_metal_loses_nothing() {
-    assert_white(&by_roughness(
-        "metal",
-        &[0.0, 0.15, 0.3, 0.5, 0.75, 1.0],
-        metal,
-    ));
+    assert_white(&by_roughness("metal", &[0.0, 0.15, 0.3, 0.5, 0.75, 1.0], metal));
 }
 
 #[test]
@@ -115,10 +78,7 @@ fn a_white_dielectric_loses_nothing() {
 fn brushed_white_metal_loses_next_to_nothing() {
     for anisotropy in [0.3, 0.6, 1.0] {
         let name = format!("metal of anisotropy {anisotropy}");
-        assert_within(
-            &by_roughness(&name, &[0.3, 0.5, 0.8], |r| brushed(r, anisotropy)),
-            0.995,
-        );
+        assert_within(&by_roughness(&name, &[0.3, 0.5, 0.8], |r| brushed(r, anisotropy)), 0.995);
     }
 }
 
@@ -126,18 +86,12 @@ fn brushed_white_metal_loses_next_to_nothing() {
 fn coats_and_sheen_take_from_what_is_below_what_they_reflect() {
     assert_white(&by_roughness("coat", &[0.0, 0.3, 0.6, 1.0], coated));
     assert_white(&by_roughness("sheen", &[0.3, 0.5, 0.7, 1.0], cloth));
-    assert_white(&by_roughness("coat on metal", &[0.0, 0.5, 1.0], |r| {
-        coated(r).with(|l| l.metallic = 1.0)
-    }));
+    assert_white(&by_roughness("coat on metal", &[0.0, 0.5, 1.0], |r| coated(r).with(|l| l.metallic = 1.0)));
 }
 
 #[test]
 fn thin_glass_loses_nothing() {
-    assert_white(&by_roughness(
-        "thin glass",
-        &[0.0, 0.2, 0.5, 0.75, 1.0],
-        thin_glass,
-    ));
+    assert_white(&by_roughness("thin glass", &[0.0, 0.2, 0.5, 0.75, 1.0], thin_glass));
 }
 
 #[test]
@@ -146,17 +100,13 @@ fn glass_loses_nothing_from_either_side() {
     assert_white(&by_roughness("glass", &roughness, glass));
     assert_white(&by_roughness("glass from within", &roughness, within_glass));
     for ior in [1.33, 2.4] {
-        assert_white(&by_roughness(&format!("ior {ior}"), &[0.0, 0.5], |r| {
-            glass(r).with(|l| l.ior = ior)
-        }));
+        assert_white(&by_roughness(&format!("ior {ior}"), &[0.0, 0.5], |r| glass(r).with(|l| l.ior = ior)));
     }
 }
 
 #[test]
 fn iridescent_white_metal_loses_nothing() {
-    assert_white(&by_roughness("iridescent metal", &[0.0, 0.3, 0.6], |r| {
-        iridescent(metal(r))
-    }));
+    assert_white(&by_roughness("iridescent metal", &[0.0, 0.3, 0.6], |r| iridescent(metal(r))));
 }
 
 #[test]
@@ -169,10 +119,7 @@ fn mixtures_lose_nothing() {
         l.thin = 0;
         l.diffuse_transmission = 0.0;
     });
-    assert_white(&[
-        ("half of all, thin".into(), half),
-        ("half of all, solid".into(), solid),
-    ]);
+    assert_white(&[("half of all, thin".into(), half), ("half of all, solid".into(), solid)]);
 }
 
 /// Each colour by itself: films reflect one and let the other through.
@@ -203,13 +150,9 @@ fn iridescent_dielectrics_lose_nothing() {
 
 #[test]
 fn iridescent_glass_loses_nothing() {
-    let panes = by_roughness("iridescent pane", &[0.0, 0.3, 0.6], |r| {
-        iridescent(glass(r)).with(|l| l.thin = 1)
-    });
+    let panes = by_roughness("iridescent pane", &[0.0, 0.3, 0.6], |r| iridescent(glass(r)).with(|l| l.thin = 1));
     assert_white(&panes);
-    assert_white(&by_roughness("iridescent glass", &[0.0, 0.3, 0.6], |r| {
-        iridescent(glass(r))
-    }));
+    assert_white(&by_roughness("iridescent glass", &[0.0, 0.3, 0.6], |r| iridescent(glass(r))));
 }
 
 #[test]

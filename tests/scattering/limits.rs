@@ -9,9 +9,7 @@ fn split(surface: &ProbeSurface, out: Vec3) -> (f32, f32) {
     let points = even_points(4096);
     let samples = sample(surface, out.into(), &points);
     let sum = |transmitted: u32| {
-        let chosen = samples
-            .iter()
-            .filter(|s| s.pdf == f32::INFINITY && s.transmitted == transmitted);
+        let chosen = samples.iter().filter(|s| s.pdf == f32::INFINITY && s.transmitted == transmitted);
         chosen.map(|s| f64::from(s.weight[1])).sum::<f64>() / points.len() as f64
     };
     (sum(0) as f32, sum(1) as f32)
@@ -19,17 +17,11 @@ fn split(surface: &ProbeSurface, out: Vec3) -> (f32, f32) {
 
 fn first(surface: &ProbeSurface, out: Vec3, wanted: impl Fn(&ProbeSample) -> bool) -> ProbeSample {
     let samples = sample(surface, out.into(), &even_points(1024));
-    samples
-        .into_iter()
-        .find(|s| s.pdf > 0.0 && wanted(s))
-        .expect("such a sample is found")
+    samples.into_iter().find(|s| s.pdf > 0.0 && wanted(s)).expect("such a sample is found")
 }
 
 fn assert_along(found: [f32; 3], wanted: Vec3) {
-    assert!(
-        Vec3::from(found).distance(wanted) < 1e-5,
-        "{found:?}, not {wanted}"
-    );
+    assert!(Vec3::from(found).distance(wanted) < 1e-5, "{found:?}, not {wanted}");
 }
 
 #[test]
@@ -57,10 +49,7 @@ fn fresnels_equations_are_those_of_the_textbook() {
     };
     for eta in [1.1, 1.5, 2.4, 0.9] {
         for cosine in [1.0, 0.8, 0.5] {
-            assert!(
-                (f64::from(fresnel(cosine as f32, eta as f32)) - textbook(cosine, eta)).abs()
-                    < 1e-5
-            );
+            assert!((f64::from(fresnel(cosine as f32, eta as f32)) - textbook(cosine, eta)).abs() < 1e-5);
         }
     }
     assert_eq!(fresnel(0.3, 1.0 / 1.5), 1.0);
@@ -71,15 +60,9 @@ fn smooth_surfaces_reflect_and_refract_in_the_textbooks_directions() {
     let out = direction(0.6, 0.3);
     let mirrored = Vec3::new(-out.x, -out.y, out.z);
     assert_along(first(&metal(0.0), out, |_| true).direction, mirrored);
-    assert_along(
-        first(&thin_glass(0.0), out, |s| s.transmitted == 1).direction,
-        -out,
-    );
+    assert_along(first(&thin_glass(0.0), out, |s| s.transmitted == 1).direction, -out);
     let bent = Vec3::new(-out.x / 1.5, -out.y / 1.5, -(1.0 - 0.64_f32 / 2.25).sqrt());
-    assert_along(
-        first(&glass(0.0), out, |s| s.transmitted == 1).direction,
-        bent,
-    );
+    assert_along(first(&glass(0.0), out, |s| s.transmitted == 1).direction, bent);
 }
 
 #[test]
@@ -94,10 +77,7 @@ fn perfect_mirrors_and_windows_count_for_nothing_when_evaluated() {
     let out = direction(0.6, 0.3);
     let mirrored = [-out.x, -out.y, out.z];
     for surface in [metal(0.0), thin_glass(0.0), glass(0.0)] {
-        assert_eq!(
-            evaluate(&surface, out.into(), &[mirrored, (-out).into()]),
-            [[0.0; 4]; 2]
-        );
+        assert_eq!(evaluate(&surface, out.into(), &[mirrored, (-out).into()]), [[0.0; 4]; 2]);
     }
 }
 
@@ -107,9 +87,7 @@ fn blue_light_is_bent_more_than_red() {
     let out = direction(0.5, 0.0);
     let bent = |channel: usize| {
         let only = |s: &ProbeSample| {
-            s.transmitted == 1
-                && s.weight[channel] > 0.0
-                && s.weight.iter().filter(|&&w| w > 0.0).count() == 1
+            s.transmitted == 1 && s.weight[channel] > 0.0 && s.weight.iter().filter(|&&w| w > 0.0).count() == 1
         };
         -first(&surface, out, only).direction[0]
     };

@@ -12,17 +12,11 @@ fn value(surface: &ProbeSurface, out: Vec3, direction: Vec3) -> Vec3 {
 
 fn assert_close(name: &str, there: Vec3, back: Vec3) {
     let difference = (there - back).abs().max_element();
-    assert!(
-        difference <= 2e-3 * there.max_element().max(1e-3),
-        "{name}: {there} there, {back} back"
-    );
+    assert!(difference <= 2e-3 * there.max_element().max(1e-3), "{name}: {there} there, {back} back");
 }
 
 fn above(random: &mut Random) -> Vec3 {
-    direction(
-        0.02 + 0.98 * random.next(),
-        std::f32::consts::TAU * random.next(),
-    )
+    direction(0.02 + 0.98 * random.next(), std::f32::consts::TAU * random.next())
 }
 
 /// Coats and sheen dim what is below by their albedo towards the viewer alone, as glTF says, and so are left out.
@@ -30,27 +24,9 @@ fn above(random: &mut Random) -> Vec3 {
 fn reflection_is_reciprocal() {
     let color = [0.9, 0.5, 0.2];
     let surfaces = [
-        (
-            "metal",
-            ProbeSurface {
-                color,
-                ..metal(0.4)
-            },
-        ),
-        (
-            "brushed metal",
-            ProbeSurface {
-                color,
-                ..brushed(0.5, 0.8)
-            },
-        ),
-        (
-            "dielectric",
-            ProbeSurface {
-                color,
-                ..dielectric(0.6)
-            },
-        ),
+        ("metal", ProbeSurface { color, ..metal(0.4) }),
+        ("brushed metal", ProbeSurface { color, ..brushed(0.5, 0.8) }),
+        ("dielectric", ProbeSurface { color, ..dielectric(0.6) }),
         (
             "tinted dielectric",
             dielectric(0.3).with(|l| {
@@ -58,41 +34,11 @@ fn reflection_is_reciprocal() {
                 l.specular = 0.7;
             }),
         ),
-        (
-            "half metal",
-            ProbeSurface {
-                color,
-                ..dielectric(0.7).with(|l| l.metallic = 0.5)
-            },
-        ),
-        (
-            "thin glass",
-            ProbeSurface {
-                color,
-                ..thin_glass(0.5)
-            },
-        ),
-        (
-            "glass",
-            ProbeSurface {
-                color,
-                ..glass(0.5)
-            },
-        ),
-        (
-            "glass from within",
-            ProbeSurface {
-                color,
-                ..within_glass(0.5)
-            },
-        ),
-        (
-            "iridescent metal",
-            ProbeSurface {
-                color,
-                ..iridescent(metal(0.5))
-            },
-        ),
+        ("half metal", ProbeSurface { color, ..dielectric(0.7).with(|l| l.metallic = 0.5) }),
+        ("thin glass", ProbeSurface { color, ..thin_glass(0.5) }),
+        ("glass", ProbeSurface { color, ..glass(0.5) }),
+        ("glass from within", ProbeSurface { color, ..within_glass(0.5) }),
+        ("iridescent metal", ProbeSurface { color, ..iridescent(metal(0.5)) }),
     ];
     let mut random = Random(1);
     for (name, surface) in surfaces {
@@ -105,10 +51,7 @@ fn reflection_is_reciprocal() {
 
 #[test]
 fn sheen_is_reciprocal_by_itself() {
-    let surface = ProbeSurface {
-        color: [0.0; 3],
-        ..cloth(0.4).with(|l| l.specular = 0.0)
-    };
+    let surface = ProbeSurface { color: [0.0; 3], ..cloth(0.4).with(|l| l.specular = 0.0) };
     let mut random = Random(2);
     for _ in 0..500 {
         let (a, b) = (above(&mut random), above(&mut random));
@@ -124,11 +67,7 @@ fn thin_walls_let_through_as_much_in_both_directions() {
             let (a, b) = (above(&mut random), above(&mut random));
             // The other side surfaces the same once everything is turned over.
             let turned = |v: Vec3| Vec3::new(v.x, -v.y, -v.z);
-            assert_close(
-                name,
-                value(&surface, a, -b),
-                value(&surface, turned(-b), turned(a)),
-            );
+            assert_close(name, value(&surface, a, -b), value(&surface, turned(-b), turned(a)));
         }
     }
 }

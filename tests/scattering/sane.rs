@@ -76,17 +76,9 @@ fn random_materials_scatter_finite_light() {
     for _ in 0..20_000 {
         let (surface, out) = (any_surface(&mut random), any_view(&mut random));
         let mut directions: Vec<[f32; 3]> = (0..8).map(|_| random.direction().into()).collect();
-        directions.extend([
-            [0.0, 0.0, 1.0],
-            [-out.x, -out.y, out.z],
-            (-out).into(),
-            [1.0, 0.0, 0.0],
-        ]);
+        directions.extend([[0.0, 0.0, 1.0], [-out.x, -out.y, out.z], (-out).into(), [1.0, 0.0, 0.0]]);
         for value in evaluate(&surface, out.into(), &directions) {
-            assert!(
-                value.iter().all(|v| v.is_finite() && *v >= 0.0),
-                "{value:?} of {surface:?} from {out}"
-            );
+            assert!(value.iter().all(|v| v.is_finite() && *v >= 0.0), "{value:?} of {surface:?} from {out}");
         }
         let triples: Vec<[f32; 3]> = (0..8).map(|_| random.triple()).collect();
         for s in sample(&surface, out.into(), &triples) {
@@ -110,10 +102,7 @@ fn weights_are_values_over_pdfs() {
             let [r, g, b, pdf] = evaluate(&surface, out.into(), &[s.direction])[0];
             assert_eq!(pdf, s.pdf);
             let weight = Vec3::new(r, g, b) / pdf;
-            assert!(
-                weight.abs_diff_eq(s.weight.into(), 1e-4 * weight.max_element()),
-                "{s:?}: {weight}"
-            );
+            assert!(weight.abs_diff_eq(s.weight.into(), 1e-4 * weight.max_element()), "{s:?}: {weight}");
         }
     }
 }

@@ -7,10 +7,7 @@ use rayon::prelude::*;
 use std::fmt::Write as _;
 use throng::probe::{fresnel, interface_albedo, sheen_albedo};
 
-const FILE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/kernels/closure/albedo_tables.inc"
-);
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/closure/albedo_tables.inc");
 const GRID: u32 = 128;
 /// Azimuth of the directions of isotropic surfaces, for which it does not matter.
 const AZIMUTH: f32 = 0.3;
@@ -31,12 +28,7 @@ const TABLES: [Table; 6] = [
         entry: |p| interface(1.5, p)[0] + margin(p[0]),
         mean: Some("kMirrorMean"),
     },
-    Table {
-        name: "kBrushedChange",
-        axes: &[11, 16, 5, 24],
-        entry: brushed,
-        mean: Some("kBrushedChangeMean"),
-    },
+    Table { name: "kBrushedChange", axes: &[11, 16, 5, 24], entry: brushed, mean: Some("kBrushedChangeMean") },
     Table {
         name: "kReflectedAlbedo",
         axes: &[11, 32, 24],
@@ -98,8 +90,7 @@ fn brushed(place: &[f32]) -> f32 {
     let along = across + (1.0 - across) * place[0] * place[0];
     let azimuth = place[2].sqrt().acos();
     let mean = (0.5 * (along * along + across * across)).sqrt();
-    let mirror =
-        |azimuth, alphas| interface_albedo(cosine(place[3]), azimuth, alphas, 1.5, GRID)[0];
+    let mirror = |azimuth, alphas| interface_albedo(cosine(place[3]), azimuth, alphas, 1.5, GRID)[0];
     // The isotropic table has a margin already, and this one does well without.
     0.5 + mirror(azimuth, [along, across]) - mirror(AZIMUTH, [mean; 2]) - margin(place[1])
 }
@@ -123,27 +114,12 @@ impl Table {
     fn means(&self, values: &[u16]) -> Vec<u16> {
         let cosines = self.axes[self.axes.len() - 1];
         // Of the four axes of a brushed surface, the third is the azimuth, too.
-        let azimuths = if self.axes.len() == 4 {
-            self.axes[2]
-        } else {
-            1
-        };
+        let azimuths = if self.axes.len() == 4 { self.axes[2] } else { 1 };
         let by_cosine = hat_weights(cosines, |t| 4.0 * t * t * t);
-        let by_azimuth = hat_weights(azimuths, |t| {
-            1.0 / (std::f64::consts::PI * (t * (1.0 - t)).sqrt())
-        });
+        let by_azimuth = hat_weights(azimuths, |t| 1.0 / (std::f64::consts::PI * (t * (1.0 - t)).sqrt()));
         let mean = |block: &[u16]| {
-            let row = |row: &[u16]| {
-                row.iter()
-                    .zip(&by_cosine)
-                    .map(|(&v, w)| f64::from(v) * w)
-                    .sum::<f64>()
-            };
-            let sum: f64 = block
-                .chunks(cosines)
-                .zip(&by_azimuth)
-                .map(|(r, w)| row(r) * w)
-                .sum();
+            let row = |row: &[u16]| row.iter().zip(&by_cosine).map(|(&v, w)| f64::from(v) * w).sum::<f64>();
+            let sum: f64 = block.chunks(cosines).zip(&by_azimuth).map(|(r, w)| row(r) * w).sum();
             sum.round() as u16
         };
         values.chunks(azimuths * cosines).map(mean).collect()
@@ -185,10 +161,7 @@ fn write_table(text: &mut String, name: &str, values: &[u16]) {
 fn the_tables_are_written_again() {
     let mut text = String::from("// Written by tests/scattering/tables.rs: see albedo.h.\n");
     for table in &TABLES {
-        let values: Vec<u16> = (0..table.len())
-            .into_par_iter()
-            .map(|i| table.value(i))
-            .collect();
+        let values: Vec<u16> = (0..table.len()).into_par_iter().map(|i| table.value(i)).collect();
         write_table(&mut text, table.name, &values);
         if let Some(name) = table.mean {
             write_table(&mut text, name, &table.means(&values));
@@ -200,17 +173,9 @@ fn the_tables_are_written_again() {
 /// The numbers of the table `name` in the file.
 fn read_table(text: &str, name: &str) -> Vec<u16> {
     let start = text.find(&format!(" {name}[")).expect("the table is there");
-    let body = text[start..]
-        .split(['{', '}'])
-        .nth(1)
-        .expect("its numbers are in braces");
-    let numbers = body
-        .split(',')
-        .map(str::trim)
-        .filter(|word| !word.is_empty());
-    numbers
-        .map(|word| word.parse().expect("a number"))
-        .collect()
+    let body = text[start..].split(['{', '}']).nth(1).expect("its numbers are in braces");
+    let numbers = body.split(',').map(str::trim).filter(|word| !word.is_empty());
+    numbers.map(|word| word.parse().expect("a number")).collect()
 }
 
 #[test]
@@ -221,11 +186,7 @@ fn the_tables_hold_what_brute_force_finds() {
         assert_eq!(values.len(), table.len(), "{}", table.name);
         for index in (0..values.len()).step_by(199) {
             let (found, exact) = (i32::from(values[index]), i32::from(table.value(index)));
-            assert!(
-                (found - exact).abs() <= 2,
-                "{}[{index}] is {found}, not {exact}",
-                table.name
-            );
+            assert!((found - exact).abs() <= 2, "{}[{index}] is {found}, not {exact}", table.name);
         }
         if let Some(mean) = table.mean {
             assert_eq!(read_table(&text, mean), table.means(&values), "{mean}");

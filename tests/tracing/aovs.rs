@@ -6,8 +6,8 @@ use throng::{
     aov::{Aov, AovSet, MATTE_RANKS, cryptomatte},
     device::{FrameSettings, Rendered},
     scene::{
-        Camera, CameraKey, CameraPath, Environment, Integrator, Keyframe, Motion, MotionPart,
-        Names, Phase, PixelFilter, Projection, Scene, Shutter,
+        Camera, CameraKey, CameraPath, Environment, Integrator, Keyframe, Motion, MotionPart, Names, Phase,
+        PixelFilter, Projection, Scene, Shutter,
     },
 };
 
@@ -24,18 +24,13 @@ fn camera(path: CameraPath) -> Camera {
     Camera {
         path,
         up: Vec3::Y,
-        projection: Projection::Perspective {
-            fov_y: 2.0 * 0.5f32.atan(),
-        },
+        projection: Projection::Perspective { fov_y: 2.0 * 0.5f32.atan() },
         ..Camera::default()
     }
 }
 
 fn still() -> Camera {
-    camera(CameraPath::Still {
-        eye: Vec3::new(0.0, 0.0, 10.0),
-        target: Vec3::ZERO,
-    })
+    camera(CameraPath::Still { eye: Vec3::new(0.0, 0.0, 10.0), target: Vec3::ZERO })
 }
 
 /// Two quads side by side, each over one half of the picture, `left` at z = -1 and `right` at z = 1; the upper half is open.
@@ -43,21 +38,14 @@ fn two_quads() -> Scene {
     let quad = |x: f32| {
         let corner = |dx: f32, y: f32| Vec3::new(x + dx, y, 0.0);
         mesh(
-            vec![
-                corner(0.0, -20.0),
-                corner(20.0, -20.0),
-                corner(20.0, 0.0),
-                corner(0.0, 0.0),
-            ],
+            vec![corner(0.0, -20.0), corner(20.0, -20.0), corner(20.0, 0.0), corner(0.0, 0.0)],
             vec![[0, 1, 2], [0, 2, 3]],
         )
     };
     let at = |z: f32| Affine3::from_translation(Vec3::Z * z);
     let mut scene = scene(vec![quad(-20.0), quad(0.0)], &[(0, at(-1.0)), (1, at(1.0))]);
     scene.materials[0].color = Vec3::new(0.2, 0.4, 0.6);
-    scene.environment = Environment::Constant {
-        radiance: Vec3::ONE,
-    };
+    scene.environment = Environment::Constant { radiance: Vec3::ONE };
     scene.names = Names::numbered(vec!["left".into(), "right".into()], &[0, 1]);
     scene.names.materials = vec!["paint".into()];
     scene.camera = still();
@@ -90,16 +78,8 @@ fn surfaces_tell_what_they_are_and_where() {
         assert_close(values(&rendered, Aov::Depth, x, y), &[10.0 - z], 1e-4);
         // The picture is as high as its distance; within a pixel of the middle.
         let pixel = (10.0 - z) / SIDE as f32;
-        let position = [
-            (x as f32 + 0.5 - 0.5 * SIDE as f32) * pixel,
-            -(y as f32 + 0.5 - 0.5 * SIDE as f32) * pixel,
-            z,
-        ];
-        assert_close(
-            values(&rendered, Aov::Position, x, y),
-            &position,
-            1.5 * pixel,
-        );
+        let position = [(x as f32 + 0.5 - 0.5 * SIDE as f32) * pixel, -(y as f32 + 0.5 - 0.5 * SIDE as f32) * pixel, z];
+        assert_close(values(&rendered, Aov::Position, x, y), &position, 1.5 * pixel);
         assert_close(values(&rendered, Aov::Motion, x, y), &[0.0; 4], 1e-4);
     }
 }
@@ -123,10 +103,7 @@ fn mattes_tell_names_and_their_shares() {
     let instance = |x| values(&rendered, Aov::Instance, x, 28);
     for (x, name) in [(4, "left"), (28, "right")] {
         assert_eq!(instance(x)[..3], [id(name), 1.0, 0.0]);
-        assert_eq!(
-            values(&rendered, Aov::Material, x, 28)[..3],
-            [id("paint"), 1.0, 0.0]
-        );
+        assert_eq!(values(&rendered, Aov::Material, x, 28)[..3], [id("paint"), 1.0, 0.0]);
     }
     // The edge between them, seen through the middle of a pixel.
     let edge = instance(16);
@@ -144,11 +121,7 @@ fn negative_lobes_leave_flat_areas_flat() {
     let mut settings = all_layers(16);
     settings.film.filter = PixelFilter::Mitchell;
     let rendered = render(two_quads(), &settings);
-    assert_close(
-        values(&rendered, Aov::Albedo, 8, 28),
-        &[0.2, 0.4, 0.6],
-        1e-5,
-    );
+    assert_close(values(&rendered, Aov::Albedo, 8, 28), &[0.2, 0.4, 0.6], 1e-5);
     let open = &rendered.pixels[..3 * SIDE as usize];
     assert!(open.iter().all(|&channel| channel == 255), "{open:?}");
 }
@@ -169,20 +142,13 @@ fn moving_sphere_leaves_a_vector(settings: &FrameSettings) {
     scene.instances[0].motion = 0;
     // Through the middle at time 0, with a speed of 2π · 0.5 / 4 units per second.
     scene.motions = vec![Motion {
-        parts: vec![MotionPart::Bob {
-            offset: Vec3::new(0.5, 0.0, 0.0),
-            period: 4.0,
-        }],
+        parts: vec![MotionPart::Bob { offset: Vec3::new(0.5, 0.0, 0.0), period: 4.0 }],
         phase: Phase::Same,
     }];
     let rendered = render(scene, settings);
     let moved = 0.5 * (std::f32::consts::TAU / 40.0).sin();
     let pixels = moved * SIDE as f32 / 9.0;
-    assert_close(
-        values(&rendered, Aov::Motion, 16, 16),
-        &[-pixels, 0.0, -pixels, 0.0],
-        0.02 * pixels,
-    );
+    assert_close(values(&rendered, Aov::Motion, 16, 16), &[-pixels, 0.0, -pixels, 0.0], 0.02 * pixels);
     assert_eq!(values(&rendered, Aov::Motion, 0, 0), [0.0; 4]);
 }
 
@@ -199,10 +165,7 @@ fn layers_are_blurred_with_the_picture_and_vectors_still_go_from_frame_to_frame(
         scale: Vec3::ONE,
     };
     scene.motions = vec![Motion {
-        parts: vec![MotionPart::Keyframes {
-            keys: vec![key(0.0), key(4.0)],
-            repeat: false,
-        }],
+        parts: vec![MotionPart::Keyframes { keys: vec![key(0.0), key(4.0)], repeat: false }],
         phase: Phase::Same,
     }];
     scene.instances[1].motion = 0;
@@ -226,11 +189,7 @@ fn layers_are_blurred_with_the_picture_and_vectors_still_go_from_frame_to_frame(
     assert_close(values(&rendered, Aov::Depth, 18, 28), &[9.0], 1e-4);
     let moved = [-8.0, 0.0, -8.0, 0.0];
     assert_close(values(&rendered, Aov::Motion, 28, 28), &moved, 0.01);
-    assert_close(
-        values(&rendered, Aov::Motion, 18, 28),
-        &moved.map(|x| 0.75 * x),
-        0.2,
-    );
+    assert_close(values(&rendered, Aov::Motion, 18, 28), &moved.map(|x| 0.75 * x), 0.2);
 }
 
 #[test]
@@ -238,14 +197,8 @@ fn cameras_that_move_take_everything_along() {
     let mut scene = two_quads();
     scene.settings.fps = 10.0;
     // 0.1 upwards per frame.
-    let key = |time: f32| CameraKey {
-        time,
-        eye: Vec3::new(0.0, time, 10.0),
-        target: Vec3::new(0.0, time, 0.0),
-    };
-    scene.camera = camera(CameraPath::Spline {
-        keys: (-2..4).map(|i| key(i as f32)).collect(),
-    });
+    let key = |time: f32| CameraKey { time, eye: Vec3::new(0.0, time, 10.0), target: Vec3::new(0.0, time, 0.0) };
+    scene.camera = camera(CameraPath::Spline { keys: (-2..4).map(|i| key(i as f32)).collect() });
     let rendered = render(scene, &all_layers(4));
     let (near, far) = (0.1 * SIDE as f32 / 9.0, 0.1 * SIDE as f32 / 11.0);
     let motion = |x, y| values(&rendered, Aov::Motion, x, y);

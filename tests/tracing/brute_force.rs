@@ -35,24 +35,15 @@ fn intersect(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Option<(
 }
 
 fn expected(triangles: &[[DVec3; 3]], ray: &Ray) -> Expected {
-    let (origin, direction) = (
-        Vec3::from(ray.origin).as_dvec3(),
-        Vec3::from(ray.direction).as_dvec3(),
-    );
+    let (origin, direction) = (Vec3::from(ray.origin).as_dvec3(), Vec3::from(ray.direction).as_dvec3());
     let mut nearest = f64::INFINITY;
     let mut unclear = f64::INFINITY;
     for triangle in triangles {
-        let reach = triangle
-            .iter()
-            .map(|p| (*p - origin).length())
-            .fold(0.0, f64::max);
+        let reach = triangle.iter().map(|p| (*p - origin).length()).fold(0.0, f64::max);
         match intersect(origin, direction, *triangle) {
             None => {
                 // Could be hit anywhere along the part of the ray that passes it.
-                let closest = triangle
-                    .iter()
-                    .map(|p| (*p - origin).dot(direction))
-                    .fold(f64::INFINITY, f64::min);
+                let closest = triangle.iter().map(|p| (*p - origin).dot(direction)).fold(f64::INFINITY, f64::min);
                 unclear = unclear.min(closest.max(0.0) / direction.length_squared());
             }
             Some((t, inside)) if t > -1e-5 * reach => {
@@ -79,11 +70,7 @@ fn corners_in_world(mesh: &Mesh, transform: &Affine3) -> Vec<[DVec3; 3]> {
     let Shape::Triangles(m) = &mesh.shape else {
         return Vec::new();
     };
-    let place = |i: u32| {
-        transform
-            .transform_point3(m.positions[i as usize].into())
-            .as_dvec3()
-    };
+    let place = |i: u32| transform.transform_point3(m.positions[i as usize].into()).as_dvec3();
     m.triangles.iter().map(|t| t.map(place)).collect()
 }
 
@@ -99,21 +86,15 @@ fn rounding(triangles: &[[DVec3; 3]], ray: &Ray) -> f64 {
 
 /// Compares all rays; returns how many had a clear answer.
 fn check(meshes: Vec<Mesh>, placements: &[(u32, Affine3)], rays: &[Ray]) -> usize {
-    let triangles: Vec<_> = placements
-        .iter()
-        .flat_map(|(mesh, t)| corners_in_world(&meshes[*mesh as usize], t))
-        .collect();
+    let triangles: Vec<_> =
+        placements.iter().flat_map(|(mesh, t)| corners_in_world(&meshes[*mesh as usize], t)).collect();
     let closest = trace(scene(meshes.clone(), placements), RayKind::Closest, rays);
     let any = trace(scene(meshes, placements), RayKind::Any, rays);
     let mut clear = 0;
     for (i, ray) in rays.iter().enumerate() {
         match expected(&triangles, ray) {
             Expected::Unclear => continue,
-            Expected::Miss => assert!(
-                closest[i].t < 0.0 && any[i].t < 0.0,
-                "{ray:?} should miss: {:?}",
-                closest[i]
-            ),
+            Expected::Miss => assert!(closest[i].t < 0.0 && any[i].t < 0.0, "{ray:?} should miss: {:?}", closest[i]),
             Expected::Hit(t) => {
                 let found = f64::from(closest[i].t);
                 assert!(
@@ -176,18 +157,10 @@ fn random_mesh(kind: Kind, count: usize, strip: bool, seed: u32) -> Mesh {
 }
 
 fn random_transform(random: &mut Random, spread: f32) -> Affine3 {
-    let rotation = Quat::from_euler(
-        EulerRot::XYZ,
-        random.range(0.0, 7.0),
-        random.range(0.0, 7.0),
-        random.range(0.0, 7.0),
-    );
+    let rotation =
+        Quat::from_euler(EulerRot::XYZ, random.range(0.0, 7.0), random.range(0.0, 7.0), random.range(0.0, 7.0));
     let mirror = if random.unit() < 0.5 { -1.0 } else { 1.0 };
-    let scale = Vec3::new(
-        mirror * random.range(0.3, 2.0),
-        random.range(0.3, 2.0),
-        random.range(0.3, 2.0),
-    );
+    let scale = Vec3::new(mirror * random.range(0.3, 2.0), random.range(0.3, 2.0), random.range(0.3, 2.0));
     Affine3::from_scale_rotation_translation(scale, rotation, random.cube() * spread)
 }
 
@@ -196,12 +169,8 @@ fn random_rays(random: &mut Random, count: usize, spread: f32) -> Vec<Ray> {
         let origin = random.cube() * spread * 2.0;
         // Some along an axis, some not of unit length.
         let direction = match i % 8 {
-            0 => Vec3::from_array(std::array::from_fn(
-                |k| if k == i / 8 % 3 { 1.0 } else { 0.0 },
-            )),
-            1 => -Vec3::from_array(std::array::from_fn(
-                |k| if k == i / 8 % 3 { 2.5 } else { 0.0 },
-            )),
+            0 => Vec3::from_array(std::array::from_fn(|k| if k == i / 8 % 3 { 1.0 } else { 0.0 })),
+            1 => -Vec3::from_array(std::array::from_fn(|k| if k == i / 8 % 3 { 2.5 } else { 0.0 })),
             _ => random.cube() * spread - origin,
         };
         ray(origin, direction)
@@ -239,20 +208,13 @@ proptest! {
 #[test]
 fn most_rays_have_a_clear_answer() {
     let rays = random_rays(&mut Random::new(5), 2000, 1.0);
-    let clear = check(
-        vec![random_mesh(Kind::Soup, 100, false, 4)],
-        &[(0, Affine3::IDENTITY)],
-        &rays,
-    );
+    let clear = check(vec![random_mesh(Kind::Soup, 100, false, 4)], &[(0, Affine3::IDENTITY)], &rays);
     assert!(clear > 1800, "only {clear} of 2000");
 }
 
 #[test]
 fn of_coincident_surfaces_the_first_instance_and_triangle_wins() {
-    let twice = mesh(
-        vec![Vec3::ZERO, Vec3::X, Vec3::Y],
-        vec![[0, 1, 2], [0, 1, 2]],
-    );
+    let twice = mesh(vec![Vec3::ZERO, Vec3::X, Vec3::Y], vec![[0, 1, 2], [0, 1, 2]]);
     let placements = vec![(0, Affine3::IDENTITY); 50];
     let rays = [ray(Vec3::new(0.2, 0.2, 1.0), Vec3::NEG_Z)];
     let hit = trace(scene(vec![twice], &placements), RayKind::Closest, &rays)[0];
@@ -261,43 +223,17 @@ fn of_coincident_surfaces_the_first_instance_and_triangle_wins() {
 
 #[test]
 fn a_ray_stays_within_its_limits() {
-    let wall = mesh(
-        vec![
-            Vec3::new(-9.0, -9.0, 0.0),
-            Vec3::new(9.0, -9.0, 0.0),
-            Vec3::new(0.0, 9.0, 0.0),
-        ],
-        vec![[0, 1, 2]],
-    );
-    let limited = |t_min, t_max| Ray {
-        t_min,
-        t_max,
-        ..ray(Vec3::new(0.0, 0.0, 2.0), Vec3::NEG_Z)
-    };
-    let rays = [
-        limited(0.0, 1.9),
-        limited(2.1, 9.0),
-        limited(0.0, 2.0),
-        limited(2.0, 9.0),
-    ];
-    let hits = trace(
-        scene(vec![wall], &[(0, Affine3::IDENTITY)]),
-        RayKind::Closest,
-        &rays,
-    );
-    assert_eq!(
-        hits.iter().map(|h| h.t).collect::<Vec<_>>(),
-        [-1.0, -1.0, 2.0, 2.0]
-    );
+    let wall =
+        mesh(vec![Vec3::new(-9.0, -9.0, 0.0), Vec3::new(9.0, -9.0, 0.0), Vec3::new(0.0, 9.0, 0.0)], vec![[0, 1, 2]]);
+    let limited = |t_min, t_max| Ray { t_min, t_max, ..ray(Vec3::new(0.0, 0.0, 2.0), Vec3::NEG_Z) };
+    let rays = [limited(0.0, 1.9), limited(2.1, 9.0), limited(0.0, 2.0), limited(2.0, 9.0)];
+    let hits = trace(scene(vec![wall], &[(0, Affine3::IDENTITY)]), RayKind::Closest, &rays);
+    assert_eq!(hits.iter().map(|h| h.t).collect::<Vec<_>>(), [-1.0, -1.0, 2.0, 2.0]);
 }
 
 #[test]
 fn an_empty_scene_is_all_misses() {
-    let hits = trace(
-        scene(vec![], &[]),
-        RayKind::Closest,
-        &[ray(Vec3::ZERO, Vec3::X)],
-    );
+    let hits = trace(scene(vec![], &[]), RayKind::Closest, &[ray(Vec3::ZERO, Vec3::X)]);
     assert_eq!(hits[0].t, -1.0);
 }
 
@@ -315,20 +251,12 @@ fn a_squashed_and_mirrored_sphere_is_hit_where_its_equation_says() {
             ray(origin, transform.translation + random.cube() * 2.0 - origin)
         })
         .collect();
-    let hits = trace(
-        scene(vec![crate::common::sphere()], &[(0, transform)]),
-        RayKind::Closest,
-        &rays,
-    );
+    let hits = trace(scene(vec![crate::common::sphere()], &[(0, transform)]), RayKind::Closest, &rays);
     let inverse = transform.inverse();
     let mut hit_count = 0;
     for (ray, hit) in rays.iter().zip(&hits).filter(|(_, hit)| hit.t >= 0.0) {
-        let on_surface =
-            inverse.transform_point3(Vec3::from(ray.origin) + Vec3::from(ray.direction) * hit.t);
-        assert!(
-            (on_surface.length() - 1.0).abs() < 2e-4,
-            "{ray:?} {on_surface}"
-        );
+        let on_surface = inverse.transform_point3(Vec3::from(ray.origin) + Vec3::from(ray.direction) * hit.t);
+        assert!((on_surface.length() - 1.0).abs() < 2e-4, "{ray:?} {on_surface}");
         hit_count += 1;
     }
     assert!(hit_count > 300, "{hit_count}");

@@ -6,16 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use throng::{
     abi::{Hit, NO_INDEX, Ray},
     aov::{AovImage, AovSet},
-    device::{
-        self, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered,
-        cuda::gpus,
-    },
+    device::{self, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered, cuda::gpus},
     film::FilmSettings,
     math::hash_unit,
     render::{Poser, compare::PictureDifference},
-    scene::{
-        Instance, Integrator, Layering, Material, Mesh, NONE, Scene, Shape, ToneMap, TriangleMesh,
-    },
+    scene::{Instance, Integrator, Layering, Material, Mesh, NONE, Scene, Shape, ToneMap, TriangleMesh},
 };
 
 /// Reproducible numbers.
@@ -41,56 +36,24 @@ impl Random {
 
     /// Uniform in the cube [-1, 1]³.
     pub fn cube(&mut self) -> Vec3 {
-        Vec3::new(
-            self.range(-1.0, 1.0),
-            self.range(-1.0, 1.0),
-            self.range(-1.0, 1.0),
-        )
+        Vec3::new(self.range(-1.0, 1.0), self.range(-1.0, 1.0), self.range(-1.0, 1.0))
     }
 }
 
 pub fn mesh(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Mesh {
     let positions = positions.into_iter().map(Into::into).collect();
-    let shape = Shape::Triangles(TriangleMesh {
-        positions,
-        triangles,
-        ..Default::default()
-    });
-    Mesh {
-        name: "mesh".into(),
-        shape,
-        slot_count: 1,
-    }
+    let shape = Shape::Triangles(TriangleMesh { positions, triangles, ..Default::default() });
+    Mesh { name: "mesh".into(), shape, slot_count: 1 }
 }
 
 pub fn sphere() -> Mesh {
-    Mesh {
-        name: "sphere".into(),
-        shape: Shape::Sphere,
-        slot_count: 1,
-    }
+    Mesh { name: "sphere".into(), shape: Shape::Sphere, slot_count: 1 }
 }
 
 /// An octahedron whose faces are split `levels` times and pushed out to the unit sphere: closed, no poles.
 pub fn ball(levels: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-    let mut positions = vec![
-        Vec3::X,
-        Vec3::Y,
-        Vec3::Z,
-        Vec3::NEG_X,
-        Vec3::NEG_Y,
-        Vec3::NEG_Z,
-    ];
-    let mut triangles = vec![
-        [0, 1, 2],
-        [1, 3, 2],
-        [3, 4, 2],
-        [4, 0, 2],
-        [1, 0, 5],
-        [3, 1, 5],
-        [4, 3, 5],
-        [0, 4, 5],
-    ];
+    let mut positions = vec![Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z];
+    let mut triangles = vec![[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2], [1, 0, 5], [3, 1, 5], [4, 3, 5], [0, 4, 5]];
     for _ in 0..levels {
         let mut middles = std::collections::HashMap::new();
         let mut finer = Vec::new();
@@ -113,25 +76,10 @@ pub fn ball(levels: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
 pub fn scene(meshes: Vec<Mesh>, placements: &[(u32, Affine3)]) -> Scene {
     let instances = placements
         .iter()
-        .map(|&(mesh, local)| Instance {
-            local,
-            node: NONE,
-            mesh,
-            slot_base: 0,
-            motion: NONE,
-        })
+        .map(|&(mesh, local)| Instance { local, node: NONE, mesh, slot_base: 0, motion: NONE })
         .collect();
-    let materials = vec![Material {
-        color: Vec3::ONE,
-        ..Default::default()
-    }];
-    Scene {
-        meshes,
-        instances,
-        materials,
-        material_slots: vec![0],
-        ..Default::default()
-    }
+    let materials = vec![Material { color: Vec3::ONE, ..Default::default() }];
+    Scene { meshes, instances, materials, material_slots: vec![0], ..Default::default() }
 }
 
 /// Calls `visit` with every kernel variant of the CPU, each once more with rays that take turns as they do in a TLAS that no
@@ -173,21 +121,13 @@ pub fn trace(scene: Scene, kind: RayKind, rays: &[Ray]) -> Vec<Hit> {
     let mut agreed: Option<Vec<Hit>> = None;
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
-        let frame = Poser::new(scene.clone(), device.node_layout())
-            .pose(1)
-            .frame;
+        let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
         let mut hits = vec![Hit::default(); rays.len()];
         device.trace(&frame, kind, rays, &mut hits, 1).unwrap();
-        hits.iter_mut()
-            .for_each(|hit| *hit = comparable(kind, *hit));
+        hits.iter_mut().for_each(|hit| *hit = comparable(kind, *hit));
         if let Some(agreed) = &agreed {
             for ((ray, a), b) in rays.iter().zip(agreed).zip(&hits) {
-                assert_eq!(
-                    bytemuck::bytes_of(a),
-                    bytemuck::bytes_of(b),
-                    "{}: {ray:?} {a:?} {b:?}",
-                    device.describe()
-                );
+                assert_eq!(bytemuck::bytes_of(a), bytemuck::bytes_of(b), "{}: {ray:?} {a:?} {b:?}", device.describe());
             }
         }
         agreed = Some(hits);
@@ -205,14 +145,7 @@ fn comparable(kind: RayKind, hit: Hit) -> Hit {
     }
 }
 
-const MISS: Hit = Hit {
-    t: -1.0,
-    u: 0.0,
-    v: 0.0,
-    prim: NO_INDEX,
-    instance: NO_INDEX,
-    record: 0,
-};
+const MISS: Hit = Hit { t: -1.0, u: 0.0, v: 0.0, prim: NO_INDEX, instance: NO_INDEX, record: 0 };
 
 pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSettings {
     FrameSettings {
@@ -257,10 +190,7 @@ pub fn render_on_each(scene: Scene, settings: &FrameSettings) -> Vec<Rendered> {
         device.submit(frame, settings).unwrap();
         let rendered = device.collect(&|| false).unwrap();
         // The steps are the trees' own.
-        if let Some(first) = all
-            .first()
-            .filter(|_| settings.integrator != Integrator::Steps)
-        {
+        if let Some(first) = all.first().filter(|_| settings.integrator != Integrator::Steps) {
             assert_agrees(&device.describe(), &rendered, first);
         }
         all.push(rendered);
@@ -270,10 +200,7 @@ pub fn render_on_each(scene: Scene, settings: &FrameSettings) -> Vec<Rendered> {
 
 fn assert_agrees(device: &str, found: &Rendered, expected: &Rendered) {
     if device.starts_with("cpu") {
-        assert!(
-            found.pixels == expected.pixels,
-            "{device} makes another picture"
-        );
+        assert!(found.pixels == expected.pixels, "{device} makes another picture");
         assert_eq!(found.aovs, expected.aovs, "{device}");
         assert_eq!(found.rays, expected.rays, "{device}");
         return;
@@ -286,10 +213,7 @@ fn assert_agrees(device: &str, found: &Rendered, expected: &Rendered) {
     assert_eq!(found.rays.primary, expected.rays.primary, "{device}");
     // A ray that leaves an edge by another last bit may find another way.
     let (a, b) = (found.rays.total(), expected.rays.total());
-    assert!(
-        a.abs_diff(b) * 50 <= a.max(b),
-        "{device}: {a} rays, not {b}"
-    );
+    assert!(a.abs_diff(b) * 50 <= a.max(b), "{device}: {a} rays, not {b}");
 }
 
 /// As pictures do: at most 1 % of the values differ visibly.
@@ -298,28 +222,14 @@ fn assert_aov_agrees(device: &str, found: &AovImage, expected: &AovImage) {
     let pairs = found.values.iter().zip(&expected.values[..]);
     let agrees = |(a, b): (&f32, &f32)| a == b || (a - b).abs() <= 0.016 * b.abs().max(1.0);
     let differing = pairs.filter(|&pair| !agrees(pair)).count();
-    assert!(
-        differing * 100 <= expected.values.len(),
-        "{device}: {differing} values of {} differ",
-        found.aov
-    );
+    assert!(differing * 100 <= expected.values.len(), "{device}: {differing} values of {} differ", found.aov);
 }
 
 /// Property tests with the same `cases` in every run: what passes today passes tomorrow.
 pub fn same_cases(cases: u32) -> Config {
-    Config {
-        cases,
-        rng_seed: RngSeed::Fixed(1),
-        failure_persistence: None,
-        ..Config::default()
-    }
+    Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
 }
 
 pub fn ray(origin: Vec3, direction: Vec3) -> Ray {
-    Ray {
-        origin: origin.into(),
-        t_min: 0.0,
-        direction: direction.into(),
-        t_max: f32::INFINITY,
-    }
+    Ray { origin: origin.into(), t_min: 0.0, direction: direction.into(), t_max: f32::INFINITY }
 }

@@ -13,10 +13,7 @@ fn lit_ball() -> Scene {
     let (positions, triangles) = ball(2);
     let mut scene = scene(
         vec![mesh(positions, triangles)],
-        &[
-            (0, Affine3::IDENTITY),
-            (0, Affine3::from_translation(Vec3::X * 1.5)),
-        ],
+        &[(0, Affine3::IDENTITY), (0, Affine3::from_translation(Vec3::X * 1.5))],
     );
     scene.environment = Environment::Gradient {
         zenith: Vec3::new(0.2, 0.3, 2.0),
@@ -48,15 +45,9 @@ fn assert_any_break_is_fine(integrator: Integrator, noise: Option<f32>) {
     let scene = Arc::new(lit_ball());
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
-        let frame = Poser::new(scene.clone(), device.node_layout())
-            .pose(1)
-            .frame;
+        let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
         let (film, picture) = in_pieces(device, &frame, &settings, &[70]);
-        for stops in [
-            &[1, 2, 70][..],
-            &[15, 16, 17, 33, 64, 69, 70],
-            &[32, 70, 70],
-        ] {
+        for stops in [&[1, 2, 70][..], &[15, 16, 17, 33, 64, 69, 70], &[32, 70, 70]] {
             let (found, pixels) = in_pieces(device, &frame, &settings, stops);
             assert!(found == film, "{}: {stops:?}", device.describe());
             assert!(pixels == picture, "{}: {stops:?}", device.describe());
@@ -85,9 +76,7 @@ fn a_film_of_another_picture_is_refused() {
     let scene = Arc::new(lit_ball());
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
-        let frame = Poser::new(scene.clone(), device.node_layout())
-            .pose(1)
-            .frame;
+        let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
         let mut film = Accumulation::new(&small);
         let result = device.add_samples(&frame, &large, &mut film, 1, &|| false);
         assert!(result.is_err());
@@ -99,15 +88,10 @@ fn with_an_open_end_a_picture_goes_on_to_more_samples_than_it_was_meant_to_have(
     let scene = Arc::new(lit_ball());
     let mut few = settings(40, 24, Integrator::Path);
     (few.samples, few.open_ended) = (5, true);
-    let many = FrameSettings {
-        samples: 20,
-        ..few.clone()
-    };
+    let many = FrameSettings { samples: 20, ..few.clone() };
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
-        let frame = Poser::new(scene.clone(), device.node_layout())
-            .pose(1)
-            .frame;
+        let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
         let (mut film, _) = in_pieces(device, &frame, &few, &[5]);
         let more = device.add_samples(&frame, &many, &mut film, 20, &|| false);
         let (at_once, picture) = in_pieces(device, &frame, &many, &[20]);

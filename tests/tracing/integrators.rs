@@ -3,8 +3,7 @@
 use crate::common::{ball, mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec3};
 use throng::scene::{
-    Camera, CameraPath, Environment, Integrator, Light, Material, MaterialKind, Mesh, Projection,
-    Scene,
+    Camera, CameraPath, Environment, Integrator, Light, Material, MaterialKind, Mesh, Projection, Scene,
 };
 
 fn look(eye: Vec3, target: Vec3) -> Camera {
@@ -50,59 +49,35 @@ fn floor_under(lights: Vec<Light>) -> Scene {
 }
 
 fn close(found: [u8; 3], expected: u8, tolerance: u8) {
-    assert!(
-        found.iter().all(|c| c.abs_diff(expected) <= tolerance),
-        "{found:?} is not {expected}"
-    );
+    assert!(found.iter().all(|c| c.abs_diff(expected) <= tolerance), "{found:?} is not {expected}");
 }
 
 #[test]
 fn a_floor_under_a_constant_sky_reflects_its_albedo() {
     let mut scene = floor_under(vec![]);
-    scene.environment = Environment::Constant {
-        radiance: Vec3::splat(0.8),
-    };
+    scene.environment = Environment::Constant { radiance: Vec3::splat(0.8) };
     close(center(scene, Integrator::Whitted, 4), srgb(0.4), 1);
 }
 
 #[test]
 fn a_sun_lights_by_the_cosine_of_its_angle() {
     let direction = Vec3::new(0.0, 0.6, 0.8);
-    let sun = Light::Sun {
-        direction,
-        irradiance: Vec3::splat(2.0),
-        angular_radius: 0.0,
-    };
-    close(
-        center(floor_under(vec![sun]), Integrator::Whitted, 4),
-        srgb(0.5 * 2.0 * 0.6 / std::f32::consts::PI),
-        1,
-    );
+    let sun = Light::Sun { direction, irradiance: Vec3::splat(2.0), angular_radius: 0.0 };
+    close(center(floor_under(vec![sun]), Integrator::Whitted, 4), srgb(0.5 * 2.0 * 0.6 / std::f32::consts::PI), 1);
 }
 
 #[test]
 fn a_point_light_falls_off_with_the_square_of_the_distance() {
-    let lamp = |height: f32| Light::Point {
-        position: Vec3::new(0.5, height, 0.0),
-        intensity: Vec3::splat(4.0),
-    };
+    let lamp = |height: f32| Light::Point { position: Vec3::new(0.5, height, 0.0), intensity: Vec3::splat(4.0) };
     for height in [1.5, 3.0] {
         let expected = 0.5 * 4.0 / (height * height * std::f32::consts::PI);
-        close(
-            center(floor_under(vec![lamp(height)]), Integrator::Whitted, 16),
-            srgb(expected),
-            2,
-        );
+        close(center(floor_under(vec![lamp(height)]), Integrator::Whitted, 16), srgb(expected), 2);
     }
 }
 
 #[test]
 fn many_lights_give_the_same_as_their_sum() {
-    let sun = |irradiance| Light::Sun {
-        direction: Vec3::Y,
-        irradiance: Vec3::splat(irradiance),
-        angular_radius: 0.0,
-    };
+    let sun = |irradiance| Light::Sun { direction: Vec3::Y, irradiance: Vec3::splat(irradiance), angular_radius: 0.0 };
     let one = center(floor_under(vec![sun(1.6)]), Integrator::Whitted, 4);
     let sixteen = center(floor_under(vec![sun(0.1); 16]), Integrator::Whitted, 4);
     close(sixteen, one[0], 1);
@@ -111,11 +86,7 @@ fn many_lights_give_the_same_as_their_sum() {
 #[test]
 fn a_blocker_casts_a_shadow_and_a_mirrored_instance_does_too() {
     for scale in [1.0, -1.0] {
-        let sun = Light::Sun {
-            direction: Vec3::Y,
-            irradiance: Vec3::splat(2.0),
-            angular_radius: 0.0,
-        };
+        let sun = Light::Sun { direction: Vec3::Y, irradiance: Vec3::splat(2.0), angular_radius: 0.0 };
         let mut scene = floor_under(vec![sun]);
         let (positions, triangles) = ball(2);
         scene.meshes.push(mesh(positions, triangles));
@@ -124,11 +95,7 @@ fn a_blocker_casts_a_shadow_and_a_mirrored_instance_does_too() {
             Quat::IDENTITY,
             Vec3::new(0.5, 30.0, 0.0),
         );
-        scene.instances.push(throng::scene::Instance {
-            local: blocker,
-            mesh: 1,
-            ..scene.instances[0]
-        });
+        scene.instances.push(throng::scene::Instance { local: blocker, mesh: 1, ..scene.instances[0] });
         close(center(scene, Integrator::Whitted, 4), 0, 0);
     }
 }
@@ -141,21 +108,15 @@ fn a_mirrored_instance_keeps_its_front_face_and_normal() {
         let mut scene = scene(vec![mesh(positions, triangles)], &[(0, transform)]);
         scene.camera = look(Vec3::new(0.0, 0.0, 6.0), Vec3::ZERO);
         let [x, y, z] = center(scene, Integrator::Normal, 64);
-        assert!(
-            x.abs_diff(128) < 6 && y.abs_diff(128) < 6 && z > 250,
-            "{x} {y} {z}"
-        );
+        assert!(x.abs_diff(128) < 6 && y.abs_diff(128) < 6 && z > 250, "{x} {y} {z}");
     }
 }
 
 #[test]
 fn a_normal_turns_with_its_squashed_instance() {
     // The top of a tilted, squashed ball: normals follow the inverse transpose, not the transform.
-    let transform = Affine3::from_scale_rotation_translation(
-        Vec3::new(3.0, 0.2, 3.0),
-        Quat::from_rotation_x(0.5),
-        Vec3::ZERO,
-    );
+    let transform =
+        Affine3::from_scale_rotation_translation(Vec3::new(3.0, 0.2, 3.0), Quat::from_rotation_x(0.5), Vec3::ZERO);
     let normal = Quat::from_rotation_x(0.5) * Vec3::Y;
     for body in [sphere(), {
         let (positions, triangles) = ball(6);
@@ -167,36 +128,19 @@ fn a_normal_turns_with_its_squashed_instance() {
         let found = center(scene, Integrator::Normal, 16);
         for k in 0..3 {
             let expected = (normal[k] * 0.5 + 0.5) * 255.0;
-            assert!(
-                (f32::from(found[k]) - expected).abs() < 3.0,
-                "{found:?} {normal}"
-            );
+            assert!((f32::from(found[k]) - expected).abs() < 3.0, "{found:?} {normal}");
         }
     }
 }
 
 fn mirrors_facing_each_other(bounces: u32) -> [u8; 3] {
     let wall = |z: f32, turn: f32| {
-        let rotation =
-            Quat::from_rotation_y(turn) * Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
-        (
-            0,
-            Affine3::from_scale_rotation_translation(
-                Vec3::splat(100.0),
-                rotation,
-                Vec3::new(0.0, 0.0, z),
-            ),
-        )
+        let rotation = Quat::from_rotation_y(turn) * Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
+        (0, Affine3::from_scale_rotation_translation(Vec3::splat(100.0), rotation, Vec3::new(0.0, 0.0, z)))
     };
     let mut scene = scene(vec![quad()], &[wall(-1.0, 0.0), wall(1.0, 0.0)]);
-    scene.materials[0] = Material {
-        kind: MaterialKind::Mirror,
-        color: Vec3::splat(0.5),
-        ..Default::default()
-    };
-    scene.environment = Environment::Constant {
-        radiance: Vec3::ONE,
-    };
+    scene.materials[0] = Material { kind: MaterialKind::Mirror, color: Vec3::splat(0.5), ..Default::default() };
+    scene.environment = Environment::Constant { radiance: Vec3::ONE };
     scene.camera = look(Vec3::ZERO, Vec3::new(0.0, 0.0, -1.0));
     let mut settings = settings(17, 17, Integrator::Whitted);
     settings.bounces = bounces;
@@ -206,22 +150,14 @@ fn mirrors_facing_each_other(bounces: u32) -> [u8; 3] {
 #[test]
 fn mirrors_multiply_their_tints_and_the_last_one_shows_the_environment() {
     for bounces in 0..5 {
-        close(
-            mirrors_facing_each_other(bounces),
-            srgb(0.5f32.powi(bounces as i32 + 1)),
-            1,
-        );
+        close(mirrors_facing_each_other(bounces), srgb(0.5f32.powi(bounces as i32 + 1)), 1);
     }
 }
 
 #[test]
 fn an_emitter_shows_its_radiance() {
     let mut scene = floor_under(vec![]);
-    scene.materials[0] = Material {
-        color: Vec3::ZERO,
-        emission: Vec3::splat(0.3),
-        ..Default::default()
-    };
+    scene.materials[0] = Material { color: Vec3::ZERO, emission: Vec3::splat(0.3), ..Default::default() };
     close(center(scene, Integrator::Whitted, 1), srgb(0.3), 0);
 }
 
@@ -237,11 +173,7 @@ fn a_lamp_right_above_a_floor_lights_what_is_beside_it() {
         // The lamp's edge is `away` to the side, and the lamp goes on as good as for ever.
         let lamp = plane(25.0 + away, floor + height);
         let mut scene = scene(vec![quad()], &[(0, plane(0.0, floor)), (0, lamp)]);
-        scene.materials.push(Material {
-            color: Vec3::ZERO,
-            emission: Vec3::splat(radiance),
-            ..Default::default()
-        });
+        scene.materials.push(Material { color: Vec3::ZERO, emission: Vec3::splat(radiance), ..Default::default() });
         scene.material_slots = vec![0, 1];
         scene.instances[1].slot_base = 1;
         scene.camera = look(Vec3::Y * (floor + 4.0), Vec3::Y * floor);
@@ -259,14 +191,8 @@ fn a_lamp_right_above_a_floor_lights_what_is_beside_it() {
 fn a_sun_without_size_has_no_disc_and_no_black_spot() {
     let direction = Vec3::new(0.3, 0.5, -1.0).normalize();
     let mut scene = scene(vec![], &[]);
-    scene.environment = Environment::Constant {
-        radiance: Vec3::splat(0.2),
-    };
-    scene.lights = vec![Light::Sun {
-        direction,
-        irradiance: Vec3::splat(3.0),
-        angular_radius: 0.0,
-    }];
+    scene.environment = Environment::Constant { radiance: Vec3::splat(0.2) };
+    scene.lights = vec![Light::Sun { direction, irradiance: Vec3::splat(3.0), angular_radius: 0.0 }];
     scene.camera = look(Vec3::ZERO, direction);
     let pixels = render(scene, &settings(64, 64, Integrator::Whitted)).pixels;
     assert!(pixels.iter().all(|&p| p == srgb(0.2)));
@@ -285,9 +211,7 @@ fn the_debugging_views_do_not_depend_on_the_exposure() {
 #[test]
 fn extreme_brightness_is_white() {
     let mut scene = scene(vec![], &[]);
-    scene.environment = Environment::Constant {
-        radiance: Vec3::splat(1e30),
-    };
+    scene.environment = Environment::Constant { radiance: Vec3::splat(1e30) };
     let mut settings = settings(8, 8, Integrator::Whitted);
     (settings.exposure, settings.tone_map) = (64.0, throng::scene::ToneMap::Aces);
     assert!(render(scene, &settings).pixels.iter().all(|&p| p == 255));
@@ -295,21 +219,10 @@ fn extreme_brightness_is_white() {
 
 #[test]
 fn albedo_depth_instance_and_steps_show_the_first_hit() {
-    let views = [
-        Integrator::Albedo,
-        Integrator::Depth,
-        Integrator::Instance,
-        Integrator::Steps,
-    ];
+    let views = [Integrator::Albedo, Integrator::Depth, Integrator::Instance, Integrator::Steps];
     let found = views.map(|view| center(floor_under(vec![]), view, 1));
     close(found[0], srgb(0.5), 1);
-    assert!(
-        found[1]
-            .iter()
-            .all(|&c| c > 0 && c < 255 && c == found[1][0]),
-        "depth {:?}",
-        found[1]
-    );
+    assert!(found[1].iter().all(|&c| c > 0 && c < 255 && c == found[1][0]), "depth {:?}", found[1]);
     assert_ne!(found[2], [0, 0, 0], "instance");
     assert!(found[3][2] > 30, "steps {:?}", found[3]);
 }
@@ -320,10 +233,7 @@ fn an_orthographic_camera_sees_sizes_and_no_distances() {
     let seen = |distance: f32| {
         let mut scene = scene(vec![quad()], &[(0, Affine3::IDENTITY)]);
         scene.camera = Camera {
-            path: CameraPath::Still {
-                eye: Vec3::Y * distance,
-                target: Vec3::ZERO,
-            },
+            path: CameraPath::Still { eye: Vec3::Y * distance, target: Vec3::ZERO },
             up: Vec3::NEG_Z,
             projection: Projection::Orthographic { height: 20.0 },
             ..Camera::default()

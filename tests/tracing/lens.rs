@@ -4,9 +4,7 @@ use super::common::{render, scene, settings, sphere};
 use glam::{Affine3, Vec2, Vec3};
 use throng::{
     device::PixelType,
-    scene::{
-        Aperture, Camera, CameraPath, Focus, Integrator, Iris, Lens, Material, Projection, Scene,
-    },
+    scene::{Aperture, Camera, CameraPath, Focus, Integrator, Iris, Lens, Material, Projection, Scene},
 };
 
 const SIZE: u32 = 64;
@@ -16,19 +14,11 @@ const LAMP_RADIUS: f32 = 0.06;
 
 /// A lamp straight ahead of a camera at the origin that looks along -Z.
 fn lamp_at(place: Vec3, lens: Option<Lens>) -> Scene {
-    let transform =
-        Affine3::from_translation(place) * Affine3::from_scale(Vec3::splat(LAMP_RADIUS));
+    let transform = Affine3::from_translation(place) * Affine3::from_scale(Vec3::splat(LAMP_RADIUS));
     let mut scene = scene(vec![sphere()], &[(0, transform)]);
-    scene.materials[0] = Material {
-        color: Vec3::ZERO,
-        emission: Vec3::splat(100.0),
-        ..Material::default()
-    };
+    scene.materials[0] = Material { color: Vec3::ZERO, emission: Vec3::splat(100.0), ..Material::default() };
     scene.camera = Camera {
-        path: CameraPath::Still {
-            eye: Vec3::ZERO,
-            target: Vec3::NEG_Z,
-        },
+        path: CameraPath::Still { eye: Vec3::ZERO, target: Vec3::NEG_Z },
         up: Vec3::Y,
         projection: Projection::Perspective { fov_y: FOV_Y },
         lens,
@@ -38,11 +28,7 @@ fn lamp_at(place: Vec3, lens: Option<Lens>) -> Scene {
 }
 
 fn lens(radius: f32, focus: f32, iris: Iris) -> Lens {
-    Lens {
-        aperture: Aperture::Radius(radius),
-        focus: Focus::Distance(focus),
-        iris,
-    }
+    Lens { aperture: Aperture::Radius(radius), focus: Focus::Distance(focus), iris }
 }
 
 /// How light is spread: its middle in pixels from that of the picture, and the mean squares of what it is off the middle.
@@ -52,9 +38,7 @@ fn spread(scene: Scene) -> (Vec2, Vec2) {
     settings.pixels = PixelType::F32;
     let rendered = render(scene, &settings);
     let floats = rendered.pixels.chunks_exact(4);
-    let values: Vec<f64> = floats
-        .map(|b| f64::from(f32::from_ne_bytes([b[0], b[1], b[2], b[3]])))
-        .collect();
+    let values: Vec<f64> = floats.map(|b| f64::from(f32::from_ne_bytes([b[0], b[1], b[2], b[3]]))).collect();
     let place = |i: usize| {
         let (x, y) = (i as u32 % SIZE, i as u32 / SIZE);
         let middle = 0.5 * f64::from(SIZE);
@@ -62,20 +46,13 @@ fn spread(scene: Scene) -> (Vec2, Vec2) {
     };
     let moment = |f: &dyn Fn(f64, f64) -> f64| {
         let weighted = |(i, pixel): (usize, &[f64])| pixel[0] * f(place(i).0, place(i).1);
-        values
-            .chunks_exact(3)
-            .enumerate()
-            .map(weighted)
-            .sum::<f64>()
+        values.chunks_exact(3).enumerate().map(weighted).sum::<f64>()
     };
     let all = moment(&|_, _| 1.0);
     let (x, y) = (moment(&|x, _| x) / all, moment(&|_, y| y) / all);
     let square_x = moment(&|px, _| (px - x) * (px - x)) / all;
     let square_y = moment(&|_, py| (py - y) * (py - y)) / all;
-    (
-        Vec2::new(x as f32, y as f32),
-        Vec2::new(square_x as f32, square_y as f32),
-    )
+    (Vec2::new(x as f32, y as f32), Vec2::new(square_x as f32, square_y as f32))
 }
 
 fn pixels_per_unit() -> f32 {
@@ -91,10 +68,7 @@ fn sharp() -> f32 {
 fn what_is_out_of_focus_becomes_a_disc_of_the_size_of_the_circle_of_confusion() {
     for focus in [4.0, 1.25] {
         let radius = 0.5;
-        let scene = lamp_at(
-            Vec3::NEG_Z * DEPTH,
-            Some(lens(radius, focus, Iris::default())),
-        );
+        let scene = lamp_at(Vec3::NEG_Z * DEPTH, Some(lens(radius, focus, Iris::default())));
         let (middle, square) = spread(scene);
         let disc = radius * (1.0 - DEPTH / focus) * pixels_per_unit();
         let expected = 0.25 * disc * disc + sharp();
@@ -110,10 +84,7 @@ fn what_is_in_focus_is_as_sharp_as_to_a_pinhole() {
     let lens = lens(0.5, DEPTH, Iris::default());
     let (_, open) = spread(lamp_at(Vec3::NEG_Z * DEPTH, Some(lens)));
     let (_, pinhole) = spread(lamp_at(Vec3::NEG_Z * DEPTH, None));
-    assert!(
-        (open / pinhole - 1.0).abs().max_element() < 0.1,
-        "{open} {pinhole}"
-    );
+    assert!((open / pinhole - 1.0).abs().max_element() < 0.1, "{open} {pinhole}");
 }
 
 /// The plane in focus is flat: off the axis, too.
@@ -130,22 +101,12 @@ fn sharpness_is_a_matter_of_depth_and_not_of_distance() {
 #[test]
 fn blades_make_polygons_and_a_ratio_makes_them_narrow() {
     let (radius, focus) = (0.5, 4.0);
-    let iris = Iris {
-        blades: 6,
-        rotation: 0.3,
-        ratio: 2.0,
-    };
-    let (_, square) = spread(lamp_at(
-        Vec3::NEG_Z * DEPTH,
-        Some(lens(radius, focus, iris)),
-    ));
+    let iris = Iris { blades: 6, rotation: 0.3, ratio: 2.0 };
+    let (_, square) = spread(lamp_at(Vec3::NEG_Z * DEPTH, Some(lens(radius, focus, iris))));
     let corner = radius * (1.0 - DEPTH / focus) * pixels_per_unit();
     // Of a regular hexagon, whatever its rotation: 5/24 of the square of the distance to a corner.
     let expected = Vec2::new(0.25, 1.0) * (5.0 / 24.0 * corner * corner) + sharp();
-    assert!(
-        (square / expected - 1.0).abs().max_element() < 0.05,
-        "{square} {expected}"
-    );
+    assert!((square / expected - 1.0).abs().max_element() < 0.05, "{square} {expected}");
 }
 
 #[test]
@@ -162,15 +123,9 @@ fn panoramas_have_forward_in_the_middle_and_right_a_quarter_of_their_width_besid
             scene.camera.projection = Projection::Equirectangular;
             let (middle, square) = spread(scene);
             let middle = middle / SIZE as f32;
-            assert!(
-                middle.distance(expected) < 0.003,
-                "{place}: {middle} {expected}"
-            );
+            assert!(middle.distance(expected) < 0.003, "{place}: {middle} {expected}");
             // Discs of less than a pixel, and the filter.
-            assert!(
-                square.x < if sharp { 0.6 } else { 1.5 },
-                "{place}: {square}"
-            );
+            assert!(square.x < if sharp { 0.6 } else { 1.5 }, "{place}: {square}");
         }
     }
 }

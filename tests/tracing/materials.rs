@@ -3,28 +3,17 @@
 use crate::common::{mesh, render, scene, settings};
 use glam::{Affine2, Affine3, Quat, Vec2, Vec3};
 use throng::scene::{
-    Camera, CameraPath, Integrator, Lobes, Material, MaterialKind, Projection, Scene, Shape,
-    Texels, Texture, TextureMap, TriangleMesh, Wrap,
+    Camera, CameraPath, Integrator, Lobes, Material, MaterialKind, Projection, Scene, Shape, Texels, Texture,
+    TextureMap, TriangleMesh, Wrap,
 };
 
 /// A square of side 2 about the origin that faces +Y, with u along +X and v along -Z, seen from `eye`.
 fn square(eye: Vec3, transform: Affine3) -> Scene {
-    let corners = [
-        [-1.0, 0.0, 1.0],
-        [1.0, 0.0, 1.0],
-        [1.0, 0.0, -1.0],
-        [-1.0, 0.0, -1.0],
-    ];
+    let corners = [[-1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 0.0, -1.0]];
     let positions = corners.map(Vec3::from).to_vec();
-    let mut scene = scene(
-        vec![mesh(positions, vec![[0, 1, 2], [0, 2, 3]])],
-        &[(0, transform)],
-    );
+    let mut scene = scene(vec![mesh(positions, vec![[0, 1, 2], [0, 2, 3]])], &[(0, transform)]);
     scene.camera = Camera {
-        path: CameraPath::Still {
-            eye,
-            target: Vec3::ZERO,
-        },
+        path: CameraPath::Still { eye, target: Vec3::ZERO },
         up: Vec3::new(0.1, 0.2, -0.9).normalize(),
         projection: Projection::Perspective { fov_y: 0.01 },
         ..Camera::default()
@@ -86,11 +75,7 @@ fn albedo_at(uv: [f32; 2], texture: Texture) -> u8 {
 #[test]
 fn textures_wrap_along_each_axis_on_its_own_and_nearest_ones_stay_square() {
     let levels = [40, 80, 120, 160];
-    let picture = |wrap, nearest| Texture {
-        wrap,
-        nearest,
-        ..texture(2, Texels::Srgb8(levels.map(grey).to_vec()))
-    };
+    let picture = |wrap, nearest| Texture { wrap, nearest, ..texture(2, Texels::Srgb8(levels.map(grey).to_vec())) };
     for (wrap, expected) in [
         ([Wrap::Repeat, Wrap::Clamp], 40),
         ([Wrap::Clamp, Wrap::Repeat], 160),
@@ -122,19 +107,9 @@ fn maps_have_their_own_texture_coordinates_and_transforms() {
     let levels = [40, 80, 120, 160];
     scene.textures = vec![texture(2, Texels::Srgb8(levels.map(grey).to_vec()))];
     scene.maps = vec![
-        TextureMap {
-            uv_set: 1,
-            ..TextureMap::plain(0)
-        },
-        TextureMap {
-            uv_set: 1,
-            transform: Affine2::from_translation(Vec2::new(0.0, -0.5)),
-            ..TextureMap::plain(0)
-        },
-        TextureMap {
-            transform: Affine2::from_scale(Vec2::new(3.0, 1.0)),
-            ..TextureMap::plain(0)
-        },
+        TextureMap { uv_set: 1, ..TextureMap::plain(0) },
+        TextureMap { uv_set: 1, transform: Affine2::from_translation(Vec2::new(0.0, -0.5)), ..TextureMap::plain(0) },
+        TextureMap { transform: Affine2::from_scale(Vec2::new(3.0, 1.0)), ..TextureMap::plain(0) },
     ];
     for (map, expected) in [(0, 80), (1, 160), (2, 160)] {
         let mut scene = scene.clone();
@@ -162,24 +137,15 @@ fn mapped(eye: Vec3, transform: Affine3, texel: Vec3, lobes: Lobes) -> Scene {
     let texel = (texel * 0.5 + 0.5).extend(1.0).to_array();
     scene.textures = vec![texture(1, Texels::Linear(vec![texel]))];
     scene.maps = vec![TextureMap::plain(0)];
-    scene.materials[0] = Material {
-        kind: MaterialKind::Layered,
-        lobes: Lobes {
-            normal_map: 0,
-            ..lobes
-        },
-        ..Material::default()
-    };
+    scene.materials[0] =
+        Material { kind: MaterialKind::Layered, lobes: Lobes { normal_map: 0, ..lobes }, ..Material::default() };
     scene
 }
 
 fn assert_normal(scene: Scene, expected: Vec3, what: &str) {
     let found = shown(scene, Integrator::Normal).map(f32::from);
     let expected = (expected.normalize() * 0.5 + 0.5) * 255.0;
-    assert!(
-        (Vec3::from(found) - expected).abs().max_element() < 1.6,
-        "{what}: {found:?} is not {expected}"
-    );
+    assert!((Vec3::from(found) - expected).abs().max_element() < 1.6, "{what}: {found:?} is not {expected}");
 }
 
 #[test]
@@ -209,16 +175,8 @@ fn normal_maps_follow_instances_that_are_turned_squashed_and_mirrored() {
 
 #[test]
 fn a_normal_scale_stretches_x_and_y() {
-    let lobes = Lobes {
-        normal_scale: -0.5,
-        ..Lobes::default()
-    };
-    let scene = mapped(
-        Vec3::Y * 5.0,
-        Affine3::IDENTITY,
-        Vec3::new(0.6, 0.2, 0.7),
-        lobes,
-    );
+    let lobes = Lobes { normal_scale: -0.5, ..Lobes::default() };
+    let scene = mapped(Vec3::Y * 5.0, Affine3::IDENTITY, Vec3::new(0.6, 0.2, 0.7), lobes);
     assert_normal(scene, Vec3::new(-0.3, 0.7, 0.1), "scaled");
 }
 
@@ -235,12 +193,7 @@ fn a_mesh_without_tangents_and_a_diffuse_one_show_no_normal_map() {
 
 #[test]
 fn the_normal_map_of_a_sphere_runs_along_its_equator() {
-    let mut scene = mapped(
-        Vec3::Z * 5.0,
-        Affine3::IDENTITY,
-        Vec3::new(0.6, 0.0, 0.8),
-        Lobes::default(),
-    );
+    let mut scene = mapped(Vec3::Z * 5.0, Affine3::IDENTITY, Vec3::new(0.6, 0.0, 0.8), Lobes::default());
     scene.meshes[0].shape = Shape::Sphere;
     scene.camera.up = Vec3::Y;
     // Seen from +Z, u grows to the right.

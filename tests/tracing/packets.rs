@@ -60,17 +60,10 @@ fn origins_far_from_each_other_lose_no_hits() {
 #[test]
 fn packets_along_axes_and_shorter_lists_find_the_same() {
     let mut random = Random::new(9);
-    let axes = [
-        Vec3::X,
-        Vec3::NEG_Y,
-        Vec3::new(-0.0, 0.0, 1.0),
-        Vec3::new(1.0, 1e-20, -0.0),
-    ];
+    let axes = [Vec3::X, Vec3::NEG_Y, Vec3::new(-0.0, 0.0, 1.0), Vec3::new(1.0, 1e-20, -0.0)];
     for axis in axes {
         for count in [1, 4, 5, 16, 17, 40] {
-            let rays: Vec<Ray> = (0..count)
-                .map(|_| ray(10.0 * random.cube() - 20.0 * axis, axis))
-                .collect();
+            let rays: Vec<Ray> = (0..count).map(|_| ray(10.0 * random.cube() - 20.0 * axis, axis)).collect();
             trace(crowd(), RayKind::Closest, &rays);
         }
     }
@@ -82,10 +75,8 @@ fn directions_of_any_length_find_the_same() {
     let hits = trace(crowd(), RayKind::Closest, &rays);
     assert!(hits.iter().any(|hit| hit.t >= 0.0));
     for length in [-80, -60, 60, 100].map(|exponent| 2.0_f32.powi(exponent)) {
-        let stretched = rays.iter().map(|ray| Ray {
-            direction: ray.direction.map(|component| component * length),
-            ..*ray
-        });
+        let stretched =
+            rays.iter().map(|ray| Ray { direction: ray.direction.map(|component| component * length), ..*ray });
         let stretched: Vec<Ray> = stretched.collect();
         let found = trace(crowd(), RayKind::Closest, &stretched);
         for (hit, found) in hits.iter().zip(&found) {
@@ -107,10 +98,7 @@ fn packets_that_stay_together_within_a_mesh_find_the_same() {
             let scale = Vec3::ONE + 0.8 * random.cube();
             let turn = Quat::from_rotation_y(random.range(0.0, 7.0));
             let place = 3.0 * random.cube();
-            (
-                0,
-                Affine3::from_scale_rotation_translation(scale, turn, place),
-            )
+            (0, Affine3::from_scale_rotation_translation(scale, turn, place))
         })
         .collect();
     for apart in [0.0, 1e-5, 1e-3, 0.01, 0.1, 1.0] {
@@ -120,18 +108,10 @@ fn packets_that_stay_together_within_a_mesh_find_the_same() {
             let target = 3.0 * random.cube();
             for _ in 0..PACKET {
                 let off = apart * random.cube();
-                rays.push(ray(
-                    place + random.range(0.0, 1.0) * off,
-                    target + off - place,
-                ));
+                rays.push(ray(place + random.range(0.0, 1.0) * off, target + off - place));
             }
         }
-        let scene = || {
-            scene(
-                vec![mesh(positions.clone(), triangles.clone())],
-                &placements,
-            )
-        };
+        let scene = || scene(vec![mesh(positions.clone(), triangles.clone())], &placements);
         let hits = trace(scene(), RayKind::Closest, &rays);
         let met = hits.iter().filter(|hit| hit.t >= 0.0).count();
         assert!(met > rays.len() / 2, "{met} hits");

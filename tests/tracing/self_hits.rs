@@ -10,20 +10,14 @@ fn occlusion(body: Mesh, transform: Affine3, reach: f32, size: u32) -> (u64, usi
     let mut scene = scene(vec![body], &[(0, transform)]);
     let target = transform.translation;
     scene.camera = Camera {
-        path: CameraPath::Still {
-            eye: target + Vec3::new(2.0, 1.5, 2.5) * reach,
-            target,
-        },
+        path: CameraPath::Still { eye: target + Vec3::new(2.0, 1.5, 2.5) * reach, target },
         up: Vec3::Y,
         projection: Projection::Perspective { fov_y: 0.5 },
         ..Camera::default()
     };
     let all = render_on_each(scene, &settings(size, size, Integrator::Ao));
     let dark = |pixels: &[u8]| pixels.iter().filter(|&&p| p != 255).count();
-    (
-        all[0].rays.shadow,
-        all.iter().map(|one| dark(&one.pixels)).max().unwrap_or(0),
-    )
+    (all[0].rays.shadow, all.iter().map(|one| dark(&one.pixels)).max().unwrap_or(0))
 }
 
 #[test]
@@ -33,19 +27,11 @@ fn a_million_rays_that_leave_instanced_surfaces_meet_none_of_them_again() {
     for exponent in [-4, -2, 0, 2, 4] {
         for case in 0..4 {
             let size = 10f32.powi(exponent);
-            let rotation = Quat::from_euler(
-                EulerRot::XYZ,
-                random.range(0.0, 7.0),
-                random.range(0.0, 7.0),
-                random.range(0.0, 7.0),
-            );
+            let rotation =
+                Quat::from_euler(EulerRot::XYZ, random.range(0.0, 7.0), random.range(0.0, 7.0), random.range(0.0, 7.0));
             let mirror = if case % 2 == 0 { 1.0 } else { -1.0 };
             let scale = Vec3::new(mirror, random.range(0.3, 1.0), random.range(0.3, 1.0)) * size;
-            let transform = Affine3::from_scale_rotation_translation(
-                scale,
-                rotation,
-                random.cube() * 100.0 * size,
-            );
+            let transform = Affine3::from_scale_rotation_translation(scale, rotation, random.cube() * 100.0 * size);
             let body = if case < 2 {
                 let (positions, triangles) = ball(4);
                 mesh(positions, triangles)
@@ -53,12 +39,7 @@ fn a_million_rays_that_leave_instanced_surfaces_meet_none_of_them_again() {
                 sphere()
             };
             let (rays, dark) = occlusion(body, transform, size, 600);
-            assert_eq!(
-                dark,
-                0,
-                "of {rays} rays; scale {scale}, {}",
-                if case < 2 { "mesh" } else { "sphere" }
-            );
+            assert_eq!(dark, 0, "of {rays} rays; scale {scale}, {}", if case < 2 { "mesh" } else { "sphere" });
             total += rays;
         }
     }

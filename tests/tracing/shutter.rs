@@ -8,9 +8,8 @@ use throng::{
     loader::load,
     render::Poser,
     scene::{
-        Aperture, Camera, CameraKey, CameraPath, Environment, Focus, Integrator, Iris, Keyframe,
-        Lens, LensTracks, Light, Material, Mesh, Motion, MotionPart, NONE, Node, Phase, Scene,
-        Shutter,
+        Aperture, Camera, CameraKey, CameraPath, Environment, Focus, Integrator, Iris, Keyframe, Lens, LensTracks,
+        Light, Material, Mesh, Motion, MotionPart, NONE, Node, Phase, Scene, Shutter,
     },
 };
 
@@ -28,28 +27,19 @@ fn floor() -> Mesh {
 }
 
 fn motion(part: MotionPart) -> Motion {
-    Motion {
-        parts: vec![part],
-        phase: Phase::Same,
-    }
+    Motion { parts: vec![part], phase: Phase::Same }
 }
 
 fn key(time: f32, x: f32, scale: f32) -> Keyframe {
-    Keyframe {
-        time,
-        translation: Vec3::X * x,
-        rotation: Quat::from_rotation_y(x),
-        scale: Vec3::splat(scale),
-    }
+    Keyframe { time, translation: Vec3::X * x, rotation: Quat::from_rotation_y(x), scale: Vec3::splat(scale) }
 }
 
 /// A blade that spins about its middle, a ball that a group swings about a far axis, a sphere that moves and grows, and a floor; one
 /// second per frame. `glow` is what the sphere and the swinging ball give off.
 fn moving(glow: f32) -> Scene {
     let (positions, triangles) = ball(2);
-    let at = |place: Vec3, size: Vec3| {
-        Affine3::from_scale_rotation_translation(size, Quat::from_rotation_z(0.3), place)
-    };
+    let at =
+        |place: Vec3, size: Vec3| Affine3::from_scale_rotation_translation(size, Quat::from_rotation_z(0.3), place);
     let meshes = vec![floor(), mesh(positions, triangles), sphere()];
     let placements = [
         (0, Affine3::IDENTITY),
@@ -58,26 +48,13 @@ fn moving(glow: f32) -> Scene {
         (2, at(Vec3::new(0.0, 0.2, -1.0), Vec3::new(0.5, 0.7, 0.5))),
     ];
     let mut scene = scene(meshes, &placements);
-    let spin = MotionPart::Spin {
-        axis: Vec3::Z,
-        period: 2.5,
-    };
-    let swing = MotionPart::Sway {
-        axis: Vec3::new(0.0, 0.8, 0.6),
-        angle: 0.9,
-        period: 3.0,
-    };
-    let keys = MotionPart::Keyframes {
-        keys: vec![key(0.0, 0.0, 1.0), key(1.1, 1.0, 1.5), key(2.0, 0.5, 0.7)],
-        repeat: false,
-    };
+    let spin = MotionPart::Spin { axis: Vec3::Z, period: 2.5 };
+    let swing = MotionPart::Sway { axis: Vec3::new(0.0, 0.8, 0.6), angle: 0.9, period: 3.0 };
+    let keys =
+        MotionPart::Keyframes { keys: vec![key(0.0, 0.0, 1.0), key(1.1, 1.0, 1.5), key(2.0, 0.5, 0.7)], repeat: false };
     scene.motions = [spin, swing, keys].map(motion).into();
-    scene.nodes = vec![Node {
-        local: Affine3::from_translation(Vec3::X * -1.0),
-        parent: NONE,
-        motion: 1,
-        follows: None,
-    }];
+    scene.nodes =
+        vec![Node { local: Affine3::from_translation(Vec3::X * -1.0), parent: NONE, motion: 1, follows: None }];
     scene.instances[1].motion = 0;
     scene.instances[2].node = 0;
     scene.instances[3].motion = 2;
@@ -96,22 +73,11 @@ fn moving(glow: f32) -> Scene {
     for (instance, slot) in scene.instances.iter_mut().zip([0, 1, 2, 2]) {
         instance.slot_base = slot;
     }
-    scene.camera = Camera {
-        path: CameraPath::Still {
-            eye: Vec3::new(0.0, 1.5, 6.0),
-            target: Vec3::ZERO,
-        },
-        ..Camera::default()
-    };
-    scene.environment = Environment::Gradient {
-        zenith: Vec3::new(0.2, 0.4, 0.8),
-        horizon: Vec3::splat(0.6),
-        nadir: Vec3::splat(0.1),
-    };
-    scene.lights = vec![Light::Point {
-        position: Vec3::new(2.0, 4.0, 3.0),
-        intensity: Vec3::splat(20.0),
-    }];
+    scene.camera =
+        Camera { path: CameraPath::Still { eye: Vec3::new(0.0, 1.5, 6.0), target: Vec3::ZERO }, ..Camera::default() };
+    scene.environment =
+        Environment::Gradient { zenith: Vec3::new(0.2, 0.4, 0.8), horizon: Vec3::splat(0.6), nadir: Vec3::splat(0.1) };
+    scene.lights = vec![Light::Point { position: Vec3::new(2.0, 4.0, 3.0), intensity: Vec3::splat(20.0) }];
     scene.settings.fps = 1.0;
     scene.settings.start = 0.9;
     scene
@@ -122,12 +88,7 @@ fn shutter() -> Shutter {
 }
 
 fn linear(integrator: Integrator) -> FrameSettings {
-    FrameSettings {
-        samples: SAMPLES,
-        bounces: 3,
-        pixels: PixelType::F32,
-        ..settings(SIDE, SIDE, integrator)
-    }
+    FrameSettings { samples: SAMPLES, bounces: 3, pixels: PixelType::F32, ..settings(SIDE, SIDE, integrator) }
 }
 
 /// The first frame on the fastest variant, as floats.
@@ -150,11 +111,7 @@ fn mean_of_moments(scene: &Scene, settings: &FrameSettings) -> Vec<f32> {
         let mut scene = scene.clone();
         let share = (moment as f32 + 0.5) / MOMENTS as f32;
         scene.settings.start += (open + (close - open) * share) / scene.settings.fps;
-        let settings = FrameSettings {
-            samples: settings.samples / MOMENTS * 2,
-            seed: moment,
-            ..settings.clone()
-        };
+        let settings = FrameSettings { samples: settings.samples / MOMENTS * 2, seed: moment, ..settings.clone() };
         for (mean, value) in mean.iter_mut().zip(picture(&scene, &settings)) {
             *mean += value / MOMENTS as f32;
         }
@@ -166,10 +123,7 @@ fn mean_of_moments(scene: &Scene, settings: &FrameSettings) -> Vec<f32> {
 fn blocks(picture: &[f32]) -> Vec<f32> {
     let side = SIDE as usize;
     let of = |block: usize| {
-        let (x, y) = (
-            block % (side / BLOCK) * BLOCK,
-            block / (side / BLOCK) * BLOCK,
-        );
+        let (x, y) = (block % (side / BLOCK) * BLOCK, block / (side / BLOCK) * BLOCK);
         let pixels = (0..BLOCK * BLOCK).map(|i| (y + i / BLOCK) * side + x + i % BLOCK);
         let sums = pixels.map(|pixel| picture[3 * pixel..3 * pixel + 3].iter().sum::<f32>());
         sums.sum::<f32>() / (3 * BLOCK * BLOCK) as f32
@@ -179,10 +133,7 @@ fn blocks(picture: &[f32]) -> Vec<f32> {
 
 /// Root of the mean square of relative errors of blocks.
 fn error(found: &[f32], expected: &[f32]) -> f32 {
-    let errors = found
-        .iter()
-        .zip(expected)
-        .map(|(a, b)| (a - b) / (b.abs() + 0.02));
+    let errors = found.iter().zip(expected).map(|(a, b)| (a - b) / (b.abs() + 0.02));
     let squares = errors.map(|error| error * error).sum::<f32>();
     (squares / found.len() as f32).sqrt()
 }
@@ -192,10 +143,7 @@ fn error(found: &[f32], expected: &[f32]) -> f32 {
 fn assert_is_the_mean(found: &[f32], expected: &[f32], moment: &[f32], what: &str) {
     let (blurred, still) = (error(found, expected), error(moment, expected));
     assert!(blurred < 0.01, "{what}: {blurred} off");
-    assert!(
-        4.0 * blurred < still,
-        "{what}: {blurred} off, without blur {still}"
-    );
+    assert!(4.0 * blurred < still, "{what}: {blurred} off, without blur {still}");
     let bias = found.iter().sum::<f32>() / expected.iter().sum::<f32>() - 1.0;
     assert!(bias.abs() < 0.004, "{what}: {bias} too bright");
 }
@@ -203,10 +151,7 @@ fn assert_is_the_mean(found: &[f32], expected: &[f32], moment: &[f32], what: &st
 #[track_caller]
 fn assert_is_the_mean_of_moments(scene: &Scene, integrator: Integrator) {
     let still = linear(integrator);
-    let blurred = FrameSettings {
-        shutter: Some(shutter()),
-        ..still.clone()
-    };
+    let blurred = FrameSettings { shutter: Some(shutter()), ..still.clone() };
     assert_is_the_mean(
         &blocks(&picture(scene, &blurred)),
         &blocks(&mean_of_moments(scene, &still)),
@@ -241,32 +186,17 @@ fn so_it_is_where_what_moves_shines() {
 fn so_it_is_where_the_camera_flies() {
     let mut scene = moving(0.0);
     scene.settings.frames = 8;
-    scene.camera.path = CameraPath::Orbit {
-        target: Vec3::ZERO,
-        radius: 6.0,
-        height: 1.5,
-        start: 0.3,
-        turns: 1.0,
-    };
+    scene.camera.path = CameraPath::Orbit { target: Vec3::ZERO, radius: 6.0, height: 1.5, start: 0.3, turns: 1.0 };
     // An orbit starts anew wherever the first frame is.
     let mut moments = scene.clone();
     let eyes = (0..=64).map(|i| {
         let time = i as f32 / 64.0 * 2.0;
         let angle = 0.3 + std::f32::consts::TAU * (time - scene.settings.start) / 8.0;
-        CameraKey {
-            time,
-            eye: Vec3::new(6.0 * angle.sin(), 1.5, 6.0 * angle.cos()),
-            target: Vec3::ZERO,
-        }
+        CameraKey { time, eye: Vec3::new(6.0 * angle.sin(), 1.5, 6.0 * angle.cos()), target: Vec3::ZERO }
     });
-    moments.camera.path = CameraPath::Spline {
-        keys: eyes.collect(),
-    };
+    moments.camera.path = CameraPath::Spline { keys: eyes.collect() };
     let still = linear(Integrator::Whitted);
-    let blurred = FrameSettings {
-        shutter: Some(shutter()),
-        ..still.clone()
-    };
+    let blurred = FrameSettings { shutter: Some(shutter()), ..still.clone() };
     assert_is_the_mean(
         &blocks(&picture(&scene, &blurred)),
         &blocks(&mean_of_moments(&moments, &still)),
@@ -281,20 +211,10 @@ fn so_it_is_where_a_lens_opens_and_is_pulled_from_one_thing_to_another() {
     scene.motions.clear();
     scene.nodes[0].motion = NONE;
     scene.instances.iter_mut().for_each(|i| i.motion = NONE);
-    let key = |time: f32| CameraKey {
-        time,
-        eye: Vec3::new(0.0, 1.5, 6.0),
-        target: Vec3::ZERO,
-    };
-    let lens = Lens {
-        aperture: Aperture::Radius(0.5),
-        focus: Focus::Target,
-        iris: Iris::default(),
-    };
+    let key = |time: f32| CameraKey { time, eye: Vec3::new(0.0, 1.5, 6.0), target: Vec3::ZERO };
+    let lens = Lens { aperture: Aperture::Radius(0.5), focus: Focus::Target, iris: Iris::default() };
     scene.camera = Camera {
-        path: CameraPath::Spline {
-            keys: vec![key(0.0), key(2.0)],
-        },
+        path: CameraPath::Spline { keys: vec![key(0.0), key(2.0)] },
         lens: Some(lens),
         tracks: LensTracks {
             span: vec![(0.0, 0.6), (2.0, 0.9)],
@@ -339,11 +259,7 @@ fn so_it_is_where_a_mesh_that_changes_shape_shines() {
 #[test]
 fn all_variants_blur_alike() {
     for integrator in [Integrator::Path, Integrator::Whitted, Integrator::Ao] {
-        let settings = FrameSettings {
-            samples: 16,
-            shutter: Some(shutter()),
-            ..settings(SIDE, SIDE, integrator)
-        };
+        let settings = FrameSettings { samples: 16, shutter: Some(shutter()), ..settings(SIDE, SIDE, integrator) };
         render(moving(2.0), &settings);
         render(golden(), &settings);
     }
@@ -355,13 +271,7 @@ fn a_shutter_changes_no_bit_where_nothing_moves() {
     scene.motions.clear();
     scene.nodes[0].motion = NONE;
     scene.instances.iter_mut().for_each(|i| i.motion = NONE);
-    let still = FrameSettings {
-        samples: 16,
-        ..linear(Integrator::Path)
-    };
-    let open = FrameSettings {
-        shutter: Some(shutter()),
-        ..still.clone()
-    };
+    let still = FrameSettings { samples: 16, ..linear(Integrator::Path) };
+    let open = FrameSettings { shutter: Some(shutter()), ..still.clone() };
     assert!(picture(&scene, &still) == picture(&scene, &open));
 }

@@ -9,68 +9,32 @@ type Shape = (Vec<Vec3>, Vec<[u32; 3]>);
 
 /// A cube of 12 triangles: its edges run along the planes of every box around it.
 fn cube() -> Shape {
-    let corner =
-        |i: u32| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32) * 2.0 - Vec3::ONE;
-    let faces = [
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
-    ];
-    (
-        (0..8).map(corner).collect(),
-        faces
-            .iter()
-            .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
-            .collect(),
-    )
+    let corner = |i: u32| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32) * 2.0 - Vec3::ONE;
+    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    ((0..8).map(corner).collect(), faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect())
 }
 
 /// A ball whose vertices are pushed in and out; every point near the centre still sees its whole inside.
 fn crumpled() -> Shape {
     let (positions, triangles) = ball(5);
     let mut random = Random::new(3);
-    (
-        positions
-            .into_iter()
-            .map(|p| p * random.range(0.9, 1.1))
-            .collect(),
-        triangles,
-    )
+    (positions.into_iter().map(|p| p * random.range(0.9, 1.1)).collect(), triangles)
 }
 
 /// Rays from near the centre (inside) to points of edges, to vertices, and a hair beside them.
-fn aimed_rays(
-    (positions, triangles): &Shape,
-    transform: &Affine3,
-    count: usize,
-    seed: u32,
-) -> Vec<Ray> {
+fn aimed_rays((positions, triangles): &Shape, transform: &Affine3, count: usize, seed: u32) -> Vec<Ray> {
     let mut random = Random::new(seed);
     let one = |_| {
         let triangle = triangles[(random.unit() * triangles.len() as f32) as usize];
         let corner = (random.unit() * 3.0) as usize % 3;
-        let (a, b) = (
-            positions[triangle[corner] as usize],
-            positions[triangle[(corner + 1) % 3] as usize],
-        );
+        let (a, b) = (positions[triangle[corner] as usize], positions[triangle[(corner + 1) % 3] as usize]);
         let along = match (random.unit() * 4.0) as u32 {
             0 => 0.0,
             1 => 0.5,
             _ => random.unit(),
         };
-        let nudge = if random.unit() < 0.3 {
-            random.cube() * 1e-6
-        } else {
-            Vec3::ZERO
-        };
-        let inside = if random.unit() < 0.3 {
-            Vec3::ZERO
-        } else {
-            random.cube() * 0.2
-        };
+        let nudge = if random.unit() < 0.3 { random.cube() * 1e-6 } else { Vec3::ZERO };
+        let inside = if random.unit() < 0.3 { Vec3::ZERO } else { random.cube() * 0.2 };
         let origin = transform.transform_point3(inside);
         let direction = transform.transform_point3(a + (b - a) * along + nudge) - origin;
         ray(origin, direction.normalize())
@@ -80,14 +44,8 @@ fn aimed_rays(
 
 fn leaks(shape: &Shape, transform: Affine3, count: usize, seed: u32) -> usize {
     let rays = aimed_rays(shape, &transform, count, seed);
-    let scene = scene(
-        vec![mesh(shape.0.clone(), shape.1.clone())],
-        &[(0, transform)],
-    );
-    trace(scene, RayKind::Closest, &rays)
-        .iter()
-        .filter(|hit| hit.t < 0.0)
-        .count()
+    let scene = scene(vec![mesh(shape.0.clone(), shape.1.clone())], &[(0, transform)]);
+    trace(scene, RayKind::Closest, &rays).iter().filter(|hit| hit.t < 0.0).count()
 }
 
 #[test]
@@ -98,30 +56,18 @@ fn ten_million_rays_at_edges_and_vertices_find_no_leak() {
     for exponent in [-4, -2, 0, 2, 4] {
         let size = 10f32.powi(exponent);
         for mirror in [1.0, -1.0] {
-            let rotation = Quat::from_euler(
-                EulerRot::XYZ,
-                random.range(0.0, 7.0),
-                random.range(0.0, 7.0),
-                random.range(0.0, 7.0),
-            );
+            let rotation =
+                Quat::from_euler(EulerRot::XYZ, random.range(0.0, 7.0), random.range(0.0, 7.0), random.range(0.0, 7.0));
             let scale = Vec3::new(mirror, random.range(0.5, 1.0), random.range(0.5, 1.0)) * size;
             // Not so far away that the instance is smaller than a few thousand steps between floats.
-            transforms.push(Affine3::from_scale_rotation_translation(
-                scale,
-                rotation,
-                random.cube() * 100.0 * size,
-            ));
+            transforms.push(Affine3::from_scale_rotation_translation(scale, rotation, random.cube() * 100.0 * size));
         }
     }
     let per_case = 10_000_000 / (shapes.len() * transforms.len()) + 1;
     for (s, shape) in shapes.iter().enumerate() {
         for (t, transform) in transforms.iter().enumerate() {
             let seed = (s * 100 + t) as u32;
-            assert_eq!(
-                leaks(shape, *transform, per_case, seed),
-                0,
-                "shape {s}, transform {t}: {transform:?}"
-            );
+            assert_eq!(leaks(shape, *transform, per_case, seed), 0, "shape {s}, transform {t}: {transform:?}");
         }
     }
 }

@@ -11,12 +11,7 @@ use throng::{
 };
 
 /// None if the device does not count.
-fn work(
-    device: &mut dyn Device,
-    scene: &Arc<Scene>,
-    kind: RayKind,
-    rays: &[Ray],
-) -> Option<WorkCounts> {
+fn work(device: &mut dyn Device, scene: &Arc<Scene>, kind: RayKind, rays: &[Ray]) -> Option<WorkCounts> {
     device.load(scene.clone()).unwrap();
     let mut poser = Poser::new(scene.clone(), device.node_layout());
     let frame = poser.pose(1).frame;
@@ -39,18 +34,12 @@ fn a_ray_past_everything_tests_nothing_and_one_at_a_ball_enters_it() {
             return;
         };
         assert_eq!((missed.rays, missed.instances), (1, 0));
-        assert_eq!(
-            (missed.blas_nodes, missed.packs, missed.triangles),
-            (0, 0, 0)
-        );
+        assert_eq!((missed.blas_nodes, missed.packs, missed.triangles), (0, 0, 0));
         for kind in [RayKind::Closest, RayKind::Any] {
             let met = work(device, &scene, kind, &at_ball).unwrap();
             assert_eq!(met.instances, 1);
             assert!(met.tlas_nodes > 0 && met.blas_nodes > 0, "{met:?}");
-            assert!(
-                (met.packs..=16 * met.packs).contains(&met.triangles),
-                "{met:?}"
-            );
+            assert!((met.packs..=16 * met.packs).contains(&met.triangles), "{met:?}");
             assert!(met.triangles < 100, "{met:?} of 512 triangles");
         }
     });
@@ -62,17 +51,8 @@ fn a_single_triangle_is_one_test_without_a_node() {
     let scene = Arc::new(scene(vec![mesh(corners, vec![[0, 1, 2]])], &[(0, at(0.0))]));
     let mut cpu = CpuDevice::with_variant("baseline").unwrap();
     let rays = [ray(Vec3::new(0.2, 0.2, -1.0), Vec3::Z); 3];
-    let expected = WorkCounts {
-        rays: 3,
-        instances: 3,
-        packs: 3,
-        triangles: 3,
-        ..WorkCounts::default()
-    };
-    assert_eq!(
-        work(&mut cpu, &scene, RayKind::Closest, &rays),
-        Some(expected)
-    );
+    let expected = WorkCounts { rays: 3, instances: 3, packs: 3, triangles: 3, ..WorkCounts::default() };
+    assert_eq!(work(&mut cpu, &scene, RayKind::Closest, &rays), Some(expected));
 }
 
 #[test]
@@ -80,11 +60,7 @@ fn an_analytic_sphere_is_an_instance_without_triangles() {
     let scene = Arc::new(scene(vec![sphere()], &[(0, at(0.0))]));
     let mut cpu = CpuDevice::with_variant("baseline").unwrap();
     let rays = [ray(Vec3::new(0.2, 0.2, -9.0), Vec3::Z)];
-    let expected = WorkCounts {
-        rays: 1,
-        instances: 1,
-        ..WorkCounts::default()
-    };
+    let expected = WorkCounts { rays: 1, instances: 1, ..WorkCounts::default() };
     assert_eq!(work(&mut cpu, &scene, RayKind::Any, &rays), Some(expected));
 }
 
@@ -92,13 +68,9 @@ fn an_analytic_sphere_is_an_instance_without_triangles() {
 fn any_hit_takes_less_work_than_the_closest_one() {
     let (positions, triangles) = ball(2);
     let mut random = Random::new(4);
-    let balls: Vec<(u32, Affine3)> = (0..500)
-        .map(|_| (0, Affine3::from_translation(12.0 * random.cube())))
-        .collect();
+    let balls: Vec<(u32, Affine3)> = (0..500).map(|_| (0, Affine3::from_translation(12.0 * random.cube()))).collect();
     let scene = Arc::new(scene(vec![mesh(positions, triangles)], &balls));
-    let rays: Vec<Ray> = (0..2000)
-        .map(|_| ray(12.0 * random.cube(), random.cube()))
-        .collect();
+    let rays: Vec<Ray> = (0..2000).map(|_| ray(12.0 * random.cube(), random.cube())).collect();
     on_each_device(|device| {
         let Some(closest) = work(device, &scene, RayKind::Closest, &rays) else {
             return;

@@ -35,19 +35,12 @@ impl Head {
     }
 
     fn chain(&self, knots: &[(Vec3, f32)]) -> Chain {
-        let placed: Vec<(Vec3, f32)> = knots
-            .iter()
-            .map(|&(p, r)| (self.at(p.x, p.y, p.z), r))
-            .collect();
+        let placed: Vec<(Vec3, f32)> = knots.iter().map(|&(p, r)| (self.at(p.x, p.y, p.z), r)).collect();
         Chain::through(&placed)
     }
 
     fn ellipsoid(&self, centre: Vec3, radii: Vec3) -> Ellipsoid {
-        Ellipsoid {
-            centre: self.at(centre.x, centre.y, centre.z),
-            axes: self.axes,
-            radii,
-        }
+        Ellipsoid { centre: self.at(centre.x, centre.y, centre.z), axes: self.axes, radii }
     }
 }
 
@@ -63,20 +56,11 @@ impl Bull {
         for (i, leg) in legs.iter().enumerate() {
             legs::add(&mut parts, leg, i >= 2);
         }
-        let head = Head {
-            origin: Vec3::new(1.36, 1.42, 0.0),
-            axes: Mat3::from_rotation_z(-0.8),
-        };
+        let head = Head { origin: Vec3::new(1.36, 1.42, 0.0), axes: Mat3::from_rotation_z(-0.8) };
         add_head(&mut parts, &head);
         let tail = tail();
         add_tail(&mut parts, &tail);
-        Self {
-            spine,
-            legs,
-            head,
-            tail,
-            parts,
-        }
+        Self { spine, legs, head, tail, parts }
     }
 
     /// What the skin at `p` is made of, and how far it is from hide.
@@ -91,10 +75,7 @@ impl Solid for Bull {
     }
 
     fn bounds(&self) -> Bounds {
-        Bounds {
-            min: Vec3::new(-1.75, -0.06, -0.62),
-            max: Vec3::new(2.05, 2.0, 0.62),
-        }
+        Bounds { min: Vec3::new(-1.75, -0.06, -0.62), max: Vec3::new(2.05, 2.0, 0.62) }
     }
 
     fn shortest_edge(&self) -> f32 {
@@ -116,12 +97,8 @@ impl Solid for Bull {
 
 /// From the rump to the poll.
 fn trunk() -> Vec<Knot> {
-    let knot = |x: f32, y: f32, back: f32, belly: f32, side: f32| Knot {
-        point: Vec3::new(x, y, 0.0),
-        back,
-        belly,
-        side,
-    };
+    let knot =
+        |x: f32, y: f32, back: f32, belly: f32, side: f32| Knot { point: Vec3::new(x, y, 0.0), back, belly, side };
     vec![
         knot(-1.0, 1.2, 0.13, 0.16, 0.15),
         knot(-0.84, 1.17, 0.23, 0.3, 0.25),
@@ -139,54 +116,19 @@ fn trunk() -> Vec<Knot> {
 /// Hump, brisket and dewlap, hips.
 fn add_flesh(parts: &mut Parts) {
     let mut flesh = |blend: f32, centre: Vec3, tilt: f32, radii: Vec3| {
-        parts.add(
-            blend,
-            Ellipsoid {
-                centre,
-                axes: Mat3::from_rotation_z(tilt),
-                radii,
-            },
-        );
+        parts.add(blend, Ellipsoid { centre, axes: Mat3::from_rotation_z(tilt), radii });
     };
-    flesh(
-        0.2,
-        Vec3::new(0.5, 1.44, 0.0),
-        -0.05,
-        Vec3::new(0.38, 0.17, 0.14),
-    );
-    flesh(
-        0.12,
-        Vec3::new(0.78, 0.82, 0.0),
-        0.5,
-        Vec3::new(0.24, 0.17, 0.13),
-    );
-    flesh(
-        0.1,
-        Vec3::new(1.02, 0.98, 0.0),
-        0.75,
-        Vec3::new(0.28, 0.14, 0.05),
-    );
-    flesh(
-        0.08,
-        Vec3::new(-0.3, 0.7, 0.0),
-        -0.12,
-        Vec3::new(0.2, 0.07, 0.06),
-    );
+    flesh(0.2, Vec3::new(0.5, 1.44, 0.0), -0.05, Vec3::new(0.38, 0.17, 0.14));
+    flesh(0.12, Vec3::new(0.78, 0.82, 0.0), 0.5, Vec3::new(0.24, 0.17, 0.13));
+    flesh(0.1, Vec3::new(1.02, 0.98, 0.0), 0.75, Vec3::new(0.28, 0.14, 0.05));
+    flesh(0.08, Vec3::new(-0.3, 0.7, 0.0), -0.12, Vec3::new(0.2, 0.07, 0.06));
     for side in SIDES {
-        flesh(
-            0.12,
-            Vec3::new(-0.6, 1.36, 0.16 * side),
-            0.3,
-            Vec3::new(0.14, 0.07, 0.07),
-        );
+        flesh(0.12, Vec3::new(-0.6, 1.36, 0.16 * side), 0.3, Vec3::new(0.14, 0.07, 0.07));
     }
 }
 
 fn add_head(parts: &mut Parts, head: &Head) {
-    parts.add(
-        0.1,
-        head.ellipsoid(Vec3::new(0.07, 0.0, 0.0), Vec3::new(0.17, 0.135, 0.135)),
-    );
+    parts.add(0.1, head.ellipsoid(Vec3::new(0.07, 0.0, 0.0), Vec3::new(0.17, 0.135, 0.135)));
     parts.add(
         0.06,
         TaperedBox {
@@ -206,13 +148,7 @@ fn add_head(parts: &mut Parts, head: &Head) {
     ];
     parts.add(0.05, head.chain(&jaw));
     parts.paint(Paint::Muzzle);
-    parts.add(
-        0.05,
-        head.ellipsoid(
-            Vec3::new(0.475, -0.025, 0.0),
-            Vec3::new(0.075, 0.078, 0.088),
-        ),
-    );
+    parts.add(0.05, head.ellipsoid(Vec3::new(0.475, -0.025, 0.0), Vec3::new(0.075, 0.078, 0.088)));
     parts.paint(Paint::Hide);
     for side in SIDES {
         add_face(parts, head, side);
@@ -221,35 +157,11 @@ fn add_head(parts: &mut Parts, head: &Head) {
 }
 
 fn add_face(parts: &mut Parts, head: &Head, side: f32) {
-    parts.add(
-        0.06,
-        head.ellipsoid(
-            Vec3::new(0.1, -0.06, 0.085 * side),
-            Vec3::new(0.13, 0.1, 0.045),
-        ),
-    );
-    parts.add(
-        0.03,
-        head.ellipsoid(
-            Vec3::new(0.135, 0.075, 0.1 * side),
-            Vec3::new(0.06, 0.034, 0.034),
-        ),
-    );
-    parts.carve(
-        0.012,
-        head.ellipsoid(
-            Vec3::new(0.52, 0.005, 0.055 * side),
-            Vec3::new(0.03, 0.018, 0.02),
-        ),
-    );
+    parts.add(0.06, head.ellipsoid(Vec3::new(0.1, -0.06, 0.085 * side), Vec3::new(0.13, 0.1, 0.045)));
+    parts.add(0.03, head.ellipsoid(Vec3::new(0.135, 0.075, 0.1 * side), Vec3::new(0.06, 0.034, 0.034)));
+    parts.carve(0.012, head.ellipsoid(Vec3::new(0.52, 0.005, 0.055 * side), Vec3::new(0.03, 0.018, 0.02)));
     parts.paint(Paint::Eye);
-    parts.add(
-        0.008,
-        head.ellipsoid(
-            Vec3::new(0.15, 0.045, 0.117 * side),
-            Vec3::new(0.034, 0.028, 0.024),
-        ),
-    );
+    parts.add(0.008, head.ellipsoid(Vec3::new(0.15, 0.045, 0.117 * side), Vec3::new(0.034, 0.028, 0.024)));
     parts.paint(Paint::Hide);
 }
 
@@ -263,10 +175,7 @@ fn add_ear_and_horn(parts: &mut Parts, head: &Head, side: f32) {
     parts.add(0.03, ear);
     parts.add(
         0.06,
-        head.chain(&[
-            (Vec3::new(-0.03, 0.08, 0.05 * side), 0.07),
-            (Vec3::new(-0.03, 0.085, 0.13 * side), 0.056),
-        ]),
+        head.chain(&[(Vec3::new(-0.03, 0.08, 0.05 * side), 0.07), (Vec3::new(-0.03, 0.085, 0.13 * side), 0.056)]),
     );
     let horn = [
         (Vec3::new(-0.03, 0.085, 0.12 * side), 0.05),
@@ -282,38 +191,21 @@ fn add_ear_and_horn(parts: &mut Parts, head: &Head, side: f32) {
 
 /// Off the rump at a slant, so that it can hang as well as stream.
 fn tail() -> [Vec3; 5] {
-    [
-        (-0.98, 1.33),
-        (-1.14, 1.22),
-        (-1.27, 1.02),
-        (-1.37, 0.8),
-        (-1.46, 0.56),
-    ]
-    .map(|(x, y)| Vec3::new(x, y, 0.0))
+    [(-0.98, 1.33), (-1.14, 1.22), (-1.27, 1.02), (-1.37, 0.8), (-1.46, 0.56)].map(|(x, y)| Vec3::new(x, y, 0.0))
 }
 
 fn add_tail(parts: &mut Parts, tail: &[Vec3; 5]) {
     let root = Vec3::new(-0.85, 1.33, 0.0);
     parts.add(
         0.08,
-        Chain::through(&[
-            (root, 0.07),
-            (tail[0], 0.055),
-            (tail[1], 0.036),
-            (tail[2], 0.03),
-            (tail[3], 0.028),
-        ]),
+        Chain::through(&[(root, 0.07), (tail[0], 0.055), (tail[1], 0.036), (tail[2], 0.03), (tail[3], 0.028)]),
     );
     parts.paint(Paint::Tuft);
     let (middle, way) = (tail[3].lerp(tail[4], 0.45), (tail[4] - tail[3]).normalize());
     let across = way.cross(Vec3::Z);
     parts.add(
         0.03,
-        Ellipsoid {
-            centre: middle,
-            axes: Mat3::from_cols(across, way, Vec3::Z),
-            radii: Vec3::new(0.05, 0.17, 0.05),
-        },
+        Ellipsoid { centre: middle, axes: Mat3::from_cols(across, way, Vec3::Z), radii: Vec3::new(0.05, 0.17, 0.05) },
     );
     parts.paint(Paint::Hide);
 }

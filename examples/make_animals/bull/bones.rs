@@ -47,9 +47,7 @@ pub fn part_at(bull: &Bull, p: Vec3) -> u32 {
         .map(|(i, leg)| (i, leg.distance(p)))
         .min_by(|a, b| a.1.total_cmp(&b.1));
     match nearest {
-        Some((i, distance)) if distance < trunk.distance || (p.y < FLANK && distance < 0.1) => {
-            LEG << i
-        }
+        Some((i, distance)) if distance < trunk.distance || (p.y < FLANK && distance < 0.1) => LEG << i,
         _ => TRUNK,
     }
 }
@@ -59,15 +57,9 @@ impl Bones {
         let mut skeleton = Skeleton::default();
         let knot = |i: usize| {
             let station = bull.spine.knot(i);
-            (
-                station.point,
-                (station.back + station.belly + 2.0 * station.side) * 0.25,
-            )
+            (station.point, (station.back + station.belly + 2.0 * station.side) * 0.25)
         };
-        let trunk = Flesh {
-            softness: 0.45,
-            parts: TRUNK,
-        };
+        let trunk = Flesh { softness: 0.45, parts: TRUNK };
         let body = skeleton.add(Joint {
             name: "body".into(),
             parent: None,
@@ -83,70 +75,28 @@ impl Bones {
         let neck: Vec<_> = (NECK..=POLL).map(knot).collect();
         let neck = skeleton.chain("neck", chest, &neck, trunk);
         let nape = neck[neck.len() - 1];
-        let skull = Flesh {
-            softness: 0.1,
-            parts: SKULL,
-        };
-        let face = [
-            (bull.head.origin, 0.13),
-            (bull.head.at(0.5, -0.02, 0.0), 0.08),
-        ];
+        let skull = Flesh { softness: 0.1, parts: SKULL };
+        let face = [(bull.head.origin, 0.13), (bull.head.at(0.5, -0.02, 0.0), 0.08)];
         let head = skeleton.chain("head", nape, &face, skull)[0];
         skeleton.joints[nape].parts |= SKULL;
         let ears = [1.0, -1.0].map(|side| {
             let name = if side > 0.0 { "ear_right" } else { "ear_left" };
-            let points = [
-                (bull.head.at(-0.03, 0.03, 0.15 * side), 0.02),
-                (bull.head.at(-0.05, 0.0, 0.34 * side), 0.03),
-            ];
-            skeleton.chain(
-                name,
-                head,
-                &points,
-                Flesh {
-                    softness: 0.1,
-                    parts: SKULL,
-                },
-            )[0]
+            let points =
+                [(bull.head.at(-0.03, 0.03, 0.15 * side), 0.02), (bull.head.at(-0.05, 0.0, 0.34 * side), 0.03)];
+            skeleton.chain(name, head, &points, Flesh { softness: 0.1, parts: SKULL })[0]
         });
         let tail: Vec<_> = bull.tail.iter().map(|&p| (p, 0.035)).collect();
-        let tail = skeleton.chain(
-            "tail",
-            rump,
-            &tail,
-            Flesh {
-                softness: 0.4,
-                parts: TAIL,
-            },
-        );
-        let legs = [0, 1, 2, 3]
-            .map(|i| add_leg(&mut skeleton, bull, if i < 2 { chest } else { croup }, i));
-        Self {
-            skeleton,
-            body,
-            croup,
-            chest,
-            neck,
-            head,
-            ears,
-            tail,
-            legs,
-        }
+        let tail = skeleton.chain("tail", rump, &tail, Flesh { softness: 0.4, parts: TAIL });
+        let legs = [0, 1, 2, 3].map(|i| add_leg(&mut skeleton, bull, if i < 2 { chest } else { croup }, i));
+        Self { skeleton, body, croup, chest, neck, head, ears, tail, legs }
     }
 }
 
 fn add_leg(skeleton: &mut Skeleton, bull: &Bull, parent: usize, index: usize) -> [usize; 4] {
     let leg = &bull.legs[index];
     let points: Vec<(Vec3, f32)> = leg.joints.into_iter().zip(leg.radii).collect();
-    let name = format!(
-        "{}_leg_{}",
-        ["fore", "hind"][index / 2],
-        ["right", "left"][index % 2]
-    );
-    let flesh = Flesh {
-        softness: 0.1,
-        parts: LEG << index,
-    };
+    let name = format!("{}_leg_{}", ["fore", "hind"][index / 2], ["right", "left"][index % 2]);
+    let flesh = Flesh { softness: 0.1, parts: LEG << index };
     let bones = skeleton.chain(&name, parent, &points, flesh);
     skeleton.joints[bones[0]].parts |= TRUNK;
     [bones[0], bones[1], bones[2], bones[3]]

@@ -73,12 +73,7 @@ impl Gait {
         let reach = self.speed * self.duration * self.duty;
         let (x, y, hoof, fold) = if since < self.duty {
             let t = since / self.duty;
-            (
-                reach * (0.5 - t),
-                0.0,
-                -0.65 * smoothstep(0.6, 1.05, t),
-                0.0,
-            )
+            (reach * (0.5 - t), 0.0, -0.65 * smoothstep(0.6, 1.05, t), 0.0)
         } else {
             let t = (since - self.duty) / (1.0 - self.duty);
             let high = (t.powf(0.8) * TAU * 0.5).sin();
@@ -87,12 +82,7 @@ impl Gait {
                 + 0.12 * smoothstep(0.5, 0.85, t) * (1.0 - smoothstep(0.85, 1.0, t));
             (swing(t) * reach, self.lift[hind] * high, hoof, high)
         };
-        Step {
-            toe: Vec3::new(x + self.ahead[hind], y, 0.0),
-            swing: x / reach,
-            hoof,
-            fold,
-        }
+        Step { toe: Vec3::new(x + self.ahead[hind], y, 0.0), swing: x / reach, hoof, fold }
     }
 }
 
@@ -133,21 +123,13 @@ fn place_foot(pose: &mut Pose, bones: &Bones, leg: &[usize; 4], step: &Step, hin
 }
 
 /// Turns the uppermost bone by `angle`, or by as much as the rest of the leg needs to come to `target`.
-fn turn_upper(
-    pose: &mut Pose,
-    bones: &Bones,
-    [upper, lower, cannon, _]: &[usize; 4],
-    target: Vec3,
-    angle: f32,
-) {
+fn turn_upper(pose: &mut Pose, bones: &Bones, [upper, lower, cannon, _]: &[usize; 4], target: Vec3, angle: f32) {
     const TRIES: usize = 24;
     const STEP: f32 = 0.04;
     let joint = |i: &usize| &bones.skeleton.joints[*i];
     let longest = (joint(lower).length() + joint(cannon).length()) * 0.995;
     let worlds = pose.worlds(&bones.skeleton);
-    let base = joint(upper)
-        .parent
-        .map_or(Affine3A::IDENTITY, |parent| worlds[parent]);
+    let base = joint(upper).parent.map_or(Affine3A::IDENTITY, |parent| worlds[parent]);
     let hip = Vec3::from(worlds[*upper].translation);
     let bone = joint(lower).at - joint(upper).at;
     let short_by = |angle: f32| {
@@ -167,37 +149,18 @@ fn wave(phase: f32, top: f32) -> f32 {
 /// The back arches when the hind feet swing under it and stretches when the front feet reach ahead; head and
 /// croup rise in turn.
 fn gallop_body(pose: &mut Pose, bones: &Bones, phase: f32) {
-    pose.offsets[bones.body] = Vec3::new(
-        0.03 * wave(phase, 0.3),
-        -0.06 + 0.055 * wave(phase, 0.87),
-        0.0,
-    );
-    pose.turn(
-        bones.body,
-        0.025 * wave(phase, 0.1),
-        0.0,
-        0.085 * wave(phase, 0.18),
-    );
+    pose.offsets[bones.body] = Vec3::new(0.03 * wave(phase, 0.3), -0.06 + 0.055 * wave(phase, 0.87), 0.0);
+    pose.turn(bones.body, 0.025 * wave(phase, 0.1), 0.0, 0.085 * wave(phase, 0.18));
     pose.turn(bones.croup, 0.0, 0.0, 0.15 * wave(phase, 0.97));
     pose.turn(bones.chest, 0.0, 0.0, -0.04 * wave(phase, 0.97));
     for &joint in &bones.neck {
         pose.turn(joint, 0.0, 0.0, -0.06 - 0.05 * wave(phase, 0.1));
     }
-    pose.turn(
-        bones.head,
-        0.03 * wave(phase, 0.3),
-        0.0,
-        0.22 + 0.1 * wave(phase, 0.4),
-    );
+    pose.turn(bones.head, 0.03 * wave(phase, 0.3), 0.0, 0.22 + 0.1 * wave(phase, 0.4));
     for (i, &joint) in bones.tail.iter().enumerate() {
         let lag = 0.14 * i as f32;
         let raise = [-0.55, -0.15, 0.1, 0.15][i.min(3)];
-        pose.turn(
-            joint,
-            0.0,
-            0.16 * wave(phase, 0.2 + lag),
-            raise + 0.13 * wave(phase, 0.45 + lag),
-        );
+        pose.turn(joint, 0.0, 0.16 * wave(phase, 0.2 + lag), raise + 0.13 * wave(phase, 0.45 + lag));
     }
     for (side, &ear) in bones.ears.iter().enumerate() {
         let mirror = 1.0 - 2.0 * side as f32;
@@ -207,23 +170,9 @@ fn gallop_body(pose: &mut Pose, bones: &Bones, phase: f32) {
 
 /// The body rises over each pair of legs and rolls a little towards the side that carries it; the head nods.
 fn walk_body(pose: &mut Pose, bones: &Bones, phase: f32) {
-    pose.offsets[bones.body] = Vec3::new(
-        0.0,
-        -0.03 + 0.012 * wave(2.0 * phase, 0.25),
-        0.012 * wave(phase, 0.3),
-    );
-    pose.turn(
-        bones.body,
-        0.02 * wave(phase, 0.3),
-        0.015 * wave(phase, 0.05),
-        0.012 * wave(2.0 * phase, 0.6),
-    );
-    pose.turn(
-        bones.croup,
-        0.03 * wave(phase, 0.55),
-        0.03 * wave(phase, 0.05),
-        0.0,
-    );
+    pose.offsets[bones.body] = Vec3::new(0.0, -0.03 + 0.012 * wave(2.0 * phase, 0.25), 0.012 * wave(phase, 0.3));
+    pose.turn(bones.body, 0.02 * wave(phase, 0.3), 0.015 * wave(phase, 0.05), 0.012 * wave(2.0 * phase, 0.6));
+    pose.turn(bones.croup, 0.03 * wave(phase, 0.55), 0.03 * wave(phase, 0.05), 0.0);
     for (i, &joint) in bones.neck.iter().enumerate() {
         pose.turn(
             joint,
@@ -239,11 +188,6 @@ fn walk_body(pose: &mut Pose, bones: &Bones, phase: f32) {
     }
     for (side, &ear) in bones.ears.iter().enumerate() {
         let mirror = 1.0 - 2.0 * side as f32;
-        pose.turn(
-            ear,
-            0.12 * wave(phase, 0.4),
-            mirror * 0.1 * wave(2.0 * phase, 0.2),
-            0.0,
-        );
+        pose.turn(ear, 0.12 * wave(phase, 0.4), mirror * 0.1 * wave(2.0 * phase, 0.2), 0.0);
     }
 }

@@ -16,26 +16,14 @@ pub struct Leg {
 pub fn legs() -> [Leg; 4] {
     let fore = |side| Leg {
         joints: place(
-            [
-                (0.62, 1.04, 0.2),
-                (0.4, 0.82, 0.21),
-                (0.46, 0.45, 0.185),
-                (0.45, 0.165, 0.18),
-                (0.6, 0.0, 0.18),
-            ],
+            [(0.62, 1.04, 0.2), (0.4, 0.82, 0.21), (0.46, 0.45, 0.185), (0.45, 0.165, 0.18), (0.6, 0.0, 0.18)],
             side,
         ),
         radii: [0.15, 0.115, 0.066, 0.052, 0.05],
     };
     let hind = |side| Leg {
         joints: place(
-            [
-                (-0.64, 1.14, 0.15),
-                (-0.43, 0.8, 0.2),
-                (-0.82, 0.5, 0.17),
-                (-0.76, 0.165, 0.165),
-                (-0.61, 0.0, 0.165),
-            ],
+            [(-0.64, 1.14, 0.15), (-0.43, 0.8, 0.2), (-0.82, 0.5, 0.17), (-0.76, 0.165, 0.165), (-0.61, 0.0, 0.165)],
             side,
         ),
         radii: [0.2, 0.14, 0.066, 0.052, 0.05],
@@ -70,11 +58,7 @@ pub fn add(parts: &mut Parts, leg: &Leg, hind: bool) {
         add_shoulder(parts, leg);
     }
     let belly = elbow.lerp(knee, 0.3);
-    let calf = if hind {
-        Vec3::new(-0.025, 0.0, 0.0)
-    } else {
-        Vec3::new(0.012, 0.0, 0.0)
-    };
+    let calf = if hind { Vec3::new(-0.025, 0.0, 0.0) } else { Vec3::new(0.012, 0.0, 0.0) };
     let lower = [
         (top.lerp(elbow, 0.75), thick * 1.1),
         (elbow, thick),
@@ -92,24 +76,12 @@ pub fn add(parts: &mut Parts, leg: &Leg, hind: bool) {
     parts.add(0.03, Chain::through(&cannon));
     if hind {
         let point = knee + Vec3::new(-0.05, 0.055, 0.0);
-        let tendon = [
-            (point, 0.036),
-            (elbow.lerp(knee, 0.45) + Vec3::new(-0.1, 0.03, 0.0), 0.04),
-        ];
+        let tendon = [(point, 0.036), (elbow.lerp(knee, 0.45) + Vec3::new(-0.1, 0.03, 0.0), 0.04)];
         parts.add(0.04, Chain::through(&tendon));
     }
     let pastern = fetlock.lerp(toe, 0.32);
-    parts.add(
-        0.03,
-        Chain::through(&[(fetlock, ankle), (pastern, ankle * 0.86)]),
-    );
-    parts.add(
-        0.02,
-        Chain::through(&[
-            (fetlock, 0.03),
-            (fetlock + Vec3::new(-0.055, -0.03, 0.0), 0.026),
-        ]),
-    );
+    parts.add(0.03, Chain::through(&[(fetlock, ankle), (pastern, ankle * 0.86)]));
+    parts.add(0.02, Chain::through(&[(fetlock, 0.03), (fetlock + Vec3::new(-0.055, -0.03, 0.0), 0.026)]));
     add_hoof(parts, pastern, toe);
 }
 
@@ -140,11 +112,7 @@ fn add_shoulder(parts: &mut Parts, leg: &Leg) {
     let blade = Mat3::from_rotation_z(-0.45);
     parts.add(
         0.12,
-        Ellipsoid {
-            centre: Vec3::new(0.52, 1.16, 0.2 * side),
-            axes: blade,
-            radii: Vec3::new(0.2, 0.36, 0.11),
-        },
+        Ellipsoid { centre: Vec3::new(0.52, 1.16, 0.2 * side), axes: blade, radii: Vec3::new(0.2, 0.36, 0.11) },
     );
     parts.add(
         0.1,
@@ -160,14 +128,7 @@ fn add_thigh(parts: &mut Parts, leg: &Leg) {
     let [hip, stifle, hock, ..] = leg.joints;
     let side = hip.z.signum();
     let centre = Vec3::new(-0.66, 1.02, 0.185 * side);
-    parts.add(
-        0.14,
-        Ellipsoid {
-            centre,
-            axes: Mat3::from_rotation_z(0.35),
-            radii: Vec3::new(0.25, 0.36, 0.13),
-        },
-    );
+    parts.add(0.14, Ellipsoid { centre, axes: Mat3::from_rotation_z(0.35), radii: Vec3::new(0.25, 0.36, 0.13) });
     let ham = [
         (Vec3::new(-0.84, 1.12, 0.13 * side), 0.12),
         (Vec3::new(-0.84, 0.88, 0.16 * side), 0.12),

@@ -25,14 +25,7 @@ impl From<Paint> for u8 {
     }
 }
 
-const KINDS: [Paint; 6] = [
-    Paint::Hide,
-    Paint::Muzzle,
-    Paint::Horn,
-    Paint::Hoof,
-    Paint::Eye,
-    Paint::Tuft,
-];
+const KINDS: [Paint; 6] = [Paint::Hide, Paint::Muzzle, Paint::Horn, Paint::Hoof, Paint::Eye, Paint::Tuft];
 const TILES: [Painter; 6] = [hide, muzzle, horn, hoof, eye, tuft];
 
 pub const ATLAS: Atlas = Atlas { tiles: &TILES };
@@ -52,8 +45,7 @@ fn hide(at: Vec2) -> Vec3 {
 /// Across: from the nose to the face.
 fn muzzle(at: Vec2) -> Vec3 {
     const NOSE: Vec3 = Vec3::new(0.16, 0.13, 0.13);
-    NOSE.lerp(PALE, smoothstep(0.25, 0.5, at.x))
-        .lerp(BLACK, smoothstep(0.7, 1.0, at.x))
+    NOSE.lerp(PALE, smoothstep(0.25, 0.5, at.x)).lerp(BLACK, smoothstep(0.7, 1.0, at.x))
 }
 
 /// Across: from the root to the black tip.
@@ -106,22 +98,14 @@ fn place_in_tile(bull: &Bull, kind: Paint, p: Vec3) -> Vec2 {
     match kind {
         Paint::Hide => {
             let trunk = bull.spine.place(p);
-            let leg = bull
-                .legs
-                .iter()
-                .map(|leg| leg.distance(p))
-                .fold(f32::INFINITY, f32::min);
+            let leg = bull.legs.iter().map(|leg| leg.distance(p)).fold(f32::INFINITY, f32::min);
             let on_leg = smoothstep(0.0, 0.08, trunk.distance - leg.max(0.0));
-            let on_head =
-                smoothstep(-0.12, 0.14, bull.head.local(p).x) * smoothstep(1.15, 1.3, p.x);
+            let on_head = smoothstep(-0.12, 0.14, bull.head.local(p).x) * smoothstep(1.15, 1.3, p.x);
             let dark = on_leg.max(on_head);
             let around = trunk.angle.abs() / PI * (1.0 - dark) + dark * DARK;
             Vec2::new(around, (p.y / 1.6).clamp(0.0, 1.0))
         }
-        Paint::Muzzle => Vec2::new(
-            ((0.56 - bull.head.local(p).x) / (0.56 - MUZZLE)).clamp(0.0, 1.0),
-            0.5,
-        ),
+        Paint::Muzzle => Vec2::new(((0.56 - bull.head.local(p).x) / (0.56 - MUZZLE)).clamp(0.0, 1.0), 0.5),
         Paint::Horn => Vec2::new(from_hide / 0.62, 0.5),
         Paint::Hoof => Vec2::new(p.y / 0.1, 0.5),
         Paint::Eye | Paint::Tuft => Vec2::splat(0.5),

@@ -130,24 +130,14 @@ impl Solid for Dragon {
     fn edge_length(&self, p: Vec3) -> f32 {
         const ANGLE_PER_EDGE: f32 = 1.1;
         let head = 1.0 - smoothstep(0.9, 1.6, p.distance(self.skull));
-        let paw = self
-            .paws
-            .iter()
-            .map(|paw| 1.0 - smoothstep(0.4, 0.8, p.distance(*paw)))
-            .fold(0.0, f32::max);
+        let paw = self.paws.iter().map(|paw| 1.0 - smoothstep(0.4, 0.8, p.distance(*paw))).fold(0.0, f32::max);
         let trunk = self.spine.place(p);
         let near_trunk = 1.0 - smoothstep(1.2, 1.8, trunk.from_axis / trunk.radius);
-        let Edges {
-            creases,
-            wings,
-            trunk_less,
-            head_less,
-        } = self.edges;
+        let Edges { creases, wings, trunk_less, head_less } = self.edges;
         let shortest = creases - (creases - SHORTEST_EDGE) * head.max(0.85 * paw);
 
         let longest = wings - trunk_less * near_trunk.max(head) - head_less * head;
-        (ANGLE_PER_EDGE / curvature(&|p| self.smooth_distance(p).0, p, 1.0))
-            .clamp(shortest, longest)
+        (ANGLE_PER_EDGE / curvature(&|p| self.smooth_distance(p).0, p, 1.0)).clamp(shortest, longest)
     }
 }
 
@@ -189,8 +179,7 @@ fn add_plates(parts: &mut Parts, spine: &Spine) {
     while along > 0.9 {
         let station = spine.station(along);
         let share = along / length;
-        let height =
-            0.22 + 0.4 * smoothstep(0.0, 0.55, share) * (1.0 - 0.45 * smoothstep(0.8, 1.0, share));
+        let height = 0.22 + 0.4 * smoothstep(0.0, 0.55, share) * (1.0 - 0.45 * smoothstep(0.8, 1.0, share));
         parts.add(0.05, plate(&station, height));
         along -= 0.18 + 0.62 * height;
     }
@@ -241,13 +230,5 @@ fn add_spade(parts: &mut Parts, tip: &Station) {
             round: 0.05,
         },
     );
-    parts.add(
-        0.08,
-        RoundCone {
-            a: tip.point,
-            b: tip.point - tip.forward * 0.75,
-            radius_a: 0.09,
-            radius_b: 0.045,
-        },
-    );
+    parts.add(0.08, RoundCone { a: tip.point, b: tip.point - tip.forward * 0.75, radius_a: 0.09, radius_b: 0.045 });
 }

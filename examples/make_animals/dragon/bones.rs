@@ -60,10 +60,7 @@ impl Bones {
             let station = dragon.spine.knot(i);
             (station.point, thickness(&station))
         };
-        let trunk = Flesh {
-            softness: 0.45,
-            parts: TRUNK,
-        };
+        let trunk = Flesh { softness: 0.45, parts: TRUNK };
         let body = skeleton.add(Joint {
             name: "body".into(),
             parent: None,
@@ -83,19 +80,8 @@ impl Bones {
         tail[PELVIS].0 -= dragon.spine.knot(0).forward * 0.9;
         let tail = skeleton.chain("tail", body, &tail, trunk);
         let wings = [0, 1].map(|side| add_wing(&mut skeleton, dragon, chest, side));
-        let legs = [0, 1, 2, 3]
-            .map(|i| add_leg(&mut skeleton, dragon, if i < 2 { chest } else { body }, i));
-        Self {
-            skeleton,
-            body,
-            chest,
-            neck,
-            head,
-            jaw,
-            tail,
-            wings,
-            legs,
-        }
+        let legs = [0, 1, 2, 3].map(|i| add_leg(&mut skeleton, dragon, if i < 2 { chest } else { body }, i));
+        Self { skeleton, body, chest, neck, head, jaw, tail, wings, legs }
     }
 }
 
@@ -104,10 +90,7 @@ fn thickness(station: &Station) -> f32 {
 }
 
 fn add_head(skeleton: &mut Skeleton, dragon: &Dragon, nape: usize) -> [usize; 2] {
-    let skull = Flesh {
-        softness: 0.1,
-        parts: SKULL,
-    };
+    let skull = Flesh { softness: 0.1, parts: SKULL };
     let frame = &dragon.head;
     let head = [(frame.origin, 0.3), (frame.at(1.3, 0.02, 0.0), 0.2)];
     let head = skeleton.chain("head", nape, &head, skull)[0];
@@ -121,25 +104,12 @@ fn side_name(side: usize) -> &'static str {
 }
 
 fn add_wing(skeleton: &mut Skeleton, dragon: &Dragon, chest: usize, side: usize) -> Wing {
-    let flesh = Flesh {
-        softness: 0.15,
-        parts: WING << side,
-    };
+    let flesh = Flesh { softness: 0.15, parts: WING << side };
     let wing = &dragon.wings[side];
     let name = side_name(side);
     let [shoulder, elbow, wrist] = wing.arm();
-    let upper = skeleton.chain(
-        &format!("arm_{name}"),
-        chest,
-        &[(shoulder, 0.25), (elbow, 0.16)],
-        flesh,
-    )[0];
-    let fore = skeleton.chain(
-        &format!("forearm_{name}"),
-        upper,
-        &[(elbow, 0.15), (wrist, 0.12)],
-        flesh,
-    )[0];
+    let upper = skeleton.chain(&format!("arm_{name}"), chest, &[(shoulder, 0.25), (elbow, 0.16)], flesh)[0];
+    let fore = skeleton.chain(&format!("forearm_{name}"), upper, &[(elbow, 0.15), (wrist, 0.12)], flesh)[0];
     let mut number = 0;
     let fingers = wing.fingers().map(|[knuckle, tip]| {
         number += 1;
@@ -147,33 +117,16 @@ fn add_wing(skeleton: &mut Skeleton, dragon: &Dragon, chest: usize, side: usize)
         let bones = skeleton.chain(&format!("finger_{number}_{name}"), fore, &points, flesh);
         [bones[0], bones[1]]
     });
-    Wing {
-        upper,
-        fore,
-        fingers,
-    }
+    Wing { upper, fore, fingers }
 }
 
 fn add_leg(skeleton: &mut Skeleton, dragon: &Dragon, parent: usize, index: usize) -> [usize; 4] {
-    let flesh = Flesh {
-        softness: 0.12,
-        parts: LEG << index,
-    };
+    let flesh = Flesh { softness: 0.12, parts: LEG << index };
     let leg = &dragon.legs[index];
     let [hip, knee, ankle, ball] = leg.radii;
     let toes = leg.ball + leg.toes * 0.7;
-    let points = [
-        (leg.hip, hip),
-        (leg.knee, knee),
-        (leg.ankle, ankle),
-        (leg.ball, ball),
-        (toes, ball * 0.7),
-    ];
-    let name = format!(
-        "{}_leg_{}",
-        ["fore", "hind"][index / 2],
-        side_name(index % 2)
-    );
+    let points = [(leg.hip, hip), (leg.knee, knee), (leg.ankle, ankle), (leg.ball, ball), (toes, ball * 0.7)];
+    let name = format!("{}_leg_{}", ["fore", "hind"][index / 2], side_name(index % 2));
     let bones = skeleton.chain(&name, parent, &points, flesh);
     [bones[0], bones[1], bones[2], bones[3]]
 }

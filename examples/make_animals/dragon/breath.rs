@@ -23,27 +23,9 @@ struct Swelling {
 }
 
 const SWELLINGS: [Swelling; 3] = [
-    Swelling {
-        name: "belly",
-        knots: [9, 10],
-        fade: 1.0,
-        height: 0.26,
-        back: 0.35,
-    },
-    Swelling {
-        name: "chest",
-        knots: [11, 12],
-        fade: 0.9,
-        height: 0.23,
-        back: 0.6,
-    },
-    Swelling {
-        name: "throat",
-        knots: [15, 17],
-        fade: 0.5,
-        height: 0.16,
-        back: 0.1,
-    },
+    Swelling { name: "belly", knots: [9, 10], fade: 1.0, height: 0.26, back: 0.35 },
+    Swelling { name: "chest", knots: [11, 12], fade: 0.9, height: 0.23, back: 0.6 },
+    Swelling { name: "throat", knots: [15, 17], fade: 0.5, height: 0.16, back: 0.1 },
 ];
 
 /// What each swelling adds to the mesh.
@@ -52,34 +34,14 @@ pub fn targets(dragon: &Dragon, mesh: &Mesh, normals: &[Vec3]) -> Vec<Target> {
     SWELLINGS
         .iter()
         .map(|swelling| {
-            let positions: Vec<Vec3> = mesh
-                .points
-                .par_iter()
-                .map(|&p| swelling.offset(dragon, p))
-                .collect();
-            let points = mesh
-                .points
-                .iter()
-                .zip(&positions)
-                .map(|(p, offset)| *p + *offset)
-                .collect();
-            let after = face_normals(&Mesh {
-                points,
-                triangles: mesh.triangles.clone(),
+            let positions: Vec<Vec3> = mesh.points.par_iter().map(|&p| swelling.offset(dragon, p)).collect();
+            let points = mesh.points.iter().zip(&positions).map(|(p, offset)| *p + *offset).collect();
+            let after = face_normals(&Mesh { points, triangles: mesh.triangles.clone() });
+            let turned = normals.iter().zip(before.iter().zip(&after)).map(|(&normal, (before, after))| {
+                let turn = after.normalize_or_zero() - before.normalize_or_zero();
+                (normal + turn).normalize_or(normal) - normal
             });
-            let turned =
-                normals
-                    .iter()
-                    .zip(before.iter().zip(&after))
-                    .map(|(&normal, (before, after))| {
-                        let turn = after.normalize_or_zero() - before.normalize_or_zero();
-                        (normal + turn).normalize_or(normal) - normal
-                    });
-            Target {
-                name: swelling.name,
-                normals: turned.collect(),
-                positions,
-            }
+            Target { name: swelling.name, normals: turned.collect(), positions }
         })
         .collect()
 }
@@ -109,12 +71,8 @@ pub fn breathe() -> Morphing {
             let t = (phase - delay).rem_euclid(1.0);
             smoothstep(0.0, 0.42, t) * (1.0 - smoothstep(0.46, 0.92, t))
         };
-        let throat = (0.5 - 0.5 * ((phase - 0.42) * TAU / 0.5).cos())
-            * f32::from(u8::from((0.42..0.92).contains(&phase)));
-        vec![
-            breath(0.0),
-            breath(0.06),
-            0.35 * breath(0.03) + 0.65 * throat,
-        ]
+        let throat =
+            (0.5 - 0.5 * ((phase - 0.42) * TAU / 0.5).cos()) * f32::from(u8::from((0.42..0.92).contains(&phase)));
+        vec![breath(0.0), breath(0.06), 0.35 * breath(0.03) + 0.65 * throat]
     })
 }

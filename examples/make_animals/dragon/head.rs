@@ -27,27 +27,17 @@ impl Frame {
     }
 
     fn child(&self, origin: Vec3, axes: Mat3) -> Self {
-        Self {
-            origin: self.at(origin.x, origin.y, origin.z),
-            axes: self.axes * axes,
-            ..*self
-        }
+        Self { origin: self.at(origin.x, origin.y, origin.z), axes: self.axes * axes, ..*self }
     }
 
     fn chain(&self, knots: &[(Vec3, f32)]) -> Chain {
-        let placed: Vec<(Vec3, f32)> = knots
-            .iter()
-            .map(|&(p, radius)| (self.at(p.x, p.y, p.z), radius * self.scale))
-            .collect();
+        let placed: Vec<(Vec3, f32)> =
+            knots.iter().map(|&(p, radius)| (self.at(p.x, p.y, p.z), radius * self.scale)).collect();
         Chain::through(&placed)
     }
 
     fn ellipsoid(&self, centre: Vec3, radii: Vec3) -> Ellipsoid {
-        Ellipsoid {
-            centre: self.at(centre.x, centre.y, centre.z),
-            axes: self.axes,
-            radii: radii * self.scale,
-        }
+        Ellipsoid { centre: self.at(centre.x, centre.y, centre.z), axes: self.axes, radii: radii * self.scale }
     }
 
     fn tapered_box(&self, x: f32, length: f32, near: Vec2, far: Vec2, rise: f32) -> TaperedBox {
@@ -80,59 +70,23 @@ pub fn add(parts: &mut Parts, head: &Frame) {
 
 /// The frame of the lower jaw, with its hinge as origin.
 pub fn jaw(head: &Frame) -> Frame {
-    head.child(
-        Vec3::new(0.14, -0.16, 0.0),
-        Mat3::from_rotation_z(-head.gape),
-    )
+    head.child(Vec3::new(0.14, -0.16, 0.0), Mat3::from_rotation_z(-head.gape))
 }
 
 fn add_skull(parts: &mut Parts, head: &Frame) {
-    parts.add(
-        0.2,
-        head.ellipsoid(Vec3::new(0.1, 0.04, 0.0), Vec3::new(0.44, 0.28, 0.31)),
-    );
+    parts.add(0.2, head.ellipsoid(Vec3::new(0.1, 0.04, 0.0), Vec3::new(0.44, 0.28, 0.31)));
     let snout = head.child(Vec3::new(0.0, 0.03, 0.0), Mat3::from_rotation_z(-0.06));
-    parts.add(
-        0.1,
-        snout.tapered_box(
-            0.2,
-            1.16,
-            Vec2::new(0.19, 0.27),
-            Vec2::new(0.125, 0.16),
-            0.0,
-        ),
-    );
-    parts.add(
-        0.12,
-        head.ellipsoid(Vec3::new(1.25, 0.02, 0.0), Vec3::new(0.15, 0.13, 0.17)),
-    );
-    let ridge = [
-        (Vec3::new(0.2, 0.27, 0.0), 0.07),
-        (Vec3::new(0.7, 0.19, 0.0), 0.06),
-        (Vec3::new(1.1, 0.12, 0.0), 0.05),
-    ];
+    parts.add(0.1, snout.tapered_box(0.2, 1.16, Vec2::new(0.19, 0.27), Vec2::new(0.125, 0.16), 0.0));
+    parts.add(0.12, head.ellipsoid(Vec3::new(1.25, 0.02, 0.0), Vec3::new(0.15, 0.13, 0.17)));
+    let ridge =
+        [(Vec3::new(0.2, 0.27, 0.0), 0.07), (Vec3::new(0.7, 0.19, 0.0), 0.06), (Vec3::new(1.1, 0.12, 0.0), 0.05)];
     parts.add(0.08, head.chain(&ridge));
-    let beak = [
-        (Vec3::new(1.3, 0.02, 0.0), 0.09),
-        (Vec3::new(1.39, -0.06, 0.0), 0.065),
-        (Vec3::new(1.4, -0.17, 0.0), 0.035),
-    ];
+    let beak =
+        [(Vec3::new(1.3, 0.02, 0.0), 0.09), (Vec3::new(1.39, -0.06, 0.0), 0.065), (Vec3::new(1.4, -0.17, 0.0), 0.035)];
     parts.add(0.05, head.chain(&beak));
     for side in SIDES {
-        parts.add(
-            0.06,
-            head.ellipsoid(
-                Vec3::new(1.2, 0.12, 0.1 * side),
-                Vec3::new(0.12, 0.08, 0.075),
-            ),
-        );
-        parts.carve(
-            0.03,
-            head.ellipsoid(
-                Vec3::new(1.28, 0.13, 0.145 * side),
-                Vec3::new(0.065, 0.042, 0.05),
-            ),
-        );
+        parts.add(0.06, head.ellipsoid(Vec3::new(1.2, 0.12, 0.1 * side), Vec3::new(0.12, 0.08, 0.075)));
+        parts.carve(0.03, head.ellipsoid(Vec3::new(1.28, 0.13, 0.145 * side), Vec3::new(0.065, 0.042, 0.05)));
         let lip = [
             (Vec3::new(0.25, -0.1, 0.25 * side), 0.06),
             (Vec3::new(0.75, -0.1, 0.2 * side), 0.05),
@@ -145,22 +99,10 @@ fn add_skull(parts: &mut Parts, head: &Frame) {
 }
 
 fn add_jaw(parts: &mut Parts, head: &Frame, jaw: &Frame) {
-    parts.add(
-        0.1,
-        jaw.tapered_box(
-            -0.1,
-            1.2,
-            Vec2::new(0.1, 0.24),
-            Vec2::new(0.065, 0.12),
-            0.03,
-        ),
-    );
+    parts.add(0.1, jaw.tapered_box(-0.1, 1.2, Vec2::new(0.1, 0.24), Vec2::new(0.065, 0.12), 0.03));
     let chin = Vec3::new(1.02, 0.0, 0.0);
     parts.add(0.08, jaw.ellipsoid(chin, Vec3::new(0.13, 0.08, 0.12)));
-    let throat = [
-        (Vec3::new(-0.15, -0.12, 0.0), 0.23),
-        (Vec3::new(0.12, -0.2, 0.0), 0.15),
-    ];
+    let throat = [(Vec3::new(-0.15, -0.12, 0.0), 0.23), (Vec3::new(0.12, -0.2, 0.0), 0.15)];
     parts.add(0.16, head.chain(&throat));
     let tongue = [
         (Vec3::new(0.2, 0.1, 0.0), 0.08),
@@ -245,10 +187,5 @@ fn add_teeth(parts: &mut Parts, head: &Frame, jaw: &Frame) {
 }
 
 fn tooth(frame: &Frame, root: Vec3, tip: Vec3, radius: f32) -> RoundCone {
-    RoundCone {
-        a: root,
-        b: tip,
-        radius_a: radius * frame.scale,
-        radius_b: 0.018 * frame.scale,
-    }
+    RoundCone { a: root, b: tip, radius_a: radius * frame.scale, radius_b: 0.018 * frame.scale }
 }

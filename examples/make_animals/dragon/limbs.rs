@@ -77,11 +77,7 @@ pub fn add(parts: &mut Parts, leg: &Leg) {
     let behind = (leg.hip.lerp(leg.ankle, 0.5) - leg.knee).normalize();
     parts.add(
         0.12,
-        Chain::through(&[
-            (leg.knee, knee * 0.92),
-            (leg.knee.lerp(leg.ankle, 0.4), knee * 0.8),
-            (leg.ankle, ankle),
-        ]),
+        Chain::through(&[(leg.knee, knee * 0.92), (leg.knee.lerp(leg.ankle, 0.4), knee * 0.8), (leg.ankle, ankle)]),
     );
     let calf = leg.knee.lerp(leg.ankle, 0.3) + behind * (knee * 0.28);
     parts.add(
@@ -136,21 +132,11 @@ fn add_toes(parts: &mut Parts, leg: &Leg) {
         let root = leg.ball + side * (spread * ball * 0.85);
         let knuckle = root + heading * (reach * 0.6) + leg.instep * 0.06 + down * (leg.curl * 0.3);
         let end = root + heading * reach + down * (0.02 + leg.curl);
-        parts.add(
-            0.05,
-            Chain::through(&[
-                (root, ball * 0.82),
-                (knuckle, ball * 0.78),
-                (end, ball * 0.6),
-            ]),
-        );
+        parts.add(0.05, Chain::through(&[(root, ball * 0.82), (knuckle, ball * 0.78), (end, ball * 0.6)]));
         let arch = end + heading * 0.18 + leg.instep * 0.06 + down * (leg.curl * 0.4);
         let point = end + heading * 0.36 + down * (0.07 + leg.curl * 1.5);
         parts.paint(Paint::Horn);
-        parts.add(
-            0.02,
-            Chain::through(&[(end, ball * 0.56), (arch, ball * 0.42), (point, 0.022)]),
-        );
+        parts.add(0.02, Chain::through(&[(end, ball * 0.56), (arch, ball * 0.42), (point, 0.022)]));
         parts.paint(Paint::Hide);
     }
 }
@@ -162,10 +148,5 @@ fn frame_along(bone: Vec3) -> Mat3 {
 }
 
 fn cone(a: Vec3, b: Vec3, radius_a: f32, radius_b: f32) -> RoundCone {
-    RoundCone {
-        a,
-        b,
-        radius_a,
-        radius_b,
-    }
+    RoundCone { a, b, radius_a, radius_b }
 }

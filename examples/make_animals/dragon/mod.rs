@@ -46,37 +46,15 @@ pub fn write_flapping(path: &Path) -> io::Result<()> {
     let dragon = Dragon::new(stance::spread());
     let mesh = solid::mesh(&dragon, CELL, VERTICES);
     let bones = Bones::new(&dragon);
-    let parts: Vec<u32> = mesh
-        .points
-        .par_iter()
-        .map(|&p| bones::part_at(&dragon, p))
-        .collect();
+    let parts: Vec<u32> = mesh.points.par_iter().map(|&p| bones::part_at(&dragon, p)).collect();
     let influences = weights::weights(&mesh, &bones.skeleton, &|vertex| parts[vertex]);
     let vertices = Vertices::split(
-        &Skin {
-            mesh: &mesh,
-            normals: &solid::normals(&dragon, &mesh),
-            influences: &influences,
-            targets: &[],
-        },
+        &Skin { mesh: &mesh, normals: &solid::normals(&dragon, &mesh), influences: &influences, targets: &[] },
         &looks(&dragon, &mesh),
     );
-    let clips = [
-        flight::fly(&bones),
-        flight::glide(&bones),
-        roar::roar(&bones),
-    ];
-    let life = Life::Bones {
-        skeleton: &bones.skeleton,
-        clips: &clips,
-    };
-    let animal = Animal {
-        name: "dragon",
-        vertices: &vertices,
-        atlas: &paint::ATLAS,
-        roughness: 0.6,
-        life,
-    };
+    let clips = [flight::fly(&bones), flight::glide(&bones), roar::roar(&bones)];
+    let life = Life::Bones { skeleton: &bones.skeleton, clips: &clips };
+    let animal = Animal { name: "dragon", vertices: &vertices, atlas: &paint::ATLAS, roughness: 0.6, life };
     std::fs::write(path, animal.to_glb())
 }
 
@@ -88,41 +66,19 @@ pub fn write_breathing(path: &Path) -> io::Result<()> {
     let mesh = solid::mesh(&dragon, CELL, VERTICES);
     let normals = solid::normals(&dragon, &mesh);
     let targets = breath::targets(&dragon, &mesh, &normals);
-    let skin = Skin {
-        mesh: &mesh,
-        normals: &normals,
-        influences: &[],
-        targets: &targets,
-    };
+    let skin = Skin { mesh: &mesh, normals: &normals, influences: &[], targets: &targets };
     let vertices = Vertices::split(&skin, &looks(&dragon, &mesh));
-    let life = Life::Targets {
-        clips: &[breath::breathe()],
-    };
-    let animal = Animal {
-        name: "dragon",
-        vertices: &vertices,
-        atlas: &paint::ATLAS,
-        roughness: 0.6,
-        life,
-    };
+    let life = Life::Targets { clips: &[breath::breathe()] };
+    let animal = Animal { name: "dragon", vertices: &vertices, atlas: &paint::ATLAS, roughness: 0.6, life };
     std::fs::write(path, animal.to_glb())
 }
 
 fn looks(dragon: &Dragon, mesh: &Mesh) -> Vec<[Look; 3]> {
     let coords = texcoords::map(dragon, mesh);
-    let tiling = coords
-        .triangles
-        .iter()
-        .map(|corners| corners.map(|corner| coords.coords[corner as usize]));
+    let tiling = coords.triangles.iter().map(|corners| corners.map(|corner| coords.coords[corner as usize]));
     let paint = paint::paint(dragon, mesh);
     let both = tiling.zip(paint);
-    both.map(|(tiling, paint)| {
-        [0, 1, 2].map(|k| Look {
-            tiling: tiling[k],
-            paint: paint[k],
-        })
-    })
-    .collect()
+    both.map(|(tiling, paint)| [0, 1, 2].map(|k| Look { tiling: tiling[k], paint: paint[k] })).collect()
 }
 
 /// Moves the mesh so that it stands on y = 0, centred over the origin.

@@ -29,14 +29,7 @@ impl From<Paint> for u8 {
 
 pub const ATLAS: Atlas = Atlas { tiles: &TILES };
 
-const KINDS: [Paint; 6] = [
-    Paint::Hide,
-    Paint::Membrane,
-    Paint::Horn,
-    Paint::Tooth,
-    Paint::Mouth,
-    Paint::Eye,
-];
+const KINDS: [Paint; 6] = [Paint::Hide, Paint::Membrane, Paint::Horn, Paint::Tooth, Paint::Mouth, Paint::Eye];
 const TILES: [Painter; 6] = [hide, membrane, horn, tooth, mouth, eye];
 const BACK: Vec3 = Vec3::new(0.09, 0.22, 0.2);
 const FLANK: Vec3 = Vec3::new(0.16, 0.38, 0.31);
@@ -85,9 +78,7 @@ pub fn paint(dragon: &Dragon, mesh: &Mesh) -> Vec<[Vec2; 3]> {
         .map(|corners| {
             let points = corners.map(|corner| mesh.points[corner as usize]);
             let middle = (points[0] + points[1] + points[2]) / 3.0;
-            let normal = (points[1] - points[0])
-                .cross(points[2] - points[0])
-                .normalize_or_zero();
+            let normal = (points[1] - points[0]).cross(points[2] - points[0]).normalize_or_zero();
             let kind = kind_at(dragon, middle, normal);
             points.map(|p| ATLAS.place(kind as usize, place_in_tile(dragon, kind, p)))
         })
@@ -121,11 +112,7 @@ fn place_in_tile(dragon: &Dragon, kind: Paint, p: Vec3) -> Vec2 {
         Paint::Hide => hide_place(dragon, p),
         Paint::Membrane => {
             let wing = &dragon.wings[usize::from(p.z < 0.0)];
-            let bare = if wing.before_arm(p) {
-                0.0
-            } else {
-                wing.bone_distance(p) / 0.75
-            };
+            let bare = if wing.before_arm(p) { 0.0 } else { wing.bone_distance(p) / 0.75 };
             Vec2::new(bare, 0.5)
         }
         Paint::Horn => Vec2::new(from_hide / 0.45, 0.5),

@@ -37,38 +37,23 @@ pub struct Edges {
     pub head_less: f32,
 }
 
-const FINE: Edges = Edges {
-    creases: 0.06,
-    wings: 0.17,
-    trunk_less: 0.082,
-    head_less: 0.012,
-};
+const FINE: Edges = Edges { creases: 0.06, wings: 0.17, trunk_less: 0.082, head_less: 0.012 };
 /// For few triangles: the head gets more of them.
-const LIGHT: Edges = Edges {
-    creases: 0.075,
-    wings: 0.24,
-    trunk_less: 0.11,
-    head_less: 0.06,
-};
+const LIGHT: Edges = Edges { creases: 0.075, wings: 0.24, trunk_less: 0.11, head_less: 0.06 };
 
 /// On its feet with a paw and both wings raised: the statue of `dragon.obj`.
 pub fn standing() -> Stance {
     Stance {
         trunk: standing_trunk(),
         level: 11,
-        head: Mat3::from_rotation_y(0.34)
-            * Mat3::from_rotation_x(0.1)
-            * Mat3::from_rotation_z(-0.16),
+        head: Mat3::from_rotation_y(0.34) * Mat3::from_rotation_x(0.1) * Mat3::from_rotation_z(-0.16),
         legs: standing_legs(),
         wings: raised_wings(),
         gape: GAPE,
         awake: true,
         edges: FINE,
         scales: true,
-        bounds: Bounds {
-            min: Vec3::new(-6.2, -0.3, -5.7),
-            max: Vec3::new(5.6, 7.0, 5.7),
-        },
+        bounds: Bounds { min: Vec3::new(-6.2, -0.3, -5.7), max: Vec3::new(5.6, 7.0, 5.7) },
     }
 }
 
@@ -79,21 +64,13 @@ pub fn spread() -> Stance {
         trunk: spread_trunk(),
         level: 11,
         head: Mat3::from_rotation_z(-0.1),
-        legs: [
-            fore_leg(1.0),
-            fore_leg(-1.0),
-            hind_leg(1.0, 0.0),
-            hind_leg(-1.0, 0.0),
-        ],
+        legs: [fore_leg(1.0), fore_leg(-1.0), hind_leg(1.0, 0.0), hind_leg(-1.0, 0.0)],
         wings: [1.0, -1.0].map(level_wing),
         gape: GAPE,
         awake: true,
         edges: LIGHT,
         scales: false,
-        bounds: Bounds {
-            min: Vec3::new(-10.0, -0.3, -8.2),
-            max: Vec3::new(6.2, 6.6, 8.2),
-        },
+        bounds: Bounds { min: Vec3::new(-10.0, -0.3, -8.2), max: Vec3::new(6.2, 6.6, 8.2) },
     }
 }
 
@@ -103,21 +80,13 @@ pub fn asleep() -> Stance {
         trunk: curled_trunk(),
         level: 11,
         head: Mat3::from_rotation_y(-2.5) * Mat3::from_rotation_z(-0.2),
-        legs: [
-            lying_fore_leg(1.0),
-            lying_fore_leg(-1.0),
-            lying_hind_leg(1.0),
-            lying_hind_leg(-1.0),
-        ],
+        legs: [lying_fore_leg(1.0), lying_fore_leg(-1.0), lying_hind_leg(1.0), lying_hind_leg(-1.0)],
         wings: [1.0, -1.0].map(lowered_wing),
         gape: 0.1,
         awake: false,
         edges: LIGHT,
         scales: false,
-        bounds: Bounds {
-            min: Vec3::new(-6.2, -0.3, -4.6),
-            max: Vec3::new(4.2, 3.2, 5.4),
-        },
+        bounds: Bounds { min: Vec3::new(-6.2, -0.3, -4.6), max: Vec3::new(4.2, 3.2, 5.4) },
     }
 }
 
@@ -255,23 +224,12 @@ fn standing_trunk() -> Vec<Knot> {
 }
 
 fn knot(x: f32, y: f32, z: f32, back: f32, belly: f32, side: f32) -> Knot {
-    Knot {
-        point: Vec3::new(x, y, z),
-        back,
-        belly,
-        side,
-    }
+    Knot { point: Vec3::new(x, y, z), back, belly, side }
 }
 
 fn standing_legs() -> [Leg; 4] {
     [
-        front_leg(
-            [1.0, 1.85, 0.5],
-            [0.5, 1.2, 0.92],
-            [0.95, 0.5, 0.98],
-            [1.12, 0.16, 1.02],
-            Vec3::new(1.0, 0.0, 0.15),
-        ),
+        front_leg([1.0, 1.85, 0.5], [0.5, 1.2, 0.92], [0.95, 0.5, 0.98], [1.12, 0.16, 1.02], Vec3::new(1.0, 0.0, 0.15)),
         raised_front_leg(),
         hind_leg(1.0, 0.35),
         hind_leg(-1.0, -0.35),
@@ -298,13 +256,7 @@ fn raised_front_leg() -> Leg {
     Leg {
         instep: side.cross(toes),
         curl: 0.09,
-        ..front_leg(
-            [1.05, 1.85, -0.5],
-            [1.15, 1.12, -0.95],
-            [1.85, 1.15, -1.0],
-            [2.1, 0.98, -1.04],
-            toes,
-        )
+        ..front_leg([1.05, 1.85, -0.5], [1.15, 1.12, -0.95], [1.85, 1.15, -1.0], [2.1, 0.98, -1.04], toes)
     }
 }
 
@@ -327,18 +279,8 @@ fn hind_leg(side: f32, forward: f32) -> Leg {
 /// The right wing reaches further out, the left one is raised higher.
 fn raised_wings() -> [Pose; 2] {
     [
-        Pose {
-            shoulder: Vec3::new(0.75, 2.75, 0.42),
-            axes: wing_axes(0.0, 1.0),
-            arch: 0.11,
-            size: 1.0,
-        },
-        Pose {
-            shoulder: Vec3::new(0.75, 2.75, -0.42),
-            axes: wing_axes(0.16, -1.0),
-            arch: 0.13,
-            size: 1.0,
-        },
+        Pose { shoulder: Vec3::new(0.75, 2.75, 0.42), axes: wing_axes(0.0, 1.0), arch: 0.11, size: 1.0 },
+        Pose { shoulder: Vec3::new(0.75, 2.75, -0.42), axes: wing_axes(0.16, -1.0), arch: 0.13, size: 1.0 },
     ]
 }
 

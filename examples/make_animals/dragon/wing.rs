@@ -45,18 +45,9 @@ pub struct Sheet {
 
 impl Sheet {
     pub fn new(pose: Pose) -> Self {
-        let fingers = FINGERS
-            .iter()
-            .map(|[bend, tip]| bezier(WRIST, *bend, *tip, FINGER_STEPS));
-        let arm = [
-            bezier(Vec2::ZERO, ELBOW * 0.55, ELBOW, 3),
-            bezier(ELBOW, (ELBOW + WRIST) * 0.5, WRIST, 3),
-        ];
-        Self {
-            pose,
-            outline: outline(),
-            ribs: arm.into_iter().chain(fingers).collect(),
-        }
+        let fingers = FINGERS.iter().map(|[bend, tip]| bezier(WRIST, *bend, *tip, FINGER_STEPS));
+        let arm = [bezier(Vec2::ZERO, ELBOW * 0.55, ELBOW, 3), bezier(ELBOW, (ELBOW + WRIST) * 0.5, WRIST, 3)];
+        Self { pose, outline: outline(), ribs: arm.into_iter().chain(fingers).collect() }
     }
 
     /// Coordinates of `p` in the plane of the wing, and its height above the plane.
@@ -87,11 +78,7 @@ impl Sheet {
     /// Whether a point on the skin lies between the arm and the leading edge.
     pub fn before_arm(&self, p: Vec3) -> bool {
         let at = self.flatten(p).truncate();
-        let (a, b) = if at.x < ELBOW.x {
-            (Vec2::ZERO, ELBOW)
-        } else {
-            (ELBOW, WRIST)
-        };
+        let (a, b) = if at.x < ELBOW.x { (Vec2::ZERO, ELBOW) } else { (ELBOW, WRIST) };
         at.x < WRIST.x && (b - a).perp_dot(at - a) < 0.0
     }
 
@@ -102,20 +89,14 @@ impl Sheet {
 
     /// The knuckle and the tip of each finger, from the leading edge to the body.
     pub fn fingers(&self) -> [[Vec3; 2]; 4] {
-        FINGERS.map(|[bend, tip]| {
-            [WRIST.lerp(bend, 0.5).lerp(bend.lerp(tip, 0.5), 0.5), tip].map(|at| self.lift(at))
-        })
+        FINGERS.map(|[bend, tip]| [WRIST.lerp(bend, 0.5).lerp(bend.lerp(tip, 0.5), 0.5), tip].map(|at| self.lift(at)))
     }
 
     /// Height of the skin: an arch over the span plus a sag that vanishes on every rib.
     fn height(&self, at: Vec2) -> f32 {
         let from_wrist = at.x - 1.8;
         let arch = -self.pose.arch * (from_wrist * from_wrist * 0.6 + (at.y - 0.2).powi(2) * 0.5);
-        let closeness: f32 = self
-            .ribs
-            .iter()
-            .map(|rib| 1.0 / (polyline_distance(rib, at) + 1e-3))
-            .sum();
+        let closeness: f32 = self.ribs.iter().map(|rib| 1.0 / (polyline_distance(rib, at) + 1e-3)).sum();
         arch + SAG / closeness
     }
 }
@@ -140,28 +121,13 @@ impl Shape for Sheet {
 /// it for the texture coordinates.
 pub fn add_bones(parts: &mut Parts, sheet: &Sheet) {
     let bone = |points: &[Vec2], radii: &[f32]| {
-        let knots: Vec<(Vec3, f32)> = points
-            .iter()
-            .zip(radii)
-            .map(|(&at, &radius)| (sheet.lift(at), radius * sheet.pose.size))
-            .collect();
+        let knots: Vec<(Vec3, f32)> =
+            points.iter().zip(radii).map(|(&at, &radius)| (sheet.lift(at), radius * sheet.pose.size)).collect();
         Chain::through(&knots)
     };
     let inner = Vec2::new(-0.35, 0.12);
-    parts.add(
-        0.22,
-        bone(
-            &[inner, Vec2::ZERO, ELBOW * 0.5, ELBOW],
-            &[0.3, 0.27, 0.23, 0.16],
-        ),
-    );
-    parts.add(
-        0.1,
-        bone(
-            &[ELBOW, ELBOW.lerp(WRIST, 0.4), WRIST],
-            &[0.15, 0.16, 0.125],
-        ),
-    );
+    parts.add(0.22, bone(&[inner, Vec2::ZERO, ELBOW * 0.5, ELBOW], &[0.3, 0.27, 0.23, 0.16]));
+    parts.add(0.1, bone(&[ELBOW, ELBOW.lerp(WRIST, 0.4), WRIST], &[0.15, 0.16, 0.125]));
     for (i, [bend, tip]) in FINGERS.iter().enumerate() {
         let points = bezier(WRIST, *bend, *tip + (*tip - *bend) * 0.05, 4);
         let thick = if i == 0 { 0.135 } else { 0.115 };
@@ -172,10 +138,7 @@ pub fn add_bones(parts: &mut Parts, sheet: &Sheet) {
     let hook = sheet.pose.axes * Vec3::new(0.16, -0.34, 0.1) * sheet.pose.size;
     let point = sheet.pose.axes * Vec3::new(0.42, -0.5, 0.02) * sheet.pose.size;
     parts.paint(Paint::Horn);
-    parts.add(
-        0.05,
-        Chain::through(&[(wrist, 0.12), (wrist + hook, 0.085), (wrist + point, 0.035)]),
-    );
+    parts.add(0.05, Chain::through(&[(wrist, 0.12), (wrist + hook, 0.085), (wrist + point, 0.035)]));
     parts.paint(Paint::Hide);
 }
 

@@ -37,24 +37,13 @@ struct Crossing {
 
 /// Meshes the zero surface of `distance` on a grid of cells of size `cell`.
 pub fn mesh(distance: &(dyn Fn(Vec3) -> f32 + Sync), bounds: Bounds, cell: f32) -> Mesh {
-    let blocks = ((bounds.max - bounds.min) / (cell * BLOCK as f32))
-        .ceil()
-        .as_ivec3();
-    let grid = Grid {
-        distance,
-        origin: bounds.min,
-        cell,
-        stride: blocks * BLOCK + 1,
-    };
+    let blocks = ((bounds.max - bounds.min) / (cell * BLOCK as f32)).ceil().as_ivec3();
+    let grid = Grid { distance, origin: bounds.min, cell, stride: blocks * BLOCK + 1 };
     let count = blocks.x * blocks.y * blocks.z;
     let soups: Vec<Vec<[Crossing; 3]>> = (0..count)
         .into_par_iter()
         .map(|i| {
-            let at = IVec3::new(
-                i % blocks.x,
-                i / blocks.x % blocks.y,
-                i / blocks.x / blocks.y,
-            );
+            let at = IVec3::new(i % blocks.x, i / blocks.x % blocks.y, i / blocks.x / blocks.y);
             grid.march_block(at * BLOCK)
         })
         .collect();
@@ -109,17 +98,10 @@ impl Grid<'_> {
     /// Cuts a positively oriented tetrahedron.
     fn march_tetrahedron(&self, corners: &[(IVec3, f32); 4], out: &mut Vec<[Crossing; 3]>) {
         /// Even orders of the corners, by the corner that comes first.
-        const ODD_ONE_FIRST: [[usize; 4]; 4] =
-            [[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]];
+        const ODD_ONE_FIRST: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]];
         /// Even orders of the corners, by the pair that comes first.
-        const PAIR_FIRST: [[usize; 4]; 6] = [
-            [0, 1, 2, 3],
-            [0, 2, 3, 1],
-            [0, 3, 1, 2],
-            [1, 2, 0, 3],
-            [1, 3, 2, 0],
-            [2, 3, 0, 1],
-        ];
+        const PAIR_FIRST: [[usize; 4]; 6] =
+            [[0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2], [1, 2, 0, 3], [1, 3, 2, 0], [2, 3, 0, 1]];
         let inside: Vec<usize> = (0..4).filter(|&i| corners[i].1 < 0.0).collect();
         let cut = |a: usize, b: usize| self.crossing(corners[a], corners[b]);
         match inside.len() {
@@ -153,10 +135,7 @@ impl Grid<'_> {
         let [x, y, z] = low.0.to_array().map(|v| v as u64);
         let [nx, ny, _] = self.stride.to_array().map(|v| v as u64);
         let t = (low.1 / (low.1 - high.1)).clamp(0.05, 0.95);
-        Crossing {
-            edge: (x + nx * (y + ny * z)) * 8 + direction,
-            point: self.point(low.0).lerp(self.point(high.0), t),
-        }
+        Crossing { edge: (x + nx * (y + ny * z)) * 8 + direction, point: self.point(low.0).lerp(self.point(high.0), t) }
     }
 }
 
@@ -185,16 +164,12 @@ fn largest_piece(mesh: &Mesh) -> Mesh {
             parents[root.max(other_root) as usize] = root.min(other_root);
         }
     }
-    let roots: Vec<u32> = (0..parents.len() as u32)
-        .map(|vertex| find_root(&mut parents, vertex))
-        .collect();
+    let roots: Vec<u32> = (0..parents.len() as u32).map(|vertex| find_root(&mut parents, vertex)).collect();
     let mut sizes = vec![0u32; roots.len()];
     for &root in &roots {
         sizes[root as usize] += 1;
     }
-    let largest = (0..sizes.len())
-        .max_by_key(|&root| sizes[root])
-        .unwrap_or(0) as u32;
+    let largest = (0..sizes.len()).max_by_key(|&root| sizes[root]).unwrap_or(0) as u32;
     let mut numbers = vec![u32::MAX; roots.len()];
     let mut kept = Mesh::default();
     for (vertex, &root) in roots.iter().enumerate() {

@@ -16,11 +16,7 @@ impl Quadric {
         let (normal, weight) = (normal.as_dvec3(), f64::from(weight));
         let offset = normal.dot(point.as_dvec3());
         let square = DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
-        Self {
-            normal2: square * weight,
-            normal_offset: normal * (offset * weight),
-            offset2: offset * offset * weight,
-        }
+        Self { normal2: square * weight, normal_offset: normal * (offset * weight), offset2: offset * offset * weight }
     }
 
     pub fn plus(&self, other: &Self) -> Self {

@@ -146,11 +146,7 @@ impl Work {
     fn expected_vertices(&self) -> f32 {
         let live = self.triangles.iter().filter(|corners| **corners != DEAD);
         live.map(|&corners| {
-            let wanted: f32 = corners
-                .iter()
-                .map(|&c| self.wanted[c as usize])
-                .sum::<f32>()
-                / 3.0;
+            let wanted: f32 = corners.iter().map(|&c| self.wanted[c as usize]).sum::<f32>() / 3.0;
             self.area_normal(corners).length() / (3f32.sqrt() * wanted * wanted)
         })
         .sum()
@@ -173,19 +169,12 @@ impl Work {
     /// Every edge once, as pairs with the smaller vertex first.
     fn edges(&self) -> Vec<(u32, u32)> {
         let live = self.triangles.iter().filter(|corners| **corners != DEAD);
-        live.flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)])
-            .filter(|(a, b)| a < b)
-            .collect()
+        live.flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]).filter(|(a, b)| a < b).collect()
     }
 
     /// Looks an edge up; none if it is gone or if something is wrong with it.
     fn edge(&self, a: u32, b: u32) -> Option<Edge> {
-        let mut edge = Edge {
-            a,
-            b,
-            triangles: [u32::MAX; 2],
-            opposite: [u32::MAX; 2],
-        };
+        let mut edge = Edge { a, b, triangles: [u32::MAX; 2], opposite: [u32::MAX; 2] };
         for &triangle in &self.around[a as usize] {
             let corners = self.corners(triangle);
             for i in 0..3 {
@@ -244,10 +233,7 @@ impl Work {
             };
             let sum = quadrics[a as usize].plus(&quadrics[b as usize]);
             let places = self.places_by_cost(a, b, &sum);
-            let Some(place) = places
-                .into_iter()
-                .find(|&place| self.may_collapse(&edge, place))
-            else {
+            let Some(place) = places.into_iter().find(|&place| self.may_collapse(&edge, place)) else {
                 continue;
             };
             for vertex in self.neighbours(b) {
@@ -284,9 +270,7 @@ impl Work {
             if corners == DEAD || !self.is_faulty(corners) {
                 continue;
             }
-            let spike = corners
-                .into_iter()
-                .find(|&corner| self.around[corner as usize].len() == 3);
+            let spike = corners.into_iter().find(|&corner| self.around[corner as usize].len() == 3);
             match spike {
                 Some(vertex) => self.cut_spike(vertex),
                 None => self.collapse_shortest_side(corners),
@@ -298,10 +282,7 @@ impl Work {
     fn is_faulty(&self, corners: [u32; 3]) -> bool {
         const LEAST_SHARE: f32 = 0.25;
         let [a, b, c] = corners;
-        let longest = self
-            .length_ratio(a, b)
-            .max(self.length_ratio(b, c))
-            .max(self.length_ratio(c, a));
+        let longest = self.length_ratio(a, b).max(self.length_ratio(b, c)).max(self.length_ratio(c, a));
         self.shape(corners) < SLIVER || longest < LEAST_SHARE
     }
 
@@ -324,27 +305,18 @@ impl Work {
         let fan = self.around[vertex as usize].clone();
         let rim = |triangle: u32| {
             let corners = self.corners(triangle);
-            let at = corners
-                .iter()
-                .position(|&corner| corner == vertex)
-                .unwrap_or(0);
+            let at = corners.iter().position(|&corner| corner == vertex).unwrap_or(0);
             [corners[(at + 1) % 3], corners[(at + 2) % 3]]
         };
         let [a, b] = rim(fan[0]);
-        let Some(c) = self
-            .neighbours(vertex)
-            .into_iter()
-            .find(|v| ![a, b].contains(v))
-        else {
+        let Some(c) = self.neighbours(vertex).into_iter().find(|v| ![a, b].contains(v)) else {
             return;
         };
         let closed = self.around[a as usize]
             .iter()
             .map(|&triangle| self.corners(triangle))
             .any(|corners| corners.contains(&b) && corners.contains(&c));
-        let crowded = [a, b, c]
-            .iter()
-            .any(|&v| self.around[v as usize].len() <= 3);
+        let crowded = [a, b, c].iter().any(|&v| self.around[v as usize].len() <= 3);
         if closed || crowded {
             return;
         }
@@ -382,10 +354,7 @@ impl Work {
         let (around_a, around_b) = (self.neighbours(edge.a), self.neighbours(edge.b));
         let shared = around_a.iter().filter(|v| around_b.contains(v)).count();
         let valence = around_a.len() + around_b.len() - 4;
-        let thin = edge
-            .opposite
-            .iter()
-            .any(|&vertex| self.around[vertex as usize].len() <= 3);
+        let thin = edge.opposite.iter().any(|&vertex| self.around[vertex as usize].len() <= 3);
         if shared != 2 || thin || !(3..=10).contains(&valence) {
             return false;
         }
@@ -393,15 +362,10 @@ impl Work {
         let stretched = around_a.iter().chain(&around_b).any(|&vertex| {
             let other = self.point(vertex);
             let wanted = (merged + self.wanted[vertex as usize]) * 0.5;
-            let now = self
-                .point(edge.a)
-                .distance(other)
-                .min(self.point(edge.b).distance(other));
+            let now = self.point(edge.a).distance(other).min(self.point(edge.b).distance(other));
             place.distance(other) > (TOO_LONG * wanted).max(now)
         });
-        !stretched
-            && self.stays_unfolded(edge.a, edge.b, place)
-            && self.stays_unfolded(edge.b, edge.a, place)
+        !stretched && self.stays_unfolded(edge.a, edge.b, place) && self.stays_unfolded(edge.b, edge.a, place)
     }
 
     /// Whether moving `vertex` to `place` turns no triangle around it too far, those at `gone`
@@ -409,10 +373,8 @@ impl Work {
     fn stays_unfolded(&self, vertex: u32, gone: u32, place: Vec3) -> bool {
         const LEAST_COSINE: f32 = 0.4;
         const LEAST_SHAPE: f32 = 0.12;
-        let ring: Vec3 = self.around[vertex as usize]
-            .iter()
-            .map(|&triangle| self.area_normal(self.corners(triangle)))
-            .sum();
+        let ring: Vec3 =
+            self.around[vertex as usize].iter().map(|&triangle| self.area_normal(self.corners(triangle))).sum();
         self.around[vertex as usize].iter().all(|&triangle| {
             let corners = self.corners(triangle);
             if corners.contains(&gone) {
@@ -461,11 +423,7 @@ impl Work {
     fn split(&mut self, edge: &Edge, surface: &dyn Surface) {
         let middle = self.points.len() as u32;
         let half = (self.point(edge.a) + self.point(edge.b)) * 0.5;
-        let facing: Vec3 = edge
-            .triangles
-            .iter()
-            .map(|&triangle| self.area_normal(self.corners(triangle)))
-            .sum();
+        let facing: Vec3 = edge.triangles.iter().map(|&triangle| self.area_normal(self.corners(triangle))).sum();
         self.points.push(surface.project(half, facing));
         self.around.push(Vec::new());
         let mean = (self.wanted[edge.a as usize] + self.wanted[edge.b as usize]) * 0.5;
@@ -546,10 +504,8 @@ impl Work {
 
     /// Moves every vertex towards the middle of its neighbours and back onto the surface.
     fn relax(&mut self, surface: &dyn Surface) {
-        let targets: Vec<Vec3> = (0..self.points.len() as u32)
-            .into_par_iter()
-            .map(|vertex| self.relaxed(vertex, surface))
-            .collect();
+        let targets: Vec<Vec3> =
+            (0..self.points.len() as u32).into_par_iter().map(|vertex| self.relaxed(vertex, surface)).collect();
         for (vertex, target) in targets.into_iter().enumerate() {
             let vertex = vertex as u32;
             if target != self.point(vertex)
@@ -596,11 +552,7 @@ impl Work {
             }
             let [a, b, c] = corners.map(|corner| self.point(corner));
             let middle = (a + b + c) / 3.0;
-            let wanted = corners
-                .iter()
-                .map(|&c| self.wanted[c as usize])
-                .sum::<f32>()
-                / 3.0;
+            let wanted = corners.iter().map(|&c| self.wanted[c as usize]).sum::<f32>() / 3.0;
             let share = size / (wanted * wanted);
             centre += middle * share;
             weight += share;
@@ -613,11 +565,7 @@ impl Work {
         let step = damping.inverse() * pull;
         let limit = self.wanted[vertex as usize] * 0.5;
         let target = surface.project(here + step.clamp_length_max(limit), facing);
-        if target.distance(here) > limit * 1.5 {
-            here
-        } else {
-            target
-        }
+        if target.distance(here) > limit * 1.5 { here } else { target }
     }
 
     /// The finished mesh, its vertices in order of first use.

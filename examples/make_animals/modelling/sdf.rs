@@ -15,16 +15,11 @@ pub struct Bounds {
 impl Bounds {
     /// The smallest box around balls given as centre and radius.
     pub fn of_balls(balls: impl IntoIterator<Item = (Vec3, f32)>) -> Self {
-        let empty = Self {
-            min: Vec3::INFINITY,
-            max: Vec3::NEG_INFINITY,
-        };
-        balls
-            .into_iter()
-            .fold(empty, |bounds, (centre, radius)| Self {
-                min: bounds.min.min(centre - radius),
-                max: bounds.max.max(centre + radius),
-            })
+        let empty = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
+        balls.into_iter().fold(empty, |bounds, (centre, radius)| Self {
+            min: bounds.min.min(centre - radius),
+            max: bounds.max.max(centre + radius),
+        })
     }
 
     /// Distance from `p` to the box; zero inside.
@@ -68,11 +63,7 @@ impl Shape for RoundCone {
         let shrink = self.radius_a - self.radius_b;
         let slant2 = length2 - shrink * shrink;
         if slant2 <= 0.0 {
-            let (centre, radius) = if shrink > 0.0 {
-                (self.a, self.radius_a)
-            } else {
-                (self.b, self.radius_b)
-            };
+            let (centre, radius) = if shrink > 0.0 { (self.a, self.radius_a) } else { (self.b, self.radius_b) };
             return p.distance(centre) - radius;
         }
         let to_p = p - self.a;
@@ -105,17 +96,10 @@ impl Chain {
     pub fn through(knots: &[(Vec3, f32)]) -> Self {
         const STEPS_PER_KNOT: usize = 5;
         let steps = (knots.len() - 1) * STEPS_PER_KNOT;
-        let samples: Vec<(Vec3, f32)> = (0..=steps)
-            .map(|i| curve(knots, i as f32 / STEPS_PER_KNOT as f32))
-            .collect();
+        let samples: Vec<(Vec3, f32)> = (0..=steps).map(|i| curve(knots, i as f32 / STEPS_PER_KNOT as f32)).collect();
         let cones = samples
             .windows(2)
-            .map(|pair| RoundCone {
-                a: pair[0].0,
-                b: pair[1].0,
-                radius_a: pair[0].1,
-                radius_b: pair[1].1,
-            })
+            .map(|pair| RoundCone { a: pair[0].0, b: pair[1].0, radius_a: pair[0].1, radius_b: pair[1].1 })
             .collect();
         Self { cones }
     }
@@ -128,11 +112,7 @@ impl Shape for Chain {
     }
 
     fn bounds(&self) -> Bounds {
-        Bounds::of_balls(
-            self.cones
-                .iter()
-                .flat_map(|cone| [(cone.a, cone.radius_a), (cone.b, cone.radius_b)]),
-        )
+        Bounds::of_balls(self.cones.iter().flat_map(|cone| [(cone.a, cone.radius_a), (cone.b, cone.radius_b)]))
     }
 }
 
@@ -144,11 +124,7 @@ pub fn curve(knots: &[(Vec3, f32)], t: f32) -> (Vec3, f32) {
     let f = t - i as f32;
     let (p1, p2) = (knots[i].0, knots[i + 1].0);
     let p0 = if i > 0 { knots[i - 1].0 } else { p1 * 2.0 - p2 };
-    let p3 = if i + 2 <= last {
-        knots[i + 2].0
-    } else {
-        p2 * 2.0 - p1
-    };
+    let p3 = if i + 2 <= last { knots[i + 2].0 } else { p2 * 2.0 - p1 };
     let point = (p1 * 2.0
         + (p2 - p0) * f
         + (p0 * 2.0 - p1 * 5.0 + p2 * 4.0 - p3) * (f * f)
@@ -199,20 +175,14 @@ impl Shape for TaperedBox {
         let t = (q.x / self.length).clamp(0.0, 1.0);
         let half = self.near.lerp(self.far, t) - self.round;
         let mid = self.length * 0.5;
-        let outside = Vec3::new(
-            (q.x - mid).abs() - mid + self.round,
-            (q.y - self.rise * t).abs() - half.x,
-            q.z.abs() - half.y,
-        );
+        let outside =
+            Vec3::new((q.x - mid).abs() - mid + self.round, (q.y - self.rise * t).abs() - half.x, q.z.abs() - half.y);
         outside.max(Vec3::ZERO).length() + outside.max_element().min(0.0) - self.round
     }
 
     fn bounds(&self) -> Bounds {
         let far = self.origin + self.axes * Vec3::new(self.length, self.rise, 0.0);
-        Bounds::of_balls([
-            (self.origin, self.near.length()),
-            (far, self.far.length() + self.round),
-        ])
+        Bounds::of_balls([(self.origin, self.near.length()), (far, self.far.length() + self.round)])
     }
 }
 
@@ -310,11 +280,7 @@ impl Parts {
     pub fn paint_at(&self, p: Vec3, start: f32) -> (u8, f32) {
         let mut nearest = (0, start);
         let mut plain = start;
-        for part in self
-            .parts
-            .iter()
-            .filter(|part| matches!(part.join, Join::Add))
-        {
+        for part in self.parts.iter().filter(|part| matches!(part.join, Join::Add)) {
             let distance = part.shape.distance(p);
             if distance < nearest.1 {
                 nearest = (part.paint, distance);

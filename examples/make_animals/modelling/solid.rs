@@ -49,9 +49,7 @@ pub fn normals(solid: &impl Solid, mesh: &Mesh) -> Vec<Vec3> {
         .zip(face_normals(mesh))
         .map(|(&p, face)| {
             let face = face.normalize_or(Vec3::Y);
-            let field = solid
-                .gradient(p, STEP * solid.fineness())
-                .normalize_or(face);
+            let field = solid.gradient(p, STEP * solid.fineness()).normalize_or(face);
             (field + face).normalize_or(face)
         })
         .collect()
@@ -62,9 +60,7 @@ pub fn face_normals(mesh: &Mesh) -> Vec<Vec3> {
     let mut sums = vec![Vec3::ZERO; mesh.points.len()];
     for corners in &mesh.triangles {
         let points = corners.map(|corner| mesh.points[corner as usize]);
-        let normal = (points[1] - points[0])
-            .cross(points[2] - points[0])
-            .normalize_or_zero();
+        let normal = (points[1] - points[0]).cross(points[2] - points[0]).normalize_or_zero();
         for i in 0..3 {
             let [here, next, last] = [0, 1, 2].map(|step| points[(i + step) % 3]);
             let angle = (next - here).angle_between(last - here);

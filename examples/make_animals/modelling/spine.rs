@@ -133,9 +133,7 @@ impl Spine {
 
 /// Samples the curve through the knots; the frames are set later.
 fn sample(knots: &[Knot]) -> Vec<Station> {
-    let track = |radius: fn(&Knot) -> f32| -> Vec<(Vec3, f32)> {
-        knots.iter().map(|k| (k.point, radius(k))).collect()
-    };
+    let track = |radius: fn(&Knot) -> f32| -> Vec<(Vec3, f32)> { knots.iter().map(|k| (k.point, radius(k))).collect() };
     let back = track(|k| k.back);
     let belly = track(|k| k.belly);
     let side = track(|k| k.side);
@@ -178,20 +176,12 @@ fn place_at(station: &Station, p: Vec3) -> Place {
     let up = to_p.dot(station.up);
     let right = to_p.dot(station.right);
     let beyond = to_p.dot(station.forward);
-    let vertical = if up > 0.0 {
-        station.back
-    } else {
-        station.belly
-    };
+    let vertical = if up > 0.0 { station.back } else { station.belly };
     let radial = Vec3::new(up, right, beyond);
     let radii = Vec3::new(vertical, station.side, station.side);
     let k0 = (radial / radii).length();
     let k1 = (radial / (radii * radii)).length();
-    let distance = if k1 < 1e-6 {
-        -vertical.min(station.side)
-    } else {
-        k0 * (k0 - 1.0) / k1
-    };
+    let distance = if k1 < 1e-6 { -vertical.min(station.side) } else { k0 * (k0 - 1.0) / k1 };
     Place {
         distance,
         from_axis: to_p.length(),

@@ -31,9 +31,7 @@ impl Atlas {
             Rgb(levels.round().to_array().map(|level| level as u8))
         });
         let mut file = Cursor::new(Vec::new());
-        image
-            .write_to(&mut file, ImageFormat::Png)
-            .expect("memory takes all bytes");
+        image.write_to(&mut file, ImageFormat::Png).expect("memory takes all bytes");
         file.into_inner()
     }
 }

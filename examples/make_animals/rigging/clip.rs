@@ -20,11 +20,7 @@ impl<T: Clone> Clip<T> {
     pub fn looped(name: &'static str, duration: f32, steps: usize, at: impl Fn(f32) -> T) -> Self {
         let mut keys: Vec<T> = (0..steps).map(|i| at(i as f32 / steps as f32)).collect();
         keys.push(keys[0].clone());
-        Self {
-            name,
-            duration,
-            keys,
-        }
+        Self { name, duration, keys }
     }
 
     /// Times of the keys.

@@ -11,13 +11,8 @@ use std::f32::consts::FRAC_1_SQRT_2;
 
 /// What moves an animal.
 pub enum Life<'a> {
-    Bones {
-        skeleton: &'a Skeleton,
-        clips: &'a [Movement],
-    },
-    Targets {
-        clips: &'a [Morphing],
-    },
+    Bones { skeleton: &'a Skeleton, clips: &'a [Movement] },
+    Targets { clips: &'a [Morphing] },
 }
 
 /// The whole file.
@@ -43,12 +38,7 @@ impl Animal<'_> {
         file.json["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
         file.json["scene"] = json!(0);
         self.add_material(&mut file);
-        let scale = self
-            .vertices
-            .positions
-            .iter()
-            .map(|p| p.abs().max_element())
-            .fold(0.0, f32::max);
+        let scale = self.vertices.positions.iter().map(|p| p.abs().max_element()).fold(0.0, f32::max);
         self.add_mesh(&mut file, scale);
         let stand = json!({"name": self.name, "rotation": FACING, "children": [STAND + 1]});
         file.add("nodes", stand);
@@ -61,23 +51,14 @@ impl Animal<'_> {
 
     fn add_material(&self, file: &mut File) {
         let view = file.view(&self.atlas.png(), None);
-        file.add(
-            "images",
-            json!({"bufferView": view, "mimeType": "image/png"}),
-        );
+        file.add("images", json!({"bufferView": view, "mimeType": "image/png"}));
         const CLAMP_TO_EDGE: u32 = 33071;
-        file.add(
-            "samplers",
-            json!({"wrapS": CLAMP_TO_EDGE, "wrapT": CLAMP_TO_EDGE}),
-        );
+        file.add("samplers", json!({"wrapS": CLAMP_TO_EDGE, "wrapT": CLAMP_TO_EDGE}));
         file.add("textures", json!({"source": 0, "sampler": 0}));
         let surface = json!({
             "baseColorTexture": {"index": 0, "texCoord": 1}, "metallicFactor": 0, "roughnessFactor": self.roughness,
         });
-        file.add(
-            "materials",
-            json!({"name": "skin", "pbrMetallicRoughness": surface}),
-        );
+        file.add("materials", json!({"name": "skin", "pbrMetallicRoughness": surface}));
     }
 
     fn add_mesh(&self, file: &mut File, scale: f32) {
@@ -94,12 +75,7 @@ impl Animal<'_> {
             attributes["JOINTS_0"] = json!(joints);
             attributes["WEIGHTS_0"] = json!(weights);
         }
-        let indices: Vec<u16> = vertices
-            .triangles
-            .as_flattened()
-            .iter()
-            .map(|&i| i as u16)
-            .collect();
+        let indices: Vec<u16> = vertices.triangles.as_flattened().iter().map(|&i| i as u16).collect();
         assert!(vertices.positions.len() < 0xffff, "indices have 16 bits");
         let indices = file.accessor(&Data {
             bytes: bytemuck::cast_slice(&indices),
@@ -123,10 +99,7 @@ impl Animal<'_> {
     fn add_targets(&self, file: &mut File, scale: f32) -> Value {
         let targets = self.vertices.targets.iter().map(|target| {
             let positions: Vec<Vec3> = target.positions.iter().map(|p| *p / scale).collect();
-            let (position, normal) = (
-                add_vectors(file, &positions, true),
-                add_vectors(file, &target.normals, false),
-            );
+            let (position, normal) = (add_vectors(file, &positions, true), add_vectors(file, &target.normals, false));
             json!({"POSITION": position, "NORMAL": normal})
         });
         targets.collect()
@@ -135,14 +108,8 @@ impl Animal<'_> {
     fn add_bones(&self, file: &mut File, skeleton: &Skeleton, clips: &[Movement], scale: f32) {
         let first = STAND + 1;
         for (i, joint) in skeleton.joints.iter().enumerate() {
-            let from = joint
-                .parent
-                .map_or(Vec3::ZERO, |parent| skeleton.joints[parent].at);
-            let children = skeleton
-                .joints
-                .iter()
-                .enumerate()
-                .filter(|(_, other)| other.parent == Some(i));
+            let from = joint.parent.map_or(Vec3::ZERO, |parent| skeleton.joints[parent].at);
+            let children = skeleton.joints.iter().enumerate().filter(|(_, other)| other.parent == Some(i));
             let children: Vec<usize> = children.map(|(child, _)| first + child).collect();
             let mut node = json!({"name": joint.name, "translation": (joint.at - from).to_array()});
             if !children.is_empty() {
@@ -160,9 +127,7 @@ impl Animal<'_> {
             .map(|bind| bind.to_cols_array())
             .collect();
         let binds = file.floats(binds.as_flattened(), "MAT4", 16);
-        let joints: Vec<usize> = (0..skeleton.joints.len())
-            .map(|joint| first + joint)
-            .collect();
+        let joints: Vec<usize> = (0..skeleton.joints.len()).map(|joint| first + joint).collect();
         let skin = json!({"name": self.name, "joints": joints, "inverseBindMatrices": binds, "skeleton": first});
         file.add("skins", skin);
         for clip in clips {
@@ -180,10 +145,7 @@ impl Animal<'_> {
             let output = file.floats(&weights, "SCALAR", 1);
             let channel = json!({"sampler": 0, "target": {"node": node, "path": "weights"}});
             let sampler = json!({"input": times, "output": output});
-            file.add(
-                "animations",
-                json!({"name": clip.name, "channels": [channel], "samplers": [sampler]}),
-            );
+            file.add("animations", json!({"name": clip.name, "channels": [channel], "samplers": [sampler]}));
         }
     }
 }
@@ -192,39 +154,21 @@ fn add_movement(file: &mut File, skeleton: &Skeleton, clip: &Movement, first: us
     let times = add_times(file, clip);
     let (mut channels, mut samplers) = (Vec::new(), Vec::new());
     let mut add = |output: usize, joint: usize, path: &str| {
-        channels.push(
-            json!({"sampler": samplers.len(), "target": {"node": first + joint, "path": path}}),
-        );
+        channels.push(json!({"sampler": samplers.len(), "target": {"node": first + joint, "path": path}}));
         samplers.push(json!({"input": times, "output": output}));
     };
     for (i, joint) in skeleton.joints.iter().enumerate() {
         if clip.keys.iter().any(|pose| pose.turns[i] != Quat::IDENTITY) {
-            add(
-                add_turns(file, clip.keys.iter().map(|pose| pose.turns[i])),
-                i,
-                "rotation",
-            );
+            add(add_turns(file, clip.keys.iter().map(|pose| pose.turns[i])), i, "rotation");
         }
         if clip.keys.iter().any(|pose| pose.offsets[i] != Vec3::ZERO) {
-            let from = joint
-                .parent
-                .map_or(Vec3::ZERO, |parent| skeleton.joints[parent].at);
-            let places: Vec<[f32; 3]> = clip
-                .keys
-                .iter()
-                .map(|pose| (joint.at - from + pose.offsets[i]).to_array())
-                .collect();
-            add(
-                file.floats(places.as_flattened(), "VEC3", 3),
-                i,
-                "translation",
-            );
+            let from = joint.parent.map_or(Vec3::ZERO, |parent| skeleton.joints[parent].at);
+            let places: Vec<[f32; 3]> =
+                clip.keys.iter().map(|pose| (joint.at - from + pose.offsets[i]).to_array()).collect();
+            add(file.floats(places.as_flattened(), "VEC3", 3), i, "translation");
         }
     }
-    file.add(
-        "animations",
-        json!({"name": clip.name, "channels": channels, "samplers": samplers}),
-    );
+    file.add("animations", json!({"name": clip.name, "channels": channels, "samplers": samplers}));
 }
 
 fn add_times<T: Clone>(file: &mut File, clip: &Clip<T>) -> usize {
@@ -253,10 +197,7 @@ fn add_turns(file: &mut File, turns: impl Iterator<Item = Quat>) -> usize {
 
 /// Vectors within the unit cube.
 fn add_vectors(file: &mut File, vectors: &[Vec3], bounded: bool) -> usize {
-    let padded: Vec<[i16; 4]> = vectors
-        .iter()
-        .map(|v| v.extend(0.0).to_array().map(quantise))
-        .collect();
+    let padded: Vec<[i16; 4]> = vectors.iter().map(|v| v.extend(0.0).to_array().map(quantise)).collect();
     let accessor = file.accessor(&Data {
         bytes: bytemuck::cast_slice(&padded),
         count: padded.len(),
@@ -267,10 +208,7 @@ fn add_vectors(file: &mut File, vectors: &[Vec3], bounded: bool) -> usize {
     });
     if bounded {
         let bound = |pick: fn(i16, i16) -> i16| {
-            let all = padded
-                .iter()
-                .copied()
-                .reduce(|a, b| [0, 1, 2, 3].map(|k| pick(a[k], b[k])));
+            let all = padded.iter().copied().reduce(|a, b| [0, 1, 2, 3].map(|k| pick(a[k], b[k])));
             all.unwrap_or_default()[..3].to_vec()
         };
         file.json["accessors"][accessor]["min"] = json!(bound(i16::min));
@@ -285,21 +223,13 @@ fn quantise(x: f32) -> i16 {
 
 /// glTF has v = 0 at the top of a picture, OBJ at the bottom.
 fn add_tiling(file: &mut File, vertices: &Vertices) -> usize {
-    let coords: Vec<[f32; 2]> = vertices
-        .looks
-        .iter()
-        .map(|look| [look.tiling.x, 1.0 - look.tiling.y])
-        .collect();
+    let coords: Vec<[f32; 2]> = vertices.looks.iter().map(|look| [look.tiling.x, 1.0 - look.tiling.y]).collect();
     file.floats(coords.as_flattened(), "VEC2", 2)
 }
 
 fn add_paint(file: &mut File, vertices: &Vertices) -> usize {
     let level = |x: f32| (x * f32::from(u16::MAX)).round() as u16;
-    let coords: Vec<[u16; 2]> = vertices
-        .looks
-        .iter()
-        .map(|look| look.paint.to_array().map(level))
-        .collect();
+    let coords: Vec<[u16; 2]> = vertices.looks.iter().map(|look| look.paint.to_array().map(level)).collect();
     file.accessor(&Data {
         bytes: bytemuck::cast_slice(&coords),
         count: coords.len(),

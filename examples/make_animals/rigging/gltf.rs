@@ -28,12 +28,8 @@ pub struct File {
 impl File {
     pub fn new() -> Self {
         let generator = "throng, examples/make_animals";
-        let asset =
-            json!({"version": "2.0", "generator": generator, "copyright": "MIT OR Apache-2.0"});
-        Self {
-            json: json!({"asset": asset}),
-            bytes: Vec::new(),
-        }
+        let asset = json!({"version": "2.0", "generator": generator, "copyright": "MIT OR Apache-2.0"});
+        Self { json: json!({"asset": asset}), bytes: Vec::new() }
     }
 
     /// Appends to a list of the file and returns the index.
@@ -49,8 +45,7 @@ impl File {
 
     pub fn view(&mut self, bytes: &[u8], stride: Option<usize>) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        let mut view =
-            json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
+        let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
         if let Some(stride) = stride {
             view["byteStride"] = json!(stride);
         }

@@ -13,16 +13,12 @@ pub struct Pose {
 impl Pose {
     pub fn rest(skeleton: &Skeleton) -> Self {
         let count = skeleton.joints.len();
-        Self {
-            turns: vec![Quat::IDENTITY; count],
-            offsets: vec![Vec3::ZERO; count],
-        }
+        Self { turns: vec![Quat::IDENTITY; count], offsets: vec![Vec3::ZERO; count] }
     }
 
     /// Turns a joint further: lifts by `pitch`, turns left by `yaw` and rolls by `roll`, in radians.
     pub fn turn(&mut self, joint: usize, roll: f32, yaw: f32, pitch: f32) {
-        let turn =
-            Quat::from_rotation_y(yaw) * Quat::from_rotation_z(pitch) * Quat::from_rotation_x(roll);
+        let turn = Quat::from_rotation_y(yaw) * Quat::from_rotation_z(pitch) * Quat::from_rotation_x(roll);
         self.turns[joint] = turn * self.turns[joint];
     }
 
@@ -31,9 +27,7 @@ impl Pose {
         let mut worlds: Vec<Affine3A> = Vec::with_capacity(skeleton.joints.len());
         for i in 0..skeleton.joints.len() {
             let local = self.local(skeleton, i);
-            let world = skeleton.joints[i]
-                .parent
-                .map_or(local, |parent| worlds[parent] * local);
+            let world = skeleton.joints[i].parent.map_or(local, |parent| worlds[parent] * local);
             worlds.push(world);
         }
         worlds
@@ -41,22 +35,14 @@ impl Pose {
 
     /// `parent_from_joint`.
     fn local(&self, skeleton: &Skeleton, joint: usize) -> Affine3A {
-        let from = skeleton.joints[joint]
-            .parent
-            .map_or(Vec3::ZERO, |parent| skeleton.joints[parent].at);
+        let from = skeleton.joints[joint].parent.map_or(Vec3::ZERO, |parent| skeleton.joints[parent].at);
         let place = skeleton.joints[joint].at - from + self.offsets[joint];
         Affine3A::from_rotation_translation(self.turns[joint], place)
     }
 
     /// Bends a limb of two bones so that its end comes to `target`, or as near as it can; the joint between
     /// them points towards `pole`. `[upper, lower]` are joints, and the end is the lower one's tip.
-    pub fn reach(
-        &mut self,
-        skeleton: &Skeleton,
-        [upper, lower]: [usize; 2],
-        target: Vec3,
-        pole: Vec3,
-    ) {
+    pub fn reach(&mut self, skeleton: &Skeleton, [upper, lower]: [usize; 2], target: Vec3, pole: Vec3) {
         let [a, b] = [upper, lower].map(|joint| &skeleton.joints[joint]);
         let (length_a, length_b) = (a.at.distance(b.at), b.at.distance(b.tip));
         let worlds = self.worlds(skeleton);
@@ -67,8 +53,7 @@ impl Pose {
         let reach = (target - root).length().clamp(shortest, longest);
         let way = (target - root).normalize_or(Vec3::NEG_Y);
         let side = (pole - way * pole.dot(way)).normalize_or(way.any_orthonormal_vector());
-        let cosine =
-            (length_a * length_a + reach * reach - length_b * length_b) / (2.0 * length_a * reach);
+        let cosine = (length_a * length_a + reach * reach - length_b * length_b) / (2.0 * length_a * reach);
         let cosine = cosine.clamp(-1.0, 1.0);
         let knee = root + (way * cosine + side * (1.0 - cosine * cosine).sqrt()) * length_a;
         let hinge = way.cross(side);
@@ -94,9 +79,7 @@ impl Pose {
     /// Turns a joint so that its bone has the direction that it has at rest, turned by `turn` in the model's axes.
     pub fn face(&mut self, skeleton: &Skeleton, joint: usize, turn: Quat) {
         let worlds = self.worlds(skeleton);
-        let parent = skeleton.joints[joint]
-            .parent
-            .map_or(Affine3A::IDENTITY, |parent| worlds[parent]);
+        let parent = skeleton.joints[joint].parent.map_or(Affine3A::IDENTITY, |parent| worlds[parent]);
         let (_, parent, _) = parent.to_scale_rotation_translation();
         self.turns[joint] = (parent.inverse() * turn).normalize();
     }

@@ -53,24 +53,14 @@ impl Skeleton {
     }
 
     /// A row of joints along `points`, each with the bone to the next point; returns their indices.
-    pub fn chain(
-        &mut self,
-        names: &str,
-        parent: usize,
-        points: &[(Vec3, f32)],
-        like: Flesh,
-    ) -> Vec<usize> {
+    pub fn chain(&mut self, names: &str, parent: usize, points: &[(Vec3, f32)], like: Flesh) -> Vec<usize> {
         let mut parent = parent;
         let single = points.len() == 2;
         let bones = points.windows(2).enumerate();
         bones
             .map(|(i, ends)| {
                 parent = self.add(Joint {
-                    name: if single {
-                        names.into()
-                    } else {
-                        format!("{names}_{}", i + 1)
-                    },
+                    name: if single { names.into() } else { format!("{names}_{}", i + 1) },
                     parent: Some(parent),
                     at: ends[0].0,
                     tip: ends[1].0,

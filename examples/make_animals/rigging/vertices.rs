@@ -46,22 +46,13 @@ impl Vertices {
     /// Splits the points of a skin where the looks of their triangles differ.
     pub fn split(skin: &Skin, looks: &[[Look; 3]]) -> Self {
         let mut numbers: HashMap<(u32, [u32; 4]), u32> = HashMap::new();
-        let empty = |target: &Target| Target {
-            name: target.name,
-            ..Target::default()
-        };
-        let mut found = Self {
-            targets: skin.targets.iter().map(empty).collect(),
-            ..Self::default()
-        };
+        let empty = |target: &Target| Target { name: target.name, ..Target::default() };
+        let mut found = Self { targets: skin.targets.iter().map(empty).collect(), ..Self::default() };
         for (corners, looks) in skin.mesh.triangles.iter().zip(looks) {
             let triangle = [0, 1, 2].map(|k| {
                 let (point, look) = (corners[k], looks[k]);
-                let bits =
-                    [look.tiling.x, look.tiling.y, look.paint.x, look.paint.y].map(f32::to_bits);
-                *numbers
-                    .entry((point, bits))
-                    .or_insert_with(|| found.push(skin, point as usize, look))
+                let bits = [look.tiling.x, look.tiling.y, look.paint.x, look.paint.y].map(f32::to_bits);
+                *numbers.entry((point, bits)).or_insert_with(|| found.push(skin, point as usize, look))
             });
             found.triangles.push(triangle);
         }

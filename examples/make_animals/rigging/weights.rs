@@ -19,11 +19,7 @@ pub struct Influences {
 }
 
 /// Weights of all vertices; `part` gives the part of the body, as a bit, that a vertex belongs to.
-pub fn weights(
-    mesh: &Mesh,
-    skeleton: &Skeleton,
-    part: &(dyn Fn(usize) -> u32 + Sync),
-) -> Vec<Influences> {
+pub fn weights(mesh: &Mesh, skeleton: &Skeleton, part: &(dyn Fn(usize) -> u32 + Sync)) -> Vec<Influences> {
     let sources: Vec<(usize, f64)> = (0..mesh.points.len())
         .into_par_iter()
         .map(|vertex| nearest_bone(mesh, skeleton, vertex, part(vertex)))
@@ -33,28 +29,18 @@ pub fn weights(
         .into_par_iter()
         .map(|bone| skin.solve(|vertex| f64::from(u8::from(sources[vertex].0 == bone))))
         .collect();
-    (0..mesh.points.len())
-        .map(|vertex| strongest(columns.iter().map(|column| column[vertex])))
-        .collect()
+    (0..mesh.points.len()).map(|vertex| strongest(columns.iter().map(|column| column[vertex]))).collect()
 }
 
 /// The bone that a vertex is nearest to, and how strongly it holds it.
 fn nearest_bone(mesh: &Mesh, skeleton: &Skeleton, vertex: usize, part: u32) -> (usize, f64) {
     const LEAST_REACH: f32 = 0.02;
     let p = mesh.points[vertex];
-    let allowed = skeleton
-        .joints
-        .iter()
-        .enumerate()
-        .filter(|(_, joint)| joint.parts & part != 0);
+    let allowed = skeleton.joints.iter().enumerate().filter(|(_, joint)| joint.parts & part != 0);
     let (nearest, joint) = allowed
         .min_by(|(_, a), (_, b)| a.distances(p).1.total_cmp(&b.distances(p).1))
         .unwrap_or((0, &skeleton.joints[0]));
-    let reach = joint
-        .distances(p)
-        .0
-        .max(joint.softness * joint.length())
-        .max(LEAST_REACH);
+    let reach = joint.distances(p).0.max(joint.softness * joint.length()).max(LEAST_REACH);
     (nearest, 1.0 / f64::from(reach * reach))
 }
 
@@ -64,10 +50,7 @@ fn strongest(weights: impl Iterator<Item = f64>) -> Influences {
     sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
     sorted.truncate(4);
     let sum: f64 = sorted.iter().map(|(_, weight)| weight.max(0.0)).sum();
-    let mut found = Influences {
-        joints: [0; 4],
-        weights: [0; 4],
-    };
+    let mut found = Influences { joints: [0; 4], weights: [0; 4] };
     let mut left = 255;
     for (slot, (joint, weight)) in sorted.into_iter().enumerate().rev() {
         let share = (weight.max(0.0) / sum * 255.0).round() as u8;
@@ -103,11 +86,7 @@ impl Skin {
                 areas[c as usize] += twice_area / 6.0;
             }
         }
-        let held: Vec<f64> = areas
-            .iter()
-            .zip(sources)
-            .map(|(area, (_, hold))| area * hold)
-            .collect();
+        let held: Vec<f64> = areas.iter().zip(sources).map(|(area, (_, hold))| area * hold).collect();
         let mut rows = vec![Vec::new(); count];
         let mut diagonal = held.clone();
         for ((a, b), cotangents) in edges {
@@ -118,19 +97,12 @@ impl Skin {
                 diagonal[from as usize] += conducts;
             }
         }
-        Self {
-            rows,
-            diagonal,
-            held,
-        }
+        Self { rows, diagonal, held }
     }
 
     fn apply(&self, x: &[f64]) -> Vec<f64> {
         let row = |(i, row): (usize, &Vec<(u32, f64)>)| {
-            row.iter()
-                .fold(self.diagonal[i] * x[i], |sum, &(j, entry)| {
-                    sum + entry * x[j as usize]
-                })
+            row.iter().fold(self.diagonal[i] * x[i], |sum, &(j, entry)| sum + entry * x[j as usize])
         };
         self.rows.iter().enumerate().map(row).collect()
     }
@@ -142,8 +114,7 @@ impl Skin {
         let count = self.held.len();
         let mut residual: Vec<f64> = (0..count).map(|i| self.held[i] * source(i)).collect();
         let mut x = vec![0.0; count];
-        let scaled =
-            |r: &[f64]| -> Vec<f64> { r.iter().zip(&self.diagonal).map(|(r, d)| r / d).collect() };
+        let scaled = |r: &[f64]| -> Vec<f64> { r.iter().zip(&self.diagonal).map(|(r, d)| r / d).collect() };
         let mut z = scaled(&residual);
         let mut direction = z.clone();
         let mut energy = dot(&residual, &z);
@@ -161,10 +132,7 @@ impl Skin {
             z = scaled(&residual);
             let next = dot(&residual, &z);
             let keep = next / energy;
-            direction
-                .iter_mut()
-                .zip(&z)
-                .for_each(|(d, z)| *d = z + keep * *d);
+            direction.iter_mut().zip(&z).for_each(|(d, z)| *d = z + keep * *d);
             energy = next;
         }
         x

@@ -45,9 +45,7 @@ impl Campaign {
     pub fn program(&self, folder: &Path) -> Command {
         let mut command = Command::new(&self.throng);
         let kept = ["PATH", "HOME", "TMPDIR"].map(|name| (name, std::env::var_os(name)));
-        let kept = kept
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value?)));
+        let kept = kept.into_iter().filter_map(|(name, value)| Some((name, value?)));
         command.current_dir(folder).env_clear().envs(kept);
         command
     }
@@ -78,12 +76,7 @@ impl Campaign {
         count: u64,
         attempt: impl Fn(u64, &mut Random) -> anyhow::Result<()> + Sync,
     ) -> anyhow::Result<()> {
-        self.each_with(
-            name,
-            count,
-            || Ok(()),
-            |(), number, random| attempt(number, random),
-        )
+        self.each_with(name, count, || Ok(()), |(), number, random| attempt(number, random))
     }
 
     /// The same with the jobs in turn, each in a folder of its own that is empty.
@@ -112,9 +105,7 @@ impl Campaign {
         for last in (1..count).rev() {
             order.swap(last, random.below(last + 1));
         }
-        self.each(name, count as u64, |number, random| {
-            attempt(order[number as usize], random)
-        })
+        self.each(name, count as u64, |number, random| attempt(order[number as usize], random))
     }
 
     /// As [`Self::each`], with something that each thread makes for itself.
@@ -133,11 +124,7 @@ impl Campaign {
                 if number >= count {
                     break;
                 }
-                let done = attempt(
-                    &mut own,
-                    number,
-                    &mut Random::new(&[self.seed, name, number]),
-                );
+                let done = attempt(&mut own, number, &mut Random::new(&[self.seed, name, number]));
                 if done.is_err() {
                     next.store(count, Ordering::Relaxed);
                     return done;
@@ -150,9 +137,7 @@ impl Campaign {
             let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
             let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
             let panicked = |_| Err(anyhow::anyhow!("a thread of the campaign panicked"));
-            ended
-                .into_iter()
-                .try_for_each(|one| one.unwrap_or_else(panicked))
+            ended.into_iter().try_for_each(|one| one.unwrap_or_else(panicked))
         })
     }
 }

@@ -65,8 +65,7 @@ impl Crowd {
         for run in runs {
             let ended = job.wait(campaign, run)?;
             rendered += count_frames(&ended);
-            let bad = (ended.end != End::Code(0))
-                .then(|| format!("{:?}: {}", ended.end, ended.stderr.trim()));
+            let bad = (ended.end != End::Code(0)).then(|| format!("{:?}: {}", ended.end, ended.stderr.trim()));
             fault = fault.or(bad);
             last = Some(ended);
         }
@@ -109,10 +108,7 @@ impl Crowd {
         let whole = campaign.run(folder, &line("whole"))?;
         let entries = fs::read_dir(folder.join("trees"))?.flatten();
         let trees: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        let running = Running::start(
-            &mut campaign.command(folder, &line("out")),
-            Limits::default(),
-        )?;
+        let running = Running::start(&mut campaign.command(folder, &line("out")), Limits::default())?;
         thread::sleep(Duration::from_micros(random.next() % 200_000));
         for tree in &trees {
             let bytes = fs::read(tree)?;
@@ -138,10 +134,7 @@ impl Crowd {
 fn start_all(campaign: &Campaign, job: &Job, folder: &Path) -> anyhow::Result<Vec<Running>> {
     let runs = (0..RUNS).map(|_| {
         let line = format!("{} --progress json", job.line.replace(" -q", ""));
-        Ok(Running::start(
-            &mut campaign.command(folder, &line),
-            Limits::default(),
-        )?)
+        Ok(Running::start(&mut campaign.command(folder, &line), Limits::default())?)
     });
     runs.collect()
 }
@@ -149,8 +142,6 @@ fn start_all(campaign: &Campaign, job: &Job, folder: &Path) -> anyhow::Result<Ve
 /// Frames that a run rendered, by its own account.
 fn count_frames(ended: &Ended) -> usize {
     let text = String::from_utf8_lossy(&ended.stdout);
-    let events = text
-        .lines()
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let events = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     events.filter(|event| event["event"] == "frame").count()
 }

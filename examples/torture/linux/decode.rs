@@ -7,15 +7,10 @@ use std::{io::Cursor, path::Path};
 
 /// What is wrong with it, if anything.
 pub fn fault(name: &Path, bytes: &[u8]) -> Option<String> {
-    let extension = name
-        .extension()
-        .and_then(|e| e.to_str())
-        .unwrap_or_default();
+    let extension = name.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let read = match extension {
         "png" | "apng" => png(bytes),
-        "jpg" => image::load_from_memory(bytes)
-            .map(drop)
-            .map_err(|e| e.to_string()),
+        "jpg" => image::load_from_memory(bytes).map(drop).map_err(|e| e.to_string()),
         "webp" => webp(bytes),
         "gif" => gif(bytes),
         "exr" => exr(bytes),
@@ -23,12 +18,8 @@ pub fn fault(name: &Path, bytes: &[u8]) -> Option<String> {
         "hit" => counted(bytes, 12),
         "ray" => counted(bytes, 32),
         "film" => seal::film(bytes).map(drop).ok_or("a broken film".into()),
-        "blas" => seal::is_sealed_tree(bytes)
-            .then_some(())
-            .ok_or("a broken tree".into()),
-        "json" => serde_json::from_slice::<serde_json::Value>(bytes)
-            .map(drop)
-            .map_err(|e| e.to_string()),
+        "blas" => seal::is_sealed_tree(bytes).then_some(()).ok_or("a broken tree".into()),
+        "json" => serde_json::from_slice::<serde_json::Value>(bytes).map(drop).map_err(|e| e.to_string()),
         "md" | "scn" => match bytes.is_empty() {
             true => Err("empty".to_owned()),
             false => Ok(()),
@@ -40,13 +31,8 @@ pub fn fault(name: &Path, bytes: &[u8]) -> Option<String> {
 
 /// All pictures of it, and the end of the file.
 fn png(bytes: &[u8]) -> Result<(), String> {
-    let mut reader = png::Decoder::new(Cursor::new(bytes))
-        .read_info()
-        .map_err(|e| e.to_string())?;
-    let frames = reader
-        .info()
-        .animation_control()
-        .map_or(1, |a| a.num_frames);
+    let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().map_err(|e| e.to_string())?;
+    let frames = reader.info().animation_control().map_or(1, |a| a.num_frames);
     let mut pixels = vec![0; reader.output_buffer_size().ok_or("too large")?];
     for _ in 0..frames {
         reader.next_frame(&mut pixels).map_err(|e| e.to_string())?;
@@ -55,28 +41,16 @@ fn png(bytes: &[u8]) -> Result<(), String> {
 }
 
 fn webp(bytes: &[u8]) -> Result<(), String> {
-    let decoder =
-        image::codecs::webp::WebPDecoder::new(Cursor::new(bytes)).map_err(|e| e.to_string())?;
+    let decoder = image::codecs::webp::WebPDecoder::new(Cursor::new(bytes)).map_err(|e| e.to_string())?;
     if !decoder.has_animation() {
-        return image::load_from_memory(bytes)
-            .map(drop)
-            .map_err(|e| e.to_string());
+        return image::load_from_memory(bytes).map(drop).map_err(|e| e.to_string());
     }
-    decoder
-        .into_frames()
-        .try_for_each(|frame| frame.map(drop))
-        .map_err(|e| e.to_string())
+    decoder.into_frames().try_for_each(|frame| frame.map(drop)).map_err(|e| e.to_string())
 }
 
 fn gif(bytes: &[u8]) -> Result<(), String> {
-    let mut decoder = gif::DecodeOptions::new()
-        .read_info(Cursor::new(bytes))
-        .map_err(|e| e.to_string())?;
-    while decoder
-        .read_next_frame()
-        .map_err(|e| e.to_string())?
-        .is_some()
-    {}
+    let mut decoder = gif::DecodeOptions::new().read_info(Cursor::new(bytes)).map_err(|e| e.to_string())?;
+    while decoder.read_next_frame().map_err(|e| e.to_string())?.is_some() {}
     match bytes.last() {
         Some(0x3b) => Ok(()),
         _ => Err("no end".to_owned()),
@@ -84,22 +58,11 @@ fn gif(bytes: &[u8]) -> Result<(), String> {
 }
 
 fn exr(bytes: &[u8]) -> Result<(), String> {
-    let reader = exr::prelude::read()
-        .no_deep_data()
-        .largest_resolution_level()
-        .all_channels()
-        .all_layers();
-    let image: Result<exr::prelude::FlatImage, _> =
-        reader.all_attributes().from_buffered(Cursor::new(bytes));
+    let reader = exr::prelude::read().no_deep_data().largest_resolution_level().all_channels().all_layers();
+    let image: Result<exr::prelude::FlatImage, _> = reader.all_attributes().from_buffered(Cursor::new(bytes));
     let empty = |samples: &FlatSamples| samples.len() == 0;
     match image {
-        Ok(image)
-            if image
-                .layer_data
-                .iter()
-                .flat_map(|l| &l.channel_data.list)
-                .any(|c| empty(&c.sample_data)) =>
-        {
+        Ok(image) if image.layer_data.iter().flat_map(|l| &l.channel_data.list).any(|c| empty(&c.sample_data)) => {
             Err("empty".to_owned())
         }
         Ok(_) => Ok(()),
@@ -112,9 +75,7 @@ fn mp4(mut bytes: &[u8]) -> Result<(), String> {
     let mut has_index = false;
     while !bytes.is_empty() {
         let (size, kind) = match bytes {
-            [a, b, c, d, kind @ ..] => {
-                (u32::from_be_bytes([*a, *b, *c, *d]) as usize, kind.get(..4))
-            }
+            [a, b, c, d, kind @ ..] => (u32::from_be_bytes([*a, *b, *c, *d]) as usize, kind.get(..4)),
             _ => return Err("cut short".to_owned()),
         };
         has_index |= kind == Some(b"moov");
@@ -125,10 +86,7 @@ fn mp4(mut bytes: &[u8]) -> Result<(), String> {
 
 /// A name of eight bytes, a number, and so many records.
 fn counted(bytes: &[u8], record: usize) -> Result<(), String> {
-    let count = bytes
-        .get(8..16)
-        .and_then(|b| b.try_into().ok())
-        .map(u64::from_le_bytes);
+    let count = bytes.get(8..16).and_then(|b| b.try_into().ok()).map(u64::from_le_bytes);
     match count {
         Some(count) if bytes.len() as u64 == 16 + count * record as u64 => Ok(()),
         _ => Err("cut short".to_owned()),

@@ -36,20 +36,16 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
         clean: campaign.promise("full disks leave no parts", "full disks"),
     };
     if !campaign.mounts {
-        println!(
-            "no mounts are allowed here: disks are never full or read-only, only files too large"
-        );
+        println!("no mounts are allowed here: disks are never full or read-only, only files too large");
     }
-    campaign.each_job(
-        2,
-        campaign.kills.div_ceil(3),
-        |job, folder, random| match random.below(if campaign.mounts { 4 } else { 2 }) {
+    campaign.each_job(2, campaign.kills.div_ceil(3), |job, folder, random| {
+        match random.below(if campaign.mounts { 4 } else { 2 }) {
             0 => disks.too_large(campaign, job, folder, random),
             1 => disks.vanishes(campaign, job, folder, random),
             2 => disks.full(campaign, job, folder, random),
             _ => disks.read_only(campaign, job, folder, random),
-        },
-    )?;
+        }
+    })?;
     let mut list = disks.files.into_list();
     list.extend([disks.told, disks.clean]);
     Ok(list)
@@ -57,13 +53,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
 
 impl Disks {
     /// No file may be larger than so much, whether the signal for that is ignored or not.
-    fn too_large(
-        &self,
-        campaign: &Campaign,
-        job: &Job,
-        folder: &Path,
-        random: &mut Random,
-    ) -> anyhow::Result<()> {
+    fn too_large(&self, campaign: &Campaign, job: &Job, folder: &Path, random: &mut Random) -> anyhow::Result<()> {
         scene::write(folder)?;
         let largest = job.made().max().unwrap_or(0);
         let limits = Limits {
@@ -79,13 +69,7 @@ impl Disks {
     }
 
     /// The folder of outputs is moved away meanwhile, and comes back for the next run.
-    fn vanishes(
-        &self,
-        campaign: &Campaign,
-        job: &Job,
-        folder: &Path,
-        random: &mut Random,
-    ) -> anyhow::Result<()> {
+    fn vanishes(&self, campaign: &Campaign, job: &Job, folder: &Path, random: &mut Random) -> anyhow::Result<()> {
         scene::write(folder)?;
         let folders = job.folders();
         let running = job.start(campaign, folder, Limits::default())?;
@@ -104,20 +88,13 @@ impl Disks {
             let _ = fs::remove_dir_all(here);
             fs::rename(away, here)?;
         }
-        let fault =
-            made_again.then(|| format!("a folder that vanished is made again [{}]", job.line));
+        let fault = made_again.then(|| format!("a folder that vanished is made again [{}]", job.line));
         self.told.tried(fault, &ended, None)?;
         self.judge(job, folder, &ended)?;
         job.complete(campaign, &self.files.completed, folder)
     }
 
-    fn full(
-        &self,
-        campaign: &Campaign,
-        job: &Job,
-        folder: &Path,
-        random: &mut Random,
-    ) -> anyhow::Result<()> {
+    fn full(&self, campaign: &Campaign, job: &Job, folder: &Path, random: &mut Random) -> anyhow::Result<()> {
         let disk = Disk::new(folder, ROOM)?;
         scene::write(folder)?;
         let pages = |bytes: usize| bytes.next_multiple_of(PAGE);
@@ -131,13 +108,7 @@ impl Disks {
         job.complete(campaign, &self.files.completed, folder)
     }
 
-    fn read_only(
-        &self,
-        campaign: &Campaign,
-        job: &Job,
-        folder: &Path,
-        random: &mut Random,
-    ) -> anyhow::Result<()> {
+    fn read_only(&self, campaign: &Campaign, job: &Job, folder: &Path, random: &mut Random) -> anyhow::Result<()> {
         let disk = Disk::new(folder, ROOM)?;
         scene::write(folder)?;
         let running = job.start(campaign, folder, Limits::default())?;
@@ -156,9 +127,7 @@ impl Disks {
     }
 
     fn judge(&self, job: &Job, folder: &Path, ended: &Ended) -> anyhow::Result<()> {
-        let fault = Bounds::of_any_work()
-            .fault(ended)
-            .map(|fault| format!("{fault} [{}]", job.line));
+        let fault = Bounds::of_any_work().fault(ended).map(|fault| format!("{fault} [{}]", job.line));
         self.told.tried(fault, ended, None)?;
         job.inspect(&self.files.torn, folder, ended)
     }
@@ -166,9 +135,7 @@ impl Disks {
     /// No part is left by a run that could remove it.
     fn look_for_parts(&self, job: &Job, folder: &Path, ended: &Ended) -> anyhow::Result<()> {
         let files = read_files(folder)?;
-        let part = files
-            .keys()
-            .find(|name| name.extension().is_some_and(|e| e == "part"));
+        let part = files.keys().find(|name| name.extension().is_some_and(|e| e == "part"));
         let part = part.filter(|_| matches!(ended.end, End::Code(_)));
         let fault = part.map(|_| format!("a part is left over [{}]", job.line));
         self.clean.tried(fault, ended, Some(folder))

@@ -21,10 +21,7 @@ pub type Files = BTreeMap<PathBuf, Content>;
 
 impl Content {
     pub fn of(bytes: &[u8]) -> Self {
-        Self {
-            bytes: bytes.len(),
-            hash: xxh3_128(bytes),
-        }
+        Self { bytes: bytes.len(), hash: xxh3_128(bytes) }
     }
 }
 

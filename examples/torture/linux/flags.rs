@@ -71,10 +71,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
             let line = random.pick(&flags).line;
             let of_line: Vec<&Flag> = flags.iter().filter(|flag| flag.line == line).collect();
             for _ in 0..2 + random.below(3) {
-                args.push(joined(
-                    &random.pick(&of_line).name,
-                    random.pick::<OsString>(&values),
-                ));
+                args.push(joined(&random.pick(&of_line).name, random.pick::<OsString>(&values)));
             }
             line
         };
@@ -90,29 +87,16 @@ fn flags(campaign: &Campaign) -> anyhow::Result<Vec<Flag>> {
         let subcommand = line.split(' ').next().unwrap_or_default();
         let help = campaign.run(&std::env::temp_dir(), &format!("{subcommand} --help"))?;
         let help = String::from_utf8_lossy(&help.stdout).into_owned();
-        let named = help
-            .lines()
-            .filter_map(|line| line.trim_start().strip_prefix('-')?.split_once(" <"));
+        let named = help.lines().filter_map(|line| line.trim_start().strip_prefix('-')?.split_once(" <"));
         for (names, _) in named {
             let name = format!("-{}", names.rsplit(", ").next().unwrap_or(names));
-            flags.push(Flag {
-                line,
-                name: name.replace("---", "--"),
-            });
+            flags.push(Flag { line, name: name.replace("---", "--") });
         }
     }
     // A bench takes its time, and has these from where others have them.
-    let shared: Vec<String> = flags
-        .iter()
-        .filter(|f| f.line.starts_with("info"))
-        .map(|f| f.name.clone())
-        .collect();
+    let shared: Vec<String> = flags.iter().filter(|f| f.line.starts_with("info")).map(|f| f.name.clone()).collect();
     flags.retain(|flag| !flag.line.starts_with("bench") || !shared.contains(&flag.name));
-    ensure!(
-        flags.len() > 100,
-        "the help lists {} flags only",
-        flags.len()
-    );
+    ensure!(flags.len() > 100, "the help lists {} flags only", flags.len());
     Ok(flags)
 }
 
@@ -148,17 +132,11 @@ fn attempt(
     let mut command = campaign.command(&folder, line);
     for arg in args {
         match arg.as_bytes().strip_prefix(b"--set=") {
-            Some(value) => command.arg(joined(
-                &format!("--set={}", random.pick(&KEYS)),
-                OsStr::from_bytes(value),
-            )),
+            Some(value) => command.arg(joined(&format!("--set={}", random.pick(&KEYS)), OsStr::from_bytes(value))),
             None => command.arg(arg),
         };
     }
-    let limits = Limits {
-        memory: Some(MEMORY),
-        ..Limits::default()
-    };
+    let limits = Limits { memory: Some(MEMORY), ..Limits::default() };
     let running = Running::start(&mut command, limits)?;
     let start = Instant::now();
     while !running.has_ended() && start.elapsed() < WORK {
@@ -170,8 +148,6 @@ fn attempt(
     }
     let ended = running.wait(campaign.bounds.patience())?;
     let told_to_end = is_long && ended.end == End::Signal(libc::SIGTERM);
-    let fault = (!told_to_end)
-        .then(|| Bounds::of_any_work().fault(&ended))
-        .flatten();
+    let fault = (!told_to_end).then(|| Bounds::of_any_work().fault(&ended)).flatten();
     promise.tried(fault, &ended, None)
 }

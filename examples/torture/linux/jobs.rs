@@ -58,16 +58,8 @@ pub struct Promises {
 }
 
 impl Promises {
-    pub fn new(
-        campaign: &Campaign,
-        torn: &'static str,
-        completed: &'static str,
-        tries_are: &'static str,
-    ) -> Self {
-        Self {
-            torn: campaign.promise(torn, tries_are),
-            completed: campaign.promise(completed, "jobs"),
-        }
+    pub fn new(campaign: &Campaign, torn: &'static str, completed: &'static str, tries_are: &'static str) -> Self {
+        Self { torn: campaign.promise(torn, tries_are), completed: campaign.promise(completed, "jobs") }
     }
 
     pub fn into_list(self) -> Vec<Promise> {
@@ -91,22 +83,10 @@ impl Job {
     fn new(campaign: &Campaign, line: &'static str) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         scene::write(folder.path())?;
-        let mut job = Self {
-            line,
-            reference: Files::new(),
-            stdout: Vec::new(),
-            time: Duration::ZERO,
-        };
+        let mut job = Self { line, reference: Files::new(), stdout: Vec::new(), time: Duration::ZERO };
         let start = Instant::now();
-        let ended = job
-            .start(campaign, folder.path(), Limits::default())?
-            .wait(Duration::from_secs(120))?;
-        ensure!(
-            ended.end == End::Code(0),
-            "{line}: {:?}: {}",
-            ended.end,
-            ended.stderr
-        );
+        let ended = job.start(campaign, folder.path(), Limits::default())?.wait(Duration::from_secs(120))?;
+        ensure!(ended.end == End::Code(0), "{line}: {:?}: {}", ended.end, ended.stderr);
         job.time = start.elapsed();
         job.stdout = ended.stdout;
         job.reference = read_files(folder.path())?;
@@ -121,10 +101,7 @@ impl Job {
 
     /// Sizes of the files that it makes, in bytes.
     pub fn made(&self) -> impl Iterator<Item = usize> {
-        let made = self
-            .reference
-            .iter()
-            .filter(|(name, _)| !scene::FILES.contains_key(*name));
+        let made = self.reference.iter().filter(|(name, _)| !scene::FILES.contains_key(*name));
         made.map(|(_, content)| content.bytes)
     }
 
@@ -135,12 +112,7 @@ impl Job {
         folders.into_iter().map(Path::to_owned).collect()
     }
 
-    pub fn start(
-        &self,
-        campaign: &Campaign,
-        folder: &Path,
-        limits: Limits,
-    ) -> anyhow::Result<Running> {
+    pub fn start(&self, campaign: &Campaign, folder: &Path, limits: Limits) -> anyhow::Result<Running> {
         let mut command = campaign.command(folder, self.line);
         Running::start(&mut command, limits).context("cannot start the program")
     }
@@ -164,20 +136,11 @@ impl Job {
     }
 
     /// Gives the command line again, undisturbed, and compares the bits.
-    pub fn complete(
-        &self,
-        campaign: &Campaign,
-        promise: &Promise,
-        folder: &Path,
-    ) -> anyhow::Result<()> {
+    pub fn complete(&self, campaign: &Campaign, promise: &Promise, folder: &Path) -> anyhow::Result<()> {
         let mut ended = self.run(campaign, folder, Limits::default())?;
         // Pictures with losses are no source of videos: to go on from them may be refused, and then the work starts over.
         if self.line.contains(".jpg") && matches!(ended.end, End::Code(1 | 2)) {
-            for name in self
-                .reference
-                .keys()
-                .filter(|name| !scene::FILES.contains_key(*name))
-            {
+            for name in self.reference.keys().filter(|name| !scene::FILES.contains_key(*name)) {
                 let _ = fs::remove_file(folder.join(name));
             }
             ended = self.run(campaign, folder, Limits::default())?;
@@ -187,10 +150,7 @@ impl Job {
                 Some("other bytes on standard output".into())
             }
             End::Code(0) => difference(folder, &self.reference)?,
-            end => Some(format!(
-                "cannot be completed: {end:?}: {}",
-                ended.stderr.trim()
-            )),
+            end => Some(format!("cannot be completed: {end:?}: {}", ended.stderr.trim())),
         };
         let fault = fault.map(|fault| format!("{fault} [{}]", self.line));
         promise.tried(fault, &ended, Some(folder))

@@ -63,13 +63,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
 }
 
 impl Kills {
-    fn strike(
-        &self,
-        campaign: &Campaign,
-        job: &Job,
-        folder: &Path,
-        random: &mut Random,
-    ) -> anyhow::Result<()> {
+    fn strike(&self, campaign: &Campaign, job: &Job, folder: &Path, random: &mut Random) -> anyhow::Result<()> {
         let blows = *random.pick(&BLOWS);
         if blows[0] == libc::SIGUSR1 && !job.is_render() {
             return Ok(());
@@ -89,8 +83,7 @@ impl Kills {
         let last = blows[blows.len() - 1];
         let ended = job.wait(campaign, running)?;
         if blows.contains(&libc::SIGUSR1) {
-            let fault =
-                (ended.end == End::Signal(libc::SIGUSR1)).then(|| "ended by SIGUSR1".to_owned());
+            let fault = (ended.end == End::Signal(libc::SIGUSR1)).then(|| "ended by SIGUSR1".to_owned());
             self.show.tried(fault, &ended, None)?;
         }
         if last != libc::SIGUSR1 {

@@ -19,12 +19,7 @@ const PAGE: u64 = 4096;
 pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
     let least = least_memory(campaign)?;
     let told = campaign.promise("limits are told in one line", "limits");
-    let files = Promises::new(
-        campaign,
-        "no file is torn by a limit",
-        "jobs are completed without the limit",
-        "limits",
-    );
+    let files = Promises::new(campaign, "no file is torn by a limit", "jobs are completed without the limit", "limits");
     let bounds = Bounds::of_any_work();
     campaign.each_job(3, campaign.kills.div_ceil(3), |job, folder, random| {
         scene::write(folder)?;
@@ -49,10 +44,7 @@ fn limits(random: &mut Random, least: u64) -> Limits {
     let mut limits = Limits::default();
     match random.below(5) {
         // From a megabyte more than the least to what is enough.
-        0 | 1 => {
-            limits.memory =
-                Some(least + 2f64.powf(20.0 + 9.0 * random.share()) as u64 / PAGE * PAGE)
-        }
+        0 | 1 => limits.memory = Some(least + 2f64.powf(20.0 + 9.0 * random.share()) as u64 / PAGE * PAGE),
         2 => limits.stack = Some(64 << 10 << random.below(5)),
         3 => limits.files = Some(8 + random.next() % 56),
         _ => {
@@ -65,9 +57,7 @@ fn limits(random: &mut Random, least: u64) -> Limits {
 
 fn fault_of(limits: Limits) -> &'static str {
     match limits {
-        Limits {
-            memory: Some(_), ..
-        } => "little memory",
+        Limits { memory: Some(_), .. } => "little memory",
         Limits { stack: Some(_), .. } => "a small stack",
         Limits { files: Some(_), .. } => "few descriptors",
         _ => "closed streams",
@@ -77,18 +67,12 @@ fn fault_of(limits: Limits) -> &'static str {
 /// The least address space in which the program starts at all: less than that is the system's business.
 fn least_memory(campaign: &Campaign) -> anyhow::Result<u64> {
     let starts = |memory| -> anyhow::Result<bool> {
-        let limits = Limits {
-            memory: Some(memory),
-            ..Limits::default()
-        };
+        let limits = Limits { memory: Some(memory), ..Limits::default() };
         let mut command = campaign.program(&std::env::temp_dir());
         let running = Running::start(command.arg("--version"), limits)?;
         Ok(running.wait(campaign.bounds.patience())?.end == End::Code(0))
     };
-    ensure!(
-        starts(PLENTY)?,
-        "the program does not start: build it first, or name it with --throng"
-    );
+    ensure!(starts(PLENTY)?, "the program does not start: build it first, or name it with --throng");
     let (mut too_little, mut enough) = (0, PLENTY);
     while enough - too_little > 1 << 20 {
         let middle = (too_little + enough) / 2;

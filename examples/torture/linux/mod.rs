@@ -67,11 +67,7 @@ struct Args {
 }
 
 /// Its name, its share of the time in percent, and what it does.
-type Attack = (
-    &'static str,
-    u32,
-    fn(&Campaign) -> anyhow::Result<Vec<Promise>>,
-);
+type Attack = (&'static str, u32, fn(&Campaign) -> anyhow::Result<Vec<Promise>>);
 
 const ATTACKS: [Attack; 11] = [
     ("refused", 3, refused::attack),
@@ -127,12 +123,9 @@ fn campaign(args: &Args, mounts: bool) -> anyhow::Result<Campaign> {
             folder.context("this program is nowhere")?.join("throng")
         }
     };
-    let throng = throng.canonicalize().with_context(|| {
-        format!(
-            "{}: build the program first, or name it with --throng",
-            throng.display()
-        )
-    })?;
+    let throng = throng
+        .canonicalize()
+        .with_context(|| format!("{}: build the program first, or name it with --throng", throng.display()))?;
     let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let usual = repository.join("target/torture");
     if args.keep.is_none() && usual.exists() {
@@ -145,11 +138,7 @@ fn campaign(args: &Args, mounts: bool) -> anyhow::Result<Campaign> {
         seed: args.seed,
         kills: args.kills,
         mutations: args.mutations,
-        bounds: Bounds {
-            cpu: Duration::from_secs(args.patience),
-            memory: MEMORY,
-            may_run_out: false,
-        },
+        bounds: Bounds { cpu: Duration::from_secs(args.patience), memory: MEMORY, may_run_out: false },
         keep: args.keep.clone().unwrap_or(usual),
         mounts,
         ffmpeg: ffmpeg.is_ok_and(|found| found.status.success()),

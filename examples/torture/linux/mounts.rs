@@ -6,25 +6,11 @@ use std::{ffi::CString, fs, io, os::unix::ffi::OsStrExt, path::Path};
 /// False where the system does not allow it.
 pub fn are_allowed() -> bool {
     // SAFETY: these take no pointers.
-    let (user, group, own) = unsafe {
-        (
-            libc::geteuid(),
-            libc::getegid(),
-            libc::unshare(libc::CLONE_NEWNS) == 0,
-        )
-    };
+    let (user, group, own) = unsafe { (libc::geteuid(), libc::getegid(), libc::unshare(libc::CLONE_NEWNS) == 0) };
     // SAFETY: as above.
     let own = own
-        || unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS) } == 0
-            && become_root(user, group).is_ok();
-    own && mount(
-        "none",
-        Path::new("/"),
-        "",
-        libc::MS_REC | libc::MS_PRIVATE,
-        "",
-    )
-    .is_ok()
+        || unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS) } == 0 && become_root(user, group).is_ok();
+    own && mount("none", Path::new("/"), "", libc::MS_REC | libc::MS_PRIVATE, "").is_ok()
         && tempfile::tempdir().is_ok_and(|dir| Disk::new(dir.path(), 1 << 16).is_ok())
 }
 
@@ -44,13 +30,7 @@ impl<'a> Disk<'a> {
     }
 
     pub fn resize(&self, bytes: u64) -> io::Result<()> {
-        mount(
-            "none",
-            self.0,
-            "tmpfs",
-            libc::MS_REMOUNT,
-            &format!("size={bytes}"),
-        )
+        mount("none", self.0, "tmpfs", libc::MS_REMOUNT, &format!("size={bytes}"))
     }
 
     pub fn set_read_only(&self, read_only: bool) -> io::Result<()> {
@@ -68,26 +48,12 @@ impl Drop for Disk<'_> {
     }
 }
 
-fn mount(
-    source: &str,
-    folder: &Path,
-    kind: &str,
-    flags: libc::c_ulong,
-    options: &str,
-) -> io::Result<()> {
+fn mount(source: &str, folder: &Path, kind: &str, flags: libc::c_ulong, options: &str) -> io::Result<()> {
     let source = CString::new(source)?;
     let folder = CString::new(folder.as_os_str().as_bytes())?;
     let (kind, options) = (CString::new(kind)?, CString::new(options)?);
     // SAFETY: all strings live until the call returns.
-    let done = unsafe {
-        libc::mount(
-            source.as_ptr(),
-            folder.as_ptr(),
-            kind.as_ptr(),
-            flags,
-            options.as_ptr().cast(),
-        )
-    };
+    let done = unsafe { libc::mount(source.as_ptr(), folder.as_ptr(), kind.as_ptr(), flags, options.as_ptr().cast()) };
     match done {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

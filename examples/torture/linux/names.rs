@@ -39,32 +39,22 @@ const OUTPUTS: [&str; 10] = [
 pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
     let promise = campaign.promise("names need not be text", "names");
     let count = INPUTS.len() + OUTPUTS.len();
-    campaign.each_of(10, count, |number, _| {
-        match number.checked_sub(INPUTS.len()) {
-            None => attempt(campaign, &promise, INPUTS[number], false),
-            Some(number) => attempt(campaign, &promise, OUTPUTS[number], true),
-        }
+    campaign.each_of(10, count, |number, _| match number.checked_sub(INPUTS.len()) {
+        None => attempt(campaign, &promise, INPUTS[number], false),
+        Some(number) => attempt(campaign, &promise, OUTPUTS[number], true),
     })?;
     Ok(vec![promise])
 }
 
-fn attempt(
-    campaign: &Campaign,
-    promise: &Promise,
-    line: &str,
-    is_output: bool,
-) -> anyhow::Result<()> {
+fn attempt(campaign: &Campaign, promise: &Promise, line: &str, is_output: bool) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let folder = folder.path();
     scene::write(folder)?;
     fs::write(folder.join("few.ray"), scene::rays(100))?;
     if !is_output || line.contains("@.ron") {
-        for (name, from) in [
-            ("@.ron", "scene.ron"),
-            ("@.obj", "hills.obj"),
-            ("@.ray", "few.ray"),
-            ("@.png", "paint.png"),
-        ] {
+        for (name, from) in
+            [("@.ron", "scene.ron"), ("@.obj", "hills.obj"), ("@.ray", "few.ray"), ("@.png", "paint.png")]
+        {
             fs::copy(folder.join(from), folder.join(named(name)))?;
         }
         fs::create_dir(folder.join(named("@")))?;
@@ -72,14 +62,8 @@ fn attempt(
     let before = read_files(folder)?;
     let mut command = campaign.program(folder);
     command.args(line.split(' ').map(named));
-    let ended =
-        Running::start(&mut command, Limits::default())?.wait(campaign.bounds.patience())?;
-    let made = |files: &Files| {
-        files
-            .keys()
-            .filter(|name| name.as_os_str().as_bytes().contains(&0xff))
-            .count()
-    };
+    let ended = Running::start(&mut command, Limits::default())?.wait(campaign.bounds.patience())?;
+    let made = |files: &Files| files.keys().filter(|name| name.as_os_str().as_bytes().contains(&0xff)).count();
     let fault = match ended.end {
         End::Code(0) if is_output && made(&read_files(folder)?) <= made(&before) => {
             Some("is written elsewhere".to_owned())
@@ -91,8 +75,6 @@ fn attempt(
 }
 
 fn named(text: &str) -> OsString {
-    let bytes = text
-        .bytes()
-        .map(|byte| if byte == b'@' { 0xff } else { byte });
+    let bytes = text.bytes().map(|byte| if byte == b'@' { 0xff } else { byte });
     OsStr::from_bytes(&bytes.collect::<Vec<u8>>()).to_owned()
 }

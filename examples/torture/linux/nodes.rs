@@ -106,11 +106,7 @@ pub struct Reader(File);
 
 impl Reader {
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open(path)?;
+        let file = File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path)?;
         // SAFETY: no pointers. Where it is refused, the FIFO is as large as usual.
         unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETPIPE_SZ, 1 << 20) };
         Ok(Self(file))

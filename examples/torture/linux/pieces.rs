@@ -12,20 +12,8 @@ use std::path::Path;
 
 /// Each setting has one of these values, or none.
 const SETTINGS: [&[&str]; 14] = [
-    &[
-        "--integrator path",
-        "--integrator whitted",
-        "--integrator ao",
-        "--integrator normal",
-        "--integrator depth",
-    ],
-    &[
-        "--filter box",
-        "--filter tent",
-        "--filter blackman_harris",
-        "--filter mitchell",
-        "--filter gaussian",
-    ],
+    &["--integrator path", "--integrator whitted", "--integrator ao", "--integrator normal", "--integrator depth"],
+    &["--filter box", "--filter tent", "--filter blackman_harris", "--filter mitchell", "--filter gaussian"],
     &["--filter-width 1.5", "--filter-width 5"],
     &["--noise 0.05", "--noise 0.005"],
     &["--seed 7", "--seed 4294967295"],
@@ -51,12 +39,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
     Ok(vec![promise])
 }
 
-fn compare(
-    campaign: &Campaign,
-    promise: &Promise,
-    folder: &Path,
-    random: &mut Random,
-) -> anyhow::Result<()> {
+fn compare(campaign: &Campaign, promise: &Promise, folder: &Path, random: &mut Random) -> anyhow::Result<()> {
     let ending = *random.pick(&["png", "png", "exr"]);
     let mut settings = String::new();
     for values in SETTINGS {
@@ -64,15 +47,12 @@ fn compare(
             settings += &format!(" {}", random.pick(values));
         }
     }
-    let mut samples: Vec<u32> = (0..2 + random.below(3))
-        .map(|_| *random.pick(&SAMPLES))
-        .collect();
+    let mut samples: Vec<u32> = (0..2 + random.below(3)).map(|_| *random.pick(&SAMPLES)).collect();
     samples.sort_unstable();
     samples.dedup();
     let render = |out: &str, samples: u32| {
-        let line = format!(
-            "render scene.ron -q -f 2 -o {out}/####.{ending} --checkpoint --samples {samples}{settings}"
-        );
+        let line =
+            format!("render scene.ron -q -f 2 -o {out}/####.{ending} --checkpoint --samples {samples}{settings}");
         campaign.run(folder, &line)
     };
     let last = samples[samples.len() - 1];
@@ -82,9 +62,7 @@ fn compare(
         let ended = render("pieces", number)?;
         fault = fault.or(campaign.bounds.fault(&ended));
     }
-    let frames = |of: &str| -> anyhow::Result<Files> {
-        Ok(read_files(&folder.join(of)).unwrap_or_default())
-    };
+    let frames = |of: &str| -> anyhow::Result<Files> { Ok(read_files(&folder.join(of)).unwrap_or_default()) };
     let differ = whole.end == End::Code(0) && frames("once")? != frames("pieces")?;
     let fault = fault.or(differ.then(|| format!("other bits [{settings}]")));
     promise.tried(fault, &whole, Some(folder))

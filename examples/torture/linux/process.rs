@@ -64,22 +64,13 @@ impl Running {
     pub fn start(command: &mut Command, limits: Limits) -> io::Result<Self> {
         let (stdout, stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
         command.stdin(Stdio::null());
-        command
-            .stdout(stdout.try_clone()?)
-            .stderr(stderr.try_clone()?);
+        command.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
         // SAFETY: `limits.apply` calls nothing but what may be called between fork and exec.
         unsafe { command.pre_exec(move || limits.apply()) };
         let line = shell_line(command, limits);
         let first = command.get_args().next().unwrap_or_default();
         let subcommand = first.to_string_lossy().into_owned();
-        Ok(Self {
-            pid: command.spawn()?.id() as libc::pid_t,
-            reaped: false,
-            stdout,
-            stderr,
-            line,
-            subcommand,
-        })
+        Ok(Self { pid: command.spawn()?.id() as libc::pid_t, reaped: false, stdout, stderr, line, subcommand })
     }
 
     pub fn send(&self, signal: libc::c_int) {
@@ -195,10 +186,7 @@ impl Limits {
                 (libc::RLIMIT_AS, self.memory),
             ] {
                 let Some(limit) = limit else { continue };
-                let limit = libc::rlimit {
-                    rlim_cur: limit,
-                    rlim_max: limit,
-                };
+                let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
                 if libc::setrlimit(resource, &limit) != 0 {
                     return Err(io::Error::last_os_error());
                 }

@@ -43,12 +43,7 @@ impl Promise {
     }
 
     /// Counts a try. If there is a fault, its case is kept: the command line that shows it, what was said, and the files.
-    pub fn tried(
-        &self,
-        fault: Option<String>,
-        ended: &Ended,
-        files: Option<&Path>,
-    ) -> anyhow::Result<()> {
+    pub fn tried(&self, fault: Option<String>, ended: &Ended, files: Option<&Path>) -> anyhow::Result<()> {
         self.tries.fetch_add(1, Ordering::Relaxed);
         let Some(fault) = fault else { return Ok(()) };
         let folded = fold(&fault);
@@ -65,18 +60,11 @@ impl Promise {
         let folder = self.folder.join(format!("{kind:08x}_{times}"));
         fs::create_dir_all(&folder)?;
         let start = |text: &str| text.chars().take(LONGEST_KEPT).collect::<String>();
-        let text = format!(
-            "{fault}\n\n{}\n\n{}\n",
-            start(&ended.line),
-            start(&ended.stderr)
-        );
+        let text = format!("{fault}\n\n{}\n\n{}\n", start(&ended.line), start(&ended.stderr));
         fs::write(folder.join("case.txt"), text)?;
         match files {
             Some(files) if files.is_dir() => copy_files(files, &folder.join("files"))?,
-            Some(file) => drop(fs::copy(
-                file,
-                folder.join(file.file_name().unwrap_or_default()),
-            )?),
+            Some(file) => drop(fs::copy(file, folder.join(file.file_name().unwrap_or_default()))?),
             None => {}
         }
         Ok(())
@@ -95,11 +83,7 @@ impl Promise {
 impl fmt::Display for Promise {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let (tries, broken) = (self.tries.load(Ordering::Relaxed), self.broken());
-        write!(
-            f,
-            "{}: {tries} {}, {broken} broken",
-            self.says, self.tries_are
-        )?;
+        write!(f, "{}: {tries} {}, {broken} broken", self.says, self.tries_are)?;
         let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         for (fault, times) in faults.iter().take(SHOWN) {
             write!(f, "\n  {times} x {fault}")?;

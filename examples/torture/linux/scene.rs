@@ -34,28 +34,16 @@ pub static FILES: LazyLock<BTreeMap<PathBuf, Vec<u8>>> = LazyLock::new(|| {
         ("paint.png", picture(ImageFormat::Png, 3)),
         ("other.png", picture(ImageFormat::Png, 5)),
     ];
-    files
-        .into_iter()
-        .map(|(name, bytes)| (name.into(), bytes))
-        .collect()
+    files.into_iter().map(|(name, bytes)| (name.into(), bytes)).collect()
 });
 
 pub fn write(folder: &Path) -> io::Result<()> {
-    FILES
-        .iter()
-        .try_for_each(|(name, bytes)| fs::write(folder.join(name), bytes))
+    FILES.iter().try_for_each(|(name, bytes)| fs::write(folder.join(name), bytes))
 }
 
 /// A grid of so many vertices a side.
 pub fn hills(side: usize) -> String {
-    let vertex = |i: usize| {
-        format!(
-            "v {} {} {}\n",
-            i % side,
-            (i * i % 17) as f32 * 0.2,
-            i / side
-        )
-    };
+    let vertex = |i: usize| format!("v {} {} {}\n", i % side, (i * i % 17) as f32 * 0.2, i / side);
     let face = |i: usize| format!("f {} {} {} {}\n", i, i + side, i + side + 1, i + 1);
     let faces = (1..side * (side - 1)).filter(|i| i % side != 0).map(face);
     (0..side * side).map(vertex).chain(faces).collect()
@@ -77,8 +65,6 @@ pub fn rays(count: u64) -> Vec<u8> {
 pub fn picture(format: ImageFormat, tint: u32) -> Vec<u8> {
     let picture = RgbImage::from_fn(64, 64, |x, y| Rgb([(x * tint) as u8, (y * 3) as u8, 128]));
     let mut bytes = Cursor::new(Vec::new());
-    picture
-        .write_to(&mut bytes, format)
-        .expect("memory takes all that is written");
+    picture.write_to(&mut bytes, format).expect("memory takes all that is written");
     bytes.into_inner()
 }

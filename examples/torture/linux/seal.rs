@@ -31,10 +31,7 @@ fn film_checksum(header: &[u8], sums: &[u8]) -> u64 {
         sum ^= sum >> 32;
     };
     let length = (header.len() as u32).to_le_bytes();
-    for piece in [FILM, &length, header]
-        .into_iter()
-        .chain(sums.chunks(1 << 16))
-    {
+    for piece in [FILM, &length, header].into_iter().chain(sums.chunks(1 << 16)) {
         let (words, rest) = piece.as_chunks::<8>();
         words.iter().for_each(|w| add(u64::from_le_bytes(*w)));
         rest.iter().for_each(|b| add(u64::from(*b)));
@@ -44,9 +41,7 @@ fn film_checksum(header: &[u8], sums: &[u8]) -> u64 {
 
 pub fn is_sealed_tree(bytes: &[u8]) -> bool {
     bytes.starts_with(b"thrgBLAS")
-        && bytes
-            .split_last_chunk::<16>()
-            .is_some_and(|(all, sum)| tree_checksum(all) == *sum)
+        && bytes.split_last_chunk::<16>().is_some_and(|(all, sum)| tree_checksum(all) == *sum)
 }
 
 /// Gives a tree the checksum of what it is now.
@@ -57,8 +52,6 @@ pub fn seal_tree(bytes: &mut [u8]) {
 }
 
 fn tree_checksum(bytes: &[u8]) -> [u8; 16] {
-    let digests = bytes
-        .chunks(CHUNK)
-        .flat_map(|chunk| xxh3_128(chunk).to_le_bytes());
+    let digests = bytes.chunks(CHUNK).flat_map(|chunk| xxh3_128(chunk).to_le_bytes());
     xxh3_128(&digests.collect::<Vec<u8>>()).to_le_bytes()
 }

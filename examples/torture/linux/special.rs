@@ -36,30 +36,12 @@ const INPUTS: [(&str, &str); 24] = [
     ("rays.ray", "trace scene.ron rays.ray"),
     ("paint.png", "diff paint.png other.png -q --limit 1"),
     ("other.png", "diff paint.png other.png -q --limit 1"),
-    (
-        "out",
-        "render scene.ron -q -f 1 -o out/####.png --skip-existing",
-    ),
-    (
-        "out/0001.png",
-        "render scene.ron -q -f 1-2 -o out/####.png --skip-existing",
-    ),
-    (
-        "out/0001.jpg",
-        "render scene.ron -q -f 1 -o out/####.jpg --skip-existing",
-    ),
-    (
-        "out/0001.webp",
-        "render scene.ron -q -f 1 -o out/####.webp --skip-existing",
-    ),
-    (
-        "out/0001.exr",
-        "render scene.ron -q -f 1 -o out/####.exr --skip-existing",
-    ),
-    (
-        "out/0001.png",
-        "render scene.ron -q -f 1-2 -o out/####.png --skip-existing --video film.webp",
-    ),
+    ("out", "render scene.ron -q -f 1 -o out/####.png --skip-existing"),
+    ("out/0001.png", "render scene.ron -q -f 1-2 -o out/####.png --skip-existing"),
+    ("out/0001.jpg", "render scene.ron -q -f 1 -o out/####.jpg --skip-existing"),
+    ("out/0001.webp", "render scene.ron -q -f 1 -o out/####.webp --skip-existing"),
+    ("out/0001.exr", "render scene.ron -q -f 1 -o out/####.exr --skip-existing"),
+    ("out/0001.png", "render scene.ron -q -f 1-2 -o out/####.png --skip-existing --video film.webp"),
     ("trees", "render scene.ron -q -f 1 -o a.png --cache trees"),
     ("TREE", "render scene.ron -q -f 1 -o a.png --cache trees"),
 ];
@@ -81,25 +63,16 @@ const OUTPUTS: [(&str, &str); 16] = [
     ("a.webp", "render scene.ron -q -f 1 -o a.webp"),
     ("a.exr", "render scene.ron -q -f 1 -o a.exr --layers depth"),
     ("a", "render scene.ron -q -f 1 -o a"),
-    (
-        "0001.png",
-        "render scene.ron -q -f 1 -o ####.png --sheet sheet.png",
-    ),
+    ("0001.png", "render scene.ron -q -f 1 -o ####.png --sheet sheet.png"),
     ("sheet.png", "render scene.ron -q --sheet sheet.png"),
     ("film.webp", "render scene.ron -q --video film.webp"),
     ("film.apng", "render scene.ron -q --video film.apng"),
     ("film.gif", "render scene.ron -q --video film.gif"),
     ("film.mp4", "render scene.ron -q --video film.mp4"),
-    (
-        "a.png.film",
-        "render scene.ron -q -f 1 -o a.png --checkpoint",
-    ),
+    ("a.png.film", "render scene.ron -q -f 1 -o a.png --checkpoint"),
     ("a.hit", "trace scene.ron few.ray --hits a.hit"),
     ("a.json", "trace scene.ron few.ray --report a.json"),
-    (
-        "map.png",
-        "diff paint.png other.png -q --limit 1 --map map.png",
-    ),
+    ("map.png", "diff paint.png other.png -q --limit 1 --map map.png"),
     ("dump", "bench scene.ron --repeat 1 --dump dump"),
 ];
 const OF_OUTPUTS: [Kind; 9] = [
@@ -137,26 +110,13 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
         stock,
         read: campaign.promise("special files are refused as inputs", "inputs"),
         written: campaign.promise("special files get what is written to them", "outputs"),
-        kept: campaign.promise(
-            "nothing is replaced that is no regular file",
-            "special files",
-        ),
+        kept: campaign.promise("nothing is replaced that is no regular file", "special files"),
     };
     let inputs = INPUTS.len() * OF_INPUTS.len();
     let outputs = OUTPUTS.len() * OF_OUTPUTS.len();
-    campaign.each_of(5, inputs + outputs, |number, _| {
-        match number.checked_sub(inputs) {
-            None => special.input(
-                campaign,
-                INPUTS[number % INPUTS.len()],
-                OF_INPUTS[number / INPUTS.len()],
-            ),
-            Some(n) => special.output(
-                campaign,
-                OUTPUTS[n % OUTPUTS.len()],
-                OF_OUTPUTS[n / OUTPUTS.len()],
-            ),
-        }
+    campaign.each_of(5, inputs + outputs, |number, _| match number.checked_sub(inputs) {
+        None => special.input(campaign, INPUTS[number % INPUTS.len()], OF_INPUTS[number / INPUTS.len()]),
+        Some(n) => special.output(campaign, OUTPUTS[n % OUTPUTS.len()], OF_OUTPUTS[n / OUTPUTS.len()]),
     })?;
     Ok(vec![special.read, special.written, special.kept])
 }
@@ -174,12 +134,7 @@ fn fill(campaign: &Campaign, stock: &Path) -> anyhow::Result<()> {
 }
 
 impl Special {
-    fn input(
-        &self,
-        campaign: &Campaign,
-        (name, line): (&str, &str),
-        kind: Kind,
-    ) -> anyhow::Result<()> {
+    fn input(&self, campaign: &Campaign, (name, line): (&str, &str), kind: Kind) -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
         copy_files(self.stock.path(), folder.path())?;
         let path = match name {
@@ -195,24 +150,12 @@ impl Special {
         let may_wait = line.starts_with("render") && matches!(kind, Kind::Fifo | Kind::LinkToFifo);
         let (ended, waited) = run(campaign, folder.path(), line, may_wait)?;
         let fault = fault(campaign, &ended, waited);
-        self.judge(
-            &self.read,
-            (name, line, kind),
-            &ended,
-            fault,
-            before == nodes::identity(&path),
-        )
+        self.judge(&self.read, (name, line, kind), &ended, fault, before == nodes::identity(&path))
     }
 
-    fn output(
-        &self,
-        campaign: &Campaign,
-        (name, line): (&str, &str),
-        kind: Kind,
-    ) -> anyhow::Result<()> {
+    fn output(&self, campaign: &Campaign, (name, line): (&str, &str), kind: Kind) -> anyhow::Result<()> {
         // Without an ending, only a device is taken as it is.
-        let skipped =
-            name == "a" && kind != Kind::Null || name.ends_with(".mp4") && !campaign.ffmpeg;
+        let skipped = name == "a" && kind != Kind::Null || name.ends_with(".mp4") && !campaign.ffmpeg;
         let folder = tempfile::tempdir()?;
         copy_files(self.stock.path(), folder.path())?;
         let path = folder.path().join(name);
@@ -220,9 +163,7 @@ impl Special {
             return Ok(());
         }
         let before = nodes::identity(&path);
-        let reader = (kind == Kind::ReadFifo)
-            .then(|| Reader::open(&path))
-            .transpose()?;
+        let reader = (kind == Kind::ReadFifo).then(|| Reader::open(&path)).transpose()?;
         let may_wait = matches!(kind, Kind::Fifo | Kind::LinkToFifo);
         let (ended, waited) = run(campaign, folder.path(), line, may_wait)?;
         let received = match (reader, kind) {
@@ -231,34 +172,18 @@ impl Special {
             _ => None,
         };
         let expected = match kind {
-            Kind::ReadFifo | Kind::LinkToFile | Kind::LinkToNothing => {
-                self.expected(campaign, (name, line))?
-            }
+            Kind::ReadFifo | Kind::LinkToFile | Kind::LinkToNothing => self.expected(campaign, (name, line))?,
             _ => None,
         };
-        let aside = folder
-            .path()
-            .join(format!("{name}.png"))
-            .exists()
-            .then(|| "another file is written".to_owned());
+        let aside = folder.path().join(format!("{name}.png")).exists().then(|| "another file is written".to_owned());
         let fault = fault(campaign, &ended, waited)
             .or(aside)
             .or_else(|| unwritten((name, kind), &ended, waited, received, expected.as_deref()));
-        self.judge(
-            &self.written,
-            (name, line, kind),
-            &ended,
-            fault,
-            before == nodes::identity(&path),
-        )
+        self.judge(&self.written, (name, line, kind), &ended, fault, before == nodes::identity(&path))
     }
 
     /// What a regular file holds in the end, if there is one then.
-    fn expected(
-        &self,
-        campaign: &Campaign,
-        (name, line): (&str, &str),
-    ) -> anyhow::Result<Option<Vec<u8>>> {
+    fn expected(&self, campaign: &Campaign, (name, line): (&str, &str)) -> anyhow::Result<Option<Vec<u8>>> {
         let folder = tempfile::tempdir()?;
         copy_files(self.stock.path(), folder.path())?;
         campaign.run(folder.path(), line)?;
@@ -281,12 +206,7 @@ impl Special {
 }
 
 /// How it ended, and whether it had to be told to while it waited.
-fn run(
-    campaign: &Campaign,
-    folder: &Path,
-    line: &str,
-    may_wait: bool,
-) -> anyhow::Result<(Ended, bool)> {
+fn run(campaign: &Campaign, folder: &Path, line: &str, may_wait: bool) -> anyhow::Result<(Ended, bool)> {
     let running = Running::start(&mut campaign.command(folder, line), Limits::default())?;
     let start = Instant::now();
     let mut waits = may_wait;
@@ -339,8 +259,6 @@ fn unwritten(
 }
 
 fn first_in(folder: &Path) -> anyhow::Result<PathBuf> {
-    let first = fs::read_dir(folder)?
-        .next()
-        .context("nothing is kept in the cache")?;
+    let first = fs::read_dir(folder)?.next().context("nothing is kept in the cache")?;
     Ok(first?.path())
 }

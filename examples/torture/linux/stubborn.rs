@@ -35,40 +35,23 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
         let line = LINES[number as usize % LINES.len()];
         // What is finished is written after a first signal, too, for as long as somebody might take it.
         let twice = line.contains("pipe") || random.once_in(2);
-        strike(
-            campaign,
-            if twice { &second } else { &first },
-            line,
-            twice,
-            random,
-        )
+        strike(campaign, if twice { &second } else { &first }, line, twice, random)
     })?;
     Ok(vec![first, second])
 }
 
-fn strike(
-    campaign: &Campaign,
-    promise: &Promise,
-    line: &str,
-    twice: bool,
-    random: &mut Random,
-) -> anyhow::Result<()> {
+fn strike(campaign: &Campaign, promise: &Promise, line: &str, twice: bool, random: &mut Random) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let folder = folder.path();
     scene::write(folder)?;
     let scene = String::from_utf8_lossy(&scene::FILES[Path::new("scene.ron")]);
-    let many = scene
-        .replace("frames: 6", "frames: 100")
-        .replace("(4, 1, 4)", "(100, 10, 100)");
+    let many = scene.replace("frames: 6", "frames: 100").replace("(4, 1, 4)", "(100, 10, 100)");
     fs::write(folder.join("many.ron"), many)?;
     let mut readers = Vec::new();
     for name in ["pipe.png", "pipe.gif", "pipe.jpg"] {
         nodes::make(&folder.join(name), Kind::Fifo)?;
         // It is open, and nobody reads.
-        let both = File::options()
-            .read(true)
-            .write(true)
-            .open(folder.join(name))?;
+        let both = File::options().read(true).write(true).open(folder.join(name))?;
         readers.push(both);
     }
     let running = Running::start(&mut campaign.command(folder, line), Limits::default())?;
@@ -87,9 +70,7 @@ fn strike(
     let ended = running.wait(campaign.bounds.patience())?;
     let fault = match ended.end {
         End::Stuck => Some("does not end".to_owned()),
-        _ if twice && sent.elapsed() > AT_ONCE => {
-            Some(format!("takes {} s", sent.elapsed().as_secs()))
-        }
+        _ if twice && sent.elapsed() > AT_ONCE => Some(format!("takes {} s", sent.elapsed().as_secs())),
         End::Code(0 | 75) => None,
         End::Signal(signal) if signals.contains(&signal) && !had_handlers => None,
         end => Some(format!("{end:?}: {}", ended.stderr.trim())),

@@ -17,11 +17,7 @@ pub struct Bounds {
 impl Bounds {
     /// Of work that takes what it takes.
     pub fn of_any_work() -> Self {
-        Self {
-            cpu: Duration::MAX,
-            memory: u64::MAX,
-            may_run_out: true,
-        }
+        Self { cpu: Duration::MAX, memory: u64::MAX, may_run_out: true }
     }
 
     /// How long a run may take on a machine that has other work to do.
@@ -31,9 +27,7 @@ impl Bounds {
 
     /// What is wrong with the end of a run, if anything.
     pub fn fault(&self, ended: &Ended) -> Option<String> {
-        bad_end(ended)
-            .or_else(|| bad_words(ended))
-            .or_else(|| self.excess(ended))
+        bad_end(ended).or_else(|| bad_words(ended)).or_else(|| self.excess(ended))
     }
 
     fn excess(&self, ended: &Ended) -> Option<String> {
@@ -44,12 +38,7 @@ impl Bounds {
             return Some(format!("takes more than {} MiB", self.memory >> 20));
         }
         let ran_out = !self.may_run_out && ended.stderr.contains("out of memory");
-        ran_out.then(|| {
-            format!(
-                "asks for more memory than there is: {}",
-                ended.stderr.trim()
-            )
-        })
+        ran_out.then(|| format!("asks for more memory than there is: {}", ended.stderr.trim()))
     }
 }
 

@@ -28,12 +28,7 @@ pub struct BinaryNode {
 }
 
 impl BinaryNode {
-    pub const EMPTY: Self = Self {
-        bounds: Aabb::EMPTY,
-        children: [NO_NODE; 2],
-        first: 0,
-        count: 0,
-    };
+    pub const EMPTY: Self = Self { bounds: Aabb::EMPTY, children: [NO_NODE; 2], first: 0, count: 0 };
 
     pub fn is_leaf(&self) -> bool {
         self.children[0] == NO_NODE
@@ -138,9 +133,7 @@ pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize) -> BinaryTree {
 /// Builds a tree over `prims`, at least one, with one primitive per leaf, and tries every cut of sets that are small enough. Reorders
 /// `prims`. Deterministic, parallel. [`BinaryNode::first`] is valid in leaves only.
 pub fn build_swept(prims: &mut [BuildPrim]) -> BinaryTree {
-    grow(prims, 1, MOST_SORTED, |set| {
-        build_sorted(set.prims, set.first, set.level)
-    })
+    grow(prims, 1, MOST_SORTED, |set| build_sorted(set.prims, set.first, set.level))
 }
 
 /// Cuts sets until they are no larger than `task_size`, and calls `finish` for these in parallel.
@@ -151,22 +144,14 @@ fn grow(
     finish: impl Fn(Binned<'_>) -> Vec<BinaryNode> + Sync,
 ) -> BinaryTree {
     let set = SetBounds::of(prims);
-    let root = Binned {
-        prims,
-        set,
-        first: 0,
-        level: 0,
-    };
+    let root = Binned { prims, set, first: 0, level: 0 };
     if root.prims.len() <= task_size {
         return BinaryTree::joined(finish(root), &[]);
     }
     let (mut top, mut tasks) = (vec![root.node()], Vec::new());
     let mut open = vec![(0, root)];
     while !open.is_empty() {
-        let cuts: Vec<_> = open
-            .into_par_iter()
-            .map(|(node, set)| (node, set.cut(leaf_size)))
-            .collect();
+        let cuts: Vec<_> = open.into_par_iter().map(|(node, set)| (node, set.cut(leaf_size))).collect();
         open = Vec::new();
         for (node, halves) in cuts {
             for (side, half) in halves.into_iter().enumerate() {
@@ -180,10 +165,7 @@ fn grow(
             }
         }
     }
-    let subtrees: Vec<_> = tasks
-        .into_par_iter()
-        .map(|(place, set)| (place, finish(set)))
-        .collect();
+    let subtrees: Vec<_> = tasks.into_par_iter().map(|(place, set)| (place, finish(set))).collect();
     BinaryTree::joined(top, &subtrees)
 }
 
@@ -207,24 +189,12 @@ impl<'a> Binned<'a> {
     }
 
     fn cut(self, leaf_size: usize) -> [Self; 2] {
-        let method = if self.level < BALANCED_FROM {
-            SplitMethod::Binned
-        } else {
-            SplitMethod::Halved
-        };
+        let method = if self.level < BALANCED_FROM { SplitMethod::Binned } else { SplitMethod::Halved };
         let (count, sets) = split_with_bounds(self.prims, &self.set, leaf_size, method);
         let (left, right) = self.prims.split_at_mut(count);
-        let half = |prims, set, first| Self {
-            prims,
-            set,
-            first,
-            level: self.level + 1,
-        };
+        let half = |prims, set, first| Self { prims, set, first, level: self.level + 1 };
         let [left_set, right_set] = sets;
-        [
-            half(left, left_set, self.first),
-            half(right, right_set, self.first + count as u32),
-        ]
+        [half(left, left_set, self.first), half(right, right_set, self.first + count as u32)]
     }
 
     /// Appends the nodes of the subtree, parents before children, and returns the number of the first one.

@@ -47,12 +47,7 @@ impl LeafRoom<'_> {
 
 /// Builds `tree` over `prims`, which it reorders, with leaves as `build::build` makes them. Returns false if there is nothing to
 /// collapse, or if the tree would be too deep: then `tree` has to be built in another way.
-pub fn build_collapsed(
-    prims: &mut [BuildPrim],
-    room: LeafRoom<'_>,
-    quality: Quality,
-    tree: &mut Tree,
-) -> bool {
+pub fn build_collapsed(prims: &mut [BuildPrim], room: LeafRoom<'_>, quality: Quality, tree: &mut Tree) -> bool {
     if prims.len() <= room.least() {
         return false;
     }
@@ -110,18 +105,10 @@ struct Plan {
 }
 
 impl Plan {
-    const NONE: Self = Self {
-        cost: [0.0; WIDEST],
-        left: [0; WIDEST],
-        prims: 0,
-    };
+    const NONE: Self = Self { cost: [0.0; WIDEST], left: [0; WIDEST], prims: 0 };
 
     fn of_leaf(node: &BinaryNode, area: f32) -> Self {
-        Self {
-            cost: [area; WIDEST],
-            prims: node.count,
-            ..Self::NONE
-        }
+        Self { cost: [area; WIDEST], prims: node.count, ..Self::NONE }
     }
 
     /// Whether the subtree becomes a leaf, in a tree of nodes with `width` children.
@@ -173,9 +160,7 @@ impl Planner<'_> {
         let mut vertices = FewVertices::default();
         let mut fit = |triangle: u32| {
             let corners = triangles[triangle as usize];
-            corners
-                .into_iter()
-                .all(|vertex| vertices.place_of(vertex).is_some())
+            corners.into_iter().all(|vertex| vertices.place_of(vertex).is_some())
         };
         each_leaf(self.nodes, root, |leaf| {
             let prims = &self.prims[leaf.first as usize..][..leaf.count as usize];
@@ -204,12 +189,7 @@ struct Leaves<'a> {
 impl<'a> Collapse<'a> {
     /// Makes the plans of all subtrees, bottom up.
     fn new(tree: &'a BinaryTree, prims: &[BuildPrim], room: LeafRoom<'_>, width: usize) -> Self {
-        let planner = Planner {
-            nodes: &tree.nodes,
-            prims,
-            room,
-            width,
-        };
+        let planner = Planner { nodes: &tree.nodes, prims, room, width };
         let mut plans = Vec::new();
         reserve_huge_pages(&mut plans, tree.nodes.len());
         let none = (0..tree.nodes.len()).into_par_iter().with_min_len(4096);
@@ -226,11 +206,7 @@ impl<'a> Collapse<'a> {
         let parts = parts.into_par_iter();
         parts.for_each(|(part, begin)| planner.plan(part, begin, part.len()));
         planner.plan(&mut plans, 0, top);
-        Self {
-            binary: &tree.nodes,
-            plans,
-            width,
-        }
+        Self { binary: &tree.nodes, plans, width }
     }
 
     fn is_leaf(&self, node: u32) -> bool {
@@ -243,28 +219,16 @@ impl<'a> Collapse<'a> {
 
     /// Makes the nodes of large subtrees first, then all others in parallel. Puts `prims` in the order of leaves, from `scattered` if
     /// they are not in it yet.
-    fn emit<const N: usize>(
-        &self,
-        scattered: Option<&[BuildPrim]>,
-        prims: &mut [BuildPrim],
-    ) -> Emitted<N> {
+    fn emit<const N: usize>(&self, scattered: Option<&[BuildPrim]>, prims: &mut [BuildPrim]) -> Emitted<N> {
         let task_size = (prims.len() / 256).max(SMALLEST_TASK) as u32;
         let mut top = Subtree::new(Vec::new());
-        let mut open = vec![Open {
-            root: 0,
-            level: 1,
-            first: 0,
-            parent: None,
-        }];
+        let mut open = vec![Open { root: 0, level: 1, first: 0, parent: None }];
         let mut tasks = Vec::new();
         while let Some(next) = open.pop() {
             if next.parent.is_some() && self.prims(next.root) <= task_size {
                 tasks.push(next);
             } else {
-                let mut leaves = Leaves {
-                    prims: &mut *prims,
-                    first: 0,
-                };
+                let mut leaves = Leaves { prims: &mut *prims, first: 0 };
                 self.emit_node(next, scattered, &mut leaves, &mut top, &mut open);
             }
         }
@@ -282,15 +246,9 @@ impl<'a> Collapse<'a> {
             .into_par_iter()
             .filter_map(|(task, own)| {
                 let place = task.parent?;
-                let mut leaves = Leaves {
-                    prims: own,
-                    first: task.first,
-                };
+                let mut leaves = Leaves { prims: own, first: task.first };
                 let mut subtree = Subtree::new(Vec::new());
-                let mut open = vec![Open {
-                    parent: None,
-                    ..task
-                }];
+                let mut open = vec![Open { parent: None, ..task }];
                 while let Some(next) = open.pop() {
                     self.emit_node(next, scattered, &mut leaves, &mut subtree, &mut open);
                 }
@@ -326,12 +284,7 @@ impl<'a> Collapse<'a> {
                 out.nodes[index].set(slot, &bounds, LEAF | first);
             } else {
                 out.nodes[index].set(slot, &bounds, 0);
-                open.push(Open {
-                    root: child,
-                    level: node.level + 1,
-                    first,
-                    parent: Some((index, slot)),
-                });
+                open.push(Open { root: child, level: node.level + 1, first, parent: Some((index, slot)) });
             }
             next += self.prims(child);
         }
@@ -411,11 +364,7 @@ fn join([left, right]: [&Plan; 2], area: f32, width: usize, is_leaf: bool) -> Pl
             share[slot] = if cheaper { first as u32 } else { share[slot] };
         }
     }
-    let mut plan = Plan {
-        cost: least,
-        left: share.map(|first| first as u8),
-        prims: left.prims + right.prims,
-    };
+    let mut plan = Plan { cost: least, left: share.map(|first| first as u8), prims: left.prims + right.prims };
     plan.cost[0] = area + least[width - 1];
     if is_leaf {
         plan.left[width - 1] = 0;

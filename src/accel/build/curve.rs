@@ -91,9 +91,7 @@ fn index_bits(count: usize) -> u32 {
 /// Returns the sorted keys of all primitives: the cell in the upper bits, and the index in the lower ones.
 fn sorted_keys(prims: &[BuildPrim]) -> Vec<u64> {
     let index_bits = index_bits(prims.len());
-    let axis_bits = (index_bits.div_ceil(2) + MORE_BITS)
-        .min(MOST_BITS)
-        .min((u64::BITS - index_bits) / 3);
+    let axis_bits = (index_bits.div_ceil(2) + MORE_BITS).min(MOST_BITS).min((u64::BITS - index_bits) / 3);
     let (offset, scale) = grid(prims, axis_bits);
     let key = |(index, prim): (usize, &BuildPrim)| {
         let (min, max) = prim.vectors();
@@ -139,9 +137,7 @@ fn sort_upper_bits(keys: Vec<AtomicU64>, first: u32, count: u32) -> Vec<u64> {
             .par_chunks(chunk)
             .map(|chunk| {
                 let mut counts = vec![0; digits];
-                chunk
-                    .iter()
-                    .for_each(|key| counts[digit(key.load(Relaxed))] += 1);
+                chunk.iter().for_each(|key| counts[digit(key.load(Relaxed))] += 1);
                 counts
             })
             .collect();
@@ -180,9 +176,7 @@ mod tests {
 
     fn runs(prims: &[BuildPrim]) -> Vec<Vec<u32>> {
         let runs = Runs::new(prims, 8);
-        (0..runs.ends.len())
-            .map(|run| runs.prims(run).to_vec())
-            .collect()
+        (0..runs.ends.len()).map(|run| runs.prims(run).to_vec()).collect()
     }
 
     #[test]

@@ -69,10 +69,8 @@ fn group_sizes(prims: &mut [BuildPrim], set: SetBounds, largest: usize) -> Vec<u
     }
     let (count, [left_set, right_set]) = split_with_bounds(prims, &set, 1, SplitMethod::Binned);
     let (left, right) = prims.split_at_mut(count);
-    let (mut sizes, more) = rayon::join(
-        || group_sizes(left, left_set, largest),
-        || group_sizes(right, right_set, largest),
-    );
+    let (mut sizes, more) =
+        rayon::join(|| group_sizes(left, left_set, largest), || group_sizes(right, right_set, largest));
     sizes.extend(more);
     sizes
 }
@@ -80,10 +78,7 @@ fn group_sizes(prims: &mut [BuildPrim], set: SetBounds, largest: usize) -> Vec<u
 /// The sum of the groups' half surfaces, each times its number of primitives: a measure of the cost of tests of their boxes.
 pub fn surface_of_groups(prims: &[BuildPrim], groups: &[u32]) -> f64 {
     let begins = [0].into_iter().chain(groups.iter().copied());
-    let ranges: Vec<_> = begins
-        .zip(groups)
-        .map(|(a, &b)| a as usize..b as usize)
-        .collect();
+    let ranges: Vec<_> = begins.zip(groups).map(|(a, &b)| a as usize..b as usize).collect();
     let surfaces: Vec<f64> = ranges
         .into_par_iter()
         .map(|range| {

@@ -45,19 +45,11 @@ impl BuildPrim {
     pub fn new(bounds: &Aabb, id: u32) -> Self {
         let in_range = |v: Vec3| v.max(Vec3::splat(-1e30)).min(Vec3::splat(1e30));
         let (min, max) = (in_range(bounds.min), in_range(bounds.max));
-        Self {
-            min: min.into(),
-            id,
-            max: min.max(max).into(),
-            leaf_count: 0,
-        }
+        Self { min: min.into(), id, max: min.max(max).into(), leaf_count: 0 }
     }
 
     pub fn bounds(&self) -> Aabb {
-        Aabb {
-            min: self.min.into(),
-            max: self.max.into(),
-        }
+        Aabb { min: self.min.into(), max: self.max.into() }
     }
 
     /// Corners as vectors; the fourth components carry no meaning and may be anything finite.
@@ -134,19 +126,9 @@ const HASTY_FROM: u32 = 5;
 ///
 /// `groups`: where each run of primitives that gets a subtree of its own ends, as [`group`](crate::accel::build::group::group)
 /// returns it; empty if there are none.
-pub fn build(
-    prims: &mut [BuildPrim],
-    groups: &[u32],
-    options: BuildOptions,
-    memory: &BuildMemory,
-    tree: &mut Tree,
-) {
+pub fn build(prims: &mut [BuildPrim], groups: &[u32], options: BuildOptions, memory: &BuildMemory, tree: &mut Tree) {
     let set = SetBounds::of(prims);
-    tree.bounds = if prims.is_empty() {
-        Aabb::EMPTY
-    } else {
-        set.bounds()
-    };
+    tree.bounds = if prims.is_empty() { Aabb::EMPTY } else { set.bounds() };
     if prims.len() <= options.leaf_size {
         let count = prims.len() as u32;
         let root = prims.first_mut().map_or(EMPTY_CHILD, |first| {
@@ -176,12 +158,7 @@ struct Part<'a> {
 
 impl<'a> Part<'a> {
     fn new(prims: &'a mut [BuildPrim], first: u32, set: SetBounds) -> Self {
-        Self {
-            area: set.bounds().half_area(),
-            prims,
-            first,
-            set,
-        }
+        Self { area: set.bounds().half_area(), prims, first, set }
     }
 }
 
@@ -213,11 +190,7 @@ struct Open<'a> {
 
 impl<'a> Open<'a> {
     fn root(part: Part<'a>, level: u32) -> Self {
-        Self {
-            part,
-            parent: None,
-            level,
-        }
+        Self { part, parent: None, level }
     }
 }
 
@@ -267,10 +240,7 @@ pub fn join_subtrees<const N: usize>(
         depth = depth.max(subtree.depth);
     }
     assert!(total < LEAF as usize, "node references have 31 bits");
-    let parts: Vec<_> = subtrees
-        .iter()
-        .map(|(_, subtree)| &subtree.nodes[..])
-        .collect();
+    let parts: Vec<_> = subtrees.iter().map(|(_, subtree)| &subtree.nodes[..]).collect();
     out.refill_joined(&top.nodes, &parts, |mut node, first| {
         for child in node.children.iter_mut().filter(|c| **c & LEAF == 0) {
             *child += first as u32;
@@ -289,19 +259,7 @@ fn build_top<const N: usize>(root: Part<'_>, options: BuildOptions) -> (Subtree<
     while !open.is_empty() {
         let filled: Vec<_> = open
             .into_par_iter()
-            .map(
-                |Open {
-                     part,
-                     parent,
-                     level,
-                 }| {
-                    (
-                        parent,
-                        level,
-                        fill_slots::<N>(part, options.on_level(level)),
-                    )
-                },
-            )
+            .map(|Open { part, parent, level }| (parent, level, fill_slots::<N>(part, options.on_level(level))))
             .collect();
         open = Vec::new();
         for (parent, level, parts) in filled {
@@ -311,18 +269,9 @@ fn build_top<const N: usize>(root: Part<'_>, options: BuildOptions) -> (Subtree<
                     continue;
                 };
                 if part.prims.len() > task_size {
-                    open.push(Open {
-                        part,
-                        parent: Some((node, slot)),
-                        level: level + 1,
-                    });
+                    open.push(Open { part, parent: Some((node, slot)), level: level + 1 });
                 } else {
-                    tasks.push(Task {
-                        part,
-                        node,
-                        slot,
-                        level,
-                    });
+                    tasks.push(Task { part, node, slot, level });
                 }
             }
         }
@@ -344,17 +293,10 @@ fn build_over_groups<'a, const N: usize>(
             Some(Part::new(prims, first, set))
         })
         .collect();
-    let mut boxes: Vec<BuildPrim> = parts
-        .iter()
-        .flatten()
-        .zip(0..)
-        .map(|(part, id)| BuildPrim::new(&part.set.bounds(), id))
-        .collect();
+    let mut boxes: Vec<BuildPrim> =
+        parts.iter().flatten().zip(0..).map(|(part, id)| BuildPrim::new(&part.set.bounds(), id)).collect();
     let set = SetBounds::of(&boxes);
-    let one_each = BuildOptions {
-        leaf_size: 1,
-        ..options
-    };
+    let one_each = BuildOptions { leaf_size: 1, ..options };
     let mut top = build_subtree::<N>(Part::new(&mut boxes, 0, set), 1, one_each, spare);
     let mut levels = vec![1; top.nodes.len()];
     let mut tasks = Vec::with_capacity(parts.len());
@@ -365,15 +307,8 @@ fn build_over_groups<'a, const N: usize>(
                 levels[child as usize] = levels[node] + 1;
             } else if child != EMPTY_CHILD {
                 let group = boxes[(child & !LEAF) as usize].id as usize;
-                let part = parts[group]
-                    .take()
-                    .and_then(|part| top.place(part, node, slot, 1));
-                tasks.extend(part.map(|part| Task {
-                    part,
-                    node,
-                    slot,
-                    level: levels[node],
-                }));
+                let part = parts[group].take().and_then(|part| top.place(part, node, slot, 1));
+                tasks.extend(part.map(|part| Task { part, node, slot, level: levels[node] }));
             }
         }
     }
@@ -403,21 +338,12 @@ fn build_subtree<const N: usize>(
     let capacity = root.prims.len() * 3 / (2 * N * options.leaf_size) + 1;
     let mut tree = Subtree::new(spare.take(capacity));
     let mut open = vec![Open::root(root, root_level)];
-    while let Some(Open {
-        part,
-        parent,
-        level,
-    }) = open.pop()
-    {
+    while let Some(Open { part, parent, level }) = open.pop() {
         let node = tree.push_node(parent, level);
         let parts = fill_slots::<N>(part, options.on_level(level));
         for (slot, part) in parts.into_iter().enumerate() {
             if let Some(part) = tree.place(part, node, slot, options.leaf_size) {
-                open.push(Open {
-                    part,
-                    parent: Some((node, slot)),
-                    level: level + 1,
-                });
+                open.push(Open { part, parent: Some((node, slot)), level: level + 1 });
             }
         }
     }
@@ -441,13 +367,7 @@ impl<const N: usize> Subtree<N> {
     }
 
     /// Fills a slot. Returns the part if it is no leaf: its node does not exist yet, and the slot lacks the reference.
-    fn place<'a>(
-        &mut self,
-        part: Part<'a>,
-        node: usize,
-        slot: usize,
-        leaf_size: usize,
-    ) -> Option<Part<'a>> {
+    fn place<'a>(&mut self, part: Part<'a>, node: usize, slot: usize, leaf_size: usize) -> Option<Part<'a>> {
         let bounds = part.set.bounds();
         if part.prims.len() > leaf_size {
             self.nodes[node].set(slot, &bounds, 0);
@@ -462,11 +382,7 @@ impl<const N: usize> Subtree<N> {
 /// Cuts a part into at most `N` parts, one per slot of a node.
 fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part<'_>> {
     // A part that fits into one node (or leaf) needs no more cuts: it becomes that node, or its primitives go into this one.
-    let small = if options.leaf_size == 1 {
-        N
-    } else {
-        options.leaf_size
-    };
+    let small = if options.leaf_size == 1 { N } else { options.leaf_size };
     let mut parts = Vec::with_capacity(N);
     parts.push(part);
     while 2 * parts.len() <= N && parts.iter().all(|p| p.prims.len() >= SPLIT_TOGETHER) {
@@ -474,9 +390,7 @@ fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part
         parts = halves.collect();
     }
     while parts.len() < N {
-        let largest = position_of_max(&parts, |p| {
-            (p.prims.len() > small).then(|| p.priority(options.method))
-        });
+        let largest = position_of_max(&parts, |p| (p.prims.len() > small).then(|| p.priority(options.method)));
         let Some(largest) = largest else { break };
         let part = parts.swap_remove(largest);
         parts.extend(cut(part, options));
@@ -489,16 +403,10 @@ fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part
 
 /// Cuts a part of at least two primitives in two.
 fn cut(part: Part<'_>, options: BuildOptions) -> [Part<'_>; 2] {
-    let Part {
-        prims, first, set, ..
-    } = part;
-    let (count, [left_set, right_set]) =
-        split_with_bounds(prims, &set, options.leaf_size, options.method);
+    let Part { prims, first, set, .. } = part;
+    let (count, [left_set, right_set]) = split_with_bounds(prims, &set, options.leaf_size, options.method);
     let (left, right) = prims.split_at_mut(count);
-    [
-        Part::new(left, first, left_set),
-        Part::new(right, first + count as u32, right_set),
-    ]
+    [Part::new(left, first, left_set), Part::new(right, first + count as u32, right_set)]
 }
 
 /// Replaces parts by their single primitives while there are slots for them: this saves the visit of a node that would
@@ -508,9 +416,7 @@ fn open_small_parts<const N: usize>(parts: &mut Vec<Part<'_>>) {
         let free = N - parts.len();
         let best = position_of_max(parts, |p| {
             let extra = p.prims.len() - 1;
-            (1..=free)
-                .contains(&extra)
-                .then(|| (p.area / extra as f32, extra))
+            (1..=free).contains(&extra).then(|| (p.area / extra as f32, extra))
         });
         let Some(best) = best else { return };
         let Part { prims, first, .. } = parts.swap_remove(best);
@@ -522,21 +428,9 @@ fn open_small_parts<const N: usize>(parts: &mut Vec<Part<'_>>) {
 }
 
 /// Index of the part with the greatest key among those that have one.
-fn position_of_max(
-    parts: &[Part<'_>],
-    key: impl Fn(&Part<'_>) -> Option<(f32, usize)>,
-) -> Option<usize> {
-    let keyed = parts
-        .iter()
-        .enumerate()
-        .filter_map(|(i, part)| Some((key(part)?, i)));
-    let greatest = keyed.reduce(|a, b| {
-        if b.0.partial_cmp(&a.0) == Some(Ordering::Greater) {
-            b
-        } else {
-            a
-        }
-    });
+fn position_of_max(parts: &[Part<'_>], key: impl Fn(&Part<'_>) -> Option<(f32, usize)>) -> Option<usize> {
+    let keyed = parts.iter().enumerate().filter_map(|(i, part)| Some((key(part)?, i)));
+    let greatest = keyed.reduce(|a, b| if b.0.partial_cmp(&a.0) == Some(Ordering::Greater) { b } else { a });
     greatest.map(|(_, i)| i)
 }
 
@@ -551,24 +445,13 @@ mod tests {
         let random = |i| hash_unit(seed, i) * 2.0 - 1.0;
         let one = |i: u32| {
             let center = Vec3::new(random(6 * i), random(6 * i + 1), random(6 * i + 2)) * spread;
-            let half =
-                Vec3::new(random(6 * i + 3), random(6 * i + 4), random(6 * i + 5)).abs() * size;
-            BuildPrim::new(
-                &Aabb {
-                    min: center - half,
-                    max: center + half,
-                },
-                i,
-            )
+            let half = Vec3::new(random(6 * i + 3), random(6 * i + 4), random(6 * i + 5)).abs() * size;
+            BuildPrim::new(&Aabb { min: center - half, max: center + half }, i)
         };
         (0..count).map(one).collect()
     }
 
-    fn tree(
-        mut prims: Vec<BuildPrim>,
-        leaf_size: usize,
-        method: SplitMethod,
-    ) -> (Tree, Vec<BuildPrim>) {
+    fn tree(mut prims: Vec<BuildPrim>, leaf_size: usize, method: SplitMethod) -> (Tree, Vec<BuildPrim>) {
         let mut tree = Tree::new(NodeLayout::Wide8);
         let options = BuildOptions { leaf_size, method };
         build(&mut prims, &[], options, &BuildMemory::default(), &mut tree);
@@ -580,19 +463,13 @@ mod tests {
         let NodeArray::Wide8(nodes) = &tree.nodes else {
             return Vec::new();
         };
-        let leaves = nodes
-            .iter()
-            .flat_map(|n| n.occupied())
-            .filter(|(_, child)| child & LEAF != 0);
+        let leaves = nodes.iter().flat_map(|n| n.occupied()).filter(|(_, child)| child & LEAF != 0);
         leaves
             .map(|(bounds, child)| {
                 let first = (child & !LEAF) as usize;
                 let count = prims[first].leaf_count as usize;
                 for p in &prims[first..first + count] {
-                    assert!(bounds.contains(&Aabb {
-                        min: p.min.into(),
-                        max: p.max.into()
-                    }));
+                    assert!(bounds.contains(&Aabb { min: p.min.into(), max: p.max.into() }));
                 }
                 (first, count)
             })
@@ -630,23 +507,11 @@ mod tests {
     #[test]
     fn the_tree_does_not_depend_on_the_number_of_threads() {
         let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
-            let (tree, prims) =
-                pool.install(|| tree(boxes(200_000, 1, 100.0, 0.1), 1, SplitMethod::Binned));
-            let NodeArray::Wide8(nodes) = &tree.nodes else {
-                panic!("built 8 wide")
-            };
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let (tree, prims) = pool.install(|| tree(boxes(200_000, 1, 100.0, 0.1), 1, SplitMethod::Binned));
+            let NodeArray::Wide8(nodes) = &tree.nodes else { panic!("built 8 wide") };
             let ids: Vec<u32> = prims.iter().map(|p| p.id).collect();
-            (
-                nodes
-                    .iter()
-                    .map(|n| (n.planes, n.children))
-                    .collect::<Vec<_>>(),
-                ids,
-            )
+            (nodes.iter().map(|n| (n.planes, n.children)).collect::<Vec<_>>(), ids)
         };
         assert!(with(1) == with(3));
     }
@@ -655,10 +520,7 @@ mod tests {
     fn a_tree_over_groups_holds_every_primitive_and_is_as_good_as_one_without() {
         let count = 70_000;
         let mut prims = boxes(count, 3, 100.0, 0.1);
-        let ground = Aabb {
-            min: Vec3::new(-1000.0, -101.0, -1000.0),
-            max: Vec3::new(1000.0, -100.0, 1000.0),
-        };
+        let ground = Aabb { min: Vec3::new(-1000.0, -101.0, -1000.0), max: Vec3::new(1000.0, -100.0, 1000.0) };
         prims[5] = BuildPrim::new(&ground, 5);
         let (without, _) = tree(prims.clone(), 1, SplitMethod::Binned);
         let groups = group(&mut prims, 8);
@@ -668,17 +530,8 @@ mod tests {
         assert_eq!(sizes.last(), Some(&1), "the ground is a group of its own");
 
         let mut with = Tree::new(NodeLayout::Wide8);
-        let options = BuildOptions {
-            leaf_size: 1,
-            method: SplitMethod::Binned,
-        };
-        build(
-            &mut prims,
-            &groups,
-            options,
-            &BuildMemory::default(),
-            &mut with,
-        );
+        let options = BuildOptions { leaf_size: 1, method: SplitMethod::Binned };
+        build(&mut prims, &groups, options, &BuildMemory::default(), &mut with);
         let mut runs = leaf_runs(&with, &prims);
         runs.sort_unstable();
         assert!(runs.into_iter().eq((0..count as usize).map(|i| (i, 1))));

@@ -39,10 +39,7 @@ fn surfaces<P: Pack>(packs: &[P]) -> Vec<f32> {
 }
 
 fn sort_nodes<const N: usize>(nodes: &mut [Wide<N>], packs: &[f32]) {
-    let nothing = Content {
-        surface: 0.0,
-        visits: 1.0,
-    };
+    let nothing = Content { surface: 0.0, visits: 1.0 };
     let mut contents = vec![nothing; nodes.len()];
     // Parents stand before their children.
     for (index, node) in nodes.iter().enumerate().rev() {
@@ -56,10 +53,7 @@ fn below(child: u32, packs: &[f32], contents: &[Content]) -> Content {
     if child & LEAF == 0 {
         return contents[child as usize];
     }
-    Content {
-        surface: packs[(child & !LEAF) as usize],
-        visits: 1.0,
-    }
+    Content { surface: packs[(child & !LEAF) as usize], visits: 1.0 }
 }
 
 fn content_of<const N: usize>(node: &Wide<N>, packs: &[f32], contents: &[Content]) -> Content {
@@ -70,10 +64,7 @@ fn content_of<const N: usize>(node: &Wide<N>, packs: &[f32], contents: &[Content
         visits += content.visits * bounds.half_area();
     }
     let area = node.union().half_area();
-    Content {
-        surface,
-        visits: 1.0 + if area > 0.0 { visits / area } else { 0.0 },
-    }
+    Content { surface, visits: 1.0 + if area > 0.0 { visits / area } else { 0.0 } }
 }
 
 /// Sorts children in ascending order of how likely a visit ends the ray. Empty slots stay behind them.

@@ -33,9 +33,8 @@ pub fn reinsert(nodes: &mut [BinaryNode]) {
         candidates.retain(|&node| restless[node as usize]);
         let count = candidates.len();
         let searches = candidates.into_par_iter().with_min_len(64);
-        let found: Vec<(Option<Move>, u32)> = searches
-            .map_init(Vec::new, |open, node| linked.best_move(node, open))
-            .collect();
+        let found: Vec<(Option<Move>, u32)> =
+            searches.map_init(Vec::new, |open, node| linked.best_move(node, open)).collect();
         let looked_at: usize = found.iter().map(|(_, places)| *places as usize).sum();
         let mut moves: Vec<Move> = found.into_iter().filter_map(|(best, _)| best).collect();
         moves.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.from.cmp(&b.from)));
@@ -70,10 +69,7 @@ struct Place {
 impl Place {
     fn new(node: &BinaryNode) -> Self {
         Self {
-            bounds: SimdBox {
-                min: node.bounds.min.extend(0.0),
-                max: node.bounds.max.extend(0.0),
-            },
+            bounds: SimdBox { min: node.bounds.min.extend(0.0), max: node.bounds.max.extend(0.0) },
             area: node.bounds.half_area(),
             children: node.children,
         }
@@ -95,11 +91,7 @@ impl<'a> LinkedNodes<'a> {
                 parents[child as usize] = index as u32;
             }
         }
-        Self {
-            nodes,
-            parents,
-            places: Vec::new(),
-        }
+        Self { nodes, parents, places: Vec::new() }
     }
 
     fn begin_round(&mut self) {
@@ -147,11 +139,7 @@ impl<'a> LinkedNodes<'a> {
     /// returns how many places were tested. `open` is working memory of the search.
     fn best_move(&self, from: u32, open: &mut Vec<(f32, u32)>) -> (Option<Move>, u32) {
         let bounds = self.places[from as usize].bounds;
-        let mut best = Move {
-            from,
-            to: ROOT,
-            gain: 0.0,
-        };
+        let mut best = Move { from, to: ROOT, gain: 0.0 };
         // Surface saved by taking the subtree out, among the ancestors below `pivot`.
         let mut saved = self.area(self.parent(from));
         let mut pivot = self.parent(from);
@@ -176,14 +164,7 @@ impl<'a> LinkedNodes<'a> {
 
     /// Searches the subtrees in `open`, each with the surface saved by reaching it, for the best place, until there are none
     /// left; `places` counts down. The subtree to be placed has the box `bounds`, of half surface `least`.
-    fn search(
-        &self,
-        open: &mut Vec<(f32, u32)>,
-        bounds: &SimdBox,
-        least: f32,
-        best: &mut Move,
-        places: &mut u32,
-    ) {
+    fn search(&self, open: &mut Vec<(f32, u32)>, bounds: &SimdBox, least: f32, best: &mut Move, places: &mut u32) {
         while let Some((saved, place)) = open.pop() {
             if saved - least <= best.gain || *places == 0 {
                 continue;
@@ -205,14 +186,8 @@ impl<'a> LinkedNodes<'a> {
     fn apply(&mut self, moves: &[Move]) -> Vec<bool> {
         let mut touched = vec![false; self.nodes.len()];
         for &Move { from, to, .. } in moves {
-            let concerned = [
-                from,
-                to,
-                self.sibling(from),
-                self.parent(from),
-                self.parent(self.parent(from)),
-                self.parent(to),
-            ];
+            let concerned =
+                [from, to, self.sibling(from), self.parent(from), self.parent(self.parent(from)), self.parent(to)];
             if concerned.iter().all(|&n| !touched[n as usize]) && !self.is_within(to, from) {
                 concerned.iter().for_each(|&n| touched[n as usize] = true);
                 self.make(from, to);

@@ -95,10 +95,7 @@ impl Builder<'_> {
                 self.is_right[usize::from(prim)] = is_right;
                 bounds = bounds.union(self.bounds(prim));
             }
-            Set {
-                range: half,
-                bounds,
-            }
+            Set { range: half, bounds }
         });
         for other in (0..3).filter(|other| *other != axis) {
             self.share_out(other, range.clone());
@@ -188,13 +185,7 @@ mod tests {
             seen[prim] += 1;
             assert_eq!(
                 (node.count, node.bounds),
-                (
-                    1,
-                    Aabb {
-                        min: prims[prim].min.into(),
-                        max: prims[prim].max.into()
-                    }
-                )
+                (1, Aabb { min: prims[prim].min.into(), max: prims[prim].max.into() })
             );
             return 0;
         }
@@ -211,11 +202,7 @@ mod tests {
         let random = |i, axis| hash_unit(axis, i);
         let on_a_grid = |i, axis| (4.0 * hash_unit(axis, i)).floor();
         for count in [1, 2, 3, 9, 700, MOST_SORTED as u32] {
-            for prims in [
-                prims(count, random),
-                prims(count, on_a_grid),
-                prims(count, |_, _| 1.0),
-            ] {
+            for prims in [prims(count, random), prims(count, on_a_grid), prims(count, |_, _| 1.0)] {
                 let mut seen = vec![0; prims.len()];
                 let nodes = build_sorted(&prims, 7, 3);
                 check(&nodes, 0, &prims, &mut seen);
@@ -226,10 +213,7 @@ mod tests {
 
     #[test]
     fn trees_of_primitives_in_one_place_or_far_down_are_even() {
-        for (level, prims) in [
-            (0, prims(600, |_, _| 1.0)),
-            (BALANCED_FROM, prims(600, |i, _| (i as f32).exp2())),
-        ] {
+        for (level, prims) in [(0, prims(600, |_, _| 1.0)), (BALANCED_FROM, prims(600, |i, _| (i as f32).exp2()))] {
             let nodes = build_sorted(&prims, 7, level);
             assert_eq!(check(&nodes, 0, &prims, &mut [0; 600]), 10);
         }

@@ -154,10 +154,8 @@ impl Grid {
     fn around(prims: &[BuildPrim]) -> Option<Self> {
         let all = prims.iter().map(BuildPrim::bounds);
         let all = all.fold(Aabb::EMPTY, Aabb::union);
-        let grid = Self {
-            origin: all.min.as_dvec3(),
-            cell: f64::from(all.extent().max_element()) / f64::from(1 << LEVELS),
-        };
+        let grid =
+            Self { origin: all.min.as_dvec3(), cell: f64::from(all.extent().max_element()) / f64::from(1 << LEVELS) };
         (grid.cell > 0.0 && grid.cell.is_finite()).then_some(grid)
     }
 
@@ -178,10 +176,7 @@ impl Grid {
     /// Cuts a part in two; none if floats are too coarse for that.
     fn halves(&self, part: &Part) -> Option<[Part; 2]> {
         let axis = part.bounds.extent().max_position();
-        let (min, max) = (
-            f64::from(part.bounds.min[axis]),
-            f64::from(part.bounds.max[axis]),
-        );
+        let (min, max) = (f64::from(part.bounds.min[axis]), f64::from(part.bounds.max[axis]));
         let margin = MARGIN * (max - min);
         let plane = self.plane_between(axis, min + margin, max - margin);
         let halves = [false, true].map(|upper| part.half(axis, plane, upper));
@@ -210,11 +205,7 @@ struct Part {
 impl Part {
     /// The part that is all of a triangle.
     fn of(prim: &BuildPrim, surface: &Surface<'_>) -> Self {
-        let mut part = Self {
-            corners: [DVec3::ZERO; MOST_CORNERS],
-            count: 3,
-            bounds: prim.bounds(),
-        };
+        let mut part = Self { corners: [DVec3::ZERO; MOST_CORNERS], count: 3, bounds: prim.bounds() };
         part.corners[..3].copy_from_slice(&corners(prim.id, surface));
         part
     }
@@ -227,17 +218,9 @@ impl Part {
     fn half(&self, axis: usize, plane: f64, upper: bool) -> Self {
         let corners = &self.corners[..self.count];
         let is_outside = |p: &DVec3| {
-            if upper {
-                p[axis] < plane
-            } else {
-                p[axis] > plane
-            }
+            if upper { p[axis] < plane } else { p[axis] > plane }
         };
-        let mut half = Self {
-            corners: [DVec3::ZERO; MOST_CORNERS],
-            count: 0,
-            bounds: Aabb::EMPTY,
-        };
+        let mut half = Self { corners: [DVec3::ZERO; MOST_CORNERS], count: 0, bounds: Aabb::EMPTY };
         let behind = corners.iter().cycle().skip(self.count.saturating_sub(1));
         for (before, corner) in behind.zip(corners) {
             if is_outside(before) != is_outside(corner) {
@@ -267,11 +250,7 @@ impl Part {
     fn rounded_bounds(&self) -> Aabb {
         let down = |x: f64| {
             let near = x as f32;
-            if f64::from(near) > x {
-                near.next_down()
-            } else {
-                near
-            }
+            if f64::from(near) > x { near.next_down() } else { near }
         };
         let up = |x: f64| -down(-x);
         let mut bounds = Aabb::EMPTY;
@@ -354,9 +333,7 @@ mod tests {
     fn boxes_of_parts_have_the_surface_that_was_promised() {
         let mesh = needles(3000, 0.001);
         let surface = |prims: &[BuildPrim]| {
-            let areas = prims
-                .iter()
-                .map(|prim| f64::from(prim.bounds().half_area()));
+            let areas = prims.iter().map(|prim| f64::from(prim.bounds().half_area()));
             areas.sum::<f64>()
         };
         let whole = surface(&build_prims(&(&mesh).into()));
@@ -394,16 +371,10 @@ mod tests {
 
     #[test]
     fn parts_in_one_leaf_become_one() {
-        let prim = |id, leaf_count| BuildPrim {
-            leaf_count,
-            ..BuildPrim::new(&Aabb::of_points([Vec3::ONE]), id)
-        };
+        let prim = |id, leaf_count| BuildPrim { leaf_count, ..BuildPrim::new(&Aabb::of_points([Vec3::ONE]), id) };
         let mut prims = [prim(5, 4), prim(2, 0), prim(5, 0), prim(2, 0), prim(5, 1)];
         join_parts(&mut prims);
         let found = [0, 1, 4].map(|place: usize| prims[place].id);
-        assert_eq!(
-            (found, prims[0].leaf_count, prims[4].leaf_count),
-            ([2, 5, 5], 2, 1)
-        );
+        assert_eq!((found, prims[0].leaf_count, prims[4].leaf_count), ([2, 5, 5], 2, 1));
     }
 }

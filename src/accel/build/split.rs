@@ -51,9 +51,7 @@ impl SetBounds {
             return prims.iter().fold(Self::EMPTY, Self::with);
         }
         let chunks = prims.par_chunks(CHUNK);
-        chunks
-            .map(|c| c.iter().fold(Self::EMPTY, Self::with))
-            .reduce(|| Self::EMPTY, Self::union)
+        chunks.map(|c| c.iter().fold(Self::EMPTY, Self::with)).reduce(|| Self::EMPTY, Self::union)
     }
 
     #[inline]
@@ -78,10 +76,7 @@ impl SetBounds {
     }
 
     pub fn bounds(&self) -> Aabb {
-        Aabb {
-            min: self.min.truncate(),
-            max: self.max.truncate(),
-        }
+        Aabb { min: self.min.truncate(), max: self.max.truncate() }
     }
 
     /// Whether centres differ, by a distance that floats can express.
@@ -116,11 +111,7 @@ pub fn split_with_bounds(
             return (count, cut.sets);
         }
     }
-    let count = if bins {
-        prims.len() / 2
-    } else {
-        split(prims, set, leaf_size, method)
-    };
+    let count = if bins { prims.len() / 2 } else { split(prims, set, leaf_size, method) };
     let (left, right) = prims.split_at(count);
     (count, [SetBounds::of(left), SetBounds::of(right)])
 }
@@ -128,12 +119,7 @@ pub fn split_with_bounds(
 /// Reorders `prims` and returns how many come first: at least 1, at most all but 1.
 ///
 /// `leaf_size` primitives are tested at once, so sets count in whole leaves. Needs at least two primitives.
-pub fn split(
-    prims: &mut [BuildPrim],
-    set: &SetBounds,
-    leaf_size: usize,
-    method: SplitMethod,
-) -> usize {
+pub fn split(prims: &mut [BuildPrim], set: &SetBounds, leaf_size: usize, method: SplitMethod) -> usize {
     let extent = set.center_extent();
     if !set.is_divisible() {
         // All centres coincide (or lie too far apart for floats): any cut is as good as another.
@@ -153,9 +139,7 @@ pub fn split(
 fn halve(prims: &mut [BuildPrim], axis: usize) -> usize {
     let half = prims.len() / 2;
     let center = |p: &BuildPrim| p.min[axis] + p.max[axis];
-    prims.select_nth_unstable_by(half, |a, b| {
-        center(a).total_cmp(&center(b)).then(a.id.cmp(&b.id))
-    });
+    prims.select_nth_unstable_by(half, |a, b| center(a).total_cmp(&center(b)).then(a.id.cmp(&b.id)));
     half
 }
 
@@ -215,27 +199,16 @@ struct Bin {
     count: u32,
 }
 
-const EMPTY_BIN: Bin = Bin {
-    set: SetBounds::EMPTY,
-    count: 0,
-};
+const EMPTY_BIN: Bin = Bin { set: SetBounds::EMPTY, count: 0 };
 type AxisBins = [Bin; BINS];
 
 fn best_bin_cut(prims: &[BuildPrim], set: &SetBounds, leaf_size: usize) -> BinCut {
     let extent = set.center_extent();
     let longest = extent.max_position();
-    let (axes, count) = if prims.len() > ALL_AXES {
-        (longest..longest + 1, BINS)
-    } else {
-        (0..3, FEW_BINS)
-    };
+    let (axes, count) = if prims.len() > ALL_AXES { (longest..longest + 1, BINS) } else { (0..3, FEW_BINS) };
     let mut best: Option<(f32, BinCut)> = None;
     for axis in axes.filter(|&a| extent[a] > 0.0) {
-        let binning = Binning {
-            axis,
-            offset: set.center_min[axis],
-            scale: (count as f32 * 0.9999) / extent[axis],
-        };
+        let binning = Binning { axis, offset: set.center_min[axis], scale: (count as f32 * 0.9999) / extent[axis] };
         if !binning.scale.is_finite() {
             continue;
         }
@@ -247,11 +220,7 @@ fn best_bin_cut(prims: &[BuildPrim], set: &SetBounds, leaf_size: usize) -> BinCu
     }
     // An extent so small that its reciprocal overflows: everything falls into the first bin, and `partition` halves.
     let unfit = || {
-        let binning = Binning {
-            axis: longest,
-            offset: 0.0,
-            scale: 0.0,
-        };
+        let binning = Binning { axis: longest, offset: 0.0, scale: 0.0 };
         BinCut::new(binning, 1, &[EMPTY_BIN])
     };
     best.map_or_else(unfit, |(_, cut)| cut)
@@ -262,9 +231,7 @@ fn bin_prims(prims: &[BuildPrim], binning: &Binning) -> AxisBins {
         return bin_serial(prims, binning);
     }
     let chunks = prims.par_chunks(CHUNK);
-    chunks
-        .map(|c| bin_serial(c, binning))
-        .reduce(|| [EMPTY_BIN; BINS], merge_bins)
+    chunks.map(|c| bin_serial(c, binning)).reduce(|| [EMPTY_BIN; BINS], merge_bins)
 }
 
 fn bin_serial(prims: &[BuildPrim], binning: &Binning) -> AxisBins {
@@ -327,16 +294,8 @@ fn cheapest_boundary(bins: &[Bin], leaf_size: usize) -> (f32, usize) {
 
 /// Puts the primitives that `left` accepts first. Halves the set where all fall on one side.
 fn partition(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool + Sync) -> usize {
-    let count = if prims.len() < PARALLEL {
-        partition_serial(prims, left)
-    } else {
-        partition_parallel(prims, left)
-    };
-    if count == 0 || count == prims.len() {
-        prims.len() / 2
-    } else {
-        count
-    }
+    let count = if prims.len() < PARALLEL { partition_serial(prims, left) } else { partition_parallel(prims, left) };
+    if count == 0 || count == prims.len() { prims.len() / 2 } else { count }
 }
 
 /// Puts the primitives that `left` accepts first, and returns how many there are.
@@ -388,21 +347,13 @@ fn exchange(a: Vec<&mut [BuildPrim]>, b: Vec<&mut [BuildPrim]>) {
             (slice, other) = (slice_rest, other_rest);
         }
     }
-    pairs
-        .into_par_iter()
-        .for_each(|(a, b)| a.swap_with_slice(b));
+    pairs.into_par_iter().for_each(|(a, b)| a.swap_with_slice(b));
 }
 
 /// Sorts a few primitives along one axis, tries every cut, and returns how many come first in the cheapest.
 fn sah_sweep(prims: &mut [BuildPrim], axis: usize, leaf_size: usize) -> usize {
     sort_small(prims, axis);
-    cheapest_cut(
-        prims.len(),
-        |i| prims[i].vectors(),
-        leaf_size,
-        &mut [0.0; SMALL],
-    )
-    .1
+    cheapest_cut(prims.len(), |i| prims[i].vectors(), leaf_size, &mut [0.0; SMALL]).1
 }
 
 /// Sorts up to [`SMALL`] primitives by their centres; those that coincide keep their order. Each finds its place by counting
@@ -469,14 +420,9 @@ mod tests {
 
     #[test]
     fn large_sets_are_partitioned_as_small_ones_are() {
-        for (count, share) in [
-            (PARALLEL as u32, 0.5),
-            (100_000, 0.0),
-            (100_001, 0.001),
-            (123_456, 0.4),
-            (131_072, 0.999),
-            (131_073, 1.0),
-        ] {
+        for (count, share) in
+            [(PARALLEL as u32, 0.5), (100_000, 0.0), (100_001, 0.001), (123_456, 0.4), (131_072, 0.999), (131_073, 1.0)]
+        {
             let mut prims = points(count);
             let accepted = |p: &BuildPrim| p.min[0] < share;
             let expected = prims.iter().filter(|p| accepted(p)).count();

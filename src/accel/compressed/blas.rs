@@ -32,10 +32,7 @@ pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
         let some = blas.iter().zip(&mut offsets);
         for (blas, offset) in some.filter(|(blas, _)| blas.deforms() == deforms) {
             *offset = next;
-            if let BlasShape::Compressed {
-                units, triangles, ..
-            } = &blas.shape
-            {
+            if let BlasShape::Compressed { units, triangles, .. } = &blas.shape {
                 next.units += units.len() as u32;
                 next.triangles += triangles.len() as u32;
             }
@@ -45,11 +42,7 @@ pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
 }
 
 /// Builds the compressed tree of `surface` over `prims`, the boxes of its triangles, or of parts of them.
-pub fn build_compressed(
-    mut prims: Vec<BuildPrim>,
-    surface: &Surface<'_>,
-    quality: Quality,
-) -> BuiltTree {
+pub fn build_compressed(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, quality: Quality) -> BuiltTree {
     let mut tree = Tree::new(NodeLayout::Compressed8);
     build_float_tree(&mut prims, quality, &mut tree);
     let (mut units, mut triangles) = (Buffer::new(), Buffer::new());
@@ -58,23 +51,13 @@ pub fn build_compressed(
         arrange_all(nodes, LeafKind::Separate, &mut arrangements);
         triangles = place_triangles(nodes, &arrangements, &prims);
         fill_triangles(&mut triangles, surface);
-        write_units(
-            nodes,
-            &arrangements,
-            |_| (),
-            |_| Unit::default(),
-            &mut units,
-        );
+        write_units(nodes, &arrangements, |_| (), |_| Unit::default(), &mut units);
     }
     #[cfg(debug_assertions)]
     crate::accel::compressed::validate::validate_blas(&units, &triangles, surface, tree.depth)
         .expect("a fresh compressed BLAS is valid");
     BuiltTree {
-        shape: BlasShape::Compressed {
-            depth: tree.depth,
-            units,
-            triangles,
-        },
+        shape: BlasShape::Compressed { depth: tree.depth, units, triangles },
         bounds: tree.bounds,
         sah_cost: tree.sah_cost(1.0),
     }
@@ -82,33 +65,22 @@ pub fn build_compressed(
 
 /// Builds `tree` with one triangle per leaf: from a binary tree, or by binned cuts if `quality` is fast or that tree cannot be used.
 fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) {
-    let collapsed =
-        quality != Quality::Fast && build_collapsed(prims, LeafRoom::Prims(1), quality, tree);
+    let collapsed = quality != Quality::Fast && build_collapsed(prims, LeafRoom::Prims(1), quality, tree);
     if !collapsed {
-        let options = BuildOptions {
-            leaf_size: 1,
-            method: SplitMethod::Binned,
-        };
+        let options = BuildOptions { leaf_size: 1, method: SplitMethod::Binned };
         build(prims, &[], options, &BuildMemory::default(), tree);
     }
     place_root(tree);
 }
 
 /// Makes a record for each leaf that names its triangle, and points the leaf at it.
-fn place_triangles(
-    nodes: &mut [Wide<8>],
-    arrangements: &[Arrangement],
-    prims: &[BuildPrim],
-) -> Buffer<TriangleRecord> {
+fn place_triangles(nodes: &mut [Wide<8>], arrangements: &[Arrangement], prims: &[BuildPrim]) -> Buffer<TriangleRecord> {
     let mut triangles = Buffer::filled(prims.len(), TriangleRecord::default());
     for (node, arrangement) in nodes.iter_mut().zip(arrangements) {
         let places = arrangement.leaf_base..;
         for (lane, place) in arrangement.leaf_lanes().zip(places) {
             let prim = prims[(node.children[lane] & !LEAF) as usize].id;
-            triangles[place as usize].rows = [TriangleRow {
-                prim,
-                ..TriangleRow::default()
-            }; 3];
+            triangles[place as usize].rows = [TriangleRow { prim, ..TriangleRow::default() }; 3];
             node.children[lane] = LEAF | place;
         }
     }

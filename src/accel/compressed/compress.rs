@@ -83,15 +83,8 @@ pub fn write_units(
                 }
             }
         }
-        for (to, child) in to
-            .iter_mut()
-            .zip(arrangements[node].child_units(&nodes[node]))
-        {
-            to.write(if child & LEAF != 0 {
-                leaf_unit(child & !LEAF)
-            } else {
-                node_unit(child as usize)
-            });
+        for (to, child) in to.iter_mut().zip(arrangements[node].child_units(&nodes[node])) {
+            to.write(if child & LEAF != 0 { leaf_unit(child & !LEAF) } else { node_unit(child as usize) });
         }
     };
     let fill = |all: &mut [MaybeUninit<Unit>]| {
@@ -99,18 +92,16 @@ pub fn write_units(
             return;
         };
         root.write(node_unit(0));
-        split_by_node(rest, arrangements)
-            .into_par_iter()
-            .for_each(|(first, mut to)| {
-                let chunk = arrangements.iter().skip(first).take(CHUNK);
-                for (node, arrangement) in (first..).zip(chunk) {
-                    let count = arrangement.units.count_ones() as usize;
-                    let (children, tail) = to.split_at_mut(count);
-                    write_children(node, children);
-                    to = tail;
-                }
-                assert!(to.is_empty(), "child units follow each other");
-            });
+        split_by_node(rest, arrangements).into_par_iter().for_each(|(first, mut to)| {
+            let chunk = arrangements.iter().skip(first).take(CHUNK);
+            for (node, arrangement) in (first..).zip(chunk) {
+                let count = arrangement.units.count_ones() as usize;
+                let (children, tail) = to.split_at_mut(count);
+                write_children(node, children);
+                to = tail;
+            }
+            assert!(to.is_empty(), "child units follow each other");
+        });
     };
     // SAFETY: the root is written, and so are the child units of all nodes: no chunk has others than these.
     unsafe { units.refill(total, fill) };
@@ -137,9 +128,7 @@ fn split_by_node<'a>(
 fn compress(node: &Wide<8>, arrangement: &Arrangement) -> CompressedNode {
     let mut grid = quantize(&node.planes);
     let sources = arrangement.sources;
-    grid.planes = grid
-        .planes
-        .map(|plane| sources.map(|lane| plane[lane as usize & 7]));
+    grid.planes = grid.planes.map(|plane| sources.map(|lane| plane[lane as usize & 7]));
     let mut compressed = CompressedNode {
         unit_base: arrangement.unit_base,
         leaf_base: arrangement.leaf_base,

@@ -45,19 +45,13 @@ impl CompressedNode {
 /// Quantises the boxes of a node: `boxes` as in [`Wide::planes`](crate::accel::Wide::planes).
 pub fn quantize(boxes: &[[f32; 8]; 6]) -> Quantized {
     let boxes: [Lanes; 6] = std::array::from_fn(|plane| Lanes::of(&boxes[plane]));
-    let reach = boxes[1..].iter().fold(boxes[0].map(Vec4::abs), |reach, p| {
-        reach.zip(p.map(Vec4::abs), Vec4::max)
-    });
+    let reach = boxes[1..].iter().fold(boxes[0].map(Vec4::abs), |reach, p| reach.zip(p.map(Vec4::abs), Vec4::max));
     // The widened planes are rounded, too. Lanes without a child have infinite boxes, which stay as they are.
     let slack = reach.map(|reach| {
         let finite = reach.cmplt(Vec4::INFINITY);
         Vec4::select(finite, reach * (SLACK + HALF_ULP), Vec4::ZERO)
     });
-    let mut to = Quantized {
-        origin: [0.0; 3],
-        scale: [0.0; 3],
-        planes: [[0; 8]; 6],
-    };
+    let mut to = Quantized { origin: [0.0; 3], scale: [0.0; 3], planes: [[0; 8]; 6] };
     let lower = [0, 1, 2].map(|axis| boxes[axis].zip(slack, |plane, slack| plane - slack));
     let upper = [3, 4, 5].map(|axis| boxes[axis].zip(slack, |plane, slack| plane + slack));
     let (min, max) = (Lanes::least(&lower), Lanes::greatest(&upper));
@@ -113,8 +107,7 @@ impl Lanes {
     #[inline(always)]
     fn low_bytes(self) -> [u8; 8] {
         use std::arch::x86_64::{
-            _mm_and_si128, _mm_castps_si128, _mm_cvtsi128_si64, _mm_packs_epi32, _mm_packus_epi16,
-            _mm_set1_epi32,
+            _mm_and_si128, _mm_castps_si128, _mm_cvtsi128_si64, _mm_packs_epi32, _mm_packus_epi16, _mm_set1_epi32,
         };
         // SAFETY: SSE2 is part of x86-64, and these are operations on registers only.
         unsafe {
@@ -137,12 +130,7 @@ impl Lanes {
 #[inline(always)]
 fn columns(x: Vec4, y: Vec4, z: Vec4) -> [Vec4; 4] {
     let transposed = Mat4::from_cols(x, y, z, z).transpose();
-    [
-        transposed.x_axis,
-        transposed.y_axis,
-        transposed.z_axis,
-        transposed.w_axis,
-    ]
+    [transposed.x_axis, transposed.y_axis, transposed.z_axis, transposed.w_axis]
 }
 
 /// One axis of the grid.
@@ -162,10 +150,7 @@ impl Grid {
         // Rounded up to eight significant bits, which is what nodes have room for. Coordinates are below 2^100, so this is far
         // from infinity.
         let cell = f32::from_bits((least.to_bits() + 0xffff) & !0xffff);
-        Self {
-            origin: (min - AIM * cell).next_down(),
-            cell,
-        }
+        Self { origin: (min - AIM * cell).next_down(), cell }
     }
 
     /// Converts coordinates to cells, adds `shift` and rounds to the nearest. A shift outwards by more than a half rounds outwards.

@@ -22,13 +22,7 @@ pub fn refit_compressed(
 }
 
 fn refit_node(part: &mut Part<'_, CompressedNode, TriangleRecord>, index: usize) -> (SimdBox, f32) {
-    let CompressedNode {
-        mut unit_base,
-        mut leaf_base,
-        units,
-        triangles,
-        ..
-    } = part.items[index];
+    let CompressedNode { mut unit_base, mut leaf_base, units, triangles, .. } = part.items[index];
     let mut boxes = [SimdBox::EMPTY; 8];
     let mut bounds = SimdBox::EMPTY;
     for (slot, to) in boxes.iter_mut().enumerate() {

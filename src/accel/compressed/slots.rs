@@ -71,14 +71,7 @@ pub fn arrange(node: &Wide<8>, leaf_kind: LeafKind) -> Arrangement {
         LeafKind::Units => (inner | leaves, 0, leaves),
         LeafKind::Separate => (inner, leaves, 0),
     };
-    Arrangement {
-        sources: sources.map(|lane| lane as u8),
-        units,
-        leaves,
-        leaf_units,
-        unit_base: 0,
-        leaf_base: 0,
-    }
+    Arrangement { sources: sources.map(|lane| lane as u8), units, leaves, leaf_units, unit_base: 0, leaf_base: 0 }
 }
 
 /// Returns the child for each slot.
@@ -154,10 +147,7 @@ mod tests {
             let u = |k| hash_unit(seed, 6 * slot as u32 + k);
             let min = Vec3::new(u(0), 0.5 * u(1), 2.0 * u(2));
             let size = Vec3::new(u(3), u(4), u(5)) * 0.3;
-            let bounds = Aabb {
-                min,
-                max: min + size,
-            };
+            let bounds = Aabb { min, max: min + size };
             node.set(slot, &bounds, slot as u32);
         }
         node
@@ -193,9 +183,7 @@ mod tests {
             let node = node(2 + seed as usize % 7, seed);
             let (offsets, sources) = (offsets_from_center(&node), deal(&node));
             let lanes = sources.iter().enumerate();
-            found += lanes
-                .map(|(slot, &lane)| gain(&offsets, lane as usize, slot))
-                .sum::<f32>();
+            found += lanes.map(|(slot, &lane)| gain(&offsets, lane as usize, slot)).sum::<f32>();
             possible += best_sum(&offsets);
         }
         assert!(found > 0.97 * possible, "{found} of {possible}");

@@ -28,31 +28,18 @@ fn soup(count: u32, seed: u32, center: f32, spread: f32, size: f32) -> TriangleM
 }
 
 fn blas(triangles: TriangleMesh, quality: Quality) -> Arc<Blas> {
-    let mesh = Mesh {
-        name: "soup".into(),
-        shape: Shape::Triangles(triangles),
-        slot_count: 1,
-    };
+    let mesh = Mesh { name: "soup".into(), shape: Shape::Triangles(triangles), slot_count: 1 };
     Arc::new(Blas::build(&mesh, NodeLayout::Compressed8, quality))
 }
 
 fn sphere() -> Arc<Blas> {
-    let mesh = Mesh {
-        name: "sphere".into(),
-        shape: Shape::Sphere,
-        slot_count: 1,
-    };
+    let mesh = Mesh { name: "sphere".into(), shape: Shape::Sphere, slot_count: 1 };
     Arc::new(Blas::build(&mesh, NodeLayout::Compressed8, Quality::High))
 }
 
 /// Numbers of units and triangles of a tree, after validating it.
 fn valid_sizes(blas: &Blas, mesh: &TriangleMesh) -> (usize, usize) {
-    let BlasShape::Compressed {
-        depth,
-        units,
-        triangles,
-    } = &blas.shape
-    else {
+    let BlasShape::Compressed { depth, units, triangles } = &blas.shape else {
         panic!("a mesh of triangles has a compressed tree");
     };
     validate_blas(units, triangles, &mesh.into(), *depth).unwrap();
@@ -60,13 +47,7 @@ fn valid_sizes(blas: &Blas, mesh: &TriangleMesh) -> (usize, usize) {
 }
 
 fn tlas(transforms: &[Affine3], meshes: &[u32], blas: &[Arc<Blas>]) -> Tlas {
-    let instance = |&mesh: &u32| Instance {
-        local: Affine3::IDENTITY,
-        node: NONE,
-        mesh,
-        slot_base: 0,
-        motion: NONE,
-    };
+    let instance = |&mesh: &u32| Instance { local: Affine3::IDENTITY, node: NONE, mesh, slot_base: 0, motion: NONE };
     let instances: Vec<_> = meshes.iter().map(instance).collect();
     let input = TlasInput {
         instances: &instances,
@@ -143,19 +124,10 @@ fn a_refit_keeps_sizes_and_encloses_what_moved() {
 
 #[test]
 fn nothing_has_no_units_and_one_triangle_or_instance_has_a_root_node() {
-    assert_eq!(
-        valid_sizes(
-            &blas(TriangleMesh::default(), Quality::High),
-            &TriangleMesh::default()
-        ),
-        (0, 0)
-    );
+    assert_eq!(valid_sizes(&blas(TriangleMesh::default(), Quality::High), &TriangleMesh::default()), (0, 0));
     let one = soup(1, 0, 0.0, 1.0, 0.1);
     let tree = blas(one.clone(), Quality::High);
-    assert_eq!(
-        (valid_sizes(&tree, &one), tree.stack_entries()),
-        ((1, 1), 1)
-    );
+    assert_eq!((valid_sizes(&tree, &one), tree.stack_entries()), ((1, 1), 1));
     assert_eq!(tlas(&[], &[], &[]).units.len(), 0);
     let single = tlas(&[Affine3::IDENTITY], &[0], &[tree]);
     assert_eq!((single.units.len(), single.tree.stack_entries()), (2, 1));
@@ -165,11 +137,8 @@ fn nothing_has_no_units_and_one_triangle_or_instance_has_a_root_node() {
 
 #[test]
 fn instances_name_their_trees_in_the_pool_of_all_meshes() {
-    let trees = [
-        blas(soup(100, 1, 0.0, 1.0, 0.1), Quality::Fast),
-        sphere(),
-        blas(soup(9, 2, 0.0, 1.0, 0.1), Quality::Fast),
-    ];
+    let trees =
+        [blas(soup(100, 1, 0.0, 1.0, 0.1), Quality::Fast), sphere(), blas(soup(9, 2, 0.0, 1.0, 0.1), Quality::Fast)];
     let offsets = pool_offsets(&trees);
     assert_eq!(offsets[0].units, 0);
     assert_eq!((offsets[1], offsets[2].triangles), (offsets[2], 100));
@@ -197,18 +166,13 @@ fn no_input_makes_a_tree_too_deep_for_the_stack() {
     let mut mesh = TriangleMesh::default();
     for i in 0..count {
         let [x, y, z] = position(i);
-        mesh.positions
-            .extend([[x, y, z], [x * 1.1, y, z], [x, y * 1.1, z * 1.1]]);
+        mesh.positions.extend([[x, y, z], [x * 1.1, y, z], [x, y * 1.1, z * 1.1]]);
         mesh.triangles.push([3 * i, 3 * i + 1, 3 * i + 2]);
     }
     for quality in [Quality::Fast, Quality::High] {
         let tree = blas(mesh.clone(), quality);
         valid_sizes(&tree, &mesh);
-        assert!(
-            tree.stack_entries() <= COMPRESSED_STACK as usize / 2,
-            "{} levels",
-            tree.depth()
-        );
+        assert!(tree.stack_entries() <= COMPRESSED_STACK as usize / 2, "{} levels", tree.depth());
     }
 }
 
@@ -220,21 +184,13 @@ fn slots_come_roughly_front_to_back() {
         panic!("a mesh of triangles has a compressed tree");
     };
     let (mut ordered, mut pairs) = (0, 0);
-    for node in units
-        .iter()
-        .map(|&u| bytemuck::cast::<_, CompressedNode>(u))
-    {
-        let occupied: Vec<usize> = (0..8)
-            .filter(|&s| (node.units | node.triangles) >> s & 1 != 0)
-            .collect();
+    for node in units.iter().map(|&u| bytemuck::cast::<_, CompressedNode>(u)) {
+        let occupied: Vec<usize> = (0..8).filter(|&s| (node.units | node.triangles) >> s & 1 != 0).collect();
         let center = |slot| {
             let (min, max) = decoded(&node, slot);
             min + max
         };
-        for (a, b) in occupied
-            .iter()
-            .flat_map(|&a| occupied.iter().map(move |&b| (a, b)))
-        {
+        for (a, b) in occupied.iter().flat_map(|&a| occupied.iter().map(move |&b| (a, b))) {
             for octant in 0..8usize {
                 let sign = |bit: usize| if octant & bit == 0 { 1.0 } else { -1.0 };
                 let direction = DVec3::new(sign(4), sign(2), sign(1));
@@ -245,8 +201,5 @@ fn slots_come_roughly_front_to_back() {
             }
         }
     }
-    assert!(
-        f64::from(ordered) > 0.7 * f64::from(pairs),
-        "{ordered} of {pairs}"
-    );
+    assert!(f64::from(ordered) > 0.7 * f64::from(pairs), "{ordered} of {pairs}");
 }

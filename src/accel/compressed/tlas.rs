@@ -23,12 +23,7 @@ struct MeshTree {
 
 /// Replaces `tlas.units` by the compressed form of `tlas.tree`, whose leaves are the instances of `tlas.records`.
 /// The leaves of hidden records are removed from the tree; `some_hidden` says whether there may be any.
-pub fn compress_tlas(
-    tlas: &mut Tlas,
-    blas: &[Arc<Blas>],
-    some_hidden: bool,
-    arrangements: &mut Buffer<Arrangement>,
-) {
+pub fn compress_tlas(tlas: &mut Tlas, blas: &[Arc<Blas>], some_hidden: bool, arrangements: &mut Buffer<Arrangement>) {
     let meshes = mesh_trees(blas);
     place_root(&mut tlas.tree);
     let records = &tlas.records[..];
@@ -56,11 +51,7 @@ fn mesh_trees(blas: &[Arc<Blas>]) -> Vec<MeshTree> {
                 BlasShape::Sphere => (NO_INDEX, true),
                 BlasShape::Triangles { .. } => (NO_INDEX, false),
             };
-            MeshTree {
-                root,
-                keys: blas.keys(),
-                solid,
-            }
+            MeshTree { root, keys: blas.keys(), solid }
         })
         .collect()
 }

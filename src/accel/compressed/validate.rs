@@ -1,9 +1,6 @@
 //! Checks that a compressed tree is correct right after it was built; debug builds check every tree.
 
-#![cfg_attr(
-    not(any(debug_assertions, test)),
-    expect(dead_code, reason = "release builds trust their trees")
-)]
+#![cfg_attr(not(any(debug_assertions, test)), expect(dead_code, reason = "release builds trust their trees"))]
 
 use crate::accel::{
     BlasShape, Surface, Tlas, TlasInput, TreeError,
@@ -16,10 +13,7 @@ use crate::{
 };
 use glam::{DVec3, Vec3};
 
-const EVERYWHERE: Aabb = Aabb {
-    min: Vec3::NEG_INFINITY,
-    max: Vec3::INFINITY,
-};
+const EVERYWHERE: Aabb = Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY };
 
 /// Checks that each triangle is there at least once, that rows agree with the mesh, and that planes are outside of all they bound.
 pub fn validate_blas(
@@ -43,11 +37,7 @@ pub fn validate_blas(
         }
         coverage.add(prim, &within);
         // The box of a part alone is not known here; `coverage` checks that all parts make up the triangle.
-        Ok(if coverage.is_in_parts(prim) {
-            Aabb::EMPTY
-        } else {
-            exact
-        })
+        Ok(if coverage.is_in_parts(prim) { Aabb::EMPTY } else { exact })
     };
     Walk::new(units, false, leaf).check(depth)?;
     coverage.check()
@@ -126,13 +116,7 @@ struct Walk<'a, L> {
 
 impl<'a, L: FnMut(&CompressedNode, usize, Aabb) -> Result<Aabb, TreeError>> Walk<'a, L> {
     fn new(units: &'a [Unit], leaf_units: bool, leaf: L) -> Self {
-        Self {
-            units,
-            leaf_units,
-            leaf,
-            references: vec![0; units.len()],
-            deepest: 0,
-        }
+        Self { units, leaf_units, leaf, references: vec![0; units.len()], deepest: 0 }
     }
 
     fn check(&mut self, depth: u32) -> Result<(), TreeError> {
@@ -142,16 +126,10 @@ impl<'a, L: FnMut(&CompressedNode, usize, Aabb) -> Result<Aabb, TreeError>> Walk
         self.references[0] = 1;
         self.node(0, 1, EVERYWHERE)?;
         if self.deepest != depth {
-            return Err(TreeError::Depth {
-                found: self.deepest,
-                claimed: depth,
-            });
+            return Err(TreeError::Depth { found: self.deepest, claimed: depth });
         }
         match self.references.iter().position(|&times| times != 1) {
-            Some(unit) => Err(TreeError::Unit {
-                unit,
-                times: self.references[unit],
-            }),
+            Some(unit) => Err(TreeError::Unit { unit, times: self.references[unit] }),
             None => Ok(()),
         }
     }
@@ -161,24 +139,14 @@ impl<'a, L: FnMut(&CompressedNode, usize, Aabb) -> Result<Aabb, TreeError>> Walk
         self.deepest = self.deepest.max(level);
         let node: CompressedNode = bytemuck::cast(self.units[index]);
         let mut all = Aabb::EMPTY;
-        let leaves_elsewhere = if self.leaf_units {
-            node.triangles
-        } else {
-            node.instances
-        };
-        if leaves_elsewhere != 0
-            || node.instances & !node.units != 0
-            || node.triangles & node.units != 0
-        {
+        let leaves_elsewhere = if self.leaf_units { node.triangles } else { node.instances };
+        if leaves_elsewhere != 0 || node.instances & !node.units != 0 || node.triangles & node.units != 0 {
             return Err(TreeError::Masks { node: index });
         }
         for slot in 0..8 {
             let is_unit = node.units >> slot & 1 != 0;
             let (min, max) = decoded(&node, slot);
-            let own = Aabb {
-                min: min.as_vec3(),
-                max: max.as_vec3(),
-            };
+            let own = Aabb { min: min.as_vec3(), max: max.as_vec3() };
             let within = within.intersection(own);
             let content = match node.triangles >> slot & 1 != 0 {
                 _ if is_unit => self.unit(&node, slot, level, within)?,
@@ -187,8 +155,8 @@ impl<'a, L: FnMut(&CompressedNode, usize, Aabb) -> Result<Aabb, TreeError>> Walk
             };
             if !content.is_empty() {
                 let slack = f64::from(SLACK) * f64::from(content.reach().max_element());
-                let inside = min.cmple(content.min.as_dvec3() - slack).all()
-                    && max.cmpge(content.max.as_dvec3() + slack).all();
+                let inside =
+                    min.cmple(content.min.as_dvec3() - slack).all() && max.cmpge(content.max.as_dvec3() + slack).all();
                 if !inside {
                     return Err(TreeError::ChildOutside { node: index, slot });
                 }
@@ -198,13 +166,7 @@ impl<'a, L: FnMut(&CompressedNode, usize, Aabb) -> Result<Aabb, TreeError>> Walk
         Ok(all)
     }
 
-    fn unit(
-        &mut self,
-        node: &CompressedNode,
-        slot: usize,
-        level: u32,
-        within: Aabb,
-    ) -> Result<Aabb, TreeError> {
+    fn unit(&mut self, node: &CompressedNode, slot: usize, level: u32, within: Aabb) -> Result<Aabb, TreeError> {
         let index = unit_index(node, slot);
         let Some(references) = self.references.get_mut(index) else {
             return Err(TreeError::NoSuchLeaf { leaf: index as u32 });

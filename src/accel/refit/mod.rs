@@ -13,27 +13,14 @@ use crate::accel::{
 
 /// Refits a tree to the positions of `surface`, and returns its cost afterwards, as [`Tree::sah_cost`] counts it.
 /// O(triangles), no stack. Makes `plan` if there is none yet.
-pub fn refit(
-    tree: &mut Tree,
-    packs: &mut Packs,
-    plan: &mut Option<RefitPlan>,
-    surface: &Surface<'_>,
-) -> f32 {
+pub fn refit(tree: &mut Tree, packs: &mut Packs, plan: &mut Option<RefitPlan>, surface: &Surface<'_>) -> f32 {
     each_kind!(packs, packs => refit_over(tree, packs, plan, surface))
 }
 
-fn refit_over<P: Pack>(
-    tree: &mut Tree,
-    packs: &mut [P],
-    plan: &mut Option<RefitPlan>,
-    surface: &Surface<'_>,
-) -> f32 {
+fn refit_over<P: Pack>(tree: &mut Tree, packs: &mut [P], plan: &mut Option<RefitPlan>, surface: &Surface<'_>) -> f32 {
     let refitted = match tree.root {
         EMPTY_CHILD => Refitted::NOTHING,
-        root if root & LEAF != 0 => Refitted {
-            bounds: packs[(root & !LEAF) as usize].fill(surface),
-            half_areas: 0.0,
-        },
+        root if root & LEAF != 0 => Refitted { bounds: packs[(root & !LEAF) as usize].fill(surface), half_areas: 0.0 },
         _ => each_width!(&mut tree.nodes, nodes => pass(nodes, packs, plan, surface)),
     };
     tree.bounds = refitted.bounds.to_aabb();
@@ -51,21 +38,14 @@ fn pass<const N: usize, P: Pack>(
 }
 
 /// Updates the boxes of a node's children. Returns the box around them and the sum of their half surface areas.
-fn refit_node<const N: usize, P: Pack>(
-    part: &mut Part<'_, Wide<N>, P>,
-    index: usize,
-) -> (SimdBox, f32) {
+fn refit_node<const N: usize, P: Pack>(part: &mut Part<'_, Wide<N>, P>, index: usize) -> (SimdBox, f32) {
     let mut boxes = [SimdBox::EMPTY; N];
     let mut bounds = SimdBox::EMPTY;
     for (slot, child) in part.items[index].children.into_iter().enumerate() {
         if child == EMPTY_CHILD {
             continue;
         }
-        boxes[slot] = if child & LEAF != 0 {
-            part.leaf(child & !LEAF)
-        } else {
-            part.below(child)
-        };
+        boxes[slot] = if child & LEAF != 0 { part.leaf(child & !LEAF) } else { part.below(child) };
         bounds = bounds.union(boxes[slot]);
     }
     let node = &mut part.items[index];
@@ -107,13 +87,7 @@ mod tests {
             let swing = (phase + i as f32).sin() * phase;
             hash_unit(5, i / 9) * 10.0 + hash_unit(6, i) * 0.3 + swing
         };
-        let corner = |i: u32| {
-            [
-                coordinate(3 * i),
-                coordinate(3 * i + 1),
-                coordinate(3 * i + 2),
-            ]
-        };
+        let corner = |i: u32| [coordinate(3 * i), coordinate(3 * i + 1), coordinate(3 * i + 2)];
         TriangleMesh {
             positions: (0..3 * count).map(corner).collect(),
             triangles: (0..count).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect(),
@@ -143,11 +117,7 @@ mod tests {
     }
 
     fn build_of(mesh: TriangleMesh, layout: NodeLayout, quality: Quality) -> Blas {
-        let mesh = Mesh {
-            name: "moving".into(),
-            shape: Shape::Triangles(mesh),
-            slot_count: 1,
-        };
+        let mesh = Mesh { name: "moving".into(), shape: Shape::Triangles(mesh), slot_count: 1 };
         Blas::build(&mesh, layout, quality)
     }
 
@@ -163,9 +133,7 @@ mod tests {
                 let planes = planes.into_iter().map(f32::to_bits);
                 planes.chain(words.iter().copied()).collect()
             }
-            BlasShape::Compressed {
-                units, triangles, ..
-            } => {
+            BlasShape::Compressed { units, triangles, .. } => {
                 let units: &[u32] = bytemuck::cast_slice(units);
                 [units, bytemuck::cast_slice(triangles)].concat()
             }
@@ -189,13 +157,8 @@ mod tests {
                         let cost = tree.sah_cost(1.0);
                         assert!((blas.sah_cost() - cost).abs() < 1e-4 * cost);
                     }
-                    BlasShape::Compressed {
-                        depth,
-                        units,
-                        triangles,
-                    } => {
-                        compressed::validate::validate_blas(units, triangles, &surface, *depth)
-                            .unwrap();
+                    BlasShape::Compressed { depth, units, triangles } => {
+                        compressed::validate::validate_blas(units, triangles, &surface, *depth).unwrap();
                     }
                     BlasShape::Sphere => panic!("a mesh of triangles has a tree"),
                 }
@@ -250,10 +213,7 @@ mod tests {
         for layout in NodeLayout::ALL {
             let built = build(moving(MANY, 0.0), layout);
             let with = |threads| {
-                let pool = rayon::ThreadPoolBuilder::new()
-                    .num_threads(threads)
-                    .build()
-                    .unwrap();
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let mut blas = built.clone();
                 pool.install(|| blas.refit((&moved).into()));
                 (contents(&blas), blas.bounds)

@@ -82,11 +82,7 @@ impl<I, L: Leaf> Part<'_, I, L> {
     }
 
     /// Refits items, the last one first, and returns the sum of their children's half surface areas.
-    fn pass(
-        &mut self,
-        order: impl Iterator<Item = usize>,
-        refit: &impl Fn(&mut Self, usize) -> (SimdBox, f32),
-    ) -> f64 {
+    fn pass(&mut self, order: impl Iterator<Item = usize>, refit: &impl Fn(&mut Self, usize) -> (SimdBox, f32)) -> f64 {
         let item = |index: usize| {
             let (bounds, half_areas) = refit(self, index);
             self.boxes[index] = bounds;
@@ -126,20 +122,13 @@ pub struct Refitted {
 
 impl Refitted {
     /// The result for a tree without nodes and leaves.
-    pub const NOTHING: Self = Self {
-        bounds: SimdBox::EMPTY,
-        half_areas: 0.0,
-    };
+    pub const NOTHING: Self = Self { bounds: SimdBox::EMPTY, half_areas: 0.0 };
 
     /// Expected number of nodes and leaves that a ray through the bounds visits: [`Tree::sah_cost`](crate::accel::Tree::sah_cost) where
     /// leaves cost 1.
     pub fn sah_cost(&self) -> f32 {
         let area = self.bounds.to_aabb().half_area();
-        if area > 0.0 {
-            1.0 + (self.half_areas / f64::from(area)) as f32
-        } else {
-            1.0
-        }
+        if area > 0.0 { 1.0 + (self.half_areas / f64::from(area)) as f32 } else { 1.0 }
     }
 }
 
@@ -148,19 +137,14 @@ impl RefitPlan {
     pub fn new<I: Item>(items: &[I]) -> Self {
         let (runs, mut top) = cut_into_runs(items);
         let mut runs = join_neighbours(runs, I::LARGEST_RUN);
-        let apart = |pair: &[Run]| {
-            pair[0].items.end <= pair[1].items.start && pair[0].leaves.end <= pair[1].leaves.start
-        };
+        let apart =
+            |pair: &[Run]| pair[0].items.end <= pair[1].items.start && pair[0].leaves.end <= pair[1].leaves.start;
         if !runs.windows(2).all(apart) {
             // No builder makes such an order. It is refitted correctly, but in one thread.
             (runs, top) = (Vec::new(), (0..items.len() as u32).collect());
         }
         top.sort_unstable();
-        Self {
-            runs,
-            top,
-            boxes: vec![SimdBox::EMPTY; items.len()],
-        }
+        Self { runs, top, boxes: vec![SimdBox::EMPTY; items.len()] }
     }
 
     pub fn bytes(&self) -> usize {
@@ -184,15 +168,8 @@ impl RefitPlan {
                 Part { leaf_boxes, ..part }.pass(order, &refit)
             })
             .collect();
-        let mut all = Part {
-            items,
-            surface,
-            leaves,
-            boxes: &mut self.boxes,
-            leaf_boxes: &[],
-            first_item: 0,
-            first_leaf: 0,
-        };
+        let mut all =
+            Part { items, surface, leaves, boxes: &mut self.boxes, leaf_boxes: &[], first_item: 0, first_leaf: 0 };
         let top = self.top.iter().rev().map(|&item| item as usize);
         let top = all.pass(top, &refit);
         Refitted {
@@ -244,11 +221,7 @@ struct Extent {
 }
 
 impl Extent {
-    const EMPTY: Self = Self {
-        items: (u32::MAX, 0),
-        leaves: (u32::MAX, 0),
-        count: 0,
-    };
+    const EMPTY: Self = Self { items: (u32::MAX, 0), leaves: (u32::MAX, 0), count: 0 };
 
     fn with_item(mut self, item: u32) -> Self {
         self.items = hull(self.items, (item, item + 1));
@@ -273,10 +246,7 @@ impl Extent {
     fn run(&self, largest: u32) -> Option<Run> {
         let Self { items, leaves, .. } = *self;
         let closed = (1..=largest).contains(&self.count) && items.1 - items.0 == self.count;
-        (closed && leaves.0 < leaves.1).then_some(Run {
-            items: items.0..items.1,
-            leaves: leaves.0..leaves.1,
-        })
+        (closed && leaves.0 < leaves.1).then_some(Run { items: items.0..items.1, leaves: leaves.0..leaves.1 })
     }
 }
 

@@ -43,12 +43,7 @@ pub struct RefitStats {
 }
 
 impl RefitStats {
-    pub const NONE: Self = Self {
-        refits: 0,
-        rebuilds: 0,
-        worst_ratio: 0.0,
-        time: Duration::ZERO,
-    };
+    pub const NONE: Self = Self { refits: 0, rebuilds: 0, worst_ratio: 0.0, time: Duration::ZERO };
 
     #[must_use]
     pub fn with(self, followed: &Followed) -> Self {
@@ -110,11 +105,7 @@ impl Blas {
                 false => fresh,
             };
         }
-        Followed {
-            rebuilt: rebuilt.is_some(),
-            cost_ratio,
-            time: start.elapsed(),
-        }
+        Followed { rebuilt: rebuilt.is_some(), cost_ratio, time: start.elapsed() }
     }
 }
 
@@ -163,11 +154,7 @@ mod tests {
     #[test]
     fn who_asks_for_refits_or_rebuilds_gets_nothing_else() {
         let mut blas = fresh(0.0, NodeLayout::Wide8);
-        assert!(
-            !blas
-                .follow((&swarm(2.0)).into(), RefitPolicy::Refit)
-                .rebuilt
-        );
+        assert!(!blas.follow((&swarm(2.0)).into(), RefitPolicy::Refit).rebuilt);
         assert!(blas.cost_ratio() > REFIT_FACTOR);
         let rebuilt = blas.follow((&swarm(2.0)).into(), RefitPolicy::Rebuild);
         assert!(rebuilt.rebuilt && rebuilt.cost_ratio == 1.0);
@@ -176,14 +163,8 @@ mod tests {
 
     #[test]
     fn statistics_count_choices_and_keep_the_worst_ratio() {
-        let followed = |rebuilt, cost_ratio| Followed {
-            rebuilt,
-            cost_ratio,
-            time: Duration::from_millis(2),
-        };
-        let frame = RefitStats::NONE
-            .with(&followed(false, 1.1))
-            .with(&followed(true, 1.7));
+        let followed = |rebuilt, cost_ratio| Followed { rebuilt, cost_ratio, time: Duration::from_millis(2) };
+        let frame = RefitStats::NONE.with(&followed(false, 1.1)).with(&followed(true, 1.7));
         let both = frame.union(RefitStats::NONE.with(&followed(false, 1.2)));
         assert_eq!((both.refits, both.rebuilds, both.worst_ratio), (2, 1, 1.7));
         assert_eq!(both.time, Duration::from_millis(6));

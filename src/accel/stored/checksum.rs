@@ -16,9 +16,7 @@ pub fn checksum(bytes: &[u8]) -> u128 {
 pub fn checksum_of(parts: &[&[u8]]) -> u128 {
     let total: usize = parts.iter().map(|part| part.len()).sum();
     let chunks = (0..total.div_ceil(CHUNK)).into_par_iter();
-    let digests: Vec<u128> = chunks
-        .map(|chunk| digest(parts, chunk * CHUNK..(chunk + 1) * CHUNK))
-        .collect();
+    let digests: Vec<u128> = chunks.map(|chunk| digest(parts, chunk * CHUNK..(chunk + 1) * CHUNK)).collect();
     combine(&digests)
 }
 

@@ -8,15 +8,15 @@ use super::{
 use crate::{
     abi::{CompressedNode, Hit, LEAF, NO_INDEX, Ray, Unit},
     accel::{
-        Blas, BlasShape, Buffer, NodeArray, NodeLayout, Packs, Quality, Surface, Tlas, TlasBuilder,
-        TlasInput, Tree, Wide, blas::BuiltTree, blas_overlap,
+        Blas, BlasShape, Buffer, NodeArray, NodeLayout, Packs, Quality, Surface, Tlas, TlasBuilder, TlasInput, Tree,
+        Wide, blas::BuiltTree, blas_overlap,
     },
     anim::{Moment, camera_at},
     device::{CpuDevice, Device, Frame, FrameSettings, RayKind, fake},
     math::{Aabb, hash_u32},
     scene::{
-        Alpha, Instance, Integrator, Material, Mesh, NONE, Scene, Shape, Texels, Texture,
-        TextureMap, TriangleMesh, Wrap, rig::RefitPolicy,
+        Alpha, Instance, Integrator, Material, Mesh, NONE, Scene, Shape, Texels, Texture, TextureMap, TriangleMesh,
+        Wrap, rig::RefitPolicy,
     },
 };
 use glam::{Affine3, EulerRot, Quat, Vec3};
@@ -84,38 +84,17 @@ fn forge(sample: &Sample, random: &mut Random) -> Vec<u8> {
 
 /// A scene of a mesh in a few places, with a texture that half of the rays pass.
 fn scene(mut mesh: TriangleMesh) -> Scene {
-    mesh.uvs = mesh
-        .positions
-        .iter()
-        .map(|p| [0.1 * p[0], 0.2 * p[2]])
-        .collect();
+    mesh.uvs = mesh.positions.iter().map(|p| [0.1 * p[0], 0.2 * p[2]]).collect();
     let places = [
         Affine3::IDENTITY,
-        Affine3::from_rotation_translation(
-            Quat::from_euler(EulerRot::XYZ, 0.3, 1.0, 2.0),
-            Vec3::new(3.0, -2.0, 1.0),
-        ),
+        Affine3::from_rotation_translation(Quat::from_euler(EulerRot::XYZ, 0.3, 1.0, 2.0), Vec3::new(3.0, -2.0, 1.0)),
         Affine3::from_scale(Vec3::new(2.0, -0.5, 1.0)),
     ];
-    let instance = |local| Instance {
-        local,
-        node: NONE,
-        mesh: 0,
-        slot_base: 0,
-        motion: NONE,
-    };
+    let instance = |local| Instance { local, node: NONE, mesh: 0, slot_base: 0, motion: NONE };
     Scene {
-        meshes: vec![Mesh {
-            name: "sheet".into(),
-            shape: Shape::Triangles(mesh),
-            slot_count: 1,
-        }],
+        meshes: vec![Mesh { name: "sheet".into(), shape: Shape::Triangles(mesh), slot_count: 1 }],
         instances: places.map(instance).into(),
-        materials: vec![Material {
-            color_map: 0,
-            alpha: Alpha::Blend,
-            ..Material::default()
-        }],
+        materials: vec![Material { color_map: 0, alpha: Alpha::Blend, ..Material::default() }],
         material_slots: vec![0],
         maps: vec![TextureMap::plain(0)],
         textures: vec![Texture {
@@ -130,12 +109,7 @@ fn scene(mut mesh: TriangleMesh) -> Scene {
     }
 }
 
-fn frame(
-    scene: &Arc<Scene>,
-    blas: Blas,
-    layout: NodeLayout,
-    (quality, careful): (Quality, bool),
-) -> Frame {
+fn frame(scene: &Arc<Scene>, blas: Blas, layout: NodeLayout, (quality, careful): (Quality, bool)) -> Frame {
     let blas = Arc::new(vec![Arc::new(blas)]);
     let places: Vec<Affine3> = scene.instances.iter().map(|i| i.local).collect();
     let input = TlasInput {
@@ -163,31 +137,17 @@ fn rays(random: &mut Random) -> Vec<Ray> {
     let ray = |i| {
         let mut cube = || Vec3::from_array([(); 3].map(|()| 2.0 * random.unit() - 1.0));
         let (from, to) = match i {
-            0..16 => (
-                Vec3::new(20.0, 30.0, 25.0) + cube(),
-                5.0 * Vec3::ONE + cube(),
-            ),
+            0..16 => (Vec3::new(20.0, 30.0, 25.0) + cube(), 5.0 * Vec3::ONE + cube()),
             _ => (30.0 * cube(), 5.0 * Vec3::ONE + 5.0 * cube()),
         };
-        Ray {
-            origin: from.into(),
-            t_min: 0.0,
-            direction: (to - from).into(),
-            t_max: f32::INFINITY,
-        }
+        Ray { origin: from.into(), t_min: 0.0, direction: (to - from).into(), t_max: f32::INFINITY }
     };
     (0..48).map(ray).collect()
 }
 
 /// Traces rays of all kinds through a frame, alone, in packets and interleaved, and renders a picture of it.
 fn survive(devices: &mut [CpuDevice], frame: &Frame, rays: &[Ray]) {
-    let settings = FrameSettings {
-        width: 8,
-        height: 8,
-        bounces: 2,
-        integrator: Integrator::Path,
-        ..fake::settings()
-    };
+    let settings = FrameSettings { width: 8, height: 8, bounces: 2, integrator: Integrator::Path, ..fake::settings() };
     let mut hits = vec![Hit::default(); rays.len()];
     for device in devices {
         for kind in [RayKind::Closest, RayKind::Any] {
@@ -218,17 +178,9 @@ fn survivors(layout: NodeLayout, variant: &str) -> u32 {
             continue;
         };
         read_files += 1;
-        let kind = [
-            (Quality::Fast, true),
-            (Quality::High, true),
-            (Quality::Fast, false),
-        ][case as usize % 3];
+        let kind = [(Quality::Fast, true), (Quality::High, true), (Quality::Fast, false)][case as usize % 3];
         let rays = rays(&mut random);
-        survive(
-            &mut devices,
-            &frame(&scene, blas.clone(), layout, kind),
-            &rays,
-        );
+        survive(&mut devices, &frame(&scene, blas.clone(), layout, kind), &rays);
         if case % 100 == 0 {
             blas_overlap(&blas);
         }
@@ -247,9 +199,7 @@ fn variants() -> impl Iterator<Item = (NodeLayout, &'static str)> {
         (NodeLayout::Wide16, "avx512"),
         (NodeLayout::Compressed8, "compressed"),
     ];
-    pairs
-        .into_iter()
-        .filter(move |(_, name)| known.contains(name))
+    pairs.into_iter().filter(move |(_, name)| known.contains(name))
 }
 
 #[test]
@@ -263,10 +213,7 @@ fn a_forged_tree_is_refused_or_rays_get_through() {
 /// Nodes whose first child is the next one and whose others are leaves, all in the same place: the stacks of traversals get as full as
 /// they can.
 fn ladder<const N: usize>(levels: u32) -> (Buffer<Wide<N>>, u32) {
-    let everything = Aabb {
-        min: Vec3::splat(-100.0),
-        max: Vec3::splat(100.0),
-    };
+    let everything = Aabb { min: Vec3::splat(-100.0), max: Vec3::splat(100.0) };
     let mut leaves = 0;
     let node = |level| {
         let mut node = Wide::EMPTY;
@@ -324,33 +271,17 @@ fn deep(like: &Blas, layout: NodeLayout, levels: u32) -> Blas {
                     Packs::Shared(Buffer::copied(&packs))
                 }
             };
-            let tree = Tree {
-                layout,
-                nodes,
-                root: 0,
-                depth: levels,
-                bounds: like.bounds,
-            };
+            let tree = Tree { layout, nodes, root: 0, depth: levels, bounds: like.bounds };
             BlasShape::Triangles { tree, packs }
         }
         BlasShape::Compressed { triangles, .. } => {
             let (units, leaves) = compressed_ladder(levels);
-            let records: Vec<_> = again(leaves, triangles.len())
-                .map(|i| triangles[i])
-                .collect();
-            BlasShape::Compressed {
-                depth: levels,
-                units,
-                triangles: Buffer::copied(&records),
-            }
+            let records: Vec<_> = again(leaves, triangles.len()).map(|i| triangles[i]).collect();
+            BlasShape::Compressed { depth: levels, units, triangles: Buffer::copied(&records) }
         }
         BlasShape::Sphere => unreachable!("it is a mesh"),
     };
-    let tree = BuiltTree {
-        shape,
-        bounds: like.bounds,
-        sah_cost: 1.0,
-    };
+    let tree = BuiltTree { shape, bounds: like.bounds, sah_cost: 1.0 };
     Blas::of_tree(tree, None, Duration::ZERO)
 }
 
@@ -385,14 +316,9 @@ fn a_tree_of_nothing_is_not_that_of_triangles() {
     let nothing = TriangleMesh::default();
     for layout in NodeLayout::ALL {
         let mut blas = Blas::of_surface((&nothing).into(), layout, Quality::Fast);
-        let reads = |blas: &Blas, triangles| {
-            read(&bytes_of(blas, TreeKey(0)), TreeKey(0), layout, triangles).is_some()
-        };
+        let reads = |blas: &Blas, triangles| read(&bytes_of(blas, TreeKey(0)), TreeKey(0), layout, triangles).is_some();
         assert!(reads(&blas, 0) && !reads(&blas, 128), "{layout:?}");
-        blas.bounds = Aabb {
-            min: Vec3::ZERO,
-            max: Vec3::ONE,
-        };
+        blas.bounds = Aabb { min: Vec3::ZERO, max: Vec3::ONE };
         assert!(!reads(&blas, 0) && !reads(&blas, 128), "{layout:?}");
     }
 }

@@ -19,12 +19,7 @@ impl TreeKey {
         Self::of_version(BUILDER_VERSION, surface, layout, quality)
     }
 
-    pub(super) fn of_version(
-        builder: u32,
-        surface: &Surface<'_>,
-        layout: NodeLayout,
-        quality: Quality,
-    ) -> Self {
+    pub(super) fn of_version(builder: u32, surface: &Surface<'_>, layout: NodeLayout, quality: Quality) -> Self {
         // Explicit numbers, since the order of an enum's variants may change.
         let layout = match layout {
             NodeLayout::Wide4 => 4,

@@ -80,12 +80,7 @@ impl Header {
             Some(start..end)
         };
         let [nodes, leaves, starts, blocks] = self.sizes;
-        let sections = [
-            place(nodes)?,
-            place(leaves)?,
-            place(starts)?,
-            place(blocks)?,
-        ];
+        let sections = [place(nodes)?, place(leaves)?, place(starts)?, place(blocks)?];
         Some((sections, end..end.checked_add(CHECKSUM_SIZE)?))
     }
 
@@ -113,20 +108,8 @@ impl Header {
         is_box && self.sah_cost.is_finite()
     }
 
-    fn wide(
-        &self,
-        layout: NodeLayout,
-        nodes: NodeArray,
-        packs: Buffer<u8>,
-        triangles: usize,
-    ) -> Option<BlasShape> {
-        let tree = Tree {
-            layout,
-            nodes,
-            root: self.root,
-            depth: self.depth,
-            bounds: aabb(self.bounds),
-        };
+    fn wide(&self, layout: NodeLayout, nodes: NodeArray, packs: Buffer<u8>, triangles: usize) -> Option<BlasShape> {
+        let tree = Tree { layout, nodes, root: self.root, depth: self.depth, bounds: aabb(self.bounds) };
         let packs = match (self.leaves, layout) {
             (EIGHT, _) => Packs::Eight(packs.cast()?),
             (SHARED, NodeLayout::Wide16) => Packs::Shared(packs.cast()?),
@@ -136,28 +119,14 @@ impl Header {
             .then_some(BlasShape::Triangles { tree, packs })
     }
 
-    fn compressed(
-        &self,
-        units: Buffer<Unit>,
-        records: Buffer<TriangleRecord>,
-        triangles: usize,
-    ) -> Option<BlasShape> {
+    fn compressed(&self, units: Buffer<Unit>, records: Buffer<TriangleRecord>, triangles: usize) -> Option<BlasShape> {
         let depth = self.depth;
-        let sound = self.leaves == EIGHT
-            && references::are_sound_compressed(&units, &records, depth, triangles);
-        sound.then_some(BlasShape::Compressed {
-            depth,
-            units,
-            triangles: records,
-        })
+        let sound = self.leaves == EIGHT && references::are_sound_compressed(&units, &records, depth, triangles);
+        sound.then_some(BlasShape::Compressed { depth, units, triangles: records })
     }
 
     fn support(&self, starts: Buffer<u32>, blocks: Buffer<Block>) -> Option<SupportMap> {
-        let support = SupportMap {
-            starts,
-            blocks,
-            bounds: aabb(self.support_bounds),
-        };
+        let support = SupportMap { starts, blocks, bounds: aabb(self.support_bounds) };
         let sound = support.is_sound() && aabb(self.bounds).contains(&support.bounds);
         sound.then_some(support)
     }
@@ -178,11 +147,7 @@ impl Blas {
                 to.section([each_kind!(packs, packs => bytemuck::cast_slice(packs))])?;
                 self.write_support(to)
             }),
-            BlasShape::Compressed {
-                depth,
-                units,
-                triangles,
-            } => {
+            BlasShape::Compressed { depth, units, triangles } => {
                 let sizes = [size_of_val(&units[..]), size_of_val(&triangles[..])];
                 let header = self.header(key, (0, *depth), sizes);
                 let mut to = Sections::begin(to, &header)?;
@@ -206,9 +171,7 @@ impl Blas {
             sizes: [nodes, leaves, starts, blocks].map(|size| size as u64),
             key: key.0.to_le_bytes(),
             bounds: planes(self.bounds),
-            support_bounds: self
-                .support()
-                .map_or_else(Default::default, |s| planes(s.bounds)),
+            support_bounds: self.support().map_or_else(Default::default, |s| planes(s.bounds)),
             root,
             depth,
             sah_cost: self.sah_cost(),
@@ -225,22 +188,14 @@ impl Blas {
 
     /// Reads the tree of `key` from a file that [`Self::write_to`] has written, for a mesh of this number of triangles. None if the file
     /// is anything else. The build time is left to the caller, who knows how long finding the file took.
-    pub fn read_from(
-        file: &File,
-        key: TreeKey,
-        layout: NodeLayout,
-        triangles: usize,
-    ) -> Option<Self> {
+    pub fn read_from(file: &File, key: TreeKey, layout: NodeLayout, triangles: usize) -> Option<Self> {
         Stored::read(file, key, triangles)?.into_blas(layout, triangles)
     }
 }
 
 /// The parts of a node in the order of memory. Padding between its fields and its end, which has no value in memory, is zero here.
 fn node_bytes<const N: usize>(node: &Wide<N>) -> [&[u8]; 3] {
-    let fields = [
-        bytemuck::cast_slice(node.planes.as_flattened()),
-        bytemuck::cast_slice(&node.children[..]),
-    ];
+    let fields = [bytemuck::cast_slice(node.planes.as_flattened()), bytemuck::cast_slice(&node.children[..])];
     let rest = size_of_val(node) - fields.map(<[u8]>::len).iter().sum::<usize>();
     [fields[0], fields[1], &[0; ALIGNMENT][..rest]]
 }
@@ -254,11 +209,7 @@ struct Sections<'a> {
 
 impl<'a> Sections<'a> {
     fn begin(to: &'a mut dyn Write, header: &Header) -> io::Result<Self> {
-        let mut sections = Self {
-            to,
-            checksum: Checksum::default(),
-            position: 0,
-        };
+        let mut sections = Self { to, checksum: Checksum::default(), position: 0 };
         sections.write(bytemuck::bytes_of(header))?;
         Ok(sections)
     }
@@ -300,10 +251,7 @@ impl Stored {
             return None;
         }
         let [nodes, leaves, starts, blocks] = places.map(|place| section(file, place));
-        let stored = Self {
-            header,
-            sections: [nodes?, leaves?, starts?, blocks?],
-        };
+        let stored = Self { header, sections: [nodes?, leaves?, starts?, blocks?] };
         let mut expected = [0; CHECKSUM_SIZE];
         read_exact_at(file, &mut expected, sum.start as u64).ok()?;
         (stored.checksum().to_le_bytes() == expected).then_some(stored)
@@ -325,21 +273,11 @@ impl Stored {
         let [nodes, leaves, starts, blocks] = self.sections;
         let shape = match layout {
             NodeLayout::Compressed8 => header.compressed(nodes.cast()?, leaves.cast()?, triangles),
-            NodeLayout::Wide4 => {
-                header.wide(layout, NodeArray::Wide4(nodes.cast()?), leaves, triangles)
-            }
-            NodeLayout::Wide8 => {
-                header.wide(layout, NodeArray::Wide8(nodes.cast()?), leaves, triangles)
-            }
-            NodeLayout::Wide16 => {
-                header.wide(layout, NodeArray::Wide16(nodes.cast()?), leaves, triangles)
-            }
+            NodeLayout::Wide4 => header.wide(layout, NodeArray::Wide4(nodes.cast()?), leaves, triangles),
+            NodeLayout::Wide8 => header.wide(layout, NodeArray::Wide8(nodes.cast()?), leaves, triangles),
+            NodeLayout::Wide16 => header.wide(layout, NodeArray::Wide16(nodes.cast()?), leaves, triangles),
         };
-        let tree = BuiltTree {
-            shape: shape?,
-            bounds: aabb(header.bounds),
-            sah_cost: header.sah_cost,
-        };
+        let tree = BuiltTree { shape: shape?, bounds: aabb(header.bounds), sah_cost: header.sah_cost };
         let support = match header.sizes[2] {
             0 => None,
             _ => Some(header.support(starts.cast()?, blocks.cast()?)?),
@@ -355,8 +293,5 @@ fn section(file: &File, place: Range<usize>) -> Option<Buffer<u8>> {
 }
 
 fn aabb([min, max]: [[f32; 3]; 2]) -> Aabb {
-    Aabb {
-        min: min.into(),
-        max: max.into(),
-    }
+    Aabb { min: min.into(), max: max.into() }
 }

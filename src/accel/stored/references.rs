@@ -27,8 +27,7 @@ const LEAVES_PER_TASK: usize = 1024;
 /// Whether all references of a tree are sound, for a mesh of `triangles` triangles.
 pub fn are_sound<P: Pack>(tree: &Tree, packs: &[P], triangles: usize) -> bool {
     let packs_per_task = packs.par_iter().with_min_len(LEAVES_PER_TASK);
-    let named =
-        packs.is_empty() == (triangles == 0) && packs_per_task.all(|pack| pack.is_sound(triangles));
+    let named = packs.is_empty() == (triangles == 0) && packs_per_task.all(|pack| pack.is_sound(triangles));
     let nodes = tree.nodes.len();
     let shape = match tree.root {
         EMPTY_CHILD => nodes == 0 && packs.is_empty() && tree.depth == 0,
@@ -59,18 +58,11 @@ fn wide_levels<const N: usize>(nodes: &[Wide<N>], leaves: usize) -> Option<u32> 
 /// Whether the slot has the box that no ray enters.
 fn is_closed<const N: usize>(node: &Wide<N>, slot: usize) -> bool {
     let planes = node.planes.iter().zip(&Wide::<N>::EMPTY.planes);
-    planes
-        .into_iter()
-        .all(|(own, empty)| own[slot] == empty[slot])
+    planes.into_iter().all(|(own, empty)| own[slot] == empty[slot])
 }
 
 /// The same as [`are_sound`] for a compressed tree.
-pub fn are_sound_compressed(
-    units: &[Unit],
-    records: &[TriangleRecord],
-    depth: u32,
-    triangles: usize,
-) -> bool {
+pub fn are_sound_compressed(units: &[Unit], records: &[TriangleRecord], depth: u32, triangles: usize) -> bool {
     let records_per_task = records.par_iter().with_min_len(LEAVES_PER_TASK);
     let named = records.is_empty() == (triangles == 0)
         && records_per_task.all(|r| r.rows.iter().all(|row| (row.prim as usize) < triangles));

@@ -28,12 +28,7 @@ pub(super) fn bytes_of(blas: &Blas, key: TreeKey) -> Vec<u8> {
     bytes
 }
 
-pub(super) fn read(
-    bytes: &[u8],
-    key: TreeKey,
-    layout: NodeLayout,
-    triangles: usize,
-) -> Option<Blas> {
+pub(super) fn read(bytes: &[u8], key: TreeKey, layout: NodeLayout, triangles: usize) -> Option<Blas> {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
     Blas::read_from(&file, key, layout, triangles)
@@ -83,10 +78,7 @@ impl Sample {
 #[test]
 fn trees_are_read_as_they_were_built() {
     for mesh in [sheet(0), sheet(1), sheet(30)] {
-        for (layout, quality) in NodeLayout::ALL
-            .iter()
-            .flat_map(|l| Quality::ALL.map(|q| (*l, q)))
-        {
+        for (layout, quality) in NodeLayout::ALL.iter().flat_map(|l| Quality::ALL.map(|q| (*l, q))) {
             let surface = Surface::from(&mesh);
             let key = TreeKey::new(&surface, layout, quality);
             let built = Blas::of_surface(surface, layout, quality);
@@ -94,10 +86,7 @@ fn trees_are_read_as_they_were_built() {
             let read = read(&bytes, key, layout, mesh.triangles.len()).unwrap();
             assert!(bytes == bytes_of(&read, key), "{layout:?}, {quality:?}");
             assert_eq!(read.bounds, built.bounds);
-            assert_eq!(
-                (read.sah_cost(), read.cost_ratio()),
-                (built.sah_cost(), 1.0)
-            );
+            assert_eq!((read.sah_cost(), read.cost_ratio()), (built.sah_cost(), 1.0));
             assert_eq!(read.stack_entries(), built.stack_entries());
         }
     }
@@ -115,10 +104,7 @@ fn a_tree_from_a_file_can_follow_its_mesh() {
         let original = from_file.clone();
         built.refit((&after).into());
         from_file.refit((&after).into());
-        assert!(
-            bytes_of(&built, key) == bytes_of(&from_file, key),
-            "{layout:?}"
-        );
+        assert!(bytes_of(&built, key) == bytes_of(&from_file, key), "{layout:?}");
         assert!(bytes_of(&original, key) == bytes, "{layout:?}: written to");
     }
 }
@@ -161,8 +147,7 @@ fn what_a_tree_is_made_from_is_in_its_key() {
     let (mut moved, mut turned) = (mesh.clone(), mesh.clone());
     moved.positions[80][2] += 1.0;
     turned.triangles[127].rotate_left(1);
-    let of =
-        |builder, layout, quality| TreeKey::of_version(builder, &(&mesh).into(), layout, quality);
+    let of = |builder, layout, quality| TreeKey::of_version(builder, &(&mesh).into(), layout, quality);
     let keys = [
         key(&mesh),
         key(&moved),
@@ -224,10 +209,7 @@ fn references_to_nowhere_are_found_behind_a_right_checksum() {
 fn corners_outside_of_a_pack_are_found_behind_a_right_checksum() {
     let sample = Sample::new(NodeLayout::Wide16);
     let packs = sample.sections()[1].start;
-    let (corners, prim) = (
-        offset_of!(SharedPack, corners),
-        offset_of!(SharedPack, prim),
-    );
+    let (corners, prim) = (offset_of!(SharedPack, corners), offset_of!(SharedPack, prim));
     let kind = offset_of!(Header, leaves);
     assert!(sample.is_read_with(kind, &SHARED.to_le_bytes()));
     assert!(!sample.is_read_with(kind, &2u32.to_le_bytes()));
@@ -245,10 +227,7 @@ fn references_of_compressed_trees_to_nowhere_are_found_behind_a_right_checksum()
     let word = |position, value: u32| reads(position, &value.to_le_bytes());
     // The first node has units below it; nodes without units, like the last, have triangles.
     let last = sample.sections()[0].end - size_of::<CompressedNode>();
-    let (unit_base, leaf_base) = (
-        offset_of!(CompressedNode, unit_base),
-        offset_of!(CompressedNode, leaf_base),
-    );
+    let (unit_base, leaf_base) = (offset_of!(CompressedNode, unit_base), offset_of!(CompressedNode, leaf_base));
     assert!(word(units + unit_base, 1));
     for base in [0, 2, u32::MAX] {
         assert!(!word(units + unit_base, base), "unit {base}");
@@ -256,10 +235,7 @@ fn references_of_compressed_trees_to_nowhere_are_found_behind_a_right_checksum()
     }
     assert!(!reads(units + offset_of!(CompressedNode, instances), &[1]));
     let all_of_both = [0xff, 0, 0xff];
-    assert!(!reads(
-        units + offset_of!(CompressedNode, units),
-        &all_of_both
-    ));
+    assert!(!reads(units + offset_of!(CompressedNode, units), &all_of_both));
     let prim = offset_of!(TriangleRow, prim);
     assert!(!reads(records + prim, &128u32.to_le_bytes()));
     assert!(!reads(offset_of!(Header, depth), &1000u32.to_le_bytes()));
@@ -273,10 +249,7 @@ fn fan(triangles: u32) -> TriangleMesh {
         [50.0 + turn, (i % 3) as f32, 40.0 * hash_unit(2, i)]
     };
     TriangleMesh {
-        positions: [[0.0; 3]]
-            .into_iter()
-            .chain((0..triangles + 1).map(rim))
-            .collect(),
+        positions: [[0.0; 3]].into_iter().chain((0..triangles + 1).map(rim)).collect(),
         triangles: (1..=triangles).map(|i| [0, i, i + 1]).collect(),
         ..TriangleMesh::default()
     }
@@ -320,9 +293,7 @@ const RECORDED: (u32, [u64; 24]) = (
 fn what_builders_make_changes_only_with_their_version() {
     // Enough triangles that large parts are divided among threads, too.
     let meshes = [sheet(130), fan(3000)];
-    let pairs = NodeLayout::ALL
-        .iter()
-        .flat_map(|l| Quality::ALL.map(|q| (*l, q)));
+    let pairs = NodeLayout::ALL.iter().flat_map(|l| Quality::ALL.map(|q| (*l, q)));
     let found: Vec<u64> = meshes
         .iter()
         .flat_map(|mesh| pairs.clone().map(move |pair| (mesh, pair)))

@@ -52,11 +52,7 @@ pub fn piece_count(params: &ExrParams) -> u32 {
 }
 
 /// The channels' records for rows of `width` pixels; `values` says where those of an AOV are, or of the picture itself.
-pub fn records(
-    rows: &FileRows,
-    width: u32,
-    values: impl Fn(Option<Aov>) -> *const f32,
-) -> Vec<ExrChannel> {
+pub fn records(rows: &FileRows, width: u32, values: impl Fn(Option<Aov>) -> *const f32) -> Vec<ExrChannel> {
     let mut begin = 0;
     let record = |place: ChannelPlace| {
         let channel = ExrChannel {

@@ -1,9 +1,7 @@
 use super::*;
 use crate::{
     aov::{AovImage, AovSet, channels::FileBlocks},
-    output::{
-        ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels,
-    },
+    output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
     testing::same_cases,
 };
 use exr::prelude::{FlatSamples, ReadChannels, ReadLayers, read};
@@ -45,11 +43,7 @@ fn blocks(rows: &FileRows, size: (u32, u32), beauty: &[f32], aovs: &[AovImage]) 
     params.out = out.as_mut_ptr();
     // SAFETY: as above; the last place says where the last block ends.
     unsafe { throng_probe_exr_copy(&params) };
-    FileBlocks {
-        rows: *rows,
-        offsets: places.iter().map(|block| block.offset).collect(),
-        bytes: out.into(),
-    }
+    FileBlocks { rows: *rows, offsets: places.iter().map(|block| block.offset).collect(), bytes: out.into() }
 }
 
 /// An image that is smooth for some AOVs, noise for others, and a matte with few names for mattes.
@@ -64,10 +58,7 @@ fn image(aov: Aov, pixels: usize, seed: u32) -> AovImage {
         _ => noise(i) as f32 * 1e-5 - 40.0,
     };
     let values: Vec<f32> = (0..pixels * stride).map(value).collect();
-    AovImage {
-        aov,
-        values: values.into(),
-    }
+    AovImage { aov, values: values.into() }
 }
 
 fn picture_file(
@@ -125,30 +116,18 @@ fn files_made_on_the_gpu_hold_what_those_made_on_the_cpu_do() {
         ((1, 1), ExrCompression::Zips),
     ] {
         let pixels = (size.0 * size.1) as usize;
-        let beauty: Vec<f32> = (0..3 * pixels)
-            .map(|i| (i as f32 * 0.3).exp2() - 8.0)
-            .collect();
+        let beauty: Vec<f32> = (0..3 * pixels).map(|i| (i as f32 * 0.3).exp2() - 8.0).collect();
         let aovs: Vec<_> = Aov::ALL.map(|aov| image(aov, pixels, 7)).into();
         for depth in [ColorDepth::Usual, ColorDepth::Bits32] {
-            let encoding = Encoding {
-                depth,
-                compression,
-                ..Encoding::default()
-            };
+            let encoding = Encoding { depth, compression, ..Encoding::default() };
             let rows = encoding.exr_rows(Aov::ALL.into_iter().collect());
             let made = blocks(&rows, size, &beauty, &aovs);
             let by_gpu = picture_file(&encoding, size, &[], &[], Some(&made));
             let by_cpu = picture_file(&encoding, size, &beauty, &aovs, None);
-            assert!(
-                channels_of(by_gpu.clone()) == channels_of(by_cpu.clone()),
-                "{size:?}"
-            );
+            assert!(channels_of(by_gpu.clone()) == channels_of(by_cpu.clone()), "{size:?}");
             // Runs begin at whole words, and each piece has its table.
             let (gpu, cpu) = (by_gpu.len(), by_cpu.len());
-            assert!(
-                gpu < cpu + cpu / 16 + 600,
-                "{size:?}: {gpu} and {cpu} bytes"
-            );
+            assert!(gpu < cpu + cpu / 16 + 600, "{size:?}: {gpu} and {cpu} bytes");
         }
     }
 }
@@ -163,10 +142,7 @@ fn noise_is_stored_as_it_is() {
         f32::from_bits(state ^ state >> 13 & 0x7f7f_ffff)
     };
     let beauty: Vec<f32> = (0..3 * pixels).map(|_| next()).collect();
-    let encoding = Encoding {
-        depth: ColorDepth::Bits32,
-        ..Encoding::default()
-    };
+    let encoding = Encoding { depth: ColorDepth::Bits32, ..Encoding::default() };
     let made = blocks(&encoding.exr_rows(AovSet::default()), size, &beauty, &[]);
     assert_eq!(made.bytes.len(), 12 * pixels + 8 * made.offsets.len());
     let by_gpu = picture_file(&encoding, size, &[], &[], Some(&made));
@@ -176,20 +152,8 @@ fn noise_is_stored_as_it_is() {
 
 #[test]
 fn halves_are_rounded_as_the_standard_says() {
-    let edges = [
-        0.0,
-        1.0,
-        65_504.0,
-        65_519.9,
-        65_520.0,
-        1e30,
-        6e-8,
-        2.9e-8,
-        3e-8,
-        6.1e-5,
-        f32::INFINITY,
-        f32::MIN_POSITIVE,
-    ];
+    let edges =
+        [0.0, 1.0, 65_504.0, 65_519.9, 65_520.0, 1e30, 6e-8, 2.9e-8, 3e-8, 6.1e-5, f32::INFINITY, f32::MIN_POSITIVE];
     let many = (0..=u16::MAX).step_by(7).flat_map(|bits| {
         let half = half::f16::from_bits(bits).to_f32();
         [0.99951, 0.99976, 1.0, 1.0002441, 1.00048].map(|factor| half * factor)
@@ -205,19 +169,13 @@ fn halves_are_rounded_as_the_standard_says() {
 
 /// Compresses one row of floats and inflates it again: returns the bytes that the predictor made of it.
 fn inflated(values: &[f32]) -> Vec<u8> {
-    let rows = FileRows {
-        aovs: AovSet::default(),
-        colors: ChannelKind::Float,
-        per_block: 1,
-    };
+    let rows = FileRows { aovs: AovSet::default(), colors: ChannelKind::Float, per_block: 1 };
     let made = blocks(&rows, (values.len() as u32 / 3, 1), values, &[]);
     let mut bytes = Vec::new();
     let plain = values.len() * 4;
     match made.bytes.len() - 8 == plain {
         true => return made.bytes[8..].to_vec(),
-        false => flate2::read::ZlibDecoder::new(&made.bytes[8..])
-            .read_to_end(&mut bytes)
-            .unwrap(),
+        false => flate2::read::ZlibDecoder::new(&made.bytes[8..]).read_to_end(&mut bytes).unwrap(),
     };
     assert_eq!(bytes.len(), plain);
     bytes

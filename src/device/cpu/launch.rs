@@ -3,9 +3,8 @@
 use super::Kernel;
 use crate::{
     abi::{
-        self, BlasRecord, CameraRecord, KeyParams, MAX_INTERLEAVED, MeshKeys, MeshRecord,
-        OtherFrame, PacketEntry, Params, SceneParams, StackEntry, TableParams, Thread, TreeParams,
-        VertexAttributes, VertexRecord,
+        self, BlasRecord, CameraRecord, KeyParams, MAX_INTERLEAVED, MeshKeys, MeshRecord, OtherFrame, PacketEntry,
+        Params, SceneParams, StackEntry, TableParams, Thread, TreeParams, VertexAttributes, VertexRecord,
     },
     accel::{Blas, BlasShape, Packs},
     device::{
@@ -88,10 +87,7 @@ impl Shapes {
             Some((vertices, turned))
         });
         let vertices = vertices.collect();
-        Self {
-            meshes,
-            _vertices: vertices,
-        }
+        Self { meshes, _vertices: vertices }
     }
 }
 
@@ -104,11 +100,7 @@ pub struct Elsewhere<'a> {
 
 impl<'a> Elsewhere<'a> {
     pub fn new(tables: &Tables, pose: &'a OtherPose) -> Self {
-        Self {
-            pose,
-            transforms: frame_aovs::transforms(pose),
-            shapes: Shapes::new(tables, &pose.shapes),
-        }
+        Self { pose, transforms: frame_aovs::transforms(pose), shapes: Shapes::new(tables, &pose.shapes) }
     }
 
     pub fn apply(&self, record: &mut OtherFrame, tables: &Tables) {
@@ -155,12 +147,7 @@ impl<'a> Launch<'a> {
             false => 1,
         };
         let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b)).collect();
-        let deepest = frame
-            .blas
-            .iter()
-            .map(|b| b.stack_entries())
-            .max()
-            .unwrap_or(0);
+        let deepest = frame.blas.iter().map(|b| b.stack_entries()).max().unwrap_or(0);
         let pool = Pool::new(&frame.blas);
         let trees = TreeParams {
             tlas_nodes: frame.tlas.tree.nodes.address().cast(),
@@ -194,9 +181,7 @@ impl<'a> Launch<'a> {
                 },
                 camera_segments: 0,
             },
-            local_lights: local
-                .as_ref()
-                .map_or_else(no_local_lights, |local| local.params_here()),
+            local_lights: local.as_ref().map_or_else(no_local_lights, |local| local.params_here()),
             frame: frame_params(frame),
             picture: Zeroable::zeroed(),
             film: Zeroable::zeroed(),
@@ -240,11 +225,7 @@ impl<'a> Launch<'a> {
                 // entries that the trees need.
                 unsafe { kernel(&self.params, begin, count.min(begin + batch), &mut thread) };
             }
-            RayCounts {
-                primary: thread.primary_rays,
-                bounce: thread.bounce_rays,
-                shadow: thread.shadow_rays,
-            }
+            RayCounts { primary: thread.primary_rays, bounce: thread.bounce_rays, shadow: thread.shadow_rays }
         };
         let counts = batches.map_init(|| self.stacks(), run);
         counts.reduce(RayCounts::default, |mut sum, batch| {
@@ -255,10 +236,7 @@ impl<'a> Launch<'a> {
 
     /// The stacks that a thread needs for these trees.
     pub fn stacks(&self) -> Stacks {
-        let none = StackEntry {
-            reference: 0,
-            t: 0.0,
-        };
+        let none = StackEntry { reference: 0, t: 0.0 };
         Stacks {
             rays: vec![none; self.stack_entries * self.interleaved],
             packets: vec![PacketEntry::default(); self.packet_entries],
@@ -279,12 +257,7 @@ impl<'a> Launch<'a> {
 fn table_params(tables: &Tables, shapes: &Shapes, posed: Option<&MaterialTables>) -> TableParams {
     let (materials, lobes, maps, lights) = match posed {
         Some(own) => (&own.materials, &own.lobes, &own.maps, &own.lights),
-        None => (
-            &tables.materials,
-            &tables.lobes,
-            &tables.maps,
-            &tables.lights,
-        ),
+        None => (&tables.materials, &tables.lobes, &tables.maps, &tables.lights),
     };
     TableParams {
         meshes: match &shapes.meshes[..] {

@@ -2,8 +2,7 @@
 //! rayon's threads. It is the oracle that other devices are compared with.
 
 use super::{
-    Accumulation, Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop,
-    WorkCounts,
+    Accumulation, Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop, WorkCounts,
     adaptive::{self, Passes},
     frame_aovs,
     material_tables::MaterialTables,
@@ -79,31 +78,18 @@ impl CpuDevice {
     }
 
     fn with_kernels(kernels: &'static KernelTable) -> Self {
-        Self {
-            kernels,
-            tables: None,
-            lights: LightCache::default(),
-            queued: None,
-            cached_tlas: CACHED_TLAS,
-        }
+        Self { kernels, tables: None, lights: LightCache::default(), queued: None, cached_tlas: CACHED_TLAS }
     }
 
     /// The same device, which interleaves single rays in a TLAS of more than `bytes`: that changes how fast they are, not what they hit.
     #[cfg(feature = "test-seams")]
     pub fn with_cached_tlas(self, bytes: usize) -> Self {
-        Self {
-            cached_tlas: bytes,
-            ..self
-        }
+        Self { cached_tlas: bytes, ..self }
     }
 
     /// Names of the kernel variants that this processor supports, the fastest last.
     pub fn variants() -> Vec<&'static str> {
-        VARIANTS
-            .iter()
-            .map(|v| v.name)
-            .filter(|name| supported(name))
-            .collect()
+        VARIANTS.iter().map(|v| v.name).filter(|name| supported(name)).collect()
     }
 
     /// Lets `ask` query the kernels about the lights of a frame; for the baseline variant only.
@@ -122,8 +108,7 @@ impl CpuDevice {
         launch.apply(frame, settings);
         let mut stacks = launch.stacks();
         // SAFETY: the launch keeps alive what its parameters lead to, and knows the stack that its trees need.
-        let mut probe =
-            unsafe { crate::light::probe::Probe::new(&launch.params, &mut stacks.rays) };
+        let mut probe = unsafe { crate::light::probe::Probe::new(&launch.params, &mut stacks.rays) };
         Ok(ask(&mut probe))
     }
 
@@ -139,24 +124,16 @@ impl CpuDevice {
         }
         let own = posed.as_ref().map(|posed| &posed.lights[..]);
         let (emitters, shapes) = (&tables.emitters, frame.shown_shapes());
-        let local = self
-            .lights
-            .tree(&frame.tlas, emitters, &tables.lights, own, &shapes);
+        let local = self.lights.tree(&frame.tlas, emitters, &tables.lights, own, &shapes);
         Shining { posed, local }
     }
 
     fn tables(&self) -> Result<&Tables, DeviceError> {
-        self.tables
-            .as_ref()
-            .ok_or_else(|| DeviceError::Failed("no scene is loaded".into()))
+        self.tables.as_ref().ok_or_else(|| DeviceError::Failed("no scene is loaded".into()))
     }
 
     /// Makes the launch of kernels that trace a frame.
-    fn prepare<'a>(
-        &'a self,
-        frame: &'a Frame,
-        shining: Shining,
-    ) -> Result<Launch<'a>, DeviceError> {
+    fn prepare<'a>(&'a self, frame: &'a Frame, shining: Shining) -> Result<Launch<'a>, DeviceError> {
         let tables = self.tables()?;
         frame.check(&tables.scene, self.node_layout())?;
         Ok(Launch::new(tables, frame, shining, self.cached_tlas))
@@ -201,10 +178,8 @@ impl CpuDevice {
     ) -> Result<Vec<AovImage>, DeviceError> {
         let (width, height) = (launch.params.picture.width, launch.params.picture.height);
         let pixels = width as usize * height as usize;
-        let mut images: Vec<(Aov, Vec<f32>)> = aovs
-            .iter()
-            .map(|aov| (aov, vec![0.0; pixels * aov.channels()]))
-            .collect();
+        let mut images: Vec<(Aov, Vec<f32>)> =
+            aovs.iter().map(|aov| (aov, vec![0.0; pixels * aov.channels()])).collect();
         if images.is_empty() {
             return Ok(Vec::new());
         }
@@ -228,10 +203,7 @@ impl CpuDevice {
         // SAFETY: the images are of the picture's size, and what the record leads to besides lives until the end of this function.
         unsafe { launch.run(self.kernels.gather_aovs, items, PIXEL_BATCH, stop) };
         launch.params.film.aovs = null();
-        let images = images.into_iter().map(|(aov, values)| AovImage {
-            aov,
-            values: values.into(),
-        });
+        let images = images.into_iter().map(|(aov, values)| AovImage { aov, values: values.into() });
         Ok(images.collect())
     }
 }
@@ -245,9 +217,7 @@ fn chosen_kernels() -> Result<&'static KernelTable, DeviceError> {
 }
 
 fn kernels_named(name: &str) -> Result<&'static KernelTable, DeviceError> {
-    let found = VARIANTS
-        .iter()
-        .find(|v| v.name == name && supported(v.name));
+    let found = VARIANTS.iter().find(|v| v.name == name && supported(v.name));
     found.ok_or_else(|| {
         let names = CpuDevice::variants().join(", ");
         DeviceError::Failed(format!(
@@ -317,11 +287,7 @@ fn supported(variant: &str) -> bool {
 impl Device for CpuDevice {
     fn describe(&self) -> String {
         let threads = self.threads();
-        format!(
-            "cpu ({}, {threads} thread{})",
-            self.kernels.name,
-            if threads == 1 { "" } else { "s" }
-        )
+        format!("cpu ({}, {threads} thread{})", self.kernels.name, if threads == 1 { "" } else { "s" })
     }
 
     fn threads(&self) -> usize {
@@ -351,10 +317,7 @@ impl Device for CpuDevice {
 
     fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
         let previous = self.queued.replace((frame, settings.clone()));
-        assert!(
-            previous.is_none(),
-            "at most queue_depth frames are under way"
-        );
+        assert!(previous.is_none(), "at most queue_depth frames are under way");
         Ok(())
     }
 
@@ -401,9 +364,7 @@ impl Device for CpuDevice {
         while !passes.is_over() {
             let tiles = passes.tiles().map(<[u32]>::to_vec);
             launch.params.film.tiles = tiles.as_ref().map_or(null(), |tiles| tiles.as_ptr());
-            let count = tiles
-                .as_ref()
-                .map_or(tile_count, |tiles| tiles.len() as u32);
+            let count = tiles.as_ref().map_or(tile_count, |tiles| tiles.len() as u32);
             // SAFETY: the film fits the settings, and so do the tiles.
             rays += unsafe { self.sample(&mut launch, passes.samples(), count * TILE_ITEMS, stop) };
             if stop() {
@@ -474,12 +435,7 @@ impl Device for CpuDevice {
         Ok((0..passes).map(|_| pass()).collect())
     }
 
-    fn count_work(
-        &mut self,
-        frame: &Frame,
-        kind: RayKind,
-        rays: &[Ray],
-    ) -> Result<Option<WorkCounts>, DeviceError> {
+    fn count_work(&mut self, frame: &Frame, kind: RayKind, rays: &[Ray]) -> Result<Option<WorkCounts>, DeviceError> {
         let kernel = match kind {
             RayKind::Closest => self.kernels.count_closest,
             RayKind::Any => self.kernels.count_any,
@@ -510,8 +466,7 @@ mod tests {
         for variant in VARIANTS {
             let mut count = 0;
             // SAFETY: returns a static table and its length; uses no instruction beyond the baseline.
-            let found =
-                unsafe { std::slice::from_raw_parts((variant.layout)(&mut count), count as usize) };
+            let found = unsafe { std::slice::from_raw_parts((variant.layout)(&mut count), count as usize) };
             let expected = layout::expected(variant.width);
             assert_eq!(found, expected, "variant {}", variant.name);
         }

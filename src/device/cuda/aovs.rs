@@ -108,11 +108,7 @@ impl AovMemory {
         self.tables.reserve_with_room(head + bytes.len())?;
         let others = [&mut record.before, &mut record.after, &mut record.now];
         let poses = frame.others.iter().flat_map(|others| others.iter());
-        for ((other, shapes), (pose, places)) in others
-            .into_iter()
-            .zip(&mut self.shapes)
-            .zip(poses.zip(places))
-        {
+        for ((other, shapes), (pose, places)) in others.into_iter().zip(&mut self.shapes).zip(poses.zip(places)) {
             point_at(other, pose, &places, &self.tables);
             other.meshes = match pose.shapes.is_empty() {
                 true => tables.mesh_table(),
@@ -200,9 +196,7 @@ pub fn aov_bytes(tables: &SceneTables, frame: &Frame, aovs: AovSet, pixels: usiz
 
 /// Number of items in a launch that gathers the AOVs of pictures with so many samples, in whole tiles.
 pub fn launch_items(samples: u32) -> u32 {
-    (RAYS_PER_LAUNCH / samples.max(1))
-        .max(1)
-        .next_multiple_of(64)
+    (RAYS_PER_LAUNCH / samples.max(1)).max(1).next_multiple_of(64)
 }
 
 /// Splits bytes that were read back into images, in the order of `aovs`.
@@ -210,10 +204,7 @@ pub fn images(aovs: AovSet, pixels: usize, mut bytes: Bytes) -> Vec<AovImage> {
     let image = |aov: Aov| {
         let size = image_bytes([aov].into_iter().collect(), pixels);
         let own = bytes.split_to(size.min(bytes.len()));
-        AovImage {
-            aov,
-            values: Floats::from_bytes(own),
-        }
+        AovImage { aov, values: Floats::from_bytes(own) }
     };
     aovs.iter().map(image).collect()
 }

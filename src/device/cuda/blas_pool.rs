@@ -66,10 +66,7 @@ impl DeformingPool {
     /// Queues the upload of trees that are not there yet. Nothing that was queued before may use the pool.
     pub fn upload(&mut self, blas: &[Arc<Blas>], stream: &Stream) -> CudaResult<()> {
         let (units, triangles) = pool_size(blas);
-        let bytes = (
-            units * size_of::<Unit>(),
-            triangles * size_of::<TriangleRecord>(),
-        );
+        let bytes = (units * size_of::<Unit>(), triangles * size_of::<TriangleRecord>());
         let grows = self.units.bytes() < bytes.0 || self.triangles.bytes() < bytes.1;
         if grows || !self.has_fixed(blas) {
             self.fixed.clear();
@@ -95,17 +92,10 @@ impl DeformingPool {
     }
 
     /// Sends the trees that are `wanted`, which lie side by side.
-    fn send(
-        &mut self,
-        blas: &[Arc<Blas>],
-        wanted: impl Fn(&Blas) -> bool,
-        stream: &Stream,
-    ) -> CudaResult<()> {
+    fn send(&mut self, blas: &[Arc<Blas>], wanted: impl Fn(&Blas) -> bool, stream: &Stream) -> CudaResult<()> {
         let pairs = blas.iter().zip(pool_offsets(blas));
-        let trees: Vec<(&Blas, PoolOffset)> = pairs
-            .map(|(blas, offset)| (&**blas, offset))
-            .filter(|(blas, _)| wanted(blas))
-            .collect();
+        let trees: Vec<(&Blas, PoolOffset)> =
+            pairs.map(|(blas, offset)| (&**blas, offset)).filter(|(blas, _)| wanted(blas)).collect();
         let part = |start: fn(&PoolOffset) -> u32, size: fn(&Blas) -> usize| -> Part {
             let first = trees.iter().map(|(_, offset)| start(offset) as usize).min();
             let count = trees.iter().map(|(blas, _)| size(blas)).sum();
@@ -120,8 +110,7 @@ impl DeformingPool {
         self.staging.reserve_with_room(start + triangle_bytes)?;
         let (front, back) = self.staging.bytes_mut().split_at_mut(start);
         let unit_places: &mut [Unit] = bytemuck::cast_slice_mut(&mut front[..unit_bytes]);
-        let triangle_places: &mut [TriangleRecord] =
-            bytemuck::cast_slice_mut(&mut back[..triangle_bytes]);
+        let triangle_places: &mut [TriangleRecord] = bytemuck::cast_slice_mut(&mut back[..triangle_bytes]);
         for (blas, offset) in trees {
             write_tree(
                 blas,
@@ -133,11 +122,9 @@ impl DeformingPool {
         let to = units.0 * size_of::<Unit>();
         // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
         unsafe {
-            self.units
-                .write_later(to, &self.staging, 0, unit_bytes, stream)?;
+            self.units.write_later(to, &self.staging, 0, unit_bytes, stream)?;
             let to = triangles.0 * size_of::<TriangleRecord>();
-            self.triangles
-                .write_later(to, &self.staging, start, triangle_bytes, stream)
+            self.triangles.write_later(to, &self.staging, start, triangle_bytes, stream)
         }
     }
 }

@@ -39,22 +39,13 @@ impl Need {
     }
 
     /// Number of the `wanted` paths that fit into what is left of `free` bytes, for each of `frames` frames in flight.
-    pub fn paths(
-        mut self,
-        free: usize,
-        wanted: usize,
-        bytes_per_path: usize,
-        frames: usize,
-    ) -> Result<usize, String> {
+    pub fn paths(mut self, free: usize, wanted: usize, bytes_per_path: usize, frames: usize) -> Result<usize, String> {
         let left = free.saturating_sub(self.total() + RESERVE);
         let fit = left / 10 * 9 / (bytes_per_path * frames);
         if fit >= wanted.min(FEWEST_PATHS) {
             return Ok(wanted.min(fit));
         }
-        self.add(
-            "paths",
-            wanted.min(FEWEST_PATHS) * bytes_per_path * frames * 10 / 9 + 1,
-        );
+        self.add("paths", wanted.min(FEWEST_PATHS) * bytes_per_path * frames * 10 / 9 + 1);
         self.check(free).map(|()| wanted.min(FEWEST_PATHS))
     }
 }
@@ -84,11 +75,7 @@ mod tests {
     fn too_little_memory_is_told_with_what_takes_it() {
         assert_eq!(need().check(8 * GIB), Ok(()));
         let error = need().check(6 * GIB).unwrap_err();
-        for part in [
-            "6.7 GiB needed",
-            "(instances 6.0 GiB, meshes 512 MiB)",
-            "6.0 GiB free",
-        ] {
+        for part in ["6.7 GiB needed", "(instances 6.0 GiB, meshes 512 MiB)", "6.0 GiB free"] {
             assert!(error.contains(part), "{error}");
         }
     }
@@ -99,11 +86,7 @@ mod tests {
         assert_eq!(paths(80 * GIB, 1 << 20), Ok(1 << 20));
         let fit = paths(7 * GIB, 1 << 20).unwrap();
         assert!(fit > 500_000 && fit < 1 << 20, "{fit}");
-        assert!(
-            paths(6 * GIB + GIB / 2 + (200 << 20), 1 << 20)
-                .unwrap_err()
-                .contains("paths")
-        );
+        assert!(paths(6 * GIB + GIB / 2 + (200 << 20), 1 << 20).unwrap_err().contains("paths"));
         assert_eq!(paths(7 * GIB, 100), Ok(100));
     }
 }

@@ -19,8 +19,8 @@ use crate::{
     accel::{BlasShape, NodeLayout},
     aov::{Aov, channels::FileRows},
     device::{
-        Accumulation, AccumulationState, Device, DeviceError, Frame, FrameSettings, OwnRays,
-        RayCounts, RayKind, Rendered, StageTimes, Stop,
+        Accumulation, AccumulationState, Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind,
+        Rendered, StageTimes, Stop,
         adaptive::{self, Passes},
         blocks::exr_bytes,
         params::{frame_params, picture_params, pixel_items},
@@ -79,9 +79,7 @@ impl CudaDevice {
             let gpu = Gpu::get_device(ordinal)?;
             let context = Context::new(gpu)?;
             let spare = SparePinned::default();
-            let slots = (0..SLOTS)
-                .map(|_| Slot::new(spare.clone()))
-                .collect::<CudaResult<_>>()?;
+            let slots = (0..SLOTS).map(|_| Slot::new(spare.clone())).collect::<CudaResult<_>>()?;
             let kernels = KernelSets::load(gpu)?;
             Ok(Self {
                 name: format!("cuda:{ordinal} ({})", gpu.name()?),
@@ -91,8 +89,7 @@ impl CudaDevice {
                 slots,
                 under_way: VecDeque::new(),
                 last: None,
-                paths_per_launch: kernels.still.multiprocessors() as usize
-                    * PATHS_PER_MULTIPROCESSOR,
+                paths_per_launch: kernels.still.multiprocessors() as usize * PATHS_PER_MULTIPROCESSOR,
                 rays: Array::default(),
                 hits: Array::default(),
                 kernels,
@@ -110,11 +107,7 @@ impl CudaDevice {
     }
 
     /// Runs `work` with this GPU's context on the calling thread.
-    fn with<T>(
-        &mut self,
-        what: &str,
-        work: impl FnOnce(&mut Self) -> CudaResult<T>,
-    ) -> Result<T, DeviceError> {
+    fn with<T>(&mut self, what: &str, work: impl FnOnce(&mut Self) -> CudaResult<T>) -> Result<T, DeviceError> {
         CurrentContext::set_current(&self.context)
             .and_then(|()| work(self))
             .map_err(|error| failed(&self.name, what, error))
@@ -136,9 +129,7 @@ impl CudaDevice {
     }
 
     fn scene(&self) -> Result<&SceneTables, DeviceError> {
-        self.scene
-            .as_ref()
-            .ok_or_else(|| DeviceError::Failed("no scene is loaded".into()))
+        self.scene.as_ref().ok_or_else(|| DeviceError::Failed("no scene is loaded".into()))
     }
 
     /// Uploads trees that are not there yet, once nothing uses the old ones. Where meshes deform, slots have trees of their own.
@@ -202,13 +193,7 @@ impl CudaDevice {
         let (emitters, shapes) = (scene.emitters(), frame.shown_shapes());
         let own = frame.tables.as_ref();
         let own = own.map(|tables| light_records(&tables.lights));
-        self.lights.tree(
-            &frame.tlas,
-            emitters,
-            scene.lights(),
-            own.as_deref(),
-            &shapes,
-        )
+        self.lights.tree(&frame.tlas, emitters, scene.lights(), own.as_deref(), &shapes)
     }
 
     /// Plans how a picture is cut up, once its memory is known to be there. Clears `file_rows` if there is too little for them.
@@ -257,19 +242,14 @@ impl CudaDevice {
         let Some(needs) = PathNeeds::new(paths, settings.bounces, lights, lobes) else {
             need.check(free).map_err(|text| self.out_of_memory(&text))?;
             let items = (limit / LOOP_SAMPLES as usize).next_multiple_of(64).max(64);
-            return Ok(Cut::Loops {
-                items: u32::try_from(items).unwrap_or(u32::MAX),
-                samples: LOOP_SAMPLES,
-            });
+            return Ok(Cut::Loops { items: u32::try_from(items).unwrap_or(u32::MAX), samples: LOOP_SAMPLES });
         };
         let wanted = limit.min((items as usize).saturating_mul(settings.samples as usize));
         let wanted = match needs.scatter {
             true => wanted.min((QUEUE_BYTES / needs.bytes()).max(64)),
             false => wanted,
         };
-        let capacity = need
-            .paths(free, wanted, needs.bytes(), SLOTS)
-            .map_err(|text| self.out_of_memory(&text))?;
+        let capacity = need.paths(free, wanted, needs.bytes(), SLOTS).map_err(|text| self.out_of_memory(&text))?;
         // Whole tiles.
         let capacity = (capacity as u32).next_multiple_of(64);
         self.with("making queues for paths", |device| {
@@ -278,10 +258,7 @@ impl CudaDevice {
             }
             Ok(())
         })?;
-        Ok(Cut::Waves {
-            paths: capacity,
-            needs,
-        })
+        Ok(Cut::Waves { paths: capacity, needs })
     }
 
     fn out_of_memory(&self, text: &str) -> DeviceError {
@@ -326,15 +303,8 @@ impl CudaDevice {
             if let Some(scene) = &device.scene {
                 slot.prepare_aovs(scene, frame, settings.aovs, &mut params)?;
             }
-            let task = Task {
-                cut,
-                passes,
-                samples: settings.samples,
-                aovs: settings.aovs,
-                file_rows,
-                started,
-                own_rays,
-            };
+            let task =
+                Task { cut, passes, samples: settings.samples, aovs: settings.aovs, file_rows, started, own_rays };
             slot.start(params, task)?;
             if let Some((film, _)) = film {
                 slot.go_on_from(film)?;
@@ -386,11 +356,7 @@ impl CudaDevice {
             pixels: picture.pixels,
             aovs: picture.aovs,
             blocks: picture.blocks,
-            rays: RayCounts {
-                primary: tally.primary,
-                bounce: tally.bounce,
-                shadow: tally.shadow,
-            },
+            rays: RayCounts { primary: tally.primary, bounce: tally.bounce, shadow: tally.shadow },
             time: own.min(since_last),
             stages: Some(stage_times(&picture.stages)),
         })
@@ -405,16 +371,9 @@ impl CudaDevice {
         hits: &mut [Hit],
         times: &mut [Duration],
     ) -> CudaResult<()> {
-        let size = if any {
-            size_of::<u32>()
-        } else {
-            size_of::<Hit>()
-        };
+        let size = if any { size_of::<u32>() } else { size_of::<Hit>() };
         // A queue for each pass, so that passes follow one another without a pause for the host.
-        let state = QueueState {
-            length: rays.len() as u32,
-            fetched: 0,
-        };
+        let state = QueueState { length: rays.len() as u32, fetched: 0 };
         let states = vec![state; times.len()];
         let queue_bytes = size_of_val(&states[..]).next_multiple_of(256);
         self.rays.reserve(size_of_val(rays) + queue_bytes)?;
@@ -466,9 +425,7 @@ fn failed(name: &str, what: &str, error: CudaError) -> DeviceError {
 
 fn tree_bytes(frame: &Frame) -> usize {
     let bytes = frame.blas.iter().map(|blas| match &blas.shape {
-        BlasShape::Compressed {
-            units, triangles, ..
-        } => size_of_val(&units[..]) + size_of_val(&triangles[..]),
+        BlasShape::Compressed { units, triangles, .. } => size_of_val(&units[..]) + size_of_val(&triangles[..]),
         _ => 0,
     });
     bytes.sum()
@@ -565,11 +522,7 @@ impl Device for CudaDevice {
         })
     }
 
-    fn own_rays(
-        &mut self,
-        frame: &Frame,
-        settings: &FrameSettings,
-    ) -> Result<Option<OwnRays>, DeviceError> {
+    fn own_rays(&mut self, frame: &Frame, settings: &FrameSettings) -> Result<Option<OwnRays>, DeviceError> {
         if settings.integrator.paths() == Paths::Counted {
             return Ok(None);
         }
@@ -597,9 +550,7 @@ impl Device for CudaDevice {
         let mut times = vec![Duration::ZERO; passes.max(1) as usize];
         self.with_slot(0, "tracing", |device| {
             device.upload(0, frame, &mut params)?;
-            let slices = rays
-                .chunks(RAYS_PER_LAUNCH)
-                .zip(hits.chunks_mut(RAYS_PER_LAUNCH));
+            let slices = rays.chunks(RAYS_PER_LAUNCH).zip(hits.chunks_mut(RAYS_PER_LAUNCH));
             for (rays, hits) in slices {
                 device.trace_slice(&params, kind == RayKind::Any, rays, hits, &mut times)?;
             }

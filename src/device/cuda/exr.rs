@@ -52,8 +52,7 @@ impl ExrMemory {
         self.staging.fill(0, bytes_of(&channels));
         // SAFETY: whoever finishes a picture waits for its stream before the next one (see `Slot`).
         unsafe {
-            self.channels
-                .write_later(0, &self.staging, 0, table, stream)?;
+            self.channels.write_later(0, &self.staging, 0, table, stream)?;
         }
         let [room, pieces, blocks] = bytes_needed(&params);
         self.room.reserve(room)?;
@@ -67,16 +66,9 @@ impl ExrMemory {
         // SAFETY: as above. The argument is the kernels', and the memory belongs to a slot, which outlives what is queued.
         unsafe {
             let all = piece_count(&params);
-            kernels.launch(
-                "throng_deflate_exr",
-                all,
-                THREADS,
-                stream,
-                arguments![params],
-            )?;
+            kernels.launch("throng_deflate_exr", all, THREADS, stream, arguments![params])?;
             kernels.launch("throng_place_exr", 1, THREADS, stream, arguments![params])?;
-            self.blocks
-                .read_later(&mut self.placed, 0, blocks, stream)?;
+            self.blocks.read_later(&mut self.placed, 0, blocks, stream)?;
         }
         Ok(params)
     }

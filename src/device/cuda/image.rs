@@ -5,13 +5,9 @@
 struct Aligned<T: ?Sized>(T);
 
 #[cfg(throng_cuda)]
-static IMAGE: &Aligned<[u8]> =
-    &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/kernels.fatbin")));
+static IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/kernels.fatbin")));
 #[cfg(throng_cuda)]
-static MOVING_IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(
-    env!("OUT_DIR"),
-    "/kernels_moving.fatbin"
-)));
+static MOVING_IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/kernels_moving.fatbin")));
 #[cfg(not(throng_cuda))]
 static IMAGE: &Aligned<[u8]> = &Aligned([]);
 #[cfg(not(throng_cuda))]

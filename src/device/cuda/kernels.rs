@@ -24,11 +24,7 @@ pub struct KernelSets {
 impl KernelSets {
     /// The GPU's context must be current.
     pub fn load(gpu: Device) -> CudaResult<Self> {
-        Ok(Self {
-            gpu,
-            still: Kernels::load(gpu, image())?,
-            moving: None,
-        })
+        Ok(Self { gpu, still: Kernels::load(gpu, image())?, moving: None })
     }
 
     /// Loads the kernels that a frame with these parameters needs. The GPU's context must be current.
@@ -107,30 +103,18 @@ impl Kernels {
     /// The GPU's context must be current.
     pub fn load(device: Device, image: &[u8]) -> CudaResult<Self> {
         let module = Module::from_fatbin(image, &[])?;
-        let multiprocessors = device
-            .get_attribute(DeviceAttribute::MultiprocessorCount)?
-            .unsigned_abs();
+        let multiprocessors = device.get_attribute(DeviceAttribute::MultiprocessorCount)?.unsigned_abs();
         let resident = |name: &str| -> CudaResult<Resident> {
             let function = module.get_function(name)?;
-            let threads = function
-                .get_attribute(FunctionAttribute::MaxThreadsPerBlock)?
-                .unsigned_abs();
+            let threads = function.get_attribute(FunctionAttribute::MaxThreadsPerBlock)?.unsigned_abs();
             let blocks = function.max_active_blocks_per_multiprocessor(threads.into(), 0)?;
-            Ok(Resident {
-                blocks: blocks.max(1) * multiprocessors,
-                threads,
-            })
+            Ok(Resident { blocks: blocks.max(1) * multiprocessors, threads })
         };
         let [a, b, c, d] = TRACE_KERNELS.map(resident);
         let trace = [a?, b?, c?, d?];
         let [a, b, c, d] = Shading::ALL.map(|shading| resident(shading.kernel()));
         let shade = [a?, b?, c?, d?];
-        Ok(Self {
-            module,
-            multiprocessors,
-            trace,
-            shade,
-        })
+        Ok(Self { module, multiprocessors, trace, shade })
     }
 
     pub fn multiprocessors(&self) -> u32 {

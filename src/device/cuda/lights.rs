@@ -32,11 +32,7 @@ impl Lights {
             *start = end;
             end += part.len().next_multiple_of(ALIGNMENT);
         }
-        if !self
-            .uploaded
-            .as_ref()
-            .is_some_and(|own| Arc::ptr_eq(own, tree))
-        {
+        if !self.uploaded.as_ref().is_some_and(|own| Arc::ptr_eq(own, tree)) {
             self.uploaded = None;
             self.memory.reserve_with_room(end)?;
             self.staging.reserve_with_room(end)?;

@@ -47,12 +47,7 @@ impl UploadedTables {
 
     /// Queues the upload of `posed`, unless the same tables were uploaded last. Nothing that was queued before may use what is
     /// here.
-    pub fn upload(
-        &mut self,
-        posed: &PosedTables,
-        weights: &[f32],
-        stream: &Stream,
-    ) -> CudaResult<()> {
+    pub fn upload(&mut self, posed: &PosedTables, weights: &[f32], stream: &Stream) -> CudaResult<()> {
         let tables = MaterialTables::new(posed, weights);
         self.counts = Counts {
             lobes: tables.lobes.len() as u32,
@@ -77,8 +72,7 @@ impl UploadedTables {
         self.staging.fill(0, &bytes);
         // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
         unsafe {
-            self.memory
-                .write_later(0, &self.staging, 0, bytes.len(), stream)?;
+            self.memory.write_later(0, &self.staging, 0, bytes.len(), stream)?;
         }
         self.held = bytes;
         Ok(())

@@ -5,10 +5,7 @@ use bytemuck::NoUninit;
 use bytes::Bytes;
 use cust::{
     error::CudaResult,
-    memory::{
-        AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice,
-        LockedBuffer,
-    },
+    memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice, LockedBuffer},
     stream::Stream,
 };
 use rayon::prelude::*;
@@ -90,13 +87,7 @@ impl Array {
     ///
     /// # Safety
     /// Until the stream has passed the copy, nobody reads or writes `data`, makes room in it or drops it, nor this array.
-    pub unsafe fn read_later(
-        &self,
-        data: &mut Pinned,
-        to: usize,
-        len: usize,
-        stream: &Stream,
-    ) -> CudaResult<()> {
+    pub unsafe fn read_later(&self, data: &mut Pinned, to: usize, len: usize, stream: &Stream) -> CudaResult<()> {
         let source = self.range(0, len);
         // SAFETY: passed on.
         unsafe { source.async_copy_to(&mut data.bytes_mut()[to..to + len], stream) }
@@ -115,10 +106,7 @@ impl Array {
     }
 
     fn range(&self, offset: usize, len: usize) -> DeviceSlice<u8> {
-        assert!(
-            offset <= self.bytes() && len <= self.bytes() - offset,
-            "copies stay inside of the array"
-        );
+        assert!(offset <= self.bytes() && len <= self.bytes() - offset, "copies stay inside of the array");
         let start = DevicePointer::from_raw(self.at::<u8>(offset) as u64);
         // SAFETY: the range was just checked.
         unsafe { DeviceSlice::from_raw_parts(start, len) }
@@ -190,10 +178,7 @@ impl SparePinned {
 
     /// Lends the bytes to be read by anybody. The memory is spare again when nobody has them any more.
     pub fn lend(&self, pinned: Pinned) -> Bytes {
-        Bytes::from_owner(Lent {
-            pinned,
-            spare: Arc::downgrade(&self.0),
-        })
+        Bytes::from_owner(Lent { pinned, spare: Arc::downgrade(&self.0) })
     }
 }
 

@@ -70,10 +70,7 @@ pub enum Unavailable {
         .capability.0,
         .capability.1
     )]
-    TooOld {
-        name: String,
-        capability: (u32, u32),
-    },
+    TooOld { name: String, capability: (u32, u32) },
 }
 
 impl Unavailable {
@@ -85,9 +82,7 @@ impl Unavailable {
             Self::NoDriver(_) => "install the NVIDIA driver, or use --device cpu",
             Self::DriverFailed(_) => "see whether nvidia-smi works, or use --device cpu",
             Self::NoGpu => "use --device cpu",
-            Self::TooOld { .. } => {
-                "build with its capability in THRONG_CUDA_ARCH, or use --device cpu"
-            }
+            Self::TooOld { .. } => "build with its capability in THRONG_CUDA_ARCH, or use --device cpu",
         }
     }
 }
@@ -112,9 +107,7 @@ fn usable_gpus() -> Result<Vec<Gpu>, Unavailable> {
     let runs = |gpu: &Gpu| image::runs_on(&architectures, gpu.capability);
     let (usable, others): (Vec<Gpu>, Vec<Gpu>) = driver::gpus()?.into_iter().partition(runs);
     match others.into_iter().next() {
-        Some(Gpu {
-            name, capability, ..
-        }) if usable.is_empty() => Err(Unavailable::TooOld { name, capability }),
+        Some(Gpu { name, capability, .. }) if usable.is_empty() => Err(Unavailable::TooOld { name, capability }),
         _ if usable.is_empty() => Err(Unavailable::NoGpu),
         _ => Ok(usable),
     }

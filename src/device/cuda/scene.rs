@@ -72,11 +72,7 @@ impl<'a> Plan<'a> {
     pub fn new(tables: &'a Tables) -> Self {
         let mut plan = Self::default();
         for mesh in &tables.attributes {
-            let parts = [
-                bytes_of(&mesh.vertices),
-                bytes_of(&mesh.corners),
-                bytes_of(&mesh.attributes),
-            ];
+            let parts = [bytes_of(&mesh.vertices), bytes_of(&mesh.corners), bytes_of(&mesh.attributes)];
             let places = parts.map(|data| plan.add(data));
             plan.meshes.push(places);
         }
@@ -133,22 +129,15 @@ impl<'a> Plan<'a> {
             })
             .collect();
         let records = tables.textures.iter().zip(&self.textures);
-        let textures: Vec<TextureRecord> = records
-            .map(|(record, &start)| TextureRecord {
-                texels: memory.at(start),
-                ..*record
-            })
-            .collect();
+        let textures: Vec<TextureRecord> =
+            records.map(|(record, &start)| TextureRecord { texels: memory.at(start), ..*record }).collect();
         let places = &self.tables;
         memory.write(places.meshes, bytes_of(&meshes))?;
         memory.write(places.textures, bytes_of(&textures))?;
         memory.write(places.materials, bytes_of(&tables.materials))?;
         memory.write(places.lobes, bytes_of(&tables.lobes))?;
         memory.write(places.maps, bytes_of(&tables.maps))?;
-        memory.write(
-            places.material_slots,
-            bytes_of(&tables.scene.material_slots),
-        )?;
+        memory.write(places.material_slots, bytes_of(&tables.scene.material_slots))?;
         memory.write(places.lights, bytes_of(&tables.lights))?;
         memory.write(places.sky_rows, bytes_of(&tables.sky.rows))?;
         memory.write(places.sky_cells, bytes_of(&tables.sky.cells))?;

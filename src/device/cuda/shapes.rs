@@ -25,12 +25,7 @@ impl Shapes {
     }
 
     /// Queues the upload of `shapes`. Nothing that was queued before may use what is here.
-    pub fn upload(
-        &mut self,
-        tables: &SceneTables,
-        shapes: &[PosedMesh],
-        stream: &Stream,
-    ) -> CudaResult<()> {
+    pub fn upload(&mut self, tables: &SceneTables, shapes: &[PosedMesh], stream: &Stream) -> CudaResult<()> {
         let table = size_of_val(tables.meshes());
         let vertices = vertex_bytes(tables, shapes);
         self.vertices.reserve(vertices)?;
@@ -64,10 +59,8 @@ impl Shapes {
         self.staging.fill(vertices, bytes_of(&meshes));
         // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
         unsafe {
-            self.vertices
-                .write_later(0, &self.staging, 0, vertices, stream)?;
-            self.meshes
-                .write_later(0, &self.staging, vertices, table, stream)
+            self.vertices.write_later(0, &self.staging, 0, vertices, stream)?;
+            self.meshes.write_later(0, &self.staging, vertices, table, stream)
         }
     }
 

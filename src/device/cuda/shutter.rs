@@ -34,11 +34,7 @@ impl ShutterUpload {
         stream: &Stream,
     ) -> CudaResult<()> {
         let (cameras, meshes) = (camera_keys(frame, settings), mesh_keys(frame));
-        let parts = [
-            bytes_of(&cameras),
-            bytes_of(&meshes),
-            bytes_of(&frame.tlas.shutter.keys),
-        ];
+        let parts = [bytes_of(&cameras), bytes_of(&meshes), bytes_of(&frame.tlas.shutter.keys)];
         let mut starts = [0; 3];
         let mut end = 0;
         for (start, part) in starts.iter_mut().zip(parts) {

@@ -7,9 +7,7 @@ use super::{
     memory::{Array, Pinned},
 };
 use crate::{
-    abi::{
-        Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight, Wavefront,
-    },
+    abi::{Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight, Wavefront},
     device::{OwnRays, params::TILE_ITEMS},
     scene::Paths,
 };
@@ -63,20 +61,14 @@ impl Cut {
         };
         match self {
             Self::Waves { paths, .. } => chunks(items, count, paths).map(later).collect(),
-            Self::Loops {
-                items: width,
-                samples: depth,
-            } => cut(items, count, width, depth).map(later).collect(),
+            Self::Loops { items: width, samples: depth } => cut(items, count, width, depth).map(later).collect(),
         }
     }
 }
 
 /// Cuts a picture into chunks of whole tiles and at most `capacity` paths (at least 64), the samples of an item in order.
 fn chunks(items: u32, samples: u32, capacity: u32) -> impl Iterator<Item = Chunk> {
-    let depth = samples
-        .min(SAMPLES_TOGETHER)
-        .min(capacity / TILE_ITEMS)
-        .max(1);
+    let depth = samples.min(SAMPLES_TOGETHER).min(capacity / TILE_ITEMS).max(1);
     let widest = (capacity / depth / TILE_ITEMS * TILE_ITEMS).max(TILE_ITEMS);
     // So that all chunks are of about the same size.
     let width = items.div_ceil(items.div_ceil(widest).max(1));
@@ -146,12 +138,9 @@ impl PathNeeds {
                 waves: bounces.saturating_add(1),
                 shading: Shading::Whitted,
             },
-            Paths::FirstHit { shadow_rays } => Self {
-                shadows: shadow_rays,
-                scatter: false,
-                waves: 1,
-                shading: Shading::View,
-            },
+            Paths::FirstHit { shadow_rays } => {
+                Self { shadows: shadow_rays, scatter: false, waves: 1, shading: Shading::View }
+            }
             Paths::Counted => return None,
         };
         Some(needs)
@@ -231,8 +220,7 @@ impl Queues {
             self.shadow_previous.reserve(shadows * size_of::<u32>())?;
         }
         self.shadow_rays.reserve(shadows * size_of::<Ray>())?;
-        self.shadow_lights
-            .reserve(shadows * size_of::<ShadowLight>())?;
+        self.shadow_lights.reserve(shadows * size_of::<ShadowLight>())?;
         self.shadow_blocked.reserve(shadows * size_of::<u32>())?;
         self.states.reserve(state_bytes(needs.waves))
     }
@@ -272,12 +260,7 @@ impl Queues {
         // SAFETY: here and below, the arguments are those of the kernels in `kernel_cuda.cu`, and the arrays live in the
         // device until its streams have come to rest.
         unsafe {
-            kernels.launch_items(
-                "throng_start_paths",
-                w.path_count,
-                stream,
-                arguments![params, w],
-            )?;
+            kernels.launch_items("throng_start_paths", w.path_count, stream, arguments![params, w])?;
         }
         Ok(ChunkLaunch {
             params,
@@ -329,50 +312,23 @@ impl Queues {
         // SAFETY: see `start`.
         unsafe {
             let cutouts = params.tables.has_cutouts != 0;
-            kernels.launch_trace(
-                false,
-                cutouts,
-                stream,
-                arguments![*params, rays, w.hits, queue],
-            )?;
+            kernels.launch_trace(false, cutouts, stream, arguments![*params, rays, w.hits, queue])?;
             self.copy_rays(1 + wave, &self.rays[wave as usize % 2], own, launch)?;
             (launch.mark)(Stage::Shade)?;
-            kernels.launch_shade(
-                run.needs.shading,
-                w.path_count,
-                stream,
-                arguments![*params, *w],
-            )
+            kernels.launch_shade(run.needs.shading, w.path_count, stream, arguments![*params, *w])
         }
     }
 
     /// Queues the shadow rays, the sums on the film and the tally of a chunk whose waves are all queued.
     fn finish(&self, run: &ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<()> {
-        let ChunkLaunch {
-            params,
-            chunk,
-            primary,
-            w,
-            ..
-        } = run;
+        let ChunkLaunch { params, chunk, primary, w, .. } = run;
         let (kernels, stream) = (launch.kernels, launch.stream);
         let items = chunk.item_count();
         self.trace_shadows(run, launch)?;
         // SAFETY: see `start`.
         unsafe {
-            kernels.launch_items(
-                "throng_finish_items",
-                items,
-                stream,
-                arguments![*params, *w, items],
-            )?;
-            kernels.launch(
-                "throng_tally_queues",
-                1,
-                1,
-                stream,
-                arguments![*w, w.wave, *primary],
-            )
+            kernels.launch_items("throng_finish_items", items, stream, arguments![*params, *w, items])?;
+            kernels.launch("throng_tally_queues", 1, 1, stream, arguments![*w, w.wave, *primary])
         }
     }
 
@@ -401,24 +357,13 @@ impl Queues {
         let ChunkLaunch { params, w, .. } = run;
         // SAFETY: see `start`.
         unsafe {
-            launch.kernels.launch_items(
-                "throng_gather_shadows",
-                w.path_count,
-                launch.stream,
-                arguments![*params, *w],
-            )
+            launch.kernels.launch_items("throng_gather_shadows", w.path_count, launch.stream, arguments![*params, *w])
         }
     }
 
     /// Adds the rays of queue `index` to those of their kind, where they are asked for. They stay in place until the
     /// next wave is shaded. Rays without extent belong to paths over the edge of the picture and are left out.
-    fn copy_rays(
-        &self,
-        index: u32,
-        rays: &Array,
-        own: OwnKind,
-        launch: &mut WaveLaunch,
-    ) -> CudaResult<()> {
+    fn copy_rays(&self, index: u32, rays: &Array, own: OwnKind, launch: &mut WaveLaunch) -> CudaResult<()> {
         if launch.own_rays.is_none() {
             return Ok(());
         }
@@ -445,16 +390,12 @@ impl Queues {
         let bytes = (index as usize + 1) * size_of::<QueueState>();
         launch.lengths.reserve(bytes)?;
         // SAFETY: nobody looks, or asks for another copy, before the stream has passed this one (see `go_on` and `length`).
-        unsafe {
-            self.states
-                .read_later(launch.lengths, 0, bytes, launch.stream)
-        }
+        unsafe { self.states.read_later(launch.lengths, 0, bytes, launch.stream) }
     }
 
     /// The queue of a wave's rays; that of shadow rays comes before all of them.
     fn state(&self, wave: u32) -> *mut QueueState {
-        self.states
-            .at((1 + wave as usize) * size_of::<QueueState>())
+        self.states.at((1 + wave as usize) * size_of::<QueueState>())
     }
 
     fn wavefront(&self, chunk: &Chunk, tally: *mut RayTally) -> Wavefront {
@@ -509,14 +450,9 @@ mod tests {
 
     #[test]
     fn chunks_cover_every_sample_of_every_item_once_and_in_order() {
-        for (items, samples, capacity) in [
-            (64, 1, 64),
-            (640, 5, 64),
-            (640, 5, 1280),
-            (640, 7, 1 << 20),
-            (128, 100, 300),
-            (640, 300, 1 << 14),
-        ] {
+        for (items, samples, capacity) in
+            [(64, 1, 64), (640, 5, 64), (640, 5, 1280), (640, 7, 1 << 20), (128, 100, 300), (640, 300, 1 << 14)]
+        {
             let mut next = vec![0; items as usize];
             for chunk in chunks(items, samples, capacity) {
                 assert!(chunk.path_count() <= capacity, "{chunk:?}");
@@ -526,10 +462,7 @@ mod tests {
                     next[item as usize] = chunk.samples.end;
                 }
             }
-            assert!(
-                next.iter().all(|&end| end == samples),
-                "{items} {samples} {capacity}"
-            );
+            assert!(next.iter().all(|&end| end == samples), "{items} {samples} {capacity}");
         }
     }
 }

@@ -27,20 +27,9 @@ use std::collections::HashSet;
 ///
 /// # Errors
 /// When indices are out of range, or keys do not fit or are not finite.
-pub fn read(
-    document: &Document,
-    hierarchy: &Hierarchy,
-    nodes: &[RigNode],
-) -> Result<Vec<Clip>, Fault> {
-    let reader = Reader {
-        document,
-        hierarchy,
-        nodes,
-    };
-    (0..document.root.animations.len())
-        .into_par_iter()
-        .map(|index| reader.clip(index))
-        .collect()
+pub fn read(document: &Document, hierarchy: &Hierarchy, nodes: &[RigNode]) -> Result<Vec<Clip>, Fault> {
+    let reader = Reader { document, hierarchy, nodes };
+    (0..document.root.animations.len()).into_par_iter().map(|index| reader.clip(index)).collect()
 }
 
 struct Reader<'a> {
@@ -60,10 +49,7 @@ impl Reader<'_> {
     fn clip(&self, index: usize) -> Result<Clip, Fault> {
         let animation = &self.document.root.animations[index];
         let mut animated = HashSet::new();
-        let mut clip = Clip {
-            name: name(animation.name.as_deref(), "animation", index),
-            ..Clip::default()
-        };
+        let mut clip = Clip { name: name(animation.name.as_deref(), "animation", index), ..Clip::default() };
         for (k, channel) in animation.channels.iter().enumerate() {
             let path = format!("/animations/{index}/channels/{k}");
             let target = self.target(channel, &path);
@@ -122,10 +108,7 @@ impl Reader<'_> {
             (Property::Translation | Property::Rotation | Property::Scale, Local::Matrix(_)) => {
                 warn("the node has a matrix, which cannot be animated; this channel is ignored")
             }
-            _ => Ok(Some(Drive::Node {
-                node: rig_node,
-                property,
-            })),
+            _ => Ok(Some(Drive::Node { node: rig_node, property })),
         }
     }
 
@@ -134,8 +117,7 @@ impl Reader<'_> {
         let place = || format!("{path}/target/extensions/{}/pointer", ANIMATION_POINTER);
         let target = pointers::target(self.document, pointer).map_err(|m| fault(place(), m))?;
         if target.is_none() {
-            let message =
-                format!("`{pointer}` is nothing that can be animated; this channel is ignored");
+            let message = format!("`{pointer}` is nothing that can be animated; this channel is ignored");
             self.document.warnings.add(path, &message);
         }
         Ok(target.map(Drive::Value))
@@ -153,20 +135,14 @@ impl Reader<'_> {
         let at = format!("/animations/{index}/samplers/{sampler}");
         let sampler = animation.samplers.get(sampler).ok_or_else(|| {
             let count = animation.samplers.len();
-            fault(
-                format!("{path}/sampler"),
-                out_of_range("sampler", sampler, count),
-            )
+            fault(format!("{path}/sampler"), out_of_range("sampler", sampler, count))
         })?;
         let interpolation = match sampler.interpolation {
             Checked::Valid(Mode::Step) => Interpolation::Step,
             Checked::Valid(Mode::Linear) => Interpolation::Linear,
             Checked::Valid(Mode::CubicSpline) => Interpolation::CubicSpline,
             Checked::Invalid => {
-                return Err(fault(
-                    format!("{at}/interpolation"),
-                    "unknown interpolation",
-                ));
+                return Err(fault(format!("{at}/interpolation"), "unknown interpolation"));
             }
         };
         let mut keys = Keys {
@@ -183,22 +159,13 @@ impl Reader<'_> {
             },
             Drive::Value(target) => target.components(),
         };
-        let per_key = components
-            * if interpolation == Interpolation::CubicSpline {
-                3
-            } else {
-                1
-            };
+        let per_key = components * if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
         keys.check(per_key)?;
         if keys.remove_unordered(per_key) {
             let message = "times do not rise; the keys that come too late are ignored";
             self.document.warnings.add(&keys.path, message);
         }
-        if let Drive::Node {
-            property: Property::Rotation,
-            ..
-        } = target
-        {
+        if let Drive::Node { property: Property::Rotation, .. } = target {
             keys.normalise_rotations(per_key);
         }
         Ok(keys)
@@ -210,15 +177,9 @@ impl Reader<'_> {
         Ok(times.into_flattened())
     }
 
-    fn values(
-        &self,
-        sampler: &animation::Sampler,
-        path: &str,
-        target: Drive,
-    ) -> Result<Vec<f32>, Fault> {
+    fn values(&self, sampler: &animation::Sampler, path: &str, target: Drive) -> Result<Vec<f32>, Fault> {
         let budget = self.document.budget;
-        let elements =
-            accessor::elements(self.document, sampler.output, &format!("{path}/output"))?;
+        let elements = accessor::elements(self.document, sampler.output, &format!("{path}/output"))?;
         let width = match target {
             Drive::Node { property, .. } => match property {
                 Property::Translation | Property::Scale => 3,
@@ -237,26 +198,10 @@ impl Reader<'_> {
 }
 
 fn add(clip: &mut Clip, drive: Drive, keys: Keys) {
-    let Keys {
-        interpolation,
-        times,
-        values,
-        ..
-    } = keys;
+    let Keys { interpolation, times, values, .. } = keys;
     match drive {
-        Drive::Node { node, property } => clip.channels.push(Channel {
-            node,
-            property,
-            interpolation,
-            times,
-            values,
-        }),
-        Drive::Value(target) => clip.tracks.push(Track {
-            target,
-            interpolation,
-            times,
-            values,
-        }),
+        Drive::Node { node, property } => clip.channels.push(Channel { node, property, interpolation, times, values }),
+        Drive::Value(target) => clip.tracks.push(Track { target, interpolation, times, values }),
     }
 }
 
@@ -301,8 +246,7 @@ impl Keys {
             }
             latest = time;
             self.times[kept] = time;
-            self.values
-                .copy_within(key * per_key..(key + 1) * per_key, kept * per_key);
+            self.values.copy_within(key * per_key..(key + 1) * per_key, kept * per_key);
             kept += 1;
         }
         let removed = kept < self.times.len();

@@ -18,29 +18,18 @@ pub struct Fault {
 
 /// A [`Fault`] at `path`.
 pub fn fault(path: impl Into<String>, message: impl Into<String>) -> Fault {
-    Fault {
-        path: path.into(),
-        message: message.into(),
-        follows: false,
-    }
+    Fault { path: path.into(), message: message.into(), follows: false }
 }
 
 impl Fault {
     /// Marks this fault as the consequence of one that is known already, so that a check does not report it.
     pub fn following(self) -> Self {
-        Self {
-            follows: true,
-            ..self
-        }
+        Self { follows: true, ..self }
     }
 
     /// `path: message`.
     pub fn line(&self) -> String {
-        if self.path.is_empty() {
-            self.message.clone()
-        } else {
-            format!("{}: {}", self.path, self.message)
-        }
+        if self.path.is_empty() { self.message.clone() } else { format!("{}: {}", self.path, self.message) }
     }
 }
 
@@ -61,11 +50,7 @@ impl<'a> Faults<'a> {
     }
 
     pub fn are_collected(budget: &'a Budget) -> Self {
-        Self(Some(Found {
-            faults: Mutex::default(),
-            budget,
-            ended: AtomicBool::new(false),
-        }))
+        Self(Some(Found { faults: Mutex::default(), budget, ended: AtomicBool::new(false) }))
     }
 
     /// In a check, records a fault and returns `None`.
@@ -140,16 +125,8 @@ mod tests {
         let budget = Budget::new(None);
         let faults = Faults::are_collected(&budget);
         assert!(faults.keep(Ok(1)).is_ok_and(|kept| kept == Some(1)));
-        for fault in [
-            fault("/b", "odd"),
-            fault("/a", "odd"),
-            fault("/c", "no data").following(),
-        ] {
-            assert!(
-                faults
-                    .keep::<()>(Err(fault))
-                    .is_ok_and(|kept| kept.is_none())
-            );
+        for fault in [fault("/b", "odd"), fault("/a", "odd"), fault("/c", "no data").following()] {
+            assert!(faults.keep::<()>(Err(fault)).is_ok_and(|kept| kept.is_none()));
         }
         assert_eq!(faults.into_lines(), ["/a: odd", "/b: odd"]);
         let load = Faults::end_the_load();

@@ -62,11 +62,7 @@ pub fn load_model(path: &Path, options: &GltfOptions) -> Result<Model, LoadError
 ///
 /// # Errors
 /// As [`load_model`].
-pub(super) fn load_within(
-    path: &Path,
-    options: &GltfOptions,
-    budget: &Budget,
-) -> Result<Model, LoadError> {
+pub(super) fn load_within(path: &Path, options: &GltfOptions, budget: &Budget) -> Result<Model, LoadError> {
     let bytes = files::read(path)?;
     let input = Input::file(path, &bytes);
     load(&input, options, budget).map_err(|fault| LoadError::file(path, fault.line()))
@@ -76,14 +72,9 @@ pub(super) fn load_within(
 ///
 /// # Errors
 /// As [`load_model`].
-pub fn load_model_bytes(
-    bytes: &[u8],
-    folder: Option<&Path>,
-    options: &GltfOptions,
-) -> Result<Model, LoadError> {
+pub fn load_model_bytes(bytes: &[u8], folder: Option<&Path>, options: &GltfOptions) -> Result<Model, LoadError> {
     let input = Input::in_memory(bytes, folder);
-    load(&input, options, &Budget::new(options.memory_limit))
-        .map_err(|fault| LoadError::file(input.path, fault.line()))
+    load(&input, options, &Budget::new(options.memory_limit)).map_err(|fault| LoadError::file(input.path, fault.line()))
 }
 
 /// Errors and warnings about a file: one line each, with a JSON pointer.
@@ -103,10 +94,7 @@ pub fn check_model(path: &Path, options: &GltfOptions) -> Result<Findings, LoadE
     let bytes = files::read(path)?;
     let (errors, warnings) = check(&Input::file(path, &bytes), options);
     let errors = errors.iter().map(|line| LoadError::file(path, line));
-    Ok(Findings {
-        errors: errors.collect(),
-        warnings,
-    })
+    Ok(Findings { errors: errors.collect(), warnings })
 }
 
 /// The bytes of a whole file, and where it comes from.
@@ -119,11 +107,7 @@ struct Input<'a> {
 
 impl<'a> Input<'a> {
     fn file(path: &'a Path, bytes: &'a [u8]) -> Self {
-        Self {
-            bytes,
-            path,
-            home: Some(path.parent().unwrap_or(Path::new(""))),
-        }
+        Self { bytes, path, home: Some(path.parent().unwrap_or(Path::new(""))) }
     }
 
     fn in_memory(bytes: &'a [u8], home: Option<&'a Path>) -> Self {
@@ -156,9 +140,7 @@ fn check(input: &Input, options: &GltfOptions) -> (Vec<String>, Vec<String>) {
 }
 
 fn open<'a>(input: &Input<'a>, budget: &Budget) -> Result<Container<'a>, Fault> {
-    budget
-        .hold(input.path, input.bytes.len() as u64)
-        .map_err(|lack| fault("", format!("the file {lack}")))?;
+    budget.hold(input.path, input.bytes.len() as u64).map_err(|lack| fault("", format!("the file {lack}")))?;
     file::container::open(input.bytes).map_err(|message| fault("", message))
 }
 
@@ -184,11 +166,7 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
         cameras: viewpoints::cameras(document, &hierarchy)?,
         lights: viewpoints::lights(document, &hierarchy)?,
         animated_materials: pointers::bases(&materials, &clips),
-        rig: Rig {
-            clips,
-            nodes: rig_nodes,
-            skins: skins.skins,
-        },
+        rig: Rig { clips, nodes: rig_nodes, skins: skins.skins },
         mesh_count: meshes.mesh_count(),
         meshes: meshes.meshes,
         parts,
@@ -213,12 +191,7 @@ fn read_materials_and_meshes(
     let (textures, meshes) = rayon::join(
         || textures.decode(),
         || {
-            let choice = geometry::Choice {
-                materials: &materials,
-                variant_count,
-                variant,
-                skip_tangents,
-            };
+            let choice = geometry::Choice { materials: &materials, variant_count, variant, skip_tangents };
             parts::read_meshes(document, hierarchy, &choice)
         },
     );

@@ -38,17 +38,14 @@ pub fn choose_scene(document: &Document, wanted: Option<&str>) -> Result<Option<
     let scenes = &document.root.scenes;
     let Some(wanted) = wanted else {
         return match document.root.scene {
-            Some(i) if i.value() >= scenes.len() => Err(fault(
-                "/scene",
-                out_of_range("scene", i.value(), scenes.len()),
-            )),
+            Some(i) if i.value() >= scenes.len() => {
+                Err(fault("/scene", out_of_range("scene", i.value(), scenes.len())))
+            }
             Some(i) => Ok(Some(i.value())),
             None => Ok((!scenes.is_empty()).then_some(0)),
         };
     };
-    let by_name = scenes
-        .iter()
-        .position(|s| s.name.as_deref() == Some(wanted));
+    let by_name = scenes.iter().position(|s| s.name.as_deref() == Some(wanted));
     let by_index = wanted.parse().ok().filter(|&i| i < scenes.len());
     by_name.or(by_index).map(Some).ok_or_else(|| {
         let names = scene_names(document);
@@ -59,9 +56,7 @@ pub fn choose_scene(document: &Document, wanted: Option<&str>) -> Result<Option<
 
 pub fn scene_names(document: &Document) -> Vec<String> {
     let scenes = document.root.scenes.iter().enumerate();
-    scenes
-        .map(|(i, s)| name(s.name.as_deref(), "scene", i))
-        .collect()
+    scenes.map(|(i, s)| name(s.name.as_deref(), "scene", i)).collect()
 }
 
 /// The name that the file gives, else `kind index`. Long names are cut, since many things may share one.
@@ -82,9 +77,7 @@ impl Hierarchy {
         let parents = parents_in_file(nodes)?;
         let roots = match scene {
             Some(scene) => scene_roots(document, scene)?,
-            None => (0..nodes.len() as u32)
-                .filter(|&i| parents[i as usize] == NONE)
-                .collect(),
+            None => (0..nodes.len() as u32).filter(|&i| parents[i as usize] == NONE).collect(),
         };
         let mut hierarchy = Self {
             file_index: Vec::new(),
@@ -185,10 +178,7 @@ fn scene_roots(document: &Document, scene: usize) -> Result<Vec<u32>, Fault> {
     roots
         .map(|(i, node)| match node.value() {
             n if n < count => Ok(n as u32),
-            n => Err(fault(
-                format!("/scenes/{scene}/nodes/{i}"),
-                out_of_range("node", n, count),
-            )),
+            n => Err(fault(format!("/scenes/{scene}/nodes/{i}"), out_of_range("node", n, count))),
         })
         .collect()
 }
@@ -266,11 +256,7 @@ fn local(document: &Document, node: &Node, index: u32) -> Result<Local, Fault> {
         document.warnings.add(&path("rotation"), message);
         Quat::IDENTITY
     });
-    Ok(Local::Parts(Trs {
-        translation: Vec3::from(translation),
-        rotation,
-        scale: Vec3::from(scale),
-    }))
+    Ok(Local::Parts(Trs { translation: Vec3::from(translation), rotation, scale: Vec3::from(scale) }))
 }
 
 /// The unit quaternion along `xyzw`; None for zero and for numbers that are not finite.

@@ -35,11 +35,7 @@ pub struct Meshes {
 ///
 /// # Errors
 /// When a mesh does not exist or is invalid.
-pub fn read_meshes(
-    document: &Document,
-    hierarchy: &Hierarchy,
-    choice: &Choice,
-) -> Result<Meshes, Fault> {
+pub fn read_meshes(document: &Document, hierarchy: &Hierarchy, choice: &Choice) -> Result<Meshes, Fault> {
     let count = document.root.meshes.len();
     let mut used = vec![false; count];
     for &index in &hierarchy.file_index[..hierarchy.in_scene] {
@@ -65,10 +61,7 @@ pub fn read_meshes(
             Ok(document.faults.keep(mesh)?.flatten())
         })
         .collect::<Result<_, _>>()?;
-    let mut meshes = Meshes {
-        meshes: Vec::new(),
-        by_file_mesh: vec![Vec::new(); count],
-    };
+    let mut meshes = Meshes { meshes: Vec::new(), by_file_mesh: vec![Vec::new(); count] };
     for ((m, _), mesh) in wanted.into_iter().zip(read) {
         if let Some(mesh) = mesh {
             meshes.by_file_mesh[m].push(meshes.meshes.len() as u32);
@@ -99,10 +92,7 @@ pub fn place(
 ) -> Result<Vec<Part>, Fault> {
     let reach: Vec<u32> = meshes.meshes.par_iter().map(greatest_joint).collect();
     let mut parts = Vec::new();
-    for (i, &index) in hierarchy.file_index[..hierarchy.in_scene]
-        .iter()
-        .enumerate()
-    {
+    for (i, &index) in hierarchy.file_index[..hierarchy.in_scene].iter().enumerate() {
         let node = &document.root.nodes[index as usize];
         let mesh = node.mesh.map(|m| m.value());
         let Some(primitives) = mesh.and_then(|m| meshes.by_file_mesh.get(m)) else {
@@ -116,9 +106,7 @@ pub fn place(
         let placements = placements(document, node, &path);
         let placements = document.faults.keep(placements)?.unwrap_or_default();
         let instances = primitives.len() as u64 * placements.len().max(1) as u64;
-        let room = document
-            .budget
-            .take(instances.saturating_mul(budget::INSTANCE));
+        let room = document.budget.take(instances.saturating_mul(budget::INSTANCE));
         room.map_err(|lack| fault(&path, format!("placing it {instances} times {lack}")))?;
         for &mesh in primitives {
             let used = skins.skins.get(skin as usize);
@@ -137,20 +125,11 @@ pub fn place(
 
 /// The greatest index of a joint that a mesh refers to; [`NONE`] without joints.
 fn greatest_joint(mesh: &ModelMesh) -> u32 {
-    mesh.deformers
-        .joints
-        .par_iter()
-        .max()
-        .map_or(NONE, |&j| j.into())
+    mesh.deformers.joints.par_iter().max().map_or(NONE, |&j| j.into())
 }
 
 /// Whether the mesh moves with the skin.
-fn check_skin(
-    document: &Document,
-    skin: Option<&Skin>,
-    greatest_joint: u32,
-    path: &str,
-) -> Result<bool, Fault> {
+fn check_skin(document: &Document, skin: Option<&Skin>, greatest_joint: u32, path: &str) -> Result<bool, Fault> {
     let Some(skin) = skin else {
         return Ok(false);
     };
@@ -162,20 +141,13 @@ fn check_skin(
     if (greatest_joint as usize) < skin.joints.len() {
         return Ok(true);
     }
-    let message = format!(
-        "the mesh names joint {greatest_joint}, but its skin has {}: export the file again",
-        skin.joints.len()
-    );
+    let message =
+        format!("the mesh names joint {greatest_joint}, but its skin has {}: export the file again", skin.joints.len());
     Err(fault(format!("{path}/skin"), message))
 }
 
 /// The node's weights, else the mesh's, else zeros.
-fn rest_weights(
-    document: &Document,
-    meshes: &Meshes,
-    node: &Node,
-    path: &str,
-) -> Result<Vec<f32>, Fault> {
+fn rest_weights(document: &Document, meshes: &Meshes, node: &Node, path: &str) -> Result<Vec<f32>, Fault> {
     let Some(index) = node.mesh.map(|m| m.value()) else {
         return Ok(Vec::new());
     };
@@ -189,12 +161,7 @@ fn rest_weights(
     document
         .budget
         .take_array(count, size_of::<f32>())
-        .map_err(|lack| {
-            fault(
-                path,
-                format!("keeping the weights of its morph targets {lack}"),
-            )
-        })?;
+        .map_err(|lack| fault(path, format!("keeping the weights of its morph targets {lack}")))?;
     let mesh = &document.root.meshes[index];
     let weights = node.weights.as_ref().or(mesh.weights.as_ref());
     let Some(weights) = weights.filter(|_| count > 0) else {
@@ -230,17 +197,11 @@ fn placements(document: &Document, node: &Node, path: &str) -> Result<Vec<Affine
     let translations = finite::<3>(document, a.translation, &format!("{path}/TRANSLATION"))?;
     let rotations = finite::<4>(document, a.rotation, &format!("{path}/ROTATION"))?;
     let scales = finite::<3>(document, a.scale, &format!("{path}/SCALE"))?;
-    let lengths = [
-        translations.as_ref().map(Vec::len),
-        rotations.as_ref().map(Vec::len),
-        scales.as_ref().map(Vec::len),
-    ];
+    let lengths =
+        [translations.as_ref().map(Vec::len), rotations.as_ref().map(Vec::len), scales.as_ref().map(Vec::len)];
     let count = lengths.iter().flatten().max().copied().unwrap_or(0);
     if lengths.iter().flatten().any(|&n| n != count) {
-        return Err(fault(
-            path,
-            "all attributes need the same number of instances",
-        ));
+        return Err(fault(path, "all attributes need the same number of instances"));
     }
     document
         .budget
@@ -251,9 +212,7 @@ fn placements(document: &Document, node: &Node, path: &str) -> Result<Vec<Affine
         Affine3::from_scale_rotation_translation(
             scales.as_ref().map_or(Vec3::ONE, |s| Vec3::from(s[i])),
             rotation.unwrap_or(Quat::IDENTITY),
-            translations
-                .as_ref()
-                .map_or(Vec3::ZERO, |t| Vec3::from(t[i])),
+            translations.as_ref().map_or(Vec3::ZERO, |t| Vec3::from(t[i])),
         )
     };
     Ok((0..count).into_par_iter().map(placement).collect())

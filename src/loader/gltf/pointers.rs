@@ -14,11 +14,8 @@ use crate::scene::{
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-const PLACES: [(&str, PlaceValue); 3] = [
-    ("offset", PlaceValue::Offset),
-    ("rotation", PlaceValue::Rotation),
-    ("scale", PlaceValue::Scale),
-];
+const PLACES: [(&str, PlaceValue); 3] =
+    [("offset", PlaceValue::Offset), ("rotation", PlaceValue::Rotation), ("scale", PlaceValue::Scale)];
 
 const LIGHT_VALUES: [(&str, LightValue); 5] = [
     ("color", LightValue::Color),
@@ -28,10 +25,8 @@ const LIGHT_VALUES: [(&str, LightValue); 5] = [
     ("spot/outerConeAngle", LightValue::OuterConeAngle),
 ];
 
-const CAMERA_VALUES: [(&str, CameraValue); 2] = [
-    ("perspective/yfov", CameraValue::FovY),
-    ("orthographic/ymag", CameraValue::HalfHeight),
-];
+const CAMERA_VALUES: [(&str, CameraValue); 2] =
+    [("perspective/yfov", CameraValue::FovY), ("orthographic/ymag", CameraValue::HalfHeight)];
 
 /// The value that `pointer` names; None if it cannot be animated.
 ///
@@ -73,9 +68,7 @@ fn checked(what: &str, index: usize, count: usize) -> Result<u32, String> {
 
 fn light_count(document: &Document) -> usize {
     let others = document.root.extensions.as_ref().map(|e| &e.others);
-    let lights = others
-        .and_then(|others| others.get(extensions::LIGHTS)?.get("lights"))
-        .and_then(Value::as_array);
+    let lights = others.and_then(|others| others.get(extensions::LIGHTS)?.get("lights")).and_then(Value::as_array);
     lights.map_or(0, Vec::len)
 }
 
@@ -86,11 +79,7 @@ fn in_material(material: u32, member: &str) -> Option<Target> {
     let place = format!("/extensions/{}/", extensions::TEXTURE_TRANSFORM);
     let (texture, part) = member.split_once(&place)?;
     let (map, value) = (MapUse::at(texture)?, find(&PLACES, part)?);
-    Some(Target::Place {
-        material,
-        map,
-        value,
-    })
+    Some(Target::Place { material, map, value })
 }
 
 fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
@@ -115,10 +104,7 @@ pub fn bases(materials: &[PbrMaterial], clips: &[Clip]) -> Vec<MaterialBase> {
     let all = maps.into_iter();
     all.filter_map(|(index, maps)| {
         let own = materials.get(index as usize)?;
-        Some(MaterialBase {
-            places: maps.into_iter().map(|map| (map, own.place(map))).collect(),
-            ..own.base.clone()
-        })
+        Some(MaterialBase { places: maps.into_iter().map(|map| (map, own.place(map))).collect(), ..own.base.clone() })
     })
     .collect()
 }

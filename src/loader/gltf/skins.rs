@@ -24,10 +24,7 @@ pub struct Skins {
 /// When a skin or joint does not exist, or its matrices do not fit.
 pub fn read(document: &Document, hierarchy: &mut Hierarchy) -> Result<Skins, Fault> {
     let count = document.root.skins.len();
-    let mut read = Skins {
-        skins: Vec::new(),
-        rig_index: vec![NONE; count],
-    };
+    let mut read = Skins { skins: Vec::new(), rig_index: vec![NONE; count] };
     for i in 0..hierarchy.in_scene {
         let index = hierarchy.file_index[i];
         let node = &document.root.nodes[index as usize];
@@ -35,12 +32,10 @@ pub fn read(document: &Document, hierarchy: &mut Hierarchy) -> Result<Skins, Fau
             continue;
         };
         let skin = skin.value();
-        let slot = read.rig_index.get_mut(skin).ok_or_else(|| {
-            fault(
-                format!("/nodes/{index}/skin"),
-                out_of_range("skin", skin, count),
-            )
-        });
+        let slot = read
+            .rig_index
+            .get_mut(skin)
+            .ok_or_else(|| fault(format!("/nodes/{index}/skin"), out_of_range("skin", skin, count)));
         let Some(slot) = document.faults.keep(slot)? else {
             continue;
         };
@@ -71,10 +66,7 @@ fn read_skin(document: &Document, hierarchy: &mut Hierarchy, index: usize) -> Re
         let joint = joint.value();
         let Some(&known) = hierarchy.rig_index.get(joint) else {
             let count = document.root.nodes.len();
-            return Err(fault(
-                format!("{path}/joints/{k}"),
-                out_of_range("node", joint, count),
-            ));
+            return Err(fault(format!("{path}/joints/{k}"), out_of_range("node", joint, count)));
         };
         if known == NONE {
             outside = true;

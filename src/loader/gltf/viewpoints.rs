@@ -20,10 +20,7 @@ use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 pub fn cameras(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelCamera>, Fault> {
     let (nodes, cameras) = (&document.root.nodes, &document.root.cameras);
     let mut found = Vec::new();
-    for (i, &index) in hierarchy.file_index[..hierarchy.in_scene]
-        .iter()
-        .enumerate()
-    {
+    for (i, &index) in hierarchy.file_index[..hierarchy.in_scene].iter().enumerate() {
         let node = &nodes[index as usize];
         let Some(at) = node.camera.map(|c| c.value()) else {
             continue;
@@ -35,11 +32,7 @@ pub fn cameras(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelCa
         let camera = camera.and_then(|camera| {
             Ok(ModelCamera {
                 camera: at as u32,
-                name: name(
-                    camera.name.as_deref().or(node.name.as_deref()),
-                    "camera",
-                    at,
-                ),
+                name: name(camera.name.as_deref().or(node.name.as_deref()), "camera", at),
                 node: i as u32,
                 projection: projection(camera, &format!("/cameras/{at}"))?,
             })
@@ -55,12 +48,7 @@ fn projection(camera: &Camera, path: &str) -> Result<Projection, Fault> {
     let positive = |x: f32| x.is_finite() && x > 0.0;
     let (projection, valid) = match (&camera.perspective, &camera.orthographic) {
         (Some(p), _) => (
-            Projection::Perspective {
-                fov_y: p.yfov,
-                aspect: p.aspect_ratio,
-                near: p.znear,
-                far: p.zfar,
-            },
+            Projection::Perspective { fov_y: p.yfov, aspect: p.aspect_ratio, near: p.znear, far: p.zfar },
             positive(p.yfov)
                 && p.yfov < PI
                 && p.aspect_ratio.is_none_or(positive)
@@ -75,24 +63,15 @@ fn projection(camera: &Camera, path: &str) -> Result<Projection, Fault> {
                 near: o.znear,
                 far: o.zfar,
             },
-            positive(o.xmag.abs())
-                && positive(o.ymag.abs())
-                && o.znear.is_finite()
-                && o.zfar.is_finite(),
+            positive(o.xmag.abs()) && positive(o.ymag.abs()) && o.znear.is_finite() && o.zfar.is_finite(),
         ),
         (None, None) => {
-            return Err(fault(
-                path,
-                "the camera is neither perspective nor orthographic",
-            ));
+            return Err(fault(path, "the camera is neither perspective nor orthographic"));
         }
     };
     match valid {
         true => Ok(projection),
-        false => Err(fault(
-            path,
-            "these numbers make no picture: correct the camera",
-        )),
+        false => Err(fault(path, "these numbers make no picture: correct the camera")),
     }
 }
 
@@ -151,10 +130,7 @@ pub fn lights(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelLig
     };
     let lights = read.map(|l| l.lights).unwrap_or_default();
     let mut found = Vec::new();
-    for (i, &index) in hierarchy.file_index[..hierarchy.in_scene]
-        .iter()
-        .enumerate()
-    {
+    for (i, &index) in hierarchy.file_index[..hierarchy.in_scene].iter().enumerate() {
         let node = &document.root.nodes[index as usize];
         let light = light_at(node, i as u32, index, &lights);
         found.extend(document.faults.keep(light)?.flatten());
@@ -163,12 +139,7 @@ pub fn lights(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelLig
 }
 
 /// The light of a node, which is `rig_node` in the rig and `index` in the file.
-fn light_at(
-    node: &Node,
-    rig_node: u32,
-    index: u32,
-    lights: &[Light],
-) -> Result<Option<ModelLight>, Fault> {
+fn light_at(node: &Node, rig_node: u32, index: u32, lights: &[Light]) -> Result<Option<ModelLight>, Fault> {
     let others = node.extensions.as_ref().map(|e| &e.others);
     let path = format!("/nodes/{index}");
     let Some(at) = extensions::read::<LightIndex>(others, extensions::LIGHTS, &path)? else {
@@ -207,10 +178,7 @@ fn check_light(light: &ModelLight, index: usize) -> Result<(), Fault> {
     let path = format!("/extensions/{}/lights/{index}", extensions::LIGHTS);
     let bright = |x: f32| x.is_finite() && x >= 0.0;
     if !light.color.iter().all(|&x| bright(x)) || !bright(light.intensity) {
-        return Err(fault(
-            path,
-            "color and intensity must be finite and not negative",
-        ));
+        return Err(fault(path, "color and intensity must be finite and not negative"));
     }
     if light.range.is_some_and(|r| !(r.is_finite() && r > 0.0)) {
         return Err(fault(path, "range must be positive"));

@@ -18,10 +18,7 @@ pub struct AnimatedRows {
 }
 
 /// The tracks of the clips that are played.
-pub fn played_tracks<'a>(
-    clips: &'a [Clip],
-    playbacks: &'a [Playback],
-) -> impl Iterator<Item = &'a Track> {
+pub fn played_tracks<'a>(clips: &'a [Clip], playbacks: &'a [Playback]) -> impl Iterator<Item = &'a Track> {
     let played = playbacks.iter();
     let played = played.filter_map(|playback| clips.get(playback.clip as usize));
     played.flat_map(|clip| &clip.tracks)
@@ -32,8 +29,7 @@ impl AnimatedRows {
     pub fn new<'a>(bases: &[MaterialBase], tracks: impl Iterator<Item = &'a Track>) -> Self {
         let mut animated = vec![false; bases.len()];
         for track in tracks {
-            let (Target::Material { material, .. } | Target::Place { material, .. }) = track.target
-            else {
+            let (Target::Material { material, .. } | Target::Place { material, .. }) = track.target else {
                 continue;
             };
             if let Ok(index) = bases.binary_search_by_key(&material, |b| b.material) {
@@ -41,26 +37,15 @@ impl AnimatedRows {
             }
         }
         let own = bases.iter().zip(animated).filter(|(_, animated)| *animated);
-        Self {
-            bases: own.map(|(base, _)| base.clone()).collect(),
-            rows: Vec::new(),
-        }
+        Self { bases: own.map(|(base, _)| base.clone()).collect(), rows: Vec::new() }
     }
 
     /// Row of the file's material `index`, called `name`, that looks like `material`: one of its own if it is animated.
-    pub fn enter(
-        &mut self,
-        table: &mut Materials,
-        (index, name): (u32, &str),
-        material: Material,
-    ) -> u32 {
+    pub fn enter(&mut self, table: &mut Materials, (index, name): (u32, &str), material: Material) -> u32 {
         let Ok(base) = self.bases.binary_search_by_key(&index, |b| b.material) else {
             return table.add(name, material);
         };
-        let known = self
-            .rows
-            .iter()
-            .find(|r| r.base.material == index && table.rows[r.row as usize] == material);
+        let known = self.rows.iter().find(|r| r.base.material == index && table.rows[r.row as usize] == material);
         known.map(|r| r.row).unwrap_or_else(|| {
             let row = table.add_apart(name, material);
             let base = self.bases[base].clone();

@@ -36,12 +36,7 @@ pub enum FlatMaterials<'a> {
 
 /// Joins the parts of a model, whose rig is passed separately, into one mesh. Parts without normals are shaded flat; if no part has
 /// normals, neither has the mesh. Every copy of a mesh is written out: [`flat_bytes`] tells beforehand how much memory that takes.
-pub fn flatten(
-    model: &Model,
-    rig: Arc<Rig>,
-    materials: &mut FlatMaterials,
-    table: &mut Materials,
-) -> FlatModel {
+pub fn flatten(model: &Model, rig: Arc<Rig>, materials: &mut FlatMaterials, table: &mut Materials) -> FlatModel {
     let mut rest = RigPose::default();
     rest.evaluate(&rig, &[], 0.0);
     let smooth = model.meshes.iter().any(|m| !m.mesh.normals.is_empty());
@@ -50,12 +45,7 @@ pub fn flatten(
         materials: Vec::new(),
         slot_of: HashMap::new(),
         rig,
-        deforming: DeformingMesh {
-            mesh: 0,
-            actor: 0,
-            refit: Default::default(),
-            pieces: Vec::new(),
-        },
+        deforming: DeformingMesh { mesh: 0, actor: 0, refit: Default::default(), pieces: Vec::new() },
     };
     for part in &model.parts {
         let source = &model.meshes[part.mesh as usize];
@@ -78,9 +68,7 @@ pub fn flatten(
 /// Bytes of memory that a model takes as one mesh.
 pub fn flat_bytes(model: &Model) -> u64 {
     let of_part = |part: &Part| {
-        let ModelMesh {
-            mesh, deformers, ..
-        } = &model.meshes[part.mesh as usize];
+        let ModelMesh { mesh, deformers, .. } = &model.meshes[part.mesh as usize];
         let joints = model.rig.joint_count(part.skin);
         let each = budget::of_deforming_mesh(mesh, deformers, joints);
         each.saturating_mul(part.placements.len() as u64)
@@ -117,9 +105,7 @@ impl FlatModel {
         };
         let count = mesh.positions.len();
         append_vertices(&mut self.mesh, &placed(mesh, placement), first as usize);
-        self.mesh
-            .triangles
-            .extend(mesh.triangles.iter().map(triangle));
+        self.mesh.triangles.extend(mesh.triangles.iter().map(triangle));
         let slots = std::iter::repeat_n(slot, mesh.triangles.len());
         self.mesh.slots.extend(slots);
         self.deforming.pieces.push(Piece {
@@ -140,13 +126,7 @@ fn append_vertices(to: &mut TriangleMesh, from: &TriangleMesh, first: usize) {
     append(&mut to.uvs, &from.uvs, [0.0; 2], first, end);
     append(&mut to.uvs1, &from.uvs1, [0.0; 2], first, end);
     append(&mut to.colors, &from.colors, [1.0; 4], first, end);
-    append(
-        &mut to.tangents,
-        &from.tangents,
-        [1.0, 0.0, 0.0, 1.0],
-        first,
-        end,
-    );
+    append(&mut to.tangents, &from.tangents, [1.0, 0.0, 0.0, 1.0], first, end);
 }
 
 fn append<T: Copy>(to: &mut Vec<T>, from: &[T], default: T, first: usize, end: usize) {
@@ -195,10 +175,7 @@ fn placed_deformers(deformers: &Arc<Deformers>, placement: &Affine3) -> Arc<Defo
     if *placement == Affine3::IDENTITY || deformers.targets.is_empty() {
         return deformers.clone();
     }
-    Arc::new(Deformers {
-        targets: deformers.targets.iter().map(target).collect(),
-        ..Deformers::clone(deformers)
-    })
+    Arc::new(Deformers { targets: deformers.targets.iter().map(target).collect(), ..Deformers::clone(deformers) })
 }
 
 #[cfg(test)]

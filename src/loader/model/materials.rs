@@ -69,10 +69,6 @@ impl<'a> ModelMaterials<'a> {
         let Some(&texture) = self.index_of.get(&reference.texture) else {
             return NONE;
         };
-        table.map(TextureMap {
-            texture,
-            uv_set: reference.uv_set,
-            transform: reference.place.matrix(),
-        })
+        table.map(TextureMap { texture, uv_set: reference.uv_set, transform: reference.place.matrix() })
     }
 }

@@ -23,14 +23,8 @@ impl Loaded {
         b.texture(&png(1, 1, [10, 20, 30]));
         b.json["materials"] = json!([json]);
         let model = b.load();
-        let (mut materials, mut table) = (
-            ModelMaterials::new(&model.materials, model.textures),
-            Materials::default(),
-        );
-        let mut mesh = TriangleMesh {
-            tangents: vec![[1.0, 0.0, 0.0, 1.0]],
-            ..TriangleMesh::default()
-        };
+        let (mut materials, mut table) = (ModelMaterials::new(&model.materials, model.textures), Materials::default());
+        let mut mesh = TriangleMesh { tangents: vec![[1.0, 0.0, 0.0, 1.0]], ..TriangleMesh::default() };
         let row = materials.material(&mut table, 0, &mut mesh);
         Self {
             material: table.rows[row as usize],
@@ -76,16 +70,8 @@ fn the_core_of_a_material_arrives_with_its_maps() {
     assert_eq!((l.ior, l.dispersion), (1.4, 0.2));
     assert_eq!((m.alpha, m.opacity), (Alpha::Opaque, 1.0));
     assert!(!m.double_sided && !m.unlit && !loaded.mesh.tangents.is_empty());
-    let maps = [
-        m.color_map,
-        l.metallic_roughness_map,
-        l.normal_map,
-        m.emission_map,
-    ];
-    assert_eq!(
-        maps.map(|map| loaded.read(map)),
-        [(1, COLOR), (2, DATA), (3, DATA), (4, COLOR)]
-    );
+    let maps = [m.color_map, l.metallic_roughness_map, l.normal_map, m.emission_map];
+    assert_eq!(maps.map(|map| loaded.read(map)), [(1, COLOR), (2, DATA), (3, DATA), (4, COLOR)]);
     assert_eq!(loaded.textures.len(), 2, "one for each colour space");
 }
 
@@ -112,14 +98,7 @@ fn what_changes_the_base_arrives_with_its_maps() {
         l.diffuse_transmission_color_map,
         l.anisotropy_map,
     ];
-    let expected = [
-        (1, DATA),
-        (2, COLOR),
-        (3, DATA),
-        (4, DATA),
-        (5, COLOR),
-        (6, DATA),
-    ];
+    let expected = [(1, DATA), (2, COLOR), (3, DATA), (4, DATA), (5, COLOR), (6, DATA)];
     assert_eq!(maps.map(|map| loaded.read(map)), expected);
     assert!(!loaded.mesh.tangents.is_empty(), "for the anisotropy");
 }
@@ -149,28 +128,14 @@ fn what_lies_on_top_arrives_with_its_maps() {
         l.iridescence_map,
         l.iridescence_thickness_map,
     ];
-    let expected = [
-        (1, DATA),
-        (2, DATA),
-        (3, DATA),
-        (4, COLOR),
-        (5, DATA),
-        (6, DATA),
-        (7, DATA),
-    ];
+    let expected = [(1, DATA), (2, DATA), (3, DATA), (4, COLOR), (5, DATA), (6, DATA), (7, DATA)];
     assert_eq!(maps.map(|map| loaded.read(map)), expected);
 }
 
 #[test]
 fn a_volume_absorbs_what_its_attenuation_says_and_a_thin_wall_nothing() {
-    let volume = |json: Value| {
-        Loaded::of(json!({"extensions": {"KHR_materials_volume": json}}))
-            .material
-            .lobes
-    };
-    let glass = volume(
-        json!({"thicknessFactor": 2, "attenuationDistance": 3, "attenuationColor": [0.5, 1, 0]}),
-    );
+    let volume = |json: Value| Loaded::of(json!({"extensions": {"KHR_materials_volume": json}})).material.lobes;
+    let glass = volume(json!({"thicknessFactor": 2, "attenuationDistance": 3, "attenuationColor": [0.5, 1, 0]}));
     let absorption = Vec3::from(glass.absorption);
     let left = (absorption * -3.0).exp();
     assert!(glass.thin == 0 && left.abs_diff_eq(Vec3::new(0.5, 1.0, 0.0), 1e-6));
@@ -215,17 +180,11 @@ fn unlit_colours_shine_and_keep_their_alpha() {
 fn samplers_wrap_each_axis_and_keep_texels_square() {
     let mut b = Builder::new();
     b.texture(&png(1, 1, [1, 2, 3]));
-    b.add(
-        "samplers",
-        json!({"wrapS": 33071, "wrapT": 33648, "magFilter": 9728}),
-    );
+    b.add("samplers", json!({"wrapS": 33071, "wrapT": 33648, "magFilter": 9728}));
     b.json["textures"][0]["sampler"] = json!(0);
     b.json["materials"] = json!([{"normalTexture": {"index": 0}}]);
     let model = b.load();
-    let (mut materials, mut table) = (
-        ModelMaterials::new(&model.materials, model.textures),
-        Materials::default(),
-    );
+    let (mut materials, mut table) = (ModelMaterials::new(&model.materials, model.textures), Materials::default());
     materials.material(&mut table, 0, &mut TriangleMesh::default());
     let textures = table.decode_textures().expect("decodes");
     assert_eq!(textures[0].texels, Texels::Linear8(vec![[1, 2, 3, 255]]));
@@ -240,8 +199,7 @@ fn a_texture_keeps_its_transform_and_the_mesh_its_coordinates() {
     let loaded = Loaded::of(json!({"pbrMetallicRoughness": {"baseColorTexture": texture}}));
     let map = loaded.maps[loaded.material.color_map as usize];
     // v counts from the bottom here, and from the top in the file.
-    let expected =
-        Affine2::from_scale_angle_translation(Vec2::new(2.0, 4.0), 0.0, Vec2::new(0.25, -3.5));
+    let expected = Affine2::from_scale_angle_translation(Vec2::new(2.0, 4.0), 0.0, Vec2::new(0.25, -3.5));
     assert!(map.transform.abs_diff_eq(expected, 1e-6), "{map:?}");
     assert!(loaded.mesh.uvs.is_empty());
 }

@@ -31,16 +31,9 @@ pub enum MeshMotion {
     #[default]
     Still,
     /// Instances choose from several poses, of which the mesh itself is the first; the others follow it.
-    Palette {
-        others: Vec<Mesh>,
-        poses: PoseBuckets,
-    },
+    Palette { others: Vec<Mesh>, poses: PoseBuckets },
     /// The mesh, in its bind pose, follows an actor, which may animate its materials. Indices of mesh and actor are not known yet.
-    Alive {
-        actor: Actor,
-        deforming: DeformingMesh,
-        animated: Animated,
-    },
+    Alive { actor: Actor, deforming: DeformingMesh, animated: Animated },
 }
 
 impl MeshMotion {
@@ -65,14 +58,8 @@ impl MeshMotion {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Performance {
     AtRest,
-    Palette {
-        clip: u32,
-        count: u32,
-    },
-    Alive {
-        playback: Playback,
-        refit: RefitPolicy,
-    },
+    Palette { clip: u32, count: u32 },
+    Alive { playback: Playback, refit: RefitPolicy },
 }
 
 /// Makes a mesh of a model. If it is alive, its clip animates the materials `animated`.
@@ -98,18 +85,9 @@ pub fn into_source(
         }
         Performance::Alive { playback, refit } => {
             let alive = MeshMotion::Alive {
-                actor: Actor {
-                    rig: model.rig.clone(),
-                    playbacks: vec![playback],
-                },
-                deforming: DeformingMesh {
-                    refit,
-                    ..model.deforming.clone()
-                },
-                animated: Animated {
-                    materials: animated,
-                    ..Animated::default()
-                },
+                actor: Actor { rig: model.rig.clone(), playbacks: vec![playback] },
+                deforming: DeformingMesh { refit, ..model.deforming.clone() },
+                animated: Animated { materials: animated, ..Animated::default() },
             };
             (model.mesh.clone(), alive)
         }
@@ -129,25 +107,13 @@ pub fn into_source(
 
 type Palette = (TriangleMesh, Vec<Mesh>, PoseBuckets);
 
-fn palette(
-    path: &Path,
-    name: &str,
-    model: &FlatModel,
-    clip: u32,
-    count: u32,
-) -> Result<Palette, LoadError> {
+fn palette(path: &Path, name: &str, model: &FlatModel, clip: u32, count: u32) -> Result<Palette, LoadError> {
     let bytes = count as u64 * model.bytes_per_pose();
     files::reserve(path, &format!("a palette of {count} poses"), bytes)?;
     let duration = model.rig.clips[clip as usize].duration;
     let poses = PoseBuckets { count, duration };
-    let shape = |bucket| {
-        model.posed(&[Playback {
-            clip,
-            offset: poses.time(bucket),
-            looped: false,
-            ..Playback::default()
-        }])
-    };
+    let shape =
+        |bucket| model.posed(&[Playback { clip, offset: poses.time(bucket), looped: false, ..Playback::default() }]);
     let slots = model.materials.len();
     let all = (1..count).into_par_iter();
     let others = all.map(|bucket| mesh(&format!("{name} pose {bucket}"), shape(bucket), slots));
@@ -155,11 +121,7 @@ fn palette(
 }
 
 fn mesh(name: &str, triangles: TriangleMesh, slots: usize) -> Mesh {
-    Mesh {
-        name: name.to_owned(),
-        shape: Shape::Triangles(triangles),
-        slot_count: slots as u32,
-    }
+    Mesh { name: name.to_owned(), shape: Shape::Triangles(triangles), slot_count: slots as u32 }
 }
 
 impl FlatModel {

@@ -15,29 +15,18 @@ fn walker() -> Builder {
     let mut b = Builder::triangle();
     let positions = b.floats(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
     let normals = b.floats(&[[0.0, 0.0, 1.0]; 3]);
-    let red = b.add(
-        "materials",
-        json!({"pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 1]}}),
-    );
+    let red = b.add("materials", json!({"pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 1]}}));
     b.add(
         "meshes",
         json!({"primitives": [
             {"attributes": {"POSITION": positions, "NORMAL": normals}, "material": red},
         ]}),
     );
-    b.add(
-        "nodes",
-        json!({"mesh": 1, "translation": [0, 0, 9], "scale": [-1, 1, 1]}),
-    );
+    b.add("nodes", json!({"mesh": 1, "translation": [0, 0, 9], "scale": [-1, 1, 1]}));
     b.json["scenes"][0]["nodes"] = json!([0, 1]);
     let times = b.floats(&[[0.0], [1.0]]);
     let places = b.floats(&[[0.0, 0.0, 0.0], [4.0, 0.0, 0.0]]);
-    b.animation(
-        json!({"node": 0, "path": "translation"}),
-        times,
-        places,
-        "LINEAR",
-    );
+    b.animation(json!({"node": 0, "path": "translation"}), times, places, "LINEAR");
     b.json["animations"][0]["name"] = json!("Go");
     let colors = b.floats(&[[1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]]);
     let pointer = json!({"pointer": "/materials/0/pbrMetallicRoughness/baseColorFactor"});
@@ -66,27 +55,14 @@ fn first_position(scene: &Scene, mesh: usize) -> [f32; 3] {
 
 #[test]
 fn a_model_at_rest_is_one_mesh_with_its_materials() {
-    let scene = load(
-        r#""w": Gltf(file: "walker.glb")"#,
-        r#"instances: [Single(of: "w")]"#,
-    )
-    .expect("loads");
+    let scene = load(r#""w": Gltf(file: "walker.glb")"#, r#"instances: [Single(of: "w")]"#).expect("loads");
     assert_eq!((scene.meshes.len(), scene.actors.len()), (1, 0));
-    let Shape::Triangles(mesh) = &scene.meshes[0].shape else {
-        panic!("a mesh of triangles")
-    };
+    let Shape::Triangles(mesh) = &scene.meshes[0].shape else { panic!("a mesh of triangles") };
     assert_eq!(mesh.positions.len(), 6);
     assert_eq!(mesh.positions[3], [0.0, 0.0, 9.0]);
-    assert_eq!(
-        mesh.triangles[1],
-        [3, 5, 4],
-        "a mirror image runs the other way round"
-    );
+    assert_eq!(mesh.triangles[1], [3, 5, 4], "a mirror image runs the other way round");
     assert_eq!(mesh.normals[0], [0.0, 0.0, 1.0], "the flat one's plane");
-    assert_eq!(
-        (&mesh.slots[..], scene.material_slots.len()),
-        (&[0, 1][..], 2)
-    );
+    assert_eq!((&mesh.slots[..], scene.material_slots.len()), (&[0, 1][..], 2));
     let second = scene.materials[scene.material_slots[1] as usize];
     assert_eq!(second.color, glam::Vec3::X);
 }
@@ -105,23 +81,14 @@ fn instances_choose_from_a_palette_of_poses() {
     let starts: Vec<f32> = (0..4).map(|pose| first_position(&scene, pose)[0]).collect();
     assert_eq!(starts, [0.0, 1.0, 2.0, 3.0]);
     assert_eq!((scene.meshes.len(), scene.motions.len()), (5, 2));
-    assert!(matches!(
-        scene.motions[1].parts[..],
-        [MotionPart::Clip { .. }]
-    ));
+    assert!(matches!(scene.motions[1].parts[..], [MotionPart::Clip { .. }]));
     assert!(scene.is_animated() && scene.deforming.is_empty());
     let mut shown = Vec::new();
     // Half a round later. The grid stands at -1.5, -0.5, 0.5 and 1.5.
     let moment = Moment::of(&scene, scene.time_of(3));
     crate::anim::shown_meshes(&scene, &scene.instances, &[], &moment, &mut shown);
     assert_eq!(shown[4..], [2, 4]);
-    assert_eq!(
-        shown[0..4]
-            .iter()
-            .collect::<std::collections::HashSet<_>>()
-            .len(),
-        4
-    );
+    assert_eq!(shown[0..4].iter().collect::<std::collections::HashSet<_>>().len(), 4);
     let mut poser = Poser::new(Arc::new(scene), NodeLayout::Wide8);
     let tlas = poser.pose(3).frame.tlas;
     let mut recorded: Vec<(u32, u32)> = tlas.records.iter().map(|r| (r.instance, r.mesh)).collect();
@@ -141,19 +108,10 @@ fn a_model_that_is_alive_deforms_in_every_frame() {
     for layout in [NodeLayout::Wide8, NodeLayout::Compressed8] {
         let mut poser = Poser::new(Arc::new(scene.clone()), layout);
         let frames: Vec<_> = [1, 2, 2].map(|n| poser.pose(n)).into();
-        let starts = frames
-            .iter()
-            .map(|posed| posed.frame.shapes[0].shape.positions[0][0]);
-        assert_eq!(
-            starts.collect::<Vec<_>>(),
-            [0.0, 2.0, 2.0],
-            "frames keep their shapes"
-        );
+        let starts = frames.iter().map(|posed| posed.frame.shapes[0].shape.positions[0][0]);
+        assert_eq!(starts.collect::<Vec<_>>(), [0.0, 2.0, 2.0], "frames keep their shapes");
         let posed = &frames[1];
-        assert_eq!(
-            (posed.trees.followed.refits, posed.trees.followed.rebuilds),
-            (1, 0)
-        );
+        assert_eq!((posed.trees.followed.refits, posed.trees.followed.rebuilds), (1, 0));
         assert_eq!(posed.frame.blas[0].bounds.max.x, 3.0);
         assert!(posed.frame.tlas.bounds().max.x >= 3.0);
     }
@@ -163,24 +121,12 @@ fn a_model_that_is_alive_deforms_in_every_frame() {
 fn what_does_not_go_together_is_told() {
     let instance = r#"instances: [Single(of: "w")]"#;
     for (entry, told) in [
-        (
-            r#"file: "walker.glb", clip: "Gone""#,
-            "there is no clip `Gone`",
-        ),
+        (r#"file: "walker.glb", clip: "Gone""#, "there is no clip `Gone`"),
         (r#"file: "walker.glb", poses: 3"#, "name it with `clip`"),
         (r#"file: "walker.glb", alive: true"#, "name it with `clip`"),
-        (
-            r#"file: "walker.glb", clip: "Go", poses: 0"#,
-            "must be 1 to 4096",
-        ),
-        (
-            r#"file: "walker.glb", clip: "Go", poses: 2, alive: true"#,
-            "remove one",
-        ),
-        (
-            r#"file: "walker.glb", clip: "Go", speed: 2"#,
-            "in a motion's Clip",
-        ),
+        (r#"file: "walker.glb", clip: "Go", poses: 0"#, "must be 1 to 4096"),
+        (r#"file: "walker.glb", clip: "Go", poses: 2, alive: true"#, "remove one"),
+        (r#"file: "walker.glb", clip: "Go", speed: 2"#, "in a motion's Clip"),
         (r#"file: "walker.obj""#, "convert it to glTF"),
         (r#"file: "other.glb""#, "does not exist"),
         (r#"file: "walker.glb", scene: "7""#, "there is no scene `7`"),
@@ -189,10 +135,7 @@ fn what_does_not_go_together_is_told() {
         assert!(error.contains(told), "{entry}: {error}");
     }
     let motions = r#"motions: { "go": (parts: [Clip()]) },"#;
-    for (of, told) in [
-        (r#""w""#, "no palette of poses"),
-        (r#"[Single(of: "w")]"#, "not a group"),
-    ] {
+    for (of, told) in [(r#""w""#, "no palette of poses"), (r#"[Single(of: "w")]"#, "not a group")] {
         let rest = format!(r#"{motions} instances: [Single(of: {of}, motion: "go")]"#);
         let error = load(r#""w": Gltf(file: "walker.glb")"#, &rest).expect_err("refused");
         assert!(error.contains(told), "{error}");

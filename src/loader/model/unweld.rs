@@ -9,12 +9,7 @@ use glam::Vec3;
 /// Gives each triangle three vertices of its own, with its plane's normal. Morph targets lose their normals, which a flat mesh
 /// has no use for.
 pub fn unweld(mesh: &TriangleMesh, deformers: &Deformers) -> (TriangleMesh, Deformers) {
-    let corners: Vec<usize> = mesh
-        .triangles
-        .as_flattened()
-        .iter()
-        .map(|&v| v as usize)
-        .collect();
+    let corners: Vec<usize> = mesh.triangles.as_flattened().iter().map(|&v| v as usize).collect();
     let triangles = (0..mesh.triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
     let flat = TriangleMesh {
         positions: pick(&mesh.positions, &corners, 1),
@@ -80,14 +75,8 @@ mod tests {
         let (flat, moved) = unweld(&mesh, &deformers);
         assert_eq!(flat.triangles, [[0, 1, 2], [3, 4, 5]]);
         assert_eq!(flat.positions[4], [0.0, 0.0, 1.0]);
-        assert_eq!(
-            (flat.normals[0], flat.normals[5]),
-            ([0.0, 0.0, 1.0], [0.0, 1.0, 0.0])
-        );
-        assert_eq!(
-            (flat.uvs[4], moved.targets[0].positions[4]),
-            ([3.0; 2], [3.0; 3])
-        );
+        assert_eq!((flat.normals[0], flat.normals[5]), ([0.0, 0.0, 1.0], [0.0, 1.0, 0.0]));
+        assert_eq!((flat.uvs[4], moved.targets[0].positions[4]), ([3.0; 2], [3.0; 3]));
         assert_eq!(moved.joints[16..20], [12, 13, 14, 15]);
         assert!(flat.colors.is_empty());
     }

@@ -10,18 +10,11 @@ pub struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self {
-            rest: bytes,
-            next: 1,
-        }
+        Self { rest: bytes, next: 1 }
     }
 
     fn physical(&mut self) -> &'a [u8] {
-        let end = self
-            .rest
-            .iter()
-            .position(|&b| b == b'\n')
-            .unwrap_or(self.rest.len());
+        let end = self.rest.iter().position(|&b| b == b'\n').unwrap_or(self.rest.len());
         let line = &self.rest[..end];
         self.rest = self.rest.get(end + 1..).unwrap_or(&[]);
         self.next += 1;

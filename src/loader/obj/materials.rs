@@ -33,18 +33,9 @@ impl MtlMaterials {
     ///
     /// # Errors
     /// When one is malformed or elsewhere. A missing one is only a warning.
-    pub fn read(
-        data: &ObjData,
-        folders: Folders,
-        warnings: &mut Vec<String>,
-    ) -> Result<Self, LoadError> {
+    pub fn read(data: &ObjData, folders: Folders, warnings: &mut Vec<String>) -> Result<Self, LoadError> {
         let libraries = read_libraries(data, &folders, warnings)?;
-        Ok(Self {
-            path: data.path.clone(),
-            entries: entries_of(&libraries),
-            libraries,
-            folders,
-        })
+        Ok(Self { path: data.path.clone(), entries: entries_of(&libraries), libraries, folders })
     }
 
     /// Table row of the material `name`; of the default one without a name, or if no file has it.
@@ -86,11 +77,7 @@ fn entries_of(libraries: &[MtlData]) -> HashMap<String, (usize, usize)> {
 }
 
 /// Reads each file once, however often it is named.
-fn read_libraries(
-    data: &ObjData,
-    folders: &Folders,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<MtlData>, LoadError> {
+fn read_libraries(data: &ObjData, folders: &Folders, warnings: &mut Vec<String>) -> Result<Vec<MtlData>, LoadError> {
     let (mut names, mut read) = (HashSet::new(), HashSet::new());
     let mut parsed = Vec::new();
     for (line, text) in &data.libraries {

@@ -20,17 +20,10 @@ pub struct ObjMesh {
 ///
 /// The result has no triangles when the file has none with an area.
 pub fn build(data: &ObjData, smooth_angle: f32) -> ObjMesh {
-    let kept: Vec<u32> = (0..data.triangles.len() as u32)
-        .into_par_iter()
-        .filter(|&t| has_area(data, t))
-        .collect();
+    let kept: Vec<u32> = (0..data.triangles.len() as u32).into_par_iter().filter(|&t| has_area(data, t)).collect();
     let normals = corner_normals(data, &kept, smooth_angle);
-    let mut out = Unifier {
-        data,
-        has_uvs: !data.uvs.is_empty(),
-        mesh: TriangleMesh::default(),
-        vertex_of: HashMap::new(),
-    };
+    let mut out =
+        Unifier { data, has_uvs: !data.uvs.is_empty(), mesh: TriangleMesh::default(), vertex_of: HashMap::new() };
     let (mut slot_materials, mut slot_of) = (Vec::new(), HashMap::new());
     for (&t, normals) in kept.iter().zip(&normals) {
         let corners = data.triangles[t as usize];
@@ -47,11 +40,7 @@ pub fn build(data: &ObjData, smooth_angle: f32) -> ObjMesh {
     if slot_materials.len() < 2 {
         mesh.slots = Vec::new();
     }
-    ObjMesh {
-        mesh,
-        slot_materials,
-        dropped: data.triangles.len() - kept.len(),
-    }
+    ObjMesh { mesh, slot_materials, dropped: data.triangles.len() - kept.len() }
 }
 
 /// The file's own triangles by position alone, for points on its vertices.
@@ -60,22 +49,14 @@ pub fn position_triangles(data: &ObjData) -> Vec<[u32; 3]> {
 }
 
 fn has_area(data: &ObjData, triangle: u32) -> bool {
-    face_normal(data.triangles[triangle as usize].map(|c| data.positions[c.v as usize]))
-        != DVec3::ZERO
+    face_normal(data.triangles[triangle as usize].map(|c| data.positions[c.v as usize])) != DVec3::ZERO
 }
 
 fn corner_normals(data: &ObjData, kept: &[u32], smooth_angle: f32) -> Vec<[[f32; 3]; 3]> {
     let own: Vec<Option<[f32; 3]>> = data.normals.iter().map(|&n| unit(n)).collect();
     let given = |c: &Corner| own.get(c.vn as usize).copied().flatten();
-    let complete = kept.iter().all(|&t| {
-        data.triangles[t as usize]
-            .iter()
-            .all(|c| given(c).is_some())
-    });
-    let positions: Vec<[u32; 3]> = kept
-        .iter()
-        .map(|&t| data.triangles[t as usize].map(|c| c.v))
-        .collect();
+    let complete = kept.iter().all(|&t| data.triangles[t as usize].iter().all(|c| given(c).is_some()));
+    let positions: Vec<[u32; 3]> = kept.iter().map(|&t| data.triangles[t as usize].map(|c| c.v)).collect();
     let fans = (!complete).then(|| Fans::new(&data.positions, &positions));
     // Faces that are exactly coplanar stay together at 0 degrees in spite of rounding.
     let limit = f64::from(smooth_angle).cos() - 1e-9;
@@ -129,8 +110,7 @@ mod tests {
     use std::path::Path;
 
     fn mesh(text: &str) -> ObjMesh {
-        let data =
-            scan::scan(Path::new("a.obj"), text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+        let data = scan::scan(Path::new("a.obj"), text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
         build(&data, 60f32.to_radians())
     }
 
@@ -138,9 +118,7 @@ mod tests {
 
     #[test]
     fn corners_that_agree_share_a_vertex() {
-        let m = mesh(&format!(
-            "{SQUARE}f 1/1/1 2/1/1 3/1/1\nf 1/1/1 3/2/1 4/1/1\n"
-        ));
+        let m = mesh(&format!("{SQUARE}f 1/1/1 2/1/1 3/1/1\nf 1/1/1 3/2/1 4/1/1\n"));
         assert_eq!(m.mesh.positions.len(), 5);
         assert_eq!(m.mesh.normals[0], [0.0, 1.0, 0.0]);
         assert!(m.mesh.slots.is_empty());
@@ -155,12 +133,7 @@ mod tests {
 
     #[test]
     fn materials_become_slots_in_order_of_use_and_flat_faces_are_dropped() {
-        let m = mesh(&format!(
-            "{SQUARE}usemtl z\nf 1 2 2\nusemtl b\nf 1 2 3\nusemtl a\nf 1 3 4\n"
-        ));
-        assert_eq!(
-            (m.slot_materials, m.mesh.slots, m.dropped),
-            (vec![1, 2], vec![0, 1], 1)
-        );
+        let m = mesh(&format!("{SQUARE}usemtl z\nf 1 2 2\nusemtl b\nf 1 2 3\nusemtl a\nf 1 3 4\n"));
+        assert_eq!((m.slot_materials, m.mesh.slots, m.dropped), (vec![1, 2], vec![0, 1], 1));
     }
 }

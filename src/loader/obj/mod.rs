@@ -88,19 +88,11 @@ impl MeshFormat for Obj {
     }
 
     /// A missing MTL file is only a warning.
-    fn parse(
-        &self,
-        path: &Path,
-        options: &MeshOptions,
-        allow: &[PathBuf],
-    ) -> Result<Box<dyn ParsedMesh>, LoadError> {
+    fn parse(&self, path: &Path, options: &MeshOptions, allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError> {
         let data = scan::scan(path, &files::read(path)?)?;
         let built = mesh::build(&data, options.smooth_angle);
         if built.mesh.triangles.is_empty() {
-            return Err(LoadError::file(
-                path,
-                "there are no faces with an area in it: export a mesh with faces",
-            ));
+            return Err(LoadError::file(path, "there are no faces with an area in it: export a mesh with faces"));
         }
         let mut warnings = Vec::new();
         let mut warn = |n: usize, what: &str| {
@@ -108,18 +100,10 @@ impl MeshFormat for Obj {
                 warnings.push(format!("{}: {n} {what}", path.display()));
             }
         };
-        warn(
-            data.ignored,
-            "points, lines or faces with fewer than 3 corners are ignored",
-        );
+        warn(data.ignored, "points, lines or faces with fewer than 3 corners are ignored");
         warn(built.dropped, "triangles without area are left out");
         let materials = MtlMaterials::read(&data, Folders::of(path, allow), &mut warnings)?;
-        Ok(Box::new(ParsedObj {
-            data,
-            built,
-            materials,
-            warnings,
-        }))
+        Ok(Box::new(ParsedObj { data, built, materials, warnings }))
     }
 }
 
@@ -173,10 +157,8 @@ mod tests {
 
     #[test]
     fn polygons_become_fans_and_negative_indices_count_back() {
-        let d = parse_text(
-            "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf -4 -3 -2 -1 # quad\nl 1 2\np 1\nf 1 2\n",
-        )
-        .unwrap_or_default();
+        let d = parse_text("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf -4 -3 -2 -1 # quad\nl 1 2\np 1\nf 1 2\n")
+            .unwrap_or_default();
         let v: Vec<_> = d.triangles.iter().map(|t| t.map(|c| c.v)).collect();
         assert_eq!(v, [[0, 1, 2], [0, 2, 3]]);
         assert_eq!(d.ignored, 3);
@@ -186,20 +168,14 @@ mod tests {
     fn triangles_are_those_that_tobj_reads() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/dragon.obj");
         let d = scan::scan(&path, &files::read(&path).unwrap()).unwrap();
-        let options = tobj::LoadOptions {
-            triangulate: true,
-            ..Default::default()
-        };
+        let options = tobj::LoadOptions { triangulate: true, ..Default::default() };
         let (models, _) = tobj::load_obj(&path, &options).unwrap();
         let corners = models.iter().flat_map(|model| {
             let m = &model.mesh;
             let at = |list: &[f32], i: u32| [0, 1, 2].map(|k| list[3 * i as usize + k]);
             let corner = move |i: usize| {
                 let vn = m.normal_indices.get(i);
-                (
-                    at(&m.positions, m.indices[i]),
-                    vn.map(|&n| at(&m.normals, n)),
-                )
+                (at(&m.positions, m.indices[i]), vn.map(|&n| at(&m.normals, n)))
             };
             (0..m.indices.len()).map(corner)
         });
@@ -224,24 +200,12 @@ mod tests {
             ("v 0 0 0\nv 0 zero 0\n", "a.obj:2: `zero` is not a number"),
             ("v 0 nan 0\n", "a.obj:1: `nan` is not finite"),
             ("v 0 1e39 0\n", "a.obj:1: `1e39` is not finite"),
-            (
-                "v 0 0 0\n\nf 1 2 3\n",
-                "a.obj:3: the face uses vertex 2, but the file has 1",
-            ),
-            (
-                "v 0 0 0\nf 1/1 1/1 1/1\n",
-                "a.obj:2: the face uses texture coordinate 1, but the file has 0",
-            ),
-            (
-                "v 0 0 0\nf 1//9223372036854775807 1 1\n",
-                "a.obj:2: `1//9223372036854775807` is not a face corner",
-            ),
+            ("v 0 0 0\n\nf 1 2 3\n", "a.obj:3: the face uses vertex 2, but the file has 1"),
+            ("v 0 0 0\nf 1/1 1/1 1/1\n", "a.obj:2: the face uses texture coordinate 1, but the file has 0"),
+            ("v 0 0 0\nf 1//9223372036854775807 1 1\n", "a.obj:2: `1//9223372036854775807` is not a face corner"),
             ("v 0 0 0\nf 1 -2 1\n", "a.obj:2: `-2` is not a face corner"),
             ("v 0 0 0\nf 0 1 1\n", "a.obj:2: `0` is not a face corner"),
-            (
-                "v 0 0 0\nf 1/1/1/1 1 1\n",
-                "a.obj:2: `1/1/1/1` is not a face corner",
-            ),
+            ("v 0 0 0\nf 1/1/1/1 1 1\n", "a.obj:2: `1/1/1/1` is not a face corner"),
         ];
         for (text, expected) in cases {
             let e = parse_text(text).err().unwrap_or_default();
@@ -252,14 +216,10 @@ mod tests {
     #[test]
     fn corners_without_uv_or_normal_get_none_from_their_neighbours() {
         let d =
-            parse_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 1 1\nvn 0 0 1\nf 1/1/1 2 3//1\nf 1 2/1 3\n")
-                .unwrap_or_default();
+            parse_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 1 1\nvn 0 0 1\nf 1/1/1 2 3//1\nf 1 2/1 3\n").unwrap_or_default();
         let corners = d.triangles.as_flattened();
         let uvs: Vec<_> = corners.iter().map(|c| d.uvs[c.vt as usize][0]).collect();
-        let normals: Vec<_> = corners
-            .iter()
-            .map(|c| d.normals[c.vn as usize][2])
-            .collect();
+        let normals: Vec<_> = corners.iter().map(|c| d.normals[c.vn as usize][2]).collect();
         assert_eq!(uvs, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
         assert_eq!(normals, [1.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
     }
@@ -294,14 +254,7 @@ mod tests {
     #[test]
     fn corners_before_the_first_are_an_error() {
         let lists = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\n";
-        for corner in [
-            "1/-2",
-            "1/-3",
-            "1//-3",
-            "-4",
-            "1/0",
-            "1//-9223372036854775808",
-        ] {
+        for corner in ["1/-2", "1/-3", "1//-3", "-4", "1/0", "1//-9223372036854775808"] {
             let e = parse_text(&format!("{lists}f {corner} 2/1/1 3/1/1\n")).err();
             let expected = format!("a.obj:6: `{corner}` is not a face corner");
             assert!(e.is_some_and(|e| e.starts_with(&expected)), "{corner}");
@@ -314,9 +267,7 @@ mod tests {
             Ok(d) => {
                 let below = |i: u32, n: usize| (i as usize) < n || (n == 0 && i == NONE);
                 let sound = |c: &Corner| {
-                    (c.v as usize) < d.positions.len()
-                        && below(c.vt, d.uvs.len())
-                        && below(c.vn, d.normals.len())
+                    (c.v as usize) < d.positions.len() && below(c.vt, d.uvs.len()) && below(c.vn, d.normals.len())
                 };
                 assert!(d.triangles.as_flattened().iter().all(sound));
                 assert_eq!(d.triangles.len(), d.triangle_materials.len());

@@ -75,13 +75,7 @@ impl MtlSurface {
             "anisor" => self.rotation = share(rest)?,
             "norm" => self.normal_texture = Some(texture(line, rest)?.0),
             // Programs that know nothing of the extension write these, too, and all sorts of things.
-            "Ni" => {
-                self.ior = rest
-                    .trim()
-                    .parse()
-                    .ok()
-                    .filter(|ior| (1.0..=10.0).contains(ior))
-            }
+            "Ni" => self.ior = rest.trim().parse().ok().filter(|ior| (1.0..=10.0).contains(ior)),
             "d" => self.opacity = share(rest).ok(),
             "Tr" => self.opacity = share(rest).ok().map(|clear| 1.0 - clear),
             _ => {}
@@ -107,10 +101,7 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<MtlData, LoadError> {
     let read = || tobj::load_mtl_buf(&mut scan.restated.as_bytes()).map_err(|e| e.to_string());
     let (parsed, _) = guarded(read, |words| format!("the file is damaged: {words}"))
         .map_err(|message| LoadError::file(path, message))?;
-    let mut data = MtlData {
-        path: path.into(),
-        ..MtlData::default()
-    };
+    let mut data = MtlData { path: path.into(), ..MtlData::default() };
     let materials = scan.texture_lines.into_iter().zip(scan.surfaces);
     for (material, (lines, surface)) in parsed.into_iter().zip(materials) {
         data.add(material, lines, surface)?;
@@ -132,8 +123,7 @@ struct MtlScan {
 fn scan(path: &Path, bytes: &[u8]) -> Result<MtlScan, LoadError> {
     let mut scan = MtlScan::default();
     for (line, text) in Lines::new(bytes) {
-        scan.line(line, text.trim())
-            .map_err(|message| LoadError::line(path, line, message))?;
+        scan.line(line, text.trim()).map_err(|message| LoadError::line(path, line, message))?;
     }
     Ok(scan)
 }
@@ -173,17 +163,10 @@ impl MtlScan {
 }
 
 impl MtlData {
-    fn add(
-        &mut self,
-        m: tobj::Material,
-        lines: [usize; 2],
-        surface: MtlSurface,
-    ) -> Result<(), LoadError> {
+    fn add(&mut self, m: tobj::Material, lines: [usize; 2], surface: MtlSurface) -> Result<(), LoadError> {
         let glow = m.unknown_param.get("map_Ke");
-        let [diffuse_texture, emission_texture] = [
-            self.texture(m.diffuse_texture.as_ref(), lines[0])?,
-            self.texture(glow, lines[1])?,
-        ];
+        let [diffuse_texture, emission_texture] =
+            [self.texture(m.diffuse_texture.as_ref(), lines[0])?, self.texture(glow, lines[1])?];
         self.materials.push(MtlMaterial {
             name: m.name,
             diffuse: m.diffuse.map(Vec3::from),
@@ -195,18 +178,12 @@ impl MtlData {
         Ok(())
     }
 
-    fn texture(
-        &mut self,
-        text: Option<&String>,
-        line: usize,
-    ) -> Result<Option<MtlTexture>, LoadError> {
+    fn texture(&mut self, text: Option<&String>, line: usize) -> Result<Option<MtlTexture>, LoadError> {
         let Some(text) = text else { return Ok(None) };
-        let (texture, ignored) =
-            texture(line, text).map_err(|message| LoadError::line(&self.path, line, message))?;
+        let (texture, ignored) = texture(line, text).map_err(|message| LoadError::line(&self.path, line, message))?;
         if let Some(option) = ignored {
             let path = self.path.display();
-            self.warnings
-                .push(format!("{path}:{line}: the option {option} is ignored"));
+            self.warnings.push(format!("{path}:{line}: the option {option} is ignored"));
         }
         Ok(Some(texture))
     }
@@ -219,9 +196,7 @@ fn color(text: &str) -> Result<Vec3, String> {
     match values.as_deref() {
         Some(&[r, g, b]) => Ok(Vec3::new(r, g, b)),
         Some(&[grey]) => Ok(Vec3::splat(grey)),
-        _ => Err(format!(
-            "`{text}` is not a colour: write three finite numbers, none negative"
-        )),
+        _ => Err(format!("`{text}` is not a colour: write three finite numbers, none negative")),
     }
 }
 
@@ -237,8 +212,7 @@ fn texture(line: usize, text: &str) -> Result<(MtlTexture, Option<String>), Stri
     let (mut rest, mut clamp, mut ignored) = (text.trim(), false, None);
     while rest.starts_with('-') {
         let (option, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let count =
-            argument_count(option).ok_or_else(|| format!("unknown texture option `{option}`"))?;
+        let count = argument_count(option).ok_or_else(|| format!("unknown texture option `{option}`"))?;
         let (arguments, after) = take_arguments(after, count);
         if option == "-clamp" {
             clamp = arguments.first() == Some(&"on");
@@ -247,14 +221,7 @@ fn texture(line: usize, text: &str) -> Result<(MtlTexture, Option<String>), Stri
         }
         rest = after;
     }
-    Ok((
-        MtlTexture {
-            file: file_name(rest)?.replace('\\', "/"),
-            line,
-            clamp,
-        },
-        ignored,
-    ))
+    Ok((MtlTexture { file: file_name(rest)?.replace('\\', "/"), line, clamp }, ignored))
 }
 
 fn file_name(text: &str) -> Result<&str, String> {
@@ -269,8 +236,7 @@ fn argument_count(option: &str) -> Option<(usize, usize)> {
     match option {
         "-o" | "-s" | "-t" => Some((1, 3)),
         "-mm" => Some((2, 2)),
-        "-bm" | "-blendu" | "-blendv" | "-boost" | "-cc" | "-clamp" | "-imfchan" | "-texres"
-        | "-type" => Some((1, 1)),
+        "-bm" | "-blendu" | "-blendv" | "-boost" | "-cc" | "-clamp" | "-imfchan" | "-texres" | "-type" => Some((1, 1)),
         _ => None,
     }
 }
@@ -303,20 +269,10 @@ mod tests {
         let text = "newmtl a b\nKd 0.1 0.2 0.3\nKe 1\nmap_Kd -s 2 2 -clamp on my tex.png\nmap_Ke sub\\glow.png\nNs 3\n";
         let d = parse_text(text).unwrap_or_default();
         let m = &d.materials[0];
-        assert_eq!(
-            (m.name.as_str(), m.diffuse, m.emission),
-            ("a b", Some(Vec3::new(0.1, 0.2, 0.3)), Some(Vec3::ONE))
-        );
-        let texture = MtlTexture {
-            file: "my tex.png".into(),
-            line: 4,
-            clamp: true,
-        };
+        assert_eq!((m.name.as_str(), m.diffuse, m.emission), ("a b", Some(Vec3::new(0.1, 0.2, 0.3)), Some(Vec3::ONE)));
+        let texture = MtlTexture { file: "my tex.png".into(), line: 4, clamp: true };
         assert_eq!(m.diffuse_texture, Some(texture));
-        assert_eq!(
-            m.emission_texture.as_ref().map(|t| t.file.as_str()),
-            Some("sub/glow.png")
-        );
+        assert_eq!(m.emission_texture.as_ref().map(|t| t.file.as_str()), Some("sub/glow.png"));
         assert_eq!(d.warnings, ["a.mtl:4: the option -s is ignored"]);
     }
 
@@ -339,19 +295,10 @@ mod tests {
     fn errors_name_the_line() {
         let cases = [
             ("newmtl a\nKd 1 0\n", "a.mtl:2: `1 0` is not a colour"),
-            (
-                "newmtl a\nKd nan 0 0\n",
-                "a.mtl:2: `nan 0 0` is not a colour",
-            ),
+            ("newmtl a\nKd nan 0 0\n", "a.mtl:2: `nan 0 0` is not a colour"),
             ("newmtl a\nPr shiny\n", "a.mtl:2: `shiny` is not a number"),
-            (
-                "newmtl a\n\nmap_Kd\n",
-                "a.mtl:3: the texture's file name is missing",
-            ),
-            (
-                "newmtl a\nmap_Kd -zz x.png\n",
-                "a.mtl:2: unknown texture option `-zz`",
-            ),
+            ("newmtl a\n\nmap_Kd\n", "a.mtl:3: the texture's file name is missing"),
+            ("newmtl a\nmap_Kd -zz x.png\n", "a.mtl:2: unknown texture option `-zz`"),
         ];
         for (text, expected) in cases {
             let e = parse_text(text).err().unwrap_or_default();
@@ -367,10 +314,7 @@ mod tests {
         assert_eq!(names, ["unnamed", "b"]);
         assert_eq!(d.materials[0].diffuse, Some(Vec3::X));
         let glow = d.materials[1].emission_texture.as_ref();
-        assert_eq!(
-            glow.map(|t| (t.file.as_str(), t.line)),
-            Some(("glow.png", 10))
-        );
+        assert_eq!(glow.map(|t| (t.file.as_str(), t.line)), Some(("glow.png", 10)));
     }
 
     /// All faults are the scan's: none is left for tobj, which has no line numbers.
@@ -381,8 +325,8 @@ mod tests {
     }
 
     const WORDS: [&str; 25] = [
-        "Pr", "norm", "d", "aniso", "newmtl", "newmtl", "Kd", "Kd", "Ke", "map_Kd", "map_Ke", "Ks",
-        "Ns", "illum", "bump", "-clamp", "-s", "-zz", "on", "0", "1", "-1", "inf", "é\t", "\\",
+        "Pr", "norm", "d", "aniso", "newmtl", "newmtl", "Kd", "Kd", "Ke", "map_Kd", "map_Ke", "Ks", "Ns", "illum",
+        "bump", "-clamp", "-s", "-zz", "on", "0", "1", "-1", "inf", "é\t", "\\",
     ];
 
     proptest! {

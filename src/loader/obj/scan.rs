@@ -34,8 +34,7 @@ pub fn scan(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
     let mut scan = Scan::default();
     let mut material = NONE;
     for (line, text) in Lines::new(bytes) {
-        scan.line(line, &text, &mut material)
-            .map_err(|message| LoadError::line(path, line, message))?;
+        scan.line(line, &text, &mut material).map_err(|message| LoadError::line(path, line, message))?;
     }
     scan.check_ahead(path)?;
     scan.data.path = path.into();
@@ -128,10 +127,7 @@ impl Scan {
 }
 
 /// Reads as many numbers as `shape` has; what follows them (w, vertex colours) is left out.
-fn numbers<'a, const N: usize>(
-    mut words: impl Iterator<Item = &'a str>,
-    shape: &str,
-) -> Result<[f32; N], String> {
+fn numbers<'a, const N: usize>(mut words: impl Iterator<Item = &'a str>, shape: &str) -> Result<[f32; N], String> {
     let mut values = [0.0; N];
     for x in &mut values {
         let word = words.next();
@@ -153,13 +149,13 @@ fn corner(word: &str, counts: [usize; 3]) -> Result<[u32; 3], String> {
     let mut parts = word.split('/');
     for ((slot, part), count) in indices.iter_mut().zip(&mut parts).zip(counts) {
         if !part.is_empty() {
-            *slot = index(part, count).ok_or_else(|| format!("`{word}` is not a face corner: write v, v/vt, v//vn or v/vt/vn, counting from 1"))?;
+            *slot = index(part, count).ok_or_else(|| {
+                format!("`{word}` is not a face corner: write v, v/vt, v//vn or v/vt/vn, counting from 1")
+            })?;
         }
     }
     if parts.next().is_some() || indices[0] == NONE {
-        return Err(format!(
-            "`{word}` is not a face corner: write v, v/vt, v//vn or v/vt/vn"
-        ));
+        return Err(format!("`{word}` is not a face corner: write v, v/vt, v//vn or v/vt/vn"));
     }
     Ok(indices)
 }
@@ -167,10 +163,6 @@ fn corner(word: &str, counts: [usize; 3]) -> Result<[u32; 3], String> {
 /// 1 is the first of the file, -1 the last one so far.
 fn index(text: &str, count: usize) -> Option<u32> {
     let i: i64 = text.parse().ok()?;
-    let from_zero = if i < 0 {
-        i.checked_add(i64::try_from(count).ok()?)?
-    } else {
-        i.checked_sub(1)?
-    };
+    let from_zero = if i < 0 { i.checked_add(i64::try_from(count).ok()?)? } else { i.checked_sub(1)? };
     u32::try_from(from_zero).ok().filter(|&i| i != NONE)
 }

@@ -60,10 +60,7 @@ fn chosen(scene: &mut Scene, options: &LensOptions) -> Result<Option<Lens>, Load
         (_, Some(radius)) => Aperture::Radius(radius),
         (Some(number), None) => match own.as_ref().map(|lens| lens.aperture) {
             Some(Aperture::FStop { sensor, .. }) => Aperture::FStop { number, sensor },
-            _ => Aperture::FStop {
-                number,
-                sensor: SENSOR_HEIGHT,
-            },
+            _ => Aperture::FStop { number, sensor: SENSOR_HEIGHT },
         },
     };
     scene.camera.tracks.aperture.clear();
@@ -74,11 +71,7 @@ fn chosen(scene: &mut Scene, options: &LensOptions) -> Result<Option<Lens>, Load
     if shut {
         return Ok(None);
     }
-    let lens = own.unwrap_or(Lens {
-        aperture,
-        focus: Focus::Target,
-        iris: Iris::default(),
-    });
+    let lens = own.unwrap_or(Lens { aperture, focus: Focus::Target, iris: Iris::default() });
     Ok(Some(Lens { aperture, ..lens }))
 }
 
@@ -99,9 +92,7 @@ fn project(scene: &mut Scene, wanted: Projecting) {
         | (Projecting::Orthographic, Projection::Orthographic { .. }) => return,
         (Projecting::Perspective, _) => Projection::default(),
         (Projecting::Equirectangular, _) => Projection::Equirectangular,
-        (Projecting::Orthographic, _) => Projection::Orthographic {
-            height: seen_height(scene),
-        },
+        (Projecting::Orthographic, _) => Projection::Orthographic { height: seen_height(scene) },
     };
     scene.camera.projection = projection;
     scene.camera.tracks.span.clear();
@@ -134,10 +125,7 @@ mod tests {
 
     fn applied(options: LensOptions) -> Result<Scene, String> {
         let mut scene = Scene::default();
-        scene.camera.path = CameraPath::Still {
-            eye: Vec3::Z * 5.0,
-            target: Vec3::ZERO,
-        };
+        scene.camera.path = CameraPath::Still { eye: Vec3::Z * 5.0, target: Vec3::ZERO };
         apply(&mut scene, &options).map_err(|e| e.to_string())?;
         Ok(scene)
     }
@@ -145,10 +133,7 @@ mod tests {
     #[test]
     fn parallel_rays_show_what_was_seen_at_the_target() {
         let projection = Some(Projecting::Orthographic);
-        let scene = applied(LensOptions {
-            projection,
-            ..LensOptions::default()
-        });
+        let scene = applied(LensOptions { projection, ..LensOptions::default() });
         let Projection::Orthographic { height } = scene.unwrap().camera.projection else {
             panic!("perspective");
         };
@@ -157,10 +142,7 @@ mod tests {
 
     #[test]
     fn an_aperture_of_ones_own_focuses_on_the_target_and_one_of_0_is_a_pinhole() {
-        let f_stop = |number| LensOptions {
-            f_stop: Some(number),
-            ..LensOptions::default()
-        };
+        let f_stop = |number| LensOptions { f_stop: Some(number), ..LensOptions::default() };
         let lens = applied(f_stop(2.8)).unwrap().camera.lens;
         assert_eq!(lens.unwrap().focus, Focus::Target);
         assert_eq!(applied(f_stop(0.0)).unwrap().camera.lens, None);
@@ -179,10 +161,7 @@ mod tests {
             },
             ..Scene::default()
         };
-        let options = LensOptions {
-            blades: Some(6),
-            ..LensOptions::default()
-        };
+        let options = LensOptions { blades: Some(6), ..LensOptions::default() };
         apply(&mut scene, &options).unwrap();
         let lens = scene.camera.lens.unwrap();
         assert_eq!(lens.aperture, Aperture::Radius(0.1));
@@ -192,10 +171,7 @@ mod tests {
 
     #[test]
     fn a_pinhole_has_nothing_to_focus() {
-        let error = applied(LensOptions {
-            focus: Some(Focusing::Distance(2.0)),
-            ..LensOptions::default()
-        });
+        let error = applied(LensOptions { focus: Some(Focusing::Distance(2.0)), ..LensOptions::default() });
         assert!(error.unwrap_err().starts_with("--focus: "));
     }
 }

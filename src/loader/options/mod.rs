@@ -71,8 +71,7 @@ impl std::str::FromStr for Focusing {
         }
         let distance = text.parse().ok().filter(|x: &f32| *x > 0.0 && *x <= 1e18);
         let distance = distance.map(Self::Distance);
-        distance
-            .ok_or_else(|| "write a distance above 0 like 3.5, or a point like 1,2,3".to_owned())
+        distance.ok_or_else(|| "write a distance above 0 like 3.5, or a point like 1,2,3".to_owned())
     }
 }
 
@@ -133,12 +132,7 @@ pub struct AnimationOptions {
 impl Default for AnimationOptions {
     fn default() -> Self {
         let Playback { speed, looped, .. } = Playback::default();
-        Self {
-            clips: Vec::new(),
-            speed,
-            offset: None,
-            looped,
-        }
+        Self { clips: Vec::new(), speed, offset: None, looped }
     }
 }
 
@@ -196,9 +190,7 @@ impl EnvironmentChoice {
             return Ok(Self::Color(color));
         }
         match parse_triple(text) {
-            Some(color) if color.min_element() < 0.0 => {
-                Err("a colour must not be negative".to_owned())
-            }
+            Some(color) if color.min_element() < 0.0 => Err("a colour must not be negative".to_owned()),
             Some(color) => Ok(Self::Color(color)),
             None if Path::new(text).extension().is_some() => Ok(Self::File(text.into())),
             None => Err(format!(
@@ -247,16 +239,8 @@ impl LoadOptions {
         let model = &self.model;
         let gltf = "only .gltf and .glb models have";
         let only_gltf = [
-            (
-                "--animation",
-                model.animation != AnimationOptions::default(),
-                "animations",
-            ),
-            (
-                "--camera",
-                matches!(model.camera, CameraChoice::Of(_)),
-                "cameras by name",
-            ),
+            ("--animation", model.animation != AnimationOptions::default(), "animations"),
+            ("--camera", matches!(model.camera, CameraChoice::Of(_)), "cameras by name"),
             ("--scene", model.scene.is_some(), "several scenes"),
             ("--variant", model.variant.is_some(), "material variants"),
         ];
@@ -281,10 +265,7 @@ impl LoadOptions {
             }
         }
         if matches!(kind, Kind::Raw) && !model.allow_dirs.is_empty() {
-            return Err(LoadError::flag(
-                "--allow-dir",
-                "a .scn file refers to no files",
-            ));
+            return Err(LoadError::flag("--allow-dir", "a .scn file refers to no files"));
         }
         match (self.overrides.first(), kind) {
             (None, _) | (_, Kind::Scene) => Ok(()),

@@ -31,19 +31,11 @@ pub fn apply(scene: &mut Scene, view: &ViewOptions) -> Result<(), LoadError> {
 }
 
 /// Sets the field of view of a camera that is perspective or is to become so. An orthographic view made of it shows as much.
-fn field_of_view(
-    scene: &mut Scene,
-    degrees: f32,
-    wanted: Option<Projecting>,
-) -> Result<(), LoadError> {
+fn field_of_view(scene: &mut Scene, degrees: f32, wanted: Option<Projecting>) -> Result<(), LoadError> {
     let own = scene.camera.projection;
-    let fits = matches!(own, Projection::Perspective { .. })
-        && wanted != Some(Projecting::Equirectangular);
+    let fits = matches!(own, Projection::Perspective { .. }) && wanted != Some(Projecting::Equirectangular);
     if !fits && wanted != Some(Projecting::Perspective) {
-        return Err(LoadError::flag(
-            "--fov",
-            "this camera is not perspective and has no field of view",
-        ));
+        return Err(LoadError::flag("--fov", "this camera is not perspective and has no field of view"));
     }
     let fov_y = degrees.to_radians();
     scene.camera.projection = Projection::Perspective { fov_y };
@@ -93,20 +85,13 @@ mod tests {
         };
         let camera = applied(view).unwrap().camera;
         assert_eq!(camera.up, Vec3::X);
-        let Projection::Perspective { fov_y } = camera.projection else {
-            panic!("{camera:?}")
-        };
+        let Projection::Perspective { fov_y } = camera.projection else { panic!("{camera:?}") };
         assert_eq!(fov_y, std::f32::consts::FRAC_PI_2);
     }
 
     #[test]
     fn views_without_a_direction_are_refused() {
-        let view = |eye, target, fov| ViewOptions {
-            eye,
-            target,
-            fov,
-            ..ViewOptions::default()
-        };
+        let view = |eye, target, fov| ViewOptions { eye, target, fov, ..ViewOptions::default() };
         for (view, flag) in [
             (view(Some(Vec3::ONE), Some(Vec3::ONE), None), "--target: "),
             (view(Some(Vec3::Y), Some(Vec3::ZERO), None), "--up: "),

@@ -37,12 +37,8 @@ impl Source {
 /// When it cannot be read or does not follow the grammar of [`crate::scene::desc`].
 pub fn read(path: &Path, sets: &[(String, String)]) -> Result<(Source, SceneFile), LoadError> {
     let bytes = files::read(path)?;
-    let text = String::from_utf8(bytes)
-        .map_err(|e| not_utf8(path, e.as_bytes(), e.utf8_error().valid_up_to()))?;
-    let mut source = Source {
-        path: path.into(),
-        text,
-    };
+    let text = String::from_utf8(bytes).map_err(|e| not_utf8(path, e.as_bytes(), e.utf8_error().valid_up_to()))?;
+    let mut source = Source { path: path.into(), text };
     let mut file = parse(&source.text).map_err(|e| in_text(&source, &e))?;
     for (key, value) in sets {
         source.text = overrides::apply(&source.text, key, value)?;
@@ -53,17 +49,12 @@ pub fn read(path: &Path, sets: &[(String, String)]) -> Result<(Source, SceneFile
 
 fn parse(text: &str) -> Result<SceneFile, SpannedError> {
     let options = Options::default().with_default_extension(
-        Extensions::IMPLICIT_SOME
-            | Extensions::UNWRAP_NEWTYPES
-            | Extensions::UNWRAP_VARIANT_NEWTYPES,
+        Extensions::IMPLICIT_SOME | Extensions::UNWRAP_NEWTYPES | Extensions::UNWRAP_VARIANT_NEWTYPES,
     );
     let start = || Position { line: 1, col: 1 };
     let panicked = |words: &str| SpannedError {
         code: ron::Error::Message(format!("the file is damaged: {words}")),
-        span: Span {
-            start: start(),
-            end: start(),
-        },
+        span: Span { start: start(), end: start() },
     };
     guarded(|| options.from_str(text), panicked)
 }
@@ -75,11 +66,7 @@ fn not_utf8(path: &Path, bytes: &[u8], valid: usize) -> LoadError {
 }
 
 fn in_text(source: &Source, e: &SpannedError) -> LoadError {
-    LoadError::place(
-        &source.path,
-        start_of_fault(&source.text, e),
-        describe(&e.code),
-    )
+    LoadError::place(&source.path, start_of_fault(&source.text, e), describe(&e.code))
 }
 
 /// RON's spans begin at the token before the fault; the faulty token is the last one that they cover.
@@ -93,56 +80,29 @@ fn start_of_fault(text: &str, e: &SpannedError) -> (usize, usize) {
 
 fn last_token(text: &str, e: &SpannedError) -> (usize, usize) {
     let (from, to) = (byte_of(text, &e.span.start), byte_of(text, &e.span.end));
-    let token = text
-        .get(from..to)
-        .unwrap_or("")
-        .trim_end_matches(|c: char| c.is_whitespace() || c == ',');
+    let token = text.get(from..to).unwrap_or("").trim_end_matches(|c: char| c.is_whitespace() || c == ',');
     let word = |c: char| c.is_alphanumeric() || "_.-+".contains(c);
     let start = token.trim_end_matches(word).len();
-    let start = if start == token.len() && to < text.len() {
-        to
-    } else {
-        from + start
-    };
+    let start = if start == token.len() && to < text.len() { to } else { from + start };
     source::line_and_column(text, start)
 }
 
 fn byte_of(text: &str, p: &Position) -> usize {
-    let line_start = text
-        .split_inclusive('\n')
-        .take(p.line.saturating_sub(1))
-        .map(str::len)
-        .sum::<usize>();
+    let line_start = text.split_inclusive('\n').take(p.line.saturating_sub(1)).map(str::len).sum::<usize>();
     let line = text.get(line_start..).unwrap_or("");
-    line_start
-        + line
-            .char_indices()
-            .nth(p.col.saturating_sub(1))
-            .map_or(line.len(), |(i, _)| i)
+    line_start + line.char_indices().nth(p.col.saturating_sub(1)).map_or(line.len(), |(i, _)| i)
 }
 
 /// The message of an error, in this program's words where RON's are not helpful.
 fn describe(e: &ron::Error) -> String {
     use ron::Error as E;
-    let place = |outer: &Option<String>| {
-        outer
-            .as_ref()
-            .map_or_else(String::new, |o| format!(" in {o}"))
-    };
+    let place = |outer: &Option<String>| outer.as_ref().map_or_else(String::new, |o| format!(" in {o}"));
     match e {
-        E::NoSuchStructField {
-            expected,
-            found,
-            outer,
-        } => {
+        E::NoSuchStructField { expected, found, outer } => {
             let hint = suggest::hint(found, expected.iter().copied(), "fields");
             format!("unknown field `{found}`{}: {hint}", place(outer))
         }
-        E::NoSuchEnumVariant {
-            expected,
-            found,
-            outer,
-        } => {
+        E::NoSuchEnumVariant { expected, found, outer } => {
             let hint = suggest::hint(found, expected.iter().copied(), "choices");
             format!("unknown name `{found}`{}: {hint}", place(outer))
         }
@@ -152,9 +112,7 @@ fn describe(e: &ron::Error) -> String {
         E::DuplicateStructField { field, .. } => format!("`{field}` comes twice: remove one"),
         E::Eof => "the file ends too early: close every bracket and quote".to_owned(),
         E::ExceededRecursionLimit => "too many brackets in one another: use `groups`".to_owned(),
-        E::ExpectedStructLike => {
-            "expected `(`: write the name with its fields, as in `Name(field: value)`".to_owned()
-        }
+        E::ExpectedStructLike => "expected `(`: write the name with its fields, as in `Name(field: value)`".to_owned(),
         E::ExpectedStructLikeEnd => "expected `,` or `)`: check the value before it".to_owned(),
         E::TrailingCharacters => "something follows the end of the scene: remove it".to_owned(),
         other => lower_first(&other.to_string()),
@@ -163,7 +121,5 @@ fn describe(e: &ron::Error) -> String {
 
 fn lower_first(s: &str) -> String {
     let mut chars = s.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
+    chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
 }

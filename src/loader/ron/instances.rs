@@ -69,11 +69,7 @@ pub struct Used<T> {
 
 impl<T> Default for Used<T> {
     fn default() -> Self {
-        Self {
-            number: HashMap::new(),
-            next: 0,
-            order: Vec::new(),
-        }
+        Self { number: HashMap::new(), next: 0, order: Vec::new() }
     }
 }
 
@@ -104,24 +100,13 @@ pub fn unroll(
         resolved,
         meshes,
         groups: file.groups.names().collect(),
-        out: Unrolled {
-            groups: vec![0..0; file.groups.0.len()],
-            ..Unrolled::default()
-        },
+        out: Unrolled { groups: vec![0..0; file.groups.0.len()], ..Unrolled::default() },
     };
     unroller.out.instances.reserve_exact(total as usize);
     let mut starts = Vec::new();
     for item in &resolved.top {
         starts.push((unroller.out.instances.len(), unroller.out.nodes.len()));
-        unroller.item(
-            item,
-            Frame {
-                node: NONE,
-                local: Affine3::IDENTITY,
-                material: NONE,
-                stem: NONE,
-            },
-        );
+        unroller.item(item, Frame { node: NONE, local: Affine3::IDENTITY, material: NONE, stem: NONE });
     }
     match first_degenerate(&unroller.out) {
         None => Ok(unroller.out),
@@ -137,10 +122,7 @@ pub fn unroll(
 pub fn node_worlds(nodes: &[Node]) -> Vec<Affine3> {
     let mut worlds: Vec<Affine3> = Vec::with_capacity(nodes.len());
     for node in nodes {
-        let parent = worlds
-            .get(node.parent as usize)
-            .copied()
-            .unwrap_or(Affine3::IDENTITY);
+        let parent = worlds.get(node.parent as usize).copied().unwrap_or(Affine3::IDENTITY);
         worlds.push(parent * node.local);
     }
     worlds
@@ -156,8 +138,7 @@ pub fn instance_world(instance: &Instance, node_worlds: &[Affine3]) -> Affine3 {
 
 fn first_degenerate(out: &Unrolled) -> Option<usize> {
     let worlds = node_worlds(&out.nodes);
-    let degenerate =
-        |i: &Instance| !is_invertible(&i.local) || !is_invertible(&instance_world(i, &worlds));
+    let degenerate = |i: &Instance| !is_invertible(&i.local) || !is_invertible(&instance_world(i, &worlds));
     out.instances.par_iter().position_first(degenerate)
 }
 
@@ -185,11 +166,7 @@ impl Unroller<'_> {
         for copy in 0..item.pattern.count() as u32 {
             let own = item.material(copy);
             let material = if own == NONE { frame.material } else { own };
-            let frame = Frame {
-                local: frame.local * item.copy(copy),
-                material,
-                ..frame
-            };
+            let frame = Frame { local: frame.local * item.copy(copy), material, ..frame };
             match item.target {
                 Target::Mesh(mesh) => self.instance(mesh, frame, motion),
                 Target::List(list) => self.list(list, frame, motion),
@@ -212,30 +189,16 @@ impl Unroller<'_> {
     fn instance(&mut self, mesh: usize, frame: Frame, motion: u32) {
         let size = self.meshes[mesh].motion.mesh_count();
         let number = self.out.meshes.number(mesh as u32, size);
-        let slot_base = self
-            .out
-            .slots
-            .run(number, &self.meshes[mesh].materials, frame.material);
+        let slot_base = self.out.slots.run(number, &self.meshes[mesh].materials, frame.material);
         let name = &self.meshes[mesh].mesh.name;
         let stem = self.out.stems.stem(frame.stem, Target::Mesh(mesh), name);
         self.out.stems.of.push(stem);
-        self.out.instances.push(Instance {
-            local: frame.local,
-            node: frame.node,
-            mesh: number,
-            slot_base,
-            motion,
-        });
+        self.out.instances.push(Instance { local: frame.local, node: frame.node, mesh: number, slot_base, motion });
     }
 
     fn list(&mut self, list: usize, mut frame: Frame, motion: u32) {
         if motion != NONE {
-            self.out.nodes.push(Node {
-                local: frame.local,
-                parent: frame.node,
-                motion,
-                follows: None,
-            });
+            self.out.nodes.push(Node { local: frame.local, parent: frame.node, motion, follows: None });
             frame.node = self.out.nodes.len() as u32 - 1;
             frame.local = Affine3::IDENTITY;
         }
@@ -286,13 +249,7 @@ impl Total {
 
 impl<'a> Totals<'a> {
     fn new(source: &'a Source, file: &'a SceneFile, resolved: &'a Resolved) -> Self {
-        Self {
-            source,
-            file,
-            resolved,
-            known: vec![None; resolved.lists.len()],
-            open: Vec::new(),
-        }
+        Self { source, file, resolved, known: vec![None; resolved.lists.len()], open: Vec::new() }
     }
 
     fn top(mut self, place: &Place) -> Result<u64, LoadError> {
@@ -311,17 +268,11 @@ impl<'a> Totals<'a> {
 
     fn item(&mut self, item: &Item, place: &Place) -> Result<Total, LoadError> {
         let each = match item.target {
-            Target::Mesh(_) => Total {
-                instances: 1,
-                ..Total::default()
-            },
+            Target::Mesh(_) => Total { instances: 1, ..Total::default() },
             Target::List(list) => {
                 let inner = self.list(list, place)?;
                 let own = u64::from(item.motion != NONE);
-                Total {
-                    nodes: inner.nodes.saturating_add(own),
-                    ..inner
-                }
+                Total { nodes: inner.nodes.saturating_add(own), ..inner }
             }
         };
         let copies = item.pattern.count();
@@ -358,21 +309,13 @@ impl<'a> Totals<'a> {
     }
 
     fn too_deep(&self, place: &Place) -> LoadError {
-        self.source.error(
-            place,
-            format!("groups are nested more than {MAX_DEPTH} deep: flatten them"),
-        )
+        self.source.error(place, format!("groups are nested more than {MAX_DEPTH} deep: flatten them"))
     }
 
     fn cycle(&self, start: usize, fallback: &Place) -> LoadError {
         let name = |l: &usize| self.file.groups.0.get(*l).map(|(n, _)| n.as_str());
         let mut names: Vec<&str> = self.open[start..].iter().filter_map(name).collect();
-        let message = |names: &[&str]| {
-            format!(
-                "groups contain themselves: {}: break the circle",
-                names.join(" → ")
-            )
-        };
+        let message = |names: &[&str]| format!("groups contain themselves: {}: break the circle", names.join(" → "));
         let groups = Place::ROOT.key("groups");
         match names.first().copied() {
             Some(first) => {

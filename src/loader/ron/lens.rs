@@ -18,11 +18,7 @@ const LEAST_FOV: f32 = 1e-3;
 ///
 /// # Errors
 /// Fields of view outside (0, 180), heights that are not above 0.
-pub fn projection(
-    source: &Source,
-    camera: &CameraDesc,
-    place: &Place,
-) -> Result<Projection, LoadError> {
+pub fn projection(source: &Source, camera: &CameraDesc, place: &Place) -> Result<Projection, LoadError> {
     let (fov, projection, _) = camera.optics();
     let at = Checks { source };
     let fov_y = at.fov(fov, &place.key("fov"))?;
@@ -45,8 +41,7 @@ pub fn convert(source: &Source, camera: &CameraDesc, scene: &mut Scene) -> Resul
     let (_, _, desc) = camera.optics();
     let lens = desc.map(|desc| at.lens(desc, scene, &place.key("lens")));
     scene.camera.lens = lens.transpose()?;
-    if let (CameraDesc::Spline(spline), CameraPath::Spline { keys }) = (camera, &scene.camera.path)
-    {
+    if let (CameraDesc::Spline(spline), CameraPath::Spline { keys }) = (camera, &scene.camera.path) {
         let times: Vec<f32> = keys.iter().map(|key| key.time).collect();
         scene.camera.tracks = at.tracks(scene, &spline.keys, &times, &place.key("keys"))?;
     }
@@ -62,13 +57,7 @@ impl Checks<'_> {
         Err(self.source.error(place, message))
     }
 
-    fn within(
-        &self,
-        x: Finite,
-        range: RangeInclusive<f32>,
-        place: &Place,
-        message: &str,
-    ) -> Result<f32, LoadError> {
+    fn within(&self, x: Finite, range: RangeInclusive<f32>, place: &Place, message: &str) -> Result<f32, LoadError> {
         match range.contains(&x.0) {
             true => Ok(x.0),
             false => self.fail(place, message),
@@ -80,10 +69,7 @@ impl Checks<'_> {
         if fov.0 > 0.0 && fov.0 < 180.0 {
             return Ok(fov.0.max(LEAST_FOV).to_radians());
         }
-        self.fail(
-            place,
-            "the field of view must be above 0 and below 180 degrees",
-        )
+        self.fail(place, "the field of view must be above 0 and below 180 degrees")
     }
 
     fn height(&self, height: Finite, place: &Place) -> Result<f32, LoadError> {
@@ -106,11 +92,7 @@ impl Checks<'_> {
             Some(focus) => self.focus(focus, scene, &place.key("focus"))?,
             None => Focus::Target,
         };
-        Ok(Lens {
-            aperture: self.aperture(desc, place)?,
-            focus,
-            iris: self.iris(desc, place)?,
-        })
+        Ok(Lens { aperture: self.aperture(desc, place)?, focus, iris: self.iris(desc, place)? })
     }
 
     fn aperture(&self, desc: &LensDesc, place: &Place) -> Result<Aperture, LoadError> {
@@ -124,10 +106,7 @@ impl Checks<'_> {
                 Ok(Aperture::Radius(radius))
             }
             (Some(_), Some(_)) => self.fail(place, "both `f_stop` and `radius`: remove one"),
-            (None, None) => self.fail(
-                place,
-                "the lens has no aperture: give it an `f_stop` or a `radius`",
-            ),
+            (None, None) => self.fail(place, "the lens has no aperture: give it an `f_stop` or a `radius`"),
         }
     }
 
@@ -161,13 +140,7 @@ impl Checks<'_> {
         }
     }
 
-    fn tracks(
-        &self,
-        scene: &Scene,
-        keys: &[SplineKey],
-        times: &[f32],
-        place: &Place,
-    ) -> Result<LensTracks, LoadError> {
+    fn tracks(&self, scene: &Scene, keys: &[SplineKey], times: &[f32], place: &Place) -> Result<LensTracks, LoadError> {
         let camera = &scene.camera;
         let mut tracks = LensTracks::default();
         for (i, (key, &time)) in keys.iter().zip(times).enumerate() {
@@ -190,17 +163,10 @@ impl Checks<'_> {
         Ok(tracks)
     }
 
-    fn span(
-        &self,
-        key: &SplineKey,
-        projection: Projection,
-        place: &Place,
-    ) -> Result<Option<f32>, LoadError> {
+    fn span(&self, key: &SplineKey, projection: Projection, place: &Place) -> Result<Option<f32>, LoadError> {
         match (key.fov, key.height, projection) {
             (None, None, _) => Ok(None),
-            (Some(fov), None, Projection::Perspective { .. }) => {
-                self.fov(fov, &place.key("fov")).map(Some)
-            }
+            (Some(fov), None, Projection::Perspective { .. }) => self.fov(fov, &place.key("fov")).map(Some),
             (None, Some(height), Projection::Orthographic { .. }) => {
                 self.height(height, &place.key("height")).map(Some)
             }
@@ -212,20 +178,11 @@ impl Checks<'_> {
         }
     }
 
-    fn key_aperture(
-        &self,
-        key: &SplineKey,
-        lens: Option<&Lens>,
-        place: &Place,
-    ) -> Result<Option<f32>, LoadError> {
+    fn key_aperture(&self, key: &SplineKey, lens: Option<&Lens>, place: &Place) -> Result<Option<f32>, LoadError> {
         match (key.f_stop, key.radius, lens.map(|lens| lens.aperture)) {
             (None, None, _) => Ok(None),
-            (Some(number), None, Some(Aperture::FStop { .. })) => {
-                self.f_stop(number, &place.key("f_stop")).map(Some)
-            }
-            (None, Some(radius), Some(Aperture::Radius(_))) => {
-                self.radius(radius, &place.key("radius")).map(Some)
-            }
+            (Some(number), None, Some(Aperture::FStop { .. })) => self.f_stop(number, &place.key("f_stop")).map(Some),
+            (None, Some(radius), Some(Aperture::Radius(_))) => self.radius(radius, &place.key("radius")).map(Some),
             (Some(_), ..) => {
                 let message = "keys with an `f_stop` need a camera with one: `lens: (f_stop: ..)`";
                 self.fail(&place.key("f_stop"), message)

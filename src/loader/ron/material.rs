@@ -5,8 +5,8 @@ use crate::loader::{LoadError, gltf::ColorSpace, materials::Materials};
 use crate::scene::{
     Alpha, Lobes, Material, MaterialKind, NONE, Wrap,
     desc::{
-        AlphaDesc, Color, DEGREES, DISPERSION, Diffuse, Emissive, Finite, Glass, Glossy, IOR,
-        MaterialDesc, Metal, Mirror, Pbr, UNIT,
+        AlphaDesc, Color, DEGREES, DISPERSION, Diffuse, Emissive, Finite, Glass, Glossy, IOR, MaterialDesc, Metal,
+        Mirror, Pbr, UNIT,
     },
 };
 use glam::Vec3;
@@ -21,11 +21,7 @@ pub fn convert(
     table: &mut Materials,
     place: &Place,
 ) -> Result<Material, LoadError> {
-    let mut entry = Entry {
-        source,
-        table,
-        place,
-    };
+    let mut entry = Entry { source, table, place };
     match desc {
         MaterialDesc::Diffuse(d) => entry.diffuse(d),
         MaterialDesc::Mirror(d) => entry.mirror(d),
@@ -47,11 +43,7 @@ struct Entry<'a> {
 impl Entry<'_> {
     fn diffuse(&mut self, d: &Diffuse) -> Result<Material, LoadError> {
         let color_map = self.color_map(&d.texture, "texture", d.wrap)?;
-        Ok(Material {
-            color_map,
-            color: under(d.color, color_map, Material::default().color),
-            ..Material::default()
-        })
+        Ok(Material { color_map, color: under(d.color, color_map, Material::default().color), ..Material::default() })
     }
 
     fn mirror(&mut self, d: &Mirror) -> Result<Material, LoadError> {
@@ -67,21 +59,14 @@ impl Entry<'_> {
             true => Material {
                 kind: MaterialKind::Layered,
                 color: self.color(d.tint, "tint")?,
-                lobes: Lobes {
-                    metallic: 1.0,
-                    roughness,
-                    ..Lobes::default()
-                },
+                lobes: Lobes { metallic: 1.0, roughness, ..Lobes::default() },
                 ..plain
             },
         })
     }
 
     fn emissive(&mut self, d: &Emissive) -> Result<Material, LoadError> {
-        let color = d
-            .color
-            .map(|color| self.color(color, "color"))
-            .transpose()?;
+        let color = d.color.map(|color| self.color(color, "color")).transpose()?;
         Ok(Material {
             color: color.unwrap_or(Vec3::ZERO),
             emission: d.radiance.0,
@@ -133,10 +118,7 @@ impl Entry<'_> {
             absorption: absorption.into(),
             ..Lobes::default()
         };
-        Ok(Material {
-            color: self.color(d.color, "color")?,
-            ..layered(lobes)
-        })
+        Ok(Material { color: self.color(d.color, "color")?, ..layered(lobes) })
     }
 
     fn pbr(&mut self, d: &Pbr) -> Result<Material, LoadError> {
@@ -167,9 +149,7 @@ impl Entry<'_> {
         }
         let (file, field) = (&d.metallic_roughness_texture, "metallic_roughness_texture");
         let map = self.data_map(file, field, d.wrap)?;
-        let either = |x: Option<Finite>, plain: f32| {
-            x.unwrap_or(Finite(if map == NONE { plain } else { 1.0 }))
-        };
+        let either = |x: Option<Finite>, plain: f32| x.unwrap_or(Finite(if map == NONE { plain } else { 1.0 }));
         let normals = (&d.clearcoat_normal_texture, "clearcoat_normal_texture");
         let absorption = self.absorption(d.absorption, d.attenuation)?;
         Ok(Lobes {
@@ -199,19 +179,11 @@ impl Entry<'_> {
         if let Some(color) = color {
             self.color(color, "color")?;
         }
-        Ok(Material {
-            color: under(color, color_map, Material::default().color),
-            color_map,
-            ..material
-        })
+        Ok(Material { color: under(color, color_map, Material::default().color), color_map, ..material })
     }
 
     /// Absorption coefficient, from either of the two fields that can give it.
-    fn absorption(
-        &self,
-        absorption: Option<Color>,
-        attenuation: Option<(Color, Finite)>,
-    ) -> Result<Vec3, LoadError> {
+    fn absorption(&self, absorption: Option<Color>, attenuation: Option<(Color, Finite)>) -> Result<Vec3, LoadError> {
         let place = self.place.key("attenuation");
         match (absorption, attenuation) {
             (Some(_), Some(_)) => {
@@ -250,47 +222,26 @@ impl Entry<'_> {
         }
     }
 
-    fn color_map(
-        &mut self,
-        file: &Option<String>,
-        field: &str,
-        wrap: Wrap,
-    ) -> Result<u32, LoadError> {
+    fn color_map(&mut self, file: &Option<String>, field: &str, wrap: Wrap) -> Result<u32, LoadError> {
         self.map(file, field, wrap, ColorSpace::Srgb)
     }
 
-    fn data_map(
-        &mut self,
-        file: &Option<String>,
-        field: &str,
-        wrap: Wrap,
-    ) -> Result<u32, LoadError> {
+    fn data_map(&mut self, file: &Option<String>, field: &str, wrap: Wrap) -> Result<u32, LoadError> {
         self.map(file, field, wrap, ColorSpace::Linear)
     }
 
     /// Index of a map that reads the picture `file` as it is; [`NONE`] without one.
-    fn map(
-        &mut self,
-        file: &Option<String>,
-        field: &str,
-        wrap: Wrap,
-        space: ColorSpace,
-    ) -> Result<u32, LoadError> {
+    fn map(&mut self, file: &Option<String>, field: &str, wrap: Wrap, space: ColorSpace) -> Result<u32, LoadError> {
         let Some(file) = file else { return Ok(NONE) };
         let path = self.source.resolve(file);
         let found = self.table.texture(&path, wrap, space, &self.source.path);
-        let texture =
-            found.map_err(|message| self.source.error(&self.place.key(field), message))?;
+        let texture = found.map_err(|message| self.source.error(&self.place.key(field), message))?;
         Ok(self.table.plain_map(texture))
     }
 }
 
 fn layered(lobes: Lobes) -> Material {
-    Material {
-        kind: MaterialKind::Layered,
-        lobes,
-        ..Material::default()
-    }
+    Material { kind: MaterialKind::Layered, lobes, ..Material::default() }
 }
 
 /// A colour that was given, else white under a texture, else `plain`.

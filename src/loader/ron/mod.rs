@@ -55,10 +55,7 @@ use std::{
 /// Everything in the file, or in a file that it names, that cannot be rendered.
 pub fn load(path: &Path, sets: &[(String, String)], allow: &[PathBuf]) -> Result<Scene, LoadError> {
     let (source, file) = file::read(path, sets)?;
-    let mut scene = Scene {
-        settings: settings(&source, &file.render)?,
-        ..Scene::default()
-    };
+    let mut scene = Scene { settings: settings(&source, &file.render)?, ..Scene::default() };
     if let Some(desc) = &file.camera {
         let shown = (scene.settings.start, scene.duration());
         scene.camera = camera::convert(&source, desc, shown)?;
@@ -105,12 +102,7 @@ fn place(
 ) -> Result<(), LoadError> {
     let all = Place::ROOT.key("motions");
     let convert = |(name, m): &(String, _)| motions::convert(source, m, &all.key(name));
-    let motions = file
-        .motions
-        .0
-        .iter()
-        .map(convert)
-        .collect::<Result<Vec<_>, _>>()?;
+    let motions = file.motions.0.iter().map(convert).collect::<Result<Vec<_>, _>>()?;
     let motion = |used: &UsedMotion| {
         let own = motions.get(used.motion as usize);
         let mesh = sources.get(used.mesh as usize);
@@ -148,27 +140,13 @@ fn take_mesh(scene: &mut Scene, source: &mut MeshSource) {
         MeshMotion::Still => {}
         MeshMotion::Palette { others, poses } => {
             scene.meshes.extend(others);
-            scene.palettes.push(Palette {
-                first_mesh: number,
-                poses,
-            });
+            scene.palettes.push(Palette { first_mesh: number, poses });
         }
-        MeshMotion::Alive {
-            actor,
-            deforming,
-            animated,
-        } => {
+        MeshMotion::Alive { actor, deforming, animated } => {
             let number_of_actor = scene.actors.len() as u32;
-            scene.deforming.push(DeformingMesh {
-                mesh: number,
-                actor: number_of_actor,
-                ..deforming
-            });
+            scene.deforming.push(DeformingMesh { mesh: number, actor: number_of_actor, ..deforming });
             if !animated.materials.is_empty() {
-                scene.animated.push(Animated {
-                    actor: number_of_actor,
-                    ..animated
-                });
+                scene.animated.push(Animated { actor: number_of_actor, ..animated });
             }
             scene.actors.push(actor);
         }
@@ -245,20 +223,10 @@ impl Loader<'_> {
     /// Table row of each of the file's materials.
     fn materials(&mut self) -> Result<Vec<u32>, LoadError> {
         let all = Place::ROOT.key("materials");
-        self.file
-            .materials
-            .0
-            .iter()
-            .map(|(name, m)| self.material(name, m, &all.key(name)))
-            .collect()
+        self.file.materials.0.iter().map(|(name, m)| self.material(name, m, &all.key(name))).collect()
     }
 
-    fn material(
-        &mut self,
-        name: &str,
-        desc: &MaterialDesc,
-        place: &Place,
-    ) -> Result<u32, LoadError> {
+    fn material(&mut self, name: &str, desc: &MaterialDesc, place: &Place) -> Result<u32, LoadError> {
         let converted = material::convert(self.source, desc, &mut self.table, place)?;
         Ok(self.table.add(name, converted))
     }
@@ -285,9 +253,7 @@ impl Loader<'_> {
         let entries = file.meshes.0.par_iter().enumerate();
         let parsed: Vec<Result<Parsed, LoadError>> = entries.map(parse).collect();
         let entries = file.meshes.0.iter().zip(parsed);
-        entries
-            .map(|((name, desc), parsed)| self.mesh(name, desc, parsed?, rows, &all.key(name)))
-            .collect()
+        entries.map(|((name, desc), parsed)| self.mesh(name, desc, parsed?, rows, &all.key(name))).collect()
     }
 
     fn mesh_file(&self, desc: &MeshFile, place: &Place) -> Result<Parsed, LoadError> {
@@ -298,9 +264,7 @@ impl Loader<'_> {
         };
         let bytes = path.metadata().map_or(0, |m| m.len());
         self.budget.hold(&path, bytes).map_err(lacks)?;
-        self.budget
-            .take(bytes.saturating_mul(PARSING))
-            .map_err(lacks)?;
+        self.budget.take(bytes.saturating_mul(PARSING)).map_err(lacks)?;
         let parsed = parse_mesh(self.source, desc, self.allow, place)?;
         self.budget.take(parsed.bytes()).map_err(lacks)?;
         Ok(Parsed::Mesh(parsed))
@@ -328,8 +292,7 @@ impl Loader<'_> {
         Ok(match (desc, parsed) {
             (MeshDesc::Obj(desc), Parsed::Mesh(parsed)) => {
                 let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
-                let (source, warnings) =
-                    parsed.into_source(name, replacement, desc.wrap, &mut self.table)?;
+                let (source, warnings) = parsed.into_source(name, replacement, desc.wrap, &mut self.table)?;
                 self.warnings.extend(warnings);
                 source
             }
@@ -337,12 +300,8 @@ impl Loader<'_> {
                 let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
                 self.model(name, desc, *model, replacement, place)?
             }
-            (MeshDesc::Quad(q), _) => {
-                MeshSource::quad(name, q.tile.0, self.table.add("default", grey))
-            }
-            (MeshDesc::Box(b), _) => {
-                MeshSource::cuboid(name, b.tile.0, self.table.add("default", grey))
-            }
+            (MeshDesc::Quad(q), _) => MeshSource::quad(name, q.tile.0, self.table.add("default", grey)),
+            (MeshDesc::Box(b), _) => MeshSource::cuboid(name, b.tile.0, self.table.add("default", grey)),
             _ => MeshSource::sphere(name, self.table.add("default", grey)),
         })
     }
@@ -385,21 +344,14 @@ impl Loader<'_> {
     }
 
     /// Table row of the material that replaces all of a mesh's.
-    fn replacement(
-        &self,
-        material: Option<&str>,
-        rows: &[u32],
-        place: &Place,
-    ) -> Result<Option<u32>, LoadError> {
+    fn replacement(&self, material: Option<&str>, rows: &[u32], place: &Place) -> Result<Option<u32>, LoadError> {
         let row = material.map(|m| self.row_of(m, rows, &place.key("material")));
         row.transpose()
     }
 
     fn row_of(&self, name: &str, rows: &[u32], place: &Place) -> Result<u32, LoadError> {
         let index = self.file.materials.index(name);
-        index
-            .map(|i| rows[i])
-            .ok_or_else(|| unknown_material(self.source, self.file, name, place))
+        index.map(|i| rows[i]).ok_or_else(|| unknown_material(self.source, self.file, name, place))
     }
 }
 
@@ -432,24 +384,17 @@ fn parse_mesh(
     place: &Place,
 ) -> Result<Box<dyn ParsedMesh>, LoadError> {
     if !(0.0..=180.0).contains(&desc.smooth_angle.0) {
-        return Err(source.error(
-            &place.key("smooth_angle"),
-            "the angle must be 0 to 180 degrees",
-        ));
+        return Err(source.error(&place.key("smooth_angle"), "the angle must be 0 to 180 degrees"));
     }
     let path = source.resolve(&desc.file);
     let fail = |message: String| Err(source.error(&place.key("file"), message));
     let name = path.display();
     if !path.exists() {
-        return fail(format!(
-            "the mesh file {name} does not exist: check the path"
-        ));
+        return fail(format!("the mesh file {name} does not exist: check the path"));
     }
     let Some(format) = meshes::format_of(&super::extension(&path)) else {
         return fail(format!("{name} is not an .obj file: convert it to OBJ"));
     };
-    let options = MeshOptions {
-        smooth_angle: desc.smooth_angle.0.to_radians(),
-    };
+    let options = MeshOptions { smooth_angle: desc.smooth_angle.0.to_radians() };
     format.parse(&path, &options, allow)
 }

@@ -51,25 +51,13 @@ pub fn parse(
 ///
 /// # Errors
 /// Unknown clips, and fields that do not go together.
-pub fn performance(
-    source: &Source,
-    desc: &GltfFile,
-    model: &Model,
-    place: &Place,
-) -> Result<Performance, LoadError> {
+pub fn performance(source: &Source, desc: &GltfFile, model: &Model, place: &Place) -> Result<Performance, LoadError> {
     let fail = |field: &str, message: &str| Err(source.error(&place.key(field), message));
     if desc.alive && desc.poses.is_some() {
-        return fail(
-            "poses",
-            "a model that is alive has no palette of poses: remove one",
-        );
+        return fail("poses", "a model that is alive has no palette of poses: remove one");
     }
     if !desc.alive && (desc.speed.is_some() || desc.refit.is_some()) {
-        let field = if desc.speed.is_some() {
-            "speed"
-        } else {
-            "refit"
-        };
+        let field = if desc.speed.is_some() { "speed" } else { "refit" };
         let message = "this is for models with `alive: true`; instances of a palette have their \
                        speeds in a motion's Clip";
         return fail(field, message);
@@ -82,22 +70,15 @@ pub fn performance(
         };
     };
     let names = model.rig.clips.iter().map(|clip| clip.name.as_str());
-    let clip = choose(wanted, names, ("clip", "clips"))
-        .map_err(|message| source.error(&place.key("clip"), message))? as u32;
+    let clip =
+        choose(wanted, names, ("clip", "clips")).map_err(|message| source.error(&place.key("clip"), message))? as u32;
     if desc.alive {
-        let playback = Playback {
-            clip,
-            speed: desc.speed.map_or(1.0, |speed| speed.0),
-            ..Playback::default()
-        };
+        let playback = Playback { clip, speed: desc.speed.map_or(1.0, |speed| speed.0), ..Playback::default() };
         let refit = desc.refit.unwrap_or_default();
         return Ok(Performance::Alive { playback, refit });
     }
     match desc.poses.unwrap_or(DEFAULT_POSES) {
         count @ 1..=MOST_POSES => Ok(Performance::Palette { clip, count }),
-        _ => fail(
-            "poses",
-            &format!("the number of poses must be 1 to {MOST_POSES}"),
-        ),
+        _ => fail("poses", &format!("the number of poses must be 1 to {MOST_POSES}")),
     }
 }

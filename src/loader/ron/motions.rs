@@ -11,10 +11,7 @@ use glam::Vec3;
 
 /// No movement.
 pub fn still() -> Motion {
-    Motion {
-        parts: Vec::new(),
-        phase: Phase::Same,
-    }
+    Motion { parts: Vec::new(), phase: Phase::Same }
 }
 
 /// A motion for instances that choose from `poses`: as `motion` says, or else at speed 1, all in step.
@@ -41,20 +38,12 @@ pub fn convert(source: &Source, motion: &MotionDesc, place: &Place) -> Result<Mo
     let at = Fields { source };
     let parts_place = place.key("parts");
     if motion.parts.is_empty() {
-        return Err(source.error(
-            &parts_place,
-            "a motion needs at least one part: add Spin, Sway, Bob, Keyframes or Clip",
-        ));
+        return Err(
+            source.error(&parts_place, "a motion needs at least one part: add Spin, Sway, Bob, Keyframes or Clip")
+        );
     }
-    let parts = motion
-        .parts
-        .iter()
-        .enumerate()
-        .map(|(i, p)| at.part(p, &parts_place.index(i)));
-    Ok(Motion {
-        parts: parts.collect::<Result<_, _>>()?,
-        phase: at.phase(&motion.phase, &place.key("phase"))?,
-    })
+    let parts = motion.parts.iter().enumerate().map(|(i, p)| at.part(p, &parts_place.index(i)));
+    Ok(Motion { parts: parts.collect::<Result<_, _>>()?, phase: at.phase(&motion.phase, &place.key("phase"))? })
 }
 
 struct Fields<'a> {
@@ -73,14 +62,12 @@ impl Fields<'_> {
                 angle: p.degrees.0.to_radians(),
                 period: self.nonzero(p.period, place, "period")?,
             },
-            PartDesc::Bob(p) => MotionPart::Bob {
-                offset: p.offset.0,
-                period: self.nonzero(p.period, place, "period")?,
-            },
-            PartDesc::Keyframes(p) => MotionPart::Keyframes {
-                keys: self.keys(&p.keys, &place.key("keys"))?,
-                repeat: p.repeat,
-            },
+            PartDesc::Bob(p) => {
+                MotionPart::Bob { offset: p.offset.0, period: self.nonzero(p.period, place, "period")? }
+            }
+            PartDesc::Keyframes(p) => {
+                MotionPart::Keyframes { keys: self.keys(&p.keys, &place.key("keys"))?, repeat: p.repeat }
+            }
             PartDesc::Clip(p) => self.clip(p, place)?,
         })
     }
@@ -92,20 +79,14 @@ impl Fields<'_> {
             let message = "the first speed exceeds the second: swap them";
             return Err(self.source.error(&place.key("speeds"), message));
         }
-        let poses = PoseBuckets {
-            count: 1,
-            duration: 0.0,
-        };
+        let poses = PoseBuckets { count: 1, duration: 0.0 };
         Ok(MotionPart::Clip { poses, speeds })
     }
 
     fn phase(&self, phase: &PhaseDesc, place: &Place) -> Result<Phase, LoadError> {
         Ok(match phase {
             PhaseDesc::Same => Phase::Same,
-            PhaseDesc::Random(p) => Phase::Random {
-                seed: p.seed,
-                spread: p.spread.0,
-            },
+            PhaseDesc::Random(p) => Phase::Random { seed: p.seed, spread: p.spread.0 },
             PhaseDesc::Wave(p) => Phase::Wave {
                 direction: self.unit(p.direction, place, "direction")?,
                 length: self.nonzero(p.length, place, "length")?,
@@ -120,15 +101,10 @@ impl Fields<'_> {
         for (i, pair) in keys.windows(2).enumerate() {
             let at = place.index(i + 1);
             if pair[1].time.0 <= pair[0].time.0 {
-                return Err(self
-                    .source
-                    .error(&at.key("time"), "key times must increase: sort the keys"));
+                return Err(self.source.error(&at.key("time"), "key times must increase: sort the keys"));
             }
             if (pair[0].scale.0 * pair[1].scale.0).min_element() < 0.0 {
-                return Err(self.source.error(
-                    &at.key("scale"),
-                    "the scale passes through 0: keep its signs",
-                ));
+                return Err(self.source.error(&at.key("scale"), "the scale passes through 0: keep its signs"));
             }
         }
         let keyframe = |k: &KeyframeDesc| Keyframe {
@@ -146,9 +122,7 @@ impl Fields<'_> {
 
     fn nonzero(&self, x: Finite, place: &Place, field: &str) -> Result<f32, LoadError> {
         match x.0 {
-            0.0 => Err(self
-                .source
-                .error(&place.key(field), format!("the {field} must not be 0"))),
+            0.0 => Err(self.source.error(&place.key(field), format!("the {field} must not be 0"))),
             x => Ok(x),
         }
     }

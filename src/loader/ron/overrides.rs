@@ -10,12 +10,9 @@ use crate::loader::{LoadError, suggest};
 pub fn apply(text: &str, key: &str, value: &str) -> Result<String, LoadError> {
     let fail = |message: String| LoadError::set(key, message);
     if !is_one_value(value) {
-        return Err(fail(format!(
-            "`{value}` is not a value: write RON, with quotes around text"
-        )));
+        return Err(fail(format!("`{value}` is not a value: write RON, with quotes around text")));
     }
-    let root =
-        Value::of_file(text).ok_or_else(|| fail("the scene file cannot be read".to_owned()))?;
+    let root = Value::of_file(text).ok_or_else(|| fail("the scene file cannot be read".to_owned()))?;
     let names: Vec<&str> = key.split('.').collect();
     let mut at = &root;
     for (depth, name) in names.iter().enumerate() {
@@ -43,25 +40,17 @@ fn add(text: &str, at: &Value, missing: &[&str], value: &str, top: bool) -> Resu
     let name = missing[0];
     let unknown = || {
         let keys = at.keys();
-        format!(
-            "there is no `{name}` in the scene file: {}",
-            suggest::hint(name, keys, "names there")
-        )
+        format!("there is no `{name}` in the scene file: {}", suggest::hint(name, keys, "names there"))
     };
     if let Items::Plain(list) = &at.items
         && list.len() != 1
     {
-        return Err(format!(
-            "there is no element `{name}`: the list has {}",
-            list.len()
-        ));
+        return Err(format!("there is no element `{name}`: the list has {}", list.len()));
     }
     let identifier = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let nests = missing.len() == 1 || (top && missing.len() == 2 && name == "render");
-    let open = innermost_struct(text, at)
-        .filter(|_| nests && identifier)
-        .ok_or_else(unknown)?;
+    let open = innermost_struct(text, at).filter(|_| nests && identifier).ok_or_else(unknown)?;
     let field = match missing {
         [_, inner] => format!("{name}: ({inner}: {value}), "),
         _ => format!("{name}: {value}, "),
@@ -76,9 +65,7 @@ fn innermost_struct(text: &str, at: &Value) -> Option<usize> {
     }
     let own = &text[at.span.clone()];
     let head = own.find(['(', '{', '[', '"', '\''])?;
-    own[head..]
-        .starts_with('(')
-        .then_some(at.span.start + head + 1)
+    own[head..].starts_with('(').then_some(at.span.start + head + 1)
 }
 
 fn splice(text: &str, start: usize, end: usize, new: &str) -> String {
@@ -95,7 +82,8 @@ mod tests {
 
     #[test]
     fn values_are_replaced_where_they_stand() {
-        let text = "(render: (samples: 8), materials: {\"a\": Diffuse(color: (1, 1, 1))}, instances: [X(n: 1), Y(n: 2)])";
+        let text =
+            "(render: (samples: 8), materials: {\"a\": Diffuse(color: (1, 1, 1))}, instances: [X(n: 1), Y(n: 2)])";
         assert!(set(text, "render.samples", "64").contains("samples: 64)"));
         assert!(set(text, "materials.a.color", "\"#ffffff\"").contains("color: \"#ffffff\")"));
         assert!(set(text, "instances.1.n", "7").contains("Y(n: 7)"));
@@ -104,10 +92,7 @@ mod tests {
     #[test]
     fn fields_that_the_file_leaves_out_are_added() {
         assert_eq!(set("(a: X(b: 1))", "a.c", "2"), "(a: X(c: 2, b: 1))");
-        assert_eq!(
-            set("(a: 1)", "render.samples", "2"),
-            "(render: (samples: 2), a: 1)"
-        );
+        assert_eq!(set("(a: 1)", "render.samples", "2"), "(render: (samples: 2), a: 1)");
         assert_eq!(set("(a: X())", "a.c", "2"), "(a: X(c: 2, ))");
     }
 

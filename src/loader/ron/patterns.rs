@@ -7,12 +7,7 @@ use glam::{Affine3, Quat, UVec3, Vec3};
 /// The copies of a placement, numbered from 0.
 pub enum Pattern {
     Single,
-    Grid {
-        count: UVec3,
-        spacing: Vec3,
-        each: Affine3,
-        jitter: Jitter,
-    },
+    Grid { count: UVec3, spacing: Vec3, each: Affine3, jitter: Jitter },
     Scatter(Scatter),
     Random(RandomBox),
 }
@@ -43,11 +38,7 @@ impl Pattern {
     pub fn count(&self) -> u64 {
         match self {
             Self::Single => 1,
-            Self::Grid { count, .. } => count
-                .to_array()
-                .map(u64::from)
-                .iter()
-                .fold(1, |a, &b| a.saturating_mul(b)),
+            Self::Grid { count, .. } => count.to_array().map(u64::from).iter().fold(1, |a, &b| a.saturating_mul(b)),
             Self::Scatter(s) => s.points.len() as u64,
             Self::Random(r) => u64::from(r.count),
         }
@@ -57,17 +48,8 @@ impl Pattern {
     pub fn copy(&self, index: u32) -> Affine3 {
         match self {
             Self::Single => Affine3::IDENTITY,
-            Self::Grid {
-                count,
-                spacing,
-                each,
-                jitter,
-            } => {
-                let cell = UVec3::new(
-                    index % count.x,
-                    index / count.x % count.y,
-                    index / count.x / count.y,
-                );
+            Self::Grid { count, spacing, each, jitter } => {
+                let cell = UVec3::new(index % count.x, index / count.x % count.y, index / count.x / count.y);
                 let from_center = cell.as_vec3() - (count.as_vec3() - 1.0) * 0.5;
                 Affine3::from_translation(from_center * spacing) * jittered(jitter, index) * *each
             }
@@ -83,14 +65,8 @@ impl Scatter {
         // Normals go through the inverse transpose of the spread.
         let normal = (normal / self.spread).normalize_or(Vec3::Y);
         let origin = point * self.spread + normal * self.lift;
-        let rotation = if self.align {
-            Quat::from_rotation_arc(Vec3::Y, normal)
-        } else {
-            Quat::IDENTITY
-        };
-        Affine3::from_rotation_translation(rotation, origin)
-            * jittered(&self.jitter, index)
-            * self.each
+        let rotation = if self.align { Quat::from_rotation_arc(Vec3::Y, normal) } else { Quat::IDENTITY };
+        Affine3::from_rotation_translation(rotation, origin) * jittered(&self.jitter, index) * self.each
     }
 }
 
@@ -135,11 +111,7 @@ mod tests {
         let all: Vec<Vec3> = (0..6).map(|i| grid.copy(i).translation).collect();
         assert_eq!(
             (all[0], all[1], all[5]),
-            (
-                Vec3::new(-2.0, 0.0, -2.0),
-                Vec3::new(0.0, 0.0, -2.0),
-                Vec3::new(2.0, 0.0, 2.0)
-            )
+            (Vec3::new(-2.0, 0.0, -2.0), Vec3::new(0.0, 0.0, -2.0), Vec3::new(2.0, 0.0, 2.0))
         );
     }
 
@@ -160,15 +132,8 @@ mod tests {
     #[test]
     fn random_copies_stay_in_their_box_and_sizes() {
         let (min, max) = (Vec3::new(-1.0, 0.0, 2.0), Vec3::new(1.0, 0.0, 5.0));
-        let r = RandomBox {
-            count: 500,
-            seed: 1,
-            min,
-            max,
-            sizes: (0.5, 2.0),
-            turn: Turn::Any,
-            each: Affine3::IDENTITY,
-        };
+        let r =
+            RandomBox { count: 500, seed: 1, min, max, sizes: (0.5, 2.0), turn: Turn::Any, each: Affine3::IDENTITY };
         for i in 0..500 {
             let a = r.copy(i);
             let size = a.matrix3.x_axis.length();

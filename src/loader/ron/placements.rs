@@ -9,10 +9,7 @@ use super::{
 use crate::loader::{LoadError, budget, files, meshes::MeshSource, suggest};
 use crate::scene::{
     NONE,
-    desc::{
-        self, Align, Choose, Common, Each, Jitter, MotionDesc, Of, PartDesc, Placement, Sample,
-        SceneFile,
-    },
+    desc::{self, Align, Choose, Common, Each, Jitter, MotionDesc, Of, PartDesc, Placement, Sample, SceneFile},
 };
 use glam::{Affine3, UVec3, Vec3};
 use std::collections::HashMap;
@@ -63,32 +60,15 @@ pub struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     /// `material_rows` holds the table row of each of the file's materials.
-    pub fn new(
-        source: &'a Source,
-        file: &'a SceneFile,
-        meshes: &'a [MeshSource],
-        material_rows: &[u32],
-    ) -> Self {
-        let groups = file
-            .groups
-            .names()
-            .enumerate()
-            .map(|(i, n)| (n, Target::List(i)));
-        let named_meshes = file
-            .meshes
-            .names()
-            .enumerate()
-            .map(|(i, n)| (n, Target::Mesh(i)));
+    pub fn new(source: &'a Source, file: &'a SceneFile, meshes: &'a [MeshSource], material_rows: &[u32]) -> Self {
+        let groups = file.groups.names().enumerate().map(|(i, n)| (n, Target::List(i)));
+        let named_meshes = file.meshes.names().enumerate().map(|(i, n)| (n, Target::Mesh(i)));
         Self {
             source,
             file,
             meshes,
             targets: groups.chain(named_meshes).collect(),
-            materials: file
-                .materials
-                .names()
-                .zip(material_rows.iter().copied())
-                .collect(),
+            materials: file.materials.names().zip(material_rows.iter().copied()).collect(),
             motions: file.motions.names().zip(0..).collect(),
             lists: Vec::new(),
             points: 0,
@@ -108,10 +88,7 @@ impl<'a> Resolver<'a> {
             self.lists[i] = self.list(list, &groups.key(name))?;
         }
         let top = self.list(&file.instances, &instances)?;
-        Ok(Resolved {
-            lists: self.lists,
-            top,
-        })
+        Ok(Resolved { lists: self.lists, top })
     }
 
     fn fail(&self, place: &Place, message: impl AsRef<str>) -> LoadError {
@@ -119,16 +96,8 @@ impl<'a> Resolver<'a> {
     }
 
     fn check_group_names(&self, groups: &Place) -> Result<(), LoadError> {
-        match self
-            .file
-            .groups
-            .names()
-            .find(|n| self.file.meshes.index(n).is_some())
-        {
-            Some(name) => Err(self.fail(
-                &groups.key(name),
-                format!("`{name}` is also a mesh: rename one of them"),
-            )),
+        match self.file.groups.names().find(|n| self.file.meshes.index(n).is_some()) {
+            Some(name) => Err(self.fail(&groups.key(name), format!("`{name}` is also a mesh: rename one of them"))),
             None => Ok(()),
         }
     }
@@ -137,10 +106,7 @@ impl<'a> Resolver<'a> {
         if list.is_empty() {
             return Err(self.fail(place, "the list is empty: place at least one thing"));
         }
-        list.iter()
-            .enumerate()
-            .map(|(i, p)| self.item(p, &place.index(i)))
-            .collect()
+        list.iter().enumerate().map(|(i, p)| self.item(p, &place.index(i))).collect()
     }
 
     fn item(&mut self, placement: &'a Placement, place: &Place) -> Result<Item, LoadError> {
@@ -151,11 +117,7 @@ impl<'a> Resolver<'a> {
             Placement::Scatter(p) => self.scatter(p, place)?,
             Placement::Random(p) => self.random(p, place)?,
         };
-        let each = Each {
-            translate: common.translate,
-            rotate: common.rotate,
-            scale: common.scale,
-        };
+        let each = Each { translate: common.translate, rotate: common.rotate, scale: common.scale };
         let target = self.target(common.of, place)?;
         self.check_clip(&common, target, place)?;
         Ok(Item {
@@ -173,10 +135,7 @@ impl<'a> Resolver<'a> {
             Of::Name(name) => self.targets.get(name.as_str()).copied().ok_or_else(|| {
                 let known = self.file.meshes.names().chain(self.file.groups.names());
                 let hint = suggest::hint(name, known, "meshes and groups");
-                self.fail(
-                    &place.key("of"),
-                    format!("unknown mesh or group `{name}`: {hint}"),
-                )
+                self.fail(&place.key("of"), format!("unknown mesh or group `{name}`: {hint}"))
             }),
             Of::List(list) => {
                 let items = self.list(list, &place.key("of"))?;
@@ -188,28 +147,16 @@ impl<'a> Resolver<'a> {
 
     fn materials(&self, common: &Common, place: &Place) -> Result<Vec<u32>, LoadError> {
         if common.material.is_some() && !common.materials.is_empty() {
-            return Err(self.fail(
-                &place.key("materials"),
-                "both `material` and `materials`: remove one",
-            ));
+            return Err(self.fail(&place.key("materials"), "both `material` and `materials`: remove one"));
         }
         let several = place.key("materials");
-        let one = common
-            .material
-            .map(|m| self.material(m, &place.key("material")));
-        let all = common
-            .materials
-            .iter()
-            .enumerate()
-            .map(|(i, m)| self.material(m, &several.index(i)));
+        let one = common.material.map(|m| self.material(m, &place.key("material")));
+        let all = common.materials.iter().enumerate().map(|(i, m)| self.material(m, &several.index(i)));
         one.into_iter().chain(all).collect()
     }
 
     fn material(&self, name: &str, place: &Place) -> Result<u32, LoadError> {
-        self.materials
-            .get(name)
-            .copied()
-            .ok_or_else(|| unknown_material(self.source, self.file, name, place))
+        self.materials.get(name).copied().ok_or_else(|| unknown_material(self.source, self.file, name, place))
     }
 
     fn motion(&self, common: &Common, place: &Place) -> Result<u32, LoadError> {
@@ -218,10 +165,7 @@ impl<'a> Resolver<'a> {
         };
         self.motions.get(name).copied().ok_or_else(|| {
             let hint = suggest::hint(name, self.file.motions.names(), "motions");
-            self.fail(
-                &place.key("motion"),
-                format!("unknown motion `{name}`: {hint}"),
-            )
+            self.fail(&place.key("motion"), format!("unknown motion `{name}`: {hint}"))
         })
     }
 
@@ -237,9 +181,7 @@ impl<'a> Resolver<'a> {
         let message = match target {
             _ if !motion.parts.iter().any(is_clip) => return Ok(()),
             Target::Mesh(mesh) if self.meshes[mesh].motion.poses().is_some() => return Ok(()),
-            Target::Mesh(_) => {
-                "the motion plays a clip, and the mesh has no palette of poses: give it `clip`"
-            }
+            Target::Mesh(_) => "the motion plays a clip, and the mesh has no palette of poses: give it `clip`",
             Target::List(_) => {
                 "the motion plays a clip, which moves a model and not a group: give the motion to \
                  the placement of the model"
@@ -250,12 +192,7 @@ impl<'a> Resolver<'a> {
 
     fn grid(&self, p: &desc::Grid, place: &Place) -> Result<Pattern, LoadError> {
         let count = UVec3::new(p.count.0, p.count.1, p.count.2);
-        let pattern = Pattern::Grid {
-            count,
-            spacing: p.spacing.0,
-            each: affine_of(&p.each),
-            jitter: p.jitter,
-        };
+        let pattern = Pattern::Grid { count, spacing: p.spacing.0, each: affine_of(&p.each), jitter: p.jitter };
         self.check_count(pattern.count(), &place.key("count"))?;
         self.check_jitter(&p.jitter, place)?;
         Ok(pattern)
@@ -265,10 +202,7 @@ impl<'a> Resolver<'a> {
         self.check_count(p.count.into(), &place.key("count"))?;
         let sizes = (p.sizes.0.0, p.sizes.1.0);
         if sizes.0 <= 0.0 || sizes.1 < sizes.0 {
-            return Err(self.fail(
-                &place.key("sizes"),
-                "sizes must be above 0, the least first",
-            ));
+            return Err(self.fail(&place.key("sizes"), "sizes must be above 0, the least first"));
         }
         let (min, max) = (p.min.0, p.max.0);
         if !min.cmple(max).all() {
@@ -293,10 +227,7 @@ impl<'a> Resolver<'a> {
         let mesh = self.mesh(&p.on, &place.key("on"))?;
         let points = match p.at {
             Sample::Vertices if mesh.points.is_empty() => {
-                return Err(self.fail(
-                    &place.key("at"),
-                    "a sphere has no vertices: use surface(count: ..)",
-                ));
+                return Err(self.fail(&place.key("at"), "a sphere has no vertices: use surface(count: ..)"));
             }
             Sample::Vertices => scatter::vertices(mesh, p.every),
             Sample::Surface(s) => {
@@ -309,25 +240,14 @@ impl<'a> Resolver<'a> {
         self.points += points.len() as u64;
         self.check_count(self.points, &place.key("at"))?;
         let (align, each) = (p.align == Align::Normal, affine_of(&p.each));
-        Ok(Pattern::Scatter(Scatter {
-            points,
-            spread: p.spread.0,
-            align,
-            lift: p.lift.0,
-            each,
-            jitter: p.jitter,
-        }))
+        Ok(Pattern::Scatter(Scatter { points, spread: p.spread.0, align, lift: p.lift.0, each, jitter: p.jitter }))
     }
 
     fn mesh(&self, name: &str, place: &Place) -> Result<&'a MeshSource, LoadError> {
-        self.file
-            .meshes
-            .index(name)
-            .map(|i| &self.meshes[i])
-            .ok_or_else(|| {
-                let hint = suggest::hint(name, self.file.meshes.names(), "meshes");
-                self.fail(place, format!("unknown mesh `{name}`: {hint}"))
-            })
+        self.file.meshes.index(name).map(|i| &self.meshes[i]).ok_or_else(|| {
+            let hint = suggest::hint(name, self.file.meshes.names(), "meshes");
+            self.fail(place, format!("unknown mesh `{name}`: {hint}"))
+        })
     }
 
     fn check_count(&self, count: u64, place: &Place) -> Result<(), LoadError> {
@@ -347,11 +267,8 @@ impl<'a> Resolver<'a> {
 pub fn check_count(count: u64) -> Result<(), String> {
     match count {
         0 => Err("nothing to place: the count must be at least 1".to_owned()),
-        n if n > MAX_INSTANCES => Err(format!(
-            "{n} instances are too many: at most {MAX_INSTANCES} fit"
-        )),
-        n => files::fits(n * budget::INSTANCE)
-            .map_err(|lack| format!("rendering {n} instances {lack}")),
+        n if n > MAX_INSTANCES => Err(format!("{n} instances are too many: at most {MAX_INSTANCES} fit")),
+        n => files::fits(n * budget::INSTANCE).map_err(|lack| format!("rendering {n} instances {lack}")),
     }
 }
 
@@ -368,9 +285,7 @@ impl Item {
         let chosen = match (n, self.choose) {
             (0, _) => return NONE,
             (_, Choose::Cycle) => index % n,
-            (_, Choose::Random(seed)) => {
-                ((super::random::unit(seed, 9, index) * n as f32) as u32).min(n - 1)
-            }
+            (_, Choose::Random(seed)) => ((super::random::unit(seed, 9, index) * n as f32) as u32).min(n - 1),
         };
         self.materials[chosen as usize]
     }
@@ -386,8 +301,5 @@ impl Item {
 
 /// Unit vector along `v`, or an error message when there is none.
 pub fn direction(v: Vec3, what: &str) -> Result<Vec3, String> {
-    v.as_dvec3()
-        .try_normalize()
-        .map(|d| d.as_vec3())
-        .ok_or_else(|| format!("{what} must not be (0, 0, 0)"))
+    v.as_dvec3().try_normalize().map(|d| d.as_vec3()).ok_or_else(|| format!("{what} must not be (0, 0, 0)"))
 }

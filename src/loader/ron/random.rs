@@ -6,10 +6,7 @@ use std::f32::consts::TAU;
 
 /// A number uniform in [0, 1).
 pub fn unit(seed: u32, dimension: u32, index: u32) -> f32 {
-    hash_unit(
-        hash_u32(seed).wrapping_add(dimension.wrapping_mul(0x9e37_79b9)),
-        index,
-    )
+    hash_unit(hash_u32(seed).wrapping_add(dimension.wrapping_mul(0x9e37_79b9)), index)
 }
 
 /// A number uniform in [-1, 1).
@@ -19,9 +16,7 @@ pub fn signed(seed: u32, dimension: u32, index: u32) -> f32 {
 
 /// Three numbers as of [`unit`], in the dimensions from `dimension` on.
 pub fn unit3(seed: u32, dimension: u32, index: u32) -> Vec3 {
-    Vec3::from(std::array::from_fn(|i| {
-        unit(seed, dimension + i as u32, index)
-    }))
+    Vec3::from(std::array::from_fn(|i| unit(seed, dimension + i as u32, index)))
 }
 
 /// A rotation uniform over all rotations (Shoemake, "Uniform random rotations", 1992).

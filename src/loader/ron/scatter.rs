@@ -14,28 +14,17 @@ pub type SurfacePoint = (Vec3, Vec3);
 
 /// Every `every`-th position of the mesh in file order, with normals weighted over the faces there.
 pub fn vertices(mesh: &MeshSource, every: u32) -> Vec<SurfacePoint> {
-    let normals =
-        Fans::new(&mesh.points, &mesh.point_triangles).position_normals(mesh.points.len());
-    let points = mesh
-        .points
-        .iter()
-        .zip(&normals)
-        .step_by(every.max(1) as usize);
+    let normals = Fans::new(&mesh.points, &mesh.point_triangles).position_normals(mesh.points.len());
+    let points = mesh.points.iter().zip(&normals).step_by(every.max(1) as usize);
     points.map(|(&p, &n)| (p.into(), n.into())).collect()
 }
 
 /// Points spread uniformly over the area, every `every`-th of `surface.count`.
 pub fn on_surface(mesh: &MeshSource, surface: Surface, every: u32) -> Vec<SurfacePoint> {
-    let indices = (0..surface.count)
-        .into_par_iter()
-        .step_by(every.max(1) as usize);
+    let indices = (0..surface.count).into_par_iter().step_by(every.max(1) as usize);
     let u = |i| random::unit3(surface.seed, 0, i);
     match &mesh.mesh.shape {
-        Shape::Sphere => indices
-            .map(u)
-            .map(|u| random::direction(u.x, u.y))
-            .map(|d| (d, d))
-            .collect(),
+        Shape::Sphere => indices.map(u).map(|u| random::direction(u.x, u.y)).map(|d| (d, d)).collect(),
         Shape::Triangles(triangles) => {
             let areas = cumulative_areas(triangles);
             indices.map(|i| sample(triangles, &areas, u(i))).collect()
@@ -62,9 +51,7 @@ fn cumulative_areas(mesh: &TriangleMesh) -> Vec<f64> {
 fn sample(mesh: &TriangleMesh, areas: &[f64], u: Vec3) -> SurfacePoint {
     let total = areas.last().copied().unwrap_or(0.0);
     let wanted = f64::from(u.x) * total;
-    let index = areas
-        .partition_point(|&a| a <= wanted)
-        .min(areas.len().saturating_sub(1));
+    let index = areas.partition_point(|&a| a <= wanted).min(areas.len().saturating_sub(1));
     let corners = mesh.triangles[index].map(|v| mesh.positions[v as usize]);
     let [a, b, c] = corners.map(Vec3::from);
     // Square root warping: uniform over the triangle (Turk 1990).
@@ -80,14 +67,7 @@ mod tests {
     #[test]
     fn surface_points_are_uniform_over_the_area() {
         let cuboid = MeshSource::cuboid("box", 1.0, 0);
-        let points = on_surface(
-            &cuboid,
-            Surface {
-                count: 60_000,
-                seed: 3,
-            },
-            1,
-        );
+        let points = on_surface(&cuboid, Surface { count: 60_000, seed: 3 }, 1);
         for axis in [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Z] {
             let share = points.iter().filter(|(_, n)| n.dot(axis) > 0.5).count();
             assert!((9_600..10_400).contains(&share), "{axis}: {share}");
@@ -106,18 +86,7 @@ mod tests {
     #[test]
     fn points_on_a_sphere_are_on_it() {
         let sphere = MeshSource::sphere("ball", 0);
-        let points = on_surface(
-            &sphere,
-            Surface {
-                count: 100,
-                seed: 0,
-            },
-            1,
-        );
-        assert!(
-            points
-                .iter()
-                .all(|(p, n)| p == n && (p.length() - 1.0).abs() < 1e-5)
-        );
+        let points = on_surface(&sphere, Surface { count: 100, seed: 0 }, 1);
+        assert!(points.iter().all(|(p, n)| p == n && (p.length() - 1.0).abs() < 1e-5));
     }
 }

@@ -26,25 +26,16 @@ pub struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// The whole file.
-    pub const ROOT: Place<'static> = Place {
-        parent: None,
-        step: None,
-    };
+    pub const ROOT: Place<'static> = Place { parent: None, step: None };
 
     /// The field or entry `key` of this value.
     pub fn key(&'a self, key: &'a str) -> Self {
-        Self {
-            parent: Some(self),
-            step: Some(Step::Key(key)),
-        }
+        Self { parent: Some(self), step: Some(Step::Key(key)) }
     }
 
     /// Element `index` of this value.
     pub fn index(&'a self, index: usize) -> Self {
-        Self {
-            parent: Some(self),
-            step: Some(Step::Index(index)),
-        }
+        Self { parent: Some(self), step: Some(Step::Index(index)) }
     }
 
     /// The steps from the root.
@@ -87,9 +78,7 @@ impl Value {
     /// The value one step inwards; enum variants around a struct are looked through.
     pub fn child(&self, step: Step) -> Option<&Self> {
         match (&self.items, step) {
-            (Items::Keyed(all), Step::Key(key)) => {
-                all.iter().find(|(k, _)| k == key).map(|(_, v)| v)
-            }
+            (Items::Keyed(all), Step::Key(key)) => all.iter().find(|(k, _)| k == key).map(|(_, v)| v),
             (Items::Plain(all), Step::Key(_)) if all.len() == 1 => all[0].child(step),
             (Items::Plain(all), Step::Index(i)) => all.get(i),
             _ => None,
@@ -124,15 +113,9 @@ pub fn position_of(text: &str, place: &Place) -> (usize, usize) {
 /// Both counted from 1; the column in characters.
 pub fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
     let before = &text.as_bytes()[..byte.min(text.len())];
-    let line_start = before
-        .iter()
-        .rposition(|&b| b == b'\n')
-        .map_or(0, |i| i + 1);
+    let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
     let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
-    let column = 1 + before[line_start..]
-        .iter()
-        .filter(|&&b| b & 0xc0 != 0x80)
-        .count();
+    let column = 1 + before[line_start..].iter().filter(|&&b| b & 0xc0 != 0x80).count();
     (line, column)
 }
 
@@ -149,8 +132,7 @@ impl Scanner<'_> {
     fn skip_space(&mut self) {
         loop {
             let rest = self.rest();
-            let trimmed = rest
-                .trim_start_matches(|c: char| c.is_whitespace() || "\u{200e}\u{200f}".contains(c));
+            let trimmed = rest.trim_start_matches(|c: char| c.is_whitespace() || "\u{200e}\u{200f}".contains(c));
             let skipped = rest.len() - trimmed.len();
             let comment = comment_length(trimmed);
             if skipped + comment == 0 {
@@ -188,10 +170,7 @@ impl Scanner<'_> {
             '(' => self.container('(', ')', depth)?,
             _ => self.named_or_leaf(depth)?,
         };
-        Some(Value {
-            span: start..self.at,
-            items,
-        })
+        Some(Value { span: start..self.at, items })
     }
 
     /// A string, a number, or an identifier that may have a bracket behind it.
@@ -330,10 +309,7 @@ mod tests {
     #[test]
     fn a_missing_value_points_at_what_should_have_it() {
         let root = Place::ROOT;
-        assert_eq!(
-            at(&root.key("instances").index(0).key("material").key("x")),
-            (7, 16)
-        );
+        assert_eq!(at(&root.key("instances").index(0).key("material").key("x")), (7, 16));
         assert_eq!(position_of("((", &root), (1, 1));
     }
 

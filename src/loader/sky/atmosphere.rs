@@ -42,18 +42,8 @@ impl Atmosphere {
     /// `turbidity` 1 is air without haze; `albedo` is the ground's.
     pub fn new(turbidity: f64, albedo: Rgb) -> Self {
         let haze = HAZE_TINT * (HAZE_DEPTH * (turbidity - 1.0).max(0.0) / HAZE_HEIGHT);
-        let empty = Table {
-            width: 1,
-            data: vec![Rgb::ZERO],
-        };
-        let mut air = Self {
-            haze,
-            transmittance: empty,
-            multiple: Table {
-                width: 1,
-                data: vec![Rgb::ZERO],
-            },
-        };
+        let empty = Table { width: 1, data: vec![Rgb::ZERO] };
+        let mut air = Self { haze, transmittance: empty, multiple: Table { width: 1, data: vec![Rgb::ZERO] } };
         air.transmittance = Table::new(160, 48, |uv| air.transmittance_at(uv));
         air.multiple = Table::new(32, 16, |uv| air.multiple_at(uv, albedo));
         air
@@ -63,11 +53,7 @@ impl Atmosphere {
         let air = AIR_SCATTERING * (-height / AIR_HEIGHT).exp();
         let haze = self.haze * (-height / HAZE_HEIGHT).exp();
         let ozone = OZONE_ABSORPTION * (1.0 - (height - 25.0).abs() / 15.0).max(0.0);
-        Medium {
-            air,
-            haze: haze * HAZE_ALBEDO,
-            extinction: air + haze + ozone,
-        }
+        Medium { air, haze: haze * HAZE_ALBEDO, extinction: air + haze + ozone }
     }
 
     /// Where a ray meets the ground, if it does.
@@ -80,10 +66,7 @@ impl Atmosphere {
     /// Where a ray leaves the atmosphere, the ground disregarded.
     pub fn distance_to_space(&self, from: DVec3, direction: DVec3) -> f64 {
         let b = from.dot(direction);
-        (b * b - from.length_squared() + TOP_RADIUS * TOP_RADIUS)
-            .max(0.0)
-            .sqrt()
-            - b
+        (b * b - from.length_squared() + TOP_RADIUS * TOP_RADIUS).max(0.0).sqrt() - b
     }
 
     /// Share of the sun's light that arrives at `radius` when the sun is at `cos` from straight up.
@@ -94,9 +77,7 @@ impl Atmosphere {
         if risen == 0.0 {
             return Rgb::ZERO;
         }
-        self.transmittance
-            .read(transmittance_uv(radius, cos.max(horizon)))
-            * (risen * risen * (3.0 - 2.0 * risen))
+        self.transmittance.read(transmittance_uv(radius, cos.max(horizon))) * (risen * risen * (3.0 - 2.0 * risen))
     }
 
     /// Light scattered towards a viewer per km, for sunlight of irradiance 1, and the extinction per km.
@@ -106,19 +87,13 @@ impl Atmosphere {
         let cos = at.dot(sun) / radius;
         let once = medium.air * air_phase(cos_view_sun) + medium.haze * haze_phase(cos_view_sun);
         let again = self.multiple.read(multiple_uv(radius, cos));
-        (
-            once * self.sunlight(radius, cos) + (medium.air + medium.haze) * again,
-            medium.extinction,
-        )
+        (once * self.sunlight(radius, cos) + (medium.air + medium.haze) * again, medium.extinction)
     }
 
     fn transmittance_at(&self, uv: DVec2) -> Rgb {
         const STEPS: usize = 40;
         let (radius, cos) = transmittance_ray(uv);
-        let (from, direction) = (
-            DVec3::Y * radius,
-            DVec3::new((1.0 - cos * cos).max(0.0).sqrt(), cos, 0.0),
-        );
+        let (from, direction) = (DVec3::Y * radius, DVec3::new((1.0 - cos * cos).max(0.0).sqrt(), cos, 0.0));
         let end = self.distance_to_space(from, direction);
         let depth = |i: usize| {
             let (distance, length) = step(i, STEPS, end);
@@ -159,16 +134,15 @@ impl Atmosphere {
             let radius = p.length();
             let medium = self.medium(radius - GROUND_RADIUS);
             let passed = (-medium.extinction * length).exp();
-            let scattered = through * (medium.air + medium.haze) * (Rgb::ONE - passed)
-                / medium.extinction.max(Rgb::splat(1e-12));
+            let scattered =
+                through * (medium.air + medium.haze) * (Rgb::ONE - passed) / medium.extinction.max(Rgb::splat(1e-12));
             light += scattered * self.sunlight(radius, p.dot(sun) / radius) / (4.0 * PI);
             share += scattered;
             through *= passed;
         }
         if ground.is_some() {
             let cos = (at + direction * end).normalize().dot(sun);
-            light +=
-                through * albedo / PI * cos.max(0.0) * self.sunlight(GROUND_RADIUS + 1e-3, cos);
+            light += through * albedo / PI * cos.max(0.0) * self.sunlight(GROUND_RADIUS + 1e-3, cos);
         }
         (light, share)
     }
@@ -193,18 +167,13 @@ fn haze_phase(cos: f64) -> f64 {
 }
 
 fn horizon_length(radius: f64) -> f64 {
-    (radius * radius - GROUND_RADIUS * GROUND_RADIUS)
-        .max(0.0)
-        .sqrt()
+    (radius * radius - GROUND_RADIUS * GROUND_RADIUS).max(0.0).sqrt()
 }
 
 /// Bruneton's mapping, which gives the horizon its share of the table.
 fn transmittance_uv(radius: f64, cos: f64) -> DVec2 {
     let (full, rho) = (horizon_length(TOP_RADIUS), horizon_length(radius));
-    let d = (radius * radius * (cos * cos - 1.0) + TOP_RADIUS * TOP_RADIUS)
-        .max(0.0)
-        .sqrt()
-        - radius * cos;
+    let d = (radius * radius * (cos * cos - 1.0) + TOP_RADIUS * TOP_RADIUS).max(0.0).sqrt() - radius * cos;
     let (least, most) = (TOP_RADIUS - radius, rho + full);
     DVec2::new((d - least) / (most - least), rho / full)
 }
@@ -216,19 +185,12 @@ fn transmittance_ray(uv: DVec2) -> (f64, f64) {
     let radius = rho.hypot(GROUND_RADIUS);
     let (least, most) = (TOP_RADIUS - radius, rho + full);
     let d = least + uv.x * (most - least);
-    let cos = if d < 1e-9 {
-        1.0
-    } else {
-        (full * full - rho * rho - d * d) / (2.0 * radius * d)
-    };
+    let cos = if d < 1e-9 { 1.0 } else { (full * full - rho * rho - d * d) / (2.0 * radius * d) };
     (radius, cos.clamp(-1.0, 1.0))
 }
 
 fn multiple_uv(radius: f64, cos: f64) -> DVec2 {
-    DVec2::new(
-        cos * 0.5 + 0.5,
-        (radius - GROUND_RADIUS) / (TOP_RADIUS - GROUND_RADIUS),
-    )
+    DVec2::new(cos * 0.5 + 0.5, (radius - GROUND_RADIUS) / (TOP_RADIUS - GROUND_RADIUS))
 }
 
 /// Values on a regular grid over the unit square, read with bilinear interpolation.
@@ -241,10 +203,7 @@ impl Table {
     fn new(width: usize, height: usize, f: impl Fn(DVec2) -> Rgb + Sync) -> Self {
         let last = DVec2::new((width - 1) as f64, (height - 1) as f64);
         let cell = |i: usize| f(DVec2::new((i % width) as f64, (i / width) as f64) / last);
-        Self {
-            width,
-            data: (0..width * height).into_par_iter().map(cell).collect(),
-        }
+        Self { width, data: (0..width * height).into_par_iter().map(cell).collect() }
     }
 
     fn read(&self, uv: DVec2) -> Rgb {
@@ -282,9 +241,7 @@ mod tests {
     fn phase_functions_integrate_to_one() {
         for phase in [air_phase, haze_phase] {
             let n = 20_000;
-            let sum: f64 = (0..n)
-                .map(|i| phase(-1.0 + (2.0 * i as f64 + 1.0) / n as f64))
-                .sum();
+            let sum: f64 = (0..n).map(|i| phase(-1.0 + (2.0 * i as f64 + 1.0) / n as f64)).sum();
             assert!((sum * 2.0 / n as f64 * 2.0 * PI - 1.0).abs() < 1e-3);
         }
     }

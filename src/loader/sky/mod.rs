@@ -31,13 +31,7 @@ const SUN_IRRADIANCE: Rgb = Rgb::new(8.6, 9.4, 10.9);
 pub fn daylight(sky: &SunSky) -> (Environment, Option<Light>) {
     let model = Model::new(sky);
     let sun = sky.sun.then(|| model.sun_light(sky.sun_size.0)).flatten();
-    (
-        Environment::Image {
-            pixels: model.image(),
-            rotation: 0.0,
-        },
-        sun,
-    )
+    (Environment::Image { pixels: model.image(), rotation: 0.0 }, sun)
 }
 
 struct Model {
@@ -66,9 +60,7 @@ impl Model {
     fn sun_light(&self, diameter_degrees: f32) -> Option<Light> {
         let irradiance = self.air.sunlight(GROUND_RADIUS + VIEWER, self.sun.y) * self.irradiance;
         let (z, x) = self.azimuth.sin_cos();
-        let direction = DVec3::new(x * self.sun.x, self.sun.y, z * self.sun.x)
-            .as_vec3()
-            .normalize();
+        let direction = DVec3::new(x * self.sun.x, self.sun.y, z * self.sun.x).as_vec3().normalize();
         let angular_radius = diameter_degrees.to_radians() * 0.5;
         (irradiance.max_element() > 1e-6).then(|| Light::Sun {
             direction,
@@ -82,29 +74,17 @@ impl Model {
         let skylight = irradiance_below(&upper);
         let lower = self.rows(HEIGHT / 2..HEIGHT, skylight);
         let half = [upper, lower].concat();
-        let data = half
-            .par_chunks(COLUMNS)
-            .flat_map_iter(|row| (0..WIDTH).map(|x| self.unfold(row, x)))
-            .collect();
-        FloatImage {
-            width: WIDTH as u32,
-            height: HEIGHT as u32,
-            data,
-        }
+        let data = half.par_chunks(COLUMNS).flat_map_iter(|row| (0..WIDTH).map(|x| self.unfold(row, x))).collect();
+        FloatImage { width: WIDTH as u32, height: HEIGHT as u32, data }
     }
 
     fn rows(&self, rows: std::ops::Range<usize>, skylight: Rgb) -> Vec<Rgb> {
         let pixel = |y: usize, x: usize| {
             let (sin_polar, up) = ((y as f64 + 0.5) * PI / HEIGHT as f64).sin_cos();
             let (side, ahead) = (x as f64 * PI / (COLUMNS - 1) as f64).sin_cos();
-            self.radiance(
-                DVec3::new(ahead * sin_polar, up, side * sin_polar),
-                skylight,
-            )
+            self.radiance(DVec3::new(ahead * sin_polar, up, side * sin_polar), skylight)
         };
-        rows.into_par_iter()
-            .flat_map_iter(|y| (0..COLUMNS).map(move |x| pixel(y, x)))
-            .collect()
+        rows.into_par_iter().flat_map_iter(|y| (0..COLUMNS).map(move |x| pixel(y, x))).collect()
     }
 
     /// A pixel of the whole image from the columns on one side of the sun.
@@ -113,11 +93,7 @@ impl Model {
         let from_sun = (azimuth - self.azimuth + PI).rem_euclid(TAU) - PI;
         let at = from_sun.abs() / PI * (COLUMNS - 1) as f64;
         let left = (at as usize).min(COLUMNS - 2);
-        row[left]
-            .lerp(row[left + 1], at - left as f64)
-            .as_vec3()
-            .max(Vec3::ZERO)
-            .to_array()
+        row[left].lerp(row[left + 1], at - left as f64).as_vec3().max(Vec3::ZERO).to_array()
     }
 
     /// Radiance that arrives from `direction`; `skylight` is what lights the ground besides the sun.
@@ -172,11 +148,7 @@ mod tests {
     }
 
     fn sky(elevation: f32, turbidity: f32) -> (FloatImage, Option<Light>) {
-        let desc = SunSky {
-            elevation: Finite(elevation),
-            turbidity: Finite(turbidity),
-            ..SunSky::default()
-        };
+        let desc = SunSky { elevation: Finite(elevation), turbidity: Finite(turbidity), ..SunSky::default() };
         match daylight(&desc) {
             (Environment::Image { pixels, .. }, light) => (pixels, light),
             other => panic!("{other:?}"),
@@ -193,10 +165,7 @@ mod tests {
         let row = |y: usize| {
             let (s, c) = ((y as f64 + 0.5) * PI / 256.0).sin_cos();
             let weight = (s * c * PI / 256.0 * TAU / 512.0) as f32;
-            image.data[y * 512..(y + 1) * 512]
-                .iter()
-                .map(|p| luminance(*p) * weight)
-                .sum::<f32>()
+            image.data[y * 512..(y + 1) * 512].iter().map(|p| luminance(*p) * weight).sum::<f32>()
         };
         (0..128).map(row).sum()
     }
@@ -205,12 +174,7 @@ mod tests {
     fn a_midday_sky_is_blue_and_well_exposed() {
         let (image, light) = sky(50.0, 2.5);
         let zenith = pixel(&image, 0.0, 85.0);
-        let Some(Light::Sun {
-            irradiance: sun, ..
-        }) = light
-        else {
-            panic!("no sun")
-        };
+        let Some(Light::Sun { irradiance: sun, .. }) = light else { panic!("no sun") };
         let ratio = luminance(sun.to_array()) * 50f32.to_radians().sin() / irradiance(&image);
         assert!(zenith[2] > 1.5 * zenith[0], "{zenith:?}");
         assert!((0.1..1.0).contains(&luminance(zenith)), "{zenith:?}");
@@ -221,12 +185,7 @@ mod tests {
     #[test]
     fn a_low_sun_is_warm_and_so_is_its_horizon() {
         let (image, light) = sky(4.0, 2.5);
-        let Some(Light::Sun {
-            irradiance: sun, ..
-        }) = light
-        else {
-            panic!("no sun")
-        };
+        let Some(Light::Sun { irradiance: sun, .. }) = light else { panic!("no sun") };
         let (towards, away) = (pixel(&image, 60.0, 2.0), pixel(&image, -120.0, 2.0));
         assert!(sun.x > 2.0 * sun.z, "{sun}");
         assert!(towards[0] > 1.2 * towards[2] && luminance(towards) > luminance(away));
@@ -235,12 +194,9 @@ mod tests {
     #[test]
     fn the_sun_stands_where_the_sky_is_brightest() {
         let (image, light) = sky(30.0, 2.5);
-        let Some(Light::Sun { direction, .. }) = light else {
-            panic!("no sun")
-        };
+        let Some(Light::Sun { direction, .. }) = light else { panic!("no sun") };
         // Haze makes the horizon bright as well, and pulls the brightest point down a little.
-        let brightest = (0..512 * 115)
-            .max_by(|a, b| luminance(image.data[*a]).total_cmp(&luminance(image.data[*b])));
+        let brightest = (0..512 * 115).max_by(|a, b| luminance(image.data[*a]).total_cmp(&luminance(image.data[*b])));
         let (x, y) = brightest.map(|i| (i % 512, i / 512)).unwrap_or_default();
         let (u, v) = ((x as f32 + 0.5) / 512.0, (y as f32 + 0.5) / 256.0);
         let (s, c) = ((u - 0.5) * std::f32::consts::TAU).sin_cos();
@@ -252,13 +208,7 @@ mod tests {
     fn night_and_haze_are_finite_and_the_night_has_no_sun() {
         for (elevation, turbidity) in [(-18.0, 2.5), (90.0, 1.0), (0.0, 20.0)] {
             let (image, _) = sky(elevation, turbidity);
-            assert!(
-                image
-                    .data
-                    .iter()
-                    .flatten()
-                    .all(|x| x.is_finite() && *x >= 0.0)
-            );
+            assert!(image.data.iter().flatten().all(|x| x.is_finite() && *x >= 0.0));
         }
         assert!(sky(-5.0, 2.5).1.is_none());
     }

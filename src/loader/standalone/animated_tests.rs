@@ -18,16 +18,9 @@ fn squares() -> Builder {
     let mut picture = image::RgbImage::from_pixel(2, 1, image::Rgb([255, 0, 0]));
     picture.put_pixel(1, 0, image::Rgb([0, 255, 0]));
     let mut bytes = std::io::Cursor::new(Vec::new());
-    picture
-        .write_to(&mut bytes, image::ImageFormat::Png)
-        .expect("encodes");
+    picture.write_to(&mut bytes, image::ImageFormat::Png).expect("encodes");
     let texture = b.texture(&bytes.into_inner());
-    let positions = b.floats(&[
-        [-1.0, -1.0, 0.0],
-        [1.0, -1.0, 0.0],
-        [1.0, 1.0, 0.0],
-        [-1.0, 1.0, 0.0],
-    ]);
+    let positions = b.floats(&[[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]]);
     // Every point of a square shows the middle of the red texel.
     let coordinates = b.floats(&[[0.25, 0.5]; 4]);
     let indices = b.accessor(U16, "SCALAR", &[0u16, 1, 2, 0, 2, 3]);
@@ -38,10 +31,7 @@ fn squares() -> Builder {
         let primitive = json!({"attributes": attributes, "indices": indices, "material": material});
         b.add("meshes", json!({"primitives": [primitive]}));
     }
-    b.add(
-        "cameras",
-        json!({"type": "orthographic", "orthographic": {"xmag": 2, "ymag": 1, "znear": 0.1, "zfar": 9}}),
-    );
+    b.add("cameras", json!({"type": "orthographic", "orthographic": {"xmag": 2, "ymag": 1, "znear": 0.1, "zfar": 9}}));
     b.json["nodes"] = json!([
         {"mesh": 0, "translation": [-1, 0, 0]},
         {"mesh": 1, "translation": [1, 0, 0]},
@@ -57,8 +47,7 @@ where
     [f32; N]: bytemuck::NoUninit,
 {
     let (times, values) = (b.floats::<1>(&[[0.0], [1.0]]), b.floats(&values));
-    let target =
-        json!({"path": "pointer", "extensions": {"KHR_animation_pointer": {"pointer": pointer}}});
+    let target = json!({"path": "pointer", "extensions": {"KHR_animation_pointer": {"pointer": pointer}}});
     b.animation(target, times, values, "LINEAR");
 }
 
@@ -69,8 +58,7 @@ fn scene(b: &Builder) -> Scene {
     options.model.camera = CameraChoice::Of("0".to_owned());
     let model = b.load();
     let choices = Choices::new(&model, &options).unwrap_or_else(|e| panic!("{e}"));
-    let scene =
-        scene_of(Path::new("a.glb"), model, &choices, &options).unwrap_or_else(|e| panic!("{e}"));
+    let scene = scene_of(Path::new("a.glb"), model, &choices, &options).unwrap_or_else(|e| panic!("{e}"));
     scene.expect("there is something to see")
 }
 
@@ -95,11 +83,7 @@ fn colors(scene: Scene, integrator: Integrator) -> [[Vec3; 2]; 2] {
         let pixels = device.collect(&|| false).expect("renders").pixels;
         let pixel = |x: usize| {
             let at = 3 * (8 + x);
-            Vec3::new(
-                pixels[at].into(),
-                pixels[at + 1].into(),
-                pixels[at + 2].into(),
-            ) / 255.0
+            Vec3::new(pixels[at].into(), pixels[at + 1].into(), pixels[at + 2].into()) / 255.0
         };
         [pixel(1), pixel(6)]
     })
@@ -137,10 +121,7 @@ fn emission_and_lights_change_what_is_seen() {
     let [first, last] = colors(scene(&b), Integrator::Whitted);
     let blue = [first, last].map(|[left, _]| left.z);
     assert!(blue[0] < 0.05 && blue[1] > 0.95, "{blue:?}");
-    assert!(
-        first[1].abs_diff_eq(last[1], 0.05),
-        "another look of the noise"
-    );
+    assert!(first[1].abs_diff_eq(last[1], 0.05), "another look of the noise");
 
     let mut b = squares();
     b.json["extensionsUsed"] = json!(["KHR_lights_punctual"]);

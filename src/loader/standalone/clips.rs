@@ -21,10 +21,7 @@ pub fn playbacks(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<Playb
         let named = named(text, clips)?.into_iter();
         chosen.extend(named.filter(|clip| known.insert(*clip)));
     }
-    Ok(chosen
-        .iter()
-        .map(|&c| playback(options, clips, c))
-        .collect())
+    Ok(chosen.iter().map(|&c| playback(options, clips, c)).collect())
 }
 
 /// The clips that `text` names. A name may have commas in it, and a clip may be called `all`.
@@ -42,11 +39,7 @@ fn named(text: &str, clips: &[Clip]) -> Result<Vec<usize>, String> {
 
 fn playback(options: &AnimationOptions, clips: &[Clip], clip: usize) -> Playback {
     let ends_first = options.speed < 0.0 && !options.looped;
-    let start = if ends_first {
-        clips[clip].duration
-    } else {
-        0.0
-    };
+    let start = if ends_first { clips[clip].duration } else { 0.0 };
     Playback {
         clip: clip as u32,
         speed: options.speed,
@@ -81,19 +74,14 @@ mod tests {
     use super::*;
 
     fn clips(names: &[&str]) -> Vec<Clip> {
-        let clip = |(i, name): (usize, &&str)| Clip {
-            name: (*name).to_owned(),
-            duration: (i + 1) as f32,
-            ..Clip::default()
-        };
+        let clip =
+            |(i, name): (usize, &&str)| Clip { name: (*name).to_owned(), duration: (i + 1) as f32, ..Clip::default() };
         names.iter().enumerate().map(clip).collect()
     }
 
     fn chosen(texts: &[&str], names: &[&str]) -> Result<Vec<u32>, String> {
-        let options = AnimationOptions {
-            clips: texts.iter().map(|t| (*t).to_owned()).collect(),
-            ..AnimationOptions::default()
-        };
+        let options =
+            AnimationOptions { clips: texts.iter().map(|t| (*t).to_owned()).collect(), ..AnimationOptions::default() };
         let playbacks = playbacks(&options, &clips(names))?;
         Ok(playbacks.iter().map(|p| p.clip).collect())
     }
@@ -112,26 +100,15 @@ mod tests {
     #[test]
     fn an_unknown_clip_is_told_with_those_there_are() {
         let error = chosen(&["Runn"], &["Survey", "Run"]).unwrap_err();
-        assert_eq!(
-            error,
-            "there is no animation `Runn`: did you mean `Run`? the animations are Survey, Run"
-        );
+        assert_eq!(error, "there is no animation `Runn`: did you mean `Run`? the animations are Survey, Run");
         let error = chosen(&["all"], &[]).unwrap_err();
-        assert_eq!(
-            error,
-            "there is no animation `all`: there are no animations"
-        );
+        assert_eq!(error, "there is no animation `all`: there are no animations");
     }
 
     #[test]
     fn a_round_is_as_long_as_its_longest_clip_and_its_speed_say() {
         let clips = clips(&["a", "b"]);
-        let playback = |clip, speed, offset, looped| Playback {
-            clip,
-            speed,
-            offset,
-            looped,
-        };
+        let playback = |clip, speed, offset, looped| Playback { clip, speed, offset, looped };
         let frames = |p: &[Playback]| round(p, &clips, 24.0);
         let (a, b) = (playback(0, 1.0, 0.0, true), playback(1, 1.0, 0.5, true));
         assert_eq!((frames(&[a]), frames(&[a, b])), (24, 48));

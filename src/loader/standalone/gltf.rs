@@ -26,11 +26,7 @@ use std::{path::Path, sync::Arc};
 ///
 /// # Errors
 /// As [`gltf::load_model`], when the file lacks what was chosen, and when there is nothing to see.
-pub fn load(
-    path: &Path,
-    options: &LoadOptions,
-    inspect: impl FnOnce(&Model),
-) -> Result<Scene, LoadError> {
+pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Model)) -> Result<Scene, LoadError> {
     let model = gltf::load_model(path, &options.model.gltf())?;
     inspect(&model);
     let choices = Choices::new(&model, options).map_err(|m| LoadError::file(path, m))?;
@@ -63,11 +59,7 @@ impl Choices {
         };
         let playbacks = clips::playbacks(&options.model.animation, &model.rig.clips)?;
         let moving = playbacks.iter().filter(|p| p.speed != 0.0).copied();
-        Ok(Self {
-            moving: moving.collect(),
-            playbacks,
-            camera,
-        })
+        Ok(Self { moving: moving.collect(), playbacks, camera })
     }
 }
 
@@ -89,16 +81,12 @@ pub fn scene_of(
     let live = Live::new(&rig, &choices.playbacks);
     let mut pose = RigPose::default();
     pose.evaluate(&rig, &choices.playbacks, options.start.unwrap_or_default());
-    let posed = Posed {
-        rig: &rig,
-        pose: &pose,
-        live: &live,
-    };
+    let posed = Posed { rig: &rig, pose: &pose, live: &live };
     let tracks = || played_tracks(&rig.clips, &choices.playbacks);
     let mut materials = ModelMaterials::new(&model.materials, model.textures);
     materials.animated = AnimatedRows::new(&model.animated_materials, tracks());
-    let mut build = Build::new(&posed, model.meshes, materials, &model.parts, model.room)
-        .map_err(|m| LoadError::file(path, m))?;
+    let mut build =
+        Build::new(&posed, model.meshes, materials, &model.parts, model.room).map_err(|m| LoadError::file(path, m))?;
     if build.scene.instances.is_empty() {
         return Ok(None);
     }
@@ -107,13 +95,7 @@ pub fn scene_of(
     if let Some(Focusing::On(name)) = &options.view.lens.focus {
         build.name_node(name);
     }
-    let Build {
-        mut scene,
-        mut table,
-        slots,
-        materials,
-        ..
-    } = build;
+    let Build { mut scene, mut table, slots, materials, .. } = build;
     let lights = lights::convert(&model.lights, &posed, tracks());
     let animated = Animated {
         actor: 0,
@@ -121,18 +103,13 @@ pub fn scene_of(
         lights: lights.animated,
         camera: animated_camera(choices, tracks()),
     };
-    let changes = any_varies(
-        played_tracks(&rig.clips, &choices.moving).filter(|track| animated.has(track.target)),
-    );
+    let changes = any_varies(played_tracks(&rig.clips, &choices.moving).filter(|track| animated.has(track.target)));
     if live.any() || changes {
         let frames = clips::round(&choices.playbacks, &rig.clips, scene.settings.fps);
         stage.round = Some(frames);
     }
     if live.any() || animated.any() {
-        scene.actors.push(Actor {
-            rig: rig.clone(),
-            playbacks: choices.playbacks.clone(),
-        });
+        scene.actors.push(Actor { rig: rig.clone(), playbacks: choices.playbacks.clone() });
         scene.animated.push(animated);
     }
     scene.lights = lights.all;
@@ -146,10 +123,7 @@ pub fn scene_of(
 }
 
 /// The chosen camera's index in the file, if `tracks` animate it.
-fn animated_camera<'a>(
-    choices: &Choices,
-    mut tracks: impl Iterator<Item = &'a Track>,
-) -> Option<u32> {
+fn animated_camera<'a>(choices: &Choices, mut tracks: impl Iterator<Item = &'a Track>) -> Option<u32> {
     let own = choices.camera.as_ref()?.camera;
     let drives = |t: &Track| matches!(t.target, Target::Camera { camera, .. } if camera == own);
     tracks.any(drives).then_some(own)
@@ -157,15 +131,13 @@ fn animated_camera<'a>(
 
 fn camera(camera: &ModelCamera, build: &mut Build) -> Camera {
     Camera {
-        path: CameraPath::Node {
-            node: build.follower(camera.node),
-        },
+        path: CameraPath::Node { node: build.follower(camera.node) },
         up: Vec3::Y,
         projection: match camera.projection {
             gltf::Projection::Perspective { fov_y, .. } => Projection::Perspective { fov_y },
-            gltf::Projection::Orthographic { half_height, .. } => Projection::Orthographic {
-                height: 2.0 * half_height,
-            },
+            gltf::Projection::Orthographic { half_height, .. } => {
+                Projection::Orthographic { height: 2.0 * half_height }
+            }
         },
         ..Camera::default()
     }
@@ -177,15 +149,11 @@ fn notes(model: &Model, choices: &Choices) -> Vec<String> {
     let clips = &model.rig.clips;
     if choices.playbacks.is_empty() && !clips.is_empty() {
         let named = list(clips.iter().map(described));
-        notes.push(format!(
-            "shown at rest; --animation NAME plays one of its animations: {named}"
-        ));
+        notes.push(format!("shown at rest; --animation NAME plays one of its animations: {named}"));
     }
     if choices.camera.is_none() && !model.cameras.is_empty() {
         let named = list(model.cameras.iter().map(|camera| camera.name.clone()));
-        notes.push(format!(
-            "--camera NAME shows the view of one of its cameras: {named}"
-        ));
+        notes.push(format!("--camera NAME shows the view of one of its cameras: {named}"));
     }
     notes
 }

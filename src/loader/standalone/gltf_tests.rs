@@ -80,9 +80,7 @@ fn base_colours_and_emission_become_materials() {
     assert_eq!(material.emission, Vec3::new(0.5, 0.0, 0.0));
     let map = scene.maps[material.color_map as usize];
     assert_eq!((map.texture, scene.textures.len()), (0, 1));
-    let Shape::Triangles(triangles) = &scene.meshes[0].shape else {
-        panic!("a mesh of triangles")
-    };
+    let Shape::Triangles(triangles) = &scene.meshes[0].shape else { panic!("a mesh of triangles") };
     // v counts from the bottom here, and from the top in the file.
     assert_eq!(triangles.uvs, [[0.0, 1.0], [1.0, 1.0], [0.0, 0.75]]);
 }
@@ -90,11 +88,7 @@ fn base_colours_and_emission_become_materials() {
 #[test]
 fn unlit_surfaces_shine_and_others_have_layers() {
     for (material, kind, emission) in [
-        (
-            json!({"extensions": {"KHR_materials_unlit": {}}}),
-            MaterialKind::Diffuse,
-            Vec3::ONE,
-        ),
+        (json!({"extensions": {"KHR_materials_unlit": {}}}), MaterialKind::Diffuse, Vec3::ONE),
         (
             json!({"pbrMetallicRoughness": {"metallicFactor": 1, "roughnessFactor": 0}}),
             MaterialKind::Layered,
@@ -141,11 +135,7 @@ fn a_skinned_mesh_stands_where_its_joint_does() {
 
 #[test]
 fn an_empty_file_is_nothing() {
-    assert!(
-        load(&Builder::new(), &LoadOptions::default())
-            .unwrap()
-            .is_none()
-    );
+    assert!(load(&Builder::new(), &LoadOptions::default()).unwrap().is_none());
 }
 
 /// Two nodes with the same triangle, the second under the first, and one that stands aside. `Rise` lifts the first by 4 in two
@@ -211,10 +201,7 @@ fn a_clip_is_shown_once_round_from_one_place_and_all_of_it_is_in_the_picture() {
 fn at_rest_a_note_names_the_clips_and_a_turntable_turns() {
     let scene = scene(&rising());
     assert!(scene.actors.is_empty() && scene.nodes.is_empty());
-    assert_eq!(
-        scene.notes,
-        ["shown at rest; --animation NAME plays one of its animations: Rise (2.00 s)"]
-    );
+    assert_eq!(scene.notes, ["shown at rest; --animation NAME plays one of its animations: Rise (2.00 s)"]);
     assert_eq!(scene.settings.frames, 72);
     assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
 }
@@ -227,14 +214,10 @@ fn a_turntable_around_a_clip_takes_whole_rounds_and_counts_from_its_first_frame(
     let turning = scene_with(&rising(), &options);
     assert_eq!(turning.settings.frames, 96);
     let at_rest = scene(&rising());
-    let CameraPath::Orbit { start, .. } = turning.camera.path else {
-        panic!("{:?}", turning.camera)
-    };
+    let CameraPath::Orbit { start, .. } = turning.camera.path else { panic!("{:?}", turning.camera) };
     assert!(matches!(at_rest.camera.path, CameraPath::Orbit { start: s, .. } if s == start));
     let first = camera_at(&turning, &Moment::of(&turning, turning.time_of(1)));
-    let angle = (first.eye - first.target)
-        .x
-        .atan2((first.eye - first.target).z);
+    let angle = (first.eye - first.target).x.atan2((first.eye - first.target).z);
     assert!((angle - start).abs() < 1e-4, "{angle}");
 }
 
@@ -265,10 +248,7 @@ fn weights_and_joints_that_a_clip_drives_deform_meshes_of_their_own() {
     let deforming = &scene.deforming[0];
     assert_eq!(deforming.mesh, scene.instances[1].mesh);
     let piece = &deforming.pieces[0];
-    assert_eq!(
-        (piece.node, piece.placed, piece.vertex_count),
-        (1, false, 3)
-    );
+    assert_eq!((piece.node, piece.placed, piece.vertex_count), (1, false, 3));
     // It grows to almost 4 towards +Z at the last frame, beyond the 3 of what is at rest; the ground knows.
     let ground = scene.instances[3].local.translation;
     assert!((1.9..2.0).contains(&ground.z), "{ground}");
@@ -277,10 +257,7 @@ fn weights_and_joints_that_a_clip_drives_deform_meshes_of_their_own() {
 #[test]
 fn cameras_of_the_file_are_chosen_by_name_and_follow_their_node() {
     let mut b = rising();
-    b.add(
-        "cameras",
-        json!({"type": "perspective", "name": "Eye", "perspective": {"yfov": 0.5, "znear": 0.1}}),
-    );
+    b.add("cameras", json!({"type": "perspective", "name": "Eye", "perspective": {"yfov": 0.5, "znear": 0.1}}));
     b.add(
         "cameras",
         json!({"type": "orthographic", "name": "Plan",
@@ -304,10 +281,7 @@ fn cameras_of_the_file_are_chosen_by_name_and_follow_their_node() {
     assert_eq!(pose.eye, Vec3::new(5.0, 0.0, 0.0));
     assert_eq!(pose.projection, Projection::Orthographic { height: 4.0 });
     let error = with("Eyes").unwrap_err();
-    assert_eq!(
-        error,
-        "there is no camera `Eyes`: did you mean `Eye`? the cameras are Eye, Plan"
-    );
+    assert_eq!(error, "there is no camera `Eyes`: did you mean `Eye`? the cameras are Eye, Plan");
 }
 
 #[test]
@@ -323,15 +297,8 @@ fn lights_of_the_file_shine_where_they_stand_in_place_of_the_sun() {
         b.json["nodes"][node]["extensions"]["KHR_lights_punctual"] = json!({"light": light});
     }
     let lit = scene_with(&b, &playing("Rise"));
-    let sun = Light::Sun {
-        direction: Vec3::Z,
-        irradiance: Vec3::splat(3.0),
-        angular_radius: 0.0,
-    };
-    let lamp = Light::Point {
-        position: Vec3::new(0.0, 0.0, 3.0),
-        intensity: Vec3::new(8.0, 4.0, 0.0),
-    };
+    let sun = Light::Sun { direction: Vec3::Z, irradiance: Vec3::splat(3.0), angular_radius: 0.0 };
+    let lamp = Light::Point { position: Vec3::new(0.0, 0.0, 3.0), intensity: Vec3::new(8.0, 4.0, 0.0) };
     let beam = Light::Spot {
         position: Vec3::ZERO,
         direction: Vec3::NEG_Z,
@@ -358,18 +325,9 @@ fn a_studios_horizon_is_as_bright_as_its_ground() {
     let mut options = LoadOptions::default();
     options.model.environment = Some(EnvironmentChoice::Studio);
     let scene = scene_with(&rising(), &options);
-    let Environment::Gradient {
-        zenith, horizon, ..
-    } = scene.environment
-    else {
-        panic!("{:?}", scene.environment)
-    };
+    let Environment::Gradient { zenith, horizon, .. } = scene.environment else { panic!("{:?}", scene.environment) };
     let direct = scene.lights.iter().map(|light| match light {
-        Light::Sun {
-            direction,
-            irradiance,
-            ..
-        } => *irradiance * direction.y,
+        Light::Sun { direction, irradiance, .. } => *irradiance * direction.y,
         Light::Point { .. } | Light::Spot { .. } => Vec3::ZERO,
     });
     let rings = (0..1000).map(|i| {
@@ -424,8 +382,7 @@ fn real_models_stay_in_the_picture_and_above_the_ground_in_all_frames() {
             println!("skipped: THRONG_DATA does not name a folder with assets/gltf/{file}");
             continue;
         }
-        let scene =
-            super::gltf::load(&path, &playing(clip), |_| ()).unwrap_or_else(|e| panic!("{e}"));
+        let scene = super::gltf::load(&path, &playing(clip), |_| ()).unwrap_or_else(|e| panic!("{e}"));
         let pose = camera_at(&scene, &Moment::of(&scene, 0.0));
         let (forward, right, up) = pose.basis();
         let ground = scene.instances.last().unwrap().local.translation.y;
@@ -434,9 +391,7 @@ fn real_models_stay_in_the_picture_and_above_the_ground_in_all_frames() {
             for vertex in moving_vertices(&scene, frame) {
                 let p = vertex - pose.eye;
                 let edge = forward.dot(p) * 20f32.to_radians().tan();
-                let share = (up.dot(p) / edge)
-                    .abs()
-                    .max((right.dot(p) / edge / (4.0 / 3.0)).abs());
+                let share = (up.dot(p) / edge).abs().max((right.dot(p) / edge / (4.0 / 3.0)).abs());
                 widest = widest.max(share);
                 lowest = lowest.min(vertex.y);
             }
@@ -461,10 +416,7 @@ fn nodes_are_subjects_whether_they_carry_something_or_not() {
         (anchors.unwrap_or_default(), scene)
     };
     let middle = Vec3::new(0.5, 0.5, 0.0);
-    let carried = Anchor::Instance {
-        instance: 0,
-        point: middle,
-    };
+    let carried = Anchor::Instance { instance: 0, point: middle };
     assert_eq!(subject("flag").0, [carried]);
     let (tip, scene) = subject("tip");
     assert_eq!(tip, [Anchor::Node { node: 0 }]);

@@ -30,11 +30,7 @@ pub struct Lights {
 }
 
 /// Converts a model's lights; `tracks` are those that are played.
-pub fn convert<'a>(
-    lights: &[ModelLight],
-    posed: &Posed,
-    tracks: impl Iterator<Item = &'a Track>,
-) -> Lights {
+pub fn convert<'a>(lights: &[ModelLight], posed: &Posed, tracks: impl Iterator<Item = &'a Track>) -> Lights {
     let animated = tracks.filter_map(|track| match track.target {
         Target::Light { light, .. } => Some(light),
         _ => None,

@@ -16,10 +16,7 @@ pub struct Live {
 impl Live {
     /// Finds what changes of `rig` while `playbacks` are played. O(nodes + keys).
     pub fn new(rig: &Rig, playbacks: &[Playback]) -> Self {
-        let mut live = Self {
-            worlds: vec![false; rig.nodes.len()],
-            weights: vec![false; rig.nodes.len()],
-        };
+        let mut live = Self { worlds: vec![false; rig.nodes.len()], weights: vec![false; rig.nodes.len()] };
         let played = playbacks.iter().filter(|playback| playback.speed != 0.0);
         let clips = played.filter_map(|playback| rig.clips.get(playback.clip as usize));
         for channel in clips.flat_map(|clip| &clip.channels) {
@@ -91,8 +88,7 @@ fn varies(interpolation: Interpolation, times: &[f32], values: &[f32]) -> bool {
     values.chunks(per_key.max(1)).any(|key| {
         let (tangents, value) = (key.iter().enumerate(), count..2 * count);
         let bends = tangents.filter(|(i, _)| !value.contains(i));
-        key.get(value.clone()) != first.get(value.clone())
-            || bends.into_iter().any(|(_, &t)| t != 0.0)
+        key.get(value.clone()) != first.get(value.clone()) || bends.into_iter().any(|(_, &t)| t != 0.0)
     })
 }
 
@@ -103,39 +99,19 @@ mod tests {
     use glam::{Affine3, Quat, Vec3};
 
     fn node(parent: u32, local: Local) -> RigNode {
-        RigNode {
-            name: String::new(),
-            parent,
-            local,
-            weights: vec![0.0],
-        }
+        RigNode { name: String::new(), parent, local, weights: vec![0.0] }
     }
 
     fn channel(node: u32, property: Property, values: &[f32]) -> Channel {
-        Channel {
-            node,
-            property,
-            interpolation: Interpolation::Linear,
-            times: vec![0.0, 1.0],
-            values: values.to_vec(),
-        }
+        Channel { node, property, interpolation: Interpolation::Linear, times: vec![0.0, 1.0], values: values.to_vec() }
     }
 
     /// A chain of two nodes, one beside it and one that is a matrix.
     fn rig(channels: Vec<Channel>) -> Rig {
-        let parts = Local::Parts(Trs {
-            translation: Vec3::ZERO,
-            rotation: Quat::IDENTITY,
-            scale: Vec3::ONE,
-        });
+        let parts = Local::Parts(Trs { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE });
         let matrix = Local::Matrix(Affine3::IDENTITY);
         Rig {
-            nodes: vec![
-                node(NONE, parts),
-                node(0, parts),
-                node(NONE, parts),
-                node(NONE, matrix),
-            ],
+            nodes: vec![node(NONE, parts), node(0, parts), node(NONE, parts), node(NONE, matrix)],
             skins: [1, 2]
                 .map(|joint| Skin {
                     name: String::new(),
@@ -143,21 +119,13 @@ mod tests {
                     joint_from_mesh: vec![Affine3::IDENTITY],
                 })
                 .to_vec(),
-            clips: vec![Clip {
-                name: String::new(),
-                duration: 1.0,
-                channels,
-                ..Clip::default()
-            }],
+            clips: vec![Clip { name: String::new(), duration: 1.0, channels, ..Clip::default() }],
         }
     }
 
     fn live(channels: Vec<Channel>, speed: f32) -> (Live, Rig) {
         let rig = rig(channels);
-        let playback = Playback {
-            speed,
-            ..Playback::default()
-        };
+        let playback = Playback { speed, ..Playback::default() };
         (Live::new(&rig, &[playback]), rig)
     }
 
@@ -165,14 +133,8 @@ mod tests {
     fn children_and_skins_move_with_their_nodes() {
         let rise = channel(0, Property::Translation, &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
         let (live, rig) = live(vec![rise], 1.0);
-        assert_eq!(
-            [0, 1, 2, 3].map(|n| live.moves(n)),
-            [true, true, false, false]
-        );
-        assert_eq!(
-            [0, 1].map(|skin| live.deforms(&rig, 2, skin)),
-            [true, false]
-        );
+        assert_eq!([0, 1, 2, 3].map(|n| live.moves(n)), [true, true, false, false]);
+        assert_eq!([0, 1].map(|skin| live.deforms(&rig, 2, skin)), [true, false]);
         assert!(!live.deforms(&rig, 0, NONE));
     }
 
@@ -185,11 +147,7 @@ mod tests {
     #[test]
     fn constant_channels_and_frozen_clips_move_nothing() {
         let constant = channel(0, Property::Scale, &[2.0, 2.0, 2.0, 2.0, 2.0, 2.0]);
-        let single = Channel {
-            times: vec![0.5],
-            values: vec![1.0; 3],
-            ..constant.clone()
-        };
+        let single = Channel { times: vec![0.5], values: vec![1.0; 3], ..constant.clone() };
         let of_matrix = channel(3, Property::Scale, &[1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
         assert!(!live(vec![constant, single, of_matrix], 1.0).0.any());
         let rise = channel(0, Property::Translation, &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0]);

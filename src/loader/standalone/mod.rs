@@ -44,23 +44,14 @@ pub struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     pub fn new(options: &'a LoadOptions) -> Self {
-        Self {
-            options,
-            round: None,
-            camera: None,
-        }
+        Self { options, round: None, camera: None }
     }
 
     /// Puts what is in the scene on a ground, with light around it and a camera, and fills in the tables.
     ///
     /// # Errors
     /// When the picture of an environment is missing or damaged.
-    pub fn set(
-        self,
-        scene: &mut Scene,
-        mut table: Materials,
-        mut slots: Slots,
-    ) -> Result<(), LoadError> {
+    pub fn set(self, scene: &mut Scene, mut table: Materials, mut slots: Slots) -> Result<(), LoadError> {
         let model = &self.options.model;
         scene.settings.start = self.options.start.unwrap_or_default();
         scene.settings.frames = self.frames();
@@ -111,10 +102,7 @@ impl<'a> Stage<'a> {
 }
 
 fn add_ground(scene: &mut Scene, bounds: &Aabb, table: &mut Materials, slots: &mut Slots) {
-    let ground = Material {
-        color: GROUND_COLOR,
-        ..Material::default()
-    };
+    let ground = Material { color: GROUND_COLOR, ..Material::default() };
     let row = table.add("ground", ground);
     let local = ground_transform(bounds);
     if is_invertible(&local) {
@@ -128,13 +116,7 @@ fn add(scene: &mut Scene, slots: &mut Slots, source: MeshSource, local: Affine3)
     let stem = scene.names.add_stem(source.mesh.name.clone());
     scene.names.push(stem, NONE);
     scene.meshes.push(source.mesh);
-    scene.instances.push(Instance {
-        local,
-        node: NONE,
-        mesh,
-        slot_base,
-        motion: NONE,
-    });
+    scene.instances.push(Instance { local, node: NONE, mesh, slot_base, motion: NONE });
 }
 
 /// Transform of the ground: just beneath the model, so that flat bottoms do not touch it.

@@ -82,11 +82,8 @@ impl<'a> Build<'a> {
         parts: &[Part],
         room: u64,
     ) -> Result<Self, String> {
-        let source = |mut mesh: ModelMesh| Source {
-            deformers: Arc::new(std::mem::take(&mut mesh.deformers)),
-            mesh,
-            needed: 0,
-        };
+        let source =
+            |mut mesh: ModelMesh| Source { deformers: Arc::new(std::mem::take(&mut mesh.deformers)), mesh, needed: 0 };
         let mut build = Self {
             posed,
             meshes: meshes.into_iter().map(source).collect(),
@@ -109,9 +106,7 @@ impl<'a> Build<'a> {
     fn check_room(&self, parts: &[Part], room: u64) -> Result<(), String> {
         let copies = parts.iter().filter(|part| self.form(part) != Form::Plain);
         let cost = |part: &Part| {
-            let Source {
-                mesh, deformers, ..
-            } = &self.meshes[part.mesh as usize];
+            let Source { mesh, deformers, .. } = &self.meshes[part.mesh as usize];
             let joints = self.posed.rig.joint_count(part.skin);
             budget::of_deforming_mesh(&mesh.mesh, deformers, joints)
         };
@@ -156,13 +151,8 @@ impl<'a> Build<'a> {
             true => (NONE, Affine3::IDENTITY),
             false => self.frame(part.node),
         };
-        let instance = |placement: &Affine3| Instance {
-            local: local * *placement,
-            node,
-            mesh,
-            slot_base,
-            motion: NONE,
-        };
+        let instance =
+            |placement: &Affine3| Instance { local: local * *placement, node, mesh, slot_base, motion: NONE };
         let stem = self.stem(part.node);
         for (copy, placement) in part.placements.iter().enumerate() {
             let instance = instance(placement);
@@ -188,13 +178,10 @@ impl<'a> Build<'a> {
         }
         let name = self.posed.rig.nodes.get(node as usize);
         let name = name.map_or("node", |node| &node.name);
-        let stem = self
-            .scene
-            .names
-            .add_stem(match self.taken.insert(name.to_owned()) {
-                true => name.to_owned(),
-                false => format!("{name}.{node}"),
-            });
+        let stem = self.scene.names.add_stem(match self.taken.insert(name.to_owned()) {
+            true => name.to_owned(),
+            false => format!("{name}.{node}"),
+        });
         self.stems.insert(node, stem);
         stem
     }
@@ -210,15 +197,10 @@ impl<'a> Build<'a> {
         let of_node = |(instance, home): (usize, &u32)| (*home == node).then_some(instance as u32);
         let carried: Vec<u32> = self.homes.iter().enumerate().filter_map(of_node).collect();
         let anchors = match &carried[..] {
-            [] => vec![Anchor::Node {
-                node: self.follower(node),
-            }],
+            [] => vec![Anchor::Node { node: self.follower(node) }],
             _ => subjects::middles(&self.scene, &carried),
         };
-        self.scene.subjects.push(Subject {
-            name: name.to_owned(),
-            anchors,
-        });
+        self.scene.subjects.push(Subject { name: name.to_owned(), anchors });
     }
 
     /// The node of the scene that something at a node of the rig hangs from, and its transform there.
@@ -312,15 +294,9 @@ impl<'a> Build<'a> {
     fn add_mesh(&mut self, source: u32, mut triangles: TriangleMesh) -> (u32, u32) {
         let source = &self.meshes[source as usize].mesh;
         let table = &mut self.table;
-        let row = self
-            .materials
-            .material(table, source.material, &mut triangles);
+        let row = self.materials.material(table, source.material, &mut triangles);
         let mesh = self.scene.meshes.len() as u32;
-        self.scene.meshes.push(Mesh {
-            name: source.name.clone(),
-            shape: Shape::Triangles(triangles),
-            slot_count: 1,
-        });
+        self.scene.meshes.push(Mesh { name: source.name.clone(), shape: Shape::Triangles(triangles), slot_count: 1 });
         (mesh, self.slots.run(mesh, &[row], NONE))
     }
 }

@@ -36,10 +36,7 @@ fn picture(path: &Path) -> Result<Environment, LoadError> {
         return Err(LoadError::file(path, message));
     }
     let pixels = image::load_radiance(path, 1.0)?;
-    Ok(Environment::Image {
-        pixels,
-        rotation: 0.0,
-    })
+    Ok(Environment::Image { pixels, rotation: 0.0 })
 }
 
 /// A clear sky with the sun behind the camera's left shoulder.
@@ -60,24 +57,9 @@ struct Softbox {
 
 /// Key from the left of the camera at its first frame, fill from the right, rim from behind.
 const SOFTBOXES: [Softbox; 3] = [
-    Softbox {
-        azimuth: 112.0,
-        elevation: 48.0,
-        radius: 14.0,
-        irradiance: Vec3::new(3.6, 3.45, 3.25),
-    },
-    Softbox {
-        azimuth: 0.0,
-        elevation: 28.0,
-        radius: 20.0,
-        irradiance: Vec3::new(0.8, 0.86, 0.95),
-    },
-    Softbox {
-        azimuth: 225.0,
-        elevation: 38.0,
-        radius: 10.0,
-        irradiance: Vec3::new(1.4, 1.4, 1.45),
-    },
+    Softbox { azimuth: 112.0, elevation: 48.0, radius: 14.0, irradiance: Vec3::new(3.6, 3.45, 3.25) },
+    Softbox { azimuth: 0.0, elevation: 28.0, radius: 20.0, irradiance: Vec3::new(0.8, 0.86, 0.95) },
+    Softbox { azimuth: 225.0, elevation: 38.0, radius: 10.0, irradiance: Vec3::new(1.4, 1.4, 1.45) },
 ];
 /// Radiance of the studio's ceiling.
 const CEILING: Vec3 = Vec3::new(0.7, 0.73, 0.76);
@@ -94,11 +76,7 @@ fn set_studio(scene: &mut Scene) {
         }
     });
     let horizon = backdrop(&lights, super::GROUND_COLOR);
-    scene.environment = Environment::Gradient {
-        zenith: CEILING,
-        horizon,
-        nadir: horizon,
-    };
+    scene.environment = Environment::Gradient { zenith: CEILING, horizon, nadir: horizon };
     scene.lights.extend(lights);
 }
 
@@ -106,11 +84,7 @@ fn set_studio(scene: &mut Scene) {
 /// `∫ (h + (z - h) y) y dω = π h / 3 + 2π z / 3`.
 fn backdrop(lights: &[Light], albedo: Vec3) -> Vec3 {
     let direct = lights.iter().map(|light| match light {
-        Light::Sun {
-            direction,
-            irradiance,
-            ..
-        } => *irradiance * direction.y,
+        Light::Sun { direction, irradiance, .. } => *irradiance * direction.y,
         Light::Point { .. } | Light::Spot { .. } => Vec3::ZERO,
     });
     let direct: Vec3 = direct.sum();

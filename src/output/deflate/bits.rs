@@ -11,12 +11,7 @@ pub struct BitWriter<'a> {
 
 impl<'a> BitWriter<'a> {
     pub fn new(out: &'a mut Vec<u8>) -> Self {
-        Self {
-            length: out.len(),
-            out,
-            waiting: 0,
-            count: 0,
-        }
+        Self { length: out.len(), out, waiting: 0, count: 0 }
     }
 
     /// Makes room for `bytes` bytes at once, which is quicker than doing so time and again.

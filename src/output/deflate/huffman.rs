@@ -5,9 +5,7 @@ use super::{BitWriter, DISTANCE, LITERALS};
 /// Bits of the longest code: four of them and seven bits that wait fit into 64.
 const LONGEST: usize = 14;
 /// The order in which the lengths of the codes for code lengths are written.
-const ORDER: [usize; 19] = [
-    16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
-];
+const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 /// A code for each symbol that occurs.
 pub struct Code {
@@ -36,17 +34,14 @@ impl Code {
     /// Number of bits that symbols take which occur `counts` times, without the extra bits of lengths.
     pub fn cost(&self, counts: &[u32; LITERALS]) -> u64 {
         let each = counts.iter().zip(self.lengths);
-        each.map(|(&count, length)| u64::from(count) * u64::from(length))
-            .sum()
+        each.map(|(&count, length)| u64::from(count) * u64::from(length)).sum()
     }
 }
 
 /// Lengths of an optimal prefix code by the two-queue method, cut to `longest` where it is deeper and then made complete again.
 fn code_lengths<const N: usize>(counts: &[u32; N], longest: usize) -> [u8; N] {
-    let mut used: Vec<(u32, usize)> = (0..N)
-        .filter(|&symbol| counts[symbol] > 0)
-        .map(|symbol| (counts[symbol], symbol))
-        .collect();
+    let mut used: Vec<(u32, usize)> =
+        (0..N).filter(|&symbol| counts[symbol] > 0).map(|symbol| (counts[symbol], symbol)).collect();
     used.sort_unstable();
     let mut lengths = [0; N];
     if let [(_, only)] = used[..] {
@@ -99,8 +94,7 @@ fn depths(used: &[(u32, usize)], longest: usize) -> [usize; LONGEST + 1] {
 fn make_complete(per_length: &mut [usize; LONGEST + 1], longest: usize) {
     let sum = |counts: &[usize]| -> usize {
         let each = counts.iter().enumerate().skip(1);
-        each.map(|(length, count)| count << (longest - length))
-            .sum()
+        each.map(|(length, count)| count << (longest - length)).sum()
     };
     while sum(&per_length[..=longest]) > 1 << longest {
         // Two leaves of the greatest length: one takes the place of a shorter leaf, beside it.
@@ -117,10 +111,7 @@ fn make_complete(per_length: &mut [usize; LONGEST + 1], longest: usize) {
 fn canonical<const N: usize>(lengths: &[u8; N]) -> [u16; N] {
     let mut next = [0u16; 17];
     for length in 1..=15 {
-        let shorter = lengths
-            .iter()
-            .filter(|&&l| usize::from(l) == length)
-            .count();
+        let shorter = lengths.iter().filter(|&&l| usize::from(l) == length).count();
         next[length + 1] = (next[length] + shorter as u16) << 1;
     }
     let mut bits = [0; N];
@@ -136,11 +127,7 @@ fn canonical<const N: usize>(lengths: &[u8; N]) -> [u16; N] {
 
 /// Writes the lengths of all codes, themselves coded. `any_run` says whether the code for the distance is needed.
 pub fn write_tables(code: &Code, any_run: bool, out: &mut BitWriter) {
-    let symbols = code
-        .lengths
-        .iter()
-        .rposition(|&l| l > 0)
-        .map_or(257, |last| last + 1);
+    let symbols = code.lengths.iter().rposition(|&l| l > 0).map_or(257, |last| last + 1);
     let mut lengths = code.lengths[..symbols.max(257)].to_vec();
     let literals = lengths.len();
     // A table with the one code that distances have; without runs, one code of no bits.
@@ -156,11 +143,7 @@ pub fn write_tables(code: &Code, any_run: bool, out: &mut BitWriter) {
     }
     let meta = code_lengths(&counts, 7);
     let meta_bits = canonical(&meta);
-    let written = ORDER
-        .iter()
-        .rposition(|&symbol| meta[symbol] > 0)
-        .map_or(4, |last| last + 1)
-        .max(4);
+    let written = ORDER.iter().rposition(|&symbol| meta[symbol] > 0).map_or(4, |last| last + 1).max(4);
     out.put((literals - 257) as u64, 5);
     out.put((lengths.len() - literals - 1) as u64, 5);
     out.put((written - 4) as u64, 4);

@@ -50,13 +50,7 @@ pub fn compress(data: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Writes a block with Huffman codes made for it, or as it is where codes save next to nothing.
-fn write_block(
-    block: &[u8],
-    runs: &[Run],
-    mut counts: [u32; LITERALS],
-    last: bool,
-    out: &mut BitWriter,
-) {
+fn write_block(block: &[u8], runs: &[Run], mut counts: [u32; LITERALS], last: bool, out: &mut BitWriter) {
     counts[END] = 1;
     let code = Code::new(&counts);
     let any_run = runs.iter().any(|run| run.repeats > 0);
@@ -132,9 +126,7 @@ mod tests {
         let mut packed = Vec::new();
         compress(data, &mut packed);
         let mut read = Vec::new();
-        flate2::read::ZlibDecoder::new(&packed[..])
-            .read_to_end(&mut read)
-            .unwrap();
+        flate2::read::ZlibDecoder::new(&packed[..]).read_to_end(&mut read).unwrap();
         assert!(read == data, "{} bytes differ", data.len());
         packed.len()
     }
@@ -170,10 +162,7 @@ mod tests {
 
     #[test]
     fn skewed_literals_are_coded_to_near_their_entropy() {
-        let data: Vec<u8> = noise(200_000)
-            .iter()
-            .map(|b| b.leading_zeros() as u8)
-            .collect();
+        let data: Vec<u8> = noise(200_000).iter().map(|b| b.leading_zeros() as u8).collect();
         // Two bits each, by the formula.
         assert!(round_trip(&data) < data.len() * 27 / 100);
     }

@@ -15,13 +15,9 @@ const LONGEST: usize = 258;
 const SHORTEST: usize = 8;
 
 /// Symbols 257 to 284 stand for lengths from these on.
-const BASES: [u16; 28] = [
-    3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131,
-    163, 195, 227,
-];
-const EXTRA_BITS: [u8; 28] = [
-    0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5,
-];
+const BASES: [u16; 28] =
+    [3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227];
+const EXTRA_BITS: [u8; 28] = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5];
 
 /// Returns how many of `repeats` bytes to encode at once, such that the rest is never too short to be encoded.
 pub fn next_length(repeats: usize) -> usize {
@@ -76,10 +72,7 @@ impl<'a> Scanner<'a> {
             let repeats = if repeats < SHORTEST { 0 } else { repeats };
             counts.add_repeats(repeats);
             left -= (run_at - start).min(left);
-            runs.push(Run {
-                literals: run_at - start,
-                repeats,
-            });
+            runs.push(Run { literals: run_at - start, repeats });
             self.at = run_at + repeats;
         }
         counts.sum()
@@ -90,16 +83,10 @@ impl<'a> Scanner<'a> {
     fn next_run(&self, from: usize, limit: usize) -> usize {
         let end = self.data.len().min(from.saturating_add(limit));
         let first = from.max(2);
-        let (Some(bytes), Some(before)) =
-            (self.data.get(first..end), self.data.get(first - 2..end))
-        else {
+        let (Some(bytes), Some(before)) = (self.data.get(first..end), self.data.get(first - 2..end)) else {
             return end;
         };
-        let mut words = bytes
-            .as_chunks::<8>()
-            .0
-            .iter()
-            .zip(before.as_chunks::<8>().0);
+        let mut words = bytes.as_chunks::<8>().0.iter().zip(before.as_chunks::<8>().0);
         let Some(inside) = words.position(|(word, before)| word == before) else {
             return end;
         };
@@ -127,10 +114,7 @@ struct Counts {
 
 impl Default for Counts {
     fn default() -> Self {
-        Self {
-            tables: [[0; 256]; 4],
-            lengths: [0; LITERALS - 256],
-        }
+        Self { tables: [[0; 256]; 4], lengths: [0; LITERALS - 256] }
     }
 }
 

@@ -28,11 +28,7 @@ pub fn of<'a>(picture: &'a Picture, rows: &FileRows) -> Result<Vec<Channel<'a>>,
         };
         match values.len() == pixels * place.stride {
             true => Ok(Channel { place, values }),
-            false => Err(EncodeError::Size {
-                width: picture.width,
-                height: picture.height,
-                values: values.len(),
-            }),
+            false => Err(EncodeError::Size { width: picture.width, height: picture.height, values: values.len() }),
         }
     };
     rows.channels().into_iter().map(channel).collect()

@@ -46,11 +46,7 @@ fn header(file: &mut (impl BufRead + Seek)) -> io::Result<Option<Header>> {
     if bytes(file)? != MAGIC {
         return Ok(None);
     }
-    let mut header = Header {
-        tiled: u32::from_le_bytes(bytes(file)?) & TILED != 0,
-        size: (0, 0),
-        texts: Texts::new(),
-    };
+    let mut header = Header { tiled: u32::from_le_bytes(bytes(file)?) & TILED != 0, size: (0, 0), texts: Texts::new() };
     loop {
         let name = text(file)?;
         if name.is_empty() {
@@ -88,18 +84,11 @@ impl Header {
 
 /// Size of a window from its first and last column and row.
 fn window_size(value: &[u8]) -> (u32, u32) {
-    let numbers = value
-        .as_chunks()
-        .0
-        .iter()
-        .map(|&bytes| i32::from_le_bytes(bytes));
+    let numbers = value.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes));
     let &[left, top, right, bottom] = &numbers.collect::<Vec<_>>()[..] else {
         return (0, 0);
     };
-    (
-        right.abs_diff(left).saturating_add(1),
-        bottom.abs_diff(top).saturating_add(1),
-    )
+    (right.abs_diff(left).saturating_add(1), bottom.abs_diff(top).saturating_add(1))
 }
 
 /// Returns where the last block ends, from a table of offsets, and blocks that begin with their place in the picture and their size.

@@ -15,14 +15,9 @@ pub fn attributes(aov: Aov, manifests: &Manifests) -> Vec<(String, String)> {
         "" => "{}",
         text => text,
     };
-    let entries = [
-        ("conversion", "uint32_to_float32"),
-        ("hash", "MurmurHash3_32"),
-        ("manifest", manifest),
-        ("name", name),
-    ];
+    let entries =
+        [("conversion", "uint32_to_float32"), ("hash", "MurmurHash3_32"), ("manifest", manifest), ("name", name)];
     let aov = key(name);
-    let attribute =
-        |(entry, value): (&str, &str)| (format!("cryptomatte/{aov}/{entry}"), value.into());
+    let attribute = |(entry, value): (&str, &str)| (format!("cryptomatte/{aov}/{entry}"), value.into());
     entries.map(attribute).into()
 }

@@ -50,9 +50,7 @@ impl ExrCompression {
 /// Colours, normals and motion are half floats unless 32 bits are asked for; other AOVs need more and are always floats.
 pub fn encode(picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
     let file = Mutex::default();
-    Plan::new(picture, encoding)?
-        .write(encoding.threads, &file)
-        .map_err(EncodeError::encoder)?;
+    Plan::new(picture, encoding)?.write(encoding.threads, &file).map_err(EncodeError::encoder)?;
     Ok(file.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -135,9 +133,7 @@ impl<'a> Plan<'a> {
                 .collect();
             let own = share();
             let joined = helpers.into_iter().map(|helper| helper.join());
-            joined.fold(own, |all, one| {
-                all.and(one.unwrap_or_else(|panic| resume_unwind(panic)))
-            })
+            joined.fold(own, |all, one| all.and(one.unwrap_or_else(|panic| resume_unwind(panic))))
         })?;
         for offset in &blocks.placed().offsets {
             head.extend(offset.to_le_bytes());
@@ -178,9 +174,7 @@ impl<'a> Plan<'a> {
         let body = out.len();
         match self.compression {
             ExrCompression::None => {}
-            ExrCompression::Rle => {
-                rle::compress(packer.predict(&self.channels, width, rows.clone()), out)
-            }
+            ExrCompression::Rle => rle::compress(packer.predict(&self.channels, width, rows.clone()), out),
             _ => deflate::compress(packer.predict(&self.channels, width, rows.clone()), out),
         }
         let plain = rows.len() * width * rows::bytes_of(&self.channels);
@@ -202,10 +196,7 @@ impl Blocks {
     /// them failed. They were begun before and take about as long, so no thread waits for long.
     fn place(&self, index: usize, length: usize) -> Option<u64> {
         let waits = |placed: &mut Placed| placed.offsets.len() < index && !placed.failed;
-        let mut placed = self
-            .moved
-            .wait_while(self.placed(), waits)
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut placed = self.moved.wait_while(self.placed(), waits).unwrap_or_else(PoisonError::into_inner);
         if placed.failed {
             return None;
         }

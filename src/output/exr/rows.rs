@@ -32,12 +32,7 @@ impl RowPacker {
                     odd.append_zeros(zeros);
                     continue;
                 };
-                split(
-                    values,
-                    channel.place.kind,
-                    &mut self.halves,
-                    (&mut self.even, &mut self.odd),
-                );
+                split(values, channel.place.kind, &mut self.halves, (&mut self.even, &mut self.odd));
                 even.append(&self.even);
                 odd.append(&self.odd);
             }
@@ -54,13 +49,7 @@ impl RowPacker {
     }
 
     /// Appends rows without compression.
-    pub fn append_plain(
-        &mut self,
-        channels: &[Channel],
-        width: usize,
-        rows: Range<usize>,
-        out: &mut Vec<u8>,
-    ) {
+    pub fn append_plain(&mut self, channels: &[Channel], width: usize, rows: Range<usize>, out: &mut Vec<u8>) {
         for row in rows {
             for channel in channels {
                 let start = out.len();
@@ -128,9 +117,7 @@ impl Planes {
         self.row.clear();
         match channel.place.kind {
             ChannelKind::Float => return Some(values),
-            ChannelKind::Half => self
-                .row
-                .extend(values.iter().map(|v| v.clamp(-HALF_MAX, HALF_MAX))),
+            ChannelKind::Half => self.row.extend(values.iter().map(|v| v.clamp(-HALF_MAX, HALF_MAX))),
             ChannelKind::Depth => self.row.extend(values.iter().map(|v| v.min(FAR))),
         }
         Some(&self.row)
@@ -144,9 +131,7 @@ fn transpose<const N: usize>(pixels: &[f32], width: usize, rows: &mut [f32]) -> 
     let pixels = pixels.as_chunks::<N>().0;
     let mut bits = [0u32; N];
     for pixel in pixels {
-        bits.iter_mut()
-            .zip(pixel)
-            .for_each(|(bits, value)| *bits |= value.to_bits());
+        bits.iter_mut().zip(pixel).for_each(|(bits, value)| *bits |= value.to_bits());
     }
     for (block, pixels) in pixels.chunks(PIXELS).enumerate() {
         let rows = rows.chunks_exact_mut(width).enumerate().take(N);
@@ -160,12 +145,7 @@ fn transpose<const N: usize>(pixels: &[f32], width: usize, rows: &mut [f32]) -> 
 }
 
 /// Splits values, in their type in the file, into the bytes at even and at odd places.
-fn split(
-    values: &[f32],
-    kind: ChannelKind,
-    halves: &mut Vec<f16>,
-    (even, odd): (&mut Vec<u8>, &mut Vec<u8>),
-) {
+fn split(values: &[f32], kind: ChannelKind, halves: &mut Vec<f16>, (even, odd): (&mut Vec<u8>, &mut Vec<u8>)) {
     let bytes = values.len() * kind.bytes() / 2;
     even.resize(bytes, 0);
     odd.resize(bytes, 0);
@@ -175,11 +155,7 @@ fn split(
         }
         return;
     }
-    let pairs = even
-        .as_chunks_mut::<2>()
-        .0
-        .iter_mut()
-        .zip(odd.as_chunks_mut::<2>().0);
+    let pairs = even.as_chunks_mut::<2>().0.iter_mut().zip(odd.as_chunks_mut::<2>().0);
     for (value, (even, odd)) in values.iter().zip(pairs) {
         let [a, b, c, d] = value.to_le_bytes();
         *even = [a, c];
@@ -198,12 +174,7 @@ struct Differences<'a> {
 
 impl<'a> Differences<'a> {
     fn new(left: &'a mut [u8]) -> Self {
-        Self {
-            left,
-            first: 0,
-            last: 0,
-            begun: false,
-        }
+        Self { left, first: 0, last: 0, begun: false }
     }
 
     /// Appends bytes, which must not be more than there is room for.

@@ -7,12 +7,8 @@ use exr::prelude::{self as reference, FlatSamples, ReadChannels, ReadLayers, Tex
 use std::{fs, io::Cursor};
 
 const SIZE: (u32, u32) = (61, 37);
-const COMPRESSIONS: [ExrCompression; 4] = [
-    ExrCompression::None,
-    ExrCompression::Rle,
-    ExrCompression::Zips,
-    ExrCompression::Zip,
-];
+const COMPRESSIONS: [ExrCompression; 4] =
+    [ExrCompression::None, ExrCompression::Rle, ExrCompression::Zips, ExrCompression::Zip];
 
 /// A frame with all AOVs: smooth, constant and noisy values, and a miss here and there.
 struct Example {
@@ -29,17 +25,12 @@ impl Example {
             let value = |i: usize| match aov {
                 Aov::Depth if i.is_multiple_of(7) => f32::INFINITY,
                 aov if aov.is_matte() && i % 12 > 5 => 0.0,
-                aov if aov.is_matte() => {
-                    f32::from_bits(((i / 300) as u32).wrapping_mul(0x1234_5679) & 0x3fff_ffff)
-                }
+                aov if aov.is_matte() => f32::from_bits(((i / 300) as u32).wrapping_mul(0x1234_5679) & 0x3fff_ffff),
                 Aov::Normal => (i as f32 * 0.01).sin(),
                 _ => (i as u32).wrapping_mul(2_654_435_761) as f32 * 1e-7,
             };
             let values: Vec<f32> = (0..pixels * aov.channels()).map(value).collect();
-            AovImage {
-                aov,
-                values: values.into(),
-            }
+            AovImage { aov, values: values.into() }
         };
         Self {
             beauty: (0..pixels * 3).map(|i| i as f32 * 0.37 - 20.0).collect(),
@@ -82,17 +73,11 @@ fn read(file: Vec<u8>) -> (Channels, Vec<(String, String)>) {
         panic!("{} parts", image.layer_data.len());
     };
     let channels = aov.channel_data.list.iter();
-    let channels = channels
-        .map(|c| (c.name.to_string(), c.sample_data.clone()))
-        .collect();
-    let texts = aov
-        .attributes
-        .other
-        .iter()
-        .filter_map(|(name, value)| match value {
-            reference::AttributeValue::Text(text) => Some((name.to_string(), utf8(text))),
-            _ => None,
-        });
+    let channels = channels.map(|c| (c.name.to_string(), c.sample_data.clone())).collect();
+    let texts = aov.attributes.other.iter().filter_map(|(name, value)| match value {
+        reference::AttributeValue::Text(text) => Some((name.to_string(), utf8(text))),
+        _ => None,
+    });
     let mut texts: Vec<_> = texts.collect();
     let software = aov.attributes.software_name.as_ref().map(utf8);
     texts.extend(software.map(|text| ("software".into(), text)));
@@ -108,26 +93,16 @@ fn utf8(text: &Text) -> String {
 fn every_channel_survives_every_compression_to_the_bit() {
     let example = Example::new();
     for compression in COMPRESSIONS {
-        let encoding = Encoding {
-            depth: ColorDepth::Bits32,
-            compression,
-            ..Encoding::default()
-        };
+        let encoding = Encoding { depth: ColorDepth::Bits32, compression, ..Encoding::default() };
         let (channels, _) = read(example.encode(&encoding));
-        assert_eq!(
-            channels.len(),
-            3 + Aov::ALL.map(Aov::channels).iter().sum::<usize>()
-        );
+        assert_eq!(channels.len(), 3 + Aov::ALL.map(Aov::channels).iter().sum::<usize>());
         for (name, samples) in channels {
             let FlatSamples::F32(found) = samples else {
                 panic!("{name} is not float");
             };
             let expected = expected_values(&example, &name);
             let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
-            assert!(
-                found.iter().zip(&expected).all(same),
-                "{name} with {compression:?}"
-            );
+            assert!(found.iter().zip(&expected).all(same), "{name} with {compression:?}");
         }
     }
 }
@@ -147,22 +122,12 @@ fn expected_values(example: &Example, name: &str) -> Vec<f32> {
         "depth" => (of(Aov::Depth), place("Z"), 1),
         matte => {
             let (base, rank) = matte.split_at(matte.len() - 2);
-            let aov = if base == "CryptoObject" {
-                Aov::Instance
-            } else {
-                Aov::Material
-            };
-            (
-                of(aov),
-                4 * rank.parse::<usize>().unwrap() + place("rgba"),
-                12,
-            )
+            let aov = if base == "CryptoObject" { Aov::Instance } else { Aov::Material };
+            (of(aov), 4 * rank.parse::<usize>().unwrap() + place("rgba"), 12)
         }
     };
     let values = values.iter().skip(offset).step_by(stride);
-    values
-        .map(|v| if aov == "depth" { v.min(1e10) } else { *v })
-        .collect()
+    values.map(|v| if aov == "depth" { v.min(1e10) } else { *v }).collect()
 }
 
 #[test]
@@ -186,10 +151,7 @@ fn what_half_floats_are_enough_for_has_them_unless_more_is_asked_for() {
 fn the_file_tells_where_it_comes_from_and_what_its_ids_mean() {
     let (_, texts) = read(Example::new().encode(&Encoding::default()));
     let has = |name: &str, value: &str| {
-        let found = texts
-            .iter()
-            .find(|(n, _)| n == name)
-            .map(|(_, v)| v.as_str());
+        let found = texts.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
         assert_eq!(found, Some(value), "{name} in {texts:?}");
     };
     has("software", "throng 1.2.3");
@@ -205,12 +167,7 @@ fn the_file_tells_where_it_comes_from_and_what_its_ids_mean() {
 #[test]
 fn threads_do_not_change_the_file() {
     let example = Example::new();
-    let with = |threads| {
-        example.encode(&Encoding {
-            threads,
-            ..Encoding::default()
-        })
-    };
+    let with = |threads| example.encode(&Encoding { threads, ..Encoding::default() });
     assert!(with(1) == with(5));
 }
 
@@ -241,11 +198,7 @@ fn only_a_whole_file_counts_as_complete() {
     let (size, told) = read_origin(&path).unwrap();
     assert_eq!(size, SIZE);
     assert_eq!(Example::new().metadata.difference(&told), None);
-    assert!(
-        ["Settings", "Scene hash", "Frame", "Seconds"]
-            .iter()
-            .all(|name| told.contains_key(*name))
-    );
+    assert!(["Settings", "Scene hash", "Frame", "Seconds"].iter().all(|name| told.contains_key(*name)));
     for len in [0, 7, 100, whole.len() / 2, whole.len() - 1] {
         fs::write(&path, &whole[..len]).unwrap();
         assert!(!is_complete_exr(&path), "{len} bytes");

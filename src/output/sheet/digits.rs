@@ -27,11 +27,7 @@ pub struct Canvas {
 
 impl Canvas {
     pub fn new(width: u32, height: u32, grey: u8) -> Self {
-        Self {
-            width,
-            height,
-            pixels: vec![grey; width as usize * height as usize * 3],
-        }
+        Self { width, height, pixels: vec![grey; width as usize * height as usize * 3] }
     }
 
     pub fn pixels(&self) -> &[u8] {
@@ -50,20 +46,16 @@ impl Canvas {
 
     /// Writes a number, light on dark, with its corner at `place`; pixels that do not fit are left out.
     pub fn write_number(&mut self, number: u32, place: (u32, u32)) {
-        let digits: Vec<usize> = number
-            .to_string()
-            .bytes()
-            .map(|b| usize::from(b - b'0'))
-            .collect();
+        let digits: Vec<usize> = number.to_string().bytes().map(|b| usize::from(b - b'0')).collect();
         let (columns, rows) = (digits.len() as u32 * 4 + 1, 7);
         for y in 0..rows * DOT {
             for x in 0..columns * DOT {
                 let (column, row) = (x / DOT, y / DOT);
                 let inked = column % 4 > 0
                     && (1..=5).contains(&row)
-                    && digits.get(column as usize / 4).is_some_and(|&digit| {
-                        DIGITS[digit][row as usize - 1] >> (3 - column % 4) & 1 == 1
-                    });
+                    && digits
+                        .get(column as usize / 4)
+                        .is_some_and(|&digit| DIGITS[digit][row as usize - 1] >> (3 - column % 4) & 1 == 1);
                 self.set(place.0 + x, place.1 + y, if inked { INK } else { PAPER });
             }
         }

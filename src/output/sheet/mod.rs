@@ -3,8 +3,8 @@
 mod digits;
 
 use super::{
-    EncodeError, Encoding, FileFormat, InOrder, Manifests, Metadata, OutputError, Part, Pattern,
-    PatternError, Picture, Pixels, Sink,
+    EncodeError, Encoding, FileFormat, InOrder, Manifests, Metadata, OutputError, Part, Pattern, PatternError, Picture,
+    Pixels, Sink,
 };
 use crate::pixels::PixelType;
 use digits::Canvas;
@@ -35,11 +35,7 @@ impl SheetLayout {
         let widest = (WIDEST.saturating_sub(GAP * (columns + 1)) / columns).max(1);
         let tile_width = width.min(widest);
         let tile_height = (u64::from(height) * u64::from(tile_width)).div_ceil(width.max(1).into());
-        Self {
-            frames: chosen,
-            columns,
-            tile: (tile_width, (tile_height as u32).max(1)),
-        }
+        Self { frames: chosen, columns, tile: (tile_width, (tile_height as u32).max(1)) }
     }
 
     /// Size of the whole sheet, in pixels.
@@ -52,10 +48,7 @@ impl SheetLayout {
     fn place(&self, frame: u32) -> Option<(u32, u32)> {
         let index = self.frames.iter().position(|&other| other == frame)? as u32;
         let at = |index: u32, tile: u32| GAP + index * (tile + GAP);
-        Some((
-            at(index % self.columns, self.tile.0),
-            at(index / self.columns, self.tile.1),
-        ))
+        Some((at(index % self.columns, self.tile.0), at(index / self.columns, self.tile.1)))
     }
 }
 
@@ -64,9 +57,7 @@ pub fn choose(frames: &[u32], count: usize) -> Vec<u32> {
     let count = count.clamp(1, frames.len().max(1));
     let gaps = count.saturating_sub(1).max(1);
     let at = |index: usize| (index * frames.len().saturating_sub(1) + gaps / 2) / gaps;
-    (0..count)
-        .filter_map(|index| frames.get(at(index)).copied())
-        .collect()
+    (0..count).filter_map(|index| frames.get(at(index)).copied()).collect()
 }
 
 /// Opens the sheet at `path`, whose format takes 8-bit pixels.
@@ -76,10 +67,7 @@ pub fn open_sheet(
     layout: SheetLayout,
     encoding: Encoding,
 ) -> Result<InOrder, OutputError> {
-    let part = Part::create(&path).map_err(|error| OutputError::File {
-        path: path.clone(),
-        error,
-    })?;
+    let part = Part::create(&path).map_err(|error| OutputError::File { path: path.clone(), error })?;
     let (width, height) = layout.size();
     let wanted: HashSet<u32> = layout.frames.iter().copied().collect();
     let tile = layout.tile;
@@ -131,10 +119,7 @@ impl Sink for Sheet {
             manifests: &Manifests::default(),
             metadata: &self.metadata,
         };
-        let file = self
-            .format
-            .encode(&picture, &self.encoding)
-            .map_err(io::Error::other)?;
+        let file = self.format.encode(&picture, &self.encoding).map_err(io::Error::other)?;
         self.part.file().write_all(&file)?;
         self.part.persist()
     }
@@ -147,12 +132,7 @@ fn shrink(picture: &Picture, size: (u32, u32)) -> Result<Vec<u8>, EncodeError> {
         return Ok(rgb.into_owned());
     }
     let linear: Vec<f32> = (0..=255u8).map(to_linear).collect();
-    let pixels: Vec<[f32; 3]> = rgb
-        .as_chunks::<3>()
-        .0
-        .iter()
-        .map(|p| p.map(|v| linear[usize::from(v)]))
-        .collect();
+    let pixels: Vec<[f32; 3]> = rgb.as_chunks::<3>().0.iter().map(|p| p.map(|v| linear[usize::from(v)])).collect();
     let (width, height) = (picture.width as usize, picture.height as usize);
     let (columns, rows) = (size.0 as usize, size.1 as usize);
     let mut small = Vec::with_capacity(columns * rows * 3);
@@ -163,9 +143,7 @@ fn shrink(picture: &Picture, size: (u32, u32)) -> Result<Vec<u8>, EncodeError> {
             let mut sum = [0f32; 3];
             for y in top..bottom {
                 for pixel in &pixels[y * width + left..y * width + right] {
-                    sum.iter_mut()
-                        .zip(pixel)
-                        .for_each(|(sum, value)| *sum += value);
+                    sum.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += value);
                 }
             }
             let count = ((bottom - top) * (right - left)) as f32;
@@ -245,14 +223,9 @@ mod tests {
         let layout = SheetLayout::new(&[1, 2, 3], 2, 40, 30);
         let sheet = open_sheet(path.clone(), FileFormat::Png, layout, Encoding::default()).unwrap();
         for (position, value) in [10u8, 20, 30].into_iter().enumerate() {
-            let metadata = Metadata {
-                frame: position as u32 + 1,
-                ..metadata()
-            };
+            let metadata = Metadata { frame: position as u32 + 1, ..metadata() };
             let pixels = Pixels::U8(vec![value; 40 * 30 * 3].into());
-            sheet
-                .add(position, &picture((40, 30), pixels, &metadata))
-                .unwrap();
+            sheet.add(position, &picture((40, 30), pixels, &metadata)).unwrap();
         }
         assert!(!path.exists());
         sheet.finish().unwrap();

@@ -14,10 +14,7 @@ const PER_SECOND: u16 = 10_000;
 
 pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputError> {
     let opened = Animation::create(&path, settings);
-    let animation = opened.map_err(|error| OutputError::File {
-        path: path.clone(),
-        error,
-    })?;
+    let animation = opened.map_err(|error| OutputError::File { path: path.clone(), error })?;
     Ok(InOrder::new(path, Box::new(encode), Box::new(animation)))
 }
 
@@ -31,12 +28,7 @@ struct Animation {
 
 impl Animation {
     fn create(path: &Path, settings: &VideoSettings) -> io::Result<Self> {
-        Ok(Self {
-            file: Part::create(path)?,
-            settings: settings.clone(),
-            frames: 0,
-            sequence: 0,
-        })
+        Ok(Self { file: Part::create(path)?, settings: settings.clone(), frames: 0, sequence: 0 })
     }
 
     fn next_number(&mut self) -> [u8; 4] {
@@ -69,15 +61,7 @@ impl Animation {
         let number = self.next_number();
         let mut control = Vec::new();
         // The frame is at the corner, and is kept until the next one replaces it.
-        let parts: [&[u8]; 7] = [
-            &number,
-            &width,
-            &height,
-            &[0; 8],
-            &shown,
-            &PER_SECOND.to_be_bytes(),
-            &[0, 0],
-        ];
+        let parts: [&[u8]; 7] = [&number, &width, &height, &[0; 8], &shown, &PER_SECOND.to_be_bytes(), &[0, 0]];
         append_chunk(&mut control, *b"fcTL", &parts);
         control
     }

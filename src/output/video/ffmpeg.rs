@@ -25,15 +25,8 @@ struct Encoder {
 }
 
 /// Opens a video. Fails at once if there is no ffmpeg or none of its encoders works.
-pub fn open(
-    path: PathBuf,
-    format: VideoFormat,
-    settings: &VideoSettings,
-) -> Result<InOrder, OutputError> {
-    let failed = |error| OutputError::File {
-        path: path.clone(),
-        error,
-    };
+pub fn open(path: PathBuf, format: VideoFormat, settings: &VideoSettings) -> Result<InOrder, OutputError> {
+    let failed = |error| OutputError::File { path: path.clone(), error };
     let encoder = choose_encoder(format, settings).map_err(failed)?;
     let part = Part::create(&path).map_err(failed)?;
     let video = Video::start(part, format, &encoder, settings).map_err(failed)?;
@@ -43,33 +36,22 @@ pub fn open(
 /// Encoders by preference; those of the hardware come first and work where the driver and ffmpeg's build agree.
 fn candidates(format: VideoFormat, quality: u8) -> Vec<Encoder> {
     // Constant quality: 90 of 100 is 18, which few can tell from the original.
-    let crf = (12.0 + 0.6 * f64::from(100 - quality.min(100)))
-        .min(51.0)
-        .round();
+    let crf = (12.0 + 0.6 * f64::from(100 - quality.min(100))).min(51.0).round();
     let encoder = |name: &str, arguments: &str| Encoder {
         name: name.into(),
         arguments: arguments.split_whitespace().map(String::from).collect(),
     };
     match format {
         VideoFormat::WebM => vec![
-            encoder(
-                "av1_nvenc",
-                &format!("-preset p4 -cq {} -b:v 0", crf + 10.0),
-            ),
+            encoder("av1_nvenc", &format!("-preset p4 -cq {} -b:v 0", crf + 10.0)),
             encoder(
                 "libvpx-vp9",
-                &format!(
-                    "-crf {} -b:v 0 -deadline realtime -cpu-used 6 -row-mt 1 -tile-columns 2",
-                    crf + 8.0
-                ),
+                &format!("-crf {} -b:v 0 -deadline realtime -cpu-used 6 -row-mt 1 -tile-columns 2", crf + 8.0),
             ),
             encoder("libsvtav1", &format!("-preset 9 -crf {}", crf + 12.0)),
         ],
         _ => vec![
-            encoder(
-                "h264_nvenc",
-                &format!("-preset p4 -rc vbr -cq {crf} -b:v 0"),
-            ),
+            encoder("h264_nvenc", &format!("-preset p4 -rc vbr -cq {crf} -b:v 0")),
             encoder("h264_videotoolbox", &format!("-q:v {quality}")),
             encoder("libx264", &format!("-preset fast -crf {crf}")),
             encoder("mpeg4", "-q:v 3"),
@@ -91,10 +73,7 @@ fn choose_encoder(format: VideoFormat, settings: &VideoSettings) -> io::Result<E
         return Err(complaint.unwrap_or_else(|| ErrorKind::Unsupported.into()));
     };
     let known = all.into_iter().find(|encoder| encoder.name == *name);
-    let encoder = known.unwrap_or_else(|| Encoder {
-        name: name.clone(),
-        arguments: Vec::new(),
-    });
+    let encoder = known.unwrap_or_else(|| Encoder { name: name.clone(), arguments: Vec::new() });
     try_encoder(&encoder, settings)?;
     Ok(encoder)
 }
@@ -104,20 +83,8 @@ fn try_encoder(encoder: &Encoder, settings: &VideoSettings) -> io::Result<()> {
     let (width, height) = even_size(settings.width, settings.height);
     let mut command = ffmpeg();
     command
-        .args([
-            "-f",
-            "lavfi",
-            "-i",
-            &format!("color=black:s={width}x{height}:r=24"),
-        ])
-        .args([
-            "-frames:v",
-            "1",
-            "-pix_fmt",
-            "yuv420p",
-            "-c:v",
-            &encoder.name,
-        ])
+        .args(["-f", "lavfi", "-i", &format!("color=black:s={width}x{height}:r=24")])
+        .args(["-frames:v", "1", "-pix_fmt", "yuv420p", "-c:v", &encoder.name])
         .args(&encoder.arguments)
         .args(["-f", "null", "-"])
         .stdin(Stdio::null())
@@ -146,11 +113,9 @@ const NO_PROGRAM: ErrorKind = ErrorKind::Unsupported;
 
 fn no_ffmpeg(error: io::Error) -> io::Error {
     let message = match error.kind() {
-        ErrorKind::NotFound => {
-            "there is no ffmpeg on the PATH, which makes videos; install it, or make an animation \
+        ErrorKind::NotFound => "there is no ffmpeg on the PATH, which makes videos; install it, or make an animation \
              (.webp, .apng or .gif)"
-                .to_owned()
-        }
+            .to_owned(),
         _ => format!("ffmpeg cannot be started: {error}"),
     };
     io::Error::new(NO_PROGRAM, message)
@@ -160,16 +125,8 @@ fn no_ffmpeg(error: io::Error) -> io::Error {
 fn complaint(stderr: &[u8], encoder: &str) -> io::Error {
     let text = String::from_utf8_lossy(stderr);
     let last = text.lines().rev().find(|line| !line.trim().is_empty());
-    let line: String = last
-        .unwrap_or("it gave no reason")
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(300)
-        .collect();
-    io::Error::other(format!(
-        "ffmpeg failed with the encoder {encoder}: {}",
-        line.trim()
-    ))
+    let line: String = last.unwrap_or("it gave no reason").chars().filter(|c| !c.is_control()).take(300).collect();
+    io::Error::other(format!("ffmpeg failed with the encoder {encoder}: {}", line.trim()))
 }
 
 /// A running ffmpeg that writes to a temporary file.
@@ -184,12 +141,7 @@ struct Video {
 }
 
 impl Video {
-    fn start(
-        part: Part,
-        format: VideoFormat,
-        encoder: &Encoder,
-        settings: &VideoSettings,
-    ) -> io::Result<Self> {
+    fn start(part: Part, format: VideoFormat, encoder: &Encoder, settings: &VideoSettings) -> io::Result<Self> {
         let mut child = command(part.path(), format, encoder, settings)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -205,13 +157,7 @@ impl Video {
             .take()
             .map(|stderr| thread::Builder::new().spawn(move || read_messages(stderr)))
             .transpose()?;
-        Ok(Self {
-            encoder: encoder.name.clone(),
-            child,
-            pipe,
-            messages,
-            part,
-        })
+        Ok(Self { encoder: encoder.name.clone(), child, pipe, messages, part })
     }
 
     /// Waits for ffmpeg to end; returns an error unless it succeeded.
@@ -226,41 +172,15 @@ impl Video {
     }
 }
 
-fn command(
-    part: &Path,
-    format: VideoFormat,
-    encoder: &Encoder,
-    settings: &VideoSettings,
-) -> Command {
+fn command(part: &Path, format: VideoFormat, encoder: &Encoder, settings: &VideoSettings) -> Command {
     let (width, height) = even_size(settings.width, settings.height);
     let mut command = ffmpeg();
     command
-        .args([
-            "-f",
-            "rawvideo",
-            "-pix_fmt",
-            "yuv420p",
-            "-s",
-            &format!("{width}x{height}"),
-        ])
+        .args(["-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", &format!("{width}x{height}")])
         .args(["-framerate", &settings.fps.to_string()]);
-    let colors = [
-        "-color_range",
-        "tv",
-        "-colorspace",
-        "bt709",
-        "-color_primaries",
-        "bt709",
-        "-color_trc",
-        "bt709",
-    ];
-    command
-        .args(colors)
-        .args(["-i", "pipe:0", "-an", "-c:v", &encoder.name]);
-    command
-        .args(&encoder.arguments)
-        .args(colors)
-        .args(["-pix_fmt", "yuv420p"]);
+    let colors = ["-color_range", "tv", "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709"];
+    command.args(colors).args(["-i", "pipe:0", "-an", "-c:v", &encoder.name]);
+    command.args(&encoder.arguments).args(colors).args(["-pix_fmt", "yuv420p"]);
     for (key, text) in ["title", "comment"].iter().zip(&settings.texts) {
         command.args(["-metadata", &format!("{key}={text}")]);
     }

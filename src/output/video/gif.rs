@@ -18,16 +18,9 @@ const FOREVER: &[u8] = b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0";
 const TRAILER: u8 = 0x3b;
 
 pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputError> {
-    let failed = |error| OutputError::File {
-        path: path.clone(),
-        error,
-    };
+    let failed = |error| OutputError::File { path: path.clone(), error };
     let file = Part::create(&path).map_err(failed)?;
-    let animation = Animation {
-        file,
-        settings: settings.clone(),
-        frames: 0,
-    };
+    let animation = Animation { file, settings: settings.clone(), frames: 0 };
     Ok(InOrder::new(path, Box::new(encode), Box::new(animation)))
 }
 
@@ -39,16 +32,12 @@ struct Animation {
 
 /// Encodes a file with this frame alone.
 fn encode(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
-    let too_large = |_| EncodeError::TooLarge {
-        format: "GIF",
-        limit: u16::MAX.into(),
-    };
+    let too_large = |_| EncodeError::TooLarge { format: "GIF", limit: u16::MAX.into() };
     let width = u16::try_from(picture.width).map_err(too_large)?;
     let height = u16::try_from(picture.height).map_err(too_large)?;
     let frame = gif::Frame::from_rgb_speed(width, height, &picture.pixels.bytes()?, SPEED);
     let mut file = Vec::new();
-    let mut encoder =
-        gif::Encoder::new(&mut file, width, height, &[]).map_err(EncodeError::encoder)?;
+    let mut encoder = gif::Encoder::new(&mut file, width, height, &[]).map_err(EncodeError::encoder)?;
     encoder.write_frame(&frame).map_err(EncodeError::encoder)?;
     drop(encoder);
     Ok(file)

@@ -91,15 +91,9 @@ pub struct VideoSettings {
 }
 
 /// Opens the video at `path`. It appears under that name when it is finished.
-pub fn open_video(
-    path: PathBuf,
-    format: VideoFormat,
-    settings: &VideoSettings,
-) -> Result<InOrder, OutputError> {
+pub fn open_video(path: PathBuf, format: VideoFormat, settings: &VideoSettings) -> Result<InOrder, OutputError> {
     match format {
-        VideoFormat::Mp4 | VideoFormat::WebM | VideoFormat::Mkv => {
-            ffmpeg::open(path, format, settings)
-        }
+        VideoFormat::Mp4 | VideoFormat::WebM | VideoFormat::Mkv => ffmpeg::open(path, format, settings),
         VideoFormat::Gif => gif::open(path, settings),
         VideoFormat::Apng => apng::open(path, settings),
         VideoFormat::WebP => webp::open(path, settings),

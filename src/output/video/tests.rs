@@ -24,13 +24,7 @@ fn settings() -> VideoSettings {
 
 /// A frame of few colours, different for each index.
 fn rgb(index: usize) -> Vec<u8> {
-    let pixel = |i: u32| {
-        [
-            (i % SIZE.0 / 8) as u8 * 60,
-            (index * 50) as u8,
-            (i / SIZE.0 / 8) as u8 * 80,
-        ]
-    };
+    let pixel = |i: u32| [(i % SIZE.0 / 8) as u8 * 60, (index * 50) as u8, (i / SIZE.0 / 8) as u8 * 80];
     (0..SIZE.0 * SIZE.1).flat_map(pixel).collect()
 }
 
@@ -38,10 +32,7 @@ fn video(path: &Path, format: VideoFormat, settings: &VideoSettings) -> Result<(
     let video = open_video(path.to_owned(), format, settings)?;
     let metadata = metadata();
     for index in 0..FRAMES {
-        video.add(
-            index,
-            &picture(SIZE, Pixels::U8(rgb(index).into()), &metadata),
-        )?;
+        video.add(index, &picture(SIZE, Pixels::U8(rgb(index).into()), &metadata))?;
         assert!(!path.exists(), "not before it is whole");
     }
     video.finish()
@@ -51,11 +42,7 @@ fn animation(format: VideoFormat) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");
     video(&path, format, &settings()).unwrap();
-    assert_eq!(
-        fs::read_dir(dir.path()).unwrap().count(),
-        1,
-        "nothing else is left"
-    );
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
     fs::read(path).unwrap()
 }
 
@@ -64,12 +51,7 @@ fn frames<'a>(decoder: impl AnimationDecoder<'a>) -> Vec<(Vec<u8>, f64)> {
     let frames = decoder.into_frames().collect_frames().unwrap();
     let frames = frames.into_iter().map(|frame| {
         let seconds = Duration::from(frame.delay()).as_secs_f64();
-        (
-            image::DynamicImage::from(frame.into_buffer())
-                .into_rgb8()
-                .into_raw(),
-            seconds,
-        )
+        (image::DynamicImage::from(frame.into_buffer()).into_rgb8().into_raw(), seconds)
     });
     frames.collect()
 }
@@ -108,16 +90,9 @@ fn gif_files_show_every_frame_for_its_time() {
     let (mut count, mut hundredths) = (0, 0);
     while let Some(frame) = decoder.read_next_frame().unwrap() {
         let expected = rgb(count);
-        let pixels = frame
-            .buffer
-            .as_chunks::<4>()
-            .0
-            .iter()
-            .zip(expected.as_chunks::<3>().0);
+        let pixels = frame.buffer.as_chunks::<4>().0.iter().zip(expected.as_chunks::<3>().0);
         let near = |a: u8, b: u8| a.abs_diff(b) < 16;
-        let same = pixels
-            .filter(|(a, b)| (0..3).all(|c| near(a[c], b[c])))
-            .count();
+        let same = pixels.filter(|(a, b)| (0..3).all(|c| near(a[c], b[c]))).count();
         assert!(same > 680, "{same} of 693 pixels of frame {count}");
         count += 1;
         hundredths += frame.delay;
@@ -129,9 +104,7 @@ fn gif_files_show_every_frame_for_its_time() {
 #[test]
 fn rounding_of_durations_never_adds_up() {
     for (fps, per_second) in [(24.0, 1000.0), (29.97, 100.0), (120.0, 100.0)] {
-        let total: u32 = (0..1000)
-            .map(|index| duration(index, fps, per_second))
-            .sum();
+        let total: u32 = (0..1000).map(|index| duration(index, fps, per_second)).sum();
         let exact = 1000.0 * per_second / f64::from(fps);
         assert!((f64::from(total) - exact).abs() <= 0.5, "{fps}");
     }
@@ -142,10 +115,7 @@ fn videos_have_one_name() {
     let video = VideoName::parse_video("x/{scene}.webm").unwrap();
     assert_eq!(video.path("s"), Path::new("x/s.webm"));
     assert_eq!(video.format(), VideoFormat::WebM);
-    assert_eq!(
-        VideoName::parse_video("a").unwrap().path("s"),
-        Path::new("a.mp4")
-    );
+    assert_eq!(VideoName::parse_video("a").unwrap().path("s"), Path::new("a.mp4"));
     assert!(VideoName::parse_video("####.mp4").is_err());
     assert!(VideoName::parse_video("a.avi").is_err());
 }
@@ -167,52 +137,26 @@ fn videos_have_all_frames_and_their_colours() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a -b:c.mkv");
     video(&path, VideoFormat::Mkv, &settings()).unwrap();
-    assert_eq!(
-        fs::read_dir(dir.path()).unwrap().count(),
-        1,
-        "nothing else is left"
-    );
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
     let mut probe = command("ffprobe");
-    probe.args([
-        "-v",
-        "error",
-        "-count_frames",
-        "-of",
-        "json",
-        "-show_entries",
-    ]);
-    probe.arg(
-        "stream=nb_read_frames,width,height,r_frame_rate,color_space,color_range:format_tags=title",
-    );
+    probe.args(["-v", "error", "-count_frames", "-of", "json", "-show_entries"]);
+    probe.arg("stream=nb_read_frames,width,height,r_frame_rate,color_space,color_range:format_tags=title");
     let probed = output(probe.arg(format!("file:{}", path.display())));
     let found: serde_json::Value = serde_json::from_slice(&probed.stdout).unwrap();
     let stream = &found["streams"][0];
     assert_eq!(stream["nb_read_frames"], "5");
-    assert_eq!(
-        (&stream["width"], &stream["height"]),
-        (&34.into(), &22.into())
-    );
+    assert_eq!((&stream["width"], &stream["height"]), (&34.into(), &22.into()));
     assert_eq!(stream["r_frame_rate"], "24/1");
-    assert_eq!(
-        (&stream["color_space"], &stream["color_range"]),
-        (&"bt709".into(), &"tv".into())
-    );
+    assert_eq!((&stream["color_space"], &stream["color_range"]), (&"bt709".into(), &"tv".into()));
     let shot = dir.path().join("shot.png");
     let mut first = command("ffmpeg");
-    first
-        .args(["-v", "error", "-i"])
-        .arg(format!("file:{}", path.display()))
-        .args(["-frames:v", "1"])
-        .arg(&shot);
+    first.args(["-v", "error", "-i"]).arg(format!("file:{}", path.display())).args(["-frames:v", "1"]).arg(&shot);
     assert!(output(&mut first).status.success());
     let seen = image::open(&shot).unwrap().into_rgb8();
     let expected = image::RgbImage::from_raw(SIZE.0, SIZE.1, rgb(0)).unwrap();
     for at in [(4, 4), (20, 12)] {
         let (a, b) = (seen.get_pixel(at.0, at.1), expected.get_pixel(at.0, at.1));
-        assert!(
-            (0..3).all(|c| a[c].abs_diff(b[c]) < 24),
-            "{a:?} instead of {b:?}"
-        );
+        assert!((0..3).all(|c| a[c].abs_diff(b[c]) < 24), "{a:?} instead of {b:?}");
     }
 }
 
@@ -222,16 +166,10 @@ fn an_encoder_that_does_not_work_is_told_before_any_frame() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let settings = VideoSettings {
-        codec: Some("abacus".into()),
-        ..settings()
-    };
+    let settings = VideoSettings { codec: Some("abacus".into()), ..settings() };
     let opened = open_video(dir.path().join("a.mp4"), VideoFormat::Mp4, &settings);
     let text = opened.err().unwrap().to_string();
-    assert!(
-        text.contains("ffmpeg failed with the encoder abacus: "),
-        "{text}"
-    );
+    assert!(text.contains("ffmpeg failed with the encoder abacus: "), "{text}");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
@@ -241,9 +179,7 @@ fn a_video_that_is_not_finished_leaves_nothing() {
     for format in [VideoFormat::WebP, VideoFormat::Apng, VideoFormat::Gif] {
         let video = open_video(dir.path().join("a"), format, &settings()).unwrap();
         let metadata = metadata();
-        video
-            .add(0, &picture(SIZE, Pixels::U8(rgb(0).into()), &metadata))
-            .unwrap();
+        video.add(0, &picture(SIZE, Pixels::U8(rgb(0).into()), &metadata)).unwrap();
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     assert_eq!(FileFormat::from_extension("gif"), None);

@@ -16,15 +16,8 @@ const REPLACE: u8 = 1 << 1;
 
 pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputError> {
     let opened = Animation::create(&path, settings);
-    let animation = opened.map_err(|error| OutputError::File {
-        path: path.clone(),
-        error,
-    })?;
-    Ok(InOrder::new(
-        path,
-        Box::new(encode_webp_frame),
-        Box::new(animation),
-    ))
+    let animation = opened.map_err(|error| OutputError::File { path: path.clone(), error })?;
+    Ok(InOrder::new(path, Box::new(encode_webp_frame), Box::new(animation)))
 }
 
 struct Animation {
@@ -45,12 +38,7 @@ impl Animation {
         // A black background, and repetition without end.
         start.extend(b"ANIM\x06\0\0\0\0\0\0\xff\0\0");
         file.file().write_all(&start)?;
-        Ok(Self {
-            file,
-            settings: settings.clone(),
-            frames: 0,
-            size: start.len() as u64,
-        })
+        Ok(Self { file, settings: settings.clone(), frames: 0, size: start.len() as u64 })
     }
 }
 
@@ -69,11 +57,7 @@ impl Sink for Animation {
         frame.extend([0; 6]);
         frame.extend(three_bytes(self.settings.width - 1));
         frame.extend(three_bytes(self.settings.height - 1));
-        frame.extend(three_bytes(duration(
-            self.frames,
-            self.settings.fps,
-            1000.0,
-        )));
+        frame.extend(three_bytes(duration(self.frames, self.settings.fps, 1000.0)));
         frame.push(REPLACE);
         let mut writer = BufWriter::new(self.file.file());
         writer.write_all(&frame)?;

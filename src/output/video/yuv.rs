@@ -14,30 +14,16 @@ const CHROMA_SHIFT: u32 = SHIFT + 3;
 /// Weights of red, green and blue in luma, which goes from 16 to 235.
 const Y: [i32; 3] = weights([LUMA[0], LUMA[1], LUMA[2]], 219.0 / 255.0);
 /// Weights of red, green and blue in the blue colour difference. Colour differences go from 16 to 240, about 128.
-const CB: [i32; 3] = weights(
-    [-LUMA[0], -LUMA[1], 1.0 - LUMA[2]],
-    224.0 / 255.0 / (2.0 - 2.0 * LUMA[2]),
-);
-const CR: [i32; 3] = weights(
-    [1.0 - LUMA[0], -LUMA[1], -LUMA[2]],
-    224.0 / 255.0 / (2.0 - 2.0 * LUMA[0]),
-);
+const CB: [i32; 3] = weights([-LUMA[0], -LUMA[1], 1.0 - LUMA[2]], 224.0 / 255.0 / (2.0 - 2.0 * LUMA[2]));
+const CR: [i32; 3] = weights([1.0 - LUMA[0], -LUMA[1], -LUMA[2]], 224.0 / 255.0 / (2.0 - 2.0 * LUMA[0]));
 
 const fn weights(parts: [f64; 3], scale: f64) -> [i32; 3] {
     let one = scale * (1 << SHIFT) as f64;
-    [
-        rounded(parts[0] * one),
-        rounded(parts[1] * one),
-        rounded(parts[2] * one),
-    ]
+    [rounded(parts[0] * one), rounded(parts[1] * one), rounded(parts[2] * one)]
 }
 
 const fn rounded(value: f64) -> i32 {
-    if value < 0.0 {
-        -((0.5 - value) as i32)
-    } else {
-        (value + 0.5) as i32
-    }
+    if value < 0.0 { -((0.5 - value) as i32) } else { (value + 0.5) as i32 }
 }
 
 /// Rounds width and height up to even numbers, as videos need them.
@@ -56,9 +42,7 @@ pub fn convert(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     let (blue, red) = chroma.split_at_mut(width * height / 4);
     let rows: Vec<&[u8]> = rgb.chunks_exact(3 * picture.width as usize).collect();
     let outputs = luma.chunks_exact_mut(2 * width);
-    let chroma = blue
-        .chunks_exact_mut(width / 2)
-        .zip(red.chunks_exact_mut(width / 2));
+    let chroma = blue.chunks_exact_mut(width / 2).zip(red.chunks_exact_mut(width / 2));
     let mut sums = vec![[0u16; 3]; width];
     for ((pair, luma), (blue, red)) in rows.chunks(2).zip(outputs).zip(chroma) {
         let (Some(upper), Some(lower)) = (pair.first(), pair.last()) else {
@@ -88,11 +72,7 @@ fn write_luma(row: &[u8], luma: &mut [u8]) {
 }
 
 fn add_rows(upper: &[u8], lower: &[u8], sums: &mut [[u16; 3]]) {
-    let pairs = upper
-        .as_chunks::<3>()
-        .0
-        .iter()
-        .zip(lower.as_chunks::<3>().0);
+    let pairs = upper.as_chunks::<3>().0.iter().zip(lower.as_chunks::<3>().0);
     let odd = pairs.len() % 2 == 1;
     for ((a, b), sum) in pairs.zip(sums.iter_mut()) {
         *sum = [0, 1, 2].map(|c| u16::from(a[c]) + u16::from(b[c]));
@@ -110,8 +90,7 @@ fn write_chroma(sums: &[[u16; 3]], blue: &mut [u8], red: &mut [u8]) {
     let mut left = first;
     let pairs = sums.as_chunks::<2>().0;
     for ((&[middle, right], blue), red) in pairs.iter().zip(blue).zip(red) {
-        let [r, g, b] =
-            [0, 1, 2].map(|c| i32::from(left[c]) + 2 * i32::from(middle[c]) + i32::from(right[c]));
+        let [r, g, b] = [0, 1, 2].map(|c| i32::from(left[c]) + 2 * i32::from(middle[c]) + i32::from(right[c]));
         let half = 1 << (CHROMA_SHIFT - 1);
         *blue = (128 + ((CB[0] * r + CB[1] * g + CB[2] * b + half) >> CHROMA_SHIFT)) as u8;
         *red = (128 + ((CR[0] * r + CR[1] * g + CR[2] * b + half) >> CHROMA_SHIFT)) as u8;

@@ -51,17 +51,9 @@ impl fmt::Display for TraceComparison {
             writeln!(f, "{report}\n")?;
         }
         self.differences.iter().try_for_each(|difference| {
-            let RayDifference {
-                device,
-                rays,
-                differing,
-                ..
-            } = difference;
+            let RayDifference { device, rays, differing, .. } = difference;
             let percent = 100.0 * difference.share;
-            writeln!(
-                f,
-                "compared {device}: {differing} of {rays} rays differ ({percent:.4} %)"
-            )
+            writeln!(f, "compared {device}: {differing} of {rays} rays differ ({percent:.4} %)")
         })
     }
 }
@@ -73,10 +65,7 @@ pub fn compare_traces(
     options: &TraceOptions,
 ) -> Result<TraceComparison, MeasureError> {
     let rays = read_rays(&options.rays)?;
-    let mut comparison = TraceComparison {
-        devices: Vec::new(),
-        differences: Vec::new(),
-    };
+    let mut comparison = TraceComparison { devices: Vec::new(), differences: Vec::new() };
     let mut first: Option<Vec<Hit>> = None;
     for device in devices {
         let (report, hits, diagonal) = trace_on(scene, device.as_mut(), options, &rays)?;
@@ -107,16 +96,13 @@ fn trace_on(
 ) -> Result<(TraceReport, Vec<Hit>, f32), MeasureError> {
     let name = device.describe();
     let posed = pose(scene, device, 1, &options.trees).map_err(|error| error.on(&name))?;
-    let (report, hits) = time_rays(device, &posed, options.kind, rays, options.repeat)
-        .map_err(|error| error.on(&name))?;
+    let (report, hits) =
+        time_rays(device, &posed, options.kind, rays, options.repeat).map_err(|error| error.on(&name))?;
     Ok((report, hits, posed.frame.tlas.bounds().diagonal()))
 }
 
 fn difference(kind: RayKind, rays: &[Ray], a: &[Hit], b: &[Hit], diagonal: f32) -> RayDifference {
-    let mut found = RayDifference {
-        rays: rays.len() as u64,
-        ..RayDifference::default()
-    };
+    let mut found = RayDifference { rays: rays.len() as u64, ..RayDifference::default() };
     for (index, (ray, (a, b))) in rays.iter().zip(a.iter().zip(b)).enumerate() {
         let count = match (a.t >= 0.0, b.t >= 0.0) {
             (false, false) => continue,
@@ -146,42 +132,20 @@ mod tests {
     use super::*;
 
     fn hit(t: f32, instance: u32, prim: u32) -> Hit {
-        Hit {
-            t,
-            instance,
-            prim,
-            ..Hit::default()
-        }
+        Hit { t, instance, prim, ..Hit::default() }
     }
 
     fn rays(count: usize) -> Vec<Ray> {
-        let ray = Ray {
-            origin: [0.0; 3],
-            t_min: 0.0,
-            direction: [0.0, 2.0, 0.0],
-            t_max: 1e30,
-        };
+        let ray = Ray { origin: [0.0; 3], t_min: 0.0, direction: [0.0, 2.0, 0.0], t_max: 1e30 };
         vec![ray; count]
     }
 
     #[test]
     fn each_ray_counts_once_and_by_its_reason() {
-        let a = [
-            hit(-1.0, 0, 0),
-            hit(100.0, 1, 2),
-            hit(100.0, 1, 2),
-            hit(-1.0, 0, 0),
-            hit(100.0, 1, 2),
-            hit(0.0, 1, 2),
-        ];
-        let b = [
-            hit(-1.0, 7, 7),
-            hit(100.09, 1, 2),
-            hit(101.0, 1, 3),
-            hit(1.0, 0, 0),
-            hit(100.0, 2, 2),
-            hit(0.004, 1, 2),
-        ];
+        let a =
+            [hit(-1.0, 0, 0), hit(100.0, 1, 2), hit(100.0, 1, 2), hit(-1.0, 0, 0), hit(100.0, 1, 2), hit(0.0, 1, 2)];
+        let b =
+            [hit(-1.0, 7, 7), hit(100.09, 1, 2), hit(101.0, 1, 3), hit(1.0, 0, 0), hit(100.0, 2, 2), hit(0.004, 1, 2)];
         let found = difference(RayKind::Closest, &rays(6), &a, &b, 1000.0);
         let counts = (found.hit_or_miss, found.distance, found.target);
         assert_eq!(counts, (1, 1, 1));

@@ -1,9 +1,6 @@
 //! The file that `--report` writes: measurements, the machine, and what explains them, as Markdown or as JSON.
 
-use super::{
-    BenchReport, MeasureError, Spread, TraceReport, TreeStatistics, processor::processor,
-    trees::TreeBytes,
-};
+use super::{BenchReport, MeasureError, Spread, TraceReport, TreeStatistics, processor::processor, trees::TreeBytes};
 use crate::output::write_atomically;
 use std::{
     fmt::{self, Write as _},
@@ -69,12 +66,7 @@ impl<R: Tables + serde::Serialize> Measured<R> {
     /// # Errors
     ///
     /// If the file cannot be written. Then its former contents remain.
-    pub fn write(
-        &self,
-        to: &ReportPath,
-        scene_file: String,
-        passes: u32,
-    ) -> Result<(), MeasureError> {
+    pub fn write(&self, to: &ReportPath, scene_file: String, passes: u32) -> Result<(), MeasureError> {
         let document = Document {
             version: env!("CARGO_PKG_VERSION"),
             scene_file,
@@ -119,10 +111,7 @@ impl Tables for TraceReport {
 
     fn builds(&self) -> Vec<(&'static str, Spread)> {
         let once = |time| Spread::of(vec![time]);
-        vec![
-            ("all BLASes, built or read", once(self.blas_build_ms)),
-            ("TLAS, with boxes", once(self.tlas_build_ms)),
-        ]
+        vec![("all BLASes, built or read", once(self.blas_build_ms)), ("TLAS, with boxes", once(self.tlas_build_ms))]
     }
 }
 
@@ -139,10 +128,7 @@ impl Tables for BenchReport {
         let secondary = [("bounce", &self.bounce), ("shadow", &self.shadow)];
         let secondary = secondary.into_iter();
         let traced = secondary.filter_map(|(name, report)| Some((name, report.as_ref()?)));
-        [("primary", &self.primary)]
-            .into_iter()
-            .chain(traced)
-            .collect()
+        [("primary", &self.primary)].into_iter().chain(traced).collect()
     }
 
     fn builds(&self) -> Vec<(&'static str, Spread)> {
@@ -158,8 +144,7 @@ impl Tables for BenchReport {
 impl<R: Tables> Document<'_, R> {
     fn markdown(&self) -> String {
         let mut out = String::new();
-        self.write_markdown(&mut out)
-            .expect("a string takes whatever is written to it");
+        self.write_markdown(&mut out).expect("a string takes whatever is written to it");
         out
     }
 
@@ -190,12 +175,7 @@ fn write_rays(out: &mut String, rays: &[(&str, &TraceReport)]) -> fmt::Result {
     let columns = ["rays", "count", "hit", "median", "min", "max", "MAD"];
     write_head(out, "Mrays/s", &columns)?;
     for (name, r) in rays {
-        let rates = [
-            r.mrays_per_s,
-            r.mrays_per_s_min,
-            r.mrays_per_s_max,
-            r.mrays_per_s_mad,
-        ];
+        let rates = [r.mrays_per_s, r.mrays_per_s_min, r.mrays_per_s_max, r.mrays_per_s_mad];
         let rates = rates.map(|rate| format!("{rate:.3}")).join(" | ");
         writeln!(out, "| {name} | {} | {} | {rates} |", r.rays, r.hits)?;
     }
@@ -204,23 +184,10 @@ fn write_rays(out: &mut String, rays: &[(&str, &TraceReport)]) -> fmt::Result {
     if counted.is_empty() {
         return Ok(());
     }
-    let columns = [
-        "rays",
-        "TLAS nodes",
-        "instances",
-        "BLAS nodes",
-        "packs",
-        "triangles",
-    ];
+    let columns = ["rays", "TLAS nodes", "instances", "BLAS nodes", "packs", "triangles"];
     write_head(out, "Visited and tested per ray", &columns)?;
     for (name, w) in counted {
-        let counts = [
-            w.tlas_nodes,
-            w.instances,
-            w.blas_nodes,
-            w.packs,
-            w.triangles,
-        ];
+        let counts = [w.tlas_nodes, w.instances, w.blas_nodes, w.packs, w.triangles];
         let counts = counts.map(|count| format!("{count:.2}")).join(" | ");
         writeln!(out, "| {name} | {counts} |")?;
     }
@@ -236,21 +203,10 @@ fn write_builds(out: &mut String, builds: &[(&str, Spread)]) -> fmt::Result {
 }
 
 fn write_trees(out: &mut String, trees: &TreeStatistics) -> fmt::Result {
-    let columns = [
-        "tree",
-        "instances",
-        "primitives",
-        "levels",
-        "SAH cost",
-        "end-point overlap",
-    ];
+    let columns = ["tree", "instances", "primitives", "levels", "SAH cost", "end-point overlap"];
     write_head(out, "Trees", &columns)?;
     let tlas = &trees.tlas;
-    writeln!(
-        out,
-        "| TLAS | {} | | {} | {:.2} | {:.2} |",
-        tlas.instances, tlas.depth, tlas.sah_cost, tlas.overlap
-    )?;
+    writeln!(out, "| TLAS | {} | | {} | {:.2} | {:.2} |", tlas.instances, tlas.depth, tlas.sah_cost, tlas.overlap)?;
     for blas in trees.blas.iter().take(LISTED_MESHES) {
         let overlap = blas.overlap.map(|overlap| format!("{overlap:.2}"));
         writeln!(
@@ -279,9 +235,7 @@ fn write_bytes(out: &mut String, bytes: &TreeBytes) -> fmt::Result {
         ("TLAS nodes", bytes.tlas_nodes),
         ("instance records", bytes.instance_records),
     ];
-    kinds
-        .iter()
-        .try_for_each(|(kind, bytes)| writeln!(out, "| {kind} | {bytes} |"))
+    kinds.iter().try_for_each(|(kind, bytes)| writeln!(out, "| {kind} | {bytes} |"))
 }
 
 /// A name from a file, without characters that would end the table's cell.

@@ -127,28 +127,13 @@ struct Posed {
     tlas_build_ms: f64,
 }
 
-fn pose(
-    scene: &Arc<Scene>,
-    device: &mut dyn Device,
-    number: u32,
-    trees: &TreeSource,
-) -> Result<Posed, DeviceError> {
+fn pose(scene: &Arc<Scene>, device: &mut dyn Device, number: u32, trees: &TreeSource) -> Result<Posed, DeviceError> {
     device.load(scene.clone())?;
     let mut poser = Poser::with_trees_from(scene.clone(), device.node_layout(), trees);
-    let blas_build_ms = poser
-        .blas()
-        .iter()
-        .map(|b| milliseconds(b.build_time))
-        .sum();
+    let blas_build_ms = poser.blas().iter().map(|b| milliseconds(b.build_time)).sum();
     let frame = poser.pose(number).frame;
     let tlas_build_ms = milliseconds(frame.tlas.build_time);
-    Ok(Posed {
-        shown: shown(scene, &frame),
-        frame,
-        scene: scene.clone(),
-        blas_build_ms,
-        tlas_build_ms,
-    })
+    Ok(Posed { shown: shown(scene, &frame), frame, scene: scene.clone(), blas_build_ms, tlas_build_ms })
 }
 
 /// `scene` with the deformed shapes, the tables and the mesh of each instance that `frame` has.
@@ -258,18 +243,11 @@ pub fn bench(
     let middle = scene.settings.frames.div_ceil(2).max(1);
     let posed = pose(scene, device, middle, &options.trees)?;
     let primary_rays = camera_rays(scene);
-    let (mut primary, hits) = time_rays(
-        device,
-        &posed,
-        RayKind::Closest,
-        &primary_rays,
-        options.repeat,
-    )?;
+    let (mut primary, hits) = time_rays(device, &posed, RayKind::Closest, &primary_rays, options.repeat)?;
     if options.explain {
         primary.work = work_per_ray(device, &posed, RayKind::Closest, &primary_rays)?;
     }
-    let (bounce_rays, shadow_rays) =
-        secondary::make(&posed.shown, &posed.frame, &primary_rays, &hits);
+    let (bounce_rays, shadow_rays) = secondary::make(&posed.shown, &posed.frame, &primary_rays, &hits);
     let mut queries = Queries {
         posed: &posed,
         repeat: options.repeat,
@@ -313,16 +291,10 @@ fn camera_rays(scene: &Scene) -> Vec<Ray> {
     let views = BENCH_VIEWS.min(scene.settings.frames.max(1));
     let passed = |view: u32| scene.duration() * view as f32 / BENCH_VIEWS as f32;
     let times = (0..views).map(|v| {
-        let after_start = if scene.settings.frames > 1 {
-            passed(v)
-        } else {
-            0.0
-        };
+        let after_start = if scene.settings.frames > 1 { passed(v) } else { 0.0 };
         Moment::of(scene, scene.settings.start + after_start)
     });
-    times
-        .flat_map(|t| secondary::view_rays(&anim::camera_at(scene, &t), BENCH_SIZE))
-        .collect()
+    times.flat_map(|t| secondary::view_rays(&anim::camera_at(scene, &t), BENCH_SIZE)).collect()
 }
 
 fn measure_builds(posed: &Posed, device: &dyn Device, repeat: u32, number: u32) -> Builds {
@@ -336,9 +308,7 @@ fn measure_builds(posed: &Posed, device: &dyn Device, repeat: u32, number: u32) 
     let mut poser = Poser::new(posed.scene.clone(), layout);
     // Two TLASes are filled in turn, and in a renderer both soon have their full size.
     (0..2).for_each(|_| drop(poser.repose(number)));
-    let tlas_ms = spread_of(repeat, || {
-        milliseconds(poser.repose(number).tlas.build_time)
-    });
+    let tlas_ms = spread_of(repeat, || milliseconds(poser.repose(number).tlas.build_time));
     Builds {
         blas_fast_ms: blas(Quality::Fast),
         blas_balanced_ms: blas(Quality::Balanced),
@@ -352,23 +322,14 @@ fn spread_of(repeat: u32, mut sample: impl FnMut() -> f64) -> Spread {
 }
 
 /// Kinds of rays that may be dumped. Those of a frame itself (`own_…`) exist on devices that gather them.
-const DUMPED_KINDS: [&str; 6] = [
-    "primary",
-    "bounce",
-    "shadow",
-    "own_primary",
-    "own_bounce",
-    "own_shadow",
-];
+const DUMPED_KINDS: [&str; 6] = ["primary", "bounce", "shadow", "own_primary", "own_bounce", "own_shadow"];
 
 /// All files that a dump of the scene named `scene` may have.
 pub fn dump_paths(folder: &Path, scene: &str) -> Vec<PathBuf> {
     let kinds = DUMPED_KINDS.iter();
     let files = kinds.flat_map(|kind| [format!("{kind}.ray"), format!("{kind}.hit")]);
     let files = files.chain(["scn".into()]);
-    files
-        .map(|suffix| folder.join(format!("{scene}.{suffix}")))
-        .collect()
+    files.map(|suffix| folder.join(format!("{scene}.{suffix}"))).collect()
 }
 
 /// Writes `NAME.scn`, and `NAME.KIND.ray` and `NAME.KIND.hit` of each kind, to a folder that exists. Returns the number of

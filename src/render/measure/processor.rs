@@ -10,9 +10,7 @@ pub fn processor() -> String {
 
 fn model_name(cpuinfo: &str) -> Option<&str> {
     let mut lines = cpuinfo.lines();
-    let (_, name) = lines
-        .find(|line| line.starts_with("model name"))?
-        .split_once(':')?;
+    let (_, name) = lines.find(|line| line.starts_with("model name"))?.split_once(':')?;
     Some(name.trim())
 }
 

@@ -3,9 +3,7 @@
 
 use super::{Queries, spread::median};
 use crate::{
-    device::{
-        Device, DeviceError, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes,
-    },
+    device::{Device, DeviceError, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes},
     render::milliseconds,
 };
 use std::{fmt, time::Duration};
@@ -56,9 +54,7 @@ pub fn measure(
         device.collect(&|| false)
     };
     render()?;
-    let frames = (0..queries.repeat.max(1))
-        .map(|_| render())
-        .collect::<Result<Vec<_>, _>>()?;
+    let frames = (0..queries.repeat.max(1)).map(|_| render()).collect::<Result<Vec<_>, _>>()?;
     let bare = match device.own_rays(&queries.posed.frame, settings)? {
         Some(rays) => time_own(device, rays, queries)?,
         None => [None; 3],
@@ -66,11 +62,7 @@ pub fn measure(
     Ok(report(&frames, settings, bare))
 }
 
-fn time_own(
-    device: &mut dyn Device,
-    rays: OwnRays,
-    queries: &mut Queries,
-) -> Result<BareRates, DeviceError> {
+fn time_own(device: &mut dyn Device, rays: OwnRays, queries: &mut Queries) -> Result<BareRates, DeviceError> {
     let reports = [
         queries.time(device, "own_primary", RayKind::Closest, rays.primary)?,
         queries.time(device, "own_bounce", RayKind::Closest, rays.bounce)?,
@@ -86,14 +78,9 @@ fn report(frames: &[Rendered], settings: &FrameSettings, bare: BareRates) -> Opt
         return None;
     }
     let of = |stage: fn(&StageTimes) -> Duration| middle(stages.iter().map(stage));
-    let [primary_ms, bounce_ms, shadow_ms] =
-        [of(|s| s.primary), of(|s| s.bounce), of(|s| s.shadow)];
+    let [primary_ms, bounce_ms, shadow_ms] = [of(|s| s.primary), of(|s| s.bounce), of(|s| s.shadow)];
     let rate = |rays: u64, ms: f64| (rays > 0 && ms > 0.0).then(|| rays as f64 / ms * 1e-3);
-    let rates = [
-        rate(rays.primary, primary_ms),
-        rate(rays.bounce, bounce_ms),
-        rate(rays.shadow, shadow_ms),
-    ];
+    let rates = [rate(rays.primary, primary_ms), rate(rays.bounce, bounce_ms), rate(rays.shadow, shadow_ms)];
     let ratio = |kind: usize| {
         let bare = bare[kind].filter(|&rate| rate > 0.0)?;
         Some(rates[kind]? / bare)
@@ -145,35 +132,14 @@ impl fmt::Display for RenderReport {
         )?;
         let rays = self.rays;
         for (name, rays, rate, bare, ratio) in [
-            (
-                "primary",
-                rays.primary,
-                self.primary_mrays_per_s,
-                self.primary_bare_mrays_per_s,
-                self.primary_ratio,
-            ),
-            (
-                "bounce",
-                rays.bounce,
-                self.bounce_mrays_per_s,
-                self.bounce_bare_mrays_per_s,
-                self.bounce_ratio,
-            ),
-            (
-                "shadow",
-                rays.shadow,
-                self.shadow_mrays_per_s,
-                self.shadow_bare_mrays_per_s,
-                self.shadow_ratio,
-            ),
+            ("primary", rays.primary, self.primary_mrays_per_s, self.primary_bare_mrays_per_s, self.primary_ratio),
+            ("bounce", rays.bounce, self.bounce_mrays_per_s, self.bounce_bare_mrays_per_s, self.bounce_ratio),
+            ("shadow", rays.shadow, self.shadow_mrays_per_s, self.shadow_bare_mrays_per_s, self.shadow_ratio),
         ] {
             let Some(rate) = rate else { continue };
             write!(f, "  {name:8} {rate:9.3} Mrays/s, {rays} rays")?;
             if let (Some(bare), Some(ratio)) = (bare, ratio) {
-                write!(
-                    f,
-                    "; the same rays as a bare query: {bare:.3} Mrays/s, ratio {ratio:.3}"
-                )?;
+                write!(f, "; the same rays as a bare query: {bare:.3} Mrays/s, ratio {ratio:.3}")?;
             }
             writeln!(f)?;
         }
@@ -196,17 +162,9 @@ mod tests {
             pixels: Vec::new().into(),
             aovs: Vec::new(),
             blocks: None,
-            rays: RayCounts {
-                primary: 4_000_000,
-                bounce: 0,
-                shadow: 1_000_000,
-            },
+            rays: RayCounts { primary: 4_000_000, bounce: 0, shadow: 1_000_000 },
             time,
-            stages: stages.then(|| StageTimes {
-                primary: time / 2,
-                shadow: time / 4,
-                ..StageTimes::default()
-            }),
+            stages: stages.then(|| StageTimes { primary: time / 2, shadow: time / 4, ..StageTimes::default() }),
         }
     }
 
@@ -220,29 +178,20 @@ mod tests {
         assert_eq!(found.primary_mrays_per_s, Some(2000.0));
         assert_eq!(found.primary_ratio, Some(0.8));
         assert_eq!((found.bounce_mrays_per_s, found.bounce_ratio), (None, None));
-        assert_eq!(
-            (found.shadow_mrays_per_s, found.shadow_ratio),
-            (Some(1000.0), None)
-        );
+        assert_eq!((found.shadow_mrays_per_s, found.shadow_ratio), (Some(1000.0), None));
         let text = found.to_string();
         assert!(
             text.contains("primary   2000.000 Mrays/s, 4000000 rays; the same rays as a bare query: 2500.000 Mrays/s, ratio 0.800\n"),
             "{text}"
         );
         assert!(!text.contains("bounce    "), "{text}");
-        assert!(
-            text.contains("shadow    1000.000 Mrays/s, 1000000 rays\n"),
-            "{text}"
-        );
+        assert!(text.contains("shadow    1000.000 Mrays/s, 1000000 rays\n"), "{text}");
     }
 
     #[test]
     fn a_frames_own_rays_are_traced_as_bare_queries() {
         let mut device = FakeDevice::new(1);
-        device.stages = Some(StageTimes {
-            primary: Duration::from_micros(4),
-            ..StageTimes::default()
-        });
+        device.stages = Some(StageTimes { primary: Duration::from_micros(4), ..StageTimes::default() });
         device.own_rays = Some(OwnRays {
             primary: vec![Ray::default(); 500],
             bounce: Vec::new(),
@@ -255,23 +204,11 @@ mod tests {
             blas_build_ms: 0.0,
             tlas_build_ms: 0.0,
         };
-        let mut queries = Queries {
-            posed: &posed,
-            repeat: 3,
-            explain: false,
-            dumped: true,
-            traced: Vec::new(),
-        };
-        let found = measure(&mut device, &settings(), &mut queries)
-            .unwrap()
-            .unwrap();
+        let mut queries = Queries { posed: &posed, repeat: 3, explain: false, dumped: true, traced: Vec::new() };
+        let found = measure(&mut device, &settings(), &mut queries).unwrap().unwrap();
         // There is one ray in the frame, and a query takes a millisecond.
         assert_eq!(found.primary_mrays_per_s, Some(0.25));
-        let bare = [
-            found.primary_bare_mrays_per_s,
-            found.bounce_bare_mrays_per_s,
-            found.shadow_bare_mrays_per_s,
-        ];
+        let bare = [found.primary_bare_mrays_per_s, found.bounce_bare_mrays_per_s, found.shadow_bare_mrays_per_s];
         assert_eq!(bare, [Some(0.5), None, Some(2.0)]);
         assert_eq!((found.primary_ratio, found.shadow_ratio), (Some(0.5), None));
         let dumped: Vec<_> = queries.traced.iter().map(|t| (t.0, t.1.len())).collect();

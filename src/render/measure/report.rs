@@ -73,16 +73,8 @@ impl fmt::Display for TraceReport {
             "speed    {:.3} Mrays/s (median; {:.3} to {:.3})",
             self.mrays_per_s, self.mrays_per_s_min, self.mrays_per_s_max
         )?;
-        writeln!(
-            f,
-            "builds   BLAS {:.2} ms, TLAS {:.2} ms",
-            self.blas_build_ms, self.tlas_build_ms
-        )?;
-        write!(
-            f,
-            "memory   {:.1} MiB of trees and records",
-            self.bytes as f64 / 1048576.0
-        )
+        writeln!(f, "builds   BLAS {:.2} ms, TLAS {:.2} ms", self.blas_build_ms, self.tlas_build_ms)?;
+        write!(f, "memory   {:.1} MiB of trees and records", self.bytes as f64 / 1048576.0)
     }
 }
 
@@ -128,17 +120,9 @@ impl fmt::Display for BenchReport {
             "builds   BLAS {:.2} ms (fast), {:.2} ms (balanced), {:.2} ms (high quality); TLAS {:.2} ms",
             self.blas_fast_ms, self.blas_balanced_ms, self.blas_high_ms, self.tlas_ms
         )?;
-        writeln!(
-            f,
-            "memory   {:.1} MiB of trees and records",
-            self.bytes as f64 / 1048576.0
-        )?;
+        writeln!(f, "memory   {:.1} MiB of trees and records", self.bytes as f64 / 1048576.0)?;
         let mut line = |name: &str, report: Option<&TraceReport>| match report {
-            Some(r) => writeln!(
-                f,
-                "{name:8} {:9.3} Mrays/s, {} rays, {} hit",
-                r.mrays_per_s, r.rays, r.hits
-            ),
+            Some(r) => writeln!(f, "{name:8} {:9.3} Mrays/s, {} rays, {} hit", r.mrays_per_s, r.rays, r.hits),
             None => writeln!(f, "{name:8} nothing was hit"),
         };
         line("primary", Some(&self.primary))?;
@@ -149,10 +133,7 @@ impl fmt::Display for BenchReport {
         }
         match self.not_dumped {
             0 => Ok(()),
-            n => writeln!(
-                f,
-                "note     the dumped scene lacks {n} spheres, which .scn files cannot hold"
-            ),
+            n => writeln!(f, "note     the dumped scene lacks {n} spheres, which .scn files cannot hold"),
         }
     }
 }

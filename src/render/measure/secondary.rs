@@ -19,12 +19,7 @@ pub fn view_rays(pose: &CameraPose, (width, height): (u32, u32)) -> Vec<Ray> {
         let sx = 2.0 * (x as f32 + 0.5) / width as f32 - 1.0;
         let sy = 1.0 - 2.0 * (y as f32 + 0.5) / height as f32;
         let (origin, direction) = pose.ray(sx, sy, aspect);
-        Ray {
-            origin: origin.into(),
-            t_min: 0.0,
-            direction: direction.into(),
-            t_max: 1e30,
-        }
+        Ray { origin: origin.into(), t_min: 0.0, direction: direction.into(), t_max: 1e30 }
     };
     pixels.map(ray).collect()
 }
@@ -35,27 +30,18 @@ pub fn make(scene: &Scene, frame: &Frame, rays: &[Ray], hits: &[Hit]) -> (Vec<Ra
     let bounds = frame.tlas.bounds();
     let diagonal = f64::from(bounds.diagonal());
     let light = bounds.center().as_dvec3() + diagonal * DVec3::new(0.75, 1.5, 0.375);
-    let hit_rays = rays
-        .iter()
-        .zip(hits)
-        .enumerate()
-        .filter(|(_, (_, hit))| hit.t >= 0.0);
+    let hit_rays = rays.iter().zip(hits).enumerate().filter(|(_, (_, hit))| hit.t >= 0.0);
     hit_rays
         .map(|(index, (ray, hit))| {
             let direction = Vec3::from(ray.direction).as_dvec3();
             let position = Vec3::from(ray.origin).as_dvec3() + direction * f64::from(hit.t);
-            let mut normal =
-                world_normal(scene, frame, hit, position).unwrap_or(-direction.normalize());
+            let mut normal = world_normal(scene, frame, hit, position).unwrap_or(-direction.normalize());
             if normal.dot(direction) > 0.0 {
                 normal = -normal;
             }
             let offset = 1e-6 * diagonal + 2e-6 * position.abs().max_element();
             let origin = (position + normal * offset).as_vec3();
-            let bounce = cosine_direction(
-                normal,
-                hash_unit(0, index as u32),
-                hash_unit(1, index as u32),
-            );
+            let bounce = cosine_direction(normal, hash_unit(0, index as u32), hash_unit(1, index as u32));
             let to_light = light - origin.as_dvec3();
             let to = |d: DVec3, t_max: f32| Ray {
                 origin: origin.into(),
@@ -76,9 +62,7 @@ fn world_normal(scene: &Scene, frame: &Frame, hit: &Hit, position: DVec3) -> Opt
         Shape::Sphere => {
             let object_from_world = affine_from_rows(&record.object_from_world);
             let local = object_from_world.transform_point3(position.as_vec3());
-            (object_from_world.matrix3.transpose() * local)
-                .as_dvec3()
-                .try_normalize()
+            (object_from_world.matrix3.transpose() * local).as_dvec3().try_normalize()
         }
         Shape::Triangles(mesh) => {
             let [a, b, c] = crate::accel::Surface::from(mesh)

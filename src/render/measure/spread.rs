@@ -20,12 +20,7 @@ impl Spread {
             *sample = (*sample - middle).abs();
         }
         samples.sort_by(f64::total_cmp);
-        Self {
-            median: middle,
-            min,
-            max,
-            mad: median(&samples),
-        }
+        Self { median: middle, min, max, mad: median(&samples) }
     }
 }
 
@@ -42,12 +37,7 @@ mod tests {
     #[test]
     fn an_outlier_moves_neither_the_median_nor_the_deviation() {
         let spread = Spread::of(vec![5.0, 1.0, 3.0, 900.0, 4.0]);
-        let expected = Spread {
-            median: 4.0,
-            min: 1.0,
-            max: 900.0,
-            mad: 1.0,
-        };
+        let expected = Spread { median: 4.0, min: 1.0, max: 900.0, mad: 1.0 };
         assert_eq!(spread, expected);
         assert_eq!(Spread::of(vec![2.0, 4.0]).median, 3.0);
     }

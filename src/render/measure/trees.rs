@@ -95,12 +95,7 @@ fn tree_bytes(posed: &Posed) -> TreeBytes {
         instance_records: (tlas.bytes() - tlas_nodes) as u64,
         ..TreeBytes::default()
     };
-    for kinds in posed
-        .frame
-        .blas
-        .iter()
-        .map(|blas| Blas::bytes_by_kind(blas))
-    {
+    for kinds in posed.frame.blas.iter().map(|blas| Blas::bytes_by_kind(blas)) {
         bytes.blas_nodes += kinds.nodes as u64;
         bytes.blas_leaves += kinds.leaves as u64;
         bytes.blas_builds += kinds.builds as u64;

@@ -45,12 +45,7 @@ pub struct Mirror {
 
 impl Default for Mirror {
     fn default() -> Self {
-        Self {
-            tint: Color::new(0.95, 0.95, 0.95),
-            roughness: Finite(0.0),
-            texture: None,
-            wrap: Wrap::Repeat,
-        }
+        Self { tint: Color::new(0.95, 0.95, 0.95), roughness: Finite(0.0), texture: None, wrap: Wrap::Repeat }
     }
 }
 

@@ -29,17 +29,11 @@ mod placement;
 mod shutter;
 mod values;
 
-pub use camera::{
-    CameraDesc, FocusDesc, LensDesc, LookAt, Orbit, Parallel, ProjectionDesc, Spline, SplineKey,
-};
+pub use camera::{CameraDesc, FocusDesc, LensDesc, LookAt, Orbit, Parallel, ProjectionDesc, Spline, SplineKey};
 pub use material::*;
-pub use motion::{
-    Bob, Clip, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Spin, Sway,
-    Wave,
-};
+pub use motion::{Bob, Clip, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Spin, Sway, Wave};
 pub use placement::{
-    Align, Choose, Common, Each, Grid, Group, Jitter, Placement, Random, Sample, Scatter, Single,
-    Surface, Turn,
+    Align, Choose, Common, Each, Grid, Group, Jitter, Placement, Random, Sample, Scatter, Single, Surface, Turn,
 };
 pub use shutter::ShutterDesc;
 pub use values::{Color, Finite, Named, Of, Point, Rotation, Scale};

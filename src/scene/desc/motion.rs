@@ -72,9 +72,7 @@ pub struct Clip {
 
 impl Default for Clip {
     fn default() -> Self {
-        Self {
-            speeds: (Finite(1.0), Finite(1.0)),
-        }
+        Self { speeds: (Finite(1.0), Finite(1.0)) }
     }
 }
 
@@ -112,10 +110,7 @@ pub struct RandomPhase {
 
 impl Default for RandomPhase {
     fn default() -> Self {
-        Self {
-            seed: 0,
-            spread: Finite(1.0),
-        }
+        Self { seed: 0, spread: Finite(1.0) }
     }
 }
 

@@ -20,11 +20,7 @@ impl<'de> Deserialize<'de> for Finite {
 }
 
 pub(super) fn finite<E: Error>(x: f32) -> Result<f32, E> {
-    if x.is_finite() {
-        Ok(x)
-    } else {
-        Err(E::custom("the number must be finite"))
-    }
+    if x.is_finite() { Ok(x) } else { Err(E::custom("the number must be finite")) }
 }
 
 pub(super) fn one() -> Finite {
@@ -65,10 +61,7 @@ impl<'de> Deserialize<'de> for Point {
 pub(super) fn triple<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec3, A::Error> {
     let mut v = [0.0; 3];
     for (i, x) in v.iter_mut().enumerate() {
-        *x = seq
-            .next_element::<Finite>()?
-            .ok_or_else(|| A::Error::invalid_length(i, &"three numbers"))?
-            .0;
+        *x = seq.next_element::<Finite>()?.ok_or_else(|| A::Error::invalid_length(i, &"three numbers"))?.0;
     }
     match seq.next_element::<Finite>()? {
         None => Ok(v.into()),
@@ -103,10 +96,7 @@ impl<'de> Visitor<'de> for ColorVisitor {
 
     fn visit_str<E: Error>(self, s: &str) -> Result<Color, E> {
         let bad = || E::custom(format!("bad colour \"{s}\": write \"#rrggbb\""));
-        let digits = s
-            .strip_prefix('#')
-            .filter(|h| h.len() == 6 && h.is_ascii())
-            .ok_or_else(bad)?;
+        let digits = s.strip_prefix('#').filter(|h| h.len() == 6 && h.is_ascii()).ok_or_else(bad)?;
         let n = u32::from_str_radix(digits, 16).map_err(|_| bad())?;
         let channel = |shift: u32| linear_from_srgb((n >> shift & 255) as f32 / 255.0);
         Ok(Color::new(channel(16), channel(8), channel(0)))
@@ -200,15 +190,8 @@ impl<'de> Visitor<'de> for RotationVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Rotation, A::Error> {
         let r = AxisAngle::deserialize(value::MapAccessDeserializer::new(map))?;
-        let axis = r
-            .axis
-            .0
-            .try_normalize()
-            .ok_or_else(|| A::Error::custom("a rotation axis must not be zero"))?;
-        Ok(Rotation(Quat::from_axis_angle(
-            axis,
-            r.degrees.0.to_radians(),
-        )))
+        let axis = r.axis.0.try_normalize().ok_or_else(|| A::Error::custom("a rotation axis must not be zero"))?;
+        Ok(Rotation(Quat::from_axis_angle(axis, r.degrees.0.to_radians())))
     }
 }
 

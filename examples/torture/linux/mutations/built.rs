@@ -13,33 +13,25 @@ pub fn built() -> Vec<Sample> {
         samples.push(Sample { name, bytes });
     };
     for (name, (json, bin)) in [("draco", draco()), ("meshopt", meshopt())] {
-        add(
-            &format!("{name}.glb"),
-            joined_glb(json.to_string().into(), bin.clone()),
-        );
+        add(&format!("{name}.glb"), joined_glb(json.to_string().into(), bin.clone()));
         let mut json = json;
-        json["buffers"][0]["uri"] = json!(format!(
-            "data:application/octet-stream;base64,{}",
-            BASE64_STANDARD.encode(&bin)
-        ));
+        json["buffers"][0]["uri"] =
+            json!(format!("data:application/octet-stream;base64,{}", BASE64_STANDARD.encode(&bin)));
         add(&format!("{name}.gltf"), json.to_string().into());
     }
     add("picture.png", scene::picture(ImageFormat::Png, 3));
     add("picture.jpg", scene::picture(ImageFormat::Jpeg, 3));
     add("picture.webp", scene::picture(ImageFormat::WebP, 3));
     add("palette.png", palette());
-    samples.push(Sample {
-        name: "built rays.ray".to_owned(),
-        bytes: scene::rays(50),
-    });
+    samples.push(Sample { name: "built rays.ray".to_owned(), bytes: scene::rays(50) });
     samples
 }
 
 /// The unit square as two triangles, with positions of 11 bits, written by draco-core.
 const DRACO_QUAD: &[u8] = &[
-    68, 82, 65, 67, 79, 2, 2, 1, 1, 0, 0, 0, 4, 2, 0, 2, 0, 0, 1, 31, 255, 1, 17, 1, 255, 0, 0, 1,
-    0, 9, 3, 0, 0, 2, 1, 1, 1, 0, 3, 3, 1, 48, 1, 16, 3, 0, 40, 130, 152, 0, 0, 0, 0, 0, 255, 7, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128, 63, 11,
+    68, 82, 65, 67, 79, 2, 2, 1, 1, 0, 0, 0, 4, 2, 0, 2, 0, 0, 1, 31, 255, 1, 17, 1, 255, 0, 0, 1, 0, 9, 3, 0, 0, 2, 1,
+    1, 1, 0, 3, 3, 1, 48, 1, 16, 3, 0, 40, 130, 152, 0, 0, 0, 0, 0, 255, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 128, 63, 11,
 ];
 
 /// A document, and its buffer.
@@ -62,19 +54,10 @@ fn draco() -> Parts {
 
 fn meshopt() -> Parts {
     const SIDE: u32 = 8;
-    let positions: Vec<[f32; 3]> = (0..SIDE * SIDE)
-        .map(|i| {
-            [
-                (i % SIDE) as f32,
-                (i * i % 7) as f32 * 0.1,
-                (i / SIDE) as f32,
-            ]
-        })
-        .collect();
+    let positions: Vec<[f32; 3]> =
+        (0..SIDE * SIDE).map(|i| [(i % SIDE) as f32, (i * i % 7) as f32 * 0.1, (i / SIDE) as f32]).collect();
     let corners = (0..SIDE * (SIDE - 1)).filter(|i| i % SIDE < SIDE - 1);
-    let indices: Vec<u32> = corners
-        .flat_map(|i| [i, i + SIDE, i + 1, i + 1, i + SIDE, i + SIDE + 1])
-        .collect();
+    let indices: Vec<u32> = corners.flat_map(|i| [i, i + SIDE, i + 1, i + 1, i + SIDE, i + SIDE + 1]).collect();
     let vertices = meshopt::encode_vertex_buffer(&positions).unwrap_or_default();
     let triangles = meshopt::encode_index_buffer(&indices, positions.len()).unwrap_or_default();
     let view = |offset: usize, data: &[u8], count: usize, stride: usize, mode: &str| {
@@ -109,9 +92,7 @@ fn palette() -> Vec<u8> {
     encoder.set_palette((0..12).collect::<Vec<u8>>());
     encoder.set_trns(vec![255, 128, 0, 255]);
     let pixels: Vec<u8> = (0..32 * 64).map(|i| (i % 4 * 17) as u8).collect();
-    let written = encoder
-        .write_header()
-        .and_then(|mut writer| writer.write_image_data(&pixels));
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&pixels));
     written.expect("memory takes all that is written");
     bytes
 }

@@ -45,11 +45,7 @@ fn set_word(bytes: &mut [u8], random: &mut Random) {
     let at = place(bytes.len(), random);
     let at = if random.once_in(4) { at } else { at / 4 * 4 };
     let word = random.pick(&WORDS).to_le_bytes();
-    let word = if random.once_in(4) {
-        [word[3], word[2], word[1], word[0]]
-    } else {
-        word
-    };
+    let word = if random.once_in(4) { [word[3], word[2], word[1], word[0]] } else { word };
     if let Some(to) = bytes.get_mut(at..at + 4) {
         to.copy_from_slice(&word);
     }
@@ -57,10 +53,7 @@ fn set_word(bytes: &mut [u8], random: &mut Random) {
 
 fn copy_block(bytes: &mut [u8], random: &mut Random) {
     let length = random.below(bytes.len().min(256));
-    let (from, to) = (
-        random.below(bytes.len() - length + 1),
-        random.below(bytes.len() - length + 1),
-    );
+    let (from, to) = (random.below(bytes.len() - length + 1), random.below(bytes.len() - length + 1));
     bytes.copy_within(from..from + length, to);
 }
 

@@ -7,10 +7,7 @@ use std::io::{Read, Write};
 
 pub fn glb(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let length = u32::from_le_bytes(*file.get(12..16)?.first_chunk()?) as usize;
-    let (mut json, mut bin) = (
-        file.get(20..20 + length)?.to_vec(),
-        file.get(28 + length..)?.to_vec(),
-    );
+    let (mut json, mut bin) = (file.get(20..20 + length)?.to_vec(), file.get(28 + length..)?.to_vec());
     match random.below(5) {
         0..=2 => json = text::mutated(&json, random)?,
         _ => bin = bytes::mutated(&bin, random),
@@ -36,8 +33,7 @@ pub fn png(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let (name, mut rest) = file.split_at_checked(8)?;
     let mut chunks = Vec::new();
     while let Some((length, after)) = rest.split_first_chunk::<4>() {
-        let (chunk, after) =
-            after.split_at_checked((u32::from_be_bytes(*length) as usize).checked_add(4)?)?;
+        let (chunk, after) = after.split_at_checked((u32::from_be_bytes(*length) as usize).checked_add(4)?)?;
         chunks.push(chunk.to_vec());
         rest = after.get(4..)?;
     }

@@ -79,15 +79,8 @@ impl Corpus {
             Ok((role, own))
         };
         let roles = roles(&format!("trees/{}", tree.display()))?;
-        let roles = roles
-            .into_iter()
-            .map(with_samples)
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            folder,
-            samples,
-            roles,
-        })
+        let roles = roles.into_iter().map(with_samples).collect::<Result<_, _>>()?;
+        Ok(Self { folder, samples, roles })
     }
 
     pub fn pick(&self, random: &mut Random) -> (&Role, &Sample) {
@@ -133,13 +126,10 @@ fn collect(folder: &Path, samples: &mut Vec<Sample>) -> anyhow::Result<()> {
         } else if kind.is_file() && entry.metadata()?.len() <= LARGEST {
             let bytes = fs::read(&path)?;
             let bytes = standalone(&path, bytes);
-            let elsewhere = path.extension().is_some_and(|e| e == "ron")
-                && String::from_utf8_lossy(&bytes).contains("../");
+            let elsewhere =
+                path.extension().is_some_and(|e| e == "ron") && String::from_utf8_lossy(&bytes).contains("../");
             if !elsewhere {
-                samples.push(Sample {
-                    name: path.display().to_string(),
-                    bytes,
-                });
+                samples.push(Sample { name: path.display().to_string(), bytes });
             }
         }
     }
@@ -148,26 +138,16 @@ fn collect(folder: &Path, samples: &mut Vec<Sample>) -> anyhow::Result<()> {
 
 /// A glTF file with the small files beside it that it names; others as they are.
 fn standalone(path: &Path, bytes: Vec<u8>) -> Vec<u8> {
-    let json = (path.extension().is_some_and(|e| e == "gltf"))
-        .then(|| serde_json::from_slice(&bytes).ok());
+    let json = (path.extension().is_some_and(|e| e == "gltf")).then(|| serde_json::from_slice(&bytes).ok());
     let Some(Some(Value::Object(mut json))) = json else {
         return bytes;
     };
     for list in ["buffers", "images"] {
-        for item in json
-            .get_mut(list)
-            .and_then(|l| l.as_array_mut())
-            .into_iter()
-            .flatten()
-        {
+        for item in json.get_mut(list).and_then(|l| l.as_array_mut()).into_iter().flatten() {
             let file = item["uri"].as_str().map(|uri| path.with_file_name(uri));
-            let small =
-                file.filter(|file| fs::metadata(file).is_ok_and(|found| found.len() <= LARGEST));
+            let small = file.filter(|file| fs::metadata(file).is_ok_and(|found| found.len() <= LARGEST));
             if let Some(data) = small.and_then(|file| fs::read(file).ok()) {
-                item["uri"] = json!(format!(
-                    "data:application/octet-stream;base64,{}",
-                    BASE64_STANDARD.encode(data)
-                ));
+                item["uri"] = json!(format!("data:application/octet-stream;base64,{}", BASE64_STANDARD.encode(data)));
             }
         }
     }

@@ -38,14 +38,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
         let (role, sample) = corpus.pick(random);
         let mut bytes = sample.mutated(role.format, random);
         bytes.truncate(LARGEST.max(sample.bytes.len()));
-        attempt(
-            campaign,
-            &promise,
-            folder.path(),
-            (role, sample),
-            &bytes,
-            random,
-        )
+        attempt(campaign, &promise, folder.path(), (role, sample), &bytes, random)
     })?;
     Ok(vec![promise])
 }
@@ -81,14 +74,8 @@ fn attempt(
 ) -> anyhow::Result<()> {
     let file = folder.join(&role.file);
     let is_scene = role.file.ends_with(".ron");
-    let bounds = Bounds {
-        may_run_out: is_scene,
-        ..campaign.bounds
-    };
-    let limits = Limits {
-        memory: Some(if is_scene { MEMORY } else { MOST_MEMORY }),
-        ..Limits::default()
-    };
+    let bounds = Bounds { may_run_out: is_scene, ..campaign.bounds };
+    let limits = Limits { memory: Some(if is_scene { MEMORY } else { MOST_MEMORY }), ..Limits::default() };
     for line in &role.lines {
         fs::write(&file, bytes)?;
         let mut ended = campaign.run_with(folder, line, limits)?;
@@ -110,8 +97,6 @@ fn attempt(
 fn asks_for_much(ended: &Ended) -> bool {
     const MANY: u64 = 20_000;
     let told = String::from_utf8_lossy(&ended.stdout);
-    let count = told
-        .split_once("instances: ")
-        .and_then(|(_, rest)| rest.split(',').next()?.parse().ok());
+    let count = told.split_once("instances: ").and_then(|(_, rest)| rest.split(',').next()?.parse().ok());
     count.is_some_and(|count: u64| count > MANY)
 }

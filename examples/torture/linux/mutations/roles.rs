@@ -97,9 +97,7 @@ pub fn roles(tree: &str) -> anyhow::Result<Vec<Role>> {
         })
     };
     let lines = ROLES.trim().lines();
-    lines
-        .map(|line| role(line).with_context(|| format!("not a role: {line}")))
-        .collect()
+    lines.map(|line| role(line).with_context(|| format!("not a role: {line}"))).collect()
 }
 
 pub fn makers() -> Vec<String> {

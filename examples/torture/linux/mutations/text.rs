@@ -17,10 +17,7 @@ pub fn mutated(text: &[u8], random: &mut Random) -> Option<Vec<u8>> {
             let range = tokens.number(random)?;
             (range, tokens.other_number(text, random)?)
         }
-        10..=12 => (
-            tokens.string(random)?,
-            text[tokens.string(random)?].to_vec(),
-        ),
+        10..=12 => (tokens.string(random)?, text[tokens.string(random)?].to_vec()),
         13 | 14 => moved(text, random),
         15..=17 => block(text, &tokens, random)?,
         18 if random.once_in(4) => nested(text, &tokens, random)?,
@@ -41,11 +38,7 @@ struct Tokens {
 
 impl Tokens {
     fn new(text: &[u8]) -> Self {
-        let mut tokens = Self {
-            numbers: Vec::new(),
-            strings: Vec::new(),
-            blocks: Vec::new(),
-        };
+        let mut tokens = Self { numbers: Vec::new(), strings: Vec::new(), blocks: Vec::new() };
         let mut open = Vec::new();
         let mut at = 0;
         while at < text.len() {
@@ -92,13 +85,9 @@ impl Tokens {
 /// Of what the text begins with, at least 1.
 fn token_length(text: &[u8]) -> usize {
     let rest = &text[1..];
-    let run =
-        |is_part: fn(&u8) -> bool| rest.iter().position(|b| !is_part(b)).unwrap_or(rest.len());
+    let run = |is_part: fn(&u8) -> bool| rest.iter().position(|b| !is_part(b)).unwrap_or(rest.len());
     1 + match text[0] {
-        b'"' => rest
-            .iter()
-            .position(|&b| b == b'"')
-            .map_or(rest.len(), |end| end + 1),
+        b'"' => rest.iter().position(|&b| b == b'"').map_or(rest.len(), |end| end + 1),
         b'-' | b'0'..=b'9' => run(|b| b.is_ascii_digit() || b"+-.eE".contains(b)),
         b'a'..=b'z' | b'A'..=b'Z' => run(|b| b.is_ascii_alphanumeric() || *b == b'_'),
         _ => 0,
@@ -112,11 +101,7 @@ fn moved(text: &[u8], random: &mut Random) -> (Range<usize>, Vec<u8>) {
         start..(start + random.below(40)).min(text.len())
     };
     let (from, to) = (piece(), piece());
-    let by = if random.once_in(2) {
-        Vec::new()
-    } else {
-        text[from].to_vec()
-    };
+    let by = if random.once_in(2) { Vec::new() } else { text[from].to_vec() };
     (to, by)
 }
 

@@ -44,18 +44,12 @@ impl Slot {
         let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
         // SAFETY: see `run_loop`.
         unsafe {
-            kernels.launch_items(
-                "throng_measure_tile",
-                tiles,
-                &self.stream,
-                arguments![params, begin, tiles, none],
-            )?;
+            kernels.launch_items("throng_measure_tile", tiles, &self.stream, arguments![params, begin, tiles, none])?;
         }
         let bytes = tiles as usize * size_of::<f32>();
         // SAFETY: what was measured is read once the event is past that follows.
         unsafe {
-            self.errors
-                .read_later(&mut self.measured, 0, bytes, &self.stream)?;
+            self.errors.read_later(&mut self.measured, 0, bytes, &self.stream)?;
         }
         Ok(Phase::Measuring(event_now(&self.stream)?))
     }
@@ -81,8 +75,7 @@ impl Slot {
         let bytes = size_of_val(tiles);
         // SAFETY: it is written to again by the measurement that follows on the same stream, which reads these tiles.
         unsafe {
-            self.tiles
-                .write_later(0, &self.measured, 0, bytes, &self.stream)?;
+            self.tiles.write_later(0, &self.measured, 0, bytes, &self.stream)?;
         }
         params.film.tiles = self.tiles.at(0);
         Ok(tiles.len() as u32 * TILE_ITEMS)

@@ -187,21 +187,12 @@ impl Slot {
 
     /// Bytes on the GPU for a TLAS and a picture.
     pub fn bytes(tlas: &Tlas, pixels: usize, pixel_bytes: usize) -> (usize, usize) {
-        (
-            size_of_val(&tlas.units[..]) + size_of_val(&tlas.records[..]),
-            pixels * (16 + pixel_bytes),
-        )
+        (size_of_val(&tlas.units[..]) + size_of_val(&tlas.records[..]), pixels * (16 + pixel_bytes))
     }
 
     /// Bytes on the GPU that this slot has already.
     pub fn bytes_held(&self) -> usize {
-        let own = [
-            &self.units,
-            &self.records,
-            &self.film,
-            &self.film_half,
-            &self.pixels,
-        ];
+        let own = [&self.units, &self.records, &self.film, &self.film_half, &self.pixels];
         own.iter().map(|array| array.bytes()).sum::<usize>()
             + self.queues.bytes_held()
             + self.pool.bytes_held()
@@ -214,12 +205,7 @@ impl Slot {
     }
 
     /// Queues the upload of trees and shapes of a frame in which meshes deform. The slot must be idle.
-    pub fn deform(
-        &mut self,
-        tables: &SceneTables,
-        frame: &Frame,
-        params: &mut Params,
-    ) -> CudaResult<()> {
+    pub fn deform(&mut self, tables: &SceneTables, frame: &Frame, params: &mut Params) -> CudaResult<()> {
         self.pool.upload(&frame.blas, &self.stream)?;
         self.shapes.upload(tables, &frame.shapes, &self.stream)?;
         self.pool.apply(params);
@@ -228,14 +214,8 @@ impl Slot {
     }
 
     /// Queues the upload of the tables of materials and lights of a frame in which they change. The slot must be idle.
-    pub fn upload_tables(
-        &mut self,
-        scene: &SceneTables,
-        posed: &PosedTables,
-        params: &mut Params,
-    ) -> CudaResult<()> {
-        self.posed_tables
-            .upload(posed, scene.emission_weights(), &self.stream)?;
+    pub fn upload_tables(&mut self, scene: &SceneTables, posed: &PosedTables, params: &mut Params) -> CudaResult<()> {
+        self.posed_tables.upload(posed, scene.emission_weights(), &self.stream)?;
         self.posed_tables.apply(params);
         Ok(())
     }
@@ -281,16 +261,14 @@ impl Slot {
             // A little more than needed: a moving scene's tree changes its size from frame to frame.
             self.units.reserve_with_room(units.len())?;
             self.records.reserve_with_room(records.len())?;
-            self.staging
-                .reserve_with_room(units.len() + records.len())?;
+            self.staging.reserve_with_room(units.len() + records.len())?;
             self.staging.fill(0, units);
             self.staging.fill(units.len(), records);
             let (staging, stream) = (&self.staging, &self.stream);
             // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
             unsafe {
                 self.units.write_later(0, staging, 0, units.len(), stream)?;
-                self.records
-                    .write_later(0, staging, units.len(), records.len(), stream)?;
+                self.records.write_later(0, staging, units.len(), records.len(), stream)?;
             }
             self.uploaded = Arc::downgrade(tlas);
         }
@@ -301,23 +279,14 @@ impl Slot {
 
     /// Takes on a frame whose TLAS is uploaded. Work starts with [`Self::pump`].
     pub fn start(&mut self, mut params: Params, task: Task) -> CudaResult<()> {
-        let Task {
-            cut,
-            passes,
-            samples,
-            aovs,
-            file_rows,
-            started,
-            own_rays,
-        } = task;
+        let Task { cut, passes, samples, aovs, file_rows, started, own_rays } = task;
         let pixels = params.picture.width as usize * params.picture.height as usize;
         self.film.reserve(pixels * 16)?;
         let bytes = picture_bytes(&params);
         self.pixels.reserve(bytes)?;
         self.tally.reserve(size_of::<RayTally>())?;
         self.film.clear_later(pixels * 16, &self.stream)?;
-        self.tally
-            .clear_later(size_of::<RayTally>(), &self.stream)?;
+        self.tally.clear_later(size_of::<RayTally>(), &self.stream)?;
         params.film.sums = self.film.at(0);
         if passes.is_adaptive() || aovs.contains(Aov::Variance) {
             self.prepare_half(&mut params)?;
@@ -424,15 +393,8 @@ impl Slot {
     }
 
     /// Queues a chunk's launches, all that are left or as many as may be queued now.
-    fn go_on(
-        &mut self,
-        work: &mut Work,
-        mut run: ChunkLaunch,
-        kernels: &Kernels,
-    ) -> CudaResult<Phase> {
-        let all = self.launch_waves(work, kernels, |queues, _, launch| {
-            queues.go_on(&mut run, launch)
-        })?;
+    fn go_on(&mut self, work: &mut Work, mut run: ChunkLaunch, kernels: &Kernels) -> CudaResult<Phase> {
+        let all = self.launch_waves(work, kernels, |queues, _, launch| queues.go_on(&mut run, launch))?;
         let event = event_now(&self.stream)?;
         if !all {
             return Ok(Phase::Partly(run, event));
@@ -512,7 +474,5 @@ fn is_past(event: &Event) -> CudaResult<bool> {
 /// Time between two events; zero if `end` came first.
 pub fn elapsed(begin: &Event, end: &Event) -> CudaResult<Duration> {
     let milliseconds = end.elapsed_time_f32(begin)?;
-    Ok(Duration::from_secs_f64(
-        f64::from(milliseconds.max(0.0)) * 1e-3,
-    ))
+    Ok(Duration::from_secs_f64(f64::from(milliseconds.max(0.0)) * 1e-3))
 }

@@ -103,9 +103,7 @@ impl Slot {
                 Some(aov) => self.aovs.image(aovs, pixels, aov).cast_const(),
             };
             let size = (params.picture.width, params.picture.height);
-            let blocks = self
-                .exr
-                .compress(&rows, size, values, kernels, &self.stream)?;
+            let blocks = self.exr.compress(&rows, size, values, kernels, &self.stream)?;
             return Ok(Phase::Compressing(blocks, event_now(&self.stream)?));
         }
         let place = PicturePlace::of(&params);
@@ -114,12 +112,9 @@ impl Slot {
         let (picture, stream) = (&mut self.picture, &self.stream);
         // SAFETY: the picture is taken once the event is past that follows.
         unsafe {
-            self.pixels
-                .read_later(picture, 0, picture_bytes(&params), stream)?;
-            self.tally
-                .read_later(picture, place.tally, size_of::<RayTally>(), stream)?;
-            self.aovs
-                .read_later(work.aovs, pixels as usize, (picture, place.aovs), stream)?;
+            self.pixels.read_later(picture, 0, picture_bytes(&params), stream)?;
+            self.tally.read_later(picture, place.tally, size_of::<RayTally>(), stream)?;
+            self.aovs.read_later(work.aovs, pixels as usize, (picture, place.aovs), stream)?;
         }
         Ok(Phase::Finished(event_now(&self.stream)?, None))
     }
@@ -132,11 +127,9 @@ impl Slot {
         let (picture, stream) = (&mut self.picture, &self.stream);
         // SAFETY: as above.
         unsafe {
-            self.tally
-                .read_later(picture, 0, size_of::<RayTally>(), stream)?;
+            self.tally.read_later(picture, 0, size_of::<RayTally>(), stream)?;
         }
-        self.exr
-            .deliver(blocks, (picture, BLOCKS_PLACE), kernels, stream)?;
+        self.exr.deliver(blocks, (picture, BLOCKS_PLACE), kernels, stream)?;
         let event = event_now(stream)?;
         Ok(Phase::Finished(event, Some((offsets, bytes))))
     }
@@ -159,13 +152,11 @@ impl Slot {
         };
         let place = PicturePlace::of(&params);
         let picture = self.spare.lend(mem::take(&mut self.picture));
-        let blocks = file_rows
-            .zip(delivered)
-            .map(|(rows, (offsets, bytes))| FileBlocks {
-                rows,
-                offsets,
-                bytes: picture.slice(BLOCKS_PLACE..BLOCKS_PLACE + bytes),
-            });
+        let blocks = file_rows.zip(delivered).map(|(rows, (offsets, bytes))| FileBlocks {
+            rows,
+            offsets,
+            bytes: picture.slice(BLOCKS_PLACE..BLOCKS_PLACE + bytes),
+        });
         let (pixels, aovs, tally) = match blocks {
             Some(_) => (Bytes::new(), Vec::new(), 0),
             None => (
@@ -207,10 +198,7 @@ pub(super) struct PicturePlace {
 impl PicturePlace {
     pub(super) fn of(params: &Params) -> Self {
         let tally = picture_bytes(params).next_multiple_of(PLACE_ALIGNMENT);
-        Self {
-            tally,
-            aovs: (tally + size_of::<RayTally>()).next_multiple_of(PLACE_ALIGNMENT),
-        }
+        Self { tally, aovs: (tally + size_of::<RayTally>()).next_multiple_of(PLACE_ALIGNMENT) }
     }
 }
 

@@ -56,9 +56,7 @@ pub fn elements<'a>(
         fault(from, out_of_range("accessor", index, count))
     })?;
     let path = format!("/accessors/{index}");
-    let (Checked::Valid(component), Checked::Valid(shape)) =
-        (&accessor.component_type, &accessor.type_)
-    else {
+    let (Checked::Valid(component), Checked::Valid(shape)) = (&accessor.component_type, &accessor.type_) else {
         return Err(fault(path, "unknown componentType or type"));
     };
     let mut found = Elements {
@@ -97,10 +95,9 @@ impl<'a> Elements<'a> {
         let stride = view.stride.unwrap_or(self.size());
         let rules = self.size()..=MAX_STRIDE;
         if !rules.contains(&stride) || !stride.is_multiple_of(self.component.size()) {
-            return Err(self.fault(format!(
-                "a stride of {stride} bytes does not go with elements of {} bytes",
-                self.size()
-            )));
+            return Err(
+                self.fault(format!("a stride of {stride} bytes does not go with elements of {} bytes", self.size()))
+            );
         }
         let offset = accessor.byte_offset.map_or(0, |o| o.0);
         let bytes = tail(view.bytes, offset, self.count, stride, self.size());
@@ -108,11 +105,7 @@ impl<'a> Elements<'a> {
         Ok(Strided { bytes, stride })
     }
 
-    fn sparse(
-        &self,
-        document: &'a Document,
-        sparse: &accessor::sparse::Sparse,
-    ) -> Result<Sparse<'a>, Fault> {
+    fn sparse(&self, document: &'a Document, sparse: &accessor::sparse::Sparse) -> Result<Sparse<'a>, Fault> {
         let count = usize::try_from(sparse.count.0).unwrap_or(usize::MAX);
         let Checked::Valid(kind) = sparse.indices.component_type else {
             return Err(self.fault("unknown componentType of the sparse indices"));
@@ -121,8 +114,7 @@ impl<'a> Elements<'a> {
         let at = format!("{}/sparse/indices/bufferView", self.path);
         let view = document.view(sparse.indices.buffer_view, &at)?;
         let bytes = tail(view.bytes, sparse.indices.byte_offset.0, count, size, size);
-        let bytes =
-            bytes.ok_or_else(|| self.exceeds("sparse indices: ", count, view.bytes.len()))?;
+        let bytes = bytes.ok_or_else(|| self.exceeds("sparse indices: ", count, view.bytes.len()))?;
         document
             .budget
             .take_array(count, size_of::<usize>())
@@ -136,15 +128,12 @@ impl<'a> Elements<'a> {
         let view = document.view(sparse.values.buffer_view, &at)?;
         let (offset, size) = (sparse.values.byte_offset.0, self.size());
         let values = tail(view.bytes, offset, count, size, size);
-        let values =
-            values.ok_or_else(|| self.exceeds("sparse values: ", count, view.bytes.len()))?;
+        let values = values.ok_or_else(|| self.exceeds("sparse values: ", count, view.bytes.len()))?;
         Ok(Sparse { indices, values })
     }
 
     fn exceeds(&self, what: &str, count: usize, bytes: usize) -> Fault {
-        self.fault(format!(
-            "{what}{count} elements exceed their buffer view of {bytes} bytes: export the file again"
-        ))
+        self.fault(format!("{what}{count} elements exceed their buffer view of {bytes} bytes: export the file again"))
     }
 
     /// The component type, if components are normalised integers.
@@ -201,10 +190,7 @@ impl<'a> Elements<'a> {
             path: self.path.clone(),
             count: self.count / 3,
             width: 3,
-            base: Some(Strided {
-                bytes: base.bytes,
-                stride: base.stride * 3,
-            }),
+            base: Some(Strided { bytes: base.bytes, stride: base.stride * 3 }),
             sparse: None,
             ..*self
         })
@@ -216,21 +202,13 @@ impl<'a> Elements<'a> {
         convert: impl Fn([u8; S]) -> T + Sync,
     ) -> Result<Vec<[T; N]>, Fault> {
         if self.width != N {
-            return Err(self.fault(format!(
-                "elements have {} components, but {N} are needed here",
-                self.width
-            )));
+            return Err(self.fault(format!("elements have {} components, but {N} are needed here", self.width)));
         }
-        budget
-            .take_array(self.count, size_of::<[T; N]>())
-            .map_err(|lack| self.fault(format!("the data {lack}")))?;
+        budget.take_array(self.count, size_of::<[T; N]>()).map_err(|lack| self.fault(format!("the data {lack}")))?;
         let mut output = vec![[T::default(); N]; self.count];
         let element = |bytes: &[u8], output: &mut [T; N]| {
             let components = bytes.as_chunks::<S>().0;
-            output
-                .iter_mut()
-                .zip(components)
-                .for_each(|(to, from)| *to = convert(*from));
+            output.iter_mut().zip(components).for_each(|(to, from)| *to = convert(*from));
         };
         if let Some(base) = &self.base {
             fill(&mut output, base, S, element);
@@ -256,24 +234,15 @@ fn fill<T: Send, const N: usize>(
     const PER_TASK: usize = 16 * 1024;
     let stride = base.stride;
     let packed = stride == N * size;
-    output
-        .par_chunks_mut(PER_TASK)
-        .zip(base.bytes.par_chunks(PER_TASK * stride))
-        .for_each(|(output, bytes)| {
-            if packed {
-                let elements = bytes.chunks_exact(N * size);
-                output
-                    .iter_mut()
-                    .zip(elements)
-                    .for_each(|(to, from)| element(from, to));
-            } else {
-                let elements = bytes.chunks(stride);
-                output
-                    .iter_mut()
-                    .zip(elements)
-                    .for_each(|(to, from)| element(from, to));
-            }
-        });
+    output.par_chunks_mut(PER_TASK).zip(base.bytes.par_chunks(PER_TASK * stride)).for_each(|(output, bytes)| {
+        if packed {
+            let elements = bytes.chunks_exact(N * size);
+            output.iter_mut().zip(elements).for_each(|(to, from)| element(from, to));
+        } else {
+            let elements = bytes.chunks(stride);
+            output.iter_mut().zip(elements).for_each(|(to, from)| element(from, to));
+        }
+    });
 }
 
 /// The bytes from `offset` on, if `count` elements fit in there.

@@ -24,16 +24,11 @@ pub fn open(bytes: &[u8]) -> Result<Container<'_>, String> {
     }
     let version = word(bytes, 4)?;
     if version != 2 {
-        return Err(format!(
-            "version {version} of the GLB format is not supported: export it as glTF 2.0"
-        ));
+        return Err(format!("version {version} of the GLB format is not supported: export it as glTF 2.0"));
     }
     let length = word(bytes, 8)? as usize;
     let body = bytes.get(12..length).ok_or_else(|| {
-        format!(
-            "the header says {length} bytes, but the file has {}: it is cut off, get it again",
-            bytes.len()
-        )
+        format!("the header says {length} bytes, but the file has {}: it is cut off, get it again", bytes.len())
     })?;
     let (kind, json, mut rest) = chunk(body)?;
     if kind != JSON {
@@ -55,10 +50,7 @@ fn chunk(bytes: &[u8]) -> Result<Chunk<'_>, String> {
     let cut = || "a chunk is cut off: get the file again".to_owned();
     let length = word(bytes, 0)? as usize;
     let kind = bytes.get(4..8).ok_or_else(cut)?;
-    let (data, after) = bytes
-        .get(8..)
-        .and_then(|rest| rest.split_at_checked(length))
-        .ok_or_else(cut)?;
+    let (data, after) = bytes.get(8..).and_then(|rest| rest.split_at_checked(length)).ok_or_else(cut)?;
     Ok((kind, data, after))
 }
 

@@ -75,11 +75,7 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
-    fn load_buffer(
-        &self,
-        index: usize,
-        bin: Option<&'a [u8]>,
-    ) -> Result<Option<Cow<'a, [u8]>>, Fault> {
+    fn load_buffer(&self, index: usize, bin: Option<&'a [u8]>) -> Result<Option<Cow<'a, [u8]>>, Fault> {
         let buffer = &self.root.buffers[index];
         let path = || format!("/buffers/{index}");
         let bytes = match (&buffer.uri, bin) {
@@ -94,9 +90,7 @@ impl<'a> Document<'a> {
         if present < declared {
             return Err(fault(
                 path() + "/byteLength",
-                format!(
-                    "{declared} bytes are declared, but there are only {present}: get the whole file"
-                ),
+                format!("{declared} bytes are declared, but there are only {present}: get the whole file"),
             ));
         }
         Ok(Some(bytes))
@@ -106,13 +100,7 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// At `path`, when there are fewer.
-    pub fn slice(
-        &self,
-        buffer: usize,
-        offset: u64,
-        length: u64,
-        path: &str,
-    ) -> Result<&[u8], Fault> {
+    pub fn slice(&self, buffer: usize, offset: u64, length: u64, path: &str) -> Result<&[u8], Fault> {
         let declared = self.root.buffers.get(buffer).ok_or_else(|| {
             let count = self.root.buffers.len();
             fault(path, out_of_range("buffer", buffer, count))
@@ -125,19 +113,13 @@ impl<'a> Document<'a> {
             }
             _ => return Err(fault(path, format!("buffer {buffer} is faulty")).following()),
         };
-        let end = offset
-            .checked_add(length)
-            .filter(|&end| end <= declared.byte_length.0);
-        end.and_then(|end| bytes.get(usize::try_from(offset).ok()?..usize::try_from(end).ok()?))
-            .ok_or_else(|| {
-                fault(
-                    path,
-                    format!(
-                        "{length} bytes from {offset} exceed buffer {buffer} of {} bytes",
-                        declared.byte_length.0
-                    ),
-                )
-            })
+        let end = offset.checked_add(length).filter(|&end| end <= declared.byte_length.0);
+        end.and_then(|end| bytes.get(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)).ok_or_else(|| {
+            fault(
+                path,
+                format!("{length} bytes from {offset} exceed buffer {buffer} of {} bytes", declared.byte_length.0),
+            )
+        })
     }
 
     /// A buffer view, decompressed.

@@ -63,10 +63,7 @@ pub fn check_required(required: &[String], faults: &Faults) -> Result<(), Fault>
 pub fn unsupported(used: &[String], warnings: &Warnings) -> Vec<String> {
     let unsupported: Vec<_> = used.iter().filter(|n| !is_supported(n)).cloned().collect();
     for name in &unsupported {
-        warnings.add(
-            "/extensionsUsed",
-            format!("`{name}` is not supported and ignored"),
-        );
+        warnings.add("/extensionsUsed", format!("`{name}` is not supported and ignored"));
     }
     unsupported
 }
@@ -75,9 +72,7 @@ fn refusal(name: &str) -> String {
     let fix = match name {
         TEXTURE_BASISU => "convert the textures from KTX2 to PNG, JPEG or WebP",
         "EXT_texture_avif" | "MSFT_texture_dds" => "convert the textures to PNG, JPEG or WebP",
-        "KHR_materials_pbrSpecularGlossiness" => {
-            "convert the materials with `gltf-transform metalrough`"
-        }
+        "KHR_materials_pbrSpecularGlossiness" => "convert the materials with `gltf-transform metalrough`",
         _ => "export the file without it",
     };
     format!("the extension `{name}` is required, but not supported: {fix}")
@@ -112,10 +107,7 @@ mod tests {
     #[test]
     fn an_unknown_required_extension_is_an_error_by_name() {
         let required = names(&[LIGHTS, "ACME_teapot"]);
-        let e = check_required(&required, &Faults::end_the_load())
-            .err()
-            .map(|f| f.line())
-            .unwrap_or_default();
+        let e = check_required(&required, &Faults::end_the_load()).err().map(|f| f.line()).unwrap_or_default();
         assert_eq!(
             e,
             "/extensionsRequired/1: the extension `ACME_teapot` is required, but not supported: export the file without it"
@@ -128,9 +120,6 @@ mod tests {
         let used = names(&["ACME_teapot", DRACO]);
         assert_eq!(unsupported(&used, &warnings), ["ACME_teapot"]);
         let lines = warnings.into_lines();
-        assert_eq!(
-            lines,
-            ["/extensionsUsed: `ACME_teapot` is not supported and ignored"]
-        );
+        assert_eq!(lines, ["/extensionsUsed: `ACME_teapot` is not supported and ignored"]);
     }
 }

@@ -26,9 +26,7 @@ pub fn pointer_of(target: &Target) -> Option<String> {
 /// # Errors
 /// When the text is not JSON (by line and column), not glTF (by JSON pointer), or of an unsupported version.
 pub fn parse(text: &[u8], budget: &Budget) -> Result<Root, Fault> {
-    budget
-        .take(estimate(text))
-        .map_err(|lack| fault("", format!("the JSON text {lack}")))?;
+    budget.take(estimate(text)).map_err(|lack| fault("", format!("the JSON text {lack}")))?;
     let root = guarded(
         || match serde_json::from_slice(text) {
             Ok(root) => Ok(root),
@@ -52,8 +50,8 @@ fn estimate(text: &[u8]) -> u64 {
 
 /// Parses the text with repairs, which is slower; most files do not need it.
 fn parse_again(text: &[u8]) -> Result<Root, Fault> {
-    let mut value: Value = serde_json::from_slice(text)
-        .map_err(|e| fault("", format!("not valid JSON: {e}: export the file again")))?;
+    let mut value: Value =
+        serde_json::from_slice(text).map_err(|e| fault("", format!("not valid JSON: {e}: export the file again")))?;
     for scene in objects(&mut value, "scenes") {
         default(scene, "nodes", json!([]));
     }
@@ -66,16 +64,11 @@ fn parse_again(text: &[u8]) -> Result<Root, Fault> {
             }
         }
     }
-    serde_path_to_error::deserialize(value)
-        .map_err(|e| fault(pointer(e.path()), e.inner().to_string()))
+    serde_path_to_error::deserialize(value).map_err(|e| fault(pointer(e.path()), e.inner().to_string()))
 }
 
 fn objects<'a>(value: &'a mut Value, key: &str) -> impl Iterator<Item = &'a mut Value> {
-    value
-        .get_mut(key)
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
+    value.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
 fn default(value: &mut Value, key: &str, content: Value) {
@@ -90,10 +83,8 @@ fn repair_target(target: &mut Value) {
     if !target.is_object() {
         return;
     }
-    let pointer = target
-        .pointer(&format!("/extensions/{ANIMATION_POINTER}/pointer"))
-        .and_then(Value::as_str)
-        .map(str::to_owned);
+    let pointer =
+        target.pointer(&format!("/extensions/{ANIMATION_POINTER}/pointer")).and_then(Value::as_str).map(str::to_owned);
     target["extras"] = json!(pointer);
     if let Some((node, path)) = pointer.as_deref().and_then(node_property) {
         target["node"] = json!(node);
@@ -104,9 +95,7 @@ fn repair_target(target: &mut Value) {
 
 fn node_property(pointer: &str) -> Option<(u32, String)> {
     let (node, path) = pointer.strip_prefix("/nodes/")?.split_once('/')?;
-    ["translation", "rotation", "scale", "weights"]
-        .contains(&path)
-        .then_some((node.parse().ok()?, path.to_owned()))
+    ["translation", "rotation", "scale", "weights"].contains(&path).then_some((node.parse().ok()?, path.to_owned()))
 }
 
 fn pointer(path: &Path) -> String {
@@ -148,10 +137,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_named_with_its_place() {
         let e = parsed(r#"{"asset": {"version": "2.0"}, "meshes": [{"primitives": [{}]}]}"#).err();
-        assert_eq!(
-            e.as_deref(),
-            Some("/meshes/0/primitives/0: missing field `attributes`")
-        );
+        assert_eq!(e.as_deref(), Some("/meshes/0/primitives/0: missing field `attributes`"));
         let e = parsed("{\"asset\": \n !").err().unwrap_or_default();
         assert!(e.contains("line 2 column 2"), "{e}");
     }

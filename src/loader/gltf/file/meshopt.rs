@@ -66,25 +66,13 @@ pub fn decode_view(document: &Document, index: usize) -> Result<Option<Decoded>,
             continue;
         };
         let path = format!("{at}/extensions/{name}");
-        let input = document.slice(
-            compressed.buffer,
-            compressed.byte_offset,
-            compressed.byte_length,
-            &path,
-        )?;
-        let length =
-            checked_length(&compressed, view.byte_length.0).map_err(|m| fault(&path, m))?;
-        document
-            .budget
-            .take(length as u64)
-            .map_err(|lack| fault(&path, format!("the decompressed data {lack}")))?;
+        let input = document.slice(compressed.buffer, compressed.byte_offset, compressed.byte_length, &path)?;
+        let length = checked_length(&compressed, view.byte_length.0).map_err(|m| fault(&path, m))?;
+        document.budget.take(length as u64).map_err(|lack| fault(&path, format!("the decompressed data {lack}")))?;
         // SAFETY: that is the checked length.
         return match unsafe { decode(&compressed, input, length) } {
             Some(decoded) => Ok(Some(decoded)),
-            None => Err(fault(
-                path,
-                "the compressed data is damaged: compress the file again",
-            )),
+            None => Err(fault(path, "the compressed data is damaged: compress the file again")),
         };
     }
     Ok(None)
@@ -104,20 +92,14 @@ fn checked_length(c: &Compressed, declared: u64) -> Result<usize, String> {
         Filter::Quaternion => stride == 8,
         Filter::Exponential => stride.is_multiple_of(4),
     };
-    if !rules_of_mode
-        || !rules_of_filter
-        || (c.mode != Mode::Attributes && c.filter != Filter::None)
-    {
+    if !rules_of_mode || !rules_of_filter || (c.mode != Mode::Attributes && c.filter != Filter::None) {
         return Err(format!(
             "{count} elements of {stride} bytes do not go with this mode and filter: compress the file again"
         ));
     }
-    count
-        .checked_mul(stride)
-        .filter(|&length| length as u64 == declared)
-        .ok_or_else(|| {
-            format!("{count} elements of {stride} bytes are not the view's {declared} bytes: compress the file again")
-        })
+    count.checked_mul(stride).filter(|&length| length as u64 == declared).ok_or_else(|| {
+        format!("{count} elements of {stride} bytes are not the view's {declared} bytes: compress the file again")
+    })
 }
 
 /// Decompresses a buffer view; None when the data is damaged.

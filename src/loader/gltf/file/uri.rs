@@ -18,9 +18,7 @@ pub fn read(folders: &Folders, uri: &str, budget: &Budget) -> Result<Vec<u8>, St
     }
     let path = find(folders, uri)?;
     let size = path.metadata().map_or(0, |m| m.len());
-    budget
-        .hold(&path, size)
-        .map_err(|lack| format!("`{}` {lack}", short(uri)))?;
+    budget.hold(&path, size).map_err(|lack| format!("`{}` {lack}", short(uri)))?;
     files::read(&path).map_err(|e| format!("`{}`: {}", short(uri), e.message()))
 }
 
@@ -33,10 +31,7 @@ fn find(folders: &Folders, uri: &str) -> Result<PathBuf, String> {
         ));
     }
     let Some(home) = folders.home() else {
-        return Err(format!(
-            "`{}` is a file of its own, but this model has no folder: pack it as .glb",
-            short(uri)
-        ));
+        return Err(format!("`{}` is a file of its own, but this model has no folder: pack it as .glb", short(uri)));
     };
     let found = folders.find(&home.join(decode_percent(uri)?));
     found.map_err(|refusal| match refusal {
@@ -49,16 +44,13 @@ fn find(folders: &Folders, uri: &str) -> Result<PathBuf, String> {
 fn scheme(uri: &str) -> Option<&str> {
     let (scheme, _) = uri.split_once(':')?;
     let mut chars = scheme.chars();
-    let fits = chars.next()?.is_ascii_alphabetic()
-        && chars.all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    let fits = chars.next()?.is_ascii_alphabetic() && chars.all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
     fits.then_some(scheme)
 }
 
 fn strip_scheme<'a>(uri: &'a str, name: &str) -> Option<&'a str> {
     let scheme = scheme(uri)?;
-    scheme
-        .eq_ignore_ascii_case(name)
-        .then(|| &uri[scheme.len() + 1..])
+    scheme.eq_ignore_ascii_case(name).then(|| &uri[scheme.len() + 1..])
 }
 
 /// The bytes of a data URI, of which `rest` follows `data:` (RFC 2397).
@@ -73,15 +65,11 @@ fn data(rest: &str, budget: &Budget) -> Result<Vec<u8>, String> {
     let Some((head, body)) = rest.split_once(',') else {
         return Err("the data URI has no comma before its data: export the file again".to_owned());
     };
-    budget
-        .take(body.len() as u64)
-        .map_err(|lack| format!("the data URI {lack}"))?;
+    budget.take(body.len() as u64).map_err(|lack| format!("the data URI {lack}"))?;
     if !head.to_ascii_lowercase().ends_with(";base64") {
         return Ok(percent_decoded(body));
     }
-    BASE64
-        .decode(body)
-        .map_err(|e| format!("the data URI is not valid base64 ({e}): export the file again"))
+    BASE64.decode(body).map_err(|e| format!("the data URI is not valid base64 ({e}): export the file again"))
 }
 
 fn decode_percent(uri: &str) -> Result<String, String> {
@@ -153,22 +141,11 @@ mod tests {
         let dir = tree();
         let folders = Folders::new(Some(&dir.path().join("model")), &[]);
         let absolute = dir.path().join("secret.bin").display().to_string();
-        for uri in [
-            "../secret.bin",
-            "%2e%2e/secret.bin",
-            &absolute,
-            "/gone",
-            "../gone",
-        ] {
+        for uri in ["../secret.bin", "%2e%2e/secret.bin", &absolute, "/gone", "../gone"] {
             let e = read(&folders, uri).err().unwrap_or_default();
             assert!(e.contains(uri) && e.contains("--allow-dir DIR"), "{e}");
         }
-        for uri in [
-            "file:///etc/passwd",
-            "http://x.org/a.bin",
-            "C:/a.bin",
-            "FILE:a",
-        ] {
+        for uri in ["file:///etc/passwd", "http://x.org/a.bin", "C:/a.bin", "FILE:a"] {
             let e = read(&folders, uri).err().unwrap_or_default();
             assert!(e.contains(uri) && e.contains("scheme"), "{e}");
         }
@@ -190,20 +167,13 @@ mod tests {
     fn an_allowed_folder_is_open() {
         let dir = tree();
         let folders = Folders::new(Some(&dir.path().join("model")), &[dir.path().to_owned()]);
-        assert_eq!(
-            read(&folders, "../secret.bin").as_deref(),
-            Ok(&b"outside"[..])
-        );
+        assert_eq!(read(&folders, "../secret.bin").as_deref(), Ok(&b"outside"[..]));
     }
 
     #[test]
     fn data_uris_may_be_padded_or_not_and_need_not_be_base64() {
         let folders = Folders::default();
-        for uri in [
-            "data:application/octet-stream;base64,aGk=",
-            "DATA:;base64,aGk",
-            "data:text/plain,h%69",
-        ] {
+        for uri in ["data:application/octet-stream;base64,aGk=", "DATA:;base64,aGk", "data:text/plain,h%69"] {
             assert_eq!(read(&folders, uri).as_deref(), Ok(&b"hi"[..]), "{uri}");
         }
         for uri in ["data:;base64,a", "data:;base64,a?==", "data:"] {

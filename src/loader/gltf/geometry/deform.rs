@@ -41,8 +41,7 @@ fn influences(vertices: &Vertices, set: u32) -> Result<Option<Influences>, Fault
         (Some(joints), Some(weights)) => Ok(Some((joints, weights))),
         (None, None) => Ok(None),
         _ => {
-            let message =
-                format!("JOINTS_{set} and WEIGHTS_{set} come only together and are ignored");
+            let message = format!("JOINTS_{set} and WEIGHTS_{set} come only together and are ignored");
             vertices.document.warnings.add(vertices.path, message);
             Ok(None)
         }
@@ -65,24 +64,18 @@ fn merge(sets: &[Influences], vertices: &Vertices, to: &mut Deformers) -> Result
     to.joints_per_vertex = per_vertex as u32;
     to.joints = vec![0; count * per_vertex];
     to.weights = vec![0.0; count * per_vertex];
-    to.joints
-        .par_chunks_exact_mut(per_vertex)
-        .zip(to.weights.par_chunks_exact_mut(per_vertex))
-        .enumerate()
-        .for_each(|(v, (joints, weights))| {
+    to.joints.par_chunks_exact_mut(per_vertex).zip(to.weights.par_chunks_exact_mut(per_vertex)).enumerate().for_each(
+        |(v, (joints, weights))| {
             for (set, (from_joints, from_weights)) in sets.iter().enumerate() {
                 for k in 0..4 {
                     let weight = from_weights[v][k].max(0.0);
                     weights[set * 4 + k] = weight;
-                    joints[set * 4 + k] = if weight > 0.0 {
-                        from_joints[v][k] as u16
-                    } else {
-                        0
-                    };
+                    joints[set * 4 + k] = if weight > 0.0 { from_joints[v][k] as u16 } else { 0 };
                 }
             }
             normalise(weights);
-        });
+        },
+    );
     Ok(())
 }
 
@@ -97,11 +90,7 @@ fn normalise(weights: &mut [f32]) {
     }
 }
 
-fn offsets(
-    vertices: &Vertices,
-    accessor: Option<Index<Accessor>>,
-    path: &str,
-) -> Result<Vec<[f32; 3]>, Fault> {
+fn offsets(vertices: &Vertices, accessor: Option<Index<Accessor>>, path: &str) -> Result<Vec<[f32; 3]>, Fault> {
     let Some(accessor) = accessor else {
         return Ok(Vec::new());
     };

@@ -33,11 +33,7 @@ struct Compressed {
 ///
 /// # Errors
 /// When its data is damaged, or would take more than the memory that is left.
-pub fn decode(
-    document: &Document,
-    primitive: &Primitive,
-    path: &str,
-) -> Result<Option<DracoMesh>, Fault> {
+pub fn decode(document: &Document, primitive: &Primitive, path: &str) -> Result<Option<DracoMesh>, Fault> {
     let others = primitive.extensions.as_ref().map(|e| &e.others);
     let Some(compressed) = extensions::read::<Compressed>(others, extensions::DRACO, path)? else {
         return Ok(None);
@@ -51,19 +47,10 @@ pub fn decode(
         .take_array(view.bytes.len(), BYTES_PER_BYTE)
         .map_err(|lack| fault(&path, format!("decoding {lack}")))?;
     let limits = limits(document.budget.left());
-    let mesh = guarded(
-        || decode_mesh(view.bytes, limits).map_err(|e| damaged(&path, &e)),
-        |words| damaged(&path, &words),
-    )?;
-    document
-        .budget
-        .take_array(mesh.num_faces(), 24)
-        .map_err(|lack| fault(&path, format!("the triangles {lack}")))?;
-    Ok(Some(DracoMesh {
-        mesh,
-        ids: compressed.attributes,
-        path,
-    }))
+    let mesh =
+        guarded(|| decode_mesh(view.bytes, limits).map_err(|e| damaged(&path, &e)), |words| damaged(&path, &words))?;
+    document.budget.take_array(mesh.num_faces(), 24).map_err(|lack| fault(&path, format!("the triangles {lack}")))?;
+    Ok(Some(DracoMesh { mesh, ids: compressed.attributes, path }))
 }
 
 fn decode_mesh(bytes: &[u8], limits: DecodeLimits) -> Result<Mesh, DracoError> {
@@ -80,10 +67,7 @@ fn damaged(path: &str, why: &dyn Display) -> Fault {
 
 /// Decoding takes several times the memory of its result, and several primitives are decoded at once.
 fn limits(left: u64) -> DecodeLimits {
-    DecodeLimits::default()
-        .with_max_decoded_bytes(left / 16)
-        .with_max_faces(left / 512)
-        .with_max_points(left / 512)
+    DecodeLimits::default().with_max_decoded_bytes(left / 16).with_max_faces(left / 512).with_max_points(left / 512)
 }
 
 impl DracoMesh {

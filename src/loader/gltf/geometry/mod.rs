@@ -45,12 +45,7 @@ pub struct Choice<'a> {
 ///
 /// # Errors
 /// When anything in it is out of range, does not fit, or is not finite.
-pub fn read(
-    document: &Document,
-    choice: &Choice,
-    index: usize,
-    k: usize,
-) -> Result<Option<ModelMesh>, Fault> {
+pub fn read(document: &Document, choice: &Choice, index: usize, k: usize) -> Result<Option<ModelMesh>, Fault> {
     let mesh = &document.root.meshes[index];
     let primitive = &mesh.primitives[k];
     let path = format!("/meshes/{index}/primitives/{k}");
@@ -71,13 +66,7 @@ pub fn read(
         Some(draco) => draco.vertex_count(),
         None => accessor::elements(document, positions, &path)?.count,
     };
-    let vertices = Vertices {
-        document,
-        primitive,
-        path: &path,
-        draco,
-        count,
-    };
+    let vertices = Vertices { document, primitive, path: &path, draco, count };
     let triangles = read_triangles(&vertices, mode)?;
     if triangles.is_empty() {
         return skip("a primitive without triangles cannot be rendered");
@@ -118,13 +107,9 @@ fn read_triangles(vertices: &Vertices, mode: Mode) -> Result<Vec<[u32; 3]>, Faul
         (None, None) => Indices::Implicit(vertices.count),
     };
     if vertices.count > u32::MAX as usize {
-        return Err(fault(
-            path,
-            "more vertices than 32-bit indices can name: split the mesh",
-        ));
+        return Err(fault(path, "more vertices than 32-bit indices can name: split the mesh"));
     }
-    let (triangles, left_over) =
-        triangles::read(indices, mode, vertices.count, document.budget, path)?;
+    let (triangles, left_over) = triangles::read(indices, mode, vertices.count, document.budget, path)?;
     if left_over {
         let message = "the number of vertices is no multiple of three; those left over are ignored";
         document.warnings.add(path, message);
@@ -132,11 +117,7 @@ fn read_triangles(vertices: &Vertices, mode: Mode) -> Result<Vec<[u32; 3]>, Faul
     Ok(triangles)
 }
 
-fn read_vertices(
-    v: &Vertices,
-    triangles: Vec<[u32; 3]>,
-    uv_sets: [u32; 2],
-) -> Result<TriangleMesh, Fault> {
+fn read_vertices(v: &Vertices, triangles: Vec<[u32; 3]>, uv_sets: [u32; 2]) -> Result<TriangleMesh, Fault> {
     let positions = v.floats::<3>(&Semantic::Positions)?.unwrap_or_default();
     let in_range = |x: &f32| x.abs() <= LARGEST_COORDINATE;
     if !positions.par_iter().all(|p| p.iter().all(in_range)) {
@@ -163,9 +144,7 @@ fn read_vertices(
         triangles,
         slots: Vec::new(),
     };
-    mesh.colors
-        .par_iter_mut()
-        .for_each(|c| *c = c.map(finite_or_zero));
+    mesh.colors.par_iter_mut().for_each(|c| *c = c.map(finite_or_zero));
     mesh.tangents.par_iter_mut().for_each(unit_tangent);
     if repair_normals(&mut mesh) {
         let message = "some normals have no direction; those of the faces around are taken";
@@ -177,8 +156,7 @@ fn read_vertices(
 /// glTF counts v from the top of a picture, the renderer from the bottom.
 fn flipped(uvs: Option<Vec<[f32; 2]>>) -> Vec<[f32; 2]> {
     let mut uvs = uvs.unwrap_or_default();
-    uvs.par_iter_mut()
-        .for_each(|[u, v]| (*u, *v) = (finite_or_zero(*u), finite_or_zero(1.0 - *v)));
+    uvs.par_iter_mut().for_each(|[u, v]| (*u, *v) = (finite_or_zero(*u), finite_or_zero(1.0 - *v)));
     uvs
 }
 
@@ -204,11 +182,7 @@ fn repair_normals(mesh: &mut TriangleMesh) -> bool {
             true
         }
     };
-    let any = mesh
-        .normals
-        .par_iter_mut()
-        .map(normalise)
-        .reduce(|| false, |a, b| a | b);
+    let any = mesh.normals.par_iter_mut().map(normalise).reduce(|| false, |a, b| a | b);
     if any {
         let missing: Vec<bool> = mesh.normals.iter().map(|n| *n == [0.0; 3]).collect();
         add_face_normals(mesh, &missing);
@@ -237,10 +211,7 @@ fn material_index(primitive: &Primitive, choice: &Choice, path: &str) -> Result<
     match primitive.material.map(|m| m.value()) {
         None => Ok(NONE),
         Some(index) if index < count => Ok(index as u32),
-        Some(index) => Err(fault(
-            format!("{path}/material"),
-            out_of_range("material", index, count),
-        )),
+        Some(index) => Err(fault(format!("{path}/material"), out_of_range("material", index, count))),
     }
 }
 
@@ -261,17 +232,11 @@ fn variants(primitive: &Primitive, choice: &Choice, path: &str) -> Result<Vec<(u
     let mut pairs = Vec::new();
     for mapping in read.into_iter().flat_map(|v| v.mappings) {
         for variant in mapping.variants {
-            let known = (variant as usize) < choice.variant_count
-                && (mapping.material as usize) < choice.materials.len();
+            let known =
+                (variant as usize) < choice.variant_count && (mapping.material as usize) < choice.materials.len();
             if !known {
-                let message = format!(
-                    "there is no variant {variant} or no material {}",
-                    mapping.material
-                );
-                return Err(fault(
-                    format!("{path}/extensions/{}", extensions::VARIANTS),
-                    message,
-                ));
+                let message = format!("there is no variant {variant} or no material {}", mapping.material);
+                return Err(fault(format!("{path}/extensions/{}", extensions::VARIANTS), message));
             }
             pairs.push((variant, mapping.material));
         }
@@ -280,13 +245,7 @@ fn variants(primitive: &Primitive, choice: &Choice, path: &str) -> Result<Vec<(u
 }
 
 /// The sets of texture coordinates that the mesh keeps, which are those of its material.
-fn uv_sets(
-    document: &Document,
-    choice: &Choice,
-    material: u32,
-    variants: &[(u32, u32)],
-    path: &str,
-) -> [u32; 2] {
+fn uv_sets(document: &Document, choice: &Choice, material: u32, variants: &[(u32, u32)], path: &str) -> [u32; 2] {
     let of = |m: u32| choice.materials.get(m as usize).map(|m| m.uv_sets);
     let chosen = of(material).unwrap_or([0, 1]);
     let mut others = variants.iter().filter_map(|&(_, m)| of(m));
@@ -298,12 +257,7 @@ fn uv_sets(
 }
 
 /// Adds tangents where a material that this primitive can have needs them and the file has none.
-fn add_tangents(
-    document: &Document,
-    choice: &Choice,
-    path: &str,
-    model: &mut ModelMesh,
-) -> Result<(), Fault> {
+fn add_tangents(document: &Document, choice: &Choice, path: &str, model: &mut ModelMesh) -> Result<(), Fault> {
     let variants = model.variants.iter().map(|v| v.1);
     let mut materials = [model.material].into_iter().chain(variants);
     let set = materials.find_map(|m| choice.materials.get(m as usize)?.tangent_uv_set());
@@ -315,8 +269,7 @@ fn add_tangents(
         .take(tangents::memory(&model.mesh, &model.deformers))
         .map_err(|lack| fault(path, format!("making tangents {lack}")))?;
     if !tangents::generate(&mut model.mesh, &mut model.deformers, set) {
-        let message =
-            "the material needs texture coordinates for its normal map, but there are none";
+        let message = "the material needs texture coordinates for its normal map, but there are none";
         document.warnings.add(path, message);
     }
     Ok(())

@@ -31,9 +31,7 @@ pub fn read(
     let (triangles, left_over) = match indices {
         Indices::Decoded(triangles) => (triangles, false),
         Indices::Implicit(count) => {
-            budget
-                .take_array(count, 12)
-                .map_err(|lack| fault(path, format!("the triangles {lack}")))?;
+            budget.take_array(count, 12).map_err(|lack| fault(path, format!("the triangles {lack}")))?;
             let at = |i: usize| i as u32;
             (assemble(mode, count, at), leaves_over(mode, count))
         }
@@ -42,9 +40,7 @@ pub fn read(
             (from_accessor(&elements, mode, budget)?, left_over)
         }
     };
-    let outside = triangles
-        .par_iter()
-        .find_first(|t| t.iter().any(|&v| v as usize >= vertices));
+    let outside = triangles.par_iter().find_first(|t| t.iter().any(|&v| v as usize >= vertices));
     match outside {
         None => Ok((triangles, left_over)),
         Some(t) => Err(fault(
@@ -63,9 +59,7 @@ fn from_accessor(elements: &Elements, mode: Mode, budget: &Budget) -> Result<Vec
         return triples.integers::<3>(budget);
     }
     let indices = elements.integers::<1>(budget)?.into_flattened();
-    budget
-        .take_array(indices.len(), 12)
-        .map_err(|lack| elements.fault(format!("the triangles {lack}")))?;
+    budget.take_array(indices.len(), 12).map_err(|lack| elements.fault(format!("the triangles {lack}")))?;
     Ok(assemble(mode, indices.len(), |i| indices[i]))
 }
 
@@ -74,14 +68,11 @@ fn assemble(mode: Mode, count: usize, at: impl Fn(usize) -> u32) -> Vec<[u32; 3]
     let windows = 0..count.saturating_sub(2);
     let has_area = |t: &[u32; 3]| t[0] != t[1] && t[1] != t[2] && t[2] != t[0];
     match mode {
-        Mode::TriangleStrip => windows
-            .map(|i| [at(i), at(i + 1 + i % 2), at(i + 2 - i % 2)])
-            .filter(has_area)
-            .collect(),
+        Mode::TriangleStrip => {
+            windows.map(|i| [at(i), at(i + 1 + i % 2), at(i + 2 - i % 2)]).filter(has_area).collect()
+        }
         Mode::TriangleFan => windows.map(|i| [at(i + 1), at(i + 2), at(0)]).collect(),
-        _ => (0..count / 3)
-            .map(|t| [at(3 * t), at(3 * t + 1), at(3 * t + 2)])
-            .collect(),
+        _ => (0..count / 3).map(|t| [at(3 * t), at(3 * t + 1), at(3 * t + 2)]).collect(),
     }
 }
 
@@ -91,8 +82,7 @@ mod tests {
 
     fn implicit(mode: Mode, count: usize) -> (Vec<[u32; 3]>, bool) {
         let budget = Budget::new(Some(1000));
-        read(Indices::Implicit(count), mode, count, &budget, "")
-            .unwrap_or_else(|f| panic!("{}", f.line()))
+        read(Indices::Implicit(count), mode, count, &budget, "").unwrap_or_else(|f| panic!("{}", f.line()))
     }
 
     #[test]
@@ -121,13 +111,7 @@ mod tests {
 
     #[test]
     fn a_vertex_that_is_not_there_is_refused() {
-        let e = read(
-            Indices::Decoded(vec![[0, 1, 3]]),
-            Mode::Triangles,
-            3,
-            &Budget::new(None),
-            "/p",
-        );
+        let e = read(Indices::Decoded(vec![[0, 1, 3]]), Mode::Triangles, 3, &Budget::new(None), "/p");
         assert_eq!(e.err().map(|f| f.path).as_deref(), Some("/p/indices"));
     }
 }

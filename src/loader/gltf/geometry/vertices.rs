@@ -26,9 +26,7 @@ pub struct Vertices<'a> {
 pub fn attribute(primitive: &Primitive, semantic: &Semantic) -> Option<Index<Accessor>> {
     // The keys cannot be looked up without a copy of the semantic.
     let mut attributes = primitive.attributes.iter();
-    attributes
-        .find(|(key, _)| matches!(key, Checked::Valid(s) if s == semantic))
-        .map(|(_, index)| *index)
+    attributes.find(|(key, _)| matches!(key, Checked::Valid(s) if s == semantic)).map(|(_, index)| *index)
 }
 
 impl Vertices<'_> {
@@ -36,29 +34,21 @@ impl Vertices<'_> {
     ///
     /// # Errors
     /// When it does not exist, has other components, or not one element for each vertex.
-    pub fn floats<const N: usize>(
-        &self,
-        semantic: &Semantic,
-    ) -> Result<Option<Vec<[f32; N]>>, Fault> {
+    pub fn floats<const N: usize>(&self, semantic: &Semantic) -> Result<Option<Vec<[f32; N]>>, Fault> {
         let Some(index) = attribute(self.primitive, semantic) else {
             return Ok(None);
         };
         if let Some(values) = self.decoded(index, semantic)? {
             return Ok(Some(values));
         }
-        self.accessor_floats(index, &self.attribute_path(semantic))
-            .map(Some)
+        self.accessor_floats(index, &self.attribute_path(semantic)).map(Some)
     }
 
     /// Floats of an accessor with one element per vertex.
     ///
     /// # Errors
     /// As [`Vertices::floats`].
-    pub fn accessor_floats<const N: usize>(
-        &self,
-        index: Index<Accessor>,
-        path: &str,
-    ) -> Result<Vec<[f32; N]>, Fault> {
+    pub fn accessor_floats<const N: usize>(&self, index: Index<Accessor>, path: &str) -> Result<Vec<[f32; N]>, Fault> {
         let elements = accessor::elements(self.document, index, path)?;
         self.check_count(elements.count, path)?;
         elements.floats(self.document.budget)
@@ -98,11 +88,7 @@ impl Vertices<'_> {
                 elements.integers::<4>(self.document.budget)?
             }
         };
-        if joints
-            .as_flattened()
-            .iter()
-            .any(|&j| j > u32::from(u16::MAX))
-        {
+        if joints.as_flattened().iter().any(|&j| j > u32::from(u16::MAX)) {
             return Err(fault(path, "joint indices must be below 65536"));
         }
         Ok(Some(joints))
@@ -116,10 +102,7 @@ impl Vertices<'_> {
         if count == self.count {
             return Ok(());
         }
-        let message = format!(
-            "{count} elements for {} vertices: export the file again",
-            self.count
-        );
+        let message = format!("{count} elements for {} vertices: export the file again", self.count);
         Err(fault(path, message))
     }
 
@@ -133,10 +116,7 @@ impl Vertices<'_> {
             return Ok(None);
         };
         let path = self.attribute_path(semantic);
-        self.document
-            .budget
-            .take_array(self.count, 4 * N)
-            .map_err(|lack| fault(&path, format!("the data {lack}")))?;
+        self.document.budget.take_array(self.count, 4 * N).map_err(|lack| fault(&path, format!("the data {lack}")))?;
         let Some(values) = draco.attribute(&semantic.to_string(), N)? else {
             return Ok(None);
         };
@@ -151,9 +131,7 @@ impl Vertices<'_> {
         let vertices = values.as_chunks::<N>().0.iter();
         Ok(Some(match greatest {
             1.0 => vertices.copied().collect(),
-            _ => vertices
-                .map(|v| v.map(|x| (x / greatest).max(-1.0)))
-                .collect(),
+            _ => vertices.map(|v| v.map(|x| (x / greatest).max(-1.0))).collect(),
         }))
     }
 }

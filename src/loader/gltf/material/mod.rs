@@ -29,30 +29,18 @@ pub fn read<'a>(document: &'a Document<'a>) -> Result<(Vec<PbrMaterial>, Table<'
     let mut textures = Table::new(document);
     let mut materials = Vec::with_capacity(document.root.materials.len());
     for (index, material) in document.root.materials.iter().enumerate() {
-        let read = Reader::new(document, &mut textures, material, index)
-            .and_then(|reader| reader.read(material));
+        let read = Reader::new(document, &mut textures, material, index).and_then(|reader| reader.read(material));
         materials.push(document.faults.keep(read)?.unwrap_or_default());
     }
     Ok((materials, textures))
 }
 
 /// Extensions that describe more than a single number, in the order in which features are told.
-const LAYERS: [&str; 8] = [
-    "specular",
-    "transmission",
-    "diffuse_transmission",
-    "volume",
-    "clearcoat",
-    "sheen",
-    "iridescence",
-    "anisotropy",
-];
+const LAYERS: [&str; 8] =
+    ["specular", "transmission", "diffuse_transmission", "volume", "clearcoat", "sheen", "iridescence", "anisotropy"];
 
 /// Textures that are not read: rays find what is occluded, and how far light goes through a volume.
-const UNREAD: [&str; 2] = [
-    "occlusionTexture",
-    "extensions/KHR_materials_volume/thicknessTexture",
-];
+const UNREAD: [&str; 2] = ["occlusionTexture", "extensions/KHR_materials_volume/thicknessTexture"];
 
 /// Reads one material.
 struct Reader<'a, 'd> {
@@ -87,22 +75,13 @@ struct Transform {
 
 impl Default for Transform {
     fn default() -> Self {
-        Self {
-            offset: [0.0; 2],
-            rotation: 0.0,
-            scale: [1.0; 2],
-            tex_coord: None,
-        }
+        Self { offset: [0.0; 2], rotation: 0.0, scale: [1.0; 2], tex_coord: None }
     }
 }
 
 impl Transform {
     fn place(&self) -> TexturePlace {
-        TexturePlace {
-            offset: self.offset.into(),
-            rotation: self.rotation,
-            scale: self.scale.into(),
-        }
+        TexturePlace { offset: self.offset.into(), rotation: self.rotation, scale: self.scale.into() }
     }
 }
 
@@ -125,19 +104,11 @@ impl<'a, 'd> Reader<'a, 'd> {
                 return Err(fault(format!("{path}/extensions/{name}"), message));
             }
         }
-        let mut read = PbrMaterial {
-            name: name(material.name.as_deref(), "material", index),
-            ..PbrMaterial::default()
-        };
+        let mut read =
+            PbrMaterial { name: name(material.name.as_deref(), "material", index), ..PbrMaterial::default() };
         read.material.alpha = alpha;
         read.base.material = index as u32;
-        Ok(Self {
-            document,
-            textures,
-            path,
-            json,
-            read,
-        })
+        Ok(Self { document, textures, path, json, read })
     }
 
     fn read(mut self, m: &material::Material) -> Result<PbrMaterial, Fault> {
@@ -150,11 +121,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             }
         }
         // An unlit material reads no more than its base colour.
-        let count = if self.read.material.unlit {
-            1
-        } else {
-            usize::MAX
-        };
+        let count = if self.read.material.unlit { 1 } else { usize::MAX };
         for map in MapUse::all().take(count) {
             *map.of(&mut self.read.material) = self.texture(map)?;
         }
@@ -186,9 +153,9 @@ impl<'a, 'd> Reader<'a, 'd> {
             Some(Value::Null) if pointer.starts_with("extensions/") => Ok(None),
             // What was no finite number when the file was parsed.
             Some(Value::Null) => Err(self.not_finite(pointer)),
-            Some(json) => T::deserialize(json)
-                .map(Some)
-                .map_err(|e| fault(format!("{}/{pointer}", self.path), e.to_string())),
+            Some(json) => {
+                T::deserialize(json).map(Some).map_err(|e| fault(format!("{}/{pointer}", self.path), e.to_string()))
+            }
         }
     }
 
@@ -200,9 +167,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let pointer = value.pointer();
         let read = match value.components() {
             1 => self.member(pointer)?.map(|x: f32| [x, 0.0, 0.0, 0.0]),
-            3 => self
-                .member(pointer)?
-                .map(|[r, g, b]: [f32; 3]| [r, g, b, 0.0]),
+            3 => self.member(pointer)?.map(|[r, g, b]: [f32; 3]| [r, g, b, 0.0]),
             _ => self.member(pointer)?,
         };
         let Some(mut read) = read else {
@@ -240,8 +205,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let path = format!("{}/{}", self.path, map.pointer());
         let others = info.extensions.as_ref();
         let transform =
-            extensions::read::<Transform>(others, extensions::TEXTURE_TRANSFORM, &path)?
-                .unwrap_or_default();
+            extensions::read::<Transform>(others, extensions::TEXTURE_TRANSFORM, &path)?.unwrap_or_default();
         let place = transform.place();
         if !place.matrix().is_finite() {
             return Err(fault(path, "a texture transform must be finite"));
@@ -254,25 +218,15 @@ impl<'a, 'd> Reader<'a, 'd> {
         let Some(texture) = texture else {
             return Ok(NONE);
         };
-        self.read.textures.push(TextureRef {
-            texture,
-            uv_set: transform.tex_coord.unwrap_or(info.tex_coord),
-            place,
-        });
+        self.read.textures.push(TextureRef { texture, uv_set: transform.tex_coord.unwrap_or(info.tex_coord), place });
         Ok(self.read.textures.len() as u32 - 1)
     }
 
     fn features(&self) -> Vec<String> {
         let m = &self.read.material;
         let facts = [
-            (
-                self.has("pbrMetallicRoughness/baseColorTexture"),
-                "base colour texture",
-            ),
-            (
-                self.has("pbrMetallicRoughness/metallicRoughnessTexture"),
-                "metal and roughness texture",
-            ),
+            (self.has("pbrMetallicRoughness/baseColorTexture"), "base colour texture"),
+            (self.has("pbrMetallicRoughness/metallicRoughnessTexture"), "metal and roughness texture"),
             (self.has("normalTexture"), "normal map"),
             (self.has("occlusionTexture"), "occlusion texture"),
             (m.emission != Vec3::ZERO && !m.unlit, "emission"),
@@ -287,10 +241,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let layers = LAYERS.into_iter();
         let layers = layers.filter(|name| self.has(&format!("extensions/KHR_materials_{name}")));
         let layers = layers.map(|name| name.replace('_', " "));
-        facts
-            .map(|(_, name)| name.to_owned())
-            .chain(layers)
-            .collect()
+        facts.map(|(_, name)| name.to_owned()).chain(layers).collect()
     }
 
     /// KHR_materials_unlit: the base colour shines and nothing is reflected.
@@ -340,9 +291,7 @@ fn alpha(m: &material::Material, path: &str) -> Result<Alpha, Fault> {
     match m.alpha_mode {
         Checked::Valid(material::AlphaMode::Opaque) => Ok(Alpha::Opaque),
         Checked::Valid(material::AlphaMode::Blend) => Ok(Alpha::Blend),
-        Checked::Valid(material::AlphaMode::Mask) => {
-            Ok(Alpha::Mask(m.alpha_cutoff.unwrap_or_default().0))
-        }
+        Checked::Valid(material::AlphaMode::Mask) => Ok(Alpha::Mask(m.alpha_cutoff.unwrap_or_default().0)),
         Checked::Invalid => Err(fault(format!("{path}/alphaMode"), "unknown mode")),
     }
 }
@@ -354,21 +303,13 @@ mod tests {
 
     #[test]
     fn a_texture_transform_is_adapted_to_v_growing_upwards() {
-        let transform = Transform {
-            offset: [0.1, 0.2],
-            rotation: 0.5,
-            scale: [2.0, 3.0],
-            tex_coord: None,
-        };
+        let transform = Transform { offset: [0.1, 0.2], rotation: 0.5, scale: [2.0, 3.0], tex_coord: None };
         let (u, v) = (0.3f32, 0.7f32);
         // The extension's own words: translation * rotation * scale, with v growing downwards.
         let (sin, cos) = 0.5f32.sin_cos();
         let (x, y) = (2.0 * u, 3.0 * v);
         let expected = Vec2::new(cos * x + sin * y + 0.1, -sin * x + cos * y + 0.2);
-        let got = transform
-            .place()
-            .matrix()
-            .transform_point2(Vec2::new(u, 1.0 - v));
+        let got = transform.place().matrix().transform_point2(Vec2::new(u, 1.0 - v));
         assert!(got.abs_diff_eq(Vec2::new(expected.x, 1.0 - expected.y), 1e-6));
         assert_eq!(Transform::default().place().matrix(), Affine2::IDENTITY);
     }

@@ -31,10 +31,7 @@ impl Default for PbrMaterial {
                 kind: MaterialKind::Layered,
                 color: Vec3::ONE,
                 double_sided: false,
-                lobes: Lobes {
-                    metallic: 1.0,
-                    ..Lobes::default()
-                },
+                lobes: Lobes { metallic: 1.0, ..Lobes::default() },
                 ..Material::default()
             },
             base: MaterialBase::default(),

@@ -59,23 +59,14 @@ struct Source {
 
 impl<'a> Table<'a> {
     pub fn new(document: &'a Document<'a>) -> Self {
-        Self {
-            document,
-            requests: Vec::new(),
-            index_of: HashMap::new(),
-        }
+        Self { document, requests: Vec::new(), index_of: HashMap::new() }
     }
 
     /// The index that texture `index` of the file will have; None where it has no picture, with a warning.
     ///
     /// # Errors
     /// When there is no such texture, sampler or image.
-    pub fn intern(
-        &mut self,
-        index: usize,
-        space: ColorSpace,
-        path: &str,
-    ) -> Result<Option<u32>, Fault> {
+    pub fn intern(&mut self, index: usize, space: ColorSpace, path: &str) -> Result<Option<u32>, Fault> {
         let root = &self.document.root;
         let texture = self.texture(index, path)?;
         let Some(image) = self.image_of(index, texture)? else {
@@ -92,8 +83,7 @@ impl<'a> Table<'a> {
             image,
             space,
             wraps: sampler.map_or([WrapKey::Repeat; 2], wraps),
-            nearest: sampler
-                .is_some_and(|s| matches!(s.mag_filter, Some(Checked::Valid(MagFilter::Nearest)))),
+            nearest: sampler.is_some_and(|s| matches!(s.mag_filter, Some(Checked::Valid(MagFilter::Nearest)))),
         };
         let next = self.requests.len() as u32;
         let found = *self.index_of.entry(request).or_insert(next);
@@ -111,9 +101,7 @@ impl<'a> Table<'a> {
 
     fn texture(&self, index: usize, path: &str) -> Result<&'a Texture, Fault> {
         let textures = &self.document.root.textures;
-        textures
-            .get(index)
-            .ok_or_else(|| fault(path, out_of_range("texture", index, textures.len())))
+        textures.get(index).ok_or_else(|| fault(path, out_of_range("texture", index, textures.len())))
     }
 
     /// The index of a texture's picture, in a readable format if there is a choice.
@@ -231,8 +219,7 @@ fn decode_image(document: &Document, index: usize) -> Result<Picture, Fault> {
         }
         (None, None) => return Err(fault(path, "an image needs a uri or a bufferView")),
     };
-    let decoded = image::decode(&bytes, |needed| document.budget.take(needed))
-        .map_err(|m| fault(&path, m))?;
+    let decoded = image::decode(&bytes, |needed| document.budget.take(needed)).map_err(|m| fault(&path, m))?;
     if let Cow::Owned(bytes) = bytes {
         document.budget.give_back(bytes.len() as u64);
     }

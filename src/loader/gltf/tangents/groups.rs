@@ -53,8 +53,7 @@ impl Fan {
                     continue;
                 }
                 let end = self.ends[a][side];
-                let fits =
-                    |b: &usize| self.ends[*b][1 - side] == end && self.links[*b][1 - side] == NONE;
+                let fits = |b: &usize| self.ends[*b][1 - side] == end && self.links[*b][1 - side] == NONE;
                 if let Some(b) = (a + 1..count).find(fits) {
                     self.links[a][side] = b as u32;
                     self.links[b][1 - side] = a as u32;
@@ -66,9 +65,8 @@ impl Fan {
     /// The same in O(n log n).
     fn link_many(&mut self) {
         let sides = self.ends.iter().zip(0u32..);
-        let mut edges: Vec<(u32, u32, usize)> = sides
-            .flat_map(|(ends, place)| [(ends[0], place, 0), (ends[1], place, 1)])
-            .collect();
+        let mut edges: Vec<(u32, u32, usize)> =
+            sides.flat_map(|(ends, place)| [(ends[0], place, 0), (ends[1], place, 1)]).collect();
         edges.sort_unstable();
         for edge in edges.chunk_by(|a, b| a.0 == b.0) {
             // All waiting edges go in the same direction: any other would have been paired.
@@ -146,20 +144,13 @@ impl FlatGroups {
             fan.link(welded);
             let neighbor = |link: u32| fan.corners.get(link as usize).copied().unwrap_or(NONE);
             let corners = fan.corners.iter().zip(&fan.links);
-            let linked = corners.map(|(&corner, links)| LinkedCorner {
-                corner,
-                neighbors: links.map(neighbor),
-            });
+            let linked = corners.map(|(&corner, links)| LinkedCorner { corner, neighbors: links.map(neighbor) });
             linked.collect::<Vec<_>>()
         });
         let mut corners: Vec<LinkedCorner> = linked.flatten_iter().collect();
         corners.par_sort_unstable_by_key(|linked| linked.corner);
         let groups = spread(welded, &corners);
-        Some(Self {
-            is_touched,
-            corners,
-            groups,
-        })
+        Some(Self { is_touched, corners, groups })
     }
 
     pub fn touch(&self, vertex: u32) -> bool {

@@ -79,17 +79,15 @@ impl Elements<'_> {
         let mut keys: Vec<u64> = all.map(keyed).collect();
         keys.par_sort_unstable();
         let alike = |a: &u64, b: &u64| a >> 32 == b >> 32;
-        keys.par_chunk_by_mut(alike)
-            .filter(|run| run.len() > 1)
-            .for_each(|run| {
-                run.sort_unstable_by_key(|&key| (self.bits(key as u32), key));
-                let equal = |a: &u64, b: &u64| self.bits(*a as u32) == self.bits(*b as u32);
-                for run in run.chunk_by(equal) {
-                    for &key in run {
-                        first[key as u32 as usize].store(run[0] as u32, Relaxed);
-                    }
+        keys.par_chunk_by_mut(alike).filter(|run| run.len() > 1).for_each(|run| {
+            run.sort_unstable_by_key(|&key| (self.bits(key as u32), key));
+            let equal = |a: &u64, b: &u64| self.bits(*a as u32) == self.bits(*b as u32);
+            for run in run.chunk_by(equal) {
+                for &key in run {
+                    first[key as u32 as usize].store(run[0] as u32, Relaxed);
                 }
-            });
+            }
+        });
         first.into_par_iter().map(AtomicU32::into_inner).collect()
     }
 }
@@ -112,10 +110,7 @@ pub struct Face {
 fn face(positions: [Vec3; 3], uvs: [Vec2; 3]) -> Face {
     let [a, b, c] = positions;
     if a == b || b == c || c == a {
-        return Face {
-            degenerate: true,
-            ..Face::default()
-        };
+        return Face { degenerate: true, ..Face::default() };
     }
     let (d1, d2) = (uvs[1] - uvs[0], uvs[2] - uvs[0]);
     let (e1, e2) = (b - a, c - a);
@@ -123,11 +118,7 @@ fn face(positions: [Vec3; 3], uvs: [Vec2; 3]) -> Face {
     let s = d2.y * e1 - d1.y * e2;
     let t = -d2.x * e1 + d1.x * e2;
     let preserving = area > 0.0;
-    let mut face = Face {
-        preserving,
-        flat: true,
-        ..Face::default()
-    };
+    let mut face = Face { preserving, flat: true, ..Face::default() };
     if is_not_zero(area) {
         let sign = if preserving { 1.0 } else { -1.0 };
         face.along_u = unit_or_zero(s) * sign;
@@ -177,14 +168,7 @@ impl<'a> Welded<'a> {
         };
         let faces: Vec<Face> = triangles.par_iter().map(face_of).collect();
         let (first, corners) = corners_of_vertices(elements.count(), &triangles, &faces);
-        Some(Self {
-            elements,
-            vertex_of,
-            triangles,
-            faces,
-            first,
-            corners,
-        })
+        Some(Self { elements, vertex_of, triangles, faces, first, corners })
     }
 
     /// Number of possible vertex indices, not all of which are used.
@@ -221,15 +205,8 @@ impl<'a> Welded<'a> {
 }
 
 /// The index at which each vertex's corners begin, and the corners, in no particular order.
-fn corners_of_vertices(
-    count: usize,
-    triangles: &[[u32; 3]],
-    faces: &[Face],
-) -> (Vec<u32>, Vec<u32>) {
-    let counts: Vec<AtomicU32> = (0..=count)
-        .into_par_iter()
-        .map(|_| AtomicU32::new(0))
-        .collect();
+fn corners_of_vertices(count: usize, triangles: &[[u32; 3]], faces: &[Face]) -> (Vec<u32>, Vec<u32>) {
+    let counts: Vec<AtomicU32> = (0..=count).into_par_iter().map(|_| AtomicU32::new(0)).collect();
     let visit = |corner_at: &(dyn Fn(u32, u32) + Sync)| {
         let good = triangles.par_iter().zip(faces).enumerate();
         let good = good.filter(|(_, (_, face))| !face.degenerate);
@@ -250,10 +227,7 @@ fn corners_of_vertices(
         sum - own
     };
     let first: Vec<u32> = counts.iter().map(begin).collect();
-    let corners: Vec<AtomicU32> = (0..sum)
-        .into_par_iter()
-        .map(|_| AtomicU32::new(0))
-        .collect();
+    let corners: Vec<AtomicU32> = (0..sum).into_par_iter().map(|_| AtomicU32::new(0)).collect();
     visit(&|vertex, corner| {
         let place = counts[vertex as usize].fetch_add(1, Relaxed);
         corners[place as usize].store(corner, Relaxed);

@@ -32,10 +32,7 @@ pub fn generate(mesh: &mut TriangleMesh, deformers: &mut Deformers, uv_set: u32)
     let Some(welded) = Welded::new(Elements { mesh, uvs }) else {
         return false;
     };
-    let Tangents {
-        of_vertex,
-        of_corner,
-    } = Tangents::new(&welded);
+    let Tangents { of_vertex, of_corner } = Tangents::new(&welded);
     let of_element = |&vertex: &u32| of_vertex[vertex as usize].unwrap_or(ANY);
     let tangents = match welded.elements.are_corners() {
         true => vec![ANY; mesh.positions.len()],
@@ -75,16 +72,8 @@ fn split(mesh: &mut TriangleMesh, deformers: &mut Deformers, corners: &[(u32, Ta
     append(&mut mesh.uvs, &originals, 1);
     append(&mut mesh.uvs1, &originals, 1);
     append(&mut mesh.colors, &originals, 1);
-    append(
-        &mut deformers.joints,
-        &originals,
-        deformers.joints_per_vertex as usize,
-    );
-    append(
-        &mut deformers.weights,
-        &originals,
-        deformers.joints_per_vertex as usize,
-    );
+    append(&mut deformers.joints, &originals, deformers.joints_per_vertex as usize);
+    append(&mut deformers.weights, &originals, deformers.joints_per_vertex as usize);
     for target in &mut deformers.targets {
         append(&mut target.positions, &originals, 1);
         append(&mut target.normals, &originals, 1);
@@ -131,11 +120,7 @@ mod tests {
         let of = |triangle: usize| mesh.triangles[triangle].map(|v| mesh.tangents[v as usize]);
         assert_eq!(of(0), [[1.0, 0.0, 0.0, 1.0]; 3]);
         assert_eq!(of(1), [[-1.0, 0.0, 0.0, -1.0]; 3]);
-        assert_eq!(
-            mesh.positions.len(),
-            6,
-            "the two vertices on the fold are split"
-        );
+        assert_eq!(mesh.positions.len(), 6, "the two vertices on the fold are split");
         let copy = mesh.triangles[1][0] as usize;
         assert_eq!(deformers.joints[4 * copy..4 * copy + 4], [0, 1, 2, 3]);
         assert_eq!(mesh.normals.len(), 6);

@@ -46,24 +46,14 @@ impl Tangents {
         let mut of_corner: Vec<(u32, Tangent)> = several.flatten_iter().collect();
         add_degenerate(welded, &of_vertex, &mut of_corner);
         of_corner.par_sort_unstable_by_key(|(corner, _)| *corner);
-        Self {
-            of_vertex,
-            of_corner,
-        }
+        Self { of_vertex, of_corner }
     }
 }
 
 /// Degenerate triangles get the first tangent of each vertex, where that has several.
-fn add_degenerate(
-    welded: &Welded,
-    of_vertex: &[Option<Tangent>],
-    of_corner: &mut Vec<(u32, Tangent)>,
-) {
+fn add_degenerate(welded: &Welded, of_vertex: &[Option<Tangent>], of_corner: &mut Vec<(u32, Tangent)>) {
     let faces = welded.faces.iter().zip(0u32..);
-    let degenerate: Vec<u32> = faces
-        .filter(|(face, _)| face.degenerate)
-        .map(|(_, t)| t)
-        .collect();
+    let degenerate: Vec<u32> = faces.filter(|(face, _)| face.degenerate).map(|(_, t)| t).collect();
     if degenerate.is_empty() {
         return;
     }
@@ -119,8 +109,7 @@ impl Scratch {
         self.order.clear();
         let groups = self.fan.groups.iter().zip(0u32..);
         let grouped = groups.filter(|(group, _)| **group != NONE);
-        self.order
-            .extend(grouped.map(|(&group, place)| (group, place)));
+        self.order.extend(grouped.map(|(&group, place)| (group, place)));
         self.order.sort_unstable();
         self.tangents.clear();
         self.tangents.resize(self.fan.corners.len(), None);
@@ -175,9 +164,7 @@ fn average(group: &[Part], out: &mut [Option<Tangent>]) {
     let Some(first) = valid.clone().next() else {
         return;
     };
-    let near = |part: &Part| {
-        part.along_u.dot(first.along_u) > NEAR && part.along_v.dot(first.along_v) > NEAR
-    };
+    let near = |part: &Part| part.along_u.dot(first.along_u) > NEAR && part.along_v.dot(first.along_v) > NEAR;
     let whole = sum(group.iter(), first.preserving);
     let together = group.len() > MOST_TOLD_APART || valid.all(near);
     for part in group {

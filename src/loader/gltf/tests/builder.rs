@@ -33,10 +33,7 @@ impl Builder {
     pub fn triangle() -> Self {
         let mut b = Self::new();
         let positions = b.floats(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
-        b.add(
-            "meshes",
-            json!({"primitives": [{"attributes": {"POSITION": positions}}]}),
-        );
+        b.add("meshes", json!({"primitives": [{"attributes": {"POSITION": positions}}]}));
         b.json["nodes"][0]["mesh"] = json!(0);
         b
     }
@@ -63,10 +60,7 @@ impl Builder {
     pub fn accessor<T: NoUninit>(&mut self, component: u32, kind: &str, values: &[T]) -> usize {
         let view = self.view(bytemuck::cast_slice(values));
         let (count, kind) = (values.len(), json!(kind));
-        self.add(
-            "accessors",
-            json!({"bufferView": view, "componentType": component, "type": kind, "count": count}),
-        )
+        self.add("accessors", json!({"bufferView": view, "componentType": component, "type": kind, "count": count}))
     }
 
     pub fn floats<const N: usize>(&mut self, values: &[[f32; N]]) -> usize
@@ -100,10 +94,7 @@ impl Builder {
     /// Adds the picture as a texture with an image in the buffer.
     pub fn texture(&mut self, picture: &[u8]) -> usize {
         let view = self.view(picture);
-        let image = self.add(
-            "images",
-            json!({"bufferView": view, "mimeType": "image/png"}),
-        );
+        let image = self.add("images", json!({"bufferView": view, "mimeType": "image/png"}));
         self.add("textures", json!({"source": image}))
     }
 
@@ -114,10 +105,7 @@ impl Builder {
             json["buffers"] = json!([{"byteLength": self.bin.len()}]);
         }
         let mut bytes = b"glTF\x02\0\0\0\0\0\0\0".to_vec();
-        for (kind, fill, data) in [
-            (b"JSON", b' ', json.to_string().as_bytes()),
-            (b"BIN\0", 0, &self.bin),
-        ] {
+        for (kind, fill, data) in [(b"JSON", b' ', json.to_string().as_bytes()), (b"BIN\0", 0, &self.bin)] {
             let length = data.len().next_multiple_of(4);
             bytes.extend((length as u32).to_le_bytes());
             bytes.extend(kind);
@@ -166,8 +154,6 @@ pub fn png(width: u32, height: u32, color: [u8; 3]) -> Vec<u8> {
 
 pub fn encoded(width: u32, height: u32, color: [u8; 3], format: image::ImageFormat) -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(Vec::new());
-    image::RgbImage::from_pixel(width, height, image::Rgb(color))
-        .write_to(&mut bytes, format)
-        .expect("encodes");
+    image::RgbImage::from_pixel(width, height, image::Rgb(color)).write_to(&mut bytes, format).expect("encodes");
     bytes.into_inner()
 }

@@ -93,14 +93,8 @@ fn a_tangled_hierarchy_does_not_hide_other_errors() {
     let mut b = faulty();
     b.json["nodes"][1]["children"] = json!([0]);
     let found = places(&b);
-    assert!(
-        found.contains(&"/materials/2/emissiveTexture".to_owned()),
-        "{found:?}"
-    );
-    assert!(
-        found.iter().any(|p| p == "/nodes/0" || p == "/nodes/1"),
-        "{found:?}"
-    );
+    assert!(found.contains(&"/materials/2/emissiveTexture".to_owned()), "{found:?}");
+    assert!(found.iter().any(|p| p == "/nodes/0" || p == "/nodes/1"), "{found:?}");
 }
 
 #[test]
@@ -109,10 +103,7 @@ fn a_sound_file_has_no_errors_but_keeps_its_warnings() {
     b.json["extensionsUsed"] = json!(["ACME_glow"]);
     let (errors, warnings) = check(&Input::in_memory(&b.glb(), None), &GltfOptions::default());
     assert!(errors.is_empty(), "{errors:?}");
-    assert_eq!(
-        warnings,
-        ["/extensionsUsed: `ACME_glow` is not supported and ignored"]
-    );
+    assert_eq!(warnings, ["/extensionsUsed: `ACME_glow` is not supported and ignored"]);
     let cut = &b.glb()[..40];
     let (errors, _) = check(&Input::in_memory(cut, None), &GltfOptions::default());
     assert!(errors[0].contains("cut off"), "{errors:?}");

@@ -12,9 +12,7 @@ fn first(b: &Builder) -> ModelMesh {
 fn compress(b: &mut Builder, accessor: usize, data: &[u8], more: Value) {
     let compressed = b.view(data);
     let source = b.json["bufferViews"][compressed].clone();
-    let view = b.json["accessors"][accessor]["bufferView"]
-        .as_u64()
-        .unwrap_or(0) as usize;
+    let view = b.json["accessors"][accessor]["bufferView"].as_u64().unwrap_or(0) as usize;
     let length = b.json["bufferViews"][view]["byteLength"].clone();
     let mut extension = json!({"buffer": 0, "byteOffset": source["byteOffset"], "byteLength": source["byteLength"]});
     let object = extension.as_object_mut().expect("an object");
@@ -34,31 +32,16 @@ fn meshopt_attributes_and_triangles_are_decompressed() {
     let mut b = Builder::triangle();
     let positions = [[0.0f32, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 3.0, 0.0]];
     let data = meshopt::encode_vertex_buffer(&positions).expect("encodes");
-    compress(
-        &mut b,
-        0,
-        &data,
-        json!({"byteStride": 12, "count": 3, "mode": "ATTRIBUTES"}),
-    );
+    compress(&mut b, 0, &data, json!({"byteStride": 12, "count": 3, "mode": "ATTRIBUTES"}));
     let indices = b.accessor(U16, "SCALAR", &[0u16; 3]);
     b.primitive()["indices"] = json!(indices);
     let data = meshopt::encode_index_buffer(&[0, 1, 2], 3).expect("encodes");
-    compress(
-        &mut b,
-        indices,
-        &data,
-        json!({"byteStride": 2, "count": 3, "mode": "TRIANGLES"}),
-    );
+    compress(&mut b, indices, &data, json!({"byteStride": 2, "count": 3, "mode": "TRIANGLES"}));
     let mesh = first(&with_fallback(b.clone())).mesh;
     assert_eq!(mesh.positions, positions);
     assert_eq!(mesh.triangles, [[0, 1, 2]]);
     let data = meshopt::encode_index_sequence(&[2, 1, 0], 3).expect("encodes");
-    compress(
-        &mut b,
-        indices,
-        &data,
-        json!({"byteStride": 2, "count": 3, "mode": "INDICES"}),
-    );
+    compress(&mut b, indices, &data, json!({"byteStride": 2, "count": 3, "mode": "INDICES"}));
     assert_eq!(first(&with_fallback(b)).mesh.triangles, [[2, 1, 0]]);
 }
 
@@ -77,9 +60,7 @@ fn meshopt_filters_are_undone() {
     let data = meshopt::encode_vertex_buffer(&octahedral).expect("encodes");
     let rule = json!({"byteStride": 4, "count": 3, "mode": "ATTRIBUTES", "filter": "OCTAHEDRAL"});
     compress(&mut b, normals, &data, rule);
-    let view = b.json["accessors"][normals]["bufferView"]
-        .as_u64()
-        .unwrap_or(0) as usize;
+    let view = b.json["accessors"][normals]["bufferView"].as_u64().unwrap_or(0) as usize;
     b.json["bufferViews"][view]["byteStride"] = json!(4);
     let mesh = first(&with_fallback(b)).mesh;
     assert_eq!(mesh.positions, wanted);
@@ -97,12 +78,7 @@ fn meshopt_quaternions_animate_nodes() {
     let data = meshopt::encode_vertex_buffer(&quaternions).expect("encodes");
     let rule = json!({"byteStride": 8, "count": 2, "mode": "ATTRIBUTES", "filter": "QUATERNION"});
     compress(&mut b, output, &data, rule);
-    b.animation(
-        json!({"node": 0, "path": "rotation"}),
-        input,
-        output,
-        "LINEAR",
-    );
+    b.animation(json!({"node": 0, "path": "rotation"}), input, output, "LINEAR");
     let clip = &with_fallback(b).load().rig.clips[0];
     for (got, wanted) in clip.channels[0].values.iter().zip([half, 0.0, 0.0, half]) {
         assert!((got - wanted).abs() < 1e-4, "{got} {wanted}");
@@ -127,10 +103,7 @@ fn meshopt_data_that_breaks_the_rules_is_refused() {
         let mut b = Builder::triangle();
         compress(&mut b, 0, &data, rule.clone());
         let error = with_fallback(b).error();
-        assert!(
-            error.starts_with("/bufferViews/0/extensions/EXT_meshopt"),
-            "{rule}: {error}"
-        );
+        assert!(error.starts_with("/bufferViews/0/extensions/EXT_meshopt"), "{rule}: {error}");
     }
 }
 
@@ -139,17 +112,15 @@ fn a_buffer_without_data_is_an_error_only_where_it_is_read() {
     let mut b = with_fallback(Builder::triangle());
     b.load();
     b.json["bufferViews"][0]["buffer"] = json!(1);
-    assert!(
-        b.error()
-            .starts_with("/bufferViews/0: buffer 1 has no data")
-    );
+    assert!(b.error().starts_with("/bufferViews/0: buffer 1 has no data"));
 }
 
 #[test]
 fn draco_data_is_decompressed() {
     let mut b = Builder::triangle();
     let view = b.view(DRACO_QUAD);
-    let accessor = |kind: &str, component: u32, count: u32| json!({"componentType": component, "type": kind, "count": count});
+    let accessor =
+        |kind: &str, component: u32, count: u32| json!({"componentType": component, "type": kind, "count": count});
     let positions = b.add("accessors", accessor("VEC3", F32, 4));
     let indices = b.add("accessors", accessor("SCALAR", U16, 6));
     *b.primitive() = json!({"attributes": {"POSITION": positions}, "indices": indices,
@@ -157,11 +128,7 @@ fn draco_data_is_decompressed() {
     b.json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]);
     let mesh = first(&b).mesh;
     assert_eq!((mesh.positions.len(), mesh.triangles.len()), (4, 2));
-    let area: f32 = mesh
-        .triangles
-        .iter()
-        .map(|t| area(t.map(|v| mesh.positions[v as usize])))
-        .sum();
+    let area: f32 = mesh.triangles.iter().map(|t| area(t.map(|v| mesh.positions[v as usize]))).sum();
     assert!((area - 1.0).abs() < 1e-3, "{area}");
     for length in 0..DRACO_QUAD.len() - 1 {
         b.json["bufferViews"][view]["byteLength"] = json!(length);
@@ -177,7 +144,7 @@ fn area(corners: [[f32; 3]; 3]) -> f32 {
 
 /// The unit square in the plane z = 0 as two triangles, with positions of 11 bits, written by draco-core.
 const DRACO_QUAD: &[u8] = &[
-    68, 82, 65, 67, 79, 2, 2, 1, 1, 0, 0, 0, 4, 2, 0, 2, 0, 0, 1, 31, 255, 1, 17, 1, 255, 0, 0, 1,
-    0, 9, 3, 0, 0, 2, 1, 1, 1, 0, 3, 3, 1, 48, 1, 16, 3, 0, 40, 130, 152, 0, 0, 0, 0, 0, 255, 7, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128, 63, 11,
+    68, 82, 65, 67, 79, 2, 2, 1, 1, 0, 0, 0, 4, 2, 0, 2, 0, 0, 1, 31, 255, 1, 17, 1, 255, 0, 0, 1, 0, 9, 3, 0, 0, 2, 1,
+    1, 1, 0, 3, 3, 1, 48, 1, 16, 3, 0, 40, 130, 152, 0, 0, 0, 0, 0, 255, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 128, 63, 11,
 ];

@@ -18,11 +18,9 @@ fn everything() -> Builder {
     let times = b.floats(&[[0.0], [1.0]]);
     let values = b.floats(&[[0.0; 3], [1.0; 3]]);
     let sparse_at = b.view(&[1]);
-    let sparse = json!({"count": 1, "indices": {"bufferView": sparse_at, "componentType": U8}, "values": {"bufferView": 1}});
-    let offsets = b.add(
-        "accessors",
-        json!({"componentType": F32, "type": "VEC3", "count": 3, "sparse": sparse}),
-    );
+    let sparse =
+        json!({"count": 1, "indices": {"bufferView": sparse_at, "componentType": U8}, "values": {"bufferView": 1}});
+    let offsets = b.add("accessors", json!({"componentType": F32, "type": "VEC3", "count": 3, "sparse": sparse}));
     let texture = b.texture(&png(4, 4, [1, 2, 3]));
     b.json["materials"] = json!([{"normalTexture": {"index": texture, "extensions": {"KHR_texture_transform": {"rotation": 1}}},
         "extensions": {"KHR_materials_clearcoat": {"clearcoatFactor": 0.5}}}]);
@@ -34,20 +32,11 @@ fn everything() -> Builder {
     b.json["scenes"] = json!([{"nodes": [0, 2]}]);
     b.json["skins"] = json!([{"joints": [1]}]);
     b.json["cameras"] = json!([{"type": "perspective", "perspective": {"yfov": 1, "znear": 1}}]);
-    b.json["extensions"] =
-        json!({"KHR_lights_punctual": {"lights": [{"type": "spot", "spot": {}}]}});
-    b.animation(
-        json!({"node": 1, "path": "translation"}),
-        times,
-        values,
-        "LINEAR",
-    );
+    b.json["extensions"] = json!({"KHR_lights_punctual": {"lights": [{"type": "spot", "spot": {}}]}});
+    b.animation(json!({"node": 1, "path": "translation"}), times, values, "LINEAR");
     let data = meshopt::encode_vertex_buffer(&[[0.0f32, 0.0, 1.0]; 3]).expect("encodes");
     let view = b.view(&data);
-    let (offset, length) = (
-        b.json["bufferViews"][view]["byteOffset"].clone(),
-        data.len(),
-    );
+    let (offset, length) = (b.json["bufferViews"][view]["byteOffset"].clone(), data.len());
     b.json["bufferViews"][1]["extensions"] = json!({"EXT_meshopt_compression": {"buffer": 0, "byteOffset": offset,
         "byteLength": length, "byteStride": 12, "count": 3, "mode": "ATTRIBUTES"}});
     b
@@ -55,23 +44,15 @@ fn everything() -> Builder {
 
 /// Loads a file with 64 MiB of memory at most, which is far beyond what these files need.
 fn load(bytes: &[u8]) -> Result<(), String> {
-    let options = GltfOptions {
-        memory_limit: Some(64 << 20),
-        ..GltfOptions::default()
-    };
-    load_model_bytes(bytes, None, &options)
-        .map(|_| ())
-        .map_err(|e| e.to_string())
+    let options = GltfOptions { memory_limit: Some(64 << 20), ..GltfOptions::default() };
+    load_model_bytes(bytes, None, &options).map(|_| ()).map_err(|e| e.to_string())
 }
 
 /// Puts other text in place of the `nth` number of a JSON text.
 fn replace_number(text: &str, nth: usize, by: &str) -> String {
     let is_digit = |c: char| c.is_ascii_digit();
-    let starts: Vec<usize> = text
-        .char_indices()
-        .filter(|&(i, c)| is_digit(c) && !text[..i].ends_with(is_digit))
-        .map(|(i, _)| i)
-        .collect();
+    let starts: Vec<usize> =
+        text.char_indices().filter(|&(i, c)| is_digit(c) && !text[..i].ends_with(is_digit)).map(|(i, _)| i).collect();
     let at = starts[nth % starts.len()];
     let rest = text[at..].trim_start_matches(|c: char| c.is_ascii_digit());
     format!("{}{by}{rest}", &text[..at])

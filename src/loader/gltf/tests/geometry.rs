@@ -10,18 +10,12 @@ fn first(b: &Builder) -> ModelMesh {
 }
 
 /// A triangle whose positions are `values`, of any component type.
-fn with_positions<T: bytemuck::NoUninit>(
-    component: u32,
-    normalized: bool,
-    values: &[T],
-) -> Builder {
+fn with_positions<T: bytemuck::NoUninit>(component: u32, normalized: bool, values: &[T]) -> Builder {
     let mut b = Builder::triangle();
     let positions = b.accessor(component, "VEC3", values);
     b.json["accessors"][positions]["normalized"] = json!(normalized);
     // As exporters do it: vertices begin at multiples of four bytes.
-    let view = b.json["accessors"][positions]["bufferView"]
-        .as_u64()
-        .unwrap_or(0) as usize;
+    let view = b.json["accessors"][positions]["bufferView"].as_u64().unwrap_or(0) as usize;
     b.json["bufferViews"][view]["byteStride"] = json!(size_of::<T>());
     b.primitive()["attributes"]["POSITION"] = json!(positions);
     b
@@ -45,34 +39,18 @@ fn a_triangle_is_read_from_both_containers() {
 #[test]
 fn quantized_positions_of_every_type_are_converted() {
     let last = |b: Builder| first(&b).mesh.positions[2];
-    let (i8s, u8s) = (
-        [[0i8; 4], [0; 4], [127, -128, -127, 9]],
-        [[0u8; 4], [0; 4], [255, 51, 0, 9]],
-    );
+    let (i8s, u8s) = ([[0i8; 4], [0; 4], [127, -128, -127, 9]], [[0u8; 4], [0; 4], [255, 51, 0, 9]]);
     let i16s = [[0i16; 4], [0; 4], [32767, -32768, 0, 9]];
     let u16s = [[0u16; 4], [0; 4], [65535, 13107, 0, 9]];
     assert_eq!(last(with_positions(I8, true, &i8s)), [1.0, -1.0, -1.0]);
-    assert_eq!(
-        last(with_positions(I8, false, &i8s)),
-        [127.0, -128.0, -127.0]
-    );
+    assert_eq!(last(with_positions(I8, false, &i8s)), [127.0, -128.0, -127.0]);
     assert_eq!(last(with_positions(U8, true, &u8s)), [1.0, 0.2, 0.0]);
     assert_eq!(last(with_positions(U8, false, &u8s)), [255.0, 51.0, 0.0]);
     assert_eq!(last(with_positions(I16, true, &i16s)), [1.0, -1.0, 0.0]);
-    assert_eq!(
-        last(with_positions(I16, false, &i16s)),
-        [32767.0, -32768.0, 0.0]
-    );
+    assert_eq!(last(with_positions(I16, false, &i16s)), [32767.0, -32768.0, 0.0]);
     assert_eq!(last(with_positions(U16, true, &u16s)), [1.0, 0.2, 0.0]);
-    assert_eq!(
-        last(with_positions(U16, false, &u16s)),
-        [65535.0, 13107.0, 0.0]
-    );
-    assert!(
-        with_positions(U32, false, &[[0u32; 3]; 3])
-            .error()
-            .starts_with("/accessors/1: 32-bit")
-    );
+    assert_eq!(last(with_positions(U16, false, &u16s)), [65535.0, 13107.0, 0.0]);
+    assert!(with_positions(U32, false, &[[0u32; 3]; 3]).error().starts_with("/accessors/1: 32-bit"));
 }
 
 #[test]
@@ -101,23 +79,11 @@ fn sparse_values_replace_those_of_the_view_or_zeros() {
     let sparse = json!({"count": 2,
         "indices": {"bufferView": indices, "componentType": U8}, "values": {"bufferView": values}});
     b.json["accessors"][0]["sparse"] = sparse;
-    assert_eq!(
-        first(&b).mesh.positions,
-        [[0.0; 3], [5.0, 0.0, 0.0], [0.0, 6.0, 0.0]]
-    );
-    b.json["accessors"][0]
-        .as_object_mut()
-        .expect("an object")
-        .remove("bufferView");
-    assert_eq!(
-        first(&b).mesh.positions,
-        [[0.0; 3], [5.0, 0.0, 0.0], [0.0, 6.0, 0.0]]
-    );
+    assert_eq!(first(&b).mesh.positions, [[0.0; 3], [5.0, 0.0, 0.0], [0.0, 6.0, 0.0]]);
+    b.json["accessors"][0].as_object_mut().expect("an object").remove("bufferView");
+    assert_eq!(first(&b).mesh.positions, [[0.0; 3], [5.0, 0.0, 0.0], [0.0, 6.0, 0.0]]);
     b.json["accessors"][0]["sparse"]["count"] = json!(3);
-    assert!(
-        b.error()
-            .contains("/accessors/0: sparse indices: 3 elements exceed")
-    );
+    assert!(b.error().contains("/accessors/0: sparse indices: 3 elements exceed"));
     b.json["accessors"][0]["sparse"]["count"] = json!(2);
     b.json["accessors"][0]["count"] = json!(2);
     assert!(b.error().contains("must rise and stay below"));
@@ -127,16 +93,10 @@ fn sparse_values_replace_those_of_the_view_or_zeros() {
 fn an_accessor_without_a_view_is_zeros_and_cannot_be_giant() {
     let mut b = Builder::triangle();
     let positions = b.json["accessors"][0].clone();
-    let zeros = b.add(
-        "accessors",
-        json!({"componentType": F32, "type": "VEC3", "count": 3}),
-    );
+    let zeros = b.add("accessors", json!({"componentType": F32, "type": "VEC3", "count": 3}));
     b.primitive()["targets"] = json!([{"POSITION": zeros}]);
     assert_eq!(first(&b).deformers.targets[0].positions, [[0.0; 3]; 3]);
-    let strict = GltfOptions {
-        memory_limit: Some(1 << 30),
-        ..GltfOptions::default()
-    };
+    let strict = GltfOptions { memory_limit: Some(1 << 30), ..GltfOptions::default() };
     for count in [1u64 << 30, 1 << 40, u64::MAX] {
         b.json["accessors"][zeros]["count"] = json!(count);
         let error = b.error_with(&strict);
@@ -164,103 +124,31 @@ fn broken(pointer: &str, value: Value) -> String {
 #[test]
 fn whatever_exceeds_its_bounds_is_named_by_its_place() {
     for (pointer, value, expected) in [
-        (
-            "/accessors/0/count",
-            json!(4),
-            "/accessors/0: 4 elements exceed",
-        ),
-        (
-            "/accessors/0/byteOffset",
-            json!(4),
-            "/accessors/0: 3 elements exceed",
-        ),
-        (
-            "/accessors/0/byteOffset",
-            json!(u64::MAX),
-            "/accessors/0: 3 elements exceed",
-        ),
-        (
-            "/accessors/0/bufferView",
-            json!(9),
-            "/accessors/0/bufferView: there is no buffer view 9",
-        ),
-        (
-            "/accessors/0/type",
-            json!("VEC2"),
-            "/accessors/0: elements have 2 components",
-        ),
-        (
-            "/accessors/0/type",
-            json!("MAT3"),
-            "/accessors/0: 2x2 and 3x3",
-        ),
+        ("/accessors/0/count", json!(4), "/accessors/0: 4 elements exceed"),
+        ("/accessors/0/byteOffset", json!(4), "/accessors/0: 3 elements exceed"),
+        ("/accessors/0/byteOffset", json!(u64::MAX), "/accessors/0: 3 elements exceed"),
+        ("/accessors/0/bufferView", json!(9), "/accessors/0/bufferView: there is no buffer view 9"),
+        ("/accessors/0/type", json!("VEC2"), "/accessors/0: elements have 2 components"),
+        ("/accessors/0/type", json!("MAT3"), "/accessors/0: 2x2 and 3x3"),
         ("/accessors/0/type", json!("VEC9"), "/accessors/0: unknown"),
-        (
-            "/accessors/0/componentType",
-            json!(5130),
-            "/accessors/0: unknown",
-        ),
-        (
-            "/bufferViews/0/byteStride",
-            json!(8),
-            "/accessors/0: a stride of 8 bytes",
-        ),
-        (
-            "/bufferViews/0/byteStride",
-            json!(14),
-            "/accessors/0: a stride of 14 bytes",
-        ),
-        (
-            "/bufferViews/0/byteStride",
-            json!(u64::MAX),
-            "/accessors/0: a stride of",
-        ),
-        (
-            "/bufferViews/0/byteLength",
-            json!(4000),
-            "/bufferViews/0: 4000 bytes from 0 exceed",
-        ),
-        (
-            "/bufferViews/0/byteOffset",
-            json!(u64::MAX),
-            "/bufferViews/0: 36 bytes from",
-        ),
-        (
-            "/bufferViews/0/buffer",
-            json!(1),
-            "/bufferViews/0: there is no buffer 1",
-        ),
-        (
-            "/buffers/0/byteLength",
-            json!(4000),
-            "/buffers/0/byteLength: 4000 bytes are declared",
-        ),
-        (
-            "/nodes/0/mesh",
-            json!(1),
-            "/nodes/0/mesh: there is no mesh 1",
-        ),
-        (
-            "/meshes/0/primitives/0/attributes/POSITION",
-            json!(7),
-            "/meshes/0/primitives/0: there is no accessor 7",
-        ),
+        ("/accessors/0/componentType", json!(5130), "/accessors/0: unknown"),
+        ("/bufferViews/0/byteStride", json!(8), "/accessors/0: a stride of 8 bytes"),
+        ("/bufferViews/0/byteStride", json!(14), "/accessors/0: a stride of 14 bytes"),
+        ("/bufferViews/0/byteStride", json!(u64::MAX), "/accessors/0: a stride of"),
+        ("/bufferViews/0/byteLength", json!(4000), "/bufferViews/0: 4000 bytes from 0 exceed"),
+        ("/bufferViews/0/byteOffset", json!(u64::MAX), "/bufferViews/0: 36 bytes from"),
+        ("/bufferViews/0/buffer", json!(1), "/bufferViews/0: there is no buffer 1"),
+        ("/buffers/0/byteLength", json!(4000), "/buffers/0/byteLength: 4000 bytes are declared"),
+        ("/nodes/0/mesh", json!(1), "/nodes/0/mesh: there is no mesh 1"),
+        ("/meshes/0/primitives/0/attributes/POSITION", json!(7), "/meshes/0/primitives/0: there is no accessor 7"),
         (
             "/meshes/0/primitives/0/attributes/NORMAL",
             json!(7),
             "/meshes/0/primitives/0/attributes/NORMAL: there is no accessor 7",
         ),
         ("/meshes/0/primitives/0/indices", json!(0), "/accessors/0: "),
-        (
-            "/meshes/0/primitives/0/material",
-            json!(0),
-            "/meshes/0/primitives/0/material: there is no material 0",
-        ),
-        (
-            "/meshes/0/primitives/0/mode",
-            json!(9),
-            "/meshes/0/primitives/0/mode: unknown",
-        ),
+        ("/meshes/0/primitives/0/material", json!(0), "/meshes/0/primitives/0/material: there is no material 0"),
+        ("/meshes/0/primitives/0/mode", json!(9), "/meshes/0/primitives/0/mode: unknown"),
     ] {
         let error = broken(pointer, value);
         assert!(error.starts_with(expected), "{pointer}: {error}");
@@ -281,10 +169,7 @@ fn indices_of_every_type_are_read_and_checked() {
     }
     let beyond = b.accessor(U16, "SCALAR", &[0u16, 1, 3]);
     b.primitive()["indices"] = json!(beyond);
-    assert!(
-        b.error()
-            .starts_with("/meshes/0/primitives/0/indices: triangle [0, 1, 3]")
-    );
+    assert!(b.error().starts_with("/meshes/0/primitives/0/indices: triangle [0, 1, 3]"));
     let floats = b.floats(&[[0.0], [1.0], [2.0]]);
     b.primitive()["indices"] = json!(floats);
     assert!(b.error().contains("unsigned integers are needed"));
@@ -296,21 +181,14 @@ fn strips_fans_points_and_lines() {
     let indices = b.accessor(U8, "SCALAR", &[0u8, 1, 2, 1]);
     b.primitive()["indices"] = json!(indices);
     b.primitive()["mode"] = json!(5);
-    assert_eq!(
-        first(&b).mesh.triangles,
-        [[0, 1, 2]],
-        "a stitch has no area"
-    );
+    assert_eq!(first(&b).mesh.triangles, [[0, 1, 2]], "a stitch has no area");
     b.primitive()["mode"] = json!(6);
     assert_eq!(first(&b).mesh.triangles, [[1, 2, 0], [2, 1, 0]]);
     for mode in 0..4 {
         b.primitive()["mode"] = json!(mode);
         let model = b.load();
         assert!(model.meshes.is_empty() && model.parts.is_empty());
-        assert_eq!(
-            model.warnings,
-            ["/meshes/0/primitives/0: points and lines are not rendered and skipped"]
-        );
+        assert_eq!(model.warnings, ["/meshes/0/primitives/0: points and lines are not rendered and skipped"]);
     }
 }
 
@@ -318,10 +196,7 @@ fn strips_fans_points_and_lines() {
 fn positions_that_are_no_numbers_are_errors() {
     for bad in [f32::NAN, f32::INFINITY, 1e30] {
         let b = with_positions(F32, false, &[[0.0, bad, 0.0], [0.0; 3], [0.0; 3]]);
-        assert!(
-            b.error()
-                .starts_with("/meshes/0/primitives/0/attributes/POSITION: positions must")
-        );
+        assert!(b.error().starts_with("/meshes/0/primitives/0/attributes/POSITION: positions must"));
     }
 }
 
@@ -350,10 +225,7 @@ fn normals_become_unit_vectors_and_missing_ones_those_of_faces() {
     b.primitive()["attributes"]["NORMAL"] = json!(normals);
     let model = b.load();
     let mesh = &model.meshes[0].mesh;
-    assert_eq!(
-        mesh.normals,
-        [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
-    );
+    assert_eq!(mesh.normals, [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]);
     assert!(model.warnings[0].contains("normals have no direction"));
 }
 
@@ -373,32 +245,19 @@ fn tangents_are_made_where_a_normal_map_needs_them() {
     let normals = b.floats(&[[0.0, 0.0, 1.0]; 3]);
     b.primitive()["attributes"]["NORMAL"] = json!(normals);
     let texture = b.texture(&png(1, 1, [128, 128, 255]));
-    b.add(
-        "materials",
-        json!({"normalTexture": {"index": texture, "scale": 0.5}}),
-    );
+    b.add("materials", json!({"normalTexture": {"index": texture, "scale": 0.5}}));
     b.primitive()["material"] = json!(0);
     let model = b.load();
-    assert!(
-        model.warnings[0].contains("needs texture coordinates"),
-        "{:?}",
-        model.warnings
-    );
+    assert!(model.warnings[0].contains("needs texture coordinates"), "{:?}", model.warnings);
     b.primitive()["attributes"]["TEXCOORD_0"] = json!(uvs);
     assert_eq!(first(&b).mesh.tangents, [[1.0, 0.0, 0.0, 1.0]; 3]);
-    let without = b.load_with(&GltfOptions {
-        skip_tangents: true,
-        ..GltfOptions::default()
-    });
+    let without = b.load_with(&GltfOptions { skip_tangents: true, ..GltfOptions::default() });
     assert!(without.meshes[0].mesh.tangents.is_empty());
     let own = b.floats(&[[0.0, 2.0, 0.0, -1.0]; 3]);
     b.primitive()["attributes"]["TANGENT"] = json!(own);
     assert_eq!(first(&b).mesh.tangents, [[0.0, 1.0, 0.0, -1.0]; 3]);
     b.json["materials"] = json!([{}]);
-    b.primitive()["attributes"]
-        .as_object_mut()
-        .expect("an object")
-        .remove("TANGENT");
+    b.primitive()["attributes"].as_object_mut().expect("an object").remove("TANGENT");
     assert!(first(&b).mesh.tangents.is_empty());
 }
 
@@ -406,8 +265,7 @@ fn tangents_are_made_where_a_normal_map_needs_them() {
 fn morph_targets_come_with_weights_of_node_or_mesh() {
     let mut b = Builder::triangle();
     let offsets = b.floats(&[[0.0, 0.0, 1.0]; 3]);
-    b.primitive()["targets"] =
-        json!([{"POSITION": offsets}, {"NORMAL": offsets, "TANGENT": offsets}]);
+    b.primitive()["targets"] = json!([{"POSITION": offsets}, {"NORMAL": offsets, "TANGENT": offsets}]);
     assert_eq!(b.load().rig.nodes[0].weights, [0.0, 0.0]);
     b.json["meshes"][0]["weights"] = json!([0.25, 0.5]);
     assert_eq!(b.load().rig.nodes[0].weights, [0.25, 0.5]);
@@ -446,32 +304,19 @@ fn both_sets_of_joints_are_laid_side_by_side_with_weights_that_sum_to_one() {
     let model = skinned().load();
     let d = &model.meshes[0].deformers;
     assert_eq!(d.joints_per_vertex, 8);
-    assert_eq!(
-        d.joints[..8],
-        [1, 0, 0, 0, 0, 0, 0, 0],
-        "what has no weight names joint 0"
-    );
+    assert_eq!(d.joints[..8], [1, 0, 0, 0, 0, 0, 0, 0], "what has no weight names joint 0");
     assert_eq!(d.weights[..8], [0.75, 0.0, 0.0, 0.0, 0.25, 0.0, 0.0, 0.0]);
     assert_eq!(d.weights[8..16], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    assert_eq!(
-        (model.parts[0].skin, model.rig.skins[0].joints.len()),
-        (0, 2)
-    );
+    assert_eq!((model.parts[0].skin, model.rig.skins[0].joints.len()), (0, 2));
 }
 
 #[test]
 fn joints_beyond_the_skin_are_refused() {
     let mut b = skinned();
     b.json["skins"][0]["joints"] = json!([1]);
-    assert!(
-        b.error()
-            .starts_with("/nodes/0/skin: the mesh names joint 1, but its skin has 1")
-    );
+    assert!(b.error().starts_with("/nodes/0/skin: the mesh names joint 1, but its skin has 1"));
     b.json["skins"][0]["joints"] = json!([1, 7]);
-    assert!(
-        b.error()
-            .starts_with("/skins/0/joints/1: there is no node 7")
-    );
+    assert!(b.error().starts_with("/skins/0/joints/1: there is no node 7"));
     b.json["skins"][0]["joints"] = json!([]);
     assert!(b.error().starts_with("/skins/0: a skin needs"));
     b.json["nodes"][0]["skin"] = json!(3);
@@ -481,9 +326,7 @@ fn joints_beyond_the_skin_are_refused() {
 #[test]
 fn a_skin_without_weights_in_the_mesh_is_ignored() {
     let mut b = skinned();
-    let a = b.primitive()["attributes"]
-        .as_object_mut()
-        .expect("an object");
+    let a = b.primitive()["attributes"].as_object_mut().expect("an object");
     a.retain(|key, _| key == "POSITION");
     let model = b.load();
     assert_eq!(model.parts[0].skin, NONE);

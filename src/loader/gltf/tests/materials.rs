@@ -15,16 +15,10 @@ fn material(b: &mut Builder, json: Value) -> crate::loader::gltf::PbrMaterial {
 #[test]
 fn materials_default_to_what_the_specification_says() {
     let m = material(&mut Builder::new(), json!({}));
-    let expected = crate::loader::gltf::PbrMaterial {
-        name: "material 0".to_owned(),
-        ..Default::default()
-    };
+    let expected = crate::loader::gltf::PbrMaterial { name: "material 0".to_owned(), ..Default::default() };
     assert_eq!(m, expected);
     let lobes = m.material.lobes;
-    assert_eq!(
-        (lobes.metallic, lobes.roughness, lobes.ior),
-        (1.0, 1.0, 1.5)
-    );
+    assert_eq!((lobes.metallic, lobes.roughness, lobes.ior), (1.0, 1.0, 1.5));
     assert!(!m.material.double_sided);
 }
 
@@ -45,26 +39,13 @@ fn the_core_of_a_material_is_read() {
         "extensions": {"KHR_materials_emissive_strength": {"emissiveStrength": 4}}}),
     );
     let (shown, lobes) = (&m.material, &m.material.lobes);
-    assert_eq!(
-        (shown.color, shown.opacity),
-        (Vec3::new(0.1, 0.2, 0.3), 0.4)
-    );
-    assert_eq!(
-        (lobes.metallic, lobes.roughness, lobes.normal_scale),
-        (0.5, 0.75, -2.0)
-    );
+    assert_eq!((shown.color, shown.opacity), (Vec3::new(0.1, 0.2, 0.3), 0.4));
+    assert_eq!((lobes.metallic, lobes.roughness, lobes.normal_scale), (0.5, 0.75, -2.0));
     assert_eq!((shown.alpha, shown.double_sided), (Alpha::Mask(0.25), true));
     assert_eq!(shown.emission, Vec3::new(0.0, 2.0, 4.0));
     let reference = |texture, uv_set, offset| {
-        let place = TexturePlace {
-            offset,
-            ..TexturePlace::default()
-        };
-        TextureRef {
-            texture,
-            uv_set,
-            place,
-        }
+        let place = TexturePlace { offset, ..TexturePlace::default() };
+        TextureRef { texture, uv_set, place }
     };
     let moved = reference(0, 1, Vec2::new(0.5, 0.0));
     let read = |map: u32| m.textures[map as usize];
@@ -87,10 +68,7 @@ fn the_core_of_a_material_is_read() {
     );
     let textures = b.load().textures;
     assert_eq!(textures.len(), 2, "one for each colour space");
-    assert_eq!(
-        (textures[0].space, textures[1].space),
-        (ColorSpace::Srgb, ColorSpace::Linear)
-    );
+    assert_eq!((textures[0].space, textures[1].space), (ColorSpace::Srgb, ColorSpace::Linear));
 }
 
 #[test]
@@ -115,21 +93,12 @@ fn every_material_extension_is_read() {
     assert_eq!(m.textures.len(), 13);
     assert_eq!((l.specular, l.specular_color), (0.5, [2.0, 1.0, 0.0]));
     assert_eq!(l.transmission, 0.9);
-    assert_eq!(
-        (l.diffuse_transmission, l.diffuse_transmission_color),
-        (0.3, [1.0, 0.0, 0.0])
-    );
+    assert_eq!((l.diffuse_transmission, l.diffuse_transmission_color), (0.3, [1.0, 0.0, 0.0]));
     let volume = absorption(Vec3::Y, 3.0);
     assert_eq!((l.thin, l.absorption), (0, volume.into()));
-    assert_eq!(
-        (l.clearcoat, l.clearcoat_roughness, l.clearcoat_normal_scale),
-        (0.8, 0.1, 0.5)
-    );
+    assert_eq!((l.clearcoat, l.clearcoat_roughness, l.clearcoat_normal_scale), (0.8, 0.1, 0.5));
     assert_eq!((l.sheen_color, l.sheen_roughness), ([0.1, 0.2, 0.3], 0.4));
-    assert_eq!(
-        (l.iridescence, l.iridescence_ior, l.iridescence_thickness),
-        (1.0, 1.8, [50.0, 500.0])
-    );
+    assert_eq!((l.iridescence, l.iridescence_ior, l.iridescence_thickness), (1.0, 1.8, [50.0, 500.0]));
     assert_eq!((l.anisotropy, l.anisotropy_rotation), (0.6, 1.5));
     let of_lobes = m.material.maps()[2..].to_vec();
     assert_eq!(of_lobes.iter().filter(|&&map| map != NONE).count(), 13);
@@ -137,13 +106,9 @@ fn every_material_extension_is_read() {
         m.features[2..].join(", "),
         "specular, transmission, diffuse transmission, volume, clearcoat, sheen, iridescence, anisotropy"
     );
-    let empty =
-        json!({"extensions": {"KHR_materials_volume": {}, "KHR_materials_iridescence": {}}});
+    let empty = json!({"extensions": {"KHR_materials_volume": {}, "KHR_materials_iridescence": {}}});
     let m = material(&mut Builder::new(), empty);
-    assert_eq!(
-        (m.material.lobes.thin, m.material.lobes.iridescence_ior),
-        (1, 1.3)
-    );
+    assert_eq!((m.material.lobes.thin, m.material.lobes.iridescence_ior), (1, 1.3));
     assert_eq!(m.base.attenuation_distance, f32::INFINITY);
     assert_eq!(m.features, ["volume", "iridescence"]);
 }
@@ -160,14 +125,8 @@ fn an_unlit_material_shines_in_its_base_colour_alone() {
         "extensions": {"KHR_materials_unlit": {}}}),
     );
     let shown = m.material;
-    assert_eq!(
-        (shown.color, shown.emission, shown.opacity),
-        (Vec3::ZERO, Vec3::new(0.1, 0.2, 0.3), 0.4)
-    );
-    assert_eq!(
-        (shown.color_map, shown.emission_map, m.textures.len()),
-        (0, 0, 1)
-    );
+    assert_eq!((shown.color, shown.emission, shown.opacity), (Vec3::ZERO, Vec3::new(0.1, 0.2, 0.3), 0.4));
+    assert_eq!((shown.color_map, shown.emission_map, m.textures.len()), (0, 0, 1));
     assert!(shown.unlit && m.features.contains(&"unlit".to_owned()));
 }
 
@@ -177,10 +136,7 @@ fn numbers_out_of_range_are_clamped_and_wrong_types_refused() {
     b.json["materials"] = json!([{"pbrMetallicRoughness": {"metallicFactor": 7}}]);
     let model = b.load();
     assert_eq!(model.materials[0].material.lobes.metallic, 1.0);
-    assert_eq!(
-        model.warnings,
-        ["/materials/0/pbrMetallicRoughness/metallicFactor: 7 is out of range; 1 is used"]
-    );
+    assert_eq!(model.warnings, ["/materials/0/pbrMetallicRoughness/metallicFactor: 7 is out of range; 1 is used"]);
     for (json, expected) in [
         (
             json!({"extensions": {"KHR_materials_sheen": {"sheenRoughnessFactor": "much"}}}),
@@ -194,18 +150,9 @@ fn numbers_out_of_range_are_clamped_and_wrong_types_refused() {
             json!({"extensions": {"KHR_materials_ior": {"ior": 1e39}}}),
             "/materials/0/extensions/KHR_materials_ior/ior: the number must be finite",
         ),
-        (
-            json!({"alphaMode": "GHOST"}),
-            "/materials/0/alphaMode: unknown",
-        ),
-        (
-            json!({"doubleSided": 1}),
-            "/materials/0/doubleSided: invalid type",
-        ),
-        (
-            json!({"normalTexture": {}}),
-            "/materials/0/normalTexture: missing field `index`",
-        ),
+        (json!({"alphaMode": "GHOST"}), "/materials/0/alphaMode: unknown"),
+        (json!({"doubleSided": 1}), "/materials/0/doubleSided: invalid type"),
+        (json!({"normalTexture": {}}), "/materials/0/normalTexture: missing field `index`"),
     ] {
         b.json["materials"] = json!([json]);
         assert!(b.error().starts_with(expected), "{}", b.error());
@@ -276,10 +223,7 @@ fn more_than_two_sets_of_texture_coordinates_are_a_warning() {
     let normals = model.materials[0].material.lobes.normal_map as usize;
     assert_eq!(model.materials[0].textures[normals].uv_set, 0);
     let told = &model.warnings[0];
-    assert!(
-        told.starts_with("/materials/0: its textures use 3 sets"),
-        "{told}"
-    );
+    assert!(told.starts_with("/materials/0: its textures use 3 sets"), "{told}");
 }
 
 #[test]
@@ -289,13 +233,9 @@ fn variants_with_other_texture_coordinates_are_a_warning() {
     other["emissiveTexture"]["texCoord"] = json!(3);
     b.add("materials", other);
     b.json["extensions"] = json!({"KHR_materials_variants": {"variants": [{"name": "other"}]}});
-    b.primitive()["extensions"] =
-        json!({"KHR_materials_variants": {"mappings": [{"material": 1, "variants": [0]}]}});
+    b.primitive()["extensions"] = json!({"KHR_materials_variants": {"mappings": [{"material": 1, "variants": [0]}]}});
     assert!(b.load().warnings[0].starts_with("/meshes/0/primitives/0: materials of variants"));
-    let chosen = GltfOptions {
-        variant: Some("other".to_owned()),
-        ..GltfOptions::default()
-    };
+    let chosen = GltfOptions { variant: Some("other".to_owned()), ..GltfOptions::default() };
     let model = b.load_with(&chosen);
     assert_eq!(model.meshes[0].mesh.uvs1[0], [3.0, 0.0]);
 }
@@ -303,66 +243,43 @@ fn variants_with_other_texture_coordinates_are_a_warning() {
 #[test]
 fn variants_change_materials_when_chosen() {
     let mut b = Builder::triangle();
-    b.json["extensions"] =
-        json!({"KHR_materials_variants": {"variants": [{"name": "red"}, {"name": "blue"}]}});
+    b.json["extensions"] = json!({"KHR_materials_variants": {"variants": [{"name": "red"}, {"name": "blue"}]}});
     b.json["materials"] = json!([{}, {}, {}]);
     b.primitive()["material"] = json!(0);
     b.primitive()["extensions"] = json!({"KHR_materials_variants": {"mappings": [
         {"material": 2, "variants": [1]}, {"material": 1, "variants": [0]}]}});
-    let choose = |name: &str| GltfOptions {
-        variant: Some(name.to_owned()),
-        ..GltfOptions::default()
-    };
+    let choose = |name: &str| GltfOptions { variant: Some(name.to_owned()), ..GltfOptions::default() };
     let model = b.load();
     assert_eq!((model.variants.len(), model.meshes[0].material), (2, 0));
     assert_eq!(model.meshes[0].variants, [(1, 2), (0, 1)]);
     assert_eq!(b.load_with(&choose("blue")).meshes[0].material, 2);
     let error = b.error_with(&choose("blu"));
-    assert!(
-        error.ends_with("there is no variant `blu`: did you mean `blue`?"),
-        "{error}"
-    );
+    assert!(error.ends_with("there is no variant `blu`: did you mean `blue`?"), "{error}");
     b.primitive()["extensions"]["KHR_materials_variants"]["mappings"][0]["material"] = json!(3);
-    assert!(
-        b.error()
-            .ends_with("there is no variant 1 or no material 3")
-    );
+    assert!(b.error().ends_with("there is no variant 1 or no material 3"));
 }
 
 #[test]
 fn textures_are_shared_by_picture_sampling_and_colour_space() {
     let mut b = Builder::new();
     let first = b.texture(&png(3, 2, [10, 20, 30]));
-    b.add(
-        "samplers",
-        json!({"wrapS": 33071, "wrapT": 33648, "magFilter": 9728}),
-    );
+    b.add("samplers", json!({"wrapS": 33071, "wrapT": 33648, "magFilter": 9728}));
     let clamped = b.add("textures", json!({"source": 0, "sampler": 0}));
     let again = b.add("textures", json!({"source": 0}));
     let base = |t: usize| json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": t}}});
     b.json["materials"] = json!([base(first), base(clamped), base(again)]);
     let model = b.load();
-    let used: Vec<_> = model
-        .materials
-        .iter()
-        .map(|m| m.textures[m.material.color_map as usize].texture)
-        .collect();
+    let used: Vec<_> = model.materials.iter().map(|m| m.textures[m.material.color_map as usize].texture).collect();
     assert_eq!(used, [0, 1, 0]);
     let t = &model.textures[1];
-    assert_eq!(
-        (t.wrap_s, t.wrap_t, t.nearest),
-        (Wrap::Clamp, Wrap::Mirror, true)
-    );
+    assert_eq!((t.wrap_s, t.wrap_t, t.nearest), (Wrap::Clamp, Wrap::Mirror, true));
     assert_eq!((t.width, t.height, t.texels.len()), (3, 2, 6));
     assert_eq!(model.textures[0].texels, [[10, 20, 30, 255]; 6]);
     assert!(model.warnings.is_empty(), "{:?}", model.warnings);
     let texture = model.textures[0].clone().into_texture();
     assert_eq!(texture.texels, Texels::Srgb8(vec![[10, 20, 30, 255]; 6]));
     let texture = model.textures[1].clone().into_texture();
-    assert_eq!(
-        (texture.wrap, texture.nearest),
-        ([Wrap::Clamp, Wrap::Mirror], true)
-    );
+    assert_eq!((texture.wrap, texture.nearest), ([Wrap::Clamp, Wrap::Mirror], true));
 }
 
 #[test]
@@ -372,10 +289,7 @@ fn jpeg_and_webp_are_told_by_content() {
         let texture = b.texture(&encoded(8, 8, [200, 200, 200], format));
         b.json["materials"] = json!([{"emissiveTexture": {"index": texture}}]);
         let t = &b.load().textures[0];
-        assert!(
-            t.texels[0][..3].iter().all(|x| x.abs_diff(200) < 4),
-            "{format:?}"
-        );
+        assert!(t.texels[0][..3].iter().all(|x| x.abs_diff(200) < 4), "{format:?}");
     }
 }
 
@@ -384,19 +298,10 @@ fn ktx2_is_refused_unless_there_is_another_picture() {
     let mut b = Builder::new();
     b.json["extensionsUsed"] = json!(["KHR_texture_basisu", "EXT_texture_webp"]);
     let view = b.view(b"\xabKTX 20\xbb\r\n\x1a\n");
-    let ktx = b.add(
-        "images",
-        json!({"bufferView": view, "mimeType": "image/ktx2"}),
-    );
-    let texture = b.add(
-        "textures",
-        json!({"extensions": {"KHR_texture_basisu": {"source": ktx}}}),
-    );
+    let ktx = b.add("images", json!({"bufferView": view, "mimeType": "image/ktx2"}));
+    let texture = b.add("textures", json!({"extensions": {"KHR_texture_basisu": {"source": ktx}}}));
     b.json["materials"] = json!([{"emissiveTexture": {"index": texture}}]);
-    assert!(
-        b.error()
-            .starts_with("/images/0: KTX2 pictures are not supported: convert it to PNG")
-    );
+    assert!(b.error().starts_with("/images/0: KTX2 pictures are not supported: convert it to PNG"));
     let other = b.texture(&png(1, 1, [1, 2, 3]));
     b.json["textures"][texture]["source"] = json!(b.json["textures"][other]["source"]);
     assert_eq!(b.load().textures[0].texels, [[1, 2, 3, 255]]);
@@ -420,15 +325,9 @@ fn damaged_and_oversized_pictures_are_refused_by_place() {
     let mut b = Builder::new();
     let texture = b.texture(&png(2000, 2000, [1, 2, 3]));
     b.json["materials"] = json!([{"emissiveTexture": {"index": texture}}]);
-    let options = GltfOptions {
-        memory_limit: Some(20 << 20),
-        ..GltfOptions::default()
-    };
+    let options = GltfOptions { memory_limit: Some(20 << 20), ..GltfOptions::default() };
     let error = b.error_with(&options);
-    assert!(
-        error.starts_with("/images/0: the picture needs 27 MiB"),
-        "{error}"
-    );
+    assert!(error.starts_with("/images/0: the picture needs 27 MiB"), "{error}");
 }
 
 #[test]
@@ -447,16 +346,11 @@ fn buffers_and_pictures_are_read_from_the_files_folder_only() {
         Err(e) => e.to_string(),
     };
     let strict = GltfOptions::default();
-    assert!(error(&strict).ends_with(
-        "a.gltf: /buffers/0/uri: `my%20data.bin`: no such file: put it beside the model"
-    ));
+    assert!(error(&strict).ends_with("a.gltf: /buffers/0/uri: `my%20data.bin`: no such file: put it beside the model"));
     std::fs::write(dir.path().join("model/my data.bin"), &b.bin).expect("writes");
     std::fs::write(dir.path().join("colour.png"), png(1, 1, [5; 3])).expect("writes");
     assert!(error(&strict).contains("/images/0/uri: `../colour.png` leads out"));
-    let open = GltfOptions {
-        allow_dirs: vec![dir.path().to_owned()],
-        ..GltfOptions::default()
-    };
+    let open = GltfOptions { allow_dirs: vec![dir.path().to_owned()], ..GltfOptions::default() };
     let model = load_model(&path, &open).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(model.textures[0].name, "../colour.png");
     assert_eq!(model.meshes[0].mesh.triangles.len(), 1);

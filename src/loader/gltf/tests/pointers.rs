@@ -29,18 +29,11 @@ fn file() -> Builder {
             },
         }),
     );
-    b.json["extensions"]["KHR_lights_punctual"] =
-        json!({"lights": [{"type": "point"}, {"type": "spot"}]});
+    b.json["extensions"]["KHR_lights_punctual"] = json!({"lights": [{"type": "point"}, {"type": "spot"}]});
     let perspective = json!({"yfov": 0.5, "znear": 0.1});
-    b.add(
-        "cameras",
-        json!({"type": "perspective", "perspective": perspective}),
-    );
+    b.add("cameras", json!({"type": "perspective", "perspective": perspective}));
     let orthographic = json!({"xmag": 3, "ymag": 2, "znear": 0.1, "zfar": 9});
-    b.add(
-        "cameras",
-        json!({"type": "orthographic", "orthographic": orthographic}),
-    );
+    b.add("cameras", json!({"type": "orthographic", "orthographic": orthographic}));
     b
 }
 
@@ -75,17 +68,11 @@ fn pointers_name_factors_places_lights_and_cameras() {
         expected.push((format!("/materials/0/{to}"), of_first(value)));
     }
     let place = "pbrMetallicRoughness/baseColorTexture/extensions/KHR_texture_transform";
-    for (part, value) in [
-        ("offset", PlaceValue::Offset),
-        ("rotation", PlaceValue::Rotation),
-        ("scale", PlaceValue::Scale),
-    ] {
+    for (part, value) in
+        [("offset", PlaceValue::Offset), ("rotation", PlaceValue::Rotation), ("scale", PlaceValue::Scale)]
+    {
         let (material, map) = (1, base_color());
-        let target = Target::Place {
-            material,
-            map,
-            value,
-        };
+        let target = Target::Place { material, map, value };
         expected.push((format!("/materials/1/{place}/{part}"), target));
     }
     for (part, value) in [
@@ -98,10 +85,9 @@ fn pointers_name_factors_places_lights_and_cameras() {
         let to = format!("/extensions/KHR_lights_punctual/lights/1/{part}");
         expected.push((to, Target::Light { light: 1, value }));
     }
-    for (camera, part, value) in [
-        (0, "perspective/yfov", CameraValue::FovY),
-        (1, "orthographic/ymag", CameraValue::HalfHeight),
-    ] {
+    for (camera, part, value) in
+        [(0, "perspective/yfov", CameraValue::FovY), (1, "orthographic/ymag", CameraValue::HalfHeight)]
+    {
         let to = format!("/cameras/{camera}/{part}");
         expected.push((to, Target::Camera { camera, value }));
     }
@@ -126,21 +112,14 @@ fn tracks_start_from_what_the_file_has() {
     animated(&mut b, &format!("/materials/1/{place}/scale"), 2);
     let bases = b.load().animated_materials;
     assert_eq!([bases[0].material, bases[1].material], [0, 1]);
-    assert_eq!(
-        (bases[0].emissive, bases[0].emissive_strength),
-        (Vec3::ZERO, 1.0)
-    );
+    assert_eq!((bases[0].emissive, bases[0].emissive_strength), (Vec3::ZERO, 1.0));
     assert_eq!(bases[0].attenuation_distance, f32::INFINITY);
     assert!(bases[0].places.is_empty());
     assert_eq!(bases[1].emissive, Vec3::new(1.0, 0.5, 0.0));
     assert_eq!(bases[1].emissive_strength, 4.0);
     assert_eq!(bases[1].attenuation_color, Vec3::new(1.0, 0.5, 1.0));
     assert_eq!(bases[1].attenuation_distance, 2.0);
-    let place = TexturePlace {
-        offset: Vec2::new(0.25, 0.5),
-        rotation: 0.5,
-        scale: Vec2::ONE,
-    };
+    let place = TexturePlace { offset: Vec2::new(0.25, 0.5), rotation: 0.5, scale: Vec2::ONE };
     assert_eq!(bases[1].places, [(base_color(), place)]);
 }
 
@@ -178,10 +157,7 @@ fn pointers_to_what_is_not_there_and_keys_that_do_not_fit_are_refused() {
     for (to, what) in [
         ("/materials/2/alphaCutoff", "material 2"),
         ("/cameras/7/perspective/yfov", "camera 7"),
-        (
-            "/extensions/KHR_lights_punctual/lights/2/intensity",
-            "light 2",
-        ),
+        ("/extensions/KHR_lights_punctual/lights/2/intensity", "light 2"),
     ] {
         let error = told(to, 1);
         assert!(error.starts_with(target) && error.contains(what), "{error}");

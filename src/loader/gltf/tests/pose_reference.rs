@@ -32,8 +32,7 @@ struct State {
 
 impl Reference {
     pub fn open(bytes: &[u8], folder: &Path) -> Self {
-        let Gltf { document, mut blob } =
-            Gltf::from_slice_without_validation(bytes).expect("a valid file");
+        let Gltf { document, mut blob } = Gltf::from_slice_without_validation(bytes).expect("a valid file");
         let read = |source| match source {
             Source::Bin => blob.take().expect("a binary chunk"),
             Source::Uri(uri) => match uri.split_once(";base64,") {
@@ -70,31 +69,20 @@ impl Reference {
         }
         let shapes = self.document.nodes().map(|node| {
             let primitives = node.mesh().into_iter().flat_map(|m| m.primitives());
-            primitives
-                .map(|p| self.shape(&node, &p, &states, &worlds))
-                .collect()
+            primitives.map(|p| self.shape(&node, &p, &states, &worlds)).collect()
         });
-        Pose {
-            primitives: shapes.collect(),
-            worlds,
-        }
+        Pose { primitives: shapes.collect(), worlds }
     }
 
     fn drive(&self, state: &mut State, channel: &Channel, time: f64) {
         let reader = channel.reader(|b| self.buffers.get(b.index()).map(Vec::as_slice));
-        let times: Vec<f64> = reader
-            .read_inputs()
-            .expect("times")
-            .map(f64::from)
-            .collect();
+        let times: Vec<f64> = reader.read_inputs().expect("times").map(f64::from).collect();
         let mode = channel.sampler().interpolation();
-        let flat = |values: &mut dyn Iterator<Item = [f32; 3]>| -> Vec<f64> {
-            values.flatten().map(f64::from).collect()
-        };
+        let flat =
+            |values: &mut dyn Iterator<Item = [f32; 3]>| -> Vec<f64> { values.flatten().map(f64::from).collect() };
         match reader.read_outputs().expect("values") {
             ReadOutputs::Translations(mut values) => {
-                state.translation =
-                    DVec3::from_slice(&sample(&times, &flat(&mut values), mode, time));
+                state.translation = DVec3::from_slice(&sample(&times, &flat(&mut values), mode, time));
             }
             ReadOutputs::Scales(mut values) => {
                 state.scale = DVec3::from_slice(&sample(&times, &flat(&mut values), mode, time));
@@ -122,10 +110,7 @@ impl Reference {
             }
         }
         let blends = self.blends(node, p, worlds, vertices.len());
-        let placed = vertices
-            .iter()
-            .zip(&blends)
-            .map(|(v, m)| m.transform_point3(*v));
+        let placed = vertices.iter().zip(&blends).map(|(v, m)| m.transform_point3(*v));
         let placed: Vec<DVec3> = placed.collect();
         match reader.read_indices() {
             Some(indices) => indices.into_u32().map(|i| placed[i as usize]).collect(),
@@ -144,18 +129,15 @@ impl Reference {
             .joints()
             .map(|joint| {
                 let inverse = inverses.next().map(|m| m.as_flattened().to_vec());
-                let inverse = inverse.map_or(DMat4::IDENTITY, |m| {
-                    DMat4::from_cols_array(&std::array::from_fn(|i| f64::from(m[i])))
-                });
+                let inverse = inverse
+                    .map_or(DMat4::IDENTITY, |m| DMat4::from_cols_array(&std::array::from_fn(|i| f64::from(m[i]))));
                 worlds[joint.index()] * inverse
             })
             .collect();
         let mut blends = vec![DMat4::ZERO; count];
         for set in 0.. {
             let reader = p.reader(|b| self.buffers.get(b.index()).map(Vec::as_slice));
-            let (Some(indices), Some(weights)) =
-                (reader.read_joints(set), reader.read_weights(set))
-            else {
+            let (Some(indices), Some(weights)) = (reader.read_joints(set), reader.read_weights(set)) else {
                 break;
             };
             let influences = indices.into_u16().zip(weights.into_f32());
@@ -170,10 +152,7 @@ impl Reference {
 }
 
 fn at_rest(node: &Node) -> State {
-    assert!(
-        !matches!(node.transform(), Transform::Matrix { .. }),
-        "not in these files"
-    );
+    assert!(!matches!(node.transform(), Transform::Matrix { .. }), "not in these files");
     let (translation, rotation, scale) = node.transform().decomposed();
     let targets = node.mesh().and_then(|m| m.primitives().next());
     let targets = targets.map_or(0, |p| p.morph_targets().count());
@@ -190,9 +169,8 @@ fn at_rest(node: &Node) -> State {
 
 fn place(node: &Node, parent: DMat4, states: &[State], worlds: &mut [DMat4]) {
     let state = &states[node.index()];
-    let local = DMat4::from_translation(state.translation)
-        * DMat4::from_quat(state.rotation)
-        * DMat4::from_scale(state.scale);
+    let local =
+        DMat4::from_translation(state.translation) * DMat4::from_quat(state.rotation) * DMat4::from_scale(state.scale);
     worlds[node.index()] = parent * local;
     for child in node.children() {
         place(&child, parent * local, states, worlds);
@@ -207,11 +185,7 @@ fn segment(times: &[f64], time: f64) -> (usize, usize, f64) {
     }
     for key in 0..last {
         if time < times[key + 1] {
-            return (
-                key,
-                key + 1,
-                (time - times[key]) / (times[key + 1] - times[key]),
-            );
+            return (key, key + 1, (time - times[key]) / (times[key + 1] - times[key]));
         }
     }
     (last, last, 0.0)

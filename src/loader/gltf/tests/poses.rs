@@ -22,11 +22,7 @@ const TIMES: [f32; 8] = [0.0, 0.013, 0.2, 0.37, 0.5, 0.81, 1.0, 1.2];
 
 #[test]
 fn poses_of_real_files_are_those_of_an_independent_evaluator() {
-    for file in [
-        "Fox.glb",
-        "MorphStressTest.gltf",
-        "SimpleSkin/SimpleSkin.gltf",
-    ] {
+    for file in ["Fox.glb", "MorphStressTest.gltf", "SimpleSkin/SimpleSkin.gltf"] {
         if let Some(path) = find(file) {
             let bytes = std::fs::read(&path).expect("a file");
             let error = greatest_error(&bytes, path.parent().expect("a folder"));
@@ -59,16 +55,9 @@ fn everything() -> Builder {
         m
     };
     let matrices = b.floats(&[inverse(0.3), inverse(1.7)]);
-    b.add(
-        "skins",
-        json!({"joints": [2, 3], "inverseBindMatrices": matrices}),
-    );
+    b.add("skins", json!({"joints": [2, 3], "inverseBindMatrices": matrices}));
     let joints = b.accessor(U8, "VEC4", &[[0u8, 1, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0]]);
-    let weights = b.floats(&[
-        [0.25, 0.75, 0.0, 0.0],
-        [1.0, 0.0, 0.0, 0.0],
-        [0.5, 0.5, 0.0, 0.0],
-    ]);
+    let weights = b.floats(&[[0.25, 0.75, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0]]);
     b.primitive()["attributes"]["JOINTS_0"] = json!(joints);
     b.primitive()["attributes"]["WEIGHTS_0"] = json!(weights);
     let first = b.floats(&[[0.0, 0.0, 1.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0]]);
@@ -110,10 +99,7 @@ fn add_clip(b: &mut Builder, mode: &str) {
         channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
         samplers.push(json!({"input": times, "output": output, "interpolation": mode}));
     }
-    b.add(
-        "animations",
-        json!({"name": mode, "samplers": samplers, "channels": channels}),
-    );
+    b.add("animations", json!({"name": mode, "samplers": samplers, "channels": channels}));
 }
 
 /// The greatest error of all nodes and vertices, at all times of all clips, in diagonals of the model.
@@ -150,21 +136,11 @@ impl<'a> Compare<'a> {
         let by_name: HashMap<String, usize> = names.collect();
         assert_eq!(by_name.len(), model.rig.nodes.len(), "names differ");
         let nodes = model.rig.nodes.iter();
-        Self {
-            model,
-            reference,
-            file_index: nodes.map(|n| by_name[&n.name]).collect(),
-            greatest: 0.0,
-            vertices: 0,
-        }
+        Self { model, reference, file_index: nodes.map(|n| by_name[&n.name]).collect(), greatest: 0.0, vertices: 0 }
     }
 
     fn at(&mut self, clip: u32, time: f32) {
-        let playback = Playback {
-            clip,
-            looped: false,
-            ..Playback::default()
-        };
+        let playback = Playback { clip, looped: false, ..Playback::default() };
         let mut pose = RigPose::default();
         pose.evaluate(&self.model.rig, &[playback], time);
         let expected = self.reference.pose(clip as usize, f64::from(time));
@@ -172,11 +148,7 @@ impl<'a> Compare<'a> {
         for (node, ours) in pose.worlds().iter().enumerate() {
             let index = self.file_index[node];
             let matrix = glam::Mat4::from(*ours).to_cols_array().map(f64::from);
-            self.note_matrix(
-                DMat4::from_cols_array(&matrix),
-                expected.worlds[index],
-                diagonal,
-            );
+            self.note_matrix(DMat4::from_cols_array(&matrix), expected.worlds[index], diagonal);
         }
         let mut next_primitive = HashMap::new();
         for part in &self.model.parts {
@@ -199,13 +171,7 @@ impl<'a> Compare<'a> {
         let (mut joints, mut out) = (Vec::new(), Deformed::default());
         pose.palette(&self.model.rig, part.skin, &mut joints);
         let bind = BindPose::new(&mesh.mesh, &mesh.mesh.tangents);
-        deform(
-            bind,
-            &mesh.deformers,
-            &joints,
-            pose.weights(part.node),
-            &mut out,
-        );
+        deform(bind, &mesh.deformers, &joints, pose.weights(part.node), &mut out);
         let corner = |&v: &u32| {
             let position = glam::Vec3::from(out.positions[v as usize]);
             match part.skin {
@@ -220,10 +186,7 @@ impl<'a> Compare<'a> {
     fn note_matrix(&mut self, ours: DMat4, theirs: DMat4, diagonal: f64) {
         self.note(ours.w_axis.distance(theirs.w_axis) / diagonal);
         let axes = |m: &DMat4| [m.x_axis, m.y_axis, m.z_axis];
-        let longest = axes(&theirs)
-            .map(|a| a.length())
-            .into_iter()
-            .fold(0.0, f64::max);
+        let longest = axes(&theirs).map(|a| a.length()).into_iter().fold(0.0, f64::max);
         for (a, b) in axes(&ours).into_iter().zip(axes(&theirs)) {
             self.note(a.distance(b) / longest);
         }

@@ -18,35 +18,17 @@ fn with_nodes(nodes: Value, roots: Value) -> Builder {
 
 #[test]
 fn parents_come_before_children_and_other_nodes_are_left_out() {
-    let b = with_nodes(
-        json!([{"name": "leaf"}, {}, {"children": [4, 0]}, {}, {"children": [3]}]),
-        json!([2]),
-    );
+    let b = with_nodes(json!([{"name": "leaf"}, {}, {"children": [4, 0]}, {}, {"children": [3]}]), json!([2]));
     let rig = b.load().rig;
-    let named: Vec<_> = rig
-        .nodes
-        .iter()
-        .map(|n| (n.name.as_str(), n.parent))
-        .collect();
-    assert_eq!(
-        named,
-        [("node 2", NONE), ("node 4", 0), ("leaf", 0), ("node 3", 1)]
-    );
+    let named: Vec<_> = rig.nodes.iter().map(|n| (n.name.as_str(), n.parent)).collect();
+    assert_eq!(named, [("node 2", NONE), ("node 4", 0), ("leaf", 0), ("node 3", 1)]);
 }
 
 #[test]
 fn cycles_and_second_parents_are_refused_by_place() {
     for (nodes, roots, expected) in [
-        (
-            json!([{"children": [1]}, {"children": [0]}]),
-            json!([0]),
-            "/nodes/0: the node is its own ancestor",
-        ),
-        (
-            json!([{"children": [0]}]),
-            json!([]),
-            "/nodes/0: the node is its own ancestor",
-        ),
+        (json!([{"children": [1]}, {"children": [0]}]), json!([0]), "/nodes/0: the node is its own ancestor"),
+        (json!([{"children": [0]}]), json!([]), "/nodes/0: the node is its own ancestor"),
         (
             json!([{}, {"children": [2]}, {"children": [3]}, {"children": [2]}]),
             json!([0]),
@@ -57,64 +39,26 @@ fn cycles_and_second_parents_are_refused_by_place() {
             json!([0]),
             "/nodes/2/children/0: node 1 is a child of node 0 already",
         ),
-        (
-            json!([{"children": [1, 1]}, {}]),
-            json!([0]),
-            "/nodes/0/children/1: node 1 is a child of node 0 already",
-        ),
-        (
-            json!([{"children": [7]}]),
-            json!([0]),
-            "/nodes/0/children/0: there is no node 7",
-        ),
-        (
-            json!([{"children": [1]}, {}]),
-            json!([1, 0]),
-            "/nodes/0/children/0: node 1 is in the scene twice",
-        ),
-        (
-            json!([{}]),
-            json!([0, 0]),
-            "/scenes/0/nodes: node 0 is listed twice",
-        ),
-        (
-            json!([{}]),
-            json!([3]),
-            "/scenes/0/nodes/0: there is no node 3",
-        ),
+        (json!([{"children": [1, 1]}, {}]), json!([0]), "/nodes/0/children/1: node 1 is a child of node 0 already"),
+        (json!([{"children": [7]}]), json!([0]), "/nodes/0/children/0: there is no node 7"),
+        (json!([{"children": [1]}, {}]), json!([1, 0]), "/nodes/0/children/0: node 1 is in the scene twice"),
+        (json!([{}]), json!([0, 0]), "/scenes/0/nodes: node 0 is listed twice"),
+        (json!([{}]), json!([3]), "/scenes/0/nodes/0: there is no node 3"),
     ] {
         let error = with_nodes(nodes, roots).error();
         assert!(error.starts_with(expected), "{error}");
     }
     // Below a cycle, but not on it.
-    let error = with_nodes(
-        json!([{}, {"children": [2, 3]}, {"children": [1]}, {}]),
-        json!([0]),
-    )
-    .error();
-    assert!(
-        error.starts_with("/nodes/1:") || error.starts_with("/nodes/2:"),
-        "{error}"
-    );
+    let error = with_nodes(json!([{}, {"children": [2, 3]}, {"children": [1]}, {}]), json!([0])).error();
+    assert!(error.starts_with("/nodes/1:") || error.starts_with("/nodes/2:"), "{error}");
 }
 
 #[test]
 fn a_hundred_thousand_nodes_may_be_one_chain_or_one_row() {
     const N: usize = 100_000;
-    let chain: Vec<Value> = (1..=N)
-        .map(|i| {
-            if i < N {
-                json!({"children": [i]})
-            } else {
-                json!({})
-            }
-        })
-        .collect();
+    let chain: Vec<Value> = (1..=N).map(|i| if i < N { json!({"children": [i]}) } else { json!({}) }).collect();
     let rig = with_nodes(json!(chain), json!([0])).load().rig;
-    assert_eq!(
-        (rig.nodes.len(), rig.nodes[N - 1].parent),
-        (N, N as u32 - 2)
-    );
+    assert_eq!((rig.nodes.len(), rig.nodes[N - 1].parent), (N, N as u32 - 2));
     let mut row = vec![json!({"children": (1..N).collect::<Vec<_>>()})];
     row.resize(N, json!({}));
     let rig = with_nodes(json!(row), json!([0])).load().rig;
@@ -137,10 +81,7 @@ fn transforms_are_parts_or_matrices() {
     assert_eq!(model.rig.nodes[0].local, Local::Parts(parts));
     let matrix = Affine3::from_translation(parts.translation) * Affine3::from_scale(parts.scale);
     assert_eq!(model.rig.nodes[1].local, Local::Matrix(matrix));
-    assert_eq!(
-        model.warnings,
-        ["/nodes/2/rotation: the rotation has no direction and is ignored"]
-    );
+    assert_eq!(model.warnings, ["/nodes/2/rotation: the rotation has no direction and is ignored"]);
     let b = with_nodes(json!([{"translation": [1e39, 0, 0]}]), json!([0]));
     assert_eq!(b.error(), "/nodes/0/translation: numbers must be finite");
 }
@@ -149,27 +90,18 @@ fn transforms_are_parts_or_matrices() {
 fn scenes_are_chosen_by_name_or_index() {
     let mut b = with_nodes(json!([{}, {}, {}]), json!([0]));
     b.add("scenes", json!({"name": "attic", "nodes": [1, 2]}));
-    let choose = |name: &str| GltfOptions {
-        scene: Some(name.to_owned()),
-        ..GltfOptions::default()
-    };
+    let choose = |name: &str| GltfOptions { scene: Some(name.to_owned()), ..GltfOptions::default() };
     assert_eq!(b.load().scenes, ["scene 0", "attic"]);
     for name in ["attic", "1"] {
         let model = b.load_with(&choose(name));
         assert_eq!((model.scene, model.rig.nodes.len()), (1, 2));
     }
     let error = b.error_with(&choose("atic"));
-    assert_eq!(
-        error,
-        "/scenes: there is no scene `atic`: did you mean `attic`?"
-    );
+    assert_eq!(error, "/scenes: there is no scene `atic`: did you mean `attic`?");
     b.json["scene"] = json!(5);
     assert!(b.error().starts_with("/scene: there is no scene 5"));
     let mut b = with_nodes(json!([{"children": [1]}, {}]), json!([]));
-    b.json
-        .as_object_mut()
-        .expect("an object")
-        .retain(|k, _| !k.starts_with("scene"));
+    b.json.as_object_mut().expect("an object").retain(|k, _| !k.starts_with("scene"));
     let model = b.load();
     assert_eq!((model.scene, model.rig.nodes.len()), (NONE, 2));
 }
@@ -183,11 +115,7 @@ fn shared_meshes_are_read_once_and_named() {
     let model = b.load();
     let names: Vec<_> = model.meshes.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["leaf part 0", "leaf part 1"]);
-    let parts: Vec<_> = model
-        .parts
-        .iter()
-        .map(|p| (p.node, p.mesh, p.placements.len()))
-        .collect();
+    let parts: Vec<_> = model.parts.iter().map(|p| (p.node, p.mesh, p.placements.len())).collect();
     assert_eq!(parts, [(0, 0, 1), (0, 1, 1), (1, 0, 1), (1, 1, 1)]);
 }
 
@@ -198,21 +126,12 @@ fn gpu_instances_become_placements() {
     let rotations = b.accessor(I16, "VEC4", &[[0i16, 0, 0, 32767], [32767, 0, 0, 0]]);
     b.json["accessors"][rotations]["normalized"] = json!(true);
     let attributes = json!({"TRANSLATION": translations, "ROTATION": rotations});
-    b.json["nodes"][0]["extensions"] =
-        json!({"EXT_mesh_gpu_instancing": {"attributes": attributes}});
-    let turned =
-        Affine3::from_rotation_translation(Quat::from_xyzw(1.0, 0.0, 0.0, 0.0), Vec3::X * 2.0);
-    assert_eq!(
-        b.load().parts[0].placements,
-        [Affine3::from_translation(Vec3::X), turned]
-    );
+    b.json["nodes"][0]["extensions"] = json!({"EXT_mesh_gpu_instancing": {"attributes": attributes}});
+    let turned = Affine3::from_rotation_translation(Quat::from_xyzw(1.0, 0.0, 0.0, 0.0), Vec3::X * 2.0);
+    assert_eq!(b.load().parts[0].placements, [Affine3::from_translation(Vec3::X), turned]);
     let scales = b.floats(&[[1.0; 3]; 3]);
-    b.json["nodes"][0]["extensions"]["EXT_mesh_gpu_instancing"]["attributes"]["SCALE"] =
-        json!(scales);
-    assert!(
-        b.error()
-            .ends_with("all attributes need the same number of instances")
-    );
+    b.json["nodes"][0]["extensions"]["EXT_mesh_gpu_instancing"]["attributes"]["SCALE"] = json!(scales);
+    assert!(b.error().ends_with("all attributes need the same number of instances"));
 }
 
 #[test]
@@ -233,46 +152,20 @@ fn cameras_and_lights_stand_at_their_nodes() {
     let (eye, front) = (&model.cameras[0], &model.cameras[1]);
     assert_eq!((front.name.as_str(), front.node), ("front", 1));
     assert_eq!((eye.name.as_str(), eye.node), ("eye", 2));
-    assert!(matches!(
-        eye.projection,
-        Projection::Perspective {
-            fov_y: 0.5,
-            far: None,
-            ..
-        }
-    ));
-    assert!(matches!(
-        front.projection,
-        Projection::Orthographic {
-            half_width: 2.0,
-            far: 9.0,
-            ..
-        }
-    ));
+    assert!(matches!(eye.projection, Projection::Perspective { fov_y: 0.5, far: None, .. }));
+    assert!(matches!(front.projection, Projection::Orthographic { half_width: 2.0, far: 9.0, .. }));
     let light = &model.lights[0];
-    assert_eq!(
-        (light.node, light.intensity, light.range),
-        (2, 7.0, Some(3.0))
-    );
+    assert_eq!((light.node, light.intensity, light.range), (2, 7.0, Some(3.0)));
     let outer = std::f32::consts::FRAC_PI_4;
     assert_eq!(light.shape, LightShape::Spot { inner: 0.1, outer });
     b.json["cameras"][0]["perspective"]["yfov"] = json!(0);
-    assert!(
-        b.error()
-            .starts_with("/cameras/0: these numbers make no picture")
-    );
+    assert!(b.error().starts_with("/cameras/0: these numbers make no picture"));
     b.json["cameras"] = json!([]);
-    assert!(
-        b.error()
-            .starts_with("/nodes/1/camera: there is no camera 1")
-    );
+    assert!(b.error().starts_with("/nodes/1/camera: there is no camera 1"));
     b.json["nodes"] = json!([{"extensions": {"KHR_lights_punctual": {"light": 4}}}, {}, {}]);
     assert!(b.error().contains("there is no light 4"));
     b.json["extensions"]["KHR_lights_punctual"]["lights"][0]["type"] = json!("laser");
-    assert!(
-        b.error()
-            .starts_with("/extensions/KHR_lights_punctual: unknown variant")
-    );
+    assert!(b.error().starts_with("/extensions/KHR_lights_punctual: unknown variant"));
 }
 
 #[test]
@@ -285,36 +178,15 @@ fn clips_have_channels_of_every_kind() {
     let turns = b.floats(&[[0.0, 0.0, 0.0, 2.0]; 6]);
     let weights = b.accessor(U8, "SCALAR", &[0u8, 255, 255, 0]);
     b.json["accessors"][weights]["normalized"] = json!(true);
-    b.animation(
-        json!({"node": 0, "path": "translation"}),
-        times,
-        vectors,
-        "STEP",
-    );
-    b.animation(
-        json!({"node": 0, "path": "rotation"}),
-        times,
-        turns,
-        "CUBICSPLINE",
-    );
-    b.animation(
-        json!({"node": 0, "path": "weights"}),
-        times,
-        weights,
-        "LINEAR",
-    );
+    b.animation(json!({"node": 0, "path": "translation"}), times, vectors, "STEP");
+    b.animation(json!({"node": 0, "path": "rotation"}), times, turns, "CUBICSPLINE");
+    b.animation(json!({"node": 0, "path": "weights"}), times, weights, "LINEAR");
     b.json["animations"][0]["name"] = json!("Run");
     let clips = b.load().rig.clips;
-    assert_eq!(
-        (clips[0].name.as_str(), clips[1].name.as_str()),
-        ("Run", "animation 1")
-    );
+    assert_eq!((clips[0].name.as_str(), clips[1].name.as_str()), ("Run", "animation 1"));
     assert_eq!(clips[0].duration, 2.0);
     let step = &clips[0].channels[0];
-    assert_eq!(
-        (step.property, step.interpolation),
-        (Property::Translation, Interpolation::Step)
-    );
+    assert_eq!((step.property, step.interpolation), (Property::Translation, Interpolation::Step));
     assert_eq!(step.times, [0.5, 2.0]);
     let spline = &clips[1].channels[0];
     assert_eq!(spline.values.len(), 24);
@@ -329,10 +201,7 @@ fn channels_that_drive_nothing_are_dropped() {
     let (times, vectors) = (b.floats(&[[0.0]]), b.floats(&[[0.0; 3]]));
     b.add("materials", json!({}));
     b.add("nodes", json!({"name": "not in the scene"}));
-    b.add(
-        "nodes",
-        json!({"matrix": [1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1]}),
-    );
+    b.add("nodes", json!({"matrix": [1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1]}));
     b.json["scenes"][0]["nodes"] = json!([0, 2]);
     b.json["extensionsUsed"] = json!(["KHR_animation_pointer"]);
     let pointer = |p: &str| json!({"path": "pointer", "extensions": {"KHR_animation_pointer": {"pointer": p}}});
@@ -350,25 +219,11 @@ fn channels_that_drive_nothing_are_dropped() {
     let kept: Vec<_> = model.rig.clips.iter().map(|c| c.channels.len()).collect();
     assert_eq!(kept, [0, 0, 0, 0, 0, 1]);
     let places: Vec<_> = model.warnings.iter().map(|w| &w[..14]).collect();
-    assert_eq!(
-        places,
-        [
-            "/animations/1/",
-            "/animations/2/",
-            "/animations/3/",
-            "/animations/4/"
-        ]
-    );
+    assert_eq!(places, ["/animations/1/", "/animations/2/", "/animations/3/", "/animations/4/"]);
     let told = &model.warnings[3];
-    assert!(
-        told.contains("`/materials/0/doubleSided` is nothing that can be animated"),
-        "{told}"
-    );
+    assert!(told.contains("`/materials/0/doubleSided` is nothing that can be animated"), "{told}");
     b.json["animations"][0]["channels"][0]["target"]["node"] = json!(9);
-    assert!(
-        b.error()
-            .starts_with("/animations/0/channels/0/target/node: there is no node 9")
-    );
+    assert!(b.error().starts_with("/animations/0/channels/0/target/node: there is no node 9"));
 }
 
 #[test]
@@ -387,17 +242,9 @@ fn keys_that_do_not_fit_are_refused_and_those_out_of_order_dropped() {
         clip(&[[0.0]], &[[f32::INFINITY; 3]]),
     ];
     for b in refused {
-        assert!(
-            b.error().starts_with("/animations/0/samplers/0: "),
-            "{}",
-            b.error()
-        );
+        assert!(b.error().starts_with("/animations/0/samplers/0: "), "{}", b.error());
     }
-    let model = clip(
-        &[[0.0], [2.0], [2.0], [1.0], [3.0]],
-        &[[0.0; 3], [1.0; 3], [2.0; 3], [3.0; 3], [4.0; 3]],
-    )
-    .load();
+    let model = clip(&[[0.0], [2.0], [2.0], [1.0], [3.0]], &[[0.0; 3], [1.0; 3], [2.0; 3], [3.0; 3], [4.0; 3]]).load();
     let channel = &model.rig.clips[0].channels[0];
     assert_eq!(channel.times, [0.0, 2.0, 3.0]);
     assert_eq!(channel.values, [[0.0; 3], [1.0; 3], [4.0; 3]].concat());
@@ -415,27 +262,14 @@ fn joints_outside_of_the_scene_are_taken_with_their_ancestors() {
     b.json["nodes"][0]["skin"] = json!(0);
     b.add("nodes", json!({"name": "joint", "mesh": 0}));
     b.add("nodes", json!({"name": "root", "children": [1]}));
-    b.add(
-        "skins",
-        json!({"joints": [1], "inverseBindMatrices": matrices}),
-    );
+    b.add("skins", json!({"joints": [1], "inverseBindMatrices": matrices}));
     let model = b.load();
     let names: Vec<_> = model.rig.nodes.iter().map(|n| n.name.as_str()).collect();
     assert_eq!(names, ["node 0", "root", "joint"]);
     assert_eq!(model.rig.skins[0].joints, [2]);
-    assert_eq!(
-        model.rig.skins[0].joint_from_mesh,
-        [Affine3::from_translation(Vec3::X)]
-    );
-    assert_eq!(
-        model.parts.len(),
-        1,
-        "what is not in the scene is not rendered"
-    );
+    assert_eq!(model.rig.skins[0].joint_from_mesh, [Affine3::from_translation(Vec3::X)]);
+    assert_eq!(model.parts.len(), 1, "what is not in the scene is not rendered");
     assert!(model.warnings[0].contains("not in the scene"));
     b.json["skins"][0]["joints"] = json!([1, 2]);
-    assert!(
-        b.error()
-            .starts_with("/skins/0/inverseBindMatrices: 1 matrices for 2 joints")
-    );
+    assert!(b.error().starts_with("/skins/0/inverseBindMatrices: 1 matrices for 2 joints"));
 }

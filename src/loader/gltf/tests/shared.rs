@@ -39,46 +39,27 @@ fn every_shared_file_has_its_numbers() {
     let files = [
         ("BoxMeshopt.glb", [1, 1, 1, 12, 1, 0, 0, 0]),
         ("CornellBox/CornellBox.glb", [4, 6, 6, 36, 5, 0, 0, 0]),
-        (
-            "FlightHelmet/FlightHelmet.gltf",
-            [6, 6, 6, 94722, 6, 15, 0, 0],
-        ),
+        ("FlightHelmet/FlightHelmet.gltf", [6, 6, 6, 94722, 6, 15, 0, 0]),
         ("Fox.glb", [26, 1, 1, 576, 1, 1, 3, 1]),
-        (
-            "GltfPrimitives/gltf_primitives.glb",
-            [1, 4, 4, 12, 4, 0, 0, 0],
-        ),
+        ("GltfPrimitives/gltf_primitives.glb", [1, 4, 4, 12, 4, 0, 0, 0]),
         ("MorphStressTest.gltf", [1, 2, 2, 2412, 2, 3, 3, 0]),
         ("SimpleSkin/SimpleSkin.gltf", [3, 1, 1, 8, 0, 0, 1, 1]),
-        (
-            "transmission/KHR_materials_transmission.gltf",
-            [1, 3, 3, 12689, 3, 4, 0, 0],
-        ),
+        ("transmission/KHR_materials_transmission.gltf", [1, 3, 3, 12689, 3, 4, 0, 0]),
     ];
     for (file, expected) in files {
         if let Some(loaded) = load(file) {
             let model = loaded.unwrap_or_else(|e| panic!("{e}"));
-            assert_eq!(
-                (counts(&model), model.warnings.len()),
-                (expected, 0),
-                "{file}"
-            );
+            assert_eq!((counts(&model), model.warnings.len()), (expected, 0), "{file}");
         }
     }
 }
 
 #[test]
 fn files_without_their_buffers_say_so() {
-    for (file, buffer) in [
-        ("BoxDraco.gltf", "0.bin"),
-        ("many-cubes.gltf", "many-cubes.bin"),
-    ] {
+    for (file, buffer) in [("BoxDraco.gltf", "0.bin"), ("many-cubes.gltf", "many-cubes.bin")] {
         if let Some(Err(e)) = load(file) {
             let expected = "no such file: put it beside the model";
-            assert_eq!(
-                e.message(),
-                format!("/buffers/0/uri: `{buffer}`: {expected}")
-            );
+            assert_eq!(e.message(), format!("/buffers/0/uri: `{buffer}`: {expected}"));
         }
     }
 }
@@ -93,11 +74,7 @@ fn generated_tangents_are_those_of_the_file() {
     for mesh in model.meshes {
         let mut made = mesh.mesh.clone();
         made.tangents.clear();
-        assert!(crate::loader::gltf::tangents::generate(
-            &mut made,
-            &mut Default::default(),
-            0
-        ));
+        assert!(crate::loader::gltf::tangents::generate(&mut made, &mut Default::default(), 0));
         for (ours, theirs) in made.triangles.iter().zip(&mesh.mesh.triangles) {
             for (a, b) in ours.iter().zip(theirs) {
                 let (a, b) = (made.tangents[*a as usize], mesh.mesh.tangents[*b as usize]);

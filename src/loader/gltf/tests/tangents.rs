@@ -56,10 +56,7 @@ impl Geometry<StdOps> for Oracle<'_> {
 
 /// How many corners agree, which must be all that the other implementation has a tangent for.
 fn agreement(mesh: &TriangleMesh, what: &str) -> usize {
-    let mut oracle = Oracle {
-        mesh,
-        tangents: vec![[None; 3]; mesh.triangles.len()],
-    };
+    let mut oracle = Oracle { mesh, tangents: vec![[None; 3]; mesh.triangles.len()] };
     generate_tangents::<_, StdOps>(&mut oracle).expect("never fails");
     let mut own = mesh.clone();
     assert!(generate(&mut own, &mut Deformers::default(), 0));
@@ -102,11 +99,7 @@ fn sheet(side: u32, with_normals: bool) -> TriangleMesh {
         mesh.normals.push(normal.normalize().to_array());
         let u = (x as f32 - side as f32 / 2.0).abs();
         let flat = hash_u32(x / 4 + (y / 4) * 1000).is_multiple_of(9);
-        mesh.uvs.push(if flat {
-            [0.5; 2]
-        } else {
-            [u, y as f32 + 0.2 * random(i + 3)]
-        });
+        mesh.uvs.push(if flat { [0.5; 2] } else { [u, y as f32 + 0.2 * random(i + 3)] });
     }
     for i in 0..(side - 1) * (side - 1) {
         let a = i % (side - 1) + i / (side - 1) * side;
@@ -136,9 +129,7 @@ fn soup(seed: u32, triangles: u32) -> TriangleMesh {
         mesh.uvs.push([at(4), at(5)]);
     }
     let corner = |i, what| pick(i + 1_000_000, what, vertices);
-    mesh.triangles = (0..triangles)
-        .map(|i| [corner(i, 0), corner(i, 1), corner(i, 2)])
-        .collect();
+    mesh.triangles = (0..triangles).map(|i| [corner(i, 0), corner(i, 1), corner(i, 2)]).collect();
     mesh
 }
 
@@ -214,10 +205,7 @@ fn tangled_triangles_are_as_in_the_original() {
         for triangles in [4, 12, 40, 150] {
             let mesh = soup(seed, triangles);
             count += agreement(&mesh, &format!("soup {seed} of {triangles}"));
-            let flat = TriangleMesh {
-                normals: Vec::new(),
-                ..mesh
-            };
+            let flat = TriangleMesh { normals: Vec::new(), ..mesh };
             count += agreement(&flat, &format!("flat soup {seed} of {triangles}"));
         }
     }
@@ -256,10 +244,7 @@ fn a_helmet_is_as_in_the_original() {
     let Some(path) = shared::find("FlightHelmet/FlightHelmet.gltf") else {
         return;
     };
-    let options = GltfOptions {
-        skip_tangents: true,
-        ..GltfOptions::default()
-    };
+    let options = GltfOptions { skip_tangents: true, ..GltfOptions::default() };
     let model = load_model(&path, &options).unwrap_or_else(|e| panic!("{e}"));
     for mesh in &model.meshes {
         let count = agreement(&mesh.mesh, &mesh.name);
