@@ -1,9 +1,10 @@
-//! Writes the C++ twin of `src/abi.rs` and compiles the kernels for the CPU, once per instruction set. The part for GPUs
+//! Writes the C++ twin of `src/abi` and compiles the kernels for the CPU, once per instruction set. The part for GPUs
 //! is in `build/cuda.rs`.
 
 use std::{env, fmt::Write as _, fs, path::Path};
 
-#[path = "src/abi.rs"]
+#[path = "src/abi/mod.rs"]
+#[expect(unused_imports, reason = "the build needs the layouts alone")]
 mod abi;
 #[path = "build/cuda.rs"]
 mod cuda;
@@ -42,7 +43,7 @@ const X86_VARIANTS: [Variant<'static>; 2] = [
 
 fn main() {
     println!("cargo::rerun-if-changed=kernels");
-    println!("cargo::rerun-if-changed=src/abi.rs");
+    println!("cargo::rerun-if-changed=src/abi");
     println!("cargo::rustc-check-cfg=cfg(throng_cuda)");
     println!("cargo::rerun-if-env-changed=THRONG_WERROR");
     println!("cargo::rerun-if-env-changed=THRONG_SANITIZE");
@@ -169,14 +170,14 @@ fn cpp_type(rust: &str) -> (String, String) {
 /// `abi.h`: constants and structs inside the variant's namespace, with every size and offset asserted.
 fn header() -> String {
     let mut h = String::from(
-        "// Generated from src/abi.rs by build.rs.\n#pragma once\n#include \"util/compat.h\"\n#include <stddef.h>\n\n",
+        "// Generated from src/abi by build.rs.\n#pragma once\n#include \"util/compat.h\"\n#include <stddef.h>\n\n",
     );
     h.push_str("namespace THRONG_NAMESPACE {\n\n");
     for (name, value) in abi::CONSTANTS {
         writeln!(h, "constexpr uint32_t {name} = {value}u;").unwrap();
     }
     h.push_str("\nstruct alignas(64) WideNode {\n    float planes[6][THRONG_WIDTH];\n    uint32_t children[THRONG_WIDTH];\n};\n\n");
-    for layout in abi::LAYOUTS {
+    for layout in abi::layouts() {
         writeln!(h, "struct alignas({}) {} {{", layout.align, layout.name).unwrap();
         for field in layout.fields {
             let (base, suffix) = cpp_type(field.rust_type);
@@ -196,7 +197,7 @@ fn header() -> String {
 /// Sizes, alignments and offsets as the C++ compiler sees them, for the run-time test.
 fn layout_table() -> String {
     let mut t = String::new();
-    for layout in abi::LAYOUTS {
+    for layout in abi::layouts() {
         write!(t, "sizeof({0}), alignof({0}), ", layout.name).unwrap();
         for field in layout.fields {
             write!(t, "offsetof({}, {}), ", layout.name, field.name).unwrap();

@@ -4,7 +4,10 @@ use super::memory::{Array, Pinned, bytes_of};
 use crate::{
     abi::{Params, TriangleRecord, Unit},
     accel::{Blas, PoolOffset, pool_offsets},
-    device::pool::{Pool, pool_size, tree_size, write_tree},
+    device::{
+        Frame,
+        pool::{Pool, pool_size, tree_size, write_tree},
+    },
 };
 use cust::{error::CudaResult, stream::Stream};
 use std::sync::Arc;
@@ -127,4 +130,10 @@ impl DeformingPool {
             self.triangles.write_later(to, &self.staging, start, triangle_bytes, stream)
         }
     }
+}
+
+/// Bytes of the compressed trees of all meshes of a frame.
+pub fn tree_bytes(frame: &Frame) -> usize {
+    let (units, triangles) = pool_size(&frame.blas);
+    units * size_of::<Unit>() + triangles * size_of::<TriangleRecord>()
 }

@@ -3,24 +3,24 @@
 
 use super::{
     aovs::aov_bytes,
-    blas_pool::StaticPool,
+    blas_pool::{StaticPool, tree_bytes},
     budget::Need,
-    kernels::{KernelSets, arguments},
+    kernels::KernelSets,
     lights::tree_bytes as light_bytes,
     material_tables::tables_bytes,
-    memory::{Array, SparePinned, bytes_of},
+    memory::{Array, SparePinned},
     scene::{Plan, SceneTables},
     shutter::shutter_bytes,
     slot::{Picture, Slot, Task, elapsed, event_now},
-    waves::{Cut, PathNeeds, Stage},
+    waves::{Cut, PathNeeds, stage_times},
 };
 use crate::{
-    abi::{Hit, NO_INDEX, Params, QueueState, Ray},
-    accel::{BlasShape, NodeLayout},
+    abi::{Hit, Params, Ray},
+    accel::NodeLayout,
     aov::{Aov, channels::FileRows},
     device::{
         Accumulation, AccumulationState, Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind,
-        Rendered, StageTimes, Stop,
+        Rendered, Stop,
         adaptive::{self, Passes},
         blocks::exr_bytes,
         params::{frame_params, picture_params, pixel_items},
@@ -59,16 +59,16 @@ pub struct CudaDevice {
     /// The lights within the scene, as of the last frame.
     lights: LightCache,
     pool: StaticPool,
-    slots: Vec<Slot>,
+    pub(super) slots: Vec<Slot>,
     /// Slots with frames under way, the oldest first.
     under_way: VecDeque<usize>,
     /// When the last frame ended.
     last: Option<Event>,
     /// Greatest number of paths or pixel samples of one launch.
     paths_per_launch: usize,
-    rays: Array,
-    hits: Array,
-    kernels: KernelSets,
+    pub(super) rays: Array,
+    pub(super) hits: Array,
+    pub(super) kernels: KernelSets,
     context: Context,
 }
 
@@ -361,88 +361,10 @@ impl CudaDevice {
             stages: Some(stage_times(&picture.stages)),
         })
     }
-
-    /// Traces one launch's worth of rays `passes` times and adds to `times`.
-    fn trace_slice(
-        &mut self,
-        params: &Params,
-        any: bool,
-        rays: &[Ray],
-        hits: &mut [Hit],
-        times: &mut [Duration],
-    ) -> CudaResult<()> {
-        let size = if any { size_of::<u32>() } else { size_of::<Hit>() };
-        // A queue for each pass, so that passes follow one another without a pause for the host.
-        let state = QueueState { length: rays.len() as u32, fetched: 0 };
-        let states = vec![state; times.len()];
-        let queue_bytes = size_of_val(&states[..]).next_multiple_of(256);
-        self.rays.reserve(size_of_val(rays) + queue_bytes)?;
-        self.hits.reserve(rays.len() * size)?;
-        self.rays.write(0, bytes_of(&states))?;
-        self.rays.write(queue_bytes, bytes_of(rays))?;
-        let (first_ray, first_hit) = (self.rays.at::<Ray>(queue_bytes), self.hits.at::<Hit>(0));
-        let stream = &self.slots[0].stream;
-        let mut ends = vec![event_now(stream)?];
-        for pass in 0..times.len() {
-            let queue = self.rays.at::<QueueState>(pass * size_of::<QueueState>());
-            // SAFETY: the arguments are the kernel's, and the memory is kept until the stream has been waited for.
-            unsafe {
-                self.kernels.still.launch_trace(
-                    any,
-                    false,
-                    stream,
-                    arguments![*params, first_ray, first_hit, queue],
-                )?;
-            }
-            ends.push(event_now(stream)?);
-        }
-        stream.synchronize()?;
-        for (time, pass) in times.iter_mut().zip(ends.windows(2)) {
-            *time += elapsed(&pass[0], &pass[1])?;
-        }
-        if !any {
-            return self.hits.read(bytemuck::cast_slice_mut(hits));
-        }
-        let mut blocked = vec![0u32; rays.len()];
-        self.hits.read(bytemuck::cast_slice_mut(&mut blocked))?;
-        for (hit, blocked) in hits.iter_mut().zip(blocked) {
-            *hit = Hit {
-                t: if blocked == 0 { -1.0 } else { 1.0 },
-                u: 0.0,
-                v: 0.0,
-                prim: NO_INDEX,
-                instance: NO_INDEX,
-                record: NO_INDEX,
-            };
-        }
-        Ok(())
-    }
 }
 
 fn failed(name: &str, what: &str, error: CudaError) -> DeviceError {
     DeviceError::Failed(format!("{name} failed at {what}: {error}"))
-}
-
-fn tree_bytes(frame: &Frame) -> usize {
-    let bytes = frame.blas.iter().map(|blas| match &blas.shape {
-        BlasShape::Compressed { units, triangles, .. } => size_of_val(&units[..]) + size_of_val(&triangles[..]),
-        _ => 0,
-    });
-    bytes.sum()
-}
-
-fn stage_times(stages: &[(Stage, Duration)]) -> StageTimes {
-    let mut times = StageTimes::default();
-    for (stage, time) in stages {
-        *match stage {
-            Stage::Primary => &mut times.primary,
-            Stage::Bounce => &mut times.bounce,
-            Stage::Shadow => &mut times.shadow,
-            Stage::Shade => &mut times.shade,
-            Stage::Other => &mut times.other,
-        } += *time;
-    }
-    times
 }
 
 impl Device for CudaDevice {

@@ -23,6 +23,8 @@ mod material_tables;
 #[cfg(throng_cuda)]
 mod memory;
 #[cfg(throng_cuda)]
+mod queries;
+#[cfg(throng_cuda)]
 mod scene;
 #[cfg(throng_cuda)]
 mod shapes;

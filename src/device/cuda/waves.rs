@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{
     abi::{Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight, Wavefront},
-    device::{OwnRays, params::TILE_ITEMS},
+    device::{OwnRays, StageTimes, params::TILE_ITEMS},
     scene::Paths,
 };
 use cust::{error::CudaResult, stream::Stream};
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Duration};
 
 /// Waves between two checks whether any path is left, in pictures of many bounces. The host does not wait for a check (see
 /// [`Queues::go_on`]), but the stream idles for a moment.
@@ -200,6 +200,21 @@ pub enum Stage {
     Bounce,
     Shadow,
     Shade,
+}
+
+/// Sums of the times of each stage.
+pub fn stage_times(stages: &[(Stage, Duration)]) -> StageTimes {
+    let mut times = StageTimes::default();
+    for (stage, time) in stages {
+        *match stage {
+            Stage::Primary => &mut times.primary,
+            Stage::Bounce => &mut times.bounce,
+            Stage::Shadow => &mut times.shadow,
+            Stage::Shade => &mut times.shade,
+            Stage::Other => &mut times.other,
+        } += *time;
+    }
+    times
 }
 
 impl Queues {

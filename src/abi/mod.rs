@@ -1,0 +1,168 @@
+//! Every struct that crosses the border between Rust and the kernels, declared once.
+//!
+//! `build.rs` includes this file and writes the C++ twin (`abi.h`) with an assertion per size and offset; a test
+//! compares the offsets again through each compiled kernel. Fields are plain `f32`, `u32`, `u64`, arrays and
+//! pointers (no glam types, whose alignment depends on features). Matrices are 3×4, row-major.
+//!
+//! The module sits below `accel`, which fills nodes and records, and `device`, which hands them to kernels.
+
+/// One field of a border struct, for the generated header and the layout test.
+pub struct Field {
+    pub name: &'static str,
+    pub rust_type: &'static str,
+    pub offset: usize,
+}
+
+/// One border struct.
+pub struct Layout {
+    pub name: &'static str,
+    pub size: usize,
+    pub align: usize,
+    pub fields: &'static [Field],
+}
+
+macro_rules! border {
+    ($($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* pub $field:ident: $ty:ty,)* })*) => {
+        $($(#[$meta])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name { $($(#[$field_meta])* pub $field: $ty,)* })*
+
+        /// The layout of every struct above, in order of declaration.
+        pub(super) const LAYOUTS: &[Layout] = &[$(Layout {
+            name: stringify!($name),
+            size: size_of::<$name>(),
+            align: align_of::<$name>(),
+            fields: &[$(Field {
+                name: stringify!($field),
+                rust_type: stringify!($ty),
+                offset: std::mem::offset_of!($name, $field),
+            },)*],
+        },)*];
+    };
+}
+
+macro_rules! constants {
+    ($($(#[$meta:meta])* pub const $name:ident: u32 = $value:expr;)*) => {
+        $($(#[$meta])* pub const $name: u32 = $value;)*
+
+        /// Every constant above, for the generated header.
+        pub const CONSTANTS: &[(&str, u32)] = &[$((stringify!($name), $name),)*];
+    };
+}
+
+constants! {
+    /// Set in a child reference that names a leaf: a triangle pack in a BLAS, an instance record in a TLAS.
+    pub const LEAF: u32 = 0x8000_0000;
+    /// A child slot without a child; its box is inverted, so no ray ever enters it.
+    pub const EMPTY_CHILD: u32 = 0xffff_ffff;
+    /// Triangles per [`TrianglePack`].
+    pub const PACK_SIZE: u32 = 8;
+    /// Triangles per [`SharedPack`], and its vertices.
+    pub const SHARED_PACK_SIZE: u32 = 16;
+    /// Entries of the traversal stack of walks over compressed trees: levels of the TLAS plus those of the deepest BLAS.
+    pub const COMPRESSED_STACK: u32 = 64;
+    /// Most rays of one CPU thread that take turns.
+    pub const MAX_INTERLEAVED: u32 = 8;
+    /// "No such index".
+    pub const NO_INDEX: u32 = 0xffff_ffff;
+
+    pub const SHAPE_TRIANGLES: u32 = 0;
+    pub const SHAPE_SPHERE: u32 = 1;
+    /// Triangles in a [`SharedPack`] per leaf, only in trees of nodes with 16 children.
+    pub const SHAPE_SHARED_TRIANGLES: u32 = 2;
+
+    /// What a mesh's vertices have: normals (else triangles are flat), and what their attributes hold.
+    pub const MESH_SMOOTH: u32 = 1;
+    pub const MESH_TANGENTS: u32 = 2;
+    pub const MESH_COLORS: u32 = 4;
+    pub const MESH_UV1: u32 = 8;
+
+    pub const MATERIAL_DIFFUSE: u32 = 0;
+    pub const MATERIAL_MIRROR: u32 = 1;
+    pub const MATERIAL_LAYERED: u32 = 2;
+
+    /// The Whitted integrator takes it for a mirror.
+    pub const SURFACE_POLISHED: u32 = 1;
+    pub const SURFACE_UNLIT: u32 = 2;
+    pub const SURFACE_DOUBLE_SIDED: u32 = 4;
+    pub const SURFACE_MASK: u32 = 8;
+    pub const SURFACE_BLEND: u32 = 16;
+
+    pub const TEXELS_SRGB8: u32 = 0;
+    pub const TEXELS_FLOAT: u32 = 1;
+    pub const TEXELS_LINEAR8: u32 = 2;
+
+    pub const WRAP_REPEAT: u32 = 0;
+    pub const WRAP_CLAMP: u32 = 1;
+    pub const WRAP_MIRROR: u32 = 2;
+
+    pub const LIGHT_POINT: u32 = 0;
+    pub const LIGHT_SUN: u32 = 1;
+    pub const LIGHT_SPOT: u32 = 2;
+
+    pub const ENVIRONMENT_GRADIENT: u32 = 0;
+    pub const ENVIRONMENT_IMAGE: u32 = 1;
+
+    /// Dimension of the sampler that rays draw their time from.
+    pub const DIMENSION_TIME: u32 = 0x1_0001;
+    /// Dimension of the sampler that rays draw their place on the lens from.
+    pub const DIMENSION_LENS: u32 = 0x1_0000;
+
+    pub const CAMERA_PERSPECTIVE: u32 = 0;
+    pub const CAMERA_ORTHOGRAPHIC: u32 = 1;
+    pub const CAMERA_EQUIRECTANGULAR: u32 = 2;
+
+    pub const INTEGRATOR_WHITTED: u32 = 0;
+    pub const INTEGRATOR_AO: u32 = 1;
+    pub const INTEGRATOR_NORMAL: u32 = 2;
+    pub const INTEGRATOR_DEPTH: u32 = 3;
+    pub const INTEGRATOR_ALBEDO: u32 = 4;
+    pub const INTEGRATOR_INSTANCE: u32 = 5;
+    pub const INTEGRATOR_STEPS: u32 = 6;
+    pub const INTEGRATOR_PATH: u32 = 7;
+    /// Number of integrators, which are numbered from 0.
+    pub const INTEGRATOR_COUNT: u32 = 8;
+
+    pub const TONE_NONE: u32 = 0;
+    pub const TONE_ACES: u32 = 1;
+    /// The film holds display values already (debugging views): neither exposure nor sRGB curve.
+    pub const TONE_DISPLAY: u32 = 2;
+    pub const TONE_AGX: u32 = 3;
+    pub const TONE_PBR_NEUTRAL: u32 = 4;
+
+    pub const FILTER_GAUSSIAN: u32 = 0;
+    pub const FILTER_BOX: u32 = 1;
+    pub const FILTER_TENT: u32 = 2;
+    /// From a table.
+    pub const FILTER_TABLE: u32 = 3;
+    /// Intervals of such a table.
+    pub const FILTER_STEPS: u32 = 1024;
+    /// Names that a matte keeps of a pixel.
+    pub const MATTE_RANKS: u32 = 6;
+
+    /// Types of finished pixels; floats are what the film holds, without exposure and tone curve.
+    pub const PIXELS_U8: u32 = 0;
+    pub const PIXELS_U16: u32 = 1;
+    pub const PIXELS_F32: u32 = 2;
+
+    /// How files have the values of a channel: as half floats, as floats, and as floats that are never infinite.
+    pub const CHANNEL_HALF: u32 = 0;
+    pub const CHANNEL_FLOAT: u32 = 1;
+    pub const CHANNEL_DEPTH: u32 = 2;
+    /// Bytes that are compressed by themselves, and the room that they take then.
+    pub const EXR_PIECE: u32 = 16384;
+    pub const EXR_PIECE_ROOM: u32 = 16416;
+}
+
+mod launch;
+mod scene;
+mod trees;
+
+pub use launch::*;
+pub use scene::*;
+pub use trees::*;
+
+/// The layout of every struct, after those of the structs in it.
+pub fn layouts() -> impl Iterator<Item = &'static Layout> {
+    [trees::LAYOUTS, scene::LAYOUTS, launch::LAYOUTS].into_iter().flatten()
+}
