@@ -122,6 +122,8 @@ fn compile(file: &str, variant: &Variant, out: &Path) {
         .extra_warnings(true)
         // GCC 12 claims that its own intrinsics read an uninitialised register.
         .flag_if_supported("-Wno-maybe-uninitialized")
+        // A `switch` over integrators names them all.
+        .flag("-Werror=switch")
         .warnings_into_errors(env::var("THRONG_WERROR").is_ok());
     for flag in variant.flags {
         build.flag(flag);

@@ -14,10 +14,10 @@ THRONG_INLINE uint32_t even_bits(uint32_t x) { return (x & 1u) | (x >> 1 & 2u) |
 // Finds the pixel of a work item. Items run through 8x8 tiles, and through these along a Z-shaped curve, so that neighbours in a
 // batch see the same things. Returns false for the items that hang over the right and lower edge.
 THRONG_INLINE bool item_pixel(const Params& params, uint32_t item, uint32_t& x, uint32_t& y) {
-    uint32_t tiles_x = (params.picture.width + 7) / 8, tile = params.film.tiles ? params.film.tiles[item / 64] : item / 64, inner = item % 64;
+    uint32_t tiles_x = (params.film.width + 7) / 8, tile = params.film.tiles ? params.film.tiles[item / 64] : item / 64, inner = item % 64;
     x = tile % tiles_x * 8 + even_bits(inner);
     y = tile / tiles_x * 8 + even_bits(inner >> 1);
-    return x < params.picture.width && y < params.picture.height;
+    return x < params.film.width && y < params.film.height;
 }
 
 // Inverse error function in single precision (Giles 2010).
@@ -105,7 +105,7 @@ THRONG_DEVICE CameraRecord camera_at(const Params& params, Time time) {
 }
 
 THRONG_DEVICE Ray camera_ray(const Params& params, const CameraRecord& camera, float x, float y) {
-    float sx = 2.0f * x / float(params.picture.width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.picture.height);
+    float sx = 2.0f * x / float(params.film.width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.film.height);
     bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
     // From the eye to a point of the picture, or for parallel rays from the middle of the picture to it.
     Vec3 from = parallel ? load3(camera.origin) : load3(camera.forward);

@@ -79,7 +79,7 @@ struct Batch<render_pixel> {
             closest_hits(params, rays, count, hits, thread);
             with_step(params, [&](auto advance) { walk_square(params, paths, hits, count, thread, advance); });
             for (uint32_t i = 0; i < count; i++) {
-                FilmSum sum(params, y[i] * params.picture.width + x[i]);
+                FilmSum sum(params, y[i] * params.film.width + x[i]);
                 sum.add(params, x[i], y[i], sample, paths[i].radiance);
                 sum.store();
             }
@@ -149,7 +149,7 @@ struct Batch<gather_aovs> {
         uint64_t pixels[kPacketRays];
         for (uint32_t item = first; item < first + items; item++) {
             if (!item_pixel(params, item, x[count], y[count])) continue;
-            const uint64_t pixel = uint64_t(y[count]) * params.picture.width + x[count];
+            const uint64_t pixel = uint64_t(y[count]) * params.film.width + x[count];
             if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
             pixels[count] = pixel;
             samples[count] = aov_samples(params, pixel);

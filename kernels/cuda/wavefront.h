@@ -15,7 +15,7 @@ THRONG_INLINE bool path_place(const Params& params, const Wavefront& w, uint32_t
     uint32_t samples = params.film.sample_end - params.film.sample_begin;
     place.sample = params.film.sample_begin + p % samples;
     bool inside = item_pixel(params, w.first_item + p / samples, place.x, place.y);
-    place.pixel = place.y * params.picture.width + place.x;
+    place.pixel = place.y * params.film.width + place.x;
     return inside;
 }
 
@@ -127,7 +127,7 @@ THRONG_DEVICE void gather_shadows(const Params& params, const Wavefront& w, uint
 THRONG_DEVICE void finish_item(const Params& params, const Wavefront& w, uint32_t index) {
     uint32_t x, y, samples = params.film.sample_end - params.film.sample_begin;
     if (!item_pixel(params, w.first_item + index, x, y)) return;
-    FilmSum sum(params, y * params.picture.width + x);
+    FilmSum sum(params, y * params.film.width + x);
     for (uint32_t s = 0; s < samples; s++)
         sum.add(params, x, y, params.film.sample_begin + s, path_radiance(params, w, load_any_record(&w.paths[uint64_t(index) * samples + s])));
     sum.store();

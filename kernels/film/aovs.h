@@ -49,8 +49,8 @@ THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera
     const bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
     const float depth = parallel ? weight : dot(to, load3(camera.forward));
     if (!(depth > 0.0f)) return false;
-    out.x = 0.5f * float(params.picture.width) * dot(to, right) / (dot(right, right) * depth);
-    out.y = 0.5f * float(params.picture.height) * dot(to, up) / (dot(up, up) * depth);
+    out.x = 0.5f * float(params.film.width) * dot(to, right) / (dot(right, right) * depth);
+    out.y = 0.5f * float(params.film.height) * dot(to, up) / (dot(up, up) * depth);
     return true;
 }
 
@@ -185,7 +185,7 @@ THRONG_DEVICE void gather_aovs(const Params& params, uint32_t item, Thread& thre
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
     const FrameAovs& out = *params.film.aovs;
-    const uint64_t pixel = uint64_t(y) * params.picture.width + x;
+    const uint64_t pixel = uint64_t(y) * params.film.width + x;
     if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
     if (!has_met_aovs(out)) return;
     const uint32_t samples = aov_samples(params, pixel);

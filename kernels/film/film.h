@@ -51,7 +51,7 @@ struct FilmSum {
 THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thread) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
-    FilmSum sum(params, y * params.picture.width + x);
+    FilmSum sum(params, y * params.film.width + x);
     for (uint32_t sample = params.film.sample_begin; sample < params.film.sample_end; sample++)
         sum.add(params, x, y, sample, radiance_along(params, camera_path(params, x, y, sample), thread));
     sum.store();
@@ -62,7 +62,7 @@ THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thr
 THRONG_DEVICE float pixel_error(const Params& params, uint32_t pixel) {
     const float *all = params.film.sums + 4 * uint64_t(pixel), *half = params.film.half_sums + 4 * uint64_t(pixel);
     const float samples = max(all[3], 1.0f), odd = max(half[3], 1.0f);
-    Vec3 mean = load3(all) * (params.picture.exposure / samples), other = load3(half) * (params.picture.exposure / odd);
+    Vec3 mean = load3(all) * (params.display.exposure / samples), other = load3(half) * (params.display.exposure / odd);
     // Colours brighter than white look like white.
     Vec3 shown = vec3(min(mean.x, 1.0f), min(mean.y, 1.0f), min(mean.z, 1.0f));
     Vec3 d = absolute(shown - vec3(min(other.x, 1.0f), min(other.y, 1.0f), min(other.z, 1.0f)));
@@ -75,7 +75,7 @@ THRONG_DEVICE void measure_tile(const Params& params, uint32_t tile, Thread&) {
     for (uint32_t item = 64 * tile; item < 64 * tile + 64; item++) {
         uint32_t x, y;
         if (!item_pixel(params, item, x, y)) continue;
-        const float error = pixel_error(params, y * params.picture.width + x);
+        const float error = pixel_error(params, y * params.film.width + x);
         sum += error * error;
         count += 1.0f;
     }
@@ -87,14 +87,14 @@ THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) 
     const float* sum = params.film.sums + 4 * uint64_t(pixel);
     Vec3 c = load3(sum) * (1.0f / max(sum[3], 1.0f));
     const uint64_t first = 3 * uint64_t(pixel);
-    if (params.picture.pixel_type == PIXELS_F32) {
+    if (params.display.pixel_type == PIXELS_F32) {
         store3(reinterpret_cast<float*>(params.film.pixels) + first, c);
         return;
     }
     c = display_color(params, c);
     const float channels[3] = {c.x, c.y, c.z};
     for (uint32_t k = 0; k < 3; k++) {
-        if (params.picture.pixel_type == PIXELS_U16) reinterpret_cast<uint16_t*>(params.film.pixels)[first + k] = uint16_t(quantize(channels[k], 65535.0f, 0.5f));
+        if (params.display.pixel_type == PIXELS_U16) reinterpret_cast<uint16_t*>(params.film.pixels)[first + k] = uint16_t(quantize(channels[k], 65535.0f, 0.5f));
         else params.film.pixels[first + k] = uint8_t(quantize(channels[k], 255.0f, rounding(params, pixel, k)));
     }
 }

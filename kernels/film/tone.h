@@ -107,14 +107,14 @@ THRONG_DEVICE float srgb_curve(float x) {
 
 // Converts radiance to encoded display values in [0, 1].
 THRONG_DEVICE Vec3 display_color(const Params& params, Vec3 c) {
-    if (params.picture.tone_map == TONE_DISPLAY) return c;
-    if (params.picture.has_white) c = rows(load3(params.picture.white), load3(params.picture.white + 3), load3(params.picture.white + 6), c);
-    c = c * params.picture.exposure;
+    if (params.display.tone_map == TONE_DISPLAY) return c;
+    if (params.display.has_white) c = rows(load3(params.display.white), load3(params.display.white + 3), load3(params.display.white + 6), c);
+    c = c * params.display.exposure;
     // Filters with negative lobes and white balance may have made components negative.
     c = vec3(max(c.x, 0.0f), max(c.y, 0.0f), max(c.z, 0.0f));
-    if (params.picture.tone_map == TONE_ACES) c = aces(c);
-    if (params.picture.tone_map == TONE_AGX) c = agx(c);
-    if (params.picture.tone_map == TONE_PBR_NEUTRAL) c = pbr_neutral(c);
+    if (params.display.tone_map == TONE_ACES) c = aces(c);
+    if (params.display.tone_map == TONE_AGX) c = agx(c);
+    if (params.display.tone_map == TONE_PBR_NEUTRAL) c = pbr_neutral(c);
     return vec3(srgb_curve(clamp(c.x, 0.0f, 1.0f)), srgb_curve(clamp(c.y, 0.0f, 1.0f)), srgb_curve(clamp(c.z, 0.0f, 1.0f)));
 }
 
@@ -122,13 +122,13 @@ THRONG_DEVICE Vec3 display_color(const Params& params, Vec3 c) {
 // by a pattern in which neighbours differ as much as they can (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom
 // Sequences"); it is the same in all frames, so that it does not flicker.
 THRONG_INLINE float rounding(const Params& params, uint32_t pixel, uint32_t channel) {
-    if (params.picture.tone_map == TONE_DISPLAY || !(params.picture.dither > 0.0f)) return 0.5f;
-    const uint32_t x = pixel % params.picture.width, y = pixel / params.picture.width;
+    if (params.display.tone_map == TONE_DISPLAY || !(params.display.dither > 0.0f)) return 0.5f;
+    const uint32_t x = pixel % params.film.width, y = pixel / params.film.width;
     const uint32_t place = x * 0xc13fa9a9u + y * 0x91e10da5u + channel * 0x55555555u;
     // Folded so that it goes up and down again, which hides where the pattern wraps around.
     const uint32_t folded = place & 0x80000000u ? ~place : place;
     // Spread over a little less than a step, so that values that need no rounding stay the same despite errors of arithmetic.
-    return 0.5f + 0.999f * params.picture.dither * (float(folded >> 7) * (1.0f / 16777216.0f) - 0.5f);
+    return 0.5f + 0.999f * params.display.dither * (float(folded >> 7) * (1.0f / 16777216.0f) - 0.5f);
 }
 
 // Scales [0, 1] to [0, `steps`] and adds `rounding`; converting the result to an integer cuts it off.

@@ -268,13 +268,11 @@ border! {
         pub depth_range: f32,
     }
 
-    /// The settings of a picture.
+    /// The settings that samples of a picture depend on.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct PictureParams {
         pub camera: CameraRecord,
-        pub width: u32,
-        pub height: u32,
         pub bounces: u32,
         pub seed: u32,
         /// Bits that the number of a sample takes.
@@ -286,9 +284,6 @@ border! {
         /// 1: light that microfacets scatter more than once is left out.
         pub single_scatter: u32,
         pub viewer_layering: u32,
-        pub tone_map: u32,
-        /// One of `PIXELS_*`.
-        pub pixel_type: u32,
         /// One of `FILTER_*`.
         pub filter: u32,
         /// Start of the filter's table within those of all.
@@ -297,13 +292,6 @@ border! {
         pub filter_scale: f32,
         /// 1 if some samples count negatively.
         pub filter_signed: u32,
-        /// How far rounding to bytes is spread, in steps.
-        pub dither: f32,
-        /// 1 if colours are balanced by `white`, a matrix in rows.
-        pub has_white: u32,
-        pub white: [f32; 9],
-        /// Radiance multiplier, 2^stops.
-        pub exposure: f32,
         /// A single sample is clamped to this radiance, so that glints of the sun do not turn into fireflies.
         pub radiance_clamp: f32,
         /// Radiance that the path integrator clamps the light of each lamp to after a bounce.
@@ -311,6 +299,22 @@ border! {
         /// Share of the unoccluded sky that reaches points whose sky ray is blocked: stands for light
         /// that arrives after further bounces.
         pub ambient_fill: f32,
+    }
+
+    /// The settings that turn a film into pixels.
+    #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
+    pub struct DisplayParams {
+        /// Radiance multiplier, 2^stops.
+        pub exposure: f32,
+        pub tone_map: u32,
+        /// One of `PIXELS_*`.
+        pub pixel_type: u32,
+        /// How far rounding to bytes is spread, in steps.
+        pub dither: f32,
+        /// 1 if colours are balanced by `white`, a matrix in rows.
+        pub has_white: u32,
+        pub white: [f32; 9],
     }
 
     /// Where a picture goes, and which of its samples a launch adds.
@@ -329,6 +333,9 @@ border! {
         pub pixels: *mut u8,
         /// `gather_aovs`: where AOVs go.
         pub aovs: *const FrameAovs,
+        /// Size in pixels.
+        pub width: u32,
+        pub height: u32,
         pub sample_begin: u32,
         pub sample_end: u32,
     }
@@ -355,6 +362,7 @@ border! {
         pub local_lights: LocalLights,
         pub frame: FrameParams,
         pub picture: PictureParams,
+        pub display: DisplayParams,
         pub film: FilmParams,
         pub query: QueryParams,
     }

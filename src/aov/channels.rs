@@ -81,7 +81,7 @@ impl FileRows {
         match aov {
             Aov::Albedo | Aov::Normal | Aov::Motion => self.colors,
             Aov::Depth => ChannelKind::Depth,
-            _ => ChannelKind::Float,
+            Aov::Position | Aov::Variance | Aov::Instance | Aov::Material => ChannelKind::Float,
         }
     }
 }

@@ -54,7 +54,9 @@ impl Aov {
 
 /// A set of AOVs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AovSet(u8);
+pub struct AovSet(u16);
+
+const _: () = assert!(Aov::ALL.len() <= u16::BITS as usize, "a set has a bit for each AOV");
 
 impl AovSet {
     pub fn is_empty(self) -> bool {
@@ -62,7 +64,7 @@ impl AovSet {
     }
 
     pub fn contains(self, aov: Aov) -> bool {
-        self.0 & 1 << aov as u8 != 0
+        self.0 & 1 << aov as u16 != 0
     }
 
     /// The AOVs in the order of [`Aov::ALL`].
@@ -85,7 +87,7 @@ impl serde::Serialize for AovSet {
 
 impl FromIterator<Aov> for AovSet {
     fn from_iter<T: IntoIterator<Item = Aov>>(aovs: T) -> Self {
-        Self(aovs.into_iter().fold(0, |set, l| set | 1 << l as u8))
+        Self(aovs.into_iter().fold(0, |set, l| set | 1 << l as u16))
     }
 }
 

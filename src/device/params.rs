@@ -2,16 +2,18 @@
 
 use super::{DeviceError, Frame, FrameSettings};
 use crate::{
-    abi::{self, CameraRecord, CompressedNode, FrameParams, MeshKeys, PictureParams, Unit},
+    abi::{self, CameraRecord, CompressedNode, DisplayParams, FilmParams, FrameParams, MeshKeys, PictureParams, Unit},
     accel::SLACK,
     anim::CameraPose,
     film::{SampledFilter, white_balance},
     math::{Aabb, hash_u32},
     scene::{Integrator, Layering, Paths, Projection, Shows, ToneMap},
 };
-use bytemuck::Zeroable;
 use glam::Vec3;
-use std::f32::consts::TAU;
+use std::{
+    f32::consts::TAU,
+    ptr::{null, null_mut},
+};
 
 /// A single sample is clamped to this display value.
 const SAMPLE_CLAMP: f32 = 24.0;
@@ -61,7 +63,6 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
     let film = &settings.film;
     let samples = (!settings.open_ended).then_some(settings.samples);
     let filter = SampledFilter::new(film.filter, film.filter_width, samples);
-    let display = display_params(settings);
     PictureParams {
         camera: camera_record(&frame.camera, aspect(settings)),
         bounces: settings.bounces,
@@ -79,28 +80,40 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
         filter_scale: filter.scale,
         filter_signed: filter.signed.into(),
         radiance_clamp: match settings.integrator.paths() {
-            Paths::Reflected => SAMPLE_CLAMP / display.exposure,
+            Paths::Reflected => SAMPLE_CLAMP / settings.exposure.exp2(),
             Paths::Scattered | Paths::FirstHit { .. } | Paths::Counted => f32::INFINITY,
         },
         indirect_clamp: settings.clamp_indirect.unwrap_or(f32::INFINITY),
         ambient_fill: AMBIENT_FILL,
-        ..display
     }
 }
 
-/// The settings that turn a film into pixels; all others are zero.
-pub fn display_params(settings: &FrameSettings) -> PictureParams {
+/// The settings that turn a film into pixels.
+pub fn display_params(settings: &FrameSettings) -> DisplayParams {
     let film = &settings.film;
-    PictureParams {
-        width: settings.width,
-        height: settings.height,
+    DisplayParams {
         exposure: settings.exposure.exp2(),
         tone_map: tone_map(settings),
         pixel_type: settings.pixels.code(),
         dither: film.dither,
         has_white: film.white_balance.is_some().into(),
         white: film.white_balance.map(white_balance).unwrap_or_default(),
-        ..Zeroable::zeroed()
+    }
+}
+
+/// A film of a picture, which devices fill in.
+pub fn film_params(settings: &FrameSettings) -> FilmParams {
+    FilmParams {
+        sums: null_mut(),
+        half_sums: null_mut(),
+        tile_errors: null_mut(),
+        tiles: null(),
+        pixels: null_mut(),
+        aovs: null(),
+        width: settings.width,
+        height: settings.height,
+        sample_begin: 0,
+        sample_end: 0,
     }
 }
 
@@ -132,7 +145,7 @@ pub fn pixel_items(settings: &FrameSettings) -> Result<u32, DeviceError> {
         .map_err(|_| DeviceError::Failed(format!("{} × {} is too large a picture", settings.width, settings.height)))
 }
 
-/// As in [`Params`].
+/// The integrator's number in `PictureParams`.
 fn integrator_number(integrator: Integrator) -> u32 {
     match integrator {
         Integrator::Path => abi::INTEGRATOR_PATH,

@@ -71,6 +71,12 @@ pub trait MeshFormat: Sync {
 /// All formats of meshes but glTF, whose files are models with several.
 pub const FORMATS: &[&dyn MeshFormat] = &[&Obj];
 
+/// The extensions of all formats of meshes, for people: ".obj".
+pub fn extensions() -> String {
+    let extensions = FORMATS.iter().map(|format| format!(".{}", format.extension()));
+    extensions.collect::<Vec<_>>().join(", ")
+}
+
 /// The format of files with this extension, in lower case.
 pub fn format_of(extension: &str) -> Option<&'static dyn MeshFormat> {
     let mut formats = FORMATS.iter().copied();

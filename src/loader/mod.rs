@@ -102,10 +102,8 @@ fn extension(path: &Path) -> String {
 }
 
 fn unsupported(path: &Path, extension: &str) -> LoadError {
-    let meshes = meshes::FORMATS.iter().map(|format| format.extension());
-    let meshes: Vec<String> = meshes.map(|extension| format!(".{extension}")).collect();
-    let meshes = meshes.join(" or ");
-    let known = format!("use .ron (scene), .gltf, .glb or {meshes} (model) or .scn (raw scene)");
+    let meshes = meshes::extensions();
+    let known = format!("use .ron (scene), .gltf, .glb, {meshes} (model) or .scn (raw scene)");
     if path.is_dir() {
         return LoadError::file(path, "this is a directory: name a scene file in it");
     }

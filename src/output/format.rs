@@ -49,12 +49,18 @@ impl FileFormat {
 
     /// Whether the pixels are floats of linear radiance, and not numbers for display.
     pub fn is_linear(self) -> bool {
-        self == Self::Exr
+        match self {
+            Self::Exr => true,
+            Self::Png | Self::Jpeg | Self::WebP => false,
+        }
     }
 
-    /// Whether the pixels read from a file are the same as those written to it.
+    /// Whether the pixels read from a file ([`super::read_back`]) are the same as those written to it.
     pub fn is_lossless(self) -> bool {
-        self != Self::Jpeg
+        match self {
+            Self::Png | Self::WebP | Self::Exr => true,
+            Self::Jpeg => false,
+        }
     }
 
     /// The greatest width and height.
@@ -69,11 +75,12 @@ impl FileFormat {
     /// The type of the pixels that [`Self::encode`] takes; none if the format does not have that depth.
     pub fn pixels(self, depth: ColorDepth) -> Option<PixelType> {
         match (self, depth) {
-            (Self::Exr, ColorDepth::Bits8) => None,
-            (Self::Exr, _) => Some(PixelType::F32),
-            (_, ColorDepth::Usual | ColorDepth::Bits8) => Some(PixelType::U8),
+            (Self::Exr, ColorDepth::Usual | ColorDepth::Bits16 | ColorDepth::Bits32) => Some(PixelType::F32),
+            (Self::Png | Self::Jpeg | Self::WebP, ColorDepth::Usual | ColorDepth::Bits8) => Some(PixelType::U8),
             (Self::Png, ColorDepth::Bits16) => Some(PixelType::U16),
-            _ => None,
+            (Self::Exr, ColorDepth::Bits8)
+            | (Self::Png, ColorDepth::Bits32)
+            | (Self::Jpeg | Self::WebP, ColorDepth::Bits16 | ColorDepth::Bits32) => None,
         }
     }
 

@@ -271,14 +271,48 @@ fn sampling(settings: &FrameSettings) -> String {
     let variance = settings.aovs.contains(Aov::Variance);
     // Paths are clamped by what is displayed, or noise is measured as it is displayed.
     let exposed = settings.integrator.paths() == Paths::Reflected || settings.noise.is_some();
+    // Every field is named: whoever adds one decides here whether samples depend on it.
+    let &FrameSettings {
+        width,
+        height,
+        samples: _,
+        bounces,
+        seed,
+        lock_seed,
+        integrator,
+        exposure,
+        tone_map: _,
+        single_scatter,
+        layering,
+        noise,
+        clamp_indirect,
+        open_ended,
+        film: FilmSettings { filter, filter_width, white_balance: _, dither: _ },
+        pixels: _,
+        aovs: _,
+        file_rows,
+        shutter,
+    } = settings;
     let neutral = FrameSettings {
+        width,
+        height,
         samples: 0,
+        bounces,
+        seed,
+        lock_seed,
+        integrator,
+        exposure: if exposed { exposure } else { 0.0 },
         tone_map: ToneMap::None,
-        exposure: if exposed { settings.exposure } else { 0.0 },
-        film: FilmSettings { white_balance: None, dither: 0.0, ..settings.film.clone() },
+        single_scatter,
+        layering,
+        noise,
+        clamp_indirect,
+        open_ended,
+        film: FilmSettings { filter, filter_width, white_balance: None, dither: 0.0 },
         pixels: PixelType::U8,
         aovs: variance.then_some(Aov::Variance).into_iter().collect(),
-        ..settings.clone()
+        file_rows,
+        shutter,
     };
     format!("{neutral:?}")
 }

@@ -16,7 +16,7 @@ type Set = fn(&mut Material, &mut MaterialBase, [f32; 4]);
 
 /// Pointer, number of components, the nearest value that the specification permits, and what it sets.
 #[rustfmt::skip]
-const VALUES: [(&str, usize, fn(f32) -> f32, Set); 28] = [
+const VALUES: &[(&str, usize, fn(f32) -> f32, Set)] = &[
     ("pbrMetallicRoughness/baseColorFactor", 4, unit, set_base_color),
     ("pbrMetallicRoughness/metallicFactor", 1, unit, |m, _, [x, ..]| m.lobes.metallic = x),
     ("pbrMetallicRoughness/roughnessFactor", 1, unit, |m, _, [x, ..]| m.lobes.roughness = x),
@@ -144,7 +144,7 @@ pub struct MapUse(u8);
 /// Pointer of the texture, whether it holds colours, and the field of a material that holds the index of its map. Those after
 /// the first two are of the lobes.
 #[rustfmt::skip]
-const MAPS: [(&str, bool, fn(&mut Material) -> &mut u32); 17] = [
+const MAPS: &[(&str, bool, fn(&mut Material) -> &mut u32)] = &[
     ("pbrMetallicRoughness/baseColorTexture", true, |m| if m.unlit { &mut m.emission_map } else { &mut m.color_map }),
     ("emissiveTexture", true, |m| &mut m.emission_map),
     ("pbrMetallicRoughness/metallicRoughnessTexture", false, |m| &mut m.lobes.metallic_roughness_map),

@@ -69,6 +69,19 @@ fn assert_close(found: &[f32], expected: &[f32], tolerance: f32) {
 }
 
 #[test]
+fn every_aov_is_gathered_without_the_others() {
+    for aov in Aov::ALL {
+        let settings = FrameSettings { aovs: AovSet::from_iter([aov]), ..all_layers(4) };
+        let alone = render(two_quads(), &settings);
+        let together = render(two_quads(), &all_layers(4));
+        let of = |rendered: &Rendered| {
+            rendered.aovs.iter().find(|image| image.aov == aov).map(|image| image.values.to_vec())
+        };
+        assert_eq!((alone.aovs.len(), of(&alone)), (1, of(&together)), "{aov}");
+    }
+}
+
+#[test]
 fn surfaces_tell_what_they_are_and_where() {
     let rendered = render(two_quads(), &all_layers(4));
     let (left, right) = ((8, 28), (24, 28));

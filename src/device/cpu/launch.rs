@@ -10,7 +10,7 @@ use crate::{
     device::{
         Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, Stop, attributes, frame_aovs,
         material_tables::{self, MaterialTables},
-        params::{camera_keys, frame_params, magnitude, mesh_keys, picture_params},
+        params::{camera_keys, display_params, film_params, frame_params, magnitude, mesh_keys, picture_params},
         pool::Pool,
         tables::{Tables, write_shape},
     },
@@ -184,6 +184,7 @@ impl<'a> Launch<'a> {
             local_lights: local.as_ref().map_or_else(no_local_lights, |local| local.params_here()),
             frame: frame_params(frame),
             picture: Zeroable::zeroed(),
+            display: Zeroable::zeroed(),
             film: Zeroable::zeroed(),
             query: Zeroable::zeroed(),
         };
@@ -246,6 +247,8 @@ impl<'a> Launch<'a> {
     /// Adds the picture's settings.
     pub fn apply(&mut self, frame: &Frame, settings: &FrameSettings) {
         self.params.picture = picture_params(frame, settings);
+        self.params.display = display_params(settings);
+        self.params.film = film_params(settings);
         self.params.frame.moves = frame.moves().into();
         self.camera_keys = camera_keys(frame, settings);
         self.params.keys.cameras = self.camera_keys.as_ptr();

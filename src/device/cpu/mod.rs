@@ -6,7 +6,7 @@ use super::{
     adaptive::{self, Passes},
     frame_aovs,
     material_tables::MaterialTables,
-    params::{TILE_ITEMS, display_params, pixel_items},
+    params::{TILE_ITEMS, display_params, film_params, pixel_items},
     tables::Tables,
 };
 use crate::{
@@ -176,7 +176,7 @@ impl CpuDevice {
         items: u32,
         stop: &Stop,
     ) -> Result<Vec<AovImage>, DeviceError> {
-        let (width, height) = (launch.params.picture.width, launch.params.picture.height);
+        let (width, height) = (launch.params.film.width, launch.params.film.height);
         let pixels = width as usize * height as usize;
         let mut images: Vec<(Aov, Vec<f32>)> =
             aovs.iter().map(|aov| (aov, vec![0.0; pixels * aov.channels()])).collect();
@@ -241,15 +241,10 @@ impl Developer {
         let bytes = film.len() * settings.pixel_bytes();
         // Memory that is aligned for all types of pixels.
         let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
-        let launch = Launch::of(Params {
-            picture: display_params(settings),
-            film: FilmParams {
-                sums: film.as_mut_ptr().cast(),
-                pixels: pixels.as_mut_ptr().cast(),
-                ..Zeroable::zeroed()
-            },
-            ..Zeroable::zeroed()
-        });
+        let film_params =
+            FilmParams { sums: film.as_mut_ptr().cast(), pixels: pixels.as_mut_ptr().cast(), ..film_params(settings) };
+        let display = display_params(settings);
+        let launch = Launch::of(Params { display, film: film_params, ..Zeroable::zeroed() });
         // SAFETY: film and pixels are as long as that.
         unsafe {
             let count = film.len() as u32;

@@ -53,7 +53,7 @@ impl AovMemory {
         params: &mut Params,
         stream: &Stream,
     ) -> CudaResult<()> {
-        let (width, height) = (params.picture.width, params.picture.height);
+        let (width, height) = (params.film.width, params.film.height);
         let mut record = frame_aovs::record(frame, width as f32 / height as f32);
         let pixels = width as usize * height as usize;
         self.images.reserve(image_bytes(aovs, pixels))?;

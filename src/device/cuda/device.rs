@@ -23,7 +23,7 @@ use crate::{
         Rendered, Stop,
         adaptive::{self, Passes},
         blocks::exr_bytes,
-        params::{frame_params, picture_params, pixel_items},
+        params::{display_params, film_params, frame_params, picture_params, pixel_items},
         tables::Tables,
     },
     light::{LightCache, LocalTree, light_records, no_local_lights},
@@ -161,6 +161,7 @@ impl CudaDevice {
             local_lights: no_local_lights(),
             frame: frame_params(frame),
             picture: Zeroable::zeroed(),
+            display: Zeroable::zeroed(),
             film: Zeroable::zeroed(),
             query: Zeroable::zeroed(),
         };
@@ -280,6 +281,8 @@ impl CudaDevice {
         self.upload_trees(frame)?;
         let mut params = self.params(frame)?;
         params.picture = picture_params(frame, settings);
+        params.display = display_params(settings);
+        params.film = film_params(settings);
         params.frame.moves = frame.moves().into();
         params.film.sample_end = adaptive::samples_of_all(settings);
         let lights = self.lights(frame, settings.integrator);

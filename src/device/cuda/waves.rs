@@ -448,10 +448,10 @@ fn state_bytes(waves: u32) -> usize {
 
 /// Number of the chunk's items inside of the picture. `tiles` are those that are sampled, if not all.
 pub fn inside_items(params: &Params, chunk: &Chunk, tiles: Option<&[u32]>) -> u32 {
-    let tiles_x = params.picture.width.div_ceil(8);
+    let tiles_x = params.film.width.div_ceil(8);
     let inside_tile = |tile: u32| {
         let side = |tile: u32, size: u32| size.saturating_sub(tile * 8).min(8);
-        side(tile % tiles_x, params.picture.width) * side(tile / tiles_x, params.picture.height)
+        side(tile % tiles_x, params.film.width) * side(tile / tiles_x, params.film.height)
     };
     (chunk.items.start / 64..chunk.items.end.div_ceil(64))
         .map(|tile| tiles.map_or(tile, |tiles| tiles[tile as usize]))

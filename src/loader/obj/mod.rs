@@ -3,7 +3,7 @@
 
 mod lines;
 mod materials;
-mod mesh;
+pub mod mesh;
 mod mtl;
 mod scan;
 

@@ -257,7 +257,7 @@ impl LoadOptions {
         for (flag, given) in only_models {
             let instead = match kind {
                 Kind::Scene => "a .ron scene says this itself: change the file, or use --set",
-                Kind::Raw => "only models (.gltf, .glb, .obj) have this choice",
+                Kind::Raw => "only models have this choice, not scenes",
                 Kind::Gltf | Kind::Mesh(_) => continue,
             };
             if given {

@@ -240,7 +240,7 @@ impl Loader<'_> {
                 return Ok(Parsed::Nothing);
             }
             let parsed = match desc {
-                MeshDesc::Obj(mesh) => self.mesh_file(mesh, &all.key(name)),
+                MeshDesc::File(mesh) => self.mesh_file(mesh, &all.key(name)),
                 MeshDesc::Gltf(gltf) => self.gltf(gltf, &all.key(name)),
                 _ => Ok(Parsed::Nothing),
             };
@@ -290,7 +290,7 @@ impl Loader<'_> {
     ) -> Result<MeshSource, LoadError> {
         let grey = Material::default();
         Ok(match (desc, parsed) {
-            (MeshDesc::Obj(desc), Parsed::Mesh(parsed)) => {
+            (MeshDesc::File(desc), Parsed::Mesh(parsed)) => {
                 let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
                 let (source, warnings) = parsed.into_source(name, replacement, desc.wrap, &mut self.table)?;
                 self.warnings.extend(warnings);
@@ -393,7 +393,8 @@ fn parse_mesh(
         return fail(format!("the mesh file {name} does not exist: check the path"));
     }
     let Some(format) = meshes::format_of(&super::extension(&path)) else {
-        return fail(format!("{name} is not an .obj file: convert it to OBJ"));
+        let known = meshes::extensions();
+        return fail(format!("{name} is no mesh file: convert it to one of {known}"));
     };
     let options = MeshOptions { smooth_angle: desc.smooth_angle.0.to_radians() };
     format.parse(&path, &options, allow)

@@ -248,7 +248,8 @@ pub struct SpotLight {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "meshes")]
 pub enum MeshDesc {
-    Obj(MeshFile),
+    #[serde(rename = "Obj")]
+    File(MeshFile),
     Gltf(GltfFile),
     /// `Sphere`: the sphere of radius 1 about the origin.
     Sphere,
@@ -258,7 +259,7 @@ pub enum MeshDesc {
 
 /// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "Obj", deny_unknown_fields)]
 pub struct MeshFile {
     pub file: String,
     /// Name of a material that replaces all materials of the file.
@@ -275,7 +276,7 @@ pub struct MeshFile {
 /// `Gltf(file: "fox.glb", clip: "Run")`: a glTF file (.gltf or .glb) as one mesh. With a `clip` it moves: each instance shows poses
 /// from a palette at its own phase and speed (see [`Clip`]); if the model is `alive`, all instances show its current pose.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename = "Gltf", deny_unknown_fields)]
 pub struct GltfFile {
     pub file: String,
     /// Name or number (from 0) of the animation that plays. Default: none, the model is at rest.

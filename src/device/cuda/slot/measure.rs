@@ -18,7 +18,7 @@ use cust::error::CudaResult;
 impl Slot {
     /// Makes room for the sums of half of the samples.
     pub(super) fn prepare_half(&mut self, params: &mut Params) -> CudaResult<()> {
-        let film = params.picture.width as usize * params.picture.height as usize * 16;
+        let film = params.film.width as usize * params.film.height as usize * 16;
         self.film_half.reserve(film)?;
         self.film_half.clear_later(film, &self.stream)?;
         params.film.half_sums = self.film_half.at(0);

@@ -280,7 +280,7 @@ impl Slot {
     /// Takes on a frame whose TLAS is uploaded. Work starts with [`Self::pump`].
     pub fn start(&mut self, mut params: Params, task: Task) -> CudaResult<()> {
         let Task { cut, passes, samples, aovs, file_rows, started, own_rays } = task;
-        let pixels = params.picture.width as usize * params.picture.height as usize;
+        let pixels = params.film.width as usize * params.film.height as usize;
         self.film.reserve(pixels * 16)?;
         let bytes = picture_bytes(&params);
         self.pixels.reserve(bytes)?;
@@ -457,7 +457,7 @@ impl Slot {
 
 /// Number of tiles in the whole picture.
 fn tile_count(params: &Params) -> u32 {
-    params.picture.width.div_ceil(8) * params.picture.height.div_ceil(8)
+    params.film.width.div_ceil(8) * params.film.height.div_ceil(8)
 }
 
 /// Records an event at the end of the queued work.

@@ -84,7 +84,7 @@ impl Slot {
     /// Queues the conversion of the film to pixels, and either their copy to page-locked memory or the making of blocks of a file.
     pub(super) fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
         let params = work.params;
-        let pixels = params.picture.width * params.picture.height;
+        let pixels = params.film.width * params.film.height;
         work.marks.push((Stage::Other, event_now(&self.stream)?));
         let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
         // SAFETY: see `run_loop`.
@@ -102,7 +102,7 @@ impl Slot {
                 None => self.pixels.at::<f32>(0).cast_const(),
                 Some(aov) => self.aovs.image(aovs, pixels, aov).cast_const(),
             };
-            let size = (params.picture.width, params.picture.height);
+            let size = (params.film.width, params.film.height);
             let blocks = self.exr.compress(&rows, size, values, kernels, &self.stream)?;
             return Ok(Phase::Compressing(blocks, event_now(&self.stream)?));
         }
@@ -163,7 +163,7 @@ impl Slot {
                 picture.slice(..picture_bytes(&params)),
                 aovs::images(
                     aovs,
-                    params.picture.width as usize * params.picture.height as usize,
+                    params.film.width as usize * params.film.height as usize,
                     picture.slice(place.aovs..),
                 ),
                 place.tally,
@@ -204,10 +204,10 @@ impl PicturePlace {
 
 /// Bytes of a finished picture.
 pub(super) fn picture_bytes(params: &Params) -> usize {
-    let channel = match params.picture.pixel_type {
+    let channel = match params.display.pixel_type {
         abi::PIXELS_U8 => size_of::<u8>(),
         abi::PIXELS_U16 => size_of::<u16>(),
         _ => size_of::<f32>(),
     };
-    params.picture.width as usize * params.picture.height as usize * 3 * channel
+    params.film.width as usize * params.film.height as usize * 3 * channel
 }

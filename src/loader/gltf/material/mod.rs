@@ -238,7 +238,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             (m.lobes.dispersion != 0.0, "dispersion"),
         ];
         let facts = facts.into_iter().filter(|(holds, _)| *holds);
-        let layers = LAYERS.into_iter();
+        let layers = LAYERS.iter();
         let layers = layers.filter(|name| self.has(&format!("extensions/KHR_materials_{name}")));
         let layers = layers.map(|name| name.replace('_', " "));
         facts.map(|(_, name)| name.to_owned()).chain(layers).collect()
