@@ -15,36 +15,38 @@ pub struct MaterialValue(u8);
 type Set = fn(&mut Material, &mut MaterialBase, [f32; 4]);
 
 /// Pointer, number of components, the nearest value that the specification permits, and what it sets.
+struct Value(&'static str, usize, fn(f32) -> f32, Set);
+
 #[rustfmt::skip]
-const VALUES: &[(&str, usize, fn(f32) -> f32, Set)] = &[
-    ("pbrMetallicRoughness/baseColorFactor", 4, unit, set_base_color),
-    ("pbrMetallicRoughness/metallicFactor", 1, unit, |m, _, [x, ..]| m.lobes.metallic = x),
-    ("pbrMetallicRoughness/roughnessFactor", 1, unit, |m, _, [x, ..]| m.lobes.roughness = x),
-    ("normalTexture/scale", 1, any, |m, _, [x, ..]| m.lobes.normal_scale = x),
-    ("emissiveFactor", 3, unit, |m, base, v| { base.emissive = color(v); set_emission(m, base); }),
-    ("extensions/KHR_materials_emissive_strength/emissiveStrength", 1, positive, |m, base, [x, ..]| { base.emissive_strength = x; set_emission(m, base); }),
-    ("alphaCutoff", 1, positive, |m, _, [x, ..]| if let Alpha::Mask(cutoff) = &mut m.alpha { *cutoff = x }),
-    ("extensions/KHR_materials_ior/ior", 1, refractive_index, |m, _, [x, ..]| m.lobes.ior = x),
-    ("extensions/KHR_materials_dispersion/dispersion", 1, positive, |m, _, [x, ..]| m.lobes.dispersion = x),
-    ("extensions/KHR_materials_specular/specularFactor", 1, unit, |m, _, [x, ..]| m.lobes.specular = x),
-    ("extensions/KHR_materials_specular/specularColorFactor", 3, positive, |m, _, v| m.lobes.specular_color = color(v).into()),
-    ("extensions/KHR_materials_transmission/transmissionFactor", 1, unit, |m, _, [x, ..]| m.lobes.transmission = x),
-    ("extensions/KHR_materials_volume/thicknessFactor", 1, positive, |m, base, [x, ..]| { m.lobes.thin = u32::from(x == 0.0); set_absorption(m, base); }),
-    ("extensions/KHR_materials_volume/attenuationDistance", 1, above_zero, |m, base, [x, ..]| { base.attenuation_distance = x; set_absorption(m, base); }),
-    ("extensions/KHR_materials_volume/attenuationColor", 3, unit, |m, base, v| { base.attenuation_color = color(v); set_absorption(m, base); }),
-    ("extensions/KHR_materials_diffuse_transmission/diffuseTransmissionFactor", 1, unit, |m, _, [x, ..]| m.lobes.diffuse_transmission = x),
-    ("extensions/KHR_materials_diffuse_transmission/diffuseTransmissionColorFactor", 3, unit, |m, _, v| m.lobes.diffuse_transmission_color = color(v).into()),
-    ("extensions/KHR_materials_clearcoat/clearcoatFactor", 1, unit, |m, _, [x, ..]| m.lobes.clearcoat = x),
-    ("extensions/KHR_materials_clearcoat/clearcoatRoughnessFactor", 1, unit, |m, _, [x, ..]| m.lobes.clearcoat_roughness = x),
-    ("extensions/KHR_materials_clearcoat/clearcoatNormalTexture/scale", 1, any, |m, _, [x, ..]| m.lobes.clearcoat_normal_scale = x),
-    ("extensions/KHR_materials_sheen/sheenColorFactor", 3, unit, |m, _, v| m.lobes.sheen_color = color(v).into()),
-    ("extensions/KHR_materials_sheen/sheenRoughnessFactor", 1, unit, |m, _, [x, ..]| m.lobes.sheen_roughness = x),
-    ("extensions/KHR_materials_iridescence/iridescenceFactor", 1, unit, |m, _, [x, ..]| m.lobes.iridescence = x),
-    ("extensions/KHR_materials_iridescence/iridescenceIor", 1, from_one, |m, _, [x, ..]| m.lobes.iridescence_ior = x),
-    ("extensions/KHR_materials_iridescence/iridescenceThicknessMinimum", 1, positive, |m, _, [x, ..]| m.lobes.iridescence_thickness[0] = x),
-    ("extensions/KHR_materials_iridescence/iridescenceThicknessMaximum", 1, positive, |m, _, [x, ..]| m.lobes.iridescence_thickness[1] = x),
-    ("extensions/KHR_materials_anisotropy/anisotropyStrength", 1, unit, |m, _, [x, ..]| m.lobes.anisotropy = x),
-    ("extensions/KHR_materials_anisotropy/anisotropyRotation", 1, any, |m, _, [x, ..]| m.lobes.anisotropy_rotation = x),
+const VALUES: &[Value] = &[
+    Value("pbrMetallicRoughness/baseColorFactor", 4, unit, set_base_color),
+    Value("pbrMetallicRoughness/metallicFactor", 1, unit, |m, _, [x, ..]| m.lobes.metallic = x),
+    Value("pbrMetallicRoughness/roughnessFactor", 1, unit, |m, _, [x, ..]| m.lobes.roughness = x),
+    Value("normalTexture/scale", 1, any, |m, _, [x, ..]| m.lobes.normal_scale = x),
+    Value("emissiveFactor", 3, unit, |m, base, v| { base.emissive = color(v); set_emission(m, base); }),
+    Value("extensions/KHR_materials_emissive_strength/emissiveStrength", 1, positive, |m, base, [x, ..]| { base.emissive_strength = x; set_emission(m, base); }),
+    Value("alphaCutoff", 1, positive, |m, _, [x, ..]| if let Alpha::Mask(cutoff) = &mut m.alpha { *cutoff = x }),
+    Value("extensions/KHR_materials_ior/ior", 1, refractive_index, |m, _, [x, ..]| m.lobes.ior = x),
+    Value("extensions/KHR_materials_dispersion/dispersion", 1, positive, |m, _, [x, ..]| m.lobes.dispersion = x),
+    Value("extensions/KHR_materials_specular/specularFactor", 1, unit, |m, _, [x, ..]| m.lobes.specular = x),
+    Value("extensions/KHR_materials_specular/specularColorFactor", 3, positive, |m, _, v| m.lobes.specular_color = color(v).into()),
+    Value("extensions/KHR_materials_transmission/transmissionFactor", 1, unit, |m, _, [x, ..]| m.lobes.transmission = x),
+    Value("extensions/KHR_materials_volume/thicknessFactor", 1, positive, |m, base, [x, ..]| { m.lobes.thin = u32::from(x == 0.0); set_absorption(m, base); }),
+    Value("extensions/KHR_materials_volume/attenuationDistance", 1, above_zero, |m, base, [x, ..]| { base.attenuation_distance = x; set_absorption(m, base); }),
+    Value("extensions/KHR_materials_volume/attenuationColor", 3, unit, |m, base, v| { base.attenuation_color = color(v); set_absorption(m, base); }),
+    Value("extensions/KHR_materials_diffuse_transmission/diffuseTransmissionFactor", 1, unit, |m, _, [x, ..]| m.lobes.diffuse_transmission = x),
+    Value("extensions/KHR_materials_diffuse_transmission/diffuseTransmissionColorFactor", 3, unit, |m, _, v| m.lobes.diffuse_transmission_color = color(v).into()),
+    Value("extensions/KHR_materials_clearcoat/clearcoatFactor", 1, unit, |m, _, [x, ..]| m.lobes.clearcoat = x),
+    Value("extensions/KHR_materials_clearcoat/clearcoatRoughnessFactor", 1, unit, |m, _, [x, ..]| m.lobes.clearcoat_roughness = x),
+    Value("extensions/KHR_materials_clearcoat/clearcoatNormalTexture/scale", 1, any, |m, _, [x, ..]| m.lobes.clearcoat_normal_scale = x),
+    Value("extensions/KHR_materials_sheen/sheenColorFactor", 3, unit, |m, _, v| m.lobes.sheen_color = color(v).into()),
+    Value("extensions/KHR_materials_sheen/sheenRoughnessFactor", 1, unit, |m, _, [x, ..]| m.lobes.sheen_roughness = x),
+    Value("extensions/KHR_materials_iridescence/iridescenceFactor", 1, unit, |m, _, [x, ..]| m.lobes.iridescence = x),
+    Value("extensions/KHR_materials_iridescence/iridescenceIor", 1, from_one, |m, _, [x, ..]| m.lobes.iridescence_ior = x),
+    Value("extensions/KHR_materials_iridescence/iridescenceThicknessMinimum", 1, positive, |m, _, [x, ..]| m.lobes.iridescence_thickness[0] = x),
+    Value("extensions/KHR_materials_iridescence/iridescenceThicknessMaximum", 1, positive, |m, _, [x, ..]| m.lobes.iridescence_thickness[1] = x),
+    Value("extensions/KHR_materials_anisotropy/anisotropyStrength", 1, unit, |m, _, [x, ..]| m.lobes.anisotropy = x),
+    Value("extensions/KHR_materials_anisotropy/anisotropyRotation", 1, any, |m, _, [x, ..]| m.lobes.anisotropy_rotation = x),
 ];
 
 fn unit(x: f32) -> f32 {
@@ -143,25 +145,27 @@ pub struct MapUse(u8);
 
 /// Pointer of the texture, whether it holds colours, and the field of a material that holds the index of its map. Those after
 /// the first two are of the lobes.
+struct Map(&'static str, bool, fn(&mut Material) -> &mut u32);
+
 #[rustfmt::skip]
-const MAPS: &[(&str, bool, fn(&mut Material) -> &mut u32)] = &[
-    ("pbrMetallicRoughness/baseColorTexture", true, |m| if m.unlit { &mut m.emission_map } else { &mut m.color_map }),
-    ("emissiveTexture", true, |m| &mut m.emission_map),
-    ("pbrMetallicRoughness/metallicRoughnessTexture", false, |m| &mut m.lobes.metallic_roughness_map),
-    ("normalTexture", false, |m| &mut m.lobes.normal_map),
-    ("extensions/KHR_materials_specular/specularTexture", false, |m| &mut m.lobes.specular_map),
-    ("extensions/KHR_materials_specular/specularColorTexture", true, |m| &mut m.lobes.specular_color_map),
-    ("extensions/KHR_materials_transmission/transmissionTexture", false, |m| &mut m.lobes.transmission_map),
-    ("extensions/KHR_materials_diffuse_transmission/diffuseTransmissionTexture", false, |m| &mut m.lobes.diffuse_transmission_map),
-    ("extensions/KHR_materials_diffuse_transmission/diffuseTransmissionColorTexture", true, |m| &mut m.lobes.diffuse_transmission_color_map),
-    ("extensions/KHR_materials_clearcoat/clearcoatTexture", false, |m| &mut m.lobes.clearcoat_map),
-    ("extensions/KHR_materials_clearcoat/clearcoatRoughnessTexture", false, |m| &mut m.lobes.clearcoat_roughness_map),
-    ("extensions/KHR_materials_clearcoat/clearcoatNormalTexture", false, |m| &mut m.lobes.clearcoat_normal_map),
-    ("extensions/KHR_materials_sheen/sheenColorTexture", true, |m| &mut m.lobes.sheen_color_map),
-    ("extensions/KHR_materials_sheen/sheenRoughnessTexture", false, |m| &mut m.lobes.sheen_roughness_map),
-    ("extensions/KHR_materials_iridescence/iridescenceTexture", false, |m| &mut m.lobes.iridescence_map),
-    ("extensions/KHR_materials_iridescence/iridescenceThicknessTexture", false, |m| &mut m.lobes.iridescence_thickness_map),
-    ("extensions/KHR_materials_anisotropy/anisotropyTexture", false, |m| &mut m.lobes.anisotropy_map),
+const MAPS: &[Map] = &[
+    Map("pbrMetallicRoughness/baseColorTexture", true, |m| if m.unlit { &mut m.emission_map } else { &mut m.color_map }),
+    Map("emissiveTexture", true, |m| &mut m.emission_map),
+    Map("pbrMetallicRoughness/metallicRoughnessTexture", false, |m| &mut m.lobes.metallic_roughness_map),
+    Map("normalTexture", false, |m| &mut m.lobes.normal_map),
+    Map("extensions/KHR_materials_specular/specularTexture", false, |m| &mut m.lobes.specular_map),
+    Map("extensions/KHR_materials_specular/specularColorTexture", true, |m| &mut m.lobes.specular_color_map),
+    Map("extensions/KHR_materials_transmission/transmissionTexture", false, |m| &mut m.lobes.transmission_map),
+    Map("extensions/KHR_materials_diffuse_transmission/diffuseTransmissionTexture", false, |m| &mut m.lobes.diffuse_transmission_map),
+    Map("extensions/KHR_materials_diffuse_transmission/diffuseTransmissionColorTexture", true, |m| &mut m.lobes.diffuse_transmission_color_map),
+    Map("extensions/KHR_materials_clearcoat/clearcoatTexture", false, |m| &mut m.lobes.clearcoat_map),
+    Map("extensions/KHR_materials_clearcoat/clearcoatRoughnessTexture", false, |m| &mut m.lobes.clearcoat_roughness_map),
+    Map("extensions/KHR_materials_clearcoat/clearcoatNormalTexture", false, |m| &mut m.lobes.clearcoat_normal_map),
+    Map("extensions/KHR_materials_sheen/sheenColorTexture", true, |m| &mut m.lobes.sheen_color_map),
+    Map("extensions/KHR_materials_sheen/sheenRoughnessTexture", false, |m| &mut m.lobes.sheen_roughness_map),
+    Map("extensions/KHR_materials_iridescence/iridescenceTexture", false, |m| &mut m.lobes.iridescence_map),
+    Map("extensions/KHR_materials_iridescence/iridescenceThicknessTexture", false, |m| &mut m.lobes.iridescence_thickness_map),
+    Map("extensions/KHR_materials_anisotropy/anisotropyTexture", false, |m| &mut m.lobes.anisotropy_map),
 ];
 
 impl MapUse {

@@ -307,6 +307,9 @@ const NORMAL_SCALE: (f32, f32) = (-10.0, 10.0);
 /// A field of a [`Pbr`]: its name, its value, the bounds of that, and where it goes.
 type Number = (&'static str, Finite, (f32, f32), fn(&mut Lobes) -> &mut f32);
 
+/// The same of a colour, which is at most 1.
+type ColorField = (&'static str, Color, fn(&mut Lobes) -> &mut [f32; 3]);
+
 impl Pbr {
     /// The numbers that lobes take as they are.
     #[rustfmt::skip]
@@ -332,7 +335,7 @@ impl Pbr {
 
     /// The colours, at most 1, that lobes take as they are.
     #[rustfmt::skip]
-    pub fn colors(&self) -> [(&'static str, Color, fn(&mut Lobes) -> &mut [f32; 3]); 2] {
+    pub fn colors(&self) -> [ColorField; 2] {
         [
             ("diffuse_transmission_color", self.diffuse_transmission_color, |l| &mut l.diffuse_transmission_color),
             ("sheen_color", self.sheen_color, |l| &mut l.sheen_color),

@@ -120,7 +120,7 @@ enum Phase {
     /// The next chunk of the pass; after the last one, the pass ends.
     Sampling,
     /// The rest of a chunk that is queued in part.
-    Partly(ChunkLaunch, Event),
+    Partly(Box<ChunkLaunch>, Event),
     /// The pass that the measured noise asks for, if any.
     Measuring(Event),
     /// AOVs of these items; after the last ones, the picture.
@@ -342,7 +342,7 @@ impl Slot {
         while work.under_way.len() < CHUNKS_AHEAD {
             work.phase = match mem::replace(&mut work.phase, Phase::Sampling) {
                 Phase::Sampling => self.sample(work, kernels)?,
-                Phase::Partly(run, _) => self.go_on(work, run, kernels)?,
+                Phase::Partly(run, _) => self.go_on(work, *run, kernels)?,
                 Phase::Measuring(_) => self.next_pass(work, kernels)?,
                 Phase::Gathering(items) if items.is_empty() => self.finish(work, kernels)?,
                 Phase::Gathering(items) => self.gather_aovs(work, items, kernels)?,
@@ -397,7 +397,7 @@ impl Slot {
         let all = self.launch_waves(work, kernels, |queues, _, launch| queues.go_on(&mut run, launch))?;
         let event = event_now(&self.stream)?;
         if !all {
-            return Ok(Phase::Partly(run, event));
+            return Ok(Phase::Partly(Box::new(run), event));
         }
         work.under_way.push_back(event);
         Ok(Phase::Sampling)
