@@ -9,7 +9,7 @@ use throng::{
     loader,
     output::{Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
     render::Poser,
-    scene::{Integrator, Layering, ToneMap},
+    scene::{Integrator, RenderDefaults, ToneMap},
 };
 
 const SIZE: (u32, u32) = (1920, 1080);
@@ -26,21 +26,12 @@ fn frame(pixels: PixelType, aovs: AovSet) -> Rendered {
         height: SIZE.1,
         samples: 1,
         bounces: 2,
-        seed: 0,
-        lock_seed: false,
         integrator: Integrator::Whitted,
-        exposure: 0.0,
         tone_map: ToneMap::Aces,
         film: FilmSettings::default(),
-        single_scatter: false,
-        layering: Layering::default(),
-        noise: None,
-        clamp_indirect: None,
-        open_ended: false,
-        file_rows: None,
-        shutter: None,
         pixels,
         aovs,
+        ..FrameSettings::from(&RenderDefaults::default())
     };
     let frame = poser.pose(1).frame;
     device.submit(frame, &settings).expect("the frame starts");

@@ -5,10 +5,8 @@ use crate::{
     abi::{Hit, Ray},
     accel::{NodeLayout, Tlas},
     anim::{Moment, camera_at},
-    aov::AovSet,
-    device::PixelType,
     film::FilmSettings,
-    scene::{Integrator, Layering, Scene, ToneMap},
+    scene::{Integrator, RenderDefaults, Scene, ToneMap},
 };
 use std::{
     collections::VecDeque,
@@ -104,21 +102,10 @@ pub fn settings() -> FrameSettings {
         height: 2,
         samples: 1,
         bounces: 0,
-        seed: 0,
         integrator: Integrator::Whitted,
-        exposure: 0.0,
         tone_map: ToneMap::None,
-        open_ended: false,
-        pixels: PixelType::U8,
         film: FilmSettings::default(),
-        aovs: AovSet::default(),
-        lock_seed: false,
-        clamp_indirect: None,
-        noise: None,
-        single_scatter: false,
-        file_rows: None,
-        shutter: None,
-        layering: Layering::Reciprocal,
+        ..FrameSettings::from(&RenderDefaults::default())
     }
 }
 

@@ -32,7 +32,7 @@ use crate::{
     film::FilmSettings,
     light::ShownShape,
     math::Aabb,
-    scene::{Integrator, Layering, LostReference, Scene, Shutter, ToneMap},
+    scene::{Integrator, Layering, LostReference, RenderDefaults, Scene, Shutter, ToneMap},
 };
 use bytes::Bytes;
 use glam::Affine3;
@@ -78,6 +78,38 @@ pub struct FrameSettings {
     pub file_rows: Option<FileRows>,
     /// When the shutter is open; `None` for no motion blur. Frames are posed by it, and devices find all that they need in frames.
     pub shutter: Option<Shutter>,
+}
+
+impl From<&RenderDefaults> for FrameSettings {
+    /// The settings that a scene asks for, of pictures of 8 bits.
+    fn from(scene: &RenderDefaults) -> Self {
+        Self {
+            width: scene.width,
+            height: scene.height,
+            samples: scene.samples,
+            bounces: scene.bounces,
+            seed: scene.seed,
+            lock_seed: false,
+            integrator: scene.integrator,
+            exposure: scene.exposure,
+            tone_map: scene.tone_map,
+            film: FilmSettings {
+                filter: scene.filter,
+                filter_width: scene.filter_width,
+                white_balance: scene.white_balance,
+                dither: 1.0,
+            },
+            single_scatter: false,
+            layering: Layering::default(),
+            noise: None,
+            clamp_indirect: None,
+            open_ended: false,
+            pixels: PixelType::U8,
+            aovs: AovSet::default(),
+            file_rows: None,
+            shutter: scene.shutter.filter(Shutter::is_open),
+        }
+    }
 }
 
 /// One frame, posed: everything about it that changes from frame to frame. [`Poser`](crate::render::Poser)s make them.

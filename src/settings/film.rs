@@ -4,13 +4,10 @@ use super::limits;
 use crate::{
     aov::{Aov, AovSet},
     film::FilmSettings,
-    scene::{PixelFilter, RenderDefaults, ranges},
+    scene::{PixelFilter, ranges},
 };
 use clap::{ValueEnum, builder::PossibleValue};
 use std::str::FromStr;
-
-/// Dither of pictures of 8 bits, unless it is asked for.
-const DITHER: f32 = 1.0;
 
 /// How samples make up pixels, as typed. What is not given is taken from the scene.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -31,16 +28,16 @@ pub struct FilmOptions {
 }
 
 impl FilmOptions {
-    pub(super) fn resolve(&self, scene: &RenderDefaults) -> FilmSettings {
+    pub(super) fn resolve(&self, usual: &FilmSettings) -> FilmSettings {
         FilmSettings {
-            filter: self.filter.unwrap_or(scene.filter),
+            filter: self.filter.unwrap_or(usual.filter),
             // The scene's width is that of its filter.
             filter_width: match self.filter {
-                None => self.filter_width.or(scene.filter_width),
+                None => self.filter_width.or(usual.filter_width),
                 Some(_) => self.filter_width,
             },
-            white_balance: self.white_balance.or(scene.white_balance),
-            dither: self.dither.unwrap_or(DITHER),
+            white_balance: self.white_balance.or(usual.white_balance),
+            dither: self.dither.unwrap_or(usual.dither),
         }
     }
 }
@@ -135,7 +132,7 @@ mod tests {
 
     #[test]
     fn another_filter_has_its_own_width() {
-        let scene = RenderDefaults { filter: PixelFilter::Box, filter_width: Some(1.5), ..RenderDefaults::default() };
+        let scene = FilmSettings { filter: PixelFilter::Box, filter_width: Some(1.5), ..FilmSettings::default() };
         let of = |filter| FilmOptions { filter, ..FilmOptions::default() };
         assert_eq!(of(None).resolve(&scene).filter_width, Some(1.5));
         let tent = of(Some(PixelFilter::Tent)).resolve(&scene);

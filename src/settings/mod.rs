@@ -10,7 +10,6 @@ pub use film::{AovOptions, Exposure, FilmOptions};
 pub use limits::Size;
 
 use crate::{
-    aov::AovSet,
     device::{FrameSettings, PixelType},
     memory::describe,
     output::{Destination, OutputError, Pattern, PatternError, Planned, VideoName, checkpoint_path, choose},
@@ -142,31 +141,29 @@ impl RenderOptions {
     /// The settings of all frames. Values from the scene are checked like typed ones, and the picture has to fit
     /// into the machine's memory.
     pub fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
-        let size = self.size.unwrap_or(Size { width: scene.width, height: scene.height });
+        let usual = FrameSettings::from(scene);
+        let size = self.size.unwrap_or(Size { width: usual.width, height: usual.height });
         let settings = FrameSettings {
             width: size.width,
             height: size.height,
-            samples: self.samples.unwrap_or(scene.samples),
-            bounces: self.bounces.unwrap_or(scene.bounces),
-            seed: self.seed.unwrap_or(scene.seed),
+            samples: self.samples.unwrap_or(usual.samples),
+            bounces: self.bounces.unwrap_or(usual.bounces),
+            seed: self.seed.unwrap_or(usual.seed),
             lock_seed: self.lock_seed,
-            integrator: self.integrator.unwrap_or(scene.integrator),
+            integrator: self.integrator.unwrap_or(usual.integrator),
             exposure: match self.exposure {
                 Some(Exposure::Fixed(stops)) => stops,
                 Some(Exposure::Automatic(_)) => 0.0,
-                None => scene.exposure,
+                None => usual.exposure,
             },
-            tone_map: self.tone_map.unwrap_or(scene.tone_map),
+            tone_map: self.tone_map.unwrap_or(usual.tone_map),
             single_scatter: self.single_scatter,
             layering: self.layering,
             noise: self.noise,
             clamp_indirect: self.clamp_indirect,
-            open_ended: false,
-            film: self.film.resolve(scene),
-            pixels: PixelType::U8,
-            aovs: AovSet::default(),
-            file_rows: None,
-            shutter: self.shutter.or(scene.shutter).filter(Shutter::is_open),
+            film: self.film.resolve(&usual.film),
+            shutter: self.shutter.map_or(usual.shutter, |shutter| Some(shutter).filter(Shutter::is_open)),
+            ..usual
         };
         limits::check(&settings)?;
         memory::check(settings.width, settings.height)?;

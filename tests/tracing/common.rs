@@ -5,12 +5,12 @@ use proptest::test_runner::{Config, RngSeed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use throng::{
     abi::{Hit, NO_INDEX, Ray},
-    aov::{AovImage, AovSet},
-    device::{self, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered, cuda::gpus},
+    aov::AovImage,
+    device::{self, CpuDevice, Device, DeviceChoice, FrameSettings, RayKind, Rendered, cuda::gpus},
     film::FilmSettings,
     math::hash_unit,
     render::{Poser, compare::PictureDifference},
-    scene::{Instance, Integrator, Layering, Material, Mesh, NONE, Scene, Shape, ToneMap, TriangleMesh},
+    scene::{Instance, Integrator, Material, Mesh, NONE, RenderDefaults, Scene, Shape, ToneMap, TriangleMesh},
 };
 
 /// Reproducible numbers.
@@ -153,21 +153,10 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
         height,
         samples: 1,
         bounces: 8,
-        seed: 0,
         integrator,
-        exposure: 0.0,
         tone_map: ToneMap::None,
-        open_ended: false,
-        pixels: PixelType::U8,
         film: FilmSettings::default(),
-        aovs: AovSet::default(),
-        lock_seed: false,
-        clamp_indirect: None,
-        noise: None,
-        single_scatter: false,
-        file_rows: None,
-        shutter: None,
-        layering: Layering::Reciprocal,
+        ..FrameSettings::from(&RenderDefaults::default())
     }
 }
 
