@@ -3,7 +3,7 @@
 use super::*;
 
 border! {
-    /// What one CPU thread (or GPU lane) brings along: its traversal stack, that of packets of rays (CPUs only), and its counters.
+    /// The state of one CPU thread (or GPU lane): its traversal stack, that of packets of rays (CPUs only), and its counters.
     #[repr(C)]
     pub struct Thread {
         /// `stacks` of them, one after the other, of `stack_entries` each.
@@ -28,20 +28,20 @@ border! {
         pub shadow_count: u32,
     }
 
-    /// What the path integrator keeps besides: where the path was scattered last.
+    /// The part of a path that the path integrator keeps besides: where it was scattered last.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct ScatterState {
         /// Shading normal; zero where light was gathered from all around.
         pub normal: [f32; 3],
-        /// Of the path's direction, per solid angle.
+        /// Pdf of the path's direction, per solid angle.
         pub pdf: f32,
         /// Material of the volume that the path is in, or `NO_INDEX`.
         pub medium: u32,
         pub reserved: [u32; 3],
     }
 
-    /// What a path gains if a shadow ray is free, and if it is blocked.
+    /// Light that a path gains if a shadow ray is free, and if it is blocked.
     #[repr(C)]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct ShadowLight {
@@ -75,11 +75,11 @@ border! {
         /// One per ray of the current wave.
         pub hits: *mut Hit,
         pub paths: *mut PathState,
-        /// Of the path integrator.
+        /// Only for the path integrator.
         pub scatters: *mut ScatterState,
         pub shadow_rays: *mut Ray,
         pub shadow_lights: *mut ShadowLight,
-        /// Of the path integrator: the shadow ray of the same path before, or `NO_INDEX`.
+        /// Index of the shadow ray of the same path before this, or `NO_INDEX`; only for the path integrator.
         pub shadow_previous: *mut u32,
         /// Whether each shadow ray met something: 0 or 1.
         pub shadow_blocked: *mut u32,
@@ -127,12 +127,12 @@ border! {
         pub checksum: u32,
     }
 
-    /// What makes the blocks of an OpenEXR file from a picture on the GPU.
+    /// Parameters of the kernels that make the blocks of an OpenEXR file on the GPU.
     #[repr(C)]
     pub struct ExrParams {
         /// In the order of the file.
         pub channels: *const ExrChannel,
-        /// Of each piece, compressed.
+        /// Room for the compressed bytes of each piece.
         pub room: *mut u8,
         pub pieces: *mut ExrPiece,
         /// One more than there are: where the last one ends.

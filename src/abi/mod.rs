@@ -71,7 +71,7 @@ constants! {
     /// Triangles in a [`SharedPack`] per leaf, only in trees of nodes with 16 children.
     pub const SHAPE_SHARED_TRIANGLES: u32 = 2;
 
-    /// What a mesh's vertices have: normals (else triangles are flat), and what their attributes hold.
+    /// Flags of a mesh whose vertices have normals (else triangles are flat), and of those whose attributes have each of the three.
     pub const MESH_SMOOTH: u32 = 1;
     pub const MESH_TANGENTS: u32 = 2;
     pub const MESH_COLORS: u32 = 4;

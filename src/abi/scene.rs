@@ -3,7 +3,7 @@
 use super::*;
 
 border! {
-    /// What shading needs of a vertex, side by side: two loads of 16 bytes. Attributes that a mesh lacks are zero.
+    /// The part of a vertex that every mesh has, side by side: two loads of 16 bytes. Attributes that a mesh lacks are zero.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct VertexRecord {
@@ -13,7 +13,7 @@ border! {
         pub v: f32,
     }
 
-    /// What only some meshes have of a vertex; kernels load each of the three on its own.
+    /// Vertex attributes that only some meshes have; kernels load each of the three on its own.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct VertexAttributes {
@@ -44,11 +44,11 @@ border! {
         pub attributes: *const VertexAttributes,
         /// One of `SHAPE_*`.
         pub shape: u32,
-        /// Of `MESH_*`.
+        /// A sum of `MESH_*`.
         pub flags: u32,
     }
 
-    /// What every shader needs of a material.
+    /// The part of a material that every kind has.
     #[repr(C, align(16))]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct MaterialRecord {
@@ -58,12 +58,12 @@ border! {
         pub emission_map: u32,
         /// One of `MATERIAL_*`.
         pub kind: u32,
-        /// Of `SURFACE_*`.
+        /// A sum of `SURFACE_*`.
         pub flags: u32,
         /// Index of a [`LobesRecord`], if the kind has one.
         pub lobes: u32,
         pub opacity: f32,
-        /// Of a mask.
+        /// Opacity from which on a masked surface is there; 0 for others.
         pub alpha_cutoff: f32,
         /// Mean luminance of what is emitted; 0 where that lights nothing.
         pub emission_weight: f32,
@@ -194,7 +194,7 @@ border! {
     #[repr(C, align(16))]
     #[derive(Default, PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct LightNode {
-        /// Of the bounds.
+        /// Centre of the bounds.
         pub center: [f32; 3],
         /// Estimated mean intensity, as luminance.
         pub power: f32,
@@ -217,7 +217,7 @@ border! {
         pub reserved: u32,
     }
 
-    /// What of a mesh shines, with the materials of some instances.
+    /// The triangles of a mesh that emit light, with the materials of some instances.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct EmitterTable {
@@ -241,7 +241,7 @@ border! {
         pub reserved: u32,
     }
 
-    /// What shines within the scene: instances, point and spot lights, in a tree.
+    /// Light sources within the scene in a tree: instances, point and spot lights.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct LocalLights {
@@ -255,7 +255,7 @@ border! {
         pub root: u32,
         /// Number of emitters; 0 if there is no tree.
         pub count: u32,
-        /// Of the root.
+        /// Centre of the root's bounds.
         pub center: [f32; 3],
         pub power: f32,
         pub radius_squared: f32,

@@ -15,7 +15,7 @@ border! {
         pub t_max: f32,
     }
 
-    /// What a ray met. `t` is negative for a miss.
+    /// The result of a ray. `t` is negative for a miss.
     #[repr(C, align(8))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct Hit {
@@ -190,7 +190,7 @@ border! {
         pub t: f32,
     }
 
-    /// What the walk of one ray visited and tested.
+    /// Counts of the nodes and primitives that the walk of one ray visited and tested.
     #[repr(C)]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct RayWork {

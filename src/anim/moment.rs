@@ -24,7 +24,7 @@ impl Moment {
     }
 
     /// The moment without actors, for things that no actor moves.
-    pub(super) fn bare(time: f32) -> Self {
+    pub(super) fn without_actors(time: f32) -> Self {
         Self { time, ..Self::default() }
     }
 

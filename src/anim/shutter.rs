@@ -58,7 +58,7 @@ pub fn camera_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> 
         || focus.into_iter().chain(keyed).any(|focus| matches!(focus, Focus::On(_)));
     let moment = |time: f32| match follows {
         true => Moment::of(scene, time),
-        false => Moment::bare(time),
+        false => Moment::without_actors(time),
     };
     let poses: Vec<CameraPose> = time.times(CAMERA_SEGMENTS).map(|time| camera_at(scene, &moment(time))).collect();
     match poses.windows(2).all(|pair| pair[0] == pair[1]) {

@@ -304,7 +304,7 @@ pub struct OwnRays {
 }
 
 choice! {
-    /// What a bare query asks about each ray.
+    /// The question that a query asks about each ray.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum RayKind {

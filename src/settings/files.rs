@@ -1,4 +1,4 @@
-//! What is made of frames besides their pixels: kinds of files, videos, contact sheets.
+//! Settings of the files that frames become: formats, videos, contact sheets.
 
 use super::{FramePlan, SettingsError};
 use crate::{
@@ -91,7 +91,7 @@ impl FileOptions {
     }
 }
 
-/// Of pictures one by one.
+/// The format of pictures that are written one by one.
 pub(super) fn format_of(output: Option<&Destination>) -> Option<FileFormat> {
     match output? {
         Destination::Files(files) => Some(files.format()),

@@ -1,4 +1,4 @@
-//! What is decided on the film, as typed.
+//! Settings of the film and of AOVs, as typed.
 
 use super::limits;
 use crate::{

@@ -1,4 +1,4 @@
-//! What the user typed and what the scene asks for, made into validated settings.
+//! Validated settings, made of the user's flags and the scene's defaults.
 
 mod files;
 mod film;
@@ -226,7 +226,7 @@ pub struct FramePlan {
     /// None: frames go to videos and sheets alone.
     pub output: Option<Destination>,
     pub files: FileOptions,
-    /// What is done with frames that exist; none: they are rendered again.
+    /// Treatment of frames that exist; none: they are rendered again.
     pub skip_existing: Option<SkipExisting>,
     /// Whether runs that share a folder divide its frames.
     pub divided: bool,
@@ -270,8 +270,8 @@ impl FrameOptions {
 }
 
 impl OngoingOptions {
-    /// What has been sampled, and pictures as they stand, have their places beside files. A frame with other samples than are asked
-    /// for is gone on with, by one run at a time.
+    /// Refuses to keep samples or partial pictures where frames have no files, beside which they are. A frame with other samples than
+    /// are asked for is continued, by one run at a time.
     pub fn apply_to(&self, plan: &mut FramePlan, mismatched: Option<Mismatched>) -> Result<(), SettingsError> {
         if plan.pattern().is_none() && (self.checkpoint || self.write_partial.is_some()) {
             return Err(SettingsError::Ongoing);
@@ -298,7 +298,7 @@ impl FramePlan {
         }
     }
 
-    /// What frames are made of: what their files take; videos and sheets make do with it.
+    /// The type of pixels that frames' files take; videos and sheets make do with it.
     pub fn pixels(&self) -> PixelType {
         let depth = self.files.encoding().depth;
         let format = files::format_of(self.output.as_ref());

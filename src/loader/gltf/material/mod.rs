@@ -151,7 +151,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         match self.json.pointer(&format!("/{pointer}")) {
             None => Ok(None),
             Some(Value::Null) if pointer.starts_with("extensions/") => Ok(None),
-            // What was no finite number when the file was parsed.
+            // A number that was not finite when the file was parsed.
             Some(Value::Null) => Err(self.not_finite(pointer)),
             Some(json) => {
                 T::deserialize(json).map(Some).map_err(|e| fault(format!("{}/{pointer}", self.path), e.to_string()))
