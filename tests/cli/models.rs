@@ -213,7 +213,7 @@ fn check_lists_all_problems_of_a_model_with_their_places() {
     m.json["extensionsUsed"] = json!(["ACME_glow"]);
     m.save(&place, "bad.glb");
     let expected = [
-        "bad.glb: /materials/0: there is no texture 2: the file has 0",
+        "bad.glb: /materials/0/emissiveTexture: there is no texture 2: the file has 0",
         "bad.glb: /meshes/0/primitives/0/material: there is no material 8: the file has 1",
         "bad.glb: /nodes/0/camera: there is no camera 3: the file has 0",
     ];
