@@ -4,7 +4,6 @@ mod atomic;
 mod checkpoint;
 mod claim;
 mod collisions;
-pub mod deflate;
 mod destination;
 mod encoding;
 mod error;

@@ -108,6 +108,7 @@ fn channels_of(file: Vec<u8>) -> Vec<(String, Vec<u32>)> {
 
 #[test]
 fn files_made_on_the_gpu_hold_what_those_made_on_the_cpu_do() {
+    let mut bytes = Vec::new();
     // Many pieces of a block, and blocks smaller than a piece.
     for (size, compression) in [
         ((333, 50), ExrCompression::Zip),
@@ -125,11 +126,11 @@ fn files_made_on_the_gpu_hold_what_those_made_on_the_cpu_do() {
             let by_gpu = picture_file(&encoding, size, &[], &[], Some(&made));
             let by_cpu = picture_file(&encoding, size, &beauty, &aovs, None);
             assert!(channels_of(by_gpu.clone()) == channels_of(by_cpu.clone()), "{size:?}");
-            // Runs begin at whole words, and each piece has its table.
-            let (gpu, cpu) = (by_gpu.len(), by_cpu.len());
-            assert!(gpu < cpu + cpu / 16 + 600, "{size:?}: {gpu} and {cpu} bytes");
+            bytes.push(made.bytes.len());
         }
     }
+    // Whoever changes these changes how well the kernels compress.
+    assert_eq!(bytes, [842546, 1215317, 83006, 121208, 1500, 2162, 158, 184]);
 }
 
 #[test]
