@@ -132,6 +132,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             }
         }
         self.read.features = self.features();
+        self.read.is_brushed = self.has("extensions/KHR_materials_anisotropy");
         if self.read.material.unlit {
             self.leave_out_shading();
         }

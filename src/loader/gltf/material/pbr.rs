@@ -19,6 +19,8 @@ pub struct PbrMaterial {
     pub textures: Vec<TextureRef>,
     /// Names of the features that the material uses beyond factors of colour, metal and roughness.
     pub features: Vec<String>,
+    /// Whether it has KHR_materials_anisotropy, which needs tangents even where a clip begins without any.
+    pub is_brushed: bool,
     /// Which of the file's sets of texture coordinates (TEXCOORD_n) a mesh of this material has as its `uvs` and `uvs1`.
     pub uv_sets: [u32; 2],
 }
@@ -37,6 +39,7 @@ impl Default for PbrMaterial {
             base: MaterialBase::default(),
             textures: Vec::new(),
             features: Vec::new(),
+            is_brushed: false,
             uv_sets: [0, 1],
         }
     }
@@ -56,7 +59,8 @@ pub struct TextureRef {
 impl PbrMaterial {
     /// Where the texture is that is read for `map`; where there is none, the default.
     pub fn place(&self, map: MapUse) -> TexturePlace {
-        let index = *map.of(&mut self.material.clone());
+        let mut own = self.material;
+        let index = *map.of(&mut own);
         let texture = self.textures.get(index as usize);
         texture.map_or_else(TexturePlace::default, |texture| texture.place)
     }
@@ -66,7 +70,6 @@ impl PbrMaterial {
         let lobes = &self.material.lobes;
         let set = |map: u32| self.textures.get(map as usize).map(|t| t.uv_set);
         let normals = set(lobes.normal_map).or_else(|| set(lobes.clearcoat_normal_map));
-        let brushed = self.features.iter().any(|f| f == "anisotropy");
-        normals.or_else(|| brushed.then(|| set(lobes.anisotropy_map).unwrap_or(0)))
+        normals.or_else(|| self.is_brushed.then(|| set(lobes.anisotropy_map).unwrap_or(0)))
     }
 }
