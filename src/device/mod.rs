@@ -93,12 +93,7 @@ impl From<&RenderDefaults> for FrameSettings {
             integrator: scene.integrator,
             exposure: scene.exposure,
             tone_map: scene.tone_map,
-            film: FilmSettings {
-                filter: scene.filter,
-                filter_width: scene.filter_width,
-                white_balance: scene.white_balance,
-                dither: 1.0,
-            },
+            film: scene.into(),
             single_scatter: false,
             layering: Layering::default(),
             noise: None,

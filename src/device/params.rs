@@ -5,7 +5,7 @@ use crate::{
     abi::{self, CameraRecord, CompressedNode, DisplayParams, FilmParams, FrameParams, MeshKeys, PictureParams, Unit},
     accel::SLACK,
     anim::CameraPose,
-    film::{SampledFilter, white_balance},
+    film::SampledFilter,
     math::{Aabb, hash_u32},
     scene::{Integrator, Layering, Paths, Projection, Shows, ToneMap},
 };
@@ -90,15 +90,7 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
 
 /// The settings that turn a film into pixels.
 pub fn display_params(settings: &FrameSettings) -> DisplayParams {
-    let film = &settings.film;
-    DisplayParams {
-        exposure: settings.exposure.exp2(),
-        tone_map: tone_map(settings),
-        pixel_type: settings.pixels.code(),
-        dither: film.dither,
-        has_white: film.white_balance.is_some().into(),
-        white: film.white_balance.map(white_balance).unwrap_or_default(),
-    }
+    settings.film.display_params(settings.exposure, tone_map(settings), settings.pixels.code())
 }
 
 /// A film of a picture, which devices fill in.

@@ -10,7 +10,6 @@ use super::{
 use crate::{
     aov::Aov,
     device::{Accumulation, Device, DeviceError, FrameSettings, PixelType, RayCounts, Rendered},
-    film::FilmSettings,
     output::{CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint},
     scene::{Paths, ToneMap},
 };
@@ -271,48 +270,15 @@ fn sampling(settings: &FrameSettings) -> String {
     let variance = settings.aovs.contains(Aov::Variance);
     // Paths are clamped by what is displayed, or noise is measured as it is displayed.
     let exposed = settings.integrator.paths() == Paths::Reflected || settings.noise.is_some();
-    // Every field is named: whoever adds one decides here whether samples depend on it.
-    let &FrameSettings {
-        width,
-        height,
-        samples: _,
-        bounces,
-        seed,
-        lock_seed,
-        integrator,
-        exposure,
-        tone_map: _,
-        single_scatter,
-        layering,
-        noise,
-        clamp_indirect,
-        open_ended,
-        film: FilmSettings { filter, filter_width, white_balance: _, dither: _ },
-        pixels: _,
-        aovs: _,
-        file_rows,
-        shutter,
-    } = settings;
+    // What is not named here counts: pictures with different values are not continued.
     let neutral = FrameSettings {
-        width,
-        height,
         samples: 0,
-        bounces,
-        seed,
-        lock_seed,
-        integrator,
-        exposure: if exposed { exposure } else { 0.0 },
+        exposure: if exposed { settings.exposure } else { 0.0 },
         tone_map: ToneMap::None,
-        single_scatter,
-        layering,
-        noise,
-        clamp_indirect,
-        open_ended,
-        film: FilmSettings { filter, filter_width, white_balance: None, dither: 0.0 },
+        film: settings.film.sampling(),
         pixels: PixelType::U8,
         aovs: variance.then_some(Aov::Variance).into_iter().collect(),
-        file_rows,
-        shutter,
+        ..settings.clone()
     };
     format!("{neutral:?}")
 }
@@ -322,6 +288,7 @@ mod tests {
     use super::*;
     use crate::{
         device::{CpuDevice, fake},
+        film::FilmSettings,
         loader,
         render::Poser,
         scene::{Integrator, Layering, PixelFilter, Shutter},

@@ -210,8 +210,17 @@ impl<'a> Elements<'a> {
             let components = bytes.as_chunks::<S>().0;
             output.iter_mut().zip(components).for_each(|(to, from)| *to = convert(*from));
         };
+        let run = |bytes: &[u8], stride: usize, output: &mut [[T; N]]| {
+            if stride == N * S {
+                let elements = bytes.chunks_exact(N * S);
+                output.iter_mut().zip(elements).for_each(|(to, from)| element(from, to));
+            } else {
+                let elements = bytes.chunks(stride);
+                output.iter_mut().zip(elements).for_each(|(to, from)| element(from, to));
+            }
+        };
         if let Some(base) = &self.base {
-            fill(&mut output, base, S, element);
+            fill(&mut output, base, &run);
         }
         if let Some(sparse) = &self.sparse {
             for (&index, value) in sparse.indices.iter().zip(sparse.values.chunks_exact(N * S)) {
@@ -224,25 +233,12 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Converts in parallel; packed elements in one run per task.
-fn fill<T: Send, const N: usize>(
-    output: &mut [[T; N]],
-    base: &Strided,
-    size: usize,
-    element: impl Fn(&[u8], &mut [T; N]) + Sync,
-) {
+/// Converts in parallel: `run` gets bytes, the stride of elements in them, and where these elements go. It is no type parameter, so that
+/// the parallel loop is compiled once for all types of components.
+fn fill<E: Send>(output: &mut [E], base: &Strided, run: &(dyn Fn(&[u8], usize, &mut [E]) + Sync)) {
     const PER_TASK: usize = 16 * 1024;
-    let stride = base.stride;
-    let packed = stride == N * size;
-    output.par_chunks_mut(PER_TASK).zip(base.bytes.par_chunks(PER_TASK * stride)).for_each(|(output, bytes)| {
-        if packed {
-            let elements = bytes.chunks_exact(N * size);
-            output.iter_mut().zip(elements).for_each(|(to, from)| element(from, to));
-        } else {
-            let elements = bytes.chunks(stride);
-            output.iter_mut().zip(elements).for_each(|(to, from)| element(from, to));
-        }
-    });
+    let tasks = output.par_chunks_mut(PER_TASK).zip(base.bytes.par_chunks(PER_TASK * base.stride));
+    tasks.for_each(|(output, bytes)| run(bytes, base.stride, output));
 }
 
 /// The bytes from `offset` on, if `count` elements fit in there.
