@@ -81,7 +81,7 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, 
     const bool goes_on = B::kSharp || path.depth < params.picture.bounces;
     Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));
     LightSample sampled;
-    if (sample_light(params, s.position, normal, s.time, choice.x, sample_2d(path.sampler, bounce_dimension(path, kBouncePoint)), sampled)) {
+    if (sample_light(params, s.position, normal, s.time, goes_on, choice.x, sample_2d(path.sampler, bounce_dimension(path, kBouncePoint)), sampled)) {
         float pdf;
         Vec3 value = evaluate_bsdf(bsdf, sampled.direction, pdf);
         Vec3 light = path.throughput * value * sampled.light;

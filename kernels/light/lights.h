@@ -21,9 +21,11 @@ struct LightShares {
 // Part of the probability that is shared evenly among the kinds that there are, because the light of any of them may be blocked.
 constexpr float kEvenShare = 0.25f;
 
-// Shares of the kinds by the light that arrives from them at a point from all around.
-THRONG_DEVICE LightShares light_shares(const Params& params, Vec3 position) {
+// Shares of the kinds by the light that arrives from them at a point from all around. `goes_on`: the path is scattered there, too, which
+// finds the light of a sky without a table as well as a sample of its own would. Samples are left to other lights, if there are any.
+THRONG_DEVICE LightShares light_shares(const Params& params, Vec3 position, bool goes_on) {
     LightShares shares{params.scene.environment.fluence, params.tables.sun_irradiance, 0.0f};
+    if (goes_on && params.scene.environment.kind != ENVIRONMENT_IMAGE && (shares.suns > 0.0f || params.local_lights.count)) shares.sky = 0.0f;
     if (params.local_lights.count) {
         Vec3 to = load3(params.local_lights.center) - position;
         shares.local = clamp(params.local_lights.power / max(max(dot(to, to), params.local_lights.radius_squared), 1e-20f), 1e-30f, 1e30f);
@@ -53,9 +55,9 @@ THRONG_DEVICE bool sample_sun(const Params& params, Vec3 position, float choice,
 }
 
 // Samples a light and a point of it, as seen from a point with this shading normal, which is zero where light is gathered from all
-// around. False if nothing arrives.
-THRONG_DEVICE bool sample_light(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, Vec2 u, LightSample& sampled) {
-    const LightShares shares = light_shares(params, position);
+// around. `goes_on` as in `light_shares`. False if nothing arrives.
+THRONG_DEVICE bool sample_light(const Params& params, Vec3 position, Vec3 normal, Time time, bool goes_on, float choice, Vec2 u, LightSample& sampled) {
+    const LightShares shares = light_shares(params, position, goes_on);
     if (choice < shares.sky) {
         sampled.direction = sample_sky_direction(params, normal, min(choice / shares.sky, kBelowOne), u, sampled.pdf);
         sampled.pdf *= shares.sky;
@@ -73,7 +75,7 @@ THRONG_DEVICE bool sample_light(const Params& params, Vec3 position, Vec3 normal
 // Light from beyond the scene for a path that left `origin` in `direction` and hits nothing, weighed against sampled light.
 THRONG_DEVICE Vec3 escaped_light(const Params& params, Vec3 origin, const Scatter& scatter, Vec3 direction) {
     if (scatter.pdf == kInfinity) return background(params, direction);
-    const LightShares shares = light_shares(params, origin);
+    const LightShares shares = light_shares(params, origin, true);
     Vec3 light = vec3(0.0f);
     if (shares.sky > 0.0f) {
         float pdf = shares.sky * sky_pdf(params, scatter.normal, direction);
@@ -95,7 +97,7 @@ THRONG_DEVICE Vec3 emitted_light(const Params& params, Vec3 origin, const Scatte
     // Unlit surfaces are visible but light nothing.
     if (!(bits_float(load_word(&params.tables.materials[s.material].emission_weight)) > 0.0f)) return vec3(0.0f);
     if (!params.local_lights.emitter_of) return emission;
-    const float share = light_shares(params, origin).local;
+    const float share = light_shares(params, origin, true).local;
     return emission * power_heuristic(scatter.pdf, local_pdf(params, origin, scatter.normal, share, hit, s));
 }
 

@@ -24,10 +24,10 @@ Vec3 met(const Params& params, StackEntry* stack, Vec3 position, const Scatter& 
 
 }
 
-// Samples a light: direction, distance, light and pdf to `out`, eight floats. 0 if nothing arrives.
+// Samples a light of any kind: direction, distance, light and pdf to `out`, eight floats. 0 if nothing arrives.
 extern "C" uint32_t throng_probe_sample_light(const Params* params, const float* position, const float* normal, const float* u, float* out) {
     LightSample sampled;
-    if (!sample_light(*params, load3(position), load3(normal), kNoTime, u[0], Vec2{u[1], u[2]}, sampled)) return 0;
+    if (!sample_light(*params, load3(position), load3(normal), kNoTime, false, u[0], Vec2{u[1], u[2]}, sampled)) return 0;
     store3(out, sampled.direction);
     out[3] = sampled.distance;
     store3(out + 4, sampled.light);
@@ -38,7 +38,7 @@ extern "C" uint32_t throng_probe_sample_light(const Params* params, const float*
 // The pdfs with which `sample_light` finds what is seen in a direction: of the sky, of suns, of emitters within the scene.
 extern "C" void throng_probe_light_pdfs(const Params* params, StackEntry* stack, const float* position, const float* normal, const float* direction, float* out) {
     const Vec3 p = load3(position), n = load3(normal), d = load3(direction);
-    const LightShares shares = light_shares(*params, p);
+    const LightShares shares = light_shares(*params, p, false);
     out[0] = out[1] = out[2] = 0.0f;
     const Hit hit = trace(*params, stack, p, d);
     if (hit.t >= 0.0f) {
@@ -63,7 +63,7 @@ extern "C" void throng_probe_irradiance(const Params* params, StackEntry* stack,
     for (uint32_t i = 0; i < samples; i++) {
         const Sampler sampler = make_sampler(0, 0, i, 0, seed);
         LightSample sampled;
-        if (strategy != SAMPLE_DIRECTIONS && sample_light(*params, p, n, kNoTime, sample_2d(sampler, 0).x, sample_2d(sampler, 1), sampled)) {
+        if (strategy != SAMPLE_DIRECTIONS && sample_light(*params, p, n, kNoTime, strategy == SAMPLE_BOTH, sample_2d(sampler, 0).x, sample_2d(sampler, 1), sampled)) {
             const float cosine = max(0.0f, dot(sampled.direction, n));
             const bool weighed = strategy == SAMPLE_BOTH && sampled.pdf != kInfinity;
             const float weight = weighed ? power_heuristic(sampled.pdf, cosine * (1.0f / kPi)) : 1.0f;

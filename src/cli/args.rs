@@ -10,7 +10,7 @@ use crate::{
     },
     render::{CacheError, TreeCache, TreeSource},
     scene::Scene,
-    settings::SettingsError,
+    settings::{SettingsError, Size},
 };
 use anyhow::Context;
 use std::{env, path::PathBuf};
@@ -31,18 +31,25 @@ pub struct SceneArgs {
 
 impl SceneArgs {
     pub fn load(&self) -> anyhow::Result<Scene> {
-        self.load_inspected(|_| ())
+        self.load_for(None)
+    }
+
+    /// Loads the scene for pictures of this size, or the usual one.
+    pub fn load_for(&self, size: Option<Size>) -> anyhow::Result<Scene> {
+        let mut options = self.options();
+        options.model.stage.aspect = size.map(|size| size.width as f32 / size.height as f32);
+        Ok(loader::load_with(&self.path, &options)?)
     }
 
     /// Loads the scene. If the file is glTF, passes the model itself to `inspect`.
     pub fn load_inspected(&self, inspect: impl FnOnce(&Model)) -> anyhow::Result<Scene> {
-        let options = LoadOptions {
-            overrides: self.overrides.clone(),
-            start: self.view.start(),
-            view: self.view.options(),
-            model: self.model.options(),
-        };
-        Ok(loader::load_inspected(&self.path, &options, inspect)?)
+        Ok(loader::load_inspected(&self.path, &self.options(), inspect)?)
+    }
+
+    fn options(&self) -> LoadOptions {
+        let mut model = self.model.options();
+        model.stage.up = self.view.model_up();
+        LoadOptions { overrides: self.overrides.clone(), start: self.view.start(), view: self.view.options(), model }
     }
 
     /// The user's choices about a glTF file.

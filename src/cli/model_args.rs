@@ -2,7 +2,7 @@
 
 use super::lens_args::LensArgs;
 use crate::loader::options::{
-    AnimationOptions, CameraChoice, EnvironmentChoice, ModelOptions, ViewOptions, parse_triple,
+    AnimationOptions, CameraChoice, EnvironmentChoice, ModelOptions, Preset, StageOptions, ViewOptions, parse_triple,
 };
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use glam::Vec3;
@@ -18,8 +18,9 @@ pub struct ViewArgs {
     /// Look here [default: the middle of the scene]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point, requires = "eye")]
     target: Option<Vec3>,
-    /// What points up in the picture [default: 0,1,0]
-    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point, requires = "eye")]
+    /// What points up in the picture: an axis like z or -y, or a direction. Without --eye, a model is turned so that this axis of its file
+    /// points up [default: y]
+    #[arg(long, value_name = "AXIS|X,Y,Z", allow_hyphen_values = true, value_parser = parse_up)]
     up: Option<Vec3>,
     /// Vertical field of view
     #[arg(long, value_name = "DEGREES", value_parser = parse_fov)]
@@ -73,6 +74,27 @@ pub struct ModelArgs {
     /// Leave out the ground
     #[arg(long)]
     no_ground: bool,
+    /// Rotate the model by these angles in degrees: about x, then y, then z
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
+    rotate: Option<Vec3>,
+    /// Empty space around the model on each side, as a share of the picture's smaller side [default: 0.14]
+    #[arg(long, value_name = "SHARE", value_parser = parse_margin)]
+    margin: Option<f32>,
+    /// Come nearer by this factor, or go away [default: 1]
+    #[arg(long, value_name = "FACTOR", value_parser = parse_zoom)]
+    zoom: Option<f32>,
+    /// Rounds of the turntable; negative ones go the other way [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_number)]
+    turns: Option<f32>,
+    /// Length of the film [default: 3, or a round of the animation]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_duration)]
+    duration: Option<f32>,
+    /// Frames per second [default: 24]
+    #[arg(long, value_name = "RATE", value_parser = parse_fps)]
+    fps: Option<f32>,
+    /// How much time pictures may take: draft for a look, good, or best without visible noise [default: good]
+    #[arg(long, value_name = "NAME")]
+    preset: Option<Preset>,
     /// Which of the file's scenes, by name or index
     #[arg(long = "scene", id = "gltf_scene", value_name = "NAME|INDEX")]
     scene: Option<String>,
@@ -87,6 +109,11 @@ pub struct ModelArgs {
 impl ViewArgs {
     pub fn options(&self) -> ViewOptions {
         ViewOptions { eye: self.eye, target: self.target, up: self.up, fov: self.fov, lens: self.lens.options() }
+    }
+
+    /// The axis of a model that is to point up. With an eye, what points up is the camera's business.
+    pub fn model_up(&self) -> Option<Vec3> {
+        self.up.filter(|_| self.eye.is_none())
     }
 
     /// Time of the first frame, if given.
@@ -111,12 +138,57 @@ impl ModelArgs {
             scene: self.scene.clone(),
             variant: self.variant.clone(),
             allow_dirs: self.allow_dir.clone(),
+            stage: StageOptions {
+                margin: self.margin,
+                zoom: self.zoom,
+                turns: self.turns,
+                duration: self.duration,
+                fps: self.fps,
+                rotate: self.rotate,
+                preset: self.preset,
+                ..StageOptions::default()
+            },
         }
     }
 }
 
 fn parse_point(text: &str) -> Result<Vec3, String> {
     parse_triple(text).ok_or_else(|| "write three numbers like 1,2.5,-3".to_owned())
+}
+
+/// An axis by its letter, with a sign or without, or a direction that is not 0.
+fn parse_up(text: &str) -> Result<Vec3, String> {
+    let (sign, axis) = match text.strip_prefix('-') {
+        Some(axis) => (-1.0, axis),
+        None => (1.0, text),
+    };
+    let direction = match axis {
+        "x" => Some(sign * Vec3::X),
+        "y" => Some(sign * Vec3::Y),
+        "z" => Some(sign * Vec3::Z),
+        _ => parse_triple(text).filter(|up| up.length() > 0.0 && up.length().is_finite()),
+    };
+    direction.ok_or_else(|| "write an axis like z or -y, or a direction like 0,0,1".to_owned())
+}
+
+fn parse_margin(text: &str) -> Result<f32, String> {
+    let margin = text.parse().ok().filter(|x| (0.0..=0.45).contains(x));
+    margin.ok_or_else(|| "write a number from 0 to 0.45".to_owned())
+}
+
+fn parse_zoom(text: &str) -> Result<f32, String> {
+    let zoom = text.parse().ok().filter(|x| (0.01..=100.0).contains(x));
+    zoom.ok_or_else(|| "write a number from 0.01 to 100".to_owned())
+}
+
+fn parse_duration(text: &str) -> Result<f32, String> {
+    let seconds = text.parse().ok().filter(|x: &f32| *x > 0.0 && *x <= 86400.0);
+    seconds.ok_or_else(|| "write a number of seconds above 0, at most 86400".to_owned())
+}
+
+fn parse_fps(text: &str) -> Result<f32, String> {
+    let rate = text.parse().ok().filter(|x| (0.1..=1000.0).contains(x));
+    rate.ok_or_else(|| "write a number from 0.1 to 1000".to_owned())
 }
 
 pub(super) fn parse_number(text: &str) -> Result<f32, String> {

@@ -15,7 +15,7 @@ use crate::{
     pixels::PixelType,
     render::{self, Denoising, Ongoing, RenderJob, Summary, TreeSource},
     scene::{Scene, Shows, rig::RefitPolicy},
-    settings::{AovOptions, FrameOptions, FramePlan, OngoingOptions, RenderOptions, SettingsError},
+    settings::{AovOptions, Exposure, FrameOptions, FramePlan, OngoingOptions, RenderOptions, SettingsError},
 };
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -118,7 +118,7 @@ impl RenderArgs {
         self.check_standard_output()?;
         let mut device = self.device.open(|line| progress.note(line))?;
         let trees = self.trees.open()?;
-        let scene = self.scene.load()?;
+        let scene = self.scene.load_for(self.picture.size)?;
         let mut plan = self.frames.resolve(&scene)?;
         self.ongoing.apply_to(&mut plan, self.frames.mismatched)?;
         let ongoing = self.ongoing(&plan, device.as_ref(), asked);
@@ -167,8 +167,8 @@ impl RenderArgs {
         Ok(RenderJob {
             pixels,
             settings: FrameSettings { open_ended: self.ongoing.checkpoint, ..settings },
+            auto_exposure: self.picture.auto_exposure(&scene.settings),
             scene: Arc::new(scene),
-            auto_exposure: self.picture.auto_exposure(),
             aovs,
             denoising,
             refit: self.refit,
@@ -218,13 +218,13 @@ impl RenderArgs {
     fn compare(&self, progress: &Progress, stop: &AtomicBool) -> anyhow::Result<Exit> {
         let mut devices = compare::open(&self.device, |line| progress.note(line))?;
         anyhow::ensure!(
-            self.picture.auto_exposure().is_none() && !self.aovs.denoise,
+            !matches!(self.picture.exposure, Some(Exposure::Automatic(_))) && !self.aovs.denoise,
             "--compare compares what devices make: it takes neither --exposure auto nor --denoise"
         );
         let trees = self.trees.open()?;
-        let scene = self.scene.load()?;
+        let scene = self.scene.load_for(self.picture.size)?;
         let plan = self.frames.resolve(&scene)?;
-        let job = self.job(scene, trees, &plan, false)?;
+        let job = RenderJob { auto_exposure: None, ..self.job(scene, trees, &plan, false)? };
         interrupt::work_begins();
         let write = self.frames.output.is_some();
         if write {

@@ -96,7 +96,7 @@ impl From<&RenderDefaults> for FrameSettings {
             film: scene.into(),
             single_scatter: false,
             layering: Layering::default(),
-            noise: None,
+            noise: scene.noise,
             clamp_indirect: None,
             open_ended: false,
             pixels: PixelType::U8,

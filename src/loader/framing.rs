@@ -19,10 +19,27 @@ const START_DEGREES: f32 = 30.0;
 const MOST_POINTS: usize = 1 << 26;
 /// Most vertices of all instances in all poses; where there are more, the boxes of the meshes are measured instead.
 const MOST_VERTICES: usize = 1 << 29;
-/// Aspect ratio of the narrowest picture that everything fits into.
-const ASPECT: f32 = 4.0 / 3.0;
-/// Empty space around what is framed, as a factor of the distance.
-const MARGIN: f32 = 1.06;
+/// Parts of a model's height whose reach from the axis of a turntable is measured apart.
+const BANDS: usize = 64;
+
+/// How much of the picture a model fills.
+#[derive(Clone, Copy, Debug)]
+pub struct Framing {
+    /// Vertical field of view in radians.
+    pub fov_y: f32,
+    /// Width of the picture over its height.
+    pub aspect: f32,
+    /// Empty space on each side, as a share of the picture's smaller side.
+    pub margin: f32,
+    /// Factor by which the model is larger than that.
+    pub zoom: f32,
+}
+
+impl Default for Framing {
+    fn default() -> Self {
+        Self { fov_y: FOV_DEGREES.to_radians(), aspect: 16.0 / 9.0, margin: 0.14, zoom: 1.0 }
+    }
+}
 
 /// World bounds of all instances at rest.
 pub fn world_bounds(scene: &Scene) -> Aabb {
@@ -42,16 +59,6 @@ pub fn swept_bounds(scene: &Scene) -> Aabb {
         Aabb::of_points(points.filter(|p| p.is_finite()))
     };
     over_poses(scene, measure, |a: Aabb, b| a.union(b), Aabb::EMPTY)
-}
-
-/// Greatest distance of a vertex from the vertical axis through `center`, over the same poses.
-pub fn swept_radius(scene: &Scene, center: Vec3) -> f32 {
-    let measure = |positions: &[[f32; 3]], world: &Affine3| {
-        let point = |p: &[f32; 3]| world.transform_point3(Vec3::from(*p)) - center;
-        let distances = positions.iter().map(|p| point(p).with_y(0.0).length());
-        distances.filter(|d| d.is_finite()).fold(0.0, f32::max)
-    };
-    over_poses(scene, measure, f32::max, 0.0)
 }
 
 /// Joins `measure` of the vertices of all instances, in parallel; instances that move are measured once per pose.
@@ -149,85 +156,135 @@ const CUBE: [[f32; 3]; 8] = [
     [1.0, 1.0, 1.0],
 ];
 
-/// One turn around `bounds`, which stay inside of any picture at least as wide as 4:3.
+/// One turn around `bounds`.
 pub fn turntable(bounds: &Aabb) -> Camera {
-    turntable_of_radius(bounds, bounds.extent().with_y(0.0).length() * 0.5, None)
+    let mut reach = [f32::NEG_INFINITY; BANDS];
+    let radius = bounds.extent().with_y(0.0).length() * 0.5;
+    (reach[0], reach[BANDS - 1]) = (radius, radius);
+    orbit(bounds, &reach, &Framing::default(), 1.0)
 }
 
-/// The same, around something that is nowhere farther than `radius` from the vertical axis through its centre, as if it filled a
-/// cylinder. `fov_y` is the vertical field of view in radians; None for the usual one.
-pub fn turntable_of_radius(bounds: &Aabb, radius: f32, fov_y: Option<f32>) -> Camera {
+/// `turns` around all that the scene shows over its frames, which `bounds` hold.
+pub fn swept_turntable(scene: &Scene, bounds: &Aabb, framing: &Framing, turns: f32) -> Camera {
+    let (center, height) = (bounds.center(), bounds.extent().y);
+    let measure = |positions: &[[f32; 3]], world: &Affine3| {
+        let mut reach = [f32::NEG_INFINITY; BANDS];
+        for p in positions.iter().map(|p| world.transform_point3(Vec3::from(*p))).filter(|p| p.is_finite()) {
+            let band = (p.y - bounds.min.y) / height.max(f32::MIN_POSITIVE) * BANDS as f32;
+            let widest = &mut reach[(band as usize).min(BANDS - 1)];
+            *widest = widest.max((p - center).with_y(0.0).length());
+        }
+        reach
+    };
+    let join = |a: [f32; BANDS], b: [f32; BANDS]| std::array::from_fn(|i| a[i].max(b[i]));
+    let reach = over_poses(scene, measure, join, [f32::NEG_INFINITY; BANDS]);
+    orbit(bounds, &reach, framing, turns)
+}
+
+/// A turntable around a solid of revolution: `reach` is its radius in each band of its height.
+fn orbit(bounds: &Aabb, reach: &[f32; BANDS], framing: &Framing, turns: f32) -> Camera {
+    let window = Window::new(0.0, framing);
     let half_height = bounds.extent().y * 0.5;
-    let rim = (0..64).flat_map(|i| {
-        let (z, x) = (i as f32 / 64.0 * std::f32::consts::TAU).sin_cos();
-        [-half_height, half_height].map(|y| Vec3::new(x * radius, y, z * radius))
+    let rims = (0..).zip(reach).filter(|(_, radius)| **radius >= 0.0).flat_map(|(band, &radius)| {
+        [band, band + 1].map(|edge| (half_height * (2.0 * edge as f32 / BANDS as f32 - 1.0), radius))
     });
-    let needed = needed_distance(fov_y.unwrap_or(FOV_DEGREES.to_radians()));
-    let view = View::of(bounds, rim.map(needed).fold(0.0, f32::max), fov_y);
-    view.camera(CameraPath::Orbit {
-        target: view.target,
-        radius: view.distance * ELEVATION_DEGREES.to_radians().cos(),
-        height: view.distance * ELEVATION_DEGREES.to_radians().sin(),
+    let points = rims.flat_map(|(y, radius)| {
+        (0..64).map(move |i| {
+            let (x, z) = (i as f32 / 64.0 * std::f32::consts::TAU).sin_cos();
+            Vec3::new(x * radius, y, z * radius)
+        })
+    });
+    let fit = points.map(|p| window.support(p)).fold(Support::NONE, Support::join);
+    let (sin, cos) = ELEVATION_DEGREES.to_radians().sin_cos();
+    let (_, up, distance) = window.eye(bounds, &fit, framing);
+    // What the eye is above the middle of the picture, it is moved along the axis.
+    let above = up / cos;
+    let distance = (distance - above * sin).max(f32::MIN_POSITIVE);
+    let path = CameraPath::Orbit {
+        target: bounds_center(bounds) + above * Vec3::Y,
+        radius: distance * cos,
+        height: distance * sin,
         start: START_DEGREES.to_radians(),
-        turns: 1.0,
-    })
+        turns,
+    };
+    camera(path, framing)
 }
 
 /// A still camera in the direction where a turntable starts, as near as the vertices allow.
-pub fn still(scene: &Scene, bounds: &Aabb, fov_y: Option<f32>) -> Camera {
-    let (sin, cos) = START_DEGREES.to_radians().sin_cos();
+pub fn still(scene: &Scene, bounds: &Aabb, framing: &Framing) -> Camera {
+    let window = Window::new(START_DEGREES.to_radians(), framing);
     let center = bounds.center();
-    let needed = needed_distance(fov_y.unwrap_or(FOV_DEGREES.to_radians()));
     let measure = |positions: &[[f32; 3]], world: &Affine3| {
-        let distances = positions.iter().map(|p| {
-            let p = world.transform_point3(Vec3::from(*p)) - center;
-            needed(Vec3::new(sin * p.x + cos * p.z, p.y, cos * p.x - sin * p.z))
-        });
-        distances.filter(|d| d.is_finite()).fold(0.0, f32::max)
+        let points = positions.iter().map(|p| world.transform_point3(Vec3::from(*p)) - center);
+        points.filter(|p| p.is_finite()).map(|p| window.support(p)).fold(Support::NONE, Support::join)
     };
-    let view = View::of(bounds, over_poses(scene, measure, f32::max, 0.0), fov_y);
-    let (up, around) = ELEVATION_DEGREES.to_radians().sin_cos();
-    let towards = Vec3::new(sin * around, up, cos * around);
-    view.camera(CameraPath::Still { eye: view.target + view.distance * towards, target: view.target })
+    let fit = over_poses(scene, measure, Support::join, Support::NONE);
+    let (right, up, distance) = window.eye(bounds, &fit, framing);
+    let target = bounds_center(bounds) + right * window.right + up * window.up;
+    camera(CameraPath::Still { eye: target + distance * window.towards, target }, framing)
 }
 
-/// A camera position slightly above the horizon.
-struct View {
-    target: Vec3,
-    distance: f32,
-    fov_y: f32,
+fn camera(path: CameraPath, framing: &Framing) -> Camera {
+    Camera { path, up: Vec3::Y, projection: Projection::Perspective { fov_y: framing.fov_y }, ..Camera::default() }
 }
 
-impl View {
-    /// `needed`: the least distance from the middle of `bounds`.
-    fn of(bounds: &Aabb, needed: f32, fov_y: Option<f32>) -> Self {
-        let fov_y = fov_y.unwrap_or(FOV_DEGREES.to_radians());
-        let (target, distance) = if bounds.diagonal() < 1e-12 {
-            let target = match bounds.is_empty() {
-                true => Vec3::ZERO,
-                false => bounds.center(),
-            };
-            (target, 4.0)
-        } else {
-            (bounds.center(), MARGIN * needed)
-        };
-        Self { target, distance: distance.clamp(f32::MIN_POSITIVE, f32::MAX / 16.0), fov_y }
+fn bounds_center(bounds: &Aabb) -> Vec3 {
+    if bounds.is_empty() { Vec3::ZERO } else { bounds.center() }
+}
+
+/// The part of a picture that is to be filled, seen from a little above.
+struct Window {
+    right: Vec3,
+    up: Vec3,
+    /// Towards the camera.
+    towards: Vec3,
+    /// Half the width and the height at distance 1.
+    slope: [f32; 2],
+}
+
+/// How far points reach beyond planes through the origin that are parallel to the sides of a window's view: right, left, up and down.
+#[derive(Clone, Copy)]
+struct Support([f32; 4]);
+
+impl Support {
+    const NONE: Self = Self([f32::NEG_INFINITY; 4]);
+
+    fn join(self, other: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i].max(other.0[i])))
+    }
+}
+
+impl Window {
+    /// Seen from the angle `start` about the vertical axis, 0 for +Z.
+    fn new(start: f32, framing: &Framing) -> Self {
+        let (sin, cos) = start.sin_cos();
+        let (rise, around) = ELEVATION_DEGREES.to_radians().sin_cos();
+        let half_height = (0.5 * framing.fov_y).tan();
+        let half_width = half_height * framing.aspect;
+        let margin = 2.0 * framing.margin * half_height.min(half_width);
+        Self {
+            right: Vec3::new(cos, 0.0, -sin),
+            up: Vec3::new(-sin * rise, around, -cos * rise),
+            towards: Vec3::new(sin * around, rise, cos * around),
+            slope: [half_width - margin, half_height - margin],
+        }
     }
 
-    fn camera(&self, path: CameraPath) -> Camera {
-        Camera { path, up: Vec3::Y, projection: Projection::Perspective { fov_y: self.fov_y }, ..Camera::default() }
+    fn support(&self, p: Vec3) -> Support {
+        let (u, v, towards) = (self.right.dot(p), self.up.dot(p), self.towards.dot(p));
+        let [x, y] = self.slope.map(|slope| slope * towards);
+        Support([u + x, x - u, v + y, y - v])
     }
-}
 
-/// Returns how far from its target the camera has to be for a point to be in the picture. The point is relative to the target, with
-/// x horizontally towards the camera, y up and z across.
-fn needed_distance(fov_y: f32) -> impl Fn(Vec3) -> f32 {
-    let (sin, cos) = ELEVATION_DEGREES.to_radians().sin_cos();
-    let slope = (fov_y * 0.5).tan();
-    move |p| {
-        let towards_camera = p.x * cos + p.y * sin;
-        let up = (p.y * cos - p.x * sin).abs();
-        towards_camera + (up / slope).max(p.z.abs() / (slope * ASPECT))
+    /// The nearest place of the eye from which points of this support are within the window: to the right, up and towards the camera.
+    fn eye(&self, bounds: &Aabb, fit: &Support, framing: &Framing) -> (f32, f32, f32) {
+        let Support([right, left, up, down]) = *fit;
+        if !(bounds.diagonal() >= 1e-12 && right.is_finite()) {
+            return (0.0, 0.0, 4.0);
+        }
+        let [x, y] = self.slope;
+        let distance = (0.5 * (right + left) / x).max(0.5 * (up + down) / y) / framing.zoom;
+        (0.5 * (right - left), 0.5 * (up - down), distance.clamp(f32::MIN_POSITIVE, f32::MAX / 16.0))
     }
 }
 
@@ -241,8 +298,8 @@ mod tests {
         let bounds = Aabb { min: Vec3::new(-1.0, 2.0, 0.0), max: Vec3::new(3.0, 4.0, 1.0) };
         let camera = turntable(&bounds);
         let CameraPath::Orbit { target, radius, height, .. } = camera.path else { panic!("{camera:?}") };
-        assert_eq!(target, bounds.center());
-        let mut greatest = 0f32;
+        assert_eq!(target.with_y(0.0), bounds.center().with_y(0.0));
+        let (mut highest, mut lowest) = (0f32, 0f32);
         for step in 0..90 {
             let (z, x) = (step as f32 * 0.0698).sin_cos();
             let eye = target + Vec3::new(x * radius, height, z * radius);
@@ -252,11 +309,13 @@ mod tests {
             for corner in bounds.corners() {
                 let p = corner - eye;
                 let slope = forward.dot(p) * (FOV_DEGREES.to_radians() * 0.5).tan();
-                greatest = greatest.max((up.dot(p) / slope).abs());
-                greatest = greatest.max((right.dot(p) / slope / ASPECT).abs());
+                highest = highest.max(up.dot(p) / slope);
+                lowest = lowest.max(-up.dot(p) / slope);
+                assert!((right.dot(p) / slope).abs() < 16.0 / 9.0 - 0.27);
             }
         }
-        assert!(greatest < 1.0 && greatest > 0.85, "{greatest}");
+        // Both margins are 14 %.
+        assert!((highest - 0.72).abs() < 0.02 && (lowest - 0.72).abs() < 0.02, "{highest} {lowest}");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use super::{Poser, RenderError, RenderJob};
 use crate::{
-    aov::AovSet,
+    aov::{Aov, AovSet, cryptomatte},
     device::{Device, FrameSettings, PixelType, Stop},
     film::FilmSettings,
     light::luminance,
@@ -20,6 +20,8 @@ const GREY: f32 = 0.18;
 /// Shares of the darkest and of the brightest pixels, which are left out.
 const DARK: f32 = 0.1;
 const BRIGHT: f32 = 0.05;
+/// Least share of the picture that a model has to cover for its brightness alone to count.
+const LEAST_SUBJECT: f32 = 0.01;
 /// Greatest correction in stops, up or down: scenes without light stay dark.
 const MOST: f32 = 16.0;
 
@@ -88,14 +90,29 @@ fn measure_frame(
     number: u32,
     stop: &Stop,
 ) -> Result<f32, RenderError> {
-    let settings = small(&job.settings);
+    let mut settings = small(&job.settings);
+    let stage = job.scene.stage.and_then(|index| cryptomatte::instance_ids(&job.scene).get(index as usize).copied());
+    settings.aovs = stage.map(|_| Aov::Instance).into_iter().collect();
     let frame = poser.pose(number).frame;
     let rendered = device
         .submit(frame, &settings)
         .and_then(|()| device.collect(stop))
         .map_err(|source| RenderError::Device { frame: number, source })?;
-    let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
+    let mut radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
+    if let (Some(stage), Some(matte)) = (stage, rendered.aovs.first()) {
+        keep_subject(&mut radiance, &matte.values, stage);
+    }
     Ok(stops_for(&radiance))
+}
+
+/// Keeps the pixels that show something else than the background and the instance with the id `stage`, if there are enough of them.
+fn keep_subject(radiance: &mut Vec<f32>, matte: &[f32], stage: u32) {
+    let ids = matte.chunks_exact(Aov::Instance.channels()).map(|pixel| pixel[0].to_bits());
+    let pixels = radiance.as_chunks::<3>().0.iter().zip(ids);
+    let subject: Vec<f32> = pixels.filter(|(_, id)| *id != 0 && *id != stage).flat_map(|(rgb, _)| *rgb).collect();
+    if subject.len() as f32 >= LEAST_SUBJECT * radiance.len() as f32 {
+        *radiance = subject;
+    }
 }
 
 /// The settings of a measured picture.

@@ -31,6 +31,7 @@ impl Scene {
             camera,
             warnings: _,
             notes: _,
+            stage: _,
         } = self;
         let mut hash = ContentHash::default();
         hash.text(&(settings.frames, settings.fps, settings.start));

@@ -68,6 +68,8 @@ pub struct Scene {
     /// Runs of meshes that are the poses of one model.
     pub palettes: Vec<Palette>,
     pub camera: Camera,
+    /// The instance that is the ground of a standalone model.
+    pub stage: Option<u32>,
     /// Named things, besides meshes, that a lens can focus on.
     pub subjects: Vec<Subject>,
     /// Warnings about what the loader repaired or ignored, one line each.
@@ -83,6 +85,8 @@ pub struct RenderDefaults {
     pub height: u32,
     /// Samples per pixel.
     pub samples: u32,
+    /// Noise at which a part of the picture is done before it has all samples; None if every part gets all.
+    pub noise: Option<f32>,
     /// Greatest number of bounces after the first hit.
     pub bounces: u32,
     pub seed: u32,
@@ -95,6 +99,8 @@ pub struct RenderDefaults {
     pub integrator: Integrator,
     /// Exposure in stops: radiance is multiplied by 2^exposure.
     pub exposure: f32,
+    /// Measures the exposure of frames instead.
+    pub auto_exposure: bool,
     pub tone_map: ToneMap,
     /// None for pictures without motion blur.
     pub shutter: Option<Shutter>,
@@ -111,6 +117,7 @@ impl Default for RenderDefaults {
             width: 960,
             height: 540,
             samples: 8,
+            noise: None,
             bounces: 8,
             seed: 0,
             frames: 1,
@@ -118,6 +125,7 @@ impl Default for RenderDefaults {
             start: 0.0,
             integrator: Integrator::Whitted,
             exposure: 0.0,
+            auto_exposure: false,
             tone_map: ToneMap::Aces,
             shutter: None,
             filter: PixelFilter::default(),

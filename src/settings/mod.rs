@@ -12,7 +12,9 @@ pub use limits::Size;
 use crate::{
     device::{FrameSettings, PixelType},
     memory::describe,
-    output::{Destination, OutputError, Pattern, PatternError, Planned, VideoName, checkpoint_path, choose},
+    output::{
+        Destination, FileFormat, OutputError, Pattern, PatternError, Planned, VideoName, checkpoint_path, choose,
+    },
     render::{
         Mismatched, RenderJob, SkipExisting,
         frames::{FrameList, FramesError},
@@ -159,7 +161,8 @@ impl RenderOptions {
             tone_map: self.tone_map.unwrap_or(usual.tone_map),
             single_scatter: self.single_scatter,
             layering: self.layering,
-            noise: self.noise,
+            // Who gives a number of samples wants that many.
+            noise: self.noise.or(usual.noise.filter(|_| self.samples.is_none())),
             clamp_indirect: self.clamp_indirect,
             film: self.film.resolve(&usual.film),
             shutter: self.shutter.map_or(usual.shutter, |shutter| Some(shutter).filter(Shutter::is_open)),
@@ -173,10 +176,11 @@ impl RenderOptions {
 
 impl RenderOptions {
     /// Stops to add to exposures that are measured, if these are to be.
-    pub fn auto_exposure(&self) -> Option<f32> {
+    pub fn auto_exposure(&self, scene: &RenderDefaults) -> Option<f32> {
         match self.exposure {
             Some(Exposure::Automatic(more)) => Some(more),
-            _ => None,
+            Some(Exposure::Fixed(_)) => None,
+            None => scene.auto_exposure.then_some(0.0),
         }
     }
 }
@@ -190,7 +194,7 @@ pub struct FrameOptions {
     /// after the other; names of videos make one, see --video [default: frames/{scene}/####.png]
     #[arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true)]
     pub output: Option<Destination>,
-    /// Frames to render, for example 1-48:2,60 [default: all of the scene]
+    /// Frames to render, for example 1-48:2,60 [default: all of the scene, or the first if --output names one picture]
     #[arg(short, long, value_name = "LIST")]
     pub frames: Option<FrameList>,
     /// Keep frames that exist and render only the missing ones. Several runs with this flag may share a folder: each frame is
@@ -237,12 +241,20 @@ pub struct FramePlan {
 }
 
 impl FrameOptions {
+    /// Whether the output is the name of a single picture. A WebP file may be an animation.
+    fn is_one_picture(&self) -> bool {
+        let is_one = |files: &Pattern| !files.has_frame() && files.format() != FileFormat::WebP;
+        matches!(&self.output, Some(Destination::Files(files)) if is_one(files)) && !self.files.any()
+    }
+
     /// Does not look at the disk.
     pub fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
         limits::check_frames(scene.settings.frames)?;
-        let all = FrameList::all();
-        let list = self.frames.as_ref().unwrap_or(&all);
-        let mut asked = list.resolve(scene.settings.frames)?;
+        let mut asked = match &self.frames {
+            Some(list) => list.resolve(scene.settings.frames)?,
+            None if self.is_one_picture() => vec![1],
+            None => FrameList::all().resolve(scene.settings.frames)?,
+        };
         let output = match &self.output {
             Some(output) => Some(output.clone().for_frames(asked.len())?),
             None if self.files.any() => None,

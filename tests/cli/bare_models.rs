@@ -268,6 +268,12 @@ fn flags_that_do_not_fit_the_file_are_wrong_usage() {
         ("scene.ron", &["--no-ground"], "--no-ground: a .ron scene says this itself"),
         ("scene.ron", &["--environment", "sky"], "--environment: a .ron scene"),
         ("scene.ron", &["--camera", "still"], "--camera: a .ron scene"),
+        ("scene.ron", &["--up", "z"], "--up: a .ron scene"),
+        ("scene.ron", &["--fps", "30"], "--fps: a .ron scene"),
+        ("model.obj", &["--up", "w"], "write an axis like z or -y"),
+        ("model.obj", &["--up", "0,0,0"], "write an axis like z or -y"),
+        ("model.obj", &["--margin", "0.5"], "write a number from 0 to 0.45"),
+        ("model.obj", &["--fps", "0"], "write a number from 0.1 to 1000"),
         ("model.obj", &["--camera", "Front"], "--camera: only .gltf and .glb models have cameras"),
         ("model.obj", &["--scene", "0"], "--scene: only .gltf"),
         ("model.obj", &["--target", "0,0,0"], "--eye"),
@@ -286,6 +292,38 @@ fn flags_that_do_not_fit_the_file_are_wrong_usage() {
     }
     let missing = ["check", "model.obj", "--environment", "beach.hdr"];
     place.fails(&missing, 1, "beach.hdr: the picture of --environment does not exist");
+}
+
+#[test]
+fn a_film_is_as_long_and_as_smooth_as_one_likes() {
+    let place = place();
+    assert_eq!(frames(&place, &["--duration", "2", "--fps", "10"]), 20);
+    assert_eq!(frames(&place, &["--fps", "10"]), 30);
+    assert_eq!(frames(&place, &["--animation", "Bend", "--fps", "48"]), 48);
+    assert_eq!(frames(&place, &["--animation", "Bend", "--duration", "0.5"]), 12);
+    let at = |frame, flags: &[&str]| picture(&place, "model.obj", frame, flags);
+    let still = ["--turns", "0", "--lock-seed"];
+    assert!(at("19", &still) == at("1", &still));
+    assert!(at("19", &["--turns", "-1"]) != at("19", &[]));
+}
+
+#[test]
+fn a_model_is_turned_upright_and_framed_as_one_likes() {
+    let place = place();
+    for model in ["model.obj", "mast.gltf"] {
+        let with = |flags: &[&str]| picture(&place, model, "1", flags);
+        let plain = with(&[]);
+        assert!(plain == with(&["--up", "y"]) && plain == with(&["--rotate", "0,0,0"]), "{model}");
+        assert!(plain != with(&["--up", "z"]), "{model}");
+        assert!(plain != with(&["--zoom", "0.5"]) && plain != with(&["--margin", "0.3"]), "{model}");
+    }
+}
+
+#[test]
+fn a_plain_file_name_means_one_picture() {
+    let place = place();
+    place.ok(&["render", "model.obj", "-o", "still.png", "--size", "8x4", "--samples", "1"]);
+    assert!(place.path("still.png").is_file());
 }
 
 #[test]
@@ -320,9 +358,9 @@ fn surroundings_are_chosen() {
     let place = place();
     let with = |flags: &[&str]| picture(&place, "model.obj", "1", flags);
     let plain = with(&[]);
-    assert!(plain == with(&["--environment", "sky"]));
-    let studio = with(&["--environment", "studio"]);
-    assert!(studio != plain);
+    assert!(plain == with(&["--environment", "studio"]));
+    let sky = with(&["--environment", "sky"]);
+    assert!(sky != plain);
     let bare = with(&["--environment", "#000000", "--no-ground", "--tone-map", "none"]);
     assert_eq!(bare[..3], [0; 3]);
     let white = ["--environment", "1,1,1", "--no-ground", "--tone-map", "none"];

@@ -82,7 +82,7 @@ fn bad_output_patterns_show_the_fix() {
         ("frame}.png", "`}` has no matching `{`"),
         ("", "the output name is empty"),
     ] {
-        place.fails(&["render", "scene.ron", "-o", pattern], 2, text);
+        place.fails(&["render", "scene.ron", "-f", "1-2", "-o", pattern], 2, text);
     }
     assert_eq!(place.names("."), ["scene.ron"]);
 }

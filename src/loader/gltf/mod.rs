@@ -30,11 +30,12 @@ use crate::scene::{NONE, rig::Rig};
 use fault::{Fault, Faults, fault};
 use file::container::Container;
 use file::document::Document;
+use glam::Quat;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// Options for loading a glTF file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct GltfOptions {
     /// Name or index of the scene; None for the file's own choice.
     pub scene: Option<String>,
@@ -44,6 +45,8 @@ pub struct GltfOptions {
     pub allow_dirs: Vec<PathBuf>,
     /// Makes no tangents for normal maps whose meshes have none, which takes half a second for a million triangles on one core.
     pub skip_tangents: bool,
+    /// Rotation of all that is in the scene.
+    pub rotation: Quat,
     /// Greatest number of bytes that loading may take, the file's own included; None for what the system has left.
     pub memory_limit: Option<u64>,
 }
@@ -119,7 +122,8 @@ impl<'a> Input<'a> {
 fn load(input: &Input, options: &GltfOptions, budget: &Budget) -> Result<Model, Fault> {
     let container = open(input, budget)?;
     let faults = Faults::end_the_load();
-    let document = Document::open(&container, input.home, budget, &faults, options)?;
+    let mut document = Document::open(&container, input.home, budget, &faults, options)?;
+    nodes::rotate(&mut document, options);
     let model = read_model(&document, options)?;
     Ok(finish(document, model))
 }

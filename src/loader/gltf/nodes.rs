@@ -3,6 +3,7 @@
 //! Nothing here recurses, so 100,000 nodes may be one chain.
 
 use super::{
+    GltfOptions,
     fault::{Fault, fault},
     file::document::{Document, out_of_range},
 };
@@ -14,7 +15,10 @@ use crate::{
     },
 };
 use glam::{Affine3, Mat4, Quat, Vec3};
-use gltf::json::scene::Node;
+use gltf::json::{
+    Index,
+    scene::{Node, UnitQuaternion},
+};
 
 /// The nodes of the rig and their indices in the file.
 pub struct Hierarchy {
@@ -52,6 +56,21 @@ pub fn choose_scene(document: &Document, wanted: Option<&str>) -> Result<Option<
         let hint = suggest::hint(wanted, names.iter().map(String::as_str), "scenes");
         fault("/scenes", format!("there is no scene `{wanted}`: {hint}"))
     })
+}
+
+/// Hangs the nodes of the chosen scene from a new one that rotates them. Faulty scenes stay as they are, to be reported as such.
+pub fn rotate(document: &mut Document, options: &GltfOptions) {
+    if options.rotation == Quat::IDENTITY {
+        return;
+    }
+    let count = document.root.nodes.len();
+    let Ok(Some(scene)) = choose_scene(document, options.scene.as_deref()) else { return };
+    if scene_roots(document, scene).is_err() {
+        return;
+    }
+    let roots = std::mem::replace(&mut document.root.scenes[scene].nodes, vec![Index::new(count as u32)]);
+    let rotation = Some(UnitQuaternion(options.rotation.to_array()));
+    document.root.nodes.push(Node { children: Some(roots), rotation, ..Node::default() });
 }
 
 pub fn scene_names(document: &Document) -> Vec<String> {

@@ -5,7 +5,7 @@ pub(super) mod view;
 
 use super::{LoadError, gltf::GltfOptions, meshes::MeshFormat, suggest};
 use crate::{choice::choice, math::linear_from_srgb, scene::rig::Playback};
-use glam::Vec3;
+use glam::{EulerRot, Quat, Vec3};
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
@@ -103,6 +103,50 @@ pub struct ModelOptions {
     pub variant: Option<String>,
     /// Folders beside their own that models may refer to. Also for models in scene files.
     pub allow_dirs: Vec<PathBuf>,
+    pub stage: StageOptions,
+}
+
+/// How a standalone model is presented: the camera's way around it, its size in the picture, and time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StageOptions {
+    /// Width of the pictures over their height; None for that of the usual size.
+    pub aspect: Option<f32>,
+    /// Empty space on each side, as a share of the picture's smaller side.
+    pub margin: Option<f32>,
+    /// Factor by which the model is larger in the picture than it would be.
+    pub zoom: Option<f32>,
+    /// Rounds of a turntable; negative ones go the other way.
+    pub turns: Option<f32>,
+    /// Seconds that the film lasts; None for one round of the animation, or the usual turntable.
+    pub duration: Option<f32>,
+    pub fps: Option<f32>,
+    /// Axis of the file that points up; None for +Y.
+    pub up: Option<Vec3>,
+    /// Rotations of the model in degrees: about X, then Y, then Z.
+    pub rotate: Option<Vec3>,
+    pub preset: Option<Preset>,
+}
+
+choice! {
+    /// How much time the pictures of a standalone model may take.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Preset {
+        /// For a look: few samples, visible noise.
+        Draft = "draft",
+        /// Samples where the noise is.
+        Good = "good",
+        /// As many samples as it takes until no noise is seen.
+        Best = "best",
+    }
+}
+
+impl StageOptions {
+    /// The rotation of the model: what points up comes to point to +Y, then it is rotated.
+    pub fn rotation(&self) -> Quat {
+        let upright = self.up.map_or(Quat::IDENTITY, |up| Quat::from_rotation_arc(up.normalize(), Vec3::Y));
+        let [x, y, z] = self.rotate.unwrap_or_default().to_array().map(f32::to_radians);
+        Quat::from_euler(EulerRot::ZYX, z, y, x) * upright
+    }
 }
 
 impl ModelOptions {
@@ -112,6 +156,7 @@ impl ModelOptions {
             scene: self.scene.clone(),
             variant: self.variant.clone(),
             allow_dirs: self.allow_dirs.clone(),
+            rotation: self.stage.rotation(),
             ..GltfOptions::default()
         }
     }
@@ -248,6 +293,14 @@ impl LoadOptions {
             ("--camera", model.camera != CameraChoice::Automatic),
             ("--environment", model.environment.is_some()),
             ("--no-ground", model.no_ground),
+            ("--margin", model.stage.margin.is_some()),
+            ("--zoom", model.stage.zoom.is_some()),
+            ("--turns", model.stage.turns.is_some()),
+            ("--duration", model.stage.duration.is_some()),
+            ("--fps", model.stage.fps.is_some()),
+            ("--rotate", model.stage.rotate.is_some()),
+            ("--up", model.stage.up.is_some()),
+            ("--preset", model.stage.preset.is_some()),
         ];
         for (flag, given, what) in only_gltf {
             if given && !matches!(kind, Kind::Gltf) {
@@ -317,6 +370,15 @@ mod tests {
         for wrong in ["#fff", "#+fffff", "-1,0,0", "stduio"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_model_is_turned_upright_before_it_is_rotated() {
+        let stage =
+            StageOptions { up: Some(Vec3::Z), rotate: Some(Vec3::new(0.0, 90.0, 0.0)), ..StageOptions::default() };
+        assert!((stage.rotation() * Vec3::Z).abs_diff_eq(Vec3::Y, 1e-6));
+        assert!((stage.rotation() * Vec3::Y).abs_diff_eq(Vec3::NEG_X, 1e-6), "{}", stage.rotation() * Vec3::Y);
+        assert_eq!(StageOptions::default().rotation(), Quat::IDENTITY);
     }
 
     #[test]

@@ -184,6 +184,8 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         start: r.start.0,
         integrator: r.integrator,
         exposure: r.exposure.0,
+        auto_exposure: false,
+        noise: None,
         tone_map: r.tone_map,
         shutter: None,
         filter: r.filter,

@@ -4,6 +4,7 @@ use super::{
     Stage, clips, lights,
     live::{Live, any_varies},
     parts::{Build, Posed},
+    settings,
 };
 use crate::{
     anim::RigPose,
@@ -63,9 +64,6 @@ impl Choices {
     }
 }
 
-/// Samples per pixel: enough for the eye where daylight falls on matt surfaces.
-const SAMPLES: u32 = 32;
-
 /// Makes a scene of a model; None if there is nothing to see. `path` is for messages.
 ///
 /// # Errors
@@ -96,6 +94,7 @@ pub fn scene_of(
         build.name_node(name);
     }
     let Build { mut scene, mut table, slots, materials, .. } = build;
+    scene.settings = settings(options);
     let lights = lights::convert(&model.lights, &posed, tracks());
     let animated = Animated {
         actor: 0,
@@ -114,7 +113,6 @@ pub fn scene_of(
     }
     scene.lights = lights.all;
     scene.settings.integrator = Integrator::Path;
-    scene.settings.samples = SAMPLES;
     scene.warnings = [model.warnings, lights.warnings].concat();
     scene.notes = notes;
     scene.textures = table.decode_textures()?;

@@ -335,7 +335,7 @@ fn a_studios_horizon_is_as_bright_as_its_ground() {
         horizon.lerp(zenith, y) * (std::f32::consts::TAU * y / 1000.0)
     });
     let irradiance: Vec3 = direct.chain(rings).sum();
-    let ground = irradiance * super::GROUND_COLOR / std::f32::consts::PI;
+    let ground = irradiance * super::FAR_GROUND_COLOR / std::f32::consts::PI;
     assert!(ground.distance(horizon) < 1e-3, "{ground} {horizon}");
 }
 

@@ -7,12 +7,14 @@ use crate::{
         materials::{Materials, Slots},
         meshes::{MeshFormat, MeshOptions},
     },
-    scene::{Scene, Wrap},
+    scene::{Material, Mesh, Scene, Shape, Wrap},
 };
-use glam::Affine3;
+use glam::{Affine3, Vec3};
 use std::path::Path;
 
 const OPTIONS: MeshOptions = MeshOptions { smooth_angle: std::f32::consts::FRAC_PI_3 };
+/// Albedo of potter's clay.
+const CLAY: Vec3 = Vec3::new(0.46, 0.33, 0.25);
 
 /// Loads a file of `format` as a finished scene.
 ///
@@ -24,8 +26,19 @@ pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Resu
     let parsed = format.parse(path, &OPTIONS, &options.model.allow_dirs)?;
     let (model, warnings) = parsed.into_source(&name, None, Wrap::Repeat, &mut table)?;
     let mut slots = Slots::default();
-    let mut scene = Scene { warnings, textures: table.decode_textures()?, ..Scene::default() };
-    super::add(&mut scene, &mut slots, model, Affine3::IDENTITY);
+    let textures = table.decode_textures()?;
+    let mut scene = Scene { warnings, textures, settings: super::settings(options), ..Scene::default() };
+    color_like_clay(&mut table, &model.mesh);
+    super::add(&mut scene, &mut slots, model, Affine3::from_quat(options.model.stage.rotation()));
     Stage::new(options).set(&mut scene, table, slots)?;
     Ok(scene)
+}
+
+/// Gives clay's colour to materials of which the file says nothing, unless its vertices have colours. White would hardly show its form.
+fn color_like_clay(table: &mut Materials, mesh: &Mesh) {
+    let has_colors = matches!(&mesh.shape, Shape::Triangles(triangles) if !triangles.colors.is_empty());
+    let plain = Material::default();
+    for material in table.rows.iter_mut().filter(|material| !has_colors && **material == plain) {
+        material.color = CLAY;
+    }
 }

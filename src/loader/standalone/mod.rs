@@ -15,23 +15,45 @@ mod surroundings;
 pub use surroundings::set_daylight;
 
 use super::{
-    LoadError, LoadOptions, framing,
+    LoadError, LoadOptions,
+    framing::{self, Framing},
     materials::{Materials, Slots},
     meshes::MeshSource,
-    options::CameraChoice,
+    options::{CameraChoice, EnvironmentChoice, Preset},
     transform::is_invertible,
 };
 use crate::{
     math::Aabb,
-    scene::{Camera, Instance, Material, NONE, Scene},
+    scene::{Camera, Instance, Material, NONE, RenderDefaults, Scene, TriangleMesh},
 };
 use glam::{Affine3, Vec3};
 
-/// Least number of frames of a turntable.
-const FRAMES: u32 = 72;
-/// Side of the ground, in diagonals of the model.
-const GROUND: f32 = 60.0;
-const GROUND_COLOR: Vec3 = Vec3::new(0.42, 0.41, 0.39);
+/// Seconds of a turn.
+const TURN_SECONDS: f32 = 3.0;
+/// Most frames of a film.
+const MOST_FRAMES: f32 = 100_000.0;
+/// Radius of the ground, in diagonals of the model.
+const GROUND: f32 = 30.0;
+/// Albedo of the ground around the model, and far from it.
+const GROUND_COLOR: Vec3 = Vec3::new(0.46, 0.45, 0.43);
+const FAR_GROUND_COLOR: Vec3 = Vec3::new(0.28, 0.275, 0.27);
+/// Distances in diagonals of the model at which the ground begins to darken, and at which it is as dark as it gets.
+const DARKENING: [f32; 2] = [0.6, 6.0];
+/// Rings and sectors of the ground.
+const RINGS: u32 = 24;
+const SECTORS: u32 = 64;
+
+/// Settings of a model's pictures. Noise stops where it is hard to see in a still picture at its size.
+fn settings(options: &LoadOptions) -> RenderDefaults {
+    let stage = &options.model.stage;
+    let usual = RenderDefaults::default();
+    let (samples, noise) = match stage.preset.unwrap_or(Preset::Good) {
+        Preset::Draft => (8, None),
+        Preset::Good => (64, Some(0.05)),
+        Preset::Best => (1024, Some(0.01)),
+    };
+    RenderDefaults { samples, noise, fps: stage.fps.unwrap_or(usual.fps), ..usual }
+}
 
 /// The surroundings of a standalone model.
 pub struct Stage<'a> {
@@ -54,10 +76,10 @@ impl<'a> Stage<'a> {
     pub fn set(self, scene: &mut Scene, mut table: Materials, mut slots: Slots) -> Result<(), LoadError> {
         let model = &self.options.model;
         scene.settings.start = self.options.start.unwrap_or_default();
-        scene.settings.frames = self.frames();
+        scene.settings.frames = self.frames(scene.settings.fps);
         let bounds = framing::swept_bounds(scene);
         scene.camera = self.camera(scene, &bounds);
-        if !model.no_ground {
+        if self.has_ground() {
             add_ground(scene, &bounds, &mut table, &mut slots);
         }
         scene.materials = table.rows;
@@ -76,12 +98,22 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// A picture of the surroundings is to be seen, and has a ground of its own.
+    fn has_ground(&self) -> bool {
+        let model = &self.options.model;
+        !model.no_ground && !matches!(model.environment, Some(EnvironmentChoice::File(_)))
+    }
+
     /// Number of frames. On a turntable, as many whole rounds of the animation as it needs.
-    fn frames(&self) -> u32 {
+    fn frames(&self, fps: f32) -> u32 {
+        if let Some(seconds) = self.options.model.stage.duration {
+            return (seconds * fps).round().clamp(1.0, MOST_FRAMES) as u32;
+        }
+        let turn = (TURN_SECONDS * fps).round().clamp(1.0, MOST_FRAMES) as u32;
         match (self.round, self.turns()) {
-            (Some(round), true) => round * FRAMES.div_ceil(round),
+            (Some(round), true) => round * turn.div_ceil(round),
             (Some(round), false) => round,
-            (None, true) => FRAMES,
+            (None, true) => turn,
             (None, false) => 1,
         }
     }
@@ -90,24 +122,59 @@ impl<'a> Stage<'a> {
         if let Some(camera) = &self.camera {
             return camera.clone();
         }
-        let fov = self.options.view.fov.map(f32::to_radians);
+        let stage = &self.options.model.stage;
+        let usual = Framing::default();
+        let framing = Framing {
+            fov_y: self.options.view.fov.map_or(usual.fov_y, f32::to_radians),
+            aspect: stage.aspect.unwrap_or(usual.aspect),
+            margin: stage.margin.unwrap_or(usual.margin),
+            zoom: stage.zoom.unwrap_or(usual.zoom),
+        };
         match self.turns() {
-            true => {
-                let radius = framing::swept_radius(scene, bounds.center());
-                framing::turntable_of_radius(bounds, radius, fov)
-            }
-            false => framing::still(scene, bounds, fov),
+            true => framing::swept_turntable(scene, bounds, &framing, stage.turns.unwrap_or(1.0)),
+            false => framing::still(scene, bounds, &framing),
         }
     }
 }
 
+/// Adds a round ground whose far end is as bright as the horizon of the studio.
 fn add_ground(scene: &mut Scene, bounds: &Aabb, table: &mut Materials, slots: &mut Slots) {
-    let ground = Material { color: GROUND_COLOR, ..Material::default() };
-    let row = table.add("ground", ground);
+    let row = table.add("ground", Material { color: Vec3::ONE, ..Material::default() });
     let local = ground_transform(bounds);
     if is_invertible(&local) {
-        add(scene, slots, MeshSource::quad("ground", 1.0, row), local);
+        scene.stage = Some(scene.instances.len() as u32);
+        let (points, faces) = (Vec::new(), Vec::new());
+        add(scene, slots, MeshSource::of_triangles("ground", ground(), vec![row], points, faces), local);
     }
+}
+
+/// The ground about the origin, in diagonals of the model. Its vertices have its colours.
+fn ground() -> TriangleMesh {
+    let mut mesh = TriangleMesh::default();
+    // Rings are close together where the ground darkens.
+    for ring in 0..=RINGS {
+        let radius = GROUND * (ring as f32 / RINGS as f32).powi(3);
+        let [begin, end] = DARKENING;
+        let dark = ((radius - begin) / (end - begin)).clamp(0.0, 1.0);
+        let color = GROUND_COLOR.lerp(FAR_GROUND_COLOR, dark * dark * (3.0 - 2.0 * dark));
+        for sector in 0..SECTORS {
+            let (z, x) = (sector as f32 / SECTORS as f32 * std::f32::consts::TAU).sin_cos();
+            mesh.positions.push([radius * x, 0.0, radius * z]);
+            mesh.normals.push([0.0, 1.0, 0.0]);
+            mesh.colors.push(color.extend(1.0).to_array());
+        }
+    }
+    for ring in 0..RINGS {
+        for sector in 0..SECTORS {
+            let [a, b] = [sector, (sector + 1) % SECTORS].map(|sector| ring * SECTORS + sector);
+            let [c, d] = [a, b].map(|inner| inner + SECTORS);
+            if ring > 0 {
+                mesh.triangles.push([a, b, c]);
+            }
+            mesh.triangles.push([b, d, c]);
+        }
+    }
+    mesh
 }
 
 fn add(scene: &mut Scene, slots: &mut Slots, source: MeshSource, local: Affine3) {
@@ -124,5 +191,5 @@ fn ground_transform(bounds: &Aabb) -> Affine3 {
     let size = bounds.diagonal().clamp(1e-6, 1e30);
     let center = bounds.center();
     let origin = Vec3::new(center.x, bounds.min.y - 1e-3 * size, center.z);
-    Affine3::from_translation(origin) * Affine3::from_scale(Vec3::splat(GROUND * size))
+    Affine3::from_translation(origin) * Affine3::from_scale(Vec3::splat(size))
 }

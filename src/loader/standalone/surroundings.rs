@@ -10,14 +10,18 @@ use std::{f32::consts::PI, path::Path};
 /// Radiance from all around for files that have their own lights: enough to tell shapes apart in their shadows.
 const DIM: f32 = 0.05;
 
-/// Lights `scene` as chosen; by default as in daylight, or dimly if it has lights of its own.
+/// Lights `scene` as chosen; by default as in a studio, or dimly if it has lights of its own. These may have any brightness, so the exposure
+/// is measured.
 ///
 /// # Errors
 /// When the picture of an environment is missing or damaged.
 pub fn light(scene: &mut Scene, choice: Option<&EnvironmentChoice>) -> Result<(), LoadError> {
     match choice {
-        None if scene.lights.is_empty() => set_daylight(scene),
-        None => scene.environment = constant(Vec3::splat(DIM)),
+        None if scene.lights.is_empty() => set_studio(scene),
+        None => {
+            scene.environment = constant(Vec3::splat(DIM));
+            scene.settings.auto_exposure = true;
+        }
         Some(EnvironmentChoice::Sky) => set_daylight(scene),
         Some(EnvironmentChoice::Studio) => set_studio(scene),
         Some(EnvironmentChoice::Color(color)) => scene.environment = constant(*color),
@@ -64,7 +68,7 @@ const SOFTBOXES: [Softbox; 3] = [
 /// Radiance of the studio's ceiling.
 const CEILING: Vec3 = Vec3::new(0.7, 0.73, 0.76);
 
-/// Soft neutral light. The horizon is as bright as the ground under it, so that the two meet without an edge.
+/// Soft neutral light. The horizon is as bright as the end of the ground, so that the two meet without an edge.
 fn set_studio(scene: &mut Scene) {
     let lights = SOFTBOXES.map(|softbox| {
         let [azimuth, elevation] = [softbox.azimuth, softbox.elevation].map(f32::to_radians);
@@ -75,7 +79,7 @@ fn set_studio(scene: &mut Scene) {
             angular_radius: softbox.radius.to_radians(),
         }
     });
-    let horizon = backdrop(&lights, super::GROUND_COLOR);
+    let horizon = backdrop(&lights, super::FAR_GROUND_COLOR);
     scene.environment = Environment::Gradient { zenith: CEILING, horizon, nadir: horizon };
     scene.lights.extend(lights);
 }
