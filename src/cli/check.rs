@@ -24,7 +24,7 @@ pub struct CheckArgs {
     #[command(flatten)]
     scene: SceneArgs,
     /// Print one JSON document on standard output
-    #[arg(long)]
+    #[arg(long, help_heading = "Report")]
     json: bool,
 }
 

@@ -49,10 +49,10 @@ pub struct InfoArgs {
     #[command(flatten)]
     trees: TreeArgs,
     /// Print one JSON document on standard output
-    #[arg(long)]
+    #[arg(long, help_heading = "Report")]
     json: bool,
     /// Print all nodes, materials, textures and clips of a model, however many
-    #[arg(long)]
+    #[arg(long, help_heading = "Report")]
     full: bool,
 }
 

@@ -41,7 +41,14 @@ With --compare, the lines after `started` are
   difference  per frame and device but the first: frame, device, differing (share of pixels of which a channel
               differs by more than 0.016 of 1), max and mean (difference of a channel, from 0 to 1)
   compared    per device but the first, over all frames: device, frames, differing, max, mean, agrees
-An error ends the lines; its text is on standard error.";
+An error ends the lines; its text is on standard error.
+
+Examples:
+  throng render scenes/million.ron -f 1-24 --size 1920x1080 --samples 64 -o out/####.png
+  throng render model.glb -o turn.webp --size 640x640             a turntable
+  throng render model.glb -f 1 -o still.png --environment sky.hdr  a picture in that light
+  throng render model.glb --animation Walk -o walk.mp4            an animation
+  throng render scene.ron --samples 256 --denoise --skip-existing  finished frames are kept: run it again to go on";
 
 /// Render frames to pictures or videos
 #[derive(clap::Args)]

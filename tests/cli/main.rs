@@ -13,6 +13,7 @@ mod devices;
 mod errors;
 mod film;
 mod flags;
+mod help;
 mod hostile;
 mod inputs;
 mod interrupt;
