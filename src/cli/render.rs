@@ -29,7 +29,8 @@ With --progress json, standard output has one JSON object per line; `event` is o
   started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings,
            notes (what else the file has to offer)
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
-           refits, rebuilds, sah_ratio (of the worst tree that follows a mesh; 0 if none does), follow_ms
+           refits, rebuilds, sah_ratio (of the worst tree that follows a mesh; 0 if none does), follow_ms,
+           blank (black, white or one_color if the picture is nothing else; else null)
   done     frames (rendered), skipped (existed already), appeared (made by other runs meanwhile), elsewhere (being made
            by other runs), seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, sah_ratio, output,
            busy {pose, device, write, writers}: the share of the time from the first pose on that each stage
@@ -93,7 +94,7 @@ struct MessageArgs {
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
-    /// Print warnings, the times of each frame and what each stage of the work was busy with (-vv: rays and
+    /// Print all warnings, the times of each frame and what each stage of the work was busy with (-vv: rays and
     /// settings too)
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,

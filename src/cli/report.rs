@@ -8,7 +8,7 @@ use super::{
     resume,
 };
 use crate::{
-    render::{FrameReport, Observer, RenderJob, Skipped, Summary},
+    render::{FrameReport, Observer, RenderJob, Skipped, Summary, sanity},
     settings::FramePlan,
 };
 
@@ -20,15 +20,22 @@ pub struct Reporter<'a> {
     verbose: u8,
     /// Number of frames that exist, including those of earlier runs.
     done: usize,
+    /// Number of frames of this run whose pictures show nothing.
+    blank: usize,
 }
+
+/// Number of warnings of a kind that are shown without `-v`.
+const MOST_WARNINGS: usize = 5;
 
 impl<'a> Reporter<'a> {
     pub fn new(progress: &Progress, job: &'a RenderJob, plan: &'a FramePlan, verbose: u8) -> Self {
-        Self { progress: progress.clone(), job, plan, verbose, done: plan.skipped }
+        Self { progress: progress.clone(), job, plan, verbose, done: plan.skipped, blank: 0 }
     }
 
     pub fn started(&self, device: &str) {
         let (scene, settings) = (&self.job.scene, &self.job.settings);
+        let mut warnings = scene.warnings.clone();
+        warnings.extend(sanity::warnings(scene, settings, &self.plan.asked));
         self.progress.event(&Event::Started {
             scene: &scene.name,
             device,
@@ -37,13 +44,13 @@ impl<'a> Reporter<'a> {
             width: settings.width,
             height: settings.height,
             samples: settings.samples,
-            warnings: &scene.warnings,
+            warnings: &warnings,
             notes: &scene.notes,
         });
         for note in &scene.notes {
             self.progress.note(&format!("throng: note: {note}"));
         }
-        self.warn();
+        self.warn(&warnings);
         if self.verbose > 1 {
             self.progress.note(&format!("device: {device}"));
             self.progress.note(&format!("settings: {settings:?}"));
@@ -51,15 +58,35 @@ impl<'a> Reporter<'a> {
         self.progress.start(self.plan.skipped, self.plan.total());
     }
 
-    fn warn(&self) {
-        let warnings = &self.job.scene.warnings;
+    /// Shows warnings: all with `-v`, else some, unless programs are told of them.
+    fn warn(&self, warnings: &[String]) {
+        let line = |warning: &String| format!("throng: warning: {warning}");
         if self.verbose > 0 {
-            for warning in warnings {
-                self.progress.note(&format!("throng: warning: {warning}"));
-            }
-        } else if !warnings.is_empty() {
-            let count = plural(warnings.len(), "warning");
-            self.progress.summary(&format!("throng: {count} about the scene; -v shows them"));
+            return warnings.iter().for_each(|warning| self.progress.note(&line(warning)));
+        }
+        warnings.iter().take(MOST_WARNINGS).for_each(|warning| self.progress.summary(&line(warning)));
+        let more = warnings.len().saturating_sub(MOST_WARNINGS);
+        if more > 0 {
+            let more = plural(more, "more warning");
+            self.progress.summary(&format!("throng: {more}; -v shows them all"));
+        }
+    }
+
+    /// Tells of a picture that shows nothing, while there are few of them.
+    fn warn_of_blank(&mut self, report: &FrameReport) {
+        let Some(blank) = report.blank else { return };
+        self.blank += 1;
+        if self.verbose > 0 || self.blank <= MOST_WARNINGS {
+            self.progress.summary(&format!("throng: warning: frame {}: the picture is {blank}", report.frame));
+        }
+    }
+
+    /// Counts the pictures that [`Self::warn_of_blank`] did not tell of.
+    fn count_blank(&self) {
+        let more = self.blank.saturating_sub(MOST_WARNINGS);
+        if more > 0 && self.verbose == 0 {
+            let more = plural(more, "more frame");
+            self.progress.summary(&format!("throng: warning: {more} of a single colour; -v shows them all"));
         }
     }
 
@@ -67,6 +94,7 @@ impl<'a> Reporter<'a> {
     pub fn ended(&self, summary: &Summary) -> Exit {
         let stats = Stats::new(summary, self.plan, self.job);
         warn_of_trees(&self.job.trees, |line| self.progress.note(line));
+        self.count_blank();
         self.progress.summary(&describe(&stats));
         if self.verbose > 0 && stats.frames > 0 {
             self.progress.summary(&stats.busy.to_string());
@@ -94,6 +122,7 @@ impl Observer for Reporter<'_> {
         self.done += 1;
         self.progress.advance();
         self.progress.event(&Event::Frame { report, done: self.done, frames: self.plan.total() });
+        self.warn_of_blank(report);
         if self.verbose > 0 {
             self.progress.note(&describe_frame(report, self.verbose));
         }

@@ -4,6 +4,7 @@ pub mod compare;
 pub mod frames;
 pub mod measure;
 pub mod report;
+pub mod sanity;
 
 mod busy;
 mod deforming;
@@ -102,6 +103,8 @@ pub struct FrameReport {
     pub sah_ratio: f32,
     /// Time spent on refits and rebuilds of BLASes, summed over meshes; part of `pose_ms`.
     pub follow_ms: f64,
+    /// The only colour of a picture of light, if it shows nothing else.
+    pub blank: Option<sanity::Blank>,
 }
 
 /// Receives a report of each finished frame, in order, from one writing thread at a time.

@@ -25,3 +25,4 @@ mod render;
 mod reports;
 mod resume;
 mod videos;
+mod warnings;

@@ -27,5 +27,6 @@ pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Resu
     let mut scene = Scene { warnings, textures: table.decode_textures()?, ..Scene::default() };
     super::add(&mut scene, &mut slots, model, Affine3::IDENTITY);
     Stage::new(options).set(&mut scene, table, slots)?;
+    scene.settings.integrator = scene.suitable_integrator();
     Ok(scene)
 }
