@@ -66,7 +66,7 @@ pub struct BenchArgs {
 impl BenchArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let trees = self.trees.open()?;
-        let mut device = self.device.open(console::note)?;
+        let mut device = self.device.open(false, console::note)?;
         let scene = Arc::new(self.scene.load()?);
         self.prepare(&scene.name)?;
         let options = RenderOptions {

@@ -23,6 +23,7 @@ mod render;
 mod report;
 mod resume;
 mod trace;
+mod version;
 
 use crate::{device, loader::LoadError, memory, settings::SettingsError};
 use clap::{FromArgMatches, Parser, Subcommand, error::ErrorKind};
@@ -31,11 +32,18 @@ use std::{env, process::ExitCode, thread};
 
 /// Renders scenes in which the same meshes appear thousands to millions of times.
 #[derive(Parser)]
-#[command(name = "throng", version, max_term_width = 100)]
+#[command(name = "throng", max_term_width = 100, arg_required_else_help = true, args_conflicts_with_subcommands = true)]
 #[command(after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and resumable.")]
 struct Cli {
+    /// None: the version is asked for.
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    /// Print the version
+    #[arg(short = 'V', long)]
+    version: bool,
+    /// With --version, also how it was built and which devices there are
+    #[arg(short, long, requires = "version")]
+    verbose: bool,
 }
 
 #[derive(Subcommand)]
@@ -85,11 +93,20 @@ fn parse_and_run() -> Exit {
     let mut command = help::command();
     let parsed = command.try_get_matches_from_mut(env::args_os()).and_then(|given| Cli::from_arg_matches(&given));
     match parsed.map_err(|error| error.format(&mut command)) {
-        Ok(cli) => cli.command.run().unwrap_or_else(|error| {
+        Ok(cli) => cli.run().unwrap_or_else(|error| {
             console::error(&console::one_line(&error));
             exit_of(&error)
         }),
         Err(error) => refuse(&error),
+    }
+}
+
+impl Cli {
+    fn run(self) -> anyhow::Result<Exit> {
+        match self.command {
+            Some(command) => command.run(),
+            None => version::print(self.verbose),
+        }
     }
 }
 

@@ -124,7 +124,7 @@ impl RenderArgs {
             return self.compare(&progress, &stop);
         }
         self.check_standard_output()?;
-        let mut device = self.device.open(|line| progress.note(line))?;
+        let mut device = self.device.open(self.messages.verbose > 0, |line| progress.note(line))?;
         let trees = self.trees.open()?;
         let scene = self.scene.load()?;
         let mut plan = self.frames.resolve(&scene)?;

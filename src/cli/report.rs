@@ -95,7 +95,7 @@ impl<'a> Reporter<'a> {
         let stats = Stats::new(summary, self.plan, self.job);
         warn_of_trees(&self.job.trees, |line| self.progress.note(line));
         self.count_blank();
-        self.progress.summary(&describe(&stats));
+        self.progress.summary(&describe(&stats, self.verbose));
         if self.verbose > 0 && stats.frames > 0 {
             self.progress.summary(&stats.busy.to_string());
             if let Some(counts) = &stats.cached_trees {
@@ -151,20 +151,23 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
     line
 }
 
-fn describe(stats: &Stats) -> String {
+fn describe(stats: &Stats, verbose: u8) -> String {
     let skipped = plural(stats.skipped, "frame");
     if stats.frames == 0 && stats.skipped > 0 {
         return format!("nothing rendered: {skipped} existed already in {}", stats.output);
     }
     let mut line = format!(
-        "{} in {}: {:.2} frames/s, {:.2} Mrays/s, {}, {}; ",
+        "{} in {}: {:.2} frames/s, {:.2} Mrays/s; ",
         plural(stats.frames as usize, "frame"),
         duration(stats.seconds),
         stats.frames_per_s,
         stats.mrays_per_s,
-        plural(stats.refits as usize, "refit"),
-        plural(stats.rebuilds as usize, "tree rebuild"),
     );
+    if verbose > 0 {
+        let refits = plural(stats.refits as usize, "refit");
+        let rebuilds = plural(stats.rebuilds as usize, "tree rebuild");
+        line += &format!("{refits}, {rebuilds}; ");
+    }
     if stats.skipped > 0 {
         line += &format!("{skipped} existed already; ");
     }

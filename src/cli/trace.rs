@@ -101,7 +101,7 @@ impl TraceArgs {
             console::report(&report, self.json)?;
             return compare::rays(&compare::names(&devices)[0], &report.differences);
         }
-        let mut device = self.device.open(console::note)?;
+        let mut device = self.device.open(false, console::note)?;
         let scene = Arc::new(self.scene.load()?);
         prepare_distinct(planned)?;
         let measured = trace_file(&scene, device.as_mut(), &options)?;

@@ -40,7 +40,7 @@ use std::{sync::Arc, time::Duration};
 
 pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState};
-pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads};
+pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Note, Opened, open, start_threads};
 pub use cpu::{CpuDevice, Developer};
 pub use multi_device::MultiDevice;
 
