@@ -19,6 +19,7 @@ mod model_tree;
 mod progress;
 #[cfg(test)]
 mod reference;
+mod remaining;
 mod render;
 mod report;
 mod resume;

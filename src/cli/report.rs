@@ -8,9 +8,11 @@ use super::{
     resume,
 };
 use crate::{
+    device::FrameProgress,
     render::{FrameReport, Observer, RenderJob, Skipped, Summary, sanity},
     settings::FramePlan,
 };
+use std::sync::Arc;
 
 /// Reports the progress and the outcome of one run.
 pub struct Reporter<'a> {
@@ -118,6 +120,10 @@ impl<'a> Reporter<'a> {
 }
 
 impl Observer for Reporter<'_> {
+    fn frames_begin(&mut self, progress: Option<Arc<FrameProgress>>) {
+        self.progress.begin(progress);
+    }
+
     fn frame_done(&mut self, report: &FrameReport) {
         self.done += 1;
         self.progress.advance();

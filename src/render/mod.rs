@@ -27,7 +27,7 @@ mod write;
 use crate::{
     aov::AovSet,
     denoise::{DenoiseError, Denoiser},
-    device::{Developer, Device, DeviceError, FrameSettings, RayCounts, Stop},
+    device::{Developer, Device, DeviceError, FrameProgress, FrameSettings, RayCounts, Stop},
     memory,
     output::{CheckpointError, OutputError},
     pixels::PixelType,
@@ -109,6 +109,9 @@ pub struct FrameReport {
 
 /// Receives a report of each finished frame, in order, from one writing thread at a time.
 pub trait Observer: Send {
+    /// Called before the first frame. `progress` is how far the device is with the frame under way, if it can tell.
+    fn frames_begin(&mut self, _progress: Option<Arc<FrameProgress>>) {}
+
     fn frame_done(&mut self, report: &FrameReport);
 }
 
@@ -195,6 +198,7 @@ pub fn run(
     let Some((poser, exposures)) = prepare(job, device, stop)? else {
         return Ok(Summary::of_stopped());
     };
+    observer.frames_begin(device.progress());
     let posers = pose_stage::posers(poser, job.frames.len(), device.queue_depth());
     let frames = FrameQueue::of(job).with_takers(posers.len());
     let loop_start = Instant::now();
