@@ -78,11 +78,11 @@ pub struct DeviceArgs {
 
 impl DeviceArgs {
     /// Opens the device that does the work. Call it before loading a scene, which uses the threads that this starts.
-    /// `tell` gets a line for people if they may expect a faster device than they get.
-    pub fn open(&self, tell: impl Fn(&str)) -> anyhow::Result<Box<dyn Device>> {
+    /// `tell` gets a line for people if they may expect a faster device than they get, or with `verbose` if there might be one.
+    pub fn open(&self, verbose: bool, tell: impl Fn(&str)) -> anyhow::Result<Box<dyn Device>> {
         let count = self.device.choices().len();
         if count == 1
-            && let Some(device) = self.open_all(tell)?.pop()
+            && let Some(device) = self.open_all(verbose, tell)?.pop()
         {
             return Ok(device);
         }
@@ -90,13 +90,13 @@ impl DeviceArgs {
     }
 
     /// Opens all devices of the list, in its order.
-    pub fn open_all(&self, tell: impl Fn(&str)) -> anyhow::Result<Vec<Box<dyn Device>>> {
+    pub fn open_all(&self, verbose: bool, tell: impl Fn(&str)) -> anyhow::Result<Vec<Box<dyn Device>>> {
         let mut devices = Vec::new();
         for choice in self.device.choices() {
             let Opened { device, note } =
                 device::open(choice, self.threads.into()).context("cannot open the device")?;
-            if let Some(note) = note {
-                tell(&format!("throng: {note}"));
+            if let Some(note) = note.filter(|note| verbose || note.is_surprising) {
+                tell(&format!("throng: {}", note.text));
             }
             devices.push(device);
         }

@@ -45,28 +45,28 @@ pub struct BenchArgs {
     #[command(flatten)]
     scene: SceneArgs,
     /// Write the scene, the rays and their hits to this folder; of a GPU also the frame's own rays (NAME.own_KIND.ray)
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, help_heading = "Report", value_name = "DIR")]
     dump: Option<PathBuf>,
     /// How often to measure; the median is reported
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, help_heading = "Report", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
     /// Write what was measured to this file, .md or .json, with what explains it: nodes, instances and triangles per
     /// ray, the cost and overlap of trees, their memory
-    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(ReportPath::parse))]
+    #[arg(long, help_heading = "Report", value_name = "FILE", value_parser = OsStringValueParser::new().try_map(ReportPath::parse))]
     report: Option<ReportPath>,
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
     trees: TreeArgs,
     /// Print one JSON document on standard output
-    #[arg(long)]
+    #[arg(long, help_heading = "Report")]
     json: bool,
 }
 
 impl BenchArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let trees = self.trees.open()?;
-        let mut device = self.device.open(console::note)?;
+        let mut device = self.device.open(false, console::note)?;
         let scene = Arc::new(self.scene.load()?);
         self.prepare(&scene.name)?;
         let options = RenderOptions {

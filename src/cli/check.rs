@@ -2,7 +2,9 @@
 
 use super::{Exit, args::SceneArgs, console};
 use crate::{
+    device::FrameSettings,
     loader::{self, LoadError, gltf},
+    render::sanity,
     scene::Scene,
     settings::{FrameOptions, RenderOptions},
 };
@@ -14,7 +16,7 @@ With --json, standard output has one document with the keys
   scene      the file
   ok         whether it can be rendered
   errors     what prevents that, one text each; all that can be found in a glTF file, with JSON pointers
-  warnings   what was repaired or ignored, one text each
+  warnings   what was repaired or ignored, and what pictures of the scene would lack, one text each
   meshes, instances, materials, textures, frames   counts; 0 when the file cannot be loaded";
 
 /// Validate a scene without rendering it
@@ -24,7 +26,7 @@ pub struct CheckArgs {
     #[command(flatten)]
     scene: SceneArgs,
     /// Print one JSON document on standard output
-    #[arg(long)]
+    #[arg(long, help_heading = "Report")]
     json: bool,
 }
 
@@ -46,7 +48,9 @@ impl CheckArgs {
         let mut report = CheckReport { scene: self.scene.path.display().to_string(), ..CheckReport::default() };
         let checked = self.scene.load().and_then(|scene| {
             report.describe(&scene);
-            check_settings(&scene)
+            let (settings, frames) = check_settings(&scene)?;
+            report.warnings.extend(sanity::warnings(&scene, &settings, &frames));
+            Ok(())
         });
         report.ok = checked.is_ok();
         if let Err(error) = &checked
@@ -86,10 +90,11 @@ impl CheckArgs {
     }
 }
 
-fn check_settings(scene: &Scene) -> anyhow::Result<()> {
-    RenderOptions::default().resolve(&scene.settings)?;
-    FrameOptions::default().resolve(scene)?;
-    Ok(())
+/// The settings that the scene asks for, and all of its frames.
+fn check_settings(scene: &Scene) -> anyhow::Result<(FrameSettings, Vec<u32>)> {
+    let settings = RenderOptions::default().resolve(&scene.settings)?;
+    let plan = FrameOptions::default().resolve(scene)?;
+    Ok((settings, plan.asked))
 }
 
 impl CheckReport {

@@ -31,7 +31,7 @@ pub enum CompareError {
 
 /// Opens all devices of `--device`, of which there have to be several.
 pub fn open(args: &DeviceArgs, tell: impl Fn(&str)) -> anyhow::Result<Vec<Box<dyn Device>>> {
-    let devices = args.open_all(tell)?;
+    let devices = args.open_all(false, tell)?;
     match devices.len() {
         0 | 1 => Err(CompareError::OneDevice.into()),
         _ => Ok(devices),

@@ -43,7 +43,7 @@ pub fn report(report: &(impl serde::Serialize + Display), json: bool) -> anyhow:
 }
 
 /// Prints on standard output. A reader that closes the pipe early is no error, other failures are.
-fn print(text: &str) -> anyhow::Result<()> {
+pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let written = writeln!(out, "{text}").and_then(|()| out.flush());
     match written {

@@ -49,10 +49,10 @@ pub struct InfoArgs {
     #[command(flatten)]
     trees: TreeArgs,
     /// Print one JSON document on standard output
-    #[arg(long)]
+    #[arg(long, help_heading = "Report")]
     json: bool,
     /// Print all nodes, materials, textures and clips of a model, however many
-    #[arg(long)]
+    #[arg(long, help_heading = "Report")]
     full: bool,
 }
 
@@ -70,7 +70,7 @@ struct Report {
 impl InfoArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let trees = self.trees.open()?;
-        let device = self.device.open(console::note)?;
+        let device = self.device.open(false, console::note)?;
         let mut model = None;
         let loaded = self.scene.load_inspected(|loaded| model = Some(ModelInfo::new(loaded)));
         let scene = loaded.and_then(|scene| {

@@ -8,6 +8,7 @@ mod compare;
 mod console;
 mod diff;
 mod events;
+mod help;
 mod info;
 mod interrupt;
 mod lens_args;
@@ -18,23 +19,32 @@ mod model_tree;
 mod progress;
 #[cfg(test)]
 mod reference;
+mod remaining;
 mod render;
 mod report;
 mod resume;
 mod trace;
+mod version;
 
 use crate::{device, loader::LoadError, memory, settings::SettingsError};
-use clap::{Parser, Subcommand, error::ErrorKind};
+use clap::{FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use compare::CompareError;
-use std::{process::ExitCode, thread};
+use std::{env, process::ExitCode, thread};
 
 /// Renders scenes in which the same meshes appear thousands to millions of times.
 #[derive(Parser)]
-#[command(name = "throng", version, disable_help_subcommand = true)]
+#[command(name = "throng", max_term_width = 100, arg_required_else_help = true, args_conflicts_with_subcommands = true)]
 #[command(after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and resumable.")]
 struct Cli {
+    /// None: the version is asked for.
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    /// Print the version
+    #[arg(short = 'V', long)]
+    version: bool,
+    /// With --version, also how it was built and which devices there are
+    #[arg(short, long, requires = "version")]
+    verbose: bool,
 }
 
 #[derive(Subcommand)]
@@ -81,12 +91,23 @@ pub fn run() -> ExitCode {
 }
 
 fn parse_and_run() -> Exit {
-    match Cli::try_parse() {
-        Ok(cli) => cli.command.run().unwrap_or_else(|error| {
+    let mut command = help::command();
+    let parsed = command.try_get_matches_from_mut(env::args_os()).and_then(|given| Cli::from_arg_matches(&given));
+    match parsed.map_err(|error| error.format(&mut command)) {
+        Ok(cli) => cli.run().unwrap_or_else(|error| {
             console::error(&console::one_line(&error));
             exit_of(&error)
         }),
         Err(error) => refuse(&error),
+    }
+}
+
+impl Cli {
+    fn run(self) -> anyhow::Result<Exit> {
+        match self.command {
+            Some(command) => command.run(),
+            None => version::print(self.verbose),
+        }
     }
 }
 
@@ -138,10 +159,9 @@ fn refuse(error: &clap::Error) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_well_formed() {
-        Cli::command().debug_assert();
+        help::command().debug_assert();
     }
 }

@@ -36,8 +36,9 @@ pub struct ViewArgs {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Models (.gltf, .glb, .obj)")]
 pub struct ModelArgs {
-    /// Play these animations, by name or index from 0, separated by commas; `all` plays all at once
-    /// [default: the model is at rest]
+    /// Play these animations, by name or index; `all` plays all.
+    ///
+    /// Indices count from 0, and commas separate animations that are played at once [default: the model is at rest]
     #[arg(long, value_name = "NAME|INDEX")]
     animation: Vec<String>,
     /// How fast animations are played; 0 shows a pose, negative numbers play backwards
@@ -63,12 +64,14 @@ pub struct ModelArgs {
     /// Play animations once and hold the last pose
     #[arg(long, requires = "animation")]
     no_loop: bool,
-    /// `turntable`, `still`, or a camera of the file by name or index
+    /// `turntable`, `still`, or a camera of the file by name or index.
+    ///
     /// [default: a turntable around what is at rest, still before what moves]
     #[arg(long, value_name = "CAMERA", conflicts_with = "eye")]
     camera: Option<String>,
-    /// `sky`, `studio`, a colour like #c8b090 or 0.5,0.5,0.5, or a panorama (.hdr, .png, .jpg)
-    /// [default: sky, or next to nothing where the file has lights]
+    /// `sky`, `studio`, a colour like #c8b090, or a panorama (.hdr).
+    ///
+    /// Colours may be 0.5,0.5,0.5, and panoramas .png or .jpg [default: sky, or next to nothing where the file has lights]
     #[arg(long, value_name = "WHAT", allow_hyphen_values = true, value_parser = OsStringValueParser::new().try_map(EnvironmentChoice::parse))]
     environment: Option<EnvironmentChoice>,
     /// Leave out the ground

@@ -1,9 +1,16 @@
 //! Display of a run's progress: a bar for people, lines of JSON for programs.
 
+use super::remaining::Remaining;
+use crate::device::FrameProgress;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     io::{self, IsTerminal, Write},
-    time::Duration,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
 };
 
 /// `--progress`.
@@ -30,7 +37,7 @@ pub struct Progress {
 
 #[derive(Clone)]
 enum Display {
-    Bar(ProgressBar),
+    Bar(Bar),
     Json,
     Nothing,
 }
@@ -41,7 +48,7 @@ impl Progress {
         let display = match mode {
             ProgressMode::Json => Display::Json,
             ProgressMode::Auto | ProgressMode::Bar if !quiet && io::stderr().is_terminal() => {
-                Display::Bar(ProgressBar::no_length())
+                Display::Bar(Bar { bar: ProgressBar::no_length(), done: Arc::default(), total: Arc::default() })
             }
             _ => Display::Nothing,
         };
@@ -50,21 +57,22 @@ impl Progress {
 
     /// Shows the bar; `done` of `total` frames exist already.
     pub fn start(&self, done: usize, total: usize) {
-        let Display::Bar(bar) = &self.display else {
-            return;
-        };
-        bar.set_length(total as u64);
-        bar.set_style(style());
-        bar.set_position(done as u64);
-        // Frames that exist say nothing about how long the others take.
-        bar.reset_eta();
-        bar.enable_steady_tick(Duration::from_millis(250));
+        if let Display::Bar(bar) = &self.display {
+            bar.start(done, total);
+        }
+    }
+
+    /// Tells that frames are rendered from now on, and where the device counts how far it is with each.
+    pub fn begin(&self, frame: Option<Arc<FrameProgress>>) {
+        if let Display::Bar(bar) = &self.display {
+            bar.follow(frame);
+        }
     }
 
     /// Counts one more frame as done.
     pub fn advance(&self) {
         if let Display::Bar(bar) = &self.display {
-            bar.inc(1);
+            bar.done.fetch_add(1, Relaxed);
         }
     }
 
@@ -82,7 +90,7 @@ impl Progress {
     /// Prints a line for people on standard error, above the bar.
     pub fn note(&self, line: &str) {
         match &self.display {
-            Display::Bar(bar) => bar.suspend(|| print_line(line)),
+            Display::Bar(Bar { bar, .. }) => bar.suspend(|| print_line(line)),
             _ if self.talkative => print_line(line),
             _ => {}
         }
@@ -97,7 +105,7 @@ impl Progress {
 
     /// Removes the bar.
     pub fn finish(&self) {
-        if let Display::Bar(bar) = &self.display {
+        if let Display::Bar(Bar { bar, .. }) = &self.display {
             bar.finish_and_clear();
         }
     }
@@ -108,7 +116,54 @@ fn print_line(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// The bar on a terminal, whose position is the share of all samples of all frames.
+#[derive(Clone)]
+struct Bar {
+    bar: ProgressBar,
+    /// Number of frames that exist.
+    done: Arc<AtomicUsize>,
+    total: Arc<AtomicUsize>,
+}
+
+/// Positions of the bar.
+const STEPS: u64 = 10_000;
+/// Time between two looks at how far the device is.
+const LOOK: Duration = Duration::from_millis(250);
+
+impl Bar {
+    fn start(&self, done: usize, total: usize) {
+        self.done.store(done, Relaxed);
+        self.total.store(total, Relaxed);
+        self.bar.set_style(style());
+        self.bar.set_message(format!("{done}/{total} frames"));
+        self.bar.set_prefix(Remaining::default().after(Duration::ZERO, 0.0));
+        self.bar.set_length(STEPS);
+        self.bar.enable_steady_tick(LOOK);
+    }
+
+    /// Moves the bar on, from a thread of its own. Without room for one, the bar does not move.
+    fn follow(&self, frame: Option<Arc<FrameProgress>>) {
+        let Self { bar, done, total } = self.clone();
+        let (begun, start) = (Instant::now(), done.load(Relaxed) as f64);
+        let follow = move || {
+            let (mut remaining, mut furthest) = (Remaining::default(), 0.0);
+            while !bar.is_finished() {
+                let (done, total) = (done.load(Relaxed), total.load(Relaxed));
+                let share = frame.as_ref().map_or(0.0, |frame| frame.share());
+                // A frame that is traced but not written yet is not lost when the next one begins.
+                furthest = f64::max(furthest, (done as f64 + share).min(total as f64));
+                let left = remaining.after(begun.elapsed(), (furthest - start) / (total as f64 - start));
+                bar.set_message(format!("{done}/{total} frames"));
+                bar.set_prefix(left);
+                bar.set_position((furthest / total as f64 * STEPS as f64) as u64);
+                thread::sleep(LOOK);
+            }
+        };
+        let _ = thread::Builder::new().name("progress".into()).spawn(follow);
+    }
+}
+
 fn style() -> ProgressStyle {
-    let template = "{bar:32} {pos}/{len} frames  {elapsed} elapsed, {eta} left";
+    let template = "{bar:32} {percent:>3} %  {msg}  {elapsed} elapsed, {prefix}";
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -109,5 +109,6 @@ fn meaning(arg: &Arg) -> String {
 
 /// Text escaped for a cell of a table.
 fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
+    let paragraphs: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+    paragraphs.join(" ").replace('|', "\\|")
 }

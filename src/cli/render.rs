@@ -29,7 +29,8 @@ With --progress json, standard output has one JSON object per line; `event` is o
   started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings,
            notes (what else the file has to offer)
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
-           refits, rebuilds, sah_ratio (of the worst tree that follows a mesh; 0 if none does), follow_ms
+           refits, rebuilds, sah_ratio (of the worst tree that follows a mesh; 0 if none does), follow_ms,
+           blank (black, white or one_color if the picture is nothing else; else null)
   done     frames (rendered), skipped (existed already), appeared (made by other runs meanwhile), elsewhere (being made
            by other runs), seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, sah_ratio, output,
            busy {pose, device, write, writers}: the share of the time from the first pose on that each stage
@@ -41,7 +42,14 @@ With --compare, the lines after `started` are
   difference  per frame and device but the first: frame, device, differing (share of pixels of which a channel
               differs by more than 0.016 of 1), max and mean (difference of a channel, from 0 to 1)
   compared    per device but the first, over all frames: device, frames, differing, max, mean, agrees
-An error ends the lines; its text is on standard error.";
+An error ends the lines; its text is on standard error.
+
+Examples:
+  throng render scenes/million.ron -f 1-24 --size 1920x1080 --samples 64 -o out/####.png
+  throng render model.glb -o turn.webp --size 640x640             a turntable
+  throng render model.glb -f 1 -o still.png --environment sky.hdr  a picture in that light
+  throng render model.glb --animation Walk -o walk.mp4            an animation
+  throng render scene.ron --samples 256 --denoise --skip-existing  finished frames are kept: run it again to go on";
 
 /// Render frames to pictures or videos
 #[derive(clap::Args)]
@@ -86,7 +94,7 @@ struct MessageArgs {
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
-    /// Print warnings, the times of each frame and what each stage of the work was busy with (-vv: rays and
+    /// Print all warnings, the times of each frame and what each stage of the work was busy with (-vv: rays and
     /// settings too)
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
@@ -116,7 +124,7 @@ impl RenderArgs {
             return self.compare(&progress, &stop);
         }
         self.check_standard_output()?;
-        let mut device = self.device.open(|line| progress.note(line))?;
+        let mut device = self.device.open(self.messages.verbose > 0, |line| progress.note(line))?;
         let trees = self.trees.open()?;
         let scene = self.scene.load_for(self.picture.size)?;
         let mut plan = self.frames.resolve(&scene)?;

@@ -8,9 +8,11 @@ use super::{
     resume,
 };
 use crate::{
-    render::{FrameReport, Observer, RenderJob, Skipped, Summary},
+    device::FrameProgress,
+    render::{FrameReport, Observer, RenderJob, Skipped, Summary, sanity},
     settings::FramePlan,
 };
+use std::sync::Arc;
 
 /// Reports the progress and the outcome of one run.
 pub struct Reporter<'a> {
@@ -20,15 +22,22 @@ pub struct Reporter<'a> {
     verbose: u8,
     /// Number of frames that exist, including those of earlier runs.
     done: usize,
+    /// Number of frames of this run whose pictures show nothing.
+    blank: usize,
 }
+
+/// Number of warnings of a kind that are shown without `-v`.
+const MOST_WARNINGS: usize = 5;
 
 impl<'a> Reporter<'a> {
     pub fn new(progress: &Progress, job: &'a RenderJob, plan: &'a FramePlan, verbose: u8) -> Self {
-        Self { progress: progress.clone(), job, plan, verbose, done: plan.skipped }
+        Self { progress: progress.clone(), job, plan, verbose, done: plan.skipped, blank: 0 }
     }
 
     pub fn started(&self, device: &str) {
         let (scene, settings) = (&self.job.scene, &self.job.settings);
+        let mut warnings = scene.warnings.clone();
+        warnings.extend(sanity::warnings(scene, settings, &self.plan.asked));
         self.progress.event(&Event::Started {
             scene: &scene.name,
             device,
@@ -37,13 +46,13 @@ impl<'a> Reporter<'a> {
             width: settings.width,
             height: settings.height,
             samples: settings.samples,
-            warnings: &scene.warnings,
+            warnings: &warnings,
             notes: &scene.notes,
         });
         for note in &scene.notes {
             self.progress.note(&format!("throng: note: {note}"));
         }
-        self.warn();
+        self.warn(&warnings);
         if self.verbose > 1 {
             self.progress.note(&format!("device: {device}"));
             self.progress.note(&format!("settings: {settings:?}"));
@@ -51,15 +60,35 @@ impl<'a> Reporter<'a> {
         self.progress.start(self.plan.skipped, self.plan.total());
     }
 
-    fn warn(&self) {
-        let warnings = &self.job.scene.warnings;
+    /// Shows warnings: all with `-v`, else some, unless programs are told of them.
+    fn warn(&self, warnings: &[String]) {
+        let line = |warning: &String| format!("throng: warning: {warning}");
         if self.verbose > 0 {
-            for warning in warnings {
-                self.progress.note(&format!("throng: warning: {warning}"));
-            }
-        } else if !warnings.is_empty() {
-            let count = plural(warnings.len(), "warning");
-            self.progress.summary(&format!("throng: {count} about the scene; -v shows them"));
+            return warnings.iter().for_each(|warning| self.progress.note(&line(warning)));
+        }
+        warnings.iter().take(MOST_WARNINGS).for_each(|warning| self.progress.summary(&line(warning)));
+        let more = warnings.len().saturating_sub(MOST_WARNINGS);
+        if more > 0 {
+            let more = plural(more, "more warning");
+            self.progress.summary(&format!("throng: {more}; -v shows them all"));
+        }
+    }
+
+    /// Tells of a picture that shows nothing, while there are few of them.
+    fn warn_of_blank(&mut self, report: &FrameReport) {
+        let Some(blank) = report.blank else { return };
+        self.blank += 1;
+        if self.verbose > 0 || self.blank <= MOST_WARNINGS {
+            self.progress.summary(&format!("throng: warning: frame {}: the picture is {blank}", report.frame));
+        }
+    }
+
+    /// Counts the pictures that [`Self::warn_of_blank`] did not tell of.
+    fn count_blank(&self) {
+        let more = self.blank.saturating_sub(MOST_WARNINGS);
+        if more > 0 && self.verbose == 0 {
+            let more = plural(more, "more frame");
+            self.progress.summary(&format!("throng: warning: {more} of a single colour; -v shows them all"));
         }
     }
 
@@ -67,7 +96,8 @@ impl<'a> Reporter<'a> {
     pub fn ended(&self, summary: &Summary) -> Exit {
         let stats = Stats::new(summary, self.plan, self.job);
         warn_of_trees(&self.job.trees, |line| self.progress.note(line));
-        self.progress.summary(&describe(&stats));
+        self.count_blank();
+        self.progress.summary(&describe(&stats, self.verbose));
         if self.verbose > 0 && stats.frames > 0 {
             self.progress.summary(&stats.busy.to_string());
             if let Some(counts) = &stats.cached_trees {
@@ -90,10 +120,15 @@ impl<'a> Reporter<'a> {
 }
 
 impl Observer for Reporter<'_> {
+    fn frames_begin(&mut self, progress: Option<Arc<FrameProgress>>) {
+        self.progress.begin(progress);
+    }
+
     fn frame_done(&mut self, report: &FrameReport) {
         self.done += 1;
         self.progress.advance();
         self.progress.event(&Event::Frame { report, done: self.done, frames: self.plan.total() });
+        self.warn_of_blank(report);
         if self.verbose > 0 {
             self.progress.note(&describe_frame(report, self.verbose));
         }
@@ -122,20 +157,23 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
     line
 }
 
-fn describe(stats: &Stats) -> String {
+fn describe(stats: &Stats, verbose: u8) -> String {
     let skipped = plural(stats.skipped, "frame");
     if stats.frames == 0 && stats.skipped > 0 {
         return format!("nothing rendered: {skipped} existed already in {}", stats.output);
     }
     let mut line = format!(
-        "{} in {}: {:.2} frames/s, {:.2} Mrays/s, {}, {}; ",
+        "{} in {}: {:.2} frames/s, {:.2} Mrays/s; ",
         plural(stats.frames as usize, "frame"),
         duration(stats.seconds),
         stats.frames_per_s,
         stats.mrays_per_s,
-        plural(stats.refits as usize, "refit"),
-        plural(stats.rebuilds as usize, "tree rebuild"),
     );
+    if verbose > 0 {
+        let refits = plural(stats.refits as usize, "refit");
+        let rebuilds = plural(stats.rebuilds as usize, "tree rebuild");
+        line += &format!("{refits}, {rebuilds}; ");
+    }
     if stats.skipped > 0 {
         line += &format!("{skipped} existed already; ");
     }

@@ -49,20 +49,20 @@ pub struct TraceArgs {
     #[command(flatten)]
     scene: SceneArgs,
     /// File of rays
-    #[arg(value_name = "RAYS")]
+    #[arg(value_name = "RAYS", help_heading = None)]
     rays: PathBuf,
     /// Whether the nearest hit is looked for, or any
-    #[arg(long, value_name = "KIND", value_enum, default_value = "closest")]
+    #[arg(long, help_heading = "Report", value_name = "KIND", value_enum, default_value = "closest")]
     kind: RayKind,
     /// Write the hits to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = "Report", value_name = "FILE")]
     hits: Option<PathBuf>,
     /// Write what was measured to this file, .md or .json, with what explains it: nodes, instances and triangles per
     /// ray, the cost and overlap of trees, their memory
-    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(ReportPath::parse), conflicts_with = "compare")]
+    #[arg(long, help_heading = "Report", value_name = "FILE", value_parser = OsStringValueParser::new().try_map(ReportPath::parse), conflicts_with = "compare")]
     report: Option<ReportPath>,
     /// How often to trace; the median is reported
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, help_heading = "Report", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
     #[command(flatten)]
     device: DeviceArgs,
@@ -73,7 +73,7 @@ pub struct TraceArgs {
     #[arg(long, help_heading = "Device")]
     compare: bool,
     /// Print one JSON document on standard output
-    #[arg(long)]
+    #[arg(long, help_heading = "Report")]
     json: bool,
 }
 
@@ -101,7 +101,7 @@ impl TraceArgs {
             console::report(&report, self.json)?;
             return compare::rays(&compare::names(&devices)[0], &report.differences);
         }
-        let mut device = self.device.open(console::note)?;
+        let mut device = self.device.open(false, console::note)?;
         let scene = Arc::new(self.scene.load()?);
         prepare_distinct(planned)?;
         let measured = trace_file(&scene, device.as_mut(), &options)?;

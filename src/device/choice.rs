@@ -31,8 +31,15 @@ pub enum DeviceNameError {
 /// A device that is ready.
 pub struct Opened {
     pub device: Box<dyn Device>,
-    /// Why it is not a faster device, for the user.
-    pub note: Option<String>,
+    pub note: Option<Note>,
+}
+
+/// Why a device is not a faster one, for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub text: String,
+    /// Whether there is a GPU all the same, which the user may expect to work.
+    pub is_surprising: bool,
 }
 
 impl DeviceList {
@@ -136,11 +143,12 @@ pub fn open(choice: &DeviceChoice, threads: usize) -> Result<Opened, DeviceError
     Ok(Opened { device, note })
 }
 
-fn fallback(error: &DeviceError) -> String {
-    match error {
-        DeviceError::NoGpu { reason } => format!("{reason}: running on the CPU"),
-        other => format!("{other}: running on the CPU"),
-    }
+fn fallback(error: &DeviceError) -> Note {
+    let (reason, is_surprising) = match error {
+        DeviceError::NoGpu { reason } => (reason.to_string(), reason.has_gpu()),
+        other => (other.to_string(), true),
+    };
+    Note { text: format!("{reason}: running on the CPU"), is_surprising }
 }
 
 /// Starts the process's threads, 0 for one per core, or tells why there is no room for them. Code that needs no device calls this, so

@@ -4,12 +4,8 @@ use crate::{
     abi::{self, LightRecord, LobesRecord, MapRecord, MaterialRecord, NO_INDEX},
     anim::PosedTables,
     light::light_records,
-    scene::{Alpha, Material, MaterialKind, NONE, TextureMap},
+    scene::{Alpha, Material, MaterialKind, TextureMap},
 };
-
-/// From this metalness on, and up to this roughness, the Whitted integrator takes a layered material for a mirror.
-const METAL: f32 = 0.9;
-const POLISHED: f32 = 0.15;
 
 /// Tables of a frame in which materials or lights are not the scene's.
 #[derive(Default)]
@@ -70,10 +66,8 @@ fn material_record(m: &Material, lobes: &mut Vec<LobesRecord>) -> MaterialRecord
 }
 
 fn flags(m: &Material) -> u32 {
-    let l = &m.lobes;
-    let polished = l.metallic >= METAL && l.roughness <= POLISHED && l.metallic_roughness_map == NONE;
     let facts = [
-        (polished && m.kind == MaterialKind::Layered, abi::SURFACE_POLISHED),
+        (m.is_polished(), abi::SURFACE_POLISHED),
         (m.unlit, abi::SURFACE_UNLIT),
         (m.double_sided, abi::SURFACE_DOUBLE_SIDED),
         (matches!(m.alpha, Alpha::Mask(_)), abi::SURFACE_MASK),

@@ -18,6 +18,7 @@ mod material_tables;
 mod multi_device;
 mod params;
 mod pool;
+mod progress;
 mod tables;
 
 use crate::{
@@ -40,9 +41,10 @@ use std::{sync::Arc, time::Duration};
 
 pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState};
-pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads};
+pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Note, Opened, open, start_threads};
 pub use cpu::{CpuDevice, Developer};
 pub use multi_device::MultiDevice;
+pub use progress::FrameProgress;
 
 /// Settings of a frame's picture, the same for all frames of a run.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -372,6 +374,11 @@ pub trait Device: Send {
     /// Whether [`Rendered::stages`] tells where the time went.
     fn has_stages(&self) -> bool {
         false
+    }
+
+    /// How far it is with the frame under way, counted while it works. None if it cannot tell.
+    fn progress(&self) -> Option<Arc<FrameProgress>> {
+        None
     }
 
     /// Makes `scene` the one that frames refer to. Frames under way, of a run that ended early, are forgotten.

@@ -4,6 +4,7 @@ pub mod compare;
 pub mod frames;
 pub mod measure;
 pub mod report;
+pub mod sanity;
 
 mod busy;
 mod deforming;
@@ -26,7 +27,7 @@ mod write;
 use crate::{
     aov::AovSet,
     denoise::{DenoiseError, Denoiser},
-    device::{Developer, Device, DeviceError, FrameSettings, RayCounts, Stop},
+    device::{Developer, Device, DeviceError, FrameProgress, FrameSettings, RayCounts, Stop},
     memory,
     output::{CheckpointError, OutputError},
     pixels::PixelType,
@@ -102,10 +103,15 @@ pub struct FrameReport {
     pub sah_ratio: f32,
     /// Time spent on refits and rebuilds of BLASes, summed over meshes; part of `pose_ms`.
     pub follow_ms: f64,
+    /// The only colour of a picture of light, if it shows nothing else.
+    pub blank: Option<sanity::Blank>,
 }
 
 /// Receives a report of each finished frame, in order, from one writing thread at a time.
 pub trait Observer: Send {
+    /// Called before the first frame. `progress` is how far the device is with the frame under way, if it can tell.
+    fn frames_begin(&mut self, _progress: Option<Arc<FrameProgress>>) {}
+
     fn frame_done(&mut self, report: &FrameReport);
 }
 
@@ -192,6 +198,7 @@ pub fn run(
     let Some((poser, exposures)) = prepare(job, device, stop)? else {
         return Ok(Summary::of_stopped());
     };
+    observer.frames_begin(device.progress());
     let posers = pose_stage::posers(poser, job.frames.len(), device.queue_depth());
     let frames = FrameQueue::of(job).with_takers(posers.len());
     let loop_start = Instant::now();

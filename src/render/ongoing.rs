@@ -51,6 +51,7 @@ pub fn run_ongoing(
     let Some((mut poser, exposures)) = prepare(job, device, stop)? else {
         return Ok(Summary::of_stopped());
     };
+    observer.frames_begin(device.progress());
     let loop_start = Instant::now();
     let mut summary = Summary { busy: Busy::of(1, device.device_count(), 1), ..Summary::default() };
     let scene = match ongoing.checkpoint {
@@ -426,6 +427,26 @@ mod tests {
             prop_assert_eq!(bits(&pieces), bits(&film));
             prop_assert_eq!(pieces.state, film.state);
         }
+    }
+
+    #[test]
+    fn a_picture_tells_how_far_it_is() {
+        let settings = FrameSettings { samples: 8, open_ended: true, ..fake::settings() };
+        let mut device = CpuDevice::new().unwrap();
+        device.load(LOADED.clone()).unwrap();
+        let frame = Poser::new(LOADED.clone(), device.node_layout()).pose(1).frame;
+        let progress = device.progress().unwrap();
+        let mut film = Accumulation::new(&settings);
+        device.add_samples(&frame, &settings, &mut film, 2, &|| false).unwrap();
+        assert_eq!(progress.share(), 0.25);
+        let moved = AtomicBool::new(false);
+        let look = || {
+            moved.fetch_or(progress.share() > 0.25, Ordering::Relaxed);
+            false
+        };
+        device.add_samples(&frame, &settings, &mut film, 8, &look).unwrap();
+        assert!(moved.into_inner(), "counts while it works");
+        assert_eq!(progress.share(), 0.0, "no frame is under way");
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! The third stage: encodes and writes frames on several threads, and reports them in order.
 
-use super::{Busy, Denoising, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds, pose::TreeWork};
+use super::{
+    Busy, Denoising, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds, pose::TreeWork, sanity,
+};
 use crate::{
     aov::channels::pixel_bytes,
     device::{FrameSettings, Rendered},
     memory,
+    scene::Shows,
 };
 use std::{
     collections::BTreeMap,
@@ -83,6 +86,8 @@ pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, R
         Some(denoising) => denoise(job, denoising, (frame, exposure), rendered)?,
         None => rendered,
     };
+    let shows_light = job.settings.integrator.shows() == Shows::Radiance;
+    let blank = shows_light.then(|| sanity::blank(&rendered.pixels, job.pixels)).flatten();
     let path = job.output.write(job, (finished.index, frame), &rendered)?;
     Ok(FrameReport {
         frame,
@@ -95,6 +100,7 @@ pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, R
         rebuilds: finished.trees.rebuilds(),
         sah_ratio: finished.trees.followed.worst_ratio,
         follow_ms: milliseconds(finished.trees.followed.time),
+        blank,
     })
 }
 
@@ -198,6 +204,7 @@ mod tests {
             rebuilds: 1,
             sah_ratio: 0.0,
             follow_ms: 0.0,
+            blank: None,
         }
     }
 

@@ -26,6 +26,10 @@ pub struct Material {
     pub lobes: Lobes,
 }
 
+/// From this metalness on, and up to this roughness, the Whitted integrator takes a layered material for a mirror.
+const METAL: f32 = 0.9;
+const POLISHED: f32 = 0.15;
+
 /// Greatest absorption coefficient of a medium, per scene unit: no light gets through such a medium anyway.
 const MAX_ABSORPTION: f32 = 1e12;
 
@@ -70,6 +74,13 @@ impl Material {
         if self.kind == MaterialKind::Layered {
             MapUse::of_lobes().for_each(|map| change(map.of(self)));
         }
+    }
+
+    /// Whether the Whitted integrator takes the material, which is layered, for a mirror.
+    pub fn is_polished(&self) -> bool {
+        let l = &self.lobes;
+        let polished = l.metallic >= METAL && l.roughness <= POLISHED && l.metallic_roughness_map == NONE;
+        polished && self.kind == MaterialKind::Layered
     }
 
     /// Whether shading needs tangents at the vertices: for normal maps and anisotropy.

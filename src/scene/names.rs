@@ -83,13 +83,16 @@ impl Scene {
         }
     }
 
+    /// The name of a row of the material table.
+    pub fn material_name(&self, row: usize) -> String {
+        let name = self.names.materials.get(row).filter(|name| !name.is_empty());
+        name.map_or_else(|| format!("material.{row}"), String::clone)
+    }
+
     /// Calls `visit` with the name of every material, in their order.
     pub fn visit_material_names(&self, mut visit: impl FnMut(&str)) {
         for index in 0..self.materials.len() {
-            match self.names.materials.get(index) {
-                Some(name) if !name.is_empty() => visit(name),
-                _ => visit(&format!("material.{index}")),
-            }
+            visit(&self.material_name(index));
         }
     }
 }

@@ -49,7 +49,9 @@ pub struct AovOptions {
     /// What .exr files tell about each pixel besides its colours, for example albedo,normal,depth
     #[arg(long = "layers", value_name = "LIST", value_delimiter = ',')]
     aovs: Vec<AovName>,
-    /// Take the noise out of frames with Open Image Denoise, which has to be installed (OIDN_DIR names its folder)
+    /// Take the noise out of frames with Open Image Denoise.
+    ///
+    /// It has to be installed; OIDN_DIR names its folder
     #[arg(long)]
     pub denoise: bool,
 }

@@ -125,7 +125,9 @@ pub struct RenderOptions {
     /// the picture [default: no limit]
     #[arg(long, value_name = "RADIANCE", value_parser = limits::within(limits::CLAMP))]
     pub clamp_indirect: Option<f32>,
-    /// Exposure in stops: +1 is twice as bright; auto or auto+1 measures the scene once a second and follows it smoothly
+    /// Exposure in stops: 1 is twice as bright, auto measures the scene.
+    ///
+    /// auto or auto+1 measures once a second and follows the scene smoothly
     #[arg(long, value_name = "STOPS", allow_negative_numbers = true)]
     pub exposure: Option<Exposure>,
     /// How radiance becomes display colours
@@ -189,16 +191,19 @@ impl RenderOptions {
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Frames")]
 pub struct FrameOptions {
-    /// Files to write, .png, .jpg, .webp (without loss) or .exr (linear): `####` or `{frame:04}` is the frame number,
-    /// `{scene}` the scene's name; `-` is standard output, `-.jpg` in another format than PNG; pipes and devices get one frame
-    /// after the other; names of videos make one, see --video [default: frames/{scene}/####.png]
+    /// Files to write, such as out/####.png or film.mp4.
+    ///
+    /// They are .png, .jpg, .webp (without loss) or .exr (linear): `####` or `{frame:04}` is the frame number, `{scene}` the
+    /// scene's name; `-` is standard output, `-.jpg` in another format than PNG; pipes and devices get one frame after the
+    /// other; names of videos make one, see --video [default: frames/{scene}/####.png]
     #[arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true)]
     pub output: Option<Destination>,
     /// Frames to render, for example 1-48:2,60 [default: all of the scene, or the first if --output names one picture]
     #[arg(short, long, value_name = "LIST")]
     pub frames: Option<FrameList>,
-    /// Keep frames that exist and render only the missing ones. Several runs with this flag may share a folder: each frame is
-    /// rendered by one of them
+    /// Keep frames that exist and render only the missing ones.
+    ///
+    /// Several runs with this flag may share a folder: each frame is rendered by one of them
     #[arg(long)]
     pub skip_existing: bool,
     /// What --skip-existing does with frames of another size or scene, or made with other settings, as far as their files tell

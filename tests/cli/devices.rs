@@ -63,7 +63,7 @@ fn a_missing_driver_is_named() {
 }
 
 #[test]
-fn auto_falls_back_with_one_line_on_standard_error() {
+fn auto_falls_back_and_tells_those_who_ask() {
     let place = Place::new(1);
     if has_gpu(&place) {
         eprintln!("skipped: there is a GPU");
@@ -72,18 +72,33 @@ fn auto_falls_back_with_one_line_on_standard_error() {
     for subcommand in ["info", "bench"] {
         let run = place.ok(&[subcommand, "scene.ron", "--json"]);
         assert!(run.json()["device"].as_str().unwrap().starts_with("cpu"));
-        assert_one_line_if(falls_back(&place), &run.stderr);
+        assert_eq!(run.stderr, "");
     }
-    let run = place.ok(&["render", "scene.ron", "--progress", "json"]);
-    assert_one_line_if(falls_back(&place), &run.stderr);
-    let run = place.ok(&["render", "scene.ron", "--quiet"]);
-    assert_eq!(run.stderr, "");
+    let render = ["render", "scene.ron"];
+    let told = |more: &[&str]| {
+        let stderr = place.ok(&[&render[..], more].concat()).stderr;
+        let told = |line: &&str| line.starts_with("throng: ") && line.ends_with(": running on the CPU");
+        stderr.lines().filter(told).count()
+    };
+    assert_eq!((told(&[]), told(&["-v"])), (0, usize::from(falls_back(&place))));
+    assert_eq!(place.ok(&["render", "scene.ron", "--progress", "json"]).stderr, "");
+    assert_eq!(place.ok(&["render", "scene.ron", "--quiet"]).stderr, "");
 }
 
-fn assert_one_line_if(expected: bool, stderr: &str) {
-    assert_eq!(stderr.lines().count(), usize::from(expected), "{stderr}");
-    assert_eq!(stderr.ends_with(": running on the CPU\n"), expected);
-    assert_eq!(stderr.starts_with("throng: "), expected);
+#[test]
+fn the_version_tells_of_devices_if_asked() {
+    let place = Place::new(1);
+    let version = concat!("throng ", env!("CARGO_PKG_VERSION"), "\n");
+    for args in [["--version"], ["-V"]] {
+        assert_eq!(place.ok(&args).stdout, version);
+    }
+    let long = place.ok(&["--version", "--verbose"]).stdout;
+    assert_eq!(place.ok(&["-V", "-v"]).stdout, long);
+    assert!(long.starts_with(version) && long.contains("\ncpu ("), "{long}");
+    let gpus = long.lines().any(|line| line.starts_with("cuda:0 "));
+    assert_eq!((gpus, long.contains("\nno cuda: ")), (has_gpu(&place), !has_gpu(&place)), "{long}");
+    place.fails(&["--verbose"], 2, "--version");
+    place.fails(&["--version", "info", "scene.ron"], 2, "cannot be used");
 }
 
 #[test]

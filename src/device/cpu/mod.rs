@@ -2,7 +2,8 @@
 //! rayon's threads. It is the oracle that other devices are compared with.
 
 use super::{
-    Accumulation, Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop, WorkCounts,
+    Accumulation, Device, DeviceError, Frame, FrameProgress, FrameSettings, RayCounts, RayKind, Rendered, Stop,
+    WorkCounts,
     adaptive::{self, Passes},
     frame_aovs,
     material_tables::MaterialTables,
@@ -61,6 +62,7 @@ pub struct CpuDevice {
     tables: Option<Tables>,
     lights: LightCache,
     queued: Option<(Frame, FrameSettings)>,
+    progress: Arc<FrameProgress>,
     /// Single rays that look for their closest hits are interleaved in a TLAS of more bytes than this.
     cached_tlas: usize,
 }
@@ -78,7 +80,14 @@ impl CpuDevice {
     }
 
     fn with_kernels(kernels: &'static KernelTable) -> Self {
-        Self { kernels, tables: None, lights: LightCache::default(), queued: None, cached_tlas: CACHED_TLAS }
+        Self {
+            kernels,
+            tables: None,
+            lights: LightCache::default(),
+            queued: None,
+            progress: Arc::default(),
+            cached_tlas: CACHED_TLAS,
+        }
     }
 
     /// The same device, which interleaves single rays in a TLAS of more than `bytes`: that changes how fast they are, not what they hit.
@@ -153,10 +162,17 @@ impl CpuDevice {
         let mut rays = RayCounts::default();
         // Slices of samples: a stop must not have to wait until the first pixels have all of theirs.
         for begin in samples.clone().step_by(SAMPLE_SLICE) {
+            let end = samples.end.min(begin + SAMPLE_SLICE as u32);
             launch.params.film.sample_begin = begin;
-            launch.params.film.sample_end = samples.end.min(begin + SAMPLE_SLICE as u32);
+            launch.params.film.sample_end = end;
+            // Each batch asks once, when it begins.
+            let progress = &*self.progress;
+            let counted = || {
+                progress.add(u64::from(PIXEL_BATCH) * u64::from(end - begin));
+                stop()
+            };
             // SAFETY: as demanded; a pixel's place in the film is touched by its own item only.
-            rays += unsafe { launch.run(self.kernels.render_pixel, items, PIXEL_BATCH, stop) };
+            rays += unsafe { launch.run(self.kernels.render_pixel, items, PIXEL_BATCH, &counted) };
             if stop() {
                 break;
             }
@@ -302,6 +318,10 @@ impl Device for CpuDevice {
         1
     }
 
+    fn progress(&self) -> Option<Arc<FrameProgress>> {
+        Some(self.progress.clone())
+    }
+
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {
         scene.check_references()?;
         self.queued = None;
@@ -355,11 +375,13 @@ impl Device for CpuDevice {
         if passes.is_adaptive() {
             launch.params.film.tile_errors = errors.as_mut_ptr();
         }
+        let samples = |per_pixel: u32| u64::from(tile_count * TILE_ITEMS) * u64::from(per_pixel);
         let mut rays = RayCounts::default();
         while !passes.is_over() {
             let tiles = passes.tiles().map(<[u32]>::to_vec);
             launch.params.film.tiles = tiles.as_ref().map_or(null(), |tiles| tiles.as_ptr());
             let count = tiles.as_ref().map_or(tile_count, |tiles| tiles.len() as u32);
+            self.progress.begin(samples(passes.samples().start), samples(settings.samples));
             // SAFETY: the film fits the settings, and so do the tiles.
             rays += unsafe { self.sample(&mut launch, passes.samples(), count * TILE_ITEMS, stop) };
             if stop() {
@@ -374,6 +396,10 @@ impl Device for CpuDevice {
             passes.go_on(&errors);
         }
         film.state = passes.into_state();
+        match film.is_done(settings) {
+            true => self.progress.end(),
+            false => self.progress.begin(samples(film.state.samples), samples(settings.samples)),
+        }
         let kernel = self.kernels.resolve_pixel;
         // SAFETY: film and pixels are as long as that.
         unsafe { launch.run(kernel, pixel_count as u32, RESOLVE_BATCH, &|| false) };

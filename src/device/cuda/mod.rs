@@ -76,6 +76,14 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
+    /// Whether the machine has a GPU, as far as it is known.
+    pub fn has_gpu(&self) -> bool {
+        match self {
+            Self::NotBuilt | Self::NoNvcc | Self::NoDriver(_) | Self::NoGpu => false,
+            Self::DriverFailed(_) | Self::TooOld { .. } => true,
+        }
+    }
+
     /// Tells what the user can do about it.
     pub fn advice(&self) -> &'static str {
         match self {

@@ -85,6 +85,9 @@ pub fn load(path: &Path, sets: &[(String, String)], allow: &[PathBuf]) -> Result
     scene.warnings = loader.warnings;
     place(&mut scene, &source, &file, &mut sources, unrolled)?;
     scene.names.materials = materials;
+    if file.render.integrator.is_none() {
+        scene.settings.integrator = scene.suitable_integrator();
+    }
     match &file.camera {
         Some(desc) => lens::convert(&source, desc, &mut scene)?,
         None => scene.camera = framing::turntable(&framing::world_bounds(&scene)),
@@ -182,7 +185,7 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         frames: r.frames,
         fps: r.fps.0,
         start: r.start.0,
-        integrator: r.integrator,
+        integrator: r.integrator.unwrap_or(RenderDefaults::default().integrator),
         exposure: r.exposure.0,
         auto_exposure: false,
         noise: None,

@@ -31,6 +31,7 @@ pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Resu
     color_like_clay(&mut table, &model.mesh);
     super::add(&mut scene, &mut slots, model, Affine3::from_quat(options.model.stage.rotation()));
     Stage::new(options).set(&mut scene, table, slots)?;
+    scene.settings.integrator = scene.suitable_integrator();
     Ok(scene)
 }
 

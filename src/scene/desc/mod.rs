@@ -84,8 +84,9 @@ pub struct RenderDesc {
     pub fps: Finite,
     /// Time of the first frame in seconds. Default 0.
     pub start: Finite,
-    /// How light is computed: `path` or `whitted` (default); or a debugging view: `ao`, `normal`, `depth`, `albedo`, `instance`, `steps`.
-    pub integrator: Integrator,
+    /// How light is computed: `path` or `whitted`; or a debugging view: `ao`, `normal`, `depth`, `albedo`, `instance`, `steps`. Default:
+    /// `path` where a material needs it, such as glass or brushed metal, or where all light comes from materials; else `whitted`.
+    pub integrator: Option<Integrator>,
     /// Exposure in stops, -64 to 64: +1 doubles the brightness. Default 0.
     pub exposure: Finite,
     /// How radiance is mapped to display colours: `aces` (default), `agx`, `pbr_neutral` or `none`.
@@ -109,7 +110,7 @@ impl Default for RenderDesc {
             frames: d.frames,
             fps: Finite(d.fps),
             start: Finite(d.start),
-            integrator: d.integrator,
+            integrator: None,
             exposure: Finite(d.exposure),
             tone_map: d.tone_map,
             filter: d.filter,

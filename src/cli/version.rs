@@ -1,0 +1,28 @@
+//! `throng --version`, and with `--verbose` how the program was built and which devices it finds.
+
+use super::{Exit, console};
+use crate::device::{self, DeviceChoice, cuda};
+use std::env::consts::{ARCH, OS};
+
+const VERSION: &str = concat!("throng ", env!("CARGO_PKG_VERSION"));
+
+pub fn print(verbose: bool) -> anyhow::Result<Exit> {
+    let mut lines = vec![VERSION.to_owned()];
+    if verbose {
+        let checked = if cfg!(debug_assertions) { ", with debug assertions" } else { "" };
+        lines.push(format!("built for {ARCH}-{OS}{checked}"));
+        lines.push(device::open(&DeviceChoice::Cpu, 0)?.device.describe());
+        match cuda::gpus() {
+            Ok(gpus) => lines.extend(gpus.iter().map(describe)),
+            Err(reason) => lines.push(format!("no cuda: {reason}; {}", reason.advice())),
+        }
+    }
+    console::print(&lines.join("\n"))?;
+    Ok(Exit::Done)
+}
+
+fn describe(gpu: &cuda::Gpu) -> String {
+    let (major, minor) = gpu.capability;
+    let gib = gpu.memory as f64 / (1u64 << 30) as f64;
+    format!("cuda:{} {}, compute capability {major}.{minor}, {gib:.1} GiB", gpu.ordinal, gpu.name)
+}

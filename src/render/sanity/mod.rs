@@ -1,0 +1,85 @@
+//! Warnings before a wrong picture: of scenes that can be rendered but show nothing, or not what their author wanted. What is not certain
+//! is not told.
+
+mod blank;
+mod view;
+
+pub use blank::{Blank, blank};
+
+use crate::{
+    device::FrameSettings,
+    scene::{Integrator, LightSource, Scene, Shows},
+};
+
+/// Number of materials that a warning names.
+const NAMED: usize = 3;
+
+/// Warnings about pictures of `frames` with these settings, one line each. Looks at three of the frames.
+pub fn warnings(scene: &Scene, settings: &FrameSettings, frames: &[u32]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if settings.integrator.shows() == Shows::Radiance {
+        warnings.extend(about_light(scene, settings.integrator));
+    }
+    if settings.integrator == Integrator::Whitted {
+        warnings.extend(about_materials(scene));
+    }
+    let aspect = settings.width as f32 / settings.height as f32;
+    warnings.extend(view::warning(scene, aspect, &some_of(frames)));
+    warnings
+}
+
+/// The first, the middle and the last frame, each once.
+fn some_of(frames: &[u32]) -> Vec<u32> {
+    let mut some = Vec::new();
+    for index in [0, frames.len() / 2, frames.len().saturating_sub(1)] {
+        some.extend(frames.get(index).filter(|frame| !some.contains(*frame)));
+    }
+    some
+}
+
+fn about_light(scene: &Scene, integrator: Integrator) -> Option<String> {
+    let shines = |row: &usize| scene.materials[*row].emission.max_element() > 0.0;
+    match scene.light_source() {
+        LightSource::Nothing => Some(
+            "there is no light: no lights, a black environment, and no material that shines; add `environment` or `lights`"
+                .into(),
+        ),
+        LightSource::Materials if integrator == Integrator::Whitted => {
+            let lamps = scene.used_materials().into_iter().filter(shines);
+            let lamps = named(scene, lamps.collect());
+            Some(format!("all light comes from {lamps}, but whitted lights nothing by emission; use --integrator path"))
+        }
+        LightSource::Materials | LightSource::Lights => None,
+    }
+}
+
+fn about_materials(scene: &Scene) -> Option<String> {
+    let mut rows = scene.used_materials();
+    rows.retain(|&row| scene.materials[row].needs_paths());
+    let materials = (!rows.is_empty()).then(|| named(scene, rows))?;
+    Some(format!("whitted knows matt surfaces and mirrors only, and draws {materials} matt; use --integrator path"))
+}
+
+/// The names of some materials, as part of a sentence.
+fn named(scene: &Scene, rows: Vec<usize>) -> String {
+    let names = rows.iter().take(NAMED).map(|&row| format!("`{}`", scene.material_name(row)));
+    let names: Vec<String> = names.collect();
+    let names = names.join(", ");
+    match rows.len().saturating_sub(NAMED) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_the_middle_and_the_last_frame_are_looked_at() {
+        assert!(some_of(&[]).is_empty());
+        assert_eq!(some_of(&[7]), [7]);
+        assert_eq!(some_of(&[1, 2]), [1, 2]);
+        assert_eq!(some_of(&[1, 2, 3, 4, 5]), [1, 3, 5]);
+    }
+}

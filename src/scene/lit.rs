@@ -1,0 +1,132 @@
+//! What a scene is made of as far as light goes: which materials are in use, where its light comes from, and which integrator suits it.
+
+use super::{Environment, Integrator, Light, Material, MaterialKind, NONE, Scene};
+use glam::Vec3;
+
+/// Where the light of a scene comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LightSource {
+    /// Lights or the environment, and maybe materials.
+    Lights,
+    /// Materials alone.
+    Materials,
+    Nothing,
+}
+
+impl Scene {
+    /// Indices of the materials that instances have, ascending.
+    pub fn used_materials(&self) -> Vec<usize> {
+        let mut used = vec![false; self.materials.len()];
+        for &row in &self.material_slots {
+            if let Some(used) = used.get_mut(row as usize) {
+                *used = true;
+            }
+        }
+        (0..used.len()).filter(|&row| used[row]).collect()
+    }
+
+    /// Lights that clips animate count as lights, however dark they begin.
+    pub fn light_source(&self) -> LightSource {
+        let shines = |&row: &usize| self.materials[row].emission.max_element() > 0.0;
+        if !self.animated.is_empty() || self.lights.iter().any(Light::shines) || self.environment.shines() {
+            LightSource::Lights
+        } else if self.used_materials().iter().any(shines) {
+            LightSource::Materials
+        } else {
+            LightSource::Nothing
+        }
+    }
+
+    /// The integrator of a scene that names none: the fastest that has its light and shows its materials.
+    pub fn suitable_integrator(&self) -> Integrator {
+        let needs_paths = |&row: &usize| self.materials[row].needs_paths();
+        match self.light_source() == LightSource::Materials || self.used_materials().iter().any(needs_paths) {
+            true => Integrator::Path,
+            false => Integrator::Whitted,
+        }
+    }
+}
+
+impl Light {
+    fn shines(&self) -> bool {
+        match self {
+            Self::Point { intensity, .. } | Self::Spot { intensity, .. } => intensity.max_element() > 0.0,
+            Self::Sun { irradiance, .. } => irradiance.max_element() > 0.0,
+        }
+    }
+}
+
+impl Environment {
+    fn shines(&self) -> bool {
+        let shines = |radiance: Vec3| radiance.max_element() > 0.0;
+        match self {
+            Self::Constant { radiance } => shines(*radiance),
+            Self::Gradient { zenith, horizon, nadir } => [*zenith, *horizon, *nadir].into_iter().any(shines),
+            Self::Image { pixels, .. } => pixels.data.iter().any(|&pixel| shines(pixel.into())),
+        }
+    }
+}
+
+/// Roughness below which the reflections of a dielectric are seen as such.
+const GLOSSY: f32 = 0.5;
+/// Roughness below which a metal does not look matt.
+const METALLIC: f32 = 0.8;
+
+impl Material {
+    /// Whether the material looks like neither a matt surface nor a mirror, which are all that the Whitted integrator draws. Of
+    /// roughness and metalness that textures give, nothing is known.
+    pub fn needs_paths(&self) -> bool {
+        let l = &self.lobes;
+        let is_plain = l.metallic_roughness_map == NONE;
+        let is_metal = is_plain && l.metallic >= 0.5 && l.roughness < METALLIC;
+        let is_glossy = is_plain && l.specular > 0.0 && l.roughness < GLOSSY;
+        let sheen = Vec3::from(l.sheen_color).max_element();
+        let layers = [l.transmission, l.diffuse_transmission, l.clearcoat, l.iridescence, sheen];
+        self.kind == MaterialKind::Layered
+            && !self.unlit
+            && !self.is_polished()
+            && (is_metal || is_glossy || layers.iter().any(|&weight| weight > 0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::Lobes;
+
+    fn layered(lobes: Lobes) -> Material {
+        Material { kind: MaterialKind::Layered, lobes, ..Material::default() }
+    }
+
+    #[test]
+    fn glass_and_brushed_metal_need_paths_and_chalk_and_mirrors_do_not() {
+        let plain = Lobes::default();
+        for lobes in [
+            Lobes { transmission: 1.0, roughness: 0.0, ..plain },
+            Lobes { metallic: 1.0, roughness: 0.3, ..plain },
+            Lobes { roughness: 0.1, ..plain },
+            Lobes { clearcoat: 0.5, ..plain },
+        ] {
+            assert!(layered(lobes).needs_paths(), "{lobes:?}");
+        }
+        let polished = Lobes { metallic: 1.0, roughness: 0.05, ..plain };
+        assert!(!layered(plain).needs_paths() && !layered(polished).needs_paths());
+        assert!(!Material { kind: MaterialKind::Mirror, ..layered(Lobes::default()) }.needs_paths());
+    }
+
+    #[test]
+    fn materials_that_nothing_uses_are_no_light() {
+        let lamp = Material { emission: Vec3::ONE, ..Material::default() };
+        let mut scene = Scene { materials: vec![Material::default(), lamp], ..Scene::default() };
+        scene.material_slots = vec![0];
+        assert_eq!(scene.light_source(), LightSource::Nothing);
+        assert_eq!(scene.suitable_integrator(), Integrator::Whitted);
+        scene.material_slots = vec![0, 1, 1];
+        assert_eq!(scene.used_materials(), [0, 1]);
+        assert_eq!(scene.light_source(), LightSource::Materials);
+        assert_eq!(scene.suitable_integrator(), Integrator::Path);
+        scene.environment = Environment::Constant { radiance: Vec3::X };
+        assert_eq!(scene.light_source(), LightSource::Lights);
+        assert_eq!(scene.suitable_integrator(), Integrator::Whitted);
+    }
+}

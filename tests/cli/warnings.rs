@@ -1,0 +1,180 @@
+//! Warnings before a wrong picture: each is told by `check` and `render`, to people and to programs, and good scenes have none.
+
+use crate::common::Place;
+use std::{fs, path::Path};
+
+const BLACK: &str = "environment=Constant(radiance: (0, 0, 0))";
+const WHITTED: &str = "render.integrator=whitted";
+
+/// A place with a scene of a floor and a block on it.
+fn on_floor() -> Place {
+    let place = Place::new(1);
+    let text = r#"(
+    render: (size: (64, 36), samples: 1),
+    environment: Constant(radiance: (1, 1, 1)),
+    materials: { "stone": Diffuse(color: (0.8, 0.2, 0.2)), "pane": Glass() },
+    meshes: { "block": Box(), "floor": Quad() },
+    instances: [
+        Single(of: "floor", scale: 100, material: "stone"),
+        Single(of: "block", translate: (0, 0.5, 0), material: "stone"),
+        Single(of: "block", translate: (9, 0.5, 0), material: "stone"),
+    ],
+    camera: LookAt(eye: (0, 2, 9), target: (0, 0.5, 0)),
+)"#;
+    fs::write(place.path("scene.ron"), text).unwrap();
+    place
+}
+
+/// The warnings of `check`, with `--set` for each of `sets`.
+fn warnings(place: &Place, sets: &[&str]) -> Vec<String> {
+    let mut args = vec!["check", "scene.ron", "--json"];
+    sets.iter().for_each(|set| args.extend(["--set", set]));
+    let json = place.ok(&args).json();
+    let warnings = json["warnings"].as_array().unwrap().iter();
+    warnings.map(|warning| warning.as_str().unwrap().to_owned()).collect()
+}
+
+/// Expects one warning, with `text` in it.
+#[track_caller]
+fn assert_warned(place: &Place, sets: &[&str], text: &str) {
+    let warnings = warnings(place, sets);
+    assert!(warnings.len() == 1 && warnings[0].contains(text), "no `{text}`: {warnings:?}");
+}
+
+#[test]
+fn darkness_is_told() {
+    let place = Place::new(1);
+    assert_warned(&place, &[BLACK], "there is no light");
+    let lamp = "materials.red=Emissive(radiance: (1, 1, 1))";
+    assert_warned(
+        &place,
+        &[BLACK, lamp, WHITTED],
+        "all light comes from `red`, but whitted lights nothing by emission",
+    );
+    assert_eq!(warnings(&place, &[BLACK, lamp]), [""; 0], "paths find the lamp");
+    assert_eq!(warnings(&place, &[BLACK, "render.integrator=normal"]), [""; 0], "needs no light");
+}
+
+#[test]
+fn materials_that_need_paths_get_them_unless_somebody_says_otherwise() {
+    let place = Place::new(1);
+    let glass = "materials.red=Glass()";
+    let integrator = |sets: &[&str]| {
+        let args = [&["info", "scene.ron", "--json", "--device", "cpu"][..], sets].concat();
+        place.ok(&args).json()["integrator"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(integrator(&[]), "whitted");
+    assert_eq!(integrator(&["--set", glass]), "path");
+    assert_eq!(integrator(&["--set", glass, "--set", WHITTED]), "whitted");
+    assert_eq!(warnings(&place, &[glass]), [""; 0]);
+    assert_warned(&place, &[glass, WHITTED], "draws `red` matt; use --integrator path");
+    let render = ["render", "scene.ron", "--set", glass, "--integrator", "whitted"];
+    assert!(place.ok(&render).stderr.contains("throng: warning: whitted knows matt surfaces and mirrors only"));
+}
+
+#[test]
+fn a_camera_that_sees_nothing_is_told() {
+    let place = Place::new(1);
+    let away = "camera=LookAt(eye: (0, 90, 0), target: (0, 99, 1))";
+    assert_warned(&place, &[away], "nothing is in view in frame 1, where the camera is at [0, 90, 0]");
+    assert_warned(&place, &[away, "render.frames=24"], "nothing is in view in the frames 1, 13, 24");
+}
+
+#[test]
+fn a_camera_inside_of_something_is_told() {
+    let place = Place::new(1);
+    let inside = "camera=LookAt(eye: (0, 0.1, 0), target: (0, 0, 9))";
+    assert_warned(&place, &[inside], "in frame 1 the camera is inside of `ball`");
+    let glass = "materials.red=Glass()";
+    assert_eq!(warnings(&place, &[inside, glass]), [""; 0], "glass can be looked through");
+    let place = on_floor();
+    let inside = "camera=LookAt(eye: (0.1, 0.6, 0), target: (0, 0.5, 9))";
+    assert_warned(&place, &[inside], "in frame 1 the camera is inside of `block`");
+}
+
+#[test]
+fn a_camera_below_the_ground_is_told() {
+    let place = on_floor();
+    assert_eq!(warnings(&place, &[]), [""; 0]);
+    assert_warned(&place, &["camera=LookAt(eye: (0, -1, 9), target: (0, 0.5, 0))"], "below the ground `floor`");
+}
+
+#[test]
+fn rooms_may_be_looked_at_from_inside() {
+    let place = on_floor();
+    // A hall with blocks in it, and one that is far larger than all else.
+    for scale in ["30", "1000"] {
+        let hall = format!(
+            r#"instances=[Single(of: "block", scale: {scale}, material: "stone"), Single(of: "block", translate: (3, 0, 0), material: "stone")]"#
+        );
+        assert_eq!(warnings(&place, &[&hall]), [""; 0], "{scale}");
+    }
+}
+
+#[test]
+fn pictures_of_a_single_colour_are_named() {
+    let place = Place::new(1);
+    let away = "camera=LookAt(eye: (0, 90, 0), target: (0, 99, 1))";
+    let grey = "environment=Constant(radiance: (0.2, 0.2, 0.2))";
+    for (args, name, text) in [
+        (&["--set", BLACK][..], "black", "the picture is all black"),
+        (&["--set", away, "--set", grey, "--exposure", "9"], "white", "the picture is all white"),
+        (&["--set", away, "--set", grey], "one_color", "the picture is all one colour"),
+    ] {
+        let render = [&["render", "scene.ron"][..], args].concat();
+        let stderr = place.ok(&render).stderr;
+        assert!(stderr.contains(&format!("throng: warning: frame 1: {text}")), "{stderr}");
+        let events = place.ok(&[&render[..], &["--progress", "json"]].concat());
+        assert!(events.stdout.contains(&format!(r#""blank":"{name}""#)), "{}", events.stdout);
+        assert!(!events.stderr.contains("warning"), "{}", events.stderr);
+    }
+    let quiet = ["render", "scene.ron", "--quiet", "--set", BLACK];
+    assert_eq!(place.ok(&quiet).stderr, "");
+    let views = ["render", "scene.ron", "--set", away, "--integrator", "ao"];
+    assert!(!place.ok(&views).stderr.contains("the picture is"), "a view may be of one colour");
+}
+
+#[test]
+fn programs_are_told_before_the_first_frame() {
+    let place = Place::new(1);
+    let run = place.ok(&["render", "scene.ron", "--progress", "json", "--set", BLACK]);
+    let started: serde_json::Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
+    assert!(started["warnings"][0].as_str().unwrap().starts_with("there is no light"), "{started}");
+}
+
+#[test]
+fn good_scenes_have_no_warnings() {
+    let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes");
+    let place = Place::new(1);
+    let entries = fs::read_dir(scenes).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.filter(|path| path.extension().is_some_and(|extension| extension == "ron"));
+    let mut count = 0;
+    for file in files {
+        let json = place.ok(&["check", file.to_str().unwrap(), "--json"]).json();
+        assert_eq!(json["warnings"], serde_json::json!([]), "{}", file.display());
+        count += 1;
+    }
+    assert!(count > 5, "{count} scenes");
+}
+
+#[test]
+fn few_warnings_are_shown_and_many_are_counted() {
+    let place = Place::new(1);
+    let model = |materials: usize| {
+        let faces = (0..materials).map(|i| format!("usemtl lost{i}\nf 1 2 3\n"));
+        let text = format!("mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n{}", faces.collect::<String>());
+        fs::write(place.path("m.mtl"), "newmtl kept\nKd 1 1 1\n").unwrap();
+        fs::write(place.path("model.obj"), text).unwrap();
+    };
+    let shown = |more: &[&str]| {
+        let render = ["render", "model.obj", "-f", "1", "--size", "64x36", "--samples", "1"];
+        let stderr = place.ok(&[&render[..], more].concat()).stderr;
+        (stderr.matches("throng: warning: ").count(), stderr.contains("throng: 2 more warnings; -v shows them all"))
+    };
+    model(5);
+    assert_eq!(shown(&[]), (5, false));
+    model(7);
+    assert_eq!(shown(&[]), (5, true));
+    assert_eq!(shown(&["-v"]), (7, false));
+    assert_eq!(shown(&["-q"]), (0, false));
+}
