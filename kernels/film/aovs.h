@@ -100,13 +100,13 @@ THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
 // Sums over the samples of a pixel.
 struct AovSums {
     Vec3 albedo, normal, nearest;
-    float depth, motion[4], weights;
+    float depth, motion[4], covered, weights;
     Matte instances, materials;
 
     THRONG_DEVICE AovSums() {
         albedo = normal = nearest = vec3(0.0f);
         depth = kInfinity;
-        motion[0] = motion[1] = motion[2] = motion[3] = weights = 0.0f;
+        motion[0] = motion[1] = motion[2] = motion[3] = covered = weights = 0.0f;
         instances.count = materials.count = 0;
     }
 
@@ -120,6 +120,7 @@ struct AovSums {
             const Surface s = make_surface(params, ray, hit);
             const MaterialRecord material = load_record(&params.tables.materials[s.material]);
             position = s.position;
+            covered += weight;
             if (out.albedo) albedo += aov_albedo(params, s, material) * weight;
             if (out.normal) normal += mapped_normal(params, s, material) * weight;
             const float along = depth_of(params, time_of(ray), position);
@@ -155,6 +156,7 @@ struct AovSums {
             for (int k = 0; k < 4; k++) out.motion[4 * pixel + k] = motion[k] * scale;
         if (out.instance) instances.store(out.instance + 2 * kMatteRanks * pixel, scale);
         if (out.material) materials.store(out.material + 2 * kMatteRanks * pixel, scale);
+        if (out.alpha) out.alpha[pixel] = clamp(covered * scale, 0.0f, 1.0f);
     }
 };
 
@@ -169,7 +171,7 @@ THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
 
 // Whether there are AOVs of what camera rays hit.
 THRONG_INLINE bool has_met_aovs(const FrameAovs& out) {
-    return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material;
+    return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material || out.alpha;
 }
 
 // Number of samples of a pixel's AOVs, which is the film's. If some samples count negatively, the film does not hold their number,

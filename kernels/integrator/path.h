@@ -84,6 +84,9 @@ THRONG_INLINE Path fresh_path(const Params& params, uint32_t x, uint32_t y, uint
     return path;
 }
 
+// Whether what is behind the scene, on which this path of a camera ray leaves it, is left out of the picture.
+THRONG_INLINE bool is_transparent(const Params& params, const Path& path) { return params.picture.transparent && path.depth == 0; }
+
 // Starts a path through pixel (x, y).
 THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
     Path path = fresh_path(params, x, y, sample);

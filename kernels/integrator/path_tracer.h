@@ -104,6 +104,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     step.clear();
     const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
     if (hit.t < 0.0f) {
+        if (is_transparent(params, path)) return;
         gain(params, path, escaped_light(params, origin, path.scatter, direction));
         return;
     }

@@ -79,7 +79,7 @@ impl FileRows {
 
     fn kind_of(&self, aov: Aov) -> ChannelKind {
         match aov {
-            Aov::Albedo | Aov::Normal | Aov::Motion => self.colors,
+            Aov::Albedo | Aov::Normal | Aov::Motion | Aov::Alpha => self.colors,
             Aov::Depth => ChannelKind::Depth,
             Aov::Position | Aov::Variance | Aov::Instance | Aov::Material => ChannelKind::Float,
         }
@@ -97,6 +97,7 @@ fn names_of(aov: Aov) -> Vec<String> {
         Aov::Albedo | Aov::Variance => "RGB",
         Aov::Normal | Aov::Position => "XYZ",
         Aov::Depth => "Z",
+        Aov::Alpha => "A",
         Aov::Motion => "XYZW",
         Aov::Instance | Aov::Material => return matte_names(aov),
     };

@@ -29,6 +29,8 @@ choice! {
         Instance = "instance",
         /// Which materials do.
         Material = "material",
+        /// Share of the pixel behind which the environment is not seen.
+        Alpha = "alpha",
     }
 }
 
@@ -40,7 +42,7 @@ impl Aov {
     pub fn channels(self) -> usize {
         match self {
             Self::Albedo | Self::Normal | Self::Position | Self::Variance => 3,
-            Self::Depth => 1,
+            Self::Depth | Self::Alpha => 1,
             Self::Motion => 4,
             Self::Instance | Self::Material => 2 * MATTE_RANKS,
         }

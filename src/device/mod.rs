@@ -25,7 +25,7 @@ use crate::{
     accel::{Blas, NodeLayout, Tlas},
     anim::{CameraPose, Deformed, PosedTables},
     aov::{
-        AovImage, AovSet,
+        Aov, AovImage, AovSet,
         channels::{FileBlocks, FileRows},
     },
     choice::choice,
@@ -70,6 +70,10 @@ pub struct FrameSettings {
     /// of noise among neighbours.
     pub open_ended: bool,
     pub pixels: PixelType,
+    /// Leaves out the environment where the camera sees it. Where alpha is among the AOVs, display colours are divided by it; floats
+    /// never are.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub transparent: bool,
     /// The AOVs that frames have besides the picture.
     pub aovs: AovSet,
     /// Asks for the rows of files, compressed, instead of pixels and AOVs. Devices that do not make them or have too little
@@ -100,6 +104,7 @@ impl From<&RenderDefaults> for FrameSettings {
             clamp_indirect: None,
             open_ended: false,
             pixels: PixelType::U8,
+            transparent: false,
             aovs: AovSet::default(),
             file_rows: None,
             shutter: scene.shutter.filter(Shutter::is_open),
@@ -329,6 +334,11 @@ impl FrameSettings {
     /// Bytes of a finished pixel.
     pub fn pixel_bytes(&self) -> usize {
         3 * self.pixels.bytes()
+    }
+
+    /// Whether display colours are divided by alpha.
+    pub fn has_straight_alpha(&self) -> bool {
+        self.transparent && self.aovs.contains(Aov::Alpha)
     }
 }
 

@@ -374,9 +374,6 @@ impl Device for CpuDevice {
             passes.go_on(&errors);
         }
         film.state = passes.into_state();
-        let kernel = self.kernels.resolve_pixel;
-        // SAFETY: film and pixels are as long as that.
-        unsafe { launch.run(kernel, pixel_count as u32, RESOLVE_BATCH, &|| false) };
         let aovs = match film.is_done(settings) {
             true => {
                 launch.params.film.sample_end = adaptive::samples_of_all(settings);
@@ -386,6 +383,12 @@ impl Device for CpuDevice {
             }
             false => Vec::new(),
         };
+        if let Some(alpha) = aovs.iter().find(|image| image.aov == Aov::Alpha && settings.transparent) {
+            launch.params.film.alpha = alpha.values.as_ptr();
+        }
+        let kernel = self.kernels.resolve_pixel;
+        // SAFETY: film, alpha and pixels are as long as that.
+        unsafe { launch.run(kernel, pixel_count as u32, RESOLVE_BATCH, &|| false) };
         if stop() {
             return Err(DeviceError::Stopped);
         }
