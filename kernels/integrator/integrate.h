@@ -51,6 +51,7 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     }
     Surface s = make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
+    if (is_hidden(path, material)) return;
     path.radiance += path.throughput * emission_at(params, s, material);
     Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR || material.flags & SURFACE_POLISHED) {

@@ -110,6 +110,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     }
     const Surface s = make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
+    if (is_hidden(path, material)) return;
     if (layered && path.medium != NO_INDEX) {
         const LobesRecord& lobes = params.tables.lobes[params.tables.materials[path.medium].lobes];
         Vec3 depth = load3(lobes.absorption) * -hit.t;

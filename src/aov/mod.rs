@@ -74,6 +74,11 @@ impl AovSet {
         Aov::ALL.into_iter().filter(move |&l| self.contains(l))
     }
 
+    /// The set with one more AOV, if there is one.
+    pub fn with(self, more: Option<Aov>) -> Self {
+        self.iter().chain(more).collect()
+    }
+
     /// Floats per pixel of all AOVs together.
     pub fn channels(self) -> usize {
         self.iter().map(Aov::channels).sum()

@@ -7,10 +7,11 @@ use crate::{
     loader::{
         self, LoadOptions,
         gltf::{GltfOptions, Model},
+        options::ModelOptions,
     },
     render::{CacheError, TreeCache, TreeSource},
     scene::Scene,
-    settings::SettingsError,
+    settings::{AovOptions, SettingsError},
 };
 use anyhow::Context;
 use std::{env, path::PathBuf};
@@ -34,15 +35,25 @@ impl SceneArgs {
         self.load_inspected(|_| ())
     }
 
+    /// Loads the scene for pictures with such `aovs`. Models that are cut out have no ground, or one that shows shadows alone.
+    pub fn load_for(&self, aovs: &AovOptions) -> anyhow::Result<Scene> {
+        let options = self.options();
+        let model = ModelOptions { cut_out: aovs.cuts_out(), shadow_catcher: aovs.shadow_catcher, ..options.model };
+        Ok(loader::load_with(&self.path, &LoadOptions { model, ..options })?)
+    }
+
     /// Loads the scene. If the file is glTF, passes the model itself to `inspect`.
     pub fn load_inspected(&self, inspect: impl FnOnce(&Model)) -> anyhow::Result<Scene> {
-        let options = LoadOptions {
+        Ok(loader::load_inspected(&self.path, &self.options(), inspect)?)
+    }
+
+    fn options(&self) -> LoadOptions {
+        LoadOptions {
             overrides: self.overrides.clone(),
             start: self.view.start(),
             view: self.view.options(),
             model: self.model.options(),
-        };
-        Ok(loader::load_inspected(&self.path, &options, inspect)?)
+        }
     }
 
     /// The user's choices about a glTF file.

@@ -4,7 +4,7 @@ use crate::{
     abi::{self, LightRecord, LobesRecord, MapRecord, MaterialRecord, NO_INDEX},
     anim::PosedTables,
     light::light_records,
-    scene::{Alpha, Material, MaterialKind, NONE, TextureMap},
+    scene::{Alpha, Material, MaterialKind, NONE, TextureMap, ToCamera},
 };
 
 /// From this metalness on, and up to this roughness, the Whitted integrator takes a layered material for a mirror.
@@ -76,6 +76,8 @@ fn flags(m: &Material) -> u32 {
         (polished && m.kind == MaterialKind::Layered, abi::SURFACE_POLISHED),
         (m.unlit, abi::SURFACE_UNLIT),
         (m.double_sided, abi::SURFACE_DOUBLE_SIDED),
+        (m.to_camera == ToCamera::Holdout, abi::SURFACE_HOLDOUT),
+        (m.to_camera == ToCamera::ShadowCatcher, abi::SURFACE_SHADOW_CATCHER),
         (matches!(m.alpha, Alpha::Mask(_)), abi::SURFACE_MASK),
         (m.alpha == Alpha::Blend, abi::SURFACE_BLEND),
     ];

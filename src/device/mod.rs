@@ -32,7 +32,7 @@ use crate::{
     film::FilmSettings,
     light::ShownShape,
     math::Aabb,
-    scene::{Integrator, Layering, LostReference, RenderDefaults, Scene, Shutter, ToneMap},
+    scene::{Integrator, Layering, LostReference, Material, RenderDefaults, Scene, Shutter, ToCamera, ToneMap},
 };
 use bytes::Bytes;
 use glam::Affine3;
@@ -76,6 +76,9 @@ pub struct FrameSettings {
     pub transparent: bool,
     /// The AOVs that frames have besides the picture.
     pub aovs: AovSet,
+    /// Gathers AOVs of unfinished pictures, too. Not serialized, because it changes no finished picture.
+    #[serde(skip)]
+    pub unfinished_aovs: bool,
     /// Asks for the rows of files, compressed, instead of pixels and AOVs. Devices that do not make them or have too little
     /// memory return pixels and AOVs. Not serialized, because it changes how a file is made and not what it shows.
     #[serde(skip)]
@@ -106,6 +109,7 @@ impl From<&RenderDefaults> for FrameSettings {
             pixels: PixelType::U8,
             transparent: false,
             aovs: AovSet::default(),
+            unfinished_aovs: false,
             file_rows: None,
             shutter: scene.shutter.filter(Shutter::is_open),
         }
@@ -188,6 +192,13 @@ impl Frame {
             || self.blas.iter().any(|blas| blas.segments() > 0)
     }
 
+    /// Whether lights are sampled for pictures with these settings: by the integrator, or for the shadows in their alpha.
+    fn samples_lights(&self, settings: &FrameSettings) -> bool {
+        let catches = |material: &Material| material.to_camera == ToCamera::ShadowCatcher;
+        settings.integrator.samples_lights()
+            || settings.aovs.contains(Aov::Alpha) && self.scene.materials.iter().any(catches)
+    }
+
     /// The meshes that deform, for the lights that they may be.
     fn shown_shapes(&self) -> Vec<ShownShape<'_>> {
         self.shapes.iter().map(PosedMesh::shown).collect()
@@ -230,6 +241,13 @@ pub struct Rendered {
     pub time: Duration,
     /// Where the time went, if the device can tell.
     pub stages: Option<StageTimes>,
+}
+
+impl Rendered {
+    /// Alpha of all pixels, if it is among the AOVs.
+    pub fn alpha(&self) -> Option<&[f32]> {
+        self.aovs.iter().find(|image| image.aov == Aov::Alpha).map(|image| &image.values[..])
+    }
 }
 
 /// The times that a GPU spent on the stages of a frame. Where frames overlap, so do these.
@@ -335,11 +353,6 @@ impl FrameSettings {
     pub fn pixel_bytes(&self) -> usize {
         3 * self.pixels.bytes()
     }
-
-    /// Whether display colours are divided by alpha.
-    pub fn has_straight_alpha(&self) -> bool {
-        self.transparent && self.aovs.contains(Aov::Alpha)
-    }
 }
 
 impl DeviceError {
@@ -397,7 +410,8 @@ pub trait Device: Send {
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
     /// Adds samples to `film` until it has `until` of them, which is at most what `settings` ask for or what it has already, and
-    /// returns the resulting picture, with AOVs if it is finished; no frame may be under way. `film` has to fit the settings;
+    /// returns the resulting picture, with AOVs if it is finished
+    /// or the settings ask for them all the same; no frame may be under way. `film` has to fit the settings;
     /// after an error its contents are undefined. Rays and times are those of this call.
     fn add_samples(
         &mut self,

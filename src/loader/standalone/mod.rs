@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     math::Aabb,
-    scene::{Camera, Instance, Material, NONE, Scene},
+    scene::{Camera, Instance, Material, NONE, Scene, ToCamera},
 };
 use glam::{Affine3, Vec3};
 
@@ -57,8 +57,14 @@ impl<'a> Stage<'a> {
         scene.settings.frames = self.frames();
         let bounds = framing::swept_bounds(scene);
         scene.camera = self.camera(scene, &bounds);
-        if !model.no_ground {
-            add_ground(scene, &bounds, &mut table, &mut slots);
+        let to_camera = match (model.shadow_catcher, model.no_ground || model.cut_out) {
+            (true, _) => Some(ToCamera::ShadowCatcher),
+            (false, false) => Some(ToCamera::Visible),
+            (false, true) => None,
+        };
+        if let Some(to_camera) = to_camera {
+            let ground = Material { color: GROUND_COLOR, to_camera, ..Material::default() };
+            add_ground(scene, &bounds, ground, (&mut table, &mut slots));
         }
         scene.materials = table.rows;
         scene.names.materials = table.names;
@@ -101,8 +107,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-fn add_ground(scene: &mut Scene, bounds: &Aabb, table: &mut Materials, slots: &mut Slots) {
-    let ground = Material { color: GROUND_COLOR, ..Material::default() };
+fn add_ground(scene: &mut Scene, bounds: &Aabb, ground: Material, (table, slots): (&mut Materials, &mut Slots)) {
     let row = table.add("ground", ground);
     let local = ground_transform(bounds);
     if is_invertible(&local) {
