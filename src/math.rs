@@ -144,6 +144,11 @@ pub fn linear_from_srgb(x: f32) -> f32 {
     if x <= 0.04045 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
 }
 
+/// The sRGB transfer function: encodes a linear value in [0, 1].
+pub fn srgb_from_linear(x: f32) -> f32 {
+    if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 }
+}
+
 /// The row-major 3×4 matrix of a transform, the layout of instance records and `.scn` files.
 pub fn rows_from_affine(a: &Affine3) -> [f32; 12] {
     let (m, t) = (a.matrix3, a.translation);

@@ -162,16 +162,17 @@ struct Batch<gather_aovs> {
             Ray rays[kPacketRays];
             Hit hits[kPacketRays];
             float weights[kPacketRays];
+            Path paths[kPacketRays];
             uint32_t of[kPacketRays], asked = 0;
             for (uint32_t i = 0; i < count; i++) {
                 if (sample >= samples[i]) continue;
-                const Path path = camera_path(params, x[i], y[i], sample);
-                rays[asked] = path.ray;
-                weights[asked] = aov_weight(params, path.sampler);
+                paths[asked] = camera_path(params, x[i], y[i], sample);
+                rays[asked] = paths[asked].ray;
+                weights[asked] = aov_weight(params, paths[asked].sampler);
                 of[asked++] = i;
             }
             closest_hits(params, rays, asked, hits, thread);
-            for (uint32_t k = 0; k < asked; k++) sums[of[k]].add(params, out, rays[k], hits[k], weights[k]);
+            for (uint32_t k = 0; k < asked; k++) sums[of[k]].add(params, out, paths[k], hits[k], weights[k], thread);
         }
         for (uint32_t i = 0; i < count; i++) sums[i].store(out, pixels[i]);
     }

@@ -97,20 +97,44 @@ THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
     return dot(position - load3(camera.origin), load3(camera.forward));
 }
 
+// Luminance that a light would bring to a shadow catcher, and what is blocked of it.
+struct CaughtLight {
+    float open, blocked;
+};
+
+// Samples one light at a surface that a camera ray has hit. Outlined, as most scenes have no shadow catchers.
+THRONG_OUTLINE CaughtLight light_at_catcher(const Params& params, const Path& path, const Surface& s, StackEntry* stack) {
+    const CaughtLight none{0.0f, 0.0f};
+    const float choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight)).x;
+    LightSample sampled;
+    if (!sample_light(params, s.position, s.shading, s.time, false, choice, sample_2d(path.sampler, bounce_dimension(path, kBouncePoint)), sampled)) return none;
+    const float light = luminance(sampled.light) * dot(sampled.direction, s.shading);
+    if (!(light > 0.0f) || !(dot(sampled.direction, s.geometric) > 0.0f)) return none;
+    const Vec3 origin = leave(s, sampled.direction);
+    const ShadowRay shadow = shadow_ray(s, sampled, origin, vec3(0.0f));
+    const bool is_blocked = any_hit(params, ray_of(origin, shadow.direction, shadow.t_max, s.time), stack);
+    return CaughtLight{light, is_blocked ? light : 0.0f};
+}
+
 // Sums over the samples of a pixel.
 struct AovSums {
     Vec3 albedo, normal, nearest;
     float depth, motion[4], weights;
+    // Samples that show a surface, and those that show a shadow catcher.
+    float covered, caught;
+    // Light that would arrive at shadow catchers, and what is blocked of it.
+    float open, blocked;
     Matte instances, materials;
 
     THRONG_DEVICE AovSums() {
         albedo = normal = nearest = vec3(0.0f);
         depth = kInfinity;
-        motion[0] = motion[1] = motion[2] = motion[3] = weights = 0.0f;
+        motion[0] = motion[1] = motion[2] = motion[3] = weights = covered = caught = open = blocked = 0.0f;
         instances.count = materials.count = 0;
     }
 
-    THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Ray& ray, const Hit& hit, float weight) {
+    THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Path& path, const Hit& hit, float weight, Thread& thread) {
+        const Ray& ray = path.ray;
         weights += weight;
         const Vec3 direction = load3(ray.direction);
         Vec3 position = vec3(0.0f);
@@ -129,8 +153,23 @@ struct AovSums {
             }
             if (out.instance) instances.add(out.instance_names[hit.instance], weight);
             if (out.material) materials.add(out.material_names[s.material], weight);
+            if (out.alpha) add_alpha(params, path, s, material.flags, weight, thread);
         }
         if (out.motion) add_motion(params, out, hit, time_of(ray), position, direction, weight);
+    }
+
+    // Adds what covers the pixel where a sample hits a surface. The light that shadow catchers lack is a quotient of two sums over all
+    // samples, because a single sample knows one light only.
+    THRONG_INLINE void add_alpha(const Params& params, const Path& path, const Surface& s, uint32_t flags, float weight, Thread& thread) {
+        if (flags & SURFACE_HOLDOUT) return;
+        if (!(flags & SURFACE_SHADOW_CATCHER)) {
+            covered += weight;
+            return;
+        }
+        caught += weight;
+        const CaughtLight light = light_at_catcher(params, path, s, thread.stack);
+        open += light.open * weight;
+        blocked += light.blocked * weight;
     }
 
     // Adds motion as Cycles has it: back to where a point was, and from where it will be.
@@ -155,6 +194,10 @@ struct AovSums {
             for (int k = 0; k < 4; k++) out.motion[4 * pixel + k] = motion[k] * scale;
         if (out.instance) instances.store(out.instance + 2 * kMatteRanks * pixel, scale);
         if (out.material) materials.store(out.material + 2 * kMatteRanks * pixel, scale);
+        if (out.alpha) {
+            const float shadow = open > 0.0f ? clamp(blocked / open, 0.0f, 1.0f) : 0.0f;
+            out.alpha[pixel] = clamp((covered + caught * shadow) * scale, 0.0f, 1.0f);
+        }
     }
 };
 
@@ -169,7 +212,7 @@ THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
 
 // Whether there are AOVs of what camera rays hit.
 THRONG_INLINE bool has_met_aovs(const FrameAovs& out) {
-    return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material;
+    return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material || out.alpha;
 }
 
 // Number of samples of a pixel's AOVs, which is the film's. If some samples count negatively, the film does not hold their number,
@@ -193,7 +236,7 @@ THRONG_DEVICE void gather_aovs(const Params& params, uint32_t item, Thread& thre
     for (uint32_t sample = 0; sample < samples; sample++) {
         const Path path = camera_path(params, x, y, sample);
         const Hit hit = closest_hit(params, path.ray, thread.stack);
-        sums.add(params, out, path.ray, hit, aov_weight(params, path.sampler));
+        sums.add(params, out, path, hit, aov_weight(params, path.sampler), thread);
     }
     sums.store(out, pixel);
 }

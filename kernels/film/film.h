@@ -82,7 +82,8 @@ THRONG_DEVICE void measure_tile(const Params& params, uint32_t tile, Thread&) {
     params.film.tile_errors[tile] = count > 0.0f ? sqrtf(sum / count) : 0.0f;
 }
 
-// Converts one pixel of the film to RGB.
+// Converts one pixel of the film to RGB. Where pixels are transparent, display colours are those of what covers them (straight alpha),
+// as the curve has to bend these, while floats are the share that it adds to the pixel (premultiplied).
 THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) {
     const float* sum = params.film.sums + 4 * uint64_t(pixel);
     Vec3 c = load3(sum) * (1.0f / max(sum[3], 1.0f));
@@ -90,6 +91,10 @@ THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) 
     if (params.display.pixel_type == PIXELS_F32) {
         store3(reinterpret_cast<float*>(params.film.pixels) + first, c);
         return;
+    }
+    if (params.film.alpha) {
+        const float alpha = params.film.alpha[pixel];
+        c = alpha > 0.0f ? c * (1.0f / alpha) : vec3(0.0f);
     }
     c = display_color(params, c);
     const float channels[3] = {c.x, c.y, c.z};

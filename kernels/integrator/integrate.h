@@ -45,11 +45,13 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     step.clear();
     Vec3 direction = load3(path.ray.direction);
     if (hit.t < 0.0f) {
+        if (is_transparent(params, path)) return;
         path.radiance += path.throughput * background(params, direction);
         return;
     }
     Surface s = make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
+    if (is_hidden(path, material)) return;
     path.radiance += path.throughput * emission_at(params, s, material);
     Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR || material.flags & SURFACE_POLISHED) {
@@ -112,7 +114,7 @@ THRONG_DEVICE Vec3 surface_view(const Params& params, const Path& path, const Hi
 // Ambient occlusion: whether a ray gets away from the surface without hitting anything nearby.
 THRONG_DEVICE void occlusion_step(const Params& params, Path& path, const Hit& hit, Step& step) {
     if (hit.t < 0.0f) {
-        path.radiance = vec3(1.0f);
+        path.radiance = vec3(is_transparent(params, path) ? 0.0f : 1.0f);
         return;
     }
     Surface s = make_surface(params, path.ray, hit);
@@ -191,7 +193,8 @@ THRONG_DEVICE Vec3 radiance_along(const Params& params, const Path& path, Thread
     }
 #endif
     StepCount count;
-    closest_hit_counted(params, path.ray, thread.stack, count);
+    const Hit hit = closest_hit_counted(params, path.ray, thread.stack, count);
+    if (hit.t < 0.0f && is_transparent(params, path)) return vec3(0.0f);
     return heat(log2f(1.0f + float(count.steps)) * 0.1f);
 }
 

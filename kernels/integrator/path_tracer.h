@@ -104,11 +104,13 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     step.clear();
     const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
     if (hit.t < 0.0f) {
+        if (is_transparent(params, path)) return;
         gain(params, path, escaped_light(params, origin, path.scatter, direction));
         return;
     }
     const Surface s = make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
+    if (is_hidden(path, material)) return;
     if (layered && path.medium != NO_INDEX) {
         const LobesRecord& lobes = params.tables.lobes[params.tables.materials[path.medium].lobes];
         Vec3 depth = load3(lobes.absorption) * -hit.t;

@@ -173,6 +173,7 @@ border! {
         pub variance: *mut f32,
         pub instance: *mut f32,
         pub material: *mut f32,
+        pub alpha: *mut f32,
         /// Hashes of the names of all instances of the scene, and of all rows of the material table.
         pub instance_names: *const u32,
         pub material_names: *const u32,
@@ -299,6 +300,8 @@ border! {
         /// Share of the unoccluded sky that reaches points whose sky ray is blocked: stands for light
         /// that arrives after further bounces.
         pub ambient_fill: f32,
+        /// 1 if camera rays that leave the scene bring no light.
+        pub transparent: u32,
     }
 
     /// The settings that turn a film into pixels.
@@ -333,6 +336,8 @@ border! {
         pub pixels: *mut u8,
         /// `gather_aovs`: where AOVs go.
         pub aovs: *const FrameAovs,
+        /// `resolve_pixel`: alpha of pixels, by which display colours are divided; null if they are opaque.
+        pub alpha: *const f32,
         /// Size in pixels.
         pub width: u32,
         pub height: u32,

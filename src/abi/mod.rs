@@ -87,6 +87,9 @@ constants! {
     pub const SURFACE_DOUBLE_SIDED: u32 = 4;
     pub const SURFACE_MASK: u32 = 8;
     pub const SURFACE_BLEND: u32 = 16;
+    /// Cameras see nothing, or nothing but shadows.
+    pub const SURFACE_HOLDOUT: u32 = 32;
+    pub const SURFACE_SHADOW_CATCHER: u32 = 64;
 
     pub const TEXELS_SRGB8: u32 = 0;
     pub const TEXELS_FLOAT: u32 = 1;

@@ -46,6 +46,8 @@ impl ChannelKind {
 pub struct FileRows {
     /// AOVs besides the picture itself.
     pub aovs: AovSet,
+    /// Whether alpha is that of the picture itself, which programs multiply what is behind it by, and not of a layer.
+    pub transparent: bool,
     /// How colours, normals and motion are stored.
     pub colors: ChannelKind,
     pub per_block: u32,
@@ -71,7 +73,11 @@ impl FileRows {
         };
         add(None, self.colors, ["R", "G", "B"].map(String::from).into());
         for aov in self.aovs.iter() {
-            add(Some(aov), self.kind_of(aov), names_of(aov));
+            let names = match aov {
+                Aov::Alpha if self.transparent => vec!["A".to_owned()],
+                _ => names_of(aov),
+            };
+            add(Some(aov), self.kind_of(aov), names);
         }
         places.sort_by(|a, b| a.name.cmp(&b.name));
         places
@@ -79,7 +85,7 @@ impl FileRows {
 
     fn kind_of(&self, aov: Aov) -> ChannelKind {
         match aov {
-            Aov::Albedo | Aov::Normal | Aov::Motion => self.colors,
+            Aov::Albedo | Aov::Normal | Aov::Motion | Aov::Alpha => self.colors,
             Aov::Depth => ChannelKind::Depth,
             Aov::Position | Aov::Variance | Aov::Instance | Aov::Material => ChannelKind::Float,
         }
@@ -97,6 +103,7 @@ fn names_of(aov: Aov) -> Vec<String> {
         Aov::Albedo | Aov::Variance => "RGB",
         Aov::Normal | Aov::Position => "XYZ",
         Aov::Depth => "Z",
+        Aov::Alpha => "A",
         Aov::Motion => "XYZW",
         Aov::Instance | Aov::Material => return matte_names(aov),
     };

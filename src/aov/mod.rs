@@ -29,6 +29,8 @@ choice! {
         Instance = "instance",
         /// Which materials do.
         Material = "material",
+        /// Share of the pixel behind which the environment is not seen.
+        Alpha = "alpha",
     }
 }
 
@@ -40,7 +42,7 @@ impl Aov {
     pub fn channels(self) -> usize {
         match self {
             Self::Albedo | Self::Normal | Self::Position | Self::Variance => 3,
-            Self::Depth => 1,
+            Self::Depth | Self::Alpha => 1,
             Self::Motion => 4,
             Self::Instance | Self::Material => 2 * MATTE_RANKS,
         }
@@ -70,6 +72,11 @@ impl AovSet {
     /// The AOVs in the order of [`Aov::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Aov> {
         Aov::ALL.into_iter().filter(move |&l| self.contains(l))
+    }
+
+    /// The set with one more AOV, if there is one.
+    pub fn with(self, more: Option<Aov>) -> Self {
+        self.iter().chain(more).collect()
     }
 
     /// Floats per pixel of all AOVs together.

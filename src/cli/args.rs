@@ -10,7 +10,7 @@ use crate::{
     },
     render::{CacheError, TreeCache, TreeSource},
     scene::Scene,
-    settings::{SettingsError, Size},
+    settings::{AovOptions, SettingsError, Size},
 };
 use anyhow::Context;
 use std::{env, path::PathBuf};
@@ -31,13 +31,16 @@ pub struct SceneArgs {
 
 impl SceneArgs {
     pub fn load(&self) -> anyhow::Result<Scene> {
-        self.load_for(None)
+        Ok(loader::load_with(&self.path, &self.options())?)
     }
 
-    /// Loads the scene for pictures of this size, or the usual one.
-    pub fn load_for(&self, size: Option<Size>) -> anyhow::Result<Scene> {
+    /// Loads the scene for pictures of this size, or the usual one, with such `aovs`. Models that are cut out have no ground, or one that
+    /// shows shadows alone.
+    pub fn load_for(&self, size: Option<Size>, aovs: &AovOptions) -> anyhow::Result<Scene> {
         let mut options = self.options();
         options.model.stage.aspect = size.map(|size| size.width as f32 / size.height as f32);
+        options.model.cut_out = aovs.cuts_out();
+        options.model.shadow_catcher = aovs.shadow_catcher;
         Ok(loader::load_with(&self.path, &options)?)
     }
 

@@ -131,6 +131,7 @@ fn write_map(name: &Pattern, found: &Difference) -> anyhow::Result<()> {
         height: found.height as u32,
         pixels: Pixels::U8(diff::draw_map(found).into()),
         aovs: &[],
+        transparent: false,
         blocks: None,
         manifests: &Manifests::default(),
         metadata: &Metadata::default(),

@@ -138,6 +138,8 @@ impl ModelArgs {
             camera: camera.unwrap_or_default(),
             environment: self.environment.clone(),
             no_ground: self.no_ground,
+            cut_out: false,
+            shadow_catcher: false,
             scene: self.scene.clone(),
             variant: self.variant.clone(),
             allow_dirs: self.allow_dir.clone(),

@@ -77,7 +77,7 @@ pub struct RenderArgs {
     /// the pixels differ. Files are written only with --output: the first device's
     #[arg(
         long,
-        conflicts_with_all = ["skip_existing", "checkpoint", "write_partial", "video", "sheet"],
+        conflicts_with_all = ["skip_existing", "checkpoint", "write_partial", "video", "sheet", "background"],
         help_heading = "Device"
     )]
     compare: bool,
@@ -126,7 +126,7 @@ impl RenderArgs {
         self.check_standard_output()?;
         let mut device = self.device.open(self.messages.verbose > 0, |line| progress.note(line))?;
         let trees = self.trees.open()?;
-        let scene = self.scene.load_for(self.picture.size)?;
+        let scene = self.scene.load_for(self.picture.size, &self.aovs)?;
         let mut plan = self.frames.resolve(&scene)?;
         self.ongoing.apply_to(&mut plan, self.frames.mismatched)?;
         let ongoing = self.ongoing(&plan, device.as_ref(), asked);
@@ -154,21 +154,30 @@ impl RenderArgs {
 
     /// All frames of `plan`, whether they exist or not. `makes_blocks` asks the device for the blocks of OpenEXR files.
     fn job(&self, scene: Scene, trees: TreeSource, plan: &FramePlan, makes_blocks: bool) -> anyhow::Result<RenderJob> {
-        let (pixels, aovs) = (plan.pixels(), self.aovs.aovs());
+        let (pixels, layers) = (plan.pixels(), self.aovs.aovs());
         anyhow::ensure!(
-            aovs.is_empty() || pixels == PixelType::F32,
+            layers.is_empty() || pixels == PixelType::F32,
             "--layers go into .exr files; choose such an --output"
         );
+        let AovOptions { transparent, background, .. } = &self.aovs;
+        if *transparent {
+            plan.check_alpha()?;
+        }
         let settings = self.picture.resolve(&scene.settings)?;
         let denoising = self.denoising(&settings)?;
+        let background =
+            background.as_ref().map(|choice| choice.open((settings.width, settings.height))).transpose()?;
         let mut output = plan.outputs();
-        output.manifests = manifests(aovs, &scene);
+        output.manifests = manifests(layers, &scene);
+        let aovs = layers.with(transparent.then_some(Aov::Alpha));
+        let gathered = aovs.with(background.as_ref().map(|_| Aov::Alpha));
+        let settings = FrameSettings { transparent: self.aovs.cuts_out(), ..settings };
         let settings = match denoising {
-            Some(_) => FrameSettings { pixels: PixelType::F32, aovs: Denoiser::aovs_for(aovs), ..settings },
+            Some(_) => FrameSettings { pixels: PixelType::F32, aovs: Denoiser::aovs_for(gathered), ..settings },
             None => FrameSettings {
                 pixels,
-                aovs,
-                file_rows: makes_blocks.then(|| output.file_rows(aovs)).flatten(),
+                aovs: gathered,
+                file_rows: output.file_rows(aovs, *transparent).filter(|_| makes_blocks && background.is_none()),
                 ..settings
             },
         };
@@ -179,6 +188,7 @@ impl RenderArgs {
             scene: Arc::new(scene),
             aovs,
             denoising,
+            background,
             refit: self.refit,
             trees,
             frames: plan.asked.clone(),
@@ -230,7 +240,7 @@ impl RenderArgs {
             "--compare compares what devices make: it takes neither --exposure auto nor --denoise"
         );
         let trees = self.trees.open()?;
-        let scene = self.scene.load_for(self.picture.size)?;
+        let scene = self.scene.load_for(self.picture.size, &self.aovs)?;
         let plan = self.frames.resolve(&scene)?;
         let job = RenderJob { auto_exposure: None, ..self.job(scene, trees, &plan, false)? };
         interrupt::work_begins();

@@ -5,17 +5,19 @@ use rayon::prelude::*;
 
 impl Developer {
     /// Converts RGB radiance in rows to pixels of the type that `pixels` names, with the exposure, white balance, tone curve and dither
-    /// of `settings`.
+    /// of `settings`. If the picture has `alpha`, display colours are divided by it first.
     ///
     /// # Errors
     /// When the size is not that of the settings.
     pub fn develop(
         &self,
         radiance: &[f32],
+        alpha: Option<&[f32]>,
         settings: &FrameSettings,
         pixels: PixelType,
     ) -> Result<Vec<u8>, DeviceError> {
-        if radiance.len() != 3 * settings.width as usize * settings.height as usize {
+        let count = settings.width as usize * settings.height as usize;
+        if radiance.len() != 3 * count || alpha.is_some_and(|alpha| alpha.len() != count) {
             return Err(DeviceError::Failed("a picture has another size".into()));
         }
         if pixels == PixelType::F32 {
@@ -26,7 +28,7 @@ impl Developer {
         let film = radiance.par_iter().map(|&[r, g, b]| [r, g, b, 1.0]);
         let mut film: Vec<[f32; 4]> = film.collect();
         let settings = FrameSettings { pixels, ..settings.clone() };
-        Ok(self.resolve(&mut film, &settings))
+        Ok(self.resolve(&mut film, alpha, &settings))
     }
 }
 
@@ -125,7 +127,7 @@ mod tests {
     ];
 
     fn develop(radiance: &[f32], settings: &FrameSettings, pixels: PixelType) -> Result<Vec<u8>, DeviceError> {
-        Developer::new().unwrap().develop(radiance, settings, pixels)
+        Developer::new().unwrap().develop(radiance, None, settings, pixels)
     }
 
     fn shown(tone_map: ToneMap, white_balance: Option<f32>) -> Vec<[f32; 3]> {
@@ -195,6 +197,18 @@ mod tests {
         for value in [0.0, 31.0, 255.0] {
             assert_eq!(mean(value, 1.0), (value, 1));
         }
+    }
+
+    #[test]
+    fn transparent_colours_are_bent_by_the_curve_as_if_they_were_opaque() {
+        let mut settings = FrameSettings { integrator: Integrator::Path, tone_map: ToneMap::Agx, ..settings() };
+        (settings.width, settings.height) = (3, 1);
+        let developer = Developer::new().unwrap();
+        let radiance = [[0.4f32; 3], [0.1; 3], [0.0; 3]];
+        let alpha = [1.0, 0.25, 0.0];
+        let pixels = developer.develop(radiance.as_flattened(), Some(&alpha), &settings, PixelType::U8).unwrap();
+        assert!(pixels[0] > 100 && pixels[..3] == pixels[3..6], "{pixels:?}");
+        assert!(developer.develop(radiance.as_flattened(), Some(&[1.0]), &settings, PixelType::U8).is_err());
     }
 
     #[test]

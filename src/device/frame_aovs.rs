@@ -30,6 +30,7 @@ pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {
         variance: null_mut(),
         instance: null_mut(),
         material: null_mut(),
+        alpha: null_mut(),
         instance_names: null(),
         material_names: null(),
         before: other(0),
@@ -49,6 +50,7 @@ pub fn target(record: &mut FrameAovs, aov: Aov) -> &mut *mut f32 {
         Aov::Variance => &mut record.variance,
         Aov::Instance => &mut record.instance,
         Aov::Material => &mut record.material,
+        Aov::Alpha => &mut record.alpha,
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     abi::{self, LightRecord, LobesRecord, MapRecord, MaterialRecord, NO_INDEX},
     anim::PosedTables,
     light::light_records,
-    scene::{Alpha, Material, MaterialKind, TextureMap},
+    scene::{Alpha, Material, MaterialKind, TextureMap, ToCamera},
 };
 
 /// Tables of a frame in which materials or lights are not the scene's.
@@ -70,6 +70,8 @@ fn flags(m: &Material) -> u32 {
         (m.is_polished(), abi::SURFACE_POLISHED),
         (m.unlit, abi::SURFACE_UNLIT),
         (m.double_sided, abi::SURFACE_DOUBLE_SIDED),
+        (m.to_camera == ToCamera::Holdout, abi::SURFACE_HOLDOUT),
+        (m.to_camera == ToCamera::ShadowCatcher, abi::SURFACE_SHADOW_CATCHER),
         (matches!(m.alpha, Alpha::Mask(_)), abi::SURFACE_MASK),
         (m.alpha == Alpha::Blend, abi::SURFACE_BLEND),
     ];

@@ -26,14 +26,14 @@ use crate::{
     accel::{Blas, NodeLayout, Tlas},
     anim::{CameraPose, Deformed, PosedTables},
     aov::{
-        AovImage, AovSet,
+        Aov, AovImage, AovSet,
         channels::{FileBlocks, FileRows},
     },
     choice::choice,
     film::FilmSettings,
     light::ShownShape,
     math::Aabb,
-    scene::{Integrator, Layering, LostReference, RenderDefaults, Scene, Shutter, ToneMap},
+    scene::{Integrator, Layering, LostReference, Material, RenderDefaults, Scene, Shutter, ToCamera, ToneMap},
 };
 use bytes::Bytes;
 use glam::Affine3;
@@ -72,8 +72,15 @@ pub struct FrameSettings {
     /// of noise among neighbours.
     pub open_ended: bool,
     pub pixels: PixelType,
+    /// Leaves out the environment where the camera sees it. Where alpha is among the AOVs, display colours are divided by it; floats
+    /// never are.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub transparent: bool,
     /// The AOVs that frames have besides the picture.
     pub aovs: AovSet,
+    /// Gathers AOVs of unfinished pictures, too. Not serialized, because it changes no finished picture.
+    #[serde(skip)]
+    pub unfinished_aovs: bool,
     /// Asks for the rows of files, compressed, instead of pixels and AOVs. Devices that do not make them or have too little
     /// memory return pixels and AOVs. Not serialized, because it changes how a file is made and not what it shows.
     #[serde(skip)]
@@ -102,7 +109,9 @@ impl From<&RenderDefaults> for FrameSettings {
             clamp_indirect: None,
             open_ended: false,
             pixels: PixelType::U8,
+            transparent: false,
             aovs: AovSet::default(),
+            unfinished_aovs: false,
             file_rows: None,
             shutter: scene.shutter.filter(Shutter::is_open),
         }
@@ -185,6 +194,13 @@ impl Frame {
             || self.blas.iter().any(|blas| blas.segments() > 0)
     }
 
+    /// Whether lights are sampled for pictures with these settings: by the integrator, or for the shadows in their alpha.
+    fn samples_lights(&self, settings: &FrameSettings) -> bool {
+        let catches = |material: &Material| material.to_camera == ToCamera::ShadowCatcher;
+        settings.integrator.samples_lights()
+            || settings.aovs.contains(Aov::Alpha) && self.scene.materials.iter().any(catches)
+    }
+
     /// The meshes that deform, for the lights that they may be.
     fn shown_shapes(&self) -> Vec<ShownShape<'_>> {
         self.shapes.iter().map(PosedMesh::shown).collect()
@@ -227,6 +243,13 @@ pub struct Rendered {
     pub time: Duration,
     /// Where the time went, if the device can tell.
     pub stages: Option<StageTimes>,
+}
+
+impl Rendered {
+    /// Alpha of all pixels, if it is among the AOVs.
+    pub fn alpha(&self) -> Option<&[f32]> {
+        self.aovs.iter().find(|image| image.aov == Aov::Alpha).map(|image| &image.values[..])
+    }
 }
 
 /// The times that a GPU spent on the stages of a frame. Where frames overlap, so do these.
@@ -394,7 +417,8 @@ pub trait Device: Send {
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
     /// Adds samples to `film` until it has `until` of them, which is at most what `settings` ask for or what it has already, and
-    /// returns the resulting picture, with AOVs if it is finished; no frame may be under way. `film` has to fit the settings;
+    /// returns the resulting picture, with AOVs if it is finished
+    /// or the settings ask for them all the same; no frame may be under way. `film` has to fit the settings;
     /// after an error its contents are undefined. Rays and times are those of this call.
     fn add_samples(
         &mut self,

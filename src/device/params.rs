@@ -85,6 +85,7 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
         },
         indirect_clamp: settings.clamp_indirect.unwrap_or(f32::INFINITY),
         ambient_fill: AMBIENT_FILL,
+        transparent: settings.transparent.into(),
     }
 }
 
@@ -102,6 +103,7 @@ pub fn film_params(settings: &FrameSettings) -> FilmParams {
         tiles: null(),
         pixels: null_mut(),
         aovs: null(),
+        alpha: null(),
         width: settings.width,
         height: settings.height,
         sample_begin: 0,

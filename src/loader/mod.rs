@@ -28,6 +28,7 @@ mod tangents;
 mod transform;
 
 pub use error::LoadError;
+pub(crate) use image::load_radiance;
 pub use options::LoadOptions;
 
 use crate::scene::Scene;

@@ -27,10 +27,11 @@ impl Default for Encoding {
 }
 
 impl Encoding {
-    /// The layout of rows in OpenEXR files of a picture with `aovs`.
-    pub fn exr_rows(&self, aovs: AovSet) -> FileRows {
+    /// The layout of rows in OpenEXR files of a picture with `aovs`, which is transparent as the alpha among these says or opaque.
+    pub fn exr_rows(&self, aovs: AovSet, transparent: bool) -> FileRows {
         FileRows {
             aovs,
+            transparent,
             colors: match self.depth {
                 ColorDepth::Bits32 => ChannelKind::Float,
                 _ => ChannelKind::Half,

@@ -63,6 +63,14 @@ impl FileFormat {
         }
     }
 
+    /// Whether files can have alpha.
+    pub fn has_alpha(self) -> bool {
+        match self {
+            Self::Png | Self::WebP | Self::Exr => true,
+            Self::Jpeg => false,
+        }
+    }
+
     /// The greatest width and height.
     pub fn longest_side(self) -> u32 {
         match self {

@@ -1,6 +1,7 @@
 //! Output of finished frames: names, encodings, and writing them so that no reader ever sees half a file.
 
 mod atomic;
+mod backdrop;
 mod checkpoint;
 mod claim;
 mod collisions;
@@ -20,6 +21,7 @@ mod video;
 mod web;
 
 pub use atomic::{Part, prepare_folder, write_atomically};
+pub use backdrop::Backdrop;
 pub use checkpoint::{CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint};
 pub use claim::{Claims, remove_stale_claim};
 pub use collisions::{Planned, prepare_distinct};

@@ -42,7 +42,7 @@ pub enum PatternError {
     #[error("frame numbers have at most {MAX_WIDTH} digits")]
     TooWide,
     #[error(
-        "`.{found}` files cannot be written, only .png, .jpg, .webp and .exr, videos (.mp4, .webm, .mkv) and \
+        "`.{found}` files cannot be written, only .png, .jpg, .webp and .exr, videos (.mp4, .mov, .webm, .mkv) and \
          animations (.gif, .apng, .webp); try `{fix}`"
     )]
     Extension { found: String, fix: String },

@@ -14,10 +14,35 @@ pub struct Picture<'a> {
     pub height: u32,
     pub pixels: Pixels<'a>,
     pub aovs: &'a [AovImage],
+    /// Whether the picture is transparent as its alpha AOV says. Display colours are not multiplied by alpha, floats are.
+    pub transparent: bool,
     /// Rows of the file that the device made instead of pixels and AOVs, which are empty then.
     pub blocks: Option<&'a FileBlocks>,
     pub manifests: &'a Manifests,
     pub metadata: &'a Metadata,
+}
+
+impl Picture<'_> {
+    /// Alpha of all pixels; none if the picture is opaque.
+    pub fn alpha(&self) -> Option<&[f32]> {
+        let image = self.aovs.iter().find(|image| image.aov == Aov::Alpha && self.transparent);
+        image.map(|image| &image.values[..])
+    }
+
+    /// RGB with 8 bits, or RGBA if the picture is transparent.
+    pub fn bytes(&self) -> Result<Cow<'_, [u8]>, EncodeError> {
+        let rgb = self.pixels.bytes()?;
+        Ok(match self.alpha() {
+            Some(alpha) => with_alpha(&rgb, alpha, |alpha| (alpha * 255.0).round() as u8).into(),
+            None => rgb,
+        })
+    }
+}
+
+/// Interleaves RGB with alpha, which `convert` makes an integer of.
+pub fn with_alpha<T: Copy>(rgb: &[T], alpha: &[f32], convert: impl Fn(f32) -> T) -> Vec<T> {
+    let pixels = rgb.as_chunks::<3>().0.iter().zip(alpha);
+    pixels.flat_map(|(&[r, g, b], &alpha)| [r, g, b, convert(alpha)]).collect()
 }
 
 /// RGB pixels, row-major, the top row first.
@@ -38,6 +63,15 @@ impl<'a> Pixels<'a> {
             PixelType::U8 => Self::U8(bytes.into()),
             PixelType::U16 => Self::U16(cast(bytes)),
             PixelType::F32 => Self::F32(cast(bytes)),
+        }
+    }
+
+    /// The values as bytes in native order.
+    pub fn into_native_bytes(self) -> Vec<u8> {
+        match self {
+            Self::U8(values) => values.into_owned(),
+            Self::U16(values) => bytemuck::cast_slice(&values).to_vec(),
+            Self::F32(values) => bytemuck::cast_slice(&values).to_vec(),
         }
     }
 
@@ -192,7 +226,16 @@ pub(crate) mod testing {
 
     /// Makes a picture without AOVs.
     pub fn picture<'a>(size: (u32, u32), pixels: Pixels<'a>, metadata: &'a Metadata) -> Picture<'a> {
-        Picture { width: size.0, height: size.1, pixels, aovs: &[], blocks: None, manifests: &NO_MANIFESTS, metadata }
+        Picture {
+            width: size.0,
+            height: size.1,
+            pixels,
+            aovs: &[],
+            transparent: false,
+            blocks: None,
+            manifests: &NO_MANIFESTS,
+            metadata,
+        }
     }
 }
 

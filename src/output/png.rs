@@ -1,6 +1,6 @@
-//! PNG frames: RGB of 8 or 16 bits with texts, and the check that a file is complete.
+//! PNG frames: RGB or RGBA of 8 or 16 bits with texts, and the check that a file is complete.
 
-use super::{EncodeError, Metadata, Picture, Pixels, Texts};
+use super::{EncodeError, Metadata, Picture, Pixels, Texts, picture::with_alpha};
 use crate::files::open_regular;
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter, SrgbRenderingIntent};
 use std::{
@@ -18,22 +18,22 @@ const END_CHUNK: [u8; 12] = [0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xae, 0x42, 0x6
 pub fn encode(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     let mut file = Vec::with_capacity(picture.pixels.len());
     let mut encoder = Encoder::new(&mut file, picture.width, picture.height);
-    encoder.set_color(ColorType::Rgb);
+    let alpha = picture.alpha();
+    encoder.set_color(if alpha.is_some() { ColorType::Rgba } else { ColorType::Rgb });
     encoder.set_compression(Compression::Fast);
     encoder.set_filter(Filter::Sub);
     encoder.set_source_srgb(SrgbRenderingIntent::Perceptual);
     add_texts(&mut encoder, picture.metadata).map_err(EncodeError::encoder)?;
-    let swapped;
     let (depth, bytes) = match &picture.pixels {
-        Pixels::U8(bytes) => (BitDepth::Eight, &bytes[..]),
+        Pixels::U8(_) => (BitDepth::Eight, picture.bytes()?),
         Pixels::U16(values) => {
-            swapped = big_endian(values);
-            (BitDepth::Sixteen, &swapped[..])
+            let with_alpha = alpha.map(|alpha| with_alpha(values, alpha, |alpha| (alpha * 65_535.0).round() as u16));
+            (BitDepth::Sixteen, big_endian(with_alpha.as_deref().unwrap_or(values)).into())
         }
         Pixels::F32(_) => return Err(EncodeError::Kind(picture.pixels.kind())),
     };
     encoder.set_depth(depth);
-    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(bytes));
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&bytes));
     written.map_err(EncodeError::encoder)?;
     Ok(file)
 }

@@ -1,7 +1,11 @@
 //! Reads frames that an earlier run has written, for outputs that need all of them.
 
 use super::{Manifests, Metadata, OutputError, Picture, Pixels};
-use crate::{files::open_regular, guard::guarded};
+use crate::{
+    aov::{Aov, AovImage},
+    files::open_regular,
+    guard::guarded,
+};
 use image::{
     DynamicImage, ImageDecoder, ImageError, ImageReader,
     error::{DecodingError, ImageFormatHint},
@@ -23,11 +27,22 @@ pub fn read_back<T>(
     let decoded = decoded.map_err(|error| OutputError::ReadBack { path: file.to_owned(), error })?;
     let read =
         decoded.map_err(|found| OutputError::OtherSize { path: file.to_owned(), found, wanted: (width, height) })?;
+    let transparent = read.color().has_alpha();
+    let aovs = transparent.then(|| AovImage { aov: Aov::Alpha, values: alpha_of(&read).into() });
     let pixels = match read {
-        DynamicImage::ImageRgb16(rgb) => Pixels::U16(rgb.into_raw().into()),
+        DynamicImage::ImageRgb16(_) | DynamicImage::ImageRgba16(_) => Pixels::U16(read.into_rgb16().into_raw().into()),
         other => Pixels::U8(other.into_rgb8().into_raw().into()),
     };
-    Ok(use_it(&Picture { width, height, pixels, aovs: &[], blocks: None, manifests: &Manifests::default(), metadata }))
+    let aovs = aovs.as_slice();
+    let manifests = &Manifests::default();
+    Ok(use_it(&Picture { width, height, pixels, aovs, transparent, blocks: None, manifests, metadata }))
+}
+
+fn alpha_of(image: &DynamicImage) -> Vec<f32> {
+    match image {
+        DynamicImage::ImageRgba16(pixels) => pixels.pixels().map(|pixel| f32::from(pixel[3]) / 65_535.0).collect(),
+        other => other.to_rgba8().pixels().map(|pixel| f32::from(pixel[3]) / 255.0).collect(),
+    }
 }
 
 /// Decodes the picture, or returns its size if that is another one than `size`.

@@ -1,9 +1,9 @@
-//! JPEG and WebP frames: 8-bit RGB, JPEG with loss and WebP without, and the check that a file is complete.
+//! JPEG and WebP frames: 8-bit RGB, JPEG with loss and WebP without and with alpha, and the check that a file is complete.
 
 use super::{EncodeError, Picture, Texts, exif};
 use crate::files::open_regular;
 use image::{
-    ExtendedColorType::Rgb8,
+    ExtendedColorType::{Rgb8, Rgba8},
     ImageDecoder, ImageEncoder,
     codecs::{jpeg::JpegEncoder, webp::WebPEncoder},
 };
@@ -45,7 +45,8 @@ fn describe(encoder: &mut impl ImageEncoder, picture: &Picture) -> Result<(), En
 }
 
 fn write(encoder: impl ImageEncoder, picture: &Picture) -> Result<(), EncodeError> {
-    encoder.write_image(&picture.pixels.bytes()?, picture.width, picture.height, Rgb8).map_err(EncodeError::encoder)
+    let color = if picture.alpha().is_some() { Rgba8 } else { Rgb8 };
+    encoder.write_image(&picture.bytes()?, picture.width, picture.height, color).map_err(EncodeError::encoder)
 }
 
 /// Reads the size of the picture, and the texts about it.

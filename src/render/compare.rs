@@ -203,6 +203,7 @@ mod tests {
             auto_exposure: None,
             aovs: AovSet::default(),
             denoising: None,
+            background: None,
             refit: None,
             trees: TreeSource::default(),
             frames: vec![1, 4, 2],

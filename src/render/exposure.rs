@@ -129,6 +129,8 @@ fn small(settings: &FrameSettings) -> FrameSettings {
         exposure: 0.0,
         noise: None,
         pixels: PixelType::F32,
+        // Measured with what surrounds the scene, so that a cut-out is as bright as the whole picture.
+        transparent: false,
         aovs: AovSet::default(),
         file_rows: None,
         film: FilmSettings::default(),

@@ -6,6 +6,7 @@ pub mod measure;
 pub mod report;
 pub mod sanity;
 
+mod background;
 mod busy;
 mod deforming;
 mod existing;
@@ -33,6 +34,7 @@ use crate::{
     pixels::PixelType,
     scene::{Scene, rig::RefitPolicy},
 };
+pub use background::{Background, BackgroundChoice};
 pub use busy::{Busy, BusyShares};
 pub use existing::{Mismatched, SkipExisting};
 use exposure::Exposures;
@@ -71,12 +73,22 @@ pub struct RenderJob {
     pub aovs: AovSet,
     /// Denoises frames before they are written. That takes their radiance, so `settings` ask for it.
     pub denoising: Option<Arc<Denoising>>,
+    /// What is behind the scene in frames, which are opaque then; `settings` ask for transparent ones with alpha. None: they are as they
+    /// ask.
+    pub background: Option<Background>,
     /// Refit policy of all deforming meshes. None: each mesh has its own.
     pub refit: Option<RefitPolicy>,
     pub trees: TreeSource,
     /// Frame numbers (from 1) in the order in which they are rendered, without those that existed before.
     pub frames: Vec<u32>,
     pub output: Outputs,
+}
+
+impl RenderJob {
+    /// Whether pictures in files are transparent.
+    pub fn is_transparent(&self) -> bool {
+        self.settings.transparent && self.background.is_none()
+    }
 }
 
 /// Denoises the radiance of frames and makes the pixels of their files from it.

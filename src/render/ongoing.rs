@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     aov::Aov,
-    device::{Accumulation, Device, DeviceError, FrameSettings, PixelType, RayCounts, Rendered},
+    device::{Accumulation, Device, DeviceError, Frame, FrameSettings, PixelType, RayCounts, Rendered},
     output::{CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint},
     scene::{Paths, ToneMap},
 };
@@ -125,6 +125,10 @@ fn render_frame(
             break rendered;
         }
         if keeper.is_asked(shown) {
+            let rendered = match settings.transparent {
+                true => with_alpha(&posed.frame, settings, &mut film, device)?,
+                false => rendered,
+            };
             keeper.show(job, settings, rendered)?;
             shown = Instant::now();
         }
@@ -148,6 +152,19 @@ fn render_frame(
     let report = write::write_frame(job, finished)?;
     keeper.clean_up();
     Ok(Some(report))
+}
+
+/// The unfinished picture with its alpha, which takes some time.
+fn with_alpha(
+    frame: &Frame,
+    settings: &FrameSettings,
+    film: &mut Accumulation,
+    device: &mut dyn Device,
+) -> Result<Rendered, RenderError> {
+    let settings = FrameSettings { unfinished_aovs: true, ..settings.clone() };
+    let until = film.state.samples;
+    let rendered = device.add_samples(frame, &settings, film, until, &|| false);
+    rendered.map_err(|source| RenderError::Device { frame: frame.number, source })
 }
 
 /// How many samples to take at a time.
@@ -235,12 +252,9 @@ impl<'a> Keeper<'a> {
         if let Some(denoising) = &job.denoising {
             // Only the finished picture is denoised.
             let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
-            let pixels = denoising.developer.develop(&radiance, settings, job.pixels).map_err(|source| {
-                let frame = self.frame;
-                RenderError::Device { frame, source }
-            })?;
-            rendered.pixels = pixels.into();
+            write::develop(job, denoising, (self.frame, settings), &radiance, &mut rendered)?;
         }
+        write::complete(job, &mut rendered);
         let output = &job.output;
         output.write_partial(job, self.frame, &self.partial, &rendered)?;
         Ok(())

@@ -116,10 +116,10 @@ impl Outputs {
 
     /// The rows of files that a device may make instead of the pixels and `aovs` of frames, if files are deflated EXR. Videos and sheets
     /// need pixels all the same.
-    pub fn file_rows(&self, aovs: AovSet) -> Option<FileRows> {
+    pub fn file_rows(&self, aovs: AovSet, transparent: bool) -> Option<FileRows> {
         let format = self.files.as_ref()?.format();
         let deflated = matches!(self.encoding.compression, ExrCompression::Zips | ExrCompression::Zip);
-        (format == FileFormat::Exr && deflated).then(|| self.encoding.exr_rows(aovs))
+        (format == FileFormat::Exr && deflated).then(|| self.encoding.exr_rows(aovs, transparent))
     }
 
     /// Ends the outputs after the last frame: videos appear under their names.
@@ -143,6 +143,7 @@ impl Outputs {
             height: job.settings.height,
             pixels: Pixels::from_bytes(job.pixels, &rendered.pixels),
             aovs: &rendered.aovs,
+            transparent: job.is_transparent(),
             blocks: rendered.blocks.as_ref(),
             manifests: &self.manifests,
             metadata,
@@ -180,11 +181,17 @@ struct Settings<'a> {
     auto_exposure: Option<f32>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     denoised: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    background: Option<&'a str>,
 }
 
 fn origin(job: &RenderJob) -> Metadata {
-    let settings =
-        Settings { settings: &job.settings, auto_exposure: job.auto_exposure, denoised: job.denoising.is_some() };
+    let settings = Settings {
+        settings: &job.settings,
+        auto_exposure: job.auto_exposure,
+        denoised: job.denoising.is_some(),
+        background: job.background.as_ref().map(|background| &background.name[..]),
+    };
     Metadata {
         software: concat!("throng ", env!("CARGO_PKG_VERSION")).into(),
         scene: job.scene.name.clone(),
@@ -204,7 +211,7 @@ mod tests {
         let rows = |name: &str, compression| {
             let encoding = Encoding { compression, ..Encoding::default() };
             Outputs::new(Some(Pattern::parse(name).unwrap()), encoding)
-                .file_rows(AovSet::default())
+                .file_rows(AovSet::default(), false)
                 .map(|rows| rows.per_block)
         };
         assert_eq!(rows("a_####.exr", ExrCompression::Zip), Some(16));
@@ -212,6 +219,6 @@ mod tests {
         assert_eq!(rows("a_####.exr", ExrCompression::Rle), None);
         assert_eq!(rows("a_####.png", ExrCompression::Zip), None);
         let nowhere = Outputs::new(None, Encoding::default());
-        assert!(nowhere.file_rows(AovSet::default()).is_none());
+        assert!(nowhere.file_rows(AovSet::default(), false).is_none());
     }
 }

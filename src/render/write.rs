@@ -7,6 +7,8 @@ use crate::{
     aov::channels::pixel_bytes,
     device::{FrameSettings, Rendered},
     memory,
+    output::Pixels,
+    pixels::PixelType,
     scene::Shows,
 };
 use std::{
@@ -47,7 +49,7 @@ pub fn writer_count(job: &RenderJob) -> usize {
     let frame_bytes = u64::from(job.settings.width) * u64::from(job.settings.height) * pixel_bytes as u64;
     let part = memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY;
     let fit = part.max(BYTES_IN_MEMORY) / frame_bytes.max(1);
-    let shared = !job.aovs.is_empty() && job.settings.file_rows.is_none();
+    let shared = !job.aovs.is_empty() && job.pixels == PixelType::F32 && job.settings.file_rows.is_none();
     usize::try_from(fit)
         .unwrap_or(usize::MAX)
         .min(if shared { SHARED_FILES } else { usize::MAX })
@@ -81,11 +83,11 @@ pub fn write_frames(job: &RenderJob, finished: Arc<Mutex<Receiver<Finished>>>, l
 /// Encodes and writes one frame.
 pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, RenderError> {
     let start = Instant::now();
-    let Finished { frame, exposure, rendered, .. } = finished;
-    let rendered = match &job.denoising {
-        Some(denoising) => denoise(job, denoising, (frame, exposure), rendered)?,
-        None => rendered,
-    };
+    let Finished { frame, exposure, mut rendered, .. } = finished;
+    if let Some(denoising) = &job.denoising {
+        denoise(job, denoising, (frame, exposure), &mut rendered)?;
+    }
+    complete(job, &mut rendered);
     let shows_light = job.settings.integrator.shows() == Shows::Radiance;
     let blank = shows_light.then(|| sanity::blank(&rendered.pixels, job.pixels)).flatten();
     let path = job.output.write(job, (finished.index, frame), &rendered)?;
@@ -104,26 +106,44 @@ pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, R
     })
 }
 
-/// Denoises a frame whose pixels are linear and makes the pixels of its file. Keeps only those AOVs that were asked for.
+/// Denoises a frame whose pixels are linear and makes the pixels of its file.
 fn denoise(
     job: &RenderJob,
     denoising: &Denoising,
     (frame, exposure): (u32, f32),
-    rendered: Rendered,
-) -> Result<Rendered, RenderError> {
+    rendered: &mut Rendered,
+) -> Result<(), RenderError> {
     let settings = FrameSettings { exposure, ..job.settings.clone() };
     let mut radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
     denoising
         .denoiser
         .denoise((settings.width, settings.height), &mut radiance, &rendered.aovs)
         .map_err(|source| RenderError::Denoise { frame, source })?;
-    let pixels = denoising
-        .developer
-        .develop(&radiance, &settings, job.pixels)
-        .map_err(|source| RenderError::Device { frame, source })?;
-    let mut aovs = rendered.aovs;
-    aovs.retain(|image| job.aovs.contains(image.aov));
-    Ok(Rendered { pixels: pixels.into(), aovs, ..rendered })
+    develop(job, denoising, (frame, &settings), &radiance, rendered)
+}
+
+/// Makes the pixels of a frame's file from its radiance. `settings` are the frame's own.
+pub fn develop(
+    job: &RenderJob,
+    denoising: &Denoising,
+    (frame, settings): (u32, &FrameSettings),
+    radiance: &[f32],
+    rendered: &mut Rendered,
+) -> Result<(), RenderError> {
+    let alpha = rendered.alpha().filter(|_| settings.transparent);
+    let pixels = denoising.developer.develop(radiance, alpha, settings, job.pixels);
+    rendered.pixels = pixels.map_err(|source| RenderError::Device { frame, source })?.into();
+    Ok(())
+}
+
+/// Lays a frame over its background, if there is one, and keeps only those AOVs that were asked for.
+pub fn complete(job: &RenderJob, rendered: &mut Rendered) {
+    if let (Some(background), Some(alpha)) = (&job.background, rendered.alpha()) {
+        let mut pixels = Pixels::from_bytes(job.pixels, &rendered.pixels);
+        background.backdrop.lay_under(&mut pixels, alpha);
+        rendered.pixels = pixels.into_native_bytes().into();
+    }
+    rendered.aovs.retain(|image| job.aovs.contains(image.aov));
 }
 
 /// Locks a mutex. A panic elsewhere is reported there, and the data is consistent between any two statements.

@@ -22,6 +22,7 @@ pub struct Material {
     pub alpha: Alpha,
     /// Whether back faces are meant to be visible. Both sides are rendered in any case.
     pub double_sided: bool,
+    pub to_camera: ToCamera,
     /// The lobes of a [`MaterialKind::Layered`] material; other kinds ignore them.
     pub lobes: Lobes,
 }
@@ -53,6 +54,7 @@ impl Default for Material {
             opacity: 1.0,
             alpha: Alpha::Opaque,
             double_sided: true,
+            to_camera: ToCamera::Visible,
             lobes: Lobes::default(),
         }
     }
@@ -99,6 +101,17 @@ pub enum MaterialKind {
     Mirror,
     /// The metallic-roughness model of glTF 2.0 with the lobes of its KHR_materials extensions.
     Layered,
+}
+
+/// What cameras see of a material. Light, mirrors and glass meet it in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToCamera {
+    #[default]
+    Visible,
+    /// A hole in the picture, with an alpha of 0.
+    Holdout,
+    /// Black that covers as much as light is blocked there.
+    ShadowCatcher,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

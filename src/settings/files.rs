@@ -8,7 +8,6 @@ use crate::{
         VideoSettings, open_sheet, open_video, parse_sheet,
     },
     render::{Outputs, RenderJob},
-    scene::Scene,
 };
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
@@ -16,7 +15,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Files")]
 pub struct FileOptions {
-    /// Make a video of all frames: .mp4, .webm or .mkv by ffmpeg, or an animated .webp, .apng or .gif. Frames get files of
+    /// Make a video of all frames: .mp4, .mov, .webm or .mkv by ffmpeg, or an animated .webp, .apng or .gif. Frames get files of
     /// their own only with --output
     #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(VideoName::parse_video))]
     pub video: Option<VideoName>,
@@ -126,6 +125,16 @@ impl FramePlan {
         }
     }
 
+    /// Whether all files but contact sheets, which have a background of their own, can be transparent.
+    pub fn check_alpha(&self) -> Result<(), SettingsError> {
+        let frames = format_of(self.output.as_ref()).map(|format| (format.extension(), format.has_alpha()));
+        let videos = self.videos().map(VideoName::format).map(|format| (format.extension(), format.has_alpha()));
+        match frames.into_iter().chain(videos).find(|&(_, has_alpha)| !has_alpha) {
+            Some((extension, _)) => Err(SettingsError::Opaque { extension }),
+            None => Ok(()),
+        }
+    }
+
     fn sheet_layout(&self, settings: &FrameSettings) -> SheetLayout {
         let (width, height) = (settings.width, settings.height);
         SheetLayout::new(&self.asked, self.files.sheet_count(), width, height)
@@ -150,7 +159,7 @@ impl FramePlan {
         if let Some(Destination::Stream(stream, format)) = &self.output {
             in_order.push(stream.open(*format, encoding));
         }
-        let video_settings = self.video_settings(scene, settings);
+        let video_settings = self.video_settings(job);
         for video in self.videos() {
             in_order.push(open_video(video.path(&scene.name), video.format(), &video_settings)?);
         }
@@ -172,11 +181,13 @@ impl FramePlan {
         of_output.into_iter().chain(&self.files.video)
     }
 
-    fn video_settings(&self, scene: &Scene, settings: &FrameSettings) -> VideoSettings {
+    fn video_settings(&self, job: &RenderJob) -> VideoSettings {
+        let (scene, settings) = (&job.scene, &job.settings);
         let comment = format!("throng {}, {} samples", env!("CARGO_PKG_VERSION"), settings.samples);
         VideoSettings {
             width: settings.width,
             height: settings.height,
+            transparent: job.is_transparent(),
             fps: scene.settings.fps,
             frames: self.asked.len(),
             quality: self.files.encoding().quality,

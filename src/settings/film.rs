@@ -4,10 +4,15 @@ use super::limits;
 use crate::{
     aov::{Aov, AovSet},
     film::FilmSettings,
+    loader::options::parse_color,
+    render::BackgroundChoice,
     scene::{PixelFilter, ranges},
 };
-use clap::{ValueEnum, builder::PossibleValue};
-use std::str::FromStr;
+use clap::{
+    ValueEnum,
+    builder::{OsStringValueParser, PossibleValue, TypedValueParser},
+};
+use std::{ffi::OsString, path::Path, str::FromStr};
 
 /// How samples make up pixels, as typed. What is not given is taken from the scene.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -54,6 +59,28 @@ pub struct AovOptions {
     /// It has to be installed; OIDN_DIR names its folder
     #[arg(long)]
     pub denoise: bool,
+    /// Leave out the environment where the camera sees it: .png, .webp, .apng and .exr files, and .mov and .webm videos get alpha. The
+    /// light stays. Models have no ground
+    #[arg(long, group = "cut_out")]
+    pub transparent: bool,
+    /// Show a colour like #c8b090 or a picture (.png, .jpg, .webp, .hdr) where the camera sees the environment. The light stays. Models
+    /// have no ground
+    #[arg(long, value_name = "COLOUR|IMAGE", allow_hyphen_values = true, group = "cut_out", value_parser = OsStringValueParser::new().try_map(parse_background))]
+    pub background: Option<BackgroundChoice>,
+    /// Give models a ground that shows nothing but their shadows; with --transparent or --background
+    #[arg(long, requires = "cut_out", conflicts_with = "no_ground")]
+    pub shadow_catcher: bool,
+}
+
+fn parse_background(text: OsString) -> Result<BackgroundChoice, String> {
+    let color = text.to_str().map_or(Ok(None), parse_color)?;
+    match color {
+        Some(color) => Ok(BackgroundChoice::Color(color)),
+        None if Path::new(&text).extension().is_some() => Ok(BackgroundChoice::File(text.into())),
+        None => {
+            Err("write a colour like #c8b090 or 0.5,0.5,0.5, or the name of a picture with its extension".to_owned())
+        }
+    }
 }
 
 /// An entry of `--layers`.
@@ -71,6 +98,11 @@ impl AovOptions {
             AovName::All => Aov::ALL.to_vec(),
         };
         self.aovs.iter().flat_map(one).collect()
+    }
+
+    /// Whether devices have to leave out the environment.
+    pub fn cuts_out(&self) -> bool {
+        self.transparent || self.background.is_some()
     }
 }
 

@@ -49,6 +49,10 @@ pub enum SettingsError {
          choose fewer --sheet-frames, or a .png"
     )]
     LargeSheet { width: u32, height: u32, extension: &'static str, limit: u32 },
+    #[error(
+        "--transparent: .{extension} files have no transparency; .png, .webp, .apng, .exr, .mov and .webm files do"
+    )]
+    Opaque { extension: &'static str },
     #[error("--color-depth: videos and contact sheets have 8 bits; give frames files of their own with --output")]
     VideoDepth,
     #[error("standard output has the pictures and cannot have --progress json, too")]
@@ -80,6 +84,7 @@ impl SettingsError {
                 | Self::Linear
                 | Self::Depth { .. }
                 | Self::VideoDepth
+                | Self::Opaque { .. }
                 | Self::TooLarge { .. }
                 | Self::LargeSheet { .. }
                 | Self::StandardOutput

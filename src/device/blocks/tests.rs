@@ -75,6 +75,7 @@ fn picture_file(
         height: size.1,
         pixels: Pixels::F32(beauty.into()),
         aovs,
+        transparent: false,
         blocks: made,
         manifests: &Manifests::default(),
         metadata: &Metadata::default(),
@@ -121,7 +122,7 @@ fn files_made_on_the_gpu_hold_what_those_made_on_the_cpu_do() {
         let aovs: Vec<_> = Aov::ALL.map(|aov| image(aov, pixels, 7)).into();
         for depth in [ColorDepth::Usual, ColorDepth::Bits32] {
             let encoding = Encoding { depth, compression, ..Encoding::default() };
-            let rows = encoding.exr_rows(Aov::ALL.into_iter().collect());
+            let rows = encoding.exr_rows(Aov::ALL.into_iter().collect(), false);
             let made = blocks(&rows, size, &beauty, &aovs);
             let by_gpu = picture_file(&encoding, size, &[], &[], Some(&made));
             let by_cpu = picture_file(&encoding, size, &beauty, &aovs, None);
@@ -144,7 +145,7 @@ fn noise_is_stored_as_it_is() {
     };
     let beauty: Vec<f32> = (0..3 * pixels).map(|_| next()).collect();
     let encoding = Encoding { depth: ColorDepth::Bits32, ..Encoding::default() };
-    let made = blocks(&encoding.exr_rows(AovSet::default()), size, &beauty, &[]);
+    let made = blocks(&encoding.exr_rows(AovSet::default(), false), size, &beauty, &[]);
     assert_eq!(made.bytes.len(), 12 * pixels + 8 * made.offsets.len());
     let by_gpu = picture_file(&encoding, size, &[], &[], Some(&made));
     let by_cpu = picture_file(&encoding, size, &beauty, &[], None);
@@ -170,7 +171,7 @@ fn halves_are_rounded_as_the_standard_says() {
 
 /// Compresses one row of floats and inflates it again: returns the bytes that the predictor made of it.
 fn inflated(values: &[f32]) -> Vec<u8> {
-    let rows = FileRows { aovs: AovSet::default(), colors: ChannelKind::Float, per_block: 1 };
+    let rows = FileRows { aovs: AovSet::default(), transparent: false, colors: ChannelKind::Float, per_block: 1 };
     let made = blocks(&rows, (values.len() as u32 / 3, 1), values, &[]);
     let mut bytes = Vec::new();
     let plain = values.len() * 4;

@@ -16,7 +16,7 @@ use crate::{
     aov::{Aov, AovImage, AovSet},
     light::LightCache,
     pixels::Floats,
-    scene::{Integrator, Scene},
+    scene::Scene,
 };
 use bytemuck::Zeroable;
 use launch::{Elsewhere, Launch, Shining};
@@ -112,7 +112,7 @@ impl CpuDevice {
         if self.kernels.name != BASELINE {
             return Err(DeviceError::Failed(format!("only {BASELINE} has probes")));
         }
-        let shining = self.shining(frame, settings.integrator);
+        let shining = self.shining(frame, settings);
         let mut launch = self.prepare(frame, shining)?;
         launch.apply(frame, settings);
         let mut stacks = launch.stacks();
@@ -121,14 +121,14 @@ impl CpuDevice {
         Ok(ask(&mut probe))
     }
 
-    /// Makes the tables that a frame has of its own and, for integrators that sample lights, the tree over the lights within the scene.
-    fn shining(&mut self, frame: &Frame, integrator: Integrator) -> Shining {
+    /// Makes the tables that a frame has of its own and, where lights are sampled, the tree over those within the scene.
+    fn shining(&mut self, frame: &Frame, settings: &FrameSettings) -> Shining {
         let Some(tables) = self.tables.as_ref() else {
             return Shining::default();
         };
         let own = frame.tables.as_deref();
         let posed = own.map(|own| MaterialTables::new(own, &tables.emission_weights));
-        if !integrator.samples_lights() {
+        if !frame.samples_lights(settings) {
             return Shining { posed, local: None };
         }
         let own = posed.as_ref().map(|posed| &posed.lights[..]);
@@ -252,16 +252,20 @@ impl Developer {
         chosen_kernels().map(Self)
     }
 
-    /// Converts a film, which is sums of RGB and weights, to pixels.
-    pub(super) fn resolve(&self, film: &mut [[f32; 4]], settings: &FrameSettings) -> Vec<u8> {
+    /// Converts a film, which is sums of RGB and weights, to pixels. `alpha` has a value for each if they are transparent.
+    pub(super) fn resolve(&self, film: &mut [[f32; 4]], alpha: Option<&[f32]>, settings: &FrameSettings) -> Vec<u8> {
         let bytes = film.len() * settings.pixel_bytes();
         // Memory that is aligned for all types of pixels.
         let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
-        let film_params =
-            FilmParams { sums: film.as_mut_ptr().cast(), pixels: pixels.as_mut_ptr().cast(), ..film_params(settings) };
+        let film_params = FilmParams {
+            sums: film.as_mut_ptr().cast(),
+            pixels: pixels.as_mut_ptr().cast(),
+            alpha: alpha.map_or(null(), <[f32]>::as_ptr),
+            ..film_params(settings)
+        };
         let display = display_params(settings);
         let launch = Launch::of(Params { display, film: film_params, ..Zeroable::zeroed() });
-        // SAFETY: film and pixels are as long as that.
+        // SAFETY: film, alpha and pixels are as long as that.
         unsafe {
             let count = film.len() as u32;
             launch.run(self.0.resolve_pixel, count, RESOLVE_BATCH, &|| false)
@@ -356,7 +360,7 @@ impl Device for CpuDevice {
             return Err(DeviceError::Failed("the film is of another picture".into()));
         }
         let start = Instant::now();
-        let shining = self.shining(frame, settings.integrator);
+        let shining = self.shining(frame, settings);
         let mut launch = self.prepare(frame, shining)?;
         launch.apply(frame, settings);
         let pixel_count = u64::from(settings.width) * u64::from(settings.height);
@@ -400,18 +404,21 @@ impl Device for CpuDevice {
             true => self.progress.end(),
             false => self.progress.begin(samples(film.state.samples), samples(settings.samples)),
         }
-        let kernel = self.kernels.resolve_pixel;
-        // SAFETY: film and pixels are as long as that.
-        unsafe { launch.run(kernel, pixel_count as u32, RESOLVE_BATCH, &|| false) };
-        let aovs = match film.is_done(settings) {
+        let aovs = match film.is_done(settings) || settings.unfinished_aovs {
             true => {
-                launch.params.film.sample_end = adaptive::samples_of_all(settings);
+                launch.params.film.sample_end = adaptive::samples_of_all(settings).min(film.state.samples);
                 let items = tile_count * TILE_ITEMS;
                 // SAFETY: the film fits the settings.
                 unsafe { self.gather_aovs(&mut launch, frame, settings.aovs, items, stop)? }
             }
             false => Vec::new(),
         };
+        if let (true, Some(alpha)) = (settings.transparent, aovs.iter().find(|image| image.aov == Aov::Alpha)) {
+            launch.params.film.alpha = alpha.values.as_ptr();
+        }
+        let kernel = self.kernels.resolve_pixel;
+        // SAFETY: film, alpha and pixels are as long as that.
+        unsafe { launch.run(kernel, pixel_count as u32, RESOLVE_BATCH, &|| false) };
         if stop() {
             return Err(DeviceError::Stopped);
         }

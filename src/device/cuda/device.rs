@@ -27,7 +27,7 @@ use crate::{
         tables::Tables,
     },
     light::{LightCache, LocalTree, light_records, no_local_lights},
-    scene::{Integrator, Paths, Scene},
+    scene::{Paths, Scene},
 };
 use bytemuck::Zeroable;
 use cust::{
@@ -185,10 +185,10 @@ impl CudaDevice {
         }
     }
 
-    /// Returns the tree over the lights within the scene in this frame, for integrators that sample lights.
-    fn lights(&mut self, frame: &Frame, integrator: Integrator) -> Option<Arc<LocalTree>> {
+    /// Returns the tree over the lights within the scene in this frame, if lights are sampled.
+    fn lights(&mut self, frame: &Frame, settings: &FrameSettings) -> Option<Arc<LocalTree>> {
         let scene = self.scene.as_ref()?;
-        if !integrator.samples_lights() {
+        if !frame.samples_lights(settings) {
             return None;
         }
         let (emitters, shapes) = (scene.emitters(), frame.shown_shapes());
@@ -284,8 +284,9 @@ impl CudaDevice {
         params.display = display_params(settings);
         params.film = film_params(settings);
         params.frame.moves = frame.moves().into();
-        params.film.sample_end = adaptive::samples_of_all(settings);
-        let lights = self.lights(frame, settings.integrator);
+        let until = film.map_or(settings.samples, |(_, until)| until);
+        params.film.sample_end = adaptive::samples_of_all(settings).min(until);
+        let lights = self.lights(frame, settings);
         let whole = film.is_none() && own_rays.is_none();
         let mut file_rows = settings.file_rows.filter(|_| whole);
         let cut = self.plan(frame, lights.as_deref(), settings, &mut file_rows)?;
@@ -306,8 +307,11 @@ impl CudaDevice {
             if let Some(scene) = &device.scene {
                 slot.prepare_aovs(scene, frame, settings.aovs, &mut params)?;
             }
-            let task =
-                Task { cut, passes, samples: settings.samples, aovs: settings.aovs, file_rows, started, own_rays };
+            let samples = match film {
+                Some((_, until)) if settings.unfinished_aovs => until,
+                _ => settings.samples,
+            };
+            let task = Task { cut, passes, samples, aovs: settings.aovs, file_rows, started, own_rays };
             slot.start(params, task)?;
             if let Some((film, _)) = film {
                 slot.go_on_from(film)?;

@@ -97,6 +97,10 @@ pub struct ModelOptions {
     pub environment: Option<EnvironmentChoice>,
     /// Leaves out the ground that models stand on.
     pub no_ground: bool,
+    /// Does the same, because nothing but the model is to be in the picture; for all kinds of files.
+    pub cut_out: bool,
+    /// Keeps the ground all the same, but shows nothing of it except for shadows.
+    pub shadow_catcher: bool,
     /// Name or index of the file's scene.
     pub scene: Option<String>,
     /// Name of the material variant.
@@ -230,12 +234,7 @@ impl EnvironmentChoice {
             "studio" => return Ok(Self::Studio),
             _ => {}
         }
-        if let Some(digits) = text.strip_prefix('#') {
-            let color = hex(digits).ok_or("write a colour like #c8b090")?;
-            return Ok(Self::Color(color));
-        }
-        match parse_triple(text) {
-            Some(color) if color.min_element() < 0.0 => Err("a colour must not be negative".to_owned()),
+        match parse_color(text)? {
             Some(color) => Ok(Self::Color(color)),
             None if Path::new(text).extension().is_some() => Ok(Self::File(text.into())),
             None => Err(format!(
@@ -243,6 +242,20 @@ impl EnvironmentChoice {
                  picture with its extension"
             )),
         }
+    }
+}
+
+/// A colour (`#rrggbb` or linear `r,g,b`); none if the text does not look like one.
+///
+/// # Errors
+/// A sentence about what may be written, if it is a wrong one.
+pub fn parse_color(text: &str) -> Result<Option<Vec3>, String> {
+    if let Some(digits) = text.strip_prefix('#') {
+        return hex(digits).map(Some).ok_or_else(|| "write a colour like #c8b090".to_owned());
+    }
+    match parse_triple(text) {
+        Some(color) if color.min_element() < 0.0 => Err("a colour must not be negative".to_owned()),
+        color => Ok(color),
     }
 }
 
@@ -301,6 +314,7 @@ impl LoadOptions {
             ("--rotate", model.stage.rotate.is_some()),
             ("--up", model.stage.up.is_some()),
             ("--preset", model.stage.preset.is_some()),
+            ("--shadow-catcher", model.shadow_catcher),
         ];
         for (flag, given, what) in only_gltf {
             if given && !matches!(kind, Kind::Gltf) {

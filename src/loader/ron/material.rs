@@ -3,7 +3,7 @@
 use super::{environment::within, file::Source, source::Place};
 use crate::loader::{LoadError, gltf::ColorSpace, materials::Materials};
 use crate::scene::{
-    Alpha, Lobes, Material, MaterialKind, NONE, Wrap,
+    Alpha, Lobes, Material, MaterialKind, NONE, ToCamera, Wrap,
     desc::{
         AlphaDesc, Color, DEGREES, DISPERSION, Diffuse, Emissive, Finite, Glass, Glossy, IOR, MaterialDesc, Metal,
         Mirror, Pbr, UNIT,
@@ -30,6 +30,8 @@ pub fn convert(
         MaterialDesc::Glossy(d) => entry.glossy(d),
         MaterialDesc::Glass(d) => entry.glass(d),
         MaterialDesc::Pbr(d) => entry.pbr(d),
+        MaterialDesc::Holdout(d) => Ok(Material { to_camera: ToCamera::Holdout, ..entry.diffuse(d)? }),
+        MaterialDesc::ShadowCatcher(d) => Ok(Material { to_camera: ToCamera::ShadowCatcher, ..entry.diffuse(d)? }),
     }
 }
 

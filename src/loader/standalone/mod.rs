@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     math::Aabb,
-    scene::{Camera, Instance, Material, NONE, RenderDefaults, Scene, TriangleMesh},
+    scene::{Camera, Instance, Material, NONE, RenderDefaults, Scene, ToCamera, TriangleMesh},
 };
 use glam::{Affine3, Vec3};
 
@@ -79,8 +79,8 @@ impl<'a> Stage<'a> {
         scene.settings.frames = self.frames(scene.settings.fps);
         let bounds = framing::swept_bounds(scene);
         scene.camera = self.camera(scene, &bounds);
-        if self.has_ground() {
-            add_ground(scene, &bounds, &mut table, &mut slots);
+        if let Some(to_camera) = self.ground() {
+            add_ground(scene, &bounds, to_camera, (&mut table, &mut slots));
         }
         scene.materials = table.rows;
         scene.names.materials = table.names;
@@ -98,10 +98,15 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// A picture of the surroundings is to be seen, and has a ground of its own.
-    fn has_ground(&self) -> bool {
+    /// What the camera sees of the ground; none without one. A picture of the surroundings is to be seen, and has a ground of its own.
+    fn ground(&self) -> Option<ToCamera> {
         let model = &self.options.model;
-        !model.no_ground && !matches!(model.environment, Some(EnvironmentChoice::File(_)))
+        let pictured = matches!(model.environment, Some(EnvironmentChoice::File(_)));
+        match (model.shadow_catcher, model.no_ground || model.cut_out || pictured) {
+            (true, _) => Some(ToCamera::ShadowCatcher),
+            (false, false) => Some(ToCamera::Visible),
+            (false, true) => None,
+        }
     }
 
     /// Number of frames. On a turntable, as many whole rounds of the animation as it needs.
@@ -138,8 +143,8 @@ impl<'a> Stage<'a> {
 }
 
 /// Adds a round ground whose far end is as bright as the horizon of the studio.
-fn add_ground(scene: &mut Scene, bounds: &Aabb, table: &mut Materials, slots: &mut Slots) {
-    let row = table.add("ground", Material { color: Vec3::ONE, ..Material::default() });
+fn add_ground(scene: &mut Scene, bounds: &Aabb, to_camera: ToCamera, (table, slots): (&mut Materials, &mut Slots)) {
+    let row = table.add("ground", Material { color: Vec3::ONE, to_camera, ..Material::default() });
     let local = ground_transform(bounds);
     if is_invertible(&local) {
         scene.stage = Some(scene.instances.len() as u32);

@@ -47,7 +47,7 @@ impl ExrCompression {
     }
 }
 
-/// Encodes the beauty as `R`, `G`, `B`, and each AOV as channels behind its name: `albedo.R`, `depth.Z`, `CryptoObject00.r`.
+/// Encodes the beauty as `R`, `G`, `B`, with `A` if it is transparent, and each AOV as channels behind its name: `albedo.R`, `depth.Z`, `CryptoObject00.r`.
 /// Colours, normals and motion are half floats unless 32 bits are asked for; other AOVs need more and are always floats.
 pub fn encode(picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
     let file = Mutex::default();
@@ -103,7 +103,7 @@ struct Placed {
 impl<'a> Plan<'a> {
     pub fn new(picture: &'a Picture, encoding: &Encoding) -> Result<Self, EncodeError> {
         let aovs = picture.aovs.iter().map(|image| image.aov);
-        let rows = encoding.exr_rows(aovs.collect());
+        let rows = encoding.exr_rows(aovs.collect(), picture.transparent);
         Ok(Self {
             picture,
             rows,

@@ -44,11 +44,16 @@ impl Example {
     }
 
     fn encode(&self, encoding: &Encoding) -> Vec<u8> {
+        self.encode_as(false, encoding)
+    }
+
+    fn encode_as(&self, transparent: bool, encoding: &Encoding) -> Vec<u8> {
         let picture = Picture {
             width: SIZE.0,
             height: SIZE.1,
             pixels: Pixels::F32(self.beauty[..].into()),
             aovs: &self.aovs,
+            transparent,
             blocks: None,
             manifests: &self.manifests,
             metadata: &self.metadata,
@@ -107,6 +112,16 @@ fn every_channel_survives_every_compression_to_the_bit() {
     }
 }
 
+#[test]
+fn alpha_is_the_picture_s_own_where_it_is_transparent_and_else_a_layer() {
+    let example = Example::new();
+    for (transparent, expected) in [(true, "A"), (false, "alpha.A")] {
+        let (channels, _) = read(example.encode_as(transparent, &Encoding::default()));
+        let alpha: Vec<&str> = channels.iter().map(|(name, _)| &name[..]).filter(|name| name.ends_with('A')).collect();
+        assert_eq!(alpha, [expected]);
+    }
+}
+
 /// Computes the values of a channel from its name alone.
 fn expected_values(example: &Example, name: &str) -> Vec<f32> {
     let (aov, letter) = name.rsplit_once('.').unwrap_or(("", name));
@@ -120,6 +135,7 @@ fn expected_values(example: &Example, name: &str) -> Vec<f32> {
         "position" => (of(Aov::Position), place("XYZ"), 3),
         "motion" => (of(Aov::Motion), place("XYZW"), 4),
         "depth" => (of(Aov::Depth), place("Z"), 1),
+        "alpha" => (of(Aov::Alpha), place("A"), 1),
         matte => {
             let (base, rank) = matte.split_at(matte.len() - 2);
             let aov = if base == "CryptoObject" { Aov::Instance } else { Aov::Material };
@@ -138,7 +154,7 @@ fn what_half_floats_are_enough_for_has_them_unless_more_is_asked_for() {
     let (channels, _) = read(example.encode(&Encoding::default()));
     for (name, samples) in channels {
         let aov = name.split('.').next().unwrap_or_default();
-        let half = matches!(aov, "R" | "G" | "B" | "albedo" | "normal" | "motion");
+        let half = matches!(aov, "R" | "G" | "B" | "albedo" | "normal" | "motion" | "alpha");
         assert_eq!(matches!(samples, FlatSamples::F16(_)), half, "{name}");
         if let ("R" | "G", FlatSamples::F16(values)) = (name.as_str(), samples) {
             let bound = if name == "R" { 65_504.0 } else { -65_504.0 };
@@ -180,6 +196,7 @@ fn layers_of_the_wrong_size_are_refused() {
         height: SIZE.1,
         pixels: Pixels::F32(example.beauty[..].into()),
         aovs: &example.aovs,
+        transparent: false,
         blocks: None,
         manifests: &example.manifests,
         metadata: &example.metadata,

@@ -3,10 +3,13 @@
 mod digits;
 
 use super::{
-    EncodeError, Encoding, FileFormat, InOrder, Manifests, Metadata, OutputError, Part, Pattern, PatternError, Picture,
-    Pixels, Sink,
+    Backdrop, EncodeError, Encoding, FileFormat, InOrder, Manifests, Metadata, OutputError, Part, Pattern,
+    PatternError, Picture, Pixels, Sink,
 };
-use crate::pixels::PixelType;
+use crate::{
+    math::{linear_from_srgb, srgb_from_linear},
+    pixels::PixelType,
+};
 use digits::Canvas;
 use std::{collections::HashSet, ffi::OsStr, io, io::Write, path::PathBuf};
 
@@ -115,6 +118,7 @@ impl Sink for Sheet {
             height,
             pixels: Pixels::from_bytes(PixelType::U8, self.canvas.pixels()),
             aovs: &[],
+            transparent: false,
             blocks: None,
             manifests: &Manifests::default(),
             metadata: &self.metadata,
@@ -125,13 +129,18 @@ impl Sink for Sheet {
     }
 }
 
-/// Shrinks a picture to `size`. Each pixel is the mean of those that fall onto it, in linear light, which keeps specks as bright.
+/// Shrinks a picture to `size`, over the colour of the sheet where it is transparent. Each pixel is the mean of those that fall onto it, in linear light, which keeps specks as bright.
 fn shrink(picture: &Picture, size: (u32, u32)) -> Result<Vec<u8>, EncodeError> {
-    let rgb = picture.pixels.bytes()?;
+    let mut rgb = picture.pixels.bytes()?;
+    if let Some(alpha) = picture.alpha() {
+        let mut over = Pixels::U8(rgb);
+        Backdrop::of_color([linear_from_srgb(f32::from(BACKGROUND) / 255.0); 3]).lay_under(&mut over, alpha);
+        rgb = over.bytes()?.into_owned().into();
+    }
     if (picture.width, picture.height) == size {
         return Ok(rgb.into_owned());
     }
-    let linear: Vec<f32> = (0..=255u8).map(to_linear).collect();
+    let linear: Vec<f32> = (0..=255u8).map(|value| linear_from_srgb(f32::from(value) / 255.0)).collect();
     let pixels: Vec<[f32; 3]> = rgb.as_chunks::<3>().0.iter().map(|p| p.map(|v| linear[usize::from(v)])).collect();
     let (width, height) = (picture.width as usize, picture.height as usize);
     let (columns, rows) = (size.0 as usize, size.1 as usize);
@@ -147,7 +156,7 @@ fn shrink(picture: &Picture, size: (u32, u32)) -> Result<Vec<u8>, EncodeError> {
                 }
             }
             let count = ((bottom - top) * (right - left)) as f32;
-            small.extend(sum.map(|sum| to_srgb(sum / count)));
+            small.extend(sum.map(|sum| (srgb_from_linear(sum / count) * 255.0 + 0.5) as u8));
         }
     }
     Ok(small)
@@ -157,22 +166,6 @@ fn shrink(picture: &Picture, size: (u32, u32)) -> Result<Vec<u8>, EncodeError> {
 fn span(index: usize, count: usize, of: usize) -> (usize, usize) {
     let start = (index * of / count).min(of - 1);
     (start, ((index + 1) * of / count).clamp(start + 1, of))
-}
-
-fn to_linear(value: u8) -> f32 {
-    let value = f32::from(value) / 255.0;
-    match value {
-        v if v <= 0.04045 => v / 12.92,
-        v => ((v + 0.055) / 1.055).powf(2.4),
-    }
-}
-
-fn to_srgb(value: f32) -> u8 {
-    let encoded = match value {
-        v if v <= 0.003_130_8 => 12.92 * v,
-        v => 1.055 * v.powf(1.0 / 2.4) - 0.055,
-    };
-    (encoded * 255.0 + 0.5) as u8
 }
 
 /// Parses the argument of `--sheet`: the name of one picture.

@@ -4,8 +4,9 @@ use super::{
     VideoFormat, VideoSettings,
     yuv::{self, even_size},
 };
-use crate::output::{InOrder, Metadata, OutputError, Part, Sink};
+use crate::output::{InOrder, Metadata, OutputError, Part, Picture, Sink};
 use std::{
+    borrow::Cow,
     ffi::OsString,
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
@@ -30,24 +31,34 @@ pub fn open(path: PathBuf, format: VideoFormat, settings: &VideoSettings) -> Res
     let encoder = choose_encoder(format, settings).map_err(failed)?;
     let part = Part::create(&path).map_err(failed)?;
     let video = Video::start(part, format, &encoder, settings).map_err(failed)?;
-    Ok(InOrder::new(path, Box::new(yuv::convert), Box::new(video)))
+    let convert = match settings.transparent {
+        true => |picture: &Picture| picture.bytes().map(Cow::into_owned),
+        false => yuv::convert,
+    };
+    Ok(InOrder::new(path, Box::new(convert), Box::new(video)))
 }
 
 /// Encoders by preference; those of the hardware come first and work where the driver and ffmpeg's build agree.
-fn candidates(format: VideoFormat, quality: u8) -> Vec<Encoder> {
+fn candidates(format: VideoFormat, settings: &VideoSettings) -> Vec<Encoder> {
+    let quality = settings.quality;
     // Constant quality: 90 of 100 is 18, which few can tell from the original.
     let crf = (12.0 + 0.6 * f64::from(100 - quality.min(100))).min(51.0).round();
     let encoder = |name: &str, arguments: &str| Encoder {
         name: name.into(),
         arguments: arguments.split_whitespace().map(String::from).collect(),
     };
+    // Frames that are not shown cannot have alpha.
+    let hidden = if settings.transparent { "-auto-alt-ref 0" } else { "" };
+    let vp9 = encoder(
+        "libvpx-vp9",
+        &format!("-crf {} -b:v 0 -deadline realtime -cpu-used 6 -row-mt 1 -tile-columns 2 {hidden}", crf + 8.0),
+    );
     match format {
+        VideoFormat::Mov if settings.transparent => vec![encoder("prores_ks", "-profile:v 4444 -alpha_bits 16")],
+        VideoFormat::WebM if settings.transparent => vec![vp9],
         VideoFormat::WebM => vec![
             encoder("av1_nvenc", &format!("-preset p4 -cq {} -b:v 0", crf + 10.0)),
-            encoder(
-                "libvpx-vp9",
-                &format!("-crf {} -b:v 0 -deadline realtime -cpu-used 6 -row-mt 1 -tile-columns 2", crf + 8.0),
-            ),
+            vp9,
             encoder("libsvtav1", &format!("-preset 9 -crf {}", crf + 12.0)),
         ],
         _ => vec![
@@ -60,11 +71,11 @@ fn candidates(format: VideoFormat, quality: u8) -> Vec<Encoder> {
 }
 
 fn choose_encoder(format: VideoFormat, settings: &VideoSettings) -> io::Result<Encoder> {
-    let all = candidates(format, settings.quality);
+    let all = candidates(format, settings);
     let Some(name) = &settings.codec else {
         let mut complaint = None;
         for encoder in all {
-            match try_encoder(&encoder, settings) {
+            match try_encoder(&encoder, format, settings) {
                 Ok(()) => return Ok(encoder),
                 Err(error) if error.kind() == NO_PROGRAM => return Err(error),
                 Err(error) => complaint = Some(error),
@@ -74,17 +85,17 @@ fn choose_encoder(format: VideoFormat, settings: &VideoSettings) -> io::Result<E
     };
     let known = all.into_iter().find(|encoder| encoder.name == *name);
     let encoder = known.unwrap_or_else(|| Encoder { name: name.clone(), arguments: Vec::new() });
-    try_encoder(&encoder, settings)?;
+    try_encoder(&encoder, format, settings)?;
     Ok(encoder)
 }
 
 /// Checks that an encoder works, by encoding a frame of the video's size and discarding it.
-fn try_encoder(encoder: &Encoder, settings: &VideoSettings) -> io::Result<()> {
+fn try_encoder(encoder: &Encoder, format: VideoFormat, settings: &VideoSettings) -> io::Result<()> {
     let (width, height) = even_size(settings.width, settings.height);
     let mut command = ffmpeg();
     command
         .args(["-f", "lavfi", "-i", &format!("color=black:s={width}x{height}:r=24")])
-        .args(["-frames:v", "1", "-pix_fmt", "yuv420p", "-c:v", &encoder.name])
+        .args(["-frames:v", "1", "-pix_fmt", stored(format, settings), "-c:v", &encoder.name])
         .args(&encoder.arguments)
         .args(["-f", "null", "-"])
         .stdin(Stdio::null())
@@ -93,6 +104,15 @@ fn try_encoder(encoder: &Encoder, settings: &VideoSettings) -> io::Result<()> {
     match output.status.success() {
         true => Ok(()),
         false => Err(complaint(&output.stderr, &encoder.name)),
+    }
+}
+
+/// ffmpeg's name of the pixels in the file.
+fn stored(format: VideoFormat, settings: &VideoSettings) -> &'static str {
+    match (settings.transparent, format) {
+        (false, _) => "yuv420p",
+        (true, VideoFormat::Mov) => "yuva444p10le",
+        (true, _) => "yuva420p",
     }
 }
 
@@ -175,18 +195,31 @@ impl Video {
 fn command(part: &Path, format: VideoFormat, encoder: &Encoder, settings: &VideoSettings) -> Command {
     let (width, height) = even_size(settings.width, settings.height);
     let mut command = ffmpeg();
-    command
-        .args(["-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", &format!("{width}x{height}")])
-        .args(["-framerate", &settings.fps.to_string()]);
     let colors = ["-color_range", "tv", "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709"];
-    command.args(colors).args(["-i", "pipe:0", "-an", "-c:v", &encoder.name]);
-    command.args(&encoder.arguments).args(colors).args(["-pix_fmt", "yuv420p"]);
+    match settings.transparent {
+        true => {
+            // RGBA, which ffmpeg converts itself.
+            let size = format!("{}x{}", settings.width, settings.height);
+            command.args(["-f", "rawvideo", "-pix_fmt", "rgba", "-s", &size]);
+        }
+        false => {
+            command.args(["-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", &format!("{width}x{height}")]).args(colors);
+        }
+    }
+    command.args(["-framerate", &settings.fps.to_string(), "-i", "pipe:0", "-an"]);
+    if settings.transparent {
+        let filter = format!("pad={width}:{height}:color=black@0,scale=out_color_matrix=bt709:out_range=tv");
+        command.args(["-vf", &filter]);
+    }
+    command.args(["-c:v", &encoder.name]).args(&encoder.arguments).args(colors);
+    command.args(["-pix_fmt", stored(format, settings)]);
     for (key, text) in ["title", "comment"].iter().zip(&settings.texts) {
         command.args(["-metadata", &format!("{key}={text}")]);
     }
     let muxer: &[&str] = match format {
         VideoFormat::WebM => &["-f", "webm"],
         VideoFormat::Mkv => &["-f", "matroska"],
+        VideoFormat::Mov => &["-f", "mov", "-movflags", "+faststart"],
         // The index goes to the front, so that browsers play the file while they load it.
         _ => &["-f", "mp4", "-movflags", "+faststart"],
     };

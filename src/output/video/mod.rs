@@ -13,6 +13,8 @@ use std::{ffi::OsStr, path::PathBuf};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VideoFormat {
     Mp4,
+    /// With alpha, ProRes 4444.
+    Mov,
     WebM,
     Mkv,
     /// 256 colours in each frame.
@@ -26,7 +28,8 @@ impl VideoFormat {
     /// The format that an extension stands for, whatever its case. Still pictures' extensions stand for their animated kind.
     pub fn from_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
-            "mp4" | "m4v" | "mov" => Some(Self::Mp4),
+            "mp4" | "m4v" => Some(Self::Mp4),
+            "mov" => Some(Self::Mov),
             "webm" => Some(Self::WebM),
             "mkv" => Some(Self::Mkv),
             "gif" => Some(Self::Gif),
@@ -41,7 +44,15 @@ impl VideoFormat {
         match self {
             Self::WebP => FileFormat::WebP.longest_side(),
             Self::Gif => u16::MAX.into(),
-            Self::Mp4 | Self::WebM | Self::Mkv | Self::Apng => i32::MAX as u32,
+            Self::Mp4 | Self::Mov | Self::WebM | Self::Mkv | Self::Apng => i32::MAX as u32,
+        }
+    }
+
+    /// Whether files can have alpha.
+    pub fn has_alpha(self) -> bool {
+        match self {
+            Self::Mov | Self::WebM | Self::Apng | Self::WebP => true,
+            Self::Mp4 | Self::Mkv | Self::Gif => false,
         }
     }
 
@@ -49,6 +60,7 @@ impl VideoFormat {
     pub fn extension(self) -> &'static str {
         match self {
             Self::Mp4 => "mp4",
+            Self::Mov => "mov",
             Self::WebM => "webm",
             Self::Mkv => "mkv",
             Self::Gif => "gif",
@@ -78,6 +90,8 @@ impl VideoName {
 pub struct VideoSettings {
     pub width: u32,
     pub height: u32,
+    /// Whether frames have alpha.
+    pub transparent: bool,
     /// Frames per second.
     pub fps: f32,
     /// Number of frames that will come.
@@ -93,7 +107,9 @@ pub struct VideoSettings {
 /// Opens the video at `path`. It appears under that name when it is finished.
 pub fn open_video(path: PathBuf, format: VideoFormat, settings: &VideoSettings) -> Result<InOrder, OutputError> {
     match format {
-        VideoFormat::Mp4 | VideoFormat::WebM | VideoFormat::Mkv => ffmpeg::open(path, format, settings),
+        VideoFormat::Mp4 | VideoFormat::Mov | VideoFormat::WebM | VideoFormat::Mkv => {
+            ffmpeg::open(path, format, settings)
+        }
         VideoFormat::Gif => gif::open(path, settings),
         VideoFormat::Apng => apng::open(path, settings),
         VideoFormat::WebP => webp::open(path, settings),

@@ -12,6 +12,7 @@ const FRAMES: usize = 5;
 
 fn settings() -> VideoSettings {
     VideoSettings {
+        transparent: false,
         width: SIZE.0,
         height: SIZE.1,
         fps: 24.0,

@@ -11,6 +11,8 @@ use std::{
 const HEADER: usize = 12;
 /// Flag: the file contains an animation.
 const ANIMATION: u8 = 1 << 1;
+/// Flag: frames have alpha.
+const ALPHA: u8 = 1 << 4;
 /// Flag: a frame replaces the last one, instead of being blended with it.
 const REPLACE: u8 = 1 << 1;
 
@@ -32,7 +34,7 @@ impl Animation {
     fn create(path: &Path, settings: &VideoSettings) -> io::Result<Self> {
         let file = Part::create(path)?;
         let mut start = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0".to_vec();
-        start.extend([ANIMATION, 0, 0, 0]);
+        start.extend([if settings.transparent { ANIMATION | ALPHA } else { ANIMATION }, 0, 0, 0]);
         start.extend(three_bytes(settings.width - 1));
         start.extend(three_bytes(settings.height - 1));
         // A black background, and repetition without end.

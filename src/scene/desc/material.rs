@@ -18,6 +18,10 @@ pub enum MaterialDesc {
     Glossy(Glossy),
     Glass(Glass),
     Pbr(Box<Pbr>),
+    /// `Holdout()`: cuts a hole into the picture, as if what is behind the scene were seen through everything. Light meets a matt surface.
+    Holdout(Diffuse),
+    /// `ShadowCatcher()`: cameras see nothing of it but the shadows on it, in pictures with alpha. Light meets a matt surface.
+    ShadowCatcher(Diffuse),
 }
 
 /// `Diffuse(color: "#c8b090", texture: "bricks.png", wrap: repeat)`: a matt surface.

@@ -3,7 +3,7 @@
 use super::{Phase, Slot, Work, elapsed, event_now};
 use crate::{
     abi::{self, ExrParams, Params, RayTally},
-    aov::{AovImage, channels::FileBlocks},
+    aov::{Aov, AovImage, channels::FileBlocks},
     device::{
         Accumulation, AccumulationState, OwnRays,
         cuda::{
@@ -83,8 +83,11 @@ impl Slot {
 
     /// Queues the conversion of the film to pixels, and either their copy to page-locked memory or the making of blocks of a file.
     pub(super) fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
-        let params = work.params;
+        let mut params = work.params;
         let pixels = params.film.width * params.film.height;
+        if params.picture.transparent != 0 && work.aovs.contains(Aov::Alpha) {
+            params.film.alpha = self.aovs.image(work.aovs, pixels as usize, Aov::Alpha);
+        }
         work.marks.push((Stage::Other, event_now(&self.stream)?));
         let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
         // SAFETY: see `run_loop`.

@@ -1,0 +1,90 @@
+//! Backgrounds: what finished frames show in place of the environment.
+
+use crate::{
+    loader::{LoadError, load_radiance},
+    output::Backdrop,
+};
+use glam::Vec3;
+use image::{
+    Rgb32FImage,
+    imageops::{self, FilterType},
+};
+use std::path::{Path, PathBuf};
+
+/// What users may ask for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BackgroundChoice {
+    /// A linear display colour.
+    Color(Vec3),
+    /// A picture of any size.
+    File(PathBuf),
+}
+
+/// What is behind the scene in frames of one size.
+pub struct Background {
+    pub backdrop: Backdrop,
+    /// The choice, for the metadata of files.
+    pub name: String,
+}
+
+impl BackgroundChoice {
+    /// Makes the background of frames of `size`. A picture covers the frame: it is scaled, and cut off evenly where its shape is another.
+    ///
+    /// # Errors
+    /// When the picture is missing, damaged or too large.
+    pub fn open(&self, size: (u32, u32)) -> Result<Background, LoadError> {
+        Ok(match self {
+            Self::Color(color) => {
+                Background { backdrop: Backdrop::of_color(color.to_array()), name: format!("{:?}", color.to_array()) }
+            }
+            Self::File(path) => Background { backdrop: covering(path, size)?, name: path.display().to_string() },
+        })
+    }
+}
+
+fn covering(path: &Path, (width, height): (u32, u32)) -> Result<Backdrop, LoadError> {
+    let picture = load_radiance(path, 1.0)?;
+    if (picture.width, picture.height) == (width, height) {
+        return Ok(Backdrop::of_pixels(picture.data));
+    }
+    // The largest part of the frame's shape, from the middle.
+    let scale = f64::max(f64::from(width) / f64::from(picture.width), f64::from(height) / f64::from(picture.height));
+    let side = |frame: u32, own: u32| ((f64::from(frame) / scale).round() as u32).clamp(1, own);
+    let part = (side(width, picture.width), side(height, picture.height));
+    let corner = ((picture.width - part.0) / 2, (picture.height - part.1) / 2);
+    let values = picture.data.into_flattened();
+    let image = Rgb32FImage::from_raw(picture.width, picture.height, values);
+    let image = image.ok_or_else(|| LoadError::file(path, "the picture is damaged"))?;
+    let part = imageops::crop_imm(&image, corner.0, corner.1, part.0, part.1);
+    let scaled = imageops::resize(&*part, width, height, FilterType::Triangle);
+    Ok(Backdrop::of_pixels(scaled.pixels().map(|pixel| pixel.0).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Pixels;
+
+    fn shown(file: &Path, size: (u32, u32)) -> Vec<u8> {
+        let background = BackgroundChoice::File(file.to_owned()).open(size).unwrap();
+        let count = (size.0 * size.1) as usize;
+        let mut pixels = Pixels::U8(vec![9; 3 * count].into());
+        background.backdrop.lay_under(&mut pixels, &vec![0.0; count]);
+        pixels.bytes().unwrap().into_owned()
+    }
+
+    #[test]
+    fn pictures_cover_frames_from_their_middle() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.png");
+        // A red column on either side of four blue ones.
+        let picture = image::RgbImage::from_fn(6, 4, |x, _| {
+            image::Rgb([[250, 0, 0], [0, 0, 77]][usize::from((1..5).contains(&x))])
+        });
+        picture.save(&file).unwrap();
+        assert_eq!(shown(&file, (6, 4)), picture.as_raw()[..]);
+        assert_eq!(shown(&file, (8, 8)), [0, 0, 77].repeat(64));
+        assert_eq!(shown(&file, (1, 1)), [0, 0, 77]);
+        assert!(BackgroundChoice::File(dir.path().join("none.png")).open((1, 1)).is_err());
+    }
+}
