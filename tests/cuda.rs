@@ -179,6 +179,7 @@ fn file_of(rendered: &Rendered, settings: &FrameSettings, encoding: &Encoding) -
         height: settings.height,
         pixels: Pixels::from_bytes(PixelType::F32, &rendered.pixels),
         aovs: &rendered.aovs,
+        transparent: false,
         blocks: rendered.blocks.as_ref(),
         manifests: &Manifests::default(),
         metadata: &Metadata::default(),
@@ -216,7 +217,7 @@ fn files_that_the_gpu_compresses_hold_what_those_of_the_cpu_do() {
             [(ExrCompression::Zip, ColorDepth::Usual), (ExrCompression::Zips, ColorDepth::Bits32)]
         {
             let encoding = Encoding { compression, depth, ..Encoding::default() };
-            let blocks = FrameSettings { file_rows: Some(encoding.exr_rows(aovs)), ..plain.clone() };
+            let blocks = FrameSettings { file_rows: Some(encoding.exr_rows(aovs, false)), ..plain.clone() };
             let compressed = render(device, &frame, &blocks);
             assert!(compressed.pixels.is_empty() && compressed.blocks.is_some());
             let (found, expected) = (file_of(&compressed, &plain, &encoding), file_of(&rendered, &plain, &encoding));

@@ -81,7 +81,7 @@ mod tests {
         let grey = Backdrop::of_color([linear_from_srgb(18.0 / 255.0); 3]);
         let mut pixels = Pixels::U8(vec![255; 9].into());
         grey.lay_under(&mut pixels, &[0.0, 0.5, 1.0]);
-        assert_eq!(pixels, Pixels::U8([[18; 3], [189; 3], [255; 3]].concat().into()));
+        assert_eq!(pixels, Pixels::U8([[18; 3], [188; 3], [255; 3]].concat().into()));
         let mut deep = Pixels::U16(vec![65_535; 6].into());
         grey.lay_under(&mut deep, &[0.0, 1.0]);
         assert_eq!(deep, Pixels::U16([[18 * 257; 3], [65_535; 3]].concat().into()));

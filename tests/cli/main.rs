@@ -3,6 +3,7 @@
 #[path = "../process/mod.rs"]
 mod process;
 
+mod alpha;
 mod bare_models;
 mod cache;
 mod checkpoint;

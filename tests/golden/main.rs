@@ -281,6 +281,18 @@ fn parallel_rays_have_a_lens_too() {
     Golden::with("lens_parallel", "lens", &FLAGS).check();
 }
 
+#[test]
+fn what_is_blurred_and_its_shadow_lie_over_a_background() {
+    const FLAGS: [&str; 4] = ["--set", "materials.ground=ShadowCatcher()", "--background", "#e0b040"];
+    Golden::with("background", "blur", &FLAGS).check();
+}
+
+#[test]
+fn a_holdout_shows_the_background_through_what_is_behind_it() {
+    const FLAGS: [&str; 4] = ["--set", "materials.glass=Holdout()", "--background", "#e0b040"];
+    Golden::with("holdout", "paths", &FLAGS).check();
+}
+
 /// No reference: the steps are the trees' own, and change whenever a builder does.
 #[test]
 fn the_steps_view_is_hot_where_traversal_works() {

@@ -70,6 +70,8 @@ const EVERYTHING: &str = r##"// every section and every variant
         "wood": Diffuse(texture: "tex.png", wrap: mirror),
         "chrome": Mirror(tint: (0.9, 0.9, 0.9)),
         "lamp": Emissive(radiance: (4, 3, 2)),
+        "hole": Holdout(),
+        "catcher": ShadowCatcher(color: (0.5, 0.5, 0.5)),
     },
     meshes: {
         "tri": Obj(file: "tri.obj", material: "chrome", smooth_angle: 30, wrap: clamp),

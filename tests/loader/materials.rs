@@ -1,7 +1,7 @@
 //! The materials of scene files.
 
 use super::*;
-use throng::scene::{Alpha, Lobes, Material, NONE};
+use throng::scene::{Alpha, Lobes, Material, NONE, ToCamera};
 
 /// The material that the text describes, on a quad.
 fn material(text: &str) -> Material {
@@ -52,6 +52,15 @@ fn glass_is_a_body_or_a_thin_pane() {
 }
 
 #[test]
+fn what_cameras_do_not_see_is_matt_for_everything_else() {
+    let hole = material("Holdout(color: (0.1, 0.2, 0.3))");
+    assert_eq!((hole.kind, hole.to_camera), (MaterialKind::Diffuse, ToCamera::Holdout));
+    assert_eq!(hole.color, Vec3::new(0.1, 0.2, 0.3));
+    assert_eq!(material("ShadowCatcher()").to_camera, ToCamera::ShadowCatcher);
+    assert_eq!(material("Diffuse()").to_camera, ToCamera::Visible);
+}
+
+#[test]
 fn every_field_of_a_pbr_material_arrives() {
     let m = material(
         "Pbr(color: (0.1, 0.2, 0.3), metallic: 0.1, roughness: 0.2, emission: (1, 2, 3), opacity: 0.5, alpha: blend,
@@ -70,6 +79,7 @@ fn every_field_of_a_pbr_material_arrives() {
         opacity: 0.5,
         alpha: Alpha::Blend,
         double_sided: false,
+        to_camera: ToCamera::Visible,
         lobes: Lobes {
             metallic: 0.1,
             roughness: 0.2,

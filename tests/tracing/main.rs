@@ -1,5 +1,6 @@
 //! Rays against whole scenes, through the public interface: trees, instances, kernels and devices together.
 
+mod alpha;
 mod aovs;
 mod brute_force;
 mod common;

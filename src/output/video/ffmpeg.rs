@@ -200,7 +200,7 @@ fn command(part: &Path, format: VideoFormat, encoder: &Encoder, settings: &Video
         true => {
             // RGBA, which ffmpeg converts itself.
             let size = format!("{}x{}", settings.width, settings.height);
-            command.args(["-f", "rawvideo", "-pix_fmt", "rgba", "-s", &size]);
+            command.args(["-f", "rawvideo", "-pix_fmt", "rgba", "-s", &size]).args(&colors[4..]);
         }
         false => {
             command.args(["-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", &format!("{width}x{height}")]).args(colors);

@@ -1,0 +1,131 @@
+//! Alpha: pictures without the environment, laid over some background, are the pictures with it.
+
+use crate::common::{mesh, render, scene, settings, sphere};
+use glam::{Affine3, Vec3};
+use throng::{
+    aov::{Aov, AovSet},
+    device::{FrameSettings, PixelType, Rendered},
+    film::FilmSettings,
+    output::{Backdrop, Pixels},
+    scene::{
+        Alpha, Aperture, Camera, CameraPath, Environment, Focus, Integrator, Iris, Lens, Motion, MotionPart, Phase,
+        PixelFilter, Scene, Shutter,
+    },
+};
+
+const SIDE: u32 = 40;
+/// Two backgrounds.
+const A: Vec3 = Vec3::new(0.2, 0.3, 0.5);
+const B: Vec3 = Vec3::new(0.6, 0.5, 0.3);
+
+/// Things that look the same in every light: a ball that moves before and behind a blend of a quarter, and a triangle that is out of
+/// focus.
+fn glowing() -> Scene {
+    let at = |x: f32, z: f32| Affine3::from_translation(Vec3::new(x, 0.0, z));
+    let corner = |x: f32, y: f32| Vec3::new(x, y, 0.0);
+    let pane = mesh(vec![corner(-0.7, -3.0), corner(0.9, -3.0), corner(0.2, 3.0)], vec![[0, 1, 2]]);
+    let mut scene = scene(vec![sphere(), pane], &[(0, at(-1.0, 0.0)), (1, at(0.3, 3.0)), (1, at(1.6, -6.0))]);
+    let glow = |emission: Vec3| throng::scene::Material { color: Vec3::ZERO, emission, ..scene.materials[0] };
+    let blend = throng::scene::Material { alpha: Alpha::Blend, opacity: 0.25, ..glow(Vec3::new(0.1, 0.7, 0.2)) };
+    scene.materials = vec![glow(Vec3::new(0.7, 0.3, 0.2)), blend, glow(Vec3::new(0.3, 0.3, 0.8))];
+    scene.material_slots = vec![0, 1, 2];
+    for (slot, instance) in scene.instances.iter_mut().enumerate() {
+        instance.slot_base = slot as u32;
+    }
+    scene.settings.fps = 1.0;
+    scene.motions = vec![Motion {
+        parts: vec![MotionPart::Bob { offset: Vec3::new(0.9, 0.4, 0.0), period: 4.0 }],
+        phase: Phase::Same,
+    }];
+    scene.instances[0].motion = 0;
+    scene.camera = Camera {
+        path: CameraPath::Still { eye: Vec3::new(0.0, 0.0, 10.0), target: Vec3::ZERO },
+        lens: Some(Lens { aperture: Aperture::Radius(0.3), focus: Focus::Distance(10.0), iris: Iris::default() }),
+        ..Camera::default()
+    };
+    scene
+}
+
+fn blurred(integrator: Integrator, filter: PixelFilter) -> FrameSettings {
+    FrameSettings {
+        samples: 32,
+        film: FilmSettings { filter, ..FilmSettings::default() },
+        shutter: Some(Shutter::centred(0.8).unwrap()),
+        pixels: PixelType::F32,
+        aovs: AovSet::from_iter([Aov::Alpha]),
+        ..settings(SIDE, SIDE, integrator)
+    }
+}
+
+fn over(color: Vec3, settings: &FrameSettings) -> Rendered {
+    let mut scene = glowing();
+    scene.environment = Environment::Constant { radiance: color };
+    render(scene, settings)
+}
+
+fn floats(rendered: &Rendered) -> Vec<f32> {
+    bytemuck::pod_collect_to_vec(&rendered.pixels)
+}
+
+#[test]
+fn alpha_is_what_pictures_over_two_backgrounds_tell() {
+    for integrator in [Integrator::Whitted, Integrator::Path] {
+        for filter in [PixelFilter::Gaussian, PixelFilter::Box, PixelFilter::Mitchell] {
+            let opaque = blurred(integrator, filter);
+            let cut_out = over(A, &FrameSettings { transparent: true, ..opaque.clone() });
+            let (own, alpha) = (floats(&cut_out), cut_out.alpha().unwrap());
+            let (on_a, on_b) = (floats(&over(A, &opaque)), floats(&over(B, &opaque)));
+            let mut partial = 0;
+            for (pixel, &alpha) in alpha.iter().enumerate() {
+                let solved = 1.0 - (on_b[3 * pixel] - on_a[3 * pixel]) / (B.x - A.x);
+                assert!((alpha - solved.clamp(0.0, 1.0)).abs() < 1e-4, "{integrator} {filter}: {alpha} and {solved}");
+                for channel in 0..3 {
+                    let composed = own[3 * pixel + channel] + (1.0 - solved) * B[channel];
+                    let difference = composed - on_b[3 * pixel + channel];
+                    assert!(difference.abs() < 1e-4, "{integrator} {filter}: {difference}");
+                }
+                partial += usize::from((0.01..0.99).contains(&alpha));
+            }
+            assert!(partial > 100 && alpha.contains(&0.0), "{partial} pixels of {}", alpha.len());
+        }
+    }
+}
+
+#[test]
+fn display_colours_lie_over_backgrounds_as_if_they_had_been_rendered_there() {
+    let opaque = FrameSettings { pixels: PixelType::U8, ..blurred(Integrator::Path, PixelFilter::Gaussian) };
+    let cut_out = over(A, &FrameSettings { transparent: true, ..opaque.clone() });
+    // As files have it.
+    let alpha: Vec<f32> = cut_out.alpha().unwrap().iter().map(|alpha| (alpha * 255.0).round() / 255.0).collect();
+    for color in [A, B] {
+        let rendered = over(color, &opaque);
+        let mut composed = Pixels::from_bytes(PixelType::U8, &cut_out.pixels);
+        Backdrop::of_color(color.to_array()).lay_under(&mut composed, &alpha);
+        let composed = composed.bytes().unwrap();
+        let pairs = composed.iter().zip(&rendered.pixels[..]);
+        let differences: Vec<u8> = pairs.map(|(a, b)| a.abs_diff(*b)).collect();
+        let sum: u32 = differences.iter().copied().map(u32::from).sum();
+        assert!(differences.iter().all(|&difference| difference <= 4), "{:?}", differences.iter().max());
+        assert!(f64::from(sum) / differences.len() as f64 <= 1.0);
+    }
+}
+
+#[test]
+fn what_is_not_asked_for_changes_nothing() {
+    let with = blurred(Integrator::Path, PixelFilter::Gaussian);
+    let without = FrameSettings { aovs: AovSet::default(), ..with.clone() };
+    assert!(over(A, &with).pixels == over(A, &without).pixels);
+}
+
+#[test]
+fn views_are_black_and_transparent_where_nothing_is_hit() {
+    for integrator in Integrator::ALL {
+        let settings = FrameSettings { transparent: true, ..blurred(integrator, PixelFilter::Box) };
+        let rendered = over(A, &settings);
+        let (own, alpha) = (floats(&rendered), rendered.alpha().unwrap());
+        for (pixel, _) in alpha.iter().enumerate().filter(|(_, alpha)| **alpha == 0.0) {
+            assert_eq!(own[3 * pixel..][..3], [0.0; 3], "{integrator}");
+        }
+        assert!(alpha.contains(&1.0) && alpha.contains(&0.0), "{integrator}");
+    }
+}
