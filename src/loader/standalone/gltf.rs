@@ -64,7 +64,7 @@ impl Choices {
 }
 
 /// Samples per pixel: enough for the eye where daylight falls on matt surfaces.
-const SAMPLES: u32 = 32;
+pub const SAMPLES: u32 = 32;
 
 /// Makes a scene of a model; None if there is nothing to see. `path` is for messages.
 ///

@@ -1,13 +1,13 @@
 //! A file of one mesh on its own.
 
-use super::Stage;
+use super::{Stage, gltf::SAMPLES};
 use crate::{
     loader::{
         LoadError, LoadOptions,
         materials::{Materials, Slots},
         meshes::{MeshFormat, MeshOptions},
     },
-    scene::{Scene, Wrap},
+    scene::{Integrator, Scene, Wrap},
 };
 use glam::Affine3;
 use std::path::Path;
@@ -28,5 +28,8 @@ pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Resu
     super::add(&mut scene, &mut slots, model, Affine3::IDENTITY);
     Stage::new(options).set(&mut scene, table, slots)?;
     scene.settings.integrator = scene.suitable_integrator();
+    if scene.settings.integrator == Integrator::Path {
+        scene.settings.samples = SAMPLES;
+    }
     Ok(scene)
 }
