@@ -52,6 +52,7 @@ pub fn frames(
 ) -> anyhow::Result<Exit> {
     let names = names(devices);
     reporter.started(&names.join(", "));
+    progress.begin(None);
     let mut watch = |frame: u32, found: &[PictureDifference]| {
         progress.advance();
         for (device, found) in names[1..].iter().zip(found) {
