@@ -59,7 +59,10 @@ fn a_broken_model_is_an_error_with_its_line() {
 fn what_is_no_scene_is_told_apart() {
     let place = Place::new(1);
     for (name, text) in [
-        ("model.fbx", ".fbx files are not supported: use .ron (scene), .gltf, .glb, .obj (model) or .scn (raw scene)"),
+        (
+            "model.fbx",
+            ".fbx files are not supported: use .ron (scene), .gltf, .glb, .obj, .ply, .stl (model) or .scn (raw scene)",
+        ),
         ("notes.txt", ".txt files are not supported"),
         ("scene", "the file has no extension that tells what it is"),
     ] {

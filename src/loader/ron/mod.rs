@@ -367,7 +367,7 @@ fn about_tracks(path: &Path, clip: &Clip) -> Option<String> {
     })
 }
 
-/// Bytes that parsing takes from the budget for each byte of an OBJ file, so that naming a file a thousand times exceeds it.
+/// Bytes that parsing takes from the budget for each byte of a mesh's file, so that naming a file a thousand times exceeds it.
 const PARSING: u64 = 32;
 
 /// A mesh's file, read and parsed but not yet in any table.

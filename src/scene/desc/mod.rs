@@ -248,7 +248,7 @@ pub struct SpotLight {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "meshes")]
 pub enum MeshDesc {
-    #[serde(rename = "Obj")]
+    #[serde(rename = "Obj", alias = "Ply", alias = "Stl")]
     File(MeshFile),
     Gltf(GltfFile),
     /// `Sphere`: the sphere of radius 1 about the origin.
@@ -257,7 +257,8 @@ pub enum MeshDesc {
     Box(Cuboid),
 }
 
-/// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials.
+/// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials. `Ply(..)` and `Stl(..)` are the same: the
+/// file's ending tells its format.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Obj", deny_unknown_fields)]
 pub struct MeshFile {

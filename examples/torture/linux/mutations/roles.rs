@@ -30,6 +30,10 @@ pub struct Role {
 const ROLES: &str = "
 scene | 8 | text | ron | m.ron | check m.ron; render m.ron TINY; info m.ron --json ONE; trace m.ron few.ray ONE
 OBJ | 3 | text | obj | m.obj | check m.obj GREY; render m.obj TINY GREY
+PLY | 2 | text | ply | m.ply | check m.ply GREY; render m.ply TINY GREY
+PLY bytes | 2 | bytes | ply | m.ply | check m.ply GREY; render m.ply TINY GREY
+STL | 1 | text | stl | m.stl | check m.stl GREY; render m.stl TINY GREY
+STL bytes | 1 | bytes | stl | m.stl | check m.stl GREY; render m.stl TINY GREY
 MTL | 2 | text | mtl | m.mtl | check mtl.obj GREY; render mtl.obj TINY GREY
 glTF | 6 | text | gltf | m.gltf | check m.gltf GREY; render m.gltf TINY GREY --animation all; info m.gltf --json --full ONE GREY
 GLB | 6 | glb | glb | m.glb | check m.glb GREY; render m.glb TINY GREY --animation all; info m.glb --json --full ONE GREY
