@@ -6,6 +6,7 @@
 mod budget;
 mod error;
 mod files;
+mod fit;
 mod folders;
 mod framing;
 pub mod gltf;

@@ -75,6 +75,10 @@ fn faults_in_the_meaning_have_line_and_column() {
             "s.ron:1:26: the mesh file tri.xyz does not exist",
         ),
         (
+            "(meshes: {\"a\": Stl(file: \"tri.stl\", fit: 0)}, instances: [Single(of: \"a\")])",
+            "s.ron:1:42: the size must be above 0",
+        ),
+        (
             "(meshes: {\"ball\": Sphere},\n instances: [\n  Single(of: \"bal\")])",
             "s.ron:3:14: unknown mesh or group `bal`: did you mean `ball`?",
         ),

@@ -88,7 +88,7 @@ const EVERYTHING: &str = r##"// every section and every variant
         "floor": Quad(tile: 4),
         "crate": Box(),
         "scan": Ply(file: "tri.ply", smooth_angle: 0),
-        "part": Stl(file: "tri.stl", material: "wood"),
+        "part": Stl(file: "tri.stl", material: "wood", fit: 2),
     },
     groups: {
         "pair": [Single(of: "ball", translate: (1, 0, 0)), Single(of: "crate", material: "lamp")],
@@ -146,6 +146,17 @@ fn materials_come_from_the_closest_that_names_one() {
     let two = &s.instances[20];
     assert_eq!(s.meshes[two.mesh as usize].slot_count, 2);
     assert_eq!((kind(20, 0).color, kind(20, 1).emission), (Vec3::X, Vec3::splat(5.0)));
+}
+
+#[test]
+fn a_mesh_of_a_size_stands_on_the_floor() {
+    for name in ["Stl(file: \"tri.stl\", fit: 2)", "Obj(file: \"tri.obj\", fit: 2)"] {
+        let s =
+            scene(&format!("(meshes: {{\"a\": {name}}}, instances: [Scatter(of: \"a\", on: \"a\", at: vertices)])"));
+        let bounds = s.meshes[0].bounds();
+        assert_eq!((bounds.min.y, bounds.max.y, bounds.center().x), (0.0, 2.0, 0.0), "{name}");
+        assert!(s.instances[2].local.translation.y == 2.0, "{name}: points are scaled, too");
+    }
 }
 
 #[test]

@@ -272,6 +272,10 @@ pub struct MeshFile {
     /// How the file's textures continue outside of UV 0 to 1: `repeat` (default), `clamp` or `mirror`.
     #[serde(default)]
     pub wrap: Wrap,
+    /// Length that the longest side of its bounds is scaled to; the mesh then stands at y = 0 in the middle above the origin. Default:
+    /// none, it is where its file has it.
+    #[serde(default)]
+    pub fit: Option<Finite>,
 }
 
 /// `Gltf(file: "fox.glb", clip: "Run")`: a glTF file (.gltf or .glb) as one mesh. With a `clip` it moves: each instance shows poses
@@ -305,6 +309,10 @@ pub struct GltfFile {
     /// Name of a material that replaces all materials of the file.
     #[serde(default)]
     pub material: Option<String>,
+    /// Length that the longest side of the bounds at rest is scaled to; the model then stands at y = 0 in the middle above the origin.
+    /// Default: none, it is where its file has it.
+    #[serde(default)]
+    pub fit: Option<Finite>,
 }
 
 /// `Quad(tile: 4)`: a square of side 1 in the XZ plane about the origin, facing +Y. UVs run from 0 to `tile`.
