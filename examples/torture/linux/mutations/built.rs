@@ -23,6 +23,8 @@ pub fn built() -> Vec<Sample> {
     add("picture.jpg", scene::picture(ImageFormat::Jpeg, 3));
     add("picture.webp", scene::picture(ImageFormat::WebP, 3));
     add("palette.png", palette());
+    add("picture.dds", dds());
+    add("picture.ktx2", ktx2());
     add("text.ply", ply(true));
     add("bytes.ply", ply(false));
     add("text.stl", stl_text());
@@ -85,6 +87,31 @@ fn meshopt() -> Parts {
         "buffers": [{"byteLength": bin.len()}, {"byteLength": 1 << 16}],
     });
     (json, bin)
+}
+
+/// A block of 4x4 red texels, compressed as BC1.
+fn dds() -> Vec<u8> {
+    let mut words = [0u32; 31];
+    // Size, flags, height, width and bytes; size, flags and name of the format; a texture.
+    for (at, word) in [(0, 124), (1, 0x81007), (2, 4), (3, 4), (4, 8), (18, 32), (19, 4), (26, 0x1000)] {
+        words[at] = word;
+    }
+    words[20] = u32::from_le_bytes(*b"DXT1");
+    let header = words.iter().flat_map(|word| word.to_le_bytes());
+    b"DDS ".iter().copied().chain(header).chain([0, 0xf8, 0, 0, 0, 0, 0, 0]).collect()
+}
+
+/// A block of 4x4 texels of one colour, compressed as UASTC.
+fn ktx2() -> Vec<u8> {
+    let mut file = b"\xabKTX 20\xbb\r\n\x1a\n".to_vec();
+    // Format and its size, width, height, depth, layers, faces, levels, scheme; where descriptors and values are; where the level is.
+    let header = [0u32, 1, 4, 4, 0, 0, 1, 1, 0, 104, 44, 0, 0, 0, 0, 0, 0, 160, 0, 16, 0, 16, 0];
+    let descriptor =
+        [44, 0, 2 | 40 << 16, 166 | 1 << 8 | 2 << 16, 3 | 3 << 8, 16, 0, 127 << 16 | 3 << 24, 0, 0, u32::MAX];
+    file.extend(header.iter().chain(&descriptor).flat_map(|word: &u32| word.to_le_bytes()));
+    file.resize(160, 0);
+    file.extend((0x17 | 0xff80_4020u128 << 5).to_le_bytes());
+    file
 }
 
 /// A square of vertices with colours and normals, a polygon and what programs leave out, as text or in bytes.

@@ -46,6 +46,8 @@ PNG bytes | 1 | bytes | png | m.png | check png.ron; diff other.png m.png -q --l
 JPEG texture | 2 | bytes | jpg | m.jpg | check jpg.ron; render jpg.ron TINY; diff m.jpg other.png -q --limit 1
 WebP texture | 3 | webp | webp | m.webp | check webp.ron; render webp.ron TINY; diff m.webp other.png -q --limit 1
 WebP bytes | 1 | bytes | webp | m.webp | check webp.ron; diff m.webp other.png -q --limit 1
+DDS texture | 1 | bytes | dds | m.dds | check dds.ron; render dds.ron TINY
+KTX 2 texture | 2 | bytes | ktx2 | m.ktx2 | check ktx2.ron; render ktx2.ron TINY
 HDR environment | 2 | bytes | hdr | m.hdr | check hdr.ron; render hdr.ron TINY; diff m.hdr m.hdr -q --limit 1
 EXR | 3 | bytes | exr | m.exr | diff m.exr other.exr -q --limit 1; diff other.exr m.exr -q --limit 1
 PNG frame | 1 | png | png | kept/0001.png | render scene.ron TINY --skip-existing -o kept/ --video kept.webp

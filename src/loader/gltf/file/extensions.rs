@@ -13,12 +13,13 @@ pub const VARIANTS: &str = "KHR_materials_variants";
 pub const TEXTURE_TRANSFORM: &str = "KHR_texture_transform";
 pub const TEXTURE_WEBP: &str = "EXT_texture_webp";
 pub const TEXTURE_BASISU: &str = "KHR_texture_basisu";
+pub const TEXTURE_DDS: &str = "MSFT_texture_dds";
 pub const SPECULAR_GLOSSINESS: &str = "KHR_materials_pbrSpecularGlossiness";
 pub const ANIMATION_POINTER: &str = "KHR_animation_pointer";
 
 /// Extensions that are read. `KHR_mesh_quantization` only permits component types that are always read, and
 /// `KHR_xmp_json_ld` only describes the file.
-const SUPPORTED: [&str; 26] = [
+const SUPPORTED: [&str; 28] = [
     DRACO,
     MESHOPT[0],
     MESHOPT[1],
@@ -28,6 +29,8 @@ const SUPPORTED: [&str; 26] = [
     VARIANTS,
     TEXTURE_TRANSFORM,
     TEXTURE_WEBP,
+    TEXTURE_BASISU,
+    TEXTURE_DDS,
     ANIMATION_POINTER,
     SPECULAR_GLOSSINESS,
     "KHR_mesh_quantization",
@@ -74,8 +77,7 @@ pub fn unsupported(used: &[String], warnings: &Warnings) -> Vec<String> {
 
 fn refusal(name: &str) -> String {
     let fix = match name {
-        TEXTURE_BASISU => "convert the textures from KTX2 to PNG, JPEG or WebP",
-        "EXT_texture_avif" | "MSFT_texture_dds" => "convert the textures to PNG, JPEG or WebP",
+        "EXT_texture_avif" => "convert the textures to PNG, JPEG or WebP",
         _ => "export the file without it",
     };
     format!("the extension `{name}` is required, but not supported: {fix}")

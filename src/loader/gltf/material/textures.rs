@@ -133,9 +133,10 @@ impl<'a> Table<'a> {
         };
         let webp = from(extensions::TEXTURE_WEBP)?;
         let basisu = from(extensions::TEXTURE_BASISU)?;
+        let dds = from(extensions::TEXTURE_DDS)?;
         // The crate puts this index in place of a missing source.
         let plain = Some(texture.source.value()).filter(|&i| i != u32::MAX as usize);
-        let Some(image) = webp.or(plain).or(basisu) else {
+        let Some(image) = webp.or(plain).or(basisu).or(dds) else {
             let message = "the texture has no picture that can be read and is ignored";
             self.document.warnings.add(&path, message);
             return Ok(None);

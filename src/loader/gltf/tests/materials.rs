@@ -294,24 +294,30 @@ fn jpeg_and_webp_are_told_by_content() {
 }
 
 #[test]
-fn ktx2_is_refused_unless_there_is_another_picture() {
+fn pictures_for_gpus_are_read_where_there_is_no_other() {
+    use crate::loader::image::gpu_formats::tests::{dds_file, ktx2_file};
     let mut b = Builder::new();
-    b.json["extensionsUsed"] = json!(["KHR_texture_basisu", "EXT_texture_webp"]);
-    let view = b.view(b"\xabKTX 20\xbb\r\n\x1a\n");
+    let view = b.view(&ktx2_file([9, 80, 200, 77]));
     let ktx = b.add("images", json!({"bufferView": view, "mimeType": "image/ktx2"}));
-    let texture = b.add("textures", json!({"extensions": {"KHR_texture_basisu": {"source": ktx}}}));
+    let view = b.view(&dds_file());
+    let dds = b.add("images", json!({"bufferView": view, "mimeType": "image/vnd-ms.dds"}));
+    let texture = b.add("textures", json!({"extensions": {"MSFT_texture_dds": {"source": dds}}}));
     b.json["materials"] = json!([{"emissiveTexture": {"index": texture}}]);
-    assert!(b.error().starts_with("/images/0: KTX2 pictures are not supported: convert it to PNG"));
+    b.json["extensionsRequired"] = json!(["KHR_texture_basisu", "MSFT_texture_dds"]);
+    assert_eq!(b.load().textures[0].texels, [[255, 0, 0, 255]; 16]);
+    b.json["textures"][texture] = json!({"extensions": {"KHR_texture_basisu": {"source": ktx}}});
+    match cfg!(feature = "ktx2") {
+        true => assert_eq!(b.load().textures[0].texels, [[9, 80, 200, 77]; 16]),
+        false => assert!(b.error().starts_with("/images/0: this build reads no KTX 2 pictures: ")),
+    }
     let other = b.texture(&png(1, 1, [1, 2, 3]));
     b.json["textures"][texture]["source"] = json!(b.json["textures"][other]["source"]);
     assert_eq!(b.load().textures[0].texels, [[1, 2, 3, 255]]);
-    b.json["textures"][texture] = json!({"extensions": {"EXT_texture_webp": {"source": 1}}});
+    b.json["textures"][texture] = json!({"extensions": {"EXT_texture_webp": {"source": 2}}});
     assert_eq!(b.load().textures[0].texels, [[1, 2, 3, 255]]);
     b.json["textures"][texture] = json!({});
     let model = b.load();
     assert_eq!(model.materials[0].material.emission_map, NONE);
-    b.json["extensionsRequired"] = json!(["KHR_texture_basisu"]);
-    assert!(b.error().contains("convert the textures from KTX2"));
 }
 
 #[test]
