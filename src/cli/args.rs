@@ -17,7 +17,7 @@ use std::{env, path::PathBuf};
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
-    /// Scene file (.ron), model (.gltf, .glb, .obj) or raw scene (.scn)
+    /// Scene file (.ron), model (.gltf, .glb, .obj, .ply, .stl) or raw scene (.scn)
     #[arg(value_name = "SCENE")]
     pub path: PathBuf,
     /// Replace a value of the scene file, for example render.frames=12 (repeatable)

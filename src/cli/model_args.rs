@@ -34,7 +34,7 @@ pub struct ViewArgs {
 
 /// For models that are not in a scene file.
 #[derive(clap::Args)]
-#[command(next_help_heading = "Models (.gltf, .glb, .obj)")]
+#[command(next_help_heading = "Models (.gltf, .glb, .obj, .ply, .stl)")]
 pub struct ModelArgs {
     /// Play these animations, by name or index; `all` plays all.
     ///

@@ -1,6 +1,6 @@
 //! Meshes on their way into a scene, and the formats of files that hold one.
 
-use super::{LoadError, materials::Materials, model::MeshMotion, obj::Obj, shapes};
+use super::{LoadError, materials::Materials, model::MeshMotion, obj::Obj, ply::Ply, shapes, stl::Stl};
 use crate::scene::{Mesh, Shape, TriangleMesh, Wrap};
 use std::path::{Path, PathBuf};
 
@@ -69,9 +69,9 @@ pub trait MeshFormat: Sync {
 }
 
 /// All formats of meshes but glTF, whose files are models with several.
-pub const FORMATS: &[&dyn MeshFormat] = &[&Obj];
+pub const FORMATS: &[&dyn MeshFormat] = &[&Obj, &Ply, &Stl];
 
-/// The extensions of all formats of meshes, for people: ".obj".
+/// The extensions of all formats of meshes, for people: ".obj, .ply, .stl".
 pub fn extensions() -> String {
     let extensions = FORMATS.iter().map(|format| format!(".{}", format.extension()));
     extensions.collect::<Vec<_>>().join(", ")

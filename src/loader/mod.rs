@@ -1,4 +1,4 @@
-//! Files to scenes: `.ron` scene files, standalone `.obj` and glTF models and raw `.scn` dumps.
+//! Files to scenes: `.ron` scene files, standalone glTF, `.obj`, `.ply` and `.stl` models and raw `.scn` dumps.
 //!
 //! Whatever a file contains, loading ends with a valid [`Scene`] or with one line that names the file, the place and
 //! the fix. Nothing is allocated before its size is known to fit.
@@ -6,10 +6,12 @@
 mod budget;
 mod error;
 mod files;
+mod fit;
 mod folders;
 mod framing;
 pub mod gltf;
 mod image;
+mod indexed;
 mod limits;
 mod materials;
 mod meshes;
@@ -17,11 +19,13 @@ mod model;
 mod normals;
 mod obj;
 pub mod options;
+mod ply;
 mod ron;
 mod scn;
 mod shapes;
 mod sky;
 mod standalone;
+mod stl;
 mod subjects;
 mod suggest;
 mod tangents;
@@ -43,7 +47,7 @@ pub fn load(path: &Path) -> Result<Scene, LoadError> {
     load_with(path, &LoadOptions::default())
 }
 
-/// Loads `path` by its extension (in any case): `.ron`, `.obj`, `.gltf`, `.glb` or `.scn`.
+/// Loads `path` by its extension (in any case): `.ron`, `.gltf`, `.glb`, `.obj`, `.ply`, `.stl` or `.scn`.
 ///
 /// Textures are decoded and meshes parsed in parallel. A model stands on a ground under a clear sky, seen from a
 /// turntable of 72 frames, or from one place for as long as its animation takes.

@@ -59,7 +59,10 @@ fn a_broken_model_is_an_error_with_its_line() {
 fn what_is_no_scene_is_told_apart() {
     let place = Place::new(1);
     for (name, text) in [
-        ("model.fbx", ".fbx files are not supported: use .ron (scene), .gltf, .glb, .obj (model) or .scn (raw scene)"),
+        (
+            "model.fbx",
+            ".fbx files are not supported: use .ron (scene), .gltf, .glb, .obj, .ply, .stl (model) or .scn (raw scene)",
+        ),
         ("notes.txt", ".txt files are not supported"),
         ("scene", "the file has no extension that tells what it is"),
     ] {
@@ -177,8 +180,8 @@ fn damaged_and_unknown_pictures_are_named() {
     let place = Place::new(1);
     let textured = "materials.red=Diffuse(texture: \"picture\")";
     for (bytes, text) in [
-        (&b""[..], "picture: not a PNG, JPEG, WebP or HDR picture"),
-        (b"GIF89a", "picture: not a PNG, JPEG, WebP or HDR picture"),
+        (&b""[..], "picture: not a PNG, JPEG, WebP, HDR, DDS or KTX 2 picture"),
+        (b"GIF89a", "picture: not a PNG, JPEG, WebP, HDR, DDS or KTX 2 picture"),
         (b"\x89PNG\r\n\x1a\n", "picture: the picture is damaged"),
         (b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 9 +X 9\nabc", "picture: the picture is damaged"),
         (b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 99999 +X 9\nabc", "9x99999 pixels are too many"),

@@ -71,6 +71,14 @@ fn faults_in_the_meaning_have_line_and_column() {
             "s.ron:1:47: unknown material `x`: there are no materials",
         ),
         (
+            "(meshes: {\"a\": Ply(file: \"tri.xyz\")}, instances: [Single(of: \"a\")])",
+            "s.ron:1:26: the mesh file tri.xyz does not exist",
+        ),
+        (
+            "(meshes: {\"a\": Stl(file: \"tri.stl\", fit: 0)}, instances: [Single(of: \"a\")])",
+            "s.ron:1:42: the size must be above 0",
+        ),
+        (
             "(meshes: {\"ball\": Sphere},\n instances: [\n  Single(of: \"bal\")])",
             "s.ron:3:14: unknown mesh or group `bal`: did you mean `ball`?",
         ),
@@ -171,6 +179,10 @@ fn files_that_cannot_be_scenes_are_refused() {
     says("empty.obj", Some(b""), "there are no faces");
     says("flat.obj", Some(b"v 0 0 0\nf 1 1 1\n"), "there are no faces with an area");
     says("bad.OBJ", Some(b"v 0 0 x\n"), ":1: `x` is not a number");
+    says("bad.ply", Some(b"ply\nformat ascii 1.0\nelement vertex many\n"), ":3: `many` is no number of elements");
+    says("points.ply", Some(b"ply\nformat ascii 1.0\nend_header\n"), "there are no faces with an area");
+    says("bad.Stl", Some(b"solid\nvertex 0 0\n"), ":2: too few numbers");
+    says("cut.stl", Some(&[1; 99]), "at byte 80: 16843009 triangles do not fit into a file of 99 bytes");
 }
 
 #[test]

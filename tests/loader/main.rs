@@ -22,6 +22,16 @@ fn folder() -> TempDir {
     write("tri.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     write("two.obj", "mtllib two.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nusemtl red\nf 1 2 3\nusemtl glow\nf 2 4 3\n");
     write("two.mtl", "newmtl red\nKd 1 0 0\nmap_Kd tex.png\nnewmtl glow\nKe 5 5 5\n");
+    let corners = "0 0 0\n1 0 0\n0 1 0\n";
+    write(
+        "tri.ply",
+        &format!(
+            "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n\
+        property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n{corners}3 0 1 2\n"
+        ),
+    );
+    let corners = "vertex 0 0 0\nvertex 4 0 0\nvertex 0 8 0\n";
+    write("tri.stl", &format!("solid\nfacet normal 0 0 1\nouter loop\n{corners}endloop\nendfacet\nendsolid\n"));
     image::RgbImage::from_pixel(2, 2, image::Rgb([255, 128, 0])).save(dir.path().join("tex.png")).expect("writes");
     image::Rgb32FImage::from_pixel(4, 2, image::Rgb([3.0, 2.0, 1.0])).save(dir.path().join("env.hdr")).expect("writes");
     dir
@@ -79,6 +89,8 @@ const EVERYTHING: &str = r##"// every section and every variant
         "ball": Sphere,
         "floor": Quad(tile: 4),
         "crate": Box(),
+        "scan": Ply(file: "tri.ply", smooth_angle: 0),
+        "part": Stl(file: "tri.stl", material: "wood", fit: 2),
     },
     groups: {
         "pair": [Single(of: "ball", translate: (1, 0, 0)), Single(of: "crate", material: "lamp")],
@@ -96,6 +108,8 @@ const EVERYTHING: &str = r##"// every section and every variant
         Scatter(of: "ball", on: "ball", at: surface(count: 5, seed: 1), spread: (2, 1, 2), materials: ["lamp", "wood"], choose: random(3)),
         Random(of: "two", count: 7, seed: 1, min: (-1, 0, -1), max: (1, 0, 1), sizes: (0.5, 2), turn: any),
         Group(of: [Single(of: "pair"), Single(of: "tri", motion: "keys")], translate: (0, 5, 0), motion: "wave"),
+        Single(of: "scan"),
+        Scatter(of: "scan", on: "part", at: vertices),
     ],
     camera: Spline(keys: [(eye: (0, 1, 5), target: (0, 0, 0)), (eye: (5, 1, 0), target: (0, 0, 0)), (eye: (0, 1, -5), target: (0, 0, 0))], fov: 50),
 )
@@ -105,7 +119,7 @@ const EVERYTHING: &str = r##"// every section and every variant
 fn every_variant_loads() {
     let s = scene(EVERYTHING);
     assert_eq!((s.settings.width, s.settings.frames, s.settings.integrator), (640, 48, Integrator::Ao));
-    assert_eq!(s.instances.len(), 1 + 6 + 4 + 4 + 5 + 7 + 3);
+    assert_eq!(s.instances.len(), 1 + 6 + 4 + 4 + 5 + 7 + 3 + 4);
     assert_eq!((s.nodes.len(), s.motions.len(), s.lights.len(), s.textures.len()), (1, 3, 3, 2));
     let degrees = std::f32::consts::PI / 180.0;
     assert!(matches!(
@@ -134,6 +148,17 @@ fn materials_come_from_the_closest_that_names_one() {
     let two = &s.instances[20];
     assert_eq!(s.meshes[two.mesh as usize].slot_count, 2);
     assert_eq!((kind(20, 0).color, kind(20, 1).emission), (Vec3::X, Vec3::splat(5.0)));
+}
+
+#[test]
+fn a_mesh_of_a_size_stands_on_the_floor() {
+    for name in ["Stl(file: \"tri.stl\", fit: 2)", "Obj(file: \"tri.obj\", fit: 2)"] {
+        let s =
+            scene(&format!("(meshes: {{\"a\": {name}}}, instances: [Scatter(of: \"a\", on: \"a\", at: vertices)])"));
+        let bounds = s.meshes[0].bounds();
+        assert_eq!((bounds.min.y, bounds.max.y, bounds.center().x), (0.0, 2.0, 0.0), "{name}");
+        assert!(s.instances[2].local.translation.y == 2.0, "{name}: points are scaled, too");
+    }
 }
 
 #[test]

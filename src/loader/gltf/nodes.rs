@@ -5,7 +5,10 @@
 use super::{
     GltfOptions,
     fault::{Fault, fault},
-    file::document::{Document, out_of_range},
+    file::{
+        document::{Document, out_of_range},
+        extensions,
+    },
 };
 use crate::{
     loader::suggest,
@@ -19,6 +22,17 @@ use gltf::json::{
     Index,
     scene::{Node, UnitQuaternion},
 };
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Visibility {
+    #[serde(default = "shown")]
+    visible: bool,
+}
+
+fn shown() -> bool {
+    true
+}
 
 /// The nodes of the rig and their indices in the file.
 pub struct Hierarchy {
@@ -28,6 +42,9 @@ pub struct Hierarchy {
     pub rig_index: Vec<u32>,
     /// Number of nodes, the first of `file_index`, that are the scene's own; the others only carry joints.
     pub in_scene: usize,
+    /// The scene's nodes, as their indices in the rig and in the file, that neither they nor their ancestors hide (KHR_node_visibility).
+    /// Hidden nodes still have cameras and move what hangs from them.
+    pub visible: Vec<(u32, u32)>,
     /// For each node of the file, the node above all its ancestors.
     tops: Vec<u32>,
     /// For each node of the rig, its parent in the rig.
@@ -102,6 +119,7 @@ impl Hierarchy {
             file_index: Vec::new(),
             rig_index: vec![NONE; nodes.len()],
             in_scene: 0,
+            visible: Vec::new(),
             tops: tops(nodes, &parents)?,
             parents: Vec::new(),
         };
@@ -115,6 +133,7 @@ impl Hierarchy {
             return Err(fault(path, format!("node {child} is in the scene twice")));
         }
         hierarchy.in_scene = hierarchy.file_index.len();
+        hierarchy.visible = hierarchy.visible_nodes(document)?;
         Ok(hierarchy)
     }
 
@@ -125,6 +144,7 @@ impl Hierarchy {
             file_index: Vec::new(),
             rig_index: vec![NONE; count],
             in_scene: 0,
+            visible: Vec::new(),
             tops: (0..count as u32).collect(),
             parents: Vec::new(),
         }
@@ -155,6 +175,20 @@ impl Hierarchy {
             next += 1;
         }
         known
+    }
+
+    /// # Errors
+    /// When a node's visibility is no truth value.
+    fn visible_nodes(&self, document: &Document) -> Result<Vec<(u32, u32)>, Fault> {
+        let mut shown = Vec::with_capacity(self.in_scene);
+        for (&index, &parent) in self.file_index[..self.in_scene].iter().zip(&self.parents) {
+            let others = document.root.nodes[index as usize].extensions.as_ref().map(|e| &e.others);
+            let read = extensions::read::<Visibility>(others, extensions::VISIBILITY, &format!("/nodes/{index}"));
+            let own = document.faults.keep(read)?.flatten().is_none_or(|v| v.visible);
+            shown.push(own && shown.get(parent as usize).is_none_or(|&parent| parent));
+        }
+        let nodes = (0..).zip(self.file_index.iter().copied()).zip(shown);
+        Ok(nodes.filter_map(|(node, shown)| shown.then_some(node)).collect())
     }
 
     /// Adds the tree of a joint that is not in the scene, for its transform.

@@ -24,21 +24,21 @@ use gltf::json::{Index, accessor::Accessor, scene::Node};
 use rayon::prelude::*;
 use serde::Deserialize;
 
-/// The meshes that the scene uses, read in parallel.
+/// The meshes that visible nodes of the scene have, read in parallel.
 pub struct Meshes {
     pub meshes: Vec<ModelMesh>,
     /// For each mesh of the file, the indices of its primitives in `meshes`.
     by_file_mesh: Vec<Vec<u32>>,
 }
 
-/// Reads every primitive of every mesh that a node of the scene has, once.
+/// Reads every primitive of every mesh that a visible node of the scene has, once.
 ///
 /// # Errors
 /// When a mesh does not exist or is invalid.
 pub fn read_meshes(document: &Document, hierarchy: &Hierarchy, choice: &Choice) -> Result<Meshes, Fault> {
     let count = document.root.meshes.len();
     let mut used = vec![false; count];
-    for &index in &hierarchy.file_index[..hierarchy.in_scene] {
+    for &(_, index) in &hierarchy.visible {
         let Some(mesh) = document.root.nodes[index as usize].mesh else {
             continue;
         };
@@ -92,7 +92,7 @@ pub fn place(
 ) -> Result<Vec<Part>, Fault> {
     let reach: Vec<u32> = meshes.meshes.par_iter().map(greatest_joint).collect();
     let mut parts = Vec::new();
-    for (i, &index) in hierarchy.file_index[..hierarchy.in_scene].iter().enumerate() {
+    for &(i, index) in &hierarchy.visible {
         let node = &document.root.nodes[index as usize];
         let mesh = node.mesh.map(|m| m.value());
         let Some(primitives) = mesh.and_then(|m| meshes.by_file_mesh.get(m)) else {
@@ -100,7 +100,7 @@ pub fn place(
         };
         let path = format!("/nodes/{index}");
         let weights = rest_weights(document, meshes, node, &path);
-        nodes[i].weights = document.faults.keep(weights)?.unwrap_or_default();
+        nodes[i as usize].weights = document.faults.keep(weights)?.unwrap_or_default();
         let skin = node.skin.and_then(|s| skins.rig_index.get(s.value()));
         let skin = skin.copied().unwrap_or(NONE);
         let placements = placements(document, node, &path);
@@ -112,12 +112,7 @@ pub fn place(
             let used = skins.skins.get(skin as usize);
             let fits = check_skin(document, used, reach[mesh as usize], &path);
             let fits = document.faults.keep(fits)?.unwrap_or(false);
-            parts.push(Part {
-                node: i as u32,
-                mesh,
-                skin: if fits { skin } else { NONE },
-                placements: placements.clone(),
-            });
+            parts.push(Part { node: i, mesh, skin: if fits { skin } else { NONE }, placements: placements.clone() });
         }
     }
     Ok(parts)

@@ -130,9 +130,9 @@ pub fn lights(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelLig
     };
     let lights = read.map(|l| l.lights).unwrap_or_default();
     let mut found = Vec::new();
-    for (i, &index) in hierarchy.file_index[..hierarchy.in_scene].iter().enumerate() {
+    for &(i, index) in &hierarchy.visible {
         let node = &document.root.nodes[index as usize];
-        let light = light_at(node, i as u32, index, &lights);
+        let light = light_at(node, i, index, &lights);
         found.extend(document.faults.keep(light)?.flatten());
     }
     Ok(found)

@@ -13,17 +13,19 @@ pub use animated::{AnimatedRows, played_tracks};
 pub use flat::{FlatMaterials, FlatModel, flat_bytes, flatten};
 pub use materials::ModelMaterials;
 
-use super::{LoadError, budget, files, meshes::MeshSource};
+use super::{LoadError, budget, files, fit::Fit, meshes::MeshSource};
 use crate::{
     anim::{self, Deformed, RigPose},
+    math::Aabb,
     scene::{
         Mesh, Shape, TriangleMesh,
         animated::{Animated, AnimatedMaterial},
         rig::{Actor, DeformingMesh, Playback, PoseBuckets, RefitPolicy},
     },
 };
+use glam::Vec3;
 use rayon::prelude::*;
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 /// How a model moves, if it does.
 #[derive(Clone, Debug, Default)]
@@ -131,6 +133,20 @@ impl FlatModel {
         pose.evaluate(&self.rig, playbacks, 0.0);
         anim::shape(&self.mesh, &self.deforming, &self.rig, &pose, &mut shape);
         shape.on(self.mesh.clone())
+    }
+
+    /// The bounds at rest.
+    pub fn bounds(&self) -> Aabb {
+        let at_rest = self.posed(&[]);
+        Aabb::of_points(at_rest.positions.iter().copied().map(Vec3::from))
+    }
+
+    /// Scales the model, however it moves.
+    pub fn fit(&mut self, fit: &Fit) {
+        fit.rig(Arc::make_mut(&mut self.rig));
+        for piece in &mut self.deforming.pieces {
+            piece.node += 1;
+        }
     }
 
     /// Bytes of memory that a pose takes.

@@ -163,3 +163,28 @@ fn clips_change_materials_of_what_is_alive_and_not_of_palettes() {
     assert!(scene.animated.is_empty());
     assert!(scene.warnings[0].contains("the clip `Blush` also changes materials"));
 }
+
+#[test]
+fn a_model_of_a_size_moves_as_large_as_it_is() {
+    let instances = r#"instances: [Single(of: "w")]"#;
+    let positions = |entry: &str, mesh: usize| {
+        let scene = load(&format!(r#""w": Gltf(file: "walker.glb", fit: 18{entry})"#), instances).expect("loads");
+        let Shape::Triangles(mesh) = &scene.meshes[mesh].shape else { panic!("a mesh of triangles") };
+        mesh.positions.clone()
+    };
+    // From -1 to 1 along X and from 0 to 9 along Z at rest, so that all is doubled.
+    assert_eq!(positions("", 0)[..3], [[0.0, 0.0, -9.0], [2.0, 0.0, -9.0], [0.0, 2.0, -9.0]]);
+    assert_eq!(positions("", 0)[4], [-2.0, 0.0, 9.0]);
+    let moved = positions(r#", clip: "Go", poses: 2"#, 1);
+    assert_eq!(moved[..2], [[4.0, 0.0, -9.0], [6.0, 0.0, -9.0]]);
+    let alive = r#""w": Gltf(file: "walker.glb", fit: 18, clip: "Go", alive: true)"#;
+    let scene = load(alive, instances).expect("loads");
+    let mut poser = Poser::new(Arc::new(scene), NodeLayout::Wide8);
+    let posed = poser.pose(2);
+    let shape = &posed.frame.shapes[0].shape;
+    assert!(shape.positions[1][0] == 4.0 && shape.positions[4] == [-2.0, 0.0, 9.0], "{:?}", shape.positions);
+    for size in ["0", "-1"] {
+        let error = load(&format!(r#""w": Gltf(file: "walker.glb", fit: {size})"#), instances).expect_err("refused");
+        assert!(error.contains("the size must be above 0"), "{error}");
+    }
+}

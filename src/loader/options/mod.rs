@@ -282,7 +282,7 @@ pub enum Kind {
     Scene,
     /// `.gltf` and `.glb`
     Gltf,
-    /// `.obj`
+    /// A file of one mesh, such as `.obj`
     Mesh(&'static dyn MeshFormat),
     /// `.scn`
     Raw,

@@ -18,6 +18,7 @@ pub mod source;
 use super::{
     LoadError,
     budget::Budget,
+    fit::Fit,
     framing,
     gltf::Model,
     materials::Materials,
@@ -25,12 +26,15 @@ use super::{
     model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
     subjects,
 };
-use crate::scene::{
-    Material, NONE, Names, RenderDefaults, Scene, Subject,
-    animated::Animated,
-    desc::{GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, SceneFile},
-    ranges,
-    rig::{Clip, DeformingMesh, Palette},
+use crate::{
+    math::Aabb,
+    scene::{
+        Material, NONE, Names, RenderDefaults, Scene, Subject,
+        animated::Animated,
+        desc::{Finite, GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, SceneFile},
+        ranges,
+        rig::{Clip, DeformingMesh, Palette},
+    },
 };
 use file::Source;
 use instances::{Unrolled, UsedMotion};
@@ -297,8 +301,11 @@ impl Loader<'_> {
         Ok(match (desc, parsed) {
             (MeshDesc::File(desc), Parsed::Mesh(parsed)) => {
                 let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
-                let (source, warnings) = parsed.into_source(name, replacement, desc.wrap, &mut self.table)?;
+                let (mut source, warnings) = parsed.into_source(name, replacement, desc.wrap, &mut self.table)?;
                 self.warnings.extend(warnings);
+                if let Some(size) = desc.fit {
+                    self.fit(&source.mesh.bounds(), size, place)?.mesh(&mut source);
+                }
                 source
             }
             (MeshDesc::Gltf(desc), Parsed::Gltf(model)) => {
@@ -340,12 +347,26 @@ impl Loader<'_> {
             }
             _ => {}
         }
-        let flat = model::flatten(&model, rig, &mut materials, &mut self.table);
+        let mut flat = model::flatten(&model, rig, &mut materials, &mut self.table);
+        if let Some(size) = desc.fit
+            && !flat.mesh.triangles.is_empty()
+        {
+            flat.fit(&self.fit(&flat.bounds(), size, place)?);
+        }
         let animated = match materials {
             FlatMaterials::Own(materials) => materials.animated.finish(&mut self.table),
             FlatMaterials::Replaced(_) => Vec::new(),
         };
         model::into_source(&path, name, flat, performance, animated)
+    }
+
+    /// The scale of a mesh whose entry at `place` has a field `fit`.
+    fn fit(&self, bounds: &Aabb, size: Finite, place: &Place) -> Result<Fit, LoadError> {
+        let fail = |message: String| self.source.error(&place.key("fit"), message);
+        match size.0 > 0.0 {
+            true => Fit::new(bounds, size.0).map_err(|lack| fail(format!("the mesh {lack}"))),
+            false => Err(fail("the size must be above 0".to_owned())),
+        }
     }
 
     /// Table row of the material that replaces all of a mesh's.
@@ -372,7 +393,7 @@ fn about_tracks(path: &Path, clip: &Clip) -> Option<String> {
     })
 }
 
-/// Bytes that parsing takes from the budget for each byte of an OBJ file, so that naming a file a thousand times exceeds it.
+/// Bytes that parsing takes from the budget for each byte of a mesh's file, so that naming a file a thousand times exceeds it.
 const PARSING: u64 = 32;
 
 /// A mesh's file, read and parsed but not yet in any table.

@@ -249,7 +249,7 @@ pub struct SpotLight {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "meshes")]
 pub enum MeshDesc {
-    #[serde(rename = "Obj")]
+    #[serde(rename = "Obj", alias = "Ply", alias = "Stl")]
     File(MeshFile),
     Gltf(GltfFile),
     /// `Sphere`: the sphere of radius 1 about the origin.
@@ -258,7 +258,8 @@ pub enum MeshDesc {
     Box(Cuboid),
 }
 
-/// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials.
+/// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials. `Ply(..)` and `Stl(..)` are the same: the
+/// file's ending tells its format.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Obj", deny_unknown_fields)]
 pub struct MeshFile {
@@ -272,6 +273,10 @@ pub struct MeshFile {
     /// How the file's textures continue outside of UV 0 to 1: `repeat` (default), `clamp` or `mirror`.
     #[serde(default)]
     pub wrap: Wrap,
+    /// Length that the longest side of its bounds is scaled to; the mesh then stands at y = 0 in the middle above the origin. Default:
+    /// none, it is where its file has it.
+    #[serde(default)]
+    pub fit: Option<Finite>,
 }
 
 /// `Gltf(file: "fox.glb", clip: "Run")`: a glTF file (.gltf or .glb) as one mesh. With a `clip` it moves: each instance shows poses
@@ -305,6 +310,10 @@ pub struct GltfFile {
     /// Name of a material that replaces all materials of the file.
     #[serde(default)]
     pub material: Option<String>,
+    /// Length that the longest side of the bounds at rest is scaled to; the model then stands at y = 0 in the middle above the origin.
+    /// Default: none, it is where its file has it.
+    #[serde(default)]
+    pub fit: Option<Finite>,
 }
 
 /// `Quad(tile: 4)`: a square of side 1 in the XZ plane about the origin, facing +Y. UVs run from 0 to `tile`.

@@ -30,6 +30,10 @@ pub struct Role {
 const ROLES: &str = "
 scene | 8 | text | ron | m.ron | check m.ron; render m.ron TINY; info m.ron --json ONE; trace m.ron few.ray ONE
 OBJ | 3 | text | obj | m.obj | check m.obj GREY; render m.obj TINY GREY
+PLY | 2 | text | ply | m.ply | check m.ply GREY; render m.ply TINY GREY
+PLY bytes | 2 | bytes | ply | m.ply | check m.ply GREY; render m.ply TINY GREY
+STL | 1 | text | stl | m.stl | check m.stl GREY; render m.stl TINY GREY
+STL bytes | 1 | bytes | stl | m.stl | check m.stl GREY; render m.stl TINY GREY
 MTL | 2 | text | mtl | m.mtl | check mtl.obj GREY; render mtl.obj TINY GREY
 glTF | 6 | text | gltf | m.gltf | check m.gltf GREY; render m.gltf TINY GREY --animation all; info m.gltf --json --full ONE GREY
 GLB | 6 | glb | glb | m.glb | check m.glb GREY; render m.glb TINY GREY --animation all; info m.glb --json --full ONE GREY
@@ -42,6 +46,8 @@ PNG bytes | 1 | bytes | png | m.png | check png.ron; diff other.png m.png -q --l
 JPEG texture | 2 | bytes | jpg | m.jpg | check jpg.ron; render jpg.ron TINY; diff m.jpg other.png -q --limit 1
 WebP texture | 3 | webp | webp | m.webp | check webp.ron; render webp.ron TINY; diff m.webp other.png -q --limit 1
 WebP bytes | 1 | bytes | webp | m.webp | check webp.ron; diff m.webp other.png -q --limit 1
+DDS texture | 1 | bytes | dds | m.dds | check dds.ron; render dds.ron TINY
+KTX 2 texture | 2 | bytes | ktx2 | m.ktx2 | check ktx2.ron; render ktx2.ron TINY
 HDR environment | 2 | bytes | hdr | m.hdr | check hdr.ron; render hdr.ron TINY; diff m.hdr m.hdr -q --limit 1
 EXR | 3 | bytes | exr | m.exr | diff m.exr other.exr -q --limit 1; diff other.exr m.exr -q --limit 1
 PNG frame | 1 | png | png | kept/0001.png | render scene.ron TINY --skip-existing -o kept/ --video kept.webp

@@ -6,26 +6,33 @@ use serde_json::{Map, Value};
 
 pub const DRACO: &str = "KHR_draco_mesh_compression";
 pub const MESHOPT: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
+pub const VISIBILITY: &str = "KHR_node_visibility";
 pub const INSTANCING: &str = "EXT_mesh_gpu_instancing";
 pub const LIGHTS: &str = "KHR_lights_punctual";
 pub const VARIANTS: &str = "KHR_materials_variants";
 pub const TEXTURE_TRANSFORM: &str = "KHR_texture_transform";
 pub const TEXTURE_WEBP: &str = "EXT_texture_webp";
 pub const TEXTURE_BASISU: &str = "KHR_texture_basisu";
+pub const TEXTURE_DDS: &str = "MSFT_texture_dds";
+pub const SPECULAR_GLOSSINESS: &str = "KHR_materials_pbrSpecularGlossiness";
 pub const ANIMATION_POINTER: &str = "KHR_animation_pointer";
 
 /// Extensions that are read. `KHR_mesh_quantization` only permits component types that are always read, and
 /// `KHR_xmp_json_ld` only describes the file.
-const SUPPORTED: [&str; 24] = [
+const SUPPORTED: [&str; 28] = [
     DRACO,
     MESHOPT[0],
     MESHOPT[1],
     INSTANCING,
+    VISIBILITY,
     LIGHTS,
     VARIANTS,
     TEXTURE_TRANSFORM,
     TEXTURE_WEBP,
+    TEXTURE_BASISU,
+    TEXTURE_DDS,
     ANIMATION_POINTER,
+    SPECULAR_GLOSSINESS,
     "KHR_mesh_quantization",
     "KHR_materials_anisotropy",
     "KHR_materials_clearcoat",
@@ -70,9 +77,7 @@ pub fn unsupported(used: &[String], warnings: &Warnings) -> Vec<String> {
 
 fn refusal(name: &str) -> String {
     let fix = match name {
-        TEXTURE_BASISU => "convert the textures from KTX2 to PNG, JPEG or WebP",
-        "EXT_texture_avif" | "MSFT_texture_dds" => "convert the textures to PNG, JPEG or WebP",
-        "KHR_materials_pbrSpecularGlossiness" => "convert the materials with `gltf-transform metalrough`",
+        "EXT_texture_avif" => "convert the textures to PNG, JPEG or WebP",
         _ => "export the file without it",
     };
     format!("the extension `{name}` is required, but not supported: {fix}")

@@ -2,12 +2,12 @@
 //! [`MapUse`].
 
 pub mod pbr;
+mod specular_glossiness;
 pub mod textures;
 
 use super::{
     fault::{Fault, fault},
     file::{document::Document, extensions},
-    model::ColorSpace,
     nodes::name,
 };
 use crate::scene::{
@@ -19,7 +19,7 @@ use gltf::json::{material, validation::Checked};
 use pbr::{PbrMaterial, TextureRef};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
-use textures::Table;
+use textures::{Content, Table};
 
 /// All materials of the file, and the textures that they use, still to be decoded.
 ///
@@ -49,6 +49,8 @@ struct Reader<'a, 'd> {
     /// JSON pointer to the material.
     path: String,
     json: Value,
+    /// Whether it has KHR_materials_pbrSpecularGlossiness, which takes the place of metal and roughness.
+    is_glossy: bool,
     read: PbrMaterial,
 }
 
@@ -108,7 +110,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             PbrMaterial { name: name(material.name.as_deref(), "material", index), ..PbrMaterial::default() };
         read.material.alpha = alpha;
         read.base.material = index as u32;
-        Ok(Self { document, textures, path, json, read })
+        let is_glossy = json.pointer(&format!("/extensions/{}", extensions::SPECULAR_GLOSSINESS)).is_some();
+        Ok(Self { document, textures, path, json, is_glossy, read })
     }
 
     fn read(mut self, m: &material::Material) -> Result<PbrMaterial, Fault> {
@@ -120,10 +123,15 @@ impl<'a, 'd> Reader<'a, 'd> {
                 value.set(material, base, x);
             }
         }
+        let glossiness = if self.is_glossy { specular_glossiness::convert(&mut self.read.material.lobes) } else { 1.0 };
         // An unlit material reads no more than its base colour.
         let count = if self.read.material.unlit { 1 } else { usize::MAX };
         for map in MapUse::all().take(count) {
-            *map.of(&mut self.read.material) = self.texture(map)?;
+            *map.of(&mut self.read.material) = self.texture(map, glossiness)?;
+        }
+        let lobes = &mut self.read.material.lobes;
+        if self.is_glossy && lobes.metallic_roughness_map != NONE {
+            lobes.roughness = 1.0;
         }
         for pointer in UNREAD {
             if let Some(info) = self.member::<TextureInfo>(pointer)? {
@@ -141,7 +149,12 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 
     fn has(&self, pointer: &str) -> bool {
-        self.json.pointer(&format!("/{pointer}")).is_some()
+        self.json.pointer(&format!("/{}", self.at(pointer))).is_some()
+    }
+
+    /// Where the material has what others have at `pointer`.
+    fn at<'p>(&self, pointer: &'p str) -> &'p str {
+        if self.is_glossy { specular_glossiness::pointer(pointer) } else { pointer }
     }
 
     /// The member at `pointer` within the material, if there is one.
@@ -149,6 +162,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     /// # Errors
     /// When it has the wrong type.
     fn member<T: DeserializeOwned>(&self, pointer: &str) -> Result<Option<T>, Fault> {
+        let pointer = self.at(pointer);
         match self.json.pointer(&format!("/{pointer}")) {
             None => Ok(None),
             Some(Value::Null) if pointer.starts_with("extensions/") => Ok(None),
@@ -165,7 +179,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     /// # Errors
     /// When they have the wrong type or are not finite.
     fn value(&self, value: MaterialValue) -> Result<Option<[f32; 4]>, Fault> {
-        let pointer = value.pointer();
+        let pointer = self.at(value.pointer());
         let read = match value.components() {
             1 => self.member(pointer)?.map(|x: f32| [x, 0.0, 0.0, 0.0]),
             3 => self.member(pointer)?.map(|[r, g, b]: [f32; 3]| [r, g, b, 0.0]),
@@ -195,15 +209,15 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 
     /// Enters the texture that is read for `map`, and returns its index in the material's list; [`NONE`] without one. Its `uv_set` is
-    /// still that of the file.
+    /// still that of the file. `glossiness` multiplies that of a texture in whose place roughness is read.
     ///
     /// # Errors
     /// When it does not exist, or its transform is not finite.
-    fn texture(&mut self, map: MapUse) -> Result<u32, Fault> {
+    fn texture(&mut self, map: MapUse, glossiness: f32) -> Result<u32, Fault> {
         let Some(info) = self.member::<TextureInfo>(map.pointer())? else {
             return Ok(NONE);
         };
-        let path = format!("{}/{}", self.path, map.pointer());
+        let path = format!("{}/{}", self.path, self.at(map.pointer()));
         let others = info.extensions.as_ref();
         let transform =
             extensions::read::<Transform>(others, extensions::TEXTURE_TRANSFORM, &path)?.unwrap_or_default();
@@ -211,11 +225,12 @@ impl<'a, 'd> Reader<'a, 'd> {
         if !place.matrix().is_finite() {
             return Err(fault(path, "a texture transform must be finite"));
         }
-        let space = match map.holds_colors() {
-            true => ColorSpace::Srgb,
-            false => ColorSpace::Linear,
+        let content = match map.holds_colors() {
+            true => Content::Colors,
+            false if self.is_glossy && specular_glossiness::is_roughness(map) => Content::Glossiness(glossiness),
+            false => Content::Numbers,
         };
-        let texture = self.textures.intern(info.index as usize, space, &path)?;
+        let texture = self.textures.intern(info.index as usize, content, &path)?;
         let Some(texture) = texture else {
             return Ok(NONE);
         };
@@ -227,7 +242,10 @@ impl<'a, 'd> Reader<'a, 'd> {
         let m = &self.read.material;
         let facts = [
             (self.has("pbrMetallicRoughness/baseColorTexture"), "base colour texture"),
-            (self.has("pbrMetallicRoughness/metallicRoughnessTexture"), "metal and roughness texture"),
+            (
+                self.has("pbrMetallicRoughness/metallicRoughnessTexture") && !self.is_glossy,
+                "metal and roughness texture",
+            ),
             (self.has("normalTexture"), "normal map"),
             (self.has("occlusionTexture"), "occlusion texture"),
             (m.emission != Vec3::ZERO && !m.unlit, "emission"),
@@ -235,7 +253,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             (m.alpha == Alpha::Blend, "alpha blending"),
             (m.double_sided, "double-sided"),
             (m.unlit, "unlit"),
-            (m.lobes.ior != 1.5, "ior"),
+            (self.is_glossy, "specular and glossiness"),
+            (m.lobes.ior != 1.5 && !self.is_glossy, "ior"),
             (m.lobes.dispersion != 0.0, "dispersion"),
         ];
         let facts = facts.into_iter().filter(|(holds, _)| *holds);

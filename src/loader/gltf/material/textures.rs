@@ -30,9 +30,21 @@ pub struct Table<'a> {
 struct Request {
     image: usize,
     space: ColorSpace,
+    /// Bits of what glossiness in the alpha channel is multiplied with before it becomes roughness, if it does.
+    glossiness: Option<u32>,
     /// Wrapping along S and T.
     wraps: [WrapKey; 2],
     nearest: bool,
+}
+
+/// The meaning of a texture's channels.
+#[derive(Clone, Copy)]
+pub enum Content {
+    /// Colours in sRGB.
+    Colors,
+    Numbers,
+    /// Glossiness in alpha, to be multiplied with a factor and read as roughness.
+    Glossiness(f32),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -66,7 +78,7 @@ impl<'a> Table<'a> {
     ///
     /// # Errors
     /// When there is no such texture, sampler or image.
-    pub fn intern(&mut self, index: usize, space: ColorSpace, path: &str) -> Result<Option<u32>, Fault> {
+    pub fn intern(&mut self, index: usize, content: Content, path: &str) -> Result<Option<u32>, Fault> {
         let root = &self.document.root;
         let texture = self.texture(index, path)?;
         let Some(image) = self.image_of(index, texture)? else {
@@ -81,7 +93,14 @@ impl<'a> Table<'a> {
         };
         let request = Request {
             image,
-            space,
+            space: match content {
+                Content::Colors => ColorSpace::Srgb,
+                Content::Numbers | Content::Glossiness(_) => ColorSpace::Linear,
+            },
+            glossiness: match content {
+                Content::Glossiness(factor) => Some(factor.to_bits()),
+                Content::Colors | Content::Numbers => None,
+            },
             wraps: sampler.map_or([WrapKey::Repeat; 2], wraps),
             nearest: sampler.is_some_and(|s| matches!(s.mag_filter, Some(Checked::Valid(MagFilter::Nearest)))),
         };
@@ -114,9 +133,10 @@ impl<'a> Table<'a> {
         };
         let webp = from(extensions::TEXTURE_WEBP)?;
         let basisu = from(extensions::TEXTURE_BASISU)?;
+        let dds = from(extensions::TEXTURE_DDS)?;
         // The crate puts this index in place of a missing source.
         let plain = Some(texture.source.value()).filter(|&i| i != u32::MAX as usize);
-        let Some(image) = webp.or(plain).or(basisu) else {
+        let Some(image) = webp.or(plain).or(basisu).or(dds) else {
             let message = "the texture has no picture that can be read and is ignored";
             self.document.warnings.add(&path, message);
             return Ok(None);
@@ -186,7 +206,13 @@ struct Picture {
 }
 
 impl Picture {
-    fn into_texture(self, request: &Request) -> ModelTexture {
+    fn into_texture(mut self, request: &Request) -> ModelTexture {
+        if let Some(factor) = request.glossiness {
+            let factor = f32::from_bits(factor);
+            // Roughness is in the channel of green.
+            let rough = |[.., alpha]: [u8; 4]| [0, 255 - (f32::from(alpha) * factor).round() as u8, 0, 255];
+            self.texels.par_iter_mut().for_each(|texel| *texel = rough(*texel));
+        }
         ModelTexture {
             name: self.name,
             width: self.width,

@@ -294,24 +294,30 @@ fn jpeg_and_webp_are_told_by_content() {
 }
 
 #[test]
-fn ktx2_is_refused_unless_there_is_another_picture() {
+fn pictures_for_gpus_are_read_where_there_is_no_other() {
+    use crate::loader::image::gpu_formats::tests::{dds_file, ktx2_file};
     let mut b = Builder::new();
-    b.json["extensionsUsed"] = json!(["KHR_texture_basisu", "EXT_texture_webp"]);
-    let view = b.view(b"\xabKTX 20\xbb\r\n\x1a\n");
+    let view = b.view(&ktx2_file([9, 80, 200, 77]));
     let ktx = b.add("images", json!({"bufferView": view, "mimeType": "image/ktx2"}));
-    let texture = b.add("textures", json!({"extensions": {"KHR_texture_basisu": {"source": ktx}}}));
+    let view = b.view(&dds_file());
+    let dds = b.add("images", json!({"bufferView": view, "mimeType": "image/vnd-ms.dds"}));
+    let texture = b.add("textures", json!({"extensions": {"MSFT_texture_dds": {"source": dds}}}));
     b.json["materials"] = json!([{"emissiveTexture": {"index": texture}}]);
-    assert!(b.error().starts_with("/images/0: KTX2 pictures are not supported: convert it to PNG"));
+    b.json["extensionsRequired"] = json!(["KHR_texture_basisu", "MSFT_texture_dds"]);
+    assert_eq!(b.load().textures[0].texels, [[255, 0, 0, 255]; 16]);
+    b.json["textures"][texture] = json!({"extensions": {"KHR_texture_basisu": {"source": ktx}}});
+    match cfg!(feature = "ktx2") {
+        true => assert_eq!(b.load().textures[0].texels, [[9, 80, 200, 77]; 16]),
+        false => assert!(b.error().starts_with("/images/0: this build reads no KTX 2 pictures: ")),
+    }
     let other = b.texture(&png(1, 1, [1, 2, 3]));
     b.json["textures"][texture]["source"] = json!(b.json["textures"][other]["source"]);
     assert_eq!(b.load().textures[0].texels, [[1, 2, 3, 255]]);
-    b.json["textures"][texture] = json!({"extensions": {"EXT_texture_webp": {"source": 1}}});
+    b.json["textures"][texture] = json!({"extensions": {"EXT_texture_webp": {"source": 2}}});
     assert_eq!(b.load().textures[0].texels, [[1, 2, 3, 255]]);
     b.json["textures"][texture] = json!({});
     let model = b.load();
     assert_eq!(model.materials[0].material.emission_map, NONE);
-    b.json["extensionsRequired"] = json!(["KHR_texture_basisu"]);
-    assert!(b.error().contains("convert the textures from KTX2"));
 }
 
 #[test]
@@ -362,4 +368,49 @@ fn an_error_is_one_line_however_odd_the_names() {
     b.json["extensionsRequired"] = json!(["A\nB\u{1b}[2J"]);
     assert_eq!(b.error().lines().count(), 1);
     assert!(!b.error().contains('\u{1b}'));
+}
+
+#[test]
+fn specular_and_glossiness_are_a_tinted_interface_and_its_roughness() {
+    let mut b = Builder::new();
+    let plain = material(
+        &mut b,
+        json!({"extensions": {"KHR_materials_pbrSpecularGlossiness": {
+        "diffuseFactor": [0.1, 0.2, 0.3, 0.4], "specularFactor": [0.5, 0.6, 0.7], "glossinessFactor": 0.75}},
+        "alphaMode": "BLEND", "pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 1], "metallicFactor": 0.5}}),
+    );
+    let lobes = plain.material.lobes;
+    assert_eq!((plain.material.color, plain.material.opacity), (Vec3::new(0.1, 0.2, 0.3), 0.4));
+    assert_eq!((lobes.metallic, lobes.roughness, lobes.ior, lobes.specular), (0.0, 0.25, 0.0, 1.0));
+    assert_eq!(
+        (lobes.specular_color, plain.features),
+        ([0.5, 0.6, 0.7], vec!["alpha blending".to_owned(), "specular and glossiness".to_owned()])
+    );
+    let shiny = material(&mut b, json!({"extensions": {"KHR_materials_pbrSpecularGlossiness": {}}}));
+    assert_eq!((shiny.material.lobes.roughness, shiny.material.lobes.specular_color), (0.0, [1.0; 3]));
+}
+
+#[test]
+fn the_texture_of_specular_and_glossiness_is_read_twice() {
+    let mut b = Builder::new();
+    let mut png = std::io::Cursor::new(Vec::new());
+    image::RgbaImage::from_pixel(1, 1, image::Rgba([10, 20, 30, 200]))
+        .write_to(&mut png, ImageFormat::Png)
+        .expect("encodes");
+    let texture = b.texture(png.get_ref());
+    b.json["extensionsRequired"] = json!(["KHR_materials_pbrSpecularGlossiness"]);
+    b.json["materials"] = json!([{"extensions": {"KHR_materials_pbrSpecularGlossiness": {
+        "glossinessFactor": 0.5, "specularGlossinessTexture": {"index": texture}}}}]);
+    let model = b.load();
+    let (m, lobes) = (&model.materials[0], model.materials[0].material.lobes);
+    assert_eq!(lobes.roughness, 1.0);
+    let texel = |map: u32| {
+        let texture = &model.textures[m.textures[map as usize].texture as usize];
+        (texture.texels[0], texture.space)
+    };
+    assert_eq!(texel(lobes.specular_color_map), ([10, 20, 30, 200], ColorSpace::Srgb));
+    assert_eq!(texel(lobes.metallic_roughness_map), ([0, 155, 0, 255], ColorSpace::Linear));
+    b.json["materials"][0]["extensions"]["KHR_materials_pbrSpecularGlossiness"]["glossinessFactor"] = json!("much");
+    let e = b.error();
+    assert!(e.starts_with("/materials/0/extensions/KHR_materials_pbrSpecularGlossiness/glossinessFactor: "), "{e}");
 }

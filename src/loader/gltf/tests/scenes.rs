@@ -273,3 +273,26 @@ fn joints_outside_of_the_scene_are_taken_with_their_ancestors() {
     b.json["skins"][0]["joints"] = json!([1, 2]);
     assert!(b.error().starts_with("/skins/0/inverseBindMatrices: 1 matrices for 2 joints"));
 }
+
+#[test]
+fn hidden_nodes_hide_meshes_and_lights_below_them_but_no_cameras() {
+    let mut b = Builder::triangle();
+    b.json["extensionsRequired"] = json!(["KHR_node_visibility"]);
+    b.json["extensions"] = json!({"KHR_lights_punctual": {"lights": [{"type": "point"}]}});
+    b.json["cameras"] = json!([{"type": "perspective", "perspective": {"yfov": 1, "znear": 0.1}}]);
+    let light = json!({"light": 0});
+    let visible = |visible: bool| json!({"KHR_node_visibility": {"visible": visible}, "KHR_lights_punctual": light});
+    b.json["nodes"] = json!([
+        {"mesh": 0, "children": [1], "extensions": visible(false)},
+        {"mesh": 0, "camera": 0, "extensions": visible(true)},
+        {"mesh": 0, "extensions": {"KHR_node_visibility": {}, "KHR_lights_punctual": light}},
+    ]);
+    b.json["scenes"][0]["nodes"] = json!([0, 2]);
+    let model = b.load();
+    let nodes = |index: u32| model.rig.nodes[index as usize].name.as_str();
+    assert_eq!(model.parts.iter().map(|part| nodes(part.node)).collect::<Vec<_>>(), ["node 2"]);
+    assert_eq!(model.lights.iter().map(|light| nodes(light.node)).collect::<Vec<_>>(), ["node 2"]);
+    assert_eq!(model.cameras.len(), 1);
+    b.json["nodes"][0]["extensions"]["KHR_node_visibility"]["visible"] = json!("no");
+    assert!(b.error().starts_with("/nodes/0/extensions/KHR_node_visibility: "), "{}", b.error());
+}

@@ -1,4 +1,6 @@
-//! Pictures: PNG, JPEG, WebP and Radiance HDR, told apart by their content, refused when too large to be meant.
+//! Pictures: PNG, JPEG, WebP, Radiance HDR, DDS and KTX 2, told apart by their content, refused when too large to be meant.
+
+pub mod gpu_formats;
 
 use super::{LoadError, budget, files};
 use crate::{
@@ -66,6 +68,24 @@ pub fn decode(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String>) -> 
 }
 
 fn decode_unguarded(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String>) -> Result<DynamicImage, String> {
+    match bytes {
+        _ if bytes.starts_with(gpu_formats::DDS_MAGIC) => gpu_formats::dds(bytes, room(reserve)),
+        _ if bytes.starts_with(gpu_formats::KTX2_MAGIC) => gpu_formats::ktx2(bytes, room(reserve)),
+        _ => decode_usual(bytes, reserve),
+    }
+}
+
+/// Asks for the room of a picture with so many bytes beside those of its texels.
+fn room(reserve: impl FnOnce(u64) -> Result<(), String>) -> impl FnOnce(u32, u32, u64) -> Result<(), String> {
+    |width, height, more| {
+        check_size(width, height)?;
+        // The decoder's texels, and the result.
+        let needed = u64::from(width) * u64::from(height) * 2 * 4;
+        reserve(needed.saturating_add(more)).map_err(|lack| format!("the picture {lack}"))
+    }
+}
+
+fn decode_usual(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String>) -> Result<DynamicImage, String> {
     let damaged = |e: image::ImageError| format!("the picture is damaged: {e}");
     let mut reader = ImageReader::new(Cursor::new(bytes))
         .with_guessed_format()
@@ -82,9 +102,8 @@ fn decode_unguarded(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String
         Some(ImageFormat::WebP) => |own| own + 3 * 4,
         // The result is there twice for a moment.
         Some(ImageFormat::Hdr) => |own| own + 2 * 16,
-        _ if bytes.starts_with(KTX2_MAGIC) => return Err(KTX2.to_owned()),
         _ => {
-            return Err("not a PNG, JPEG, WebP or HDR picture: convert it to one of these".to_owned());
+            return Err("not a PNG, JPEG, WebP, HDR, DDS or KTX 2 picture: convert it to one of these".to_owned());
         }
     };
     let decoder = reader.into_decoder().map_err(damaged)?;
@@ -94,11 +113,6 @@ fn decode_unguarded(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String
     reserve(u64::from(width) * u64::from(height) * per_pixel(own)).map_err(|lack| format!("the picture {lack}"))?;
     DynamicImage::from_decoder(decoder).map_err(damaged)
 }
-
-/// How every KTX 2 file begins.
-const KTX2_MAGIC: &[u8] = b"\xabKTX 20\xbb";
-const KTX2: &str = "KTX2 pictures are not supported: convert it to PNG, JPEG or WebP \
-    (for example with `ktx extract --transcode rgba8`)";
 
 fn check_size(width: u32, height: u32) -> Result<(), String> {
     if width == 0 || height == 0 {
@@ -185,6 +199,21 @@ mod tests {
 
     proptest! {
         #![proptest_config(crate::testing::same_cases(128))]
+
+        #[test]
+        fn damaged_pictures_of_gpus_never_panic(
+            is_dds: bool,
+            cut in 0usize..200,
+            flips in prop::collection::vec((0usize..200, any::<u8>()), 0..6),
+        ) {
+            let mut bytes = if is_dds { gpu_formats::tests::dds_file() } else { gpu_formats::tests::ktx2_file([9; 4]) };
+            for (at, value) in flips {
+                let n = bytes.len();
+                bytes[at % n] = value;
+            }
+            bytes.truncate(cut.max(1));
+            let _ = load_bytes(&bytes);
+        }
 
         #[test]
         fn damaged_pictures_never_panic(which in 0usize..4, cut in 0usize..400, flips in prop::collection::vec((0usize..400, any::<u8>()), 0..6)) {

@@ -1,0 +1,184 @@
+//! The header of a PLY file: its encoding, and the elements and properties that follow.
+
+use super::Fault;
+
+/// How values are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    Ascii,
+    LittleEndian,
+    BigEndian,
+}
+
+/// The type of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    F32,
+    F64,
+}
+
+/// The value of a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Scalar(Number),
+    /// So many items as a number says.
+    List {
+        count: Number,
+        item: Number,
+    },
+}
+
+#[derive(Debug)]
+pub struct Property {
+    pub name: String,
+    pub kind: Kind,
+}
+
+#[derive(Debug)]
+pub struct Element {
+    pub name: String,
+    pub count: usize,
+    pub properties: Vec<Property>,
+}
+
+#[derive(Debug)]
+pub struct Header {
+    pub encoding: Encoding,
+    pub elements: Vec<Element>,
+    /// Number of bytes and of lines of the header.
+    pub bytes: usize,
+    pub lines: usize,
+}
+
+impl Number {
+    fn parse(name: &str) -> Result<Self, String> {
+        Ok(match name {
+            "char" | "int8" => Self::I8,
+            "uchar" | "uint8" => Self::U8,
+            "short" | "int16" => Self::I16,
+            "ushort" | "uint16" => Self::U16,
+            "int" | "int32" => Self::I32,
+            "uint" | "uint32" => Self::U32,
+            "float" | "float32" => Self::F32,
+            "double" | "float64" => Self::F64,
+            _ => return Err(format!("`{name}` is no type of numbers: write char, uchar, short, … or double")),
+        })
+    }
+
+    /// Bytes in a binary file.
+    pub fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
+    /// The greatest value of an integer type; 1 for others.
+    pub fn greatest(self) -> f64 {
+        match self {
+            Self::I8 => i8::MAX.into(),
+            Self::U8 => u8::MAX.into(),
+            Self::I16 => i16::MAX.into(),
+            Self::U16 => u16::MAX.into(),
+            Self::I32 => i32::MAX.into(),
+            Self::U32 => u32::MAX.into(),
+            Self::F32 | Self::F64 => 1.0,
+        }
+    }
+
+    pub fn is_integer(self) -> bool {
+        !matches!(self, Self::F32 | Self::F64)
+    }
+}
+
+impl Kind {
+    /// The least number of bytes that a value takes.
+    fn least(self, encoding: Encoding) -> usize {
+        match (encoding, self) {
+            // The number may be followed by a space or by the end of the file.
+            (Encoding::Ascii, _) => 1,
+            (_, Self::Scalar(number) | Self::List { count: number, .. }) => number.size(),
+        }
+    }
+}
+
+impl Element {
+    /// The least number of bytes that one of them takes.
+    pub fn least(&self, encoding: Encoding) -> usize {
+        self.properties.iter().map(|property| property.kind.least(encoding)).sum()
+    }
+}
+
+/// Reads the header of a whole file.
+///
+/// # Errors
+/// When the file is no PLY file, or a line of the header is not known.
+pub fn read(file: &[u8]) -> Result<Header, Fault> {
+    let mut bytes = 0;
+    let mut encoding = None;
+    let mut elements = Vec::new();
+    // Old files end lines as the Macintosh did.
+    let end = if file.starts_with(b"ply\r") && file.get(4) != Some(&b'\n') { b'\r' } else { b'\n' };
+    for line in 1.. {
+        let rest = &file[bytes..];
+        let Some(length) = rest.iter().position(|&b| b == end) else {
+            return Err(Fault::line(line, "the header does not end: `end_header` is missing"));
+        };
+        bytes += length + 1;
+        let text = String::from_utf8_lossy(&rest[..length]);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let fail = |message: String| Err(Fault::line(line, message));
+        match words[..] {
+            ["ply"] if line == 1 => {}
+            _ if line == 1 => return fail("not a PLY file: it does not begin with `ply`".to_owned()),
+            ["comment" | "obj_info", ..] | [] => {}
+            ["format", name, "1.0"] => {
+                encoding = Some(match name {
+                    "ascii" => Encoding::Ascii,
+                    "binary_little_endian" => Encoding::LittleEndian,
+                    "binary_big_endian" => Encoding::BigEndian,
+                    _ => return fail(format!("the format `{name}` is not known: write ascii or binary")),
+                });
+            }
+            ["element", name, count] => {
+                let Ok(count) = count.parse() else {
+                    return fail(format!("`{count}` is no number of elements"));
+                };
+                if elements.iter().any(|e: &Element| e.name == name) {
+                    return fail(format!("the element `{name}` comes twice"));
+                }
+                elements.push(Element { name: name.to_owned(), count, properties: Vec::new() });
+            }
+            ["property", ref kind @ .., name] => {
+                let property = Property { name: name.to_owned(), kind: property(kind, line)? };
+                match elements.last_mut() {
+                    Some(element) => element.properties.push(property),
+                    None => return fail("a property comes before any element".to_owned()),
+                }
+            }
+            ["end_header"] => {
+                let encoding = encoding.ok_or_else(|| Fault::line(line, "the header has no line `format`"))?;
+                return Ok(Header { encoding, elements, bytes, lines: line });
+            }
+            _ => return fail(format!("`{}` is not known in a header", text.trim())),
+        }
+    }
+    Err(Fault::line(1, "the header does not end"))
+}
+
+fn property(kind: &[&str], line: usize) -> Result<Kind, Fault> {
+    let number = |name| Number::parse(name).map_err(|message| Fault::line(line, message));
+    match *kind {
+        [name] => Ok(Kind::Scalar(number(name)?)),
+        ["list", count, item] => Ok(Kind::List { count: number(count)?, item: number(item)? }),
+        _ => Err(Fault::line(line, "a property has a type and a name")),
+    }
+}

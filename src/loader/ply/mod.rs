@@ -1,0 +1,241 @@
+//! PLY, the format of scanned models (Turk 1994): vertices with their attributes, and polygons or strips of triangles between them.
+//! What else a file has is left out. `header` declares what follows, `values` reads it number by number.
+
+mod header;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use super::{
+    LoadError, files,
+    indexed::Indexed,
+    meshes::{MeshFormat, MeshOptions, ParsedMesh},
+};
+use crate::math::linear_from_srgb;
+use header::{Element, Header, Kind, Number, Property};
+use std::path::{Path, PathBuf};
+use values::Values;
+
+/// The format of `.ply` files.
+pub struct Ply;
+
+impl MeshFormat for Ply {
+    fn extension(&self) -> &'static str {
+        "ply"
+    }
+
+    fn parse(&self, path: &Path, options: &MeshOptions, _allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError> {
+        read(&files::read(path)?).map_err(|fault| fault.of(path))?.finish(path, options)
+    }
+}
+
+/// A fault and its place.
+#[derive(Debug)]
+pub struct Fault {
+    place: Place,
+    message: String,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// From 1.
+    Line(usize),
+    /// From 0.
+    Byte(usize),
+}
+
+impl Fault {
+    fn line(line: usize, message: impl Into<String>) -> Self {
+        Self { place: Place::Line(line), message: message.into() }
+    }
+
+    fn byte(byte: usize, message: impl Into<String>) -> Self {
+        Self { place: Place::Byte(byte), message: message.into() }
+    }
+
+    fn of(self, path: &Path) -> LoadError {
+        match self.place {
+            Place::Line(line) => LoadError::line(path, line, self.message),
+            Place::Byte(byte) => LoadError::file(path, format!("at byte {byte}: {}", self.message)),
+        }
+    }
+}
+
+/// Reads a whole file.
+fn read(file: &[u8]) -> Result<Indexed, Fault> {
+    let header = header::read(file)?;
+    let vertices = header.elements.iter().find(|e| e.name == "vertex").map_or(0, |e| e.count);
+    let mut values = Values::new(file, &header);
+    let mut mesh = Indexed::default();
+    for element in &header.elements {
+        check_count(element, &header, &values)?;
+        match element.name.as_str() {
+            "vertex" => read_vertices(element, &mut values, &mut mesh)?,
+            "face" => read_faces(element, &mut values, vertices, &mut mesh, add_polygon)?,
+            "tristrips" => read_faces(element, &mut values, vertices, &mut mesh, add_strips)?,
+            _ => {
+                for _ in 0..element.count {
+                    element.properties.iter().try_for_each(|property| skip(&mut values, property.kind))?;
+                }
+            }
+        }
+    }
+    Ok(mesh)
+}
+
+/// Refuses more elements than the rest of the file has bytes for.
+fn check_count(element: &Element, header: &Header, values: &Values) -> Result<(), Fault> {
+    let Element { name, count, properties } = element;
+    let least = element.least(header.encoding);
+    if *count > 0 && properties.is_empty() {
+        return Err(Fault::line(header.lines, format!("the element `{name}` has no properties")));
+    }
+    if count.checked_mul(least).is_none_or(|bytes| bytes > values.left()) {
+        return Err(values.fault(format!("{count} elements `{name}` do not fit into the rest of the file")));
+    }
+    Ok(())
+}
+
+fn skip(values: &mut Values, kind: Kind) -> Result<(), Fault> {
+    match kind {
+        Kind::Scalar(number) => values.skip(1, number),
+        Kind::List { count, item } => {
+            let length = values.length(count, item)?;
+            values.skip(length, item)
+        }
+    }
+}
+
+/// The place of a property's value in the row of a vertex: position, normal, texture coordinates and colour.
+fn column(name: &str) -> Option<usize> {
+    Some(match name {
+        "x" => 0,
+        "y" => 1,
+        "z" => 2,
+        "nx" | "normal_x" => 3,
+        "ny" | "normal_y" => 4,
+        "nz" | "normal_z" => 5,
+        "s" | "u" | "texture_u" | "texture_s" => 6,
+        "t" | "v" | "texture_v" | "texture_t" => 7,
+        "red" | "r" | "diffuse_red" => 8,
+        "green" | "g" | "diffuse_green" => 9,
+        "blue" | "b" | "diffuse_blue" => 10,
+        "alpha" | "a" | "diffuse_alpha" => 11,
+        _ => return None,
+    })
+}
+
+fn read_vertices(element: &Element, values: &mut Values, mesh: &mut Indexed) -> Result<(), Fault> {
+    let columns: Vec<Option<usize>> = element.properties.iter().map(column_of).collect();
+    let has = |wanted: std::ops::Range<usize>| wanted.into_iter().all(|c| columns.contains(&Some(c)));
+    if element.count > 0 && !has(0..3) {
+        return Err(values.fault("vertices need the properties x, y and z"));
+    }
+    let (normals, uvs, colors) = (has(3..6), has(6..8), has(8..11));
+    let reserved = |wanted: bool| if wanted { element.count } else { 0 };
+    mesh.positions.reserve(element.count);
+    mesh.normals.reserve(reserved(normals));
+    mesh.uvs.reserve(reserved(uvs));
+    mesh.colors.reserve(reserved(colors));
+    for _ in 0..element.count {
+        let mut row = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+        for (property, column) in element.properties.iter().zip(&columns) {
+            match (property.kind, *column) {
+                (Kind::Scalar(number), Some(column)) => row[column] = value(values.next(number)?, number, column),
+                (kind, _) => skip(values, kind)?,
+            }
+        }
+        let [x, y, z, nx, ny, nz, u, v, color @ ..] = row;
+        if ![x, y, z, u, v].iter().all(|x| x.is_finite()) {
+            let vertex = mesh.positions.len();
+            return Err(values.fault(format!("vertex {vertex} (from 0) is not finite")));
+        }
+        mesh.positions.push([x, y, z]);
+        mesh.normals.extend(normals.then_some([nx, ny, nz]));
+        mesh.uvs.extend(uvs.then_some([u, v]));
+        mesh.colors.extend(colors.then_some(color));
+    }
+    Ok(())
+}
+
+fn column_of(property: &Property) -> Option<usize> {
+    match property.kind {
+        Kind::Scalar(_) => column(&property.name),
+        Kind::List { .. } => None,
+    }
+}
+
+/// A number as vertices have it. Colours are within 0 and 1; those of integers are in sRGB, as pictures of scanners are.
+fn value(x: f64, number: Number, column: usize) -> f32 {
+    let share = || (x / number.greatest()).clamp(0.0, 1.0) as f32;
+    match column {
+        8..11 if x.is_nan() => 0.0,
+        8..11 if number.is_integer() => linear_from_srgb(share()),
+        8..12 => share(),
+        _ => x as f32,
+    }
+}
+
+/// Adds the triangles of a list of indices to a mesh.
+type AddTriangles = fn(&[Option<u32>], &mut Vec<[u32; 3]>);
+
+/// Reads elements whose list of indices `add` makes triangles of.
+fn read_faces(
+    element: &Element,
+    values: &mut Values,
+    vertices: usize,
+    mesh: &mut Indexed,
+    add: AddTriangles,
+) -> Result<(), Fault> {
+    let is_list = |p: &Property| {
+        matches!(p.kind, Kind::List { .. }) && matches!(p.name.as_str(), "vertex_indices" | "vertex_index")
+    };
+    if element.count > 0 && !element.properties.iter().any(is_list) {
+        return Err(values.fault(format!("elements `{}` need a list `vertex_indices`", element.name)));
+    }
+    let restarts = element.name == "tristrips";
+    let mut corners = Vec::new();
+    for _ in 0..element.count {
+        for property in &element.properties {
+            match property.kind {
+                Kind::List { count, item } if is_list(property) => {
+                    corners.clear();
+                    for _ in 0..values.length(count, item)? {
+                        let index = values.next(item)?;
+                        let known = index >= 0.0 && index.fract() == 0.0 && index < vertices as f64;
+                        if !(known || restarts && index == -1.0) {
+                            let message = format!("vertex {index} (from 0) is used, but the file has {vertices}");
+                            return Err(values.fault(message));
+                        }
+                        corners.push(known.then_some(index as u32));
+                    }
+                    add(&corners, &mut mesh.triangles);
+                }
+                kind => skip(values, kind)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds the fan of a polygon.
+fn add_polygon(corners: &[Option<u32>], triangles: &mut Vec<[u32; 3]>) {
+    if let [Some(first), others @ ..] = corners {
+        for pair in others.windows(2) {
+            if let [Some(b), Some(c)] = *pair {
+                triangles.push([*first, b, c]);
+            }
+        }
+    }
+}
+
+/// Adds strips of triangles, between which there is no index. Every second triangle runs the other way round.
+fn add_strips(corners: &[Option<u32>], triangles: &mut Vec<[u32; 3]>) {
+    for strip in corners.split(Option::is_none) {
+        for (i, corners) in strip.windows(3).enumerate() {
+            if let [Some(a), Some(b), Some(c)] = *corners {
+                triangles.push(if i % 2 == 0 { [a, b, c] } else { [b, a, c] });
+            }
+        }
+    }
+}
