@@ -254,7 +254,7 @@ fn overrides_that_fit_nothing_say_so() {
     };
     says("render.sampels", "1", "--set render.sampels: unknown field `sampels` in render: did you mean `samples`?");
     says("materials.stne.color", "1", "did you mean `stone`?");
-    says("instances.9.of", "\"a\"", "there is no element `9`: the list has 7");
+    says("instances.9.of", "\"a\"", "there is no element `9`: the list has 9");
     says("render.samples", "many", "--set render.samples: ");
     says("render.samples", "1, seed: 2", "is not a value");
     says("render.samples", "(1", "is not a value");

@@ -122,6 +122,9 @@ impl Element {
 /// # Errors
 /// When the file is no PLY file, or a line of the header is not known.
 pub fn read(file: &[u8]) -> Result<Header, Fault> {
+    if !file.starts_with(b"ply") {
+        return Err(Fault::line(1, "not a PLY file: it does not begin with `ply`"));
+    }
     let mut bytes = 0;
     let mut encoding = None;
     let mut elements = Vec::new();
@@ -138,7 +141,6 @@ pub fn read(file: &[u8]) -> Result<Header, Fault> {
         let fail = |message: String| Err(Fault::line(line, message));
         match words[..] {
             ["ply"] if line == 1 => {}
-            _ if line == 1 => return fail("not a PLY file: it does not begin with `ply`".to_owned()),
             ["comment" | "obj_info", ..] | [] => {}
             ["format", name, "1.0"] => {
                 encoding = Some(match name {

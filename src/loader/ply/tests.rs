@@ -139,7 +139,7 @@ fn vertices_with_colours_are_shown_on_white() {
 fn errors_name_the_line_or_the_byte() {
     let xyz = format!("element vertex 1\n{XYZ}");
     let table = [
-        ("solid\n".to_owned(), "a.ply:1: not a PLY file"),
+        ("solid".to_owned(), "a.ply:1: not a PLY file"),
         ("ply\nformat ascii 1.0\n".to_owned(), "a.ply:3: the header does not end"),
         ("ply\nformat ebcdic 1.0\n".to_owned(), "a.ply:2: the format `ebcdic` is not known"),
         ("ply\nformat ascii 2.0\n".to_owned(), "a.ply:2: `format ascii 2.0` is not known in a header"),
