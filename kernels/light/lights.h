@@ -76,11 +76,9 @@ THRONG_DEVICE bool sample_light(const Params& params, Vec3 position, Vec3 normal
 THRONG_DEVICE Vec3 escaped_light(const Params& params, Vec3 origin, const Scatter& scatter, Vec3 direction) {
     if (scatter.pdf == kInfinity) return background(params, direction);
     const LightShares shares = light_shares(params, origin, true);
-    Vec3 light = vec3(0.0f);
-    if (shares.sky > 0.0f) {
-        float pdf = shares.sky * sky_pdf(params, scatter.normal, direction);
-        light = sky_radiance(params, direction) * power_heuristic(scatter.pdf, pdf);
-    }
+    // Without a share, the sky is found by scattering alone.
+    const float sky = shares.sky > 0.0f ? shares.sky * sky_pdf(params, scatter.normal, direction) : 0.0f;
+    Vec3 light = sky_radiance(params, direction) * power_heuristic(scatter.pdf, sky);
     THRONG_NO_UNROLL
     for (uint32_t i = 0; i < params.tables.sun_count; i++) {
         const LightRecord sun = load_record(&params.tables.lights[i]);

@@ -14,7 +14,7 @@ const FIRST: [(&str, &[&str]); 6] = [
             "size",
             "samples",
             "exposure",
-            "denoise",
+            "transparent",
             "animation",
             "camera",
             "environment",

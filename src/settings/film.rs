@@ -59,8 +59,10 @@ pub struct AovOptions {
     /// It has to be installed; OIDN_DIR names its folder
     #[arg(long)]
     pub denoise: bool,
-    /// Leave out the environment where the camera sees it: .png, .webp, .apng and .exr files, and .mov and .webm videos get alpha. The
-    /// light stays. Models have no ground
+    /// Leave out the background: pictures get alpha
+    ///
+    /// The environment is left out where the camera sees it, in .png, .webp, .apng and .exr files and in .mov and .webm videos. The light
+    /// stays. Models have no ground
     #[arg(long, group = "cut_out")]
     pub transparent: bool,
     /// Show a colour like #c8b090 or a picture (.png, .jpg, .webp, .hdr) where the camera sees the environment. The light stays. Models

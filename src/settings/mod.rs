@@ -203,7 +203,9 @@ pub struct FrameOptions {
     /// other; names of videos make one, see --video [default: frames/{scene}/####.png]
     #[arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true)]
     pub output: Option<Destination>,
-    /// Frames to render, for example 1-48:2,60 [default: all of the scene, or the first if --output names one picture]
+    /// Frames to render, for example 1-48:2,60 [default: all]
+    ///
+    /// If --output names one picture, the first is the default
     #[arg(short, long, value_name = "LIST")]
     pub frames: Option<FrameList>,
     /// Keep frames that exist and render only the missing ones.
@@ -417,9 +419,10 @@ mod tests {
 
     #[test]
     fn several_frames_into_one_file_are_a_usage_error() {
-        let options =
-            FrameOptions { output: Some(Destination::parse("still.png").unwrap()), ..FrameOptions::default() };
-        assert!(options.resolve(&scene(1)).is_ok());
+        let output = Some(Destination::parse("still.png").unwrap());
+        let options = FrameOptions { output: output.clone(), ..FrameOptions::default() };
+        assert_eq!(options.resolve(&scene(2)).unwrap().asked, [1]);
+        let options = FrameOptions { output, frames: Some(FrameList::all()), ..FrameOptions::default() };
         let error = options.resolve(&scene(2)).unwrap_err();
         assert!(error.is_usage());
         assert!(error.to_string().contains("still_####.png"), "{error}");

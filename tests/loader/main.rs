@@ -269,7 +269,7 @@ fn a_bare_model_gets_ground_light_and_a_turntable() {
     let s = load(&dir.path().join("two.obj")).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((s.name.as_str(), s.meshes.len(), s.settings.frames), ("two", 2, 72));
     assert!(matches!(s.camera.path, CameraPath::Orbit { turns: 1.0, .. }));
-    assert!(matches!(s.environment, Environment::Image { .. }) && s.lights.len() == 1);
+    assert!(matches!(s.environment, Environment::Gradient { .. }) && s.lights.len() == 3);
     assert!(s.instances[1].local.translation.y < 0.0);
     let options = LoadOptions { overrides: vec![("render.samples".into(), "2".into())], ..LoadOptions::default() };
     let e = load_with(&dir.path().join("two.obj"), &options).err().map(|e| e.to_string());

@@ -6,8 +6,9 @@ use crate::{
         LoadError, LoadOptions,
         materials::{Materials, Slots},
         meshes::{MeshFormat, MeshOptions},
+        options::EnvironmentChoice,
     },
-    scene::{Material, Mesh, Scene, Shape, Wrap},
+    scene::{Integrator, Material, Mesh, Scene, Shape, Wrap},
 };
 use glam::{Affine3, Vec3};
 use std::path::Path;
@@ -31,7 +32,9 @@ pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Resu
     color_like_clay(&mut table, &model.mesh);
     super::add(&mut scene, &mut slots, model, Affine3::from_quat(options.model.stage.rotation()));
     Stage::new(options).set(&mut scene, table, slots)?;
-    scene.settings.integrator = scene.suitable_integrator();
+    // The other integrator knows no small bright lights in pictures.
+    let pictured = matches!(options.model.environment, Some(EnvironmentChoice::File(_)));
+    scene.settings.integrator = if pictured { Integrator::Path } else { scene.suitable_integrator() };
     Ok(scene)
 }
 

@@ -233,9 +233,12 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Converts in parallel: `run` gets bytes, the stride of elements in them, and where these elements go. It is no type parameter, so that
-/// the parallel loop is compiled once for all types of components.
-fn fill<E: Send>(output: &mut [E], base: &Strided, run: &(dyn Fn(&[u8], usize, &mut [E]) + Sync)) {
+/// Converts bytes, given the stride of elements in them, to elements. It is no type parameter of [`fill`], so that the parallel loop is
+/// compiled once for all types of components.
+type Convert<'a, E> = dyn Fn(&[u8], usize, &mut [E]) + Sync + 'a;
+
+/// Converts in parallel.
+fn fill<E: Send>(output: &mut [E], base: &Strided, run: &Convert<E>) {
     const PER_TASK: usize = 16 * 1024;
     let tasks = output.par_chunks_mut(PER_TASK).zip(base.bytes.par_chunks(PER_TASK * base.stride));
     tasks.for_each(|(output, bytes)| run(bytes, base.stride, output));
