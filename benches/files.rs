@@ -56,6 +56,7 @@ fn files(criterion: &mut Criterion) {
             height: SIZE.1,
             pixels: Pixels::from_bytes(pixels, &rendered.pixels),
             aovs: &rendered.aovs,
+            transparent: false,
             blocks: None,
             manifests: &manifests,
             metadata: &metadata,
