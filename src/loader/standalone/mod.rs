@@ -49,7 +49,7 @@ fn settings(options: &LoadOptions) -> RenderDefaults {
     let usual = RenderDefaults::default();
     let (samples, noise) = match stage.preset.unwrap_or(Preset::Good) {
         Preset::Draft => (8, None),
-        Preset::Good => (64, Some(0.2)),
+        Preset::Good => (64, Some(0.25)),
         Preset::Best => (1024, Some(0.03)),
     };
     RenderDefaults { samples, noise, fps: stage.fps.unwrap_or(usual.fps), ..usual }
