@@ -11,7 +11,7 @@ use image::{
 };
 use std::path::{Path, PathBuf};
 
-/// What users may ask for.
+/// A background that users may ask for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BackgroundChoice {
     /// A linear display colour.
@@ -20,7 +20,7 @@ pub enum BackgroundChoice {
     File(PathBuf),
 }
 
-/// What is behind the scene in frames of one size.
+/// The background of frames of one size.
 pub struct Background {
     pub backdrop: Backdrop,
     /// The choice, for the metadata of files.

@@ -1,4 +1,4 @@
-//! What a scene is made of as far as light goes: which materials are in use, where its light comes from, and which integrator suits it.
+//! The light of a scene: which materials are in use, where its light comes from, and which integrator suits it.
 
 use super::{Environment, Integrator, Light, Material, MaterialKind, NONE, Scene};
 use glam::Vec3;

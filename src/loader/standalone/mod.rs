@@ -98,7 +98,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// What the camera sees of the ground; none without one. A picture of the surroundings is to be seen, and has a ground of its own.
+    /// The ground as the camera sees it; none without one. A picture of the surroundings is to be seen, and has a ground of its own.
     fn ground(&self) -> Option<ToCamera> {
         let model = &self.options.model;
         let pictured = matches!(model.environment, Some(EnvironmentChoice::File(_)));
