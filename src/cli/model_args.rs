@@ -4,9 +4,10 @@ use super::lens_args::LensArgs;
 use crate::loader::options::{
     AnimationOptions, CameraChoice, EnvironmentChoice, ModelOptions, Preset, StageOptions, ViewOptions, parse_triple,
 };
+use crate::scene::ranges::describe;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use glam::Vec3;
-use std::path::PathBuf;
+use std::{ops::RangeInclusive, path::PathBuf};
 
 /// For scenes of every kind.
 #[derive(clap::Args)]
@@ -81,10 +82,10 @@ pub struct ModelArgs {
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     rotate: Option<Vec3>,
     /// Empty space around the model on each side, as a share of the picture's smaller side [default: 0.14]
-    #[arg(long, value_name = "SHARE", value_parser = parse_margin)]
+    #[arg(long, value_name = "SHARE", value_parser = number_in(0.0..=0.45))]
     margin: Option<f32>,
     /// Come nearer by this factor, or go away [default: 1]
-    #[arg(long, value_name = "FACTOR", value_parser = parse_zoom)]
+    #[arg(long, value_name = "FACTOR", value_parser = number_in(0.01..=100.0))]
     zoom: Option<f32>,
     /// Rounds of the turntable; negative ones go the other way [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_number)]
@@ -93,7 +94,7 @@ pub struct ModelArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_duration)]
     duration: Option<f32>,
     /// Frames per second [default: 24]
-    #[arg(long, value_name = "RATE", value_parser = parse_fps)]
+    #[arg(long, value_name = "RATE", value_parser = number_in(0.1..=1000.0))]
     fps: Option<f32>,
     /// How much time pictures may take: draft for a look, good, or best without visible noise [default: good]
     #[arg(long, value_name = "NAME")]
@@ -176,29 +177,21 @@ fn parse_up(text: &str) -> Result<Vec3, String> {
     direction.ok_or_else(|| "write an axis like z or -y, or a direction like 0,0,1".to_owned())
 }
 
-fn parse_margin(text: &str) -> Result<f32, String> {
-    let margin = text.parse().ok().filter(|x| (0.0..=0.45).contains(x));
-    margin.ok_or_else(|| "write a number from 0 to 0.45".to_owned())
-}
-
-fn parse_zoom(text: &str) -> Result<f32, String> {
-    let zoom = text.parse().ok().filter(|x| (0.01..=100.0).contains(x));
-    zoom.ok_or_else(|| "write a number from 0.01 to 100".to_owned())
-}
-
 fn parse_duration(text: &str) -> Result<f32, String> {
     let seconds = text.parse().ok().filter(|x: &f32| *x > 0.0 && *x <= 86400.0);
     seconds.ok_or_else(|| "write a number of seconds above 0, at most 86400".to_owned())
 }
 
-fn parse_fps(text: &str) -> Result<f32, String> {
-    let rate = text.parse().ok().filter(|x| (0.1..=1000.0).contains(x));
-    rate.ok_or_else(|| "write a number from 0.1 to 1000".to_owned())
+/// Parses a number in `range`.
+fn number_in(range: RangeInclusive<f32>) -> impl Fn(&str) -> Result<f32, String> + Clone + Send + Sync {
+    move |text| {
+        let number = text.parse().ok().filter(|x| range.contains(x));
+        number.ok_or_else(|| format!("write a number from {}", describe(&range)))
+    }
 }
 
 pub(super) fn parse_number(text: &str) -> Result<f32, String> {
-    let number = text.parse().ok().filter(|x: &f32| x.abs() <= 1e6);
-    number.ok_or_else(|| "write a number from -1000000 to 1000000".to_owned())
+    number_in(-1e6..=1e6)(text)
 }
 
 fn parse_fov(text: &str) -> Result<f32, String> {

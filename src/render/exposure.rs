@@ -45,10 +45,12 @@ impl Exposures {
         };
         let step = step(job);
         let wanted: BTreeSet<u32> = job.frames.iter().flat_map(|&f| keys(f, step)).collect();
+        let ids = |index: u32| cryptomatte::instance_ids(&job.scene).get(index as usize).copied();
+        let stage = job.scene.stage.and_then(ids);
         let mut keys = BTreeMap::new();
         for key in wanted {
             let frame = (key * step + 1).min(job.scene.settings.frames);
-            let stops = measure_frame(job, device, poser, frame, stop)?;
+            let stops = measure_frame(job, device, poser, (frame, stage), stop)?;
             keys.insert(key, stops);
         }
         let exposure = |&frame: &u32| (frame, more + between(&keys, frame, step));
@@ -82,16 +84,15 @@ fn between(keys: &BTreeMap<u32, f32>, frame: u32, step: u32) -> f32 {
     smooth(before) * (1.0 - t) + smooth(before + 1) * t
 }
 
-/// Stops that bring a frame to middle grey.
+/// Stops that bring a frame to middle grey; `stage` is the id of the instance that does not count.
 fn measure_frame(
     job: &RenderJob,
     device: &mut dyn Device,
     poser: &mut Poser,
-    number: u32,
+    (number, stage): (u32, Option<u32>),
     stop: &Stop,
 ) -> Result<f32, RenderError> {
     let mut settings = small(&job.settings);
-    let stage = job.scene.stage.and_then(|index| cryptomatte::instance_ids(&job.scene).get(index as usize).copied());
     settings.aovs = stage.map(|_| Aov::Instance).into_iter().collect();
     let frame = poser.pose(number).frame;
     let rendered = device

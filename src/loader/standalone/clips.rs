@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 /// The name by which all clips of a file are played at once.
 const ALL: &str = "all";
-/// Most frames of a round; a clip that lasts longer is cut.
-const MOST_FRAMES: f64 = 100_000.0;
+/// Most frames of a film; a clip that lasts longer is cut.
+pub const MOST_FRAMES: f64 = 100_000.0;
 
 /// The clips that `options` name, each once, in that order.
 ///

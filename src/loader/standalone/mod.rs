@@ -30,8 +30,6 @@ use glam::{Affine3, Vec3};
 
 /// Seconds of a turn.
 const TURN_SECONDS: f32 = 3.0;
-/// Most frames of a film.
-const MOST_FRAMES: f32 = 100_000.0;
 /// Radius of the ground, in diagonals of the model.
 const GROUND: f32 = 30.0;
 /// Albedo of the ground around the model, and far from it.
@@ -112,9 +110,9 @@ impl<'a> Stage<'a> {
     /// Number of frames. On a turntable, as many whole rounds of the animation as it needs.
     fn frames(&self, fps: f32) -> u32 {
         if let Some(seconds) = self.options.model.stage.duration {
-            return (seconds * fps).round().clamp(1.0, MOST_FRAMES) as u32;
+            return (seconds * fps).round().clamp(1.0, clips::MOST_FRAMES as f32) as u32;
         }
-        let turn = (TURN_SECONDS * fps).round().clamp(1.0, MOST_FRAMES) as u32;
+        let turn = (TURN_SECONDS * fps).round().clamp(1.0, clips::MOST_FRAMES as f32) as u32;
         match (self.round, self.turns()) {
             (Some(round), true) => round * turn.div_ceil(round),
             (Some(round), false) => round,
