@@ -97,12 +97,16 @@ THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
     return dot(position - load3(camera.origin), load3(camera.forward));
 }
 
+// Lights that are sampled where a camera ray hits a shadow catcher. Several, for the film is done soon where it shows nothing else.
+constexpr uint32_t kCatcherLights = 8;
+
 // Luminance that a light would bring to a shadow catcher, and what is blocked of it.
 struct CaughtLight {
     float open, blocked;
 };
 
-// Samples one light at a surface that a camera ray has hit. Outlined, as most scenes have no shadow catchers.
+// Samples one light at a surface that a camera ray has hit, with the random numbers of a bounce. Outlined, as most scenes have no
+// shadow catchers.
 THRONG_OUTLINE CaughtLight light_at_catcher(const Params& params, const Path& path, const Surface& s, StackEntry* stack) {
     const CaughtLight none{0.0f, 0.0f};
     const float choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight)).x;
@@ -116,20 +120,60 @@ THRONG_OUTLINE CaughtLight light_at_catcher(const Params& params, const Path& pa
     return CaughtLight{light, is_blocked ? light : 0.0f};
 }
 
+// Width of a pixel in scene units at a point that a camera sees.
+THRONG_INLINE float pixel_size(const Params& params, const CameraRecord& camera, Vec3 point) {
+    const float rows = float(params.film.height), half_height = length(load3(camera.up));
+    if (camera.kind == CAMERA_ORTHOGRAPHIC) return 2.0f * half_height / rows;
+    const Vec3 to = point - load3(camera.origin);
+    return camera.kind == CAMERA_EQUIRECTANGULAR ? kPi / rows * length(to) : 2.0f * half_height / rows * dot(to, load3(camera.forward));
+}
+
+// Whether the edge of a triangle is so near to a hit in the picture that a line along it covers the hit. Lines in small triangles are
+// thinner, so that these do not turn black. Outlined, as most pictures show no edges.
+THRONG_OUTLINE bool is_on_edge(const Params& params, const Ray& ray, const Hit& hit) {
+    const InstanceRecord& instance = params.trees.instances[hit.record];
+    const Words4 ids = load_words(&instance.slot_base);
+    const MeshRecord mesh = load_record(&params.tables.meshes[ids.y]);
+    if (mesh.shape == SHAPE_SPHERE || hit.instance == params.scene.stage) return false;
+    const Time time = time_of(ray);
+    const ShapeSpan shape = shape_at(params, ids.y, time);
+    const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
+    float world_from_object[12], object_from_world[12];
+    load_placement(params, instance, time, world_from_object, object_from_world);
+    const Vec3 direction = normalize_or(load3(ray.direction), vec3(0.0f, 0.0f, 1.0f)), point = load3(ray.origin) + load3(ray.direction) * hit.t;
+    // Corners relative to the hit, as seen along the ray.
+    Vec3 seen[3];
+    for (int k = 0; k < 3; k++) {
+        const Vec3 to = transform_point(world_from_object, load3(vertex_at(mesh, corners.vertices[k], shape).position)) - point;
+        seen[k] = to - direction * dot(to, direction);
+    }
+    float nearest = kInfinity, around = 0.0f;
+    for (int k = 0; k < 3; k++) {
+        const Vec3 from = seen[k], along = seen[(k + 1) % 3] - from;
+        const float size = length(along);
+        around += size;
+        if (size > 0.0f) nearest = min(nearest, length(cross(along, from)) / size);
+    }
+    const float inner_radius = around > 0.0f ? length(cross(seen[1] - seen[0], seen[2] - seen[0])) / around : 0.0f;
+    const float half_width = 0.5f * params.picture.edge_width * pixel_size(params, camera_at(params, time), point);
+    return nearest < min(half_width, 0.3f * inner_radius);
+}
+
 // Sums over the samples of a pixel.
 struct AovSums {
     Vec3 albedo, normal, nearest;
     float depth, motion[4], weights;
-    // Samples that show a surface, and those that show a shadow catcher.
-    float covered, caught;
-    // Light that would arrive at shadow catchers, and what is blocked of it.
+    // Samples that show a surface, those that show a shadow catcher, and those on edges.
+    float covered, caught, edges;
+    // Light that would arrive at shadow catchers, what is blocked of it, and the environment behind them.
     float open, blocked;
+    Vec3 behind;
     Matte instances, materials;
 
     THRONG_DEVICE AovSums() {
-        albedo = normal = nearest = vec3(0.0f);
+        albedo = normal = nearest = behind = vec3(0.0f);
         depth = kInfinity;
-        motion[0] = motion[1] = motion[2] = motion[3] = weights = covered = caught = open = blocked = 0.0f;
+        motion[0] = motion[1] = motion[2] = motion[3] = weights = covered = caught = edges = open = blocked = 0.0f;
         instances.count = materials.count = 0;
     }
 
@@ -153,7 +197,8 @@ struct AovSums {
             }
             if (out.instance) instances.add(out.instance_names[hit.instance], weight);
             if (out.material) materials.add(out.material_names[s.material], weight);
-            if (out.alpha) add_alpha(params, path, s, material.flags, weight, thread);
+            if (out.wireframe && is_on_edge(params, ray, hit)) edges += weight;
+            if (out.alpha || out.shadow) add_alpha(params, path, s, material.flags, weight, thread);
         }
         if (out.motion) add_motion(params, out, hit, time_of(ray), position, direction, weight);
     }
@@ -167,9 +212,13 @@ struct AovSums {
             return;
         }
         caught += weight;
-        const CaughtLight light = light_at_catcher(params, path, s, thread.stack);
-        open += light.open * weight;
-        blocked += light.blocked * weight;
+        Path bounce = path;
+        for (bounce.depth = 0; bounce.depth < kCatcherLights; bounce.depth++) {
+            const CaughtLight light = light_at_catcher(params, bounce, s, thread.stack);
+            open += light.open * weight;
+            blocked += light.blocked * weight;
+        }
+        behind += behind_hole(params, load3(path.ray.direction)) * weight;
     }
 
     // Adds motion as Cycles has it: back to where a point was, and from where it will be.
@@ -194,10 +243,10 @@ struct AovSums {
             for (int k = 0; k < 4; k++) out.motion[4 * pixel + k] = motion[k] * scale;
         if (out.instance) instances.store(out.instance + 2 * kMatteRanks * pixel, scale);
         if (out.material) materials.store(out.material + 2 * kMatteRanks * pixel, scale);
-        if (out.alpha) {
-            const float shadow = open > 0.0f ? clamp(blocked / open, 0.0f, 1.0f) : 0.0f;
-            out.alpha[pixel] = clamp((covered + caught * shadow) * scale, 0.0f, 1.0f);
-        }
+        const float shade = open > 0.0f ? clamp(blocked / open, 0.0f, 1.0f) : 0.0f;
+        if (out.alpha) out.alpha[pixel] = clamp((covered + caught * shade) * scale, 0.0f, 1.0f);
+        if (out.wireframe) out.wireframe[pixel] = clamp(edges * scale, 0.0f, 1.0f);
+        if (out.shadow) store3(out.shadow + 3 * pixel, behind * (shade * scale));
     }
 };
 
@@ -212,7 +261,7 @@ THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
 
 // Whether there are AOVs of what camera rays hit.
 THRONG_INLINE bool has_met_aovs(const FrameAovs& out) {
-    return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material || out.alpha;
+    return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material || out.alpha || out.shadow || out.wireframe;
 }
 
 // Number of samples of a pixel's AOVs, which is the film's. If some samples count negatively, the film does not hold their number,

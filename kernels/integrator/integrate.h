@@ -51,7 +51,10 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     }
     Surface s = make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
-    if (is_hidden(path, material)) return;
+    if (is_hidden(path, material)) {
+        path.radiance += behind_hole(params, direction);
+        return;
+    }
     path.radiance += path.throughput * emission_at(params, s, material);
     Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR || material.flags & SURFACE_POLISHED) {
@@ -99,16 +102,29 @@ enum class Integrator : uint32_t {
     instance = INTEGRATOR_INSTANCE,
     steps = INTEGRATOR_STEPS,
     path = INTEGRATOR_PATH,
+    uv = INTEGRATOR_UV,
+    material = INTEGRATOR_MATERIAL,
+    wireframe = INTEGRATOR_WIREFRAME,
 };
-static_assert(INTEGRATOR_COUNT == 8, "an integrator has no name here");
+static_assert(INTEGRATOR_COUNT == 11, "an integrator has no name here");
 
 THRONG_INLINE Integrator integrator_of(const Params& params) { return Integrator(params.picture.integrator); }
 
-// The base colour at a hit, or its shading normal as a colour.
-THRONG_DEVICE Vec3 surface_view(const Params& params, const Path& path, const Hit& hit, bool shows_normal) {
-    Surface s = make_surface(params, path.ray, hit);
+// Colour of a chequered pattern with ten fields along each axis of a texture.
+THRONG_INLINE Vec3 uv_color(Vec2 uv) {
+    const bool odd = (int(floorf(uv.x * 10.0f)) + int(floorf(uv.y * 10.0f))) & 1;
+    return vec3(uv.x - floorf(uv.x), uv.y - floorf(uv.y), 0.25f) * (odd ? 0.6f : 1.0f);
+}
+
+// What views show of the surface at a hit.
+THRONG_DEVICE Vec3 surface_view(const Params& params, const Path& path, const Hit& hit, Integrator view) {
+    const Surface s = make_surface(params, path.ray, hit);
+    if (view == Integrator::uv) return uv_color(s.uv[0]);
+    if (view == Integrator::material) return index_color(s.material);
+    // Edges are drawn over this, when the picture is finished.
+    if (view == Integrator::wireframe) return vec3(0.6f + 0.4f * fabsf(dot(s.shading, normalize_or(load3(path.ray.direction), s.shading))));
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
-    return shows_normal ? mapped_normal(params, s, material) * 0.5f + vec3(0.5f) : base_color(params, s, material);
+    return view == Integrator::normal ? mapped_normal(params, s, material) * 0.5f + vec3(0.5f) : base_color(params, s, material);
 }
 
 // Ambient occlusion: whether a ray gets away from the surface without hitting anything nearby.
@@ -124,17 +140,24 @@ THRONG_DEVICE void occlusion_step(const Params& params, Path& path, const Hit& h
     step.lights[step.light_rays++] = ShadowRay{d, params.frame.ao_distance, vec3(1.0f)};
 }
 
-// The integrators whose paths end at the first hit: occlusion, and views of what the hit is, which are black where nothing is hit.
+// The integrators whose paths end at the first hit: occlusion, and views of what the hit is. Most are black where nothing is hit,
+// or nothing but what a model stands on.
 THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, Step& step) {
     step.clear();
     const Integrator integrator = integrator_of(params);
     if (integrator == Integrator::ao) return occlusion_step(params, path, hit, step);
-    if (hit.t < 0.0f) return;
+    if (hit.t < 0.0f || hit.instance == params.scene.stage) {
+        if (integrator == Integrator::wireframe && !is_transparent(params, path)) path.radiance = vec3(1.0f);
+        return;
+    }
     switch (integrator) {
     case Integrator::depth: path.radiance = vec3(clamp(1.0f - hit.t / params.frame.depth_range, 0.0f, 1.0f)); return;
     case Integrator::instance: path.radiance = index_color(hit.instance); return;
-    case Integrator::normal: path.radiance = surface_view(params, path, hit, true); return;
-    case Integrator::albedo: path.radiance = surface_view(params, path, hit, false); return;
+    case Integrator::normal:
+    case Integrator::albedo:
+    case Integrator::uv:
+    case Integrator::material:
+    case Integrator::wireframe: path.radiance = surface_view(params, path, hit, integrator); return;
     // These have steps of their own.
     case Integrator::ao:
     case Integrator::whitted:
@@ -154,6 +177,9 @@ THRONG_INLINE void with_step(const Params& params, Walk&& walk) {
     case Integrator::normal:
     case Integrator::depth:
     case Integrator::albedo:
+    case Integrator::uv:
+    case Integrator::material:
+    case Integrator::wireframe:
     case Integrator::instance: walk([&](Path& p, const Hit& hit, Step& step) { view_step(params, p, hit, step); }); return;
     // Counts the work of its camera rays instead, see `radiance_along`.
     case Integrator::steps: return;

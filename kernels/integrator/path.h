@@ -87,7 +87,7 @@ THRONG_INLINE Path fresh_path(const Params& params, uint32_t x, uint32_t y, uint
 // Whether what is behind the scene, on which this path of a camera ray leaves it, is left out of the picture.
 THRONG_INLINE bool is_transparent(const Params& params, const Path& path) { return params.picture.transparent && path.depth == 0; }
 
-// Whether this path of a camera ray ends at a surface of the material, for cameras do not see what it reflects.
+// Whether this path of a camera ray ends at a surface of the material, for cameras see what is behind the scene there.
 THRONG_INLINE bool is_hidden(const Path& path, const MaterialRecord& material) {
     return path.depth == 0 && material.flags & (SURFACE_HOLDOUT | SURFACE_SHADOW_CATCHER);
 }

@@ -40,9 +40,10 @@ THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 normal, const BsdfS
 }
 
 // Ends paths that carry little at random; those that survive carry more, so that the mean is the same. `squeezed` is how much
-// denser radiance is where the path is now: inside of glass a path carries less, but gets it back where it leaves.
+// denser radiance is where the path is now: inside of glass a path carries less, but gets it back where it leaves. The first bounce
+// always survives: what it brings is most of what a pixel gets indirectly, and its noise is most of the noise.
 THRONG_DEVICE void play_roulette(Path& path, float u, float squeezed, Step& step) {
-    if (!step.more) return;
+    if (!step.more || path.depth < 2) return;
     // The square root: paths that carry a quarter survive half of the time, and the noise that this saves is worth the time.
     float survival = sqrtf(max_component(path.throughput) * squeezed);
     if (!(survival < 1.0f)) return;
@@ -110,7 +111,10 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     }
     const Surface s = make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
-    if (is_hidden(path, material)) return;
+    if (is_hidden(path, material)) {
+        path.radiance += behind_hole(params, direction);
+        return;
+    }
     if (layered && path.medium != NO_INDEX) {
         const LobesRecord& lobes = params.tables.lobes[params.tables.materials[path.medium].lobes];
         Vec3 depth = load3(lobes.absorption) * -hit.t;

@@ -22,10 +22,10 @@ struct LightShares {
 constexpr float kEvenShare = 0.25f;
 
 // Shares of the kinds by the light that arrives from them at a point from all around. `goes_on`: the path is scattered there, too, which
-// finds the light of a sky without a table as well as a sample of its own would. Samples are left to other lights, if there are any.
+// finds the light of an even sky as well as a sample of its own would. Samples are left to other lights, if there are any.
 THRONG_DEVICE LightShares light_shares(const Params& params, Vec3 position, bool goes_on) {
     LightShares shares{params.scene.environment.fluence, params.tables.sun_irradiance, 0.0f};
-    if (goes_on && params.scene.environment.kind != ENVIRONMENT_IMAGE && (shares.suns > 0.0f || params.local_lights.count)) shares.sky = 0.0f;
+    if (goes_on && params.scene.environment.even && (shares.suns > 0.0f || params.local_lights.count)) shares.sky = 0.0f;
     if (params.local_lights.count) {
         Vec3 to = load3(params.local_lights.center) - position;
         shares.local = clamp(params.local_lights.power / max(max(dot(to, to), params.local_lights.radius_squared), 1e-20f), 1e-30f, 1e30f);

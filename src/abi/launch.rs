@@ -174,6 +174,8 @@ border! {
         pub instance: *mut f32,
         pub material: *mut f32,
         pub alpha: *mut f32,
+        pub shadow: *mut f32,
+        pub wireframe: *mut f32,
         /// Hashes of the names of all instances of the scene, and of all rows of the material table.
         pub instance_names: *const u32,
         pub material_names: *const u32,
@@ -198,6 +200,8 @@ border! {
         pub sky_rows: *const SkyCell,
         pub sky_cells: *const SkyCell,
         pub environment: EnvironmentRecord,
+        /// The instance that a standalone model stands on, which most views leave out; or NO_INDEX.
+        pub stage: u32,
     }
 
     /// Meshes, materials and lights: the scene's, or a frame's own where they change.
@@ -302,6 +306,9 @@ border! {
         pub ambient_fill: f32,
         /// 1 if camera rays that leave the scene bring no light.
         pub transparent: u32,
+        /// Width of the edges of triangles in pixels, and whether they are drawn.
+        pub edge_width: f32,
+        pub draws_edges: u32,
     }
 
     /// The settings that turn a film into pixels.
@@ -338,6 +345,10 @@ border! {
         pub aovs: *const FrameAovs,
         /// `resolve_pixel`: alpha of pixels, by which display colours are divided; null if they are opaque.
         pub alpha: *const f32,
+        /// `resolve_pixel`: radiance that is taken from pixels for the shadows on what is behind shadow catchers; null if there is none.
+        pub shadow: *const f32,
+        /// `resolve_pixel`: shares of pixels that edges cover, which are drawn in black; null if none are drawn.
+        pub wireframe: *const f32,
         /// Size in pixels.
         pub width: u32,
         pub height: u32,

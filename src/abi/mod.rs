@@ -124,7 +124,10 @@ constants! {
     pub const INTEGRATOR_STEPS: u32 = 6;
     pub const INTEGRATOR_PATH: u32 = 7;
     /// Number of integrators, which are numbered from 0.
-    pub const INTEGRATOR_COUNT: u32 = 8;
+    pub const INTEGRATOR_UV: u32 = 8;
+    pub const INTEGRATOR_MATERIAL: u32 = 9;
+    pub const INTEGRATOR_WIREFRAME: u32 = 10;
+    pub const INTEGRATOR_COUNT: u32 = 11;
 
     pub const TONE_NONE: u32 = 0;
     pub const TONE_ACES: u32 = 1;

@@ -280,6 +280,8 @@ border! {
         pub rows: u32,
         /// Luminance that arrives from all around.
         pub fluence: f32,
+        /// Whether it arrives so evenly that scattered rays find it as well as rays that are sampled by it.
+        pub even: u32,
     }
 
     /// With x and y in [-1, 1] across the picture, a primary ray of a perspective camera has the direction

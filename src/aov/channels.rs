@@ -85,7 +85,7 @@ impl FileRows {
 
     fn kind_of(&self, aov: Aov) -> ChannelKind {
         match aov {
-            Aov::Albedo | Aov::Normal | Aov::Motion | Aov::Alpha => self.colors,
+            Aov::Albedo | Aov::Normal | Aov::Motion | Aov::Alpha | Aov::Shadow | Aov::Wireframe => self.colors,
             Aov::Depth => ChannelKind::Depth,
             Aov::Position | Aov::Variance | Aov::Instance | Aov::Material => ChannelKind::Float,
         }
@@ -100,10 +100,10 @@ pub fn pixel_bytes<'a>(channels: impl IntoIterator<Item = &'a ChannelPlace>) -> 
 /// Names of an AOV's channels, in the order of the values of a pixel.
 fn names_of(aov: Aov) -> Vec<String> {
     let letters = match aov {
-        Aov::Albedo | Aov::Variance => "RGB",
+        Aov::Albedo | Aov::Variance | Aov::Shadow => "RGB",
         Aov::Normal | Aov::Position => "XYZ",
         Aov::Depth => "Z",
-        Aov::Alpha => "A",
+        Aov::Alpha | Aov::Wireframe => "A",
         Aov::Motion => "XYZW",
         Aov::Instance | Aov::Material => return matte_names(aov),
     };

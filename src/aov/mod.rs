@@ -31,6 +31,10 @@ choice! {
         Material = "material",
         /// Share of the pixel behind which the environment is not seen.
         Alpha = "alpha",
+        /// Light of the environment that the pixel lacks where it is seen through shadow catchers with shadows on them.
+        Shadow = "shadow",
+        /// Share of the pixel that edges of triangles cover.
+        Wireframe = "wireframe",
     }
 }
 
@@ -41,8 +45,8 @@ impl Aov {
     /// Number of floats per pixel.
     pub fn channels(self) -> usize {
         match self {
-            Self::Albedo | Self::Normal | Self::Position | Self::Variance => 3,
-            Self::Depth | Self::Alpha => 1,
+            Self::Albedo | Self::Normal | Self::Position | Self::Variance | Self::Shadow => 3,
+            Self::Depth | Self::Alpha | Self::Wireframe => 1,
             Self::Motion => 4,
             Self::Instance | Self::Material => 2 * MATTE_RANKS,
         }

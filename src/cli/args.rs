@@ -20,7 +20,8 @@ pub struct SceneArgs {
     /// Scene file (.ron), model (.gltf, .glb, .obj, .ply, .stl) or raw scene (.scn)
     #[arg(value_name = "SCENE")]
     pub path: PathBuf,
-    /// Replace a value of the scene file, for example render.frames=12 (repeatable)
+    /// Replace a value of the scene file, for example render.frames=12 (repeatable). Models have render.*, environment and
+    /// materials.NAME
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub overrides: Vec<(String, String)>,
     #[command(flatten)]

@@ -13,6 +13,9 @@ pub struct LensArgs {
     /// How the picture is made flat
     #[arg(long, value_name = "NAME")]
     projection: Option<Projecting>,
+    /// Short for --projection orthographic
+    #[arg(long, conflicts_with = "projection")]
+    orthographic: bool,
     /// Open the lens as far as this f-stop, such as 2.8, of a 35 mm camera where a scene unit is a metre; what is not in
     /// focus blurs. 0: everything is sharp
     #[arg(long, value_name = "F-STOP", value_parser = parse_f_stop)]
@@ -39,7 +42,7 @@ impl LensArgs {
     pub fn options(&self) -> LensOptions {
         let on = self.focus_on.clone().map(Focusing::On);
         LensOptions {
-            projection: self.projection,
+            projection: self.projection.or(self.orthographic.then_some(Projecting::Orthographic)),
             f_stop: self.aperture,
             radius: self.aperture_radius,
             focus: self.focus.clone().or(on),

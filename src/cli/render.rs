@@ -14,7 +14,7 @@ use crate::{
     output::{Destination, Manifests, Stream, prepare_distinct},
     pixels::PixelType,
     render::{self, Denoising, Ongoing, RenderJob, Summary, TreeSource},
-    scene::{Scene, Shows, rig::RefitPolicy},
+    scene::{Integrator, Scene, Shows, rig::RefitPolicy},
     settings::{AovOptions, Exposure, FrameOptions, FramePlan, OngoingOptions, RenderOptions, SettingsError},
 };
 use std::sync::{Arc, atomic::AtomicBool};
@@ -153,7 +153,13 @@ impl RenderArgs {
     }
 
     /// All frames of `plan`, whether they exist or not. `makes_blocks` asks the device for the blocks of OpenEXR files.
-    fn job(&self, scene: Scene, trees: TreeSource, plan: &FramePlan, makes_blocks: bool) -> anyhow::Result<RenderJob> {
+    fn job(
+        &self,
+        mut scene: Scene,
+        trees: TreeSource,
+        plan: &FramePlan,
+        makes_blocks: bool,
+    ) -> anyhow::Result<RenderJob> {
         let (pixels, layers) = (plan.pixels(), self.aovs.aovs());
         anyhow::ensure!(
             layers.is_empty() || pixels == PixelType::F32,
@@ -164,13 +170,18 @@ impl RenderArgs {
             plan.check_alpha()?;
         }
         let settings = self.picture.resolve(&scene.settings)?;
+        if settings.integrator == Integrator::Clay {
+            scene.turn_to_clay();
+        }
         let denoising = self.denoising(&settings)?;
         let background =
             background.as_ref().map(|choice| choice.open((settings.width, settings.height))).transpose()?;
         let mut output = plan.outputs();
         output.manifests = manifests(layers, &scene);
         let aovs = layers.with(transparent.then_some(Aov::Alpha));
-        let gathered = aovs.with(background.as_ref().map(|_| Aov::Alpha));
+        let shadowed = !self.aovs.cuts_out() && scene.catches_shadows();
+        let gathered = aovs.with(background.as_ref().map(|_| Aov::Alpha)).with(shadowed.then_some(Aov::Shadow));
+        let gathered = gathered.with(settings.wireframe.map(|_| Aov::Wireframe));
         let settings = FrameSettings { transparent: self.aovs.cuts_out(), ..settings };
         let settings = match denoising {
             Some(_) => FrameSettings { pixels: PixelType::F32, aovs: Denoiser::aovs_for(gathered), ..settings },

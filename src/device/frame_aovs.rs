@@ -31,6 +31,8 @@ pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {
         instance: null_mut(),
         material: null_mut(),
         alpha: null_mut(),
+        shadow: null_mut(),
+        wireframe: null_mut(),
         instance_names: null(),
         material_names: null(),
         before: other(0),
@@ -51,6 +53,8 @@ pub fn target(record: &mut FrameAovs, aov: Aov) -> &mut *mut f32 {
         Aov::Instance => &mut record.instance,
         Aov::Material => &mut record.material,
         Aov::Alpha => &mut record.alpha,
+        Aov::Shadow => &mut record.shadow,
+        Aov::Wireframe => &mut record.wireframe,
     }
 }
 

@@ -33,7 +33,7 @@ use crate::{
     film::FilmSettings,
     light::ShownShape,
     math::Aabb,
-    scene::{Integrator, Layering, LostReference, Material, RenderDefaults, Scene, Shutter, ToCamera, ToneMap},
+    scene::{Integrator, Layering, LostReference, RenderDefaults, Scene, Shutter, ToneMap},
 };
 use bytes::Bytes;
 use glam::Affine3;
@@ -76,6 +76,9 @@ pub struct FrameSettings {
     /// never are.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub transparent: bool,
+    /// Draws the edges of triangles, so many pixels wide, if [`Aov::Wireframe`] is among the AOVs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wireframe: Option<f32>,
     /// The AOVs that frames have besides the picture.
     pub aovs: AovSet,
     /// Gathers AOVs of unfinished pictures, too. Not serialized, because it changes no finished picture.
@@ -106,10 +109,11 @@ impl From<&RenderDefaults> for FrameSettings {
             single_scatter: false,
             layering: Layering::default(),
             noise: scene.noise,
-            clamp_indirect: None,
+            clamp_indirect: scene.clamp_indirect,
             open_ended: false,
             pixels: PixelType::U8,
             transparent: false,
+            wireframe: None,
             aovs: AovSet::default(),
             unfinished_aovs: false,
             file_rows: None,
@@ -194,11 +198,10 @@ impl Frame {
             || self.blas.iter().any(|blas| blas.segments() > 0)
     }
 
-    /// Whether lights are sampled for pictures with these settings: by the integrator, or for the shadows in their alpha.
+    /// Whether lights are sampled for pictures with these settings: by the integrator, or for the shadows on catchers.
     fn samples_lights(&self, settings: &FrameSettings) -> bool {
-        let catches = |material: &Material| material.to_camera == ToCamera::ShadowCatcher;
-        settings.integrator.samples_lights()
-            || settings.aovs.contains(Aov::Alpha) && self.scene.materials.iter().any(catches)
+        let shadows = settings.aovs.contains(Aov::Alpha) || settings.aovs.contains(Aov::Shadow);
+        settings.integrator.samples_lights() || shadows && self.scene.catches_shadows()
     }
 
     /// The meshes that deform, for the lights that they may be.

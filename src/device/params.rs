@@ -86,6 +86,8 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
         indirect_clamp: settings.clamp_indirect.unwrap_or(f32::INFINITY),
         ambient_fill: AMBIENT_FILL,
         transparent: settings.transparent.into(),
+        edge_width: settings.wireframe.unwrap_or(1.0),
+        draws_edges: settings.wireframe.is_some().into(),
     }
 }
 
@@ -104,6 +106,8 @@ pub fn film_params(settings: &FrameSettings) -> FilmParams {
         pixels: null_mut(),
         aovs: null(),
         alpha: null(),
+        shadow: null(),
+        wireframe: null(),
         width: settings.width,
         height: settings.height,
         sample_begin: 0,
@@ -142,7 +146,8 @@ pub fn pixel_items(settings: &FrameSettings) -> Result<u32, DeviceError> {
 /// The integrator's number in `PictureParams`.
 fn integrator_number(integrator: Integrator) -> u32 {
     match integrator {
-        Integrator::Path => abi::INTEGRATOR_PATH,
+        // Clay is in the scene's materials.
+        Integrator::Path | Integrator::Clay => abi::INTEGRATOR_PATH,
         Integrator::Whitted => abi::INTEGRATOR_WHITTED,
         Integrator::Ao => abi::INTEGRATOR_AO,
         Integrator::Normal => abi::INTEGRATOR_NORMAL,
@@ -150,6 +155,9 @@ fn integrator_number(integrator: Integrator) -> u32 {
         Integrator::Albedo => abi::INTEGRATOR_ALBEDO,
         Integrator::Instance => abi::INTEGRATOR_INSTANCE,
         Integrator::Steps => abi::INTEGRATOR_STEPS,
+        Integrator::Uv => abi::INTEGRATOR_UV,
+        Integrator::Material => abi::INTEGRATOR_MATERIAL,
+        Integrator::Wireframe => abi::INTEGRATOR_WIREFRAME,
     }
 }
 
@@ -230,7 +238,7 @@ mod tests {
 
     #[test]
     fn integrators_are_numbered_without_gaps() {
-        let all = Integrator::ALL.iter();
+        let all = Integrator::ALL.iter().filter(|&&integrator| integrator != Integrator::Clay);
         let mut numbers: Vec<u32> = all.map(|&integrator| integrator_number(integrator)).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, (0..abi::INTEGRATOR_COUNT).collect::<Vec<_>>());

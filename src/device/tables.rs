@@ -19,6 +19,9 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
+/// [`SkyTable::unevenness`] below which the light of an image counts as even.
+const EVEN: f32 = 4.0;
+
 /// Size of the low-passed environment that diffuse light is sampled from.
 const DIFFUSE_SKY: (u32, u32) = (32, 16);
 
@@ -88,6 +91,7 @@ impl Tables {
             sky = SkyTable::new(pixels);
             (environment.columns, environment.rows) = (sky.columns, sky.rows.len() as u32);
             environment.fluence = sky.fluence;
+            environment.even = (sky.unevenness < EVEN).into();
         }
         let needs = attributes::needs(&scene);
         let attributes = scene.meshes.par_iter().zip(&needs);
@@ -230,6 +234,7 @@ fn environment_record(environment: &Environment) -> EnvironmentRecord {
         columns: 0,
         rows: 0,
         fluence: gradient_fluence(zenith, horizon, nadir),
+        even: 1,
     };
     match *environment {
         Environment::Constant { radiance } => gradient(radiance, radiance, radiance),

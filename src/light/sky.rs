@@ -24,6 +24,8 @@ pub struct SkyTable {
     pub cells: Vec<SkyCell>,
     /// Luminance from all directions: radiance times solid angle.
     pub fluence: f32,
+    /// How uneven the light is: the mean square of luminance over the square of its mean. 1 for the same from all around.
+    pub unevenness: f32,
 }
 
 impl SkyTable {
@@ -39,11 +41,12 @@ impl SkyTable {
         let table = |row: u32| {
             let means = cell_means(image, &footprints[1][row as usize], &footprints[0]);
             let total = means.iter().sum::<f64>() * solid_angle(row);
-            (total > 0.0).then(|| (total, row_table(&means, solid_angle(row))))
+            let squares = means.iter().map(|mean| mean * mean).sum::<f64>() * solid_angle(row);
+            (total > 0.0).then(|| (total, squares, row_table(&means, solid_angle(row))))
         };
-        let tables: Vec<Option<(f64, Vec<SkyCell>)>> = (0..rows).into_par_iter().map(table).collect();
-        let total_of = |t: &Option<(f64, Vec<SkyCell>)>| t.as_ref().map_or(0.0, |t| t.0);
-        let totals: Vec<f64> = tables.iter().map(total_of).collect();
+        let tables: Vec<Option<(f64, f64, Vec<SkyCell>)>> = (0..rows).into_par_iter().map(table).collect();
+        let totals: Vec<f64> = tables.iter().map(|t| t.as_ref().map_or(0.0, |t| t.0)).collect();
+        let squares: f64 = tables.iter().flatten().map(|t| t.1).sum();
         let fluence = totals.iter().sum::<f64>();
         if fluence <= 0.0 {
             return Self::default();
@@ -53,11 +56,12 @@ impl SkyTable {
         let mut cells = vec![SkyCell::default(); columns as usize * rows as usize];
         let places = cells.par_chunks_mut(columns as usize).zip(tables);
         places.zip(probabilities).for_each(|((to, table), share)| {
-            for (to, cell) in to.iter_mut().zip(table.into_iter().flat_map(|t| t.1)) {
+            for (to, cell) in to.iter_mut().zip(table.into_iter().flat_map(|t| t.2)) {
                 *to = SkyCell { pdf: (f64::from(cell.pdf) * share) as f32, ..cell };
             }
         });
-        Self { columns, rows: stored.collect(), cells, fluence: fluence as f32 }
+        let unevenness = 2.0 * TAU * squares / (fluence * fluence);
+        Self { columns, rows: stored.collect(), cells, fluence: fluence as f32, unevenness: unevenness as f32 }
     }
 }
 
@@ -196,5 +200,8 @@ mod tests {
         let sky = SkyTable::new(&image(100, 50, |_, _| 2.0));
         let expected = gradient_fluence(Vec3::splat(2.0), Vec3::splat(2.0), Vec3::splat(2.0));
         assert!((sky.fluence / expected - 1.0).abs() < 1e-4);
+        assert!((sky.unevenness - 1.0).abs() < 1e-4);
+        let half = SkyTable::new(&image(100, 50, |_, y| f32::from(y < 25)));
+        assert!((half.unevenness - 2.0).abs() < 0.1);
     }
 }

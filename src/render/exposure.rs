@@ -25,6 +25,19 @@ const LEAST_SUBJECT: f32 = 0.01;
 /// Greatest correction in stops, up or down: scenes without light stay dark.
 const MOST: f32 = 16.0;
 
+/// Stops for a subject of clay in the studio, which is exposed as it is.
+const CLAY: f32 = -1.3;
+
+/// How exposures are measured, see [`crate::scene::Metering`].
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub enum AutoExposure {
+    #[serde(rename = "gentle")]
+    Gentle,
+    /// With stops that are added.
+    #[serde(untagged)]
+    Full(f32),
+}
+
 /// The exposures of a run's frames.
 #[derive(Debug, Default)]
 pub struct Exposures(BTreeMap<u32, f32>);
@@ -40,13 +53,19 @@ impl Exposures {
         poser: &mut Poser,
         stop: &Stop,
     ) -> Result<Self, RenderError> {
-        let Some(more) = job.auto_exposure else {
-            return Ok(Self::default());
+        let ids = |index: u32| cryptomatte::instance_ids(&job.scene).get(index as usize).copied();
+        let stage = job.scene.stage.and_then(ids);
+        let more = match job.auto_exposure {
+            None => return Ok(Self::default()),
+            Some(AutoExposure::Gentle) => {
+                let stops = measure_frame(job, device, poser, (1, stage), stop)?;
+                let exposure = job.settings.exposure + gentle(stops);
+                return Ok(Self(job.frames.iter().map(|&frame| (frame, exposure)).collect()));
+            }
+            Some(AutoExposure::Full(more)) => more,
         };
         let step = step(job);
         let wanted: BTreeSet<u32> = job.frames.iter().flat_map(|&f| keys(f, step)).collect();
-        let ids = |index: u32| cryptomatte::instance_ids(&job.scene).get(index as usize).copied();
-        let stage = job.scene.stage.and_then(ids);
         let mut keys = BTreeMap::new();
         for key in wanted {
             let frame = (key * step + 1).min(job.scene.settings.frames);
@@ -61,6 +80,11 @@ impl Exposures {
     pub fn settings_of(&self, settings: &FrameSettings, frame: u32) -> FrameSettings {
         FrameSettings { exposure: self.0.get(&frame).copied().unwrap_or(settings.exposure), ..settings.clone() }
     }
+}
+
+/// Half of the stops that a subject is away from clay, and one at most: white looks white and black looks black.
+fn gentle(stops: f32) -> f32 {
+    (0.5 * (stops - CLAY)).clamp(-1.0, 1.0)
 }
 
 /// Number of frames between two measurements, which are a second apart.

@@ -37,6 +37,7 @@ use crate::{
 pub use background::{Background, BackgroundChoice};
 pub use busy::{Busy, BusyShares};
 pub use existing::{Mismatched, SkipExisting};
+pub use exposure::AutoExposure;
 use exposure::Exposures;
 use frame_queue::FrameQueue;
 pub use frame_queue::Skipped;
@@ -65,8 +66,8 @@ use write::{Finished, Ledger};
 pub struct RenderJob {
     pub scene: Arc<Scene>,
     pub settings: FrameSettings,
-    /// Stops to add to an exposure that is measured. None: the exposure is that of the settings.
-    pub auto_exposure: Option<f32>,
+    /// How the exposure is measured. None: it is that of the settings.
+    pub auto_exposure: Option<AutoExposure>,
     /// Type of the pixels in the frames' files. Devices make the same, unless frames are denoised before they are written.
     pub pixels: PixelType,
     /// AOVs that are written; devices may have to gather more.

@@ -1,6 +1,6 @@
 //! The files that the frames of a run are written to, and the metadata in them.
 
-use super::{RenderJob, SkipExisting, write};
+use super::{AutoExposure, RenderJob, SkipExisting, write};
 use crate::{
     aov::{AovSet, channels::FileRows},
     device::{FrameSettings, Rendered},
@@ -176,9 +176,8 @@ impl Drop for WaitedFor<'_> {
 struct Settings<'a> {
     #[serde(flatten)]
     settings: &'a FrameSettings,
-    /// Stops that are added to the measured exposure.
     #[serde(skip_serializing_if = "Option::is_none")]
-    auto_exposure: Option<f32>,
+    auto_exposure: Option<AutoExposure>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     denoised: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -20,8 +20,16 @@ choice! {
         Depth = "depth",
         /// Base colour without light.
         Albedo = "albedo",
+        /// Path tracing of the forms alone: everything but lights is of clay.
+        Clay = "clay",
+        /// The edges of triangles.
+        Wireframe = "wireframe",
         /// A colour per instance.
         Instance = "instance",
+        /// A colour per material.
+        Material = "material",
+        /// Texture coordinates as a chequered pattern: u in red, v in green, ten fields to a texture.
+        Uv = "uv",
         /// Nodes and primitives visited by the camera ray, as a heat map.
         Steps = "steps",
     }
@@ -54,19 +62,27 @@ pub enum Shows {
 impl Integrator {
     pub fn paths(self) -> Paths {
         match self {
-            Self::Path => Paths::Scattered,
+            Self::Path | Self::Clay => Paths::Scattered,
             Self::Whitted => Paths::Reflected,
             Self::Ao => Paths::FirstHit { shadow_rays: 1 },
-            Self::Normal | Self::Depth | Self::Albedo | Self::Instance => Paths::FirstHit { shadow_rays: 0 },
+            Self::Normal
+            | Self::Depth
+            | Self::Albedo
+            | Self::Wireframe
+            | Self::Instance
+            | Self::Material
+            | Self::Uv => Paths::FirstHit { shadow_rays: 0 },
             Self::Steps => Paths::Counted,
         }
     }
 
     pub fn shows(self) -> Shows {
         match self {
-            Self::Path | Self::Whitted => Shows::Radiance,
+            Self::Path | Self::Clay | Self::Whitted => Shows::Radiance,
             Self::Ao | Self::Albedo => Shows::Linear,
-            Self::Normal | Self::Depth | Self::Instance | Self::Steps => Shows::Display,
+            Self::Normal | Self::Depth | Self::Wireframe | Self::Instance | Self::Material | Self::Uv | Self::Steps => {
+                Shows::Display
+            }
         }
     }
 
@@ -77,9 +93,6 @@ impl Integrator {
 
     /// Whether lengths are measured by the bounds of the scene, which must then be exact.
     pub fn scales_with_bounds(self) -> bool {
-        match self {
-            Self::Ao | Self::Depth => true,
-            Self::Path | Self::Whitted | Self::Normal | Self::Albedo | Self::Instance | Self::Steps => false,
-        }
+        matches!(self, Self::Ao | Self::Depth)
     }
 }

@@ -1,6 +1,6 @@
 //! The light of a scene: which materials are in use, where its light comes from, and which integrator suits it.
 
-use super::{Environment, Integrator, Light, Material, MaterialKind, NONE, Scene};
+use super::{Environment, Integrator, Light, Material, MaterialKind, NONE, Scene, ToCamera};
 use glam::Vec3;
 
 /// Where the light of a scene comes from.
@@ -23,6 +23,11 @@ impl Scene {
             }
         }
         (0..used.len()).filter(|&row| used[row]).collect()
+    }
+
+    /// Whether any shadow catcher is in use.
+    pub fn catches_shadows(&self) -> bool {
+        self.used_materials().iter().any(|&row| self.materials[row].to_camera == ToCamera::ShadowCatcher)
     }
 
     /// Lights that clips animate count as lights, however dark they begin.

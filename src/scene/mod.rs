@@ -5,6 +5,7 @@
 //! colours in linear Rec.709.
 
 pub mod animated;
+mod clay;
 mod demand;
 pub mod desc;
 mod film;
@@ -20,6 +21,7 @@ mod references;
 pub mod rig;
 mod shutter;
 
+pub use clay::CLAY;
 pub use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
 pub use integrator::{Integrator, Paths, Shows};
@@ -101,8 +103,9 @@ pub struct RenderDefaults {
     pub integrator: Integrator,
     /// Exposure in stops: radiance is multiplied by 2^exposure.
     pub exposure: f32,
-    /// Measures the exposure of frames instead.
-    pub auto_exposure: bool,
+    pub metering: Metering,
+    /// Limit of the radiance that a light adds after the first bounce; None if nothing is cut off.
+    pub clamp_indirect: Option<f32>,
     pub tone_map: ToneMap,
     /// None for pictures without motion blur.
     pub shutter: Option<Shutter>,
@@ -127,7 +130,8 @@ impl Default for RenderDefaults {
             start: 0.0,
             integrator: Integrator::Whitted,
             exposure: 0.0,
-            auto_exposure: false,
+            metering: Metering::Off,
+            clamp_indirect: None,
             tone_map: ToneMap::Aces,
             shutter: None,
             filter: PixelFilter::default(),
@@ -135,6 +139,17 @@ impl Default for RenderDefaults {
             white_balance: None,
         }
     }
+}
+
+/// Whether the exposure of frames is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub enum Metering {
+    #[default]
+    Off,
+    /// For light of a known brightness: makes dark subjects brighter and bright ones darker, by a stop at most, for the whole film alike.
+    Gentle,
+    /// Once a second.
+    Full,
 }
 
 choice! {

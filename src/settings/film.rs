@@ -69,8 +69,8 @@ pub struct AovOptions {
     /// have no ground
     #[arg(long, value_name = "COLOUR|IMAGE", allow_hyphen_values = true, group = "cut_out", value_parser = OsStringValueParser::new().try_map(parse_background))]
     pub background: Option<BackgroundChoice>,
-    /// Give models a ground that shows nothing but their shadows; with --transparent or --background
-    #[arg(long, requires = "cut_out", conflicts_with = "no_ground")]
+    /// Give models a ground that shows nothing but their shadows, as it does with a picture as --environment
+    #[arg(long, conflicts_with = "no_ground")]
     pub shadow_catcher: bool,
 }
 

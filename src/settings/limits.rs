@@ -11,6 +11,8 @@ use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 pub const NOISE: RangeInclusive<f32> = 1e-5..=10.0;
 /// Radiance.
 pub const CLAMP: RangeInclusive<f32> = 1e-3..=1e9;
+/// Pixels.
+pub const EDGE_WIDTH: RangeInclusive<f32> = 0.1..=100.0;
 /// Seconds.
 const INTERVAL: RangeInclusive<f64> = 0.1..=1e6;
 /// In steps of 8 bits.

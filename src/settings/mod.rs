@@ -16,10 +16,10 @@ use crate::{
         Destination, FileFormat, OutputError, Pattern, PatternError, Planned, VideoName, checkpoint_path, choose,
     },
     render::{
-        Mismatched, RenderJob, SkipExisting,
+        AutoExposure, Mismatched, RenderJob, SkipExisting,
         frames::{FrameList, FramesError},
     },
-    scene::{Integrator, Layering, RenderDefaults, Scene, Shutter, ToneMap, ranges},
+    scene::{Integrator, Layering, Metering, RenderDefaults, Scene, Shutter, ToneMap, ranges},
 };
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::time::Duration;
@@ -127,7 +127,7 @@ pub struct RenderOptions {
     #[arg(long, value_name = "NAME", default_value = "reciprocal", hide_default_value = true)]
     pub layering: Layering,
     /// Of the path integrator: limits the radiance that a light brings after a bounce, which hides bright specks and darkens
-    /// the picture [default: no limit]
+    /// the picture [default: no limit; 2 for models in other light than their own]
     #[arg(long, value_name = "RADIANCE", value_parser = limits::within(limits::CLAMP))]
     pub clamp_indirect: Option<f32>,
     /// Exposure in stops: 1 is twice as bright, auto measures the scene.
@@ -142,6 +142,9 @@ pub struct RenderOptions {
     /// like -0.25,0.25. 0 switches it off [default: the scene's, or off]
     #[arg(long, value_name = "FRAMES", allow_hyphen_values = true)]
     pub shutter: Option<Shutter>,
+    /// Draw the edges of triangles over the picture, 1 pixel wide or as wide as this
+    #[arg(long, value_name = "PIXELS", num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = limits::within(limits::EDGE_WIDTH))]
+    pub wireframe: Option<f32>,
     #[command(flatten)]
     pub film: FilmOptions,
 }
@@ -152,6 +155,7 @@ impl RenderOptions {
     pub fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
         let usual = FrameSettings::from(scene);
         let size = self.size.unwrap_or(Size { width: usual.width, height: usual.height });
+        let integrator = self.integrator.unwrap_or(usual.integrator);
         let settings = FrameSettings {
             width: size.width,
             height: size.height,
@@ -159,7 +163,8 @@ impl RenderOptions {
             bounces: self.bounces.unwrap_or(usual.bounces),
             seed: self.seed.unwrap_or(usual.seed),
             lock_seed: self.lock_seed,
-            integrator: self.integrator.unwrap_or(usual.integrator),
+            integrator,
+            wireframe: self.wireframe.or((integrator == Integrator::Wireframe).then_some(1.0)),
             exposure: match self.exposure {
                 Some(Exposure::Fixed(stops)) => stops,
                 Some(Exposure::Automatic(_)) => 0.0,
@@ -170,7 +175,7 @@ impl RenderOptions {
             layering: self.layering,
             // Who gives a number of samples wants that many.
             noise: self.noise.or(usual.noise.filter(|_| self.samples.is_none())),
-            clamp_indirect: self.clamp_indirect,
+            clamp_indirect: self.clamp_indirect.or(usual.clamp_indirect),
             film: self.film.resolve(&usual.film),
             shutter: self.shutter.map_or(usual.shutter, |shutter| Some(shutter).filter(Shutter::is_open)),
             ..usual
@@ -182,12 +187,13 @@ impl RenderOptions {
 }
 
 impl RenderOptions {
-    /// Stops to add to exposures that are measured, if these are to be.
-    pub fn auto_exposure(&self, scene: &RenderDefaults) -> Option<f32> {
-        match self.exposure {
-            Some(Exposure::Automatic(more)) => Some(more),
-            Some(Exposure::Fixed(_)) => None,
-            None => scene.auto_exposure.then_some(0.0),
+    /// How exposures are measured, if they are.
+    pub fn auto_exposure(&self, scene: &RenderDefaults) -> Option<AutoExposure> {
+        match (self.exposure, scene.metering) {
+            (Some(Exposure::Automatic(more)), _) => Some(AutoExposure::Full(more)),
+            (Some(Exposure::Fixed(_)), _) | (None, Metering::Off) => None,
+            (None, Metering::Gentle) => Some(AutoExposure::Gentle),
+            (None, Metering::Full) => Some(AutoExposure::Full(0.0)),
         }
     }
 }

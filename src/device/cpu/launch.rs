@@ -169,6 +169,7 @@ impl<'a> Launch<'a> {
                 sky_rows: tables.sky.rows.as_ptr(),
                 sky_cells: tables.sky.cells.as_ptr(),
                 environment: tables.environment,
+                stage: tables.scene.stage.unwrap_or(abi::NO_INDEX),
             },
             tables: table_params(tables, &shapes, posed.as_ref()),
             trees,

@@ -413,8 +413,13 @@ impl Device for CpuDevice {
             }
             false => Vec::new(),
         };
-        if let (true, Some(alpha)) = (settings.transparent, aovs.iter().find(|image| image.aov == Aov::Alpha)) {
-            launch.params.film.alpha = alpha.values.as_ptr();
+        let values = |aov| aovs.iter().find(|image| image.aov == aov).map_or(null(), |image| image.values.as_ptr());
+        launch.params.film.shadow = values(Aov::Shadow);
+        if settings.wireframe.is_some() {
+            launch.params.film.wireframe = values(Aov::Wireframe);
+        }
+        if settings.transparent {
+            launch.params.film.alpha = values(Aov::Alpha);
         }
         let kernel = self.kernels.resolve_pixel;
         // SAFETY: film, alpha and pixels are as long as that.

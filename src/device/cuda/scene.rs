@@ -2,7 +2,7 @@
 
 use super::memory::{Array, bytes_of};
 use crate::{
-    abi::{EnvironmentRecord, LightRecord, MeshRecord, SceneParams, TableParams, TextureRecord},
+    abi::{EnvironmentRecord, LightRecord, MeshRecord, NO_INDEX, SceneParams, TableParams, TextureRecord},
     device::{
         attributes::Needs,
         material_tables,
@@ -176,6 +176,7 @@ impl SceneTables {
             sky_rows: memory.at(places.sky_rows),
             sky_cells: memory.at(places.sky_cells),
             environment: self.environment,
+            stage: self.scene.stage.unwrap_or(NO_INDEX),
         }
     }
 

@@ -335,8 +335,8 @@ impl LoadOptions {
             return Err(LoadError::flag("--allow-dir", "a .scn file refers to no files"));
         }
         match (self.overrides.first(), kind) {
-            (None, _) | (_, Kind::Scene) => Ok(()),
-            (Some((key, _)), _) => Err(LoadError::set(key, "only .ron scenes have values to set")),
+            (Some((key, _)), Kind::Raw) => Err(LoadError::set(key, "raw scenes have no values to set")),
+            _ => Ok(()),
         }
     }
 }

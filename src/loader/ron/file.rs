@@ -40,11 +40,23 @@ pub fn read(path: &Path, sets: &[(String, String)]) -> Result<(Source, SceneFile
     let text = String::from_utf8(bytes).map_err(|e| not_utf8(path, e.as_bytes(), e.utf8_error().valid_up_to()))?;
     let mut source = Source { path: path.into(), text };
     let mut file = parse(&source.text).map_err(|e| in_text(&source, &e))?;
-    for (key, value) in sets {
-        source.text = overrides::apply(&source.text, key, value)?;
-        file = parse(&source.text).map_err(|e| LoadError::set(key, describe(&e.code)))?;
+    if let Some(changed) = set(&mut source, sets)? {
+        file = changed;
     }
     Ok((source, file))
+}
+
+/// Changes the text of `source` and returns what it says then; None if nothing is set.
+///
+/// # Errors
+/// The first key or value that does not fit.
+pub fn set(source: &mut Source, sets: &[(String, String)]) -> Result<Option<SceneFile>, LoadError> {
+    let mut file = None;
+    for (key, value) in sets {
+        source.text = overrides::apply(&source.text, key, value)?;
+        file = Some(parse(&source.text).map_err(|e| LoadError::set(key, describe(&e.code)))?);
+    }
+    Ok(file)
 }
 
 fn parse(text: &str) -> Result<SceneFile, SpannedError> {

@@ -7,6 +7,7 @@ pub mod instances;
 mod lens;
 mod material;
 mod model_entry;
+mod model_sets;
 mod motions;
 pub mod overrides;
 mod patterns;
@@ -38,6 +39,7 @@ use crate::{
 };
 use file::Source;
 use instances::{Unrolled, UsedMotion};
+pub use model_sets::ModelSets;
 use placements::{Resolver, unknown_material};
 use rayon::prelude::*;
 use source::Place;
@@ -191,13 +193,11 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         start: r.start.0,
         integrator: r.integrator.unwrap_or(RenderDefaults::default().integrator),
         exposure: r.exposure.0,
-        auto_exposure: false,
-        noise: None,
         tone_map: r.tone_map,
-        shutter: None,
         filter: r.filter,
         filter_width: r.filter_width.map(|width| width.0),
         white_balance: r.white_balance.map(|kelvin| kelvin.0),
+        ..RenderDefaults::default()
     })
 }
 

@@ -112,10 +112,9 @@ pub fn scene_of(
         scene.animated.push(animated);
     }
     scene.lights = lights.all;
-    scene.settings.integrator = Integrator::Path;
+    stage.integrator = Some(Integrator::Path);
     scene.warnings = [model.warnings, lights.warnings].concat();
     scene.notes = notes;
-    scene.textures = table.decode_textures()?;
     stage.set(&mut scene, table, slots)?;
     Ok(Some(scene))
 }

@@ -6,16 +6,13 @@ use crate::{
         LoadError, LoadOptions,
         materials::{Materials, Slots},
         meshes::{MeshFormat, MeshOptions},
-        options::EnvironmentChoice,
     },
-    scene::{Integrator, Material, Mesh, Scene, Shape, Wrap},
+    scene::{CLAY, Material, Mesh, Scene, Shape, Wrap},
 };
-use glam::{Affine3, Vec3};
+use glam::Affine3;
 use std::path::Path;
 
 const OPTIONS: MeshOptions = MeshOptions { smooth_angle: std::f32::consts::FRAC_PI_3 };
-/// Albedo of potter's clay.
-const CLAY: Vec3 = Vec3::new(0.46, 0.33, 0.25);
 
 /// Loads a file of `format` as a finished scene.
 ///
@@ -27,14 +24,10 @@ pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Resu
     let parsed = format.parse(path, &OPTIONS, &options.model.allow_dirs)?;
     let (model, warnings) = parsed.into_source(&name, None, Wrap::Repeat, &mut table)?;
     let mut slots = Slots::default();
-    let textures = table.decode_textures()?;
-    let mut scene = Scene { warnings, textures, settings: super::settings(options), ..Scene::default() };
+    let mut scene = Scene { warnings, settings: super::settings(options), ..Scene::default() };
     color_like_clay(&mut table, &model.mesh);
     super::add(&mut scene, &mut slots, model, Affine3::from_quat(options.model.stage.rotation()));
     Stage::new(options).set(&mut scene, table, slots)?;
-    // The other integrator knows no small bright lights in pictures.
-    let pictured = matches!(options.model.environment, Some(EnvironmentChoice::File(_)));
-    scene.settings.integrator = if pictured { Integrator::Path } else { scene.suitable_integrator() };
     Ok(scene)
 }
 

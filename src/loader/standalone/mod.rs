@@ -20,11 +20,12 @@ use super::{
     materials::{Materials, Slots},
     meshes::MeshSource,
     options::{CameraChoice, EnvironmentChoice, Preset},
+    ron::ModelSets,
     transform::is_invertible,
 };
 use crate::{
     math::Aabb,
-    scene::{Camera, Instance, Material, NONE, RenderDefaults, Scene, ToCamera, TriangleMesh},
+    scene::{Camera, Environment, Instance, Integrator, Material, NONE, RenderDefaults, Scene, ToCamera, TriangleMesh},
 };
 use glam::{Affine3, Vec3};
 
@@ -32,11 +33,10 @@ use glam::{Affine3, Vec3};
 const TURN_SECONDS: f32 = 3.0;
 /// Radius of the ground, in diagonals of the model.
 const GROUND: f32 = 30.0;
-/// Albedo of the ground around the model, and far from it.
+/// Albedo of the ground around the model.
 const GROUND_COLOR: Vec3 = Vec3::new(0.46, 0.45, 0.43);
-const FAR_GROUND_COLOR: Vec3 = Vec3::new(0.28, 0.275, 0.27);
-/// Distances in diagonals of the model at which the ground begins to darken, and at which it is as dark as it gets.
-const DARKENING: [f32; 2] = [0.6, 6.0];
+/// Distances in diagonals of the model at which the colour of the ground begins to fade into that of its far end, and at which it has.
+const FADING: [f32; 2] = [0.6, 6.0];
 /// Rings and sectors of the ground.
 const RINGS: u32 = 24;
 const SECTORS: u32 = 64;
@@ -47,7 +47,7 @@ fn settings(options: &LoadOptions) -> RenderDefaults {
     let usual = RenderDefaults::default();
     let (samples, noise) = match stage.preset.unwrap_or(Preset::Good) {
         Preset::Draft => (8, None),
-        Preset::Good => (64, Some(0.25)),
+        Preset::Good => (64, Some(0.15)),
         Preset::Best => (1024, Some(0.03)),
     };
     RenderDefaults { samples, noise, fps: stage.fps.unwrap_or(usual.fps), ..usual }
@@ -60,31 +60,47 @@ pub struct Stage<'a> {
     pub round: Option<u32>,
     /// The chosen camera of the file.
     pub camera: Option<Camera>,
+    /// The integrator; None for the one that suits the materials.
+    pub integrator: Option<Integrator>,
 }
 
 impl<'a> Stage<'a> {
     pub fn new(options: &'a LoadOptions) -> Self {
-        Self { options, round: None, camera: None }
+        Self { options, round: None, camera: None, integrator: None }
     }
 
-    /// Puts what is in the scene on a ground, with light around it and a camera, and fills in the tables.
+    /// Puts what is in the scene on a ground, with light around it and a camera, and fills in the settings and tables.
     ///
     /// # Errors
-    /// When the picture of an environment is missing or damaged.
+    /// When textures or the picture of an environment are missing or damaged, and for values of `--set` that do not fit.
     pub fn set(self, scene: &mut Scene, mut table: Materials, mut slots: Slots) -> Result<(), LoadError> {
         let model = &self.options.model;
         scene.settings.start = self.options.start.unwrap_or_default();
         scene.settings.frames = self.frames(scene.settings.fps);
         let bounds = framing::swept_bounds(scene);
         scene.camera = self.camera(scene, &bounds);
+        let sets = ModelSets::read(&self.options.overrides, &scene.settings, &table.names)?;
+        let set = sets.as_ref().map(ModelSets::environment).transpose()?.flatten();
+        surroundings::light(scene, model.environment.as_ref(), set)?;
+        if let Some(sets) = &sets {
+            sets.replace(&mut table)?;
+        }
         if let Some(to_camera) = self.ground() {
             add_ground(scene, &bounds, to_camera, (&mut table, &mut slots));
         }
+        scene.textures = table.decode_textures()?;
         scene.materials = table.rows;
         scene.names.materials = table.names;
         scene.maps = table.maps;
         scene.material_slots = slots.all;
-        surroundings::light(scene, model.environment.as_ref())
+        // The other integrator knows no small bright lights in pictures.
+        let pictured = matches!(scene.environment, Environment::Image { .. });
+        let suitable = || if pictured { Integrator::Path } else { scene.suitable_integrator() };
+        scene.settings.integrator = self.integrator.unwrap_or_else(suitable);
+        if let Some(sets) = &sets {
+            scene.settings = sets.settings(scene.settings.clone())?;
+        }
+        Ok(())
     }
 
     fn turns(&self) -> bool {
@@ -100,10 +116,10 @@ impl<'a> Stage<'a> {
     fn ground(&self) -> Option<ToCamera> {
         let model = &self.options.model;
         let pictured = matches!(model.environment, Some(EnvironmentChoice::File(_)));
-        match (model.shadow_catcher, model.no_ground || model.cut_out || pictured) {
+        match (model.shadow_catcher || pictured && !model.cut_out, model.no_ground || model.cut_out) {
+            (_, true) if !model.shadow_catcher => None,
             (true, _) => Some(ToCamera::ShadowCatcher),
-            (false, false) => Some(ToCamera::Visible),
-            (false, true) => None,
+            (false, _) => Some(ToCamera::Visible),
         }
     }
 
@@ -140,27 +156,31 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Adds a round ground whose far end is as bright as the horizon of the studio.
+/// Adds a round ground whose far end, if cameras see it, is as bright as the horizon.
 fn add_ground(scene: &mut Scene, bounds: &Aabb, to_camera: ToCamera, (table, slots): (&mut Materials, &mut Slots)) {
     let row = table.add("ground", Material { color: Vec3::ONE, to_camera, ..Material::default() });
     let local = ground_transform(bounds);
     if is_invertible(&local) {
         scene.stage = Some(scene.instances.len() as u32);
+        let far = match to_camera {
+            ToCamera::Visible => surroundings::meet_ground(scene, SECTORS),
+            ToCamera::ShadowCatcher | ToCamera::Holdout => vec![GROUND_COLOR; SECTORS as usize],
+        };
         let (points, faces) = (Vec::new(), Vec::new());
-        add(scene, slots, MeshSource::of_triangles("ground", ground(), vec![row], points, faces), local);
+        add(scene, slots, MeshSource::of_triangles("ground", ground(&far), vec![row], points, faces), local);
     }
 }
 
-/// The ground about the origin, in diagonals of the model. Its vertices have its colours.
-fn ground() -> TriangleMesh {
+/// The ground about the origin, in diagonals of the model. Its vertices have its colours, which become those of `far`, one per sector.
+fn ground(far: &[Vec3]) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
-    // Rings are close together where the ground darkens.
+    // Rings are close together where the colour fades.
     for ring in 0..=RINGS {
         let radius = GROUND * (ring as f32 / RINGS as f32).powi(3);
-        let [begin, end] = DARKENING;
-        let dark = ((radius - begin) / (end - begin)).clamp(0.0, 1.0);
-        let color = GROUND_COLOR.lerp(FAR_GROUND_COLOR, dark * dark * (3.0 - 2.0 * dark));
-        for sector in 0..SECTORS {
+        let [begin, end] = FADING;
+        let faded = ((radius - begin) / (end - begin)).clamp(0.0, 1.0);
+        for (sector, &far) in (0..SECTORS).zip(far) {
+            let color = GROUND_COLOR.lerp(far, faded * faded * (3.0 - 2.0 * faded));
             let (z, x) = (sector as f32 / SECTORS as f32 * std::f32::consts::TAU).sin_cos();
             mesh.positions.push([radius * x, 0.0, radius * z]);
             mesh.normals.push([0.0, 1.0, 0.0]);
@@ -193,6 +213,8 @@ fn add(scene: &mut Scene, slots: &mut Slots, source: MeshSource, local: Affine3)
 fn ground_transform(bounds: &Aabb) -> Affine3 {
     let size = bounds.diagonal().clamp(1e-6, 1e30);
     let center = bounds.center();
-    let origin = Vec3::new(center.x, bounds.min.y - 1e-3 * size, center.z);
+    // Far from the origin, positions are rounded.
+    let rounding = 4.0 * f32::EPSILON * bounds.min.abs().max(bounds.max.abs()).max_element();
+    let origin = Vec3::new(center.x, bounds.min.y - (1e-3 * size).max(rounding), center.z);
     Affine3::from_translation(origin) * Affine3::from_scale(Vec3::splat(size))
 }

@@ -2,26 +2,42 @@
 
 use crate::{
     loader::{LoadError, image, options::EnvironmentChoice, sky},
-    scene::{Environment, Light, Scene, desc::SunSky},
+    scene::{Environment, Light, Metering, Scene, desc::SunSky},
 };
 use glam::Vec3;
-use std::{f32::consts::PI, path::Path};
+use std::{
+    f32::consts::{PI, TAU},
+    path::Path,
+};
 
 /// Radiance from all around for files that have their own lights: enough to tell shapes apart in their shadows.
 const DIM: f32 = 0.05;
 
-/// Lights `scene` as chosen; by default as in a studio, or dimly if it has lights of its own. These may have any brightness, so the exposure
+/// Radiance that a light may bring to models after a bounce: more makes white specks where shiny things throw light.
+const CLAMP: f32 = 2.0;
+
+/// Lights `scene` as it is `set` or as chosen; by default as in a studio, or dimly if it has lights of its own. These may have any brightness, so the exposure
 /// is measured.
 ///
 /// # Errors
 /// When the picture of an environment is missing or damaged.
-pub fn light(scene: &mut Scene, choice: Option<&EnvironmentChoice>) -> Result<(), LoadError> {
+pub fn light(
+    scene: &mut Scene,
+    choice: Option<&EnvironmentChoice>,
+    set: Option<(Environment, Option<Light>)>,
+) -> Result<(), LoadError> {
+    (scene.settings.metering, scene.settings.clamp_indirect) = match scene.lights.is_empty() {
+        true => (Metering::Gentle, Some(CLAMP)),
+        false => (Metering::Full, None),
+    };
+    if let Some((environment, sun)) = set {
+        scene.environment = environment;
+        scene.lights.extend(sun);
+        return Ok(());
+    }
     match choice {
         None if scene.lights.is_empty() => set_studio(scene),
-        None => {
-            scene.environment = constant(Vec3::splat(DIM));
-            scene.settings.auto_exposure = true;
-        }
+        None => scene.environment = constant(Vec3::splat(DIM)),
         Some(EnvironmentChoice::Sky) => set_daylight(scene),
         Some(EnvironmentChoice::Studio) => set_studio(scene),
         Some(EnvironmentChoice::Color(color)) => scene.environment = constant(*color),
@@ -65,6 +81,8 @@ const SOFTBOXES: [Softbox; 3] = [
     Softbox { azimuth: 0.0, elevation: 28.0, radius: 20.0, irradiance: Vec3::new(0.8, 0.86, 0.95) },
     Softbox { azimuth: 225.0, elevation: 38.0, radius: 10.0, irradiance: Vec3::new(1.4, 1.4, 1.45) },
 ];
+/// Albedo of the studio's ground far from the model.
+const FAR_GROUND: Vec3 = Vec3::new(0.28, 0.275, 0.27);
 /// Radiance of the studio's ceiling.
 const CEILING: Vec3 = Vec3::new(0.7, 0.73, 0.76);
 
@@ -79,18 +97,64 @@ fn set_studio(scene: &mut Scene) {
             angular_radius: softbox.radius.to_radians(),
         }
     });
-    let horizon = backdrop(&lights, super::FAR_GROUND_COLOR);
+    let horizon = backdrop(&lights, FAR_GROUND);
     scene.environment = Environment::Gradient { zenith: CEILING, horizon, nadir: horizon };
     scene.lights.extend(lights);
 }
 
-/// Radiance `h` of the horizon that equals that of a ground of `albedo`. A gradient from `h` to `z` lights the ground by
-/// `∫ (h + (z - h) y) y dω = π h / 3 + 2π z / 3`.
+/// Radiance `h` of the horizon that equals that of a ground of `albedo`, see [`skylight`].
 fn backdrop(lights: &[Light], albedo: Vec3) -> Vec3 {
+    albedo * (sunlight(lights) / PI + CEILING * (2.0 / 3.0)) / (Vec3::ONE - albedo / 3.0)
+}
+
+/// Irradiance on level ground from suns.
+fn sunlight(lights: &[Light]) -> Vec3 {
     let direct = lights.iter().map(|light| match light {
-        Light::Sun { direction, irradiance, .. } => *irradiance * direction.y,
+        Light::Sun { direction, irradiance, .. } => *irradiance * direction.y.max(0.0),
         Light::Point { .. } | Light::Spot { .. } => Vec3::ZERO,
     });
-    let direct: Vec3 = direct.sum();
-    albedo * (direct / PI + CEILING * (2.0 / 3.0)) / (Vec3::ONE - albedo / 3.0)
+    direct.sum()
+}
+
+/// Irradiance on level ground from an environment. A gradient from `h` to `z` lights it by `∫ (h + (z - h) y) y dω = π h / 3 + 2π z / 3`.
+fn skylight(environment: &Environment) -> Vec3 {
+    match environment {
+        Environment::Constant { radiance } => *radiance * PI,
+        Environment::Gradient { zenith, horizon, .. } => (*horizon + *zenith * 2.0) * (PI / 3.0),
+        Environment::Image { pixels, .. } => {
+            let (width, height) = (pixels.width as usize, pixels.height);
+            let row = |y: u32| {
+                let start = y as usize * width;
+                let sum: Vec3 = pixels.data[start..start + width].iter().copied().map(Vec3::from).sum();
+                let edge = |y: u32| (PI * y as f32 / height as f32).cos().powi(2);
+                sum * (PI * (edge(y) - edge(y + 1)) / width as f32)
+            };
+            (0..height / 2).map(row).sum()
+        }
+    }
+}
+
+/// The colours of ground in `sectors` directions, from +X towards +Z, that make it as bright as the horizon there. A picture of the
+/// sky shows the horizon below it, too, as ground ends before it gets there.
+pub fn meet_ground(scene: &mut Scene, sectors: u32) -> Vec<Vec3> {
+    let irradiance = sunlight(&scene.lights) + skylight(&scene.environment);
+    let horizon: Vec<Vec3> = match &mut scene.environment {
+        Environment::Constant { radiance } => vec![*radiance; sectors as usize],
+        Environment::Gradient { horizon, .. } => vec![*horizon; sectors as usize],
+        Environment::Image { pixels, rotation } => {
+            let width = pixels.width as usize;
+            let row = (pixels.height / 2).saturating_sub(1) as usize * width;
+            let row = pixels.data[row..row + width].to_vec();
+            for below in pixels.data.chunks_mut(width).skip(pixels.height.div_ceil(2) as usize) {
+                below.copy_from_slice(&row);
+            }
+            let at = |sector| {
+                let turns = 0.5 + sector as f32 / sectors as f32 + *rotation / TAU;
+                row[(turns.rem_euclid(1.0) * width as f32) as usize % width].into()
+            };
+            (0..sectors).map(at).collect()
+        }
+    };
+    let albedo = |radiance: Vec3| (radiance * PI / irradiance.max(Vec3::splat(1e-9))).clamp(Vec3::ZERO, Vec3::ONE);
+    horizon.into_iter().map(albedo).collect()
 }

@@ -85,8 +85,16 @@ impl Slot {
     pub(super) fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
         let mut params = work.params;
         let pixels = params.film.width * params.film.height;
-        if params.picture.transparent != 0 && work.aovs.contains(Aov::Alpha) {
-            params.film.alpha = self.aovs.image(work.aovs, pixels as usize, Aov::Alpha);
+        let values = |aov| match work.aovs.contains(aov) {
+            true => self.aovs.image(work.aovs, pixels as usize, aov).cast_const(),
+            false => std::ptr::null(),
+        };
+        params.film.shadow = values(Aov::Shadow);
+        if params.picture.draws_edges != 0 {
+            params.film.wireframe = values(Aov::Wireframe);
+        }
+        if params.picture.transparent != 0 {
+            params.film.alpha = values(Aov::Alpha);
         }
         work.marks.push((Stage::Other, event_now(&self.stream)?));
         let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());

@@ -1,0 +1,106 @@
+//! `--set` for standalone models: a scene file of the sections that they have, which is changed and read like any other.
+
+use super::{
+    environment,
+    file::{self, Source},
+    material, settings,
+    source::Place,
+};
+use crate::{
+    loader::{LoadError, materials::Materials},
+    scene::{Environment, Light, Metering, RenderDefaults, desc::SceneFile},
+};
+use std::{collections::BTreeSet, path::PathBuf};
+
+/// Sections that models have.
+const SECTIONS: [&str; 3] = ["render", "environment", "materials"];
+
+/// Values that are set.
+pub struct ModelSets {
+    keys: Vec<String>,
+    source: Source,
+    file: SceneFile,
+}
+
+impl ModelSets {
+    /// Sets `sets` in a model with these settings and materials. Files that are named are looked for in the working directory.
+    ///
+    /// # Errors
+    /// Keys that models do not have, and values that scene files may not have either.
+    pub fn read(
+        sets: &[(String, String)],
+        model: &RenderDefaults,
+        materials: &[String],
+    ) -> Result<Option<Self>, LoadError> {
+        for (key, _) in sets {
+            if !SECTIONS.contains(&key.split('.').next().unwrap_or_default()) {
+                let message =
+                    "of a model, render.*, environment and materials.NAME can be set: write a .ron scene for more";
+                return Err(LoadError::set(key, message));
+            }
+        }
+        let RenderDefaults { samples, frames, fps, start, .. } = model;
+        let names: BTreeSet<&String> = materials.iter().collect();
+        let materials: String = names.iter().map(|name| format!("{name:?}: Diffuse(), ")).collect();
+        let render = format!("(samples: {samples}, frames: {frames}, fps: {fps:?}, start: {start:?})");
+        let text = format!("(render: {render}, materials: {{{materials}}}, meshes: {{}}, instances: [])");
+        let mut source = Source { path: PathBuf::new(), text };
+        let keys = sets.iter().map(|(key, _)| key.clone()).collect();
+        Ok(file::set(&mut source, sets)?.map(|file| Self { keys, source, file }))
+    }
+
+    /// The settings of a model whose own are `model`.
+    ///
+    /// # Errors
+    /// Numbers out of range.
+    pub fn settings(&self, model: RenderDefaults) -> Result<RenderDefaults, LoadError> {
+        let set = settings(&self.source, &self.file.render).map_err(|error| self.fault("render", &error))?;
+        let is_set = |key: &str| self.keys.iter().any(|set| set == key || set == "render");
+        Ok(RenderDefaults {
+            // Who sets a number of samples or an exposure wants these.
+            noise: model.noise.filter(|_| !is_set("render.samples")),
+            metering: if is_set("render.exposure") { Metering::Off } else { model.metering },
+            clamp_indirect: model.clamp_indirect,
+            integrator: self.file.render.integrator.unwrap_or(model.integrator),
+            ..set
+        })
+    }
+
+    /// The environment, if it is set, and the sun that belongs to it.
+    ///
+    /// # Errors
+    /// Numbers out of range, pictures that are missing or damaged.
+    pub fn environment(&self) -> Result<Option<(Environment, Option<Light>)>, LoadError> {
+        let convert = |_| environment::convert(&self.source, self.file.environment.as_ref());
+        let set = self.file.environment.as_ref().map(convert).transpose();
+        set.map_err(|error| self.fault("environment", &error))
+    }
+
+    /// Replaces the materials that are set.
+    ///
+    /// # Errors
+    /// Numbers out of range, textures that are missing.
+    pub fn replace(&self, table: &mut Materials) -> Result<(), LoadError> {
+        let all = Place::ROOT.key("materials");
+        for (name, desc) in &self.file.materials.0 {
+            let section = format!("materials.{name}");
+            if !self.keys.iter().any(|key| key.starts_with(&section) || key == "materials") {
+                continue;
+            }
+            let replaced = material::convert(&self.source, desc, table, &all.key(name));
+            let replaced = replaced.map_err(|error| self.fault(&section, &error))?;
+            for (row, own) in table.rows.iter_mut().zip(&table.names) {
+                if own == name {
+                    *row = replaced;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The error of the first key in `section`.
+    fn fault(&self, section: &str, error: &LoadError) -> LoadError {
+        let key = self.keys.iter().find(|key| key.starts_with(section));
+        LoadError::set(key.map_or(section, |key| key), error.message())
+    }
+}
