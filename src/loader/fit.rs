@@ -18,16 +18,17 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Makes the longest side of `bounds` `size` long, with the middle of their floor at the origin.
+    /// Makes `bounds` as large as a box of this `size` has room for, with the middle of their floor at the origin.
     ///
     /// # Errors
     /// The end of a sentence about the mesh, when such a scale is out of range.
-    pub fn new(bounds: &Aabb, size: f32) -> Result<Self, String> {
-        let (center, side) = (bounds.center(), bounds.extent().max_element());
-        let scale = size / side;
+    pub fn new(bounds: &Aabb, size: Vec3) -> Result<Self, String> {
+        let (center, extent) = (bounds.center(), bounds.extent());
+        // A flat side has room anywhere.
+        let scale = (size / extent).min_element();
         match scale.is_normal() && center.is_finite() {
             true => Ok(Self { pivot: center.with_y(bounds.min.y), scale }),
-            false => Err(format!("cannot be scaled from a size of {side} to {size}")),
+            false => Err(format!("cannot be scaled from {extent} to {size}")),
         }
     }
 
@@ -67,16 +68,18 @@ mod tests {
     #[test]
     fn the_longest_side_gets_the_size_and_the_floor_the_origin() {
         let bounds = Aabb { min: Vec3::new(1e6, 100.0, -4.0), max: Vec3::new(1e6 + 2.0, 101.0, 4.0) };
-        let fit = Fit::new(&bounds, 4.0).unwrap_or_else(|e| panic!("{e}"));
+        let fit = Fit::new(&bounds, Vec3::splat(4.0)).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(fit.point(bounds.min.into()), [-0.5, 0.0, -2.0]);
         assert_eq!(fit.point(bounds.max.into()), [0.5, 0.5, 2.0]);
+        let low = Fit::new(&bounds, Vec3::new(4.0, 0.25, 4.0)).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(low.point(bounds.max.into()), [0.25, 0.25, 1.0]);
     }
 
     #[test]
     fn what_has_no_size_cannot_be_scaled() {
         let flat = Aabb { min: Vec3::ZERO, max: Vec3::ZERO };
-        assert!(Fit::new(&flat, 1.0).is_err_and(|e| e == "cannot be scaled from a size of 0 to 1"));
+        assert!(Fit::new(&flat, Vec3::ONE).is_err_and(|e| e == "cannot be scaled from [0, 0, 0] to [1, 1, 1]"));
         let huge = Aabb { min: Vec3::splat(-3e38), max: Vec3::splat(3e38) };
-        assert!(Fit::new(&huge, 1.0).is_err());
+        assert!(Fit::new(&huge, Vec3::ONE).is_err());
     }
 }

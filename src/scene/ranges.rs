@@ -11,6 +11,8 @@ pub const FRAMES: RangeInclusive<u32> = 1..=1_000_000;
 pub const EXPOSURE: RangeInclusive<f32> = -64.0..=64.0;
 /// Width of the pixel filter from one end to the other, in pixels.
 pub const FILTER_WIDTH: RangeInclusive<f32> = 0.1..=16.0;
+/// Radiance that a light may bring after a bounce.
+pub const CLAMP_INDIRECT: RangeInclusive<f32> = 1e-3..=1e9;
 /// Colour temperature of white in kelvin: the range in which the Planckian locus is known.
 pub const KELVIN: RangeInclusive<f32> = 1667.0..=25_000.0;
 

@@ -9,8 +9,6 @@ use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
 /// Relative to the square root of the brightness.
 pub const NOISE: RangeInclusive<f32> = 1e-5..=10.0;
-/// Radiance.
-pub const CLAMP: RangeInclusive<f32> = 1e-3..=1e9;
 /// Pixels.
 pub const EDGE_WIDTH: RangeInclusive<f32> = 0.1..=100.0;
 /// Seconds.

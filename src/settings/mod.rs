@@ -128,7 +128,7 @@ pub struct RenderOptions {
     pub layering: Layering,
     /// Of the path integrator: limits the radiance that a light brings after a bounce, which hides bright specks and darkens
     /// the picture [default: no limit; 2 for models in other light than their own]
-    #[arg(long, value_name = "RADIANCE", value_parser = limits::within(limits::CLAMP))]
+    #[arg(long, value_name = "RADIANCE", value_parser = limits::within(ranges::CLAMP_INDIRECT))]
     pub clamp_indirect: Option<f32>,
     /// Exposure in stops: 1 is twice as bright, auto measures the scene.
     ///

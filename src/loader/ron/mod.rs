@@ -22,6 +22,7 @@ use super::{
     fit::Fit,
     framing,
     gltf::Model,
+    is_gltf,
     materials::Materials,
     meshes::{self, MeshOptions, MeshSource, ParsedMesh},
     model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
@@ -32,7 +33,7 @@ use crate::{
     scene::{
         Material, NONE, Names, RenderDefaults, Scene, Subject,
         animated::Animated,
-        desc::{Finite, GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, SceneFile},
+        desc::{GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, Scale, SceneFile},
         ranges,
         rig::{Clip, DeformingMesh, Palette},
     },
@@ -175,6 +176,9 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
     if let Some(width) = r.filter_width {
         in_range(width.0, &ranges::FILTER_WIDTH, place("filter_width"))?;
     }
+    if let Some(clamp) = r.clamp_indirect {
+        in_range(clamp.0, &ranges::CLAMP_INDIRECT, place("clamp_indirect"))?;
+    }
     if let Some(kelvin) = r.white_balance {
         in_range(kelvin.0, &ranges::KELVIN, place("white_balance"))?;
     }
@@ -197,6 +201,7 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         filter: r.filter,
         filter_width: r.filter_width.map(|width| width.0),
         white_balance: r.white_balance.map(|kelvin| kelvin.0),
+        clamp_indirect: r.clamp_indirect.map(|radiance| radiance.0),
         ..RenderDefaults::default()
     })
 }
@@ -242,9 +247,14 @@ impl Loader<'_> {
 
     fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {
         let all = Place::ROOT.key("meshes");
+        let entries = self.file.meshes.0.iter().map(|(name, desc)| match desc {
+            MeshDesc::File(mesh) if is_gltf(Path::new(&mesh.file)) => (name, MeshDesc::Gltf(mesh.as_model())),
+            _ => (name, desc.clone()),
+        });
+        let entries: Vec<(&String, MeshDesc)> = entries.collect();
         // Only the first error is reported, so files after one that failed need not be read.
         let failed = AtomicUsize::new(usize::MAX);
-        let parse = |(index, (name, desc)): (usize, &(String, MeshDesc))| {
+        let parse = |(index, (name, desc)): (usize, &(&String, MeshDesc))| {
             if index > failed.load(Ordering::Relaxed) {
                 return Ok(Parsed::Nothing);
             }
@@ -258,10 +268,8 @@ impl Loader<'_> {
             }
             parsed
         };
-        let file = self.file;
-        let entries = file.meshes.0.par_iter().enumerate();
-        let parsed: Vec<Result<Parsed, LoadError>> = entries.map(parse).collect();
-        let entries = file.meshes.0.iter().zip(parsed);
+        let parsed: Vec<Result<Parsed, LoadError>> = entries.par_iter().enumerate().map(parse).collect();
+        let entries = entries.iter().zip(parsed);
         entries.map(|((name, desc), parsed)| self.mesh(name, desc, parsed?, rows, &all.key(name))).collect()
     }
 
@@ -361,9 +369,9 @@ impl Loader<'_> {
     }
 
     /// The scale of a mesh whose entry at `place` has a field `fit`.
-    fn fit(&self, bounds: &Aabb, size: Finite, place: &Place) -> Result<Fit, LoadError> {
+    fn fit(&self, bounds: &Aabb, size: Scale, place: &Place) -> Result<Fit, LoadError> {
         let fail = |message: String| self.source.error(&place.key("fit"), message);
-        match size.0 > 0.0 {
+        match size.0.min_element() > 0.0 {
             true => Fit::new(bounds, size.0).map_err(|lack| fail(format!("the mesh {lack}"))),
             false => Err(fail("the size must be above 0".to_owned())),
         }

@@ -60,7 +60,7 @@ impl ModelSets {
             // Who sets a number of samples or an exposure wants these.
             noise: model.noise.filter(|_| !is_set("render.samples")),
             metering: if is_set("render.exposure") { Metering::Off } else { model.metering },
-            clamp_indirect: model.clamp_indirect,
+            clamp_indirect: set.clamp_indirect.or(model.clamp_indirect),
             integrator: self.file.render.integrator.unwrap_or(model.integrator),
             ..set
         })

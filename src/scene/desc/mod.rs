@@ -84,8 +84,8 @@ pub struct RenderDesc {
     pub fps: Finite,
     /// Time of the first frame in seconds. Default 0.
     pub start: Finite,
-    /// How light is computed: `path` or `whitted`; or a debugging view: `ao`, `normal`, `depth`, `albedo`, `instance`, `steps`. Default:
-    /// `path` where a material needs it, such as glass or brushed metal, or where all light comes from materials; else `whitted`.
+    /// How light is computed: `path` or `whitted`; or a view: `clay`, `ao`, `normal`, `depth`, `albedo`, `wireframe`, `instance`,
+    /// `material`, `uv`, `steps`. Default: `path` where a material needs it, such as glass or brushed metal, or where all light comes from materials; else `whitted`.
     pub integrator: Option<Integrator>,
     /// Exposure in stops, -64 to 64: +1 doubles the brightness. Default 0.
     pub exposure: Finite,
@@ -97,6 +97,8 @@ pub struct RenderDesc {
     pub filter_width: Option<Finite>,
     /// Colour temperature of the light that appears white, in kelvin, 1667 to 25000. When left out, colours are not changed.
     pub white_balance: Option<Finite>,
+    /// Limit of the radiance that a light brings after a bounce, 0.001 to 1e9, which hides white specks. When left out, nothing is cut off.
+    pub clamp_indirect: Option<Finite>,
 }
 
 impl Default for RenderDesc {
@@ -116,6 +118,7 @@ impl Default for RenderDesc {
             filter: d.filter,
             filter_width: None,
             white_balance: None,
+            clamp_indirect: None,
         }
     }
 }
@@ -259,7 +262,7 @@ pub enum MeshDesc {
 }
 
 /// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials. `Ply(..)` and `Stl(..)` are the same: the
-/// file's ending tells its format.
+/// file's ending tells its format. A glTF file is a model at rest.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Obj", deny_unknown_fields)]
 pub struct MeshFile {
@@ -273,15 +276,23 @@ pub struct MeshFile {
     /// How the file's textures continue outside of UV 0 to 1: `repeat` (default), `clamp` or `mirror`.
     #[serde(default)]
     pub wrap: Wrap,
-    /// Length that the longest side of its bounds is scaled to; the mesh then stands at y = 0 in the middle above the origin. Default:
-    /// none, it is where its file has it.
+    /// Scales the mesh to this length of its longest side, or so that its bounds fit into `(x, y, z)`; it then stands at y = 0 in the
+    /// middle above the origin. Default: none, it is where its file has it.
     #[serde(default)]
-    pub fit: Option<Finite>,
+    pub fit: Option<Scale>,
+}
+
+impl MeshFile {
+    /// The same file as a model at rest.
+    pub fn as_model(&self) -> GltfFile {
+        let Self { file, material, fit, .. } = self.clone();
+        GltfFile { file, material, fit, ..GltfFile::default() }
+    }
 }
 
 /// `Gltf(file: "fox.glb", clip: "Run")`: a glTF file (.gltf or .glb) as one mesh. With a `clip` it moves: each instance shows poses
 /// from a palette at its own phase and speed (see [`Clip`]); if the model is `alive`, all instances show its current pose.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "Gltf", deny_unknown_fields)]
 pub struct GltfFile {
     pub file: String,
@@ -310,10 +321,9 @@ pub struct GltfFile {
     /// Name of a material that replaces all materials of the file.
     #[serde(default)]
     pub material: Option<String>,
-    /// Length that the longest side of the bounds at rest is scaled to; the model then stands at y = 0 in the middle above the origin.
-    /// Default: none, it is where its file has it.
+    /// As of [`MeshFile::fit`], by the bounds at rest.
     #[serde(default)]
-    pub fit: Option<Finite>,
+    pub fit: Option<Scale>,
 }
 
 /// `Quad(tile: 4)`: a square of side 1 in the XZ plane about the origin, facing +Y. UVs run from 0 to `tile`.
