@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     device::FrameProgress,
-    render::{FrameReport, Observer, RenderJob, Skipped, Summary, sanity},
+    render::{FrameReport, FrameObserver, RenderJob, Skipped, Summary, sanity},
     settings::FramePlan,
 };
 use std::sync::Arc;
@@ -119,7 +119,7 @@ impl<'a> Reporter<'a> {
     }
 }
 
-impl Observer for Reporter<'_> {
+impl FrameObserver for Reporter<'_> {
     fn frames_begin(&mut self, progress: Option<Arc<FrameProgress>>) {
         self.progress.begin(progress);
     }
