@@ -1,7 +1,14 @@
 //! throng renders scenes in which the same meshes appear thousands to millions of times.
 //!
+//! ```no_run
+//! throng::Renderer::open("model.glb")?.size(1280, 720).frame(1)?.save("model.png")?;
+//! # Ok::<(), throng::Error>(())
+//! ```
+//!
+//! [`Renderer`] is the short way; it and the command line are made of the same parts, which are public as well.
+//!
 //! Dependencies between the modules point one way:
-//! `cli → settings → render → {device, anim, output} → accel → scene → math`;
+//! `{cli, renderer} → settings → render → {device, anim, output} → accel → scene → math`;
 //! `loader` depends on `scene`, `math` and the part of `anim` that poses models; `accel` does not depend on `device`.
 
 pub mod abi;
@@ -14,6 +21,7 @@ pub mod cli;
 pub mod denoise;
 pub mod device;
 pub mod diff;
+mod error;
 pub mod files;
 pub mod film;
 mod guard;
@@ -30,8 +38,11 @@ pub mod probe;
 #[path = "../tests/process/mod.rs"]
 mod process;
 pub mod render;
+pub mod renderer;
 pub mod scene;
-#[cfg(feature = "cli")]
 pub mod settings;
 #[cfg(test)]
 mod testing;
+
+pub use error::Error;
+pub use renderer::{Image, Renderer};

@@ -10,7 +10,7 @@ use crate::{
     },
     render::{CacheError, TreeCache, TreeSource},
     scene::Scene,
-    settings::{AovOptions, SettingsError, Size},
+    settings::SettingsError,
 };
 use anyhow::Context;
 use std::{env, path::PathBuf};
@@ -20,6 +20,13 @@ pub struct SceneArgs {
     /// Scene file (.ron), model (.gltf, .glb, .obj, .ply, .stl) or raw scene (.scn)
     #[arg(value_name = "SCENE")]
     pub path: PathBuf,
+    #[command(flatten)]
+    load: LoadArgs,
+}
+
+/// How a scene is loaded.
+#[derive(clap::Args)]
+pub struct LoadArgs {
     /// Replace a value of the scene file, for example render.frames=12 (repeatable). Models have render.*, environment and
     /// materials.NAME
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
@@ -32,33 +39,25 @@ pub struct SceneArgs {
 
 impl SceneArgs {
     pub fn load(&self) -> anyhow::Result<Scene> {
-        Ok(loader::load_with(&self.path, &self.options())?)
-    }
-
-    /// Loads the scene for pictures of this size, or the usual one, with such `aovs`. Models that are cut out have no ground, or one that
-    /// shows shadows alone.
-    pub fn load_for(&self, size: Option<Size>, aovs: &AovOptions) -> anyhow::Result<Scene> {
-        let mut options = self.options();
-        options.model.stage.aspect = size.map(|size| size.width as f32 / size.height as f32);
-        options.model.cut_out = aovs.cuts_out();
-        options.model.shadow_catcher = aovs.shadow_catcher;
-        Ok(loader::load_with(&self.path, &options)?)
+        Ok(loader::load_with(&self.path, &self.load.options())?)
     }
 
     /// Loads the scene. If the file is glTF, passes the model itself to `inspect`.
     pub fn load_inspected(&self, inspect: impl FnOnce(&Model)) -> anyhow::Result<Scene> {
-        Ok(loader::load_inspected(&self.path, &self.options(), inspect)?)
-    }
-
-    fn options(&self) -> LoadOptions {
-        let mut model = self.model.options();
-        model.stage.up = self.view.model_up();
-        LoadOptions { overrides: self.overrides.clone(), start: self.view.start(), view: self.view.options(), model }
+        Ok(loader::load_inspected(&self.path, &self.load.options(), inspect)?)
     }
 
     /// The user's choices about a glTF file.
     pub fn gltf_options(&self) -> GltfOptions {
-        self.model.options().gltf()
+        self.load.model.options().gltf()
+    }
+}
+
+impl LoadArgs {
+    pub fn options(&self) -> LoadOptions {
+        let mut model = self.model.options();
+        model.stage.up = self.view.model_up();
+        LoadOptions { overrides: self.overrides.clone(), start: self.view.start(), view: self.view.options(), model }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The lines of `--progress json`; `throng render --help` documents them for users.
 
+use super::models::Tally;
 use crate::{
     render::{BusyShares, FrameReport, RenderJob, Skipped, Summary, TreeCounts, compare::PictureDifference},
     settings::FramePlan,
@@ -43,6 +44,8 @@ pub enum Event<'a> {
         agrees: bool,
     },
     Done(Stats),
+    /// With several models: what became of all of them.
+    Models(&'a Tally),
     Stopped {
         #[serde(flatten)]
         stats: Stats,
@@ -94,7 +97,7 @@ pub struct Stats {
     /// Greatest ratio of the cost of a deforming mesh's tree to its cost when it was built.
     pub sah_ratio: f32,
     pub busy: BusyShares,
-    /// None without a cache.
+    /// Of all models so far. None without a cache.
     pub cached_trees: Option<TreeCounts>,
     /// Description of where the files are.
     pub output: String,

@@ -16,6 +16,7 @@ mod model_args;
 mod model_info;
 mod model_text;
 mod model_tree;
+mod models;
 mod progress;
 #[cfg(test)]
 mod reference;
@@ -131,7 +132,8 @@ fn with_threads(work: impl FnOnce() -> anyhow::Result<Exit>) -> anyhow::Result<E
 }
 
 fn exit_of(error: &anyhow::Error) -> Exit {
-    let usage = error.downcast_ref::<SettingsError>().is_some_and(SettingsError::is_usage)
+    let usage = error.downcast_ref::<crate::Error>().is_some_and(crate::Error::is_usage)
+        || error.downcast_ref::<SettingsError>().is_some_and(SettingsError::is_usage)
         || error.downcast_ref::<LoadError>().is_some_and(LoadError::is_usage)
         || matches!(error.downcast_ref(), Some(CompareError::OneDevice));
     match usage {

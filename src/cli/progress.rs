@@ -5,10 +5,7 @@ use crate::device::FrameProgress;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     io::{self, IsTerminal, Write},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -33,6 +30,8 @@ pub struct Progress {
     display: Display,
     /// Whether people want to read anything but errors.
     talkative: bool,
+    /// Whether it shows the frames of one of several models.
+    of_many: bool,
 }
 
 #[derive(Clone)]
@@ -48,31 +47,62 @@ impl Progress {
         let display = match mode {
             ProgressMode::Json => Display::Json,
             ProgressMode::Auto | ProgressMode::Bar if !quiet && io::stderr().is_terminal() => {
-                Display::Bar(Bar { bar: ProgressBar::no_length(), done: Arc::default(), total: Arc::default() })
+                Display::Bar(Bar { bar: ProgressBar::no_length(), state: Arc::default() })
             }
             _ => Display::Nothing,
         };
-        Self { display, talkative: !quiet }
+        Self { display, talkative: !quiet, of_many: false }
+    }
+
+    /// The display for one of several models, which are counted by this one: its frames move the bar on to the next model.
+    pub fn of_model(&self) -> Self {
+        Self { of_many: true, ..self.clone() }
+    }
+
+    pub fn is_of_many(&self) -> bool {
+        self.of_many
     }
 
     /// Shows the bar; `done` of `total` frames exist already.
     pub fn start(&self, done: usize, total: usize) {
         if let Display::Bar(bar) = &self.display {
-            bar.start(done, total);
+            *bar.state().count_of(self.of_many) = Count { done, total };
+            if !self.of_many {
+                bar.show();
+            }
         }
+    }
+
+    /// Shows the bar for so many models. Each is counted with [`Progress::advance`].
+    pub fn start_models(&self, total: usize) {
+        if let Display::Bar(bar) = &self.display {
+            bar.state().are_models = true;
+        }
+        self.start(0, total);
     }
 
     /// Tells that frames are rendered from now on, and where the device counts how far it is with each.
     pub fn begin(&self, frame: Option<Arc<FrameProgress>>) {
         if let Display::Bar(bar) = &self.display {
-            bar.follow(frame);
+            let mut state = bar.state();
+            state.frame = frame;
+            let is_followed = std::mem::replace(&mut state.is_followed, true);
+            drop(state);
+            if !is_followed {
+                bar.follow();
+            }
         }
     }
 
-    /// Counts one more frame as done.
+    /// Counts one more frame, or model, as done.
     pub fn advance(&self) {
         if let Display::Bar(bar) = &self.display {
-            bar.done.fetch_add(1, Relaxed);
+            let mut state = bar.state();
+            state.count_of(self.of_many).done += 1;
+            if state.are_models && !self.of_many {
+                state.of_model = Count::default();
+                state.frame = None;
+            }
         }
     }
 
@@ -89,10 +119,8 @@ impl Progress {
 
     /// Prints a line for people on standard error, above the bar.
     pub fn note(&self, line: &str) {
-        match &self.display {
-            Display::Bar(Bar { bar, .. }) => bar.suspend(|| print_line(line)),
-            _ if self.talkative => print_line(line),
-            _ => {}
+        if self.talkative {
+            self.failure(line);
         }
     }
 
@@ -103,10 +131,19 @@ impl Progress {
         }
     }
 
+    /// Prints a line about what failed, which people want to read in any case.
+    pub fn failure(&self, line: &str) {
+        match &self.display {
+            Display::Bar(Bar { bar, .. }) => bar.suspend(|| print_line(line)),
+            _ => print_line(line),
+        }
+    }
+
     /// Removes the bar.
     pub fn finish(&self) {
-        if let Display::Bar(Bar { bar, .. }) = &self.display {
-            bar.finish_and_clear();
+        match &self.display {
+            Display::Bar(Bar { bar, .. }) if !self.of_many => bar.finish_and_clear(),
+            _ => {}
         }
     }
 }
@@ -120,9 +157,50 @@ fn print_line(line: &str) {
 #[derive(Clone)]
 struct Bar {
     bar: ProgressBar,
-    /// Number of frames that exist.
-    done: Arc<AtomicUsize>,
-    total: Arc<AtomicUsize>,
+    state: Arc<Mutex<State>>,
+}
+
+/// How far the run is.
+#[derive(Default)]
+struct State {
+    /// Frames, or models if there are several.
+    all: Count,
+    /// Frames of the model under way, if there are several.
+    of_model: Count,
+    /// How far the device is with the frame under way.
+    frame: Option<Arc<FrameProgress>>,
+    are_models: bool,
+    /// Whether a thread moves the bar.
+    is_followed: bool,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Count {
+    done: usize,
+    total: usize,
+}
+
+impl State {
+    fn count_of(&mut self, of_many: bool) -> &mut Count {
+        match of_many {
+            true => &mut self.of_model,
+            false => &mut self.all,
+        }
+    }
+
+    /// Number of frames, or models, that are done, with the share of the one under way.
+    fn position(&self) -> f64 {
+        let frame = self.frame.as_ref().map_or(0.0, |frame| frame.share());
+        let under_way = match self.of_model {
+            Count { total: 0, .. } => frame,
+            Count { done, total } => ((done as f64 + frame) / total as f64).min(1.0),
+        };
+        (self.all.done as f64 + under_way).min(self.all.total as f64)
+    }
+
+    fn message(&self) -> String {
+        format!("{}/{} {}", self.all.done, self.all.total, if self.are_models { "models" } else { "frames" })
+    }
 }
 
 /// Positions of the bar.
@@ -131,31 +209,35 @@ const STEPS: u64 = 10_000;
 const LOOK: Duration = Duration::from_millis(250);
 
 impl Bar {
-    fn start(&self, done: usize, total: usize) {
-        self.done.store(done, Relaxed);
-        self.total.store(total, Relaxed);
+    /// Locks in spite of panics elsewhere, which are reported there.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn show(&self) {
         self.bar.set_style(style());
-        self.bar.set_message(format!("{done}/{total} frames"));
+        self.bar.set_message(self.state().message());
         self.bar.set_prefix(Remaining::default().after(Duration::ZERO, 0.0));
         self.bar.set_length(STEPS);
         self.bar.enable_steady_tick(LOOK);
     }
 
     /// Moves the bar on, from a thread of its own. Without room for one, the bar does not move.
-    fn follow(&self, frame: Option<Arc<FrameProgress>>) {
-        let Self { bar, done, total } = self.clone();
-        let (begun, start) = (Instant::now(), done.load(Relaxed) as f64);
+    fn follow(&self) {
+        let this = self.clone();
+        let (begun, start) = (Instant::now(), self.state().all.done as f64);
         let follow = move || {
             let (mut remaining, mut furthest) = (Remaining::default(), 0.0);
-            while !bar.is_finished() {
-                let (done, total) = (done.load(Relaxed), total.load(Relaxed));
-                let share = frame.as_ref().map_or(0.0, |frame| frame.share());
+            while !this.bar.is_finished() {
+                let state = this.state();
+                let (message, total) = (state.message(), state.all.total as f64);
                 // A frame that is traced but not written yet is not lost when the next one begins.
-                furthest = f64::max(furthest, (done as f64 + share).min(total as f64));
-                let left = remaining.after(begun.elapsed(), (furthest - start) / (total as f64 - start));
-                bar.set_message(format!("{done}/{total} frames"));
-                bar.set_prefix(left);
-                bar.set_position((furthest / total as f64 * STEPS as f64) as u64);
+                furthest = f64::max(furthest, state.position());
+                drop(state);
+                let left = remaining.after(begun.elapsed(), (furthest - start) / (total - start));
+                this.bar.set_message(message);
+                this.bar.set_prefix(left);
+                this.bar.set_position((furthest / total * STEPS as f64) as u64);
                 thread::sleep(LOOK);
             }
         };

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     device::FrameProgress,
-    render::{FrameReport, Observer, RenderJob, Skipped, Summary, sanity},
+    render::{FrameObserver, FrameReport, RenderJob, Skipped, Summary, sanity},
     settings::FramePlan,
 };
 use std::sync::Arc;
@@ -49,8 +49,8 @@ impl<'a> Reporter<'a> {
             warnings: &warnings,
             notes: &scene.notes,
         });
-        for note in &scene.notes {
-            self.progress.note(&format!("throng: note: {note}"));
+        if self.verbose > 0 || !self.progress.is_of_many() {
+            scene.notes.iter().for_each(|note| self.progress.note(&self.line("note", note)));
         }
         self.warn(&warnings);
         if self.verbose > 1 {
@@ -62,7 +62,7 @@ impl<'a> Reporter<'a> {
 
     /// Shows warnings: all with `-v`, else some, unless programs are told of them.
     fn warn(&self, warnings: &[String]) {
-        let line = |warning: &String| format!("throng: warning: {warning}");
+        let line = |warning: &String| self.line("warning", warning);
         if self.verbose > 0 {
             return warnings.iter().for_each(|warning| self.progress.note(&line(warning)));
         }
@@ -74,12 +74,21 @@ impl<'a> Reporter<'a> {
         }
     }
 
+    /// A line for people, with the scene's name if it is one of several.
+    fn line(&self, kind: &str, text: &str) -> String {
+        match self.progress.is_of_many() {
+            true => format!("throng: {kind}: {}: {text}", self.job.scene.name),
+            false => format!("throng: {kind}: {text}"),
+        }
+    }
+
     /// Tells of a picture that shows nothing, while there are few of them.
     fn warn_of_blank(&mut self, report: &FrameReport) {
         let Some(blank) = report.blank else { return };
         self.blank += 1;
         if self.verbose > 0 || self.blank <= MOST_WARNINGS {
-            self.progress.summary(&format!("throng: warning: frame {}: the picture is {blank}", report.frame));
+            let text = format!("frame {}: the picture is {blank}", report.frame);
+            self.progress.summary(&self.line("warning", &text));
         }
     }
 
@@ -95,9 +104,14 @@ impl<'a> Reporter<'a> {
     /// Reports the outcome of a run that did not fail.
     pub fn ended(&self, summary: &Summary) -> Exit {
         let stats = Stats::new(summary, self.plan, self.job);
-        warn_of_trees(&self.job.trees, |line| self.progress.note(line));
         self.count_blank();
-        self.progress.summary(&describe(&stats, self.verbose));
+        let is_alone = !self.progress.is_of_many();
+        if is_alone {
+            warn_of_trees(&self.job.trees, |line| self.progress.note(line));
+        }
+        if is_alone || self.verbose > 0 {
+            self.progress.summary(&describe(&stats, self.verbose));
+        }
         if self.verbose > 0 && stats.frames > 0 {
             self.progress.summary(&stats.busy.to_string());
             if let Some(counts) = &stats.cached_trees {
@@ -109,17 +123,19 @@ impl<'a> Reporter<'a> {
             return Exit::Done;
         }
         let resume = resume::command_line(std::env::args_os(), self.plan.pattern().is_some());
-        self.progress.summary(&format!(
-            "stopped after {} of {} frames; resume with: {resume}",
-            self.plan.skipped + summary.frames as usize,
-            self.plan.total(),
-        ));
+        if is_alone {
+            self.progress.summary(&format!(
+                "stopped after {} of {} frames; resume with: {resume}",
+                self.plan.skipped + summary.frames as usize,
+                self.plan.total(),
+            ));
+        }
         self.progress.event(&Event::Stopped { stats, resume });
         Exit::Stopped
     }
 }
 
-impl Observer for Reporter<'_> {
+impl FrameObserver for Reporter<'_> {
     fn frames_begin(&mut self, progress: Option<Arc<FrameProgress>>) {
         self.progress.begin(progress);
     }

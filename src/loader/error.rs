@@ -15,6 +15,9 @@ pub enum LoadError {
     /// Something at one place of a scene file; lines and columns (in characters) count from 1.
     #[error("{}:{line}:{column}: {message}", file.display())]
     Place { file: PathBuf, line: usize, column: usize, message: String },
+    /// Something in a scene that was built in code; the place is the way to it from the root, or a line of its text.
+    #[error("the scene built in code: {place}: {message}")]
+    Built { place: String, message: String },
     /// A `--set key=value` that does not fit the scene file.
     #[error("--set {key}: {message}")]
     Override { key: String, message: String },
@@ -37,6 +40,10 @@ impl LoadError {
         Self::Place { file: file.into(), line: at.0, column: at.1, message }
     }
 
+    pub(crate) fn built(place: &str, message: impl AsRef<str>) -> Self {
+        Self::Built { place: one_line(place), message: one_line(message.as_ref()) }
+    }
+
     pub(crate) fn set(key: &str, message: impl AsRef<str>) -> Self {
         Self::Override { key: one_line(key), message: one_line(message.as_ref()) }
     }
@@ -57,6 +64,7 @@ impl LoadError {
             Self::File { message, .. }
             | Self::Line { message, .. }
             | Self::Place { message, .. }
+            | Self::Built { message, .. }
             | Self::Override { message, .. }
             | Self::Flag { message, .. } => message,
         }

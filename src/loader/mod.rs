@@ -35,9 +35,12 @@ pub use error::LoadError;
 pub(crate) use image::load_radiance;
 pub use options::LoadOptions;
 
-use crate::scene::Scene;
-use options::Kind;
-use std::path::Path;
+use crate::scene::{Scene, desc::SceneFile};
+use options::{Kind, ViewOptions};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 /// Loads a scene file or a standalone model; see [`load_with`].
 ///
@@ -69,17 +72,65 @@ pub fn load_inspected(
 ) -> Result<Scene, LoadError> {
     let kind = kind_of(path)?;
     options.check(kind)?;
-    let mut scene = match kind {
+    let scene = match kind {
         Kind::Scene => ron::load(path, &overrides(options), &options.model.allow_dirs)?,
         Kind::Mesh(format) => standalone::mesh::load(path, format, options)?,
         Kind::Gltf => standalone::gltf::load(path, options, inspect)?,
         Kind::Raw => scn::load(path)?,
     };
+    let scene = complete(scene, path, &options.view)?;
+    Ok(Scene { name: name_of(path), ..scene })
+}
+
+/// Makes a scene of a description that was built in code. Files in it are relative to the working folder.
+///
+/// # Errors
+/// One line that says what is wrong, and where in the description.
+pub fn build(name: &str, desc: &SceneFile) -> Result<Scene, LoadError> {
+    let scene = complete(ron::build(desc)?, Path::new(name), &ViewOptions::default())?;
+    Ok(Scene { name: name.to_owned(), ..scene })
+}
+
+/// What all scenes get, whatever they were made of.
+fn complete(mut scene: Scene, path: &Path, view: &ViewOptions) -> Result<Scene, LoadError> {
     tangents::add_missing(&mut scene);
-    options::view::apply(&mut scene, &options.view)?;
+    options::view::apply(&mut scene, view)?;
     limits::check(path, &scene)?;
-    scene.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(scene)
+}
+
+/// All files in a folder that [`load_with`] takes, as far as their names tell, in order of their names. Hidden ones do not count.
+///
+/// # Errors
+/// If the folder cannot be read or has no such file.
+pub fn scenes_in(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
+    let failed = |error: io::Error| LoadError::file(folder, format!("the folder cannot be read: {error}"));
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(failed)?;
+    let is_hidden = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
+    let paths = entries.iter().filter(|entry| !is_hidden(entry)).map(fs::DirEntry::path);
+    let mut scenes: Vec<PathBuf> = paths.filter(|path| path.is_file() && kind_of(path).is_ok()).collect();
+    scenes.sort();
+    match scenes.is_empty() {
+        true => Err(LoadError::file(folder, format!("no scene or model is in this folder: {}", known_kinds()))),
+        false => Ok(scenes),
+    }
+}
+
+/// The name of the scene in the file at `path`, for `{scene}` in output patterns: the file's without its extension.
+pub fn name_of(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Whether there is a file that [`load_with`] takes, as far as its name tells.
+///
+/// # Errors
+/// What is wrong with the name, and which ones are right.
+pub fn check_kind(path: &Path) -> Result<(), LoadError> {
+    kind_of(path)?;
+    match path.exists() {
+        true => Ok(()),
+        false => Err(unsupported(path, "")),
+    }
 }
 
 /// Whether [`load_with`] takes the file for glTF.
@@ -106,9 +157,13 @@ fn extension(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
-fn unsupported(path: &Path, extension: &str) -> LoadError {
+fn known_kinds() -> String {
     let meshes = meshes::extensions();
-    let known = format!("use .ron (scene), .gltf, .glb, {meshes} (model) or .scn (raw scene)");
+    format!("use .ron (scene), .gltf, .glb, {meshes} (model) or .scn (raw scene)")
+}
+
+fn unsupported(path: &Path, extension: &str) -> LoadError {
+    let known = known_kinds();
     if path.is_dir() {
         return LoadError::file(path, "this is a directory: name a scene file in it");
     }

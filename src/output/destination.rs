@@ -54,6 +54,25 @@ impl Destination {
         }
     }
 
+    /// Checks that all of several scenes have a place: a file or a video for each.
+    pub fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
+        match self {
+            Self::Files(files) => files.check_scene_count(scenes),
+            Self::Video(video) => video.check_scene_count(scenes),
+            Self::Stream(stream, _) if scenes > 1 => Err(PatternError::OneStream(stream.to_string())),
+            Self::Stream(..) => Ok(()),
+        }
+    }
+
+    /// The file of the first frame, or the video, of a scene; none for streams.
+    pub fn first_file(&self, scene: &str) -> Option<PathBuf> {
+        match self {
+            Self::Files(files) => Some(files.path_for(1, scene)),
+            Self::Video(video) => Some(video.path(scene)),
+            Self::Stream(..) => None,
+        }
+    }
+
     /// Adapts the destination to the number of frames: a WebP file without a place for their numbers becomes an animation of all.
     pub fn for_frames(self, frames: usize) -> Result<Self, PatternError> {
         match self {

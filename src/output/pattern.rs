@@ -12,7 +12,7 @@ use std::{
 /// A file name with places for the frame number and the scene's name.
 ///
 /// `####` and `{frame:04}` stand for the frame number, padded with zeros to that width; `{frame}` for the plain
-/// number; `{scene}` for the scene's name. Names need not be UTF-8.
+/// number; `{scene}` and `{model}` for the scene's name, which is that of its file without the extension. Names need not be UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern<F = FileFormat> {
     pieces: Vec<Piece>,
@@ -26,18 +26,19 @@ enum Piece {
     Frame {
         width: usize,
     },
-    Scene,
+    /// The scene's name, by the word in the braces.
+    Scene(&'static str),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     #[error("the output name is empty; try frames/####.png")]
     Empty,
-    #[error("`{{` has no matching `}}`; placeholders are ####, {{frame}}, {{frame:04}} and {{scene}}")]
+    #[error("`{{` has no matching `}}`; placeholders are ####, {{frame}}, {{frame:04}}, {{scene}} and {{model}}")]
     Unclosed,
-    #[error("`}}` has no matching `{{`; placeholders are ####, {{frame}}, {{frame:04}} and {{scene}}")]
+    #[error("`}}` has no matching `{{`; placeholders are ####, {{frame}}, {{frame:04}}, {{scene}} and {{model}}")]
     Unopened,
-    #[error("unknown placeholder `{{{0}}}`; placeholders are ####, {{frame}}, {{frame:04}} and {{scene}}")]
+    #[error("unknown placeholder `{{{0}}}`; placeholders are ####, {{frame}}, {{frame:04}}, {{scene}} and {{model}}")]
     Unknown(String),
     #[error("frame numbers have at most {MAX_WIDTH} digits")]
     TooWide,
@@ -48,6 +49,10 @@ pub enum PatternError {
     Extension { found: String, fix: String },
     #[error("`{0}` has a place for a frame number; a video holds all frames and has one name")]
     FrameInVideo(String),
+    #[error("`{pattern}` has no place for the name of the model, and there are several; try `{fix}`")]
+    NoScene { pattern: String, fix: String },
+    #[error("{0} has one place for the pictures of all models; try `{{model}}.png`")]
+    OneStream(String),
     #[error("`{pattern}` has no place for the frame number; try `{fix}`")]
     NoFrame { pattern: String, fix: String },
 }
@@ -106,6 +111,22 @@ impl<F: Copy> Pattern<F> {
         self.pieces.iter().any(|p| matches!(p, Piece::Frame { .. }))
     }
 
+    /// Whether there is a place for the scene's name.
+    pub fn has_scene(&self) -> bool {
+        self.pieces.iter().any(|p| matches!(p, Piece::Scene(_)))
+    }
+
+    /// Checks that there is a place for the scene's name if there are several scenes.
+    pub fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
+        if scenes <= 1 || self.has_scene() {
+            return Ok(());
+        }
+        let pattern = self.to_string();
+        let (folder, name) = pattern.split_at(pattern.rfind('/').map_or(0, |slash| slash + 1));
+        let fix = format!("{folder}{{model}}_{name}");
+        Err(PatternError::NoScene { pattern, fix })
+    }
+
     /// Returns the pattern if it has no place for the frame number, else an error.
     pub(super) fn without_frame(self) -> Result<Self, PatternError> {
         match self.has_frame() {
@@ -140,7 +161,7 @@ impl<F: Copy> Pattern<F> {
         let text = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
             Piece::Frame { width } => format!("{frame:0width$}").into(),
-            Piece::Scene => scene.into(),
+            Piece::Scene(_) => scene.into(),
         };
         self.pieces.iter().map(text).collect::<OsString>().into()
     }
@@ -148,7 +169,7 @@ impl<F: Copy> Pattern<F> {
     /// Describes to people where the frames of `scene` are, with `#` for the digits of the frame number.
     pub fn describe(&self, scene: &str) -> String {
         let text = |piece: &Piece| match piece {
-            Piece::Scene => scene.to_owned(),
+            Piece::Scene(_) => scene.to_owned(),
             other => other.to_string(),
         };
         self.pieces.iter().map(text).collect()
@@ -167,7 +188,7 @@ impl fmt::Display for Piece {
         match self {
             Self::Text(text) => text.display().fmt(f),
             Self::Frame { width } => f.write_str(&"#".repeat(*width)),
-            Self::Scene => f.write_str("{scene}"),
+            Self::Scene(word) => write!(f, "{{{word}}}"),
         }
     }
 }
@@ -201,8 +222,8 @@ fn placeholder(text: &[u8]) -> Result<(Piece, &[u8]), PatternError> {
 }
 
 fn named(name: &str) -> Result<Piece, PatternError> {
-    if name == "scene" {
-        return Ok(Piece::Scene);
+    if let Some(word) = ["scene", "model"].into_iter().find(|word| *word == name) {
+        return Ok(Piece::Scene(word));
     }
     if name == "frame" {
         return frame(1);
@@ -305,6 +326,19 @@ mod tests {
         assert!(error.ends_with("try `still_####.exr`"), "{error}");
     }
 
+    #[test]
+    fn several_models_need_their_name() {
+        assert_eq!(path("thumbs/{model}", 1), "thumbs/dra{g}on#.png");
+        let error = |text: &str| Pattern::parse(text).unwrap().check_scene_count(2).unwrap_err().to_string();
+        assert!(error("out/a.png").ends_with("try `out/{model}_a.png`"));
+        assert!(error("/a.png").ends_with("try `/{model}_a.png`"));
+        assert!(error("####.png").ends_with("try `{model}_####.png`"));
+        for text in ["{model}", "{scene}/#.png"] {
+            assert_eq!(Pattern::parse(text).unwrap().check_scene_count(2), Ok(()));
+        }
+        assert_eq!(Pattern::parse("a.png").unwrap().check_scene_count(1), Ok(()));
+    }
+
     #[cfg(unix)]
     #[test]
     fn names_need_not_be_utf8() {
@@ -320,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_shown_pattern_parses_to_itself() {
-        for text in ["a_####.png", "{scene}/{frame}.EXR", "{frame:02}{scene}"] {
+        for text in ["a_####.png", "{scene}/{frame}.EXR", "{frame:02}{scene}", "{model}.webp"] {
             let pattern = Pattern::parse(text).unwrap();
             assert_eq!(Pattern::parse(pattern.to_string()).unwrap(), pattern);
         }

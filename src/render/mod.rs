@@ -12,6 +12,7 @@ mod deforming;
 mod existing;
 mod exposure;
 mod frame_queue;
+mod in_memory;
 mod material_counts;
 mod ongoing;
 mod other_poses;
@@ -41,6 +42,7 @@ pub use exposure::AutoExposure;
 use exposure::Exposures;
 use frame_queue::FrameQueue;
 pub use frame_queue::Skipped;
+pub use in_memory::LoadedScene;
 pub use material_counts::MaterialCounts;
 pub use ongoing::{Ongoing, run_ongoing};
 pub use outputs::Outputs;
@@ -120,12 +122,48 @@ pub struct FrameReport {
     pub blank: Option<sanity::Blank>,
 }
 
-/// Receives a report of each finished frame, in order, from one writing thread at a time.
-pub trait Observer: Send {
+/// Watches a run: receives a report of each finished frame, in order, from one writing thread at a time.
+///
+/// ```
+/// use throng::{
+///     Renderer,
+///     output::Destination,
+///     render::{FrameObserver, FrameReport},
+///     settings::FrameOptions,
+/// };
+/// use std::sync::atomic::AtomicBool;
+///
+/// struct Lines;
+///
+/// impl FrameObserver for Lines {
+///     fn frame_done(&mut self, report: &FrameReport) {
+///         println!("{} took {:.0} ms", report.path.display(), report.trace_ms);
+///     }
+/// }
+///
+/// let folder = tempfile::tempdir()?;
+/// let frames = FrameOptions {
+///     output: Some(Destination::parse(folder.path().join("{model}_##.png"))?),
+///     frames: Some("1-72:36".parse()?),
+///     ..FrameOptions::default()
+/// };
+/// let mut renderer = Renderer::open("assets/link.obj")?.size(64, 64).samples(1);
+/// let summary = renderer.write_with(&frames, &mut Lines, &AtomicBool::new(false))?;
+/// assert_eq!(summary.frames, 2);
+/// assert!(folder.path().join("link_37.png").exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait FrameObserver: Send {
     /// Called before the first frame. `progress` is how far the device is with the frame under way, if it can tell.
     fn frames_begin(&mut self, _progress: Option<Arc<FrameProgress>>) {}
 
+    /// Called when a frame is in its file, or in the video.
     fn frame_done(&mut self, report: &FrameReport);
+}
+
+/// Nobody watches.
+impl FrameObserver for () {
+    fn frame_done(&mut self, _: &FrameReport) {}
 }
 
 /// The totals of a run, complete or not.
@@ -204,7 +242,7 @@ impl RenderError {
 pub fn run(
     job: &RenderJob,
     device: &mut dyn Device,
-    observer: &mut dyn Observer,
+    observer: &mut dyn FrameObserver,
     stop: &AtomicBool,
 ) -> Result<Summary, RenderError> {
     let start = Instant::now();
@@ -241,23 +279,34 @@ fn prepare(
     device: &mut dyn Device,
     stop: &AtomicBool,
 ) -> Result<Option<(Poser, Exposures)>, RenderError> {
+    let mut poser = load(job, device)?;
+    match measure(job, device, &mut poser, &|| stop.load(Ordering::Relaxed)) {
+        Ok(exposures) => Ok(Some((poser, exposures))),
+        Err(error) if error.is_stop() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Loads the scene of `job` while the trees of its meshes are built.
+fn load(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, RenderError> {
     let layout = device.node_layout();
-    let (loaded, mut poser) = rayon::join(
+    let (loaded, poser) = rayon::join(
         || device.load(job.scene.clone()),
         || Poser::with_trees_from(job.scene.clone(), layout, &job.trees),
     );
     loaded?;
+    Ok(poser)
+}
+
+/// Makes the poser fit the settings of `job`, and measures exposures with it.
+fn measure(job: &RenderJob, device: &mut dyn Device, poser: &mut Poser, stop: &Stop) -> Result<Exposures, RenderError> {
     poser.set_policy(job.refit);
     poser.set_shutter(job.settings.shutter);
     poser.set_aovs(job.settings.aovs);
     if device.queue_depth() > 1 {
         poser.choose_care(&job.settings);
     }
-    match Exposures::measure(job, device, &mut poser, &|| stop.load(Ordering::Relaxed)) {
-        Ok(exposures) => Ok(Some((poser, exposures))),
-        Err(error) if error.is_stop() => Ok(None),
-        Err(error) => Err(error),
-    }
+    Exposures::measure(job, device, poser, stop)
 }
 
 /// Runs the three stages. Returns the result of the second; the ledger has that of the third.

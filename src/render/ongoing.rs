@@ -2,7 +2,7 @@
 //! can be written as it stands at any moment, kept in a checkpoint, and continued by another run.
 
 use super::{
-    Busy, FrameQueue, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds,
+    Busy, FrameObserver, FrameQueue, FrameReport, RenderError, RenderJob, Summary, milliseconds,
     pose::Posed,
     prepare,
     write::{self, Finished},
@@ -44,7 +44,7 @@ pub fn run_ongoing(
     job: &RenderJob,
     ongoing: &Ongoing,
     device: &mut dyn Device,
-    observer: &mut dyn Observer,
+    observer: &mut dyn FrameObserver,
     stop: &AtomicBool,
 ) -> Result<Summary, RenderError> {
     let start = Instant::now();

@@ -13,7 +13,7 @@ struct Numbers {
     stop: Arc<AtomicBool>,
 }
 
-impl Observer for Numbers {
+impl FrameObserver for Numbers {
     fn frame_done(&mut self, report: &FrameReport) {
         assert!(report.path.exists());
         self.frames.push(report.frame);

@@ -1,7 +1,7 @@
 //! The third stage: encodes and writes frames on several threads, and reports them in order.
 
 use super::{
-    Busy, Denoising, FrameReport, Observer, RenderError, RenderJob, Summary, milliseconds, pose::TreeWork, sanity,
+    Busy, Denoising, FrameObserver, FrameReport, RenderError, RenderJob, Summary, milliseconds, pose::TreeWork, sanity,
 };
 use crate::{
     aov::channels::pixel_bytes,
@@ -84,10 +84,7 @@ pub fn write_frames(job: &RenderJob, finished: Arc<Mutex<Receiver<Finished>>>, l
 pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, RenderError> {
     let start = Instant::now();
     let Finished { frame, exposure, mut rendered, .. } = finished;
-    if let Some(denoising) = &job.denoising {
-        denoise(job, denoising, (frame, exposure), &mut rendered)?;
-    }
-    complete(job, &mut rendered);
+    finish_pixels(job, (frame, exposure), &mut rendered)?;
     let shows_light = job.settings.integrator.shows() == Shows::Radiance;
     let blank = shows_light.then(|| sanity::blank(&rendered.pixels, job.pixels)).flatten();
     let path = job.output.write(job, (finished.index, frame), &rendered)?;
@@ -104,6 +101,19 @@ pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, R
         follow_ms: milliseconds(finished.trees.followed.time),
         blank,
     })
+}
+
+/// Makes the pixels and AOVs of a frame's file from those of the device.
+pub fn finish_pixels(
+    job: &RenderJob,
+    (frame, exposure): (u32, f32),
+    rendered: &mut Rendered,
+) -> Result<(), RenderError> {
+    if let Some(denoising) = &job.denoising {
+        denoise(job, denoising, (frame, exposure), rendered)?;
+    }
+    complete(job, rendered);
+    Ok(())
 }
 
 /// Denoises a frame whose pixels are linear and makes the pixels of its file.
@@ -153,7 +163,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The record of what was written. Reports to the observer in the order of the frames, whichever writer finishes first.
 pub struct Ledger<'a> {
-    observer: &'a mut dyn Observer,
+    observer: &'a mut dyn FrameObserver,
     summary: Summary,
     next: usize,
     /// Reports of frames that were written before an earlier one.
@@ -163,7 +173,7 @@ pub struct Ledger<'a> {
 }
 
 impl<'a> Ledger<'a> {
-    pub fn new(observer: &'a mut dyn Observer, busy: Busy) -> Self {
+    pub fn new(observer: &'a mut dyn FrameObserver, busy: Busy) -> Self {
         Self { observer, summary: Summary { busy, ..Summary::default() }, next: 0, early: BTreeMap::new(), error: None }
     }
 
@@ -206,7 +216,7 @@ mod tests {
 
     struct Numbers(Vec<u32>);
 
-    impl Observer for Numbers {
+    impl FrameObserver for Numbers {
         fn frame_done(&mut self, report: &FrameReport) {
             self.0.push(report.frame);
         }

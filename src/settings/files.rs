@@ -5,41 +5,43 @@ use crate::{
     device::FrameSettings,
     output::{
         ColorDepth, Destination, Encoding, ExrCompression, FileFormat, OutputError, Pattern, SheetLayout, VideoName,
-        VideoSettings, open_sheet, open_video, parse_sheet,
+        VideoSettings, open_sheet, open_video,
     },
     render::{Outputs, RenderJob},
 };
+#[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-/// How files are made, as typed.
-#[derive(clap::Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Files")]
+/// How files are made.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Files"))]
 pub struct FileOptions {
     /// Make a video of all frames: .mp4, .mov, .webm or .mkv by ffmpeg, or an animated .webp, .apng or .gif. Frames get files of
     /// their own only with --output
-    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(VideoName::parse_video))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(VideoName::parse_video)))]
     pub video: Option<VideoName>,
     /// ffmpeg's name of the encoder for videos, for example libx265 [default: the graphics card's if it works, else a
     /// good one]
-    #[arg(long, value_name = "NAME")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub video_codec: Option<String>,
     /// Lay frames of the flight side by side on one picture. Other frames are rendered only with --output or --video
-    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(parse_sheet))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(crate::output::parse_sheet)))]
     pub sheet: Option<Pattern>,
     /// How many frames are on the sheet [default: 12]
-    #[arg(long, value_name = "N", requires = "sheet", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", requires = "sheet", value_parser = clap::value_parser!(u16).range(1..=1000)))]
     pub sheet_frames: Option<u16>,
     /// Bits per colour: 8 or 16 in .png; 16 (half floats) or 32 in .exr [default: 8, in .exr 16]
-    #[arg(long, value_name = "BITS", value_parser = parse_depth)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "BITS", value_parser = parse_depth))]
     pub color_depth: Option<ColorDepth>,
     /// Of .jpg files and videos, 1 to 100 [default: 90]
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100)))]
     pub quality: Option<u8>,
     /// How .exr files are compressed, in any case without loss
-    #[arg(long, value_name = "NAME", value_enum)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_enum))]
     pub exr_compression: Option<ExrCompression>,
 }
 
+#[cfg(feature = "cli")]
 fn parse_depth(text: &str) -> Result<ColorDepth, String> {
     match text {
         "8" => Ok(ColorDepth::Bits8),

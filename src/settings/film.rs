@@ -1,34 +1,34 @@
-//! Settings of the film and of AOVs, as typed.
+//! Settings of the film and of AOVs.
 
 use super::limits;
 use crate::{
     aov::{Aov, AovSet},
     film::FilmSettings,
-    loader::options::parse_color,
     render::BackgroundChoice,
     scene::{PixelFilter, ranges},
 };
+#[cfg(feature = "cli")]
 use clap::{
     ValueEnum,
     builder::{OsStringValueParser, PossibleValue, TypedValueParser},
 };
-use std::{ffi::OsString, path::Path, str::FromStr};
+use std::str::FromStr;
 
-/// How samples make up pixels, as typed. What is not given is taken from the scene.
-#[derive(clap::Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Picture")]
+/// How samples make up pixels. What is not given is taken from the scene.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Picture"))]
 pub struct FilmOptions {
     /// How a pixel gathers the light around it
-    #[arg(long, value_name = "NAME")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub filter: Option<PixelFilter>,
     /// Width of the filter in pixels, from one end to the other [default: 1 for box, 2 for tent, 4 for mitchell, else 3]
-    #[arg(long, value_name = "PIXELS", value_parser = limits::within(ranges::FILTER_WIDTH))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PIXELS", value_parser = limits::within(ranges::FILTER_WIDTH)))]
     pub filter_width: Option<f32>,
     /// Colour temperature of the light that is shown white: less makes pictures bluer, 6500 leaves them as they are
-    #[arg(long, value_name = "KELVIN", value_parser = limits::within(ranges::KELVIN))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KELVIN", value_parser = limits::within(ranges::KELVIN)))]
     pub white_balance: Option<f32>,
     /// Spreads the rounding to 8 bits over so many steps, so that smooth gradients have no bands; 0 is off [default: 1]
-    #[arg(long, value_name = "STEPS", value_parser = limits::within(limits::DITHER))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "STEPS", value_parser = limits::within(limits::DITHER)))]
     pub dither: Option<f32>,
 }
 
@@ -47,48 +47,50 @@ impl FilmOptions {
     }
 }
 
-/// What frames have besides their colours, and what is done to them before they are written, as typed.
-#[derive(clap::Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Frames")]
+/// What frames have besides their colours, and what is done to them before they are written.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
 pub struct AovOptions {
     /// What .exr files tell about each pixel besides its colours, for example albedo,normal,depth
-    #[arg(long = "layers", value_name = "LIST", value_delimiter = ',')]
-    aovs: Vec<AovName>,
+    #[cfg_attr(feature = "cli", arg(long = "layers", value_name = "LIST", value_delimiter = ','))]
+    pub aovs: Vec<AovName>,
     /// Take the noise out of frames with Open Image Denoise.
     ///
     /// It has to be installed; OIDN_DIR names its folder
-    #[arg(long)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub denoise: bool,
     /// Leave out the background: pictures get alpha
     ///
     /// The environment is left out where the camera sees it, in .png, .webp, .apng and .exr files and in .mov and .webm videos. The light
     /// stays. Models have no ground
-    #[arg(long, group = "cut_out")]
+    #[cfg_attr(feature = "cli", arg(long, group = "cut_out"))]
     pub transparent: bool,
     /// Show a colour like #c8b090 or a picture (.png, .jpg, .webp, .hdr) where the camera sees the environment. The light stays. Models
     /// have no ground
-    #[arg(long, value_name = "COLOUR|IMAGE", allow_hyphen_values = true, group = "cut_out", value_parser = OsStringValueParser::new().try_map(parse_background))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COLOUR|IMAGE", allow_hyphen_values = true, group = "cut_out", value_parser = OsStringValueParser::new().try_map(parse_background)))]
     pub background: Option<BackgroundChoice>,
     /// Give models a ground that shows nothing but their shadows, as it does with a picture as --environment
-    #[arg(long, conflicts_with = "no_ground")]
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "no_ground"))]
     pub shadow_catcher: bool,
 }
 
-fn parse_background(text: OsString) -> Result<BackgroundChoice, String> {
-    let color = text.to_str().map_or(Ok(None), parse_color)?;
+#[cfg(feature = "cli")]
+fn parse_background(text: std::ffi::OsString) -> Result<BackgroundChoice, String> {
+    let color = text.to_str().map_or(Ok(None), crate::loader::options::parse_color)?;
     match color {
         Some(color) => Ok(BackgroundChoice::Color(color)),
-        None if Path::new(&text).extension().is_some() => Ok(BackgroundChoice::File(text.into())),
+        None if std::path::Path::new(&text).extension().is_some() => Ok(BackgroundChoice::File(text.into())),
         None => {
             Err("write a colour like #c8b090 or 0.5,0.5,0.5, or the name of a picture with its extension".to_owned())
         }
     }
 }
 
-/// An entry of `--layers`.
+/// An entry of [`AovOptions::aovs`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum AovName {
+pub enum AovName {
     One(Aov),
+    /// All that there are.
     All,
 }
 
@@ -108,6 +110,7 @@ impl AovOptions {
     }
 }
 
+#[cfg(feature = "cli")]
 impl ValueEnum for AovName {
     fn value_variants<'a>() -> &'a [Self] {
         const ALL: [AovName; Aov::ALL.len() + 1] = {

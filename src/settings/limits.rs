@@ -3,15 +3,16 @@
 use super::SettingsError;
 use crate::{
     device::FrameSettings,
-    scene::ranges::{BOUNCES, EXPOSURE, FRAMES, SAMPLES, SIDE, describe},
+    scene::ranges::{BOUNCES, CLAMP_INDIRECT, EXPOSURE, FILTER_WIDTH, FRAMES, KELVIN, SAMPLES, SIDE, describe},
 };
-use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 /// Relative to the square root of the brightness.
 pub const NOISE: RangeInclusive<f32> = 1e-5..=10.0;
 /// Pixels.
 pub const EDGE_WIDTH: RangeInclusive<f32> = 0.1..=100.0;
 /// Seconds.
+#[cfg(feature = "cli")]
 const INTERVAL: RangeInclusive<f64> = 0.1..=1e6;
 /// In steps of 8 bits.
 pub const DITHER: RangeInclusive<f32> = 0.0..=2.0;
@@ -49,6 +50,7 @@ fn sides() -> String {
 }
 
 /// Parses the value of a flag that must be in `range`.
+#[cfg(feature = "cli")]
 pub fn within<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, LimitError> + Clone + Send + Sync
 where
     T: FromStr + PartialOrd + Display + Clone + Send + Sync,
@@ -57,8 +59,9 @@ where
 }
 
 /// Parses a time in seconds.
-pub fn parse_interval(text: &str) -> Result<Duration, LimitError> {
-    parse(text, &INTERVAL).map(Duration::from_secs_f64)
+#[cfg(feature = "cli")]
+pub fn parse_interval(text: &str) -> Result<std::time::Duration, LimitError> {
+    parse(text, &INTERVAL).map(std::time::Duration::from_secs_f64)
 }
 
 /// Parses a number that must be in `range`.
@@ -71,17 +74,27 @@ fn in_range<T: PartialOrd + Display>(value: T, range: &RangeInclusive<T>) -> Res
     if range.contains(&value) { Ok(value) } else { Err(LimitError::Outside(describe(range))) }
 }
 
-/// Checks what a scene may have got wrong.
+/// Checks what a scene or a program may have got wrong.
 pub fn check(settings: &FrameSettings) -> Result<(), SettingsError> {
     check_one("width", settings.width, &SIDE)?;
     check_one("height", settings.height, &SIDE)?;
     check_one("samples", settings.samples, &SAMPLES)?;
     check_one("bounces", settings.bounces, &BOUNCES)?;
-    check_one("exposure", settings.exposure, &EXPOSURE)
+    check_one("exposure", settings.exposure, &EXPOSURE)?;
+    check_one("dither", settings.film.dither, &DITHER)?;
+    check_some("noise", settings.noise, &NOISE)?;
+    check_some("clamp_indirect", settings.clamp_indirect, &CLAMP_INDIRECT)?;
+    check_some("wireframe", settings.wireframe, &EDGE_WIDTH)?;
+    check_some("filter_width", settings.film.filter_width, &FILTER_WIDTH)?;
+    check_some("white_balance", settings.film.white_balance, &KELVIN)
 }
 
 pub fn check_frames(frames: u32) -> Result<(), SettingsError> {
     check_one("frames", frames, &FRAMES)
+}
+
+fn check_some(name: &'static str, value: Option<f32>, range: &RangeInclusive<f32>) -> Result<(), SettingsError> {
+    value.map_or(Ok(()), |value| check_one(name, value, range))
 }
 
 fn check_one<T: PartialOrd + Display>(

@@ -1,14 +1,21 @@
-//! Validated settings, made of the user's flags and the scene's defaults.
+//! Validated settings, made of the user's choices and the scene's defaults.
+//!
+//! Choices are plain values, which the library takes as they are. With the feature `cli` they are flags as well.
 
 mod files;
 mod film;
 mod limits;
 mod memory;
+mod run;
+mod several;
 
 pub use files::FileOptions;
-pub use film::{AovOptions, Exposure, FilmOptions};
+pub use film::{AovName, AovOptions, Exposure, FilmOptions};
 pub use limits::Size;
+pub use run::{PictureOptions, Run};
 
+#[cfg(feature = "cli")]
+use crate::scene::ranges;
 use crate::{
     device::{FrameSettings, PixelType},
     memory::describe,
@@ -19,10 +26,11 @@ use crate::{
         AutoExposure, Mismatched, RenderJob, SkipExisting,
         frames::{FrameList, FramesError},
     },
-    scene::{Integrator, Layering, Metering, RenderDefaults, Scene, Shutter, ToneMap, ranges},
+    scene::{Integrator, Layering, Metering, RenderDefaults, Scene, Shutter, ToneMap},
 };
+#[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -30,6 +38,14 @@ pub enum SettingsError {
     Frames(#[from] FramesError),
     #[error("--output: {0}")]
     Output(#[from] PatternError),
+    #[error("--video: {0}")]
+    Video(#[source] PatternError),
+    #[error("--sheet: {0}")]
+    Sheet(#[source] PatternError),
+    #[error("{} and {} would both become {}: rename one of them, or render them in runs of their own", .first.display(), .second.display(), .path.display())]
+    SameFile { path: PathBuf, first: PathBuf, second: PathBuf },
+    #[error("--compare takes one scene, and not several or a folder")]
+    CompareSeveral,
     #[error("--skip-existing keeps files of frames, and none are written; add -o frames/####.png")]
     NothingToKeep,
     #[error(
@@ -61,7 +77,11 @@ pub enum SettingsError {
     Ongoing,
     #[error("--device: {count} devices are named and one is needed; write several GPUs like cuda:0,1")]
     ManyDevices { count: usize },
-    #[error("the scene's render settings: {name} is {value}; it must be {allowed}")]
+    #[error("--layers go into .exr files; choose such an --output")]
+    Layers,
+    #[error("--denoise is for pictures of light: use it with --integrator path or whitted")]
+    DenoisedView,
+    #[error("the render settings: {name} is {value}; it must be {allowed}")]
     Scene { name: &'static str, value: String, allowed: String },
     #[error(
         "a picture of {width}x{height} pixels needs about {} of memory and this machine has {}; \
@@ -79,6 +99,10 @@ impl SettingsError {
             self,
             Self::Frames(_)
                 | Self::Output(_)
+                | Self::Video(_)
+                | Self::Sheet(_)
+                | Self::SameFile { .. }
+                | Self::CompareSeveral
                 | Self::ManyDevices { .. }
                 | Self::NothingToKeep
                 | Self::Linear
@@ -93,59 +117,65 @@ impl SettingsError {
     }
 }
 
-/// How frames look, as typed. What is not given is taken from the scene.
-#[derive(clap::Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Picture")]
+/// How frames look. What is not given is taken from the scene.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Picture"))]
 pub struct RenderOptions {
     /// Width and height in pixels
-    #[arg(long, value_name = "WIDTHxHEIGHT")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WIDTHxHEIGHT"))]
     pub size: Option<Size>,
     /// Samples per pixel
-    #[arg(long, value_name = "N", value_parser = limits::within(ranges::SAMPLES))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = limits::within(ranges::SAMPLES)))]
     pub samples: Option<u32>,
     /// Greatest number of bounces
-    #[arg(long, value_name = "N", value_parser = limits::within(ranges::BOUNCES))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = limits::within(ranges::BOUNCES)))]
     pub bounces: Option<u32>,
     /// Seed of the noise; the same seed gives the same pixels
-    #[arg(long, value_name = "N")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
     pub seed: Option<u32>,
     /// The same noise in every frame
-    #[arg(long)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub lock_seed: bool,
     /// How light is computed, or which debugging view is shown
-    #[arg(long, value_name = "NAME")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub integrator: Option<Integrator>,
     /// Stop sampling parts of the picture whose noise is below this, for example 0.01; --samples is then the most that
     /// a pixel gets
-    #[arg(long, value_name = "TARGET", value_parser = limits::within(limits::NOISE))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET", value_parser = limits::within(limits::NOISE)))]
     pub noise: Option<f32>,
     /// Of the path integrator: leave out light that rough surfaces scatter more than once, as renderers without energy
     /// compensation do
-    #[arg(long)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub single_scatter: bool,
     /// Of the path integrator: how shiny surfaces dim what lies below them
-    #[arg(long, value_name = "NAME", default_value = "reciprocal", hide_default_value = true)]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "NAME", default_value = "reciprocal", hide_default_value = true)
+    )]
     pub layering: Layering,
     /// Of the path integrator: limits the radiance that a light brings after a bounce, which hides bright specks and darkens
     /// the picture [default: no limit; 2 for models in other light than their own]
-    #[arg(long, value_name = "RADIANCE", value_parser = limits::within(ranges::CLAMP_INDIRECT))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "RADIANCE", value_parser = limits::within(ranges::CLAMP_INDIRECT))
+    )]
     pub clamp_indirect: Option<f32>,
     /// Exposure in stops: 1 is twice as bright, auto measures the scene.
     ///
     /// auto or auto+1 measures once a second and follows the scene smoothly
-    #[arg(long, value_name = "STOPS", allow_negative_numbers = true)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "STOPS", allow_negative_numbers = true))]
     pub exposure: Option<Exposure>,
     /// How radiance becomes display colours
-    #[arg(long, value_name = "NAME")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub tone_map: Option<ToneMap>,
     /// Motion blur: how many frames long the shutter is open about each frame's time, like 0.5; or when it opens and closes,
     /// like -0.25,0.25. 0 switches it off [default: the scene's, or off]
-    #[arg(long, value_name = "FRAMES", allow_hyphen_values = true)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FRAMES", allow_hyphen_values = true))]
     pub shutter: Option<Shutter>,
     /// Draw the edges of triangles over the picture, 1 pixel wide or as wide as this
-    #[arg(long, value_name = "PIXELS", num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = limits::within(limits::EDGE_WIDTH))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PIXELS", num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = limits::within(limits::EDGE_WIDTH)))]
     pub wireframe: Option<f32>,
-    #[command(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub film: FilmOptions,
 }
 
@@ -198,47 +228,47 @@ impl RenderOptions {
     }
 }
 
-/// Which frames are rendered and where they go, as typed.
-#[derive(clap::Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Frames")]
+/// Which frames are rendered and where they go.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
 pub struct FrameOptions {
     /// Files to write, such as out/####.png or film.mp4.
     ///
-    /// They are .png, .jpg, .webp (without loss) or .exr (linear): `####` or `{frame:04}` is the frame number, `{scene}` the
-    /// scene's name; `-` is standard output, `-.jpg` in another format than PNG; pipes and devices get one frame after the
+    /// They are .png, .jpg, .webp (without loss) or .exr (linear): `####` or `{frame:04}` is the frame number, `{scene}` or
+    /// `{model}` the scene's name; `-` is standard output, `-.jpg` in another format than PNG; pipes and devices get one frame after the
     /// other; names of videos make one, see --video [default: frames/{scene}/####.png]
-    #[arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true)]
+    #[cfg_attr(feature = "cli", arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true))]
     pub output: Option<Destination>,
     /// Frames to render, for example 1-48:2,60 [default: all]
     ///
     /// If --output names one picture, the first is the default
-    #[arg(short, long, value_name = "LIST")]
+    #[cfg_attr(feature = "cli", arg(short, long, value_name = "LIST"))]
     pub frames: Option<FrameList>,
     /// Keep frames that exist and render only the missing ones.
     ///
     /// Several runs with this flag may share a folder: each frame is rendered by one of them
-    #[arg(long)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub skip_existing: bool,
     /// What --skip-existing does with frames of another size or scene, or made with other settings, as far as their files tell
     /// [default: refuse, or with --checkpoint render]
-    #[arg(long, value_name = "WHAT", value_enum, requires = "skip_existing")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WHAT", value_enum, requires = "skip_existing"))]
     pub mismatched: Option<Mismatched>,
-    #[command(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub files: FileOptions,
 }
 
-/// What is done with frames before they are finished, as typed.
-#[derive(clap::Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Frames")]
+/// What is done with frames before they are finished.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
 pub struct OngoingOptions {
     /// Keep the samples of each frame beside it, in a file named like it with .film at the end. The same command goes on from
     /// there after an interruption, and so does one with more --samples after the frame was finished. The noise is another than
     /// without this flag, and a little less even: samples are placed so that there may always be more
-    #[arg(long)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub checkpoint: bool,
     /// Write the frame that is under way as it stands every so often, as NAME.partial.png until it is finished. SIGUSR1
     /// does so at once
-    #[arg(long, value_name = "SECONDS", value_parser = limits::parse_interval)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", value_parser = limits::parse_interval))]
     pub write_partial: Option<Duration>,
 }
 
@@ -389,7 +419,6 @@ impl FramePlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
 
     fn scene(frames: u32) -> Scene {
         let mut scene = Scene { name: "s".into(), ..Scene::default() };

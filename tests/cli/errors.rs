@@ -13,7 +13,7 @@ fn usage_errors_exit_with_2() {
         (&["frobnicate"][..], "unrecognized subcommand 'frobnicate'"),
         (&["render"], "<SCENE>"),
         (&["render", "scene.ron", "--frobnicate"], "unexpected argument '--frobnicate'"),
-        (&["render", "scene.ron", "more.ron"], "unexpected argument 'more.ron'"),
+        (&["info", "scene.ron", "more.ron"], "unexpected argument 'more.ron'"),
         (&["render", "scene.ron", "-q", "-v"], "cannot be used with"),
         (&["render", "scene.ron", "--integrator", "x"], "[possible values: path, whitted, ao, normal"),
         (&["render", "scene.ron", "--tone-map", "x"], "[possible values: none, aces, agx, pbr_neutral]"),

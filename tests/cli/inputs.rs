@@ -71,8 +71,9 @@ fn what_is_no_scene_is_told_apart() {
     }
     fs::create_dir(place.path("folder.ron")).unwrap();
     for name in [".", "folder.ron"] {
-        place.fails(&["render", name], 1, "this is a directory");
+        place.fails(&["info", name], 1, "this is a directory");
     }
+    place.fails(&["render", "folder.ron"], 1, "no scene or model is in this folder: use .ron (scene)");
     fs::write(place.path("latin1.ron"), b"( // \xe9\n)").unwrap();
     place.fails(&["check", "latin1.ron"], 1, "latin1.ron");
 }

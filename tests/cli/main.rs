@@ -25,5 +25,6 @@ mod outputs;
 mod render;
 mod reports;
 mod resume;
+mod several;
 mod videos;
 mod warnings;

@@ -11,17 +11,24 @@ use ron::{
     error::{Position, Span, SpannedError},
     extensions::Extensions,
 };
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
-/// A scene file's path and text, after overrides.
+/// A scene file's path and text, after overrides. Both are empty for a scene that was built in code.
+#[derive(Default)]
 pub struct Source {
     pub path: PathBuf,
     pub text: String,
 }
 
 impl Source {
-    /// An error at `place`, with its line and column.
+    /// An error at `place`, with its line and column, or with the way to it where there is no text.
     pub fn error(&self, place: &Place, message: impl AsRef<str>) -> LoadError {
+        if self.text.is_empty() {
+            return LoadError::built(&place.to_string(), message);
+        }
         LoadError::place(&self.path, source::position_of(&self.text, place), message)
     }
 
@@ -69,6 +76,19 @@ fn parse(text: &str) -> Result<SceneFile, SpannedError> {
         span: Span { start: start(), end: start() },
     };
     guarded(|| options.from_str(text), panicked)
+}
+
+impl FromStr for SceneFile {
+    type Err = LoadError;
+
+    /// Parses the text of a scene that is in no file.
+    fn from_str(text: &str) -> Result<Self, LoadError> {
+        let place = |e: SpannedError| {
+            let (line, column) = start_of_fault(text, &e);
+            LoadError::built(&format!("line {line}, column {column}"), describe(&e.code))
+        };
+        parse(text).map_err(place)
+    }
 }
 
 fn not_utf8(path: &Path, bytes: &[u8], valid: usize) -> LoadError {

@@ -31,7 +31,7 @@ use super::{
 use crate::{
     math::Aabb,
     scene::{
-        Material, NONE, Names, RenderDefaults, Scene, Subject,
+        Material, NONE, Names, RenderDefaults, Scene, Subject, TriangleMesh,
         animated::Animated,
         desc::{GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, Scale, SceneFile},
         ranges,
@@ -62,41 +62,47 @@ use std::{
 /// Everything in the file, or in a file that it names, that cannot be rendered.
 pub fn load(path: &Path, sets: &[(String, String)], allow: &[PathBuf]) -> Result<Scene, LoadError> {
     let (source, file) = file::read(path, sets)?;
-    let mut scene = Scene { settings: settings(&source, &file.render)?, ..Scene::default() };
+    convert(&source, &file, allow)
+}
+
+/// Makes a scene of a description that no file has.
+///
+/// # Errors
+/// Everything in it that cannot be rendered.
+pub fn build(desc: &SceneFile) -> Result<Scene, LoadError> {
+    convert(&Source::default(), desc, &[])
+}
+
+fn convert(source: &Source, file: &SceneFile, allow: &[PathBuf]) -> Result<Scene, LoadError> {
+    let mut scene = Scene { settings: settings(source, &file.render)?, ..Scene::default() };
     if let Some(desc) = &file.camera {
         let shown = (scene.settings.start, scene.duration());
-        scene.camera = camera::convert(&source, desc, shown)?;
+        scene.camera = camera::convert(source, desc, shown)?;
         scene.settings.shutter = desc.shutter().map(|shutter| shutter.0);
     }
-    let (surroundings, sun) = environment::convert(&source, file.environment.as_ref())?;
+    let (surroundings, sun) = environment::convert(source, file.environment.as_ref())?;
     scene.environment = surroundings;
-    scene.lights = environment::lights(&source, &file.lights)?;
+    scene.lights = environment::lights(source, &file.lights)?;
     scene.lights.extend(sun);
 
-    let mut loader = Loader {
-        source: &source,
-        file: &file,
-        allow,
-        budget: Budget::new(None),
-        table: Materials::default(),
-        warnings: Vec::new(),
-    };
+    let mut loader =
+        Loader { source, file, allow, budget: Budget::new(None), table: Materials::default(), warnings: Vec::new() };
     let rows = loader.materials()?;
     let mut sources = loader.meshes(&rows)?;
-    let resolved = Resolver::new(&source, &file, &sources, &rows).resolve()?;
-    let unrolled = instances::unroll(&source, &file, &resolved, &sources)?;
+    let resolved = Resolver::new(source, file, &sources, &rows).resolve()?;
+    let unrolled = instances::unroll(source, file, &resolved, &sources)?;
     scene.textures = loader.table.decode_textures()?;
     scene.materials = loader.table.rows;
     let materials = loader.table.names;
     scene.maps = loader.table.maps;
     scene.warnings = loader.warnings;
-    place(&mut scene, &source, &file, &mut sources, unrolled)?;
+    place(&mut scene, source, file, &mut sources, unrolled)?;
     scene.names.materials = materials;
     if file.render.integrator.is_none() {
         scene.settings.integrator = scene.suitable_integrator();
     }
     match &file.camera {
-        Some(desc) => lens::convert(&source, desc, &mut scene)?,
+        Some(desc) => lens::convert(source, desc, &mut scene)?,
         None => scene.camera = framing::turntable(&framing::world_bounds(&scene)),
     }
     Ok(scene)
@@ -320,10 +326,46 @@ impl Loader<'_> {
                 let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
                 self.model(name, desc, *model, replacement, place)?
             }
+            (MeshDesc::Triangles(mesh), _) => {
+                self.check_triangles(mesh, place)?;
+                let (points, faces) = (mesh.positions.clone(), mesh.triangles.clone());
+                let slots = vec![self.table.add("default", grey)];
+                MeshSource::of_triangles(name, mesh.clone(), slots, points, faces)
+            }
             (MeshDesc::Quad(q), _) => MeshSource::quad(name, q.tile.0, self.table.add("default", grey)),
             (MeshDesc::Box(b), _) => MeshSource::cuboid(name, b.tile.0, self.table.add("default", grey)),
             _ => MeshSource::sphere(name, self.table.add("default", grey)),
         })
+    }
+
+    /// Refuses triangles from code that no file could have.
+    fn check_triangles(&self, mesh: &TriangleMesh, place: &Place) -> Result<(), LoadError> {
+        let count = mesh.positions.len();
+        let fits = |attributes: usize| attributes == 0 || attributes == count;
+        let attributes = [mesh.normals.len(), mesh.uvs.len(), mesh.uvs1.len(), mesh.colors.len(), mesh.tangents.len()];
+        let finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
+        let floats: [&[f32]; 6] = [
+            mesh.positions.as_flattened(),
+            mesh.normals.as_flattened(),
+            mesh.uvs.as_flattened(),
+            mesh.uvs1.as_flattened(),
+            mesh.colors.as_flattened(),
+            mesh.tangents.as_flattened(),
+        ];
+        let fault = if mesh.triangles.is_empty() {
+            "the mesh has no triangles: add some"
+        } else if mesh.triangles.as_flattened().iter().any(|&index| index as usize >= count) {
+            "a triangle has a vertex that the mesh lacks: indices count from 0"
+        } else if !attributes.into_iter().all(fits) {
+            "normals, texture coordinates, colours and tangents must be as many as positions, or none"
+        } else if !mesh.slots.is_empty() {
+            "the mesh has one material: leave its slots empty"
+        } else if !floats.into_iter().all(finite) {
+            "all numbers must be finite"
+        } else {
+            return Ok(());
+        };
+        Err(self.source.error(place, fault))
     }
 
     fn model(

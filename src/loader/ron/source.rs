@@ -3,7 +3,7 @@
 //! It runs when an error needs its line and column, and for `--set`. It does not validate values; serde does.
 
 use crate::guard::guarded;
-use std::ops::Range;
+use std::{fmt, ops::Range};
 
 /// Depth of nested values at which the scanner gives up (RON itself gives up earlier).
 const MAX_DEPTH: usize = 200;
@@ -43,6 +43,17 @@ impl<'a> Place<'a> {
         let mut steps = self.parent.map_or_else(Vec::new, |p| p.steps());
         steps.extend(self.step);
         steps
+    }
+}
+
+/// Writes the way from the root, like `instances.0.material`.
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let steps = self.steps().into_iter().map(|step| match step {
+            Step::Key(key) => key.to_owned(),
+            Step::Index(index) => index.to_string(),
+        });
+        f.write_str(&steps.collect::<Vec<_>>().join("."))
     }
 }
 

@@ -38,11 +38,11 @@ pub use placement::{
 pub use shutter::ShutterDesc;
 pub use values::{Color, Finite, Named, Of, Point, Rotation, Scale};
 
-use super::{Integrator, PixelFilter, ToneMap, Wrap, rig::RefitPolicy};
+use super::{Integrator, PixelFilter, ToneMap, TriangleMesh, Wrap, rig::RefitPolicy};
 use serde::Deserialize;
 
-/// The whole scene file.
-#[derive(Clone, Debug, Deserialize)]
+/// The whole scene file, or a scene that is built in code (see [`Renderer::from_desc`](crate::Renderer::from_desc)).
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "the scene", deny_unknown_fields)]
 pub struct SceneFile {
     #[serde(default)]
@@ -259,6 +259,9 @@ pub enum MeshDesc {
     Sphere,
     Quad(Quad),
     Box(Cuboid),
+    /// Triangles of a scene that is built in code; files cannot have them. They have one material, which placements name, and no slots.
+    #[serde(skip)]
+    Triangles(TriangleMesh),
 }
 
 /// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials. `Ply(..)` and `Stl(..)` are the same: the

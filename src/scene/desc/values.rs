@@ -237,6 +237,11 @@ impl<T> Default for Named<T> {
 }
 
 impl<T> Named<T> {
+    /// Adds an entry at the end.
+    pub fn push(&mut self, name: impl Into<String>, value: T) {
+        self.0.push((name.into(), value));
+    }
+
     /// Position of the entry `name` in the file's order.
     pub fn index(&self, name: &str) -> Option<usize> {
         self.0.iter().position(|(n, _)| n == name)

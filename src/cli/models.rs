@@ -1,0 +1,158 @@
+//! `throng render` with several scenes or models: one after the other, whatever becomes of each.
+
+use super::{Exit, console, events::Event, progress::Progress, resume};
+use crate::{
+    Error,
+    loader::{self, LoadError},
+    settings::SettingsError,
+};
+use serde::Serialize;
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Instant,
+};
+
+/// The scenes that are named on the command line.
+pub enum Inputs {
+    One(PathBuf),
+    /// Several files, or those of folders.
+    Several(Vec<PathBuf>),
+}
+
+impl Inputs {
+    /// Replaces folders by the scenes and models in them.
+    ///
+    /// # Errors
+    /// If a folder has none.
+    pub fn of(named: &[PathBuf]) -> Result<Self, LoadError> {
+        match named {
+            [path] if !path.is_dir() => Ok(Self::One(path.clone())),
+            _ => {
+                let files = |path: &PathBuf| match path.is_dir() {
+                    true => loader::scenes_in(path),
+                    false => Ok(vec![path.clone()]),
+                };
+                let files = named.iter().map(files).collect::<Result<Vec<_>, _>>()?;
+                Ok(Self::Several(files.concat()))
+            }
+        }
+    }
+}
+
+/// What became of the run of a model that did not fail.
+pub struct Outcome {
+    pub exit: Exit,
+    /// Whether all of its frames existed already.
+    pub existed: bool,
+    /// Whether its frames have files of their own, which another run may keep.
+    pub has_files: bool,
+}
+
+/// A model that could not be loaded or rendered.
+#[derive(Serialize)]
+pub struct Failure {
+    #[serde(serialize_with = "crate::files::serialize_lossy")]
+    pub file: PathBuf,
+    pub error: String,
+}
+
+/// The numbers that are reported at the end.
+#[derive(Default, Serialize)]
+pub struct Tally {
+    pub models: usize,
+    /// Number of models that were rendered.
+    pub rendered: usize,
+    /// Number of models whose frames existed already.
+    pub existed: usize,
+    pub failed: Vec<Failure>,
+    pub seconds: f64,
+    /// The command line that goes on, if the run was stopped.
+    pub resume: Option<String>,
+}
+
+/// Calls `render` for one model after the other, with a display of its own. Failures are told when they happen and listed at the end.
+///
+/// # Errors
+/// The first failure that all other models would share.
+pub fn render_all(
+    models: &[PathBuf],
+    progress: &Progress,
+    stop: &AtomicBool,
+    mut render: impl FnMut(&Path, &Progress) -> anyhow::Result<Outcome>,
+) -> anyhow::Result<Exit> {
+    let start = Instant::now();
+    let mut tally = Tally { models: models.len(), ..Tally::default() };
+    let (mut stopped, mut has_files) = (false, true);
+    progress.start_models(models.len());
+    for path in models {
+        if stop.load(Ordering::Relaxed) {
+            stopped = true;
+            break;
+        }
+        match render(path, &progress.of_model()) {
+            Ok(outcome) => {
+                has_files = outcome.has_files;
+                stopped = outcome.exit == Exit::Stopped;
+                tally.existed += usize::from(outcome.existed && !stopped);
+                tally.rendered += usize::from(!outcome.existed && !stopped);
+            }
+            Err(error) if is_shared(&error) => {
+                progress.finish();
+                return Err(error);
+            }
+            Err(error) => tally.fail(path, &error, progress),
+        }
+        if stopped {
+            break;
+        }
+        progress.advance();
+    }
+    progress.finish();
+    tally.seconds = start.elapsed().as_secs_f64();
+    tally.resume = stopped.then(|| resume::command_line(std::env::args_os(), has_files));
+    tally.tell(progress);
+    Ok(match (stopped, tally.failed.is_empty()) {
+        (true, _) => Exit::Stopped,
+        (false, true) => Exit::Done,
+        (false, false) => Exit::Failed,
+    })
+}
+
+/// Whether the command line is wrong for all models. They may differ in frames.
+fn is_shared(error: &anyhow::Error) -> bool {
+    match error.downcast_ref() {
+        Some(Error::Settings(error)) => error.is_usage() && !matches!(error, SettingsError::Frames(_)),
+        _ => false,
+    }
+}
+
+impl Tally {
+    fn fail(&mut self, file: &Path, error: &anyhow::Error, progress: &Progress) {
+        let error = console::one_line(error);
+        let name = file.display().to_string();
+        let line = match error.contains(&name) {
+            true => error.clone(),
+            false => format!("{name}: {error}"),
+        };
+        progress.failure(&format!("throng: error: {line}"));
+        self.failed.push(Failure { file: file.to_owned(), error });
+    }
+
+    fn tell(&self, progress: &Progress) {
+        let Self { models, rendered, existed, failed, seconds, resume } = self;
+        progress.event(&Event::Models(self));
+        let mut line = format!("{rendered} of {models} models rendered in {seconds:.1} s");
+        if *existed > 0 {
+            line += &format!("; {existed} existed already");
+        }
+        progress.summary(&line);
+        if !failed.is_empty() {
+            let files: Vec<String> = failed.iter().map(|failure| failure.file.display().to_string()).collect();
+            progress.failure(&format!("throng: {} of {models} models failed: {}", failed.len(), files.join(", ")));
+        }
+        if let Some(resume) = resume {
+            progress.summary(&format!("stopped; resume with: {resume}"));
+        }
+    }
+}

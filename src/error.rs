@@ -1,0 +1,65 @@
+//! The error of everything that a renderer does.
+
+use crate::{
+    denoise::DenoiseError,
+    device::DeviceError,
+    loader::LoadError,
+    output::{OutputError, PatternError},
+    render::{CacheError, RenderError},
+    scene::LostReference,
+    settings::SettingsError,
+};
+
+/// Why a picture could not be made. The text of each kind names the file and the thing, and says what to do; where it names a flag of
+/// the command line, the choice of the same name is meant.
+///
+/// ```
+/// let error = throng::Renderer::open("no/such/model.glb").err().unwrap();
+/// assert!(matches!(error, throng::Error::Load(_)));
+/// assert_eq!(error.to_string(), "no/such/model.glb: no such file: check the path");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file, or a scene that was built in code, is wrong: where, and what to do about it.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// Choices are out of range, contradict each other, or ask for more than the scene or the machine has.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A scene refers to a mesh, a material or a texture that it lacks.
+    #[error(transparent)]
+    Scene(#[from] LostReference),
+    /// There is no such device, or it cannot be opened.
+    #[error("cannot open the device: {0}")]
+    Device(#[source] DeviceError),
+    /// A frame could not be rendered.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// A picture or a video could not be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// Open Image Denoise is missing or failed.
+    #[error(transparent)]
+    Denoise(#[from] DenoiseError),
+    /// The folder of trees cannot be used.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+}
+
+impl From<PatternError> for Error {
+    fn from(error: PatternError) -> Self {
+        SettingsError::from(error).into()
+    }
+}
+
+impl Error {
+    /// Whether the request is wrong, rather than a file or the machine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Load(error) => error.is_usage(),
+            Self::Settings(error) => error.is_usage(),
+            _ => false,
+        }
+    }
+}

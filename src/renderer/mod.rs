@@ -1,0 +1,293 @@
+//! The library's short way: a scene, a few choices, and frames in memory or in files.
+//!
+//! A [`Renderer`] owns no logic of its own. It keeps a device and a loaded scene for [`PictureOptions`] and [`Run`], which are what the
+//! command line uses, too.
+
+mod image;
+#[cfg(test)]
+mod tests;
+
+pub use image::{Channel, Image};
+
+use crate::{
+    Error,
+    device::{self, Device, DeviceChoice},
+    loader,
+    output::Destination,
+    render::{
+        FrameObserver, LoadedScene, Outputs, RenderJob, Summary,
+        frames::{FrameList, FramesError},
+    },
+    scene::{Integrator, Scene, desc::SceneFile},
+    settings::{FrameOptions, OngoingOptions, PictureOptions, Run, SettingsError, Size},
+};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicBool},
+};
+
+/// Renders frames of one scene.
+///
+/// Choices that are not made are those of the scene, as on the command line: a model stands in a studio, seen from a turntable of 72
+/// frames, and has the samples that it needs. The device is opened and the scene loaded when they are first needed, and both are kept for
+/// further frames.
+///
+/// ```
+/// use throng::Renderer;
+///
+/// let mut renderer = Renderer::open("assets/link.obj")?.size(64, 64).samples(4).transparent();
+/// let image = renderer.frame(1)?;
+/// assert_eq!((image.width(), image.height(), image.channels()), (64, 64, 4));
+/// assert_eq!(image.pixel(0, 0).unwrap()[3], 0);
+///
+/// // The same frame before exposure and tone curve.
+/// let radiance = renderer.radiance(1)?;
+/// assert!(radiance.pixels().iter().all(|value| value.is_finite()));
+///
+/// let folder = tempfile::tempdir()?;
+/// image.save(folder.path().join("link.png"))?;
+/// radiance.save(folder.path().join("link.exr"))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Renderer {
+    source: Source,
+    options: PictureOptions,
+    device: DeviceChoice,
+    threads: usize,
+    opened: Option<Box<dyn Device>>,
+    scene: Option<Arc<Scene>>,
+    /// The scene on the device.
+    ready: Option<LoadedScene>,
+}
+
+enum Source {
+    File(PathBuf),
+    Scene(Arc<Scene>),
+}
+
+impl Renderer {
+    /// A renderer of a scene file, a model or a raw scene, whatever [`loader::load`] takes. The file is loaded for the first frame, since a
+    /// model is framed for the shape of its pictures.
+    ///
+    /// # Errors
+    /// If there is no such file, or its extension tells that it is of no kind that can be loaded.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        loader::check_kind(path)?;
+        Ok(Self::of(Source::File(path.to_owned())))
+    }
+
+    /// A renderer of a scene that was loaded before, or put together by hand.
+    ///
+    /// # Errors
+    /// If an index of the scene leads nowhere.
+    pub fn from_scene(scene: impl Into<Arc<Scene>>) -> Result<Self, Error> {
+        let scene = scene.into();
+        scene.check_references()?;
+        Ok(Self::of(Source::Scene(scene)))
+    }
+
+    /// A renderer of a scene that is described in code, with everything that scene files have: materials, groups, motions, cameras and
+    /// skies. Meshes can be triangles that are in no file.
+    ///
+    /// ```
+    /// use throng::{
+    ///     Renderer,
+    ///     scene::{TriangleMesh, desc::{MeshDesc, SceneFile}},
+    /// };
+    ///
+    /// let pyramid = TriangleMesh {
+    ///     positions: vec![[-1.0, 0.0, -1.0], [1.0, 0.0, -1.0], [1.0, 0.0, 1.0], [-1.0, 0.0, 1.0], [0.0, 1.5, 0.0]],
+    ///     triangles: vec![[0, 1, 2], [0, 2, 3], [0, 4, 1], [1, 4, 2], [2, 4, 3], [3, 4, 0]],
+    ///     ..TriangleMesh::default()
+    /// };
+    /// let mut scene: SceneFile = r##"(
+    ///     environment: SunSky(elevation: 30),
+    ///     meshes: {},
+    ///     materials: { "gold": Metal(color: "#ffd080") },
+    ///     instances: [ Grid(of: "pyramid", count: (8, 1, 8), spacing: (3, 0, 3), material: "gold") ],
+    /// )"##.parse()?;
+    /// scene.meshes.push("pyramid", MeshDesc::Triangles(pyramid));
+    /// let image = Renderer::from_desc("pyramids", &scene)?.size(64, 64).samples(1).frame(1)?;
+    /// assert_eq!(image.pixels().len(), 64 * 64 * 3);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first thing in the description that cannot be rendered.
+    pub fn from_desc(name: &str, scene: &SceneFile) -> Result<Self, Error> {
+        let scene = Arc::new(loader::build(name, scene)?);
+        Ok(Self::of(Source::Scene(scene)))
+    }
+
+    fn of(source: Source) -> Self {
+        Self {
+            source,
+            options: PictureOptions::default(),
+            device: DeviceChoice::Auto,
+            threads: 0,
+            opened: None,
+            scene: None,
+            ready: None,
+        }
+    }
+
+    /// Sets the width and height of pictures, in pixels.
+    pub fn size(self, width: u32, height: u32) -> Self {
+        self.with(|options| options.picture.size = Some(Size { width, height }))
+    }
+
+    /// Sets the number of samples per pixel. All pixels then get as many.
+    pub fn samples(mut self, samples: u32) -> Self {
+        self.options.picture.samples = Some(samples);
+        self
+    }
+
+    /// Sets the seed of the noise. The same seed gives the same pixels.
+    pub fn seed(mut self, seed: u32) -> Self {
+        self.options.picture.seed = Some(seed);
+        self
+    }
+
+    /// Sets how light is computed, or which view is shown.
+    pub fn integrator(self, integrator: Integrator) -> Self {
+        self.with(|options| options.picture.integrator = Some(integrator))
+    }
+
+    /// Leaves out the background, and the ground of models: pictures get alpha.
+    pub fn transparent(self) -> Self {
+        self.with(|options| options.aovs.transparent = true)
+    }
+
+    /// Takes the noise out of frames with Open Image Denoise, which has to be installed.
+    pub fn denoise(mut self) -> Self {
+        self.options.aovs.denoise = true;
+        self
+    }
+
+    /// Sets the device: all GPUs or else the processor, if this is not called.
+    pub fn device(mut self, device: DeviceChoice) -> Self {
+        self.device = device;
+        (self.opened, self.ready) = (None, None);
+        self
+    }
+
+    /// Sets the number of CPU threads; 0 for one per core. They belong to the process, so the first renderer's number counts.
+    pub fn threads(mut self, threads: u16) -> Self {
+        self.threads = threads.into();
+        self
+    }
+
+    /// Makes any choice that the command line has: how files are loaded and seen, exposure and film, backgrounds, trees. What was loaded is
+    /// loaded again.
+    pub fn with(mut self, choose: impl FnOnce(&mut PictureOptions)) -> Self {
+        choose(&mut self.options);
+        (self.scene, self.ready) = (None, None);
+        self
+    }
+
+    /// The scene, which is loaded now if it was not before. It tells how many frames there are, and warnings.
+    ///
+    /// # Errors
+    /// Those of [`loader::load_with`].
+    pub fn scene(&mut self) -> Result<&Arc<Scene>, Error> {
+        let scene = match (self.scene.take(), &self.source) {
+            (Some(scene), _) => scene,
+            (None, Source::Scene(scene)) => {
+                let mut scene = scene.clone();
+                if self.options.shows_clay(&scene) {
+                    Arc::make_mut(&mut scene).turn_to_clay();
+                }
+                scene
+            }
+            (None, Source::File(path)) => {
+                device::start_threads(self.threads).map_err(Error::Device)?;
+                Arc::new(self.options.load(path)?)
+            }
+        };
+        Ok(self.scene.insert(scene))
+    }
+
+    /// Renders a frame, from 1, to display colours of 8 bits: the pixels that the command line writes.
+    ///
+    /// # Errors
+    /// Everything that can be wrong with the file, the choices and the device, and a frame that the scene does not have.
+    pub fn frame(&mut self, number: u32) -> Result<Image, Error> {
+        self.image(number)
+    }
+
+    /// Renders a frame, from 1, to linear radiance.
+    ///
+    /// # Errors
+    /// As [`Self::frame`].
+    pub fn radiance(&mut self, number: u32) -> Result<Image<f32>, Error> {
+        self.image(number)
+    }
+
+    /// Writes frames where the command line would with this `--output`, such as `out/####.png` or `turn.mp4`: one picture where the name has
+    /// no place for a number, else all frames. `observer` hears of each; `&mut ()` is one.
+    ///
+    /// # Errors
+    /// As [`Self::frame`], and files that cannot be written.
+    pub fn write(&mut self, output: impl AsRef<OsStr>, observer: &mut dyn FrameObserver) -> Result<Summary, Error> {
+        let frames = FrameOptions { output: Some(Destination::parse(output)?), ..FrameOptions::default() };
+        self.write_with(&frames, observer, &AtomicBool::new(false))
+    }
+
+    /// Writes frames as `frames` says: which ones, to what files, and whether those that exist are kept. Once `stop` is set, the run ends
+    /// with what it has.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn write_with(
+        &mut self,
+        frames: &FrameOptions,
+        observer: &mut dyn FrameObserver,
+        stop: &AtomicBool,
+    ) -> Result<Summary, Error> {
+        let never = AtomicBool::new(false);
+        let scene = self.scene()?.clone();
+        let mut device = self.take_device()?;
+        let ongoing = OngoingOptions::default();
+        let mut run = Run::plan(&self.options, scene, (frames, &ongoing), device.as_ref(), &never)?;
+        run.open()?;
+        // The run loads the scene anew, and an error may leave the device without any.
+        self.ready = None;
+        let summary = run.render(device.as_mut(), observer, stop)?;
+        self.opened = Some(device);
+        Ok(summary)
+    }
+
+    fn image<T: Channel>(&mut self, number: u32) -> Result<Image<T>, Error> {
+        let scene = self.scene()?.clone();
+        check_number(number, scene.settings.frames)?;
+        let job = self.options.job(scene, T::TYPE, (vec![number], Outputs::default()), false)?;
+        let mut device = self.take_device()?;
+        let mut ready = match self.ready.take() {
+            Some(ready) => ready,
+            None => LoadedScene::new(&job, device.as_mut())?,
+        };
+        let rendered = ready.frame(&job, device.as_mut(), number, &|| false)?;
+        (self.opened, self.ready) = (Some(device), Some(ready));
+        let RenderJob { settings, output, .. } = &job;
+        let size = (settings.width, settings.height);
+        Ok(Image::new(size, &rendered, job.is_transparent(), output.metadata(&job, number)))
+    }
+
+    /// The device, which is opened now if it was not before. It comes back when all went well: after an error it may have lost its scene.
+    fn take_device(&mut self) -> Result<Box<dyn Device>, Error> {
+        match self.opened.take() {
+            Some(device) => Ok(device),
+            None => {
+                self.ready = None;
+                Ok(device::open(&self.device, self.threads).map_err(Error::Device)?.device)
+            }
+        }
+    }
+}
+
+fn check_number(number: u32, last: u32) -> Result<(), SettingsError> {
+    let list: FrameList = number.to_string().parse()?;
+    list.resolve(last).map(drop).map_err(|error: FramesError| error.into())
+}

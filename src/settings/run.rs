@@ -1,0 +1,233 @@
+//! From choices to a run: the scene is loaded for them, the job is made, and all that can be wrong with it is told before it begins.
+
+use super::{AovOptions, FrameOptions, FramePlan, OngoingOptions, RenderOptions, SettingsError, Size};
+use crate::{
+    Error,
+    aov::{Aov, AovSet, cryptomatte},
+    denoise::Denoiser,
+    device::{Developer, Device, FrameSettings},
+    loader::{self, LoadError, LoadOptions},
+    output::{Manifests, OutputError, prepare_distinct},
+    pixels::PixelType,
+    render::{self, Denoising, FrameObserver, Ongoing, Outputs, RenderError, RenderJob, Summary, TreeSource},
+    scene::{Integrator, Scene, Shows, rig::RefitPolicy},
+};
+use std::{
+    path::Path,
+    sync::{Arc, OnceLock, atomic::AtomicBool},
+};
+
+/// What is asked of the pictures of any scene.
+#[derive(Default)]
+pub struct PictureOptions {
+    pub load: LoadOptions,
+    pub picture: RenderOptions,
+    pub aovs: AovOptions,
+    /// Refit policy of all deforming meshes. None: each mesh has its own.
+    pub refit: Option<RefitPolicy>,
+    pub trees: TreeSource,
+    /// The denoiser, loaded when it is first needed and kept from scene to scene.
+    pub denoising: OnceLock<Arc<Denoising>>,
+}
+
+impl PictureOptions {
+    /// Loads a scene for pictures of the size that is asked for, or the usual one. Models that are cut out have no ground, or one that
+    /// shows shadows alone.
+    ///
+    /// # Errors
+    /// Those of [`loader::load_with`].
+    pub fn load(&self, path: &Path) -> Result<Scene, LoadError> {
+        let mut options = self.load.clone();
+        let aspect = |size: Size| size.width as f32 / size.height as f32;
+        options.model.stage.aspect = self.picture.size.map(aspect);
+        options.model.cut_out = self.aovs.cuts_out();
+        options.model.shadow_catcher = self.aovs.shadow_catcher;
+        let mut scene = loader::load_with(path, &options)?;
+        if self.shows_clay(&scene) {
+            scene.turn_to_clay();
+        }
+        Ok(scene)
+    }
+
+    /// Whether a scene is to be turned to clay before it is rendered. Those that [`Self::load`] loads are already.
+    pub fn shows_clay(&self, scene: &Scene) -> bool {
+        self.picture.integrator.unwrap_or(scene.settings.integrator) == Integrator::Clay
+    }
+
+    /// The job of all frames of `plan`, whether they exist or not. `makes_blocks` asks the device for the blocks of OpenEXR files.
+    ///
+    /// # Errors
+    /// If files have no place for what is asked for, and as [`Self::job`].
+    pub fn job_of(&self, scene: Arc<Scene>, plan: &FramePlan, makes_blocks: bool) -> Result<RenderJob, Error> {
+        let pixels = plan.pixels();
+        if !self.aovs.aovs().is_empty() && pixels != PixelType::F32 {
+            return Err(SettingsError::Layers.into());
+        }
+        if self.aovs.transparent {
+            plan.check_alpha()?;
+        }
+        self.job(scene, pixels, (plan.asked.clone(), plan.outputs()), makes_blocks)
+    }
+
+    /// The job of `frames`, whose pixels have this type.
+    ///
+    /// # Errors
+    /// If settings are out of range or contradict each other, and if the background or the denoiser cannot be loaded.
+    pub fn job(
+        &self,
+        scene: Arc<Scene>,
+        pixels: PixelType,
+        (frames, mut output): (Vec<u32>, Outputs),
+        makes_blocks: bool,
+    ) -> Result<RenderJob, Error> {
+        let layers = self.aovs.aovs();
+        let transparent = self.aovs.transparent;
+        let settings = self.picture.resolve(&scene.settings)?;
+        let denoising = self.denoising(&settings)?;
+        let background = self.aovs.background.as_ref();
+        let background = background.map(|choice| choice.open((settings.width, settings.height))).transpose()?;
+        output.manifests = manifests(layers, &scene);
+        let aovs = layers.with(transparent.then_some(Aov::Alpha));
+        let shadowed = !self.aovs.cuts_out() && scene.catches_shadows();
+        let gathered = aovs.with(background.as_ref().map(|_| Aov::Alpha)).with(shadowed.then_some(Aov::Shadow));
+        let gathered = gathered.with(settings.wireframe.map(|_| Aov::Wireframe));
+        let settings = FrameSettings { transparent: self.aovs.cuts_out(), ..settings };
+        let settings = match denoising {
+            Some(_) => FrameSettings { pixels: PixelType::F32, aovs: Denoiser::aovs_for(gathered), ..settings },
+            None => FrameSettings {
+                pixels,
+                aovs: gathered,
+                file_rows: output.file_rows(aovs, transparent).filter(|_| makes_blocks && background.is_none()),
+                ..settings
+            },
+        };
+        Ok(RenderJob {
+            pixels,
+            settings,
+            auto_exposure: self.picture.auto_exposure(&scene.settings),
+            scene,
+            aovs,
+            denoising,
+            background,
+            refit: self.refit,
+            trees: self.trees.clone(),
+            frames,
+            output,
+        })
+    }
+
+    fn denoising(&self, settings: &FrameSettings) -> Result<Option<Arc<Denoising>>, Error> {
+        if !self.aovs.denoise {
+            return Ok(None);
+        }
+        if settings.integrator.shows() != Shows::Radiance {
+            return Err(SettingsError::DenoisedView.into());
+        }
+        if let Some(loaded) = self.denoising.get() {
+            return Ok(Some(loaded.clone()));
+        }
+        let developer = Developer::new().map_err(RenderError::Load)?;
+        let loaded = Arc::new(Denoising { denoiser: Denoiser::load()?, developer });
+        Ok(Some(self.denoising.get_or_init(|| loaded).clone()))
+    }
+}
+
+/// The names behind the Cryptomatte layers that are to be written.
+fn manifests(aovs: AovSet, scene: &Scene) -> Manifests {
+    let of = |aov, manifest: fn(&Scene) -> String| match aovs.contains(aov) {
+        true => manifest(scene),
+        false => String::new(),
+    };
+    Manifests {
+        instances: of(Aov::Instance, cryptomatte::instance_manifest),
+        materials: of(Aov::Material, cryptomatte::material_manifest),
+    }
+}
+
+/// The frames of a scene on their way to files. Nothing is rendered yet, and no video is open.
+pub struct Run<'a> {
+    pub job: RenderJob,
+    pub plan: FramePlan,
+    /// A line for people, if frames exist that cannot be kept.
+    pub note: Option<&'static str>,
+    ongoing: Option<Ongoing<'a>>,
+}
+
+impl<'a> Run<'a> {
+    /// Plans the frames of `scene` for `device`: makes sure that their files can be written, and that none of them is the same as another one
+    /// or an input. Leaves out frames that exist and are kept. Once `asked` is set, unfinished frames are written as they stand.
+    ///
+    /// # Errors
+    /// Everything that is known to be wrong before the first frame.
+    pub fn plan(
+        options: &PictureOptions,
+        scene: Arc<Scene>,
+        (frames, ongoing): (&FrameOptions, &OngoingOptions),
+        device: &dyn Device,
+        asked: &'a AtomicBool,
+    ) -> Result<Self, Error> {
+        let mut plan = frames.resolve(&scene)?;
+        ongoing.apply_to(&mut plan, frames.mismatched)?;
+        let piecewise = in_pieces(&plan, ongoing, device, asked);
+        let makes_blocks = device.makes_blocks() && piecewise.is_none() && !plan.files.any();
+        let mut job = options.job_of(scene, &plan, makes_blocks)?;
+        job.settings.open_ended = ongoing.checkpoint;
+        plan.prepare(&job, ongoing)?;
+        let note = plan.skip(&mut job)?;
+        Ok(Self { job, plan, note, ongoing: piecewise })
+    }
+
+    /// Opens videos, sheets and streams.
+    ///
+    /// # Errors
+    /// Those of [`FramePlan::open`].
+    pub fn open(&mut self) -> Result<(), OutputError> {
+        self.plan.open(&mut self.job)
+    }
+
+    /// Renders what is left to do. `device` is the one that the run was planned for.
+    ///
+    /// # Errors
+    /// Those of [`render::run`] and [`render::run_ongoing`].
+    pub fn render(
+        &self,
+        device: &mut dyn Device,
+        observer: &mut dyn FrameObserver,
+        stop: &AtomicBool,
+    ) -> Result<Summary, RenderError> {
+        match &self.ongoing {
+            _ if self.job.frames.is_empty() => {
+                self.job.output.finish()?;
+                Ok(Summary::default())
+            }
+            Some(ongoing) => render::run_ongoing(&self.job, ongoing, device, observer, stop),
+            None => render::run(&self.job, device, observer, stop),
+        }
+    }
+}
+
+/// Options for a run whose frames are kept or written before they are finished; none for other runs. A run of a single frame always
+/// writes it as it stands on request, except on devices with a queue: these are fast, and faster still without interruptions.
+fn in_pieces<'a>(
+    plan: &FramePlan,
+    &OngoingOptions { checkpoint, write_partial }: &OngoingOptions,
+    device: &dyn Device,
+    asked: &'a AtomicBool,
+) -> Option<Ongoing<'a>> {
+    let has_file = plan.pattern().is_some();
+    let alone = has_file && plan.total() == 1 && device.queue_depth() == 1;
+    let wanted = checkpoint || write_partial.is_some() || alone;
+    wanted.then_some(Ongoing { checkpoint, partial_interval: write_partial, asked })
+}
+
+impl FramePlan {
+    /// Makes sure that files can be written, and that none of them is the same as another one or an input.
+    ///
+    /// # Errors
+    /// If one cannot, or has no room for pictures of this size.
+    pub fn prepare(&self, job: &RenderJob, ongoing: &OngoingOptions) -> Result<(), Error> {
+        self.check_size(&job.settings)?;
+        prepare_distinct(self.planned(&job.scene.name, ongoing))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! Settings of several scenes that are rendered one after the other.
+
+use super::{FrameOptions, SettingsError};
+use crate::loader;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
+
+impl FrameOptions {
+    /// Checks that each of several scenes has files of its own.
+    ///
+    /// # Errors
+    /// If a name has no place for the scene's, or two scenes have the same.
+    pub fn check_scenes(&self, scenes: &[PathBuf]) -> Result<(), SettingsError> {
+        let count = scenes.len();
+        if let Some(output) = &self.output {
+            output.check_scene_count(count)?;
+        }
+        if let Some(video) = &self.files.video {
+            video.check_scene_count(count).map_err(SettingsError::Video)?;
+        }
+        if let Some(sheet) = &self.files.sheet {
+            sheet.check_scene_count(count).map_err(SettingsError::Sheet)?;
+        }
+        let mut taken: HashMap<PathBuf, &Path> = HashMap::new();
+        for second in scenes {
+            for path in self.first_files(&loader::name_of(second)) {
+                if let Some(first) = taken.insert(path.clone(), second) {
+                    return Err(SettingsError::SameFile { path, first: first.into(), second: second.clone() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One file of each kind that a scene gets.
+    fn first_files(&self, scene: &str) -> impl Iterator<Item = PathBuf> {
+        let output = match &self.output {
+            Some(output) => output.first_file(scene),
+            // The usual folders of frames are those of their scenes.
+            None => Some(scene.into()),
+        };
+        let video = self.files.video.as_ref().map(|video| video.path(scene));
+        let sheet = self.files.sheet.as_ref().map(|sheet| sheet.path_for(0, scene));
+        [output, video, sheet].into_iter().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::{Destination, parse_sheet};
+
+    fn check(output: &str, scenes: &[&str]) -> Result<(), String> {
+        let options = FrameOptions { output: Some(Destination::parse(output).unwrap()), ..FrameOptions::default() };
+        let scenes: Vec<PathBuf> = scenes.iter().map(PathBuf::from).collect();
+        options.check_scenes(&scenes).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_scene_needs_files_of_its_own() {
+        let two = ["m/a.glb", "m/b.obj"];
+        for output in ["t/{model}.png", "{scene}/####.exr", "{model}.webp", "{model}.mp4"] {
+            assert_eq!(check(output, &two), Ok(()), "{output}");
+            let error = check(output, &["m/a.glb", "n/b.glb", "n/a.obj"]).unwrap_err();
+            assert!(error.starts_with("m/a.glb and n/a.obj would both become "), "{error}");
+        }
+        for output in ["t.png", "####.png", "a.mp4", "-", "/dev/null"] {
+            let error = check(output, &two).unwrap_err();
+            assert!(error.starts_with("--output: ") && error.contains("{model}"), "{error}");
+            assert_eq!(check(output, &two[..1]), Ok(()));
+        }
+    }
+
+    #[test]
+    fn sheets_and_usual_folders_count_too() {
+        let scenes = ["a.glb", "a.obj"].map(PathBuf::from);
+        assert!(FrameOptions::default().check_scenes(&scenes).is_err());
+        let mut options = FrameOptions::default();
+        options.files.sheet = Some(parse_sheet("s.png").unwrap());
+        let error = options.check_scenes(&["a.glb", "b.glb"].map(PathBuf::from)).unwrap_err();
+        assert!(error.to_string().starts_with("--sheet: ") && error.is_usage(), "{error}");
+    }
+}
