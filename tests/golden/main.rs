@@ -83,7 +83,7 @@ impl Golden {
         let mut command = process::command(env!("CARGO_BIN_EXE_throng"));
         command
             .arg("render")
-            .arg(folder_of_tests().join("scenes").join(self.scene).with_extension("ron"))
+            .arg(self.scene())
             .args(["--frames", &self.frame.to_string(), "--output"])
             .arg(&path)
             // Rounded to the nearest, so that a picture does not change where nothing but rounding does.
@@ -95,6 +95,12 @@ impl Golden {
         assert!(output.status.success(), "{}: {stderr}", self.name);
         assert!(!stderr.contains("warning"), "{}: {stderr}", self.name);
         Picture::load(&path)
+    }
+
+    /// The scene's file, or the model's.
+    fn scene(&self) -> PathBuf {
+        let path = folder_of_tests().join("scenes").join(self.scene);
+        if path.extension().is_some() { path } else { path.with_extension("ron") }
     }
 
     fn reference(&self) -> PathBuf {
@@ -119,6 +125,9 @@ impl Golden {
         }
     }
 }
+
+/// The size of pictures of models.
+const SMALL: [&str; 2] = ["--size", "192x108"];
 
 fn folder_of_tests() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"))
@@ -294,6 +303,37 @@ fn a_holdout_shows_the_background_through_what_is_behind_it() {
 }
 
 /// No reference: the steps are the trees' own, and change whenever a builder does.
+#[test]
+fn a_model_of_clay_stands_in_a_studio() {
+    Golden::with("model", "house.obj", &SMALL).check();
+}
+
+#[test]
+fn a_model_casts_its_shadow_on_a_picture_of_its_surroundings() {
+    const FLAGS: [&str; 4] = ["--size", "192x108", "--environment", "tests/golden/scenes/studio.hdr"];
+    Golden::with("model_pictured", "worm.gltf", &FLAGS).check();
+}
+
+#[test]
+fn the_ground_of_a_model_fades_into_any_sky() {
+    const FLAGS: [&str; 4] = ["--size", "192x108", "--environment", "sky"];
+    Golden::with("model_sky", "house.obj", &FLAGS).check();
+}
+
+#[test]
+fn edges_of_triangles_are_drawn_alone_or_over_clay() {
+    const ALONE: [&str; 4] = ["--size", "192x108", "--integrator", "wireframe"];
+    Golden::with("view_wireframe", "house.obj", &ALONE).check();
+    const OVER: [&str; 5] = ["--size", "192x108", "--integrator", "clay", "--wireframe=1.5"];
+    Golden::with("view_clay", "worm.gltf", &OVER).check();
+}
+
+#[test]
+fn views_show_texture_coordinates_and_materials() {
+    Golden::with("view_uv", "textures", &["--integrator", "uv"]).check();
+    Golden::with("view_material", "village", &["--integrator", "material"]).check();
+}
+
 #[test]
 fn the_steps_view_is_hot_where_traversal_works() {
     let golden = Golden::with("view_steps", "placements", &["--integrator", "steps"]);

@@ -271,9 +271,36 @@ fn a_bare_model_gets_ground_light_and_a_turntable() {
     assert!(matches!(s.camera.path, CameraPath::Orbit { turns: 1.0, .. }));
     assert!(matches!(s.environment, Environment::Gradient { .. }) && s.lights.len() == 3);
     assert!(s.instances[1].local.translation.y < 0.0);
-    let options = LoadOptions { overrides: vec![("render.samples".into(), "2".into())], ..LoadOptions::default() };
-    let e = load_with(&dir.path().join("two.obj"), &options).err().map(|e| e.to_string());
-    assert_eq!(e.as_deref(), Some("--set render.samples: only .ron scenes have values to set"));
+}
+
+#[test]
+fn values_of_a_bare_model_can_be_set() {
+    let dir = folder();
+    let load = |sets: &[(&str, &str)]| {
+        let overrides = sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let options = LoadOptions { overrides, ..LoadOptions::default() };
+        load_with(&dir.path().join("two.obj"), &options).map_err(|e| e.to_string())
+    };
+    let usual = load(&[]).unwrap();
+    let name = usual.names.materials[0].clone();
+    let material = format!("materials.{name}");
+    let sets = [
+        ("render.samples", "2"),
+        ("environment", "Constant(radiance: (1, 2, 3))"),
+        (&material, "Mirror(tint: (0.5, 0.6, 0.7))"),
+    ];
+    let s = load(&sets).unwrap();
+    assert_eq!((s.settings.samples, s.settings.noise, s.settings.frames), (2, None, usual.settings.frames));
+    assert!(matches!(s.environment, Environment::Constant { .. }) && s.lights.is_empty());
+    assert_eq!((s.materials[0].kind, s.materials.len()), (MaterialKind::Mirror, usual.materials.len()));
+    let fails = |key: &str, value: &str, expected: &str| {
+        let e = load(&[(key, value)]).err().unwrap_or_default();
+        assert!(e.starts_with(&format!("--set {key}: ")) && e.contains(expected), "{e}");
+    };
+    fails("render.samples", "0", "it must be 1 to 1048576");
+    fails("environment", "SunSky(elevation: 800)", "out of range");
+    fails("materials.nothing", "Mirror()", "there is no `nothing`");
+    fails("camera", "Orbit()", "write a .ron scene for more");
 }
 
 #[test]

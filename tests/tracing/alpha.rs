@@ -8,8 +8,8 @@ use throng::{
     film::FilmSettings,
     output::{Backdrop, Pixels},
     scene::{
-        Alpha, Aperture, Camera, CameraPath, Environment, Focus, Integrator, Iris, Lens, Motion, MotionPart, Phase,
-        PixelFilter, Scene, Shutter,
+        Alpha, Aperture, Camera, CameraPath, Environment, Focus, Instance, Integrator, Iris, Lens, Light, Motion,
+        MotionPart, Phase, PixelFilter, Scene, Shutter, ToCamera,
     },
 };
 
@@ -88,6 +88,40 @@ fn alpha_is_what_pictures_over_two_backgrounds_tell() {
             }
             assert!(partial > 100 && alpha.contains(&0.0), "{partial} pixels of {}", alpha.len());
         }
+    }
+}
+
+#[test]
+fn shadows_on_the_environment_are_those_in_alpha() {
+    let mut scene = glowing();
+    let floor = [Vec3::new(-9.0, -2.0, 9.0), Vec3::new(9.0, -2.0, 9.0), Vec3::new(0.0, -2.0, -20.0)];
+    let floor = mesh(floor.into(), vec![[0, 1, 2]]);
+    let slot_base = scene.materials.len() as u32;
+    let mesh = scene.meshes.len() as u32;
+    let catcher = throng::scene::Material { to_camera: ToCamera::ShadowCatcher, ..Default::default() };
+    scene.meshes.push(floor);
+    scene.materials.push(catcher);
+    scene.material_slots.push(slot_base);
+    scene.instances.push(Instance { mesh, slot_base, local: Affine3::IDENTITY, ..scene.instances[1] });
+    scene.environment = Environment::Constant { radiance: A };
+    let direction = Vec3::new(0.2, 1.0, 0.3).normalize();
+    scene.lights = vec![Light::Sun { direction, irradiance: Vec3::splat(3.0), angular_radius: 0.05 }];
+    for integrator in [Integrator::Whitted, Integrator::Path] {
+        let opaque = FrameSettings {
+            aovs: AovSet::from_iter([Aov::Alpha, Aov::Shadow]),
+            ..blurred(integrator, PixelFilter::Gaussian)
+        };
+        let cut_out = render(scene.clone(), &FrameSettings { transparent: true, ..opaque.clone() });
+        let (own, alpha) = (floats(&cut_out), cut_out.alpha().unwrap());
+        let shown = floats(&render(scene.clone(), &opaque));
+        let shadow = &cut_out.aovs[1].values;
+        assert!(shadow.iter().all(|&light| light == 0.0), "what is behind a cut-out is not known");
+        for (index, found) in shown.iter().enumerate() {
+            let composed = own[index] + (1.0 - alpha[index / 3]) * A[index % 3];
+            assert!((composed - found).abs() < 1e-4, "{integrator}: {composed} and {found}");
+        }
+        let floor = alpha.iter().rev().take(SIDE as usize / 2 * SIDE as usize);
+        assert!(floor.filter(|alpha| (0.01..0.99).contains(*alpha)).count() > 20, "{integrator}");
     }
 }
 
