@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     math::Aabb,
-    scene::{Camera, Instance, Material, NONE, RenderDefaults, Scene, ToCamera, TriangleMesh},
+    scene::{Camera, FloatImage, Instance, Material, NONE, RenderDefaults, Scene, ToCamera, TriangleMesh},
 };
 use glam::{Affine3, Vec3};
 
@@ -60,11 +60,13 @@ pub struct Stage<'a> {
     pub round: Option<u32>,
     /// The chosen camera of the file.
     pub camera: Option<Camera>,
+    /// The light around the file's scene, which is used unless the user has chosen another.
+    pub environment: Option<FloatImage>,
 }
 
 impl<'a> Stage<'a> {
     pub fn new(options: &'a LoadOptions) -> Self {
-        Self { options, round: None, camera: None }
+        Self { options, round: None, camera: None, environment: None }
     }
 
     /// Puts what is in the scene on a ground, with light around it and a camera, and fills in the tables.
@@ -84,7 +86,7 @@ impl<'a> Stage<'a> {
         scene.names.materials = table.names;
         scene.maps = table.maps;
         scene.material_slots = slots.all;
-        surroundings::light(scene, model.environment.as_ref())
+        surroundings::light(scene, model.environment.as_ref(), self.environment)
     }
 
     fn turns(&self) -> bool {
@@ -99,7 +101,10 @@ impl<'a> Stage<'a> {
     /// The ground as the camera sees it; none without one. A picture of the surroundings is to be seen, and has a ground of its own.
     fn ground(&self) -> Option<ToCamera> {
         let model = &self.options.model;
-        let pictured = matches!(model.environment, Some(EnvironmentChoice::File(_)));
+        let pictured = match &model.environment {
+            Some(choice) => matches!(choice, EnvironmentChoice::File(_)),
+            None => self.environment.is_some(),
+        };
         match (model.shadow_catcher, model.no_ground || model.cut_out || pictured) {
             (true, _) => Some(ToCamera::ShadowCatcher),
             (false, false) => Some(ToCamera::Visible),

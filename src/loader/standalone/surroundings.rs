@@ -2,7 +2,7 @@
 
 use crate::{
     loader::{LoadError, image, options::EnvironmentChoice, sky},
-    scene::{Environment, Light, Scene, desc::SunSky},
+    scene::{Environment, FloatImage, Light, Scene, desc::SunSky},
 };
 use glam::Vec3;
 use std::{f32::consts::PI, path::Path};
@@ -10,16 +10,19 @@ use std::{f32::consts::PI, path::Path};
 /// Radiance from all around for files that have their own lights: enough to tell shapes apart in their shadows.
 const DIM: f32 = 0.05;
 
-/// Lights `scene` as chosen; by default as in a studio, or dimly if it has lights of its own. These may have any brightness, so the exposure
-/// is measured.
+/// Lights `scene` as chosen; by default by the picture that its file has of the light around it, else as in a studio, or dimly if there
+/// are lights in the file. Both may have any brightness, so the exposure is measured.
 ///
 /// # Errors
 /// When the picture of an environment is missing or damaged.
-pub fn light(scene: &mut Scene, choice: Option<&EnvironmentChoice>) -> Result<(), LoadError> {
+pub fn light(scene: &mut Scene, choice: Option<&EnvironmentChoice>, own: Option<FloatImage>) -> Result<(), LoadError> {
     match choice {
-        None if scene.lights.is_empty() => set_studio(scene),
+        None if scene.lights.is_empty() && own.is_none() => set_studio(scene),
         None => {
-            scene.environment = constant(Vec3::splat(DIM));
+            scene.environment = match own {
+                Some(pixels) => Environment::Image { pixels, rotation: 0.0 },
+                None => constant(Vec3::splat(DIM)),
+            };
             scene.settings.auto_exposure = true;
         }
         Some(EnvironmentChoice::Sky) => set_daylight(scene),
