@@ -71,7 +71,7 @@ struct Kind {
 #[derive(Clone, Copy)]
 pub struct TlasInput<'a> {
     pub instances: &'a [Instance],
-    /// Number of each instance in the scene, each number once; empty if instance `i` has the number `i`.
+    /// Number of each instance in the scene, each number at most once, as not all need be shown; empty if instance `i` has the number `i`.
     pub ids: &'a [u32],
     /// Mesh that each instance shows; empty if all show their own.
     pub meshes: &'a [u32],
@@ -122,11 +122,12 @@ impl TlasInput<'_> {
         self.meshes.get(instance).map_or(own, |mesh| *mesh)
     }
 
-    /// Position in the input of the instance with each number.
-    pub(super) fn positions(&self) -> Vec<usize> {
-        let mut positions = vec![0; self.instances.len()];
-        for position in 0..self.instances.len() {
-            positions[self.id(position) as usize] = position;
+    /// Position in the input of the instance with each number; none for those that are not in it.
+    pub(super) fn positions(&self) -> Vec<Option<usize>> {
+        let numbers = (0..self.instances.len()).map(|position| self.id(position) as usize);
+        let mut positions = vec![None; numbers.clone().max().map_or(0, |most| most + 1)];
+        for (position, number) in numbers.enumerate() {
+            positions[number] = Some(position);
         }
         positions
     }

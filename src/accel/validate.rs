@@ -128,7 +128,7 @@ fn points_of(prim: usize, surface: &Surface<'_>) -> impl Iterator<Item = DVec3> 
     })
 }
 
-/// Checks that each instance is there exactly once, that children are inside parents, and that boxes hold their instances.
+/// Checks that each instance of the input is there exactly once, that children are inside parents, and that boxes hold their instances.
 pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError> {
     if tlas.tree.layout == NodeLayout::Compressed8 {
         return crate::accel::compressed::validate::validate_tlas(tlas, input);
@@ -136,9 +136,11 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
     let positions = input.positions();
     let mut seen = vec![0u32; input.instances.len()];
     validate(&tlas.tree, tlas.records.len(), |leaf, bounds| {
-        let i = tlas.records[leaf].instance as usize;
-        seen[i] += 1;
-        input.bounds(positions[i], &tlas.shutter).is_none_or(|b| bounds.contains(&b))
+        let position = positions.get(tlas.records[leaf].instance as usize).copied().flatten();
+        position.is_some_and(|position| {
+            seen[position] += 1;
+            input.bounds(position, &tlas.shutter).is_none_or(|b| bounds.contains(&b))
+        })
     })?;
     each_once(&seen)
 }

@@ -36,6 +36,13 @@ impl Moment {
         pairs.for_each(|(pose, actor)| pose.evaluate(&actor.rig, &actor.playbacks, time));
     }
 
+    /// This moment with what is shown at `other`, another moment of the same scene: pictures that look at several times, for blur or
+    /// motion vectors, show the same things at all of them.
+    pub fn showing(mut self, other: &Self) -> Self {
+        self.actors.iter_mut().zip(&other.actors).for_each(|(own, other)| own.show_as(other));
+        self
+    }
+
     /// The time in seconds.
     pub fn time(&self) -> f32 {
         self.time
@@ -44,6 +51,11 @@ impl Moment {
     /// The pose of an actor of the scene.
     pub fn actor(&self, actor: u32) -> Option<&RigPose> {
         self.actors.get(actor as usize)
+    }
+
+    /// Whether a rig's node is shown; true for a node that no rig has.
+    pub fn is_shown(&self, node: RigNodeRef) -> bool {
+        self.actor(node.actor).is_none_or(|pose| pose.is_shown(node.node))
     }
 
     /// `root_from_node` of a rig's node; the identity for a node that no rig has.

@@ -1,15 +1,17 @@
-//! A rig at a time: the transforms of its nodes and joints, and its morph weights.
+//! A rig at a time: the transforms of its nodes and joints, its morph weights, and which nodes are shown.
 
 use super::clip::sample;
 use crate::scene::rig::{Channel, Local, Playback, Property, Rig, Trs};
 use glam::{Affine3A, Quat, Vec3};
 
-/// Transforms and morph weights of all nodes. Keeps its memory from one time to the next.
+/// Transforms, morph weights and visibility of all nodes. Keeps its memory from one time to the next.
 #[derive(Clone, Debug, Default)]
 pub struct RigPose {
     locals: Vec<Local>,
     worlds: Vec<Affine3A>,
     weights: Vec<f32>,
+    /// Whether each node is shown, by itself and its parents.
+    shown: Vec<bool>,
     /// Index of each node's first weight, and then the number of all weights.
     first_weight: Vec<u32>,
 }
@@ -34,6 +36,9 @@ impl RigPose {
             let parent = self.worlds.get(node.parent as usize);
             self.worlds.push(parent.map_or(local, |parent| *parent * local));
         }
+        for (index, node) in rig.nodes.iter().enumerate() {
+            self.shown[index] &= self.is_shown(node.parent);
+        }
     }
 
     /// `root_from_node` of a node; the identity for a node that the rig does not have.
@@ -45,6 +50,16 @@ impl RigPose {
     /// `root_from_node` of all nodes.
     pub fn worlds(&self) -> &[Affine3A] {
         &self.worlds
+    }
+
+    /// Whether a node and all of its parents are visible; true for a node that the rig does not have.
+    pub fn is_shown(&self, node: u32) -> bool {
+        self.shown.get(node as usize).copied().unwrap_or(true)
+    }
+
+    /// Shows the nodes that `other`, a pose of the same rig, does.
+    pub(super) fn show_as(&mut self, other: &Self) {
+        self.shown.clone_from(&other.shown);
     }
 
     /// The weights of the morph targets of a node's mesh; empty where there are none.
@@ -69,6 +84,8 @@ impl RigPose {
     fn rest(&mut self, rig: &Rig) {
         self.locals.clear();
         self.locals.extend(rig.nodes.iter().map(|node| node.local));
+        self.shown.clear();
+        self.shown.extend(rig.nodes.iter().map(|node| node.visible));
         self.weights.clear();
         self.first_weight.clear();
         self.first_weight.push(0);
@@ -88,6 +105,13 @@ impl RigPose {
             }
             return;
         }
+        if channel.property == Property::Visibility {
+            let mut value = [0.0];
+            if let (Some(shown), true) = (self.shown.get_mut(node), sample(channel, time, &mut value)) {
+                *shown = value[0] != 0.0;
+            }
+            return;
+        }
         let Some(Local::Parts(parts)) = self.locals.get_mut(node) else {
             return;
         };
@@ -99,7 +123,7 @@ impl RigPose {
                 sample(channel, time, &mut rotation);
                 parts.rotation = Quat::from_array(rotation);
             }
-            Property::Weights => {}
+            Property::Weights | Property::Visibility => {}
         }
     }
 }
@@ -131,7 +155,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn node(parent: u32, local: Local) -> RigNode {
-        RigNode { name: String::new(), parent, local, weights: Vec::new() }
+        RigNode { name: String::new(), parent, local, weights: Vec::new(), visible: true }
     }
 
     fn parts(seed: u32, index: u32) -> Trs {
@@ -281,6 +305,26 @@ mod tests {
         new.evaluate(&rig, &[], 0.0);
         assert_eq!(used.worlds(), new.worlds());
         assert_eq!(used.weights(1), [0.25, 0.5]);
+    }
+
+    #[test]
+    fn what_hangs_from_a_hidden_node_is_hidden_at_its_times() {
+        let mut rig = weighted();
+        rig.nodes.push(node(NONE, Local::Matrix(Affine3::IDENTITY)));
+        rig.nodes[2].visible = false;
+        let blink = Channel {
+            interpolation: Interpolation::Step,
+            times: vec![0.25, 0.5],
+            ..key(Property::Visibility, 0, vec![0.0, 1.0])
+        };
+        rig.clips[0].channels.push(blink);
+        let mut pose = RigPose::default();
+        for (time, expected) in [(0.0, false), (0.25, false), (0.49, false), (0.5, true), (0.99, true)] {
+            pose.evaluate(&rig, &[playing(0)], time);
+            assert_eq!([0, 1, 2].map(|node| pose.is_shown(node)), [expected, expected, false], "at {time}");
+        }
+        pose.evaluate(&rig, &[], 0.0);
+        assert_eq!([0, 1, 2].map(|node| pose.is_shown(node)), [true, true, false]);
     }
 
     #[test]

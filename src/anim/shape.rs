@@ -11,6 +11,7 @@ use crate::{
         rig::{DeformingMesh, Piece, Rig},
     },
 };
+use glam::Vec3;
 
 /// Writes the shape of one of `scene`'s deforming meshes at `moment` to `out`; see [`shape`].
 pub fn shape_at(scene: &Scene, deforming: &DeformingMesh, moment: &Moment, out: &mut Deformed) {
@@ -24,7 +25,8 @@ pub fn shape_at(scene: &Scene, deforming: &DeformingMesh, moment: &Moment, out: 
 }
 
 /// Deforms `mesh`, which holds the bind pose of `deforming`, into `out`. Pieces that a skin or their node places end up in the
-/// rig's root space, others stay in the mesh's. Deterministic, parallel.
+/// rig's root space, others stay in the mesh's. Of pieces that share a mesh, those that are hidden shrink to points. Deterministic,
+/// parallel.
 pub fn shape(mesh: &TriangleMesh, deforming: &DeformingMesh, rig: &Rig, pose: &RigPose, out: &mut Deformed) {
     let bind = BindPose::new(mesh, &mesh.tangents);
     out.reserve(&bind);
@@ -39,7 +41,12 @@ pub fn shape(mesh: &TriangleMesh, deforming: &DeformingMesh, rig: &Rig, pose: &R
             joints: &joints,
             place: is_placed(piece).then(|| pose.world(piece.node)),
         };
-        let bounds = deform_part(bind.part(first, end), &movement, out.part(first, end));
+        let mut bounds = deform_part(bind.part(first, end), &movement, out.part(first, end));
+        if piece.placed && !pose.is_shown(piece.node) {
+            let point = pose.world(piece.node).translation.into();
+            out.part(first, end).positions.fill(point);
+            bounds = Aabb::of_points([Vec3::from(point)]);
+        }
         out.bounds = out.bounds.union(bounds);
         first = end;
     }
@@ -53,7 +60,7 @@ fn is_placed(piece: &Piece) -> bool {
 mod tests {
     use super::*;
     use crate::scene::rig::{Deformers, Local, MorphTarget, RigNode, Skin, Trs};
-    use glam::{Affine3, Quat, Vec3};
+    use glam::{Affine3, Quat};
     use std::sync::Arc;
 
     fn node(translation: Vec3, weights: Vec<f32>) -> RigNode {
@@ -62,6 +69,7 @@ mod tests {
             parent: NONE,
             local: Local::Parts(Trs { translation, rotation: Quat::IDENTITY, scale: Vec3::new(-1.0, 1.0, 1.0) }),
             weights,
+            visible: true,
         }
     }
 
@@ -78,7 +86,7 @@ mod tests {
             triangles: vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]],
             ..TriangleMesh::default()
         };
-        let rig = Rig {
+        let mut rig = Rig {
             nodes: vec![node(Vec3::Y, vec![]), node(2.0 * Vec3::Z, vec![0.5])],
             skins: vec![Skin { name: String::new(), joints: vec![1], joint_from_mesh: vec![Affine3::IDENTITY] }],
             ..Rig::default()
@@ -111,5 +119,10 @@ mod tests {
         assert_eq!(out.normals[0], [-1.0, 0.0, 0.0]);
         let all = out.positions.iter().copied().map(Vec3::from);
         assert_eq!(out.bounds, Aabb::of_points(all));
+        rig.nodes[0].visible = false;
+        pose.evaluate(&rig, &[], 0.0);
+        shape(&mesh, &deforming, &rig, &pose, &mut out);
+        assert!(out.positions[..6].iter().all(|&p| p == [0.0, 1.0, 0.0]), "{:?}", out.positions);
+        assert_eq!(out.positions[7], [1.0, 0.0, 2.0], "instances hide what their nodes place");
     }
 }

@@ -11,12 +11,12 @@ const TOLERANCE: f32 = 1.0 / 2000.0;
 const FEWEST_SEGMENTS: u32 = 2;
 const MOST_SEGMENTS: u32 = 16;
 
-/// The shapes of each of a scene's deforming meshes, the first at the shutter's opening and the last at its closing. A mesh that
-/// keeps its shape has none. Deterministic, parallel.
-pub fn shape_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<Vec<Deformed>> {
+/// The shapes of each of a scene's deforming meshes, the first at the shutter's opening and the last at its closing, with what is shown at
+/// `frame`. A mesh that keeps its shape has none. Deterministic, parallel.
+pub fn shape_shutter_keys(scene: &Scene, frame: &Moment, time: ShutterTime) -> Vec<Vec<Deformed>> {
     let moments = |segments: u32| -> Vec<Moment> {
         let times = time.times(segments);
-        times.map(|time| Moment::of(scene, time)).collect()
+        times.map(|time| Moment::of(scene, time).showing(frame)).collect()
     };
     let shapes = |deforming: &DeformingMesh, moments: &[Moment]| -> Vec<Deformed> {
         let shape = |moment: &Moment| {

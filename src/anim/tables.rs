@@ -129,7 +129,7 @@ impl PosedTables {
         }
     }
 
-    /// Sets the values of animated lights, and places them at their nodes.
+    /// Sets the values of animated lights, and places them at their nodes; where these are hidden, they are dark.
     fn animate_lights(&mut self, animated: &Animated, values: &[Value], moment: &Moment) {
         let lights = &animated.lights;
         let mut posed: Vec<PunctualLight> = lights.iter().map(|l| l.base).collect();
@@ -142,10 +142,11 @@ impl PosedTables {
             }
         }
         for (AnimatedLight { row, node, .. }, posed) in lights.iter().zip(posed) {
-            let world = moment.world(RigNodeRef { actor: animated.actor, node: *node });
+            let node = RigNodeRef { actor: animated.actor, node: *node };
             let place = self.lights.get_mut(*row as usize);
             if let Some(place) = place {
-                *place = posed.at(&world);
+                let intensity = if moment.is_shown(node) { posed.intensity } else { 0.0 };
+                *place = PunctualLight { intensity, ..posed }.at(&moment.world(node));
             }
         }
     }

@@ -35,6 +35,15 @@ pub fn shown_meshes(scene: &Scene, instances: &[Instance], ids: &[u32], moment: 
     all.map(mesh).collect_into_vec(out);
 }
 
+/// Numbers of the instances of `scene` that are shown at `moment`; none if all are.
+pub fn shown_instances(scene: &Scene, moment: &Moment) -> Option<Vec<u32>> {
+    let hidden = scene.appearances.iter().filter(|appearance| !moment.is_shown(appearance.node));
+    let mut hidden = hidden.map(|appearance| appearance.instance).peekable();
+    hidden.peek()?;
+    let all = 0..scene.instances.len() as u32;
+    Some(all.filter(|&instance| hidden.next_if_eq(&instance).is_none()).collect())
+}
+
 /// `world_from_node` of one of `scene`'s nodes at `moment`; the identity for a node that does not exist.
 pub fn node_world(scene: &Scene, moment: &Moment, node: u32) -> Affine3A {
     let (mut world, mut index) = (Affine3A::IDENTITY, node as usize);
@@ -130,7 +139,7 @@ mod tests {
     use super::*;
     use crate::scene::{
         Motion, MotionPart, NONE, Phase,
-        rig::{Actor, Local, PoseBuckets, Rig, RigNode, RigNodeRef, Trs},
+        rig::{Actor, Appearance, Local, PoseBuckets, Rig, RigNode, RigNodeRef, Trs},
     };
     use glam::{Quat, Vec3};
     use std::sync::Arc;
@@ -193,7 +202,13 @@ mod tests {
     fn nodes_follow_the_nodes_of_rigs() {
         let mut scene = scene(1);
         let local = Trs { translation: Vec3::Y, rotation: Quat::IDENTITY, scale: Vec3::splat(2.0) };
-        let rig_node = RigNode { name: String::new(), parent: NONE, local: Local::Parts(local), weights: Vec::new() };
+        let rig_node = RigNode {
+            name: String::new(),
+            parent: NONE,
+            local: Local::Parts(local),
+            weights: Vec::new(),
+            visible: true,
+        };
         let rig = Rig { nodes: vec![rig_node], ..Rig::default() };
         scene.actors = vec![Actor { rig: Arc::new(rig), playbacks: Vec::new() }];
         scene.nodes = vec![Node {
@@ -207,6 +222,27 @@ mod tests {
         let mut out = Vec::new();
         world_transforms(&scene, &Moment::of(&scene, 0.0), &mut out);
         assert_eq!(out[0].translation, Vec3::new(1.0, 1.0, 2.0));
+    }
+
+    #[test]
+    fn instances_are_shown_while_their_nodes_are() {
+        let mut scene = scene(4);
+        let node = |visible| RigNode {
+            name: String::new(),
+            parent: NONE,
+            local: Local::Matrix(Affine3::IDENTITY),
+            weights: Vec::new(),
+            visible,
+        };
+        let rig = Rig { nodes: vec![node(true), node(false)], ..Rig::default() };
+        scene.actors = vec![Actor { rig: Arc::new(rig), playbacks: Vec::new() }];
+        let appearance = |(instance, node)| Appearance { instance, node: RigNodeRef { actor: 0, node } };
+        let shown = |scene: &Scene| shown_instances(scene, &Moment::of(scene, 0.0));
+        assert_eq!(shown(&scene), None);
+        scene.appearances = [(0, 0), (1, 1), (3, 1)].map(appearance).to_vec();
+        assert_eq!(shown(&scene), Some(vec![0, 2]));
+        scene.appearances = vec![appearance((2, 0))];
+        assert_eq!(shown(&scene), None);
     }
 
     #[test]

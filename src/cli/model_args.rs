@@ -72,7 +72,8 @@ pub struct ModelArgs {
     camera: Option<String>,
     /// `sky`, `studio`, a colour like #c8b090, or a panorama (.hdr).
     ///
-    /// Colours may be 0.5,0.5,0.5, and panoramas .png or .jpg [default: studio, or next to nothing where the file has lights]
+    /// Colours may be 0.5,0.5,0.5, and panoramas .png or .jpg [default: the file's own, else studio, or next to
+    /// nothing where the file has lights]
     #[arg(long, value_name = "WHAT", allow_hyphen_values = true, value_parser = OsStringValueParser::new().try_map(EnvironmentChoice::parse))]
     environment: Option<EnvironmentChoice>,
     /// Leave out the ground

@@ -57,7 +57,8 @@ impl Fit {
         }
         let scale = Affine3::from_scale(Vec3::splat(self.scale));
         let local = Local::Matrix(scale * Affine3::from_translation(-self.pivot));
-        rig.nodes.insert(0, RigNode { name: "fit".to_owned(), parent: NONE, local, weights: Vec::new() });
+        let name = "fit".to_owned();
+        rig.nodes.insert(0, RigNode { name, parent: NONE, local, weights: Vec::new(), visible: true });
     }
 }
 

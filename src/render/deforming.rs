@@ -77,7 +77,7 @@ impl DeformingMeshes {
         (moment, time): (&Moment, ShutterTime),
         policy: Option<RefitPolicy>,
     ) -> RefitStats {
-        let keys = anim::shape_shutter_keys(scene, time);
+        let keys = anim::shape_shutter_keys(scene, moment, time);
         let pairs = self.0.par_iter_mut().zip(&scene.deforming).zip(keys);
         pairs
             .map(|((body, deforming), keys)| {

@@ -10,7 +10,8 @@ use std::sync::Arc;
 /// The poses of `scene` one frame before `moment`, one frame after it, and at it. If nothing `moves`, the last has only the camera.
 pub fn other_poses(scene: &Scene, moment: &Moment, moves: bool) -> [OtherPose; 3] {
     let (time, step) = (moment.time(), 1.0 / scene.settings.fps);
-    let [before, after] = [time - step, time + step].map(|time| other_pose(scene, &Moment::of(scene, time)));
+    let [before, after] =
+        [time - step, time + step].map(|time| other_pose(scene, &Moment::of(scene, time).showing(moment)));
     let now = match moves {
         true => other_pose(scene, moment),
         false => camera_pose(scene, moment),

@@ -237,12 +237,17 @@ impl Poser {
         let time = self.shutter_time(number);
         let (scene, moment) = (&*self.scene, &self.moment);
         let transforms = &mut self.world_from_object;
-        let (instances, ids, groups) = match self.grouped.as_deref() {
-            Some(Grouped { instances, groups }) => {
+        let shown = anim::shown_instances(scene, moment).map(|ids| OrderedInstances::new(scene, ids));
+        let (instances, ids, groups) = match (&shown, self.grouped.as_deref()) {
+            (Some(shown), _) => {
+                anim::ordered_transforms(scene, shown, moment, transforms);
+                (shown.instances(), shown.ids(), None)
+            }
+            (None, Some(Grouped { instances, groups })) => {
                 anim::ordered_transforms(scene, instances, moment, transforms);
                 (instances.instances(), instances.ids(), Some(groups))
             }
-            None => {
+            (None, None) => {
                 anim::world_transforms(scene, moment, transforms);
                 (&scene.instances[..], &[][..], None)
             }
@@ -322,7 +327,12 @@ mod tests {
     use crate::{
         device::fake::settings,
         math::Aabb,
-        scene::{Instance, Integrator, Mesh, Motion, MotionPart, NONE, Phase, Shape, TriangleMesh},
+        scene::{
+            Instance, Integrator, Mesh, Motion, MotionPart, NONE, Phase, Shape, TriangleMesh,
+            rig::{
+                Actor, Appearance, Channel, Clip, Interpolation, Local, Playback, Property, Rig, RigNode, RigNodeRef,
+            },
+        },
     };
     use glam::Vec3;
 
@@ -355,5 +365,38 @@ mod tests {
         assert_eq!(bounds(Integrator::Whitted, 1000), exact);
         assert_eq!(bounds(Integrator::Ao, 1), exact);
         assert_eq!(bounds(Integrator::Depth, 1), exact);
+    }
+
+    #[test]
+    fn what_is_hidden_is_not_in_the_tree_and_has_motion_all_the_same() {
+        let visible = Channel {
+            node: 0,
+            property: Property::Visibility,
+            interpolation: Interpolation::Step,
+            times: vec![0.0, 0.5],
+            values: vec![0.0, 1.0],
+        };
+        let clip = Clip { duration: 1.0, channels: vec![visible], ..Clip::default() };
+        let local = Local::Matrix(Affine3::IDENTITY);
+        let node = RigNode { name: String::new(), parent: NONE, local, weights: Vec::new(), visible: true };
+        let mut scene = Scene::clone(&turning());
+        scene.instances.push(Instance { local: Affine3::from_translation(100.0 * Vec3::X), ..scene.instances[0] });
+        let rig = Arc::new(Rig { nodes: vec![node], clips: vec![clip], ..Rig::default() });
+        scene.actors = vec![Actor { rig, playbacks: vec![Playback::default()] }];
+        scene.appearances = vec![Appearance { instance: 1, node: RigNodeRef { actor: 0, node: 0 } }];
+        let scene = Arc::new(scene);
+        for layout in [NodeLayout::Wide8, NodeLayout::Compressed8] {
+            let mut poser = Poser::new(scene.clone(), layout);
+            poser.set_shutter(Shutter::centred(0.5).ok());
+            poser.set_aovs(AovSet::default().with(Some(Aov::Motion)));
+            // The clip begins anew with frame 25.
+            for (number, shown) in [(1, 1), (12, 1), (13, 2), (24, 2), (25, 1)] {
+                let frame = poser.pose(number).frame;
+                assert_eq!(frame.tlas.records.len(), shown, "frame {number}");
+                assert_eq!(frame.tlas.bounds().max.x > 50.0, shown == 2, "frame {number}");
+                let others = frame.others.expect("poses beside this one");
+                assert!(others.iter().all(|other| other.transforms.len() == 2));
+            }
+        }
     }
 }

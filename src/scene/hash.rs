@@ -26,6 +26,7 @@ impl Scene {
             motions,
             actors,
             animated,
+            appearances,
             deforming,
             palettes,
             camera,
@@ -42,7 +43,7 @@ impl Scene {
         hash.bytes(bytemuck::cast_slice(material_slots));
         nodes.iter().for_each(|node| hash.node(node));
         instances.iter().for_each(|instance| hash.instance(instance));
-        hash.text(&(motions, actors, animated, deforming, palettes));
+        hash.text(&(motions, actors, animated, appearances, deforming, palettes));
         hash.state
     }
 }

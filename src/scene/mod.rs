@@ -36,7 +36,7 @@ use crate::choice::choice;
 use crate::math::Aabb;
 use animated::Animated;
 use glam::{Affine3, Quat, Vec3};
-use rig::{Actor, DeformingMesh, Palette, PoseBuckets, RigNodeRef};
+use rig::{Actor, Appearance, DeformingMesh, Palette, PoseBuckets, RigNodeRef};
 
 /// "No such index" wherever an index is optional.
 pub const NONE: u32 = u32::MAX;
@@ -67,6 +67,8 @@ pub struct Scene {
     pub actors: Vec<Actor>,
     /// The materials, lights and cameras that actors animate.
     pub animated: Vec<Animated>,
+    /// The instances that appear and disappear, in their order.
+    pub appearances: Vec<Appearance>,
     /// Meshes that change shape, each once.
     pub deforming: Vec<DeformingMesh>,
     /// Runs of meshes that are the poses of one model.
@@ -448,12 +450,12 @@ impl Scene {
         self.settings.start + number.saturating_sub(1) as f32 / self.settings.fps
     }
 
-    /// Whether any instance, group or mesh moves.
+    /// Whether any instance, group or mesh moves, or appears.
     pub fn is_animated(&self) -> bool {
         let follows = |node: &Node| node.follows.is_some();
         let carries = || self.nodes.iter().any(follows);
         let acts = !self.actors.is_empty() && (!self.deforming.is_empty() || carries());
-        !self.motions.is_empty() || acts
+        !self.motions.is_empty() || !self.appearances.is_empty() || acts
     }
 
     /// Number of primitives after instancing, as if every instance were a copy.

@@ -33,6 +33,8 @@ pub struct RigNode {
     pub local: Local,
     /// Weight of each morph target at rest; empty where the node has no mesh with targets.
     pub weights: Vec<f32>,
+    /// Whether it is shown at rest, where its parents are.
+    pub visible: bool,
 }
 
 /// A transform at rest. Channels can animate `Parts`, but not a `Matrix`.
@@ -92,6 +94,8 @@ pub enum Property {
     Scale,
     /// All morph weights of the node at once.
     Weights,
+    /// Whether the node and what hangs from it is shown: 1 or 0, in steps.
+    Visibility,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +160,14 @@ pub struct RigNodeRef {
     pub actor: u32,
     /// Index into [`Rig::nodes`].
     pub node: u32,
+}
+
+/// An instance that is shown only while a node of a rig is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appearance {
+    /// Index into [`super::Scene::instances`].
+    pub instance: u32,
+    pub node: RigNodeRef,
 }
 
 /// A mesh whose vertices follow an actor. The mesh itself holds its bind pose.

@@ -57,24 +57,23 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
         let index = unit_index(node, slot);
         let unit: InstanceUnit = bytemuck::cast(tlas.units[index]);
         let wrong = TreeError::NoSuchLeaf { leaf: index as u32 };
-        let i = unit.instance as usize;
+        let position = positions.get(unit.instance as usize).copied().flatten();
         let matches = tlas.records.get(unit.record as usize).is_some_and(|r| {
             let sphere = matches!(input.blas[r.mesh as usize].shape, BlasShape::Sphere);
             r.instance == unit.instance
                 && r.object_from_world == unit.object_from_world
                 && (unit.root == NO_INDEX) == sphere
         });
-        if !matches {
-            return Err(wrong);
-        }
-        seen[i] += 1;
-        input.bounds(positions[i], &tlas.shutter).ok_or(wrong)
+        let Some(position) = position.filter(|_| matches) else { return Err(wrong) };
+        seen[position] += 1;
+        input.bounds(position, &tlas.shutter).ok_or(wrong)
     };
     Walk::new(&tlas.units, true, leaf).check(tlas.tree.depth)?;
     for record in tlas.records.iter() {
         let blas = &input.blas[record.mesh as usize];
         let visible = record.mask != 0 && !blas.bounds.is_empty();
-        let (prim, times) = (record.instance as usize, seen[record.instance as usize]);
+        let prim = record.instance as usize;
+        let times = positions[prim].map_or(0, |position| seen[position]);
         if times != u32::from(visible) {
             return Err(TreeError::Count { prim, times });
         }

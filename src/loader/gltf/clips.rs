@@ -115,6 +115,11 @@ impl Reader<'_> {
     /// The value that a pointer names. None, with a warning, if it cannot be animated.
     fn pointed_at(&self, pointer: &str, path: &str) -> Result<Option<Drive>, Fault> {
         let place = || format!("{path}/target/extensions/{}/pointer", ANIMATION_POINTER);
+        if let Some(node) = pointers::visibility(pointer) {
+            let all = &self.hierarchy.rig_index;
+            let node = all.get(node).ok_or_else(|| fault(place(), out_of_range("node", node, all.len())))?;
+            return Ok((*node != NONE).then_some(Drive::Node { node: *node, property: Property::Visibility }));
+        }
         let target = pointers::target(self.document, pointer).map_err(|m| fault(place(), m))?;
         if target.is_none() {
             let message = format!("`{pointer}` is nothing that can be animated; this channel is ignored");
@@ -151,15 +156,19 @@ impl Reader<'_> {
             interpolation,
             path: at,
         };
+        if let Drive::Node { property: Property::Visibility, .. } = target {
+            self.step(&mut keys);
+        }
         let components = match target {
             Drive::Node { node, property } => match property {
                 Property::Translation | Property::Scale => 3,
                 Property::Rotation => 4,
                 Property::Weights => self.nodes[node as usize].weights.len(),
+                Property::Visibility => 1,
             },
             Drive::Value(target) => target.components(),
         };
-        let per_key = components * if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+        let per_key = components * if keys.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
         keys.check(per_key)?;
         if keys.remove_unordered(per_key) {
             let message = "times do not rise; the keys that come too late are ignored";
@@ -169,6 +178,16 @@ impl Reader<'_> {
             keys.normalise_rotations(per_key);
         }
         Ok(keys)
+    }
+
+    /// Makes truth values of the keys' numbers. Between them, there is nothing (KHR_animation_pointer).
+    fn step(&self, keys: &mut Keys) {
+        keys.values.iter_mut().for_each(|value| *value = f32::from(*value != 0.0));
+        if keys.interpolation != Interpolation::Step {
+            let message = "truth values change in steps only; the interpolation is taken as STEP";
+            self.document.warnings.add(&keys.path, message);
+            keys.interpolation = Interpolation::Step;
+        }
     }
 
     fn times(&self, sampler: &animation::Sampler, path: &str) -> Result<Vec<f32>, Fault> {
@@ -184,7 +203,7 @@ impl Reader<'_> {
             Drive::Node { property, .. } => match property {
                 Property::Translation | Property::Scale => 3,
                 Property::Rotation => 4,
-                Property::Weights => 1,
+                Property::Weights | Property::Visibility => 1,
             },
             Drive::Value(target) => target.components(),
         };

@@ -4,9 +4,10 @@
 //! A file can cause errors and warnings, but no panic, no reading beyond its folder, and no allocation beyond a limit.
 //!
 //! The way of a file: `file` (`container` → `json` → `document`, with `uri` and `meshopt`) → `nodes`, `skins`, `material` →
-//! `parts` (`geometry`, `tangents`) → `clips` (`pointers`) → `viewpoints`. All numbers come through `file::accessor`.
+//! `parts` (`geometry`, `tangents`) → `clips` (`pointers`) → `viewpoints`, `environment`. All numbers come through `file::accessor`.
 
 mod clips;
+mod environment;
 mod fault;
 mod file;
 mod geometry;
@@ -45,6 +46,8 @@ pub struct GltfOptions {
     pub allow_dirs: Vec<PathBuf>,
     /// Makes no tangents for normal maps whose meshes have none, which takes half a second for a million triangles on one core.
     pub skip_tangents: bool,
+    /// Leaves out the picture of the light from all around, for scenes that have other surroundings.
+    pub skip_environment: bool,
     /// Rotation of all that is in the scene.
     pub rotation: Quat,
     /// Greatest number of bytes that loading may take, the file's own included; None for what the system has left.
@@ -166,9 +169,14 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
     let ((materials, textures), meshes) = read_materials_and_meshes(document, &hierarchy, chosen)?;
     let parts = parts::place(document, &hierarchy, &meshes, &skins, &mut rig_nodes)?;
     let clips = clips::read(document, &hierarchy, &rig_nodes)?;
+    let environment = match options.skip_environment {
+        true => None,
+        false => faults.keep(environment::read(document, scene, options.rotation))?.flatten(),
+    };
     Ok(Model {
         cameras: viewpoints::cameras(document, &hierarchy)?,
         lights: viewpoints::lights(document, &hierarchy)?,
+        environment,
         animated_materials: pointers::bases(&materials, &clips),
         rig: Rig { clips, nodes: rig_nodes, skins: skins.skins },
         mesh_count: meshes.mesh_count(),

@@ -2,7 +2,7 @@
 
 use super::material::pbr::PbrMaterial;
 use crate::scene::{
-    Texels, Texture, TriangleMesh, Wrap,
+    FloatImage, Texels, Texture, TriangleMesh, Wrap,
     animated::MaterialBase,
     rig::{Deformers, Rig},
 };
@@ -26,6 +26,8 @@ pub struct Model {
     pub textures: Vec<ModelTexture>,
     pub cameras: Vec<ModelCamera>,
     pub lights: Vec<ModelLight>,
+    /// Light from all around the scene (EXT_lights_image_based), as in [`crate::scene::Environment::Image`].
+    pub environment: Option<FloatImage>,
     /// Names of the file's scenes.
     pub scenes: Vec<String>,
     /// Index of the loaded scene in `scenes`, or none if the file has no scenes.

@@ -7,8 +7,9 @@ use super::{
     fault::{Fault, fault},
     file::{
         document::{Document, out_of_range},
-        extensions,
+        extensions, json,
     },
+    pointers,
 };
 use crate::{
     loader::suggest,
@@ -23,6 +24,7 @@ use gltf::json::{
     scene::{Node, UnitQuaternion},
 };
 use serde::Deserialize;
+use std::collections::HashSet;
 
 #[derive(Deserialize)]
 struct Visibility {
@@ -42,9 +44,12 @@ pub struct Hierarchy {
     pub rig_index: Vec<u32>,
     /// Number of nodes, the first of `file_index`, that are the scene's own; the others only carry joints.
     pub in_scene: usize,
-    /// The scene's nodes, as their indices in the rig and in the file, that neither they nor their ancestors hide (KHR_node_visibility).
-    /// Hidden nodes still have cameras and move what hangs from them.
+    /// The scene's nodes, as their indices in the rig and in the file, that neither they nor their ancestors hide for good
+    /// (KHR_node_visibility): animations may show those that are hidden at rest. Hidden nodes still have cameras and move what hangs
+    /// from them.
     pub visible: Vec<(u32, u32)>,
+    /// For each node of the rig, whether it is visible at rest, if its parents are.
+    visible_at_rest: Vec<bool>,
     /// For each node of the file, the node above all its ancestors.
     tops: Vec<u32>,
     /// For each node of the rig, its parent in the rig.
@@ -120,6 +125,7 @@ impl Hierarchy {
             rig_index: vec![NONE; nodes.len()],
             in_scene: 0,
             visible: Vec::new(),
+            visible_at_rest: Vec::new(),
             tops: tops(nodes, &parents)?,
             parents: Vec::new(),
         };
@@ -133,7 +139,7 @@ impl Hierarchy {
             return Err(fault(path, format!("node {child} is in the scene twice")));
         }
         hierarchy.in_scene = hierarchy.file_index.len();
-        hierarchy.visible = hierarchy.visible_nodes(document)?;
+        hierarchy.read_visibility(document)?;
         Ok(hierarchy)
     }
 
@@ -145,6 +151,7 @@ impl Hierarchy {
             rig_index: vec![NONE; count],
             in_scene: 0,
             visible: Vec::new(),
+            visible_at_rest: Vec::new(),
             tops: (0..count as u32).collect(),
             parents: Vec::new(),
         }
@@ -179,16 +186,20 @@ impl Hierarchy {
 
     /// # Errors
     /// When a node's visibility is no truth value.
-    fn visible_nodes(&self, document: &Document) -> Result<Vec<(u32, u32)>, Fault> {
-        let mut shown = Vec::with_capacity(self.in_scene);
+    fn read_visibility(&mut self, document: &Document) -> Result<(), Fault> {
+        let animated = animated_visibility(document);
+        let mut shown: Vec<bool> = Vec::with_capacity(self.in_scene);
         for (&index, &parent) in self.file_index[..self.in_scene].iter().zip(&self.parents) {
             let others = document.root.nodes[index as usize].extensions.as_ref().map(|e| &e.others);
             let read = extensions::read::<Visibility>(others, extensions::VISIBILITY, &format!("/nodes/{index}"));
             let own = document.faults.keep(read)?.flatten().is_none_or(|v| v.visible);
-            shown.push(own && shown.get(parent as usize).is_none_or(|&parent| parent));
+            self.visible_at_rest.push(own);
+            let may_show = own || animated.contains(&(index as usize));
+            shown.push(may_show && shown.get(parent as usize).is_none_or(|&parent| parent));
         }
         let nodes = (0..).zip(self.file_index.iter().copied()).zip(shown);
-        Ok(nodes.filter_map(|(node, shown)| shown.then_some(node)).collect())
+        self.visible = nodes.filter_map(|(node, shown)| shown.then_some(node)).collect();
+        Ok(())
     }
 
     /// Adds the tree of a joint that is not in the scene, for its transform.
@@ -206,8 +217,8 @@ impl Hierarchy {
     /// # Errors
     /// When a transform is not finite.
     pub fn rig_nodes(&self, document: &Document) -> Result<Vec<RigNode>, Fault> {
-        let each = self.file_index.iter().zip(&self.parents);
-        each.map(|(&index, &parent)| {
+        let each = self.file_index.iter().zip(&self.parents).enumerate();
+        each.map(|(place, (&index, &parent))| {
             let node = &document.root.nodes[index as usize];
             let local = document.faults.keep(local(document, node, index))?;
             Ok(RigNode {
@@ -215,10 +226,17 @@ impl Hierarchy {
                 parent,
                 local: local.unwrap_or(Local::Matrix(Affine3::IDENTITY)),
                 weights: Vec::new(),
+                visible: self.visible_at_rest.get(place).copied().unwrap_or(true),
             })
         })
         .collect()
     }
+}
+
+/// The file's nodes whose visibility some animation drives.
+fn animated_visibility(document: &Document) -> HashSet<usize> {
+    let channels = document.root.animations.iter().flat_map(|animation| &animation.channels);
+    channels.filter_map(|channel| pointers::visibility(&json::pointer_of(&channel.target)?)).collect()
 }
 
 fn children(node: &Node) -> impl Iterator<Item = u32> {

@@ -53,6 +53,13 @@ pub fn target(document: &Document, pointer: &str) -> Result<Option<Target>, Stri
     Ok(None)
 }
 
+/// The node whose visibility `pointer` names, if it is such a pointer (KHR_node_visibility).
+pub fn visibility(pointer: &str) -> Option<usize> {
+    let (node, member) = element(pointer.strip_prefix('/')?, "nodes/")?;
+    let visible = member.strip_prefix("extensions/")?.strip_prefix(extensions::VISIBILITY)?;
+    (visible == "/visible").then_some(node)
+}
+
 /// The index that follows `list` in a pointer, and the rest of the pointer.
 fn element<'a>(pointer: &'a str, list: &str) -> Option<(usize, &'a str)> {
     let (index, member) = pointer.strip_prefix(list)?.split_once('/')?;

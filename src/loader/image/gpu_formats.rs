@@ -1,57 +1,60 @@
-//! Pictures in formats of GPUs: DDS, and KTX 2 with Basis Universal. Of several pictures in a file, the first and largest is read.
+//! Texels in formats of GPUs, and DDS files. Of several pictures in a file, the first and largest is read.
 
-use image::{DynamicImage, RgbaImage};
-use std::io::Cursor;
+use dds::{ColorFormat, Format, ImageViewMut, Precision, Size};
+use image::{DynamicImage, Rgba32FImage, RgbaImage};
+use std::{fmt::Display, io::Cursor};
 
 /// How every DDS file begins.
 pub const DDS_MAGIC: &[u8] = b"DDS ";
-/// How every KTX 2 file begins.
-pub const KTX2_MAGIC: &[u8] = b"\xabKTX 20\xbb\r\n\x1a\n";
 
-/// Decodes a DDS file, once `room` has agreed to width, height and bytes beside those of the result.
+/// Agrees to a picture's width, height, and bytes beside those of eight-bit texels, or says why there is no room for it.
+pub trait Room: FnOnce(u32, u32, u64) -> Result<(), String> {}
+
+impl<F: FnOnce(u32, u32, u64) -> Result<(), String>> Room for F {}
+
+/// Bytes of a texel of floats beyond those of eight-bit channels, in the picture and in what is made of it.
+pub const FLOATS_EXTRA: u64 = 2 * (16 - 4);
+
+/// The end of a sentence about a picture that cannot be decoded.
+pub fn damaged(error: impl Display) -> String {
+    format!("the picture is damaged: {error}")
+}
+
+/// Decodes a DDS file, once `room` has agreed to its size.
 ///
 /// # Errors
 /// The end of a sentence about the picture.
-pub fn dds(bytes: &[u8], room: impl FnOnce(u32, u32, u64) -> Result<(), String>) -> Result<DynamicImage, String> {
-    let damaged = |e: dds::DecodingError| format!("the picture is damaged: {e}");
+pub fn dds(bytes: &[u8], room: impl Room) -> Result<DynamicImage, String> {
     // Many programs write wrong lengths into headers.
     let options = dds::header::ParseOptions::new_permissive(Some(bytes.len() as u64));
     let mut decoder = dds::Decoder::new_with_options(Cursor::new(bytes), &options).map_err(damaged)?;
-    let size = decoder.main_size();
-    room(size.width, size.height, 0)?;
-    let mut texels = RgbaImage::new(size.width, size.height);
-    let view = dds::ImageViewMut::new(&mut texels, size, dds::ColorFormat::RGBA_U8);
-    decoder.read_surface(view.ok_or("the picture is empty")?).map_err(damaged)?;
-    Ok(DynamicImage::ImageRgba8(texels))
+    texels(decoder.format(), decoder.main_size(), 0, room, |view| decoder.read_surface(view).map_err(damaged))
 }
 
-/// Decodes a KTX 2 file, once `room` has agreed to width, height and bytes beside those of the result.
+/// The picture of texels in `format` that `decode` writes: of floats if the format is, else with eight bits per channel. `more` are the
+/// bytes that this takes beside the picture.
 ///
 /// # Errors
 /// The end of a sentence about the picture.
-#[cfg(feature = "ktx2")]
-pub fn ktx2(bytes: &[u8], room: impl FnOnce(u32, u32, u64) -> Result<(), String>) -> Result<DynamicImage, String> {
-    use basisu::{DecodeFlags, TargetFormat, Transcoder};
-    let long = |at: usize| bytes.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes);
-    let (width, height) = (long(20) as u32, (long(20) >> 32) as u32);
-    // The length of the largest picture before it was compressed as a whole, where it was.
-    room(width, height, long(96))?;
-    let unknown = "the KTX 2 picture is damaged, or not of Basis Universal: convert it to PNG, JPEG or WebP";
-    let transcoder = Transcoder::new(bytes).map_err(|_| unknown)?;
-    let texels = transcoder.transcode(0, TargetFormat::Rgba32, DecodeFlags::NONE);
-    let texels = texels.map_err(|e| format!("the picture is damaged: {e:?}"))?;
-    let image = RgbaImage::from_raw(width, height, texels).ok_or("the picture is damaged: it has another size")?;
+pub fn texels(
+    format: Format,
+    size: Size,
+    more: u64,
+    room: impl Room,
+    decode: impl FnOnce(ImageViewMut) -> Result<(), String>,
+) -> Result<DynamicImage, String> {
+    let floats = format.precision() == Precision::F32;
+    let extra = if floats { FLOATS_EXTRA.saturating_mul(size.pixels()) } else { 0 };
+    room(size.width, size.height, more.saturating_add(extra))?;
+    let view = |bytes, color| ImageViewMut::new(bytes, size, color).ok_or("the picture is empty");
+    if floats {
+        let mut image = Rgba32FImage::new(size.width, size.height);
+        decode(view(bytemuck::cast_slice_mut(&mut image), ColorFormat::RGBA_F32)?)?;
+        return Ok(DynamicImage::ImageRgba32F(image));
+    }
+    let mut image = RgbaImage::new(size.width, size.height);
+    decode(view(&mut image, ColorFormat::RGBA_U8)?)?;
     Ok(DynamicImage::ImageRgba8(image))
-}
-
-/// Says how to get a program that reads KTX 2.
-///
-/// # Errors
-/// Always.
-#[cfg(not(feature = "ktx2"))]
-pub fn ktx2(_: &[u8], _: impl FnOnce(u32, u32, u64) -> Result<(), String>) -> Result<DynamicImage, String> {
-    Err("this build reads no KTX 2 pictures: build with `--features ktx2`, or convert it to PNG, JPEG or WebP"
-        .to_owned())
 }
 
 #[cfg(test)]
@@ -70,24 +73,6 @@ pub mod tests {
         DDS_MAGIC.iter().copied().chain(header).chain([0, 0xf8, 0, 0, 0, 0, 0, 0]).collect()
     }
 
-    /// A block of 4x4 texels of one colour, compressed as UASTC.
-    pub fn ktx2_file([r, g, b, a]: [u8; 4]) -> Vec<u8> {
-        let mut file = KTX2_MAGIC.to_vec();
-        // Format and its size, width, height, depth, layers, faces, levels, scheme; where descriptors and values are.
-        let header = [0u32, 1, 4, 4, 0, 0, 1, 1, 0, 104, 44, 0, 0, 0, 0, 0, 0];
-        // Where the level is.
-        let level = [160u32, 0, 16, 0, 16, 0];
-        let descriptor =
-            [44u32, 0, 2 | 40 << 16, 166 | 1 << 8 | 2 << 16, 3 | 3 << 8, 16, 0, 127 << 16 | 3 << 24, 0, 0, u32::MAX];
-        let words = header.iter().chain(&level).chain(&descriptor);
-        file.extend(words.flat_map(|word| word.to_le_bytes()));
-        file.resize(160, 0);
-        // The mode of a single colour, and the colour.
-        let color = u128::from(u32::from_le_bytes([r, g, b, a]));
-        file.extend((0x17 | color << 5).to_le_bytes());
-        file
-    }
-
     fn first_texel(image: Result<DynamicImage, String>) -> [u8; 4] {
         let image = image.unwrap_or_else(|e| panic!("{e}")).into_rgba8();
         assert_eq!(image.dimensions(), (4, 4));
@@ -97,8 +82,6 @@ pub mod tests {
     #[test]
     fn blocks_become_texels() {
         assert_eq!(first_texel(dds(&dds_file(), |_, _, _| Ok(()))), [255, 0, 0, 255]);
-        #[cfg(feature = "ktx2")]
-        assert_eq!(first_texel(ktx2(&ktx2_file([9, 80, 200, 77]), |_, _, _| Ok(()))), [9, 80, 200, 77]);
     }
 
     #[test]
@@ -107,10 +90,5 @@ pub mod tests {
         let mut file = dds_file();
         file[13] = 1;
         assert_eq!(dds(&file, refuse).err(), Some("4x260 are too many".to_owned()));
-        if cfg!(feature = "ktx2") {
-            let mut file = ktx2_file([0; 4]);
-            file[21] = 1;
-            assert_eq!(ktx2(&file, refuse).err(), Some("260x4 are too many".to_owned()));
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! Pictures: PNG, JPEG, WebP, Radiance HDR, DDS and KTX 2, told apart by their content, refused when too large to be meant.
 
 pub mod gpu_formats;
+pub mod ktx2;
 
 use super::{LoadError, budget, files};
 use crate::{
@@ -12,11 +13,11 @@ use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use std::{io::Cursor, path::Path};
 
 /// Greatest width and height.
-const MAX_SIDE: u32 = 16384;
+pub const MAX_SIDE: u32 = 16384;
 /// Greatest size of data beside pixels, such as colour profiles, in bytes.
 const MAX_EXTRAS: u64 = 64 << 20;
 /// Greatest radiance that is kept; more would overflow once it is summed.
-const MAX_RADIANCE: f32 = 1e9;
+pub const MAX_RADIANCE: f32 = 1e9;
 
 /// A decoded picture, first row at the top.
 pub struct Picture {
@@ -70,13 +71,13 @@ pub fn decode(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String>) -> 
 fn decode_unguarded(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String>) -> Result<DynamicImage, String> {
     match bytes {
         _ if bytes.starts_with(gpu_formats::DDS_MAGIC) => gpu_formats::dds(bytes, room(reserve)),
-        _ if bytes.starts_with(gpu_formats::KTX2_MAGIC) => gpu_formats::ktx2(bytes, room(reserve)),
+        _ if bytes.starts_with(ktx2::MAGIC) => ktx2::decode(bytes, room(reserve)),
         _ => decode_usual(bytes, reserve),
     }
 }
 
 /// Asks for the room of a picture with so many bytes beside those of its texels.
-fn room(reserve: impl FnOnce(u64) -> Result<(), String>) -> impl FnOnce(u32, u32, u64) -> Result<(), String> {
+fn room(reserve: impl FnOnce(u64) -> Result<(), String>) -> impl gpu_formats::Room {
     |width, height, more| {
         check_size(width, height)?;
         // The decoder's texels, and the result.
@@ -202,11 +203,12 @@ mod tests {
 
         #[test]
         fn damaged_pictures_of_gpus_never_panic(
-            is_dds: bool,
+            which in 0usize..3,
             cut in 0usize..200,
             flips in prop::collection::vec((0usize..200, any::<u8>()), 0..6),
         ) {
-            let mut bytes = if is_dds { gpu_formats::tests::dds_file() } else { gpu_formats::tests::ktx2_file([9; 4]) };
+            let files = [gpu_formats::tests::dds_file(), ktx2::tests::uastc_file([9; 4]), ktx2::tests::zstd_file()];
+            let mut bytes = files[which].clone();
             for (at, value) in flips {
                 let n = bytes.len();
                 bytes[at % n] = value;

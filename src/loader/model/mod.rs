@@ -13,14 +13,14 @@ pub use animated::{AnimatedRows, played_tracks};
 pub use flat::{FlatMaterials, FlatModel, flat_bytes, flatten};
 pub use materials::ModelMaterials;
 
-use super::{LoadError, budget, files, fit::Fit, meshes::MeshSource};
+use super::{LoadError, budget, files, fit::Fit, gltf::Model, meshes::MeshSource};
 use crate::{
     anim::{self, Deformed, RigPose},
     math::Aabb,
     scene::{
         Mesh, Shape, TriangleMesh,
         animated::{Animated, AnimatedMaterial},
-        rig::{Actor, DeformingMesh, Playback, PoseBuckets, RefitPolicy},
+        rig::{Actor, DeformingMesh, Playback, PoseBuckets, Property, RefitPolicy},
     },
 };
 use glam::Vec3;
@@ -62,6 +62,20 @@ pub enum Performance {
     AtRest,
     Palette { clip: u32, count: u32 },
     Alive { playback: Playback, refit: RefitPolicy },
+}
+
+/// Leaves out the parts of a model that are hidden while it is shown like this.
+pub fn drop_hidden(model: &mut Model, performance: Performance) {
+    let mut pose = RigPose::default();
+    pose.evaluate(&model.rig, &[], 0.0);
+    let clip = match performance {
+        Performance::AtRest => None,
+        Performance::Palette { clip, .. } => model.rig.clips.get(clip as usize),
+        Performance::Alive { playback, .. } => model.rig.clips.get(playback.clip as usize),
+    };
+    // What a clip shows or hides is left to the poses.
+    let hides = clip.is_some_and(|c| c.channels.iter().any(|channel| channel.property == Property::Visibility));
+    model.parts.retain(|part| hides || pose.is_shown(part.node));
 }
 
 /// Makes a mesh of a model. If it is alive, its clip animates the materials `animated`.

@@ -93,7 +93,7 @@ choice! {
 pub struct ModelOptions {
     pub animation: AnimationOptions,
     pub camera: CameraChoice,
-    /// None for daylight, or for hardly any light where the file has lights of its own.
+    /// None for the file's own, else a studio; or for hardly any light where the file has lights.
     pub environment: Option<EnvironmentChoice>,
     /// Leaves out the ground that models stand on.
     pub no_ground: bool,
@@ -160,6 +160,7 @@ impl ModelOptions {
             scene: self.scene.clone(),
             variant: self.variant.clone(),
             allow_dirs: self.allow_dirs.clone(),
+            skip_environment: self.environment.is_some(),
             rotation: self.stage.rotation(),
             ..GltfOptions::default()
         }

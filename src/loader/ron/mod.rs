@@ -378,6 +378,7 @@ impl Loader<'_> {
     ) -> Result<MeshSource, LoadError> {
         let performance = model_entry::performance(self.source, desc, &model, place)?;
         self.warnings.append(&mut model.warnings);
+        model::drop_hidden(&mut model, performance);
         let rig = Arc::new(std::mem::take(&mut model.rig));
         let textures = std::mem::take(&mut model.textures);
         let mut materials = match replacement {

@@ -36,6 +36,7 @@ pub fn parse(
                 scene: desc.scene.clone(),
                 variant: desc.variant.clone(),
                 allow_dirs: allow.to_owned(),
+                skip_environment: true,
                 ..GltfOptions::default()
             };
             return gltf::load_within(&path, &options, budget);

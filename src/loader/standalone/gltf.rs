@@ -89,6 +89,7 @@ pub fn scene_of(
         return Ok(None);
     }
     let mut stage = Stage::new(options);
+    stage.environment = model.environment;
     stage.camera = choices.camera.as_ref().map(|c| camera(c, &mut build));
     if let Some(Focusing::On(name)) = &options.view.lens.focus {
         build.name_node(name);

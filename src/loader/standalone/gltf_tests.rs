@@ -2,13 +2,16 @@
 
 use super::gltf::{Choices, scene_of};
 use crate::{
-    anim::{Deformed, Moment, camera_at, posed_tables, shape, world_transforms},
+    anim::{Deformed, Moment, camera_at, posed_tables, shape, shown_instances, world_transforms},
     loader::{
         LoadOptions,
-        gltf::tests::builder::*,
+        gltf::tests::{builder::*, environment::colored, pointers::blinking},
         options::{CameraChoice, EnvironmentChoice, Focusing},
     },
-    scene::{Anchor, CameraPath, Environment, Light, MaterialKind, NONE, Projection, Scene, Shape},
+    scene::{
+        Anchor, CameraPath, Environment, Light, MaterialKind, Metering, NONE, Projection, Scene, Shape,
+        rig::{Appearance, RigNodeRef},
+    },
 };
 use glam::{Affine3, Vec3};
 use serde_json::json;
@@ -423,4 +426,37 @@ fn nodes_are_subjects_whether_they_carry_something_or_not() {
     assert_eq!(tip, [Anchor::Node { node: 0 }]);
     assert_eq!(scene.nodes[0].local.translation, Vec3::new(0.0, 4.0, 0.0));
     assert!(subject("top").0.is_empty());
+}
+
+#[test]
+fn the_light_around_a_file_is_its_environment_unless_the_user_names_another() {
+    let b = colored(Builder::triangle(), json!({}));
+    let own = scene(&b);
+    assert!(matches!(&own.environment, Environment::Image { pixels, rotation: 0.0 } if pixels.width == 32));
+    assert!(own.settings.metering == Metering::Full && own.catches_shadows() && own.lights.is_empty());
+    let mut options = LoadOptions::default();
+    options.model.environment = Some(EnvironmentChoice::Studio);
+    let other = scene_with(&b, &options);
+    assert!(matches!(other.environment, Environment::Gradient { .. }) && other.stage.is_some());
+    assert!(options.model.gltf().skip_environment);
+}
+
+#[test]
+fn instances_appear_with_their_nodes_while_a_clip_plays() {
+    let mut b = blinking("STEP");
+    b.json["extensions"]["KHR_lights_punctual"] = json!({"lights": [{"type": "point", "intensity": 5}]});
+    b.json["nodes"][1]["extensions"]["KHR_lights_punctual"] = json!({"light": 0});
+    let scene = scene_with(&b, &playing("animation 0"));
+    let node = RigNodeRef { actor: 0, node: 1 };
+    assert_eq!(scene.appearances, [Appearance { instance: 0, node }]);
+    assert!(scene.is_animated() && scene.settings.frames == 24);
+    for (time, shown) in [(0.0, true), (0.49, true), (0.5, false), (0.99, false), (1.0, true)] {
+        let moment = Moment::of(&scene, time);
+        let ground_alone = Some(vec![1]);
+        assert_eq!(shown_instances(&scene, &moment), if shown { None } else { ground_alone }, "at {time}");
+        let tables = posed_tables(&scene, &moment).expect("tables");
+        let expected = Vec3::splat(if shown { 5.0 } else { 0.0 });
+        assert!(matches!(tables.lights[0], Light::Point { intensity, .. } if intensity == expected), "at {time}");
+    }
+    assert!(load(&b, &LoadOptions::default()).is_ok_and(|scene| scene.is_none()), "hidden at rest");
 }

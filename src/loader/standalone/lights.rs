@@ -29,7 +29,7 @@ pub struct Lights {
     pub warnings: Vec<String>,
 }
 
-/// Converts a model's lights; `tracks` are those that are played.
+/// Converts those of a model's lights that are ever shown; `tracks` are those that are played.
 pub fn convert<'a>(lights: &[ModelLight], posed: &Posed, tracks: impl Iterator<Item = &'a Track>) -> Lights {
     let animated = tracks.filter_map(|track| match track.target {
         Target::Light { light, .. } => Some(light),
@@ -38,9 +38,13 @@ pub fn convert<'a>(lights: &[ModelLight], posed: &Posed, tracks: impl Iterator<I
     let animated: HashSet<u32> = animated.collect();
     let mut found = Lights::default();
     for light in lights {
+        let appears = posed.live.appears(light.node);
+        if !appears && !posed.pose.is_shown(light.node) {
+            continue;
+        }
         let base = punctual(light);
         let shown = base.at(&posed.pose.world(light.node));
-        if animated.contains(&light.light) || posed.live.moves(light.node) {
+        if animated.contains(&light.light) || posed.live.moves(light.node) || appears {
             found.animated.push(AnimatedLight {
                 light: light.light,
                 row: found.all.len() as u32,

@@ -6,17 +6,19 @@ use crate::scene::{
     rig::{Channel, Interpolation, Local, Playback, Property, Rig},
 };
 
-/// Which nodes of a rig, and whose morph weights, have different values at different times.
+/// Which nodes of a rig, whose morph weights and whose visibility have different values at different times.
 #[derive(Debug, Default)]
 pub struct Live {
     worlds: Vec<bool>,
     weights: Vec<bool>,
+    visibility: Vec<bool>,
 }
 
 impl Live {
     /// Finds what changes of `rig` while `playbacks` are played. O(nodes + keys).
     pub fn new(rig: &Rig, playbacks: &[Playback]) -> Self {
-        let mut live = Self { worlds: vec![false; rig.nodes.len()], weights: vec![false; rig.nodes.len()] };
+        let none = vec![false; rig.nodes.len()];
+        let mut live = Self { worlds: none.clone(), weights: none.clone(), visibility: none };
         let played = playbacks.iter().filter(|playback| playback.speed != 0.0);
         let clips = played.filter_map(|playback| rig.clips.get(playback.clip as usize));
         for channel in clips.flat_map(|clip| &clip.channels) {
@@ -29,6 +31,7 @@ impl Live {
         for (index, node) in rig.nodes.iter().enumerate() {
             let carried = live.worlds.get(node.parent as usize).copied();
             live.worlds[index] |= carried.unwrap_or(false);
+            live.visibility[index] |= live.appears(node.parent);
         }
         live
     }
@@ -40,14 +43,20 @@ impl Live {
         };
         match (channel.property, &node.local) {
             (Property::Weights, _) => self.weights[index] = !node.weights.is_empty(),
+            (Property::Visibility, _) => self.visibility[index] = true,
             (_, Local::Parts(_)) => self.worlds[index] = true,
             (_, Local::Matrix(_)) => {}
         }
     }
 
-    /// Whether anything moves.
+    /// Whether anything moves or appears.
     pub fn any(&self) -> bool {
-        self.worlds.iter().chain(&self.weights).any(|&moves| moves)
+        self.worlds.iter().chain(&self.weights).chain(&self.visibility).any(|&changes| changes)
+    }
+
+    /// Whether a node may be shown at some times and not at others, by itself or with its parents.
+    pub fn appears(&self, node: u32) -> bool {
+        self.visibility.get(node as usize).copied().unwrap_or(false)
     }
 
     /// Whether a node moves, by itself or with its parents.
@@ -99,7 +108,7 @@ mod tests {
     use glam::{Affine3, Quat, Vec3};
 
     fn node(parent: u32, local: Local) -> RigNode {
-        RigNode { name: String::new(), parent, local, weights: vec![0.0] }
+        RigNode { name: String::new(), parent, local, weights: vec![0.0], visible: true }
     }
 
     fn channel(node: u32, property: Property, values: &[f32]) -> Channel {
@@ -136,6 +145,16 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|n| live.moves(n)), [true, true, false, false]);
         assert_eq!([0, 1].map(|skin| live.deforms(&rig, 2, skin)), [true, false]);
         assert!(!live.deforms(&rig, 0, NONE));
+    }
+
+    #[test]
+    fn what_hangs_from_a_node_appears_with_it_and_stays_where_it_is() {
+        let blink =
+            |values: &[f32]| Channel { interpolation: Interpolation::Step, ..channel(0, Property::Visibility, values) };
+        let (blinking, _) = live(vec![blink(&[0.0, 1.0])], 1.0);
+        assert_eq!([0, 1, 2, 3].map(|n| blinking.appears(n)), [true, true, false, false]);
+        assert!(blinking.any() && !blinking.moves(0));
+        assert!(!live(vec![blink(&[1.0, 1.0])], 1.0).0.any());
     }
 
     #[test]

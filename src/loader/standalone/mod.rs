@@ -25,7 +25,10 @@ use super::{
 };
 use crate::{
     math::Aabb,
-    scene::{Camera, Environment, Instance, Integrator, Material, NONE, RenderDefaults, Scene, ToCamera, TriangleMesh},
+    scene::{
+        Camera, Environment, FloatImage, Instance, Integrator, Material, NONE, RenderDefaults, Scene, ToCamera,
+        TriangleMesh,
+    },
 };
 use glam::{Affine3, Vec3};
 
@@ -62,18 +65,20 @@ pub struct Stage<'a> {
     pub camera: Option<Camera>,
     /// The integrator; None for the one that suits the materials.
     pub integrator: Option<Integrator>,
+    /// The light around the file's scene, which is used unless the user has chosen another.
+    pub environment: Option<FloatImage>,
 }
 
 impl<'a> Stage<'a> {
     pub fn new(options: &'a LoadOptions) -> Self {
-        Self { options, round: None, camera: None, integrator: None }
+        Self { options, round: None, camera: None, integrator: None, environment: None }
     }
 
     /// Puts what is in the scene on a ground, with light around it and a camera, and fills in the settings and tables.
     ///
     /// # Errors
     /// When textures or the picture of an environment are missing or damaged, and for values of `--set` that do not fit.
-    pub fn set(self, scene: &mut Scene, mut table: Materials, mut slots: Slots) -> Result<(), LoadError> {
+    pub fn set(mut self, scene: &mut Scene, mut table: Materials, mut slots: Slots) -> Result<(), LoadError> {
         let model = &self.options.model;
         scene.settings.start = self.options.start.unwrap_or_default();
         scene.settings.frames = self.frames(scene.settings.fps);
@@ -81,11 +86,12 @@ impl<'a> Stage<'a> {
         scene.camera = self.camera(scene, &bounds);
         let sets = ModelSets::read(&self.options.overrides, &scene.settings, &table.names)?;
         let set = sets.as_ref().map(ModelSets::environment).transpose()?.flatten();
-        surroundings::light(scene, model.environment.as_ref(), set)?;
+        let ground = self.ground();
+        surroundings::light(scene, model.environment.as_ref(), set, self.environment.take())?;
         if let Some(sets) = &sets {
             sets.replace(&mut table)?;
         }
-        if let Some(to_camera) = self.ground() {
+        if let Some(to_camera) = ground {
             add_ground(scene, &bounds, to_camera, (&mut table, &mut slots));
         }
         scene.textures = table.decode_textures()?;
@@ -115,7 +121,10 @@ impl<'a> Stage<'a> {
     /// The ground as the camera sees it; none without one. A picture of the surroundings is to be seen, and has a ground of its own.
     fn ground(&self) -> Option<ToCamera> {
         let model = &self.options.model;
-        let pictured = matches!(model.environment, Some(EnvironmentChoice::File(_)));
+        let pictured = match &model.environment {
+            Some(choice) => matches!(choice, EnvironmentChoice::File(_)),
+            None => self.environment.is_some(),
+        };
         match (model.shadow_catcher || pictured && !model.cut_out, model.no_ground || model.cut_out) {
             (_, true) if !model.shadow_catcher => None,
             (true, _) => Some(ToCamera::ShadowCatcher),

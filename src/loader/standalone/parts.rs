@@ -13,7 +13,7 @@ use crate::{
     },
     scene::{
         Anchor, Instance, Mesh, NONE, Node, Scene, Shape, Subject, TriangleMesh,
-        rig::{Deformers, DeformingMesh, Piece, RefitPolicy, Rig, RigNodeRef},
+        rig::{Appearance, Deformers, DeformingMesh, Piece, RefitPolicy, Rig, RigNodeRef},
     },
 };
 use glam::Affine3;
@@ -71,7 +71,7 @@ enum Form {
 }
 
 impl<'a> Build<'a> {
-    /// Builds a scene of all `parts`, in their order, if the copies of meshes that deform fit into `room` bytes.
+    /// Builds a scene of those of `parts` that are ever shown, in their order, if the copies of meshes that deform fit into `room` bytes.
     ///
     /// # Errors
     /// A sentence about what they need.
@@ -97,15 +97,17 @@ impl<'a> Build<'a> {
             taken: HashSet::new(),
             homes: Vec::new(),
         };
-        build.check_room(parts, room)?;
-        build.count_needs(parts);
+        let shown = |part: &&Part| posed.live.appears(part.node) || posed.pose.is_shown(part.node);
+        let parts: Vec<&Part> = parts.iter().filter(shown).collect();
+        build.check_room(&parts, room)?;
+        build.count_needs(&parts);
         parts.iter().for_each(|part| build.place(part));
         Ok(build)
     }
 
-    fn check_room(&self, parts: &[Part], room: u64) -> Result<(), String> {
+    fn check_room(&self, parts: &[&Part], room: u64) -> Result<(), String> {
         let copies = parts.iter().filter(|part| self.form(part) != Form::Plain);
-        let cost = |part: &Part| {
+        let cost = |part: &&Part| {
             let Source { mesh, deformers, .. } = &self.meshes[part.mesh as usize];
             let joints = self.posed.rig.joint_count(part.skin);
             budget::of_deforming_mesh(&mesh.mesh, deformers, joints)
@@ -119,7 +121,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    fn count_needs(&mut self, parts: &[Part]) {
+    fn count_needs(&mut self, parts: &[&Part]) {
         let mut plain = vec![false; self.meshes.len()];
         for part in parts {
             let index = part.mesh as usize;
@@ -158,6 +160,10 @@ impl<'a> Build<'a> {
             let instance = instance(placement);
             if !is_invertible(&instance.local) {
                 continue;
+            }
+            if self.posed.live.appears(part.node) {
+                let node = RigNodeRef { actor: ACTOR, node: part.node };
+                self.scene.appearances.push(Appearance { instance: self.scene.instances.len() as u32, node });
             }
             self.scene.instances.push(instance);
             // All primitives of a node are one object to people.

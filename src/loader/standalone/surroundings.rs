@@ -2,7 +2,7 @@
 
 use crate::{
     loader::{LoadError, image, options::EnvironmentChoice, sky},
-    scene::{Environment, Light, Metering, Scene, desc::SunSky},
+    scene::{Environment, FloatImage, Light, Metering, Scene, desc::SunSky},
 };
 use glam::Vec3;
 use std::{
@@ -16,8 +16,8 @@ const DIM: f32 = 0.05;
 /// Radiance that a light may bring to models after a bounce: more makes white specks where shiny things throw light.
 const CLAMP: f32 = 2.0;
 
-/// Lights `scene` as it is `set` or as chosen; by default as in a studio, or dimly if it has lights of its own. These may have any brightness, so the exposure
-/// is measured.
+/// Lights `scene` as it is `set` or as chosen; by default by the picture that its file has of the light around it (`own`), else as in a
+/// studio, or dimly if there are lights in the file. Light of the file may have any brightness, so the exposure is measured.
 ///
 /// # Errors
 /// When the picture of an environment is missing or damaged.
@@ -25,23 +25,26 @@ pub fn light(
     scene: &mut Scene,
     choice: Option<&EnvironmentChoice>,
     set: Option<(Environment, Option<Light>)>,
+    own: Option<FloatImage>,
 ) -> Result<(), LoadError> {
-    (scene.settings.metering, scene.settings.clamp_indirect) = match scene.lights.is_empty() {
-        true => (Metering::Gentle, Some(CLAMP)),
-        false => (Metering::Full, None),
+    let is_own = !scene.lights.is_empty() || choice.is_none() && set.is_none() && own.is_some();
+    (scene.settings.metering, scene.settings.clamp_indirect) = match is_own {
+        true => (Metering::Full, None),
+        false => (Metering::Gentle, Some(CLAMP)),
     };
     if let Some((environment, sun)) = set {
         scene.environment = environment;
         scene.lights.extend(sun);
         return Ok(());
     }
-    match choice {
-        None if scene.lights.is_empty() => set_studio(scene),
-        None => scene.environment = constant(Vec3::splat(DIM)),
-        Some(EnvironmentChoice::Sky) => set_daylight(scene),
-        Some(EnvironmentChoice::Studio) => set_studio(scene),
-        Some(EnvironmentChoice::Color(color)) => scene.environment = constant(*color),
-        Some(EnvironmentChoice::File(path)) => scene.environment = picture(path)?,
+    match (choice, own) {
+        (None, Some(pixels)) => scene.environment = Environment::Image { pixels, rotation: 0.0 },
+        (None, None) if scene.lights.is_empty() => set_studio(scene),
+        (None, None) => scene.environment = constant(Vec3::splat(DIM)),
+        (Some(EnvironmentChoice::Sky), _) => set_daylight(scene),
+        (Some(EnvironmentChoice::Studio), _) => set_studio(scene),
+        (Some(EnvironmentChoice::Color(color)), _) => scene.environment = constant(*color),
+        (Some(EnvironmentChoice::File(path)), _) => scene.environment = picture(path)?,
     }
     Ok(())
 }

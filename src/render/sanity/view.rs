@@ -51,7 +51,8 @@ struct Posed<'a> {
     world_from_object: Vec<Affine3>,
     /// The mesh that each instance shows.
     shown: Vec<u32>,
-    /// Bounds of each instance in world space; none for meshes that deform, which may be anywhere.
+    /// Bounds of each instance in world space; none for meshes that deform, which may be anywhere, and for hidden instances, which
+    /// hide nothing.
     bounds: Vec<Option<Aabb>>,
 }
 
@@ -67,7 +68,10 @@ impl<'a> Posed<'a> {
         }
         let pairs = world_from_object.par_iter().zip(&shown);
         let bounds = pairs.map(|(world, &mesh)| Some(boxes.get(mesh as usize)?.as_ref()?.transformed(world)));
-        let bounds = bounds.collect();
+        let mut bounds: Vec<_> = bounds.collect();
+        for appearance in scene.appearances.iter().filter(|appearance| !moment.is_shown(appearance.node)) {
+            bounds[appearance.instance as usize] = None;
+        }
         Self { camera: anim::camera_at(scene, &moment), scene, world_from_object, shown, bounds }
     }
 

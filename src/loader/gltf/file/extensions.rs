@@ -9,6 +9,7 @@ pub const MESHOPT: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compress
 pub const VISIBILITY: &str = "KHR_node_visibility";
 pub const INSTANCING: &str = "EXT_mesh_gpu_instancing";
 pub const LIGHTS: &str = "KHR_lights_punctual";
+pub const IMAGE_LIGHTS: &str = "EXT_lights_image_based";
 pub const VARIANTS: &str = "KHR_materials_variants";
 pub const TEXTURE_TRANSFORM: &str = "KHR_texture_transform";
 pub const TEXTURE_WEBP: &str = "EXT_texture_webp";
@@ -19,13 +20,14 @@ pub const ANIMATION_POINTER: &str = "KHR_animation_pointer";
 
 /// Extensions that are read. `KHR_mesh_quantization` only permits component types that are always read, and
 /// `KHR_xmp_json_ld` only describes the file.
-const SUPPORTED: [&str; 28] = [
+const SUPPORTED: [&str; 29] = [
     DRACO,
     MESHOPT[0],
     MESHOPT[1],
     INSTANCING,
     VISIBILITY,
     LIGHTS,
+    IMAGE_LIGHTS,
     VARIANTS,
     TEXTURE_TRANSFORM,
     TEXTURE_WEBP,

@@ -10,6 +10,7 @@ use crate::loader::gltf::{
     nodes::name,
 };
 use crate::{loader::image, scene::Wrap};
+use ::image::DynamicImage;
 use gltf::json::{
     texture::{MagFilter, Sampler, Texture, WrappingMode},
     validation::Checked,
@@ -159,7 +160,7 @@ impl<'a> Table<'a> {
         let pictures: HashMap<usize, Picture> = images
             .into_par_iter()
             .map(|image| {
-                let picture = decode_image(self.document, image);
+                let picture = Picture::read(self.document, image);
                 let picture = self.document.faults.keep(picture)?;
                 Ok((image, picture.unwrap_or_default()))
             })
@@ -206,6 +207,19 @@ struct Picture {
 }
 
 impl Picture {
+    fn read(document: &Document, index: usize) -> Result<Self, Fault> {
+        let decoded = decode_image(document, index)?;
+        let image = &document.root.images[index];
+        let file_name = image.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
+        let given = image.name.as_ref().or(file_name).map(|n| uri::short(n));
+        Ok(Self {
+            name: name(given.as_deref(), "image", index),
+            width: decoded.width(),
+            height: decoded.height(),
+            texels: image::rgba8(decoded),
+        })
+    }
+
     fn into_texture(mut self, request: &Request) -> ModelTexture {
         if let Some(factor) = request.glossiness {
             let factor = f32::from_bits(factor);
@@ -234,7 +248,11 @@ fn wraps(sampler: &Sampler) -> [WrapKey; 2] {
     })
 }
 
-fn decode_image(document: &Document, index: usize) -> Result<Picture, Fault> {
+/// Decodes the file's image `index`, which must exist.
+///
+/// # Errors
+/// When it is missing, damaged, of another format, or exceeds the memory.
+pub fn decode_image(document: &Document, index: usize) -> Result<DynamicImage, Fault> {
     let image = &document.root.images[index];
     let path = format!("/images/{index}");
     let bytes: Cow<[u8]> = match (&image.uri, image.buffer_view) {
@@ -249,12 +267,5 @@ fn decode_image(document: &Document, index: usize) -> Result<Picture, Fault> {
     if let Cow::Owned(bytes) = bytes {
         document.budget.give_back(bytes.len() as u64);
     }
-    let file_name = image.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
-    let given = image.name.as_ref().or(file_name).map(|n| uri::short(n));
-    Ok(Picture {
-        name: name(given.as_deref(), "image", index),
-        width: decoded.width(),
-        height: decoded.height(),
-        texels: image::rgba8(decoded),
-    })
+    Ok(decoded)
 }

@@ -3,7 +3,7 @@
 use super::builder::*;
 use crate::scene::{
     animated::{CameraValue, LightValue, MapUse, MaterialValue, PlaceValue, Target, TexturePlace},
-    rig::Interpolation,
+    rig::{Interpolation, Property},
 };
 use glam::{Vec2, Vec3};
 use serde_json::{Value, json};
@@ -132,7 +132,7 @@ fn what_cannot_be_animated_is_told_once_each_by_its_pointer() {
         "/materials/0/occlusionTexture/extensions/KHR_texture_transform/offset",
         "/extensions/KHR_lights_punctual/lights/0/type",
         "/cameras/0/perspective/zfar",
-        "/nodes/0/extensions/KHR_node_visibility/visible",
+        "/nodes/0/extensions/KHR_node_visibility/hidden",
         "materials/0/alphaCutoff",
     ];
     let mut b = file();
@@ -175,4 +175,40 @@ fn a_second_channel_of_a_pointer_is_ignored() {
     let model = b.load();
     assert_eq!(model.rig.clips[0].tracks.len(), 1);
     assert!(model.warnings[0].contains("an earlier channel drives the same property"));
+}
+
+/// A mesh below a hidden node, which a clip shows for half a second.
+pub fn blinking(mode: &str) -> Builder {
+    let mut b = Builder::triangle();
+    let hidden = json!({"KHR_node_visibility": {"visible": false}});
+    b.json["nodes"] = json!([{"children": [1], "extensions": hidden}, {"mesh": 0}]);
+    let times = b.floats(&[[0.0], [0.5], [1.0]]);
+    let values = b.accessor(U8, "SCALAR", &[1u8, 0, 0]);
+    b.animation(pointer("/nodes/0/extensions/KHR_node_visibility/visible"), times, values, mode);
+    b
+}
+
+#[test]
+fn visibility_changes_in_steps() {
+    for (mode, warnings) in [("STEP", 0), ("LINEAR", 1)] {
+        let model = blinking(mode).load();
+        let channel = &model.rig.clips[0].channels[0];
+        assert_eq!((channel.node, channel.property), (0, Property::Visibility));
+        assert_eq!((channel.interpolation, &channel.values[..]), (Interpolation::Step, &[1.0, 0.0, 0.0][..]));
+        assert_eq!((model.rig.nodes[0].visible, model.rig.nodes[1].visible), (false, true));
+        assert_eq!((model.parts.len(), model.warnings.len()), (1, warnings), "{:?}", model.warnings);
+    }
+}
+
+#[test]
+fn nodes_that_nothing_ever_shows_are_not_read() {
+    let mut b = blinking("STEP");
+    b.json["animations"] = json!([]);
+    let model = b.load();
+    assert!(model.parts.is_empty() && model.meshes.is_empty());
+    let mut b = blinking("STEP");
+    let target = &mut b.json["animations"][0]["channels"][0]["target"];
+    *target = pointer("/nodes/7/extensions/KHR_node_visibility/visible");
+    let place = "/animations/0/channels/0/target/extensions/KHR_animation_pointer/pointer";
+    assert_eq!(b.error(), format!("{place}: there is no node 7: the file has 2"));
 }
