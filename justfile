@@ -16,6 +16,11 @@ test:
 render scene="scenes/dragon_of_dragons.ron" *flags:
     cargo run --release -- render {{scene}} {{flags}}
 
+# Make the film and the gallery of the README, with ffmpeg
+readme-pictures:
+    cargo build --release
+    scripts/readme-pictures
+
 # Format the code
 fmt:
     cargo fmt

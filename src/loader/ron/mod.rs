@@ -33,7 +33,7 @@ use crate::{
     scene::{
         Material, NONE, Names, RenderDefaults, Scene, Subject, TriangleMesh,
         animated::Animated,
-        desc::{GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, Scale, SceneFile},
+        desc::{BoxSize, GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, SceneFile},
         ranges,
         rig::{Clip, DeformingMesh, Palette},
     },
@@ -412,12 +412,9 @@ impl Loader<'_> {
     }
 
     /// The scale of a mesh whose entry at `place` has a field `fit`.
-    fn fit(&self, bounds: &Aabb, size: Scale, place: &Place) -> Result<Fit, LoadError> {
-        let fail = |message: String| self.source.error(&place.key("fit"), message);
-        match size.0.min_element() > 0.0 {
-            true => Fit::new(bounds, size.0).map_err(|lack| fail(format!("the mesh {lack}"))),
-            false => Err(fail("the size must be above 0".to_owned())),
-        }
+    fn fit(&self, bounds: &Aabb, size: BoxSize, place: &Place) -> Result<Fit, LoadError> {
+        let fail = |lack| self.source.error(&place.key("fit"), format!("the mesh {lack}"));
+        Fit::new(bounds, size.0).map_err(fail)
     }
 
     /// Table row of the material that replaces all of a mesh's.

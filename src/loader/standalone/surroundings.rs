@@ -17,7 +17,8 @@ const DIM: f32 = 0.05;
 const CLAMP: f32 = 2.0;
 
 /// Lights `scene` as it is `set` or as chosen; by default by the picture that its file has of the light around it (`own`), else as in a
-/// studio, or dimly if there are lights in the file. Light of the file may have any brightness, so the exposure is measured.
+/// studio, or dimly if there are lights in the file. Light of the file may have any brightness, so the exposure is measured; in the light of
+/// this program, it goes a little with the model.
 ///
 /// # Errors
 /// When the picture of an environment is missing or damaged.
@@ -28,9 +29,12 @@ pub fn light(
     own: Option<FloatImage>,
 ) -> Result<(), LoadError> {
     let is_own = !scene.lights.is_empty() || choice.is_none() && set.is_none() && own.is_some();
-    (scene.settings.metering, scene.settings.clamp_indirect) = match is_own {
-        true => (Metering::Full, None),
-        false => (Metering::Gentle, Some(CLAMP)),
+    let is_shown = set.is_some() || matches!(choice, Some(EnvironmentChoice::Color(_) | EnvironmentChoice::File(_)));
+    (scene.settings.metering, scene.settings.clamp_indirect) = match (is_own, is_shown) {
+        (true, _) => (Metering::Full, None),
+        // Who names a colour or a picture wants to see it.
+        (false, true) => (Metering::Off, Some(CLAMP)),
+        (false, false) => (Metering::Gentle, Some(CLAMP)),
     };
     if let Some((environment, sun)) = set {
         scene.environment = environment;

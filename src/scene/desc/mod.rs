@@ -36,7 +36,7 @@ pub use placement::{
     Align, Choose, Common, Each, Grid, Group, Jitter, Placement, Random, Sample, Scatter, Single, Surface, Turn,
 };
 pub use shutter::ShutterDesc;
-pub use values::{Color, Finite, Named, Of, Point, Rotation, Scale};
+pub use values::{BoxSize, Color, Finite, Named, Of, Point, Rotation, Scale};
 
 use super::{Integrator, PixelFilter, ToneMap, TriangleMesh, Wrap, rig::RefitPolicy};
 use serde::Deserialize;
@@ -282,7 +282,7 @@ pub struct MeshFile {
     /// Scales the mesh to this length of its longest side, or so that its bounds fit into `(x, y, z)`; it then stands at y = 0 in the
     /// middle above the origin. Default: none, it is where its file has it.
     #[serde(default)]
-    pub fit: Option<Scale>,
+    pub fit: Option<BoxSize>,
 }
 
 impl MeshFile {
@@ -326,7 +326,7 @@ pub struct GltfFile {
     pub material: Option<String>,
     /// As of [`MeshFile::fit`], by the bounds at rest.
     #[serde(default)]
-    pub fit: Option<Scale>,
+    pub fit: Option<BoxSize>,
 }
 
 /// `Quad(tile: 4)`: a square of side 1 in the XZ plane about the origin, facing +Y. UVs run from 0 to `tile`.

@@ -131,6 +131,20 @@ impl<'de> Deserialize<'de> for Scale {
     }
 }
 
+/// A size: one number for all three sides or `(x, y, z)`, above 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoxSize(pub Vec3);
+
+impl<'de> Deserialize<'de> for BoxSize {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let size = d.deserialize_any(ScaleVisitor)?;
+        if size.min_element() <= 0.0 {
+            return Err(D::Error::custom("the size must be above 0"));
+        }
+        Ok(Self(size))
+    }
+}
+
 struct ScaleVisitor;
 
 impl<'de> Visitor<'de> for ScaleVisitor {
