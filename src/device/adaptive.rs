@@ -4,7 +4,7 @@
 use super::{AccumulationState, FrameSettings};
 
 /// Samples of the first pass: fewer say too little about the noise.
-const FIRST_PASS: u32 = 16;
+const FIRST_PASS: u32 = 8;
 
 /// Number of samples that all pixels of a finished picture have at least.
 pub fn samples_of_all(settings: &FrameSettings) -> u32 {
@@ -123,14 +123,14 @@ mod tests {
 
     #[test]
     fn noisy_tiles_get_twice_the_samples_until_the_cap() {
-        let mut passes = Passes::new(100, Some(0.1));
-        assert_eq!((passes.samples(), passes.tiles()), (0..16, None));
+        let mut passes = Passes::new(50, Some(0.1));
+        assert_eq!((passes.samples(), passes.tiles()), (0..8, None));
         assert!(passes.go_on(&[0.0, 0.5, 0.1, f32::NAN]));
-        assert_eq!((passes.samples(), passes.tiles()), (16..32, Some(&[1, 3][..])));
+        assert_eq!((passes.samples(), passes.tiles()), (8..16, Some(&[1, 3][..])));
         assert!(passes.go_on(&[9.0, 0.2, 9.0, 0.05]));
-        assert_eq!((passes.samples(), passes.tiles()), (32..64, Some(&[1][..])));
+        assert_eq!((passes.samples(), passes.tiles()), (16..32, Some(&[1][..])));
         assert!(passes.go_on(&[0.2; 4]));
-        assert_eq!(passes.samples(), 64..100);
+        assert_eq!(passes.samples(), 32..50);
         assert!(!passes.go_on(&[0.2; 4]));
     }
 

@@ -38,8 +38,7 @@ impl PictureOptions {
     /// Those of [`loader::load_with`].
     pub fn load(&self, path: &Path) -> Result<Scene, LoadError> {
         let mut options = self.load.clone();
-        let aspect = |size: Size| size.width as f32 / size.height as f32;
-        options.model.stage.aspect = self.picture.size.map(aspect);
+        options.model.stage.size = self.picture.size.map(|size: Size| (size.width, size.height));
         options.model.cut_out = self.aovs.cuts_out();
         options.model.shadow_catcher = self.aovs.shadow_catcher;
         let mut scene = loader::load_with(path, &options)?;

@@ -113,8 +113,8 @@ pub struct ModelOptions {
 /// How a standalone model is presented: the camera's way around it, its size in the picture, and time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageOptions {
-    /// Width of the pictures over their height; None for that of the usual size.
-    pub aspect: Option<f32>,
+    /// Width and height of the pictures; None for the usual size.
+    pub size: Option<(u32, u32)>,
     /// Empty space on each side, as a share of the picture's smaller side.
     pub margin: Option<f32>,
     /// Factor by which the model is larger in the picture than it would be.
