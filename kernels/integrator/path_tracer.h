@@ -99,11 +99,67 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, 
     return choice.y;
 }
 
+// Random dimensions of events in media, which come in any number: those of an event are told by where it begins.
+constexpr uint32_t kDimensionMedium = 0x40000000u;
+// Share of paths that go on after an event in a medium, so that every walk ends.
+constexpr float kMediumSurvival = 0.99f;
+
+// Cosine of a scattering angle with the mean `g` (Henyey and Greenstein 1941).
+THRONG_INLINE float sample_phase(float g, float u) {
+    if (fabsf(g) < 1e-3f) return 1.0f - 2.0f * u;
+    const float square = (1.0f - g * g) / (1.0f - g + 2.0f * g * u);
+    return clamp((1.0f + g * g - square * square) / (2.0f * g), -1.0f, 1.0f);
+}
+
+// Takes a path through its medium, which scatters: up to the surface at `distance`, or to where it is scattered before, which is true. The
+// length of the flight is sampled for one colour, and weighed against all that may have been (balance heuristic). No light is sampled
+// there, as it would have to come through the surface; what the path finds counts in full. Outlined, as most scenes have no such media.
+THRONG_OUTLINE bool scatter_in_medium(const Params& params, Path& path, const LobesRecord& lobes, float distance, Step& step) {
+    const Vec3 extinction = load3(lobes.extinction), origin = load3(path.ray.origin), direction = load3(path.ray.direction);
+    const uint32_t place = hash_combine(hash_combine(float_bits(origin.x), float_bits(origin.y)), hash_combine(float_bits(origin.z), float_bits(direction.x)));
+    const uint32_t dimension = kDimensionMedium | (place & 0x3ffffffcu);
+    const Vec2 flight = sample_2d(path.sampler, dimension), turn = sample_2d(path.sampler, dimension + 1u);
+    const float total = path.throughput.x + path.throughput.y + path.throughput.z;
+    const Vec3 share = path.throughput * (1.0f / total);
+    const float along = flight.x < share.x ? extinction.x : flight.x < share.x + share.y ? extinction.y : extinction.z;
+    const float reached = along > 0.0f ? -natural_log(1.0f - flight.y) / along : kInfinity;
+    const bool is_scattered = reached < distance;
+    if (!is_scattered && distance == kInfinity) {
+        path.throughput = vec3(0.0f);
+        return false;
+    }
+    const float length = is_scattered ? reached : distance;
+    const Vec3 left = vec3(expf(-extinction.x * length), expf(-extinction.y * length), expf(-extinction.z * length));
+    const Vec3 chance = is_scattered ? extinction * left : left;
+    const float pdf = dot(share, chance);
+    path.throughput *= pdf > 0.0f ? chance * (1.0f / pdf) : vec3(0.0f);
+    if (!is_scattered) return false;
+    path.throughput *= load3(lobes.scatter_albedo);
+    Vec3 side, up;
+    basis(direction, side, up);
+    const float cosine = sample_phase(lobes.scatter_anisotropy, turn.x), radius = sqrtf(max(0.0f, 1.0f - cosine * cosine));
+    float turn_sine, turn_cosine;
+    sine_cosine(turn.y, turn_sine, turn_cosine);
+    const Vec3 on = side * (radius * turn_cosine) + up * (radius * turn_sine) + direction * cosine;
+    path.scatter = Scatter{vec3(0.0f), kInfinity};
+    path.ray = ray_of(origin + direction * length, on, kInfinity, time_of(path.ray));
+    const float survival = min(kMediumSurvival, sqrtf(max_component(path.throughput) * lobes.ior * lobes.ior));
+    step.more = sample_2d(path.sampler, dimension + 2u).x < survival;
+    path.throughput = path.throughput * (1.0f / max(survival, 1e-30f));
+    return true;
+}
+
 // The step of a path. `layered` tells whether there are materials of that kind; without them the step is much smaller.
 template <bool layered>
 THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, Step& step) {
     step.clear();
     const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
+    bool is_milky = false;
+    if (layered && path.medium != NO_INDEX) {
+        const LobesRecord& lobes = params.tables.lobes[params.tables.materials[path.medium].lobes];
+        is_milky = max_component(load3(lobes.scatter_albedo)) > 0.0f;
+        if (is_milky && scatter_in_medium(params, path, lobes, hit.t < 0.0f ? kInfinity : hit.t, step)) return;
+    }
     if (hit.t < 0.0f) {
         if (is_transparent(params, path)) return;
         gain(params, path, escaped_light(params, origin, path.scatter, direction));
@@ -115,9 +171,9 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
         path.radiance += behind_hole(params, direction);
         return;
     }
-    if (layered && path.medium != NO_INDEX) {
+    if (layered && path.medium != NO_INDEX && !is_milky) {
         const LobesRecord& lobes = params.tables.lobes[params.tables.materials[path.medium].lobes];
-        Vec3 depth = load3(lobes.absorption) * -hit.t;
+        Vec3 depth = load3(lobes.extinction) * -hit.t;
         path.throughput *= vec3(expf(depth.x), expf(depth.y), expf(depth.z));
     }
     const Vec3 emission = emission_at(params, s, material);

@@ -87,6 +87,16 @@ THRONG_INLINE void sine_cosine(float turn, float& sine, float& cosine) {
     if ((quadrant + 1u) & 2u) cosine = -cosine;
 }
 
+// Natural logarithm of a normal positive number, to 1e-7. Made of single operations like the sine above.
+THRONG_INLINE float natural_log(float x) {
+    // The fraction is between the root of a half and that of two.
+    const uint32_t bits = float_bits(x) - 0x3f3504f3u;
+    const int exponent = int(bits) >> 23;
+    const float fraction = bits_float((bits & 0x007fffffu) + 0x3f3504f3u);
+    const float s = (fraction - 1.0f) / (fraction + 1.0f), s2 = s * s;
+    return s * (2.0f + s2 * (0.666666667f + s2 * (0.4f + s2 * (0.285714286f + s2 * 0.222222222f)))) + float(exponent) * 0.693147181f;
+}
+
 // Samples a unit direction about `n`, weighted by the cosine.
 THRONG_DEVICE Vec3 sample_cosine(Vec3 n, Vec2 u) {
     Vec3 s, t;

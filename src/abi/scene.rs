@@ -97,8 +97,8 @@ border! {
         pub dispersion: f32,
         /// 1 for a thin wall, which does not refract light and encloses no volume; else 0.
         pub thin: u32,
-        /// Absorption coefficient of the volume behind the surface, per scene unit.
-        pub absorption: [f32; 3],
+        /// Share of light per scene unit that the volume behind the surface absorbs or scatters.
+        pub extinction: [f32; 3],
         pub diffuse_transmission: f32,
         pub diffuse_transmission_color: [f32; 3],
         /// Multiplies `diffuse_transmission` by its alpha.
@@ -130,6 +130,10 @@ border! {
         pub anisotropy_rotation: f32,
         /// Direction in red and green, strength in blue.
         pub anisotropy_map: u32,
+        /// Mean cosine of the angle by which the volume scatters (Henyey and Greenstein 1941).
+        pub scatter_anisotropy: f32,
+        /// Share of what the volume takes that it scatters; 0: it absorbs all.
+        pub scatter_albedo: [f32; 3],
         pub reserved: [u32; 2],
     }
 
@@ -324,7 +328,7 @@ impl Default for LobesRecord {
             transmission_map: NO_INDEX,
             dispersion: 0.0,
             thin: 1,
-            absorption: [0.0; 3],
+            extinction: [0.0; 3],
             diffuse_transmission: 0.0,
             diffuse_transmission_color: [1.0; 3],
             diffuse_transmission_map: NO_INDEX,
@@ -347,6 +351,8 @@ impl Default for LobesRecord {
             anisotropy: 0.0,
             anisotropy_rotation: 0.0,
             anisotropy_map: NO_INDEX,
+            scatter_anisotropy: 0.0,
+            scatter_albedo: [0.0; 3],
             reserved: [0; 2],
         }
     }

@@ -56,6 +56,7 @@ fn scene(clips: Vec<Vec<Track>>) -> Scene {
                     emissive_strength: 4.0,
                     attenuation_color: Vec3::splat(0.5),
                     attenuation_distance: 2.0,
+                    multiscatter_color: Vec3::ZERO,
                     places: vec![(base_color(), TexturePlace::default())],
                 },
             }],
@@ -111,7 +112,7 @@ fn every_factor_has_its_place() {
         ("extensions/KHR_materials_anisotropy/anisotropyStrength", |m| m.lobes.anisotropy),
         ("extensions/KHR_materials_anisotropy/anisotropyRotation", |m| m.lobes.anisotropy_rotation),
         // The base leaves half of the light after two units, and the track after half a unit at this time.
-        ("extensions/KHR_materials_volume/attenuationDistance", |m| 0.25 * m.lobes.absorption[0] / 2f32.ln()),
+        ("extensions/KHR_materials_volume/attenuationDistance", |m| 0.25 * m.lobes.extinction[0] / 2f32.ln()),
         // An index between 0 and 1 becomes 1.
         ("extensions/KHR_materials_ior/ior", |m| 0.5 * m.lobes.ior),
         ("extensions/KHR_materials_iridescence/iridescenceIor", |m| 0.5 * m.lobes.iridescence_ior),
@@ -152,11 +153,11 @@ fn colour_distance_and_thickness_make_a_volume() {
     assert_eq!(thick.lobes.thin, 0);
     // The volume is the same as one without animation, including the absorption of black.
     let still = crate::scene::absorption(Vec3::new(0.5, 0.25, 0.0), 1.0);
-    assert_eq!(Vec3::from(thick.lobes.absorption), still);
+    assert_eq!(Vec3::from(thick.lobes.extinction), still);
     let left = (-still).map(f32::exp);
     assert!(left.abs_diff_eq(Vec3::new(0.5, 0.25, 0.0), 1e-5), "{left}");
     let thin = row(vec![rise(material("extensions/KHR_materials_volume/thicknessFactor"), &[0.0])]);
-    assert_eq!((thin.lobes.thin, thin.lobes.absorption), (1, [0.0; 3]));
+    assert_eq!((thin.lobes.thin, thin.lobes.extinction), (1, [0.0; 3]));
 }
 
 #[test]

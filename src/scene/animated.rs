@@ -152,6 +152,8 @@ pub struct MaterialBase {
     pub attenuation_color: Vec3,
     /// Scene units; infinite where nothing is absorbed.
     pub attenuation_distance: f32,
+    /// Colour of a deep layer of a medium that scatters; black where it does not.
+    pub multiscatter_color: Vec3,
     /// Base transforms of the textures that tracks move.
     pub places: Vec<(MapUse, TexturePlace)>,
 }
@@ -164,6 +166,7 @@ impl Default for MaterialBase {
             emissive_strength: 1.0,
             attenuation_color: Vec3::ONE,
             attenuation_distance: f32::INFINITY,
+            multiscatter_color: Vec3::ZERO,
             places: Vec::new(),
         }
     }

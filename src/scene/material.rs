@@ -42,6 +42,17 @@ pub fn absorption(color: Vec3, distance: f32) -> Vec3 {
     (-left.map(f32::ln) / distance).clamp(Vec3::ZERO, Vec3::splat(MAX_ABSORPTION))
 }
 
+/// Share of light that particles of a medium have to scatter for a deep layer of it to look like `color` (KHR_materials_volume_scatter,
+/// after Kulla and Conty 2017). `anisotropy` is the mean cosine of the angles.
+pub fn scatter_albedo(color: Vec3, anisotropy: f32) -> Vec3 {
+    let albedo = |color: f32| {
+        let root = (9.59217 + color * (41.6808 + 17.7126 * color)).sqrt();
+        let s = (4.09712 + 4.20863 * color - root).clamp(0.0, 1.0);
+        (1.0 - s * s) / (1.0 - anisotropy * s * s)
+    };
+    color.map(|color| if color > 0.0 { albedo(color) } else { 0.0 })
+}
+
 impl Default for Material {
     fn default() -> Self {
         Self {

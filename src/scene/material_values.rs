@@ -1,7 +1,7 @@
 //! Values and textures of glTF's materials, which files give and clips animate: one row each, with its JSON pointer within the
 //! material (KHR_animation_pointer), the bounds of its specification, and its place in the scene's material.
 
-use super::{Alpha, Material, absorption, animated::MaterialBase};
+use super::{Alpha, Material, absorption, animated::MaterialBase, scatter_albedo};
 use glam::Vec3;
 
 /// Bound of values that have no other, so that products of them stay finite.
@@ -31,9 +31,11 @@ const VALUES: &[Value] = &[
     Value("extensions/KHR_materials_specular/specularFactor", 1, unit, |m, _, [x, ..]| m.lobes.specular = x),
     Value("extensions/KHR_materials_specular/specularColorFactor", 3, positive, |m, _, v| m.lobes.specular_color = color(v).into()),
     Value("extensions/KHR_materials_transmission/transmissionFactor", 1, unit, |m, _, [x, ..]| m.lobes.transmission = x),
-    Value("extensions/KHR_materials_volume/thicknessFactor", 1, positive, |m, base, [x, ..]| { m.lobes.thin = u32::from(x == 0.0); set_absorption(m, base); }),
-    Value("extensions/KHR_materials_volume/attenuationDistance", 1, above_zero, |m, base, [x, ..]| { base.attenuation_distance = x; set_absorption(m, base); }),
-    Value("extensions/KHR_materials_volume/attenuationColor", 3, unit, |m, base, v| { base.attenuation_color = color(v); set_absorption(m, base); }),
+    Value("extensions/KHR_materials_volume/thicknessFactor", 1, positive, |m, base, [x, ..]| { m.lobes.thin = u32::from(x == 0.0); set_volume(m, base); }),
+    Value("extensions/KHR_materials_volume/attenuationDistance", 1, above_zero, |m, base, [x, ..]| { base.attenuation_distance = x; set_volume(m, base); }),
+    Value("extensions/KHR_materials_volume/attenuationColor", 3, unit, |m, base, v| { base.attenuation_color = color(v); set_volume(m, base); }),
+    Value("extensions/KHR_materials_volume_scatter/multiscatterColor", 3, unit, |m, base, v| { base.multiscatter_color = color(v); set_volume(m, base); }),
+    Value("extensions/KHR_materials_volume_scatter/scatterAnisotropy", 1, phase, |m, base, [x, ..]| { m.lobes.scatter_anisotropy = x; set_volume(m, base); }),
     Value("extensions/KHR_materials_diffuse_transmission/diffuseTransmissionFactor", 1, unit, |m, _, [x, ..]| m.lobes.diffuse_transmission = x),
     Value("extensions/KHR_materials_diffuse_transmission/diffuseTransmissionColorFactor", 3, unit, |m, _, v| m.lobes.diffuse_transmission_color = color(v).into()),
     Value("extensions/KHR_materials_clearcoat/clearcoatFactor", 1, unit, |m, _, [x, ..]| m.lobes.clearcoat = x),
@@ -51,6 +53,11 @@ const VALUES: &[Value] = &[
 
 fn unit(x: f32) -> f32 {
     x.clamp(0.0, 1.0)
+}
+
+/// Beyond, the phase function is a needle.
+fn phase(x: f32) -> f32 {
+    x.clamp(-0.99, 0.99)
 }
 
 fn positive(x: f32) -> f32 {
@@ -132,11 +139,15 @@ fn set_emission(m: &mut Material, base: &MaterialBase) {
     }
 }
 
-fn set_absorption(m: &mut Material, base: &MaterialBase) {
-    m.lobes.absorption = match m.lobes.thin {
-        0 => absorption(base.attenuation_color, base.attenuation_distance).into(),
-        _ => [0.0; 3],
+fn set_volume(m: &mut Material, base: &MaterialBase) {
+    let (extinction, albedo) = match m.lobes.thin {
+        0 => (
+            absorption(base.attenuation_color, base.attenuation_distance),
+            scatter_albedo(base.multiscatter_color, m.lobes.scatter_anisotropy),
+        ),
+        _ => (Vec3::ZERO, Vec3::ZERO),
     };
+    (m.lobes.extinction, m.lobes.scatter_albedo) = (extinction.into(), albedo.into());
 }
 
 /// The property of a material that a texture is read for.

@@ -27,7 +27,7 @@ pub use film::{PixelFilter, ToneMap};
 pub use integrator::{Integrator, Paths, Shows};
 pub use lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT};
 pub use lit::LightSource;
-pub use material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, absorption};
+pub use material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, absorption, scatter_albedo};
 pub use names::{Names, cut};
 pub use references::LostReference;
 pub use shutter::{Shutter, ShutterError};

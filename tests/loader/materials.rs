@@ -44,9 +44,9 @@ fn glass_is_a_body_or_a_thin_pane() {
     assert_eq!((m.kind, m.color), (MaterialKind::Layered, Vec3::ONE));
     assert_eq!((l.transmission, l.thin, l.ior), (1.0, 0, 1.7));
     assert_eq!((l.roughness, l.dispersion), (0.1, 0.5));
-    assert_eq!(l.absorption, [1.0, 2.0, 3.0]);
+    assert_eq!(l.extinction, [1.0, 2.0, 3.0]);
     let l = material("Glass(attenuation: ((0.5, 1, 0), 2))").lobes;
-    let left = (Vec3::from(l.absorption) * -2.0).exp();
+    let left = (Vec3::from(l.extinction) * -2.0).exp();
     assert!(left.abs_diff_eq(Vec3::new(0.5, 1.0, 0.0), 1e-6), "{left}");
     assert_eq!(material("Glass(thin: true)").lobes.thin, 1);
 }
@@ -89,7 +89,7 @@ fn every_field_of_a_pbr_material_arrives() {
             specular_color: [2.0, 1.0, 0.0],
             transmission: 0.5,
             thin: 0,
-            absorption: [1.0, 1.0, 0.0],
+            extinction: [1.0, 1.0, 0.0],
             diffuse_transmission: 0.6,
             diffuse_transmission_color: [1.0, 0.0, 0.0],
             clearcoat: 0.7,

@@ -8,6 +8,7 @@ mod films;
 mod integrators;
 mod lens;
 mod materials;
+mod media;
 mod packets;
 mod self_hits;
 mod shutter;

@@ -136,14 +136,14 @@ fn what_lies_on_top_arrives_with_its_maps() {
 fn a_volume_absorbs_what_its_attenuation_says_and_a_thin_wall_nothing() {
     let volume = |json: Value| Loaded::of(json!({"extensions": {"KHR_materials_volume": json}})).material.lobes;
     let glass = volume(json!({"thicknessFactor": 2, "attenuationDistance": 3, "attenuationColor": [0.5, 1, 0]}));
-    let absorption = Vec3::from(glass.absorption);
+    let absorption = Vec3::from(glass.extinction);
     let left = (absorption * -3.0).exp();
     assert!(glass.thin == 0 && left.abs_diff_eq(Vec3::new(0.5, 1.0, 0.0), 1e-6));
     assert!(absorption.is_finite());
     let clear = volume(json!({"thicknessFactor": 1, "attenuationColor": [0.5, 1, 0]}));
-    assert_eq!((clear.thin, clear.absorption), (0, [0.0; 3]));
+    assert_eq!((clear.thin, clear.extinction), (0, [0.0; 3]));
     let wall = volume(json!({"attenuationDistance": 3, "attenuationColor": [0.5, 1, 0]}));
-    assert_eq!((wall.thin, wall.absorption), (1, [0.0; 3]));
+    assert_eq!((wall.thin, wall.extinction), (1, [0.0; 3]));
     assert_eq!(Loaded::of(json!({})).material.lobes.thin, 1);
 }
 

@@ -8,6 +8,7 @@ use crate::scene::{
         AlphaDesc, Color, DEGREES, DISPERSION, Diffuse, Emissive, Finite, Glass, Glossy, IOR, MaterialDesc, Metal,
         Mirror, Pbr, UNIT,
     },
+    scatter_albedo,
 };
 use glam::Vec3;
 
@@ -117,9 +118,10 @@ impl Entry<'_> {
             dispersion: self.number(d.dispersion, "dispersion", DISPERSION)?,
             transmission: 1.0,
             thin: u32::from(d.thin),
-            absorption: absorption.into(),
+            extinction: absorption.into(),
             ..Lobes::default()
         };
+        let lobes = self.milky(lobes, d.scatter, d.scatter_anisotropy)?;
         Ok(Material { color: self.color(d.color, "color")?, ..layered(lobes) })
     }
 
@@ -154,19 +156,32 @@ impl Entry<'_> {
         let either = |x: Option<Finite>, plain: f32| x.unwrap_or(Finite(if map == NONE { plain } else { 1.0 }));
         let normals = (&d.clearcoat_normal_texture, "clearcoat_normal_texture");
         let absorption = self.absorption(d.absorption, d.attenuation)?;
-        Ok(Lobes {
+        let lobes = Lobes {
             metallic: self.number(either(d.metallic, 0.0), "metallic", UNIT)?,
             roughness: self.number(either(d.roughness, 0.5), "roughness", UNIT)?,
             metallic_roughness_map: map,
             normal_map: self.data_map(&d.normal_texture, "normal_texture", d.wrap)?,
             specular_color: d.specular_color.0.into(),
             thin: u32::from(d.thin.unwrap_or(absorption == Vec3::ZERO)),
-            absorption: absorption.into(),
+            extinction: absorption.into(),
             anisotropy_rotation: lobes.anisotropy_rotation.to_radians(),
             clearcoat_normal_map: self.data_map(normals.0, normals.1, d.wrap)?,
             iridescence_thickness: [lobes.iridescence_thickness[1]; 2],
             ..lobes
-        })
+        };
+        self.milky(lobes, d.scatter, d.scatter_anisotropy)
+    }
+
+    /// `lobes` whose volume scatters, if there is a colour.
+    fn milky(&self, lobes: Lobes, scatter: Option<Color>, anisotropy: Finite) -> Result<Lobes, LoadError> {
+        let scatter_anisotropy = self.number(anisotropy, "scatter_anisotropy", (-0.99, 0.99))?;
+        let Some(color) = scatter else { return Ok(lobes) };
+        if lobes.extinction == [0.0; 3] || lobes.thin != 0 {
+            let message = "only a body with `attenuation` or `absorption` scatters: add one of these";
+            return Err(self.source.error(&self.place.key("scatter"), message));
+        }
+        let scatter_albedo = scatter_albedo(self.color(color, "scatter")?, scatter_anisotropy).into();
+        Ok(Lobes { scatter_albedo, scatter_anisotropy, ..lobes })
     }
 
     /// `material` with a colour, or white under a texture.

@@ -151,6 +151,11 @@ pub struct Glass {
     pub absorption: Option<Color>,
     /// Instead of `absorption`: a colour, at most 1, and the distance in the body, above 0, after which white light has that colour.
     pub attenuation: Option<(Color, Finite)>,
+    /// Colour, at most 1, of a deep layer of the body, which is milky then: light that goes straight on is attenuated as above, but so much
+    /// of it is scattered. Default: black, it is clear.
+    pub scatter: Option<Color>,
+    /// Mean cosine of the angles by which the body scatters, -0.99 (back) to 0.99 (on). Default 0: alike in all directions.
+    pub scatter_anisotropy: Finite,
     /// Dispersion: 20 / Abbe number, 0 to 10. Default 0: all colours are refracted alike.
     pub dispersion: Finite,
     /// Whether this is a pane without volume, which neither refracts nor absorbs light. Default false.
@@ -165,6 +170,8 @@ impl Default for Glass {
             roughness: Finite(0.0),
             absorption: None,
             attenuation: None,
+            scatter: None,
+            scatter_anisotropy: Finite(0.0),
             dispersion: Finite(0.0),
             thin: false,
         }
@@ -229,6 +236,10 @@ pub struct Pbr {
     pub absorption: Option<Color>,
     /// As in [`Glass`].
     pub attenuation: Option<(Color, Finite)>,
+    /// As in [`Glass`].
+    pub scatter: Option<Color>,
+    /// As in [`Glass`].
+    pub scatter_anisotropy: Finite,
     /// Share of the diffusely scattered light that leaves on the other side, 0 to 1. Default 0.
     pub diffuse_transmission: Finite,
     /// Colour of the light that leaves on the other side, at most 1. Default white.
@@ -283,6 +294,8 @@ impl Default for Pbr {
             thin: None,
             absorption: None,
             attenuation: None,
+            scatter: None,
+            scatter_anisotropy: Finite(0.0),
             diffuse_transmission: none,
             diffuse_transmission_color: white,
             clearcoat: none,

@@ -20,7 +20,7 @@ pub const ANIMATION_POINTER: &str = "KHR_animation_pointer";
 
 /// Extensions that are read. `KHR_mesh_quantization` only permits component types that are always read, and
 /// `KHR_xmp_json_ld` only describes the file.
-const SUPPORTED: [&str; 29] = [
+const SUPPORTED: [&str; 30] = [
     DRACO,
     MESHOPT[0],
     MESHOPT[1],
@@ -48,6 +48,7 @@ const SUPPORTED: [&str; 29] = [
     "KHR_materials_transmission",
     "KHR_materials_unlit",
     "KHR_materials_volume",
+    "KHR_materials_volume_scatter",
     "KHR_xmp_json_ld",
     "KHR_xmp",
 ];

@@ -36,8 +36,17 @@ pub fn read<'a>(document: &'a Document<'a>) -> Result<(Vec<PbrMaterial>, Table<'
 }
 
 /// Extensions that describe more than a single number, in the order in which features are told.
-const LAYERS: [&str; 8] =
-    ["specular", "transmission", "diffuse_transmission", "volume", "clearcoat", "sheen", "iridescence", "anisotropy"];
+const LAYERS: [&str; 9] = [
+    "specular",
+    "transmission",
+    "diffuse_transmission",
+    "volume",
+    "volume_scatter",
+    "clearcoat",
+    "sheen",
+    "iridescence",
+    "anisotropy",
+];
 
 /// Textures that are not read: rays find what is occluded, and how far light goes through a volume.
 const UNREAD: [&str; 2] = ["occlusionTexture", "extensions/KHR_materials_volume/thicknessTexture"];

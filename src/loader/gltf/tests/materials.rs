@@ -2,7 +2,7 @@
 
 use super::builder::*;
 use crate::loader::gltf::{ColorSpace, GltfOptions, TextureRef, load_model};
-use crate::scene::{Alpha, NONE, Texels, Wrap, absorption, animated::TexturePlace};
+use crate::scene::{Alpha, NONE, Texels, Wrap, absorption, animated::TexturePlace, scatter_albedo};
 use glam::{Vec2, Vec3};
 use image::ImageFormat;
 use serde_json::{Value, json};
@@ -83,6 +83,7 @@ fn every_material_extension_is_read() {
         "KHR_materials_transmission": {"transmissionFactor": 0.9, "transmissionTexture": t},
         "KHR_materials_diffuse_transmission": {"diffuseTransmissionFactor": 0.3, "diffuseTransmissionTexture": t, "diffuseTransmissionColorFactor": [1, 0, 0], "diffuseTransmissionColorTexture": t},
         "KHR_materials_volume": {"thicknessFactor": 2, "thicknessTexture": t, "attenuationDistance": 3, "attenuationColor": [0, 1, 0]},
+        "KHR_materials_volume_scatter": {"multiscatterColor": [0, 0.5, 1], "scatterAnisotropy": -2},
         "KHR_materials_clearcoat": {"clearcoatFactor": 0.8, "clearcoatTexture": t, "clearcoatRoughnessFactor": 0.1, "clearcoatRoughnessTexture": t, "clearcoatNormalTexture": t},
         "KHR_materials_sheen": {"sheenColorFactor": [0.1, 0.2, 0.3], "sheenColorTexture": t, "sheenRoughnessFactor": 0.4, "sheenRoughnessTexture": t},
         "KHR_materials_iridescence": {"iridescenceFactor": 1, "iridescenceTexture": t, "iridescenceIor": 1.8, "iridescenceThicknessMinimum": 50, "iridescenceThicknessMaximum": 500, "iridescenceThicknessTexture": t},
@@ -95,7 +96,10 @@ fn every_material_extension_is_read() {
     assert_eq!(l.transmission, 0.9);
     assert_eq!((l.diffuse_transmission, l.diffuse_transmission_color), (0.3, [1.0, 0.0, 0.0]));
     let volume = absorption(Vec3::Y, 3.0);
-    assert_eq!((l.thin, l.absorption), (0, volume.into()));
+    assert_eq!((l.thin, l.extinction), (0, volume.into()));
+    let albedo = scatter_albedo(Vec3::new(0.0, 0.5, 1.0), -0.99);
+    assert_eq!((l.scatter_anisotropy, l.scatter_albedo), (-0.99, albedo.into()));
+    assert!(albedo.x == 0.0 && (0.5..1.0).contains(&albedo.y) && albedo.z > 0.999, "{albedo}");
     assert_eq!((l.clearcoat, l.clearcoat_roughness, l.clearcoat_normal_scale), (0.8, 0.1, 0.5));
     assert_eq!((l.sheen_color, l.sheen_roughness), ([0.1, 0.2, 0.3], 0.4));
     assert_eq!((l.iridescence, l.iridescence_ior, l.iridescence_thickness), (1.0, 1.8, [50.0, 500.0]));
@@ -104,7 +108,7 @@ fn every_material_extension_is_read() {
     assert_eq!(of_lobes.iter().filter(|&&map| map != NONE).count(), 13);
     assert_eq!(
         m.features[2..].join(", "),
-        "specular, transmission, diffuse transmission, volume, clearcoat, sheen, iridescence, anisotropy"
+        "specular, transmission, diffuse transmission, volume, volume scatter, clearcoat, sheen, iridescence, anisotropy"
     );
     let empty = json!({"extensions": {"KHR_materials_volume": {}, "KHR_materials_iridescence": {}}});
     let m = material(&mut Builder::new(), empty);
