@@ -114,7 +114,7 @@ THRONG_INLINE float sample_phase(float g, float u) {
 // Takes a path through its medium, which scatters: up to the surface at `distance`, or to where it is scattered before, which is true. The
 // length of the flight is sampled for one colour, and weighed against all that may have been (balance heuristic). No light is sampled
 // there, as it would have to come through the surface; what the path finds counts in full. Outlined, as most scenes have no such media.
-THRONG_OUTLINE bool scatter_in_medium(const Params& params, Path& path, const LobesRecord& lobes, float distance, Step& step) {
+THRONG_OUTLINE bool scatter_in_medium(Path& path, const LobesRecord& lobes, float distance, Step& step) {
     const Vec3 extinction = load3(lobes.extinction), origin = load3(path.ray.origin), direction = load3(path.ray.direction);
     const uint32_t place = hash_combine(hash_combine(float_bits(origin.x), float_bits(origin.y)), hash_combine(float_bits(origin.z), float_bits(direction.x)));
     const uint32_t dimension = kDimensionMedium | (place & 0x3ffffffcu);
@@ -158,7 +158,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     if (layered && path.medium != NO_INDEX) {
         const LobesRecord& lobes = params.tables.lobes[params.tables.materials[path.medium].lobes];
         is_milky = max_component(load3(lobes.scatter_albedo)) > 0.0f;
-        if (is_milky && scatter_in_medium(params, path, lobes, hit.t < 0.0f ? kInfinity : hit.t, step)) return;
+        if (is_milky && scatter_in_medium(path, lobes, hit.t < 0.0f ? kInfinity : hit.t, step)) return;
     }
     if (hit.t < 0.0f) {
         if (is_transparent(params, path)) return;
