@@ -64,9 +64,11 @@ THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t 
             const ScatterState scatter = load_any_record(&w.scatters[owner]);
             path.scatter = Scatter{load3(scatter.normal), scatter.pdf};
             path.medium = scatter.medium;
+            path.depth = scatter.depth;
         }
     }
-    path.depth = w.wave;
+    // Where volumes may scatter paths, waves are not the same as bounces.
+    if (!w.wave || shading != SHADE_LAYERED_PATH) path.depth = w.wave;
     advance<shading>(params, path, w.hits[q], step);
 }
 
@@ -87,6 +89,7 @@ THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& pa
             store3(scatter.normal, path.scatter.normal);
             scatter.pdf = path.scatter.pdf;
             scatter.medium = path.medium;
+            scatter.depth = path.depth;
             w.scatters[owner] = scatter;
         }
     }

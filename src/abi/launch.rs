@@ -38,7 +38,9 @@ border! {
         pub pdf: f32,
         /// Material of the volume that the path is in, or `NO_INDEX`.
         pub medium: u32,
-        pub reserved: [u32; 3],
+        /// Bounces so far, as in the kernels' `Path`.
+        pub depth: u32,
+        pub reserved: [u32; 2],
     }
 
     /// Light that a path gains if a shadow ray is free, and if it is blocked.

@@ -96,6 +96,11 @@ impl Material {
         polished && self.kind == MaterialKind::Layered
     }
 
+    /// Whether light may be scattered in the volume behind the surface.
+    pub fn has_scattering_volume(&self) -> bool {
+        self.kind == MaterialKind::Layered && self.lobes.thin == 0 && self.lobes.scatter_albedo != [0.0; 3]
+    }
+
     /// Whether shading needs tangents at the vertices: for normal maps and anisotropy.
     pub fn uses_tangents(&self) -> bool {
         let l = &self.lobes;

@@ -35,7 +35,7 @@ const VALUES: &[Value] = &[
     Value("extensions/KHR_materials_volume/attenuationDistance", 1, above_zero, |m, base, [x, ..]| { base.attenuation_distance = x; set_volume(m, base); }),
     Value("extensions/KHR_materials_volume/attenuationColor", 3, unit, |m, base, v| { base.attenuation_color = color(v); set_volume(m, base); }),
     Value("extensions/KHR_materials_volume_scatter/multiscatterColor", 3, unit, |m, base, v| { base.multiscatter_color = color(v); set_volume(m, base); }),
-    Value("extensions/KHR_materials_volume_scatter/scatterAnisotropy", 1, phase, |m, base, [x, ..]| { m.lobes.scatter_anisotropy = x; set_volume(m, base); }),
+    Value("extensions/KHR_materials_volume_scatter/scatterAnisotropy", 1, phase, |m, _, [x, ..]| m.lobes.scatter_anisotropy = x),
     Value("extensions/KHR_materials_diffuse_transmission/diffuseTransmissionFactor", 1, unit, |m, _, [x, ..]| m.lobes.diffuse_transmission = x),
     Value("extensions/KHR_materials_diffuse_transmission/diffuseTransmissionColorFactor", 3, unit, |m, _, v| m.lobes.diffuse_transmission_color = color(v).into()),
     Value("extensions/KHR_materials_clearcoat/clearcoatFactor", 1, unit, |m, _, [x, ..]| m.lobes.clearcoat = x),
@@ -143,7 +143,8 @@ fn set_volume(m: &mut Material, base: &MaterialBase) {
     let (extinction, albedo) = match m.lobes.thin {
         0 => (
             absorption(base.attenuation_color, base.attenuation_distance),
-            scatter_albedo(base.multiscatter_color, m.lobes.scatter_anisotropy),
+            // The specification's formula leaves anisotropy out.
+            scatter_albedo(base.multiscatter_color, 0.0),
         ),
         _ => (Vec3::ZERO, Vec3::ZERO),
     };

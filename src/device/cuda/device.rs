@@ -27,7 +27,7 @@ use crate::{
         tables::Tables,
     },
     light::{LightCache, LocalTree, light_records, no_local_lights},
-    scene::{Paths, Scene},
+    scene::{Material, Paths, Scene},
 };
 use bytemuck::Zeroable;
 use cust::{
@@ -38,6 +38,9 @@ use cust::{
     memory::mem_get_info,
 };
 use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
+
+/// Waves for events in volumes. Roulette leaves one path in thirty thousand that would need more.
+const VOLUME_EVENTS: u32 = 1024;
 
 /// Number of frames in flight: the end of a launch, when few rays are left, is filled with another frame's work.
 const SLOTS: usize = 3;
@@ -240,7 +243,10 @@ impl CudaDevice {
         let scene = self.scene()?;
         let (lights, lobes) = (scene.light_count(), scene.lobes_count());
         let paths = settings.integrator.paths();
-        let Some(needs) = PathNeeds::new(paths, settings.bounces, lights, lobes) else {
+        let materials = frame.tables.as_ref().map_or(scene.materials(), |tables| &tables.materials);
+        let scatters = materials.iter().any(Material::has_scattering_volume);
+        let volume_events = if scatters { VOLUME_EVENTS } else { 0 };
+        let Some(needs) = PathNeeds::new(paths, settings.bounces, lights, lobes, volume_events) else {
             need.check(free).map_err(|text| self.out_of_memory(&text))?;
             let items = (limit / LOOP_SAMPLES as usize).next_multiple_of(64).max(64);
             return Ok(Cut::Loops { items: u32::try_from(items).unwrap_or(u32::MAX), samples: LOOP_SAMPLES });

@@ -109,18 +109,19 @@ pub struct PathNeeds {
     pub shadows: u32,
     /// Whether paths are scattered, with a shadow ray in each wave.
     pub scatter: bool,
-    /// Greatest number of waves: paths that are scattered go one step farther than they bounce, to hit lights.
+    /// Greatest number of waves: paths that are scattered go one step farther than they bounce, to hit lights. Each time that a volume
+    /// scatters them is a wave, too.
     pub waves: u32,
     pub shading: Shading,
 }
 
 impl PathNeeds {
     /// The needs of a picture whose paths go on as `paths` says, in a scene with `lights` in the table and materials with `lobes` in
-    /// theirs. `None` if such pictures are not made in waves.
-    pub fn new(paths: Paths, bounces: u32, lights: u32, lobes: u32) -> Option<Self> {
+    /// theirs, whose volumes scatter paths up to `volume_events` times. `None` if such pictures are not made in waves.
+    pub fn new(paths: Paths, bounces: u32, lights: u32, lobes: u32, volume_events: u32) -> Option<Self> {
         let needs = match paths {
             Paths::Scattered => {
-                let waves = bounces.saturating_add(2);
+                let waves = bounces.saturating_add(2).saturating_add(volume_events);
                 Self {
                     // The last wave only hits lights.
                     shadows: (waves - 1).clamp(1, WAVES_PER_SHADOWS),

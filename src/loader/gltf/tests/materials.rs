@@ -97,7 +97,7 @@ fn every_material_extension_is_read() {
     assert_eq!((l.diffuse_transmission, l.diffuse_transmission_color), (0.3, [1.0, 0.0, 0.0]));
     let volume = absorption(Vec3::Y, 3.0);
     assert_eq!((l.thin, l.extinction), (0, volume.into()));
-    let albedo = scatter_albedo(Vec3::new(0.0, 0.5, 1.0), -0.99);
+    let albedo = scatter_albedo(Vec3::new(0.0, 0.5, 1.0), 0.0);
     assert_eq!((l.scatter_anisotropy, l.scatter_albedo), (-0.99, albedo.into()));
     assert!(albedo.x == 0.0 && (0.5..1.0).contains(&albedo.y) && albedo.z > 0.999, "{albedo}");
     assert_eq!((l.clearcoat, l.clearcoat_roughness, l.clearcoat_normal_scale), (0.8, 0.1, 0.5));
