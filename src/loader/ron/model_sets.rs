@@ -84,7 +84,7 @@ impl ModelSets {
         let all = Place::ROOT.key("materials");
         for (name, desc) in &self.file.materials.0 {
             let section = format!("materials.{name}");
-            if !self.keys.iter().any(|key| key.starts_with(&section) || key == "materials") {
+            if !self.keys.iter().any(|key| key == "materials" || is_within(key, &section)) {
                 continue;
             }
             let replaced = material::convert(&self.source, desc, table, &all.key(name));
@@ -100,7 +100,23 @@ impl ModelSets {
 
     /// The error of the first key in `section`.
     fn fault(&self, section: &str, error: &LoadError) -> LoadError {
-        let key = self.keys.iter().find(|key| key.starts_with(section));
+        let key = self.keys.iter().find(|key| is_within(key, section));
         LoadError::set(key.map_or(section, |key| key), error.message())
+    }
+}
+
+/// Whether a key names a section or something in it. A name may begin like another one.
+fn is_within(key: &str, section: &str) -> bool {
+    key.strip_prefix(section).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_not_within_what_its_name_only_begins_like() {
+        assert!(is_within("materials.red", "materials.red") && is_within("materials.red.color", "materials.red"));
+        assert!(!is_within("materials.redwood", "materials.red"));
     }
 }
