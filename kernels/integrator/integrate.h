@@ -116,7 +116,7 @@ THRONG_INLINE Vec3 uv_color(Vec2 uv) {
     return vec3(uv.x - floorf(uv.x), uv.y - floorf(uv.y), 0.25f) * (odd ? 0.6f : 1.0f);
 }
 
-// What views show of the surface at a hit.
+// The colour of the surface at a hit in a view.
 THRONG_DEVICE Vec3 surface_view(const Params& params, const Path& path, const Hit& hit, Integrator view) {
     const Surface s = make_surface(params, path.ray, hit);
     if (view == Integrator::uv) return uv_color(s.uv[0]);

@@ -154,11 +154,14 @@ template <bool layered>
 THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, Step& step) {
     step.clear();
     const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
-    bool is_milky = false;
     if (layered && path.medium != NO_INDEX) {
         const LobesRecord& lobes = params.tables.lobes[params.tables.materials[path.medium].lobes];
-        is_milky = max_component(load3(lobes.scatter_albedo)) > 0.0f;
-        if (is_milky && scatter_in_medium(path, lobes, hit.t < 0.0f ? kInfinity : hit.t, step)) return;
+        if (max_component(load3(lobes.scatter_albedo)) > 0.0f) {
+            if (scatter_in_medium(path, lobes, hit.t < 0.0f ? kInfinity : hit.t, step)) return;
+        } else if (hit.t >= 0.0f) {
+            Vec3 depth = load3(lobes.extinction) * -hit.t;
+            path.throughput *= vec3(expf(depth.x), expf(depth.y), expf(depth.z));
+        }
     }
     if (hit.t < 0.0f) {
         if (is_transparent(params, path)) return;
@@ -170,11 +173,6 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     if (is_hidden(path, material)) {
         path.radiance += behind_hole(params, direction);
         return;
-    }
-    if (layered && path.medium != NO_INDEX && !is_milky) {
-        const LobesRecord& lobes = params.tables.lobes[params.tables.materials[path.medium].lobes];
-        Vec3 depth = load3(lobes.extinction) * -hit.t;
-        path.throughput *= vec3(expf(depth.x), expf(depth.y), expf(depth.z));
     }
     const Vec3 emission = emission_at(params, s, material);
     if (max_component(emission) > 0.0f) gain(params, path, emitted_light(params, origin, path.scatter, hit, s, emission));

@@ -43,7 +43,7 @@ THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
     return radiance;
 }
 
-// What a camera ray sees of a surface that is a hole in the scene. Outlined, as most scenes have none.
+// Radiance that a camera ray finds behind a surface that is a hole in the scene. Outlined, as most scenes have none.
 THRONG_OUTLINE Vec3 behind_hole(const Params& params, Vec3 direction) {
     return params.picture.transparent ? vec3(0.0f) : background(params, direction);
 }

@@ -1,4 +1,4 @@
-//! `throng render` with several scenes or models: one after the other, whatever becomes of each.
+//! `throng render` with several scenes or models: one after the other, even if some fail.
 
 use super::{Exit, console, events::Event, progress::Progress, resume};
 use crate::{
@@ -40,7 +40,7 @@ impl Inputs {
     }
 }
 
-/// What became of the run of a model that did not fail.
+/// The end of the run of a model that did not fail.
 pub struct Outcome {
     pub exit: Exit,
     /// Whether all of its frames existed already.

@@ -243,7 +243,7 @@ impl CudaDevice {
         let scene = self.scene()?;
         let (lights, lobes) = (scene.light_count(), scene.lobes_count());
         let paths = settings.integrator.paths();
-        let materials = frame.tables.as_ref().map_or(scene.materials(), |tables| &tables.materials);
+        let materials = frame.tables.as_ref().map_or(&scene.scene().materials, |tables| &tables.materials);
         let scatters = materials.iter().any(Material::has_scattering_volume);
         let volume_events = if scatters { VOLUME_EVENTS } else { 0 };
         let Some(needs) = PathNeeds::new(paths, settings.bounces, lights, lobes, volume_events) else {

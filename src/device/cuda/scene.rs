@@ -10,7 +10,7 @@ use crate::{
     },
     film::FILTER_TABLES,
     light::{Emitters, sun_count, sun_irradiance},
-    scene::{Material, Scene},
+    scene::Scene,
 };
 use cust::error::CudaResult;
 use std::{
@@ -239,11 +239,6 @@ impl SceneTables {
     /// Number of materials with several lobes.
     pub fn lobes_count(&self) -> u32 {
         self.lobes_count
-    }
-
-    /// The materials, where they are not animated.
-    pub fn materials(&self) -> &[Material] {
-        &self.scene.materials
     }
 
     pub fn light_count(&self) -> u32 {

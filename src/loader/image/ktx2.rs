@@ -10,7 +10,7 @@ use image::{DynamicImage, imageops::flip_vertical_in_place};
 use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
 
-/// How every KTX 2 file begins.
+/// First bytes of every KTX 2 file.
 pub const MAGIC: &[u8] = b"\xabKTX 20\xbb\r\n\x1a\n";
 
 /// The key of a picture's orientation. Its value is a letter for each axis.
@@ -25,7 +25,7 @@ const LEVEL_COUNT: usize = 40;
 const SCHEME: usize = 44;
 const LEVELS: usize = 80;
 
-/// What the header says, and the index of levels says of the first.
+/// The fields of the header, and the first entry of the index of levels.
 struct Header {
     /// A VkFormat; 0 for Basis Universal.
     format: u32,
