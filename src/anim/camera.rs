@@ -2,12 +2,12 @@
 
 use super::{
     Moment, catmull_rom,
-    lens::{PosedLens, lens_at, within_keys},
+    lens::{PosedLens, lens_at, middle, within_keys},
     tables::projection_at,
-    transforms::node_world,
+    transforms::{instance_world, node_world},
 };
-use crate::scene::{CameraPath, Projection, Scene};
-use glam::{Quat, Vec3};
+use crate::scene::{Anchor, Camera, CameraKey, CameraPath, Follow, Pace, Projection, Scene};
+use glam::{Mat3A, Quat, Vec3};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
 /// A camera in world space.
@@ -52,14 +52,25 @@ impl CameraPose {
     }
 }
 
-/// The pose of `scene`'s camera at `moment`.
+/// Number of moments whose mean a camera with a lag is at.
+const LAG_SAMPLES: u32 = 16;
+
+/// The pose of `scene`'s camera at `moment`; where cameras are cut, that of the frame that the moment is a part of.
 ///
 /// An orbit starts at the first frame and returns to its start one frame after the last, so that a looped film orbits evenly.
 pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
-    let camera = &scene.camera;
+    let (camera, number) = scene.camera_of(moment.frame_time());
+    let timeline = scene.timeline.as_ref().filter(|_| scene.camera_has_keys);
+    match timeline.and_then(|timeline| timeline.camera(number, moment.time())) {
+        Some(keyed) => pose_of(scene, &keyed, moment),
+        None => pose_of(scene, camera, moment),
+    }
+}
+
+fn pose_of(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPose {
     let time = moment.time();
     let mut up = camera.up;
-    let (eye, target) = match &camera.path {
+    let (mut eye, mut target) = match &camera.path {
         CameraPath::Still { eye, target } => (*eye, *target),
         CameraPath::Orbit { target, radius, height, start, turns } => {
             let loop_seconds = scene.settings.frames as f32 / scene.settings.fps;
@@ -67,26 +78,93 @@ pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
             let angle = start + TAU * (turns * passed / loop_seconds);
             (target + on_circle(camera.up, *radius, *height, angle), *target)
         }
-        CameraPath::Spline { keys } => {
-            let at = |f: fn(&crate::scene::CameraKey) -> Vec3| {
-                let points: Vec<_> = keys.iter().map(|k| (k.time, f(k))).collect();
-                catmull_rom(&points, time)
-            };
-            (at(|k| k.eye), at(|k| k.target))
-        }
+        CameraPath::Spline { keys, pace } => along_spline(keys, pace.as_ref(), time),
         CameraPath::Node { node } => {
             let view;
             (view, up) = along_node(scene, moment, *node);
             view
         }
     };
-    let mut projection = projection_at(scene, moment);
+    if let Some(follow) = &camera.target {
+        let followed = followed(scene, moment, follow);
+        if let CameraPath::Orbit { .. } = camera.path {
+            eye += followed - target;
+        }
+        target = followed;
+    }
+    if let Some(follow) = &camera.eye {
+        eye = followed(scene, moment, follow);
+    }
+    if camera.roll != 0.0 {
+        let forward = (target - eye).normalize_or(Vec3::NEG_Z);
+        up = Quat::from_axis_angle(forward, camera.roll) * up;
+    }
+    let mut projection = projection_at(scene, camera.projection, moment);
     if let Some(span) = within_keys(&camera.tracks.span, time) {
         projection = projection.with_span(span);
     }
     let mut pose = CameraPose { eye, target, up, projection, lens: None };
-    pose.lens = lens_at(scene, moment, &pose);
+    pose.lens = lens_at(scene, camera, moment, &pose);
     pose
+}
+
+/// Eye and target on a spline at `time`.
+pub fn along_spline(keys: &[CameraKey], pace: Option<&Pace>, time: f32) -> (Vec3, Vec3) {
+    let time = pace.map_or(time, |pace| paced(keys, pace, time));
+    let at = |f: fn(&CameraKey) -> Vec3| {
+        let points: Vec<_> = keys.iter().map(|k| (k.time, f(k))).collect();
+        catmull_rom(&points, time)
+    };
+    (at(|k| k.eye), at(|k| k.target))
+}
+
+/// The time of the keyed flight at which the eye is as far along the path as `pace` has it at `time`.
+fn paced(keys: &[CameraKey], pace: &Pace, time: f32) -> f32 {
+    let (Some(first), Some(last)) = (keys.first(), keys.last()) else {
+        return time;
+    };
+    let share = ((time - first.time) / (last.time - first.time)).clamp(0.0, 1.0);
+    let steps = (pace.times.len() - 1) as f32;
+    let at = pace.ease.share(share).clamp(0.0, 1.0) * steps;
+    let step = (at as usize).min(pace.times.len().saturating_sub(2));
+    match (pace.times.get(step), pace.times.get(step + 1)) {
+        (Some(from), Some(to)) => from + (to - from) * (at - step as f32),
+        _ => time,
+    }
+}
+
+/// The place that `follow` has at `moment`. With a lag, it is the mean of where it was before, with weights that fall off exponentially.
+fn followed(scene: &Scene, moment: &Moment, follow: &Follow) -> Vec3 {
+    if follow.lag <= 0.0 {
+        return kept(scene, moment, follow);
+    }
+    let at = |sample: u32| {
+        let quantile = (sample as f32 + 0.5) / LAG_SAMPLES as f32;
+        let time = moment.time() + follow.lag * (1.0 - quantile).ln();
+        let before = match scene.actors.is_empty() {
+            true => Moment::without_actors(time),
+            false => Moment::of(scene, time),
+        };
+        kept(scene, &before, follow)
+    };
+    (0..LAG_SAMPLES).map(at).sum::<Vec3>() / LAG_SAMPLES as f32
+}
+
+fn kept(scene: &Scene, moment: &Moment, follow: &Follow) -> Vec3 {
+    let middle = middle(scene, moment, &follow.anchors);
+    match follow.anchors.first().filter(|_| follow.turns) {
+        None => middle + follow.offset,
+        Some(anchor) => {
+            let world = match *anchor {
+                Anchor::Instance { instance, .. } => instance_world(scene, moment, instance),
+                Anchor::Node { node } => node_world(scene, moment, node),
+            };
+            let axis = |column: glam::Vec3A| column.normalize_or_zero();
+            let m = world.matrix3;
+            let axes = Mat3A::from_cols(axis(m.x_axis), axis(m.y_axis), axis(m.z_axis));
+            middle + Vec3::from(axes * glam::Vec3A::from(follow.offset))
+        }
+    }
 }
 
 /// Eye and target of a camera on a node, and its up vector. Axes that the node flattens or overflows are those of the world.

@@ -4,7 +4,7 @@ use super::{
     CameraPose, Moment, catmull_rom,
     transforms::{instance_world, node_world},
 };
-use crate::scene::{Anchor, Focus, Iris, Projection, Scene};
+use crate::scene::{Anchor, Camera, Focus, Iris, Projection, Scene};
 use glam::Vec3;
 
 /// A lens at a time, ready to trace rays through.
@@ -17,10 +17,10 @@ pub struct PosedLens {
     pub iris: Iris,
 }
 
-/// The lens of `scene`'s camera when the camera is at `pose`. None for a pinhole, and where numbers overflow.
-pub fn lens_at(scene: &Scene, moment: &Moment, pose: &CameraPose) -> Option<PosedLens> {
-    let lens = scene.camera.lens.as_ref()?;
-    let tracks = &scene.camera.tracks;
+/// The lens of a camera of `scene` that is at `pose`. None for a pinhole, and where numbers overflow.
+pub fn lens_at(scene: &Scene, camera: &Camera, moment: &Moment, pose: &CameraPose) -> Option<PosedLens> {
+    let lens = camera.lens.as_ref()?;
+    let tracks = &camera.tracks;
     let aperture = match within_keys(&tracks.aperture, moment.time()) {
         Some(value) => lens.aperture.with_value(value),
         None => lens.aperture,
@@ -57,7 +57,8 @@ fn distance_of(scene: &Scene, moment: &Moment, pose: &CameraPose, focus: &Focus)
     }
 }
 
-fn middle(scene: &Scene, moment: &Moment, anchors: &[Anchor]) -> Vec3 {
+/// The mean of `anchors`, in world space.
+pub fn middle(scene: &Scene, moment: &Moment, anchors: &[Anchor]) -> Vec3 {
     let place = |anchor: &Anchor| match *anchor {
         Anchor::Instance { instance, point } => instance_world(scene, moment, instance).transform_point3(point),
         Anchor::Node { node } => node_world(scene, moment, node).translation.into(),

@@ -26,7 +26,7 @@ mod transforms;
 mod turn;
 mod turning;
 
-pub use camera::{CameraPose, camera_at};
+pub use camera::{CameraPose, along_spline, camera_at};
 pub use catmull_rom::catmull_rom;
 pub use clip::sample;
 pub use deform::{BindPose, Deformed, deform};
@@ -38,4 +38,4 @@ pub use shape::{shape, shape_at};
 pub use shape_keys::shape_shutter_keys;
 pub use shutter::{ShutterTime, camera_shutter_keys, instance_shutter_keys};
 pub use tables::{PosedTables, posed_tables};
-pub use transforms::{ordered_transforms, shown_instances, shown_meshes, world_transforms};
+pub use transforms::{instance_world, ordered_transforms, shown_instances, shown_meshes, world_transforms};

@@ -12,6 +12,8 @@ use rayon::prelude::*;
 #[derive(Clone, Debug, Default)]
 pub struct Moment {
     time: f32,
+    /// Time of the frame that this moment is a part of, by which cameras are cut.
+    frame_time: f32,
     actors: Vec<RigPose>,
 }
 
@@ -25,20 +27,21 @@ impl Moment {
 
     /// The moment without actors, for things that no actor moves.
     pub(super) fn without_actors(time: f32) -> Self {
-        Self { time, ..Self::default() }
+        Self { time, frame_time: time, ..Self::default() }
     }
 
     /// Poses `actors` at `time`, in seconds, in parallel.
     pub fn move_to(&mut self, actors: &[Actor], time: f32) {
-        self.time = time;
+        (self.time, self.frame_time) = (time, time);
         self.actors.resize_with(actors.len(), RigPose::default);
         let pairs = self.actors.par_iter_mut().zip(actors);
         pairs.for_each(|(pose, actor)| pose.evaluate(&actor.rig, &actor.playbacks, time));
     }
 
     /// This moment with what is shown at `other`, another moment of the same scene: pictures that look at several times, for blur or
-    /// motion vectors, show the same things at all of them.
+    /// motion vectors, show the same things at all of them, through the same camera.
     pub fn showing(mut self, other: &Self) -> Self {
+        self.frame_time = other.frame_time;
         self.actors.iter_mut().zip(&other.actors).for_each(|(own, other)| own.show_as(other));
         self
     }
@@ -46,6 +49,17 @@ impl Moment {
     /// The time in seconds.
     pub fn time(&self) -> f32 {
         self.time
+    }
+
+    /// This moment as a part of the frame at `time`, in seconds.
+    pub fn in_frame(mut self, time: f32) -> Self {
+        self.frame_time = time;
+        self
+    }
+
+    /// The time of the frame in seconds.
+    pub fn frame_time(&self) -> f32 {
+        self.frame_time
     }
 
     /// The pose of an actor of the scene.

@@ -28,6 +28,8 @@ pub struct ShutterTime {
     pub open: f32,
     /// Seconds from the opening to the closing.
     pub seconds: f32,
+    /// The frame's own time.
+    pub frame: f32,
 }
 
 impl ShutterTime {
@@ -35,7 +37,8 @@ impl ShutterTime {
     pub fn new(scene: &Scene, shutter: Shutter, number: u32) -> Self {
         let [open, close] = shutter.span();
         let fps = scene.settings.fps;
-        Self { open: scene.time_of(number) + open / fps, seconds: (close - open) / fps }
+        let frame = scene.time_of(number);
+        Self { open: frame + open / fps, seconds: (close - open) / fps, frame }
     }
 
     /// The moment at which `share` of the time has passed.
@@ -51,14 +54,18 @@ impl ShutterTime {
 
 /// The camera at even steps of time, first at the opening and last at the closing; empty if it stands still.
 pub fn camera_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> {
-    // Rigs move only a camera that is on a node, and the focus of a lens that follows something.
-    let focus = scene.camera.lens.as_ref().map(|lens| &lens.focus);
-    let keyed = scene.camera.tracks.focus.iter().map(|(_, focus)| focus);
-    let follows = matches!(scene.camera.path, CameraPath::Node { .. })
+    // Rigs move only a camera that is on a node or follows something, or whose lens does.
+    let (camera, _) = scene.camera_of(time.frame);
+    let focus = camera.lens.as_ref().map(|lens| &lens.focus);
+    let keyed = camera.tracks.focus.iter().map(|(_, focus)| focus);
+    let follows = matches!(camera.path, CameraPath::Node { .. })
+        || camera.eye.is_some()
+        || camera.target.is_some()
+        || scene.camera_has_keys
         || focus.into_iter().chain(keyed).any(|focus| matches!(focus, Focus::On(_)));
-    let moment = |time: f32| match follows {
-        true => Moment::of(scene, time),
-        false => Moment::without_actors(time),
+    let moment = |at: f32| match follows {
+        true => Moment::of(scene, at).in_frame(time.frame),
+        false => Moment::without_actors(at).in_frame(time.frame),
     };
     let poses: Vec<CameraPose> = time.times(CAMERA_SEGMENTS).map(|time| camera_at(scene, &moment(time))).collect();
     match poses.windows(2).all(|pair| pair[0] == pair[1]) {
@@ -205,7 +212,7 @@ mod tests {
     }
 
     fn shutter() -> ShutterTime {
-        ShutterTime { open: 0.7, seconds: 0.1 }
+        ShutterTime { open: 0.7, seconds: 0.1, frame: 0.75 }
     }
 
     fn keys(ids: &[u32]) -> ShutterKeys {

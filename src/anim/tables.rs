@@ -5,7 +5,7 @@ use super::{
     clip::{Keys, interpolate},
 };
 use crate::scene::{
-    Light, Material, NONE, Projection, Scene, TextureMap,
+    Changes, Environment, Light, Material, NONE, Projection, Scene, TextureMap,
     animated::{
         Animated, AnimatedLight, AnimatedMaterial, CameraValue, LightValue, MapUse, MaterialBase, PlaceValue,
         PunctualLight, PunctualShape, Target, TexturePlace, Track,
@@ -13,6 +13,7 @@ use crate::scene::{
     rig::{Actor, RigNodeRef},
 };
 use glam::{Vec2, Vec3};
+use std::sync::Arc;
 
 /// The scene's tables as they are at a moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,17 +21,32 @@ pub struct PosedTables {
     pub materials: Vec<Material>,
     pub maps: Vec<TextureMap>,
     pub lights: Vec<Light>,
+    /// The environment, if it is not the scene's: the same one as long as it does not change.
+    pub environment: Option<Arc<Environment>>,
+    /// Whether materials emit what they emit in the scene, as far as the sampling of lights goes.
+    pub keeps_emission: bool,
 }
 
-/// Materials, maps and lights of `scene` at `moment`, a pure function of both; none if no track animates any. Where several clips animate
-/// the same value, the last one wins.
+/// Materials, maps, lights and environment of `scene` at `moment`, a pure function of both; none if no track and no key of its file changes
+/// any. Where several clips animate the same value, the last one wins.
 pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
+    let changes = scene.timeline.as_ref().map(|timeline| timeline.at(moment.time())).unwrap_or_default();
     let drives = |d: &Animated| !d.materials.is_empty() || !d.lights.is_empty();
-    if !scene.animated.iter().any(drives) {
+    if changes == Changes::default() && !scene.animated.iter().any(drives) {
         return None;
     }
-    let mut tables =
-        PosedTables { materials: scene.materials.clone(), maps: scene.maps.clone(), lights: scene.lights.clone() };
+    let mut tables = PosedTables {
+        materials: scene.materials.clone(),
+        maps: scene.maps.clone(),
+        lights: lights(scene, &changes),
+        environment: changes.environment,
+        keeps_emission: changes.materials.is_empty(),
+    };
+    for (row, material) in changes.materials {
+        if let Some(own) = tables.materials.get_mut(row as usize) {
+            *own = material;
+        }
+    }
     for animated in &scene.animated {
         if let Some(actor) = scene.actors.get(animated.actor as usize) {
             let values = values_at(actor, moment.time());
@@ -41,9 +57,16 @@ pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
     Some(tables)
 }
 
-/// The camera's projection at `moment`, with the field of view or height that clips give it.
-pub fn projection_at(scene: &Scene, moment: &Moment) -> Projection {
-    let mut projection = scene.camera.projection;
+/// The scene's lights with `changes`: its own, and then the sun of its environment.
+fn lights(scene: &Scene, changes: &Changes) -> Vec<Light> {
+    let (own, sun) = scene.lights.split_at(scene.own_lights);
+    let own = changes.lights.as_deref().unwrap_or(own);
+    let sun = changes.sun.as_ref().map_or(sun, |sun| sun.as_slice());
+    [own, sun].concat()
+}
+
+/// A camera's `projection` at `moment`, with the field of view or height that clips give it.
+pub fn projection_at(scene: &Scene, mut projection: Projection, moment: &Moment) -> Projection {
     for animated in &scene.animated {
         let actor = scene.actors.get(animated.actor as usize);
         let (Some(actor), Some(own)) = (actor, animated.camera) else {

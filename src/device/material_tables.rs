@@ -1,31 +1,70 @@
 //! Materials as kernels read them, and the tables of frames in which they change.
 
+use super::tables::Sky;
 use crate::{
     abi::{self, LightRecord, LobesRecord, MapRecord, MaterialRecord, NO_INDEX},
     anim::PosedTables,
-    light::light_records,
-    scene::{Alpha, Material, MaterialKind, TextureMap, ToCamera},
+    light::{Emitters, emission_weights, light_records},
+    scene::{Alpha, Environment, Material, MaterialKind, TextureMap, ToCamera},
 };
+use std::sync::Arc;
 
-/// Tables of a frame in which materials or lights are not the scene's.
+/// Tables of a frame in which materials, lights or the environment are not the scene's.
 #[derive(Default)]
 pub struct MaterialTables {
     pub materials: Vec<MaterialRecord>,
     pub lobes: Vec<LobesRecord>,
     pub maps: Vec<MapRecord>,
     pub lights: Vec<LightRecord>,
+    /// The environment, if it is the frame's own.
+    pub sky: Option<Arc<Sky>>,
 }
 
 impl MaterialTables {
-    /// `weights` are the scene's own, by which lights are sampled (see `MaterialRecord::emission_weight`).
-    pub fn new(tables: &PosedTables, weights: &[f32]) -> Self {
+    /// `weights` are those by which lights are sampled (see `MaterialRecord::emission_weight`).
+    pub fn new(tables: &PosedTables, weights: &[f32], sky: Option<Arc<Sky>>) -> Self {
         let (materials, lobes) = material_records(&tables.materials, weights);
         Self {
             materials,
             lobes,
             maps: tables.maps.iter().map(map_record).collect(),
             lights: light_records(&tables.lights),
+            sky,
         }
+    }
+}
+
+/// The emission weights and the sky of frames that have their own, kept from frame to frame while they stay the same.
+#[derive(Default)]
+pub struct PosedCache {
+    emitters: Option<Arc<Emitters>>,
+    sky: Option<(Arc<Environment>, Arc<Sky>)>,
+}
+
+impl PosedCache {
+    /// The emitters of a frame; `usual` are those of the scene.
+    pub fn emitters(&mut self, usual: &Arc<Emitters>, posed: Option<&PosedTables>) -> Arc<Emitters> {
+        let Some(posed) = posed.filter(|posed| !posed.keeps_emission) else {
+            return usual.clone();
+        };
+        let weights = emission_weights(usual.scene(), &posed.materials);
+        if let Some(last) = self.emitters.as_ref().filter(|last| last.weights() == weights) {
+            return last.clone();
+        }
+        let emitters = Arc::new(Emitters::new(usual.scene().clone(), weights));
+        self.emitters = Some(emitters.clone());
+        emitters
+    }
+
+    /// The sky of a frame of a scene with so many textures, if it is not the scene's.
+    pub fn sky(&mut self, posed: &PosedTables, textures: usize) -> Option<Arc<Sky>> {
+        let environment = posed.environment.as_ref()?;
+        if let Some((_, sky)) = self.sky.as_ref().filter(|(last, _)| Arc::ptr_eq(last, environment)) {
+            return Some(sky.clone());
+        }
+        let sky = Arc::new(Sky::new(environment, textures as u32));
+        self.sky = Some((environment.clone(), sky.clone()));
+        Some(sky)
     }
 }
 

@@ -39,20 +39,30 @@ pub struct Tables {
     pub textures: Vec<TextureRecord>,
     /// Suns first.
     pub lights: Vec<LightRecord>,
-    /// The cells of an environment image, for sampling it.
-    pub sky: SkyTable,
+    pub sky: Sky,
     pub emitters: Arc<Emitters>,
-    /// Weight of each material (see `MaterialRecord::emission_weight`).
-    pub emission_weights: Vec<f32>,
-    pub environment: EnvironmentRecord,
     pub srgb: [f32; 256],
     pub scene: Arc<Scene>,
     /// Hashes of the names of instances and materials, once an AOV asks for them.
     ids: OnceLock<NameIds>,
-    /// Texels of the last textures, which are the environment's and not in the scene's list.
-    #[cfg_attr(not(throng_cuda), expect(dead_code, reason = "the environments that rows lead to"))]
-    skies: Vec<Vec<[f32; 4]>>,
 }
+
+/// An environment as kernels read it.
+pub struct Sky {
+    pub environment: EnvironmentRecord,
+    /// The cells of an environment image, for sampling it.
+    pub table: SkyTable,
+    /// The image and a low-passed one, which come after the textures of the scene; none for environments without an image.
+    pub textures: Vec<TextureRecord>,
+    /// The texels of these textures.
+    #[cfg_attr(not(throng_cuda), expect(dead_code, reason = "what the records lead to"))]
+    pub texels: Vec<Vec<[f32; 4]>>,
+}
+
+// SAFETY: the pointers lead to memory that the sky owns and that nobody writes to.
+unsafe impl Send for Sky {}
+// SAFETY: as above.
+unsafe impl Sync for Sky {}
 
 /// A mesh for shading, as kernels read it: as much memory again as the mesh takes in the scene. Empty for a sphere.
 #[derive(Default)]
@@ -69,35 +79,13 @@ unsafe impl Send for Tables {}
 impl Tables {
     pub fn new(scene: Arc<Scene>) -> Self {
         let mut textures: Vec<TextureRecord> = scene.textures.iter().map(texture_record).collect();
-        let mut skies = Vec::new();
-        let mut environment = environment_record(&scene.environment);
-        let mut sky = SkyTable::default();
-        if let Environment::Image { pixels, .. } = &scene.environment {
-            for (image, index) in
-                [(pixels, &mut environment.image), (&low_pass(pixels), &mut environment.diffuse_image)]
-            {
-                let texels: Vec<[f32; 4]> = image.data.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
-                *index = textures.len() as u32;
-                textures.push(TextureRecord {
-                    texels: texels.as_ptr().cast(),
-                    width: image.width,
-                    height: image.height,
-                    format: abi::TEXELS_FLOAT,
-                    wrap: [abi::WRAP_REPEAT, abi::WRAP_CLAMP],
-                    nearest: 0,
-                });
-                skies.push(texels);
-            }
-            sky = SkyTable::new(pixels);
-            (environment.columns, environment.rows) = (sky.columns, sky.rows.len() as u32);
-            environment.fluence = sky.fluence;
-            environment.even = (sky.unevenness < EVEN).into();
-        }
+        let sky = Sky::new(&scene.environment, textures.len() as u32);
+        textures.extend(&sky.textures);
         let needs = attributes::needs(&scene);
         let attributes = scene.meshes.par_iter().zip(&needs);
         let attributes: Vec<_> = attributes.map(|(mesh, &needs)| Attributes::new(mesh, needs)).collect();
         let meshes = scene.meshes.iter().zip(attributes.iter().zip(&needs));
-        let weights = emission_weights(&scene);
+        let weights = emission_weights(&scene, &scene.materials);
         let (materials, lobes) = material_tables::material_records(&scene.materials, &weights);
         Self {
             meshes: meshes.map(|(mesh, (attributes, needs))| mesh_record(mesh, attributes, *needs)).collect(),
@@ -109,13 +97,10 @@ impl Tables {
             textures,
             lights: light_records(&scene.lights),
             sky,
-            emitters: Arc::new(Emitters::new(scene.clone(), weights.clone())),
-            emission_weights: weights,
-            environment,
+            emitters: Arc::new(Emitters::new(scene.clone(), weights)),
             srgb: std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0)),
             scene,
             ids: OnceLock::new(),
-            skies,
         }
     }
 }
@@ -128,13 +113,50 @@ impl Tables {
             Texels::Srgb8(data) | Texels::Linear8(data) => bytemuck::cast_slice(data),
             Texels::Linear(data) => bytemuck::cast_slice(data),
         });
-        let skies = self.skies.iter().map(|sky| bytemuck::cast_slice(sky));
+        let skies = self.sky.texels.iter().map(|sky| bytemuck::cast_slice(sky));
         own.chain(skies)
+    }
+
+    /// The scene's textures, with those of another sky in place of its own.
+    pub fn textures_with(&self, sky: &Sky) -> Vec<TextureRecord> {
+        [&self.textures[..self.scene.textures.len()], &sky.textures[..]].concat()
     }
 
     /// Hashes of the names of instances and materials.
     pub fn name_ids(&self) -> &NameIds {
         self.ids.get_or_init(|| NameIds::new(&self.scene))
+    }
+}
+
+impl Sky {
+    /// The tables of `environment`, whose textures are number `first` and the next.
+    pub fn new(environment: &Environment, first: u32) -> Self {
+        let mut sky = Self {
+            environment: environment_record(environment),
+            table: SkyTable::default(),
+            textures: Vec::new(),
+            texels: Vec::new(),
+        };
+        if let Environment::Image { pixels, .. } = environment {
+            (sky.environment.image, sky.environment.diffuse_image) = (first, first + 1);
+            for image in [pixels, &low_pass(pixels)] {
+                let texels: Vec<[f32; 4]> = image.data.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
+                sky.textures.push(TextureRecord {
+                    texels: texels.as_ptr().cast(),
+                    width: image.width,
+                    height: image.height,
+                    format: abi::TEXELS_FLOAT,
+                    wrap: [abi::WRAP_REPEAT, abi::WRAP_CLAMP],
+                    nearest: 0,
+                });
+                sky.texels.push(texels);
+            }
+            sky.table = SkyTable::new(pixels);
+            (sky.environment.columns, sky.environment.rows) = (sky.table.columns, sky.table.rows.len() as u32);
+            sky.environment.fluence = sky.table.fluence;
+            sky.environment.even = (sky.table.unevenness < EVEN).into();
+        }
+        sky
     }
 }
 

@@ -11,9 +11,9 @@ use rayon::prelude::*;
 /// Texels per task.
 const CHUNK: usize = 1 << 16;
 
-/// Mean luminance that each material emits, using the mean of its whole texture; 0 for materials that light nothing.
-pub fn emission_weights(scene: &Scene) -> Vec<f32> {
-    let weights = scene.materials.par_iter().map(|m| weight(scene, m));
+/// Mean luminance that each of `materials` of a scene emits, using the mean of its whole texture; 0 for materials that light nothing.
+pub fn emission_weights(scene: &Scene, materials: &[Material]) -> Vec<f32> {
+    let weights = materials.par_iter().map(|m| weight(scene, m));
     weights.collect()
 }
 

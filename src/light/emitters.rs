@@ -70,6 +70,16 @@ impl Emitters {
         Self { of_mesh: of_mesh.collect(), tables: Arc::new(tables(&parts)), emissions, scene, weights }
     }
 
+    /// The scene that they are in.
+    pub fn scene(&self) -> &Arc<Scene> {
+        &self.scene
+    }
+
+    /// Mean luminance that each material emits.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
     /// Whether no mesh emits light.
     pub fn is_empty(&self) -> bool {
         self.emissions.is_empty()

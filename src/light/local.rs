@@ -107,31 +107,37 @@ fn emitters_of_records(leaves: &[LightLeaf], records: usize) -> Vec<u32> {
     all.into_iter().map(AtomicU32::into_inner).collect()
 }
 
-/// The tree of the last frame, kept for the next one if nothing moves.
+/// The tree of the last frame, kept for the next one if nothing moves and no light changes.
 #[derive(Default)]
 pub struct LightCache {
     tlas: Weak<Tlas>,
+    emitters: Weak<Emitters>,
+    lights: Vec<LightRecord>,
     tree: Option<Arc<LocalTree>>,
 }
 
 impl LightCache {
-    /// The tree for a frame with `tlas`, see [`LocalTree::new`]; the last one if the TLAS is the same. A frame that has its `own` lights
-    /// instead of the scene's gets its own tree, too.
+    /// The tree for a frame with `tlas`, see [`LocalTree::new`]; the last one if it is of the same.
     pub fn tree(
         &mut self,
         tlas: &Arc<Tlas>,
-        emitters: &Emitters,
+        emitters: &Arc<Emitters>,
         lights: &[LightRecord],
-        own: Option<&[LightRecord]>,
         shapes: &[ShownShape<'_>],
     ) -> Option<Arc<LocalTree>> {
-        if let Some(own) = own {
-            return LocalTree::new(emitters, own, tlas, shapes).map(Arc::new);
-        }
-        if self.tlas.as_ptr() != Arc::as_ptr(tlas) || self.tlas.strong_count() == 0 {
+        let same = self.tlas.as_ptr() == Arc::as_ptr(tlas)
+            && self.tlas.strong_count() > 0
+            && self.emitters.as_ptr() == Arc::as_ptr(emitters)
+            && bytes_of(&self.lights) == bytes_of(lights);
+        if !same {
             self.tree = LocalTree::new(emitters, lights, tlas, shapes).map(Arc::new);
-            self.tlas = Arc::downgrade(tlas);
+            (self.tlas, self.emitters) = (Arc::downgrade(tlas), Arc::downgrade(emitters));
+            self.lights = lights.to_vec();
         }
         self.tree.clone()
     }
+}
+
+fn bytes_of(lights: &[LightRecord]) -> &[u8] {
+    bytemuck::cast_slice(lights)
 }

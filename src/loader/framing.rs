@@ -224,6 +224,19 @@ pub fn still(scene: &Scene, bounds: &Aabb, framing: &Framing) -> Camera {
     camera(CameraPath::Still { eye: target + distance * window.towards, target }, framing)
 }
 
+/// Eye and target of a camera that looks from `towards`, with `up` up, as near as `points` fit into the picture with a `margin`.
+pub fn fitted(points: &[Vec3], (towards, up): (Vec3, Vec3), fov_y: f32, aspect: f32, margin: f32) -> (Vec3, Vec3) {
+    let framing = Framing { fov_y, aspect, margin, zoom: 1.0 };
+    let right = up.cross(towards).normalize_or(Vec3::X);
+    let window = Window::facing(right, towards, &framing);
+    let bounds = Aabb::of_points(points.iter().copied());
+    let center = bounds_center(&bounds);
+    let fit = points.iter().map(|&p| window.support(p - center)).fold(Support::NONE, Support::join);
+    let (right, up, distance) = window.eye(&bounds, &fit, &framing);
+    let target = center + right * window.right + up * window.up;
+    (target + distance * towards, target)
+}
+
 fn camera(path: CameraPath, framing: &Framing) -> Camera {
     Camera { path, up: Vec3::Y, projection: Projection::Perspective { fov_y: framing.fov_y }, ..Camera::default() }
 }
@@ -240,6 +253,14 @@ struct Window {
     towards: Vec3,
     /// Half the width and the height at distance 1.
     slope: [f32; 2],
+}
+
+/// Half the width and the height of the part of a picture that is to be filled, at distance 1.
+fn slope(framing: &Framing) -> [f32; 2] {
+    let half_height = (0.5 * framing.fov_y).tan();
+    let half_width = half_height * framing.aspect;
+    let margin = 2.0 * framing.margin * half_height.min(half_width);
+    [half_width - margin, half_height - margin]
 }
 
 /// How far points reach beyond planes through the origin that are parallel to the sides of a window's view: right, left, up and down.
@@ -259,15 +280,17 @@ impl Window {
     fn new(start: f32, framing: &Framing) -> Self {
         let (sin, cos) = start.sin_cos();
         let (rise, around) = ELEVATION_DEGREES.to_radians().sin_cos();
-        let half_height = (0.5 * framing.fov_y).tan();
-        let half_width = half_height * framing.aspect;
-        let margin = 2.0 * framing.margin * half_height.min(half_width);
         Self {
             right: Vec3::new(cos, 0.0, -sin),
             up: Vec3::new(-sin * rise, around, -cos * rise),
             towards: Vec3::new(sin * around, rise, cos * around),
-            slope: [half_width - margin, half_height - margin],
+            slope: slope(framing),
         }
+    }
+
+    /// Seen from the direction `towards`, with `right` to the right.
+    fn facing(right: Vec3, towards: Vec3, framing: &Framing) -> Self {
+        Self { right, up: towards.cross(right), towards, slope: slope(framing) }
     }
 
     fn support(&self, p: Vec3) -> Support {

@@ -75,6 +75,16 @@ impl Materials {
         Ok(found)
     }
 
+    /// A table with the same textures and maps but no rows, in which the materials of this one find theirs again.
+    pub fn without_rows(&self) -> Self {
+        Self {
+            maps: self.maps.clone(),
+            map_of: self.map_of.clone(),
+            texture_of: self.texture_of.clone(),
+            ..Self::default()
+        }
+    }
+
     /// Index of a way to read a texture, shared by all materials that read it so.
     pub fn map(&mut self, map: TextureMap) -> u32 {
         let [a, b, c, d, x, y] = map.transform.to_cols_array().map(f32::to_bits);

@@ -73,7 +73,13 @@ pub fn load_inspected(
     let kind = kind_of(path)?;
     options.check(kind)?;
     let scene = match kind {
-        Kind::Scene => ron::load(path, &overrides(options), &options.model.allow_dirs)?,
+        Kind::Scene => {
+            let camera = match &options.model.camera {
+                options::CameraChoice::Of(name) => Some(name.as_str()),
+                _ => None,
+            };
+            ron::load(path, &overrides(options), &options.model.allow_dirs, camera)?
+        }
         Kind::Mesh(format) => standalone::mesh::load(path, format, options)?,
         Kind::Gltf => standalone::gltf::load(path, options, inspect)?,
         Kind::Raw => scn::load(path)?,

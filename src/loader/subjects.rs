@@ -44,6 +44,21 @@ pub fn find(scene: &Scene, name: &str) -> Result<Vec<Anchor>, String> {
     Err(format!("nothing that is placed is called `{name}`: {hint}"))
 }
 
+/// The instances that [`find`] takes the middle of: all of a subject's.
+///
+/// # Errors
+/// As [`find`].
+pub fn instances(scene: &Scene, name: &str) -> Result<Vec<u32>, String> {
+    if let Some(subject) = scene.subjects.iter().find(|s| s.name == name) {
+        return Ok(subject.instances.clone());
+    }
+    let instance = |anchor: &Anchor| match *anchor {
+        Anchor::Instance { instance, .. } => Some(instance),
+        Anchor::Node { .. } => None,
+    };
+    Ok(find(scene, name)?.iter().filter_map(instance).collect())
+}
+
 /// Up to `MOST` of the instances, evenly spread.
 pub fn spread(instances: Range<u32>) -> Vec<u32> {
     let step = instances.len().div_ceil(MOST).max(1);

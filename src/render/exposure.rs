@@ -34,14 +34,19 @@ const CLAY: f32 = -1.3;
 pub enum AutoExposure {
     #[serde(rename = "gentle")]
     Gentle,
+    #[serde(rename = "keyed")]
+    Keyed,
     /// With stops that are added.
     #[serde(untagged)]
     Full(f32),
 }
 
-/// The exposures of a run's frames.
+/// The exposures of a run's frames, and their white balances where these change.
 #[derive(Debug, Default)]
-pub struct Exposures(BTreeMap<u32, f32>);
+pub struct Exposures {
+    exposures: BTreeMap<u32, f32>,
+    white_balances: BTreeMap<u32, f32>,
+}
 
 impl Exposures {
     /// Measures the exposures of the frames of `job`, if they are automatic.
@@ -54,14 +59,36 @@ impl Exposures {
         poser: &mut Poser,
         stop: &Stop,
     ) -> Result<Self, RenderError> {
+        let mut measured = Self { exposures: Self::exposures(job, device, poser, stop)?, ..Self::default() };
+        if let Some(timeline) = &job.scene.timeline
+            // Otherwise the run has its own.
+            && job.settings.film.white_balance == job.scene.settings.white_balance
+        {
+            let white = |&frame: &u32| Some((frame, timeline.white_balance(job.scene.time_of(frame))?));
+            measured.white_balances = job.frames.iter().filter_map(white).collect();
+        }
+        Ok(measured)
+    }
+
+    fn exposures(
+        job: &RenderJob,
+        device: &mut dyn Device,
+        poser: &mut Poser,
+        stop: &Stop,
+    ) -> Result<BTreeMap<u32, f32>, RenderError> {
         let ids = |index: u32| cryptomatte::instance_ids(&job.scene).get(index as usize).copied();
         let stage = job.scene.stage.and_then(ids);
         let more = match job.auto_exposure {
-            None => return Ok(Self::default()),
+            None => return Ok(BTreeMap::new()),
+            Some(AutoExposure::Keyed) => {
+                let timeline = job.scene.timeline.as_ref();
+                let exposure = |&frame: &u32| Some((frame, timeline?.exposure(job.scene.time_of(frame))?));
+                return Ok(job.frames.iter().filter_map(exposure).collect());
+            }
             Some(AutoExposure::Gentle) => {
                 let stops = measure_frame(job, device, poser, (1, stage), stop)?;
                 let exposure = job.settings.exposure + gentle(stops);
-                return Ok(Self(job.frames.iter().map(|&frame| (frame, exposure)).collect()));
+                return Ok(job.frames.iter().map(|&frame| (frame, exposure)).collect());
             }
             Some(AutoExposure::Full(more)) => more,
         };
@@ -74,12 +101,15 @@ impl Exposures {
             keys.insert(key, stops);
         }
         let exposure = |&frame: &u32| (frame, more + between(&keys, frame, step));
-        Ok(Self(job.frames.iter().map(exposure).collect()))
+        Ok(job.frames.iter().map(exposure).collect())
     }
 
-    /// The settings of the job with the frame's own exposure.
+    /// The settings of the job with the frame's own exposure and white balance.
     pub fn settings_of(&self, settings: &FrameSettings, frame: u32) -> FrameSettings {
-        FrameSettings { exposure: self.0.get(&frame).copied().unwrap_or(settings.exposure), ..settings.clone() }
+        let mut settings = settings.clone();
+        settings.exposure = self.exposures.get(&frame).copied().unwrap_or(settings.exposure);
+        settings.film.white_balance = self.white_balances.get(&frame).copied().or(settings.film.white_balance);
+        settings
     }
 }
 

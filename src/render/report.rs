@@ -224,7 +224,7 @@ fn camera(camera: &Camera) -> String {
     let path = match &camera.path {
         CameraPath::Still { .. } => "still".into(),
         CameraPath::Orbit { turns, .. } => format!("orbit, {turns} turns"),
-        CameraPath::Spline { keys } => format!("spline, {} keys", keys.len()),
+        CameraPath::Spline { keys, .. } => format!("spline, {} keys", keys.len()),
         CameraPath::Node { .. } => "on a node".into(),
     };
     let projection = match camera.projection {

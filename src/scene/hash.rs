@@ -16,6 +16,7 @@ impl Scene {
             settings,
             environment,
             lights,
+            own_lights: _,
             materials,
             maps,
             textures,
@@ -30,6 +31,9 @@ impl Scene {
             deforming,
             palettes,
             camera,
+            cuts,
+            timeline,
+            camera_has_keys,
             warnings: _,
             notes: _,
             stage: _,
@@ -38,6 +42,7 @@ impl Scene {
         hash.text(&(settings.frames, settings.fps, settings.start));
         hash.environment(environment);
         hash.text(&(lights, materials, maps, camera));
+        hash.text(&(cuts, timeline, camera_has_keys));
         textures.iter().for_each(|texture| hash.texture(texture));
         meshes.iter().for_each(|mesh| hash.mesh(mesh));
         hash.bytes(bytemuck::cast_slice(material_slots));

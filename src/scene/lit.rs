@@ -30,12 +30,14 @@ impl Scene {
         self.used_materials().iter().any(|&row| self.materials[row].to_camera == ToCamera::ShadowCatcher)
     }
 
-    /// Lights that clips animate count as lights, however dark they begin.
+    /// Lights that clips or keys animate count as lights, however dark they begin.
     pub fn light_source(&self) -> LightSource {
-        let shines = |&row: &usize| self.materials[row].emission.max_element() > 0.0;
-        if !self.animated.is_empty() || self.lights.iter().any(Light::shines) || self.environment.shines() {
+        let used = self.used_materials();
+        let mut emissive = self.at_any_time(&used).filter(|material| material.emission.max_element() > 0.0);
+        let keyed = self.timeline.as_ref().is_some_and(|timeline| timeline.changes_lights());
+        if keyed || !self.animated.is_empty() || self.lights.iter().any(Light::shines) || self.environment.shines() {
             LightSource::Lights
-        } else if self.used_materials().iter().any(shines) {
+        } else if emissive.next().is_some() {
             LightSource::Materials
         } else {
             LightSource::Nothing
@@ -44,11 +46,19 @@ impl Scene {
 
     /// The integrator of a scene that names none: the fastest that has its light and shows its materials.
     pub fn suitable_integrator(&self) -> Integrator {
-        let needs_paths = |&row: &usize| self.materials[row].needs_paths();
-        match self.light_source() == LightSource::Materials || self.used_materials().iter().any(needs_paths) {
+        let used = self.used_materials();
+        let needs_paths = self.at_any_time(&used).any(|material| material.needs_paths());
+        match self.light_source() == LightSource::Materials || needs_paths {
             true => Integrator::Path,
             false => Integrator::Whitted,
         }
+    }
+
+    /// Materials of the rows `used`, ascending, at the first frame and at all keys.
+    fn at_any_time(&self, used: &[usize]) -> impl Iterator<Item = Material> {
+        let keyed = self.timeline.iter().flat_map(|timeline| timeline.materials_at_keys());
+        let keyed = keyed.filter(|(row, _)| used.binary_search(&(*row as usize)).is_ok());
+        used.iter().map(|&row| self.materials[row]).chain(keyed.map(|(_, material)| material))
     }
 }
 

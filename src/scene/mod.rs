@@ -20,6 +20,8 @@ pub mod ranges;
 mod references;
 pub mod rig;
 mod shutter;
+mod timeline;
+mod track;
 
 pub use clay::CLAY;
 pub use demand::VertexDemand;
@@ -31,12 +33,15 @@ pub use material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, a
 pub use names::{Names, cut};
 pub use references::LostReference;
 pub use shutter::{Shutter, ShutterError};
+pub use timeline::{Changes, Timeline};
+pub use track::{Ease, Ends, Interpolate, Key, Position, Track};
 
 use crate::choice::choice;
 use crate::math::Aabb;
 use animated::Animated;
 use glam::{Affine3, Quat, Vec3};
 use rig::{Actor, Appearance, DeformingMesh, Palette, PoseBuckets, RigNodeRef};
+use std::sync::Arc;
 
 /// "No such index" wherever an index is optional.
 pub const NONE: u32 = u32::MAX;
@@ -49,6 +54,8 @@ pub struct Scene {
     pub settings: RenderDefaults,
     pub environment: Environment,
     pub lights: Vec<Light>,
+    /// Number of `lights` that come before the sun of the environment, if that has one.
+    pub own_lights: usize,
     pub materials: Vec<Material>,
     /// How materials read textures.
     pub maps: Vec<TextureMap>,
@@ -74,6 +81,12 @@ pub struct Scene {
     /// Runs of meshes that are the poses of one model.
     pub palettes: Vec<Palette>,
     pub camera: Camera,
+    /// Other cameras that take over from [`Self::camera`], at increasing times.
+    pub cuts: Vec<Cut>,
+    /// What changes by keys in the scene's file.
+    pub timeline: Option<Arc<dyn Timeline>>,
+    /// Whether the timeline has the cameras at each time, and those here are as at the first frame.
+    pub camera_has_keys: bool,
     /// The instance that is the ground of a standalone model.
     pub stage: Option<u32>,
     /// Named things, besides meshes, that a lens can focus on.
@@ -152,6 +165,8 @@ pub enum Metering {
     Gentle,
     /// Once a second.
     Full,
+    /// As the keys of the scene file have it.
+    Keyed,
 }
 
 choice! {
@@ -377,8 +392,14 @@ pub enum Phase {
 #[derive(Clone, Debug)]
 pub struct Camera {
     pub path: CameraPath,
+    /// What the eye of a still camera follows.
+    pub eye: Option<Follow>,
+    /// What the camera looks at, instead of the path's own target. An orbit is about it.
+    pub target: Option<Follow>,
     /// Unit vector that points up in the picture. A path along a node has its own.
     pub up: Vec3,
+    /// Rotation of the camera about its axis in radians: to the right, so that the picture turns to the left.
+    pub roll: f32,
     pub projection: Projection,
     /// None for a pinhole: everything is sharp.
     pub lens: Option<Lens>,
@@ -390,7 +411,10 @@ impl Default for Camera {
     fn default() -> Self {
         Self {
             path: CameraPath::Still { eye: Vec3::new(0.0, 0.0, 5.0), target: Vec3::ZERO },
+            eye: None,
+            target: None,
             up: Vec3::Y,
+            roll: 0.0,
             projection: Projection::default(),
             lens: None,
             tracks: LensTracks::default(),
@@ -404,6 +428,8 @@ pub struct Subject {
     pub name: String,
     /// Points whose mean is the middle of the subject.
     pub anchors: Vec<Anchor>,
+    /// Its instances.
+    pub instances: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -424,12 +450,43 @@ pub enum CameraPath {
     /// Catmull-Rom through keys of increasing time (at least 2).
     Spline {
         keys: Vec<CameraKey>,
+        /// How the eye gets along the path from its first to its last key's time, by length; None: as the keys' times have it.
+        pace: Option<Pace>,
     },
     /// The view from the origin of a node along its -Z axis, with its +Y axis up.
     Node {
         /// Index into [`Scene::nodes`].
         node: u32,
     },
+}
+
+/// A thing that a camera keeps to as it moves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Follow {
+    /// Points whose mean is the middle of the thing.
+    pub anchors: Arc<[Anchor]>,
+    /// From that middle, in scene units.
+    pub offset: Vec3,
+    /// Whether the offset turns with the thing.
+    pub turns: bool,
+    /// Mean time in seconds by which the camera is behind.
+    pub lag: f32,
+}
+
+/// A camera that takes over.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// Seconds.
+    pub time: f32,
+    pub camera: Camera,
+}
+
+/// How a camera gets along a path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pace {
+    pub ease: Ease,
+    /// Times of the keyed flight at even steps of the length of its path.
+    pub times: Arc<[f32]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -456,6 +513,15 @@ impl Scene {
         let carries = || self.nodes.iter().any(follows);
         let acts = !self.actors.is_empty() && (!self.deforming.is_empty() || carries());
         !self.motions.is_empty() || !self.appearances.is_empty() || acts
+    }
+
+    /// The camera of a frame at `time`, in seconds, and its number (see [`Timeline::camera`]).
+    pub fn camera_of(&self, time: f32) -> (&Camera, usize) {
+        let number = self.cuts.partition_point(|cut| cut.time <= time);
+        match number.checked_sub(1).and_then(|cut| self.cuts.get(cut)) {
+            Some(cut) => (&cut.camera, number),
+            None => (&self.camera, 0),
+        }
     }
 
     /// Number of primitives after instancing, as if every instance were a copy.

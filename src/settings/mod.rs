@@ -224,6 +224,7 @@ impl RenderOptions {
             (Some(Exposure::Fixed(_)), _) | (None, Metering::Off) => None,
             (None, Metering::Gentle) => Some(AutoExposure::Gentle),
             (None, Metering::Full) => Some(AutoExposure::Full(0.0)),
+            (None, Metering::Keyed) => Some(AutoExposure::Keyed),
         }
     }
 }

@@ -4,7 +4,8 @@ use super::Kernel;
 use crate::{
     abi::{
         self, BlasRecord, CameraRecord, KeyParams, MAX_INTERLEAVED, MeshKeys, MeshRecord, OtherFrame, PacketEntry,
-        Params, SceneParams, StackEntry, TableParams, Thread, TreeParams, VertexAttributes, VertexRecord,
+        Params, SceneParams, StackEntry, TableParams, TextureRecord, Thread, TreeParams, VertexAttributes,
+        VertexRecord,
     },
     accel::{Blas, BlasShape, Packs},
     device::{
@@ -46,6 +47,7 @@ pub struct Launch<'a> {
     _pool: Pool,
     _shapes: Shapes,
     _posed: Option<MaterialTables>,
+    _textures: Vec<TextureRecord>,
     _lights: Option<Arc<LocalTree>>,
     camera_keys: Vec<CameraRecord>,
     _mesh_keys: Vec<MeshKeys>,
@@ -133,6 +135,7 @@ impl<'a> Launch<'a> {
             _pool: Pool::new(&[]),
             _shapes: Shapes::default(),
             _posed: None,
+            _textures: Vec::new(),
             _lights: None,
             camera_keys: Vec::new(),
             _mesh_keys: Vec::new(),
@@ -159,16 +162,22 @@ impl<'a> Launch<'a> {
         };
         let shapes = Shapes::new(tables, &frame.shapes);
         let Shining { posed, local } = shining;
+        let own_sky = posed.as_ref().and_then(|posed| posed.sky.as_deref());
+        let sky = own_sky.unwrap_or(&tables.sky);
+        let textures = own_sky.map_or_else(Vec::new, |sky| tables.textures_with(sky));
         let mesh_keys = mesh_keys(frame);
         let params = Params {
             scene: SceneParams {
                 material_slots: tables.scene.material_slots.as_ptr(),
-                textures: tables.textures.as_ptr(),
+                textures: match own_sky {
+                    Some(_) => textures.as_ptr(),
+                    None => tables.textures.as_ptr(),
+                },
                 srgb_table: tables.srgb.as_ptr(),
                 filter_tables: FILTER_TABLES.as_ptr(),
-                sky_rows: tables.sky.rows.as_ptr(),
-                sky_cells: tables.sky.cells.as_ptr(),
-                environment: tables.environment,
+                sky_rows: sky.table.rows.as_ptr(),
+                sky_cells: sky.table.cells.as_ptr(),
+                environment: sky.environment,
                 stage: tables.scene.stage.unwrap_or(abi::NO_INDEX),
             },
             tables: table_params(tables, &shapes, posed.as_ref()),
@@ -198,6 +207,7 @@ impl<'a> Launch<'a> {
             _pool: pool,
             _shapes: shapes,
             _posed: posed,
+            _textures: textures,
             _lights: local,
             camera_keys: Vec::new(),
             _mesh_keys: mesh_keys,

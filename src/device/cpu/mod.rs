@@ -6,7 +6,7 @@ use super::{
     WorkCounts,
     adaptive::{self, Passes},
     frame_aovs,
-    material_tables::MaterialTables,
+    material_tables::{MaterialTables, PosedCache},
     params::{TILE_ITEMS, display_params, film_params, pixel_items},
     tables::Tables,
 };
@@ -61,6 +61,7 @@ pub struct CpuDevice {
     kernels: &'static KernelTable,
     tables: Option<Tables>,
     lights: LightCache,
+    posed: PosedCache,
     queued: Option<(Frame, FrameSettings)>,
     progress: Arc<FrameProgress>,
     /// Single rays that look for their closest hits are interleaved in a TLAS of more bytes than this.
@@ -84,6 +85,7 @@ impl CpuDevice {
             kernels,
             tables: None,
             lights: LightCache::default(),
+            posed: PosedCache::default(),
             queued: None,
             progress: Arc::default(),
             cached_tlas: CACHED_TLAS,
@@ -127,13 +129,16 @@ impl CpuDevice {
             return Shining::default();
         };
         let own = frame.tables.as_deref();
-        let posed = own.map(|own| MaterialTables::new(own, &tables.emission_weights));
+        let emitters = self.posed.emitters(&tables.emitters, own);
+        let posed = own.map(|own| {
+            let sky = self.posed.sky(own, tables.scene.textures.len());
+            MaterialTables::new(own, emitters.weights(), sky)
+        });
         if !frame.samples_lights(settings) {
             return Shining { posed, local: None };
         }
-        let own = posed.as_ref().map(|posed| &posed.lights[..]);
-        let (emitters, shapes) = (&tables.emitters, frame.shown_shapes());
-        let local = self.lights.tree(&frame.tlas, emitters, &tables.lights, own, &shapes);
+        let lights = posed.as_ref().map_or(&tables.lights, |posed| &posed.lights);
+        let local = self.lights.tree(&frame.tlas, &emitters, lights, &frame.shown_shapes());
         Shining { posed, local }
     }
 

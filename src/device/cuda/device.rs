@@ -23,10 +23,11 @@ use crate::{
         Rendered, Stop,
         adaptive::{self, Passes},
         blocks::exr_bytes,
+        material_tables::{MaterialTables, PosedCache},
         params::{display_params, film_params, frame_params, picture_params, pixel_items},
         tables::Tables,
     },
-    light::{LightCache, LocalTree, light_records, no_local_lights},
+    light::{Emitters, LightCache, LocalTree, no_local_lights},
     scene::{Material, Paths, Scene},
 };
 use bytemuck::Zeroable;
@@ -61,6 +62,7 @@ pub struct CudaDevice {
     scene: Option<SceneTables>,
     /// The lights within the scene, as of the last frame.
     lights: LightCache,
+    posed: PosedCache,
     pool: StaticPool,
     pub(super) slots: Vec<Slot>,
     /// Slots with frames under way, the oldest first.
@@ -88,6 +90,7 @@ impl CudaDevice {
                 name: format!("cuda:{ordinal} ({})", gpu.name()?),
                 scene: None,
                 lights: LightCache::default(),
+                posed: PosedCache::default(),
                 pool: StaticPool::default(),
                 slots,
                 under_way: VecDeque::new(),
@@ -132,7 +135,7 @@ impl CudaDevice {
     }
 
     fn scene(&self) -> Result<&SceneTables, DeviceError> {
-        self.scene.as_ref().ok_or_else(|| DeviceError::Failed("no scene is loaded".into()))
+        self.scene.as_ref().ok_or_else(no_scene)
     }
 
     /// Uploads trees that are not there yet, once nothing uses the old ones. Where meshes deform, slots have trees of their own.
@@ -172,14 +175,32 @@ impl CudaDevice {
         Ok(params)
     }
 
+    /// The tables that a frame has of its own, and the meshes that emit light in it.
+    fn own_tables(&mut self, frame: &Frame) -> Option<(Option<MaterialTables>, Arc<Emitters>)> {
+        let scene = self.scene.as_ref()?;
+        let own = frame.tables.as_deref();
+        let emitters = self.posed.emitters(scene.emitters(), own);
+        let tables = own.map(|own| {
+            let sky = self.posed.sky(own, scene.textures().len());
+            MaterialTables::new(own, emitters.weights(), sky)
+        });
+        Some((tables, emitters))
+    }
+
     /// Queues the upload of the data that is a frame's own.
-    fn upload(&mut self, slot: usize, frame: &Frame, params: &mut Params) -> CudaResult<()> {
+    fn upload(
+        &mut self,
+        slot: usize,
+        frame: &Frame,
+        tables: Option<&MaterialTables>,
+        params: &mut Params,
+    ) -> CudaResult<()> {
         let slot = &mut self.slots[slot];
         slot.upload(&frame.tlas, params)?;
         let Some(scene) = &self.scene else {
             return Ok(());
         };
-        if let Some(tables) = &frame.tables {
+        if let Some(tables) = tables {
             slot.upload_tables(scene, tables, params)?;
         }
         match frame.shapes.is_empty() {
@@ -189,22 +210,26 @@ impl CudaDevice {
     }
 
     /// Returns the tree over the lights within the scene in this frame, if lights are sampled.
-    fn lights(&mut self, frame: &Frame, settings: &FrameSettings) -> Option<Arc<LocalTree>> {
+    fn lights(
+        &mut self,
+        frame: &Frame,
+        tables: Option<&MaterialTables>,
+        emitters: &Arc<Emitters>,
+        settings: &FrameSettings,
+    ) -> Option<Arc<LocalTree>> {
         let scene = self.scene.as_ref()?;
         if !frame.samples_lights(settings) {
             return None;
         }
-        let (emitters, shapes) = (scene.emitters(), frame.shown_shapes());
-        let own = frame.tables.as_ref();
-        let own = own.map(|tables| light_records(&tables.lights));
-        self.lights.tree(&frame.tlas, emitters, scene.lights(), own.as_deref(), &shapes)
+        let lights = tables.map_or(scene.lights(), |tables| &tables.lights);
+        self.lights.tree(&frame.tlas, emitters, lights, &frame.shown_shapes())
     }
 
     /// Plans how a picture is cut up, once its memory is known to be there. Clears `file_rows` if there is too little for them.
     fn plan(
         &mut self,
         frame: &Frame,
-        lights: Option<&LocalTree>,
+        (lights, tables): (Option<&LocalTree>, Option<&MaterialTables>),
         settings: &FrameSettings,
         file_rows: &mut Option<FileRows>,
     ) -> Result<Cut, DeviceError> {
@@ -226,8 +251,8 @@ impl CudaDevice {
             let bytes = tree_bytes(frame) * 9 / 8 + Slot::shape_bytes(self.scene()?, frame);
             need.add("meshes that deform", bytes * SLOTS);
         }
-        if let Some(tables) = &frame.tables {
-            need.add("materials that change", tables_bytes(tables) * SLOTS);
+        if let Some(tables) = tables {
+            need.add("materials and skies that change", tables_bytes(self.scene()?, tables) * SLOTS);
         }
         let free = self.with("asking for free memory", |device| {
             let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
@@ -241,7 +266,10 @@ impl CudaDevice {
             false => *file_rows = None,
         }
         let scene = self.scene()?;
-        let (lights, lobes) = (scene.light_count(), scene.lobes_count());
+        let (lights, lobes) = match tables {
+            Some(own) => (own.lights.len() as u32, own.lobes.len() as u32),
+            None => (scene.light_count(), scene.lobes_count()),
+        };
         let paths = settings.integrator.paths();
         let materials = frame.tables.as_ref().map_or(&scene.scene().materials, |tables| &tables.materials);
         let scatters = materials.iter().any(Material::has_scattering_volume);
@@ -292,10 +320,12 @@ impl CudaDevice {
         params.frame.moves = frame.moves().into();
         let until = film.map_or(settings.samples, |(_, until)| until);
         params.film.sample_end = adaptive::samples_of_all(settings).min(until);
-        let lights = self.lights(frame, settings);
+        let (tables, emitters) = self.own_tables(frame).ok_or_else(no_scene)?;
+        let tables = tables.as_ref();
+        let lights = self.lights(frame, tables, &emitters, settings);
         let whole = film.is_none() && own_rays.is_none();
         let mut file_rows = settings.file_rows.filter(|_| whole);
-        let cut = self.plan(frame, lights.as_deref(), settings, &mut file_rows)?;
+        let cut = self.plan(frame, (lights.as_deref(), tables), settings, &mut file_rows)?;
         let noise = settings.noise.filter(|_| own_rays.is_none());
         let passes = match film {
             Some((film, until)) => Passes::resume(until, noise, film.state.clone()),
@@ -304,7 +334,7 @@ impl CudaDevice {
         self.with_slot(index, "starting a frame", |device| {
             device.kernels.prepare(&params)?;
             let started = event_now(&device.slots[index].stream)?;
-            device.upload(index, frame, &mut params)?;
+            device.upload(index, frame, tables, &mut params)?;
             device.slots[index].upload_shutter_keys(frame, settings, &mut params)?;
             let slot = &mut device.slots[index];
             if let Some(lights) = &lights {
@@ -482,9 +512,10 @@ impl Device for CudaDevice {
         }
         self.upload_trees(frame)?;
         let mut params = self.params(frame)?;
+        let (tables, _) = self.own_tables(frame).ok_or_else(no_scene)?;
         let mut times = vec![Duration::ZERO; passes.max(1) as usize];
         self.with_slot(0, "tracing", |device| {
-            device.upload(0, frame, &mut params)?;
+            device.upload(0, frame, tables.as_ref(), &mut params)?;
             let slices = rays.chunks(RAYS_PER_LAUNCH).zip(hits.chunks_mut(RAYS_PER_LAUNCH));
             for (rays, hits) in slices {
                 device.trace_slice(&params, kind == RayKind::Any, rays, hits, &mut times)?;
@@ -493,6 +524,10 @@ impl Device for CudaDevice {
         })?;
         Ok(times)
     }
+}
+
+fn no_scene() -> DeviceError {
+    DeviceError::Failed("no scene is loaded".into())
 }
 
 impl Drop for CudaDevice {

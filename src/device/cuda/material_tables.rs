@@ -1,13 +1,16 @@
-//! Materials, maps and lights that clips change, on the GPU, for one frame in flight.
+//! Materials, maps, lights and the environment, where they change, on the GPU, for one frame in flight.
 
-use super::memory::{Array, Pinned, bytes_of};
+use super::{
+    memory::{Array, Pinned, bytes_of},
+    scene::SceneTables,
+};
 use crate::{
-    abi::{LightRecord, LobesRecord, MapRecord, MaterialRecord, Params},
-    anim::PosedTables,
-    device::material_tables::MaterialTables,
-    light::sun_irradiance,
+    abi::{EnvironmentRecord, LightRecord, LobesRecord, MapRecord, MaterialRecord, Params, TextureRecord},
+    device::material_tables::{MaterialTables, has_cutouts},
+    light::{sun_count, sun_irradiance},
 };
 use cust::{error::CudaResult, stream::Stream};
+use std::mem::size_of_val;
 
 /// Start of every table, so that records are loaded in whole sectors.
 const ALIGNMENT: usize = 256;
@@ -30,13 +33,21 @@ struct Places {
     lobes: usize,
     maps: usize,
     lights: usize,
+    /// The environment's image, the low-passed one, its table, and all textures; 0 without an environment of the frame's own.
+    texels: [usize; 2],
+    sky_rows: usize,
+    sky_cells: usize,
+    textures: usize,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Counts {
     lobes: u32,
     lights: u32,
+    suns: u32,
     sun_irradiance: f32,
+    has_cutouts: bool,
+    environment: Option<EnvironmentRecord>,
 }
 
 impl UploadedTables {
@@ -45,22 +56,44 @@ impl UploadedTables {
         self.memory.bytes()
     }
 
-    /// Queues the upload of `posed`, unless the same tables were uploaded last. Nothing that was queued before may use what is
-    /// here.
-    pub fn upload(&mut self, posed: &PosedTables, weights: &[f32], stream: &Stream) -> CudaResult<()> {
-        let tables = MaterialTables::new(posed, weights);
+    /// Queues the upload of `tables` of a frame of `scene`, unless the same were uploaded last. Nothing that was queued before may use
+    /// what is here.
+    pub fn upload(&mut self, scene: &SceneTables, tables: &MaterialTables, stream: &Stream) -> CudaResult<()> {
+        let sky = tables.sky.as_deref();
         self.counts = Counts {
             lobes: tables.lobes.len() as u32,
             lights: tables.lights.len() as u32,
+            suns: sun_count(&tables.lights),
             sun_irradiance: sun_irradiance(&tables.lights),
+            has_cutouts: has_cutouts(&tables.materials),
+            environment: sky.map(|sky| sky.environment),
         };
-        let mut bytes = Vec::with_capacity(tables_bytes(posed));
-        let places = Places {
+        let mut bytes = Vec::with_capacity(tables_bytes(scene, tables));
+        let mut places = Places {
             materials: append(&mut bytes, bytes_of(&tables.materials)),
             lobes: append(&mut bytes, bytes_of(&tables.lobes)),
             maps: append(&mut bytes, bytes_of(&tables.maps)),
             lights: append(&mut bytes, bytes_of(&tables.lights)),
+            ..Places::default()
         };
+        if let Some(sky) = sky {
+            for (place, texels) in places.texels.iter_mut().zip(&sky.texels) {
+                *place = append(&mut bytes, bytes_of(texels));
+            }
+            places.sky_rows = append(&mut bytes, bytes_of(&sky.table.rows));
+            places.sky_cells = append(&mut bytes, bytes_of(&sky.table.cells));
+            // The records have addresses in the memory that is about to be there.
+            let all = (scene.textures().len() + sky.textures.len()) * size_of::<TextureRecord>();
+            let needed = bytes.len() + all.next_multiple_of(ALIGNMENT);
+            if self.memory.bytes() < needed {
+                self.held.clear();
+                self.memory.reserve(needed)?;
+            }
+            let own = sky.textures.iter().zip(places.texels);
+            let own = own.map(|(record, place)| TextureRecord { texels: self.memory.at(place), ..*record });
+            let records: Vec<TextureRecord> = scene.textures().iter().copied().chain(own).collect();
+            places.textures = append(&mut bytes, bytes_of(&records));
+        }
         self.places = places;
         if bytes == self.held {
             return Ok(());
@@ -86,7 +119,15 @@ impl UploadedTables {
         params.tables.maps = memory.at::<MapRecord>(places.maps);
         params.tables.lights = memory.at::<LightRecord>(places.lights);
         params.tables.light_count = self.counts.lights;
+        params.tables.sun_count = self.counts.suns;
         params.tables.sun_irradiance = self.counts.sun_irradiance;
+        params.tables.has_cutouts = self.counts.has_cutouts.into();
+        if let Some(environment) = self.counts.environment {
+            params.scene.environment = environment;
+            params.scene.textures = memory.at::<TextureRecord>(places.textures);
+            params.scene.sky_rows = memory.at(places.sky_rows);
+            params.scene.sky_cells = memory.at(places.sky_cells);
+        }
     }
 }
 
@@ -99,10 +140,17 @@ fn append(bytes: &mut Vec<u8>, table: &[u8]) -> usize {
 }
 
 /// Upper bound on the bytes that the uploaded `tables` take.
-pub fn tables_bytes(tables: &PosedTables) -> usize {
-    let per_material = size_of::<MaterialRecord>() + size_of::<LobesRecord>();
-    tables.materials.len() * per_material
-        + tables.maps.len() * size_of::<MapRecord>()
-        + tables.lights.len() * size_of::<LightRecord>()
-        + 4 * ALIGNMENT
+pub fn tables_bytes(scene: &SceneTables, tables: &MaterialTables) -> usize {
+    let own = size_of_val(&tables.materials[..])
+        + size_of_val(&tables.lobes[..])
+        + size_of_val(&tables.maps[..])
+        + size_of_val(&tables.lights[..])
+        + 4 * ALIGNMENT;
+    let sky = tables.sky.as_deref().map_or(0, |sky| {
+        let texels: usize = sky.texels.iter().map(|texels| size_of_val(&texels[..])).sum();
+        let cells = size_of_val(&sky.table.rows[..]) + size_of_val(&sky.table.cells[..]);
+        let records = (scene.textures().len() + sky.textures.len()) * size_of::<TextureRecord>();
+        texels + cells + records + 5 * ALIGNMENT
+    });
+    own + sky
 }

@@ -32,7 +32,8 @@ pub struct SceneTables {
     environment: EnvironmentRecord,
     /// The emitters that frames' trees of lights are made of, on the host.
     emitters: Arc<Emitters>,
-    emission_weights: Vec<f32>,
+    /// The records of the textures that are there.
+    textures: Vec<TextureRecord>,
     lights: Vec<LightRecord>,
     lobes_count: u32,
     has_cutouts: bool,
@@ -90,8 +91,8 @@ impl<'a> Plan<'a> {
             maps: plan.reserve(size_of_val(&tables.maps[..])),
             material_slots: plan.reserve(size_of_val(&tables.scene.material_slots[..])),
             lights: plan.reserve(size_of_val(&tables.lights[..])),
-            sky_rows: plan.reserve(size_of_val(&tables.sky.rows[..])),
-            sky_cells: plan.reserve(size_of_val(&tables.sky.cells[..])),
+            sky_rows: plan.reserve(size_of_val(&tables.sky.table.rows[..])),
+            sky_cells: plan.reserve(size_of_val(&tables.sky.table.cells[..])),
             srgb: plan.reserve(size_of_val(&tables.srgb)),
             filters: plan.reserve(size_of_val(&FILTER_TABLES[..])),
         };
@@ -139,8 +140,8 @@ impl<'a> Plan<'a> {
         memory.write(places.maps, bytes_of(&tables.maps))?;
         memory.write(places.material_slots, bytes_of(&tables.scene.material_slots))?;
         memory.write(places.lights, bytes_of(&tables.lights))?;
-        memory.write(places.sky_rows, bytes_of(&tables.sky.rows))?;
-        memory.write(places.sky_cells, bytes_of(&tables.sky.cells))?;
+        memory.write(places.sky_rows, bytes_of(&tables.sky.table.rows))?;
+        memory.write(places.sky_cells, bytes_of(&tables.sky.table.cells))?;
         memory.write(places.srgb, bytes_of(&tables.srgb))?;
         memory.write(places.filters, bytes_of(&FILTER_TABLES))?;
         Ok(SceneTables {
@@ -150,9 +151,9 @@ impl<'a> Plan<'a> {
             needs: tables.needs.clone(),
             scene: tables.scene.clone(),
             ids: OnceLock::new(),
-            environment: tables.environment,
+            environment: tables.sky.environment,
             emitters: tables.emitters.clone(),
-            emission_weights: tables.emission_weights.clone(),
+            textures,
             lights: tables.lights.clone(),
             lobes_count: tables.lobes.len() as u32,
             has_cutouts: material_tables::has_cutouts(&tables.materials),
@@ -224,11 +225,12 @@ impl SceneTables {
         self.ids.get_or_init(|| NameIds::new(&self.scene))
     }
 
-    pub fn emission_weights(&self) -> &[f32] {
-        &self.emission_weights
+    /// The records of the scene's textures, without those of its environment.
+    pub fn textures(&self) -> &[TextureRecord] {
+        &self.textures[..self.scene.textures.len()]
     }
 
-    pub fn emitters(&self) -> &Emitters {
+    pub fn emitters(&self) -> &Arc<Emitters> {
         &self.emitters
     }
 

@@ -299,12 +299,11 @@ impl LoadOptions {
         let gltf = "only .gltf and .glb models have";
         let only_gltf = [
             ("--animation", model.animation != AnimationOptions::default(), "animations"),
-            ("--camera", matches!(model.camera, CameraChoice::Of(_)), "cameras by name"),
             ("--scene", model.scene.is_some(), "several scenes"),
             ("--variant", model.variant.is_some(), "material variants"),
         ];
         let only_models = [
-            ("--camera", model.camera != CameraChoice::Automatic),
+            ("--camera", !matches!(model.camera, CameraChoice::Automatic | CameraChoice::Of(_))),
             ("--environment", model.environment.is_some()),
             ("--no-ground", model.no_ground),
             ("--margin", model.stage.margin.is_some()),
@@ -331,6 +330,9 @@ impl LoadOptions {
             if given {
                 return Err(LoadError::flag(flag, instead));
             }
+        }
+        if matches!((&model.camera, kind), (CameraChoice::Of(_), Kind::Mesh(_) | Kind::Raw)) {
+            return Err(LoadError::flag("--camera", "only .ron scenes, .gltf and .glb models have cameras by name"));
         }
         if matches!(kind, Kind::Raw) && !model.allow_dirs.is_empty() {
             return Err(LoadError::flag("--allow-dir", "a .scn file refers to no files"));

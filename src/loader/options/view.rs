@@ -4,26 +4,41 @@ use super::{Projecting, ViewOptions, lens};
 use crate::loader::{LoadError, framing};
 use crate::{
     math::LARGEST_COORDINATE,
-    scene::{CameraPath, LensTracks, Projection, Scene},
+    scene::{Camera, CameraPath, Projection, Scene},
 };
 use glam::Vec3;
 
-/// Replaces those properties of `scene`'s camera that `view` gives.
+/// Replaces those properties of `scene`'s cameras that `view` gives. They have no keys then.
 ///
 /// # Errors
 /// Views without a direction, a field of view for a camera that has none, and flags about a lens that do not fit the camera.
 pub fn apply(scene: &mut Scene, view: &ViewOptions) -> Result<(), LoadError> {
+    scene.camera_has_keys &= *view == ViewOptions::default();
     if let Some(eye) = view.eye {
         let middle = || framing::swept_bounds(scene).center();
         let target = view.target.unwrap_or_else(middle);
         let up = checked(eye, target, view.up.unwrap_or(Vec3::Y))?;
-        scene.camera.path = CameraPath::Still { eye, target };
-        scene.camera.up = up;
-        scene.camera.tracks = LensTracks::default();
-        if let Projection::Orthographic { .. } = scene.camera.projection {
-            scene.camera.projection = Projection::default();
-        }
+        let Camera { projection, lens, .. } = scene.camera.clone();
+        let projection = match projection {
+            Projection::Orthographic { .. } => Projection::default(),
+            other => other,
+        };
+        scene.camera = Camera { path: CameraPath::Still { eye, target }, up, projection, lens, ..Camera::default() };
+        scene.cuts.clear();
     }
+    let cuts = std::mem::take(&mut scene.cuts);
+    apply_optics(scene, view)?;
+    for mut cut in cuts {
+        std::mem::swap(&mut scene.camera, &mut cut.camera);
+        let applied = apply_optics(scene, view);
+        std::mem::swap(&mut scene.camera, &mut cut.camera);
+        applied?;
+        scene.cuts.push(cut);
+    }
+    Ok(())
+}
+
+fn apply_optics(scene: &mut Scene, view: &ViewOptions) -> Result<(), LoadError> {
     if let Some(degrees) = view.fov {
         field_of_view(scene, degrees, view.lens.projection)?;
     }

@@ -1,38 +1,106 @@
-//! The `camera` section, checked.
+//! The `camera`, `cameras` and `cuts` sections, checked.
 
-use super::{file::Source, lens, placements::direction, source::Place};
-use crate::loader::LoadError;
-use crate::scene::{
-    Camera, CameraKey, CameraPath,
-    desc::{CameraDesc, LookAt, Orbit, Point, Spline, SplineKey},
+use super::{clearance, file::Source, lens, names::Names, placements::direction, source::Place};
+use crate::{
+    anim::along_spline,
+    loader::{LoadError, framing, suggest},
+    scene::{
+        Camera, CameraKey, CameraPath, Cut, Ease, Follow, Pace, Projection, Scene,
+        desc::{Aim, AimOn, CameraDesc, Fit, LookAt, Orbit, PaceDesc, SceneFile, Spline, SplineKey},
+    },
 };
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
-/// Converts the section but for the lens, which may focus on what is placed; the frames show `duration` seconds from the time `start` on.
+/// Steps of equal length into which a flight at a pace is cut.
+const PACE_STEPS: usize = 1024;
+
+/// The camera that the film begins with, those that take over, and the number of each of these among the file's `cameras`. Everything
+/// is in the scene already. `chosen` is the name of the only one that is used.
 ///
 /// # Errors
-/// Views without a direction, fields of view outside (0, 180), keys that are too few or out of order.
-pub fn convert(source: &Source, camera: &CameraDesc, (start, duration): (f32, f32)) -> Result<Camera, LoadError> {
-    let place = Place::ROOT.key("camera");
-    let up = match camera {
-        CameraDesc::LookAt(LookAt { up, .. })
-        | CameraDesc::Orbit(Orbit { up, .. })
-        | CameraDesc::Spline(Spline { up, .. }) => *up,
-    };
-    let at = Checks { source, up: up.0 };
-    let projection = lens::projection(source, camera, &place)?;
-    let up = at.up(up, &place)?;
-    let path = match camera {
-        CameraDesc::LookAt(c) => at.look_at(c, &place)?,
-        CameraDesc::Orbit(c) => at.orbit(c, &place)?,
-        CameraDesc::Spline(c) => at.spline(c, (start, duration), &place)?,
-    };
-    Ok(Camera { path, up, projection, ..Camera::default() })
+/// Views without a direction, numbers out of range, keys and cuts out of order, names that nothing has.
+pub fn convert(
+    source: &Source,
+    file: &SceneFile,
+    scene: &Scene,
+    names: &Names,
+    chosen: Option<&str>,
+) -> Result<(Camera, Vec<Cut>, Vec<usize>), LoadError> {
+    let root = Place::ROOT;
+    let (all, cuts) = (root.key("cameras"), root.key("cuts"));
+    if let Some(name) = chosen
+        && file.cameras.index(name).is_none()
+    {
+        let message = match file.cameras.0.is_empty() {
+            true => "the scene has one camera: name several in `cameras`".to_owned(),
+            false => format!("there is no camera `{name}`: {}", suggest::hint(name, file.cameras.names(), "cameras")),
+        };
+        return Err(LoadError::flag("--camera", message));
+    }
+    if file.camera.is_some() && !file.cameras.0.is_empty() {
+        return Err(source.error(&root.key("camera"), "both `camera` and `cameras`: remove one"));
+    }
+    let convert = |(number, name): (usize, &str)| one(source, &file.cameras.0[number].1, &all.key(name), scene, names);
+    let cameras: Vec<Camera> = file.cameras.names().enumerate().map(convert).collect::<Result<_, _>>()?;
+    let mut shots = Vec::new();
+    for (i, cut) in file.cuts.iter().enumerate() {
+        let place = cuts.index(i);
+        let Some(number) = file.cameras.index(&cut.to) else {
+            let hint = suggest::hint(&cut.to, file.cameras.names(), "cameras");
+            return Err(source.error(&place.key("to"), format!("there is no camera `{}`: {hint}", cut.to)));
+        };
+        if shots.last().is_some_and(|before: &(f32, usize)| cut.time.0 <= before.0) {
+            return Err(source.error(&place.key("time"), "cut times must increase: sort the cuts"));
+        }
+        shots.push((cut.time.0, number));
+    }
+    if let Some(desc) = &file.camera {
+        return Ok((one(source, desc, &root.key("camera"), scene, names)?, Vec::new(), Vec::new()));
+    }
+    let only = chosen.and_then(|name| file.cameras.index(name));
+    match only.map_or(cameras.first(), |number| cameras.get(number)) {
+        None => Ok((framing::turntable(&framing::world_bounds(scene)), Vec::new(), Vec::new())),
+        Some(first) if only.is_some() => Ok((first.clone(), Vec::new(), only.into_iter().collect())),
+        Some(first) => {
+            let cut = |&(time, number): &(f32, usize)| Cut { time, camera: cameras[number].clone() };
+            let numbers = std::iter::once(0).chain(shots.iter().map(|shot| shot.1));
+            Ok((first.clone(), shots.iter().map(cut).collect(), numbers.collect()))
+        }
+    }
+}
+
+/// The camera at `place`. Only the settings of `scene` count; everything else that cameras need of it is in `names`.
+///
+/// # Errors
+/// As [`convert`].
+pub fn one(
+    source: &Source,
+    desc: &CameraDesc,
+    place: &Place,
+    scene: &Scene,
+    names: &Names,
+) -> Result<Camera, LoadError> {
+    let optics = desc.optics();
+    let at = Checks { source, names, scene, up: optics.up.0, place: *place };
+    let projection = lens::projection(source, &optics, place)?;
+    let up = direction(optics.up.0, "`up`").map_err(|m| source.error(&place.key("up"), m))?;
+    let mut camera = Camera { up, projection, roll: optics.roll.0.to_radians(), ..Camera::default() };
+    match desc {
+        CameraDesc::LookAt(c) => at.look_at(c, &mut camera)?,
+        CameraDesc::Fit(c) => camera.path = at.fit(c, &camera)?,
+        CameraDesc::Orbit(c) => at.orbit(c, &mut camera)?,
+        CameraDesc::Spline(c) => at.spline(c, &mut camera)?,
+    }
+    lens::add(source, desc, &mut camera, names, place)?;
+    Ok(camera)
 }
 
 struct Checks<'a> {
     source: &'a Source,
+    names: &'a Names<'a>,
+    scene: &'a Scene,
     up: Vec3,
+    place: Place<'a>,
 }
 
 impl Checks<'_> {
@@ -40,13 +108,9 @@ impl Checks<'_> {
         Err(self.source.error(place, message))
     }
 
-    fn up(&self, up: Point, place: &Place) -> Result<Vec3, LoadError> {
-        direction(up.0, "`up`").map_err(|m| self.source.error(&place.key("up"), m))
-    }
-
     fn view(&self, eye: Vec3, target: Vec3, place: &Place) -> Result<(), LoadError> {
         let forward = (target.as_dvec3() - eye.as_dvec3()).normalize_or_zero();
-        if forward == glam::DVec3::ZERO {
+        if forward == DVec3::ZERO {
             return self.fail(&place.key("target"), "the camera looks at itself: `eye` and `target` are the same");
         }
         if forward.cross(self.up.as_dvec3().normalize_or_zero()).length() < 1e-5 {
@@ -55,34 +119,126 @@ impl Checks<'_> {
         Ok(())
     }
 
-    fn look_at(&self, c: &LookAt, place: &Place) -> Result<CameraPath, LoadError> {
-        self.view(c.eye.0, c.target.0, place)?;
-        Ok(CameraPath::Still { eye: c.eye.0, target: c.target.0 })
+    /// A point that stands still, or else what to follow.
+    fn aim(&self, aim: &Aim, field: &str) -> Result<(Vec3, Option<Follow>), LoadError> {
+        let place = self.place.key(field);
+        let follow = |name: &str, place: &Place| {
+            let anchors = self.names.anchors(name).map_err(|message| self.source.error(place, message))?;
+            Ok(Follow { anchors, offset: Vec3::ZERO, turns: false, lag: 0.0 })
+        };
+        Ok(match aim {
+            Aim::Point(point) => (*point, None),
+            Aim::Name(name) => (Vec3::ZERO, Some(follow(name, &place)?)),
+            Aim::On(AimOn { of, offset, turn, lag }) => {
+                if lag.0 < 0.0 {
+                    return self.fail(&place.key("lag"), "the lag must not be negative");
+                }
+                let plain = follow(of, &place.key("of"))?;
+                (Vec3::ZERO, Some(Follow { offset: offset.0, turns: *turn, lag: lag.0, ..plain }))
+            }
+        })
     }
 
-    fn orbit(&self, c: &Orbit, place: &Place) -> Result<CameraPath, LoadError> {
+    fn look_at(&self, c: &LookAt, camera: &mut Camera) -> Result<(), LoadError> {
+        let ((eye, moving_eye), (target, moving_target)) = (self.aim(&c.eye, "eye")?, self.aim(&c.target, "target")?);
+        match (&moving_eye, &moving_target) {
+            (None, None) => self.view(eye, target, &self.place)?,
+            (Some(eye), Some(target)) if eye == target => {
+                return self
+                    .fail(&self.place.key("target"), "the camera looks at itself: give one of them an `offset`");
+            }
+            _ => {}
+        }
+        (camera.eye, camera.target) = (moving_eye, moving_target);
+        camera.path = CameraPath::Still { eye, target };
+        Ok(())
+    }
+
+    fn fit(&self, c: &Fit, camera: &Camera) -> Result<CameraPath, LoadError> {
+        let towards = direction(c.from.0, "`from`").map_err(|m| self.source.error(&self.place.key("from"), m))?;
+        if towards.cross(camera.up).length() < 1e-5 {
+            return self.fail(&self.place.key("from"), "the camera looks along `up`: give another `up`, as (0, 0, 1)");
+        }
+        if !(0.0..=0.49).contains(&c.margin.0) {
+            return self.fail(&self.place.key("margin"), "the margin must be 0 to 0.49");
+        }
+        let Projection::Perspective { fov_y } = camera.projection else {
+            return self.fail(&self.place.key("projection"), "only a perspective camera can fit something");
+        };
+        let points = self.names.outline(c.of.as_deref());
+        let points = points.map_err(|message| self.source.error(&self.place.key("of"), message))?;
+        let (width, height) = (self.scene.settings.width, self.scene.settings.height);
+        let (eye, target) =
+            framing::fitted(&points, (towards, camera.up), fov_y, width as f32 / height as f32, c.margin.0);
+        Ok(CameraPath::Still { eye, target })
+    }
+
+    fn orbit(&self, c: &Orbit, camera: &mut Camera) -> Result<(), LoadError> {
         let (radius, height) = (c.radius.0, c.height.0);
         if radius <= 0.0 || radius < height.abs() * 1e-5 {
-            return self.fail(&place.key("radius"), "the radius must be above 0, or the camera looks along `up`");
+            let place = self.place.key("radius");
+            return self.fail(&place, "the radius must be above 0, or the camera looks along `up`");
         }
         let start = c.start.0.to_radians();
-        Ok(CameraPath::Orbit { target: c.target.0, radius, height, start, turns: c.turns.0 })
+        let target;
+        (target, camera.target) = self.aim(&c.target, "target")?;
+        camera.path = CameraPath::Orbit { target, radius, height, start, turns: c.turns.0 };
+        Ok(())
     }
 
-    fn spline(&self, c: &Spline, shown: (f32, f32), place: &Place) -> Result<CameraPath, LoadError> {
-        let place = place.key("keys");
+    fn spline(&self, c: &Spline, camera: &mut Camera) -> Result<(), LoadError> {
+        let place = self.place.key("keys");
         if c.keys.len() < 2 {
             return self.fail(&place, "a spline needs at least 2 keys: add keys or use LookAt");
         }
+        let fixed = match &c.target {
+            Some(aim) => {
+                let point;
+                (point, camera.target) = self.aim(aim, "target")?;
+                Some(point)
+            }
+            None => None,
+        };
+        let mut targets = Vec::new();
         for (i, key) in c.keys.iter().enumerate() {
-            self.view(key.eye.0, key.target.0, &place.index(i))?;
+            let place = place.index(i);
+            let Some(target) = fixed.or(key.target.map(|point| point.0)) else {
+                return self.fail(&place, "`target` is missing: add it here, or to the whole spline");
+            };
+            if camera.target.is_none() {
+                self.view(key.eye.0, target, &place)?;
+            }
+            targets.push(target);
         }
-        let times = self.times(&c.keys, shown, &place)?;
-        let keys = c.keys.iter().zip(times).map(|(k, time)| CameraKey { time, eye: k.eye.0, target: k.target.0 });
-        Ok(CameraPath::Spline { keys: keys.collect() })
+        let times = self.times(&c.keys, &place)?;
+        let keys = c.keys.iter().zip(targets).zip(times);
+        let mut keys: Vec<CameraKey> =
+            keys.map(|((k, target), time)| CameraKey { time, eye: k.eye.0, target }).collect();
+        if let Some(name) = &c.clear_of {
+            let solid = self.names.solid(name).map_err(|m| self.source.error(&self.place.key("clear_of"), m))?;
+            clearance::keep_out(&mut keys, &solid);
+        }
+        let pace = c.pace.map(|pace| self.pace(pace, &keys)).transpose()?;
+        camera.path = CameraPath::Spline { keys, pace };
+        Ok(())
     }
 
-    fn times(&self, keys: &[SplineKey], (start, duration): (f32, f32), place: &Place) -> Result<Vec<f32>, LoadError> {
+    fn pace(&self, pace: PaceDesc, keys: &[CameraKey]) -> Result<Pace, LoadError> {
+        let ease = match pace {
+            PaceDesc::Constant => Ease::Linear,
+            PaceDesc::Smooth => Ease::Smooth,
+            PaceDesc::Bezier(x1, y1, x2, y2) => {
+                if ![x1, x2].iter().all(|x| (0.0..=1.0).contains(&x.0)) {
+                    return self.fail(&self.place.key("pace"), "x1 and x2 must be 0 to 1");
+                }
+                Ease::Bezier([x1, y1, x2, y2].map(|x| x.0))
+            }
+        };
+        Ok(Pace { ease, times: even_times(keys).into() })
+    }
+
+    fn times(&self, keys: &[SplineKey], place: &Place) -> Result<Vec<f32>, LoadError> {
+        let (start, duration) = (self.scene.settings.start, self.scene.duration());
         let with_time = keys.iter().filter(|k| k.time.is_some()).count();
         if with_time == 0 {
             let last = (keys.len() - 1) as f64;
@@ -101,5 +257,53 @@ impl Checks<'_> {
             times.push(time.0);
         }
         Ok(times)
+    }
+}
+
+/// The times at which the eye has passed each of [`PACE_STEPS`] even parts of its path.
+fn even_times(keys: &[CameraKey]) -> Vec<f32> {
+    let (first, last) = (f64::from(keys[0].time), f64::from(keys[keys.len() - 1].time));
+    let fine = PACE_STEPS * 16;
+    let time = |i: usize| first + (last - first) * i as f64 / fine as f64;
+    let eyes: Vec<DVec3> = (0..=fine).map(|i| along_spline(keys, None, time(i) as f32).0.as_dvec3()).collect();
+    let mut passed = vec![0.0];
+    for pair in eyes.windows(2) {
+        passed.push(passed[passed.len() - 1] + pair[0].distance(pair[1]));
+    }
+    let length = passed[fine];
+    let at = |step: usize| {
+        let wanted = length * step as f64 / PACE_STEPS as f64;
+        let next = passed.partition_point(|&p| p < wanted).clamp(1, fine);
+        let (from, to) = (passed[next - 1], passed[next]);
+        let share = if to > from { (wanted - from) / (to - from) } else { 0.0 };
+        time(next - 1) + (time(next) - time(next - 1)) * share
+    };
+    (0..=PACE_STEPS).map(|step| at(step) as f32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anim::along_spline;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_constant_pace_is_constant(points in prop::collection::vec((-9f32..9.0, -9f32..9.0, 0.2f32..3.0), 3..8)) {
+            let mut time = 0.0;
+            let key = |&(x, z, step): &(f32, f32, f32)| {
+                time += step;
+                CameraKey { time, eye: Vec3::new(x, x * z * 0.1, z), target: Vec3::ZERO }
+            };
+            let keys: Vec<CameraKey> = points.iter().map(key).collect();
+            let pace = Pace { ease: Ease::Linear, times: even_times(&keys).into() };
+            let (first, last) = (keys[0].time, keys[keys.len() - 1].time);
+            let at = |i: usize| along_spline(&keys, Some(&pace), first + (last - first) * i as f32 / 200.0).0;
+            let steps: Vec<f32> = (0..200).map(|i| at(i).distance(at(i + 1))).collect();
+            let mean = steps.iter().sum::<f32>() / 200.0;
+            // Chords are shorter than arcs where the path turns sharply, which is not the pace's fault.
+            let even = steps.iter().filter(|&&step| (step / mean - 1.0).abs() < 0.02).count();
+            prop_assert!(even >= 180, "{even}");
+        }
     }
 }

@@ -3,9 +3,31 @@
 use super::{file::Source, placements::direction, source::Place};
 use crate::loader::{LoadError, image, sky};
 use crate::scene::{
-    Environment, Light,
+    Environment, FloatImage, Light,
     desc::{EnvironmentDesc, EnvironmentImage, Finite, LightDesc, SpotLight, SunSky},
 };
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    path::PathBuf,
+};
+
+/// Pictures of environments that were read before, at an intensity of 1.
+#[derive(Default)]
+pub struct Pictures(HashMap<PathBuf, FloatImage>);
+
+impl Pictures {
+    fn read(&mut self, path: PathBuf, intensity: f32) -> Result<FloatImage, LoadError> {
+        let picture = match self.0.entry(path) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let picture = image::load_radiance(entry.key(), 1.0)?;
+                entry.insert(picture)
+            }
+        };
+        let data = picture.data.iter().map(|pixel| pixel.map(|x| x * intensity));
+        Ok(FloatImage { data: data.collect(), ..*picture })
+    }
+}
 
 /// Converts `environment:`, with the sun that belongs to a sky.
 ///
@@ -14,8 +36,9 @@ use crate::scene::{
 pub fn convert(
     source: &Source,
     environment: Option<&EnvironmentDesc>,
+    pictures: &mut Pictures,
 ) -> Result<(Environment, Option<Light>), LoadError> {
-    let place = Place::ROOT.key("environment");
+    check(source, environment)?;
     Ok(match environment {
         None => (Environment::default(), None),
         Some(EnvironmentDesc::Constant(e)) => (Environment::Constant { radiance: e.radiance.0 }, None),
@@ -23,12 +46,28 @@ pub fn convert(
             let (zenith, horizon, nadir) = (e.zenith.0, e.horizon.0, e.nadir.0);
             (Environment::Gradient { zenith, horizon, nadir }, None)
         }
-        Some(EnvironmentDesc::SunSky(e)) => sun_sky(source, e, &place)?,
-        Some(EnvironmentDesc::Image(e)) => (picture(source, e, &place)?, None),
+        Some(EnvironmentDesc::SunSky(e)) => sky::daylight(e),
+        Some(EnvironmentDesc::Image(e)) => {
+            let pixels = pictures.read(source.resolve(&e.file), e.intensity.0)?;
+            (Environment::Image { pixels, rotation: e.rotation.0.to_radians() }, None)
+        }
     })
 }
 
-fn sun_sky(source: &Source, e: &SunSky, place: &Place) -> Result<(Environment, Option<Light>), LoadError> {
+/// Checks all of `environment:` but for the content of its picture.
+///
+/// # Errors
+/// As [`convert`].
+pub fn check(source: &Source, environment: Option<&EnvironmentDesc>) -> Result<(), LoadError> {
+    let place = Place::ROOT.key("environment");
+    match environment {
+        Some(EnvironmentDesc::SunSky(e)) => check_sky(source, e, &place),
+        Some(EnvironmentDesc::Image(e)) => check_picture(source, e, &place),
+        Some(EnvironmentDesc::Constant(_) | EnvironmentDesc::Gradient(_)) | None => Ok(()),
+    }
+}
+
+fn check_sky(source: &Source, e: &SunSky, place: &Place) -> Result<(), LoadError> {
     let check = |x: Finite, field: &str, (least, most): (f32, f32)| within(source, x, &place.key(field), (least, most));
     check(e.elevation, "elevation", (-18.0, 90.0))?;
     check(e.azimuth, "azimuth", (-3600.0, 3600.0))?;
@@ -38,7 +77,17 @@ fn sun_sky(source: &Source, e: &SunSky, place: &Place) -> Result<(Environment, O
     if e.ground.0.max_element() > 1.0 {
         return Err(source.error(&place.key("ground"), "the ground's albedo must be at most 1"));
     }
-    Ok(sky::daylight(e))
+    Ok(())
+}
+
+fn check_picture(source: &Source, e: &EnvironmentImage, place: &Place) -> Result<(), LoadError> {
+    within(source, e.intensity, &place.key("intensity"), (0.0, 1e6))?;
+    let path = source.resolve(&e.file);
+    if !path.is_file() {
+        let message = format!("the image {} does not exist: check the path", path.display());
+        return Err(source.error(&place.key("file"), message));
+    }
+    Ok(())
 }
 
 /// # Errors
@@ -48,17 +97,6 @@ pub fn within(source: &Source, x: Finite, place: &Place, (least, most): (f32, f3
         return Ok(());
     }
     Err(source.error(place, format!("{} is out of range: write {least} to {most}", x.0)))
-}
-
-fn picture(source: &Source, e: &EnvironmentImage, place: &Place) -> Result<Environment, LoadError> {
-    within(source, e.intensity, &place.key("intensity"), (0.0, 1e6))?;
-    let path = source.resolve(&e.file);
-    if !path.is_file() {
-        let message = format!("the image {} does not exist: check the path", path.display());
-        return Err(source.error(&place.key("file"), message));
-    }
-    let pixels = image::load_radiance(&path, e.intensity.0)?;
-    Ok(Environment::Image { pixels, rotation: e.rotation.0.to_radians() })
 }
 
 /// Converts `lights:`.

@@ -1,6 +1,7 @@
 //! The text of a `.ron` scene: read, overridden, parsed, and able to say where something stands in it.
 
 use super::{
+    keys::{Course, Keys},
     overrides,
     source::{self, Place},
 };
@@ -17,10 +18,12 @@ use std::{
 };
 
 /// A scene file's path and text, after overrides. Both are empty for a scene that was built in code.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Source {
     pub path: PathBuf,
     pub text: String,
+    /// What changes over time.
+    pub keys: Keys,
 }
 
 impl Source {
@@ -38,15 +41,15 @@ impl Source {
     }
 }
 
-/// Reads and parses a scene file, applying `(key, value)` overrides in order.
+/// Reads and parses a scene file, applying `(key, value)` overrides in order. What has keys is as in the first frame.
 ///
 /// # Errors
 /// When it cannot be read or does not follow the grammar of [`crate::scene::desc`].
 pub fn read(path: &Path, sets: &[(String, String)]) -> Result<(Source, SceneFile), LoadError> {
     let bytes = files::read(path)?;
     let text = String::from_utf8(bytes).map_err(|e| not_utf8(path, e.as_bytes(), e.utf8_error().valid_up_to()))?;
-    let mut source = Source { path: path.into(), text };
-    let mut file = parse(&source.text).map_err(|e| in_text(&source, &e))?;
+    let mut source = Source { path: path.into(), text, keys: Keys::default() };
+    let mut file = source.first().map_err(|(at, message)| source.at_byte(at, message))?;
     if let Some(changed) = set(&mut source, sets)? {
         file = changed;
     }
@@ -61,9 +64,37 @@ pub fn set(source: &mut Source, sets: &[(String, String)]) -> Result<Option<Scen
     let mut file = None;
     for (key, value) in sets {
         source.text = overrides::apply(&source.text, key, value)?;
-        file = Some(parse(&source.text).map_err(|e| LoadError::set(key, describe(&e.code)))?);
+        file = Some(source.first().map_err(|(_, message)| LoadError::set(key, message))?);
     }
     Ok(file)
+}
+
+/// A fault in a text: its byte, and a sentence about it.
+type Fault = (usize, String);
+
+impl Source {
+    /// Finds the keys of the text and parses it as it is in the first frame.
+    fn first(&mut self) -> Result<SceneFile, Fault> {
+        self.keys = Keys::find(&self.text)?;
+        let file = self.at(0.0)?;
+        match file.render.start.0 {
+            start if start != 0.0 && !self.keys.is_empty() => self.at(start),
+            _ => Ok(file),
+        }
+    }
+
+    /// Parses the text as it is at `time`, in seconds.
+    fn at(&self, time: f32) -> Result<SceneFile, Fault> {
+        if self.keys.is_empty() {
+            return parse(&self.text).map_err(|e| (start_of_fault(&self.text, &e), describe(&e.code)));
+        }
+        let text = self.keys.text_at(&self.text, time, Course::Exact);
+        parse(&text).map_err(|e| (self.keys.origin(time, start_of_fault(&text, &e)), describe(&e.code)))
+    }
+
+    fn at_byte(&self, byte: usize, message: impl AsRef<str>) -> LoadError {
+        LoadError::place(&self.path, source::line_and_column(&self.text, byte), message)
+    }
 }
 
 fn parse(text: &str) -> Result<SceneFile, SpannedError> {
@@ -78,16 +109,25 @@ fn parse(text: &str) -> Result<SceneFile, SpannedError> {
     guarded(|| options.from_str(text), panicked)
 }
 
+/// Parses a text without keys.
+///
+/// # Errors
+/// A sentence about what is wrong.
+pub fn parsed(text: &str) -> Result<SceneFile, String> {
+    parse(text).map_err(|e| describe(&e.code))
+}
+
 impl FromStr for SceneFile {
     type Err = LoadError;
 
-    /// Parses the text of a scene that is in no file.
+    /// Parses the text of a scene that is in no file. What has keys is as in the first frame; [`crate::Renderer::open`] reads files
+    /// whose values change.
     fn from_str(text: &str) -> Result<Self, LoadError> {
-        let place = |e: SpannedError| {
-            let (line, column) = start_of_fault(text, &e);
-            LoadError::built(&format!("line {line}, column {column}"), describe(&e.code))
-        };
-        parse(text).map_err(place)
+        let mut source = Source { text: text.to_owned(), ..Source::default() };
+        source.first().map_err(|(at, message)| {
+            let (line, column) = source::line_and_column(text, at);
+            LoadError::built(&format!("line {line}, column {column}"), message)
+        })
     }
 }
 
@@ -97,26 +137,21 @@ fn not_utf8(path: &Path, bytes: &[u8], valid: usize) -> LoadError {
     LoadError::place(path, at, "this is not text: save the file as UTF-8")
 }
 
-fn in_text(source: &Source, e: &SpannedError) -> LoadError {
-    LoadError::place(&source.path, start_of_fault(&source.text, e), describe(&e.code))
-}
-
 /// RON's spans begin at the token before the fault; the faulty token is the last one that they cover.
-fn start_of_fault(text: &str, e: &SpannedError) -> (usize, usize) {
+fn start_of_fault(text: &str, e: &SpannedError) -> usize {
     use ron::Error as E;
     match e.code {
-        E::Eof | E::MissingStructField { .. } => (e.span.end.line, e.span.end.col),
+        E::Eof | E::MissingStructField { .. } => byte_of(text, &e.span.end),
         _ => last_token(text, e),
     }
 }
 
-fn last_token(text: &str, e: &SpannedError) -> (usize, usize) {
+fn last_token(text: &str, e: &SpannedError) -> usize {
     let (from, to) = (byte_of(text, &e.span.start), byte_of(text, &e.span.end));
     let token = text.get(from..to).unwrap_or("").trim_end_matches(|c: char| c.is_whitespace() || c == ',');
     let word = |c: char| c.is_alphanumeric() || "_.-+".contains(c);
     let start = token.trim_end_matches(word).len();
-    let start = if start == token.len() && to < text.len() { to } else { from + start };
-    source::line_and_column(text, start)
+    if start == token.len() && to < text.len() { to } else { from + start }
 }
 
 fn byte_of(text: &str, p: &Position) -> usize {

@@ -1,12 +1,12 @@
 //! Projection and lens of the `camera` section, checked.
 
-use super::{file::Source, source::Place};
-use crate::loader::{LoadError, subjects};
+use super::{file::Source, names::Names, source::Place};
 use crate::{
+    loader::LoadError,
     math::LARGEST_COORDINATE,
     scene::{
-        Aperture, CameraPath, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, Scene,
-        desc::{CameraDesc, Finite, FocusDesc, LensDesc, Parallel, ProjectionDesc, SplineKey},
+        Aperture, Camera, CameraPath, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection,
+        desc::{CameraDesc, CommonOptics, Finite, FocusDesc, LensDesc, Parallel, ProjectionDesc, SplineKey},
     },
 };
 use std::ops::RangeInclusive;
@@ -18,11 +18,10 @@ const LEAST_FOV: f32 = 1e-3;
 ///
 /// # Errors
 /// Fields of view outside (0, 180), heights that are not above 0.
-pub fn projection(source: &Source, camera: &CameraDesc, place: &Place) -> Result<Projection, LoadError> {
-    let (fov, projection, _) = camera.optics();
+pub fn projection(source: &Source, optics: &CommonOptics, place: &Place) -> Result<Projection, LoadError> {
     let at = Checks { source };
-    let fov_y = at.fov(fov, &place.key("fov"))?;
-    match projection {
+    let fov_y = at.fov(optics.fov, &place.key("fov"))?;
+    match optics.projection {
         ProjectionDesc::Perspective => Ok(Projection::Perspective { fov_y }),
         ProjectionDesc::Orthographic(Parallel { height }) => {
             let height = at.height(height, &place.key("projection").key("height"))?;
@@ -32,18 +31,28 @@ pub fn projection(source: &Source, camera: &CameraDesc, place: &Place) -> Result
     }
 }
 
-/// Adds the lens, and the optics of a spline's keys, to the camera of `scene`, in which everything is placed already.
+/// Adds the lens, and the optics of a spline's keys, to a camera.
 ///
 /// # Errors
 /// Numbers out of range, names that nothing has, and keys about what the camera does not have.
-pub fn convert(source: &Source, camera: &CameraDesc, scene: &mut Scene) -> Result<(), LoadError> {
-    let (place, at) = (Place::ROOT.key("camera"), Checks { source });
-    let (_, _, desc) = camera.optics();
-    let lens = desc.map(|desc| at.lens(desc, scene, &place.key("lens")));
-    scene.camera.lens = lens.transpose()?;
-    if let (CameraDesc::Spline(spline), CameraPath::Spline { keys }) = (camera, &scene.camera.path) {
-        let times: Vec<f32> = keys.iter().map(|key| key.time).collect();
-        scene.camera.tracks = at.tracks(scene, &spline.keys, &times, &place.key("keys"))?;
+pub fn add(
+    source: &Source,
+    desc: &CameraDesc,
+    camera: &mut Camera,
+    names: &Names,
+    place: &Place,
+) -> Result<(), LoadError> {
+    let at = Checks { source };
+    let lens = desc.optics().lens.map(|desc| at.lens(desc, names, &place.key("lens")));
+    camera.lens = lens.transpose()?;
+    if let CameraDesc::Spline(spline) = desc {
+        let CameraPath::Spline { keys, .. } = &camera.path else { return Ok(()) };
+        // A path that keeps out of something has more keys than the file.
+        let times: Vec<f32> = match keys.len() == spline.keys.len() {
+            true => keys.iter().map(|key| key.time).collect(),
+            false => keys.iter().step_by((keys.len() - 1) / (spline.keys.len() - 1)).map(|key| key.time).collect(),
+        };
+        camera.tracks = at.tracks(camera, names, &spline.keys, &times, &place.key("keys"))?;
     }
     Ok(())
 }
@@ -87,9 +96,9 @@ impl Checks<'_> {
         self.within(radius, 0.0..=LARGEST_COORDINATE, place, message)
     }
 
-    fn lens(&self, desc: &LensDesc, scene: &Scene, place: &Place) -> Result<Lens, LoadError> {
+    fn lens(&self, desc: &LensDesc, names: &Names, place: &Place) -> Result<Lens, LoadError> {
         let focus = match &desc.focus {
-            Some(focus) => self.focus(focus, scene, &place.key("focus"))?,
+            Some(focus) => self.focus(focus, names, &place.key("focus"))?,
             None => Focus::Target,
         };
         Ok(Lens { aperture: self.aperture(desc, place)?, focus, iris: self.iris(desc, place)? })
@@ -124,7 +133,7 @@ impl Checks<'_> {
         })
     }
 
-    fn focus(&self, desc: &FocusDesc, scene: &Scene, place: &Place) -> Result<Focus, LoadError> {
+    fn focus(&self, desc: &FocusDesc, names: &Names, place: &Place) -> Result<Focus, LoadError> {
         match desc {
             FocusDesc::Distance(distance) => {
                 let range = f32::MIN_POSITIVE..=LARGEST_COORDINATE;
@@ -133,15 +142,21 @@ impl Checks<'_> {
                 Ok(Focus::Distance(distance))
             }
             FocusDesc::Point(point) => Ok(Focus::Point(*point)),
-            FocusDesc::Name(name) => match subjects::find(scene, name) {
-                Ok(anchors) => Ok(Focus::On(anchors.into())),
+            FocusDesc::Name(name) => match names.anchors(name) {
+                Ok(anchors) => Ok(Focus::On(anchors)),
                 Err(message) => self.fail(place, message),
             },
         }
     }
 
-    fn tracks(&self, scene: &Scene, keys: &[SplineKey], times: &[f32], place: &Place) -> Result<LensTracks, LoadError> {
-        let camera = &scene.camera;
+    fn tracks(
+        &self,
+        camera: &Camera,
+        names: &Names,
+        keys: &[SplineKey],
+        times: &[f32],
+        place: &Place,
+    ) -> Result<LensTracks, LoadError> {
         let mut tracks = LensTracks::default();
         for (i, (key, &time)) in keys.iter().zip(times).enumerate() {
             let place = place.index(i);
@@ -156,10 +171,10 @@ impl Checks<'_> {
                 if camera.lens.is_none() {
                     return self.fail(&place, "the camera has no `lens` to focus: give it one");
                 }
-                tracks.focus.push((time, self.focus(desc, scene, &place)?));
+                tracks.focus.push((time, self.focus(desc, names, &place)?));
             }
         }
-        fill_in(&mut tracks, scene, times);
+        fill_in(&mut tracks, camera, times);
         Ok(tracks)
     }
 
@@ -196,8 +211,7 @@ impl Checks<'_> {
 }
 
 /// Where only some keys have a value, gives the others the camera's.
-fn fill_in(tracks: &mut LensTracks, scene: &Scene, times: &[f32]) {
-    let camera = &scene.camera;
+fn fill_in(tracks: &mut LensTracks, camera: &Camera, times: &[f32]) {
     let own_span = match camera.projection {
         Projection::Perspective { fov_y } => Some(fov_y),
         Projection::Orthographic { height } => Some(height),

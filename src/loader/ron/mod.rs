@@ -1,26 +1,29 @@
 //! From a parsed scene file to a `Scene`: every section in turn, each by its own module.
 
 mod camera;
+mod clearance;
 mod environment;
 pub mod file;
 pub mod instances;
+mod keys;
 mod lens;
 mod material;
 mod model_entry;
 mod model_sets;
 mod motions;
+mod names;
 pub mod overrides;
 mod patterns;
 pub mod placements;
 mod random;
 mod scatter;
+mod script;
 pub mod source;
 
 use super::{
     LoadError,
     budget::Budget,
     fit::Fit,
-    framing,
     gltf::Model,
     is_gltf,
     materials::Materials,
@@ -31,18 +34,21 @@ use super::{
 use crate::{
     math::Aabb,
     scene::{
-        Material, NONE, Names, RenderDefaults, Scene, Subject, TriangleMesh,
+        Material, Metering, NONE, RenderDefaults, Scene, Subject, TriangleMesh,
         animated::Animated,
         desc::{BoxSize, GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, SceneFile},
         ranges,
         rig::{Clip, DeformingMesh, Palette},
     },
 };
+use environment::Pictures;
 use file::Source;
 use instances::{Unrolled, UsedMotion};
 pub use model_sets::ModelSets;
+use names::Names;
 use placements::{Resolver, unknown_material};
 use rayon::prelude::*;
+use script::Script;
 use source::Place;
 use std::{
     collections::HashMap,
@@ -56,13 +62,18 @@ use std::{
 };
 
 /// Loads a `.ron` file with `--set` overrides. It may name any files; files that models among them refer to must be in the models'
-/// own folders or in those of `allow`.
+/// own folders or in those of `allow`. `camera` is the name of the only one of its cameras that is used.
 ///
 /// # Errors
 /// Everything in the file, or in a file that it names, that cannot be rendered.
-pub fn load(path: &Path, sets: &[(String, String)], allow: &[PathBuf]) -> Result<Scene, LoadError> {
+pub fn load(
+    path: &Path,
+    sets: &[(String, String)],
+    allow: &[PathBuf],
+    camera: Option<&str>,
+) -> Result<Scene, LoadError> {
     let (source, file) = file::read(path, sets)?;
-    convert(&source, &file, allow)
+    convert(&source, &file, allow, camera)
 }
 
 /// Makes a scene of a description that no file has.
@@ -70,19 +81,22 @@ pub fn load(path: &Path, sets: &[(String, String)], allow: &[PathBuf]) -> Result
 /// # Errors
 /// Everything in it that cannot be rendered.
 pub fn build(desc: &SceneFile) -> Result<Scene, LoadError> {
-    convert(&Source::default(), desc, &[])
+    convert(&Source::default(), desc, &[], None)
 }
 
-fn convert(source: &Source, file: &SceneFile, allow: &[PathBuf]) -> Result<Scene, LoadError> {
+fn convert(
+    source: &Source,
+    file: &SceneFile,
+    allow: &[PathBuf],
+    chosen_camera: Option<&str>,
+) -> Result<Scene, LoadError> {
     let mut scene = Scene { settings: settings(source, &file.render)?, ..Scene::default() };
-    if let Some(desc) = &file.camera {
-        let shown = (scene.settings.start, scene.duration());
-        scene.camera = camera::convert(source, desc, shown)?;
-        scene.settings.shutter = desc.shutter().map(|shutter| shutter.0);
-    }
-    let (surroundings, sun) = environment::convert(source, file.environment.as_ref())?;
+    let shutter = file.camera.iter().chain(file.cameras.0.iter().map(|(_, camera)| camera)).next();
+    scene.settings.shutter = shutter.and_then(|camera| camera.optics().shutter).map(|shutter| shutter.0);
+    let (surroundings, sun) = environment::convert(source, file.environment.as_ref(), &mut Pictures::default())?;
     scene.environment = surroundings;
     scene.lights = environment::lights(source, &file.lights)?;
+    scene.own_lights = scene.lights.len();
     scene.lights.extend(sun);
 
     let mut loader =
@@ -92,18 +106,26 @@ fn convert(source: &Source, file: &SceneFile, allow: &[PathBuf]) -> Result<Scene
     let resolved = Resolver::new(source, file, &sources, &rows).resolve()?;
     let unrolled = instances::unroll(source, file, &resolved, &sources)?;
     scene.textures = loader.table.decode_textures()?;
+    let table = loader.table.without_rows();
     scene.materials = loader.table.rows;
     let materials = loader.table.names;
     scene.maps = loader.table.maps;
     scene.warnings = loader.warnings;
     place(&mut scene, source, file, &mut sources, unrolled)?;
     scene.names.materials = materials;
+    let names = Names::of(&scene);
+    let (camera, cuts, shots) = camera::convert(source, file, &scene, &names, chosen_camera)?;
+    drop(names);
+    (scene.camera, scene.cuts) = (camera, cuts);
+    if let Some(script) = Script::new(source, &scene, (&rows, table), shots)? {
+        scene.camera_has_keys = script.has_cameras();
+        if script.has_exposure() {
+            scene.settings.metering = Metering::Keyed;
+        }
+        scene.timeline = Some(Arc::new(script));
+    }
     if file.render.integrator.is_none() {
         scene.settings.integrator = scene.suitable_integrator();
-    }
-    match &file.camera {
-        Some(desc) => lens::convert(source, desc, &mut scene)?,
-        None => scene.camera = framing::turntable(&framing::world_bounds(&scene)),
     }
     Ok(scene)
 }
@@ -134,13 +156,14 @@ fn place(
     }
     scene.material_slots = unrolled.slots.all;
     (scene.nodes, scene.instances) = (unrolled.nodes, unrolled.instances);
-    scene.names = Names::numbered(unrolled.stems.texts, &unrolled.stems.of);
+    scene.names = crate::scene::Names::numbered(unrolled.stems.texts, &unrolled.stems.of);
     let groups = file.groups.names().zip(unrolled.groups);
     let placed = groups.filter(|(_, instances)| instances.start < instances.end);
     let mut known = HashMap::new();
     let subjects = placed.map(|(name, instances)| Subject {
         name: name.to_owned(),
-        anchors: subjects::middles_of_many(scene, &subjects::spread(instances), &mut known),
+        anchors: subjects::middles_of_many(scene, &subjects::spread(instances.clone()), &mut known),
+        instances: instances.collect(),
     });
     scene.subjects = subjects.collect();
     Ok(())

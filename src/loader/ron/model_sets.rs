@@ -1,7 +1,7 @@
 //! `--set` for standalone models: a scene file of the sections that they have, which is changed and read like any other.
 
 use super::{
-    environment,
+    environment::{self, Pictures},
     file::{self, Source},
     material, settings,
     source::Place,
@@ -10,7 +10,7 @@ use crate::{
     loader::{LoadError, materials::Materials},
     scene::{Environment, Light, Metering, RenderDefaults, desc::SceneFile},
 };
-use std::{collections::BTreeSet, path::PathBuf};
+use std::collections::BTreeSet;
 
 /// Sections that models have.
 const SECTIONS: [&str; 3] = ["render", "environment", "materials"];
@@ -44,7 +44,7 @@ impl ModelSets {
         let materials: String = names.iter().map(|name| format!("{name:?}: Diffuse(), ")).collect();
         let render = format!("(samples: {samples}, frames: {frames}, fps: {fps:?}, start: {start:?})");
         let text = format!("(render: {render}, materials: {{{materials}}}, meshes: {{}}, instances: [])");
-        let mut source = Source { path: PathBuf::new(), text };
+        let mut source = Source { text, ..Source::default() };
         let keys = sets.iter().map(|(key, _)| key.clone()).collect();
         Ok(file::set(&mut source, sets)?.map(|file| Self { keys, source, file }))
     }
@@ -71,7 +71,7 @@ impl ModelSets {
     /// # Errors
     /// Numbers out of range, pictures that are missing or damaged.
     pub fn environment(&self) -> Result<Option<(Environment, Option<Light>)>, LoadError> {
-        let convert = |_| environment::convert(&self.source, self.file.environment.as_ref());
+        let convert = |_| environment::convert(&self.source, self.file.environment.as_ref(), &mut Pictures::default());
         let set = self.file.environment.as_ref().map(convert).transpose();
         set.map_err(|error| self.fault("environment", &error))
     }

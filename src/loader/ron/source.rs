@@ -74,6 +74,8 @@ pub enum Items {
     Keyed(Vec<(String, Value)>),
     /// Elements of a list or tuple, or the content of a newtype variant.
     Plain(Vec<Value>),
+    /// Elements, and fields among them, which only [`super::keys`] have.
+    Mixed(Vec<Value>, Vec<(String, Value)>),
 }
 
 impl Value {
@@ -217,9 +219,10 @@ impl Scanner<'_> {
             }
         }
         Some(match (keyed.is_empty(), plain.is_empty()) {
-            (false, _) => Items::Keyed(keyed),
-            (_, false) => Items::Plain(plain),
-            _ => Items::None,
+            (false, false) => Items::Mixed(plain, keyed),
+            (false, true) => Items::Keyed(keyed),
+            (true, false) => Items::Plain(plain),
+            (true, true) => Items::None,
         })
     }
 

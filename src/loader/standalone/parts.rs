@@ -206,7 +206,7 @@ impl<'a> Build<'a> {
             [] => vec![Anchor::Node { node: self.follower(node) }],
             _ => subjects::middles(&self.scene, &carried),
         };
-        self.scene.subjects.push(Subject { name: name.to_owned(), anchors });
+        self.scene.subjects.push(Subject { name: name.to_owned(), anchors, instances: carried });
     }
 
     /// The node of the scene that something at a node of the rig hangs from, and its transform there.

@@ -8,115 +8,217 @@ use crate::scene::SENSOR_HEIGHT;
 use glam::Vec3;
 use serde::{
     Deserialize, Deserializer,
-    de::{Error, SeqAccess, Visitor},
+    de::{Error, MapAccess, SeqAccess, Visitor, value},
 };
 use std::fmt;
 
-/// The `camera:` section: a still camera, an orbit or a flight along a spline.
+/// The `camera:` section: a still camera, one that fits something, an orbit or a flight along a spline.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "camera")]
 pub enum CameraDesc {
     LookAt(LookAt),
+    Fit(Fit),
     Orbit(Orbit),
     Spline(Spline),
 }
 
+/// The fields that all kinds of camera share, borrowed from one of them.
+#[derive(Clone, Copy, Debug)]
+pub struct CommonOptics<'a> {
+    /// Vertical field of view in degrees.
+    pub fov: Finite,
+    pub up: Point,
+    pub roll: Finite,
+    pub projection: ProjectionDesc,
+    /// None for a pinhole.
+    pub lens: Option<&'a LensDesc>,
+    /// None for pictures without motion blur.
+    pub shutter: Option<ShutterDesc>,
+}
+
+/// Declares a kind of camera, with its own fields and those that all kinds share.
+macro_rules! camera {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: $type,)*
+            /// Vertical field of view in degrees, above 0 and below 180. Default 40.
+            #[serde(default = "values::forty")]
+            pub fov: Finite,
+            /// Direction that is up in the picture, and the axis of an orbit; not (0, 0, 0), and not along the view. Default (0, 1, 0).
+            #[serde(default = "values::up")]
+            pub up: Point,
+            /// Rotation of the camera about its axis in degrees, clockwise. Default 0.
+            #[serde(default)]
+            pub roll: Finite,
+            /// How the scene is projected: `perspective` (default), `orthographic(height: 4)` or `equirectangular`.
+            #[serde(default)]
+            pub projection: ProjectionDesc,
+            /// A lens, which blurs whatever is out of focus. Default: none, a pinhole camera, to which everything is sharp.
+            #[serde(default)]
+            pub lens: Option<LensDesc>,
+            /// Motion blur: for how many frames the shutter is open, centred on the frame's time; or `(open: -0.25, close: 0.25)`.
+            /// Default: none. All cameras of a scene have the shutter of the first.
+            #[serde(default)]
+            pub shutter: Option<ShutterDesc>,
+        }
+
+        impl $name {
+            fn optics(&self) -> CommonOptics<'_> {
+                CommonOptics {
+                    fov: self.fov,
+                    up: self.up,
+                    roll: self.roll,
+                    projection: self.projection,
+                    lens: self.lens.as_ref(),
+                    shutter: self.shutter,
+                }
+            }
+        }
+    };
+}
+
 impl CameraDesc {
-    /// The optics of any kind of camera: vertical field of view in degrees, projection, and lens (None for a pinhole).
-    pub fn optics(&self) -> (Finite, ProjectionDesc, Option<&LensDesc>) {
+    /// The fields that all kinds of camera share.
+    pub fn optics(&self) -> CommonOptics<'_> {
         match self {
-            Self::LookAt(c) => (c.fov, c.projection, c.lens.as_ref()),
-            Self::Orbit(c) => (c.fov, c.projection, c.lens.as_ref()),
-            Self::Spline(c) => (c.fov, c.projection, c.lens.as_ref()),
-        }
-    }
-
-    /// The shutter of any kind of camera; None for pictures without motion blur.
-    pub fn shutter(&self) -> Option<ShutterDesc> {
-        match self {
-            Self::LookAt(LookAt { shutter, .. })
-            | Self::Orbit(Orbit { shutter, .. })
-            | Self::Spline(Spline { shutter, .. }) => *shutter,
+            Self::LookAt(c) => c.optics(),
+            Self::Fit(c) => c.optics(),
+            Self::Orbit(c) => c.optics(),
+            Self::Spline(c) => c.optics(),
         }
     }
 }
 
-/// `LookAt(eye: (0, 2, 8), target: (0, 1, 0), fov: 40)`: a camera that stands still.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LookAt {
-    pub eye: Point,
-    pub target: Point,
-    /// Vertical field of view in degrees, above 0 and below 180. Default 40.
-    #[serde(default = "values::forty")]
-    pub fov: Finite,
-    /// Direction that is up in the picture; not (0, 0, 0), and not along the view. Default (0, 1, 0).
-    #[serde(default = "values::up")]
-    pub up: Point,
-    /// How the scene is projected: `perspective` (default), `orthographic(height: 4)` or `equirectangular`.
-    #[serde(default)]
-    pub projection: ProjectionDesc,
-    /// A lens, which blurs whatever is out of focus. Default: none, a pinhole camera, to which everything is sharp.
-    #[serde(default)]
-    pub lens: Option<LensDesc>,
-    /// Motion blur: for how many frames the shutter is open, centred on the frame's time; or `(open: -0.25, close: 0.25)`. Default: none.
-    #[serde(default)]
-    pub shutter: Option<ShutterDesc>,
+camera! {
+    /// `LookAt(eye: (0, 2, 8), target: (0, 1, 0), fov: 40)`: a camera that stands still, or follows what eye or target name.
+    LookAt {
+        eye: Aim,
+        target: Aim,
+    }
 }
 
-/// `Orbit(target: (0, 1, 0), radius: 8, height: 3)`: a turntable, which is seamless when the frames are looped.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Orbit {
-    pub target: Point,
-    /// Distance of the eye from the axis, in scene units, above 0.
-    pub radius: Finite,
-    /// Height of the eye above the target, along `up`, in scene units. Default 0.
-    #[serde(default)]
-    pub height: Finite,
-    /// Angle at the first frame, in degrees: at 0 (default) the eye is on the +Z side of the target, at 90 on the +X side.
-    #[serde(default)]
-    pub start: Finite,
-    /// Number of turns over the whole animation; negative turns the other way. Default 1.
-    #[serde(default = "values::one")]
-    pub turns: Finite,
-    /// Vertical field of view in degrees, above 0 and below 180. Default 40.
-    #[serde(default = "values::forty")]
-    pub fov: Finite,
-    /// Direction of the axis through the target, which is up in the picture. Default (0, 1, 0).
-    #[serde(default = "values::up")]
-    pub up: Point,
-    /// As in [`LookAt`].
-    #[serde(default)]
-    pub projection: ProjectionDesc,
-    /// As in [`LookAt`].
-    #[serde(default)]
-    pub lens: Option<LensDesc>,
-    /// Motion blur: for how many frames the shutter is open, centred on the frame's time; or `(open: -0.25, close: 0.25)`. Default: none.
-    #[serde(default)]
-    pub shutter: Option<ShutterDesc>,
+camera! {
+    /// `Fit(of: "beast", from: (1, 0.4, 1), margin: 0.1)`: a camera as near to something as it fits into the picture.
+    Fit {
+        /// Name of a mesh or group that is placed. Default: everything.
+        #[serde(default)]
+        of: Option<String>,
+        /// Direction from the thing to the camera, of any length but 0.
+        from: Point,
+        /// Empty space on each side, as a share of the picture's smaller side, 0 to 0.49. Default 0.1.
+        #[serde(default = "values::a_tenth")]
+        margin: Finite,
+    }
 }
 
-/// `Spline(keys: [(eye: .., target: ..), ..])`: a flight along a Catmull-Rom spline through at least 2 keys.
+camera! {
+    /// `Orbit(target: (0, 1, 0), radius: 8, height: 3)`: a turntable, which is seamless when the frames are looped.
+    Orbit {
+        target: Aim,
+        /// Distance of the eye from the axis, in scene units, above 0.
+        radius: Finite,
+        /// Height of the eye above the target, along `up`, in scene units. Default 0.
+        #[serde(default)]
+        height: Finite,
+        /// Angle at the first frame, in degrees: at 0 (default) the eye is on the +Z side of the target, at 90 on the +X side.
+        #[serde(default)]
+        start: Finite,
+        /// Number of turns over the whole animation; negative turns the other way. Default 1.
+        #[serde(default = "values::one")]
+        turns: Finite,
+    }
+}
+
+camera! {
+    /// `Spline(keys: [(eye: .., target: ..), ..])`: a flight along a Catmull-Rom spline through at least 2 keys.
+    Spline {
+        keys: Vec<SplineKey>,
+        /// What the camera looks at all the time, instead of the targets of the keys.
+        #[serde(default)]
+        target: Option<Aim>,
+        /// How the eye gets along the path from the first key's time to the last's, by its length: `constant`, `smooth`, which starts and
+        /// ends slowly, or `bezier(x1, y1, x2, y2)` as CSS has it. Default: the times of the keys set its speed.
+        #[serde(default)]
+        pace: Option<PaceDesc>,
+        /// Name of a mesh that the eye keeps out of: where the path leads through its first copy, the eye is moved out of it, away
+        /// from its middle.
+        #[serde(default)]
+        clear_of: Option<String>,
+    }
+}
+
+/// How a flight gets along its path.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename = "pace", rename_all = "snake_case")]
+pub enum PaceDesc {
+    Constant,
+    Smooth,
+    Bezier(Finite, Finite, Finite, Finite),
+}
+
+/// `(time: 4, to: "chase")`: a camera of `cameras` that takes over at a time in seconds.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Spline {
-    pub keys: Vec<SplineKey>,
-    /// Vertical field of view in degrees, above 0 and below 180. Default 40.
-    #[serde(default = "values::forty")]
-    pub fov: Finite,
-    /// Direction that is up in the picture; not (0, 0, 0), and not along the view. Default (0, 1, 0).
-    #[serde(default = "values::up")]
-    pub up: Point,
-    /// As in [`LookAt`].
+#[serde(rename = "cut", deny_unknown_fields)]
+pub struct CutDesc {
+    pub time: Finite,
+    pub to: String,
+}
+
+/// A point `(x, y, z)`; the name of a mesh or group that is placed, as for a lens's focus; or
+/// `On(of: "car", offset: (-8, 3, 0), lag: 0.4)`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Aim {
+    Point(Vec3),
+    Name(String),
+    On(AimOn),
+}
+
+/// `On(of: "car", offset: (-8, 3, 0), turn: true, lag: 0.4)`: a place by a thing that moves.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename = "On", deny_unknown_fields)]
+pub struct AimOn {
+    /// Name of a mesh or group that is placed.
+    pub of: String,
+    /// From the middle of the thing, in scene units. Default (0, 0, 0).
     #[serde(default)]
-    pub projection: ProjectionDesc,
-    /// As in [`LookAt`].
+    pub offset: Point,
+    /// Whether the offset turns with the thing, along whose own axes it then is. Default true.
+    #[serde(default = "values::yes")]
+    pub turn: bool,
+    /// Mean time in seconds by which the camera is behind, as an operator would be. Default 0.
     #[serde(default)]
-    pub lens: Option<LensDesc>,
-    /// Motion blur: for how many frames the shutter is open, centred on the frame's time; or `(open: -0.25, close: 0.25)`. Default: none.
-    #[serde(default)]
-    pub shutter: Option<ShutterDesc>,
+    pub lag: Finite,
+}
+
+impl<'de> Deserialize<'de> for Aim {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(AimVisitor)
+    }
+}
+
+struct AimVisitor;
+
+impl<'de> Visitor<'de> for AimVisitor {
+    type Value = Aim;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("(x, y, z), the name of something, or On(of: \"name\", offset: (x, y, z), lag: 0.5)")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Aim, E> {
+        Ok(Aim::Name(name.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Aim, A::Error> {
+        values::triple(seq).map(Aim::Point)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Aim, A::Error> {
+        AimOn::deserialize(value::MapAccessDeserializer::new(map)).map(Aim::On)
+    }
 }
 
 /// `(eye: (0, 2, 8), target: (0, 1, 0), time: 1.5, fov: 30, focus: "dragon")`: a key of a [`Spline`]. Where it leaves out optics,
@@ -125,7 +227,9 @@ pub struct Spline {
 #[serde(rename = "key", deny_unknown_fields)]
 pub struct SplineKey {
     pub eye: Point,
-    pub target: Point,
+    /// May be left out where the spline has a `target`.
+    #[serde(default)]
+    pub target: Option<Point>,
     /// Time in seconds. Either all keys have one, in increasing order, or none has: they are then spread evenly over the animation.
     #[serde(default)]
     pub time: Option<Finite>,

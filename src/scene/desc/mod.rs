@@ -28,8 +28,12 @@ mod motion;
 mod placement;
 mod shutter;
 mod values;
+mod varying;
 
-pub use camera::{CameraDesc, FocusDesc, LensDesc, LookAt, Orbit, Parallel, ProjectionDesc, Spline, SplineKey};
+pub use camera::{
+    Aim, AimOn, CameraDesc, CommonOptics, CutDesc, Fit, FocusDesc, LensDesc, LookAt, Orbit, PaceDesc, Parallel,
+    ProjectionDesc, Spline, SplineKey,
+};
 pub use material::*;
 pub use motion::{Bob, Clip, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Spin, Sway, Wave};
 pub use placement::{
@@ -37,6 +41,7 @@ pub use placement::{
 };
 pub use shutter::ShutterDesc;
 pub use values::{BoxSize, Color, Finite, Named, Of, Point, Rotation, Scale};
+pub use varying::Varying;
 
 use super::{Integrator, PixelFilter, ToneMap, TriangleMesh, Wrap, rig::RefitPolicy};
 use serde::Deserialize;
@@ -64,6 +69,12 @@ pub struct SceneFile {
     /// The camera; when left out, a turntable around everything.
     #[serde(default)]
     pub camera: Option<CameraDesc>,
+    /// Instead of `camera`: several by name. The film begins with the first.
+    #[serde(default)]
+    pub cameras: Named<CameraDesc>,
+    /// When which of `cameras` takes over, at increasing times.
+    #[serde(default)]
+    pub cuts: Vec<CutDesc>,
 }
 
 /// `render: (..)`: how pictures are made. Flags of the command line override these settings.

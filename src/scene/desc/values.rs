@@ -27,6 +27,14 @@ pub(super) fn one() -> Finite {
     Finite(1.0)
 }
 
+pub(super) fn a_tenth() -> Finite {
+    Finite(0.1)
+}
+
+pub(super) fn yes() -> bool {
+    true
+}
+
 pub(super) fn forty() -> Finite {
     Finite(40.0)
 }

@@ -19,9 +19,8 @@ use super::{
 use crate::{
     abi::{ExrParams, InstanceRecord, Params, RayTally, Unit},
     accel::Tlas,
-    anim::PosedTables,
     aov::{Aov, AovSet, channels::FileRows},
-    device::{Frame, FrameSettings, OwnRays, adaptive::Passes, params::TILE_ITEMS},
+    device::{Frame, FrameSettings, OwnRays, adaptive::Passes, material_tables::MaterialTables, params::TILE_ITEMS},
     light::LocalTree,
 };
 use cust::{
@@ -214,8 +213,13 @@ impl Slot {
     }
 
     /// Queues the upload of the tables of materials and lights of a frame in which they change. The slot must be idle.
-    pub fn upload_tables(&mut self, scene: &SceneTables, posed: &PosedTables, params: &mut Params) -> CudaResult<()> {
-        self.posed_tables.upload(posed, scene.emission_weights(), &self.stream)?;
+    pub fn upload_tables(
+        &mut self,
+        scene: &SceneTables,
+        tables: &MaterialTables,
+        params: &mut Params,
+    ) -> CudaResult<()> {
+        self.posed_tables.upload(scene, tables, &self.stream)?;
         self.posed_tables.apply(params);
         Ok(())
     }

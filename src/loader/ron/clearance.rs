@@ -1,0 +1,134 @@
+//! Keeps the path of a camera out of a solid.
+
+use crate::{anim::along_spline, math::Aabb, scene::CameraKey};
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+/// Places that are looked at between two keys, which become keys of the new path.
+const BETWEEN: usize = 16;
+/// Space that is left around the solid, as a share of the diagonal of its bounds.
+const SPACE: f64 = 0.02;
+/// Half of the number of places over which the way out is spread.
+const SPREAD: usize = 8;
+
+/// Where the eye is in the solid of these triangles, moves it out, away from the middle of the solid, and smoothly in and out of that.
+/// A path that stays outside keeps its keys.
+pub fn keep_out(keys: &mut Vec<CameraKey>, triangles: &[[Vec3; 3]]) {
+    let bounds = Aabb::of_points(triangles.as_flattened().iter().copied());
+    if bounds.is_empty() {
+        return;
+    }
+    // Off the middle by a little, so that rays miss the edges of symmetric meshes.
+    let middle = bounds.center().as_dvec3() + bounds.extent().as_dvec3() * DVec3::new(1.1e-4, -1.7e-4, 2.3e-4);
+    let space = SPACE * f64::from(bounds.diagonal());
+    let time = |i: usize| {
+        let (a, b) = (keys[i / BETWEEN].time, keys.get(i / BETWEEN + 1).map_or(0.0, |key| key.time));
+        if i.is_multiple_of(BETWEEN) { a } else { a + (b - a) * (i % BETWEEN) as f32 / BETWEEN as f32 }
+    };
+    let path = |i: usize| {
+        let time = time(i);
+        let (eye, target) = along_spline(keys, None, time);
+        CameraKey { time, eye, target }
+    };
+    let path: Vec<CameraKey> = (0..=BETWEEN * (keys.len() - 1)).map(path).collect();
+    let way_out = |key: &CameraKey| {
+        let from_middle = key.eye.as_dvec3() - middle;
+        let distance = from_middle.length();
+        let crossings = crossings(middle, from_middle / distance, triangles);
+        (outside(&crossings, distance, space) - distance) as f32
+    };
+    let ways: Vec<f32> = path.par_iter().map(way_out).collect();
+    if ways.iter().all(|&way| way <= 0.0) {
+        return;
+    }
+    let around = |i: usize| i.saturating_sub(SPREAD)..(i + SPREAD + 1).min(ways.len());
+    let widest: Vec<f32> = (0..ways.len()).map(|i| ways[around(i)].iter().copied().fold(0.0, f32::max)).collect();
+    let smooth = |i: usize| widest[around(i)].iter().sum::<f32>() / around(i).len() as f32;
+    let moved = path.into_iter().enumerate().map(|(i, key)| {
+        let outwards = (key.eye.as_dvec3() - middle).normalize_or(DVec3::Y).as_vec3();
+        CameraKey { eye: key.eye + outwards * smooth(i), ..key }
+    });
+    *keys = moved.collect();
+}
+
+/// The least distance from `distance` on that is outside of the solid, with `space` around; `crossings` are those of its surface.
+fn outside(crossings: &[f64], distance: f64, space: f64) -> f64 {
+    let beyond = crossings.partition_point(|&t| t <= distance);
+    if (crossings.len() - beyond).is_multiple_of(2) {
+        return distance;
+    }
+    // The way leaves the solid at every other crossing; a gap that is too narrow counts as solid.
+    let exits = crossings[beyond..].iter().step_by(2);
+    let entries = crossings[beyond..].iter().skip(1).step_by(2).copied().chain([f64::INFINITY]);
+    let exit = exits.zip(entries).find(|(exit, entry)| entry - **exit > 2.0 * space);
+    exit.map_or(distance, |(exit, _)| exit + space)
+}
+
+/// Distances along a ray at which it crosses triangles, ascending (Möller and Trumbore 1997).
+fn crossings(origin: DVec3, direction: DVec3, triangles: &[[Vec3; 3]]) -> Vec<f64> {
+    let crossing = |triangle: &[Vec3; 3]| {
+        let [a, b, c] = triangle.map(|p| p.as_dvec3());
+        let (e1, e2) = (b - a, c - a);
+        let p = direction.cross(e2);
+        let det = e1.dot(p);
+        let from = origin - a;
+        let q = from.cross(e1);
+        let (u, v, t) = (from.dot(p) / det, direction.dot(q) / det, e2.dot(q) / det);
+        (u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t > 0.0).then_some(t)
+    };
+    let mut all: Vec<f64> = triangles.iter().filter_map(crossing).collect();
+    all.sort_unstable_by(f64::total_cmp);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The cube of side 2 about the origin.
+    fn cube() -> Vec<[Vec3; 3]> {
+        let mut triangles = Vec::new();
+        for axis in 0..3 {
+            for side in [-1.0, 1.0] {
+                let corner = |u: f32, v: f32| {
+                    let mut p = [0.0; 3];
+                    (p[axis], p[(axis + 1) % 3], p[(axis + 2) % 3]) = (side, u, v);
+                    Vec3::from(p)
+                };
+                let [a, b, c, d] = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+                triangles.extend([[a, b, c], [a, c, d]]);
+            }
+        }
+        triangles
+    }
+
+    fn flight(points: &[Vec3]) -> Vec<CameraKey> {
+        (0..).zip(points).map(|(i, &eye)| CameraKey { time: i as f32, eye, target: Vec3::ZERO }).collect()
+    }
+
+    #[test]
+    fn a_path_outside_keeps_its_keys() {
+        let mut keys = flight(&[Vec3::new(-3.0, 2.0, 0.5), Vec3::new(0.0, 2.0, 0.5), Vec3::new(3.0, 2.0, 0.5)]);
+        let before = keys.clone();
+        keep_out(&mut keys, &cube());
+        assert_eq!(keys, before);
+    }
+
+    #[test]
+    fn a_path_through_the_solid_leads_around_it() {
+        let mut keys = flight(&[Vec3::new(-3.0, 0.4, 0.3), Vec3::new(0.0, 0.5, 0.3), Vec3::new(3.0, 0.4, 0.3)]);
+        keep_out(&mut keys, &cube());
+        for i in 0..=200 {
+            let eye = along_spline(&keys, None, i as f32 * 0.01).0;
+            assert!(eye.abs().max_element() > 1.0, "{eye}");
+        }
+    }
+
+    #[test]
+    fn narrow_gaps_count_as_solid() {
+        let crossings = [0.5, 2.0, 2.1, 3.0, 9.0, 9.5];
+        assert_eq!(outside(&crossings, 2.5, 0.1), 3.1);
+        assert_eq!(outside(&crossings, 1.0, 0.1), 1.0);
+        assert_eq!(outside(&[2.0, 2.1, 3.0], 1.0, 0.1), 3.1);
+    }
+}

@@ -1,0 +1,217 @@
+//! The sections of a scene file whose values have keys, converted anew at any time.
+
+use super::{
+    camera,
+    environment::{self, Pictures},
+    file::{self, Source},
+    keys::{Course, Keys},
+    material,
+    names::{Known, Names},
+    source::Place,
+};
+use crate::{
+    loader::{LoadError, materials::Materials},
+    scene::{Camera, Changes, Environment, Light, Material, RenderDefaults, Scene, Timeline, desc::SceneFile},
+};
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// What changes in a scene file. Every time is checked by the code that reads files without keys.
+pub struct Script {
+    path: PathBuf,
+    /// A scene file of the sections that change.
+    text: String,
+    keys: Keys,
+    /// The settings of the scene, which is all that cameras need of it besides `known`.
+    scene: Scene,
+    known: Known,
+    /// Row of each of the file's materials.
+    rows: Vec<u32>,
+    /// Numbers of the cameras of the film, into the file's, in the order of their cuts.
+    shots: Vec<usize>,
+    /// Textures and maps that materials have.
+    table: Mutex<Materials>,
+    pictures: Mutex<Pictures>,
+    last_sky: Mutex<Option<LastSky>>,
+}
+
+/// An environment with the sun that belongs to it, and the text that it was made of.
+struct LastSky {
+    text: String,
+    environment: Arc<Environment>,
+    sun: Option<Light>,
+}
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Script").field("text", &self.text).field("shots", &self.shots).finish()
+    }
+}
+
+impl Script {
+    /// The script of a file, once its scene is there; None if nothing changes. Names are those that cameras have at any time.
+    ///
+    /// # Errors
+    /// Values that are not valid at the time of some key.
+    pub fn new(
+        source: &Source,
+        scene: &Scene,
+        (rows, table): (&[u32], Materials),
+        shots: Vec<usize>,
+    ) -> Result<Option<Self>, LoadError> {
+        let (text, keys) = source.keys.extract(&source.text);
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        let settings = Scene { settings: scene.settings.clone(), ..Scene::default() };
+        let mut script = Self {
+            path: source.path.clone(),
+            text,
+            keys,
+            scene: settings,
+            known: Known::default(),
+            rows: rows.to_vec(),
+            shots,
+            table: Mutex::new(table),
+            pictures: Mutex::default(),
+            last_sky: Mutex::default(),
+        };
+        let names = Names::of(scene);
+        for time in script.keys.times() {
+            script.check(source, time, &names)?;
+        }
+        script.known = names.known();
+        Ok(Some(script))
+    }
+
+    /// Whether cameras change.
+    pub fn has_cameras(&self) -> bool {
+        self.keys.has("camera") || self.keys.has("cameras")
+    }
+
+    /// Whether the exposure changes.
+    pub fn has_exposure(&self) -> bool {
+        self.keys.has("exposure")
+    }
+
+    /// Converts everything at the time of a key, for its errors.
+    fn check(&self, source: &Source, time: f32, names: &Names) -> Result<(), LoadError> {
+        let file = self.file(time, Course::Exact).map_err(|message| {
+            let message = format!("at {time} s: {message}");
+            source.error(&Place::ROOT, message)
+        })?;
+        super::settings(source, &file.render)?;
+        environment::check(source, file.environment.as_ref())?;
+        environment::lights(source, &file.lights)?;
+        self.materials(source, &file)?;
+        let root = Place::ROOT;
+        if let Some(desc) = &file.camera {
+            camera::one(source, desc, &root.key("camera"), &self.scene, names)?;
+        }
+        let all = root.key("cameras");
+        for (name, desc) in &file.cameras.0 {
+            camera::one(source, desc, &all.key(name), &self.scene, names)?;
+        }
+        Ok(())
+    }
+
+    fn file(&self, time: f32, course: Course) -> Result<SceneFile, String> {
+        file::parsed(&self.keys.text_at(&self.text, time, course))
+    }
+
+    /// `convert` of the file at `time`. Between keys, values may leave the range in which they are valid; then they are kept within that
+    /// of the keys or, where even that does not do, as at the key before.
+    fn converted<T>(&self, time: f32, convert: impl Fn(&Source, &SceneFile) -> Result<T, LoadError>) -> Option<T> {
+        let source = Source { path: self.path.clone(), ..Source::default() };
+        let courses = [Course::Exact, Course::Bounded, Course::Stepped];
+        courses.into_iter().find_map(|course| convert(&source, &self.file(time, course).ok()?).ok())
+    }
+
+    fn materials(&self, source: &Source, file: &SceneFile) -> Result<Vec<(u32, Material)>, LoadError> {
+        let all = Place::ROOT.key("materials");
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = file.materials.0.iter().zip(&self.rows);
+        let convert = |((name, desc), &row): (&(String, _), &u32)| {
+            Ok((row, material::convert(source, desc, &mut table, &all.key(name))?))
+        };
+        rows.map(convert).collect()
+    }
+
+    fn sky(&self, source: &Source, file: &SceneFile) -> Result<(Arc<Environment>, Option<Light>), LoadError> {
+        let text = format!("{:?}", file.environment);
+        let mut last = self.last_sky.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = last.as_ref().filter(|last| last.text == text) {
+            return Ok((last.environment.clone(), last.sun));
+        }
+        let mut pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
+        let (environment, sun) = environment::convert(source, file.environment.as_ref(), &mut pictures)?;
+        let environment = Arc::new(environment);
+        *last = Some(LastSky { text, environment: environment.clone(), sun });
+        Ok((environment, sun))
+    }
+
+    fn setting<T>(&self, name: &str, time: f32, of: impl Fn(&RenderDefaults) -> T) -> Option<T> {
+        let settings = |source: &Source, file: &SceneFile| super::settings(source, &file.render);
+        self.keys.has(name).then(|| self.converted(time, settings)).flatten().map(|settings| of(&settings))
+    }
+}
+
+impl Timeline for Script {
+    fn at(&self, time: f32) -> Changes {
+        let (sky, lights) = (self.keys.has("environment"), self.keys.has("lights"));
+        let mut changes = Changes::default();
+        if sky {
+            let sky = self.converted(time, |source, file| self.sky(source, file));
+            if let Some((environment, sun)) = sky {
+                changes.environment = Some(environment);
+                changes.sun = Some(sun);
+            }
+        }
+        if lights {
+            changes.lights = self.converted(time, |source, file| environment::lights(source, &file.lights));
+        }
+        if self.keys.has("materials") {
+            changes.materials = self.converted(time, |source, file| self.materials(source, file)).unwrap_or_default();
+        }
+        changes
+    }
+
+    fn camera(&self, number: usize, time: f32) -> Option<Camera> {
+        let names = || Names::Found(&self.known);
+        self.converted(time, |source, file| {
+            let root = Place::ROOT;
+            let all = root.key("cameras");
+            match (&file.camera, self.shots.get(number).and_then(|&shot| file.cameras.0.get(shot))) {
+                (Some(desc), _) => camera::one(source, desc, &root.key("camera"), &self.scene, &names()).map(Some),
+                (None, Some((name, desc))) => {
+                    camera::one(source, desc, &all.key(name), &self.scene, &names()).map(Some)
+                }
+                (None, None) => Ok(None),
+            }
+        })
+        .flatten()
+    }
+
+    fn exposure(&self, time: f32) -> Option<f32> {
+        self.setting("exposure", time, |settings| settings.exposure)
+    }
+
+    fn white_balance(&self, time: f32) -> Option<f32> {
+        self.setting("white_balance", time, |settings| settings.white_balance).flatten()
+    }
+
+    fn changes_lights(&self) -> bool {
+        self.keys.has("environment") || self.keys.has("lights")
+    }
+
+    fn materials_at_keys(&self) -> Vec<(u32, Material)> {
+        if !self.keys.has("materials") {
+            return Vec::new();
+        }
+        let times = self.keys.times();
+        times.into_iter().flat_map(|time| self.at(time).materials).collect()
+    }
+}

@@ -1,0 +1,134 @@
+//! Values with keys of their own, for what changes between and within frames.
+
+use super::Finite;
+use crate::scene::{Ease, Ends, Key, Track};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, Visitor, value},
+};
+use std::{fmt, marker::PhantomData};
+
+/// A value, or `keys([(0, 1), (2, 5, ease: smooth)], ends: loop)`: what it is at times in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Varying<T> {
+    Always(T),
+    Keys(Track<T>),
+}
+
+impl<T: Copy> Varying<T> {
+    /// The track, of a single key for what does not change.
+    pub fn track(&self) -> Track<T> {
+        match self {
+            Self::Always(value) => {
+                Track { keys: vec![Key { time: 0.0, value: *value, ease: Ease::Step }], ends: Ends::Hold }
+            }
+            Self::Keys(track) => track.clone(),
+        }
+    }
+}
+
+/// Values that [`Varying`] can have.
+pub trait Plain: Copy + for<'de> Deserialize<'de> {
+    const EXPECTED: &'static str;
+
+    fn of_number(_: f64) -> Option<Self> {
+        None
+    }
+
+    fn of_bool(_: bool) -> Option<Self> {
+        None
+    }
+}
+
+impl Plain for Finite {
+    const EXPECTED: &'static str = "a number or keys([(time, number), ..])";
+
+    fn of_number(x: f64) -> Option<Self> {
+        Some(Self(x as f32)).filter(|x| x.0.is_finite())
+    }
+}
+
+impl Plain for bool {
+    const EXPECTED: &'static str = "true, false or keys([(time, true), (time, false), ..])";
+
+    fn of_bool(value: bool) -> Option<Self> {
+        Some(value)
+    }
+}
+
+impl<'de, T: Plain> Deserialize<'de> for Varying<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(VaryingVisitor(PhantomData))
+    }
+}
+
+/// `(keys: [(0, 1, linear)], ends: hold)`, which is what the loader writes in place of `keys(..)`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written<T> {
+    keys: Vec<(f32, T, WrittenEase)>,
+    ends: Ends,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WrittenEase {
+    Step,
+    Linear,
+    Smooth,
+    CatmullRom,
+    Bezier(f32, f32, f32, f32),
+}
+
+impl From<WrittenEase> for Ease {
+    fn from(ease: WrittenEase) -> Self {
+        match ease {
+            WrittenEase::Step => Self::Step,
+            WrittenEase::Linear => Self::Linear,
+            WrittenEase::Smooth => Self::Smooth,
+            WrittenEase::CatmullRom => Self::CatmullRom,
+            WrittenEase::Bezier(a, b, c, d) => Self::Bezier([a, b, c, d]),
+        }
+    }
+}
+
+struct VaryingVisitor<T>(PhantomData<T>);
+
+impl<T: Plain> VaryingVisitor<T> {
+    fn always<E: Error>(value: Option<T>) -> Result<Varying<T>, E> {
+        value.map(Varying::Always).ok_or_else(|| E::custom(format!("expected {}", T::EXPECTED)))
+    }
+}
+
+impl<'de, T: Plain> Visitor<'de> for VaryingVisitor<T> {
+    type Value = Varying<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Varying<T>, E> {
+        Self::always(T::of_bool(value))
+    }
+
+    fn visit_f64<E: Error>(self, x: f64) -> Result<Varying<T>, E> {
+        Self::always(T::of_number(x))
+    }
+
+    fn visit_i64<E: Error>(self, x: i64) -> Result<Varying<T>, E> {
+        Self::always(T::of_number(x as f64))
+    }
+
+    fn visit_u64<E: Error>(self, x: u64) -> Result<Varying<T>, E> {
+        Self::always(T::of_number(x as f64))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Varying<T>, A::Error> {
+        let written = Written::<T>::deserialize(value::MapAccessDeserializer::new(map))?;
+        if written.keys.is_empty() {
+            return Err(A::Error::custom("there are no keys"));
+        }
+        let keys = written.keys.into_iter().map(|(time, value, ease)| Key { time, value, ease: ease.into() });
+        Ok(Varying::Keys(Track { keys: keys.collect(), ends: written.ends }))
+    }
+}

@@ -1,0 +1,246 @@
+//! Values over time: keys, the ways from one to the next, and what comes before the first and after the last.
+
+use crate::choice::choice;
+use glam::{Vec3, Vec4};
+use std::ops::{Add, Mul, Sub};
+
+/// Values that keys can have: numbers and vectors.
+pub trait Interpolate: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<f32, Output = Self> {}
+
+impl Interpolate for f32 {}
+impl Interpolate for Vec3 {}
+impl Interpolate for Vec4 {}
+
+/// How a value gets to a key from the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Ease {
+    /// Stays as it was until the key's time.
+    Step,
+    #[default]
+    Linear,
+    /// Starts and ends slowly: 3t² - 2t³.
+    Smooth,
+    /// Along a Catmull-Rom spline through all keys, as [`crate::anim::catmull_rom`].
+    CatmullRom,
+    /// By a cubic Bézier curve from (0, 0) to (1, 1) with these control points (x₁, y₁) and (x₂, y₂), as CSS Easing Functions Level 1
+    /// has it; x₁ and x₂ are 0 to 1.
+    Bezier([f32; 4]),
+}
+
+choice! {
+    /// How a track goes on before its first key and after its last.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Ends = Hold {
+        /// With the value of the first or the last key.
+        Hold = "hold",
+        /// From the start again.
+        Loop = "loop",
+        /// Back and forth.
+        PingPong = "ping_pong",
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Key<T> {
+    /// Seconds.
+    pub time: f32,
+    pub value: T,
+    /// The way from the key before to this one.
+    pub ease: Ease,
+}
+
+/// Keys at increasing times, at least one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Track<T> {
+    pub keys: Vec<Key<T>>,
+    pub ends: Ends,
+}
+
+/// Where a time is among the keys of a track.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Position {
+    /// At this key, before the first or after the last.
+    At(usize),
+    /// Between this key and the next, at a share of the way that easing has not changed yet.
+    Between(usize, f32),
+}
+
+impl<T> Track<T> {
+    /// Where `time` is, in seconds.
+    pub fn position(&self, time: f64) -> Position {
+        let seconds = |i: usize| f64::from(self.keys[i].time);
+        let last = self.keys.len() - 1;
+        let (start, length) = (seconds(0), seconds(last) - seconds(0));
+        let time = match self.ends {
+            Ends::Loop if length > 0.0 => start + (time - start).rem_euclid(length),
+            Ends::PingPong if length > 0.0 => {
+                let passed = (time - start).rem_euclid(2.0 * length);
+                start + passed.min(2.0 * length - passed)
+            }
+            _ => time,
+        };
+        let next = self.keys.partition_point(|key| f64::from(key.time) <= time);
+        match next.checked_sub(1) {
+            None => Position::At(0),
+            Some(key) if key == last => Position::At(last),
+            Some(key) => {
+                let share = (time - seconds(key)) / (seconds(next) - seconds(key));
+                Position::Between(key, share as f32)
+            }
+        }
+    }
+}
+
+impl<T: Interpolate> Track<T> {
+    /// The value at `time`, in seconds.
+    pub fn at(&self, time: f64) -> T {
+        let (key, share) = match self.position(time) {
+            Position::At(key) => return self.keys[key].value,
+            Position::Between(key, share) => (key, share),
+        };
+        let (from, to) = (&self.keys[key], &self.keys[key + 1]);
+        match to.ease {
+            Ease::CatmullRom => self.spline(key, share),
+            ease => from.value + (to.value - from.value) * ease.share(share),
+        }
+    }
+
+    /// The cubic Hermite segment after `key` (see [`crate::anim::catmull_rom`]). The keys of a loop have neighbours beyond its ends.
+    fn spline(&self, key: usize, share: f32) -> T {
+        let keys = &self.keys;
+        let last = keys.len() - 1;
+        let (a, b) = (&keys[key], &keys[key + 1]);
+        let mirrored = |end: &Key<T>, other: &Key<T>| (2.0 * end.time - other.time, end.value * 2.0 - other.value);
+        let around = (self.ends == Ends::Loop).then(|| keys[last].time - keys[0].time);
+        let before = match (key.checked_sub(1), around) {
+            (Some(before), _) => (keys[before].time, keys[before].value),
+            (None, Some(length)) => (keys[last - 1].time - length, keys[last - 1].value),
+            (None, None) => mirrored(a, b),
+        };
+        let after = match (keys.get(key + 2), around) {
+            (Some(after), _) => (after.time, after.value),
+            (None, Some(length)) => (keys[1].time + length, keys[1].value),
+            (None, None) => mirrored(b, a),
+        };
+        let length = b.time - a.time;
+        let from = (b.value - before.1) * (length / (b.time - before.0));
+        let to = (after.1 - a.value) * (length / (after.0 - a.time));
+        let rise = b.value - a.value;
+        a.value + (from + (rise * 3.0 - from * 2.0 - to + (from + to - rise * 2.0) * share) * share) * share
+    }
+}
+
+impl Ease {
+    /// The share of the way to the next value when a `share` of the time has passed. Splines are not a matter of shares: theirs is linear.
+    pub fn share(self, share: f32) -> f32 {
+        match self {
+            Self::Step => 0.0,
+            Self::Linear | Self::CatmullRom => share,
+            Self::Smooth => share * share * (3.0 - 2.0 * share),
+            Self::Bezier([x1, y1, x2, y2]) => {
+                let at = |a: f32, b: f32, s: f64| {
+                    let (a, b, rest) = (f64::from(a), f64::from(b), 1.0 - s);
+                    3.0 * rest * rest * s * a + 3.0 * rest * s * s * b + s * s * s
+                };
+                // x grows with the parameter, so bisection finds the one that belongs to the time.
+                let (mut low, mut high) = (0.0, 1.0);
+                for _ in 0..30 {
+                    let middle = 0.5 * (low + high);
+                    *if at(x1, x2, middle) < f64::from(share) { &mut low } else { &mut high } = middle;
+                }
+                at(y1, y2, 0.5 * (low + high)) as f32
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn track(keys: &[(f32, f32)], ease: Ease, ends: Ends) -> Track<f32> {
+        Track { keys: keys.iter().map(|&(time, value)| Key { time, value, ease }).collect(), ends }
+    }
+
+    fn any_ease() -> impl Strategy<Value = Ease> {
+        prop_oneof![
+            Just(Ease::Linear),
+            Just(Ease::Smooth),
+            Just(Ease::CatmullRom),
+            (0f32..1.0, -0.5f32..1.5, 0f32..1.0, -0.5f32..1.5).prop_map(|(a, b, c, d)| Ease::Bezier([a, b, c, d])),
+        ]
+    }
+
+    fn any_ends() -> impl Strategy<Value = Ends> {
+        prop_oneof![Just(Ends::Hold), Just(Ends::Loop), Just(Ends::PingPong)]
+    }
+
+    fn any_keys() -> impl Strategy<Value = Vec<(f32, f32)>> {
+        prop::collection::vec((0.1f32..3.0, -5f32..5.0), 2..7).prop_map(|steps| {
+            let mut time = -1.0;
+            let key = |(step, value): (f32, f32)| {
+                time += step;
+                (time, value)
+            };
+            steps.into_iter().map(key).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn tracks_pass_through_their_keys_without_jumps(keys in any_keys(), ease in any_ease(), ends in any_ends()) {
+            let track = track(&keys, ease, ends);
+            let inner = if ends == Ends::Loop { &keys[..keys.len() - 1] } else { &keys[..] };
+            for &(time, value) in inner {
+                let time = f64::from(time);
+                prop_assert!((track.at(time) - value).abs() < 1e-4);
+                // The end of a loop jumps to its start, unless both are alike.
+                if time > f64::from(keys[0].0) || ends != Ends::Loop {
+                    prop_assert!((track.at(time - 1e-6) - value).abs() < 0.05, "{} {}", track.at(time - 1e-6), value);
+                }
+            }
+        }
+
+        #[test]
+        fn ends_hold_loop_and_turn_back(keys in any_keys(), ease in any_ease(), share in 0f64..1.0) {
+            let (start, end) = (f64::from(keys[0].0), f64::from(keys[keys.len() - 1].0));
+            let (length, time) = (end - start, start + share * (end - start));
+            let near = |a: f32, b: f32| (a - b).abs() < 2e-3;
+            let held = track(&keys, ease, Ends::Hold);
+            prop_assert_eq!(held.at(start - share), keys[0].1);
+            prop_assert_eq!(held.at(end + share), keys[keys.len() - 1].1);
+            let looped = track(&keys, ease, Ends::Loop);
+            prop_assert!(near(looped.at(time), looped.at(time + 3.0 * length)));
+            let back = track(&keys, ease, Ends::PingPong);
+            prop_assert!(near(back.at(time), back.at(2.0 * end - time)));
+            prop_assert!(near(back.at(time), back.at(time - 2.0 * length)));
+        }
+    }
+
+    #[test]
+    fn easing_is_as_css_has_it() {
+        // Values of Chromium's cubic-bezier(0.25, 0.1, 0.25, 1), which is `ease`.
+        let ease = Ease::Bezier([0.25, 0.1, 0.25, 1.0]);
+        for (share, expected) in [(0.0, 0.0), (0.25, 0.408_511), (0.5, 0.802_403), (0.75, 0.960_459), (1.0, 1.0)] {
+            assert!((ease.share(share) - expected).abs() < 1e-5, "{share}: {}", ease.share(share));
+        }
+        assert!((Ease::Bezier([0.0, 0.0, 1.0, 1.0]).share(0.3) - 0.3).abs() < 1e-6);
+    }
+
+    #[test]
+    fn steps_wait_for_their_key() {
+        let track = track(&[(0.0, 1.0), (2.0, 5.0)], Ease::Step, Ends::Hold);
+        assert_eq!([track.at(1.999), track.at(2.0)], [1.0, 5.0]);
+    }
+
+    #[test]
+    fn a_looped_spline_is_smooth_where_it_closes() {
+        let keys = [(0.0, 0.0), (1.0, 1.0), (2.0, 0.0), (3.0, -1.0), (4.0, 0.0)];
+        let track = track(&keys, Ease::CatmullRom, Ends::Loop);
+        let slope = |time: f64| (track.at(time + 1e-3) - track.at(time)) / 1e-3;
+        assert!((slope(4.0) - slope(3.998)).abs() < 0.02);
+        assert!((slope(0.0) - 1.0).abs() < 0.02, "{}", slope(0.0));
+    }
+}
