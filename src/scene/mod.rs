@@ -6,6 +6,7 @@
 
 pub mod animated;
 mod clay;
+pub mod curve;
 mod demand;
 pub mod desc;
 mod film;
