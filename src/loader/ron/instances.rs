@@ -111,7 +111,8 @@ pub fn unroll(
     match first_degenerate(&unroller.out) {
         None => Ok(unroller.out),
         Some(instance) => {
-            let entry = starts.partition_point(|s| s.0 <= instance) - 1;
+            let item = starts.partition_point(|s| s.0 <= instance) - 1;
+            let entry = resolved.top[item].entry;
             let message = "the transform has no inverse: scales are too small, too large or flat";
             Err(source.error(&top.index(entry), message))
         }
@@ -163,10 +164,11 @@ struct Unroller<'a> {
 impl Unroller<'_> {
     fn item(&mut self, item: &Item, frame: Frame) {
         let motion = self.motion(item);
-        for copy in 0..item.pattern.count() as u32 {
-            let own = item.material(copy);
+        for copy in 0..item.count() as u32 {
+            let (number, transform) = item.copy(copy);
+            let own = item.material(number);
             let material = if own == NONE { frame.material } else { own };
-            let frame = Frame { local: frame.local * item.copy(copy), material, ..frame };
+            let frame = Frame { local: frame.local * transform, material, ..frame };
             match item.target {
                 Target::Mesh(mesh) => self.instance(mesh, frame, motion),
                 Target::List(list) => self.list(list, frame, motion),
@@ -257,8 +259,8 @@ impl<'a> Totals<'a> {
             self.list(group, place)?;
         }
         let mut total = Total::default();
-        for (i, item) in self.resolved.top.iter().enumerate() {
-            let place = place.index(i);
+        for item in &self.resolved.top {
+            let place = place.index(item.entry);
             total.add(self.item(item, &place)?);
             let all = total.instances.saturating_add(total.nodes);
             check_count(all).map_err(|message| self.source.error(&place, message))?;
@@ -275,7 +277,7 @@ impl<'a> Totals<'a> {
                 Total { nodes: inner.nodes.saturating_add(own), ..inner }
             }
         };
-        let copies = item.pattern.count();
+        let copies = item.count();
         Ok(Total {
             instances: each.instances.saturating_mul(copies),
             nodes: each.nodes.saturating_mul(copies),

@@ -1,9 +1,12 @@
 //! From a parsed scene file to a `Scene`: every section in turn, each by its own module.
 
 mod camera;
+mod curves;
+mod drop;
 mod environment;
 pub mod file;
 pub mod instances;
+mod land;
 mod lens;
 mod material;
 mod model_entry;
@@ -11,10 +14,15 @@ mod model_sets;
 mod motions;
 pub mod overrides;
 mod patterns;
+mod placed;
 pub mod placements;
+mod poisson;
 mod random;
+mod rules;
 mod scatter;
+mod shapes;
 pub mod source;
+mod surfaces;
 
 use super::{
     LoadError,
@@ -26,7 +34,7 @@ use super::{
     materials::Materials,
     meshes::{self, MeshOptions, MeshSource, ParsedMesh},
     model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
-    subjects,
+    shapes as triangles, subjects,
 };
 use crate::{
     math::Aabb,
@@ -38,8 +46,10 @@ use crate::{
         rig::{Clip, DeformingMesh, Palette},
     },
 };
+use curves::Curves;
 use file::Source;
 use instances::{Unrolled, UsedMotion};
+use land::Land;
 pub use model_sets::ModelSets;
 use placements::{Resolver, unknown_material};
 use rayon::prelude::*;
@@ -85,11 +95,12 @@ fn convert(source: &Source, file: &SceneFile, allow: &[PathBuf]) -> Result<Scene
     scene.lights = environment::lights(source, &file.lights)?;
     scene.lights.extend(sun);
 
-    let mut loader =
-        Loader { source, file, allow, budget: Budget::new(None), table: Materials::default(), warnings: Vec::new() };
+    let budget = Budget::new(None);
+    let curves = Curves::read(source, file, allow, &budget)?;
+    let mut loader = Loader { source, file, allow, curves, budget, table: Materials::default(), warnings: Vec::new() };
     let rows = loader.materials()?;
     let mut sources = loader.meshes(&rows)?;
-    let resolved = Resolver::new(source, file, &sources, &rows).resolve()?;
+    let resolved = Resolver::new((source, file), (&sources, &loader.curves), &rows).resolve()?;
     let unrolled = instances::unroll(source, file, &resolved, &sources)?;
     scene.textures = loader.table.decode_textures()?;
     scene.materials = loader.table.rows;
@@ -233,6 +244,7 @@ struct Loader<'a> {
     file: &'a SceneFile,
     /// Folders that models may refer to beside their own.
     allow: &'a [PathBuf],
+    curves: Curves,
     /// Memory budget of all meshes together.
     budget: Budget,
     table: Materials,
@@ -275,8 +287,28 @@ impl Loader<'_> {
             parsed
         };
         let parsed: Vec<Result<Parsed, LoadError>> = entries.par_iter().enumerate().map(parse).collect();
-        let entries = entries.iter().zip(parsed);
-        entries.map(|((name, desc), parsed)| self.mesh(name, desc, parsed?, rows, &all.key(name))).collect()
+        let mut sources: Vec<MeshSource> = Vec::new();
+        for ((name, desc), parsed) in entries.iter().zip(parsed) {
+            let place = all.key(name);
+            let source = match self.made(desc, &sources, &place)? {
+                Some(mesh) => MeshSource::of_shape(name, mesh, self.table.add("default", Material::default())),
+                None => self.mesh(name, desc, parsed?, rows, &place)?,
+            };
+            sources.push(source);
+        }
+        Ok(sources)
+    }
+
+    /// The triangles of an entry that needs no file of a mesh; `above` are the meshes above it.
+    fn made(&self, desc: &MeshDesc, above: &[MeshSource], place: &Place) -> Result<Option<TriangleMesh>, LoadError> {
+        let land = Land { source: self.source, curves: &self.curves, budget: &self.budget };
+        Ok(Some(match desc {
+            MeshDesc::Quad(q) => triangles::quad(q.tile.0),
+            MeshDesc::Box(b) => triangles::cuboid(b.size.0, b.tile.0),
+            MeshDesc::Terrain(terrain) => land.terrain(terrain, place)?,
+            MeshDesc::Ribbon(ribbon) => land.ribbon(ribbon, above, place)?,
+            _ => return shapes::round(self.source, desc, place),
+        }))
     }
 
     fn mesh_file(&self, desc: &MeshFile, place: &Place) -> Result<Parsed, LoadError> {
@@ -332,8 +364,6 @@ impl Loader<'_> {
                 let slots = vec![self.table.add("default", grey)];
                 MeshSource::of_triangles(name, mesh.clone(), slots, points, faces)
             }
-            (MeshDesc::Quad(q), _) => MeshSource::quad(name, q.tile.0, self.table.add("default", grey)),
-            (MeshDesc::Box(b), _) => MeshSource::cuboid(name, b.tile.0, self.table.add("default", grey)),
             _ => MeshSource::sphere(name, self.table.add("default", grey)),
         })
     }

@@ -209,11 +209,13 @@ impl<'de> Visitor<'de> for RotationVisitor {
     }
 }
 
-/// The content of a placement: the name of a mesh or group, or a list of placements written in place.
+/// The content of a placement: the name of a mesh or group, a list of placements written in place, or `{ "oak": 3, "pine": 1 }`: names
+/// of meshes and groups, of which each copy gets one at random, by their weights.
 #[derive(Clone, Debug)]
 pub enum Of {
     Name(String),
     List(Vec<Placement>),
+    Weighted(Named<Finite>),
 }
 
 impl<'de> Deserialize<'de> for Of {
@@ -228,7 +230,7 @@ impl<'de> Visitor<'de> for OfVisitor {
     type Value = Of;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("the name of a mesh or group, or a [list] of placements")
+        f.write_str("the name of a mesh or group, a [list] of placements, or {\"name\": weight, ..}")
     }
 
     fn visit_str<E: Error>(self, s: &str) -> Result<Of, E> {
@@ -237,6 +239,10 @@ impl<'de> Visitor<'de> for OfVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Of, A::Error> {
         Vec::deserialize(value::SeqAccessDeserializer::new(seq)).map(Of::List)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Of, A::Error> {
+        Named::deserialize(value::MapAccessDeserializer::new(map)).map(Of::Weighted)
     }
 }
 
