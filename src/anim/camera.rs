@@ -7,7 +7,7 @@ use super::{
     transforms::{instance_world, node_world},
 };
 use crate::scene::{Anchor, Camera, CameraKey, CameraPath, Follow, Pace, Projection, Scene};
-use glam::{Mat3A, Quat, Vec3};
+use glam::{Mat3A, Quat, Vec3, Vec3A};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
 /// A camera in world space.
@@ -95,6 +95,17 @@ fn pose_of(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPose {
     if let Some(follow) = &camera.eye {
         eye = followed(scene, moment, follow);
     }
+    if let Some(shake) = &camera.shake {
+        let forward = (target - eye).normalize_or(Vec3::NEG_Z);
+        let right = forward.cross(up).normalize_or_zero();
+        let axes = Mat3A::from_cols(right.into(), right.cross(forward).into(), (-forward).into());
+        let shaken = shake.at(f64::from(time));
+        let moved = Vec3::from(axes * shaken.translation);
+        let turned = Vec3::from(axes * shaken.transform_vector3a(Vec3A::NEG_Z)) * eye.distance(target);
+        up = Vec3::from(axes * shaken.transform_vector3a(Vec3A::Y));
+        eye += moved;
+        target = eye + turned;
+    }
     if camera.roll != 0.0 {
         let forward = (target - eye).normalize_or(Vec3::NEG_Z);
         up = Quat::from_axis_angle(forward, camera.roll) * up;
@@ -159,10 +170,10 @@ fn kept(scene: &Scene, moment: &Moment, follow: &Follow) -> Vec3 {
                 Anchor::Instance { instance, .. } => instance_world(scene, moment, instance),
                 Anchor::Node { node } => node_world(scene, moment, node),
             };
-            let axis = |column: glam::Vec3A| column.normalize_or_zero();
+            let axis = |column: Vec3A| column.normalize_or_zero();
             let m = world.matrix3;
             let axes = Mat3A::from_cols(axis(m.x_axis), axis(m.y_axis), axis(m.z_axis));
-            middle + Vec3::from(axes * glam::Vec3A::from(follow.offset))
+            middle + Vec3::from(axes * Vec3A::from(follow.offset))
         }
     }
 }

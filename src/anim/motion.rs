@@ -3,13 +3,19 @@
 use super::turn::{sin_cos_of_turns, sin_of_turns};
 use crate::{
     math::hash_unit,
-    scene::{Keyframe, Motion, MotionPart, Phase},
+    scene::{
+        Ease, Ends, Face, Follow, Follower, Keyframe, Motion, MotionPart, Noise, Phase, Position, Rotations, Track,
+        Travel,
+    },
 };
-use glam::{Affine3A, Vec3, Vec3A};
+use glam::{Affine3A, EulerRot, Mat3A, Quat, Vec3, Vec3A};
 use std::f32::consts::TAU;
 
 /// Seed for the speeds at which instances play a clip, which makes them independent of the phases.
 const SPEED_SEED: u32 = 0x5eed_c11b;
+
+/// Gravity, which bends are balanced against, for units of a metre and seconds.
+const GRAVITY: f32 = 9.81;
 
 /// A motion at one time, prepared for many instances.
 pub struct PosedMotion<'a> {
@@ -24,21 +30,35 @@ pub struct PosedMotion<'a> {
 struct PosedPart<'a> {
     part: &'a MotionPart,
     passed: f64,
+    /// The point in world space that this part turns to.
+    target: Option<Vec3>,
 }
 
 impl<'a> PosedMotion<'a> {
-    pub fn new(motion: &'a Motion, time: f32) -> Self {
-        let parts: Vec<_> = motion.parts.iter().map(|part| PosedPart::new(part, f64::from(time))).collect();
-        let shared = (motion.phase == Phase::Same).then(|| transform(&parts, 0.0));
+    /// `find` is where something is that the motion turns to; None: it does not turn.
+    pub fn new(motion: &'a Motion, time: f32, find: impl Fn(&Follow) -> Option<Vec3>) -> Self {
+        let part = |part: &'a MotionPart| {
+            let target = match part {
+                MotionPart::LookAt { thing: Some(thing), .. } => find(thing),
+                MotionPart::LookAt { point, thing: None } => Some(*point),
+                _ => None,
+            };
+            PosedPart::new(part, f64::from(time), target)
+        };
+        let parts: Vec<_> = motion.parts.iter().map(part).collect();
+        let turns = parts.iter().any(|part| part.target.is_some());
+        let shared = (motion.phase == Phase::Same && !turns).then(|| transform(&parts, 0.0, &Affine3A::IDENTITY));
         Self { time, parts, phase: motion.phase, shared }
     }
 
-    /// The transform of the instance or node `index`, whose local translation is `origin`.
-    pub fn of(&self, index: u32, origin: Vec3) -> Affine3A {
+    /// The transform of the instance or node `index`, whose local translation is `origin` and which is placed by `world_from_place`.
+    pub fn of(&self, index: u32, origin: Vec3, world_from_place: impl FnOnce() -> Affine3A) -> Affine3A {
         if let Some(shared) = self.shared {
             return shared;
         }
-        transform(&self.parts, self.phase_of(index, origin))
+        let turns = self.parts.iter().any(|part| part.target.is_some());
+        let world_from_place = if turns { world_from_place() } else { Affine3A::IDENTITY };
+        transform(&self.parts, self.phase_of(index, origin), &world_from_place)
     }
 
     /// Index of the palette's pose that an instance shows; 0 where the motion plays no clip.
@@ -66,35 +86,136 @@ impl<'a> PosedMotion<'a> {
     }
 }
 
-fn transform(parts: &[PosedPart], phase: f32) -> Affine3A {
+/// The transform of parts of something that is placed by `world_from_place`.
+fn transform(parts: &[PosedPart], phase: f32, world_from_place: &Affine3A) -> Affine3A {
     let Some((first, rest)) = parts.split_first() else {
         return Affine3A::IDENTITY;
     };
-    let first = first.transform(phase);
-    rest.iter().fold(first, |a, p| a * p.transform(phase))
+    let first = first.transform(phase, || *world_from_place);
+    rest.iter().fold(first, |a, p| a * p.transform(phase, || *world_from_place * a))
 }
 
 impl<'a> PosedPart<'a> {
-    fn new(part: &'a MotionPart, time: f64) -> Self {
+    fn new(part: &'a MotionPart, time: f64, target: Option<Vec3>) -> Self {
         let passed = match part {
             MotionPart::Spin { period, .. } | MotionPart::Sway { period, .. } | MotionPart::Bob { period, .. } => {
                 (time / f64::from(*period)).fract()
             }
-            MotionPart::Keyframes { .. } | MotionPart::Clip { .. } => time,
+            MotionPart::Keyframes { .. }
+            | MotionPart::Follow(_)
+            | MotionPart::LookAt { .. }
+            | MotionPart::Noise(_)
+            | MotionPart::Clip { .. } => time,
         };
-        Self { part, passed }
+        Self { part, passed, target }
     }
 
-    fn transform(&self, phase: f32) -> Affine3A {
+    /// The part's transform; `world_from_here` is that of the place and the parts before it.
+    fn transform(&self, phase: f32, world_from_here: impl FnOnce() -> Affine3A) -> Affine3A {
         let turns = self.passed as f32 + phase;
         match self.part {
             MotionPart::Spin { axis, .. } => rotation(*axis, turns),
             MotionPart::Sway { axis, angle, .. } => rotation(*axis, angle / TAU * sin_of_turns(turns)),
             MotionPart::Bob { offset, .. } => Affine3A::from_translation(*offset * sin_of_turns(turns)),
-            MotionPart::Keyframes { keys, repeat } => keyframes(keys, *repeat, self.passed + f64::from(phase)),
+            MotionPart::Keyframes { track, rotations } => keyframes(track, *rotations, self.passed + f64::from(phase)),
+            MotionPart::Follow(follower) => follower.place(self.passed, phase),
+            MotionPart::LookAt { .. } => match self.target {
+                Some(target) => facing(&world_from_here(), target),
+                None => Affine3A::IDENTITY,
+            },
+            MotionPart::Noise(noise) => noise.at(self.passed + f64::from(phase * noise.period)),
             MotionPart::Clip { .. } => Affine3A::IDENTITY,
         }
     }
+}
+
+impl Follower {
+    /// The place on the curve at a time in seconds, `phase` lengths of the curve ahead.
+    fn place(&self, time: f64, phase: f32) -> Affine3A {
+        let length = f64::from(self.curve.length());
+        let travelled = self.travel.at(time) + f64::from(phase) * length - f64::from(self.behind);
+        let distance = match self.ends {
+            _ if self.curve.is_closed() => travelled.rem_euclid(length),
+            Ends::Hold => travelled,
+            Ends::Loop => travelled.rem_euclid(length),
+            Ends::PingPong => {
+                let passed = travelled.rem_euclid(2.0 * length);
+                passed.min(2.0 * length - passed)
+            }
+        };
+        let place = self.curve.at(distance as f32 + self.offset.z);
+        let right = place.right();
+        let origin = place.position + right * self.offset.x + Vec3::Y * self.offset.y;
+        // An object faces its +X, and its +Z is to the right.
+        let axes = match self.face {
+            Face::None => Mat3A::IDENTITY,
+            Face::Level => Mat3A::from_cols(Vec3::Y.cross(right).into(), Vec3A::Y, right.into()),
+            Face::Tangent => Mat3A::from_cols(place.tangent.into(), right.cross(place.tangent).into(), right.into()),
+        };
+        let mut placed = Affine3A::from_mat3_translation(axes.into(), origin);
+        if self.bank != 0.0 {
+            let step = 1e-3 * self.curve.length();
+            let turned = self.curve.at(distance as f32 + step).tangent - self.curve.at(distance as f32 - step).tangent;
+            let speed = (self.travel.at(time + 0.01) - self.travel.at(time - 0.01)) as f32 / 0.02;
+            let pull = turned.dot(right) / (2.0 * step) * speed * speed / GRAVITY;
+            placed = placed * Affine3A::from_rotation_x((self.bank * pull).atan());
+        }
+        placed
+    }
+}
+
+impl Travel {
+    /// Distance at a time in seconds.
+    fn at(&self, time: f64) -> f64 {
+        match self {
+            Self::Speed { speed, start } => f64::from(*start) + f64::from(*speed) * time,
+            Self::Keys(track) => f64::from(track.at(time)),
+        }
+    }
+}
+
+/// The rotation that points +X at `target`, for an object that is placed by `world_from_object`.
+fn facing(world_from_object: &Affine3A, target: Vec3) -> Affine3A {
+    let m = world_from_object.matrix3;
+    let axes =
+        Mat3A::from_cols(m.x_axis.normalize_or_zero(), m.y_axis.normalize_or_zero(), m.z_axis.normalize_or_zero());
+    let ahead = (Vec3A::from(target) - world_from_object.translation).normalize_or_zero();
+    let right = ahead.cross(Vec3A::Y).normalize_or_zero();
+    if ahead == Vec3A::ZERO || right == Vec3A::ZERO {
+        return Affine3A::IDENTITY;
+    }
+    let wanted = Mat3A::from_cols(ahead, right.cross(ahead), right);
+    Affine3A { matrix3: axes.transpose() * wanted, translation: Vec3A::ZERO }
+}
+
+impl Noise {
+    /// The transform at a time in seconds.
+    pub fn at(&self, time: f64) -> Affine3A {
+        let cycles = time / f64::from(self.period) * 2.0;
+        let values: [f32; 6] = std::array::from_fn(|channel| wave(self.seed.wrapping_add(channel as u32), cycles));
+        let [x, y, z, a, b, c] = values;
+        let angles = self.rotation * Vec3::new(a, b, c);
+        let rotation = Quat::from_euler(EulerRot::ZYX, angles.z, angles.y, angles.x);
+        Affine3A::from_rotation_translation(rotation, self.translation * Vec3::new(x, y, z))
+    }
+}
+
+/// Smooth noise between -1 and 1: two octaves of gradient noise (Perlin 2002), which are of rank 1 in whole numbers.
+fn wave(seed: u32, x: f64) -> f32 {
+    let octave = |seed: u32, x: f64| {
+        let cell = x.floor();
+        let t = (x - cell) as f32;
+        let slope = |offset: f64| {
+            // Cells far apart may repeat.
+            let index = (cell + offset).rem_euclid(4_294_967_296.0) as u32;
+            2.0 * hash_unit(seed, index) - 1.0
+        };
+        let fade = t * t * t * (t * (t * 6.0 - 15.0) + 10.0);
+        let (left, right) = (slope(0.0) * t, slope(1.0) * (t - 1.0));
+        // Slopes of 1 towards each other meet at 0.5.
+        2.0 * (left + (right - left) * fade)
+    };
+    (octave(seed, x) + 0.4 * octave(seed ^ 0x9e37_79b9, 2.3 * x)) / 1.4
 }
 
 /// Rotation about `axis` by Rodrigues' formula.
@@ -109,39 +230,81 @@ fn rotation(axis: Vec3, turns: f32) -> Affine3A {
     )
 }
 
-fn keyframes(keys: &[Keyframe], repeat: bool, time: f64) -> Affine3A {
-    let (Some(first), Some(last)) = (keys.first(), keys.last()) else {
-        return Affine3A::IDENTITY;
-    };
-    let (start, length) = (f64::from(first.time), f64::from(last.time) - f64::from(first.time));
-    let time = if repeat && length > 0.0 { start + (time - start).rem_euclid(length) } else { time };
-    let next = keys.partition_point(|k| f64::from(k.time) <= time);
-    let k = match (next.checked_sub(1), keys.get(next)) {
-        (Some(i), Some(b)) => between(&keys[i], b, time),
-        (None, _) => *first,
-        (_, None) => *last,
+fn keyframes(track: &Track<Keyframe>, rotations: Rotations, time: f64) -> Affine3A {
+    let k = match track.position(time) {
+        Position::At(key) => track.keys[key].value,
+        Position::Between(key, share) => between(track, key, share, rotations),
     };
     Affine3A::from_scale_rotation_translation(k.scale, k.rotation, k.translation)
 }
 
-fn between(a: &Keyframe, b: &Keyframe, time: f64) -> Keyframe {
-    let t = ((time - f64::from(a.time)) / (f64::from(b.time) - f64::from(a.time))) as f32;
-    Keyframe {
-        time: time as f32,
-        translation: a.translation.lerp(b.translation, t),
-        rotation: a.rotation.slerp(b.rotation, t),
-        scale: a.scale.lerp(b.scale, t),
-    }
+/// The pose when a `share` of the time from key `i` to the next has passed.
+fn between(track: &Track<Keyframe>, i: usize, share: f32, rotations: Rotations) -> Keyframe {
+    let (a, b) = (&track.keys[i].value, &track.keys[i + 1].value);
+    let ease = track.keys[i + 1].ease;
+    let t = ease.share(share);
+    let along = |of: fn(&Keyframe) -> Vec3| match ease {
+        Ease::CatmullRom => track.map(of).spline(i, share),
+        _ => of(a).lerp(of(b), t),
+    };
+    let rotation = match rotations {
+        Rotations::Slerp => a.rotation.slerp(b.rotation, t),
+        Rotations::Squad => {
+            let (from, to) = (control(track, i), control(track, i + 1));
+            a.rotation.slerp(b.rotation, t).slerp(from.slerp(to, t), 2.0 * t * (1.0 - t))
+        }
+        Rotations::Euler => {
+            let angles = along(|key| key.angles);
+            Quat::from_euler(EulerRot::ZYX, angles.z, angles.y, angles.x)
+        }
+    };
+    Keyframe { translation: along(|key| key.translation), rotation, angles: Vec3::ZERO, scale: along(|key| key.scale) }
+}
+
+/// The inner quadrangle point of a key (Shoemake 1987, "Quaternion calculus and fast animation").
+fn control(track: &Track<Keyframe>, i: usize) -> Quat {
+    let keys = &track.keys;
+    let own = keys[i].value.rotation;
+    let way = |to: usize| {
+        let to = keys[to].value.rotation;
+        let to = if own.dot(to) < 0.0 { -to } else { to };
+        (own.inverse() * to).to_scaled_axis()
+    };
+    let last = keys.len() - 1;
+    let looped = track.ends == Ends::Loop;
+    let before = if i > 0 {
+        i - 1
+    } else if looped {
+        last - 1
+    } else {
+        i
+    };
+    let after = if i < last {
+        i + 1
+    } else if looped {
+        1
+    } else {
+        i
+    };
+    own * Quat::from_scaled_axis((way(before) + way(after)) * -0.25)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Quat;
-    use std::f32::consts::FRAC_PI_2;
+    use crate::scene::{Key, curve::Curve};
+    use std::{f32::consts::FRAC_PI_2, sync::Arc};
+
+    fn posed(motion: &Motion, time: f32) -> PosedMotion<'_> {
+        PosedMotion::new(motion, time, |_| None)
+    }
+
+    fn placed() -> Affine3A {
+        Affine3A::IDENTITY
+    }
 
     fn at(parts: Vec<MotionPart>, time: f32, point: Vec3) -> Vec3 {
-        PosedMotion::new(&Motion { parts, phase: Phase::Same }, time).of(0, Vec3::ZERO).transform_point3(point)
+        posed(&Motion { parts, phase: Phase::Same }, time).of(0, Vec3::ZERO, placed).transform_point3(point)
     }
 
     #[test]
@@ -168,29 +331,114 @@ mod tests {
 
     #[test]
     fn keyframes_interpolate_hold_and_repeat() {
-        let key = |time, x, scale| Keyframe {
-            time,
-            translation: Vec3::X * x,
-            rotation: Quat::IDENTITY,
-            scale: Vec3::splat(scale),
+        let key = |time, x, scale| {
+            let value = Keyframe { translation: Vec3::X * x, scale: Vec3::splat(scale), ..turned(Vec3::ZERO) };
+            Key { time, value, ease: Ease::Linear }
         };
-        let keys = vec![key(1.0, 0.0, 1.0), key(3.0, 4.0, 3.0)];
-        let pose = |repeat, time| at(vec![MotionPart::Keyframes { keys: keys.clone(), repeat }], time, Vec3::Y);
+        let pose = |repeat, time| {
+            let ends = if repeat { Ends::Loop } else { Ends::Hold };
+            let track = Track { keys: vec![key(1.0, 0.0, 1.0), key(3.0, 4.0, 3.0)], ends };
+            at(vec![MotionPart::Keyframes { track, rotations: Rotations::Slerp }], time, Vec3::Y)
+        };
         assert_eq!(pose(false, 2.0), Vec3::new(2.0, 2.0, 0.0));
         assert_eq!(pose(false, 9.0), Vec3::new(4.0, 3.0, 0.0));
         assert_eq!(pose(false, 0.0), Vec3::new(0.0, 1.0, 0.0));
         assert_eq!(pose(true, 6.0), Vec3::new(2.0, 2.0, 0.0));
     }
 
+    fn turned(angles: Vec3) -> Keyframe {
+        let rotation = Quat::from_euler(EulerRot::ZYX, angles.z, angles.y, angles.x);
+        Keyframe { translation: Vec3::ZERO, rotation, angles, scale: Vec3::ONE }
+    }
+
+    fn turning(degrees: &[f32], rotations: Rotations, ends: Ends) -> MotionPart {
+        let key = |(i, degrees): (usize, &f32)| Key {
+            time: i as f32,
+            value: turned(Vec3::Y * degrees.to_radians()),
+            ease: Ease::Linear,
+        };
+        MotionPart::Keyframes { track: Track { keys: degrees.iter().enumerate().map(key).collect(), ends }, rotations }
+    }
+
+    #[test]
+    fn angles_count_on_and_quaternions_take_the_short_way() {
+        let halfway = |rotations| at(vec![turning(&[0.0, 350.0], rotations, Ends::Hold)], 0.5, Vec3::X);
+        let heading = |p: Vec3| (-p.z).atan2(p.x).to_degrees();
+        assert!((heading(halfway(Rotations::Euler)) - 175.0).abs() < 0.01);
+        assert!((heading(halfway(Rotations::Slerp)) + 5.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn squad_passes_its_keys_without_kinks() {
+        let part = || vec![turning(&[0.0, 80.0, 90.0, 20.0], Rotations::Squad, Ends::Hold)];
+        let heading = |time: f32| {
+            let p = at(part(), time, Vec3::X);
+            (-p.z).atan2(p.x).to_degrees()
+        };
+        assert!((heading(1.0) - 80.0).abs() < 0.01 && (heading(2.0) - 90.0).abs() < 0.01);
+        let speed = |time: f32| (heading(time + 1e-2) - heading(time)) / 1e-2;
+        assert!((speed(0.989) - speed(1.001)).abs() < 4.0, "{} {}", speed(0.989), speed(1.001));
+    }
+
+    #[test]
+    fn followers_keep_their_gaps_and_face_along_the_curve() {
+        let corners = [Vec3::ZERO, Vec3::X * 10.0, Vec3::new(10.0, 0.0, 10.0), Vec3::Z * 10.0];
+        let curve = Curve::polyline(&corners, true).expect("curve");
+        let curve = Arc::new(curve);
+        let car = |behind| {
+            let follower = Follower {
+                curve: curve.clone(),
+                travel: Travel::Speed { speed: 2.0, start: 0.0 },
+                behind,
+                ends: Ends::Hold,
+                face: Face::Level,
+                offset: Vec3::new(1.0, 0.5, 0.0),
+                bank: 0.0,
+            };
+            let motion = Motion { parts: vec![MotionPart::Follow(follower)], phase: Phase::Same };
+            posed(&motion, 3.0).of(0, Vec3::ZERO, placed)
+        };
+        assert!(car(0.0).translation.distance(Vec3A::new(6.0, 0.5, 1.0)) < 1e-4, "{}", car(0.0));
+        assert!(car(4.0).translation.distance(Vec3A::new(2.0, 0.5, 1.0)) < 1e-4);
+        // The third is around the corner at which the curve closes, where it comes back along -Z.
+        assert!(car(8.0).translation.distance(Vec3A::new(1.0, 0.5, 2.0)) < 1e-4, "{}", car(8.0));
+        assert!(car(8.0).matrix3.x_axis.distance(Vec3A::NEG_Z) < 1e-5);
+    }
+
+    #[test]
+    fn things_turn_to_what_they_look_at_wherever_they_are_placed() {
+        let part = MotionPart::LookAt { point: Vec3::new(0.0, 3.0, 4.0), thing: None };
+        let motion = Motion { parts: vec![part], phase: Phase::Same };
+        let place = Affine3A::from_scale_rotation_translation(Vec3::splat(2.0), Quat::from_rotation_y(1.0), Vec3::X);
+        let world = place * posed(&motion, 0.0).of(0, Vec3::ZERO, || place);
+        let expected = Vec3A::new(-1.0, 3.0, 4.0).normalize() * 2.0;
+        assert!(world.matrix3.x_axis.distance(expected) < 1e-5, "{world}");
+        assert!(world.matrix3.z_axis.y.abs() < 1e-5);
+    }
+
+    #[test]
+    fn noise_is_smooth_and_stays_within_its_bounds() {
+        let noise = Noise { translation: Vec3::ONE, rotation: Vec3::ZERO, period: 1.0, seed: 5 };
+        let at = |time: f64| Vec3::from(noise.at(time).translation);
+        let mut most: f32 = 0.0;
+        for i in 0..20_000 {
+            let time = f64::from(i) * 1e-3 - 5.0;
+            assert!(at(time).abs().max_element() <= 1.0);
+            assert!(at(time).distance(at(time + 1e-3)) < 0.04, "{time}");
+            most = most.max(at(time).abs().max_element());
+        }
+        assert!(most > 0.4, "{most}");
+    }
+
     #[test]
     fn phases_differ_as_they_say() {
         let spin = || vec![MotionPart::Spin { axis: Vec3::Y, period: 4.0 }];
         let wave = Motion { parts: spin(), phase: Phase::Wave { direction: Vec3::X, length: 8.0 } };
-        let turned = PosedMotion::new(&wave, 0.0).of(0, Vec3::new(2.0, 5.0, 0.0));
+        let turned = posed(&wave, 0.0).of(0, Vec3::new(2.0, 5.0, 0.0), placed);
         assert!(turned.transform_point3(Vec3::Z).distance(Vec3::X) < 1e-6);
         let random = Motion { parts: spin(), phase: Phase::Random { seed: 1, spread: 1.0 } };
-        let posed = PosedMotion::new(&random, 0.0);
-        assert_ne!(posed.of(0, Vec3::ZERO), posed.of(1, Vec3::ZERO));
-        assert_eq!(posed.of(7, Vec3::ZERO), PosedMotion::new(&random, 0.0).of(7, Vec3::ONE));
+        let at_start = posed(&random, 0.0);
+        assert_ne!(at_start.of(0, Vec3::ZERO, placed), at_start.of(1, Vec3::ZERO, placed));
+        assert_eq!(at_start.of(7, Vec3::ZERO, placed), posed(&random, 0.0).of(7, Vec3::ONE, placed));
     }
 }

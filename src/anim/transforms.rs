@@ -1,8 +1,11 @@
 //! The transforms of all instances at a time.
 
 use super::{Moment, OrderedInstances, motion::PosedMotion};
-use crate::scene::{Instance, Node, Scene};
-use glam::{Affine3, Affine3A};
+use crate::scene::{
+    Anchor, Instance, Motion, Node, Scene,
+    rig::{Appearance, ShownBy},
+};
+use glam::{Affine3, Affine3A, Vec3};
 use rayon::prelude::*;
 
 /// Instances per task: enough to hide the cost of starting tasks.
@@ -35,23 +38,69 @@ pub fn shown_meshes(scene: &Scene, instances: &[Instance], ids: &[u32], moment: 
     all.map(mesh).collect_into_vec(out);
 }
 
+/// Numbers of the instances of `scene` that are hidden at `moment`, ascending.
+pub fn hidden_instances(scene: &Scene, moment: &Moment) -> Vec<u32> {
+    let on: Vec<bool> = scene.switches.iter().map(|switch| switch.at(moment.frame_time())).collect();
+    let is_shown = |appearance: &Appearance| match appearance.by {
+        ShownBy::Node(node) => moment.is_shown(node),
+        ShownBy::Switch(switch) => on.get(switch as usize).is_none_or(|on| *on),
+    };
+    let hidden = scene.appearances.iter().filter(|appearance| !is_shown(appearance));
+    let mut hidden: Vec<u32> = hidden.map(|appearance| appearance.instance).collect();
+    hidden.dedup();
+    hidden
+}
+
 /// Numbers of the instances of `scene` that are shown at `moment`; none if all are.
 pub fn shown_instances(scene: &Scene, moment: &Moment) -> Option<Vec<u32>> {
-    let hidden = scene.appearances.iter().filter(|appearance| !moment.is_shown(appearance.node));
-    let mut hidden = hidden.map(|appearance| appearance.instance).peekable();
+    let mut hidden = hidden_instances(scene, moment).into_iter().peekable();
     hidden.peek()?;
     let all = 0..scene.instances.len() as u32;
-    Some(all.filter(|&instance| hidden.next_if_eq(&instance).is_none()).collect())
+    Some(all.filter(|instance| hidden.next_if_eq(instance).is_none()).collect())
 }
 
 /// `world_from_node` of one of `scene`'s nodes at `moment`; the identity for a node that does not exist.
 pub fn node_world(scene: &Scene, moment: &Moment, node: u32) -> Affine3A {
     let (mut world, mut index) = (Affine3A::IDENTITY, node as usize);
     while let Some(node) = scene.nodes.get(index) {
-        let motion = scene.motions.get(node.motion as usize);
-        let motion = motion.map(|m| PosedMotion::new(m, moment.time()));
-        let own = posed_node(node, motion.as_ref(), moment, index as u32);
+        let motion = scene.motions.get(node.motion as usize).map(|m| posed(scene, moment, m));
+        let parent = || node_world(scene, moment, node.parent);
+        let own = posed_node(node, motion.as_ref(), moment, index as u32, parent);
         world = own * world;
+        index = node.parent as usize;
+    }
+    world
+}
+
+/// A motion of `scene` at `moment`. What it turns to is where it would be if nothing turned to anything.
+fn posed<'a>(scene: &Scene, moment: &Moment, motion: &'a Motion) -> PosedMotion<'a> {
+    PosedMotion::new(motion, moment.time(), |follow| {
+        let place = |anchor: &Anchor| match *anchor {
+            Anchor::Instance { instance, point } => unturned(scene, moment, instance).transform_point3(point),
+            Anchor::Node { node } => unturned_node(scene, moment, node).translation.into(),
+        };
+        let middle = follow.anchors.iter().map(place).sum::<Vec3>() / follow.anchors.len().max(1) as f32;
+        Some(middle + follow.offset)
+    })
+}
+
+/// `world_from_object` of an instance if nothing turned to anything.
+fn unturned(scene: &Scene, moment: &Moment, index: u32) -> Affine3A {
+    let Some(instance) = scene.instances.get(index as usize) else {
+        return Affine3A::IDENTITY;
+    };
+    let motion = scene.motions.get(instance.motion as usize).map(|m| PosedMotion::new(m, moment.time(), |_| None));
+    let local = Affine3A::from(instance.local);
+    let own = motion.map_or(local, |m| local * m.of(index, instance.local.translation, || Affine3A::IDENTITY));
+    unturned_node(scene, moment, instance.node) * own
+}
+
+fn unturned_node(scene: &Scene, moment: &Moment, node: u32) -> Affine3A {
+    let (mut world, mut index) = (Affine3A::IDENTITY, node as usize);
+    while let Some(node) = scene.nodes.get(index) {
+        let motion = scene.motions.get(node.motion as usize);
+        let motion = motion.map(|m| PosedMotion::new(m, moment.time(), |_| None));
+        world = posed_node(node, motion.as_ref(), moment, index as u32, || Affine3A::IDENTITY) * world;
         index = node.parent as usize;
     }
     world
@@ -63,14 +112,15 @@ pub fn instance_world(scene: &Scene, moment: &Moment, index: u32) -> Affine3A {
         return Affine3A::IDENTITY;
     };
     let local = Affine3A::from(instance.local);
+    let node = node_world(scene, moment, instance.node);
     let own = match scene.motions.get(instance.motion as usize) {
         Some(motion) => {
-            let motion = PosedMotion::new(motion, moment.time());
-            local * motion.of(index, instance.local.translation)
+            let motion = posed(scene, moment, motion);
+            local * motion.of(index, instance.local.translation, || node * local)
         }
         None => local,
     };
-    node_world(scene, moment, instance.node) * own
+    node * own
 }
 
 /// A scene at a time, prepared for many instances.
@@ -82,7 +132,7 @@ pub(super) struct Placing<'a> {
 
 impl<'a> Placing<'a> {
     pub(super) fn new(scene: &'a Scene, moment: &'a Moment) -> Self {
-        let motion = |m| PosedMotion::new(m, moment.time());
+        let motion = |m| posed(scene, moment, m);
         let motions = scene.motions.iter().map(motion);
         Self { scene, moment, motions: motions.collect() }
     }
@@ -102,8 +152,9 @@ impl<'a> Placing<'a> {
 
     /// `world_from_object` of the instance of number `index`; `nodes` are those of [`Self::nodes`].
     pub(super) fn world(&self, nodes: &[Affine3A], index: u32, instance: &Instance) -> Affine3A {
-        let own = moved(instance.local, instance.motion, &self.motions, index);
-        nodes.get(instance.node as usize).map_or(own, |node| *node * own)
+        let node = nodes.get(instance.node as usize);
+        let own = moved(instance.local, instance.motion, &self.motions, index, node);
+        node.map_or(own, |node| *node * own)
     }
 
     /// `world_from_node` of all nodes. One pass is enough, as parents come before children.
@@ -111,37 +162,45 @@ impl<'a> Placing<'a> {
         let mut worlds: Vec<Affine3A> = Vec::with_capacity(self.scene.nodes.len());
         for (index, node) in self.scene.nodes.iter().enumerate() {
             let motion = self.motions.get(node.motion as usize);
-            let own = posed_node(node, motion, self.moment, index as u32);
             let parent = worlds.get(node.parent as usize);
+            let place = || parent.copied().unwrap_or(Affine3A::IDENTITY);
+            let own = posed_node(node, motion, self.moment, index as u32, place);
             worlds.push(parent.map_or(own, |parent| *parent * own));
         }
         worlds
     }
 }
 
-/// `parent_from_node` of a node, with its motion and the rig that it follows.
-fn posed_node(node: &Node, motion: Option<&PosedMotion>, moment: &Moment, index: u32) -> Affine3A {
+/// `parent_from_node` of a node, with its motion and the rig that it follows; `parent` is `world_from_parent`.
+fn posed_node(
+    node: &Node,
+    motion: Option<&PosedMotion>,
+    moment: &Moment,
+    index: u32,
+    parent: impl FnOnce() -> Affine3A,
+) -> Affine3A {
     let local = Affine3A::from(node.local);
-    let own = motion.map_or(local, |m| local * m.of(index, node.local.translation));
+    let own = motion.map_or(local, |m| local * m.of(index, node.local.translation, || parent() * local));
     match node.follows {
         Some(rig_node) => own * moment.world(rig_node),
         None => own,
     }
 }
 
-fn moved(local: Affine3, motion: u32, motions: &[PosedMotion], index: u32) -> Affine3A {
+fn moved(local: Affine3, motion: u32, motions: &[PosedMotion], index: u32, node: Option<&Affine3A>) -> Affine3A {
     let own = Affine3A::from(local);
-    motions.get(motion as usize).map_or(own, |m| own * m.of(index, local.translation))
+    let place = || node.map_or(own, |node| *node * own);
+    motions.get(motion as usize).map_or(own, |m| own * m.of(index, local.translation, place))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::scene::{
-        Motion, MotionPart, NONE, Phase,
-        rig::{Actor, Appearance, Local, PoseBuckets, Rig, RigNode, RigNodeRef, Trs},
+        MotionPart, NONE, Phase,
+        rig::{Actor, Local, PoseBuckets, Rig, RigNode, RigNodeRef, Trs},
     };
-    use glam::{Quat, Vec3};
+    use glam::Quat;
     use std::sync::Arc;
 
     fn scene(count: usize) -> Scene {
@@ -236,7 +295,7 @@ mod tests {
         };
         let rig = Rig { nodes: vec![node(true), node(false)], ..Rig::default() };
         scene.actors = vec![Actor { rig: Arc::new(rig), playbacks: Vec::new() }];
-        let appearance = |(instance, node)| Appearance { instance, node: RigNodeRef { actor: 0, node } };
+        let appearance = |(instance, node)| Appearance { instance, by: ShownBy::Node(RigNodeRef { actor: 0, node }) };
         let shown = |scene: &Scene| shown_instances(scene, &Moment::of(scene, 0.0));
         assert_eq!(shown(&scene), None);
         scene.appearances = [(0, 0), (1, 1), (3, 1)].map(appearance).to_vec();

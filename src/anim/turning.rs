@@ -1,12 +1,14 @@
 //! How much motions rotate things in a span of time, and so how finely it has to be cut for straight lines to follow them.
 
 use super::Moment;
-use crate::scene::{Keyframe, Motion, MotionPart, Scene};
+use crate::scene::{Ease, Follower, Keyframe, Motion, MotionPart, Rotations, Scene, Track, Travel};
 use glam::{Affine3A, Vec3A};
 use std::f32::consts::TAU;
 
 /// Allowance, in radians, for sudden changes of speed: at a key of linear interpolation, or at the end of a clip.
 const KINK: f32 = 0.25;
+/// Number of places at which curves are sampled for their bends.
+const CURVE_SAMPLES: u32 = 256;
 /// Number of moments at which rigs are sampled.
 const SAMPLES: u32 = 5;
 
@@ -66,24 +68,73 @@ fn part_turning(part: &MotionPart, seconds: f32) -> f32 {
         // An arc of a small angle is nearly straight, but the speed along it changes.
         MotionPart::Sway { angle, period, .. } => phase(*period) * angle.abs().max(angle.abs().sqrt()),
         MotionPart::Bob { period, .. } => phase(*period),
-        MotionPart::Keyframes { keys, .. } => keyframes_turning(keys, seconds),
+        MotionPart::Keyframes { track, rotations } => keyframes_turning(track, *rotations, seconds),
+        MotionPart::Follow(follower) => follower_turning(follower, seconds),
+        // Whatever it looks at may pass close by.
+        MotionPart::LookAt { .. } => KINK,
+        // Gradient noise turns back about four times per period.
+        MotionPart::Noise(noise) => KINK + 2.0 * phase(noise.period),
         MotionPart::Clip { .. } => 0.0,
     }
 }
 
 /// Radians at the greatest speed between any two keys.
-fn keyframes_turning(keys: &[Keyframe], seconds: f32) -> f32 {
-    let pairs = || keys.windows(2);
-    let still =
-        |[a, b]: [&Keyframe; 2]| a.translation == b.translation && a.rotation == b.rotation && a.scale == b.scale;
-    if pairs().all(|pair| still([&pair[0], &pair[1]])) {
+fn keyframes_turning(track: &Track<Keyframe>, rotations: Rotations, seconds: f32) -> f32 {
+    let pairs = || track.keys.windows(2);
+    if pairs().all(|pair| pair[0].value == pair[1].value) {
         return 0.0;
     }
     let speeds = pairs().map(|pair| {
-        let angle = pair[0].rotation.angle_between(pair[1].rotation);
-        angle / (pair[1].time - pair[0].time)
+        let (a, b) = (&pair[0].value, &pair[1].value);
+        let angle = match rotations {
+            Rotations::Slerp => a.rotation.angle_between(b.rotation),
+            // A smooth way is longer than the shortest.
+            Rotations::Squad => 2.0 * a.rotation.angle_between(b.rotation),
+            Rotations::Euler => (b.angles - a.angles).abs().element_sum(),
+        };
+        steepness(pair[1].ease) * angle / (pair[1].time - pair[0].time)
     });
     KINK + seconds * speeds.fold(0.0, f32::max)
+}
+
+/// Greatest speed of an ease in terms of the mean speed, about.
+fn steepness(ease: Ease) -> f32 {
+    match ease {
+        Ease::Linear => 1.0,
+        Ease::Step => 0.0,
+        Ease::Smooth => 1.5,
+        Ease::CatmullRom => 2.0,
+        Ease::Bezier(_) => {
+            let steps = (0..32).map(|i| ease.share((i + 1) as f32 / 32.0) - ease.share(i as f32 / 32.0));
+            32.0 * steps.map(f32::abs).fold(0.0, f32::max)
+        }
+    }
+}
+
+/// Radians at the sharpest bend of a curve, at the greatest speed.
+fn follower_turning(follower: &Follower, seconds: f32) -> f32 {
+    let speed = match &follower.travel {
+        Travel::Speed { speed, .. } => speed.abs(),
+        Travel::Keys(track) => {
+            let speeds = track.keys.windows(2).map(|pair| {
+                steepness(pair[1].ease) * (pair[1].value - pair[0].value).abs() / (pair[1].time - pair[0].time)
+            });
+            speeds.fold(0.0, f32::max)
+        }
+    };
+    let travelled = speed * seconds;
+    if travelled == 0.0 {
+        return 0.0;
+    }
+    let curve = &follower.curve;
+    let step = curve.length() / CURVE_SAMPLES as f32;
+    let ahead = travelled.min(step);
+    let bends = (0..CURVE_SAMPLES).map(|i| {
+        let at = |distance: f32| curve.at(distance).tangent;
+        let start = i as f32 * step;
+        at(start).angle_between(at(start + ahead))
+    });
+    KINK + travelled / ahead * bends.fold(0.0, f32::max)
 }
 
 /// Radians by which a transform rotates that is known at some moments.

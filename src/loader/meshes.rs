@@ -29,17 +29,10 @@ impl MeshSource {
         }
     }
 
-    /// The quad of [`shapes::quad`].
-    pub fn quad(name: &str, tile: f32, material: u32) -> Self {
-        let triangles = shapes::quad(tile);
-        let (points, faces) = (triangles.positions.clone(), triangles.triangles.clone());
+    /// A shape with one material. Its points are those of its vertices, each once.
+    pub fn of_shape(name: &str, triangles: TriangleMesh, material: u32) -> Self {
+        let (points, faces) = shapes::welded(&triangles);
         Self::of_triangles(name, triangles, vec![material], points, faces)
-    }
-
-    /// The box of [`shapes::cuboid`].
-    pub fn cuboid(name: &str, tile: f32, material: u32) -> Self {
-        let (points, faces) = shapes::cuboid_corners();
-        Self::of_triangles(name, shapes::cuboid(tile), vec![material], points, faces)
     }
 
     /// A mesh of triangles at rest.

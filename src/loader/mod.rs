@@ -12,6 +12,7 @@ mod framing;
 pub mod gltf;
 mod image;
 mod indexed;
+mod land;
 mod limits;
 mod materials;
 mod meshes;

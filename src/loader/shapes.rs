@@ -1,7 +1,8 @@
-//! The meshes that need no file: quad and box.
+//! The meshes that need no file: quad and box, and what turns about the Y axis.
 
 use crate::scene::TriangleMesh;
-use glam::Vec3;
+use glam::{Vec2, Vec3};
+use std::{collections::HashMap, f32::consts::TAU};
 
 /// A square of side 1 in the XZ plane about the origin, facing +Y; UV (0, 0) to (`tile`, `tile`).
 pub fn quad(tile: f32) -> TriangleMesh {
@@ -10,8 +11,8 @@ pub fn quad(tile: f32) -> TriangleMesh {
     mesh
 }
 
-/// The unit cube about the origin with flat faces, each with UV (0, 0) to (`tile`, `tile`).
-pub fn cuboid(tile: f32) -> TriangleMesh {
+/// A box about the origin with flat faces, each with UV (0, 0) to (`tile`, `tile`).
+pub fn cuboid(size: Vec3, tile: f32) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
     let faces = [
         (Vec3::NEG_Z, Vec3::Y),
@@ -24,23 +25,73 @@ pub fn cuboid(tile: f32) -> TriangleMesh {
     for (u, v) in faces {
         push_face(&mut mesh, [u.cross(v) * 0.5, u, v], tile);
     }
+    for p in &mut mesh.positions {
+        *p = (Vec3::from(*p) * size).to_array();
+    }
     mesh
 }
 
-/// Eight corners, each once, for points on the vertices of a box.
-pub fn cuboid_corners() -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
-    let mesh = cuboid(1.0);
-    let mut corners: Vec<[f32; 3]> = Vec::new();
-    let mut corner = |v: u32| {
+/// A cylinder about the Y axis with its middle at the origin, shaded smoothly around its axis.
+pub fn cylinder(radius: f32, height: f32, segments: u32, caps: bool) -> TriangleMesh {
+    let (top, bottom) = (Vec2::new(radius, height * 0.5), Vec2::new(radius, height * -0.5));
+    let mut mesh = TriangleMesh::default();
+    push_turned(&mut mesh, &[(bottom, Vec2::X), (top, Vec2::X)], segments);
+    if caps {
+        push_disc(&mut mesh, bottom, -1.0, segments);
+        push_disc(&mut mesh, top, 1.0, segments);
+    }
+    mesh
+}
+
+/// A cone with its point at the top of the Y axis and its middle at the origin.
+pub fn cone(radius: f32, height: f32, segments: u32, caps: bool) -> TriangleMesh {
+    let (top, bottom) = (Vec2::new(0.0, height * 0.5), Vec2::new(radius, height * -0.5));
+    let normal = Vec2::new(height, radius).normalize_or(Vec2::X);
+    let mut mesh = TriangleMesh::default();
+    push_turned(&mut mesh, &[(bottom, normal), (top, normal)], segments);
+    if caps {
+        push_disc(&mut mesh, bottom, -1.0, segments);
+    }
+    mesh
+}
+
+/// A disc in the XZ plane about the origin, facing +Y; UV (0, 0) to (1, 1) over the square around it.
+pub fn disc(radius: f32, segments: u32) -> TriangleMesh {
+    let mut mesh = TriangleMesh::default();
+    push_disc(&mut mesh, Vec2::new(radius, 0.0), 1.0, segments);
+    mesh
+}
+
+/// A torus about the Y axis with its middle at the origin.
+pub fn torus(radius: f32, tube: f32, segments: u32) -> TriangleMesh {
+    let around = (segments / 2).max(3);
+    let profile = (0..=around).map(|i| {
+        let normal = turned(i, around);
+        (Vec2::new(radius, 0.0) + normal * tube, normal)
+    });
+    let mut mesh = TriangleMesh::default();
+    push_turned(&mut mesh, &profile.collect::<Vec<_>>(), segments);
+    mesh
+}
+
+/// Positions without repetitions, in the order of their first use, and triangles between them.
+pub fn welded(mesh: &TriangleMesh) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
+    let mut points = Vec::new();
+    let mut known = HashMap::new();
+    // Adding 0 makes -0 and 0 the same.
+    let mut point = |v: u32| {
         let p = mesh.positions[v as usize];
-        let found = corners.iter().position(|c| *c == p).unwrap_or(corners.len());
-        if found == corners.len() {
-            corners.push(p);
-        }
-        found as u32
+        *known.entry(p.map(|x| (x + 0.0).to_bits())).or_insert_with(|| {
+            points.push(p);
+            points.len() as u32 - 1
+        })
     };
-    let triangles = mesh.triangles.iter().map(|t| t.map(&mut corner)).collect();
-    (corners, triangles)
+    // Vertices first: a triangle need not begin with the first one.
+    (0..mesh.positions.len() as u32).for_each(|v| {
+        point(v);
+    });
+    let triangles = mesh.triangles.iter().map(|t| t.map(&mut point)).collect();
+    (points, triangles)
 }
 
 /// A unit square about `center` spanned by `u` and `v`, facing their cross product.
@@ -54,29 +105,121 @@ fn push_face(mesh: &mut TriangleMesh, [center, u, v]: [Vec3; 3], tile: f32) {
     mesh.triangles.extend([[base, base + 1, base + 2], [base, base + 2, base + 3]]);
 }
 
+/// Cosine and sine of a part of a whole turn; the end is exactly the start.
+fn turned(part: u32, parts: u32) -> Vec2 {
+    Vec2::from_angle((part % parts) as f32 * (TAU / parts as f32))
+}
+
+/// Turns a profile about the Y axis. It holds a distance from the axis with a height, and the normal there; its front is to the right of
+/// the way along it. u runs around the axis, v along the profile.
+fn push_turned(mesh: &mut TriangleMesh, profile: &[(Vec2, Vec2)], segments: u32) {
+    let base = mesh.positions.len() as u32;
+    let row = segments + 1;
+    for (step, (point, normal)) in profile.iter().enumerate() {
+        for part in 0..row {
+            let turn = turned(part, segments);
+            let at = |p: &Vec2| [p.x * turn.x, p.y, -p.x * turn.y];
+            mesh.positions.push(at(point));
+            mesh.normals.push(at(normal));
+            mesh.uvs.push([part as f32 / segments as f32, step as f32 / (profile.len() - 1) as f32]);
+        }
+    }
+    for (step, pair) in (0..).zip(profile.windows(2)) {
+        for a in (0..segments).map(|part| base + step * row + part) {
+            let [b, c, d] = [a + 1, a + row + 1, a + row];
+            // At the axis, one of the two has no area.
+            mesh.triangles.extend((pair[0].0.x != 0.0).then_some([a, b, c]));
+            mesh.triangles.extend((pair[1].0.x != 0.0).then_some([a, c, d]));
+        }
+    }
+}
+
+/// A disc at a distance from the Y axis and a height, facing +Y if `side` is 1, and -Y if it is -1.
+fn push_disc(mesh: &mut TriangleMesh, rim: Vec2, side: f32, segments: u32) {
+    let base = mesh.positions.len() as u32;
+    let points = (0..segments).map(|part| turned(part, segments)).chain([Vec2::ZERO]);
+    for p in points {
+        mesh.positions.push([p.x * rim.x, rim.y, -p.y * rim.x]);
+        mesh.normals.push([0.0, side, 0.0]);
+        mesh.uvs.push([0.5 + 0.5 * p.x, 0.5 + 0.5 * p.y * side]);
+    }
+    for part in 0..segments {
+        let (a, b) = (base + part, base + (part + 1) % segments);
+        let middle = base + segments;
+        mesh.triangles.push(if side > 0.0 { [a, b, middle] } else { [b, a, middle] });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{super::normals::face_normal, *};
 
-    fn faces_agree_with_normals(mesh: &TriangleMesh) -> bool {
+    fn faces_agree_with_normals(mesh: &TriangleMesh, most: f32) -> bool {
         mesh.triangles.iter().all(|t| {
             let n = face_normal(t.map(|v| mesh.positions[v as usize])).as_vec3();
-            t.iter().all(|&v| n.distance(mesh.normals[v as usize].into()) < 1e-6)
+            t.iter().all(|&v| n.distance(mesh.normals[v as usize].into()) < most)
         })
+    }
+
+    /// The volume that triangles enclose; it is negative if they face inwards.
+    fn volume(mesh: &TriangleMesh) -> f32 {
+        let sixth = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|v| Vec3::from(mesh.positions[v as usize]));
+            a.dot(b.cross(c)) / 6.0
+        };
+        mesh.triangles.iter().map(sixth).sum()
     }
 
     #[test]
     fn the_quad_faces_up() {
         let q = quad(3.0);
-        assert!(faces_agree_with_normals(&q) && q.normals[0] == [0.0, 1.0, 0.0]);
+        assert!(faces_agree_with_normals(&q, 1e-6) && q.normals[0] == [0.0, 1.0, 0.0]);
         assert_eq!(q.uvs[2], [3.0, 3.0]);
     }
 
     #[test]
     fn the_box_faces_outwards_and_has_eight_corners() {
-        let b = cuboid(1.0);
-        assert!(faces_agree_with_normals(&b));
+        let b = cuboid(Vec3::ONE, 1.0);
+        assert!(faces_agree_with_normals(&b, 1e-6));
         assert!(b.positions.iter().zip(&b.normals).all(|(p, n)| Vec3::from(*p).dot((*n).into()) == 0.5));
-        assert_eq!(cuboid_corners().0.len(), 8);
+        assert_eq!(welded(&b).0.len(), 8);
+        let long = cuboid(Vec3::new(4.0, 3.0, 2.0), 1.0);
+        assert!(faces_agree_with_normals(&long, 1e-6) && (volume(&long) - 24.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn round_shapes_face_outwards_and_have_their_volume() {
+        let pi = std::f32::consts::PI;
+        let shapes = [
+            (cylinder(2.0, 3.0, 256, true), 12.0 * pi, 256 * 4),
+            (cone(2.0, 3.0, 256, true), 4.0 * pi, 256 * 2),
+            (torus(2.0, 0.5, 256), pi * pi, 256 * 128 * 2),
+        ];
+        for (mesh, expected, triangles) in shapes {
+            assert!((volume(&mesh) / expected - 1.0).abs() < 2e-3, "{} {expected}", volume(&mesh));
+            assert!(faces_agree_with_normals(&mesh, 0.05));
+            assert_eq!((mesh.triangles.len(), mesh.uvs.len()), (triangles, mesh.positions.len()));
+        }
+    }
+
+    #[test]
+    fn a_disc_has_the_uvs_of_a_quad_and_faces_up() {
+        let (disc, quad) = (disc(0.5, 4), quad(1.0));
+        assert!(faces_agree_with_normals(&disc, 1e-6));
+        let at = |mesh: &TriangleMesh, uv: &[f32; 2]| {
+            let corners = [0, 1, 3].map(|v| (Vec3::from(mesh.positions[v]), mesh.uvs[v]));
+            let (u, v) = (corners[1].0 - corners[0].0, corners[2].0 - corners[0].0);
+            corners[0].0 + u * uv[0] + v * uv[1]
+        };
+        for (p, uv) in disc.positions.iter().zip(&disc.uvs) {
+            assert!(at(&quad, uv).distance(Vec3::from(*p)) < 1e-5);
+        }
+    }
+
+    #[test]
+    fn welding_closes_seams() {
+        let (points, triangles) = welded(&cylinder(1.0, 1.0, 8, true));
+        assert_eq!((points.len(), triangles.len()), (18, 32));
+        assert!(triangles.iter().flatten().all(|&v| v < 18));
     }
 }

@@ -331,6 +331,7 @@ mod tests {
             Instance, Integrator, Mesh, Motion, MotionPart, NONE, Phase, Shape, TriangleMesh,
             rig::{
                 Actor, Appearance, Channel, Clip, Interpolation, Local, Playback, Property, Rig, RigNode, RigNodeRef,
+                ShownBy,
             },
         },
     };
@@ -383,7 +384,7 @@ mod tests {
         scene.instances.push(Instance { local: Affine3::from_translation(100.0 * Vec3::X), ..scene.instances[0] });
         let rig = Arc::new(Rig { nodes: vec![node], clips: vec![clip], ..Rig::default() });
         scene.actors = vec![Actor { rig, playbacks: vec![Playback::default()] }];
-        scene.appearances = vec![Appearance { instance: 1, node: RigNodeRef { actor: 0, node: 0 } }];
+        scene.appearances = vec![Appearance { instance: 1, by: ShownBy::Node(RigNodeRef { actor: 0, node: 0 }) }];
         let scene = Arc::new(scene);
         for layout in [NodeLayout::Wide8, NodeLayout::Compressed8] {
             let mut poser = Poser::new(scene.clone(), layout);

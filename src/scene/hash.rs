@@ -28,6 +28,7 @@ impl Scene {
             actors,
             animated,
             appearances,
+            switches,
             deforming,
             palettes,
             camera,
@@ -48,7 +49,7 @@ impl Scene {
         hash.bytes(bytemuck::cast_slice(material_slots));
         nodes.iter().for_each(|node| hash.node(node));
         instances.iter().for_each(|instance| hash.instance(instance));
-        hash.text(&(motions, actors, animated, appearances, deforming, palettes));
+        hash.text(&(motions, actors, animated, appearances, switches, deforming, palettes));
         hash.state
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod animated;
 mod clay;
+pub mod curve;
 mod demand;
 pub mod desc;
 mod film;
@@ -39,6 +40,8 @@ pub use track::{Ease, Ends, Interpolate, Key, Position, Track};
 use crate::choice::choice;
 use crate::math::Aabb;
 use animated::Animated;
+use curve::Curve;
+pub use desc::{Face, Rotations};
 use glam::{Affine3, Quat, Vec3};
 use rig::{Actor, Appearance, DeformingMesh, Palette, PoseBuckets, RigNodeRef};
 use std::sync::Arc;
@@ -76,6 +79,8 @@ pub struct Scene {
     pub animated: Vec<Animated>,
     /// The instances that appear and disappear, in their order.
     pub appearances: Vec<Appearance>,
+    /// When things are shown that keys show and hide.
+    pub switches: Vec<Track<bool>>,
     /// Meshes that change shape, each once.
     pub deforming: Vec<DeformingMesh>,
     /// Runs of meshes that are the poses of one model.
@@ -358,27 +363,90 @@ pub struct Motion {
 #[derive(Clone, Debug)]
 pub enum MotionPart {
     /// Steady rotation about a unit axis, one turn per `period` seconds.
-    Spin { axis: Vec3, period: f32 },
+    Spin {
+        axis: Vec3,
+        period: f32,
+    },
     /// Rotation back and forth by up to `angle` radians, one swing per `period` seconds.
-    Sway { axis: Vec3, angle: f32, period: f32 },
+    Sway {
+        axis: Vec3,
+        angle: f32,
+        period: f32,
+    },
     /// Translation along ± `offset`, one swing per `period` seconds.
-    Bob { offset: Vec3, period: f32 },
-    /// Interpolated poses, at increasing times; `repeat` starts over after the last.
-    Keyframes { keys: Vec<Keyframe>, repeat: bool },
+    Bob {
+        offset: Vec3,
+        period: f32,
+    },
+    /// Interpolated poses.
+    Keyframes {
+        track: Track<Keyframe>,
+        rotations: Rotations,
+    },
+    Follow(Follower),
+    /// Rotation that points +X at a thing or, without one, at a point.
+    LookAt {
+        point: Vec3,
+        thing: Option<Follow>,
+    },
+    Noise(Noise),
     /// No movement: instances show the poses of a clip in turn. Their mesh is the first of `poses.count`, one per pose.
     /// The speed of each is drawn from `speeds`, a pure function of its index.
-    Clip { poses: PoseBuckets, speeds: [f32; 2] },
+    Clip {
+        poses: PoseBuckets,
+        speeds: [f32; 2],
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Keyframe {
-    pub time: f32,
     pub translation: Vec3,
     pub rotation: Quat,
+    /// Radians about x, then y, then z, of which `rotation` is the same; for [`Rotations::Euler`].
+    pub angles: Vec3,
     pub scale: Vec3,
 }
 
-/// How far into its movement an instance is at time 0, in periods (in seconds for keyframes).
+/// Movement along a curve in the space that the object is placed in.
+#[derive(Clone, Debug)]
+pub struct Follower {
+    pub curve: Arc<Curve>,
+    pub travel: Travel,
+    /// Distance by which this object is behind the first one.
+    pub behind: f32,
+    pub ends: Ends,
+    /// Where the object points with its +X axis.
+    pub face: Face,
+    /// To the right, up, and ahead.
+    pub offset: Vec3,
+    /// Lean into bends: 1 balances a gravity of 9.81 units/s².
+    pub bank: f32,
+}
+
+/// Distance along a curve over time.
+#[derive(Clone, Debug)]
+pub enum Travel {
+    /// Units per second, and the distance at time 0.
+    Speed {
+        speed: f32,
+        start: f32,
+    },
+    Keys(Track<f32>),
+}
+
+/// Smooth random movement, a pure function of the time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// Greatest translation along each axis.
+    pub translation: Vec3,
+    /// Greatest rotation about each axis, in radians.
+    pub rotation: Vec3,
+    /// Seconds.
+    pub period: f32,
+    pub seed: u32,
+}
+
+/// How far into its movement an instance is at time 0, in periods (in seconds for keyframes, in lengths of the curve on curves).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Phase {
     /// The same phase for all instances.
@@ -400,6 +468,8 @@ pub struct Camera {
     pub up: Vec3,
     /// Rotation of the camera about its axis in radians: to the right, so that the picture turns to the left.
     pub roll: f32,
+    /// Along and about right, up and back.
+    pub shake: Option<Noise>,
     pub projection: Projection,
     /// None for a pinhole: everything is sharp.
     pub lens: Option<Lens>,
@@ -415,6 +485,7 @@ impl Default for Camera {
             target: None,
             up: Vec3::Y,
             roll: 0.0,
+            shake: None,
             projection: Projection::default(),
             lens: None,
             tracks: LensTracks::default(),

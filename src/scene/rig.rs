@@ -162,12 +162,21 @@ pub struct RigNodeRef {
     pub node: u32,
 }
 
-/// An instance that is shown only while a node of a rig is.
+/// An instance that is not always shown. It may have several of these, and is shown while all of them have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appearance {
     /// Index into [`super::Scene::instances`].
     pub instance: u32,
-    pub node: RigNodeRef,
+    pub by: ShownBy,
+}
+
+/// What has something shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShownBy {
+    /// A node of a rig, while it is shown itself.
+    Node(RigNodeRef),
+    /// Index into [`super::Scene::switches`].
+    Switch(u32),
 }
 
 /// A mesh whose vertices follow an actor. The mesh itself holds its bind pose.

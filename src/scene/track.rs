@@ -92,6 +92,22 @@ impl<T> Track<T> {
     }
 }
 
+impl Track<bool> {
+    /// Whether it is on at `time`, in seconds: what the last key before says.
+    pub fn at(&self, time: f32) -> bool {
+        let (Position::At(key) | Position::Between(key, _)) = self.position(f64::from(time));
+        self.keys[key].value
+    }
+}
+
+impl<T: Copy> Track<T> {
+    /// The track of a part of the values.
+    pub fn map<U>(&self, of: impl Fn(&T) -> U) -> Track<U> {
+        let keys = self.keys.iter().map(|key| Key { time: key.time, value: of(&key.value), ease: key.ease });
+        Track { keys: keys.collect(), ends: self.ends }
+    }
+}
+
 impl<T: Interpolate> Track<T> {
     /// The value at `time`, in seconds.
     pub fn at(&self, time: f64) -> T {
@@ -107,7 +123,7 @@ impl<T: Interpolate> Track<T> {
     }
 
     /// The cubic Hermite segment after `key` (see [`crate::anim::catmull_rom`]). The keys of a loop have neighbours beyond its ends.
-    fn spline(&self, key: usize, share: f32) -> T {
+    pub fn spline(&self, key: usize, share: f32) -> T {
         let keys = &self.keys;
         let last = keys.len() - 1;
         let (a, b) = (&keys[key], &keys[key + 1]);

@@ -6,8 +6,8 @@ use throng::{
     aov::{Aov, AovSet, MATTE_RANKS, cryptomatte},
     device::{FrameSettings, Rendered},
     scene::{
-        Camera, CameraKey, CameraPath, Environment, Integrator, Keyframe, Motion, MotionPart, Names, Phase,
-        PixelFilter, Projection, Scene, Shutter,
+        Camera, CameraKey, CameraPath, Ease, Ends, Environment, Integrator, Key, Keyframe, Motion, MotionPart, Names,
+        Phase, PixelFilter, Projection, Rotations, Scene, Shutter, Track,
     },
 };
 
@@ -171,16 +171,14 @@ fn layers_are_blurred_with_the_picture_and_vectors_still_go_from_frame_to_frame(
     scene.settings.fps = 1.0;
     // The right one, which is in front, moves by eight pixels per frame.
     let pixel = 9.0 / SIDE as f32;
-    let key = |time: f32| Keyframe {
-        time,
-        translation: Vec3::X * (8.0 * pixel * (time - 2.0)),
-        rotation: Quat::IDENTITY,
-        scale: Vec3::ONE,
+    let key = |time: f32| {
+        let translation = Vec3::X * (8.0 * pixel * (time - 2.0));
+        let value = Keyframe { translation, rotation: Quat::IDENTITY, angles: Vec3::ZERO, scale: Vec3::ONE };
+        Key { time, value, ease: Ease::Linear }
     };
-    scene.motions = vec![Motion {
-        parts: vec![MotionPart::Keyframes { keys: vec![key(0.0), key(4.0)], repeat: false }],
-        phase: Phase::Same,
-    }];
+    let track = Track { keys: vec![key(0.0), key(4.0)], ends: Ends::Hold };
+    scene.motions =
+        vec![Motion { parts: vec![MotionPart::Keyframes { track, rotations: Rotations::Slerp }], phase: Phase::Same }];
     scene.instances[1].motion = 0;
     scene.settings.start = 2.0;
     let mut settings = all_layers(256);
@@ -211,7 +209,7 @@ fn cameras_that_move_take_everything_along() {
     scene.settings.fps = 10.0;
     // 0.1 upwards per frame.
     let key = |time: f32| CameraKey { time, eye: Vec3::new(0.0, time, 10.0), target: Vec3::new(0.0, time, 0.0) };
-    scene.camera = camera(CameraPath::Spline { keys: (-2..4).map(|i| key(i as f32)).collect() });
+    scene.camera = camera(CameraPath::Spline { keys: (-2..4).map(|i| key(i as f32)).collect(), pace: None });
     let rendered = render(scene, &all_layers(4));
     let (near, far) = (0.1 * SIDE as f32 / 9.0, 0.1 * SIDE as f32 / 11.0);
     let motion = |x, y| values(&rendered, Aov::Motion, x, y);

@@ -8,8 +8,8 @@ use throng::{
     loader::load,
     render::Poser,
     scene::{
-        Aperture, Camera, CameraKey, CameraPath, Environment, Focus, Integrator, Iris, Keyframe, Lens, LensTracks,
-        Light, Material, Mesh, Motion, MotionPart, NONE, Node, Phase, Scene, Shutter,
+        Aperture, Camera, CameraKey, CameraPath, Ease, Ends, Environment, Focus, Integrator, Iris, Key, Keyframe, Lens,
+        LensTracks, Light, Material, Mesh, Motion, MotionPart, NONE, Node, Phase, Rotations, Scene, Shutter, Track,
     },
 };
 
@@ -30,8 +30,14 @@ fn motion(part: MotionPart) -> Motion {
     Motion { parts: vec![part], phase: Phase::Same }
 }
 
-fn key(time: f32, x: f32, scale: f32) -> Keyframe {
-    Keyframe { time, translation: Vec3::X * x, rotation: Quat::from_rotation_y(x), scale: Vec3::splat(scale) }
+fn key(time: f32, x: f32, scale: f32) -> Key<Keyframe> {
+    let value = Keyframe {
+        translation: Vec3::X * x,
+        rotation: Quat::from_rotation_y(x),
+        angles: Vec3::Y * x,
+        scale: Vec3::splat(scale),
+    };
+    Key { time, value, ease: Ease::Linear }
 }
 
 /// A blade that spins about its middle, a ball that a group swings about a far axis, a sphere that moves and grows, and a floor; one
@@ -50,8 +56,8 @@ fn moving(glow: f32) -> Scene {
     let mut scene = scene(meshes, &placements);
     let spin = MotionPart::Spin { axis: Vec3::Z, period: 2.5 };
     let swing = MotionPart::Sway { axis: Vec3::new(0.0, 0.8, 0.6), angle: 0.9, period: 3.0 };
-    let keys =
-        MotionPart::Keyframes { keys: vec![key(0.0, 0.0, 1.0), key(1.1, 1.0, 1.5), key(2.0, 0.5, 0.7)], repeat: false };
+    let track = Track { keys: vec![key(0.0, 0.0, 1.0), key(1.1, 1.0, 1.5), key(2.0, 0.5, 0.7)], ends: Ends::Hold };
+    let keys = MotionPart::Keyframes { track, rotations: Rotations::Slerp };
     scene.motions = [spin, swing, keys].map(motion).into();
     scene.nodes =
         vec![Node { local: Affine3::from_translation(Vec3::X * -1.0), parent: NONE, motion: 1, follows: None }];
@@ -194,7 +200,7 @@ fn so_it_is_where_the_camera_flies() {
         let angle = 0.3 + std::f32::consts::TAU * (time - scene.settings.start) / 8.0;
         CameraKey { time, eye: Vec3::new(6.0 * angle.sin(), 1.5, 6.0 * angle.cos()), target: Vec3::ZERO }
     });
-    moments.camera.path = CameraPath::Spline { keys: eyes.collect() };
+    moments.camera.path = CameraPath::Spline { keys: eyes.collect(), pace: None };
     let still = linear(Integrator::Whitted);
     let blurred = FrameSettings { shutter: Some(shutter()), ..still.clone() };
     assert_is_the_mean(
@@ -214,7 +220,7 @@ fn so_it_is_where_a_lens_opens_and_is_pulled_from_one_thing_to_another() {
     let key = |time: f32| CameraKey { time, eye: Vec3::new(0.0, 1.5, 6.0), target: Vec3::ZERO };
     let lens = Lens { aperture: Aperture::Radius(0.5), focus: Focus::Target, iris: Iris::default() };
     scene.camera = Camera {
-        path: CameraPath::Spline { keys: vec![key(0.0), key(2.0)] },
+        path: CameraPath::Spline { keys: vec![key(0.0), key(2.0)], pace: None },
         lens: Some(lens),
         tracks: LensTracks {
             span: vec![(0.0, 0.6), (2.0, 0.9)],

@@ -58,6 +58,18 @@ pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadErro
     Ok(FloatImage { width: picture.width, height: picture.height, data })
 }
 
+/// Reads the brightness of a picture, row by row from the top: 0 to 1 as the file has it, with 8 or 16 bits, or any value of an HDR picture.
+/// Returns the width, too.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_brightness(path: &Path) -> Result<(usize, Vec<f32>), LoadError> {
+    let bytes = files::read(path)?;
+    let reserve = |needed: u64| budget::fits(needed.saturating_mul(2), bytes.len() as u64);
+    let decoded = decode(&bytes, reserve).map_err(|message| LoadError::file(path, message))?;
+    Ok((decoded.width() as usize, decoded.to_luma32f().into_raw()))
+}
+
 /// Decodes a picture in memory. Once the size is known and before anything of that size is allocated, `reserve` is asked for the
 /// greatest number of bytes that this and [`rgba8`] can take.
 ///

@@ -5,6 +5,7 @@ mod lines;
 mod materials;
 pub mod mesh;
 mod mtl;
+pub mod polylines;
 mod scan;
 
 use super::{

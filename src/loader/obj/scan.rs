@@ -127,7 +127,7 @@ impl Scan {
 }
 
 /// Reads as many numbers as `shape` has; what follows them (w, vertex colours) is left out.
-fn numbers<'a, const N: usize>(mut words: impl Iterator<Item = &'a str>, shape: &str) -> Result<[f32; N], String> {
+pub fn numbers<'a, const N: usize>(mut words: impl Iterator<Item = &'a str>, shape: &str) -> Result<[f32; N], String> {
     let mut values = [0.0; N];
     for x in &mut values {
         let word = words.next();
@@ -161,7 +161,7 @@ fn corner(word: &str, counts: [usize; 3]) -> Result<[u32; 3], String> {
 }
 
 /// 1 is the first of the file, -1 the last one so far.
-fn index(text: &str, count: usize) -> Option<u32> {
+pub fn index(text: &str, count: usize) -> Option<u32> {
     let i: i64 = text.parse().ok()?;
     let from_zero = if i < 0 { i.checked_add(i64::try_from(count).ok()?)? } else { i.checked_sub(1)? };
     u32::try_from(from_zero).ok().filter(|&i| i != NONE)

@@ -1,6 +1,6 @@
 //! The `camera`, `cameras` and `cuts` sections, checked.
 
-use super::{clearance, file::Source, lens, names::Names, placements::direction, source::Place};
+use super::{clearance, file::Source, lens, motions, names::Names, placements::direction, source::Place};
 use crate::{
     anim::along_spline,
     loader::{LoadError, framing, suggest},
@@ -84,7 +84,8 @@ pub fn one(
     let at = Checks { source, names, scene, up: optics.up.0, place: *place };
     let projection = lens::projection(source, &optics, place)?;
     let up = direction(optics.up.0, "`up`").map_err(|m| source.error(&place.key("up"), m))?;
-    let mut camera = Camera { up, projection, roll: optics.roll.0.to_radians(), ..Camera::default() };
+    let shake = optics.shake.map(|shake| motions::noise(source, &shake, &place.key("shake"))).transpose()?;
+    let mut camera = Camera { up, projection, roll: optics.roll.0.to_radians(), shake, ..Camera::default() };
     match desc {
         CameraDesc::LookAt(c) => at.look_at(c, &mut camera)?,
         CameraDesc::Fit(c) => camera.path = at.fit(c, &camera)?,

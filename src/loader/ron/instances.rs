@@ -6,7 +6,11 @@ use super::{
     source::Place,
 };
 use crate::loader::{LoadError, materials::Slots, meshes::MeshSource, transform::is_invertible};
-use crate::scene::{Instance, NONE, Node, cut, desc::SceneFile};
+use crate::scene::{
+    Instance, NONE, Node, Track, cut,
+    desc::SceneFile,
+    rig::{Appearance, ShownBy},
+};
 use glam::Affine3;
 use rayon::prelude::*;
 use std::{collections::HashMap, hash::Hash, ops::Range};
@@ -27,6 +31,9 @@ pub struct Unrolled {
     pub motions: Used<UsedMotion>,
     /// The instances of the first copy of each named group; none of those that are not placed.
     pub groups: Vec<Range<u32>>,
+    /// Instances that are not always shown, in their order, and the switches that show them.
+    pub appearances: Vec<Appearance>,
+    pub switches: Vec<Track<bool>>,
 }
 
 /// A motion of the file, or [`NONE`], and the mesh whose palette of poses it plays, or [`NONE`].
@@ -34,6 +41,8 @@ pub struct Unrolled {
 pub struct UsedMotion {
     pub motion: u32,
     pub mesh: u32,
+    /// Number of the copy in its placement, for motions that keep gaps between copies; else 0.
+    pub copy: u32,
 }
 
 /// Stems of the names of instances: the groups that they are in and their mesh, like `village/house`.
@@ -108,10 +117,12 @@ pub fn unroll(
         starts.push((unroller.out.instances.len(), unroller.out.nodes.len()));
         unroller.item(item, Frame { node: NONE, local: Affine3::IDENTITY, material: NONE, stem: NONE });
     }
+    unroller.out.appearances.sort_by_key(|appearance| appearance.instance);
     match first_degenerate(&unroller.out) {
         None => Ok(unroller.out),
         Some(instance) => {
-            let entry = starts.partition_point(|s| s.0 <= instance) - 1;
+            let item = starts.partition_point(|s| s.0 <= instance) - 1;
+            let entry = resolved.top[item].entry;
             let message = "the transform has no inverse: scales are too small, too large or flat";
             Err(source.error(&top.index(entry), message))
         }
@@ -162,19 +173,28 @@ struct Unroller<'a> {
 
 impl Unroller<'_> {
     fn item(&mut self, item: &Item, frame: Frame) {
-        let motion = self.motion(item);
-        for copy in 0..item.pattern.count() as u32 {
-            let own = item.material(copy);
+        let start = self.out.instances.len() as u32;
+        for copy in 0..item.count() as u32 {
+            let (number, transform) = item.copy(copy);
+            let motion = self.motion(item, number);
+            let own = item.material(number);
             let material = if own == NONE { frame.material } else { own };
-            let frame = Frame { local: frame.local * item.copy(copy), material, ..frame };
+            let frame = Frame { local: frame.local * transform, material, ..frame };
             match item.target {
                 Target::Mesh(mesh) => self.instance(mesh, frame, motion),
                 Target::List(list) => self.list(list, frame, motion),
             }
         }
+        if let Some(visible) = &item.visible {
+            let switch = self.out.switches.len() as u32;
+            self.out.switches.push(visible.clone());
+            let all = start..self.out.instances.len() as u32;
+            let by = ShownBy::Switch(switch);
+            self.out.appearances.extend(all.map(|instance| Appearance { instance, by }));
+        }
     }
 
-    fn motion(&mut self, item: &Item) -> u32 {
+    fn motion(&mut self, item: &Item, copy: u32) -> u32 {
         let mesh = match item.target {
             Target::Mesh(mesh) if self.meshes[mesh].motion.poses().is_some() => mesh as u32,
             _ => NONE,
@@ -182,7 +202,10 @@ impl Unroller<'_> {
         let motion = item.motion;
         match motion == NONE && mesh == NONE {
             true => NONE,
-            false => self.out.motions.number(UsedMotion { motion, mesh }, 1),
+            false => {
+                let copy = if item.keeps_gaps { copy } else { 0 };
+                self.out.motions.number(UsedMotion { motion, mesh, copy }, 1)
+            }
         }
     }
 
@@ -257,8 +280,8 @@ impl<'a> Totals<'a> {
             self.list(group, place)?;
         }
         let mut total = Total::default();
-        for (i, item) in self.resolved.top.iter().enumerate() {
-            let place = place.index(i);
+        for item in &self.resolved.top {
+            let place = place.index(item.entry);
             total.add(self.item(item, &place)?);
             let all = total.instances.saturating_add(total.nodes);
             check_count(all).map_err(|message| self.source.error(&place, message))?;
@@ -275,7 +298,7 @@ impl<'a> Totals<'a> {
                 Total { nodes: inner.nodes.saturating_add(own), ..inner }
             }
         };
-        let copies = item.pattern.count();
+        let copies = item.count();
         Ok(Total {
             instances: each.instances.saturating_mul(copies),
             nodes: each.nodes.saturating_mul(copies),

@@ -2,10 +2,13 @@
 
 mod camera;
 mod clearance;
+mod curves;
+mod drop;
 mod environment;
 pub mod file;
 pub mod instances;
 mod keys;
+mod land;
 mod lens;
 mod material;
 mod model_entry;
@@ -14,11 +17,16 @@ mod motions;
 mod names;
 pub mod overrides;
 mod patterns;
+mod placed;
 pub mod placements;
+mod poisson;
 mod random;
+mod rules;
 mod scatter;
 mod script;
+mod shapes;
 pub mod source;
+mod surfaces;
 
 use super::{
     LoadError,
@@ -29,7 +37,7 @@ use super::{
     materials::Materials,
     meshes::{self, MeshOptions, MeshSource, ParsedMesh},
     model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
-    subjects,
+    shapes as triangles, subjects,
 };
 use crate::{
     math::Aabb,
@@ -41,9 +49,11 @@ use crate::{
         rig::{Clip, DeformingMesh, Palette},
     },
 };
+use curves::Curves;
 use environment::Pictures;
 use file::Source;
 use instances::{Unrolled, UsedMotion};
+use land::Land;
 pub use model_sets::ModelSets;
 use names::Names;
 use placements::{Resolver, unknown_material};
@@ -99,11 +109,12 @@ fn convert(
     scene.own_lights = scene.lights.len();
     scene.lights.extend(sun);
 
-    let mut loader =
-        Loader { source, file, allow, budget: Budget::new(None), table: Materials::default(), warnings: Vec::new() };
+    let budget = Budget::new(None);
+    let curves = Curves::read(source, file, allow, &budget)?;
+    let mut loader = Loader { source, file, allow, curves, budget, table: Materials::default(), warnings: Vec::new() };
     let rows = loader.materials()?;
     let mut sources = loader.meshes(&rows)?;
-    let resolved = Resolver::new(source, file, &sources, &rows).resolve()?;
+    let resolved = Resolver::new((source, file), (&sources, &loader.curves), &rows).resolve()?;
     let unrolled = instances::unroll(source, file, &resolved, &sources)?;
     scene.textures = loader.table.decode_textures()?;
     let table = loader.table.without_rows();
@@ -111,7 +122,7 @@ fn convert(
     let materials = loader.table.names;
     scene.maps = loader.table.maps;
     scene.warnings = loader.warnings;
-    place(&mut scene, source, file, &mut sources, unrolled)?;
+    place(&mut scene, source, file, (&mut sources, &loader.curves), unrolled)?;
     scene.names.materials = materials;
     let names = Names::of(&scene);
     let (camera, cuts, shots) = camera::convert(source, file, &scene, &names, chosen_camera)?;
@@ -135,11 +146,11 @@ fn place(
     scene: &mut Scene,
     source: &Source,
     file: &SceneFile,
-    sources: &mut [MeshSource],
+    (sources, curves): (&mut [MeshSource], &Curves),
     unrolled: Unrolled,
 ) -> Result<(), LoadError> {
     let all = Place::ROOT.key("motions");
-    let convert = |(name, m): &(String, _)| motions::convert(source, m, &all.key(name));
+    let convert = |(name, m): &(String, _)| motions::convert(source, curves, m, &all.key(name));
     let motions = file.motions.0.iter().map(convert).collect::<Result<Vec<_>, _>>()?;
     let motion = |used: &UsedMotion| {
         let own = motions.get(used.motion as usize);
@@ -150,7 +161,8 @@ fn place(
             (None, None) => motions::still(),
         }
     };
-    scene.motions = unrolled.motions.order.iter().map(motion).collect();
+    let of_copy = |used: &UsedMotion| motions::of_copy(motion(used), used.copy);
+    scene.motions = unrolled.motions.order.iter().map(of_copy).collect();
     for &mesh in &unrolled.meshes.order {
         take_mesh(scene, &mut sources[mesh as usize]);
     }
@@ -166,6 +178,15 @@ fn place(
         instances: instances.collect(),
     });
     scene.subjects = subjects.collect();
+    (scene.appearances, scene.switches) = (unrolled.appearances, unrolled.switches);
+    let names = Names::of(scene);
+    let mut turning = scene.motions.clone();
+    for (motion, used) in turning.iter_mut().zip(&unrolled.motions.order) {
+        if let Some((name, desc)) = file.motions.0.get(used.motion as usize) {
+            motions::aim(source, &names, motion, desc, &all.key(name))?;
+        }
+    }
+    scene.motions = turning;
     Ok(())
 }
 
@@ -256,6 +277,7 @@ struct Loader<'a> {
     file: &'a SceneFile,
     /// Folders that models may refer to beside their own.
     allow: &'a [PathBuf],
+    curves: Curves,
     /// Memory budget of all meshes together.
     budget: Budget,
     table: Materials,
@@ -298,8 +320,28 @@ impl Loader<'_> {
             parsed
         };
         let parsed: Vec<Result<Parsed, LoadError>> = entries.par_iter().enumerate().map(parse).collect();
-        let entries = entries.iter().zip(parsed);
-        entries.map(|((name, desc), parsed)| self.mesh(name, desc, parsed?, rows, &all.key(name))).collect()
+        let mut sources: Vec<MeshSource> = Vec::new();
+        for ((name, desc), parsed) in entries.iter().zip(parsed) {
+            let place = all.key(name);
+            let source = match self.made(desc, &sources, &place)? {
+                Some(mesh) => MeshSource::of_shape(name, mesh, self.table.add("default", Material::default())),
+                None => self.mesh(name, desc, parsed?, rows, &place)?,
+            };
+            sources.push(source);
+        }
+        Ok(sources)
+    }
+
+    /// The triangles of an entry that needs no file of a mesh; `above` are the meshes above it.
+    fn made(&self, desc: &MeshDesc, above: &[MeshSource], place: &Place) -> Result<Option<TriangleMesh>, LoadError> {
+        let land = Land { source: self.source, curves: &self.curves, budget: &self.budget };
+        Ok(Some(match desc {
+            MeshDesc::Quad(q) => triangles::quad(q.tile.0),
+            MeshDesc::Box(b) => triangles::cuboid(b.size.0, b.tile.0),
+            MeshDesc::Terrain(terrain) => land.terrain(terrain, place)?,
+            MeshDesc::Ribbon(ribbon) => land.ribbon(ribbon, above, place)?,
+            _ => return shapes::round(self.source, desc, place),
+        }))
     }
 
     fn mesh_file(&self, desc: &MeshFile, place: &Place) -> Result<Parsed, LoadError> {
@@ -355,8 +397,6 @@ impl Loader<'_> {
                 let slots = vec![self.table.add("default", grey)];
                 MeshSource::of_triangles(name, mesh.clone(), slots, points, faces)
             }
-            (MeshDesc::Quad(q), _) => MeshSource::quad(name, q.tile.0, self.table.add("default", grey)),
-            (MeshDesc::Box(b), _) => MeshSource::cuboid(name, b.tile.0, self.table.add("default", grey)),
             _ => MeshSource::sphere(name, self.table.add("default", grey)),
         })
     }

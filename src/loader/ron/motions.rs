@@ -1,13 +1,17 @@
 //! The `motions` section, checked.
 
-use super::{file::Source, placements::direction, source::Place};
+use super::{curves::Curves, file::Source, names::Names, placements::direction, source::Place};
 use crate::loader::LoadError;
 use crate::scene::{
-    Keyframe, Motion, MotionPart, Phase,
-    desc::{self, Finite, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point},
+    Ends, Follow, Follower, Key, Keyframe, Motion, MotionPart, Noise, Phase, Rotations, Track, Travel,
+    desc::{
+        self, Aim, AimOn, Finite, FollowDesc, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point, Shake, Towards,
+        Turns,
+    },
     rig::PoseBuckets,
 };
-use glam::Vec3;
+use glam::{EulerRot, Vec3};
+use std::f32::consts::PI;
 
 /// No movement.
 pub fn still() -> Motion {
@@ -30,24 +34,89 @@ pub fn with_poses(motion: Option<&Motion>, poses: PoseBuckets) -> Motion {
     motion
 }
 
-/// Converts one entry; `place` is where it stands.
+/// The motion of a copy of a placement, of which each is a gap behind the one before: as converted, it is that of copy 1.
+pub fn of_copy(mut motion: Motion, copy: u32) -> Motion {
+    for part in &mut motion.parts {
+        if let MotionPart::Follow(follower) = part {
+            follower.behind *= copy as f32;
+        }
+    }
+    motion
+}
+
+/// Converts one entry; `place` is where it stands. What it turns to is set later, once everything is placed (see [`aim`]).
 ///
 /// # Errors
-/// Zero axes, zero periods, key times that do not increase.
-pub fn convert(source: &Source, motion: &MotionDesc, place: &Place) -> Result<Motion, LoadError> {
-    let at = Fields { source };
+/// Zero axes, zero periods, key times that do not increase, curves that are not there.
+pub fn convert(source: &Source, curves: &Curves, motion: &MotionDesc, place: &Place) -> Result<Motion, LoadError> {
+    let at = Fields { source, curves };
     let parts_place = place.key("parts");
     if motion.parts.is_empty() {
-        return Err(
-            source.error(&parts_place, "a motion needs at least one part: add Spin, Sway, Bob, Keyframes or Clip")
-        );
+        return Err(source.error(
+            &parts_place,
+            "a motion needs at least one part: add Spin, Sway, Bob, Keyframes, Follow, LookAt, Noise or Clip",
+        ));
     }
     let parts = motion.parts.iter().enumerate().map(|(i, p)| at.part(p, &parts_place.index(i)));
     Ok(Motion { parts: parts.collect::<Result<_, _>>()?, phase: at.phase(&motion.phase, &place.key("phase"))? })
 }
 
+/// Sets what the parts of a converted motion turn to.
+///
+/// # Errors
+/// Names that nothing has.
+pub fn aim(
+    source: &Source,
+    names: &Names,
+    motion: &mut Motion,
+    desc: &MotionDesc,
+    place: &Place,
+) -> Result<(), LoadError> {
+    let parts_place = place.key("parts");
+    for (i, (part, desc)) in motion.parts.iter_mut().zip(&desc.parts).enumerate() {
+        let (MotionPart::LookAt { thing, .. }, PartDesc::LookAt(Towards { target })) = (part, desc) else {
+            continue;
+        };
+        let (name, offset) = match target {
+            Aim::Point(_) => continue,
+            Aim::Name(name) => (name, Vec3::ZERO),
+            Aim::On(AimOn { of, offset, .. }) => (of, offset.0),
+        };
+        let part_place = parts_place.index(i);
+        let anchors = names.anchors(name).map_err(|message| source.error(&part_place.key("target"), message))?;
+        *thing = Some(Follow { anchors, offset, turns: false, lag: 0.0 });
+    }
+    Ok(())
+}
+
+/// Converts a `Noise`.
+///
+/// # Errors
+/// Periods that are not above 0.
+pub fn noise(source: &Source, desc: &Shake, place: &Place) -> Result<Noise, LoadError> {
+    if desc.period.0 <= 0.0 {
+        return Err(source.error(&place.key("period"), "the period must be above 0"));
+    }
+    Ok(Noise {
+        translation: desc.translate.0,
+        rotation: desc.rotate.0.map(f32::to_radians),
+        period: desc.period.0,
+        seed: desc.seed,
+    })
+}
+
+/// Angles count on where some key is more than half a turn from the one before.
+fn usual_rotations(track: &Track<Keyframe>) -> Rotations {
+    let far = |pair: &[Key<Keyframe>]| (pair[1].value.angles - pair[0].value.angles).abs().max_element() > 1.0001 * PI;
+    match track.keys.windows(2).any(far) {
+        true => Rotations::Euler,
+        false => Rotations::Slerp,
+    }
+}
+
 struct Fields<'a> {
     source: &'a Source,
+    curves: &'a Curves,
 }
 
 impl Fields<'_> {
@@ -66,10 +135,51 @@ impl Fields<'_> {
                 MotionPart::Bob { offset: p.offset.0, period: self.nonzero(p.period, place, "period")? }
             }
             PartDesc::Keyframes(p) => {
-                MotionPart::Keyframes { keys: self.keys(&p.keys, &place.key("keys"))?, repeat: p.repeat }
+                if p.repeat && p.ends != Ends::Hold {
+                    return Err(self
+                        .source
+                        .error(&place.key("repeat"), "`ends` says what comes after: remove `repeat`"));
+                }
+                let ends = if p.repeat { Ends::Loop } else { p.ends };
+                let track = Track { keys: self.keys(&p.keys, &place.key("keys"))?, ends };
+                MotionPart::Keyframes { rotations: p.rotations.unwrap_or_else(|| usual_rotations(&track)), track }
             }
+            PartDesc::Follow(p) => self.follow(p, place)?,
+            PartDesc::LookAt(p) => MotionPart::LookAt {
+                point: match &p.target {
+                    Aim::Point(point) => *point,
+                    Aim::Name(_) | Aim::On(_) => Vec3::ZERO,
+                },
+                thing: None,
+            },
+            PartDesc::Noise(p) => MotionPart::Noise(noise(self.source, p, place)?),
             PartDesc::Clip(p) => self.clip(p, place)?,
         })
+    }
+
+    fn follow(&self, p: &FollowDesc, place: &Place) -> Result<MotionPart, LoadError> {
+        let curve = self.curves.get(self.source, &p.curve, &place.key("curve"))?.clone();
+        let travel = match (p.speed, &p.distance) {
+            (Some(speed), None) => Travel::Speed { speed: speed.0, start: p.start.0 },
+            (None, Some(distance)) => Travel::Keys(distance.track().map(|distance| distance.0)),
+            (Some(_), Some(_)) => {
+                return Err(self.source.error(&place.key("distance"), "both `speed` and `distance`: remove one"));
+            }
+            (None, None) => {
+                return Err(self
+                    .source
+                    .error(place, "nothing moves along the curve: give it a `speed` or a `distance`"));
+            }
+        };
+        Ok(MotionPart::Follow(Follower {
+            curve,
+            travel,
+            behind: p.gap.0,
+            ends: p.ends,
+            face: p.face,
+            offset: p.offset.0,
+            bank: p.bank.0,
+        }))
     }
 
     /// Converts a clip. Its poses are set later, from the mesh that it is used with (see [`with_poses`]).
@@ -94,7 +204,7 @@ impl Fields<'_> {
         })
     }
 
-    fn keys(&self, keys: &[KeyframeDesc], place: &Place) -> Result<Vec<Keyframe>, LoadError> {
+    fn keys(&self, keys: &[KeyframeDesc], place: &Place) -> Result<Vec<Key<Keyframe>>, LoadError> {
         if keys.is_empty() {
             return Err(self.source.error(place, "keyframes need at least one key"));
         }
@@ -107,11 +217,21 @@ impl Fields<'_> {
                 return Err(self.source.error(&at.key("scale"), "the scale passes through 0: keep its signs"));
             }
         }
-        let keyframe = |k: &KeyframeDesc| Keyframe {
+        let keyframe = |k: &KeyframeDesc| Key {
             time: k.time.0,
-            translation: k.translate.0,
-            rotation: k.rotate.0,
-            scale: k.scale.0,
+            value: Keyframe {
+                translation: k.translate.0,
+                rotation: k.rotate.rotation(),
+                angles: match k.rotate {
+                    Turns::Angles(degrees) => degrees.map(f32::to_radians),
+                    Turns::AxisAngle(rotation) => {
+                        let (z, y, x) = rotation.to_euler(EulerRot::ZYX);
+                        Vec3::new(x, y, z)
+                    }
+                },
+                scale: k.scale.0,
+            },
+            ease: k.ease.into(),
         };
         Ok(keys.iter().map(keyframe).collect())
     }

@@ -1,8 +1,12 @@
 //! The transforms of the copies of a placement, computed on demand.
 
 use super::{random, scatter::SurfacePoint};
-use crate::scene::desc::{Each, Jitter, Turn};
-use glam::{Affine3, Quat, UVec3, Vec3};
+use crate::scene::{
+    curve::Curve,
+    desc::{Each, Face, Jitter, Turn},
+};
+use glam::{Affine3, Mat3, Quat, UVec3, Vec3};
+use std::sync::Arc;
 
 /// The copies of a placement, numbered from 0.
 pub enum Pattern {
@@ -10,6 +14,22 @@ pub enum Pattern {
     Grid { count: UVec3, spacing: Vec3, each: Affine3, jitter: Jitter },
     Scatter(Scatter),
     Random(RandomBox),
+    Along(Along),
+}
+
+/// Copies along a curve.
+pub struct Along {
+    pub curve: Arc<Curve>,
+    pub count: u32,
+    /// Distance of the first copy from the start of the curve.
+    pub start: f64,
+    /// Distance from each copy to the next.
+    pub step: f64,
+    /// Offset to the right, up, and ahead along the curve.
+    pub offset: Vec3,
+    pub face: Face,
+    pub each: Affine3,
+    pub jitter: Jitter,
 }
 
 /// Copies on points of a surface.
@@ -41,6 +61,7 @@ impl Pattern {
             Self::Grid { count, .. } => count.to_array().map(u64::from).iter().fold(1, |a, &b| a.saturating_mul(b)),
             Self::Scatter(s) => s.points.len() as u64,
             Self::Random(r) => u64::from(r.count),
+            Self::Along(a) => u64::from(a.count),
         }
     }
 
@@ -55,6 +76,7 @@ impl Pattern {
             }
             Self::Scatter(s) => s.copy(index),
             Self::Random(r) => r.copy(index),
+            Self::Along(a) => a.copy(index),
         }
     }
 }
@@ -81,6 +103,22 @@ impl RandomBox {
             Turn::Any => random::rotation(u),
         };
         Affine3::from_scale_rotation_translation(Vec3::splat(size), rotation, origin) * self.each
+    }
+}
+
+impl Along {
+    fn copy(&self, index: u32) -> Affine3 {
+        let distance = self.start + self.step * f64::from(index) + f64::from(self.offset.z);
+        let place = self.curve.at(distance as f32);
+        let right = place.right();
+        let origin = place.position + right * self.offset.x + Vec3::Y * self.offset.y;
+        // A copy faces its +X, and its +Z is to the right.
+        let rotation = match self.face {
+            Face::None => Mat3::IDENTITY,
+            Face::Level => Mat3::from_cols(Vec3::Y.cross(right), Vec3::Y, right),
+            Face::Tangent => Mat3::from_cols(place.tangent, right.cross(place.tangent), right),
+        };
+        Affine3::from_mat3_translation(rotation, origin) * jittered(&self.jitter, index) * self.each
     }
 }
 
@@ -127,6 +165,30 @@ mod tests {
         };
         let top = s.copy(0).transform_point3(Vec3::Y);
         assert!(top.distance(Vec3::new(2.6, 0.0, 0.0)) < 1e-6, "{top}");
+    }
+
+    #[test]
+    fn copies_along_a_curve_face_its_direction_beside_it() {
+        let ramp = Curve::polyline(&[Vec3::ZERO, Vec3::new(0.0, 3.0, -4.0)], false).unwrap();
+        let along = |face| Along {
+            curve: Arc::new(ramp.clone()),
+            count: 2,
+            start: 1.0,
+            step: 2.5,
+            offset: Vec3::new(2.0, 1.0, 0.5),
+            face,
+            each: Affine3::IDENTITY,
+            jitter: Jitter::default(),
+        };
+        let [level, tangent] = [Face::Level, Face::Tangent].map(|face| along(face).copy(1));
+        let slope = Vec3::new(0.0, 0.6, -0.8);
+        let origin = slope * 4.0 + Vec3::new(2.0, 1.0, 0.0);
+        assert!(level.translation.distance(origin) < 1e-5, "{}", level.translation);
+        assert!(level.transform_vector3(Vec3::X).distance(Vec3::NEG_Z) < 1e-6);
+        assert!(level.transform_vector3(Vec3::Y).distance(Vec3::Y) < 1e-6);
+        assert!(tangent.transform_vector3(Vec3::X).distance(slope) < 1e-6);
+        assert!(tangent.transform_vector3(Vec3::Z).distance(Vec3::X) < 1e-6);
+        assert!((tangent.matrix3.determinant() - 1.0).abs() < 1e-5 && (level.matrix3.determinant() - 1.0).abs() < 1e-5);
     }
 
     #[test]

@@ -1,18 +1,27 @@
 //! `instances` and `groups` with every name looked up and every number checked, each entry once.
 
 use super::{
+    curves::Curves,
+    drop,
     file::Source,
-    patterns::{Pattern, RandomBox, Scatter, affine_of},
-    scatter,
+    patterns::{Along, Pattern, RandomBox, affine_of},
+    placed::{MOST_PLACED, Placed, Search},
+    random,
+    shapes::Fields,
     source::Place,
 };
-use crate::loader::{LoadError, budget, files, meshes::MeshSource, suggest};
+use crate::loader::{LoadError, budget, files, land::ground::Ground, meshes::MeshSource, suggest};
 use crate::scene::{
-    NONE,
-    desc::{self, Align, Choose, Common, Each, Jitter, MotionDesc, Of, PartDesc, Placement, Sample, SceneFile},
+    NONE, Track,
+    desc::{
+        self, Choose, Common, Each, Finite, Jitter, MotionDesc, Named, Of, PartDesc, Placement, SceneFile, Varying,
+    },
 };
 use glam::{Affine3, UVec3, Vec3};
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
+
+/// The dimension of the random numbers that choose among things by weight.
+const MIX: u32 = 10;
 
 /// Greatest number of instances.
 pub const MAX_INSTANCES: u64 = 1 << 31;
@@ -26,18 +35,29 @@ pub enum Target {
     List(usize),
 }
 
-/// A placement ready to be repeated.
+/// A placement ready to be repeated. One that chooses among several things by weight is an item for each of them.
 pub struct Item {
+    /// Number of the placement in its list.
+    pub entry: usize,
     pub target: Target,
     /// Transform from the placement's space to its parent's.
     pub whole: Affine3,
-    pub pattern: Pattern,
+    pub pattern: Arc<Pattern>,
+    /// The copies of the pattern that there are, if not all of them are where the pattern has them.
+    pub chosen: Option<Vec<ChosenCopy>>,
     /// Material rows to choose from; if empty, the surroundings or the mesh decide.
     pub materials: Vec<u32>,
     pub choose: Choose,
     /// Index into the file's motions or [`NONE`].
     pub motion: u32,
+    /// Whether the motion sets each copy back behind the one before it.
+    pub keeps_gaps: bool,
+    /// When it is shown, if it is not always.
+    pub visible: Option<Track<bool>>,
 }
+
+/// A copy of a pattern, by its number in it, and the transform from its space to the parent's.
+pub type ChosenCopy = (u32, Affine3);
 
 /// All lists of placements: the named groups first, in file order, then those written in place.
 pub struct Resolved {
@@ -50,28 +70,37 @@ pub struct Resolver<'a> {
     pub source: &'a Source,
     pub file: &'a SceneFile,
     pub meshes: &'a [MeshSource],
+    pub curves: &'a Curves,
     targets: HashMap<&'a str, Target>,
     materials: HashMap<&'a str, u32>,
     motions: HashMap<&'a str, u32>,
     lists: Vec<Vec<Item>>,
     /// Number of points of all scatters so far.
-    points: u64,
+    pub points: u64,
+    /// The latest ground onto which copies were dropped, and what it is made of.
+    ground: Option<(Vec<Placed>, Arc<Ground>)>,
 }
 
 impl<'a> Resolver<'a> {
     /// `material_rows` holds the table row of each of the file's materials.
-    pub fn new(source: &'a Source, file: &'a SceneFile, meshes: &'a [MeshSource], material_rows: &[u32]) -> Self {
+    pub fn new(
+        (source, file): (&'a Source, &'a SceneFile),
+        (meshes, curves): (&'a [MeshSource], &'a Curves),
+        material_rows: &[u32],
+    ) -> Self {
         let groups = file.groups.names().enumerate().map(|(i, n)| (n, Target::List(i)));
         let named_meshes = file.meshes.names().enumerate().map(|(i, n)| (n, Target::Mesh(i)));
         Self {
             source,
             file,
             meshes,
+            curves,
             targets: groups.chain(named_meshes).collect(),
             materials: file.materials.names().zip(material_rows.iter().copied()).collect(),
             motions: file.motions.names().zip(0..).collect(),
             lists: Vec::new(),
             points: 0,
+            ground: None,
         }
     }
 
@@ -91,7 +120,7 @@ impl<'a> Resolver<'a> {
         Ok(Resolved { lists: self.lists, top })
     }
 
-    fn fail(&self, place: &Place, message: impl AsRef<str>) -> LoadError {
+    pub fn fail(&self, place: &Place, message: impl AsRef<str>) -> LoadError {
         self.source.error(place, message)
     }
 
@@ -106,43 +135,135 @@ impl<'a> Resolver<'a> {
         if list.is_empty() {
             return Err(self.fail(place, "the list is empty: place at least one thing"));
         }
-        list.iter().enumerate().map(|(i, p)| self.item(p, &place.index(i))).collect()
+        let mut items = Vec::new();
+        for (entry, placement) in list.iter().enumerate() {
+            let more = self.items(placement, entry, &items, &place.index(entry))?;
+            items.extend(more);
+        }
+        Ok(items)
     }
 
-    fn item(&mut self, placement: &'a Placement, place: &Place) -> Result<Item, LoadError> {
+    /// The items of a placement; `above` are those of the placements above it in its list.
+    fn items(
+        &mut self,
+        placement: &'a Placement,
+        entry: usize,
+        above: &[Item],
+        place: &Place,
+    ) -> Result<Vec<Item>, LoadError> {
         let common = placement.common();
+        let whole = affine_of(&Each { translate: common.translate, rotate: common.rotate, scale: common.scale });
         let pattern = match placement {
             Placement::Single(_) | Placement::Group(_) => Pattern::Single,
             Placement::Grid(p) => self.grid(p, place)?,
-            Placement::Scatter(p) => self.scatter(p, place)?,
+            Placement::Scatter(p) => Pattern::Scatter(self.scatter(p, &whole, above, place)?),
             Placement::Random(p) => self.random(p, place)?,
+            Placement::Along(p) => self.along(p, place)?,
         };
-        let each = Each { translate: common.translate, rotate: common.rotate, scale: common.scale };
-        let target = self.target(common.of, place)?;
-        self.check_clip(&common, target, place)?;
-        Ok(Item {
-            target,
-            whole: affine_of(&each),
-            pattern,
+        let targets = self.targets(common.of, place)?;
+        for (target, _) in &targets {
+            self.check_clip(&common, *target, place)?;
+        }
+        let mut item = Item {
+            entry,
+            target: targets[0].0,
+            whole,
+            pattern: Arc::new(pattern),
+            chosen: None,
             materials: self.materials(&common, place)?,
             choose: common.choose,
             motion: self.motion(&common, place)?,
+            keeps_gaps: self.keeps_gaps(&common),
+            visible: match common.visible {
+                Varying::Always(true) => None,
+                varying => Some(varying.track()),
+            },
+        };
+        if let Some(desc) = common.drop {
+            let place = place.key("drop");
+            let ground = self.ground(&desc.on, above, &place)?;
+            item.chosen = Some(drop::onto(&ground, &item, desc));
+            if item.count() == 0 {
+                let message = format!("no copy is above or below `{}`: move them, or make it larger", desc.on);
+                return Err(self.fail(&place, message));
+            }
+        }
+        Ok(item.shared(&targets, common.mix_seed))
+    }
+
+    /// The things that copies are made of, with their weights.
+    fn targets(&mut self, of: &'a Of, place: &Place) -> Result<Vec<(Target, f32)>, LoadError> {
+        let place = place.key("of");
+        match of {
+            Of::Name(name) => Ok(vec![(self.target(name, &place)?, 1.0)]),
+            Of::List(list) => {
+                let items = self.list(list, &place)?;
+                self.lists.push(items);
+                Ok(vec![(Target::List(self.lists.len() - 1), 1.0)])
+            }
+            Of::Weighted(things) => self.weighted(things, &place),
+        }
+    }
+
+    fn weighted(&self, things: &Named<Finite>, place: &Place) -> Result<Vec<(Target, f32)>, LoadError> {
+        if things.0.is_empty() {
+            return Err(self.fail(place, "there is nothing to choose from: name at least one thing"));
+        }
+        let weighted = |(name, weight): &(String, Finite)| {
+            let place = place.key(name);
+            match weight.0 > 0.0 {
+                true => Ok((self.target(name, &place)?, weight.0)),
+                false => Err(self.fail(&place, format!("the weight of `{name}` must be above 0"))),
+            }
+        };
+        things.0.iter().map(weighted).collect()
+    }
+
+    fn target(&self, name: &str, place: &Place) -> Result<Target, LoadError> {
+        self.targets.get(name).copied().ok_or_else(|| {
+            let known = self.file.meshes.names().chain(self.file.groups.names());
+            let hint = suggest::hint(name, known, "meshes and groups");
+            self.fail(place, format!("unknown mesh or group `{name}`: {hint}"))
         })
     }
 
-    fn target(&mut self, of: &'a Of, place: &Place) -> Result<Target, LoadError> {
-        match of {
-            Of::Name(name) => self.targets.get(name.as_str()).copied().ok_or_else(|| {
-                let known = self.file.meshes.names().chain(self.file.groups.names());
-                let hint = suggest::hint(name, known, "meshes and groups");
-                self.fail(&place.key("of"), format!("unknown mesh or group `{name}`: {hint}"))
-            }),
-            Of::List(list) => {
-                let items = self.list(list, &place.key("of"))?;
-                self.lists.push(items);
-                Ok(Target::List(self.lists.len() - 1))
+    /// The meshes that are, or are in, the copies of a mesh or group that placements above make.
+    ///
+    /// # Errors
+    /// When there are none or too many.
+    pub fn placed(&self, name: &str, above: &[Item], place: &Place) -> Result<Vec<Placed>, LoadError> {
+        let target = self.target(name, place)?;
+        let message = match Search::run(&self.lists, above, target) {
+            Some(placed) if placed.is_empty() => {
+                format!("`{name}` is not placed above this placement in the same list: place it first")
             }
+            Some(placed) => return Ok(placed),
+            None => format!(
+                "there are more than {MOST_PLACED} copies of `{name}`: name something that is placed less often"
+            ),
+        };
+        Err(self.fail(place, message))
+    }
+
+    /// A mesh or group as the placements above place it, to be looked at from above.
+    fn ground(&mut self, name: &str, above: &[Item], place: &Place) -> Result<Arc<Ground>, LoadError> {
+        let placed = self.placed(name, above, place)?;
+        if let Some((known, ground)) = &self.ground
+            && *known == placed
+        {
+            return Ok(ground.clone());
         }
+        let meshes = || placed.iter().filter_map(|(mesh, at)| Some((self.meshes[*mesh].mesh.triangles()?, *at)));
+        let triangles: u64 = meshes().map(|(mesh, _)| mesh.triangles.len() as u64).sum();
+        if triangles == 0 {
+            return Err(self.fail(place, format!("`{name}` has no triangles: spheres are no ground")));
+        }
+        files::fits(triangles.saturating_mul(drop::BYTES_PER_TRIANGLE))
+            .map_err(|lack| self.fail(place, format!("looking for heights on {triangles} triangles {lack}")))?;
+        let ground = Ground::new(meshes().map(|(mesh, at)| (&mesh.positions[..], &mesh.triangles[..], at)));
+        let ground = Arc::new(ground);
+        self.ground = Some((placed, ground.clone()));
+        Ok(ground)
     }
 
     fn materials(&self, common: &Common, place: &Place) -> Result<Vec<u32>, LoadError> {
@@ -167,6 +288,13 @@ impl<'a> Resolver<'a> {
             let hint = suggest::hint(name, self.file.motions.names(), "motions");
             self.fail(&place.key("motion"), format!("unknown motion `{name}`: {hint}"))
         })
+    }
+
+    /// Whether the motion sets each copy back behind the one before it.
+    fn keeps_gaps(&self, common: &Common) -> bool {
+        let motion = common.motion.and_then(|name| self.file.motions.index(name));
+        let has_gap = |part: &PartDesc| matches!(part, PartDesc::Follow(follow) if follow.gap.0 != 0.0);
+        motion.is_some_and(|motion| self.file.motions.0[motion].1.parts.iter().any(has_gap))
     }
 
     /// Refuses a motion that plays a clip where there is none.
@@ -219,42 +347,50 @@ impl<'a> Resolver<'a> {
         }))
     }
 
-    fn scatter(&mut self, p: &desc::Scatter, place: &Place) -> Result<Pattern, LoadError> {
-        if p.every == 0 {
-            return Err(self.fail(&place.key("every"), "`every` must be at least 1"));
-        }
+    fn along(&self, p: &desc::Along, place: &Place) -> Result<Pattern, LoadError> {
         self.check_jitter(&p.jitter, place)?;
-        let mesh = self.mesh(&p.on, &place.key("on"))?;
-        let points = match p.at {
-            Sample::Vertices if mesh.points.is_empty() => {
-                return Err(self.fail(&place.key("at"), "a sphere has no vertices: use surface(count: ..)"));
+        let curve = self.curves.get(self.source, &p.curve, &place.key("curve"))?;
+        let fields = Fields { source: self.source, place };
+        let [from, to] = fields.range(p.from, p.to, curve.length())?.map(f64::from);
+        let is_round = curve.is_closed() && from == 0.0 && to == f64::from(curve.length());
+        let (count, step) = match (p.count, p.spacing) {
+            (Some(_), Some(_)) => {
+                return Err(self.fail(&place.key("spacing"), "both `count` and `spacing`: remove one"));
             }
-            Sample::Vertices => scatter::vertices(mesh, p.every),
-            Sample::Surface(s) => {
-                let all = self.points + u64::from(s.count);
-                self.check_count(all, &place.key("at").key("count"))?;
-                scatter::on_surface(mesh, s, p.every)
+            (None, None) => return Err(self.fail(place, "write `spacing` or `count`")),
+            (Some(count), None) => {
+                let steps = if is_round { count } else { count.saturating_sub(1) };
+                (u64::from(count), (to - from) / f64::from(steps.max(1)))
+            }
+            (None, Some(spacing)) => {
+                let spacing = f64::from(fields.above_0(spacing, "spacing")?);
+                // A distance that fits exactly may be rounded.
+                let steps = ((to - from) / spacing + 1e-4).floor();
+                match is_round {
+                    true => (steps.max(1.0) as u64, (to - from) / steps.max(1.0)),
+                    false => (steps as u64 + 1, spacing),
+                }
             }
         };
-        self.check_count(points.len() as u64, &place.key("at"))?;
-        self.points += points.len() as u64;
-        self.check_count(self.points, &place.key("at"))?;
-        let (align, each) = (p.align == Align::Normal, affine_of(&p.each));
-        Ok(Pattern::Scatter(Scatter { points, spread: p.spread.0, align, lift: p.lift.0, each, jitter: p.jitter }))
+        let counted = if p.count.is_some() { "count" } else { "spacing" };
+        self.check_count(count, &place.key(counted))?;
+        Ok(Pattern::Along(Along {
+            curve: curve.clone(),
+            count: count as u32,
+            start: from,
+            step,
+            offset: p.offset.0,
+            face: p.face,
+            each: affine_of(&p.each),
+            jitter: p.jitter,
+        }))
     }
 
-    fn mesh(&self, name: &str, place: &Place) -> Result<&'a MeshSource, LoadError> {
-        self.file.meshes.index(name).map(|i| &self.meshes[i]).ok_or_else(|| {
-            let hint = suggest::hint(name, self.file.meshes.names(), "meshes");
-            self.fail(place, format!("unknown mesh `{name}`: {hint}"))
-        })
-    }
-
-    fn check_count(&self, count: u64, place: &Place) -> Result<(), LoadError> {
+    pub fn check_count(&self, count: u64, place: &Place) -> Result<(), LoadError> {
         check_count(count).map_err(|message| self.fail(place, message))
     }
 
-    fn check_jitter(&self, j: &Jitter, place: &Place) -> Result<(), LoadError> {
+    pub fn check_jitter(&self, j: &Jitter, place: &Place) -> Result<(), LoadError> {
         if !(0.0..1.0).contains(&j.scale.0) {
             let message = "the scale's jitter must be at least 0 and below 1";
             return Err(self.fail(&place.key("jitter").key("scale"), message));
@@ -290,12 +426,44 @@ impl Item {
         self.materials[chosen as usize]
     }
 
-    /// Transform from copy `index` to the placement's parent.
-    pub fn copy(&self, index: u32) -> Affine3 {
-        match self.pattern {
-            Pattern::Single => self.whole,
-            _ => self.whole * self.pattern.copy(index),
+    /// Number of copies.
+    pub fn count(&self) -> u64 {
+        self.chosen.as_ref().map_or_else(|| self.pattern.count(), |chosen| chosen.len() as u64)
+    }
+
+    /// Number of copy `index` in the pattern, and its transform to the placement's parent.
+    pub fn copy(&self, index: u32) -> ChosenCopy {
+        match (&self.chosen, &*self.pattern) {
+            (Some(chosen), _) => chosen[index as usize],
+            (None, Pattern::Single) => (index, self.whole),
+            (None, pattern) => (index, self.whole * pattern.copy(index)),
         }
+    }
+
+    /// This item for each of several targets, each with its share of the copies by weight.
+    fn shared(self, targets: &[(Target, f32)], seed: u32) -> Vec<Self> {
+        if targets.len() == 1 {
+            return vec![self];
+        }
+        let total: f32 = targets.iter().map(|t| t.1).sum();
+        let mut shares = vec![Vec::new(); targets.len()];
+        for copy in (0..self.count() as u32).map(|i| self.copy(i)) {
+            let mut left = random::unit(seed, MIX, copy.0) * total;
+            let chosen = targets.iter().position(|(_, weight)| {
+                left -= weight;
+                left < 0.0
+            });
+            shares[chosen.unwrap_or(targets.len() - 1)].push(copy);
+        }
+        let item = |(share, (target, _)): (Vec<ChosenCopy>, &(Target, f32))| Self {
+            target: *target,
+            pattern: self.pattern.clone(),
+            chosen: Some(share),
+            materials: self.materials.clone(),
+            visible: self.visible.clone(),
+            ..self
+        };
+        shares.into_iter().zip(targets).map(item).collect()
     }
 }
 

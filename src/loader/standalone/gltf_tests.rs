@@ -10,7 +10,7 @@ use crate::{
     },
     scene::{
         Anchor, CameraPath, Environment, Light, MaterialKind, Metering, NONE, Projection, Scene, Shape,
-        rig::{Appearance, RigNodeRef},
+        rig::{Appearance, RigNodeRef, ShownBy},
     },
 };
 use glam::{Affine3, Vec3};
@@ -448,7 +448,7 @@ fn instances_appear_with_their_nodes_while_a_clip_plays() {
     b.json["nodes"][1]["extensions"]["KHR_lights_punctual"] = json!({"light": 0});
     let scene = scene_with(&b, &playing("animation 0"));
     let node = RigNodeRef { actor: 0, node: 1 };
-    assert_eq!(scene.appearances, [Appearance { instance: 0, node }]);
+    assert_eq!(scene.appearances, [Appearance { instance: 0, by: ShownBy::Node(node) }]);
     assert!(scene.is_animated() && scene.settings.frames == 24);
     for (time, shown) in [(0.0, true), (0.49, true), (0.5, false), (0.99, false), (1.0, true)] {
         let moment = Moment::of(&scene, time);

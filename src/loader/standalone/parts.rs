@@ -13,7 +13,7 @@ use crate::{
     },
     scene::{
         Anchor, Instance, Mesh, NONE, Node, Scene, Shape, Subject, TriangleMesh,
-        rig::{Appearance, Deformers, DeformingMesh, Piece, RefitPolicy, Rig, RigNodeRef},
+        rig::{Appearance, Deformers, DeformingMesh, Piece, RefitPolicy, Rig, RigNodeRef, ShownBy},
     },
 };
 use glam::Affine3;
@@ -163,7 +163,9 @@ impl<'a> Build<'a> {
             }
             if self.posed.live.appears(part.node) {
                 let node = RigNodeRef { actor: ACTOR, node: part.node };
-                self.scene.appearances.push(Appearance { instance: self.scene.instances.len() as u32, node });
+                self.scene
+                    .appearances
+                    .push(Appearance { instance: self.scene.instances.len() as u32, by: ShownBy::Node(node) });
             }
             self.scene.instances.push(instance);
             // All primitives of a node are one object to people.

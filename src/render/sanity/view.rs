@@ -69,8 +69,8 @@ impl<'a> Posed<'a> {
         let pairs = world_from_object.par_iter().zip(&shown);
         let bounds = pairs.map(|(world, &mesh)| Some(boxes.get(mesh as usize)?.as_ref()?.transformed(world)));
         let mut bounds: Vec<_> = bounds.collect();
-        for appearance in scene.appearances.iter().filter(|appearance| !moment.is_shown(appearance.node)) {
-            bounds[appearance.instance as usize] = None;
+        for instance in anim::hidden_instances(scene, &moment) {
+            bounds[instance as usize] = None;
         }
         Self { camera: anim::camera_at(scene, &moment), scene, world_from_object, shown, bounds }
     }

@@ -1,7 +1,7 @@
 //! The `camera:` section of the scene file: camera paths, projections and lenses.
 
 use super::{
-    ShutterDesc,
+    Shake, ShutterDesc,
     values::{self, Finite, Point},
 };
 use crate::scene::SENSOR_HEIGHT;
@@ -29,6 +29,7 @@ pub struct CommonOptics<'a> {
     pub fov: Finite,
     pub up: Point,
     pub roll: Finite,
+    pub shake: Option<Shake>,
     pub projection: ProjectionDesc,
     /// None for a pinhole.
     pub lens: Option<&'a LensDesc>,
@@ -53,6 +54,10 @@ macro_rules! camera {
             /// Rotation of the camera about its axis in degrees, clockwise. Default 0.
             #[serde(default)]
             pub roll: Finite,
+            /// Smooth random movement, as of a camera that is held by hand: `Noise(translate: (0.02, 0.02, 0.02), rotate: (0.3, 0.3, 0.2),
+            /// period: 2)`, along and about the camera's axes: right, up and back. Default: none.
+            #[serde(default)]
+            pub shake: Option<Shake>,
             /// How the scene is projected: `perspective` (default), `orthographic(height: 4)` or `equirectangular`.
             #[serde(default)]
             pub projection: ProjectionDesc,
@@ -71,6 +76,7 @@ macro_rules! camera {
                     fov: self.fov,
                     up: self.up,
                     roll: self.roll,
+                    shake: self.shake,
                     projection: self.projection,
                     lens: self.lens.as_ref(),
                     shutter: self.shutter,

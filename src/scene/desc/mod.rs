@@ -23,9 +23,11 @@
 //! These types check each value by itself; `loader` resolves names and checks values against each other.
 
 mod camera;
+mod curve;
 mod material;
 mod motion;
 mod placement;
+mod shapes;
 mod shutter;
 mod values;
 mod varying;
@@ -34,11 +36,17 @@ pub use camera::{
     Aim, AimOn, CameraDesc, CommonOptics, CutDesc, Fit, FocusDesc, LensDesc, LookAt, Orbit, PaceDesc, Parallel,
     ProjectionDesc, Spline, SplineKey,
 };
+pub use curve::{BezierCurve, CatmullRomCurve, CurveDesc, GltfCurve, ObjCurve};
 pub use material::*;
-pub use motion::{Bob, Clip, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Spin, Sway, Wave};
-pub use placement::{
-    Align, Choose, Common, Each, Grid, Group, Jitter, Placement, Random, Sample, Scatter, Single, Surface, Turn,
+pub use motion::{
+    Bob, Clip, EaseDesc, FollowDesc, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Rotations,
+    Shake, Spin, Sway, Towards, Turns, Wave,
 };
+pub use placement::{
+    Align, Along, Choose, ColorChannel, Common, DropDesc, Each, Face, Grid, Group, Jitter, Placement, Poisson, Random,
+    Rules, Sample, Scatter, Single, Surface, Turn,
+};
+pub use shapes::{Bed, BedLine, Cone, Cuboid, Cylinder, Disc, NoiseDesc, Quad, RibbonDesc, TerrainDesc, Torus, Valley};
 pub use shutter::ShutterDesc;
 pub use values::{BoxSize, Color, Finite, Named, Of, Point, Rotation, Scale};
 pub use varying::Varying;
@@ -59,6 +67,9 @@ pub struct SceneFile {
     pub lights: Vec<LightDesc>,
     #[serde(default)]
     pub materials: Named<MaterialDesc>,
+    /// Named curves, which placements and meshes follow.
+    #[serde(default)]
+    pub curves: Named<CurveDesc>,
     pub meshes: Named<MeshDesc>,
     /// Named lists of placements. Any `of:` may name one as if it were a mesh.
     #[serde(default)]
@@ -270,6 +281,12 @@ pub enum MeshDesc {
     Sphere,
     Quad(Quad),
     Box(Cuboid),
+    Cylinder(Cylinder),
+    Cone(Cone),
+    Disc(Disc),
+    Torus(Torus),
+    Terrain(TerrainDesc),
+    Ribbon(RibbonDesc),
     /// Triangles of a scene that is built in code; files cannot have them. They have one material, which placements name, and no slots.
     #[serde(skip)]
     Triangles(TriangleMesh),
@@ -338,30 +355,4 @@ pub struct GltfFile {
     /// As of [`MeshFile::fit`], by the bounds at rest.
     #[serde(default)]
     pub fit: Option<BoxSize>,
-}
-
-/// `Quad(tile: 4)`: a square of side 1 in the XZ plane about the origin, facing +Y. UVs run from 0 to `tile`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Quad {
-    pub tile: Finite,
-}
-
-impl Default for Quad {
-    fn default() -> Self {
-        Self { tile: Finite(1.0) }
-    }
-}
-
-/// `Box()`: the unit cube about the origin. UVs run from 0 to `tile` on each face.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "Box", default, deny_unknown_fields)]
-pub struct Cuboid {
-    pub tile: Finite,
-}
-
-impl Default for Cuboid {
-    fn default() -> Self {
-        Self { tile: Finite(1.0) }
-    }
 }

@@ -1,7 +1,13 @@
 //! `motions: { "name": (parts: [..], phase: ..) }`: movements that instances and groups share.
 
-use super::{Finite, Point, Rotation, Scale, values};
-use serde::Deserialize;
+use super::{Finite, Point, Rotation, Scale, Varying, values};
+use crate::scene::{Ease, Ends};
+use glam::{EulerRot, Quat, Vec3};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, SeqAccess, Visitor},
+};
+use std::fmt;
 
 /// `(parts: [Spin(axis: (0, 1, 0), period: 4)], phase: wave(direction: (1, 0, 0), length: 10))`: an entry of `motions`.
 #[derive(Clone, Debug, Deserialize)]
@@ -21,6 +27,9 @@ pub enum PartDesc {
     Sway(Sway),
     Bob(Bob),
     Keyframes(Keyframes),
+    Follow(FollowDesc),
+    LookAt(Towards),
+    Noise(Shake),
     Clip(Clip),
 }
 
@@ -50,15 +59,115 @@ pub struct Bob {
     pub period: Finite,
 }
 
-/// `Keyframes(keys: [(time: 0), (time: 2, translate: (0, 1, 0))], repeat: true)`: interpolated transforms.
+/// `Keyframes(keys: [(time: 0), (time: 2, translate: (0, 1, 0), ease: smooth)], ends: loop)`: interpolated transforms.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keyframes {
     /// Keys at increasing times, at least one.
     pub keys: Vec<KeyframeDesc>,
-    /// Whether to start over after the last key. Default false: the last key holds.
+    /// The same as `ends: loop`.
     #[serde(default)]
     pub repeat: bool,
+    /// What comes before the first key and after the last: `hold` (default), `loop` or `ping_pong`.
+    #[serde(default)]
+    pub ends: Ends,
+    /// How rotations are interpolated. Default: `slerp`, but `euler` where some key is more than 180 degrees from the one before.
+    #[serde(default)]
+    pub rotations: Option<Rotations>,
+}
+
+/// How rotations between two keys are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename = "rotations", rename_all = "snake_case")]
+pub enum Rotations {
+    /// The shortest way from one to the other, at constant speed (Shoemake 1985).
+    Slerp,
+    /// Smoothly through all keys, each time the short way (Shoemake 1987).
+    Squad,
+    /// The angles about x, y and z each by themselves, so that turns may count on beyond 180 degrees.
+    Euler,
+}
+
+/// `Follow(curve: "road", speed: 8, gap: 20)`: moves along a curve, whose coordinates are those in which the copy is placed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Follow", deny_unknown_fields)]
+pub struct FollowDesc {
+    /// Name of a curve.
+    pub curve: String,
+    /// Scene units per second along the curve; negative goes backwards. Either this or `distance` is given.
+    #[serde(default)]
+    pub speed: Option<Finite>,
+    /// Distance along the curve over time: `keys([(0, 0), (8, 120, ease: smooth)])`.
+    #[serde(default)]
+    pub distance: Option<Varying<Finite>>,
+    /// Distance along the curve at time 0, for a `speed`. Default 0.
+    #[serde(default)]
+    pub start: Finite,
+    /// Distance by which each copy of a placement is behind the one before it. Default 0.
+    #[serde(default)]
+    pub gap: Finite,
+    /// What comes before the start of an open curve and after its end: `hold` (default), `loop` or `ping_pong`. Closed ones go round.
+    #[serde(default)]
+    pub ends: Ends,
+    /// Direction that the copy faces with its +X: `level` (default) is along the curve but upright, `tangent` also climbs with it, and
+    /// `none` leaves it as it is.
+    #[serde(default)]
+    pub face: super::Face,
+    /// Offset from the curve: to the right, up, and ahead along the curve.
+    #[serde(default)]
+    pub offset: Point,
+    /// How much it leans into bends: at 1 as a motorcycle does, for units of a metre; negative numbers lean outwards. Default 0.
+    #[serde(default)]
+    pub bank: Finite,
+}
+
+/// `LookAt(target: "tower")`: turns so that +X points to a thing, with +Y up as far as possible.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "LookAt", deny_unknown_fields)]
+pub struct Towards {
+    /// A point, the name of a mesh or group that is placed, or `On(of: "car", offset: (0, 2, 0))`.
+    pub target: super::Aim,
+}
+
+/// `Noise(translate: (0.1, 0.1, 0.1), rotate: (1, 2, 1), period: 3, seed: 4)`: smooth random movement, such as that of wind or of a hand.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename = "Noise", deny_unknown_fields)]
+pub struct Shake {
+    /// Greatest translation along each axis, either way.
+    #[serde(default)]
+    pub translate: Point,
+    /// Greatest rotation about each axis in degrees, either way.
+    #[serde(default)]
+    pub rotate: Point,
+    /// About how many seconds it takes to go back and forth, above 0.
+    pub period: Finite,
+    #[serde(default)]
+    pub seed: u32,
+}
+
+/// How a value gets to a key from the one before: `step`, `linear` (default), `smooth`, `catmull_rom`, or `bezier(x1, y1, x2, y2)` as CSS
+/// has it.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "ease", rename_all = "snake_case")]
+pub enum EaseDesc {
+    Step,
+    #[default]
+    Linear,
+    Smooth,
+    CatmullRom,
+    Bezier(f32, f32, f32, f32),
+}
+
+impl From<EaseDesc> for Ease {
+    fn from(ease: EaseDesc) -> Self {
+        match ease {
+            EaseDesc::Step => Self::Step,
+            EaseDesc::Linear => Self::Linear,
+            EaseDesc::Smooth => Self::Smooth,
+            EaseDesc::CatmullRom => Self::CatmullRom,
+            EaseDesc::Bezier(a, b, c, d) => Self::Bezier([a, b, c, d]),
+        }
+    }
 }
 
 /// `Clip(speeds: (0.9, 1.1))`: how instances of a model with a palette of poses play its clip. Each has a random speed from this
@@ -84,12 +193,65 @@ pub struct KeyframeDesc {
     #[serde(default)]
     pub translate: Point,
     #[serde(default)]
-    pub rotate: Rotation,
+    pub rotate: Turns,
     #[serde(default)]
     pub scale: Scale,
+    /// How the copy gets here from the key before. Default `linear`.
+    #[serde(default)]
+    pub ease: EaseDesc,
 }
 
-/// How far ahead each instance is in its motion, in periods (in seconds for keyframes).
+/// A rotation as [`Rotation`], of which the angles are known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Turns {
+    /// Degrees about x, then y, then z.
+    Angles(Vec3),
+    AxisAngle(Quat),
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self::Angles(Vec3::ZERO)
+    }
+}
+
+impl Turns {
+    pub fn rotation(self) -> Quat {
+        match self {
+            Self::Angles(degrees) => {
+                let [x, y, z] = degrees.to_array().map(f32::to_radians);
+                Quat::from_euler(EulerRot::ZYX, z, y, x)
+            }
+            Self::AxisAngle(rotation) => rotation,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Turns {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(TurnsVisitor)
+    }
+}
+
+struct TurnsVisitor;
+
+impl<'de> Visitor<'de> for TurnsVisitor {
+    type Value = Turns;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("(x, y, z) in degrees or (axis: (x, y, z), degrees: a)")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Turns, A::Error> {
+        values::triple(seq).map(Turns::Angles)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Turns, A::Error> {
+        Rotation::of_axis(map).map(|rotation| Turns::AxisAngle(rotation.0))
+    }
+}
+
+/// How far ahead each instance is in its motion, in periods (in seconds for keyframes, in lengths of the curve for `Follow`).
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "phase", rename_all = "snake_case")]
 pub enum PhaseDesc {

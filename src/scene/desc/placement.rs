@@ -1,7 +1,11 @@
 //! `instances: [..]` and the contents of groups: how copies of meshes and groups are placed.
 
-use super::{Finite, Of, Point, Rotation, Scale};
-use serde::Deserialize;
+use super::{Finite, Of, Point, Rotation, Scale, Varying};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, Visitor, value},
+};
+use std::fmt;
 
 /// An entry of `instances`, of `groups`, or of a list given as `of:`.
 #[derive(Clone, Debug, Deserialize)]
@@ -15,6 +19,8 @@ pub enum Placement {
     Scatter(Scatter),
     /// Copies at random in a box.
     Random(Random),
+    /// Copies along a curve.
+    Along(Along),
     /// The same as `Single`, by a name that reads better with lists: `Group(of: [Single(..), Grid(..)], motion: "turn")`.
     Group(Group),
 }
@@ -30,6 +36,9 @@ pub struct Common<'a> {
     pub materials: &'a [String],
     pub choose: Choose,
     pub motion: Option<&'a str>,
+    pub drop: Option<&'a DropDesc>,
+    pub visible: &'a Varying<bool>,
+    pub mix_seed: u32,
 }
 
 /// Declares a kind of placement, with its own fields and those that all kinds share.
@@ -39,7 +48,7 @@ macro_rules! placement {
         #[derive(Clone, Debug, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
-            /// The mesh or group that is placed.
+            /// The mesh or group that is placed; `{"oak": 3, "pine": 1}` gives each copy one of several, by their weights.
             pub of: Of,
             $($(#[$field_doc])* pub $field: $type,)*
             /// Moves the whole placement: scaled first, then rotated, then translated.
@@ -63,6 +72,16 @@ macro_rules! placement {
             /// Name of a motion, which moves each copy in its own space.
             #[serde(default)]
             pub motion: Option<String>,
+            /// Name of a mesh or group onto which each copy is moved down or up, or `(on: "terrain", align: normal, lift: 0.1)`.
+            /// It counts as the placements above in the same list place it, at rest. Copies beside it are left out.
+            #[serde(default)]
+            pub drop: Option<DropDesc>,
+            /// When it is shown: `true` (default), `false`, or `keys([(0, false), (4, true)])` over time.
+            #[serde(default = "always")]
+            pub visible: Varying<bool>,
+            /// Seed of the choice among several things that `of` gives by weight. Default 0.
+            #[serde(default)]
+            pub mix_seed: u32,
         }
 
         impl $name {
@@ -76,6 +95,9 @@ macro_rules! placement {
                     materials: &self.materials,
                     choose: self.choose,
                     motion: self.motion.as_deref(),
+                    drop: self.drop.as_ref(),
+                    visible: &self.visible,
+                    mix_seed: self.mix_seed,
                 }
             }
         }
@@ -112,8 +134,12 @@ placement! {
     Scatter {
         /// The mesh whose points are used; it need not be placed itself.
         on: String,
-        /// Points that are used: `vertices` (in the order of an OBJ file's `v` lines) or `surface(count: 1000, seed: 0)`.
+        /// Points that are used: `vertices` (in the order of an OBJ file's `v` lines), `surface(count: 1000, seed: 0)` or
+        /// `poisson(distance: 2, seed: 0)`.
         at: Sample,
+        /// Rules that all points have to meet: `where: (slope: (0, 30), away_from: [("road", 4)])`. The others are left out.
+        #[serde(default, rename = "where")]
+        rules: Rules,
         /// Uses only every n-th point, beginning with the first. Default 1.
         #[serde(default = "one")]
         every: u32,
@@ -155,6 +181,43 @@ placement! {
     }
 }
 
+placement! {
+    /// `Along(of: "lamp", curve: "road", spacing: 12, offset: (3, 0, 0))`: copies along a curve. Distances are arc lengths.
+    Along {
+        /// Name of a curve.
+        curve: String,
+        /// Distance from each copy to the next, above 0. On the whole of a closed curve it is made a little larger, so that all are alike.
+        #[serde(default)]
+        spacing: Option<Finite>,
+        /// Number of copies, instead of `spacing`: at even distances, the first and the last at the ends.
+        #[serde(default)]
+        count: Option<u32>,
+        /// Distance along the curve of the first copy. Default 0.
+        #[serde(default)]
+        from: Finite,
+        /// Distance along the curve at which copies end. Default: the curve's length.
+        #[serde(default)]
+        to: Option<Finite>,
+        /// Offset from the curve: to the right, up, and ahead along the curve.
+        #[serde(default)]
+        offset: Point,
+        /// Direction that copies face with their +X: `level` (default) is along the curve but upright, `tangent` also climbs with it, and
+        /// `none` leaves them as they are.
+        #[serde(default)]
+        face: Face,
+        /// The transform of each copy in its place.
+        #[serde(default)]
+        each: Each,
+        /// Random variation of each copy.
+        #[serde(default)]
+        jitter: Jitter,
+    }
+}
+
+fn always() -> Varying<bool> {
+    Varying::Always(true)
+}
+
 fn one() -> u32 {
     1
 }
@@ -172,6 +235,7 @@ impl Placement {
             Self::Scatter(p) => p.common(),
             Self::Random(p) => p.common(),
             Self::Group(p) => p.common(),
+            Self::Along(p) => p.common(),
         }
     }
 }
@@ -204,15 +268,110 @@ pub struct Jitter {
 pub enum Sample {
     Vertices,
     Surface(Surface),
+    Poisson(Poisson),
 }
 
-/// `surface(count: 1000, seed: 0)`: random points, uniform over the area.
+/// `surface(count: 1000, seed: 0)` or `surface(density: 0.5)`: random points, uniform over the area.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Surface {
-    pub count: u32,
+    /// Number of points, before rules leave some out.
+    #[serde(default)]
+    pub count: Option<u32>,
+    /// Instead of `count`: points for each unit of area, above 0. The area is that of the mesh as the copies lie on it.
+    #[serde(default)]
+    pub density: Option<Finite>,
     #[serde(default)]
     pub seed: u32,
+}
+
+/// `poisson(distance: 2, seed: 0)`: random points as close together as they can be, but none nearer to another than a distance.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Poisson {
+    /// Least distance between two points, as they lie in space, above 0.
+    pub distance: Finite,
+    #[serde(default)]
+    pub seed: u32,
+}
+
+/// `where: (slope: (0, 30), height: (2, 50), away_from: [("road", 4)], share: 0.5)`: rules for points of a mesh, all of which have to
+/// hold. They are measured where the copies end up, in the space of the list that the placement is in: for `instances`, in the world.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "where", default, deny_unknown_fields)]
+pub struct Rules {
+    /// Least and greatest angle between the surface's normal and +Y in degrees, 0 to 180.
+    pub slope: Option<(Finite, Finite)>,
+    /// Least and greatest y.
+    pub height: Option<(Finite, Finite)>,
+    /// A picture whose brightness is the probability of points, as its file has it: white keeps all. It lies over the mesh by its UVs, or
+    /// over its bounds, seen from above with -Z at the top, if it has none.
+    pub mask: Option<String>,
+    /// The channel of the mesh's vertex colours that is the probability of points: `r`, `g`, `b` or `a`.
+    pub vertex_color: Option<ColorChannel>,
+    /// Least distances from curves, meshes and groups, by name, seen from above: `[("road", 4), ("house", 3)]`. Meshes and groups count
+    /// as the placements above in the same list place them, at rest; of a mesh, the box around it is measured from, in its own space.
+    pub away_from: Vec<(String, Finite)>,
+    /// Greatest distances, of the same kind.
+    pub near: Vec<(String, Finite)>,
+    /// Share of the points that are kept at random, above 0 and at most 1.
+    pub share: Option<Finite>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename = "vertex_color", rename_all = "snake_case")]
+pub enum ColorChannel {
+    R,
+    G,
+    B,
+    A,
+}
+
+/// `drop: "terrain"` or `drop: (on: "terrain", align: normal, lift: 0.1)`.
+#[derive(Clone, Debug)]
+pub struct DropDesc {
+    /// Name of a mesh or group.
+    pub on: String,
+    /// `none` (default), or `normal`: each copy is tilted so that its +Y goes along the normal of the face below it.
+    pub align: Align,
+    /// Height above the mesh. Default 0.
+    pub lift: Finite,
+}
+
+/// The long form of [`DropDesc`].
+#[derive(Deserialize)]
+#[serde(rename = "drop", deny_unknown_fields)]
+struct DropFields {
+    on: String,
+    #[serde(default)]
+    align: Align,
+    #[serde(default)]
+    lift: Finite,
+}
+
+impl<'de> Deserialize<'de> for DropDesc {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(DropVisitor)
+    }
+}
+
+struct DropVisitor;
+
+impl<'de> Visitor<'de> for DropVisitor {
+    type Value = DropDesc;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("the name of a mesh or group, or (on: name, align: normal, lift: 0)")
+    }
+
+    fn visit_str<E: Error>(self, s: &str) -> Result<DropDesc, E> {
+        Ok(DropDesc { on: s.to_owned(), align: Align::None, lift: Finite(0.0) })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<DropDesc, A::Error> {
+        let DropFields { on, align, lift } = DropFields::deserialize(value::MapAccessDeserializer::new(map))?;
+        Ok(DropDesc { on, align, lift })
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -238,4 +397,13 @@ pub enum Choose {
     #[default]
     Cycle,
     Random(u32),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename = "face", rename_all = "snake_case")]
+pub enum Face {
+    None,
+    #[default]
+    Level,
+    Tangent,
 }

@@ -211,17 +211,26 @@ impl<'de> Visitor<'de> for RotationVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Rotation, A::Error> {
-        let r = AxisAngle::deserialize(value::MapAccessDeserializer::new(map))?;
-        let axis = r.axis.0.try_normalize().ok_or_else(|| A::Error::custom("a rotation axis must not be zero"))?;
-        Ok(Rotation(Quat::from_axis_angle(axis, r.degrees.0.to_radians())))
+        Rotation::of_axis(map)
     }
 }
 
-/// The content of a placement: the name of a mesh or group, or a list of placements written in place.
+impl Rotation {
+    /// Reads `(axis: .., degrees: ..)`.
+    pub(super) fn of_axis<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        let r = AxisAngle::deserialize(value::MapAccessDeserializer::new(map))?;
+        let axis = r.axis.0.try_normalize().ok_or_else(|| A::Error::custom("a rotation axis must not be zero"))?;
+        Ok(Self(Quat::from_axis_angle(axis, r.degrees.0.to_radians())))
+    }
+}
+
+/// The content of a placement: the name of a mesh or group, a list of placements written in place, or `{ "oak": 3, "pine": 1 }`: names
+/// of meshes and groups, of which each copy gets one at random, by their weights.
 #[derive(Clone, Debug)]
 pub enum Of {
     Name(String),
     List(Vec<Placement>),
+    Weighted(Named<Finite>),
 }
 
 impl<'de> Deserialize<'de> for Of {
@@ -236,7 +245,7 @@ impl<'de> Visitor<'de> for OfVisitor {
     type Value = Of;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("the name of a mesh or group, or a [list] of placements")
+        f.write_str("the name of a mesh or group, a [list] of placements, or {\"name\": weight, ..}")
     }
 
     fn visit_str<E: Error>(self, s: &str) -> Result<Of, E> {
@@ -245,6 +254,10 @@ impl<'de> Visitor<'de> for OfVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Of, A::Error> {
         Vec::deserialize(value::SeqAccessDeserializer::new(seq)).map(Of::List)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Of, A::Error> {
+        Named::deserialize(value::MapAccessDeserializer::new(map)).map(Of::Weighted)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values with keys of their own, for what changes between and within frames.
 
-use super::Finite;
+use super::{EaseDesc, Finite};
 use crate::scene::{Ease, Ends, Key, Track};
 use serde::{
     Deserialize, Deserializer,
@@ -66,30 +66,8 @@ impl<'de, T: Plain> Deserialize<'de> for Varying<T> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written<T> {
-    keys: Vec<(f32, T, WrittenEase)>,
+    keys: Vec<(f32, T, EaseDesc)>,
     ends: Ends,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum WrittenEase {
-    Step,
-    Linear,
-    Smooth,
-    CatmullRom,
-    Bezier(f32, f32, f32, f32),
-}
-
-impl From<WrittenEase> for Ease {
-    fn from(ease: WrittenEase) -> Self {
-        match ease {
-            WrittenEase::Step => Self::Step,
-            WrittenEase::Linear => Self::Linear,
-            WrittenEase::Smooth => Self::Smooth,
-            WrittenEase::CatmullRom => Self::CatmullRom,
-            WrittenEase::Bezier(a, b, c, d) => Self::Bezier([a, b, c, d]),
-        }
-    }
 }
 
 struct VaryingVisitor<T>(PhantomData<T>);

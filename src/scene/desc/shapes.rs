@@ -1,0 +1,215 @@
+//! Entries of `meshes` that need no model: simple shapes, terrains, and ribbons along curves.
+
+use super::{BoxSize, Finite};
+use glam::Vec3;
+use serde::Deserialize;
+
+/// `Quad(tile: 4)`: a square of side 1 in the XZ plane about the origin, facing +Y. UVs run from 0 to `tile`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quad {
+    pub tile: Finite,
+}
+
+impl Default for Quad {
+    fn default() -> Self {
+        Self { tile: Finite(1.0) }
+    }
+}
+
+/// `Box(size: (4, 3, 6))`: a box about the origin. UVs run from 0 to `tile` on each face.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Box", default, deny_unknown_fields)]
+pub struct Cuboid {
+    /// Length of the sides along X, Y and Z, or of all of them. Default 1.
+    pub size: BoxSize,
+    pub tile: Finite,
+}
+
+impl Default for Cuboid {
+    fn default() -> Self {
+        Self { size: BoxSize(Vec3::ONE), tile: Finite(1.0) }
+    }
+}
+
+/// `Cylinder(radius: 0.5, height: 3)`: a cylinder about the Y axis, with its middle at the origin. UVs run around it and from its bottom to its
+/// top; on its caps they are as on a `Disc`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cylinder {
+    /// Above 0. Default 0.5.
+    pub radius: Finite,
+    /// Above 0. Default 1.
+    pub height: Finite,
+    /// Number of flat sides, 3 to 4096, which are shaded smoothly. Default 48.
+    pub segments: u32,
+    /// Whether it has a bottom and a top. Default true.
+    pub caps: bool,
+}
+
+impl Default for Cylinder {
+    fn default() -> Self {
+        Self { radius: Finite(0.5), height: Finite(1.0), segments: 48, caps: true }
+    }
+}
+
+/// `Cone(radius: 0.5, height: 3)`: as a `Cylinder`, but it ends in a point at its top.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cone {
+    /// Radius at the bottom, above 0. Default 0.5.
+    pub radius: Finite,
+    /// Above 0. Default 1.
+    pub height: Finite,
+    /// As of [`Cylinder::segments`].
+    pub segments: u32,
+    /// Whether it has a bottom. Default true.
+    pub caps: bool,
+}
+
+impl Default for Cone {
+    fn default() -> Self {
+        Self { radius: Finite(0.5), height: Finite(1.0), segments: 48, caps: true }
+    }
+}
+
+/// `Disc(radius: 2)`: a disc in the XZ plane about the origin, facing +Y. UVs run from 0 to 1 over the square around it, as of a `Quad`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Disc {
+    /// Above 0. Default 0.5.
+    pub radius: Finite,
+    /// Number of sides, 3 to 4096. Default 48.
+    pub segments: u32,
+}
+
+impl Default for Disc {
+    fn default() -> Self {
+        Self { radius: Finite(0.5), segments: 48 }
+    }
+}
+
+/// `Torus(radius: 1, tube: 0.25)`: a ring about the Y axis, with its middle at the origin. UVs run around it, and around its tube.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Torus {
+    /// Distance from the axis to the middle of the tube, at least `tube`. Default 0.5.
+    pub radius: Finite,
+    /// Radius of the tube, above 0. Default 0.15.
+    pub tube: Finite,
+    /// Number of flat parts around the axis, 3 to 4096; the tube has half as many, and at least 3. Default 64.
+    pub segments: u32,
+}
+
+impl Default for Torus {
+    fn default() -> Self {
+        Self { radius: Finite(0.5), tube: Finite(0.15), segments: 64 }
+    }
+}
+
+/// `Terrain(size: (400, 40, 400), cells: 512, noise: (seed: 3, scale: 120))`: hills about the origin, as high as noise or a picture says.
+/// `valley` and then each bed of `level` change it. UVs run from 0 to 1: u along +X, v along -Z.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TerrainDesc {
+    /// Extent along X, greatest height above y = 0, and extent along Z, all above 0.
+    pub size: BoxSize,
+    /// Number of cells along X, 2 to 8192; there are as many along Z as make them square. Default: 256, or as many as make a picture's
+    /// pixels the corners of cells.
+    #[serde(default)]
+    pub cells: Option<u32>,
+    /// A picture of heights, seen from above with -Z at the top: 0 where it is black, and `size.y` where it is white. Values are taken
+    /// as they are in the file, with 8 or 16 bits.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// Noise instead of a picture. Without either, the terrain is flat at y = 0.
+    #[serde(default)]
+    pub noise: Option<NoiseDesc>,
+    /// A valley along a curve.
+    #[serde(default)]
+    pub valley: Option<Valley>,
+    /// Strips along curves that are level from side to side, such as those of roads and rivers. Later ones cut into earlier ones.
+    #[serde(default)]
+    pub level: Vec<Bed>,
+}
+
+/// `noise: (seed: 3, octaves: 6, scale: 120)`: waves of several sizes, each half as large and half as high as the one before.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename = "noise", deny_unknown_fields)]
+pub struct NoiseDesc {
+    #[serde(default)]
+    pub seed: u32,
+    /// Number of sizes of waves, 1 to 16. Default 6.
+    #[serde(default = "six")]
+    pub octaves: u32,
+    /// Length of the largest waves, above 0.
+    pub scale: Finite,
+}
+
+fn six() -> u32 {
+    6
+}
+
+/// `valley: (curve: "river", width: 30, blend: 120)`: the terrain is at y = 0 along a curve and rises away from it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "valley", deny_unknown_fields)]
+pub struct Valley {
+    pub curve: String,
+    /// Width of the flat bottom, at least 0.
+    pub width: Finite,
+    /// Distance from there to where the terrain has its full height, above 0.
+    pub blend: Finite,
+}
+
+/// `(curve: "road", width: 8, blend: 12)`: a strip along a curve in which a terrain is level from side to side.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "level", deny_unknown_fields)]
+pub struct Bed {
+    pub curve: String,
+    /// Width that is wholly level, above 0.
+    pub width: Finite,
+    /// Distance from there to where the terrain is as it was, at least 0.
+    pub blend: Finite,
+    /// How far the bed is below its line: more than 0 for rivers. Default 0.
+    #[serde(default)]
+    pub depth: Finite,
+    /// Line of the bed: `ground` (default) is the terrain along the curve, made smooth; `curve` is the curve itself.
+    #[serde(default)]
+    pub follow: BedLine,
+    /// Length along the curve over which heights are made smooth, at least 0. Default: 4 times the width for `ground`, 0 for `curve`.
+    #[serde(default)]
+    pub smooth: Option<Finite>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename = "follow", rename_all = "snake_case")]
+pub enum BedLine {
+    #[default]
+    Ground,
+    Curve,
+}
+
+/// `Ribbon(curve: "road", width: 6, lift: 0.05, on: "terrain")`: a strip along a curve, facing up, such as a road. Seen along the curve, u
+/// runs from 0 at its left to 1 at its right, and v along the curve in units of the width.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RibbonDesc {
+    pub curve: String,
+    /// Above 0; less than twice the radius of any bend.
+    pub width: Finite,
+    /// Height above the curve, or above the mesh that it lies on. Default 0.
+    #[serde(default)]
+    pub lift: Finite,
+    /// Name of a mesh above in the file that it lies on, as that mesh is in its own space. Default: none, it has the heights of the curve.
+    #[serde(default)]
+    pub on: Option<String>,
+    /// Greatest length of its parts, above 0. Default: a quarter of the width.
+    #[serde(default)]
+    pub step: Option<Finite>,
+    /// Distance along the curve at which it begins. Default 0.
+    #[serde(default)]
+    pub from: Finite,
+    /// Distance along the curve at which it ends. Default: the curve's length.
+    #[serde(default)]
+    pub to: Option<Finite>,
+}
