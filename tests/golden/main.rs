@@ -209,6 +209,11 @@ fn copies_stand_where_their_placements_say() {
 }
 
 #[test]
+fn a_valley_has_a_river_a_street_and_a_wood() {
+    Golden::of("valley").check();
+}
+
+#[test]
 fn motions_are_half_way_at_half_a_second() {
     Golden::of("motions").frame(7).check();
 }

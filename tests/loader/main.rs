@@ -6,6 +6,7 @@ mod confined;
 mod damage;
 mod faults;
 mod materials;
+mod placing;
 
 use glam::{Affine3, Vec3};
 use std::{fs, path::PathBuf};

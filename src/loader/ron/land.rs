@@ -97,7 +97,7 @@ impl Land<'_> {
         Ok(Terrain::new(desc.size.0.xz(), cells, |share| desc.size.0.y * bilinear(&heights, [columns, rows], share)))
     }
 
-    /// Cells along X and Z: as the file says, or else as many as `own`, whose second number is for noise that of a square.
+    /// Cells along X and Z. `own` is what a picture has, or the default along X; cells other than a picture's are made square.
     fn cells(&self, desc: &TerrainDesc, own: [u32; 2], place: &Place) -> Result<[usize; 2], LoadError> {
         let fields = Fields { source: self.source, place };
         let is_picture = desc.file.is_some() && desc.cells.is_none();

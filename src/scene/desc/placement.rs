@@ -296,7 +296,8 @@ pub struct Poisson {
 }
 
 /// `where: (slope: (0, 30), height: (2, 50), away_from: [("road", 4)], share: 0.5)`: rules for points of a mesh, all of which have to
-/// hold. They are measured where the copies end up, in the space of the list that the placement is in: for `instances`, in the world.
+/// hold. They are measured where the copies end up, after `spread` and before `lift`, in the space of the list that the placement is in:
+/// for `instances`, in the world.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "where", default, deny_unknown_fields)]
 pub struct Rules {
