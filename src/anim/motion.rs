@@ -5,7 +5,7 @@ use crate::{
     math::hash_unit,
     scene::{
         Ease, Ends, Face, Follow, Follower, Keyframe, Motion, MotionPart, Noise, Phase, Position, Rotations, Track,
-        Travel,
+        Travel, curve::CurvePoint,
     },
 };
 use glam::{Affine3A, EulerRot, Mat3A, Quat, Vec3, Vec3A};
@@ -133,7 +133,9 @@ impl Follower {
     /// The place on the curve at a time in seconds, `phase` lengths of the curve ahead.
     fn place(&self, time: f64, phase: f32) -> Affine3A {
         let length = f64::from(self.curve.length());
-        let travelled = self.travel.at(time) + f64::from(phase) * length - f64::from(self.behind);
+        let forwards = self.travel.direction();
+        let travelled =
+            self.travel.at(time) + f64::from(forwards) * (f64::from(phase) * length - f64::from(self.behind));
         let distance = match self.ends {
             _ if self.curve.is_closed() => travelled.rem_euclid(length),
             Ends::Hold => travelled,
@@ -143,7 +145,8 @@ impl Follower {
                 passed.min(2.0 * length - passed)
             }
         };
-        let place = self.curve.at(distance as f32 + self.offset.z);
+        let on_curve = self.curve.at(distance as f32 + forwards * self.offset.z);
+        let place = CurvePoint { tangent: on_curve.tangent * forwards, ..on_curve };
         let right = place.right();
         let origin = place.position + right * self.offset.x + Vec3::Y * self.offset.y;
         // An object faces its +X, and its +Z is to the right.
@@ -165,6 +168,14 @@ impl Follower {
 }
 
 impl Travel {
+    /// 1, or -1 for what goes the other way and faces that way.
+    fn direction(&self) -> f32 {
+        match self {
+            Self::Speed { speed, .. } if *speed < 0.0 => -1.0,
+            _ => 1.0,
+        }
+    }
+
     /// Distance at a time in seconds.
     fn at(&self, time: f64) -> f64 {
         match self {

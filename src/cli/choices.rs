@@ -1,5 +1,6 @@
 //! Choices as values of flags.
 
+use super::new::Template;
 use crate::{
     accel::Quality,
     aov::Aov,
@@ -55,5 +56,6 @@ values_of_flags!(
     Quality,
     RayKind,
     RefitPolicy,
+    Template,
     ToneMap,
 );

@@ -17,6 +17,7 @@ mod model_info;
 mod model_text;
 mod model_tree;
 mod models;
+mod new;
 mod progress;
 #[cfg(test)]
 mod reference;
@@ -56,6 +57,7 @@ enum Command {
     Trace(trace::TraceArgs),
     Bench(bench::BenchArgs),
     Diff(diff::DiffArgs),
+    New(new::NewArgs),
 }
 
 /// The exit code of the program.
@@ -121,6 +123,7 @@ impl Command {
             Self::Trace(args) => args.run(),
             Self::Bench(args) => args.run(),
             Self::Diff(args) => with_threads(|| args.run()),
+            Self::New(args) => args.run(),
         }
     }
 }

@@ -94,7 +94,7 @@ pub enum Rotations {
 pub struct FollowDesc {
     /// Name of a curve.
     pub curve: String,
-    /// Scene units per second along the curve; negative goes backwards. Either this or `distance` is given.
+    /// Scene units per second along the curve; negative goes the other way, and faces that way. Either this or `distance` is given.
     #[serde(default)]
     pub speed: Option<Finite>,
     /// Distance along the curve over time: `keys([(0, 0), (8, 120, ease: smooth)])`.
