@@ -42,10 +42,11 @@ impl Scene {
         }
     }
 
-    /// The integrator of a scene that names none: the fastest that has its light and shows its materials.
+    /// The integrator of a scene that names none: the fastest that has its light and shows its materials and its fog.
     pub fn suitable_integrator(&self) -> Integrator {
         let needs_paths = |&row: &usize| self.materials[row].needs_paths();
-        match self.light_source() == LightSource::Materials || self.used_materials().iter().any(needs_paths) {
+        let only_lamps = self.light_source() == LightSource::Materials;
+        match self.is_foggy() || only_lamps || self.used_materials().iter().any(needs_paths) {
             true => Integrator::Path,
             false => Integrator::Whitted,
         }
@@ -62,7 +63,8 @@ impl Light {
 }
 
 impl Environment {
-    fn shines(&self) -> bool {
+    /// Whether any light comes from it.
+    pub fn shines(&self) -> bool {
         let shines = |radiance: Vec3| radiance.max_element() > 0.0;
         match self {
             Self::Constant { radiance } => shines(*radiance),

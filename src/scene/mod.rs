@@ -9,6 +9,7 @@ mod clay;
 mod demand;
 pub mod desc;
 mod film;
+mod fog;
 mod hash;
 mod integrator;
 mod lens;
@@ -24,6 +25,7 @@ mod shutter;
 pub use clay::CLAY;
 pub use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
+pub use fog::{Fog, Thinning};
 pub use integrator::{Integrator, Paths, Shows};
 pub use lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT};
 pub use lit::LightSource;
@@ -48,6 +50,8 @@ pub struct Scene {
     pub name: String,
     pub settings: RenderDefaults,
     pub environment: Environment,
+    /// None for clear air.
+    pub fog: Option<Fog>,
     pub lights: Vec<Light>,
     pub materials: Vec<Material>,
     /// How materials read textures.

@@ -1,5 +1,6 @@
 //! From a parsed scene file to a `Scene`: every section in turn, each by its own module.
 
+mod air;
 mod camera;
 mod environment;
 pub mod file;
@@ -82,6 +83,7 @@ fn convert(source: &Source, file: &SceneFile, allow: &[PathBuf]) -> Result<Scene
     }
     let (surroundings, sun) = environment::convert(source, file.environment.as_ref())?;
     scene.environment = surroundings;
+    scene.fog = air::convert(source, file.air.as_ref())?;
     scene.lights = environment::lights(source, &file.lights)?;
     scene.lights.extend(sun);
 

@@ -22,6 +22,7 @@
 //! linear Rec.709 triples or sRGB hex strings (`"#c8b090"`). Unknown fields, names and variants are errors.
 //! These types check each value by itself; `loader` resolves names and checks values against each other.
 
+mod air;
 mod camera;
 mod material;
 mod motion;
@@ -29,6 +30,7 @@ mod placement;
 mod shutter;
 mod values;
 
+pub use air::{AirDesc, FogDesc};
 pub use camera::{CameraDesc, FocusDesc, LensDesc, LookAt, Orbit, Parallel, ProjectionDesc, Spline, SplineKey};
 pub use material::*;
 pub use motion::{Bob, Clip, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Spin, Sway, Wave};
@@ -50,6 +52,9 @@ pub struct SceneFile {
     /// Light from all around, where no geometry is; black when left out.
     #[serde(default)]
     pub environment: Option<EnvironmentDesc>,
+    /// Fog; clear air when left out.
+    #[serde(default)]
+    pub air: Option<AirDesc>,
     #[serde(default)]
     pub lights: Vec<LightDesc>,
     #[serde(default)]
@@ -85,7 +90,8 @@ pub struct RenderDesc {
     /// Time of the first frame in seconds. Default 0.
     pub start: Finite,
     /// How light is computed: `path` or `whitted`; or a view: `clay`, `ao`, `normal`, `depth`, `albedo`, `wireframe`, `instance`,
-    /// `material`, `uv`, `steps`. Default: `path` where a material needs it, such as glass or brushed metal, or where all light comes from materials; else `whitted`.
+    /// `material`, `uv`, `steps`. Default: `path` where a material needs it, such as glass or brushed metal, where there is fog, or where all light comes from
+    /// materials; else `whitted`.
     pub integrator: Option<Integrator>,
     /// Exposure in stops, -64 to 64: +1 doubles the brightness. Default 0.
     pub exposure: Finite,

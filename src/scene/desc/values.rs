@@ -27,6 +27,10 @@ pub(super) fn one() -> Finite {
     Finite(1.0)
 }
 
+pub(super) fn white() -> Color {
+    Color::new(1.0, 1.0, 1.0)
+}
+
 pub(super) fn forty() -> Finite {
     Finite(40.0)
 }
