@@ -105,7 +105,7 @@ THRONG_INLINE const uint16_t* sort_stretch(const Params& params, const Wavefront
 
 template <Shading shading>
 THRONG_INLINE void shade_wave(const Params& params, const Wavefront& w) {
-    constexpr bool sorted = shading == SHADE_LAYERED_PATH;
+    constexpr bool sorted = shading >= SHADE_LAYERED_PATH;
     const uint32_t length = w.queues[1 + w.wave].length, all_threads = gridDim.x * kShadeThreads;
     // Short queues are shared out among all blocks.
     const bool sorts = sorted && params.tables.sorts_shading;

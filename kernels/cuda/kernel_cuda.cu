@@ -64,6 +64,11 @@ throng_shade_layered_path(const __grid_constant__ Params params, const __grid_co
     shade_wave<SHADE_LAYERED_PATH>(params, w);
 }
 
+extern "C" __global__ void __launch_bounds__(kShadeThreads, kLayeredBlocks)
+throng_shade_fog_path(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    shade_wave<SHADE_FOG_PATH>(params, w);
+}
+
 extern "C" __global__ void throng_gather_shadows(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
     uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
     if (p < w.path_count) gather_shadows(params, w, p);

@@ -33,7 +33,7 @@ THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t
 THRONG_INLINE uint32_t path_of(const Wavefront& w, uint32_t q) { return w.wave ? w.owners[w.wave & 1][q] : q; }
 
 // How a wave is shaded.
-enum Shading { SHADE_VIEW, SHADE_WHITTED, SHADE_PATH, SHADE_LAYERED_PATH };
+enum Shading { SHADE_VIEW, SHADE_WHITTED, SHADE_PATH, SHADE_LAYERED_PATH, SHADE_FOG_PATH };
 
 // Whether paths are scattered, and have a shadow ray in each wave.
 THRONG_INLINE bool scatters(Shading shading) { return shading >= SHADE_PATH; }
@@ -44,6 +44,7 @@ THRONG_INLINE void advance(const Params& params, Path& path, const Hit& hit, Ste
     if (shading == SHADE_WHITTED) whitted_step(params, path, hit, step);
     if (shading == SHADE_PATH) path_step<false>(params, path, hit, step);
     if (shading == SHADE_LAYERED_PATH) path_step<true>(params, path, hit, step);
+    if (shading == SHADE_FOG_PATH) path_step<true, true>(params, path, hit, step);
 }
 
 // Shades entry `q` of the current wave. `step` must be cleared before; the caller queues the rays in it and `path.ray`.
@@ -68,7 +69,7 @@ THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t 
         }
     }
     // Where volumes may scatter paths, waves are not the same as bounces.
-    if (!w.wave || shading != SHADE_LAYERED_PATH) path.depth = w.wave;
+    if (!w.wave || shading < SHADE_LAYERED_PATH) path.depth = w.wave;
     advance<shading>(params, path, w.hits[q], step);
 }
 

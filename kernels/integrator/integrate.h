@@ -172,7 +172,10 @@ template <class Walk>
 THRONG_INLINE void with_step(const Params& params, Walk&& walk) {
     switch (integrator_of(params)) {
     case Integrator::whitted: walk([&](Path& p, const Hit& hit, Step& step) { whitted_step(params, p, hit, step); }); return;
-    case Integrator::path: walk([&](Path& p, const Hit& hit, Step& step) { path_step<true>(params, p, hit, step); }); return;
+    case Integrator::path:
+        if (params.frame.fog.density > 0.0f) walk([&](Path& p, const Hit& hit, Step& step) { path_step<true, true>(params, p, hit, step); });
+        else walk([&](Path& p, const Hit& hit, Step& step) { path_step<true>(params, p, hit, step); });
+        return;
     case Integrator::ao:
     case Integrator::normal:
     case Integrator::depth:

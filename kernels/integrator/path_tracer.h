@@ -2,12 +2,14 @@
 // (Kajiya 1986, with next-event estimation and multiple importance sampling).
 #pragma once
 #include "closure/bsdf.h"
+#include "integrator/fog.h"
 #include "light/lights.h"
 
 namespace THRONG_NAMESPACE {
 
-// Random dimensions of a bounce: for the light and the roulette, the point of the light, the lobe, and the direction.
-constexpr uint32_t kBounceLight = 0, kBouncePoint = 1, kBounceLobe = 2, kBounceDirection = 3;
+// Random dimensions of a bounce: for the light and the roulette, the point of the light, the lobe, the direction, and the flight through
+// fog before it.
+constexpr uint32_t kBounceLight = 0, kBouncePoint = 1, kBounceLobe = 2, kBounceDirection = 3, kBounceFlight = 4;
 // Lambert's law, with the same interface as the layered BSDF at a fraction of its cost.
 struct Lambert {
     static constexpr bool kSharp = false;
@@ -74,11 +76,11 @@ THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightSample& sampled,
     return ShadowRay{distance > 0.0f ? to * (1.0f / distance) : sampled.direction, distance, open};
 }
 
-// Adds one light's shadow ray, and finds the path's next ray. `normal` is zero where light is gathered from all around. Returns a
-// random number for the roulette. After the last bounce, paths go on to hit lights only where reflections may be sharp: there, a
-// light that is sampled may bring thousands of times what it does on average.
-template <class B>
-THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, Step& step) {
+// Adds one light's shadow ray, and finds the path's next ray. `normal` is zero where light is gathered from all around; `behind` is the
+// medium beyond the surface, like `Path::medium`. Returns a random number for the roulette. After the last bounce, paths go on to hit
+// lights only where reflections may be sharp: there, a light that is sampled may bring thousands of times what it does on average.
+template <bool fog, class B>
+THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, uint32_t behind, Step& step) {
     const bool goes_on = B::kSharp || path.depth < params.picture.bounces;
     Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));
     LightSample sampled;
@@ -87,6 +89,8 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, 
         Vec3 value = evaluate_bsdf(bsdf, sampled.direction, pdf);
         Vec3 light = path.throughput * value * sampled.light;
         if (goes_on) light = light * (sampled.pdf == kInfinity ? 1.0f : power_heuristic(sampled.pdf, pdf));
+        if (fog && (dot(sampled.direction, s.geometric) < 0.0f ? behind : path.medium) == NO_INDEX)
+            light = light * fog_transmittance(params.frame.fog, s.position, sampled.direction, sampled.distance);
         if (max_component(light) > 0.0f) {
             step.origin = leave(s, sampled.direction);
             step.lights[step.light_rays++] = shadow_ray(s, sampled, step.origin, clamp_indirect(params, path.depth, light));
@@ -109,6 +113,23 @@ THRONG_INLINE float sample_phase(float g, float u) {
     if (fabsf(g) < 1e-3f) return 1.0f - 2.0f * u;
     const float square = (1.0f - g * g) / (1.0f - g + 2.0f * g * u);
     return clamp((1.0f + g * g - square * square) / (2.0f * g), -1.0f, 1.0f);
+}
+
+// Density per solid angle of the directions that `sample_phase` leads to, at the cosine of the angle to the one before.
+THRONG_INLINE float phase_pdf(float g, float cosine) {
+    if (fabsf(g) < 1e-3f) return 0.25f / kPi;
+    const float squared = max(1.0f + g * g - 2.0f * g * cosine, (1.0f - fabsf(g)) * (1.0f - fabsf(g)));
+    return (0.25f / kPi) * (1.0f - g * g) / (squared * sqrtf(squared));
+}
+
+// The direction at an angle of this cosine to `direction`, turned about it.
+THRONG_INLINE Vec3 turned_away(Vec3 direction, float cosine, float turn) {
+    Vec3 side, up;
+    basis(direction, side, up);
+    const float radius = sqrtf(max(0.0f, 1.0f - cosine * cosine));
+    float turn_sine, turn_cosine;
+    sine_cosine(turn, turn_sine, turn_cosine);
+    return side * (radius * turn_cosine) + up * (radius * turn_sine) + direction * cosine;
 }
 
 // Takes a path through its medium, which scatters: up to the surface at `distance`, or to where it is scattered before, which is true. The
@@ -135,12 +156,7 @@ THRONG_OUTLINE bool scatter_in_medium(Path& path, const LobesRecord& lobes, floa
     path.throughput *= pdf > 0.0f ? chance * (1.0f / pdf) : vec3(0.0f);
     if (!is_scattered) return false;
     path.throughput *= load3(lobes.scatter_albedo);
-    Vec3 side, up;
-    basis(direction, side, up);
-    const float cosine = sample_phase(lobes.scatter_anisotropy, turn.x), radius = sqrtf(max(0.0f, 1.0f - cosine * cosine));
-    float turn_sine, turn_cosine;
-    sine_cosine(turn.y, turn_sine, turn_cosine);
-    const Vec3 on = side * (radius * turn_cosine) + up * (radius * turn_sine) + direction * cosine;
+    const Vec3 on = turned_away(direction, sample_phase(lobes.scatter_anisotropy, turn.x), turn.y);
     path.scatter = Scatter{vec3(0.0f), kInfinity};
     path.ray = ray_of(origin + direction * length, on, kInfinity, time_of(path.ray));
     const float survival = min(kMediumSurvival, sqrtf(max_component(path.throughput) * lobes.ior * lobes.ior));
@@ -149,8 +165,47 @@ THRONG_OUTLINE bool scatter_in_medium(Path& path, const LobesRecord& lobes, floa
     return true;
 }
 
-// The step of a path. `layered` tells whether there are materials of that kind; without them the step is much smaller.
-template <bool layered>
+// The shadow ray to a light that is sampled at a point of the fog, for a path that comes in `direction`.
+THRONG_DEVICE void light_fog(const Params& params, Path& path, Vec3 position, Vec3 direction, bool goes_on, float choice, Step& step) {
+    LightSample sampled;
+    const Vec2 u = sample_2d(path.sampler, bounce_dimension(path, kBouncePoint));
+    if (!sample_light(params, position, vec3(0.0f), time_of(path.ray), goes_on, choice, u, sampled)) return;
+    const float pdf = phase_pdf(params.frame.fog.anisotropy, dot(direction, sampled.direction));
+    const float passed = fog_transmittance(params.frame.fog, position, sampled.direction, sampled.distance);
+    const float weight = goes_on ? power_heuristic(sampled.pdf, pdf) : 1.0f;
+    const Vec3 light = path.throughput * sampled.light * (pdf * passed * weight);
+    if (!(max_component(light) > 0.0f)) return;
+    step.origin = position;
+    step.lights[step.light_rays++] = ShadowRay{sampled.direction, sampled.distance, clamp_indirect(params, path.depth, light)};
+}
+
+// Scatters a path in the fog before it has gone `distance`, which is true; or else lets it pass, as often as light does.
+THRONG_DEVICE bool scatter_in_fog(const Params& params, Path& path, float distance, Step& step) {
+    const FogRecord& fog = params.frame.fog;
+    const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
+    const float flight = sample_2d(path.sampler, bounce_dimension(path, kBounceFlight)).x;
+    const float flown = fog_flight(fog, origin.y, direction.y, -natural_log(1.0f - flight));
+    if (!(flown < distance)) return false;
+    if (path.depth > params.picture.bounces) return true;
+    const Vec3 position = origin + direction * flown;
+    const bool goes_on = path.depth < params.picture.bounces;
+    const Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));
+    path.throughput *= load3(fog.albedo);
+    light_fog(params, path, position, direction, goes_on, choice.x, step);
+    if (!goes_on) return true;
+    const Vec2 turn = sample_2d(path.sampler, bounce_dimension(path, kBounceDirection));
+    const float cosine = sample_phase(fog.anisotropy, turn.x);
+    path.scatter = Scatter{vec3(0.0f), phase_pdf(fog.anisotropy, cosine)};
+    path.ray = ray_of(position, turned_away(direction, cosine, turn.y), kInfinity, time_of(path.ray));
+    path.depth++;
+    step.more = max_component(path.throughput) > 0.0f;
+    play_roulette(path, choice.y, 1.0f, step);
+    return true;
+}
+
+// The step of a path. `layered` tells whether there are materials of that kind; without them the step is much smaller. `fog` tells whether
+// there is any.
+template <bool layered, bool fog = false>
 THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, Step& step) {
     step.clear();
     const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
@@ -163,6 +218,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
             path.throughput *= vec3(expf(depth.x), expf(depth.y), expf(depth.z));
         }
     }
+    if (fog && path.medium == NO_INDEX && scatter_in_fog(params, path, hit.t < 0.0f ? kInfinity : hit.t, step)) return;
     if (hit.t < 0.0f) {
         if (is_transparent(params, path)) return;
         gain(params, path, escaped_light(params, origin, path.scatter, direction));
@@ -187,7 +243,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     }
     if (!layered || material.kind == MATERIAL_DIFFUSE) {
         if (!(max_component(color) > 0.0f)) return;
-        const float u = scatter(params, path, s, s.shading, Lambert{color, s.shading, s.geometric}, step);
+        const float u = scatter<fog>(params, path, s, s.shading, Lambert{color, s.shading, s.geometric}, path.medium, step);
         play_roulette(path, u, 1.0f, step);
         return;
     }
@@ -196,10 +252,10 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     const Bsdf bsdf = make_bsdf(inputs, s, -direction);
     // Through these, light comes from behind, too.
     const bool all_around = inputs.transmission > 0.0f || inputs.diffuse_transmission > 0.0f;
-    const float u = scatter(params, path, s, all_around ? vec3(0.0f) : bsdf.normal, bsdf, step);
+    const uint32_t behind = inputs.thin ? path.medium : s.front ? s.material : NO_INDEX;
+    const float u = scatter<fog>(params, path, s, all_around ? vec3(0.0f) : bsdf.normal, bsdf, behind, step);
     if (!step.more) return;
-    const bool passed = dot(load3(path.ray.direction), s.geometric) < 0.0f;
-    if (passed && !inputs.thin) path.medium = s.front ? s.material : NO_INDEX;
+    if (dot(load3(path.ray.direction), s.geometric) < 0.0f) path.medium = behind;
     play_roulette(path, u, path.medium == NO_INDEX ? 1.0f : inputs.ior * inputs.ior, step);
 }
 

@@ -97,6 +97,28 @@ THRONG_INLINE float natural_log(float x) {
     return s * (2.0f + s2 * (0.666666667f + s2 * (0.4f + s2 * (0.285714286f + s2 * 0.222222222f)))) + float(exponent) * 0.693147181f;
 }
 
+// log(1 + x) / x for x above -1, to 3e-7; 1 for 0. Made of single operations like the sine above.
+THRONG_INLINE float log_ratio(float x) {
+    if (fabsf(x) > 0.4f) return natural_log(1.0f + x) / x;
+    const float s = x / (2.0f + x), s2 = s * s;
+    return (2.0f + s2 * (0.666666667f + s2 * (0.4f + s2 * (0.285714286f + s2 * 0.222222222f)))) / (2.0f + x);
+}
+
+// Exponential function of a number that is not positive, to 3e-7; 0 below -87. Made of single operations like the sine above.
+THRONG_INLINE float decay(float x) {
+    if (!(x > -87.0f)) return 0.0f;
+    // Whole powers of two, and the rest between the roots of a half and of two.
+    const float twos = floorf(x * 1.44269504f + 0.5f), r = x - twos * 0.693359375f + twos * 0.000212194440f;
+    const float rest = 1.0f + r * (1.0f + r * (0.5f + r * (0.166666667f + r * (0.0416666667f + r * (0.00833333333f + r * (0.00138888889f + r * 0.000198412698f))))));
+    return rest * bits_float(uint32_t(int(twos) + 127) << 23);
+}
+
+// (1 - exp(-x)) / x for x from 0 on, to 3e-7; 1 for 0. Made of single operations like the sine above.
+THRONG_INLINE float decay_ratio(float x) {
+    if (x > 0.5f) return (1.0f - decay(-x)) / x;
+    return 1.0f - x * (0.5f - x * (0.166666667f - x * (0.0416666667f - x * (0.00833333333f - x * (0.00138888889f - x * 0.000198412698f)))));
+}
+
 // Samples a unit direction about `n`, weighted by the cosine.
 THRONG_DEVICE Vec3 sample_cosine(Vec3 n, Vec2 u) {
     Vec3 s, t;

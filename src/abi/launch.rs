@@ -273,6 +273,7 @@ border! {
         /// Reach of ambient-occlusion rays, and the distance that the depth view shows as black.
         pub ao_distance: f32,
         pub depth_range: f32,
+        pub fog: FogRecord,
     }
 
     /// The settings that samples of a picture depend on.

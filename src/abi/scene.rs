@@ -288,6 +288,22 @@ border! {
         pub even: u32,
     }
 
+    /// Fog of the whole scene. Of full density up to y = `base`, thinner above, and none above `top`, which is no lower than `base`.
+    #[repr(C)]
+    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct FogRecord {
+        /// Share of the extinction that is scattering.
+        pub albedo: [f32; 3],
+        /// Extinction per unit of length; 0 without fog.
+        pub density: f32,
+        /// Mean cosine of scattering.
+        pub anisotropy: f32,
+        pub base: f32,
+        pub top: f32,
+        /// One over the height in which it thins by a factor of e.
+        pub inverse_height: f32,
+    }
+
     /// With x and y in [-1, 1] across the picture, a primary ray of a perspective camera has the direction
     /// `forward + x · right + y · up`; that of an orthographic one starts at `origin + x · right + y · up`. For an equirectangular
     /// one, the three are unit vectors, and x and y half turns about `up` and quarter turns towards it.

@@ -5,7 +5,7 @@ use super::{
     clip::{Keys, interpolate},
 };
 use crate::scene::{
-    Changes, Environment, Light, Material, NONE, Projection, Scene, TextureMap,
+    Changes, Environment, Fog, Light, Material, NONE, Projection, Scene, TextureMap,
     animated::{
         Animated, AnimatedLight, AnimatedMaterial, CameraValue, LightValue, MapUse, MaterialBase, PlaceValue,
         PunctualLight, PunctualShape, Target, TexturePlace, Track,
@@ -23,6 +23,7 @@ pub struct PosedTables {
     pub lights: Vec<Light>,
     /// The environment, if it is not the scene's: the same one as long as it does not change.
     pub environment: Option<Arc<Environment>>,
+    pub fog: Option<Fog>,
     /// Whether materials emit what they emit in the scene, as far as the sampling of lights goes.
     pub keeps_emission: bool,
 }
@@ -40,6 +41,7 @@ pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
         maps: scene.maps.clone(),
         lights: lights(scene, &changes),
         environment: changes.environment,
+        fog: changes.fog.or(scene.fog),
         keeps_emission: changes.materials.is_empty(),
     };
     for (row, material) in changes.materials {

@@ -11,6 +11,8 @@ pub mod cuda;
 mod develop;
 #[cfg(test)]
 pub(crate) mod fake;
+#[cfg(test)]
+mod fog_tests;
 mod frame_aovs;
 #[cfg(test)]
 mod layout;
@@ -33,7 +35,7 @@ use crate::{
     film::FilmSettings,
     light::ShownShape,
     math::Aabb,
-    scene::{Integrator, Layering, LostReference, RenderDefaults, Scene, Shutter, ToneMap},
+    scene::{Fog, Integrator, Layering, LostReference, RenderDefaults, Scene, Shutter, ToneMap},
 };
 use bytes::Bytes;
 use glam::Affine3;
@@ -179,6 +181,14 @@ impl Frame {
 
     pub fn camera(&self) -> &CameraPose {
         &self.camera
+    }
+
+    /// The fog of the frame.
+    fn fog(&self) -> Option<&Fog> {
+        match &self.tables {
+            Some(own) => own.fog.as_ref(),
+            None => self.scene.fog.as_ref(),
+        }
     }
 
     /// # Errors

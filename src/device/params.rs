@@ -2,12 +2,15 @@
 
 use super::{DeviceError, Frame, FrameSettings};
 use crate::{
-    abi::{self, CameraRecord, CompressedNode, DisplayParams, FilmParams, FrameParams, MeshKeys, PictureParams, Unit},
+    abi::{
+        self, CameraRecord, CompressedNode, DisplayParams, FilmParams, FogRecord, FrameParams, MeshKeys, PictureParams,
+        Unit,
+    },
     accel::SLACK,
     anim::CameraPose,
     film::SampledFilter,
     math::{Aabb, hash_u32},
-    scene::{Integrator, Layering, Paths, Projection, Shows, ToneMap},
+    scene::{Fog, Integrator, Layering, Paths, Projection, Shows, Thinning, ToneMap},
 };
 use glam::Vec3;
 use std::{
@@ -29,6 +32,9 @@ const MANY_SPLIT: u32 = 8;
 const FAR_FIRST: u32 = 7;
 /// What the number of a sample takes where there may be more and more: enough for the most that settings allow.
 const OPEN_ENDED_BITS: u32 = 20;
+/// Fog that thins out ends so many of its heights above its base. What would be left there, e^-40, is far less than rounding leaves, and above
+/// it floats have no digits to compute with.
+const THINNING_HEIGHTS: f32 = 40.0;
 /// Share of the open sky's light that blocked points get, in place of further bounces.
 const AMBIENT_FILL: f32 = 0.5;
 
@@ -51,6 +57,27 @@ pub fn frame_params(frame: &Frame) -> FrameParams {
         bounds_max: (bounds.max + widened).to_array(),
         ao_distance: 0.05 * bounds.diagonal(),
         depth_range: depth_range(&bounds, frame.camera.eye),
+        fog: fog_record(frame.fog()),
+    }
+}
+
+/// Fog as kernels read it.
+pub fn fog_record(fog: Option<&Fog>) -> FogRecord {
+    let Some(fog) = fog else {
+        return FogRecord::default();
+    };
+    let top = fog.top.unwrap_or(f32::MAX);
+    let (base, top, inverse_height) = match fog.thinning {
+        Some(Thinning { base, height }) => (base, top.min(base + THINNING_HEIGHTS * height), 1.0 / height),
+        None => (top, top, 0.0),
+    };
+    FogRecord {
+        albedo: fog.albedo.into(),
+        density: fog.density,
+        anisotropy: fog.anisotropy,
+        base: base.min(top),
+        top,
+        inverse_height,
     }
 }
 

@@ -15,6 +15,7 @@ impl Scene {
             subjects: _,
             settings,
             environment,
+            fog,
             lights,
             own_lights: _,
             materials,
@@ -42,6 +43,9 @@ impl Scene {
         let mut hash = ContentHash::default();
         hash.text(&(settings.frames, settings.fps, settings.start));
         hash.environment(environment);
+        if let Some(fog) = fog {
+            hash.text(fog);
+        }
         hash.text(&(lights, materials, maps, camera));
         hash.text(&(cuts, timeline, camera_has_keys));
         textures.iter().for_each(|texture| hash.texture(texture));
@@ -165,6 +169,7 @@ impl Write for ContentHash {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::Fog;
     use glam::{Affine3, Vec3};
 
     fn scene() -> Scene {
@@ -182,9 +187,11 @@ mod tests {
         moved.instances[0].local.translation.x = 1e-6;
         let mut lit = scene();
         lit.environment = Environment::Constant { radiance: Vec3::ONE };
+        let mut foggy = scene();
+        foggy.fog = Some(Fog { density: 0.0, albedo: Vec3::ONE, anisotropy: 0.0, thinning: None, top: None });
         let mut meant = scene();
         meant.meshes.push(Mesh { name: "m".into(), shape: Shape::Sphere, slot_count: 1 });
-        for other in [moved, lit, meant] {
+        for other in [moved, lit, foggy, meant] {
             assert_ne!(plain, other.content_hash());
         }
         let mut renamed = scene();

@@ -44,11 +44,12 @@ impl Scene {
         }
     }
 
-    /// The integrator of a scene that names none: the fastest that has its light and shows its materials.
+    /// The integrator of a scene that names none: the fastest that has its light and shows its materials and its fog.
     pub fn suitable_integrator(&self) -> Integrator {
         let used = self.used_materials();
         let needs_paths = self.at_any_time(&used).any(|material| material.needs_paths());
-        match self.light_source() == LightSource::Materials || needs_paths {
+        let keyed_fog = self.timeline.as_ref().is_some_and(|timeline| timeline.changes_fog());
+        match keyed_fog || self.is_foggy() || self.light_source() == LightSource::Materials || needs_paths {
             true => Integrator::Path,
             false => Integrator::Whitted,
         }
@@ -72,7 +73,8 @@ impl Light {
 }
 
 impl Environment {
-    fn shines(&self) -> bool {
+    /// Whether any light comes from it.
+    pub fn shines(&self) -> bool {
         let shines = |radiance: Vec3| radiance.max_element() > 0.0;
         match self {
             Self::Constant { radiance } => shines(*radiance),

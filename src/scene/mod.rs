@@ -10,6 +10,7 @@ pub mod curve;
 mod demand;
 pub mod desc;
 mod film;
+mod fog;
 mod hash;
 mod integrator;
 mod lens;
@@ -27,6 +28,7 @@ mod track;
 pub use clay::CLAY;
 pub use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
+pub use fog::{Fog, Thinning};
 pub use integrator::{Integrator, Paths, Shows};
 pub use lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT};
 pub use lit::LightSource;
@@ -56,6 +58,8 @@ pub struct Scene {
     pub name: String,
     pub settings: RenderDefaults,
     pub environment: Environment,
+    /// None for clear air.
+    pub fog: Option<Fog>,
     pub lights: Vec<Light>,
     /// Number of `lights` that come before the sun of the environment, if that has one.
     pub own_lights: usize,

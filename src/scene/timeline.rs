@@ -1,6 +1,6 @@
 //! What of a scene changes because its file has keys for it.
 
-use super::{Camera, Environment, Light, Material};
+use super::{Camera, Environment, Fog, Light, Material};
 use std::{fmt::Debug, sync::Arc};
 
 /// A scene file whose values change over time. The scene holds what its values are at the first frame.
@@ -21,6 +21,9 @@ pub trait Timeline: Debug + Send + Sync {
     /// Whether lights or the environment change.
     fn changes_lights(&self) -> bool;
 
+    /// Whether there is fog that changes.
+    fn changes_fog(&self) -> bool;
+
     /// The materials that change, with their rows, at the times of all keys.
     fn materials_at_keys(&self) -> Vec<(u32, Material)>;
 }
@@ -34,6 +37,7 @@ pub struct Changes {
     pub sun: Option<Option<Light>>,
     /// The lights but for that sun.
     pub lights: Option<Vec<Light>>,
+    pub fog: Option<Fog>,
     /// Rows of materials, by their index.
     pub materials: Vec<(u32, Material)>,
 }

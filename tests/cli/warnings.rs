@@ -73,6 +73,19 @@ fn materials_that_need_paths_get_them_unless_somebody_says_otherwise() {
 }
 
 #[test]
+fn fog_gets_paths_and_is_told_where_it_shows_nothing() {
+    let place = Place::new(1);
+    let (low, endless, clear) = ("air=Fog(density: 0.1, height: 2)", "air=Fog(density: 0.1)", "air=Fog(density: 0)");
+    let info = |set: &str| place.ok(&["info", "scene.ron", "--json", "--device", "cpu", "--set", set]).json();
+    assert_eq!(info(low)["integrator"], "path");
+    assert_eq!(info(clear)["integrator"], "whitted");
+    assert_eq!(warnings(&place, &[low]), [""; 0]);
+    assert_eq!(warnings(&place, &[clear, WHITTED]), [""; 0]);
+    assert_warned(&place, &[low, WHITTED], "whitted shows no fog; use --integrator path");
+    assert_warned(&place, &[endless], "gets through even fog that has no end; give it a `height` or a `top`");
+}
+
+#[test]
 fn a_camera_that_sees_nothing_is_told() {
     let place = Place::new(1);
     let away = "camera=LookAt(eye: (0, 90, 0), target: (0, 99, 1))";

@@ -178,6 +178,11 @@ fn paths_find_all_lights_through_all_materials() {
 }
 
 #[test]
+fn fog_lies_on_the_ground_and_shows_where_light_goes() {
+    Golden::of("fog").check();
+}
+
+#[test]
 fn what_moves_while_the_shutter_is_open_is_blurred() {
     Golden::of("blur").check();
 }

@@ -5,6 +5,7 @@ mod aovs;
 mod brute_force;
 mod common;
 mod films;
+mod fog;
 mod integrators;
 mod lens;
 mod materials;

@@ -48,7 +48,7 @@ pub struct Kernels {
     module: Module,
     multiprocessors: u32,
     trace: [Resident; 4],
-    shade: [Resident; 4],
+    shade: [Resident; 5],
 }
 
 /// The kernel that shades waves.
@@ -60,10 +60,12 @@ pub enum Shading {
     /// The path integrator in scenes whose materials are all simple.
     Path,
     LayeredPath,
+    /// The path integrator in fog, with materials of any kind.
+    FogPath,
 }
 
 impl Shading {
-    const ALL: [Self; 4] = [Self::View, Self::Whitted, Self::Path, Self::LayeredPath];
+    const ALL: [Self; 5] = [Self::View, Self::Whitted, Self::Path, Self::LayeredPath, Self::FogPath];
 
     fn kernel(self) -> &'static str {
         match self {
@@ -71,6 +73,7 @@ impl Shading {
             Self::Whitted => "throng_shade_wave",
             Self::Path => "throng_shade_path",
             Self::LayeredPath => "throng_shade_layered_path",
+            Self::FogPath => "throng_shade_fog_path",
         }
     }
 }
@@ -112,8 +115,8 @@ impl Kernels {
         };
         let [a, b, c, d] = TRACE_KERNELS.map(resident);
         let trace = [a?, b?, c?, d?];
-        let [a, b, c, d] = Shading::ALL.map(|shading| resident(shading.kernel()));
-        let shade = [a?, b?, c?, d?];
+        let [a, b, c, d, e] = Shading::ALL.map(|shading| resident(shading.kernel()));
+        let shade = [a?, b?, c?, d?, e?];
         Ok(Self { module, multiprocessors, trace, shade })
     }
 

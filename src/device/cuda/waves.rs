@@ -117,8 +117,15 @@ pub struct PathNeeds {
 
 impl PathNeeds {
     /// The needs of a picture whose paths go on as `paths` says, in a scene with `lights` in the table and materials with `lobes` in
-    /// theirs, whose volumes scatter paths up to `volume_events` times. `None` if such pictures are not made in waves.
-    pub fn new(paths: Paths, bounces: u32, lights: u32, lobes: u32, volume_events: u32) -> Option<Self> {
+    /// theirs, whose volumes scatter paths up to `volume_events` times, and maybe fog. `None` if such pictures are not made in waves.
+    pub fn new(
+        paths: Paths,
+        bounces: u32,
+        lights: u32,
+        lobes: u32,
+        volume_events: u32,
+        is_foggy: bool,
+    ) -> Option<Self> {
         let needs = match paths {
             Paths::Scattered => {
                 let waves = bounces.saturating_add(2).saturating_add(volume_events);
@@ -127,9 +134,10 @@ impl PathNeeds {
                     shadows: (waves - 1).clamp(1, WAVES_PER_SHADOWS),
                     scatter: true,
                     waves,
-                    shading: match lobes {
-                        0 => Shading::Path,
-                        _ => Shading::LayeredPath,
+                    shading: match (is_foggy, lobes) {
+                        (true, _) => Shading::FogPath,
+                        (false, 0) => Shading::Path,
+                        (false, _) => Shading::LayeredPath,
                     },
                 }
             }

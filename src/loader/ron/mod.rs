@@ -1,5 +1,6 @@
 //! From a parsed scene file to a `Scene`: every section in turn, each by its own module.
 
+mod air;
 mod camera;
 mod clearance;
 mod curves;
@@ -105,6 +106,7 @@ fn convert(
     scene.settings.shutter = shutter.and_then(|camera| camera.optics().shutter).map(|shutter| shutter.0);
     let (surroundings, sun) = environment::convert(source, file.environment.as_ref(), &mut Pictures::default())?;
     scene.environment = surroundings;
+    scene.fog = air::convert(source, file.air.as_ref())?;
     scene.lights = environment::lights(source, &file.lights)?;
     scene.own_lights = scene.lights.len();
     scene.lights.extend(sun);

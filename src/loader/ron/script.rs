@@ -1,7 +1,7 @@
 //! The sections of a scene file whose values have keys, converted anew at any time.
 
 use super::{
-    camera,
+    air, camera,
     environment::{self, Pictures},
     file::{self, Source},
     keys::{Course, Keys},
@@ -106,6 +106,7 @@ impl Script {
         super::settings(source, &file.render)?;
         environment::check(source, file.environment.as_ref())?;
         environment::lights(source, &file.lights)?;
+        air::convert(source, file.air.as_ref())?;
         self.materials(source, &file)?;
         let root = Place::ROOT;
         if let Some(desc) = &file.camera {
@@ -173,6 +174,9 @@ impl Timeline for Script {
         if lights {
             changes.lights = self.converted(time, |source, file| environment::lights(source, &file.lights));
         }
+        if self.keys.has("air") {
+            changes.fog = self.converted(time, |source, file| air::convert(source, file.air.as_ref())).flatten();
+        }
         if self.keys.has("materials") {
             changes.materials = self.converted(time, |source, file| self.materials(source, file)).unwrap_or_default();
         }
@@ -205,6 +209,10 @@ impl Timeline for Script {
 
     fn changes_lights(&self) -> bool {
         self.keys.has("environment") || self.keys.has("lights")
+    }
+
+    fn changes_fog(&self) -> bool {
+        self.keys.has("air")
     }
 
     fn materials_at_keys(&self) -> Vec<(u32, Material)> {

@@ -8,7 +8,7 @@ pub use blank::{Blank, blank};
 
 use crate::{
     device::FrameSettings,
-    scene::{Integrator, LightSource, Scene, Shows},
+    scene::{Integrator, Light, LightSource, Scene, Shows},
 };
 
 /// Number of materials that a warning names.
@@ -22,6 +22,12 @@ pub fn warnings(scene: &Scene, settings: &FrameSettings, frames: &[u32]) -> Vec<
     }
     if settings.integrator == Integrator::Whitted {
         warnings.extend(about_materials(scene));
+        if scene.is_foggy() {
+            warnings.push("whitted shows no fog; use --integrator path".into());
+        }
+    }
+    if settings.integrator == Integrator::Path {
+        warnings.extend(about_fog(scene));
     }
     let aspect = settings.width as f32 / settings.height as f32;
     warnings.extend(view::warning(scene, aspect, &some_of(frames)));
@@ -58,6 +64,15 @@ fn about_materials(scene: &Scene) -> Option<String> {
     rows.retain(|&row| scene.materials[row].needs_paths());
     let materials = (!rows.is_empty()).then(|| named(scene, rows))?;
     Some(format!("whitted knows matt surfaces and mirrors only, and draws {materials} matt; use --integrator path"))
+}
+
+/// Even fog without an end lets nothing through from infinitely far away.
+fn about_fog(scene: &Scene) -> Option<String> {
+    let is_sun = |light: &Light| matches!(light, Light::Sun { .. });
+    let is_lost = scene.environment.shines() || scene.lights.iter().any(is_sun);
+    let warning =
+        "no light of the environment or of suns gets through even fog that has no end; give it a `height` or a `top`";
+    (is_lost && scene.fog.is_some_and(|fog| fog.hides_the_sky())).then(|| warning.into())
 }
 
 /// The names of some materials, as part of a sentence.

@@ -22,6 +22,7 @@
 //! linear Rec.709 triples or sRGB hex strings (`"#c8b090"`). Unknown fields, names and variants are errors.
 //! These types check each value by itself; `loader` resolves names and checks values against each other.
 
+mod air;
 mod camera;
 mod curve;
 mod material;
@@ -32,6 +33,7 @@ mod shutter;
 mod values;
 mod varying;
 
+pub use air::{AirDesc, FogDesc};
 pub use camera::{
     Aim, AimOn, CameraDesc, CommonOptics, CutDesc, Fit, FocusDesc, LensDesc, LookAt, Orbit, PaceDesc, Parallel,
     ProjectionDesc, Spline, SplineKey,
@@ -63,6 +65,9 @@ pub struct SceneFile {
     /// Light from all around, where no geometry is; black when left out.
     #[serde(default)]
     pub environment: Option<EnvironmentDesc>,
+    /// Fog; clear air when left out.
+    #[serde(default)]
+    pub air: Option<AirDesc>,
     #[serde(default)]
     pub lights: Vec<LightDesc>,
     #[serde(default)]
@@ -107,7 +112,8 @@ pub struct RenderDesc {
     /// Time of the first frame in seconds. Default 0.
     pub start: Finite,
     /// How light is computed: `path` or `whitted`; or a view: `clay`, `ao`, `normal`, `depth`, `albedo`, `wireframe`, `instance`,
-    /// `material`, `uv`, `steps`. Default: `path` where a material needs it, such as glass or brushed metal, or where all light comes from materials; else `whitted`.
+    /// `material`, `uv`, `steps`. Default: `path` where a material needs it, such as glass or brushed metal, where there is fog, or where all light comes from
+    /// materials; else `whitted`.
     pub integrator: Option<Integrator>,
     /// Exposure in stops, -64 to 64: +1 doubles the brightness. Default 0.
     pub exposure: Finite,

@@ -35,6 +35,10 @@ pub(super) fn yes() -> bool {
     true
 }
 
+pub(super) fn white() -> Color {
+    Color::new(1.0, 1.0, 1.0)
+}
+
 pub(super) fn forty() -> Finite {
     Finite(40.0)
 }
