@@ -162,6 +162,7 @@ fn turn(a: &Affine3A, b: &Affine3A) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::{Ends, Key};
     use glam::{Quat, Vec3};
 
     #[test]
@@ -185,9 +186,18 @@ mod tests {
 
     #[test]
     fn keys_that_are_all_alike_stand_still() {
-        let key =
-            |time: f32, x: f32| Keyframe { time, translation: Vec3::X * x, rotation: Quat::IDENTITY, scale: Vec3::ONE };
-        assert_eq!(keyframes_turning(&[key(0.0, 1.0), key(1.0, 1.0)], 1.0), 0.0);
-        assert!(keyframes_turning(&[key(0.0, 1.0), key(1.0, 2.0)], 1.0) > 0.0);
+        let turning = |xs: [f32; 2]| {
+            let pose = |x| Keyframe {
+                translation: Vec3::X * x,
+                rotation: Quat::IDENTITY,
+                angles: Vec3::ZERO,
+                scale: Vec3::ONE,
+            };
+            let key = |time: f32, x| Key { time, value: pose(x), ease: Ease::Linear };
+            let track = Track { keys: vec![key(0.0, xs[0]), key(1.0, xs[1])], ends: Ends::Hold };
+            keyframes_turning(&track, Rotations::Slerp, 1.0)
+        };
+        assert_eq!(turning([1.0, 1.0]), 0.0);
+        assert!(turning([1.0, 2.0]) > 0.0);
     }
 }
