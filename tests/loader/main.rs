@@ -5,6 +5,7 @@ mod cameras;
 mod confined;
 mod damage;
 mod faults;
+mod keys;
 mod materials;
 mod placing;
 
