@@ -18,7 +18,7 @@ use crate::{
     },
 };
 use glam::{Affine3A, Vec3};
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 /// The named curves of a file, in its order.
 #[derive(Default)]
@@ -108,8 +108,9 @@ impl Reader<'_> {
         if wanted.is_empty()
             && let Some(name) = &desc.name
         {
-            let names = lines.iter().flat_map(|line| &line.names).map(String::as_str).filter(|n| !n.is_empty());
-            let hint = suggest::hint(name, names, "objects and groups with lines");
+            let mut names: BTreeSet<&str> = lines.iter().flat_map(|line| &line.names).map(String::as_str).collect();
+            names.remove("");
+            let hint = suggest::hint(name, names.iter().copied(), "objects and groups with lines");
             return Err(self.source.error(&place.key("name"), format!("there are no lines in `{name}`: {hint}")));
         }
         let Some(line) = wanted.get(desc.line as usize) else {
