@@ -1,4 +1,5 @@
-// Light that arrives from outside the geometry: environment, suns, point and spot lights.
+// Light that arrives from outside the geometry: environment, suns, point and spot lights. The Whitted integrator knows lamps within it
+// by the same records.
 #pragma once
 #include "geom/texture.h"
 
@@ -61,19 +62,34 @@ THRONG_INLINE float spot_share(const LightRecord& light, Vec3 direction) {
     return share * share;
 }
 
+// Way from the middle of a light with a radius to a point of its disc, which lies across its axis; that of a sphere faces `point`.
+THRONG_OUTLINE Vec3 across(const LightRecord& light, Vec3 point, Vec2 u) {
+    Vec3 axis = load3(light.axis), side, up;
+    if (light.kind == LIGHT_SPHERE) axis = normalize_or(point - load3(light.vector), vec3(0.0f, 1.0f, 0.0f));
+    basis(axis, side, up);
+    float radius = light.radius * sqrtf(u.x), sine, cosine;
+    sine_cosine(u.y, sine, cosine);
+    return side * (radius * cosine) + up * (radius * sine);
+}
+
 THRONG_DEVICE IncidentLight incident_light(const LightRecord& light, Vec3 point, Vec2 u) {
     Vec3 vector = load3(light.vector);
     if (light.kind == LIGHT_SUN) {
         Vec3 d = light.cap > 0.0f ? sample_cone(vector, light.cap, u) : vector;
         return IncidentLight{d, load3(light.power), kInfinity};
     }
+    if (light.radius > 0.0f) vector += across(light, point, u);
     Vec3 to_light = vector - point;
     float distance = length(to_light);
     if (!(distance > 0.0f)) return IncidentLight{vec3(0.0f, 1.0f, 0.0f), vec3(0.0f), 0.0f};
     Vec3 d = to_light * (1.0f / distance);
     Vec3 intensity = load3(light.power);
     if (light.kind == LIGHT_SPOT) intensity = intensity * spot_share(light, -d);
-    return IncidentLight{d, intensity * (1.0f / (distance * distance)), distance};
+    if (light.kind == LIGHT_DISC) intensity = intensity * max(0.0f, -dot(load3(light.axis), d));
+    const Vec3 irradiance = intensity * (1.0f / (distance * distance));
+    // The sphere itself must not block its light.
+    if (light.kind == LIGHT_SPHERE) distance = max(0.0f, distance - light.radius);
+    return IncidentLight{d, irradiance, distance};
 }
 
 }

@@ -166,21 +166,23 @@ border! {
     #[repr(C, align(16))]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct LightRecord {
-        /// Position of a point or spot light; unit direction towards a sun.
+        /// Position, or the unit direction towards a sun.
         pub vector: [f32; 3],
         pub kind: u32,
-        /// Radiant intensity of a point light, and of a spot light along its axis; irradiance of a sun.
+        /// Radiant intensity, of a spot light and a disc along the axis; irradiance of a sun.
         pub power: [f32; 3],
         /// One minus the cosine of a sun's angular radius.
         pub cap: f32,
-        /// Unit vector that a spot light shines along.
+        /// Unit vector that a spot light or a disc shines along.
         pub axis: [f32; 3],
         /// A spot's light falls off as the square of `cosine * cone_scale + cone_offset`, clamped to [0, 1].
         pub cone_scale: f32,
         pub cone_offset: f32,
         /// Probability of a sun, once a sun is to be sampled.
         pub probability: f32,
-        pub reserved: [u32; 2],
+        /// Radius of a sphere, and of the disc of a spot light; 0: that is a point.
+        pub radius: f32,
+        pub reserved: u32,
     }
 
     /// A cell of the table that directions to an environment image are sampled from, or a row of it.

@@ -1,7 +1,8 @@
-//! The meshes that need no file: quad and box.
+//! The meshes that need no file: quad, box and disc.
 
 use crate::scene::TriangleMesh;
 use glam::Vec3;
+use std::f32::consts::TAU;
 
 /// A square of side 1 in the XZ plane about the origin, facing +Y; UV (0, 0) to (`tile`, `tile`).
 pub fn quad(tile: f32) -> TriangleMesh {
@@ -24,6 +25,22 @@ pub fn cuboid(tile: f32) -> TriangleMesh {
     for (u, v) in faces {
         push_face(&mut mesh, [u.cross(v) * 0.5, u, v], tile);
     }
+    mesh
+}
+
+/// A polygon in the XZ plane about the origin, facing +Y, with the area of the disc of radius 1; UVs as of the square around that.
+pub fn disc() -> TriangleMesh {
+    const CORNERS: u32 = 64;
+    let turn = TAU / CORNERS as f32;
+    let radius = (turn / turn.sin()).sqrt();
+    let mut mesh = TriangleMesh { positions: vec![[0.0; 3]], uvs: vec![[0.5; 2]], ..TriangleMesh::default() };
+    for corner in 0..CORNERS {
+        let (sin, cos) = (corner as f32 * turn).sin_cos();
+        mesh.positions.push([cos * radius, 0.0, -sin * radius]);
+        mesh.uvs.push([0.5 + 0.5 * cos, 0.5 + 0.5 * sin]);
+        mesh.triangles.push([0, corner + 1, (corner + 1) % CORNERS + 1]);
+    }
+    mesh.normals = vec![[0.0, 1.0, 0.0]; mesh.positions.len()];
     mesh
 }
 
@@ -70,6 +87,15 @@ mod tests {
         let q = quad(3.0);
         assert!(faces_agree_with_normals(&q) && q.normals[0] == [0.0, 1.0, 0.0]);
         assert_eq!(q.uvs[2], [3.0, 3.0]);
+    }
+
+    #[test]
+    fn the_disc_faces_up_and_has_its_area() {
+        let disc = disc();
+        let corner = |v: u32| Vec3::from(disc.positions[v as usize]);
+        let area = |t: &[u32; 3]| 0.5 * (corner(t[1]) - corner(t[0])).cross(corner(t[2]) - corner(t[0])).y;
+        let area: f32 = disc.triangles.iter().map(area).sum();
+        assert!(faces_agree_with_normals(&disc) && (area / std::f32::consts::PI - 1.0).abs() < 1e-5);
     }
 
     #[test]

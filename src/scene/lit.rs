@@ -45,7 +45,9 @@ impl Scene {
     /// The integrator of a scene that names none: the fastest that has its light and shows its materials.
     pub fn suitable_integrator(&self) -> Integrator {
         let needs_paths = |&row: &usize| self.materials[row].needs_paths();
-        match self.light_source() == LightSource::Materials || self.used_materials().iter().any(needs_paths) {
+        let is_lamp = |light: &Light| matches!(light, Light::Lamp { .. });
+        let shines = self.light_source() == LightSource::Materials || self.lights.iter().any(is_lamp);
+        match shines || self.used_materials().iter().any(needs_paths) {
             true => Integrator::Path,
             false => Integrator::Whitted,
         }
@@ -55,7 +57,9 @@ impl Scene {
 impl Light {
     fn shines(&self) -> bool {
         match self {
-            Self::Point { intensity, .. } | Self::Spot { intensity, .. } => intensity.max_element() > 0.0,
+            Self::Point { intensity, .. } | Self::Spot { intensity, .. } | Self::Lamp { intensity, .. } => {
+                intensity.max_element() > 0.0
+            }
             Self::Sun { irradiance, .. } => irradiance.max_element() > 0.0,
         }
     }

@@ -209,7 +209,11 @@ pub enum Light {
     Sun { direction: Vec3, irradiance: Vec3, angular_radius: f32 },
     /// A point light that shines into a cone about the unit `direction`: in full within the half-angle `inner`, not at all from
     /// `outer` on, and in between by the formula of KHR_lights_punctual. `intensity` is that along the axis.
-    Spot { position: Vec3, direction: Vec3, intensity: Vec3, inner: f32, outer: f32 },
+    /// It is a disc of this `radius` across the direction that is not seen, or a point if that is 0.
+    Spot { position: Vec3, direction: Vec3, intensity: Vec3, inner: f32, outer: f32, radius: f32 },
+    /// An instance that emits light, for the Whitted integrator, which knows no other: a sphere or, with a unit `direction`, a disc that
+    /// shines into the half space there. `intensity` is that along the direction.
+    Lamp { position: Vec3, direction: Option<Vec3>, intensity: Vec3, radius: f32 },
 }
 
 /// An image for materials. v = 0 is the bottom row of the picture, as in OBJ files; `data` starts at the top.

@@ -149,6 +149,16 @@ fn point_lights_and_a_wide_sun_cast_their_shadows() {
 }
 
 #[test]
+fn lamps_with_a_size_are_seen_and_cast_soft_shadows() {
+    Golden::of("lamps").check();
+}
+
+#[test]
+fn whitted_knows_lamps_with_a_size_too() {
+    Golden::with("lamps_whitted", "lamps", &["--integrator", "whitted", "--samples", "8"]).check();
+}
+
+#[test]
 fn a_sun_stands_in_its_sky() {
     Golden::of("sky").check();
 }

@@ -61,6 +61,42 @@ fn faults_in_the_meaning_have_line_and_column() {
             "(lights: [Spot(position: (0, 5, 0), direction: (0, -1, 0), intensity: (1, 1, 1), angle: 200)], BALL)",
             "s.ron:1:89: 200 is out of range: write 0.01 to 180",
         ),
+        (
+            "(lights: [Point(position: (0, 5, 0), intensity: (1, 1, 1), radius: -1)], BALL)",
+            "s.ron:1:69: -1 is out of range: write 0.000001 to 1000000",
+        ),
+        (
+            "(lights: [Point(position: (0, 5, 0), intensity: (1e30, 1, 1), radius: 1e-6)], BALL)",
+            "s.ron:1:49: the light is too bright for its size",
+        ),
+        (
+            "(lights: [Spot(position: (0, 5, 0), direction: (0, -1, 0), intensity: (1, 1, 1), radius: -1)], BALL)",
+            "s.ron:1:90: -1 is out of range: write 0 to 1000000",
+        ),
+        (
+            "(lights: [Disc(position: (0, 5, 0), direction: (0, 0, 0), intensity: (1, 1, 1), radius: 1)], BALL)",
+            "s.ron:1:48: the direction must not be (0, 0, 0)",
+        ),
+        (
+            "(lights: [Disc(position: (0, 5, 0), direction: (0, 1, 0), intensity: (1, 1, 1), radius: 0)], BALL)",
+            "s.ron:1:89: 0 is out of range: write 0.000001 to 1000000",
+        ),
+        (
+            "(lights: [Rectangle(position: (0, 5, 0), direction: (0, 1, 0), intensity: (1, 1, 1), size: (1, 0))], BALL)",
+            "s.ron:1:92: 0 is out of range: write 0.000001 to 1000000",
+        ),
+        (
+            "(lights: [Rectangle(position: (0, 5, 0), direction: (0, 1, 0), intensity: (1, 1, 1), size: (1, 1), up: (0, 2, 0))], BALL)",
+            "s.ron:1:104: `up` is (0, 0, 0) or along the direction",
+        ),
+        (
+            "(lights: [Sun(direction: (0, 1, 0), irradiance: (1, 1, 1), name: \"\")], BALL)",
+            "s.ron:1:66: the name is empty",
+        ),
+        (
+            "(lights: [Sun(direction: (0, 1, 0), irradiance: (1, 1, 1), name: \"a\"),\nPoint(position: (0, 1, 0), intensity: (1, 1, 1), name: \"a\")], BALL)",
+            "s.ron:2:56: two lights are named `a`",
+        ),
         ("(materials: {\"m\": Diffuse(texture: \"no.png\")}, BALL)", "s.ron:1:36: the texture no.png does not exist"),
         (
             "(meshes: {\"a\": Obj(file: \"no.obj\")}, instances: [Single(of: \"a\")])",

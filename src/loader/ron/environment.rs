@@ -1,10 +1,10 @@
-//! The `environment` and `lights` sections, checked, images read.
+//! The `environment` section, checked, images read.
 
-use super::{file::Source, placements::direction, source::Place};
+use super::{file::Source, source::Place};
 use crate::loader::{LoadError, image, sky};
 use crate::scene::{
     Environment, Light,
-    desc::{EnvironmentDesc, EnvironmentImage, Finite, LightDesc, SpotLight, SunSky},
+    desc::{EnvironmentDesc, EnvironmentImage, Finite, SunSky},
 };
 
 /// Converts `environment:`, with the sun that belongs to a sky.
@@ -59,41 +59,4 @@ fn picture(source: &Source, e: &EnvironmentImage, place: &Place) -> Result<Envir
     }
     let pixels = image::load_radiance(&path, e.intensity.0)?;
     Ok(Environment::Image { pixels, rotation: e.rotation.0.to_radians() })
-}
-
-/// Converts `lights:`.
-///
-/// # Errors
-/// Suns and spots without a direction or of an impossible size.
-pub fn lights(source: &Source, lights: &[LightDesc]) -> Result<Vec<Light>, LoadError> {
-    let all = Place::ROOT.key("lights");
-    lights.iter().enumerate().map(|(i, l)| light(source, l, &all.index(i))).collect()
-}
-
-fn light(source: &Source, light: &LightDesc, place: &Place) -> Result<Light, LoadError> {
-    match light {
-        LightDesc::Point(l) => Ok(Light::Point { position: l.position.0, intensity: l.intensity.0 }),
-        LightDesc::Sun(l) => {
-            within(source, l.size, &place.key("size"), (0.0, 90.0))?;
-            let direction =
-                direction(l.direction.0, "the direction").map_err(|m| source.error(&place.key("direction"), m))?;
-            let angular_radius = l.size.0.to_radians() * 0.5;
-            Ok(Light::Sun { direction, irradiance: l.irradiance.0, angular_radius })
-        }
-        LightDesc::Spot(l) => spot(source, l, place),
-    }
-}
-
-fn spot(source: &Source, l: &SpotLight, place: &Place) -> Result<Light, LoadError> {
-    within(source, l.angle, &place.key("angle"), (0.01, 180.0))?;
-    within(source, l.blend, &place.key("blend"), (0.0, 1.0))?;
-    let direction = direction(l.direction.0, "the direction").map_err(|m| source.error(&place.key("direction"), m))?;
-    let outer = l.angle.0.to_radians() * 0.5;
-    Ok(Light::Spot {
-        position: l.position.0,
-        direction,
-        intensity: l.intensity.0,
-        inner: outer * (1.0 - l.blend.0),
-        outer,
-    })
 }

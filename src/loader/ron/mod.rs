@@ -5,6 +5,7 @@ mod environment;
 pub mod file;
 pub mod instances;
 mod lens;
+mod lights;
 mod material;
 mod model_entry;
 mod model_sets;
@@ -82,7 +83,8 @@ fn convert(source: &Source, file: &SceneFile, allow: &[PathBuf]) -> Result<Scene
     }
     let (surroundings, sun) = environment::convert(source, file.environment.as_ref())?;
     scene.environment = surroundings;
-    scene.lights = environment::lights(source, &file.lights)?;
+    let (lights, lamps) = lights::convert(source, &file.lights)?;
+    scene.lights = lights;
     scene.lights.extend(sun);
 
     let mut loader =
@@ -105,6 +107,8 @@ fn convert(source: &Source, file: &SceneFile, allow: &[PathBuf]) -> Result<Scene
         Some(desc) => lens::convert(source, desc, &mut scene)?,
         None => scene.camera = framing::turntable(&framing::world_bounds(&scene)),
     }
+    // After the camera, which is not to step back for them.
+    lights::place(&mut scene, lamps);
     Ok(scene)
 }
 

@@ -118,7 +118,7 @@ fn backdrop(lights: &[Light], albedo: Vec3) -> Vec3 {
 fn sunlight(lights: &[Light]) -> Vec3 {
     let direct = lights.iter().map(|light| match light {
         Light::Sun { direction, irradiance, .. } => *irradiance * direction.y.max(0.0),
-        Light::Point { .. } | Light::Spot { .. } => Vec3::ZERO,
+        Light::Point { .. } | Light::Spot { .. } | Light::Lamp { .. } => Vec3::ZERO,
     });
     direct.sum()
 }

@@ -200,22 +200,42 @@ pub struct EnvironmentImage {
     pub intensity: Finite,
 }
 
-/// An entry of `lights: [..]`.
+/// An entry of `lights: [..]`. Any may have a `name`, which no other light has.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "lights")]
 pub enum LightDesc {
     Point(PointLight),
     Sun(SunLight),
     Spot(SpotLight),
+    Rectangle(RectangleLight),
+    Disc(DiscLight),
 }
 
-/// `Point(position: (0, 5, 0), intensity: (40, 40, 40))`: shines alike in all directions.
+impl LightDesc {
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Point(PointLight { name, .. })
+            | Self::Sun(SunLight { name, .. })
+            | Self::Spot(SpotLight { name, .. })
+            | Self::Rectangle(RectangleLight { name, .. })
+            | Self::Disc(DiscLight { name, .. }) => name.as_deref(),
+        }
+    }
+}
+
+/// `Point(position: (0, 5, 0), intensity: (40, 40, 40), radius: 0.1)`: shines alike in all directions.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PointLight {
     pub position: Point,
     /// Radiant intensity; an irradiance of intensity / distance² arrives.
     pub intensity: Color,
+    /// Radius of the lamp, 0 to 1000000. From 0.000001 on, it is a bright ball that is seen and casts soft shadows, with a radiance of
+    /// intensity / (π radius²). Default 0: a point that is not seen.
+    #[serde(default)]
+    pub radius: Finite,
+    #[serde(default)]
+    pub name: Option<String>,
 }
 
 /// `Sun(direction: (1, 2, 1), irradiance: (5, 5, 4.5))`: shines from infinitely far away.
@@ -229,6 +249,8 @@ pub struct SunLight {
     /// Angular diameter in degrees, from 0 (hard shadows, the default) to 90.
     #[serde(default)]
     pub size: Finite,
+    #[serde(default)]
+    pub name: Option<String>,
 }
 
 /// `Spot(position: (0, 5, 0), direction: (0, -1, 0), intensity: (40, 40, 40), angle: 60, blend: 0.2)`: shines into a cone.
@@ -246,6 +268,49 @@ pub struct SpotLight {
     /// Share of the cone in which the light fades towards its edge, 0 (sharp) to 1. Default 0.15.
     #[serde(default = "values::slight_blend")]
     pub blend: Finite,
+    /// Radius of the disc across the direction that shines, 0 to 1000000: a larger one casts softer shadows. It is not seen. Default 0.
+    #[serde(default)]
+    pub radius: Finite,
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
+/// `Rectangle(position: (0, 3, 0), direction: (0, -1, 0), size: (2, 1), intensity: (20, 20, 20))`: a bright rectangle that is seen, dark at
+/// its back.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RectangleLight {
+    /// The middle.
+    pub position: Point,
+    /// Direction in which the light shines, of any length but 0.
+    pub direction: Point,
+    /// Width and height, each 0.000001 to 1000000.
+    pub size: (Finite, Finite),
+    /// Radiant intensity along the direction, whatever the size: far away, an irradiance of intensity / distance² arrives. The radiance is
+    /// intensity / area.
+    pub intensity: Color,
+    /// Direction in which the height is measured, as near as it can be; not (0, 0, 0), and not along `direction`. Default (0, 1, 0), or
+    /// (0, 0, -1) where the light shines straight up or down.
+    #[serde(default)]
+    pub up: Option<Point>,
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
+/// `Disc(position: (0, 3, 0), direction: (0, -1, 0), radius: 0.5, intensity: (20, 20, 20))`: a bright disc that is seen, dark at its back.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiscLight {
+    /// The middle.
+    pub position: Point,
+    /// Direction in which the light shines, of any length but 0.
+    pub direction: Point,
+    /// 0.000001 to 1000000.
+    pub radius: Finite,
+    /// As of a [`RectangleLight`].
+    pub intensity: Color,
+    #[serde(default)]
+    pub name: Option<String>,
 }
 
 /// An entry of `meshes: { "name": .. }`.
