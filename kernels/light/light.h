@@ -1,7 +1,7 @@
 // Light that arrives from outside the geometry: environment, suns, point and spot lights. The Whitted integrator knows lamps within it
 // by the same records.
 #pragma once
-#include "geom/texture.h"
+#include "light/stars.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -33,13 +33,26 @@ THRONG_DEVICE bool in_disc(const LightRecord& sun, Vec3 d) {
 // One over the solid angle of a sun's disc.
 THRONG_INLINE float disc_pdf(const LightRecord& sun) { return 1.0f / (2.0f * kPi * sun.cap); }
 
-// Radiance seen by a camera or mirror ray that hits nothing: the sky and the discs of suns.
+// Radiance of a moon in a direction to its disc, relative to the mean of the disc: that of the lit side, or none. Light is sampled
+// as if all of the disc were lit evenly.
+THRONG_OUTLINE float moon_share(const LightRecord& moon, Vec3 d) {
+    const Vec3 chord = d - load3(moon.vector);
+    const float along = dot(chord, load3(moon.axis)), across = dot(chord, chord) - along * along;
+    // Light ends at half an ellipse.
+    const float edge = -moon.phase_cosine * sqrtf(max(0.0f, 2.0f * moon.cap - across));
+    return along > edge ? 2.0f / (1.0f + moon.phase_cosine) : 0.0f;
+}
+
+// Radiance seen by a camera or mirror ray that hits nothing: the sky, its stars and the discs of suns.
 THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
     Vec3 radiance = sky_radiance(params, d);
+    if (params.scene.environment.faintest_star > 0.0f) radiance += star_radiance(params, d);
     THRONG_NO_UNROLL
     for (uint32_t i = 0; i < params.tables.sun_count; i++) {
         const LightRecord sun = load_record(&params.tables.lights[i]);
-        if (in_disc(sun, d)) radiance += load3(sun.power) * disc_pdf(sun);
+        if (!in_disc(sun, d)) continue;
+        const Vec3 mean = load3(sun.power) * disc_pdf(sun);
+        radiance += sun.phase_cosine < 1.0f ? mean * moon_share(sun, d) : mean;
     }
     return radiance;
 }

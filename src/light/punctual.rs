@@ -9,7 +9,8 @@ use glam::Vec3;
 
 /// The records of all lights: suns first, otherwise in their order.
 pub fn light_records(lights: &[Light]) -> Vec<LightRecord> {
-    let (suns, others): (Vec<&Light>, Vec<&Light>) = lights.iter().partition(|l| matches!(l, Light::Sun { .. }));
+    let is_sun = |light: &&Light| matches!(light, Light::Sun { .. } | Light::Moon { .. });
+    let (suns, others): (Vec<&Light>, Vec<&Light>) = lights.iter().partition(is_sun);
     let mut records: Vec<LightRecord> = suns.into_iter().chain(others).map(light_record).collect();
     let total = sun_irradiance(&records);
     for record in &mut records[..] {
@@ -42,12 +43,17 @@ fn light_record(light: &Light) -> LightRecord {
         cone_offset: 1.0,
         probability: 0.0,
         radius: 0.0,
-        reserved: 0,
+        phase_cosine: 1.0,
     };
     match *light {
         Light::Point { position, intensity } => record(abi::LIGHT_POINT, position, intensity),
-        Light::Sun { direction, irradiance, angular_radius } => LightRecord {
-            cap: 2.0 * (0.5 * angular_radius).sin().powi(2),
+        Light::Sun { direction, irradiance, angular_radius } => {
+            LightRecord { cap: cap(angular_radius), ..record(abi::LIGHT_SUN, direction, irradiance) }
+        }
+        Light::Moon { direction, irradiance, angular_radius, bright_limb, phase_cosine } => LightRecord {
+            cap: cap(angular_radius),
+            axis: bright_limb.into(),
+            phase_cosine,
             ..record(abi::LIGHT_SUN, direction, irradiance)
         },
         Light::Spot { position, direction, intensity, inner, outer, radius } => {
@@ -67,6 +73,11 @@ fn light_record(light: &Light) -> LightRecord {
             LightRecord { axis: direction.into(), radius, ..record(abi::LIGHT_DISC, position, intensity) }
         }
     }
+}
+
+/// One minus the cosine of an angular radius.
+fn cap(angular_radius: f32) -> f32 {
+    2.0 * (0.5 * angular_radius).sin().powi(2)
 }
 
 /// Scale and offset of a spot's falloff: KHR_lights_punctual, "Inner and Outer Cone Angles".

@@ -7,7 +7,7 @@ use crate::{
     math::hash_unit,
     render::Poser,
     scene::{
-        Environment, FloatImage, Instance, Integrator, Light, Material, Mesh, NONE, Scene, Shape, TriangleMesh,
+        Environment, FloatImage, Instance, Integrator, Light, Material, Mesh, NONE, Scene, Shape, Stars, TriangleMesh,
         desc::{Color, DiscLight, Finite, LightDesc, Point, PointLight, RectangleLight, SceneFile},
     },
 };
@@ -144,6 +144,7 @@ fn image_sky() -> Environment {
     Environment::Image {
         pixels: FloatImage { width, height, data: (0..width * height).map(texel).collect() },
         rotation: 0.7,
+        stars: Stars::default(),
     }
 }
 

@@ -60,7 +60,7 @@ impl Light {
             Self::Point { intensity, .. } | Self::Spot { intensity, .. } | Self::Lamp { intensity, .. } => {
                 intensity.max_element() > 0.0
             }
-            Self::Sun { irradiance, .. } => irradiance.max_element() > 0.0,
+            Self::Sun { irradiance, .. } | Self::Moon { irradiance, .. } => irradiance.max_element() > 0.0,
         }
     }
 }

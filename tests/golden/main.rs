@@ -164,6 +164,17 @@ fn a_sun_stands_in_its_sky() {
 }
 
 #[test]
+fn stars_and_a_moon_stand_in_the_night_and_in_a_mirror() {
+    Golden::of("night").check();
+}
+
+#[test]
+fn at_dusk_the_first_stars_are_out() {
+    const FLAGS: [&str; 4] = ["--set", "environment.elevation=-8", "--set", "environment.moon.size=0"];
+    Golden::with("dusk", "night", &FLAGS).check();
+}
+
+#[test]
 fn a_constant_environment_is_the_same_all_around() {
     const ENVIRONMENT: &str = "environment=Constant(radiance: (0.5, 0.6, 0.7))";
     Golden::with("sky_constant", "sky", &["--set", ENVIRONMENT]).check();

@@ -52,6 +52,11 @@ fn faults_in_the_meaning_have_line_and_column() {
         ("(render: (bounces: 1001), BALL)", "s.ron:1:20: bounces is 1001; it must be 0 to 1000"),
         ("(render: (fps: -1), BALL)", "s.ron:1:16: fps must be above 0"),
         ("(environment: SunSky(turbidity: 0.5), BALL)", "s.ron:1:33: 0.5 is out of range: write 1 to 20"),
+        ("(environment: SunSky(stars: -1), BALL)", "s.ron:1:29: -1 is out of range: write 0 to 1000000"),
+        ("(environment: SunSky(elevation: -91), BALL)", "s.ron:1:33: -91 is out of range: write -90 to 90"),
+        ("(environment: SunSky(moon: Moon(phase: 2)), BALL)", "s.ron:1:40: 2 is out of range: write 0 to 1"),
+        ("(environment: SunSky(moon: (elevation: 100)), BALL)", "s.ron:1:40: 100 is out of range: write -90 to 90"),
+        ("(environment: SunSky(moon: Moon(radius: 2)), BALL)", "unknown field `radius` in Moon"),
         ("(environment: Image(file: \"no.hdr\"), BALL)", "s.ron:1:27: the image"),
         (
             "(lights: [Sun(direction: (0, 0, 0), irradiance: (1, 1, 1))], BALL)",

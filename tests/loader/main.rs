@@ -208,7 +208,7 @@ fn environments_and_lights_are_converted() {
     let s = with("Constant(radiance: (1, 2, 3))");
     assert_eq!(s.environment, Environment::Constant { radiance: Vec3::new(1.0, 2.0, 3.0) });
     let s = with(r#"Image(file: "env.hdr", rotation: 180, intensity: 2)"#);
-    let Environment::Image { pixels, rotation } = s.environment else { panic!() };
+    let Environment::Image { pixels, rotation, .. } = s.environment else { panic!() };
     assert_eq!((pixels.width, pixels.data[0][0]), (4, 6.0));
     assert!((rotation - std::f32::consts::PI).abs() < 1e-6);
     let s = with("SunSky(elevation: 90, azimuth: 0, sun_size: 2)");

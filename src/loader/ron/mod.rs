@@ -81,11 +81,11 @@ fn convert(source: &Source, file: &SceneFile, allow: &[PathBuf]) -> Result<Scene
         scene.camera = camera::convert(source, desc, shown)?;
         scene.settings.shutter = desc.shutter().map(|shutter| shutter.0);
     }
-    let (surroundings, sun) = environment::convert(source, file.environment.as_ref())?;
+    let (surroundings, suns) = environment::convert(source, file.environment.as_ref())?;
     scene.environment = surroundings;
     let (lights, lamps) = lights::convert(source, &file.lights)?;
     scene.lights = lights;
-    scene.lights.extend(sun);
+    scene.lights.extend(suns);
 
     let mut loader =
         Loader { source, file, allow, budget: Budget::new(None), table: Materials::default(), warnings: Vec::new() };

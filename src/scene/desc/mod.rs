@@ -153,17 +153,19 @@ pub struct Gradient {
     pub nadir: Color,
 }
 
-/// `SunSky(elevation: 35, azimuth: 120)`: daylight through the Earth's atmosphere.
+/// `SunSky(elevation: 35, azimuth: 120, stars: 1, moon: Moon(elevation: 30))`: daylight through the Earth's atmosphere, and the night.
+///
+/// Day suits exposure 0, sunset 3, dusk (the sun at -6) 6, a night with stars 7 and with a full moon 6.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SunSky {
-    /// Elevation of the sun above the horizon, in degrees, -18 to 90. Default 40.
+    /// Elevation of the sun above the horizon, in degrees, -90 to 90. From -18 down, no light of it is left. Default 40.
     pub elevation: Finite,
     /// Azimuth of the sun in degrees: 0 is +X, 90 is +Z. Default 60.
     pub azimuth: Finite,
     /// Haze: 1 is the purest air, 2.5 a clear day (default), 10 hazy. At most 20.
     pub turbidity: Finite,
-    /// Factor on the light of both sun and sky, 0 to 1000000. Default 1, which suits exposure 0.
+    /// Factor on the light of sun, sky, moon and stars, 0 to 1000000. Default 1, which suits exposure 0.
     pub intensity: Finite,
     /// Albedo of the ground below the horizon, at most 1. Default (0.3, 0.28, 0.25).
     pub ground: Color,
@@ -171,6 +173,39 @@ pub struct SunSky {
     pub sun: bool,
     /// Angular diameter of the sun in degrees, 0 to 90; a larger sun casts softer shadows. Default 0.53.
     pub sun_size: Finite,
+    /// Brightness of the stars and of the sky at night, 0 to 1000000. Stars are seen by cameras and in mirrors: the first when the sun is at -6,
+    /// all when it is at -18. With its azimuth they turn about a pole 45 degrees above -Z. Default 0: nights are black.
+    pub stars: Finite,
+    /// Default: none.
+    pub moon: Option<Moon>,
+}
+
+/// `Moon(elevation: 30, azimuth: 200)`: a moon, seen and giving light, which rises and sets like the sun.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Moon {
+    /// Elevation above the horizon in degrees, -90 to 90. Default 30.
+    pub elevation: Finite,
+    /// Azimuth in degrees, as of the sun. Default 240.
+    pub azimuth: Finite,
+    /// Share of the disc that is lit, from 0 (new) to 1 (full), on the side of the sun. Default: what the sun lights from where it is.
+    pub phase: Option<Finite>,
+    /// Angular diameter in degrees, 0 to 90; 0 is not seen. Default 0.52.
+    pub size: Finite,
+    /// Factor on its light, 0 to 1000000. Default 1: the full moon has a five-hundredth of the sun's irradiance.
+    pub intensity: Finite,
+}
+
+impl Default for Moon {
+    fn default() -> Self {
+        Self {
+            elevation: Finite(30.0),
+            azimuth: Finite(240.0),
+            phase: None,
+            size: Finite(0.52),
+            intensity: Finite(1.0),
+        }
+    }
 }
 
 impl Default for SunSky {
@@ -183,6 +218,8 @@ impl Default for SunSky {
             ground: Color::new(0.3, 0.28, 0.25),
             sun: true,
             sun_size: Finite(0.53),
+            stars: Finite(0.0),
+            moon: None,
         }
     }
 }
