@@ -94,7 +94,7 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
 
 /// Angular radius of stars: large enough for a few samples per pixel to find them, and no larger than their cells allow.
 fn star_radius(pose: &CameraPose, height: u32) -> f32 {
-    const PIXELS: f32 = 1.2;
+    const PIXELS: f32 = 1.5;
     let picture = match pose.projection {
         Projection::Perspective { fov_y } => 2.0 * (0.5 * fov_y).tan(),
         Projection::Orthographic { .. } => 0.0,

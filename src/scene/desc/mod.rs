@@ -85,7 +85,7 @@ pub struct RenderDesc {
     /// Time of the first frame in seconds. Default 0.
     pub start: Finite,
     /// How light is computed: `path` or `whitted`; or a view: `clay`, `ao`, `normal`, `depth`, `albedo`, `wireframe`, `instance`,
-    /// `material`, `uv`, `steps`. Default: `path` where a material needs it, such as glass or brushed metal, or where all light comes from materials; else `whitted`.
+    /// `material`, `uv`, `steps`. Default: `path` where a material needs it, such as glass or brushed metal, or where all light comes from materials or a light is seen; else `whitted`.
     pub integrator: Option<Integrator>,
     /// Exposure in stops, -64 to 64: +1 doubles the brightness. Default 0.
     pub exposure: Finite,
