@@ -56,7 +56,7 @@ fn faults_in_the_meaning_have_line_and_column() {
         ("(environment: SunSky(elevation: -91), BALL)", "s.ron:1:33: -91 is out of range: write -90 to 90"),
         ("(environment: SunSky(moon: Moon(phase: 2)), BALL)", "s.ron:1:40: 2 is out of range: write 0 to 1"),
         ("(environment: SunSky(moon: (elevation: 100)), BALL)", "s.ron:1:40: 100 is out of range: write -90 to 90"),
-        ("(environment: SunSky(moon: Moon(radius: 2)), BALL)", "unknown field `radius` in Moon"),
+        ("(environment: SunSky(moon: Moon(radius: 2)), BALL)", "s.ron:1:33: unknown field `radius` in Moon"),
         ("(environment: Image(file: \"no.hdr\"), BALL)", "s.ron:1:27: the image"),
         (
             "(lights: [Sun(direction: (0, 0, 0), irradiance: (1, 1, 1))], BALL)",
@@ -68,7 +68,7 @@ fn faults_in_the_meaning_have_line_and_column() {
         ),
         (
             "(lights: [Point(position: (0, 5, 0), intensity: (1, 1, 1), radius: -1)], BALL)",
-            "s.ron:1:69: -1 is out of range: write 0.000001 to 1000000",
+            "s.ron:1:68: -1 is out of range: write 0.000001 to 1000000",
         ),
         (
             "(lights: [Point(position: (0, 5, 0), intensity: (1e30, 1, 1), radius: 1e-6)], BALL)",
