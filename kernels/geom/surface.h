@@ -133,10 +133,11 @@ THRONG_DEVICE Vec3 base_color(const Params& params, const Surface& s, const Mate
     return load3(material.color) * sample_map(params, material.color_map, s.uv).color * s.color;
 }
 
-// Radiance that the material emits at a point. An unlit material emits its base colour.
+// Radiance that the material emits at a point towards where the ray came from. An unlit material emits its base colour.
 THRONG_DEVICE Vec3 emission_at(const Params& params, const Surface& s, const MaterialRecord& material) {
     Vec3 emission = load3(material.emission);
     if (!(max_component(emission) > 0.0f)) return emission;
+    if (material.flags & SURFACE_ONE_SIDED && !s.front) return vec3(0.0f);
     emission *= sample_map(params, material.emission_map, s.uv).color;
     return material.flags & SURFACE_UNLIT ? emission * s.color : emission;
 }

@@ -1,5 +1,5 @@
 // Samples points of the emitters within the scene: triangles by their area, spheres by the cone that they fill. Surfaces emit on
-// both sides.
+// both sides, unless their material is one-sided.
 #pragma once
 #include "light/light_tree.h"
 #include "geom/opacity.h"
@@ -127,13 +127,15 @@ THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time ti
     // Maps the halves of the unit square to the triangle, with little distortion (Heitz 2019).
     const float low = 0.5f * min(u.x, u.y);
     const Hit hit{1.0f, u.x < u.y ? low : u.x - low, u.x < u.y ? u.y - low : low, prim, 0, record};
-    const Surface s = make_surface(params, ray_of(position, vec3(0.0f, 1.0f, 0.0f), kInfinity, time), hit);
+    Surface s = make_surface(params, ray_of(position, vec3(0.0f, 1.0f, 0.0f), kInfinity, time), hit);
     Vec3 to = s.position - position;
     float squared = dot(to, to);
     if (!(squared > 0.0f)) return false;
     sampled.distance = sqrtf(squared);
     sampled.direction = to * (1.0f / sampled.distance);
-    float cosine = fabsf(dot(s.geometric, sampled.direction));
+    const float along = dot(s.geometric, sampled.direction), cosine = fabsf(along);
+    // The surface was made for some ray; from `position`, its other side may be seen.
+    s.front = s.front != (along > 0.0f);
     const InstanceRecord& instance = params.trees.instances[record];
     const MeshRecord mesh = load_record(&params.tables.meshes[instance.mesh]);
     sampled.pdf = triangle_pdf(params, instance, mesh, table, prim, s.material, time) * squared / cosine;

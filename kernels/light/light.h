@@ -1,6 +1,7 @@
-// Light that arrives from outside the geometry: environment, suns, point and spot lights.
+// Light that arrives from outside the geometry: environment, suns, point and spot lights. The Whitted integrator knows lamps within it
+// by the same records.
 #pragma once
-#include "geom/texture.h"
+#include "light/stars.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -32,13 +33,26 @@ THRONG_DEVICE bool in_disc(const LightRecord& sun, Vec3 d) {
 // One over the solid angle of a sun's disc.
 THRONG_INLINE float disc_pdf(const LightRecord& sun) { return 1.0f / (2.0f * kPi * sun.cap); }
 
-// Radiance seen by a camera or mirror ray that hits nothing: the sky and the discs of suns.
+// Radiance of a moon in a direction to its disc, relative to the mean of the disc: that of the lit side, or none. Light is sampled
+// as if all of the disc were lit evenly.
+THRONG_OUTLINE float moon_share(const LightRecord& moon, Vec3 d) {
+    const Vec3 chord = d - load3(moon.vector);
+    const float along = dot(chord, load3(moon.axis)), across = dot(chord, chord) - along * along;
+    // Light ends at half an ellipse.
+    const float edge = -moon.phase_cosine * sqrtf(max(0.0f, 2.0f * moon.cap - across));
+    return along > edge ? 2.0f / (1.0f + moon.phase_cosine) : 0.0f;
+}
+
+// Radiance seen by a camera or mirror ray that hits nothing: the sky, its stars and the discs of suns.
 THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
     Vec3 radiance = sky_radiance(params, d);
+    if (params.scene.environment.faintest_star > 0.0f) radiance += star_radiance(params, d);
     THRONG_NO_UNROLL
     for (uint32_t i = 0; i < params.tables.sun_count; i++) {
         const LightRecord sun = load_record(&params.tables.lights[i]);
-        if (in_disc(sun, d)) radiance += load3(sun.power) * disc_pdf(sun);
+        if (!in_disc(sun, d)) continue;
+        const Vec3 mean = load3(sun.power) * disc_pdf(sun);
+        radiance += sun.phase_cosine < 1.0f ? mean * moon_share(sun, d) : mean;
     }
     return radiance;
 }
@@ -61,19 +75,34 @@ THRONG_INLINE float spot_share(const LightRecord& light, Vec3 direction) {
     return share * share;
 }
 
+// Way from the middle of a light with a radius to a point of its disc, which lies across its axis; that of a sphere faces `point`.
+THRONG_OUTLINE Vec3 across(const LightRecord& light, Vec3 point, Vec2 u) {
+    Vec3 axis = load3(light.axis), side, up;
+    if (light.kind == LIGHT_SPHERE) axis = normalize_or(point - load3(light.vector), vec3(0.0f, 1.0f, 0.0f));
+    basis(axis, side, up);
+    float radius = light.radius * sqrtf(u.x), sine, cosine;
+    sine_cosine(u.y, sine, cosine);
+    return side * (radius * cosine) + up * (radius * sine);
+}
+
 THRONG_DEVICE IncidentLight incident_light(const LightRecord& light, Vec3 point, Vec2 u) {
     Vec3 vector = load3(light.vector);
     if (light.kind == LIGHT_SUN) {
         Vec3 d = light.cap > 0.0f ? sample_cone(vector, light.cap, u) : vector;
         return IncidentLight{d, load3(light.power), kInfinity};
     }
+    if (light.radius > 0.0f) vector += across(light, point, u);
     Vec3 to_light = vector - point;
     float distance = length(to_light);
     if (!(distance > 0.0f)) return IncidentLight{vec3(0.0f, 1.0f, 0.0f), vec3(0.0f), 0.0f};
     Vec3 d = to_light * (1.0f / distance);
     Vec3 intensity = load3(light.power);
     if (light.kind == LIGHT_SPOT) intensity = intensity * spot_share(light, -d);
-    return IncidentLight{d, intensity * (1.0f / (distance * distance)), distance};
+    if (light.kind == LIGHT_DISC) intensity = intensity * max(0.0f, -dot(load3(light.axis), d));
+    const Vec3 irradiance = intensity * (1.0f / (distance * distance));
+    // The sphere itself must not block its light.
+    if (light.kind == LIGHT_SPHERE) distance = max(0.0f, distance - light.radius);
+    return IncidentLight{d, irradiance, distance};
 }
 
 }

@@ -309,6 +309,8 @@ border! {
         pub ambient_fill: f32,
         /// 1 if camera rays that leave the scene bring no light.
         pub transparent: u32,
+        /// Angular radius of the discs that stars are drawn as.
+        pub star_radius: f32,
         /// Width of the edges of triangles in pixels, and whether they are drawn.
         pub edge_width: f32,
         pub draws_edges: u32,

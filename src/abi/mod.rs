@@ -90,6 +90,8 @@ constants! {
     /// Cameras see nothing, or nothing but shadows.
     pub const SURFACE_HOLDOUT: u32 = 32;
     pub const SURFACE_SHADOW_CATCHER: u32 = 64;
+    /// Back faces emit nothing.
+    pub const SURFACE_ONE_SIDED: u32 = 128;
 
     pub const TEXELS_SRGB8: u32 = 0;
     pub const TEXELS_FLOAT: u32 = 1;
@@ -102,6 +104,9 @@ constants! {
     pub const LIGHT_POINT: u32 = 0;
     pub const LIGHT_SUN: u32 = 1;
     pub const LIGHT_SPOT: u32 = 2;
+    /// Instances that emit light, as the Whitted integrator knows them.
+    pub const LIGHT_SPHERE: u32 = 3;
+    pub const LIGHT_DISC: u32 = 4;
 
     pub const ENVIRONMENT_GRADIENT: u32 = 0;
     pub const ENVIRONMENT_IMAGE: u32 = 1;

@@ -166,21 +166,24 @@ border! {
     #[repr(C, align(16))]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct LightRecord {
-        /// Position of a point or spot light; unit direction towards a sun.
+        /// Position, or the unit direction towards a sun.
         pub vector: [f32; 3],
         pub kind: u32,
-        /// Radiant intensity of a point light, and of a spot light along its axis; irradiance of a sun.
+        /// Radiant intensity, of a spot light and a disc along the axis; irradiance of a sun.
         pub power: [f32; 3],
         /// One minus the cosine of a sun's angular radius.
         pub cap: f32,
-        /// Unit vector that a spot light shines along.
+        /// Unit vector that a spot light or a disc shines along; of a moon, that across its direction to the lit side.
         pub axis: [f32; 3],
         /// A spot's light falls off as the square of `cosine * cone_scale + cone_offset`, clamped to [0, 1].
         pub cone_scale: f32,
         pub cone_offset: f32,
         /// Probability of a sun, once a sun is to be sampled.
         pub probability: f32,
-        pub reserved: [u32; 2],
+        /// Radius of a sphere, and of the disc of a spot light; 0: that is a point.
+        pub radius: f32,
+        /// Cosine of the angle between the middle of a moon's lit side and the viewer; 1 for suns, which are bright all over.
+        pub phase_cosine: f32,
     }
 
     /// A cell of the table that directions to an environment image are sampled from, or a row of it.
@@ -286,6 +289,11 @@ border! {
         pub fluence: f32,
         /// Whether it arrives so evenly that scattered rays find it as well as rays that are sampled by it.
         pub even: u32,
+        /// Irradiance of the faintest stars, 0 if there are none, and what is taken from every star.
+        pub faintest_star: f32,
+        pub star_dimming: f32,
+        /// Matrix, in rows, from directions in the world to those that turn with the stars.
+        pub star_turn: [f32; 9],
     }
 
     /// Fog of the whole scene. Of full density up to y = `base`, thinner above, and none above `top`, which is no lower than `base`.

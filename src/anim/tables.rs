@@ -42,11 +42,16 @@ pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
         lights: lights(scene, &changes),
         environment: changes.environment,
         fog: changes.fog.or(scene.fog),
-        keeps_emission: changes.materials.is_empty(),
+        keeps_emission: changes.materials.is_empty() && changes.lamps.is_empty(),
     };
     for (row, material) in changes.materials {
         if let Some(own) = tables.materials.get_mut(row as usize) {
             *own = material;
+        }
+    }
+    for (row, radiance) in changes.lamps {
+        if let Some(own) = tables.materials.get_mut(row as usize) {
+            own.emission = radiance;
         }
     }
     for animated in &scene.animated {
@@ -59,12 +64,12 @@ pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
     Some(tables)
 }
 
-/// The scene's lights with `changes`: its own, and then the sun of its environment.
+/// The scene's lights with `changes`: its own, and then those of its environment.
 fn lights(scene: &Scene, changes: &Changes) -> Vec<Light> {
-    let (own, sun) = scene.lights.split_at(scene.own_lights);
+    let (own, suns) = scene.lights.split_at(scene.own_lights);
     let own = changes.lights.as_deref().unwrap_or(own);
-    let sun = changes.sun.as_ref().map_or(sun, |sun| sun.as_slice());
-    [own, sun].concat()
+    let suns = changes.suns.as_deref().unwrap_or(suns);
+    [own, suns].concat()
 }
 
 /// A camera's `projection` at `moment`, with the field of view or height that clips give it.

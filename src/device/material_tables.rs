@@ -108,6 +108,7 @@ fn flags(m: &Material) -> u32 {
     let facts = [
         (m.is_polished(), abi::SURFACE_POLISHED),
         (m.unlit, abi::SURFACE_UNLIT),
+        (m.one_sided, abi::SURFACE_ONE_SIDED),
         (m.double_sided, abi::SURFACE_DOUBLE_SIDED),
         (m.to_camera == ToCamera::Holdout, abi::SURFACE_HOLDOUT),
         (m.to_camera == ToCamera::ShadowCatcher, abi::SURFACE_SHADOW_CATCHER),

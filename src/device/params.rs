@@ -14,7 +14,7 @@ use crate::{
 };
 use glam::Vec3;
 use std::{
-    f32::consts::TAU,
+    f32::consts::{PI, TAU},
     ptr::{null, null_mut},
 };
 
@@ -113,9 +113,21 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
         indirect_clamp: settings.clamp_indirect.unwrap_or(f32::INFINITY),
         ambient_fill: AMBIENT_FILL,
         transparent: settings.transparent.into(),
+        star_radius: star_radius(&frame.camera, settings.height),
         edge_width: settings.wireframe.unwrap_or(1.0),
         draws_edges: settings.wireframe.is_some().into(),
     }
+}
+
+/// Angular radius of stars: large enough for a few samples per pixel to find them, and no larger than their cells allow.
+fn star_radius(pose: &CameraPose, height: u32) -> f32 {
+    const PIXELS: f32 = 1.5;
+    let picture = match pose.projection {
+        Projection::Perspective { fov_y } => 2.0 * (0.5 * fov_y).tan(),
+        Projection::Orthographic { .. } => 0.0,
+        Projection::Equirectangular => PI,
+    };
+    (PIXELS * picture / height as f32).clamp(1e-4, 4e-3)
 }
 
 /// The settings that turn a film into pixels.

@@ -15,12 +15,18 @@ use crate::{
     math::linear_from_srgb,
     scene::{Environment, FloatImage, Mesh, Scene, Shape, Texels, Texture, TriangleMesh, Wrap},
 };
-use glam::Vec3;
+use glam::{Mat3, Vec3};
 use rayon::prelude::*;
-use std::sync::{Arc, OnceLock};
+use std::{
+    f32::consts::FRAC_1_SQRT_2,
+    sync::{Arc, OnceLock},
+};
 
 /// [`SkyTable::unevenness`] below which the light of an image counts as even.
 const EVEN: f32 = 4.0;
+
+/// The axis that stars turn about. With a growing azimuth of the sun, they go from +X over +Z to -X, as it does.
+const CELESTIAL_POLE: Vec3 = Vec3::new(0.0, FRAC_1_SQRT_2, -FRAC_1_SQRT_2);
 
 /// Size of the low-passed environment that diffuse light is sampled from.
 const DIFFUSE_SKY: (u32, u32) = (32, 16);
@@ -257,13 +263,20 @@ fn environment_record(environment: &Environment) -> EnvironmentRecord {
         rows: 0,
         fluence: gradient_fluence(zenith, horizon, nadir),
         even: 1,
+        faintest_star: 0.0,
+        star_dimming: 0.0,
+        star_turn: [0.0; 9],
     };
     match *environment {
         Environment::Constant { radiance } => gradient(radiance, radiance, radiance),
         Environment::Gradient { zenith, horizon, nadir } => gradient(zenith, horizon, nadir),
-        Environment::Image { rotation, .. } => EnvironmentRecord {
+        Environment::Image { rotation, stars, .. } => EnvironmentRecord {
             kind: abi::ENVIRONMENT_IMAGE,
             rotation: rotation / std::f32::consts::TAU,
+            faintest_star: stars.faintest,
+            star_dimming: stars.dimming,
+            // The columns of the turn are the rows of its inverse.
+            star_turn: Mat3::from_axis_angle(CELESTIAL_POLE, -stars.turn).to_cols_array(),
             ..gradient(Vec3::ZERO, Vec3::ZERO, Vec3::ZERO)
         },
     }

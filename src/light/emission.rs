@@ -11,7 +11,7 @@ use rayon::prelude::*;
 /// Texels per task.
 const CHUNK: usize = 1 << 16;
 
-/// Mean luminance that each of `materials` of a scene emits, using the mean of its whole texture; 0 for materials that light nothing.
+/// Mean luminance that each of `materials` of a scene emits, over both sides, using the mean of its whole texture; 0 for materials that light nothing.
 pub fn emission_weights(scene: &Scene, materials: &[Material]) -> Vec<f32> {
     let weights = materials.par_iter().map(|m| weight(scene, m));
     weights.collect()
@@ -25,7 +25,7 @@ fn weight(scene: &Scene, material: &Material) -> f32 {
         Some(map) if map.texture != NONE => scene.textures.get(map.texture as usize).map_or(Vec3::ONE, mean),
         _ => Vec3::ONE,
     };
-    luminance(material.emission * mean)
+    luminance(material.emission * mean) * if material.one_sided { 0.5 } else { 1.0 }
 }
 
 fn mean(texture: &Texture) -> Vec3 {

@@ -1,4 +1,4 @@
-//! Suns, point and spot lights in the form in which kernels read them.
+//! Suns, point and spot lights, and lamps in the form in which kernels read them.
 
 use super::{LightBounds, luminance};
 use crate::{
@@ -9,7 +9,8 @@ use glam::Vec3;
 
 /// The records of all lights: suns first, otherwise in their order.
 pub fn light_records(lights: &[Light]) -> Vec<LightRecord> {
-    let (suns, others): (Vec<&Light>, Vec<&Light>) = lights.iter().partition(|l| matches!(l, Light::Sun { .. }));
+    let is_sun = |light: &&Light| matches!(light, Light::Sun { .. } | Light::Moon { .. });
+    let (suns, others): (Vec<&Light>, Vec<&Light>) = lights.iter().partition(is_sun);
     let mut records: Vec<LightRecord> = suns.into_iter().chain(others).map(light_record).collect();
     let total = sun_irradiance(&records);
     for record in &mut records[..] {
@@ -41,24 +42,42 @@ fn light_record(light: &Light) -> LightRecord {
         cone_scale: 0.0,
         cone_offset: 1.0,
         probability: 0.0,
-        reserved: [0; 2],
+        radius: 0.0,
+        phase_cosine: 1.0,
     };
     match *light {
         Light::Point { position, intensity } => record(abi::LIGHT_POINT, position, intensity),
-        Light::Sun { direction, irradiance, angular_radius } => LightRecord {
-            cap: 2.0 * (0.5 * angular_radius).sin().powi(2),
+        Light::Sun { direction, irradiance, angular_radius } => {
+            LightRecord { cap: cap(angular_radius), ..record(abi::LIGHT_SUN, direction, irradiance) }
+        }
+        Light::Moon { direction, irradiance, angular_radius, bright_limb, phase_cosine } => LightRecord {
+            cap: cap(angular_radius),
+            axis: bright_limb.into(),
+            phase_cosine,
             ..record(abi::LIGHT_SUN, direction, irradiance)
         },
-        Light::Spot { position, direction, intensity, inner, outer } => {
+        Light::Spot { position, direction, intensity, inner, outer, radius } => {
             let (scale, offset) = cone_falloff(inner, outer);
             LightRecord {
                 axis: direction.into(),
                 cone_scale: scale,
                 cone_offset: offset,
+                radius,
                 ..record(abi::LIGHT_SPOT, position, intensity)
             }
         }
+        Light::Lamp { position, direction: None, intensity, radius } => {
+            LightRecord { radius, ..record(abi::LIGHT_SPHERE, position, intensity) }
+        }
+        Light::Lamp { position, direction: Some(direction), intensity, radius } => {
+            LightRecord { axis: direction.into(), radius, ..record(abi::LIGHT_DISC, position, intensity) }
+        }
     }
+}
+
+/// One minus the cosine of an angular radius.
+fn cap(angular_radius: f32) -> f32 {
+    2.0 * (0.5 * angular_radius).sin().powi(2)
 }
 
 /// Scale and offset of a spot's falloff: KHR_lights_punctual, "Inner and Outer Cone Angles".
@@ -71,13 +90,12 @@ fn cone_falloff(inner: f32, outer: f32) -> (f32, f32) {
 /// and its mean over all directions, as the tree does not know where it points.
 pub fn bounds(record: &LightRecord) -> Option<LightBounds> {
     let power = luminance(record.power.into());
-    if record.kind == abi::LIGHT_SUN || power <= 0.0 {
-        return None;
-    }
-    let position = Vec3::from(record.vector);
     let share = match record.kind {
+        abi::LIGHT_POINT => 1.0,
         abi::LIGHT_SPOT => (0.5 * (1.0 + record.cone_offset / record.cone_scale)).clamp(1e-3, 1.0),
-        _ => 1.0,
+        _ => return None,
     };
-    Some(LightBounds { min: position, max: position, power: power * share.sqrt() })
+    let (position, axis) = (Vec3::from(record.vector), Vec3::from(record.axis));
+    let reach = record.radius * (Vec3::ONE - axis * axis).max(Vec3::ZERO).map(f32::sqrt);
+    (power > 0.0).then(|| LightBounds { min: position - reach, max: position + reach, power: power * share.sqrt() })
 }

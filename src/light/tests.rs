@@ -3,9 +3,13 @@
 use super::probe::{Probe, Strategy};
 use crate::{
     device::{CpuDevice, Device, FrameSettings, fake::settings},
+    loader,
     math::hash_unit,
     render::Poser,
-    scene::{Environment, FloatImage, Instance, Integrator, Light, Material, Mesh, NONE, Scene, Shape, TriangleMesh},
+    scene::{
+        Environment, FloatImage, Instance, Integrator, Light, Material, Mesh, NONE, Scene, Shape, Stars, TriangleMesh,
+        desc::{Color, DiscLight, Finite, LightDesc, Point, PointLight, RectangleLight, SceneFile},
+    },
 };
 use glam::{Affine3, Quat, Vec3};
 use std::{f32::consts::PI, sync::Arc};
@@ -140,6 +144,7 @@ fn image_sky() -> Environment {
     Environment::Image {
         pixels: FloatImage { width, height, data: (0..width * height).map(texel).collect() },
         rotation: 0.7,
+        stars: Stars::default(),
     }
 }
 
@@ -248,6 +253,7 @@ fn point_and_spot_lights_are_sampled_beside_what_shines() {
         intensity: Vec3::splat(9.0),
         inner: 0.5 * outer,
         outer,
+        radius: 0.0,
     };
     scene.lights = vec![
         Light::Point { position: Vec3::new(0.0, 2.0, 0.0), intensity: Vec3::splat(4.0) },
@@ -279,4 +285,92 @@ fn what_is_unlit_lights_nothing() {
         let both = probe.irradiance(Vec3::ZERO, Vec3::Y, Strategy::Both, 256, 1);
         assert_eq!(both, [0.0; 3]);
     });
+}
+
+/// A scene that has nothing but `light` above the ground.
+fn lamp(light: LightDesc) -> Scene {
+    let below = r#"(meshes: {"ball": Sphere}, instances: [Single(of: "ball", translate: (0, -9, 0))])"#;
+    let file: SceneFile = below.parse().unwrap();
+    loader::build("lamp", &SceneFile { lights: vec![light], ..file }).unwrap()
+}
+
+/// Tests that sampling lights, directions and both find this irradiance at the origin on a surface that faces up.
+fn lights_the_ground(light: LightDesc, expected: f32) {
+    ask(lamp(light), |probe| {
+        for (strategy, samples) in
+            [(Strategy::Lights, 1 << 14), (Strategy::Directions, 1 << 18), (Strategy::Both, 1 << 14)]
+        {
+            let [found, ..] = probe.irradiance(Vec3::ZERO, Vec3::Y, strategy, samples, 3);
+            assert!((found / f64::from(expected) - 1.0).abs() < 0.01, "{strategy:?}: {found} is not {expected}");
+        }
+    });
+}
+
+const WHITE: Color = Color::new(2.0, 2.0, 2.0);
+const ABOVE: Point = Point(Vec3::new(0.0, 1.5, 0.0));
+const DOWN: Point = Point(Vec3::NEG_Y);
+
+#[test]
+fn a_disc_above_the_ground_lights_it_by_its_radiance_and_the_angle_that_it_fills() {
+    let (radius, height) = (0.8f32, 1.5f32);
+    let light = |direction: Point| {
+        LightDesc::Disc(DiscLight { position: ABOVE, direction, radius: Finite(radius), intensity: WHITE, name: None })
+    };
+    let radiance = 2.0 / (PI * radius * radius);
+    lights_the_ground(light(DOWN), PI * radiance * radius * radius / (radius * radius + height * height));
+    ask(lamp(light(Point(Vec3::Y))), |probe| {
+        let behind = probe.irradiance(Vec3::ZERO, Vec3::Y, Strategy::Both, 1 << 10, 3);
+        assert_eq!(behind, [0.0; 3], "its back is dark");
+    });
+}
+
+#[test]
+fn a_rectangle_above_the_ground_lights_it_by_its_form_factor() {
+    let (width, depth, height) = (3.0f32, 1.0f32, 1.5f32);
+    let light = LightDesc::Rectangle(RectangleLight {
+        position: ABOVE,
+        direction: DOWN,
+        size: (Finite(width), Finite(depth)),
+        intensity: WHITE,
+        up: Some(Point(Vec3::new(1.0, 1.0, 0.0))),
+        name: None,
+    });
+    // Of each quarter, which has a corner above the point.
+    let (a, b) = (0.5 * width / height, 0.5 * depth / height);
+    let term = |a: f32, b: f32| a / (1.0 + a * a).sqrt() * (b / (1.0 + a * a).sqrt()).atan();
+    let radiance = 2.0 / (width * depth);
+    lights_the_ground(light, 4.0 * radiance * 0.5 * (term(a, b) + term(b, a)));
+}
+
+#[test]
+fn a_ball_lights_from_outside_like_a_point_in_its_middle() {
+    for radius in [0.01, 0.5, 1.2] {
+        let light =
+            LightDesc::Point(PointLight { position: ABOVE, intensity: WHITE, radius: Finite(radius), name: None });
+        ask(lamp(light), |probe| {
+            let [found, ..] = probe.irradiance(Vec3::ZERO, Vec3::Y, Strategy::Both, 1 << 14, 3);
+            assert!((found / (2.0 / 2.25) - 1.0).abs() < 0.01, "{radius}: {found}");
+        });
+    }
+}
+
+#[test]
+fn a_spot_with_a_radius_lights_like_a_point_far_away_and_less_sharply_at_its_edge() {
+    let spot = |height: f32, outer: f32, radius: f32, x: f32| Scene {
+        lights: vec![Light::Spot {
+            position: Vec3::new(x, height, 0.0),
+            direction: Vec3::NEG_Y,
+            intensity: Vec3::splat(height * height),
+            inner: outer,
+            outer,
+            radius,
+        }],
+        ..Default::default()
+    };
+    let irradiance = |scene| ask(scene, |p| p.irradiance(Vec3::ZERO, Vec3::Y, Strategy::Both, 1 << 12, 3)[0]);
+    assert!((irradiance(spot(50.0, 0.1, 0.5, 0.0)) - 1.0).abs() < 1e-3);
+    let at_the_edge = 2.0 * 0.5f32.tan();
+    let half = irradiance(spot(2.0, 0.5, 0.1, at_the_edge)) / irradiance(spot(2.0, 1.0, 0.1, at_the_edge));
+    assert!((0.4..0.6).contains(&half), "{half}");
+    assert_eq!(irradiance(spot(2.0, 0.5, 0.1, 2.0 * at_the_edge)), 0.0);
 }

@@ -224,6 +224,7 @@ impl PunctualLight {
                 intensity: power,
                 inner,
                 outer,
+                radius: 0.0,
             },
         }
     }

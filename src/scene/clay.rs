@@ -23,6 +23,7 @@ impl Scene {
                     color_map: if material.alpha == Alpha::Opaque { NONE } else { material.color_map },
                     emission: material.emission,
                     emission_map: material.emission_map,
+                    one_sided: material.one_sided,
                     to_camera: material.to_camera,
                     ..Material::default()
                 };

@@ -100,9 +100,9 @@ impl ContentHash {
 
     fn environment(&mut self, environment: &Environment) {
         match environment {
-            Environment::Image { pixels, rotation } => {
+            Environment::Image { pixels, rotation, stars } => {
                 let FloatImage { width, height, data } = pixels;
-                self.text(&(width, height, rotation));
+                self.text(&(width, height, rotation, stars));
                 self.bytes(bytemuck::cast_slice(data));
             }
             other => self.text(other),

@@ -49,7 +49,9 @@ impl Scene {
         let used = self.used_materials();
         let needs_paths = self.at_any_time(&used).any(|material| material.needs_paths());
         let keyed_fog = self.timeline.as_ref().is_some_and(|timeline| timeline.changes_fog());
-        match keyed_fog || self.is_foggy() || self.light_source() == LightSource::Materials || needs_paths {
+        let is_lamp = |light: &Light| matches!(light, Light::Lamp { .. });
+        let shines = self.light_source() == LightSource::Materials || self.lights.iter().any(is_lamp);
+        match keyed_fog || self.is_foggy() || shines || needs_paths {
             true => Integrator::Path,
             false => Integrator::Whitted,
         }
@@ -66,8 +68,10 @@ impl Scene {
 impl Light {
     fn shines(&self) -> bool {
         match self {
-            Self::Point { intensity, .. } | Self::Spot { intensity, .. } => intensity.max_element() > 0.0,
-            Self::Sun { irradiance, .. } => irradiance.max_element() > 0.0,
+            Self::Point { intensity, .. } | Self::Spot { intensity, .. } | Self::Lamp { intensity, .. } => {
+                intensity.max_element() > 0.0
+            }
+            Self::Sun { irradiance, .. } | Self::Moon { irradiance, .. } => irradiance.max_element() > 0.0,
         }
     }
 }

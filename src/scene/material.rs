@@ -18,6 +18,8 @@ pub struct Material {
     pub emission_map: u32,
     /// Whether the emission is seen by cameras and mirrors, but lights nothing.
     pub unlit: bool,
+    /// Whether back faces emit nothing.
+    pub one_sided: bool,
     pub opacity: f32,
     pub alpha: Alpha,
     /// Whether back faces are meant to be visible. Both sides are rendered in any case.
@@ -62,6 +64,7 @@ impl Default for Material {
             emission: Vec3::ZERO,
             emission_map: NONE,
             unlit: false,
+            one_sided: false,
             opacity: 1.0,
             alpha: Alpha::Opaque,
             double_sided: true,

@@ -61,7 +61,7 @@ pub struct Scene {
     /// None for clear air.
     pub fog: Option<Fog>,
     pub lights: Vec<Light>,
-    /// Number of `lights` that come before the sun of the environment, if that has one.
+    /// Number of `lights` that come before those of the environment, such as its sun.
     pub own_lights: usize,
     pub materials: Vec<Material>,
     /// How materials read textures.
@@ -207,7 +207,19 @@ pub enum Environment {
     Image {
         pixels: FloatImage,
         rotation: f32,
+        stars: Stars,
     },
+}
+
+/// Stars above the horizon, which are seen and light nothing. The same ones shine in every sky.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stars {
+    /// Irradiance of the faintest stars; 0 if there are none. Those of n times as much are n^1.5 times as rare.
+    pub faintest: f32,
+    /// Irradiance that is taken from every star, as far as it has so much.
+    pub dimming: f32,
+    /// Angle in radians by which the sky has turned about the celestial pole, which is 45° above the horizon at -Z.
+    pub turn: f32,
 }
 
 impl Default for Environment {
@@ -231,9 +243,16 @@ pub enum Light {
     /// A distant disc: unit direction towards it, its irradiance on a surface that faces it, and the disc's
     /// angular radius (0 gives hard shadows and no visible disc). Camera and mirror rays see the disc.
     Sun { direction: Vec3, irradiance: Vec3, angular_radius: f32 },
+    /// A sun of which a part is dark: the angle between the middle of the lit side and the viewer has this cosine, and the unit vector
+    /// `bright_limb`, across the direction, leads to the lit side. `irradiance` is that of what is lit.
+    Moon { direction: Vec3, irradiance: Vec3, angular_radius: f32, bright_limb: Vec3, phase_cosine: f32 },
     /// A point light that shines into a cone about the unit `direction`: in full within the half-angle `inner`, not at all from
     /// `outer` on, and in between by the formula of KHR_lights_punctual. `intensity` is that along the axis.
-    Spot { position: Vec3, direction: Vec3, intensity: Vec3, inner: f32, outer: f32 },
+    /// It is a disc of this `radius` across the direction that is not seen, or a point if that is 0.
+    Spot { position: Vec3, direction: Vec3, intensity: Vec3, inner: f32, outer: f32, radius: f32 },
+    /// An instance that emits light, for the Whitted integrator, which knows no other: a sphere or, with a unit `direction`, a disc that
+    /// shines into the half space there. `intensity` is that along the direction.
+    Lamp { position: Vec3, direction: Option<Vec3>, intensity: Vec3, radius: f32 },
 }
 
 /// An image for materials. v = 0 is the bottom row of the picture, as in OBJ files; `data` starts at the top.

@@ -101,7 +101,7 @@ fn is_filled((width, height): (u32, u32), pixels: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{FloatImage, Material, TextureMap, TriangleMesh, Wrap};
+    use crate::scene::{FloatImage, Material, Stars, TextureMap, TriangleMesh, Wrap};
     use glam::Affine3;
 
     fn scene() -> Scene {
@@ -149,7 +149,7 @@ mod tests {
         let image = |s: &mut Scene| {
             let pixels = FloatImage { width: 0, height: 1, data: Vec::new() };
             let rotation = 0.0;
-            s.environment = Environment::Image { pixels, rotation };
+            s.environment = Environment::Image { pixels, rotation, stars: Stars::default() };
         };
         assert_eq!(found(image), LostReference::Environment);
     }

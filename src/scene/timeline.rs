@@ -1,6 +1,7 @@
 //! What of a scene changes because its file has keys for it.
 
 use super::{Camera, Environment, Fog, Light, Material};
+use glam::Vec3;
 use std::{fmt::Debug, sync::Arc};
 
 /// A scene file whose values change over time. The scene holds what its values are at the first frame.
@@ -33,10 +34,12 @@ pub trait Timeline: Debug + Send + Sync {
 pub struct Changes {
     /// The same one as long as nothing about it changes.
     pub environment: Option<Arc<Environment>>,
-    /// The sun that belongs to the environment, if that changes.
-    pub sun: Option<Option<Light>>,
-    /// The lights but for that sun.
+    /// The suns and moons that belong to the environment, if that changes.
+    pub suns: Option<Vec<Light>>,
+    /// The other lights.
     pub lights: Option<Vec<Light>>,
+    /// Emission of lights that are seen, by the rows of their materials.
+    pub lamps: Vec<(u32, Vec3)>,
     pub fog: Option<Fog>,
     /// Rows of materials, by their index.
     pub materials: Vec<(u32, Material)>,

@@ -149,8 +149,29 @@ fn point_lights_and_a_wide_sun_cast_their_shadows() {
 }
 
 #[test]
+fn lamps_with_a_size_are_seen_and_cast_soft_shadows() {
+    Golden::of("lamps").check();
+}
+
+#[test]
+fn whitted_knows_lamps_with_a_size_too() {
+    Golden::with("lamps_whitted", "lamps", &["--integrator", "whitted", "--samples", "8"]).check();
+}
+
+#[test]
 fn a_sun_stands_in_its_sky() {
     Golden::of("sky").check();
+}
+
+#[test]
+fn stars_and_a_moon_stand_in_the_night_and_in_a_mirror() {
+    Golden::of("night").check();
+}
+
+#[test]
+fn at_dusk_the_first_stars_are_out() {
+    const FLAGS: [&str; 4] = ["--set", "environment.elevation=-8", "--set", "environment.moon.size=0"];
+    Golden::with("dusk", "night", &FLAGS).check();
 }
 
 #[test]

@@ -57,6 +57,11 @@ fn faults_in_the_meaning_have_line_and_column() {
         ("(render: (bounces: 1001), BALL)", "s.ron:1:20: bounces is 1001; it must be 0 to 1000"),
         ("(render: (fps: -1), BALL)", "s.ron:1:16: fps must be above 0"),
         ("(environment: SunSky(turbidity: 0.5), BALL)", "s.ron:1:33: 0.5 is out of range: write 1 to 20"),
+        ("(environment: SunSky(stars: -1), BALL)", "s.ron:1:29: -1 is out of range: write 0 to 1000000"),
+        ("(environment: SunSky(elevation: -91), BALL)", "s.ron:1:33: -91 is out of range: write -90 to 90"),
+        ("(environment: SunSky(moon: Moon(phase: 2)), BALL)", "s.ron:1:40: 2 is out of range: write 0 to 1"),
+        ("(environment: SunSky(moon: (elevation: 100)), BALL)", "s.ron:1:40: 100 is out of range: write -90 to 90"),
+        ("(environment: SunSky(moon: Moon(radius: 2)), BALL)", "s.ron:1:33: unknown field `radius` in Moon"),
         ("(environment: Image(file: \"no.hdr\"), BALL)", "s.ron:1:27: the image"),
         ("(air: Fog(density: -0.1), BALL)", "s.ron:1:20: -0.1 is out of range: write 0 to 1000000"),
         ("(air: Fog(density: 1, color: (0.5, 1.1, 0.5)), BALL)", "s.ron:1:30: the colour of fog must be at most 1"),
@@ -74,6 +79,42 @@ fn faults_in_the_meaning_have_line_and_column() {
         (
             "(lights: [Spot(position: (0, 5, 0), direction: (0, -1, 0), intensity: (1, 1, 1), angle: 200)], BALL)",
             "s.ron:1:89: 200 is out of range: write 0.01 to 180",
+        ),
+        (
+            "(lights: [Point(position: (0, 5, 0), intensity: (1, 1, 1), radius: -1)], BALL)",
+            "s.ron:1:68: -1 is out of range: write 0.000001 to 1000000",
+        ),
+        (
+            "(lights: [Point(position: (0, 5, 0), intensity: (1e30, 1, 1), radius: 1e-6)], BALL)",
+            "s.ron:1:49: the light is too bright for its size",
+        ),
+        (
+            "(lights: [Spot(position: (0, 5, 0), direction: (0, -1, 0), intensity: (1, 1, 1), radius: -1)], BALL)",
+            "s.ron:1:90: -1 is out of range: write 0 to 1000000",
+        ),
+        (
+            "(lights: [Disc(position: (0, 5, 0), direction: (0, 0, 0), intensity: (1, 1, 1), radius: 1)], BALL)",
+            "s.ron:1:48: the direction must not be (0, 0, 0)",
+        ),
+        (
+            "(lights: [Disc(position: (0, 5, 0), direction: (0, 1, 0), intensity: (1, 1, 1), radius: 0)], BALL)",
+            "s.ron:1:89: 0 is out of range: write 0.000001 to 1000000",
+        ),
+        (
+            "(lights: [Rectangle(position: (0, 5, 0), direction: (0, 1, 0), intensity: (1, 1, 1), size: (1, 0))], BALL)",
+            "s.ron:1:92: 0 is out of range: write 0.000001 to 1000000",
+        ),
+        (
+            "(lights: [Rectangle(position: (0, 5, 0), direction: (0, 1, 0), intensity: (1, 1, 1), size: (1, 1), up: (0, 2, 0))], BALL)",
+            "s.ron:1:104: `up` is (0, 0, 0) or along the direction",
+        ),
+        (
+            "(lights: [Sun(direction: (0, 1, 0), irradiance: (1, 1, 1), name: \"\")], BALL)",
+            "s.ron:1:66: the name is empty",
+        ),
+        (
+            "(lights: [Sun(direction: (0, 1, 0), irradiance: (1, 1, 1), name: \"a\"),\nPoint(position: (0, 1, 0), intensity: (1, 1, 1), name: \"a\")], BALL)",
+            "s.ron:2:56: two lights are named `a`",
         ),
         ("(materials: {\"m\": Diffuse(texture: \"no.png\")}, BALL)", "s.ron:1:36: the texture no.png does not exist"),
         (

@@ -26,7 +26,7 @@ fn at(scene: &Scene, time: f32) -> Moment {
 fn lights_the_environment_and_materials_have_keys() {
     let s = scene(
         r#"(render: (fps: 4, start: 1),
-        environment: Gradient(zenith: keys([(0, "#000000"), (2, "#ffffff")]), horizon: (0, 0, 0), nadir: (0, 0, 0)),
+        environment: Gradient(zenith: keys([(0, (0, 0, 0)), (2, (1, 1, 1))]), horizon: (0, 0, 0), nadir: (0, 0, 0)),
         lights: [Point(position: keys([(0, (0, 0, 0)), (2, (4, 0, 0), ease: smooth)]), intensity: (1, 1, 1))],
         materials: {"m": Diffuse(color: keys([(0, (0, 0, 0)), (1, (1, 0, 0), ease: step), (2, (0, 1, 0))]))},
         meshes: {"a": Sphere}, instances: [Single(of: "a", material: "m")])"#,
@@ -112,7 +112,9 @@ fn cameras_are_cut_and_one_of_them_can_be_chosen() {
 
 #[test]
 fn a_fitting_camera_has_the_whole_thing_in_the_picture() {
-    let s = scene(&film(r#"render: (size: (400, 400)), camera: Fit(of: "tower", from: (1, 0.4, 1), margin: 0.1, fov: 30)"#));
+    let s = scene(&film(
+        r#"render: (size: (400, 400)), camera: Fit(of: "tower", from: (1, 0.4, 1), margin: 0.1, fov: 30)"#,
+    ));
     let pose = camera_at(&s, &at(&s, 0.0));
     let (forward, right, up) = pose.basis();
     let slope = 15f32.to_radians().tan();
@@ -161,7 +163,10 @@ fn faults_in_keys_cameras_and_motions_are_told() {
         (r#"camera: Fit(of: "nobody", from: (1, 0, 0))"#, "nothing that is placed is called `nobody`"),
         (r#"camera: Fit(from: (0, 1, 0))"#, "looks along `up`"),
         (r#"camera: Spline(keys: [(eye: (0, 0, 1)), (eye: (0, 0, 2))])"#, "`target` is missing"),
-        (r#"cameras: {"a": LookAt(eye: (0, 0, 1), target: (0, 0, 0))}, cuts: [(time: 1, to: "b")]"#, "there is no camera `b`"),
+        (
+            r#"cameras: {"a": LookAt(eye: (0, 0, 1), target: (0, 0, 0))}, cuts: [(time: 1, to: "b")]"#,
+            "there is no camera `b`",
+        ),
         (
             r#"cameras: {"a": LookAt(eye: (0, 0, 1), target: (0, 0, 0))}, cuts: [(time: 1, to: "a"), (time: 1, to: "a")]"#,
             "sort the cuts",

@@ -210,13 +210,40 @@ fn environments_and_lights_are_converted() {
     let s = with("Constant(radiance: (1, 2, 3))");
     assert_eq!(s.environment, Environment::Constant { radiance: Vec3::new(1.0, 2.0, 3.0) });
     let s = with(r#"Image(file: "env.hdr", rotation: 180, intensity: 2)"#);
-    let Environment::Image { pixels, rotation } = s.environment else { panic!() };
+    let Environment::Image { pixels, rotation, .. } = s.environment else { panic!() };
     assert_eq!((pixels.width, pixels.data[0][0]), (4, 6.0));
     assert!((rotation - std::f32::consts::PI).abs() < 1e-6);
     let s = with("SunSky(elevation: 90, azimuth: 0, sun_size: 2)");
     let [Light::Sun { direction, angular_radius, .. }] = s.lights[..] else { panic!("{:?}", s.lights) };
     assert!(direction.distance(Vec3::Y) < 1e-6 && (angular_radius - 1f32.to_radians()).abs() < 1e-6);
     assert!(with("SunSky(sun: false)").lights.is_empty());
+}
+
+#[test]
+fn lights_that_are_seen_are_instances_with_their_names() {
+    let text = r#"(
+        lights: [
+            Disc(position: (0, 9, 0), direction: (0, -2, 0), radius: 2, intensity: (4, 4, 4)),
+            Point(position: (0, 5, 0), intensity: (1, 1, 1)),
+            Point(position: (50, 0, 0), intensity: (1, 1, 1), radius: 0.5, name: "bulb"),
+            Rectangle(position: (0, 0, -3), direction: (0, 0, 1), size: (4, 2), intensity: (16, 8, 8), name: "window"),
+            Disc(position: (0, 9, 0), direction: (0, -2, 0), radius: 1, intensity: (4, 4, 4)),
+        ],
+        meshes: {"a": Sphere}, instances: [Single(of: "a")])"#;
+    let (s, dark) = (scene(text), scene(r#"(meshes: {"a": Sphere}, instances: [Single(of: "a")])"#));
+    let mut names = Vec::new();
+    s.visit_instance_names(|name| names.push(name.to_owned()));
+    assert_eq!(names, ["a", "light.0", "bulb", "window", "light.4"]);
+    assert_eq!((s.lights.len(), s.meshes.len()), (5, 4), "two discs share a mesh");
+    assert_eq!(s.settings.integrator, Integrator::Path);
+    assert_eq!(format!("{:?}", s.camera), format!("{:?}", dark.camera), "cameras do not step back for lights");
+    let material = |instance: usize| s.materials[s.material_slots[s.instances[instance].slot_base as usize] as usize];
+    assert_eq!((material(3).emission, material(3).one_sided), (Vec3::new(2.0, 1.0, 1.0), true));
+    assert!(!material(2).one_sided && (material(2).emission.x - 4.0 / std::f32::consts::PI).abs() < 1e-5);
+    let window = s.instances[3].local;
+    let corner = window.transform_point3(Vec3::new(0.5, 0.0, -0.5));
+    assert!(corner.distance(Vec3::new(2.0, 1.0, -3.0)) < 1e-5, "{corner}");
+    assert!(window.transform_vector3(Vec3::Y).normalize().distance(Vec3::Z) < 1e-6);
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn every_field_of_a_pbr_material_arrives() {
         emission: Vec3::new(1.0, 2.0, 3.0),
         emission_map: NONE,
         unlit: false,
+        one_sided: false,
         opacity: 0.5,
         alpha: Alpha::Blend,
         double_sided: false,

@@ -76,6 +76,20 @@ fn a_point_light_falls_off_with_the_square_of_the_distance() {
 }
 
 #[test]
+fn whitted_lights_by_lamps_as_by_points_with_a_cosine_on_the_way() {
+    let lamp = |direction| Light::Lamp {
+        position: Vec3::new(0.5, 3.0, 0.0),
+        direction,
+        intensity: Vec3::splat(4.0),
+        radius: 0.05,
+    };
+    let below = srgb(0.5 * 4.0 / (9.0 * std::f32::consts::PI));
+    for (direction, expected) in [(None, below), (Some(Vec3::NEG_Y), below), (Some(Vec3::Y), 0)] {
+        close(center(floor_under(vec![lamp(direction)]), Integrator::Whitted, 16), expected, 2);
+    }
+}
+
+#[test]
 fn many_lights_give_the_same_as_their_sum() {
     let sun = |irradiance| Light::Sun { direction: Vec3::Y, irradiance: Vec3::splat(irradiance), angular_radius: 0.0 };
     let one = center(floor_under(vec![sun(1.6)]), Integrator::Whitted, 4);

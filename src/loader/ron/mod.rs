@@ -11,6 +11,7 @@ pub mod instances;
 mod keys;
 mod land;
 mod lens;
+mod lights;
 mod material;
 mod model_entry;
 mod model_sets;
@@ -104,12 +105,13 @@ fn convert(
     let mut scene = Scene { settings: settings(source, &file.render)?, ..Scene::default() };
     let shutter = file.camera.iter().chain(file.cameras.0.iter().map(|(_, camera)| camera)).next();
     scene.settings.shutter = shutter.and_then(|camera| camera.optics().shutter).map(|shutter| shutter.0);
-    let (surroundings, sun) = environment::convert(source, file.environment.as_ref(), &mut Pictures::default())?;
+    let (surroundings, suns) = environment::convert(source, file.environment.as_ref(), &mut Pictures::default())?;
     scene.environment = surroundings;
     scene.fog = air::convert(source, file.air.as_ref())?;
-    scene.lights = environment::lights(source, &file.lights)?;
+    let (lights, lamps) = lights::convert(source, &file.lights)?;
+    scene.lights = lights;
     scene.own_lights = scene.lights.len();
-    scene.lights.extend(sun);
+    scene.lights.extend(suns);
 
     let budget = Budget::new(None);
     let curves = Curves::read(source, file, allow, &budget)?;
@@ -130,7 +132,7 @@ fn convert(
     let (camera, cuts, shots) = camera::convert(source, file, &scene, &names, chosen_camera)?;
     drop(names);
     (scene.camera, scene.cuts) = (camera, cuts);
-    if let Some(script) = Script::new(source, &scene, (&rows, table), shots)? {
+    if let Some(script) = Script::new(source, &scene, (&rows, table), &lamps, shots)? {
         scene.camera_has_keys = script.has_cameras();
         if script.has_exposure() {
             scene.settings.metering = Metering::Keyed;
@@ -140,6 +142,8 @@ fn convert(
     if file.render.integrator.is_none() {
         scene.settings.integrator = scene.suitable_integrator();
     }
+    // After the camera, which is not to step back for them.
+    lights::place(&mut scene, lamps);
     Ok(scene)
 }
 

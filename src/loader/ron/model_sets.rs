@@ -70,7 +70,7 @@ impl ModelSets {
     ///
     /// # Errors
     /// Numbers out of range, pictures that are missing or damaged.
-    pub fn environment(&self) -> Result<Option<(Environment, Option<Light>)>, LoadError> {
+    pub fn environment(&self) -> Result<Option<(Environment, Vec<Light>)>, LoadError> {
         let convert = |_| environment::convert(&self.source, self.file.environment.as_ref(), &mut Pictures::default());
         let set = self.file.environment.as_ref().map(convert).transpose();
         set.map_err(|error| self.fault("environment", &error))

@@ -5,6 +5,7 @@ use super::{
     environment::{self, Pictures},
     file::{self, Source},
     keys::{Course, Keys},
+    lights::{self, Lamp},
     material,
     names::{Known, Names},
     source::Place,
@@ -30,6 +31,10 @@ pub struct Script {
     known: Known,
     /// Row of each of the file's materials.
     rows: Vec<u32>,
+    /// The lights that are seen, as in the first frame.
+    lamps: Vec<Lamp>,
+    /// Row of the first light that is seen; the others follow.
+    first_lamp: u32,
     /// Numbers of the cameras of the film, into the file's, in the order of their cuts.
     shots: Vec<usize>,
     /// Textures and maps that materials have.
@@ -38,11 +43,11 @@ pub struct Script {
     last_sky: Mutex<Option<LastSky>>,
 }
 
-/// An environment with the sun that belongs to it, and the text that it was made of.
+/// An environment with the lights that belong to it, and the text that it was made of.
 struct LastSky {
     text: String,
     environment: Arc<Environment>,
-    sun: Option<Light>,
+    suns: Vec<Light>,
 }
 
 impl fmt::Debug for Script {
@@ -60,6 +65,7 @@ impl Script {
         source: &Source,
         scene: &Scene,
         (rows, table): (&[u32], Materials),
+        lamps: &[Lamp],
         shots: Vec<usize>,
     ) -> Result<Option<Self>, LoadError> {
         let (text, keys) = source.keys.extract(&source.text);
@@ -74,6 +80,8 @@ impl Script {
             scene: settings,
             known: Known::default(),
             rows: rows.to_vec(),
+            lamps: lamps.to_vec(),
+            first_lamp: scene.materials.len() as u32,
             shots,
             table: Mutex::new(table),
             pictures: Mutex::default(),
@@ -105,7 +113,14 @@ impl Script {
         })?;
         super::settings(source, &file.render)?;
         environment::check(source, file.environment.as_ref())?;
-        environment::lights(source, &file.lights)?;
+        let (_, lamps) = lights::convert(source, &file.lights)?;
+        if lamps.len() != self.lamps.len()
+            || lamps.iter().zip(&self.lamps).any(|(lamp, first)| !lamp.stands_like(first))
+        {
+            let message =
+                "lights that are seen do not move by keys: leave out `radius`, or place something that emits light";
+            return Err(source.error(&Place::ROOT.key("lights"), message));
+        }
         air::convert(source, file.air.as_ref())?;
         self.materials(source, &file)?;
         let root = Place::ROOT;
@@ -141,17 +156,17 @@ impl Script {
         rows.map(convert).collect()
     }
 
-    fn sky(&self, source: &Source, file: &SceneFile) -> Result<(Arc<Environment>, Option<Light>), LoadError> {
+    fn sky(&self, source: &Source, file: &SceneFile) -> Result<(Arc<Environment>, Vec<Light>), LoadError> {
         let text = format!("{:?}", file.environment);
         let mut last = self.last_sky.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = last.as_ref().filter(|last| last.text == text) {
-            return Ok((last.environment.clone(), last.sun));
+            return Ok((last.environment.clone(), last.suns.clone()));
         }
         let mut pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
-        let (environment, sun) = environment::convert(source, file.environment.as_ref(), &mut pictures)?;
+        let (environment, suns) = environment::convert(source, file.environment.as_ref(), &mut pictures)?;
         let environment = Arc::new(environment);
-        *last = Some(LastSky { text, environment: environment.clone(), sun });
-        Ok((environment, sun))
+        *last = Some(LastSky { text, environment: environment.clone(), suns: suns.clone() });
+        Ok((environment, suns))
     }
 
     fn setting<T>(&self, name: &str, time: f32, of: impl Fn(&RenderDefaults) -> T) -> Option<T> {
@@ -166,13 +181,17 @@ impl Timeline for Script {
         let mut changes = Changes::default();
         if sky {
             let sky = self.converted(time, |source, file| self.sky(source, file));
-            if let Some((environment, sun)) = sky {
+            if let Some((environment, suns)) = sky {
                 changes.environment = Some(environment);
-                changes.sun = Some(sun);
+                changes.suns = Some(suns);
             }
         }
         if lights {
-            changes.lights = self.converted(time, |source, file| environment::lights(source, &file.lights));
+            let lit = self.converted(time, |source, file| lights::convert(source, &file.lights));
+            if let Some((lights, lamps)) = lit {
+                changes.lights = Some(lights);
+                changes.lamps = (self.first_lamp..).zip(lamps.iter().map(Lamp::radiance)).collect();
+            }
         }
         if self.keys.has("air") {
             changes.fog = self.converted(time, |source, file| air::convert(source, file.air.as_ref())).flatten();

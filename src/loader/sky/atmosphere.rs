@@ -5,7 +5,10 @@
 
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
-use std::f64::consts::PI;
+use std::{
+    f64::consts::PI,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// One value per channel: at 680, 550 and 440 nm.
 pub type Rgb = DVec3;
@@ -25,6 +28,9 @@ const OZONE_ABSORPTION: Rgb = Rgb::new(0.65e-3, 1.881e-3, 0.085e-3);
 
 /// Optical depth and scattering tables of one kind of air.
 pub struct Atmosphere {
+    turbidity: f64,
+    /// The ground's.
+    pub albedo: Rgb,
     /// Extinction of the haze at the ground.
     haze: Rgb,
     transmittance: Table,
@@ -39,11 +45,26 @@ struct Medium {
 }
 
 impl Atmosphere {
+    /// As [`Self::new`]; if air and ground are those of the last call, as in the frames of a film, it returns the same again.
+    pub fn shared(turbidity: f64, albedo: Rgb) -> Arc<Self> {
+        static LAST: Mutex<Option<Arc<Atmosphere>>> = Mutex::new(None);
+        let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |air: &Arc<Self>| air.turbidity == turbidity && air.albedo == albedo;
+        let known = last().clone();
+        known.filter(same).unwrap_or_else(|| {
+            // Without the lock: other work that this thread takes up meanwhile may ask, too.
+            let air = Arc::new(Self::new(turbidity, albedo));
+            *last() = Some(air.clone());
+            air
+        })
+    }
+
     /// `turbidity` 1 is air without haze; `albedo` is the ground's.
     pub fn new(turbidity: f64, albedo: Rgb) -> Self {
         let haze = HAZE_TINT * (HAZE_DEPTH * (turbidity - 1.0).max(0.0) / HAZE_HEIGHT);
         let empty = Table { width: 1, data: vec![Rgb::ZERO] };
-        let mut air = Self { haze, transmittance: empty, multiple: Table { width: 1, data: vec![Rgb::ZERO] } };
+        let multiple = Table { width: 1, data: vec![Rgb::ZERO] };
+        let mut air = Self { turbidity, albedo, haze, transmittance: empty, multiple };
         air.transmittance = Table::new(160, 48, |uv| air.transmittance_at(uv));
         air.multiple = Table::new(32, 16, |uv| air.multiple_at(uv, albedo));
         air

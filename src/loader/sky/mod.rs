@@ -2,13 +2,16 @@
 //!
 //! Scattering of sunlight once in a spherical atmosphere of air, haze and ozone (Nishita et al. 1993, with the
 //! constants of Bruneton and Neyret 2008), with all further scattering by the closed form of Hillaire 2020. Three
-//! wavelengths stand for linear Rec.709. The sun's disc is not in the image; `Light::Sun` is the disc.
+//! wavelengths stand for linear Rec.709. The sun's disc is not in the image; `Light::Sun` is the disc. The moon lights the air in the
+//! same way.
 
 mod atmosphere;
+mod night;
 
 use crate::scene::{Environment, FloatImage, Light, desc::SunSky};
 use atmosphere::{Atmosphere, GROUND_RADIUS, Rgb, step};
 use glam::{DVec3, Vec3};
+use night::{Glow, Phase};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
 
@@ -24,58 +27,115 @@ const VIEWER: f64 = 0.2;
 /// white balance: sun and sky together come down white when the sun is high, and the low sun stays golden.
 const SUN_IRRADIANCE: Rgb = Rgb::new(8.6, 9.4, 10.9);
 
-/// The sky of `sky` as an environment and its sun, if that is wanted and up.
+/// Elevation in degrees below which a sun lights no air that is seen.
+const LOWEST: f32 = -18.0;
+
+/// The sky of `sky` as an environment, and the lights in it: the sun and the moon, if they are wanted and up.
 ///
-/// Takes about 50 ms of two cores. With intensity 1 and the sun high, surfaces that face the sun receive an
-/// irradiance of about 7, and the sky's radiance is about 0.3 to 1.
-pub fn daylight(sky: &SunSky) -> (Environment, Option<Light>) {
-    let model = Model::new(sky);
-    let sun = sky.sun.then(|| model.sun_light(sky.sun_size.0)).flatten();
-    (Environment::Image { pixels: model.image(), rotation: 0.0 }, sun)
+/// A pure function of `sky`. Takes about 60 ms of two cores for the sun and again for the moon, while they light the air, and
+/// 20 ms more where turbidity or ground are not those of the last call. With intensity 1 and the sun high, surfaces that face the sun
+/// receive an irradiance of about 7, and the sky's radiance is about 0.3 to 1.
+pub fn daylight(sky: &SunSky) -> (Environment, Vec<Light>) {
+    let air = Atmosphere::shared(f64::from(sky.turbidity.0), sky.ground.0.as_dvec3());
+    let intensity = f64::from(sky.intensity.0);
+    let mut lights = Vec::new();
+    let sun = Model::new(&air, sky.elevation.0, sky.azimuth.0, SUN_IRRADIANCE * intensity);
+    if sky.sun {
+        lights.extend(sun.sun_light(sky.sun_size.0));
+    }
+    let moon = sky.moon.as_ref().map(|moon| {
+        let mut model = Model::new(&air, moon.elevation.0, moon.azimuth.0, Rgb::ZERO);
+        let lit = moon.phase.map(|lit| f64::from(lit.0));
+        let phase = Phase::new(model.direction(), sun.direction(), lit, intensity * f64::from(moon.intensity.0));
+        model.irradiance = phase.irradiance;
+        lights.extend(model.moon_light(&phase, moon.size.0));
+        (model, moon.elevation.0)
+    });
+    let models = [Some((sun, sky.elevation.0)), moon].into_iter().flatten();
+    let models: Vec<Model> = models.filter(|(_, elevation)| *elevation >= LOWEST).map(|(model, _)| model).collect();
+    let pixels = image(&models, &Glow::new(sky));
+    (Environment::Image { pixels, rotation: 0.0, stars: night::stars(sky) }, lights)
 }
 
-struct Model {
-    air: Atmosphere,
+/// The picture of the light of all models, and of the night sky.
+fn image(models: &[Model], glow: &Glow) -> FloatImage {
+    let halves: Vec<Vec<Rgb>> = models.iter().map(Model::half).collect();
+    let row = |y: usize| {
+        let (halves, glow) = (&halves, glow.radiance(height_of(y)));
+        (0..WIDTH).map(move |x| {
+            let row = y * COLUMNS..(y + 1) * COLUMNS;
+            let light = models.iter().zip(halves).map(|(model, half)| model.unfold(&half[row.clone()], x));
+            (light.sum::<Rgb>() + glow).as_vec3().max(Vec3::ZERO).to_array()
+        })
+    };
+    let data = (0..HEIGHT).into_par_iter().flat_map_iter(row).collect();
+    FloatImage { width: WIDTH as u32, height: HEIGHT as u32, data }
+}
+
+/// Height of the unit directions of a row of the picture.
+fn height_of(row: usize) -> f64 {
+    ((row as f64 + 0.5) * PI / HEIGHT as f64).cos()
+}
+
+/// The air in the light of a sun, or of the moon.
+struct Model<'a> {
+    air: &'a Atmosphere,
     /// Direction towards the sun, which stands in the XY plane here.
     sun: DVec3,
     azimuth: f64,
     /// Irradiance of the sun above the atmosphere.
     irradiance: Rgb,
-    albedo: Rgb,
 }
 
-impl Model {
-    fn new(sky: &SunSky) -> Self {
-        let elevation = f64::from(sky.elevation.0).to_radians();
-        let albedo = sky.ground.0.as_dvec3();
+impl<'a> Model<'a> {
+    /// Angles in degrees.
+    fn new(air: &'a Atmosphere, elevation: f32, azimuth: f32, irradiance: Rgb) -> Self {
+        let elevation = f64::from(elevation).to_radians();
         Self {
-            air: Atmosphere::new(f64::from(sky.turbidity.0), albedo),
+            air,
             sun: DVec3::new(elevation.cos(), elevation.sin(), 0.0),
-            azimuth: f64::from(sky.azimuth.0).to_radians(),
-            irradiance: SUN_IRRADIANCE * f64::from(sky.intensity.0),
-            albedo,
+            azimuth: f64::from(azimuth).to_radians(),
+            irradiance,
         }
     }
 
-    fn sun_light(&self, diameter_degrees: f32) -> Option<Light> {
-        let irradiance = self.air.sunlight(GROUND_RADIUS + VIEWER, self.sun.y) * self.irradiance;
+    /// Direction towards the sun in the world.
+    fn direction(&self) -> DVec3 {
         let (z, x) = self.azimuth.sin_cos();
-        let direction = DVec3::new(x * self.sun.x, self.sun.y, z * self.sun.x).as_vec3().normalize();
-        let angular_radius = diameter_degrees.to_radians() * 0.5;
+        DVec3::new(x * self.sun.x, self.sun.y, z * self.sun.x)
+    }
+
+    /// Irradiance of the sun on the ground.
+    fn arriving(&self) -> Rgb {
+        self.air.sunlight(GROUND_RADIUS + VIEWER, self.sun.y) * self.irradiance
+    }
+
+    fn sun_light(&self, diameter_degrees: f32) -> Option<Light> {
+        let irradiance = self.arriving();
         (irradiance.max_element() > 1e-6).then(|| Light::Sun {
-            direction,
+            direction: self.direction().as_vec3().normalize(),
             irradiance: irradiance.as_vec3(),
-            angular_radius,
+            angular_radius: diameter_degrees.to_radians() * 0.5,
         })
     }
 
-    fn image(&self) -> FloatImage {
+    fn moon_light(&self, phase: &Phase, diameter_degrees: f32) -> Option<Light> {
+        let irradiance = self.arriving();
+        (irradiance.max_element() > 1e-9).then(|| Light::Moon {
+            direction: self.direction().as_vec3().normalize(),
+            irradiance: irradiance.as_vec3(),
+            angular_radius: diameter_degrees.to_radians() * 0.5,
+            bright_limb: phase.bright_limb.as_vec3(),
+            phase_cosine: phase.cosine as f32,
+        })
+    }
+
+    /// The columns on one side of the sun, row by row.
+    fn half(&self) -> Vec<Rgb> {
         let upper: Vec<Rgb> = self.rows(0..HEIGHT / 2, Rgb::ZERO);
         let skylight = irradiance_below(&upper);
         let lower = self.rows(HEIGHT / 2..HEIGHT, skylight);
-        let half = [upper, lower].concat();
-        let data = half.par_chunks(COLUMNS).flat_map_iter(|row| (0..WIDTH).map(|x| self.unfold(row, x))).collect();
-        FloatImage { width: WIDTH as u32, height: HEIGHT as u32, data }
+        [upper, lower].concat()
     }
 
     fn rows(&self, rows: std::ops::Range<usize>, skylight: Rgb) -> Vec<Rgb> {
@@ -88,12 +148,12 @@ impl Model {
     }
 
     /// A pixel of the whole image from the columns on one side of the sun.
-    fn unfold(&self, row: &[Rgb], x: usize) -> [f32; 3] {
+    fn unfold(&self, row: &[Rgb], x: usize) -> Rgb {
         let azimuth = ((x as f64 + 0.5) / WIDTH as f64 - 0.5) * TAU;
         let from_sun = (azimuth - self.azimuth + PI).rem_euclid(TAU) - PI;
         let at = from_sun.abs() / PI * (COLUMNS - 1) as f64;
         let left = (at as usize).min(COLUMNS - 2);
-        row[left].lerp(row[left + 1], at - left as f64).as_vec3().max(Vec3::ZERO).to_array()
+        row[left].lerp(row[left + 1], at - left as f64)
     }
 
     /// Radiance that arrives from `direction`; `skylight` is what lights the ground besides the sun.
@@ -121,7 +181,7 @@ impl Model {
     fn ground(&self, at: DVec3, skylight: Rgb) -> Rgb {
         let cos = at.normalize().dot(self.sun);
         let direct = self.air.sunlight(GROUND_RADIUS + 1e-3, cos) * cos.max(0.0) * self.irradiance;
-        self.albedo / PI * (direct + skylight)
+        self.air.albedo / PI * (direct + skylight)
     }
 }
 
@@ -141,7 +201,10 @@ fn irradiance_below(upper: &[Rgb]) -> Rgb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::desc::Finite;
+    use crate::scene::{
+        Stars,
+        desc::{Finite, Moon},
+    };
 
     fn luminance(c: [f32; 3]) -> f32 {
         0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2]
@@ -150,7 +213,7 @@ mod tests {
     fn sky(elevation: f32, turbidity: f32) -> (FloatImage, Option<Light>) {
         let desc = SunSky { elevation: Finite(elevation), turbidity: Finite(turbidity), ..SunSky::default() };
         match daylight(&desc) {
-            (Environment::Image { pixels, .. }, light) => (pixels, light),
+            (Environment::Image { pixels, .. }, lights) => (pixels, lights.first().copied()),
             other => panic!("{other:?}"),
         }
     }
@@ -211,5 +274,40 @@ mod tests {
             assert!(image.data.iter().flatten().all(|x| x.is_finite() && *x >= 0.0));
         }
         assert!(sky(-5.0, 2.5).1.is_none());
+    }
+
+    fn night(elevation: f32, moon: Option<Moon>) -> (FloatImage, Stars, Vec<Light>) {
+        let desc = SunSky { elevation: Finite(elevation), stars: Finite(1.0), moon, ..SunSky::default() };
+        match daylight(&desc) {
+            (Environment::Image { pixels, stars, .. }, lights) => (pixels, stars, lights),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn night_falls_without_a_step_and_a_glow_and_stars_remain() {
+        let zenith = |elevation: f32| luminance(pixel(&night(elevation, None).0, 0.0, 85.0));
+        let fall = [-4.0, -6.0, -10.0, -17.9, -18.1, -90.0].map(zenith);
+        assert!(fall.is_sorted_by(|a, b| a >= b) && fall[3] < 1.01 * fall[4] && fall[4] == fall[5], "{fall:?}");
+        assert!((1e-4..3e-4).contains(&fall[5]), "{fall:?}");
+        assert!(night(-18.0, None).1.faintest > 0.0 && night(0.0, None).1 == Stars::default());
+    }
+
+    #[test]
+    fn the_full_moon_is_a_small_sun() {
+        let moon = Moon { elevation: Finite(50.0), azimuth: Finite(60.0), phase: Some(Finite(1.0)), ..Moon::default() };
+        let ((by_night, _, lights), (by_day, sun)) = (night(-40.0, Some(moon)), sky(50.0, 2.5));
+        let [Light::Moon { irradiance, direction, .. }] = lights[..] else { panic!("{lights:?}") };
+        let Some(Light::Sun { irradiance: sun, direction: towards, .. }) = sun else { panic!("no sun") };
+        assert!((irradiance / sun).distance(Vec3::splat(2e-3)) < 1e-6 && direction == towards);
+        let blue = |image: &FloatImage| pixel(image, 0.0, 85.0)[2];
+        let glow = blue(&night(-40.0, None).0);
+        assert!(((blue(&by_night) - glow) / blue(&by_day) - 2e-3).abs() < 1e-5);
+    }
+
+    #[test]
+    fn a_moon_below_the_horizon_is_no_light() {
+        let moon = Moon { elevation: Finite(-5.0), ..Moon::default() };
+        assert!(night(-40.0, Some(moon)).2.is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     loader::{LoadError, image, options::EnvironmentChoice, sky},
-    scene::{Environment, FloatImage, Light, Metering, Scene, desc::SunSky},
+    scene::{Environment, FloatImage, Light, Metering, Scene, Stars, desc::SunSky},
 };
 use glam::Vec3;
 use std::{
@@ -25,7 +25,7 @@ const CLAMP: f32 = 2.0;
 pub fn light(
     scene: &mut Scene,
     choice: Option<&EnvironmentChoice>,
-    set: Option<(Environment, Option<Light>)>,
+    set: Option<(Environment, Vec<Light>)>,
     own: Option<FloatImage>,
 ) -> Result<(), LoadError> {
     let is_own = !scene.lights.is_empty() || choice.is_none() && set.is_none() && own.is_some();
@@ -36,13 +36,13 @@ pub fn light(
         (false, true) => (Metering::Off, Some(CLAMP)),
         (false, false) => (Metering::Gentle, Some(CLAMP)),
     };
-    if let Some((environment, sun)) = set {
+    if let Some((environment, suns)) = set {
         scene.environment = environment;
-        scene.lights.extend(sun);
+        scene.lights.extend(suns);
         return Ok(());
     }
     match (choice, own) {
-        (None, Some(pixels)) => scene.environment = Environment::Image { pixels, rotation: 0.0 },
+        (None, Some(pixels)) => scene.environment = still_picture(pixels),
         (None, None) if scene.lights.is_empty() => set_studio(scene),
         (None, None) => scene.environment = constant(Vec3::splat(DIM)),
         (Some(EnvironmentChoice::Sky), _) => set_daylight(scene),
@@ -51,6 +51,10 @@ pub fn light(
         (Some(EnvironmentChoice::File(path)), _) => scene.environment = picture(path)?,
     }
     Ok(())
+}
+
+fn still_picture(pixels: FloatImage) -> Environment {
+    Environment::Image { pixels, rotation: 0.0, stars: Stars::default() }
 }
 
 fn constant(radiance: Vec3) -> Environment {
@@ -63,14 +67,14 @@ fn picture(path: &Path) -> Result<Environment, LoadError> {
         return Err(LoadError::file(path, message));
     }
     let pixels = image::load_radiance(path, 1.0)?;
-    Ok(Environment::Image { pixels, rotation: 0.0 })
+    Ok(still_picture(pixels))
 }
 
 /// A clear sky with the sun behind the camera's left shoulder.
 pub fn set_daylight(scene: &mut Scene) {
-    let (environment, sun) = sky::daylight(&SunSky::default());
+    let (environment, suns) = sky::daylight(&SunSky::default());
     scene.environment = environment;
-    scene.lights.extend(sun);
+    scene.lights.extend(suns);
 }
 
 /// A round soft light: azimuth (0 is +X, 90 is +Z), elevation and angular radius in degrees, and the irradiance on what
@@ -117,8 +121,10 @@ fn backdrop(lights: &[Light], albedo: Vec3) -> Vec3 {
 /// Irradiance on level ground from suns.
 fn sunlight(lights: &[Light]) -> Vec3 {
     let direct = lights.iter().map(|light| match light {
-        Light::Sun { direction, irradiance, .. } => *irradiance * direction.y.max(0.0),
-        Light::Point { .. } | Light::Spot { .. } => Vec3::ZERO,
+        Light::Sun { direction, irradiance, .. } | Light::Moon { direction, irradiance, .. } => {
+            *irradiance * direction.y.max(0.0)
+        }
+        Light::Point { .. } | Light::Spot { .. } | Light::Lamp { .. } => Vec3::ZERO,
     });
     direct.sum()
 }
@@ -148,7 +154,7 @@ pub fn meet_ground(scene: &mut Scene, sectors: u32) -> Vec<Vec3> {
     let horizon: Vec<Vec3> = match &mut scene.environment {
         Environment::Constant { radiance } => vec![*radiance; sectors as usize],
         Environment::Gradient { horizon, .. } => vec![*horizon; sectors as usize],
-        Environment::Image { pixels, rotation } => {
+        Environment::Image { pixels, rotation, .. } => {
             let width = pixels.width as usize;
             let row = (pixels.height / 2).saturating_sub(1) as usize * width;
             let row = pixels.data[row..row + width].to_vec();

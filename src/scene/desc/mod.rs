@@ -112,8 +112,8 @@ pub struct RenderDesc {
     /// Time of the first frame in seconds. Default 0.
     pub start: Finite,
     /// How light is computed: `path` or `whitted`; or a view: `clay`, `ao`, `normal`, `depth`, `albedo`, `wireframe`, `instance`,
-    /// `material`, `uv`, `steps`. Default: `path` where a material needs it, such as glass or brushed metal, where there is fog, or where all light comes from
-    /// materials; else `whitted`.
+    /// `material`, `uv`, `steps`. Default: `path` where a material needs it, such as glass or brushed metal, where there is fog, where all light comes from
+    /// materials, or where a light is seen; else `whitted`.
     pub integrator: Option<Integrator>,
     /// Exposure in stops, -64 to 64: +1 doubles the brightness. Default 0.
     pub exposure: Finite,
@@ -181,17 +181,19 @@ pub struct Gradient {
     pub nadir: Color,
 }
 
-/// `SunSky(elevation: 35, azimuth: 120)`: daylight through the Earth's atmosphere.
+/// `SunSky(elevation: 35, azimuth: 120, stars: 1, moon: Moon(elevation: 30))`: daylight through the Earth's atmosphere, and the night.
+///
+/// Day suits exposure 0, sunset 3, dusk (the sun at -6) 6, a night with stars 7 and with a full moon 6.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SunSky {
-    /// Elevation of the sun above the horizon, in degrees, -18 to 90. Default 40.
+    /// Elevation of the sun above the horizon, in degrees, -90 to 90. From -18 down, no light of it is left. Default 40.
     pub elevation: Finite,
     /// Azimuth of the sun in degrees: 0 is +X, 90 is +Z. Default 60.
     pub azimuth: Finite,
     /// Haze: 1 is the purest air, 2.5 a clear day (default), 10 hazy. At most 20.
     pub turbidity: Finite,
-    /// Factor on the light of both sun and sky, 0 to 1000000. Default 1, which suits exposure 0.
+    /// Factor on the light of sun, sky, moon and stars, 0 to 1000000. Default 1, which suits exposure 0.
     pub intensity: Finite,
     /// Albedo of the ground below the horizon, at most 1. Default (0.3, 0.28, 0.25).
     pub ground: Color,
@@ -199,6 +201,39 @@ pub struct SunSky {
     pub sun: bool,
     /// Angular diameter of the sun in degrees, 0 to 90; a larger sun casts softer shadows. Default 0.53.
     pub sun_size: Finite,
+    /// Brightness of the stars and of the sky at night, 0 to 1000000. Stars are seen by cameras and in mirrors: the first when the sun is at -6,
+    /// all when it is at -18. With its azimuth they turn about a pole 45 degrees above -Z. Default 0: nights are black.
+    pub stars: Finite,
+    /// Default: none.
+    pub moon: Option<Moon>,
+}
+
+/// `Moon(elevation: 30, azimuth: 200)`: a moon, seen and giving light, which rises and sets like the sun.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Moon {
+    /// Elevation above the horizon in degrees, -90 to 90. Default 30.
+    pub elevation: Finite,
+    /// Azimuth in degrees, as of the sun. Default 240.
+    pub azimuth: Finite,
+    /// Share of the disc that is lit, from 0 (new) to 1 (full), on the side of the sun. Default: what the sun lights from where it is.
+    pub phase: Option<Finite>,
+    /// Angular diameter in degrees, 0 to 90; 0 is not seen. Default 0.52.
+    pub size: Finite,
+    /// Factor on its light, 0 to 1000000. Default 1: the full moon has a five-hundredth of the sun's irradiance.
+    pub intensity: Finite,
+}
+
+impl Default for Moon {
+    fn default() -> Self {
+        Self {
+            elevation: Finite(30.0),
+            azimuth: Finite(240.0),
+            phase: None,
+            size: Finite(0.52),
+            intensity: Finite(1.0),
+        }
+    }
 }
 
 impl Default for SunSky {
@@ -211,6 +246,8 @@ impl Default for SunSky {
             ground: Color::new(0.3, 0.28, 0.25),
             sun: true,
             sun_size: Finite(0.53),
+            stars: Finite(0.0),
+            moon: None,
         }
     }
 }
@@ -228,22 +265,42 @@ pub struct EnvironmentImage {
     pub intensity: Finite,
 }
 
-/// An entry of `lights: [..]`.
+/// An entry of `lights: [..]`. Any may have a `name`, which no other light has.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "lights")]
 pub enum LightDesc {
     Point(PointLight),
     Sun(SunLight),
     Spot(SpotLight),
+    Rectangle(RectangleLight),
+    Disc(DiscLight),
 }
 
-/// `Point(position: (0, 5, 0), intensity: (40, 40, 40))`: shines alike in all directions.
+impl LightDesc {
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Point(PointLight { name, .. })
+            | Self::Sun(SunLight { name, .. })
+            | Self::Spot(SpotLight { name, .. })
+            | Self::Rectangle(RectangleLight { name, .. })
+            | Self::Disc(DiscLight { name, .. }) => name.as_deref(),
+        }
+    }
+}
+
+/// `Point(position: (0, 5, 0), intensity: (40, 40, 40), radius: 0.1)`: shines alike in all directions.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PointLight {
     pub position: Point,
     /// Radiant intensity; an irradiance of intensity / distance² arrives.
     pub intensity: Color,
+    /// Radius of the lamp, 0 to 1000000. From 0.000001 on, it is a bright ball that is seen and casts soft shadows, with a radiance of
+    /// intensity / (π radius²). Default 0: a point that is not seen.
+    #[serde(default)]
+    pub radius: Finite,
+    #[serde(default)]
+    pub name: Option<String>,
 }
 
 /// `Sun(direction: (1, 2, 1), irradiance: (5, 5, 4.5))`: shines from infinitely far away.
@@ -257,6 +314,8 @@ pub struct SunLight {
     /// Angular diameter in degrees, from 0 (hard shadows, the default) to 90.
     #[serde(default)]
     pub size: Finite,
+    #[serde(default)]
+    pub name: Option<String>,
 }
 
 /// `Spot(position: (0, 5, 0), direction: (0, -1, 0), intensity: (40, 40, 40), angle: 60, blend: 0.2)`: shines into a cone.
@@ -274,6 +333,49 @@ pub struct SpotLight {
     /// Share of the cone in which the light fades towards its edge, 0 (sharp) to 1. Default 0.15.
     #[serde(default = "values::slight_blend")]
     pub blend: Finite,
+    /// Radius of the disc across the direction that shines, 0 to 1000000: a larger one casts softer shadows. It is not seen. Default 0.
+    #[serde(default)]
+    pub radius: Finite,
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
+/// `Rectangle(position: (0, 3, 0), direction: (0, -1, 0), size: (2, 1), intensity: (20, 20, 20))`: a bright rectangle that is seen, dark at
+/// its back.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RectangleLight {
+    /// The middle.
+    pub position: Point,
+    /// Direction in which the light shines, of any length but 0.
+    pub direction: Point,
+    /// Width and height, each 0.000001 to 1000000.
+    pub size: (Finite, Finite),
+    /// Radiant intensity along the direction, whatever the size: far away, an irradiance of intensity / distance² arrives. The radiance is
+    /// intensity / area.
+    pub intensity: Color,
+    /// Direction in which the height is measured, as near as it can be; not (0, 0, 0), and not along `direction`. Default (0, 1, 0), or
+    /// (0, 0, -1) where the light shines straight up or down.
+    #[serde(default)]
+    pub up: Option<Point>,
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
+/// `Disc(position: (0, 3, 0), direction: (0, -1, 0), radius: 0.5, intensity: (20, 20, 20))`: a bright disc that is seen, dark at its back.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiscLight {
+    /// The middle.
+    pub position: Point,
+    /// Direction in which the light shines, of any length but 0.
+    pub direction: Point,
+    /// 0.000001 to 1000000.
+    pub radius: Finite,
+    /// As of a [`RectangleLight`].
+    pub intensity: Color,
+    #[serde(default)]
+    pub name: Option<String>,
 }
 
 /// An entry of `meshes: { "name": .. }`.

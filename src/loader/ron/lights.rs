@@ -1,0 +1,242 @@
+//! The `lights` section, checked. Lights with an extent are instances that emit light, placed after all others.
+
+use super::{environment::within, file::Source, placements::direction, source::Place};
+use crate::loader::{LoadError, shapes};
+use crate::scene::{
+    Instance, Light, Material, Mesh, NONE, Scene, Shape, TriangleMesh, cut,
+    desc::{Color, DiscLight, Finite, LightDesc, Point, PointLight, RectangleLight, SpotLight, SunLight},
+};
+use glam::{Affine3, Mat3, Vec3};
+use std::{
+    collections::{HashMap, HashSet},
+    f32::consts::{PI, TAU},
+};
+
+/// The least size of a light that is seen, and the greatest size of any.
+const SIZES: (f32, f32) = (1e-6, 1e6);
+
+/// A light that is seen.
+#[derive(Clone)]
+pub struct Lamp {
+    name: String,
+    form: Form,
+    /// Places the form, whose size is 1.
+    world_from_object: Affine3,
+    radiance: Vec3,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Form {
+    Sphere,
+    Square,
+    Disc,
+}
+
+/// Converts `lights:`; those that are seen are lamps as well.
+///
+/// # Errors
+/// Lights without a direction or of an impossible size, names that are empty or not unique.
+pub fn convert(source: &Source, lights: &[LightDesc]) -> Result<(Vec<Light>, Vec<Lamp>), LoadError> {
+    let all = Place::ROOT.key("lights");
+    check_names(source, lights, &all)?;
+    let mut lamps = Vec::new();
+    let light = |(index, desc): (usize, &LightDesc)| {
+        let place = all.index(index);
+        let at = Checks { source, place: &place };
+        let name = desc.name().map_or_else(|| format!("light.{index}"), |name| cut(name).to_owned());
+        let (light, lamp) = match desc {
+            LightDesc::Point(l) => at.point(l, name)?,
+            LightDesc::Sun(l) => (at.sun(l)?, None),
+            LightDesc::Spot(l) => (at.spot(l)?, None),
+            LightDesc::Rectangle(l) => at.rectangle(l, name)?,
+            LightDesc::Disc(l) => at.disc(l, name)?,
+        };
+        lamps.extend(lamp);
+        Ok(light)
+    };
+    let lights = lights.iter().enumerate().map(light).collect::<Result<_, _>>()?;
+    Ok((lights, lamps))
+}
+
+fn check_names(source: &Source, lights: &[LightDesc], all: &Place) -> Result<(), LoadError> {
+    let mut known = HashSet::new();
+    for (index, light) in lights.iter().enumerate() {
+        let Some(name) = light.name() else { continue };
+        let fault = match name {
+            "" => "the name is empty: write one, or leave it out".to_owned(),
+            _ if !known.insert(name) => format!("two lights are named `{name}`: give each a name of its own"),
+            _ => continue,
+        };
+        return Err(source.error(&all.index(index).key("name"), fault));
+    }
+    Ok(())
+}
+
+/// A light, and the lamp that it is if it is seen.
+type Converted = Result<(Light, Option<Lamp>), LoadError>;
+
+/// The light at `place`.
+struct Checks<'a> {
+    source: &'a Source,
+    place: &'a Place<'a>,
+}
+
+impl Checks<'_> {
+    fn point(&self, l: &PointLight, name: String) -> Converted {
+        let (position, intensity) = (l.position.0, l.intensity.0);
+        if l.radius.0 == 0.0 {
+            return Ok((Light::Point { position, intensity }, None));
+        }
+        let radius = self.size(l.radius, "radius")?;
+        let lamp = Lamp {
+            name,
+            form: Form::Sphere,
+            world_from_object: Affine3 { matrix3: Mat3::from_diagonal(Vec3::splat(radius)), translation: position },
+            radiance: self.radiance(l.intensity, PI * radius * radius)?,
+        };
+        Ok((Light::Lamp { position, direction: None, intensity, radius }, Some(lamp)))
+    }
+
+    fn sun(&self, l: &SunLight) -> Result<Light, LoadError> {
+        within(self.source, l.size, &self.place.key("size"), (0.0, 90.0))?;
+        let angular_radius = l.size.0.to_radians() * 0.5;
+        Ok(Light::Sun { direction: self.direction(l.direction)?, irradiance: l.irradiance.0, angular_radius })
+    }
+
+    fn spot(&self, l: &SpotLight) -> Result<Light, LoadError> {
+        within(self.source, l.angle, &self.place.key("angle"), (0.01, 180.0))?;
+        within(self.source, l.blend, &self.place.key("blend"), (0.0, 1.0))?;
+        within(self.source, l.radius, &self.place.key("radius"), (0.0, SIZES.1))?;
+        let outer = l.angle.0.to_radians() * 0.5;
+        Ok(Light::Spot {
+            position: l.position.0,
+            direction: self.direction(l.direction)?,
+            intensity: l.intensity.0,
+            inner: outer * (1.0 - l.blend.0),
+            outer,
+            radius: l.radius.0,
+        })
+    }
+
+    fn rectangle(&self, l: &RectangleLight, name: String) -> Converted {
+        let direction = self.direction(l.direction)?;
+        let (width, height) = (self.size(l.size.0, "size")?, self.size(l.size.1, "size")?);
+        let up = match l.up {
+            Some(up) => self.up(up, direction)?,
+            None => upright(direction, Vec3::Y).or_else(|| upright(direction, Vec3::NEG_Z)).unwrap_or(Vec3::X),
+        };
+        let area = width * height;
+        // A square's height is measured along its own -Z.
+        let matrix3 = Mat3::from_cols(up.cross(direction) * width, direction * area.sqrt(), up * -height);
+        let (position, intensity) = (l.position.0, l.intensity.0);
+        let lamp = Lamp {
+            name,
+            form: Form::Square,
+            world_from_object: Affine3 { matrix3, translation: position },
+            radiance: self.radiance(l.intensity, area)?,
+        };
+        let radius = (area / PI).sqrt();
+        Ok((Light::Lamp { position, direction: Some(direction), intensity, radius }, Some(lamp)))
+    }
+
+    fn disc(&self, l: &DiscLight, name: String) -> Converted {
+        let direction = self.direction(l.direction)?;
+        let radius = self.size(l.radius, "radius")?;
+        let side = direction.any_orthonormal_vector();
+        let (position, intensity) = (l.position.0, l.intensity.0);
+        let lamp = Lamp {
+            name,
+            form: Form::Disc,
+            world_from_object: Affine3 {
+                matrix3: Mat3::from_cols(side, direction, side.cross(direction)) * radius,
+                translation: position,
+            },
+            radiance: self.radiance(l.intensity, PI * radius * radius)?,
+        };
+        Ok((Light::Lamp { position, direction: Some(direction), intensity, radius }, Some(lamp)))
+    }
+
+    fn direction(&self, desc: Point) -> Result<Vec3, LoadError> {
+        direction(desc.0, "the direction").map_err(|message| self.source.error(&self.place.key("direction"), message))
+    }
+
+    /// The unit vector across `direction` that is nearest to `up`.
+    fn up(&self, up: Point, direction: Vec3) -> Result<Vec3, LoadError> {
+        upright(direction, up.0).ok_or_else(|| {
+            let message = "`up` is (0, 0, 0) or along the direction: write one that is across it";
+            self.source.error(&self.place.key("up"), message)
+        })
+    }
+
+    fn size(&self, size: Finite, field: &str) -> Result<f32, LoadError> {
+        within(self.source, size, &self.place.key(field), SIZES)?;
+        Ok(size.0)
+    }
+
+    fn radiance(&self, intensity: Color, area: f32) -> Result<Vec3, LoadError> {
+        let radiance = intensity.0 / area;
+        let message = "the light is too bright for its size: make it larger or darker";
+        radiance.is_finite().then_some(radiance).ok_or_else(|| self.source.error(&self.place.key("intensity"), message))
+    }
+}
+
+/// The unit vector across `direction` that is nearest to `up`; none if that is along the direction.
+fn upright(direction: Vec3, up: Vec3) -> Option<Vec3> {
+    let up = up.try_normalize()?;
+    let across = up - direction * up.dot(direction);
+    (across.length() > 1e-4).then(|| across.normalize())
+}
+
+impl Lamp {
+    /// The emission of its material.
+    pub fn radiance(&self) -> Vec3 {
+        self.radiance
+    }
+
+    /// Whether it is of the same form, at the same place.
+    pub fn stands_like(&self, other: &Self) -> bool {
+        (self.form, self.world_from_object) == (other.form, other.world_from_object)
+    }
+}
+
+/// Adds `lamps` to the instances of a scene that has all others. Each gets the next row of the scene's materials.
+pub fn place(scene: &mut Scene, lamps: Vec<Lamp>) {
+    let mut meshes = HashMap::new();
+    for lamp in lamps {
+        let mesh = *meshes.entry(lamp.form).or_insert_with(|| {
+            scene.meshes.push(lamp.form.mesh());
+            scene.meshes.len() as u32 - 1
+        });
+        let slot_base = scene.material_slots.len() as u32;
+        scene.material_slots.push(scene.materials.len() as u32);
+        scene.materials.push(Material {
+            color: Vec3::ZERO,
+            emission: lamp.radiance,
+            one_sided: lamp.form != Form::Sphere,
+            ..Material::default()
+        });
+        scene.names.materials.push(lamp.name.clone());
+        let stem = scene.names.add_stem(lamp.name);
+        scene.names.push(stem, NONE);
+        let local = lamp.world_from_object;
+        scene.instances.push(Instance { local, node: NONE, mesh, slot_base, motion: NONE });
+    }
+}
+
+/// A polygon that faces +Y with the area of the disc of radius 1.
+fn disc() -> TriangleMesh {
+    const CORNERS: u32 = 64;
+    let turn = TAU / CORNERS as f32;
+    shapes::disc((turn / turn.sin()).sqrt(), CORNERS)
+}
+
+impl Form {
+    fn mesh(self) -> Mesh {
+        let (name, shape) = match self {
+            Self::Sphere => ("ball light", Shape::Sphere),
+            Self::Square => ("rectangle light", Shape::Triangles(shapes::quad(1.0))),
+            Self::Disc => ("disc light", Shape::Triangles(disc())),
+        };
+        Mesh { name: name.into(), shape, slot_count: 1 }
+    }
+}
