@@ -167,6 +167,28 @@ fn every_rule_holds_for_every_point() {
 }
 
 #[test]
+fn vertex_colours_are_probabilities() {
+    let dir = land();
+    let header = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n\
+        property uchar red\nproperty uchar green\nproperty uchar blue\nelement face 1\n\
+        property list uchar int vertex_indices\nend_header\n";
+    let vertices = "0 0 0 0 255 0\n0 0 1 0 255 0\n1 0 1 255 255 0\n1 0 0 255 255 0\n4 0 1 2 3\n";
+    fs::write(dir.path().join("colours.ply"), format!("{header}{vertices}")).expect("writes");
+    let found = |channel: &str| {
+        let text = format!(
+            r#"(meshes: {{"ball": Sphere, "sheet": Ply(file: "colours.ply")}}, instances: [Scatter(of: "ball", on: "sheet",
+            at: surface(count: 4000), where: (vertex_color: {channel}))])"#
+        );
+        load(&scene_path(&dir, &text)).map(|s| s.instances).map_err(|e| e.to_string())
+    };
+    let (red, green) = (found("r").expect("loads"), found("g").expect("loads"));
+    let mean = red.iter().map(|i| i.local.translation.x).sum::<f32>() / red.len() as f32;
+    assert!((1850..2150).contains(&red.len()) && (mean - 2.0 / 3.0).abs() < 0.02, "{} {mean}", red.len());
+    assert_eq!(green.len(), 4000);
+    assert!(found("b").is_err_and(|e| e.contains("is left by `vertex_color`")));
+}
+
+#[test]
 fn rules_are_measured_after_spread_and_the_whole_transform() {
     let text = |spread: &str| {
         on_ramp(
