@@ -140,9 +140,9 @@ fn things_by_weight_share_the_copies() {
 #[test]
 fn every_rule_holds_for_every_point() {
     let scatter = |at: &str, rules: &str| {
-        let one = format!(r#"Single(of: "box", translate: (9, 30, 9), rotate: (0, 45, 0)), "#);
-        let scatter = format!(r#"Scatter(of: "ball", on: "ramp", at: {at}, where: ({rules}))"#);
-        let mut found = places(&placed(&on_ramp("", "", &(one + &scatter))));
+        let one = r#"Single(of: "box", translate: (9, 30, 9), rotate: (0, 45, 0))"#;
+        let scatter = format!(r#"{one}, Scatter(of: "ball", on: "ramp", at: {at}, where: ({rules}))"#);
+        let mut found = places(&placed(&on_ramp("", "", &scatter)));
         found.remove(0);
         found
     };
