@@ -450,7 +450,7 @@ mod tests {
 
     #[test]
     fn a_circle_of_beziers_has_its_circumference() {
-        let k = 0.552_284_75f32;
+        let k = 0.552_285f32;
         let quarter = |a: Vec3, b: Vec3| [a + b * k, b + a * k, b];
         let corners = [Vec3::X, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Z];
         let points: Vec<Vec3> =

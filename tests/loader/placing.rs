@@ -140,9 +140,9 @@ fn things_by_weight_share_the_copies() {
 #[test]
 fn every_rule_holds_for_every_point() {
     let scatter = |at: &str, rules: &str| {
-        let one = format!(r#"Single(of: "box", translate: (9, 30, 9), rotate: (0, 45, 0)), "#);
-        let scatter = format!(r#"Scatter(of: "ball", on: "ramp", at: {at}, where: ({rules}))"#);
-        let mut found = places(&placed(&on_ramp("", "", &(one + &scatter))));
+        let one = r#"Single(of: "box", translate: (9, 30, 9), rotate: (0, 45, 0))"#;
+        let scatter = format!(r#"{one}, Scatter(of: "ball", on: "ramp", at: {at}, where: ({rules}))"#);
+        let mut found = places(&placed(&on_ramp("", "", &scatter)));
         found.remove(0);
         found
     };
@@ -164,6 +164,28 @@ fn every_rule_holds_for_every_point() {
         let least = if at.starts_with("poisson") { 0.4 } else { 0.45 };
         assert!(half as f32 > least * whole as f32 && half <= whole, "{at} {half} {whole}");
     }
+}
+
+#[test]
+fn vertex_colours_are_probabilities() {
+    let dir = land();
+    let header = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n\
+        property uchar red\nproperty uchar green\nproperty uchar blue\nelement face 1\n\
+        property list uchar int vertex_indices\nend_header\n";
+    let vertices = "0 0 0 0 255 0\n0 0 1 0 255 0\n1 0 1 255 255 0\n1 0 0 255 255 0\n4 0 1 2 3\n";
+    fs::write(dir.path().join("colours.ply"), format!("{header}{vertices}")).expect("writes");
+    let found = |channel: &str| {
+        let text = format!(
+            r#"(meshes: {{"ball": Sphere, "sheet": Ply(file: "colours.ply")}}, instances: [Scatter(of: "ball", on: "sheet",
+            at: surface(count: 4000), where: (vertex_color: {channel}))])"#
+        );
+        load(&scene_path(&dir, &text)).map(|s| s.instances).map_err(|e| e.to_string())
+    };
+    let (red, green) = (found("r").expect("loads"), found("g").expect("loads"));
+    let mean = red.iter().map(|i| i.local.translation.x).sum::<f32>() / red.len() as f32;
+    assert!((1850..2150).contains(&red.len()) && (mean - 2.0 / 3.0).abs() < 0.02, "{} {mean}", red.len());
+    assert_eq!(green.len(), 4000);
+    assert!(found("b").is_err_and(|e| e.contains("is left by `vertex_color`")));
 }
 
 #[test]
@@ -223,8 +245,8 @@ fn faults_in_curves_and_placements_are_told() {
         (along("count: 2, from: -1"), "`from` must not be negative"),
         (along("count: 2, from: 30, to: 20"), "`from` is 30, which is not before the end at 20"),
         (along("count: 2, to: 50"), "`to` is 50, but the curve is only 40 long"),
-        (on_ramp("", "", r#"Along(of: "box", curve: "raod", count: 2)"#), "unknown curve `raod`: did you mean `road`?"),
-        (single(r#"drop: "rmap""#), "unknown mesh or group `rmap`: did you mean `ramp`?"),
+        (on_ramp("", "", r#"Along(of: "box", curve: "rod", count: 2)"#), "unknown curve `rod`: did you mean `road`?"),
+        (single(r#"drop: "ramps""#), "unknown mesh or group `ramps`: did you mean `ramp`?"),
         (single(r#"drop: "cone""#), "`cone` is not placed above this placement in the same list"),
         (single(r#"translate: (50, 0, 0), drop: "ramp""#), "no copy is above or below `ramp`"),
         (on_ramp("", "", r#"Single(of: "ball"), Single(of: "box", drop: "ball")"#), "spheres are no ground"),

@@ -61,7 +61,7 @@ impl Land<'_> {
         if let Some(valley) = &desc.valley {
             let place = place.key("valley");
             let fields = Fields { source: self.source, place: &place };
-            let (width, blend) = (fields.from_0(valley.width, "width")?, fields.above_0(valley.blend, "blend")?);
+            let (width, blend) = (fields.not_below_0(valley.width, "width")?, fields.above_0(valley.blend, "blend")?);
             terrain.open_valley(self.curve(&valley.curve, &place)?, width, blend);
         }
         let beds = place.key("level");
@@ -122,10 +122,10 @@ impl Land<'_> {
         let own = if on_curve { 0.0 } else { 4.0 * width };
         let shape = terrain::Bed {
             width,
-            blend: fields.from_0(bed.blend, "blend")?,
+            blend: fields.not_below_0(bed.blend, "blend")?,
             depth: bed.depth.0,
             on_curve,
-            smooth: bed.smooth.map_or(Ok(own), |smooth| fields.from_0(smooth, "smooth"))?,
+            smooth: bed.smooth.map_or(Ok(own), |smooth| fields.not_below_0(smooth, "smooth"))?,
         };
         terrain.level(self.curve(&bed.curve, place)?, &shape);
         Ok(())

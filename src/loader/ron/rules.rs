@@ -58,7 +58,7 @@ pub struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     pub fn new(rules: Vec<Rule>, shape: &'a Shape, transform: Affine3, seed: u32) -> Self {
-        let normal_transform = Mat3::from(transform.matrix3).inverse().transpose();
+        let normal_transform = transform.matrix3.inverse().transpose();
         Self { rules, shape, transform, normal_transform, seed, met: AtomicUsize::new(0) }
     }
 

@@ -56,7 +56,7 @@ impl Fields<'_> {
     }
 
     /// A number that is 0 or more.
-    pub fn from_0(&self, x: Finite, field: &str) -> Result<f32, LoadError> {
+    pub fn not_below_0(&self, x: Finite, field: &str) -> Result<f32, LoadError> {
         match x.0 >= 0.0 {
             true => Ok(x.0),
             false => Err(self.source.error(&self.place.key(field), format!("`{field}` must not be negative"))),
@@ -80,7 +80,7 @@ impl Fields<'_> {
 
     /// The part of a curve of this length that the fields `from` and `to` say.
     pub fn range(&self, from: Finite, to: Option<Finite>, length: f32) -> Result<[f32; 2], LoadError> {
-        let from = self.from_0(from, "from")?;
+        let from = self.not_below_0(from, "from")?;
         let to = to.map_or(length, |to| to.0);
         // A length that is copied from elsewhere may be rounded.
         if to > length * 1.0001 {
