@@ -189,3 +189,23 @@ fn faults_in_keys_cameras_and_motions_are_told() {
         assert!(told.starts_with("s.ron:") && told.contains(expected), "{part}: {told}");
     }
 }
+
+#[test]
+fn a_group_carries_its_children() {
+    let text = film("render: (frames: 2)")
+        .replace("Grid(of: \"car\", count: (3, 1, 1), spacing: (0, 0, 0)", "Group(of: \"pair\", scale: 2")
+        .replace("Single(of: \"tower\"", "Single(of: \"tower\", parent: \"pair\"");
+    let s = scene(&text);
+    let mut worlds = Vec::new();
+    world_transforms(&s, &at(&s, 5.0), &mut worlds);
+    // The pair is scaled by 2 where it is placed, and has gone 10 units of its own space.
+    let tower = worlds[2].translation;
+    assert!(tower.distance(Vec3::new(40.0, 10.0, 0.0)) < 1e-3, "{tower}");
+    for (from, to, expected) in [
+        ("parent: \"pair\"", "parent: \"pear\"", "there is no group `pear`"),
+        ("Group(of: \"pair\"", "Single(of: \"car\"", "no entry above places the group `pair`"),
+    ] {
+        let told = error(&text.replace(from, to));
+        assert!(told.contains(expected), "{told}");
+    }
+}
