@@ -29,10 +29,16 @@ impl Check<'_> {
         }
         match (schema["type"].as_str(), &node.content) {
             (None, _) => Ok(()),
-            (Some("number"), Content::Number(x)) => expect(*x >= schema["minimum"].as_f64().unwrap_or(f64::MIN), "more", node),
+            (Some("number"), Content::Number(x)) => {
+                expect(*x >= schema["minimum"].as_f64().unwrap_or(f64::MIN), "more", node)
+            }
             (Some("integer"), Content::Number(x)) => expect(*x >= 0.0 && x.fract() == 0.0, "a whole number", node),
-            (Some("boolean"), Content::Word) => expect(["true", "false"].contains(&node.name.as_deref().unwrap_or("")), "a bool", node),
-            (Some("string"), Content::Text(text)) => expect(!schema["pattern"].is_string() || text.starts_with('#'), "a colour", node),
+            (Some("boolean"), Content::Word) => {
+                expect(["true", "false"].contains(&node.name.as_deref().unwrap_or("")), "a bool", node)
+            }
+            (Some("string"), Content::Text(text)) => {
+                expect(!schema["pattern"].is_string() || text.starts_with('#'), "a colour", node)
+            }
             (Some("array"), Content::Items(items, _)) => self.array(schema, items, node),
             (Some("object"), _) => self.object(schema, node),
             (Some(other), _) => expect(false, other, node),
@@ -54,7 +60,9 @@ impl Check<'_> {
         }
         let properties = schema["properties"].as_object();
         // A variant: its name stands before its content.
-        if let Some(name) = name && let Some(content) = properties.and_then(|all| all.get(name)) {
+        if let Some(name) = name
+            && let Some(content) = properties.and_then(|all| all.get(name))
+        {
             let inner = match &node.content {
                 Content::Items(items, _) if items.len() == 1 => items[0].clone(),
                 _ => Node { name: None, ..node.clone() },

@@ -39,7 +39,8 @@ impl Example {
         let root = ron::read(&self.text);
         let all = root.entries().iter().filter(|(name, _)| sections.contains(&&**name));
         let key = if key == "key" { "keys" } else { key };
-        let span = all.clone().find_map(|(_, value)| value.find(key)).or(all.map(|(_, value)| value.span.clone()).next())?;
+        let span =
+            all.clone().find_map(|(_, value)| value.find(key)).or(all.map(|(_, value)| value.span.clone()).next())?;
         let line = self.text[..span.start].rfind('\n').map_or(0, |at| at + 1);
         let indent = self.text[line..].len() - self.text[line..].trim_start().len();
         let field = self.text[line + indent..span.start].trim_end();

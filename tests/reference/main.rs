@@ -84,7 +84,8 @@ fn every_field_has_a_comment_that_says_what_happens_without_it() {
     let mut bad = Vec::new();
     for (name, fields) in reachable(&book) {
         for field in fields {
-            let told = field.required || words.iter().any(|word| field.docs.contains(word)) || field.docs.starts_with("As ");
+            let told =
+                field.required || words.iter().any(|word| field.docs.contains(word)) || field.docs.starts_with("As ");
             if field.docs.is_empty() || !told {
                 bad.push(format!("{name}::{}", field.name));
             }
@@ -96,7 +97,8 @@ fn every_field_has_a_comment_that_says_what_happens_without_it() {
 #[test]
 fn every_example_scene_loads_and_is_shown_with_its_picture() {
     let book = Book::read();
-    let pages: String = book.pages().into_iter().filter(|(name, _)| name != "README.md").map(|(_, text)| text).collect();
+    let pages: String =
+        book.pages().into_iter().filter(|(name, _)| name != "README.md").map(|(_, text)| text).collect();
     for example in &book.examples {
         let name = &example.name;
         let path = examples::folder().join(format!("examples/{name}.ron"));
@@ -119,14 +121,18 @@ fn context(name: &str) -> &str {
         "Moon" => "environment: SunSky(moon: X)",
         "FogDesc" => "air: X",
         "PointLight" | "SunLight" | "SpotLight" | "RectangleLight" | "DiscLight" => "lights: [X]",
-        "MaterialDesc" | "Diffuse" | "Mirror" | "Emissive" | "Metal" | "Glossy" | "Glass" | "Pbr" => "materials: {\"m\": X}",
+        "MaterialDesc" | "Diffuse" | "Mirror" | "Emissive" | "Metal" | "Glossy" | "Glass" | "Pbr" => {
+            "materials: {\"m\": X}"
+        }
         "AlphaDesc" => "materials: {\"m\": Pbr(X)}",
         "CatmullRomCurve" | "BezierCurve" | "ObjCurve" | "GltfCurve" => "curves: {\"c\": X}",
         "NoiseDesc" | "Valley" | "Bed" => "meshes: {\"t\": Terrain(size: 1, X)}",
         "MotionDesc" => "motions: {\"m\": X}",
         "KeyframeDesc" => "motions: {\"m\": (parts: [Keyframes(keys: [X])])}",
         "PhaseDesc" | "RandomPhase" | "Wave" => "motions: {\"m\": (parts: [], phase: X)}",
-        "Spin" | "Sway" | "Bob" | "Keyframes" | "FollowDesc" | "Towards" | "Shake" | "Clip" => "motions: {\"m\": (parts: [X])}",
+        "Spin" | "Sway" | "Bob" | "Keyframes" | "FollowDesc" | "Towards" | "Shake" | "Clip" => {
+            "motions: {\"m\": (parts: [X])}"
+        }
         "Single" | "Group" | "Grid" | "Scatter" | "Random" | "Along" => "instances: [X]",
         "Surface" | "Poisson" => "instances: [Scatter(of: \"a\", on: \"a\", at: X)]",
         "Sample" => "instances: [Scatter(of: \"a\", on: \"a\", X)]",
@@ -178,7 +184,8 @@ fn every_example_in_the_docs_is_right() {
     assert!(examples.len() > 60, "{}", examples.len());
     for section in examples {
         let more = ["meshes", "instances"].iter().filter(|name| !section.starts_with(*name));
-        let more: String = more.map(|name| format!(", {name}: {}", if *name == "meshes" { "{}" } else { "[]" })).collect();
+        let more: String =
+            more.map(|name| format!(", {name}: {}", if *name == "meshes" { "{}" } else { "[]" })).collect();
         let text = format!("({section}{more})");
         text.parse::<SceneFile>().unwrap_or_else(|e| panic!("{text}: {e}"));
     }

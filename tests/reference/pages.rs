@@ -134,8 +134,7 @@ pub struct Book {
 
 impl Book {
     pub fn read() -> Self {
-        let mut book =
-            Self { sources: Sources::read(), examples: examples::read(), spots: BTreeMap::new() };
+        let mut book = Self { sources: Sources::read(), examples: examples::read(), spots: BTreeMap::new() };
         for page in &PAGES {
             for (name, heading) in page.things {
                 book.add_spots(page, name, heading);
@@ -312,7 +311,9 @@ impl Book {
         };
         for choice in choices {
             let mut docs = Docs::of(&choice.docs);
-            if let Some(part) = part(choice) && choice.docs.is_empty() {
+            if let Some(part) = part(choice)
+                && choice.docs.is_empty()
+            {
                 docs = Docs::of(&part.docs);
             }
             let name = match docs.examples.is_empty() {
@@ -421,8 +422,12 @@ impl Book {
             }
             write!(text, "\n## [{}]({}.md)\n\n", page.title, page.name).unwrap();
             for Example { name, caption, .. } in shown {
-                writeln!(text, "<a href=\"{}.md\"><img src=\"pictures/{name}.jpg\" width=\"180\" alt=\"{caption}\"></a>", page.name)
-                    .unwrap();
+                writeln!(
+                    text,
+                    "<a href=\"{}.md\"><img src=\"pictures/{name}.jpg\" width=\"180\" alt=\"{caption}\"></a>",
+                    page.name
+                )
+                .unwrap();
             }
         }
         text + SCHEMA

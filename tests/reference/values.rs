@@ -13,7 +13,9 @@ pub enum Form {
     /// `"#rrggbb"`.
     Hex,
     /// Three numbers, of at least 0 for colours.
-    Triple { negative: bool },
+    Triple {
+        negative: bool,
+    },
     /// As of another type.
     Kind(Kind),
 }
@@ -46,7 +48,11 @@ pub fn all() -> Vec<Value> {
         value("BoxSize", "size", &[Form::Number, triple.clone()]),
         value("Rotation", "rotation", &[triple.clone(), of(named("AxisAngle"))]),
         value("Turns", "rotation", &[triple.clone(), of(named("AxisAngle"))]),
-        value("Of", "content", &[Form::Text, of(Kind::List(named("Placement").into())), of(Kind::Map(named("Finite").into()))]),
+        value(
+            "Of",
+            "content",
+            &[Form::Text, of(Kind::List(named("Placement").into())), of(Kind::Map(named("Finite").into()))],
+        ),
         value("Aim", "place", &[triple.clone(), Form::Text, of(named("AimOn"))]),
         value("FocusDesc", "focus", &[Form::Number, triple, Form::Text]),
         value("ShutterDesc", "shutter", &[Form::Number, of(named("Times"))]),

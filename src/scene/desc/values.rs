@@ -5,7 +5,7 @@ use crate::math::linear_from_srgb;
 use glam::{EulerRot, Quat, Vec3};
 use serde::{
     Deserialize, Deserializer,
-    de::{Error, MapAccess, SeqAccess, Visitor, value},
+    de::{Error, Expected, MapAccess, SeqAccess, Visitor, value},
 };
 use std::{fmt, marker::PhantomData};
 
@@ -65,19 +65,37 @@ pub struct Point(pub Vec3);
 
 impl<'de> Deserialize<'de> for Point {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let [x, y, z] = <[Finite; 3]>::deserialize(d)?;
-        Ok(Self(Vec3::new(x.0, y.0, z.0)))
+        d.deserialize_tuple(3, PointVisitor)
     }
 }
 
-pub(super) fn triple<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec3, A::Error> {
+struct PointVisitor;
+
+impl<'de> Visitor<'de> for PointVisitor {
+    type Value = Point;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a point: (x, y, z)")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Point, A::Error> {
+        three(seq, &self).map(Point)
+    }
+}
+
+pub(super) fn triple<'de, A: SeqAccess<'de>>(seq: A) -> Result<Vec3, A::Error> {
+    three(seq, &"three numbers")
+}
+
+/// Three numbers that are what is `expected`.
+fn three<'de, A: SeqAccess<'de>>(mut seq: A, expected: &dyn Expected) -> Result<Vec3, A::Error> {
     let mut v = [0.0; 3];
     for (i, x) in v.iter_mut().enumerate() {
-        *x = seq.next_element::<Finite>()?.ok_or_else(|| A::Error::invalid_length(i, &"three numbers"))?.0;
+        *x = seq.next_element::<Finite>()?.ok_or_else(|| A::Error::invalid_length(i, expected))?.0;
     }
     match seq.next_element::<Finite>()? {
         None => Ok(v.into()),
-        Some(_) => Err(A::Error::custom("expected three numbers but found more")),
+        Some(_) => Err(A::Error::custom(format_args!("expected {expected}, not more values"))),
     }
 }
 
