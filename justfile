@@ -71,9 +71,14 @@ tsan *tests="render device output":
 fuzz-check:
     cargo check --manifest-path fuzz/Cargo.toml
 
-# Write docs/flags.md again, from the flags
+# Write docs/flags.md again, from the flags, and docs/scene, from the comments of the scene file format
 docs:
-    cargo test --lib -- --ignored the_reference_is_written_again
+    cargo test --lib --test reference -- --ignored the_reference_is_written_again
+
+# Render the pictures of docs/scene, for example: just scene-pictures lights_disc
+scene-pictures *names:
+    cargo build --release
+    scripts/scene-pictures {{names}}
 
 # Make the files in assets/ again; they come out byte for byte the same
 assets:

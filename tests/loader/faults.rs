@@ -7,7 +7,7 @@ fn faults_in_the_text_have_line_and_column() {
     let table = [
         ("(\n  rendr: (),\n)", "s.ron:2:3: unknown field `rendr` in the scene: did you mean `render`?"),
         ("(\n  render: (\n    sampels: 3))", "s.ron:3:5: unknown field `sampels` in render: did you mean `samples`?"),
-        ("(render: (samples: many))", "s.ron:1:20: expected integer"),
+        ("(render: (samples: many))", "s.ron:1:20: expected a whole number"),
         ("(render: (samples: -1))", "s.ron:1:"),
         ("(render: (size: (1, 2, 3)))", "s.ron:1:"),
         ("(render: (exposure: NaN))", "s.ron:1:21: the number must be finite"),

@@ -6,6 +6,7 @@ mod confined;
 mod damage;
 mod faults;
 mod keys;
+mod kinds;
 mod materials;
 mod placing;
 

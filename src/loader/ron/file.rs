@@ -1,11 +1,12 @@
 //! The text of a `.ron` scene: read, overridden, parsed, and able to say where something stands in it.
 
 use super::{
+    faults::{Fault, fault},
     keys::{Course, Keys},
     overrides,
     source::{self, Place},
 };
-use crate::loader::{LoadError, files, suggest};
+use crate::loader::{LoadError, files};
 use crate::{guard::guarded, scene::desc::SceneFile};
 use ron::{
     Options,
@@ -69,9 +70,6 @@ pub fn set(source: &mut Source, sets: &[(String, String)]) -> Result<Option<Scen
     Ok(file)
 }
 
-/// A fault in a text: its byte, and a sentence about it.
-type Fault = (usize, String);
-
 impl Source {
     /// Finds the keys of the text and parses it as it is in the first frame.
     fn first(&mut self) -> Result<SceneFile, Fault> {
@@ -86,10 +84,13 @@ impl Source {
     /// Parses the text as it is at `time`, in seconds.
     fn at(&self, time: f32) -> Result<SceneFile, Fault> {
         if self.keys.is_empty() {
-            return parse(&self.text).map_err(|e| (start_of_fault(&self.text, &e), describe(&e.code)));
+            return parse(&self.text).map_err(|e| fault(&self.text, &e));
         }
         let text = self.keys.text_at(&self.text, time, Course::Exact);
-        parse(&text).map_err(|e| (self.keys.origin(time, start_of_fault(&text, &e)), describe(&e.code)))
+        parse(&text).map_err(|e| {
+            let (at, message) = fault(&text, &e);
+            (self.keys.origin(time, at), message)
+        })
     }
 
     fn at_byte(&self, byte: usize, message: impl AsRef<str>) -> LoadError {
@@ -97,7 +98,11 @@ impl Source {
     }
 }
 
-fn parse(text: &str) -> Result<SceneFile, SpannedError> {
+/// Parses a text without keys.
+///
+/// # Errors
+/// RON's own.
+pub fn parse(text: &str) -> Result<SceneFile, SpannedError> {
     let options = Options::default().with_default_extension(
         Extensions::IMPLICIT_SOME | Extensions::UNWRAP_NEWTYPES | Extensions::UNWRAP_VARIANT_NEWTYPES,
     );
@@ -114,7 +119,7 @@ fn parse(text: &str) -> Result<SceneFile, SpannedError> {
 /// # Errors
 /// A sentence about what is wrong.
 pub fn parsed(text: &str) -> Result<SceneFile, String> {
-    parse(text).map_err(|e| describe(&e.code))
+    parse(text).map_err(|e| fault(text, &e).1)
 }
 
 impl FromStr for SceneFile {
@@ -135,58 +140,4 @@ fn not_utf8(path: &Path, bytes: &[u8], valid: usize) -> LoadError {
     let valid = String::from_utf8_lossy(&bytes[..valid]);
     let at = source::line_and_column(&valid, valid.len());
     LoadError::place(path, at, "this is not text: save the file as UTF-8")
-}
-
-/// RON's spans begin at the token before the fault; the faulty token is the last one that they cover.
-fn start_of_fault(text: &str, e: &SpannedError) -> usize {
-    use ron::Error as E;
-    match e.code {
-        E::Eof | E::MissingStructField { .. } => byte_of(text, &e.span.end),
-        _ => last_token(text, e),
-    }
-}
-
-fn last_token(text: &str, e: &SpannedError) -> usize {
-    let (from, to) = (byte_of(text, &e.span.start), byte_of(text, &e.span.end));
-    let token = text.get(from..to).unwrap_or("").trim_end_matches(|c: char| c.is_whitespace() || c == ',');
-    let word = |c: char| c.is_alphanumeric() || "_.-+".contains(c);
-    let start = token.trim_end_matches(word).len();
-    if start == token.len() && to < text.len() { to } else { from + start }
-}
-
-fn byte_of(text: &str, p: &Position) -> usize {
-    let line_start = text.split_inclusive('\n').take(p.line.saturating_sub(1)).map(str::len).sum::<usize>();
-    let line = text.get(line_start..).unwrap_or("");
-    line_start + line.char_indices().nth(p.col.saturating_sub(1)).map_or(line.len(), |(i, _)| i)
-}
-
-/// The message of an error, in this program's words where RON's are not helpful.
-fn describe(e: &ron::Error) -> String {
-    use ron::Error as E;
-    let place = |outer: &Option<String>| outer.as_ref().map_or_else(String::new, |o| format!(" in {o}"));
-    match e {
-        E::NoSuchStructField { expected, found, outer } => {
-            let hint = suggest::hint(found, expected.iter().copied(), "fields");
-            format!("unknown field `{found}`{}: {hint}", place(outer))
-        }
-        E::NoSuchEnumVariant { expected, found, outer } => {
-            let hint = suggest::hint(found, expected.iter().copied(), "choices");
-            format!("unknown name `{found}`{}: {hint}", place(outer))
-        }
-        E::MissingStructField { field, outer } => {
-            format!("`{field}` is missing{}: add it", place(outer))
-        }
-        E::DuplicateStructField { field, .. } => format!("`{field}` comes twice: remove one"),
-        E::Eof => "the file ends too early: close every bracket and quote".to_owned(),
-        E::ExceededRecursionLimit => "too many brackets in one another: use `groups`".to_owned(),
-        E::ExpectedStructLike => "expected `(`: write the name with its fields, as in `Name(field: value)`".to_owned(),
-        E::ExpectedStructLikeEnd => "expected `,` or `)`: check the value before it".to_owned(),
-        E::TrailingCharacters => "something follows the end of the scene: remove it".to_owned(),
-        other => lower_first(&other.to_string()),
-    }
-}
-
-fn lower_first(s: &str) -> String {
-    let mut chars = s.chars();
-    chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
 }

@@ -6,6 +6,7 @@ mod clearance;
 mod curves;
 mod drop;
 mod environment;
+mod faults;
 pub mod file;
 pub mod instances;
 mod keys;

@@ -88,6 +88,11 @@ impl Value {
         (s.at == text.len()).then_some(value)
     }
 
+    /// Scans the value that starts at a byte; `None` when its brackets do not match up.
+    pub fn at(text: &str, at: usize) -> Option<Self> {
+        text.is_char_boundary(at).then_some(Scanner { text, at })?.value(0)
+    }
+
     /// The value one step inwards; enum variants around a struct are looked through.
     pub fn child(&self, step: Step) -> Option<&Self> {
         match (&self.items, step) {

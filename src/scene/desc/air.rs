@@ -3,7 +3,7 @@
 use super::values::{self, Color, Finite};
 use serde::Deserialize;
 
-/// The `air:` section: what is between the camera and what it sees. Air is clear when it is left out. Only the integrator `path` shows it,
+/// The `air` section: what is between the camera and what it sees. Air is clear when it is left out. Only the integrator `path` shows it,
 /// which is the default of scenes with fog. Inside of glass there is none. In transparent pictures, fog adds light but no alpha.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "air")]

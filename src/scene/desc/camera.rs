@@ -12,7 +12,8 @@ use serde::{
 };
 use std::fmt;
 
-/// The `camera:` section: a still camera, one that fits something, an orbit or a flight along a spline.
+/// The `camera` section: a still camera, one that fits something, an orbit or a flight along a spline. Instead of `camera`, a file may have
+/// `cameras` by name, of which the first begins and which take over at `cuts`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "camera")]
 pub enum CameraDesc {
@@ -101,7 +102,9 @@ impl CameraDesc {
 camera! {
     /// `LookAt(eye: (0, 2, 8), target: (0, 1, 0), fov: 40)`: a camera that stands still, or follows what eye or target name.
     LookAt {
+        /// Where the camera is.
         eye: Aim,
+        /// Where it looks to: the middle of the picture.
         target: Aim,
     }
 }
@@ -123,6 +126,7 @@ camera! {
 camera! {
     /// `Orbit(target: (0, 1, 0), radius: 8, height: 3)`: a turntable, which is seamless when the frames are looped.
     Orbit {
+        /// What the camera looks at, around which it turns.
         target: Aim,
         /// Distance of the eye from the axis, in scene units, above 0.
         radius: Finite,
@@ -139,10 +143,11 @@ camera! {
 }
 
 camera! {
-    /// `Spline(keys: [(eye: .., target: ..), ..])`: a flight along a Catmull-Rom spline through at least 2 keys.
+    /// `Spline(keys: [(eye: (0, 2, 9), target: (0, 0, 0)), (eye: (5, 3, 4), target: (0, 1, 0))])`: a flight along a Catmull-Rom spline through at least 2 keys.
     Spline {
+        /// The keys, in the order of the flight, at least 2.
         keys: Vec<SplineKey>,
-        /// What the camera looks at all the time, instead of the targets of the keys.
+        /// What the camera looks at all the time, instead of the targets of the keys. Default: the keys have targets.
         #[serde(default)]
         target: Option<Aim>,
         /// How the eye gets along the path from the first key's time to the last's, by its length: `constant`, `smooth`, which starts and
@@ -150,31 +155,37 @@ camera! {
         #[serde(default)]
         pace: Option<PaceDesc>,
         /// Name of a mesh that the eye keeps out of: where the path leads through its first copy, the eye is moved out of it, away
-        /// from its middle.
+        /// from its middle. Default: none.
         #[serde(default)]
         clear_of: Option<String>,
     }
 }
 
-/// How a flight gets along its path.
+/// `pace: constant`: how a flight gets along its path, by its length, from the first key's time to the last's.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "pace", rename_all = "snake_case")]
 pub enum PaceDesc {
+    /// At one speed.
     Constant,
+    /// Starts and ends slowly.
     Smooth,
+    /// `bezier(0.4, 0, 0.2, 1)`: along a curve of distance over time, as CSS has it.
     Bezier(Finite, Finite, Finite, Finite),
 }
 
-/// `(time: 4, to: "chase")`: a camera of `cameras` that takes over at a time in seconds.
+/// `cuts: [(time: 4, to: "chase")]`: a camera of `cameras` that takes over at a time in seconds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "cut", deny_unknown_fields)]
 pub struct CutDesc {
+    /// Time in seconds, later than those of the cuts before.
     pub time: Finite,
+    /// Name of one of `cameras`.
     pub to: String,
 }
 
-/// A point `(x, y, z)`; the name of a mesh or group that is placed, as for a lens's focus; or
-/// `On(of: "car", offset: (-8, 3, 0), lag: 0.4)`.
+/// Where a camera is or what it looks at: a point such as `(0, 1, 0)`; the name of a mesh or group that is placed, such as `"car"`, which is
+/// the middle of its first copy, or of the fifth instance with `"car:4"`; or a place by a thing that moves, such as
+/// `On(of: "car", offset: (-8, 3, 0), lag: 0.4)` (see [`AimOn`]).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Aim {
     Point(Vec3),
@@ -227,42 +238,44 @@ impl<'de> Visitor<'de> for AimVisitor {
     }
 }
 
-/// `(eye: (0, 2, 8), target: (0, 1, 0), time: 1.5, fov: 30, focus: "dragon")`: a key of a [`Spline`]. Where it leaves out optics,
+/// `keys: [(eye: (0, 2, 8), target: (0, 1, 0), time: 1.5, fov: 30)]`: keys of a [`Spline`]. Where it leaves out optics,
 /// those of the camera apply.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "key", deny_unknown_fields)]
 pub struct SplineKey {
+    /// Where the camera is.
     pub eye: Point,
-    /// May be left out where the spline has a `target`.
+    /// Where the camera looks to. It may be left out where the spline has a `target`.
     #[serde(default)]
     pub target: Option<Point>,
-    /// Time in seconds. Either all keys have one, in increasing order, or none has: they are then spread evenly over the animation.
+    /// Time in seconds, from the start of the animation. Either all keys have one, in increasing order, or none has: they are then spread evenly over the animation.
     #[serde(default)]
     pub time: Option<Finite>,
-    /// Vertical field of view in degrees at this key, for a perspective camera.
+    /// Vertical field of view in degrees at this key, for a perspective camera. Default: that of the camera.
     #[serde(default)]
     pub fov: Option<Finite>,
-    /// Height of the view at this key, in scene units, for an orthographic camera.
+    /// Height of the view at this key, in scene units, for an orthographic camera. Default: that of the camera.
     #[serde(default)]
     pub height: Option<Finite>,
-    /// F-number at this key, for a camera whose lens has an `f_stop`.
+    /// F-number at this key, for a camera whose lens has an `f_stop`. Default: that of the lens.
     #[serde(default)]
     pub f_stop: Option<Finite>,
-    /// Radius of the aperture at this key, in scene units, for a camera whose lens has a `radius`.
+    /// Radius of the aperture at this key, in scene units, for a camera whose lens has a `radius`. Default: that of the lens.
     #[serde(default)]
     pub radius: Option<Finite>,
-    /// Focus at this key, for a camera that has a lens.
+    /// Focus at this key, for a camera that has a lens. Default: that of the lens.
     #[serde(default)]
     pub focus: Option<FocusDesc>,
 }
 
-/// How a camera projects the scene onto the picture.
+/// `projection: orthographic(height: 4)`: how a camera projects the scene onto the picture.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "projection", rename_all = "snake_case")]
 pub enum ProjectionDesc {
+    /// As eyes and lenses see: what is far away is small.
     #[default]
     Perspective,
-    /// `orthographic(height: 4)`: parallel rays. The height of the view is in scene units and above 0.
+    /// `orthographic(height: 4)`: parallel rays, so that sizes do not depend on the distance.
     Orthographic(Parallel),
     /// The whole surroundings by longitude and latitude, for pictures twice as wide as high.
     Equirectangular,
@@ -272,10 +285,11 @@ pub enum ProjectionDesc {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parallel {
+    /// Height of the view in scene units, above 0.
     pub height: Finite,
 }
 
-/// `lens: (f_stop: 2.8, focus: "dragon", blades: 6)`: a thin lens, which blurs whatever is out of focus.
+/// `lens: (f_stop: 2.8, focus: 5.5, blades: 6)`: a thin lens, which blurs whatever is out of focus.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "lens", default, deny_unknown_fields)]
 pub struct LensDesc {
@@ -310,7 +324,7 @@ impl Default for LensDesc {
     }
 }
 
-/// The focus of a lens: a distance along the camera's axis, above 0; a point `(x, y, z)`; or the name of a mesh or group that is
+/// What a lens is focused on: a distance along the camera's axis, above 0; a point such as `(0, 1, 0)`; or the name of a mesh or group that is
 /// placed. `"dragon"` is the first instance of a mesh or copy of a group, `"dragon:4"` the fifth instance of a mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FocusDesc {

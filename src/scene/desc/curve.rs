@@ -3,7 +3,7 @@
 use super::{Finite, Point};
 use serde::Deserialize;
 
-/// An entry of `curves: { "name": .. }`. Curves are in world space.
+/// An entry of the `curves` section, by its name: a line in world space that placements, meshes, motions and rules may follow.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "curves")]
 pub enum CurveDesc {
@@ -38,6 +38,7 @@ pub struct BezierCurve {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObjCurve {
+    /// The file: .obj.
     pub file: String,
     /// Name of the object (`o`) or the group (`g`) whose lines are counted. Default: all lines of the file.
     #[serde(default)]
@@ -55,6 +56,7 @@ pub struct ObjCurve {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GltfCurve {
+    /// The file: .gltf or .glb.
     pub file: String,
     /// Name or number (from 0) of the node.
     pub node: String,

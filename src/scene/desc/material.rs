@@ -1,13 +1,13 @@
 //! The `materials` section of the scene file: simple materials first, then [`Pbr`], which has every property.
-//!
-//! Textures are picture files, taken as sRGB where they hold colours and as linear where they hold data (roughness, normals). All
-//! textures of a material use the mesh's first set of texture coordinates and the same `wrap`.
 
 use super::super::{Lobes, Wrap};
 use super::{Color, Finite, values::one};
 use serde::Deserialize;
 
-/// An entry of `materials: { "name": .. }`.
+/// An entry of the `materials` section, by its name.
+///
+/// Textures are picture files: PNG, JPEG, WebP, HDR, EXR, DDS or KTX 2. They are taken as sRGB where they hold colours and as linear where they
+/// hold data, such as roughness and normals. All textures of a material use the mesh's first set of texture coordinates and the same `wrap`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "materials")]
 pub enum MaterialDesc {
@@ -24,13 +24,13 @@ pub enum MaterialDesc {
     ShadowCatcher(Diffuse),
 }
 
-/// `Diffuse(color: "#c8b090", texture: "bricks.png", wrap: repeat)`: a matt surface.
+/// `Diffuse(color: "#c8b090")`: a matt surface.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Diffuse {
     /// Albedo. Default 0.8 grey, or white under a texture.
     pub color: Option<Color>,
-    /// Multiplies the colour.
+    /// A picture that multiplies the colour. Default: none.
     pub texture: Option<String>,
     /// How textures continue outside of UV 0 to 1: `repeat` (default), `clamp` or `mirror`.
     pub wrap: Wrap,
@@ -40,10 +40,13 @@ pub struct Diffuse {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mirror {
+    /// Colour of what is reflected, at most 1. Default (0.95, 0.95, 0.95).
     pub tint: Color,
     /// Roughness, from 0 (a perfect mirror, the default) to 1.
     pub roughness: Finite,
+    /// A picture that multiplies the tint. Default: none.
     pub texture: Option<String>,
+    /// As of [`Diffuse`].
     pub wrap: Wrap,
 }
 
@@ -57,13 +60,15 @@ impl Default for Mirror {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Emissive {
+    /// Radiance that the surface emits to all sides.
     pub radiance: Color,
     /// Albedo, at most 1. Default black.
     #[serde(default)]
     pub color: Option<Color>,
-    /// Multiplies the radiance.
+    /// A picture that multiplies the radiance. Default: none.
     #[serde(default)]
     pub texture: Option<String>,
+    /// As of [`Diffuse`].
     #[serde(default)]
     pub wrap: Wrap,
 }
@@ -80,10 +85,11 @@ pub struct Metal {
     pub anisotropy: Finite,
     /// Direction in which highlights are stretched, in degrees from growing u towards growing v. Default 0.
     pub rotation: Finite,
-    /// Multiplies the colour.
+    /// A picture that multiplies the colour. Default: none.
     pub texture: Option<String>,
-    /// A normal map: x in red along growing u, y in green along growing v.
+    /// A normal map: x in red along growing u, y in green along growing v. Default: none.
     pub normal_texture: Option<String>,
+    /// As of [`Diffuse`].
     pub wrap: Wrap,
 }
 
@@ -115,10 +121,11 @@ pub struct Glossy {
     pub clearcoat: Finite,
     /// Roughness of the clear coat, 0 to 1. Default 0.
     pub clearcoat_roughness: Finite,
-    /// Multiplies the colour.
+    /// A picture that multiplies the colour. Default: none.
     pub texture: Option<String>,
-    /// A normal map, as in [`Metal`].
+    /// A normal map, as of [`Metal`]. Default: none.
     pub normal_texture: Option<String>,
+    /// As of [`Diffuse`].
     pub wrap: Wrap,
 }
 
@@ -178,7 +185,7 @@ impl Default for Glass {
     }
 }
 
-/// `alpha:` of a [`Pbr`]: how its opacity is used.
+/// `alpha: mask(0.5)`: how the opacity of a [`Pbr`] is used.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "alpha", rename_all = "snake_case")]
 pub enum AlphaDesc {
@@ -191,28 +198,28 @@ pub enum AlphaDesc {
     Blend,
 }
 
-/// `Pbr(color: .., metallic: 0, roughness: 0.4, ..)`: the layered material of glTF 2.0 and its KHR_materials extensions, whose
+/// `Pbr(color: "#1f4f9f", metallic: 0.6, roughness: 0.4, clearcoat: 1)`: the layered material of glTF 2.0 and its KHR_materials extensions, whose
 /// specifications define the fields. The defaults leave out all optional layers.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pbr {
     /// Base colour, at most 1. Default 0.8 grey, or white under a texture.
     pub color: Option<Color>,
-    /// Multiplies the colour; its alpha multiplies the opacity.
+    /// A picture that multiplies the colour; its alpha multiplies the opacity. Default: none.
     pub texture: Option<String>,
     /// Metalness, 0 to 1. Default 0, or 1 with a `metallic_roughness_texture`.
     pub metallic: Option<Finite>,
     /// Roughness, 0 to 1. Default 0.5, or 1 with a `metallic_roughness_texture`.
     pub roughness: Option<Finite>,
-    /// Multiplies `roughness` by its green channel and `metallic` by its blue channel.
+    /// Multiplies `roughness` by its green channel and `metallic` by its blue channel. Default: none.
     pub metallic_roughness_texture: Option<String>,
-    /// A normal map: x in red along growing u, y in green along growing v.
+    /// A normal map: x in red along growing u, y in green along growing v. Default: none.
     pub normal_texture: Option<String>,
     /// Multiplies x and y of the normal map, -10 to 10. Default 1.
     pub normal_scale: Finite,
     /// Emitted radiance. Default black, or white under a texture.
     pub emission: Option<Color>,
-    /// Multiplies the emission.
+    /// A picture that multiplies the emission. Default: none.
     pub emission_texture: Option<String>,
     /// Opacity, 0 to 1, used as `alpha` says. Default 1.
     pub opacity: Finite,
@@ -232,13 +239,13 @@ pub struct Pbr {
     pub transmission: Finite,
     /// Whether this is a thin wall without volume, which neither refracts nor absorbs light. Default true, unless the body absorbs.
     pub thin: Option<bool>,
-    /// As in [`Glass`].
+    /// As of [`Glass`].
     pub absorption: Option<Color>,
-    /// As in [`Glass`].
+    /// As of [`Glass`].
     pub attenuation: Option<(Color, Finite)>,
-    /// As in [`Glass`].
+    /// As of [`Glass`].
     pub scatter: Option<Color>,
-    /// As in [`Glass`].
+    /// As of [`Glass`].
     pub scatter_anisotropy: Finite,
     /// Share of the diffusely scattered light that leaves on the other side, 0 to 1. Default 0.
     pub diffuse_transmission: Finite,
@@ -248,9 +255,9 @@ pub struct Pbr {
     pub clearcoat: Finite,
     /// Roughness of the clear coat, 0 to 1. Default 0.
     pub clearcoat_roughness: Finite,
-    /// A normal map of the clear coat alone.
+    /// A normal map of the clear coat alone. Default: none.
     pub clearcoat_normal_texture: Option<String>,
-    /// As `normal_scale`, for the normal map of the clear coat.
+    /// As `normal_scale`, for the normal map of the clear coat. Default 1.
     pub clearcoat_normal_scale: Finite,
     /// Colour of the sheen, the reflection by fibres on the surface, at most 1. Default black: no sheen.
     pub sheen_color: Color,

@@ -60,6 +60,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "the scene", deny_unknown_fields)]
 pub struct SceneFile {
+    /// How pictures are made. Default: 960 by 540 pixels and 8 samples, one frame.
     #[serde(default)]
     pub render: RenderDesc,
     /// Light from all around, where no geometry is; black when left out.
@@ -68,32 +69,39 @@ pub struct SceneFile {
     /// Fog; clear air when left out.
     #[serde(default)]
     pub air: Option<AirDesc>,
+    /// Lamps and suns. Default: none; surfaces and the environment may shine, too.
     #[serde(default)]
     pub lights: Vec<LightDesc>,
+    /// Named materials, which placements and meshes have. Default: none; what has no material is matt and grey.
     #[serde(default)]
     pub materials: Named<MaterialDesc>,
-    /// Named curves, which placements and meshes follow.
+    /// Named curves, which placements, meshes and motions follow. Default: none.
     #[serde(default)]
     pub curves: Named<CurveDesc>,
+    /// Named meshes. They are seen where `instances` place them.
     pub meshes: Named<MeshDesc>,
-    /// Named lists of placements. Any `of:` may name one as if it were a mesh.
+    /// `groups: { "pair": [Single(of: "ball"), Single(of: "box", translate: (2, 0, 0))] }`: named lists of placements. Any `of` may name one
+    /// as if it were a mesh. Groups may have groups in them, and what is placed often is stored once. The material of a placement of
+    /// a group is for all in it that names none. Default: none.
     #[serde(default)]
     pub groups: Named<Vec<Placement>>,
+    /// Named movements, which placements have. Default: none.
     #[serde(default)]
     pub motions: Named<MotionDesc>,
+    /// What is in the picture: placements of meshes and groups.
     pub instances: Vec<Placement>,
-    /// The camera; when left out, a turntable around everything.
+    /// The camera. Default: a turntable around everything.
     #[serde(default)]
     pub camera: Option<CameraDesc>,
-    /// Instead of `camera`: several by name. The film begins with the first.
+    /// Instead of `camera`: several by name. The film begins with the first. Default: none.
     #[serde(default)]
     pub cameras: Named<CameraDesc>,
-    /// When which of `cameras` takes over, at increasing times.
+    /// When which of `cameras` takes over, at increasing times. Default: none, the first one has the whole film.
     #[serde(default)]
     pub cuts: Vec<CutDesc>,
 }
 
-/// `render: (..)`: how pictures are made. Flags of the command line override these settings.
+/// `render: (size: (1920, 1080), samples: 64, frames: 48, fps: 24)`: how pictures are made. Flags of the command line override these settings.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "render", default, deny_unknown_fields)]
 pub struct RenderDesc {
@@ -151,37 +159,38 @@ impl Default for RenderDesc {
     }
 }
 
-/// The `environment:` section: radiance from where no geometry is.
+/// The `environment` section: light from all around, from where no geometry is.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "environment")]
 pub enum EnvironmentDesc {
-    /// `Constant(radiance: (0.2, 0.2, 0.25))`
     Constant(Constant),
-    /// `Gradient(zenith: .., horizon: .., nadir: ..)`, interpolated over the elevation.
     Gradient(Gradient),
-    /// A clear sky with its sun.
     SunSky(SunSky),
-    /// `Image(file: "studio.hdr", rotation: 90, intensity: 1)`: a latitude-longitude picture.
     Image(EnvironmentImage),
 }
 
-/// The same radiance from everywhere.
+/// `Constant(radiance: (0.2, 0.2, 0.25))`: the same radiance from everywhere.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Constant {
+    /// Radiance of every direction.
     pub radiance: Color,
 }
 
-/// Radiance from straight up, from the horizon and from straight down.
+/// `Gradient(zenith: (0.2, 0.3, 0.8), horizon: "#ffffff", nadir: (0.1, 0.1, 0.1))`: radiance from straight up, from the horizon and from
+/// straight down, interpolated over the elevation.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gradient {
+    /// Radiance from straight up.
     pub zenith: Color,
+    /// Radiance from the horizon.
     pub horizon: Color,
+    /// Radiance from straight down.
     pub nadir: Color,
 }
 
-/// `SunSky(elevation: 35, azimuth: 120, stars: 1, moon: Moon(elevation: 30))`: daylight through the Earth's atmosphere, and the night.
+/// `SunSky(elevation: 35, azimuth: 120, turbidity: 3)`: daylight through the Earth's atmosphere, and the night.
 ///
 /// Day suits exposure 0, sunset 3, dusk (the sun at -6) 6, a night with stars 7 and with a full moon 6.
 #[derive(Clone, Debug, Deserialize)]
@@ -204,7 +213,7 @@ pub struct SunSky {
     /// Brightness of the stars and of the sky at night, 0 to 1000000. Stars are seen by cameras and in mirrors: the first when the sun is at -6,
     /// all when it is at -18. With its azimuth they turn about a pole 45 degrees above -Z. Default 0: nights are black.
     pub stars: Finite,
-    /// Default: none.
+    /// A moon. Default: none.
     pub moon: Option<Moon>,
 }
 
@@ -252,10 +261,11 @@ impl Default for SunSky {
     }
 }
 
-/// A latitude-longitude image (HDR, or PNG and JPEG taken as sRGB).
+/// `Image(file: "studio.hdr", rotation: 90, intensity: 1)`: a picture by longitude and latitude, with the zenith at its top.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnvironmentImage {
+    /// The picture: HDR or EXR with radiances, or PNG, JPEG or WebP, whose colours are sRGB.
     pub file: String,
     /// Rotation of the picture about Y, in degrees. Default 0.
     #[serde(default)]
@@ -292,6 +302,7 @@ impl LightDesc {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PointLight {
+    /// Where it is; the middle of a lamp with a `radius`.
     pub position: Point,
     /// Radiant intensity; an irradiance of intensity / distance² arrives.
     pub intensity: Color,
@@ -299,6 +310,7 @@ pub struct PointLight {
     /// intensity / (π radius²). Default 0: a point that is not seen.
     #[serde(default)]
     pub radius: Finite,
+    /// A name that no other light has, which mattes call it by. Default: none.
     #[serde(default)]
     pub name: Option<String>,
 }
@@ -314,6 +326,7 @@ pub struct SunLight {
     /// Angular diameter in degrees, from 0 (hard shadows, the default) to 90.
     #[serde(default)]
     pub size: Finite,
+    /// A name that no other light has, which mattes call it by. Default: none.
     #[serde(default)]
     pub name: Option<String>,
 }
@@ -322,6 +335,7 @@ pub struct SunLight {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpotLight {
+    /// The tip of the cone.
     pub position: Point,
     /// Direction in which the light shines, of any length but 0.
     pub direction: Point,
@@ -336,6 +350,7 @@ pub struct SpotLight {
     /// Radius of the disc across the direction that shines, 0 to 1000000: a larger one casts softer shadows. It is not seen. Default 0.
     #[serde(default)]
     pub radius: Finite,
+    /// A name that no other light has, which mattes call it by. Default: none.
     #[serde(default)]
     pub name: Option<String>,
 }
@@ -358,6 +373,7 @@ pub struct RectangleLight {
     /// (0, 0, -1) where the light shines straight up or down.
     #[serde(default)]
     pub up: Option<Point>,
+    /// A name that no other light has, which mattes call it by. Default: none.
     #[serde(default)]
     pub name: Option<String>,
 }
@@ -370,10 +386,11 @@ pub struct DiscLight {
     pub position: Point,
     /// Direction in which the light shines, of any length but 0.
     pub direction: Point,
-    /// 0.000001 to 1000000.
+    /// Radius of the disc, 0.000001 to 1000000.
     pub radius: Finite,
     /// As of a [`RectangleLight`].
     pub intensity: Color,
+    /// A name that no other light has, which mattes call it by. Default: none.
     #[serde(default)]
     pub name: Option<String>,
 }
@@ -400,13 +417,14 @@ pub enum MeshDesc {
     Triangles(TriangleMesh),
 }
 
-/// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials. `Ply(..)` and `Stl(..)` are the same: the
+/// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials. `Ply` and `Stl` are the same: the
 /// file's ending tells its format. A glTF file is a model at rest.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Obj", deny_unknown_fields)]
 pub struct MeshFile {
+    /// The file: .obj, .ply, .stl, .gltf or .glb.
     pub file: String,
-    /// Name of a material that replaces all materials of the file.
+    /// Name of a material that replaces all materials of the file. Default: those of the file.
     #[serde(default)]
     pub material: Option<String>,
     /// Faces without normals are shaded smoothly where they meet at less than this angle in degrees, 0 (flat) to 180. Default 60.
@@ -434,6 +452,7 @@ impl MeshFile {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "Gltf", deny_unknown_fields)]
 pub struct GltfFile {
+    /// The file: .gltf or .glb.
     pub file: String,
     /// Name or number (from 0) of the animation that plays. Default: none, the model is at rest.
     #[serde(default)]
@@ -457,7 +476,7 @@ pub struct GltfFile {
     /// Name of a material variant (KHR_materials_variants). Default: none.
     #[serde(default)]
     pub variant: Option<String>,
-    /// Name of a material that replaces all materials of the file.
+    /// Name of a material that replaces all materials of the file. Default: those of the file.
     #[serde(default)]
     pub material: Option<String>,
     /// As of [`MeshFile::fit`], by the bounds at rest.

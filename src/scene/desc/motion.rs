@@ -9,17 +9,19 @@ use serde::{
 };
 use std::fmt;
 
-/// `(parts: [Spin(axis: (0, 1, 0), period: 4)], phase: wave(direction: (1, 0, 0), length: 10))`: an entry of `motions`.
+/// `(parts: [Spin(axis: (0, 1, 0), period: 4)], phase: random(seed: 1))`: an entry of the `motions` section, by its name: a movement that
+/// placements may have.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "motions", deny_unknown_fields)]
 pub struct MotionDesc {
     /// Movements, whose transforms are multiplied from left to right: the last one is applied to the object first.
     pub parts: Vec<PartDesc>,
+    /// How far ahead each copy is. Default `same`: all move in step.
     #[serde(default)]
     pub phase: PhaseDesc,
 }
 
-/// A part of a motion.
+/// Each entry of `parts` is one of the following.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "parts")]
 pub enum PartDesc {
@@ -37,8 +39,10 @@ pub enum PartDesc {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spin {
+    /// Axis of the rotation, of any length but 0. Default (0, 1, 0).
     #[serde(default = "values::up")]
     pub axis: Point,
+    /// Seconds of one turn, not 0; negative turns the other way.
     pub period: Finite,
 }
 
@@ -46,8 +50,11 @@ pub struct Spin {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sway {
+    /// Axis of the rotation, of any length but 0.
     pub axis: Point,
+    /// Greatest angle, either way, in degrees.
     pub degrees: Finite,
+    /// Seconds to go forth and back, not 0.
     pub period: Finite,
 }
 
@@ -55,7 +62,9 @@ pub struct Sway {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bob {
+    /// Greatest offset, either way, in scene units.
     pub offset: Point,
+    /// Seconds to go forth and back, not 0.
     pub period: Finite,
 }
 
@@ -65,7 +74,7 @@ pub struct Bob {
 pub struct Keyframes {
     /// Keys at increasing times, at least one.
     pub keys: Vec<KeyframeDesc>,
-    /// The same as `ends: loop`.
+    /// The same as `ends: loop`. Default false.
     #[serde(default)]
     pub repeat: bool,
     /// What comes before the first key and after the last: `hold` (default), `loop` or `ping_pong`.
@@ -76,7 +85,7 @@ pub struct Keyframes {
     pub rotations: Option<Rotations>,
 }
 
-/// How rotations between two keys are found.
+/// How rotations between two keys of [`Keyframes`] are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename = "rotations", rename_all = "snake_case")]
 pub enum Rotations {
@@ -97,7 +106,7 @@ pub struct FollowDesc {
     /// Scene units per second along the curve; negative goes the other way, and faces that way. Either this or `distance` is given.
     #[serde(default)]
     pub speed: Option<Finite>,
-    /// Distance along the curve over time: `keys([(0, 0), (8, 120, ease: smooth)])`.
+    /// Distance along the curve over time: `keys([(0, 0), (8, 120, ease: smooth)])`. Either this or `speed` is given.
     #[serde(default)]
     pub distance: Option<Varying<Finite>>,
     /// Distance along the curve at time 0, for a `speed`. Default 0.
@@ -113,7 +122,7 @@ pub struct FollowDesc {
     /// `none` leaves it as it is.
     #[serde(default)]
     pub face: super::Face,
-    /// Offset from the curve: to the right, up, and ahead along the curve.
+    /// Offset from the curve: to the right, up, and ahead along the curve. Default (0, 0, 0).
     #[serde(default)]
     pub offset: Point,
     /// How much it leans into bends: at 1 as a motorcycle does, for units of a metre; negative numbers lean outwards. Default 0.
@@ -133,28 +142,33 @@ pub struct Towards {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "Noise", deny_unknown_fields)]
 pub struct Shake {
-    /// Greatest translation along each axis, either way.
+    /// Greatest translation along each axis, either way, in scene units. Default (0, 0, 0).
     #[serde(default)]
     pub translate: Point,
-    /// Greatest rotation about each axis in degrees, either way.
+    /// Greatest rotation about each axis in degrees, either way. Default (0, 0, 0).
     #[serde(default)]
     pub rotate: Point,
     /// About how many seconds it takes to go back and forth, above 0.
     pub period: Finite,
+    /// Seed of the noise: another one gives another movement. Default 0.
     #[serde(default)]
     pub seed: u32,
 }
 
-/// How a value gets to a key from the one before: `step`, `linear` (default), `smooth`, `catmull_rom`, or `bezier(x1, y1, x2, y2)` as CSS
-/// has it.
+/// How a value gets to a key from the one before.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "ease", rename_all = "snake_case")]
 pub enum EaseDesc {
+    /// Not at all: it stays as it was and jumps at the key.
     Step,
+    /// At one speed. The default.
     #[default]
     Linear,
+    /// Starts and ends slowly.
     Smooth,
+    /// Smoothly through all keys, along a Catmull-Rom spline.
     CatmullRom,
+    /// `bezier(0.4, 0, 0.2, 1)`: by a cubic Bézier curve with the control points (x1, y1) and (x2, y2), as CSS has it; x1 and x2 are 0 to 1.
     Bezier(f32, f32, f32, f32),
 }
 
@@ -175,7 +189,7 @@ impl From<EaseDesc> for Ease {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Clip", default, deny_unknown_fields)]
 pub struct Clip {
-    /// Seconds of the clip per second, from the least to the greatest; negative plays backwards.
+    /// Seconds of the clip per second, from the least to the greatest; negative plays backwards. Default (1, 1).
     pub speeds: (Finite, Finite),
 }
 
@@ -185,15 +199,19 @@ impl Default for Clip {
     }
 }
 
-/// A transform at a time in seconds; fields that are left out change nothing.
+/// `(time: 2, translate: (0, 1, 0), rotate: (0, 90, 0), ease: smooth)`: an entry of `keys` of [`Keyframes`], which is a transform at a time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "key", deny_unknown_fields)]
 pub struct KeyframeDesc {
+    /// Time in seconds.
     pub time: Finite,
+    /// Translation in scene units. Default (0, 0, 0).
     #[serde(default)]
     pub translate: Point,
+    /// Rotation. The angles may be more than 360, for several turns. Default (0, 0, 0).
     #[serde(default)]
     pub rotate: Turns,
+    /// Scale. Default 1.
     #[serde(default)]
     pub scale: Scale,
     /// How the copy gets here from the key before. Default `linear`.
@@ -255,7 +273,7 @@ impl<'de> Visitor<'de> for TurnsVisitor {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "phase", rename_all = "snake_case")]
 pub enum PhaseDesc {
-    /// All instances move in step.
+    /// All instances move in step. The default.
     #[default]
     Same,
     Random(RandomPhase),
@@ -266,7 +284,9 @@ pub enum PhaseDesc {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RandomPhase {
+    /// Seed of the random numbers. Default 0.
     pub seed: u32,
+    /// Greatest phase. Default 1, a whole period.
     pub spread: Finite,
 }
 
@@ -280,6 +300,8 @@ impl Default for RandomPhase {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wave {
+    /// Direction in which the wave runs, of any length but 0.
     pub direction: Point,
+    /// Distance in scene units from one crest to the next, not 0.
     pub length: Finite,
 }

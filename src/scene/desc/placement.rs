@@ -7,21 +7,15 @@ use serde::{
 };
 use std::fmt;
 
-/// An entry of `instances`, of `groups`, or of a list given as `of:`.
+/// An entry of `instances`, of a list in `groups`, or of a list that is the `of` of another placement.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "placement")]
 pub enum Placement {
-    /// One copy.
     Single(Single),
-    /// Copies on a regular grid.
     Grid(Grid),
-    /// Copies on the vertices or the surface of a mesh.
     Scatter(Scatter),
-    /// Copies at random in a box.
     Random(Random),
-    /// Copies along a curve.
     Along(Along),
-    /// The same as `Single`, by a name that reads better with lists: `Group(of: [Single(..), Grid(..)], motion: "turn")`.
     Group(Group),
 }
 
@@ -52,29 +46,31 @@ macro_rules! placement {
             /// The mesh or group that is placed; `{"oak": 3, "pine": 1}` gives each copy one of several, by their weights.
             pub of: Of,
             $($(#[$field_doc])* pub $field: $type,)*
-            /// Moves the whole placement: scaled first, then rotated, then translated.
+            /// Moves the whole placement: scaled first, then rotated, then translated. Default (0, 0, 0).
             #[serde(default)]
             pub translate: Point,
-            /// Rotation in degrees about x, then y, then z, or `(axis: .., degrees: ..)`.
+            /// Rotation in degrees about x, then y, then z, or `(axis: (0, 1, 0), degrees: 90)`. Default (0, 0, 0).
             #[serde(default)]
             pub rotate: Rotation,
             /// Scale: a number or `(x, y, z)`; negative numbers mirror. Default 1.
             #[serde(default)]
             pub scale: Scale,
             /// Name of the material of everything in the placement that does not name its own; replaces the mesh's materials.
+            /// Default: none.
             #[serde(default)]
             pub material: Option<String>,
-            /// Instead of `material`: names of several materials, of which each copy gets one.
+            /// Instead of `material`: names of several materials, of which each copy gets one. Default: none.
             #[serde(default)]
             pub materials: Vec<String>,
             /// How one of `materials` is chosen for each copy: `cycle` (default) or `random(seed)`.
             #[serde(default)]
             pub choose: Choose,
-            /// Name of a motion, which moves each copy in its own space.
+            /// Name of a motion, which moves each copy in its own space. Default: none, it is at rest.
             #[serde(default)]
             pub motion: Option<String>,
             /// Name of a mesh or group onto which each copy is moved down or up, or `(on: "terrain", align: normal, lift: 0.1)`.
             /// It counts as the placements above in the same list place it, at rest. Copies beside it are left out.
+            /// Default: copies stay where they are.
             #[serde(default)]
             pub drop: Option<DropDesc>,
             /// Name of a group that carries the placement, whose space it is then in: that of its first copy, which an entry above places.
@@ -116,7 +112,8 @@ placement! {
 }
 
 placement! {
-    /// `Group(of: [Single(of: "ball"), Single(of: "box")], rotate: (0, 45, 0))`: several things placed as one.
+    /// `Group(of: [Single(of: "ball"), Single(of: "box")], rotate: (0, 45, 0))`: several things placed as one. It is the same as
+    /// `Single`, by a name that reads better with lists.
     Group {}
 }
 
@@ -125,11 +122,12 @@ placement! {
     Grid {
         /// Copies along x, y and z, each at least 1.
         count: (u32, u32, u32),
+        /// Distance from copy to copy along x, y and z, in scene units.
         spacing: Point,
-        /// The transform of each copy in its place.
+        /// The transform of each copy in its place. Default: none.
         #[serde(default)]
         each: Each,
-        /// Random variation of each copy.
+        /// Random variation of each copy. Default: none.
         #[serde(default)]
         jitter: Jitter,
     }
@@ -143,7 +141,8 @@ placement! {
         /// Points that are used: `vertices` (in the order of an OBJ file's `v` lines), `surface(count: 1000, seed: 0)` or
         /// `poisson(distance: 2, seed: 0)`.
         at: Sample,
-        /// Rules that all points have to meet: `where: (slope: (0, 30), away_from: [("road", 4)])`. The others are left out.
+        /// Rules that all points have to meet: `where: (slope: (0, 30), away_from: [("road", 4)])`. The others are left out. Default: no
+        /// rules.
         #[serde(default, rename = "where")]
         rules: Rules,
         /// Uses only every n-th point, beginning with the first. Default 1.
@@ -158,10 +157,10 @@ placement! {
         /// Offset of each copy along the normal, in scene units, after `spread`. Default 0.
         #[serde(default)]
         lift: Finite,
-        /// The transform of each copy in its place.
+        /// The transform of each copy in its place. Default: none.
         #[serde(default)]
         each: Each,
-        /// Random variation of each copy.
+        /// Random variation of each copy. Default: none.
         #[serde(default)]
         jitter: Jitter,
     }
@@ -170,10 +169,14 @@ placement! {
 placement! {
     /// `Random(of: "rock", count: 5000, min: (-50, 0, -50), max: (50, 0, 50), sizes: (0.5, 2))`: copies at random in a box.
     Random {
+        /// Number of copies.
         count: u32,
+        /// Seed of the random numbers. Default 0.
         #[serde(default)]
         seed: u32,
+        /// Corner of the box with the least x, y and z.
         min: Point,
+        /// Corner of the box with the greatest x, y and z.
         max: Point,
         /// Smallest and largest scale of a copy, both above 0. Default (1, 1).
         #[serde(default = "ones")]
@@ -181,7 +184,7 @@ placement! {
         /// Random rotation of each copy: `none` (default), `y` or `any`.
         #[serde(default)]
         turn: Turn,
-        /// The transform of each copy in its place.
+        /// The transform of each copy in its place. Default: none.
         #[serde(default)]
         each: Each,
     }
@@ -192,7 +195,8 @@ placement! {
     Along {
         /// Name of a curve.
         curve: String,
-        /// Distance from each copy to the next, above 0. On the whole of a closed curve it is made a little larger, so that all are alike.
+        /// Distance from each copy to the next, above 0. On the whole of a closed curve it is made a little larger, so that all are alike. Either
+        /// this or `count` is given.
         #[serde(default)]
         spacing: Option<Finite>,
         /// Number of copies, instead of `spacing`: at even distances, the first and the last at the ends.
@@ -204,17 +208,17 @@ placement! {
         /// Distance along the curve at which copies end. Default: the curve's length.
         #[serde(default)]
         to: Option<Finite>,
-        /// Offset from the curve: to the right, up, and ahead along the curve.
+        /// Offset from the curve: to the right, up, and ahead along the curve. Default (0, 0, 0).
         #[serde(default)]
         offset: Point,
         /// Direction that copies face with their +X: `level` (default) is along the curve but upright, `tangent` also climbs with it, and
         /// `none` leaves them as they are.
         #[serde(default)]
         face: Face,
-        /// The transform of each copy in its place.
+        /// The transform of each copy in its place. Default: none.
         #[serde(default)]
         each: Each,
-        /// Random variation of each copy.
+        /// Random variation of each copy. Default: none.
         #[serde(default)]
         jitter: Jitter,
     }
@@ -250,8 +254,11 @@ impl Placement {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "each", default, deny_unknown_fields)]
 pub struct Each {
+    /// Translation in scene units. Default (0, 0, 0).
     pub translate: Point,
+    /// Rotation. Default (0, 0, 0).
     pub rotate: Rotation,
+    /// Scale. Default 1.
     pub scale: Scale,
 }
 
@@ -259,19 +266,21 @@ pub struct Each {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "jitter", default, deny_unknown_fields)]
 pub struct Jitter {
-    /// Greatest random offset along each axis, either way, in scene units.
+    /// Greatest random offset along each axis, either way, in scene units. Default (0, 0, 0).
     pub translate: Point,
-    /// Greatest random rotation about the copy's Y axis, either way, in degrees.
+    /// Greatest random rotation about the copy's Y axis, either way, in degrees. Default 0.
     pub rotate: Finite,
-    /// Greatest random change in size, either way, as a fraction: at least 0 and below 1.
+    /// Greatest random change in size, either way, as a fraction: at least 0 and below 1. Default 0.
     pub scale: Finite,
+    /// Seed of the random numbers. Default 0.
     pub seed: u32,
 }
 
-/// The points of a mesh that copies are placed on.
+/// `at: vertices`: the points of a mesh that copies are placed on.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "at", rename_all = "snake_case")]
 pub enum Sample {
+    /// All vertices.
     Vertices,
     Surface(Surface),
     Poisson(Poisson),
@@ -281,12 +290,13 @@ pub enum Sample {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Surface {
-    /// Number of points, before rules leave some out.
+    /// Number of points, before rules leave some out. Either this or `density` is given.
     #[serde(default)]
     pub count: Option<u32>,
     /// Instead of `count`: points for each unit of area, above 0. The area is that of the mesh as the copies lie on it.
     #[serde(default)]
     pub density: Option<Finite>,
+    /// Seed of the random numbers. Default 0.
     #[serde(default)]
     pub seed: u32,
 }
@@ -297,6 +307,7 @@ pub struct Surface {
 pub struct Poisson {
     /// Least distance between two points, as they lie in space, above 0.
     pub distance: Finite,
+    /// Seed of the random numbers. Default 0.
     #[serde(default)]
     pub seed: u32,
 }
@@ -307,34 +318,40 @@ pub struct Poisson {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "where", default, deny_unknown_fields)]
 pub struct Rules {
-    /// Least and greatest angle between the surface's normal and +Y in degrees, 0 to 180.
+    /// Least and greatest angle between the surface's normal and +Y in degrees, 0 to 180. Default: any.
     pub slope: Option<(Finite, Finite)>,
-    /// Least and greatest y.
+    /// Least and greatest y. Default: any.
     pub height: Option<(Finite, Finite)>,
     /// A picture whose brightness is the probability of points, as its file has it: white keeps all. It lies over the mesh by its UVs, or
-    /// over its bounds, seen from above with -Z at the top, if it has none.
+    /// over its bounds, seen from above with -Z at the top, if it has none. Default: none.
     pub mask: Option<String>,
-    /// The channel of the mesh's vertex colours that is the probability of points: `r`, `g`, `b` or `a`.
+    /// The channel of the mesh's vertex colours that is the probability of points: `r`, `g`, `b` or `a`. Default: none.
     pub vertex_color: Option<ColorChannel>,
     /// Least distances from curves, meshes and groups, by name, seen from above: `[("road", 4), ("house", 3)]`. Meshes and groups count
     /// as the placements above in the same list place them, at rest; of a mesh, the box around it is measured from, in its own space.
+    /// Default: none.
     pub away_from: Vec<(String, Finite)>,
-    /// Greatest distances, of the same kind.
+    /// Greatest distances, of the same kind. Default: none.
     pub near: Vec<(String, Finite)>,
-    /// Share of the points that are kept at random, above 0 and at most 1.
+    /// Share of the points that are kept at random, above 0 and at most 1. Default 1.
     pub share: Option<Finite>,
 }
 
+/// A channel of vertex colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename = "vertex_color", rename_all = "snake_case")]
 pub enum ColorChannel {
+    /// Red.
     R,
+    /// Green.
     G,
+    /// Blue.
     B,
+    /// Alpha.
     A,
 }
 
-/// `drop: "terrain"` or `drop: (on: "terrain", align: normal, lift: 0.1)`.
+/// `drop: "terrain"` or `drop: (on: "terrain", align: normal, lift: 0.1)`: moves each copy down or up onto a mesh or group.
 #[derive(Clone, Debug)]
 pub struct DropDesc {
     /// Name of a mesh or group.
@@ -349,9 +366,12 @@ pub struct DropDesc {
 #[derive(Deserialize)]
 #[serde(rename = "drop", deny_unknown_fields)]
 struct DropFields {
+    /// Name of a mesh or group.
     on: String,
+    /// `none` (default), or `normal`: each copy is tilted so that its +Y goes along the normal of the face below it.
     #[serde(default)]
     align: Align,
+    /// Height above the mesh, in scene units. Default 0.
     #[serde(default)]
     lift: Finite,
 }
@@ -381,36 +401,50 @@ impl<'de> Visitor<'de> for DropVisitor {
     }
 }
 
+/// How copies on a surface are turned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename = "align", rename_all = "snake_case")]
 pub enum Align {
+    /// Not at all: they are upright. The default.
     #[default]
     None,
+    /// Their +Y goes along the normal of the surface.
     Normal,
 }
 
+/// How copies are turned at random.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename = "turn", rename_all = "snake_case")]
 pub enum Turn {
+    /// Not at all. The default.
     #[default]
     None,
+    /// About Y, by any angle.
     Y,
+    /// About any axis.
     Any,
 }
 
+/// `choose: random(3)`: how each copy gets one of several materials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename = "choose", rename_all = "snake_case")]
 pub enum Choose {
+    /// One after the other. The default.
     #[default]
     Cycle,
+    /// `random(3)`: at random, with a seed.
     Random(u32),
 }
 
+/// Direction that copies along a curve face with their +X.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename = "face", rename_all = "snake_case")]
 pub enum Face {
+    /// As they are.
     None,
+    /// Along the curve, but upright. The default.
     #[default]
     Level,
+    /// Along the curve, also up and down.
     Tangent,
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quad {
+    /// How often a texture is repeated along each side. Default 1.
     pub tile: Finite,
 }
 
@@ -23,6 +24,7 @@ impl Default for Quad {
 pub struct Cuboid {
     /// Length of the sides along X, Y and Z, or of all of them. Default 1.
     pub size: BoxSize,
+    /// How often a texture is repeated along each side. Default 1.
     pub tile: Finite,
 }
 
@@ -37,9 +39,9 @@ impl Default for Cuboid {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cylinder {
-    /// Above 0. Default 0.5.
+    /// Radius, above 0. Default 0.5.
     pub radius: Finite,
-    /// Above 0. Default 1.
+    /// Height, above 0. Default 1.
     pub height: Finite,
     /// Number of flat sides, 3 to 4096, which are shaded smoothly. Default 48.
     pub segments: u32,
@@ -59,9 +61,9 @@ impl Default for Cylinder {
 pub struct Cone {
     /// Radius at the bottom, above 0. Default 0.5.
     pub radius: Finite,
-    /// Above 0. Default 1.
+    /// Height, above 0. Default 1.
     pub height: Finite,
-    /// As of [`Cylinder::segments`].
+    /// Number of flat sides, 3 to 4096, which are shaded smoothly. Default 48.
     pub segments: u32,
     /// Whether it has a bottom. Default true.
     pub caps: bool,
@@ -77,7 +79,7 @@ impl Default for Cone {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Disc {
-    /// Above 0. Default 0.5.
+    /// Radius, above 0. Default 0.5.
     pub radius: Finite,
     /// Number of sides, 3 to 4096. Default 48.
     pub segments: u32,
@@ -119,16 +121,17 @@ pub struct TerrainDesc {
     #[serde(default)]
     pub cells: Option<u32>,
     /// A picture of heights, seen from above with -Z at the top: 0 where it is black, and `size.y` where it is white. Values are taken
-    /// as they are in the file, with 8 or 16 bits.
+    /// as they are in the file, with 8 or 16 bits. Default: none.
     #[serde(default)]
     pub file: Option<String>,
     /// Noise instead of a picture. Without either, the terrain is flat at y = 0.
     #[serde(default)]
     pub noise: Option<NoiseDesc>,
-    /// A valley along a curve.
+    /// A valley along a curve. Default: none.
     #[serde(default)]
     pub valley: Option<Valley>,
     /// Strips along curves that are level from side to side, such as those of roads and rivers. Later ones cut into earlier ones.
+    /// Default: none.
     #[serde(default)]
     pub level: Vec<Bed>,
 }
@@ -137,6 +140,7 @@ pub struct TerrainDesc {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "noise", deny_unknown_fields)]
 pub struct NoiseDesc {
+    /// Seed of the noise: another one gives other hills. Default 0.
     #[serde(default)]
     pub seed: u32,
     /// Number of sizes of waves, 1 to 16. Default 6.
@@ -154,6 +158,7 @@ fn six() -> u32 {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "valley", deny_unknown_fields)]
 pub struct Valley {
+    /// Name of a curve.
     pub curve: String,
     /// Width of the flat bottom, at least 0.
     pub width: Finite,
@@ -161,10 +166,11 @@ pub struct Valley {
     pub blend: Finite,
 }
 
-/// `(curve: "road", width: 8, blend: 12)`: a strip along a curve in which a terrain is level from side to side.
+/// `level: [(curve: "road", width: 8, blend: 12)]`: strips along curves in which a terrain is level from side to side.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "level", deny_unknown_fields)]
 pub struct Bed {
+    /// Name of a curve.
     pub curve: String,
     /// Width that is wholly level, above 0.
     pub width: Finite,
@@ -181,11 +187,14 @@ pub struct Bed {
     pub smooth: Option<Finite>,
 }
 
+/// The line that a bed of a terrain follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename = "follow", rename_all = "snake_case")]
 pub enum BedLine {
+    /// The terrain along the curve, made smooth. The default.
     #[default]
     Ground,
+    /// The curve itself, with its heights.
     Curve,
 }
 
@@ -194,8 +203,9 @@ pub enum BedLine {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RibbonDesc {
+    /// Name of a curve.
     pub curve: String,
-    /// Above 0; less than twice the radius of any bend.
+    /// Width, above 0; less than twice the radius of any bend.
     pub width: Finite,
     /// Height above the curve, or above the mesh that it lies on. Default 0.
     #[serde(default)]

@@ -5,11 +5,11 @@ use crate::math::linear_from_srgb;
 use glam::{EulerRot, Quat, Vec3};
 use serde::{
     Deserialize, Deserializer,
-    de::{Error, MapAccess, SeqAccess, Visitor, value},
+    de::{Error, Expected, MapAccess, SeqAccess, Visitor, value},
 };
 use std::{fmt, marker::PhantomData};
 
-/// A finite number.
+/// A number, such as `3`, `-0.5` or `1e-3`. It must be finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Finite(pub f32);
 
@@ -59,29 +59,48 @@ pub(super) fn up() -> Point {
     Point(Vec3::Y)
 }
 
-/// `(x, y, z)`, all finite: a position, direction or offset.
+/// Three numbers, such as `(0, 1.5, -2)`: a position, direction or offset along x, y and z. Y is up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point(pub Vec3);
 
 impl<'de> Deserialize<'de> for Point {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let [x, y, z] = <[Finite; 3]>::deserialize(d)?;
-        Ok(Self(Vec3::new(x.0, y.0, z.0)))
+        d.deserialize_tuple(3, PointVisitor)
     }
 }
 
-pub(super) fn triple<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec3, A::Error> {
+struct PointVisitor;
+
+impl<'de> Visitor<'de> for PointVisitor {
+    type Value = Point;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a point: (x, y, z)")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Point, A::Error> {
+        three(seq, &self).map(Point)
+    }
+}
+
+pub(super) fn triple<'de, A: SeqAccess<'de>>(seq: A) -> Result<Vec3, A::Error> {
+    three(seq, &"three numbers")
+}
+
+/// Three numbers that are what is `expected`.
+fn three<'de, A: SeqAccess<'de>>(mut seq: A, expected: &dyn Expected) -> Result<Vec3, A::Error> {
     let mut v = [0.0; 3];
     for (i, x) in v.iter_mut().enumerate() {
-        *x = seq.next_element::<Finite>()?.ok_or_else(|| A::Error::invalid_length(i, &"three numbers"))?.0;
+        *x = seq.next_element::<Finite>()?.ok_or_else(|| A::Error::invalid_length(i, expected))?.0;
     }
     match seq.next_element::<Finite>()? {
         None => Ok(v.into()),
-        Some(_) => Err(A::Error::custom("expected three numbers but found more")),
+        Some(_) => Err(A::Error::custom(format_args!("expected {expected}, not more values"))),
     }
 }
 
-/// `(r, g, b)` in linear Rec.709, or `"#rrggbb"` in sRGB. Never negative.
+/// Red, green and blue, such as `(0.8, 0.2, 0.1)`, in linear Rec.709, or `"#rrggbb"` in sRGB, as pictures and web pages have it. Never negative.
+/// Reflectances are at most 1; radiances, intensities and irradiances may be any.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Color(pub Vec3);
 
@@ -123,7 +142,7 @@ impl<'de> Visitor<'de> for ColorVisitor {
     }
 }
 
-/// A scale: one number or `(x, y, z)`. Negative numbers mirror; 0 is refused.
+/// A factor on sizes: one number, such as `2`, or one for each axis, such as `(1, 2, 1)`. Negative numbers mirror; 0 is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale(pub Vec3);
 
@@ -143,7 +162,7 @@ impl<'de> Deserialize<'de> for Scale {
     }
 }
 
-/// A size: one number for all three sides or `(x, y, z)`, above 0.
+/// Lengths in scene units: one number for all three axes, such as `2`, or `(4, 3, 6)` along x, y and z. Above 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoxSize(pub Vec3);
 
@@ -183,7 +202,8 @@ impl<'de> Visitor<'de> for ScaleVisitor {
     }
 }
 
-/// A rotation: `(x, y, z)` in degrees about the fixed axes, x first, then y, then z; or `(axis: .., degrees: ..)`.
+/// Degrees about the fixed axes x, y and z, in this order, such as `(0, 90, 0)`; or `(axis: (1, 1, 0), degrees: 30)`
+/// (see [`AxisAngle`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rotation(pub Quat);
 
@@ -193,10 +213,13 @@ impl<'de> Deserialize<'de> for Rotation {
     }
 }
 
+/// `(axis: (1, 1, 0), degrees: 30)`: a rotation about an axis.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AxisAngle {
+    /// Axis, of any length but 0.
     axis: Point,
+    /// Angle in degrees, counter-clockwise where the axis points to the viewer.
     degrees: Finite,
 }
 
@@ -228,7 +251,7 @@ impl Rotation {
     }
 }
 
-/// The content of a placement: the name of a mesh or group, a list of placements written in place, or `{ "oak": 3, "pine": 1 }`: names
+/// What is placed: the name of a mesh or group, a list of placements written in place, or `{"oak": 3, "pine": 1}`: names
 /// of meshes and groups, of which each copy gets one at random, by their weights.
 #[derive(Clone, Debug)]
 pub enum Of {

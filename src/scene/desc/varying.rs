@@ -8,7 +8,12 @@ use serde::{
 };
 use std::{fmt, marker::PhantomData};
 
-/// A value, or `keys([(0, 1), (2, 5, ease: smooth)], ends: loop)`: what it is at times in seconds.
+/// `exposure: keys([(0, 0.5), (4, -1, ease: smooth)], ends: ping_pong)`: a value that changes over time, instead of the value itself. Each key
+/// has its time in seconds, later than the one before, the value there, and maybe `ease`, which is the way to it from the key before.
+///
+/// Keys may stand for numbers, colours, points and words in `environment`, `lights`, `materials`, `air`, `camera` and `cameras`; for `exposure`
+/// and `white_balance` of `render`; for `visible` of placements and `distance` of `Follow`. Words, names, `true` and `false` change in
+/// steps. Between keys, values stay within what is valid: those that would leave it are held at the range of their keys.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Varying<T> {
     Always(T),

@@ -1,0 +1,508 @@
+//! The pages of the reference, as Markdown.
+
+use super::{
+    docs::{Docs, anchor, capitalised, with_links},
+    examples::{self, Example},
+    source::{Body, Choice, Field, Kind, Sources, Thing},
+    values,
+};
+use std::{collections::BTreeMap, fmt::Write};
+
+/// A page: its name, its title, the sections of a scene file that it tells about, whether their values may have keys, and its types with
+/// their headings. The first one has none.
+pub struct Page {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub sections: &'static [&'static str],
+    pub keyed: bool,
+    pub things: &'static [(&'static str, &'static str)],
+}
+
+const fn page(
+    name: &'static str,
+    title: &'static str,
+    sections: &'static [&'static str],
+    keyed: bool,
+    things: &'static [(&'static str, &'static str)],
+) -> Page {
+    Page { name, title, sections, keyed, things }
+}
+
+pub const PAGES: [Page; 12] = [
+    page(
+        "render",
+        "Render settings",
+        &["render"],
+        false,
+        &[("RenderDesc", ""), ("Integrator", "integrator"), ("ToneMap", "tone_map"), ("PixelFilter", "filter")],
+    ),
+    page("environment", "Environments", &["environment"], true, &[("EnvironmentDesc", ""), ("Moon", "moon")]),
+    page("air", "Air", &["air"], true, &[("AirDesc", "")]),
+    page("lights", "Lights", &["lights"], true, &[("LightDesc", "")]),
+    page(
+        "materials",
+        "Materials",
+        &["materials"],
+        true,
+        &[("MaterialDesc", ""), ("AlphaDesc", "alpha"), ("Wrap", "wrap")],
+    ),
+    page(
+        "meshes",
+        "Meshes",
+        &["meshes"],
+        false,
+        &[
+            ("MeshDesc", ""),
+            ("NoiseDesc", "noise"),
+            ("Valley", "valley"),
+            ("Bed", "level"),
+            ("BedLine", "follow"),
+            ("RefitPolicy", "refit"),
+        ],
+    ),
+    page("curves", "Curves", &["curves"], false, &[("CurveDesc", "")]),
+    page(
+        "motions",
+        "Motions",
+        &["motions"],
+        false,
+        &[
+            ("MotionDesc", ""),
+            ("PartDesc", ""),
+            ("KeyframeDesc", "key"),
+            ("Rotations", "rotations"),
+            ("PhaseDesc", "phase"),
+        ],
+    ),
+    page(
+        "instances",
+        "Placements",
+        &["instances"],
+        false,
+        &[
+            ("Placement", ""),
+            ("placement", "All placements"),
+            ("Each", "each"),
+            ("Jitter", "jitter"),
+            ("Sample", "at"),
+            ("Rules", "where"),
+            ("ColorChannel", "vertex_color"),
+            ("DropDesc", "drop"),
+            ("Align", "align"),
+            ("Turn", "turn"),
+            ("Choose", "choose"),
+            ("Face", "face"),
+        ],
+    ),
+    page("groups", "Groups", &["groups"], false, &[("SceneFile::groups", "")]),
+    page(
+        "camera",
+        "Cameras and cuts",
+        &["camera", "cameras", "cuts"],
+        true,
+        &[
+            ("CameraDesc", ""),
+            ("camera", "All cameras"),
+            ("SplineKey", "keys"),
+            ("PaceDesc", "pace"),
+            ("ProjectionDesc", "projection"),
+            ("LensDesc", "lens"),
+            ("ShutterDesc", "shutter"),
+            ("CutDesc", "cuts"),
+        ],
+    ),
+    page("keys", "Keys", &[], false, &[("Varying", ""), ("EaseDesc", "ease"), ("Ends", "ends")]),
+];
+
+/// Types that are explained among the values.
+const OF_VALUES: [&str; 2] = ["AimOn", "AxisAngle"];
+
+/// Where a type is explained: the user's word for it, and the page and the heading.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    pub word: String,
+    page: &'static str,
+    heading: String,
+}
+
+/// All pages, with what they are made of.
+pub struct Book {
+    pub sources: Sources,
+    pub examples: Vec<Example>,
+    spots: BTreeMap<String, Spot>,
+}
+
+impl Book {
+    pub fn read() -> Self {
+        let mut book = Self { sources: Sources::read(), examples: examples::read(), spots: BTreeMap::new() };
+        for page in &PAGES {
+            for (name, heading) in page.things {
+                book.add_spots(page, name, heading);
+            }
+        }
+        for value in values::all() {
+            let word = value.word.to_owned();
+            let spot = Spot { heading: capitalised(&word), word, page: "values" };
+            book.spots.entry(value.rust.to_owned()).or_insert(spot);
+        }
+        for (name, word, heading) in [("AimOn", "On", "`On`"), ("AxisAngle", "axis and angle", "Axis and angle")] {
+            book.spots.insert(name.into(), Spot { word: word.into(), page: "values", heading: heading.into() });
+        }
+        book
+    }
+
+    fn add_spots(&mut self, page: &Page, name: &str, heading: &str) {
+        let title = if heading.is_empty() { page.title.to_owned() } else { titled(heading) };
+        let mut add = |rust: &str, word: &str, heading: String| {
+            let spot = Spot { word: word.to_owned(), page: page.name, heading };
+            self.spots.entry(rust.to_owned()).or_insert(spot);
+        };
+        add(name, if heading.is_empty() { page.name } else { heading }, title);
+        let Some(Thing { body: Body::Choices(choices), .. }) = self.sources.things.get(name) else { return };
+        for choice in choices {
+            if let [Kind::Named(part)] = &choice.parts[..]
+                && values::find(part).is_none()
+            {
+                add(part, &choice.names[0], headed(choice));
+            }
+        }
+    }
+
+    /// The names of all types that are explained somewhere.
+    pub fn explained(&self) -> impl Iterator<Item = &str> {
+        self.spots.keys().map(String::as_str)
+    }
+
+    /// Every page by its file name.
+    pub fn pages(&self) -> Vec<(String, String)> {
+        let mut pages: Vec<_> = PAGES.iter().map(|page| (format!("{}.md", page.name), self.page(page))).collect();
+        pages.push(("values.md".into(), self.values_page()));
+        pages.push(("README.md".into(), self.index()));
+        pages
+    }
+
+    fn page(&self, page: &Page) -> String {
+        let mut text = format!("# {}\n\n{MADE}\n", page.title);
+        for (index, (name, heading)) in page.things.iter().enumerate() {
+            if !heading.is_empty() {
+                write!(text, "\n## {}\n", titled(heading)).unwrap();
+            }
+            if let Some(fields) = self.sources.shared.get(*name) {
+                self.fields(&mut text, page, fields);
+                self.pictures(&mut text, page, name);
+                continue;
+            }
+            self.thing(&mut text, page, name, heading);
+            if index == 0 && page.keyed {
+                text.push_str("\nNumbers, colours, points and words may change over time: see [keys](keys.md).\n");
+            }
+        }
+        text
+    }
+
+    fn thing(&self, text: &mut String, page: &Page, name: &str, heading: &str) {
+        if let Some(field) = name.strip_prefix("SceneFile::") {
+            let Body::Fields(fields) = &self.sources.things["SceneFile"].body else { unreachable!() };
+            let docs = &fields.iter().find(|other| other.name == field).unwrap().docs;
+            self.explain(text, page, docs, field);
+            return;
+        }
+        let thing = &self.sources.things[name];
+        let key = if heading.is_empty() { page.name } else { heading };
+        match &thing.body {
+            Body::Fields(fields) => {
+                self.explain(text, page, &thing.docs, key);
+                self.fields(text, page, self.fields_of(name).unwrap_or(fields));
+            }
+            Body::Choices(choices) if is_word(&choices[0]) => {
+                self.explain(text, page, &thing.docs, key);
+                self.words(text, page, choices);
+            }
+            Body::Choices(choices) => {
+                self.explain(text, page, &thing.docs, key);
+                let choices: &[Choice] = if name == "Varying" { &[] } else { choices };
+                for choice in choices {
+                    self.kind(text, page, choice, "##");
+                }
+            }
+        }
+    }
+
+    /// The fields of a type, also of one that may be written shorter.
+    fn fields_of(&self, name: &str) -> Option<&[Field]> {
+        let name = match name {
+            "DropDesc" => "DropFields",
+            "ShutterDesc" => "Times",
+            other => other,
+        };
+        match &self.sources.things.get(name)?.body {
+            Body::Fields(fields) => Some(fields),
+            Body::Choices(_) => None,
+        }
+    }
+
+    /// The section of a variant with fields.
+    fn kind(&self, text: &mut String, page: &Page, choice: &Choice, level: &str) {
+        write!(text, "\n{level} {}\n", headed(choice)).unwrap();
+        let part = choice.parts.first().and_then(|part| match part {
+            Kind::Named(name) => self.sources.things.get(name),
+            _ => None,
+        });
+        let docs = match part {
+            Some(part) if choice.docs.is_empty() => &part.docs,
+            _ => &choice.docs,
+        };
+        self.explain(text, page, docs, &choice.names[0]);
+        let Some(Thing { body: Body::Fields(fields), shared, .. }) = part else { return };
+        self.fields(text, page, fields);
+        if let Some(shared) = shared {
+            let spot = &self.spots[shared];
+            write!(text, "\nAnd what [all {}s]({}) have.\n", shared, address(spot, page.name)).unwrap();
+        }
+    }
+
+    /// Docs, then the pictures of `key` with the code that made them, or else the example of the docs.
+    fn explain(&self, text: &mut String, page: &Page, docs: &str, key: &str) {
+        let docs = Docs::of(docs);
+        if !docs.text.is_empty() {
+            write!(text, "\n{}\n", self.linked(&unwrapped(&docs.text), page.name)).unwrap();
+        }
+        if !docs.examples.is_empty() && self.examples_of(page, key).next().is_none() {
+            write!(text, "\n```ron\n{}\n```\n", docs.examples.join("\n")).unwrap();
+        }
+        self.pictures(text, page, key);
+    }
+
+    fn pictures(&self, text: &mut String, page: &Page, key: &str) {
+        for example in self.examples_of(page, key) {
+            let Example { name, caption, .. } = example;
+            let excerpt = example.excerpt(page.sections, key);
+            write!(text, "\n[![{caption}](pictures/{name}.jpg)](examples/{name}.ron)\n\n{caption}").unwrap();
+            match excerpt {
+                Some(code) => write!(text, "\n\n```ron\n{code}\n```\n").unwrap(),
+                None => write!(text, " ([{name}.ron](examples/{name}.ron))\n").unwrap(),
+            }
+        }
+    }
+
+    fn examples_of<'a>(&'a self, page: &Page, key: &str) -> impl Iterator<Item = &'a Example> {
+        let start = format!("{}_{}", page.name, key.to_lowercase().replace(' ', "_"));
+        self.examples.iter().filter(move |example| example.is_of(&start))
+    }
+
+    fn fields(&self, text: &mut String, page: &Page, fields: &[Field]) {
+        if fields.is_empty() {
+            return;
+        }
+        text.push_str("\n| field | value | |\n|---|---|---|\n");
+        for field in fields {
+            let docs = Docs { text: field.docs.clone(), ..Docs::default() }.line();
+            let (name, value) = (&field.name, self.value(&field.kind, page.name));
+            let required = if field.required { ", required" } else { "" };
+            writeln!(text, "| `{name}` | {value}{required} | {} |", self.linked(&docs, page.name)).unwrap();
+        }
+    }
+
+    fn words(&self, text: &mut String, page: &Page, choices: &[Choice]) {
+        text.push_str("\n| word | |\n|---|---|\n");
+        let part = |choice: &Choice| match &choice.parts[..] {
+            [Kind::Named(name)] => self.sources.things.get(name).filter(|thing| !fields_in(thing).is_empty()),
+            _ => None,
+        };
+        for choice in choices {
+            let mut docs = Docs::of(&choice.docs);
+            if let Some(part) = part(choice)
+                && choice.docs.is_empty()
+            {
+                docs = Docs::of(&part.docs);
+            }
+            let name = match docs.examples.is_empty() {
+                true => format!("`{}`", choice.names[0]),
+                false => docs.examples.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", "),
+            };
+            writeln!(text, "| {name} | {} |", self.linked(&docs.line(), page.name)).unwrap();
+        }
+        for choice in choices {
+            if let Some(part) = part(choice) {
+                write!(text, "\n### {}\n", headed(choice)).unwrap();
+                self.fields(text, page, fields_in(part));
+                self.pictures(text, page, &choice.names[0]);
+            }
+        }
+    }
+
+    /// The user's words for a kind of value.
+    fn value(&self, kind: &Kind, page: &str) -> String {
+        match kind {
+            Kind::Named(name) => match self.spots.get(name) {
+                Some(spot) => format!("[{}]({})", spot.word, address(spot, page)),
+                None => panic!("no page explains {name}"),
+            },
+            Kind::List(inner) => format!("list of {}", self.value(inner, page)),
+            Kind::Map(inner) => format!("`{{\"name\": ..}}` of {}", self.value(inner, page)),
+            Kind::Varying(inner) => format!("{} or [keys](keys.md)", self.value(inner, page)),
+            Kind::Tuple(parts) => {
+                let parts: Vec<_> = parts.iter().map(|part| self.value(part, page)).collect();
+                format!("({})", parts.join(", "))
+            }
+        }
+    }
+
+    /// Docs whose links lead to pages.
+    fn linked(&self, text: &str, page: &str) -> String {
+        with_links(text, |target, words| self.link(target, words, page))
+    }
+
+    fn link(&self, target: &str, words: &str, page: &str) -> String {
+        if target.starts_with("http") || target.contains(".md") {
+            return format!("[{words}]({target})");
+        }
+        let (name, field) = target.split_once("::").map_or((target, None), |(name, field)| (name, Some(field)));
+        match (self.spots.get(name), field) {
+            (Some(spot), None) if words.trim_matches('`') == name => {
+                format!("[`{}`]({})", spot.word, address(spot, page))
+            }
+            (Some(spot), None) => format!("[{words}]({})", address(spot, page)),
+            (Some(spot), Some(field)) => format!("`{field}` of [`{}`]({})", spot.word, address(spot, page)),
+            (None, _) => panic!("`{target}` is on no page: write its name in plain code"),
+        }
+    }
+
+    /// A link as plain words.
+    pub fn plain(&self, target: &str, words: &str) -> String {
+        let (name, field) = target.split_once("::").map_or((target, None), |(name, field)| (name, Some(field)));
+        match (self.spots.get(name), field) {
+            (Some(spot), None) if words.trim_matches('`') == name => format!("`{}`", spot.word),
+            (Some(spot), Some(field)) => format!("`{field}` of `{}`", spot.word),
+            _ => words.to_owned(),
+        }
+    }
+
+    fn values_page(&self) -> String {
+        let mut text = format!("# Values\n\n{MADE}\n\n{VALUES}\n");
+        let mut words = Vec::new();
+        for value in values::all() {
+            let on_values = self.spots[value.rust].page == "values";
+            if !on_values || words.contains(&value.word) {
+                continue;
+            }
+            words.push(value.word);
+            let own = PLAIN.iter().find(|(rust, _)| *rust == value.rust).map(|(_, docs)| (*docs).to_owned());
+            let docs = own.unwrap_or_else(|| self.sources.things[value.rust].docs.clone());
+            write!(text, "\n## {}\n\n{}\n", capitalised(value.word), self.linked(&unwrapped(&docs), "values")).unwrap();
+        }
+        let page = Page { name: "values", title: "", sections: &[], keyed: false, things: &[] };
+        for name in OF_VALUES {
+            write!(text, "\n## {}\n", self.spots[name].heading).unwrap();
+            self.explain(&mut text, &page, &self.sources.things[name].docs, name);
+            self.fields(&mut text, &page, self.fields_of(name).unwrap());
+        }
+        text
+    }
+
+    fn index(&self) -> String {
+        let mut text = format!("# Reference of the scene file\n\n{MADE}\n\n{INDEX}\n");
+        text.push_str("\n| section | value | |\n|---|---|---|\n");
+        let Body::Fields(fields) = &self.sources.things["SceneFile"].body else { unreachable!() };
+        for field in fields {
+            let page = PAGES.iter().find(|page| page.sections.contains(&&*field.name)).unwrap();
+            let docs = Docs { text: field.docs.clone(), ..Docs::default() }.line();
+            let required = if field.required { ", required" } else { "" };
+            let name = &field.name;
+            let value = self.value(&field.kind, "README");
+            writeln!(text, "| [`{name}`]({}.md) | {value}{required} | {} |", page.name, self.linked(&docs, "README"))
+                .unwrap();
+        }
+        text.push_str("| | | [Keys](keys.md): values that change over time. [Values](values.md): numbers, points, colours and the like |\n");
+        for page in &PAGES {
+            let start = format!("{}_", page.name);
+            let shown: Vec<_> = self.examples.iter().filter(|example| example.name.starts_with(&start)).collect();
+            if shown.is_empty() {
+                continue;
+            }
+            write!(text, "\n## [{}]({}.md)\n\n", page.title, page.name).unwrap();
+            for Example { name, caption, .. } in shown {
+                writeln!(
+                    text,
+                    "<a href=\"{}.md\"><img src=\"pictures/{name}.jpg\" width=\"180\" alt=\"{caption}\"></a>",
+                    page.name
+                )
+                .unwrap();
+            }
+        }
+        text + SCHEMA
+    }
+}
+
+const MADE: &str = "*Made by `just docs` from the comments of the [format's source](../../src/scene/desc/mod.rs).*";
+
+const INDEX: &str = "A scene file is one pair of parentheses with these sections. [The tour](../scenes.md) shows how they work together. Lengths are in
+scene units, angles in degrees, times in seconds; Y is up. Paths of files are relative to the scene file. `throng check scene.ron` tells what is
+wrong with a scene, with line and column. Every picture here leads to the scene that it shows.";
+
+const SCHEMA: &str = "
+## For programs
+
+[schema.json](schema.json) is a JSON Schema (draft 2020-12) of the same format, with all descriptions: for programs and language models that
+write scenes, and for editors' completion. Scenes themselves are RON. What the schema has as JSON is written so in RON:
+
+| JSON | RON |
+|---|---|
+| `{\"radius\": 1, \"tube\": 0.25}` | `(radius: 1, tube: 0.25)`: names of fields have no quotes |
+| `{\"Torus\": {\"radius\": 1}}` | `Torus(radius: 1)`: so do names of kinds, before their parentheses |
+| `{\"random\": 3}`, `{\"bezier\": [0.4, 0, 0.2, 1]}` | `random(3)`, `bezier(0.4, 0, 0.2, 1)` |
+| `\"Sphere\"`, `\"smooth\"`, where the schema has a `const` | `Sphere`, `smooth` |
+| `[0, 1, 0]` with `prefixItems` or three numbers | `(0, 1, 0)` |
+| `[..]` of `items` alone | `[..]` |
+| an object with names of your own (`materials`, `meshes`, ..) | `{\"name\": .., }` |
+| `{\"keys\": [[0, 1], [4, 2, {\"ease\": \"smooth\"}]], \"ends\": \"loop\"}` | `keys([(0, 1), (4, 2, ease: smooth)], ends: loop)` |
+
+Ranges that depend on other fields are in the descriptions. `throng check` tells for sure, and its messages name place and fix.
+";
+
+const VALUES: &str = "Values of fields, as the other pages call them.";
+
+/// Docs of values whose Rust types have none of their own.
+const PLAIN: [(&str, &str); 4] = [
+    ("f32", ""),
+    ("u32", "A number of at least 0 without a fraction, such as `8`."),
+    ("bool", "`true` or `false`."),
+    (
+        "String",
+        "Words in quotes: a name, or the path of a file, relative to the scene file. A name of a mesh, group, material, motion, curve or \
+         camera is one of those that the file gives.",
+    ),
+];
+
+fn address(spot: &Spot, page: &str) -> String {
+    let anchor = anchor(&spot.heading);
+    if spot.page == page { format!("#{anchor}") } else { format!("{}.md#{anchor}", spot.page) }
+}
+
+/// A heading for a field, as code; words that begin with a capital are plain.
+fn titled(heading: &str) -> String {
+    match heading.starts_with(char::is_uppercase) {
+        true => heading.to_owned(),
+        false => format!("`{heading}`"),
+    }
+}
+
+fn headed(choice: &Choice) -> String {
+    choice.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn is_word(choice: &Choice) -> bool {
+    choice.names[0].starts_with(char::is_lowercase)
+}
+
+fn fields_in(thing: &Thing) -> &[Field] {
+    match &thing.body {
+        Body::Fields(fields) => fields,
+        Body::Choices(_) => &[],
+    }
+}
+
+/// Paragraphs as one line each.
+fn unwrapped(text: &str) -> String {
+    text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
+}
