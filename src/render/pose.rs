@@ -31,6 +31,8 @@ pub struct Poser {
     policy: Option<RefitPolicy>,
     /// None: frames show a single moment.
     shutter: Option<Shutter>,
+    /// Whether the shutter is the scene's own, which may have keys.
+    own_shutter: bool,
     moment: Moment,
     /// The mesh that each instance shows, if instances choose from palettes.
     shown: Vec<u32>,
@@ -101,6 +103,7 @@ impl Poser {
     /// Poses frames over the time that the shutter is open. None, or a shutter that opens for no time: at a single moment.
     pub fn set_shutter(&mut self, shutter: Option<Shutter>) {
         self.shutter = shutter.filter(Shutter::is_open);
+        self.own_shutter = self.shutter == self.scene.settings.shutter.filter(Shutter::is_open);
     }
 
     /// Gives frames what `AOVs` need from the poser.
@@ -118,7 +121,7 @@ impl Poser {
         );
         sibling.careful = self.careful;
         sibling.policy = self.policy;
-        sibling.shutter = self.shutter;
+        (sibling.shutter, sibling.own_shutter) = (self.shutter, self.own_shutter);
         sibling.tells_motion = self.tells_motion;
         sibling
     }
@@ -149,6 +152,7 @@ impl Poser {
             deforming,
             policy: None,
             shutter: None,
+            own_shutter: false,
             moment: Moment::default(),
             shown: Vec::new(),
             grouped,
@@ -206,7 +210,9 @@ impl Poser {
             camera_keys: self
                 .shutter_time(number)
                 .map_or(Vec::new(), |time| anim::camera_shutter_keys(&self.scene, time)),
-            others: self.tells_motion.then(|| Arc::new(other_poses(&self.scene, &self.moment, self.shutter.is_some()))),
+            others: self
+                .tells_motion
+                .then(|| Arc::new(other_poses(&self.scene, &self.moment, self.shutter_time(number).is_some()))),
         };
         Posed { frame, time: start.elapsed(), trees: TreeWork { followed, new_tlas: rebuild.is_some() } }
     }
@@ -229,7 +235,9 @@ impl Poser {
 
     /// The time that the shutter is open in a frame; none if frames show a single moment.
     fn shutter_time(&self, number: u32) -> Option<ShutterTime> {
-        let shutter = self.shutter?;
+        let timeline = self.scene.timeline.as_ref().filter(|_| self.own_shutter);
+        let keyed = timeline.and_then(|timeline| timeline.shutter(self.scene.time_of(number)));
+        let shutter = keyed.or(self.shutter).filter(Shutter::is_open)?;
         Some(ShutterTime::new(&self.scene, shutter, number))
     }
 

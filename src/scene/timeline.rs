@@ -1,6 +1,6 @@
 //! What of a scene changes because its file has keys for it.
 
-use super::{Camera, Environment, Fog, Light, Material};
+use super::{Camera, Environment, Fog, Light, Material, Shutter};
 use glam::Vec3;
 use std::{fmt::Debug, sync::Arc};
 
@@ -12,6 +12,9 @@ pub trait Timeline: Debug + Send + Sync {
     /// The camera of this number at `time`, in seconds, if it has keys: 0 is [`super::Scene::camera`], and then come those of
     /// [`super::Scene::cuts`].
     fn camera(&self, number: usize, time: f32) -> Option<Camera>;
+
+    /// The shutter of a frame at `time`, in seconds, if it has keys.
+    fn shutter(&self, time: f32) -> Option<Shutter>;
 
     /// Exposure in stops at `time`, in seconds, if it has keys.
     fn exposure(&self, time: f32) -> Option<f32>;

@@ -104,8 +104,7 @@ fn convert(
     chosen_camera: Option<&str>,
 ) -> Result<Scene, LoadError> {
     let mut scene = Scene { settings: settings(source, &file.render)?, ..Scene::default() };
-    let shutter = file.camera.iter().chain(file.cameras.0.iter().map(|(_, camera)| camera)).next();
-    scene.settings.shutter = shutter.and_then(|camera| camera.optics().shutter).map(|shutter| shutter.0);
+    scene.settings.shutter = file.first_camera().and_then(|camera| camera.optics().shutter).map(|shutter| shutter.0);
     let (surroundings, suns) = environment::convert(source, file.environment.as_ref(), &mut Pictures::default())?;
     scene.environment = surroundings;
     scene.fog = air::convert(source, file.air.as_ref())?;

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     loader::{LoadError, materials::Materials},
-    scene::{Camera, Changes, Environment, Light, Material, RenderDefaults, Scene, Timeline, desc::SceneFile},
+    scene::{Camera, Changes, Environment, Light, Material, RenderDefaults, Scene, Shutter, Timeline, desc::SceneFile},
 };
 use std::{
     fmt,
@@ -216,6 +216,14 @@ impl Timeline for Script {
             }
         })
         .flatten()
+    }
+
+    fn shutter(&self, time: f32) -> Option<Shutter> {
+        if !self.has_cameras() {
+            return None;
+        }
+        let shutter = |_: &Source, file: &SceneFile| Ok(file.first_camera().and_then(|camera| camera.optics().shutter));
+        self.converted(time, shutter).flatten().map(|shutter| shutter.0)
     }
 
     fn exposure(&self, time: f32) -> Option<f32> {
