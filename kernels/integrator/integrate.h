@@ -14,7 +14,6 @@ THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Sur
     if (!(dot(d, s.geometric) > 0.0f)) return;
     Vec3 light = path.throughput * albedo * diffuse_sky_radiance(params, d);
     step.has_first = true;
-    step.first_origin = step.origin;
     step.first = ShadowRay{d, kInfinity, light};
     step.first_blocked = light * albedo * params.picture.ambient_fill;
 }
@@ -73,7 +72,9 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     }
     if (!(max_component(color) > 0.0f)) return;
     // All shadow rays go to the side of the geometric normal.
-    step.origin = leave(s, s.geometric);
+    const Vec3 origin = leave(s, s.geometric);
+    step.origin = origin;
+    step.first_origin = origin;
     add_sky_ray(params, path, s, color, step);
     add_light_rays(params, path, s, color, step);
 }
@@ -200,7 +201,7 @@ THRONG_DEVICE Vec3 walk(const Params& params, Path path, Hit hit, Thread& thread
         Step step;
         advance(path, hit, step);
         thread.shadow_rays += step.shadow_count();
-        step.each_shadow_ray([&](Vec3 origin, const ShadowRay& shadow, Vec3 blocked) {
+        step.each_shadow_ray<true>([&](Vec3 origin, const ShadowRay& shadow, Vec3 blocked) {
             bool is_blocked = any_hit(params, ray_of(origin, shadow.direction, shadow.t_max, time), thread.stack);
             path.radiance += is_blocked ? blocked : shadow.open;
         });

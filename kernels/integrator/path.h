@@ -48,10 +48,11 @@ struct Step {
         light_rays = 0;
     }
     THRONG_INLINE uint32_t shadow_count() const { return light_rays + (has_first ? 1u : 0u); }
-    // Calls `visit` with the origin of each ray, the ray, and the light that it adds if it is blocked.
-    template <class Visit>
+    // Calls `visit` with the origin of each ray, the ray, and the light that it adds if it is blocked. Unless the first ray has an origin
+    // `of_its_own`, nobody keeps it.
+    template <bool of_its_own, class Visit>
     THRONG_INLINE void each_shadow_ray(Visit visit) const {
-        if (has_first) visit(first_origin, first, first_blocked);
+        if (has_first) visit(of_its_own ? first_origin : origin, first, first_blocked);
         for (uint32_t i = 0; i < light_rays; i++) visit(origin, lights[i], vec3(0.0f));
     }
 };

@@ -166,16 +166,19 @@ THRONG_OUTLINE bool scatter_in_medium(Path& path, const LobesRecord& lobes, floa
     return true;
 }
 
-// Shadow rays per light that gets lost where fog is lit whether it scatters the path or not, up to one ray.
-constexpr float kFogRays = 10.0f;
+// Most shadow rays from the fog for each path that it scatters: on what cameras and perfect mirrors see, and else.
+constexpr float kSeenFogRays = 10.0f, kFogRays = 4.0f;
 
-// A part of a path in the fog, up to a surface or without an end, and the share of light that gets lost on it.
-struct FogSegment {
-    Vec3 origin, direction;
-    float length, lost;
+// A part of a path in the fog, up to a surface or without an end.
+struct FogSegment : Segment {
+    // Share of light that gets lost on it, which is the probability that the path is scattered.
+    float lost;
+    // Number of shadow rays for each time that this happens; on its own, a segment has one at most. By this, light that is sampled counts
+    // for more beside light that is hit (multi-sample model, Veach 1997).
+    float rays;
 };
 
-// A point where the fog is lit, as a distance along a segment, and the weight of what is scattered there.
+// A point where the fog is lit, as a distance along a segment, and the weight of light that is scattered there.
 struct FogPoint {
     float at, weight;
 };
@@ -203,25 +206,46 @@ THRONG_DEVICE FogPoint move_to_lamp(const FogRecord& fog, const FogSegment& segm
     return point;
 }
 
-// Samples a light for a point of the fog. Points are moved for lamps without extent.
-THRONG_DEVICE bool sample_light_in_fog(const Params& params, const Path& path, const FogSegment& segment, bool goes_on, FogPoint& point, LightSample& sampled) {
-    const Vec3 position = segment.origin + segment.direction * point.at;
-    const Time time = time_of(path.ray);
-    const float choice = sample_2d(path.sampler, bounce_dimension(path, kFogLight)).x;
-    const Vec2 u = sample_2d(path.sampler, bounce_dimension(path, kFogPoint));
-    const LightShares shares = light_shares(params, position, goes_on);
-    const float rest = choice - shares.sky;
-    if (rest < shares.suns || !(shares.local > 0.0f)) return sample_light(params, position, vec3(0.0f), time, goes_on, choice, u, sampled);
-    float probability = shares.local, emitter_choice = min((rest - shares.suns) / shares.local, kBelowOne);
-    const uint32_t chosen = sample_emitter(params, receiver(position, vec3(0.0f)), emitter_choice, probability);
+// Samples a light within the scene for a point of the fog, by what all of the segment gets. Points are moved for lamps without extent.
+// `weighed` and `share` are the shares of such lights by which what is hit is weighed, and with which they are sampled.
+THRONG_DEVICE bool sample_local_in_fog(const Params& params, Time time, const FogSegment& segment, float choice, float weighed, float share, Vec2 u, FogPoint& point, LightSample& sampled) {
+    float probability = share;
+    const uint32_t chosen = sample_emitter(params, static_cast<const Segment&>(segment), choice, probability);
     if (chosen == NO_INDEX) return false;
     const EmitterRecord emitter = load_record(&params.local_lights.emitters[chosen]);
-    if (emitter.table != NO_INDEX) return sample_light(params, position, vec3(0.0f), time, goes_on, choice, u, sampled);
+    const Vec3 position = segment.origin + segment.direction * point.at;
+    if (emitter.table != NO_INDEX) {
+        const float other = weighed * emitter_probability(params, receiver(position, vec3(0.0f)), emitter.trail);
+        point.weight *= other / probability;
+        return other > 0.0f && sample_surface(params, position, time, emitter, choice, other, u, sampled);
+    }
     const LightRecord lamp = load_record(&params.tables.lights[emitter.record]);
     point = move_to_lamp(params.frame.fog, segment, point, load3(lamp.vector), u);
     const IncidentLight l = incident_light(lamp, segment.origin + segment.direction * point.at, u);
     sampled = LightSample{l.direction, l.distance * kShortOfLight, l.irradiance * (1.0f / probability), kInfinity};
     return true;
+}
+
+// Samples a light for a point of the fog. Its kind is sampled by what arrives where the segment is nearest to the lights within the scene,
+// but its pdf is by what arrives at the point, which is all that is known where such a light is hit.
+THRONG_DEVICE bool sample_light_in_fog(const Params& params, const Path& path, const FogSegment& segment, bool goes_on, FogPoint& point, LightSample& sampled) {
+    const Vec3 position = segment.origin + segment.direction * point.at;
+    const Vec3 nearest = segment.origin + segment.direction * nearest_on(segment, load3(params.local_lights.center));
+    const LightShares weighed = light_shares(params, position, goes_on), shares = light_shares(params, nearest, goes_on);
+    const Vec2 u = sample_2d(path.sampler, bounce_dimension(path, kFogPoint));
+    float choice = sample_2d(path.sampler, bounce_dimension(path, kFogLight)).x;
+    if (choice < shares.sky) {
+        point.weight *= weighed.sky / shares.sky;
+        return sample_sky(params, vec3(0.0f), min(choice / shares.sky, kBelowOne), weighed.sky, u, sampled);
+    }
+    choice -= shares.sky;
+    if (choice < shares.suns) {
+        point.weight *= weighed.suns / shares.suns;
+        return sample_sun(params, position, min(choice / shares.suns, kBelowOne), weighed.suns, u, sampled);
+    }
+    if (!(shares.local > 0.0f)) return false;
+    choice = min((choice - shares.suns) / shares.local, kBelowOne);
+    return sample_local_in_fog(params, time_of(path.ray), segment, choice, weighed.local, shares.local, u, point, sampled);
 }
 
 // Adds the shadow ray to a light that is sampled for a point of the fog.
@@ -232,7 +256,7 @@ THRONG_DEVICE void light_fog(const Params& params, const Path& path, const FogSe
     const Vec3 position = segment.origin + segment.direction * point.at;
     const float pdf = phase_pdf(fog.anisotropy, dot(segment.direction, sampled.direction));
     const float passed = fog_transmittance(fog, position, sampled.direction, sampled.distance);
-    const float weight = goes_on ? power_heuristic(sampled.pdf, pdf) : 1.0f;
+    const float weight = goes_on ? power_heuristic(sampled.pdf, pdf / segment.rays) : 1.0f;
     const Vec3 light = path.throughput * load3(fog.albedo) * sampled.light * (pdf * passed * weight * point.weight);
     if (!(max_component(light) > 0.0f)) return;
     step.has_first = true;
@@ -247,34 +271,31 @@ THRONG_DEVICE void follow_in_fog(const Params& params, Path& path, const FogSegm
     const Vec2 turn = sample_2d(path.sampler, bounce_dimension(path, kBounceDirection));
     const float cosine = sample_phase(fog.anisotropy, turn.x), u = sample_2d(path.sampler, bounce_dimension(path, kBounceLight)).y;
     path.throughput *= load3(fog.albedo);
-    path.scatter = Scatter{vec3(0.0f), phase_pdf(fog.anisotropy, cosine)};
+    path.scatter = Scatter{vec3(0.0f), phase_pdf(fog.anisotropy, cosine) / segment.rays};
     path.ray = ray_of(segment.origin + segment.direction * at, turned_away(segment.direction, cosine, turn.y), kInfinity, time_of(path.ray));
     path.depth++;
     step.more = max_component(path.throughput) > 0.0f;
     play_roulette(path, u, 1.0f, step);
 }
 
-// Scatters a path in the fog before it has gone `distance`, which is true; or else lets it pass, as often as light does. What cameras and
-// perfect mirrors see is mostly smooth: there, the fog is lit whether the path is scattered or not, and the sky is seen through it exactly.
+// Scatters a path in the fog before it has gone `distance`, which is true; or else lets it pass, as often as light does. The fog is lit
+// whether it scatters the path or not. The sky is seen through it exactly where cameras and perfect mirrors see it.
 THRONG_DEVICE bool scatter_in_fog(const Params& params, Path& path, float distance, Step& step) {
     const FogRecord& fog = params.frame.fog;
     const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
     const float depth = min(fog_depth(fog, origin.y, direction.y, distance), 100.0f);
     if (!(depth > 0.0f)) return false;
-    const FogSegment segment{origin, direction, distance, depth * decay_ratio(depth)};
+    const bool is_seen = path.scatter.pdf == kInfinity, goes_on = path.depth < params.picture.bounces;
+    const float lost = depth * decay_ratio(depth);
+    const FogSegment segment{{origin, direction, distance}, lost, min(is_seen ? kSeenFogRays : kFogRays, 1.0f / lost)};
     const Vec2 flight = sample_2d(path.sampler, bounce_dimension(path, kBounceFlight));
     const float flown = fog_flight(fog, origin.y, direction.y, -natural_log(1.0f - flight.x));
-    const bool is_scattered = flown < distance, is_seen = path.scatter.pdf == kInfinity, goes_on = path.depth < params.picture.bounces;
-    const bool ends = is_seen && distance == kInfinity;
+    const bool is_scattered = flown < distance, ends = is_seen && distance == kInfinity;
     if (ends && !is_transparent(params, path)) gain(params, path, background(params, direction) * decay(-depth));
     if (path.depth <= params.picture.bounces) {
-        if (is_seen) {
-            // Where there is little fog, a few rays tell.
-            const float chance = min(kFogRays * segment.lost, 1.0f), share = flight.y * segment.lost;
-            const float at = fog_flight(fog, origin.y, direction.y, share * log_ratio(-share));
-            const bool is_lit = sample_2d(path.sampler, bounce_dimension(path, kFogLight)).y < chance;
-            if (is_lit) light_fog(params, path, segment, FogPoint{min(at, distance), segment.lost / chance}, goes_on, step);
-        } else if (is_scattered) light_fog(params, path, segment, FogPoint{flown, 1.0f}, goes_on, step);
+        const float share = flight.y * lost, at = fog_flight(fog, origin.y, direction.y, share * log_ratio(-share));
+        const bool is_lit = sample_2d(path.sampler, bounce_dimension(path, kFogLight)).y < lost * segment.rays;
+        if (is_lit) light_fog(params, path, segment, FogPoint{min(at, distance), 1.0f / segment.rays}, goes_on, step);
         if (is_scattered && goes_on) follow_in_fog(params, path, segment, flown, step);
     }
     return is_scattered || ends;

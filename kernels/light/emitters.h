@@ -146,6 +146,18 @@ THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time ti
     return sampled.pdf > 0.0f && sampled.pdf < kInfinity;
 }
 
+// Samples a point of an emitter with extent, whose probability this is.
+THRONG_INLINE bool sample_surface(const Params& params, Vec3 position, Time time, const EmitterRecord& emitter, float choice, float probability, Vec2 u, LightSample& sampled) {
+    const EmitterTable table = load_record(&params.local_lights.tables[emitter.table]);
+    choice = refill(choice, probability, float_bits(u.x) ^ float_bits(u.y) * 0x9e3779b9u);
+    const bool seen = table.count ? sample_triangles(params, position, time, emitter.record, table, choice, u, sampled)
+                                  : sample_sphere(params, position, time, emitter.record, u, sampled);
+    if (!seen) return false;
+    sampled.pdf *= probability;
+    sampled.light = sampled.light * (1.0f / sampled.pdf);
+    return true;
+}
+
 // Samples a point of an emitter within the scene. `share` is the probability of doing so.
 THRONG_OUTLINE bool sample_local(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, float share, Vec2 u, LightSample& sampled) {
     const Receiver at = receiver(position, normal);
@@ -158,14 +170,7 @@ THRONG_OUTLINE bool sample_local(const Params& params, Vec3 position, Vec3 norma
         sampled = LightSample{l.direction, l.distance * kShortOfLight, l.irradiance * (1.0f / probability), kInfinity};
         return max_component(l.irradiance) > 0.0f;
     }
-    const EmitterTable table = load_record(&params.local_lights.tables[emitter.table]);
-    choice = refill(choice, probability, float_bits(u.x) ^ float_bits(u.y) * 0x9e3779b9u);
-    const bool seen = table.count ? sample_triangles(params, position, time, emitter.record, table, choice, u, sampled)
-                                  : sample_sphere(params, position, time, emitter.record, u, sampled);
-    if (!seen) return false;
-    sampled.pdf *= probability;
-    sampled.light = sampled.light * (1.0f / sampled.pdf);
-    return true;
+    return sample_surface(params, position, time, emitter, choice, probability, u, sampled);
 }
 
 // Pdf per solid angle with which `sample_local` finds the point `s` of an instance's surface from `position`.

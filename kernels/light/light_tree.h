@@ -27,13 +27,29 @@ THRONG_INLINE float importance(const LightNode& node, const Receiver& r) {
     return min(node.power * inverse, 1e30f) * facing;
 }
 
+// A straight line along which light is gathered from all around, of a length that may be infinite.
+struct Segment {
+    Vec3 origin, direction;
+    float length;
+};
+
+THRONG_INLINE float nearest_on(const Segment& segment, Vec3 point) { return clamp(dot(point - segment.origin, segment.direction), 0.0f, segment.length); }
+
+// Estimate of the light that arrives along the segment, up to a factor that is the same for all nodes.
+THRONG_INLINE float importance(const LightNode& node, const Segment& segment) {
+    const Vec3 center = load3(node.center), extent = load3(node.extent);
+    const Vec3 away = segment.origin + segment.direction * nearest_on(segment, center) - center;
+    return min(node.power / sqrtf(max(max(dot(away, away), dot(extent, extent)), 1e-20f)), 1e30f);
+}
+
 // The children of a node pair, and the probability of the first of them; false if both are below the horizon.
 struct NodePair {
     uint32_t children[2];
     float first;
 };
 
-THRONG_INLINE bool load_pair(const Params& params, uint32_t pair, const Receiver& r, NodePair& out) {
+template <class R>
+THRONG_INLINE bool load_pair(const Params& params, uint32_t pair, const R& r, NodePair& out) {
     const LightNode* nodes = params.local_lights.nodes + 2 * uint64_t(pair);
     const LightNode a = load_record(nodes), b = load_record(nodes + 1);
     float first = importance(a, r), second = importance(b, r), sum = first + second;
@@ -43,9 +59,10 @@ THRONG_INLINE bool load_pair(const Params& params, uint32_t pair, const Receiver
     return sum > 0.0f;
 }
 
-// Samples an emitter; NO_INDEX if none can be seen. Multiplies `probability` by that of the emitter, and rescales `choice` so that it
+// Samples an emitter for a receiver or a segment; NO_INDEX if none can be seen. Multiplies `probability` by that of the emitter, and rescales `choice` so that it
 // is a random number again.
-THRONG_DEVICE uint32_t sample_emitter(const Params& params, const Receiver& r, float& choice, float& probability) {
+template <class R>
+THRONG_DEVICE uint32_t sample_emitter(const Params& params, const R& r, float& choice, float& probability) {
     uint32_t node = params.local_lights.root;
     while (!(node & LEAF)) {
         NodePair pair;

@@ -54,18 +54,21 @@ THRONG_DEVICE bool sample_sun(const Params& params, Vec3 position, float choice,
     return probability > 0.0f;
 }
 
+// Samples a direction to the sky for a point with this shading normal. `share` is the probability of doing so.
+THRONG_DEVICE bool sample_sky(const Params& params, Vec3 normal, float choice, float share, Vec2 u, LightSample& sampled) {
+    sampled.direction = sample_sky_direction(params, normal, choice, u, sampled.pdf);
+    sampled.pdf *= share;
+    sampled.distance = kInfinity;
+    if (!(sampled.pdf > 0.0f)) return false;
+    sampled.light = sky_radiance(params, sampled.direction) * (1.0f / sampled.pdf);
+    return true;
+}
+
 // Samples a light and a point of it, as seen from a point with this shading normal, which is zero where light is gathered from all
 // around. `goes_on` as in `light_shares`. False if nothing arrives.
 THRONG_DEVICE bool sample_light(const Params& params, Vec3 position, Vec3 normal, Time time, bool goes_on, float choice, Vec2 u, LightSample& sampled) {
     const LightShares shares = light_shares(params, position, goes_on);
-    if (choice < shares.sky) {
-        sampled.direction = sample_sky_direction(params, normal, min(choice / shares.sky, kBelowOne), u, sampled.pdf);
-        sampled.pdf *= shares.sky;
-        sampled.distance = kInfinity;
-        if (!(sampled.pdf > 0.0f)) return false;
-        sampled.light = sky_radiance(params, sampled.direction) * (1.0f / sampled.pdf);
-        return true;
-    }
+    if (choice < shares.sky) return sample_sky(params, normal, min(choice / shares.sky, kBelowOne), shares.sky, u, sampled);
     choice -= shares.sky;
     if (choice < shares.suns) return sample_sun(params, position, min(choice / shares.suns, kBelowOne), shares.suns, u, sampled);
     if (!(shares.local > 0.0f)) return false;

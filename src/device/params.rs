@@ -66,7 +66,7 @@ pub fn fog_record(fog: Option<&Fog>) -> FogRecord {
     let Some(fog) = fog else {
         return FogRecord::default();
     };
-    let top = fog.top.unwrap_or(f32::MAX);
+    let top = fog.top.unwrap_or(f32::INFINITY);
     let (base, top, inverse_height) = match fog.thinning {
         Some(Thinning { base, height }) => (base, top.min(base + THINNING_HEIGHTS * height), 1.0 / height),
         None => (top, top, 0.0),
