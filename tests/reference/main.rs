@@ -95,6 +95,12 @@ fn every_field_has_a_comment_that_says_what_happens_without_it() {
 }
 
 #[test]
+fn every_kind_has_a_picture() {
+    // Curves of files look like others.
+    assert_eq!(Book::read().without_picture(), ["Obj in curves", "Gltf in curves"]);
+}
+
+#[test]
 fn every_example_scene_loads_and_is_shown_with_its_picture() {
     let book = Book::read();
     let pages: String =

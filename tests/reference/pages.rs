@@ -157,7 +157,12 @@ impl Book {
             let spot = Spot { word: word.to_owned(), page: page.name, heading };
             self.spots.entry(rust.to_owned()).or_insert(spot);
         };
-        add(name, if heading.is_empty() { page.name } else { heading }, title);
+        let word = match (name, heading) {
+            ("Placement", _) => "placement",
+            (_, "") => page.name,
+            (_, heading) => heading,
+        };
+        add(name, word, title);
         let Some(Thing { body: Body::Choices(choices), .. }) = self.sources.things.get(name) else { return };
         for choice in choices {
             if let [Kind::Named(part)] = &choice.parts[..]
@@ -171,6 +176,22 @@ impl Book {
     /// The names of all types that are explained somewhere.
     pub fn explained(&self) -> impl Iterator<Item = &str> {
         self.spots.keys().map(String::as_str)
+    }
+
+    /// Kinds of things that have no picture.
+    pub fn without_picture(&self) -> Vec<String> {
+        let mut without = Vec::new();
+        for page in &PAGES {
+            let things = page.things.iter().filter_map(|(name, _)| self.sources.things.get(*name));
+            let choices = things.filter_map(|thing| match &thing.body {
+                Body::Choices(choices) if !is_word(&choices[0]) && thing.name != "Varying" => Some(choices),
+                _ => None,
+            });
+            for choice in choices.flatten().filter(|choice| self.examples_of(page, &choice.names[0]).next().is_none()) {
+                without.push(format!("{} in {}", choice.names[0], page.name));
+            }
+        }
+        without
     }
 
     /// Every page by its file name.
@@ -267,7 +288,8 @@ impl Book {
         if !docs.text.is_empty() {
             write!(text, "\n{}\n", self.linked(&unwrapped(&docs.text), page.name)).unwrap();
         }
-        if !docs.examples.is_empty() && self.examples_of(page, key).next().is_none() {
+        let mut pictured = self.examples_of(page, key).map(|example| example.excerpt(page.sections, key));
+        if !docs.examples.is_empty() && !pictured.any(|excerpt| excerpt.is_some()) {
             write!(text, "\n```ron\n{}\n```\n", docs.examples.join("\n")).unwrap();
         }
         self.pictures(text, page, key);
@@ -406,7 +428,7 @@ impl Book {
         let Body::Fields(fields) = &self.sources.things["SceneFile"].body else { unreachable!() };
         for field in fields {
             let page = PAGES.iter().find(|page| page.sections.contains(&&*field.name)).unwrap();
-            let docs = Docs { text: field.docs.clone(), ..Docs::default() }.line();
+            let docs = Docs::of(&field.docs).line();
             let required = if field.required { ", required" } else { "" };
             let name = &field.name;
             let value = self.value(&field.kind, "README");

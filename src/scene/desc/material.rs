@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// An entry of the `materials` section, by its name.
 ///
-/// Textures are picture files: PNG, JPEG, WebP, HDR, EXR, DDS or KTX 2. They are taken as sRGB where they hold colours and as linear where they
+/// Textures are picture files: PNG, JPEG, WebP, HDR, DDS or KTX 2. They are taken as sRGB where they hold colours and as linear where they
 /// hold data, such as roughness and normals. All textures of a material use the mesh's first set of texture coordinates and the same `wrap`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "materials")]
