@@ -1,6 +1,8 @@
 //! `docs/scene`: the reference of the scene file format, made from the doc comments of its types and from example scenes, and its schema.
 
+mod book;
 mod check;
+mod contents;
 mod docs;
 mod examples;
 mod pages;
@@ -9,8 +11,8 @@ mod schema;
 mod source;
 mod values;
 
+use book::Book;
 use docs::Docs;
-use pages::Book;
 use source::{Body, Field, Kind};
 use std::{collections::BTreeSet, fs, path::PathBuf};
 use throng::{loader::load, scene::desc::SceneFile};
