@@ -53,14 +53,16 @@ impl Book {
                 self.fields(text, page, self.fields_of(name).unwrap_or(fields));
             }
             Body::Choices(choices) if is_word(&choices[0]) => {
-                self.explain(text, page, &thing.docs, key);
+                self.docs(text, page, &thing.docs, key);
                 self.words(text, page, choices);
+                self.pictures(text, page, key);
+                self.fields_of_words(text, page, choices);
             }
             Body::Choices(choices) => {
                 self.explain(text, page, &thing.docs, key);
                 let choices: &[Choice] = if name == "Varying" { &[] } else { choices };
                 for choice in choices {
-                    self.kind(text, page, choice, "##");
+                    self.kind(text, page, choice);
                 }
             }
         }
@@ -80,8 +82,8 @@ impl Book {
     }
 
     /// The section of a variant with fields.
-    fn kind(&self, text: &mut String, page: &Page, choice: &Choice, level: &str) {
-        write!(text, "\n{level} {}\n", headed(choice)).unwrap();
+    fn kind(&self, text: &mut String, page: &Page, choice: &Choice) {
+        write!(text, "\n## {}\n", headed(choice)).unwrap();
         let part = choice.parts.first().and_then(|part| match part {
             Kind::Named(name) => self.sources.things.get(name),
             _ => None,
@@ -99,8 +101,14 @@ impl Book {
         }
     }
 
-    /// Docs, then the pictures of `key` with the code that made them, or else the example of the docs.
+    /// Docs, then the pictures of `key` with the code that made them.
     fn explain(&self, text: &mut String, page: &Page, docs: &str, key: &str) {
+        self.docs(text, page, docs, key);
+        self.pictures(text, page, key);
+    }
+
+    /// Docs, with their example where no picture has another.
+    fn docs(&self, text: &mut String, page: &Page, docs: &str, key: &str) {
         let docs = Docs::of(docs);
         if !docs.text.is_empty() {
             write!(text, "\n{}\n", self.linked(&unwrapped(&docs.text), page.name)).unwrap();
@@ -109,7 +117,6 @@ impl Book {
         if !docs.examples.is_empty() && !pictured.any(|excerpt| excerpt.is_some()) {
             write!(text, "\n```ron\n{}\n```\n", docs.examples.join("\n")).unwrap();
         }
-        self.pictures(text, page, key);
     }
 
     fn pictures(&self, text: &mut String, page: &Page, key: &str) {
@@ -139,29 +146,34 @@ impl Book {
 
     fn words(&self, text: &mut String, page: &Page, choices: &[Choice]) {
         text.push_str("\n| word | |\n|---|---|\n");
-        let part = |choice: &Choice| match &choice.parts[..] {
-            [Kind::Named(name)] => self.sources.things.get(name).filter(|thing| !fields_in(thing).is_empty()),
-            _ => None,
-        };
         for choice in choices {
-            let mut docs = Docs::of(&choice.docs);
-            if let Some(part) = part(choice)
-                && choice.docs.is_empty()
-            {
-                docs = Docs::of(&part.docs);
-            }
+            let docs = match self.part(choice) {
+                Some(part) if choice.docs.is_empty() => Docs::of(&part.docs),
+                _ => Docs::of(&choice.docs),
+            };
             let name = match docs.examples.is_empty() {
                 true => format!("`{}`", choice.names[0]),
                 false => docs.examples.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", "),
             };
             writeln!(text, "| {name} | {} |", self.linked(&docs.line(), page.name)).unwrap();
         }
+    }
+
+    fn fields_of_words(&self, text: &mut String, page: &Page, choices: &[Choice]) {
         for choice in choices {
-            if let Some(part) = part(choice) {
+            if let Some(part) = self.part(choice) {
                 write!(text, "\n### {}\n", headed(choice)).unwrap();
                 self.fields(text, page, fields_in(part));
                 self.pictures(text, page, &choice.names[0]);
             }
+        }
+    }
+
+    /// The struct that a choice has, if it has fields.
+    fn part(&self, choice: &Choice) -> Option<&Thing> {
+        match &choice.parts[..] {
+            [Kind::Named(name)] => self.sources.things.get(name).filter(|thing| !fields_in(thing).is_empty()),
+            _ => None,
         }
     }
 
