@@ -100,7 +100,7 @@ struct Batch<render_pixel> {
         while (count) {
             Step steps[kPacketRays];
             for (uint32_t i = 0; i < count; i++) advance(paths[open[i]], hits[i], steps[i]);
-            // Rays to the sky first, and then to one light after the other.
+            // First rays first, and then those to one light after the other.
             for (uint32_t kind = 0; kind < kMaxShadowRays; kind++) trace_shadow_rays(params, paths, open, steps, count, kind, thread);
             uint32_t left = 0;
             Ray rays[kPacketRays];
@@ -121,16 +121,16 @@ struct Batch<render_pixel> {
         uint32_t from[kPacketRays], asked = 0;
         for (uint32_t i = 0; i < count; i++) {
             const Step& step = steps[i];
-            if (kind == 0 ? !step.has_sky : kind > step.light_rays) continue;
-            const ShadowRay& shadow = kind == 0 ? step.sky : step.lights[kind - 1];
-            rays[asked] = ray_of(step.origin, shadow.direction, shadow.t_max, time_of(paths[open[i]].ray));
+            if (kind == 0 ? !step.has_first : kind > step.light_rays) continue;
+            const ShadowRay& shadow = kind == 0 ? step.first : step.lights[kind - 1];
+            rays[asked] = ray_of(kind == 0 ? step.first_origin : step.origin, shadow.direction, shadow.t_max, time_of(paths[open[i]].ray));
             from[asked++] = i;
         }
         const uint32_t blocked = asked ? any_hits(params, rays, asked, thread) : 0;
         thread.shadow_rays += asked;
         for (uint32_t i = 0; i < asked; i++) {
             const Step& step = steps[from[i]];
-            const Vec3 open_light = kind == 0 ? step.sky.open : step.lights[kind - 1].open, blocked_light = kind == 0 ? step.sky_blocked : vec3(0.0f);
+            const Vec3 open_light = kind == 0 ? step.first.open : step.lights[kind - 1].open, blocked_light = kind == 0 ? step.first_blocked : vec3(0.0f);
             paths[open[from[i]]].radiance += blocked >> i & 1u ? blocked_light : open_light;
         }
     }

@@ -81,10 +81,10 @@ THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& pa
     store3(state.radiance, path.radiance);
     state.first_shadow = shadow;
     state.shadow_count = step.shadow_count();
+    uint32_t previous = NO_INDEX;
     if (scatters(shading)) {
-        uint32_t previous = w.wave ? w.paths[owner].first_shadow : NO_INDEX;
-        if (state.shadow_count) w.shadow_previous[shadow] = previous;
-        else state.first_shadow = previous;
+        if (w.wave) previous = w.paths[owner].first_shadow;
+        state.first_shadow = state.shadow_count ? shadow + state.shadow_count - 1 : previous;
         if (step.more) {
             ScatterState scatter;
             store3(scatter.normal, path.scatter.normal);
@@ -96,8 +96,10 @@ THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& pa
     }
     w.paths[owner] = state;
     const Time time = time_of(path.ray);
-    step.each_shadow_ray([&](const ShadowRay& ray, Vec3 blocked) {
-        w.shadow_rays[shadow] = ray_of(step.origin, ray.direction, ray.t_max, time);
+    step.each_shadow_ray([&](Vec3 origin, const ShadowRay& ray, Vec3 blocked) {
+        if (scatters(shading)) w.shadow_previous[shadow] = previous;
+        previous = shadow;
+        w.shadow_rays[shadow] = ray_of(origin, ray.direction, ray.t_max, time);
         store3(w.shadow_lights[shadow].open, ray.open);
         store3(w.shadow_lights[shadow].blocked, blocked);
         shadow++;

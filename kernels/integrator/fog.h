@@ -64,6 +64,11 @@ THRONG_DEVICE float fog_flight(const FogRecord& fog, float y, float slope, float
     return min(spans.thin_begin + depth / start * log_ratio(share), spans.full_begin);
 }
 
+// Density at a height.
+THRONG_INLINE float fog_density(const FogRecord& fog, float y) {
+    return y > fog.top ? 0.0f : y > fog.base ? thin_density(fog, y) : fog.density;
+}
+
 // The share of light that gets from `origin` along `direction` for `distance`, which may be infinite.
 THRONG_DEVICE float fog_transmittance(const FogRecord& fog, Vec3 origin, Vec3 direction, float distance) {
     return decay(-fog_depth(fog, origin.y, direction.y, distance));

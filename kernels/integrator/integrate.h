@@ -13,9 +13,10 @@ THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Sur
     Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, bounce_dimension(path, 0)));
     if (!(dot(d, s.geometric) > 0.0f)) return;
     Vec3 light = path.throughput * albedo * diffuse_sky_radiance(params, d);
-    step.has_sky = true;
-    step.sky = ShadowRay{d, kInfinity, light};
-    step.sky_blocked = light * albedo * params.picture.ambient_fill;
+    step.has_first = true;
+    step.first_origin = step.origin;
+    step.first = ShadowRay{d, kInfinity, light};
+    step.first_blocked = light * albedo * params.picture.ambient_fill;
 }
 
 // Adds shadow rays to the lights; where there are more lights than rays, each ray samples one at random.
@@ -199,8 +200,8 @@ THRONG_DEVICE Vec3 walk(const Params& params, Path path, Hit hit, Thread& thread
         Step step;
         advance(path, hit, step);
         thread.shadow_rays += step.shadow_count();
-        step.each_shadow_ray([&](const ShadowRay& shadow, Vec3 blocked) {
-            bool is_blocked = any_hit(params, ray_of(step.origin, shadow.direction, shadow.t_max, time), thread.stack);
+        step.each_shadow_ray([&](Vec3 origin, const ShadowRay& shadow, Vec3 blocked) {
+            bool is_blocked = any_hit(params, ray_of(origin, shadow.direction, shadow.t_max, time), thread.stack);
             path.radiance += is_blocked ? blocked : shadow.open;
         });
         if (!step.more) return path.radiance;

@@ -23,7 +23,7 @@ struct Path {
     uint32_t medium;
 };
 
-// Most shadow rays of a step: one to the sky, and one each to up to three lights.
+// Most shadow rays of a step: one to the sky or from the fog, and one each to up to three lights.
 constexpr uint32_t kMaxShadowRays = 4;
 
 // A shadow ray's direction and end, and the light that the path gains if nothing blocks it.
@@ -33,26 +33,26 @@ struct ShadowRay {
     Vec3 open;
 };
 
-// The rays to trace after a hit. Shadow rays start at the same point; the one to the sky, if there is one, comes first and adds
-// light even where it is blocked. Small: on a GPU, the lights' rays are in memory.
+// The rays to trace after a hit. Shadow rays start at the same point but for the first, if there is one: Whitted's to the sky adds light
+// even where it is blocked, and the path tracer's from the fog starts there. Small: on a GPU, the lights' rays are in memory.
 struct Step {
-    bool more, has_sky;
-    Vec3 origin;
-    ShadowRay sky;
-    Vec3 sky_blocked;
+    bool more, has_first;
+    Vec3 origin, first_origin;
+    ShadowRay first;
+    Vec3 first_blocked;
     uint32_t light_rays;
     ShadowRay lights[kMaxShadowRays - 1];
 
     THRONG_INLINE void clear() {
-        more = has_sky = false;
+        more = has_first = false;
         light_rays = 0;
     }
-    THRONG_INLINE uint32_t shadow_count() const { return light_rays + (has_sky ? 1u : 0u); }
-    // Calls `visit` with each ray and the light that it adds if it is blocked.
+    THRONG_INLINE uint32_t shadow_count() const { return light_rays + (has_first ? 1u : 0u); }
+    // Calls `visit` with the origin of each ray, the ray, and the light that it adds if it is blocked.
     template <class Visit>
     THRONG_INLINE void each_shadow_ray(Visit visit) const {
-        if (has_sky) visit(sky, sky_blocked);
-        for (uint32_t i = 0; i < light_rays; i++) visit(lights[i], vec3(0.0f));
+        if (has_first) visit(first_origin, first, first_blocked);
+        for (uint32_t i = 0; i < light_rays; i++) visit(origin, lights[i], vec3(0.0f));
     }
 };
 

@@ -7,9 +7,10 @@
 
 namespace THRONG_NAMESPACE {
 
-// Random dimensions of a bounce: for the light and the roulette, the point of the light, the lobe, the direction, and the flight through
-// fog before it.
-constexpr uint32_t kBounceLight = 0, kBouncePoint = 1, kBounceLobe = 2, kBounceDirection = 3, kBounceFlight = 4;
+// Random dimensions of a bounce: for the light and the roulette, the point of the light, the lobe, and the direction.
+constexpr uint32_t kBounceLight = 0, kBouncePoint = 1, kBounceLobe = 2, kBounceDirection = 3;
+// Those of the fog before it: for the flight, the light, and the point of the light.
+constexpr uint32_t kBounceFlight = 4, kFogLight = 5, kFogPoint = 6;
 // Lambert's law, with the same interface as the layered BSDF at a fraction of its cost.
 struct Lambert {
     static constexpr bool kSharp = false;
@@ -165,42 +166,118 @@ THRONG_OUTLINE bool scatter_in_medium(Path& path, const LobesRecord& lobes, floa
     return true;
 }
 
-// The shadow ray to a light that is sampled at a point of the fog, for a path that comes in `direction`.
-THRONG_DEVICE void light_fog(const Params& params, Path& path, Vec3 position, Vec3 direction, bool goes_on, float choice, Step& step) {
-    LightSample sampled;
-    const Vec2 u = sample_2d(path.sampler, bounce_dimension(path, kBouncePoint));
-    if (!sample_light(params, position, vec3(0.0f), time_of(path.ray), goes_on, choice, u, sampled)) return;
-    const float pdf = phase_pdf(params.frame.fog.anisotropy, dot(direction, sampled.direction));
-    const float passed = fog_transmittance(params.frame.fog, position, sampled.direction, sampled.distance);
-    const float weight = goes_on ? power_heuristic(sampled.pdf, pdf) : 1.0f;
-    const Vec3 light = path.throughput * sampled.light * (pdf * passed * weight);
-    if (!(max_component(light) > 0.0f)) return;
-    step.origin = position;
-    step.lights[step.light_rays++] = ShadowRay{sampled.direction, sampled.distance, clamp_indirect(params, path.depth, light)};
+// Shadow rays per light that gets lost where fog is lit whether it scatters the path or not, up to one ray.
+constexpr float kFogRays = 10.0f;
+
+// A part of a path in the fog, up to a surface or without an end, and the share of light that gets lost on it.
+struct FogSegment {
+    Vec3 origin, direction;
+    float length, lost;
+};
+
+// A point where the fog is lit, as a distance along a segment, and the weight of what is scattered there.
+struct FogPoint {
+    float at, weight;
+};
+
+// Moves half of all points, which are sampled by the light that gets lost, to where a lamp at `position` lights most (equiangular sampling,
+// Kulla and Fajardo 2012), and weighs all against both (balance heuristic).
+THRONG_DEVICE FogPoint move_to_lamp(const FogRecord& fog, const FogSegment& segment, FogPoint point, Vec3 position, Vec2 u) {
+    const Vec3 to = position - segment.origin;
+    const float middle = dot(to, segment.direction);
+    // Where the segment goes through the lamp, the angle has no width.
+    const float apart = max(length(to - segment.direction * middle), max(1e-4f * fabsf(middle), 1e-10f));
+    const float begin = arc_tangent(-middle / apart), angle = arc_tangent((segment.length - middle) / apart) - begin;
+    if (!(angle > 1e-5f)) return point;
+    if (u.x < 0.5f) {
+        const float turned = begin + angle * u.y;
+        float sine, cosine;
+        sine_cosine(fabsf(turned) * (0.5f / kPi), sine, cosine);
+        const float along = apart * sine / max(cosine, 1e-7f);
+        point.at = clamp(middle + (turned < 0.0f ? -along : along), 0.0f, segment.length);
+    }
+    const float off = point.at - middle, by_angle = apart / (angle * (apart * apart + off * off));
+    const float passed = fog_transmittance(fog, segment.origin, segment.direction, point.at);
+    const float by_loss = fog_density(fog, segment.origin.y + segment.direction.y * point.at) * passed / segment.lost;
+    point.weight *= by_loss > 0.0f ? 2.0f * by_loss / (by_loss + by_angle) : 0.0f;
+    return point;
 }
 
-// Scatters a path in the fog before it has gone `distance`, which is true; or else lets it pass, as often as light does.
+// Samples a light for a point of the fog. Points are moved for lamps without extent.
+THRONG_DEVICE bool sample_light_in_fog(const Params& params, const Path& path, const FogSegment& segment, bool goes_on, FogPoint& point, LightSample& sampled) {
+    const Vec3 position = segment.origin + segment.direction * point.at;
+    const Time time = time_of(path.ray);
+    const float choice = sample_2d(path.sampler, bounce_dimension(path, kFogLight)).x;
+    const Vec2 u = sample_2d(path.sampler, bounce_dimension(path, kFogPoint));
+    const LightShares shares = light_shares(params, position, goes_on);
+    const float rest = choice - shares.sky;
+    if (rest < shares.suns || !(shares.local > 0.0f)) return sample_light(params, position, vec3(0.0f), time, goes_on, choice, u, sampled);
+    float probability = shares.local, emitter_choice = min((rest - shares.suns) / shares.local, kBelowOne);
+    const uint32_t chosen = sample_emitter(params, receiver(position, vec3(0.0f)), emitter_choice, probability);
+    if (chosen == NO_INDEX) return false;
+    const EmitterRecord emitter = load_record(&params.local_lights.emitters[chosen]);
+    if (emitter.table != NO_INDEX) return sample_light(params, position, vec3(0.0f), time, goes_on, choice, u, sampled);
+    const LightRecord lamp = load_record(&params.tables.lights[emitter.record]);
+    point = move_to_lamp(params.frame.fog, segment, point, load3(lamp.vector), u);
+    const IncidentLight l = incident_light(lamp, segment.origin + segment.direction * point.at, u);
+    sampled = LightSample{l.direction, l.distance * kShortOfLight, l.irradiance * (1.0f / probability), kInfinity};
+    return true;
+}
+
+// Adds the shadow ray to a light that is sampled for a point of the fog.
+THRONG_DEVICE void light_fog(const Params& params, const Path& path, const FogSegment& segment, FogPoint point, bool goes_on, Step& step) {
+    const FogRecord& fog = params.frame.fog;
+    LightSample sampled;
+    if (!(point.at < kInfinity) || !sample_light_in_fog(params, path, segment, goes_on, point, sampled)) return;
+    const Vec3 position = segment.origin + segment.direction * point.at;
+    const float pdf = phase_pdf(fog.anisotropy, dot(segment.direction, sampled.direction));
+    const float passed = fog_transmittance(fog, position, sampled.direction, sampled.distance);
+    const float weight = goes_on ? power_heuristic(sampled.pdf, pdf) : 1.0f;
+    const Vec3 light = path.throughput * load3(fog.albedo) * sampled.light * (pdf * passed * weight * point.weight);
+    if (!(max_component(light) > 0.0f)) return;
+    step.has_first = true;
+    step.first_origin = position;
+    step.first = ShadowRay{sampled.direction, sampled.distance, clamp_indirect(params, path.depth, light)};
+    step.first_blocked = vec3(0.0f);
+}
+
+// Sends the path on from where the fog scatters it.
+THRONG_DEVICE void follow_in_fog(const Params& params, Path& path, const FogSegment& segment, float at, Step& step) {
+    const FogRecord& fog = params.frame.fog;
+    const Vec2 turn = sample_2d(path.sampler, bounce_dimension(path, kBounceDirection));
+    const float cosine = sample_phase(fog.anisotropy, turn.x), u = sample_2d(path.sampler, bounce_dimension(path, kBounceLight)).y;
+    path.throughput *= load3(fog.albedo);
+    path.scatter = Scatter{vec3(0.0f), phase_pdf(fog.anisotropy, cosine)};
+    path.ray = ray_of(segment.origin + segment.direction * at, turned_away(segment.direction, cosine, turn.y), kInfinity, time_of(path.ray));
+    path.depth++;
+    step.more = max_component(path.throughput) > 0.0f;
+    play_roulette(path, u, 1.0f, step);
+}
+
+// Scatters a path in the fog before it has gone `distance`, which is true; or else lets it pass, as often as light does. What cameras and
+// perfect mirrors see is mostly smooth: there, the fog is lit whether the path is scattered or not, and the sky is seen through it exactly.
 THRONG_DEVICE bool scatter_in_fog(const Params& params, Path& path, float distance, Step& step) {
     const FogRecord& fog = params.frame.fog;
     const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
-    const float flight = sample_2d(path.sampler, bounce_dimension(path, kBounceFlight)).x;
-    const float flown = fog_flight(fog, origin.y, direction.y, -natural_log(1.0f - flight));
-    if (!(flown < distance)) return false;
-    if (path.depth > params.picture.bounces) return true;
-    const Vec3 position = origin + direction * flown;
-    const bool goes_on = path.depth < params.picture.bounces;
-    const Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));
-    path.throughput *= load3(fog.albedo);
-    light_fog(params, path, position, direction, goes_on, choice.x, step);
-    if (!goes_on) return true;
-    const Vec2 turn = sample_2d(path.sampler, bounce_dimension(path, kBounceDirection));
-    const float cosine = sample_phase(fog.anisotropy, turn.x);
-    path.scatter = Scatter{vec3(0.0f), phase_pdf(fog.anisotropy, cosine)};
-    path.ray = ray_of(position, turned_away(direction, cosine, turn.y), kInfinity, time_of(path.ray));
-    path.depth++;
-    step.more = max_component(path.throughput) > 0.0f;
-    play_roulette(path, choice.y, 1.0f, step);
-    return true;
+    const float depth = min(fog_depth(fog, origin.y, direction.y, distance), 100.0f);
+    if (!(depth > 0.0f)) return false;
+    const FogSegment segment{origin, direction, distance, depth * decay_ratio(depth)};
+    const Vec2 flight = sample_2d(path.sampler, bounce_dimension(path, kBounceFlight));
+    const float flown = fog_flight(fog, origin.y, direction.y, -natural_log(1.0f - flight.x));
+    const bool is_scattered = flown < distance, is_seen = path.scatter.pdf == kInfinity, goes_on = path.depth < params.picture.bounces;
+    const bool ends = is_seen && distance == kInfinity;
+    if (ends && !is_transparent(params, path)) gain(params, path, background(params, direction) * decay(-depth));
+    if (path.depth <= params.picture.bounces) {
+        if (is_seen) {
+            // Where there is little fog, a few rays tell.
+            const float chance = min(kFogRays * segment.lost, 1.0f), share = flight.y * segment.lost;
+            const float at = fog_flight(fog, origin.y, direction.y, share * log_ratio(-share));
+            const bool is_lit = sample_2d(path.sampler, bounce_dimension(path, kFogLight)).y < chance;
+            if (is_lit) light_fog(params, path, segment, FogPoint{min(at, distance), segment.lost / chance}, goes_on, step);
+        } else if (is_scattered) light_fog(params, path, segment, FogPoint{flown, 1.0f}, goes_on, step);
+        if (is_scattered && goes_on) follow_in_fog(params, path, segment, flown, step);
+    }
+    return is_scattered || ends;
 }
 
 // The step of a path. `layered` tells whether there are materials of that kind; without them the step is much smaller. `fog` tells whether

@@ -119,6 +119,16 @@ THRONG_INLINE float decay_ratio(float x) {
     return 1.0f - x * (0.5f - x * (0.166666667f - x * (0.0416666667f - x * (0.00833333333f - x * (0.00138888889f - x * 0.000198412698f)))));
 }
 
+// Angle in radians with the tangent `x`, which may be infinite, to 1e-7 (Abramowitz and Stegun 1964, 4.4.49). Made of single operations
+// like the sine above.
+THRONG_INLINE float arc_tangent(float x) {
+    const float size = fabsf(x), s = size > 1.0f ? 1.0f / size : size, s2 = s * s;
+    float angle = 0.0218612288f - s2 * 0.0040540580f;
+    angle = s * (0.9999993329f + s2 * (-0.3332985605f + s2 * (0.1994653599f + s2 * (-0.1390853351f + s2 * (0.0964200441f + s2 * (-0.0559098861f + s2 * angle))))));
+    if (size > 1.0f) angle = 1.57079633f - angle;
+    return x < 0.0f ? -angle : angle;
+}
+
 // Samples a unit direction about `n`, weighted by the cosine.
 THRONG_DEVICE Vec3 sample_cosine(Vec3 n, Vec2 u) {
     Vec3 s, t;

@@ -4,7 +4,7 @@ use super::Cli;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 /// The flags that `-h` lists, by command and by the names of their fields. Arguments without a flag are always listed.
-const FIRST: [(&str, &[&str]); 6] = [
+const FIRST: [(&str, &[&str]); 7] = [
     (
         "render",
         &[
@@ -25,6 +25,7 @@ const FIRST: [(&str, &[&str]); 6] = [
     ("trace", &["kind", "hits", "report", "repeat", "device", "json"]),
     ("bench", &["dump", "repeat", "report", "device", "json"]),
     ("diff", &["map", "limit", "pixels_per_degree", "json", "quiet"]),
+    ("new", &["template"]),
 ];
 
 /// The program's command line.

@@ -117,7 +117,7 @@ fn infinite_rays_have_their_depth_in_closed_form() {
     assert!((up(13.0, 0.5) - 1.2 / std::f32::consts::E).abs() < 1e-6);
     assert!((up(-9.0, 1.0) - 1.1).abs() < 1e-6);
     assert_eq!(up(5.0, -0.1), f32::INFINITY);
-    assert_eq!(up(0.0, 0.0), f32::INFINITY);
+    assert!(up(0.0, 0.0) > 1e15, "level rays stay in it");
     let slab = Fog { thinning: None, top: Some(4.0), ..fog };
     assert!((depth(&slab, 0.0, 0.5, f32::INFINITY) - 0.4).abs() < 1e-6);
     assert_eq!(depth(&slab, 5.0, 0.0, f32::INFINITY), 0.0);

@@ -154,6 +154,7 @@ impl Ease {
             Self::Step => 0.0,
             Self::Linear | Self::CatmullRom => share,
             Self::Smooth => share * share * (3.0 - 2.0 * share),
+            Self::Bezier(_) if share <= 0.0 => 0.0,
             Self::Bezier([x1, y1, x2, y2]) => {
                 let at = |a: f32, b: f32, s: f64| {
                     let (a, b, rest) = (f64::from(a), f64::from(b), 1.0 - s);

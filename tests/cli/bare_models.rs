@@ -274,7 +274,7 @@ fn flags_that_do_not_fit_the_file_are_wrong_usage() {
         ("model.obj", &["--up", "0,0,0"], "write an axis like z or -y"),
         ("model.obj", &["--margin", "0.5"], "write a number from 0 to 0.45"),
         ("model.obj", &["--fps", "0"], "write a number from 0.1 to 1000"),
-        ("model.obj", &["--camera", "Front"], "--camera: only .gltf and .glb models have cameras"),
+        ("model.obj", &["--camera", "Front"], "--camera: only .ron scenes, .gltf and .glb models have cameras"),
         ("model.obj", &["--scene", "0"], "--scene: only .gltf"),
         ("model.obj", &["--target", "0,0,0"], "--eye"),
         ("model.obj", &["--eye", "1,2"], "write three numbers like 1,2.5,-3"),

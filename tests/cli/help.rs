@@ -2,7 +2,7 @@
 
 use crate::common::Place;
 
-const COMMANDS: [&str; 6] = ["render", "info", "check", "trace", "bench", "diff"];
+const COMMANDS: [&str; 7] = ["render", "info", "check", "trace", "bench", "diff", "new"];
 /// Lines and columns of a screen.
 const SCREEN: (usize, usize) = (24, 100);
 

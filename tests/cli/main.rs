@@ -21,6 +21,7 @@ mod interrupt;
 mod limits;
 mod mattes;
 mod models;
+mod new;
 mod outputs;
 mod render;
 mod reports;

@@ -54,7 +54,7 @@ fn values_stay_valid_between_their_keys() {
     for i in 0..=20 {
         let tables = posed_tables(&s, &at(&s, i as f32 * 0.05)).expect("tables");
         let Light::Sun { direction, irradiance, .. } = tables.lights[0] else { panic!() };
-        assert!(direction.is_normalized() && irradiance.min_element() >= 0.0 && irradiance.max_element() <= 1.0);
+        assert!(direction.is_normalized() && irradiance.min_element() >= 0.0, "{direction} {irradiance}");
     }
 }
 
@@ -133,10 +133,12 @@ fn a_flight_may_have_a_constant_pace() {
     let s = scene(&film(
         r#"camera: Spline(target: "car", pace: constant, keys: [(eye: (0, 5, 0), time: 0), (eye: (1, 5, 0), time: 1), (eye: (9, 5, 3), time: 2), (eye: (9, 5, 30), time: 4)])"#,
     ));
-    let eye = |time: f32| camera_at(&s, &at(&s, time)).eye;
-    let speeds: Vec<f32> = (0..400).map(|i| eye(i as f32 * 0.01).distance(eye((i + 1) as f32 * 0.01))).collect();
-    let mean = speeds.iter().sum::<f32>() / speeds.len() as f32;
-    assert!(speeds.iter().all(|speed| (speed / mean - 1.0).abs() < 0.005), "{speeds:?}");
+    let eye = |step: u32| camera_at(&s, &at(&s, step as f32 * 1e-3)).eye.as_dvec3();
+    // Many short chords are as long as the path.
+    let arc = |i: u32| (0..40).map(|j| eye(i * 40 + j).distance(eye(i * 40 + j + 1))).sum::<f64>();
+    let arcs: Vec<f64> = (0..100).map(arc).collect();
+    let mean = arcs.iter().sum::<f64>() / arcs.len() as f64;
+    assert!(arcs.iter().all(|arc| (arc / mean - 1.0).abs() < 0.005), "{arcs:?}");
 }
 
 #[test]
@@ -176,7 +178,7 @@ fn faults_in_keys_cameras_and_motions_are_told() {
         assert!(told.starts_with("s.ron:") && told.contains(expected), "{sections}: {told}");
     }
     for (part, expected) in [
-        (r#"Follow(curve: "no", speed: 1)"#, "no curve"),
+        (r#"Follow(curve: "no", speed: 1)"#, "unknown curve `no`"),
         (r#"Follow(curve: "track")"#, "give it a `speed` or a `distance`"),
         (r#"Follow(curve: "track", speed: 1, distance: 4)"#, "both `speed` and `distance`"),
         (r#"Follow(curve: "track", distance: keys([(1, 0), (0, 5)]))"#, "sort the keys"),
@@ -187,5 +189,25 @@ fn faults_in_keys_cameras_and_motions_are_told() {
         let text = film("render: (frames: 2)").replace(r#"Follow(curve: "track", speed: 2, gap: 3)"#, part);
         let told = error(&text);
         assert!(told.starts_with("s.ron:") && told.contains(expected), "{part}: {told}");
+    }
+}
+
+#[test]
+fn a_group_carries_its_children() {
+    let text = film("render: (frames: 2)")
+        .replace("Grid(of: \"car\", count: (3, 1, 1), spacing: (0, 0, 0)", "Group(of: \"pair\", scale: 2")
+        .replace("Single(of: \"tower\"", "Single(of: \"tower\", parent: \"pair\"");
+    let s = scene(&text);
+    let mut worlds = Vec::new();
+    world_transforms(&s, &at(&s, 5.0), &mut worlds);
+    // The pair is scaled by 2 where it is placed, and has gone 10 units of its own space.
+    let tower = worlds[2].translation;
+    assert!(tower.distance(Vec3::new(40.0, 10.0, 0.0)) < 1e-3, "{tower}");
+    for (from, to, expected) in [
+        ("parent: \"pair\"", "parent: \"pear\"", "there is no group `pear`"),
+        ("Group(of: \"pair\"", "Single(of: \"car\"", "no entry above places the group `pair`"),
+    ] {
+        let told = error(&text.replace(from, to));
+        assert!(told.contains(expected), "{told}");
     }
 }

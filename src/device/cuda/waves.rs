@@ -130,8 +130,8 @@ impl PathNeeds {
             Paths::Scattered => {
                 let waves = bounces.saturating_add(2).saturating_add(volume_events);
                 Self {
-                    // The last wave only hits lights.
-                    shadows: (waves - 1).clamp(1, WAVES_PER_SHADOWS),
+                    // The last wave only hits lights. In fog, a path may have one ray from there and one from a surface.
+                    shadows: (waves - 1).clamp(1, WAVES_PER_SHADOWS) * if is_foggy { 2 } else { 1 },
                     scatter: true,
                     waves,
                     shading: match (is_foggy, lobes) {

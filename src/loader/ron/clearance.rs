@@ -128,7 +128,7 @@ mod tests {
     fn narrow_gaps_count_as_solid() {
         let crossings = [0.5, 2.0, 2.1, 3.0, 9.0, 9.5];
         assert_eq!(outside(&crossings, 2.5, 0.1), 3.1);
-        assert_eq!(outside(&crossings, 1.0, 0.1), 1.0);
+        assert_eq!(outside(&crossings, 0.2, 0.1), 0.2);
         assert_eq!(outside(&[2.0, 2.1, 3.0], 1.0, 0.1), 3.1);
     }
 }

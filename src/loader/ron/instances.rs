@@ -109,6 +109,7 @@ pub fn unroll(
         resolved,
         meshes,
         groups: file.groups.names().collect(),
+        carriers: HashMap::new(),
         out: Unrolled { groups: vec![0..0; file.groups.0.len()], ..Unrolled::default() },
     };
     unroller.out.instances.reserve_exact(total as usize);
@@ -168,12 +169,17 @@ struct Unroller<'a> {
     meshes: &'a [MeshSource],
     /// Names of the groups, which are the first lists.
     groups: Vec<&'a str>,
+    /// The node and the transform in it of the first copy of each list.
+    carriers: HashMap<usize, (u32, Affine3)>,
     out: Unrolled,
 }
 
 impl Unroller<'_> {
     fn item(&mut self, item: &Item, frame: Frame) {
         let start = self.out.instances.len() as u32;
+        // Parents are placed above, so their first copy is known.
+        let carrier = item.parent.and_then(|group| self.carriers.get(&group));
+        let frame = carrier.map_or(frame, |&(node, local)| Frame { node, local, ..frame });
         for copy in 0..item.count() as u32 {
             let (number, transform) = item.copy(copy);
             let motion = self.motion(item, number);
@@ -225,6 +231,7 @@ impl Unroller<'_> {
             frame.node = self.out.nodes.len() as u32 - 1;
             frame.local = Affine3::IDENTITY;
         }
+        self.carriers.entry(list).or_insert((frame.node, frame.local));
         // Lists that are written in place have no name.
         if let Some(name) = self.groups.get(list) {
             let target = Target::List(list);

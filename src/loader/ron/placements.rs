@@ -8,7 +8,7 @@ use super::{
     placed::{MOST_PLACED, Placed, Search},
     random,
     shapes::Fields,
-    source::Place,
+    source::{Place, Step},
 };
 use crate::loader::{LoadError, budget, files, land::ground::Ground, meshes::MeshSource, suggest};
 use crate::scene::{
@@ -52,6 +52,8 @@ pub struct Item {
     pub motion: u32,
     /// Whether the motion sets each copy back behind the one before it.
     pub keeps_gaps: bool,
+    /// Index of the group whose first copy carries it.
+    pub parent: Option<usize>,
     /// When it is shown, if it is not always.
     pub visible: Option<Track<bool>>,
 }
@@ -174,6 +176,7 @@ impl<'a> Resolver<'a> {
             choose: common.choose,
             motion: self.motion(&common, place)?,
             keeps_gaps: self.keeps_gaps(&common),
+            parent: self.parent(&common, above, place)?,
             visible: match common.visible {
                 Varying::Always(true) => None,
                 varying => Some(varying.track()),
@@ -288,6 +291,26 @@ impl<'a> Resolver<'a> {
             let hint = suggest::hint(name, self.file.motions.names(), "motions");
             self.fail(&place.key("motion"), format!("unknown motion `{name}`: {hint}"))
         })
+    }
+
+    /// The group that carries a placement.
+    fn parent(&self, common: &Common, above: &[Item], place: &Place) -> Result<Option<usize>, LoadError> {
+        let Some(name) = common.parent else { return Ok(None) };
+        let field = place.key("parent");
+        if !matches!(place.steps()[..], [Step::Key("instances"), Step::Index(_)]) {
+            return Err(self.fail(&field, "only entries of `instances` have a parent: put both into one group"));
+        }
+        let Some(group) = self.file.groups.index(name) else {
+            let hint = suggest::hint(name, self.file.groups.names(), "groups");
+            return Err(self.fail(&field, format!("there is no group `{name}`: {hint}")));
+        };
+        match above.iter().any(|item| item.target == Target::List(group)) {
+            true => Ok(Some(group)),
+            false => {
+                let message = format!("no entry above places the group `{name}` itself: add one");
+                Err(self.fail(&field, message))
+            }
+        }
     }
 
     /// Whether the motion sets each copy back behind the one before it.

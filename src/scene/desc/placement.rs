@@ -31,6 +31,7 @@ pub struct Common<'a> {
     pub choose: Choose,
     pub motion: Option<&'a str>,
     pub drop: Option<&'a DropDesc>,
+    pub parent: Option<&'a str>,
     pub visible: &'a Varying<bool>,
     pub mix_seed: u32,
 }
@@ -72,6 +73,10 @@ macro_rules! placement {
             /// Default: copies stay where they are.
             #[serde(default)]
             pub drop: Option<DropDesc>,
+            /// Name of a group that carries the placement, whose space it is then in: that of its first copy, which an entry above places.
+            /// Only entries of `instances` have one. Default: none.
+            #[serde(default)]
+            pub parent: Option<String>,
             /// When it is shown: `true` (default), `false`, or `keys([(0, false), (4, true)])` over time.
             #[serde(default = "always")]
             pub visible: Varying<bool>,
@@ -92,6 +97,7 @@ macro_rules! placement {
                     choose: self.choose,
                     motion: self.motion.as_deref(),
                     drop: self.drop.as_ref(),
+                    parent: self.parent.as_deref(),
                     visible: &self.visible,
                     mix_seed: self.mix_seed,
                 }

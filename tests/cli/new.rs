@@ -1,0 +1,27 @@
+//! `throng new`: scenes to begin with.
+
+use super::common::Place;
+
+#[test]
+fn every_template_is_written_and_renders_at_once() {
+    let place = Place::new(1);
+    for template in ["turntable", "flight", "crowd", "city", "night"] {
+        let written = place.ok(&["new", template, "--template", template]);
+        let file = format!("{template}.ron");
+        assert_eq!(written.stdout.trim(), file);
+        let checked = place.ok(&["check", &file]);
+        assert!(!checked.stderr.contains("warning"), "{template}: {}", checked.stderr);
+        let picture = format!("{template}.png");
+        place.ok(&["render", &file, "--size", "64x36", "--samples", "1", "--frames", "40", "-o", &picture]);
+        assert!(place.path(&picture).exists(), "{template}");
+    }
+}
+
+#[test]
+fn no_file_is_replaced() {
+    let place = Place::new(1);
+    place.ok(&["new", "first"]);
+    place.fails(&["new", "first.ron", "--template", "city"], 1, "first.ron: the file is there already");
+    place.fails(&["new", "no/folder/scene"], 1, "there is no such folder");
+    place.fails(&["new", "x", "--template", "town"], 2, "invalid value 'town'");
+}
