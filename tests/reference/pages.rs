@@ -126,7 +126,7 @@ impl Book {
             write!(text, "\n[![{caption}](pictures/{name}.jpg)](examples/{name}.ron)\n\n{caption}").unwrap();
             match excerpt {
                 Some(code) => write!(text, "\n\n```ron\n{code}\n```\n").unwrap(),
-                None => write!(text, " ([{name}.ron](examples/{name}.ron))\n").unwrap(),
+                None => writeln!(text, " ([{name}.ron](examples/{name}.ron))").unwrap(),
             }
         }
     }
@@ -262,8 +262,7 @@ Ranges that depend on other fields are in the descriptions. `throng check` tells
 const VALUES: &str = "Values of fields, as the other pages call them.";
 
 /// Docs of values whose Rust types have none of their own.
-const PLAIN: [(&str, &str); 4] = [
-    ("f32", ""),
+const PLAIN: [(&str, &str); 3] = [
     ("u32", "A number of at least 0 without a fraction, such as `8`."),
     ("bool", "`true` or `false`."),
     (
