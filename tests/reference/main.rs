@@ -14,7 +14,11 @@ mod values;
 use book::Book;
 use docs::Docs;
 use source::{Body, Field, Kind};
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+};
 use throng::{loader::load, scene::desc::SceneFile};
 
 /// Every file of the reference by its name.
@@ -38,6 +42,23 @@ fn the_reference_is_what_the_sources_say() {
 fn the_reference_is_written_again() {
     for (name, text) in files() {
         fs::write(examples::folder().join(name), text).unwrap();
+    }
+}
+
+#[test]
+fn every_link_between_pages_leads_to_a_heading() {
+    let pages = Book::read().pages();
+    let headings = |text: &str| -> BTreeSet<String> {
+        let titles = text.lines().filter(|line| line.starts_with('#'));
+        titles.map(|line| docs::anchor(line.trim_start_matches('#').trim())).collect()
+    };
+    let known: BTreeMap<&str, BTreeSet<String>> = pages.iter().map(|(name, text)| (&**name, headings(text))).collect();
+    for (name, text) in &pages {
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link);
+        for (page, heading) in links.filter_map(|link| link.split_once('#')) {
+            let page = if page.is_empty() { name } else { page };
+            assert!(known.get(page).is_some_and(|all| all.contains(heading)), "{name}: {page}#{heading}");
+        }
     }
 }
 
