@@ -85,6 +85,7 @@ fn describe(text: &str, at: usize, e: &E) -> String {
         }
         E::DuplicateStructField { field, .. } => format!("`{field}` comes twice: remove one"),
         E::InvalidValueForType { expected, found } => format!("expected {expected}, not {}", found_value(found)),
+        E::ExpectedDifferentLength { expected, found: 1 } => format!("expected {}, not 1 value", several(expected)),
         E::ExpectedDifferentLength { expected, found } => format!("expected {}, not {found} values", several(expected)),
         E::ExpectedIdentifier | E::InvalidIdentifier(_) | E::SuggestRawIdentifier(_) => name(text, at),
         E::ExpectedNamedStructLike(_) | E::ExpectedDifferentStructName { .. } => fields(text, at),
@@ -104,7 +105,7 @@ fn plain(e: &E) -> String {
         E::Eof => "the file ends too early: close every bracket and quote",
         E::ExceededRecursionLimit => "too many brackets in one another: use `groups`",
         E::ExpectedComma => "expected `,`: check the value before it",
-        E::ExpectedStructLikeEnd => "expected `,` or `)`: check the value before it",
+        E::ExpectedStructLikeEnd => "expected `,` or `)`: check the value before this one, or remove it",
         E::ExpectedFloat => "expected a number, such as 1.5",
         E::ExpectedInteger => WHOLE,
         E::ExpectedBoolean => "expected true or false",
