@@ -6,7 +6,7 @@ use super::*;
 type Case = (&'static str, &'static str);
 
 #[rustfmt::skip]
-const CASES: [Case; 75] = [
+const CASES: [Case; 77] = [
     ("lights: [Point(position: ~\"car\", intensity: (1, 1, 1))]", "expected a point: (x, y, z)"),
     ("lights: [Point(position: ~3, intensity: (1, 1, 1))]", "expected a point: (x, y, z)"),
     ("lights: [Point(position: ~[1, 2, 3], intensity: (1, 1, 1))]", "expected a point: (x, y, z)"),
@@ -18,6 +18,8 @@ const CASES: [Case; 75] = [
     ("lights: [Sun(direction: (0, 1, 0), irradiance: (1, 1, 1), size: ~[1, 2])]", "expected a number"),
     ("lights: [Sun(direction: (0, 1, 0), irradiance: (1, 1, 1), size: ~true)]", "expected a number"),
     ("lights: [Rectangle(size: ~3)]", "expected 2 values in parentheses: (a, b)"),
+    ("lights: [Rectangle(size: (1, 2, ~3))]", "expected `,` or `)`: check the value before this one, or remove it"),
+    ("materials: {\"m\": Glass(attenuation: (\"#ffffff\"~))}", "expected 2 values in parentheses: (a, b), not 1 value"),
     ("lights: ~Point(position: (0, 0, 0))", "expected a list: [.., ..]"),
     ("environment: ~\"sky\"", "expected a name without quotes: the choices are Constant, Gradient, SunSky, Image"),
     ("environment: ~\"SunSky\"", "expected a name without quotes: write SunSky"),
