@@ -6,7 +6,7 @@ use super::*;
 type Case = (&'static str, &'static str);
 
 #[rustfmt::skip]
-const CASES: [Case; 71] = [
+const CASES: [Case; 77] = [
     ("lights: [Point(position: ~\"car\", intensity: (1, 1, 1))]", "expected a point: (x, y, z)"),
     ("lights: [Point(position: ~3, intensity: (1, 1, 1))]", "expected a point: (x, y, z)"),
     ("lights: [Point(position: ~[1, 2, 3], intensity: (1, 1, 1))]", "expected a point: (x, y, z)"),
@@ -18,6 +18,8 @@ const CASES: [Case; 71] = [
     ("lights: [Sun(direction: (0, 1, 0), irradiance: (1, 1, 1), size: ~[1, 2])]", "expected a number"),
     ("lights: [Sun(direction: (0, 1, 0), irradiance: (1, 1, 1), size: ~true)]", "expected a number"),
     ("lights: [Rectangle(size: ~3)]", "expected 2 values in parentheses: (a, b)"),
+    ("lights: [Rectangle(size: (1, 2, ~3))]", "expected `,` or `)`: check the value before this one, or remove it"),
+    ("materials: {\"m\": Glass(attenuation: (\"#ffffff\"~))}", "expected 2 values in parentheses: (a, b), not 1 value"),
     ("lights: ~Point(position: (0, 0, 0))", "expected a list: [.., ..]"),
     ("environment: ~\"sky\"", "expected a name without quotes: the choices are Constant, Gradient, SunSky, Image"),
     ("environment: ~\"SunSky\"", "expected a name without quotes: write SunSky"),
@@ -70,6 +72,10 @@ const CASES: [Case; 71] = [
     ("instances: [Grid(of: \"a\", count: (3, 1, 1), spacing: (1, 1, 1), jitter: ~0.3)]", "the fields are translate, rotate, scale, seed"),
     ("instances: [Scatter(of: \"a\", on: \"a\", at: ~\"vertices\")]", "write vertices"),
     ("instances: [Scatter(of: \"a\", on: \"a\", at: vertices, where: (away_from: [~\"road\"]))]", "expected 2 values in parentheses"),
+    ("instances: [Single(of: \"a\", rotate: ~90, scale: 2)]", "expected (x, y, z) in degrees"),
+    ("instances: [Single(of: \"a\", scale: ~\"big\" , rotate: (0, 0, 0))]", "expected a number or (x, y, z), not \"big\""),
+    ("materials: {\"m\": Diffuse(color: ~red, wrap: clamp)}", "not a word without quotes"),
+    ("materials: {\"m\": Diffuse(color: ~\"red\")}", "bad colour \"red\": write \"#rrggbb\""),
     ("camera: LookAt(eye: ~true, target: (0, 0, 0))", "expected (x, y, z), the name of something, or On("),
     ("camera: LookAt(eye: (1, 2, 3), target: (0, 0, 0), up: ~\"y\")", "expected a point: (x, y, z)"),
     ("camera: LookAt(eye: (1, 2, 3), target: (0, 0, 0), lens: ~2.8)", "the fields are f_stop, radius, sensor, focus"),

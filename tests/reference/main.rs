@@ -1,6 +1,8 @@
 //! `docs/scene`: the reference of the scene file format, made from the doc comments of its types and from example scenes, and its schema.
 
+mod book;
 mod check;
+mod contents;
 mod docs;
 mod examples;
 mod pages;
@@ -9,10 +11,14 @@ mod schema;
 mod source;
 mod values;
 
+use book::Book;
 use docs::Docs;
-use pages::Book;
 use source::{Body, Field, Kind};
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+};
 use throng::{loader::load, scene::desc::SceneFile};
 
 /// Every file of the reference by its name.
@@ -36,6 +42,23 @@ fn the_reference_is_what_the_sources_say() {
 fn the_reference_is_written_again() {
     for (name, text) in files() {
         fs::write(examples::folder().join(name), text).unwrap();
+    }
+}
+
+#[test]
+fn every_link_between_pages_leads_to_a_heading() {
+    let pages = Book::read().pages();
+    let headings = |text: &str| -> BTreeSet<String> {
+        let titles = text.lines().filter(|line| line.starts_with('#'));
+        titles.map(|line| docs::anchor(line.trim_start_matches('#').trim())).collect()
+    };
+    let known: BTreeMap<&str, BTreeSet<String>> = pages.iter().map(|(name, text)| (&**name, headings(text))).collect();
+    for (name, text) in &pages {
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link);
+        for (page, heading) in links.filter_map(|link| link.split_once('#')) {
+            let page = if page.is_empty() { name } else { page };
+            assert!(known.get(page).is_some_and(|all| all.contains(heading)), "{name}: {page}#{heading}");
+        }
     }
 }
 
@@ -92,6 +115,12 @@ fn every_field_has_a_comment_that_says_what_happens_without_it() {
         }
     }
     assert!(bad.is_empty(), "tell the default, or what it means to leave them out, of {}", bad.join(", "));
+}
+
+#[test]
+fn every_kind_has_a_picture() {
+    // Curves of files look like others.
+    assert_eq!(Book::read().without_picture(), ["Obj in curves", "Gltf in curves"]);
 }
 
 #[test]

@@ -1,178 +1,16 @@
 //! The pages of the reference, as Markdown.
 
 use super::{
-    docs::{Docs, anchor, capitalised, with_links},
-    examples::{self, Example},
-    source::{Body, Choice, Field, Kind, Sources, Thing},
+    book::{Book, OF_VALUES, address, fields_in, headed, is_word, titled},
+    contents::{PAGES, Page},
+    docs::{Docs, capitalised},
+    examples::Example,
+    source::{Body, Choice, Field, Kind, Thing},
     values,
 };
-use std::{collections::BTreeMap, fmt::Write};
-
-/// A page: its name, its title, the sections of a scene file that it tells about, whether their values may have keys, and its types with
-/// their headings. The first one has none.
-pub struct Page {
-    pub name: &'static str,
-    pub title: &'static str,
-    pub sections: &'static [&'static str],
-    pub keyed: bool,
-    pub things: &'static [(&'static str, &'static str)],
-}
-
-const fn page(
-    name: &'static str,
-    title: &'static str,
-    sections: &'static [&'static str],
-    keyed: bool,
-    things: &'static [(&'static str, &'static str)],
-) -> Page {
-    Page { name, title, sections, keyed, things }
-}
-
-pub const PAGES: [Page; 12] = [
-    page(
-        "render",
-        "Render settings",
-        &["render"],
-        false,
-        &[("RenderDesc", ""), ("Integrator", "integrator"), ("ToneMap", "tone_map"), ("PixelFilter", "filter")],
-    ),
-    page("environment", "Environments", &["environment"], true, &[("EnvironmentDesc", ""), ("Moon", "moon")]),
-    page("air", "Air", &["air"], true, &[("AirDesc", "")]),
-    page("lights", "Lights", &["lights"], true, &[("LightDesc", "")]),
-    page(
-        "materials",
-        "Materials",
-        &["materials"],
-        true,
-        &[("MaterialDesc", ""), ("AlphaDesc", "alpha"), ("Wrap", "wrap")],
-    ),
-    page(
-        "meshes",
-        "Meshes",
-        &["meshes"],
-        false,
-        &[
-            ("MeshDesc", ""),
-            ("NoiseDesc", "noise"),
-            ("Valley", "valley"),
-            ("Bed", "level"),
-            ("BedLine", "follow"),
-            ("RefitPolicy", "refit"),
-        ],
-    ),
-    page("curves", "Curves", &["curves"], false, &[("CurveDesc", "")]),
-    page(
-        "motions",
-        "Motions",
-        &["motions"],
-        false,
-        &[
-            ("MotionDesc", ""),
-            ("PartDesc", ""),
-            ("KeyframeDesc", "key"),
-            ("Rotations", "rotations"),
-            ("PhaseDesc", "phase"),
-        ],
-    ),
-    page(
-        "instances",
-        "Placements",
-        &["instances"],
-        false,
-        &[
-            ("Placement", ""),
-            ("placement", "All placements"),
-            ("Each", "each"),
-            ("Jitter", "jitter"),
-            ("Sample", "at"),
-            ("Rules", "where"),
-            ("ColorChannel", "vertex_color"),
-            ("DropDesc", "drop"),
-            ("Align", "align"),
-            ("Turn", "turn"),
-            ("Choose", "choose"),
-            ("Face", "face"),
-        ],
-    ),
-    page("groups", "Groups", &["groups"], false, &[("SceneFile::groups", "")]),
-    page(
-        "camera",
-        "Cameras and cuts",
-        &["camera", "cameras", "cuts"],
-        true,
-        &[
-            ("CameraDesc", ""),
-            ("camera", "All cameras"),
-            ("SplineKey", "keys"),
-            ("PaceDesc", "pace"),
-            ("ProjectionDesc", "projection"),
-            ("LensDesc", "lens"),
-            ("ShutterDesc", "shutter"),
-            ("CutDesc", "cuts"),
-        ],
-    ),
-    page("keys", "Keys", &[], false, &[("Varying", ""), ("EaseDesc", "ease"), ("Ends", "ends")]),
-];
-
-/// Types that are explained among the values.
-const OF_VALUES: [&str; 2] = ["AimOn", "AxisAngle"];
-
-/// Where a type is explained: the user's word for it, and the page and the heading.
-#[derive(Clone, Debug)]
-pub struct Spot {
-    pub word: String,
-    page: &'static str,
-    heading: String,
-}
-
-/// All pages, with what they are made of.
-pub struct Book {
-    pub sources: Sources,
-    pub examples: Vec<Example>,
-    spots: BTreeMap<String, Spot>,
-}
+use std::fmt::Write;
 
 impl Book {
-    pub fn read() -> Self {
-        let mut book = Self { sources: Sources::read(), examples: examples::read(), spots: BTreeMap::new() };
-        for page in &PAGES {
-            for (name, heading) in page.things {
-                book.add_spots(page, name, heading);
-            }
-        }
-        for value in values::all() {
-            let word = value.word.to_owned();
-            let spot = Spot { heading: capitalised(&word), word, page: "values" };
-            book.spots.entry(value.rust.to_owned()).or_insert(spot);
-        }
-        for (name, word, heading) in [("AimOn", "On", "`On`"), ("AxisAngle", "axis and angle", "Axis and angle")] {
-            book.spots.insert(name.into(), Spot { word: word.into(), page: "values", heading: heading.into() });
-        }
-        book
-    }
-
-    fn add_spots(&mut self, page: &Page, name: &str, heading: &str) {
-        let title = if heading.is_empty() { page.title.to_owned() } else { titled(heading) };
-        let mut add = |rust: &str, word: &str, heading: String| {
-            let spot = Spot { word: word.to_owned(), page: page.name, heading };
-            self.spots.entry(rust.to_owned()).or_insert(spot);
-        };
-        add(name, if heading.is_empty() { page.name } else { heading }, title);
-        let Some(Thing { body: Body::Choices(choices), .. }) = self.sources.things.get(name) else { return };
-        for choice in choices {
-            if let [Kind::Named(part)] = &choice.parts[..]
-                && values::find(part).is_none()
-            {
-                add(part, &choice.names[0], headed(choice));
-            }
-        }
-    }
-
-    /// The names of all types that are explained somewhere.
-    pub fn explained(&self) -> impl Iterator<Item = &str> {
-        self.spots.keys().map(String::as_str)
-    }
-
     /// Every page by its file name.
     pub fn pages(&self) -> Vec<(String, String)> {
         let mut pages: Vec<_> = PAGES.iter().map(|page| (format!("{}.md", page.name), self.page(page))).collect();
@@ -215,14 +53,16 @@ impl Book {
                 self.fields(text, page, self.fields_of(name).unwrap_or(fields));
             }
             Body::Choices(choices) if is_word(&choices[0]) => {
-                self.explain(text, page, &thing.docs, key);
+                self.docs(text, page, &thing.docs, key);
                 self.words(text, page, choices);
+                self.pictures(text, page, key);
+                self.fields_of_words(text, page, choices);
             }
             Body::Choices(choices) => {
                 self.explain(text, page, &thing.docs, key);
                 let choices: &[Choice] = if name == "Varying" { &[] } else { choices };
                 for choice in choices {
-                    self.kind(text, page, choice, "##");
+                    self.kind(text, page, choice);
                 }
             }
         }
@@ -242,8 +82,8 @@ impl Book {
     }
 
     /// The section of a variant with fields.
-    fn kind(&self, text: &mut String, page: &Page, choice: &Choice, level: &str) {
-        write!(text, "\n{level} {}\n", headed(choice)).unwrap();
+    fn kind(&self, text: &mut String, page: &Page, choice: &Choice) {
+        write!(text, "\n## {}\n", headed(choice)).unwrap();
         let part = choice.parts.first().and_then(|part| match part {
             Kind::Named(name) => self.sources.things.get(name),
             _ => None,
@@ -261,16 +101,22 @@ impl Book {
         }
     }
 
-    /// Docs, then the pictures of `key` with the code that made them, or else the example of the docs.
+    /// Docs, then the pictures of `key` with the code that made them.
     fn explain(&self, text: &mut String, page: &Page, docs: &str, key: &str) {
+        self.docs(text, page, docs, key);
+        self.pictures(text, page, key);
+    }
+
+    /// Docs, with their example where no picture has another.
+    fn docs(&self, text: &mut String, page: &Page, docs: &str, key: &str) {
         let docs = Docs::of(docs);
         if !docs.text.is_empty() {
             write!(text, "\n{}\n", self.linked(&unwrapped(&docs.text), page.name)).unwrap();
         }
-        if !docs.examples.is_empty() && self.examples_of(page, key).next().is_none() {
+        let mut pictured = self.examples_of(page, key).map(|example| example.excerpt(page.sections, key));
+        if !docs.examples.is_empty() && !pictured.any(|excerpt| excerpt.is_some()) {
             write!(text, "\n```ron\n{}\n```\n", docs.examples.join("\n")).unwrap();
         }
-        self.pictures(text, page, key);
     }
 
     fn pictures(&self, text: &mut String, page: &Page, key: &str) {
@@ -280,14 +126,9 @@ impl Book {
             write!(text, "\n[![{caption}](pictures/{name}.jpg)](examples/{name}.ron)\n\n{caption}").unwrap();
             match excerpt {
                 Some(code) => write!(text, "\n\n```ron\n{code}\n```\n").unwrap(),
-                None => write!(text, " ([{name}.ron](examples/{name}.ron))\n").unwrap(),
+                None => writeln!(text, " ([{name}.ron](examples/{name}.ron))").unwrap(),
             }
         }
-    }
-
-    fn examples_of<'a>(&'a self, page: &Page, key: &str) -> impl Iterator<Item = &'a Example> {
-        let start = format!("{}_{}", page.name, key.to_lowercase().replace(' ', "_"));
-        self.examples.iter().filter(move |example| example.is_of(&start))
     }
 
     fn fields(&self, text: &mut String, page: &Page, fields: &[Field]) {
@@ -305,25 +146,22 @@ impl Book {
 
     fn words(&self, text: &mut String, page: &Page, choices: &[Choice]) {
         text.push_str("\n| word | |\n|---|---|\n");
-        let part = |choice: &Choice| match &choice.parts[..] {
-            [Kind::Named(name)] => self.sources.things.get(name).filter(|thing| !fields_in(thing).is_empty()),
-            _ => None,
-        };
         for choice in choices {
-            let mut docs = Docs::of(&choice.docs);
-            if let Some(part) = part(choice)
-                && choice.docs.is_empty()
-            {
-                docs = Docs::of(&part.docs);
-            }
+            let docs = match self.part(choice) {
+                Some(part) if choice.docs.is_empty() => Docs::of(&part.docs),
+                _ => Docs::of(&choice.docs),
+            };
             let name = match docs.examples.is_empty() {
                 true => format!("`{}`", choice.names[0]),
                 false => docs.examples.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", "),
             };
             writeln!(text, "| {name} | {} |", self.linked(&docs.line(), page.name)).unwrap();
         }
+    }
+
+    fn fields_of_words(&self, text: &mut String, page: &Page, choices: &[Choice]) {
         for choice in choices {
-            if let Some(part) = part(choice) {
+            if let Some(part) = self.part(choice) {
                 write!(text, "\n### {}\n", headed(choice)).unwrap();
                 self.fields(text, page, fields_in(part));
                 self.pictures(text, page, &choice.names[0]);
@@ -331,50 +169,11 @@ impl Book {
         }
     }
 
-    /// The user's words for a kind of value.
-    fn value(&self, kind: &Kind, page: &str) -> String {
-        match kind {
-            Kind::Named(name) => match self.spots.get(name) {
-                Some(spot) => format!("[{}]({})", spot.word, address(spot, page)),
-                None => panic!("no page explains {name}"),
-            },
-            Kind::List(inner) => format!("list of {}", self.value(inner, page)),
-            Kind::Map(inner) => format!("`{{\"name\": ..}}` of {}", self.value(inner, page)),
-            Kind::Varying(inner) => format!("{} or [keys](keys.md)", self.value(inner, page)),
-            Kind::Tuple(parts) => {
-                let parts: Vec<_> = parts.iter().map(|part| self.value(part, page)).collect();
-                format!("({})", parts.join(", "))
-            }
-        }
-    }
-
-    /// Docs whose links lead to pages.
-    fn linked(&self, text: &str, page: &str) -> String {
-        with_links(text, |target, words| self.link(target, words, page))
-    }
-
-    fn link(&self, target: &str, words: &str, page: &str) -> String {
-        if target.starts_with("http") || target.contains(".md") {
-            return format!("[{words}]({target})");
-        }
-        let (name, field) = target.split_once("::").map_or((target, None), |(name, field)| (name, Some(field)));
-        match (self.spots.get(name), field) {
-            (Some(spot), None) if words.trim_matches('`') == name => {
-                format!("[`{}`]({})", spot.word, address(spot, page))
-            }
-            (Some(spot), None) => format!("[{words}]({})", address(spot, page)),
-            (Some(spot), Some(field)) => format!("`{field}` of [`{}`]({})", spot.word, address(spot, page)),
-            (None, _) => panic!("`{target}` is on no page: write its name in plain code"),
-        }
-    }
-
-    /// A link as plain words.
-    pub fn plain(&self, target: &str, words: &str) -> String {
-        let (name, field) = target.split_once("::").map_or((target, None), |(name, field)| (name, Some(field)));
-        match (self.spots.get(name), field) {
-            (Some(spot), None) if words.trim_matches('`') == name => format!("`{}`", spot.word),
-            (Some(spot), Some(field)) => format!("`{field}` of `{}`", spot.word),
-            _ => words.to_owned(),
+    /// The struct that a choice has, if it has fields.
+    fn part(&self, choice: &Choice) -> Option<&Thing> {
+        match &choice.parts[..] {
+            [Kind::Named(name)] => self.sources.things.get(name).filter(|thing| !fields_in(thing).is_empty()),
+            _ => None,
         }
     }
 
@@ -406,7 +205,7 @@ impl Book {
         let Body::Fields(fields) = &self.sources.things["SceneFile"].body else { unreachable!() };
         for field in fields {
             let page = PAGES.iter().find(|page| page.sections.contains(&&*field.name)).unwrap();
-            let docs = Docs { text: field.docs.clone(), ..Docs::default() }.line();
+            let docs = Docs::of(&field.docs).line();
             let required = if field.required { ", required" } else { "" };
             let name = &field.name;
             let value = self.value(&field.kind, "README");
@@ -463,8 +262,7 @@ Ranges that depend on other fields are in the descriptions. `throng check` tells
 const VALUES: &str = "Values of fields, as the other pages call them.";
 
 /// Docs of values whose Rust types have none of their own.
-const PLAIN: [(&str, &str); 4] = [
-    ("f32", ""),
+const PLAIN: [(&str, &str); 3] = [
     ("u32", "A number of at least 0 without a fraction, such as `8`."),
     ("bool", "`true` or `false`."),
     (
@@ -473,34 +271,6 @@ const PLAIN: [(&str, &str); 4] = [
          camera is one of those that the file gives.",
     ),
 ];
-
-fn address(spot: &Spot, page: &str) -> String {
-    let anchor = anchor(&spot.heading);
-    if spot.page == page { format!("#{anchor}") } else { format!("{}.md#{anchor}", spot.page) }
-}
-
-/// A heading for a field, as code; words that begin with a capital are plain.
-fn titled(heading: &str) -> String {
-    match heading.starts_with(char::is_uppercase) {
-        true => heading.to_owned(),
-        false => format!("`{heading}`"),
-    }
-}
-
-fn headed(choice: &Choice) -> String {
-    choice.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-fn is_word(choice: &Choice) -> bool {
-    choice.names[0].starts_with(char::is_lowercase)
-}
-
-fn fields_in(thing: &Thing) -> &[Field] {
-    match &thing.body {
-        Body::Fields(fields) => fields,
-        Body::Choices(_) => &[],
-    }
-}
 
 /// Paragraphs as one line each.
 fn unwrapped(text: &str) -> String {

@@ -1,8 +1,9 @@
 //! `docs/scene/schema.json`: the format as a JSON Schema (draft 2020-12), with variants as `{"Name": {fields}}`.
 
 use super::{
+    book::Book,
+    contents::PAGES,
     docs::with_links,
-    pages::{Book, PAGES},
     source::{Body, Choice, Field, Kind, Thing},
     values::{self, Form},
 };

@@ -42,7 +42,7 @@ pub fn all() -> Vec<Value> {
         value("u32", "whole number", &[Form::Whole]),
         value("bool", "true or false", &[Form::Bool]),
         value("String", "text", &[Form::Text]),
-        value("Point", "point", &[triple.clone()]),
+        value("Point", "point", std::slice::from_ref(&triple)),
         value("Color", "colour", &[Form::Triple { negative: false }, Form::Hex]),
         value("Scale", "scale", &[Form::Number, triple.clone()]),
         value("BoxSize", "size", &[Form::Number, triple.clone()]),

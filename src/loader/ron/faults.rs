@@ -25,7 +25,8 @@ fn start_of_fault(text: &str, e: &SpannedError) -> usize {
     match e.code {
         E::Eof | E::MissingStructField { .. } => to,
         // Found to be wrong only when they had been read.
-        E::InvalidValueForType { .. } if ends_with_value(text, from, to) => start_of_value(text, to),
+        E::InvalidValueForType { .. } if ends_with_word(text, from, to) => start_of_value(text, to),
+        E::InvalidValueForType { .. } | E::Message(_) if ends_with_text(text, to) => start_of_value(text, to),
         E::IntegerOutOfBounds => start_of_value(text, last_token(text, from, to)),
         E::ExpectedComma if text.get(to..).is_some_and(|rest| rest.starts_with('.')) => start_of_value(text, to),
         _ => last_token(text, from, to),
@@ -42,10 +43,14 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || "_.-+".contains(c)
 }
 
-/// Whether a text in quotes or a word ends at `to` and nothing else follows it up to the next value.
-fn ends_with_value(text: &str, from: usize, to: usize) -> bool {
-    let before = text.get(..to).unwrap_or("").trim_end();
-    before.ends_with('"') || (from == to && before.ends_with(is_of_word))
+/// Whether the span ends behind a word, which it does not cover.
+fn ends_with_word(text: &str, from: usize, to: usize) -> bool {
+    from == to && text.get(..to).unwrap_or("").trim_end().ends_with(is_of_word)
+}
+
+/// Whether a text in quotes ends before `to`.
+fn ends_with_text(text: &str, to: usize) -> bool {
+    text.get(..to).unwrap_or("").trim_end().ends_with('"')
 }
 
 /// The start of the text in quotes or of the word that ends before `to`.
@@ -80,6 +85,7 @@ fn describe(text: &str, at: usize, e: &E) -> String {
         }
         E::DuplicateStructField { field, .. } => format!("`{field}` comes twice: remove one"),
         E::InvalidValueForType { expected, found } => format!("expected {expected}, not {}", found_value(found)),
+        E::ExpectedDifferentLength { expected, found: 1 } => format!("expected {}, not 1 value", several(expected)),
         E::ExpectedDifferentLength { expected, found } => format!("expected {}, not {found} values", several(expected)),
         E::ExpectedIdentifier | E::InvalidIdentifier(_) | E::SuggestRawIdentifier(_) => name(text, at),
         E::ExpectedNamedStructLike(_) | E::ExpectedDifferentStructName { .. } => fields(text, at),
@@ -99,7 +105,7 @@ fn plain(e: &E) -> String {
         E::Eof => "the file ends too early: close every bracket and quote",
         E::ExceededRecursionLimit => "too many brackets in one another: use `groups`",
         E::ExpectedComma => "expected `,`: check the value before it",
-        E::ExpectedStructLikeEnd => "expected `,` or `)`: check the value before it",
+        E::ExpectedStructLikeEnd => "expected `,` or `)`: check the value before this one, or remove it",
         E::ExpectedFloat => "expected a number, such as 1.5",
         E::ExpectedInteger => WHOLE,
         E::ExpectedBoolean => "expected true or false",

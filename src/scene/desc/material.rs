@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// An entry of the `materials` section, by its name.
 ///
-/// Textures are picture files: PNG, JPEG, WebP, HDR, EXR, DDS or KTX 2. They are taken as sRGB where they hold colours and as linear where they
+/// Textures are picture files: PNG, JPEG, WebP, HDR, DDS or KTX 2. They are taken as sRGB where they hold colours and as linear where they
 /// hold data, such as roughness and normals. All textures of a material use the mesh's first set of texture coordinates and the same `wrap`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "materials")]
@@ -46,7 +46,7 @@ pub struct Mirror {
     pub roughness: Finite,
     /// A picture that multiplies the tint. Default: none.
     pub texture: Option<String>,
-    /// As of [`Diffuse`].
+    /// How textures continue outside of UV 0 to 1. Default `repeat`.
     pub wrap: Wrap,
 }
 
@@ -68,7 +68,7 @@ pub struct Emissive {
     /// A picture that multiplies the radiance. Default: none.
     #[serde(default)]
     pub texture: Option<String>,
-    /// As of [`Diffuse`].
+    /// How textures continue outside of UV 0 to 1. Default `repeat`.
     #[serde(default)]
     pub wrap: Wrap,
 }
@@ -89,7 +89,7 @@ pub struct Metal {
     pub texture: Option<String>,
     /// A normal map: x in red along growing u, y in green along growing v. Default: none.
     pub normal_texture: Option<String>,
-    /// As of [`Diffuse`].
+    /// How textures continue outside of UV 0 to 1. Default `repeat`.
     pub wrap: Wrap,
 }
 
@@ -125,7 +125,7 @@ pub struct Glossy {
     pub texture: Option<String>,
     /// A normal map, as of [`Metal`]. Default: none.
     pub normal_texture: Option<String>,
-    /// As of [`Diffuse`].
+    /// How textures continue outside of UV 0 to 1. Default `repeat`.
     pub wrap: Wrap,
 }
 

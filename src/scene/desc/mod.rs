@@ -265,7 +265,7 @@ impl Default for SunSky {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnvironmentImage {
-    /// The picture: HDR or EXR with radiances, or PNG, JPEG or WebP, whose colours are sRGB.
+    /// The picture: HDR with radiances, or PNG, JPEG or WebP, whose colours are sRGB.
     pub file: String,
     /// Rotation of the picture about Y, in degrees. Default 0.
     #[serde(default)]
@@ -275,7 +275,7 @@ pub struct EnvironmentImage {
     pub intensity: Finite,
 }
 
-/// An entry of `lights: [..]`. Any may have a `name`, which no other light has.
+/// An entry of the `lights` section, which is a list. Materials that are [`Emissive`] and the environment are light, too.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "lights")]
 pub enum LightDesc {
@@ -395,7 +395,7 @@ pub struct DiscLight {
     pub name: Option<String>,
 }
 
-/// An entry of `meshes: { "name": .. }`.
+/// An entry of the `meshes` section, by its name: a shape in its own space, which placements copy into the scene.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "meshes")]
 pub enum MeshDesc {
