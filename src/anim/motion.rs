@@ -161,7 +161,7 @@ impl Follower {
             let turned = self.curve.at(distance as f32 + step).tangent - self.curve.at(distance as f32 - step).tangent;
             let speed = (self.travel.at(time + 0.01) - self.travel.at(time - 0.01)) as f32 / 0.02;
             let pull = turned.dot(right) / (2.0 * step) * speed * speed / GRAVITY;
-            placed = placed * Affine3A::from_rotation_x((self.bank * pull).atan());
+            placed *= Affine3A::from_rotation_x((self.bank * pull).atan());
         }
         placed
     }

@@ -101,6 +101,13 @@ pub struct SceneFile {
     pub cuts: Vec<CutDesc>,
 }
 
+impl SceneFile {
+    /// The camera that the film begins with, unless that is a turntable around everything.
+    pub fn first_camera(&self) -> Option<&CameraDesc> {
+        self.camera.as_ref().or_else(|| self.cameras.0.first().map(|(_, camera)| camera))
+    }
+}
+
 /// `render: (size: (1920, 1080), samples: 64, frames: 48, fps: 24)`: how pictures are made. Flags of the command line override these settings.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "render", default, deny_unknown_fields)]
