@@ -61,7 +61,6 @@ pub struct Sky {
     /// The image and a low-passed one, which come after the textures of the scene; none for environments without an image.
     pub textures: Vec<TextureRecord>,
     /// The texels of these textures.
-    #[cfg_attr(not(throng_cuda), expect(dead_code, reason = "what the records lead to"))]
     pub texels: Vec<Vec<[f32; 4]>>,
 }
 
