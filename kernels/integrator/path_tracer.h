@@ -167,7 +167,7 @@ THRONG_OUTLINE bool scatter_in_medium(Path& path, const LobesRecord& lobes, floa
 }
 
 // Most shadow rays from the fog for each path that it scatters: on what cameras and perfect mirrors see, and else.
-constexpr float kSeenFogRays = 10.0f, kFogRays = 4.0f;
+constexpr float kSeenFogRays = 10.0f, kFogRays = 1.0f;
 
 // A part of a path in the fog, up to a surface or without an end.
 struct FogSegment : Segment {
