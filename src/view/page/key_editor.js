@@ -2,7 +2,6 @@
 
 import { byId, element, exact } from "./dom.js";
 import { button } from "./icons.js";
-import { shareOf } from "./times.js";
 
 const FIELDS = [
   { name: "time", label: "Time", unit: "s", least: 0, needed: true },
@@ -12,14 +11,12 @@ const FIELDS = [
 ];
 
 export class KeyEditor {
-  #app;
   #waypoints;
   #card = byId("key-editor");
   #inputs = new Map();
   #title;
 
   constructor(app, waypoints) {
-    this.#app = app;
     this.#waypoints = waypoints;
     this.#build();
     app.on("waypoints", () => this.#show());
@@ -42,7 +39,7 @@ export class KeyEditor {
   }
 
   #field({ name, label, unit, least, most, needed }) {
-    const input = element("input", { type: "number", step: "any", min: least, max: most, placeholder: needed ? "" : "as camera" });
+    const input = element("input", { type: "number", step: "any", min: least, max: most, placeholder: needed ? "" : "auto" });
     input.addEventListener("change", () => {
       if (!input.validity.valid || (needed && input.value === "")) return this.#show(true);
       this.#waypoints.update(this.#waypoints.chosen, { [name]: input.value === "" ? undefined : Number(input.value) });
@@ -54,11 +51,11 @@ export class KeyEditor {
   #show(anew = false) {
     const key = this.#waypoints.chosenKey;
     this.#card.hidden = !key;
+    document.body.classList.toggle("with-key", Boolean(key));
     if (!key) return;
     this.#title.textContent = `Waypoint ${this.#waypoints.keys.indexOf(key) + 1}`;
     for (const [name, input] of this.#inputs) {
       if (anew === true || input !== document.activeElement) input.value = exact(key[name]);
     }
-    this.#card.style.setProperty("--share", shareOf(key.time, this.#app.clock));
   }
 }

@@ -48,7 +48,7 @@ new KeyEditor(app, waypoints);
 
 const panel = new Panel(app);
 new Selection(app, panel, pointer);
-const settings = new Settings(app, viewpoint, panel);
+const settings = new Settings(app, { viewpoint, playback, panel });
 const values = new Values(app, panel);
 new Sharing(app, panel);
 const saving = new Saving(app, { waypoints, values });

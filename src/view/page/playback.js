@@ -2,7 +2,7 @@
 //
 // Emits "time" whenever one of them changed.
 
-import { secondsOf } from "./times.js";
+import { clockWith, secondsOf } from "./times.js";
 
 const LATE = 400;
 
@@ -13,6 +13,8 @@ export class Playback {
   /** "scene", "waypoints" or null. */
   follow = null;
   #app;
+  #camera = null;
+  #keys = [];
   #touched = -Infinity;
 
   constructor(app) {
@@ -21,10 +23,16 @@ export class Playback {
     app.on("scene", () => this.#tell());
     app.on("steered", () => this.followPath(null));
     app.on("drawn", ({ frame }) => this.#shown(frame));
+    app.on("waypoints", ({ keys }) => (this.#keys = keys));
   }
 
   get seconds() {
     return secondsOf(this.frame, this.#app.clock.fps);
+  }
+
+  /** That of the timeline, which is longer than the animation if a waypoint is. */
+  get clock() {
+    return clockWith(this.#keys, this.#app.clock);
   }
 
   toggle() {
@@ -39,7 +47,7 @@ export class Playback {
 
   /** Goes to a frame; what was playing stops. */
   seek(frame) {
-    this.frame = Math.max(1, Math.min(this.#app.clock.frames, Math.round(frame)));
+    this.frame = Math.max(1, Math.min(this.clock.frames, Math.round(frame)));
     this.#touched = performance.now();
     if (this.playing) {
       this.playing = false;
@@ -53,20 +61,26 @@ export class Playback {
     this.seek(this.frame + frames);
   }
 
-  followPath(path) {
-    if (this.follow === path) return;
+  /** Follows a path: of the scene's, that of the camera by that name. */
+  followPath(path, camera = null) {
+    if (this.follow === path && camera === null) return;
     this.follow = path;
+    this.#camera = camera;
     this.#app.following = path !== null;
-    this.#app.send({ do: "follow", path });
+    this.#tellPath();
     this.#changed();
   }
 
   /** What the server has to know after it started, or loaded the scene again. */
   #tell() {
-    this.frame = Math.min(this.frame, this.#app.clock.frames);
+    this.frame = Math.min(this.frame, this.clock.frames);
     this.#app.send({ do: "time", frame: this.frame });
-    if (this.follow) this.#app.send({ do: "follow", path: this.follow });
+    if (this.follow) this.#tellPath();
     this.#changed();
+  }
+
+  #tellPath() {
+    this.#app.send({ do: "follow", path: this.follow, ...(this.#camera && { camera: this.#camera }) });
   }
 
   #play() {

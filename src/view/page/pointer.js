@@ -68,6 +68,10 @@ export class Pointer {
     this.#viewpoint.glideTo(frame(this.#viewpoint.camera, centre, radius, this.#app.aspect));
   }
 
+  async selectHere() {
+    this.select(await this.pickHere());
+  }
+
   async focusHere() {
     const thing = await this.pickHere();
     if (!thing.point) return this.#app.say("There is nothing to focus on");

@@ -8,12 +8,16 @@ const NONE = "\u0000none";
 export class Settings {
   #app;
   #viewpoint;
+  #playback;
   #fields = new Map();
+  #optics = new Map();
+  #cameras;
   #chosen = {};
 
-  constructor(app, viewpoint, panel) {
+  constructor(app, { viewpoint, playback, panel }) {
     this.#app = app;
     this.#viewpoint = viewpoint;
+    this.#playback = playback;
     const picture = panel.section("Picture").body;
     this.#choice(picture, "integrator", "Integrator");
     this.#choice(picture, "view", "Layer");
@@ -84,8 +88,8 @@ export class Settings {
     this.#options("tone_map", scene.tone_maps);
     this.#options("view", scene.views, "picture");
     const names = (scene.cameras ?? []).map((name) => new Option(name, name));
-    this.cameras.replaceChildren(new Option("choose…", ""), ...names);
-    this.cameras.closest(".row").hidden = names.length === 0;
+    this.#cameras.replaceChildren(new Option("choose…", ""), ...names);
+    this.#cameras.closest(".row").hidden = names.length === 0;
     // What was chosen here is for this page, and survives both a reload of the scene and of the connection.
     for (const [name, value] of Object.entries(this.#chosen)) this.#app.send({ do: "set", name, value });
     for (const name of this.#fields.keys()) this.#show(name);
@@ -105,21 +109,20 @@ export class Settings {
   }
 
   #through(body) {
-    this.cameras = element("select", {});
-    this.cameras.addEventListener("change", () => {
-      if (this.cameras.value) this.#viewpoint.lookThrough(this.cameras.value);
-      this.cameras.value = "";
+    this.#cameras = element("select", {});
+    this.#cameras.addEventListener("change", () => {
+      if (this.#cameras.value) this.#playback.followPath("scene", this.#cameras.value);
+      this.#cameras.value = "";
     });
-    body.append(row("Look through", this.cameras).row);
+    body.append(row("Look through", this.#cameras).row);
   }
-
-  #optics = new Map();
 
   #optic(body, name, label, { least, most, empty = "" }) {
     const input = element("input", { type: "number", step: "any", min: least, max: most, placeholder: empty });
     input.addEventListener("input", () => {
       const value = input.value === "" ? null : Number(input.value);
-      if (input.validity.valid && value !== 0) this.#viewpoint.set({ ...this.#viewpoint.camera, [name]: value ?? (name === "fov" ? this.#viewpoint.home.fov : null) });
+      if (!input.validity.valid || value === 0) return;
+      this.#viewpoint.set({ ...this.#viewpoint.camera, [name]: value ?? (name === "fov" ? this.#viewpoint.home.fov : null) });
     });
     this.#optics.set(name, input);
     body.append(row(label, input).row);

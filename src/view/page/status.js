@@ -22,7 +22,7 @@ export class Status {
     app.on("scene", (scene) => this.#meet(scene));
     app.on("state", (state) => (this.#state = state));
     app.on("drawn", (picture) => this.#count(picture));
-    app.on("lag", (lag) => (this.#lags = [...this.#lags.slice(-14), lag]));
+    app.on("lag", (lag) => (this.#lags = [...this.#lags.slice(-14), { lag, at: performance.now() }]));
     app.on("error", (error) => this.#fail(error));
     app.on("closed", () => this.#show("The server is gone; trying again …", "gone"));
     app.on("opened", () => this.#banner.classList.contains("gone") && this.#clear());
@@ -51,7 +51,8 @@ export class Status {
     const { samples, of, finished } = this.#state;
     const now = performance.now();
     const rate = this.#drawn.filter((time) => now - time < WINDOW).length / (WINDOW / 1000);
-    const lag = [...this.#lags].sort((a, b) => a - b)[this.#lags.length >> 1];
+    this.#lags = this.#lags.filter(({ at }) => now - at < 2 * WINDOW);
+    const lag = this.#lags.map(({ lag }) => lag).sort((a, b) => a - b)[this.#lags.length >> 1];
     const parts = [
       samples === undefined ? null : `${samples}${of ? ` of ${of}` : ""} samples`,
       finished ? "finished" : rate >= 1 ? `${Math.round(rate)} pictures/s` : null,

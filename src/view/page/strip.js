@@ -16,6 +16,7 @@ export class Strip {
   #head = byId("playhead");
   #items = new Map();
   #dragged = null;
+  #frames = 0;
 
   constructor(app, { playback, waypoints, thumbnails }) {
     this.#app = app;
@@ -24,17 +25,21 @@ export class Strip {
     this.#thumbnails = thumbnails;
     app.on("time", () => this.#place());
     app.on("scene", () => this.#measure());
-    app.on("waypoints", () => this.#arrange());
+    app.on("waypoints", () => (this.#clock.frames === this.#frames ? this.#arrange() : this.#measure()));
     app.on("thumbnail", () => this.#arrange());
     new ResizeObserver(debounced(30, () => this.#measure())).observe(this.#ruler);
     this.#scrubbing();
     this.#ruler.addEventListener("keydown", (event) => this.#stepByKey(event));
   }
 
+  get #clock() {
+    return this.#playback.clock;
+  }
+
   #scrubbing() {
     const scrub = (event) => {
       if (!this.#ruler.hasPointerCapture(event.pointerId)) return;
-      const frame = frameAt(timeAt(this.#shareAt(event.clientX), this.#app.clock), this.#app.clock);
+      const frame = frameAt(timeAt(this.#shareAt(event.clientX), this.#clock), this.#clock);
       if (frame !== this.#playback.frame || this.#playback.playing) this.#playback.seek(frame);
     };
     this.#ruler.addEventListener("pointerdown", (event) => {
@@ -45,7 +50,7 @@ export class Strip {
   }
 
   #stepByKey(event) {
-    const last = this.#app.clock.frames;
+    const last = this.#clock.frames;
     const to = { Home: 1, End: last, PageUp: this.#playback.frame + 10, PageDown: this.#playback.frame - 10 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
@@ -60,13 +65,14 @@ export class Strip {
 
   #place() {
     const { frame, seconds } = this.#playback;
-    this.#head.style.setProperty("--share", shareOf(seconds, this.#app.clock));
+    this.#head.style.setProperty("--share", shareOf(seconds, this.#clock));
     this.#ruler.setAttribute("aria-valuenow", frame);
-    this.#ruler.setAttribute("aria-valuetext", `Frame ${frame} of ${this.#app.clock.frames}, ${seconds.toFixed(2)} seconds`);
+    this.#ruler.setAttribute("aria-valuetext", `Frame ${frame} of ${this.#clock.frames}, ${seconds.toFixed(2)} seconds`);
   }
 
   #measure() {
-    const { clock } = this.#app;
+    const clock = this.#clock;
+    this.#frames = clock.frames;
     this.#ruler.setAttribute("aria-valuemax", clock.frames);
     this.#ruler.replaceChildren(...ticks(clock, this.#ruler.clientWidth).map((tick) => this.#mark(tick)));
     this.#place();
@@ -75,7 +81,7 @@ export class Strip {
 
   #mark({ frame, labelled }) {
     const made = element("i", { class: labelled ? "mark labelled" : "mark" }, labelled ? String(frame) : "");
-    made.style.setProperty("--share", shareOf(secondsOf(frame, this.#app.clock.fps), this.#app.clock));
+    made.style.setProperty("--share", shareOf(secondsOf(frame, this.#clock.fps), this.#clock));
     return made;
   }
 
@@ -90,17 +96,23 @@ export class Strip {
     }
     // Items that stand in order already keep the focus.
     items.forEach((item, i) => this.#keys.children[i] !== item && this.#keys.insertBefore(item, this.#keys.children[i] ?? null));
-    const width = this.#keys.clientWidth;
-    const places = keys.map((key) => shareOf(key.time, this.#app.clock) * width);
-    const gaps = places.slice(1).map((x, i) => x - places[i]);
-    const size = Math.max(NARROWEST, Math.min(WIDEST, ...gaps.map((gap) => gap - 4)));
-    this.#keys.style.setProperty("--size", `${size}px`);
+    this.#widen(items, keys);
     this.#keys.classList.toggle("empty", keys.length === 0);
+  }
+
+  /** Each as wide as it can be without lying on another. */
+  #widen(items, keys) {
+    const width = this.#keys.clientWidth;
+    const places = keys.map((key) => shareOf(key.time, this.#clock) * width);
+    items.forEach((item, i) => {
+      const gap = Math.min(places[i] - (places[i - 1] ?? -Infinity), (places[i + 1] ?? Infinity) - places[i]);
+      item.style.setProperty("--size", `${Math.max(NARROWEST, Math.min(WIDEST, gap - 4))}px`);
+    });
   }
 
   #item(key, i, chosen) {
     const item = this.#items.get(key.id) ?? this.#make(key.id);
-    item.style.setProperty("--share", shareOf(key.time, this.#app.clock));
+    item.style.setProperty("--share", shareOf(key.time, this.#clock));
     item.classList.toggle("chosen", chosen);
     item.classList.toggle("outside", key.time > secondsOf(this.#app.clock.frames, this.#app.clock.fps) + 1e-6);
     item.setAttribute("aria-current", chosen);
@@ -136,8 +148,8 @@ export class Strip {
     const pixels = event.clientX - dragged.x;
     if (!dragged.moved && Math.abs(pixels) < 4) return;
     dragged.moved = true;
-    const moved = shareOf(dragged.time, this.#app.clock) + pixels / this.#ruler.clientWidth;
-    this.#waypoints.update(dragged.id, { time: timeAt(moved, this.#app.clock) });
+    const moved = shareOf(dragged.time, this.#clock) + pixels / this.#ruler.clientWidth;
+    this.#waypoints.update(dragged.id, { time: timeAt(moved, this.#clock) });
   }
 
   #drop(id) {
@@ -148,7 +160,7 @@ export class Strip {
 
   #key(event, id) {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    const { fps } = this.#app.clock;
+    const { fps } = this.#clock;
     if (by && event.altKey) this.#waypoints.shift(id, by);
     else if (by) {
       const { time } = this.#waypoints.keys.find((key) => key.id === id);

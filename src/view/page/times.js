@@ -25,7 +25,7 @@ export function ticks({ frames }, width, mark = 7, label = 56) {
   const [marks, labels] = [step(mark), step(label)];
   const made = [{ frame: 1, labelled: true }];
   for (let frame = marks; frame <= frames; frame += marks) {
-    if (frame > 1) made.push({ frame, labelled: frame % labels === 0 && frame - 1 >= labels / 2 });
+    if (frame > 1) made.push({ frame, labelled: frame % labels === 0 && frame - 1 >= labels / 2 && frame < 0.98 * frames });
   }
   return made;
 }
@@ -41,15 +41,31 @@ export function inOrder(keys, fps) {
   });
 }
 
-/** A time for a new key at `wanted`, if none is there, or else after the last key, by the mean gap or a second. */
-export function freeTime(keys, wanted, { frames, fps }) {
-  const taken = (time) => keys.some((key) => Math.abs(key.time - time) < 0.5 / fps);
-  if (!taken(wanted)) return wanted;
-  const last = Math.max(...keys.map((key) => key.time));
-  const gap = keys.length > 1 ? last / (keys.length - 1) : 1;
+/**
+ * Keys with one more, at its own time if no key is there. Else it comes after that key: halfway to the next, or by the mean gap, and at
+ * the end of the animation all before it move together to make room.
+ */
+export function withKey(keys, key, { frames, fps }) {
+  const free = 0.5 / fps;
+  const at = keys.findIndex((other) => Math.abs(other.time - key.time) < free);
+  if (at < 0) return inOrder([...keys, key], fps);
+  const onFrame = (time) => Math.round(time * fps) / fps;
+  const next = keys[at + 1];
+  if (next) return inOrder([...keys, { ...key, time: onFrame((keys[at].time + next.time) / 2) }], fps);
+  const last = keys[at].time;
   const end = secondsOf(frames, fps);
-  const later = last + (last + gap > end && last < end ? end - last : gap);
-  return Math.round(later * fps) / fps;
+  const gap = keys.length > 1 ? (last - keys[0].time) / (keys.length - 1) : 1;
+  // A scene that stands still has no end that a flight would have to keep to.
+  if (frames === 1 || last + gap <= end + free) return [...keys, { ...key, time: onFrame(last + gap) }];
+  if (last < end - free) return [...keys, { ...key, time: end }];
+  const share = keys.length / (keys.length + 1);
+  return inOrder([...keys.map((other) => ({ ...other, time: onFrame(other.time * share) })), { ...key, time: end }], fps);
+}
+
+/** The clock of a timeline on which all keys have a place, even those after the animation's end. */
+export function clockWith(keys, { frames, fps }) {
+  const last = Math.max(0, ...keys.map((key) => key.time));
+  return { fps, frames: Math.max(frames, Math.round(last * fps) + 1) };
 }
 
 /** Keys with the poses of two exchanged, each at the other's time. */

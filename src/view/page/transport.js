@@ -11,7 +11,6 @@ const PATHS = [
 ];
 
 export class Transport {
-  #app;
   #playback;
   #waypoints;
   #play;
@@ -22,7 +21,6 @@ export class Transport {
   #save;
 
   constructor(app, { playback, waypoints, actions }) {
-    this.#app = app;
     this.#playback = playback;
     this.#waypoints = waypoints;
     this.#buttons(actions);
@@ -63,9 +61,9 @@ export class Transport {
     setIcon(this.#play, playing ? "pause" : "play");
     this.#play.setAttribute("aria-label", playing ? "Pause" : "Play");
     this.#loop.setAttribute("aria-pressed", loop);
-    this.#frame.max = this.#app.clock.frames;
+    this.#frame.max = this.#playback.clock.frames;
     if (this.#frame !== document.activeElement || playing) this.#frame.value = frame;
-    this.#time.textContent = `/ ${this.#app.clock.frames} · ${inSeconds(seconds)}`;
+    this.#time.textContent = `/ ${this.#playback.clock.frames} · ${inSeconds(seconds)}`;
     this.#radios.get(follow).checked = true;
     this.#radios.get("waypoints").disabled = this.#waypoints.keys.length < 2;
     this.#save.classList.toggle("wanted", this.#waypoints.changed);

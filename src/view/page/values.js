@@ -29,7 +29,7 @@ export class Values {
     this.#list = element("div", { class: "values" });
     this.#told = element("span", { class: "count" });
     this.#actions = element("div", { class: "actions", hidden: true }, this.#told,
-      button({ text: "Save", label: "Save values into the scene file", onclick: () => this.save() }),
+      button({ text: "Save", label: "Save values into the scene file", onclick: () => app.emit("save-values") }),
       button({ text: "Copy flags", label: "Copy as --set flags", onclick: () => this.#copy() }),
       button({ text: "Undo", label: "Undo all changes", onclick: () => this.#revert() }));
     body.append(this.#actions, this.#filter, this.#list);
@@ -40,18 +40,19 @@ export class Values {
       this.#section.open = true;
       this.#show();
     });
-    app.on("saved", ({ what }) => what !== "camera" && this.#saved());
+    app.on("kept", (part) => part === "values" && this.#saved());
   }
 
   get changed() {
     return this.#count() > 0;
   }
 
-  save(anyway = false) {
-    this.#app.send({ do: "save", what: "values", values: this.#changed, ...(anyway && { anyway }) });
+  /** The text of each value that was changed, by its path. */
+  get texts() {
+    return this.#changed;
   }
 
-  /** Forgets the changes, as after the file was loaded again. */
+  /** Forgets the changes: the file was loaded again. */
   discard() {
     this.#saved();
   }

@@ -17,7 +17,6 @@ export class Viewpoint {
   #dirty = false;
   #scheduled = false;
   #known = false;
-  #awaited = false;
   #still = matchMedia("(prefers-reduced-motion: reduce)");
   #glide = null;
 
@@ -48,13 +47,6 @@ export class Viewpoint {
     this.#schedule();
   }
 
-  /** The server's next camera is wanted: that of the scene by this name. */
-  lookThrough(name) {
-    this.#awaited = true;
-    this.#app.emit("steered");
-    this.#app.send({ do: "look_through", camera: name });
-  }
-
   goHome() {
     this.glideTo(this.home);
   }
@@ -72,11 +64,10 @@ export class Viewpoint {
   }
 
   #taken(pose) {
-    if (!this.#app.following && !this.#awaited && !this.#app.watching) return;
-    this.#awaited &&= false;
+    if (!this.#app.following && !this.#app.watching) return;
     this.#glide = null;
+    this.#dirty = false;
     this.camera = fromPose(pose, this.home.up);
-    this.#dirty ||= !this.#app.following && !this.#app.watching;
     this.#schedule();
   }
 

@@ -1,12 +1,12 @@
 // The keys of the flight: the scene's own until one is changed, and the page's from then on, until they are saved.
 //
-// A key is { id, eye, target, time, fov?, height?, focus?, f_stop?, radius? }. Emits "waypoints" whenever keys or the chosen one changed.
+// A key is { id, eye, target, time, fov?, focus?, f_stop?, radius? }; for a parallel camera, `fov` is the height of the view. Emits "waypoints" whenever keys or the chosen one changed.
 
 import { fromPose, toPose } from "./camera.js";
 import { distance } from "./vectors.js";
-import { freeTime, frameAt, inOrder, swapped } from "./times.js";
+import { frameAt, inOrder, swapped, withKey } from "./times.js";
 
-const OPTICS = ["fov", "height", "focus", "f_stop", "radius"];
+const OPTICS = ["fov", "focus", "f_stop", "radius"];
 const FIELDS = ["eye", "target", "time", ...OPTICS];
 
 /** A key as messages have it: fields without a value are left out. */
@@ -31,7 +31,7 @@ export class Waypoints {
     this.#playback = playback;
     app.on("scene", () => this.#meet());
     app.on("path", (path) => this.#path(path));
-    app.on("saved", ({ what }) => what !== "values" && this.#saved());
+    app.on("kept", (part) => part === "camera" && this.#saved());
   }
 
   get chosenKey() {
@@ -40,13 +40,13 @@ export class Waypoints {
 
   /** A key of the camera as it is, at the time that is shown or else after the last. */
   add() {
-    const time = freeTime(this.keys, this.#playback.seconds, this.#app.clock);
-    const key = { id: this.#next++, ...this.#here(), time };
+    const key = { id: this.#next++, ...this.#here(), time: this.#playback.seconds };
     this.chosen = key.id;
-    this.#change([...this.keys, key]);
+    this.#change(withKey(this.keys, key, this.#app.clock));
+    const { time } = this.chosenKey;
     this.#app.say(`Waypoint ${this.keys.indexOf(this.chosenKey) + 1} at ${time.toFixed(2)} s`);
-    // The next key gets a time of its own without a thought of the timeline.
-    if (time + 0.5 / this.#app.clock.fps > this.#playback.seconds) this.#playback.seek(frameAt(time, this.#app.clock));
+    // So the next one comes after it, without a thought of the timeline.
+    this.#playback.seek(frameAt(time, this.#playback.clock));
   }
 
   replace(id = this.chosen) {
@@ -81,9 +81,10 @@ export class Waypoints {
     const key = this.keys.find((key) => key.id === id);
     if (!key) return;
     this.choose(id);
-    this.#playback.seek(frameAt(key.time, this.#app.clock));
+    this.#playback.seek(frameAt(key.time, this.#playback.clock));
     const { home } = this.#viewpoint;
-    this.#viewpoint.glideTo(fromPose({ ...toPose(home), ...plain(key) }, home.up));
+    const span = home.height === null || key.fov === undefined ? {} : { height: key.fov, fov: home.fov };
+    this.#viewpoint.glideTo(fromPose({ ...toPose(home), ...plain(key), ...span }, home.up));
   }
 
   goToNeighbour(by) {
@@ -98,15 +99,12 @@ export class Waypoints {
     this.#adopt();
   }
 
-  save(anyway = false) {
-    this.#app.send({ do: "save", what: "camera", ...(anyway && { anyway }) });
-  }
-
   #here() {
-    const { eye, target, ...pose } = toPose(this.#viewpoint.camera);
-    const optics = { fov: this.#viewpoint.camera.height === null ? pose.fov : undefined };
-    for (const name of OPTICS.slice(1)) optics[name] = pose[name];
-    if (this.#viewpoint.camera.roll) this.#app.say("Waypoints have no roll: all of a flight has that of the scene's camera");
+    const { camera } = this.#viewpoint;
+    const { eye, target } = toPose(camera);
+    const optics = Object.fromEntries(OPTICS.map((name) => [name, camera[name] ?? undefined]));
+    optics.fov = camera.height ?? camera.fov;
+    if (camera.roll) this.#app.say("Waypoints have no roll: all of a flight has that of the scene's camera");
     return { eye, target, ...optics };
   }
 
