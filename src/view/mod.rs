@@ -6,6 +6,7 @@ mod encode;
 mod flow;
 mod guard;
 mod http;
+mod page;
 mod protocol;
 
 pub use protocol::{HEADER_BYTES, MAGIC, PictureHeader, Request, Stripe, read_picture};
@@ -39,12 +40,7 @@ const SEND_PATIENCE: Duration = Duration::from_secs(10);
 /// Finished stills that wait to be fetched.
 const MOST_STILLS: usize = 8;
 
-/// The files of the page: path, type, contents.
-const FILES: [(&str, &str, &str); 3] = [
-    ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
-    ("/view.js", "text/javascript; charset=utf-8", include_str!("page/view.js")),
-    ("/style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
-];
+/// The page of who has no token.
 const NO_ENTRY: &str = include_str!("page/no_entry.html");
 
 /// The port of a server.
@@ -225,7 +221,7 @@ fn serve_connection(shared: &Arc<Shared>, stream: TcpStream) -> io::Result<()> {
 
 fn page_file(shared: &Shared, request: &Get) -> Answered {
     let path = request.path();
-    if let Some((_, kind, contents)) = FILES.iter().find(|file| file.0 == path) {
+    if let Some((kind, contents)) = page::file(path) {
         return Answered::file(kind, Bytes::from_static(contents.as_bytes()));
     }
     match shared.fetch(path) {
