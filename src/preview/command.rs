@@ -211,6 +211,8 @@ pub struct SceneFacts {
     pub camera: View,
     pub settings: BTreeMap<&'static str, Value>,
     pub samples: u32,
+    /// Number of scenes that were shown before this one.
+    pub loaded: u32,
     /// Width and height of the scene's pictures.
     pub size: [u32; 2],
     pub device: String,

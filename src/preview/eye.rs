@@ -1,15 +1,16 @@
 //! One viewer's picture: its camera, its time, its settings, and how far it is.
 
 use super::{
-    Answer, Command, Limits, Link, Picture, PictureKind, State, Track, View,
-    camera,
-    choices::{self, Choices},
+    Answer, Command, Limits, Link, Made, Picture, PictureKind, State, StillFormat, Track, View, camera,
+    choices::Choices,
     clock::Clock,
+    command_line::{self, quoted, view_flags},
     film::Film,
     layers,
     pace::Pace,
     path::{Flight, own_path},
-    stage::Stage,
+    stage::{Source, Stage},
+    still::Still,
 };
 use crate::{
     Error,
@@ -17,6 +18,7 @@ use crate::{
     device::{Frame, FrameSettings, Rendered, Stop},
     pixels::PixelType,
     render::{Measured, RenderError, RenderJob, sampling},
+    scene::ranges::FRAMES,
 };
 use serde_json::Value;
 use std::{
@@ -254,6 +256,9 @@ impl Eye {
                 None
             }
         };
+        let settings = &stage.scene.settings;
+        let last = self.flight.as_ref().map_or(1, |flight| 1 + ((flight.end() - settings.start) * settings.fps).round() as u32);
+        self.clock.set_end(settings.frames.max(last.min(*FRAMES.end())));
         if self.flight.is_none() && self.follow == Follow::Waypoints {
             self.follow = Follow::Free;
         }
@@ -503,8 +508,50 @@ impl Eye {
         self.reported = Some(Instant::now());
     }
 
-    /// The settings of the picture as viewers are told.
-    pub fn told_settings(&self) -> Option<std::collections::BTreeMap<&'static str, Value>> {
-        self.current.as_ref().map(|(_, settings)| choices::told(settings, self.choices.view))
+    /// A picture of what is seen, for a file. Sizes and samples that are not given are those of the viewer's picture.
+    ///
+    /// # Errors
+    /// Settings that are out of range, and those of posing a frame.
+    pub fn still(&mut self, (size, samples): (Option<[u32; 2]>, Option<u32>), of: (u32, StillFormat), stage: &mut Stage) -> Result<Option<Still>, Error> {
+        let (Some(whole), Some((seen, _))) = (self.size, &self.current) else { return Ok(None) };
+        let size = size.map_or(whole, |[width, height]| (width, height));
+        let mut options = self.choices.options(&stage.options, size);
+        options.picture.samples = samples.or(options.picture.samples);
+        let pixels = match of.1 {
+            StillFormat::Png => PixelType::U8,
+            StillFormat::Exr => PixelType::F32,
+        };
+        let mut job = stage.job(&options, pixels)?;
+        job.frames = vec![seen.number];
+        // The exposure of other shapes of pictures is another one.
+        let known = (seen.number, &mut Measured::default());
+        let (frame, settings) = stage.loaded.pose(&job, stage.device.as_mut(), known, &|| false)?;
+        job.settings = settings;
+        let frame = if self.follow == Follow::Scene { frame } else { frame.seen_by(*seen.camera()) };
+        Ok(Some(Still::new(self.link.clone(), of, job, frame)))
+    }
+
+    /// The command line that makes the picture that is seen, or the film of the path that is followed.
+    pub fn command_line(&self, of: Made, source: &Source) -> String {
+        let name = crate::loader::name_of(&source.path);
+        let mut flags = self.choices.flags();
+        let Some((frame, settings)) = self.current.as_ref().filter(|_| of == Made::Still) else {
+            flags.push(format!("-o {}", quoted(&format!("{name}.mp4"))));
+            return command_line::render(&source.path, &source.flags, &flags);
+        };
+        match &self.view {
+            Some(view) if self.follow == Follow::Free => flags.extend(view_flags(view)),
+            _ if self.follow == Follow::Waypoints => flags.extend(view_flags(&camera::view(frame.camera()))),
+            _ => {}
+        }
+        let is_measured = self.job.as_ref().is_some_and(|job| job.auto_exposure.is_some());
+        if self.follow != Follow::Scene && is_measured {
+            flags.retain(|flag| !flag.starts_with("--exposure"));
+            flags.push(format!("--exposure {:?}", settings.exposure));
+        }
+        flags.push(format!("--size {}x{}", settings.width, settings.height));
+        flags.push(format!("-f {}", frame.number));
+        flags.push(format!("-o {}", quoted(&format!("{name}.png"))));
+        command_line::render(&source.path, &source.flags, &flags)
     }
 }

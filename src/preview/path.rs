@@ -72,6 +72,14 @@ impl Flight {
         Ok(Some(Self { camera: made }))
     }
 
+    /// Time of the last waypoint in seconds.
+    pub fn end(&self) -> f32 {
+        match &self.camera.path {
+            CameraPath::Spline { keys, .. } => keys.last().map_or(0.0, |key| key.time),
+            _ => 0.0,
+        }
+    }
+
     pub fn pose(&self, scene: &Scene, time: f32) -> CameraPose {
         camera_pose(scene, &self.camera, &Moment::of(scene, time))
     }

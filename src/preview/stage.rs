@@ -3,11 +3,15 @@
 use super::{Bounds, SceneFacts, camera, choices};
 use crate::{
     Error,
+    accel::NodeLayout,
+    anim::{Moment, camera_at},
     aov::Aov,
     choice::Choice,
     device::Device,
+    loader::world_bounds,
     math::Aabb,
-    render::{LoadedScene, Outputs, RenderJob},
+    pixels::PixelType,
+    render::{LoadedScene, Outputs, RenderError, RenderJob},
     scene::{Integrator, Scene, ToneMap},
     settings::PictureOptions,
 };
@@ -21,6 +25,8 @@ use std::{
 pub struct Source {
     pub path: PathBuf,
     pub options: PictureOptions,
+    /// The flags that made these options, each with its value.
+    pub flags: Vec<String>,
 }
 
 /// A scene with the trees of its meshes, which a device has not loaded yet.
@@ -42,11 +48,14 @@ pub struct Stage {
 }
 
 impl Source {
-    /// Loads the scene and builds its trees, for a device with this layout of nodes.
-    ///
+    /// Loads the scene and builds its trees, for a device with this layout of nodes. Returns with it the files that were read.
+    pub fn prepare(&self, layout: NodeLayout) -> (Result<Prepared, Error>, Vec<PathBuf>) {
+        (self.load(layout), vec![self.path.clone()])
+    }
+
     /// # Errors
     /// Everything that is wrong with the file, or with the pictures that are asked for.
-    pub fn prepare(&self, layout: crate::accel::NodeLayout) -> Result<Prepared, Error> {
+    fn load(&self, layout: NodeLayout) -> Result<Prepared, Error> {
         let scene = Arc::new(self.options.load(&self.path)?);
         scene.check_references()?;
         self.options.picture.resolve(&scene.settings)?;
@@ -60,19 +69,23 @@ impl Stage {
     /// If the device cannot load the scene.
     pub fn new(mut device: Box<dyn Device>, prepared: Prepared) -> Result<Self, Error> {
         let Prepared { scene, loaded, options } = prepared;
-        device.load(scene.clone()).map_err(crate::render::RenderError::Load)?;
-        let bounds = crate::loader::world_bounds(&scene);
+        device.load(scene.clone()).map_err(RenderError::Load)?;
+        let bounds = world_bounds(&scene);
         Ok(Self { device, scene, loaded, options, generation: 0, bounds })
     }
 
     /// Shows another scene from now on.
     ///
     /// # Errors
-    /// If the device cannot load it. Then it has none.
+    /// If the device cannot load it. Then the old one stays.
     pub fn replace(&mut self, prepared: Prepared) -> Result<(), Error> {
         let Prepared { scene, loaded, options } = prepared;
-        self.device.load(scene.clone()).map_err(crate::render::RenderError::Load)?;
-        self.bounds = crate::loader::world_bounds(&scene);
+        if let Err(error) = self.device.load(scene.clone()) {
+            // The old scene goes on.
+            self.device.load(self.scene.clone()).map_err(RenderError::Load)?;
+            return Err(RenderError::Load(error).into());
+        }
+        self.bounds = world_bounds(&scene);
         (self.scene, self.loaded, self.options) = (scene, loaded, options);
         self.generation += 1;
         Ok(())
@@ -82,7 +95,7 @@ impl Stage {
     ///
     /// # Errors
     /// Those of [`PictureOptions::job`].
-    pub fn job(&self, options: &PictureOptions, pixels: crate::pixels::PixelType) -> Result<RenderJob, Error> {
+    pub fn job(&self, options: &PictureOptions, pixels: PixelType) -> Result<RenderJob, Error> {
         let mut job = options.job(self.scene.clone(), pixels, (vec![1], Outputs::default()), false)?;
         job.settings.open_ended = true;
         Ok(job)
@@ -91,7 +104,7 @@ impl Stage {
     /// What viewers are told about the scene in the file at `path`.
     pub fn facts(&self, path: &Path) -> SceneFacts {
         let scene = &*self.scene;
-        let own = crate::anim::camera_at(scene, &crate::anim::Moment::of(scene, scene.time_of(1)));
+        let own = camera_at(scene, &Moment::of(scene, scene.time_of(1)));
         let settings = self.options.picture.resolve(&scene.settings);
         // Clay takes another scene.
         let integrators = Integrator::ALL.into_iter().filter(|&it| it != Integrator::Clay || self.options.shows_clay(scene));
@@ -109,6 +122,7 @@ impl Stage {
             camera: camera::view(&own),
             settings: settings.as_ref().map(|settings| choices::told(settings, None)).unwrap_or_default(),
             samples: settings.map_or(1, |settings| settings.samples),
+            loaded: self.generation,
             size: [scene.settings.width, scene.settings.height],
             device: self.device.describe(),
             instances: scene.instances.len(),
