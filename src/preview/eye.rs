@@ -347,7 +347,7 @@ impl Eye {
                 self.state.samples = 0;
             }
             Progress::Filming(film) if film.settings != posed.settings => {
-                film.settings = posed.settings.clone();
+                (film.settings, film.frame) = (posed.settings.clone(), frame.clone());
                 self.shown = None;
                 self.state.done = false;
             }
