@@ -21,6 +21,7 @@ pub mod cli;
 pub mod denoise;
 pub mod device;
 pub mod diff;
+pub mod edit;
 mod error;
 pub mod files;
 pub mod film;

@@ -12,6 +12,7 @@ impl Scene {
         let Self {
             name: _,
             names: _,
+            placed: _,
             subjects: _,
             settings,
             environment,

@@ -185,6 +185,7 @@ fn place(
         instances: instances.collect(),
     });
     scene.subjects = subjects.collect();
+    scene.placed = unrolled.placed;
     (scene.appearances, scene.switches) = (unrolled.appearances, unrolled.switches);
     let names = Names::of(scene);
     let mut turning = scene.motions.clone();
