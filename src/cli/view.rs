@@ -66,7 +66,8 @@ impl PreviewArgs {
             trees: trees.clone(),
             ..PictureOptions::default()
         };
-        let flags = typed_flags(&env::args_os().skip(2).map(|text| text.to_string_lossy().into_owned()).collect::<Vec<_>>());
+        let flags =
+            typed_flags(&env::args_os().skip(2).map(|text| text.to_string_lossy().into_owned()).collect::<Vec<_>>());
         let preview = Preview::start(Source { path: self.path, options, flags }, device)?;
         warn_of_trees(&trees, console::note);
         let port = match self.port {

@@ -52,7 +52,10 @@ pub fn view_flags(view: &View) -> Vec<String> {
         Some(radius) => flags.push(format!("--aperture-radius {radius:?}")),
         None => flags.extend(number("--aperture", view.f_stop)),
     }
-    flags.extend(number("--focus", view.focus.filter(|_| view.radius.is_some_and(|r| r > 0.0) || view.f_stop.is_some())));
+    flags.extend(number(
+        "--focus",
+        view.focus.filter(|_| view.radius.is_some_and(|r| r > 0.0) || view.f_stop.is_some()),
+    ));
     flags
 }
 
@@ -88,7 +91,8 @@ mod tests {
 
     #[test]
     fn cameras_are_flags() {
-        let view = View { eye: [1.0, 2.5, -3.0], target: [0.0; 3], up: [0.0, 1.0, 0.0], fov: Some(40.0), ..View::default() };
+        let view =
+            View { eye: [1.0, 2.5, -3.0], target: [0.0; 3], up: [0.0, 1.0, 0.0], fov: Some(40.0), ..View::default() };
         let flags = view_flags(&view).join(" ");
         assert_eq!(flags, "--eye 1.0,2.5,-3.0 --target 0.0,0.0,0.0 --up 0.0,1.0,0.0 --fov 40.0");
         assert_eq!(quoted("it's"), r"'it'\''s'");

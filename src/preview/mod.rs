@@ -8,6 +8,7 @@ mod choices;
 mod clock;
 mod command;
 mod command_line;
+mod edits;
 mod eye;
 mod film;
 mod layers;
@@ -23,21 +24,22 @@ pub use command::{
     Answer, Bounds, Command, Made, Picked, Picture, PictureKind, Saved, SceneFacts, State, StillFormat, Track, View,
     Waypoint,
 };
-pub use link::{Bell, Limits, Link, Next};
 pub use command_line::typed as typed_flags;
+pub use link::{Bell, Limits, Link, Next};
 pub use stage::Source;
 
-use crate::{Error, device::Device, render::RenderError};
+use crate::{Error, device::Device, edit::EditError, render::RenderError};
+use edits::{Edits, Moved};
 use eye::{Due, Eye};
 use stage::{Prepared, Stage};
-use still::Still;
-use watch::Watch;
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, PoisonError, atomic::Ordering},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
+use still::Still;
+use watch::Watch;
 
 /// Time between two looks at links that were closed, while nothing else happens.
 const IDLE: Duration = Duration::from_secs(1);
@@ -57,7 +59,9 @@ impl Preview {
     pub fn start(source: Source, device: Box<dyn Device>) -> Result<Self, Error> {
         let layout = device.node_layout();
         let (prepared, files) = source.prepare(layout);
-        let stage = Stage::new(device, prepared?)?;
+        let mut prepared = prepared?;
+        let edits = Edits::of(prepared.text.take());
+        let stage = Stage::new(device, prepared)?;
         let bell = Arc::<Bell>::default();
         let arrived = Arc::<Mutex<Vec<Arc<Link>>>>::default();
         let watch = Watch::start(source.clone(), files, bell.clone(), layout).map_err(RenderError::Thread)?;
@@ -65,6 +69,7 @@ impl Preview {
             source,
             stage,
             watch,
+            edits,
             bell: bell.clone(),
             arrived: arrived.clone(),
             eyes: Vec::new(),
@@ -105,6 +110,7 @@ struct Engine {
     bell: Arc<Bell>,
     arrived: Arc<Mutex<Vec<Arc<Link>>>>,
     watch: Watch,
+    edits: Edits,
     eyes: Vec<Eye>,
     /// Files under way, which are worked on in turn with pictures that stand still.
     stills: VecDeque<Still>,
@@ -166,7 +172,10 @@ impl Engine {
                 self.eyes[index].presents = on;
             }
             Command::Watch { on } => self.eyes[index].watches = on,
-            Command::Reload {} => self.watch.load(self.source.clone()),
+            Command::Reload {} => {
+                self.edits.forget();
+                self.load_changed();
+            }
             Command::Still { size, samples, format, ask } => {
                 let eye = &mut self.eyes[index];
                 match eye.still((size, samples), (ask, format), &mut self.stage) {
@@ -178,13 +187,60 @@ impl Engine {
                 let text = self.eyes[index].command_line(of, &self.source);
                 self.eyes[index].link.answer(Answer::Command { text });
             }
-            command => self.eyes[index].obey(command, &mut self.stage),
+            Command::Values {} => self.eyes[index].link.answer(Answer::Values { values: self.edits.values() }),
+            Command::Change { values } => {
+                self.edits.change(values);
+                self.load_changed();
+            }
+            Command::Place { instance, translate, rotate, scale } => {
+                match self.edits.place(&self.stage.scene, &instance, Moved { translate, rotate, scale }) {
+                    Ok(()) => self.load_changed(),
+                    Err(message) => self.eyes[index].link.answer(Answer::error(message)),
+                }
+            }
+            Command::Save { what, values, anyway } => self.save(index, what, (values, anyway)),
+            command => self.eyes[index].obey(command, &mut self.stage, &self.edits),
+        }
+    }
+
+    /// Loads the scene with the changes that are not saved.
+    fn load_changed(&self) {
+        let mut source = self.source.clone();
+        source.options.load.overrides.extend(self.edits.overrides());
+        self.watch.load(source);
+    }
+
+    fn save(&mut self, index: usize, what: Saved, (values, anyway): (BTreeMap<String, String>, bool)) {
+        let eye = &self.eyes[index];
+        let saved = match what {
+            Saved::Values => self.edits.save_values(values, anyway),
+            Saved::Camera => {
+                let flight = eye.flight(&self.stage);
+                let model = (&*self.source.path, &*self.stage.scene, &self.source.options.load);
+                self.edits.save_camera(flight, model, anyway)
+            }
+        };
+        eye.link.answer(match saved {
+            Ok(file) => Answer::Saved { file },
+            Err(error @ EditError::Changed { .. }) => {
+                Answer::Refused { why: error.to_string(), choices: vec!["anyway", "reload"] }
+            }
+            Err(error) => Answer::Refused { why: error.to_string(), choices: Vec::new() },
+        });
+        if what == Saved::Values {
+            // What is in the file now takes no place of anything.
+            self.load_changed();
         }
     }
 
     /// Goes on with a scene that was loaded; the old one stays if it was not.
     fn replace(&mut self, loaded: Result<Prepared, Error>) {
-        let replaced = loaded.and_then(|prepared| self.stage.replace(prepared));
+        let replaced = loaded.and_then(|mut prepared| {
+            let text = prepared.text.take();
+            self.stage.replace(prepared)?;
+            self.edits.text = text;
+            Ok(())
+        });
         self.failure = replaced.err().map(|error| error.to_string());
         if let Some(message) = &self.failure {
             let tell = |eye: &Eye| eye.link.answer(Answer::Error { message: message.clone(), lasting: true });
@@ -245,4 +301,3 @@ impl Engine {
         }
     }
 }
-

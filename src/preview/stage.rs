@@ -8,6 +8,7 @@ use crate::{
     aov::Aov,
     choice::Choice,
     device::Device,
+    edit::{self, SceneText},
     loader::world_bounds,
     math::Aabb,
     pixels::PixelType,
@@ -34,6 +35,8 @@ pub struct Prepared {
     scene: Arc<Scene>,
     loaded: LoadedScene,
     options: PictureOptions,
+    /// The scene file; None for models.
+    pub text: Option<SceneText>,
 }
 
 pub struct Stage {
@@ -56,11 +59,14 @@ impl Source {
     /// # Errors
     /// Everything that is wrong with the file, or with the pictures that are asked for.
     fn load(&self, layout: NodeLayout) -> Result<Prepared, Error> {
+        let is_scene = self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ron"));
+        // Before the scene, so that a file that changes meanwhile is not the one that was read. Loading tells what is wrong with it.
+        let text = is_scene.then(|| SceneText::read(&self.path).ok()).flatten();
         let scene = Arc::new(self.options.load(&self.path)?);
         scene.check_references()?;
         self.options.picture.resolve(&scene.settings)?;
         let loaded = LoadedScene::of_trees(scene.clone(), layout, &self.options.trees);
-        Ok(Prepared { scene, loaded, options: self.options.clone() })
+        Ok(Prepared { scene, loaded, options: self.options.clone(), text })
     }
 }
 
@@ -68,7 +74,7 @@ impl Stage {
     /// # Errors
     /// If the device cannot load the scene.
     pub fn new(mut device: Box<dyn Device>, prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { scene, loaded, options } = prepared;
+        let Prepared { scene, loaded, options, .. } = prepared;
         device.load(scene.clone()).map_err(RenderError::Load)?;
         let bounds = world_bounds(&scene);
         Ok(Self { device, scene, loaded, options, generation: 0, bounds })
@@ -79,7 +85,7 @@ impl Stage {
     /// # Errors
     /// If the device cannot load it. Then the old one stays.
     pub fn replace(&mut self, prepared: Prepared) -> Result<(), Error> {
-        let Prepared { scene, loaded, options } = prepared;
+        let Prepared { scene, loaded, options, .. } = prepared;
         if let Err(error) = self.device.load(scene.clone()) {
             // The old scene goes on.
             self.device.load(self.scene.clone()).map_err(RenderError::Load)?;
@@ -107,14 +113,15 @@ impl Stage {
         let own = camera_at(scene, &Moment::of(scene, scene.time_of(1)));
         let settings = self.options.picture.resolve(&scene.settings);
         // Clay takes another scene.
-        let integrators = Integrator::ALL.into_iter().filter(|&it| it != Integrator::Clay || self.options.shows_clay(scene));
+        let integrators =
+            Integrator::ALL.into_iter().filter(|&it| it != Integrator::Clay || self.options.shows_clay(scene));
         SceneFacts {
             name: scene.name.clone(),
             file: path.display().to_string(),
             frames: scene.settings.frames,
             fps: scene.settings.fps,
             start: scene.settings.start,
-            cameras: Vec::new(),
+            cameras: scene.viewpoints.iter().map(|(name, _)| name.clone()).collect(),
             integrators: integrators.map(Integrator::name).collect(),
             views: Aov::ALL.map(Aov::name).to_vec(),
             tone_maps: ToneMap::VALUES.iter().map(|it| it.name()).collect(),
@@ -127,7 +134,7 @@ impl Stage {
             device: self.device.describe(),
             instances: scene.instances.len(),
             lens: camera::lens_kind(&scene.camera),
-            saves_to: path.with_extension("ron").display().to_string(),
+            saves_to: edit::path_for(path).display().to_string(),
             warnings: scene.warnings.iter().chain(&scene.notes).cloned().collect(),
         }
     }

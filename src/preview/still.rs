@@ -90,7 +90,9 @@ impl Still {
             };
             let encoded: Result<Vec<u8>, EncodeError> = format.encode(&picture, &Encoding::default());
             link.answer(match encoded {
-                Ok(file) => Answer::Still { ask, share: None, link: None, file: Some((file.into(), format.extension())) },
+                Ok(file) => {
+                    Answer::Still { ask, share: None, link: None, file: Some((file.into(), format.extension())) }
+                }
                 Err(error) => Answer::error(error),
             });
         };

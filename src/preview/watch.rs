@@ -6,8 +6,7 @@ use super::{
 };
 use crate::{Error, accel::NodeLayout};
 use std::{
-    fs,
-    io,
+    fs, io,
     path::PathBuf,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,

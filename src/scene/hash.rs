@@ -14,6 +14,7 @@ impl Scene {
             names: _,
             placed: _,
             subjects: _,
+            viewpoints: _,
             settings,
             environment,
             fog,

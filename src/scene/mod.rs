@@ -94,6 +94,8 @@ pub struct Scene {
     pub camera: Camera,
     /// Other cameras that take over from [`Self::camera`], at increasing times.
     pub cuts: Vec<Cut>,
+    /// All cameras of the scene's file by name, where it has several.
+    pub viewpoints: Vec<(String, Camera)>,
     /// What changes by keys in the scene's file.
     pub timeline: Option<Arc<dyn Timeline>>,
     /// Whether the timeline has the cameras at each time, and those here are as at the first frame.

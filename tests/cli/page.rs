@@ -70,7 +70,8 @@ impl Server {
     /// The cookie header that the token is exchanged for.
     pub fn cookie(&self) -> String {
         let answer = self.get(&format!("/?token={}", self.token), "");
-        let cookie = answer.lines().find_map(|line| line.strip_prefix("Set-Cookie: ")).unwrap_or_else(|| panic!("{answer}"));
+        let cookie =
+            answer.lines().find_map(|line| line.strip_prefix("Set-Cookie: ")).unwrap_or_else(|| panic!("{answer}"));
         assert!(answer.starts_with("HTTP/1.1 303") && answer.contains("\r\nLocation: /\r\n"), "{answer}");
         assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
         format!("Cookie: {}\r\n", cookie.split(';').next().unwrap())

@@ -89,7 +89,11 @@ fn a_finished_picture_is_that_of_a_render() {
     page.say(&json!({"do": "still", "format": "png", "ask": 3, "size": [40, 30]}));
     let link = page.wait("a still", |message| message.ok()?["link"].as_str().map(str::to_owned));
     let still = server.get(&link, &server.cookie());
-    assert!(still.contains("Content-Type: image/png") && still.contains("attachment"), "{}", &still[..still.len().min(300)]);
+    assert!(
+        still.contains("Content-Type: image/png") && still.contains("attachment"),
+        "{}",
+        &still[..still.len().min(300)]
+    );
     assert!(server.get(&link, &server.cookie()).starts_with("HTTP/1.1 404"));
     page.say(&json!({"do": "command", "of": "still"}));
     let line = page.answer("command")["text"].as_str().unwrap().to_owned();
@@ -137,7 +141,13 @@ fn mistakes_of_one_page_are_told_to_it_and_nobody_else_notices() {
     good.start(64, 36);
     good.finished();
     let mut bad = server.open();
-    for message in ["{", "[]", r#"{"do":"fly"}"#, r#"{"do":"time","frame":"x"}"#, r#"{"do":"camera","eye":[0,0,0],"target":[0,0,0]}"#] {
+    for message in [
+        "{",
+        "[]",
+        r#"{"do":"fly"}"#,
+        r#"{"do":"time","frame":"x"}"#,
+        r#"{"do":"camera","eye":[0,0,0],"target":[0,0,0]}"#,
+    ] {
         bad.socket.send(Message::Text(message.into())).unwrap();
         let error = bad.answer("error");
         assert_eq!(error["lasting"], false, "{message}");
@@ -148,7 +158,8 @@ fn mistakes_of_one_page_are_told_to_it_and_nobody_else_notices() {
     let _ = bad.socket.send(Message::Text("x".repeat(2 << 20).into()));
     wait_until("the end of the page", || bad.socket.read().is_err());
     // Torn frames and bytes that are none.
-    let (_, mut stream) = server.handshake(&format!("Host: {0}\r\nOrigin: http://{0}\r\n{1}", server.host, server.cookie()));
+    let (_, mut stream) =
+        server.handshake(&format!("Host: {0}\r\nOrigin: http://{0}\r\n{1}", server.host, server.cookie()));
     stream.write_all(&[0xff; 64]).unwrap();
     good.say(&json!({"do": "camera", "eye": [0, 4, 11], "target": [0, 0, 0], "key": 5}));
     good.picture(|header| header.is_finished() && header.key == 5);
