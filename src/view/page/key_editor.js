@@ -7,6 +7,7 @@ const FIELDS = [
   { name: "time", label: "Time", unit: "s", least: 0, needed: true },
   { name: "fov", label: "Field of view", unit: "°", least: 0.1, most: 179 },
   { name: "focus", label: "Focus", unit: "", least: 0.0001 },
+  { name: "radius", label: "Aperture", unit: "", least: 0 },
   { name: "f_stop", label: "f-stop", unit: "", least: 0.001 },
 ];
 
@@ -16,7 +17,8 @@ export class KeyEditor {
   #inputs = new Map();
   #title;
 
-  constructor(app, waypoints) {
+  constructor(app, viewpoint, waypoints) {
+    app.on("scene", () => this.#fit(viewpoint.home));
     this.#waypoints = waypoints;
     this.#build();
     app.on("waypoints", () => this.#show());
@@ -46,6 +48,13 @@ export class KeyEditor {
     });
     this.#inputs.set(name, input);
     return element("label", {}, element("span", {}, label), input, element("em", {}, unit));
+  }
+
+  /** A lens has either a radius or an f-number. */
+  #fit(home) {
+    const radius = home.radius !== null && home.f_stop === null;
+    this.#inputs.get("radius").parentElement.hidden = !radius;
+    this.#inputs.get("f_stop").parentElement.hidden = radius;
   }
 
   #show(anew = false) {

@@ -44,7 +44,7 @@ const gizmo = new Gizmo(app, viewpoint);
 const pointer = new Pointer(app, { viewpoint, flight, gizmo, view, label: byId("pick") });
 const overlay = new Overlay(app, { viewpoint, waypoints, gizmo, canvas: byId("overlay") });
 new Strip(app, { playback, waypoints, thumbnails });
-new KeyEditor(app, waypoints);
+new KeyEditor(app, viewpoint, waypoints);
 
 const panel = new Panel(app);
 new Selection(app, panel, pointer);
@@ -60,5 +60,7 @@ help.fill(actions);
 new Keyboard(actions);
 new Transport(app, { playback, waypoints, actions });
 panel.show(panel.shown);
+// For the browser's console, and for tests.
+globalThis.throng = { app, viewpoint, playback, waypoints, settings };
 app.connect();
 view.focus();

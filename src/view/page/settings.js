@@ -31,6 +31,7 @@ export class Settings {
     this.#optic(lens, "fov", "Field of view, °", { least: 0.1, most: 179 });
     this.#optic(lens, "height", "Height of view", { least: 0, empty: "perspective" });
     this.#optic(lens, "f_stop", "f-stop", { least: 0.001, empty: "as the scene" });
+    this.#optic(lens, "radius", "Aperture radius", { least: 0, empty: "as the scene" });
     this.#optic(lens, "focus", "Focus distance", { least: 0, empty: "as the scene" });
     app.on("scene", (scene) => this.#meet(scene));
     app.on("moved", (camera) => this.#showOptics(camera));
