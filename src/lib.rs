@@ -31,6 +31,7 @@ pub mod math;
 mod memory;
 pub mod output;
 pub mod pixels;
+pub mod preview;
 #[cfg(feature = "test-seams")]
 pub mod probe;
 #[cfg(test)]
@@ -43,6 +44,8 @@ pub mod scene;
 pub mod settings;
 #[cfg(test)]
 mod testing;
+#[cfg(feature = "view")]
+pub mod view;
 
 pub use error::Error;
 pub use renderer::{Image, Renderer};

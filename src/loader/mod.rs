@@ -33,8 +33,10 @@ mod tangents;
 mod transform;
 
 pub use error::LoadError;
+pub(crate) use framing::world_bounds;
 pub(crate) use image::load_radiance;
 pub use options::LoadOptions;
+pub(crate) use ron::pace_of;
 
 use crate::scene::{Scene, desc::SceneFile};
 use options::{Kind, ViewOptions};

@@ -225,17 +225,7 @@ impl Checks<'_> {
     }
 
     fn pace(&self, pace: PaceDesc, keys: &[CameraKey]) -> Result<Pace, LoadError> {
-        let ease = match pace {
-            PaceDesc::Constant => Ease::Linear,
-            PaceDesc::Smooth => Ease::Smooth,
-            PaceDesc::Bezier(x1, y1, x2, y2) => {
-                if ![x1, x2].iter().all(|x| (0.0..=1.0).contains(&x.0)) {
-                    return self.fail(&self.place.key("pace"), "x1 and x2 must be 0 to 1");
-                }
-                Ease::Bezier([x1, y1, x2, y2].map(|x| x.0))
-            }
-        };
-        Ok(Pace { ease, times: even_times(keys).into() })
+        paced(pace, keys).map_err(|message| self.source.error(&self.place.key("pace"), message))
     }
 
     fn times(&self, keys: &[SplineKey], place: &Place) -> Result<Vec<f32>, LoadError> {
@@ -259,6 +249,30 @@ impl Checks<'_> {
         }
         Ok(times)
     }
+}
+
+/// The pace of a flight through `keys`, of which there are at least two, as scene files write it: `constant`, `smooth` or
+/// `bezier(0.4, 0, 0.2, 1)`.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn pace_of(text: &str, keys: &[CameraKey]) -> Result<Pace, String> {
+    let desc = ::ron::from_str(text).map_err(|error| format!("the pace: {}", error.code))?;
+    paced(desc, keys)
+}
+
+fn paced(pace: PaceDesc, keys: &[CameraKey]) -> Result<Pace, String> {
+    let ease = match pace {
+        PaceDesc::Constant => Ease::Linear,
+        PaceDesc::Smooth => Ease::Smooth,
+        PaceDesc::Bezier(x1, y1, x2, y2) => {
+            if ![x1, x2].iter().all(|x| (0.0..=1.0).contains(&x.0)) {
+                return Err("x1 and x2 must be 0 to 1".to_owned());
+            }
+            Ease::Bezier([x1, y1, x2, y2].map(|x| x.0))
+        }
+    };
+    Ok(Pace { ease, times: even_times(keys).into() })
 }
 
 /// The times at which the eye has passed each of [`PACE_STEPS`] even parts of its path.

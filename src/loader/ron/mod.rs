@@ -57,6 +57,7 @@ use environment::Pictures;
 use file::Source;
 use instances::{Unrolled, UsedMotion};
 use land::Land;
+pub use camera::pace_of;
 pub use model_sets::ModelSets;
 use names::Names;
 use placements::{Resolver, unknown_material};
