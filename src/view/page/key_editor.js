@@ -17,8 +17,8 @@ export class KeyEditor {
   #inputs = new Map();
   #title;
 
-  constructor(app, viewpoint, waypoints) {
-    app.on("scene", () => this.#fit(viewpoint.home));
+  constructor(app, waypoints) {
+    app.on("scene", ({ lens }) => this.#fit(lens));
     this.#waypoints = waypoints;
     this.#build();
     app.on("waypoints", () => this.#show());
@@ -51,8 +51,8 @@ export class KeyEditor {
   }
 
   /** A lens has either a radius or an f-number. */
-  #fit(home) {
-    const radius = home.radius !== null && home.f_stop === null;
+  #fit(lens) {
+    const radius = lens === "thin";
     this.#inputs.get("radius").parentElement.hidden = !radius;
     this.#inputs.get("f_stop").parentElement.hidden = radius;
   }

@@ -44,7 +44,7 @@ const gizmo = new Gizmo(app, viewpoint);
 const pointer = new Pointer(app, { viewpoint, flight, gizmo, view, label: byId("pick") });
 const overlay = new Overlay(app, { viewpoint, waypoints, gizmo, canvas: byId("overlay") });
 new Strip(app, { playback, waypoints, thumbnails });
-new KeyEditor(app, viewpoint, waypoints);
+new KeyEditor(app, waypoints);
 
 const panel = new Panel(app);
 new Selection(app, panel, pointer);
