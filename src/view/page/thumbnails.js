@@ -86,12 +86,12 @@ export class Thumbnails {
 
   #load(id, place, link) {
     const image = new Image();
-    const canvas = document.createElement("canvas");
-    this.#taken.set(id, { canvas, place, worth: NEIGHBOUR });
     image.onload = () => {
-      if (this.#taken.get(id)?.worth !== NEIGHBOUR) return;
+      if (this.#taken.has(id)) return;
+      const canvas = document.createElement("canvas");
       Object.assign(canvas, { width: image.width, height: image.height });
       canvas.getContext("2d").drawImage(image, 0, 0);
+      this.#taken.set(id, { canvas, place, worth: NEIGHBOUR });
       this.#app.emit("thumbnail", id);
     };
     image.src = link;
