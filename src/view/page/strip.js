@@ -137,8 +137,7 @@ export class Strip {
 
   #grab(event, id, item) {
     item.setPointerCapture(event.pointerId);
-    const time = this.#waypoints.keys.find((key) => key.id === id).time;
-    this.#dragged = { id, x: event.clientX, time, moved: false };
+    this.#dragged = { id, x: event.clientX, keys: this.#waypoints.keys, clock: this.#clock, moved: false };
     this.#waypoints.choose(id);
   }
 
@@ -148,8 +147,9 @@ export class Strip {
     const pixels = event.clientX - dragged.x;
     if (!dragged.moved && Math.abs(pixels) < 4) return;
     dragged.moved = true;
-    const moved = shareOf(dragged.time, this.#clock) + pixels / this.#ruler.clientWidth;
-    this.#waypoints.update(dragged.id, { time: timeAt(moved, this.#clock) });
+    const { id, keys, clock } = dragged;
+    const before = shareOf(keys.find((key) => key.id === id).time, clock);
+    this.#waypoints.retime(id, timeAt(before + pixels / this.#ruler.clientWidth, clock), keys);
   }
 
   #drop(id) {
