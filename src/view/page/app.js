@@ -26,9 +26,10 @@ export class App extends Events {
     this.emit("said", text);
   }
 
-  /** Frames and frames per second of the animation. */
+  /** Frames, frames per second and the first frame's time of the animation. */
   get clock() {
-    return { frames: this.scene?.frames ?? 1, fps: this.scene?.fps ?? 24 };
+    const { frames = 1, fps = 24, start = 0 } = this.scene ?? {};
+    return { frames, fps, start };
   }
 
   /** Width over height of the picture. */

@@ -7,6 +7,7 @@ const FIELDS = [
   { name: "time", label: "Time", unit: "s", least: 0, needed: true },
   { name: "fov", label: "Field of view", unit: "°", least: 0.1, most: 179 },
   { name: "focus", label: "Focus", unit: "", least: 0.0001 },
+  { name: "radius", label: "Aperture", unit: "", least: 0 },
   { name: "f_stop", label: "f-stop", unit: "", least: 0.001 },
 ];
 
@@ -17,6 +18,7 @@ export class KeyEditor {
   #title;
 
   constructor(app, waypoints) {
+    app.on("scene", ({ lens }) => this.#fit(lens));
     this.#waypoints = waypoints;
     this.#build();
     app.on("waypoints", () => this.#show());
@@ -46,6 +48,13 @@ export class KeyEditor {
     });
     this.#inputs.set(name, input);
     return element("label", {}, element("span", {}, label), input, element("em", {}, unit));
+  }
+
+  /** A lens has either a radius or an f-number. */
+  #fit(lens) {
+    const radius = lens === "thin";
+    this.#inputs.get("radius").parentElement.hidden = !radius;
+    this.#inputs.get("f_stop").parentElement.hidden = radius;
   }
 
   #show(anew = false) {

@@ -60,5 +60,7 @@ help.fill(actions);
 new Keyboard(actions);
 new Transport(app, { playback, waypoints, actions });
 panel.show(panel.shown);
+// For the browser's console, and for tests.
+globalThis.throng = { app, viewpoint, playback, waypoints, settings };
 app.connect();
 view.focus();

@@ -10,8 +10,8 @@ export class Playback {
   frame = 1;
   playing = false;
   loop = true;
-  /** "scene", "waypoints" or null. */
-  follow = null;
+  /** "scene", "waypoints" or null. A scene begins as it will be rendered. */
+  follow = "scene";
   #app;
   #camera = null;
   #keys = [];
@@ -19,6 +19,7 @@ export class Playback {
 
   constructor(app) {
     this.#app = app;
+    app.following = true;
     app.on("state", (state) => this.#heard(state));
     app.on("scene", () => this.#tell());
     app.on("steered", () => this.followPath(null));
@@ -27,7 +28,7 @@ export class Playback {
   }
 
   get seconds() {
-    return secondsOf(this.frame, this.#app.clock.fps);
+    return secondsOf(this.frame, this.#app.clock);
   }
 
   /** That of the timeline, which is longer than the animation if a waypoint is. */

@@ -49,7 +49,7 @@ export class Saving {
       element("p", {}, why),
       element("div", { class: "actions" },
         ...choices.map((choice) => button({ text: CHOICES[choice] ?? choice, class: choice === "anyway" ? "danger" : "", onclick: () => choose(choice) })),
-        button({ text: "Cancel", onclick: () => this.#dialog.close() })));
+        button({ text: "Cancel", autofocus: true, onclick: () => this.#dialog.close() })));
     if (!this.#dialog.open) this.#dialog.showModal();
   }
 

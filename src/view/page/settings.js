@@ -22,15 +22,16 @@ export class Settings {
     this.#choice(picture, "integrator", "Integrator");
     this.#choice(picture, "view", "Layer");
     this.#choice(picture, "tone_map", "Tone map");
-    this.#number(picture, "exposure", "Exposure", { step: 0.1 });
+    this.#number(picture, "exposure", "Exposure", { step: "any" });
     this.#number(picture, "samples", "Samples", { step: 1, least: 1 });
     this.#number(picture, "bounces", "Bounces", { step: 1, least: 0 });
-    this.#number(picture, "shutter", "Shutter, frames", { step: 0.1, least: 0 });
+    this.#number(picture, "shutter", "Shutter, frames", { step: "any", least: 0 });
     const lens = panel.section("Camera").body;
     this.#through(lens);
     this.#optic(lens, "fov", "Field of view, °", { least: 0.1, most: 179 });
     this.#optic(lens, "height", "Height of view", { least: 0, empty: "perspective" });
     this.#optic(lens, "f_stop", "f-stop", { least: 0.001, empty: "as the scene" });
+    this.#optic(lens, "radius", "Aperture radius", { least: 0, empty: "as the scene" });
     this.#optic(lens, "focus", "Focus distance", { least: 0, empty: "as the scene" });
     app.on("scene", (scene) => this.#meet(scene));
     app.on("moved", (camera) => this.#showOptics(camera));
@@ -71,7 +72,7 @@ export class Settings {
   #number(body, name, label, { step, least }) {
     const input = element("input", { type: "number", step, min: least });
     input.addEventListener("input", () => {
-      if (input.value !== "" && (input.validity.valid || input.validity.stepMismatch)) this.set(name, Number(input.value));
+      if (input.value !== "" && input.validity.valid) this.set(name, Number(input.value));
     });
     input.addEventListener("change", () => input.value === "" && this.set(name, null));
     this.#add(body, name, label, input);

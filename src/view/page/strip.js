@@ -81,7 +81,7 @@ export class Strip {
 
   #mark({ frame, labelled }) {
     const made = element("i", { class: labelled ? "mark labelled" : "mark" }, labelled ? String(frame) : "");
-    made.style.setProperty("--share", shareOf(secondsOf(frame, this.#clock.fps), this.#clock));
+    made.style.setProperty("--share", shareOf(secondsOf(frame, this.#clock), this.#clock));
     return made;
   }
 
@@ -114,7 +114,7 @@ export class Strip {
     const item = this.#items.get(key.id) ?? this.#make(key.id);
     item.style.setProperty("--share", shareOf(key.time, this.#clock));
     item.classList.toggle("chosen", chosen);
-    item.classList.toggle("outside", key.time > secondsOf(this.#app.clock.frames, this.#app.clock.fps) + 1e-6);
+    item.classList.toggle("outside", key.time > secondsOf(this.#app.clock.frames, this.#app.clock) + 1e-6);
     item.setAttribute("aria-current", chosen);
     item.setAttribute("aria-label", `Waypoint ${i + 1} at ${key.time.toFixed(2)} seconds`);
     item.title = `Waypoint ${i + 1}, ${key.time.toFixed(2)} s`;
@@ -137,8 +137,7 @@ export class Strip {
 
   #grab(event, id, item) {
     item.setPointerCapture(event.pointerId);
-    const time = this.#waypoints.keys.find((key) => key.id === id).time;
-    this.#dragged = { id, x: event.clientX, time, moved: false };
+    this.#dragged = { id, x: event.clientX, keys: this.#waypoints.keys, clock: this.#clock, moved: false };
     this.#waypoints.choose(id);
   }
 
@@ -148,8 +147,9 @@ export class Strip {
     const pixels = event.clientX - dragged.x;
     if (!dragged.moved && Math.abs(pixels) < 4) return;
     dragged.moved = true;
-    const moved = shareOf(dragged.time, this.#clock) + pixels / this.#ruler.clientWidth;
-    this.#waypoints.update(dragged.id, { time: timeAt(moved, this.#clock) });
+    const { id, keys, clock } = dragged;
+    const before = shareOf(keys.find((key) => key.id === id).time, clock);
+    this.#waypoints.retime(id, timeAt(before + pixels / this.#ruler.clientWidth, clock), keys);
   }
 
   #drop(id) {
@@ -160,11 +160,11 @@ export class Strip {
 
   #key(event, id) {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    const { fps } = this.#clock;
+    const { fps, start } = this.#clock;
     if (by && event.altKey) this.#waypoints.shift(id, by);
     else if (by) {
       const { time } = this.#waypoints.keys.find((key) => key.id === id);
-      this.#waypoints.update(id, { time: Math.max(0, time + (by * (event.shiftKey ? 10 : 1)) / fps) });
+      this.#waypoints.update(id, { time: Math.max(start, time + (by * (event.shiftKey ? 10 : 1)) / fps) });
     } else if (event.key === "Enter") this.#waypoints.goTo(id);
     else if (event.key === "Delete" || event.key === "Backspace") this.#removeHere(id);
     else return;

@@ -57,17 +57,19 @@ export class Viewpoint {
   }
 
   #meet(scene) {
-    this.home = fromPose(scene.camera, nearestAxis(scene.camera.up ?? [0, 1, 0]));
+    this.home = fromPose(withoutLens(scene.camera), nearestAxis(scene.camera.up ?? [0, 1, 0]));
     if (!this.#known) this.camera = this.home;
     this.#known = true;
-    this.#move(this.camera);
+    // A new server, or the scene after it was loaded again, does not know where the page's camera is.
+    if (!this.#app.following && !this.#app.watching) this.#dirty = true;
+    this.#schedule();
   }
 
   #taken(pose) {
     if (!this.#app.following && !this.#app.watching) return;
     this.#glide = null;
     this.#dirty = false;
-    this.camera = fromPose(pose, this.home.up);
+    this.camera = fromPose(withoutLens(pose), this.home.up);
     this.#schedule();
   }
 
@@ -121,3 +123,6 @@ export class Viewpoint {
     return distance(min, max) || 1;
   }
 }
+
+/** A pose whose lens is that of the scene: what the server tells is how the lens is at a time, not how it is given. */
+const withoutLens = ({ eye, target, up, fov, height }) => ({ eye, target, up, fov, height });

@@ -65,6 +65,11 @@ export class Waypoints {
     this.#change(this.keys.map((key) => (key.id === id ? { ...key, ...fields } : key)));
   }
 
+  /** Moves one of `keys` to another time. Those that it passed on its way are left where they are in `keys`. */
+  retime(id, time, keys) {
+    this.#change(keys.map((key) => (key.id === id ? { ...key, time } : key)));
+  }
+
   /** Exchanges a key with its neighbour, which is -1 or 1 away. */
   shift(id, by) {
     const at = this.keys.findIndex((key) => key.id === id);
