@@ -268,7 +268,8 @@ impl<'a> Style<'a> {
         let height = flight.optics.height.or(wanted.height.filter(|_| is_orthographic));
         changes.extend(height.map(|height| ("projection", Some(format!("orthographic(height: {})", number(height))))));
         let old_lens = old_lens.filter(|_| old.is_some_and(|old| old.lens.is_some()));
-        let first = |of: fn(&Waypoint) -> Option<f32>| flight.waypoints.iter().find_map(of).filter(|_| old_lens.is_none());
+        let first =
+            |of: fn(&Waypoint) -> Option<f32>| flight.waypoints.iter().find_map(of).filter(|_| old_lens.is_none());
         let (f_stop, radius) = match (wanted.f_stop, wanted.radius) {
             (None, None) => (first(|waypoint| waypoint.f_stop), first(|waypoint| waypoint.radius)),
             given => given,

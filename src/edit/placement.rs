@@ -182,7 +182,8 @@ mod tests {
         let to = Transform { translate: Vec3::Y * -0.5, rotate: Vec3::ZERO, scale: Vec3::splat(4.0) };
         let values = moved(&plane, &to).unwrap();
         let saved = save_values(TEXT, &values).unwrap();
-        let expected = TEXT.replace("Single(of: \"plane\")", "Single(scale: 4, translate: (0, -0.5, 0), of: \"plane\")");
+        let expected =
+            TEXT.replace("Single(of: \"plane\")", "Single(scale: 4, translate: (0, -0.5, 0), of: \"plane\")");
         assert_eq!(saved, expected);
         let scene = scene(&saved);
         assert_eq!(placement_of(&saved, &scene, 0).unwrap().transform, Some(to));

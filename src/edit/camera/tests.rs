@@ -74,9 +74,8 @@ fn a_file_without_a_camera_gets_one_at_its_end() {
     let short = "(meshes: {\"a\": Sphere}, instances: [Single(of: \"a\")])";
     assert_eq!(save(short), format!("{}, {camera})", &short[..short.len() - 1]));
     let long = "(\n  meshes: {\"a\": Sphere},\n\n  instances: [Single(of: \"a\")] // all\n)\n";
-    let expected = format!(
-        "(\n  meshes: {{\"a\": Sphere}},\n\n  instances: [Single(of: \"a\")], // all\n\n  {camera},\n)\n"
-    );
+    let expected =
+        format!("(\n  meshes: {{\"a\": Sphere}},\n\n  instances: [Single(of: \"a\")], // all\n\n  {camera},\n)\n");
     assert_eq!(save(long), expected);
     let crlf = long.replace('\n', "\r\n");
     assert_eq!(save(&crlf), expected.replace('\n', "\r\n"));
@@ -98,7 +97,10 @@ fn a_camera_among_several_is_replaced_by_its_name() {
     assert!(error.starts_with("there is no camera `c` in the scene file: "), "{error}");
     assert!(save_flight(&text(""), Some("c"), &one).unwrap_err().to_string().contains("save without a name"));
     let flown = save_flight(&old, Some("b"), &flight(&two())).unwrap();
-    assert!(flown.contains("\n        \"b\": Spline(\n            keys: [\n                (eye: (0, 1, 8)"), "{flown}");
+    assert!(
+        flown.contains("\n        \"b\": Spline(\n            keys: [\n                (eye: (0, 1, 8)"),
+        "{flown}"
+    );
 }
 
 #[test]
@@ -124,7 +126,8 @@ fn optics_are_those_of_the_flight_or_of_the_file() {
 
 #[test]
 fn keys_have_the_optics_that_the_camera_has() {
-    let all = Waypoint { height: Some(3.0), f_stop: Some(4.0), radius: Some(0.2), focus: Some(5.0), ..Waypoint::default() };
+    let all =
+        Waypoint { height: Some(3.0), f_stop: Some(4.0), radius: Some(0.2), focus: Some(5.0), ..Waypoint::default() };
     let with = |w: Waypoint| Waypoint { eye: w.eye, target: w.target, time: w.time, fov: w.fov, ..all };
     let new = flight(&two().into_iter().map(with).collect::<Vec<_>>());
     let of_radius = "    camera: LookAt(eye: (0, 0, 4), target: (0, 0, 0), lens: (radius: 0.1)),\n";
