@@ -334,3 +334,106 @@ fn degrees(radians: f32) -> String {
     let mut same = rounded.filter(|rounded| rounded.to_radians() == radians);
     number(same.next().unwrap_or(exact))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        edit::{Waypoint, parsed},
+        loader::{
+            self,
+            options::{AnimationOptions, StageOptions},
+        },
+        math::Aabb,
+    };
+    use glam::Affine3;
+    use std::fs;
+
+    const TRIANGLE: &str = "v 0 0 0\nv 2 0 0\nv 0 3 1\nf 1 2 3\n";
+
+    fn bounds(scene: &Scene) -> Aabb {
+        let mut worlds: Vec<Affine3> = Vec::new();
+        crate::anim::world_transforms(scene, &Moment::of(scene, 0.0), &mut worlds);
+        let boxes = scene
+            .instances
+            .iter()
+            .zip(&worlds)
+            .map(|(instance, world)| scene.meshes[instance.mesh as usize].bounds().transformed(world));
+        boxes.fold(Aabb::EMPTY, |all, one| all.union(one))
+    }
+
+    /// Writes the scene of a model beside it, and loads both.
+    fn both(model: &Path, options: &LoadOptions, choices: &ModelChoices) -> (Scene, Scene) {
+        let bare = loader::load_with(model, options).unwrap();
+        let text = scene_for(model, &bare, options, choices);
+        let path = path_for(model);
+        fs::write(&path, &text).unwrap();
+        let scene = loader::load(&path).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        (bare, scene)
+    }
+
+    fn assert_alike(bare: &Scene, scene: &Scene) {
+        assert_eq!(bare.environment, scene.environment);
+        assert_eq!(format!("{:?}", bare.lights.len()), format!("{:?}", scene.lights.len()));
+        let (a, b) = (&bare.settings, &scene.settings);
+        assert_eq!((a.samples, a.bounces, a.frames, a.fps), (b.samples, b.bounces, b.frames, b.fps));
+        assert_eq!((a.integrator, a.tone_map, a.clamp_indirect), (b.integrator, b.tone_map, b.clamp_indirect));
+        for frame in [1, a.frames] {
+            let pose = |scene: &Scene| camera_at(scene, &Moment::of(scene, scene.time_of(frame)));
+            let (a, b) = (pose(bare), pose(scene));
+            assert!(a.eye.distance(b.eye) < 1e-4 * a.eye.length(), "{a:?} {b:?}");
+            assert_eq!((a.target, a.projection), (b.target, b.projection));
+        }
+        let (a, b) = (bounds(bare), bounds(scene));
+        let off = (a.min - b.min).length().max((a.max - b.max).length());
+        assert!(off < 1e-4 * a.diagonal(), "{a:?} {b:?}");
+    }
+
+    #[test]
+    fn a_mesh_is_shown_as_it_was_without_a_scene() {
+        let dir = tempfile::tempdir().unwrap();
+        let model = dir.path().join("a \"thing\".obj");
+        fs::write(&model, TRIANGLE).unwrap();
+        let (bare, scene) = both(&model, &LoadOptions::default(), &ModelChoices::default());
+        assert_alike(&bare, &scene);
+        assert_eq!(scene.materials[scene.material_slots[0] as usize].color, CLAY);
+        assert_eq!(path_for(&model).file_name().unwrap(), "a \"thing\"-2.ron");
+    }
+
+    #[test]
+    fn choices_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let model = dir.path().join("ground.obj");
+        fs::write(&model, TRIANGLE).unwrap();
+        let mut options = LoadOptions::default();
+        options.model.environment = Some(EnvironmentChoice::Sky);
+        options.model.stage =
+            StageOptions { up: Some(Vec3::Z), rotate: Some(Vec3::new(0.0, 30.0, 0.0)), ..StageOptions::default() };
+        options.overrides = vec![("render.samples".into(), "7".into()), ("materials.x".into(), "Mirror()".into())];
+        let waypoint = Waypoint { eye: Vec3::new(1.0, 2.0, 9.0), ..Waypoint::default() };
+        let flight = Flight { waypoints: vec![waypoint], ..Flight::default() };
+        options.overrides.pop();
+        let choices = ModelChoices { flight: Some(flight), exposure: Some(1.25) };
+        let (bare, scene) = both(&model, &options, &choices);
+        assert_eq!(bare.environment, scene.environment);
+        assert_eq!((scene.lights.len(), scene.settings.samples, scene.settings.exposure), (bare.lights.len(), 7, 1.25));
+        assert_eq!(camera_at(&scene, &Moment::of(&scene, 0.0)).eye, waypoint.eye);
+        let (a, b) = (bounds(&bare), bounds(&scene));
+        assert!((a.max - b.max).length() < 1e-4 * a.diagonal());
+    }
+
+    #[test]
+    fn a_model_plays_its_clip() {
+        let dir = tempfile::tempdir().unwrap();
+        let model = dir.path().join("dragon.glb");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/flapping_dragon.glb");
+        fs::copy(source, &model).unwrap();
+        let mut options = LoadOptions::default();
+        options.model.animation = AnimationOptions { clips: vec!["0".into()], ..AnimationOptions::default() };
+        let (bare, scene) = both(&model, &options, &ModelChoices::default());
+        assert_alike(&bare, &scene);
+        assert_eq!(scene.actors.len(), 1);
+        let text = fs::read_to_string(dir.path().join("dragon.ron")).unwrap();
+        assert!(parsed(&text).is_ok() && text.contains("alive: true"), "{text}");
+    }
+}
